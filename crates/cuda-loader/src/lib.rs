@@ -1,0 +1,15 @@
+//! The CUDA driver's entry points, forwarded to `libcuda.so.1` opened at run time.
+//!
+//! `cust` links against the driver's library, so a program that uses it neither links where there
+//! is no CUDA nor starts where there is no driver. This crate defines the functions that `cust`
+//! needs; each opens the driver on first use. One binary then builds and starts everywhere, and
+//! where there is no driver the first call answers "no device".
+//!
+//! A program needs only to depend on this crate and to call [`driver`] once, to say why there is
+//! no driver.
+
+mod entry;
+mod forward;
+mod result;
+
+pub use entry::{DriverError, driver};

@@ -1,0 +1,114 @@
+//! What can go wrong, each with what to do about it.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::NvvmArch;
+use crate::toolchain::{MINIMUM, Rejection};
+
+/// Why no PTX came out.
+///
+/// `Debug` prints the same text as `Display`, so a build script may return it from `main` or
+/// unwrap it, and the reader sees lines and not escapes.
+#[derive(thiserror::Error)]
+#[non_exhaustive]
+pub enum CudaBuilderError {
+    /// The name of an architecture is not one.
+    #[error("unknown GPU architecture {0:?}: known are {known}", known = known_arches())]
+    UnknownArch(String),
+
+    /// The build was asked for no architecture.
+    #[error("no GPU architecture to build for: name at least one, such as sm_90")]
+    NoArch,
+
+    /// There is no package at the given path.
+    #[error("no kernel crate at {path}: {reason}")]
+    NoKernelCrate {
+        /// Where it was looked for.
+        path: PathBuf,
+        /// What cargo said.
+        reason: String,
+    },
+
+    /// The package has no library.
+    #[error("{0} has no library target: a kernel crate is a library (src/lib.rs)")]
+    NoLibrary(PathBuf),
+
+    /// No compiler is there that can build PTX.
+    #[error(
+        "no Rust compiler that can build PTX: it needs version {} or newer and the standard \
+         library's sources.\nLooked at:\n{}\n{HOW_TO_GET_ONE}",
+        version(MINIMUM),
+        list(rejected)
+    )]
+    NoToolchain {
+        /// What was looked at, and why it will not do.
+        rejected: Vec<Rejection>,
+    },
+
+    /// The kernel crate does not compile.
+    #[error("{} does not compile for {arch}:\n{diagnostics}", path.display())]
+    Compile {
+        /// The kernel crate.
+        path: PathBuf,
+        /// The architecture it was compiled for.
+        arch: NvvmArch,
+        /// What cargo and the compiler said.
+        diagnostics: String,
+    },
+
+    /// Neither [`crate::CudaBuilder::target_dir`] nor cargo said where to build.
+    #[error(
+        "OUT_DIR is not set: call CudaBuilder from a build script, or name a folder with \
+         CudaBuilder::target_dir"
+    )]
+    NoOutDir,
+
+    /// A file or a program could not be used.
+    #[error("cannot {action} {}: {error}", path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+}
+
+const HOW_TO_GET_ONE: &str = "\
+Get one in either of two ways:
+  rustup toolchain install 1.96.0 --profile minimal --component rust-src
+  apt-get install rustc-web cargo-web rust-web-src     (Debian 12, Ubuntu)
+or name a compiler of your own: PTX_BUILDER_RUSTC=/path/to/rustc";
+
+impl CudaBuilderError {
+    pub(crate) fn io(action: &'static str, path: &Path, error: io::Error) -> Self {
+        CudaBuilderError::Io {
+            action,
+            path: path.to_path_buf(),
+            error,
+        }
+    }
+}
+
+impl fmt::Debug for CudaBuilderError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
+    }
+}
+
+fn known_arches() -> String {
+    let names: Vec<String> = NvvmArch::ALL.iter().map(NvvmArch::to_string).collect();
+    names.join(", ")
+}
+
+fn version((major, minor): (u32, u32)) -> String {
+    format!("{major}.{minor}")
+}
+
+fn list(rejected: &[Rejection]) -> String {
+    let rows: Vec<String> = rejected.iter().map(|one| format!("  {one}")).collect();
+    rows.join("\n")
+}

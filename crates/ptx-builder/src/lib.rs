@@ -1,0 +1,196 @@
+//! Builds a Rust kernel crate to PTX from a build script, with a stock Rust compiler. The names
+//! are those of Rust-CUDA's `cuda_builder`.
+//!
+//! ```no_run
+//! // build.rs
+//! use ptx_builder::{CudaBuilder, CudaBuilderError, NvvmArch};
+//!
+//! fn main() -> Result<(), CudaBuilderError> {
+//!     let out = std::path::PathBuf::from(std::env::var_os("OUT_DIR").expect("set by cargo"));
+//!     CudaBuilder::new("kernels")
+//!         .arch(NvvmArch::Compute90)
+//!         .copy_to(out.join("kernels.ptx"))
+//!         .build()?;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! The kernel crate is compiled in a nested call of cargo, together with `core` and `alloc`, into
+//! one PTX file for each architecture. The nested target folder stands beside the outer build's
+//! profiles, so `core` is compiled once for each architecture and not again for each profile.
+//!
+//! Which compiler: [`toolchain`].
+
+mod arch;
+mod error;
+mod nested;
+pub mod toolchain;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub use arch::NvvmArch;
+pub use error::CudaBuilderError;
+use nested::KernelCrate;
+
+/// One architecture's PTX, built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ptx {
+    /// The architecture that it was built for. It runs on that one and on every later one.
+    pub arch: NvvmArch,
+    /// Where it is.
+    pub path: PathBuf,
+}
+
+/// A build of one kernel crate.
+#[derive(Clone, Debug)]
+pub struct CudaBuilder {
+    path: PathBuf,
+    arches: Vec<NvvmArch>,
+    copy_to: Option<PathBuf>,
+    embed_to: Option<PathBuf>,
+    target_dir: Option<PathBuf>,
+    fma_contraction: bool,
+}
+
+impl CudaBuilder {
+    /// A build of the kernel crate in the folder `path`, relative to the build script's package.
+    pub fn new(path: impl AsRef<Path>) -> Self {
+        CudaBuilder {
+            path: path.as_ref().to_path_buf(),
+            arches: vec![NvvmArch::default()],
+            copy_to: None,
+            embed_to: None,
+            target_dir: None,
+            fma_contraction: true,
+        }
+    }
+
+    /// Builds for this architecture alone. The default is [`NvvmArch::Compute90`].
+    #[must_use]
+    pub fn arch(self, arch: NvvmArch) -> Self {
+        self.arches([arch])
+    }
+
+    /// Builds for each of these architectures.
+    #[must_use]
+    pub fn arches(mut self, arches: impl IntoIterator<Item = NvvmArch>) -> Self {
+        self.arches = arches.into_iter().collect();
+        self.arches.sort();
+        self.arches.dedup();
+        self
+    }
+
+    /// Copies the PTX to `path`. With several architectures each file's name gets its own:
+    /// `kernels.ptx` becomes `kernels.sm_80.ptx` and `kernels.sm_90.ptx`.
+    #[must_use]
+    pub fn copy_to(mut self, path: impl AsRef<Path>) -> Self {
+        self.copy_to = Some(path.as_ref().to_path_buf());
+        self
+    }
+
+    /// Writes a Rust expression to `path` for a host crate to `include!`: an array of
+    /// `(architecture: u32, ptx: &'static str)`, one for each architecture, ascending, such as
+    /// `[(80, include_str!("..")), (90, include_str!(".."))]`.
+    #[must_use]
+    pub fn embed_to(mut self, path: impl AsRef<Path>) -> Self {
+        self.embed_to = Some(path.as_ref().to_path_buf());
+        self
+    }
+
+    /// Puts the nested build's files in `path`. The default is `ptx` in the outer build's target
+    /// folder.
+    #[must_use]
+    pub fn target_dir(mut self, path: impl AsRef<Path>) -> Self {
+        self.target_dir = Some(path.as_ref().to_path_buf());
+        self
+    }
+
+    /// Whether the compiler may fuse `a * b + c` into one instruction, which rounds once. The
+    /// default is `true`, as in Rust-CUDA. An explicit `mul_add` is one instruction either way.
+    #[must_use]
+    pub fn fma_contraction(mut self, contract: bool) -> Self {
+        self.fma_contraction = contract;
+        self
+    }
+
+    /// Builds, and returns the path of the PTX: with several architectures, of the first.
+    ///
+    /// # Errors
+    /// See [`CudaBuilder::build_all`].
+    pub fn build(self) -> Result<PathBuf, CudaBuilderError> {
+        self.build_all().map(|mut all| all.swap_remove(0).path)
+    }
+
+    /// Builds, and returns the PTX of every architecture, ascending.
+    ///
+    /// Tells cargo to run the build script again when the kernel crate or a path dependency of it
+    /// changes.
+    ///
+    /// # Errors
+    /// No architecture was named, the kernel crate is not there or has no library, no usable
+    /// compiler was found, the crate does not compile (with the compiler's own words), or a file
+    /// could not be written.
+    pub fn build_all(self) -> Result<Vec<Ptx>, CudaBuilderError> {
+        if self.arches.is_empty() {
+            return Err(CudaBuilderError::NoArch);
+        }
+        let kernels = KernelCrate::open(&self.path)?;
+        for input in kernels.inputs() {
+            println!("cargo::rerun-if-changed={}", input.display());
+        }
+        let toolchain = toolchain::find(kernels.folder())?;
+        let target_dir = match &self.target_dir {
+            Some(folder) => folder.clone(),
+            None => nested::default_target_dir()?,
+        };
+        let mut built = Vec::new();
+        for &arch in &self.arches {
+            let folder = target_dir.join(arch.to_string());
+            let ptx = nested::compile(&toolchain, &kernels, arch, self.fma_contraction, &folder)?;
+            let path = match &self.copy_to {
+                Some(target) => copy(&ptx, &self.copy_name(target, arch))?,
+                None => ptx,
+            };
+            built.push(Ptx { arch, path });
+        }
+        if let Some(target) = &self.embed_to {
+            write(target, &embedding(&built))?;
+        }
+        Ok(built)
+    }
+
+    fn copy_name(&self, target: &Path, arch: NvvmArch) -> PathBuf {
+        if self.arches.len() == 1 {
+            return target.to_path_buf();
+        }
+        let extension = target.extension().unwrap_or("ptx".as_ref());
+        target.with_extension(format!("{arch}.{}", extension.display()))
+    }
+}
+
+fn embedding(built: &[Ptx]) -> String {
+    let rows = built.iter().map(|ptx| {
+        format!(
+            "    ({}, include_str!({:?})),\n",
+            ptx.arch.number(),
+            ptx.path
+        )
+    });
+    format!("[\n{}]\n", rows.collect::<String>())
+}
+
+fn copy(source: &Path, target: &Path) -> Result<PathBuf, CudaBuilderError> {
+    let text = fs::read_to_string(source)
+        .map_err(|source_error| CudaBuilderError::io("read", source, source_error))?;
+    write(target, &text)?;
+    Ok(target.to_path_buf())
+}
+
+/// Leaves a file alone that already has the text, so that nothing downstream is built again.
+fn write(target: &Path, text: &str) -> Result<(), CudaBuilderError> {
+    if fs::read_to_string(target).is_ok_and(|old| old == text) {
+        return Ok(());
+    }
+    fs::write(target, text).map_err(|error| CudaBuilderError::io("write", target, error))
+}

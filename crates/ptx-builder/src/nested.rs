@@ -1,0 +1,193 @@
+//! The nested call of cargo that compiles a kernel crate to PTX.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use cargo_metadata::{Metadata, MetadataCommand, Package, PackageId};
+
+use crate::toolchain::Toolchain;
+use crate::{CudaBuilderError, NvvmArch};
+
+const TARGET: &str = "nvptx64-nvidia-cuda";
+
+/// A kernel crate as cargo sees it.
+pub(crate) struct KernelCrate {
+    metadata: Metadata,
+    package: Package,
+    library: String,
+}
+
+impl KernelCrate {
+    pub(crate) fn open(path: &Path) -> Result<Self, CudaBuilderError> {
+        let manifest = path.join("Cargo.toml");
+        let missing = |reason: String| CudaBuilderError::NoKernelCrate {
+            path: path.to_path_buf(),
+            reason,
+        };
+        let manifest = fs::canonicalize(&manifest)
+            .map_err(|error| missing(format!("{}: {error}", manifest.display())))?;
+        let metadata = MetadataCommand::new()
+            .manifest_path(&manifest)
+            .exec()
+            .map_err(|error| missing(error.to_string()))?;
+        let package = metadata
+            .packages
+            .iter()
+            .find(|package| package.manifest_path.as_std_path() == manifest)
+            .ok_or_else(|| missing("its Cargo.toml describes no package".to_owned()))?
+            .clone();
+        let library = package
+            .targets
+            .iter()
+            .find(|target| target.is_lib() || target.is_rlib() || target.is_cdylib())
+            .ok_or_else(|| CudaBuilderError::NoLibrary(path.to_path_buf()))?
+            .name
+            .replace('-', "_");
+        Ok(KernelCrate {
+            metadata,
+            package,
+            library,
+        })
+    }
+
+    pub(crate) fn folder(&self) -> &Path {
+        folder_of(&self.package)
+    }
+
+    /// Every file and folder that the PTX depends on: those of the kernel crate and of its path
+    /// dependencies, and the lock file.
+    pub(crate) fn inputs(&self) -> Vec<PathBuf> {
+        let mut inputs = vec![self.metadata.workspace_root.join("Cargo.lock").into()];
+        for package in self.local_packages() {
+            let entries = fs::read_dir(folder_of(package)).into_iter().flatten();
+            inputs.extend(entries.flatten().filter_map(|entry| {
+                let name = entry.file_name();
+                let ignored = name == "target" || name.as_encoded_bytes().starts_with(b".");
+                (!ignored).then(|| entry.path())
+            }));
+        }
+        inputs
+    }
+
+    /// The kernel crate and the path dependencies that it reaches.
+    fn local_packages(&self) -> Vec<&Package> {
+        let nodes = self
+            .metadata
+            .resolve
+            .iter()
+            .flat_map(|resolve| &resolve.nodes);
+        let dependencies: std::collections::HashMap<&PackageId, &Vec<PackageId>> =
+            nodes.map(|node| (&node.id, &node.dependencies)).collect();
+        let mut reached = BTreeSet::new();
+        let mut open = vec![&self.package.id];
+        while let Some(id) = open.pop() {
+            if reached.insert(id) {
+                open.extend(dependencies.get(id).copied().into_iter().flatten());
+            }
+        }
+        self.metadata
+            .packages
+            .iter()
+            .filter(|package| package.source.is_none() && reached.contains(&package.id))
+            .collect()
+    }
+}
+
+fn folder_of(package: &Package) -> &Path {
+    let manifest = package.manifest_path.as_std_path();
+    manifest.parent().unwrap_or(manifest)
+}
+
+/// `ptx` in the target folder that the build script's `OUT_DIR` lies in.
+pub(crate) fn default_target_dir() -> Result<PathBuf, CudaBuilderError> {
+    let out_dir = PathBuf::from(env::var_os("OUT_DIR").ok_or(CudaBuilderError::NoOutDir)?);
+    let target = out_dir
+        .ancestors()
+        .filter(|folder| folder.join("CACHEDIR.TAG").is_file())
+        .last()
+        .unwrap_or(&out_dir);
+    Ok(target.join("ptx"))
+}
+
+/// Compiles to PTX and returns its path. Cheap when nothing has changed: cargo sees to that.
+pub(crate) fn compile(
+    toolchain: &Toolchain,
+    kernels: &KernelCrate,
+    arch: NvvmArch,
+    fma_contraction: bool,
+    target_dir: &Path,
+) -> Result<PathBuf, CudaBuilderError> {
+    let mut command = Command::new(&toolchain.cargo);
+    forget_outer_build(&mut command);
+    command
+        .current_dir(kernels.folder())
+        .env("RUSTC", &toolchain.rustc)
+        // -Zbuild-std, and the features of `core` that only a compiler's own crates may use.
+        .env("RUSTC_BOOTSTRAP", "1")
+        .env("CARGO_TARGET_DIR", target_dir)
+        .env("CARGO_PROFILE_RELEASE_LTO", "fat")
+        .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1")
+        .env("CARGO_PROFILE_RELEASE_PANIC", "abort")
+        .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "3")
+        .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
+        .env("CARGO_PROFILE_RELEASE_STRIP", "none")
+        .env(
+            "CARGO_ENCODED_RUSTFLAGS",
+            rustflags(toolchain, arch, fma_contraction).join("\u{1f}"),
+        )
+        .args(["rustc", "--lib", "--release", "--crate-type", "cdylib"])
+        .args(["-Zbuild-std=core,alloc", "--target", TARGET])
+        // Kernel crates need not name the feature that #[kernel] expands to.
+        .args(["--", "-Zcrate-attr=feature(abi_ptx)"]);
+    let output = command
+        .output()
+        .map_err(|error| CudaBuilderError::io("run", &toolchain.cargo, error))?;
+    if !output.status.success() {
+        return Err(CudaBuilderError::Compile {
+            path: kernels.folder().to_path_buf(),
+            arch,
+            diagnostics: String::from_utf8_lossy(&output.stderr).into_owned(),
+        });
+    }
+    let file = format!("{}.s", kernels.library);
+    Ok(target_dir.join(TARGET).join("release/deps").join(file))
+}
+
+fn rustflags(toolchain: &Toolchain, arch: NvvmArch, fma_contraction: bool) -> Vec<String> {
+    let fma_level = u32::from(fma_contraction);
+    let mut flags = vec![
+        format!("-Ctarget-cpu={arch}"),
+        format!("-Cllvm-args=-nvptx-fma-level={fma_level}"),
+        // With fat LTO the assembly of the cdylib is the whole program's PTX, so there is nothing
+        // left to link and no bitcode linker is needed.
+        "--emit=asm".to_owned(),
+        "-Clinker=true".to_owned(),
+    ];
+    if toolchain.needs_jump_threading_off() {
+        flags.push("-Zmir-enable-passes=-JumpThreading".to_owned());
+    }
+    flags
+}
+
+/// Takes away what the outer cargo, rustup or clippy set for the host's compiler.
+fn forget_outer_build(command: &mut Command) {
+    const EXACT: [&str; 7] = [
+        "RUSTC",
+        "RUSTDOC",
+        "RUSTFLAGS",
+        "RUSTC_WRAPPER",
+        "RUSTC_WORKSPACE_WRAPPER",
+        "RUSTUP_TOOLCHAIN",
+        "TARGET",
+    ];
+    const PREFIXES: [&str; 3] = ["CARGO_ENCODED_", "CARGO_BUILD_", "CARGO_PROFILE_"];
+    for (name, _) in env::vars_os() {
+        let text = name.to_string_lossy();
+        if EXACT.contains(&&*text) || PREFIXES.iter().any(|prefix| text.starts_with(prefix)) {
+            command.env_remove(&name);
+        }
+    }
+}

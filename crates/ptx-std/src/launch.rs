@@ -1,0 +1,184 @@
+//! What a kernel tells the host: its name, its parameters and the arguments a launch takes.
+//!
+//! `#[kernel]` writes all of it from the kernel's own signature, so a launch with a wrong argument
+//! list does not compile. [`Entry`] is the same description as a value, for tables of kernels that
+//! take the same arguments.
+
+use core::ffi::c_void;
+use core::marker::PhantomData;
+
+/// The arguments that a launch takes, as a tuple of [`Slice`]s, [`SliceMut`]s and values.
+pub trait Signature {
+    /// The arguments, borrowed from their buffers for `'a`.
+    type Arguments<'a>;
+}
+
+/// A kernel, described. Implemented by `#[kernel]` for a type of the kernel's own name.
+pub trait Kernel: Signature + Sized {
+    /// The name of the entry in the PTX.
+    const NAME: &'static str;
+    /// The parameters as the kernel's author wrote them.
+    const PARAMETERS: &'static [Parameter];
+
+    /// Hands `sink` the address of each PTX parameter's value, in order. The addresses are good
+    /// for as long as `arguments` is borrowed.
+    fn marshal(arguments: &Self::Arguments<'_>, sink: &mut dyn FnMut(*const c_void));
+
+    /// Runs the kernel's function for the emulated thread that is entered on this host thread.
+    ///
+    /// # Safety
+    /// The kernel's own contract, with every buffer alive and in host memory.
+    unsafe fn call(arguments: &Self::Arguments<'_>);
+
+    /// The description as a value.
+    fn entry() -> Entry<Self> {
+        Entry {
+            name: Self::NAME,
+            parameters: Self::PARAMETERS,
+            marshal: Self::marshal,
+            call: Self::call,
+        }
+    }
+}
+
+/// Hands the address of each PTX parameter's value to a sink.
+pub type Marshal<S> =
+    for<'a, 'b, 'c> fn(&'b <S as Signature>::Arguments<'a>, &'c mut dyn FnMut(*const c_void));
+
+/// Runs a kernel's function for one emulated thread.
+pub type Call<S> = for<'a, 'b> unsafe fn(&'b <S as Signature>::Arguments<'a>);
+
+/// A kernel's description as a value. `S` says which arguments a launch takes.
+pub struct Entry<S: Signature> {
+    /// The name of the entry in the PTX.
+    pub name: &'static str,
+    /// The parameters as the kernel's author wrote them.
+    pub parameters: &'static [Parameter],
+    /// See [`Kernel::marshal`].
+    pub marshal: Marshal<S>,
+    /// See [`Kernel::call`].
+    pub call: Call<S>,
+}
+
+impl<K: Signature> Entry<K> {
+    /// The same kernel under another signature with the same arguments, so that one table can
+    /// hold several kernels.
+    pub fn with_signature<S>(self) -> Entry<S>
+    where
+        S: for<'a> Signature<Arguments<'a> = <K as Signature>::Arguments<'a>>,
+    {
+        Entry {
+            name: self.name,
+            parameters: self.parameters,
+            marshal: self.marshal,
+            call: self.call,
+        }
+    }
+}
+
+impl<S: Signature> Clone for Entry<S> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S: Signature> Copy for Entry<S> {}
+
+/// One parameter of a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name.
+    pub name: &'static str,
+    /// Its type, as written.
+    pub ty: &'static str,
+    /// How it is passed.
+    pub passing: Passing,
+}
+
+/// How a parameter is passed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Passing {
+    /// Two PTX parameters: pointer, then length in elements.
+    Slice,
+    /// One PTX parameter, a pointer.
+    Pointer,
+    /// One PTX parameter, the value.
+    Value {
+        /// Its size in bytes.
+        size: usize,
+    },
+}
+
+macro_rules! views {
+    ($($(#[$doc:meta])* $name:ident: $pointer:ty, $borrow:ty;)*) => {$(
+        $(#[$doc])*
+        pub struct $name<'a, T> {
+            pointer: $pointer,
+            len: usize,
+            buffer: PhantomData<$borrow>,
+        }
+
+        impl<'a, T> $name<'a, T> {
+            /// A view of `len` elements at `pointer`.
+            ///
+            /// # Safety
+            /// Kernels may use the elements for as long as `'a` lasts: they lie in memory of the
+            /// machine that the kernel runs on, which stays allocated that long.
+            pub unsafe fn from_raw(pointer: $pointer, len: usize) -> Self {
+                Self { pointer, len, buffer: PhantomData }
+            }
+
+            /// Elements in view.
+            pub fn len(&self) -> usize {
+                self.len
+            }
+
+            /// Whether there is no element in view.
+            pub fn is_empty(&self) -> bool {
+                self.len == 0
+            }
+
+            /// The first element's address in the memory of the machine that the kernel runs on.
+            pub fn as_ptr(&self) -> $pointer {
+                self.pointer
+            }
+
+            /// The address of the pointer, for a driver that copies parameters from there.
+            pub fn pointer_parameter(&self) -> *const c_void {
+                (&raw const self.pointer).cast()
+            }
+
+            /// The address of the length, for a driver that copies parameters from there.
+            pub fn length_parameter(&self) -> *const c_void {
+                (&raw const self.len).cast()
+            }
+        }
+    )*};
+}
+
+views! {
+    /// Device memory that a kernel reads: the argument of a `&[T]` or `*const T` parameter.
+    Slice: *const T, &'a [T];
+    /// Device memory that a kernel writes: the argument of a `*mut T` parameter.
+    SliceMut: *mut T, &'a mut [T];
+}
+
+impl<'a, T> Slice<'a, T> {
+    /// The elements, where they are in host memory.
+    ///
+    /// # Safety
+    /// The view is of host memory, as it is in an emulated launch.
+    pub unsafe fn as_slice(&self) -> &'a [T] {
+        // SAFETY: `from_raw`'s caller vouched for the elements, ours for where they are.
+        unsafe { core::slice::from_raw_parts(self.pointer, self.len) }
+    }
+}
+
+// SAFETY: a view is used like the reference it stands for, which these bounds fit.
+unsafe impl<T: Sync> Send for Slice<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for Slice<'_, T> {}
+// SAFETY: as above.
+unsafe impl<T: Send> Send for SliceMut<'_, T> {}
+// SAFETY: as above; a shared `SliceMut` gives out nothing but a raw pointer.
+unsafe impl<T: Sync> Sync for SliceMut<'_, T> {}

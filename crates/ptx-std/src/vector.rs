@@ -1,0 +1,61 @@
+//! Loads and stores of several neighbouring elements in one instruction.
+//!
+//! A GPU thread moves at most 16 bytes at once. Wider accesses have fewer instructions and keep
+//! more bytes in flight for each thread, which is what a memory-bound kernel lives on.
+
+use core::mem::{align_of, size_of};
+
+/// The widest access of one thread, in bytes.
+pub const WIDEST: usize = 16;
+
+/// The alignment that [`load`] and [`store`] of `N` elements of `T` ask for, in bytes: the size of
+/// the access, at most 16.
+pub const fn alignment<T, const N: usize>() -> usize {
+    let size = size_of::<[T; N]>();
+    if size.is_multiple_of(16) {
+        16
+    } else if size.is_multiple_of(8) {
+        8
+    } else {
+        align_of::<T>()
+    }
+}
+
+#[repr(C, align(16))]
+struct Aligned16<T>(T);
+
+#[repr(C, align(8))]
+struct Aligned8<T>(T);
+
+/// Reads `N` neighbouring elements: one instruction for 8 or 16 bytes, several for more.
+///
+/// # Safety
+/// `source` points to `N` readable elements and is aligned to [`alignment::<T, N>()`](alignment).
+#[inline(always)]
+pub unsafe fn load<T: Copy, const N: usize>(source: *const T) -> [T; N] {
+    // SAFETY: the caller's contract; each wrapper has the layout of `[T; N]` and no more alignment
+    // than `alignment` says.
+    unsafe {
+        match const { alignment::<T, N>() } {
+            16 => source.cast::<Aligned16<[T; N]>>().read().0,
+            8 => source.cast::<Aligned8<[T; N]>>().read().0,
+            _ => source.cast::<[T; N]>().read(),
+        }
+    }
+}
+
+/// Writes `N` neighbouring elements: one instruction for 8 or 16 bytes, several for more.
+///
+/// # Safety
+/// `target` points to `N` writable elements and is aligned to [`alignment::<T, N>()`](alignment).
+#[inline(always)]
+pub unsafe fn store<T: Copy, const N: usize>(target: *mut T, values: [T; N]) {
+    // SAFETY: as for `load`.
+    unsafe {
+        match const { alignment::<T, N>() } {
+            16 => target.cast::<Aligned16<[T; N]>>().write(Aligned16(values)),
+            8 => target.cast::<Aligned8<[T; N]>>().write(Aligned8(values)),
+            _ => target.cast::<[T; N]>().write(values),
+        }
+    }
+}

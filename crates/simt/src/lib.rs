@@ -1,0 +1,116 @@
+//! A CPU emulator for GPU kernels written with `ptx-std`.
+//!
+//! A launch runs the kernel's function once for every thread of the grid. Blocks are spread over
+//! the host's cores; the threads of a block run on one core, in order of their index, each until
+//! it ends or waits for the others.
+//!
+//! What comes out is functional: the same results, for the same source, as on a GPU. How long it
+//! takes says nothing about a GPU.
+//!
+//! ```
+//! use cuda_std::thread;
+//! use std::sync::atomic::{AtomicU32, Ordering};
+//!
+//! let sum = AtomicU32::new(0);
+//! let shape = simt::Shape { grid: [4, 1, 1], block: [32, 1, 1] };
+//! simt::launch(shape, &|| {
+//!     sum.fetch_add(thread::index_1d(), Ordering::Relaxed);
+//! })?;
+//! assert_eq!(sum.into_inner(), 127 * 128 / 2);
+//! # Ok::<(), simt::LaunchError>(())
+//! ```
+
+mod block;
+
+use std::num::NonZero;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use block::BlockRunner;
+
+/// The shape of a launch, in the order x, y, z.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Blocks in the grid.
+    pub grid: [u32; 3],
+    /// Threads a block.
+    pub block: [u32; 3],
+}
+
+impl Shape {
+    fn blocks(&self) -> u64 {
+        self.grid.iter().map(|&blocks| u64::from(blocks)).product()
+    }
+}
+
+/// Why a launch did not run to its end.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum LaunchError {
+    /// A thread panicked.
+    #[error("block {block:?}, thread {thread:?} panicked: {message}")]
+    Panicked {
+        /// Index of its block, x, y, z.
+        block: [u32; 3],
+        /// Its index in the block, x, y, z.
+        thread: [u32; 3],
+        /// What it said.
+        message: String,
+    },
+    /// The operating system gave no memory for the threads' stacks.
+    #[error("no memory for the stack of an emulated thread: {0}")]
+    Stack(String),
+}
+
+/// Runs `kernel` once for every thread of the grid and returns when all have ended.
+///
+/// A grid with no blocks or a block with no threads runs nothing.
+///
+/// # Errors
+/// The first failure of any thread. Blocks that have not begun by then are not run.
+pub fn launch(shape: Shape, kernel: &(dyn Fn() + Sync)) -> Result<(), LaunchError> {
+    let blocks = shape.blocks();
+    let next = AtomicU64::new(0);
+    let stop = AtomicBool::new(false);
+    let failure = Mutex::new(None);
+    let work = || {
+        let mut runner = BlockRunner::new(shape, kernel);
+        while !stop.load(Ordering::Relaxed) {
+            let block = next.fetch_add(1, Ordering::Relaxed);
+            if block >= blocks {
+                break;
+            }
+            if let Err(error) = runner.run(coordinates(block, shape.grid)) {
+                stop.store(true, Ordering::Relaxed);
+                failure
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .get_or_insert(error);
+            }
+        }
+    };
+    let workers = (cores() as u64).min(blocks);
+    thread::scope(|scope| {
+        for _ in 1..workers {
+            scope.spawn(work);
+        }
+        work();
+    });
+    match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(error) => Err(error),
+        None => Ok(()),
+    }
+}
+
+/// How many blocks run at once: the host's cores.
+pub fn cores() -> usize {
+    thread::available_parallelism().map_or(1, NonZero::get)
+}
+
+/// The x, y, z of a linear index, x running fastest.
+fn coordinates(linear: u64, extent: [u32; 3]) -> [u32; 3] {
+    let [x, y, _] = extent.map(u64::from);
+    // Each is less than its extent, a u32.
+    [linear % x, linear / x % y, linear / x / y].map(|index| index as u32)
+}
