@@ -1,1 +1,7 @@
-fn main() {}
+//! The `ridgepoint` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    ridgepoint::cli::main()
+}

@@ -1,5 +1,6 @@
 //! Opens the driver and finds its functions.
 
+use std::error::Error;
 use std::ffi::c_void;
 use std::fmt;
 use std::ptr;
@@ -24,7 +25,7 @@ impl fmt::Display for DriverError {
     }
 }
 
-impl std::error::Error for DriverError {}
+impl Error for DriverError {}
 
 /// Opens the driver, once for the program.
 ///
@@ -40,7 +41,9 @@ fn library() -> Result<&'static Library, &'static DriverError> {
         .get_or_init(|| {
             // SAFETY: the driver's initialisers are made to be run by any program.
             unsafe { Library::new(LIBRARY) }.map_err(|error| DriverError {
-                reason: error.to_string(),
+                reason: error
+                    .source()
+                    .map_or_else(|| error.to_string(), ToString::to_string),
             })
         })
         .as_ref()

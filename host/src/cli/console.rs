@@ -1,0 +1,66 @@
+//! What the user sees while a sweep runs.
+
+use std::io::{self, IsTerminal, Write};
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// Where text for people goes. A reader that goes away is no error: the results are in files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    /// Standard output.
+    Stdout,
+    /// Standard error, where standard output carries the results.
+    Stderr,
+    /// Nowhere.
+    Nothing,
+}
+
+pub(super) struct Console {
+    target: Target,
+    bar: ProgressBar,
+}
+
+impl Console {
+    /// A console with a progress bar of `steps`, which is shown on a terminal only.
+    pub(super) fn new(target: Target, steps: u64) -> Console {
+        let bar = if target != Target::Nothing && io::stderr().is_terminal() {
+            ProgressBar::with_draw_target(Some(steps), ProgressDrawTarget::stderr())
+        } else {
+            ProgressBar::hidden()
+        };
+        if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} {elapsed} {wide_msg}")
+        {
+            bar.set_style(style);
+        }
+        Console { target, bar }
+    }
+
+    /// Says what is being done.
+    pub(super) fn begin(&self, what: String) {
+        self.bar.set_message(what);
+    }
+
+    /// One step is done.
+    pub(super) fn step(&self) {
+        self.bar.inc(1);
+    }
+
+    pub(super) fn say(&self, text: &str) {
+        self.bar.suspend(|| {
+            let _ = match self.target {
+                Target::Stdout => writeln!(io::stdout(), "{text}"),
+                Target::Stderr => writeln!(io::stderr(), "{text}"),
+                Target::Nothing => Ok(()),
+            };
+        });
+    }
+
+    /// Warnings are shown even where nothing else is.
+    pub(super) fn warn(&self, text: &str) {
+        self.bar.suspend(|| eprintln!("warning: {text}"));
+    }
+
+    pub(super) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}

@@ -1,0 +1,119 @@
+//! `ridgepoint device`
+
+use super::Failure;
+use crate::driver::{Device, DeviceChoice, Facts, GpuFacts, Limits, embedded_ptx, gpus};
+use crate::model::{Datasheet, Limit, Precision, Roofs};
+
+pub(super) fn run() -> Result<(), Failure> {
+    match gpus() {
+        Ok(all) => all.iter().for_each(print),
+        Err(error) => println!("No GPU: {error}\n"),
+    }
+    let emulator = Device::open(&DeviceChoice::Cpu).map_err(Failure::failed)?;
+    print(emulator.facts());
+    let architectures: Vec<String> = embedded_ptx()
+        .iter()
+        .map(|(arch, _)| format!("sm_{arch}"))
+        .collect();
+    println!("Embedded PTX: {}", architectures.join(", "));
+    Ok(())
+}
+
+fn print(facts: &Facts) {
+    match &facts.gpu {
+        Some(gpu) => print_gpu(facts, gpu),
+        None => {
+            println!("cpu: {}", facts.name);
+            row("memory", gib(facts.memory_bytes));
+            row(
+                "limits",
+                "those of sm_90, kept as a GPU keeps them".to_owned(),
+            );
+        }
+    }
+    print_limits(&facts.limits);
+    println!();
+}
+
+fn print_gpu(facts: &Facts, gpu: &GpuFacts) {
+    let (major, minor) = gpu.compute_capability;
+    println!("cuda:{}: {}", gpu.ordinal, facts.name);
+    row("compute capability", format!("{major}.{minor}"));
+    row(
+        "driver",
+        format!("CUDA {}.{}", gpu.cuda_version.0, gpu.cuda_version.1),
+    );
+    row(
+        "multiprocessors",
+        format!(
+            "{} at up to {:.0} MHz",
+            facts.multiprocessors,
+            gpu.clock_hz / 1e6
+        ),
+    );
+    row(
+        "memory",
+        format!(
+            "{}, {} bits at up to {:.0} MHz",
+            gib(facts.memory_bytes),
+            gpu.memory_bus_bits,
+            gpu.memory_clock_hz / 1e6
+        ),
+    );
+    row("L2 cache", format!("{} MiB", gpu.l2_bytes >> 20));
+    if let Some(sheet) = Datasheet::of(&facts.name) {
+        row(
+            "data sheet",
+            format!(
+                "{}: memory {}, f32 {}, f64 {}",
+                sheet.product,
+                sheet.memory,
+                sheet.peak(Precision::F32),
+                sheet.peak(Precision::F64),
+            ),
+        );
+    }
+    for precision in [Precision::F32, Precision::F64] {
+        if let Some(roofs) = Roofs::of(facts, precision) {
+            row(
+                &format!("{} roofs", precision.name()),
+                format!(
+                    "FMA {}, add+mul {}, ridge points {:.1} and {:.1} FLOP/byte",
+                    roofs.ceiling(Limit::Fma),
+                    roofs.ceiling(Limit::AddMul),
+                    roofs.ridge_point(Limit::Fma).0,
+                    roofs.ridge_point(Limit::AddMul).0,
+                ),
+            );
+        }
+    }
+}
+
+fn print_limits(limits: &Limits) {
+    row(
+        "a block",
+        format!(
+            "{} threads, {} KiB shared memory",
+            limits.threads_per_block,
+            limits.shared_per_block >> 10
+        ),
+    );
+    row(
+        "a multiprocessor",
+        format!(
+            "{} threads, {} blocks, {} registers, {} KiB shared memory",
+            limits.threads_per_multiprocessor,
+            limits.blocks_per_multiprocessor,
+            limits.registers_per_multiprocessor,
+            limits.shared_per_multiprocessor >> 10
+        ),
+    );
+}
+
+fn row(name: &str, value: String) {
+    println!("  {name:<20} {value}");
+}
+
+fn gib(bytes: u64) -> String {
+    format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))
+}

@@ -1,0 +1,114 @@
+//! Values of the axes as they are written on the command line.
+
+use clap::ValueEnum;
+use kernels_gpu::polynomial::{Form, WIDTHS};
+
+use crate::model::Precision;
+
+/// `--kernel`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Kernel {
+    /// result += power; power *= x: an add and a multiply that cannot fuse.
+    PowerSum,
+    /// result = result * x + x: one fused multiply-add.
+    Horner,
+    /// Both.
+    All,
+}
+
+impl Kernel {
+    pub(super) fn forms(kernels: &[Kernel]) -> Vec<Form> {
+        let mut forms = Vec::new();
+        for kernel in kernels {
+            forms.extend(match kernel {
+                Kernel::PowerSum => &[Form::PowerSum][..],
+                Kernel::Horner => &[Form::Horner],
+                Kernel::All => &[Form::PowerSum, Form::Horner],
+            });
+        }
+        each_once(forms)
+    }
+}
+
+/// `--dtype`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Dtype {
+    F32,
+    F64,
+}
+
+impl Dtype {
+    pub(super) fn precisions(dtypes: &[Dtype]) -> Vec<Precision> {
+        let precision = |dtype: &Dtype| match dtype {
+            Dtype::F32 => Precision::F32,
+            Dtype::F64 => Precision::F64,
+        };
+        each_once(dtypes.iter().map(precision).collect())
+    }
+}
+
+/// A number of elements: digits, or a power of two such as `2^26`. At least 1.
+pub(super) fn element_count(text: &str) -> Result<u64, String> {
+    let value = match text.split_once('^') {
+        Some(("2", exponent)) => exponent
+            .parse()
+            .ok()
+            .and_then(|exponent| 1u64.checked_shl(exponent))
+            .ok_or("the exponent is 0 to 63")?,
+        _ => text
+            .parse()
+            .map_err(|_| "a whole number or a power of two such as 2^26 is needed")?,
+    };
+    if value == 0 {
+        return Err("at least 1 is needed".to_owned());
+    }
+    Ok(value)
+}
+
+/// A number of elements a thread that there are kernels for.
+pub(super) fn vector(text: &str) -> Result<u32, String> {
+    text.parse()
+        .ok()
+        .filter(|vector| WIDTHS.contains(vector))
+        .ok_or_else(|| "there are kernels for 1, 2 and 4 elements a thread".to_owned())
+}
+
+/// A finite number.
+pub(super) fn finite(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|value: &f64| value.is_finite())
+        .ok_or_else(|| "a finite number is needed".to_owned())
+}
+
+/// The values without repetitions, in order of first appearance.
+pub(super) fn each_once<T: PartialEq>(values: Vec<T>) -> Vec<T> {
+    let mut once = Vec::new();
+    for value in values {
+        if !once.contains(&value) {
+            once.push(value);
+        }
+    }
+    once
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn element_counts_are_numbers_and_powers_of_two() {
+        assert_eq!(element_count("2^26"), Ok(1 << 26));
+        assert_eq!(element_count("1000"), Ok(1000));
+        assert_eq!(element_count("2^0"), Ok(1));
+        for text in ["0", "", "-1", "2^64", "3^2", "2^", "1e6", "2^2^2"] {
+            assert!(element_count(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn all_is_both_forms_once() {
+        let forms = Kernel::forms(&[Kernel::Horner, Kernel::All]);
+        assert_eq!(forms, [Form::Horner, Form::PowerSum]);
+    }
+}

@@ -1,0 +1,68 @@
+//! The command line: arguments in, library calls, text out.
+
+mod console;
+mod device;
+mod lists;
+mod roofline;
+
+use std::fmt;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// GPU kernels in plain Rust: measure them, and learn what limits them.
+#[derive(Parser)]
+#[command(name = "ridgepoint", version = version(), arg_required_else_help = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Sweep the arithmetic intensity of a kernel: GFLOP/s and GB/s under the roofs.
+    Roofline(Box<roofline::Arguments>),
+    /// Show what devices there are, or why there is none.
+    Device,
+}
+
+/// Why a command did not do what was asked. Each has its exit code.
+enum Failure {
+    /// An argument cannot be met, on this machine or at all: 2.
+    Usage(String),
+    /// Something went wrong: 1.
+    Failed(String),
+    /// The user interrupted: 130. What was measured is written.
+    Interrupted,
+}
+
+impl Failure {
+    fn failed(error: impl fmt::Display) -> Failure {
+        Failure::Failed(error.to_string())
+    }
+}
+
+/// Runs the command that the process's arguments ask for.
+pub fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Roofline(arguments) => roofline::run(&arguments),
+        Command::Device => device::run(),
+    };
+    let (code, message) = match result {
+        Ok(()) => return ExitCode::SUCCESS,
+        Err(Failure::Failed(message)) => (1, message),
+        Err(Failure::Usage(message)) => (2, message),
+        Err(Failure::Interrupted) => (130, "interrupted".to_owned()),
+    };
+    eprintln!("error: {message}");
+    ExitCode::from(code)
+}
+
+fn version() -> &'static str {
+    match option_env!("RIDGEPOINT_COMMIT") {
+        Some(commit) => {
+            Box::leak(format!("{} ({commit})", env!("CARGO_PKG_VERSION")).into_boxed_str())
+        }
+        None => env!("CARGO_PKG_VERSION"),
+    }
+}

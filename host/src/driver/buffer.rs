@@ -1,0 +1,222 @@
+//! Device memory.
+
+use bytemuck::{Pod, Zeroable};
+use cuda_std::launch::{Slice, SliceMut};
+use cust::memory::{CopyDestination, DeviceBuffer, DeviceCopy};
+
+use super::error::during;
+use super::{Device, DriverError};
+
+/// A type whose values can lie in device memory: plain data, any bit pattern of which is a value.
+pub trait DeviceValue: DeviceCopy + Pod {}
+impl<T: DeviceCopy + Pod> DeviceValue for T {}
+
+/// Elements in the memory of a device.
+pub struct Buffer<T: DeviceValue> {
+    storage: Storage<T>,
+    len: usize,
+}
+
+enum Storage<T: DeviceValue> {
+    Gpu(DeviceBuffer<T>),
+    Host(Vec<Unit>),
+}
+
+/// Emulated memory comes in these, so that it is aligned as a device's allocations are.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C, align(256))]
+struct Unit([u8; 256]);
+
+impl Device {
+    /// A buffer of `len` elements, each `value`.
+    ///
+    /// # Errors
+    /// There is too little memory.
+    pub fn buffer_filled<T: DeviceValue>(
+        &self,
+        len: usize,
+        value: T,
+    ) -> Result<Buffer<T>, DriverError> {
+        const CHUNK: usize = 1 << 20;
+        let chunk = vec![value; len.min(CHUNK)];
+        let mut buffer = self.uninitialized(len)?;
+        for first in (0..len).step_by(CHUNK) {
+            buffer.write(first, &chunk[..CHUNK.min(len - first)])?;
+        }
+        Ok(buffer)
+    }
+
+    /// A buffer with these elements.
+    ///
+    /// # Errors
+    /// There is too little memory.
+    pub fn buffer_from<T: DeviceValue>(&self, values: &[T]) -> Result<Buffer<T>, DriverError> {
+        let mut buffer = self.uninitialized(values.len())?;
+        buffer.write(0, values)?;
+        Ok(buffer)
+    }
+
+    /// A buffer whose elements are whatever the memory holds, or zero.
+    fn uninitialized<T: DeviceValue>(&self, len: usize) -> Result<Buffer<T>, DriverError> {
+        let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
+        let free = self.free_memory()?;
+        let out_of_memory = || DriverError::OutOfMemory {
+            bytes,
+            free,
+            device: self.facts.name.clone(),
+        };
+        if bytes > free {
+            return Err(out_of_memory());
+        }
+        let storage = match &self.gpu {
+            // SAFETY: any bit pattern is a `T`. An empty allocation is an error to the driver.
+            Some(_) => Storage::Gpu(
+                unsafe { DeviceBuffer::uninitialized(len.max(1)) }.map_err(|_| out_of_memory())?,
+            ),
+            None => Storage::Host(vec![Unit::zeroed(); bytes.div_ceil(256) as usize]),
+        };
+        Ok(Buffer { storage, len })
+    }
+}
+
+impl<T: DeviceValue> Buffer<T> {
+    /// Elements in the buffer.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is no element in the buffer.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The whole buffer, for a kernel to read.
+    pub fn slice(&self) -> Slice<'_, T> {
+        self.first(self.len)
+    }
+
+    /// The first `len` elements, for a kernel to read.
+    ///
+    /// # Panics
+    /// The buffer has fewer.
+    pub fn first(&self, len: usize) -> Slice<'_, T> {
+        assert!(
+            len <= self.len,
+            "{len} elements of a buffer of {}",
+            self.len
+        );
+        // SAFETY: the buffer lives as long as the view, and has that many elements.
+        unsafe { Slice::from_raw(self.address() as *const T, len) }
+    }
+
+    /// The whole buffer, for a kernel to write.
+    pub fn slice_mut(&mut self) -> SliceMut<'_, T> {
+        self.first_mut(self.len)
+    }
+
+    /// The first `len` elements, for a kernel to write.
+    ///
+    /// # Panics
+    /// The buffer has fewer.
+    pub fn first_mut(&mut self, len: usize) -> SliceMut<'_, T> {
+        assert!(
+            len <= self.len,
+            "{len} elements of a buffer of {}",
+            self.len
+        );
+        let pointer = match &mut self.storage {
+            Storage::Gpu(memory) => memory.as_device_ptr().as_raw() as *mut T,
+            Storage::Host(memory) => memory.as_mut_ptr().cast(),
+        };
+        // SAFETY: the buffer lives as long as the view, which alone may write it.
+        unsafe { SliceMut::from_raw(pointer, len) }
+    }
+
+    /// Copies `values` to the elements from `first` on.
+    ///
+    /// # Errors
+    /// The driver's.
+    ///
+    /// # Panics
+    /// The buffer has fewer elements.
+    pub fn write(&mut self, first: usize, values: &[T]) -> Result<(), DriverError> {
+        let range = self.range(first, values.len());
+        if values.is_empty() {
+            return Ok(());
+        }
+        match &mut self.storage {
+            Storage::Gpu(memory) => memory
+                .index(range)
+                .copy_from(values)
+                .map_err(during("copy to the device")),
+            Storage::Host(memory) => {
+                bytemuck::cast_slice_mut(memory)[range].copy_from_slice(values);
+                Ok(())
+            }
+        }
+    }
+
+    /// Copies the elements from `first` on into `values`.
+    ///
+    /// # Errors
+    /// The driver's: also those of the kernels that ran before.
+    ///
+    /// # Panics
+    /// The buffer has fewer elements.
+    pub fn read(&self, first: usize, values: &mut [T]) -> Result<(), DriverError> {
+        let range = self.range(first, values.len());
+        if values.is_empty() {
+            return Ok(());
+        }
+        match &self.storage {
+            Storage::Gpu(memory) => memory
+                .index(range)
+                .copy_to(values)
+                .map_err(during("copy from the device")),
+            Storage::Host(memory) => {
+                values.copy_from_slice(&bytemuck::cast_slice(memory)[range]);
+                Ok(())
+            }
+        }
+    }
+
+    /// Copies every element to the host.
+    ///
+    /// # Errors
+    /// As [`Buffer::read`].
+    pub fn to_vec(&self) -> Result<Vec<T>, DriverError> {
+        let mut values = vec![T::zeroed(); self.len];
+        self.read(0, &mut values)?;
+        Ok(values)
+    }
+
+    /// Sets every bit. A float becomes NaN, so an element that no kernel writes shows.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn poison(&mut self) -> Result<(), DriverError> {
+        match &mut self.storage {
+            Storage::Gpu(memory) => memory.set_8(0xFF).map_err(during("fill device memory")),
+            Storage::Host(memory) => {
+                memory.fill(Unit([0xFF; 256]));
+                Ok(())
+            }
+        }
+    }
+
+    fn address(&self) -> usize {
+        match &self.storage {
+            Storage::Gpu(memory) => memory.as_device_ptr().as_raw() as usize,
+            Storage::Host(memory) => memory.as_ptr() as usize,
+        }
+    }
+
+    fn range(&self, first: usize, count: usize) -> std::ops::Range<usize> {
+        assert!(
+            first.checked_add(count).is_some_and(|end| end <= self.len),
+            "{count} elements from {first} on of a buffer of {}",
+            self.len
+        );
+        first..first + count
+    }
+}

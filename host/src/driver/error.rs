@@ -1,0 +1,115 @@
+//! What can go wrong between the host and a device.
+
+use cuda_loader::DriverError as LoadError;
+use cust::error::CudaError;
+
+/// Why an operation on a device failed, with the actual value and the limit where there is one.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DriverError {
+    /// The driver's library is not installed.
+    #[error("{0}")]
+    NoDriver(LoadError),
+
+    /// The driver is there and finds no GPU.
+    #[error("the CUDA driver is installed but finds no GPU")]
+    NoGpu,
+
+    /// There is no GPU of this number.
+    #[error("no GPU {ordinal}: this machine has {count}, numbered from 0")]
+    NoSuchGpu {
+        /// The number asked for.
+        ordinal: u32,
+        /// How many there are.
+        count: u32,
+    },
+
+    /// The GPU is older than every embedded PTX.
+    #[error(
+        "{name} is sm_{actual}, and the embedded PTX is for {embedded}: build with \
+         RIDGEPOINT_ARCH=sm_{actual}"
+    )]
+    NoPtx {
+        /// The GPU's name.
+        name: String,
+        /// Its compute capability times ten.
+        actual: u32,
+        /// What is embedded.
+        embedded: String,
+    },
+
+    /// The driver does not accept the PTX.
+    #[error("the driver refuses the PTX for sm_{arch}: {error}\n{log}")]
+    RefusedPtx {
+        /// The PTX's architecture.
+        arch: u32,
+        /// The driver's error.
+        error: CudaError,
+        /// The driver's log.
+        log: String,
+    },
+
+    /// The PTX has no entry of this name.
+    #[error("kernel {0} is not in the embedded PTX")]
+    NoKernel(&'static str),
+
+    /// A block holds no thread, or more than the device or the kernel allows.
+    #[error("{kernel}: block of {actual} threads; {limited_by} allows 1 to {limit}")]
+    Block {
+        /// The kernel.
+        kernel: &'static str,
+        /// The block asked for.
+        actual: u32,
+        /// The most that is allowed.
+        limit: u32,
+        /// What allows no more.
+        limited_by: String,
+    },
+
+    /// The grid is empty or too large.
+    #[error("{kernel}: grid of {actual} blocks; {device} allows 1 to {limit}")]
+    Grid {
+        /// The kernel.
+        kernel: &'static str,
+        /// The grid asked for.
+        actual: u64,
+        /// The most that the device allows.
+        limit: u32,
+        /// The device's name.
+        device: String,
+    },
+
+    /// There is too little memory.
+    #[error("cannot allocate {bytes} bytes on {device}: {free} are free")]
+    OutOfMemory {
+        /// Bytes asked for.
+        bytes: u64,
+        /// Bytes that are free.
+        free: u64,
+        /// The device's name.
+        device: String,
+    },
+
+    /// A kernel failed on the emulator.
+    #[error("kernel {kernel} on the emulator: {error}")]
+    Emulated {
+        /// The kernel.
+        kernel: &'static str,
+        /// What happened.
+        error: simt::LaunchError,
+    },
+
+    /// Another error of the driver.
+    #[error("{operation}: {error:?} ({error})")]
+    Cuda {
+        /// What was done.
+        operation: &'static str,
+        /// The driver's error.
+        error: CudaError,
+    },
+}
+
+/// Names the operation that a driver call belongs to.
+pub(crate) fn during(operation: &'static str) -> impl Fn(CudaError) -> DriverError {
+    move |error| DriverError::Cuda { operation, error }
+}

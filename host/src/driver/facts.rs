@@ -1,0 +1,76 @@
+//! What is known of a device.
+
+use serde::Serialize;
+
+/// A device, described.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Facts {
+    /// The GPU's name, or the emulator's.
+    pub name: String,
+    /// Streaming multiprocessors, or cores of the host.
+    pub multiprocessors: u32,
+    /// Bytes of memory in all.
+    pub memory_bytes: u64,
+    /// What a launch may ask for.
+    pub limits: Limits,
+    /// What only a GPU has. `None` is the emulator.
+    pub gpu: Option<GpuFacts>,
+}
+
+impl Facts {
+    /// Whether the device is the CPU emulator.
+    pub fn is_emulated(&self) -> bool {
+        self.gpu.is_none()
+    }
+}
+
+/// What is known of a GPU beyond what every device has.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct GpuFacts {
+    /// Its number on this machine.
+    pub ordinal: u32,
+    /// Major and minor compute capability.
+    pub compute_capability: (u32, u32),
+    /// The CUDA version that the driver supports, major and minor.
+    pub cuda_version: (u32, u32),
+    /// The highest clock of the multiprocessors.
+    pub clock_hz: f64,
+    /// The highest clock of the memory.
+    pub memory_clock_hz: f64,
+    /// Width of the memory bus.
+    pub memory_bus_bits: u32,
+    /// Bytes of level 2 cache.
+    pub l2_bytes: u64,
+}
+
+/// What a launch may ask for, and what a multiprocessor holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Limits {
+    /// Threads a block.
+    pub threads_per_block: u32,
+    /// Blocks in a grid, x.
+    pub grid_x: u32,
+    /// Bytes of shared memory a block, where a kernel opts in.
+    pub shared_per_block: u32,
+    /// Threads a multiprocessor.
+    pub threads_per_multiprocessor: u32,
+    /// Blocks a multiprocessor.
+    pub blocks_per_multiprocessor: u32,
+    /// 32-bit registers a multiprocessor.
+    pub registers_per_multiprocessor: u32,
+    /// Bytes of shared memory a multiprocessor.
+    pub shared_per_multiprocessor: u32,
+}
+
+impl Limits {
+    /// The limits of compute capability 9.0, which the emulator keeps.
+    pub const SM_90: Limits = Limits {
+        threads_per_block: 1024,
+        grid_x: i32::MAX as u32,
+        shared_per_block: 227 * 1024,
+        threads_per_multiprocessor: 2048,
+        blocks_per_multiprocessor: 32,
+        registers_per_multiprocessor: 65_536,
+        shared_per_multiprocessor: 228 * 1024,
+    };
+}

@@ -1,0 +1,180 @@
+//! A GPU through `cust`: its context, its module, its facts.
+
+use std::ffi::{CString, c_void};
+
+use cust::context::{Context, CurrentContext};
+use cust::device::{Device as CudaDevice, DeviceAttribute};
+use cust::error::CudaError;
+use cust::function::Function;
+use cust::module::Module;
+use cust::sys::{self, CUdevice_attribute, CUjit_option};
+use cust::{CudaApiVersion, CudaFlags};
+
+use super::error::during;
+use super::{DriverError, Facts, GpuFacts, Limits, ptx};
+
+/// An open GPU with the kernels loaded.
+#[derive(Debug)]
+pub(super) struct Gpu {
+    // Dropped in this order: a module needs its context.
+    module: Module,
+    _context: Context,
+}
+
+impl Gpu {
+    pub(super) fn open(
+        ordinal: u32,
+        embedded: &[(u32, &str)],
+    ) -> Result<(Gpu, Facts), DriverError> {
+        let count = count()?;
+        if ordinal >= count {
+            return Err(DriverError::NoSuchGpu { ordinal, count });
+        }
+        let facts = facts(ordinal)?;
+        let (major, minor) = facts
+            .gpu
+            .as_ref()
+            .map_or((0, 0), |gpu| gpu.compute_capability);
+        let actual = major * 10 + minor;
+        let Some((arch, text)) = ptx::best(embedded, actual) else {
+            let names: Vec<String> = embedded
+                .iter()
+                .map(|(arch, _)| format!("sm_{arch}"))
+                .collect();
+            return Err(DriverError::NoPtx {
+                name: facts.name,
+                actual,
+                embedded: names.join(", "),
+            });
+        };
+        let device = CudaDevice::get_device(ordinal).map_err(during("get the device"))?;
+        let context = Context::new(device).map_err(during("create a context"))?;
+        CurrentContext::set_current(&context).map_err(during("enter the context"))?;
+        let module = Module::from_ptx(text, &[]).map_err(|error| DriverError::RefusedPtx {
+            arch,
+            error,
+            log: compile_log(text),
+        })?;
+        let gpu = Gpu {
+            module,
+            _context: context,
+        };
+        Ok((gpu, facts))
+    }
+
+    pub(super) fn function(&self, name: &'static str) -> Result<Function<'_>, DriverError> {
+        self.module.get_function(name).map_err(|error| match error {
+            CudaError::NotFound => DriverError::NoKernel(name),
+            error => during("look up a kernel")(error),
+        })
+    }
+
+    pub(super) fn free_memory(&self) -> Result<u64, DriverError> {
+        let (free, _) = cust::memory::mem_get_info().map_err(during("ask for the free memory"))?;
+        Ok(free as u64)
+    }
+}
+
+/// What is known of every GPU, in order.
+pub(super) fn all() -> Result<Vec<Facts>, DriverError> {
+    (0..count()?).map(facts).collect()
+}
+
+/// How many GPUs there are: at least one.
+fn count() -> Result<u32, DriverError> {
+    cuda_loader::driver().map_err(|error| DriverError::NoDriver(error.clone()))?;
+    match cust::init(CudaFlags::empty()).and_then(|()| CudaDevice::num_devices()) {
+        Ok(0) | Err(CudaError::NoDevice) => Err(DriverError::NoGpu),
+        Ok(count) => Ok(count),
+        Err(error) => Err(during("initialise the driver")(error)),
+    }
+}
+
+fn facts(ordinal: u32) -> Result<Facts, DriverError> {
+    read_facts(ordinal).map_err(during("read the device's properties"))
+}
+
+fn read_facts(ordinal: u32) -> Result<Facts, CudaError> {
+    use CUdevice_attribute as Raw;
+    use DeviceAttribute as Known;
+    const KHZ: f64 = 1e3;
+
+    let device = CudaDevice::get_device(ordinal)?;
+    let get = |attribute| device.get_attribute(attribute).map(|value| value as u32);
+    let version = CudaApiVersion::get()?;
+    Ok(Facts {
+        name: device.name()?,
+        multiprocessors: get(Known::MultiprocessorCount)?,
+        memory_bytes: device.total_memory()? as u64,
+        limits: Limits {
+            threads_per_block: get(Known::MaxThreadsPerBlock)?,
+            grid_x: get(Known::MaxGridDimX)?,
+            shared_per_block: raw_attribute(
+                device,
+                Raw::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,
+            )?,
+            threads_per_multiprocessor: get(Known::MaxThreadsPerMultiprocessor)?,
+            blocks_per_multiprocessor: raw_attribute(
+                device,
+                Raw::CU_DEVICE_ATTRIBUTE_MAX_BLOCKS_PER_MULTIPROCESSOR,
+            )?,
+            registers_per_multiprocessor: get(Known::MaxRegistersPerMultiprocessor)?,
+            shared_per_multiprocessor: get(Known::MaxSharedMemoryPerMultiprocessor)?,
+        },
+        gpu: Some(GpuFacts {
+            ordinal,
+            compute_capability: (
+                get(Known::ComputeCapabilityMajor)?,
+                get(Known::ComputeCapabilityMinor)?,
+            ),
+            cuda_version: (version.major() as u32, version.minor() as u32),
+            clock_hz: f64::from(get(Known::ClockRate)?) * KHZ,
+            memory_clock_hz: f64::from(get(Known::MemoryClockRate)?) * KHZ,
+            memory_bus_bits: get(Known::GlobalMemoryBusWidth)?,
+            l2_bytes: u64::from(get(Known::L2CacheSize)?),
+        }),
+    })
+}
+
+/// An attribute that `cust` has no name for.
+fn raw_attribute(device: CudaDevice, attribute: CUdevice_attribute) -> Result<u32, CudaError> {
+    let mut value = 0;
+    // SAFETY: `value` is a place to write to, and the device is cust's own.
+    let result = unsafe { sys::cuDeviceGetAttribute(&mut value, attribute, device.as_raw()) };
+    match result {
+        sys::CUresult::CUDA_SUCCESS => Ok(value as u32),
+        _ => Err(CudaError::InvalidValue),
+    }
+}
+
+/// What the driver's compiler says of PTX that does not load.
+fn compile_log(text: &str) -> String {
+    const LOG_BYTES: usize = 8192;
+    let Ok(image) = CString::new(text) else {
+        return "the PTX has a zero byte in it".to_owned();
+    };
+    let mut log = vec![0u8; LOG_BYTES];
+    let mut options = [
+        CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
+        CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+    ];
+    let mut values = [log.as_mut_ptr().cast::<c_void>(), LOG_BYTES as *mut c_void];
+    let mut module = std::ptr::null_mut();
+    // SAFETY: the image ends in a zero byte; the options name a buffer and its size, in the form
+    // that the driver documents, and outlive the call.
+    let result = unsafe {
+        sys::cuModuleLoadDataEx(
+            &mut module,
+            image.as_ptr().cast(),
+            options.len() as u32,
+            options.as_mut_ptr(),
+            values.as_mut_ptr(),
+        )
+    };
+    if result == sys::CUresult::CUDA_SUCCESS {
+        // SAFETY: the module was just loaded and nothing uses it.
+        unsafe { sys::cuModuleUnload(module) };
+    }
+    let end = log.iter().position(|&byte| byte == 0).unwrap_or(log.len());
+    String::from_utf8_lossy(&log[..end]).trim().to_owned()
+}

@@ -1,0 +1,125 @@
+//! GPUs, through `cust`, and the CPU emulator, behind one set of safe types.
+//!
+//! ```
+//! use kernels_gpu::polynomial::{Element, Form};
+//! use ridgepoint::driver::{Device, DeviceChoice, Shape, Stream};
+//!
+//! let device = Device::open(&DeviceChoice::Cpu)?;
+//! let x = device.buffer_filled(1000, 0.5f32)?;
+//! let mut y = device.buffer_filled(1000, f32::NAN)?;
+//!
+//! let horner = f32::kernel(Form::Horner, 4).expect("there is one for 4 elements a thread");
+//! let prepared = device.prepare(horner, Shape::linear(1000 / 4, 256))?;
+//! let stream = Stream::new(&device)?;
+//! // SAFETY: x and y have the same length, and live until the stream is synchronised.
+//! unsafe { prepared.launch(&stream, &(x.slice(), y.slice_mut(), 2)) }?;
+//! stream.synchronize()?;
+//! assert_eq!(y.to_vec()?, vec![0.75; 1000]);
+//! # Ok::<(), ridgepoint::driver::DriverError>(())
+//! ```
+//!
+//! A launch takes the arguments of the kernel's own signature; others do not compile:
+//!
+//! ```compile_fail
+//! # use kernels_gpu::polynomial::{Element, Form};
+//! # use ridgepoint::driver::{Device, DeviceChoice, Shape, Stream};
+//! # let device = Device::open(&DeviceChoice::Cpu)?;
+//! # let x = device.buffer_filled(1000, 0.5f32)?;
+//! # let mut y = device.buffer_filled(1000, f32::NAN)?;
+//! # let horner = f32::kernel(Form::Horner, 4).expect("there is one for 4 elements a thread");
+//! # let prepared = device.prepare(horner, Shape::linear(1000 / 4, 256))?;
+//! # let stream = Stream::new(&device)?;
+//! // The last argument is a count of steps, a u32.
+//! unsafe { prepared.launch(&stream, &(x.slice(), y.slice_mut(), 2.0)) }?;
+//! # Ok::<(), ridgepoint::driver::DriverError>(())
+//! ```
+
+mod buffer;
+mod choice;
+mod emulator;
+mod error;
+mod facts;
+mod gpu;
+mod launch;
+mod ptx;
+mod stream;
+
+pub use buffer::{Buffer, DeviceValue};
+pub use choice::DeviceChoice;
+pub use error::DriverError;
+pub use facts::{Facts, GpuFacts, Limits};
+pub use launch::{Prepared, Shape};
+pub use ptx::embedded_ptx;
+pub use stream::{Event, Stream};
+
+use gpu::Gpu;
+
+/// A GPU, or the emulator.
+#[derive(Debug)]
+pub struct Device {
+    facts: Facts,
+    /// `None` is the emulator.
+    gpu: Option<Gpu>,
+}
+
+impl Device {
+    /// Opens the chosen device. On a GPU this loads the embedded PTX.
+    ///
+    /// # Errors
+    /// There is no driver or no such GPU, the GPU is older than every embedded PTX, or the driver
+    /// refuses the PTX. [`DeviceChoice::Auto`] takes the emulator where there is no driver or no
+    /// GPU, and fails for the other reasons.
+    pub fn open(choice: &DeviceChoice) -> Result<Device, DriverError> {
+        match choice {
+            DeviceChoice::Cpu => Ok(Device::emulator()),
+            DeviceChoice::Cuda(ordinal) => Device::with_ptx(*ordinal, embedded_ptx()),
+            DeviceChoice::Auto => match Device::with_ptx(0, embedded_ptx()) {
+                Err(DriverError::NoDriver(_) | DriverError::NoGpu) => Ok(Device::emulator()),
+                opened => opened,
+            },
+        }
+    }
+
+    fn emulator() -> Device {
+        Device {
+            facts: emulator::facts(),
+            gpu: None,
+        }
+    }
+
+    /// Opens a GPU with PTX of the caller's: architecture (90 for `sm_90`) and text, ascending.
+    ///
+    /// # Errors
+    /// As [`Device::open`].
+    pub fn with_ptx(ordinal: u32, ptx: &[(u32, &str)]) -> Result<Device, DriverError> {
+        let (gpu, facts) = Gpu::open(ordinal, ptx)?;
+        Ok(Device {
+            facts,
+            gpu: Some(gpu),
+        })
+    }
+
+    /// What is known of the device.
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// Bytes that can be allocated now.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn free_memory(&self) -> Result<u64, DriverError> {
+        match &self.gpu {
+            Some(gpu) => gpu.free_memory(),
+            None => Ok(emulator::free_memory()),
+        }
+    }
+}
+
+/// What is known of every GPU of this machine, in order.
+///
+/// # Errors
+/// There is no driver, or it reports an error.
+pub fn gpus() -> Result<Vec<Facts>, DriverError> {
+    gpu::all()
+}

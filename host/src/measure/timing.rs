@@ -1,0 +1,48 @@
+//! Times launches between two events each.
+
+use cuda_std::launch::Signature;
+
+use crate::driver::{DriverError, Prepared, Stream};
+
+/// How often to launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Runs {
+    /// Launches before the timed ones.
+    pub warmup: u32,
+    /// Timed launches.
+    pub timed: u32,
+}
+
+/// Milliseconds of each timed launch.
+///
+/// All launches are queued before the first result is read, so the device is busy when a start
+/// event is recorded and the time between two events is the kernel's, without the host's.
+///
+/// # Safety
+/// As for [`Prepared::launch`]; the stream is synchronised on success.
+///
+/// # Errors
+/// The driver's, or what a thread did on the emulator.
+pub unsafe fn time<S: Signature>(
+    prepared: &Prepared<'_, S>,
+    stream: &Stream<'_>,
+    arguments: &S::Arguments<'_>,
+    runs: Runs,
+) -> Result<Vec<f64>, DriverError> {
+    // SAFETY: the caller's contract is that of `launch`.
+    let launch = || unsafe { prepared.launch(stream, arguments) };
+    for _ in 0..runs.warmup {
+        launch()?;
+    }
+    let mut events = Vec::with_capacity(runs.timed as usize);
+    for _ in 0..runs.timed {
+        let start = stream.record()?;
+        launch()?;
+        events.push((start, stream.record()?));
+    }
+    stream.synchronize()?;
+    events
+        .iter()
+        .map(|(start, end)| end.milliseconds_since(start))
+        .collect()
+}

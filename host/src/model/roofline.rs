@@ -1,0 +1,175 @@
+//! The roofline: what bandwidth and arithmetic rate allow at an arithmetic intensity.
+//!
+//! Source: S. Williams, A. Waterman, D. Patterson, "Roofline: an insightful visual performance
+//! model", CACM 52(4), 2009.
+
+use serde::Serialize;
+
+use super::lanes_per_multiprocessor;
+use super::{BytesPerSec, Datasheet, FlopsPerByte, FlopsPerSec, Precision};
+use crate::driver::Facts;
+
+/// What can hold a kernel down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Limit {
+    /// Memory bandwidth times arithmetic intensity.
+    #[serde(rename = "memory")]
+    Memory,
+    /// The rate of fused multiply-adds.
+    #[serde(rename = "fma")]
+    Fma,
+    /// The rate of adds and multiplies that cannot fuse: on a GPU half of the FMA rate, because each
+    /// takes the instruction slot of a multiply-add and does half of its work.
+    #[serde(rename = "add+mul")]
+    AddMul,
+}
+
+impl Limit {
+    /// Its name in tables and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Limit::Memory => "memory",
+            Limit::Fma => "fma",
+            Limit::AddMul => "add+mul",
+        }
+    }
+}
+
+/// The roofs of a device for one precision.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Roofs {
+    /// Memory bandwidth.
+    pub memory: BytesPerSec,
+    /// Rate of fused multiply-adds.
+    pub fma: FlopsPerSec,
+    /// Rate of adds and multiplies that cannot fuse.
+    pub add_mul: FlopsPerSec,
+    /// What `percent_peak` is a percentage of.
+    pub peak: FlopsPerSec,
+}
+
+/// The lowest roof at some arithmetic intensity.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Roof {
+    /// Which one it is.
+    pub limit: Limit,
+    /// The rate that it allows there.
+    pub value: FlopsPerSec,
+}
+
+impl Roofs {
+    /// The roofs of a GPU, from its data sheet where it is known, and from its parts: lanes x 2 x
+    /// clock, and memory clock x 2 x bus width. `None` for the emulator, whose roofs are measured,
+    /// and for a compute capability of which the lanes are not known.
+    pub fn of(facts: &Facts, precision: Precision) -> Option<Roofs> {
+        const TRANSFERS_PER_CLOCK: f64 = 2.0;
+        const BITS_PER_BYTE: f64 = 8.0;
+
+        let gpu = facts.gpu.as_ref()?;
+        let lanes = lanes_per_multiprocessor(gpu.compute_capability, precision)?;
+        let fma =
+            FlopsPerSec(f64::from(facts.multiprocessors) * f64::from(lanes) * 2.0 * gpu.clock_hz);
+        let sheet = Datasheet::of(&facts.name);
+        let from_parts = gpu.memory_clock_hz * TRANSFERS_PER_CLOCK * f64::from(gpu.memory_bus_bits)
+            / BITS_PER_BYTE;
+        Some(Roofs {
+            memory: sheet.map_or(BytesPerSec(from_parts), |sheet| sheet.memory),
+            fma,
+            // One operation in the instruction slot of two.
+            add_mul: FlopsPerSec(fma.0 / 2.0),
+            peak: sheet.map_or(fma, |sheet| sheet.peak(precision)),
+        })
+    }
+
+    /// The flat roof of a kernel whose arithmetic is of this kind.
+    pub fn ceiling(&self, arithmetic: Limit) -> FlopsPerSec {
+        match arithmetic {
+            Limit::AddMul => self.add_mul,
+            Limit::Fma | Limit::Memory => self.fma,
+        }
+    }
+
+    /// The intensity at which memory and arithmetic of this kind take the same time.
+    pub fn ridge_point(&self, arithmetic: Limit) -> FlopsPerByte {
+        self.ceiling(arithmetic) / self.memory
+    }
+
+    /// The roof over a kernel of this intensity whose arithmetic is of this kind.
+    pub fn limiting(&self, intensity: FlopsPerByte, arithmetic: Limit) -> Roof {
+        let ceiling = self.ceiling(arithmetic);
+        let slope = intensity * self.memory;
+        if slope < ceiling {
+            Roof {
+                limit: Limit::Memory,
+                value: slope,
+            }
+        } else {
+            Roof {
+                limit: arithmetic,
+                value: ceiling,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::{GpuFacts, Limits};
+
+    fn h200() -> Facts {
+        Facts {
+            name: "NVIDIA H200".to_owned(),
+            multiprocessors: 132,
+            memory_bytes: 150_000_000_000,
+            limits: Limits::SM_90,
+            gpu: Some(GpuFacts {
+                ordinal: 0,
+                compute_capability: (9, 0),
+                cuda_version: (13, 0),
+                clock_hz: 1.98e9,
+                memory_clock_hz: 3.201e9,
+                memory_bus_bits: 6016,
+                l2_bytes: 60 << 20,
+            }),
+        }
+    }
+
+    #[test]
+    fn the_roofs_of_an_h200_are_those_of_its_data_sheet() {
+        let f32_roofs = Roofs::of(&h200(), Precision::F32).expect("a GPU");
+        assert_eq!(f32_roofs.memory, BytesPerSec(4.8e12));
+        assert_eq!(f32_roofs.peak, FlopsPerSec(67e12));
+        assert!((f32_roofs.fma.tera() - 66.9).abs() < 0.01);
+        assert!((f32_roofs.ceiling(Limit::AddMul).tera() - 33.45).abs() < 0.01);
+        let f64_roofs = Roofs::of(&h200(), Precision::F64).expect("a GPU");
+        assert!((f64_roofs.fma.tera() - 33.45).abs() < 0.01);
+    }
+
+    #[test]
+    fn another_gpus_roofs_come_from_its_parts() {
+        let mut facts = h200();
+        facts.name = "NVIDIA Test".to_owned();
+        let roofs = Roofs::of(&facts, Precision::F32).expect("a GPU");
+        assert!((roofs.memory.tera() - 4.81).abs() < 0.01);
+        assert_eq!(roofs.peak, roofs.fma);
+    }
+
+    #[test]
+    fn the_limiting_roof_changes_at_the_ridge_point() {
+        let roofs = Roofs {
+            memory: BytesPerSec(4e12),
+            fma: FlopsPerSec(64e12),
+            add_mul: FlopsPerSec(32e12),
+            peak: FlopsPerSec(64e12),
+        };
+        assert_eq!(roofs.ridge_point(Limit::Fma), FlopsPerByte(16.0));
+        assert_eq!(roofs.ridge_point(Limit::AddMul), FlopsPerByte(8.0));
+        let at = |intensity, arithmetic| roofs.limiting(FlopsPerByte(intensity), arithmetic);
+        assert_eq!(at(7.9, Limit::AddMul).limit, Limit::Memory);
+        assert_eq!(at(8.0, Limit::AddMul).limit, Limit::AddMul);
+        assert_eq!(at(8.0, Limit::Fma).limit, Limit::Memory);
+        assert_eq!(at(8.0, Limit::Fma).value, FlopsPerSec(32e12));
+        assert_eq!(at(100.0, Limit::Fma).value, FlopsPerSec(64e12));
+    }
+}

@@ -1,0 +1,122 @@
+//! Text for people.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use comfy_table::{CellAlignment, Table, presets};
+
+use crate::driver::Facts;
+use crate::model::{Limit, Precision, Roofs};
+use crate::sweep::{Record, by_series};
+
+/// A deviation above this is worth a warning.
+pub const NOISY_PERCENT: f64 = 5.0;
+
+/// Two lines for a point: what it is, and what came out.
+pub fn point(record: &Record) -> String {
+    let noise = if record.rms_percent > NOISY_PERCENT {
+        format!("  warning: RMS deviation above {NOISY_PERCENT} %")
+    } else {
+        String::new()
+    };
+    format!(
+        "k = {:4}  AI = {:8.3} FLOP/byte  {} {}, {} a thread, {} blocks of {}\n    \
+         {:.4} ms ± {:.1} %  {:.1} GFLOP/s  {:.1} GB/s  {:.2} % of peak, {:.1} % of the {} \
+         roof{noise}",
+        record.k,
+        record.ai,
+        record.kernel,
+        record.dtype,
+        record.vector,
+        record.grid,
+        record.block,
+        record.mean_ms,
+        record.rms_percent,
+        record.gflops,
+        record.bandwidth,
+        record.percent_peak,
+        record.percent_roof,
+        record.limiting_roof.name(),
+    )
+}
+
+/// What the roofs are.
+pub fn roofs(facts: &Facts, roofs: &BTreeMap<Precision, Roofs>) -> String {
+    let mut text = String::new();
+    let source = if facts.is_emulated() {
+        ", measured on this host"
+    } else {
+        ""
+    };
+    for (precision, roofs) in roofs {
+        let _ = writeln!(
+            text,
+            "{} roofs{source}: memory {}, FMA {}, add+mul {}\n\
+             ridge point: {:.2} FLOP/byte under the FMA roof, {:.2} under the add+mul roof",
+            precision.name(),
+            roofs.memory,
+            roofs.ceiling(Limit::Fma),
+            roofs.ceiling(Limit::AddMul),
+            roofs.ridge_point(Limit::Fma).0,
+            roofs.ridge_point(Limit::AddMul).0,
+        );
+    }
+    text
+}
+
+/// A table with a row for each kernel and launch: its best rate and bandwidth, and its ceiling.
+pub fn summary(records: &[Record]) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_FULL_CONDENSED);
+    table.set_header([
+        "kernel",
+        "dtype",
+        "vector",
+        "n",
+        "block",
+        "grid",
+        "best GB/s",
+        "best GFLOP/s",
+        "at k",
+        "ceiling",
+        "% of its roof",
+    ]);
+    for (series, members) in by_series(records) {
+        let fastest = members
+            .iter()
+            .copied()
+            .max_by(|a, b| a.gflops.total_cmp(&b.gflops));
+        let widest = members
+            .iter()
+            .map(|record| record.bandwidth)
+            .fold(0.0, f64::max);
+        let Some(fastest) = fastest else { continue };
+        table.add_row([
+            series.kernel.to_owned(),
+            series.dtype.to_owned(),
+            series.vector.to_string(),
+            series.n.to_string(),
+            series.block.to_string(),
+            series.grid.to_string(),
+            format!("{widest:.1}"),
+            format!("{:.1}", fastest.gflops),
+            fastest.k.to_string(),
+            ceiling(series.kernel).to_owned(),
+            format!("{:.1}", fastest.percent_roof),
+        ]);
+    }
+    for column in table.column_iter_mut().skip(2) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    format!(
+        "{table}\nFMA ceiling: each step is one fused multiply-add. add+mul ceiling: the step's add \
+         and multiply cannot fuse, which on a GPU leaves half of the FMA rate.\n"
+    )
+}
+
+fn ceiling(kernel: &str) -> &'static str {
+    match kernel {
+        "horner" => "FMA",
+        _ => "add+mul",
+    }
+}

@@ -1,0 +1,215 @@
+//! The axes of a roofline sweep.
+
+use std::fmt;
+use std::str::FromStr;
+
+use kernels_gpu::polynomial::Form;
+
+use crate::driver::{Facts, Shape};
+use crate::model::{FlopsPerByte, Limit, Precision};
+
+/// A list of values for each axis. A sweep visits every combination, `k` changing fastest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axes {
+    /// How the polynomial is evaluated.
+    pub forms: Vec<Form>,
+    /// Element types.
+    pub precisions: Vec<Precision>,
+    /// Elements a thread.
+    pub vectors: Vec<u32>,
+    /// Elements in all.
+    pub n: Vec<u64>,
+    /// Threads a block.
+    pub blocks: Vec<u32>,
+    /// Blocks in the grid.
+    pub grids: Vec<GridSize>,
+    /// Degrees of the polynomial.
+    pub k: Vec<u32>,
+}
+
+impl Axes {
+    /// Every combination, `k` changing fastest.
+    pub fn points(&self) -> Vec<Point> {
+        let mut points = Vec::new();
+        for &form in &self.forms {
+            for &precision in &self.precisions {
+                for &vector in &self.vectors {
+                    for &n in &self.n {
+                        for &block in &self.blocks {
+                            for &grid in &self.grids {
+                                points.extend(self.k.iter().map(|&k| Point {
+                                    form,
+                                    precision,
+                                    vector,
+                                    n,
+                                    block,
+                                    grid,
+                                    k,
+                                }));
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        points
+    }
+}
+
+/// How many blocks a launch has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum GridSize {
+    /// A thread for each vector of elements.
+    Full,
+    /// This many blocks for each multiprocessor, whose threads stride over the elements.
+    PerMultiprocessor(u32),
+}
+
+impl FromStr for GridSize {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "full" {
+            return Ok(GridSize::Full);
+        }
+        let count = text.strip_suffix('x').and_then(|count| count.parse().ok());
+        match count {
+            Some(count) if count > 0 => Ok(GridSize::PerMultiprocessor(count)),
+            _ => Err(format!(
+                "{text:?} is neither \"full\" nor a number of blocks for each multiprocessor, \
+                 such as 8x"
+            )),
+        }
+    }
+}
+
+impl fmt::Display for GridSize {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            GridSize::Full => write!(formatter, "full"),
+            GridSize::PerMultiprocessor(count) => write!(formatter, "{count}x"),
+        }
+    }
+}
+
+/// One combination of the axes' values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// How the polynomial is evaluated.
+    pub form: Form,
+    /// Element type.
+    pub precision: Precision,
+    /// Elements a thread.
+    pub vector: u32,
+    /// Elements in all.
+    pub n: u64,
+    /// Threads a block.
+    pub block: u32,
+    /// Blocks in the grid.
+    pub grid: GridSize,
+    /// Degree of the polynomial.
+    pub k: u32,
+}
+
+impl Point {
+    /// Floating-point operations of a launch: an add and a multiply for each step and element.
+    pub fn flops(&self) -> f64 {
+        2.0 * f64::from(self.k) * self.n as f64
+    }
+
+    /// Bytes of memory traffic of a launch: each element is read once and written once.
+    pub fn bytes(&self) -> f64 {
+        2.0 * f64::from(self.precision.bytes()) * self.n as f64
+    }
+
+    /// Operations a byte: k / 4 in f32 and k / 8 in f64.
+    pub fn intensity(&self) -> FlopsPerByte {
+        FlopsPerByte(self.flops() / self.bytes())
+    }
+
+    /// The arithmetic that the kernel is made of.
+    pub fn arithmetic(&self) -> Limit {
+        match self.form {
+            Form::PowerSum => Limit::AddMul,
+            Form::Horner => Limit::Fma,
+        }
+    }
+
+    /// The kernel's name on the command line and in files.
+    pub fn kernel(&self) -> &'static str {
+        match self.form {
+            Form::PowerSum => "power-sum",
+            Form::Horner => "horner",
+        }
+    }
+
+    /// The launch's shape on a device.
+    pub fn shape(&self, facts: &Facts) -> Shape {
+        let full = Shape::linear(self.n.div_ceil(u64::from(self.vector)), self.block);
+        match self.grid {
+            GridSize::Full => full,
+            GridSize::PerMultiprocessor(count) => Shape {
+                grid: full
+                    .grid
+                    .min(u64::from(count) * u64::from(facts.multiprocessors)),
+                block: self.block,
+            },
+        }
+    }
+}
+
+impl fmt::Display for Point {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Point {
+            vector,
+            n,
+            block,
+            grid,
+            k,
+            ..
+        } = self;
+        write!(
+            formatter,
+            "{} {} vector={vector} n={n} block={block} grid={grid} k={k}",
+            self.kernel(),
+            self.precision.name()
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grids_are_read_as_they_are_written() {
+        for text in ["full", "1x", "64x"] {
+            assert_eq!(
+                text.parse::<GridSize>().map(|grid| grid.to_string()),
+                Ok(text.to_owned())
+            );
+        }
+        for text in ["", "0x", "x", "8", "-1x", "Full"] {
+            assert!(text.parse::<GridSize>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn intensity_is_that_of_the_exercise() {
+        let point = Point {
+            form: Form::PowerSum,
+            precision: Precision::F32,
+            vector: 1,
+            n: 1 << 26,
+            block: 256,
+            grid: GridSize::Full,
+            k: 50,
+        };
+        assert_eq!(point.intensity(), FlopsPerByte(12.5));
+        let double = Point {
+            precision: Precision::F64,
+            ..point
+        };
+        assert_eq!(double.intensity(), FlopsPerByte(6.25));
+    }
+}

@@ -1,0 +1,81 @@
+//! Compares a kernel's output with the float64 reference.
+
+use kernels_gpu::polynomial::{Element, reference};
+
+use crate::driver::{Buffer, DeviceValue, DriverError};
+
+/// An element that is not what the reference says.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error(
+    "element {element} is {actual:e}, the float64 reference says {expected:e}, and the error is \
+     {error:e} where {allowed:e} is allowed"
+)]
+pub struct Mismatch {
+    /// Its index.
+    pub element: u64,
+    /// What the kernel wrote.
+    pub actual: f64,
+    /// What it should be.
+    pub expected: f64,
+    /// The difference.
+    pub error: f64,
+    /// The largest difference that rounding explains.
+    pub allowed: f64,
+}
+
+/// Compares the first `n` elements of `output`, the polynomial of degree `k` at `x`, in order.
+/// `Ok(Err(_))` is the first that is wrong.
+pub(super) fn first_mismatch<T: Element + DeviceValue>(
+    output: &Buffer<T>,
+    n: usize,
+    x: T,
+    k: u32,
+) -> Result<Result<(), Mismatch>, DriverError> {
+    const CHUNK: usize = 1 << 22;
+    let expected = reference(x.into(), k);
+    let allowed = T::tolerance(k) * expected.scale;
+    let mut values = vec![T::zeroed(); n.min(CHUNK)];
+    for first in (0..n).step_by(CHUNK) {
+        let values = &mut values[..CHUNK.min(n - first)];
+        output.read(first, values)?;
+        let wrong = values.iter().position(|&actual| {
+            let error = (actual.into() - expected.value).abs();
+            error.is_nan() || error > allowed
+        });
+        if let Some(offset) = wrong {
+            let actual: f64 = values[offset].into();
+            return Ok(Err(Mismatch {
+                element: (first + offset) as u64,
+                actual,
+                expected: expected.value,
+                error: (actual - expected.value).abs(),
+                allowed,
+            }));
+        }
+    }
+    Ok(Ok(()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::{Device, DeviceChoice};
+
+    #[test]
+    fn the_first_wrong_element_is_named() {
+        let device = Device::open(&DeviceChoice::Cpu).expect("the emulator is always there");
+        let right = reference(0.5, 3).value as f32;
+        let mut values = vec![right; 1000];
+        let check = |values: &[f32]| {
+            let output = device.buffer_from(values).expect("memory");
+            first_mismatch(&output, values.len(), 0.5, 3).expect("readable")
+        };
+        assert_eq!(check(&values), Ok(()));
+        values[998] = f32::NAN;
+        assert_eq!(check(&values).expect_err("a NaN").element, 998);
+        values[7] += 1e-5;
+        let mismatch = check(&values).expect_err("an error");
+        assert_eq!(mismatch.element, 7);
+        assert!(mismatch.error > mismatch.allowed);
+    }
+}

@@ -1,0 +1,11 @@
+//! Sweeps: axes, the points they span, and a record for each point measured.
+
+mod axes;
+mod check;
+mod record;
+mod roofline;
+
+pub use axes::{Axes, GridSize, Point};
+pub use check::Mismatch;
+pub use record::{Record, Series, by_series};
+pub use roofline::{Settings, Sweep, SweepError};

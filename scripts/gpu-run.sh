@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Runs the GPU tests and measurements of the bundle that scripts/gpu-bundle.sh made, and leaves
+# their results in a folder:
+#
+#   bundle/gpu-run.sh results
+#
+# Ends with 1 if a test fails or a kernel is slower than its peer.
+set -uo pipefail
+bundle=$(cd "$(dirname "$0")" && pwd)
+out=$(mkdir -p "$1" && cd "$1" && pwd)
+cd "$bundle" || exit 1
+export RIDGEPOINT_REQUIRE_GPU=1 RIDGEPOINT_BIN=$bundle/ridgepoint
+failed=0
+
+{
+    echo "commit $(cat commit)"
+    date -u +'date %FT%TZ'
+    sha256sum ridgepoint
+    nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.max.sm,clocks.mem,power.limit --format=csv
+    ./ridgepoint device
+} >"$out/machine.txt" 2>&1 || failed=1
+
+{
+    ./test-agreement && ./test-gpu
+} >"$out/tests.txt" 2>&1 || failed=1
+grep 'test result' "$out/tests.txt"
+
+k=1,2,5,10,20,50,100,200,500,1000,2000
+./ridgepoint roofline --device cuda --kernel all --vector 1,4 --grid full,8x --k $k --quiet \
+    --output "$out/roofline.csv,$out/roofline.json" --plot "$out/roofline.svg,$out/roofline.png" || failed=1
+python3 roofline.py "$out/roofline.csv" "$out/peers.md" || failed=1
+
+./ridgepoint roofline --device cuda --kernel all --dtype f32,f64 --vector 1,2,4 --k $k --quiet \
+    --output "$out/variants.csv" || failed=1
+./bench-roofline --bench >"$out/bench.txt" 2>&1 || failed=1
+exit $failed

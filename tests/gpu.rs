@@ -1,0 +1,130 @@
+//! What only a GPU can show: its facts, its refusals, and the command line on it.
+
+mod support;
+
+use std::process::Command;
+
+use kernels_gpu::polynomial::{Element, Form};
+use libtest_mimic::{Arguments, Failed};
+use ridgepoint::driver::{Device, DriverError, Shape, embedded_ptx};
+use ridgepoint::model::{Precision, Roofs};
+use support::gpu_trial;
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let trials = vec![
+        gpu_trial("facts_are_plausible", facts_are_plausible),
+        gpu_trial(
+            "refused_ptx_shows_the_drivers_log",
+            refused_ptx_shows_the_log,
+        ),
+        gpu_trial("ptx_for_a_newer_gpu_only_is_refused", newer_ptx_is_refused),
+        gpu_trial(
+            "launches_over_a_limit_are_refused",
+            launches_over_a_limit_are_refused,
+        ),
+        gpu_trial("a_gpu_that_is_not_there_is_named", missing_gpu_is_named),
+        gpu_trial(
+            "too_large_a_buffer_is_refused",
+            too_large_a_buffer_is_refused,
+        ),
+        gpu_trial(
+            "the_command_line_measures_on_the_gpu",
+            command_line_measures,
+        ),
+    ];
+    libtest_mimic::run(&arguments, trials).exit();
+}
+
+fn facts_are_plausible(device: &Device) -> Result<(), Failed> {
+    let facts = device.facts();
+    let gpu = facts.gpu.as_ref().ok_or("a GPU has a GPU's facts")?;
+    assert!(gpu.compute_capability >= (7, 0), "{facts:?}");
+    assert!((1e8..5e9).contains(&gpu.clock_hz), "{facts:?}");
+    assert!(facts.memory_bytes > 1 << 30, "{facts:?}");
+    assert!(facts.limits.threads_per_block >= 1024, "{facts:?}");
+    assert!(facts.limits.blocks_per_multiprocessor >= 16, "{facts:?}");
+    assert!(facts.limits.shared_per_block >= 48 << 10, "{facts:?}");
+    let roofs = Roofs::of(facts, Precision::F32).ok_or("the lanes are known")?;
+    assert!(
+        roofs.memory.tera() > 0.1 && roofs.fma.tera() > 1.0,
+        "{roofs:?}"
+    );
+    Ok(())
+}
+
+fn refused_ptx_shows_the_log(_: &Device) -> Result<(), Failed> {
+    let (arch, text) = embedded_ptx()[0];
+    let broken = text.replacen("ld.param.b64", "ld.nonsense.b64", 1);
+    match Device::with_ptx(0, &[(arch, &broken)]) {
+        Err(DriverError::RefusedPtx { log, .. }) if log.contains("nonsense") => Ok(()),
+        other => Err(format!("{other:?}").into()),
+    }
+}
+
+fn newer_ptx_is_refused(_: &Device) -> Result<(), Failed> {
+    match Device::with_ptx(0, &[(999, "")]) {
+        Err(error @ DriverError::NoPtx { .. }) => {
+            assert!(error.to_string().contains("RIDGEPOINT_ARCH=sm_"), "{error}");
+            Ok(())
+        }
+        other => Err(format!("{other:?}").into()),
+    }
+}
+
+fn launches_over_a_limit_are_refused(device: &Device) -> Result<(), Failed> {
+    let refused = |grid, block| {
+        let kernel = f32::kernel(Form::Horner, 4).ok_or("there is one")?;
+        match device.prepare(kernel, Shape { grid, block }) {
+            Ok(_) => Err(Failed::from(format!(
+                "grid {grid}, block {block} was allowed"
+            ))),
+            Err(error) => Ok(error.to_string()),
+        }
+    };
+    assert!(refused(1, 2048)?.contains("block of 2048 threads"));
+    assert!(refused(1, 0)?.contains("block of 0 threads"));
+    assert!(refused(1 << 31, 32)?.contains("grid of 2147483648 blocks"));
+    Ok(())
+}
+
+fn missing_gpu_is_named(_: &Device) -> Result<(), Failed> {
+    match Device::with_ptx(99, embedded_ptx()) {
+        Err(DriverError::NoSuchGpu { ordinal: 99, .. }) => Ok(()),
+        other => Err(format!("{other:?}").into()),
+    }
+}
+
+fn too_large_a_buffer_is_refused(device: &Device) -> Result<(), Failed> {
+    match device.buffer_filled(1 << 42, 0f32) {
+        Err(DriverError::OutOfMemory { .. }) => Ok(()),
+        Err(other) => Err(other.to_string().into()),
+        Ok(_) => Err("allocated 16 TiB".into()),
+    }
+}
+
+fn command_line_measures(device: &Device) -> Result<(), Failed> {
+    let output = Command::new(support::ridgepoint())
+        .args([
+            "roofline", "--device", "cuda", "--n", "2^20", "--k", "1,10", "--output", "-",
+        ])
+        .args([
+            "--kernel", "all", "--dtype", "f32,f64", "--vector", "1,2,4", "--quiet",
+        ])
+        .output()?;
+    let text = String::from_utf8(output.stdout)?;
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    let rows: Vec<&str> = text.lines().skip(1).collect();
+    assert_eq!(rows.len(), 2 * 2 * 3 * 2);
+    for row in rows {
+        assert!(
+            row.contains(&device.facts().name) && row.ends_with(",true"),
+            "{row}"
+        );
+    }
+    Ok(())
+}
