@@ -27,7 +27,7 @@ grep 'test result' "$out/tests.txt"
 
 k=1,2,5,10,20,50,100,200,500,1000,2000
 ./ridgepoint roofline --device cuda --kernel all --vector 1,4 --grid full,8x --k $k --quiet \
-    --output "$out/roofline.csv,$out/roofline.json" --plot "$out/roofline.svg,$out/roofline.png" || failed=1
+    --output "$out/roofline.csv,$out/roofline.json" --plot "$out/roofline.svg" || failed=1
 python3 roofline.py "$out/roofline.csv" "$out/peers.md" || failed=1
 
 ./ridgepoint roofline --device cuda --kernel all --dtype f32,f64 --vector 1,2,4 --k $k --quiet \

@@ -1,6 +1,6 @@
 //! The nested call of cargo that compiles a kernel crate to PTX.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -79,7 +79,7 @@ impl KernelCrate {
             .resolve
             .iter()
             .flat_map(|resolve| &resolve.nodes);
-        let dependencies: std::collections::HashMap<&PackageId, &Vec<PackageId>> =
+        let dependencies: HashMap<&PackageId, &Vec<PackageId>> =
             nodes.map(|node| (&node.id, &node.dependencies)).collect();
         let mut reached = BTreeSet::new();
         let mut open = vec![&self.package.id];
@@ -189,5 +189,38 @@ fn forget_outer_build(command: &mut Command) {
         if EXACT.contains(&&*text) || PREFIXES.iter().any(|prefix| text.starts_with(prefix)) {
             command.env_remove(&name);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_ptx_depends_on_is_the_kernel_crate_and_its_path_dependencies() {
+        let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let workspace = fs::canonicalize(workspace).expect("it is there");
+        let kernels = KernelCrate::open(&workspace.join("kernels-gpu")).expect("it is there");
+        let inputs = kernels.inputs();
+        for path in [
+            "Cargo.lock",
+            "kernels-gpu/src",
+            "kernels-gpu/Cargo.toml",
+            "kernels-gpu/rust-toolchain.toml",
+            "crates/ptx-std/src",
+            "crates/ptx-std-macros/src",
+        ] {
+            assert!(
+                inputs.contains(&workspace.join(path)),
+                "{path} is not in {inputs:?}"
+            );
+        }
+        for path in ["host", "target", "crates/simt/src"] {
+            assert!(
+                !inputs.contains(&workspace.join(path)),
+                "{path} is in {inputs:?}"
+            );
+        }
+        assert!(inputs.iter().all(|path| path.exists()), "{inputs:?}");
     }
 }

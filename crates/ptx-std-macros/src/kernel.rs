@@ -164,6 +164,7 @@ impl Parameter {
     fn description(&self) -> TokenStream {
         let name = self.name.to_string();
         let ty = &self.ty;
+        let text = type_text(ty);
         let passing = match &self.passing {
             Passing::Slice(_) => quote! { Slice },
             Passing::Const(_) | Passing::Mut(_) => quote! { Pointer },
@@ -174,7 +175,7 @@ impl Parameter {
         quote! {
             ::cuda_std::launch::Parameter {
                 name: #name,
-                ty: ::core::stringify!(#ty),
+                ty: #text,
                 passing: ::cuda_std::launch::Passing::#passing,
             }
         }
@@ -206,6 +207,24 @@ impl Passing {
             _ => Ok(Passing::Value),
         }
     }
+}
+
+/// The type as one writes it; tokens alone print with a space between any two.
+fn type_text(ty: &Type) -> String {
+    const TIGHT: [(&str, &str); 7] = [
+        ("& ", "&"),
+        ("* ", "*"),
+        (" ;", ";"),
+        (" ,", ","),
+        (" :: ", "::"),
+        (" < ", "<"),
+        (" >", ">"),
+    ];
+    TIGHT
+        .iter()
+        .fold(quote!(#ty).to_string(), |text, (loose, tight)| {
+            text.replace(loose, tight)
+        })
 }
 
 fn device_entry(function: &ItemFn, parameters: &[Parameter]) -> TokenStream {

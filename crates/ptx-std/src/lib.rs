@@ -29,6 +29,7 @@ pub mod thread;
 pub mod vector;
 
 pub use float::GpuFloat;
+#[doc = include_str!("kernel.md")]
 pub use ptx_std_macros::kernel;
 
 /// What nearly every kernel needs.

@@ -9,6 +9,7 @@ use std::sync::Once;
 use plotters::coord::Shift;
 
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::driver::Facts;
 use crate::model::{Limit, Precision, Roofs};
@@ -165,13 +166,13 @@ impl Chart<'_> {
             [(frame.x.0, slope(frame.x.0)), (top, slope(top))],
             colour.stroke_width(2),
         ))?;
-        let text = (FONT, 15).into_font().color(&colour);
-        let at = frame.x.0 * 1.15;
-        plot.draw_series([Text::new(
-            format!("memory {}", roofs.memory),
-            (at, slope(at) * 1.6),
-            text.clone(),
-        )])?;
+        let text = (FONT, 15)
+            .into_font()
+            .color(&colour)
+            .pos(Pos::new(HPos::Right, VPos::Bottom));
+        let middle = (frame.x.0 * top).sqrt();
+        plot.draw_series([EmptyElement::at((middle, slope(middle)))
+            + Text::new(format!("memory {}", roofs.memory), (-8, -4), text.clone())])?;
         for (limit, label) in [(Limit::Fma, "FMA"), (Limit::AddMul, "add+mul")] {
             let roof = roofs.ceiling(limit);
             let ceiling = roof.giga();
@@ -183,11 +184,10 @@ impl Chart<'_> {
                 colour.stroke_width(2),
             ))?;
             plot.draw_series([Circle::new((ridge, ceiling), 4, colour.filled())])?;
-            plot.draw_series([Text::new(
-                format!("{name} {label} {roof}, ridge point {ridge:.2} FLOP/byte"),
-                (ridge.max(frame.x.0) * 1.1, ceiling * 1.28),
-                text.clone(),
-            )])?;
+            let label = format!("{name} {label} {roof}, ridge point {ridge:.2} FLOP/byte");
+            plot.draw_series([
+                EmptyElement::at((frame.x.1, ceiling)) + Text::new(label, (-6, -5), text.clone())
+            ])?;
         }
         Ok(())
     }
@@ -200,7 +200,8 @@ impl Chart<'_> {
         let all: Vec<Series> = groups.iter().map(|(series, _)| *series).collect();
         for (index, (series, members)) in groups.iter().enumerate() {
             let colour = PALETTE[index % PALETTE.len()];
-            let marker = index / PALETTE.len() + index;
+            // The same colour comes back with another shape.
+            let marker = index + 2 * (index / PALETTE.len());
             let points: Vec<(f64, f64)> = members.iter().map(|row| (row.ai, row.gflops)).collect();
             plot.draw_series(LineSeries::new(points.clone(), colour.stroke_width(2)))?
                 .label(label(series, &all))

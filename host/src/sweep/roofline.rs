@@ -110,10 +110,10 @@ impl<'d> Sweep<'d> {
             return Err(SweepError::NoRuns);
         }
         let points = axes.points();
+        check_memory(device, axes)?;
         for point in &points {
             prepare_only(device, point)?;
         }
-        check_memory(device, axes)?;
         check_overflow(axes, settings.x)?;
         let n = largest(axes.n.iter().copied()) as usize;
         let wants = |precision| axes.precisions.contains(&precision);

@@ -1,0 +1,146 @@
+#!/usr/bin/env bash
+# Brings what Ridgepoint is built and tested with, on Debian 12 or Ubuntu, as root or with sudo:
+#
+#   a C linker, libclang (for nvtx), python3 with venv
+#   Rust for the host            1.95 or newer
+#   Rust for the GPU             1.96 or newer, with the standard library's sources
+#   ptxas, nvdisasm, cuobjdump   in .venv, from PyPI
+#
+# What is there already is left alone. --check installs nothing, says what is missing, and ends with
+# 1 if anything is.
+set -euo pipefail
+cd "$(dirname "$0")"
+
+case "${1:-}" in
+"") check_only= ;;
+--check) check_only=yes ;;
+*)
+    echo "usage: $0 [--check]" >&2
+    exit 2
+    ;;
+esac
+missing=0
+
+main() {
+    need "C linker" c_linker install_packages gcc libc6-dev
+    need "libclang" libclang install_packages libclang-dev
+    need "python3 with venv" python install_packages python3 python3-venv
+    need "Rust for the host" host_rust install_host_rust
+    need "Rust for the GPU" device_rust install_device_rust
+    need "PTX tools" ptx_tools install_ptx_tools
+    exit $missing
+}
+
+# need NAME PROBE INSTALL...: PROBE prints what it found, or fails.
+need() {
+    local name=$1 probe=$2 found
+    shift 2
+    if found=$($probe 2>/dev/null); then
+        say "$name" "$found"
+    elif [ -n "$check_only" ]; then
+        say "$name" "missing"
+        missing=1
+    else
+        say "$name" "missing, installing"
+        "$@"
+        found=$($probe) || fail "$name: installed, and still not usable"
+        say "$name" "$found"
+    fi
+}
+
+say() { printf '%-20s %s\n' "$1" "$2"; }
+
+fail() {
+    echo "setup.sh: $1" >&2
+    exit 1
+}
+
+install_packages() {
+    command -v apt-get >/dev/null || fail "no apt-get here: install the equivalents of: $*"
+    local sudo=
+    if [ "$(id -u)" -ne 0 ]; then
+        sudo=$(command -v sudo) || fail "neither root nor sudo: install $*"
+    fi
+    if [ -z "${updated:-}" ]; then
+        $sudo apt-get update -q
+        updated=yes
+    fi
+    $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends "$@"
+}
+
+c_linker() { command -v cc; }
+
+libclang() { find /usr/lib /usr/local/lib ${LIBCLANG_PATH:+"$LIBCLANG_PATH"} -name 'libclang*.so*' 2>/dev/null | grep -m1 .; }
+
+python() { python3 -c 'import ensurepip, sys, venv; print(sys.executable)'; }
+
+# at_least 1.95 VERSION
+at_least() { [ "$(printf '%s\n' "$1" "$2" | sort -V | head -n1)" = "$1" ]; }
+
+# The version of the compiler RUSTC..., without its -nightly.
+version_of() { "$@" -vV | sed -n 's/^release: \([0-9.]*\).*/\1/p'; }
+
+host_rust() {
+    local version
+    version=$(version_of rustc)
+    at_least 1.95 "$version" && echo "$(command -v cargo) $version"
+}
+
+install_host_rust() {
+    if command -v rustup >/dev/null; then
+        rustup toolchain install
+    else
+        install_packages rustc-web cargo-web rust-web-src
+        hash -r
+    fi
+}
+
+# A compiler for PTX: the pinned rustup toolchain, or one that is simply there. ptx-builder looks in
+# the same places (crates/ptx-builder/src/toolchain.rs).
+device_rust() {
+    local rustc
+    for rustc in "${PTX_BUILDER_RUSTC:-}" "$(pinned_rustc)" "$(command -v rustc)" /usr/bin/rustc; do
+        if [ -n "$rustc" ] && builds_ptx "$rustc"; then
+            echo "$rustc $(version_of "$rustc")"
+            return
+        fi
+    done
+    return 1
+}
+
+builds_ptx() {
+    local version
+    version=$(version_of "$1") || return 1
+    at_least 1.96 "$version" &&
+        [ -f "$("$1" --print sysroot)/lib/rustlib/src/rust/library/core/Cargo.toml" ]
+}
+
+pinned() { sed -n 's/^channel = "\(.*\)"/\1/p' kernels-gpu/rust-toolchain.toml; }
+
+pinned_rustc() { rustup which --toolchain "$(pinned)" rustc 2>/dev/null || true; }
+
+install_device_rust() {
+    if command -v rustup >/dev/null &&
+        rustup toolchain install "$(pinned)" --profile minimal --component rust-src; then
+        return
+    fi
+    install_packages rustc-web cargo-web rust-web-src
+}
+
+# .venv/cuda/bin holds the tools, whatever the version of Python.
+ptx_tools() {
+    cmp -s scripts/ptx-tools.txt .venv/ptx-tools.txt || return 1
+    for tool in ptxas nvdisasm cuobjdump; do
+        .venv/cuda/bin/$tool --version >/dev/null || return 1
+    done
+    .venv/cuda/bin/ptxas --version | grep -o 'V[0-9][0-9.]*'
+}
+
+install_ptx_tools() {
+    python3 -m venv .venv
+    .venv/bin/pip install --quiet --disable-pip-version-check --no-deps -r scripts/ptx-tools.txt
+    ln -sfn "$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/nvidia/cu13" .venv/cuda
+    cp scripts/ptx-tools.txt .venv/
+}
+
+main

@@ -1,0 +1,332 @@
+//! The command line as a user meets it, on the emulator.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+/// Small enough to take no time, and a size that is no multiple of anything.
+const SMALL: [&str; 6] = ["--device", "cpu", "--n", "1001", "--k", "1,2,50"];
+
+fn roofline(arguments: &[&str]) -> Output {
+    Command::new(support::ridgepoint())
+        .arg("roofline")
+        .args(arguments)
+        .output()
+        .expect("the command starts")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// The rows of a CSV that begins with the header, by an independent reader: Python's.
+fn rows_by_name(path: &Path, columns: &str) -> String {
+    let program = "import csv, sys\n\
+        with open(sys.argv[1], newline='') as file:\n\
+        \x20   for row in csv.DictReader(file):\n\
+        \x20       print(*(row[name] for name in sys.argv[2].split(',')))";
+    let output = Command::new("python3")
+        .args(["-c", program])
+        .arg(path)
+        .arg(columns)
+        .output()
+        .expect("python3 is installed (setup.sh)");
+    assert!(output.status.success(), "{}", stderr(&output));
+    String::from_utf8(output.stdout).expect("text")
+}
+
+#[test]
+fn the_exercises_five_columns_stand_first_and_can_be_read_by_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("roofline.csv");
+    let output = roofline(&[&SMALL[..], &["--output", path.to_str().expect("text")]].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    let text = fs::read_to_string(&path).expect("written");
+    assert!(
+        text.starts_with("k,ai,gflops,bandwidth,percent_peak,kernel,"),
+        "{text}"
+    );
+
+    let rows = rows_by_name(&path, "k,ai,gflops,bandwidth,percent_peak,checked,mean_ms");
+    let rows: Vec<Vec<&str>> = rows.lines().map(|row| row.split(' ').collect()).collect();
+    let intensities: Vec<_> = rows.iter().map(|row| (row[0], row[1])).collect();
+    assert_eq!(
+        intensities,
+        [("1", "0.250000"), ("2", "0.500000"), ("50", "12.500000")]
+    );
+    for row in &rows {
+        let number = |i: usize| row[i].parse::<f64>().expect("a number");
+        let decimals = |i: usize| row[i].split_once('.').map_or(0, |(_, digits)| digits.len());
+        assert!((2..=4).all(|i| decimals(i) == 2), "{row:?}");
+        assert_eq!(row[5], "true");
+        let seconds = number(6) / 1e3;
+        assert!(
+            (number(2) - 2.0 * number(0) * 1001.0 / seconds / 1e9).abs() < 0.011,
+            "{row:?}"
+        );
+        assert!(
+            (number(3) - 8.0 * 1001.0 / seconds / 1e9).abs() < 0.011,
+            "{row:?}"
+        );
+    }
+}
+
+#[test]
+fn every_variant_is_measured_and_every_output_says_that_it_is_emulated() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let outputs = [at("a.csv"), at("a.json"), at("a.md")].join(",");
+    let charts = [at("a.svg"), at("a.png")].join(",");
+    let variants = ["--kernel", "all", "--dtype", "f32,f64", "--vector", "1,2,4"];
+    let shapes = ["--block", "64,256", "--grid", "full,2x", "--runs", "2"];
+    let files = ["--output", &outputs, "--plot", &charts];
+    let output = roofline(&[&SMALL[..], &variants, &shapes, &files].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+
+    let points = 2 * 2 * 3 * 2 * 2 * 3;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        text.contains("CPU emulator") && text.contains("the times are not"),
+        "{text}"
+    );
+    assert!(
+        text.contains("ridge point") && text.contains("add+mul"),
+        "{text}"
+    );
+    let read = |name| fs::read_to_string(at(name)).expect("written");
+    for (name, header) in [("a.csv", 1), ("a.md", 2)] {
+        let rows: Vec<String> = read(name).lines().skip(header).map(str::to_owned).collect();
+        assert_eq!(rows.len(), points, "{name}");
+        assert!(
+            rows.iter().all(|row| row.contains("CPU emulator")),
+            "{name}"
+        );
+    }
+    let json: serde_json::Value = serde_json::from_str(&read("a.json")).expect("JSON");
+    assert_eq!(json["rows"].as_array().map(Vec::len), Some(points));
+    assert_eq!(
+        json["rows"][0]["samples_ms"].as_array().map(Vec::len),
+        Some(2)
+    );
+    assert!(json["run"]["device"]["gpu"].is_null(), "{json}");
+    assert!(read("a.svg").contains("CPU emulator") && read("a.svg").contains("not a GPU"));
+    assert!(
+        fs::read(at("a.png"))
+            .expect("written")
+            .starts_with(b"\x89PNG")
+    );
+}
+
+#[test]
+fn csv_on_standard_output_has_nothing_else_in_it() {
+    let output = roofline(&[&SMALL[..], &["--output", "-"]].concat());
+    let text = String::from_utf8(output.stdout.clone()).expect("text");
+    assert_eq!(text.lines().count(), 4, "{text}");
+    assert!(text.starts_with("k,ai,"), "{text}");
+    assert!(stderr(&output).contains("CPU emulator"));
+    let quiet = roofline(&[&SMALL[..], &["--output", "-", "--quiet"]].concat());
+    assert_eq!(stderr(&quiet), "");
+}
+
+/// Arguments, the exit code and what the one line on standard error says.
+#[test]
+fn bad_input_is_one_clear_line_before_any_work() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let kept = folder.path().join("kept.csv");
+    let cases: [(&[&str], i32, &[&str]); 15] = [
+        (&["--n", "0"], 2, &["--n", "at least 1"]),
+        (
+            &["--n", "2^50"],
+            2,
+            &["n = 1125899906842624", "bytes", "free"],
+        ),
+        (&["--n", "many"], 2, &["many", "2^26"]),
+        (&["--block", "0"], 2, &["--block", "0 is not in 1.."]),
+        (
+            &["--block", "2048"],
+            2,
+            &["block of 2048 threads", "allows 1 to 1024"],
+        ),
+        (&["--k", "0"], 2, &["--k", "0 is not in 1.."]),
+        (&["--kernel", "fft"], 2, &["fft", "power-sum, horner, all"]),
+        (&["--dtype", "f16"], 2, &["f16", "f32, f64"]),
+        (&["--vector", "3"], 2, &["'3'", "1, 2 and 4"]),
+        (&["--grid", "0x"], 2, &["0x", "full"]),
+        (&["--runs", "0"], 2, &["--runs", "0 is not in 1.."]),
+        (&["--x", "NaN"], 2, &["finite"]),
+        (&["--x", "3", "--k", "1000"], 2, &["x = 3, k = 1000", "f32"]),
+        (
+            &["--device", "tpu"],
+            2,
+            &["tpu", "auto, cuda, cuda:N and cpu"],
+        ),
+        (&["--plot", "chart.gif"], 2, &["chart.gif", ".svg or .png"]),
+    ];
+    for (arguments, code, expected) in cases {
+        fs::write(&kept, "kept").expect("writable");
+        let device: &[&str] = if arguments[0] == "--device" {
+            &[]
+        } else {
+            &["--device", "cpu"]
+        };
+        let output = ["--output", kept.to_str().expect("text")];
+        let result = roofline(&[arguments, device, &output].concat());
+        let message = stderr(&result);
+        assert_eq!(result.status.code(), Some(code), "{arguments:?}: {message}");
+        for part in expected {
+            assert!(
+                message.contains(part),
+                "{arguments:?}: {message:?} lacks {part:?}"
+            );
+        }
+        assert!(!message.contains("panicked"), "{message}");
+        assert_eq!(
+            fs::read_to_string(&kept).expect("there"),
+            "kept",
+            "{arguments:?}"
+        );
+    }
+}
+
+#[test]
+fn an_output_that_cannot_be_written_ends_with_1() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let a_folder = folder.path().to_str().expect("text");
+    for (flag, path) in [
+        ("--output", "/nonexistent/roofline.csv"),
+        ("--output", a_folder),
+        ("--output", "/dev/full"),
+        ("--plot", "/nonexistent/chart.svg"),
+    ] {
+        let mut arguments = [&SMALL[..], &[flag, path]].concat();
+        let other = folder.path().join("other.csv").display().to_string();
+        if flag == "--plot" {
+            arguments.extend(["--output", &other]);
+        }
+        let output = roofline(&arguments);
+        assert_eq!(output.status.code(), Some(1), "{path}: {}", stderr(&output));
+        assert!(
+            stderr(&output).contains(&format!("cannot write {path}")),
+            "{}",
+            stderr(&output)
+        );
+    }
+}
+
+/// A disk that fills up in the middle of a run, by a limit on the size of files.
+#[test]
+fn a_disk_that_fills_up_keeps_the_rows_before() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("full.csv");
+    // SIGXFSZ ignored, so that the write fails as on a full disk; one block is 1024 bytes.
+    let script = "trap '' XFSZ; ulimit -f 1; exec \"$0\" roofline --device cpu --n 1000 \
+                  --kernel all --output \"$1\"";
+    let output = Command::new("bash")
+        .args(["-c", script])
+        .arg(support::ridgepoint())
+        .arg(&path)
+        .output()
+        .expect("bash starts");
+    let message = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(
+        message.contains("cannot write row") && message.contains("are in the file"),
+        "{message}"
+    );
+    let text = fs::read_to_string(&path).expect("there");
+    let rows: Vec<&str> = text.lines().collect();
+    let whole = rows
+        .iter()
+        .filter(|row| row.split(',').count() == 20)
+        .count();
+    assert!(whole >= 3, "{text}");
+}
+
+#[test]
+fn an_interrupt_leaves_a_valid_csv_with_the_rows_so_far() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let csv = folder.path().join("part.csv");
+    let json = folder.path().join("part.json");
+    let files = format!("{},{}", csv.display(), json.display());
+    let mut child = Command::new(support::ridgepoint())
+        .args([
+            "roofline", "--device", "cpu", "--n", "2^14", "--output", &files,
+        ])
+        .args([
+            "--k",
+            &(1..=5000)
+                .map(|k| k.to_string())
+                .collect::<Vec<_>>()
+                .join(","),
+        ])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the command starts");
+    let rows = || fs::read_to_string(&csv).map_or(0, |text| text.lines().count());
+    for _ in 0..600 {
+        if rows() > 3 {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let kill = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(kill.expect("kill starts").success());
+    let status = child.wait().expect("it ends");
+    assert_eq!(status.code(), Some(130));
+    let measured = rows_by_name(&csv, "k,gflops").lines().count();
+    assert!((3..5000).contains(&measured), "{measured} rows");
+    let parsed: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(&json).expect("there")).expect("JSON");
+    assert_eq!(parsed["rows"].as_array().map(Vec::len), Some(measured));
+}
+
+#[test]
+fn a_partial_warp_is_allowed_and_warned_of() {
+    let output = roofline(&[&SMALL[..], &["--block", "100", "--output", "-", "--quiet"]].concat());
+    assert!(output.status.success());
+    assert!(stderr(&output).contains("100 threads is not a multiple of the 32 lanes"));
+}
+
+#[test]
+fn device_says_what_is_there_or_why_not() {
+    let output = Command::new(support::ridgepoint())
+        .arg("device")
+        .output()
+        .expect("the command starts");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert!(
+        text.contains("CPU emulator") && text.contains("Embedded PTX: sm_"),
+        "{text}"
+    );
+    let has_gpu = ridgepoint::driver::gpus();
+    match has_gpu {
+        Ok(_) => assert!(text.contains("compute capability"), "{text}"),
+        Err(reason) => assert!(text.contains(&reason.to_string()), "{text}"),
+    }
+}
+
+#[test]
+fn a_gpu_that_cannot_be_had_is_an_error_with_its_reason() {
+    let Err(reason) = ridgepoint::driver::gpus() else {
+        return;
+    };
+    let output = roofline(&["--device", "cuda", "--output", "/dev/null"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        stderr(&output).contains(&reason.to_string()),
+        "{}",
+        stderr(&output)
+    );
+    assert!(
+        stderr(&output).contains("--device cpu"),
+        "{}",
+        stderr(&output)
+    );
+}

@@ -1,0 +1,175 @@
+//! The shipped PTX, assembled and disassembled with NVIDIA's tools (setup.sh brings them).
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use ridgepoint::driver::embedded_ptx;
+
+/// A tool in the virtual environment that setup.sh makes, or on the PATH.
+fn tool(name: &str) -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let local = root.join(".venv/cuda/bin").join(name);
+    if local.is_file() {
+        local
+    } else {
+        PathBuf::from(name)
+    }
+}
+
+fn run(command: &mut Command) -> String {
+    let output = command.output().unwrap_or_else(|error| {
+        panic!("{command:?} does not start ({error}): ./setup.sh installs NVIDIA's PTX tools")
+    });
+    let text = [output.stdout, output.stderr].concat();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    assert!(output.status.success(), "{command:?}: {text}");
+    text
+}
+
+/// What `ptxas -v` says of the PTX, and the machine code of each entry.
+struct Assembled {
+    report: String,
+    entries: BTreeMap<String, Vec<String>>,
+}
+
+fn assemble(arch: u32, ptx: &str) -> Assembled {
+    let folder = tempfile::tempdir().expect("a folder");
+    let source = folder.path().join("kernels.ptx");
+    let cubin = folder.path().join("kernels.cubin");
+    std::fs::write(&source, ptx).expect("writable");
+    let report = run(Command::new(tool("ptxas"))
+        .args(["-v", &format!("-arch=sm_{arch}"), "-o"])
+        .args([&cubin, &source]));
+    let listing = run(Command::new(tool("nvdisasm")).arg("-c").arg(&cubin));
+    let mut entries: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let mut current = None;
+    for line in listing.lines().map(str::trim) {
+        if let Some(section) = line.strip_prefix(".section") {
+            let name = section.trim().split(',').next().unwrap_or_default();
+            current = name.strip_prefix(".text.").map(str::to_owned);
+        } else if let (Some(name), Some((_, code))) = (&current, line.split_once("*/"))
+            && line.starts_with("/*")
+        {
+            entries
+                .entry(name.clone())
+                .or_default()
+                .push(code.trim().to_owned());
+        }
+    }
+    Assembled { report, entries }
+}
+
+fn sm_90() -> Assembled {
+    let (arch, ptx) = embedded_ptx()
+        .iter()
+        .find(|(arch, _)| *arch == 90)
+        .expect("sm_90 is built by default");
+    assemble(*arch, ptx)
+}
+
+/// The most instructions of a kind between two branches.
+fn longest_run(code: &[String], opcode: &str) -> usize {
+    code.split(|line| line.contains("BRA"))
+        .map(|straight| {
+            straight
+                .iter()
+                .filter(|line| line.starts_with(opcode))
+                .count()
+        })
+        .max()
+        .unwrap_or(0)
+}
+
+#[test]
+fn no_kernel_spills_has_a_stack_frame_or_calls_anything() {
+    let assembled = sm_90();
+    let frames = assembled.report.matches("bytes stack frame").count();
+    let clean = "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads";
+    assert_eq!(frames, 12, "{}", assembled.report);
+    let stripped = assembled.report.replace("    ", " ");
+    assert_eq!(
+        stripped.matches(&format!(" {clean}")).count(),
+        frames,
+        "{stripped}"
+    );
+    for (_, ptx) in embedded_ptx() {
+        for word in [".extern", "call", "panic"] {
+            assert!(!ptx.contains(word), "the PTX contains {word:?}");
+        }
+    }
+}
+
+#[test]
+fn horner_is_a_straight_line_of_fused_multiply_adds() {
+    let entries = sm_90().entries;
+    for (name, opcode) in [("horner_f32", "FFMA"), ("horner_f64", "DFMA")] {
+        for width in [1, 2, 4] {
+            let run = longest_run(&entries[&format!("{name}_v{width}")], opcode);
+            assert!(run >= 128, "{name}_v{width}: {run} {opcode} in a row");
+        }
+    }
+}
+
+#[test]
+fn the_power_sum_stays_unfused() {
+    let entries = sm_90().entries;
+    for width in [1, 2, 4] {
+        let code = &entries[&format!("power_sum_f32_v{width}")];
+        assert!(longest_run(code, "FADD") >= 64 && longest_run(code, "FMUL") >= 64);
+        assert_eq!(
+            longest_run(code, "FFMA"),
+            0,
+            "as on the emulator, each operation rounds"
+        );
+    }
+}
+
+#[test]
+fn vectors_move_in_16_bytes() {
+    let entries = sm_90().entries;
+    let count = |name: &str, opcode: &str| {
+        entries[name]
+            .iter()
+            .filter(|line| line.contains(opcode))
+            .count()
+    };
+    for form in ["power_sum", "horner"] {
+        for (kernel, loads) in [("f32_v4", 1), ("f64_v2", 1), ("f64_v4", 2)] {
+            let name = format!("{form}_{kernel}");
+            assert_eq!(count(&name, "LDG.E.128"), loads, "{name}");
+            assert_eq!(count(&name, "STG.E.128"), loads, "{name}");
+        }
+        let name = format!("{form}_f32_v2");
+        assert_eq!(
+            (count(&name, "LDG.E.64"), count(&name, "STG.E.64")),
+            (1, 1),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn a_stack_frame_would_be_seen() {
+    let planted = "\
+.version 7.8
+.target sm_90
+.address_size 64
+.visible .entry planted(.param .u64 out, .param .u32 index) {
+    .local .align 4 .b8 depot[64];
+    .reg .b64 %rd<5>;
+    .reg .b32 %r<3>;
+    ld.param.u64 %rd1, [out];
+    ld.param.u32 %r1, [index];
+    mov.u64 %rd2, depot;
+    mul.wide.u32 %rd3, %r1, 4;
+    add.u64 %rd4, %rd2, %rd3;
+    st.local.u32 [%rd4], %r1;
+    ld.local.u32 %r2, [%rd2];
+    st.global.u32 [%rd1], %r2;
+    ret;
+}
+";
+    let report = assemble(90, planted).report;
+    assert!(report.contains("64 bytes stack frame"), "{report}");
+}
