@@ -18,7 +18,7 @@ impl Real for f64 {}
 
 macro_rules! kernels {
     ($($name:ident = $form:ident<$real:ty, $width:literal>;)*) => {$(
-        #[doc = concat!("[`", stringify!($form), "`] of ", stringify!($real), ", ",
+        #[doc = concat!("`", stringify!($form), "` of ", stringify!($real), ", ",
             stringify!($width), " elements a thread.")]
         ///
         /// # Safety
