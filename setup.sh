@@ -2,7 +2,7 @@
 # Brings what Ridgepoint is built and tested with, on Debian 12 or Ubuntu, as root or with sudo:
 #
 #   a C linker, libclang (for nvtx), python3 with venv
-#   Rust for the host            1.95 or newer
+#   Rust for the host            1.95 or newer, with rustfmt and clippy
 #   Rust for the GPU             1.96 or newer, with the standard library's sources
 #   ptxas, nvdisasm, cuobjdump   in .venv, from PyPI
 #
@@ -57,15 +57,24 @@ fail() {
 
 install_packages() {
     command -v apt-get >/dev/null || fail "no apt-get here: install the equivalents of: $*"
-    local sudo=
-    if [ "$(id -u)" -ne 0 ]; then
-        sudo=$(command -v sudo) || fail "neither root nor sudo: install $*"
+    refresh_packages
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends "$@"
+}
+
+refresh_packages() {
+    if [ -z "${refreshed:-}" ]; then
+        as_root apt-get update -q
+        refreshed=yes
     fi
-    if [ -z "${updated:-}" ]; then
-        $sudo apt-get update -q
-        updated=yes
+}
+
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@"
+    else
+        command -v sudo >/dev/null || fail "neither root nor sudo, and this is needed: $*"
+        sudo "$@"
     fi
-    $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -qy --no-install-recommends "$@"
 }
 
 c_linker() { command -v cc; }
@@ -83,16 +92,25 @@ version_of() { "$@" -vV | sed -n 's/^release: \([0-9.]*\).*/\1/p'; }
 host_rust() {
     local version
     version=$(version_of rustc)
-    at_least 1.95 "$version" && echo "$(command -v cargo) $version"
+    at_least 1.95 "$version" && cargo fmt --version >/dev/null && cargo clippy --version >/dev/null &&
+        echo "$(command -v cargo) $version"
 }
 
+# Debian has a recent Rust under the names of *-web; elsewhere rustup brings it.
 install_host_rust() {
-    if command -v rustup >/dev/null; then
-        rustup toolchain install
+    if ! command -v rustup >/dev/null && debian_rust; then
+        install_packages rustc-web cargo-web rust-web-src rustfmt-web rust-web-clippy
     else
-        install_packages rustc-web cargo-web rust-web-src
-        hash -r
+        command -v rustup >/dev/null || install_packages rustup
+        # The first installs what rust-toolchain.toml names up to rustup 1.27, the second since.
+        rustup show active-toolchain || rustup toolchain install
     fi
+    hash -r
+}
+
+debian_rust() {
+    refresh_packages
+    at_least 1.96 "$(apt-cache policy rustc-web | sed -n 's/^ *Candidate: \([0-9.]*\).*/\1/p')"
 }
 
 # A compiler for PTX: the pinned rustup toolchain, or one that is simply there. ptx-builder looks in

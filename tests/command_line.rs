@@ -7,6 +7,9 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
 /// Small enough to take no time, and a size that is no multiple of anything.
 const SMALL: [&str; 6] = ["--device", "cpu", "--n", "1001", "--k", "1,2,50"];
 
@@ -273,10 +276,8 @@ fn an_interrupt_leaves_a_valid_csv_with_the_rows_so_far() {
         }
         std::thread::sleep(Duration::from_millis(50));
     }
-    let kill = Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
-        .status();
-    assert!(kill.expect("kill starts").success());
+    let pid = Pid::from_raw(child.id().try_into().expect("a process id"));
+    kill(pid, Signal::SIGINT).expect("it runs");
     let status = child.wait().expect("it ends");
     assert_eq!(status.code(), Some(130));
     let measured = rows_by_name(&csv, "k,gflops").lines().count();
