@@ -86,10 +86,7 @@ impl<T: Element + DeviceValue> Case<T> {
         let mut y = device.buffer_filled(n + GUARD, T::from_f64(0.0))?;
         y.poison()?;
         let full = Shape::linear((n as u64).div_ceil(u64::from(width)), self.block);
-        let shape = Shape {
-            grid: self.grid.unwrap_or(full.grid),
-            ..full
-        };
+        let shape = Shape::blocks(self.grid.unwrap_or(full.grid[0]), self.block);
         let entry = T::kernel(form, width).ok_or("no such kernel")?;
         let prepared = device.prepare(entry, shape)?;
         let stream = Stream::new(device)?;

@@ -140,8 +140,8 @@ pub(crate) fn compile(
         )
         .args(["rustc", "--lib", "--release", "--crate-type", "cdylib"])
         .args(["-Zbuild-std=core,alloc", "--target", TARGET])
-        // Kernel crates need not name the feature that #[kernel] expands to.
-        .args(["--", "-Zcrate-attr=feature(abi_ptx)"]);
+        // Kernel crates need not name the features that our macros' expansions use.
+        .args(["--", "-Zcrate-attr=feature(abi_ptx, asm_experimental_arch)"]);
     let output = command
         .output()
         .map_err(|error| CudaBuilderError::io("run", &toolchain.cargo, error))?;

@@ -1,47 +1,47 @@
 //! Expansion of `#[kernel]`.
 
 use proc_macro2::TokenStream;
-use quote::{format_ident, quote};
+use quote::quote;
 use syn::spanned::Spanned;
-use syn::{
-    Error, FnArg, Ident, ItemFn, Pat, PointerMutability, ReturnType, Safety, Type, parse_quote,
-};
+use syn::{Error, ItemFn, ReturnType, Safety, parse_quote};
+
+use crate::bounds::Options;
+use crate::instances;
+use crate::parameter::Parameter;
 
 pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
-    if !attribute.is_empty() {
-        return Err(Error::new(attribute.span(), "#[kernel] takes no arguments"));
-    }
+    let options: Options = syn::parse2(attribute)?;
     let function: ItemFn = syn::parse2(item)?;
     check_signature(&function)?;
+    if !options.instances.is_empty() {
+        return instances::expand(&options, &function);
+    }
+    if !function.sig.generics.params.is_empty() {
+        return Err(Error::new(
+            function.sig.generics.span(),
+            "a generic kernel names its instances: \
+             #[kernel(instances(scale_f32<f32>, scale_f64<f64>))]",
+        ));
+    }
     let parameters = function
         .sig
         .inputs
         .iter()
         .map(Parameter::parse)
         .collect::<syn::Result<Vec<_>>>()?;
+    check_safety(&function, &parameters)?;
     let device = device_entry(&function, &parameters);
-    let host = host_function(&function, &parameters);
-    Ok(quote! { #device #host })
+    let description = device_description(&function, &parameters, &options);
+    let host = host_function(&function, &parameters, &options);
+    Ok(quote! { #description #device #host })
 }
 
 fn check_signature(function: &ItemFn) -> syn::Result<()> {
     let signature = &function.sig;
-    if !matches!(signature.safety, Safety::Unsafe(_)) {
-        return Err(Error::new(
-            signature.fn_token.span,
-            "a kernel must be an `unsafe fn`: every thread of the grid runs it on the same memory",
-        ));
-    }
     if let ReturnType::Type(_, returned) = &signature.output {
         return Err(Error::new(
             returned.span(),
-            "a kernel returns nothing: write results through a `*mut T` parameter",
-        ));
-    }
-    if !signature.generics.params.is_empty() {
-        return Err(Error::new(
-            signature.generics.span(),
-            "a kernel has a fixed signature: call a generic function from a kernel for each type",
+            "a kernel returns nothing: write results through a `*mut T` or `Output<T>` parameter",
         ));
     }
     if let Some(token) = &signature.asyncness {
@@ -56,175 +56,45 @@ fn check_signature(function: &ItemFn) -> syn::Result<()> {
     Ok(())
 }
 
-/// How a parameter travels from the host to the kernel.
-enum Passing {
-    /// `&[T]`: pointer and length.
-    Slice(Box<Type>),
-    /// `*const T`.
-    Const(Box<Type>),
-    /// `*mut T`.
-    Mut(Box<Type>),
-    /// Anything else, by value.
-    Value,
-}
-
-struct Parameter {
-    name: Ident,
-    ty: Type,
-    passing: Passing,
-}
-
-impl Parameter {
-    fn parse(input: &FnArg) -> syn::Result<Self> {
-        let FnArg::Typed(typed) = input else {
-            return Err(Error::new(
-                input.span(),
-                "a kernel cannot be a method: it has no `self`",
-            ));
-        };
-        let Pat::Ident(pattern) = &*typed.pat else {
-            return Err(Error::new(
-                typed.pat.span(),
-                "a kernel's parameter needs a name, not a pattern",
-            ));
-        };
-        Ok(Parameter {
-            name: pattern.ident.clone(),
-            ty: (*typed.ty).clone(),
-            passing: Passing::of(&typed.ty)?,
-        })
-    }
-
-    fn length_name(&self) -> Ident {
-        format_ident!("{}_len", self.name)
-    }
-
-    /// The parameters of the PTX entry.
-    fn device_parameters(&self) -> TokenStream {
-        let Parameter { name, ty, .. } = self;
-        match &self.passing {
-            Passing::Slice(element) => {
-                let length = self.length_name();
-                quote! { #name: *const #element, #length: usize }
-            }
-            _ => quote! { #name: #ty },
-        }
-    }
-
-    /// Rebuilds the author's parameter inside the PTX entry.
-    fn device_binding(&self) -> TokenStream {
-        let name = &self.name;
-        match &self.passing {
-            Passing::Slice(_) => {
-                let length = self.length_name();
-                quote! {
-                    // SAFETY: a typed launch passes pointer and length of one live allocation.
-                    let #name = unsafe { ::core::slice::from_raw_parts(#name, #length) };
-                }
-            }
-            _ => TokenStream::new(),
-        }
-    }
-
-    fn argument_type(&self) -> TokenStream {
-        let ty = &self.ty;
-        match &self.passing {
-            Passing::Slice(element) | Passing::Const(element) => {
-                quote! { ::cuda_std::launch::Slice<'a, #element> }
-            }
-            Passing::Mut(element) => quote! { ::cuda_std::launch::SliceMut<'a, #element> },
-            Passing::Value => quote! { #ty },
-        }
-    }
-
-    /// Hands the address of each PTX parameter's value to `sink`.
-    fn marshal(&self, argument: &TokenStream) -> TokenStream {
-        match &self.passing {
-            Passing::Slice(_) => quote! {
-                sink(#argument.pointer_parameter());
-                sink(#argument.length_parameter());
-            },
-            Passing::Const(_) | Passing::Mut(_) => {
-                quote! { sink(#argument.pointer_parameter()); }
-            }
-            Passing::Value => quote! { sink(&raw const #argument as *const ::core::ffi::c_void); },
-        }
-    }
-
-    /// The author's parameter, made from the launch argument, for the emulator.
-    fn host_value(&self, argument: &TokenStream) -> TokenStream {
-        match &self.passing {
-            // SAFETY in the caller: `Entry::call` asks for live buffers.
-            Passing::Slice(_) => quote! { #argument.as_slice() },
-            Passing::Const(_) | Passing::Mut(_) => quote! { #argument.as_ptr() },
-            Passing::Value => quote! { #argument },
-        }
-    }
-
-    fn description(&self) -> TokenStream {
-        let name = self.name.to_string();
-        let ty = &self.ty;
-        let text = type_text(ty);
-        let passing = match &self.passing {
-            Passing::Slice(_) => quote! { Slice },
-            Passing::Const(_) | Passing::Mut(_) => quote! { Pointer },
-            Passing::Value => {
-                quote! { Value { size: ::core::mem::size_of::<#ty>() } }
-            }
-        };
-        quote! {
-            ::cuda_std::launch::Parameter {
-                name: #name,
-                ty: #text,
-                passing: ::cuda_std::launch::Passing::#passing,
-            }
-        }
-    }
-}
-
-impl Passing {
-    fn of(ty: &Type) -> syn::Result<Self> {
-        match ty {
-            Type::Reference(reference) => {
-                if let Some(token) = &reference.mutability {
-                    return Err(Error::new(
-                        token.span,
-                        "every thread would hold this `&mut` at once: take `*mut T` instead",
-                    ));
-                }
-                match &*reference.elem {
-                    Type::Slice(slice) => Ok(Passing::Slice(slice.elem.clone())),
-                    other => Err(Error::new(
-                        other.span(),
-                        "a reference parameter must be a slice, `&[T]`: pass a value by value",
-                    )),
-                }
-            }
-            Type::Ptr(pointer) => Ok(match pointer.mutability {
-                PointerMutability::Mut(_) => Passing::Mut(pointer.elem.clone()),
-                PointerMutability::Const(_) => Passing::Const(pointer.elem.clone()),
-            }),
-            _ => Ok(Passing::Value),
-        }
-    }
-}
-
-/// The type as one writes it; tokens alone print with a space between any two.
-fn type_text(ty: &Type) -> String {
-    const TIGHT: [(&str, &str); 7] = [
-        ("& ", "&"),
-        ("* ", "*"),
-        (" ;", ";"),
-        (" ,", ","),
-        (" :: ", "::"),
-        (" < ", "<"),
-        (" >", ">"),
-    ];
-    TIGHT
+fn check_safety(function: &ItemFn, parameters: &[Parameter]) -> syn::Result<()> {
+    let is_safe = !matches!(function.sig.safety, Safety::Unsafe(_));
+    match parameters
         .iter()
-        .fold(quote!(#ty).to_string(), |text, (loose, tight)| {
-            text.replace(loose, tight)
-        })
+        .find(|parameter| parameter.is_raw_pointer())
+    {
+        Some(pointer) if is_safe => Err(Error::new(
+            function.sig.fn_token.span,
+            format!(
+                "a kernel with a raw pointer, `{}`, must be an `unsafe fn`: every thread of the \
+                 grid runs it on the same memory",
+                pointer.name
+            ),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// A line in the PTX that tells ptx-builder what the entry must look like.
+fn device_description(
+    function: &ItemFn,
+    parameters: &[Parameter],
+    options: &Options,
+) -> TokenStream {
+    let sizes: Vec<_> = parameters.iter().flat_map(Parameter::sizes).collect();
+    let places = vec!["{}"; sizes.len()].join(",");
+    let before = format!("// ptx-std kernel {} file=", function.sig.ident);
+    let after = format!(
+        " params={places} max_threads={} min_blocks={}",
+        options.max_threads().unwrap_or(0),
+        options.min_blocks.unwrap_or(0),
+    );
+    quote! {
+        #[cfg(target_arch = "nvptx64")]
+        ::core::arch::global_asm!(
+            ::core::concat!(#before, ::core::file!(), " line=", ::core::line!(), #after),
+            #(const #sizes),*
+        );
+    }
 }
 
 fn device_entry(function: &ItemFn, parameters: &[Parameter]) -> TokenStream {
@@ -249,7 +119,7 @@ fn device_entry(function: &ItemFn, parameters: &[Parameter]) -> TokenStream {
     }
 }
 
-fn host_function(function: &ItemFn, parameters: &[Parameter]) -> TokenStream {
+fn host_function(function: &ItemFn, parameters: &[Parameter], options: &Options) -> TokenStream {
     let ItemFn { vis, sig, .. } = function;
     let name = &sig.ident;
     let name_text = name.to_string();
@@ -271,10 +141,8 @@ fn host_function(function: &ItemFn, parameters: &[Parameter]) -> TokenStream {
         .map(|(parameter, argument)| parameter.host_value(argument))
         .collect();
     let descriptions = parameters.iter().map(Parameter::description);
-    let by_value = parameters
-        .iter()
-        .filter(|parameter| matches!(parameter.passing, Passing::Value))
-        .map(|parameter| &parameter.ty);
+    let bounds = options.description();
+    let by_value = parameters.iter().filter_map(Parameter::value_type);
     let documentation = format!(
         "Describes the kernel `{name}`: its name, its parameters and what a launch of it takes."
     );
@@ -299,6 +167,7 @@ fn host_function(function: &ItemFn, parameters: &[Parameter]) -> TokenStream {
         impl ::cuda_std::launch::Kernel for #name {
             const NAME: &'static str = #name_text;
             const PARAMETERS: &'static [::cuda_std::launch::Parameter] = &[#(#descriptions),*];
+            const BOUNDS: ::cuda_std::launch::Bounds = #bounds;
 
             #[allow(unused_variables)]
             fn marshal(
@@ -308,7 +177,7 @@ fn host_function(function: &ItemFn, parameters: &[Parameter]) -> TokenStream {
                 #(#marshal)*
             }
 
-            #[allow(unused_variables)]
+            #[allow(unused_variables, unused_unsafe)]
             unsafe fn call(arguments: &Self::Arguments<'_>) {
                 // SAFETY: the caller keeps the kernel's own contract, and its buffers alive.
                 unsafe { #name(#(#values),*) }

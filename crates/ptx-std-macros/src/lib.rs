@@ -3,9 +3,14 @@
 
 use proc_macro::TokenStream;
 
+mod bounds;
+mod instances;
 mod kernel;
+mod mark;
+mod parameter;
+mod space;
 
-/// Turns an `unsafe fn` into a GPU kernel.
+/// Turns a function into a GPU kernel.
 ///
 /// Compiled for the GPU, the function becomes a PTX entry of the same name. Compiled for the host,
 /// it stays a function that the emulator runs once for every thread of a grid, and a type of the
@@ -14,16 +19,67 @@ mod kernel;
 /// | parameter | PTX parameters | launch argument |
 /// |---|---|---|
 /// | `&[T]` | pointer, length in elements (u64) | `Slice<'_, T>` |
+/// | `Output<T>` | pointer, length in elements (u64) | `SliceMut<'_, T>` |
+/// | `&T` | pointer | `Slice<'_, T>`, of which it is the first |
 /// | `*const T` | pointer | `Slice<'_, T>` |
 /// | `*mut T` | pointer | `SliceMut<'_, T>` |
-/// | any other `T: Copy` | by value | `T` |
+/// | any other `T: Copy` | by value; none if it has no bytes | `T` |
 ///
-/// Refused, each at the offending tokens: a function that is not `unsafe` (its threads share raw
-/// memory, which no signature can vouch for), a return value, `self`, generics, `async`, `const`,
-/// an ABI of its own, `&mut` references and patterns in place of parameter names.
+/// A kernel with a raw pointer is an `unsafe fn`.
+///
+/// `#[kernel(..)]` takes, in any combination:
+///
+/// - `max_threads = 256`: no launch has more threads a block, so the compiler may use more registers
+///   a thread (`.maxntid`); a launch with more is an error before the driver sees it;
+/// - `min_blocks = 4`: so many blocks are to fit on a multiprocessor at once, so the compiler uses
+///   fewer registers (`.minnctapersm`);
+/// - `block = [16, 16]`: launches have exactly this block;
+/// - `instances(scale_f32<f32>, scale_f64<f64>)`: a generic function becomes one kernel for each.
+///
+/// Refused, each at the offending tokens: a return value, `self`, generics without instances,
+/// `async`, `const`, an ABI of its own, `&mut` references and patterns in place of parameter names.
 #[proc_macro_attribute]
 pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    kernel::expand(attribute.into(), item.into())
+    finish(kernel::expand(attribute.into(), item.into()))
+}
+
+/// Puts a static into an address space: `shared`, `constant` or `global`, where statics are anyway.
+///
+/// A shared static is a `static mut` of which each block has its own. Its initial value is
+/// ignored, because shared memory has none: use `MaybeUninit`, or write before reading.
+///
+/// A constant static is read through the constant cache, which is fast where all lanes of a warp
+/// read the same element. A kernel reads it; the host may replace it before a launch through the
+/// module's global of the static's own name.
+#[proc_macro_attribute]
+pub fn address_space(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    finish(space::address_space(attribute.into(), item.into()))
+}
+
+/// `shared_array![T; N]`: a block's array of `N` elements in shared memory, as a `*mut T` aligned
+/// to 16 bytes.
+///
+/// Each place in the source is one array, however often it is inlined or unrolled. In a generic
+/// function each element type and each size has its own.
+#[proc_macro]
+pub fn shared_array(input: TokenStream) -> TokenStream {
+    finish(space::shared_array(input.into()))
+}
+
+/// A function that the host can compile and never call: there its body is a panic.
+#[proc_macro_attribute]
+pub fn gpu_only(_: TokenStream, item: TokenStream) -> TokenStream {
+    finish(mark::gpu_only(item.into()))
+}
+
+/// Keeps a function or static in the PTX under its own name.
+#[proc_macro_attribute]
+pub fn externally_visible(_: TokenStream, item: TokenStream) -> TokenStream {
+    mark::externally_visible(item.into()).into()
+}
+
+fn finish(expansion: syn::Result<proc_macro2::TokenStream>) -> TokenStream {
+    expansion
         .unwrap_or_else(|error| error.to_compile_error())
         .into()
 }

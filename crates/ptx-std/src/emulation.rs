@@ -7,6 +7,8 @@ use core::cell::Cell;
 use core::ptr::NonNull;
 use std::thread_local;
 
+pub use crate::warp::WARP_SIZE;
+
 /// Where a thread stands in its grid, in the order x, y, z.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Coordinates {
@@ -20,11 +22,69 @@ pub struct Coordinates {
     pub grid_dim: [u32; 3],
 }
 
-/// What a thread asks of the emulator beyond its coordinates: everything that may have to wait
-/// for other threads.
+impl Coordinates {
+    /// Index of the thread in its block, x running fastest.
+    pub fn linear_thread(&self) -> u32 {
+        let [x, y, z] = self.thread_idx;
+        let [width, height, _] = self.block_dim;
+        (z * height + y) * width + x
+    }
+
+    /// Index of the thread in its warp.
+    pub fn lane(&self) -> u32 {
+        self.linear_thread() % WARP_SIZE
+    }
+}
+
+/// What the threads of a block said at a barrier.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Threads that were there.
+    pub threads: u32,
+    /// Those of them whose predicate was true.
+    pub in_favour: u32,
+}
+
+/// What the lanes of a warp brought to an exchange.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    /// Each lane's value; of lanes outside the mask, 0.
+    pub values: [u128; WARP_SIZE as usize],
+}
+
+/// One declaration of shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SharedArray {
+    /// Which declaration it is.
+    pub site: u64,
+    /// The type of its elements.
+    pub element: &'static str,
+    /// Its size.
+    pub bytes: usize,
+}
+
+/// What a thread asks of the emulator beyond its coordinates: all that it shares with others.
 pub trait Hooks {
     /// Returns when every live thread of the block has called it.
-    fn sync_threads(&self);
+    fn sync_threads(&self, predicate: bool) -> Tally;
+
+    /// Returns when every lane that `mask` names has called it with the same mask.
+    fn exchange(&self, mask: u32, value: u128) -> Exchange;
+
+    /// The lanes of the warp that are here together.
+    fn active_mask(&self) -> u32;
+
+    /// The block's memory for `array`, which is aligned to 16 bytes and not initialised.
+    fn shared_array(&self, array: SharedArray) -> *mut u8;
+
+    /// The block's dynamic shared memory and its size in bytes, which the launch gave.
+    fn dynamic_shared(&self) -> (*mut u8, usize);
+
+    /// Bytes of all shared memory that the block has: dynamic, and of the arrays seen so far.
+    fn shared_bytes(&self) -> usize;
+
+    /// Shows what the kernel prints.
+    fn print(&self, text: &str);
 }
 
 /// One emulated GPU thread.
@@ -53,6 +113,14 @@ pub fn enter<R>(lane: &Lane<'_>, body: impl FnOnce() -> R) -> R {
     let _leave = Leave;
     CURRENT.set(Some(NonNull::from(lane).cast()));
     body()
+}
+
+/// Where the emulated thread stands that runs on this host thread, if one does.
+pub fn current() -> Option<Coordinates> {
+    // SAFETY: as in `with_current`.
+    CURRENT
+        .get()
+        .map(|lane| unsafe { lane.as_ref() }.coordinates)
 }
 
 /// Asks the lane of the thread that runs.

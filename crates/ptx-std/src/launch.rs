@@ -19,6 +19,8 @@ pub trait Kernel: Signature + Sized {
     const NAME: &'static str;
     /// The parameters as the kernel's author wrote them.
     const PARAMETERS: &'static [Parameter];
+    /// The blocks that it is made for.
+    const BOUNDS: Bounds;
 
     /// Hands `sink` the address of each PTX parameter's value, in order. The addresses are good
     /// for as long as `arguments` is borrowed.
@@ -35,6 +37,7 @@ pub trait Kernel: Signature + Sized {
         Entry {
             name: Self::NAME,
             parameters: Self::PARAMETERS,
+            bounds: Self::BOUNDS,
             marshal: Self::marshal,
             call: Self::call,
         }
@@ -54,6 +57,8 @@ pub struct Entry<S: Signature> {
     pub name: &'static str,
     /// The parameters as the kernel's author wrote them.
     pub parameters: &'static [Parameter],
+    /// The blocks that it is made for.
+    pub bounds: Bounds,
     /// See [`Kernel::marshal`].
     pub marshal: Marshal<S>,
     /// See [`Kernel::call`].
@@ -70,6 +75,7 @@ impl<K: Signature> Entry<K> {
         Entry {
             name: self.name,
             parameters: self.parameters,
+            bounds: self.bounds,
             marshal: self.marshal,
             call: self.call,
         }
@@ -83,6 +89,17 @@ impl<S: Signature> Clone for Entry<S> {
 }
 
 impl<S: Signature> Copy for Entry<S> {}
+
+/// The blocks that a kernel is made for, as `#[kernel(..)]` says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Bounds {
+    /// The most threads that a block may have.
+    pub max_threads: Option<u32>,
+    /// How many blocks are to fit on a multiprocessor at once.
+    pub min_blocks: Option<u32>,
+    /// The only block that it may have, x, y, z.
+    pub block: Option<[u32; 3]>,
+}
 
 /// One parameter of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,30 +9,58 @@
 #![no_std]
 #![cfg_attr(
     target_arch = "nvptx64",
-    feature(stdarch_nvptx, core_intrinsics),
+    feature(
+        asm_experimental_arch,
+        const_type_name,
+        core_intrinsics,
+        link_llvm_intrinsics,
+        stdarch_nvptx
+    ),
     allow(internal_features)
 )]
 
+extern crate alloc;
 #[cfg(not(target_arch = "nvptx64"))]
 extern crate std;
 
-#[cfg_attr(target_arch = "nvptx64", path = "arch/nvptx.rs")]
-#[cfg_attr(not(target_arch = "nvptx64"), path = "arch/emulated.rs")]
+#[cfg_attr(target_arch = "nvptx64", path = "arch/nvptx/mod.rs")]
+#[cfg_attr(not(target_arch = "nvptx64"), path = "arch/emulated/mod.rs")]
 mod arch;
 
+#[cfg(target_arch = "nvptx64")]
+pub mod constant;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod emulation;
 pub mod float;
+pub mod io;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod launch;
+pub mod mem;
+mod output;
+pub mod shared;
 pub mod thread;
 pub mod vector;
+pub mod warp;
 
 pub use float::GpuFloat;
+pub use glam;
+pub use output::Output;
 #[doc = include_str!("kernel.md")]
 pub use ptx_std_macros::kernel;
+pub use ptx_std_macros::{address_space, externally_visible, gpu_only, shared_array};
 
 /// What nearly every kernel needs.
 pub mod prelude {
-    pub use crate::{GpuFloat, kernel, thread, vector};
+    pub use crate::{
+        GpuFloat, Output, address_space, externally_visible, gpu_only, kernel, print, println,
+        shared, shared_array, thread, vector, warp,
+    };
+    pub use alloc::borrow::ToOwned;
+    pub use alloc::boxed::Box;
+    pub use alloc::format;
+    pub use alloc::string::{String, ToString};
+    pub use alloc::vec;
+    pub use alloc::vec::Vec;
+    pub use core::{assert_eq, assert_ne};
+    pub use half::f16;
 }

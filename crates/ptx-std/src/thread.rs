@@ -3,6 +3,8 @@
 //! Indices and dimensions are `u32`, as the hardware gives them. The grid may hold more threads
 //! than a `u32` counts: [`grid_stride`] and [`global_index`] use `usize`.
 
+use glam::{UVec2, UVec3};
+
 use crate::arch;
 
 macro_rules! indices {
@@ -40,6 +42,83 @@ indices! {
     grid_dim_y;
     /// Blocks in the grid, z.
     grid_dim_z;
+}
+
+macro_rules! vectors {
+    ($($(#[$doc:meta])* $name:ident = $x:ident, $y:ident, $z:ident;)*) => {$(
+        $(#[$doc])*
+        #[inline(always)]
+        pub fn $name() -> UVec3 {
+            UVec3::new($x(), $y(), $z())
+        }
+    )*};
+}
+
+vectors! {
+    /// Index of the thread in its block.
+    thread_idx = thread_idx_x, thread_idx_y, thread_idx_z;
+    /// Index of the block in the grid.
+    block_idx = block_idx_x, block_idx_y, block_idx_z;
+    /// Threads a block.
+    block_dim = block_dim_x, block_dim_y, block_dim_z;
+    /// Blocks in the grid.
+    grid_dim = grid_dim_x, grid_dim_y, grid_dim_z;
+}
+
+/// Index of the thread in the grid: block by block, and in each block x fastest. Wraps in a grid of
+/// more than 2^32 threads, where [`linear_index`] does not.
+#[inline(always)]
+pub fn index() -> u32 {
+    linear_index() as u32
+}
+
+/// Index of the thread in a grid of any shape and size: block by block, x fastest in the grid, and
+/// in each block. Below [`grid_threads`], and no two threads' is the same.
+#[inline(always)]
+pub fn linear_index() -> usize {
+    let block = (block_idx_z() as usize * grid_dim_y() as usize + block_idx_y() as usize)
+        * grid_dim_x() as usize
+        + block_idx_x() as usize;
+    // A block has at most 1024 threads.
+    let thread = (thread_idx_z() * block_dim_y() + thread_idx_y()) * block_dim_x() + thread_idx_x();
+    block * block_threads() as usize + thread as usize
+}
+
+/// Threads a block, over all dimensions.
+#[inline(always)]
+pub fn block_threads() -> u32 {
+    block_dim_x() * block_dim_y() * block_dim_z()
+}
+
+/// Threads in the grid, over all dimensions.
+#[inline(always)]
+pub fn grid_threads() -> usize {
+    let blocks = grid_dim_x() as usize * grid_dim_y() as usize * grid_dim_z() as usize;
+    blocks * block_threads() as usize
+}
+
+/// Index of the thread in a two-dimensional grid: `block_idx * block_dim + thread_idx`, x and y.
+#[inline(always)]
+pub fn index_2d() -> UVec2 {
+    index_3d().truncate()
+}
+
+/// Index of the thread in a three-dimensional grid: `block_idx * block_dim + thread_idx`.
+#[inline(always)]
+pub fn index_3d() -> UVec3 {
+    block_idx() * block_dim() + thread_idx()
+}
+
+/// Whether this is the first thread of the grid.
+#[inline(always)]
+pub fn first() -> bool {
+    block_idx() == UVec3::ZERO && thread_idx() == UVec3::ZERO
+}
+
+/// Lanes a warp: 32 on every GPU so far.
+#[inline(always)]
+pub fn warp_size() -> u32 {
+    crate::warp::WARP_SIZE
 }
 
 /// Index of the thread in a one-dimensional grid: `block_idx_x * block_dim_x + thread_idx_x`.
@@ -107,4 +186,47 @@ impl Iterator for GridStride {
 #[inline(always)]
 pub fn sync_threads() {
     arch::sync_threads();
+}
+
+/// [`sync_threads`], and gives every thread the number of threads whose predicate was not 0.
+#[inline(always)]
+pub fn sync_threads_count(predicate: u32) -> u32 {
+    arch::sync_threads_count(predicate != 0)
+}
+
+/// [`sync_threads`], and gives every thread 1 if no thread's predicate was 0, else 0.
+#[inline(always)]
+pub fn sync_threads_and(predicate: u32) -> u32 {
+    arch::sync_threads_and(predicate != 0).into()
+}
+
+/// [`sync_threads`], and gives every thread 1 if any thread's predicate was not 0, else 0.
+#[inline(always)]
+pub fn sync_threads_or(predicate: u32) -> u32 {
+    arch::sync_threads_or(predicate != 0).into()
+}
+
+/// Orders this thread's memory accesses before and after it, as all threads of the grid see them.
+#[inline(always)]
+pub fn grid_fence() {
+    arch::device_fence();
+}
+
+/// Orders this thread's memory accesses before and after it, as all threads of the device see them.
+#[inline(always)]
+pub fn device_fence() {
+    arch::device_fence();
+}
+
+/// Orders this thread's memory accesses before and after it, as the device, the host and other
+/// devices see them.
+#[inline(always)]
+pub fn system_fence() {
+    arch::system_fence();
+}
+
+/// Sleeps for about so many nanoseconds, between 0 and twice as many, at most a millisecond.
+#[inline(always)]
+pub fn nanosleep(nanoseconds: u32) {
+    arch::nanosleep(nanoseconds);
 }

@@ -12,7 +12,7 @@
 //! use std::sync::atomic::{AtomicU32, Ordering};
 //!
 //! let sum = AtomicU32::new(0);
-//! let shape = simt::Shape { grid: [4, 1, 1], block: [32, 1, 1] };
+//! let shape = simt::Shape { grid: [4, 1, 1], block: [32, 1, 1], dynamic_shared: 0 };
 //! simt::launch(shape, &|| {
 //!     sum.fetch_add(thread::index_1d(), Ordering::Relaxed);
 //! })?;
@@ -21,6 +21,9 @@
 //! ```
 
 mod block;
+mod memory;
+mod place;
+mod wait;
 
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -36,6 +39,8 @@ pub struct Shape {
     pub grid: [u32; 3],
     /// Threads a block.
     pub block: [u32; 3],
+    /// Bytes of dynamic shared memory a block.
+    pub dynamic_shared: u32,
 }
 
 impl Shape {
@@ -49,7 +54,7 @@ impl Shape {
 #[non_exhaustive]
 pub enum LaunchError {
     /// A thread panicked.
-    #[error("block {block:?}, thread {thread:?} panicked: {message}")]
+    #[error("block {block:?}, thread {thread:?} panicked at {place}: {message}")]
     Panicked {
         /// Index of its block, x, y, z.
         block: [u32; 3],
@@ -57,25 +62,61 @@ pub enum LaunchError {
         thread: [u32; 3],
         /// What it said.
         message: String,
+        /// Where: file, line and column.
+        place: String,
+    },
+    /// Threads of a block wait for others that will never come.
+    #[error("block {block:?} cannot go on: {waiting}")]
+    Stuck {
+        /// The block's index, x, y, z.
+        block: [u32; 3],
+        /// Who waits for what.
+        waiting: String,
     },
     /// The operating system gave no memory for the threads' stacks.
     #[error("no memory for the stack of an emulated thread: {0}")]
     Stack(String),
 }
 
-/// Runs `kernel` once for every thread of the grid and returns when all have ended.
+/// A launch under way.
+struct Launch<'a> {
+    shape: Shape,
+    kernel: &'a (dyn Fn() + Sync),
+    print: &'a (dyn Fn(&str) + Sync),
+}
+
+/// Runs `kernel` once for every thread of the grid and returns when all have ended. What it prints
+/// goes to standard output.
 ///
 /// A grid with no blocks or a block with no threads runs nothing.
 ///
 /// # Errors
 /// The first failure of any thread. Blocks that have not begun by then are not run.
 pub fn launch(shape: Shape, kernel: &(dyn Fn() + Sync)) -> Result<(), LaunchError> {
+    launch_printing(shape, &|text| print!("{text}"), kernel)
+}
+
+/// [`launch`], with `print` given what the kernel prints, piece by piece.
+///
+/// # Errors
+/// Those of [`launch`].
+pub fn launch_printing(
+    shape: Shape,
+    print: &(dyn Fn(&str) + Sync),
+    kernel: &(dyn Fn() + Sync),
+) -> Result<(), LaunchError> {
+    place::watch();
+    let launch = Launch {
+        shape,
+        kernel,
+        print,
+    };
     let blocks = shape.blocks();
     let next = AtomicU64::new(0);
     let stop = AtomicBool::new(false);
     let failure = Mutex::new(None);
     let work = || {
-        let mut runner = BlockRunner::new(shape, kernel);
+        let mut runner = BlockRunner::new(&launch);
         while !stop.load(Ordering::Relaxed) {
             let block = next.fetch_add(1, Ordering::Relaxed);
             if block >= blocks {

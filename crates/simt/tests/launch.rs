@@ -18,6 +18,7 @@ fn every_thread_of_a_three_dimensional_grid_runs_once() {
     let shape = Shape {
         grid: [3, 2, 4],
         block: [5, 3, 2],
+        dynamic_shared: 0,
     };
     let seen = counters(3 * 2 * 4 * 5 * 3 * 2);
     launch(shape, &|| {
@@ -43,6 +44,7 @@ fn grid_stride_gives_each_element_to_one_thread() {
         let shape = Shape {
             grid: [2, 1, 1],
             block: [32, 1, 1],
+            dynamic_shared: 0,
         };
         launch(shape, &|| {
             for i in thread::grid_stride(n) {
@@ -63,6 +65,7 @@ fn a_barrier_holds_every_thread_until_the_last_has_come() {
     let shape = Shape {
         grid: [4, 1, 1],
         block: [BLOCK as u32, 1, 1],
+        dynamic_shared: 0,
     };
     launch(shape, &|| {
         let own = thread::index_1d() as usize;
@@ -87,6 +90,7 @@ fn a_thread_that_has_left_is_not_waited_for() {
     let shape = Shape {
         grid: [1, 1, 1],
         block: [64, 1, 1],
+        dynamic_shared: 0,
     };
     launch(shape, &|| {
         if thread::thread_idx_x() >= 40 {
@@ -104,6 +108,7 @@ fn a_panic_is_an_error_that_names_the_thread() {
     let shape = Shape {
         grid: [3, 1, 1],
         block: [32, 2, 1],
+        dynamic_shared: 0,
     };
     let result = launch(shape, &|| {
         thread::sync_threads();
@@ -113,19 +118,31 @@ fn a_panic_is_an_error_that_names_the_thread() {
         }
         thread::sync_threads();
     });
-    assert_eq!(
-        result,
-        Err(LaunchError::Panicked {
-            block: [1, 0, 0],
-            thread: [7, 1, 0],
-            message: "element 7 is odd".to_owned(),
-        })
-    );
+    let Err(LaunchError::Panicked {
+        block,
+        thread,
+        message,
+        place,
+    }) = result
+    else {
+        panic!("{result:?}");
+    };
+    assert_eq!((block, thread), ([1, 0, 0], [7, 1, 0]));
+    assert_eq!(message, "element 7 is odd");
+    assert!(place.contains("tests/launch.rs:"), "{place}");
 }
 
 #[test]
 fn an_empty_grid_runs_nothing() {
     for (grid, block) in [([0, 1, 1], [32, 1, 1]), ([1, 1, 1], [0, 1, 1])] {
-        launch(Shape { grid, block }, &|| panic!("ran")).expect("nothing runs");
+        launch(
+            Shape {
+                grid,
+                block,
+                dynamic_shared: 0,
+            },
+            &|| panic!("ran"),
+        )
+        .expect("nothing runs");
     }
 }

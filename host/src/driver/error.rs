@@ -58,19 +58,65 @@ pub enum DriverError {
     Block {
         /// The kernel.
         kernel: &'static str,
-        /// The block asked for.
-        actual: u32,
+        /// Threads of the block asked for.
+        actual: u64,
         /// The most that is allowed.
         limit: u32,
         /// What allows no more.
         limited_by: String,
     },
 
+    /// A block is longer in one dimension than the device allows.
+    #[error("{kernel}: block of {actual} threads in {axis}; {device} allows 1 to {limit}")]
+    BlockExtent {
+        /// The kernel.
+        kernel: &'static str,
+        /// The dimension.
+        axis: char,
+        /// Threads asked for.
+        actual: u32,
+        /// The most that is allowed.
+        limit: u32,
+        /// The device's name.
+        device: String,
+    },
+
+    /// A kernel that is made for one block was given another.
+    #[error("{kernel}: block of {actual:?} threads; the kernel requires {required:?}")]
+    RequiredBlock {
+        /// The kernel.
+        kernel: &'static str,
+        /// The block asked for, x, y, z.
+        actual: [u32; 3],
+        /// What `#[kernel(block = ..)]` says.
+        required: [u32; 3],
+    },
+
+    /// A block would have more shared memory than there is.
+    #[error(
+        "{kernel}: {actual} bytes of dynamic shared memory; {device} allows {limit} beside the \
+         kernel's own {own}"
+    )]
+    SharedMemory {
+        /// The kernel.
+        kernel: &'static str,
+        /// Bytes asked for.
+        actual: u32,
+        /// The most that is allowed.
+        limit: u32,
+        /// Bytes that the kernel declares itself.
+        own: u32,
+        /// The device's name.
+        device: String,
+    },
+
     /// The grid is empty or too large.
-    #[error("{kernel}: grid of {actual} blocks; {device} allows 1 to {limit}")]
+    #[error("{kernel}: grid of {actual} blocks in {axis}; {device} allows 1 to {limit}")]
     Grid {
         /// The kernel.
         kernel: &'static str,
+        /// The dimension.
+        axis: char,
         /// The grid asked for.
         actual: u64,
         /// The most that the device allows.

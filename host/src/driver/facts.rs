@@ -48,8 +48,10 @@ pub struct GpuFacts {
 pub struct Limits {
     /// Threads a block.
     pub threads_per_block: u32,
-    /// Blocks in a grid, x.
-    pub grid_x: u32,
+    /// Threads a block in each dimension: x, y, z.
+    pub block: [u32; 3],
+    /// Blocks in a grid in each dimension: x, y, z.
+    pub grid: [u32; 3],
     /// Bytes of shared memory a block, where a kernel opts in.
     pub shared_per_block: u32,
     /// Threads a multiprocessor.
@@ -66,7 +68,8 @@ impl Limits {
     /// The limits of compute capability 9.0, which the emulator keeps.
     pub const SM_90: Limits = Limits {
         threads_per_block: 1024,
-        grid_x: i32::MAX as u32,
+        block: [1024, 1024, 64],
+        grid: [i32::MAX as u32, 65_535, 65_535],
         shared_per_block: 227 * 1024,
         threads_per_multiprocessor: 2048,
         blocks_per_multiprocessor: 32,

@@ -69,6 +69,23 @@ impl Gpu {
         })
     }
 
+    /// Lets launches of the function have so much dynamic shared memory, which beyond 48 KiB a
+    /// function must be told.
+    pub(super) fn allow_dynamic_shared(
+        function: &Function<'_>,
+        bytes: u32,
+    ) -> Result<(), DriverError> {
+        use sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as MAX;
+        // SAFETY: the function belongs to a module that is loaded.
+        let result = unsafe { sys::cuFuncSetAttribute(function.to_raw(), MAX, bytes as i32) };
+        match result {
+            sys::CUresult::CUDA_SUCCESS => Ok(()),
+            _ => Err(during("allow dynamic shared memory")(
+                CudaError::InvalidValue,
+            )),
+        }
+    }
+
     pub(super) fn free_memory(&self) -> Result<u64, DriverError> {
         let (free, _) = cust::memory::mem_get_info().map_err(during("ask for the free memory"))?;
         Ok(free as u64)
@@ -108,7 +125,16 @@ fn read_facts(ordinal: u32) -> Result<Facts, CudaError> {
         memory_bytes: device.total_memory()? as u64,
         limits: Limits {
             threads_per_block: get(Known::MaxThreadsPerBlock)?,
-            grid_x: get(Known::MaxGridDimX)?,
+            block: [
+                get(Known::MaxBlockDimX)?,
+                get(Known::MaxBlockDimY)?,
+                get(Known::MaxBlockDimZ)?,
+            ],
+            grid: [
+                get(Known::MaxGridDimX)?,
+                get(Known::MaxGridDimY)?,
+                get(Known::MaxGridDimZ)?,
+            ],
             shared_per_block: raw_attribute(
                 device,
                 Raw::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN,

@@ -63,17 +63,26 @@ pub struct Device {
 }
 
 impl Device {
-    /// Opens the chosen device. On a GPU this loads the embedded PTX.
+    /// Opens the chosen device with the kernels of this crate.
     ///
     /// # Errors
-    /// There is no driver or no such GPU, the GPU is older than every embedded PTX, or the driver
-    /// refuses the PTX. [`DeviceChoice::Auto`] takes the emulator where there is no driver or no
-    /// GPU, and fails for the other reasons.
+    /// As [`Device::open_with`].
     pub fn open(choice: &DeviceChoice) -> Result<Device, DriverError> {
+        Device::open_with(choice, embedded_ptx())
+    }
+
+    /// Opens the chosen device with kernels of the caller's: on a GPU this loads the best of `ptx`,
+    /// pairs of architecture (90 for `sm_90`) and text, ascending.
+    ///
+    /// # Errors
+    /// There is no driver or no such GPU, the GPU is older than every PTX, or the driver refuses
+    /// the PTX. [`DeviceChoice::Auto`] takes the emulator where there is no driver or no GPU, and
+    /// fails for the other reasons.
+    pub fn open_with(choice: &DeviceChoice, ptx: &[(u32, &str)]) -> Result<Device, DriverError> {
         match choice {
             DeviceChoice::Cpu => Ok(Device::emulator()),
-            DeviceChoice::Cuda(ordinal) => Device::with_ptx(*ordinal, embedded_ptx()),
-            DeviceChoice::Auto => match Device::with_ptx(0, embedded_ptx()) {
+            DeviceChoice::Cuda(ordinal) => Device::with_ptx(*ordinal, ptx),
+            DeviceChoice::Auto => match Device::with_ptx(0, ptx) {
                 Err(DriverError::NoDriver(_) | DriverError::NoGpu) => Ok(Device::emulator()),
                 opened => opened,
             },
@@ -90,7 +99,7 @@ impl Device {
     /// Opens a GPU with PTX of the caller's: architecture (90 for `sm_90`) and text, ascending.
     ///
     /// # Errors
-    /// As [`Device::open`].
+    /// As [`Device::open_with`].
     pub fn with_ptx(ordinal: u32, ptx: &[(u32, &str)]) -> Result<Device, DriverError> {
         let (gpu, facts) = Gpu::open(ordinal, ptx)?;
         Ok(Device {

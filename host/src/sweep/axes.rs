@@ -148,12 +148,10 @@ impl Point {
         let full = Shape::linear(self.n.div_ceil(u64::from(self.vector)), self.block);
         match self.grid {
             GridSize::Full => full,
-            GridSize::PerMultiprocessor(count) => Shape {
-                grid: full
-                    .grid
-                    .min(u64::from(count) * u64::from(facts.multiprocessors)),
-                block: self.block,
-            },
+            GridSize::PerMultiprocessor(count) => {
+                let blocks = u64::from(count) * u64::from(facts.multiprocessors);
+                Shape::blocks(full.grid[0].min(blocks), self.block)
+            }
         }
     }
 }

@@ -174,7 +174,7 @@ impl<'d> Sweep<'d> {
         let facts = self.device.facts();
         let grid = point.shape(facts).grid;
         let roofs = &self.roofs[&point.precision];
-        Record::new(point, grid, samples, roofs, facts.name.clone()).ok_or(SweepError::NoRuns)
+        Record::new(point, grid[0], samples, roofs, facts.name.clone()).ok_or(SweepError::NoRuns)
     }
 }
 

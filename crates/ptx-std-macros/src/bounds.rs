@@ -1,0 +1,143 @@
+//! What stands in the parentheses of `#[kernel(..)]`.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::{AngleBracketedGenericArguments, Error, Ident, LitInt, Token, bracketed, parenthesized};
+
+/// The most threads that a block has on any GPU.
+const MAX_THREADS: u32 = 1024;
+
+/// Launch bounds, and the instances of a generic kernel.
+#[derive(Default)]
+pub(crate) struct Options {
+    pub(crate) max_threads: Option<u32>,
+    pub(crate) min_blocks: Option<u32>,
+    pub(crate) block: Option<[u32; 3]>,
+    pub(crate) instances: Vec<Instance>,
+}
+
+/// `name<arguments>`.
+pub(crate) struct Instance {
+    pub(crate) name: Ident,
+    pub(crate) arguments: AngleBracketedGenericArguments,
+}
+
+impl Options {
+    /// The most threads a block: said, or those of the block that is required.
+    pub(crate) fn max_threads(&self) -> Option<u32> {
+        self.max_threads
+            .or_else(|| self.block.map(|block| block.iter().product()))
+    }
+
+    /// The `launch::Bounds` of the kernel.
+    pub(crate) fn description(&self) -> TokenStream {
+        let option = |value: Option<TokenStream>| match value {
+            Some(value) => quote! { ::core::option::Option::Some(#value) },
+            None => quote! { ::core::option::Option::None },
+        };
+        let max_threads = option(self.max_threads().map(|value| quote! { #value }));
+        let min_blocks = option(self.min_blocks.map(|value| quote! { #value }));
+        let block = option(self.block.map(|[x, y, z]| quote! { [#x, #y, #z] }));
+        quote! {
+            ::cuda_std::launch::Bounds {
+                max_threads: #max_threads,
+                min_blocks: #min_blocks,
+                block: #block,
+            }
+        }
+    }
+
+    /// The same bounds as the attribute's argument, for an instance.
+    pub(crate) fn bounds_argument(&self) -> TokenStream {
+        let max_threads = self
+            .max_threads
+            .map(|value| quote! { max_threads = #value, });
+        let min_blocks = self.min_blocks.map(|value| quote! { min_blocks = #value, });
+        let block = self.block.map(|[x, y, z]| quote! { block = [#x, #y, #z], });
+        quote! { #max_threads #min_blocks #block }
+    }
+}
+
+impl Parse for Options {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let mut options = Options::default();
+        while !input.is_empty() {
+            let key: Ident = input.parse()?;
+            match key.to_string().as_str() {
+                "max_threads" => options.max_threads = Some(threads(input)?),
+                "min_blocks" => {
+                    input.parse::<Token![=]>()?;
+                    options.min_blocks = Some(input.parse::<LitInt>()?.base10_parse()?);
+                }
+                "block" => options.block = Some(block(input)?),
+                "instances" => {
+                    let list;
+                    parenthesized!(list in input);
+                    let list = Punctuated::<Instance, Token![,]>::parse_terminated(&list)?;
+                    options.instances = list.into_iter().collect();
+                }
+                _ => {
+                    return Err(Error::new(
+                        key.span(),
+                        "#[kernel] takes max_threads = 256, min_blocks = 4, block = [16, 16] and \
+                         instances(name<f32>)",
+                    ));
+                }
+            }
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+        }
+        Ok(options)
+    }
+}
+
+impl Parse for Instance {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        Ok(Instance {
+            name: input.parse()?,
+            arguments: input.parse()?,
+        })
+    }
+}
+
+fn threads(input: ParseStream<'_>) -> syn::Result<u32> {
+    input.parse::<Token![=]>()?;
+    let literal: LitInt = input.parse()?;
+    let threads = literal.base10_parse()?;
+    if !(1..=MAX_THREADS).contains(&threads) {
+        return Err(Error::new(
+            literal.span(),
+            format!("max_threads is {threads}; a block has 1 to {MAX_THREADS} threads"),
+        ));
+    }
+    Ok(threads)
+}
+
+/// `= [x]`, `= [x, y]` or `= [x, y, z]`.
+fn block(input: ParseStream<'_>) -> syn::Result<[u32; 3]> {
+    input.parse::<Token![=]>()?;
+    let list;
+    let bracket = bracketed!(list in input);
+    let list = Punctuated::<LitInt, Token![,]>::parse_terminated(&list)?;
+    let extents = list
+        .iter()
+        .map(LitInt::base10_parse::<u32>)
+        .collect::<syn::Result<Vec<_>>>()?;
+    let mut block = [1; 3];
+    let threads: u64 = extents.iter().map(|&extent| u64::from(extent)).product();
+    if !(1..=3).contains(&extents.len()) || !(1..=u64::from(MAX_THREADS)).contains(&threads) {
+        return Err(Error::new(
+            bracket.span.join(),
+            format!(
+                "a block has 1 to 3 dimensions and 1 to {MAX_THREADS} threads; this one has {} \
+                 and {threads}",
+                extents.len()
+            ),
+        ));
+    }
+    block[..extents.len()].copy_from_slice(&extents);
+    Ok(block)
+}

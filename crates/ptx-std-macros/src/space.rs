@@ -1,0 +1,141 @@
+//! Expansion of `#[address_space]` and `shared_array!`.
+
+use std::collections::hash_map::DefaultHasher;
+use std::env;
+use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote};
+use syn::parse::{Parse, ParseStream};
+use syn::{Error, Expr, Ident, ItemStatic, StaticMutability, Token, Type, parse_quote};
+
+pub(crate) fn address_space(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
+    let space: Ident = syn::parse2(attribute)?;
+    let item: ItemStatic = syn::parse2(item)?;
+    match space.to_string().as_str() {
+        "shared" => shared(&item),
+        "constant" => Ok(constant(&item)),
+        "global" => Ok(quote! { #item }),
+        "local" => Err(Error::new(
+            space.span(),
+            "a static is one for all threads, and local memory is each thread's own: use a `let`",
+        )),
+        _ => Err(Error::new(
+            space.span(),
+            "address spaces are shared, global, constant and local",
+        )),
+    }
+}
+
+fn shared(item: &ItemStatic) -> syn::Result<TokenStream> {
+    let ItemStatic {
+        attrs,
+        vis,
+        mutability,
+        ident,
+        ty,
+        expr,
+        ..
+    } = item;
+    if !matches!(mutability, StaticMutability::Mut(_)) {
+        return Err(Error::new(
+            ident.span(),
+            "shared memory begins uninitialised, so it must be a `static mut`",
+        ));
+    }
+    let site = new_site();
+    Ok(quote! {
+        #(#attrs)*
+        #vis static mut #ident: ::cuda_std::shared::Static<#ty, #site> = {
+            // Shared memory has no initial value; what was written need only be of the type.
+            const _: fn() -> #ty = || #expr;
+            ::cuda_std::shared::Static::new()
+        };
+    })
+}
+
+/// On the GPU the value is a symbol of its own, which ptx-builder moves to constant memory and
+/// strips of its prefix.
+fn constant(item: &ItemStatic) -> TokenStream {
+    let ItemStatic {
+        attrs,
+        vis,
+        mutability,
+        ident,
+        ty,
+        expr,
+        ..
+    } = item;
+    let symbol = format!("__constant__{ident}");
+    let address = format!("mov.u64 {{p}}, {symbol}; cvta.const.u64 {{p}}, {{p}};");
+    let site = format_ident!("__ConstantSite{ident}");
+    let mut host = item.clone();
+    host.attrs
+        .push(parse_quote!(#[cfg(not(target_arch = "nvptx64"))]));
+    quote! {
+        #host
+
+        #[cfg(target_arch = "nvptx64")]
+        #(#attrs)*
+        #vis static #mutability #ident: ::cuda_std::constant::Static<#ty, #site> = {
+            #[used]
+            #[unsafe(export_name = #symbol)]
+            static VALUE: #ty = #expr;
+            ::cuda_std::constant::Static::new()
+        };
+
+        #[cfg(target_arch = "nvptx64")]
+        #[doc(hidden)]
+        #[allow(non_camel_case_types)]
+        #vis enum #site {}
+
+        #[cfg(target_arch = "nvptx64")]
+        impl ::cuda_std::constant::Site for #site {
+            #[inline(always)]
+            fn address() -> *const u8 {
+                let pointer: *const u8;
+                // SAFETY: takes the address of a variable.
+                unsafe {
+                    ::core::arch::asm!(
+                        #address,
+                        p = out(reg64) pointer,
+                        options(pure, nomem, nostack, preserves_flags)
+                    );
+                }
+                pointer
+            }
+        }
+    }
+}
+
+struct Array {
+    element: Type,
+    len: Expr,
+}
+
+impl Parse for Array {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let element = input.parse()?;
+        input.parse::<Token![;]>()?;
+        let len = input.parse()?;
+        Ok(Array { element, len })
+    }
+}
+
+pub(crate) fn shared_array(input: TokenStream) -> syn::Result<TokenStream> {
+    let Array { element, len } = syn::parse2(input)?;
+    let site = new_site();
+    Ok(quote! { ::cuda_std::shared::array::<#element, { #len }, #site>() })
+}
+
+/// A number for each declaration, in every crate of a program.
+fn new_site() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let mut hasher = DefaultHasher::new();
+    for name in ["CARGO_PKG_NAME", "CARGO_PKG_VERSION", "CARGO_CRATE_NAME"] {
+        env::var_os(name).hash(&mut hasher);
+    }
+    NEXT.fetch_add(1, Ordering::Relaxed).hash(&mut hasher);
+    hasher.finish()
+}

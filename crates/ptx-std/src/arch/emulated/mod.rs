@@ -1,0 +1,188 @@
+//! The host's answers: what the emulator has set for the thread that runs.
+
+use core::any::type_name;
+use core::sync::atomic::{Ordering, fence};
+
+use crate::emulation::{SharedArray, WARP_SIZE, with_current};
+use crate::warp::Source;
+
+macro_rules! special_registers {
+    ($($name:ident = $field:ident[$axis:literal];)*) => {$(
+        #[inline]
+        pub(crate) fn $name() -> u32 {
+            with_current(|lane| lane.coordinates.$field[$axis])
+        }
+    )*};
+}
+
+special_registers! {
+    thread_idx_x = thread_idx[0];
+    thread_idx_y = thread_idx[1];
+    thread_idx_z = thread_idx[2];
+    block_idx_x = block_idx[0];
+    block_idx_y = block_idx[1];
+    block_idx_z = block_idx[2];
+    block_dim_x = block_dim[0];
+    block_dim_y = block_dim[1];
+    block_dim_z = block_dim[2];
+    grid_dim_x = grid_dim[0];
+    grid_dim_y = grid_dim[1];
+    grid_dim_z = grid_dim[2];
+}
+
+pub(crate) fn lane_id() -> u32 {
+    with_current(|lane| lane.coordinates.lane())
+}
+
+pub(crate) fn sync_threads() {
+    with_current(|lane| lane.hooks.sync_threads(false));
+}
+
+pub(crate) fn sync_threads_count(predicate: bool) -> u32 {
+    with_current(|lane| lane.hooks.sync_threads(predicate).in_favour)
+}
+
+pub(crate) fn sync_threads_and(predicate: bool) -> bool {
+    let tally = with_current(|lane| lane.hooks.sync_threads(predicate));
+    tally.in_favour == tally.threads
+}
+
+pub(crate) fn sync_threads_or(predicate: bool) -> bool {
+    sync_threads_count(predicate) > 0
+}
+
+pub(crate) fn device_fence() {
+    fence(Ordering::SeqCst);
+}
+
+pub(crate) fn system_fence() {
+    fence(Ordering::SeqCst);
+}
+
+pub(crate) fn nanosleep(nanoseconds: u32) {
+    std::thread::sleep(core::time::Duration::from_nanos(nanoseconds.into()));
+}
+
+pub(crate) fn activemask() -> u32 {
+    with_current(|lane| lane.hooks.active_mask())
+}
+
+/// What the lanes of `mask` brought, 0 for the others.
+fn exchange(mask: u32, value: u128) -> [u128; WARP_SIZE as usize] {
+    with_current(|lane| lane.hooks.exchange(mask, value).values)
+}
+
+/// The lanes of `mask` whose value is `value`.
+fn lanes_with(mask: u32, values: &[u128; WARP_SIZE as usize], value: u128) -> u32 {
+    (0..WARP_SIZE)
+        .filter(|&lane| mask >> lane & 1 == 1 && values[lane as usize] == value)
+        .fold(0, |lanes, lane| lanes | 1 << lane)
+}
+
+pub(crate) fn sync_warp(mask: u32) {
+    exchange(mask, 0);
+}
+
+pub(crate) fn vote_ballot(mask: u32, predicate: bool) -> u32 {
+    lanes_with(mask, &exchange(mask, predicate.into()), 1)
+}
+
+pub(crate) fn vote_all(mask: u32, predicate: bool) -> bool {
+    vote_ballot(mask, predicate) == mask
+}
+
+pub(crate) fn vote_any(mask: u32, predicate: bool) -> bool {
+    vote_ballot(mask, predicate) != 0
+}
+
+pub(crate) fn match_any_32(mask: u32, value: u32) -> u32 {
+    match_any_64(mask, value.into())
+}
+
+pub(crate) fn match_any_64(mask: u32, value: u64) -> u32 {
+    lanes_with(mask, &exchange(mask, value.into()), value.into())
+}
+
+/// The rule of PTX's `shfl.sync` (PTX ISA, "Data Movement and Conversion Instructions").
+pub(crate) fn shuffle(source: Source, mask: u32, value: u32, n: u32, clamp: u32) -> u32 {
+    let values = exchange(mask, value.into());
+    let lane = lane_id();
+    let segments = clamp >> 8 & 31;
+    let limit = clamp & 31;
+    let (n, max_lane, min_lane) = (n & 31, lane & segments | limit & !segments, lane & segments);
+    let (read, in_segment) = match source {
+        Source::Down => (lane + n, lane + n <= max_lane),
+        Source::Up => (
+            lane.wrapping_sub(n),
+            lane as i32 - n as i32 >= max_lane as i32,
+        ),
+        Source::Index => (
+            min_lane | n & !segments,
+            min_lane | n & !segments <= max_lane,
+        ),
+        Source::Xor => (lane ^ n, lane ^ n <= max_lane),
+    };
+    let read = if in_segment { read } else { lane };
+    values[read as usize & 31] as u32
+}
+
+macro_rules! reductions {
+    ($($name:ident: $ty:ty = $combine:expr;)*) => {$(
+        pub(crate) fn $name(mask: u32, value: $ty) -> $ty {
+            let values = exchange(mask, value as u32 as u128);
+            (0..WARP_SIZE)
+                .filter(|&lane| mask >> lane & 1 == 1)
+                .map(|lane| values[lane as usize] as u32 as $ty)
+                .reduce($combine)
+                .unwrap_or(value)
+        }
+    )*};
+}
+
+reductions! {
+    reduce_add: u32 = u32::wrapping_add;
+    reduce_min_u32: u32 = u32::min;
+    reduce_max_u32: u32 = u32::max;
+    reduce_min_i32: i32 = i32::min;
+    reduce_max_i32: i32 = i32::max;
+    reduce_and: u32 = |a, b| a & b;
+    reduce_or: u32 = |a, b| a | b;
+    reduce_xor: u32 = |a, b| a ^ b;
+}
+
+pub(crate) fn shared_array<T, const N: usize, const SITE: u64>() -> *mut T {
+    let array = SharedArray {
+        site: SITE,
+        element: type_name::<T>(),
+        bytes: size_of::<T>() * N,
+    };
+    with_current(|lane| lane.hooks.shared_array(array).cast())
+}
+
+pub(crate) fn dynamic_shared() -> *mut u8 {
+    with_current(|lane| lane.hooks.dynamic_shared().0)
+}
+
+pub(crate) fn dynamic_smem_size() -> u32 {
+    with_current(|lane| lane.hooks.dynamic_shared().1 as u32)
+}
+
+pub(crate) fn total_smem_size() -> u32 {
+    with_current(|lane| lane.hooks.shared_bytes() as u32)
+}
+
+/// Prints text that ends with a 0 byte.
+pub(crate) fn print(text: &[u8]) {
+    let text = std::string::String::from_utf8_lossy(&text[..text.len() - 1]);
+    with_current(|lane| lane.hooks.print(&text));
+}
+
+#[inline]
+pub(crate) fn fma_f32(a: f32, b: f32, c: f32) -> f32 {
+    a.mul_add(b, c)
+}
+
+#[inline]
+pub(crate) fn fma_f64(a: f64, b: f64, c: f64) -> f64 {
+    a.mul_add(b, c)
+}

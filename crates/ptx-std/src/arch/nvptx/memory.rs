@@ -1,0 +1,99 @@
+//! Shared memory, the device's heap, and the driver's own functions.
+//!
+//! A static cannot be put into another address space with a stock compiler. What stands here names
+//! a symbol that ptx-builder declares, with the alignment and the size that are part of its name,
+//! and ptx-builder turns the generic loads and stores through its address into shared ones.
+
+use core::alloc::{GlobalAlloc, Layout};
+use core::any::type_name;
+use core::arch::asm;
+use core::ffi::{c_char, c_void};
+
+#[inline(always)]
+pub(crate) fn shared_array<T, const N: usize, const SITE: u64>() -> *mut T {
+    let pointer: *mut T;
+    // SAFETY: takes the address of a variable.
+    unsafe {
+        asm!(
+            "mov.u64 {p}, __shared_{site}_{element}__16_{bytes}; cvta.shared.u64 {p}, {p};",
+            p = out(reg64) pointer,
+            site = const SITE,
+            // A generic function's arrays of different types are different arrays.
+            element = const fnv1a(type_name::<T>()),
+            bytes = const size_of::<T>() * N,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    pointer
+}
+
+const fn fnv1a(text: &str) -> u64 {
+    let bytes = text.as_bytes();
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut i = 0;
+    while i < bytes.len() {
+        hash = (hash ^ bytes[i] as u64).wrapping_mul(0x100_0000_01b3);
+        i += 1;
+    }
+    hash
+}
+
+#[inline(always)]
+pub(crate) fn dynamic_shared() -> *mut u8 {
+    let pointer: *mut u8;
+    // SAFETY: takes the address of a variable.
+    unsafe {
+        asm!(
+            "mov.u64 {p}, __dynamic_shared; cvta.shared.u64 {p}, {p};",
+            p = out(reg64) pointer,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    pointer
+}
+
+unsafe extern "C" {
+    /// The driver's formatted output: a C format and its arguments, packed as a C structure.
+    pub fn vprintf(format: *const c_char, arguments: *const c_void) -> i32;
+
+    /// The driver's failed assertion: says so on the host and ends the grid.
+    pub fn __assertfail(
+        message: *const c_char,
+        file: *const c_char,
+        line: u32,
+        function: *const c_char,
+        char_size: usize,
+    );
+
+    fn malloc(size: usize) -> *mut u8;
+    fn free(pointer: *mut u8);
+}
+
+/// Prints text that ends with a 0 byte.
+pub(crate) fn print(text: &[u8]) {
+    let arguments = [text.as_ptr()];
+    // SAFETY: "%s" takes one pointer to text that ends with a 0 byte.
+    unsafe { vprintf(c"%s".as_ptr(), arguments.as_ptr().cast()) };
+}
+
+/// The device's heap.
+pub(crate) struct Heap;
+
+/// What the device's malloc aligns to.
+const MALLOC_ALIGN: usize = 16;
+
+// SAFETY: malloc and free are the driver's; memory of a larger alignment is refused.
+unsafe impl GlobalAlloc for Heap {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if layout.align() > MALLOC_ALIGN {
+            return core::ptr::null_mut();
+        }
+        // SAFETY: any size is allowed; null says that there is no memory.
+        unsafe { malloc(layout.size()) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, _: Layout) {
+        // SAFETY: the caller has it from `alloc`.
+        unsafe { free(pointer) }
+    }
+}

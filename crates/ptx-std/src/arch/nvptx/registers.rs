@@ -1,0 +1,52 @@
+//! Special registers: where the thread stands, and how much shared memory it has.
+
+use core::arch::{asm, nvptx};
+
+macro_rules! indices {
+    ($($name:ident = $intrinsic:ident;)*) => {$(
+        #[inline(always)]
+        pub(crate) fn $name() -> u32 {
+            // SAFETY: reading a special register has no precondition.
+            unsafe { nvptx::$intrinsic() }
+        }
+    )*};
+}
+
+indices! {
+    thread_idx_x = _thread_idx_x;
+    thread_idx_y = _thread_idx_y;
+    thread_idx_z = _thread_idx_z;
+    block_idx_x = _block_idx_x;
+    block_idx_y = _block_idx_y;
+    block_idx_z = _block_idx_z;
+    block_dim_x = _block_dim_x;
+    block_dim_y = _block_dim_y;
+    block_dim_z = _block_dim_z;
+    grid_dim_x = _grid_dim_x;
+    grid_dim_y = _grid_dim_y;
+    grid_dim_z = _grid_dim_z;
+}
+
+macro_rules! registers {
+    ($($name:ident = $register:literal;)*) => {$(
+        #[inline(always)]
+        pub(crate) fn $name() -> u32 {
+            let value: u32;
+            // SAFETY: reads a special register, which does not change while the thread runs.
+            unsafe {
+                asm!(
+                    concat!("mov.u32 {value}, %", $register, ";"),
+                    value = out(reg32) value,
+                    options(pure, nomem, nostack, preserves_flags)
+                );
+            }
+            value
+        }
+    )*};
+}
+
+registers! {
+    lane_id = "laneid";
+    dynamic_smem_size = "dynamic_smem_size";
+    total_smem_size = "total_smem_size";
+}

@@ -1,0 +1,102 @@
+//! Output that each thread can write without `unsafe`, because it reaches only its own elements.
+
+use core::marker::PhantomData;
+
+use crate::thread;
+
+/// A kernel's parameter for elements that it writes: pointer and length, like a slice, of which
+/// each thread reaches its own elements and no others.
+///
+/// A thread's own elements are its index in the grid, counted over all its dimensions, and from
+/// there in steps of all the grid's threads. So no two threads share one, whatever the launch.
+///
+/// ```
+/// # extern crate ptx_std as cuda_std;
+/// use cuda_std::prelude::*;
+///
+/// #[kernel]
+/// pub fn scale(x: &[f32], mut y: Output<f32>, a: f32) {
+///     for (x, y) in y.own_with(x) {
+///         *y = a * x;
+///     }
+/// }
+/// # fn main() {}
+/// ```
+pub struct Output<'a, T> {
+    pointer: *mut T,
+    len: usize,
+    elements: PhantomData<&'a mut [T]>,
+}
+
+impl<T> Output<'_, T> {
+    /// What `#[kernel]` makes of the launch's argument.
+    ///
+    /// # Safety
+    /// `len` elements at `pointer` are initialised, stay alive, and are reached by this launch's
+    /// threads only through such an output, and by each thread through one.
+    #[doc(hidden)]
+    #[inline(always)]
+    pub unsafe fn from_raw(pointer: *mut T, len: usize) -> Self {
+        Output {
+            pointer,
+            len,
+            elements: PhantomData,
+        }
+    }
+
+    /// How many elements all threads have together.
+    #[inline(always)]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are no elements.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The first element of this thread, if it has one: the only one, where the grid has a thread
+    /// for each element.
+    #[inline(always)]
+    pub fn own_element(&mut self) -> Option<(usize, &mut T)> {
+        self.own().next()
+    }
+
+    /// This thread's elements, each with its index.
+    #[inline(always)]
+    pub fn own(&mut self) -> impl Iterator<Item = (usize, &mut T)> {
+        let pointer = self.pointer;
+        own_indices(self.len).map(move |index| {
+            // SAFETY: index < len, and comes to this thread alone and once; the iterator borrows
+            // the output.
+            (index, unsafe { &mut *pointer.add(index) })
+        })
+    }
+
+    /// This thread's elements, each with the element of `input` of the same index, as far as both
+    /// reach.
+    #[inline(always)]
+    pub fn own_with<'s, U>(
+        &'s mut self,
+        input: &'s [U],
+    ) -> impl Iterator<Item = (&'s U, &'s mut T)> {
+        let pointer = self.pointer;
+        let input_pointer = input.as_ptr();
+        own_indices(self.len.min(input.len())).map(move |index| {
+            // SAFETY: as in `own`; and index < input.len().
+            unsafe { (&*input_pointer.add(index), &mut *pointer.add(index)) }
+        })
+    }
+}
+
+#[inline(always)]
+fn own_indices(len: usize) -> impl Iterator<Item = usize> {
+    let threads = thread::grid_threads();
+    let mut next = thread::linear_index();
+    core::iter::from_fn(move || {
+        let index = next;
+        next = next.wrapping_add(threads);
+        (index < len).then_some(index)
+    })
+}

@@ -1,0 +1,77 @@
+//! Shared memory: a block's own, on the multiprocessor.
+//!
+//! What it holds when a block begins is undefined; the emulator fills it with `0xFF` bytes, which
+//! are NaN as floats. Threads see each other's writes after [`sync_threads`](crate::thread::sync_threads).
+//!
+//! Three ways to have some, all compiled to the GPU's shared loads and stores:
+//!
+//! - [`shared_array!`](crate::shared_array), an array of fixed size wherever the kernel needs it;
+//! - [`#[address_space(shared)]`](crate::address_space) on a `static mut`, as in Rust-CUDA;
+//! - [`dynamic_shared_mem`], whose size the launch gives.
+
+use core::marker::PhantomData;
+use core::ops::{Deref, DerefMut};
+
+use crate::arch;
+
+/// The block's dynamic shared memory, as many bytes as the launch gave, aligned to 128 bytes. All
+/// calls give the same memory.
+#[inline(always)]
+pub fn dynamic_shared_mem<T>() -> *mut T {
+    const {
+        assert!(
+            align_of::<T>() <= 128,
+            "dynamic shared memory is aligned to 128 bytes"
+        )
+    };
+    arch::dynamic_shared().cast()
+}
+
+/// The block's memory for the declaration `SITE`, `N` elements: what [`shared_array!`] stands for.
+///
+/// [`shared_array!`]: crate::shared_array
+#[doc(hidden)]
+#[inline(always)]
+pub fn array<T, const N: usize, const SITE: u64>() -> *mut T {
+    const {
+        assert!(
+            align_of::<T>() <= 16,
+            "shared arrays are aligned to 16 bytes"
+        )
+    };
+    arch::shared_array::<T, N, SITE>()
+}
+
+/// A `static mut` that `#[address_space(shared)]` has put into shared memory. Use it as the array
+/// or value it holds: `TILE[i] = x`, `TILE.as_mut_ptr()`.
+///
+/// The static's own address is not the shared memory's: take `&raw mut *TILE`, never
+/// `&raw mut TILE`.
+pub struct Static<T, const SITE: u64>(PhantomData<T>);
+
+impl<T, const SITE: u64> Static<T, SITE> {
+    #[doc(hidden)]
+    #[expect(clippy::new_without_default, reason = "only the attribute makes one")]
+    pub const fn new() -> Self {
+        Static(PhantomData)
+    }
+}
+
+impl<T, const SITE: u64> Deref for Static<T, SITE> {
+    type Target = T;
+
+    #[inline(always)]
+    fn deref(&self) -> &T {
+        // SAFETY: the block's memory for this static, as long as the block lives; a `static mut`
+        // is used by those who see to it that no other thread writes meanwhile.
+        unsafe { &*array::<T, 1, SITE>() }
+    }
+}
+
+impl<T, const SITE: u64> DerefMut for Static<T, SITE> {
+    #[inline(always)]
+    fn deref_mut(&mut self) -> &mut T {
+        // SAFETY: as in `deref`.
+        unsafe { &mut *array::<T, 1, SITE>() }
+    }
+}

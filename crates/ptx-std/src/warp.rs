@@ -1,0 +1,268 @@
+//! The 32 lanes of a warp: votes, shuffles, matches and reductions, without memory.
+//!
+//! Every function takes a `mask` of the lanes that take part, bit n for lane n. All of them must
+//! reach the same call with the same mask, which names the calling lane and no lane that has ended
+//! or does not exist, as in the partial last warp of a block whose size is no multiple of 32.
+//! Else the result is undefined, on a GPU possibly a hang; the emulator reports it.
+
+use crate::arch;
+
+/// Lanes a warp.
+pub const WARP_SIZE: u32 = 32;
+
+/// The mask of a whole warp.
+pub const FULL_MASK: u32 = u32::MAX;
+
+/// Index of the thread in its warp, 0 to 31.
+#[inline(always)]
+pub fn lane_id() -> u32 {
+    arch::lane_id()
+}
+
+/// The lanes that happen to run this together. It says nothing about which lanes the program's
+/// logic has here: do not build a mask from it where the branch taken is known.
+#[inline(always)]
+pub fn activemask() -> u32 {
+    arch::activemask()
+}
+
+/// Waits until every lane in `mask` is here, and makes what they wrote to memory before it visible
+/// to them after it.
+///
+/// # Safety
+/// `mask` keeps [the rule of this module](self).
+#[inline(always)]
+pub unsafe fn sync_warp(mask: u32) {
+    arch::sync_warp(mask);
+}
+
+/// Whether the predicate holds in every lane of `mask`.
+///
+/// # Safety
+/// `mask` keeps [the rule of this module](self).
+#[inline(always)]
+pub unsafe fn warp_vote_all(mask: u32, predicate: bool) -> bool {
+    arch::vote_all(mask, predicate)
+}
+
+/// Whether the predicate holds in any lane of `mask`.
+///
+/// # Safety
+/// `mask` keeps [the rule of this module](self).
+#[inline(always)]
+pub unsafe fn warp_vote_any(mask: u32, predicate: bool) -> bool {
+    arch::vote_any(mask, predicate)
+}
+
+/// The lanes of `mask` in which the predicate holds.
+///
+/// # Safety
+/// `mask` keeps [the rule of this module](self).
+#[inline(always)]
+pub unsafe fn warp_vote_ballot(mask: u32, predicate: bool) -> u32 {
+    arch::vote_ballot(mask, predicate)
+}
+
+/// The lanes of `mask` that hold the same value as this one.
+///
+/// # Safety
+/// `mask` keeps [the rule of this module](self).
+#[inline(always)]
+pub unsafe fn warp_match_any<T: MatchValue>(mask: u32, value: T) -> u32 {
+    value.match_any(mask)
+}
+
+/// `mask` if all its lanes hold the same value, else `None`.
+///
+/// # Safety
+/// `mask` keeps [the rule of this module](self).
+#[inline(always)]
+pub unsafe fn warp_match_all<T: MatchValue>(mask: u32, value: T) -> Option<u32> {
+    (value.match_any(mask) == mask).then_some(mask)
+}
+
+/// A value that lanes compare: any integer or float of 32 or 64 bits, by its bits.
+pub trait MatchValue: Copy {
+    #[doc(hidden)]
+    fn match_any(self, mask: u32) -> u32;
+}
+
+macro_rules! match_values {
+    ($($ty:ty, $bits:expr, $match_any:ident;)*) => {$(
+        impl MatchValue for $ty {
+            #[inline(always)]
+            fn match_any(self, mask: u32) -> u32 {
+                arch::$match_any(mask, $bits(self))
+            }
+        }
+    )*};
+}
+
+match_values! {
+    u32, core::convert::identity, match_any_32;
+    i32, i32::cast_unsigned, match_any_32;
+    f32, f32::to_bits, match_any_32;
+    u64, core::convert::identity, match_any_64;
+    i64, i64::cast_unsigned, match_any_64;
+    f64, f64::to_bits, match_any_64;
+}
+
+/// What [`warp_reduce`] computes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WarpReductionOp {
+    /// The sum, wrapping.
+    Add,
+    /// The least value.
+    Min,
+    /// The greatest value.
+    Max,
+    /// The bits that are set in all values.
+    And,
+    /// The bits that are set in any value.
+    Or,
+    /// The bits that are set in an odd number of values.
+    Xor,
+}
+
+/// Combines the values of all lanes of `mask`, and gives every one of them the result: one
+/// instruction from sm_80 on.
+///
+/// # Safety
+/// `mask` keeps [the rule of this module](self).
+#[inline(always)]
+pub unsafe fn warp_reduce<T: ReduceValue>(mask: u32, value: T, op: WarpReductionOp) -> T {
+    value.reduce(mask, op)
+}
+
+/// A value that the hardware reduces: `i32`, `u32`.
+pub trait ReduceValue: Copy {
+    #[doc(hidden)]
+    fn reduce(self, mask: u32, op: WarpReductionOp) -> Self;
+}
+
+impl ReduceValue for u32 {
+    #[inline(always)]
+    fn reduce(self, mask: u32, op: WarpReductionOp) -> u32 {
+        match op {
+            WarpReductionOp::Add => arch::reduce_add(mask, self),
+            WarpReductionOp::Min => arch::reduce_min_u32(mask, self),
+            WarpReductionOp::Max => arch::reduce_max_u32(mask, self),
+            WarpReductionOp::And => arch::reduce_and(mask, self),
+            WarpReductionOp::Or => arch::reduce_or(mask, self),
+            WarpReductionOp::Xor => arch::reduce_xor(mask, self),
+        }
+    }
+}
+
+impl ReduceValue for i32 {
+    #[inline(always)]
+    fn reduce(self, mask: u32, op: WarpReductionOp) -> i32 {
+        match op {
+            WarpReductionOp::Min => arch::reduce_min_i32(mask, self),
+            WarpReductionOp::Max => arch::reduce_max_i32(mask, self),
+            // The rest do not depend on the sign.
+            _ => self.cast_unsigned().reduce(mask, op).cast_signed(),
+        }
+    }
+}
+
+/// How a shuffle finds the lane that it reads.
+#[derive(Clone, Copy)]
+pub(crate) enum Source {
+    Down,
+    Up,
+    Index,
+    Xor,
+}
+
+macro_rules! shuffles {
+    ($($(#[$doc:meta])* $name:ident: $source:ident($n:ident);)*) => {$(
+        $(#[$doc])*
+        ///
+        /// `width` is 1, 2, 4, 8, 16 or 32, and divides the warp into segments between which
+        /// nothing passes. The flag says whether the source was in the segment; where it was not,
+        /// the value is the lane's own.
+        ///
+        /// # Safety
+        /// `mask` keeps [the rule of this module](self), and names the source lane.
+        #[inline(always)]
+        pub unsafe fn $name<T: ShuffleValue>(
+            mask: u32,
+            value: T,
+            $n: u32,
+            width: u32,
+        ) -> (T, bool) {
+            shuffle::<T>(Source::$source, mask, value, $n, width)
+        }
+    )*};
+}
+
+shuffles! {
+    /// The value of the lane `delta` above.
+    warp_shuffle_down: Down(delta);
+    /// The value of the lane `delta` below.
+    warp_shuffle_up: Up(delta);
+    /// The value of the lane `index` of the segment.
+    warp_shuffle_idx: Index(index);
+    /// The value of the lane whose index differs in the bits of `bits`.
+    warp_shuffle_xor: Xor(bits);
+}
+
+/// A value that shuffles carry: integers of 8 to 128 bits, `f16`, `bf16`, `f32`, `f64`. Each 32
+/// bits take one instruction.
+pub trait ShuffleValue: Copy {
+    #[doc(hidden)]
+    fn shuffle(self, word: impl Fn(u32) -> u32) -> Self;
+}
+
+macro_rules! shuffle_values {
+    ($($ty:ty: |$value:ident, $word:ident| $body:expr;)*) => {$(
+        impl ShuffleValue for $ty {
+            #[inline(always)]
+            fn shuffle(self, $word: impl Fn(u32) -> u32) -> Self {
+                let $value = self;
+                $body
+            }
+        }
+    )*};
+}
+
+shuffle_values! {
+    u8: |value, word| word(value.into()) as u8;
+    u16: |value, word| word(value.into()) as u16;
+    u32: |value, word| word(value);
+    u64: |value, word| {
+        u64::from(word(value as u32)) | u64::from(word((value >> 32) as u32)) << 32
+    };
+    u128: |value, word| {
+        let (low, high) = (value as u64, (value >> 64) as u64);
+        u128::from(low.shuffle(&word)) | u128::from(high.shuffle(&word)) << 64
+    };
+    i8: |value, word| value.cast_unsigned().shuffle(word).cast_signed();
+    i16: |value, word| value.cast_unsigned().shuffle(word).cast_signed();
+    i32: |value, word| value.cast_unsigned().shuffle(word).cast_signed();
+    i64: |value, word| value.cast_unsigned().shuffle(word).cast_signed();
+    i128: |value, word| value.cast_unsigned().shuffle(word).cast_signed();
+    f32: |value, word| f32::from_bits(value.to_bits().shuffle(word));
+    f64: |value, word| f64::from_bits(value.to_bits().shuffle(word));
+    half::f16: |value, word| half::f16::from_bits(value.to_bits().shuffle(word));
+    half::bf16: |value, word| half::bf16::from_bits(value.to_bits().shuffle(word));
+}
+
+/// The rule of PTX's `shfl.sync` (PTX ISA, "Data Movement and Conversion Instructions").
+#[inline(always)]
+fn shuffle<T: ShuffleValue>(source: Source, mask: u32, value: T, n: u32, width: u32) -> (T, bool) {
+    let lane = arch::lane_id();
+    let segment = lane & !(width - 1);
+    let last = segment + width - 1;
+    // What the hardware gets: the segments' mask in bits 8 to 12, the limit in bits 0 to 4.
+    let segments = (WARP_SIZE - width) << 8;
+    let (clamp, in_segment) = match source {
+        Source::Down => (segments | 31, lane + n <= last),
+        Source::Up => (segments, lane >= segment + n),
+        Source::Index => (segments | 31, (segment | (n & (width - 1))) <= last),
+        Source::Xor => (segments | 31, lane ^ n <= last),
+    };
+    let shuffled = value.shuffle(|word| arch::shuffle(source, mask, word, n, clamp));
+    (shuffled, in_segment)
+}
