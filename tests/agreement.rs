@@ -1,11 +1,9 @@
 //! The same cases on the emulator and on a GPU: both agree with the float64 reference, and with
 //! each other bit for bit.
 
-mod support;
-
+use gpu_test::{Arguments, Failed, Trial, embedded_ptx, emulator, on_gpu};
 use kernels_gpu::polynomial::{Element, Form, WIDTHS, reference};
-use libtest_mimic::{Arguments, Failed, Trial};
-use ridgepoint::driver::{Device, DeviceChoice, DeviceValue, Shape, Stream};
+use ridgepoint::driver::{Device, DeviceValue, Shape, Stream};
 
 /// Sizes around those of a warp, a block and a grid, few of them multiples of a vector.
 const SIZES: [usize; 12] = [1, 2, 3, 5, 31, 32, 33, 255, 256, 257, 1000, 65_537];
@@ -24,7 +22,7 @@ fn main() {
             trials.extend(trials_of::<f64>(form, width));
         }
     }
-    libtest_mimic::run(&arguments, trials).exit();
+    gpu_test::run(&arguments, trials).exit();
 }
 
 fn trials_of<T: Element + DeviceValue>(form: Form, width: u32) -> [Trial; 2] {
@@ -33,7 +31,7 @@ fn trials_of<T: Element + DeviceValue>(form: Form, width: u32) -> [Trial; 2] {
         Trial::test(format!("emulator::{name}"), move || {
             each_case::<T>(|case| case.check(&case.run(&emulator()?, form, width)?))
         }),
-        support::gpu_trial(format!("cuda::{name}"), move |gpu| {
+        on_gpu(format!("cuda::{name}"), embedded_ptx(), move |gpu| {
             let emulator = emulator()?;
             each_case::<T>(|case| {
                 let output = case.run(gpu, form, width)?;
@@ -42,10 +40,6 @@ fn trials_of<T: Element + DeviceValue>(form: Form, width: u32) -> [Trial; 2] {
             })
         }),
     ]
-}
-
-fn emulator() -> Result<Device, Failed> {
-    Ok(Device::open(&DeviceChoice::Cpu)?)
 }
 
 struct Case<T> {

@@ -4,36 +4,39 @@ mod support;
 
 use std::process::Command;
 
+use gpu_test::{Arguments, Failed, Trial, on_gpu};
 use kernels_gpu::polynomial::{Element, Form};
-use libtest_mimic::{Arguments, Failed};
 use ridgepoint::driver::{Device, DriverError, Shape, embedded_ptx};
 use ridgepoint::model::{Precision, Roofs};
-use support::gpu_trial;
 
 fn main() {
     let arguments = Arguments::from_args();
     let trials = vec![
-        gpu_trial("facts_are_plausible", facts_are_plausible),
-        gpu_trial(
+        trial("facts_are_plausible", facts_are_plausible),
+        trial(
             "refused_ptx_shows_the_drivers_log",
             refused_ptx_shows_the_log,
         ),
-        gpu_trial("ptx_for_a_newer_gpu_only_is_refused", newer_ptx_is_refused),
-        gpu_trial(
+        trial("ptx_for_a_newer_gpu_only_is_refused", newer_ptx_is_refused),
+        trial(
             "launches_over_a_limit_are_refused",
             launches_over_a_limit_are_refused,
         ),
-        gpu_trial("a_gpu_that_is_not_there_is_named", missing_gpu_is_named),
-        gpu_trial(
+        trial("a_gpu_that_is_not_there_is_named", missing_gpu_is_named),
+        trial(
             "too_large_a_buffer_is_refused",
             too_large_a_buffer_is_refused,
         ),
-        gpu_trial(
+        trial(
             "the_command_line_measures_on_the_gpu",
             command_line_measures,
         ),
     ];
-    libtest_mimic::run(&arguments, trials).exit();
+    gpu_test::run(&arguments, trials).exit();
+}
+
+fn trial(name: &str, case: fn(&Device) -> Result<(), Failed>) -> Trial {
+    on_gpu(name, embedded_ptx(), case)
 }
 
 fn facts_are_plausible(device: &Device) -> Result<(), Failed> {

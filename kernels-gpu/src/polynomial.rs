@@ -127,7 +127,7 @@ pub use host::{Element, Form, Polynomial, Reference, WIDTHS, reference};
 mod host {
     use core::marker::PhantomData;
 
-    use cuda_std::launch::{Entry, Kernel, Signature, Slice, SliceMut};
+    use cuda_std::launch::{Entry, Signature, Slice, SliceMut};
 
     use super::*;
 

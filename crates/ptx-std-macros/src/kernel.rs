@@ -159,6 +159,15 @@ fn host_function(function: &ItemFn, parameters: &[Parameter], options: &Options)
         #vis enum #name {}
 
         #[cfg(not(target_arch = "nvptx64"))]
+        impl #name {
+            /// What a launch of the kernel is made from.
+            #[allow(dead_code)]
+            #vis fn entry() -> ::cuda_std::launch::Entry<Self> {
+                <Self as ::cuda_std::launch::Kernel>::entry()
+            }
+        }
+
+        #[cfg(not(target_arch = "nvptx64"))]
         impl ::cuda_std::launch::Signature for #name {
             type Arguments<'a> = (#(#types,)*);
         }

@@ -30,40 +30,68 @@ macro_rules! println {
 
 #[doc(hidden)]
 pub fn print_arguments(arguments: fmt::Arguments<'_>) {
-    let mut pieces = Pieces {
-        bytes: [0; PIECE],
-        len: 0,
-    };
+    let mut pieces = Pieces(Text::new());
     // Writing into memory does not fail; a `Display` that does has its say up to there.
     let _ = fmt::Write::write_fmt(&mut pieces, arguments);
     pieces.show();
 }
 
-const PIECE: usize = 1024;
-
-/// Text under way, always with room for the 0 byte that ends it.
-struct Pieces {
-    bytes: [u8; PIECE],
-    len: usize,
-}
+/// Prints when it is full.
+struct Pieces(Text<1024>);
 
 impl Pieces {
     fn show(&mut self) {
-        self.bytes[self.len] = 0;
-        arch::print(&self.bytes[..=self.len]);
-        self.len = 0;
+        arch::print(&self.0.bytes[..=self.0.len]);
+        self.0 = Text::new();
     }
 }
 
 impl fmt::Write for Pieces {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        for &byte in text.as_bytes() {
-            if self.len == PIECE - 1 {
+        let mut rest = text.as_bytes();
+        while !rest.is_empty() {
+            rest = &rest[self.0.push(rest)..];
+            if !rest.is_empty() {
                 self.show();
             }
+        }
+        Ok(())
+    }
+}
+
+/// Text of up to `N` - 1 bytes and the 0 byte that ends it. Leaves out what does not fit.
+pub(crate) struct Text<const N: usize> {
+    bytes: [u8; N],
+    len: usize,
+}
+
+impl<const N: usize> Text<N> {
+    pub(crate) fn new() -> Self {
+        Text {
+            bytes: [0; N],
+            len: 0,
+        }
+    }
+
+    #[cfg(target_arch = "nvptx64")]
+    pub(crate) fn as_ptr(&self) -> *const core::ffi::c_char {
+        self.bytes.as_ptr().cast()
+    }
+
+    /// Appends what fits, and says how many bytes that was.
+    fn push(&mut self, text: &[u8]) -> usize {
+        let fits = text.len().min(N - 1 - self.len);
+        for &byte in &text[..fits] {
             self.bytes[self.len] = byte;
             self.len += 1;
         }
+        fits
+    }
+}
+
+impl<const N: usize> fmt::Write for Text<N> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.push(text.as_bytes());
         Ok(())
     }
 }

@@ -62,5 +62,5 @@ pub mod prelude {
     pub use alloc::vec;
     pub use alloc::vec::Vec;
     pub use core::{assert_eq, assert_ne};
-    pub use half::f16;
+    pub use half::{bf16, f16};
 }

@@ -1,28 +1,31 @@
 //! Device memory.
 
+use std::marker::PhantomData;
+
 use bytemuck::{Pod, Zeroable};
 use cuda_std::launch::{Slice, SliceMut};
-use cust::memory::{CopyDestination, DeviceBuffer, DeviceCopy};
+use cust::memory::{CopyDestination, DeviceBuffer};
 
 use super::error::during;
 use super::{Device, DriverError};
 
 /// A type whose values can lie in device memory: plain data, any bit pattern of which is a value.
-pub trait DeviceValue: DeviceCopy + Pod {}
-impl<T: DeviceCopy + Pod> DeviceValue for T {}
+pub trait DeviceValue: Pod {}
+impl<T: Pod> DeviceValue for T {}
 
 /// Elements in the memory of a device.
 pub struct Buffer<T: DeviceValue> {
-    storage: Storage<T>,
+    storage: Storage,
     len: usize,
+    elements: PhantomData<T>,
 }
 
-enum Storage<T: DeviceValue> {
-    Gpu(DeviceBuffer<T>),
+/// Bytes, aligned to 256 as the driver's allocations are.
+enum Storage {
+    Gpu(DeviceBuffer<u8>),
     Host(Vec<Unit>),
 }
 
-/// Emulated memory comes in these, so that it is aligned as a device's allocations are.
 #[derive(Clone, Copy, Pod, Zeroable)]
 #[repr(C, align(256))]
 struct Unit([u8; 256]);
@@ -71,11 +74,16 @@ impl Device {
         let storage = match &self.gpu {
             // SAFETY: any bit pattern is a `T`. An empty allocation is an error to the driver.
             Some(_) => Storage::Gpu(
-                unsafe { DeviceBuffer::uninitialized(len.max(1)) }.map_err(|_| out_of_memory())?,
+                unsafe { DeviceBuffer::uninitialized(bytes.max(1) as usize) }
+                    .map_err(|_| out_of_memory())?,
             ),
             None => Storage::Host(vec![Unit::zeroed(); bytes.div_ceil(256) as usize]),
         };
-        Ok(Buffer { storage, len })
+        Ok(Buffer {
+            storage,
+            len,
+            elements: PhantomData,
+        })
     }
 }
 
@@ -147,10 +155,11 @@ impl<T: DeviceValue> Buffer<T> {
         match &mut self.storage {
             Storage::Gpu(memory) => memory
                 .index(range)
-                .copy_from(values)
+                .copy_from(bytemuck::cast_slice(values))
                 .map_err(during("copy to the device")),
             Storage::Host(memory) => {
-                bytemuck::cast_slice_mut(memory)[range].copy_from_slice(values);
+                bytemuck::cast_slice_mut::<_, u8>(memory)[range]
+                    .copy_from_slice(bytemuck::cast_slice(values));
                 Ok(())
             }
         }
@@ -171,10 +180,11 @@ impl<T: DeviceValue> Buffer<T> {
         match &self.storage {
             Storage::Gpu(memory) => memory
                 .index(range)
-                .copy_to(values)
+                .copy_to(bytemuck::cast_slice_mut(values))
                 .map_err(during("copy from the device")),
             Storage::Host(memory) => {
-                values.copy_from_slice(&bytemuck::cast_slice(memory)[range]);
+                bytemuck::cast_slice_mut::<_, u8>(values)
+                    .copy_from_slice(&bytemuck::cast_slice(memory)[range]);
                 Ok(())
             }
         }
@@ -211,12 +221,13 @@ impl<T: DeviceValue> Buffer<T> {
         }
     }
 
+    /// The bytes of `count` elements from `first` on.
     fn range(&self, first: usize, count: usize) -> std::ops::Range<usize> {
         assert!(
             first.checked_add(count).is_some_and(|end| end <= self.len),
             "{count} elements from {first} on of a buffer of {}",
             self.len
         );
-        first..first + count
+        first * size_of::<T>()..(first + count) * size_of::<T>()
     }
 }

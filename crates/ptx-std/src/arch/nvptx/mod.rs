@@ -7,6 +7,7 @@ mod memory;
 mod registers;
 mod warp;
 
+use core::fmt::Write;
 use core::intrinsics;
 
 pub(crate) use memory::*;
@@ -24,10 +25,21 @@ pub(crate) fn fma_f64(a: f64, b: f64, c: f64) -> f64 {
     intrinsics::fmaf64(a, b, c)
 }
 
-/// Says what happened where, and ends the grid; the host sees an error at its next call.
+/// Says what happened where, by the driver's own way of failing: the host sees an error at its next
+/// call, and on standard error the message with file, line, block and thread.
 #[panic_handler]
 fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
-    use crate::thread::{block_idx, thread_idx};
-    crate::println!("block {}, thread {}: {info}", block_idx(), thread_idx());
+    let mut message = crate::io::Text::<512>::new();
+    let mut file = crate::io::Text::<256>::new();
+    // Neither fails: what does not fit is left out.
+    let _ = write!(message, "{}", info.message());
+    let line = info.location().map_or(0, |location| {
+        let _ = file.write_str(location.file());
+        location.line()
+    });
+    // SAFETY: three texts that end with a 0 byte, of characters of one byte.
+    unsafe {
+        __assertfail(message.as_ptr(), file.as_ptr(), line, c"kernel".as_ptr(), 1);
+    }
     intrinsics::abort()
 }

@@ -1,0 +1,24 @@
+//! A kernel for every item of ptx-std. Each thread writes what it saw, as words, to its own place.
+
+#![no_std]
+
+extern crate alloc;
+
+pub mod memory;
+pub mod migrated;
+pub mod output;
+pub mod thread;
+pub mod warp;
+
+use cuda_std::thread::linear_index;
+
+/// Writes the words of the thread that runs: each thread has `N`, one thread's behind the other's.
+///
+/// # Safety
+/// `out` has room for `N` words a thread.
+unsafe fn put<const N: usize>(out: *mut u64, words: [u64; N]) {
+    for i in 0..N {
+        // SAFETY: the caller's contract; the place is this thread's alone.
+        unsafe { *out.add(linear_index() * N + i) = words[i] };
+    }
+}

@@ -1,0 +1,106 @@
+//! `Output`, generic kernels, parameters of all kinds, printing and failing.
+
+use cuda_std::prelude::*;
+
+/// Scales in place: no `unsafe`.
+#[kernel(instances(scale_f32<f32>, scale_f64<f64>, scale_i32<i32>))]
+pub fn scale<T: Copy + core::ops::MulAssign>(factor: T, mut values: Output<T>) {
+    for (_, value) in values.own() {
+        *value *= factor;
+    }
+}
+
+/// Adds `N` neighbours.
+#[kernel(instances(add_2<u32, 2>, add_3<u32, 3>), max_threads = 128)]
+pub fn add_neighbours<T: Copy + core::ops::Add<Output = T>, const N: usize>(
+    groups: &[[T; N]],
+    mut sums: Output<T>,
+) {
+    for (group, sum) in sums.own_with(groups) {
+        let mut total = group[0];
+        for i in 1..N {
+            total = total + group[i];
+        }
+        *sum = total;
+    }
+}
+
+/// Nothing.
+#[derive(Clone, Copy)]
+pub struct Unit;
+
+/// Passed by value, with padding inside.
+#[derive(Clone, Copy)]
+#[repr(C)]
+pub struct Mixed {
+    /// One byte.
+    pub small: u8,
+    /// Eight.
+    pub large: u64,
+    /// An array.
+    pub array: [u16; 3],
+}
+
+/// Parameters of every kind.
+#[kernel]
+pub fn parameters(
+    unit: Unit,
+    mixed: Mixed,
+    array: [u32; 3],
+    flag: bool,
+    one: &u32,
+    several: &[u16],
+    mut out: Output<u64>,
+) {
+    let Unit = unit;
+    if let Some((_, word)) = out.own_element() {
+        *word = u64::from(mixed.small)
+            + mixed.large
+            + u64::from(mixed.array[2])
+            + u64::from(array[1])
+            + u64::from(flag)
+            + u64::from(*one)
+            + several.iter().map(|&x| u64::from(x)).sum::<u64>();
+    }
+}
+
+/// Says something from each thread of the first warp's first lanes.
+#[kernel]
+pub fn talk(count: u32) {
+    let own = thread::index_1d();
+    if own < count {
+        println!(
+            "thread {own} of {count}: {:.2} {:?}",
+            own as f32 / 4.0,
+            Some(own)
+        );
+    }
+}
+
+/// Fails in one thread.
+#[kernel]
+pub fn fail(at: u32, values: &[u32]) {
+    if thread::index_1d() == at {
+        assert_eq!(values.len(), at as usize, "the thread {at} has no element");
+    }
+}
+
+/// Only there on a GPU.
+#[gpu_only]
+fn on_gpu() -> u32 {
+    90
+}
+
+/// Kept under its own name.
+#[externally_visible]
+pub extern "C" fn conformance_visible(x: u32) -> u32 {
+    x + 1
+}
+
+/// 90 on a GPU, else what a panic leaves.
+#[kernel]
+pub fn where_it_runs(mut out: Output<u32>) {
+    for (_, word) in out.own() {
+        *word = on_gpu();
+    }
+}

@@ -1,0 +1,12 @@
+//! The kernels of the examples, one file for each program in `../src/bin`.
+
+#![no_std]
+
+pub mod histogram;
+pub mod matmul;
+pub mod oscillator;
+pub mod path_tracer;
+pub mod reduction;
+pub mod saxpy;
+pub mod scan;
+pub mod sha256;

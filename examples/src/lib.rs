@@ -1,0 +1,75 @@
+//! What the examples share: the command line, the device, and the line that says how fast it was.
+
+use std::error::Error;
+
+use clap::Parser;
+use ridgepoint::driver::{Device, DeviceChoice, Prepared, Stream};
+use ridgepoint::measure::{self, Runs};
+
+/// What every example's `main` returns.
+pub type Outcome = Result<(), Box<dyn Error>>;
+
+/// `--device` and `--n`.
+#[derive(Debug, Parser)]
+pub struct Arguments {
+    /// auto, cuda, cuda:N or cpu
+    #[arg(long, default_value = "auto")]
+    device: DeviceChoice,
+    /// How much to work on
+    #[arg(long)]
+    n: Option<usize>,
+}
+
+/// How much to work on where the command line does not say.
+#[derive(Clone, Copy, Debug)]
+pub struct Default {
+    /// On a GPU.
+    pub gpu: usize,
+    /// On the emulator.
+    pub emulator: usize,
+}
+
+/// The device that the command line asks for, with the examples' kernels, and how much to work on.
+///
+/// # Errors
+/// Those of [`Device::open_with`].
+pub fn start(default: Default) -> Result<(Device, usize), Box<dyn Error>> {
+    let arguments = Arguments::parse();
+    let ptx = include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
+    let device = Device::open_with(&arguments.device, &ptx)?;
+    let n = arguments.n.unwrap_or(match device.facts().gpu {
+        Some(_) => default.gpu,
+        None => default.emulator,
+    });
+    Ok((device, n))
+}
+
+/// The median time of a launch in seconds, of ten after three.
+///
+/// # Safety
+/// As for [`Prepared::launch`].
+///
+/// # Errors
+/// Those of [`Prepared::launch`].
+pub unsafe fn seconds<S: cuda_std::launch::Signature>(
+    prepared: &Prepared<'_, S>,
+    stream: &Stream<'_>,
+    arguments: &S::Arguments<'_>,
+) -> Result<f64, Box<dyn Error>> {
+    let runs = Runs {
+        warmup: 3,
+        timed: 10,
+    };
+    // SAFETY: the caller's contract.
+    let mut milliseconds = unsafe { measure::time(prepared, stream, arguments, runs) }?;
+    milliseconds.sort_by(f64::total_cmp);
+    Ok(milliseconds[milliseconds.len() / 2] / 1e3)
+}
+
+/// Says what was checked, how fast it was, and on which device.
+pub fn report(device: &Device, what: &str, rate: f64, unit: &str) {
+    println!(
+        "{what}: checked, {rate:.1} {unit} on {}",
+        device.facts().name
+    );
+}
