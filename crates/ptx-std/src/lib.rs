@@ -9,7 +9,7 @@
 #![no_std]
 #![cfg_attr(
     target_arch = "nvptx64",
-    feature(stdarch_nvptx, core_intrinsics),
+    feature(asm_experimental_arch, core_intrinsics, stdarch_nvptx),
     allow(internal_features)
 )]
 
@@ -20,19 +20,27 @@ extern crate std;
 #[cfg_attr(not(target_arch = "nvptx64"), path = "arch/emulated.rs")]
 mod arch;
 
+pub mod approx;
+pub mod async_copy;
+pub mod atomic;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod emulation;
 pub mod float;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod launch;
+pub mod misc;
+pub mod ptr;
+mod special;
 pub mod thread;
 pub mod vector;
 
-pub use float::GpuFloat;
+pub use approx::ApproxFloat;
+pub use float::{FloatExt, GpuFloat};
+pub use half::{self, bf16, f16};
 #[doc = include_str!("kernel.md")]
 pub use ptx_std_macros::kernel;
 
 /// What nearly every kernel needs.
 pub mod prelude {
-    pub use crate::{GpuFloat, kernel, thread, vector};
+    pub use crate::{FloatExt, GpuFloat, f16, kernel, thread, vector};
 }

@@ -2,6 +2,17 @@
 
 use crate::emulation::with_current;
 
+#[path = "emulated/async_copy.rs"]
+pub(crate) mod async_copy;
+#[path = "emulated/atomic.rs"]
+pub(crate) mod atomic;
+#[path = "emulated/float.rs"]
+pub(crate) mod float;
+#[path = "emulated/misc.rs"]
+pub(crate) mod misc;
+#[path = "emulated/ptr.rs"]
+pub(crate) mod ptr;
+
 macro_rules! special_registers {
     ($($name:ident = $field:ident[$axis:literal];)*) => {$(
         #[inline]
@@ -28,14 +39,4 @@ special_registers! {
 
 pub(crate) fn sync_threads() {
     with_current(|lane| lane.hooks.sync_threads());
-}
-
-#[inline]
-pub(crate) fn fma_f32(a: f32, b: f32, c: f32) -> f32 {
-    a.mul_add(b, c)
-}
-
-#[inline]
-pub(crate) fn fma_f64(a: f64, b: f64, c: f64) -> f64 {
-    a.mul_add(b, c)
 }

@@ -4,7 +4,17 @@
 //! compiler may copy it into both arms of a branch.
 
 use core::arch::nvptx;
-use core::intrinsics;
+
+#[path = "nvptx/async_copy.rs"]
+pub(crate) mod async_copy;
+#[path = "nvptx/atomic.rs"]
+pub(crate) mod atomic;
+#[path = "nvptx/float.rs"]
+pub(crate) mod float;
+#[path = "nvptx/misc.rs"]
+pub(crate) mod misc;
+#[path = "nvptx/ptr.rs"]
+pub(crate) mod ptr;
 
 macro_rules! special_registers {
     ($($name:ident = $intrinsic:ident;)*) => {$(
@@ -35,16 +45,6 @@ special_registers! {
 pub(crate) fn sync_threads() {
     // SAFETY: the barrier touches no memory of its own; `thread::sync_threads` states its rule.
     unsafe { nvptx::_syncthreads() }
-}
-
-#[inline(always)]
-pub(crate) fn fma_f32(a: f32, b: f32, c: f32) -> f32 {
-    intrinsics::fmaf32(a, b, c)
-}
-
-#[inline(always)]
-pub(crate) fn fma_f64(a: f64, b: f64, c: f64) -> f64 {
-    intrinsics::fmaf64(a, b, c)
 }
 
 #[panic_handler]
