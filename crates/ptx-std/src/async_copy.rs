@@ -78,3 +78,21 @@ pub fn cp_async_wait_group<const PENDING: usize>() {
 pub fn cp_async_wait_all() {
     arch::wait_all();
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_size_is_copied_whole() {
+        let (mut word, mut pair, mut line) = (0_u32, 0_u64, [0_u32; 4]);
+        // SAFETY: all are alive and apart, and the host needs no more alignment than the types'.
+        unsafe {
+            cp_async_ca(&mut word, &7);
+            cp_async_ca(&mut pair, &(1 << 40));
+            cp_async_cg(&mut line, &[1, 2, 3, 4]);
+        }
+        cp_async_wait_all();
+        assert_eq!((word, pair, line), (7, 1 << 40, [1, 2, 3, 4]));
+    }
+}

@@ -2,14 +2,17 @@
 //!
 //! The scope says between which threads an operation is atomic and orders memory: those of one
 //! block, of one device, or of the whole system, CPUs included. The narrower, the cheaper.
-//! [`AtomicF32`] and its like are typed; [`mid`] works on any pointer. `core::sync::atomic` works in
-//! kernels too, always with the scope of the system: loads and stores, `fetch_*` and
-//! `compare_exchange` on 32 and 64-bit integers are single instructions there as well.
+//! [`AtomicF32`] and its like are typed; [`mid`] works on any pointer. [`Ordering::SeqCst`] puts a
+//! sequentially consistent fence before the operation.
 //!
-//! [`Ordering::SeqCst`] puts a sequentially consistent fence before the operation. On the host all
-//! threads are one scope, and additions to floats are loops of compare-and-swap, which give the
-//! same sum but for subnormals: the GPU's `f32` addition to global memory takes subnormal numbers
-//! as zeros and gives none.
+//! On the host all threads are one scope, and additions to floats are loops of compare-and-swap,
+//! which give the same sum but for subnormals: the GPU's `f32` addition to global memory takes
+//! subnormal numbers as zeros and gives none.
+//!
+//! `core::sync::atomic` compiles for the GPU too, and its loads, stores, `compare_exchange` and
+//! `fence` are right, with the scope of the system. Its `fetch_*` and `swap` are not: Rust 1.96's
+//! LLVM drops their ordering and their scope, and leaves a relaxed operation of the device. Use
+//! those of this module, or put fences around them. Its 8 and 16-bit operations are loops.
 
 use core::cell::UnsafeCell;
 pub use core::sync::atomic::Ordering;

@@ -54,6 +54,7 @@ macro_rules! float_trait {
         @implement $trait:ident $float:ident
         $($name:ident($x:ident $(, $argument:ident: $ty:ty)*) -> $result:ty = $body:expr;)*
     ) => {
+        #[allow(clippy::useless_conversion, reason = "for `f64`, the conversion to `f64` is")]
         impl $trait for $float {
             $(
                 #[inline]
@@ -102,7 +103,7 @@ float_trait! {
         /// The integer `n` for which `self - n * rhs` is [`rem_euclid`](GpuFloat::rem_euclid).
         fn div_euclid(x, rhs: Self) -> Self = {
             let quotient = Exact::trunc(x / rhs);
-            if Libm::<Self>::fmod(x, rhs) >= 0.0 {
+            if special::rem(f64::from(x), f64::from(rhs)) >= 0.0 {
                 quotient
             } else {
                 quotient - rhs.signum()
@@ -110,7 +111,7 @@ float_trait! {
         };
         /// The remainder of division, at least 0 and less than `rhs.abs()` but for rounding.
         fn rem_euclid(x, rhs: Self) -> Self = {
-            let remainder = Libm::<Self>::fmod(x, rhs);
+            let remainder = special::rem(f64::from(x), f64::from(rhs)) as Self;
             if remainder < 0.0 { remainder + rhs.abs() } else { remainder }
         };
         /// `self` to the power `n`, by repeated squaring: one rounding for each multiplication.

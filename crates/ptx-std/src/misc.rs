@@ -41,3 +41,28 @@ pub fn clock() -> u64 {
 pub fn globaltimer() -> u64 {
     arch::globaltimer()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clocks_go_forward() {
+        let (clock_before, timer_before) = (clock(), globaltimer());
+        std::thread::sleep(std::time::Duration::from_millis(2));
+        assert!(clock() - clock_before >= 2_000_000);
+        assert!(globaltimer() > timer_before);
+    }
+
+    #[test]
+    fn events_and_breakpoints_do_nothing_on_the_host() {
+        breakpoint();
+        (0..=7).for_each(profiler_counter);
+    }
+
+    #[test]
+    #[should_panic(expected = "counters 0 to 7")]
+    fn there_is_no_eighth_counter() {
+        profiler_counter(8);
+    }
+}

@@ -6,7 +6,7 @@
 
 use core::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, LN_2, PI};
 
-use libm::{cbrt, cos, erfc, exp, ilogb, log, sin};
+use libm::{cbrt, cos, erfc, exp, ilogb, log, scalbn, sin};
 
 use crate::arch::float::Exact;
 
@@ -29,6 +29,26 @@ pub(crate) fn sin_cos_pi(x: f64) -> (f64, f64) {
     // IEEE 754: a zero of the sine has the sign of x, one of the cosine is positive.
     let sine = if sine == 0.0 { sine.copysign(x) } else { sine };
     (sine, cosine + 0.0)
+}
+
+/// The remainder of `x / y` with the sign of `x`, exactly. (`libm`'s has branches to panics.)
+pub(crate) fn rem(x: f64, y: f64) -> f64 {
+    if !x.is_finite() || y.is_nan() || y == 0.0 {
+        return f64::NAN;
+    }
+    let (mut rest, divisor) = (x.abs(), y.abs());
+    while rest >= divisor {
+        // The quotient fits a float's 53 bits.
+        let excess = ilogb(rest) - ilogb(divisor) - 51;
+        let step = scalbn(divisor, excess.max(0));
+        // Division may round up to an integer, never below one: the quotient is right or one too
+        // great, and what is left, less than a step, has no more digits than the step has.
+        rest = Exact::fma(-Exact::trunc(rest / step), step, rest);
+        if rest < 0.0 {
+            rest += step;
+        }
+    }
+    rest.copysign(x)
 }
 
 /// `1 / cbrt(x)`.

@@ -231,10 +231,13 @@ fn zeros_infinities_and_nan() {
     assert!(beyond.iter().all(|value| value.is_nan()), "{beyond:?}");
 }
 
+/// A name, our function and that of `std`.
+type Pair<T> = (&'static str, fn(T) -> T, fn(T) -> T);
+
 /// `T: GpuFloat` keeps the compiler from taking the methods of `std`.
 fn same_as_std<T: GpuFloat + core::fmt::Debug>(
     values: &[T],
-    pairs: &[(&str, fn(T) -> T, fn(T) -> T)],
+    pairs: &[Pair<T>],
     bits: fn(T) -> u64,
 ) {
     for (name, ours, std) in pairs {
@@ -300,6 +303,22 @@ fn euclidean_division_is_that_of_std() {
             assert_eq!(GpuFloat::div_euclid(x, y), x.div_euclid(y), "{x} / {y}");
             assert_eq!(GpuFloat::rem_euclid(x, y), x.rem_euclid(y), "{x} % {y}");
         }
+    }
+    // Deterministic bits of all magnitudes, subnormals and infinities among them.
+    let mut state = 1_u64;
+    let mut next = || {
+        state = state
+            .wrapping_mul(6364136223846793005)
+            .wrapping_add(1442695040888963407);
+        f64::from_bits(state.rotate_left(32)).abs()
+    };
+    for _ in 0..100_000 {
+        let (x, y) = (next(), next());
+        let (ours, std) = (GpuFloat::rem_euclid(x, y), x % y);
+        assert!(
+            ours == std || (ours.is_nan() && std.is_nan()),
+            "{x:e} % {y:e}: {ours:e}, {std:e}"
+        );
     }
     assert!(GpuFloat::div_euclid(f64::NAN, 1.0).is_nan());
 }

@@ -45,18 +45,18 @@ macro_rules! conversion {
         pub(crate) fn $name(pointer: *const u8, space: AddressSpace) -> *const u8 {
             let converted;
             macro_rules! cvta {
-                                ($space:literal) => {
-                                    // SAFETY: the address is converted; nothing there is accessed.
-                                    unsafe {
-                                        asm!(
-                                            concat!($prefix, $space, ".u64 {}, {};"),
-                                            out(reg64) converted,
-                                            in(reg64) pointer,
-                                            options(pure, nomem, nostack, preserves_flags)
-                                        )
+                                        ($space:literal) => {
+                                            // SAFETY: the address is converted; nothing there is accessed.
+                                            unsafe {
+                                                asm!(
+                                                    concat!($prefix, $space, ".u64 {}, {};"),
+                                                    out(reg64) converted,
+                                                    in(reg64) pointer,
+                                                    options(pure, nomem, nostack, preserves_flags)
+                                                )
+                                            }
+                                        };
                                     }
-                                };
-                            }
             by_space!(space, cvta);
             converted
         }
