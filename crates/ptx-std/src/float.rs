@@ -19,7 +19,7 @@
 use libm::Libm;
 
 use crate::arch::float::{Exact, rsqrt_approx};
-use crate::special;
+use crate::special::{self, bessel, normal};
 
 mod private {
     pub trait Sealed {}
@@ -142,8 +142,8 @@ float_trait! {
         fn log2(x) -> Self = Libm::<Self>::log2(x);
         /// The logarithm to base 10.
         fn log10(x) -> Self = Libm::<Self>::log10(x);
-        /// The cube root.
-        fn cbrt(x) -> Self = Libm::<Self>::cbrt(x);
+        /// The cube root: within 1 unit in the last place.
+        fn cbrt(x) -> Self = special::cbrt(f64::from(x)) as Self;
         /// The square root of `self² + other²`, without overflow or underflow on the way.
         fn hypot(x, other: Self) -> Self = Libm::<Self>::hypot(x, other);
         /// The sine of an angle in radians.
@@ -202,17 +202,17 @@ float_trait! {
         /// `1 - error_function(self)`, accurate where that is small.
         fn complementary_error_function(x) -> Self = Libm::<Self>::erfc(x);
         /// The value whose error function is `self`, which lies in `[-1, 1]`: within 8 units.
-        fn inv_error_function(x) -> Self = special::inv_erf(f64::from(x)) as Self;
+        fn inv_error_function(x) -> Self = normal::inv_erf(f64::from(x)) as Self;
         /// The value whose complementary error function is `self`, which lies in `[0, 2]`: within
         /// 8 units.
-        fn inv_complementary_error_function(x) -> Self = special::inv_erfc(f64::from(x)) as Self;
+        fn inv_complementary_error_function(x) -> Self = normal::inv_erfc(f64::from(x)) as Self;
         /// `exp(self²) * complementary_error_function(self)`, without underflow on the way: within
         /// 4 units.
-        fn scaled_complementary_error_function(x) -> Self = special::erfcx(f64::from(x)) as Self;
+        fn scaled_complementary_error_function(x) -> Self = normal::erfcx(f64::from(x)) as Self;
         /// The standard normal distribution's cumulative distribution function: within 5 units.
-        fn norm_cdf(x) -> Self = special::norm_cdf(f64::from(x)) as Self;
+        fn norm_cdf(x) -> Self = normal::norm_cdf(f64::from(x)) as Self;
         /// The inverse of [`norm_cdf`](FloatExt::norm_cdf) for `self` in `[0, 1]`: within 8 units.
-        fn inv_norm_cdf(x) -> Self = special::inv_norm_cdf(f64::from(x)) as Self;
+        fn inv_norm_cdf(x) -> Self = normal::inv_norm_cdf(f64::from(x)) as Self;
         /// The gamma function.
         fn gamma(x) -> Self = Libm::<Self>::tgamma(x);
         /// The natural logarithm of the gamma function's absolute value.
@@ -230,9 +230,9 @@ float_trait! {
         /// The Bessel function of the second kind of order `order`.
         fn yn(x, order: i32) -> Self = Libm::<Self>::yn(order, x);
         /// The modified Bessel function of the first kind of order 0: within 6 units.
-        fn cyl_bessel_i0(x) -> Self = special::bessel_i0(f64::from(x)) as Self;
+        fn cyl_bessel_i0(x) -> Self = bessel::i0(f64::from(x)) as Self;
         /// The modified Bessel function of the first kind of order 1: within 6 units.
-        fn cyl_bessel_i1(x) -> Self = special::bessel_i1(f64::from(x)) as Self;
+        fn cyl_bessel_i1(x) -> Self = bessel::i1(f64::from(x)) as Self;
         /// A fraction, 0 or of magnitude 0.5 to 1, and an exponent of two: their product is `self`.
         fn frexp(x) -> (Self, i32) = Libm::<Self>::frexp(x);
         /// `self * 2^exp`, rounded once.

@@ -42,5 +42,5 @@ pub use ptx_std_macros::kernel;
 
 /// What nearly every kernel needs.
 pub mod prelude {
-    pub use crate::{FloatExt, GpuFloat, f16, kernel, thread, vector};
+    pub use crate::{GpuFloat, f16, kernel, thread, vector};
 }

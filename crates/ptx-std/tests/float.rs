@@ -324,6 +324,30 @@ fn euclidean_division_is_that_of_std() {
 }
 
 #[test]
+fn cube_roots_are_those_of_libm_to_the_last_unit() {
+    let mut x = f64::from_bits(1);
+    while x < 1e308 {
+        let (ours, exact) = (GpuFloat::cbrt(-x), libm::cbrt(-x));
+        assert!(
+            units(ours, exact) <= 1.0,
+            "cbrt(-{x:e}) is {ours:e}, not {exact:e}"
+        );
+        let single = x as f32;
+        assert_eq!(
+            GpuFloat::cbrt(single),
+            libm::cbrt(f64::from(single)) as f32,
+            "cbrt({single:e})"
+        );
+        x *= 1.173;
+        x = f64::from_bits(x.to_bits() + 1);
+    }
+    for x in [0.0, -0.0, f64::INFINITY, -f64::INFINITY] {
+        assert_eq!(GpuFloat::cbrt(x).to_bits(), x.to_bits());
+    }
+    assert!(GpuFloat::cbrt(f64::NAN).is_nan());
+}
+
+#[test]
 fn powers_and_exponents() {
     assert_eq!(GpuFloat::powi(3.0_f64, 4), 81.0);
     assert_eq!(GpuFloat::powi(2.0_f32, -3), 0.125);
