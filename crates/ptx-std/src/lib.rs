@@ -27,6 +27,9 @@ extern crate std;
 #[cfg_attr(not(target_arch = "nvptx64"), path = "arch/emulated/mod.rs")]
 mod arch;
 
+pub mod approx;
+pub mod async_copy;
+pub mod atomic;
 #[cfg(target_arch = "nvptx64")]
 pub mod constant;
 #[cfg(not(target_arch = "nvptx64"))]
@@ -36,14 +39,19 @@ pub mod io;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod launch;
 pub mod mem;
+pub mod misc;
 mod output;
+pub mod ptr;
 pub mod shared;
+mod special;
 pub mod thread;
 pub mod vector;
 pub mod warp;
 
-pub use float::GpuFloat;
+pub use approx::ApproxFloat;
+pub use float::{FloatExt, GpuFloat};
 pub use glam;
+pub use half::{self, bf16, f16};
 pub use output::Output;
 #[doc = include_str!("kernel.md")]
 pub use ptx_std_macros::kernel;
@@ -52,8 +60,8 @@ pub use ptx_std_macros::{address_space, externally_visible, gpu_only, shared_arr
 /// What nearly every kernel needs.
 pub mod prelude {
     pub use crate::{
-        GpuFloat, Output, address_space, externally_visible, gpu_only, kernel, print, println,
-        shared, shared_array, thread, vector, warp,
+        GpuFloat, Output, address_space, bf16, externally_visible, f16, gpu_only, kernel, print,
+        println, shared, shared_array, thread, vector, warp,
     };
     pub use alloc::borrow::ToOwned;
     pub use alloc::boxed::Box;
@@ -62,5 +70,4 @@ pub mod prelude {
     pub use alloc::vec;
     pub use alloc::vec::Vec;
     pub use core::{assert_eq, assert_ne};
-    pub use half::{bf16, f16};
 }

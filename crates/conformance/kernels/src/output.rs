@@ -52,7 +52,7 @@ pub fn parameters(
     several: &[u16],
     mut out: Output<u64>,
 ) {
-    let Unit = unit;
+    let _: Unit = unit;
     if let Some((_, word)) = out.own_element() {
         *word = u64::from(mixed.small)
             + mixed.large

@@ -1,5 +1,11 @@
 //! The host's answers: what the emulator has set for the thread that runs.
 
+pub(crate) mod async_copy;
+pub(crate) mod atomic;
+pub(crate) mod float;
+pub(crate) mod misc;
+pub(crate) mod ptr;
+
 use core::any::type_name;
 use core::sync::atomic::{Ordering, fence};
 
@@ -175,14 +181,4 @@ pub(crate) fn total_smem_size() -> u32 {
 pub(crate) fn print(text: &[u8]) {
     let text = std::string::String::from_utf8_lossy(&text[..text.len() - 1]);
     with_current(|lane| lane.hooks.print(&text));
-}
-
-#[inline]
-pub(crate) fn fma_f32(a: f32, b: f32, c: f32) -> f32 {
-    a.mul_add(b, c)
-}
-
-#[inline]
-pub(crate) fn fma_f64(a: f64, b: f64, c: f64) -> f64 {
-    a.mul_add(b, c)
 }

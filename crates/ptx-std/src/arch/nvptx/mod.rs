@@ -3,7 +3,12 @@
 //! Barriers, shuffles, votes and matches go through intrinsics and never through `asm!`, which is
 //! not `convergent`: the compiler may copy it into both arms of a branch.
 
+pub(crate) mod async_copy;
+pub(crate) mod atomic;
+pub(crate) mod float;
 mod memory;
+pub(crate) mod misc;
+pub(crate) mod ptr;
 mod registers;
 mod warp;
 
@@ -14,16 +19,6 @@ pub(crate) use memory::*;
 pub use memory::{__assertfail, vprintf};
 pub(crate) use registers::*;
 pub(crate) use warp::*;
-
-#[inline(always)]
-pub(crate) fn fma_f32(a: f32, b: f32, c: f32) -> f32 {
-    intrinsics::fmaf32(a, b, c)
-}
-
-#[inline(always)]
-pub(crate) fn fma_f64(a: f64, b: f64, c: f64) -> f64 {
-    intrinsics::fmaf64(a, b, c)
-}
 
 /// Says what happened where, by the driver's own way of failing: the host sees an error at its next
 /// call, and on standard error the message with file, line, block and thread.

@@ -1,0 +1,71 @@
+//! Arithmetic that IEEE 754 settles to the last bit, as the host does it, and accurate results for
+//! what the GPU approximates.
+
+/// Operations that are single instructions on the GPU and correctly rounded there and here.
+pub(crate) trait Exact: Copy {
+    fn floor(self) -> Self;
+    fn ceil(self) -> Self;
+    fn trunc(self) -> Self;
+    fn round_ties_even(self) -> Self;
+    fn sqrt(self) -> Self;
+    fn fma(self, factor: Self, addend: Self) -> Self;
+}
+
+macro_rules! exact {
+    ($($float:ident)*) => {$(
+        impl Exact for $float {
+            #[inline]
+            fn floor(self) -> Self {
+                $float::floor(self)
+            }
+
+            #[inline]
+            fn ceil(self) -> Self {
+                $float::ceil(self)
+            }
+
+            #[inline]
+            fn trunc(self) -> Self {
+                $float::trunc(self)
+            }
+
+            #[inline]
+            fn round_ties_even(self) -> Self {
+                $float::round_ties_even(self)
+            }
+
+            #[inline]
+            fn sqrt(self) -> Self {
+                $float::sqrt(self)
+            }
+
+            #[inline]
+            fn fma(self, factor: Self, addend: Self) -> Self {
+                $float::mul_add(self, factor, addend)
+            }
+        }
+    )*};
+}
+
+exact!(f32 f64);
+
+macro_rules! accurate {
+    ($($name:ident($($argument:ident),*) = $value:expr;)*) => {$(
+        #[inline]
+        pub(crate) fn $name($($argument: f32),*) -> f32 {
+            $value
+        }
+    )*};
+}
+
+accurate! {
+    sin_approx(x) = libm::sinf(x);
+    cos_approx(x) = libm::cosf(x);
+    exp2_approx(x) = libm::exp2f(x);
+    log2_approx(x) = libm::log2f(x);
+    tanh_approx(x) = libm::tanhf(x);
+    rcp_approx(x) = x.recip();
+    sqrt_approx(x) = x.sqrt();
+    rsqrt_approx(x) = (1.0 / f64::from(x).sqrt()) as f32;
+    div_approx(x, y) = x / y;
+}

@@ -1,0 +1,99 @@
+//! Floating-point operations that the GPU has instructions for.
+
+use core::arch::asm;
+use core::intrinsics;
+
+/// Operations that are single instructions, correctly rounded.
+pub(crate) trait Exact: Copy {
+    fn floor(self) -> Self;
+    fn ceil(self) -> Self;
+    fn trunc(self) -> Self;
+    fn round_ties_even(self) -> Self;
+    fn sqrt(self) -> Self;
+    fn fma(self, factor: Self, addend: Self) -> Self;
+}
+
+macro_rules! exact {
+    ($float:ident: $floor:ident $ceil:ident $trunc:ident $rint:ident $sqrt:ident $fma:ident) => {
+        impl Exact for $float {
+            #[inline(always)]
+            fn floor(self) -> Self {
+                intrinsics::$floor(self)
+            }
+
+            #[inline(always)]
+            fn ceil(self) -> Self {
+                intrinsics::$ceil(self)
+            }
+
+            #[inline(always)]
+            fn trunc(self) -> Self {
+                intrinsics::$trunc(self)
+            }
+
+            #[inline(always)]
+            fn round_ties_even(self) -> Self {
+                intrinsics::$rint(self)
+            }
+
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                intrinsics::$sqrt(self)
+            }
+
+            #[inline(always)]
+            fn fma(self, factor: Self, addend: Self) -> Self {
+                intrinsics::$fma(self, factor, addend)
+            }
+        }
+    };
+}
+
+exact!(f32: floorf32 ceilf32 truncf32 round_ties_even_f32 sqrtf32 fmaf32);
+exact!(f64: floorf64 ceilf64 truncf64 round_ties_even_f64 sqrtf64 fmaf64);
+
+macro_rules! approximate {
+    ($($name:ident = $instruction:literal;)*) => {$(
+        #[inline(always)]
+        pub(crate) fn $name(x: f32) -> f32 {
+            let result;
+            // SAFETY: the instruction computes one register from another.
+            unsafe {
+                asm!(
+                    concat!($instruction, ".approx.f32 {}, {};"),
+                    out(reg32) result,
+                    in(reg32) x,
+                    options(pure, nomem, nostack, preserves_flags)
+                );
+            }
+            result
+        }
+    )*};
+}
+
+approximate! {
+    sin_approx = "sin";
+    cos_approx = "cos";
+    exp2_approx = "ex2";
+    log2_approx = "lg2";
+    tanh_approx = "tanh";
+    rcp_approx = "rcp";
+    sqrt_approx = "sqrt";
+    rsqrt_approx = "rsqrt";
+}
+
+#[inline(always)]
+pub(crate) fn div_approx(x: f32, y: f32) -> f32 {
+    let result;
+    // SAFETY: the instruction computes one register from two others.
+    unsafe {
+        asm!(
+            "div.approx.f32 {}, {}, {};",
+            out(reg32) result,
+            in(reg32) x,
+            in(reg32) y,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    result
+}
