@@ -19,6 +19,9 @@
 //! one PTX file for each architecture. The nested target folder stands beside the outer build's
 //! profiles, so `core` is compiled once for each architecture and not again for each profile.
 //!
+//! Before the PTX is written, accesses to shared and constant memory are made to name it, launch
+//! bounds are added, and it is looked through for what makes kernels wrong or slow: see [`Lint`].
+//!
 //! Which compiler: [`toolchain`].
 
 mod arch;

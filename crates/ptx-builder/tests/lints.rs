@@ -2,8 +2,6 @@
 
 mod support;
 
-use std::fs;
-
 use ptx_builder::{CudaBuilder, CudaBuilderError, Finding, Level, Lint, Severity};
 use support::{build, kernel_crate};
 
@@ -133,18 +131,6 @@ fn parameters_other_than_described() {
 }
 
 #[test]
-fn launch_bounds_are_written_as_described() {
-    let text = description("8,8,8").replace("NAME", "bounded");
-    let folder = kernel_crate("fixture-bounded", &text);
-    let path = build(&folder).build().expect("it builds");
-    let ptx = fs::read_to_string(path).expect("written");
-    assert!(
-        ptx.contains(")\n.maxntid 256, 1, 1\n.minnctapersm 4\n{"),
-        "{ptx}"
-    );
-}
-
-#[test]
 fn each_barrier_of_the_source_occurs_once() {
     let kernels = "
 #[inline(never)] fn meet(x: f32) -> f32 { thread::sync_threads(); x + 1.0 }
@@ -171,13 +157,35 @@ fn each_barrier_of_the_source_occurs_once() {
     let path = only(build(&folder), Lint::DuplicatedBarrier)
         .build()
         .expect("nothing is found");
-    let ptx = fs::read_to_string(path).expect("written");
+    let ptx = std::fs::read_to_string(path).expect("written");
     assert_eq!(ptx.matches("bar.sync").count(), 3, "{ptx}");
     for kernel in ["after_a_branch", "in_a_loop"] {
         let (_, entry) = ptx.split_once(&format!(".entry {kernel}(")).expect("there");
         let body = entry.split(".entry").next().unwrap_or(entry);
         assert_eq!(body.matches("bar.sync").count(), 1, "{kernel}:\n{body}");
     }
+}
+
+#[test]
+fn a_barrier_that_the_compiler_copied() {
+    // Inline assembly is not convergent, so the compiler takes the barrier into both arms, to
+    // test the condition once.
+    let kernel = "#[inline(always)] fn meet() {
+    BARRIER
+}
+#[kernel] pub unsafe fn NAME(y: *mut f32, n: u32) {
+    let few = thread::thread_idx_x() < n;
+    if few { unsafe { *y = 1.0 } }
+    meet();
+    if few { unsafe { *y.add(1) = 2.0 } }
+}";
+    let with = |name: &str, barrier: &str| kernel.replace("NAME", name).replace("BARRIER", barrier);
+    assert_found(
+        Lint::DuplicatedBarrier,
+        4,
+        &with("faulty", "unsafe { core::arch::asm!(\"bar.sync 0;\") }"),
+        &with("clean", "thread::sync_threads()"),
+    );
 }
 
 #[test]

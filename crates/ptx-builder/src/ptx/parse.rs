@@ -195,13 +195,7 @@ fn function<'t>(
     }
     let name = head.split_whitespace().last().unwrap_or(head);
     let linkage = &head[..head.len() - name.len()];
-    let parameters = if scanner.rest().starts_with('(') {
-        scanner
-            .group('(', ')')
-            .ok_or_else(|| unclosed(scanner, name))?
-    } else {
-        ""
-    };
+    let parameters = parameters(scanner).ok_or_else(|| unclosed(scanner, name))?;
     let attributes_at = scanner.position();
     let attributes = scanner
         .until(&['{', ';'])
@@ -215,16 +209,21 @@ fn function<'t>(
     Ok(Function {
         name,
         kind,
-        parameters: parameters
-            .split(',')
-            .map(str::trim)
-            .filter(|parameter| !parameter.is_empty())
-            .collect(),
+        parameters,
         linkage,
         attributes,
         attributes_at,
         body,
     })
+}
+
+/// Goes past a list of parameters that may stand here.
+fn parameters<'t>(scanner: &mut Scanner<'t>) -> Option<Vec<&'t str>> {
+    if !scanner.rest().starts_with('(') {
+        return Some(Vec::new());
+    }
+    let list = scanner.group('(', ')')?.split(',').map(str::trim);
+    Some(list.filter(|parameter| !parameter.is_empty()).collect())
 }
 
 fn unclosed(scanner: &Scanner<'_>, what: &str) -> ParseError {

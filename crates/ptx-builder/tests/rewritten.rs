@@ -1,4 +1,4 @@
-//! Shared memory of real kernels is accessed as shared memory in the machine code.
+//! What the builder changes in the PTX of real kernels, seen in the machine code.
 
 #[path = "support/machine_code.rs"]
 mod machine_code;
@@ -189,4 +189,40 @@ pub unsafe fn smooth(y: *mut f32, n: usize) {
 "#;
     let (_, code) = built("fixture-slices", kernels);
     assert_accesses(&code, "smooth", &["LDC", "LDC.64", "LDS", "STG.E"]);
+}
+
+#[test]
+fn a_constant_is_declared_and_read_as_constant_memory() {
+    let kernels = r#"
+#[unsafe(export_name = "__constant__TABLE")] #[used]
+static TABLE: [f32; 4] = [1.0, 2.0, 3.0, 5.0];
+#[kernel]
+pub unsafe fn look_up(y: *mut f32, n: usize) {
+    let table: *const f32;
+    unsafe { asm!("mov.u64 {p}, __constant__TABLE; cvta.const.u64 {p}, {p};",
+        p = out(reg64) table, options(pure, nomem, nostack)) };
+    let t = thread::thread_idx_x() as usize;
+    unsafe { *y.add(t) = *table.add((t + n) % 4) };
+}
+"#;
+    let (ptx, code) = built("fixture-constant", kernels);
+    assert!(
+        ptx.contains(".visible .const .align 4 .b8 TABLE[16]"),
+        "{ptx}"
+    );
+    assert!(!ptx.contains("__constant__"), "{ptx}");
+    assert_accesses(&code, "look_up", &["LDC", "LDC.64", "STG.E"]);
+}
+
+#[test]
+fn launch_bounds_are_written_as_described() {
+    let kernel = r#"
+core::arch::global_asm!("// ptx-std kernel bounded file=src/lib.rs line=5 params=8,8,8 max_threads=256 min_blocks=4");
+#[kernel] pub unsafe fn bounded(x: &[f32], y: *mut f32) { unsafe { *y = x.len() as f32 } }
+"#;
+    let (ptx, _) = built("fixture-bounded", kernel);
+    assert!(
+        ptx.contains(")\n.maxntid 256, 1, 1\n.minnctapersm 4\n{"),
+        "{ptx}"
+    );
 }
