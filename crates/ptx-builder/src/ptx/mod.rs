@@ -37,7 +37,7 @@ pub(crate) struct Options {
 #[derive(Debug)]
 pub(crate) struct Processed {
     pub(crate) text: String,
-    /// What is not allowed, in the order of the functions.
+    /// What is not allowed, lint by lint.
     pub(crate) findings: Vec<Finding>,
 }
 

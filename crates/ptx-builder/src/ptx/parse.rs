@@ -111,6 +111,10 @@ impl<'t> Module<'t> {
                     .group('{', '}')
                     .ok_or_else(|| unclosed(scanner, word))?;
             }
+            // Labels of debug sections.
+            _ if word.ends_with(':') => {
+                scanner.line();
+            }
             _ => self.declaration(scanner)?,
         }
         Ok(())
@@ -269,6 +273,7 @@ mod tests {
 \tret;
 }
 \t.section\t.debug_macinfo\t{\t}
+$L__sec_end0:
 \t.file\t1 \"/src//lib.rs\"
 ";
 

@@ -31,9 +31,16 @@ pub(super) fn check(subject: &Subject<'_, '_>) -> Vec<Report> {
 }
 
 fn message(name: &str) -> String {
+    let remedy = match name {
+        "memcmp" | "bcmp" => "compare slices element by element",
+        "fmod" | "fmodf" => "take the remainder with the crate libm",
+        _ => {
+            "define it in the kernel crate or in a crate that it depends on (a kernel cannot use \
+             functions of C)"
+        }
+    };
     format!(
-        "{} is used and nothing defines it: define it in the kernel crate or in a crate that it \
-         depends on, or do without (a kernel cannot use functions of C)",
+        "{} is used and nothing defines it: {remedy}",
         readable(name)
     )
 }
@@ -100,6 +107,17 @@ ret;
             let start = format!("kernel k, kernels/src/lib.rs:7: unresolved-external: {name} is");
             assert!(line.starts_with(&start), "{line}");
         }
+    }
+
+    #[test]
+    fn what_the_compiler_itself_calls_has_a_remedy_of_its_own() {
+        let module = ".extern .func memcmp; .entry k() { call.uni memcmp, (); ret; }";
+        let lines = lines(Lint::UnresolvedExternal, module);
+        assert_eq!(lines.len(), 1, "{lines:?}");
+        assert!(
+            lines[0].ends_with("compare slices element by element"),
+            "{lines:?}"
+        );
     }
 
     #[test]
