@@ -4,8 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::NvvmArch;
 use crate::toolchain::{MINIMUM, Rejection};
+use crate::{Finding, NvvmArch};
 
 /// Why no PTX came out.
 ///
@@ -40,7 +40,7 @@ pub enum CudaBuilderError {
         "no Rust compiler that can build PTX: it needs version {} or newer and the standard \
          library's sources.\nLooked at:\n{}\n{HOW_TO_GET_ONE}",
         version(MINIMUM),
-        list(rejected)
+        lines(rejected)
     )]
     NoToolchain {
         /// What was looked at, and why it will not do.
@@ -56,6 +56,26 @@ pub enum CudaBuilderError {
         arch: NvvmArch,
         /// What cargo and the compiler said.
         diagnostics: String,
+    },
+
+    /// The compiler wrote something that does not read as PTX.
+    #[error("cannot read the PTX {}: {reason}", path.display())]
+    MalformedPtx {
+        /// The compiler's output.
+        path: PathBuf,
+        /// What is wrong, and in which line.
+        reason: String,
+    },
+
+    /// The PTX has what [`crate::CudaBuilder::lint`] denies.
+    #[error("the PTX for {arch} has what must not be in it ({}):\n{}", path.display(), lines(findings))]
+    Lints {
+        /// The PTX, for a look at it.
+        path: PathBuf,
+        /// The architecture that it is for.
+        arch: NvvmArch,
+        /// Everything that was found and is denied.
+        findings: Vec<Finding>,
     },
 
     /// Neither [`crate::CudaBuilder::target_dir`] nor cargo said where to build.
@@ -108,7 +128,7 @@ fn version((major, minor): (u32, u32)) -> String {
     format!("{major}.{minor}")
 }
 
-fn list(rejected: &[Rejection]) -> String {
-    let rows: Vec<String> = rejected.iter().map(|one| format!("  {one}")).collect();
+fn lines(all: &[impl fmt::Display]) -> String {
+    let rows: Vec<String> = all.iter().map(|one| format!("  {one}")).collect();
     rows.join("\n")
 }

@@ -19,19 +19,27 @@
 //! one PTX file for each architecture. The nested target folder stands beside the outer build's
 //! profiles, so `core` is compiled once for each architecture and not again for each profile.
 //!
+//! Before the PTX is written, accesses to shared and constant memory are made to name it, launch
+//! bounds are added, and it is looked through for what makes kernels wrong or slow: see [`Lint`].
+//!
 //! Which compiler: [`toolchain`].
 
 mod arch;
 mod error;
 mod nested;
+mod ptx;
 pub mod toolchain;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 pub use arch::NvvmArch;
 pub use error::CudaBuilderError;
-use nested::KernelCrate;
+use nested::{Code, KernelCrate};
+pub use ptx::Place;
+use ptx::lints::Levels;
+pub use ptx::lints::{Finding, Level, Lint, Severity};
 
 /// One architecture's PTX, built.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +58,8 @@ pub struct CudaBuilder {
     copy_to: Option<PathBuf>,
     embed_to: Option<PathBuf>,
     target_dir: Option<PathBuf>,
-    fma_contraction: bool,
+    code: Code,
+    levels: Levels,
 }
 
 impl CudaBuilder {
@@ -62,7 +71,11 @@ impl CudaBuilder {
             copy_to: None,
             embed_to: None,
             target_dir: None,
-            fma_contraction: true,
+            code: Code {
+                fma_contraction: true,
+                line_info: true,
+            },
+            levels: Levels::default(),
         }
     }
 
@@ -110,7 +123,23 @@ impl CudaBuilder {
     /// default is `true`, as in Rust-CUDA. An explicit `mul_add` is one instruction either way.
     #[must_use]
     pub fn fma_contraction(mut self, contract: bool) -> Self {
-        self.fma_contraction = contract;
+        self.code.fma_contraction = contract;
+        self
+    }
+
+    /// Whether the PTX says which line of the source each instruction comes from. The default is
+    /// `true`. Profilers show it, and without it the findings of [`Lint`] name no line.
+    #[must_use]
+    pub fn generate_line_info(mut self, generate: bool) -> Self {
+        self.code.line_info = generate;
+        self
+    }
+
+    /// What is done when the lint finds something in the PTX. By default all but
+    /// [`Lint::PanicInLoop`] make the build fail.
+    #[must_use]
+    pub fn lint(mut self, lint: Lint, level: Level) -> Self {
+        self.levels.set(lint, level);
         self
     }
 
@@ -129,8 +158,8 @@ impl CudaBuilder {
     ///
     /// # Errors
     /// No architecture was named, the kernel crate is not there or has no library, no usable
-    /// compiler was found, the crate does not compile (with the compiler's own words), or a file
-    /// could not be written.
+    /// compiler was found, the crate does not compile (with the compiler's own words), a denied
+    /// [`Lint`] found something, or a file could not be written.
     pub fn build_all(self) -> Result<Vec<Ptx>, CudaBuilderError> {
         if self.arches.is_empty() {
             return Err(CudaBuilderError::NoArch);
@@ -145,9 +174,11 @@ impl CudaBuilder {
             None => nested::default_target_dir()?,
         };
         let mut built = Vec::new();
+        let mut warned = BTreeSet::new();
         for &arch in &self.arches {
             let folder = target_dir.join(arch.to_string());
-            let ptx = nested::compile(&toolchain, &kernels, arch, self.fma_contraction, &folder)?;
+            let assembly = nested::compile(&toolchain, &kernels, arch, self.code, &folder)?;
+            let ptx = self.finish(&kernels, arch, &assembly, &mut warned)?;
             let path = match &self.copy_to {
                 Some(target) => copy(&ptx, &self.copy_name(target, arch))?,
                 None => ptx,
@@ -158,6 +189,46 @@ impl CudaBuilder {
             write(target, &embedding(&built))?;
         }
         Ok(built)
+    }
+
+    /// Rewrites and checks what the compiler wrote, and returns the path of the result, beside it.
+    fn finish(
+        &self,
+        kernels: &KernelCrate,
+        arch: NvvmArch,
+        assembly: &Path,
+        warned: &mut BTreeSet<Finding>,
+    ) -> Result<PathBuf, CudaBuilderError> {
+        let options = ptx::Options {
+            sources: kernels.sources(),
+            levels: self.levels.clone(),
+        };
+        let processed = ptx::process(&read(assembly)?, &options).map_err(|error| {
+            CudaBuilderError::MalformedPtx {
+                path: assembly.to_path_buf(),
+                reason: error.to_string(),
+            }
+        })?;
+        let path = assembly.with_extension("ptx");
+        write(&path, &processed.text)?;
+        let (errors, warnings): (Vec<_>, Vec<_>) = processed
+            .findings
+            .into_iter()
+            .partition(|finding| finding.severity == Severity::Error);
+        for warning in warnings {
+            // Every architecture has the same.
+            if warned.insert(warning.clone()) {
+                println!("cargo::warning={warning}");
+            }
+        }
+        if errors.is_empty() {
+            return Ok(path);
+        }
+        Err(CudaBuilderError::Lints {
+            path,
+            arch,
+            findings: errors,
+        })
     }
 
     fn copy_name(&self, target: &Path, arch: NvvmArch) -> PathBuf {
@@ -181,10 +252,12 @@ fn embedding(built: &[Ptx]) -> String {
 }
 
 fn copy(source: &Path, target: &Path) -> Result<PathBuf, CudaBuilderError> {
-    let text = fs::read_to_string(source)
-        .map_err(|source_error| CudaBuilderError::io("read", source, source_error))?;
-    write(target, &text)?;
+    write(target, &read(source)?)?;
     Ok(target.to_path_buf())
+}
+
+fn read(path: &Path) -> Result<String, CudaBuilderError> {
+    fs::read_to_string(path).map_err(|error| CudaBuilderError::io("read", path, error))
 }
 
 /// Leaves a file alone that already has the text, so that nothing downstream is built again.

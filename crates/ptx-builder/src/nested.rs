@@ -8,10 +8,14 @@ use std::process::Command;
 
 use cargo_metadata::{Metadata, MetadataCommand, Package, PackageId};
 
+use crate::ptx::Sources;
 use crate::toolchain::Toolchain;
 use crate::{CudaBuilderError, NvvmArch};
 
 const TARGET: &str = "nvptx64-nvidia-cuda";
+
+/// Path dependencies of kernel crates that are not the kernel author's.
+const LIBRARIES: [&str; 2] = ["ptx-std", "ptx-std-macros"];
 
 /// A kernel crate as cargo sees it.
 pub(crate) struct KernelCrate {
@@ -72,6 +76,23 @@ impl KernelCrate {
         inputs
     }
 
+    /// Whose sources are whose, for messages.
+    pub(crate) fn sources(&self) -> Sources {
+        let (libraries, kernels) = self
+            .local_packages()
+            .into_iter()
+            .partition::<Vec<_>, _>(|package| LIBRARIES.contains(&package.name.as_str()));
+        let folders = |packages: Vec<&Package>| {
+            let folders = packages.into_iter().map(folder_of);
+            folders.map(Path::to_path_buf).collect()
+        };
+        Sources {
+            root: self.metadata.workspace_root.clone().into(),
+            kernels: folders(kernels),
+            libraries: folders(libraries),
+        }
+    }
+
     /// The kernel crate and the path dependencies that it reaches.
     fn local_packages(&self) -> Vec<&Package> {
         let nodes = self
@@ -112,12 +133,31 @@ pub(crate) fn default_target_dir() -> Result<PathBuf, CudaBuilderError> {
     Ok(target.join("ptx"))
 }
 
+/// What the compiler is asked to make of the kernels.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Code {
+    pub(crate) fma_contraction: bool,
+    pub(crate) line_info: bool,
+}
+
+impl Code {
+    /// The value of the profile's `debug`. Line directives come without the rest of DWARF, which
+    /// the driver would have to read and which would mark the PTX as unoptimised.
+    fn debug(self) -> &'static str {
+        if self.line_info {
+            "line-directives-only"
+        } else {
+            "none"
+        }
+    }
+}
+
 /// Compiles to PTX and returns its path. Cheap when nothing has changed: cargo sees to that.
 pub(crate) fn compile(
     toolchain: &Toolchain,
     kernels: &KernelCrate,
     arch: NvvmArch,
-    fma_contraction: bool,
+    code: Code,
     target_dir: &Path,
 ) -> Result<PathBuf, CudaBuilderError> {
     let mut command = Command::new(&toolchain.cargo);
@@ -132,11 +172,11 @@ pub(crate) fn compile(
         .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1")
         .env("CARGO_PROFILE_RELEASE_PANIC", "abort")
         .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "3")
-        .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
+        .env("CARGO_PROFILE_RELEASE_DEBUG", code.debug())
         .env("CARGO_PROFILE_RELEASE_STRIP", "none")
         .env(
             "CARGO_ENCODED_RUSTFLAGS",
-            rustflags(toolchain, arch, fma_contraction).join("\u{1f}"),
+            rustflags(toolchain, arch, code).join("\u{1f}"),
         )
         .args(["rustc", "--lib", "--release", "--crate-type", "cdylib"])
         .args(["-Zbuild-std=core,alloc", "--target", TARGET])
@@ -156,8 +196,8 @@ pub(crate) fn compile(
     Ok(target_dir.join(TARGET).join("release/deps").join(file))
 }
 
-fn rustflags(toolchain: &Toolchain, arch: NvvmArch, fma_contraction: bool) -> Vec<String> {
-    let fma_level = u32::from(fma_contraction);
+fn rustflags(toolchain: &Toolchain, arch: NvvmArch, code: Code) -> Vec<String> {
+    let fma_level = u32::from(code.fma_contraction);
     let mut flags = vec![
         format!("-Ctarget-cpu={arch}"),
         format!("-Cllvm-args=-nvptx-fma-level={fma_level}"),

@@ -1,0 +1,152 @@
+//! Which function calls which, and which kernel a function works for.
+
+use std::collections::{HashMap, HashSet};
+
+use super::flow::Flow;
+use super::instruction::Instruction;
+use super::parse::{Function, Kind, Module};
+
+/// The functions of a module that have a body, with their control flow and their calls.
+#[derive(Debug)]
+pub(crate) struct Calls {
+    flows: Vec<Option<Flow>>,
+    /// By function index: what it calls, and whether it then goes on.
+    callees: Vec<Vec<Callee>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Callee {
+    function: usize,
+    in_panic: bool,
+}
+
+impl Calls {
+    pub(crate) fn new(module: &Module<'_>) -> Self {
+        let noreturn: HashSet<&str> = module
+            .functions
+            .iter()
+            .filter(|function| function.is_noreturn())
+            .map(|function| function.name)
+            .collect();
+        let is_panic = |instruction: &Instruction<'_>| {
+            let callee = instruction.callee();
+            instruction.base() == "trap" || callee.is_some_and(|name| noreturn.contains(name))
+        };
+        let flows: Vec<Option<Flow>> = module
+            .functions
+            .iter()
+            .map(|function| Some(Flow::new(function.body.as_ref()?, is_panic)))
+            .collect();
+        let callees = callees(module, &flows);
+        Calls { flows, callees }
+    }
+
+    pub(crate) fn flow(&self, function: usize) -> Option<&Flow> {
+        self.flows[function].as_ref()
+    }
+
+    /// The functions that run when no kernel panics: entries, and what they call on the way.
+    pub(crate) fn ordinary(&self, module: &Module<'_>) -> HashSet<usize> {
+        let entries = indices(module, |function| function.kind == Kind::Entry);
+        self.reach(entries, |callee| !callee.in_panic)
+    }
+
+    /// Whether the function, or one that it calls in turn, calls `name`.
+    pub(crate) fn leads_to(&self, module: &Module<'_>, function: usize, name: &str) -> bool {
+        self.reach(vec![function], |_| true)
+            .iter()
+            .any(|&reached| module.functions[reached].name == name)
+    }
+
+    /// The name of the first kernel that calls the function, itself or through others.
+    pub(crate) fn kernel_of(&self, module: &Module<'_>, function: usize) -> Option<String> {
+        indices(module, |one| one.kind == Kind::Entry)
+            .into_iter()
+            .find(|&entry| self.reach(vec![entry], |_| true).contains(&function))
+            .map(|entry| module.functions[entry].name.to_owned())
+    }
+
+    fn reach(&self, mut open: Vec<usize>, follow: impl Fn(&Callee) -> bool) -> HashSet<usize> {
+        let mut reached = HashSet::new();
+        while let Some(function) = open.pop() {
+            if reached.insert(function) {
+                let callees = self.callees[function].iter();
+                open.extend(callees.filter(|one| follow(one)).map(|one| one.function));
+            }
+        }
+        reached
+    }
+}
+
+fn indices(module: &Module<'_>, which: impl Fn(&Function<'_>) -> bool) -> Vec<usize> {
+    (0..module.functions.len())
+        .filter(|&index| which(&module.functions[index]))
+        .collect()
+}
+
+/// A function whose address is taken counts as called: an indirect call may follow.
+fn callees(module: &Module<'_>, flows: &[Option<Flow>]) -> Vec<Vec<Callee>> {
+    let mut by_name: HashMap<&str, usize> = HashMap::new();
+    for (index, function) in module.functions.iter().enumerate() {
+        // A declaration stands before its definition, which takes its place.
+        by_name.insert(function.name, index);
+    }
+    let of = |function: &Function<'_>, flow: &Option<Flow>| -> Option<Vec<Callee>> {
+        let (body, flow) = (function.body.as_ref()?, flow.as_ref()?);
+        let instructions = body.instructions.iter().enumerate();
+        let callees = instructions.flat_map(|(index, instruction)| {
+            let in_panic = flow.panics_at(index);
+            let sources = instruction.sources().into_iter();
+            sources
+                .filter_map(|name| by_name.get(name))
+                .map(move |&function| Callee { function, in_panic })
+                .collect::<Vec<_>>()
+        });
+        Some(callees.collect())
+    };
+    let functions = module.functions.iter().zip(flows);
+    functions
+        .map(|(function, flow)| of(function, flow).unwrap_or_default())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "
+.func panics() .noreturn { call.uni fmt, (); trap; }
+.func fmt() { ret; }
+.func helper() { call.uni vprintf, (); ret; }
+.extern .func vprintf;
+.func lonely() { ret; }
+.entry prints() { call.uni helper, (); ret; }
+.entry checks() { @%p1 bra $BAD; ret; $BAD: call.uni panics, (); exit; }
+";
+
+    #[test]
+    fn what_only_a_panic_runs_is_not_ordinary() {
+        let module = Module::parse(TEXT).expect("PTX");
+        let calls = Calls::new(&module);
+        let mut ordinary: Vec<_> = calls
+            .ordinary(&module)
+            .into_iter()
+            .map(|index| module.functions[index].name)
+            .collect();
+        ordinary.sort_unstable();
+        assert_eq!(ordinary, ["checks", "helper", "prints", "vprintf"]);
+        let index = |name| {
+            let named = |one: &Function<'_>| one.name == name;
+            module
+                .functions
+                .iter()
+                .position(named)
+                .expect("it is there")
+        };
+        assert!(calls.leads_to(&module, index("prints"), "vprintf"));
+        assert!(!calls.leads_to(&module, index("checks"), "vprintf"));
+        let kernel = |name| calls.kernel_of(&module, index(name));
+        assert_eq!(kernel("fmt").as_deref(), Some("checks"));
+        assert_eq!(kernel("lonely"), None);
+    }
+}

@@ -1,0 +1,54 @@
+//! Changes to a text, collected first and made in one go.
+
+use std::ops::Range;
+
+/// Replacements of parts of one text. The parts do not overlap.
+#[derive(Debug, Default)]
+pub(crate) struct Edits(Vec<(Range<usize>, String)>);
+
+impl Edits {
+    pub(crate) fn replace(&mut self, part: Range<usize>, new: impl Into<String>) {
+        self.0.push((part, new.into()));
+    }
+
+    pub(crate) fn insert(&mut self, at: usize, new: impl Into<String>) {
+        self.replace(at..at, new);
+    }
+
+    /// Insertions at one place come out in the order in which they were asked for.
+    pub(crate) fn apply(mut self, text: &str) -> String {
+        self.0.sort_by_key(|(part, _)| (part.start, part.end));
+        let mut result = String::with_capacity(text.len() + 64 * self.0.len());
+        let mut done = 0;
+        for (part, new) in self.0 {
+            debug_assert!(done <= part.start, "{part:?} was changed before");
+            result.push_str(&text[done..part.start]);
+            result.push_str(&new);
+            done = part.end;
+        }
+        result.push_str(&text[done..]);
+        result
+    }
+}
+
+/// Where `part`, a slice of `text`, lies in it.
+pub(crate) fn position(text: &str, part: &str) -> Range<usize> {
+    let start = part.as_ptr() as usize - text.as_ptr() as usize;
+    start..start + part.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edits_are_made_by_position_and_insertions_at_one_place_in_order() {
+        let text = "add a, b;";
+        let mut edits = Edits::default();
+        edits.replace(position(text, &text[7..8]), "long");
+        edits.insert(0, "1 ");
+        edits.insert(0, "2 ");
+        edits.replace(4..5, "");
+        assert_eq!(edits.apply(text), "1 2 add , long;");
+    }
+}

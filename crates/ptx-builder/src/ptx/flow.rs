@@ -1,0 +1,228 @@
+//! Control flow within a function: blocks, what leads where, and where only a panic follows.
+
+use std::ops::Range;
+
+use super::body::Body;
+use super::instruction::Instruction;
+
+/// A function's control flow graph. Block 0 is where it begins.
+#[derive(Debug)]
+pub(crate) struct Flow {
+    pub(crate) blocks: Vec<Block>,
+    block_of: Vec<usize>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Block {
+    /// Indices of its instructions.
+    pub(crate) instructions: Range<usize>,
+    /// The blocks that may run next.
+    pub(crate) next: Vec<usize>,
+    /// Whether every way on from here ends in a panic.
+    pub(crate) panics: bool,
+}
+
+impl Flow {
+    /// `is_panic` says which instructions do not return: calls of such functions, and traps.
+    pub(crate) fn new(body: &Body<'_>, is_panic: impl Fn(&Instruction<'_>) -> bool) -> Self {
+        let starts = block_starts(body);
+        let ends = starts.iter().skip(1).copied();
+        let ends = ends.chain([body.instructions.len()]);
+        let ranges = starts.iter().zip(ends).map(|(&start, end)| start..end);
+        let blocks: Vec<Block> = ranges
+            .map(|instructions| Block {
+                panics: body.instructions[instructions.clone()]
+                    .iter()
+                    .any(&is_panic),
+                instructions,
+                next: Vec::new(),
+            })
+            .collect();
+        let block_of = blocks
+            .iter()
+            .enumerate()
+            .flat_map(|(index, block)| block.instructions.clone().map(move |_| index))
+            .collect();
+        let mut flow = Flow { blocks, block_of };
+        for index in 0..flow.blocks.len() {
+            flow.blocks[index].next = flow.successors(body, index);
+        }
+        flow.spread_panics();
+        flow
+    }
+
+    /// The block that an instruction lies in.
+    pub(crate) fn block_of(&self, instruction: usize) -> usize {
+        self.block_of[instruction]
+    }
+
+    /// Whether the instruction lies where only a panic follows.
+    pub(crate) fn panics_at(&self, instruction: usize) -> bool {
+        self.blocks[self.block_of(instruction)].panics
+    }
+
+    /// Whether the block can run again after itself.
+    pub(crate) fn is_in_loop(&self, block: usize) -> bool {
+        let next = self.blocks[block].next.iter().copied();
+        self.reachable(next.collect(), None)[block]
+    }
+
+    /// Whether every way to `other` goes through `block`.
+    pub(crate) fn dominates(&self, block: usize, other: usize) -> bool {
+        block == other || !self.reachable(vec![0], Some(block))[other]
+    }
+
+    /// Which blocks can be come to from `open` without going through `without`.
+    fn reachable(&self, mut open: Vec<usize>, without: Option<usize>) -> Vec<bool> {
+        let mut reached = vec![false; self.blocks.len()];
+        while let Some(block) = open.pop() {
+            if Some(block) != without && !reached[block] {
+                reached[block] = true;
+                open.extend(&self.blocks[block].next);
+            }
+        }
+        reached
+    }
+
+    fn successors(&self, body: &Body<'_>, index: usize) -> Vec<usize> {
+        let range = self.blocks[index].instructions.clone();
+        let last = &body.instructions[range.end - 1];
+        let mut next: Vec<usize> = targets(body, last, range.end - 1)
+            .into_iter()
+            .filter_map(|instruction| self.block_of.get(instruction).copied())
+            .collect();
+        let falls_through = !ends_block(last) || last.guard.is_some();
+        if falls_through && index + 1 < self.blocks.len() {
+            next.push(index + 1);
+        }
+        next
+    }
+
+    /// A block from which every way leads to a panic panics too.
+    fn spread_panics(&mut self) {
+        loop {
+            let doomed = |block: &Block| {
+                !block.panics
+                    && !block.next.is_empty()
+                    && block.next.iter().all(|&next| self.blocks[next].panics)
+            };
+            let Some(block) = self.blocks.iter().position(doomed) else {
+                return;
+            };
+            self.blocks[block].panics = true;
+        }
+    }
+}
+
+/// Indices of the instructions that begin a block, ascending.
+fn block_starts(body: &Body<'_>) -> Vec<usize> {
+    let after_ends = body
+        .instructions
+        .iter()
+        .enumerate()
+        .filter(|(_, instruction)| ends_block(instruction))
+        .map(|(index, _)| index + 1);
+    let labelled = body.labels.iter().map(|label| label.at);
+    let mut starts: Vec<usize> = [0]
+        .into_iter()
+        .chain(after_ends)
+        .chain(labelled)
+        .filter(|&index| index < body.instructions.len())
+        .collect();
+    starts.sort_unstable();
+    starts.dedup();
+    starts
+}
+
+fn ends_block(instruction: &Instruction<'_>) -> bool {
+    matches!(instruction.base(), "bra" | "brx" | "ret" | "exit" | "trap")
+}
+
+/// The instructions that a branch may go to.
+fn targets(body: &Body<'_>, branch: &Instruction<'_>, at: usize) -> Vec<usize> {
+    match branch.base() {
+        "bra" => branch
+            .operands
+            .iter()
+            .filter_map(|label| body.label(label, at))
+            .collect(),
+        "brx" => branch
+            .operands
+            .iter()
+            .filter_map(|table| body.tables.get(table))
+            .flatten()
+            .filter_map(|label| body.label(label, at))
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::body;
+    use super::super::scanner::Scanner;
+    use super::*;
+
+    fn with_flow(text: &str, check: impl FnOnce(&Body<'_>, &Flow)) {
+        let body = body::parse(&mut Scanner::new(text)).expect("it ends");
+        let flow = Flow::new(&body, |one| one.base() == "trap");
+        check(&body, &flow);
+    }
+
+    /// Blocks: 0 head, 1 and 2 arms, 3 join.
+    const DIAMOND: &str = "
+        @%p1 bra $ELSE;
+        add.s32 %r1, %r1, 1;
+        bra.uni $END;
+        $ELSE:
+        add.s32 %r1, %r1, 2;
+        $END:
+        ret; }";
+
+    #[test]
+    fn in_a_branch_the_head_dominates_and_the_arms_do_not() {
+        with_flow(DIAMOND, |_, flow| {
+            let next: Vec<_> = flow.blocks.iter().map(|one| one.next.clone()).collect();
+            assert_eq!(next, [vec![2, 1], vec![3], vec![3], vec![]]);
+            assert!(flow.dominates(0, 1) && flow.dominates(0, 3) && flow.dominates(1, 1));
+            assert!(!flow.dominates(1, 2) && !flow.dominates(2, 1) && !flow.dominates(1, 3));
+            assert!((0..4).all(|block| !flow.is_in_loop(block)));
+        });
+    }
+
+    #[test]
+    fn a_loop_is_what_can_run_again() {
+        let text = "mov.b32 %r1, 0; $L: add.s32 %r1, %r1, 1; @%p1 bra $L; ret; }";
+        with_flow(text, |_, flow| {
+            let loops: Vec<_> = (0..3).map(|block| flow.is_in_loop(block)).collect();
+            assert_eq!(loops, [false, true, false]);
+        });
+    }
+
+    #[test]
+    fn a_jump_table_leads_to_each_of_its_targets() {
+        let text = "$T: .branchtargets $A, $B; brx.idx %r1, $T; $A: ret; $B: ret; }";
+        with_flow(text, |_, flow| assert_eq!(flow.blocks[0].next, [1, 2]));
+    }
+
+    #[test]
+    fn a_panic_is_inevitable_only_where_every_way_leads_to_one() {
+        let text =
+            "@%p1 bra $BAD; ret; $BAD: mov.b32 %r1, 1; bra.uni $WORSE; $WORSE: trap; exit; }";
+        with_flow(text, |_, flow| {
+            let panics: Vec<_> = flow.blocks.iter().map(|one| one.panics).collect();
+            assert_eq!(panics[..4], [false, false, true, true]);
+        });
+    }
+
+    #[test]
+    fn a_label_of_inline_assembly_may_occur_in_several_scopes() {
+        let text = "{ @p bra DONE; mov.b32 %r1, 1; DONE: } { @p bra DONE; mov.b32 %r1, 2; DONE: }
+            ret; }";
+        with_flow(text, |body, flow| {
+            let second = flow.block_of(2);
+            assert_eq!(body.instructions[2].opcode, "bra");
+            assert_eq!(flow.blocks[second].next, [flow.block_of(4), second + 1]);
+        });
+    }
+}

@@ -1,0 +1,146 @@
+//! Kernels' descriptions, which `#[kernel]` writes into the PTX as comments:
+//! `// ptx-std kernel NAME file=FILE line=N params=8,8,4 max_threads=256 min_blocks=4`.
+//!
+//! `params` are the bytes of each PTX parameter; the launch bounds are 0 when none were given.
+
+use std::path::PathBuf;
+
+use super::edit::Edits;
+use super::parse::{Function, Kind, Module};
+use super::places::Place;
+
+const MARK: &str = "// ptx-std kernel ";
+
+/// What a kernel's author wrote.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Description {
+    pub(crate) name: String,
+    pub(crate) place: Place,
+    /// Bytes of each parameter.
+    pub(crate) parameters: Vec<u64>,
+    max_threads: u32,
+    min_blocks: u32,
+}
+
+/// Reads every description in the module. What is no well-formed one is passed over.
+pub(crate) fn descriptions(module: &Module<'_>) -> Vec<Description> {
+    let lines = module.comments.iter();
+    lines
+        .filter_map(|line| parse(line.strip_prefix(MARK)?.trim_end()))
+        .collect()
+}
+
+fn parse(line: &str) -> Option<Description> {
+    // From the end, since the file's name may hold anything.
+    let (rest, min_blocks) = line.rsplit_once(" min_blocks=")?;
+    let (rest, max_threads) = rest.rsplit_once(" max_threads=")?;
+    let (rest, parameters) = rest.rsplit_once(" params=")?;
+    let (rest, number) = rest.rsplit_once(" line=")?;
+    let (name, file) = rest.split_once(" file=")?;
+    let sizes = parameters.split(',').filter(|size| !size.is_empty());
+    Some(Description {
+        name: name.trim().to_owned(),
+        place: Place {
+            file: PathBuf::from(file),
+            line: number.parse().ok()?,
+        },
+        parameters: sizes.map(str::parse).collect::<Result<_, _>>().ok()?,
+        max_threads: max_threads.parse().ok()?,
+        min_blocks: min_blocks.parse().ok()?,
+    })
+}
+
+/// The bytes of each parameter that the entry has. `None` for a form that is not known.
+pub(crate) fn parameter_sizes(entry: &Function<'_>) -> Option<Vec<u64>> {
+    let sizes = entry.parameters.iter();
+    sizes.map(|parameter| parameter_size(parameter)).collect()
+}
+
+/// `.param .u64 .ptr .align 1 x`, `.param .align 4 .b8 x[12]`.
+fn parameter_size(parameter: &str) -> Option<u64> {
+    let mut words = parameter.split_whitespace();
+    let bits: u64 = words.find_map(|word| {
+        let digits = word
+            .strip_prefix(['.'])?
+            .strip_prefix(['b', 'u', 's', 'f'])?;
+        digits.parse().ok()
+    })?;
+    let count = match parameter.split_once('[') {
+        Some((_, count)) => count.split(']').next()?.trim().parse().ok()?,
+        None => 1,
+    };
+    Some(bits / 8 * count)
+}
+
+/// Writes the launch bounds after each entry's parameters. The first bounds the number of threads
+/// of a block, whatever its shape: PTX defines `.maxntid` as a bound on the product.
+pub(crate) fn write_bounds(module: &Module<'_>, descriptions: &[Description], edits: &mut Edits) {
+    for description in descriptions {
+        let entry = module
+            .function(&description.name)
+            .filter(|function| function.kind == Kind::Entry && function.body.is_some());
+        let Some(entry) = entry else { continue };
+        let bounds = [
+            (".maxntid", description.max_threads, ", 1, 1"),
+            (".minnctapersm", description.min_blocks, ""),
+        ];
+        for (directive, bound, rest) in bounds {
+            if bound > 0 && !entry.attributes.contains(directive) {
+                edits.insert(entry.attributes_at, format!("\n{directive} {bound}{rest}"));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "
+// ptx-std kernel bounded file=my crate/lib.rs line=27 params=8,4,12 max_threads=256 min_blocks=4
+// ptx-std kernel free file=lib.rs line=3 params= max_threads=0 min_blocks=0
+// ptx-std kernel broken
+.visible .entry bounded(
+\t.param .u64 .ptr .align 1 bounded_param_0,
+\t.param .f32 bounded_param_1,
+\t.param .align 4 .b8 bounded_param_2[12]
+)
+{
+\tret;
+}
+.visible .entry free()
+{
+\tret;
+}
+";
+
+    #[test]
+    fn descriptions_and_parameters_are_read() {
+        let module = Module::parse(TEXT).expect("PTX");
+        let all = descriptions(&module);
+        assert_eq!(all.len(), 2, "{all:?}");
+        assert_eq!(all[0].place.to_string(), "my crate/lib.rs:27");
+        assert_eq!(all[0].parameters, [8, 4, 12]);
+        assert!(all[1].parameters.is_empty());
+        for description in &all {
+            let entry = module.function(&description.name).expect("it is there");
+            assert_eq!(
+                parameter_sizes(entry).as_ref(),
+                Some(&description.parameters)
+            );
+        }
+    }
+
+    #[test]
+    fn bounds_are_written_between_parameters_and_body() {
+        let module = Module::parse(TEXT).expect("PTX");
+        let mut edits = Edits::default();
+        write_bounds(&module, &descriptions(&module), &mut edits);
+        let text = edits.apply(TEXT);
+        assert!(
+            text.contains("[12]\n)\n.maxntid 256, 1, 1\n.minnctapersm 4\n{"),
+            "{text}"
+        );
+        assert!(text.contains("free()\n{"), "{text}");
+    }
+}

@@ -1,0 +1,145 @@
+//! `duplicated-barrier`
+
+use std::collections::BTreeMap;
+
+use super::super::instruction::{Instruction, Location};
+use super::{Defined, Report, Subject};
+
+/// What threads wait for each other at, or exchange values at.
+const CONVERGENT: &[&str] = &[
+    "bar.sync",
+    "bar.red",
+    "bar.arrive",
+    "bar.warp.sync",
+    "barrier",
+    "shfl.sync",
+    "vote.sync",
+    "match.any.sync",
+    "match.all.sync",
+    "redux.sync",
+];
+
+/// What two copies of one instruction of the source have in common.
+type Key<'t> = (&'t str, Location, Option<Location>);
+
+/// Finds convergent instructions of which two copies lie in different arms of a branch. Copies that
+/// follow one another are those of an unrolled loop. Without line information nothing tells copies
+/// from two instructions of the source.
+pub(super) fn check(subject: &Subject<'_, '_>) -> Vec<Report> {
+    let mut reports = Vec::new();
+    for function in subject.defined() {
+        for ((opcode, ..), copies) in copies(subject, function) {
+            if let Some(copy) = in_another_arm(function, &copies) {
+                reports.push(subject.report(function, copy, message(opcode)));
+            }
+        }
+    }
+    reports
+}
+
+fn message(opcode: &str) -> String {
+    format!(
+        "the compiler copied this {opcode} into several arms of a branch, where not all threads \
+         that should meet do: call ptx-std's function for it and not `asm!`, move the branch so \
+         that the call stands before or after it, or build with a newer compiler"
+    )
+}
+
+/// The convergent instructions of the function, by what copies have in common.
+fn copies<'t>(
+    subject: &Subject<'_, 't>,
+    function: Defined<'_, 't>,
+) -> BTreeMap<Key<'t>, Vec<usize>> {
+    let mut copies: BTreeMap<Key<'_>, Vec<usize>> = BTreeMap::new();
+    for (index, instruction) in function.body.instructions.iter().enumerate() {
+        let Some(innermost) = instruction.location.filter(|_| is_convergent(instruction)) else {
+            continue;
+        };
+        let caller = subject
+            .sources
+            .location(subject.module, function.body, index);
+        let key = (instruction.opcode, innermost, caller);
+        copies.entry(key).or_default().push(index);
+    }
+    copies
+}
+
+fn is_convergent(instruction: &Instruction<'_>) -> bool {
+    CONVERGENT.iter().any(|name| {
+        let rest = instruction.opcode.strip_prefix(name);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    })
+}
+
+/// A copy that can be left out where another one is not, and the other way round.
+fn in_another_arm(function: Defined<'_, '_>, copies: &[usize]) -> Option<usize> {
+    let block = |copy: &usize| function.flow.block_of(*copy);
+    let apart = |one: usize, two: usize| {
+        !function.flow.dominates(one, two) && !function.flow.dominates(two, one)
+    };
+    let later = copies.iter().enumerate().skip(1);
+    later
+        .filter(|(index, copy)| {
+            let earlier = copies[..*index].iter();
+            earlier.map(block).any(|other| apart(other, block(copy)))
+        })
+        .map(|(_, copy)| *copy)
+        .next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Lint;
+    use super::super::testing::lines;
+
+    /// A barrier after each arm's own work, of library line 9.
+    fn arms(one: &str, other: &str) -> String {
+        format!(
+            ".entry k() {{
+.loc 1 4 3
+@%p1 bra $ELSE;
+{one}
+bra.uni $END;
+$ELSE:
+{other}
+$END: ret; }}"
+        )
+    }
+
+    #[test]
+    fn a_barrier_copied_into_both_arms_is_found() {
+        for opcode in [
+            "bar.sync 0",
+            "shfl.sync.idx.b32 %r1|%p2, %r2, 0, 31, -1",
+            "barrier.sync 1",
+        ] {
+            let barrier = format!(".loc 2 9 1\n{opcode};");
+            let lines = lines(Lint::DuplicatedBarrier, &arms(&barrier, &barrier));
+            assert_eq!(lines.len(), 1, "{lines:?}");
+            let start = "kernel k, kernels/src/lib.rs:4: duplicated-barrier: ";
+            assert!(lines[0].starts_with(start), "{lines:?}");
+        }
+    }
+
+    #[test]
+    fn two_barriers_of_the_source_are_silent() {
+        let barrier =
+            |line: u32| format!(".loc 1 {line} 5\nadd.s32 %r1, %r1, 1;\n.loc 2 9 1\nbar.sync 0;");
+        let silent = |module: &str| {
+            assert_eq!(lines(Lint::DuplicatedBarrier, module), [""; 0], "{module}");
+        };
+        silent(&arms(&barrier(5), &barrier(7)));
+        silent(&arms("bar.sync 0;", ""));
+        let unknown = "\nbar.sync 0;".to_owned();
+        silent(&arms(&unknown, &unknown).replace(".loc", "//"));
+        let kinds = ["bar.sync 0;", "bar.warp.sync -1;"];
+        silent(&arms(kinds[0], kinds[1]));
+    }
+
+    #[test]
+    fn an_unrolled_loop_repeats_its_barrier_and_is_silent() {
+        let round = "\n.loc 1 5 5\nadd.s32 %r1, %r1, 1;\n.loc 2 9 1\nbar.sync 0;\n@%p1 bra $END;";
+        let module = format!(".entry k() {{ {round} {round} {round} $END: ret; }}");
+        assert_eq!(lines(Lint::DuplicatedBarrier, &module), [""; 0]);
+    }
+}

@@ -1,0 +1,257 @@
+//! What the builder looks for in the PTX, and what it does when it finds it.
+
+mod barriers;
+mod externals;
+mod generic_access;
+mod panics;
+mod parameters;
+mod stack;
+#[cfg(test)]
+mod testing;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::body::Body;
+use super::calls::Calls;
+use super::flow::Flow;
+use super::kernels::Description;
+use super::parse::{Function, Module};
+use super::places::{Place, Sources};
+use super::spaces::Spaces;
+
+macro_rules! lints {
+    ($($(#[$doc:meta])* $variant:ident = $name:literal, $level:ident, $check:path;)*) => {
+        /// Something in the PTX that makes a kernel wrong or slow.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum Lint {
+            $(
+                $(#[$doc])*
+                #[doc = concat!("\n\nNamed `", $name, "`; [`Level::", stringify!($level), "`] by default.")]
+                $variant,
+            )*
+        }
+
+        impl Lint {
+            /// Every lint.
+            pub const ALL: &[Lint] = &[$(Lint::$variant),*];
+
+            /// As messages name it.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Lint::$variant => $name,)*
+                }
+            }
+
+            /// What is done about it if [`crate::CudaBuilder::lint`] says nothing else.
+            pub fn default_level(self) -> Level {
+                match self {
+                    $(Lint::$variant => Level::$level,)*
+                }
+            }
+
+            fn check(self, subject: &Subject<'_, '_>) -> Vec<Report> {
+                match self {
+                    $(Lint::$variant => $check(subject),)*
+                }
+            }
+        }
+    };
+}
+
+lints! {
+    /// An entry's parameters are not those that the kernel's author wrote, so that a launch would
+    /// pass them wrongly.
+    EntryParameters = "entry-parameters", Deny, parameters::check;
+    /// A function or variable is used that nothing defines: the driver refuses the module.
+    UnresolvedExternal = "unresolved-external", Deny, externals::check;
+    /// A barrier or a warp-wide exchange was copied into two arms of a branch, where not all of its
+    /// threads meet.
+    DuplicatedBarrier = "duplicated-barrier", Deny, barriers::check;
+    /// An access to shared or constant memory whose address may be of another space, so that it is
+    /// made through the slower generic path.
+    GenericSharedAccess = "generic-shared-access", Deny, generic_access::check;
+    /// A stack frame: it lies in local memory, which is off the chip.
+    LocalMemory = "local-memory", Deny, stack::check;
+    /// A check in a loop that panics, such as that of an index.
+    PanicInLoop = "panic-in-loop", Warn, panics::check;
+}
+
+impl fmt::Display for Lint {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+/// What is done about a [`Lint`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Level {
+    /// Nothing.
+    Allow,
+    /// Cargo shows it as a warning.
+    Warn,
+    /// The build fails.
+    Deny,
+}
+
+/// A [`Finding`]'s weight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// The build fails.
+    Error,
+    /// The build goes on.
+    Warning,
+}
+
+/// One place where a [`Lint`] was found.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Finding {
+    /// Whether the build fails.
+    pub severity: Severity,
+    /// What was found.
+    pub lint: Lint,
+    /// The kernel, or a function that no kernel calls.
+    pub kernel: String,
+    /// The line of the source, if the PTX tells.
+    pub place: Option<Place>,
+    /// What is wrong and what to do.
+    pub message: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "kernel {}", self.kernel)?;
+        if let Some(place) = &self.place {
+            write!(formatter, ", {place}")?;
+        }
+        write!(formatter, ": {}: {}", self.lint, self.message)
+    }
+}
+
+/// What is done about each lint.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Levels(BTreeMap<Lint, Level>);
+
+impl Levels {
+    pub(crate) fn set(&mut self, lint: Lint, level: Level) {
+        self.0.insert(lint, level);
+    }
+
+    fn severity(&self, lint: Lint) -> Option<Severity> {
+        let level = self.0.get(&lint).copied();
+        match level.unwrap_or(lint.default_level()) {
+            Level::Allow => None,
+            Level::Warn => Some(Severity::Warning),
+            Level::Deny => Some(Severity::Error),
+        }
+    }
+}
+
+/// What a lint says: a [`Finding`] but for its weight.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Report {
+    kernel: String,
+    place: Option<Place>,
+    message: String,
+}
+
+/// Looks for everything that is not allowed. The same words about the same line are said once.
+pub(crate) fn check(subject: &Subject<'_, '_>, levels: &Levels) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for &lint in Lint::ALL {
+        let Some(severity) = levels.severity(lint) else {
+            continue;
+        };
+        for report in lint.check(subject) {
+            let finding = Finding {
+                severity,
+                lint,
+                kernel: report.kernel,
+                place: report.place,
+                message: report.message,
+            };
+            if !findings.contains(&finding) {
+                findings.push(finding);
+            }
+        }
+    }
+    findings
+}
+
+/// A module with all that is known about it.
+pub(crate) struct Subject<'a, 't> {
+    module: &'a Module<'t>,
+    spaces: &'a [Option<Spaces<'t>>],
+    descriptions: &'a [Description],
+    sources: &'a Sources,
+    calls: Calls,
+}
+
+/// A function of the module that has a body.
+#[derive(Clone, Copy)]
+struct Defined<'a, 't> {
+    index: usize,
+    function: &'a Function<'t>,
+    body: &'a Body<'t>,
+    flow: &'a Flow,
+}
+
+impl<'a, 't> Subject<'a, 't> {
+    pub(crate) fn new(
+        module: &'a Module<'t>,
+        spaces: &'a [Option<Spaces<'t>>],
+        descriptions: &'a [Description],
+        sources: &'a Sources,
+    ) -> Self {
+        Subject {
+            module,
+            spaces,
+            descriptions,
+            sources,
+            calls: Calls::new(module),
+        }
+    }
+
+    fn defined(&self) -> impl Iterator<Item = Defined<'_, 't>> {
+        let functions = self.module.functions.iter().enumerate();
+        functions.filter_map(|(index, function)| {
+            Some(Defined {
+                index,
+                function,
+                body: function.body.as_ref()?,
+                flow: self.calls.flow(index)?,
+            })
+        })
+    }
+
+    /// The functions that run when no kernel panics.
+    fn ordinary(&self) -> impl Iterator<Item = Defined<'_, 't>> {
+        let ordinary = self.calls.ordinary(self.module);
+        self.defined()
+            .filter(move |function| ordinary.contains(&function.index))
+    }
+
+    /// Reports something about an instruction.
+    fn report(&self, within: Defined<'_, '_>, instruction: usize, message: String) -> Report {
+        let place = self.sources.place(self.module, within.body, instruction);
+        let kernel = self.calls.kernel_of(self.module, within.index);
+        let name = readable(within.function.name);
+        let message = match &kernel {
+            Some(kernel) if *kernel != name => format!("in {name}: {message}"),
+            _ => message,
+        };
+        let kernel = kernel.unwrap_or(name);
+        let described = self.descriptions.iter().find(|one| one.name == kernel);
+        Report {
+            place: place.or_else(|| described.map(|one| one.place.clone())),
+            kernel,
+            message,
+        }
+    }
+}
+
+/// The name as it stands in the source.
+fn readable(symbol: &str) -> String {
+    format!("{:#}", rustc_demangle::demangle(symbol))
+}

@@ -1,0 +1,44 @@
+//! Modules with a planted fault, for the tests of each lint.
+
+use super::super::{Options, Sources, process};
+use super::{Finding, Level, Levels, Lint};
+
+/// File 1 is the kernel's, file 2 a library's.
+const FILES: &str = "
+.file 1 \"/w/kernels/src/lib.rs\"
+.file 2 \"/w/std/src/lib.rs\"
+";
+
+pub(super) fn options(level: impl Fn(Lint) -> Level) -> Options {
+    let mut levels = Levels::default();
+    for &lint in Lint::ALL {
+        levels.set(lint, level(lint));
+    }
+    Options {
+        sources: Sources {
+            root: "/w".into(),
+            kernels: vec!["/w/kernels".into()],
+            libraries: vec!["/w/std".into()],
+        },
+        levels,
+    }
+}
+
+/// What the lint alone finds in the module.
+pub(super) fn findings(lint: Lint, module: &str) -> Vec<Finding> {
+    let only = |one| {
+        if one == lint {
+            Level::Deny
+        } else {
+            Level::Allow
+        }
+    };
+    let text = format!(".version 7.8\n.target sm_90\n.address_size 64\n{module}{FILES}");
+    process(&text, &options(only)).expect("PTX").findings
+}
+
+/// The same, as the reader sees them.
+pub(super) fn lines(lint: Lint, module: &str) -> Vec<String> {
+    let findings = findings(lint, module);
+    findings.iter().map(Finding::to_string).collect()
+}

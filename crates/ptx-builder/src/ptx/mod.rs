@@ -1,0 +1,70 @@
+//! The PTX that LLVM wrote: what is made better in it, and what is refused.
+//!
+//! Everything here is a function of the text. [`process`] reads it ([`parse`]), writes the kernels'
+//! launch bounds into it ([`kernels`]), names the state space of accesses to shared and constant
+//! memory ([`spaces`], [`rewrite`]), and looks for what should not be there ([`lints`]).
+
+mod access;
+mod body;
+mod calls;
+mod edit;
+mod flow;
+mod instruction;
+mod kernels;
+pub(crate) mod lints;
+mod parse;
+mod places;
+mod rewrite;
+mod scanner;
+mod spaces;
+
+use edit::Edits;
+use lints::{Finding, Levels, Subject};
+use parse::Module;
+pub(crate) use parse::ParseError;
+pub use places::Place;
+pub(crate) use places::Sources;
+use spaces::Spaces;
+
+/// What [`process`] has to know besides the text.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Options {
+    pub(crate) sources: Sources,
+    pub(crate) levels: Levels,
+}
+
+/// What [`process`] makes of a text.
+#[derive(Debug)]
+pub(crate) struct Processed {
+    pub(crate) text: String,
+    /// What is not allowed, lint by lint.
+    pub(crate) findings: Vec<Finding>,
+}
+
+/// Rewrites and checks a PTX module.
+///
+/// # Errors
+/// The text ends within a function or a declaration.
+pub(crate) fn process(text: &str, options: &Options) -> Result<Processed, ParseError> {
+    let module = Module::parse(text)?;
+    let descriptions = kernels::descriptions(&module);
+    let spaces: Vec<Option<Spaces<'_>>> = module
+        .functions
+        .iter()
+        .map(|function| function.body.as_ref().map(Spaces::of))
+        .collect();
+    let mut edits = Edits::default();
+    rewrite::declare_shared(&module, &mut edits);
+    rewrite::place_constants(&module, &mut edits);
+    kernels::write_bounds(&module, &descriptions, &mut edits);
+    for (function, spaces) in module.functions.iter().zip(&spaces) {
+        if let Some(spaces) = spaces {
+            rewrite::name_spaces(&module, function, spaces, &mut edits);
+        }
+    }
+    let subject = Subject::new(&module, &spaces, &descriptions, &options.sources);
+    Ok(Processed {
+        text: rewrite::strip_constant_mark(&edits.apply(text)),
+        findings: lints::check(&subject, &options.levels),
+    })
+}

@@ -1,0 +1,224 @@
+//! What the builder refuses in the PTX of real kernels, each with a twin that it does not.
+
+mod support;
+
+use ptx_builder::{CudaBuilder, CudaBuilderError, Finding, Level, Lint, Severity};
+use support::{build, kernel_crate};
+
+/// Denies the lint alone.
+fn only(builder: CudaBuilder, lint: Lint) -> CudaBuilder {
+    let quiet = Lint::ALL
+        .iter()
+        .fold(builder, |builder, &other| builder.lint(other, Level::Allow));
+    quiet.lint(lint, Level::Deny)
+}
+
+/// What the lint finds in the kernels, which begin in line 3.
+fn findings(name: &str, lint: Lint, kernels: &str) -> Vec<Finding> {
+    let folder = kernel_crate(name, kernels);
+    match only(build(&folder), lint).build() {
+        Ok(_) => Vec::new(),
+        Err(CudaBuilderError::Lints { findings, .. }) => findings,
+        Err(other) => panic!("{other}"),
+    }
+}
+
+/// Asserts one finding in the kernel `faulty` at the line, and none in the twin.
+fn assert_found(lint: Lint, line: u32, faulty: &str, clean: &str) {
+    let name = |kind: &str| format!("fixture-{kind}-{lint}");
+    let found = findings(&name("faulty"), lint, faulty);
+    let [finding] = &found[..] else {
+        panic!("one finding, not {found:#?}");
+    };
+    let place = finding.place.as_ref().expect("a line");
+    assert_eq!(finding.kernel, "faulty", "{finding}");
+    assert!(place.file.ends_with("src/lib.rs"), "{finding}");
+    assert_eq!(place.line, line, "{finding}");
+    assert_eq!(finding.severity, Severity::Error);
+    assert_eq!(findings(&name("clean"), lint, clean), []);
+}
+
+#[test]
+fn a_function_that_nothing_defines() {
+    assert_found(
+        Lint::UnresolvedExternal,
+        4,
+        "unsafe extern \"C\" { fn missing(x: f32) -> f32; }
+#[kernel] pub unsafe fn faulty(y: *mut f32) { unsafe { *y = missing(*y) } }",
+        "#[inline(never)] fn present(x: f32) -> f32 { x * 2.0 }
+#[kernel] pub unsafe fn clean(y: *mut f32) { unsafe { *y = present(*y) } }",
+    );
+}
+
+const TILE: &str = r#"
+#[inline(always)] fn tile() -> *mut f32 { let p: *mut f32; unsafe { core::arch::asm!(
+"mov.u64 {p}, __shared_fixture__4_256; cvta.shared.u64 {p}, {p};", p = out(reg64) p,
+options(pure, nomem, nostack)) }; p }"#;
+
+#[test]
+fn an_access_to_shared_memory_or_to_another() {
+    assert_found(
+        Lint::GenericSharedAccess,
+        9,
+        &format!(
+            "{TILE}
+#[kernel] pub unsafe fn faulty(x: *mut f32, n: usize) {{
+    let either = if n > 3 {{ tile() }} else {{ x }};
+    unsafe {{ *either = 1.0 }};
+}}"
+        ),
+        &format!(
+            "{TILE}
+#[kernel] pub unsafe fn clean(x: *mut f32, n: usize) {{
+    unsafe {{ if n > 3 {{ *tile() = *x }} else {{ *x += 1.0 }} }};
+}}"
+        ),
+    );
+}
+
+#[test]
+fn an_array_indexed_by_what_only_the_run_tells() {
+    assert_found(
+        Lint::LocalMemory,
+        4,
+        "#[kernel] pub unsafe fn faulty(y: *mut u32, n: usize, m: usize) {
+    let mut all = [1_u32, 2, 3, 4, 5];
+    all[n % 5] = 7;
+    unsafe { *y = all[m % 5] };
+}",
+        "#[kernel] pub unsafe fn clean(y: *mut u32, n: u32) {
+    let mut all = [1_u32, 2, 3, 4, 5];
+    for one in &mut all { *one *= n }
+    unsafe { *y = all.iter().sum() };
+}",
+    );
+}
+
+#[test]
+fn an_index_checked_in_a_loop() {
+    assert_found(
+        Lint::PanicInLoop,
+        5,
+        "#[kernel] pub unsafe fn faulty(x: &[f32], y: *mut f32, n: usize) {
+    let mut sum = 0.0;
+    for i in 0..n { sum += x[i * 3] }
+    unsafe { *y = sum };
+}",
+        "#[kernel] pub unsafe fn clean(x: &[f32], y: *mut f32, n: usize) {
+    let mut sum = 0.0;
+    for v in x[..n].iter().step_by(3) { sum += v }
+    unsafe { *y = sum };
+}",
+    );
+}
+
+fn description(parameters: &str) -> String {
+    format!(
+        "core::arch::global_asm!(\"// ptx-std kernel NAME file=src/lib.rs line=5 \
+         params={parameters} max_threads=256 min_blocks=4\");
+#[kernel] pub unsafe fn NAME(x: &[f32], y: *mut f32) {{ unsafe {{ *y = x.len() as f32 }} }}"
+    )
+}
+
+#[test]
+fn parameters_other_than_described() {
+    assert_found(
+        Lint::EntryParameters,
+        5,
+        &description("8,8").replace("NAME", "faulty"),
+        &description("8,8,8").replace("NAME", "clean"),
+    );
+}
+
+#[test]
+fn each_barrier_of_the_source_occurs_once() {
+    let kernels = "
+#[inline(never)] fn meet(x: f32) -> f32 { thread::sync_threads(); x + 1.0 }
+#[kernel] pub unsafe fn after_a_branch(y: *mut f32, n: usize) {
+    let t = thread::thread_idx_x() as usize;
+    unsafe { if t < n { *y.add(t) = 1.0 } else { *y.add(2 * t) = 2.0 } };
+    thread::sync_threads();
+    unsafe { if t < n { *y.add(3 * t) = *y } };
+}
+#[kernel] pub unsafe fn in_a_helper(y: *mut f32, n: usize) {
+    let t = thread::thread_idx_x() as usize;
+    let x = if t < n { 1.0 } else { 2.0 };
+    unsafe { *y.add(t) = meet(x) };
+}
+#[kernel] pub unsafe fn in_a_loop(y: *mut f32, n: usize) {
+    let t = thread::thread_idx_x() as usize;
+    for i in 0..n {
+        unsafe { if t < i { *y.add(t) += 1.0 } };
+        thread::sync_threads();
+        unsafe { *y.add(t + i) += *y };
+    }
+}";
+    let folder = kernel_crate("fixture-barriers", kernels);
+    let path = only(build(&folder), Lint::DuplicatedBarrier)
+        .build()
+        .expect("nothing is found");
+    let ptx = std::fs::read_to_string(path).expect("written");
+    assert_eq!(ptx.matches("bar.sync").count(), 3, "{ptx}");
+    for kernel in ["after_a_branch", "in_a_loop"] {
+        let (_, entry) = ptx.split_once(&format!(".entry {kernel}(")).expect("there");
+        let body = entry.split(".entry").next().unwrap_or(entry);
+        assert_eq!(body.matches("bar.sync").count(), 1, "{kernel}:\n{body}");
+    }
+}
+
+#[test]
+fn a_barrier_that_the_compiler_copied() {
+    // Inline assembly is not convergent, so the compiler takes the barrier into both arms, to
+    // test the condition once.
+    let kernel = "#[inline(always)] fn meet() {
+    BARRIER
+}
+#[kernel] pub unsafe fn NAME(y: *mut f32, n: u32) {
+    let few = thread::thread_idx_x() < n;
+    if few { unsafe { *y = 1.0 } }
+    meet();
+    if few { unsafe { *y.add(1) = 2.0 } }
+}";
+    let with = |name: &str, barrier: &str| kernel.replace("NAME", name).replace("BARRIER", barrier);
+    assert_found(
+        Lint::DuplicatedBarrier,
+        4,
+        &with("faulty", "unsafe { core::arch::asm!(\"bar.sync 0;\") }"),
+        &with("clean", "thread::sync_threads()"),
+    );
+}
+
+#[test]
+fn findings_are_listed_one_a_line_with_what_to_do() {
+    let kernels = "#[kernel] pub unsafe fn looks_up(y: *mut u32, n: usize, m: usize) {
+    let mut all = [1_u32, 2, 3, 4, 5];
+    all[n % 5] = 7;
+    unsafe { *y = all[m % 5] };
+}";
+    let folder = kernel_crate("fixture-listed", kernels);
+    let error = build(&folder)
+        .build()
+        .expect_err("it is denied")
+        .to_string();
+    for part in [
+        "sm_90",
+        "\n  kernel looks_up, src/lib.rs:4: local-memory: ",
+        "20 bytes",
+        "index arrays",
+    ] {
+        assert!(error.contains(part), "{part:?} is not in:\n{error}");
+    }
+    build(&folder)
+        .lint(Lint::LocalMemory, Level::Warn)
+        .build()
+        .expect("a warning is no error");
+    let error = build(&folder)
+        .generate_line_info(false)
+        .build()
+        .expect_err("it is denied without lines too")
+        .to_string();
+    assert!(
+        error.contains("\n  kernel looks_up: local-memory: "),
+        "{error}"
+    );
+}
