@@ -8,6 +8,7 @@ use std::process::Command;
 
 use cargo_metadata::{Metadata, MetadataCommand, Package, PackageId};
 
+use crate::options::Options;
 use crate::toolchain::Toolchain;
 use crate::{CudaBuilderError, NvvmArch};
 
@@ -117,7 +118,7 @@ pub(crate) fn compile(
     toolchain: &Toolchain,
     kernels: &KernelCrate,
     arch: NvvmArch,
-    fma_contraction: bool,
+    options: &Options,
     target_dir: &Path,
 ) -> Result<PathBuf, CudaBuilderError> {
     let mut command = Command::new(&toolchain.cargo);
@@ -125,6 +126,8 @@ pub(crate) fn compile(
     command
         .current_dir(kernels.folder())
         .env("RUSTC", &toolchain.rustc)
+        // What Rust-CUDA's kernels read with env!: 900 for compute capability 9.0.
+        .env("CUDA_ARCH", format!("{}0", arch.number()))
         // -Zbuild-std, and the features of `core` that only a compiler's own crates may use.
         .env("RUSTC_BOOTSTRAP", "1")
         .env("CARGO_TARGET_DIR", target_dir)
@@ -132,16 +135,20 @@ pub(crate) fn compile(
         .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1")
         .env("CARGO_PROFILE_RELEASE_PANIC", "abort")
         .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "3")
-        .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
         .env("CARGO_PROFILE_RELEASE_STRIP", "none")
         .env(
             "CARGO_ENCODED_RUSTFLAGS",
-            rustflags(toolchain, arch, fma_contraction).join("\u{1f}"),
+            rustflags(toolchain, arch, options).join("\u{1f}"),
         )
         .args(["rustc", "--lib", "--release", "--crate-type", "cdylib"])
         .args(["-Zbuild-std=core,alloc", "--target", TARGET])
+        .args(&options.build_args)
         // Kernel crates need not name the feature that #[kernel] expands to.
-        .args(["--", "-Zcrate-attr=feature(abi_ptx)"]);
+        .args(["--", "-Zcrate-attr=feature(abi_ptx)"])
+        .args(options.flags_of_last());
+    for (name, value) in options.profile() {
+        command.env(format!("CARGO_PROFILE_RELEASE_{name}"), value);
+    }
     let output = command
         .output()
         .map_err(|error| CudaBuilderError::io("run", &toolchain.cargo, error))?;
@@ -156,11 +163,9 @@ pub(crate) fn compile(
     Ok(target_dir.join(TARGET).join("release/deps").join(file))
 }
 
-fn rustflags(toolchain: &Toolchain, arch: NvvmArch, fma_contraction: bool) -> Vec<String> {
-    let fma_level = u32::from(fma_contraction);
+fn rustflags(toolchain: &Toolchain, arch: NvvmArch, options: &Options) -> Vec<String> {
     let mut flags = vec![
         format!("-Ctarget-cpu={arch}"),
-        format!("-Cllvm-args=-nvptx-fma-level={fma_level}"),
         // With fat LTO the assembly of the cdylib is the whole program's PTX, so there is nothing
         // left to link and no bitcode linker is needed.
         "--emit=asm".to_owned(),
@@ -169,6 +174,7 @@ fn rustflags(toolchain: &Toolchain, arch: NvvmArch, fma_contraction: bool) -> Ve
     if toolchain.needs_jump_threading_off() {
         flags.push("-Zmir-enable-passes=-JumpThreading".to_owned());
     }
+    flags.extend(options.flags_of_all(arch));
     flags
 }
 

@@ -1,51 +1,15 @@
 //! Kernel crates built to PTX, and the ways in which that fails.
 
+mod support;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use ptx_builder::toolchain::{Reason, Toolchain};
 use ptx_builder::{CudaBuilder, CudaBuilderError, NvvmArch};
+use support::kernel_crate;
 use tempfile::TempDir;
-
-fn workspace() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
-}
-
-/// A kernel crate `name` in a folder of its own, with a path dependency `helper` beside it.
-fn kernel_crate(name: &str, kernel: &str) -> TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
-    let ptx_std = workspace()
-        .join("crates/ptx-std")
-        .canonicalize()
-        .expect("it is there");
-    let write = |path: &str, text: String| {
-        let path = folder.path().join(path);
-        fs::create_dir_all(path.parent().expect("in the folder")).expect("writable");
-        fs::write(path, text).expect("writable");
-    };
-    let manifest = |name: &str, dependencies: &str| {
-        format!(
-            "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
-             [dependencies]\n{dependencies}\n[workspace]\n"
-        )
-    };
-    let dependencies = format!(
-        "cuda_std = {{ package = \"ptx-std\", path = {ptx_std:?} }}\n\
-         helper = {{ path = \"../helper\" }}\n"
-    );
-    write("kernel/Cargo.toml", manifest(name, &dependencies));
-    write(
-        "kernel/src/lib.rs",
-        format!("#![no_std]\nuse cuda_std::prelude::*;\n{kernel}"),
-    );
-    write("helper/Cargo.toml", manifest("helper", ""));
-    write(
-        "helper/src/lib.rs",
-        "#![no_std]\npub const FACTOR: f32 = 7.0;\n".to_owned(),
-    );
-    folder
-}
 
 const SCALE: &str = "
 /// # Safety
@@ -58,11 +22,9 @@ pub unsafe fn scale(x: &[f32], y: *mut f32, a: f32) {
 }
 ";
 
-/// Builds beside the workspace's own kernels and with their flags, so that `core` is there already.
+/// As the workspace's own kernels are built.
 fn build(folder: &TempDir) -> CudaBuilder {
-    CudaBuilder::new(folder.path().join("kernel"))
-        .fma_contraction(false)
-        .target_dir(workspace().join("target/ptx"))
+    support::builder(folder).fma_contraction(false)
 }
 
 #[test]
@@ -90,7 +52,11 @@ fn a_kernel_becomes_an_entry_with_the_parameters_of_its_description() {
         "{body}"
     );
     let table = fs::read_to_string(table).expect("written");
-    assert_eq!(table, format!("[\n    (90, include_str!({copy:?})),\n]\n"));
+    let row = format!("[\n    (90, include_str!({copy:?}), ");
+    assert!(
+        table.starts_with(&row) && table.ends_with("),\n]\n"),
+        "{table}"
+    );
 }
 
 #[test]

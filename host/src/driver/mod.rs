@@ -49,7 +49,7 @@ pub use choice::DeviceChoice;
 pub use error::DriverError;
 pub use facts::{Facts, GpuFacts, Limits};
 pub use launch::{Prepared, Shape};
-pub use ptx::embedded_ptx;
+pub use ptx::{embedded_ptx, embedded_resources};
 pub use stream::{Event, Stream};
 
 use gpu::Gpu;

@@ -1,0 +1,55 @@
+//! Kernel crates to build.
+#![allow(dead_code, unreachable_pub, reason = "each test uses its part")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use ptx_builder::CudaBuilder;
+use tempfile::TempDir;
+
+pub fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A kernel crate `name` in a folder of its own, with a path dependency `helper` beside it.
+pub fn kernel_crate(name: &str, kernel: &str) -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ptx_std = workspace()
+        .join("crates/ptx-std")
+        .canonicalize()
+        .expect("it is there");
+    let write = |path: &str, text: String| {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().expect("in the folder")).expect("writable");
+        fs::write(path, text).expect("writable");
+    };
+    let manifest = |name: &str, dependencies: &str| {
+        format!(
+            "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
+             [features]\nextra = []\n\n[dependencies]\n{dependencies}\n[workspace]\n"
+        )
+    };
+    let dependencies = format!(
+        "cuda_std = {{ package = \"ptx-std\", path = {ptx_std:?} }}\n\
+         helper = {{ path = \"../helper\" }}\n"
+    );
+    write("kernel/Cargo.toml", manifest(name, &dependencies));
+    write(
+        "kernel/src/lib.rs",
+        format!(
+            "#![no_std] #![feature(core_intrinsics)] #![allow(internal_features)]\n\
+             use cuda_std::prelude::*;\n{kernel}"
+        ),
+    );
+    write("helper/Cargo.toml", manifest("helper", ""));
+    write(
+        "helper/src/lib.rs",
+        "#![no_std]\npub const FACTOR: f32 = 7.0;\n".to_owned(),
+    );
+    folder
+}
+
+/// Builds beside the workspace's own kernels, so that `core` is there already.
+pub fn builder(folder: &TempDir) -> CudaBuilder {
+    CudaBuilder::new(folder.path().join("kernel")).target_dir(workspace().join("target/ptx"))
+}
