@@ -2,12 +2,12 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use cuda_builder::nvidia::Tool;
 
-use super::{KernelsError, check, names};
+use super::{KernelsError, names, not_embedded};
 use crate::driver::embedded_ptx;
 
 /// The PTX of the entry `name` alone: of `arch`, or of the newest embedded architecture.
@@ -30,12 +30,14 @@ pub fn ptx(arch: Option<u32>, name: &str) -> Result<&'static str, KernelsError> 
 pub fn machine_code(arch: Option<u32>, name: &str) -> Result<String, KernelsError> {
     ptx(arch, name)?;
     let (arch, module) = module(arch)?;
-    let start = std::env::current_exe().unwrap_or_default();
-    let find = |tool: Tool| tool.find(Path::new(".")).or_else(|_| tool.find(&start));
+    let here = std::env::current_dir().unwrap_or_default();
+    let program = std::env::current_exe().unwrap_or_default();
+    let find = |tool: Tool| tool.find(&here).or_else(|_| tool.find(&program));
     let (ptxas, nvdisasm) = (find(Tool::Ptxas)?, find(Tool::Nvdisasm)?);
-    let scratch = Scratch::new()?;
-    let source = scratch.write("kernels.ptx", module)?;
-    let cubin = scratch.0.join("kernels.cubin");
+    let folder = tempfile::tempdir().map_err(io("create a folder in", &std::env::temp_dir()))?;
+    let source = folder.path().join("kernels.ptx");
+    let cubin = folder.path().join("kernels.cubin");
+    fs::write(&source, module).map_err(io("write", &source))?;
     let target = format!("-arch=sm_{arch}");
     let assemble: [&OsStr; 6] = [
         target.as_ref(),
@@ -52,16 +54,12 @@ pub fn machine_code(arch: Option<u32>, name: &str) -> Result<String, KernelsErro
 
 /// The architecture's PTX, or the newest.
 fn module(arch: Option<u32>) -> Result<(u32, &'static str), KernelsError> {
-    check(arch.as_slice())?;
     let wanted = |(it, _): &&(u32, _)| arch.is_none_or(|arch| arch == *it);
     embedded_ptx()
         .iter()
         .rfind(wanted)
         .copied()
-        .ok_or(KernelsError::NotEmbedded {
-            arch: arch.unwrap_or(0),
-            embedded: Vec::new(),
-        })
+        .ok_or_else(|| not_embedded(arch.unwrap_or_default()))
 }
 
 /// Name and text of each entry.
@@ -89,11 +87,7 @@ fn section(listing: &str, name: &str) -> String {
 
 fn run(program: &Path, arguments: &[&OsStr]) -> Result<String, KernelsError> {
     let output = Command::new(program).args(arguments).output();
-    let output = output.map_err(|error| KernelsError::Io {
-        action: "run",
-        path: program.to_path_buf(),
-        error,
-    })?;
+    let output = output.map_err(io("run", program))?;
     if !output.status.success() {
         let said = [output.stdout, output.stderr].concat();
         return Err(KernelsError::Tool {
@@ -104,38 +98,11 @@ fn run(program: &Path, arguments: &[&OsStr]) -> Result<String, KernelsError> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// A folder that goes when it is dropped.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> Result<Scratch, KernelsError> {
-        let path = std::env::temp_dir().join(format!("ridgepoint-{}", std::process::id()));
-        match fs::create_dir(&path) {
-            Ok(()) => Ok(Scratch(path)),
-            Err(error) => Err(KernelsError::Io {
-                action: "create",
-                path,
-                error,
-            }),
-        }
-    }
-
-    fn write(&self, name: &str, text: &str) -> Result<PathBuf, KernelsError> {
-        let path = self.0.join(name);
-        match fs::write(&path, text) {
-            Ok(()) => Ok(path),
-            Err(error) => Err(KernelsError::Io {
-                action: "write",
-                path,
-                error,
-            }),
-        }
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
+fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> KernelsError {
+    move |error| KernelsError::Io {
+        action,
+        path: path.to_path_buf(),
+        error,
     }
 }
 

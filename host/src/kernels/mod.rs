@@ -93,10 +93,17 @@ pub fn names() -> Vec<String> {
 }
 
 fn check(arches: &[u32]) -> Result<(), KernelsError> {
-    let embedded: Vec<u32> = embedded_ptx().iter().map(|(arch, _)| *arch).collect();
-    match arches.iter().find(|arch| !embedded.contains(arch)) {
-        Some(&arch) => Err(KernelsError::NotEmbedded { arch, embedded }),
+    let is_embedded = |arch| embedded_ptx().iter().any(|(it, _)| *it == arch);
+    match arches.iter().find(|arch| !is_embedded(**arch)) {
+        Some(&arch) => Err(not_embedded(arch)),
         None => Ok(()),
+    }
+}
+
+fn not_embedded(arch: u32) -> KernelsError {
+    KernelsError::NotEmbedded {
+        arch,
+        embedded: embedded_ptx().iter().map(|(arch, _)| *arch).collect(),
     }
 }
 
