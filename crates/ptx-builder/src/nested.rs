@@ -121,6 +121,27 @@ pub(crate) fn compile(
     options: &Options,
     target_dir: &Path,
 ) -> Result<PathBuf, CudaBuilderError> {
+    let output = cargo(toolchain, kernels, arch, options, target_dir)
+        .output()
+        .map_err(|error| CudaBuilderError::io("run", &toolchain.cargo, error))?;
+    if !output.status.success() {
+        return Err(CudaBuilderError::Compile {
+            path: kernels.folder().to_path_buf(),
+            arch,
+            diagnostics: String::from_utf8_lossy(&output.stderr).into_owned(),
+        });
+    }
+    let file = format!("{}.s", kernels.library);
+    Ok(target_dir.join(TARGET).join("release/deps").join(file))
+}
+
+fn cargo(
+    toolchain: &Toolchain,
+    kernels: &KernelCrate,
+    arch: NvvmArch,
+    options: &Options,
+    target_dir: &Path,
+) -> Command {
     let mut command = Command::new(&toolchain.cargo);
     forget_outer_build(&mut command);
     command
@@ -149,18 +170,7 @@ pub(crate) fn compile(
     for (name, value) in options.profile() {
         command.env(format!("CARGO_PROFILE_RELEASE_{name}"), value);
     }
-    let output = command
-        .output()
-        .map_err(|error| CudaBuilderError::io("run", &toolchain.cargo, error))?;
-    if !output.status.success() {
-        return Err(CudaBuilderError::Compile {
-            path: kernels.folder().to_path_buf(),
-            arch,
-            diagnostics: String::from_utf8_lossy(&output.stderr).into_owned(),
-        });
-    }
-    let file = format!("{}.s", kernels.library);
-    Ok(target_dir.join(TARGET).join("release/deps").join(file))
+    command
 }
 
 fn rustflags(toolchain: &Toolchain, arch: NvvmArch, options: &Options) -> Vec<String> {
