@@ -57,16 +57,16 @@ fn facts_are_plausible(device: &Device) -> Result<(), Failed> {
 }
 
 fn refused_ptx_shows_the_log(_: &Device) -> Result<(), Failed> {
-    let (arch, text) = embedded_ptx()[0];
+    let (arch, text, _) = embedded_ptx()[0];
     let broken = text.replacen("ld.param.b64", "ld.nonsense.b64", 1);
-    match Device::with_ptx(0, &[(arch, &broken)]) {
+    match Device::with_ptx(0, &[(arch, &broken, None)]) {
         Err(DriverError::RefusedPtx { log, .. }) if log.contains("nonsense") => Ok(()),
         other => Err(format!("{other:?}").into()),
     }
 }
 
 fn newer_ptx_is_refused(_: &Device) -> Result<(), Failed> {
-    match Device::with_ptx(0, &[(999, "")]) {
+    match Device::with_ptx(0, &[(999, "", None)]) {
         Err(error @ DriverError::NoPtx { .. }) => {
             assert!(error.to_string().contains("RIDGEPOINT_ARCH=sm_"), "{error}");
             Ok(())

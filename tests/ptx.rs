@@ -61,9 +61,9 @@ fn assemble(arch: u32, ptx: &str) -> Assembled {
 }
 
 fn sm_90() -> Assembled {
-    let (arch, ptx) = embedded_ptx()
+    let (arch, ptx, _) = embedded_ptx()
         .iter()
-        .find(|(arch, _)| *arch == 90)
+        .find(|(arch, ..)| *arch == 90)
         .expect("sm_90 is built by default");
     assemble(*arch, ptx)
 }
@@ -93,7 +93,7 @@ fn no_kernel_spills_has_a_stack_frame_or_calls_anything() {
         frames,
         "{stripped}"
     );
-    for (_, ptx) in embedded_ptx() {
+    for (_, ptx, _) in embedded_ptx() {
         for word in [".extern", "call", "panic"] {
             assert!(!ptx.contains(word), "the PTX contains {word:?}");
         }

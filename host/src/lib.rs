@@ -3,6 +3,7 @@
 //! The library never prints. It returns records; the command line (`main.rs`, [`cli`]) shows them.
 //!
 //! * [`driver`]: GPUs and the emulator behind one set of safe types
+//! * [`kernels`]: the embedded kernels' registers, occupancy and code, without a GPU
 //! * [`measure`]: timing and statistics
 //! * [`model`]: roofline arithmetic, pure functions
 //! * [`sweep`]: axes, plan, run, records
@@ -10,6 +11,7 @@
 
 pub mod cli;
 pub mod driver;
+pub mod kernels;
 pub mod measure;
 pub mod model;
 pub mod report;

@@ -1,6 +1,8 @@
 //! The PTX of the kernels that `tests/api.rs` runs.
 
-/// Architecture (90 for `sm_90`) and text, ascending.
-pub fn ptx() -> &'static [(u32, &'static str)] {
+use ridgepoint::driver::Embedded;
+
+/// The PTX that the kernels were built to.
+pub fn ptx() -> &'static [Embedded<'static>] {
     &include!(concat!(env!("OUT_DIR"), "/kernels.rs"))
 }

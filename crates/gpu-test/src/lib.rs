@@ -24,13 +24,13 @@ use std::fmt::Debug;
 
 pub use libtest_mimic::{Arguments, Failed, Trial, run};
 use ridgepoint::driver::DeviceChoice;
-pub use ridgepoint::driver::{Device, embedded_ptx};
+pub use ridgepoint::driver::{Device, Embedded, embedded_ptx};
 
 /// The environment variable that says that a GPU must be there.
 pub const REQUIRE_GPU: &str = "RIDGEPOINT_REQUIRE_GPU";
 
 /// PTX as [`Device::open_with`] takes it.
-pub type Ptx = &'static [(u32, &'static str)];
+pub type Ptx = &'static [Embedded<'static>];
 
 /// The case on the emulator, as `emulator::NAME`, and on the first GPU, as `cuda::NAME`.
 pub fn on_both(

@@ -23,11 +23,22 @@
 //! bounds are added, and it is looked through for what makes kernels wrong or slow: see [`Lint`].
 //!
 //! Which compiler: [`toolchain`].
+//!
+//! What the compiler makes of the kernels: the setters of [`CudaBuilder`]. A kernel crate sees the
+//! architecture as Rust-CUDA's do: `cfg(target_feature = "compute_90")` for it and for every earlier
+//! one, and `env!("CUDA_ARCH")`, `"900"` for `sm_90`. rustc's own `cfg(target_feature = "sm_90")` is
+//! there too. A crate that is compiled for the host as well lists the names in its `Cargo.toml`
+//! (`unexpected_cfgs`, `check-cfg`), and takes the variable with `option_env!`.
+//!
+//! What each kernel needs, and its occupancy: [`resources`].
 
 mod arch;
 mod error;
 mod nested;
+pub mod nvidia;
+mod options;
 mod ptx;
+pub mod resources;
 pub mod toolchain;
 
 use std::collections::BTreeSet;
@@ -36,7 +47,9 @@ use std::path::{Path, PathBuf};
 
 pub use arch::NvvmArch;
 pub use error::CudaBuilderError;
-use nested::{Code, KernelCrate};
+use nested::KernelCrate;
+use options::Options;
+pub use options::{DebugInfo, Panics};
 pub use ptx::Place;
 use ptx::lints::Levels;
 pub use ptx::lints::{Finding, Level, Lint, Severity};
@@ -48,6 +61,8 @@ pub struct Ptx {
     pub arch: NvvmArch,
     /// Where it is.
     pub path: PathBuf,
+    /// Where the report of its kernels' resources is, if `ptxas` was there to make it.
+    pub resources: Option<PathBuf>,
 }
 
 /// A build of one kernel crate.
@@ -58,7 +73,7 @@ pub struct CudaBuilder {
     copy_to: Option<PathBuf>,
     embed_to: Option<PathBuf>,
     target_dir: Option<PathBuf>,
-    code: Code,
+    options: Options,
     levels: Levels,
 }
 
@@ -71,10 +86,7 @@ impl CudaBuilder {
             copy_to: None,
             embed_to: None,
             target_dir: None,
-            code: Code {
-                fma_contraction: true,
-                line_info: true,
-            },
+            options: Options::default(),
             levels: Levels::default(),
         }
     }
@@ -103,8 +115,9 @@ impl CudaBuilder {
     }
 
     /// Writes a Rust expression to `path` for a host crate to `include!`: an array of
-    /// `(architecture: u32, ptx: &'static str)`, one for each architecture, ascending, such as
-    /// `[(80, include_str!("..")), (90, include_str!(".."))]`.
+    /// `(architecture: u32, ptx: &'static str, resources: Option<&'static str>)`, one for each
+    /// architecture, ascending, such as `[(90, include_str!(".."), Some(include_str!("..")))]`. The
+    /// last is the JSON of a [`resources::Report`], where there was a `ptxas` to make it.
     #[must_use]
     pub fn embed_to(mut self, path: impl AsRef<Path>) -> Self {
         self.embed_to = Some(path.as_ref().to_path_buf());
@@ -116,22 +129,6 @@ impl CudaBuilder {
     #[must_use]
     pub fn target_dir(mut self, path: impl AsRef<Path>) -> Self {
         self.target_dir = Some(path.as_ref().to_path_buf());
-        self
-    }
-
-    /// Whether the compiler may fuse `a * b + c` into one instruction, which rounds once. The
-    /// default is `true`, as in Rust-CUDA. An explicit `mul_add` is one instruction either way.
-    #[must_use]
-    pub fn fma_contraction(mut self, contract: bool) -> Self {
-        self.code.fma_contraction = contract;
-        self
-    }
-
-    /// Whether the PTX says which line of the source each instruction comes from. The default is
-    /// `true`. Profilers show it, and without it the findings of [`Lint`] name no line.
-    #[must_use]
-    pub fn generate_line_info(mut self, generate: bool) -> Self {
-        self.code.line_info = generate;
         self
     }
 
@@ -168,6 +165,10 @@ impl CudaBuilder {
         for input in kernels.inputs() {
             println!("cargo::rerun-if-changed={}", input.display());
         }
+        println!("cargo::rerun-if-env-changed={}", nvidia::PTXAS_VARIABLE);
+        for warning in self.options.without_effect() {
+            println!("cargo::warning={warning}");
+        }
         let toolchain = toolchain::find(kernels.folder())?;
         let target_dir = match &self.target_dir {
             Some(folder) => folder.clone(),
@@ -177,13 +178,19 @@ impl CudaBuilder {
         let mut warned = BTreeSet::new();
         for &arch in &self.arches {
             let folder = target_dir.join(arch.to_string());
-            let assembly = nested::compile(&toolchain, &kernels, arch, self.code, &folder)?;
+            let assembly = nested::compile(&toolchain, &kernels, arch, &self.options, &folder)?;
             let ptx = self.finish(&kernels, arch, &assembly, &mut warned)?;
             let path = match &self.copy_to {
                 Some(target) => copy(&ptx, &self.copy_name(target, arch))?,
-                None => ptx,
+                None => ptx.clone(),
             };
-            built.push(Ptx { arch, path });
+            self.copy_modules(&ptx, &path, arch)?;
+            let resources = resources::write_report(&path, arch, kernels.folder())?;
+            built.push(Ptx {
+                arch,
+                path,
+                resources,
+            });
         }
         if let Some(target) = &self.embed_to {
             write(target, &embedding(&built))?;
@@ -231,6 +238,29 @@ impl CudaBuilder {
         })
     }
 
+    /// Puts LLVM's text and bitcode where they were asked for.
+    fn copy_modules(
+        &self,
+        built: &Path,
+        shipped: &Path,
+        arch: NvvmArch,
+    ) -> Result<(), CudaBuilderError> {
+        let beside = self
+            .options
+            .extra_files()
+            .map(|ending| (ending, shipped.with_extension(ending)));
+        let module = self.options.final_module_path.as_ref();
+        let named = module.map(|path| ("ll", self.copy_name(path, arch)));
+        for (ending, target) in beside.chain(named) {
+            let source = built.with_extension(ending);
+            if source != target {
+                fs::copy(&source, &target)
+                    .map_err(|error| CudaBuilderError::io("write", &target, error))?;
+            }
+        }
+        Ok(())
+    }
+
     fn copy_name(&self, target: &Path, arch: NvvmArch) -> PathBuf {
         if self.arches.len() == 1 {
             return target.to_path_buf();
@@ -242,11 +272,12 @@ impl CudaBuilder {
 
 fn embedding(built: &[Ptx]) -> String {
     let rows = built.iter().map(|ptx| {
-        format!(
-            "    ({}, include_str!({:?})),\n",
-            ptx.arch.number(),
-            ptx.path
-        )
+        let resources = match &ptx.resources {
+            Some(path) => format!("Some(include_str!({path:?}))"),
+            None => "None".to_owned(),
+        };
+        let arch = ptx.arch.number();
+        format!("    ({arch}, include_str!({:?}), {resources}),\n", ptx.path)
     });
     format!("[\n{}]\n", rows.collect::<String>())
 }

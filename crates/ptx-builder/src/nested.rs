@@ -8,6 +8,7 @@ use std::process::Command;
 
 use cargo_metadata::{Metadata, MetadataCommand, Package, PackageId};
 
+use crate::options::Options;
 use crate::ptx::Sources;
 use crate::toolchain::Toolchain;
 use crate::{CudaBuilderError, NvvmArch};
@@ -133,56 +134,15 @@ pub(crate) fn default_target_dir() -> Result<PathBuf, CudaBuilderError> {
     Ok(target.join("ptx"))
 }
 
-/// What the compiler is asked to make of the kernels.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Code {
-    pub(crate) fma_contraction: bool,
-    pub(crate) line_info: bool,
-}
-
-impl Code {
-    /// The value of the profile's `debug`. Line directives come without the rest of DWARF, which
-    /// the driver would have to read and which would mark the PTX as unoptimised.
-    fn debug(self) -> &'static str {
-        if self.line_info {
-            "line-directives-only"
-        } else {
-            "none"
-        }
-    }
-}
-
 /// Compiles to PTX and returns its path. Cheap when nothing has changed: cargo sees to that.
 pub(crate) fn compile(
     toolchain: &Toolchain,
     kernels: &KernelCrate,
     arch: NvvmArch,
-    code: Code,
+    options: &Options,
     target_dir: &Path,
 ) -> Result<PathBuf, CudaBuilderError> {
-    let mut command = Command::new(&toolchain.cargo);
-    forget_outer_build(&mut command);
-    command
-        .current_dir(kernels.folder())
-        .env("RUSTC", &toolchain.rustc)
-        // -Zbuild-std, and the features of `core` that only a compiler's own crates may use.
-        .env("RUSTC_BOOTSTRAP", "1")
-        .env("CARGO_TARGET_DIR", target_dir)
-        .env("CARGO_PROFILE_RELEASE_LTO", "fat")
-        .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1")
-        .env("CARGO_PROFILE_RELEASE_PANIC", "abort")
-        .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "3")
-        .env("CARGO_PROFILE_RELEASE_DEBUG", code.debug())
-        .env("CARGO_PROFILE_RELEASE_STRIP", "none")
-        .env(
-            "CARGO_ENCODED_RUSTFLAGS",
-            rustflags(toolchain, arch, code).join("\u{1f}"),
-        )
-        .args(["rustc", "--lib", "--release", "--crate-type", "cdylib"])
-        .args(["-Zbuild-std=core,alloc", "--target", TARGET])
-        // Kernel crates need not name the features that our macros' expansions use.
-        .args(["--", "-Zcrate-attr=feature(abi_ptx, asm_experimental_arch)"]);
-    let output = command
+    let output = cargo(toolchain, kernels, arch, options, target_dir)
         .output()
         .map_err(|error| CudaBuilderError::io("run", &toolchain.cargo, error))?;
     if !output.status.success() {
@@ -196,11 +156,47 @@ pub(crate) fn compile(
     Ok(target_dir.join(TARGET).join("release/deps").join(file))
 }
 
-fn rustflags(toolchain: &Toolchain, arch: NvvmArch, code: Code) -> Vec<String> {
-    let fma_level = u32::from(code.fma_contraction);
+fn cargo(
+    toolchain: &Toolchain,
+    kernels: &KernelCrate,
+    arch: NvvmArch,
+    options: &Options,
+    target_dir: &Path,
+) -> Command {
+    let mut command = Command::new(&toolchain.cargo);
+    forget_outer_build(&mut command);
+    command
+        .current_dir(kernels.folder())
+        .env("RUSTC", &toolchain.rustc)
+        // What Rust-CUDA's kernels read with env!: 900 for compute capability 9.0.
+        .env("CUDA_ARCH", format!("{}0", arch.number()))
+        // -Zbuild-std, and the features of `core` that only a compiler's own crates may use.
+        .env("RUSTC_BOOTSTRAP", "1")
+        .env("CARGO_TARGET_DIR", target_dir)
+        .env("CARGO_PROFILE_RELEASE_LTO", "fat")
+        .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1")
+        .env("CARGO_PROFILE_RELEASE_PANIC", "abort")
+        .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "3")
+        .env("CARGO_PROFILE_RELEASE_STRIP", "none")
+        .env(
+            "CARGO_ENCODED_RUSTFLAGS",
+            rustflags(toolchain, arch, options).join("\u{1f}"),
+        )
+        .args(["rustc", "--lib", "--release", "--crate-type", "cdylib"])
+        .args(["-Zbuild-std=core,alloc", "--target", TARGET])
+        .args(&options.build_args)
+        // Kernel crates need not name the features that our macros' expansions use.
+        .args(["--", "-Zcrate-attr=feature(abi_ptx, asm_experimental_arch)"])
+        .args(options.flags_of_last());
+    for (name, value) in options.profile() {
+        command.env(format!("CARGO_PROFILE_RELEASE_{name}"), value);
+    }
+    command
+}
+
+fn rustflags(toolchain: &Toolchain, arch: NvvmArch, options: &Options) -> Vec<String> {
     let mut flags = vec![
         format!("-Ctarget-cpu={arch}"),
-        format!("-Cllvm-args=-nvptx-fma-level={fma_level}"),
         // With fat LTO the assembly of the cdylib is the whole program's PTX, so there is nothing
         // left to link and no bitcode linker is needed.
         "--emit=asm".to_owned(),
@@ -209,6 +205,7 @@ fn rustflags(toolchain: &Toolchain, arch: NvvmArch, code: Code) -> Vec<String> {
     if toolchain.needs_jump_threading_off() {
         flags.push("-Zmir-enable-passes=-JumpThreading".to_owned());
     }
+    flags.extend(options.flags_of_all(arch));
     flags
 }
 

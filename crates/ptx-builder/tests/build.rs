@@ -47,7 +47,11 @@ fn a_kernel_becomes_an_entry_with_the_parameters_of_its_description() {
         "{body}"
     );
     let table = fs::read_to_string(table).expect("written");
-    assert_eq!(table, format!("[\n    (90, include_str!({copy:?})),\n]\n"));
+    let row = format!("[\n    (90, include_str!({copy:?}), ");
+    assert!(
+        table.starts_with(&row) && table.ends_with("),\n]\n"),
+        "{table}"
+    );
 }
 
 #[test]

@@ -16,6 +16,8 @@ pub(crate) struct Options {
     pub(crate) min_blocks: Option<u32>,
     pub(crate) block: Option<[u32; 3]>,
     pub(crate) instances: Vec<Instance>,
+    /// Lints of ptx-builder that do not apply.
+    pub(crate) allow: Vec<Ident>,
 }
 
 /// `name<arguments>`.
@@ -29,6 +31,15 @@ impl Options {
     pub(crate) fn max_threads(&self) -> Option<u32> {
         self.max_threads
             .or_else(|| self.block.map(|block| block.iter().product()))
+    }
+
+    /// The lints that do not apply, as ptx-builder names them.
+    pub(crate) fn allowed_lints(&self) -> String {
+        let names = self
+            .allow
+            .iter()
+            .map(|name| name.to_string().replace('_', "-"));
+        names.collect::<Vec<_>>().join(",")
     }
 
     /// The `launch::Bounds` of the kernel.
@@ -49,14 +60,15 @@ impl Options {
         }
     }
 
-    /// The same bounds as the attribute's argument, for an instance.
-    pub(crate) fn bounds_argument(&self) -> TokenStream {
+    /// The attribute's argument for an instance.
+    pub(crate) fn argument(&self) -> TokenStream {
         let max_threads = self
             .max_threads
             .map(|value| quote! { max_threads = #value, });
         let min_blocks = self.min_blocks.map(|value| quote! { min_blocks = #value, });
         let block = self.block.map(|[x, y, z]| quote! { block = [#x, #y, #z], });
-        quote! { #max_threads #min_blocks #block }
+        let allow = &self.allow;
+        quote! { #max_threads #min_blocks #block allow(#(#allow),*) }
     }
 }
 
@@ -72,6 +84,12 @@ impl Parse for Options {
                     options.min_blocks = Some(input.parse::<LitInt>()?.base10_parse()?);
                 }
                 "block" => options.block = Some(block(input)?),
+                "allow" => {
+                    let list;
+                    parenthesized!(list in input);
+                    let list = Punctuated::<Ident, Token![,]>::parse_terminated(&list)?;
+                    options.allow = list.into_iter().collect();
+                }
                 "instances" => {
                     let list;
                     parenthesized!(list in input);
@@ -81,8 +99,8 @@ impl Parse for Options {
                 _ => {
                     return Err(Error::new(
                         key.span(),
-                        "#[kernel] takes max_threads = 256, min_blocks = 4, block = [16, 16] and \
-                         instances(name<f32>)",
+                        "#[kernel] takes max_threads = 256, min_blocks = 4, block = [16, 16], \
+                         instances(name<f32>) and allow(local_memory)",
                     ));
                 }
             }

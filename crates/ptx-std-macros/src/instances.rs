@@ -68,7 +68,7 @@ fn kernel(options: &Options, function: &ItemFn, instance: &Instance) -> syn::Res
         .filter(|attribute| attribute.path().is_ident("doc"))
         .collect();
     let vis = &function.vis;
-    let bounds = options.bounds_argument();
+    let argument = options.argument();
     let call = quote! { #generic::#arguments(#(#names),*) };
     let (safety, body) = match &function.sig.safety {
         // SAFETY in the expansion: the instance's contract is the generic kernel's.
@@ -77,7 +77,7 @@ fn kernel(options: &Options, function: &ItemFn, instance: &Instance) -> syn::Res
     };
     Ok(quote! {
         #(#documentation)*
-        #[::cuda_std::kernel(#bounds)]
+        #[::cuda_std::kernel(#argument)]
         #vis #safety fn #name(#inputs) { #body }
     })
 }

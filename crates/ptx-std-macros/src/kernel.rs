@@ -84,9 +84,10 @@ fn device_description(
     let places = vec!["{}"; sizes.len()].join(",");
     let before = format!("// ptx-std kernel {} file=", function.sig.ident);
     let after = format!(
-        " params={places} max_threads={} min_blocks={}",
+        " params={places} max_threads={} min_blocks={} allow={}",
         options.max_threads().unwrap_or(0),
         options.min_blocks.unwrap_or(0),
+        options.allowed_lints(),
     );
     quote! {
         #[cfg(target_arch = "nvptx64")]

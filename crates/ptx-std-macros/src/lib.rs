@@ -34,7 +34,8 @@ mod space;
 /// - `min_blocks = 4`: so many blocks are to fit on a multiprocessor at once, so the compiler uses
 ///   fewer registers (`.minnctapersm`);
 /// - `block = [16, 16]`: launches have exactly this block;
-/// - `instances(scale_f32<f32>, scale_f64<f64>)`: a generic function becomes one kernel for each.
+/// - `instances(scale_f32<f32>, scale_f64<f64>)`: a generic function becomes one kernel for each;
+/// - `allow(local_memory)`: lints of ptx-builder that do not apply to this kernel.
 ///
 /// Refused, each at the offending tokens: a return value, `self`, generics without instances,
 /// `async`, `const`, an ABI of its own, `&mut` references and patterns in place of parameter names.

@@ -5,6 +5,8 @@
 
 use core::mem::{align_of, size_of};
 
+use crate::arch;
+
 /// The widest access of one thread, in bytes.
 pub const WIDEST: usize = 16;
 
@@ -57,5 +59,21 @@ pub unsafe fn store<T: Copy, const N: usize>(target: *mut T, values: [T; N]) {
             8 => target.cast::<Aligned8<[T; N]>>().write(Aligned8(values)),
             _ => target.cast::<[T; N]>().write(values),
         }
+    }
+}
+
+/// Copies `N` neighbouring elements, 16 bytes together, with one load and one store. The compiler
+/// makes a [`load`] and a [`store`] of the same values into a copy by 8 bytes.
+///
+/// # Safety
+/// `source` points to `N` readable elements, `target` to `N` writable ones, and both are aligned to
+/// 16 bytes.
+#[inline(always)]
+pub unsafe fn copy<T: Copy, const N: usize>(source: *const T, target: *mut T) {
+    const { assert!(size_of::<[T; N]>() == WIDEST, "copies are of 16 bytes") };
+    // SAFETY: the caller's contract; words have no more alignment than 16 bytes.
+    unsafe {
+        let words: [u32; 4] = load(source.cast());
+        store(target.cast(), words.map(arch::opaque));
     }
 }

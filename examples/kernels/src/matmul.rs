@@ -11,6 +11,8 @@ pub const DEPTH: usize = 16;
 pub const BLOCK: [u32; 2] = [16, 16];
 /// Rows and columns of `C` that a thread computes.
 const OWN: usize = 4;
+/// Steps of the inner loop that are written out.
+const UNROLL: usize = 8;
 
 /// All matrices are dense and in row-major order: `a` is rows x inner, `b` inner x columns, `c`
 /// rows x columns. A block for each tile of `c`, x along the columns.
@@ -49,19 +51,20 @@ pub unsafe fn matmul(a: &[f32], b: &[f32], c: *mut f32, inner: u32) {
             for i in 0..OWN {
                 *a_tile.add((a_column + i) * TILE + a_row) = brought[i];
             }
-            let brought: [f32; OWN] = vector::load(b_next);
-            vector::store(b_tile.add(b_row * TILE + b_column), brought);
+            vector::copy::<f32, OWN>(b_next, b_tile.add(b_row * TILE + b_column));
             a_next = a_next.add(DEPTH);
             b_next = b_next.add(DEPTH * columns);
         }
         thread::sync_threads();
-        for k in 0..DEPTH {
-            // SAFETY: k < DEPTH and x, y < 16, so both are inside the tiles.
-            let a_values: [f32; OWN] = unsafe { vector::load(a_tile.add(k * TILE + y * OWN)) };
-            let b_values: [f32; OWN] = unsafe { vector::load(b_tile.add(k * TILE + x * OWN)) };
-            for i in 0..OWN {
-                for j in 0..OWN {
-                    sums[i][j] = a_values[i].mul_add(b_values[j], sums[i][j]);
+        for k in (0..DEPTH).step_by(UNROLL) {
+            for k in k..k + UNROLL {
+                // SAFETY: k < DEPTH and x, y < 16, so both are inside the tiles.
+                let a_values: [f32; OWN] = unsafe { vector::load(a_tile.add(k * TILE + y * OWN)) };
+                let b_values: [f32; OWN] = unsafe { vector::load(b_tile.add(k * TILE + x * OWN)) };
+                for i in 0..OWN {
+                    for j in 0..OWN {
+                        sums[i][j] = a_values[i].mul_add(b_values[j], sums[i][j]);
+                    }
                 }
             }
         }

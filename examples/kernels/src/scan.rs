@@ -60,7 +60,9 @@ pub unsafe fn scan_sums(sums: *mut u32, len: u32) {
 /// bytes.
 #[kernel(block = [256])]
 pub unsafe fn scan_tiles(x: &[u32], sums: &[u32], y: *mut u32) {
-    let mut before = sums[thread::block_idx_x() as usize];
+    let Some(&(mut before)) = sums.get(thread::block_idx_x() as usize) else {
+        return;
+    };
     for round in 0..ROUNDS {
         let index = own_index(round);
         let values = load(x, index);

@@ -13,7 +13,7 @@ pub(super) fn run() -> Result<(), Failure> {
     print(emulator.facts());
     let architectures: Vec<String> = embedded_ptx()
         .iter()
-        .map(|(arch, _)| format!("sm_{arch}"))
+        .map(|(arch, ..)| format!("sm_{arch}"))
         .collect();
     println!("Embedded PTX: {}", architectures.join(", "));
     Ok(())

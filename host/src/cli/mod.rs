@@ -2,6 +2,7 @@
 
 mod console;
 mod device;
+mod kernels;
 mod lists;
 mod roofline;
 
@@ -22,6 +23,8 @@ struct Cli {
 enum Command {
     /// Sweep the arithmetic intensity of a kernel: GFLOP/s and GB/s under the roofs.
     Roofline(Box<roofline::Arguments>),
+    /// List the embedded kernels with their registers and occupancy, or show the code of one.
+    Kernels(kernels::Arguments),
     /// Show what devices there are, or why there is none.
     Device,
 }
@@ -46,6 +49,7 @@ impl Failure {
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Roofline(arguments) => roofline::run(&arguments),
+        Command::Kernels(arguments) => kernels::run(&arguments),
         Command::Device => device::run(),
     };
     let (code, message) = match result {

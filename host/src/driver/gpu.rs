@@ -11,7 +11,7 @@ use cust::sys::{self, CUdevice_attribute, CUjit_option};
 use cust::{CudaApiVersion, CudaFlags};
 
 use super::error::during;
-use super::{DriverError, Facts, GpuFacts, Limits, ptx};
+use super::{DriverError, Embedded, Facts, GpuFacts, Limits, ptx};
 
 /// An open GPU with the kernels loaded.
 #[derive(Debug)]
@@ -24,7 +24,7 @@ pub(super) struct Gpu {
 impl Gpu {
     pub(super) fn open(
         ordinal: u32,
-        embedded: &[(u32, &str)],
+        embedded: &[Embedded<'_>],
     ) -> Result<(Gpu, Facts), DriverError> {
         let count = count()?;
         if ordinal >= count {
@@ -39,7 +39,7 @@ impl Gpu {
         let Some((arch, text)) = ptx::best(embedded, actual) else {
             let names: Vec<String> = embedded
                 .iter()
-                .map(|(arch, _)| format!("sm_{arch}"))
+                .map(|(arch, ..)| format!("sm_{arch}"))
                 .collect();
             return Err(DriverError::NoPtx {
                 name: facts.name,

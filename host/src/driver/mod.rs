@@ -49,7 +49,7 @@ pub use choice::DeviceChoice;
 pub use error::DriverError;
 pub use facts::{Facts, GpuFacts, Limits};
 pub use launch::{Prepared, Shape};
-pub use ptx::embedded_ptx;
+pub use ptx::{Embedded, embedded_ptx};
 pub use stream::{Event, Stream};
 
 use gpu::Gpu;
@@ -71,14 +71,13 @@ impl Device {
         Device::open_with(choice, embedded_ptx())
     }
 
-    /// Opens the chosen device with kernels of the caller's: on a GPU this loads the best of `ptx`,
-    /// pairs of architecture (90 for `sm_90`) and text, ascending.
+    /// Opens the chosen device with kernels of the caller's: on a GPU this loads the best of `ptx`.
     ///
     /// # Errors
     /// There is no driver or no such GPU, the GPU is older than every PTX, or the driver refuses
     /// the PTX. [`DeviceChoice::Auto`] takes the emulator where there is no driver or no GPU, and
     /// fails for the other reasons.
-    pub fn open_with(choice: &DeviceChoice, ptx: &[(u32, &str)]) -> Result<Device, DriverError> {
+    pub fn open_with(choice: &DeviceChoice, ptx: &[Embedded<'_>]) -> Result<Device, DriverError> {
         match choice {
             DeviceChoice::Cpu => Ok(Device::emulator()),
             DeviceChoice::Cuda(ordinal) => Device::with_ptx(*ordinal, ptx),
@@ -96,11 +95,11 @@ impl Device {
         }
     }
 
-    /// Opens a GPU with PTX of the caller's: architecture (90 for `sm_90`) and text, ascending.
+    /// Opens a GPU with PTX of the caller's.
     ///
     /// # Errors
     /// As [`Device::open_with`].
-    pub fn with_ptx(ordinal: u32, ptx: &[(u32, &str)]) -> Result<Device, DriverError> {
+    pub fn with_ptx(ordinal: u32, ptx: &[Embedded<'_>]) -> Result<Device, DriverError> {
         let (gpu, facts) = Gpu::open(ordinal, ptx)?;
         Ok(Device {
             facts,

@@ -1,15 +1,20 @@
 //! The PTX that build.rs made, and the choice among its architectures.
 
-/// The PTX that the binary carries: architecture (90 for `sm_90`) and text, ascending.
-pub fn embedded_ptx() -> &'static [(u32, &'static str)] {
+/// The PTX of one architecture, as `CudaBuilder::embed_to` writes it: the architecture (90 for
+/// `sm_90`), the text, and as JSON the `cuda_builder::resources::Report` on it, which is not there
+/// where `ptxas` was not when it was built, or did not know the architecture.
+pub type Embedded<'a> = (u32, &'a str, Option<&'a str>);
+
+/// The PTX that the binary carries, ascending by architecture.
+pub fn embedded_ptx() -> &'static [Embedded<'static>] {
     &include!(concat!(env!("OUT_DIR"), "/kernels.rs"))
 }
 
 /// The newest PTX that runs on compute capability `actual` (times ten): PTX runs on its own
 /// architecture and on later ones.
-pub(super) fn best<'a>(ptx: &[(u32, &'a str)], actual: u32) -> Option<(u32, &'a str)> {
+pub(super) fn best<'a>(ptx: &[Embedded<'a>], actual: u32) -> Option<(u32, &'a str)> {
     ptx.iter()
-        .copied()
+        .map(|&(arch, text, _)| (arch, text))
         .filter(|(arch, _)| *arch <= actual)
         .max()
 }
@@ -20,7 +25,7 @@ mod tests {
 
     #[test]
     fn the_newest_ptx_that_runs_is_chosen() {
-        let ptx = [(75, "a"), (80, "b"), (90, "c")];
+        let ptx = [(75, "a", None), (80, "b", None), (90, "c", None)];
         assert_eq!(best(&ptx, 90), Some((90, "c")));
         assert_eq!(best(&ptx, 120), Some((90, "c")));
         assert_eq!(best(&ptx, 89), Some((80, "b")));

@@ -4,6 +4,7 @@ mod chart;
 mod columns;
 mod csv;
 mod json;
+mod kernels;
 mod markdown;
 mod run;
 pub mod terminal;
@@ -15,6 +16,7 @@ use std::str::FromStr;
 
 pub use chart::{Chart, ChartFormat};
 pub use columns::{COLUMNS, Column};
+pub use kernels::{kernels_csv, kernels_json, kernels_markdown, kernels_table};
 pub use run::RunFacts;
 
 use crate::sweep::Record;

@@ -148,11 +148,11 @@ pub unsafe fn dynamic(out: *mut u64) {
     }
 }
 
-/// The heap.
+/// The heap. A vector that grows lies on the stack.
 ///
 /// # Safety
 /// `out` has room for a word a thread.
-#[kernel]
+#[kernel(allow(local_memory, panic_in_loop))]
 pub unsafe fn heap(out: *mut u64) {
     let mut numbers = Vec::new();
     for i in 0..10 + thread::thread_idx_x() as u64 {

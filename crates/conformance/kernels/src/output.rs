@@ -77,8 +77,8 @@ pub fn talk(count: u32) {
     }
 }
 
-/// Fails in one thread.
-#[kernel]
+/// Fails in one thread. The message's arguments lie on the stack.
+#[kernel(allow(local_memory))]
 pub fn fail(at: u32, values: &[u32]) {
     if thread::index_1d() == at {
         assert_eq!(values.len(), at as usize, "the thread {at} has no element");

@@ -60,7 +60,7 @@ pub unsafe fn matches(out: *mut u64) {
 #[kernel]
 pub unsafe fn reductions(out: *mut u64) {
     let (mask, lane) = (own_mask(), lane_id());
-    let unsigned = lane * 2_654_435_761 + 12345;
+    let unsigned = lane.wrapping_mul(2_654_435_761).wrapping_add(12345);
     let signed = unsigned as i32;
     unsafe {
         let words = [

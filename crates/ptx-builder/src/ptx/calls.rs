@@ -45,10 +45,17 @@ impl Calls {
         self.flows[function].as_ref()
     }
 
-    /// The functions that run when no kernel panics: entries, and what they call on the way.
-    pub(crate) fn ordinary(&self, module: &Module<'_>) -> HashSet<usize> {
+    /// The functions that run when no kernel panics: entries, and what they call on the way, but
+    /// for those that are passed over and what only they call.
+    pub(crate) fn ordinary(
+        &self,
+        module: &Module<'_>,
+        pass_over: impl Fn(usize) -> bool,
+    ) -> HashSet<usize> {
         let entries = indices(module, |function| function.kind == Kind::Entry);
-        self.reach(entries, |callee| !callee.in_panic)
+        self.reach(entries, |callee| {
+            !callee.in_panic && !pass_over(callee.function)
+        })
     }
 
     /// Whether the function, or one that it calls in turn, calls `name`.
@@ -129,7 +136,7 @@ mod tests {
         let module = Module::parse(TEXT).expect("PTX");
         let calls = Calls::new(&module);
         let mut ordinary: Vec<_> = calls
-            .ordinary(&module)
+            .ordinary(&module, |_| false)
             .into_iter()
             .map(|index| module.functions[index].name)
             .collect();

@@ -1,7 +1,9 @@
 //! Kernels' descriptions, which `#[kernel]` writes into the PTX as comments:
-//! `// ptx-std kernel NAME file=FILE line=N params=8,8,4 max_threads=256 min_blocks=4`.
+//! `// ptx-std kernel NAME file=FILE line=N params=8,8,4 max_threads=256 min_blocks=4
+//! allow=local-memory`.
 //!
-//! `params` are the bytes of each PTX parameter; the launch bounds are 0 when none were given.
+//! `params` are the bytes of each parameter, 0 for one that the PTX does not have; the launch bounds
+//! are 0 when none were given; `allow` are the lints that do not apply.
 
 use std::path::PathBuf;
 
@@ -20,6 +22,8 @@ pub(crate) struct Description {
     pub(crate) parameters: Vec<u64>,
     max_threads: u32,
     min_blocks: u32,
+    /// Names of lints that do not apply.
+    pub(crate) allowed: Vec<String>,
 }
 
 /// Reads every description in the module. What is no well-formed one is passed over.
@@ -32,12 +36,16 @@ pub(crate) fn descriptions(module: &Module<'_>) -> Vec<Description> {
 
 fn parse(line: &str) -> Option<Description> {
     // From the end, since the file's name may hold anything.
-    let (rest, min_blocks) = line.rsplit_once(" min_blocks=")?;
+    let (rest, allowed) = line.rsplit_once(" allow=")?;
+    let (rest, min_blocks) = rest.rsplit_once(" min_blocks=")?;
     let (rest, max_threads) = rest.rsplit_once(" max_threads=")?;
     let (rest, parameters) = rest.rsplit_once(" params=")?;
     let (rest, number) = rest.rsplit_once(" line=")?;
     let (name, file) = rest.split_once(" file=")?;
-    let sizes = parameters.split(',').filter(|size| !size.is_empty());
+    let sizes = parameters
+        .split(',')
+        .filter(|size| !size.is_empty() && *size != "0");
+    let allowed = allowed.split(',').filter(|name| !name.is_empty());
     Some(Description {
         name: name.trim().to_owned(),
         place: Place {
@@ -47,6 +55,7 @@ fn parse(line: &str) -> Option<Description> {
         parameters: sizes.map(str::parse).collect::<Result<_, _>>().ok()?,
         max_threads: max_threads.parse().ok()?,
         min_blocks: min_blocks.parse().ok()?,
+        allowed: allowed.map(str::to_owned).collect(),
     })
 }
 
@@ -97,8 +106,8 @@ mod tests {
     use super::*;
 
     const TEXT: &str = "
-// ptx-std kernel bounded file=my crate/lib.rs line=27 params=8,4,12 max_threads=256 min_blocks=4
-// ptx-std kernel free file=lib.rs line=3 params= max_threads=0 min_blocks=0
+// ptx-std kernel bounded file=my crate/lib.rs line=27 params=8,4,0,12 max_threads=256 min_blocks=4 allow=
+// ptx-std kernel free file=lib.rs line=3 params= max_threads=0 min_blocks=0 allow=local-memory
 // ptx-std kernel broken
 .visible .entry bounded(
 \t.param .u64 .ptr .align 1 bounded_param_0,
@@ -122,6 +131,7 @@ mod tests {
         assert_eq!(all[0].place.to_string(), "my crate/lib.rs:27");
         assert_eq!(all[0].parameters, [8, 4, 12]);
         assert!(all[1].parameters.is_empty());
+        assert_eq!(all[1].allowed, ["local-memory"]);
         for description in &all {
             let entry = module.function(&description.name).expect("it is there");
             assert_eq!(

@@ -1,4 +1,5 @@
 //! Kernel crates made for a test, and the tools that look at what became of them.
+#![allow(dead_code, unreachable_pub, reason = "each test uses its part")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,14 +7,14 @@ use std::path::{Path, PathBuf};
 use ptx_builder::CudaBuilder;
 use tempfile::TempDir;
 
-pub(crate) fn workspace() -> PathBuf {
+pub fn workspace() -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     folder.canonicalize().expect("it is there")
 }
 
 /// A kernel crate `name` in a folder of its own, with a path dependency `helper` beside it. The
 /// kernels begin in line 3.
-pub(crate) fn kernel_crate(name: &str, kernel: &str) -> TempDir {
+pub fn kernel_crate(name: &str, kernel: &str) -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let ptx_std = workspace().join("crates/ptx-std");
     let write = |path: &str, text: String| {
@@ -24,7 +25,7 @@ pub(crate) fn kernel_crate(name: &str, kernel: &str) -> TempDir {
     let manifest = |name: &str, dependencies: &str| {
         format!(
             "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
-             [dependencies]\n{dependencies}\n[workspace]\n"
+             [features]\nextra = []\n\n[dependencies]\n{dependencies}\n[workspace]\n"
         )
     };
     let dependencies = format!(
@@ -35,7 +36,8 @@ pub(crate) fn kernel_crate(name: &str, kernel: &str) -> TempDir {
     write(
         "kernel/src/lib.rs",
         format!(
-            "#![no_std] #![feature(asm_experimental_arch, link_llvm_intrinsics, stdarch_nvptx)]\n\
+            "#![no_std] #![allow(internal_features)] \
+             #![feature(asm_experimental_arch, core_intrinsics, link_llvm_intrinsics, stdarch_nvptx)]\n\
              use cuda_std::prelude::*;\n{kernel}"
         ),
     );
@@ -48,8 +50,11 @@ pub(crate) fn kernel_crate(name: &str, kernel: &str) -> TempDir {
 }
 
 /// Builds beside the workspace's own kernels and with their flags, so that `core` is there already.
-pub(crate) fn build(folder: &TempDir) -> CudaBuilder {
-    CudaBuilder::new(folder.path().join("kernel"))
-        .fma_contraction(false)
-        .target_dir(workspace().join("target/ptx"))
+pub fn build(folder: &TempDir) -> CudaBuilder {
+    builder(folder).fma_contraction(false)
+}
+
+/// As [`build`], with the default flags.
+pub fn builder(folder: &TempDir) -> CudaBuilder {
+    CudaBuilder::new(folder.path().join("kernel")).target_dir(workspace().join("target/ptx"))
 }

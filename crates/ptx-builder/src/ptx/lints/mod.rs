@@ -164,6 +164,9 @@ pub(crate) fn check(subject: &Subject<'_, '_>, levels: &Levels) -> Vec<Finding> 
             continue;
         };
         for report in lint.check(subject) {
+            if subject.allows(&report.kernel, lint) {
+                continue;
+            }
             let finding = Finding {
                 severity,
                 lint,
@@ -213,6 +216,14 @@ impl<'a, 't> Subject<'a, 't> {
         }
     }
 
+    /// Whether the kernel's author has switched the lint off for it.
+    fn allows(&self, kernel: &str, lint: Lint) -> bool {
+        self.descriptions
+            .iter()
+            .filter(|one| one.name == kernel)
+            .any(|one| one.allowed.iter().any(|name| name == lint.name()))
+    }
+
     fn defined(&self) -> impl Iterator<Item = Defined<'_, 't>> {
         let functions = self.module.functions.iter().enumerate();
         functions.filter_map(|(index, function)| {
@@ -225,9 +236,12 @@ impl<'a, 't> Subject<'a, 't> {
         })
     }
 
-    /// The functions that run when no kernel panics.
+    /// The functions that run when no kernel panics, without those that make text of values.
     fn ordinary(&self) -> impl Iterator<Item = Defined<'_, 't>> {
-        let ordinary = self.calls.ordinary(self.module);
+        let ordinary = self.calls.ordinary(self.module, |function| {
+            readable(self.module.functions[function].name).contains("core::fmt::")
+                || self.calls.leads_to(self.module, function, "vprintf")
+        });
         self.defined()
             .filter(move |function| ordinary.contains(&function.index))
     }

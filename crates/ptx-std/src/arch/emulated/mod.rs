@@ -36,6 +36,11 @@ special_registers! {
     grid_dim_z = grid_dim[2];
 }
 
+#[inline]
+pub(crate) fn opaque(value: u32) -> u32 {
+    value
+}
+
 pub(crate) fn lane_id() -> u32 {
     with_current(|lane| lane.coordinates.lane())
 }

@@ -97,3 +97,19 @@ unsafe impl GlobalAlloc for Heap {
         unsafe { free(pointer) }
     }
 }
+
+/// What the compiler calls to compare slices: nothing else defines it for a GPU.
+///
+/// # Safety
+/// Both point to `len` readable bytes.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn memcmp(a: *const u8, b: *const u8, len: usize) -> i32 {
+    for i in 0..len {
+        // SAFETY: i < len.
+        let (a, b) = unsafe { (*a.add(i), *b.add(i)) };
+        if a != b {
+            return i32::from(a) - i32::from(b);
+        }
+    }
+    0
+}

@@ -50,3 +50,11 @@ registers! {
     dynamic_smem_size = "dynamic_smem_size";
     total_smem_size = "total_smem_size";
 }
+
+/// The value, of which the compiler no longer knows where it comes from.
+#[inline(always)]
+pub(crate) fn opaque(mut value: u32) -> u32 {
+    // SAFETY: no instruction.
+    unsafe { asm!("/* {} */", inout(reg32) value, options(pure, nomem, nostack, preserves_flags)) }
+    value
+}

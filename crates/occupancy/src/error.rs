@@ -1,0 +1,56 @@
+//! Why a block does not run at all.
+
+use crate::ComputeCapability;
+
+/// Why there is no occupancy to compute, with the actual value and the limit.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OccupancyError {
+    /// There is no table of this compute capability.
+    #[error(
+        "no limits are known of compute capability {0}: known are {known}",
+        known = crate::table::known()
+    )]
+    UnknownCapability(ComputeCapability),
+
+    /// A block has no thread, or more than the GPU or the kernel allows.
+    #[error("a block of {actual} threads: 1 to {limit} are allowed")]
+    BlockThreads {
+        /// The block.
+        actual: u32,
+        /// The most that both the GPU and the kernel allow.
+        limit: u32,
+    },
+
+    /// A thread has too many registers.
+    #[error("{actual} registers a thread: at most {limit} are possible")]
+    RegistersPerThread {
+        /// What the kernel needs.
+        actual: u32,
+        /// What the GPU has.
+        limit: u32,
+    },
+
+    /// A block has too many registers.
+    #[error(
+        "{actual} registers a block ({per_thread} a thread, as they are allocated): at most \
+         {limit} are possible"
+    )]
+    RegistersPerBlock {
+        /// What the block needs, as the GPU counts it.
+        actual: u32,
+        /// What a block may have.
+        limit: u32,
+        /// What a thread needs.
+        per_thread: u32,
+    },
+
+    /// A block has too much shared memory.
+    #[error("{actual_bytes} bytes of shared memory a block: at most {limit_bytes} are possible")]
+    SharedMemory {
+        /// What the block needs.
+        actual_bytes: u32,
+        /// What a block may have where it opts in.
+        limit_bytes: u32,
+    },
+}

@@ -1,0 +1,339 @@
+//! What the compiler is asked to make of the kernels. The names and defaults are those of Rust-CUDA.
+//!
+//! Options of the code generator go to the last crate alone: with fat LTO that is where all code is
+//! generated, so `core` is not compiled again for them.
+
+use std::path::{Path, PathBuf};
+
+use crate::{CudaBuilder, NvvmArch};
+
+/// What the PTX says of the source, beyond [`CudaBuilder::generate_line_info`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum DebugInfo {
+    /// Nothing.
+    #[default]
+    None,
+    /// The line of each instruction.
+    LineTables,
+}
+
+/// What a panic in a kernel does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Panics {
+    /// It calls the panic handler with its message and place.
+    #[default]
+    Message,
+    /// It is a bare `trap`: no message, no formatting, no calls, and so fewer registers and no stack
+    /// for it. Compiles `core` once more, with `-Cpanic=immediate-abort`.
+    Trap,
+}
+
+/// Every capability that has a `cfg(target_feature = "compute_..")` in Rust-CUDA or here.
+const COMPUTE_CFGS: [u32; 20] = [
+    35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90, 100, 103, 120, 121,
+];
+
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    pub(crate) build_args: Vec<String>,
+    debug: DebugInfo,
+    line_info: bool,
+    pub(crate) checks: bool,
+    optimize: bool,
+    ftz: bool,
+    fast_sqrt: bool,
+    fast_div: bool,
+    fma_contraction: bool,
+    llvm_ir: bool,
+    llvm_bitcode: bool,
+    pub(crate) final_module_path: Option<PathBuf>,
+    override_libm: bool,
+    constant_memory: bool,
+    panics: Panics,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            build_args: Vec::new(),
+            debug: DebugInfo::None,
+            line_info: true,
+            checks: false,
+            optimize: true,
+            ftz: false,
+            fast_sqrt: false,
+            fast_div: false,
+            fma_contraction: true,
+            llvm_ir: false,
+            llvm_bitcode: false,
+            final_module_path: None,
+            override_libm: false,
+            constant_memory: false,
+            panics: Panics::Message,
+        }
+    }
+}
+
+impl CudaBuilder {
+    /// More arguments for the nested `cargo rustc`, such as `--features fast`.
+    #[must_use]
+    pub fn build_args(mut self, args: &[impl AsRef<str>]) -> Self {
+        let args = args.iter().map(|arg| arg.as_ref().to_owned());
+        self.options.build_args.extend(args);
+        self
+    }
+
+    /// What the PTX says of the source. [`DebugInfo::LineTables`] is the same as
+    /// [`CudaBuilder::generate_line_info`].
+    #[must_use]
+    pub fn debug(mut self, debug: DebugInfo) -> Self {
+        self.options.debug = debug;
+        self
+    }
+
+    /// Whether to leave out debug assertions and overflow checks, and to optimise. The default is
+    /// `true`. See [`CudaBuilder::nvvm_opts`] for the one without the other.
+    #[must_use]
+    pub fn release(mut self, release: bool) -> Self {
+        self.options.checks = !release;
+        self.options.optimize = release;
+        self
+    }
+
+    /// Whether the PTX says which line of the source each instruction comes from, for profilers. The
+    /// default is `true`. It changes no instruction.
+    #[must_use]
+    pub fn generate_line_info(mut self, generate: bool) -> Self {
+        self.options.line_info = generate;
+        self
+    }
+
+    /// Whether to optimise. The default is `true`, and [`CudaBuilder::release`] sets it. Here it is
+    /// LLVM that optimises, in place of libnvvm. `core` and the kernel crate's dependencies are
+    /// optimised all the same: LLVM cannot make PTX of an unoptimised `core`.
+    #[must_use]
+    pub fn nvvm_opts(mut self, optimize: bool) -> Self {
+        self.options.optimize = optimize;
+        self
+    }
+
+    /// Whether single-precision arithmetic flushes denormal numbers to zero. The default is `false`.
+    ///
+    /// **Without effect**, and the build says so: LLVM flushes in functions with the attribute
+    /// `denormal-fp-math-f32`, and no flag of rustc sets it (LLVM 22's `-denormal-fp-math-f32` is
+    /// accepted and changes nothing). Division and square root by [`CudaBuilder::fast_div`] and
+    /// [`CudaBuilder::fast_sqrt`] do not flush either.
+    #[must_use]
+    pub fn ftz(mut self, ftz: bool) -> Self {
+        self.options.ftz = ftz;
+        self
+    }
+
+    /// Whether the square root of an `f32` is an approximation (`sqrt.approx.f32`). The default is
+    /// `false`.
+    #[must_use]
+    pub fn fast_sqrt(mut self, fast: bool) -> Self {
+        self.options.fast_sqrt = fast;
+        self
+    }
+
+    /// Whether division of `f32` is an approximation (`div.approx.f32`). The default is `false`.
+    #[must_use]
+    pub fn fast_div(mut self, fast: bool) -> Self {
+        self.options.fast_div = fast;
+        self
+    }
+
+    /// Whether the compiler may fuse `a * b + c` into one instruction, which rounds once. The
+    /// default is `true`, as in Rust-CUDA. An explicit `mul_add` is one instruction either way.
+    #[must_use]
+    pub fn fma_contraction(mut self, contract: bool) -> Self {
+        self.options.fma_contraction = contract;
+        self
+    }
+
+    /// Sets [`CudaBuilder::ftz`], [`CudaBuilder::fast_sqrt`], [`CudaBuilder::fast_div`] and
+    /// [`CudaBuilder::fma_contraction`].
+    #[must_use]
+    pub fn fast_math(self, fast: bool) -> Self {
+        self.ftz(fast)
+            .fast_sqrt(fast)
+            .fast_div(fast)
+            .fma_contraction(fast)
+    }
+
+    /// Whether to write LLVM's text beside the PTX, with the ending `.ll`. The default is `false`.
+    #[must_use]
+    pub fn emit_llvm_ir(mut self, emit: bool) -> Self {
+        self.options.llvm_ir = emit;
+        self
+    }
+
+    /// Whether to write LLVM's bitcode beside the PTX, with the ending `.bc`. The default is
+    /// `false`.
+    #[must_use]
+    pub fn emit_llvm_bitcode(mut self, emit: bool) -> Self {
+        self.options.llvm_bitcode = emit;
+        self
+    }
+
+    /// Writes the whole program's LLVM text, as it becomes PTX, to `path`. With several
+    /// architectures each file's name gets its own, as those of [`CudaBuilder::copy_to`] do.
+    #[must_use]
+    pub fn final_module_path(mut self, path: impl AsRef<Path>) -> Self {
+        self.options.final_module_path = Some(path.as_ref().to_path_buf());
+        self
+    }
+
+    /// Whether calls of `libm` become calls of libdevice. The default is `false`, unlike
+    /// Rust-CUDA's.
+    ///
+    /// **Without effect**, and the build says so: libdevice belongs to the CUDA toolkit, which a
+    /// stock compiler knows nothing of. `cuda_std::float` has the hardware's approximations.
+    #[must_use]
+    pub fn override_libm(mut self, replace: bool) -> Self {
+        self.options.override_libm = replace;
+        self
+    }
+
+    /// Whether statics lie in constant memory. The default is `false`.
+    ///
+    /// **Without effect**, and the build says so: a stock compiler puts statics in global memory.
+    /// `#[address_space(constant)]` places a single one.
+    #[must_use]
+    pub fn use_constant_memory_space(mut self, constant: bool) -> Self {
+        self.options.constant_memory = constant;
+        self
+    }
+
+    /// What a panic does. The default is [`Panics::Message`].
+    #[must_use]
+    pub fn panics(mut self, panics: Panics) -> Self {
+        self.options.panics = panics;
+        self
+    }
+}
+
+impl Options {
+    /// The options of the profile, as the environment variables of cargo that set them.
+    pub(crate) fn profile(&self) -> [(&'static str, &'static str); 3] {
+        let line_info = self.line_info || self.debug == DebugInfo::LineTables;
+        // Line directives without the rest of DWARF, which would mark the PTX as code for a
+        // debugger, and ptxas would not optimise it.
+        let debug = if line_info {
+            "line-directives-only"
+        } else {
+            "none"
+        };
+        let checks = if self.checks { "true" } else { "false" };
+        [
+            ("DEBUG", debug),
+            ("DEBUG_ASSERTIONS", checks),
+            ("OVERFLOW_CHECKS", checks),
+        ]
+    }
+
+    /// Flags for every crate, `core` among them.
+    pub(crate) fn flags_of_all(&self, arch: NvvmArch) -> Vec<String> {
+        let mut flags = compute_cfgs(arch);
+        if self.panics == Panics::Trap {
+            flags.extend(["-Zunstable-options", "-Cpanic=immediate-abort"].map(str::to_owned));
+        }
+        flags
+    }
+
+    /// Flags for the crate that becomes PTX.
+    pub(crate) fn flags_of_last(&self) -> Vec<String> {
+        let mut flags = vec![format!(
+            "-Cllvm-args=-nvptx-fma-level={}",
+            u32::from(self.fma_contraction)
+        )];
+        if !self.optimize {
+            flags.push("-Copt-level=0".to_owned());
+        }
+        if self.fast_div {
+            flags.push("-Cllvm-args=-nvptx-prec-divf32=0".to_owned());
+        }
+        if self.fast_sqrt {
+            flags.push("-Cllvm-args=-nvptx-prec-sqrtf32=0".to_owned());
+        }
+        if self.llvm_ir || self.final_module_path.is_some() {
+            flags.push("--emit=llvm-ir".to_owned());
+        }
+        if self.llvm_bitcode {
+            flags.push("--emit=llvm-bc".to_owned());
+        }
+        flags
+    }
+
+    /// The endings of the files that belong beside the PTX.
+    pub(crate) fn extra_files(&self) -> impl Iterator<Item = &'static str> {
+        let wanted = [(self.llvm_ir, "ll"), (self.llvm_bitcode, "bc")];
+        wanted
+            .into_iter()
+            .filter_map(|(wanted, ending)| wanted.then_some(ending))
+    }
+
+    /// What was asked for and cannot be had.
+    pub(crate) fn without_effect(&self) -> impl Iterator<Item = &'static str> {
+        let asked = [
+            (
+                self.ftz,
+                "ftz has no effect: rustc cannot tell LLVM to flush denormal numbers to zero",
+            ),
+            (
+                self.override_libm,
+                "override_libm has no effect: a stock compiler knows no libdevice",
+            ),
+            (
+                self.constant_memory,
+                "use_constant_memory_space has no effect: a stock compiler puts statics in global \
+                 memory; #[address_space(constant)] places a single one",
+            ),
+        ];
+        asked
+            .into_iter()
+            .filter_map(|(asked, text)| asked.then_some(text))
+    }
+}
+
+/// `cfg(target_feature = "compute_..")` for `arch` and every earlier one, as Rust-CUDA sets them.
+/// rustc has none of the kind, so nothing contradicts these; the lint against setting built-in cfgs
+/// is told to let them pass.
+fn compute_cfgs(arch: NvvmArch) -> Vec<String> {
+    let names = COMPUTE_CFGS.map(|number| format!("\"compute_{number}\""));
+    let mut flags = vec![
+        "-Aexplicit_builtin_cfgs_in_flags".to_owned(),
+        "--check-cfg".to_owned(),
+        format!("cfg(target_feature, values({}))", names.join(", ")),
+    ];
+    for number in COMPUTE_CFGS.into_iter().filter(|&it| it <= arch.number()) {
+        flags.push("--cfg".to_owned());
+        flags.push(format!("target_feature=\"compute_{number}\""));
+    }
+    flags
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_had_is_said_and_what_can_is_not() {
+        let warnings = |builder: CudaBuilder| {
+            let texts: Vec<&str> = builder.options.without_effect().collect();
+            texts.join("\n")
+        };
+        let plain = || CudaBuilder::new("kernels");
+        let effective = plain()
+            .fast_div(true)
+            .fast_sqrt(true)
+            .release(false)
+            .panics(Panics::Trap)
+            .override_libm(false);
+        assert_eq!(warnings(effective), "");
+        assert!(warnings(plain().fast_math(true)).starts_with("ftz has no effect"));
+        let text = warnings(plain().override_libm(true).use_constant_memory_space(true));
+        assert!(text.contains("override_libm") && text.contains("use_constant_memory_space"));
+    }
+}

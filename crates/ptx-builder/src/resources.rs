@@ -1,0 +1,213 @@
+//! What each kernel needs of a multiprocessor: registers, spills, stack, shared memory, and the
+//! occupancy that follows. `ptxas -v` says it, on a machine without a GPU.
+//!
+//! [`crate::CudaBuilder::build_all`] writes it beside the PTX as `NAME.resources.json`, where
+//! `ptxas` is there ([`crate::nvidia`]); [`Report::from_json`] reads it.
+
+mod ptxas;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use occupancy::{ComputeCapability, Kernel, Multiprocessor, Resource};
+use serde::{Deserialize, Serialize};
+
+use crate::nvidia::Tool;
+use crate::{CudaBuilderError, NvvmArch};
+
+/// The blocks whose occupancy is reported, in threads.
+pub const BLOCK_THREADS: [u32; 10] = [32, 64, 96, 128, 192, 256, 384, 512, 768, 1024];
+
+/// Counts up when the report's fields or their meaning change, so that old files are made anew.
+const FORMAT: u32 = 1;
+
+/// What the kernels of one PTX file need.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    /// The architecture: 90 for `sm_90`.
+    pub arch: u32,
+    /// Identifies the PTX and the `ptxas` that the report was made with.
+    pub key: String,
+    /// The entries, by name.
+    pub kernels: Vec<KernelResources>,
+}
+
+/// What one kernel needs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct KernelResources {
+    /// The entry's name.
+    pub name: String,
+    /// 32-bit registers of a thread.
+    pub registers: u32,
+    /// Stack of a thread, calls included.
+    pub stack_bytes: u32,
+    /// Bytes of registers that a thread puts on the stack for want of registers.
+    pub spill_store_bytes: u32,
+    /// Bytes that it reads back.
+    pub spill_load_bytes: u32,
+    /// Shared memory that the kernel declares.
+    pub static_shared_bytes: u32,
+    /// Constant memory by its bank.
+    pub constant: Vec<ConstantBank>,
+    /// Named barriers.
+    pub barriers: u32,
+    /// The largest block that the kernel was compiled for (`.maxntid`, `.reqntid`).
+    pub max_threads: Option<u32>,
+    /// Occupancy at each of [`BLOCK_THREADS`], without dynamic shared memory. Empty if the
+    /// architecture's limits are not known.
+    pub occupancy: Vec<BlockOccupancy>,
+}
+
+/// Constant memory in one bank: parameters of the launch are in bank 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ConstantBank {
+    /// The bank, as in `cmem[0]`.
+    pub bank: u32,
+    /// How much of it.
+    pub bytes: u32,
+}
+
+/// Theoretical occupancy at one size of block.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BlockOccupancy {
+    /// Threads of a block.
+    pub block_threads: u32,
+    /// Blocks a multiprocessor; 0 if such a block cannot run.
+    pub blocks: u32,
+    /// Warps a multiprocessor.
+    pub active_warps: u32,
+    /// Active warps over the most there can be: 0 to 1.
+    pub fraction: f64,
+    /// What allows no more blocks: `warps`, `blocks`, `registers`, `shared_memory`.
+    pub limited_by: Vec<String>,
+    /// Why such a block cannot run.
+    pub refused: Option<String>,
+}
+
+impl Report {
+    /// Reads a report.
+    ///
+    /// # Errors
+    /// The text is not one.
+    pub fn from_json(text: &str) -> Result<Report, serde_json::Error> {
+        serde_json::from_str(text)
+    }
+
+    /// Makes the report of `ptx` from what `ptxas -v` said of it.
+    pub fn parse(arch: NvvmArch, ptx: &str, ptxas_output: &str) -> Report {
+        let mut kernels = ptxas::parse(ptxas_output);
+        let capability = ComputeCapability::from_arch(arch.number());
+        let multiprocessor = Multiprocessor::of(capability).ok();
+        for kernel in &mut kernels {
+            kernel.max_threads = ptxas::max_threads(ptx, &kernel.name);
+            if let Some(multiprocessor) = &multiprocessor {
+                let needs = kernel.needs();
+                kernel.occupancy = BLOCK_THREADS
+                    .map(|threads| at_block(multiprocessor, &needs, threads))
+                    .to_vec();
+            }
+        }
+        kernels.sort_by(|a, b| a.name.cmp(&b.name));
+        Report {
+            arch: arch.number(),
+            key: String::new(),
+            kernels,
+        }
+    }
+}
+
+impl KernelResources {
+    /// What the occupancy follows from.
+    pub fn needs(&self) -> Kernel {
+        Kernel {
+            registers_per_thread: self.registers,
+            static_shared_bytes: self.static_shared_bytes,
+            dynamic_shared_bytes: 0,
+            max_threads_per_block: self.max_threads,
+        }
+    }
+}
+
+fn at_block(
+    multiprocessor: &Multiprocessor,
+    kernel: &Kernel,
+    block_threads: u32,
+) -> BlockOccupancy {
+    match multiprocessor.occupancy(kernel, block_threads) {
+        Ok(found) => BlockOccupancy {
+            block_threads,
+            blocks: found.blocks,
+            active_warps: found.active_warps,
+            fraction: found.fraction(),
+            limited_by: found.limited_by.iter().map(name_of).collect(),
+            refused: None,
+        },
+        Err(error) => BlockOccupancy {
+            block_threads,
+            blocks: 0,
+            active_warps: 0,
+            fraction: 0.0,
+            limited_by: Vec::new(),
+            refused: Some(error.to_string()),
+        },
+    }
+}
+
+fn name_of(resource: &Resource) -> String {
+    resource.name().to_owned()
+}
+
+/// Writes the report of the PTX file `path` beside it, unless the one there is of the same PTX.
+/// `None` where there is no `ptxas`, or it does not know the architecture.
+pub(crate) fn write_report(
+    path: &Path,
+    arch: NvvmArch,
+    start: &Path,
+) -> Result<Option<PathBuf>, CudaBuilderError> {
+    let target = path.with_extension("resources.json");
+    let Ok(ptxas) = Tool::Ptxas.find(start) else {
+        // One of an earlier build would describe other kernels.
+        let _ = fs::remove_file(&target);
+        return Ok(None);
+    };
+    let ptx =
+        fs::read_to_string(path).map_err(|error| CudaBuilderError::io("read", path, error))?;
+    let key = key_of(&ptx, arch, &ptxas);
+    let there = fs::read_to_string(&target).ok();
+    if there.is_some_and(|text| Report::from_json(&text).is_ok_and(|old| old.key == key)) {
+        return Ok(Some(target));
+    }
+    let output = match ptxas::run(&ptxas, arch, path)? {
+        Ok(output) => output,
+        Err(refusal) => {
+            let refusal = refusal.trim().replace('\n', "; ");
+            println!("cargo::warning=no resource report for {arch}: {refusal}");
+            let _ = fs::remove_file(&target);
+            return Ok(None);
+        }
+    };
+    let mut report = Report::parse(arch, &ptx, &output);
+    report.key = key;
+    let text = serde_json::to_string_pretty(&report)
+        .map_err(|error| CudaBuilderError::io("write", &target, error.into()))?;
+    fs::write(&target, text + "\n")
+        .map_err(|error| CudaBuilderError::io("write", &target, error))?;
+    Ok(Some(target))
+}
+
+/// 64 bits of FNV-1a over all that the report depends on.
+fn key_of(ptx: &str, arch: NvvmArch, ptxas: &Path) -> String {
+    let parts = [
+        FORMAT.to_string().into_bytes(),
+        arch.to_string().into_bytes(),
+        ptxas.as_os_str().as_encoded_bytes().to_vec(),
+        ptx.as_bytes().to_vec(),
+    ];
+    let hash = parts
+        .join(&0)
+        .iter()
+        .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
+        });
+    format!("{hash:016x}")
+}

@@ -1,0 +1,122 @@
+//! `ridgepoint kernels`
+
+use std::io::{self, Write};
+
+use clap::{Args, ValueEnum};
+
+use super::Failure;
+use crate::kernels::{KernelsError, inventory, machine_code, ptx};
+use crate::report::{kernels_csv, kernels_json, kernels_markdown, kernels_table};
+
+#[derive(Args)]
+pub(super) struct Arguments {
+    /// Show the kernels whose names contain this
+    #[arg(default_value = "", hide_default_value = true)]
+    filter: String,
+
+    /// Architectures, such as sm_90 [default: every embedded one; for code the newest]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = arch)]
+    arch: Vec<u32>,
+
+    /// Format of the list
+    #[arg(long, value_name = "FORMAT", default_value = "table", value_enum)]
+    format: ListFormat,
+
+    /// Print the PTX of this kernel
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["filter", "format", "sass"])]
+    ptx: Option<String>,
+
+    /// Print the machine code of this kernel, made with ptxas and nvdisasm
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["filter", "format"])]
+    sass: Option<String>,
+}
+
+/// `--format`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ListFormat {
+    /// For people.
+    Table,
+    /// An object a kernel, with all that is known.
+    Json,
+    /// A row a kernel and block.
+    Csv,
+    /// The rows as a Markdown table.
+    Md,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let text = match (&arguments.ptx, &arguments.sass) {
+        (Some(name), _) => ptx(arguments.one_arch()?, name)
+            .map_err(failure)?
+            .as_bytes()
+            .to_vec(),
+        (_, Some(name)) => machine_code(arguments.one_arch()?, name)
+            .map_err(failure)?
+            .into_bytes(),
+        _ => arguments.list()?,
+    };
+    show(&text)
+}
+
+impl Arguments {
+    /// Code is shown for one architecture.
+    fn one_arch(&self) -> Result<Option<u32>, Failure> {
+        match self.arch[..] {
+            [] => Ok(None),
+            [arch] => Ok(Some(arch)),
+            _ => Err(Failure::Usage(format!(
+                "--arch names {} architectures; --ptx and --sass show the code for one",
+                self.arch.len()
+            ))),
+        }
+    }
+
+    fn list(&self) -> Result<Vec<u8>, Failure> {
+        let found = inventory(&self.arch, &self.filter).map_err(failure)?;
+        for arch in &found.unreported {
+            eprintln!("warning: no report for sm_{arch}: ptxas was not there or does not know it");
+        }
+        let mut text = Vec::new();
+        match self.format {
+            ListFormat::Table => text = kernels_table(&found.records).into_bytes(),
+            ListFormat::Json => kernels_json(&found.records, &mut text).map_err(Failure::failed)?,
+            ListFormat::Csv => kernels_csv(&found.records, &mut text).map_err(Failure::failed)?,
+            ListFormat::Md => {
+                kernels_markdown(&found.records, &mut text).map_err(Failure::failed)?;
+            }
+        }
+        Ok(text)
+    }
+}
+
+/// A reader that goes away, such as `head`, is no error.
+fn show(text: &[u8]) -> Result<(), Failure> {
+    let end: &[u8] = if text.ends_with(b"\n") { b"" } else { b"\n" };
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(text).and_then(|()| stdout.write_all(end)) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Failure::Failed(format!("cannot write: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// `sm_90`, `compute_90` or `90`.
+fn arch(text: &str) -> Result<u32, String> {
+    let number = text
+        .strip_prefix("sm_")
+        .or_else(|| text.strip_prefix("compute_"))
+        .unwrap_or(text);
+    number
+        .parse()
+        .map_err(|_| "an architecture such as sm_90 is needed".to_owned())
+}
+
+fn failure(error: KernelsError) -> Failure {
+    match error {
+        KernelsError::NotEmbedded { .. } | KernelsError::NoKernel { .. } => {
+            Failure::Usage(error.to_string())
+        }
+        _ => Failure::failed(error),
+    }
+}

@@ -1,0 +1,144 @@
+//! A kernel's PTX, and its machine code.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use cuda_builder::nvidia::Tool;
+
+use super::{KernelsError, names, not_embedded};
+use crate::driver::{Embedded, embedded_ptx};
+
+/// The PTX of the entry `name` alone: of `arch`, or of the newest embedded architecture.
+///
+/// # Errors
+/// There is no such entry, or the architecture is not embedded.
+pub fn ptx(arch: Option<u32>, name: &str) -> Result<&'static str, KernelsError> {
+    let (_, ptx) = module(arch)?;
+    entries(ptx)
+        .find(|(entry, _)| *entry == name)
+        .map(|(_, text)| text)
+        .ok_or_else(|| KernelsError::unknown(name, &names()))
+}
+
+/// The machine code of the entry `name`, as `ptxas` and `nvdisasm` make it here and now: of `arch`,
+/// or of the newest embedded architecture.
+///
+/// # Errors
+/// There is no such entry, the architecture is not embedded, or the tools are not here or fail.
+pub fn machine_code(arch: Option<u32>, name: &str) -> Result<String, KernelsError> {
+    ptx(arch, name)?;
+    let (arch, module) = module(arch)?;
+    let here = std::env::current_dir().unwrap_or_default();
+    let program = std::env::current_exe().unwrap_or_default();
+    let find = |tool: Tool| tool.find(&here).or_else(|_| tool.find(&program));
+    let (ptxas, nvdisasm) = (find(Tool::Ptxas)?, find(Tool::Nvdisasm)?);
+    let folder = tempfile::tempdir().map_err(io("create a folder in", &std::env::temp_dir()))?;
+    let source = folder.path().join("kernels.ptx");
+    let cubin = folder.path().join("kernels.cubin");
+    fs::write(&source, module).map_err(io("write", &source))?;
+    let target = format!("-arch=sm_{arch}");
+    let assemble: [&OsStr; 6] = [
+        target.as_ref(),
+        "-e".as_ref(),
+        name.as_ref(),
+        "-o".as_ref(),
+        cubin.as_ref(),
+        source.as_ref(),
+    ];
+    run(&ptxas, &assemble)?;
+    let listing = run(&nvdisasm, &["-c".as_ref(), cubin.as_ref()])?;
+    Ok(section(&listing, name))
+}
+
+/// The architecture's PTX, or the newest.
+fn module(arch: Option<u32>) -> Result<(u32, &'static str), KernelsError> {
+    let wanted = |(it, ..): &&Embedded<'_>| arch.is_none_or(|arch| arch == *it);
+    embedded_ptx()
+        .iter()
+        .rfind(wanted)
+        .map(|&(arch, ptx, _)| (arch, ptx))
+        .ok_or_else(|| not_embedded(arch.unwrap_or_default()))
+}
+
+/// Name and text of each entry.
+pub(super) fn entries(ptx: &str) -> impl Iterator<Item = (&str, &str)> {
+    const ENTRY: &str = ".visible .entry ";
+    ptx.match_indices(ENTRY).filter_map(move |(start, _)| {
+        let text = &ptx[start..];
+        let (name, _) = text[ENTRY.len()..].split_once('(')?;
+        // The brace that ends a function stands at the start of its line, those within do not.
+        let end = text.find("\n}")? + "\n}".len();
+        Some((name.trim(), &text[..end]))
+    })
+}
+
+/// The part of `nvdisasm`'s listing that is the kernel's code.
+fn section(listing: &str, name: &str) -> String {
+    let heading = format!(".text.{name}:");
+    let lines = listing
+        .lines()
+        .skip_while(|line| line.trim() != heading)
+        .take_while(|line| !line.trim_start().starts_with(".section"));
+    let text = lines.collect::<Vec<_>>().join("\n");
+    text.trim_end().to_owned()
+}
+
+fn run(program: &Path, arguments: &[&OsStr]) -> Result<String, KernelsError> {
+    let output = Command::new(program).args(arguments).output();
+    let output = output.map_err(io("run", program))?;
+    if !output.status.success() {
+        let said = [output.stdout, output.stderr].concat();
+        return Err(KernelsError::Tool {
+            tool: program.to_path_buf(),
+            message: String::from_utf8_lossy(&said).trim().to_owned(),
+        });
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> KernelsError {
+    move |error| KernelsError::Io {
+        action,
+        path: path.to_path_buf(),
+        error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{entries, section};
+
+    #[test]
+    fn an_entry_ends_at_its_own_brace() {
+        let ptx = "\
+.version 7.8
+.visible .entry one(
+\t.param .u64 a
+)
+{
+\t{ // callseq 0
+\t}
+\tret;
+
+}
+.func helper()
+{
+}
+.visible .entry two()
+{
+}
+";
+        let found: Vec<(&str, &str)> = entries(ptx).collect();
+        assert_eq!(found[0].0, "one");
+        assert!(found[0].1.ends_with("\tret;\n\n}"), "{}", found[0].1);
+        assert_eq!(found[1], ("two", ".visible .entry two()\n{\n}"));
+    }
+
+    #[test]
+    fn a_listing_is_cut_to_the_kernel() {
+        let listing = "header\n.section .text.a,\"ax\"\n.text.a:\n  /*0000*/ EXIT ;\n.section .b\n";
+        assert_eq!(section(listing, "a"), ".text.a:\n  /*0000*/ EXIT ;");
+    }
+}

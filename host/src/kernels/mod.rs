@@ -1,0 +1,147 @@
+//! The embedded kernels, without a GPU: what each needs of a multiprocessor, its PTX, its machine
+//! code.
+
+mod code;
+mod error;
+
+use cuda_builder::resources::{KernelResources, Report};
+use serde::Serialize;
+
+pub use code::{machine_code, ptx};
+pub use error::KernelsError;
+
+use crate::driver::embedded_ptx;
+
+/// What one kernel needs on one architecture.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct KernelRecord {
+    /// The architecture: 90 for `sm_90`.
+    pub arch: u32,
+    /// What it needs, and its occupancy.
+    #[serde(flatten)]
+    pub resources: KernelResources,
+}
+
+/// The kernels that were asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Inventory {
+    /// By architecture, then by name.
+    pub records: Vec<KernelRecord>,
+    /// Architectures whose PTX is embedded without a report.
+    pub unreported: Vec<u32>,
+}
+
+/// The kernels whose names contain `filter`, on the architectures `arches`, or on every embedded one
+/// if that is empty.
+///
+/// # Errors
+/// An architecture is not embedded, none has a report, or no kernel has such a name.
+pub fn inventory(arches: &[u32], filter: &str) -> Result<Inventory, KernelsError> {
+    check(arches)?;
+    collect(
+        embedded_ptx()
+            .iter()
+            .map(|&(arch, _, report)| (arch, report)),
+        arches,
+        filter,
+    )
+}
+
+fn collect(
+    embedded: impl Iterator<Item = (u32, Option<&'static str>)>,
+    arches: &[u32],
+    filter: &str,
+) -> Result<Inventory, KernelsError> {
+    let mut records = Vec::new();
+    let mut unreported = Vec::new();
+    let mut reported = false;
+    for (arch, report) in embedded {
+        if !arches.is_empty() && !arches.contains(&arch) {
+            continue;
+        }
+        let Some(json) = report else {
+            unreported.push(arch);
+            continue;
+        };
+        let report = Report::from_json(json).map_err(|error| KernelsError::Report {
+            arch,
+            error: error.to_string(),
+        })?;
+        reported = true;
+        let wanted = report
+            .kernels
+            .into_iter()
+            .filter(|kernel| kernel.name.contains(filter));
+        records.extend(wanted.map(|resources| KernelRecord { arch, resources }));
+    }
+    if !reported {
+        return Err(KernelsError::BuiltWithoutPtxas { arches: unreported });
+    }
+    if records.is_empty() {
+        return Err(KernelsError::unknown(filter, &names()));
+    }
+    Ok(Inventory {
+        records,
+        unreported,
+    })
+}
+
+/// The names of the embedded kernels.
+pub fn names() -> Vec<String> {
+    let mut names: Vec<String> = embedded_ptx()
+        .iter()
+        .flat_map(|(_, ptx, _)| code::entries(ptx))
+        .map(|(name, _)| name.to_owned())
+        .collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+fn check(arches: &[u32]) -> Result<(), KernelsError> {
+    let is_embedded = |arch| embedded_ptx().iter().any(|(it, ..)| *it == arch);
+    match arches.iter().find(|arch| !is_embedded(**arch)) {
+        Some(&arch) => Err(not_embedded(arch)),
+        None => Ok(()),
+    }
+}
+
+fn not_embedded(arch: u32) -> KernelsError {
+    KernelsError::NotEmbedded {
+        arch,
+        embedded: embedded_ptx().iter().map(|(arch, ..)| *arch).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REPORT: &str = r#"{"arch": 90, "key": "", "kernels": [{"name": "scale", "registers": 8,
+        "stack_bytes": 0, "spill_store_bytes": 0, "spill_load_bytes": 0, "static_shared_bytes": 0,
+        "constant": [], "barriers": 0, "max_threads": null, "occupancy": []}]}"#;
+
+    #[test]
+    fn a_build_without_ptxas_says_so_and_how_to_make_another() {
+        let error = collect([(80, None), (90, None)].into_iter(), &[], "")
+            .expect_err("nothing is reported")
+            .to_string();
+        for part in ["sm_80, sm_90", "without ptxas", "./setup.sh", "build again"] {
+            assert!(error.contains(part), "{part:?} is not in: {error}");
+        }
+    }
+
+    #[test]
+    fn an_architecture_without_a_report_does_not_hide_the_others() {
+        let embedded = || [(70, None), (90, Some(REPORT))].into_iter();
+        let found = collect(embedded(), &[], "sca").expect("one is reported");
+        assert_eq!(found.records.len(), 1);
+        assert_eq!(found.records[0].resources.registers, 8);
+        assert_eq!(found.unreported, [70]);
+        assert!(matches!(
+            collect(embedded(), &[70], ""),
+            Err(KernelsError::BuiltWithoutPtxas { arches }) if arches == [70]
+        ));
+        assert!(collect([(90, Some("{}"))].into_iter(), &[], "").is_err());
+    }
+}
