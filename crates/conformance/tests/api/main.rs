@@ -1,6 +1,8 @@
 //! Every item of ptx-std on the emulator and on a GPU, against what the host works out by itself.
 //! Items without a case here: see docs/writing-kernels.md.
 
+mod approx;
+mod float;
 mod kernel;
 mod memory;
 mod migrated;
@@ -18,6 +20,8 @@ const CASES: &[&[Case]] = &[
     warp::CASES,
     memory::CASES,
     kernel::CASES,
+    float::CASES,
+    approx::CASES,
     migrated::CASES,
 ];
 
