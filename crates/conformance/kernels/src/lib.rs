@@ -4,6 +4,7 @@
 
 extern crate alloc;
 
+pub mod atomic;
 pub mod float;
 pub mod memory;
 pub mod migrated;

@@ -2,9 +2,11 @@
 //! Items without a case here: see docs/writing-kernels.md.
 
 mod approx;
+mod atomic;
 mod float;
 mod kernel;
 mod memory;
+mod message;
 mod migrated;
 mod support;
 mod thread;
@@ -22,6 +24,8 @@ const CASES: &[&[Case]] = &[
     kernel::CASES,
     float::CASES,
     approx::CASES,
+    atomic::CASES,
+    message::CASES,
     migrated::CASES,
 ];
 
