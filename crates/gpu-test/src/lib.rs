@@ -20,11 +20,13 @@
 //! A case that needs a GPU and finds none is reported as ignored, with the reason; where
 //! [`REQUIRE_GPU`] is set it fails instead.
 
+mod gpu_thread;
+
 use std::fmt::Debug;
 
 pub use libtest_mimic::{Arguments, Failed, Trial, run};
-use ridgepoint::driver::DeviceChoice;
 pub use ridgepoint::driver::{Device, Embedded, embedded_ptx};
+use ridgepoint::driver::{DeviceChoice, gpus};
 
 /// The environment variable that says that a GPU must be there.
 pub const REQUIRE_GPU: &str = "RIDGEPOINT_REQUIRE_GPU";
@@ -45,15 +47,14 @@ pub fn on_both(
     ]
 }
 
-/// The case on the first GPU alone.
+/// The case on the first GPU alone. Such cases run one after the other.
 pub fn on_gpu(
     name: impl Into<String>,
     ptx: Ptx,
     case: impl FnOnce(&Device) -> Result<(), Failed> + Send + 'static,
 ) -> Trial {
-    let open = move || Device::open_with(&DeviceChoice::Cuda(0), ptx);
-    let missing = open().err().map(|error| error.to_string());
-    let run = move || case(&open()?);
+    let missing = gpus().err().map(|error| error.to_string());
+    let run = move || gpu_thread::run(ptx, case);
     match missing {
         Some(reason) if std::env::var_os(REQUIRE_GPU).is_none() => Trial::test(name, run)
             .with_kind(format!("skipped: {reason}"))

@@ -12,34 +12,36 @@ use cuda_std::prelude::*;
 /// Threads a block of these kernels.
 pub const BLOCK: usize = 64;
 
-/// The cells that a block's threads work on, one for each operation.
+/// The cells that a block's threads work on, one for each operation: the block's own row if
+/// `step` is 1, the same for all blocks if it is 0.
 ///
 /// # Safety
 /// `cells` has an element for each row.
-unsafe fn row<T, const N: usize>(cells: *mut [T; N], blocks_a_row: u32) -> *mut T {
-    unsafe { cells.add((thread::block_idx_x() / blocks_a_row) as usize) }.cast()
+unsafe fn row<T, const N: usize>(cells: *mut [T; N], step: u32) -> *mut T {
+    unsafe { cells.add((thread::block_idx_x() * step) as usize) }.cast()
 }
 
 /// Kernels in which each thread does every operation once, each on a cell of its own, and writes
 /// what it saw there. An operation is an expression of the cell's pointer and the operand.
 ///
-/// `NAME in global` works on cells that `blocks_a_row` blocks share, `NAME in shared` on a copy of
-/// the block's own cells in shared memory.
+/// `NAME in global` works on the block's own cells or, with a step of 0, on those of all blocks;
+/// `NAME in shared` on a copy of the block's own in shared memory.
 macro_rules! operations {
     ($name:ident in global: $ty:ty, |$cell:ident, $operand:ident| [$($operation:expr),* $(,)?]) => {
         /// One of each operation by every thread.
         ///
         /// # Safety
-        /// `operands` and `seen` have an element a thread, `cells` one for each `blocks_a_row`.
+        /// `operands` and `seen` have an element a thread, `cells` one a block if `step` is 1, and
+        /// one if it is 0.
         #[kernel]
         pub unsafe fn $name(
             cells: *mut [$ty; [$(stringify!($operation)),*].len()],
             operands: *const [$ty; [$(stringify!($operation)),*].len()],
             seen: *mut [$ty; [$(stringify!($operation)),*].len()],
-            blocks_a_row: u32,
+            step: u32,
         ) {
             unsafe {
-                let cells = $crate::atomic::row(cells, blocks_a_row);
+                let cells = $crate::atomic::row(cells, step);
                 operations!(@each $ty, cells operands seen |$cell, $operand| $($operation),*);
             }
         }

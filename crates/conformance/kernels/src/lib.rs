@@ -4,10 +4,12 @@
 
 extern crate alloc;
 
+pub mod async_copy;
 pub mod atomic;
 pub mod float;
 pub mod memory;
 pub mod migrated;
+pub mod other;
 pub mod output;
 pub mod thread;
 pub mod warp;

@@ -1,4 +1,4 @@
-//! `cuda_std::shared`, `constant`, `mem`.
+//! `cuda_std::shared`, `constant`, `mem`, `vector`.
 
 use core::mem::MaybeUninit;
 
@@ -146,6 +146,35 @@ pub unsafe fn dynamic(out: *mut u64) {
             ],
         );
     }
+}
+
+/// Turns each `N` elements around: one load, one store.
+///
+/// # Safety
+/// Both have `N` elements a thread and the alignment that `vector` asks for.
+#[kernel(instances(
+    vectors_3<u16, 3>,
+    vectors_8<f32, 2>,
+    vectors_16<f32, 4>,
+    vectors_32<f64, 4>,
+))]
+pub unsafe fn vectors<T: Copy + Sync + 'static, const N: usize>(from: *const T, to: *mut T) {
+    let first = thread::global_index() * N;
+    unsafe {
+        let mut values: [T; N] = vector::load(from.add(first));
+        values.reverse();
+        vector::store(to.add(first), values);
+    }
+}
+
+/// Copies 16 bytes a thread.
+///
+/// # Safety
+/// Both have 8 elements a thread and are aligned to 16 bytes.
+#[kernel]
+pub unsafe fn vector_copy(from: *const u16, to: *mut u16) {
+    let first = thread::global_index() * 8;
+    unsafe { vector::copy::<u16, 8>(from.add(first), to.add(first)) };
 }
 
 /// The heap. A vector that grows lies on the stack.

@@ -64,6 +64,20 @@ pub fn parameters(
     }
 }
 
+/// What an output says of its length: of one that is empty, and of one that is not.
+#[kernel]
+pub fn lengths(empty: Output<u32>, mut out: Output<[u64; 4]>) {
+    let of_all = [
+        empty.len() as u64,
+        empty.is_empty().into(),
+        out.len() as u64,
+        out.is_empty().into(),
+    ];
+    for (_, words) in out.own() {
+        *words = of_all;
+    }
+}
+
 /// Says something from each thread of the first warp's first lanes.
 #[kernel]
 pub fn talk(count: u32) {
@@ -76,6 +90,36 @@ pub fn talk(count: u32) {
         );
     }
 }
+
+/// Prints a line in two parts, the first longer than one piece of output, and another line.
+#[kernel]
+pub fn recite(width: u32) {
+    if thread::first() {
+        print!("{:>width$}", "so", width = width as usize);
+        println!(" long");
+        println!();
+        println!("{{}}");
+    }
+}
+
+/// Prints with the driver's own function.
+#[kernel(allow(local_memory))]
+pub fn print_as_c(number: u32) {
+    if thread::first() {
+        print_by_driver(number);
+    }
+}
+
+#[gpu_only]
+fn print_by_driver(number: u32) {
+    #[repr(C)]
+    struct Arguments(u32, f64);
+    let arguments = Arguments(number, 0.5);
+    unsafe { cuda_std::io::vprintf(c"%u and %g\n".as_ptr(), (&raw const arguments).cast()) };
+}
+
+/// The line of the assertion in [`fail`].
+pub const FAILING_LINE: u32 = line!() + 6;
 
 /// Fails in one thread. The message's arguments lie on the stack.
 #[kernel(allow(local_memory))]

@@ -42,6 +42,24 @@ pub unsafe fn places(out: *mut u64) {
     unsafe { put(out, words.map(u64::from)) };
 }
 
+/// Indices and sizes that a `u32` may be too small for, and what comes to a thread of a grid-stride
+/// loop over `len` elements: how many, and the sum of their indices.
+///
+/// # Safety
+/// `out` has room for 6 words a thread.
+#[kernel]
+pub unsafe fn strides(out: *mut u64, len: usize) {
+    let words = [
+        global_index(),
+        linear_index(),
+        block_threads() as usize,
+        grid_threads(),
+        grid_stride(len).count(),
+        grid_stride(len).sum(),
+    ];
+    unsafe { put(out, words.map(|word| word as u64)) };
+}
+
 /// The element that the thread before wrote, over the barrier; then the barriers that count.
 ///
 /// # Safety

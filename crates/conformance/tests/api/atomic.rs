@@ -153,9 +153,10 @@ floats! {
     operations_f64 typed_operations_f64: f64 u64;
 }
 
-/// Runs kernels that do the same operations on cells of different scope or memory.
+/// Runs kernels that do the same operations on cells of different scope or memory: those in global
+/// memory on one row of cells for all blocks or on 4, one for each.
 macro_rules! cases {
-    ($($case:ident: $operations:ident, [$($row:literal $kernel:path),*], [$($shared:path),*];)*) => {$(
+    ($($case:ident: $operations:ident, [$($rows:literal $kernel:path),*], [$($shared:path),*];)*) => {$(
         fn $case(device: &Device) -> Result<(), Failed> {
             let operations = $operations();
             let operands: Vec<_> = (0..(BLOCKS * BLOCK) as u64)
@@ -166,10 +167,10 @@ macro_rules! cases {
             let shape = Shape::blocks(BLOCKS as u64, BLOCK as u32);
             $({
                 use $kernel as kernel;
-                let mut cells = device.buffer_filled(BLOCKS / $row, start)?;
+                let mut cells = device.buffer_filled($rows, start)?;
                 let mut seen = device.buffer_filled(operands.len(), start)?;
                 let (cell, saw) = (cells.slice_mut(), seen.slice_mut());
-                launch!(device, kernel::entry(), shape, cell, input.slice(), saw, $row as u32);
+                launch!(device, kernel::entry(), shape, cell, input.slice(), saw, ($rows / BLOCKS) as u32);
                 check(&operations, &operands, &seen.to_vec()?, &cells.to_vec()?)
                     .map_err(|failure| with(failure, stringify!($kernel)))?;
             })*
@@ -189,24 +190,24 @@ macro_rules! cases {
 
 cases! {
     fetch_u32: operations_u32,
-        [1 fetch::u32_block, 4 fetch::u32_device, 4 fetch::u32_system], [fetch::u32_shared];
+        [4 fetch::u32_block, 1 fetch::u32_device, 1 fetch::u32_system], [fetch::u32_shared];
     fetch_i32: operations_i32,
-        [1 fetch::i32_block, 4 fetch::i32_device, 4 fetch::i32_system], [fetch::i32_shared];
+        [4 fetch::i32_block, 1 fetch::i32_device, 1 fetch::i32_system], [fetch::i32_shared];
     fetch_u64: operations_u64,
-        [1 fetch::u64_block, 4 fetch::u64_device, 4 fetch::u64_system], [fetch::u64_shared];
+        [4 fetch::u64_block, 1 fetch::u64_device, 1 fetch::u64_system], [fetch::u64_shared];
     fetch_i64: operations_i64,
-        [1 fetch::i64_block, 4 fetch::i64_device, 4 fetch::i64_system], [fetch::i64_shared];
+        [4 fetch::i64_block, 1 fetch::i64_device, 1 fetch::i64_system], [fetch::i64_shared];
     fetch_f32: operations_f32,
-        [1 fetch::f32_block, 4 fetch::f32_device, 4 fetch::f32_system], [fetch::f32_shared];
+        [4 fetch::f32_block, 1 fetch::f32_device, 1 fetch::f32_system], [fetch::f32_shared];
     fetch_f64: operations_f64,
-        [1 fetch::f64_block, 4 fetch::f64_device, 4 fetch::f64_system], [fetch::f64_shared];
+        [4 fetch::f64_block, 1 fetch::f64_device, 1 fetch::f64_system], [fetch::f64_shared];
     typed_f32: typed_operations_f32,
-        [1 typed::typed_f32_block, 4 typed::typed_f32, 4 typed::typed_f32_system], [];
+        [4 typed::typed_f32_block, 1 typed::typed_f32, 1 typed::typed_f32_system], [];
     typed_f64: typed_operations_f64,
-        [1 typed::typed_f64_block, 4 typed::typed_f64, 4 typed::typed_f64_system], [];
-    core_u32: operations_u32, [4 core_types::core_u32], [core_types::core_u32_shared];
-    core_i32: operations_i32, [4 core_types::core_i32], [core_types::core_i32_shared];
-    core_u64: operations_u64, [4 core_types::core_u64], [core_types::core_u64_shared];
+        [4 typed::typed_f64_block, 1 typed::typed_f64, 1 typed::typed_f64_system], [];
+    core_u32: operations_u32, [1 core_types::core_u32], [core_types::core_u32_shared];
+    core_i32: operations_i32, [1 core_types::core_i32], [core_types::core_i32_shared];
+    core_u64: operations_u64, [1 core_types::core_u64], [core_types::core_u64_shared];
 }
 
 /// Checks each cell of each row, which as many threads share as there are for a row.

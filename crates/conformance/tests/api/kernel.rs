@@ -11,6 +11,7 @@ pub(crate) const CASES: &[Case] = &[
     ("kernel::generic", generic_kernels),
     ("kernel::parameters", parameters),
     ("kernel::bounds", bounds),
+    ("kernel::lengths", lengths),
 ];
 
 fn generic_kernels(device: &Device) -> Result<(), Failed> {
@@ -80,6 +81,14 @@ fn parameters(device: &Device) -> Result<(), Failed> {
         &out.to_vec()?,
         &[(1 << 40) + 5 + 70 + 20_000 + 1 + 1000 + 6],
     )
+}
+
+fn lengths(device: &Device) -> Result<(), Failed> {
+    let mut empty = device.buffer_filled(0, 0u32)?;
+    let mut out = device.buffer_filled(70, [u64::MAX; 4])?;
+    let (shape, entry) = (Shape::blocks(1, 32), output::lengths::entry());
+    launch!(device, entry, shape, empty.slice_mut(), out.slice_mut());
+    equal(&out.to_vec()?, &[[0, 1, 70, 0]; 70])
 }
 
 fn bounds(device: &Device) -> Result<(), Failed> {

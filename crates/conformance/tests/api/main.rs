@@ -8,12 +8,14 @@ mod kernel;
 mod memory;
 mod message;
 mod migrated;
+mod other;
+mod output;
 mod support;
 mod thread;
 mod warp;
 
 use conformance::ptx;
-use gpu_test::{Arguments, Trial, on_both};
+use gpu_test::{Arguments, Trial, on_both, on_gpu};
 
 use support::Case;
 
@@ -26,13 +28,24 @@ const CASES: &[&[Case]] = &[
     approx::CASES,
     atomic::CASES,
     message::CASES,
+    other::CASES,
+    output::CASES,
     migrated::CASES,
 ];
 
 fn main() {
+    output::run_task();
     let cases = CASES.iter().copied().flatten();
-    let trials: Vec<Trial> = cases
+    let mut trials: Vec<Trial> = cases
         .flat_map(|&(name, case)| on_both(name, ptx(), case))
         .collect();
+    trials.extend([
+        Trial::test("ptx::externally_visible", output::externally_visible),
+        Trial::test(
+            "emulator::misc::breakpoint",
+            other::breakpoint_on_the_emulator,
+        ),
+        on_gpu("cuda::io::vprintf", ptx(), output::vprintf),
+    ]);
     gpu_test::run(&Arguments::from_args(), trials).exit();
 }

@@ -1,4 +1,4 @@
-//! `cuda_std::shared`, `constant`, `mem`.
+//! `cuda_std::shared`, `constant`, `mem`, `vector`.
 
 use conformance_kernels::memory;
 use gpu_test::{Device, Failed, equal};
@@ -14,6 +14,8 @@ pub(crate) const CASES: &[Case] = &[
     ("shared::statics", statics),
     ("shared::dynamic", dynamic),
     ("mem::heap", heap),
+    ("vector::accesses", vector_accesses),
+    ("vector::copy", vector_copy),
 ];
 
 fn values_of_1_to_16_bytes(device: &Device) -> Result<(), Failed> {
@@ -96,4 +98,36 @@ fn heap(device: &Device) -> Result<(), Failed> {
     let actual = words!(device, memory::heap::entry(), shape, 1);
     let expected = expected(shape, |_, own| [(0..10 + u64::from(own)).sum()]);
     equal(&actual, &expected)
+}
+
+fn vector_accesses(device: &Device) -> Result<(), Failed> {
+    const THREADS: usize = 2 * 64;
+    macro_rules! turned {
+        ($kernel:ident: $ty:ident $n:literal) => {{
+            let values: Vec<$ty> = (0..THREADS * $n).map(|i| i as $ty).collect();
+            let from = device.buffer_from(&values)?;
+            let mut to = device.buffer_filled(values.len(), 0 as $ty)?;
+            let (shape, entry) = (Shape::blocks(2, 64), memory::$kernel::entry());
+            launch!(device, entry, shape, from.slice(), to.slice_mut());
+            let groups = values.chunks($n);
+            let expected: Vec<$ty> = groups
+                .flat_map(|group| group.iter().rev().copied())
+                .collect();
+            equal(&to.to_vec()?, &expected)?;
+        }};
+    }
+    turned!(vectors_3: u16 3);
+    turned!(vectors_8: f32 2);
+    turned!(vectors_16: f32 4);
+    turned!(vectors_32: f64 4);
+    Ok(())
+}
+
+fn vector_copy(device: &Device) -> Result<(), Failed> {
+    let values: Vec<u16> = (0..64 * 8).map(|i| i * 100 + 1).collect();
+    let from = device.buffer_from(&values)?;
+    let mut to = device.buffer_filled(values.len(), 0u16)?;
+    let (shape, entry) = (Shape::blocks(1, 64), memory::vector_copy::entry());
+    launch!(device, entry, shape, from.slice(), to.slice_mut());
+    equal(&to.to_vec()?, &values)
 }

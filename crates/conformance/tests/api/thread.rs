@@ -11,6 +11,7 @@ pub(crate) const CASES: &[Case] = &[
     ("thread::barriers", barriers),
     ("thread::fences", fences),
     ("thread::convergence", convergence),
+    ("thread::strides", strides),
 ];
 
 fn places(device: &Device) -> Result<(), Failed> {
@@ -98,6 +99,21 @@ fn convergence(device: &Device) -> Result<(), Failed> {
         let expected = expected(shape, |_, own| {
             let from = u64::from((own + rounds) % threads);
             [if from % 2 == 1 { from * 10 } else { from }]
+        });
+        equal(&actual, &expected)?;
+    }
+    Ok(())
+}
+
+fn strides(device: &Device) -> Result<(), Failed> {
+    let shape = Shape::blocks(3, 40);
+    for len in [0usize, 7, 120, 1001] {
+        let actual = words!(device, thread::strides::entry(), shape, 6, len);
+        let expected = expected(shape, |block, own| {
+            let index = u64::from(block * 40 + own);
+            let elements = (index..len as u64).step_by(120);
+            let count = elements.clone().count() as u64;
+            [index, index, 40, 120, count, elements.sum()]
         });
         equal(&actual, &expected)?;
     }

@@ -1,0 +1,202 @@
+//! What kernels print and how they fail. The driver writes both to the process's own standard
+//! output and error, so a process of its own launches such a kernel.
+
+use std::env;
+use std::process::{Command, Output, exit};
+
+use conformance::ptx;
+use conformance_kernels::output::{self, FAILING_LINE};
+use gpu_test::{Device, Failed, equal};
+use ridgepoint::driver::{DeviceChoice, Shape};
+
+use crate::support::{Case, launch};
+
+pub(crate) const CASES: &[Case] = &[
+    ("io::println", printed_lines),
+    ("io::print", long_text),
+    ("kernel::panic", panic),
+    ("kernel::gpu_only", gpu_only),
+];
+
+/// Names the kernel and the device, for the process that launches it.
+const TASK: &str = "CONFORMANCE_TASK";
+
+const SHAPE_OF_FAILURE: (u64, u32) = (3, 64);
+const FAILING_THREAD: u32 = 70;
+const TALKERS: u32 = 5;
+const WIDTH: u32 = 1500;
+
+/// Does what the environment asks for and ends the process, if it asks for anything.
+pub(crate) fn run_task() {
+    let Ok(task) = env::var(TASK) else {
+        return;
+    };
+    let (kernel, device) = task.split_once(' ').unwrap_or((&task, ""));
+    let choice = match device {
+        "cuda" => DeviceChoice::Cuda(0),
+        _ => DeviceChoice::Cpu,
+    };
+    let device = Device::open_with(&choice, ptx());
+    let result = device
+        .as_ref()
+        .map_err(Failed::from)
+        .and_then(|device| launch_task(kernel, device));
+    // Here, before the device is closed: after a failure there is nothing to be closed.
+    match result {
+        Ok(()) => exit(0),
+        Err(failure) => {
+            println!("failed: {}", failure.message().unwrap_or_default());
+            exit(1);
+        }
+    }
+}
+
+fn launch_task(kernel: &str, device: &Device) -> Result<(), Failed> {
+    let warp = Shape::blocks(1, 32);
+    match kernel {
+        "talk" => launch!(device, output::talk::entry(), warp, TALKERS),
+        "recite" => launch!(device, output::recite::entry(), warp, WIDTH),
+        "print_as_c" => launch!(device, output::print_as_c::entry(), warp, 7),
+        "fail" => {
+            let (blocks, threads) = SHAPE_OF_FAILURE;
+            let shape = Shape::blocks(blocks, threads);
+            let values = device.buffer_from(&[1u32, 2, 3])?;
+            launch!(
+                device,
+                output::fail::entry(),
+                shape,
+                FAILING_THREAD,
+                values.slice()
+            );
+        }
+        other => return Err(format!("there is no task {other}").into()),
+    }
+    Ok(())
+}
+
+/// What a process says that launches the kernel.
+fn process(kernel: &str, device: &Device) -> Result<Output, Failed> {
+    let device = if device.facts().is_emulated() {
+        "emulator"
+    } else {
+        "cuda"
+    };
+    let output = Command::new(env::current_exe()?)
+        .env(TASK, format!("{kernel} {device}"))
+        .output()?;
+    Ok(output)
+}
+
+/// What a kernel prints that does not fail.
+fn printed(kernel: &str, device: &Device) -> Result<String, Failed> {
+    let output = process(kernel, device)?;
+    if !output.status.success() {
+        return Err(format!("{kernel}: {output:?}").into());
+    }
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+/// Of several threads, in any order.
+fn printed_lines(device: &Device) -> Result<(), Failed> {
+    let text = printed("talk", device)?;
+    let mut lines: Vec<&str> = text.lines().collect();
+    lines.sort_unstable();
+    let expected: Vec<String> = (0..TALKERS)
+        .map(|own| {
+            let quarters = f64::from(own) / 4.0;
+            format!("thread {own} of {TALKERS}: {quarters:.2} Some({own})")
+        })
+        .collect();
+    equal(
+        &lines,
+        &expected.iter().map(String::as_str).collect::<Vec<_>>(),
+    )
+}
+
+/// Longer than one piece of output.
+fn long_text(device: &Device) -> Result<(), Failed> {
+    let text = printed("recite", device)?;
+    let expected = format!("{:>width$} long\n\n{{}}\n", "so", width = WIDTH as usize);
+    equal(&[text], &[expected])
+}
+
+/// The driver's own function.
+pub(crate) fn vprintf(device: &Device) -> Result<(), Failed> {
+    equal(&[printed("print_as_c", device)?.as_str()], &["7 and 0.5\n"])
+}
+
+/// The message with file, line, block and thread: from the emulator as the launch's error, from the
+/// driver on standard error, and its error when the host next waits.
+fn panic(device: &Device) -> Result<(), Failed> {
+    let output = process("fail", device)?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    let driver_said = String::from_utf8_lossy(&output.stderr);
+    let (said_where, place, error) = if device.facts().is_emulated() {
+        let place = "block [1, 0, 0], thread [6, 0, 0] panicked at ".to_owned();
+        (&said, place, "failed: kernel fail on the emulator: ")
+    } else {
+        let place = "kernel: block: [1,0,0], thread: [6,0,0] Assertion `".to_owned();
+        (&driver_said, place, "failed: run the stream's kernels: ")
+    };
+    let source = format!("src/output.rs:{FAILING_LINE}:");
+    let message = format!("the thread {FAILING_THREAD} has no element");
+    let of_message = [place.as_str(), &source, &message, "left: 3", "right: 70"];
+    let missing = of_message
+        .into_iter()
+        .find(|part| !said_where.contains(part));
+    let missing = missing.or((!said.contains(error)).then_some(error));
+    match missing {
+        Some(part) => Err(format!("{part:?} is not in {output:?}").into()),
+        None if output.status.code() != Some(1) => Err(format!("{:?}", output.status).into()),
+        None => Ok(()),
+    }
+}
+
+/// A function that is there on a GPU and panics on the emulator.
+fn gpu_only(device: &Device) -> Result<(), Failed> {
+    let mut out = device.buffer_filled(64, 0u32)?;
+    let shape = Shape::blocks(1, 32);
+    let launched = launch_where_it_runs(device, shape, &mut out);
+    if !device.facts().is_emulated() {
+        launched?;
+        return equal(&out.to_vec()?, &[90; 64]);
+    }
+    let message = launched
+        .err()
+        .and_then(|failure| failure.message().map(str::to_owned));
+    match message {
+        Some(message) if message.contains("`on_gpu` runs only on a GPU") => Ok(()),
+        other => Err(format!("not a panic that names the function: {other:?}").into()),
+    }
+}
+
+fn launch_where_it_runs(
+    device: &Device,
+    shape: Shape,
+    out: &mut ridgepoint::driver::Buffer<u32>,
+) -> Result<(), Failed> {
+    launch!(
+        device,
+        output::where_it_runs::entry(),
+        shape,
+        out.slice_mut()
+    );
+    Ok(())
+}
+
+/// The function is in the PTX under its own name, for every architecture.
+pub(crate) fn externally_visible() -> Result<(), Failed> {
+    let is_there = |text: &str| {
+        let mut lines = text.lines();
+        lines.any(|line| {
+            line.starts_with(".visible .func") && line.contains(" conformance_visible(")
+        })
+    };
+    match ptx().iter().find(|(_, text, _)| !is_there(text)) {
+        Some((arch, ..)) => {
+            Err(format!("conformance_visible is not in the PTX of sm_{arch}").into())
+        }
+        None if ptx().is_empty() => Err("there is no PTX".into()),
+        None => Ok(()),
+    }
+}
