@@ -1,8 +1,9 @@
 //! Launches as a kernel sees them.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use cuda_std::thread;
+use cuda_std::{thread, warp};
 use simt::{LaunchError, Shape, launch};
 
 fn counters(n: usize) -> Vec<AtomicU32> {
@@ -144,5 +145,126 @@ fn an_empty_grid_runs_nothing() {
             &|| panic!("ran"),
         )
         .expect("nothing runs");
+    }
+}
+
+#[test]
+fn lanes_exchange_values_in_whole_and_in_partial_warps() {
+    let seen = counters(70);
+    launch(block_of(70), &|| {
+        let thread = thread::thread_idx_x();
+        let mask = if thread < 64 { u32::MAX } else { 0b11_1111 };
+        // SAFETY: the lanes of each warp all come here; the last warp has six.
+        let (other, _) = unsafe { warp::warp_shuffle_xor(mask, thread, 1, 32) };
+        seen[thread as usize].store(other, Relaxed);
+    })
+    .expect("nothing fails");
+    let expected: Vec<u32> = (0..70).map(|thread| thread ^ 1).collect();
+    assert_eq!(values(seen), expected);
+}
+
+#[test]
+fn lanes_in_two_arms_of_a_branch_exchange_apart() {
+    let seen = counters(32);
+    launch(block_of(32), &|| {
+        let lane = warp::lane_id();
+        // SAFETY: each mask names the lanes that take its arm.
+        let lanes = unsafe {
+            if lane < 8 {
+                warp::warp_vote_ballot(0xFF, true)
+            } else {
+                warp::warp_vote_ballot(0xFFFF_FF00, lane % 2 == 0)
+            }
+        };
+        seen[lane as usize].store(lanes, Relaxed);
+    })
+    .expect("nothing fails");
+    let seen = values(seen);
+    assert!(seen[..8].iter().all(|&lanes| lanes == 0xFF));
+    assert!(seen[8..].iter().all(|&lanes| lanes == 0x5555_5500));
+}
+
+#[test]
+fn threads_that_nothing_can_wake_are_reported() {
+    let result = launch(block_of(64), &|| {
+        if thread::thread_idx_x() == 5 {
+            // SAFETY: none; lane 6 never comes.
+            unsafe { warp::sync_warp(0b110_0000) };
+        } else {
+            thread::sync_threads();
+        }
+    });
+    let Err(LaunchError::Stuck { block, waiting }) = result else {
+        panic!("{result:?}");
+    };
+    assert_eq!(block, [0, 0, 0]);
+    for words in [
+        "63 threads, the first [0, 0, 0], wait at sync_threads",
+        "thread [5, 0, 0] waits in warp 0 for the lanes of the mask 0x00000060",
+    ] {
+        assert!(waiting.contains(words), "{waiting}");
+    }
+}
+
+#[test]
+fn shared_memory_is_fresh_in_each_block_and_one_for_all_its_threads() {
+    let shape = Shape {
+        grid: [8, 1, 1],
+        ..block_of(33)
+    };
+    let sums = counters(8);
+    launch(shape, &|| {
+        let numbers = cuda_std::shared_array![u32; 33];
+        let own = thread::thread_idx_x() as usize;
+        // SAFETY: inside the array; each thread writes its own element, between barriers.
+        unsafe {
+            assert_eq!(*numbers.add(own), u32::MAX, "not fresh");
+            *numbers.add(own) = own as u32;
+            thread::sync_threads();
+            if own == 0 {
+                let sum = (0..33).map(|i| *numbers.add(i)).sum();
+                sums[thread::block_idx_x() as usize].store(sum, Relaxed);
+            }
+        }
+    })
+    .expect("nothing fails");
+    assert_eq!(values(sums), [32 * 33 / 2; 8]);
+}
+
+#[test]
+fn too_much_shared_memory_is_reported_with_the_limit() {
+    let result = launch(block_of(1), &|| {
+        cuda_std::shared_array![u64; 6 * 1024];
+        cuda_std::shared_array![u8; 1];
+    });
+    let text = result.expect_err("48 KiB and one byte").to_string();
+    assert!(
+        text.contains("49153 bytes") && text.contains("may declare 49152"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_a_kernel_prints_comes_in_whole_pieces() {
+    let printed = Mutex::new(Vec::new());
+    let print = |text: &str| printed.lock().expect("no panic").push(text.to_owned());
+    simt::launch_printing(block_of(3), &print, &|| {
+        let thread = thread::thread_idx_x();
+        cuda_std::println!("thread {thread}: {:>4.1}", thread as f32 / 2.0);
+    })
+    .expect("nothing fails");
+    let printed = printed.into_inner().expect("no panic");
+    assert_eq!(
+        printed,
+        ["thread 0:  0.0\n", "thread 1:  0.5\n", "thread 2:  1.0\n"]
+    );
+}
+
+/// One block, of one dimension.
+fn block_of(threads: u32) -> Shape {
+    Shape {
+        grid: [1, 1, 1],
+        block: [threads, 1, 1],
+        dynamic_shared: 0,
     }
 }
