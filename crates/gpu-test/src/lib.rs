@@ -88,3 +88,9 @@ pub fn equal<T: PartialEq + Debug>(actual: &[T], expected: &[T]) -> Result<(), F
         None => Ok(()),
     }
 }
+
+/// Compiles the guide's code, and runs on the emulator what it launches: this crate has what that
+/// needs.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/writing-kernels.md")]
+struct WritingKernels;
