@@ -16,7 +16,6 @@ pub struct Static<T, S: Site>(PhantomData<(T, fn(S))>);
 
 impl<T, S: Site> Static<T, S> {
     #[doc(hidden)]
-    #[expect(clippy::new_without_default, reason = "only the attribute makes one")]
     pub const fn new() -> Self {
         Static(PhantomData)
     }

@@ -51,7 +51,6 @@ pub struct Static<T, const SITE: u64>(PhantomData<T>);
 
 impl<T, const SITE: u64> Static<T, SITE> {
     #[doc(hidden)]
-    #[expect(clippy::new_without_default, reason = "only the attribute makes one")]
     pub const fn new() -> Self {
         Static(PhantomData)
     }

@@ -230,7 +230,7 @@ impl Hooks for ThreadHooks<'_> {
 
     fn exchange(&self, mask: u32, value: u128) -> Exchange {
         match self.wait(Wait::Exchange { mask, value }) {
-            Answer::Exchange(exchange) => exchange,
+            Answer::Exchange(exchange) => *exchange,
             other => unreachable!("in an exchange: {other:?}"),
         }
     }

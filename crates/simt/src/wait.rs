@@ -1,5 +1,7 @@
 //! What threads wait for, and when it has come.
 
+use std::rc::Rc;
+
 use cuda_std::emulation::{Exchange, Tally, WARP_SIZE};
 
 use crate::block::Parked;
@@ -22,7 +24,7 @@ pub(crate) enum Answer {
     /// It has only begun.
     Begin,
     Tally(Tally),
-    Exchange(Exchange),
+    Exchange(Rc<Exchange>),
     ActiveMask(u32),
 }
 
@@ -56,7 +58,7 @@ fn complete_exchange(parked: &[Parked], mask: u32) -> Option<(u32, Answer)> {
             _ => {}
         }
     }
-    Some((here, Answer::Exchange(Exchange { values })))
+    Some((here, Answer::Exchange(Rc::new(Exchange { values }))))
 }
 
 fn lanes(parked: &[Parked], matches: impl Fn(Wait) -> bool) -> u32 {

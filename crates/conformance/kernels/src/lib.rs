@@ -1,6 +1,10 @@
 //! A kernel for every item of ptx-std. Each thread writes what it saw, as words, to its own place.
 
 #![no_std]
+#![allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "each kernel says what it asks for, and each case gives it that"
+)]
 
 extern crate alloc;
 
