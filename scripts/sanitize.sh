@@ -6,6 +6,7 @@
 # Ends with 1 where a tool finds anything. Sizes are small: each tool slows kernels down a lot.
 set -uo pipefail
 bundle=$(cd "$(dirname "$0")" && pwd)
+mkdir -p "$(dirname "$1")"
 out=$1
 export RIDGEPOINT_REQUIRE_GPU=1
 failed=0
@@ -14,7 +15,8 @@ failed=0
 run() {
     local tool=$1 name=$2 said
     shift 2
-    if said=$(compute-sanitizer --tool "$tool" --error-exitcode 9 "$@" 2>&1); then
+    if said=$(compute-sanitizer --tool "$tool" --error-exitcode 9 "$@" 2>&1) &&
+        ! grep -q ' 0 passed' <<<"$said"; then
         echo "$tool $name: clean, $(grep -c '' <<<"$said") lines"
     else
         echo "$tool $name: FAILED"
@@ -37,6 +39,6 @@ run() {
         # A case that fails on purpose is no finding of the tool.
         run "$tool" conformance "$bundle/test-api" --test-threads 1 --skip fail --skip panic cuda::
     done
-} >"$out" 2>&1
+} >"$out" 2>&1 || failed=1
 cat "$out"
 exit $failed

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use gpu_test::{Arguments, Failed, Trial, embedded_ptx, on_gpu};
+use gpu_test::{Arguments, Failed, Trial, on_gpu};
 
 /// Around a warp, a block and a grid.
 const SIZES: &[usize] = &[0, 1, 31, 32, 33, 255, 256, 257, 1000, 65_537];
@@ -34,7 +34,7 @@ fn main() {
             Trial::test(format!("emulator::{name}"), move || {
                 run(&on_emulator, "cpu", sizes)
             }),
-            on_gpu(format!("cuda::{name}"), embedded_ptx(), move |_| {
+            on_gpu(format!("cuda::{name}"), examples::ptx(), move |_| {
                 run(&program, "cuda", sizes)
             }),
         ]

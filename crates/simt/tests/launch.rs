@@ -173,7 +173,7 @@ fn lanes_in_two_arms_of_a_branch_exchange_apart() {
             if lane < 8 {
                 warp::warp_vote_ballot(0xFF, true)
             } else {
-                warp::warp_vote_ballot(0xFFFF_FF00, lane % 2 == 0)
+                warp::warp_vote_ballot(0xFFFF_FF00, lane.is_multiple_of(2))
             }
         };
         seen[lane as usize].store(lanes, Relaxed);
@@ -200,7 +200,7 @@ fn threads_that_nothing_can_wake_are_reported() {
     assert_eq!(block, [0, 0, 0]);
     for words in [
         "63 threads, the first [0, 0, 0], wait at sync_threads",
-        "thread [5, 0, 0] waits in warp 0 for the lanes of the mask 0x00000060",
+        "thread [5, 0, 0] waits in warp 0 for a Sync of the mask 0x00000060",
     ] {
         assert!(waiting.contains(words), "{waiting}");
     }
@@ -257,6 +257,81 @@ fn what_a_kernel_prints_comes_in_whole_pieces() {
     assert_eq!(
         printed,
         ["thread 0:  0.0\n", "thread 1:  0.5\n", "thread 2:  1.0\n"]
+    );
+}
+
+#[test]
+fn the_active_lanes_are_those_of_the_same_arm() {
+    let seen = counters(32);
+    launch(block_of(32), &|| {
+        let lane = warp::lane_id();
+        let active = if lane < 16 {
+            warp::activemask()
+        } else {
+            !warp::activemask()
+        };
+        seen[lane as usize].store(active, Relaxed);
+    })
+    .expect("nothing fails");
+    assert_eq!(values(seen), [0xFFFF; 32]);
+}
+
+#[test]
+fn a_mask_that_does_not_name_its_lane_or_its_source_is_reported() {
+    let failure = |kernel: &(dyn Fn() + Sync)| {
+        let failed = launch(block_of(32), kernel).expect_err("it is wrong");
+        failed.to_string()
+    };
+    let outside = failure(&|| {
+        // SAFETY: none; lanes from 16 on are not in the mask.
+        unsafe { warp::warp_vote_ballot(0xFFFF, true) };
+    });
+    assert!(outside.contains("thread [16, 0, 0]"), "{outside}");
+    assert!(outside.contains("a Vote with the mask 0x0000ffff, which does not name it"));
+    let source = failure(&|| {
+        if warp::lane_id() < 4 {
+            // SAFETY: none; lane 3 reads lane 4.
+            unsafe { warp::warp_shuffle_down(0xF, 1u32, 1, 32) };
+        }
+    });
+    assert!(source.contains("lane 3 shuffles from lane 4"), "{source}");
+}
+
+#[test]
+fn a_thread_that_sleeps_lets_those_that_it_waits_for_go_on() {
+    let flag = AtomicU32::new(0);
+    launch(block_of(64), &|| match thread::thread_idx_x() {
+        0 => {
+            while flag.load(Relaxed) == 0 {
+                thread::nanosleep(100);
+            }
+        }
+        40 => flag.store(1, Relaxed),
+        _ => {}
+    })
+    .expect("nothing fails");
+}
+
+#[test]
+fn a_kernel_that_asks_for_its_place_while_it_is_unwound_is_answered() {
+    struct Asks;
+    impl Drop for Asks {
+        fn drop(&mut self) {
+            assert!(thread::thread_idx_x() < 2);
+        }
+    }
+    let result = launch(block_of(2), &|| {
+        let _asks = Asks;
+        if thread::thread_idx_x() == 0 {
+            thread::sync_threads();
+        } else {
+            // SAFETY: none; lane 2 does not exist.
+            unsafe { warp::sync_warp(0b110) };
+        }
+    });
+    assert!(
+        matches!(result, Err(LaunchError::Stuck { .. })),
+        "{result:?}"
     );
 }
 
