@@ -261,6 +261,16 @@ fn what_a_kernel_prints_comes_in_whole_pieces() {
 }
 
 #[test]
+fn long_text_is_cut_between_characters() {
+    let printed = Mutex::new(String::new());
+    let print = |text: &str| printed.lock().expect("no panic").push_str(text);
+    let text = format!("a{}", "µ".repeat(1000));
+    simt::launch_printing(block_of(1), &print, &|| cuda_std::print!("{text}"))
+        .expect("nothing fails");
+    assert_eq!(printed.into_inner().expect("no panic"), text);
+}
+
+#[test]
 fn the_active_lanes_are_those_of_the_same_arm() {
     let seen = counters(32);
     launch(block_of(32), &|| {
