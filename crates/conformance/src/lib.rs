@@ -1,4 +1,4 @@
-//! The PTX of the kernels that `tests/api.rs` runs.
+//! The PTX of the kernels that `tests/api` runs.
 
 use ridgepoint::driver::Embedded;
 

@@ -8,6 +8,8 @@
 
 extern crate alloc;
 
+pub mod atomic;
+pub mod float;
 pub mod memory;
 pub mod migrated;
 pub mod output;

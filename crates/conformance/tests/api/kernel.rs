@@ -1,0 +1,115 @@
+//! `#[kernel]`, `Output` and the checks of a launch.
+
+use conformance_kernels::{memory, output, warp};
+use cuda_std::launch::{Entry, Signature};
+use gpu_test::{Device, Failed, equal};
+use ridgepoint::driver::Shape;
+
+use crate::support::{Case, launch};
+
+pub(crate) const CASES: &[Case] = &[
+    ("kernel::generic", generic_kernels),
+    ("kernel::parameters", parameters),
+    ("kernel::bounds", bounds),
+];
+
+fn generic_kernels(device: &Device) -> Result<(), Failed> {
+    for n in [0usize, 1, 31, 32, 33, 255, 256, 257, 1000, 65_537] {
+        let shape = Shape::blocks(3, 96);
+        macro_rules! scaled {
+            ($entry:expr, $factor:expr, $value:expr) => {{
+                let values: Vec<_> = (0..n).map($value).collect();
+                let mut buffer = device.buffer_from(&values)?;
+                launch!(device, $entry, shape, $factor, buffer.slice_mut());
+                let expected: Vec<_> = values.iter().map(|value| value * $factor).collect();
+                equal(&buffer.to_vec()?, &expected)?;
+            }};
+        }
+        scaled!(output::scale_f32::entry(), 1.1f32, |i| i as f32);
+        scaled!(output::scale_f64::entry(), 1.1f64, |i| i as f64);
+        scaled!(output::scale_i32::entry(), -3i32, |i| i as i32);
+
+        let groups: Vec<[u32; 3]> = (0..n as u32).map(|i| [i, 2 * i, 7]).collect();
+        let input = device.buffer_from(&groups)?;
+        let mut sums = device.buffer_filled(n, 0u32)?;
+        launch!(
+            device,
+            output::add_3::entry(),
+            shape,
+            input.slice(),
+            sums.slice_mut()
+        );
+        let expected: Vec<u32> = groups.iter().map(|group| group.iter().sum()).collect();
+        equal(&sums.to_vec()?, &expected)?;
+    }
+    let input = device.buffer_from(&[[1u32, 2], [3, 4]])?;
+    let mut sums = device.buffer_filled(2, 0u32)?;
+    let shape = Shape::blocks(1, 32);
+    launch!(
+        device,
+        output::add_2::entry(),
+        shape,
+        input.slice(),
+        sums.slice_mut()
+    );
+    equal(&sums.to_vec()?, &[3, 7])
+}
+
+fn parameters(device: &Device) -> Result<(), Failed> {
+    let mixed = output::Mixed {
+        small: 5,
+        large: 1 << 40,
+        array: [0, 0, 70],
+    };
+    let one = device.buffer_from(&[1000u32])?;
+    let several = device.buffer_from(&[1u16, 2, 3])?;
+    let mut out = device.buffer_filled(1, 0u64)?;
+    launch!(
+        device,
+        output::parameters::entry(),
+        Shape::blocks(1, 32),
+        output::Unit,
+        mixed,
+        [0, 20_000, 0],
+        true,
+        one.slice(),
+        several.slice(),
+        out.slice_mut()
+    );
+    equal(
+        &out.to_vec()?,
+        &[(1 << 40) + 5 + 70 + 20_000 + 1 + 1000 + 6],
+    )
+}
+
+fn bounds(device: &Device) -> Result<(), Failed> {
+    let entry = output::add_3::entry();
+    refused(device, entry, Shape::blocks(1, 256), "allows 1 to 128")?;
+    let entry = memory::statics::entry();
+    refused(device, entry, Shape::blocks(1, 32), "requires [64, 1, 1]")?;
+    let shape = Shape {
+        grid: [1, 1, 1],
+        block: [1, 1, 128],
+        dynamic_shared: 0,
+    };
+    refused(device, warp::votes::entry(), shape, "128 threads in z")?;
+    let shape = Shape {
+        grid: [1, 65_536, 1],
+        ..Shape::blocks(1, 32)
+    };
+    refused(device, warp::votes::entry(), shape, "65536 blocks in y")
+}
+
+/// That the launch is an error before it begins, and which.
+pub(crate) fn refused<S: Signature>(
+    device: &Device,
+    entry: Entry<S>,
+    shape: Shape,
+    why: &str,
+) -> Result<(), Failed> {
+    match device.prepare(entry, shape) {
+        Ok(_) => Err(format!("{shape:?} was allowed").into()),
+        Err(error) if error.to_string().contains(why) => Ok(()),
+        Err(error) => Err(format!("{error} does not say {why:?}").into()),
+    }
+}
