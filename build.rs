@@ -1,4 +1,4 @@
-//! Builds the kernels to PTX, which the host library embeds.
+//! Builds the kernels to PTX, which the host library embeds with the feature `cli`.
 //!
 //! `RIDGEPOINT_ARCH=sm_80,sm_90` builds for several architectures; the default is `sm_90`.
 
@@ -8,6 +8,9 @@ use std::path::PathBuf;
 use cuda_builder::{CudaBuilder, CudaBuilderError, NvvmArch};
 
 fn main() -> Result<(), CudaBuilderError> {
+    if env::var_os("CARGO_FEATURE_CLI").is_none() {
+        return Ok(());
+    }
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     CudaBuilder::new("kernels-gpu")
         .arches(NvvmArch::list_from_env("RIDGEPOINT_ARCH")?)

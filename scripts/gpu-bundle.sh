@@ -10,24 +10,33 @@ if ! git diff --quiet HEAD; then
 fi
 export RIDGEPOINT_COMMIT
 
-# The path of the executable of a test or bench target, from cargo's own report.
+# executable TARGET CARGO-ARGUMENTS...: builds a test or bench target and prints where it is, from
+# cargo's own report.
 executable() {
-    python3 -c '
+    local target=$1
+    shift
+    cargo "$@" --no-run --message-format=json | python3 -c '
 import json, sys
 for line in sys.stdin:
     message = json.loads(line)
     if message.get("executable") and message["target"]["name"] == sys.argv[1]:
-        print(message["executable"])' "$1"
+        print(message["executable"])' "$target"
 }
 
 rm -rf bundle
-mkdir -p bundle
+mkdir -p bundle/examples
 cargo build --release
 cp target/release/ridgepoint bundle/
-for test in agreement gpu; do
-    cp "$(cargo test --release --test $test --no-run --message-format=json | executable $test)" "bundle/test-$test"
+cargo build --profile quick --package examples
+for source in examples/src/bin/*.rs; do
+    cp "target/quick/$(basename "$source" .rs)" bundle/examples/
 done
-cp "$(cargo bench --bench roofline --no-run --message-format=json | executable roofline)" bundle/bench-roofline
-cp scripts/gpu-run.sh benches/peers/polynomial.cu benches/peers/roofline.py bundle/
+for test in agreement gpu; do
+    cp "$(executable $test test --profile quick --test $test)" "bundle/test-$test"
+done
+cp "$(executable api test --profile quick --package conformance --test api)" bundle/test-api
+cp "$(executable programs test --profile quick --package examples --test programs)" bundle/test-programs
+cp "$(executable roofline bench --bench roofline)" bundle/bench-roofline
+cp scripts/gpu-run.sh scripts/sanitize.sh benches/peers/* bundle/
 echo "$RIDGEPOINT_COMMIT" >bundle/commit
 du -sh bundle

@@ -9,7 +9,7 @@ set -uo pipefail
 bundle=$(cd "$(dirname "$0")" && pwd)
 out=$(mkdir -p "$1" && cd "$1" && pwd)
 cd "$bundle" || exit 1
-export RIDGEPOINT_REQUIRE_GPU=1 RIDGEPOINT_BIN=$bundle/ridgepoint
+export RIDGEPOINT_REQUIRE_GPU=1 RIDGEPOINT_BIN=$bundle/ridgepoint RIDGEPOINT_EXAMPLES=$bundle/examples
 failed=0
 
 {
@@ -21,7 +21,7 @@ failed=0
 } >"$out/machine.txt" 2>&1 || failed=1
 
 {
-    ./test-agreement && ./test-gpu
+    ./test-agreement && ./test-gpu && ./test-api && ./test-programs
 } >"$out/tests.txt" 2>&1 || failed=1
 grep 'test result' "$out/tests.txt"
 
@@ -29,6 +29,7 @@ k=1,2,5,10,20,50,100,200,500,1000,2000
 ./ridgepoint roofline --device cuda --kernel all --vector 1,4 --grid full,8x --k $k --quiet \
     --output "$out/roofline.csv,$out/roofline.json" --plot "$out/roofline.svg" || failed=1
 python3 roofline.py "$out/roofline.csv" "$out/peers.md" || failed=1
+python3 examples.py examples "$out/examples.md" || failed=1
 
 ./ridgepoint roofline --device cuda --kernel all --dtype f32,f64 --vector 1,2,4 --k $k --quiet \
     --output "$out/variants.csv" || failed=1

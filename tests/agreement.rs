@@ -1,9 +1,9 @@
 //! The same cases on the emulator and on a GPU: both agree with the float64 reference, and with
 //! each other bit for bit.
 
-use gpu_test::{Arguments, Failed, Trial, embedded_ptx, emulator, on_gpu};
+use gpu_test::{Arguments, Failed, Trial, emulator, on_gpu};
 use kernels_gpu::polynomial::{Element, Form, WIDTHS, reference};
-use ridgepoint::driver::{Device, DeviceValue, Shape, Stream};
+use ridgepoint::driver::{Device, DeviceValue, Shape, Stream, embedded_ptx};
 
 /// Sizes around those of a warp, a block and a grid, few of them multiples of a vector.
 const SIZES: [usize; 12] = [1, 2, 3, 5, 31, 32, 33, 255, 256, 257, 1000, 65_537];

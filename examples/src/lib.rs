@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use clap::Parser;
-use ridgepoint::driver::{Device, DeviceChoice, Prepared, Stream};
+use ridgepoint::driver::{Device, DeviceChoice, Embedded, Prepared, Stream};
 use ridgepoint::measure::{self, Runs};
 
 /// What every example's `main` returns.
@@ -35,13 +35,17 @@ pub struct Default {
 /// Those of [`Device::open_with`].
 pub fn start(default: Default) -> Result<(Device, usize), Box<dyn Error>> {
     let arguments = Arguments::parse();
-    let ptx = include!(concat!(env!("OUT_DIR"), "/kernels.rs"));
-    let device = Device::open_with(&arguments.device, &ptx)?;
+    let device = Device::open_with(&arguments.device, ptx())?;
     let n = arguments.n.unwrap_or(match device.facts().gpu {
         Some(_) => default.gpu,
         None => default.emulator,
     });
     Ok((device, n))
+}
+
+/// The PTX of the examples' kernels.
+pub fn ptx() -> &'static [Embedded<'static>] {
+    &include!(concat!(env!("OUT_DIR"), "/kernels.rs"))
 }
 
 /// The median time of a launch in seconds, of ten after three.

@@ -3,14 +3,15 @@
 //! A test target with `harness = false` collects its cases and runs them:
 //!
 //! ```
-//! use gpu_test::{Device, Failed, embedded_ptx};
+//! use gpu_test::{Device, Failed};
 //!
 //! fn memory_is_there(device: &Device) -> Result<(), Failed> {
 //!     let buffer = device.buffer_filled(1000, 7u32)?;
 //!     gpu_test::equal(&buffer.to_vec()?, &[7; 1000])
 //! }
 //!
-//! let trials = gpu_test::on_both("memory_is_there", embedded_ptx(), memory_is_there);
+//! let ptx = &[]; // What CudaBuilder::embed_to wrote; this case launches nothing.
+//! let trials = gpu_test::on_both("memory_is_there", ptx, memory_is_there);
 //! # let arguments = gpu_test::Arguments { quiet: true, ..Default::default() };
 //! // let arguments = gpu_test::Arguments::from_args();
 //! let conclusion = gpu_test::run(&arguments, trials.into());
@@ -25,7 +26,7 @@ mod gpu_thread;
 use std::fmt::Debug;
 
 pub use libtest_mimic::{Arguments, Failed, Trial, run};
-pub use ridgepoint::driver::{Device, Embedded, embedded_ptx};
+pub use ridgepoint::driver::{Device, Embedded};
 use ridgepoint::driver::{DeviceChoice, gpus};
 
 /// The environment variable that says that a GPU must be there.
@@ -68,7 +69,7 @@ pub fn on_gpu(
 /// # Errors
 /// None: it is always there.
 pub fn emulator() -> Result<Device, Failed> {
-    Ok(Device::open(&DeviceChoice::Cpu)?)
+    Ok(Device::open_with(&DeviceChoice::Cpu, &[])?)
 }
 
 /// Fails where the elements differ, and names the first that does.
@@ -88,3 +89,9 @@ pub fn equal<T: PartialEq + Debug>(actual: &[T], expected: &[T]) -> Result<(), F
         None => Ok(()),
     }
 }
+
+/// Compiles the guide's code, and runs on the emulator what it launches: this crate has what that
+/// needs.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/writing-kernels.md")]
+struct WritingKernels;

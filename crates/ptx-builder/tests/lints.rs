@@ -115,7 +115,7 @@ fn an_index_checked_in_a_loop() {
 fn description(parameters: &str) -> String {
     format!(
         "core::arch::global_asm!(\"// ptx-std kernel NAME file=src/lib.rs line=5 \
-         params={parameters} max_threads=256 min_blocks=4\");
+         params={parameters} max_threads=256 min_blocks=4 allow=\");
 #[kernel] pub unsafe fn NAME(x: &[f32], y: *mut f32) {{ unsafe {{ *y = x.len() as f32 }} }}"
     )
 }

@@ -4,6 +4,7 @@
 //! [`enter`] with that thread's [`Lane`]. Kernels never call anything here.
 
 use core::cell::Cell;
+use core::panic::Location;
 use core::ptr::NonNull;
 use std::thread_local;
 
@@ -45,6 +46,21 @@ pub struct Tally {
     pub in_favour: u32,
 }
 
+/// What lanes exchange values for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// `sync_warp`.
+    Sync,
+    /// A vote.
+    Vote,
+    /// A match.
+    Match,
+    /// A shuffle.
+    Shuffle,
+    /// A reduction.
+    Reduce,
+}
+
 /// What the lanes of a warp brought to an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
@@ -68,11 +84,15 @@ pub trait Hooks {
     /// Returns when every live thread of the block has called it.
     fn sync_threads(&self, predicate: bool) -> Tally;
 
-    /// Returns when every lane that `mask` names has called it with the same mask.
-    fn exchange(&self, mask: u32, value: u128) -> Exchange;
+    /// Returns when every lane that `mask` names has called it for the same operation with the
+    /// same mask.
+    fn exchange(&self, operation: Operation, mask: u32, value: u128) -> Exchange;
 
-    /// The lanes of the warp that are here together.
-    fn active_mask(&self) -> u32;
+    /// The lanes of the warp that are at this place of the source together.
+    fn active_mask(&self, place: &'static Location<'static>) -> u32;
+
+    /// Lets other threads go on.
+    fn give_way(&self);
 
     /// The block's memory for `array`, which is aligned to 16 bytes and not initialised.
     fn shared_array(&self, array: SharedArray) -> *mut u8;
@@ -104,15 +124,17 @@ thread_local! {
 /// A hook may run other threads on the same host thread before it returns, each in an `enter` of
 /// its own; the thread that called the hook is the current one again afterwards.
 pub fn enter<R>(lane: &Lane<'_>, body: impl FnOnce() -> R) -> R {
-    struct Leave;
-    impl Drop for Leave {
-        fn drop(&mut self) {
-            CURRENT.set(None);
-        }
-    }
-    let _leave = Leave;
-    CURRENT.set(Some(NonNull::from(lane).cast()));
+    let _leave = Restore(CURRENT.replace(Some(NonNull::from(lane).cast())));
     body()
+}
+
+/// Makes another lane the current one again, also where a thread is unwound.
+struct Restore(Option<NonNull<Lane<'static>>>);
+
+impl Drop for Restore {
+    fn drop(&mut self) {
+        CURRENT.set(self.0);
+    }
 }
 
 /// Where the emulated thread stands that runs on this host thread, if one does.
@@ -131,7 +153,8 @@ pub(crate) fn with_current<R>(ask: impl FnOnce(&Lane<'_>) -> R) -> R {
         .expect("a kernel's function was called outside of a launch: run it through an emulator");
     // SAFETY: `enter` put the pointer there from a reference that outlives its body, and takes it
     // away when the body ends; we are inside the body.
-    let answer = ask(unsafe { current.as_ref() });
-    CURRENT.set(Some(current));
-    answer
+    let lane = unsafe { current.as_ref() };
+    // A hook may have run other threads meanwhile.
+    let _return = Restore(Some(current));
+    ask(lane)
 }

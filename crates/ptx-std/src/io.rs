@@ -48,7 +48,7 @@ impl Pieces {
 
 impl fmt::Write for Pieces {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        let mut rest = text.as_bytes();
+        let mut rest = text;
         while !rest.is_empty() {
             rest = &rest[self.0.push(rest)..];
             if !rest.is_empty() {
@@ -78,10 +78,10 @@ impl<const N: usize> Text<N> {
         self.bytes.as_ptr().cast()
     }
 
-    /// Appends what fits, and says how many bytes that was.
-    fn push(&mut self, text: &[u8]) -> usize {
-        let fits = text.len().min(N - 1 - self.len);
-        for &byte in &text[..fits] {
+    /// Appends the characters that fit, and says how many bytes that was.
+    fn push(&mut self, text: &str) -> usize {
+        let fits = text.floor_char_boundary(N - 1 - self.len);
+        for &byte in &text.as_bytes()[..fits] {
             self.bytes[self.len] = byte;
             self.len += 1;
         }
@@ -91,7 +91,7 @@ impl<const N: usize> Text<N> {
 
 impl<const N: usize> fmt::Write for Text<N> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
-        self.push(text.as_bytes());
+        self.push(text);
         Ok(())
     }
 }

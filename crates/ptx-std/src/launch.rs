@@ -174,9 +174,9 @@ macro_rules! views {
 }
 
 views! {
-    /// Device memory that a kernel reads: the argument of a `&[T]` or `*const T` parameter.
+    /// Device memory that a kernel reads: the argument of a `&[T]`, `*const T` or `&T` parameter.
     Slice: *const T, &'a [T];
-    /// Device memory that a kernel writes: the argument of a `*mut T` parameter.
+    /// Device memory that a kernel writes: the argument of a `*mut T` or `Output<T>` parameter.
     SliceMut: *mut T, &'a mut [T];
 }
 

@@ -96,7 +96,10 @@ fn own_indices(len: usize) -> impl Iterator<Item = usize> {
     let mut next = thread::linear_index();
     core::iter::from_fn(move || {
         let index = next;
-        next = next.wrapping_add(threads);
-        (index < len).then_some(index)
+        if index >= len {
+            return None;
+        }
+        next = next.saturating_add(threads);
+        Some(index)
     })
 }

@@ -43,7 +43,7 @@ pub fn array<T, const N: usize, const SITE: u64>() -> *mut T {
 }
 
 /// A `static mut` that `#[address_space(shared)]` has put into shared memory. Use it as the array
-/// or value it holds: `TILE[i] = x`, `TILE.as_mut_ptr()`.
+/// or value it holds: `TILE[i] = x`.
 ///
 /// The static's own address is not the shared memory's: take `&raw mut *TILE`, never
 /// `&raw mut TILE`.

@@ -173,7 +173,7 @@ impl Iterator for GridStride {
             return None;
         }
         let index = self.next;
-        self.next += grid_dim_x() as usize * block_dim_x() as usize;
+        self.next = index.saturating_add(grid_dim_x() as usize * block_dim_x() as usize);
         Some(index)
     }
 }

@@ -11,13 +11,18 @@ use crate::arch;
 pub const WIDEST: usize = 16;
 
 /// The alignment that [`load`] and [`store`] of `N` elements of `T` ask for, in bytes: the size of
-/// the access, at most 16.
+/// the access, at most 16, and no less than that of `T`.
 pub const fn alignment<T, const N: usize>() -> usize {
     let size = size_of::<[T; N]>();
-    if size.is_multiple_of(16) {
+    let access = if size.is_multiple_of(16) {
         16
     } else if size.is_multiple_of(8) {
         8
+    } else {
+        1
+    };
+    if access > align_of::<T>() {
+        access
     } else {
         align_of::<T>()
     }

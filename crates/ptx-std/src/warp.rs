@@ -3,7 +3,9 @@
 //! Every function takes a `mask` of the lanes that take part, bit n for lane n. All of them must
 //! reach the same call with the same mask, which names the calling lane and no lane that has ended
 //! or does not exist, as in the partial last warp of a block whose size is no multiple of 32.
-//! Else the result is undefined, on a GPU possibly a hang; the emulator reports it.
+//! Else the result is undefined, on a GPU possibly a hang. The emulator reports a mask that does not
+//! name its lane, a shuffle from a lane that the mask does not name, and lanes that never come; it
+//! does not tell two calls of the same kind with the same mask apart.
 
 use crate::arch;
 
@@ -22,6 +24,7 @@ pub fn lane_id() -> u32 {
 /// The lanes that happen to run this together. It says nothing about which lanes the program's
 /// logic has here: do not build a mask from it where the branch taken is known.
 #[inline(always)]
+#[track_caller]
 pub fn activemask() -> u32 {
     arch::activemask()
 }
@@ -179,8 +182,8 @@ macro_rules! shuffles {
     ($($(#[$doc:meta])* $name:ident: $source:ident($n:ident);)*) => {$(
         $(#[$doc])*
         ///
-        /// `width` is 1, 2, 4, 8, 16 or 32, and divides the warp into segments between which
-        /// nothing passes. The flag says whether the source was in the segment; where it was not,
+        /// `width` is 1, 2, 4, 8, 16 or 32, and divides the warp into segments. The second argument
+        /// counts modulo 32. The flag says whether the source was in the segment; where it was not,
         /// the value is the lane's own.
         ///
         /// # Safety
@@ -204,7 +207,8 @@ shuffles! {
     warp_shuffle_up: Up(delta);
     /// The value of the lane `index` of the segment.
     warp_shuffle_idx: Index(index);
-    /// The value of the lane whose index differs in the bits of `bits`.
+    /// The value of the lane whose index differs in the bits of `bits`. It may lie in a segment
+    /// before the lane's own.
     warp_shuffle_xor: Xor(bits);
 }
 
@@ -252,6 +256,8 @@ shuffle_values! {
 /// The rule of PTX's `shfl.sync` (PTX ISA, "Data Movement and Conversion Instructions").
 #[inline(always)]
 fn shuffle<T: ShuffleValue>(source: Source, mask: u32, value: T, n: u32, width: u32) -> (T, bool) {
+    // The hardware looks at no more bits.
+    let n = n & (WARP_SIZE - 1);
     let lane = arch::lane_id();
     let segment = lane & !(width - 1);
     let last = segment + width - 1;

@@ -6,20 +6,21 @@
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
-use std::panic::{self, AssertUnwindSafe};
+use std::panic::{self, AssertUnwindSafe, Location};
 
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use cuda_std::emulation::{
-    Coordinates, Exchange, Hooks, Lane, SharedArray, Tally, WARP_SIZE, enter,
+    Coordinates, Exchange, Hooks, Lane, Operation, SharedArray, Tally, WARP_SIZE, enter,
 };
 
 use crate::memory::BlockMemory;
 use crate::wait::{self, Answer, Wait};
 use crate::{Launch, LaunchError, coordinates, place};
 
-/// The stack of an emulated thread. Only the pages that it touches take memory.
-const STACK_BYTES: usize = 256 * 1024;
+/// The stack of an emulated thread, twice the local memory that a GPU's may have. Only the pages that
+/// it touches take memory.
+const STACK_BYTES: usize = 1024 * 1024;
 
 type Fiber = Coroutine<Answer, (u32, Wait), (), DefaultStack>;
 
@@ -61,6 +62,10 @@ impl<'a> BlockRunner<'a> {
             }
         }
         while !warps.is_empty() && !block.has_failed() {
+            if warps.iter().flatten().any(wait::gives_way) {
+                self.take_turns(&block, &mut warps);
+                continue;
+            }
             match wait::tally(warps.iter().flatten()) {
                 Some(tally) => self.pass_barrier(&block, tally, &mut warps),
                 None => block.fail(LaunchError::Stuck {
@@ -82,6 +87,22 @@ impl<'a> BlockRunner<'a> {
             for parked in std::mem::take(warp) {
                 self.resume(parked.fiber, Answer::Tally(tally), warp);
             }
+            self.settle(block, warp);
+        }
+        warps.retain(|warp| !warp.is_empty());
+    }
+
+    /// Lets the threads go on that have given way.
+    fn take_turns(&mut self, block: &Block<'_>, warps: &mut Vec<Vec<Parked>>) {
+        for warp in warps.iter_mut() {
+            for parked in std::mem::take(warp) {
+                if wait::gives_way(&parked) {
+                    self.resume(parked.fiber, Answer::Turn, warp);
+                } else {
+                    warp.push(parked);
+                }
+            }
+            warp.sort_by_key(|parked| parked.thread);
             self.settle(block, warp);
         }
         warps.retain(|warp| !warp.is_empty());
@@ -228,18 +249,31 @@ impl Hooks for ThreadHooks<'_> {
         }
     }
 
-    fn exchange(&self, mask: u32, value: u128) -> Exchange {
-        match self.wait(Wait::Exchange { mask, value }) {
-            Answer::Exchange(exchange) => exchange,
+    fn exchange(&self, operation: Operation, mask: u32, value: u128) -> Exchange {
+        let lane = self.thread % WARP_SIZE;
+        assert!(
+            mask >> lane & 1 == 1,
+            "lane {lane} comes to a {operation:?} with the mask {mask:#010x}, which does not name it"
+        );
+        match self.wait(Wait::Exchange {
+            operation,
+            mask,
+            value,
+        }) {
+            Answer::Exchange(exchange) => *exchange,
             other => unreachable!("in an exchange: {other:?}"),
         }
     }
 
-    fn active_mask(&self) -> u32 {
-        match self.wait(Wait::ActiveMask) {
+    fn active_mask(&self, place: &'static Location<'static>) -> u32 {
+        match self.wait(Wait::ActiveMask { place }) {
             Answer::ActiveMask(lanes) => lanes,
             other => unreachable!("asked for the active lanes: {other:?}"),
         }
+    }
+
+    fn give_way(&self) {
+        self.wait(Wait::Turn);
     }
 
     fn shared_array(&self, array: SharedArray) -> *mut u8 {

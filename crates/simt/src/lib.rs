@@ -131,7 +131,7 @@ pub fn launch_printing(
             }
         }
     };
-    let workers = (cores() as u64).min(blocks);
+    let workers = (cores() as u64).min(blocks).min(most_workers(shape));
     thread::scope(|scope| {
         for _ in 1..workers {
             scope.spawn(work);
@@ -142,6 +142,17 @@ pub fn launch_printing(
         Some(error) => Err(error),
         None => Ok(()),
     }
+}
+
+/// Linux lets a process have 65,530 mappings, and each stack with its guard page takes two.
+fn most_workers(shape: Shape) -> u64 {
+    const STACKS: u64 = 28_000;
+    let threads: u64 = shape
+        .block
+        .iter()
+        .map(|&extent| u64::from(extent))
+        .product();
+    (STACKS / threads.max(1)).max(1)
 }
 
 /// How many blocks run at once: the host's cores.

@@ -1,6 +1,9 @@
 //! What threads wait for, and when it has come.
 
-use cuda_std::emulation::{Exchange, Tally, WARP_SIZE};
+use std::panic::Location;
+use std::rc::Rc;
+
+use cuda_std::emulation::{Exchange, Operation, Tally, WARP_SIZE};
 
 use crate::block::Parked;
 use crate::coordinates;
@@ -11,9 +14,15 @@ pub(crate) enum Wait {
     /// All live threads of the block.
     Barrier { predicate: bool },
     /// The lanes of `mask`.
-    Exchange { mask: u32, value: u128 },
-    /// To know who else of the warp has come as far.
-    ActiveMask,
+    Exchange {
+        operation: Operation,
+        mask: u32,
+        value: u128,
+    },
+    /// To know who else of the warp has come to the place.
+    ActiveMask { place: &'static Location<'static> },
+    /// Nothing: others go first.
+    Turn,
 }
 
 /// What a thread is told when it goes on.
@@ -22,41 +31,55 @@ pub(crate) enum Answer {
     /// It has only begun.
     Begin,
     Tally(Tally),
-    Exchange(Exchange),
+    Exchange(Rc<Exchange>),
     ActiveMask(u32),
+    Turn,
 }
 
 /// The lanes of a warp that can go on, and what they are told. `parked` are the warp's threads
 /// that wait; none runs.
 pub(crate) fn ready(parked: &[Parked]) -> Option<(u32, Answer)> {
     let exchange = parked.iter().find_map(|one| match one.wait {
-        Wait::Exchange { mask, .. } => complete_exchange(parked, mask),
+        Wait::Exchange {
+            operation, mask, ..
+        } => complete_exchange(parked, operation, mask),
         _ => None,
     });
     exchange.or_else(|| {
-        let lanes = lanes(parked, |wait| wait == Wait::ActiveMask);
-        (lanes != 0).then_some((lanes, Answer::ActiveMask(lanes)))
+        let place = parked.iter().find_map(|one| match one.wait {
+            Wait::ActiveMask { place } => Some(place),
+            _ => None,
+        })?;
+        let lanes = lanes(parked, |wait| wait == Wait::ActiveMask { place });
+        Some((lanes, Answer::ActiveMask(lanes)))
     })
 }
 
-fn complete_exchange(parked: &[Parked], mask: u32) -> Option<(u32, Answer)> {
-    let here = lanes(
-        parked,
-        |wait| matches!(wait, Wait::Exchange { mask: other, .. } if other == mask),
-    );
+/// Whether the thread only lets others go first.
+pub(crate) fn gives_way(parked: &Parked) -> bool {
+    parked.wait == Wait::Turn
+}
+
+fn complete_exchange(parked: &[Parked], operation: Operation, mask: u32) -> Option<(u32, Answer)> {
+    let brought = |wait| match wait {
+        Wait::Exchange {
+            operation: its_operation,
+            mask: its_mask,
+            value,
+        } => (its_operation == operation && its_mask == mask).then_some(value),
+        _ => None,
+    };
+    let here = lanes(parked, |wait| brought(wait).is_some());
     if here & mask != mask {
         return None;
     }
     let mut values = [0; WARP_SIZE as usize];
     for one in parked {
-        match one.wait {
-            Wait::Exchange { mask: other, value } if other == mask => {
-                values[(one.thread % WARP_SIZE) as usize] = value;
-            }
-            _ => {}
+        if let Some(value) = brought(one.wait) {
+            values[(one.thread % WARP_SIZE) as usize] = value;
         }
     }
-    Some((here, Answer::Exchange(Exchange { values })))
+    Some((here, Answer::Exchange(Rc::new(Exchange { values }))))
 }
 
 fn lanes(parked: &[Parked], matches: impl Fn(Wait) -> bool) -> u32 {
@@ -85,11 +108,14 @@ pub(crate) fn describe<'a>(parked: impl Iterator<Item = &'a Parked>, block: [u32
     for one in parked {
         let what = match one.wait {
             Wait::Barrier { .. } => "at sync_threads".to_owned(),
-            Wait::Exchange { mask, .. } => {
+            Wait::Exchange {
+                operation, mask, ..
+            } => {
                 let warp = one.thread / WARP_SIZE;
-                format!("in warp {warp} for the lanes of the mask {mask:#010x}")
+                format!("in warp {warp} for a {operation:?} of the mask {mask:#010x}")
             }
-            Wait::ActiveMask => "in activemask".to_owned(),
+            Wait::ActiveMask { place } => format!("in activemask at {place}"),
+            Wait::Turn => "for its turn".to_owned(),
         };
         match groups.iter_mut().find(|(other, _)| *other == what) {
             Some((_, threads)) => threads.push(one.thread),

@@ -1,8 +1,9 @@
 //! Launches as a kernel sees them.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use cuda_std::thread;
+use cuda_std::{thread, warp};
 use simt::{LaunchError, Shape, launch};
 
 fn counters(n: usize) -> Vec<AtomicU32> {
@@ -144,5 +145,211 @@ fn an_empty_grid_runs_nothing() {
             &|| panic!("ran"),
         )
         .expect("nothing runs");
+    }
+}
+
+#[test]
+fn lanes_exchange_values_in_whole_and_in_partial_warps() {
+    let seen = counters(70);
+    launch(block_of(70), &|| {
+        let thread = thread::thread_idx_x();
+        let mask = if thread < 64 { u32::MAX } else { 0b11_1111 };
+        // SAFETY: the lanes of each warp all come here; the last warp has six.
+        let (other, _) = unsafe { warp::warp_shuffle_xor(mask, thread, 1, 32) };
+        seen[thread as usize].store(other, Relaxed);
+    })
+    .expect("nothing fails");
+    let expected: Vec<u32> = (0..70).map(|thread| thread ^ 1).collect();
+    assert_eq!(values(seen), expected);
+}
+
+#[test]
+fn lanes_in_two_arms_of_a_branch_exchange_apart() {
+    let seen = counters(32);
+    launch(block_of(32), &|| {
+        let lane = warp::lane_id();
+        // SAFETY: each mask names the lanes that take its arm.
+        let lanes = unsafe {
+            if lane < 8 {
+                warp::warp_vote_ballot(0xFF, true)
+            } else {
+                warp::warp_vote_ballot(0xFFFF_FF00, lane.is_multiple_of(2))
+            }
+        };
+        seen[lane as usize].store(lanes, Relaxed);
+    })
+    .expect("nothing fails");
+    let seen = values(seen);
+    assert!(seen[..8].iter().all(|&lanes| lanes == 0xFF));
+    assert!(seen[8..].iter().all(|&lanes| lanes == 0x5555_5500));
+}
+
+#[test]
+fn threads_that_nothing_can_wake_are_reported() {
+    let result = launch(block_of(64), &|| {
+        if thread::thread_idx_x() == 5 {
+            // SAFETY: none; lane 6 never comes.
+            unsafe { warp::sync_warp(0b110_0000) };
+        } else {
+            thread::sync_threads();
+        }
+    });
+    let Err(LaunchError::Stuck { block, waiting }) = result else {
+        panic!("{result:?}");
+    };
+    assert_eq!(block, [0, 0, 0]);
+    for words in [
+        "63 threads, the first [0, 0, 0], wait at sync_threads",
+        "thread [5, 0, 0] waits in warp 0 for a Sync of the mask 0x00000060",
+    ] {
+        assert!(waiting.contains(words), "{waiting}");
+    }
+}
+
+#[test]
+fn shared_memory_is_fresh_in_each_block_and_one_for_all_its_threads() {
+    let shape = Shape {
+        grid: [8, 1, 1],
+        ..block_of(33)
+    };
+    let sums = counters(8);
+    launch(shape, &|| {
+        let numbers = cuda_std::shared_array![u32; 33];
+        let own = thread::thread_idx_x() as usize;
+        // SAFETY: inside the array; each thread writes its own element, between barriers.
+        unsafe {
+            assert_eq!(*numbers.add(own), u32::MAX, "not fresh");
+            *numbers.add(own) = own as u32;
+            thread::sync_threads();
+            if own == 0 {
+                let sum = (0..33).map(|i| *numbers.add(i)).sum();
+                sums[thread::block_idx_x() as usize].store(sum, Relaxed);
+            }
+        }
+    })
+    .expect("nothing fails");
+    assert_eq!(values(sums), [32 * 33 / 2; 8]);
+}
+
+#[test]
+fn too_much_shared_memory_is_reported_with_the_limit() {
+    let result = launch(block_of(1), &|| {
+        cuda_std::shared_array![u64; 6 * 1024];
+        cuda_std::shared_array![u8; 1];
+    });
+    let text = result.expect_err("48 KiB and one byte").to_string();
+    assert!(
+        text.contains("49153 bytes") && text.contains("may declare 49152"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_a_kernel_prints_comes_in_whole_pieces() {
+    let printed = Mutex::new(Vec::new());
+    let print = |text: &str| printed.lock().expect("no panic").push(text.to_owned());
+    simt::launch_printing(block_of(3), &print, &|| {
+        let thread = thread::thread_idx_x();
+        cuda_std::println!("thread {thread}: {:>4.1}", thread as f32 / 2.0);
+    })
+    .expect("nothing fails");
+    let printed = printed.into_inner().expect("no panic");
+    assert_eq!(
+        printed,
+        ["thread 0:  0.0\n", "thread 1:  0.5\n", "thread 2:  1.0\n"]
+    );
+}
+
+#[test]
+fn long_text_is_cut_between_characters() {
+    let printed = Mutex::new(String::new());
+    let print = |text: &str| printed.lock().expect("no panic").push_str(text);
+    let text = format!("a{}", "µ".repeat(1000));
+    simt::launch_printing(block_of(1), &print, &|| cuda_std::print!("{text}"))
+        .expect("nothing fails");
+    assert_eq!(printed.into_inner().expect("no panic"), text);
+}
+
+#[test]
+fn the_active_lanes_are_those_of_the_same_arm() {
+    let seen = counters(32);
+    launch(block_of(32), &|| {
+        let lane = warp::lane_id();
+        let active = if lane < 16 {
+            warp::activemask()
+        } else {
+            !warp::activemask()
+        };
+        seen[lane as usize].store(active, Relaxed);
+    })
+    .expect("nothing fails");
+    assert_eq!(values(seen), [0xFFFF; 32]);
+}
+
+#[test]
+fn a_mask_that_does_not_name_its_lane_or_its_source_is_reported() {
+    let failure = |kernel: &(dyn Fn() + Sync)| {
+        let failed = launch(block_of(32), kernel).expect_err("it is wrong");
+        failed.to_string()
+    };
+    let outside = failure(&|| {
+        // SAFETY: none; lanes from 16 on are not in the mask.
+        unsafe { warp::warp_vote_ballot(0xFFFF, true) };
+    });
+    assert!(outside.contains("thread [16, 0, 0]"), "{outside}");
+    assert!(outside.contains("a Vote with the mask 0x0000ffff, which does not name it"));
+    let source = failure(&|| {
+        if warp::lane_id() < 4 {
+            // SAFETY: none; lane 3 reads lane 4.
+            unsafe { warp::warp_shuffle_down(0xF, 1u32, 1, 32) };
+        }
+    });
+    assert!(source.contains("lane 3 shuffles from lane 4"), "{source}");
+}
+
+#[test]
+fn a_thread_that_sleeps_lets_those_that_it_waits_for_go_on() {
+    let flag = AtomicU32::new(0);
+    launch(block_of(64), &|| match thread::thread_idx_x() {
+        0 => {
+            while flag.load(Relaxed) == 0 {
+                thread::nanosleep(100);
+            }
+        }
+        40 => flag.store(1, Relaxed),
+        _ => {}
+    })
+    .expect("nothing fails");
+}
+
+#[test]
+fn a_kernel_that_asks_for_its_place_while_it_is_unwound_is_answered() {
+    struct Asks;
+    impl Drop for Asks {
+        fn drop(&mut self) {
+            assert!(thread::thread_idx_x() < 2);
+        }
+    }
+    let result = launch(block_of(2), &|| {
+        let _asks = Asks;
+        if thread::thread_idx_x() == 0 {
+            thread::sync_threads();
+        } else {
+            // SAFETY: none; lane 2 does not exist.
+            unsafe { warp::sync_warp(0b110) };
+        }
+    });
+    assert!(
+        matches!(result, Err(LaunchError::Stuck { .. })),
+        "{result:?}"
+    );
+}
+
+/// One block, of one dimension.
+fn block_of(threads: u32) -> Shape {
+    Shape {
+        grid: [1, 1, 1],
+        block: [threads, 1, 1],
+        dynamic_shared: 0,
     }
 }

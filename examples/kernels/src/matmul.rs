@@ -40,6 +40,7 @@ pub unsafe fn matmul(a: &[f32], b: &[f32], c: *mut f32, inner: u32) {
     let (b_row, b_column) = (thread / 16, thread % 16 * OWN);
     // SAFETY: inside the matrices, by the kernel's contract, for each tile below.
     let mut a_next = unsafe { a.as_ptr().add((first_row + a_row) * inner + a_column) };
+    // SAFETY: as above.
     let mut b_next = unsafe { b.as_ptr().add(b_row * columns + first_column + b_column) };
 
     let mut sums = [[0.0f32; OWN]; OWN];
@@ -48,8 +49,8 @@ pub unsafe fn matmul(a: &[f32], b: &[f32], c: *mut f32, inner: u32) {
         // places; the barriers part bringing from use.
         unsafe {
             let brought: [f32; OWN] = vector::load(a_next);
-            for i in 0..OWN {
-                *a_tile.add((a_column + i) * TILE + a_row) = brought[i];
+            for (i, value) in brought.iter().enumerate() {
+                *a_tile.add((a_column + i) * TILE + a_row) = *value;
             }
             vector::copy::<f32, OWN>(b_next, b_tile.add(b_row * TILE + b_column));
             a_next = a_next.add(DEPTH);
@@ -60,6 +61,7 @@ pub unsafe fn matmul(a: &[f32], b: &[f32], c: *mut f32, inner: u32) {
             for k in k..k + UNROLL {
                 // SAFETY: k < DEPTH and x, y < 16, so both are inside the tiles.
                 let a_values: [f32; OWN] = unsafe { vector::load(a_tile.add(k * TILE + y * OWN)) };
+                // SAFETY: as above.
                 let b_values: [f32; OWN] = unsafe { vector::load(b_tile.add(k * TILE + x * OWN)) };
                 for i in 0..OWN {
                     for j in 0..OWN {
@@ -70,9 +72,9 @@ pub unsafe fn matmul(a: &[f32], b: &[f32], c: *mut f32, inner: u32) {
         }
         thread::sync_threads();
     }
-    for i in 0..OWN {
+    for (i, row) in sums.iter().enumerate() {
         let index = (first_row + y * OWN + i) * columns + first_column + x * OWN;
         // SAFETY: inside `c`, by the kernel's contract; the element is this thread's alone.
-        unsafe { vector::store(c.add(index), sums[i]) };
+        unsafe { vector::store(c.add(index), *row) };
     }
 }

@@ -4,6 +4,7 @@ mod console;
 mod device;
 mod kernels;
 mod lists;
+mod new;
 mod roofline;
 
 use std::fmt;
@@ -27,6 +28,8 @@ enum Command {
     Kernels(kernels::Arguments),
     /// Show what devices there are, or why there is none.
     Device,
+    /// Write a package with a kernel, a program that launches it, and a test.
+    New(new::Arguments),
 }
 
 /// Why a command did not do what was asked. Each has its exit code.
@@ -51,6 +54,7 @@ pub fn main() -> ExitCode {
         Command::Roofline(arguments) => roofline::run(&arguments),
         Command::Kernels(arguments) => kernels::run(&arguments),
         Command::Device => device::run(),
+        Command::New(arguments) => new::run(&arguments),
     };
     let (code, message) = match result {
         Ok(()) => return ExitCode::SUCCESS,

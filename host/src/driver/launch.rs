@@ -185,8 +185,10 @@ impl Device {
             });
         }
         match function {
+            // The most, and not what this launch asks for: the function is one for all that have
+            // prepared it.
             Some(function) if shape.dynamic_shared > 0 => {
-                Gpu::allow_dynamic_shared(function, shape.dynamic_shared)
+                Gpu::allow_dynamic_shared(function, limit)
             }
             _ => Ok(()),
         }

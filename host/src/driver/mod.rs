@@ -49,7 +49,9 @@ pub use choice::DeviceChoice;
 pub use error::DriverError;
 pub use facts::{Facts, GpuFacts, Limits};
 pub use launch::{Prepared, Shape};
-pub use ptx::{Embedded, embedded_ptx};
+pub use ptx::Embedded;
+#[cfg(feature = "cli")]
+pub use ptx::embedded_ptx;
 pub use stream::{Event, Stream};
 
 use gpu::Gpu;
@@ -63,10 +65,11 @@ pub struct Device {
 }
 
 impl Device {
-    /// Opens the chosen device with the kernels of this crate.
+    /// Opens the chosen device with the kernels of the command line.
     ///
     /// # Errors
     /// As [`Device::open_with`].
+    #[cfg(feature = "cli")]
     pub fn open(choice: &DeviceChoice) -> Result<Device, DriverError> {
         Device::open_with(choice, embedded_ptx())
     }

@@ -5,7 +5,8 @@
 /// where `ptxas` was not when it was built, or did not know the architecture.
 pub type Embedded<'a> = (u32, &'a str, Option<&'a str>);
 
-/// The PTX that the binary carries, ascending by architecture.
+/// The PTX of the command line's own kernels, ascending by architecture.
+#[cfg(feature = "cli")]
 pub fn embedded_ptx() -> &'static [Embedded<'static>] {
     &include!(concat!(env!("OUT_DIR"), "/kernels.rs"))
 }

@@ -30,6 +30,14 @@ pub fn ptx(arch: Option<u32>, name: &str) -> Result<&'static str, KernelsError> 
 pub fn machine_code(arch: Option<u32>, name: &str) -> Result<String, KernelsError> {
     ptx(arch, name)?;
     let (arch, module) = module(arch)?;
+    disassemble(arch, module, name)
+}
+
+/// The machine code of the entry `name` of any PTX for `arch` (90 for `sm_90`).
+///
+/// # Errors
+/// The tools are not here, or refuse the PTX.
+pub fn disassemble(arch: u32, ptx: &str, name: &str) -> Result<String, KernelsError> {
     let here = std::env::current_dir().unwrap_or_default();
     let program = std::env::current_exe().unwrap_or_default();
     let find = |tool: Tool| tool.find(&here).or_else(|_| tool.find(&program));
@@ -37,7 +45,7 @@ pub fn machine_code(arch: Option<u32>, name: &str) -> Result<String, KernelsErro
     let folder = tempfile::tempdir().map_err(io("create a folder in", &std::env::temp_dir()))?;
     let source = folder.path().join("kernels.ptx");
     let cubin = folder.path().join("kernels.cubin");
-    fs::write(&source, module).map_err(io("write", &source))?;
+    fs::write(&source, ptx).map_err(io("write", &source))?;
     let target = format!("-arch=sm_{arch}");
     let assemble: [&OsStr; 6] = [
         target.as_ref(),

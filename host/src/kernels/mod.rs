@@ -7,7 +7,7 @@ mod error;
 use cuda_builder::resources::{KernelResources, Report};
 use serde::Serialize;
 
-pub use code::{machine_code, ptx};
+pub use code::{disassemble, machine_code, ptx};
 pub use error::KernelsError;
 
 use crate::driver::embedded_ptx;

@@ -4,10 +4,11 @@
 //! host's: nothing here says anything about a GPU.
 
 use std::hint::black_box;
+use std::ops::{Add, Mul};
 use std::thread;
 use std::time::Instant;
 
-use kernels_gpu::polynomial::Element;
+use cuda_std::GpuFloat;
 
 use crate::model::{BytesPerSec, FlopsPerSec, Precision, Roofs};
 
@@ -19,7 +20,15 @@ pub fn host_roofs(precision: Precision) -> Roofs {
     }
 }
 
-fn measure<T: Element>() -> Roofs {
+/// What the chains are of.
+trait Real:
+    GpuFloat + From<f32> + Add<Output = Self> + Mul<Output = Self> + Send + Sync + 'static
+{
+}
+impl Real for f32 {}
+impl Real for f64 {}
+
+fn measure<T: Real>() -> Roofs {
     let fma = chains(|value: T, x| value.mul_add(x, x));
     let add_mul = chains(|value: T, x| value * x + x);
     Roofs {
@@ -31,11 +40,11 @@ fn measure<T: Element>() -> Roofs {
 }
 
 /// The rate of `step`, two operations, in enough independent chains to keep a core busy.
-fn chains<T: Element>(step: impl Fn(T, T) -> T + Sync) -> FlopsPerSec {
+fn chains<T: Real>(step: impl Fn(T, T) -> T + Sync) -> FlopsPerSec {
     const CHAINS: usize = 48;
     const STEPS: usize = 200_000;
     let work = || {
-        let x = black_box(T::from_f64(0.5));
+        let x = black_box(T::from(0.5));
         let mut values = [x; CHAINS];
         for _ in 0..STEPS {
             for value in &mut values {

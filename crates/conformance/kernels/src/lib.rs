@@ -1,6 +1,10 @@
 //! A kernel for every item of ptx-std. Each thread writes what it saw, as words, to its own place.
 
 #![no_std]
+#![allow(
+    clippy::undocumented_unsafe_blocks,
+    reason = "each kernel says what it asks for, and each case gives it that"
+)]
 
 extern crate alloc;
 
@@ -21,8 +25,8 @@ use cuda_std::thread::linear_index;
 /// # Safety
 /// `out` has room for `N` words a thread.
 unsafe fn put<const N: usize>(out: *mut u64, words: [u64; N]) {
-    for i in 0..N {
+    for (i, word) in words.iter().enumerate() {
         // SAFETY: the caller's contract; the place is this thread's alone.
-        unsafe { *out.add(linear_index() * N + i) = words[i] };
+        unsafe { *out.add(linear_index() * N + i) = *word };
     }
 }

@@ -18,8 +18,8 @@ pub fn add_neighbours<T: Copy + core::ops::Add<Output = T>, const N: usize>(
 ) {
     for (group, sum) in sums.own_with(groups) {
         let mut total = group[0];
-        for i in 1..N {
-            total = total + group[i];
+        for value in &group[1..] {
+            total = total + *value;
         }
         *sum = total;
     }

@@ -1,4 +1,5 @@
-use ptx_std as cuda_std;
+extern crate ptx_std as cuda_std;
+
 use cuda_std::prelude::*;
 
 #[kernel(instances(scale_f32<f32, 4>))]

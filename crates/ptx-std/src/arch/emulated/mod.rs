@@ -7,9 +7,11 @@ pub(crate) mod misc;
 pub(crate) mod ptr;
 
 use core::any::type_name;
+use core::panic::Location;
 use core::sync::atomic::{Ordering, fence};
+use core::time::Duration;
 
-use crate::emulation::{SharedArray, WARP_SIZE, with_current};
+use crate::emulation::{Operation, SharedArray, WARP_SIZE, with_current};
 use crate::warp::Source;
 
 macro_rules! special_registers {
@@ -71,16 +73,21 @@ pub(crate) fn system_fence() {
 }
 
 pub(crate) fn nanosleep(nanoseconds: u32) {
-    std::thread::sleep(core::time::Duration::from_nanos(nanoseconds.into()));
+    const LONGEST: Duration = Duration::from_millis(1);
+    std::thread::sleep(Duration::from_nanos(nanoseconds.into()).min(LONGEST));
+    // Who sleeps may be waiting for another thread of its block.
+    with_current(|lane| lane.hooks.give_way());
 }
 
+#[track_caller]
 pub(crate) fn activemask() -> u32 {
-    with_current(|lane| lane.hooks.active_mask())
+    let place = Location::caller();
+    with_current(|lane| lane.hooks.active_mask(place))
 }
 
 /// What the lanes of `mask` brought, 0 for the others.
-fn exchange(mask: u32, value: u128) -> [u128; WARP_SIZE as usize] {
-    with_current(|lane| lane.hooks.exchange(mask, value).values)
+fn exchange(operation: Operation, mask: u32, value: u128) -> [u128; WARP_SIZE as usize] {
+    with_current(|lane| lane.hooks.exchange(operation, mask, value).values)
 }
 
 /// The lanes of `mask` whose value is `value`.
@@ -91,11 +98,11 @@ fn lanes_with(mask: u32, values: &[u128; WARP_SIZE as usize], value: u128) -> u3
 }
 
 pub(crate) fn sync_warp(mask: u32) {
-    exchange(mask, 0);
+    exchange(Operation::Sync, mask, 0);
 }
 
 pub(crate) fn vote_ballot(mask: u32, predicate: bool) -> u32 {
-    lanes_with(mask, &exchange(mask, predicate.into()), 1)
+    lanes_with(mask, &exchange(Operation::Vote, mask, predicate.into()), 1)
 }
 
 pub(crate) fn vote_all(mask: u32, predicate: bool) -> bool {
@@ -111,12 +118,16 @@ pub(crate) fn match_any_32(mask: u32, value: u32) -> u32 {
 }
 
 pub(crate) fn match_any_64(mask: u32, value: u64) -> u32 {
-    lanes_with(mask, &exchange(mask, value.into()), value.into())
+    lanes_with(
+        mask,
+        &exchange(Operation::Match, mask, value.into()),
+        value.into(),
+    )
 }
 
 /// The rule of PTX's `shfl.sync` (PTX ISA, "Data Movement and Conversion Instructions").
 pub(crate) fn shuffle(source: Source, mask: u32, value: u32, n: u32, clamp: u32) -> u32 {
-    let values = exchange(mask, value.into());
+    let values = exchange(Operation::Shuffle, mask, value.into());
     let lane = lane_id();
     let segments = clamp >> 8 & 31;
     let limit = clamp & 31;
@@ -134,13 +145,17 @@ pub(crate) fn shuffle(source: Source, mask: u32, value: u32, n: u32, clamp: u32)
         Source::Xor => (lane ^ n, lane ^ n <= max_lane),
     };
     let read = if in_segment { read } else { lane };
+    assert!(
+        mask >> read & 1 == 1,
+        "lane {lane} shuffles from lane {read}, which its mask {mask:#010x} does not name"
+    );
     values[read as usize & 31] as u32
 }
 
 macro_rules! reductions {
     ($($name:ident: $ty:ty = $combine:expr;)*) => {$(
         pub(crate) fn $name(mask: u32, value: $ty) -> $ty {
-            let values = exchange(mask, value as u32 as u128);
+            let values = exchange(Operation::Reduce, mask, value as u32 as u128);
             (0..WARP_SIZE)
                 .filter(|&lane| mask >> lane & 1 == 1)
                 .map(|lane| values[lane as usize] as u32 as $ty)

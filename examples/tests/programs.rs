@@ -1,0 +1,69 @@
+//! Runs every example on the emulator and, where there is one, on a GPU. Each checks its own result.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use gpu_test::{Arguments, Failed, Trial, on_gpu};
+
+/// Around a warp, a block and a grid.
+const SIZES: &[usize] = &[0, 1, 31, 32, 33, 255, 256, 257, 1000, 65_537];
+/// The rows of a matrix, or the width of an image.
+const EXTENTS: &[usize] = &[0, 1, 31, 32, 33, 64, 65, 200];
+
+macro_rules! programs {
+    ($($name:literal: $sizes:expr,)*) => {
+        [$(($name, env!(concat!("CARGO_BIN_EXE_", $name)), $sizes),)*]
+    };
+}
+
+fn main() {
+    let programs = programs! {
+        "histogram": SIZES,
+        "matmul": EXTENTS,
+        "oscillator": SIZES,
+        "path_tracer": EXTENTS,
+        "reduction": SIZES,
+        "saxpy": SIZES,
+        "scan": SIZES,
+        "sha256": SIZES,
+    };
+    let trials = programs.into_iter().flat_map(|(name, built, sizes)| {
+        let program = program(name, built);
+        let on_emulator = program.clone();
+        [
+            Trial::test(format!("emulator::{name}"), move || {
+                run(&on_emulator, "cpu", sizes)
+            }),
+            on_gpu(format!("cuda::{name}"), examples::ptx(), move |_| {
+                run(&program, "cuda", sizes)
+            }),
+        ]
+    });
+    gpu_test::run(&Arguments::from_args(), trials.collect()).exit();
+}
+
+/// The program that cargo built, or, away from the source tree, that of the folder that
+/// `RIDGEPOINT_EXAMPLES` names.
+fn program(name: &str, built: &str) -> PathBuf {
+    match std::env::var_os("RIDGEPOINT_EXAMPLES") {
+        Some(folder) => PathBuf::from(folder).join(name),
+        None => PathBuf::from(built),
+    }
+}
+
+fn run(program: &PathBuf, device: &str, sizes: &[usize]) -> Result<(), Failed> {
+    // What a program writes, it writes here.
+    let folder = tempfile::tempdir()?;
+    for n in sizes {
+        let output = Command::new(program)
+            .args(["--device", device, "--n", &n.to_string()])
+            .current_dir(folder.path())
+            .output()?;
+        let said = String::from_utf8_lossy(&output.stdout);
+        if !output.status.success() || !said.contains(": checked, ") {
+            let error = String::from_utf8_lossy(&output.stderr);
+            return Err(format!("n = {n}: {said}{error}").into());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,18 @@
+//! The kernels. They are compiled twice: to PTX, and for the host, where the emulator runs them.
+
+#![no_std]
+
+use cuda_std::prelude::*;
+
+/// Writes `a` times each element of `x` to the element of `y` of the same index.
+#[kernel]
+pub fn scale(x: &[f32], mut y: Output<f32>, a: f32) {
+    for (x, y) in y.own_with(x) {
+        *y = a * x;
+    }
+}
+
+/// What [`scale`] makes of an element: the exact product.
+pub fn reference(x: f32, a: f32) -> f64 {
+    f64::from(a) * f64::from(x)
+}

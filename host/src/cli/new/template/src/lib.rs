@@ -1,0 +1,29 @@
+//! Launches the kernels.
+
+use kernels::scale;
+use ridgepoint::driver::{Device, DriverError, Embedded, Shape, Stream};
+
+/// Threads a block.
+const BLOCK: u32 = 256;
+
+/// The PTX of the kernels, which build.rs made.
+pub fn ptx() -> &'static [Embedded<'static>] {
+    &include!(concat!(env!("OUT_DIR"), "/kernels.rs"))
+}
+
+/// `a` times each element of `x`, worked out by the device.
+///
+/// # Errors
+/// There is too little memory, or the launch fails.
+pub fn scaled(device: &Device, x: &[f32], a: f32) -> Result<Vec<f32>, DriverError> {
+    let input = device.buffer_from(x)?;
+    // NaN shows where a kernel has not written.
+    let mut output = device.buffer_filled(x.len(), f32::NAN)?;
+    let prepared = device.prepare(scale::entry(), Shape::linear(x.len() as u64, BLOCK))?;
+    let stream = Stream::new(device)?;
+    // SAFETY: `scale` asks nothing of its arguments; the buffers are of this device and outlive the
+    // wait for the stream.
+    unsafe { prepared.launch(&stream, &(input.slice(), output.slice_mut(), a)) }?;
+    stream.synchronize()?;
+    output.to_vec()
+}

@@ -1,0 +1,181 @@
+//! `ridgepoint new` as a user meets it: what it writes builds, passes its test and runs, on a
+//! machine that needs no GPU.
+
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+fn new(folder: &Path, arguments: &[&str]) -> Output {
+    Command::new(support::ridgepoint())
+        .arg("new")
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .expect("the command starts")
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+fn tree() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[track_caller]
+fn stdout_of_success(output: &Output) -> String {
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}{}", stderr(output));
+    text.into_owned()
+}
+
+/// Runs cargo in a package, as its user does but for the target folder, which other runs find again,
+/// and whose place inside this workspace's lets them share the nested builds' `core`.
+#[track_caller]
+fn cargo(package: &Path, arguments: &[&str]) -> String {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("new-demo");
+    let mut command = Command::new(env!("CARGO"));
+    for (name, _) in std::env::vars_os() {
+        // What cargo told this test is not what a user's shell tells cargo.
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&name);
+        }
+    }
+    let output = command
+        .args(arguments)
+        .current_dir(package)
+        .env("CARGO_TARGET_DIR", target)
+        .env("CARGO_NET_OFFLINE", "true")
+        .output()
+        .expect("cargo starts");
+    stdout_of_success(&output)
+}
+
+#[test]
+fn a_new_package_is_tidy_passes_its_test_and_runs() {
+    let folder = folder();
+    let told = stdout_of_success(&new(folder.path(), &["demo"]));
+    for line in ["  cd demo\n", "  cargo test\n", "  cargo run\n"] {
+        assert!(told.contains(line), "{told}");
+    }
+    let package = folder.path().join("demo");
+    // With --all cargo would look at this tree too.
+    let both = ["fmt", "--check", "-p", "demo", "-p", "demo-kernels"];
+    cargo(&package, &both);
+    let tests = cargo(&package, &["test", "--workspace"]);
+    for size in [0, 1, 31, 33, 1000, 65_537] {
+        let passed = tests.lines().any(|line| {
+            line.contains(&format!("emulator::scale::{size} ")) && line.ends_with("... ok")
+        });
+        assert!(passed, "{size}: {tests}");
+    }
+    let ran = cargo(&package, &["run"]);
+    assert!(
+        ran.starts_with("scaled 1000000 elements on ") && ran.ends_with(": correct\n"),
+        "{ran}"
+    );
+    let lint = [
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ];
+    cargo(&package, &lint);
+}
+
+#[test]
+fn a_package_names_the_tree_that_it_is_given_and_has_nothing_to_hide() {
+    let folder = folder();
+    let other = folder.path().join("a \"quoted\" tree");
+    std::os::unix::fs::symlink(tree(), &other).expect("a link");
+    stdout_of_success(&new(
+        folder.path(),
+        &["my-demo", "--path", other.to_str().expect("text")],
+    ));
+    let package = folder.path().join("my-demo");
+    let manifest = read(package.join("Cargo.toml"));
+    let root = fs::canonicalize(tree()).expect("this tree");
+    assert!(manifest.contains(&format!("path = \"{}/crates/ptx-std\"", root.display())));
+    assert!(manifest.contains("name = \"my-demo\"") && manifest.contains("\"my-demo-kernels\""));
+    assert!(read(package.join("src/main.rs")).contains("use my_demo::"));
+    assert_eq!(
+        read(package.join("kernels/rust-toolchain.toml")),
+        read(tree().join("kernels-gpu/rust-toolchain.toml"))
+    );
+    assert_eq!(read(package.join(".gitignore")), "/target\n");
+    assert_eq!(entries(folder.path()), ["a \"quoted\" tree", "my-demo"]);
+}
+
+#[test]
+fn what_cannot_be_done_is_refused_with_the_reason_and_leaves_nothing_behind() {
+    let folder = folder();
+    let path = folder.path();
+    let here = path.to_str().expect("text");
+    let cases: [(&[&str], &str); 5] = [
+        (&["1st"], "letters, digits, - and _ are allowed"),
+        (&["a/b"], "letters, digits, - and _ are allowed"),
+        (&["fn"], "a word of the language Rust"),
+        (&["simt"], "the name of a crate that the package depends on"),
+        (&["demo", "--path", here], "no Ridgepoint in "),
+    ];
+    for (arguments, reason) in cases {
+        let output = new(path, arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(stderr(&output).contains(reason), "{}", stderr(&output));
+    }
+    assert_eq!(entries(path), [""; 0]);
+}
+
+#[test]
+fn a_folder_that_exists_is_left_as_it_is() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("demo")).expect("a folder");
+    let output = new(folder.path(), &["demo"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        stderr(&output).contains("demo exists"),
+        "{}",
+        stderr(&output)
+    );
+    assert_eq!(entries(&folder.path().join("demo")), [""; 0]);
+    assert_eq!(entries(folder.path()), ["demo"]);
+}
+
+#[test]
+fn a_place_that_cannot_be_written_is_named() {
+    // Not even root creates folders there.
+    let output = new(Path::new("/proc"), &["demo"]);
+    assert_eq!(output.status.code(), Some(1));
+    let error = stderr(&output);
+    assert!(error.contains("cannot create ./demo: "), "{error}");
+}
+
+fn read(path: PathBuf) -> String {
+    fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn entries(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("the folder is there");
+    let mut names: Vec<String> = entries
+        .map(|entry| {
+            entry
+                .expect("an entry")
+                .file_name()
+                .to_string_lossy()
+                .into_owned()
+        })
+        .collect();
+    names.sort();
+    names
+}
