@@ -49,6 +49,7 @@ pub mod vector;
 pub mod warp;
 
 pub use approx::ApproxFloat;
+pub use core::{assert_eq, assert_ne};
 pub use float::{FloatExt, GpuFloat};
 pub use glam;
 pub use half::{self, bf16, f16};
@@ -66,6 +67,7 @@ pub mod prelude {
     pub use alloc::borrow::ToOwned;
     pub use alloc::boxed::Box;
     pub use alloc::format;
+    pub use alloc::rc::Rc;
     pub use alloc::string::{String, ToString};
     pub use alloc::vec;
     pub use alloc::vec::Vec;
