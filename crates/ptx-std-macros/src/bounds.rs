@@ -33,6 +33,21 @@ impl Options {
             .or_else(|| self.block.map(|block| block.iter().product()))
     }
 
+    /// That the block which every launch has is one that `max_threads` admits.
+    fn check_block(&self, keys: &[Ident]) -> syn::Result<()> {
+        let (Some(max_threads), Some(block)) = (self.max_threads, self.block) else {
+            return Ok(());
+        };
+        let threads: u32 = block.iter().product();
+        match keys.iter().find(|key| *key == "block") {
+            Some(key) if threads > max_threads => Err(Error::new(
+                key.span(),
+                format!("the block has {threads} threads, and max_threads is {max_threads}"),
+            )),
+            _ => Ok(()),
+        }
+    }
+
     /// The lints that do not apply, as ptx-builder names them.
     pub(crate) fn allowed_lints(&self) -> String {
         let names = self
@@ -75,14 +90,15 @@ impl Options {
 impl Parse for Options {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let mut options = Options::default();
+        let mut keys: Vec<Ident> = Vec::new();
         while !input.is_empty() {
             let key: Ident = input.parse()?;
+            if keys.contains(&key) {
+                return Err(Error::new(key.span(), format!("`{key}` is given twice")));
+            }
             match key.to_string().as_str() {
                 "max_threads" => options.max_threads = Some(threads(input)?),
-                "min_blocks" => {
-                    input.parse::<Token![=]>()?;
-                    options.min_blocks = Some(input.parse::<LitInt>()?.base10_parse()?);
-                }
+                "min_blocks" => options.min_blocks = Some(blocks(input)?),
                 "block" => options.block = Some(block(input)?),
                 "allow" => {
                     let list;
@@ -104,10 +120,12 @@ impl Parse for Options {
                     ));
                 }
             }
+            keys.push(key);
             if !input.is_empty() {
                 input.parse::<Token![,]>()?;
             }
         }
+        options.check_block(&keys)?;
         Ok(options)
     }
 }
@@ -134,6 +152,18 @@ fn threads(input: ParseStream<'_>) -> syn::Result<u32> {
     Ok(threads)
 }
 
+fn blocks(input: ParseStream<'_>) -> syn::Result<u32> {
+    input.parse::<Token![=]>()?;
+    let literal: LitInt = input.parse()?;
+    match literal.base10_parse()? {
+        0 => Err(Error::new(
+            literal.span(),
+            "min_blocks is 0; at least 1 block is to fit on a multiprocessor",
+        )),
+        blocks => Ok(blocks),
+    }
+}
+
 /// `= [x]`, `= [x, y]` or `= [x, y, z]`.
 fn block(input: ParseStream<'_>) -> syn::Result<[u32; 3]> {
     input.parse::<Token![=]>()?;
@@ -145,15 +175,21 @@ fn block(input: ParseStream<'_>) -> syn::Result<[u32; 3]> {
         .map(LitInt::base10_parse::<u32>)
         .collect::<syn::Result<Vec<_>>>()?;
     let mut block = [1; 3];
-    let threads: u64 = extents.iter().map(|&extent| u64::from(extent)).product();
-    if !(1..=3).contains(&extents.len()) || !(1..=u64::from(MAX_THREADS)).contains(&threads) {
+    if !(1..=block.len()).contains(&extents.len()) {
         return Err(Error::new(
             bracket.span.join(),
             format!(
-                "a block has 1 to 3 dimensions and 1 to {MAX_THREADS} threads; this one has {} \
-                 and {threads}",
+                "a block has 1 to 3 dimensions; this one has {}",
                 extents.len()
             ),
+        ));
+    }
+    // Three extents of 32 bits: the product fits.
+    let threads: u128 = extents.iter().map(|&extent| u128::from(extent)).product();
+    if !(1..=u128::from(MAX_THREADS)).contains(&threads) {
+        return Err(Error::new(
+            bracket.span.join(),
+            format!("a block has 1 to {MAX_THREADS} threads; this one has {threads}"),
         ));
     }
     block[..extents.len()].copy_from_slice(&extents);

@@ -1,13 +1,13 @@
 //! Expansion of `#[kernel]`.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::quote;
 use syn::spanned::Spanned;
-use syn::{Error, ItemFn, ReturnType, Safety, parse_quote};
+use syn::{Error, GenericParam, Ident, ItemFn, ReturnType, Safety, parse_quote};
 
 use crate::bounds::Options;
 use crate::instances;
-use crate::parameter::Parameter;
+use crate::parameter::{NO_LIFETIMES, Parameter};
 
 pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let options: Options = syn::parse2(attribute)?;
@@ -52,6 +52,11 @@ fn check_signature(function: &ItemFn) -> syn::Result<()> {
     }
     if let Some(abi) = &signature.abi {
         return Err(Error::new(abi.span(), "#[kernel] chooses the ABI itself"));
+    }
+    for parameter in &signature.generics.params {
+        if let GenericParam::Lifetime(lifetime) = parameter {
+            return Err(Error::new(lifetime.span(), NO_LIFETIMES));
+        }
     }
     Ok(())
 }
@@ -124,17 +129,20 @@ fn host_function(function: &ItemFn, parameters: &[Parameter], options: &Options)
     let ItemFn { vis, sig, .. } = function;
     let name = &sig.ident;
     let name_text = name.to_string();
+    // Names that the kernel's own cannot meet, not even when they read the same.
+    let all = Ident::new("arguments", Span::mixed_site());
+    let sink = Ident::new("sink", Span::mixed_site());
     let arguments: Vec<TokenStream> = (0..parameters.len())
         .map(|position| {
             let field = syn::Index::from(position);
-            quote! { arguments.#field }
+            quote! { #all.#field }
         })
         .collect();
     let types: Vec<_> = parameters.iter().map(Parameter::argument_type).collect();
     let marshal: Vec<_> = parameters
         .iter()
         .zip(&arguments)
-        .map(|(parameter, argument)| parameter.marshal(argument))
+        .map(|(parameter, argument)| parameter.marshal(argument, &sink))
         .collect();
     let values: Vec<_> = parameters
         .iter()
@@ -181,14 +189,14 @@ fn host_function(function: &ItemFn, parameters: &[Parameter], options: &Options)
 
             #[allow(unused_variables)]
             fn marshal(
-                arguments: &Self::Arguments<'_>,
-                sink: &mut dyn ::core::ops::FnMut(*const ::core::ffi::c_void),
+                #all: &Self::Arguments<'_>,
+                #sink: &mut dyn ::core::ops::FnMut(*const ::core::ffi::c_void),
             ) {
                 #(#marshal)*
             }
 
             #[allow(unused_variables, unused_unsafe)]
-            unsafe fn call(arguments: &Self::Arguments<'_>) {
+            unsafe fn call(#all: &Self::Arguments<'_>) {
                 // SAFETY: the caller keeps the kernel's own contract, and its buffers alive.
                 unsafe { #name(#(#values),*) }
             }

@@ -14,7 +14,9 @@ mod space;
 ///
 /// Compiled for the GPU, the function becomes a PTX entry of the same name. Compiled for the host,
 /// it stays a function that the emulator runs once for every thread of a grid, and a type of the
-/// same name describes it (`cuda_std::launch::Kernel`), from which typed launches are made.
+/// same name describes it (`cuda_std::launch::Kernel`), from which typed launches are made. A
+/// kernel's name is therefore also a type's name, and must not be that of a module that the kernel
+/// uses, such as `thread`.
 ///
 /// | parameter | PTX parameters | launch argument |
 /// |---|---|---|
@@ -25,6 +27,12 @@ mod space;
 /// | `*mut T` | pointer | `SliceMut<'_, T>` |
 /// | any other `T: Copy` | by value; none if it has no bytes | `T` |
 ///
+/// A struct that is passed by value is `#[repr(C)]`: the host's compiler and the GPU's are two, and
+/// without it each may order the fields in its own way.
+///
+/// In a generic kernel's parameters `T::Acc` is that of the one trait which bounds `T`; where
+/// several do, write `<T as Trait>::Acc`.
+///
 /// A kernel with a raw pointer is an `unsafe fn`.
 ///
 /// `#[kernel(..)]` takes, in any combination:
@@ -33,12 +41,13 @@ mod space;
 ///   a thread (`.maxntid`); a launch with more is an error before the driver sees it;
 /// - `min_blocks = 4`: so many blocks are to fit on a multiprocessor at once, so the compiler uses
 ///   fewer registers (`.minnctapersm`);
-/// - `block = [16, 16]`: launches have exactly this block;
+/// - `block = [16, 16]`: launches have exactly this block, of no more threads than `max_threads`;
 /// - `instances(scale_f32<f32>, scale_f64<f64>)`: a generic function becomes one kernel for each;
 /// - `allow(local_memory)`: lints of ptx-builder that do not apply to this kernel.
 ///
 /// Refused, each at the offending tokens: a return value, `self`, generics without instances,
-/// `async`, `const`, an ABI of its own, `&mut` references and patterns in place of parameter names.
+/// lifetimes, `async`, `const`, an ABI of its own, `&mut` references, attributes on parameters and
+/// patterns in place of their names.
 #[proc_macro_attribute]
 pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
     finish(kernel::expand(attribute.into(), item.into()))
@@ -67,7 +76,8 @@ pub fn shared_array(input: TokenStream) -> TokenStream {
     finish(space::shared_array(input.into()))
 }
 
-/// A function that the host can compile and never call: there its body is a panic.
+/// A function that the host can compile and never call: there its body is a panic. So it cannot
+/// return `impl Trait`, which a panic gives no type.
 #[proc_macro_attribute]
 pub fn gpu_only(_: TokenStream, item: TokenStream) -> TokenStream {
     finish(mark::gpu_only(item.into()))

@@ -1,11 +1,15 @@
 //! A kernel's parameters, and how each travels from the host to the kernel.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::spanned::Spanned;
 use syn::{
-    Error, FnArg, GenericArgument, Ident, Pat, PathArguments, PointerMutability, Token, Type,
+    Error, FnArg, GenericArgument, Ident, Lifetime, Pat, PathArguments, PointerMutability, Token,
+    Type,
 };
+
+/// A launch lends every buffer for as long as it runs, and the kernel cannot ask for longer.
+pub(crate) const NO_LIFETIMES: &str = "a kernel's parameters need no lifetimes: leave them out";
 
 /// How a parameter travels from the host to the kernel.
 pub(crate) enum Passing {
@@ -38,17 +42,36 @@ impl Parameter {
                 "a kernel cannot be a method: it has no `self`",
             ));
         };
+        if let Some(attribute) = typed.attrs.first() {
+            return Err(Error::new(
+                attribute.span(),
+                "a kernel's parameter takes no attributes: the launch passes every parameter",
+            ));
+        }
         let Pat::Ident(pattern) = &*typed.pat else {
             return Err(Error::new(
                 typed.pat.span(),
                 "a kernel's parameter needs a name, not a pattern",
             ));
         };
+        if let Some(token) = &pattern.by_ref {
+            return Err(Error::new(
+                token.span,
+                "a kernel's parameter needs a name, not a pattern: leave out `ref`",
+            ));
+        }
+        if let Some((_, parts)) = &pattern.subpat {
+            return Err(Error::new(
+                parts.span(),
+                "a kernel's parameter needs a name, not a pattern: take it apart with a `let`",
+            ));
+        }
+        let ty = peel(&typed.ty);
         Ok(Parameter {
             name: pattern.ident.clone(),
             mutability: pattern.mutability,
-            ty: (*typed.ty).clone(),
-            passing: Passing::of(&typed.ty)?,
+            ty: ty.clone(),
+            passing: Passing::of(ty)?,
         })
     }
 
@@ -74,8 +97,9 @@ impl Parameter {
         matches!(self.passing, Passing::Const(_) | Passing::Mut(_))
     }
 
+    /// A name that the author's own names cannot meet, not even when they read the same.
     fn length_name(&self) -> Ident {
-        format_ident!("{}_len", self.name)
+        format_ident!("{}_len", self.name, span = Span::mixed_site())
     }
 
     /// The parameters of the PTX entry.
@@ -125,19 +149,19 @@ impl Parameter {
     }
 
     /// Hands the address of each PTX parameter's value to `sink`.
-    pub(crate) fn marshal(&self, argument: &TokenStream) -> TokenStream {
+    pub(crate) fn marshal(&self, argument: &TokenStream, sink: &Ident) -> TokenStream {
         match &self.passing {
             Passing::Slice(_) | Passing::Output(_) => quote! {
-                sink(#argument.pointer_parameter());
-                sink(#argument.length_parameter());
+                #sink(#argument.pointer_parameter());
+                #sink(#argument.length_parameter());
             },
             Passing::Const(_) | Passing::Mut(_) | Passing::Reference(_) => {
-                quote! { sink(#argument.pointer_parameter()); }
+                quote! { #sink(#argument.pointer_parameter()); }
             }
             Passing::Value => quote! {
                 // The PTX entry has no parameter for a value without bytes.
                 if ::core::mem::size_of_val(&#argument) > 0 {
-                    sink(&raw const #argument as *const ::core::ffi::c_void);
+                    #sink(&raw const #argument as *const ::core::ffi::c_void);
                 }
             },
         }
@@ -188,7 +212,10 @@ impl Passing {
                         "every thread would hold this `&mut` at once: take `*mut T` instead",
                     ));
                 }
-                Ok(match &*reference.elem {
+                if let Some(lifetime) = &reference.lifetime {
+                    refuse_named(lifetime)?;
+                }
+                Ok(match peel(&reference.elem) {
                     Type::Slice(slice) => Passing::Slice(slice.elem.clone()),
                     _ => Passing::Reference(reference.elem.clone()),
                 })
@@ -197,7 +224,7 @@ impl Passing {
                 PointerMutability::Mut(_) => Passing::Mut(pointer.elem.clone()),
                 PointerMutability::Const(_) => Passing::Const(pointer.elem.clone()),
             }),
-            _ => Ok(match output_element(ty) {
+            _ => Ok(match output_element(ty)? {
                 Some(element) => Passing::Output(Box::new(element.clone())),
                 None => Passing::Value,
             }),
@@ -206,28 +233,57 @@ impl Passing {
 }
 
 /// The `T` of `Output<T>`.
-fn output_element(ty: &Type) -> Option<&Type> {
-    let Type::Path(path) = ty else { return None };
-    let last = path.path.segments.last()?;
-    let PathArguments::AngleBracketed(arguments) = &last.arguments else {
-        return None;
+fn output_element(ty: &Type) -> syn::Result<Option<&Type>> {
+    let Type::Path(path) = peel(ty) else {
+        return Ok(None);
     };
-    let element = arguments.args.iter().find_map(|argument| match argument {
-        GenericArgument::Type(element) => Some(element),
-        _ => None,
-    });
-    element.filter(|_| last.ident == "Output")
+    let Some(last) = path.path.segments.last() else {
+        return Ok(None);
+    };
+    let PathArguments::AngleBracketed(arguments) = &last.arguments else {
+        return Ok(None);
+    };
+    if last.ident != "Output" {
+        return Ok(None);
+    }
+    let mut element = None;
+    for argument in &arguments.args {
+        match argument {
+            GenericArgument::Lifetime(lifetime) => refuse_named(lifetime)?,
+            GenericArgument::Type(ty) => element = element.or(Some(ty)),
+            _ => {}
+        }
+    }
+    Ok(element)
+}
+
+fn refuse_named(lifetime: &Lifetime) -> syn::Result<()> {
+    if lifetime.ident == "_" {
+        return Ok(());
+    }
+    Err(Error::new(lifetime.span(), NO_LIFETIMES))
+}
+
+/// The type inside the parentheses, and inside the invisible ones that a `$t:ty` of a
+/// `macro_rules!` comes in.
+pub(crate) fn peel(ty: &Type) -> &Type {
+    match ty {
+        Type::Group(group) => peel(&group.elem),
+        Type::Paren(paren) => peel(&paren.elem),
+        _ => ty,
+    }
 }
 
 /// The type as one writes it; tokens alone print with a space between any two.
 fn type_text(ty: &Type) -> String {
-    const TIGHT: [(&str, &str); 7] = [
+    const TIGHT: [(&str, &str); 8] = [
         ("& ", "&"),
         ("* ", "*"),
         (" ;", ";"),
         (" ,", ","),
         (" :: ", "::"),
         (" < ", "<"),
+        ("< ", "<"),
         (" >", ">"),
     ];
     TIGHT

@@ -50,7 +50,8 @@ fn shared(item: &ItemStatic) -> syn::Result<TokenStream> {
         #vis static mut #ident: ::cuda_std::shared::Static<#ty, #site> = {
             // Shared memory has no initial value; what was written need only be of the type.
             const _: fn() -> #ty = || #expr;
-            ::cuda_std::shared::Static::new()
+            // SAFETY: the site is this declaration's own.
+            unsafe { ::cuda_std::shared::Static::new() }
         };
     })
 }
@@ -82,7 +83,8 @@ fn constant(item: &ItemStatic) -> TokenStream {
             #[used]
             #[unsafe(export_name = #symbol)]
             static VALUE: #ty = #expr;
-            ::cuda_std::constant::Static::new()
+            // SAFETY: the site's symbol is VALUE, of this type.
+            unsafe { ::cuda_std::constant::Static::new() }
         };
 
         #[cfg(target_arch = "nvptx64")]
@@ -91,7 +93,8 @@ fn constant(item: &ItemStatic) -> TokenStream {
         #vis enum #site {}
 
         #[cfg(target_arch = "nvptx64")]
-        impl ::cuda_std::constant::Site for #site {
+        // SAFETY: the symbol is that of a static, which ptx-builder keeps.
+        unsafe impl ::cuda_std::constant::Site for #site {
             #[inline(always)]
             fn address() -> *const u8 {
                 let pointer: *const u8;

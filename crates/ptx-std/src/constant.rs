@@ -5,8 +5,12 @@ use core::marker::PhantomData;
 use core::ops::Deref;
 
 /// Knows the symbol of one static.
+///
+/// # Safety
+/// Only `#[address_space(constant)]` implements it: the address is that of a variable which holds
+/// its initial value from before the first kernel on, and which no kernel writes.
 #[doc(hidden)]
-pub trait Site {
+pub unsafe trait Site {
     /// Its address.
     fn address() -> *const u8;
 }
@@ -15,8 +19,13 @@ pub trait Site {
 pub struct Static<T, S: Site>(PhantomData<(T, fn(S))>);
 
 impl<T, S: Site> Static<T, S> {
+    /// The static whose symbol `S` knows.
+    ///
+    /// # Safety
+    /// Only `#[address_space(constant)]` calls it, with a site of the declaration's own, whose
+    /// variable is a `T`.
     #[doc(hidden)]
-    pub const fn new() -> Self {
+    pub const unsafe fn new() -> Self {
         Static(PhantomData)
     }
 }

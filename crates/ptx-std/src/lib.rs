@@ -49,6 +49,7 @@ pub mod vector;
 pub mod warp;
 
 pub use approx::ApproxFloat;
+pub use core::{assert_eq, assert_ne};
 pub use float::{FloatExt, GpuFloat};
 pub use glam;
 pub use half::{self, bf16, f16};

@@ -50,8 +50,14 @@ pub fn array<T, const N: usize, const SITE: u64>() -> *mut T {
 pub struct Static<T, const SITE: u64>(PhantomData<T>);
 
 impl<T, const SITE: u64> Static<T, SITE> {
+    /// The static of the declaration `SITE`.
+    ///
+    /// # Safety
+    /// Only `#[address_space(shared)]` calls it, once for each declaration and with a `SITE` of the
+    /// declaration's own: whoever holds the value reads and writes the block's memory for `SITE`
+    /// as a `T`, which begins uninitialised.
     #[doc(hidden)]
-    pub const fn new() -> Self {
+    pub const unsafe fn new() -> Self {
         Static(PhantomData)
     }
 }

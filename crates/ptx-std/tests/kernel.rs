@@ -73,6 +73,175 @@ fn parameters_are_marshalled_in_the_order_of_the_ptx_entry() {
     }
 }
 
+/// # Safety
+/// `y` has room for an element.
+#[kernel]
+unsafe fn lengths(x: &[f32], x_len: u32, y: *mut f32, y_len: u32) {
+    // SAFETY: the caller vouches for y.
+    unsafe { *y = x.len() as f32 + (x_len + y_len) as f32 };
+}
+
+/// # Safety
+/// None.
+#[kernel]
+unsafe fn arguments(sink: u32, arguments: u32) {
+    let _ = sink + arguments;
+}
+
+/// # Safety
+/// None.
+#[kernel]
+unsafe fn sink(arguments: &[f32], sink: *const f32) {
+    let _ = (arguments, sink);
+}
+
+#[test]
+fn a_kernel_and_its_parameters_may_be_named_like_what_the_macro_needs() {
+    let mut y = [0.0f32];
+    // SAFETY: the arrays outlive the views.
+    unsafe {
+        let x = Slice::from_raw([1.0f32, 2.0].as_ptr(), 2);
+        let view = SliceMut::from_raw(y.as_mut_ptr(), 1);
+        lengths::call(&(x, 3, view, 4));
+        arguments::call(&(1, 2));
+        sink::call(&(
+            Slice::from_raw([1.0f32].as_ptr(), 1),
+            Slice::from_raw([1.0f32].as_ptr(), 1),
+        ));
+    }
+    assert_eq!(y, [9.0]);
+    assert_eq!(lengths::PARAMETERS[1].name, "x_len");
+}
+
+macro_rules! kernels {
+    ($($name:ident($input:ty, $output:ty, $element:ty);)*) => {$(
+        /// # Safety
+        /// `y` has room for an element.
+        #[kernel]
+        #[allow(unused_parens)]
+        unsafe fn $name(x: $input, y: $output, z: &[$element], a: ($element)) {
+            let _ = (&x, &y, z, a);
+        }
+    )*};
+}
+
+kernels! {
+    from_macro(&[f32], *mut f32, f32);
+    from_macro_with_output(&f32, Output<f32>, u32);
+}
+
+#[test]
+fn types_that_come_through_a_macro_are_passed_like_any() {
+    let passing = |parameters: &[Parameter]| {
+        let passing = parameters.iter().map(|parameter| parameter.passing);
+        passing.collect::<Vec<_>>()
+    };
+    let value = Passing::Value { size: 4 };
+    assert_eq!(
+        passing(from_macro::PARAMETERS),
+        [Passing::Slice, Passing::Pointer, Passing::Slice, value]
+    );
+    assert_eq!(
+        passing(from_macro_with_output::PARAMETERS),
+        [Passing::Pointer, Passing::Slice, Passing::Slice, value]
+    );
+    assert_eq!(from_macro::PARAMETERS[0].ty, "&[f32]");
+    assert_eq!(from_macro_with_output::PARAMETERS[1].ty, "Output<f32>");
+}
+
+trait Element: Copy {
+    type Sum: Copy;
+}
+
+impl Element for f32 {
+    type Sum = f64;
+}
+
+const WIDTH: usize = 4;
+
+#[kernel(instances(first_4<f32, WIDTH>, first_2<u32, 2>))]
+fn first<T: Copy, const N: usize>(x: &[[T; N]], mut y: Output<T>) {
+    for (x, y) in y.own_with(x) {
+        *y = x[0];
+    }
+}
+
+#[kernel(instances(copy_sums<f32>))]
+fn copy<T: Copy + Element>(x: &[T::Sum], mut y: Output<<T as Element>::Sum>) {
+    for (x, y) in y.own_with(x) {
+        *y = *x;
+    }
+}
+
+#[kernel(instances(negate_f32<f32>))]
+fn negate<T>(x: &[T], mut y: Output<T::Output>)
+where
+    T: Copy + core::ops::Neg<Output = T>,
+{
+    for (x, y) in y.own_with(x) {
+        *y = -*x;
+    }
+}
+
+#[test]
+fn instances_take_named_constants_and_associated_types() {
+    let types = |parameters: &'static [Parameter]| [parameters[0].ty, parameters[1].ty];
+    assert_eq!(
+        types(first_4::PARAMETERS),
+        ["&[[f32; WIDTH]]", "Output<f32>"]
+    );
+    assert_eq!(types(first_2::PARAMETERS), ["&[[u32; 2]]", "Output<u32>"]);
+    assert_eq!(types(copy_sums::PARAMETERS)[0], "&[<f32 as Element>::Sum]");
+    assert_eq!(
+        types(copy_sums::PARAMETERS)[1],
+        "Output<<f32 as Element>::Sum>"
+    );
+    assert_eq!(
+        types(negate_f32::PARAMETERS)[1],
+        "Output<<f32 as core::ops::Neg>::Output>"
+    );
+}
+
+#[kernel(max_threads = 256, min_blocks = 2, block = [16, 16])]
+fn bounded(_count: u32) {}
+
+#[test]
+fn a_block_of_as_many_threads_as_are_allowed_is_allowed() {
+    assert_eq!(bounded::BOUNDS.max_threads, Some(256));
+    assert_eq!(bounded::BOUNDS.min_blocks, Some(2));
+    assert_eq!(bounded::BOUNDS.block, Some([16, 16, 1]));
+}
+
+#[gpu_only]
+#[deny(unused_mut)]
+fn next(mut n: u32) -> u32 {
+    n += 1;
+    n
+}
+
+#[test]
+#[should_panic(expected = "`next` runs only on a GPU")]
+fn what_is_for_the_gpu_panics_on_the_host() {
+    next(1);
+}
+
+#[address_space(shared)]
+static mut TILE: [f32; 32] = [0.0; 32];
+
+/// # Safety
+/// No two launches at once.
+#[kernel]
+unsafe fn tile() {
+    // SAFETY: each thread writes its own element.
+    unsafe { TILE[thread::thread_idx_x() as usize] = 1.0 };
+}
+
+#[test]
+fn macros_and_types_have_the_names_of_cuda_std() {
+    cuda_std::assert_eq!(*Rc::new(1), 1);
+    cuda_std::assert_ne!(tile::NAME, "");
+}
+
 #[test]
 #[should_panic(expected = "outside of a launch")]
 fn a_kernel_outside_of_a_launch_says_so() {

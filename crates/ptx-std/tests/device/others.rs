@@ -42,7 +42,21 @@ pub unsafe fn halves(p: *mut u16, q: *mut f32) {
         *p.add(1) = bf16::from_f32(*q.add(1)).to_bits();
     }
 }
+
+fn y_len(y: &[f32]) -> usize {
+    y.len()
+}
+
+#[kernel]
+pub unsafe fn lengths(x: &[f32], x_len: u32, y: &[f32], out: *mut f32) {
+    unsafe { *out = x.len() as f32 + x_len as f32 + y_len(y) as f32 };
+}
 ";
+
+#[test]
+fn a_slices_length_has_a_name_that_no_parameter_or_function_can_meet() {
+    assert!(!entry("lengths").is_empty());
+}
 
 #[test]
 fn copies_groups_and_waits_keep_their_order_with_the_loads() {
