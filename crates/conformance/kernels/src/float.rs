@@ -40,6 +40,9 @@ pub trait Float: GpuFloat + FloatExt + Word + Sync + 'static {}
 impl Float for f32 {}
 impl Float for f64 {}
 
+/// On the emulator alone: `ptxas`, and with it the driver, takes minutes for these kernels as they
+/// are, since each has ten functions of the libm. They are to be one kernel a function.
+///
 /// For each group a module with the results' names, the function that computes them, and its
 /// kernels for `f32` and `f64`. The libm's tables and its reduction of large angles lie in local
 /// memory.
@@ -49,6 +52,7 @@ macro_rules! groups {
         $group:ident($f32:ident, $f64:ident) { $($result:expr),* $(,)? }
     )*) => {$(
         $(#[$doc])*
+        #[cfg(not(target_arch = "nvptx64"))]
         pub mod $group {
             use super::*;
 

@@ -10,7 +10,10 @@ use ridgepoint::driver::Shape;
 
 use crate::support::{Case, launch};
 
-pub(crate) const CASES: &[Case] = &[
+pub(crate) const CASES: &[Case] = &[("float::rsqrt", rsqrt), ("float::halves", halves)];
+
+/// Those whose kernels are not in the PTX.
+pub(crate) const EMULATED: &[Case] = &[
     ("float::rounding", rounding),
     ("float::powers", powers),
     ("float::exponentials", exponentials),
@@ -19,8 +22,6 @@ pub(crate) const CASES: &[Case] = &[
     ("float::normal", normal),
     ("float::bessel", bessel),
     ("float::parts", parts),
-    ("float::rsqrt", rsqrt),
-    ("float::halves", halves),
 ];
 
 /// A case for each group of kernels.
