@@ -190,7 +190,7 @@ pub fn rsqrt<T: Float>(inputs: &[T], mut out: Output<T>) {
     }
 }
 
-/// What [`approximations`] computes of a number and a divisor, in this order.
+/// What [`approximations()`] computes of a number and a divisor, in this order.
 pub const APPROXIMATIONS: [&str; 9] = [
     "fast_sin",
     "fast_cos",

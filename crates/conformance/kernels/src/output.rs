@@ -118,7 +118,7 @@ fn print_by_driver(number: u32) {
     unsafe { cuda_std::io::vprintf(c"%u and %g\n".as_ptr(), (&raw const arguments).cast()) };
 }
 
-/// The line of the assertion in [`fail`].
+/// The line of the assertion in [`fail()`].
 pub const FAILING_LINE: u32 = line!() + 6;
 
 /// Fails in one thread. The message's arguments lie on the stack.

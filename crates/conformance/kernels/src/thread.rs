@@ -5,7 +5,7 @@ use cuda_std::thread::*;
 
 use crate::put;
 
-/// Words that a thread of [`places`] writes.
+/// Words that a thread of [`places()`] writes.
 pub const PLACES: usize = 24;
 
 /// # Safety
