@@ -87,9 +87,20 @@ impl Parameter {
         }
     }
 
-    /// The type of a parameter that is passed by value.
-    pub(crate) fn value_type(&self) -> Option<&Type> {
-        matches!(self.passing, Passing::Value).then_some(&self.ty)
+    /// What the parameter's type must be for threads to have it all at once, as a call of one of
+    /// the functions that the expansion declares. Of a raw pointer the kernel's author says it.
+    pub(crate) fn required(&self) -> Option<TokenStream> {
+        match &self.passing {
+            Passing::Value => {
+                let ty = &self.ty;
+                Some(quote! { every_thread_copies::<#ty>() })
+            }
+            Passing::Slice(element) | Passing::Reference(element) => {
+                Some(quote! { every_thread_reads::<#element>() })
+            }
+            Passing::Output(element) => Some(quote! { one_thread_has::<#element>() }),
+            Passing::Const(_) | Passing::Mut(_) => None,
+        }
     }
 
     /// Whether the kernel gets an address that no type vouches for.
