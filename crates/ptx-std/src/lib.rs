@@ -13,7 +13,6 @@
         asm_experimental_arch,
         const_type_name,
         core_intrinsics,
-        linkage,
         link_llvm_intrinsics,
         stdarch_nvptx
     ),

@@ -98,13 +98,12 @@ unsafe impl GlobalAlloc for Heap {
     }
 }
 
-/// What the compiler calls to compare slices: nothing else defines it for a GPU. PTX that does not
-/// call it is without it.
+/// What the compiler calls to compare slices: nothing else defines it for a GPU. ptx-builder leaves
+/// it out where nothing calls it.
 ///
 /// # Safety
 /// Both point to `len` readable bytes.
 #[unsafe(no_mangle)]
-#[linkage = "linkonce_odr"]
 unsafe extern "C" fn memcmp(a: *const u8, b: *const u8, len: usize) -> i32 {
     for i in 0..len {
         // SAFETY: i < len.
