@@ -15,6 +15,15 @@ use crate::{CudaBuilderError, NvvmArch};
 
 const TARGET: &str = "nvptx64-nvidia-cuda";
 
+/// Debug assertions and overflow checks are the workspace's: LLVM cannot make PTX of those in libm,
+/// which are of 128 bits.
+const UNCHECKED_DEPENDENCIES: [&str; 4] = [
+    "--config",
+    "profile.release.package.'*'.debug-assertions=false",
+    "--config",
+    "profile.release.package.'*'.overflow-checks=false",
+];
+
 /// Path dependencies of kernel crates that are not the kernel author's.
 const LIBRARIES: [&str; 2] = ["ptx-std", "ptx-std-macros"];
 
@@ -186,6 +195,7 @@ fn cargo(
         )
         .args(["rustc", "--lib", "--release", "--crate-type", "cdylib"])
         .args(["-Zbuild-std=core,alloc", "--target", TARGET])
+        .args(UNCHECKED_DEPENDENCIES)
         .args(&options.build_args)
         // Kernel crates need not name the features that our macros' expansions use, and may.
         .args(["--", "-Zcrate-attr=feature(abi_ptx, asm_experimental_arch)"])

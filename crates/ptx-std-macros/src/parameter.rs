@@ -166,9 +166,8 @@ impl Parameter {
                 #sink(#argument.pointer_parameter());
                 #sink(#argument.length_parameter());
             },
-            Passing::Const(_) | Passing::Mut(_) | Passing::Reference(_) => {
-                quote! { #sink(#argument.pointer_parameter()); }
-            }
+            Passing::Const(_) | Passing::Mut(_) => quote! { #sink(#argument.pointer_parameter()); },
+            Passing::Reference(_) => quote! { #sink(#argument.reference_parameter()); },
             Passing::Value => quote! {
                 // The PTX entry has no parameter for a value without bytes.
                 if ::core::mem::size_of_val(&#argument) > 0 {
@@ -186,7 +185,7 @@ impl Parameter {
             Passing::Output(_) => {
                 quote! { ::cuda_std::Output::from_raw(#argument.as_ptr(), #argument.len()) }
             }
-            Passing::Reference(_) => quote! { &#argument.as_slice()[0] },
+            Passing::Reference(_) => quote! { #argument.as_reference() },
             Passing::Const(_) | Passing::Mut(_) => quote! { #argument.as_ptr() },
             Passing::Value => quote! { #argument },
         }
