@@ -3,4 +3,13 @@
 
 #![no_std]
 
+pub mod elementwise;
+pub mod functions;
+pub mod gemv;
+pub mod matmul;
+pub mod norm;
+pub mod normalize;
 pub mod polynomial;
+pub mod real;
+pub mod reduction;
+pub mod stride;
