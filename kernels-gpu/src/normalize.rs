@@ -12,22 +12,24 @@ use crate::norm::{Squares, over_elements};
 use crate::reduction::{block_sum, sum_of_blocks};
 
 /// Threads a block.
-pub const BLOCK: u32 = 1024;
+pub const BLOCK: u32 = 512;
+/// Blocks that a multiprocessor holds at once.
+pub const BLOCKS_EACH: u32 = 2;
 /// Vectors of 16 bytes that a thread has in flight, and as many that it keeps.
 const IN_FLIGHT: usize = 4;
 /// Neighbouring vectors that a block has in flight.
 pub const TILE: usize = IN_FLIGHT * THREADS;
 const THREADS: usize = BLOCK as usize;
 
-/// `x / ‖x‖` to `y`, by [`Divide`], and the norm to `norm`. The norm is that of [`nrm2`](crate::norm::nrm2), but for
-/// the order of its additions. A norm of 0 gives NaN.
+/// `x / ‖x‖` to `y`, by [`Divide`], and the norm to `norm`. The norm is that of
+/// [`nrm2`](crate::norm::nrm2), but for the order of its additions. A norm of 0 gives NaN.
 ///
 /// # Safety
-/// `y` has room for `x.len()` elements; it is `x` itself or apart from it, and both are aligned to 16
-/// bytes. `norm` has one element, `partials` an element a block, and `arrivals` one, which is 0 before
+/// `x` has `len` elements and `y` has room for them; `y` is `x` itself or apart
+/// from it, and both are aligned to 16 bytes. `norm` has one element, `partials` an element a block, and `arrivals` one, which is 0 before
 /// the first launch. The launch is cooperative, or of one block, and of one dimension. Launches that
 /// may run at once have partials and arrivals of their own.
-#[kernel(block = [1024, 1, 1], min_blocks = 1,
+#[kernel(block = [512, 1, 1], min_blocks = 2,
          instances(normalize_f32<f32, 4, 1>, normalize_f64<f64, 2, 3>))]
 pub unsafe fn normalize<T: Squares<K>, const N: usize, const K: usize>(
     x: *const T,
