@@ -3,6 +3,7 @@
 
 #![no_std]
 
+pub mod counter;
 pub mod elementwise;
 pub mod functions;
 pub mod gemv;
@@ -13,3 +14,5 @@ pub mod polynomial;
 pub mod real;
 pub mod reduction;
 pub mod stride;
+#[cfg(not(target_arch = "nvptx64"))]
+pub mod vector;

@@ -14,8 +14,10 @@ use crate::stride::{strided, vectors};
 
 /// Threads a block.
 pub const BLOCK: u32 = 512;
+/// Blocks that a multiprocessor is given.
+pub const BLOCKS_EACH: u32 = 4;
 /// Loads of 16 bytes that a thread has in flight.
-const IN_FLIGHT: usize = 4;
+pub const IN_FLIGHT: usize = 4;
 
 /// An element type whose squares are added up in `K` sums of `f64`.
 pub trait Squares<const K: usize>: Float {

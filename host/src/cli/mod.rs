@@ -2,10 +2,13 @@
 
 mod console;
 mod device;
+mod dispatch;
 mod kernels;
 mod lists;
 mod new;
+mod norm;
 mod roofline;
+mod study;
 
 use std::fmt;
 use std::process::ExitCode;
@@ -24,6 +27,10 @@ struct Cli {
 enum Command {
     /// Sweep the arithmetic intensity of a kernel: GFLOP/s and GB/s under the roofs.
     Roofline(Box<roofline::Arguments>),
+    /// Normalize a vector in a loop: with the norm brought to the host, and with it left on the device.
+    Norm(norm::Arguments),
+    /// Measure what a launch costs the host, and what each barrier costs a loop.
+    Dispatch(dispatch::Arguments),
     /// List the embedded kernels with their registers and occupancy, or show the code of one.
     Kernels(kernels::Arguments),
     /// Show what devices there are, or why there is none.
@@ -52,6 +59,8 @@ impl Failure {
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Roofline(arguments) => roofline::run(&arguments),
+        Command::Norm(arguments) => norm::run(&arguments),
+        Command::Dispatch(arguments) => dispatch::run(&arguments),
         Command::Kernels(arguments) => kernels::run(&arguments),
         Command::Device => device::run(),
         Command::New(arguments) => new::run(&arguments),
