@@ -13,15 +13,13 @@ use kernels_gpu::vector::map_threads;
 use ridgepoint::driver::{Buffer, Device, DeviceChoice, DriverError, Graph, Shape, Stream};
 use ridgepoint::vector::{Norm, Normalize, Product, Real, Scaled};
 
-/// Launches in a graph.
-const NODES: u64 = 20;
-
 fn vectors(criterion: &mut Criterion) {
     let device = Device::open(&DeviceChoice::Auto).expect("a GPU that works, or none");
     let bench = Bench {
         device: &device,
         stream: Stream::new(&device).expect("a stream"),
         emulated: device.facts().is_emulated(),
+        nodes: if device.facts().is_emulated() { 1 } else { 20 },
     };
     bench.norms::<f32>(criterion, &[10, 16, 20, 24, 26, 28]);
     bench.norms::<f64>(criterion, &[10, 20, 26]);
@@ -34,6 +32,8 @@ struct Bench<'d> {
     device: &'d Device,
     stream: Stream<'d>,
     emulated: bool,
+    /// Launches in a graph.
+    nodes: u64,
 }
 
 impl Bench<'_> {
@@ -64,12 +64,13 @@ impl Bench<'_> {
         &self,
         mut launch: impl FnMut() -> Result<(), DriverError>,
     ) -> Result<Graph<'_>, DriverError> {
-        self.stream.capture(|| (0..NODES).try_for_each(|_| launch()))
+        self.stream
+            .capture(|| (0..self.nodes).try_for_each(|_| launch()))
     }
 
     /// The time of so many launches, rounded up to whole graphs.
     fn milliseconds(&self, graph: &Graph<'_>, iterations: u64) -> Result<f64, DriverError> {
-        let replays = iterations.div_ceil(NODES);
+        let replays = iterations.div_ceil(self.nodes);
         let start = self.stream.record()?;
         for _ in 0..replays {
             // SAFETY: the buffers of its launches outlive `time`, which waits below.
@@ -78,7 +79,7 @@ impl Bench<'_> {
         let end = self.stream.record()?;
         self.stream.synchronize()?;
         let all = end.milliseconds_since(&start)?;
-        Ok(all * iterations as f64 / (replays * NODES) as f64)
+        Ok(all * iterations as f64 / (replays * self.nodes) as f64)
     }
 
     /// Random elements, which are repeated.
@@ -96,7 +97,11 @@ impl Bench<'_> {
 
     /// The exponents, or a small one on the emulator.
     fn sizes(&self, exponents: &[u32]) -> Vec<u32> {
-        if self.emulated { vec![10] } else { exponents.to_vec() }
+        if self.emulated {
+            vec![10]
+        } else {
+            exponents.to_vec()
+        }
     }
 
     fn norms<T: Real>(&self, criterion: &mut Criterion, exponents: &[u32]) {
@@ -112,12 +117,17 @@ impl Bench<'_> {
                 // SAFETY: here and below, the buffers outlive `time`, which waits for the stream.
                 unsafe { nrm2.launch(&self.stream, x.slice(), norm.slice_mut()) }
             });
-            self.time(criterion, &format!("normalize/{}", T::NAME), exponent, || {
-                // SAFETY: as above.
-                unsafe {
-                    normalize.launch(&self.stream, x.slice(), y.slice_mut(), norm.slice_mut())
-                }
-            });
+            self.time(
+                criterion,
+                &format!("normalize/{}", T::NAME),
+                exponent,
+                || {
+                    // SAFETY: as above.
+                    unsafe {
+                        normalize.launch(&self.stream, x.slice(), y.slice_mut(), norm.slice_mut())
+                    }
+                },
+            );
         }
     }
 

@@ -5,20 +5,31 @@ use kernels_gpu::counter::{self, count};
 use kernels_gpu::elementwise::{BLOCK, scale_f32};
 use kernels_gpu::functions::Scale;
 use kernels_gpu::vector::{Element, map_threads};
-use ridgepoint::driver::{Buffer, Calls, Device, DriverError, Prepared, Shape, Stream, embedded_ptx};
+use ridgepoint::driver::{
+    Buffer, Calls, Device, DriverError, Prepared, Shape, Stream, embedded_ptx,
+};
 
 fn main() {
     let arguments = Arguments::from_args();
     let mut trials = Vec::new();
     trials.extend(both("copies_bring_their_memory_back", copies_come_back));
-    trials.extend(both("pinned_memory_is_the_vector_it_was", pinned_is_the_vector));
+    trials.extend(both(
+        "pinned_memory_is_the_vector_it_was",
+        pinned_is_the_vector,
+    ));
     trials.extend(both("dropping_early_waits", dropping_early_waits));
     trials.extend(both("a_stream_waits_for_another", a_stream_waits));
-    trials.extend(both("slices_are_copied_in_order", slices_are_copied_in_order));
+    trials.extend(both(
+        "slices_are_copied_in_order",
+        slices_are_copied_in_order,
+    ));
     trials.extend(both("a_graph_replays_its_launches", a_graph_replays));
     trials.extend(both("a_graphs_launch_is_updated", a_graph_is_updated));
     trials.extend(both("copies_are_not_captured", copies_are_not_captured));
-    trials.extend(both("too_many_cooperative_blocks_are_refused", cooperative_limit));
+    trials.extend(both(
+        "too_many_cooperative_blocks_are_refused",
+        cooperative_limit,
+    ));
     trials.extend(both("calls_are_counted", calls_are_counted));
     gpu_test::run(&arguments, trials).exit();
 }
@@ -31,7 +42,10 @@ fn both(name: &str, case: fn(&Device) -> Result<(), Failed>) -> [Trial; 2] {
 const N: usize = 1 << 20;
 
 fn doubled(device: &Device) -> Result<Prepared<'_, scale_f32>, DriverError> {
-    device.prepare(scale_f32::entry(), Shape::linear(map_threads::<f32>(N as u64), BLOCK))
+    device.prepare(
+        scale_f32::entry(),
+        Shape::linear(map_threads::<f32>(N as u64), BLOCK),
+    )
 }
 
 /// Twice `x` to `y`, in the stream.
@@ -42,7 +56,12 @@ fn double(
     y: &mut Buffer<f32>,
 ) -> Result<(), DriverError> {
     // SAFETY: both have N elements, and every case waits for the stream before it drops them.
-    unsafe { prepared.launch(stream, &(Scale { factor: 2.0 }, x.slice(), y.slice_mut(), N)) }
+    unsafe {
+        prepared.launch(
+            stream,
+            &(Scale { factor: 2.0 }, x.slice(), y.slice_mut(), N),
+        )
+    }
 }
 
 fn numbers() -> Vec<f32> {
@@ -158,7 +177,10 @@ fn a_graph_replays(device: &Device) -> Result<(), Failed> {
 fn a_graph_is_updated(device: &Device) -> Result<(), Failed> {
     let stream = Stream::new(device)?;
     let counted = counted(device)?;
-    let (mut first, mut second) = (device.buffer_zeroed::<u32>(1)?, device.buffer_zeroed::<u32>(1)?);
+    let (mut first, mut second) = (
+        device.buffer_zeroed::<u32>(1)?,
+        device.buffer_zeroed::<u32>(1)?,
+    );
     let mut graph = stream.capture(|| {
         for _ in 0..3 {
             // SAFETY: here and below: one block; both counters live until the stream is synchronised.
@@ -217,6 +239,10 @@ fn calls_are_counted(device: &Device) -> Result<(), Failed> {
         counter.to_vec().map(drop)
     });
     result?;
-    assert_eq!((calls.launches(), calls.copies(), calls.waits()), (3, 1, 2), "{calls:?}");
+    assert_eq!(
+        (calls.launches(), calls.copies(), calls.waits()),
+        (3, 1, 2),
+        "{calls:?}"
+    );
     Ok(())
 }

@@ -165,12 +165,28 @@ fn vectors_of_reductions_and_maps_move_in_16_bytes() {
             let name = format!("{kernel}_{float}");
             assert_eq!(has(&name, "LDG.E.128"), loads, "{name}");
         }
-        for kernel in ["scale", "scale_by", "divide_by", "relu", "sqrt", "add", "mul", "axpy"] {
+        for kernel in [
+            "scale",
+            "scale_by",
+            "divide_by",
+            "relu",
+            "sqrt",
+            "add",
+            "mul",
+            "axpy",
+        ] {
             let name = format!("{kernel}_{float}");
-            assert!(has(&name, "LDG.E.128") >= 1 && has(&name, "STG.E.128") >= 1, "{name}");
+            assert!(
+                has(&name, "LDG.E.128") >= 1 && has(&name, "STG.E.128") >= 1,
+                "{name}"
+            );
         }
         // x, and a row each.
-        assert_eq!(has(&format!("gemv_{float}"), "LDG.E.128"), 5, "gemv_{float}");
+        assert_eq!(
+            has(&format!("gemv_{float}"), "LDG.E.128"),
+            5,
+            "gemv_{float}"
+        );
     }
 }
 

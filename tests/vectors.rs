@@ -49,7 +49,11 @@ fn wide<T: Real>(x: &[T]) -> impl Iterator<Item = f64> + Clone {
 
 /// What one rounding makes of a number, relative to it.
 fn epsilon<T: Real>() -> f64 {
-    if T::NAME == "f32" { f64::from(f32::EPSILON) } else { f64::EPSILON }
+    if T::NAME == "f32" {
+        f64::from(f32::EPSILON)
+    } else {
+        f64::EPSILON
+    }
 }
 
 fn near(what: &str, actual: f64, expected: f64, allowed: f64) -> Result<(), Failed> {
@@ -70,7 +74,9 @@ fn norm_of<T: Real>(device: &Device, x: &[T]) -> Result<T, Failed> {
         unsafe { norm.launch(&stream, buffer.slice(), result.part_mut(i, 1)) }?;
     }
     stream.synchronize()?;
-    let [first, second] = result.to_vec()?[..] else { unreachable!("two elements") };
+    let [first, second] = result.to_vec()?[..] else {
+        unreachable!("two elements")
+    };
     let bits = |value: T| bytemuck::bytes_of(&value).to_vec();
     if bits(first) != bits(second) {
         return Err(format!("n = {}: first {first:?}, then {second:?}", x.len()).into());
@@ -83,7 +89,12 @@ fn norms<T: Real>(device: &Device) -> Result<(), Failed> {
         let x = random::<T>(n, 3.0);
         let expected = reference_norm(wide(&x));
         let actual = norm_of(device, &x)?.into();
-        near(&format!("norm of {n}"), actual, expected, 2.0 * epsilon::<T>() * expected)?;
+        near(
+            &format!("norm of {n}"),
+            actual,
+            expected,
+            2.0 * epsilon::<T>() * expected,
+        )?;
     }
     Ok(())
 }
@@ -95,7 +106,13 @@ fn extreme_norms<T: Real>(device: &Device) -> Result<(), Failed> {
         _ => (1e300, 1e-300, 1e-320),
     };
     let n = 5000;
-    for scales in [[large; 3], [small; 3], [tiny; 3], [large, 1.0, small], [1.0, small, tiny]] {
+    for scales in [
+        [large; 3],
+        [small; 3],
+        [tiny; 3],
+        [large, 1.0, small],
+        [1.0, small, tiny],
+    ] {
         let mut x = random::<T>(n, 1.0);
         for (i, x) in x.iter_mut().enumerate() {
             *x = T::from_f64((*x).into() * scales[i % 3]);
@@ -103,20 +120,48 @@ fn extreme_norms<T: Real>(device: &Device) -> Result<(), Failed> {
         let expected = reference_norm(wide(&x));
         let actual = norm_of(device, &x)?.into();
         // Of a subnormal number one unit is left, which is `tiny`'s smallest part.
-        let unit = if T::NAME == "f32" { f64::from(f32::from_bits(1)) } else { f64::from_bits(1) };
+        let unit = if T::NAME == "f32" {
+            f64::from(f32::from_bits(1))
+        } else {
+            f64::from_bits(1)
+        };
         let allowed = (2.0 * epsilon::<T>() * expected).max(unit);
-        near(&format!("norm of elements about {scales:?}"), actual, expected, allowed)?;
+        near(
+            &format!("norm of elements about {scales:?}"),
+            actual,
+            expected,
+            allowed,
+        )?;
     }
     let mut x = random::<T>(n, 1.0);
     x[77] = T::from_f64(f64::NEG_INFINITY);
-    near("norm with infinity", norm_of(device, &x)?.into(), f64::INFINITY, 0.0)?;
+    near(
+        "norm with infinity",
+        norm_of(device, &x)?.into(),
+        f64::INFINITY,
+        0.0,
+    )?;
     x[4321] = T::from_f64(f64::NAN);
-    near("norm with infinity and NaN", norm_of(device, &x)?.into(), f64::NAN, 0.0)?;
-    near("norm of zeros", norm_of(device, &[T::from_f64(0.0); 10])?.into(), 0.0, 0.0)
+    near(
+        "norm with infinity and NaN",
+        norm_of(device, &x)?.into(),
+        f64::NAN,
+        0.0,
+    )?;
+    near(
+        "norm of zeros",
+        norm_of(device, &[T::from_f64(0.0); 10])?.into(),
+        0.0,
+        0.0,
+    )
 }
 
 fn normalized<T: Real>(device: &Device) -> Result<(), Failed> {
-    let most = if device.facts().is_emulated() { 100_003 } else { 20_000_003 };
+    let most = if device.facts().is_emulated() {
+        100_003
+    } else {
+        20_000_003
+    };
     for n in SIZES.into_iter().chain([most]) {
         for scale in [1.0, 1e30, 1e-30] {
             let x = random::<T>(n, scale);
@@ -164,12 +209,23 @@ fn dots<T: Real>(device: &Device) -> Result<(), Failed> {
         unsafe {
             prepared.launch(
                 &stream,
-                &(x.slice(), y.slice(), result.slice_mut(), partials.slice_mut(), ticket.slice_mut()),
+                &(
+                    x.slice(),
+                    y.slice(),
+                    result.slice_mut(),
+                    partials.slice_mut(),
+                    ticket.slice_mut(),
+                ),
             )
         }?;
         stream.synchronize()?;
         let actual = result.to_vec()?[0].into();
-        near(&format!("dot of {n}"), actual, expected, epsilon::<T>() * size)?;
+        near(
+            &format!("dot of {n}"),
+            actual,
+            expected,
+            epsilon::<T>() * size,
+        )?;
     }
     Ok(())
 }
@@ -192,7 +248,12 @@ fn products<T: Real>(device: &Device) -> Result<(), Failed> {
             };
             let (expected, size): (f64, f64) = (terms().sum(), terms().map(f64::abs).sum());
             let allowed = 16.0 * epsilon::<T>() * size;
-            near(&format!("{rows} x {columns}, row {row}"), actual, expected, allowed)?;
+            near(
+                &format!("{rows} x {columns}, row {row}"),
+                actual,
+                expected,
+                allowed,
+            )?;
         }
     }
     Ok(())
@@ -208,11 +269,19 @@ fn scaled<T: Real>(device: &Device) -> Result<(), Failed> {
         let shape = Shape::linear(map_threads::<T>(n as u64), elementwise::BLOCK);
         let factor = T::from_f64(3.0);
         let check = |name: &str, y: Vec<T>, expected: &dyn Fn(f64) -> f64| {
-            wide(&x).zip(wide(&y)).enumerate().try_for_each(|(i, (x, y))| {
-                let expected = expected(x);
-                let allowed = 2.0 * epsilon::<T>() * expected.abs();
-                near(&format!("{name}, n = {n}, element {i}"), y, expected, allowed)
-            })
+            wide(&x)
+                .zip(wide(&y))
+                .enumerate()
+                .try_for_each(|(i, (x, y))| {
+                    let expected = expected(x);
+                    let allowed = 2.0 * epsilon::<T>() * expected.abs();
+                    near(
+                        &format!("{name}, n = {n}, element {i}"),
+                        y,
+                        expected,
+                        allowed,
+                    )
+                })
         };
         let scale = Scaled::new(device, n)?;
         // SAFETY: here and below the buffers live until the stream is synchronised.
@@ -235,7 +304,16 @@ fn scaled<T: Real>(device: &Device) -> Result<(), Failed> {
         let axpy = device.prepare(T::axpy(), shape)?;
         // SAFETY: as above.
         unsafe {
-            axpy.launch(&stream, &(Axpy { factor }, from.slice(), from.slice(), to.slice_mut(), n))
+            axpy.launch(
+                &stream,
+                &(
+                    Axpy { factor },
+                    from.slice(),
+                    from.slice(),
+                    to.slice_mut(),
+                    n,
+                ),
+            )
         }?;
         stream.synchronize()?;
         check("axpy", to.to_vec()?, &|x| 4.0 * x)?;
@@ -244,11 +322,35 @@ fn scaled<T: Real>(device: &Device) -> Result<(), Failed> {
 }
 
 fn functions(device: &Device) -> Result<(), Failed> {
-    apply(device, "relu", relu_f32::entry().with_signature(), Relu, &|x| x.max(0.0))?;
-    apply(device, "exp", exp_f32::entry().with_signature(), Exp, &f64::exp)?;
-    apply(device, "sqrt", sqrt_f32::entry().with_signature(), Sqrt, &f64::sqrt)?;
+    apply(
+        device,
+        "relu",
+        relu_f32::entry().with_signature(),
+        Relu,
+        &|x| x.max(0.0),
+    )?;
+    apply(
+        device,
+        "exp",
+        exp_f32::entry().with_signature(),
+        Exp,
+        &f64::exp,
+    )?;
+    apply(
+        device,
+        "sqrt",
+        sqrt_f32::entry().with_signature(),
+        Sqrt,
+        &f64::sqrt,
+    )?;
     let normal = |x: f64| 0.5 * libm::erfc(-x / std::f64::consts::SQRT_2);
-    apply(device, "gelu", gelu_f32::entry().with_signature(), Gelu, &|x| x * normal(x))
+    apply(
+        device,
+        "gelu",
+        gelu_f32::entry().with_signature(),
+        Gelu,
+        &|x| x * normal(x),
+    )
 }
 
 fn apply<F: for<'a> Argument<Of<'a> = F> + Copy>(

@@ -158,7 +158,16 @@ fn exp(x: f32) -> f32 {
     // Taylor's: |rest| is at most ln(2) / 2.
     let sum = polynomial(
         rest,
-        [1.0 / 5040.0, 1.0 / 720.0, 1.0 / 120.0, 1.0 / 24.0, 1.0 / 6.0, 0.5, 1.0, 1.0],
+        [
+            1.0 / 5040.0,
+            1.0 / 720.0,
+            1.0 / 120.0,
+            1.0 / 24.0,
+            1.0 / 6.0,
+            0.5,
+            1.0,
+            1.0,
+        ],
     );
     // In two factors, so that neither overflows and the product is rounded once.
     let power = power as i32;
@@ -203,7 +212,11 @@ fn erf(x: f32) -> f32 {
     }
     let sum = polynomial(if is_far { magnitude } else { x * x }, coefficients);
     let far = 1.0 - exp(GpuFloat::mul_add(sum, magnitude, -magnitude));
-    if is_far { far.copysign(x) } else { GpuFloat::mul_add(sum, x, x) }
+    if is_far {
+        far.copysign(x)
+    } else {
+        GpuFloat::mul_add(sum, x, x)
+    }
 }
 
 /// The polynomial of these coefficients, the highest power's first, by Horner's rule.
@@ -224,7 +237,11 @@ mod tests {
     fn points(most: f32) -> impl Iterator<Item = f32> {
         (0..400_000).map(move |i| {
             let x = (i as f32 / 200_000.0 - 1.0) * most;
-            if i % 3 == 0 { x * x * x / (most * most) } else { x }
+            if i % 3 == 0 {
+                x * x * x / (most * most)
+            } else {
+                x
+            }
         })
     }
 

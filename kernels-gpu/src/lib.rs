@@ -2,6 +2,10 @@
 //! reference. A kernel's name and parameters are written here and nowhere else.
 
 #![no_std]
+#![allow(
+    clippy::needless_range_loop,
+    reason = "of iterators over arrays the compiler leaves copies in local memory"
+)]
 
 pub mod counter;
 pub mod elementwise;

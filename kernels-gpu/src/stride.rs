@@ -1,7 +1,4 @@
 //! Walks over vectors of 16 bytes, with several in flight.
-//!
-//! Arrays are indexed in plain loops here and in the kernels: of iterators over arrays the compiler
-//! leaves copies in local memory.
 
 use cuda_std::prelude::*;
 

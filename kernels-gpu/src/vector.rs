@@ -99,7 +99,13 @@ impl<T: Element, F: Argument> Signature for Map<T, F> {
 pub struct Zip<T, F>(PhantomData<(T, F)>);
 
 impl<T: Element, F: Argument> Signature for Zip<T, F> {
-    type Arguments<'a> = (F::Of<'a>, Slice<'a, T>, Slice<'a, T>, SliceMut<'a, T>, usize);
+    type Arguments<'a> = (
+        F::Of<'a>,
+        Slice<'a, T>,
+        Slice<'a, T>,
+        SliceMut<'a, T>,
+        usize,
+    );
 }
 
 macro_rules! elements {

@@ -21,13 +21,14 @@ macro_rules! forward {
             let Some(address) = ADDRESS.get(stringify!($name)) else {
                 return entry::missing();
             };
-            // SAFETY: the driver's function of this name has this prototype in every version, that
-            // being what its `_v2` names are for; the caller keeps the function's own contract.
-            let function: unsafe extern "C" fn($($ty),*) -> c_uint =
-                unsafe { std::mem::transmute(address) };
             gate::pass(stringify!($name), || {
-                // SAFETY: as above.
-                result::from_number(unsafe { function($($argument),*) })
+                // SAFETY: the driver's function of this name has this prototype in every version,
+                // that being what its `_v2` names are for; the caller keeps its contract.
+                unsafe {
+                    let function: unsafe extern "C" fn($($ty),*) -> c_uint =
+                        std::mem::transmute(address);
+                    result::from_number(function($($argument),*))
+                }
             })
         }
     )*};

@@ -21,6 +21,9 @@ pub fn most_cooperative_blocks(shape: Shape) -> u64 {
 /// The grid has more than [`most_cooperative_blocks`].
 pub fn launch_cooperative(shape: Shape, kernel: &(dyn Fn() + Sync)) -> Result<(), LaunchError> {
     let (blocks, most) = (shape.blocks(), most_cooperative_blocks(shape));
-    assert!(blocks <= most, "a cooperative launch of {blocks} blocks; at most {most} run at once");
+    assert!(
+        blocks <= most,
+        "a cooperative launch of {blocks} blocks; at most {most} run at once"
+    );
     run(shape, &|text| print!("{text}"), kernel, blocks)
 }

@@ -23,7 +23,11 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let device = arguments.common.open()?;
-    let default = if device.facts().is_emulated() { 50 } else { 500 };
+    let default = if device.facts().is_emulated() {
+        50
+    } else {
+        500
+    };
     let rounds = Rounds {
         rounds: arguments.rounds,
         iterations: arguments.launches.unwrap_or(default),

@@ -7,6 +7,7 @@ mod kernels;
 mod lists;
 mod new;
 mod norm;
+mod pipeline;
 mod roofline;
 mod study;
 
@@ -31,6 +32,8 @@ enum Command {
     Norm(norm::Arguments),
     /// Measure what a launch costs the host, and what each barrier costs a loop.
     Dispatch(dispatch::Arguments),
+    /// Send batches to the device, through a kernel and back: one after the other, and overlapped.
+    Pipeline(pipeline::Arguments),
     /// List the embedded kernels with their registers and occupancy, or show the code of one.
     Kernels(kernels::Arguments),
     /// Show what devices there are, or why there is none.
@@ -61,6 +64,7 @@ pub fn main() -> ExitCode {
         Command::Roofline(arguments) => roofline::run(&arguments),
         Command::Norm(arguments) => norm::run(&arguments),
         Command::Dispatch(arguments) => dispatch::run(&arguments),
+        Command::Pipeline(arguments) => pipeline::run(&arguments),
         Command::Kernels(arguments) => kernels::run(&arguments),
         Command::Device => device::run(),
         Command::New(arguments) => new::run(&arguments),

@@ -22,12 +22,23 @@ pub(super) struct Arguments {
     n: Vec<u64>,
 
     /// Element types
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "f32", value_enum)]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "f32",
+        value_enum
+    )]
     dtype: Vec<Dtype>,
 
     /// Where the norm goes
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_enum,
-          default_value = "host,device,fused,graph")]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        value_enum,
+        default_value = "host,device,fused,graph"
+    )]
     mode: Vec<NormMode>,
 
     /// Times that the loop is timed; the medians count

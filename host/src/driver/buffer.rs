@@ -238,9 +238,7 @@ impl<T: DeviceValue> Buffer<T> {
     fn set_bytes(&mut self, byte: u8) -> Result<(), DriverError> {
         match &mut self.storage {
             Storage::Gpu(memory) => {
-                memory
-                    .set_8(byte)
-                    .map_err(during("fill device memory"))?;
+                memory.set_8(byte).map_err(during("fill device memory"))?;
                 finish()
             }
             Storage::Host(memory) => {

@@ -95,10 +95,10 @@ impl Event<'_> {
     /// The driver's: also those of the work before.
     pub fn wait(&self) -> Result<(), DriverError> {
         match self.kind {
-            // SAFETY: the event is alive.
-            Kind::Cuda(raw) => checked("wait for an event", unsafe {
-                sys::cuEventSynchronize(raw)
-            }),
+            Kind::Cuda(raw) => {
+                // SAFETY: the event is alive.
+                checked("wait for an event", unsafe { sys::cuEventSynchronize(raw) })
+            }
             Kind::Host(_) => {
                 cuda_loader::pass("cuEventSynchronize", || ());
                 Ok(())

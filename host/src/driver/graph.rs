@@ -169,14 +169,14 @@ impl Graph<'_> {
     pub unsafe fn launch(&self, stream: &Stream<'_>) -> Result<(), DriverError> {
         match (&self.kind, stream.raw()) {
             // SAFETY: both are alive; the caller vouches for the rest.
-            (Kind::Cuda { executable, .. }, Some(stream)) => {
-                checked("launch a graph", unsafe {
-                    sys::cuGraphLaunch(*executable, stream)
-                })
-            }
+            (Kind::Cuda { executable, .. }, Some(stream)) => checked("launch a graph", unsafe {
+                sys::cuGraphLaunch(*executable, stream)
+            }),
             (Kind::Host(replays), None) => cuda_loader::pass("cuGraphLaunch", || {
                 // SAFETY: the caller vouches for each.
-                replays.iter().try_for_each(|replay| unsafe { replay.run() })
+                replays
+                    .iter()
+                    .try_for_each(|replay| unsafe { replay.run() })
             }),
             _ => panic!("a graph of one device, launched on another"),
         }

@@ -124,7 +124,12 @@ impl Device {
         shape: Shape,
     ) -> Result<Prepared<'_, S>, DriverError> {
         let prepared = self.prepare(entry, shape)?;
-        let actual = prepared.shape.grid.iter().map(|&blocks| u64::from(blocks)).product();
+        let actual = prepared
+            .shape
+            .grid
+            .iter()
+            .map(|&blocks| u64::from(blocks))
+            .product();
         let limit = self.blocks_at_once(&prepared)?;
         if actual > limit {
             return Err(DriverError::Cooperative {
@@ -397,7 +402,11 @@ impl<S: Signature> Prepared<'_, S> {
     /// # Panics
     /// It is prepared for a GPU.
     pub(super) unsafe fn replay(&self, arguments: &S::Arguments<'_>) -> Replay {
-        assert!(self.function.is_none(), "{}: prepared for a GPU", self.name());
+        assert!(
+            self.function.is_none(),
+            "{}: prepared for a GPU",
+            self.name()
+        );
         // SAFETY: the caller's contract.
         unsafe { self.emulated().keep(arguments) }
     }

@@ -37,9 +37,15 @@ pub struct DispatchRow {
 /// The driver's, or a launch has not run.
 pub fn dispatch(device: &Device, rounds: Rounds) -> Result<Vec<DispatchRow>, StudyError> {
     Ok(vec![
-        measure(device, "a barrier each launch", rounds, |study| study.with_barriers(1))?,
-        measure(device, "a barrier each tenth launch", rounds, |study| study.with_barriers(10))?,
-        measure(device, "no barrier", rounds, |study| study.with_barriers(u32::MAX))?,
+        measure(device, "a barrier each launch", rounds, |study| {
+            study.with_barriers(1)
+        })?,
+        measure(device, "a barrier each tenth launch", rounds, |study| {
+            study.with_barriers(10)
+        })?,
+        measure(device, "no barrier", rounds, |study| {
+            study.with_barriers(u32::MAX)
+        })?,
         measure(device, "a graph", rounds, Dispatch::in_graph)?,
     ])
 }
@@ -114,10 +120,7 @@ impl Dispatch<'_> {
     }
 
     /// Waits also where something went wrong.
-    fn finish(
-        &self,
-        run: Result<PerIteration, DriverError>,
-    ) -> Result<PerIteration, DriverError> {
+    fn finish(&self, run: Result<PerIteration, DriverError>) -> Result<PerIteration, DriverError> {
         self.stream.synchronize()?;
         run
     }

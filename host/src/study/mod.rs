@@ -2,11 +2,15 @@
 
 mod dispatch;
 mod norm;
+mod pipeline;
 mod rounds;
+mod work;
 
 pub use dispatch::{DispatchRow, dispatch};
 pub use norm::{NormMode, NormRow, NormStudy};
+pub use pipeline::{Parts, Pipeline, PipelineMode, PipelineRow, Plan};
 pub use rounds::Rounds;
+pub use work::Work;
 
 use std::fmt;
 
@@ -51,4 +55,12 @@ impl StudyError {
             allowed,
         })
     }
+}
+
+/// The most bytes of host memory that this process has had; 0 where the system does not say.
+fn host_peak_bytes() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kib = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    kib.unwrap_or(0) * 1024
 }
