@@ -32,6 +32,6 @@ for test in vectors asynchrony; do
     cp "$(executable $test test --profile quick --test $test)" "$out/test-$test"
 done
 cp "$(executable vectors bench --profile quick --bench vectors)" "$out/bench-vectors"
-cp scripts/asynchrony-run.sh benches/peers/asynchrony.* "$out/"
+cp scripts/asynchrony-run.sh benches/peers/asynchrony.* benches/peers/polynomial.cu "$out/"
 echo "$RIDGEPOINT_COMMIT" >"$out/commit"
 du -sh "$out"

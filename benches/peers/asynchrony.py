@@ -14,6 +14,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import time
 
 import cupy
 import numpy
@@ -133,6 +134,48 @@ def normalize():
     return times
 
 
+def pipeline(degrees):
+    """Milliseconds of PyTorch streaming ten batches through nvcc's polynomial, for each degree: the
+    better of whole batches and of Ridgepoint's chunks.
+    """
+    batches, elements, rounds = 10, 4096 * 4096, 5
+    cubin = pathlib.Path(tempfile.mkdtemp()) / "polynomial.cubin"
+    source = HERE / "polynomial.cu"
+    subprocess.run(["nvcc", "-arch=sm_90", "-O3", "-cubin", "-o", cubin, source], check=True)
+    kernel = cupy.RawModule(path=str(cubin)).get_function("horner_f32_v4")
+    host_in = torch.rand(batches * elements).div_(2).pin_memory()
+    host_out = torch.empty_like(host_in).pin_memory()
+
+    def run(degree, chunks, streams):
+        chunk = elements // chunks
+        slots = [
+            (torch.cuda.Stream(), *(torch.empty(chunk, device="cuda") for _ in range(2)))
+            for _ in range(streams)
+        ]
+        arguments = numpy.uint32(degree), numpy.uint64(chunk)
+        pieces = list(zip(host_in.split(chunk), host_out.split(chunk)))
+
+        def all_through():
+            for i, (piece_in, piece_out) in enumerate(pieces):
+                stream, x, y = slots[i % streams]
+                with torch.cuda.stream(stream), cupy.cuda.ExternalStream(stream.cuda_stream):
+                    x.copy_(piece_in, non_blocking=True)
+                    pointers = cupy.asarray(x), cupy.asarray(y)
+                    kernel((chunk // 1024,), (256,), (*pointers, *arguments))
+                    piece_out.copy_(y, non_blocking=True)
+            torch.cuda.synchronize()
+
+        all_through()
+        samples = []
+        for _ in range(rounds):
+            began = time.perf_counter()
+            all_through()
+            samples.append((time.perf_counter() - began) * 1e3)
+        return float(numpy.median(samples))
+
+    return {degree: min(run(degree, 1, 4), run(degree, 8, 6)) for degree in degrees}
+
+
 class Table:
     """Rows of ours against a peer's, and whether each gate is met."""
 
@@ -154,7 +197,7 @@ class Table:
         )
 
 
-def compare(rust, rows, launches, peers):
+def compare(rust, rows, launches, batches, peers, torch_pipeline):
     table = Table()
     for exponent in EXPONENTS:
         ours = rust["nrm2/f32", exponent]
@@ -197,6 +240,15 @@ def compare(rust, rows, launches, peers):
         if name == "no_barrier":
             ours, theirs = float(row["host_us"]), peers[f"{name}_host", size]
             table.add("enqueue", size, ours, "CUDA C++", theirs, 1 / 1.1)
+    for row in batches:
+        ours, floor = (1e3 * float(row[name]) for name in ("total_ms", "floor_ms"))
+        streamed = row["mode"] == "streamed"
+        weighed = streamed and row["work"].startswith("horner")
+        work = f"{row['mode']} pipeline, {row['work']}"
+        table.add(work, row["size"], ours, "its floor", floor, 1 / 1.15 if weighed else None)
+        if weighed:
+            theirs = 1e3 * torch_pipeline[int(row["work"].split()[1])]
+            table.add(work, row["size"], ours, "PyTorch streaming", theirs, 1.0)
     return table
 
 
@@ -206,8 +258,11 @@ def main(folder, output):
         rust = rust_benches(folder, pathlib.Path(scratch, "criterion"))
         rows = rust_rows(folder, "norm")
         launches = rust_rows(folder, "dispatch")
+        batches = rust_rows(folder, "pipeline")
         peers = nvcc(scratch) | cublas() | normalize()
-    table = compare(rust, rows, launches, peers)
+    degrees = {row["work"].split()[1] for row in batches if row["work"].startswith("horner")}
+    torch_pipeline = pipeline(sorted(map(int, degrees)))
+    table = compare(rust, rows, launches, batches, peers, torch_pipeline)
     text = "\n".join(
         [
             f"Medians on {device}, in microseconds. A ratio is the peer's time over ours: above 1 "
@@ -224,6 +279,19 @@ def main(folder, output):
                 f"| {row['gigabytes_per_second']} | {row['launches']} | {row['copies']} "
                 f"| {row['waits']} |"
                 for row in rows
+            ),
+            "",
+            "Ten batches through the device, in milliseconds:",
+            "",
+            "| mode | work | to device | compute | from device | total | over floor | overlap "
+            "| pinning: new, existing | device bytes | pinned bytes |",
+            "|" + "---|" * 11,
+            *(
+                f"| {row['mode']} | {row['work']} | {row['to_device_ms']} | {row['compute_ms']} "
+                f"| {row['from_device_ms']} | {row['total_ms']} | {row['over_floor']} "
+                f"| {row['overlap']} | {row['allocate_pinned_ms']}, {row['pin_existing_ms']} "
+                f"| {row['device_bytes']} | {row['pinned_bytes']} |"
+                for row in batches
             ),
         ]
     )
