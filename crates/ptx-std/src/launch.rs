@@ -8,7 +8,7 @@ use core::ffi::c_void;
 use core::marker::PhantomData;
 
 /// The arguments that a launch takes, as a tuple of [`Slice`]s, [`SliceMut`]s and values.
-pub trait Signature {
+pub trait Signature: 'static {
     /// The arguments, borrowed from their buffers for `'a`.
     type Arguments<'a>;
 }

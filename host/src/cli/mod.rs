@@ -2,10 +2,14 @@
 
 mod console;
 mod device;
+mod dispatch;
 mod kernels;
 mod lists;
 mod new;
+mod norm;
+mod pipeline;
 mod roofline;
+mod study;
 
 use std::fmt;
 use std::process::ExitCode;
@@ -24,6 +28,12 @@ struct Cli {
 enum Command {
     /// Sweep the arithmetic intensity of a kernel: GFLOP/s and GB/s under the roofs.
     Roofline(Box<roofline::Arguments>),
+    /// Normalize a vector in a loop: with the norm brought to the host, and with it left on the device.
+    Norm(norm::Arguments),
+    /// Measure what a launch costs the host, and what each barrier costs a loop.
+    Dispatch(dispatch::Arguments),
+    /// Send batches to the device, through a kernel and back: one after the other, and overlapped.
+    Pipeline(pipeline::Arguments),
     /// List the embedded kernels with their registers and occupancy, or show the code of one.
     Kernels(kernels::Arguments),
     /// Show what devices there are, or why there is none.
@@ -52,6 +62,9 @@ impl Failure {
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Roofline(arguments) => roofline::run(&arguments),
+        Command::Norm(arguments) => norm::run(&arguments),
+        Command::Dispatch(arguments) => dispatch::run(&arguments),
+        Command::Pipeline(arguments) => pipeline::run(&arguments),
         Command::Kernels(arguments) => kernels::run(&arguments),
         Command::Device => device::run(),
         Command::New(arguments) => new::run(&arguments),

@@ -6,6 +6,7 @@ mod csv;
 mod json;
 mod kernels;
 mod markdown;
+mod rows;
 mod run;
 pub mod terminal;
 
@@ -17,6 +18,7 @@ use std::str::FromStr;
 pub use chart::{Chart, ChartFormat};
 pub use columns::{COLUMNS, Column};
 pub use kernels::{kernels_csv, kernels_json, kernels_markdown, kernels_table};
+pub use rows::{rows_table, write_rows};
 pub use run::RunFacts;
 
 use crate::sweep::Record;

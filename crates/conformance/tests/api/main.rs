@@ -3,6 +3,7 @@
 
 mod approx;
 mod atomic;
+mod cooperative;
 mod float;
 mod kernel;
 mod memory;
@@ -28,6 +29,7 @@ const CASES: &[&[Case]] = &[
     approx::CASES,
     atomic::CASES,
     message::CASES,
+    cooperative::CASES,
     other::CASES,
     output::CASES,
     migrated::CASES,
