@@ -3,4 +3,5 @@
 
 #![no_std]
 
+pub mod ceilings;
 pub mod polynomial;

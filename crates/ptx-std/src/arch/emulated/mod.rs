@@ -4,6 +4,7 @@ pub(crate) mod async_copy;
 pub(crate) mod atomic;
 pub(crate) mod float;
 pub(crate) mod misc;
+pub(crate) mod packed;
 pub(crate) mod ptr;
 
 use core::any::type_name;
