@@ -1,5 +1,6 @@
 //! The command line: arguments in, library calls, text out.
 
+mod ceilings;
 mod console;
 mod device;
 mod kernels;
@@ -8,9 +9,12 @@ mod new;
 mod roofline;
 
 use std::fmt;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+use crate::driver::DriverError;
 
 /// GPU kernels in plain Rust: measure them, and learn what limits them.
 #[derive(Parser)]
@@ -24,6 +28,8 @@ struct Cli {
 enum Command {
     /// Sweep the arithmetic intensity of a kernel: GFLOP/s and GB/s under the roofs.
     Roofline(Box<roofline::Arguments>),
+    /// Measure what the device does at most: memory, caches, arithmetic, latencies.
+    Ceilings(ceilings::Arguments),
     /// List the embedded kernels with their registers and occupancy, or show the code of one.
     Kernels(kernels::Arguments),
     /// Show what devices there are, or why there is none.
@@ -48,10 +54,32 @@ impl Failure {
     }
 }
 
+/// Standard output as the name of a file.
+fn is_standard(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+fn cannot_write(path: &Path, error: &dyn fmt::Display) -> Failure {
+    Failure::Failed(format!("cannot write {}: {error}", path.display()))
+}
+
+fn driver_failure(error: DriverError) -> Failure {
+    match error {
+        DriverError::NoSuchGpu { .. } | DriverError::Block { .. } | DriverError::Grid { .. } => {
+            Failure::Usage(error.to_string())
+        }
+        DriverError::NoDriver(_) | DriverError::NoGpu => {
+            Failure::Failed(format!("{error}; the emulator needs none: --device cpu"))
+        }
+        _ => Failure::failed(error),
+    }
+}
+
 /// Runs the command that the process's arguments ask for.
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Roofline(arguments) => roofline::run(&arguments),
+        Command::Ceilings(arguments) => ceilings::run(&arguments),
         Command::Kernels(arguments) => kernels::run(&arguments),
         Command::Device => device::run(),
         Command::New(arguments) => new::run(&arguments),

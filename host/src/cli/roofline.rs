@@ -1,6 +1,5 @@
 //! `ridgepoint roofline`
 
-use std::fmt::Display;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,10 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::Args;
 
-use super::Failure;
 use super::console::{Console, Target};
 use super::lists::{Dtype, Kernel, each_once, element_count, finite, vector};
-use crate::driver::{Device, DeviceChoice, DriverError};
+use super::{Failure, cannot_write, driver_failure, is_standard};
+use crate::driver::{Device, DeviceChoice};
 use crate::measure::Runs;
 use crate::report::{Chart, ChartFormat, Format, Report, RunFacts, terminal};
 use crate::sweep::{Axes, GridSize, Record, Settings, Sweep, SweepError};
@@ -224,10 +223,6 @@ impl<'a> Output<'a> {
     }
 }
 
-fn is_standard(path: &Path) -> bool {
-    path == Path::new("-")
-}
-
 impl Arguments {
     fn axes(&self, device: &Device) -> Axes {
         let n = match (self.n.is_empty(), device.facts().is_emulated()) {
@@ -301,10 +296,6 @@ fn warn_of_partial_warps(axes: &Axes, console: &Console) {
     }
 }
 
-fn cannot_write(path: &Path, error: &dyn Display) -> Failure {
-    Failure::Failed(format!("cannot write {}: {error}", path.display()))
-}
-
 fn chart_path(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     match ChartFormat::of(&path) {
@@ -332,18 +323,6 @@ fn sweep_failure(error: SweepError) -> Failure {
         SweepError::Driver(error) => driver_failure(error),
         SweepError::Memory { .. } | SweepError::Overflow { .. } => {
             Failure::Usage(error.to_string())
-        }
-        _ => Failure::failed(error),
-    }
-}
-
-fn driver_failure(error: DriverError) -> Failure {
-    match error {
-        DriverError::NoSuchGpu { .. } | DriverError::Block { .. } | DriverError::Grid { .. } => {
-            Failure::Usage(error.to_string())
-        }
-        DriverError::NoDriver(_) | DriverError::NoGpu => {
-            Failure::Failed(format!("{error}; the emulator needs none: --device cpu"))
         }
         _ => Failure::failed(error),
     }

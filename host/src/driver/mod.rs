@@ -36,6 +36,7 @@
 
 mod buffer;
 mod choice;
+mod compiled;
 mod emulator;
 mod error;
 mod facts;
@@ -46,6 +47,7 @@ mod stream;
 
 pub use buffer::{Buffer, DeviceValue};
 pub use choice::DeviceChoice;
+pub use compiled::Compiled;
 pub use error::DriverError;
 pub use facts::{Facts, GpuFacts, Limits};
 pub use launch::{Prepared, Shape};

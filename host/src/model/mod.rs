@@ -4,7 +4,7 @@ mod peaks;
 mod roofline;
 mod units;
 
-pub use peaks::{Datasheet, lanes_per_multiprocessor};
+pub use peaks::{Arithmetic, Datasheet, lanes_per_multiprocessor};
 pub use roofline::{Limit, Roof, Roofs};
 pub use units::{BytesPerSec, FlopsPerByte, FlopsPerSec};
 

@@ -1,5 +1,6 @@
 //! Records as text, tables, files and charts, each over `impl Write`.
 
+mod ceilings;
 mod chart;
 mod columns;
 mod csv;
@@ -14,6 +15,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::str::FromStr;
 
+pub use ceilings::{ceilings_csv, ceilings_json, ceilings_markdown, ceilings_table};
 pub use chart::{Chart, ChartFormat};
 pub use columns::{COLUMNS, Column};
 pub use kernels::{kernels_csv, kernels_json, kernels_markdown, kernels_table};

@@ -210,17 +210,88 @@ impl<O: Operation, const CHAINS: usize> Chains<O, CHAINS> {
 
     #[inline(always)]
     fn sum(self) -> f64 {
-        self.values.iter().fold(0.0, |sum, value| sum + O::number(*value))
+        self.values
+            .iter()
+            .fold(0.0, |sum, value| sum + O::number(*value))
     }
 }
 
-/// What thread `lane` of a launch writes to `sums`, computed on this machine: to the last bit for all
-/// operations but [`Exp2F32`].
 #[cfg(not(target_arch = "nvptx64"))]
-pub fn reference<O: Operation, const CHAINS: usize>(lane: u32, lines: u32) -> f64 {
-    let mut chains = Chains::<O, CHAINS>::new(lane % LANES, O::C);
-    for _ in 0..lines {
-        chains.line();
+pub use host::{Chain, Measured, Variant};
+
+/// What the host needs to launch the kernels and to check them.
+#[cfg(not(target_arch = "nvptx64"))]
+mod host {
+    use core::marker::PhantomData;
+
+    use cuda_std::launch::{Entry, Kernel, Signature, SliceMut};
+
+    use super::*;
+
+    /// What a launch of any kernel of this operation takes: lines, c, sums and clocks.
+    pub struct Chain<O>(PhantomData<O>);
+
+    impl<O: Operation> Signature for Chain<O> {
+        type Arguments<'a> = (u32, O::Value, SliceMut<'a, f64>, SliceMut<'a, [u64; 2]>);
     }
-    chains.sum()
+
+    /// A kernel of an operation.
+    pub struct Variant<O: Operation> {
+        /// Independent chains of a thread.
+        pub chains: u32,
+        /// The kernel.
+        pub entry: Entry<Chain<O>>,
+        /// What thread `lane` of a launch of so many `lines` writes to `sums`.
+        pub reference: fn(lane: u32, lines: u32) -> f64,
+    }
+
+    /// An operation that there are kernels for.
+    pub trait Measured: Operation + Sized + 'static {
+        /// Operations of a step, as rates count them.
+        const OPERATIONS: f64;
+
+        /// How far a sum may be from the reference, as a fraction of it.
+        const TOLERANCE: f64;
+
+        /// The kernels, ascending by chains.
+        const VARIANTS: &[Variant<Self>];
+    }
+
+    fn reference<O: Operation, const CHAINS: usize>(lane: u32, lines: u32) -> f64 {
+        let mut chains = Chains::<O, CHAINS>::new(lane % LANES, O::C);
+        for _ in 0..lines {
+            chains.line();
+        }
+        chains.sum()
+    }
+
+    macro_rules! measured {
+        ($($operation:ident($operations:literal, $tolerance:literal) = $($kernel:ident<$chains:literal>)*;)*) => {$(
+            impl Measured for $operation {
+                const OPERATIONS: f64 = $operations;
+                const TOLERANCE: f64 = $tolerance;
+                const VARIANTS: &[Variant<Self>] = &[$(Variant {
+                    chains: $chains,
+                    entry: Entry {
+                        name: $kernel::NAME,
+                        parameters: $kernel::PARAMETERS,
+                        bounds: $kernel::BOUNDS,
+                        marshal: $kernel::marshal,
+                        call: $kernel::call,
+                    },
+                    reference: reference::<$operation, $chains>,
+                }),*];
+            }
+        )*};
+    }
+
+    measured! {
+        FmaF32(2.0, 0.0) = fma_f32_c1<1> fma_f32_c2<2> fma_f32_c4<4> fma_f32_c8<8>;
+        FmaF64(2.0, 0.0) = fma_f64_c1<1> fma_f64_c8<8>;
+        FmaF16x2(4.0, 0.0) = fma_f16x2_c1<1> fma_f16x2_c8<8>;
+        FmaBf16x2(4.0, 0.0) = fma_bf16x2_c1<1> fma_bf16x2_c8<8>;
+        AddMulF32(2.0, 0.0) = add_mul_f32_c1<1> add_mul_f32_c8<8>;
+        MadI32(2.0, 0.0) = mad_i32_c1<1> mad_i32_c8<8>;
+        Exp2F32(1.0, 1e-5) = exp2_f32_c1<1> exp2_f32_c8<8>;
+    }
 }

@@ -136,7 +136,9 @@ impl<const UNROLL: usize> Tiles<UNROLL> {
     fn rest(&self) -> impl Iterator<Item = usize> {
         let (first, vectors) = (self.next, self.vectors);
         let stride = thread::block_dim_x() as usize;
-        (0..UNROLL).map(move |j| first + j * stride).take_while(move |&i| i < vectors)
+        (0..UNROLL)
+            .map(move |j| first + j * stride)
+            .take_while(move |&i| i < vectors)
     }
 }
 
@@ -188,7 +190,9 @@ unsafe fn sum_tiles<const UNROLL: usize>(x: &[Vector], sums: *mut u32) {
             *sum = sum.wrapping_add(words(first + j * stride));
         }
     }
-    let rest = tiles.rest().fold(0, |sum: u32, i| sum.wrapping_add(words(i)));
+    let rest = tiles
+        .rest()
+        .fold(0, |sum: u32, i| sum.wrapping_add(words(i)));
     let sum = sum.into_iter().fold(rest, u32::wrapping_add);
     // SAFETY: every thread comes here; the caller vouches for the rest.
     unsafe { put_warp_sum(sums, sum) };
