@@ -10,6 +10,7 @@ mod message;
 mod migrated;
 mod other;
 mod output;
+mod packed;
 mod support;
 mod thread;
 mod warp;
@@ -30,6 +31,7 @@ const CASES: &[&[Case]] = &[
     message::CASES,
     other::CASES,
     output::CASES,
+    packed::CASES,
     migrated::CASES,
 ];
 
