@@ -3,7 +3,7 @@
 use cuda_std::launch::{Entry, Signature};
 use gpu_test::{Arguments, Device, Failed, equal, on_both};
 use kernels_gpu::ceilings::stream::*;
-use ridgepoint::ceilings::{CeilingError, Ceilings, Effort, Quantity, load, save};
+use ridgepoint::ceilings::{BenchError, Ceilings, Effort, Quantity, load, save};
 use ridgepoint::driver::{Buffer, Shape, Stream, embedded_ptx};
 use ridgepoint::measure::Runs;
 
@@ -160,7 +160,7 @@ fn too_little_work_is_refused(device: &Device) -> Result<(), Failed> {
         ..Effort::of(device)
     };
     match Ceilings::measure(device, &effort, |_| ()) {
-        Err(CeilingError::TooLittle {
+        Err(BenchError::TooLittle {
             actual: 3,
             least: 4,
             ..

@@ -6,14 +6,14 @@ use kernels_gpu::ceilings::chains::{
 };
 
 use super::bench::{Bench, Timed, highest};
-use super::{Ceiling, CeilingError, Quantity};
+use super::{BenchError, Ceiling, Quantity};
 use crate::driver::Shape;
 
 /// Threads a block, and blocks a multiprocessor: as many threads as it holds.
 const BLOCK: u32 = 256;
 const BLOCKS: u32 = 8;
 
-pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Ceiling>, CeilingError> {
+pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Ceiling>, BenchError> {
     let rates = [
         rate::<FmaF32>(bench, Quantity::FmaF32)?,
         rate::<AddMulF32>(bench, Quantity::AddMulF32)?,
@@ -33,10 +33,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Ceiling>, CeilingError> {
 }
 
 /// The highest rate of any number of chains, on all multiprocessors.
-fn rate<O: Measured>(
-    bench: &Bench<'_>,
-    quantity: Quantity,
-) -> Result<Option<Ceiling>, CeilingError> {
+fn rate<O: Measured>(bench: &Bench<'_>, quantity: Quantity) -> Result<Option<Ceiling>, BenchError> {
     let shape = bench.per_multiprocessor(BLOCKS, BLOCK);
     let threads = (shape.grid[0] * shape.block_threads()) as f64;
     let steps = threads * f64::from(LINE) * f64::from(bench.effort.lines);
@@ -55,7 +52,7 @@ fn rate<O: Measured>(
 fn latency<O: Measured>(
     bench: &Bench<'_>,
     quantity: Quantity,
-) -> Result<Option<Ceiling>, CeilingError> {
+) -> Result<Option<Ceiling>, BenchError> {
     let Some(variant) = O::VARIANTS.iter().find(|variant| variant.chains == 1) else {
         return Ok(None);
     };
@@ -70,11 +67,11 @@ fn latency<O: Measured>(
 
 /// Times a launch and checks what each thread wrote; also cycles and seconds of its first block, by
 /// the device's own counters.
-fn run<O: Measured>(
+pub(crate) fn run<O: Measured>(
     bench: &Bench<'_>,
     variant: &Variant<O>,
     shape: Shape,
-) -> Result<(Timed, [f64; 2]), CeilingError> {
+) -> Result<(Timed, [f64; 2]), BenchError> {
     const NANOSECONDS: f64 = 1e9;
 
     let lines = bench.effort.lines;

@@ -48,7 +48,7 @@ impl Effort {
 /// Why there are no ceilings.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum CeilingError {
+pub enum BenchError {
     /// A kernel computed something else.
     #[error("{variant}: {what} is {actual}, not {expected}")]
     Wrong {
@@ -77,22 +77,23 @@ pub enum CeilingError {
 }
 
 /// The device under test and how it is tested.
-pub(super) struct Bench<'d> {
-    pub(super) device: &'d Device,
-    pub(super) stream: Stream<'d>,
-    pub(super) effort: &'d Effort,
+pub(crate) struct Bench<'d> {
+    pub(crate) device: &'d Device,
+    pub(crate) stream: Stream<'d>,
+    pub(crate) effort: &'d Effort,
 }
 
 /// A launch that was timed.
-pub(super) struct Timed {
-    pub(super) variant: String,
-    pub(super) time: Summary,
+pub(crate) struct Timed {
+    pub(crate) variant: String,
+    pub(crate) time: Summary,
+    device: String,
 }
 
 impl<'d> Bench<'d> {
-    pub(super) fn new(device: &'d Device, effort: &'d Effort) -> Result<Self, CeilingError> {
+    pub(crate) fn new(device: &'d Device, effort: &'d Effort) -> Result<Self, BenchError> {
         let at_least = |what, actual, least| match actual {
-            actual if actual < least => Err(CeilingError::TooLittle {
+            actual if actual < least => Err(BenchError::TooLittle {
                 what,
                 actual,
                 least,
@@ -111,7 +112,7 @@ impl<'d> Bench<'d> {
     }
 
     /// So many blocks a multiprocessor.
-    pub(super) fn per_multiprocessor(&self, blocks: u32, threads: u32) -> Shape {
+    pub(crate) fn per_multiprocessor(&self, blocks: u32, threads: u32) -> Shape {
         let multiprocessors = u64::from(self.device.facts().multiprocessors);
         Shape::blocks(u64::from(blocks) * multiprocessors, threads)
     }
@@ -120,17 +121,17 @@ impl<'d> Bench<'d> {
     ///
     /// # Safety
     /// As for [`measure::time`].
-    pub(super) unsafe fn time<S: Signature>(
+    pub(crate) unsafe fn time<S: Signature>(
         &self,
         entry: Entry<S>,
         shape: Shape,
         arguments: &S::Arguments<'_>,
-    ) -> Result<Timed, CeilingError> {
+    ) -> Result<Timed, BenchError> {
         let prepared = self.device.prepare(entry, shape)?;
         // SAFETY: the caller's contract.
         let samples =
             unsafe { measure::time(&prepared, &self.stream, arguments, self.effort.runs) }?;
-        let time = Summary::of(&samples).ok_or(CeilingError::TooLittle {
+        let time = Summary::of(&samples).ok_or(BenchError::TooLittle {
             what: "timed launches",
             actual: 0,
             least: 1,
@@ -141,13 +142,14 @@ impl<'d> Bench<'d> {
                 entry.name, shape.grid[0], shape.block[0]
             ),
             time,
+            device: self.device.facts().name.clone(),
         })
     }
 }
 
 impl Timed {
     /// The ceiling of a rate, of which the launch did `amount`: bytes or operations.
-    pub(super) fn rate(self, quantity: Quantity, amount: f64, bench: &Bench<'_>) -> Ceiling {
+    pub(crate) fn rate(self, quantity: Quantity, amount: f64, bench: &Bench<'_>) -> Ceiling {
         Ceiling {
             value: amount / (self.time.median / 1e3),
             datasheet: quantity.datasheet(bench.device.facts()),
@@ -156,7 +158,7 @@ impl Timed {
     }
 
     /// A ceiling with this value and nothing else known.
-    pub(super) fn with(self, quantity: Quantity, value: f64) -> Ceiling {
+    pub(crate) fn with(self, quantity: Quantity, value: f64) -> Ceiling {
         debug_assert!(quantity.unit() == Unit::Seconds || value == 0.0);
         Ceiling {
             quantity,
@@ -168,20 +170,21 @@ impl Timed {
             rms_percent: self.time.rms_percent,
             clock_hz: None,
             cycles: None,
+            device: self.device,
         }
     }
 
     /// Fails where what the launch wrote is not what it should be.
-    pub(super) fn check<T: PartialEq + std::fmt::Debug>(
+    pub(crate) fn check<T: PartialEq + std::fmt::Debug>(
         &self,
         what: &'static str,
         actual: T,
         expected: T,
-    ) -> Result<(), CeilingError> {
+    ) -> Result<(), BenchError> {
         if actual == expected {
             return Ok(());
         }
-        Err(CeilingError::Wrong {
+        Err(BenchError::Wrong {
             variant: self.variant.clone(),
             what,
             actual: format!("{actual:?}"),
@@ -191,7 +194,7 @@ impl Timed {
 }
 
 /// The ceiling with the greatest value.
-pub(super) fn highest(ceilings: impl IntoIterator<Item = Ceiling>) -> Option<Ceiling> {
+pub(crate) fn highest(ceilings: impl IntoIterator<Item = Ceiling>) -> Option<Ceiling> {
     ceilings
         .into_iter()
         .max_by(|a, b| a.value.total_cmp(&b.value))

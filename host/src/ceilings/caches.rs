@@ -4,7 +4,7 @@ use kernels_gpu::ceilings::WARP;
 use kernels_gpu::ceilings::cache::{UNROLL, Words, read_again, read_shared, shared_reference};
 
 use super::bench::{Bench, highest};
-use super::{Ceiling, CeilingError, Quantity, WorkingSet};
+use super::{BenchError, Ceiling, Quantity, WorkingSet};
 use crate::driver::{Buffer, Shape};
 
 /// Threads of a block that reads the caches; there is one block a multiprocessor.
@@ -28,7 +28,7 @@ const STAY: u32 = 0;
 /// Whose chunk a block reads in its next pass: its neighbour's.
 const WANDER: u32 = 1;
 
-pub(super) fn measure(bench: &Bench<'_>) -> Result<(Vec<Ceiling>, Vec<WorkingSet>), CeilingError> {
+pub(super) fn measure(bench: &Bench<'_>) -> Result<(Vec<Ceiling>, Vec<WorkingSet>), BenchError> {
     let (l1, l2, sets) = caches(bench)?;
     let shared = shared(bench)?;
     let found = [l2, l1, Some(shared)].into_iter().flatten().collect();
@@ -39,7 +39,7 @@ type Plateaus = (Option<Ceiling>, Option<Ceiling>, Vec<WorkingSet>);
 
 /// The level 1 plateau is that of chunks that stay; the level 2 plateau that of chunks that wander
 /// and fit into that cache together.
-fn caches(bench: &Bench<'_>) -> Result<Plateaus, CeilingError> {
+fn caches(bench: &Bench<'_>) -> Result<Plateaus, BenchError> {
     let facts = bench.device.facts();
     let shape = bench.per_multiprocessor(1, CACHE_BLOCK);
     let blocks = shape.grid[0];
@@ -81,7 +81,7 @@ struct Array {
 }
 
 impl Array {
-    fn new(bench: &Bench<'_>, bytes: u64) -> Result<Array, CeilingError> {
+    fn new(bench: &Bench<'_>, bytes: u64) -> Result<Array, BenchError> {
         let of = |i: u32| [i, !i, i.wrapping_mul(0x9E37_79B1), i ^ 0x5555];
         let here: Vec<Words> = (0..(bytes / size_of::<Words>() as u64) as u32)
             .map(of)
@@ -99,7 +99,7 @@ fn again(
     shape: Shape,
     quantity: Quantity,
     shift: u32,
-) -> Result<Ceiling, CeilingError> {
+) -> Result<Ceiling, BenchError> {
     let passes = bench.effort.cache_bytes.div_ceil(total).max(2) as u32;
     let len = total as usize / size_of::<Words>();
     let mut sums = sums_of(bench, shape)?;
@@ -114,7 +114,7 @@ fn again(
     Ok(timed.rate(quantity, total as f64 * f64::from(passes), bench))
 }
 
-fn shared(bench: &Bench<'_>) -> Result<Ceiling, CeilingError> {
+fn shared(bench: &Bench<'_>) -> Result<Ceiling, BenchError> {
     let shape = bench.per_multiprocessor(1, SHARED_BLOCK);
     let blocks = shape.grid[0];
     let of_pass = blocks * u64::from(SHARED_BLOCK) * (UNROLL * size_of::<Words>()) as u64;
@@ -132,11 +132,11 @@ fn shared(bench: &Bench<'_>) -> Result<Ceiling, CeilingError> {
     ))
 }
 
-fn sums_of(bench: &Bench<'_>, shape: Shape) -> Result<Buffer<u32>, CeilingError> {
+fn sums_of(bench: &Bench<'_>, shape: Shape) -> Result<Buffer<u32>, BenchError> {
     let warps = shape.grid[0] * shape.block_threads() / u64::from(WARP);
     Ok(bench.device.buffer_filled(warps as usize, 0)?)
 }
 
-fn wrapping_sum(sums: &Buffer<u32>) -> Result<u32, CeilingError> {
+fn wrapping_sum(sums: &Buffer<u32>) -> Result<u32, BenchError> {
     Ok(sums.to_vec()?.into_iter().fold(0, u32::wrapping_add))
 }

@@ -4,7 +4,7 @@ use cuda_std::launch::Entry;
 use kernels_gpu::ceilings::chase::{SHARED_ELEMENTS, chase, chase_shared};
 
 use super::bench::Bench;
-use super::{Ceiling, CeilingError, Quantity};
+use super::{BenchError, Ceiling, Quantity};
 use crate::driver::Shape;
 
 /// Bytes of a cache line.
@@ -19,7 +19,7 @@ const L1: usize = 32 << 10;
 /// As much as the emulator has time for.
 const EMULATED: usize = 64 << 10;
 
-pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Ceiling>, CeilingError> {
+pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Ceiling>, BenchError> {
     let emulated = bench.device.facts().is_emulated();
     let bytes = |bytes: usize| if emulated { bytes.min(EMULATED) } else { bytes };
     let in_lines = |bytes: usize| cycle(bytes / LINE, LINE / ELEMENT);
@@ -63,7 +63,7 @@ fn time(
     quantity: Quantity,
     entry: Entry<chase>,
     next: &[u32],
-) -> Result<Ceiling, CeilingError> {
+) -> Result<Ceiling, BenchError> {
     const NANOSECONDS: f64 = 1e9;
 
     let loads = bench.effort.loads;

@@ -5,7 +5,7 @@ use kernels_gpu::ceilings::WARP;
 use kernels_gpu::ceilings::stream::*;
 
 use super::bench::{Bench, Timed, highest};
-use super::{Ceiling, CeilingError, Quantity};
+use super::{BenchError, Ceiling, Quantity};
 use crate::driver::{Buffer, Shape};
 
 /// The factor of `scale` and `triad`.
@@ -33,7 +33,7 @@ macro_rules! variants {
     };
 }
 
-pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Ceiling>, CeilingError> {
+pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Ceiling>, BenchError> {
     use Quantity::*;
 
     let mut arrays = Arrays::new(bench)?;
@@ -67,16 +67,16 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Ceiling>, CeilingError> {
 }
 
 /// The arrays of all kernels. `x` and `z` hold the pattern.
-struct Arrays {
-    vectors: u64,
-    x: Buffer<Vector>,
+pub(crate) struct Arrays {
+    pub(crate) vectors: u64,
+    pub(crate) x: Buffer<Vector>,
     z: Buffer<Vector>,
-    y: Buffer<Vector>,
+    pub(crate) y: Buffer<Vector>,
     sums: Buffer<u32>,
 }
 
 impl Arrays {
-    fn new(bench: &Bench<'_>) -> Result<Arrays, CeilingError> {
+    pub(crate) fn new(bench: &Bench<'_>) -> Result<Arrays, BenchError> {
         let vectors = bench.effort.elements / ELEMENTS;
         let warps = GRIDS.iter().map(|&grid| {
             let shape = shape(bench, grid, 1, vectors);
@@ -111,7 +111,7 @@ impl Arrays {
         variants: &Variants<read_u1>,
         expected: u32,
         bytes: f64,
-    ) -> Result<Option<Ceiling>, CeilingError> {
+    ) -> Result<Option<Ceiling>, BenchError> {
         let mut ceilings = Vec::new();
         for (entry, shape) in launches(bench, variants, self.vectors) {
             self.sums.poison()?;
@@ -133,7 +133,7 @@ impl Arrays {
         variants: &Variants<S>,
         expected: u32,
         arguments: fn(&mut Arrays) -> S::Arguments<'_>,
-    ) -> Result<Option<Ceiling>, CeilingError> {
+    ) -> Result<Option<Ceiling>, BenchError> {
         let mut ceilings = Vec::new();
         for (entry, shape) in launches(bench, variants, self.vectors) {
             self.y.poison()?;
@@ -146,13 +146,14 @@ impl Arrays {
         Ok(highest(ceilings))
     }
 
-    /// Adds up the words of `y`, with the kernel that `read` has checked.
-    fn check(
+    /// Fails where the words of `y` do not add up to `expected`. The kernel that adds them is one of
+    /// those that `read` checks.
+    pub(crate) fn check(
         &mut self,
         bench: &Bench<'_>,
         timed: &Timed,
         expected: u32,
-    ) -> Result<(), CeilingError> {
+    ) -> Result<(), BenchError> {
         let shape = shape(bench, Some(8), 1, self.vectors);
         let prepared = bench.device.prepare(read_u1::entry(), shape)?;
         self.sums.poison()?;
@@ -186,7 +187,7 @@ fn shape(bench: &Bench<'_>, grid: Option<u32>, unroll: u32, vectors: u64) -> Sha
 }
 
 /// The wrapping sum of what the launch's warps wrote.
-fn sum_of(sums: &Buffer<u32>, shape: Shape) -> Result<u32, CeilingError> {
+fn sum_of(sums: &Buffer<u32>, shape: Shape) -> Result<u32, BenchError> {
     let warps = shape.grid[0] * shape.block_threads() / u64::from(WARP);
     let mut of_warps = vec![0; warps as usize];
     sums.read(0, &mut of_warps)?;
@@ -194,7 +195,7 @@ fn sum_of(sums: &Buffer<u32>, shape: Shape) -> Result<u32, CeilingError> {
 }
 
 /// The wrapping sum of the words of `n` elements, on all cores of the host.
-fn wrapping_sum(n: usize, element: impl Fn(usize) -> f32 + Sync) -> u32 {
+pub(crate) fn wrapping_sum(n: usize, element: impl Fn(usize) -> f32 + Sync) -> u32 {
     let cores = simt::cores();
     let part = n.div_ceil(cores);
     let sum = |core: usize| {

@@ -4,17 +4,17 @@
 //! Each figure is that of the fastest of several launches of kernels that do nothing else
 //! (`kernels_gpu::ceilings`), by the median of its times, with every launch's output checked.
 
-mod arithmetic;
-mod bench;
+pub(crate) mod arithmetic;
+pub(crate) mod bench;
 mod caches;
 mod latency;
-mod memory;
+pub(crate) mod memory;
 mod quantity;
 mod store;
 
 use serde::{Deserialize, Serialize};
 
-pub use bench::{CeilingError, Effort};
+pub use bench::{BenchError, Effort};
 pub use quantity::{Quantity, Unit};
 pub use store::{Key, StoreError, cache_path, load, save};
 
@@ -42,6 +42,8 @@ pub struct Ceiling {
     pub clock_hz: Option<f64>,
     /// Cycles of that clock, for a latency.
     pub cycles: Option<f64>,
+    /// What ran it.
+    pub device: String,
 }
 
 impl Ceiling {
@@ -88,7 +90,7 @@ impl Ceilings {
         device: &Device,
         effort: &Effort,
         mut progress: impl FnMut(&str),
-    ) -> Result<Ceilings, CeilingError> {
+    ) -> Result<Ceilings, BenchError> {
         let began = jiff::Timestamp::now().to_string();
         let bench = Bench::new(device, effort)?;
         progress("memory");

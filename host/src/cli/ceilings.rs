@@ -5,13 +5,15 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use serde_json::json;
 
-use super::console::{Console, Target};
+use super::console::Console;
 use super::lists::element_count;
+use super::output::target;
 use super::{Failure, cannot_write, driver_failure, is_standard};
-use crate::ceilings::{CeilingError, Ceilings, Effort, cache_path, save};
+use crate::ceilings::{BenchError, Ceilings, Effort, cache_path, load, save};
 use crate::driver::{Device, DeviceChoice};
-use crate::report::{Format, ceilings_csv, ceilings_json, ceilings_markdown, ceilings_table};
+use crate::report::{Format, RunFacts, ceilings_json, ceilings_table};
 
 #[derive(Args)]
 pub(super) struct Arguments {
@@ -45,13 +47,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut effort = Effort::of(&device);
     effort.elements = arguments.n.unwrap_or(effort.elements);
     effort.runs.timed = arguments.runs.unwrap_or(effort.runs.timed);
-    let standard = arguments.output.as_deref().is_some_and(is_standard);
-    let target = if standard {
-        Target::Stderr
-    } else {
-        Target::Stdout
-    };
-    let console = Console::new(target, 4);
+    let outputs: Vec<PathBuf> = arguments.output.iter().cloned().collect();
+    let console = Console::new(target(false, &outputs), 4);
 
     let ceilings = Ceilings::measure(&device, &effort, |step| {
         console.begin(step.to_owned());
@@ -62,7 +59,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     console.say(&ceilings_table(&ceilings));
     if let Some(path) = &arguments.output {
         let format = arguments.format.unwrap_or_else(|| Format::of(path));
-        write(&ceilings, path, format).map_err(|error| cannot_write(path, &error))?;
+        write(&ceilings, &device, path, format).map_err(|error| cannot_write(path, &error))?;
     }
     // The emulator's roofs are measured by each command that needs them.
     match cache_path(device.facts()) {
@@ -75,24 +72,65 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-fn write(ceilings: &Ceilings, path: &Path, format: Format) -> io::Result<()> {
+/// The ceilings in `file`, or else those that were kept for the device, or else measured now; those
+/// of a GPU are then kept.
+pub(super) fn ceilings_for(
+    device: &Device,
+    file: Option<&Path>,
+    console: &Console,
+) -> Result<Ceilings, Failure> {
+    if let Some(file) = file {
+        return load(file, device.facts()).map_err(Failure::failed);
+    }
+    let kept = cache_path(device.facts()).filter(|_| !device.facts().is_emulated());
+    // Whatever is wrong with what was kept, measuring again mends it.
+    if let Some(found) = kept
+        .as_ref()
+        .and_then(|path| load(path, device.facts()).ok())
+    {
+        return Ok(found);
+    }
+    console.say("Measuring the device's ceilings first");
+    let ceilings = Ceilings::measure(device, &Effort::of(device), |step| {
+        console.begin(step.to_owned());
+    });
+    let ceilings = ceilings.map_err(failure)?;
+    if let Some(path) = kept
+        && let Err(error) = save(&ceilings, &path)
+    {
+        console.warn(&error.to_string());
+    }
+    Ok(ceilings)
+}
+
+fn write(ceilings: &Ceilings, device: &Device, path: &Path, format: Format) -> io::Result<()> {
     let mut output: Box<dyn Write> = if is_standard(path) {
         Box::new(io::stdout())
     } else {
         Box::new(BufWriter::new(File::create(path)?))
     };
-    match format {
-        Format::Csv => ceilings_csv(ceilings, &mut output)?,
-        Format::Json => ceilings_json(ceilings, &mut output)?,
-        Format::Markdown => ceilings_markdown(ceilings, &mut output)?,
+    if format == Format::Json {
+        ceilings_json(ceilings, &mut output)?;
+    } else {
+        let run = RunFacts::now(
+            std::env::args().collect(),
+            device.facts().clone(),
+            json!({}),
+        );
+        let mut report = format.begin(&mut output, &run)?;
+        ceilings
+            .ceilings
+            .iter()
+            .try_for_each(|row| report.row(row))?;
+        report.finish()?;
     }
     output.flush()
 }
 
-fn failure(error: CeilingError) -> Failure {
+fn failure(error: BenchError) -> Failure {
     match error {
-        CeilingError::Driver(error) => driver_failure(error),
-        CeilingError::TooLittle { .. } => Failure::Usage(error.to_string()),
+        BenchError::Driver(error) => driver_failure(error),
+        BenchError::TooLittle { .. } => Failure::Usage(error.to_string()),
         _ => Failure::failed(error),
     }
 }

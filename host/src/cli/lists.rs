@@ -4,6 +4,7 @@ use clap::ValueEnum;
 use kernels_gpu::polynomial::{Form, WIDTHS};
 
 use crate::model::Precision;
+use crate::sweep::occupancy::Studied;
 
 /// `--kernel`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -45,6 +46,47 @@ impl Dtype {
         };
         each_once(dtypes.iter().map(precision).collect())
     }
+}
+
+/// `--kernel` of an occupancy study
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Study {
+    /// y = x: bound by memory.
+    Copy,
+    /// Chains of fused multiply-adds of f32: bound by arithmetic.
+    Fma,
+}
+
+impl From<Study> for Studied {
+    fn from(study: Study) -> Studied {
+        match study {
+            Study::Copy => Studied::Copy,
+            Study::Fma => Studied::Fma,
+        }
+    }
+}
+
+/// `sm_90`, `compute_90` or `90`.
+pub(super) fn arch(text: &str) -> Result<u32, String> {
+    let number = text
+        .strip_prefix("sm_")
+        .or_else(|| text.strip_prefix("compute_"))
+        .unwrap_or(text);
+    number
+        .parse()
+        .map_err(|_| "an architecture such as sm_90 is needed".to_owned())
+}
+
+/// Bytes: digits, or with the unit KiB.
+pub(super) fn bytes(text: &str) -> Result<u32, String> {
+    let (number, unit) = match text.strip_suffix("KiB") {
+        Some(number) => (number, 1024),
+        None => (text, 1),
+    };
+    let number: Option<u32> = number.trim_end().parse().ok();
+    number
+        .and_then(|number| number.checked_mul(unit))
+        .ok_or_else(|| "a number of bytes is needed, or of KiB such as 48KiB".to_owned())
 }
 
 /// A number of elements: digits, or a power of two such as `2^26`. At least 1.
@@ -103,6 +145,15 @@ mod tests {
         assert_eq!(element_count("2^0"), Ok(1));
         for text in ["0", "", "-1", "2^64", "3^2", "2^", "1e6", "2^2^2"] {
             assert!(element_count(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn bytes_may_be_kibibytes() {
+        assert_eq!(bytes("48KiB"), Ok(48 << 10));
+        assert_eq!(bytes("128"), Ok(128));
+        for text in ["", "KiB", "-1", "48kB", "1.5KiB", "4194304KiB"] {
+            assert!(bytes(text).is_err(), "{text}");
         }
     }
 

@@ -1,11 +1,14 @@
 //! The command line: arguments in, library calls, text out.
 
 mod ceilings;
+mod charts;
 mod console;
 mod device;
 mod kernels;
 mod lists;
 mod new;
+mod occupancy;
+mod output;
 mod roofline;
 
 use std::fmt;
@@ -30,6 +33,8 @@ enum Command {
     Roofline(Box<roofline::Arguments>),
     /// Measure what the device does at most: memory, caches, arithmetic, latencies.
     Ceilings(ceilings::Arguments),
+    /// Occupancy: computed for any architecture, or measured against speed and work in flight.
+    Occupancy(Box<occupancy::Arguments>),
     /// List the embedded kernels with their registers and occupancy, or show the code of one.
     Kernels(kernels::Arguments),
     /// Show what devices there are, or why there is none.
@@ -80,6 +85,7 @@ pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Roofline(arguments) => roofline::run(&arguments),
         Command::Ceilings(arguments) => ceilings::run(&arguments),
+        Command::Occupancy(arguments) => occupancy::run(&arguments),
         Command::Kernels(arguments) => kernels::run(&arguments),
         Command::Device => device::run(),
         Command::New(arguments) => new::run(&arguments),

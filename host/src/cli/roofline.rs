@@ -1,19 +1,19 @@
 //! `ridgepoint roofline`
 
-use std::fs::File;
-use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 
 use clap::Args;
+use serde_json::json;
 
-use super::console::{Console, Target};
+use super::charts::{ChartFiles, chart_path};
+use super::console::Console;
 use super::lists::{Dtype, Kernel, each_once, element_count, finite, vector};
-use super::{Failure, cannot_write, driver_failure, is_standard};
+use super::output::{Outputs, target, watch_for_interrupt};
+use super::{Failure, driver_failure};
 use crate::driver::{Device, DeviceChoice};
 use crate::measure::Runs;
-use crate::report::{Chart, ChartFormat, Format, Report, RunFacts, terminal};
+use crate::report::{Chart, Format, RunFacts, terminal};
 use crate::sweep::{Axes, GridSize, Record, Settings, Sweep, SweepError};
 
 /// Threads that run in step: a block that is no multiple of it leaves lanes idle.
@@ -123,38 +123,32 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         x: arguments.x,
     };
     let mut sweep = Sweep::new(&device, &axes, settings).map_err(sweep_failure)?;
-    let console = Console::new(arguments.target(), sweep.points().len() as u64);
+    let target = target(arguments.quiet, &arguments.output);
+    let console = Console::new(target, sweep.points().len() as u64);
     warn_of_partial_warps(&axes, &console);
 
-    let facts = RunFacts::now(std::env::args().collect(), device.facts().clone(), settings);
-    let charts = arguments.open_charts()?;
-    let mut outputs = arguments.open_outputs(&facts)?;
+    let facts = RunFacts::now(
+        std::env::args().collect(),
+        device.facts().clone(),
+        json!({"warmup": arguments.warmup, "runs": arguments.runs, "x": arguments.x}),
+    );
+    let charts = ChartFiles::open(&arguments.plot)?;
+    let mut outputs = Outputs::open(&arguments.output, arguments.format, &facts)?;
 
     introduce(&console, &device, &sweep, &axes);
     let mut records = Vec::new();
     let ended = measure_all(&mut sweep, &mut outputs, &console, &mut records);
     console.finish();
-    let closed = outputs.iter_mut().try_for_each(Output::finish);
+    let closed = outputs.finish();
     if !records.is_empty() {
         console.say(&format!("\n{}", terminal::summary(&records)));
-        for output in outputs.iter().filter(|output| !output.is_standard()) {
-            console.say(&format!(
-                "{} rows: {}",
-                records.len(),
-                output.path.display()
-            ));
-        }
+        outputs.announce(records.len(), &console);
         let chart = Chart {
             device: device.facts(),
             roofs: sweep.roofs(),
             records: &records,
         };
-        for (path, format, file) in charts {
-            chart
-                .write(format, file)
-                .map_err(|error| cannot_write(path, &*error))?;
-            console.say(&format!("Chart: {}", path.display()));
-        }
+        charts.write(&console, |format, file| chart.write(format, file))?;
     }
     ended.and(closed)
 }
@@ -162,7 +156,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 /// Measures point after point, and writes each row before the next point begins.
 fn measure_all(
     sweep: &mut Sweep<'_>,
-    outputs: &mut [Output<'_>],
+    outputs: &mut Outputs<'_, Record>,
     console: &Console,
     records: &mut Vec<Record>,
 ) -> Result<(), Failure> {
@@ -173,54 +167,12 @@ fn measure_all(
         }
         console.begin(point.to_string());
         let record = sweep.measure(&point).map_err(sweep_failure)?;
-        for output in &mut *outputs {
-            output.row(&record, records.len())?;
-        }
+        outputs.row(&record, records.len())?;
         console.say(&terminal::point(&record));
         console.step();
         records.push(record);
     }
     Ok(())
-}
-
-/// A file that rows go to.
-struct Output<'a> {
-    path: &'a Path,
-    report: Box<dyn Report>,
-}
-
-impl<'a> Output<'a> {
-    fn open(path: &'a Path, format: Format, run: &RunFacts) -> Result<Self, Failure> {
-        let begin = || -> io::Result<Box<dyn Report>> {
-            if is_standard(path) {
-                format.begin(io::stdout(), run)
-            } else {
-                format.begin(File::create(path)?, run)
-            }
-        };
-        let report = begin().map_err(|error| cannot_write(path, &error))?;
-        Ok(Output { path, report })
-    }
-
-    fn row(&mut self, record: &Record, before: usize) -> Result<(), Failure> {
-        self.report.row(record).map_err(|error| {
-            Failure::Failed(format!(
-                "cannot write row {} to {}: {error}; the {before} rows before it are in the file",
-                before + 1,
-                self.path.display()
-            ))
-        })
-    }
-
-    fn finish(&mut self) -> Result<(), Failure> {
-        self.report
-            .finish()
-            .map_err(|error| cannot_write(self.path, &error))
-    }
-
-    fn is_standard(&self) -> bool {
-        is_standard(self.path)
-    }
 }
 
 impl Arguments {
@@ -239,33 +191,6 @@ impl Arguments {
             grids: each_once(self.grid.clone()),
             k: each_once(self.k.clone()),
         }
-    }
-
-    fn target(&self) -> Target {
-        if self.quiet {
-            Target::Nothing
-        } else if self.output.iter().any(|path| is_standard(path)) {
-            Target::Stderr
-        } else {
-            Target::Stdout
-        }
-    }
-
-    fn open_outputs(&self, run: &RunFacts) -> Result<Vec<Output<'_>>, Failure> {
-        let open = |path| {
-            let format = self.format.unwrap_or_else(|| Format::of(path));
-            Output::open(path, format, run)
-        };
-        self.output.iter().map(PathBuf::as_path).map(open).collect()
-    }
-
-    fn open_charts(&self) -> Result<Vec<(&Path, ChartFormat, File)>, Failure> {
-        let open = |path| {
-            let format = ChartFormat::of(path).unwrap_or(ChartFormat::Svg);
-            let file = File::create(path).map_err(|error| cannot_write(path, &error))?;
-            Ok((path, format, file))
-        };
-        self.plot.iter().map(PathBuf::as_path).map(open).collect()
     }
 }
 
@@ -294,28 +219,6 @@ fn warn_of_partial_warps(axes: &Axes, console: &Console) {
              warp has idle lanes"
         ));
     }
-}
-
-fn chart_path(text: &str) -> Result<PathBuf, String> {
-    let path = PathBuf::from(text);
-    match ChartFormat::of(&path) {
-        Some(_) => Ok(path),
-        None => Err("the name must end in .svg or .png".to_owned()),
-    }
-}
-
-/// The flag that Ctrl-C sets: the sweep ends after the point that runs.
-fn watch_for_interrupt() -> Result<Arc<AtomicBool>, Failure> {
-    let interrupted = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&interrupted);
-    ctrlc::set_handler(move || {
-        if flag.swap(true, Ordering::Relaxed) {
-            // A second Ctrl-C does not wait for the point.
-            std::process::exit(130);
-        }
-    })
-    .map_err(|error| Failure::Failed(format!("cannot watch for Ctrl-C: {error}")))?;
-    Ok(interrupted)
 }
 
 fn sweep_failure(error: SweepError) -> Failure {

@@ -1,9 +1,13 @@
 //! Roofline arithmetic: pure functions.
 
+#[cfg(feature = "cli")]
+mod occupancy;
 mod peaks;
 mod roofline;
 mod units;
 
+#[cfg(feature = "cli")]
+pub use occupancy::{OccupancyRow, Relief};
 pub use peaks::{Arithmetic, Datasheet, lanes_per_multiprocessor};
 pub use roofline::{Limit, Roof, Roofs};
 pub use units::{BytesPerSec, FlopsPerByte, FlopsPerSec};

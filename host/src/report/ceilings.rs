@@ -4,32 +4,31 @@ use std::io::{self, Write};
 
 use comfy_table::{CellAlignment, Table, presets};
 
+use super::{Column, Row};
 use crate::ceilings::{Ceiling, Ceilings, Unit};
 
-/// Name and text of a column.
-type Column = (&'static str, fn(&Ceiling) -> String);
-
-/// The columns of the rows for programs; `value` and `datasheet` are in `unit`.
-const COLUMNS: [Column; 10] = [
-    ("quantity", |row| row.quantity.name().to_owned()),
-    ("value", |row| format!("{:e}", row.value)),
-    ("unit", |row| unit(row.unit).to_owned()),
-    ("datasheet", |row| {
-        optional(row.datasheet, |it| format!("{it:e}"))
-    }),
-    ("percent", |row| {
-        optional(row.percent(), |it| format!("{it:.2}"))
-    }),
-    ("cycles", |row| {
-        optional(row.cycles, |it| format!("{it:.1}"))
-    }),
-    ("clock_mhz", |row| {
-        optional(row.clock_hz, |it| format!("{:.0}", it / 1e6))
-    }),
-    ("median_ms", |row| format!("{:.6}", row.median_ms)),
-    ("rms_percent", |row| format!("{:.3}", row.rms_percent)),
-    ("variant", |row| row.variant.clone()),
-];
+/// `value` and `datasheet` are in `unit`.
+impl Row for Ceiling {
+    const COLUMNS: &[Column<Self>] = &[
+        ("quantity", |row| row.quantity.name().to_owned()),
+        ("value", |row| format!("{:e}", row.value)),
+        ("unit", |row| unit(row.unit).to_owned()),
+        ("datasheet", |row| {
+            text(row.datasheet, |it| format!("{it:e}"))
+        }),
+        ("percent", |row| {
+            text(row.percent(), |it| format!("{it:.2}"))
+        }),
+        ("cycles", |row| text(row.cycles, |it| format!("{it:.1}"))),
+        ("clock_mhz", |row| {
+            text(row.clock_hz, |it| format!("{:.0}", it / 1e6))
+        }),
+        ("median_ms", |row| format!("{:.6}", row.median_ms)),
+        ("rms_percent", |row| format!("{:.3}", row.rms_percent)),
+        ("variant", |row| row.variant.clone()),
+        ("device", |row| row.device.clone()),
+    ];
+}
 
 /// A table for a terminal, and another of the caches' plateaus.
 pub fn ceilings_table(ceilings: &Ceilings) -> String {
@@ -49,10 +48,10 @@ pub fn ceilings_table(ceilings: &Ceilings) -> String {
         table.add_row([
             row.quantity.name().to_owned(),
             row.unit.text(row.value),
-            optional(row.datasheet, |value| row.unit.text(value)),
-            optional(row.percent(), |value| format!("{value:.1}")),
-            optional(row.cycles, |value| format!("{value:.1}")),
-            optional(row.clock_hz, |value| format!("{:.0}", value / 1e6)),
+            text(row.datasheet, |value| row.unit.text(value)),
+            text(row.percent(), |value| format!("{value:.1}")),
+            text(row.cycles, |value| format!("{value:.1}")),
+            text(row.clock_hz, |value| format!("{:.0}", value / 1e6)),
             format!("{:.2}", row.rms_percent),
             row.variant.clone(),
         ]);
@@ -81,34 +80,6 @@ pub fn ceilings_table(ceilings: &Ceilings) -> String {
     )
 }
 
-/// Comma-separated values: a row a ceiling.
-///
-/// # Errors
-/// They could not be written.
-pub fn ceilings_csv(ceilings: &Ceilings, output: impl Write) -> io::Result<()> {
-    let mut writer = csv::Writer::from_writer(output);
-    writer.write_record(COLUMNS.iter().map(|(name, _)| *name).chain(["device"]))?;
-    for row in &ceilings.ceilings {
-        writer.write_record(cells(row, ceilings))?;
-    }
-    writer.flush()
-}
-
-/// A Markdown table with the rows of [`ceilings_csv`].
-///
-/// # Errors
-/// It could not be written.
-pub fn ceilings_markdown(ceilings: &Ceilings, mut output: impl Write) -> io::Result<()> {
-    let names: Vec<&str> = COLUMNS.iter().map(|(name, _)| *name).collect();
-    writeln!(output, "| {} | device |", names.join(" | "))?;
-    writeln!(output, "|{}", "---|".repeat(names.len() + 1))?;
-    for row in &ceilings.ceilings {
-        let cells: Vec<String> = cells(row, ceilings).collect();
-        writeln!(output, "| {} |", cells.join(" | "))?;
-    }
-    Ok(())
-}
-
 /// One object with all that is known; [`crate::ceilings::load`] reads it.
 ///
 /// # Errors
@@ -116,11 +87,6 @@ pub fn ceilings_markdown(ceilings: &Ceilings, mut output: impl Write) -> io::Res
 pub fn ceilings_json(ceilings: &Ceilings, mut output: impl Write) -> io::Result<()> {
     serde_json::to_writer_pretty(&mut output, ceilings)?;
     writeln!(output)
-}
-
-fn cells<'a>(row: &'a Ceiling, ceilings: &'a Ceilings) -> impl Iterator<Item = String> + 'a {
-    let device = ceilings.key.device.clone();
-    COLUMNS.iter().map(|(_, text)| text(row)).chain([device])
 }
 
 fn unit(unit: Unit) -> &'static str {
@@ -132,7 +98,7 @@ fn unit(unit: Unit) -> &'static str {
     }
 }
 
-fn optional(value: Option<f64>, text: impl Fn(f64) -> String) -> String {
+fn text(value: Option<f64>, text: impl Fn(f64) -> String) -> String {
     value.map_or_else(String::new, text)
 }
 

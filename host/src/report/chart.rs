@@ -1,58 +1,19 @@
 //! The roofline chart: rate against arithmetic intensity, both logarithmic, under the roofs.
 
 use std::collections::BTreeMap;
-use std::error::Error;
 use std::io::Write;
-use std::path::Path;
-use std::sync::Once;
 
 use plotters::coord::Shift;
-
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
+use super::canvas::{self, ChartError, ChartFormat, FONT, PALETTE, Picture, headed, mark, plain};
 use crate::driver::Facts;
 use crate::model::{Limit, Precision, Roofs};
 use crate::sweep::{Record, Series, by_series};
 
-const WIDTH: u32 = 1200;
-const HEIGHT: u32 = 760;
-const FONT: &str = "sans-serif";
-
-/// Colours that remain apart for colour-blind readers: M. Okabe and K. Ito, "Color Universal
-/// Design", 2008.
-const PALETTE: [RGBColor; 7] = [
-    RGBColor(0, 114, 178),
-    RGBColor(213, 94, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
-    RGBColor(230, 159, 0),
-    RGBColor(86, 180, 233),
-    RGBColor(0, 0, 0),
-];
-
 /// Roofs are drawn in these, one for each precision.
 const ROOF_COLOURS: [RGBColor; 2] = [RGBColor(60, 60, 60), RGBColor(150, 150, 150)];
-
-/// The file format of a chart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ChartFormat {
-    /// Vector graphics.
-    Svg,
-    /// Pixels.
-    Png,
-}
-
-impl ChartFormat {
-    /// The format that a file's name asks for by its ending.
-    pub fn of(path: &Path) -> Option<ChartFormat> {
-        match path.extension()?.to_str()? {
-            "svg" => Some(ChartFormat::Svg),
-            "png" => Some(ChartFormat::Png),
-            _ => None,
-        }
-    }
-}
 
 /// What a chart shows.
 pub struct Chart<'a> {
@@ -64,7 +25,7 @@ pub struct Chart<'a> {
     pub records: &'a [Record],
 }
 
-type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
+type Result<T> = std::result::Result<T, ChartError>;
 type Plot<'a, B> = ChartContext<
     'a,
     B,
@@ -79,72 +40,8 @@ impl Chart<'_> {
     ///
     /// # Errors
     /// There are no records, or the output cannot be written.
-    pub fn write(&self, format: ChartFormat, mut output: impl Write) -> Result<()> {
-        register_font();
-        match format {
-            ChartFormat::Svg => {
-                let mut text = String::new();
-                self.draw(
-                    &SVGBackend::with_string(&mut text, (WIDTH, HEIGHT)).into_drawing_area(),
-                )?;
-                output.write_all(text.as_bytes())?;
-            }
-            ChartFormat::Png => {
-                let mut pixels = vec![0; (WIDTH * HEIGHT * 3) as usize];
-                self.draw(
-                    &BitMapBackend::with_buffer(&mut pixels, (WIDTH, HEIGHT)).into_drawing_area(),
-                )?;
-                let mut encoder = png::Encoder::new(&mut output, WIDTH, HEIGHT);
-                encoder.set_color(png::ColorType::Rgb);
-                encoder.write_header()?.write_image_data(&pixels)?;
-            }
-        }
-        output.flush()?;
-        Ok(())
-    }
-
-    fn draw<B: DrawingBackend>(&self, area: &DrawingArea<B, Shift>) -> Result<()>
-    where
-        B::ErrorType: 'static,
-    {
-        let frame = Frame::around(self).ok_or("there are no records to draw")?;
-        area.fill(&WHITE)?;
-        let (heading, body) = area.split_vertically(64);
-        heading.draw_text(&self.title(), &(FONT, 26).into_text_style(area), (20, 10))?;
-        let style = (FONT, 16)
-            .into_text_style(area)
-            .color(&RGBColor(90, 90, 90));
-        heading.draw_text(&self.subtitle(), &style, (20, 40))?;
-        let mut plot = ChartBuilder::on(&body)
-            .margin(16)
-            .margin_right(28)
-            .x_label_area_size(48)
-            .y_label_area_size(80)
-            .build_cartesian_2d(
-                (frame.x.0..frame.x.1).log_scale(),
-                (frame.y.0..frame.y.1).log_scale(),
-            )?;
-        plot.configure_mesh()
-            .x_desc("arithmetic intensity, FLOP/byte")
-            .y_desc("GFLOP/s")
-            .axis_desc_style((FONT, 18))
-            .label_style((FONT, 15))
-            .x_label_formatter(&plain)
-            .y_label_formatter(&plain)
-            .light_line_style(RGBColor(240, 240, 240))
-            .draw()?;
-        for ((precision, roofs), colour) in self.roofs.iter().zip(ROOF_COLOURS) {
-            self.draw_roofs(&mut plot, &frame, *precision, roofs, colour)?;
-        }
-        self.draw_series(&mut plot)?;
-        plot.configure_series_labels()
-            .position(SeriesLabelPosition::LowerRight)
-            .label_font((FONT, 15))
-            .background_style(WHITE.mix(0.9))
-            .border_style(RGBColor(200, 200, 200))
-            .draw()?;
-        area.present()?;
-        Ok(())
+    pub fn write(&self, format: ChartFormat, output: impl Write) -> Result<()> {
+        canvas::write(self, format, output)
     }
 
     fn draw_roofs<'a, B: DrawingBackend + 'a>(
@@ -253,6 +150,46 @@ impl Chart<'_> {
     }
 }
 
+impl Picture for Chart<'_> {
+    fn draw<B: DrawingBackend>(&self, area: &DrawingArea<B, Shift>) -> Result<()>
+    where
+        B::ErrorType: 'static,
+    {
+        let frame = Frame::around(self).ok_or("there are no records to draw")?;
+        let body = headed(area, &self.title(), &self.subtitle())?;
+        let mut plot = ChartBuilder::on(&body)
+            .margin(16)
+            .margin_right(28)
+            .x_label_area_size(48)
+            .y_label_area_size(80)
+            .build_cartesian_2d(
+                (frame.x.0..frame.x.1).log_scale(),
+                (frame.y.0..frame.y.1).log_scale(),
+            )?;
+        plot.configure_mesh()
+            .x_desc("arithmetic intensity, FLOP/byte")
+            .y_desc("GFLOP/s")
+            .axis_desc_style((FONT, 18))
+            .label_style((FONT, 15))
+            .x_label_formatter(&plain)
+            .y_label_formatter(&plain)
+            .light_line_style(RGBColor(240, 240, 240))
+            .draw()?;
+        for ((precision, roofs), colour) in self.roofs.iter().zip(ROOF_COLOURS) {
+            self.draw_roofs(&mut plot, &frame, *precision, roofs, colour)?;
+        }
+        self.draw_series(&mut plot)?;
+        plot.configure_series_labels()
+            .position(SeriesLabelPosition::LowerRight)
+            .label_font((FONT, 15))
+            .background_style(WHITE.mix(0.9))
+            .border_style(RGBColor(200, 200, 200))
+            .draw()?;
+        area.present()?;
+        Ok(())
+    }
+}
+
 /// The ranges of the two axes.
 struct Frame {
     x: (f64, f64),
@@ -295,26 +232,6 @@ impl Frame {
     }
 }
 
-/// One of four shapes, so that curves are told apart without their colour.
-fn mark<B: DrawingBackend>(
-    at: (i32, i32),
-    kind: usize,
-    colour: RGBColor,
-) -> DynElement<'static, B, (i32, i32)> {
-    const SIZE: i32 = 5;
-    let (x, y) = at;
-    match kind % 4 {
-        0 => Circle::new(at, SIZE, colour.filled()).into_dyn(),
-        1 => TriangleMarker::new(at, SIZE + 1, colour.filled()).into_dyn(),
-        2 => Rectangle::new(
-            [(x - SIZE + 1, y - SIZE + 1), (x + SIZE - 1, y + SIZE - 1)],
-            colour.filled(),
-        )
-        .into_dyn(),
-        _ => Cross::new(at, SIZE, colour.stroke_width(3)).into_dyn(),
-    }
-}
-
 /// A curve's name: its kernel, and what of its launch is not the same for all curves.
 fn label(series: &Series, all: &[Series]) -> String {
     let differs = |value: fn(&Series) -> String| all.iter().any(|one| value(one) != value(series));
@@ -332,19 +249,4 @@ fn label(series: &Series, all: &[Series]) -> String {
         }
     }
     label
-}
-
-fn plain(value: &f64) -> String {
-    format!("{value}")
-}
-
-/// Charts look the same on every machine because they bring their own font.
-fn register_font() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        for style in [FontStyle::Normal, FontStyle::Bold] {
-            // An invalid font would show in every test of a chart.
-            let _ = plotters::style::register_font(FONT, style, epaint_default_fonts::UBUNTU_LIGHT);
-        }
-    });
 }

@@ -2,6 +2,7 @@
 
 mod axes;
 mod check;
+pub mod occupancy;
 mod record;
 mod roofline;
 

@@ -85,17 +85,6 @@ unrolled! {
         });
 }
 
-/// As [`copy`], in blocks of at most 256 threads of which 6 are to fit on a multiprocessor at once:
-/// at most 40 registers a thread.
-///
-/// # Safety
-/// As for [`copy`].
-#[kernel(max_threads = 256, min_blocks = 6, instances(copy_u8_6blocks<8>))]
-pub unsafe fn copy_in_6_blocks<const UNROLL: usize>(x: &[Vector], y: *mut Vector) {
-    // SAFETY: the same contract.
-    unsafe { copy_tiles::<UNROLL>(x, y) };
-}
-
 /// Vector `i` of `x`.
 ///
 /// # Safety
