@@ -12,7 +12,7 @@ use super::console::Console;
 use super::lists::{Study, arch, bytes, each_once, element_count};
 use super::output::{Outputs, target, watch_for_interrupt};
 use super::{Failure, driver_failure};
-use crate::ceilings::{BenchError, Effort};
+use crate::ceilings::{BenchError, Ceilings, Effort};
 use crate::driver::{Device, DeviceChoice};
 use crate::model::OccupancyRow;
 use crate::report::{Format, OccupancyChart, RunFacts, model_table, study_summary, study_text};
@@ -154,9 +154,8 @@ fn measure(arguments: &Arguments) -> Result<(), Failure> {
     let charts = ChartFiles::open(&arguments.plot)?;
     let effort = arguments.effort(&device);
     let console = Console::new(target(arguments.quiet, paths), 0);
+    let mut sweep = OccupancySweep::new(&device, &arguments.axes(), &effort).map_err(failure)?;
     let ceilings = ceilings_for(&device, arguments.ceilings.as_deref(), &console)?;
-    let axes = arguments.axes();
-    let mut sweep = OccupancySweep::new(&device, &axes, &ceilings, &effort).map_err(failure)?;
     let console = Console::new(target(arguments.quiet, paths), sweep.points().len() as u64);
 
     let settings = json!({
@@ -171,7 +170,7 @@ fn measure(arguments: &Arguments) -> Result<(), Failure> {
         console.say("Emulated: the occupancy is a GPU's of sm_90; the times are this host's.");
     }
     let mut records = Vec::new();
-    let ended = measure_all(&mut sweep, &mut outputs, &console, &mut records);
+    let ended = measure_all(&mut sweep, &ceilings, &mut outputs, &console, &mut records);
     console.finish();
     let closed = outputs.finish();
     if !records.is_empty() {
@@ -190,6 +189,7 @@ fn measure(arguments: &Arguments) -> Result<(), Failure> {
 
 fn measure_all(
     sweep: &mut OccupancySweep<'_>,
+    ceilings: &Ceilings,
     outputs: &mut Outputs<'_, OccupancyRecord>,
     console: &Console,
     records: &mut Vec<OccupancyRecord>,
@@ -200,7 +200,7 @@ fn measure_all(
             return Err(Failure::Interrupted);
         }
         console.begin(point.to_string());
-        let record = sweep.measure(&point).map_err(failure)?;
+        let record = sweep.measure(&point, ceilings).map_err(failure)?;
         outputs.row(&record, records.len())?;
         console.say(&study_text(&record));
         console.step();

@@ -62,7 +62,6 @@ impl From<DriverError> for OccupancyError {
 /// An occupancy sweep whose memory is allocated.
 pub struct OccupancySweep<'d> {
     bench: Bench<'d>,
-    ceilings: &'d Ceilings,
     multiprocessor: Multiprocessor,
     points: Vec<OccupancyPoint>,
     arrays: Arrays,
@@ -71,15 +70,13 @@ pub struct OccupancySweep<'d> {
 }
 
 impl<'d> OccupancySweep<'d> {
-    /// Allocates for the points of `axes`, and leaves out those of which not one block fits on a
-    /// multiprocessor, where the axes do not name the shared memory themselves.
+    /// Checks every point of `axes`, and allocates.
     ///
     /// # Errors
     /// A point cannot run, there is no such kernel, or the memory does not suffice.
     pub fn new(
         device: &'d Device,
         axes: &OccupancyAxes,
-        ceilings: &'d Ceilings,
         effort: &'d Effort,
     ) -> Result<Self, OccupancyError> {
         if let Some(&ilp) = axes.ilp.iter().find(|ilp| !Studied::ILP.contains(ilp)) {
@@ -88,20 +85,15 @@ impl<'d> OccupancySweep<'d> {
         let bench = Bench::new(device, effort)?;
         let arrays = Arrays::new(&bench)?;
         let elements = arrays.vectors as usize * size_of::<Vector>() / size_of::<f32>();
-        let mut sweep = OccupancySweep {
+        let sweep = OccupancySweep {
             multiprocessor: multiprocessor(device)?,
-            points: Vec::new(),
+            points: axes.points(&device.facts().limits),
             copied: wrapping_sum(elements, pattern),
             bench,
-            ceilings,
             arrays,
         };
-        for point in axes.points(&device.facts().limits) {
-            match sweep.model(&point) {
-                Ok(_) => sweep.points.push(point),
-                Err(OccupancyError::Model { .. }) if axes.shared.is_none() => {}
-                Err(error) => return Err(error),
-            }
+        for point in &sweep.points {
+            sweep.model(point)?;
         }
         Ok(sweep)
     }
@@ -111,11 +103,15 @@ impl<'d> OccupancySweep<'d> {
         &self.points
     }
 
-    /// Times the point's kernel and checks its output.
+    /// Times the point's kernel, checks its output, and compares with the device's ceilings.
     ///
     /// # Errors
-    /// The driver's, or the output is wrong.
-    pub fn measure(&mut self, point: &OccupancyPoint) -> Result<OccupancyRecord, OccupancyError> {
+    /// The driver's, the output is wrong, or a ceiling is missing.
+    pub fn measure(
+        &mut self,
+        point: &OccupancyPoint,
+        ceilings: &Ceilings,
+    ) -> Result<OccupancyRecord, OccupancyError> {
         let model = self.model(point)?;
         let facts = self.bench.device.facts();
         let driver_blocks = match self.bench.device.compiled(entry_name(point)?)? {
@@ -144,8 +140,8 @@ impl<'d> OccupancySweep<'d> {
                 Studied::Fma => "GFLOP/s",
             },
             rate: rate / 1e9,
-            percent_ceiling: 100.0 * rate / self.ceiling(ceiling_of(point.kernel))?,
-            in_flight: self.in_flight(point, &model)?,
+            percent_ceiling: 100.0 * rate / value_of(ceilings, ceiling_of(point.kernel))?,
+            in_flight: self.in_flight(point, &model, ceilings)?,
             mean_ms: timed.time.mean,
             median_ms: timed.time.median,
             rms_percent: timed.time.rms_percent,
@@ -215,10 +211,11 @@ impl<'d> OccupancySweep<'d> {
         &self,
         point: &OccupancyPoint,
         model: &Occupancy,
+        ceilings: &Ceilings,
     ) -> Result<InFlight, OccupancyError> {
         let multiprocessors = f64::from(self.bench.device.facts().multiprocessors);
         let threads = f64::from(model.blocks * point.block);
-        let rate = self.ceiling(ceiling_of(point.kernel))? / 2.0 / multiprocessors;
+        let rate = value_of(ceilings, ceiling_of(point.kernel))? / 2.0 / multiprocessors;
         let (unit, latency, each) = match point.kernel {
             Studied::Copy => ("bytes", Quantity::MemoryLatency, size_of::<Vector>() as f64),
             // A multiply-add is two operations of the rate, and one in flight.
@@ -226,15 +223,15 @@ impl<'d> OccupancySweep<'d> {
         };
         Ok(InFlight {
             unit,
-            needed: self.ceiling(latency)? * rate,
+            needed: value_of(ceilings, latency)? * rate,
             provided: threads * f64::from(point.ilp) * each,
         })
     }
+}
 
-    fn ceiling(&self, quantity: Quantity) -> Result<f64, OccupancyError> {
-        let found = self.ceilings.get(quantity).map(|ceiling| ceiling.value);
-        found.ok_or(OccupancyError::NoCeiling { quantity })
-    }
+fn value_of(ceilings: &Ceilings, quantity: Quantity) -> Result<f64, OccupancyError> {
+    let found = ceilings.get(quantity).map(|ceiling| ceiling.value);
+    found.ok_or(OccupancyError::NoCeiling { quantity })
 }
 
 fn ceiling_of(kernel: Studied) -> Quantity {
