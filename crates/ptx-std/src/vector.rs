@@ -92,12 +92,12 @@ pub unsafe fn copy_strided<T: Copy, const N: usize, const M: usize>(
 ) {
     const { assert!(size_of::<[T; N]>() == WIDEST, "copies are of 16 bytes") };
     let mut words = [[0u32; 4]; M];
-    for i in 0..M {
+    for (i, words) in words.iter_mut().enumerate() {
         // SAFETY: the caller's contract; words have no more alignment than 16 bytes.
-        words[i] = unsafe { load::<u32, 4>(source.add(i * stride).cast()).map(arch::opaque) };
+        *words = unsafe { load::<u32, 4>(source.add(i * stride).cast()).map(arch::opaque) };
     }
-    for i in 0..M {
+    for (i, words) in words.iter().enumerate() {
         // SAFETY: as above.
-        unsafe { store(target.add(i * stride).cast(), words[i]) };
+        unsafe { store(target.add(i * stride).cast(), *words) };
     }
 }

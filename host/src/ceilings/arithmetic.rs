@@ -92,8 +92,8 @@ pub(crate) fn run<O: Measured>(
         .find_map(|(thread, actual)| {
             let expected = expected[thread % LANES as usize];
             let error = (actual - expected).abs();
-            // A NaN is not close to anything.
-            (!(error <= O::TOLERANCE * expected.abs())).then_some((actual, expected))
+            let wrong = error.is_nan() || error > O::TOLERANCE * expected.abs();
+            wrong.then_some((actual, expected))
         });
     if let Some((actual, expected)) = wrong {
         timed.check("the sum of a thread's chains", actual, expected)?;

@@ -150,11 +150,11 @@ unsafe fn map_tiles<const UNROLL: usize>(n: usize, y: *mut Vector, f: impl Fn(us
     let mut tiles = Tiles::<UNROLL>::of(n);
     while let Some(Tile { first, stride }) = tiles.next_whole() {
         let mut values = [[0.0; WIDTH]; UNROLL];
-        for j in 0..UNROLL {
-            values[j] = f(first + j * stride);
+        for (j, value) in values.iter_mut().enumerate() {
+            *value = f(first + j * stride);
         }
-        for j in 0..UNROLL {
-            put(first + j * stride, values[j]);
+        for (j, value) in values.iter().enumerate() {
+            put(first + j * stride, *value);
         }
     }
     for i in tiles.rest() {
