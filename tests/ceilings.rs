@@ -15,9 +15,11 @@ const LAUNCHES: [(u32, u64); 4] = [(32, 1), (64, 3), (256, 2), (256, 40)];
 const GUARD: usize = 3;
 const FACTOR: f32 = 0.75;
 
+type Case = (&'static str, fn(&Device) -> Result<(), Failed>);
+
 fn main() {
     let arguments = Arguments::from_args();
-    let cases: [(&str, fn(&Device) -> Result<(), Failed>); 3] = [
+    let cases: [Case; 3] = [
         ("streams_write_every_element", streams_write_every_element),
         ("every_ceiling_is_measured", every_ceiling_is_measured),
         ("too_little_work_is_refused", too_little_work_is_refused),

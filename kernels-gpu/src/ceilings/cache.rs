@@ -7,10 +7,10 @@ use super::{put_warp_sum, word_sum};
 /// Four words: what a thread reads at once.
 pub type Words = [u32; 4];
 
-/// Vectors that [`read_again`] has in flight for each thread.
+/// Vectors that [`read_again()`] has in flight for each thread.
 pub const UNROLL: usize = 8;
 
-/// Bytes of a block's array in [`read_shared`].
+/// Bytes of a block's array in [`read_shared()`].
 pub const SHARED_BYTES: usize = 32 << 10;
 
 const SHARED_VECTORS: usize = SHARED_BYTES / size_of::<Words>();
@@ -97,7 +97,7 @@ fn shared_words(i: u32) -> Words {
     [i, i ^ 0x5555, i.wrapping_mul(0x9E37_79B1), !i]
 }
 
-/// The wrapping sum of all words that the threads of a [`read_shared`] launch read.
+/// The wrapping sum of all words that the threads of a [`read_shared()`] launch read.
 #[cfg(not(target_arch = "nvptx64"))]
 pub fn shared_reference(blocks: u32, threads: u32, passes: u32) -> u32 {
     let mut of_block = 0u32;

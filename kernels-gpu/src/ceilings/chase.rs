@@ -3,7 +3,7 @@
 use cuda_std::misc::{clock, globaltimer};
 use cuda_std::prelude::*;
 
-/// Elements of the array in [`chase_shared`].
+/// Elements of the array in [`chase_shared()`].
 pub const SHARED_ELEMENTS: usize = 4096;
 
 /// Follows `next` from element 0 for `steps` loads, and writes how long that took, in cycles and in
@@ -18,10 +18,10 @@ pub unsafe fn chase(next: &[u32], steps: u32, out: *mut u64) {
     unsafe { follow(next.as_ptr(), steps, out) };
 }
 
-/// As [`chase`], with the array in shared memory.
+/// As [`chase()`], with the array in shared memory.
 ///
 /// # Safety
-/// As for [`chase`], and `next` has at most [`SHARED_ELEMENTS`].
+/// As for [`chase()`], and `next` has at most [`SHARED_ELEMENTS`].
 #[kernel]
 pub unsafe fn chase_shared(next: &[u32], steps: u32, out: *mut u64) {
     let elements = shared_array![u32; SHARED_ELEMENTS];

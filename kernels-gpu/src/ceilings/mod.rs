@@ -2,8 +2,8 @@
 //!
 //! * [`stream`]: memory read, written, copied, scaled and combined
 //! * [`cache`]: the same bytes read again and again, from a cache or from shared memory
-//! * [`chains`]: arithmetic in independent chains of dependent operations
-//! * [`chase`]: loads of which each needs the one before
+//! * [`chains`](mod@chains): arithmetic in independent chains of dependent operations
+//! * [`chase`](mod@chase): loads of which each needs the one before
 
 pub mod cache;
 pub mod chains;

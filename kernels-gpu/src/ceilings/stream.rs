@@ -15,7 +15,7 @@ pub type Vector = [f32; 4];
 
 const WIDTH: usize = 4;
 
-/// What [`write`] puts into element `i`: numbers from 1 to 2 without regularity, because data that
+/// What [`write()`] puts into element `i`: numbers from 1 to 2 without regularity, because data that
 /// repeat take less power than others, and a GPU may then run at a higher clock.
 #[inline(always)]
 pub fn pattern(i: usize) -> f32 {
@@ -69,14 +69,14 @@ unrolled! {
     /// y = a x.
     ///
     /// # Safety
-    /// As for [`copy`].
+    /// As for [`copy()`].
     scale(x: &[Vector], y: *mut Vector, a: f32) as scale_u1 scale_u2 scale_u4 scale_u8
         = map_tiles::<UNROLL>(x.len(), y, |i| load(x, i).map(|x| a * x));
 
     /// y = x + a z.
     ///
     /// # Safety
-    /// As for [`copy`], and `z` is as long as `x` and as aligned.
+    /// As for [`copy()`], and `z` is as long as `x` and as aligned.
     triad(x: &[Vector], z: &[Vector], y: *mut Vector, a: f32)
         as triad_u1 triad_u2 triad_u4 triad_u8
         = map_tiles::<UNROLL>(x.len(), y, |i| {
