@@ -76,9 +76,9 @@ macro_rules! packed {
 }
 
 packed! {
-    /// Two [`f16`]. `mul_add` is `fma.rn.f16x2`.
+    /// Two `f16`. `mul_add` is `fma.rn.f16x2`.
     F16x2 of f16 = fma_f16x2;
-    /// Two [`bf16`]. `mul_add` is `fma.rn.bf16x2` from `sm_80` on, and several instructions before.
+    /// Two `bf16`. `mul_add` is `fma.rn.bf16x2` from `sm_80` on, and several instructions before.
     Bf16x2 of bf16 = fma_bf16x2;
 }
 
