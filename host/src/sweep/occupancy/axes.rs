@@ -38,7 +38,7 @@ pub struct OccupancyAxes {
     /// Threads a block.
     pub blocks: Vec<u32>,
     /// Bytes of dynamic shared memory a block, which the kernels do not use: it keeps blocks out.
-    /// `None` stands for [`stepping_shared`].
+    /// `None` stands for amounts with which ever fewer blocks fit, down to one.
     pub shared: Option<Vec<u32>>,
 }
 
