@@ -131,6 +131,7 @@ mod tests {
                 memory_clock_hz: 3.201e9,
                 memory_bus_bits: 6016,
                 l2_bytes: 60 << 20,
+                pci_bus_id: String::new(),
             }),
         }
     }

@@ -4,10 +4,12 @@
 //! * [`cache`]: the same bytes read again and again, from a cache or from shared memory
 //! * [`chains`](mod@chains): arithmetic in independent chains of dependent operations
 //! * [`chase`](mod@chase): loads of which each needs the one before
+//! * [`clock`]: what the multiprocessors' clocks show
 
 pub mod cache;
 pub mod chains;
 pub mod chase;
+pub mod clock;
 pub mod stream;
 
 use cuda_std::warp::{FULL_MASK, WarpReductionOp, warp_reduce};

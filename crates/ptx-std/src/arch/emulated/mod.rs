@@ -44,6 +44,10 @@ pub(crate) fn opaque(value: u32) -> u32 {
     value
 }
 
+pub(crate) fn multiprocessor() -> u32 {
+    0
+}
+
 pub(crate) fn lane_id() -> u32 {
     with_current(|lane| lane.coordinates.lane())
 }
