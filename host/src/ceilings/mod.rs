@@ -19,6 +19,7 @@ pub use quantity::{Quantity, Unit};
 pub use store::{Key, StoreError, cache_path, load, save};
 
 use crate::driver::Device;
+use crate::model::{BytesPerSec, FlopsPerSec, Precision, Roofs};
 use bench::Bench;
 
 /// A measured ceiling.
@@ -109,6 +110,28 @@ impl Ceilings {
             n: effort.elements,
             ceilings,
             working_sets,
+        })
+    }
+
+    /// The roofs over kernels that read and write alike: memory copied, or the level 2 cache read
+    /// where their data stay there, and the arithmetic of a precision. `peak` is the arithmetic's.
+    pub fn roofs(&self, precision: Precision, in_l2: bool) -> Option<Roofs> {
+        let value = |quantity| self.get(quantity).map(|ceiling| ceiling.value);
+        let memory = if in_l2 {
+            Quantity::L2Read
+        } else {
+            Quantity::MemoryCopy
+        };
+        let (fma, add_mul) = match precision {
+            Precision::F32 => (value(Quantity::FmaF32)?, value(Quantity::AddMulF32)?),
+            // An add or a multiply takes the slot of a multiply-add.
+            Precision::F64 => (value(Quantity::FmaF64)?, value(Quantity::FmaF64)? / 2.0),
+        };
+        Some(Roofs {
+            memory: BytesPerSec(value(memory)?),
+            fma: FlopsPerSec(fma),
+            add_mul: FlopsPerSec(add_mul),
+            peak: FlopsPerSec(fma),
         })
     }
 

@@ -72,6 +72,27 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
+/// The ceilings in `file`, or else those that were kept for the device, if there are any.
+pub(super) fn known_ceilings(
+    device: &Device,
+    file: Option<&Path>,
+    console: &Console,
+) -> Result<Option<Ceilings>, Failure> {
+    if let Some(file) = file {
+        return load(file, device.facts())
+            .map(Some)
+            .map_err(Failure::failed);
+    }
+    if device.facts().is_emulated() {
+        return Ok(None);
+    }
+    let kept = cache_path(device.facts()).and_then(|path| load(&path, device.facts()).ok());
+    if kept.is_none() {
+        console.say("No ceilings of this device are kept: `ridgepoint ceilings` measures them");
+    }
+    Ok(kept)
+}
+
 /// The ceilings in `file`, or else those that were kept for the device, or else measured now; those
 /// of a GPU are then kept.
 pub(super) fn ceilings_for(
@@ -79,15 +100,7 @@ pub(super) fn ceilings_for(
     file: Option<&Path>,
     console: &Console,
 ) -> Result<Ceilings, Failure> {
-    if let Some(file) = file {
-        return load(file, device.facts()).map_err(Failure::failed);
-    }
-    let kept = cache_path(device.facts()).filter(|_| !device.facts().is_emulated());
-    // Whatever is wrong with what was kept, measuring again mends it.
-    if let Some(found) = kept
-        .as_ref()
-        .and_then(|path| load(path, device.facts()).ok())
-    {
+    if let Some(found) = known_ceilings(device, file, console)? {
         return Ok(found);
     }
     console.say("Measuring the device's ceilings first");
@@ -95,7 +108,8 @@ pub(super) fn ceilings_for(
         console.begin(step.to_owned());
     });
     let ceilings = ceilings.map_err(failure)?;
-    if let Some(path) = kept
+    if !ceilings.emulated
+        && let Some(path) = cache_path(device.facts())
         && let Err(error) = save(&ceilings, &path)
     {
         console.warn(&error.to_string());

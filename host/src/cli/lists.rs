@@ -123,6 +123,14 @@ pub(super) fn finite(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "a finite number is needed".to_owned())
 }
 
+/// A percentage above 0, with or without its sign.
+pub(super) fn percent(text: &str) -> Result<f64, String> {
+    finite(text.trim_end().trim_end_matches('%').trim_end())
+        .ok()
+        .filter(|&value| value > 0.0)
+        .ok_or_else(|| "a percentage above 0 is needed".to_owned())
+}
+
 /// The values without repetitions, in order of first appearance.
 pub(super) fn each_once<T: PartialEq>(values: Vec<T>) -> Vec<T> {
     let mut once = Vec::new();

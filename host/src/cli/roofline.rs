@@ -6,13 +6,15 @@ use std::sync::atomic::Ordering;
 use clap::Args;
 use serde_json::json;
 
+use super::ceilings::known_ceilings;
 use super::charts::{ChartFiles, chart_path};
 use super::console::Console;
-use super::lists::{Dtype, Kernel, each_once, element_count, finite, vector};
+use super::lists::{Dtype, Kernel, each_once, element_count, finite, percent, vector};
 use super::output::{Outputs, target, watch_for_interrupt};
 use super::{Failure, driver_failure};
+use crate::ceilings::Ceilings;
 use crate::driver::{Device, DeviceChoice};
-use crate::measure::Runs;
+use crate::measure::{CacheState, Runs, Sampling};
 use crate::report::{Chart, Format, RunFacts, terminal};
 use crate::sweep::{Axes, GridSize, Record, Settings, Sweep, SweepError};
 
@@ -77,6 +79,15 @@ pub(super) struct Arguments {
           allow_negative_numbers = true)]
     x: f64,
 
+    /// What the caches hold when a launch begins: warm, cold
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "warm"
+    )]
+    cache: Vec<CacheState>,
+
     /// Launches before the timed ones
     #[arg(long, value_name = "COUNT", default_value_t = 3)]
     warmup: u32,
@@ -85,6 +96,23 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "COUNT", default_value_t = 10,
           value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
+
+    /// Take more samples until the mean's standard error is at most this percentage of it
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    noise: Option<f64>,
+
+    /// With --noise, samples at most
+    #[arg(long, value_name = "COUNT", default_value_t = 200)]
+    max_runs: u32,
+
+    /// Measure each point twice and say how much the two differ: the noise floor
+    #[arg(long)]
+    aa: bool,
+
+    /// Ceilings that `ridgepoint ceilings --output FILE.json` wrote [default: those kept for the
+    /// device, where there are any]
+    #[arg(long, value_name = "FILE")]
+    ceilings: Option<PathBuf>,
 
     /// auto, cuda, cuda:N or cpu (the emulator)
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
@@ -116,28 +144,46 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let device = Device::open(&arguments.device).map_err(driver_failure)?;
     let axes = arguments.axes(&device);
     let settings = Settings {
-        runs: Runs {
-            warmup: arguments.warmup,
-            timed: arguments.runs,
+        sampling: Sampling {
+            runs: Runs {
+                warmup: arguments.warmup,
+                timed: arguments.runs,
+            },
+            noise_percent: arguments.noise,
+            most: arguments.max_runs.max(arguments.runs),
         },
+        twice: arguments.aa,
         x: arguments.x,
     };
     let mut sweep = Sweep::new(&device, &axes, settings).map_err(sweep_failure)?;
     let target = target(arguments.quiet, &arguments.output);
     let console = Console::new(target, sweep.points().len() as u64);
     warn_of_partial_warps(&axes, &console);
+    let ceilings = known_ceilings(&device, arguments.ceilings.as_deref(), &console)?;
 
     let facts = RunFacts::now(
         std::env::args().collect(),
         device.facts().clone(),
-        json!({"warmup": arguments.warmup, "runs": arguments.runs, "x": arguments.x}),
+        json!({
+            "warmup": arguments.warmup,
+            "runs": arguments.runs,
+            "x": arguments.x,
+            "noise_percent": arguments.noise,
+            "ceilings": ceilings,
+        }),
     );
     let charts = ChartFiles::open(&arguments.plot)?;
     let mut outputs = Outputs::open(&arguments.output, arguments.format, &facts)?;
 
     introduce(&console, &device, &sweep, &axes);
     let mut records = Vec::new();
-    let ended = measure_all(&mut sweep, &mut outputs, &console, &mut records);
+    let ended = measure_all(
+        &mut sweep,
+        ceilings.as_ref(),
+        &mut outputs,
+        &console,
+        &mut records,
+    );
     console.finish();
     let closed = outputs.finish();
     if !records.is_empty() {
@@ -156,6 +202,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 /// Measures point after point, and writes each row before the next point begins.
 fn measure_all(
     sweep: &mut Sweep<'_>,
+    ceilings: Option<&Ceilings>,
     outputs: &mut Outputs<'_, Record>,
     console: &Console,
     records: &mut Vec<Record>,
@@ -166,7 +213,7 @@ fn measure_all(
             return Err(Failure::Interrupted);
         }
         console.begin(point.to_string());
-        let record = sweep.measure(&point).map_err(sweep_failure)?;
+        let record = sweep.measure(&point, ceilings).map_err(sweep_failure)?;
         outputs.row(&record, records.len())?;
         console.say(&terminal::point(&record));
         console.step();
@@ -189,6 +236,7 @@ impl Arguments {
             n: each_once(n),
             blocks: each_once(self.block.clone()),
             grids: each_once(self.grid.clone()),
+            caches: each_once(self.cache.clone()),
             k: each_once(self.k.clone()),
         }
     }

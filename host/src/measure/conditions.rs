@@ -52,7 +52,10 @@ impl Monitor {
         let reasons = device.current_throttle_reasons();
         Ok(Conditions {
             clock_mhz: device.clock_info(Clock::SM).ok(),
-            power_watts: device.power_usage().ok().map(|value| f64::from(value) / MILLIWATTS),
+            power_watts: device
+                .power_usage()
+                .ok()
+                .map(|value| f64::from(value) / MILLIWATTS),
             temperature: device.temperature(TemperatureSensor::Gpu).ok(),
             throttled_by: reasons.map_or_else(|_| Vec::new(), names),
         })
@@ -65,7 +68,9 @@ fn names(reasons: ThrottleReasons) -> Vec<String> {
         | ThrottleReasons::APPLICATIONS_CLOCKS_SETTING
         | ThrottleReasons::NONE;
     let left = reasons - harmless;
-    left.iter_names().map(|(name, _)| name.to_lowercase()).collect()
+    left.iter_names()
+        .map(|(name, _)| name.to_lowercase())
+        .collect()
 }
 
 #[cfg(test)]

@@ -102,7 +102,9 @@ impl<'d> Sampler<'d> {
     pub fn new(device: &'d Device, samples: u32) -> Result<Self, DriverError> {
         const CACHES: u64 = 2;
         let l2_bytes = device.facts().gpu.as_ref().map_or(0, |gpu| gpu.l2_bytes);
-        let vectors = (CACHES * l2_bytes).div_ceil(size_of::<Vector>() as u64).max(1);
+        let vectors = (CACHES * l2_bytes)
+            .div_ceil(size_of::<Vector>() as u64)
+            .max(1);
         let slots = samples + 1;
         let readings = (slots * places(device)) as usize;
         Ok(Sampler {
@@ -203,7 +205,9 @@ impl<'d> Sampler<'d> {
         samples.conditions = self.monitor.now();
         self.stream.synchronize()?;
         for (start, end) in &events {
-            samples.ms.push(end.milliseconds_since(start)? / f64::from(samples.batch));
+            samples
+                .ms
+                .push(end.milliseconds_since(start)? / f64::from(samples.batch));
         }
         samples.clock_hz.extend(self.clock_rates(count)?);
         Ok(())
@@ -287,13 +291,20 @@ mod tests {
         assert_eq!(clock_rate(&before, &after), Some(1.98e9));
         let soon = before.map(|[cycles, ns]| [cycles.wrapping_add(10), ns.wrapping_add(10)]);
         assert_eq!(clock_rate(&before, &soon), None, "too short a time");
-        assert_eq!(clock_rate(&after, &before), None, "clocks do not run backwards");
+        assert_eq!(
+            clock_rate(&after, &before),
+            None,
+            "clocks do not run backwards"
+        );
     }
 
     #[test]
     fn noise_asks_for_more_samples_up_to_the_most() {
         let sampling = |noise_percent| Sampling {
-            runs: Runs { warmup: 0, timed: 4 },
+            runs: Runs {
+                warmup: 0,
+                timed: 4,
+            },
             noise_percent,
             most: 8,
         };

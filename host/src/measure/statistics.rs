@@ -81,7 +81,11 @@ mod tests {
     fn a_sample_far_from_the_others_is_an_outlier() {
         let quiet = [1.0, 1.001, 1.002, 1.0, 1.001, 1.002, 1.0, 1.001];
         assert_eq!(outliers(&quiet), 0);
-        assert_eq!(outliers(&[&quiet[..], &[1.005]].concat()), 0, "within a percent");
+        assert_eq!(
+            outliers(&[&quiet[..], &[1.005]].concat()),
+            0,
+            "within a percent"
+        );
         assert_eq!(outliers(&[&quiet[..], &[1.3]].concat()), 1);
         assert_eq!(outliers(&[&quiet[..], &[1.3, 0.7]].concat()), 2);
         assert_eq!(outliers(&[]), 0);

@@ -5,12 +5,14 @@ mod occupancy;
 mod peaks;
 mod roofline;
 mod units;
+mod verdict;
 
 #[cfg(feature = "cli")]
 pub use occupancy::{OccupancyRow, Relief};
 pub use peaks::{Arithmetic, Datasheet, lanes_per_multiprocessor};
 pub use roofline::{Limit, Roof, Roofs};
 pub use units::{BytesPerSec, FlopsPerByte, FlopsPerSec};
+pub use verdict::{Bound, Situation};
 
 /// A floating-point type, for what the hardware does with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

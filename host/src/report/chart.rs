@@ -237,11 +237,12 @@ fn label(series: &Series, all: &[Series]) -> String {
     let differs = |value: fn(&Series) -> String| all.iter().any(|one| value(one) != value(series));
     let mut label = format!("{} {}", series.kernel, series.dtype);
     type Part = (&'static str, fn(&Series) -> String);
-    let parts: [Part; 4] = [
+    let parts: [Part; 5] = [
         ("vector", |series| series.vector.to_string()),
         ("n", |series| series.n.to_string()),
         ("block", |series| series.block.to_string()),
         ("grid", |series| series.grid.to_string()),
+        ("cache", |series| series.cache.to_owned()),
     ];
     for (name, value) in parts {
         if differs(value) {

@@ -36,6 +36,30 @@ impl Row for Record {
         ("limiting_roof", |row| row.limiting_roof.name().to_owned()),
         ("roof_gflops", |row| format!("{:.2}", row.roof_gflops)),
         ("percent_roof", |row| format!("{:.2}", row.percent_roof)),
+        ("measured_roof_gflops", |row| {
+            digits(row.measured_roof_gflops, 2)
+        }),
+        ("percent_measured_roof", |row| {
+            digits(row.percent_measured_roof, 2)
+        }),
+        ("percent_peak_at_clock", |row| {
+            digits(row.percent_peak_at_clock, 2)
+        }),
+        ("bound", |row| row.bound.name().to_owned()),
+        ("working_set", |row| row.working_set.to_owned()),
+        ("cache", |row| row.cache.to_owned()),
+        ("samples", |row| row.samples.to_string()),
+        ("batch", |row| row.batch.to_string()),
+        ("outliers", |row| row.outliers.to_string()),
+        ("clock_mhz", |row| digits(row.clock_mhz, 0)),
+        ("nvml_clock_mhz", |row| optional(row.nvml_clock_mhz)),
+        ("power_watts", |row| digits(row.power_watts, 0)),
+        ("temperature", |row| optional(row.temperature)),
+        ("noise_floor_percent", |row| {
+            digits(row.noise_floor_percent, 3)
+        }),
+        ("flags", |row| row.flags.join(" ")),
+        ("advice", |row| row.advice.to_owned()),
         ("device", |row| row.device.clone()),
         ("checked", |row| row.checked.to_string()),
     ];
@@ -80,6 +104,11 @@ impl Row for OccupancyRecord {
 /// A cell that is empty where nothing is known.
 pub(super) fn optional(value: Option<impl ToString>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
+}
+
+/// A cell with so many decimals, empty where nothing is known.
+fn digits(value: Option<f64>, decimals: usize) -> String {
+    optional(value.map(|value| format!("{value:.decimals$}")))
 }
 
 /// The names of a table's columns.

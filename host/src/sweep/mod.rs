@@ -8,5 +8,5 @@ mod roofline;
 
 pub use axes::{Axes, GridSize, Point};
 pub use check::Mismatch;
-pub use record::{Record, Series, by_series};
+pub use record::{NOISY_PERCENT, Record, Series, by_series};
 pub use roofline::{Settings, Sweep, SweepError};
