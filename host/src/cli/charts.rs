@@ -1,11 +1,12 @@
 //! Files that charts go to.
 
 use std::fs::File;
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use super::console::Console;
 use super::{Failure, cannot_write};
-use crate::report::{ChartError, ChartFormat};
+use crate::report::{ChartError, ChartFormat, HtmlReport};
 
 /// Files that are opened before anything is measured, so that a name that cannot be written shows.
 pub(super) struct ChartFiles<'a>(Vec<(&'a Path, ChartFormat, File)>);
@@ -36,6 +37,20 @@ impl<'a> ChartFiles<'a> {
         }
         Ok(())
     }
+}
+
+/// Writes the HTML report, where one was asked for.
+pub(super) fn write_report(
+    path: Option<&Path>,
+    console: &Console,
+    report: impl FnOnce() -> HtmlReport,
+) -> Result<(), Failure> {
+    let Some(path) = path else { return Ok(()) };
+    File::create(path)
+        .and_then(|file| report().write(BufWriter::new(file)))
+        .map_err(|error| cannot_write(path, &error))?;
+    console.say(&format!("Report: {}", path.display()));
+    Ok(())
 }
 
 /// A name whose ending is a chart's.

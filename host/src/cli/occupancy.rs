@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::ceilings::ceilings_for;
-use super::charts::{ChartFiles, chart_path};
+use super::charts::{ChartFiles, chart_path, write_report};
 use super::console::Console;
 use super::lists::{Study, arch, bytes, each_once, element_count};
 use super::output::{Outputs, target, watch_for_interrupt};
@@ -15,7 +15,9 @@ use super::{Failure, driver_failure};
 use crate::ceilings::{BenchError, Ceilings, Effort};
 use crate::driver::{Device, DeviceChoice};
 use crate::model::OccupancyRow;
-use crate::report::{Format, OccupancyChart, RunFacts, model_table, study_summary, study_text};
+use crate::report::{
+    Format, HtmlReport, OccupancyChart, RunFacts, model_table, study_summary, study_text,
+};
 use crate::sweep::occupancy::{
     OccupancyAxes, OccupancyError, OccupancyRecord, OccupancySweep, Studied,
 };
@@ -100,6 +102,10 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = chart_path)]
     plot: Vec<PathBuf>,
 
+    /// One HTML file with charts, tables and the run, which opens from disk
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+
     /// Show warnings and errors only
     #[arg(long)]
     quiet: bool,
@@ -182,6 +188,9 @@ fn measure(arguments: &Arguments) -> Result<(), Failure> {
                 records: &records,
             }
             .write(format, file)
+        })?;
+        write_report(arguments.report.as_deref(), &console, || {
+            HtmlReport::of_occupancy(&run, &records, &ceilings)
         })?;
     }
     ended.and(closed)

@@ -7,7 +7,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::ceilings::known_ceilings;
-use super::charts::{ChartFiles, chart_path};
+use super::charts::{ChartFiles, chart_path, write_report};
 use super::console::Console;
 use super::lists::{Dtype, Kernel, each_once, element_count, finite, percent, vector};
 use super::output::{Outputs, target, watch_for_interrupt};
@@ -15,7 +15,7 @@ use super::{Failure, driver_failure};
 use crate::ceilings::Ceilings;
 use crate::driver::{Device, DeviceChoice};
 use crate::measure::{CacheState, Runs, Sampling};
-use crate::report::{Chart, Format, RunFacts, terminal};
+use crate::report::{Chart, Format, HtmlReport, RunFacts, terminal};
 use crate::sweep::{Axes, GridSize, Record, Settings, Sweep, SweepError};
 
 /// Threads that run in step: a block that is no multiple of it leaves lanes idle.
@@ -135,6 +135,10 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = chart_path)]
     plot: Vec<PathBuf>,
 
+    /// One HTML file with charts, tables and the run, which opens from disk
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+
     /// Show warnings and errors only
     #[arg(long)]
     quiet: bool,
@@ -192,9 +196,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         let chart = Chart {
             device: device.facts(),
             roofs: sweep.roofs(),
+            ceilings: ceilings.as_ref(),
             records: &records,
         };
         charts.write(&console, |format, file| chart.write(format, file))?;
+        write_report(arguments.report.as_deref(), &console, || {
+            HtmlReport::of_roofline(&facts, &chart)
+        })?;
     }
     ended.and(closed)
 }

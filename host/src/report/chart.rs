@@ -8,6 +8,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::canvas::{self, ChartError, ChartFormat, FONT, PALETTE, Picture, headed, mark, plain};
+use crate::ceilings::{Ceiling, Ceilings, Quantity};
 use crate::driver::Facts;
 use crate::model::{Limit, Precision, Roofs};
 use crate::sweep::{Record, Series, by_series};
@@ -15,12 +16,17 @@ use crate::sweep::{Record, Series, by_series};
 /// Roofs are drawn in these, one for each precision.
 const ROOF_COLOURS: [RGBColor; 2] = [RGBColor(60, 60, 60), RGBColor(150, 150, 150)];
 
+/// Measured roofs are drawn in this.
+const MEASURED_COLOUR: RGBColor = RGBColor(120, 60, 140);
+
 /// What a chart shows.
 pub struct Chart<'a> {
     /// The device that made the records.
     pub device: &'a Facts,
     /// Its roofs.
     pub roofs: &'a BTreeMap<Precision, Roofs>,
+    /// Its ceilings, where they are known: drawn beside the roofs.
+    pub ceilings: Option<&'a Ceilings>,
     /// The records, at least one.
     pub records: &'a [Record],
 }
@@ -84,6 +90,57 @@ impl Chart<'_> {
             let label = format!("{name} {label} {roof}, ridge point {ridge:.2} FLOP/byte");
             plot.draw_series([
                 EmptyElement::at((frame.x.1, ceiling)) + Text::new(label, (-6, -5), text.clone())
+            ])?;
+        }
+        Ok(())
+    }
+
+    /// The measured roofs of the precisions that the records have: thin lines, named at their left.
+    fn draw_ceilings<'a, B: DrawingBackend + 'a>(
+        &self,
+        plot: &mut Plot<'a, B>,
+        frame: &Frame,
+        ceilings: &Ceilings,
+    ) -> Result<()>
+    where
+        B::ErrorType: 'static,
+    {
+        let style = MEASURED_COLOUR.stroke_width(1);
+        let text = (FONT, 14)
+            .into_font()
+            .color(&MEASURED_COLOUR)
+            .pos(Pos::new(HPos::Left, VPos::Bottom));
+        let flats = self.roofs.keys().flat_map(|precision| match precision {
+            Precision::F32 => vec![Quantity::FmaF32, Quantity::AddMulF32],
+            Precision::F64 => vec![Quantity::FmaF64],
+        });
+        let mut top = frame.y.0;
+        for ceiling in flats.filter_map(|quantity| ceilings.get(quantity)) {
+            let y = ceiling.value / 1e9;
+            top = top.max(y);
+            let label = measured_label(ceiling);
+            plot.draw_series(LineSeries::new([(frame.x.0, y), (frame.x.1, y)], style))?;
+            plot.draw_series([
+                EmptyElement::at((frame.x.0, y)) + Text::new(label, (6, -3), text.clone())
+            ])?;
+        }
+        // One label on each side, because the lines are close together.
+        for (quantity, side) in [
+            (Quantity::MemoryCopy, HPos::Left),
+            (Quantity::L2Read, HPos::Right),
+        ] {
+            let Some(ceiling) = ceilings.get(quantity) else {
+                continue;
+            };
+            let x = |y: f64| y / (ceiling.value / 1e9);
+            let low = (frame.x.0, frame.x.0 * ceiling.value / 1e9);
+            plot.draw_series(LineSeries::new([low, (x(top), top)], style))?;
+            let label = measured_label(ceiling);
+            let gap = if matches!(side, HPos::Left) { 8 } else { -8 };
+            let style = text.clone().pos(Pos::new(side, VPos::Center));
+            let middle = (low.0 * x(top)).sqrt();
+            plot.draw_series([
+                EmptyElement::at((middle, middle / x(1.0))) + Text::new(label, (gap, 0), style)
             ])?;
         }
         Ok(())
@@ -178,6 +235,9 @@ impl Picture for Chart<'_> {
         for ((precision, roofs), colour) in self.roofs.iter().zip(ROOF_COLOURS) {
             self.draw_roofs(&mut plot, &frame, *precision, roofs, colour)?;
         }
+        if let Some(ceilings) = self.ceilings {
+            self.draw_ceilings(&mut plot, &frame, ceilings)?;
+        }
         self.draw_series(&mut plot)?;
         plot.configure_series_labels()
             .position(SeriesLabelPosition::LowerRight)
@@ -230,6 +290,11 @@ impl Frame {
             y: (y.0 / 2.0, y.1 * 2.5),
         })
     }
+}
+
+fn measured_label(ceiling: &Ceiling) -> String {
+    let value = ceiling.unit.text(ceiling.value);
+    format!("{} measured, {value}", ceiling.quantity.name())
 }
 
 /// A curve's name: its kernel, and what of its launch is not the same for all curves.
