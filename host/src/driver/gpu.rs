@@ -167,6 +167,12 @@ fn read_facts(ordinal: u32) -> Result<Facts, CudaError> {
             memory_clock_hz: f64::from(get(Known::MemoryClockRate)?) * KHZ,
             memory_bus_bits: get(Known::GlobalMemoryBusWidth)?,
             l2_bytes: u64::from(get(Known::L2CacheSize)?),
+            pci_bus_id: format!(
+                "{:08X}:{:02X}:{:02X}.0",
+                get(Known::PciDomainId)?,
+                get(Known::PciBusId)?,
+                get(Known::PciDeviceId)?
+            ),
         }),
     })
 }

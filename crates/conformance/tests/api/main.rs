@@ -11,6 +11,7 @@ mod message;
 mod migrated;
 mod other;
 mod output;
+mod packed;
 mod support;
 mod thread;
 mod warp;
@@ -32,6 +33,7 @@ const CASES: &[&[Case]] = &[
     cooperative::CASES,
     other::CASES,
     output::CASES,
+    packed::CASES,
     migrated::CASES,
 ];
 
