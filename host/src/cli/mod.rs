@@ -1,5 +1,6 @@
 //! The command line: arguments in, library calls, text out.
 
+mod check;
 mod console;
 mod device;
 mod kernels;
@@ -26,6 +27,8 @@ enum Command {
     Roofline(Box<roofline::Arguments>),
     /// List the embedded kernels with their registers and occupancy, or show the code of one.
     Kernels(kernels::Arguments),
+    /// Test kernels on the emulator with every access checked: races, divergence, bounds.
+    Check(check::Arguments),
     /// Show what devices there are, or why there is none.
     Device,
     /// Write a package with a kernel, a program that launches it, and a test.
@@ -50,9 +53,13 @@ impl Failure {
 
 /// Runs the command that the process's arguments ask for.
 pub fn main() -> ExitCode {
+    if let Some(code) = check::compile() {
+        return code;
+    }
     let result = match Cli::parse().command {
         Command::Roofline(arguments) => roofline::run(&arguments),
         Command::Kernels(arguments) => kernels::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
         Command::Device => device::run(),
         Command::New(arguments) => new::run(&arguments),
     };

@@ -1,10 +1,12 @@
 //! Device memory.
 
 use std::marker::PhantomData;
+use std::ops::Range;
 
 use bytemuck::{Pod, Zeroable};
 use cuda_std::launch::{Slice, SliceMut};
 use cust::memory::{CopyDestination, DeviceBuffer};
+use simt::Uninitialised;
 
 use super::error::during;
 use super::{Device, DriverError};
@@ -23,7 +25,11 @@ pub struct Buffer<T: DeviceValue> {
 /// Bytes, aligned to 256 as the driver's allocations are.
 enum Storage {
     Gpu(DeviceBuffer<u8>),
-    Host(Vec<Unit>),
+    Host {
+        memory: Vec<Unit>,
+        /// Of a buffer that began without contents.
+        contents: Option<Uninitialised>,
+    },
 }
 
 #[derive(Clone, Copy, Pod, Zeroable)]
@@ -42,7 +48,7 @@ impl Device {
     ) -> Result<Buffer<T>, DriverError> {
         const CHUNK: usize = 1 << 20;
         let chunk = vec![value; len.min(CHUNK)];
-        let mut buffer = self.uninitialized(len)?;
+        let mut buffer = self.allocate(len)?;
         for first in (0..len).step_by(CHUNK) {
             buffer.write(first, &chunk[..CHUNK.min(len - first)])?;
         }
@@ -54,13 +60,30 @@ impl Device {
     /// # Errors
     /// There is too little memory.
     pub fn buffer_from<T: DeviceValue>(&self, values: &[T]) -> Result<Buffer<T>, DriverError> {
-        let mut buffer = self.uninitialized(values.len())?;
+        let mut buffer = self.allocate(values.len())?;
         buffer.write(0, values)?;
         Ok(buffer)
     }
 
+    /// A buffer whose elements are whatever the memory holds: on the emulator all bits are set. A
+    /// kernel that reads an element which nobody has written is reported where memory is checked.
+    ///
+    /// # Errors
+    /// There is too little memory.
+    pub fn buffer_uninitialized<T: DeviceValue>(
+        &self,
+        len: usize,
+    ) -> Result<Buffer<T>, DriverError> {
+        let mut buffer = self.allocate(len)?;
+        buffer.poison()?;
+        if let Storage::Host { memory, contents } = &mut buffer.storage {
+            *contents = Some(Uninitialised::new(bytes_of(memory)));
+        }
+        Ok(buffer)
+    }
+
     /// A buffer whose elements are whatever the memory holds, or zero.
-    fn uninitialized<T: DeviceValue>(&self, len: usize) -> Result<Buffer<T>, DriverError> {
+    fn allocate<T: DeviceValue>(&self, len: usize) -> Result<Buffer<T>, DriverError> {
         let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
         let free = self.free_memory()?;
         let out_of_memory = || DriverError::OutOfMemory {
@@ -77,7 +100,10 @@ impl Device {
                 unsafe { DeviceBuffer::uninitialized(bytes.max(1) as usize) }
                     .map_err(|_| out_of_memory())?,
             ),
-            None => Storage::Host(vec![Unit::zeroed(); bytes.div_ceil(256) as usize]),
+            None => Storage::Host {
+                memory: vec![Unit::zeroed(); bytes.div_ceil(256) as usize],
+                contents: None,
+            },
         };
         Ok(Buffer {
             storage,
@@ -134,7 +160,7 @@ impl<T: DeviceValue> Buffer<T> {
         );
         let pointer = match &mut self.storage {
             Storage::Gpu(memory) => memory.as_device_ptr().as_raw() as *mut T,
-            Storage::Host(memory) => memory.as_mut_ptr().cast(),
+            Storage::Host { memory, .. } => memory.as_mut_ptr().cast(),
         };
         // SAFETY: the buffer lives as long as the view, which alone may write it.
         unsafe { SliceMut::from_raw(pointer, len) }
@@ -157,9 +183,12 @@ impl<T: DeviceValue> Buffer<T> {
                 .index(range)
                 .copy_from(bytemuck::cast_slice(values))
                 .map_err(during("copy to the device")),
-            Storage::Host(memory) => {
-                bytemuck::cast_slice_mut::<_, u8>(memory)[range]
-                    .copy_from_slice(bytemuck::cast_slice(values));
+            Storage::Host { memory, contents } => {
+                let memory = &mut bytemuck::cast_slice_mut::<_, u8>(memory)[range];
+                memory.copy_from_slice(bytemuck::cast_slice(values));
+                if let Some(contents) = contents {
+                    contents.written(bytes_of(memory));
+                }
                 Ok(())
             }
         }
@@ -182,7 +211,7 @@ impl<T: DeviceValue> Buffer<T> {
                 .index(range)
                 .copy_to(bytemuck::cast_slice_mut(values))
                 .map_err(during("copy from the device")),
-            Storage::Host(memory) => {
+            Storage::Host { memory, .. } => {
                 bytemuck::cast_slice_mut::<_, u8>(values)
                     .copy_from_slice(&bytemuck::cast_slice(memory)[range]);
                 Ok(())
@@ -207,7 +236,7 @@ impl<T: DeviceValue> Buffer<T> {
     pub fn poison(&mut self) -> Result<(), DriverError> {
         match &mut self.storage {
             Storage::Gpu(memory) => memory.set_8(0xFF).map_err(during("fill device memory")),
-            Storage::Host(memory) => {
+            Storage::Host { memory, .. } => {
                 memory.fill(Unit([0xFF; 256]));
                 Ok(())
             }
@@ -217,12 +246,12 @@ impl<T: DeviceValue> Buffer<T> {
     fn address(&self) -> usize {
         match &self.storage {
             Storage::Gpu(memory) => memory.as_device_ptr().as_raw() as usize,
-            Storage::Host(memory) => memory.as_ptr() as usize,
+            Storage::Host { memory, .. } => memory.as_ptr() as usize,
         }
     }
 
     /// The bytes of `count` elements from `first` on.
-    fn range(&self, first: usize, count: usize) -> std::ops::Range<usize> {
+    fn range(&self, first: usize, count: usize) -> Range<usize> {
         assert!(
             first.checked_add(count).is_some_and(|end| end <= self.len),
             "{count} elements from {first} on of a buffer of {}",
@@ -230,4 +259,10 @@ impl<T: DeviceValue> Buffer<T> {
         );
         first * size_of::<T>()..(first + count) * size_of::<T>()
     }
+}
+
+/// Where the values lie.
+fn bytes_of<V>(values: &[V]) -> Range<usize> {
+    let start = values.as_ptr().addr();
+    start..start + size_of_val(values)
 }

@@ -65,6 +65,8 @@ pub struct Prepared<'d, S: Signature> {
     shape: simt::Shape,
     /// `None` runs on the emulator.
     function: Option<Function<'d>>,
+    /// How it runs there.
+    emulation: simt::Options,
 }
 
 impl Device {
@@ -94,6 +96,10 @@ impl Device {
                 dynamic_shared: shape.dynamic_shared,
             },
             function,
+            emulation: simt::Options {
+                shared_per_block: self.facts.limits.shared_per_block,
+                ..self.emulation
+            },
         })
     }
 
@@ -255,14 +261,18 @@ impl<S: Signature> Prepared<'_, S> {
 
     fn emulate(&self, arguments: &S::Arguments<'_>) -> Result<(), DriverError> {
         let shared = Shared(&raw const *arguments);
-        simt::launch(self.shape, &|| {
-            // SAFETY: `launch`'s caller keeps the kernel's contract; `arguments` outlives the call.
-            unsafe { (self.entry.call)(&*shared.address()) }
-        })
-        .map_err(|error| DriverError::Emulated {
-            kernel: self.name(),
-            error,
-        })
+        simt::Launch::new(self.shape)
+            .options(self.emulation)
+            .memory(&(self.entry.memory)(arguments), arguments)
+            .run(&|| {
+                // SAFETY: `launch`'s caller keeps the kernel's contract; `arguments` outlives the
+                // call.
+                unsafe { (self.entry.call)(&*shared.address()) }
+            })
+            .map_err(|error| DriverError::Emulated {
+                kernel: self.name(),
+                error,
+            })
     }
 }
 

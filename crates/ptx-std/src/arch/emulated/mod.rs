@@ -8,10 +8,11 @@ pub(crate) mod ptr;
 
 use core::any::type_name;
 use core::panic::Location;
-use core::sync::atomic::{Ordering, fence};
-use core::time::Duration;
+use core::sync::atomic::Ordering;
 
-use crate::emulation::{Operation, SharedArray, WARP_SIZE, with_current};
+use crate::emulation::{
+    Access, Effect, Operation, Place, SharedArray, Tally, WARP_SIZE, current, with_current,
+};
 use crate::warp::Source;
 
 macro_rules! special_registers {
@@ -43,40 +44,70 @@ pub(crate) fn opaque(value: u32) -> u32 {
     value
 }
 
+/// Tells the emulator of an address that is not aligned as the instruction needs it.
+#[inline]
+#[track_caller]
+pub(crate) fn expect_aligned<T>(pointer: *const T, alignment: usize) {
+    if !pointer.addr().is_multiple_of(alignment) {
+        misaligned(pointer.addr(), alignment, Location::caller());
+    }
+}
+
+#[cold]
+fn misaligned(address: usize, alignment: usize, place: &'static Location<'static>) {
+    if current().is_some() {
+        with_current(|lane| {
+            lane.hooks.access(&Access {
+                address,
+                bytes: alignment,
+                alignment,
+                effect: Effect::Read,
+                atomic: None,
+                place: Place::Source(place),
+            });
+        });
+    }
+}
+
 pub(crate) fn lane_id() -> u32 {
     with_current(|lane| lane.coordinates.lane())
 }
 
+#[track_caller]
+fn barrier(predicate: bool) -> Tally {
+    let place = Location::caller();
+    with_current(|lane| lane.hooks.sync_threads(predicate, place))
+}
+
+#[track_caller]
 pub(crate) fn sync_threads() {
-    with_current(|lane| lane.hooks.sync_threads(false));
+    barrier(false);
 }
 
+#[track_caller]
 pub(crate) fn sync_threads_count(predicate: bool) -> u32 {
-    with_current(|lane| lane.hooks.sync_threads(predicate).in_favour)
+    barrier(predicate).in_favour
 }
 
+#[track_caller]
 pub(crate) fn sync_threads_and(predicate: bool) -> bool {
-    let tally = with_current(|lane| lane.hooks.sync_threads(predicate));
+    let tally = barrier(predicate);
     tally.in_favour == tally.threads
 }
 
+#[track_caller]
 pub(crate) fn sync_threads_or(predicate: bool) -> bool {
-    sync_threads_count(predicate) > 0
+    barrier(predicate).in_favour > 0
 }
 
 pub(crate) fn device_fence() {
-    fence(Ordering::SeqCst);
+    atomic::device::fence(Ordering::SeqCst);
 }
 
-pub(crate) fn system_fence() {
-    fence(Ordering::SeqCst);
-}
+pub(crate) use device_fence as system_fence;
 
 pub(crate) fn nanosleep(nanoseconds: u32) {
-    const LONGEST: Duration = Duration::from_millis(1);
-    std::thread::sleep(Duration::from_nanos(nanoseconds.into()).min(LONGEST));
-    // Who sleeps may be waiting for another thread of its block.
-    with_current(|lane| lane.hooks.give_way());
+    with_current(|lane| lane.hooks.sleep(nanoseconds));
 }
 
 #[track_caller]
@@ -145,10 +176,13 @@ pub(crate) fn shuffle(source: Source, mask: u32, value: u32, n: u32, clamp: u32)
         Source::Xor => (lane ^ n, lane ^ n <= max_lane),
     };
     let read = if in_segment { read } else { lane };
-    assert!(
-        mask >> read & 1 == 1,
-        "lane {lane} shuffles from lane {read}, which its mask {mask:#010x} does not name"
-    );
+    if mask >> read & 1 == 0 {
+        with_current(|current| {
+            current.hooks.diverged(format_args!(
+                "lane {lane} shuffles from lane {read}, which its mask {mask:#010x} does not name"
+            ))
+        })
+    }
     values[read as usize & 31] as u32
 }
 
@@ -180,7 +214,8 @@ pub(crate) fn shared_array<T, const N: usize, const SITE: u64>() -> *mut T {
     let array = SharedArray {
         site: SITE,
         element: type_name::<T>(),
-        bytes: size_of::<T>() * N,
+        element_bytes: size_of::<T>(),
+        len: N,
     };
     with_current(|lane| lane.hooks.shared_array(array).cast())
 }

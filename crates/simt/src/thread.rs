@@ -1,0 +1,183 @@
+//! What one emulated thread asks of the emulator, and how it is answered.
+
+use std::cell::Cell;
+use std::fmt;
+use std::ops::Range;
+use std::panic::Location;
+use std::sync::atomic::Ordering;
+
+use cuda_std::emulation::{
+    Access, Exchange, Hooks, Operation, Scope, SharedArray, Tally, WARP_SIZE,
+};
+
+use crate::block::{Block, FiberYielder};
+use crate::wait::{Answer, Wait};
+use crate::{LaunchError, source};
+
+/// What a barrier or an exchange counts as, in steps.
+const WAIT_STEPS: u32 = 64;
+
+/// Answers one thread, or parks it until there is an answer.
+pub(crate) struct ThreadHooks<'a> {
+    block: &'a Block<'a>,
+    yielder: &'a FiberYielder,
+    thread: u32,
+    /// Steps that it has taken, with those that it still has in its lane.
+    steps: Cell<u64>,
+}
+
+impl<'a> ThreadHooks<'a> {
+    pub(crate) fn new(block: &'a Block<'a>, yielder: &'a FiberYielder, thread: u32) -> Self {
+        ThreadHooks {
+            block,
+            yielder,
+            thread,
+            steps: Cell::new(0),
+        }
+    }
+
+    /// Gives up the thread's turn until there is an answer.
+    fn wait(&self, wait: Wait) -> Answer {
+        loop {
+            match self.yielder.suspend((self.thread, wait.clone())) {
+                Answer::Where => self.block.said.set(Some(source::here())),
+                answer => return answer,
+            }
+        }
+    }
+
+    /// Does not return: the launch has failed, and the thread goes nowhere any more.
+    fn fail(&self, error: LaunchError) -> ! {
+        self.block.fail(error);
+        loop {
+            self.wait(Wait::Failed);
+        }
+    }
+
+    /// Counts steps, and fails where they are too many.
+    fn step(&self, steps: u32) {
+        let limit = self.block.worker.launch.options.steps;
+        let taken = self.steps.get().saturating_add(steps.into());
+        self.steps.set(taken);
+        if taken > limit {
+            self.fail(LaunchError::Steps {
+                thread: self.block.thread(self.thread),
+                limit,
+                place: source::here(),
+            });
+        }
+    }
+
+    /// How far the thread may go before it asks again.
+    pub(crate) fn fuel(&self) -> u32 {
+        let quantum = self.block.worker.order.borrow_mut().quantum();
+        let limit = self.block.worker.launch.options.steps;
+        let left = limit.saturating_sub(self.steps.get()).saturating_add(1);
+        let fuel = quantum.min(u32::try_from(left).unwrap_or(u32::MAX));
+        self.steps.set(self.steps.get() + u64::from(fuel));
+        fuel
+    }
+}
+
+impl Hooks for ThreadHooks<'_> {
+    fn sync_threads(&self, predicate: bool, place: &'static Location<'static>) -> Tally {
+        self.step(WAIT_STEPS);
+        match self.wait(Wait::Barrier { predicate, place }) {
+            Answer::Tally(tally) => tally,
+            other => unreachable!("at a barrier: {other:?}"),
+        }
+    }
+
+    fn exchange(&self, operation: Operation, mask: u32, value: u128) -> Exchange {
+        self.step(WAIT_STEPS);
+        let lane = self.thread % WARP_SIZE;
+        if mask >> lane & 1 == 0 {
+            self.diverged(format_args!(
+                "lane {lane} comes to a {operation:?} with the mask {mask:#010x}, which does not \
+                 name it"
+            ));
+        }
+        match self.wait(Wait::Exchange {
+            operation,
+            mask,
+            value,
+        }) {
+            Answer::Exchange(exchange) => *exchange,
+            other => unreachable!("in an exchange: {other:?}"),
+        }
+    }
+
+    fn active_mask(&self, place: &'static Location<'static>) -> u32 {
+        self.step(WAIT_STEPS);
+        match self.wait(Wait::ActiveMask { place }) {
+            Answer::ActiveMask(lanes) => lanes,
+            other => unreachable!("asked for the active lanes: {other:?}"),
+        }
+    }
+
+    fn sleep(&self, nanoseconds: u32) {
+        self.step(nanoseconds.max(WAIT_STEPS));
+        self.wait(Wait::Sleep);
+    }
+
+    fn access(&self, access: &Access) {
+        if self.block.has_failed() {
+            return;
+        }
+        let looked = match access.address.is_multiple_of(access.alignment) {
+            true => self.block.look_at(self.thread, access),
+            false => Err(self.block.misaligned(self.thread, access)),
+        };
+        if let Err(error) = looked {
+            self.fail(error);
+        }
+    }
+
+    fn fence(&self, scope: Scope, ordering: Ordering) {
+        if let Some(watch) = &self.block.parts.watch {
+            watch.borrow_mut().fence(self.thread, scope, ordering);
+        }
+    }
+
+    fn refuel(&self) -> u32 {
+        if self.block.has_failed() {
+            return u32::MAX;
+        }
+        self.step(0);
+        self.wait(Wait::Preempted);
+        self.fuel()
+    }
+
+    fn allocated(&self, memory: Range<usize>) {
+        if let Some(watch) = &self.block.worker.watch
+            && let Ok(mut watch) = watch.try_borrow_mut()
+        {
+            watch.allocated(memory);
+        }
+    }
+
+    fn diverged(&self, what: fmt::Arguments<'_>) -> ! {
+        let thread = self.block.thread(self.thread).thread;
+        let place = source::here();
+        self.fail(LaunchError::Diverged {
+            block: self.block.index,
+            what: format!("thread {thread:?}: {what}, at {place}"),
+        })
+    }
+
+    fn shared_array(&self, array: SharedArray) -> *mut u8 {
+        self.block.parts.memory.array(array)
+    }
+
+    fn dynamic_shared(&self) -> (*mut u8, usize) {
+        self.block.parts.memory.dynamic()
+    }
+
+    fn shared_bytes(&self) -> usize {
+        self.block.parts.memory.bytes()
+    }
+
+    fn print(&self, text: &str) {
+        (self.block.worker.launch.print)(text);
+    }
+}
