@@ -154,7 +154,13 @@ pub trait Hooks {
 
     /// Returns when every lane that `mask` names has called it for the same operation with the
     /// same mask.
-    fn exchange(&self, operation: Operation, mask: u32, value: u128) -> Exchange;
+    fn exchange(
+        &self,
+        operation: Operation,
+        mask: u32,
+        value: u128,
+        place: &'static Location<'static>,
+    ) -> Exchange;
 
     /// The lanes of the warp that are at this place of the source together.
     fn active_mask(&self, place: &'static Location<'static>) -> u32;
@@ -176,7 +182,7 @@ pub trait Hooks {
     fn allocated(&self, memory: Range<usize>);
 
     /// The thread does what lanes that go separate ways must not. Does not return.
-    fn diverged(&self, what: fmt::Arguments<'_>) -> !;
+    fn diverged(&self, what: fmt::Arguments<'_>, place: &'static Location<'static>) -> !;
 
     /// The block's memory for `array`, which is aligned to 16 bytes and not initialised.
     fn shared_array(&self, array: SharedArray) -> *mut u8;

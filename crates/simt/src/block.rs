@@ -15,6 +15,7 @@ use cuda_std::emulation::{Access, Coordinates, Lane, WARP_SIZE, aside, enter};
 
 use crate::check::{self, Who};
 use crate::error::{Location, Thread};
+use crate::source::line;
 use crate::thread::ThreadHooks;
 use crate::wait::{self, Answer, Wait};
 use crate::worker::{BlockParts, Worker};
@@ -120,6 +121,9 @@ impl<'a> LiveBlock<'a> {
         }
         let parked = || self.warps.iter().flat_map(|warp| &warp.parked);
         if parked().next().is_none() {
+            if let Some(unwritten) = self.block.unwritten() {
+                self.block.fail(unwritten);
+            }
             return Progress::Ended;
         }
         if parked().any(wait::gives_way) {
@@ -158,6 +162,10 @@ impl<'a> LiveBlock<'a> {
 
     fn pass_barrier(&mut self, meeting: &wait::Meeting) {
         let block = &*self.block;
+        if let Some(unwritten) = block.unwritten() {
+            block.fail(unwritten);
+            return;
+        }
         if block.worker.launch.options.checks.divergence
             && let Some(what) = block.divergence(meeting)
         {
@@ -197,16 +205,7 @@ impl<'a> LiveBlock<'a> {
         for warp in &mut self.warps {
             parked.append(&mut warp.parked);
         }
-        let mut groups = wait::groups(parked.iter());
-        for group in groups.iter_mut().filter(|group| group.exchange.is_some()) {
-            let asked = parked.iter().position(|one| one.thread == group.threads[0]);
-            block.resume(
-                parked.swap_remove(asked.unwrap_or_default()),
-                Answer::Where,
-                &mut parked,
-            );
-            group.what += &format!(" at {}", block.said.take().unwrap_or_default());
-        }
+        let groups = wait::groups(parked.iter());
         let shape = block.worker.launch.shape.block;
         let texts: Vec<_> = groups.iter().map(|group| group.describe(shape)).collect();
         let waiting = texts.join("; ");
@@ -235,8 +234,6 @@ pub(crate) struct Block<'a> {
     fresh: Vec<Cell<u32>>,
     ended: Vec<Cell<u32>>,
     pub(crate) parts: BlockParts,
-    /// Where the thread is that was asked last.
-    pub(crate) said: Cell<Option<String>>,
     failure: RefCell<Option<LaunchError>>,
 }
 
@@ -257,7 +254,6 @@ impl<'a> Block<'a> {
             ended: fresh.iter().map(|_| Cell::new(0)).collect(),
             fresh,
             parts: worker.parts(linear),
-            said: Cell::new(None),
             failure: RefCell::new(None),
         }
     }
@@ -266,8 +262,19 @@ impl<'a> Block<'a> {
         self.failure.borrow().is_some()
     }
 
+    /// The launch fails: with this, or with the read of what nobody has written that came before
+    /// and perhaps led to it.
     pub(crate) fn fail(&self, failure: LaunchError) {
-        self.failure.borrow_mut().get_or_insert(failure);
+        let is_race = matches!(failure, LaunchError::Race { .. });
+        let unwritten = self.unwritten().filter(|_| !is_race);
+        self.failure
+            .borrow_mut()
+            .get_or_insert(unwritten.unwrap_or(failure));
+    }
+
+    /// The first read of shared memory since the last barrier that nobody has written.
+    fn unwritten(&self) -> Option<LaunchError> {
+        self.parts.watch.as_ref()?.borrow_mut().unwritten.take()
     }
 
     pub(crate) fn who(&self, thread: u32) -> Who {
@@ -313,23 +320,20 @@ impl<'a> Block<'a> {
             (0..self.worker.launch.shape.threads()).filter(|&thread| self.has_ended(thread));
         if let Some(first) = ended.next() {
             return Some(format!(
-                "{} threads wait at the barrier at {}:{}, and {}, the first {:?}, have left",
+                "{} threads wait at the barrier at {}, and {}, the first {:?}, have left",
                 meeting.tally.threads,
-                place.file(),
-                place.line(),
+                line(place),
                 ended.count() + 1,
                 coordinates(first.into(), shape),
             ));
         }
         let (other, elsewhere) = meeting.elsewhere?;
         Some(format!(
-            "thread {:?} waits at the barrier at {}:{}, and thread {:?} at the one at {}:{}",
+            "thread {:?} waits at the barrier at {}, and thread {:?} at the one at {}",
             coordinates(thread.into(), shape),
-            place.file(),
-            place.line(),
+            line(place),
             coordinates(other.into(), shape),
-            elsewhere.file(),
-            elsewhere.line(),
+            line(elsewhere),
         ))
     }
 
@@ -449,13 +453,8 @@ impl<'a> Block<'a> {
     }
 
     fn go(&self, mut parked: Parked, waiting: &mut Vec<Parked>) {
-        if let Wait::Go(answer) = std::mem::replace(&mut parked.wait, Wait::Sleep) {
-            self.resume(parked, answer, waiting);
-        }
-    }
-
-    fn resume(&self, mut parked: Parked, answer: Answer, waiting: &mut Vec<Parked>) {
-        if let Some(fiber) = parked.fiber.take() {
+        let wait = std::mem::replace(&mut parked.wait, Wait::Sleep);
+        if let (Wait::Go(answer), Some(fiber)) = (wait, parked.fiber.take()) {
             self.run(fiber, answer, waiting);
         }
     }

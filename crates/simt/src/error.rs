@@ -33,7 +33,11 @@ pub enum LaunchError {
         what: String,
     },
     /// Two threads reach the same memory, one of them writing, and nothing orders them.
-    #[error("race on {location}: {} {}, {} {}", .now.thread, .now.now(), .before.thread, .before.past())]
+    #[error(
+        "race on {location}: {} {} at {}, and {} {} at {}",
+        .now.thread, .now.kind.it(), .now.place,
+        .before.thread, .before.kind.past(), .before.place
+    )]
     Race {
         /// What both reach.
         location: Location,
@@ -43,7 +47,7 @@ pub enum LaunchError {
         before: AccessBy,
     },
     /// Memory is read that nothing has written.
-    #[error("{} {} {location}, which nothing has written", .access.thread, .access.now())]
+    #[error("uninitialised: {}", .access.of(location))]
     Uninitialised {
         /// What is read.
         location: Location,
@@ -51,7 +55,7 @@ pub enum LaunchError {
         access: AccessBy,
     },
     /// An access outside of the memory that the launch has.
-    #[error("{} {} out of bounds: {location}", .access.thread, .access.now())]
+    #[error("out of bounds: {}", .access.of(location))]
     OutOfBounds {
         /// Which memory it misses.
         location: Location,
@@ -59,7 +63,7 @@ pub enum LaunchError {
         access: AccessBy,
     },
     /// An access to an address that is not a multiple of its alignment.
-    #[error("{} {} {location}, which is not aligned to {alignment} bytes", .access.thread, .access.now())]
+    #[error("misaligned: {}, with an alignment of {alignment} bytes", .access.of(location))]
     Misaligned {
         /// What is reached.
         location: Location,
@@ -119,6 +123,32 @@ pub enum AccessKind {
     Atomic,
 }
 
+impl AccessKind {
+    fn now(self) -> &'static str {
+        match self {
+            AccessKind::Read => "reads",
+            AccessKind::Write => "writes",
+            AccessKind::Atomic => "atomically accesses",
+        }
+    }
+
+    fn it(self) -> &'static str {
+        match self {
+            AccessKind::Read => "reads it",
+            AccessKind::Write => "writes it",
+            AccessKind::Atomic => "atomically accesses it",
+        }
+    }
+
+    fn past(self) -> &'static str {
+        match self {
+            AccessKind::Read => "read it",
+            AccessKind::Write => "wrote it",
+            AccessKind::Atomic => "atomically accessed it",
+        }
+    }
+}
+
 /// An access, and who made it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccessBy {
@@ -131,22 +161,9 @@ pub struct AccessBy {
 }
 
 impl AccessBy {
-    fn now(&self) -> String {
-        let verb = match self.kind {
-            AccessKind::Read => "reads",
-            AccessKind::Write => "writes",
-            AccessKind::Atomic => "accesses atomically",
-        };
-        format!("{verb} at {}", self.place)
-    }
-
-    fn past(&self) -> String {
-        let verb = match self.kind {
-            AccessKind::Read => "read",
-            AccessKind::Write => "wrote",
-            AccessKind::Atomic => "accessed atomically",
-        };
-        format!("{verb} at {}", self.place)
+    fn of(&self, location: &Location) -> String {
+        let (thread, verb, place) = (self.thread, self.kind.now(), &self.place);
+        format!("{thread} {verb} {location} at {place}")
     }
 }
 
@@ -194,7 +211,7 @@ impl fmt::Display for Location {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Location::Parameter { name, element, len } => {
-                write!(formatter, "element {element} of `{name}`, which has {len}")
+                write!(formatter, "element {element} of `{name}` (of {len})")
             }
             Location::Shared {
                 element_type,
@@ -206,12 +223,12 @@ impl fmt::Display for Location {
             ),
             Location::DynamicShared { byte, bytes } => write!(
                 formatter,
-                "byte {byte} of the dynamic shared memory, which has {bytes}"
+                "byte {byte} of the dynamic shared memory (of {bytes})"
             ),
             Location::Static { address } => write!(formatter, "a static at {address:#x}"),
             Location::Unknown { address } => write!(
                 formatter,
-                "address {address:#x}, which is in no buffer of the launch"
+                "address {address:#x}, in no buffer of the launch,"
             ),
         }
     }

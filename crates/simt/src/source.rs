@@ -1,5 +1,7 @@
 //! Places in the source, as a report names them.
 
+use std::panic::Location;
+
 use cuda_std::emulation::{Place, SOURCES};
 
 const OWN_SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
@@ -8,6 +10,7 @@ const OWN_SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
 fn is_foreign(file: &str) -> bool {
     file.starts_with("/rustc/")
         || file.contains("/rustlib/src/")
+        || file.contains("/backtrace-")
         || file.contains("/corosensei-")
         || file.starts_with(SOURCES)
         || file.starts_with(OWN_SOURCES)
@@ -17,7 +20,7 @@ fn is_foreign(file: &str) -> bool {
 /// address.
 pub(crate) fn describe(place: Place) -> String {
     match place {
-        Place::Source(location) => format!("{}:{}", location.file(), location.line()),
+        Place::Source(location) => line(location),
         Place::Code(address) => {
             // The call, not what comes after it.
             let mut seen = Lines::default();
@@ -25,6 +28,11 @@ pub(crate) fn describe(place: Place) -> String {
             seen.best().unwrap_or_else(|| format!("{address:#x}"))
         }
     }
+}
+
+/// File and line.
+pub(crate) fn line(location: &Location<'_>) -> String {
+    format!("{}:{}", location.file(), location.line())
 }
 
 /// File and line of the innermost function of the kernel's author on this stack.

@@ -7,7 +7,7 @@ use std::panic::Location;
 use std::sync::atomic::Ordering;
 
 use cuda_std::emulation::{
-    Access, Exchange, Hooks, Operation, Scope, SharedArray, Tally, WARP_SIZE,
+    Access, Exchange, Hooks, Operation, Place, Scope, SharedArray, Tally, WARP_SIZE,
 };
 
 use crate::block::{Block, FiberYielder};
@@ -22,8 +22,9 @@ pub(crate) struct ThreadHooks<'a> {
     block: &'a Block<'a>,
     yielder: &'a FiberYielder,
     thread: u32,
-    /// Steps that it has taken, with those that it still has in its lane.
+    /// Steps that it has taken, without those of the fuel that it has now.
     steps: Cell<u64>,
+    fuel: Cell<u32>,
 }
 
 impl<'a> ThreadHooks<'a> {
@@ -33,17 +34,13 @@ impl<'a> ThreadHooks<'a> {
             yielder,
             thread,
             steps: Cell::new(0),
+            fuel: Cell::new(0),
         }
     }
 
     /// Gives up the thread's turn until there is an answer.
     fn wait(&self, wait: Wait) -> Answer {
-        loop {
-            match self.yielder.suspend((self.thread, wait.clone())) {
-                Answer::Where => self.block.said.set(Some(source::here())),
-                answer => return answer,
-            }
-        }
+        self.yielder.suspend((self.thread, wait))
     }
 
     /// Does not return: the launch has failed, and the thread goes nowhere any more.
@@ -73,9 +70,9 @@ impl<'a> ThreadHooks<'a> {
         let quantum = self.block.worker.order.borrow_mut().quantum();
         let limit = self.block.worker.launch.options.steps;
         let left = limit.saturating_sub(self.steps.get()).saturating_add(1);
-        let fuel = quantum.min(u32::try_from(left).unwrap_or(u32::MAX));
-        self.steps.set(self.steps.get() + u64::from(fuel));
-        fuel
+        self.fuel
+            .set(quantum.min(u32::try_from(left).unwrap_or(u32::MAX)));
+        self.fuel.get()
     }
 }
 
@@ -88,19 +85,27 @@ impl Hooks for ThreadHooks<'_> {
         }
     }
 
-    fn exchange(&self, operation: Operation, mask: u32, value: u128) -> Exchange {
+    fn exchange(
+        &self,
+        operation: Operation,
+        mask: u32,
+        value: u128,
+        place: &'static Location<'static>,
+    ) -> Exchange {
         self.step(WAIT_STEPS);
         let lane = self.thread % WARP_SIZE;
         if mask >> lane & 1 == 0 {
-            self.diverged(format_args!(
+            let what = format_args!(
                 "lane {lane} comes to a {operation:?} with the mask {mask:#010x}, which does not \
                  name it"
-            ));
+            );
+            self.diverged(what, place);
         }
         match self.wait(Wait::Exchange {
             operation,
             mask,
             value,
+            place,
         }) {
             Answer::Exchange(exchange) => *exchange,
             other => unreachable!("in an exchange: {other:?}"),
@@ -143,7 +148,7 @@ impl Hooks for ThreadHooks<'_> {
         if self.block.has_failed() {
             return u32::MAX;
         }
-        self.step(0);
+        self.step(self.fuel.get());
         self.wait(Wait::Preempted);
         self.fuel()
     }
@@ -156,9 +161,9 @@ impl Hooks for ThreadHooks<'_> {
         }
     }
 
-    fn diverged(&self, what: fmt::Arguments<'_>) -> ! {
+    fn diverged(&self, what: fmt::Arguments<'_>, place: &'static Location<'static>) -> ! {
         let thread = self.block.thread(self.thread).thread;
-        let place = source::here();
+        let place = source::describe(Place::Source(place));
         self.fail(LaunchError::Diverged {
             block: self.block.index,
             what: format!("thread {thread:?}: {what}, at {place}"),

@@ -7,6 +7,7 @@ use cuda_std::emulation::{Exchange, Operation, Tally, WARP_SIZE};
 
 use crate::block::Parked;
 use crate::coordinates;
+use crate::source::line;
 
 /// What a thread waits for.
 #[derive(Clone, Debug)]
@@ -21,6 +22,7 @@ pub(crate) enum Wait {
         operation: Operation,
         mask: u32,
         value: u128,
+        place: &'static Location<'static>,
     },
     /// To know who else of the warp has come to the place.
     ActiveMask { place: &'static Location<'static> },
@@ -50,8 +52,6 @@ pub(crate) enum Answer {
     Exchange(Rc<Exchange>),
     ActiveMask(u32),
     Turn,
-    /// It does not go on: it is to say where it is.
-    Where,
 }
 
 /// Whether the thread only lets others go first.
@@ -109,6 +109,7 @@ fn complete_exchange(
             operation: its_operation,
             mask: its_mask,
             value,
+            ..
         } => (its_operation == operation && its_mask == mask).then_some(value),
         _ => None,
     };
@@ -180,14 +181,17 @@ pub(crate) fn groups<'a>(parked: impl Iterator<Item = &'a Parked>) -> Vec<Group>
     for one in parked {
         let warp = one.thread / WARP_SIZE;
         let (what, exchange) = match &one.wait {
-            Wait::Barrier { place, .. } => (
-                format!("at the barrier at {}:{}", place.file(), place.line()),
-                None,
-            ),
+            Wait::Barrier { place, .. } => (format!("at the barrier at {}", line(place)), None),
             Wait::Exchange {
-                operation, mask, ..
+                operation,
+                mask,
+                place,
+                ..
             } => (
-                format!("in warp {warp} for a {operation:?} of the mask {mask:#010x}"),
+                format!(
+                    "in warp {warp} for a {operation:?} of the mask {mask:#010x} at {}",
+                    line(place)
+                ),
                 Some((warp, *mask)),
             ),
             _ => ("for its turn".to_owned(), None),

@@ -39,8 +39,12 @@ impl<'a> Worker<'a> {
     pub(crate) fn new(launch: &'a Launch<'a>, kernel: &'a (dyn Fn() + Sync)) -> Self {
         let options = &launch.options;
         let watch = options.checks.watch_memory().then(|| {
-            let arguments = launch.arguments.clone();
-            Watch::new(options.checks, launch.shape, launch.memory, arguments)
+            let mut watch = Watch::new(options.checks, launch.shape, launch.memory);
+            watch.allocated(launch.arguments.clone());
+            // What the kernel's closure has captured.
+            let captured = (&raw const *kernel).addr();
+            watch.allocated(captured..captured + size_of_val(kernel));
+            watch
         });
         Worker {
             launch,

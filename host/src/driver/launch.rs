@@ -261,13 +261,14 @@ impl<S: Signature> Prepared<'_, S> {
 
     fn emulate(&self, arguments: &S::Arguments<'_>) -> Result<(), DriverError> {
         let shared = Shared(&raw const *arguments);
+        let call = self.entry.call;
         simt::Launch::new(self.shape)
             .options(self.emulation)
             .memory(&(self.entry.memory)(arguments), arguments)
-            .run(&|| {
+            .run(&move || {
                 // SAFETY: `launch`'s caller keeps the kernel's contract; `arguments` outlives the
                 // call.
-                unsafe { (self.entry.call)(&*shared.address()) }
+                unsafe { call(&*shared.address()) }
             })
             .map_err(|error| DriverError::Emulated {
                 kernel: self.name(),

@@ -37,34 +37,50 @@ unsafe impl GlobalAlloc for Watched {
     }
 }
 
-/// Goes on to `$to` with the return address in the argument register behind the given number of
-/// arguments, of at most 5.
+/// Goes on to `$to` with the return address in an argument register, and perhaps a constant in the
+/// third.
+#[cfg(target_arch = "x86_64")]
+macro_rules! go_on {
+    ($x86:literal $arm:literal $to:path) => {
+        core::arch::naked_asm!(concat!("mov ", $x86, ", [rsp]"), "jmp {to}", to = sym $to)
+    };
+    ($x86:literal $arm:literal $to:path, $constant:expr) => {
+        core::arch::naked_asm!(
+            concat!("mov ", $x86, ", [rsp]"),
+            "mov edx, {what}",
+            "jmp {to}",
+            what = const $constant,
+            to = sym $to
+        )
+    };
+}
+
+#[cfg(target_arch = "aarch64")]
+macro_rules! go_on {
+    ($x86:literal $arm:literal $to:path) => {
+        core::arch::naked_asm!(concat!("mov ", $arm, ", x30"), "b {to}", to = sym $to)
+    };
+    ($x86:literal $arm:literal $to:path, $constant:expr) => {
+        core::arch::naked_asm!(
+            concat!("mov ", $arm, ", x30"),
+            "mov w2, {what}",
+            "b {to}",
+            what = const $constant,
+            to = sym $to
+        )
+    };
+}
+
+/// Functions of these names, which go on to others with their return address behind the arguments:
+/// in this register of x86-64 and in that of AArch64.
 macro_rules! with_return_address {
-    ($($name:ident($($register:literal)+) => $to:path $(, $constant:expr)?;)*) => {$(
+    ($($name:ident($x86:literal $arm:literal) => $to:path $(, $constant:expr)?;)*) => {$(
         #[unsafe(naked)]
         #[unsafe(no_mangle)]
         extern "C" fn $name() {
-            with_return_address!(@body ($($register)+) $to $(, $constant)?)
+            go_on!($x86 $arm $to $(, $constant)?)
         }
     )*};
-    (@body ($x86:literal $arm:literal) $to:path) => {
-        #[cfg(target_arch = "x86_64")]
-        core::arch::naked_asm!(concat!("mov ", $x86, ", [rsp]"), "jmp {to}", to = sym $to);
-        #[cfg(target_arch = "aarch64")]
-        core::arch::naked_asm!(concat!("mov ", $arm, ", x30"), "b {to}", to = sym $to);
-    };
-    (@body ($x86:literal $arm:literal) $to:path, $constant:expr) => {
-        #[cfg(target_arch = "x86_64")]
-        core::arch::naked_asm!(
-            concat!("mov ", $x86, ", [rsp]"), "mov edx, {what}", "jmp {to}",
-            what = const $constant, to = sym $to
-        );
-        #[cfg(target_arch = "aarch64")]
-        core::arch::naked_asm!(
-            concat!("mov ", $arm, ", x30"), "mov w2, {what}", "b {to}",
-            what = const $constant, to = sym $to
-        );
-    };
 }
 
 /// An access's size, alignment and effect in one word.

@@ -49,6 +49,9 @@ pub(crate) struct BlockWatch {
     clock: Clock,
     shared: Shadow,
     written: Written,
+    /// The first read since the last barrier of what nobody has written. If somebody writes it
+    /// before the next barrier, the two race, which is what is wrong.
+    pub(crate) unwritten: Option<LaunchError>,
 }
 
 /// Who accesses.
@@ -59,13 +62,8 @@ pub(crate) struct Who {
 }
 
 impl Watch {
-    /// `memory` is what the launch lends, if it says so; `arguments` where its arguments lie.
-    pub(crate) fn new(
-        checks: Checks,
-        shape: Shape,
-        memory: Option<&[Memory]>,
-        arguments: Range<usize>,
-    ) -> Watch {
+    /// `memory` is what the launch lends, if it says so.
+    pub(crate) fn new(checks: Checks, shape: Shape, memory: Option<&[Memory]>) -> Watch {
         let lent = memory.unwrap_or_default().iter().map(|memory| {
             let range = memory.address..memory.address + memory.len * memory.element_bytes;
             Lent {
@@ -87,11 +85,12 @@ impl Watch {
             is_closed: memory.is_some(),
             lent: lent.chain([statics]).collect(),
             latest: 0,
-            allocated: BTreeMap::from([(arguments.start, arguments.end)]),
+            allocated: BTreeMap::new(),
             released: Released::new(),
         }
     }
 
+    /// The kernel may reach this memory too, and nobody else does.
     pub(crate) fn allocated(&mut self, memory: Range<usize>) {
         self.allocated.insert(memory.start, memory.end);
     }
@@ -246,6 +245,7 @@ impl BlockWatch {
             clock: Clock::new(0),
             shared: Shadow::new(&memory.range()),
             written: Written::none(&memory.range()),
+            unwritten: None,
         }
     }
 
@@ -254,6 +254,7 @@ impl BlockWatch {
     pub(crate) fn reset(&mut self, block: u32, used: Range<usize>) {
         self.clock = Clock::new(block);
         self.written.clear(used);
+        self.unwritten = None;
     }
 
     pub(crate) fn barrier(&mut self) {
@@ -306,13 +307,14 @@ impl BlockWatch {
             });
         }
         if launch.checks.uninitialised {
-            if access.effect != Effect::Write && !self.written.has(range.clone()) {
-                return Err(LaunchError::Uninitialised {
+            if access.effect == Effect::Write {
+                self.written.write(range.clone());
+            } else if self.unwritten.is_none() && !self.written.has(range.clone()) {
+                self.unwritten = Some(LaunchError::Uninitialised {
                     location: part.location(offset, memory),
                     access: launch.by(who, access),
                 });
             }
-            self.written.write(range.clone());
         }
         if !launch.checks.races {
             return Ok(());

@@ -16,7 +16,7 @@ const HOST_CRATES: [&str; 2] = ["simt", "ridgepoint"];
 const OF_ALL: [&str; 1] = ["-Cunsafe-allow-abi-mismatch=sanitizer"];
 
 /// Of crates that hold kernels.
-const OF_KERNELS: [&str; 15] = [
+const OF_KERNELS: [&str; 16] = [
     // A call before each access, of functions that ptx-std has.
     "-Zsanitizer=thread",
     "-Zexternal-clangrt",
@@ -28,6 +28,7 @@ const OF_KERNELS: [&str; 15] = [
     "-Cllvm-args=-sanitizer-coverage-prune-blocks=0",
     // As on the GPU. Functions of other crates are inlined, so that an access has the kernel's line.
     "-Copt-level=3",
+    "-Ccodegen-units=1",
     // Generic functions of other crates are compiled here too, with instrumentation.
     "-Zshare-generics=no",
     // The checks of the standard library end the process where ours make a report.

@@ -117,8 +117,19 @@ pub(crate) fn activemask() -> u32 {
 }
 
 /// What the lanes of `mask` brought, 0 for the others.
+#[track_caller]
 fn exchange(operation: Operation, mask: u32, value: u128) -> [u128; WARP_SIZE as usize] {
-    with_current(|lane| lane.hooks.exchange(operation, mask, value).values)
+    let place = Location::caller();
+    exchange_at(operation, mask, value, place)
+}
+
+fn exchange_at(
+    operation: Operation,
+    mask: u32,
+    value: u128,
+    place: &'static Location<'static>,
+) -> [u128; WARP_SIZE as usize] {
+    with_current(|lane| lane.hooks.exchange(operation, mask, value, place).values)
 }
 
 /// The lanes of `mask` whose value is `value`.
@@ -128,26 +139,32 @@ fn lanes_with(mask: u32, values: &[u128; WARP_SIZE as usize], value: u128) -> u3
         .fold(0, |lanes, lane| lanes | 1 << lane)
 }
 
+#[track_caller]
 pub(crate) fn sync_warp(mask: u32) {
     exchange(Operation::Sync, mask, 0);
 }
 
+#[track_caller]
 pub(crate) fn vote_ballot(mask: u32, predicate: bool) -> u32 {
     lanes_with(mask, &exchange(Operation::Vote, mask, predicate.into()), 1)
 }
 
+#[track_caller]
 pub(crate) fn vote_all(mask: u32, predicate: bool) -> bool {
     vote_ballot(mask, predicate) == mask
 }
 
+#[track_caller]
 pub(crate) fn vote_any(mask: u32, predicate: bool) -> bool {
     vote_ballot(mask, predicate) != 0
 }
 
+#[track_caller]
 pub(crate) fn match_any_32(mask: u32, value: u32) -> u32 {
     match_any_64(mask, value.into())
 }
 
+#[track_caller]
 pub(crate) fn match_any_64(mask: u32, value: u64) -> u32 {
     lanes_with(
         mask,
@@ -157,8 +174,15 @@ pub(crate) fn match_any_64(mask: u32, value: u64) -> u32 {
 }
 
 /// The rule of PTX's `shfl.sync` (PTX ISA, "Data Movement and Conversion Instructions").
-pub(crate) fn shuffle(source: Source, mask: u32, value: u32, n: u32, clamp: u32) -> u32 {
-    let values = exchange(Operation::Shuffle, mask, value.into());
+pub(crate) fn shuffle(
+    source: Source,
+    mask: u32,
+    value: u32,
+    n: u32,
+    clamp: u32,
+    place: &'static Location<'static>,
+) -> u32 {
+    let values = exchange_at(Operation::Shuffle, mask, value.into(), place);
     let lane = lane_id();
     let segments = clamp >> 8 & 31;
     let limit = clamp & 31;
@@ -178,9 +202,10 @@ pub(crate) fn shuffle(source: Source, mask: u32, value: u32, n: u32, clamp: u32)
     let read = if in_segment { read } else { lane };
     if mask >> read & 1 == 0 {
         with_current(|current| {
-            current.hooks.diverged(format_args!(
+            let what = format_args!(
                 "lane {lane} shuffles from lane {read}, which its mask {mask:#010x} does not name"
-            ))
+            );
+            current.hooks.diverged(what, place)
         })
     }
     values[read as usize & 31] as u32
@@ -188,6 +213,7 @@ pub(crate) fn shuffle(source: Source, mask: u32, value: u32, n: u32, clamp: u32)
 
 macro_rules! reductions {
     ($($name:ident: $ty:ty = $combine:expr;)*) => {$(
+        #[track_caller]
         pub(crate) fn $name(mask: u32, value: $ty) -> $ty {
             let values = exchange(Operation::Reduce, mask, value as u32 as u128);
             (0..WARP_SIZE)
