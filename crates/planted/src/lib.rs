@@ -33,8 +33,8 @@ pub struct Bug {
     pub n: u32,
     /// Elements of `y`, and what they are before the launch.
     pub y: (usize, Before),
-    /// What the emulator says. `{WORD}` stands for the line that ends with `// WORD: NAME`, or with
-    /// `both` as the word.
+    /// What the emulator says. `{WORD}` stands for the line that ends with `// WORD: NAME`, or for
+    /// the one after it if there is nothing else on that line.
     pub report: &'static str,
 }
 
@@ -74,7 +74,8 @@ impl Bug {
         let mut text = self.report.to_owned();
         for (file, source) in table::SOURCES {
             for (line, content) in source.lines().enumerate() {
-                let place = format!("crates/planted/kernels/src/{file}.rs:{}", line + 1);
+                let line = line + 1 + usize::from(content.trim_start().starts_with("//"));
+                let place = format!("crates/planted/kernels/src/{file}.rs:{line}");
                 for word in ["now", "before", "at", "other", "both"] {
                     if content.ends_with(&format!("// {word}: {}", self.name)) {
                         text = text.replace(&format!("{{{word}}}"), &place);

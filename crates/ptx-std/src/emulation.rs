@@ -213,8 +213,8 @@ pub struct Lane<'a> {
 impl Lane<'_> {
     /// Uses fuel.
     #[inline]
-    fn step(&self) {
-        match self.fuel.get().checked_sub(1) {
+    fn step(&self, steps: u32) {
+        match self.fuel.get().checked_sub(steps) {
             Some(left) => self.fuel.set(left),
             None => self.fuel.set(self.hooks.refuel()),
         }
@@ -269,7 +269,8 @@ pub(crate) fn atomic_access<T>(
 ) {
     if CURRENT.get().is_some() {
         with_current(|lane| {
-            lane.step();
+            // Who reads again and again waits for another thread, and is to have its turn soon.
+            lane.step(if effect == Effect::Read { 256 } else { 1 });
             lane.hooks.access(&Access {
                 address: pointer.addr(),
                 bytes: size_of::<T>(),

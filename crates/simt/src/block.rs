@@ -120,15 +120,13 @@ impl<'a> LiveBlock<'a> {
             return Progress::Ran;
         }
         let parked = || self.warps.iter().flat_map(|warp| &warp.parked);
-        if parked().next().is_none() {
-            if let Some(unwritten) = self.block.unwritten() {
-                self.block.fail(unwritten);
-            }
-            return Progress::Ended;
-        }
         if parked().any(wait::gives_way) {
             self.take_turns();
             return Progress::Spins;
+        }
+        self.block.meet_unwritten();
+        if parked().next().is_none() || self.block.has_failed() {
+            return Progress::Ended;
         }
         match wait::meeting(parked()) {
             Some(meeting) => self.pass_barrier(&meeting),
@@ -162,10 +160,6 @@ impl<'a> LiveBlock<'a> {
 
     fn pass_barrier(&mut self, meeting: &wait::Meeting) {
         let block = &*self.block;
-        if let Some(unwritten) = block.unwritten() {
-            block.fail(unwritten);
-            return;
-        }
         if block.worker.launch.options.checks.divergence
             && let Some(what) = block.divergence(meeting)
         {
@@ -178,6 +172,7 @@ impl<'a> LiveBlock<'a> {
         if let Some(watch) = &block.parts.watch {
             watch.borrow_mut().barrier();
         }
+        block.worker.idle.set(0);
         for warp in &mut self.warps {
             for parked in &mut warp.parked {
                 parked.wait = Wait::Go(Answer::Tally(meeting.tally));
@@ -262,19 +257,23 @@ impl<'a> Block<'a> {
         self.failure.borrow().is_some()
     }
 
-    /// The launch fails: with this, or with the read of what nobody has written that came before
-    /// and perhaps led to it.
+    /// The launch fails. Where a thread has read what nobody has written, this may come of it, and
+    /// the others go on to the next barrier first: perhaps one of them writes it, too late.
     pub(crate) fn fail(&self, failure: LaunchError) {
         let is_race = matches!(failure, LaunchError::Race { .. });
-        let unwritten = self.unwritten().filter(|_| !is_race);
-        self.failure
-            .borrow_mut()
-            .get_or_insert(unwritten.unwrap_or(failure));
+        let watch = self.parts.watch.as_ref();
+        if is_race || watch.is_none_or(|watch| watch.borrow().unwritten.is_none()) {
+            self.failure.borrow_mut().get_or_insert(failure);
+        }
     }
 
-    /// The first read of shared memory since the last barrier that nobody has written.
-    fn unwritten(&self) -> Option<LaunchError> {
-        self.parts.watch.as_ref()?.borrow_mut().unwritten.take()
+    /// Fails where a thread has read since the last barrier what nobody has written.
+    fn meet_unwritten(&self) {
+        let watch = self.parts.watch.as_ref();
+        let unwritten = watch.and_then(|watch| watch.borrow_mut().unwritten.take());
+        if let Some(unwritten) = unwritten {
+            self.fail(unwritten);
+        }
     }
 
     pub(crate) fn who(&self, thread: u32) -> Who {
@@ -406,6 +405,7 @@ impl<'a> Block<'a> {
                     place: place::take(),
                 });
             }
+            self.worker.idle.set(0);
             self.ended[warp].set(self.ended[warp].get() | 1 << lane);
             if self.worker.order.borrow_mut().surprises() {
                 return;
@@ -425,7 +425,7 @@ impl<'a> Block<'a> {
         drop(order);
         let mut seen = 0;
         for parked in std::mem::take(warp) {
-            if goes(&parked) {
+            if goes(&parked) && !self.has_failed() {
                 seen += 1;
                 if chosen.is_none_or(|chosen| chosen + 1 == seen) {
                     self.go(parked, warp);
@@ -443,6 +443,7 @@ impl<'a> Block<'a> {
         let Some(synchronised) = wait::release(warp) else {
             return false;
         };
+        self.worker.idle.set(0);
         if synchronised != 0
             && let Some(watch) = &self.parts.watch
         {

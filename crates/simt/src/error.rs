@@ -73,7 +73,7 @@ pub enum LaunchError {
         access: AccessBy,
     },
     /// A thread went on for longer than it may.
-    #[error("{thread} has taken {limit} steps and not ended, at {place}")]
+    #[error("{thread} goes on for ever, or for more than {limit} steps, at {place}")]
     Steps {
         /// Which thread.
         thread: Thread,

@@ -72,9 +72,10 @@ pub struct Options {
     pub schedule: Schedule,
     /// What is looked for.
     pub checks: Checks,
-    /// How many steps a thread may take: one for each access and each turn of a loop in
-    /// instrumented code, elsewhere one for each atomic operation; 64 for each barrier and each
-    /// exchange in a warp; one a nanosecond of sleep.
+    /// How many steps a thread may take, and threads that wait for others' flags together: one for
+    /// each access and each turn of a loop in instrumented code, elsewhere one for each atomic
+    /// operation, but 256 where it only reads; 64 for each barrier and each exchange in a warp; one
+    /// a nanosecond of sleep.
     pub steps: u64,
     /// Bytes of shared memory that a block may have, static and dynamic.
     pub shared_per_block: u32,

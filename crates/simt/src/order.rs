@@ -1,21 +1,22 @@
 //! Who goes first.
 
-use crate::Schedule;
+use crate::{Options, Schedule};
 
-/// How far a thread goes in order before others have a turn: far enough to cost nothing, and not
-/// so far that one that waits for another's flag would hold up everything.
-const QUANTUM: u32 = 1 << 20;
+/// How often a thread has a turn, in order, until its steps are used up.
+const TURNS: u64 = 16;
 
 /// Takes the decisions that a schedule leaves open.
 pub(crate) enum Order {
-    InOrder,
+    InOrder { quantum: u32 },
     Seeded(fastrand::Rng),
 }
 
 impl Order {
-    pub(crate) fn new(schedule: Schedule) -> Order {
-        match schedule {
-            Schedule::InOrder => Order::InOrder,
+    pub(crate) fn new(options: &Options) -> Order {
+        match options.schedule {
+            Schedule::InOrder => Order::InOrder {
+                quantum: u32::try_from(options.steps / TURNS).unwrap_or(u32::MAX),
+            },
             Schedule::Seeded(seed) => Order::Seeded(fastrand::Rng::with_seed(seed)),
         }
     }
@@ -27,7 +28,7 @@ impl Order {
     /// One of so many, at least one.
     pub(crate) fn choose(&mut self, count: usize) -> usize {
         match self {
-            Order::InOrder => 0,
+            Order::InOrder { .. } => 0,
             Order::Seeded(random) => random.usize(..count),
         }
     }
@@ -44,7 +45,7 @@ impl Order {
     /// Whether to do something now that could wait. Never in order.
     pub(crate) fn surprises(&mut self) -> bool {
         match self {
-            Order::InOrder => false,
+            Order::InOrder { .. } => false,
             Order::Seeded(random) => random.u8(..4) == 0,
         }
     }
@@ -52,7 +53,7 @@ impl Order {
     /// How many steps a thread goes before others have a turn.
     pub(crate) fn quantum(&mut self) -> u32 {
         match self {
-            Order::InOrder => QUANTUM,
+            Order::InOrder { quantum } => *quantum,
             Order::Seeded(random) => {
                 let longest = 1 << random.u32(..14);
                 random.u32(1..=longest)
@@ -63,7 +64,7 @@ impl Order {
     /// For each number below `count` another one, so that all come.
     pub(crate) fn permutation(&mut self, count: u64) -> impl Fn(u64) -> u64 + use<> {
         let (factor, offset) = match self {
-            Order::InOrder => (1, 0),
+            Order::InOrder { .. } => (1, 0),
             Order::Seeded(random) => {
                 let mut factor = random.u64(1..=count.max(1));
                 while greatest_common_divisor(factor, count) != 1 {

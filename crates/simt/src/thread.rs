@@ -5,6 +5,7 @@ use std::fmt;
 use std::ops::Range;
 use std::panic::Location;
 use std::sync::atomic::Ordering;
+use std::thread::panicking;
 
 use cuda_std::emulation::{
     Access, Exchange, Hooks, Operation, Place, Scope, SharedArray, Tally, WARP_SIZE,
@@ -51,12 +52,14 @@ impl<'a> ThreadHooks<'a> {
         }
     }
 
-    /// Counts steps, and fails where they are too many.
+    /// Counts steps, and fails where they are too many: of this thread, or of all threads of the core
+    /// since one of them last ended or met others.
     fn step(&self, steps: u32) {
-        let limit = self.block.worker.launch.options.steps;
+        let worker = self.block.worker;
         let taken = self.steps.get().saturating_add(steps.into());
         self.steps.set(taken);
-        if taken > limit {
+        let limit = worker.launch.options.steps;
+        if taken.max(worker.idle.get()) > limit {
             self.fail(LaunchError::Steps {
                 thread: self.block.thread(self.thread),
                 limit,
@@ -65,14 +68,33 @@ impl<'a> ThreadHooks<'a> {
         }
     }
 
+    /// As `step`, where others have a turn next.
+    fn idle(&self, steps: u32) {
+        let idle = &self.block.worker.idle;
+        idle.set(idle.get().saturating_add(steps.into()));
+        self.step(steps);
+    }
+
     /// How far the thread may go before it asks again.
     pub(crate) fn fuel(&self) -> u32 {
-        let quantum = self.block.worker.order.borrow_mut().quantum();
-        let limit = self.block.worker.launch.options.steps;
-        let left = limit.saturating_sub(self.steps.get()).saturating_add(1);
-        self.fuel
-            .set(quantum.min(u32::try_from(left).unwrap_or(u32::MAX)));
-        self.fuel.get()
+        let worker = self.block.worker;
+        let quantum = worker.order.borrow_mut().quantum();
+        let left = worker.launch.options.steps.saturating_sub(self.steps.get());
+        let fuel = u64::from(quantum).min(left.saturating_add(1)) as u32;
+        self.fuel.set(fuel);
+        fuel
+    }
+
+    /// Whether the launch has failed and this thread is being unwound, which nothing may stop. Does
+    /// not return where it has failed otherwise.
+    fn is_unwound(&self) -> bool {
+        if !self.block.has_failed() {
+            return false;
+        }
+        while !panicking() {
+            self.wait(Wait::Failed);
+        }
+        true
     }
 }
 
@@ -121,12 +143,12 @@ impl Hooks for ThreadHooks<'_> {
     }
 
     fn sleep(&self, nanoseconds: u32) {
-        self.step(nanoseconds.max(WAIT_STEPS));
+        self.idle(nanoseconds.max(WAIT_STEPS));
         self.wait(Wait::Sleep);
     }
 
     fn access(&self, access: &Access) {
-        if self.block.has_failed() {
+        if self.is_unwound() {
             return;
         }
         let looked = match access.address.is_multiple_of(access.alignment) {
@@ -145,10 +167,10 @@ impl Hooks for ThreadHooks<'_> {
     }
 
     fn refuel(&self) -> u32 {
-        if self.block.has_failed() {
+        if self.is_unwound() {
             return u32::MAX;
         }
-        self.step(self.fuel.get());
+        self.idle(self.fuel.get());
         self.wait(Wait::Preempted);
         self.fuel()
     }

@@ -1,6 +1,6 @@
 //! One core's part of a launch: blocks, one after another or in turns.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use corosensei::stack::DefaultStack;
 
@@ -25,6 +25,8 @@ pub(crate) struct Worker<'a> {
     pub(crate) order: RefCell<Order>,
     /// Where memory is checked.
     pub(crate) watch: Option<RefCell<Watch>>,
+    /// Steps of threads that spin, since one last ended or met others.
+    pub(crate) idle: Cell<u64>,
     stacks: RefCell<Vec<DefaultStack>>,
     spare: RefCell<Vec<BlockParts>>,
 }
@@ -49,8 +51,9 @@ impl<'a> Worker<'a> {
         Worker {
             launch,
             kernel,
-            order: RefCell::new(Order::new(options.schedule)),
+            order: RefCell::new(Order::new(options)),
             watch: watch.map(RefCell::new),
+            idle: Cell::new(0),
             stacks: RefCell::default(),
             spare: RefCell::default(),
         }

@@ -10,8 +10,9 @@ use cuda_std::warp::{lane_id, sync_warp};
 pub unsafe fn endless<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
     let step = if BUG { 0 } else { 1 };
     let mut i = thread::global_index() as u32;
+    // at: endless_loop
     while i < n {
-        i += step; // at: endless_loop
+        i += step;
     }
     unsafe { *y.add(thread::global_index()) = i + x[0] };
 }
@@ -23,8 +24,9 @@ pub unsafe fn flag<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
     unsafe {
         match thread::global_index() {
             0 => {
+                // at: flag_never_set
                 while atomic_load_32_device(flag, Acquire) == 0 {
-                    thread::nanosleep(100); // at: flag_never_set
+                    thread::nanosleep(100);
                 }
                 *read = x[n as usize - 1];
             }

@@ -148,7 +148,7 @@ fn report(
         return;
     }
     with_current(|lane| {
-        lane.step();
+        lane.step(1);
         lane.hooks.access(&Access {
             address,
             bytes,
@@ -325,7 +325,7 @@ extern "C" fn __sanitizer_cov_trace_pc() {
         return;
     };
     // SAFETY: as in `with_current`.
-    unsafe { lane.as_ref() }.step();
+    unsafe { lane.as_ref() }.step(1);
     // Other threads may have run meanwhile.
     CURRENT.set(Some(lane));
 }

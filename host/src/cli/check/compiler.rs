@@ -73,6 +73,10 @@ fn flags(arguments: &[OsString]) -> Vec<String> {
     if name == "ptx_std" {
         flags.push("--cfg=instrumented".to_owned());
     }
+    if name == "ptx_std" || name == "simt" {
+        // Their functions run at each access.
+        flags.push("-Copt-level=3".to_owned());
+    }
     let has_kernels = values("--extern").any(|dependency| {
         dependency.starts_with("cuda_std=") || dependency.starts_with("ptx_std=")
     });
