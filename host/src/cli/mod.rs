@@ -2,6 +2,7 @@
 
 mod ceilings;
 mod charts;
+mod check;
 mod console;
 mod device;
 mod dispatch;
@@ -47,6 +48,8 @@ enum Command {
     Occupancy(Box<occupancy::Arguments>),
     /// List the embedded kernels with their registers and occupancy, or show the code of one.
     Kernels(kernels::Arguments),
+    /// Test kernels on the emulator with every access checked: races, divergence, bounds.
+    Check(check::Arguments),
     /// Show what devices there are, or why there is none.
     Device,
     /// Write a package with a kernel, a program that launches it, and a test.
@@ -92,6 +95,9 @@ fn driver_failure(error: DriverError) -> Failure {
 
 /// Runs the command that the process's arguments ask for.
 pub fn main() -> ExitCode {
+    if let Some(code) = check::compile() {
+        return code;
+    }
     let result = match Cli::parse().command {
         Command::Roofline(arguments) => roofline::run(&arguments),
         Command::Norm(arguments) => norm::run(&arguments),
@@ -100,6 +106,7 @@ pub fn main() -> ExitCode {
         Command::Ceilings(arguments) => ceilings::run(&arguments),
         Command::Occupancy(arguments) => occupancy::run(&arguments),
         Command::Kernels(arguments) => kernels::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
         Command::Device => device::run(),
         Command::New(arguments) => new::run(&arguments),
     };

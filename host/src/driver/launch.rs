@@ -73,6 +73,8 @@ pub struct Prepared<'d, S: Signature> {
     blocks: Blocks,
     /// `None` runs on the emulator.
     function: Option<Function<'d>>,
+    /// How it runs there.
+    emulation: simt::Options,
 }
 
 /// Whether the blocks of a grid may wait for each other.
@@ -110,6 +112,10 @@ impl Device {
             },
             blocks: Blocks::Independent,
             function,
+            emulation: simt::Options {
+                shared_per_block: self.facts.limits.shared_per_block,
+                ..self.emulation
+            },
         })
     }
 
@@ -420,6 +426,7 @@ impl<S: Signature> Prepared<'_, S> {
             entry: self.entry,
             shape: self.shape,
             blocks: self.blocks,
+            options: self.emulation,
         }
     }
 }

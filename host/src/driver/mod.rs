@@ -65,6 +65,7 @@ pub use pinned::Pinned;
 pub use ptx::Embedded;
 #[cfg(feature = "cli")]
 pub use ptx::embedded_ptx;
+pub use simt::{Checks, LaunchError, Options as Emulation, Schedule};
 pub use stream::Stream;
 
 use gpu::Gpu;
@@ -75,6 +76,8 @@ pub struct Device {
     facts: Facts,
     /// `None` is the emulator.
     gpu: Option<Gpu>,
+    /// How the emulator runs launches.
+    emulation: Emulation,
 }
 
 impl Device {
@@ -95,19 +98,23 @@ impl Device {
     /// fails for the other reasons.
     pub fn open_with(choice: &DeviceChoice, ptx: &[Embedded<'_>]) -> Result<Device, DriverError> {
         match choice {
-            DeviceChoice::Cpu => Ok(Device::emulator()),
+            DeviceChoice::Cpu => Ok(Device::emulator(Emulation::default())),
             DeviceChoice::Cuda(ordinal) => Device::with_ptx(*ordinal, ptx),
             DeviceChoice::Auto => match Device::with_ptx(0, ptx) {
-                Err(DriverError::NoDriver(_) | DriverError::NoGpu) => Ok(Device::emulator()),
+                Err(DriverError::NoDriver(_) | DriverError::NoGpu) => {
+                    Ok(Device::emulator(Emulation::default()))
+                }
                 opened => opened,
             },
         }
     }
 
-    fn emulator() -> Device {
+    /// The emulator, which runs launches as `emulation` says.
+    pub fn emulator(emulation: Emulation) -> Device {
         Device {
             facts: emulator::facts(),
             gpu: None,
+            emulation,
         }
     }
 
@@ -120,6 +127,7 @@ impl Device {
         Ok(Device {
             facts,
             gpu: Some(gpu),
+            emulation: Emulation::default(),
         })
     }
 

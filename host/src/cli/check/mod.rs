@@ -1,0 +1,51 @@
+//! `ridgepoint check`.
+
+mod compiler;
+
+use std::env;
+use std::process::Command;
+
+use clap::Args;
+
+use super::Failure;
+pub(super) use compiler::compile;
+
+/// Run a project's tests on the emulator, in a build of its own in which each access of a kernel to
+/// memory is checked.
+#[derive(Args)]
+pub(super) struct Arguments {
+    /// Run each case of gpu-test under so many seeds too, each another order of blocks, warps and
+    /// lanes
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seeds: u64,
+    /// What `cargo test` is given
+    #[arg(last = true, value_name = "CARGO-TEST-ARGUMENTS")]
+    cargo: Vec<String>,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let mut cargo = instrumented_cargo()?;
+    let status = cargo
+        .args(["test", "--tests"])
+        .args(&arguments.cargo)
+        .env("RIDGEPOINT_SEEDS", arguments.seeds.to_string())
+        .status()
+        .map_err(|error| Failure::Failed(format!("cannot run cargo: {error}")))?;
+    if status.success() {
+        return Ok(());
+    }
+    Err(Failure::Failed("cargo test failed".to_owned()))
+}
+
+/// Cargo, with a compiler that instruments kernels and a target folder for what it makes.
+fn instrumented_cargo() -> Result<Command, Failure> {
+    let own = env::current_exe().map_err(Failure::failed)?;
+    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    cargo
+        .env("RUSTC_WRAPPER", own)
+        .env(compiler::WRAPS_RUSTC, "1");
+    if env::var_os("CARGO_TARGET_DIR").is_none() {
+        cargo.env("CARGO_TARGET_DIR", "target/check");
+    }
+    Ok(cargo)
+}
