@@ -8,6 +8,7 @@ mod lists;
 mod new;
 mod norm;
 mod pipeline;
+mod power;
 mod roofline;
 mod study;
 
@@ -32,6 +33,8 @@ enum Command {
     Norm(norm::Arguments),
     /// Measure what a launch costs the host, and what each barrier costs a loop.
     Dispatch(dispatch::Arguments),
+    /// Iterate a matrix's greatest eigenvalue, with checkpoints: waiting for each, and not.
+    Power(power::Arguments),
     /// Send batches to the device, through a kernel and back: one after the other, and overlapped.
     Pipeline(pipeline::Arguments),
     /// List the embedded kernels with their registers and occupancy, or show the code of one.
@@ -64,6 +67,7 @@ pub fn main() -> ExitCode {
         Command::Roofline(arguments) => roofline::run(&arguments),
         Command::Norm(arguments) => norm::run(&arguments),
         Command::Dispatch(arguments) => dispatch::run(&arguments),
+        Command::Power(arguments) => power::run(&arguments),
         Command::Pipeline(arguments) => pipeline::run(&arguments),
         Command::Kernels(arguments) => kernels::run(&arguments),
         Command::Device => device::run(),
