@@ -132,6 +132,73 @@ fn a_pipeline_gives_each_batch_its_own_result() {
     }
 }
 
+/// What Perfetto asks of a trace: complete events, in order, that lie apart or within each other.
+#[test]
+fn a_trace_has_kernels_and_copies_on_the_rows_of_their_streams() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("trace.json");
+    let path = path.to_str().expect("text");
+    let arguments = [
+        "--batches",
+        "2",
+        "--rounds",
+        "1",
+        "--weight",
+        "1",
+        "--kernel",
+        "polynomial",
+    ];
+    let output = run(&[&["pipeline", "--trace", path, "--profile"], &arguments[..]].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    for part in [
+        "Host side",
+        "Device side",
+        "mean ± std (min ‥ max)",
+        "cuMemcpyHtoDAsync_v2",
+    ] {
+        assert!(
+            stderr(&output).contains(part),
+            "{part:?}: {}",
+            stderr(&output)
+        );
+    }
+
+    let text = fs::read_to_string(path).expect("written");
+    let trace: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let events = trace["traceEvents"].as_array().expect("a list");
+    let mut ends: HashMap<(u64, u64), Vec<f64>> = HashMap::new();
+    let mut rows_of: HashMap<String, Vec<u64>> = HashMap::new();
+    let mut last = 0.0;
+    for event in events.iter().filter(|event| event["ph"] == "X") {
+        let number = |name: &str| event[name].as_f64().expect(name);
+        let (start, took) = (number("ts"), number("dur"));
+        assert!(start >= last && took >= 0.0, "{event}");
+        last = start;
+        let row = (number("pid") as u64, number("tid") as u64);
+        let open = ends.entry(row).or_default();
+        open.retain(|end| *end > start);
+        assert!(
+            open.iter().all(|end| start + took <= *end),
+            "partly over another: {event}"
+        );
+        open.push(start + took);
+        let category = event["cat"].as_str().expect("text").to_owned();
+        assert!(
+            category != "copy" || event["args"]["bytes"] == 128 * 64 * 4,
+            "{event}"
+        );
+        rows_of.entry(category).or_default().push(row.1);
+    }
+    for category in ["kernel", "copy"] {
+        let mut rows = rows_of.remove(category).expect(category);
+        rows.sort_unstable();
+        rows.dedup();
+        // Four pieces in six streams.
+        assert_eq!(rows.len(), 4, "{category}: {rows:?}");
+    }
+    assert!(rows_of.contains_key("range") && rows_of.contains_key("driver"));
+}
+
 #[test]
 fn chunks_that_do_not_fit_are_refused() {
     for (arguments, reason) in [

@@ -11,6 +11,7 @@ mod pipeline;
 mod power;
 mod roofline;
 mod study;
+mod tracing;
 
 use std::fmt;
 use std::process::ExitCode;
@@ -23,6 +24,9 @@ use clap::{Parser, Subcommand};
 struct Cli {
     #[command(subcommand)]
     command: Command,
+
+    #[command(flatten)]
+    trace: tracing::Arguments,
 }
 
 #[derive(Subcommand)]
@@ -63,16 +67,8 @@ impl Failure {
 
 /// Runs the command that the process's arguments ask for.
 pub fn main() -> ExitCode {
-    let result = match Cli::parse().command {
-        Command::Roofline(arguments) => roofline::run(&arguments),
-        Command::Norm(arguments) => norm::run(&arguments),
-        Command::Dispatch(arguments) => dispatch::run(&arguments),
-        Command::Power(arguments) => power::run(&arguments),
-        Command::Pipeline(arguments) => pipeline::run(&arguments),
-        Command::Kernels(arguments) => kernels::run(&arguments),
-        Command::Device => device::run(),
-        Command::New(arguments) => new::run(&arguments),
-    };
+    let Cli { command, trace } = Cli::parse();
+    let result = trace.around(|| run(command));
     let (code, message) = match result {
         Ok(()) => return ExitCode::SUCCESS,
         Err(Failure::Failed(message)) => (1, message),
@@ -81,6 +77,19 @@ pub fn main() -> ExitCode {
     };
     eprintln!("error: {message}");
     ExitCode::from(code)
+}
+
+fn run(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Roofline(arguments) => roofline::run(&arguments),
+        Command::Norm(arguments) => norm::run(&arguments),
+        Command::Dispatch(arguments) => dispatch::run(&arguments),
+        Command::Power(arguments) => power::run(&arguments),
+        Command::Pipeline(arguments) => pipeline::run(&arguments),
+        Command::Kernels(arguments) => kernels::run(&arguments),
+        Command::Device => device::run(),
+        Command::New(arguments) => new::run(&arguments),
+    }
 }
 
 fn version() -> &'static str {

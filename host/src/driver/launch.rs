@@ -293,6 +293,17 @@ impl<S: Signature> Prepared<'_, S> {
         stream: &Stream<'_>,
         arguments: &S::Arguments<'_>,
     ) -> Result<(), DriverError> {
+        // SAFETY: the caller's contract.
+        stream.traced(self.name(), 0, || unsafe { self.put(stream, arguments) })
+    }
+
+    /// # Safety
+    /// As for [`Prepared::launch`].
+    unsafe fn put(
+        &self,
+        stream: &Stream<'_>,
+        arguments: &S::Arguments<'_>,
+    ) -> Result<(), DriverError> {
         match (&self.function, stream.raw()) {
             (Some(function), Some(raw)) => {
                 let mut addresses = self.addresses(arguments);

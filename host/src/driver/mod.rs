@@ -49,6 +49,7 @@ mod pinned;
 mod ptx;
 mod replay;
 mod stream;
+pub mod trace;
 
 pub use buffer::{Buffer, DeviceValue};
 pub use calls::Calls;
@@ -70,6 +71,8 @@ use gpu::Gpu;
 /// A GPU, or the emulator.
 #[derive(Debug)]
 pub struct Device {
+    // Dropped first: it needs the GPU's context.
+    trace: Option<trace::Recorder>,
     facts: Facts,
     /// `None` is the emulator.
     gpu: Option<Gpu>,
@@ -104,6 +107,7 @@ impl Device {
 
     fn emulator() -> Device {
         Device {
+            trace: trace::Recorder::begin(None),
             facts: emulator::facts(),
             gpu: None,
         }
@@ -115,7 +119,9 @@ impl Device {
     /// As [`Device::open_with`].
     pub fn with_ptx(ordinal: u32, ptx: &[Embedded<'_>]) -> Result<Device, DriverError> {
         let (gpu, facts) = Gpu::open(ordinal, ptx)?;
+        let ordinal = facts.gpu.as_ref().map(|gpu| gpu.ordinal);
         Ok(Device {
+            trace: trace::Recorder::begin(ordinal),
             facts,
             gpu: Some(gpu),
         })

@@ -5,6 +5,7 @@ use std::fmt;
 
 use kernels_gpu::vector::reference_norm;
 use serde::Serialize;
+use tracing::trace_span;
 
 use super::rounds::{PerIteration, rounded};
 use super::{Rounds, StudyError};
@@ -118,6 +119,8 @@ impl<'d, T: Real> NormStudy<'d, T> {
     /// # Errors
     /// The driver's, or the result is wrong.
     pub fn measure(&mut self, mode: NormMode, rounds: Rounds) -> Result<NormRow, StudyError> {
+        let range = trace_span!("normalize", color = "blue", payload = self.n as u64, %mode);
+        let _range = range.entered();
         self.y.poison()?;
         self.norm.poison()?;
         let times = match mode {

@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
+use tracing::trace_span;
 
 /// What files begin with, and the version of what follows.
 const MAGIC: &[u8; 8] = b"RIDGEPW1";
@@ -34,6 +35,8 @@ impl Checkpoint {
     /// # Errors
     /// The system's, with the file's name. Other files are not touched.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
+        let _range =
+            trace_span!("write a checkpoint", color = "orange", payload = self.step).entered();
         write_whole(&self.path(folder, "bin"), |file| {
             file.write_all(&self.to_bytes())
         })?;

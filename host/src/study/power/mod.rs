@@ -10,6 +10,7 @@ use std::time::Instant;
 use std::{fmt, fs, io, thread};
 
 use serde::Serialize;
+use tracing::trace_span;
 
 pub use checkpoint::Checkpoint;
 use device::{Iteration, Look, finish};
@@ -18,6 +19,7 @@ use writer::{Counts, Shared, Writer};
 use super::StudyError;
 use super::rounds::rounded;
 use crate::driver::Device;
+use crate::driver::trace::captured;
 
 /// How the iteration gets on while it is looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -119,7 +121,9 @@ pub fn power(
         fs::create_dir_all(folder)?;
         checkpoint::tidy(folder)?;
     }
-    let mut iteration = Iteration::new(device, plan, resume.map(|from| &from.vector[..]))?;
+    let mut iteration =
+        trace_span!("make the matrix", color = "gray", payload = plan.dim as u64)
+            .in_scope(|| Iteration::new(device, plan, resume.map(|from| &from.vector[..])))?;
     let first = resume.map_or(0, |from| from.step);
     if mode == PowerMode::Graph {
         iteration.capture()?;
@@ -131,10 +135,13 @@ pub fn power(
         on_progress,
         last: None,
     };
-    let counts = match mode {
-        PowerMode::Baseline => baseline(&mut iteration, first, &mut watch)?,
-        PowerMode::Async | PowerMode::Graph => overlapped(&mut iteration, first, &mut watch)?,
-    };
+    let counts = captured(|| {
+        let _range = trace_span!("iterate", color = "blue", %mode).entered();
+        match mode {
+            PowerMode::Baseline => baseline(&mut iteration, first, &mut watch),
+            PowerMode::Async | PowerMode::Graph => overlapped(&mut iteration, first, &mut watch),
+        }
+    })?;
     let total_ms = began.elapsed().as_secs_f64() * 1e3;
     let loop_ms = match iteration.end()? {
         Some(end) => end.milliseconds_since(&start)?,
@@ -198,6 +205,7 @@ fn baseline(
 ) -> Result<Counts, StudyError> {
     let mut counts = Counts::default();
     for step in looks(watch.plan, first) {
+        let _range = trace_span!("steps", color = "green", payload = step).entered();
         iteration.look(0)?;
         let look = iteration.read(0)?;
         let is_last = watch.see(step, &look);
@@ -226,7 +234,8 @@ fn overlapped(
     thread::scope(|scope| {
         let writer = writes.then(|| Writer::begin(scope, &shared, &folder));
         let mut see = |iteration: &mut Iteration<'_>, (step, copy)| -> Result<bool, StudyError> {
-            let look = finish(copy)?;
+            let look = trace_span!("wait for a look", color = "red", payload = step)
+                .in_scope(|| finish(copy))?;
             let is_last = watch.see(step, &look);
             iteration.recycle(look);
             if let Some(writer) = &writer {
@@ -236,6 +245,7 @@ fn overlapped(
         };
         let mut under_way = None;
         for (slot, step) in (0..).zip(looks(plan, first)) {
+            let _range = trace_span!("steps", color = "green", payload = step).entered();
             iteration.look(slot % 2)?;
             let copy = iteration.begin_read(slot % 2)?;
             iteration.rest()?;

@@ -6,6 +6,8 @@ use std::path::Path;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{Scope, ScopedJoinHandle};
 
+use tracing::dispatcher;
+
 use super::Checkpoint;
 
 /// Files written at once: a disk that is asked to keep several at once takes hardly longer.
@@ -94,7 +96,11 @@ impl<'scope> Writer<'scope> {
         shared: &'scope Shared,
         folder: &'scope Path,
     ) -> Writer<'scope> {
-        let threads = (0..THREADS).map(|_| scope.spawn(|| shared.work(folder)));
+        // Threads take no part in the trace of the one that makes them, unless they are told to.
+        let threads = (0..THREADS).map(|_| {
+            let dispatch = dispatcher::get_default(Clone::clone);
+            scope.spawn(move || dispatcher::with_default(&dispatch, || shared.work(folder)))
+        });
         Writer {
             shared,
             threads: threads.collect(),
