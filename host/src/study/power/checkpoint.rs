@@ -240,7 +240,7 @@ mod tests {
             damage(&mut bytes);
             fs::write(&path, bytes).expect("written");
         };
-        damage("step-00000030.txt", |bytes| bytes.truncate(bytes.len() - 1));
+        damage("step-00000030.txt", |bytes| bytes.truncate(bytes.len() - 4));
         assert_eq!(newest(), Some(30), "the binary form is still whole");
         damage("step-00000030.bin", |bytes| bytes[70] ^= 1);
         assert_eq!(newest(), Some(20));
