@@ -31,7 +31,7 @@ cargo build --profile quick --package examples
 for source in examples/src/bin/*.rs; do
     cp "target/quick/$(basename "$source" .rs)" bundle/examples/
 done
-for test in agreement gpu; do
+for test in agreement ceilings gpu occupancy; do
     cp "$(executable $test test --profile quick --test $test)" "bundle/test-$test"
 done
 cp "$(executable api test --profile quick --package conformance --test api)" bundle/test-api

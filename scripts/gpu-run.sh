@@ -21,7 +21,7 @@ failed=0
 } >"$out/machine.txt" 2>&1 || failed=1
 
 {
-    ./test-agreement && ./test-gpu && ./test-api && ./test-programs
+    ./test-agreement && ./test-ceilings && ./test-gpu && ./test-occupancy && ./test-api && ./test-programs
 } >"$out/tests.txt" 2>&1 || failed=1
 grep 'test result' "$out/tests.txt"
 
@@ -30,6 +30,11 @@ k=1,2,5,10,20,50,100,200,500,1000,2000
     --output "$out/roofline.csv,$out/roofline.json" --plot "$out/roofline.svg" || failed=1
 python3 roofline.py "$out/roofline.csv" "$out/peers.md" || failed=1
 python3 examples.py examples "$out/examples.md" || failed=1
+
+./ridgepoint ceilings --device cuda --output "$out/ceilings.json" >"$out/ceilings.txt" || failed=1
+python3 ceilings.py "$out/ceilings.json" "$out/ceilings-peers.md" || failed=1
+./ridgepoint occupancy --device cuda --ceilings "$out/ceilings.json" \
+    --output "$out/occupancy.csv" --plot "$out/occupancy.svg" >"$out/occupancy.txt" || failed=1
 
 ./ridgepoint roofline --device cuda --kernel all --dtype f32,f64 --vector 1,2,4 --k $k --quiet \
     --output "$out/variants.csv" || failed=1

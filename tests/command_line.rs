@@ -224,8 +224,8 @@ fn an_output_that_cannot_be_written_ends_with_1() {
 fn a_disk_that_fills_up_keeps_the_rows_before() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("full.csv");
-    // SIGXFSZ ignored, so that the write fails as on a full disk; one block is 1024 bytes.
-    let script = "trap '' XFSZ; ulimit -f 1; exec \"$0\" roofline --device cpu --n 1000 \
+    // SIGXFSZ ignored, so that the write fails as on a full disk; a block is 1024 bytes.
+    let script = "trap '' XFSZ; ulimit -f 2; exec \"$0\" roofline --device cpu --n 1000 \
                   --kernel all --output \"$1\"";
     let output = Command::new("bash")
         .args(["-c", script])
@@ -241,9 +241,10 @@ fn a_disk_that_fills_up_keeps_the_rows_before() {
     );
     let text = fs::read_to_string(&path).expect("there");
     let rows: Vec<&str> = text.lines().collect();
+    let columns = rows[0].split(',').count();
     let whole = rows
         .iter()
-        .filter(|row| row.split(',').count() == 20)
+        .filter(|row| row.split(',').count() == columns)
         .count();
     assert!(whole >= 3, "{text}");
 }
@@ -285,6 +286,68 @@ fn an_interrupt_leaves_a_valid_csv_with_the_rows_so_far() {
     let parsed: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(&json).expect("there")).expect("JSON");
     assert_eq!(parsed["rows"].as_array().map(Vec::len), Some(measured));
+}
+
+#[test]
+fn rows_carry_what_it_takes_to_trust_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("rows.csv");
+    let ceilings = folder.path().join("ceilings.json");
+    let (path_text, ceilings_text) = (path.display().to_string(), ceilings.display().to_string());
+    let measured = Command::new(support::ridgepoint())
+        .args([
+            "ceilings",
+            "--device",
+            "cpu",
+            "--runs",
+            "1",
+            "--output",
+            &ceilings_text,
+        ])
+        .output()
+        .expect("the command starts");
+    assert!(measured.status.success(), "{}", stderr(&measured));
+    let trust = [
+        "--cache",
+        "warm,cold",
+        "--aa",
+        "--noise",
+        "0.001%",
+        "--max-runs",
+        "12",
+    ];
+    let files = ["--output", &path_text, "--ceilings", &ceilings_text];
+    let output = roofline(&[&SMALL[..], &trust, &files].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(
+        said.contains("bound by") && said.contains("of the measured one"),
+        "{said}"
+    );
+
+    let columns = "cache,samples,bound,percent_measured_roof,noise_floor_percent,clock_mhz,flags";
+    let rows = rows_by_name(&path, columns);
+    let caches: Vec<&str> = rows
+        .lines()
+        .filter_map(|row| row.split(' ').next())
+        .collect();
+    assert_eq!(caches, ["warm", "warm", "warm", "cold", "cold", "cold"]);
+    for row in rows.lines() {
+        let cells: Vec<&str> = row.split(' ').collect();
+        assert_eq!(
+            cells[1], "12",
+            "noise of a thousandth of a percent is never reached: {row}"
+        );
+        assert!(
+            ["bandwidth", "compute", "latency"].contains(&cells[2]),
+            "{row}"
+        );
+        let number = |i: usize| cells[i].parse::<f64>().is_ok_and(f64::is_finite);
+        assert!(number(3) && number(4), "{row}");
+        assert_eq!(cells[5], "", "an emulator has no GPU's clock");
+    }
+    let text = fs::read_to_string(&path).expect("written");
+    assert!(!text.to_lowercase().contains("nan"), "{text}");
 }
 
 #[test]

@@ -113,6 +113,54 @@ fn horner_is_a_straight_line_of_fused_multiply_adds() {
 }
 
 #[test]
+fn chains_are_straight_lines_of_their_operation() {
+    let entries = sm_90().entries;
+    for (name, opcode) in [
+        ("fma_f32_c1", "FFMA"),
+        ("fma_f32_c2", "FFMA"),
+        ("fma_f32_c4", "FFMA"),
+        ("fma_f32_c8", "FFMA"),
+        ("fma_f64_c1", "DFMA"),
+        ("fma_f64_c8", "DFMA"),
+        ("fma_f16x2_c1", "HFMA2"),
+        ("fma_f16x2_c8", "HFMA2"),
+        ("fma_bf16x2_c8", "HFMA2"),
+        ("add_mul_f32_c8", "FMUL"),
+        ("add_mul_f32_c8", "FADD"),
+        ("mad_i32_c8", "IMAD"),
+        ("exp2_f32_c8", "MUFU.EX2"),
+    ] {
+        let run = longest_run(&entries[name], opcode);
+        assert!(run >= 256, "{name}: {run} {opcode} in a row");
+    }
+    assert_eq!(longest_run(&entries["add_mul_f32_c8"], "FFMA"), 0);
+    let of_bf16 = entries["fma_bf16x2_c8"]
+        .iter()
+        .filter(|line| line.contains("BF16_V2"));
+    assert!(of_bf16.count() >= 256);
+}
+
+#[test]
+fn streams_have_all_loads_in_flight_before_they_store() {
+    let entries = sm_90().entries;
+    for kernel in ["copy", "scale"] {
+        for loads in [2, 4, 8] {
+            let name = format!("{kernel}_u{loads}");
+            let together = entries[&name]
+                .split(|line| line.contains("STG") || line.contains("BRA"))
+                .map(|before| {
+                    before
+                        .iter()
+                        .filter(|line| line.contains("LDG.E.128"))
+                        .count()
+                })
+                .max();
+            assert_eq!(together, Some(loads), "{name}");
+        }
+    }
+}
+
+#[test]
 fn the_power_sum_stays_unfused() {
     let entries = sm_90().entries;
     for width in [1, 2, 4] {

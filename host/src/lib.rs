@@ -5,6 +5,7 @@
 //! Without the feature `cli`, which is on by default, there are [`driver`], [`measure`] and [`model`]:
 //! what a program needs to launch and time kernels of its own.
 //!
+//! * [`ceilings`]: what a device does at most, measured
 //! * [`driver`]: GPUs and the emulator behind one set of safe types
 //! * [`kernels`]: the embedded kernels' registers, occupancy and code, without a GPU
 //! * [`measure`]: timing and statistics
@@ -15,6 +16,8 @@
 //! * [`trace`]: timelines and profiles
 //! * [`vector`]: norms, scaling and products on a device
 
+#[cfg(feature = "cli")]
+pub mod ceilings;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod driver;

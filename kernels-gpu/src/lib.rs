@@ -7,6 +7,7 @@
     reason = "of iterators over arrays the compiler leaves copies in local memory"
 )]
 
+pub mod ceilings;
 pub mod counter;
 pub mod elementwise;
 pub mod functions;

@@ -42,6 +42,7 @@ pub mod launch;
 pub mod mem;
 pub mod misc;
 mod output;
+pub mod packed;
 pub mod ptr;
 pub mod shared;
 mod special;

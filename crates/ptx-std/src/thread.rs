@@ -115,6 +115,12 @@ pub fn first() -> bool {
     block_idx() == UVec3::ZERO && thread_idx() == UVec3::ZERO
 }
 
+/// Number of the multiprocessor that runs the thread, which may be more than there are. On the host 0.
+#[inline(always)]
+pub fn multiprocessor() -> u32 {
+    arch::multiprocessor()
+}
+
 /// Lanes a warp: 32 on every GPU so far.
 #[inline(always)]
 pub fn warp_size() -> u32 {

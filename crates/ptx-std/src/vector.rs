@@ -75,10 +75,29 @@ pub unsafe fn store<T: Copy, const N: usize>(target: *mut T, values: [T; N]) {
 /// 16 bytes.
 #[inline(always)]
 pub unsafe fn copy<T: Copy, const N: usize>(source: *const T, target: *mut T) {
+    // SAFETY: the caller's contract.
+    unsafe { copy_strided::<T, N, 1>(source, target, 0) };
+}
+
+/// `M` copies as [`copy`] makes them, `stride` elements apart, with all loads before the first
+/// store: so many are in flight at once.
+///
+/// # Safety
+/// Each of the copies keeps [`copy`]'s contract, and none writes what another reads.
+#[inline(always)]
+pub unsafe fn copy_strided<T: Copy, const N: usize, const M: usize>(
+    source: *const T,
+    target: *mut T,
+    stride: usize,
+) {
     const { assert!(size_of::<[T; N]>() == WIDEST, "copies are of 16 bytes") };
-    // SAFETY: the caller's contract; words have no more alignment than 16 bytes.
-    unsafe {
-        let words: [u32; 4] = load(source.cast());
-        store(target.cast(), words.map(arch::opaque));
+    let mut words = [[0u32; 4]; M];
+    for (i, words) in words.iter_mut().enumerate() {
+        // SAFETY: the caller's contract; words have no more alignment than 16 bytes.
+        *words = unsafe { load::<u32, 4>(source.add(i * stride).cast()).map(arch::opaque) };
+    }
+    for (i, words) in words.iter().enumerate() {
+        // SAFETY: as above.
+        unsafe { store(target.add(i * stride).cast(), *words) };
     }
 }

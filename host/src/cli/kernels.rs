@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use clap::{Args, ValueEnum};
 
 use super::Failure;
+use super::lists::arch;
 use crate::kernels::{KernelsError, inventory, machine_code, ptx};
 use crate::report::{kernels_csv, kernels_json, kernels_markdown, kernels_table};
 
@@ -99,17 +100,6 @@ fn show(text: &[u8]) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
-}
-
-/// `sm_90`, `compute_90` or `90`.
-fn arch(text: &str) -> Result<u32, String> {
-    let number = text
-        .strip_prefix("sm_")
-        .or_else(|| text.strip_prefix("compute_"))
-        .unwrap_or(text);
-    number
-        .parse()
-        .map_err(|_| "an architecture such as sm_90 is needed".to_owned())
 }
 
 fn failure(error: KernelsError) -> Failure {

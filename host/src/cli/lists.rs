@@ -4,6 +4,7 @@ use clap::ValueEnum;
 use kernels_gpu::polynomial::{Form, WIDTHS};
 
 use crate::model::Precision;
+use crate::sweep::occupancy::Studied;
 
 /// `--kernel`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -47,6 +48,47 @@ impl Dtype {
     }
 }
 
+/// `--kernel` of an occupancy study
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Study {
+    /// y = x: bound by memory.
+    Copy,
+    /// Chains of fused multiply-adds of f32: bound by arithmetic.
+    Fma,
+}
+
+impl From<Study> for Studied {
+    fn from(study: Study) -> Studied {
+        match study {
+            Study::Copy => Studied::Copy,
+            Study::Fma => Studied::Fma,
+        }
+    }
+}
+
+/// `sm_90`, `compute_90` or `90`.
+pub(super) fn arch(text: &str) -> Result<u32, String> {
+    let number = text
+        .strip_prefix("sm_")
+        .or_else(|| text.strip_prefix("compute_"))
+        .unwrap_or(text);
+    number
+        .parse()
+        .map_err(|_| "an architecture such as sm_90 is needed".to_owned())
+}
+
+/// Bytes: digits, or with the unit KiB.
+pub(super) fn bytes(text: &str) -> Result<u32, String> {
+    let (number, unit) = match text.strip_suffix("KiB") {
+        Some(number) => (number, 1024),
+        None => (text, 1),
+    };
+    let number: Option<u32> = number.trim_end().parse().ok();
+    number
+        .and_then(|number| number.checked_mul(unit))
+        .ok_or_else(|| "a number of bytes is needed, or of KiB such as 48KiB".to_owned())
+}
+
 /// A number of elements: digits, or a power of two such as `2^26`. At least 1.
 pub(super) fn element_count(text: &str) -> Result<u64, String> {
     let value = match text.split_once('^') {
@@ -81,6 +123,14 @@ pub(super) fn finite(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "a finite number is needed".to_owned())
 }
 
+/// A percentage above 0, with or without its sign.
+pub(super) fn percent(text: &str) -> Result<f64, String> {
+    finite(text.trim_end().trim_end_matches('%').trim_end())
+        .ok()
+        .filter(|&value| value > 0.0)
+        .ok_or_else(|| "a percentage above 0 is needed".to_owned())
+}
+
 /// The values without repetitions, in order of first appearance.
 pub(super) fn each_once<T: PartialEq>(values: Vec<T>) -> Vec<T> {
     let mut once = Vec::new();
@@ -103,6 +153,15 @@ mod tests {
         assert_eq!(element_count("2^0"), Ok(1));
         for text in ["0", "", "-1", "2^64", "3^2", "2^", "1e6", "2^2^2"] {
             assert!(element_count(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn bytes_may_be_kibibytes() {
+        assert_eq!(bytes("48KiB"), Ok(48 << 10));
+        assert_eq!(bytes("128"), Ok(128));
+        for text in ["", "KiB", "-1", "48kB", "1.5KiB", "4194304KiB"] {
+            assert!(bytes(text).is_err(), "{text}");
         }
     }
 

@@ -1,5 +1,7 @@
 //! The command line: arguments in, library calls, text out.
 
+mod ceilings;
+mod charts;
 mod console;
 mod device;
 mod dispatch;
@@ -7,6 +9,8 @@ mod kernels;
 mod lists;
 mod new;
 mod norm;
+mod occupancy;
+mod output;
 mod pipeline;
 mod power;
 mod roofline;
@@ -14,9 +18,12 @@ mod study;
 mod tracing;
 
 use std::fmt;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+use crate::driver::DriverError;
 
 /// GPU kernels in plain Rust: measure them, and learn what limits them.
 #[derive(Parser)]
@@ -41,6 +48,10 @@ enum Command {
     Power(power::Arguments),
     /// Send batches to the device, through a kernel and back: one after the other, and overlapped.
     Pipeline(pipeline::Arguments),
+    /// Measure what the device does at most: memory, caches, arithmetic, latencies.
+    Ceilings(ceilings::Arguments),
+    /// Occupancy: computed for any architecture, or measured against speed and work in flight.
+    Occupancy(Box<occupancy::Arguments>),
     /// List the embedded kernels with their registers and occupancy, or show the code of one.
     Kernels(kernels::Arguments),
     /// Show what devices there are, or why there is none.
@@ -65,6 +76,27 @@ impl Failure {
     }
 }
 
+/// Standard output as the name of a file.
+fn is_standard(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+fn cannot_write(path: &Path, error: &dyn fmt::Display) -> Failure {
+    Failure::Failed(format!("cannot write {}: {error}", path.display()))
+}
+
+fn driver_failure(error: DriverError) -> Failure {
+    match error {
+        DriverError::NoSuchGpu { .. } | DriverError::Block { .. } | DriverError::Grid { .. } => {
+            Failure::Usage(error.to_string())
+        }
+        DriverError::NoDriver(_) | DriverError::NoGpu => {
+            Failure::Failed(format!("{error}; the emulator needs none: --device cpu"))
+        }
+        _ => Failure::failed(error),
+    }
+}
+
 /// Runs the command that the process's arguments ask for.
 pub fn main() -> ExitCode {
     let Cli { command, trace } = Cli::parse();
@@ -86,6 +118,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Dispatch(arguments) => dispatch::run(&arguments),
         Command::Power(arguments) => power::run(&arguments),
         Command::Pipeline(arguments) => pipeline::run(&arguments),
+        Command::Ceilings(arguments) => ceilings::run(&arguments),
+        Command::Occupancy(arguments) => occupancy::run(&arguments),
         Command::Kernels(arguments) => kernels::run(&arguments),
         Command::Device => device::run(),
         Command::New(arguments) => new::run(&arguments),

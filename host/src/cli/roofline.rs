@@ -1,20 +1,21 @@
 //! `ridgepoint roofline`
 
-use std::fmt::Display;
-use std::fs::File;
-use std::io;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 
 use clap::Args;
+use serde_json::json;
 
-use super::Failure;
-use super::console::{Console, Target};
-use super::lists::{Dtype, Kernel, each_once, element_count, finite, vector};
-use crate::driver::{Device, DeviceChoice, DriverError};
-use crate::measure::Runs;
-use crate::report::{Chart, ChartFormat, Format, Report, RunFacts, terminal};
+use super::ceilings::known_ceilings;
+use super::charts::{ChartFiles, chart_path, write_report};
+use super::console::Console;
+use super::lists::{Dtype, Kernel, each_once, element_count, finite, percent, vector};
+use super::output::{Outputs, target, watch_for_interrupt};
+use super::{Failure, driver_failure};
+use crate::ceilings::Ceilings;
+use crate::driver::{Device, DeviceChoice};
+use crate::measure::{CacheState, Runs, Sampling};
+use crate::report::{Chart, Format, HtmlReport, RunFacts, terminal};
 use crate::sweep::{Axes, GridSize, Record, Settings, Sweep, SweepError};
 
 /// Threads that run in step: a block that is no multiple of it leaves lanes idle.
@@ -78,6 +79,15 @@ pub(super) struct Arguments {
           allow_negative_numbers = true)]
     x: f64,
 
+    /// What the caches hold when a launch begins: warm, cold
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "warm"
+    )]
+    cache: Vec<CacheState>,
+
     /// Launches before the timed ones
     #[arg(long, value_name = "COUNT", default_value_t = 3)]
     warmup: u32,
@@ -86,6 +96,23 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "COUNT", default_value_t = 10,
           value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
+
+    /// Take more samples until the mean's standard error is at most this percentage of it
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    noise: Option<f64>,
+
+    /// With --noise, samples at most
+    #[arg(long, value_name = "COUNT", default_value_t = 200)]
+    max_runs: u32,
+
+    /// Measure each point twice and say how much the two differ: the noise floor
+    #[arg(long)]
+    aa: bool,
+
+    /// Ceilings that `ridgepoint ceilings --output FILE.json` wrote [default: those kept for the
+    /// device, where there are any]
+    #[arg(long, value_name = "FILE")]
+    ceilings: Option<PathBuf>,
 
     /// auto, cuda, cuda:N or cpu (the emulator)
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
@@ -108,6 +135,10 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = chart_path)]
     plot: Vec<PathBuf>,
 
+    /// One HTML file with charts, tables and the run, which opens from disk
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+
     /// Show warnings and errors only
     #[arg(long)]
     quiet: bool,
@@ -117,45 +148,61 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let device = Device::open(&arguments.device).map_err(driver_failure)?;
     let axes = arguments.axes(&device);
     let settings = Settings {
-        runs: Runs {
-            warmup: arguments.warmup,
-            timed: arguments.runs,
+        sampling: Sampling {
+            runs: Runs {
+                warmup: arguments.warmup,
+                timed: arguments.runs,
+            },
+            noise_percent: arguments.noise,
+            most: arguments.max_runs.max(arguments.runs),
         },
+        twice: arguments.aa,
         x: arguments.x,
     };
     let mut sweep = Sweep::new(&device, &axes, settings).map_err(sweep_failure)?;
-    let console = Console::new(arguments.target(), sweep.points().len() as u64);
+    let target = target(arguments.quiet, &arguments.output);
+    let console = Console::new(target, sweep.points().len() as u64);
     warn_of_partial_warps(&axes, &console);
+    let ceilings = known_ceilings(&device, arguments.ceilings.as_deref(), &console)?;
 
-    let facts = RunFacts::now(std::env::args().collect(), device.facts().clone(), settings);
-    let charts = arguments.open_charts()?;
-    let mut outputs = arguments.open_outputs(&facts)?;
+    let facts = RunFacts::now(
+        std::env::args().collect(),
+        device.facts().clone(),
+        json!({
+            "warmup": arguments.warmup,
+            "runs": arguments.runs,
+            "x": arguments.x,
+            "noise_percent": arguments.noise,
+            "ceilings": ceilings,
+        }),
+    );
+    let charts = ChartFiles::open(&arguments.plot)?;
+    let mut outputs = Outputs::open(&arguments.output, arguments.format, &facts)?;
 
     introduce(&console, &device, &sweep, &axes);
     let mut records = Vec::new();
-    let ended = measure_all(&mut sweep, &mut outputs, &console, &mut records);
+    let ended = measure_all(
+        &mut sweep,
+        ceilings.as_ref(),
+        &mut outputs,
+        &console,
+        &mut records,
+    );
     console.finish();
-    let closed = outputs.iter_mut().try_for_each(Output::finish);
+    let closed = outputs.finish();
     if !records.is_empty() {
         console.say(&format!("\n{}", terminal::summary(&records)));
-        for output in outputs.iter().filter(|output| !output.is_standard()) {
-            console.say(&format!(
-                "{} rows: {}",
-                records.len(),
-                output.path.display()
-            ));
-        }
+        outputs.announce(records.len(), &console);
         let chart = Chart {
             device: device.facts(),
             roofs: sweep.roofs(),
+            ceilings: ceilings.as_ref(),
             records: &records,
         };
-        for (path, format, file) in charts {
-            chart
-                .write(format, file)
-                .map_err(|error| cannot_write(path, &*error))?;
-            console.say(&format!("Chart: {}", path.display()));
-        }
+        charts.write(&console, |format, file| chart.write(format, file))?;
+        write_report(arguments.report.as_deref(), &console, || {
+            HtmlReport::of_roofline(&facts, &chart)
+        })?;
     }
     ended.and(closed)
 }
@@ -163,7 +210,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 /// Measures point after point, and writes each row before the next point begins.
 fn measure_all(
     sweep: &mut Sweep<'_>,
-    outputs: &mut [Output<'_>],
+    ceilings: Option<&Ceilings>,
+    outputs: &mut Outputs<'_, Record>,
     console: &Console,
     records: &mut Vec<Record>,
 ) -> Result<(), Failure> {
@@ -173,59 +221,13 @@ fn measure_all(
             return Err(Failure::Interrupted);
         }
         console.begin(point.to_string());
-        let record = sweep.measure(&point).map_err(sweep_failure)?;
-        for output in &mut *outputs {
-            output.row(&record, records.len())?;
-        }
+        let record = sweep.measure(&point, ceilings).map_err(sweep_failure)?;
+        outputs.row(&record, records.len())?;
         console.say(&terminal::point(&record));
         console.step();
         records.push(record);
     }
     Ok(())
-}
-
-/// A file that rows go to.
-struct Output<'a> {
-    path: &'a Path,
-    report: Box<dyn Report>,
-}
-
-impl<'a> Output<'a> {
-    fn open(path: &'a Path, format: Format, run: &RunFacts) -> Result<Self, Failure> {
-        let begin = || -> io::Result<Box<dyn Report>> {
-            if is_standard(path) {
-                format.begin(io::stdout(), run)
-            } else {
-                format.begin(File::create(path)?, run)
-            }
-        };
-        let report = begin().map_err(|error| cannot_write(path, &error))?;
-        Ok(Output { path, report })
-    }
-
-    fn row(&mut self, record: &Record, before: usize) -> Result<(), Failure> {
-        self.report.row(record).map_err(|error| {
-            Failure::Failed(format!(
-                "cannot write row {} to {}: {error}; the {before} rows before it are in the file",
-                before + 1,
-                self.path.display()
-            ))
-        })
-    }
-
-    fn finish(&mut self) -> Result<(), Failure> {
-        self.report
-            .finish()
-            .map_err(|error| cannot_write(self.path, &error))
-    }
-
-    fn is_standard(&self) -> bool {
-        is_standard(self.path)
-    }
-}
-
-fn is_standard(path: &Path) -> bool {
-    path == Path::new("-")
 }
 
 impl Arguments {
@@ -242,35 +244,9 @@ impl Arguments {
             n: each_once(n),
             blocks: each_once(self.block.clone()),
             grids: each_once(self.grid.clone()),
+            caches: each_once(self.cache.clone()),
             k: each_once(self.k.clone()),
         }
-    }
-
-    fn target(&self) -> Target {
-        if self.quiet {
-            Target::Nothing
-        } else if self.output.iter().any(|path| is_standard(path)) {
-            Target::Stderr
-        } else {
-            Target::Stdout
-        }
-    }
-
-    fn open_outputs(&self, run: &RunFacts) -> Result<Vec<Output<'_>>, Failure> {
-        let open = |path| {
-            let format = self.format.unwrap_or_else(|| Format::of(path));
-            Output::open(path, format, run)
-        };
-        self.output.iter().map(PathBuf::as_path).map(open).collect()
-    }
-
-    fn open_charts(&self) -> Result<Vec<(&Path, ChartFormat, File)>, Failure> {
-        let open = |path| {
-            let format = ChartFormat::of(path).unwrap_or(ChartFormat::Svg);
-            let file = File::create(path).map_err(|error| cannot_write(path, &error))?;
-            Ok((path, format, file))
-        };
-        self.plot.iter().map(PathBuf::as_path).map(open).collect()
     }
 }
 
@@ -301,49 +277,11 @@ fn warn_of_partial_warps(axes: &Axes, console: &Console) {
     }
 }
 
-fn cannot_write(path: &Path, error: &dyn Display) -> Failure {
-    Failure::Failed(format!("cannot write {}: {error}", path.display()))
-}
-
-fn chart_path(text: &str) -> Result<PathBuf, String> {
-    let path = PathBuf::from(text);
-    match ChartFormat::of(&path) {
-        Some(_) => Ok(path),
-        None => Err("the name must end in .svg or .png".to_owned()),
-    }
-}
-
-/// The flag that Ctrl-C sets: the sweep ends after the point that runs.
-fn watch_for_interrupt() -> Result<Arc<AtomicBool>, Failure> {
-    let interrupted = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&interrupted);
-    ctrlc::set_handler(move || {
-        if flag.swap(true, Ordering::Relaxed) {
-            // A second Ctrl-C does not wait for the point.
-            std::process::exit(130);
-        }
-    })
-    .map_err(|error| Failure::Failed(format!("cannot watch for Ctrl-C: {error}")))?;
-    Ok(interrupted)
-}
-
 fn sweep_failure(error: SweepError) -> Failure {
     match error {
         SweepError::Driver(error) => driver_failure(error),
         SweepError::Memory { .. } | SweepError::Overflow { .. } => {
             Failure::Usage(error.to_string())
-        }
-        _ => Failure::failed(error),
-    }
-}
-
-fn driver_failure(error: DriverError) -> Failure {
-    match error {
-        DriverError::NoSuchGpu { .. } | DriverError::Block { .. } | DriverError::Grid { .. } => {
-            Failure::Usage(error.to_string())
-        }
-        DriverError::NoDriver(_) | DriverError::NoGpu => {
-            Failure::Failed(format!("{error}; the emulator needs none: --device cpu"))
         }
         _ => Failure::failed(error),
     }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::Failure;
+use super::{Failure, cannot_write};
 use crate::trace::{annotated, profile, record, write_chrome};
 
 #[derive(Args)]
@@ -37,9 +37,7 @@ impl Arguments {
         if let Some(path) = &self.trace {
             let written =
                 File::create(path).and_then(|file| write_chrome(&trace, BufWriter::new(file)));
-            written.map_err(|error| {
-                Failure::Failed(format!("cannot write {}: {error}", path.display()))
-            })?;
+            written.map_err(|error| cannot_write(path, &error))?;
         }
         result
     }

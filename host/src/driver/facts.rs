@@ -41,6 +41,8 @@ pub struct GpuFacts {
     pub memory_bus_bits: u32,
     /// Bytes of level 2 cache.
     pub l2_bytes: u64,
+    /// Where it is on the PCI bus: `00000000:1B:00.0`, domain, bus, device.
+    pub pci_bus_id: String,
 }
 
 /// What a launch may ask for, and what a multiprocessor holds.

@@ -288,6 +288,10 @@ impl<S: Signature> Prepared<'_, S> {
     ///
     /// # Errors
     /// The driver's, or what a thread did on the emulator.
+    ///
+    /// # Panics
+    /// The kernel was prepared for another device than the stream's, or the argument of a `&T`
+    /// parameter is an empty slice.
     pub unsafe fn launch(
         &self,
         stream: &Stream<'_>,

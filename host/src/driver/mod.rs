@@ -37,6 +37,7 @@
 mod buffer;
 mod calls;
 mod choice;
+mod compiled;
 mod copy;
 mod emulator;
 mod error;
@@ -54,6 +55,7 @@ pub mod trace;
 pub use buffer::{Buffer, DeviceValue};
 pub use calls::Calls;
 pub use choice::DeviceChoice;
+pub use compiled::Compiled;
 pub use copy::Pending;
 pub use error::DriverError;
 pub use event::Event;

@@ -60,8 +60,8 @@ impl Replay {
 /// Arguments that several cores read at once.
 struct Shared<A>(*const A);
 
-// SAFETY: `#[kernel]` lets only `Sync` values through, and a view gives shared threads nothing but
-// raw pointers.
+// SAFETY: `#[kernel]` asks for `Sync` values and elements, and for `Send` elements of an `Output`, of
+// which each thread has its own; of a raw pointer the launch's caller vouches for the use.
 unsafe impl<A> Sync for Shared<A> {}
 
 impl<A> Shared<A> {

@@ -86,6 +86,21 @@ fn collect(
     })
 }
 
+/// The registers of a thread of the kernel `name` on the newest architecture that there is a report
+/// of. `None` where there is no report, or no such kernel.
+pub fn registers(name: &str) -> Option<u32> {
+    let reports = embedded_ptx()
+        .iter()
+        .rev()
+        .filter_map(|(_, _, report)| *report);
+    let report = Report::from_json(reports.into_iter().next()?).ok()?;
+    let kernel = report
+        .kernels
+        .into_iter()
+        .find(|kernel| kernel.name == name)?;
+    Some(kernel.registers)
+}
+
 /// The names of the embedded kernels.
 pub fn names() -> Vec<String> {
     let mut names: Vec<String> = embedded_ptx()

@@ -1,9 +1,17 @@
 //! Timing and its statistics.
 
+#[cfg(feature = "cli")]
+mod conditions;
 mod host;
+#[cfg(feature = "cli")]
+mod sampling;
 mod statistics;
 mod timing;
 
+#[cfg(feature = "cli")]
+pub use conditions::{Conditions, Monitor};
 pub use host::host_roofs;
-pub use statistics::Summary;
+#[cfg(feature = "cli")]
+pub use sampling::{CacheState, Sampler, Samples, Sampling};
+pub use statistics::{Summary, outliers};
 pub use timing::{Runs, time};

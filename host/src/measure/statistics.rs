@@ -15,6 +15,25 @@ pub struct Summary {
     pub rms_percent: f64,
 }
 
+/// How many samples are far from the others: beyond Tukey's outer fences, three times the distance
+/// of the quartiles below the lower and above the upper one (J. Tukey, "Exploratory data analysis",
+/// 1977), and more than a percent of the median off, which is what timers and clocks do anyway.
+pub fn outliers(samples: &[f64]) -> usize {
+    const FENCE: f64 = 3.0;
+    const USUAL: f64 = 0.01;
+    let mut sorted = samples.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    if sorted.is_empty() {
+        return 0;
+    }
+    let quarter = sorted.len() / 4;
+    let (lower, upper) = (sorted[quarter], sorted[sorted.len() - 1 - quarter]);
+    let middle = sorted[sorted.len() / 2];
+    let fence = (FENCE * (upper - lower)).max(USUAL * middle);
+    let is_far = |sample: &&f64| **sample < lower - fence || **sample > upper + fence;
+    sorted.iter().filter(is_far).count()
+}
+
 impl Summary {
     /// The statistics of `samples`, or `None` if there are none.
     pub fn of(samples: &[f64]) -> Option<Summary> {
@@ -47,7 +66,7 @@ impl Summary {
 
 #[cfg(test)]
 mod tests {
-    use super::Summary;
+    use super::{Summary, outliers};
 
     #[test]
     fn deviation_is_the_populations() {
@@ -56,6 +75,20 @@ mod tests {
         assert_eq!(summary.median, 4.5);
         assert_eq!(summary.min, 2.0);
         assert_eq!(summary.rms_percent, 40.0);
+    }
+
+    #[test]
+    fn a_sample_far_from_the_others_is_an_outlier() {
+        let quiet = [1.0, 1.001, 1.002, 1.0, 1.001, 1.002, 1.0, 1.001];
+        assert_eq!(outliers(&quiet), 0);
+        assert_eq!(
+            outliers(&[&quiet[..], &[1.005]].concat()),
+            0,
+            "within a percent"
+        );
+        assert_eq!(outliers(&[&quiet[..], &[1.3]].concat()), 1);
+        assert_eq!(outliers(&[&quiet[..], &[1.3, 0.7]].concat()), 2);
+        assert_eq!(outliers(&[]), 0);
     }
 
     #[test]

@@ -1,12 +1,18 @@
 //! Roofline arithmetic: pure functions.
 
+#[cfg(feature = "cli")]
+mod occupancy;
 mod peaks;
 mod roofline;
 mod units;
+mod verdict;
 
-pub use peaks::{Datasheet, lanes_per_multiprocessor};
+#[cfg(feature = "cli")]
+pub use occupancy::{OccupancyRow, Relief};
+pub use peaks::{Arithmetic, Datasheet, lanes_per_multiprocessor};
 pub use roofline::{Limit, Roof, Roofs};
 pub use units::{BytesPerSec, FlopsPerByte, FlopsPerSec};
+pub use verdict::{Bound, Situation};
 
 /// A floating-point type, for what the hardware does with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

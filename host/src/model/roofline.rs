@@ -66,7 +66,7 @@ impl Roofs {
         const BITS_PER_BYTE: f64 = 8.0;
 
         let gpu = facts.gpu.as_ref()?;
-        let lanes = lanes_per_multiprocessor(gpu.compute_capability, precision)?;
+        let lanes = lanes_per_multiprocessor(gpu.compute_capability, precision.into())?;
         let fma =
             FlopsPerSec(f64::from(facts.multiprocessors) * f64::from(lanes) * 2.0 * gpu.clock_hz);
         let sheet = Datasheet::of(&facts.name);
@@ -131,6 +131,7 @@ mod tests {
                 memory_clock_hz: 3.201e9,
                 memory_bus_bits: 6016,
                 l2_bytes: 60 << 20,
+                pci_bus_id: String::new(),
             }),
         }
     }

@@ -1,58 +1,23 @@
 //! The roofline chart: rate against arithmetic intensity, both logarithmic, under the roofs.
 
 use std::collections::BTreeMap;
-use std::error::Error;
 use std::io::Write;
-use std::path::Path;
-use std::sync::Once;
 
 use plotters::coord::Shift;
-
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
+use super::canvas::{self, ChartError, ChartFormat, FONT, PALETTE, Picture, headed, mark, plain};
+use crate::ceilings::{Ceiling, Ceilings, Quantity};
 use crate::driver::Facts;
 use crate::model::{Limit, Precision, Roofs};
 use crate::sweep::{Record, Series, by_series};
 
-const WIDTH: u32 = 1200;
-const HEIGHT: u32 = 760;
-const FONT: &str = "sans-serif";
-
-/// Colours that remain apart for colour-blind readers: M. Okabe and K. Ito, "Color Universal
-/// Design", 2008.
-const PALETTE: [RGBColor; 7] = [
-    RGBColor(0, 114, 178),
-    RGBColor(213, 94, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(204, 121, 167),
-    RGBColor(230, 159, 0),
-    RGBColor(86, 180, 233),
-    RGBColor(0, 0, 0),
-];
-
 /// Roofs are drawn in these, one for each precision.
 const ROOF_COLOURS: [RGBColor; 2] = [RGBColor(60, 60, 60), RGBColor(150, 150, 150)];
 
-/// The file format of a chart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ChartFormat {
-    /// Vector graphics.
-    Svg,
-    /// Pixels.
-    Png,
-}
-
-impl ChartFormat {
-    /// The format that a file's name asks for by its ending.
-    pub fn of(path: &Path) -> Option<ChartFormat> {
-        match path.extension()?.to_str()? {
-            "svg" => Some(ChartFormat::Svg),
-            "png" => Some(ChartFormat::Png),
-            _ => None,
-        }
-    }
-}
+/// Measured roofs are drawn in this.
+const MEASURED_COLOUR: RGBColor = RGBColor(120, 60, 140);
 
 /// What a chart shows.
 pub struct Chart<'a> {
@@ -60,11 +25,13 @@ pub struct Chart<'a> {
     pub device: &'a Facts,
     /// Its roofs.
     pub roofs: &'a BTreeMap<Precision, Roofs>,
+    /// Its ceilings, where they are known: drawn beside the roofs.
+    pub ceilings: Option<&'a Ceilings>,
     /// The records, at least one.
     pub records: &'a [Record],
 }
 
-type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
+type Result<T> = std::result::Result<T, ChartError>;
 type Plot<'a, B> = ChartContext<
     'a,
     B,
@@ -79,72 +46,8 @@ impl Chart<'_> {
     ///
     /// # Errors
     /// There are no records, or the output cannot be written.
-    pub fn write(&self, format: ChartFormat, mut output: impl Write) -> Result<()> {
-        register_font();
-        match format {
-            ChartFormat::Svg => {
-                let mut text = String::new();
-                self.draw(
-                    &SVGBackend::with_string(&mut text, (WIDTH, HEIGHT)).into_drawing_area(),
-                )?;
-                output.write_all(text.as_bytes())?;
-            }
-            ChartFormat::Png => {
-                let mut pixels = vec![0; (WIDTH * HEIGHT * 3) as usize];
-                self.draw(
-                    &BitMapBackend::with_buffer(&mut pixels, (WIDTH, HEIGHT)).into_drawing_area(),
-                )?;
-                let mut encoder = png::Encoder::new(&mut output, WIDTH, HEIGHT);
-                encoder.set_color(png::ColorType::Rgb);
-                encoder.write_header()?.write_image_data(&pixels)?;
-            }
-        }
-        output.flush()?;
-        Ok(())
-    }
-
-    fn draw<B: DrawingBackend>(&self, area: &DrawingArea<B, Shift>) -> Result<()>
-    where
-        B::ErrorType: 'static,
-    {
-        let frame = Frame::around(self).ok_or("there are no records to draw")?;
-        area.fill(&WHITE)?;
-        let (heading, body) = area.split_vertically(64);
-        heading.draw_text(&self.title(), &(FONT, 26).into_text_style(area), (20, 10))?;
-        let style = (FONT, 16)
-            .into_text_style(area)
-            .color(&RGBColor(90, 90, 90));
-        heading.draw_text(&self.subtitle(), &style, (20, 40))?;
-        let mut plot = ChartBuilder::on(&body)
-            .margin(16)
-            .margin_right(28)
-            .x_label_area_size(48)
-            .y_label_area_size(80)
-            .build_cartesian_2d(
-                (frame.x.0..frame.x.1).log_scale(),
-                (frame.y.0..frame.y.1).log_scale(),
-            )?;
-        plot.configure_mesh()
-            .x_desc("arithmetic intensity, FLOP/byte")
-            .y_desc("GFLOP/s")
-            .axis_desc_style((FONT, 18))
-            .label_style((FONT, 15))
-            .x_label_formatter(&plain)
-            .y_label_formatter(&plain)
-            .light_line_style(RGBColor(240, 240, 240))
-            .draw()?;
-        for ((precision, roofs), colour) in self.roofs.iter().zip(ROOF_COLOURS) {
-            self.draw_roofs(&mut plot, &frame, *precision, roofs, colour)?;
-        }
-        self.draw_series(&mut plot)?;
-        plot.configure_series_labels()
-            .position(SeriesLabelPosition::LowerRight)
-            .label_font((FONT, 15))
-            .background_style(WHITE.mix(0.9))
-            .border_style(RGBColor(200, 200, 200))
-            .draw()?;
-        area.present()?;
-        Ok(())
+    pub fn write(&self, format: ChartFormat, output: impl Write) -> Result<()> {
+        canvas::write(self, format, output)
     }
 
     fn draw_roofs<'a, B: DrawingBackend + 'a>(
@@ -187,6 +90,57 @@ impl Chart<'_> {
             let label = format!("{name} {label} {roof}, ridge point {ridge:.2} FLOP/byte");
             plot.draw_series([
                 EmptyElement::at((frame.x.1, ceiling)) + Text::new(label, (-6, -5), text.clone())
+            ])?;
+        }
+        Ok(())
+    }
+
+    /// The measured roofs of the precisions that the records have: thin lines, named at their left.
+    fn draw_ceilings<'a, B: DrawingBackend + 'a>(
+        &self,
+        plot: &mut Plot<'a, B>,
+        frame: &Frame,
+        ceilings: &Ceilings,
+    ) -> Result<()>
+    where
+        B::ErrorType: 'static,
+    {
+        let style = MEASURED_COLOUR.stroke_width(1);
+        let text = (FONT, 14)
+            .into_font()
+            .color(&MEASURED_COLOUR)
+            .pos(Pos::new(HPos::Left, VPos::Bottom));
+        let flats = self.roofs.keys().flat_map(|precision| match precision {
+            Precision::F32 => vec![Quantity::FmaF32, Quantity::AddMulF32],
+            Precision::F64 => vec![Quantity::FmaF64],
+        });
+        let mut top = frame.y.0;
+        for ceiling in flats.filter_map(|quantity| ceilings.get(quantity)) {
+            let y = ceiling.value / 1e9;
+            top = top.max(y);
+            let label = measured_label(ceiling);
+            plot.draw_series(LineSeries::new([(frame.x.0, y), (frame.x.1, y)], style))?;
+            plot.draw_series([
+                EmptyElement::at((frame.x.0, y)) + Text::new(label, (6, -3), text.clone())
+            ])?;
+        }
+        // One label on each side, because the lines are close together.
+        for (quantity, side) in [
+            (Quantity::MemoryCopy, HPos::Left),
+            (Quantity::L2Read, HPos::Right),
+        ] {
+            let Some(ceiling) = ceilings.get(quantity) else {
+                continue;
+            };
+            let x = |y: f64| y / (ceiling.value / 1e9);
+            let low = (frame.x.0, frame.x.0 * ceiling.value / 1e9);
+            plot.draw_series(LineSeries::new([low, (x(top), top)], style))?;
+            let label = measured_label(ceiling);
+            let gap = if matches!(side, HPos::Left) { 8 } else { -8 };
+            let style = text.clone().pos(Pos::new(side, VPos::Center));
+            let middle = (low.0 * x(top)).sqrt();
+            plot.draw_series([
+                EmptyElement::at((middle, middle / x(1.0))) + Text::new(label, (gap, 0), style)
             ])?;
         }
         Ok(())
@@ -253,6 +207,49 @@ impl Chart<'_> {
     }
 }
 
+impl Picture for Chart<'_> {
+    fn draw<B: DrawingBackend>(&self, area: &DrawingArea<B, Shift>) -> Result<()>
+    where
+        B::ErrorType: 'static,
+    {
+        let frame = Frame::around(self).ok_or("there are no records to draw")?;
+        let body = headed(area, &self.title(), &self.subtitle())?;
+        let mut plot = ChartBuilder::on(&body)
+            .margin(16)
+            .margin_right(28)
+            .x_label_area_size(48)
+            .y_label_area_size(80)
+            .build_cartesian_2d(
+                (frame.x.0..frame.x.1).log_scale(),
+                (frame.y.0..frame.y.1).log_scale(),
+            )?;
+        plot.configure_mesh()
+            .x_desc("arithmetic intensity, FLOP/byte")
+            .y_desc("GFLOP/s")
+            .axis_desc_style((FONT, 18))
+            .label_style((FONT, 15))
+            .x_label_formatter(&plain)
+            .y_label_formatter(&plain)
+            .light_line_style(RGBColor(240, 240, 240))
+            .draw()?;
+        for ((precision, roofs), colour) in self.roofs.iter().zip(ROOF_COLOURS) {
+            self.draw_roofs(&mut plot, &frame, *precision, roofs, colour)?;
+        }
+        if let Some(ceilings) = self.ceilings {
+            self.draw_ceilings(&mut plot, &frame, ceilings)?;
+        }
+        self.draw_series(&mut plot)?;
+        plot.configure_series_labels()
+            .position(SeriesLabelPosition::LowerRight)
+            .label_font((FONT, 15))
+            .background_style(WHITE.mix(0.9))
+            .border_style(RGBColor(200, 200, 200))
+            .draw()?;
+        area.present()?;
+        Ok(())
+    }
+}
+
 /// The ranges of the two axes.
 struct Frame {
     x: (f64, f64),
@@ -295,24 +292,9 @@ impl Frame {
     }
 }
 
-/// One of four shapes, so that curves are told apart without their colour.
-fn mark<B: DrawingBackend>(
-    at: (i32, i32),
-    kind: usize,
-    colour: RGBColor,
-) -> DynElement<'static, B, (i32, i32)> {
-    const SIZE: i32 = 5;
-    let (x, y) = at;
-    match kind % 4 {
-        0 => Circle::new(at, SIZE, colour.filled()).into_dyn(),
-        1 => TriangleMarker::new(at, SIZE + 1, colour.filled()).into_dyn(),
-        2 => Rectangle::new(
-            [(x - SIZE + 1, y - SIZE + 1), (x + SIZE - 1, y + SIZE - 1)],
-            colour.filled(),
-        )
-        .into_dyn(),
-        _ => Cross::new(at, SIZE, colour.stroke_width(3)).into_dyn(),
-    }
+fn measured_label(ceiling: &Ceiling) -> String {
+    let value = ceiling.unit.text(ceiling.value);
+    format!("{} measured, {value}", ceiling.quantity.name())
 }
 
 /// A curve's name: its kernel, and what of its launch is not the same for all curves.
@@ -320,11 +302,12 @@ fn label(series: &Series, all: &[Series]) -> String {
     let differs = |value: fn(&Series) -> String| all.iter().any(|one| value(one) != value(series));
     let mut label = format!("{} {}", series.kernel, series.dtype);
     type Part = (&'static str, fn(&Series) -> String);
-    let parts: [Part; 4] = [
+    let parts: [Part; 5] = [
         ("vector", |series| series.vector.to_string()),
         ("n", |series| series.n.to_string()),
         ("block", |series| series.block.to_string()),
         ("grid", |series| series.grid.to_string()),
+        ("cache", |series| series.cache.to_owned()),
     ];
     for (name, value) in parts {
         if differs(value) {
@@ -332,19 +315,4 @@ fn label(series: &Series, all: &[Series]) -> String {
         }
     }
     label
-}
-
-fn plain(value: &f64) -> String {
-    format!("{value}")
-}
-
-/// Charts look the same on every machine because they bring their own font.
-fn register_font() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        for style in [FontStyle::Normal, FontStyle::Bold] {
-            // An invalid font would show in every test of a chart.
-            let _ = plotters::style::register_font(FONT, style, epaint_default_fonts::UBUNTU_LIGHT);
-        }
-    });
 }

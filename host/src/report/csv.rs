@@ -2,26 +2,25 @@
 
 use std::io::{self, Write};
 
-use super::{COLUMNS, Report};
-use crate::sweep::Record;
+use super::columns::{cells, names};
+use super::{Report, Row};
 
 pub(super) struct Csv<W: Write> {
     writer: csv::Writer<W>,
 }
 
 impl<W: Write> Csv<W> {
-    pub(super) fn begin(output: W) -> io::Result<Self> {
+    pub(super) fn begin<R: Row>(output: W) -> io::Result<Self> {
         let mut writer = csv::Writer::from_writer(output);
-        writer.write_record(COLUMNS.map(|(name, _)| name))?;
+        writer.write_record(names::<R>())?;
         writer.flush()?;
         Ok(Csv { writer })
     }
 }
 
-impl<W: Write> Report for Csv<W> {
-    fn row(&mut self, record: &Record) -> io::Result<()> {
-        self.writer
-            .write_record(COLUMNS.map(|(_, text)| text(record)))?;
+impl<W: Write, R: Row> Report<R> for Csv<W> {
+    fn row(&mut self, record: &R) -> io::Result<()> {
+        self.writer.write_record(cells(record))?;
         self.writer.flush()
     }
 

@@ -2,8 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Report, RunFacts};
-use crate::sweep::Record;
+use super::{Report, Row, RunFacts};
 
 pub(super) struct Json<W: Write> {
     output: W,
@@ -22,8 +21,8 @@ impl<W: Write> Json<W> {
     }
 }
 
-impl<W: Write> Report for Json<W> {
-    fn row(&mut self, record: &Record) -> io::Result<()> {
+impl<W: Write, R: Row> Report<R> for Json<W> {
+    fn row(&mut self, record: &R) -> io::Result<()> {
         let separator = if self.rows == 0 { "" } else { "," };
         write!(
             self.output,

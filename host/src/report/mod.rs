@@ -1,11 +1,16 @@
 //! Records as text, tables, files and charts, each over `impl Write`.
 
+mod canvas;
+mod ceilings;
 mod chart;
 mod columns;
 mod csv;
+mod html;
 mod json;
 mod kernels;
 mod markdown;
+mod occupancy;
+mod occupancy_chart;
 mod rows;
 mod run;
 pub mod terminal;
@@ -15,21 +20,24 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::str::FromStr;
 
-pub use chart::{Chart, ChartFormat};
-pub use columns::{COLUMNS, Column};
+pub use canvas::{ChartError, ChartFormat};
+pub use ceilings::{ceilings_json, ceilings_table};
+pub use chart::Chart;
+pub use columns::{Column, Row};
+pub use html::HtmlReport;
 pub use kernels::{kernels_csv, kernels_json, kernels_markdown, kernels_table};
+pub use occupancy::{model_table, study_summary, study_text};
+pub use occupancy_chart::OccupancyChart;
 pub use rows::{rows_table, write_rows};
 pub use run::RunFacts;
 
-use crate::sweep::Record;
-
 /// A file that rows are added to as they are measured.
-pub trait Report {
+pub trait Report<R: Row> {
     /// Adds a row, and hands it to the operating system.
     ///
     /// # Errors
     /// The row could not be written. Earlier ones are not touched.
-    fn row(&mut self, record: &Record) -> io::Result<()>;
+    fn row(&mut self, record: &R) -> io::Result<()>;
 
     /// Ends the file. Without it a CSV and a Markdown table are whole all the same.
     ///
@@ -41,7 +49,7 @@ pub trait Report {
 /// The format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Comma-separated values, a header and a row a point.
+    /// Comma-separated values, a header and a row a record.
     Csv,
     /// One object: the run, and the rows with every sample.
     Json,
@@ -62,15 +70,15 @@ impl Format {
     ///
     /// # Errors
     /// It could not be written.
-    pub fn begin<'a, W: Write + 'a>(
+    pub fn begin<'a, R: Row>(
         self,
-        output: W,
+        output: impl Write + 'a,
         run: &RunFacts,
-    ) -> io::Result<Box<dyn Report + 'a>> {
+    ) -> io::Result<Box<dyn Report<R> + 'a>> {
         Ok(match self {
-            Format::Csv => Box::new(csv::Csv::begin(output)?),
+            Format::Csv => Box::new(csv::Csv::begin::<R>(output)?),
             Format::Json => Box::new(json::Json::begin(output, run)?),
-            Format::Markdown => Box::new(markdown::Markdown::begin(output)?),
+            Format::Markdown => Box::new(markdown::Markdown::begin::<R>(output)?),
         })
     }
 }

@@ -1,9 +1,9 @@
 //! What is needed to repeat a run.
 
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::driver::Facts;
-use crate::sweep::Settings;
 
 /// A run, described.
 #[derive(Clone, Debug, Serialize)]
@@ -19,26 +19,21 @@ pub struct RunFacts {
     pub began: String,
     /// The device.
     pub device: Facts,
-    /// Launches before the timed ones.
-    pub warmup: u32,
-    /// Timed launches a row.
-    pub runs: u32,
-    /// The value of every input element.
-    pub x: f64,
+    /// What was the same for every row, in the object beside the fields above.
+    #[serde(flatten)]
+    pub settings: Value,
 }
 
 impl RunFacts {
-    /// A run that begins now.
-    pub fn now(command: Vec<String>, device: Facts, settings: Settings) -> RunFacts {
+    /// A run that begins now. `settings` is an object of what was the same for every row.
+    pub fn now(command: Vec<String>, device: Facts, settings: Value) -> RunFacts {
         RunFacts {
             command,
             version: env!("CARGO_PKG_VERSION"),
             commit: option_env!("RIDGEPOINT_COMMIT"),
             began: jiff::Timestamp::now().to_string(),
             device,
-            warmup: settings.runs.warmup,
-            runs: settings.runs.timed,
-            x: settings.x,
+            settings,
         }
     }
 }

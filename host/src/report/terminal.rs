@@ -7,22 +7,29 @@ use comfy_table::{CellAlignment, Table, presets};
 
 use crate::driver::Facts;
 use crate::model::{Limit, Precision, Roofs};
-use crate::sweep::{Record, by_series};
-
-/// A deviation above this is worth a warning.
-pub const NOISY_PERCENT: f64 = 5.0;
+use crate::sweep::{NOISY_PERCENT, Record, by_series};
 
 /// Two lines for a point: what it is, and what came out.
 pub fn point(record: &Record) -> String {
-    let noise = if record.rms_percent > NOISY_PERCENT {
-        format!("  warning: RMS deviation above {NOISY_PERCENT} %")
-    } else {
-        String::new()
+    let noise = match record.flags[..] {
+        [] => String::new(),
+        _ if record.rms_percent > NOISY_PERCENT => {
+            format!(
+                "  warning: RMS deviation above {NOISY_PERCENT} %; {}",
+                record.flags.join(", ")
+            )
+        }
+        _ => format!("  flagged: {}", record.flags.join(", ")),
     };
+    let measured = record
+        .percent_measured_roof
+        .map_or_else(String::new, |percent| {
+            format!(", {percent:.1} % of the measured one")
+        });
     format!(
         "k = {:4}  AI = {:8.3} FLOP/byte  {} {}, {} a thread, {} blocks of {}\n    \
          {:.4} ms ± {:.1} %  {:.1} GFLOP/s  {:.1} GB/s  {:.2} % of peak, {:.1} % of the {} \
-         roof{noise}",
+         roof{measured}{noise}\n    bound by {}: {}",
         record.k,
         record.ai,
         record.kernel,
@@ -37,6 +44,8 @@ pub fn point(record: &Record) -> String {
         record.percent_peak,
         record.percent_roof,
         record.limiting_roof.name(),
+        record.bound.name(),
+        record.advice,
     )
 }
 

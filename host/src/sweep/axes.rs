@@ -6,6 +6,7 @@ use std::str::FromStr;
 use kernels_gpu::polynomial::Form;
 
 use crate::driver::{Facts, Shape};
+use crate::measure::CacheState;
 use crate::model::{FlopsPerByte, Limit, Precision};
 
 /// A list of values for each axis. A sweep visits every combination, `k` changing fastest.
@@ -23,6 +24,8 @@ pub struct Axes {
     pub blocks: Vec<u32>,
     /// Blocks in the grid.
     pub grids: Vec<GridSize>,
+    /// What the caches hold when a launch begins.
+    pub caches: Vec<CacheState>,
     /// Degrees of the polynomial.
     pub k: Vec<u32>,
 }
@@ -37,15 +40,18 @@ impl Axes {
                     for &n in &self.n {
                         for &block in &self.blocks {
                             for &grid in &self.grids {
-                                points.extend(self.k.iter().map(|&k| Point {
-                                    form,
-                                    precision,
-                                    vector,
-                                    n,
-                                    block,
-                                    grid,
-                                    k,
-                                }));
+                                for &cache in &self.caches {
+                                    points.extend(self.k.iter().map(|&k| Point {
+                                        form,
+                                        precision,
+                                        vector,
+                                        n,
+                                        block,
+                                        grid,
+                                        cache,
+                                        k,
+                                    }));
+                                }
                             }
                         }
                     }
@@ -107,6 +113,8 @@ pub struct Point {
     pub block: u32,
     /// Blocks in the grid.
     pub grid: GridSize,
+    /// What the caches hold when a launch begins.
+    pub cache: CacheState,
     /// Degree of the polynomial.
     pub k: u32,
 }
@@ -163,12 +171,13 @@ impl fmt::Display for Point {
             n,
             block,
             grid,
+            cache,
             k,
             ..
         } = self;
         write!(
             formatter,
-            "{} {} vector={vector} n={n} block={block} grid={grid} k={k}",
+            "{} {} vector={vector} n={n} block={block} grid={grid} {cache} k={k}",
             self.kernel(),
             self.precision.name()
         )
@@ -201,6 +210,7 @@ mod tests {
             n: 1 << 26,
             block: 256,
             grid: GridSize::Full,
+            cache: CacheState::Warm,
             k: 50,
         };
         assert_eq!(point.intensity(), FlopsPerByte(12.5));

@@ -2,10 +2,11 @@
 
 mod axes;
 mod check;
+pub mod occupancy;
 mod record;
 mod roofline;
 
 pub use axes::{Axes, GridSize, Point};
 pub use check::Mismatch;
-pub use record::{Record, Series, by_series};
+pub use record::{NOISY_PERCENT, Record, Series, by_series};
 pub use roofline::{Settings, Sweep, SweepError};

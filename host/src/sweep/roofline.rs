@@ -7,16 +7,20 @@ use cuda_std::launch::Entry;
 use kernels_gpu::polynomial::{Element, Polynomial, reference};
 
 use super::check::first_mismatch;
+use super::record::Context;
 use super::{Axes, Mismatch, Point, Record};
-use crate::driver::{Buffer, Device, DeviceValue, DriverError, Stream};
-use crate::measure::{self, Runs};
+use crate::ceilings::Ceilings;
+use crate::driver::{Buffer, Device, DeviceValue, DriverError};
+use crate::measure::{self, Sampler, Samples, Sampling};
 use crate::model::{Precision, Roofs};
 
 /// What is the same for every point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// Launches before and in the measurement.
-    pub runs: Runs,
+    /// Launches before the samples, and how many samples.
+    pub sampling: Sampling,
+    /// Whether each point is measured twice, which shows how much two measurements differ.
+    pub twice: bool,
     /// The value of every input element.
     pub x: f64,
 }
@@ -86,7 +90,7 @@ pub enum SweepError {
 /// A sweep that its device can run, with its memory allocated.
 pub struct Sweep<'d> {
     device: &'d Device,
-    stream: Stream<'d>,
+    sampler: Sampler<'d>,
     settings: Settings,
     points: Vec<Point>,
     roofs: BTreeMap<Precision, Roofs>,
@@ -106,7 +110,7 @@ impl<'d> Sweep<'d> {
     /// A launch is over a limit, the memory does not suffice, the results overflow, or the GPU is
     /// of a kind whose roofs are not known.
     pub fn new(device: &'d Device, axes: &Axes, settings: Settings) -> Result<Self, SweepError> {
-        if settings.runs.timed == 0 {
+        if settings.sampling.runs.timed == 0 {
             return Err(SweepError::NoRuns);
         }
         let points = axes.points();
@@ -130,7 +134,7 @@ impl<'d> Sweep<'d> {
             .collect::<Result<_, SweepError>>()?;
         Ok(Sweep {
             device,
-            stream: Stream::new(device)?,
+            sampler: Sampler::new(device, settings.sampling.runs.timed)?,
             settings,
             points,
             roofs,
@@ -149,32 +153,36 @@ impl<'d> Sweep<'d> {
         &self.roofs
     }
 
-    /// Launches the point's kernel, times it and compares its output with the reference.
+    /// Launches the point's kernel, times it, compares its output with the reference, and its speed
+    /// with the data sheet and with the device's ceilings, where they are known.
     ///
     /// # Errors
     /// The driver's, or an element is wrong.
-    pub fn measure(&mut self, point: &Point) -> Result<Record, SweepError> {
+    pub fn measure(
+        &mut self,
+        point: &Point,
+        ceilings: Option<&Ceilings>,
+    ) -> Result<Record, SweepError> {
         let _range = CString::new(point.to_string()).map(nvtx::LocalRange::new);
-        let samples = match point.precision {
-            Precision::F32 => run(
-                self.device,
-                &self.stream,
-                &mut self.f32_buffers,
-                point,
-                self.settings,
-            ),
-            Precision::F64 => run(
-                self.device,
-                &self.stream,
-                &mut self.f64_buffers,
-                point,
-                self.settings,
-            ),
-        }?;
-        let facts = self.device.facts();
-        let grid = point.shape(facts).grid;
-        let roofs = &self.roofs[&point.precision];
-        Record::new(point, grid[0], samples, roofs, facts.name.clone()).ok_or(SweepError::NoRuns)
+        let samples = self.sample(point)?;
+        let again = match self.settings.twice {
+            true => Some(self.sample(point)?),
+            false => None,
+        };
+        let context = Context {
+            facts: self.device.facts(),
+            roofs: &self.roofs[&point.precision],
+            ceilings,
+        };
+        Record::new(point, samples, again.as_ref(), &context).ok_or(SweepError::NoRuns)
+    }
+
+    fn sample(&mut self, point: &Point) -> Result<Samples, SweepError> {
+        let (device, sampler, settings) = (self.device, &mut self.sampler, self.settings);
+        match point.precision {
+            Precision::F32 => run(device, sampler, &mut self.f32_buffers, point, settings),
+            Precision::F64 => run(device, sampler, &mut self.f64_buffers, point, settings),
+        }
     }
 }
 
@@ -189,11 +197,11 @@ impl<T: Element + DeviceValue> Buffers<T> {
 
 fn run<T: Element + DeviceValue>(
     device: &Device,
-    stream: &Stream<'_>,
+    sampler: &mut Sampler<'_>,
     buffers: &mut Option<Buffers<T>>,
     point: &Point,
     settings: Settings,
-) -> Result<Vec<f64>, SweepError> {
+) -> Result<Samples, SweepError> {
     let prepared = device.prepare(kernel::<T>(point)?, point.shape(device.facts()))?;
     let n = point.n as usize;
     let Buffers { x, y } = buffers
@@ -201,10 +209,10 @@ fn run<T: Element + DeviceValue>(
         .expect("allocated for each precision of the axes");
     y.poison()?;
     // SAFETY: x and y hold at least n elements of T (`Sweep::new` allocates for the largest n), are
-    // apart, aligned as device allocations are, and live past `time`, which synchronises.
+    // apart, aligned as device allocations are, and live past `sample`, which synchronises.
     let samples = unsafe {
         let arguments = (x.first(n), y.first_mut(n), point.k);
-        measure::time(&prepared, stream, &arguments, settings.runs)
+        sampler.sample(&prepared, &arguments, point.cache, settings.sampling)
     }?;
     first_mismatch(y, n, T::from_f64(settings.x), point.k)?.map_err(|mismatch| {
         SweepError::Wrong {

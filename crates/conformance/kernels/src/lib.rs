@@ -16,6 +16,7 @@ pub mod memory;
 pub mod migrated;
 pub mod other;
 pub mod output;
+pub mod packed;
 pub mod thread;
 pub mod warp;
 

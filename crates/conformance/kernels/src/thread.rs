@@ -6,7 +6,7 @@ use cuda_std::thread::*;
 use crate::put;
 
 /// Words that a thread of [`places()`] writes.
-pub const PLACES: usize = 24;
+pub const PLACES: usize = 25;
 
 /// # Safety
 /// `out` has room for [`PLACES`] words a thread.
@@ -38,6 +38,7 @@ pub unsafe fn places(out: *mut u64) {
         u32::from(thread_idx().to_array() == [thread_idx_x(), thread_idx_y(), thread_idx_z()]),
         u32::from(block_idx() + grid_dim() - block_idx() == grid_dim()),
         u32::from(block_dim().x == block_dim_x()),
+        u32::from(multiprocessor() < 4096),
     ];
     unsafe { put(out, words.map(u64::from)) };
 }

@@ -11,12 +11,13 @@ mod message;
 mod migrated;
 mod other;
 mod output;
+mod packed;
 mod support;
 mod thread;
 mod warp;
 
 use conformance::ptx;
-use gpu_test::{Arguments, Trial, emulator, on_both, on_gpu};
+use gpu_test::{Arguments, Trial, on_both, on_gpu};
 
 use support::Case;
 
@@ -32,6 +33,7 @@ const CASES: &[&[Case]] = &[
     cooperative::CASES,
     other::CASES,
     output::CASES,
+    packed::CASES,
     migrated::CASES,
 ];
 
@@ -41,11 +43,6 @@ fn main() {
     let mut trials: Vec<Trial> = cases
         .flat_map(|&(name, case)| on_both(name, ptx(), case))
         .collect();
-    trials.extend(
-        float::EMULATED.iter().map(|&(name, case)| {
-            Trial::test(format!("emulator::{name}"), move || case(&emulator()?))
-        }),
-    );
     trials.extend([
         Trial::test("ptx::externally_visible", output::externally_visible),
         Trial::test(

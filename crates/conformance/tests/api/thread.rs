@@ -46,6 +46,7 @@ fn places(device: &Device) -> Result<(), Failed> {
                 1,
                 1,
                 1,
+                1,
             ]);
             index += 1;
         }

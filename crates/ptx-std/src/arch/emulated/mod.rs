@@ -4,6 +4,7 @@ pub(crate) mod async_copy;
 pub(crate) mod atomic;
 pub(crate) mod float;
 pub(crate) mod misc;
+pub(crate) mod packed;
 pub(crate) mod ptr;
 
 use core::any::type_name;
@@ -41,6 +42,10 @@ special_registers! {
 #[inline]
 pub(crate) fn opaque(value: u32) -> u32 {
     value
+}
+
+pub(crate) fn multiprocessor() -> u32 {
+    0
 }
 
 pub(crate) fn lane_id() -> u32 {

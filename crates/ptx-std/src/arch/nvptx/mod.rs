@@ -8,6 +8,7 @@ pub(crate) mod atomic;
 pub(crate) mod float;
 mod memory;
 pub(crate) mod misc;
+pub(crate) mod packed;
 pub(crate) mod ptr;
 mod registers;
 mod warp;

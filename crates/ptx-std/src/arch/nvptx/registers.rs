@@ -47,6 +47,7 @@ macro_rules! registers {
 
 registers! {
     lane_id = "laneid";
+    multiprocessor = "smid";
     dynamic_smem_size = "dynamic_smem_size";
     total_smem_size = "total_smem_size";
 }

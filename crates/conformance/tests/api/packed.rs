@@ -1,0 +1,60 @@
+//! `cuda_std::packed`: random bits, finite or not, of which tests of ptx-std say what is right.
+
+use conformance_kernels::packed;
+use gpu_test::{Device, Failed, equal};
+use ridgepoint::driver::Shape;
+
+use crate::support::{Case, launch};
+
+pub(crate) const CASES: &[Case] = &[("packed", arithmetic)];
+
+fn arithmetic(device: &Device) -> Result<(), Failed> {
+    const COUNT: usize = 4000;
+    let scrambled = |i: usize| {
+        (i as u32 + 1)
+            .wrapping_mul(0x9E37_79B1)
+            .rotate_left(i as u32)
+    };
+    let operands = |i: usize| [scrambled(3 * i), scrambled(3 * i + 1), scrambled(3 * i + 2)];
+    let inputs: Vec<[u32; 3]> = (0..COUNT).map(operands).collect();
+    let there = device.buffer_from(&inputs)?;
+    let mut out = device.buffer_filled(COUNT, [u64::MAX; 6])?;
+    let shape = Shape::linear(COUNT as u64, 128);
+    launch!(
+        device,
+        packed::packed::entry(),
+        shape,
+        there.slice(),
+        out.slice_mut()
+    );
+    let expected: Vec<_> = inputs
+        .iter()
+        .map(|input| same_nan(packed::results(*input)))
+        .collect();
+    let actual: Vec<_> = out.to_vec()?.into_iter().map(same_nan).collect();
+    equal(&actual, &expected)
+}
+
+/// The sign and the payload of a NaN that was computed differ between machines.
+fn same_nan([f16x2, bf16x2, rest @ ..]: [u64; 6]) -> [u64; 6] {
+    let canonical = |word: u64, infinity: u64| {
+        [0, 16].into_iter().fold(0, |all, shift| {
+            let half = word >> shift & 0xFFFF;
+            let half = if half & 0x7FFF > infinity {
+                0x7FFF
+            } else {
+                half
+            };
+            all | half << shift
+        })
+    };
+    let [a, b, c, d] = rest;
+    [
+        canonical(f16x2, 0x7C00),
+        canonical(bf16x2, 0x7F80),
+        a,
+        b,
+        c,
+        d,
+    ]
+}

@@ -1,0 +1,201 @@
+//! What the measurements of all ceilings share.
+
+use cuda_std::launch::{Entry, Signature};
+
+use super::{Ceiling, Quantity, Unit};
+use crate::driver::{Device, DriverError, Shape, Stream};
+use crate::measure::{self, Runs, Summary};
+
+/// How much work the launches have, and how many there are.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Effort {
+    /// Elements, `f32`, of each array of the memory kernels, of which there are three.
+    pub elements: u64,
+    /// Launches of each kernel.
+    pub runs: Runs,
+    /// Lines of arithmetic of a thread.
+    pub lines: u32,
+    /// Loads of a pointer chase.
+    pub loads: u32,
+    /// Bytes that a sweep over the caches reads for each size.
+    pub cache_bytes: u64,
+}
+
+impl Effort {
+    /// Some seconds on a GPU; less than a second on the emulator.
+    pub fn of(device: &Device) -> Effort {
+        let runs = |warmup, timed| Runs { warmup, timed };
+        if device.facts().is_emulated() {
+            Effort {
+                elements: 1 << 14,
+                runs: runs(0, 2),
+                lines: 2,
+                loads: 2000,
+                cache_bytes: 1 << 20,
+            }
+        } else {
+            Effort {
+                elements: 1 << 28,
+                runs: runs(3, 10),
+                lines: 1000,
+                loads: 100_000,
+                cache_bytes: 4 << 30,
+            }
+        }
+    }
+}
+
+/// Why there are no ceilings.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BenchError {
+    /// A kernel computed something else.
+    #[error("{variant}: {what} is {actual}, not {expected}")]
+    Wrong {
+        /// The kernel and its launch.
+        variant: String,
+        /// What was compared.
+        what: &'static str,
+        /// What came out.
+        actual: String,
+        /// What should have.
+        expected: String,
+    },
+    /// There is nothing to measure.
+    #[error("{what}: {actual} given, at least {least} needed")]
+    TooLittle {
+        /// What there is too little of.
+        what: &'static str,
+        /// How much was asked for.
+        actual: u64,
+        /// How much it takes.
+        least: u64,
+    },
+    /// The driver's error.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+}
+
+/// The device under test and how it is tested.
+pub(crate) struct Bench<'d> {
+    pub(crate) device: &'d Device,
+    pub(crate) stream: Stream<'d>,
+    pub(crate) effort: &'d Effort,
+}
+
+/// A launch that was timed.
+pub(crate) struct Timed {
+    pub(crate) variant: String,
+    pub(crate) time: Summary,
+    device: String,
+}
+
+impl<'d> Bench<'d> {
+    pub(crate) fn new(device: &'d Device, effort: &'d Effort) -> Result<Self, BenchError> {
+        let at_least = |what, actual, least| match actual {
+            actual if actual < least => Err(BenchError::TooLittle {
+                what,
+                actual,
+                least,
+            }),
+            _ => Ok(()),
+        };
+        at_least("elements", effort.elements, 4)?;
+        at_least("timed launches", effort.runs.timed.into(), 1)?;
+        at_least("lines of arithmetic", effort.lines.into(), 1)?;
+        at_least("loads", effort.loads.into(), 1)?;
+        Ok(Bench {
+            device,
+            stream: Stream::new(device)?,
+            effort,
+        })
+    }
+
+    /// So many blocks a multiprocessor.
+    pub(crate) fn per_multiprocessor(&self, blocks: u32, threads: u32) -> Shape {
+        let multiprocessors = u64::from(self.device.facts().multiprocessors);
+        Shape::blocks(u64::from(blocks) * multiprocessors, threads)
+    }
+
+    /// Times the kernel.
+    ///
+    /// # Safety
+    /// As for [`measure::time`].
+    pub(crate) unsafe fn time<S: Signature>(
+        &self,
+        entry: Entry<S>,
+        shape: Shape,
+        arguments: &S::Arguments<'_>,
+    ) -> Result<Timed, BenchError> {
+        let prepared = self.device.prepare(entry, shape)?;
+        // SAFETY: the caller's contract.
+        let samples =
+            unsafe { measure::time(&prepared, &self.stream, arguments, self.effort.runs) }?;
+        let time = Summary::of(&samples).ok_or(BenchError::TooLittle {
+            what: "timed launches",
+            actual: 0,
+            least: 1,
+        })?;
+        Ok(Timed {
+            variant: format!(
+                "{}, {} blocks of {}",
+                entry.name, shape.grid[0], shape.block[0]
+            ),
+            time,
+            device: self.device.facts().name.clone(),
+        })
+    }
+}
+
+impl Timed {
+    /// The ceiling of a rate, of which the launch did `amount`: bytes or operations.
+    pub(crate) fn rate(self, quantity: Quantity, amount: f64, bench: &Bench<'_>) -> Ceiling {
+        Ceiling {
+            value: amount / (self.time.median / 1e3),
+            datasheet: quantity.datasheet(bench.device.facts()),
+            ..self.with(quantity, 0.0)
+        }
+    }
+
+    /// A ceiling with this value and nothing else known.
+    pub(crate) fn with(self, quantity: Quantity, value: f64) -> Ceiling {
+        debug_assert!(quantity.unit() == Unit::Seconds || value == 0.0);
+        Ceiling {
+            quantity,
+            unit: quantity.unit(),
+            value,
+            datasheet: None,
+            variant: self.variant,
+            median_ms: self.time.median,
+            rms_percent: self.time.rms_percent,
+            clock_hz: None,
+            cycles: None,
+            device: self.device,
+        }
+    }
+
+    /// Fails where what the launch wrote is not what it should be.
+    pub(crate) fn check<T: PartialEq + std::fmt::Debug>(
+        &self,
+        what: &'static str,
+        actual: T,
+        expected: T,
+    ) -> Result<(), BenchError> {
+        if actual == expected {
+            return Ok(());
+        }
+        Err(BenchError::Wrong {
+            variant: self.variant.clone(),
+            what,
+            actual: format!("{actual:?}"),
+            expected: format!("{expected:?}"),
+        })
+    }
+}
+
+/// The ceiling with the greatest value.
+pub(crate) fn highest(ceilings: impl IntoIterator<Item = Ceiling>) -> Option<Ceiling> {
+    ceilings
+        .into_iter()
+        .max_by(|a, b| a.value.total_cmp(&b.value))
+}

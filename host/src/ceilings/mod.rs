@@ -1,0 +1,142 @@
+//! A device's ceilings, measured: what its memory, its caches and its arithmetic do at most, and
+//! what a load or an operation takes.
+//!
+//! Each figure is that of the fastest of several launches of kernels that do nothing else
+//! (`kernels_gpu::ceilings`), by the median of its times, with every launch's output checked.
+
+pub(crate) mod arithmetic;
+pub(crate) mod bench;
+mod caches;
+mod latency;
+pub(crate) mod memory;
+mod quantity;
+mod store;
+
+use serde::{Deserialize, Serialize};
+
+pub use bench::{BenchError, Effort};
+pub use quantity::{Quantity, Unit};
+pub use store::{Key, StoreError, cache_path, load, save};
+
+use crate::driver::Device;
+use crate::model::{BytesPerSec, FlopsPerSec, Precision, Roofs};
+use bench::Bench;
+
+/// A measured ceiling.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ceiling {
+    /// What was measured.
+    pub quantity: Quantity,
+    /// The unit of the values below.
+    pub unit: Unit,
+    /// What was reached.
+    pub value: f64,
+    /// What the data sheet says, or the hardware's parts come to.
+    pub datasheet: Option<f64>,
+    /// The kernel and the launch that reached it.
+    pub variant: String,
+    /// Median of the launch's times.
+    pub median_ms: f64,
+    /// Population standard deviation of the times, percent of their mean.
+    pub rms_percent: f64,
+    /// The multiprocessors' clock meanwhile, from the device's own counters, where they were read.
+    pub clock_hz: Option<f64>,
+    /// Cycles of that clock, for a latency.
+    pub cycles: Option<f64>,
+    /// What ran it.
+    pub device: String,
+}
+
+impl Ceiling {
+    /// The value as a percentage of the data sheet's.
+    pub fn percent(&self) -> Option<f64> {
+        self.datasheet.map(|sheet| 100.0 * self.value / sheet)
+    }
+}
+
+/// The bandwidth at which the same bytes are read again and again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WorkingSet {
+    /// Bytes in all.
+    pub bytes: u64,
+    /// Bytes that a multiprocessor reads between two readings of the same byte.
+    pub bytes_per_multiprocessor: u64,
+    /// Bytes a second.
+    pub bytes_per_sec: f64,
+}
+
+/// All ceilings of a device.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ceilings {
+    /// The device.
+    pub key: Key,
+    /// Whether the device is the emulator: then the figures are the host's and no GPU's.
+    pub emulated: bool,
+    /// When they were measured, RFC 3339.
+    pub began: String,
+    /// Elements, `f32`, of each array of the memory kernels.
+    pub n: u64,
+    /// The ceilings.
+    pub ceilings: Vec<Ceiling>,
+    /// The caches' plateaus, ascending by size.
+    pub working_sets: Vec<WorkingSet>,
+}
+
+impl Ceilings {
+    /// Measures all ceilings of a device, some seconds on a GPU. `progress` is told what comes next.
+    ///
+    /// # Errors
+    /// The driver's, too little memory, or a kernel's output is wrong.
+    pub fn measure(
+        device: &Device,
+        effort: &Effort,
+        mut progress: impl FnMut(&str),
+    ) -> Result<Ceilings, BenchError> {
+        let began = jiff::Timestamp::now().to_string();
+        let bench = Bench::new(device, effort)?;
+        progress("memory");
+        let mut ceilings = memory::measure(&bench)?;
+        progress("caches and shared memory");
+        let (cached, working_sets) = caches::measure(&bench)?;
+        ceilings.extend(cached);
+        progress("arithmetic");
+        ceilings.extend(arithmetic::measure(&bench)?);
+        progress("latencies");
+        ceilings.extend(latency::measure(&bench)?);
+        Ok(Ceilings {
+            key: Key::of(device.facts()),
+            emulated: device.facts().is_emulated(),
+            began,
+            n: effort.elements,
+            ceilings,
+            working_sets,
+        })
+    }
+
+    /// The roofs over kernels that read and write alike: memory copied, or the level 2 cache read
+    /// where their data stay there, and the arithmetic of a precision. `peak` is the arithmetic's.
+    pub fn roofs(&self, precision: Precision, in_l2: bool) -> Option<Roofs> {
+        let value = |quantity| self.get(quantity).map(|ceiling| ceiling.value);
+        let memory = if in_l2 {
+            Quantity::L2Read
+        } else {
+            Quantity::MemoryCopy
+        };
+        let (fma, add_mul) = match precision {
+            Precision::F32 => (value(Quantity::FmaF32)?, value(Quantity::AddMulF32)?),
+            // An add or a multiply takes the slot of a multiply-add.
+            Precision::F64 => (value(Quantity::FmaF64)?, value(Quantity::FmaF64)? / 2.0),
+        };
+        Some(Roofs {
+            memory: BytesPerSec(value(memory)?),
+            fma: FlopsPerSec(fma),
+            add_mul: FlopsPerSec(add_mul),
+            peak: FlopsPerSec(fma),
+        })
+    }
+
+    /// The ceiling of a quantity, where it was measured.
+    pub fn get(&self, quantity: Quantity) -> Option<&Ceiling> {
+        self.ceilings.iter().find(|one| one.quantity == quantity)
+    }
+}

@@ -1,0 +1,210 @@
+//! What is measured, and what the data sheet says of it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::driver::Facts;
+use crate::model::{Arithmetic, Datasheet, lanes_per_multiprocessor};
+
+/// A ceiling: a rate that no kernel on the device exceeds, or a time that none falls below.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Quantity {
+    /// Memory read.
+    MemoryRead,
+    /// Memory written.
+    MemoryWrite,
+    /// Memory copied: bytes read plus bytes written, as in the three below.
+    MemoryCopy,
+    /// y = a x.
+    MemoryScale,
+    /// y = x + a z.
+    MemoryTriad,
+    /// Level 2 cache read.
+    L2Read,
+    /// Level 1 cache read.
+    L1Read,
+    /// Shared memory read.
+    SharedRead,
+    /// Fused multiply-add of `f32`.
+    FmaF32,
+    /// Multiply and add of `f32` that do not fuse.
+    AddMulF32,
+    /// Fused multiply-add of `f64`.
+    FmaF64,
+    /// Fused multiply-add of two `f16` at once.
+    FmaF16x2,
+    /// Fused multiply-add of two `bf16` at once.
+    FmaBf16x2,
+    /// Multiply-add of 32-bit integers.
+    MadI32,
+    /// 2^x of `f32`: special functions.
+    Exp2F32,
+    /// A load from memory.
+    MemoryLatency,
+    /// A load from the level 2 cache.
+    L2Latency,
+    /// A load from the level 1 cache.
+    L1Latency,
+    /// A load from shared memory.
+    SharedLatency,
+    /// An operation of [`Quantity::FmaF32`] that waits for the one before.
+    FmaF32Latency,
+    /// An operation of [`Quantity::FmaF64`] that waits for the one before.
+    FmaF64Latency,
+    /// An operation of [`Quantity::FmaF16x2`] that waits for the one before.
+    FmaF16x2Latency,
+    /// An operation of [`Quantity::Exp2F32`] that waits for the one before.
+    Exp2F32Latency,
+}
+
+/// The unit of a [`Quantity`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Unit {
+    /// Bytes a second.
+    #[serde(rename = "B/s")]
+    BytesPerSec,
+    /// Floating-point operations a second; a multiply-add is two.
+    #[serde(rename = "FLOP/s")]
+    FlopsPerSec,
+    /// Other operations a second; a multiply-add is two.
+    #[serde(rename = "op/s")]
+    OpsPerSec,
+    /// Seconds.
+    #[serde(rename = "s")]
+    Seconds,
+}
+
+impl Quantity {
+    /// Every quantity, in the order of tables.
+    pub const ALL: [Quantity; 23] = [
+        Quantity::MemoryRead,
+        Quantity::MemoryWrite,
+        Quantity::MemoryCopy,
+        Quantity::MemoryScale,
+        Quantity::MemoryTriad,
+        Quantity::L2Read,
+        Quantity::L1Read,
+        Quantity::SharedRead,
+        Quantity::FmaF32,
+        Quantity::AddMulF32,
+        Quantity::FmaF64,
+        Quantity::FmaF16x2,
+        Quantity::FmaBf16x2,
+        Quantity::MadI32,
+        Quantity::Exp2F32,
+        Quantity::MemoryLatency,
+        Quantity::L2Latency,
+        Quantity::L1Latency,
+        Quantity::SharedLatency,
+        Quantity::FmaF32Latency,
+        Quantity::FmaF64Latency,
+        Quantity::FmaF16x2Latency,
+        Quantity::Exp2F32Latency,
+    ];
+
+    /// The name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            Quantity::MemoryRead => "memory read",
+            Quantity::MemoryWrite => "memory write",
+            Quantity::MemoryCopy => "memory copy",
+            Quantity::MemoryScale => "memory scale",
+            Quantity::MemoryTriad => "memory triad",
+            Quantity::L2Read => "L2 read",
+            Quantity::L1Read => "L1 read",
+            Quantity::SharedRead => "shared read",
+            Quantity::FmaF32 => "f32 fma",
+            Quantity::AddMulF32 => "f32 add+mul",
+            Quantity::FmaF64 => "f64 fma",
+            Quantity::FmaF16x2 => "f16x2 fma",
+            Quantity::FmaBf16x2 => "bf16x2 fma",
+            Quantity::MadI32 => "i32 multiply-add",
+            Quantity::Exp2F32 => "f32 exp2",
+            Quantity::MemoryLatency => "memory latency",
+            Quantity::L2Latency => "L2 latency",
+            Quantity::L1Latency => "L1 latency",
+            Quantity::SharedLatency => "shared latency",
+            Quantity::FmaF32Latency => "f32 fma latency",
+            Quantity::FmaF64Latency => "f64 fma latency",
+            Quantity::FmaF16x2Latency => "f16x2 fma latency",
+            Quantity::Exp2F32Latency => "f32 exp2 latency",
+        }
+    }
+
+    /// The unit of its values.
+    pub fn unit(self) -> Unit {
+        match self {
+            Quantity::MemoryRead
+            | Quantity::MemoryWrite
+            | Quantity::MemoryCopy
+            | Quantity::MemoryScale
+            | Quantity::MemoryTriad
+            | Quantity::L2Read
+            | Quantity::L1Read
+            | Quantity::SharedRead => Unit::BytesPerSec,
+            Quantity::FmaF32
+            | Quantity::AddMulF32
+            | Quantity::FmaF64
+            | Quantity::FmaF16x2
+            | Quantity::FmaBf16x2 => Unit::FlopsPerSec,
+            Quantity::MadI32 | Quantity::Exp2F32 => Unit::OpsPerSec,
+            _ => Unit::Seconds,
+        }
+    }
+
+    /// What the data sheet says, or for arithmetic and shared memory what the parts come to:
+    /// multiprocessors x results a clock x clock. `None` for the emulator and where nothing is known.
+    pub fn datasheet(self, facts: &Facts) -> Option<f64> {
+        let gpu = facts.gpu.as_ref()?;
+        let clocks = f64::from(facts.multiprocessors) * gpu.clock_hz;
+        if let Some((arithmetic, operations)) = self.arithmetic() {
+            let lanes = lanes_per_multiprocessor(gpu.compute_capability, arithmetic)?;
+            return Some(clocks * f64::from(lanes) * operations);
+        }
+        match self {
+            Quantity::MemoryRead
+            | Quantity::MemoryWrite
+            | Quantity::MemoryCopy
+            | Quantity::MemoryScale
+            | Quantity::MemoryTriad => Some(Datasheet::of(&facts.name)?.memory.0),
+            // 32 banks of 4 bytes a clock: CUDA C++ Programming Guide, "Shared Memory".
+            Quantity::SharedRead => Some(clocks * 128.0),
+            _ => None,
+        }
+    }
+
+    /// What the hardware counts, and how many operations each of its results is.
+    fn arithmetic(self) -> Option<(Arithmetic, f64)> {
+        Some(match self {
+            Quantity::FmaF32 => (Arithmetic::F32, 2.0),
+            // An add or a multiply takes a multiply-add's place.
+            Quantity::AddMulF32 => (Arithmetic::F32, 1.0),
+            Quantity::FmaF64 => (Arithmetic::F64, 2.0),
+            Quantity::FmaF16x2 => (Arithmetic::F16x2, 2.0),
+            Quantity::FmaBf16x2 => (Arithmetic::Bf16x2, 2.0),
+            Quantity::MadI32 => (Arithmetic::I32, 2.0),
+            Quantity::Exp2F32 => (Arithmetic::Special, 1.0),
+            _ => return None,
+        })
+    }
+}
+
+impl Unit {
+    /// A value for people, such as `4.23 TB/s` or `561 ns`.
+    pub fn text(self, value: f64) -> String {
+        match self {
+            Unit::Seconds => format!("{:.1} ns", value * 1e9),
+            Unit::BytesPerSec => rate(value, "B/s"),
+            Unit::FlopsPerSec => rate(value, "FLOP/s"),
+            Unit::OpsPerSec => rate(value, "op/s"),
+        }
+    }
+}
+
+fn rate(value: f64, unit: &str) -> String {
+    if value >= 1e12 {
+        format!("{:.3} T{unit}", value / 1e12)
+    } else {
+        format!("{:.3} G{unit}", value / 1e9)
+    }
+}

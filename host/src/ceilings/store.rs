@@ -1,0 +1,135 @@
+//! Ceilings in a file: measured once for a device, used by other commands.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::Ceilings;
+use crate::driver::Facts;
+
+/// What ceilings belong to: another GPU, driver or ridgepoint may have others.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Key {
+    /// The device's name.
+    pub device: String,
+    /// Its multiprocessors.
+    pub multiprocessors: u32,
+    /// The CUDA version of the driver; 0.0 on the emulator.
+    pub cuda_version: (u32, u32),
+    /// Ridgepoint's version.
+    pub ridgepoint: String,
+}
+
+impl Key {
+    /// The key of a device, for this ridgepoint.
+    pub fn of(facts: &Facts) -> Key {
+        Key {
+            device: facts.name.clone(),
+            multiprocessors: facts.multiprocessors,
+            cuda_version: facts.gpu.as_ref().map_or((0, 0), |gpu| gpu.cuda_version),
+            ridgepoint: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+}
+
+/// Why ceilings were not stored or not found.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The file could not be read or written.
+    #[error("cannot {action} {}: {error}", path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// On which file.
+        path: PathBuf,
+        /// What the system said.
+        error: io::Error,
+    },
+    /// The file holds something else.
+    #[error("{} holds no ceilings: {error}", path.display())]
+    Malformed {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        error: serde_json::Error,
+    },
+    /// The ceilings are another device's.
+    #[error(
+        "{} is of {found:?}, and this device is {wanted:?}: run `ridgepoint ceilings` again",
+        path.display()
+    )]
+    OtherDevice {
+        /// The file.
+        path: PathBuf,
+        /// What the file is of.
+        found: Box<Key>,
+        /// What is here.
+        wanted: Box<Key>,
+    },
+}
+
+/// Where a device's ceilings are kept: in the user's cache folder, where there is one.
+pub fn cache_path(facts: &Facts) -> Option<PathBuf> {
+    let plain = |letter: char| {
+        if letter.is_ascii_alphanumeric() {
+            letter
+        } else {
+            '-'
+        }
+    };
+    let name: String = facts.name.chars().map(plain).collect();
+    let folder = dirs::cache_dir()?.join("ridgepoint");
+    Some(folder.join(format!("ceilings-{name}.json")))
+}
+
+/// Writes ceilings to a file, in place of what was there, whole or not at all.
+///
+/// # Errors
+/// The file or its folder cannot be written.
+pub fn save(ceilings: &Ceilings, path: &Path) -> Result<(), StoreError> {
+    let failed = |action| move |error| io_error(action, path, error);
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty());
+    let folder = folder.unwrap_or(Path::new("."));
+    fs::create_dir_all(folder).map_err(failed("create the folder of"))?;
+    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed("write"))?;
+    serde_json::to_writer_pretty(&mut file, ceilings)
+        .map_err(|error| io_error("write", path, error.into()))?;
+    file.persist(path)
+        .map_err(|error| io_error("write", path, error.error))?;
+    Ok(())
+}
+
+/// Reads the ceilings of a device from a file.
+///
+/// # Errors
+/// The file cannot be read, holds something else, or is another device's.
+pub fn load(path: &Path, facts: &Facts) -> Result<Ceilings, StoreError> {
+    let text = fs::read(path).map_err(|error| io_error("read", path, error))?;
+    let ceilings: Ceilings =
+        serde_json::from_slice(&text).map_err(|error| StoreError::Malformed {
+            path: path.to_path_buf(),
+            error,
+        })?;
+    let wanted = Key::of(facts);
+    if ceilings.key == wanted {
+        return Ok(ceilings);
+    }
+    Err(StoreError::OtherDevice {
+        path: path.to_path_buf(),
+        found: Box::new(ceilings.key),
+        wanted: Box::new(wanted),
+    })
+}
+
+fn io_error(action: &'static str, path: &Path, error: io::Error) -> StoreError {
+    StoreError::Io {
+        action,
+        path: path.to_path_buf(),
+        error,
+    }
+}

@@ -1,0 +1,150 @@
+//! `ridgepoint ceilings`
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::json;
+
+use super::console::Console;
+use super::lists::element_count;
+use super::output::target;
+use super::{Failure, cannot_write, driver_failure, is_standard};
+use crate::ceilings::{BenchError, Ceilings, Effort, cache_path, load, save};
+use crate::driver::{Device, DeviceChoice};
+use crate::report::{Format, RunFacts, ceilings_json, ceilings_table};
+
+#[derive(Args)]
+pub(super) struct Arguments {
+    /// auto, cuda, cuda:N or cpu (the emulator)
+    #[arg(long, value_name = "DEVICE", default_value = "auto")]
+    device: DeviceChoice,
+
+    /// Elements, f32, of each array in memory [default: 2^28, on the emulator 2^14]
+    #[arg(long, value_name = "COUNT", value_parser = element_count)]
+    n: Option<u64>,
+
+    /// Timed launches of each kernel [default: 10, on the emulator 2]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    runs: Option<u32>,
+
+    /// Where the figures go as well; - is standard output
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Format of the output: csv, json or md [default: by the file's ending, else csv]
+    #[arg(long, value_name = "FORMAT", requires = "output")]
+    format: Option<Format>,
+
+    /// Do not keep the figures for the other commands
+    #[arg(long)]
+    no_cache: bool,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let device = Device::open(&arguments.device).map_err(driver_failure)?;
+    let mut effort = Effort::of(&device);
+    effort.elements = arguments.n.unwrap_or(effort.elements);
+    effort.runs.timed = arguments.runs.unwrap_or(effort.runs.timed);
+    let outputs: Vec<PathBuf> = arguments.output.iter().cloned().collect();
+    let console = Console::new(target(false, &outputs), 4);
+
+    let ceilings = Ceilings::measure(&device, &effort, |step| {
+        console.begin(step.to_owned());
+        console.step();
+    });
+    console.finish();
+    let ceilings = ceilings.map_err(failure)?;
+    console.say(&ceilings_table(&ceilings));
+    if let Some(path) = &arguments.output {
+        let format = arguments.format.unwrap_or_else(|| Format::of(path));
+        write(&ceilings, &device, path, format).map_err(|error| cannot_write(path, &error))?;
+    }
+    // The emulator's roofs are measured by each command that needs them.
+    match cache_path(device.facts()) {
+        Some(path) if !arguments.no_cache && !ceilings.emulated => {
+            save(&ceilings, &path).map_err(Failure::failed)?;
+            console.say(&format!("Kept for other commands: {}", path.display()));
+        }
+        _ => {}
+    }
+    Ok(())
+}
+
+/// The ceilings in `file`, or else those that were kept for the device, if there are any.
+pub(super) fn known_ceilings(
+    device: &Device,
+    file: Option<&Path>,
+    console: &Console,
+) -> Result<Option<Ceilings>, Failure> {
+    if let Some(file) = file {
+        return load(file, device.facts())
+            .map(Some)
+            .map_err(Failure::failed);
+    }
+    if device.facts().is_emulated() {
+        return Ok(None);
+    }
+    let kept = cache_path(device.facts()).and_then(|path| load(&path, device.facts()).ok());
+    if kept.is_none() {
+        console.say("No ceilings of this device are kept: `ridgepoint ceilings` measures them");
+    }
+    Ok(kept)
+}
+
+/// The ceilings in `file`, or else those that were kept for the device, or else measured now; those
+/// of a GPU are then kept.
+pub(super) fn ceilings_for(
+    device: &Device,
+    file: Option<&Path>,
+    console: &Console,
+) -> Result<Ceilings, Failure> {
+    if let Some(found) = known_ceilings(device, file, console)? {
+        return Ok(found);
+    }
+    console.say("Measuring the device's ceilings first");
+    let ceilings = Ceilings::measure(device, &Effort::of(device), |step| {
+        console.begin(step.to_owned());
+    });
+    let ceilings = ceilings.map_err(failure)?;
+    if !ceilings.emulated
+        && let Some(path) = cache_path(device.facts())
+        && let Err(error) = save(&ceilings, &path)
+    {
+        console.warn(&error.to_string());
+    }
+    Ok(ceilings)
+}
+
+fn write(ceilings: &Ceilings, device: &Device, path: &Path, format: Format) -> io::Result<()> {
+    let mut output: Box<dyn Write> = if is_standard(path) {
+        Box::new(io::stdout())
+    } else {
+        Box::new(BufWriter::new(File::create(path)?))
+    };
+    if format == Format::Json {
+        ceilings_json(ceilings, &mut output)?;
+    } else {
+        let run = RunFacts::now(
+            std::env::args().collect(),
+            device.facts().clone(),
+            json!({}),
+        );
+        let mut report = format.begin(&mut output, &run)?;
+        ceilings
+            .ceilings
+            .iter()
+            .try_for_each(|row| report.row(row))?;
+        report.finish()?;
+    }
+    output.flush()
+}
+
+fn failure(error: BenchError) -> Failure {
+    match error {
+        BenchError::Driver(error) => driver_failure(error),
+        BenchError::TooLittle { .. } => Failure::Usage(error.to_string()),
+        _ => Failure::failed(error),
+    }
+}

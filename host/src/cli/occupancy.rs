@@ -1,0 +1,256 @@
+//! `ridgepoint occupancy`
+
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+
+use clap::Args;
+use serde_json::json;
+
+use super::ceilings::ceilings_for;
+use super::charts::{ChartFiles, chart_path, write_report};
+use super::console::Console;
+use super::lists::{Study, arch, bytes, each_once, element_count};
+use super::output::{Outputs, target, watch_for_interrupt};
+use super::{Failure, driver_failure};
+use crate::ceilings::{BenchError, Ceilings, Effort};
+use crate::driver::{Device, DeviceChoice};
+use crate::model::OccupancyRow;
+use crate::report::{
+    Format, HtmlReport, OccupancyChart, RunFacts, model_table, study_summary, study_text,
+};
+use crate::sweep::occupancy::{
+    OccupancyAxes, OccupancyError, OccupancyRecord, OccupancySweep, Studied,
+};
+
+const GPU_ELEMENTS: u64 = 1 << 26;
+const EMULATOR_ELEMENTS: u64 = 1 << 14;
+
+/// Registers of a thread where only the architecture is given: no limit to a full multiprocessor.
+const FEW_REGISTERS: u32 = 32;
+
+#[derive(Args)]
+pub(super) struct Arguments {
+    /// No measurement: theoretical occupancy on these architectures, such as sm_90
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = arch,
+          help_heading = "Without a GPU")]
+    arch: Vec<u32>,
+
+    /// No measurement: theoretical occupancy with so many registers a thread [default: 32]
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        help_heading = "Without a GPU"
+    )]
+    registers: Vec<u32>,
+
+    /// Threads a block
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "64,128,256,512,1024",
+          value_parser = clap::value_parser!(u32).range(1..))]
+    block: Vec<u32>,
+
+    /// Shared memory a block, such as 48KiB [default: none; measured, amounts that leave room for
+    /// ever fewer blocks]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = bytes)]
+    shared: Vec<u32>,
+
+    /// Kernels to measure
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "copy,fma",
+        value_enum
+    )]
+    kernel: Vec<Study>,
+
+    /// Independent operations a thread: loads of 16 bytes, or chains
+    #[arg(
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        default_value = "1,2,4,8"
+    )]
+    ilp: Vec<u32>,
+
+    /// Elements, f32, that are copied [default: 2^26, on the emulator 2^14]
+    #[arg(long, value_name = "COUNT", value_parser = element_count)]
+    n: Option<u64>,
+
+    /// Timed launches [default: 10, on the emulator 2]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    runs: Option<u32>,
+
+    /// auto, cuda, cuda:N or cpu (the emulator)
+    #[arg(long, value_name = "DEVICE", default_value = "auto")]
+    device: DeviceChoice,
+
+    /// Ceilings that `ridgepoint ceilings --output FILE.json` wrote [default: those kept for the
+    /// device, else measured first]
+    #[arg(long, value_name = "FILE")]
+    ceilings: Option<PathBuf>,
+
+    /// Where the rows go; - is standard output [default: occupancy.csv; without a GPU, a table]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    output: Vec<PathBuf>,
+
+    /// Format of the rows: csv, json or md [default: by each file's ending, else csv]
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Format>,
+
+    /// Where charts of speed against work in flight go: names that end in .svg or .png
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = chart_path)]
+    plot: Vec<PathBuf>,
+
+    /// One HTML file with charts, tables and the run, which opens from disk
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
+
+    /// Show warnings and errors only
+    #[arg(long)]
+    quiet: bool,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    if arguments.arch.is_empty() && arguments.registers.is_empty() {
+        measure(arguments)
+    } else {
+        model(arguments)
+    }
+}
+
+/// The table of the model.
+fn model(arguments: &Arguments) -> Result<(), Failure> {
+    let or = |list: &[u32], default: u32| match list {
+        [] => vec![default],
+        list => each_once(list.to_vec()),
+    };
+    let mut rows = Vec::new();
+    for arch in or(&arguments.arch, 90) {
+        for &registers in &or(&arguments.registers, FEW_REGISTERS) {
+            for &shared in &or(&arguments.shared, 0) {
+                for &block in &each_once(arguments.block.clone()) {
+                    let row = OccupancyRow::new(arch, registers, shared, block);
+                    rows.push(row.map_err(|error| Failure::Usage(error.to_string()))?);
+                }
+            }
+        }
+    }
+    let console = Console::new(target(arguments.quiet, &arguments.output), 0);
+    console.say(&model_table(&rows));
+    let facts = Device::open(&DeviceChoice::Cpu)
+        .map_err(driver_failure)?
+        .facts()
+        .clone();
+    let run = RunFacts::now(std::env::args().collect(), facts, json!({}));
+    let mut outputs = Outputs::open(&arguments.output, arguments.format, &run)?;
+    for (before, row) in rows.iter().enumerate() {
+        outputs.row(row, before)?;
+    }
+    outputs.finish()
+}
+
+fn measure(arguments: &Arguments) -> Result<(), Failure> {
+    let device = Device::open(&arguments.device).map_err(driver_failure)?;
+    let default = [PathBuf::from("occupancy.csv")];
+    let paths: &[PathBuf] = match &arguments.output[..] {
+        [] => &default,
+        paths => paths,
+    };
+    let charts = ChartFiles::open(&arguments.plot)?;
+    let effort = arguments.effort(&device);
+    let console = Console::new(target(arguments.quiet, paths), 0);
+    let mut sweep = OccupancySweep::new(&device, &arguments.axes(), &effort).map_err(failure)?;
+    let ceilings = ceilings_for(&device, arguments.ceilings.as_deref(), &console)?;
+    let console = Console::new(target(arguments.quiet, paths), sweep.points().len() as u64);
+
+    let settings = json!({
+        "warmup": effort.runs.warmup,
+        "runs": effort.runs.timed,
+        "n": effort.elements,
+        "ceilings": ceilings,
+    });
+    let run = RunFacts::now(std::env::args().collect(), device.facts().clone(), settings);
+    let mut outputs = Outputs::open(paths, arguments.format, &run)?;
+    if device.facts().is_emulated() {
+        console.say("Emulated: the occupancy is a GPU's of sm_90; the times are this host's.");
+    }
+    let mut records = Vec::new();
+    let ended = measure_all(&mut sweep, &ceilings, &mut outputs, &console, &mut records);
+    console.finish();
+    let closed = outputs.finish();
+    if !records.is_empty() {
+        console.say(&study_summary(&records));
+        outputs.announce(records.len(), &console);
+        charts.write(&console, |format, file| {
+            OccupancyChart {
+                device: device.facts(),
+                records: &records,
+            }
+            .write(format, file)
+        })?;
+        write_report(arguments.report.as_deref(), &console, || {
+            HtmlReport::of_occupancy(&run, &records, &ceilings)
+        })?;
+    }
+    ended.and(closed)
+}
+
+fn measure_all(
+    sweep: &mut OccupancySweep<'_>,
+    ceilings: &Ceilings,
+    outputs: &mut Outputs<'_, OccupancyRecord>,
+    console: &Console,
+    records: &mut Vec<OccupancyRecord>,
+) -> Result<(), Failure> {
+    let interrupted = watch_for_interrupt()?;
+    for point in sweep.points().to_vec() {
+        if interrupted.load(Ordering::Relaxed) {
+            return Err(Failure::Interrupted);
+        }
+        console.begin(point.to_string());
+        let record = sweep.measure(&point, ceilings).map_err(failure)?;
+        outputs.row(&record, records.len())?;
+        console.say(&study_text(&record));
+        console.step();
+        records.push(record);
+    }
+    Ok(())
+}
+
+impl Arguments {
+    fn axes(&self) -> OccupancyAxes {
+        OccupancyAxes {
+            kernels: each_once(
+                self.kernel
+                    .iter()
+                    .map(|&kernel| Studied::from(kernel))
+                    .collect(),
+            ),
+            ilp: each_once(self.ilp.clone()),
+            blocks: each_once(self.block.clone()),
+            shared: (!self.shared.is_empty()).then(|| each_once(self.shared.clone())),
+        }
+    }
+
+    fn effort(&self, device: &Device) -> Effort {
+        let mut effort = Effort::of(device);
+        let elements = match device.facts().is_emulated() {
+            true => EMULATOR_ELEMENTS,
+            false => GPU_ELEMENTS,
+        };
+        effort.elements = self.n.unwrap_or(elements);
+        effort.runs.timed = self.runs.unwrap_or(effort.runs.timed);
+        effort
+    }
+}
+
+fn failure(error: OccupancyError) -> Failure {
+    match error {
+        OccupancyError::Bench(BenchError::Driver(error)) => driver_failure(error),
+        OccupancyError::Bench(BenchError::TooLittle { .. })
+        | OccupancyError::Ilp { .. }
+        | OccupancyError::Model { .. } => Failure::Usage(error.to_string()),
+        _ => Failure::failed(error),
+    }
+}

@@ -1,0 +1,73 @@
+//! What the driver has made of a kernel: registers, shared memory, blocks a multiprocessor.
+
+use cust::error::CudaError;
+use cust::function::{BlockSize, Function, FunctionAttribute};
+
+use super::error::during;
+use super::gpu::Gpu;
+use super::{Device, DriverError};
+
+/// A kernel as the driver has compiled it for a GPU.
+pub struct Compiled<'d> {
+    function: Function<'d>,
+    /// 32-bit registers of a thread.
+    pub registers: u32,
+    /// Bytes of shared memory of a block that the kernel declares.
+    pub static_shared: u32,
+    /// The most threads that a block of it may have.
+    pub max_threads: u32,
+}
+
+impl Device {
+    /// What the driver has made of the kernel `name`, and `None` on the emulator.
+    ///
+    /// # Errors
+    /// There is no such kernel, or the driver's.
+    pub fn compiled(&self, name: &'static str) -> Result<Option<Compiled<'_>>, DriverError> {
+        let Some(gpu) = &self.gpu else {
+            return Ok(None);
+        };
+        let function = gpu.function(name)?;
+        let get = |attribute| {
+            let value = function.get_attribute(attribute);
+            value
+                .map(|value| value as u32)
+                .map_err(during("read what a kernel needs"))
+        };
+        let (registers, static_shared, max_threads) = (
+            get(FunctionAttribute::NumRegisters)?,
+            get(FunctionAttribute::SharedMemorySizeBytes)?,
+            get(FunctionAttribute::MaxThreadsPerBlock)?,
+        );
+        let dynamic = self
+            .facts
+            .limits
+            .shared_per_block
+            .saturating_sub(static_shared);
+        Gpu::allow_dynamic_shared(&function, dynamic)?;
+        Ok(Some(Compiled {
+            function,
+            registers,
+            static_shared,
+            max_threads,
+        }))
+    }
+}
+
+impl Compiled<'_> {
+    /// The driver's answer to how many blocks of `threads` threads and `dynamic_shared` bytes a
+    /// multiprocessor holds at once: 0 where such a block cannot run.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn resident_blocks(&self, threads: u32, dynamic_shared: u32) -> Result<u32, DriverError> {
+        let answer = self
+            .function
+            .max_active_blocks_per_multiprocessor(BlockSize::x(threads), dynamic_shared as usize);
+        match answer {
+            // Some blocks that cannot run are an error to the driver.
+            Err(CudaError::InvalidValue) => Ok(0),
+            other => other.map_err(during("ask for the occupancy of a kernel")),
+        }
+    }
+}

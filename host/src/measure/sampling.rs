@@ -1,0 +1,317 @@
+//! Samples with what is needed to trust them: cold or warm caches, batches of short launches, as many
+//! samples as the noise asks for, and the clock at which each ran.
+
+use std::fmt;
+use std::str::FromStr;
+
+use cuda_std::launch::Signature;
+use kernels_gpu::ceilings::clock::read_clocks;
+use kernels_gpu::ceilings::stream::{Vector, write_u4};
+
+use super::{Conditions, Monitor, Runs, Summary};
+use crate::driver::{Buffer, Device, DriverError, Event, Prepared, Shape, Stream};
+
+/// Launches shorter than this are timed in batches.
+const SHORT_MS: f64 = 0.02;
+/// What a batch of them comes to.
+const BATCH_MS: f64 = 0.1;
+const MOST_IN_BATCH: f64 = 100.0;
+
+/// Between two readings of the clocks there have to be so many nanoseconds, because the clock that
+/// counts them may be updated once a microsecond only.
+const LEAST_NS: u64 = 20_000;
+
+/// What the caches hold when a launch begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum CacheState {
+    /// What the launch before has left there.
+    Warm,
+    /// Other data: as much as twice the level 2 cache was written since.
+    Cold,
+}
+
+impl CacheState {
+    /// Its name on the command line and in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            CacheState::Warm => "warm",
+            CacheState::Cold => "cold",
+        }
+    }
+}
+
+impl fmt::Display for CacheState {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+impl FromStr for CacheState {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "warm" => Ok(CacheState::Warm),
+            "cold" => Ok(CacheState::Cold),
+            _ => Err(format!("{text:?} is neither warm nor cold")),
+        }
+    }
+}
+
+/// How many samples there are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sampling {
+    /// Launches before the samples, and samples at least.
+    pub runs: Runs,
+    /// Samples are added until the mean's standard error is at most this percentage of it. `None`
+    /// leaves it at `runs`.
+    pub noise_percent: Option<f64>,
+    /// Samples at most.
+    pub most: u32,
+}
+
+/// The samples of a kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Samples {
+    /// Milliseconds of a launch, for each sample.
+    pub ms: Vec<f64>,
+    /// Clock of the multiprocessors while each sample ran, where the device's counters tell.
+    pub clock_hz: Vec<Option<f64>>,
+    /// Launches of a sample: its time is their mean.
+    pub batch: u32,
+    /// What the management library said while they ran.
+    pub conditions: Conditions,
+}
+
+/// Takes samples on one device.
+pub struct Sampler<'d> {
+    device: &'d Device,
+    stream: Stream<'d>,
+    monitor: Monitor,
+    /// Readings of each multiprocessor, slot behind slot.
+    clocks: Buffer<[u64; 2]>,
+    slots: u32,
+    flushed: Buffer<Vector>,
+}
+
+impl<'d> Sampler<'d> {
+    /// A sampler that takes up to `samples` samples between two looks at them.
+    ///
+    /// # Errors
+    /// There is too little memory.
+    pub fn new(device: &'d Device, samples: u32) -> Result<Self, DriverError> {
+        const CACHES: u64 = 2;
+        let l2_bytes = device.facts().gpu.as_ref().map_or(0, |gpu| gpu.l2_bytes);
+        let vectors = (CACHES * l2_bytes)
+            .div_ceil(size_of::<Vector>() as u64)
+            .max(1);
+        let slots = samples + 1;
+        let readings = (slots * places(device)) as usize;
+        Ok(Sampler {
+            device,
+            stream: Stream::new(device)?,
+            monitor: Monitor::new(device.facts()),
+            clocks: device.buffer_filled(readings, [u64::MAX; 2])?,
+            slots,
+            flushed: device.buffer_filled(vectors as usize, [0.0; 4])?,
+        })
+    }
+
+    /// Samples of a kernel.
+    ///
+    /// All launches of `runs` are queued before the first result is read, so the device is busy when
+    /// a sample begins and its time is the kernels', without the host's.
+    ///
+    /// # Safety
+    /// As for [`Prepared::launch`]; the stream is synchronised on success.
+    ///
+    /// # Errors
+    /// The driver's, or what a thread did on the emulator.
+    pub unsafe fn sample<S: Signature>(
+        &mut self,
+        prepared: &Prepared<'_, S>,
+        arguments: &S::Arguments<'_>,
+        cache: CacheState,
+        sampling: Sampling,
+    ) -> Result<Samples, DriverError> {
+        // SAFETY: the caller's contract.
+        let launch = |stream: &Stream<'_>| unsafe { prepared.launch(stream, arguments) };
+        for _ in 0..sampling.runs.warmup {
+            launch(&self.stream)?;
+        }
+        let batch = match cache {
+            CacheState::Warm => self.batch(&launch)?,
+            CacheState::Cold => 1,
+        };
+        let mut samples = Samples {
+            ms: Vec::new(),
+            clock_hz: Vec::new(),
+            batch,
+            conditions: Conditions::default(),
+        };
+        loop {
+            let taken = samples.ms.len() as u32;
+            let left = sampling.most.saturating_sub(taken);
+            let count = sampling.runs.timed.min(self.slots - 1);
+            let count = if taken == 0 { count } else { count.min(left) };
+            self.take(&launch, cache, count, &mut samples)?;
+            if count == 0 || is_enough(&samples.ms, sampling) {
+                return Ok(samples);
+            }
+        }
+    }
+
+    /// How many launches a sample needs to be no short time.
+    fn batch(
+        &self,
+        launch: &impl Fn(&Stream<'_>) -> Result<(), DriverError>,
+    ) -> Result<u32, DriverError> {
+        if self.device.facts().is_emulated() {
+            return Ok(1);
+        }
+        let start = self.stream.record()?;
+        launch(&self.stream)?;
+        let end = self.stream.record()?;
+        self.stream.synchronize()?;
+        let ms = end.milliseconds_since(&start)?;
+        Ok(if ms < SHORT_MS {
+            (BATCH_MS / ms).ceil().clamp(1.0, MOST_IN_BATCH) as u32
+        } else {
+            1
+        })
+    }
+
+    fn take(
+        &mut self,
+        launch: &impl Fn(&Stream<'_>) -> Result<(), DriverError>,
+        cache: CacheState,
+        count: u32,
+        samples: &mut Samples,
+    ) -> Result<(), DriverError> {
+        let mut events: Vec<(Event, Event)> = Vec::with_capacity(count as usize);
+        self.clocks.poison()?;
+        self.read_clocks(0)?;
+        for sample in 0..count {
+            if cache == CacheState::Cold {
+                self.flush()?;
+            }
+            let start = self.stream.record()?;
+            for _ in 0..samples.batch {
+                launch(&self.stream)?;
+            }
+            events.push((start, self.stream.record()?));
+            self.read_clocks(sample + 1)?;
+        }
+        samples.conditions = self.monitor.now();
+        self.stream.synchronize()?;
+        for (start, end) in &events {
+            samples
+                .ms
+                .push(end.milliseconds_since(start)? / f64::from(samples.batch));
+        }
+        samples.clock_hz.extend(self.clock_rates(count)?);
+        Ok(())
+    }
+
+    /// Writes to memory what pushes everything else out of the caches.
+    fn flush(&mut self) -> Result<(), DriverError> {
+        const BLOCK: u32 = 256;
+        const EACH: u64 = 4;
+        let vectors = self.flushed.len() as u64;
+        let shape = Shape::linear(vectors.div_ceil(EACH), BLOCK);
+        let prepared = self.device.prepare(write_u4::entry(), shape)?;
+        // SAFETY: the buffer has so many vectors, and lives as long as the stream.
+        unsafe { prepared.launch(&self.stream, &(self.flushed.slice_mut(), vectors)) }
+    }
+
+    /// Has each multiprocessor's clock written to a slot. The emulator's are no GPU's.
+    fn read_clocks(&mut self, slot: u32) -> Result<(), DriverError> {
+        if self.device.facts().is_emulated() {
+            return Ok(());
+        }
+        let places = places(self.device);
+        let shape = Shape::blocks(places.into(), 32);
+        let prepared = self.device.prepare(read_clocks::entry(), shape)?;
+        // SAFETY: there are readings for all slots, aligned as device allocations are, and the
+        // buffer lives as long as the stream.
+        unsafe { prepared.launch(&self.stream, &(self.clocks.slice_mut(), places, slot)) }
+    }
+
+    /// The clock between each two slots.
+    fn clock_rates(&self, count: u32) -> Result<Vec<Option<f64>>, DriverError> {
+        let places = places(self.device) as usize;
+        let readings = self.clocks.to_vec()?;
+        let slots: Vec<&[[u64; 2]]> = readings.chunks(places).collect();
+        let pairs = slots.windows(2).take(count as usize);
+        Ok(pairs.map(|pair| clock_rate(pair[0], pair[1])).collect())
+    }
+}
+
+/// Room for the readings of so many multiprocessors: their numbers may have gaps.
+fn places(device: &Device) -> u32 {
+    2 * device.facts().multiprocessors
+}
+
+/// The median of the multiprocessors' clocks between two readings, in Hz. A place that no block wrote
+/// has all bits set.
+fn clock_rate(before: &[[u64; 2]], after: &[[u64; 2]]) -> Option<f64> {
+    const NANOSECONDS: f64 = 1e9;
+    let rates: Vec<f64> = before
+        .iter()
+        .zip(after)
+        .filter(|(before, after)| before[0] != u64::MAX && after[0] != u64::MAX)
+        .filter_map(|(before, after)| {
+            let cycles = after[0].checked_sub(before[0])?;
+            let nanoseconds = after[1].checked_sub(before[1])?;
+            (nanoseconds >= LEAST_NS).then(|| cycles as f64 / nanoseconds as f64 * NANOSECONDS)
+        })
+        .collect();
+    Summary::of(&rates).map(|rates| rates.median)
+}
+
+/// Whether the samples are as many as there may be, or quiet enough.
+fn is_enough(ms: &[f64], sampling: Sampling) -> bool {
+    let (Some(wanted), Some(summary)) = (sampling.noise_percent, Summary::of(ms)) else {
+        return true;
+    };
+    let standard_error = summary.rms_percent / (ms.len() as f64).sqrt();
+    standard_error <= wanted || ms.len() as u32 >= sampling.most
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clock_is_that_of_the_multiprocessors_in_the_middle() {
+        let absent = [u64::MAX; 2];
+        let before = [[1000, 5000], [70_000, 5000], absent, [9, 5000]];
+        let at = |cycles: u64| [cycles + 198_000, 105_000];
+        let after = [at(1000), at(70_000), [5, 105_000], [99_009, 105_000]];
+        assert_eq!(clock_rate(&before, &after), Some(1.98e9));
+        let soon = before.map(|[cycles, ns]| [cycles.wrapping_add(10), ns.wrapping_add(10)]);
+        assert_eq!(clock_rate(&before, &soon), None, "too short a time");
+        assert_eq!(
+            clock_rate(&after, &before),
+            None,
+            "clocks do not run backwards"
+        );
+    }
+
+    #[test]
+    fn noise_asks_for_more_samples_up_to_the_most() {
+        let sampling = |noise_percent| Sampling {
+            runs: Runs {
+                warmup: 0,
+                timed: 4,
+            },
+            noise_percent,
+            most: 8,
+        };
+        let noisy = [1.0, 2.0, 1.0, 2.0];
+        assert!(is_enough(&noisy, sampling(None)));
+        assert!(!is_enough(&noisy, sampling(Some(1.0))));
+        assert!(is_enough(&noisy, sampling(Some(50.0))));
+        assert!(is_enough(&[noisy, noisy].concat(), sampling(Some(1.0))));
+    }
+}

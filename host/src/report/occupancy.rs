@@ -1,0 +1,127 @@
+//! Occupancy, computed and measured, as text for people.
+
+use comfy_table::{CellAlignment, Table, presets};
+
+use super::columns::optional;
+use super::{Column, Row};
+use crate::model::{OccupancyRow, Relief};
+use crate::sweep::occupancy::{OccupancyRecord, knees};
+
+impl Row for OccupancyRow {
+    const COLUMNS: &[Column<Self>] = &[
+        ("arch", |row| format!("sm_{}", row.arch)),
+        ("registers", |row| row.registers.to_string()),
+        ("shared_bytes", |row| row.shared_bytes.to_string()),
+        ("block", |row| row.block.to_string()),
+        ("resident_blocks", |row| row.resident_blocks.to_string()),
+        ("active_warps", |row| row.active_warps.to_string()),
+        ("occupancy_percent", |row| format!("{:.2}", row.percent())),
+        ("limited_by", |row| row.limited_by.join(" ")),
+        ("one_more_registers", |row| {
+            optional(row.one_more.and_then(|it| it.registers))
+        }),
+        ("one_more_shared_bytes", |row| {
+            optional(row.one_more.and_then(|it| it.shared_bytes))
+        }),
+        ("refused", |row| row.refused.clone().unwrap_or_default()),
+    ];
+}
+
+/// A table for a terminal: a row a block.
+pub fn model_table(rows: &[OccupancyRow]) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_FULL_CONDENSED);
+    table.set_header([
+        "arch",
+        "registers",
+        "shared",
+        "block",
+        "blocks",
+        "warps",
+        "occupancy",
+        "limited by",
+        "one more block with",
+    ]);
+    for row in rows {
+        let last = match (&row.refused, row.one_more) {
+            (Some(reason), _) => reason.clone(),
+            (None, Some(relief)) => relief_text(relief),
+            (None, None) => String::new(),
+        };
+        table.add_row([
+            format!("sm_{}", row.arch),
+            row.registers.to_string(),
+            kib(row.shared_bytes),
+            row.block.to_string(),
+            row.resident_blocks.to_string(),
+            format!("{} of {}", row.active_warps, row.max_warps),
+            format!("{:.1} %", row.percent()),
+            row.limited_by.join(", ").replace('_', " "),
+            last,
+        ]);
+    }
+    for column in table.column_iter_mut().take(7).skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    format!("{table}\nblocks and warps are those that a multiprocessor holds at once.")
+}
+
+fn relief_text(relief: Relief) -> String {
+    let registers = relief.registers.map(|it| format!("{it} registers"));
+    let shared = relief.shared_bytes.map(kib);
+    let parts: Vec<String> = [registers, shared].into_iter().flatten().collect();
+    parts.join(" and ")
+}
+
+fn kib(bytes: u32) -> String {
+    format!("{} KiB", f64::from(bytes) / 1024.0)
+}
+
+/// Two lines for a point: what runs at once, and what came out.
+pub fn study_text(record: &OccupancyRecord) -> String {
+    let driver = record.driver_blocks.map_or_else(String::new, |blocks| {
+        let verdict = if blocks == record.resident_blocks {
+            "as"
+        } else {
+            "NOT as"
+        };
+        format!(", {verdict} the driver says")
+    });
+    format!(
+        "{} ilp = {}  block = {:4}  {:3.0} % occupancy: {} blocks a multiprocessor{driver}, limited \
+         by {}\n    {:.1} {} ± {:.1} %, {:.1} % of the ceiling  {:.0} of {:.0} {} in flight  {:.2} \
+         waves, {:.0} % idle in the last",
+        record.kernel,
+        record.ilp,
+        record.block,
+        record.occupancy_percent,
+        record.resident_blocks,
+        record.limited_by.join(" and ").replace('_', " "),
+        record.rate,
+        record.unit,
+        record.rms_percent,
+        record.percent_ceiling,
+        record.in_flight.provided,
+        record.in_flight.needed,
+        record.in_flight.unit,
+        record.waves,
+        record.tail_percent,
+    )
+}
+
+/// How little occupancy is enough for each kernel, and where model and driver differ.
+pub fn study_summary(records: &[OccupancyRecord]) -> String {
+    let mut lines: Vec<String> = knees(records).iter().map(ToString::to_string).collect();
+    let differ = |record: &&OccupancyRecord| {
+        record
+            .driver_blocks
+            .is_some_and(|blocks| blocks != record.resident_blocks)
+    };
+    match records.iter().filter(differ).count() {
+        0 => {}
+        count => lines.push(format!(
+            "warning: in {count} rows the driver holds another number of blocks than the model"
+        )),
+    }
+    format!("\n{}\n", lines.join("\n"))
+}

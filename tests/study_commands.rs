@@ -1,0 +1,238 @@
+//! `ridgepoint ceilings` and `ridgepoint occupancy` as a user meets them, on the emulator.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn ridgepoint(arguments: &[&str]) -> Output {
+    Command::new(support::ridgepoint())
+        .args(arguments)
+        // Nothing is kept for other commands in the user's own folder.
+        .env(
+            "XDG_CACHE_HOME",
+            std::env::temp_dir().join("ridgepoint-test-cache"),
+        )
+        .output()
+        .expect("the command starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn success(output: &Output) -> String {
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+/// The rows of a CSV, each as pairs of column and cell.
+fn rows(path: &Path) -> Vec<Vec<(String, String)>> {
+    let mut reader = csv::Reader::from_path(path).expect("a CSV");
+    let header = reader.headers().expect("a header").clone();
+    let row = |record: Result<csv::StringRecord, csv::Error>| {
+        let record = record.expect("a row");
+        let pairs = header.iter().zip(record.iter());
+        pairs
+            .map(|(name, cell)| (name.to_owned(), cell.to_owned()))
+            .collect()
+    };
+    reader.records().map(row).collect()
+}
+
+fn cell<'a>(row: &'a [(String, String)], name: &str) -> &'a str {
+    let found = row.iter().find(|(column, _)| column == name);
+    &found.unwrap_or_else(|| panic!("a column {name}")).1
+}
+
+#[test]
+fn ceilings_of_the_emulator_are_said_to_be_the_hosts() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let csv = folder.path().join("ceilings.csv");
+    let json = folder.path().join("ceilings.json");
+    let path = |path: &Path| path.to_str().expect("text").to_owned();
+    let said = success(&ridgepoint(&[
+        "ceilings",
+        "--device",
+        "cpu",
+        "--n",
+        "5000",
+        "--output",
+        &path(&csv),
+    ]));
+    assert!(
+        said.contains("the host's and no GPU's") && said.contains("memory copy"),
+        "{said}"
+    );
+    assert!(!said.contains("Kept for other commands"), "{said}");
+    let rows = rows(&csv);
+    assert!(rows.len() > 20);
+    for row in &rows {
+        assert!(
+            cell(row, "value")
+                .parse::<f64>()
+                .is_ok_and(|value| value > 0.0),
+            "{row:?}"
+        );
+        assert!(cell(row, "device").contains("CPU emulator"));
+        assert_eq!(cell(row, "datasheet"), "");
+    }
+
+    success(&ridgepoint(&[
+        "ceilings",
+        "--device",
+        "cpu",
+        "--output",
+        &path(&json),
+    ]));
+    let small = [
+        "--n", "2000", "--block", "128", "--ilp", "2", "--kernel", "copy",
+    ];
+    let study = folder.path().join("occupancy.csv");
+    let files = [
+        "--device",
+        "cpu",
+        "--ceilings",
+        &path(&json),
+        "--output",
+        &path(&study),
+    ];
+    success(&ridgepoint(&[&["occupancy"], &small[..], &files].concat()));
+    let other = text(&fs::read(&json).expect("written")).replace("CPU emulator", "GPU");
+    fs::write(&json, other).expect("writable");
+    let refused = ridgepoint(&[&["occupancy"], &small[..], &files].concat());
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("run `ridgepoint ceilings` again"));
+}
+
+#[test]
+fn occupancy_is_computed_for_architectures_that_are_not_here() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let csv = folder.path().join("model.csv");
+    let path = csv.to_str().expect("text");
+    let said = success(&ridgepoint(&[
+        "occupancy",
+        "--arch",
+        "sm_70,sm_90,sm_120",
+        "--registers",
+        "64",
+        "--shared",
+        "48KiB",
+        "--block",
+        "256,1024",
+        "--output",
+        path,
+    ]));
+    assert!(said.contains("48 registers and 44.5 KiB"), "{said}");
+    let rows = rows(&csv);
+    let found: Vec<[&str; 4]> = rows
+        .iter()
+        .map(|row| ["arch", "block", "resident_blocks", "limited_by"].map(|name| cell(row, name)))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ["sm_70", "256", "2", "shared_memory"],
+            ["sm_70", "1024", "1", "registers"],
+            ["sm_90", "256", "4", "registers shared_memory"],
+            ["sm_90", "1024", "1", "registers"],
+            ["sm_120", "256", "2", "shared_memory"],
+            ["sm_120", "1024", "1", "warps registers"],
+        ]
+    );
+
+    let unknown = ridgepoint(&["occupancy", "--arch", "sm_42"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(
+        text(&unknown.stderr).contains("known are 7.0"),
+        "{}",
+        text(&unknown.stderr)
+    );
+    let refused = success(&ridgepoint(&[
+        "occupancy",
+        "--arch",
+        "sm_90",
+        "--shared",
+        "228KiB",
+    ]));
+    assert!(refused.contains("232448 are possible"), "{refused}");
+}
+
+#[test]
+fn an_occupancy_study_measures_every_point_and_names_the_knees() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let outputs = [at("a.csv"), at("a.json"), at("a.md")].join(",");
+    let charts = [at("a.svg"), at("a.png")].join(",");
+    let axes = [
+        "--n", "3000", "--block", "128,1024", "--ilp", "1,8", "--runs", "1",
+    ];
+    let files = ["--device", "cpu", "--output", &outputs, "--plot", &charts];
+    let said = success(&ridgepoint(&[&["occupancy"], &axes[..], &files].concat()));
+    for kernel in ["copy", "fma"] {
+        assert!(said.contains(&format!("{kernel}: ")), "{said}");
+    }
+    assert!(
+        said.contains("% occupancy with ILP 8") && said.contains("Emulated"),
+        "{said}"
+    );
+
+    let rows = rows(&folder.path().join("a.csv"));
+    for row in &rows {
+        assert_eq!(
+            (cell(row, "checked"), cell(row, "driver_blocks")),
+            ("true", "")
+        );
+        let number = |name: &str| cell(row, name).parse::<f64>().expect("a number");
+        let ilp = number("ilp");
+        let bytes = if cell(row, "kernel") == "copy" {
+            16.0
+        } else {
+            1.0
+        };
+        let threads = number("resident_blocks") * number("block");
+        assert_eq!(number("in_flight_provided"), threads * ilp * bytes);
+        assert!((number("occupancy_percent") - 100.0 * threads / 2048.0).abs() < 0.01);
+    }
+    let full = |row: &&Vec<(String, String)>| cell(row, "occupancy_percent") == "100.00";
+    assert_eq!(
+        rows.iter().filter(full).count(),
+        6,
+        "copies of 8 in flight take 48 registers"
+    );
+    let json: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(at("a.json")).expect("written")).expect("JSON");
+    assert_eq!(json["rows"].as_array().map(Vec::len), Some(rows.len()));
+    assert!(json["run"]["ceilings"]["ceilings"].is_array());
+    assert!(
+        fs::read_to_string(at("a.svg"))
+            .expect("written")
+            .contains("not a GPU")
+    );
+    assert!(
+        fs::read(at("a.png"))
+            .expect("written")
+            .starts_with(b"\x89PNG")
+    );
+}
+
+#[test]
+fn points_that_cannot_run_are_refused_before_anything_is_measured() {
+    for (arguments, message) in [
+        (["--shared", "300KiB"], "bytes of shared memory a block"),
+        (["--ilp", "3"], "there are 1, 2, 4 and 8"),
+        (["--block", "2048"], "a block of 2048 threads"),
+        (["--n", "3"], "at least 4 needed"),
+    ] {
+        let output = "/dev/null";
+        let common = ["occupancy", "--device", "cpu", "--output", output];
+        let refused = ridgepoint(&[&common[..], &arguments].concat());
+        assert_eq!(refused.status.code(), Some(2), "{arguments:?}");
+        assert!(
+            text(&refused.stderr).contains(message),
+            "{}",
+            text(&refused.stderr)
+        );
+    }
+}
