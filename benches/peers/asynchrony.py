@@ -193,7 +193,7 @@ class Table:
         self.missed += met == "**no**"
         self.lines.append(
             f"| {work} | {size} | {ours:.3f} | {peer} | {theirs:.3f} | {ratio:.3f} "
-            f"| {gate or ''} | {met} |"
+            f"| {'' if gate is None else f'{gate:.3g}'} | {met} |"
         )
 
 

@@ -49,6 +49,7 @@ mod launch;
 mod pinned;
 mod ptx;
 mod replay;
+mod shape;
 mod stream;
 pub mod trace;
 
@@ -61,11 +62,12 @@ pub use error::DriverError;
 pub use event::Event;
 pub use facts::{Facts, GpuFacts, Limits};
 pub use graph::Graph;
-pub use launch::{Prepared, Shape};
+pub use launch::Prepared;
 pub use pinned::Pinned;
 pub use ptx::Embedded;
 #[cfg(feature = "cli")]
 pub use ptx::embedded_ptx;
+pub use shape::Shape;
 pub use stream::Stream;
 
 use gpu::Gpu;

@@ -167,10 +167,16 @@ fn write_whole(
         .map_err(named)?;
     fill(&mut file, write).map_err(named)?;
     file.persist(path).map_err(|error| named(error.error))?;
-    // So that the name outlasts a power failure too.
-    File::open(folder)
-        .and_then(|folder| folder.sync_all())
-        .map_err(named)
+    Ok(())
+}
+
+/// Brings the names of finished files to the disk too: without, a power failure may take the newest,
+/// and leaves the others whole.
+///
+/// # Errors
+/// The system's.
+pub(super) fn keep_names(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
 }
 
 fn fill(
@@ -181,7 +187,7 @@ fn fill(
     write(&mut buffered)?;
     buffered.flush()?;
     drop(buffered);
-    file.as_file().sync_all()
+    file.as_file().sync_data()
 }
 
 /// Removes what a run that was killed had not finished.

@@ -142,6 +142,9 @@ pub fn power(
             PowerMode::Async | PowerMode::Graph => overlapped(&mut iteration, first, &mut watch),
         }
     })?;
+    if let Some(folder) = &plan.checkpoints {
+        checkpoint::keep_names(folder)?;
+    }
     let total_ms = began.elapsed().as_secs_f64() * 1e3;
     let loop_ms = match iteration.end()? {
         Some(end) => end.milliseconds_since(&start)?,
