@@ -13,6 +13,7 @@
 //! * [`study`]: what waiting for the device costs
 //! * [`sweep`]: axes, plan, run, records
 //! * [`report`]: CSV, JSON, Markdown, charts, terminal text
+//! * [`trace`]: timelines and profiles
 //! * [`vector`]: norms, scaling and products on a device
 
 #[cfg(feature = "cli")]
@@ -30,5 +31,7 @@ pub mod report;
 pub mod study;
 #[cfg(feature = "cli")]
 pub mod sweep;
+#[cfg(feature = "cli")]
+pub mod trace;
 #[cfg(feature = "cli")]
 pub mod vector;

@@ -13,8 +13,10 @@ mod norm;
 mod occupancy;
 mod output;
 mod pipeline;
+mod power;
 mod roofline;
 mod study;
+mod tracing;
 
 use std::fmt;
 use std::path::Path;
@@ -30,6 +32,9 @@ use crate::driver::DriverError;
 struct Cli {
     #[command(subcommand)]
     command: Command,
+
+    #[command(flatten)]
+    trace: tracing::Arguments,
 }
 
 #[derive(Subcommand)]
@@ -40,6 +45,8 @@ enum Command {
     Norm(norm::Arguments),
     /// Measure what a launch costs the host, and what each barrier costs a loop.
     Dispatch(dispatch::Arguments),
+    /// Iterate a matrix's greatest eigenvalue, with checkpoints: waiting for each, and not.
+    Power(power::Arguments),
     /// Send batches to the device, through a kernel and back: one after the other, and overlapped.
     Pipeline(pipeline::Arguments),
     /// Measure what the device does at most: memory, caches, arithmetic, latencies.
@@ -98,18 +105,8 @@ pub fn main() -> ExitCode {
     if let Some(code) = check::compile() {
         return code;
     }
-    let result = match Cli::parse().command {
-        Command::Roofline(arguments) => roofline::run(&arguments),
-        Command::Norm(arguments) => norm::run(&arguments),
-        Command::Dispatch(arguments) => dispatch::run(&arguments),
-        Command::Pipeline(arguments) => pipeline::run(&arguments),
-        Command::Ceilings(arguments) => ceilings::run(&arguments),
-        Command::Occupancy(arguments) => occupancy::run(&arguments),
-        Command::Kernels(arguments) => kernels::run(&arguments),
-        Command::Check(arguments) => check::run(&arguments),
-        Command::Device => device::run(),
-        Command::New(arguments) => new::run(&arguments),
-    };
+    let Cli { command, trace } = Cli::parse();
+    let result = trace.around(|| run(command));
     let (code, message) = match result {
         Ok(()) => return ExitCode::SUCCESS,
         Err(Failure::Failed(message)) => (1, message),
@@ -118,6 +115,22 @@ pub fn main() -> ExitCode {
     };
     eprintln!("error: {message}");
     ExitCode::from(code)
+}
+
+fn run(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Roofline(arguments) => roofline::run(&arguments),
+        Command::Norm(arguments) => norm::run(&arguments),
+        Command::Dispatch(arguments) => dispatch::run(&arguments),
+        Command::Power(arguments) => power::run(&arguments),
+        Command::Pipeline(arguments) => pipeline::run(&arguments),
+        Command::Ceilings(arguments) => ceilings::run(&arguments),
+        Command::Occupancy(arguments) => occupancy::run(&arguments),
+        Command::Kernels(arguments) => kernels::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Device => device::run(),
+        Command::New(arguments) => new::run(&arguments),
+    }
 }
 
 fn version() -> &'static str {

@@ -49,7 +49,9 @@ mod launch;
 mod pinned;
 mod ptx;
 mod replay;
+mod shape;
 mod stream;
+pub mod trace;
 
 pub use buffer::{Buffer, DeviceValue};
 pub use calls::Calls;
@@ -60,11 +62,12 @@ pub use error::DriverError;
 pub use event::Event;
 pub use facts::{Facts, GpuFacts, Limits};
 pub use graph::Graph;
-pub use launch::{Prepared, Shape};
+pub use launch::Prepared;
 pub use pinned::Pinned;
 pub use ptx::Embedded;
 #[cfg(feature = "cli")]
 pub use ptx::embedded_ptx;
+pub use shape::Shape;
 pub use simt::{Checks, LaunchError, Options as Emulation, Schedule};
 pub use stream::Stream;
 
@@ -73,6 +76,8 @@ use gpu::Gpu;
 /// A GPU, or the emulator.
 #[derive(Debug)]
 pub struct Device {
+    // Dropped first: it needs the GPU's context.
+    trace: Option<trace::Recorder>,
     facts: Facts,
     /// `None` is the emulator.
     gpu: Option<Gpu>,
@@ -112,6 +117,7 @@ impl Device {
     /// The emulator, which runs launches as `emulation` says.
     pub fn emulator(emulation: Emulation) -> Device {
         Device {
+            trace: trace::Recorder::begin(None),
             facts: emulator::facts(),
             gpu: None,
             emulation,
@@ -124,7 +130,9 @@ impl Device {
     /// As [`Device::open_with`].
     pub fn with_ptx(ordinal: u32, ptx: &[Embedded<'_>]) -> Result<Device, DriverError> {
         let (gpu, facts) = Gpu::open(ordinal, ptx)?;
+        let ordinal = facts.gpu.as_ref().map(|gpu| gpu.ordinal);
         Ok(Device {
+            trace: trace::Recorder::begin(ordinal),
             facts,
             gpu: Some(gpu),
             emulation: Emulation::default(),
