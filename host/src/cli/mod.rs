@@ -2,6 +2,7 @@
 
 mod ceilings;
 mod charts;
+mod compare;
 mod console;
 mod device;
 mod kernels;
@@ -37,6 +38,10 @@ enum Command {
     Occupancy(Box<occupancy::Arguments>),
     /// List the embedded kernels with their registers and occupancy, or show the code of one.
     Kernels(kernels::Arguments),
+    /// Compare the rows of two runs; ends with 1 where one became slower by more than the noise.
+    Compare(compare::Arguments),
+    /// Put the rows of several files into one.
+    Merge(compare::MergeArguments),
     /// Show what devices there are, or why there is none.
     Device,
     /// Write a package with a kernel, a program that launches it, and a test.
@@ -87,6 +92,8 @@ pub fn main() -> ExitCode {
         Command::Ceilings(arguments) => ceilings::run(&arguments),
         Command::Occupancy(arguments) => occupancy::run(&arguments),
         Command::Kernels(arguments) => kernels::run(&arguments),
+        Command::Compare(arguments) => compare::run(&arguments),
+        Command::Merge(arguments) => compare::run_merge(&arguments),
         Command::Device => device::run(),
         Command::New(arguments) => new::run(&arguments),
     };

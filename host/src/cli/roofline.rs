@@ -8,11 +8,13 @@ use serde_json::json;
 
 use super::ceilings::known_ceilings;
 use super::charts::{ChartFiles, chart_path, write_report};
+use super::compare::judge;
 use super::console::Console;
 use super::lists::{Dtype, Kernel, each_once, element_count, finite, percent, vector};
 use super::output::{Outputs, target, watch_for_interrupt};
 use super::{Failure, driver_failure};
 use crate::ceilings::Ceilings;
+use crate::compare::{Comparison, Table};
 use crate::driver::{Device, DeviceChoice};
 use crate::measure::{CacheState, Runs, Sampling};
 use crate::report::{Chart, Format, HtmlReport, RunFacts, terminal};
@@ -135,6 +137,14 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = chart_path)]
     plot: Vec<PathBuf>,
 
+    /// The CSV of an earlier run: ends with 1 where a row became slower by more than the noise
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+
+    /// With --baseline, a difference up to this is none
+    #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = percent)]
+    tolerance: f64,
+
     /// One HTML file with charts, tables and the run, which opens from disk
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
@@ -176,6 +186,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             "ceilings": ceilings,
         }),
     );
+    let baseline = arguments.baseline.as_deref().map(Table::read).transpose();
+    let baseline = baseline.map_err(Failure::failed)?;
     let charts = ChartFiles::open(&arguments.plot)?;
     let mut outputs = Outputs::open(&arguments.output, arguments.format, &facts)?;
 
@@ -204,7 +216,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             HtmlReport::of_roofline(&facts, &chart)
         })?;
     }
-    ended.and(closed)
+    ended.and(closed)?;
+    arguments.compare(baseline.as_ref(), &records, &console)
 }
 
 /// Measures point after point, and writes each row before the next point begins.
@@ -231,6 +244,20 @@ fn measure_all(
 }
 
 impl Arguments {
+    fn compare(
+        &self,
+        baseline: Option<&Table>,
+        records: &[Record],
+        console: &Console,
+    ) -> Result<(), Failure> {
+        let Some(before) = baseline else {
+            return Ok(());
+        };
+        let after = Table::of_records(records).map_err(Failure::failed)?;
+        let comparison = Comparison::of(before, &after, self.tolerance);
+        judge(&comparison, |text| console.say(text))
+    }
+
     fn axes(&self, device: &Device) -> Axes {
         let n = match (self.n.is_empty(), device.facts().is_emulated()) {
             (false, _) => self.n.clone(),
