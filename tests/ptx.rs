@@ -87,6 +87,7 @@ fn no_kernel_spills_has_a_stack_frame_or_calls_anything() {
     let frames = assembled.report.matches("bytes stack frame").count();
     let clean = "0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads";
     assert_eq!(frames, assembled.entries.len(), "{}", assembled.report);
+    assert!(frames > 12, "{}", assembled.report);
     let stripped = assembled.report.replace("    ", " ");
     assert_eq!(
         stripped.matches(&format!(" {clean}")).count(),
@@ -193,6 +194,46 @@ fn vectors_move_in_16_bytes() {
             (count(&name, "LDG.E.64"), count(&name, "STG.E.64")),
             (1, 1),
             "{name}"
+        );
+    }
+}
+
+#[test]
+fn vectors_of_reductions_and_maps_move_in_16_bytes() {
+    let entries = sm_90().entries;
+    let has = |name: &str, opcode: &str| {
+        entries[name]
+            .iter()
+            .filter(|line| line.contains(opcode))
+            .count()
+    };
+    for float in ["f32", "f64"] {
+        // Four in flight: in whole tiles and in what is left; those that are kept, and twice the rest.
+        for (kernel, loads) in [("nrm2", 8), ("normalize", 12)] {
+            let name = format!("{kernel}_{float}");
+            assert_eq!(has(&name, "LDG.E.128"), loads, "{name}");
+        }
+        for kernel in [
+            "scale",
+            "scale_by",
+            "divide_by",
+            "relu",
+            "sqrt",
+            "add",
+            "mul",
+            "axpy",
+        ] {
+            let name = format!("{kernel}_{float}");
+            assert!(
+                has(&name, "LDG.E.128") >= 1 && has(&name, "STG.E.128") >= 1,
+                "{name}"
+            );
+        }
+        // x, and a row each.
+        assert_eq!(
+            has(&format!("gemv_{float}"), "LDG.E.128"),
+            5,
+            "gemv_{float}"
         );
     }
 }

@@ -11,8 +11,10 @@
 //! * [`kernels`]: the embedded kernels' registers, occupancy and code, without a GPU
 //! * [`measure`]: timing and statistics
 //! * [`model`]: roofline arithmetic, pure functions
+//! * [`study`]: what waiting for the device costs
 //! * [`sweep`]: axes, plan, run, records
 //! * [`report`]: CSV, JSON, Markdown, charts, terminal text
+//! * [`vector`]: norms, scaling and products on a device
 
 #[cfg(feature = "cli")]
 pub mod ceilings;
@@ -28,4 +30,8 @@ pub mod model;
 #[cfg(feature = "cli")]
 pub mod report;
 #[cfg(feature = "cli")]
+pub mod study;
+#[cfg(feature = "cli")]
 pub mod sweep;
+#[cfg(feature = "cli")]
+pub mod vector;

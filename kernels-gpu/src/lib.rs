@@ -2,6 +2,22 @@
 //! reference. A kernel's name and parameters are written here and nowhere else.
 
 #![no_std]
+#![allow(
+    clippy::needless_range_loop,
+    reason = "of iterators over arrays the compiler leaves copies in local memory"
+)]
 
 pub mod ceilings;
+pub mod counter;
+pub mod elementwise;
+pub mod functions;
+pub mod gemv;
+pub mod matmul;
+pub mod norm;
+pub mod normalize;
 pub mod polynomial;
+pub mod real;
+pub mod reduction;
+pub mod stride;
+#[cfg(not(target_arch = "nvptx64"))]
+pub mod vector;

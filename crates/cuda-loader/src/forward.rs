@@ -1,12 +1,12 @@
-//! The driver's entry points that `cust` calls, each handed on to the driver.
+//! The driver's entry points that `cust` calls and some that it lacks, each handed on to the driver.
 //!
 //! The prototypes are those of `cust_raw`, which declares the same functions as external.
 
-use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ushort, c_void};
+use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
 
 use cust_raw::*;
 
-use crate::{entry, result};
+use crate::{entry, gate, result};
 
 macro_rules! forward {
     ($(fn $name:ident($($argument:ident: $ty:ty),* $(,)?);)*) => {$(
@@ -21,13 +21,15 @@ macro_rules! forward {
             let Some(address) = ADDRESS.get(stringify!($name)) else {
                 return entry::missing();
             };
-            // SAFETY: the driver's function of this name has this prototype in every version, that
-            // being what its `_v2` names are for; the caller keeps the function's own contract.
-            unsafe {
-                let function: unsafe extern "C" fn($($ty),*) -> c_uint =
-                    std::mem::transmute(address);
-                result::from_number(function($($argument),*))
-            }
+            gate::pass(stringify!($name), || {
+                // SAFETY: the driver's function of this name has this prototype in every version,
+                // that being what its `_v2` names are for; the caller keeps its contract.
+                unsafe {
+                    let function: unsafe extern "C" fn($($ty),*) -> c_uint =
+                        std::mem::transmute(address);
+                    result::from_number(function($($argument),*))
+                }
+            })
         }
     )*};
 }
@@ -90,6 +92,12 @@ forward! {
     fn cuGraphCreate(phGraph: *mut CUgraph, flags: c_uint);
     fn cuGraphDebugDotPrint(hGraph: CUgraph, path: *const c_char, flags: c_uint);
     fn cuGraphDestroy(hGraph: CUgraph);
+    fn cuGraphExecDestroy(hGraphExec: CUgraphExec);
+    fn cuGraphExecKernelNodeSetParams(
+        hGraphExec: CUgraphExec,
+        hNode: CUgraphNode,
+        nodeParams: *const CUDA_KERNEL_NODE_PARAMS,
+    );
     fn cuGraphGetEdges(
         hGraph: CUgraph,
         from: *mut CUgraphNode,
@@ -97,13 +105,31 @@ forward! {
         numEdges: *mut usize,
     );
     fn cuGraphGetNodes(hGraph: CUgraph, nodes: *mut CUgraphNode, numNodes: *mut usize);
+    fn cuGraphInstantiateWithFlags(
+        phGraphExec: *mut CUgraphExec,
+        hGraph: CUgraph,
+        flags: c_ulonglong,
+    );
     fn cuGraphKernelNodeGetParams(hNode: CUgraphNode, nodeParams: *mut CUDA_KERNEL_NODE_PARAMS);
+    fn cuGraphLaunch(hGraphExec: CUgraphExec, hStream: CUstream);
     fn cuGraphNodeGetType(hNode: CUgraphNode, type_: *mut CUgraphNodeType);
     fn cuImportExternalMemory(
         extMem_out: *mut CUexternalMemory,
         memHandleDesc: *const CUDA_EXTERNAL_MEMORY_HANDLE_DESC,
     );
     fn cuInit(Flags: c_uint);
+    fn cuLaunchCooperativeKernel(
+        f: CUfunction,
+        gridDimX: c_uint,
+        gridDimY: c_uint,
+        gridDimZ: c_uint,
+        blockDimX: c_uint,
+        blockDimY: c_uint,
+        blockDimZ: c_uint,
+        sharedMemBytes: c_uint,
+        hStream: CUstream,
+        kernelParams: *mut *mut c_void,
+    );
     fn cuLaunchHostFunc(hStream: CUstream, fn_: CUhostFn, userData: *mut c_void);
     fn cuLaunchKernel(
         f: CUfunction,
@@ -145,6 +171,8 @@ forward! {
     fn cuMemFreeHost(p: *mut c_void);
     fn cuMemFree_v2(dptr: CUdeviceptr);
     fn cuMemGetInfo_v2(free: *mut usize, total: *mut usize);
+    fn cuMemHostRegister_v2(p: *mut c_void, bytesize: usize, Flags: c_uint);
+    fn cuMemHostUnregister(p: *mut c_void);
     fn cuMemPrefetchAsync(
         devPtr: CUdeviceptr,
         count: usize,
@@ -223,8 +251,20 @@ forward! {
         dynamicSMemSize: usize,
         blockSizeLimit: c_int,
     );
+    fn cuProfilerStart();
+    fn cuProfilerStop();
+    fn cuStreamBeginCapture_v2(hStream: CUstream, mode: CUstreamCaptureMode);
     fn cuStreamCreateWithPriority(phStream: *mut CUstream, flags: c_uint, priority: c_int);
     fn cuStreamDestroy_v2(hStream: CUstream);
+    fn cuStreamEndCapture(hStream: CUstream, phGraph: *mut CUgraph);
+    fn cuStreamGetCaptureInfo_v2(
+        hStream: CUstream,
+        captureStatus_out: *mut CUstreamCaptureStatus,
+        id_out: *mut cuuint64_t,
+        graph_out: *mut CUgraph,
+        dependencies_out: *mut *const CUgraphNode,
+        numDependencies_out: *mut usize,
+    );
     fn cuStreamGetFlags(hStream: CUstream, flags: *mut c_uint);
     fn cuStreamGetPriority(hStream: CUstream, priority: *mut c_int);
     fn cuStreamSynchronize(hStream: CUstream);

@@ -5,11 +5,15 @@
 //! needs; each opens the driver on first use. One binary then builds and starts everywhere, and
 //! where there is no driver the first call answers "no device".
 //!
+//! All calls pass one gate, where [`record`] counts and times them.
+//!
 //! A program needs only to depend on this crate and to call [`driver`] once, to say why there is
 //! no driver.
 
 mod entry;
 mod forward;
+mod gate;
 mod result;
 
 pub use entry::{DriverError, driver};
+pub use gate::{Call, pass, record};

@@ -15,6 +15,15 @@ use crate::{CudaBuilderError, NvvmArch};
 
 const TARGET: &str = "nvptx64-nvidia-cuda";
 
+/// Debug assertions and overflow checks are the workspace's: LLVM cannot make PTX of those in libm,
+/// which are of 128 bits.
+const UNCHECKED_DEPENDENCIES: [&str; 4] = [
+    "--config",
+    "profile.release.package.'*'.debug-assertions=false",
+    "--config",
+    "profile.release.package.'*'.overflow-checks=false",
+];
+
 /// Path dependencies of kernel crates that are not the kernel author's.
 const LIBRARIES: [&str; 2] = ["ptx-std", "ptx-std-macros"];
 
@@ -123,12 +132,14 @@ fn folder_of(package: &Package) -> &Path {
     manifest.parent().unwrap_or(manifest)
 }
 
-/// `ptx` in the target folder that the build script's `OUT_DIR` lies in.
+/// `ptx` in the target folder that the build script's `OUT_DIR` lies in. That folder is known by what
+/// cargo puts there: the one or the other, by its version and by who made the folder.
 pub(crate) fn default_target_dir() -> Result<PathBuf, CudaBuilderError> {
+    const MARKS: [&str; 2] = ["CACHEDIR.TAG", ".rustc_info.json"];
     let out_dir = PathBuf::from(env::var_os("OUT_DIR").ok_or(CudaBuilderError::NoOutDir)?);
     let target = out_dir
         .ancestors()
-        .filter(|folder| folder.join("CACHEDIR.TAG").is_file())
+        .filter(|folder| MARKS.iter().any(|mark| folder.join(mark).is_file()))
         .last()
         .unwrap_or(&out_dir);
     Ok(target.join("ptx"))
@@ -184,9 +195,15 @@ fn cargo(
         )
         .args(["rustc", "--lib", "--release", "--crate-type", "cdylib"])
         .args(["-Zbuild-std=core,alloc", "--target", TARGET])
+        .args(UNCHECKED_DEPENDENCIES)
         .args(&options.build_args)
-        // Kernel crates need not name the features that our macros' expansions use.
+        // Kernel crates need not name the features that our macros' expansions use, and may.
         .args(["--", "-Zcrate-attr=feature(abi_ptx, asm_experimental_arch)"])
+        .arg("-Aduplicate-features")
+        // With fat LTO the assembly of the cdylib is the whole program's PTX, so there is nothing
+        // left to link and no bitcode linker is needed. Of the dependencies alone LLVM cannot
+        // always make assembly: they have functions that no kernel can call.
+        .args(["--emit=asm", "-Clinker=true"])
         .args(options.flags_of_last());
     for (name, value) in options.profile() {
         command.env(format!("CARGO_PROFILE_RELEASE_{name}"), value);
@@ -195,13 +212,7 @@ fn cargo(
 }
 
 fn rustflags(toolchain: &Toolchain, arch: NvvmArch, options: &Options) -> Vec<String> {
-    let mut flags = vec![
-        format!("-Ctarget-cpu={arch}"),
-        // With fat LTO the assembly of the cdylib is the whole program's PTX, so there is nothing
-        // left to link and no bitcode linker is needed.
-        "--emit=asm".to_owned(),
-        "-Clinker=true".to_owned(),
-    ];
+    let mut flags = vec![format!("-Ctarget-cpu={arch}")];
     if toolchain.needs_jump_threading_off() {
         flags.push("-Zmir-enable-passes=-JumpThreading".to_owned());
     }

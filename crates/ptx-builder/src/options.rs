@@ -91,8 +91,9 @@ impl CudaBuilder {
         self
     }
 
-    /// Whether to leave out debug assertions and overflow checks, and to optimise. The default is
-    /// `true`. See [`CudaBuilder::nvvm_opts`] for the one without the other.
+    /// Whether to leave out the debug assertions and overflow checks of the kernel crate's workspace,
+    /// and to optimise fully. The default is `true`. See [`CudaBuilder::nvvm_opts`] for the one
+    /// without the other.
     #[must_use]
     pub fn release(mut self, release: bool) -> Self {
         self.options.checks = !release;
@@ -108,9 +109,9 @@ impl CudaBuilder {
         self
     }
 
-    /// Whether to optimise. The default is `true`, and [`CudaBuilder::release`] sets it. Here it is
-    /// LLVM that optimises, in place of libnvvm. `core` and the kernel crate's dependencies are
-    /// optimised all the same: LLVM cannot make PTX of an unoptimised `core`.
+    /// Whether to optimise fully. The default is `true`, and [`CudaBuilder::release`] sets it. Here
+    /// it is LLVM that optimises, in place of libnvvm; without, it does the least that it makes PTX
+    /// of `core` with, level 1, which among others unrolls no loop of unknown length.
     #[must_use]
     pub fn nvvm_opts(mut self, optimize: bool) -> Self {
         self.options.optimize = optimize;
@@ -249,7 +250,7 @@ impl Options {
             u32::from(self.fma_contraction)
         )];
         if !self.optimize {
-            flags.push("-Copt-level=0".to_owned());
+            flags.push("-Copt-level=1".to_owned());
         }
         if self.fast_div {
             flags.push("-Cllvm-args=-nvptx-prec-divf32=0".to_owned());

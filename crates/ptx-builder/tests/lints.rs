@@ -218,7 +218,7 @@ fn findings_are_listed_one_a_line_with_what_to_do() {
         .expect_err("it is denied without lines too")
         .to_string();
     assert!(
-        error.contains("\n  kernel looks_up: local-memory: "),
-        "{error}"
+        error.contains("\n  kernel looks_up, src/lib.rs:3: local-memory: "),
+        "the kernel's own line: {error}"
     );
 }

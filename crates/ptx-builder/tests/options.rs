@@ -10,7 +10,7 @@ use support::{builder, kernel_crate};
 
 const KERNEL: &str = r#"
 /// # Safety
-/// y has room for 8 elements.
+/// y has room for 9 elements.
 #[kernel]
 pub unsafe fn arithmetic(x: &[f32], y: *mut f32, n: u32) {
     unsafe {
@@ -22,6 +22,9 @@ pub unsafe fn arithmetic(x: &[f32], y: *mut f32, n: u32) {
         *y.add(5) = if const { env!("CUDA_ARCH").as_bytes()[0] == b'9' } { 51.0 } else { 52.0 };
         *y.add(6) = if cfg!(all(target_feature = "compute_90", target_feature = "compute_61")) { 61.0 } else { 62.0 };
         *y.add(7) = if cfg!(target_feature = "compute_100") { 71.0 } else { 72.0 };
+        for i in 0..x.len() {
+            *y.add(8) += *x.get_unchecked(i);
+        }
     }
 }
 "#;
@@ -57,7 +60,7 @@ fn by_default_arithmetic_is_exact_fused_and_says_its_lines() {
             "div.rn.f32",
             "sqrt.rn.f32",
             "fma.rn.f32",
-            ".loc",
+            ".loc\t",
             "panic_bounds_check",
         ],
         &["approx", "overflow", ", debug"],
@@ -108,13 +111,13 @@ fn line_directives_are_left_out_on_demand() {
     let without = ptx("fixture-no-lines", |builder| {
         builder.generate_line_info(false)
     });
-    check(&without, &["div.rn.f32"], &[".loc"]);
+    check(&without, &["div.rn.f32"], &[".loc\t"]);
     let with = ptx("fixture-lines", |builder| {
         builder
             .generate_line_info(false)
             .debug(DebugInfo::LineTables)
     });
-    check(&with, &[".loc"], &[", debug"]);
+    check(&with, &[".loc\t"], &[", debug"]);
 }
 
 #[test]
@@ -124,16 +127,18 @@ fn a_panic_as_a_trap_leaves_no_panic_machinery() {
 }
 
 #[test]
-fn without_release_arithmetic_is_checked() {
+fn without_release_arithmetic_is_checked_and_loops_stay_rolled() {
     let folder = kernel_crate("fixture-debug", KERNEL);
     let build = |set: fn(CudaBuilder) -> CudaBuilder| {
         let path = set(builder(&folder)).build().expect("it builds");
         fs::read_to_string(path).expect("written")
     };
+    let loads = |ptx: &str| ptx.matches("ld.global.b32").count();
     let checked = build(|builder| builder.release(false).nvvm_opts(true));
-    check(&checked, &["panic_const_add_overflow"], &[".local"]);
+    check(&checked, &["panic_const_add_overflow"], &[]);
     let unoptimized = build(|builder| builder.release(false));
-    check(&unoptimized, &["panic_const_add_overflow", ".local"], &[]);
+    check(&unoptimized, &["panic_const_add_overflow"], &[]);
+    assert!(loads(&unoptimized) < loads(&checked), "{unoptimized}");
 }
 
 #[test]

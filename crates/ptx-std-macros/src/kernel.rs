@@ -151,7 +151,7 @@ fn host_function(function: &ItemFn, parameters: &[Parameter], options: &Options)
         .collect();
     let descriptions = parameters.iter().map(Parameter::description);
     let bounds = options.description();
-    let by_value = parameters.iter().filter_map(Parameter::value_type);
+    let required = parameters.iter().filter_map(Parameter::required);
     let documentation = format!(
         "Describes the kernel `{name}`: its name, its parameters and what a launch of it takes."
     );
@@ -204,8 +204,10 @@ fn host_function(function: &ItemFn, parameters: &[Parameter], options: &Options)
 
         #[cfg(not(target_arch = "nvptx64"))]
         const _: () = {
-            const fn passed_by_value<T: ::core::marker::Copy + ::core::marker::Sync + 'static>() {}
-            #(passed_by_value::<#by_value>();)*
+            const fn every_thread_copies<T: ::core::marker::Copy + ::core::marker::Sync + 'static>() {}
+            const fn every_thread_reads<T: ::core::marker::Sync>() {}
+            const fn one_thread_has<T: ::core::marker::Send>() {}
+            #(#required;)*
         };
     }
 }

@@ -87,9 +87,20 @@ impl Parameter {
         }
     }
 
-    /// The type of a parameter that is passed by value.
-    pub(crate) fn value_type(&self) -> Option<&Type> {
-        matches!(self.passing, Passing::Value).then_some(&self.ty)
+    /// What the parameter's type must be for threads to have it all at once, as a call of one of
+    /// the functions that the expansion declares. Of a raw pointer the kernel's author says it.
+    pub(crate) fn required(&self) -> Option<TokenStream> {
+        match &self.passing {
+            Passing::Value => {
+                let ty = &self.ty;
+                Some(quote! { every_thread_copies::<#ty>() })
+            }
+            Passing::Slice(element) | Passing::Reference(element) => {
+                Some(quote! { every_thread_reads::<#element>() })
+            }
+            Passing::Output(element) => Some(quote! { one_thread_has::<#element>() }),
+            Passing::Const(_) | Passing::Mut(_) => None,
+        }
     }
 
     /// Whether the kernel gets an address that no type vouches for.
@@ -155,9 +166,8 @@ impl Parameter {
                 #sink(#argument.pointer_parameter());
                 #sink(#argument.length_parameter());
             },
-            Passing::Const(_) | Passing::Mut(_) | Passing::Reference(_) => {
-                quote! { #sink(#argument.pointer_parameter()); }
-            }
+            Passing::Const(_) | Passing::Mut(_) => quote! { #sink(#argument.pointer_parameter()); },
+            Passing::Reference(_) => quote! { #sink(#argument.reference_parameter()); },
             Passing::Value => quote! {
                 // The PTX entry has no parameter for a value without bytes.
                 if ::core::mem::size_of_val(&#argument) > 0 {
@@ -175,7 +185,7 @@ impl Parameter {
             Passing::Output(_) => {
                 quote! { ::cuda_std::Output::from_raw(#argument.as_ptr(), #argument.len()) }
             }
-            Passing::Reference(_) => quote! { &#argument.as_slice()[0] },
+            Passing::Reference(_) => quote! { #argument.as_reference() },
             Passing::Const(_) | Passing::Mut(_) => quote! { #argument.as_ptr() },
             Passing::Value => quote! { #argument },
         }

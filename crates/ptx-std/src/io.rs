@@ -41,7 +41,9 @@ struct Pieces(Text<1024>);
 
 impl Pieces {
     fn show(&mut self) {
-        arch::print(&self.0.bytes[..=self.0.len]);
+        if let Some(text) = self.0.bytes.get(..=self.0.len) {
+            arch::print(text);
+        }
         self.0 = Text::new();
     }
 }
@@ -50,7 +52,7 @@ impl fmt::Write for Pieces {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         let mut rest = text;
         while !rest.is_empty() {
-            rest = &rest[self.0.push(rest)..];
+            rest = rest.get(self.0.push(rest)..).unwrap_or_default();
             if !rest.is_empty() {
                 self.show();
             }
@@ -59,7 +61,8 @@ impl fmt::Write for Pieces {
     }
 }
 
-/// Text of up to `N` - 1 bytes and the 0 byte that ends it. Leaves out what does not fit.
+/// Text of up to `N` - 1 bytes and the 0 byte that ends it. Leaves out what does not fit. Without
+/// checks that panic: a panic would print in turn.
 pub(crate) struct Text<const N: usize> {
     bytes: [u8; N],
     len: usize,
@@ -80,11 +83,12 @@ impl<const N: usize> Text<N> {
 
     /// Appends the characters that fit, and says how many bytes that was.
     fn push(&mut self, text: &str) -> usize {
-        let fits = text.floor_char_boundary(N - 1 - self.len);
-        for &byte in &text.as_bytes()[..fits] {
-            self.bytes[self.len] = byte;
-            self.len += 1;
+        let free = self.bytes.get_mut(self.len..N - 1).unwrap_or_default();
+        let fits = text.floor_char_boundary(free.len());
+        for (byte, to) in text.bytes().take(fits).zip(free) {
+            *to = byte;
         }
+        self.len += fits;
         fits
     }
 }

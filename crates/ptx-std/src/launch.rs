@@ -8,7 +8,7 @@ use core::ffi::c_void;
 use core::marker::PhantomData;
 
 /// The arguments that a launch takes, as a tuple of [`Slice`]s, [`SliceMut`]s and values.
-pub trait Signature {
+pub trait Signature: 'static {
     /// The arguments, borrowed from their buffers for `'a`.
     type Arguments<'a>;
 }
@@ -181,6 +181,35 @@ views! {
 }
 
 impl<'a, T> Slice<'a, T> {
+    /// The address of the pointer for a `&T` parameter.
+    ///
+    /// # Panics
+    /// There is no element to refer to.
+    pub fn reference_parameter(&self) -> *const c_void {
+        self.assert_one();
+        self.pointer_parameter()
+    }
+
+    /// The element for a `&T` parameter, where it is in host memory.
+    ///
+    /// # Safety
+    /// As for [`Slice::as_slice`].
+    ///
+    /// # Panics
+    /// There is no element to refer to.
+    pub unsafe fn as_reference(&self) -> &'a T {
+        self.assert_one();
+        // SAFETY: `from_raw`'s caller vouched for the element, ours for where it is.
+        unsafe { &*self.pointer }
+    }
+
+    fn assert_one(&self) {
+        assert!(
+            !self.is_empty(),
+            "a `&T` parameter refers to the first element of a slice, and this one is empty"
+        );
+    }
+
     /// The elements, where they are in host memory.
     ///
     /// # Safety

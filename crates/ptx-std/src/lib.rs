@@ -32,6 +32,7 @@ pub mod async_copy;
 pub mod atomic;
 #[cfg(target_arch = "nvptx64")]
 pub mod constant;
+pub mod cooperative;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod emulation;
 pub mod float;

@@ -73,6 +73,27 @@ fn parameters_are_marshalled_in_the_order_of_the_ptx_entry() {
     }
 }
 
+#[kernel]
+fn offset(by: &f32, mut y: Output<f32>) {
+    for (_, y) in y.own() {
+        *y += by;
+    }
+}
+
+#[test]
+#[should_panic(expected = "a `&T` parameter refers to the first element of a slice")]
+fn a_reference_needs_an_element() {
+    let mut y = [1.0f32];
+    // SAFETY: the array outlives the view; the other view has no element.
+    let arguments = unsafe {
+        (
+            Slice::from_raw(core::ptr::dangling(), 0),
+            SliceMut::from_raw(y.as_mut_ptr(), 1),
+        )
+    };
+    offset::marshal(&arguments, &mut |_| {});
+}
+
 /// # Safety
 /// `y` has room for an element.
 #[kernel]

@@ -7,6 +7,7 @@
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{self, AssertUnwindSafe, Location};
+use std::sync::atomic::Ordering;
 
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
@@ -62,6 +63,10 @@ impl<'a> BlockRunner<'a> {
             }
         }
         while !warps.is_empty() && !block.has_failed() {
+            if self.launch.stop.load(Ordering::Relaxed) {
+                // Another block has failed, for which a thread here may be waiting.
+                break;
+            }
             if warps.iter().flatten().any(wait::gives_way) {
                 self.take_turns(&block, &mut warps);
                 continue;

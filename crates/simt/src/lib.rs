@@ -21,6 +21,7 @@
 //! ```
 
 mod block;
+mod cooperative;
 mod memory;
 mod place;
 mod wait;
@@ -31,6 +32,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use block::BlockRunner;
+pub use cooperative::{launch_cooperative, most_cooperative_blocks};
 
 /// The shape of a launch, in the order x, y, z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,6 +85,8 @@ struct Launch<'a> {
     shape: Shape,
     kernel: &'a (dyn Fn() + Sync),
     print: &'a (dyn Fn(&str) + Sync),
+    /// Set when a thread has failed.
+    stop: AtomicBool,
 }
 
 /// Runs `kernel` once for every thread of the grid and returns when all have ended. What it prints
@@ -105,25 +109,36 @@ pub fn launch_printing(
     print: &(dyn Fn(&str) + Sync),
     kernel: &(dyn Fn() + Sync),
 ) -> Result<(), LaunchError> {
+    let workers = (cores() as u64).min(most_workers(shape));
+    run(shape, print, kernel, workers)
+}
+
+/// Runs the grid with so many blocks at once.
+fn run(
+    shape: Shape,
+    print: &(dyn Fn(&str) + Sync),
+    kernel: &(dyn Fn() + Sync),
+    workers: u64,
+) -> Result<(), LaunchError> {
     place::watch();
     let launch = Launch {
         shape,
         kernel,
         print,
+        stop: AtomicBool::new(false),
     };
     let blocks = shape.blocks();
     let next = AtomicU64::new(0);
-    let stop = AtomicBool::new(false);
     let failure = Mutex::new(None);
     let work = || {
         let mut runner = BlockRunner::new(&launch);
-        while !stop.load(Ordering::Relaxed) {
+        while !launch.stop.load(Ordering::Relaxed) {
             let block = next.fetch_add(1, Ordering::Relaxed);
             if block >= blocks {
                 break;
             }
             if let Err(error) = runner.run(coordinates(block, shape.grid)) {
-                stop.store(true, Ordering::Relaxed);
+                launch.stop.store(true, Ordering::Relaxed);
                 failure
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner)
@@ -131,9 +146,8 @@ pub fn launch_printing(
             }
         }
     };
-    let workers = (cores() as u64).min(blocks).min(most_workers(shape));
     thread::scope(|scope| {
-        for _ in 1..workers {
+        for _ in 1..workers.min(blocks) {
             scope.spawn(work);
         }
         work();

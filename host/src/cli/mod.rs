@@ -5,12 +5,16 @@ mod charts;
 mod compare;
 mod console;
 mod device;
+mod dispatch;
 mod kernels;
 mod lists;
 mod new;
+mod norm;
 mod occupancy;
 mod output;
+mod pipeline;
 mod roofline;
+mod study;
 
 use std::fmt;
 use std::path::Path;
@@ -32,6 +36,12 @@ struct Cli {
 enum Command {
     /// Sweep the arithmetic intensity of a kernel: GFLOP/s and GB/s under the roofs.
     Roofline(Box<roofline::Arguments>),
+    /// Normalize a vector in a loop: with the norm brought to the host, and with it left on the device.
+    Norm(norm::Arguments),
+    /// Measure what a launch costs the host, and what each barrier costs a loop.
+    Dispatch(dispatch::Arguments),
+    /// Send batches to the device, through a kernel and back: one after the other, and overlapped.
+    Pipeline(pipeline::Arguments),
     /// Measure what the device does at most: memory, caches, arithmetic, latencies.
     Ceilings(ceilings::Arguments),
     /// Occupancy: computed for any architecture, or measured against speed and work in flight.
@@ -89,6 +99,9 @@ fn driver_failure(error: DriverError) -> Failure {
 pub fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Roofline(arguments) => roofline::run(&arguments),
+        Command::Norm(arguments) => norm::run(&arguments),
+        Command::Dispatch(arguments) => dispatch::run(&arguments),
+        Command::Pipeline(arguments) => pipeline::run(&arguments),
         Command::Ceilings(arguments) => ceilings::run(&arguments),
         Command::Occupancy(arguments) => occupancy::run(&arguments),
         Command::Kernels(arguments) => kernels::run(&arguments),

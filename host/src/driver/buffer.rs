@@ -1,12 +1,15 @@
 //! Device memory.
 
 use std::marker::PhantomData;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytemuck::{Pod, Zeroable};
 use cuda_std::launch::{Slice, SliceMut};
+use cust::context::CurrentContext;
 use cust::memory::{CopyDestination, DeviceBuffer};
+use cust::sys;
 
-use super::error::during;
+use super::error::{checked, during};
 use super::{Device, DriverError};
 
 /// A type whose values can lie in device memory: plain data, any bit pattern of which is a value.
@@ -17,6 +20,8 @@ impl<T: Pod> DeviceValue for T {}
 pub struct Buffer<T: DeviceValue> {
     storage: Storage,
     len: usize,
+    /// Whether a copy may be under way.
+    in_flight: AtomicBool,
     elements: PhantomData<T>,
 }
 
@@ -59,6 +64,16 @@ impl Device {
         Ok(buffer)
     }
 
+    /// A buffer of `len` elements, each of whose bits is 0.
+    ///
+    /// # Errors
+    /// There is too little memory.
+    pub fn buffer_zeroed<T: DeviceValue>(&self, len: usize) -> Result<Buffer<T>, DriverError> {
+        let mut buffer = self.uninitialized(len)?;
+        buffer.set_bytes(0)?;
+        Ok(buffer)
+    }
+
     /// A buffer whose elements are whatever the memory holds, or zero.
     fn uninitialized<T: DeviceValue>(&self, len: usize) -> Result<Buffer<T>, DriverError> {
         let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
@@ -82,6 +97,7 @@ impl Device {
         Ok(Buffer {
             storage,
             len,
+            in_flight: AtomicBool::new(false),
             elements: PhantomData,
         })
     }
@@ -100,7 +116,7 @@ impl<T: DeviceValue> Buffer<T> {
 
     /// The whole buffer, for a kernel to read.
     pub fn slice(&self) -> Slice<'_, T> {
-        self.first(self.len)
+        self.part(0, self.len)
     }
 
     /// The first `len` elements, for a kernel to read.
@@ -108,18 +124,22 @@ impl<T: DeviceValue> Buffer<T> {
     /// # Panics
     /// The buffer has fewer.
     pub fn first(&self, len: usize) -> Slice<'_, T> {
-        assert!(
-            len <= self.len,
-            "{len} elements of a buffer of {}",
-            self.len
-        );
-        // SAFETY: the buffer lives as long as the view, and has that many elements.
-        unsafe { Slice::from_raw(self.address() as *const T, len) }
+        self.part(0, len)
+    }
+
+    /// `len` elements from `first` on, for a kernel to read.
+    ///
+    /// # Panics
+    /// The buffer has fewer.
+    pub fn part(&self, first: usize, len: usize) -> Slice<'_, T> {
+        let offset = self.range(first, len).start;
+        // SAFETY: the buffer lives as long as the view, and has those elements.
+        unsafe { Slice::from_raw((self.address() + offset) as *const T, len) }
     }
 
     /// The whole buffer, for a kernel to write.
     pub fn slice_mut(&mut self) -> SliceMut<'_, T> {
-        self.first_mut(self.len)
+        self.part_mut(0, self.len)
     }
 
     /// The first `len` elements, for a kernel to write.
@@ -127,17 +147,17 @@ impl<T: DeviceValue> Buffer<T> {
     /// # Panics
     /// The buffer has fewer.
     pub fn first_mut(&mut self, len: usize) -> SliceMut<'_, T> {
-        assert!(
-            len <= self.len,
-            "{len} elements of a buffer of {}",
-            self.len
-        );
-        let pointer = match &mut self.storage {
-            Storage::Gpu(memory) => memory.as_device_ptr().as_raw() as *mut T,
-            Storage::Host(memory) => memory.as_mut_ptr().cast(),
-        };
-        // SAFETY: the buffer lives as long as the view, which alone may write it.
-        unsafe { SliceMut::from_raw(pointer, len) }
+        self.part_mut(0, len)
+    }
+
+    /// `len` elements from `first` on, for a kernel to write.
+    ///
+    /// # Panics
+    /// The buffer has fewer.
+    pub fn part_mut(&mut self, first: usize, len: usize) -> SliceMut<'_, T> {
+        let offset = self.range(first, len).start;
+        // SAFETY: the buffer lives as long as the view, which alone may write those elements.
+        unsafe { SliceMut::from_raw(self.address_mut().add(offset).cast(), len) }
     }
 
     /// Copies `values` to the elements from `first` on.
@@ -153,13 +173,18 @@ impl<T: DeviceValue> Buffer<T> {
             return Ok(());
         }
         match &mut self.storage {
-            Storage::Gpu(memory) => memory
-                .index(range)
-                .copy_from(bytemuck::cast_slice(values))
-                .map_err(during("copy to the device")),
+            Storage::Gpu(memory) => {
+                memory
+                    .index(range)
+                    .copy_from(bytemuck::cast_slice(values))
+                    .map_err(during("copy to the device"))?;
+                finish()
+            }
             Storage::Host(memory) => {
-                bytemuck::cast_slice_mut::<_, u8>(memory)[range]
-                    .copy_from_slice(bytemuck::cast_slice(values));
+                cuda_loader::pass("cuMemcpyHtoD_v2", || {
+                    bytemuck::cast_slice_mut::<_, u8>(memory)[range]
+                        .copy_from_slice(bytemuck::cast_slice(values));
+                });
                 Ok(())
             }
         }
@@ -183,8 +208,10 @@ impl<T: DeviceValue> Buffer<T> {
                 .copy_to(bytemuck::cast_slice_mut(values))
                 .map_err(during("copy from the device")),
             Storage::Host(memory) => {
-                bytemuck::cast_slice_mut::<_, u8>(values)
-                    .copy_from_slice(&bytemuck::cast_slice(memory)[range]);
+                cuda_loader::pass("cuMemcpyDtoH_v2", || {
+                    bytemuck::cast_slice_mut::<_, u8>(values)
+                        .copy_from_slice(&bytemuck::cast_slice(memory)[range]);
+                });
                 Ok(())
             }
         }
@@ -205,19 +232,48 @@ impl<T: DeviceValue> Buffer<T> {
     /// # Errors
     /// The driver's.
     pub fn poison(&mut self) -> Result<(), DriverError> {
+        self.set_bytes(0xFF)
+    }
+
+    fn set_bytes(&mut self, byte: u8) -> Result<(), DriverError> {
         match &mut self.storage {
-            Storage::Gpu(memory) => memory.set_8(0xFF).map_err(during("fill device memory")),
+            Storage::Gpu(memory) => {
+                memory.set_8(byte).map_err(during("fill device memory"))?;
+                finish()
+            }
             Storage::Host(memory) => {
-                memory.fill(Unit([0xFF; 256]));
+                memory.fill(Unit([byte; 256]));
                 Ok(())
             }
         }
+    }
+
+    /// Where a copy of `count` elements from `first` on reads.
+    pub(super) fn copy_source(&self, first: usize, count: usize) -> *const u8 {
+        let offset = self.range(first, count).start;
+        self.in_flight.store(true, Ordering::Relaxed);
+        (self.address() + offset) as *const u8
+    }
+
+    /// Where a copy of `count` elements from `first` on writes.
+    pub(super) fn copy_target(&mut self, first: usize, count: usize) -> *mut u8 {
+        let offset = self.range(first, count).start;
+        self.in_flight.store(true, Ordering::Relaxed);
+        // SAFETY: inside the allocation.
+        unsafe { self.address_mut().add(offset) }
     }
 
     fn address(&self) -> usize {
         match &self.storage {
             Storage::Gpu(memory) => memory.as_device_ptr().as_raw() as usize,
             Storage::Host(memory) => memory.as_ptr() as usize,
+        }
+    }
+
+    fn address_mut(&mut self) -> *mut u8 {
+        match &mut self.storage {
+            Storage::Gpu(memory) => memory.as_device_ptr().as_raw() as *mut u8,
+            Storage::Host(memory) => memory.as_mut_ptr().cast(),
         }
     }
 
@@ -229,5 +285,24 @@ impl<T: DeviceValue> Buffer<T> {
             self.len
         );
         first * size_of::<T>()..(first + count) * size_of::<T>()
+    }
+}
+
+/// Waits for what was just asked for: such calls may return before the device is done, and streams do
+/// not wait for them.
+fn finish() -> Result<(), DriverError> {
+    // SAFETY: null is the stream of calls that name none.
+    checked("wait for a copy", unsafe {
+        sys::cuStreamSynchronize(std::ptr::null_mut())
+    })
+}
+
+impl<T: DeviceValue> Drop for Buffer<T> {
+    /// Waits for copies that are under way.
+    fn drop(&mut self) {
+        if matches!(self.storage, Storage::Gpu(_)) && self.in_flight.load(Ordering::Relaxed) {
+            // An error is the context's, in which then nothing runs any more.
+            let _ = CurrentContext::synchronize();
+        }
     }
 }

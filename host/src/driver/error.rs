@@ -2,6 +2,7 @@
 
 use cuda_loader::DriverError as LoadError;
 use cust::error::CudaError;
+use cust::sys::CUresult;
 
 /// Why an operation on a device failed, with the actual value and the limit where there is one.
 #[derive(Debug, thiserror::Error)]
@@ -145,6 +146,32 @@ pub enum DriverError {
         error: simt::LaunchError,
     },
 
+    /// A cooperative launch has more blocks than run at once.
+    #[error("{kernel}: cooperative grid of {actual} blocks; {device} runs {limit} at once")]
+    Cooperative {
+        /// The kernel.
+        kernel: &'static str,
+        /// Blocks asked for.
+        actual: u64,
+        /// The most that run at once.
+        limit: u64,
+        /// The device's name.
+        device: String,
+    },
+
+    /// The stream captures launches, and this cannot be captured.
+    #[error("{0} cannot be captured into a graph")]
+    Capturing(&'static str),
+
+    /// A call of the driver failed.
+    #[error("{operation}: {result:?}")]
+    Call {
+        /// What was done.
+        operation: &'static str,
+        /// The driver's result.
+        result: CUresult,
+    },
+
     /// Another error of the driver.
     #[error("{operation}: {error:?} ({error})")]
     Cuda {
@@ -158,4 +185,12 @@ pub enum DriverError {
 /// Names the operation that a driver call belongs to.
 pub(crate) fn during(operation: &'static str) -> impl Fn(CudaError) -> DriverError {
     move |error| DriverError::Cuda { operation, error }
+}
+
+/// The result of a driver call that belongs to this operation.
+pub(super) fn checked(operation: &'static str, result: CUresult) -> Result<(), DriverError> {
+    match result {
+        CUresult::CUDA_SUCCESS => Ok(()),
+        result => Err(DriverError::Call { operation, result }),
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::{CString, c_void};
 
-use cust::context::{Context, CurrentContext};
+use cust::context::{Context, CurrentContext, ResourceLimit};
 use cust::device::{Device as CudaDevice, DeviceAttribute};
 use cust::error::CudaError;
 use cust::function::Function;
@@ -12,6 +12,11 @@ use cust::{CudaApiVersion, CudaFlags};
 
 use super::error::during;
 use super::{DriverError, Embedded, Facts, GpuFacts, Limits, ptx};
+
+/// Bytes of stack for a thread of kernels that print or say why they panic. What formats text calls
+/// itself through pointers, so the driver does not know how much that takes, and the default of 1024
+/// is less than the text alone.
+const STACK_FOR_TEXT: usize = 8 << 10;
 
 /// An open GPU with the kernels loaded.
 #[derive(Debug)]
@@ -50,6 +55,10 @@ impl Gpu {
         let device = CudaDevice::get_device(ordinal).map_err(during("get the device"))?;
         let context = Context::new(device).map_err(during("create a context"))?;
         CurrentContext::set_current(&context).map_err(during("enter the context"))?;
+        if text.contains("vprintf") || text.contains("__assertfail") {
+            CurrentContext::set_resource_limit(ResourceLimit::StackSize, STACK_FOR_TEXT)
+                .map_err(during("set the size of a thread's stack"))?;
+        }
         let module = Module::from_ptx(text, &[]).map_err(|error| DriverError::RefusedPtx {
             arch,
             error,

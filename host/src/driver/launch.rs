@@ -1,10 +1,17 @@
 //! Launches: checked once, then run.
 
+use std::ffi::c_void;
+use std::ptr;
+
 use cuda_std::launch::{Entry, Signature};
 use cust::function::{Function, FunctionAttribute};
+use cust::sys::{self, CUDA_KERNEL_NODE_PARAMS, CUstream};
+use smallvec::SmallVec;
 
-use super::error::during;
+use super::error::{checked, during};
 use super::gpu::Gpu;
+use super::graph::Captured;
+use super::replay::{Emulated, Replay};
 use super::{Device, DriverError, Stream};
 
 /// How many blocks of how many threads, with how much dynamic shared memory.
@@ -63,8 +70,16 @@ impl Shape {
 pub struct Prepared<'d, S: Signature> {
     entry: Entry<S>,
     shape: simt::Shape,
+    blocks: Blocks,
     /// `None` runs on the emulator.
     function: Option<Function<'d>>,
+}
+
+/// Whether the blocks of a grid may wait for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Blocks {
+    Independent,
+    Cooperative,
 }
 
 impl Device {
@@ -93,8 +108,62 @@ impl Device {
                 block: shape.block,
                 dynamic_shared: shape.dynamic_shared,
             },
+            blocks: Blocks::Independent,
             function,
         })
+    }
+
+    /// [`Device::prepare`] for a kernel whose blocks wait for each other, with
+    /// [`sync_grid`](cuda_std::cooperative::sync_grid): all of them run at once.
+    ///
+    /// # Errors
+    /// As [`Device::prepare`]; also, the device does not hold so many blocks at once.
+    pub fn prepare_cooperative<S: Signature>(
+        &self,
+        entry: Entry<S>,
+        shape: Shape,
+    ) -> Result<Prepared<'_, S>, DriverError> {
+        let prepared = self.prepare(entry, shape)?;
+        let actual = prepared
+            .shape
+            .grid
+            .iter()
+            .map(|&blocks| u64::from(blocks))
+            .product();
+        let limit = self.blocks_at_once(&prepared)?;
+        if actual > limit {
+            return Err(DriverError::Cooperative {
+                kernel: entry.name,
+                actual,
+                limit,
+                device: self.facts.name.clone(),
+            });
+        }
+        Ok(Prepared {
+            blocks: Blocks::Cooperative,
+            ..prepared
+        })
+    }
+
+    /// How many blocks of the launch the device holds at once.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn blocks_at_once<S: Signature>(
+        &self,
+        prepared: &Prepared<'_, S>,
+    ) -> Result<u64, DriverError> {
+        let Some(function) = &prepared.function else {
+            return Ok(simt::most_cooperative_blocks(prepared.shape));
+        };
+        let [x, y, z] = prepared.shape.block;
+        let each = function
+            .max_active_blocks_per_multiprocessor(
+                (x, y, z).into(),
+                prepared.shape.dynamic_shared as usize,
+            )
+            .map_err(during("ask for the occupancy"))?;
+        Ok(u64::from(each) * u64::from(self.facts.multiprocessors))
     }
 
     fn check_block<S: Signature>(
@@ -219,33 +288,37 @@ impl<S: Signature> Prepared<'_, S> {
     ///
     /// # Errors
     /// The driver's, or what a thread did on the emulator.
+    ///
+    /// # Panics
+    /// The kernel was prepared for another device than the stream's, or the argument of a `&T`
+    /// parameter is an empty slice.
     pub unsafe fn launch(
         &self,
         stream: &Stream<'_>,
         arguments: &S::Arguments<'_>,
     ) -> Result<(), DriverError> {
-        match (&self.function, &stream.cuda) {
-            (Some(function), Some(stream)) => {
-                let [grid_x, grid_y, grid_z] = self.shape.grid;
-                let [block_x, block_y, block_z] = self.shape.block;
-                let mut addresses = Vec::with_capacity(2 * self.entry.parameters.len());
-                (self.entry.marshal)(arguments, &mut |address| {
-                    addresses.push(address.cast_mut());
-                });
+        match (&self.function, stream.raw()) {
+            (Some(function), Some(raw)) => {
+                let mut addresses = self.addresses(arguments);
                 // SAFETY: the addresses are those of the parameters that `#[kernel]` gave the entry
                 // of this name, in order; the caller vouches for what they point to.
-                unsafe {
-                    stream.launch(
-                        function,
-                        (grid_x, grid_y, grid_z),
-                        (block_x, block_y, block_z),
-                        self.shape.dynamic_shared,
-                        &addresses,
-                    )
+                unsafe { self.enqueue(function, raw, addresses.as_mut_ptr()) }?;
+                match &mut *stream.captured.borrow_mut() {
+                    Some(captured) => captured.add_last_of(raw),
+                    None => Ok(()),
                 }
-                .map_err(during("launch a kernel"))
             }
-            (None, None) => self.emulate(arguments),
+            (None, None) => {
+                if let Some(Captured::Host(replays)) = &mut *stream.captured.borrow_mut() {
+                    // SAFETY: the caller's contract holds until the last replay.
+                    replays.push(unsafe { self.replay(arguments) });
+                    return Ok(());
+                }
+                // SAFETY: the caller's contract.
+                cuda_loader::pass(self.blocks.driver_call(), || unsafe {
+                    self.emulated().run(arguments)
+                })
+            }
             _ => panic!(
                 "{}: prepared for one device, launched on another",
                 self.name()
@@ -253,28 +326,112 @@ impl<S: Signature> Prepared<'_, S> {
         }
     }
 
-    fn emulate(&self, arguments: &S::Arguments<'_>) -> Result<(), DriverError> {
-        let shared = Shared(&raw const *arguments);
-        simt::launch(self.shape, &|| {
-            // SAFETY: `launch`'s caller keeps the kernel's contract; `arguments` outlives the call.
-            unsafe { (self.entry.call)(&*shared.address()) }
+    /// The address of each parameter's value, good for as long as `arguments` is borrowed.
+    fn addresses(&self, arguments: &S::Arguments<'_>) -> SmallVec<[*mut c_void; PARAMETERS]> {
+        let mut addresses = SmallVec::new();
+        (self.entry.marshal)(arguments, &mut |address| addresses.push(address.cast_mut()));
+        addresses
+    }
+
+    /// # Safety
+    /// As for [`Prepared::launch`], with the addresses of the kernel's parameters.
+    unsafe fn enqueue(
+        &self,
+        function: &Function<'_>,
+        stream: CUstream,
+        parameters: *mut *mut c_void,
+    ) -> Result<(), DriverError> {
+        let [grid_x, grid_y, grid_z] = self.shape.grid;
+        let [block_x, block_y, block_z] = self.shape.block;
+        let (function, shared) = (function.to_raw(), self.shape.dynamic_shared);
+        // SAFETY: the caller's contract; the function's module and the stream are alive.
+        let result = unsafe {
+            match self.blocks {
+                Blocks::Independent => sys::cuLaunchKernel(
+                    function,
+                    grid_x,
+                    grid_y,
+                    grid_z,
+                    block_x,
+                    block_y,
+                    block_z,
+                    shared,
+                    stream,
+                    parameters,
+                    ptr::null_mut(),
+                ),
+                Blocks::Cooperative => sys::cuLaunchCooperativeKernel(
+                    function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared, stream,
+                    parameters,
+                ),
+            }
+        };
+        checked("launch a kernel", result)
+    }
+
+    /// Hands `use_node` the launch as a graph's node.
+    ///
+    /// # Panics
+    /// It is prepared for the emulator.
+    pub(super) fn with_node<R>(
+        &self,
+        arguments: &S::Arguments<'_>,
+        use_node: impl FnOnce(&CUDA_KERNEL_NODE_PARAMS) -> R,
+    ) -> R {
+        let Some(function) = &self.function else {
+            panic!("{}: prepared for the emulator", self.name());
+        };
+        let mut addresses = self.addresses(arguments);
+        let [grid_x, grid_y, grid_z] = self.shape.grid;
+        let [block_x, block_y, block_z] = self.shape.block;
+        use_node(&CUDA_KERNEL_NODE_PARAMS {
+            func: function.to_raw(),
+            gridDimX: grid_x,
+            gridDimY: grid_y,
+            gridDimZ: grid_z,
+            blockDimX: block_x,
+            blockDimY: block_y,
+            blockDimZ: block_z,
+            sharedMemBytes: self.shape.dynamic_shared,
+            kernelParams: addresses.as_mut_ptr(),
+            extra: ptr::null_mut(),
         })
-        .map_err(|error| DriverError::Emulated {
-            kernel: self.name(),
-            error,
-        })
+    }
+
+    /// The launch, to be run on the emulator later and more than once.
+    ///
+    /// # Safety
+    /// The arguments' buffers live until the last run.
+    ///
+    /// # Panics
+    /// It is prepared for a GPU.
+    pub(super) unsafe fn replay(&self, arguments: &S::Arguments<'_>) -> Replay {
+        assert!(
+            self.function.is_none(),
+            "{}: prepared for a GPU",
+            self.name()
+        );
+        // SAFETY: the caller's contract.
+        unsafe { self.emulated().keep(arguments) }
+    }
+
+    fn emulated(&self) -> Emulated<S> {
+        Emulated {
+            entry: self.entry,
+            shape: self.shape,
+            blocks: self.blocks,
+        }
     }
 }
 
-/// Arguments that several cores read at once.
-struct Shared<A>(*const A);
+/// Parameters of most kernels: more of them take an allocation a launch.
+const PARAMETERS: usize = 16;
 
-// SAFETY: `#[kernel]` lets only `Sync` values through, and a view gives shared threads nothing but
-// raw pointers.
-unsafe impl<A> Sync for Shared<A> {}
-
-impl<A> Shared<A> {
-    fn address(&self) -> *const A {
-        self.0
+impl Blocks {
+    fn driver_call(self) -> &'static str {
+        match self {
+            Blocks::Independent => "cuLaunchKernel",
+            Blocks::Cooperative => "cuLaunchCooperativeKernel",
+        }
     }
 }

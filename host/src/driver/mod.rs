@@ -35,26 +35,37 @@
 //! ```
 
 mod buffer;
+mod calls;
 mod choice;
 mod compiled;
+mod copy;
 mod emulator;
 mod error;
+mod event;
 mod facts;
 mod gpu;
+mod graph;
 mod launch;
+mod pinned;
 mod ptx;
+mod replay;
 mod stream;
 
 pub use buffer::{Buffer, DeviceValue};
+pub use calls::Calls;
 pub use choice::DeviceChoice;
 pub use compiled::Compiled;
+pub use copy::Pending;
 pub use error::DriverError;
+pub use event::Event;
 pub use facts::{Facts, GpuFacts, Limits};
+pub use graph::Graph;
 pub use launch::{Prepared, Shape};
+pub use pinned::Pinned;
 pub use ptx::Embedded;
 #[cfg(feature = "cli")]
 pub use ptx::embedded_ptx;
-pub use stream::{Event, Stream};
+pub use stream::Stream;
 
 use gpu::Gpu;
 

@@ -1,17 +1,21 @@
-//! Streams and events: work in order, and when it was done.
+//! Streams: work in order.
 
-use std::time::Instant;
+use std::cell::RefCell;
 
-use cust::event::{Event as CudaEvent, EventFlags};
 use cust::stream::{Stream as CudaStream, StreamFlags};
+use cust::sys::CUstream;
 
 use super::error::during;
-use super::{Device, DriverError};
+use super::event::Timing;
+use super::graph::Captured;
+use super::{Device, DriverError, Event};
 
 /// Work that a device does in order. On the emulator each piece is done when it is asked for.
 pub struct Stream<'d> {
     pub(super) cuda: Option<CudaStream>,
     _device: &'d Device,
+    /// What [`Stream::capture`] has collected so far.
+    pub(super) captured: RefCell<Option<Captured>>,
 }
 
 impl<'d> Stream<'d> {
@@ -30,20 +34,46 @@ impl<'d> Stream<'d> {
         Ok(Stream {
             cuda,
             _device: device,
+            captured: RefCell::new(None),
         })
     }
 
-    /// Marks this place in the stream.
+    /// Marks this place in the stream, with its time.
     ///
     /// # Errors
     /// The driver's.
-    pub fn record(&self) -> Result<Event, DriverError> {
-        let Some(stream) = &self.cuda else {
-            return Ok(Event(Kind::Host(Instant::now())));
-        };
-        let event = CudaEvent::new(EventFlags::DEFAULT).map_err(during("create an event"))?;
-        event.record(stream).map_err(during("record an event"))?;
-        Ok(Event(Kind::Cuda(event)))
+    pub fn record(&self) -> Result<Event<'d>, DriverError> {
+        self.record_with(Timing::On)
+    }
+
+    /// Marks this place in the stream, for others to wait for.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn mark(&self) -> Result<Event<'d>, DriverError> {
+        self.record_with(Timing::Off)
+    }
+
+    fn record_with(&self, timing: Timing) -> Result<Event<'d>, DriverError> {
+        match self.raw() {
+            Some(stream) => Event::record(stream, timing),
+            None => Ok(cuda_loader::pass("cuEventRecord", Event::emulated)),
+        }
+    }
+
+    /// Holds what comes next in this stream until the device has come to `event`, which may be of
+    /// another stream. The host does not wait.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub fn wait(&self, event: &Event<'_>) -> Result<(), DriverError> {
+        match self.raw() {
+            Some(stream) => event.hold(stream),
+            None => {
+                cuda_loader::pass("cuStreamWaitEvent", || ());
+                Ok(())
+            }
+        }
     }
 
     /// Waits for all work of the stream.
@@ -55,38 +85,15 @@ impl<'d> Stream<'d> {
             Some(stream) => stream
                 .synchronize()
                 .map_err(during("run the stream's kernels")),
-            None => Ok(()),
+            None => {
+                cuda_loader::pass("cuStreamSynchronize", || ());
+                Ok(())
+            }
         }
     }
-}
 
-/// A place in a stream, with the time at which the device came there.
-pub struct Event(Kind);
-
-enum Kind {
-    Cuda(CudaEvent),
-    Host(Instant),
-}
-
-impl Event {
-    /// Milliseconds from `earlier` to this event: device time on a GPU, to about 0.5 us, and host
-    /// time on the emulator. Both must have been reached; [`Stream::synchronize`] sees to that.
-    ///
-    /// # Errors
-    /// The driver's.
-    ///
-    /// # Panics
-    /// The events are of different kinds of device.
-    pub fn milliseconds_since(&self, earlier: &Event) -> Result<f64, DriverError> {
-        match (&self.0, &earlier.0) {
-            (Kind::Cuda(end), Kind::Cuda(start)) => end
-                .elapsed_time_f32(start)
-                .map(f64::from)
-                .map_err(during("read an event's time")),
-            (Kind::Host(end), Kind::Host(start)) => {
-                Ok(end.duration_since(*start).as_secs_f64() * 1e3)
-            }
-            _ => panic!("one event is a GPU's and the other the emulator's"),
-        }
+    /// The driver's stream, or `None` on the emulator.
+    pub(super) fn raw(&self) -> Option<CUstream> {
+        self.cuda.as_ref().map(CudaStream::as_inner)
     }
 }

@@ -12,6 +12,7 @@ mod kernels;
 mod markdown;
 mod occupancy;
 mod occupancy_chart;
+mod rows;
 mod run;
 pub mod terminal;
 
@@ -29,6 +30,7 @@ pub use html::HtmlReport;
 pub use kernels::{kernels_csv, kernels_json, kernels_markdown, kernels_table};
 pub use occupancy::{model_table, study_summary, study_text};
 pub use occupancy_chart::OccupancyChart;
+pub use rows::{rows_table, write_rows};
 pub use run::RunFacts;
 
 /// A file that rows are added to as they are measured.

@@ -18,7 +18,7 @@ pub const LINE: u32 = 256;
 pub const LANES: u32 = 8;
 
 /// An operation that chains are made of.
-pub trait Operation {
+pub trait Operation: 'static {
     /// What it works on.
     type Value: Copy;
 
@@ -246,7 +246,7 @@ mod host {
     }
 
     /// An operation that there are kernels for.
-    pub trait Measured: Operation + Sized + 'static {
+    pub trait Measured: Operation + Sized {
         /// Operations of a step, as rates count them.
         const OPERATIONS: f64;
 

@@ -40,9 +40,6 @@ pub trait Float: GpuFloat + FloatExt + Word + Sync + 'static {}
 impl Float for f32 {}
 impl Float for f64 {}
 
-/// On the emulator alone: `ptxas`, and with it the driver, takes minutes for these kernels as they
-/// are, since each has ten functions of the libm. They are to be one kernel a function.
-///
 /// For each group a module with the results' names, the function that computes them, and its
 /// kernels for `f32` and `f64`. The libm's tables and its reduction of large angles lie in local
 /// memory.
@@ -52,7 +49,6 @@ macro_rules! groups {
         $group:ident($f32:ident, $f64:ident) { $($result:expr),* $(,)? }
     )*) => {$(
         $(#[$doc])*
-        #[cfg(not(target_arch = "nvptx64"))]
         pub mod $group {
             use super::*;
 
@@ -60,9 +56,16 @@ macro_rules! groups {
             pub const RESULTS: [&str; [$(stringify!($result)),*].len()] = [$(stringify!($result)),*];
 
             /// The words of the results.
-            #[allow(unused_variables, reason = "most functions have one argument")]
             pub fn results<T: Float>([$x, $y, $z]: [T; 3], $n: i32) -> [u64; RESULTS.len()] {
-                [$($result.word()),*]
+                [$({
+                    // Each by itself: `ptxas` takes minutes for ten functions of the libm in one.
+                    #[inline(never)]
+                    #[allow(unused_variables, reason = "most functions have one argument")]
+                    fn result<T: Float>($x: T, $y: T, $z: T, $n: i32) -> u64 {
+                        $result.word()
+                    }
+                    result($x, $y, $z, $n)
+                }),*]
             }
 
             /// The results for each input.

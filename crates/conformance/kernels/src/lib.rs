@@ -10,6 +10,7 @@ extern crate alloc;
 
 pub mod async_copy;
 pub mod atomic;
+pub mod cooperative;
 pub mod float;
 pub mod memory;
 pub mod migrated;

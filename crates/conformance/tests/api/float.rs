@@ -10,10 +10,9 @@ use ridgepoint::driver::Shape;
 
 use crate::support::{Case, launch};
 
-pub(crate) const CASES: &[Case] = &[("float::rsqrt", rsqrt), ("float::halves", halves)];
-
-/// Those whose kernels are not in the PTX.
-pub(crate) const EMULATED: &[Case] = &[
+pub(crate) const CASES: &[Case] = &[
+    ("float::rsqrt", rsqrt),
+    ("float::halves", halves),
     ("float::rounding", rounding),
     ("float::powers", powers),
     ("float::exponentials", exponentials),

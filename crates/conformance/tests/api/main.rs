@@ -3,6 +3,7 @@
 
 mod approx;
 mod atomic;
+mod cooperative;
 mod float;
 mod kernel;
 mod memory;
@@ -16,7 +17,7 @@ mod thread;
 mod warp;
 
 use conformance::ptx;
-use gpu_test::{Arguments, Trial, emulator, on_both, on_gpu};
+use gpu_test::{Arguments, Trial, on_both, on_gpu};
 
 use support::Case;
 
@@ -29,6 +30,7 @@ const CASES: &[&[Case]] = &[
     approx::CASES,
     atomic::CASES,
     message::CASES,
+    cooperative::CASES,
     other::CASES,
     output::CASES,
     packed::CASES,
@@ -41,11 +43,6 @@ fn main() {
     let mut trials: Vec<Trial> = cases
         .flat_map(|&(name, case)| on_both(name, ptx(), case))
         .collect();
-    trials.extend(
-        float::EMULATED.iter().map(|&(name, case)| {
-            Trial::test(format!("emulator::{name}"), move || case(&emulator()?))
-        }),
-    );
     trials.extend([
         Trial::test("ptx::externally_visible", output::externally_visible),
         Trial::test(

@@ -11,6 +11,8 @@ use super::scanner::Scanner;
 pub(crate) struct Body<'t> {
     /// Just after the opening brace, where registers may be declared.
     pub(crate) start: usize,
+    /// Just after the closing brace.
+    pub(crate) end: usize,
     pub(crate) instructions: Vec<Instruction<'t>>,
     pub(crate) labels: Vec<Label<'t>>,
     /// The targets of each `.branchtargets` directive, by its label.
@@ -43,6 +45,7 @@ pub(crate) struct Frame<'t> {
 pub(crate) fn parse<'t>(scanner: &mut Scanner<'t>) -> Option<Body<'t>> {
     let mut body = Body {
         start: scanner.position(),
+        end: 0,
         instructions: Vec::new(),
         labels: Vec::new(),
         tables: HashMap::new(),
@@ -75,6 +78,7 @@ pub(crate) fn parse<'t>(scanner: &mut Scanner<'t>) -> Option<Body<'t>> {
             body.statement(statement, location);
         }
     }
+    body.end = scanner.position();
     Some(body)
 }
 

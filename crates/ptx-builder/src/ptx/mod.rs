@@ -59,7 +59,7 @@ pub(crate) fn process(text: &str, options: &Options) -> Result<Processed, ParseE
     kernels::write_bounds(&module, &descriptions, &mut edits);
     for (function, spaces) in module.functions.iter().zip(&spaces) {
         if let Some(spaces) = spaces {
-            rewrite::name_spaces(&module, function, spaces, &mut edits);
+            rewrite::function(&module, function, spaces, &mut edits);
         }
     }
     let subject = Subject::new(&module, &spaces, &descriptions, &options.sources);

@@ -14,9 +14,21 @@ const SHARED: &str = "__shared_";
 const DYNAMIC_SHARED: &str = "__dynamic_shared";
 const CONSTANT: &str = "__constant__";
 
+/// What ptx-std defines because the compiler may call it, and LLVM keeps though nothing does.
+const LIBRARY_CALL: &str = "memcmp";
+
 /// The dynamic part of shared memory begins after the static one, and is aligned for what the
 /// widest copies of the hardware ask for.
 const DECLARE_DYNAMIC_SHARED: &str = "\n.extern .shared .align 128 .b8 __dynamic_shared[];";
+
+/// Whether the function is there for the compiler to call, and nothing calls it.
+fn is_unused_library_call(module: &Module<'_>, function: &Function<'_>) -> bool {
+    let bodies = module.functions.iter().filter_map(|one| one.body.as_ref());
+    function.name == LIBRARY_CALL
+        && !bodies
+            .flat_map(|body| &body.instructions)
+            .any(|instruction| instruction.sources().contains(&LIBRARY_CALL))
+}
 
 /// Declares the shared memory that the functions name.
 pub(crate) fn declare_shared(module: &Module<'_>, edits: &mut Edits) {
@@ -81,14 +93,19 @@ pub(crate) fn strip_constant_mark(text: &str) -> String {
     result
 }
 
-/// Rewrites a function: in registers that are of a space, addresses are those of its window.
-pub(crate) fn name_spaces(
+/// Rewrites a function: in registers that are of a space, addresses are those of its window. Leaves
+/// it out if nothing needs it.
+pub(crate) fn function(
     module: &Module<'_>,
     function: &Function<'_>,
     spaces: &Spaces<'_>,
     edits: &mut Edits,
 ) {
     let Some(body) = &function.body else { return };
+    if is_unused_library_call(module, function) {
+        edits.replace(position(module.text, function.linkage).start..body.end, "");
+        return;
+    }
     let mut rewrite = Rewrite {
         module,
         spaces,
@@ -208,9 +225,9 @@ mod tests {
         let mut edits = Edits::default();
         declare_shared(&module, &mut edits);
         place_constants(&module, &mut edits);
-        for function in &module.functions {
-            let spaces = Spaces::of(function.body.as_ref().expect("a body"));
-            name_spaces(&module, function, &spaces, &mut edits);
+        for one in &module.functions {
+            let spaces = Spaces::of(one.body.as_ref().expect("a body"));
+            super::function(&module, one, &spaces, &mut edits);
         }
         strip_constant_mark(&edits.apply(text))
     }
@@ -222,6 +239,17 @@ mod tests {
         ));
         let (_, body) = text.split_once("{\n").expect("a body");
         body.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn a_function_for_the_compiler_to_call_stays_if_it_is_called() {
+        let module = |call: &str| {
+            format!("{HEAD}.func () memcmp() {{\nret;\n}}\n.entry k() {{\n{call} ret;\n}}\n")
+        };
+        let called = module("call.uni (), memcmp, ();");
+        assert_eq!(rewritten(&called), called);
+        let alone = rewritten(&module(""));
+        assert_eq!(alone, format!("{HEAD}\n.entry k() {{\n ret;\n}}\n"));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::LazyLock;
 
-use cuda_builder::CudaBuilder;
+use cuda_builder::{CudaBuilder, Level, Lint};
 
 const HEAD: &str = "
 #![no_std]
@@ -63,6 +63,8 @@ fn build(folder: &Path) -> String {
     let path = folder.join("kernels.ptx");
     CudaBuilder::new(folder)
         .fma_contraction(false)
+        // The libm's tables and its reduction of large angles.
+        .lint(Lint::LocalMemory, Level::Allow)
         .target_dir(workspace.join("target/ptx"))
         .copy_to(&path)
         .build()

@@ -98,7 +98,8 @@ unsafe impl GlobalAlloc for Heap {
     }
 }
 
-/// What the compiler calls to compare slices: nothing else defines it for a GPU.
+/// What the compiler calls to compare slices: nothing else defines it for a GPU. ptx-builder leaves
+/// it out where nothing calls it.
 ///
 /// # Safety
 /// Both point to `len` readable bytes.

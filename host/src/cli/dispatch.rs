@@ -1,0 +1,37 @@
+//! `ridgepoint dispatch`
+
+use clap::Args;
+
+use super::Failure;
+use super::study::{Common, study_failure};
+use crate::study::{Rounds, dispatch};
+
+#[derive(Args)]
+pub(super) struct Arguments {
+    /// Launches of the loop [default: 500, on the emulator 50]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    launches: Option<u32>,
+
+    /// Times that the loop is timed; the medians count
+    #[arg(long, value_name = "COUNT", default_value_t = 21,
+          value_parser = clap::value_parser!(u32).range(1..))]
+    rounds: u32,
+
+    #[command(flatten)]
+    common: Common,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let device = arguments.common.open()?;
+    let default = if device.facts().is_emulated() {
+        50
+    } else {
+        500
+    };
+    let rounds = Rounds {
+        rounds: arguments.rounds,
+        iterations: arguments.launches.unwrap_or(default),
+    };
+    let rows = dispatch(&device, rounds).map_err(study_failure)?;
+    arguments.common.finish(&rows)
+}

@@ -1,0 +1,212 @@
+//! Copies that go on while the host does something else.
+
+use std::ffi::c_void;
+
+use cust::sys;
+
+use super::error::checked;
+use super::{Buffer, DeviceValue, DriverError, Event, Pinned, Stream};
+
+/// A copy under way, which owns its host memory until it is done.
+///
+/// Dropped early, it waits. Forgotten, its memory is never freed.
+#[must_use = "dropped, it waits for the copy"]
+pub struct Pending<'d, T: DeviceValue> {
+    /// `None` once it has been taken out.
+    host: Option<Pinned<T>>,
+    done: Event<'d>,
+}
+
+impl<'d> Stream<'d> {
+    /// Begins to copy all of `host` to the elements of `target` from `first` on.
+    ///
+    /// # Errors
+    /// The driver's, or the stream captures.
+    ///
+    /// # Panics
+    /// The buffer has fewer elements.
+    pub fn upload<T: DeviceValue>(
+        &self,
+        host: Pinned<T>,
+        target: &mut Buffer<T>,
+        first: usize,
+    ) -> Result<Pending<'d, T>, DriverError> {
+        self.refuse_capture("a copy to the device")?;
+        let to = target.copy_target(first, host.len());
+        let bytes = size_of_val(&host[..]);
+        let from = host.as_ptr().cast::<c_void>();
+        // SAFETY: `bytes` bytes from either address on belong to `host`, which `Pending` owns until
+        // the copy is done, and to `target`, which waits for its copies before it is freed.
+        let begun = unsafe {
+            match self.raw() {
+                Some(stream) => checked(
+                    "copy to the device",
+                    sys::cuMemcpyHtoDAsync_v2(to as u64, from, bytes, stream),
+                ),
+                None => {
+                    cuda_loader::pass("cuMemcpyHtoDAsync_v2", || {
+                        std::ptr::copy_nonoverlapping(from.cast(), to, bytes);
+                    });
+                    Ok(())
+                }
+            }
+        };
+        self.pending(begun, host)
+    }
+
+    /// Begins to copy the elements of `source` from `first` on to all of `host`.
+    ///
+    /// # Errors
+    /// The driver's, or the stream captures.
+    ///
+    /// # Panics
+    /// The buffer has fewer elements.
+    pub fn download<T: DeviceValue>(
+        &self,
+        source: &Buffer<T>,
+        first: usize,
+        mut host: Pinned<T>,
+    ) -> Result<Pending<'d, T>, DriverError> {
+        self.refuse_capture("a copy from the device")?;
+        let from = source.copy_source(first, host.len());
+        let bytes = size_of_val(&host[..]);
+        let to = host.as_mut_ptr().cast::<c_void>();
+        // SAFETY: as in `upload`.
+        let begun = unsafe {
+            match self.raw() {
+                Some(stream) => checked(
+                    "copy from the device",
+                    sys::cuMemcpyDtoHAsync_v2(to, from as u64, bytes, stream),
+                ),
+                None => {
+                    cuda_loader::pass("cuMemcpyDtoHAsync_v2", || {
+                        std::ptr::copy_nonoverlapping(from, to.cast(), bytes);
+                    });
+                    Ok(())
+                }
+            }
+        };
+        self.pending(begun, host)
+    }
+
+    /// Copies `values` to the elements of `target` from `first` on, after what is in the stream, and
+    /// waits for it. The values may be in any memory.
+    ///
+    /// # Errors
+    /// The driver's, or the stream captures.
+    ///
+    /// # Panics
+    /// The buffer has fewer elements.
+    pub fn write<T: DeviceValue>(
+        &self,
+        values: &[T],
+        target: &mut Buffer<T>,
+        first: usize,
+    ) -> Result<(), DriverError> {
+        self.refuse_capture("a copy to the device")?;
+        let Some(stream) = self.raw() else {
+            return target.write(first, values);
+        };
+        let to = target.copy_target(first, values.len());
+        // SAFETY: the elements of either; both are borrowed until the wait below.
+        let begun = unsafe {
+            sys::cuMemcpyHtoDAsync_v2(
+                to as u64,
+                values.as_ptr().cast(),
+                size_of_val(values),
+                stream,
+            )
+        };
+        // Waits in any case: the copy may have begun.
+        self.synchronize()?;
+        checked("copy to the device", begun)
+    }
+
+    /// Copies the elements of `source` from `first` on to `values`, after what is in the stream, and
+    /// waits for it. The values may be in any memory.
+    ///
+    /// # Errors
+    /// The driver's, or the stream captures.
+    ///
+    /// # Panics
+    /// The buffer has fewer elements.
+    pub fn read<T: DeviceValue>(
+        &self,
+        source: &Buffer<T>,
+        first: usize,
+        values: &mut [T],
+    ) -> Result<(), DriverError> {
+        self.refuse_capture("a copy from the device")?;
+        let Some(stream) = self.raw() else {
+            return source.read(first, values);
+        };
+        let from = source.copy_source(first, values.len());
+        // SAFETY: as in `write`.
+        let begun = unsafe {
+            sys::cuMemcpyDtoHAsync_v2(
+                values.as_mut_ptr().cast(),
+                from as u64,
+                size_of_val(values),
+                stream,
+            )
+        };
+        self.synchronize()?;
+        checked("copy from the device", begun)
+    }
+
+    fn pending<T: DeviceValue>(
+        &self,
+        begun: Result<(), DriverError>,
+        host: Pinned<T>,
+    ) -> Result<Pending<'d, T>, DriverError> {
+        match begun.and_then(|()| self.mark()) {
+            Ok(done) => Ok(Pending {
+                host: Some(host),
+                done,
+            }),
+            Err(error) => {
+                // Whether the copy has begun is not known: if nothing says when it ends, its memory
+                // is kept for ever.
+                if self.synchronize().is_err() {
+                    std::mem::forget(host);
+                }
+                Err(error)
+            }
+        }
+    }
+}
+
+impl<T: DeviceValue> Pending<'_, T> {
+    /// Waits for the copy, and gives the host memory back.
+    ///
+    /// # Errors
+    /// The driver's: also those of the work before the copy.
+    pub fn wait(mut self) -> Result<Pinned<T>, DriverError> {
+        self.done.wait()?;
+        Ok(self.host.take().expect("taken here alone"))
+    }
+
+    /// Whether the copy is done.
+    ///
+    /// # Errors
+    /// As [`Pending::wait`].
+    pub fn is_done(&self) -> Result<bool, DriverError> {
+        self.done.is_done()
+    }
+
+    /// Where in its stream the copy is done: other streams may wait for it.
+    pub fn done(&self) -> &Event<'_> {
+        &self.done
+    }
+}
+
+impl<T: DeviceValue> Drop for Pending<'_, T> {
+    fn drop(&mut self) {
+        if let Some(host) = self.host.take()
+            && self.done.wait().is_err()
+        {
+            // The device may still write there.
+            std::mem::forget(host);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Launches on the emulator, at once or captured.
+
+use std::mem::ManuallyDrop;
+
+use cuda_std::launch::{Entry, Signature};
+
+use super::DriverError;
+use super::launch::Blocks;
+
+/// A launch on the emulator.
+pub(super) struct Emulated<S: Signature> {
+    pub(super) entry: Entry<S>,
+    pub(super) shape: simt::Shape,
+    pub(super) blocks: Blocks,
+}
+
+impl<S: Signature> Emulated<S> {
+    /// # Safety
+    /// As for [`Prepared::launch`].
+    pub(super) unsafe fn run(&self, arguments: &S::Arguments<'_>) -> Result<(), DriverError> {
+        let shared = Shared(&raw const *arguments);
+        let thread = || {
+            // SAFETY: the caller keeps the kernel's contract; `arguments` outlives the call.
+            unsafe { (self.entry.call)(&*shared.address()) }
+        };
+        match self.blocks {
+            Blocks::Independent => simt::launch(self.shape, &thread),
+            Blocks::Cooperative => simt::launch_cooperative(self.shape, &thread),
+        }
+        .map_err(|error| DriverError::Emulated {
+            kernel: self.entry.name,
+            error,
+        })
+    }
+
+    /// The launch with its arguments, to be run later and more than once.
+    ///
+    /// # Safety
+    /// The arguments' buffers live until the last run.
+    pub(super) unsafe fn keep(self, arguments: &S::Arguments<'_>) -> Replay {
+        // SAFETY: arguments are `Copy` values and views, whose lifetime the caller vouches for.
+        let kept: ManuallyDrop<S::Arguments<'static>> =
+            unsafe { std::mem::transmute_copy(arguments) };
+        // SAFETY: `Replay::run`'s caller vouches for it.
+        Replay(Box::new(move || unsafe { self.run(&kept) }))
+    }
+}
+
+/// A captured launch of the emulator.
+pub(super) struct Replay(Box<dyn Fn() -> Result<(), DriverError>>);
+
+impl Replay {
+    /// # Safety
+    /// As for the [`Prepared::launch`] that was captured.
+    pub(super) unsafe fn run(&self) -> Result<(), DriverError> {
+        (self.0)()
+    }
+}
+
+/// Arguments that several cores read at once.
+struct Shared<A>(*const A);
+
+// SAFETY: `#[kernel]` asks for `Sync` values and elements, and for `Send` elements of an `Output`, of
+// which each thread has its own; of a raw pointer the launch's caller vouches for the use.
+unsafe impl<A> Sync for Shared<A> {}
+
+impl<A> Shared<A> {
+    fn address(&self) -> *const A {
+        self.0
+    }
+}

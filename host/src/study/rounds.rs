@@ -1,0 +1,78 @@
+//! A loop, timed on the host and on the device.
+
+use std::time::Instant;
+
+use crate::driver::{Calls, DriverError, Stream};
+use crate::measure::Summary;
+
+/// How often a loop runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rounds {
+    /// Times that the loop is timed; the medians count.
+    pub rounds: u32,
+    /// Iterations of the loop.
+    pub iterations: u32,
+}
+
+/// What an iteration of a loop took, in the median of the rounds, in microseconds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct PerIteration {
+    /// Until the host was through with the loop.
+    pub(super) host_us: f64,
+    /// Until the device was, on its own clock.
+    pub(super) device_us: f64,
+    /// Until the host knew that the device was.
+    pub(super) complete_us: f64,
+    /// Launches at the driver gate.
+    pub(super) launches: f64,
+    /// Copies there.
+    pub(super) copies: f64,
+    /// Waits there.
+    pub(super) waits: f64,
+}
+
+impl Rounds {
+    /// Runs the loop once to warm up, once to count its calls of the driver, and then for the times.
+    /// An iteration is given its number.
+    pub(super) fn run(
+        self,
+        stream: &Stream<'_>,
+        mut iterate: impl FnMut(u32) -> Result<(), DriverError>,
+    ) -> Result<PerIteration, DriverError> {
+        let mut all = || (0..self.iterations).try_for_each(&mut iterate);
+        all()?;
+        stream.synchronize()?;
+        let (result, calls) = Calls::during(&mut all);
+        result?;
+        let (mut host, mut device, mut complete) = (Vec::new(), Vec::new(), Vec::new());
+        for _ in 0..self.rounds {
+            stream.synchronize()?;
+            let start = stream.record()?;
+            let began = Instant::now();
+            all()?;
+            host.push(began.elapsed().as_secs_f64() * 1e6);
+            let end = stream.record()?;
+            stream.synchronize()?;
+            complete.push(began.elapsed().as_secs_f64() * 1e6);
+            device.push(end.milliseconds_since(&start)? * 1e3);
+        }
+        let each = |samples: &[f64]| {
+            let median = Summary::of(samples).map_or(f64::NAN, |summary| summary.median);
+            median / f64::from(self.iterations)
+        };
+        let of_calls = |count: usize| count as f64 / f64::from(self.iterations);
+        Ok(PerIteration {
+            host_us: each(&host),
+            device_us: each(&device),
+            complete_us: each(&complete),
+            launches: of_calls(calls.launches()),
+            copies: of_calls(calls.copies()),
+            waits: of_calls(calls.waits()),
+        })
+    }
+}
+
+/// A number of microseconds to the nanosecond and below, as it is written.
+pub(super) fn rounded(microseconds: f64) -> f64 {
+    (microseconds * 1e4).round() / 1e4
+}

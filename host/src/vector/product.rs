@@ -1,0 +1,52 @@
+//! A matrix times vectors.
+
+use cuda_std::launch::{Slice, SliceMut};
+use kernels_gpu::gemv::{BLOCK, ROWS};
+use kernels_gpu::vector::Gemv;
+
+use super::Real;
+use crate::driver::{Device, DriverError, Prepared, Shape, Stream};
+
+/// `y = A x` for a dense matrix in row-major order.
+pub struct Product<'d, T: Real> {
+    prepared: Prepared<'d, Gemv<T>>,
+    rows: u32,
+}
+
+impl<'d, T: Real> Product<'d, T> {
+    /// For matrices of so many rows.
+    ///
+    /// # Errors
+    /// There are none, or too many for the device.
+    pub fn new(device: &'d Device, rows: u32) -> Result<Self, DriverError> {
+        let blocks = u64::from(rows).div_ceil(ROWS as u64);
+        Ok(Product {
+            prepared: device.prepare(T::gemv(), Shape::blocks(blocks, BLOCK))?,
+            rows,
+        })
+    }
+
+    /// Puts `A x` into `y`.
+    ///
+    /// # Safety
+    /// The buffers are of the stream's device and live until it has been synchronised; until then
+    /// nothing else writes them. `a` and `x` begin at multiples of 16 bytes.
+    ///
+    /// # Errors
+    /// The driver's.
+    ///
+    /// # Panics
+    /// The numbers of elements do not fit.
+    pub unsafe fn launch(
+        &self,
+        stream: &Stream<'_>,
+        a: Slice<'_, T>,
+        x: Slice<'_, T>,
+        y: SliceMut<'_, T>,
+    ) -> Result<(), DriverError> {
+        assert_eq!(a.len(), self.rows as usize * x.len(), "elements of A");
+        assert_eq!(y.len(), self.rows as usize, "elements of y");
+        // SAFETY: the lengths are right; the caller vouches for the rest.
+        unsafe { self.prepared.launch(stream, &(a, x, y, self.rows)) }
+    }
+}

@@ -1,0 +1,187 @@
+//! The Euclidean norm and the dot product, each in one launch whose result stays on the device.
+//!
+//! The squares of `f32` are added up in `f64`, where none overflows or underflows. For `f64` there are
+//! three sums, as in Blue's "A Portable Fortran Program to Find the Euclidean Norm of a Vector"
+//! (1978) and in BLAS since 2021: of large elements, made smaller; of small ones, made larger; and of
+//! those between. So the norm of finite elements is right whenever it can be represented. NaN gives
+//! NaN; infinity gives infinity where there is no NaN.
+
+use cuda_std::prelude::*;
+
+use crate::real::Float;
+use crate::reduction::grid_sum;
+use crate::stride::{strided, vectors};
+
+/// Threads a block.
+pub const BLOCK: u32 = 512;
+/// Blocks that a multiprocessor is given.
+pub const BLOCKS_EACH: u32 = 4;
+/// Loads of 16 bytes that a thread has in flight.
+pub const IN_FLIGHT: usize = 4;
+
+/// An element type whose squares are added up in `K` sums of `f64`.
+pub trait Squares<const K: usize>: Float {
+    /// Adds the element's square.
+    fn add_square(self, sums: &mut [f64; K]);
+
+    /// The root of the sum.
+    fn root(sums: [f64; K]) -> Self;
+}
+
+impl Squares<1> for f32 {
+    #[inline(always)]
+    fn add_square(self, [sum]: &mut [f64; 1]) {
+        let x = f64::from(self);
+        *sum = GpuFloat::mul_add(x, x, *sum);
+    }
+
+    #[inline(always)]
+    fn root([sum]: [f64; 1]) -> f32 {
+        GpuFloat::sqrt(sum) as f32
+    }
+}
+
+/// Elements below `2^-511` are small: the squares of greater ones are normal numbers.
+const SMALL: f64 = f64::from_bits((1023 - 511) << 52);
+/// Elements above `2^486` are large: so many squares as there is memory for do not overflow.
+const LARGE: f64 = f64::from_bits((1023 + 486) << 52);
+/// What small elements are multiplied by: `2^537`.
+const ENLARGE: f64 = f64::from_bits((1023 + 537) << 52);
+/// What large elements are multiplied by: `2^-538`.
+const REDUCE: f64 = f64::from_bits((1023 - 538) << 52);
+
+/// The sums of small, of medium and of large elements.
+impl Squares<3> for f64 {
+    #[inline(always)]
+    fn add_square(self, [small, medium, large]: &mut [f64; 3]) {
+        let x = self.abs();
+        let (is_large, is_small) = (x > LARGE, x < SMALL);
+        let factor = if is_large { REDUCE } else { 1.0 };
+        let scaled = x * if is_small { ENLARGE } else { factor };
+        let square = scaled * scaled;
+        // Without a branch, which would keep loads from being under way together.
+        *large += if is_large { square } else { 0.0 };
+        *small += if is_small { square } else { 0.0 };
+        // NaN is neither.
+        *medium += if is_large || is_small { 0.0 } else { square };
+    }
+
+    #[inline(always)]
+    fn root([small, medium, large]: [f64; 3]) -> f64 {
+        if large > 0.0 {
+            // Small elements do not count beside large ones.
+            GpuFloat::sqrt(large + medium * REDUCE * REDUCE) / REDUCE
+        } else if small > 0.0 && !(medium > 0.0 || medium.is_nan()) {
+            GpuFloat::sqrt(small) / ENLARGE
+        } else {
+            let (medium, small) = (GpuFloat::sqrt(medium), GpuFloat::sqrt(small) / ENLARGE);
+            let ratio = small / medium;
+            if small > 0.0 {
+                medium * GpuFloat::sqrt(1.0 + ratio * ratio)
+            } else {
+                medium
+            }
+        }
+    }
+}
+
+/// Adds up the squares of this thread's elements of `x`, 16 bytes at a time.
+///
+/// # Safety
+/// As for [`vectors`].
+#[inline(always)]
+pub(crate) unsafe fn own_squares<T: Squares<K>, const N: usize, const K: usize>(
+    x: &[T],
+) -> [f64; K] {
+    // A sum for each element of a vector: additions that need not wait for each other.
+    let mut sums = [[0.0; K]; N];
+    // SAFETY: the caller's contract.
+    unsafe {
+        vectors::<T, N, IN_FLIGHT, { BLOCK as usize }>(x, |items| {
+            for n in 0..N {
+                items[n].add_square(&mut sums[n]);
+            }
+        });
+    }
+    over_elements(sums)
+}
+
+/// Adds up the sums of each element of a vector.
+#[inline(always)]
+pub(crate) fn over_elements<const N: usize, const K: usize>(sums: [[f64; K]; N]) -> [f64; K] {
+    let mut total = [0.0; K];
+    for n in 0..N {
+        for k in 0..K {
+            total[k] += sums[n][k];
+        }
+    }
+    total
+}
+
+/// The Euclidean norm of `x` to `result`.
+///
+/// # Safety
+/// `x` is aligned to 16 bytes and `result` has one element. `partials` has an element a block and
+/// `ticket` one, which is 0 before the first launch; each launch leaves it at 0. The grid has one
+/// dimension. Launches that may run at once have partials and tickets of their own.
+#[kernel(block = [512, 1, 1], instances(nrm2_f32<f32, 4, 1>, nrm2_f64<f64, 2, 3>))]
+pub unsafe fn nrm2<T: Squares<K>, const N: usize, const K: usize>(
+    x: &[T],
+    result: *mut T,
+    partials: *mut [f64; K],
+    ticket: *mut u32,
+) {
+    // SAFETY: the kernel's contract.
+    let sums = unsafe { grid_sum(own_squares::<T, N, K>(x), partials, ticket) };
+    if let Some(sums) = sums
+        && thread::thread_idx_x() == 0
+    {
+        // SAFETY: one thread of one block.
+        unsafe { *result = T::root(sums) };
+    }
+}
+
+/// The dot product of `x` and `y` to `result`. The products are added up in `f64`, in which those of
+/// `f32` are exact.
+///
+/// # Safety
+/// As for [`nrm2`]; `y` has `x.len()` elements and is aligned as `x` is.
+#[kernel(block = [512, 1, 1], instances(dot_f32<f32, 4>, dot_f64<f64, 2>))]
+pub unsafe fn dot<T: Float, const N: usize>(
+    x: &[T],
+    y: *const T,
+    result: *mut T,
+    partials: *mut [f64; 1],
+    ticket: *mut u32,
+) {
+    let whole = x.len() / N;
+    let mut sums = [[0.0]; N];
+    // SAFETY: vector i lies within `x`, and so within `y`, which are aligned.
+    let load = |i: usize| unsafe {
+        let (x, y): ([T; N], [T; N]) = (
+            vector::load(x.as_ptr().add(i * N)),
+            vector::load(y.add(i * N)),
+        );
+        (x, y)
+    };
+    let nothing = ([T::default(); N], [T::default(); N]);
+    strided::<_, IN_FLIGHT, { BLOCK as usize }>(whole, nothing, load, |_, (x, y)| {
+        for n in 0..N {
+            sums[n][0] = GpuFloat::mul_add(x[n].into(), y[n].into(), sums[n][0]);
+        }
+    });
+    for i in thread::grid_stride(x.len() % N) {
+        let i = whole * N + i;
+        // SAFETY: i < x.len().
+        let (x, y) = unsafe { (*x.get_unchecked(i), *y.add(i)) };
+        sums[0][0] = GpuFloat::mul_add(x.into(), y.into(), sums[0][0]);
+    }
+    // SAFETY: the kernel's contract.
+    let sum = unsafe { grid_sum(over_elements(sums), partials, ticket) };
+    if let Some([sum]) = sum
+        && thread::thread_idx_x() == 0
+    {
+        // SAFETY: one thread of one block.
+        unsafe { *result = T::from_f64(sum) };
+    }
+}

@@ -1,0 +1,65 @@
+//! Walks over vectors of 16 bytes, with several in flight.
+
+use cuda_std::prelude::*;
+
+/// Calls `each` with the index and the value of every item of `0..count` that belongs to this thread
+/// of a one-dimensional grid in blocks of `B` threads. Each item belongs to one thread.
+///
+/// A block takes tiles of `U * B` neighbouring items, of which a thread loads `U` before it uses the
+/// first: one that waits for one load at a time leaves the memory idle. `nothing` is any value.
+#[inline(always)]
+pub fn strided<V: Copy, const U: usize, const B: usize>(
+    count: usize,
+    nothing: V,
+    load: impl Fn(usize) -> V,
+    mut each: impl FnMut(usize, V),
+) {
+    let step = thread::grid_dim_x() as usize * const { U * B };
+    let mut first = thread::block_idx_x() as usize * const { U * B };
+    let own = thread::thread_idx_x() as usize;
+    while first + const { U * B } <= count {
+        let mut items = [nothing; U];
+        for u in 0..U {
+            items[u] = load(first + own + u * B);
+        }
+        for u in 0..U {
+            each(first + own + u * B, items[u]);
+        }
+        first += step;
+    }
+    let mut items = [nothing; U];
+    for u in 0..U {
+        if first + own + u * B < count {
+            items[u] = load(first + own + u * B);
+        }
+    }
+    for u in 0..U {
+        if first + own + u * B < count {
+            each(first + own + u * B, items[u]);
+        }
+    }
+}
+
+/// Calls `each` with every vector of `N` elements of `x` that belongs to this thread, and with what
+/// is left at the end, fewer than `N`, one by one with zeros behind.
+///
+/// # Safety
+/// `x` is aligned to the vector's bytes, 16 at most, as every device allocation is. The grid is
+/// one-dimensional, in blocks of `B` threads.
+#[inline(always)]
+pub unsafe fn vectors<T: Copy + Default, const N: usize, const U: usize, const B: usize>(
+    x: &[T],
+    mut each: impl FnMut([T; N]),
+) {
+    let whole = x.len() / N;
+    let nothing = [T::default(); N];
+    // SAFETY: vector i lies within `x`; the caller vouches for the alignment.
+    let load = |i: usize| unsafe { vector::load::<T, N>(x.as_ptr().add(i * N)) };
+    strided::<_, U, B>(whole, nothing, load, |_, item| each(item));
+    for i in thread::grid_stride(x.len() % N) {
+        let mut item = nothing;
+        // SAFETY: whole * N + i < x.len().
+        item[0] = unsafe { *x.get_unchecked(whole * N + i) };
+        each(item);
+    }
+}

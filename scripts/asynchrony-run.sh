@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Runs the GPU tests and measurements of the bundle that scripts/asynchrony-bundle.sh made:
+#
+#   bundle-asynchrony/asynchrony-run.sh results
+#
+# Ends with 1 if a test fails or a gate against a peer is missed.
+set -uo pipefail
+bundle=$(cd "$(dirname "$0")" && pwd)
+out=$(mkdir -p "$1" && cd "$1" && pwd)
+cd "$bundle" || exit 1
+export RIDGEPOINT_REQUIRE_GPU=1 RIDGEPOINT_BIN=$bundle/ridgepoint
+failed=0
+
+{
+    echo "commit $(cat commit)"
+    date -u +'date %FT%TZ'
+    nvidia-smi --query-gpu=name,driver_version,clocks.sm,clocks.max.sm,clocks.mem,power.limit --format=csv
+} >"$out/machine.txt" 2>&1 || failed=1
+for test in vectors asynchrony; do
+    ./test-$test >"$out/test-$test.txt" 2>&1 || failed=1
+    grep -E 'test result|FAILED|panicked' "$out/test-$test.txt"
+done
+python3 asynchrony.py . "$out/asynchrony.md" || failed=1
+exit $failed
