@@ -5,6 +5,7 @@ use cuda_std::launch::{Entry, Signature};
 use super::{Ceiling, Quantity, Unit};
 use crate::driver::{Device, DriverError, Shape, Stream};
 use crate::measure::{self, Runs, Summary};
+use crate::study::StudyError;
 
 /// How much work the launches have, and how many there are.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +20,8 @@ pub struct Effort {
     pub loads: u32,
     /// Bytes that a sweep over the caches reads for each size.
     pub cache_bytes: u64,
+    /// Launches, and barriers, of which one takes too little time to be measured.
+    pub launches: u32,
 }
 
 impl Effort {
@@ -32,6 +35,7 @@ impl Effort {
                 lines: 2,
                 loads: 2000,
                 cache_bytes: 1 << 20,
+                launches: 20,
             }
         } else {
             Effort {
@@ -40,6 +44,7 @@ impl Effort {
                 lines: 1000,
                 loads: 100_000,
                 cache_bytes: 4 << 30,
+                launches: 1000,
             }
         }
     }
@@ -71,6 +76,9 @@ pub enum BenchError {
         /// How much it takes.
         least: u64,
     },
+    /// Launches could not be timed.
+    #[error("launches: {0}")]
+    Launches(Box<StudyError>),
     /// The driver's error.
     #[error(transparent)]
     Driver(#[from] DriverError),
@@ -131,16 +139,23 @@ impl<'d> Bench<'d> {
         // SAFETY: the caller's contract.
         let samples =
             unsafe { measure::time(&prepared, &self.stream, arguments, self.effort.runs) }?;
-        let time = Summary::of(&samples).ok_or(BenchError::TooLittle {
+        self.timed(entry.name, shape, &samples)
+    }
+
+    /// The statistics of a launch's times.
+    pub(crate) fn timed(
+        &self,
+        name: &str,
+        shape: Shape,
+        samples: &[f64],
+    ) -> Result<Timed, BenchError> {
+        let time = Summary::of(samples).ok_or(BenchError::TooLittle {
             what: "timed launches",
             actual: 0,
             least: 1,
         })?;
         Ok(Timed {
-            variant: format!(
-                "{}, {} blocks of {}",
-                entry.name, shape.grid[0], shape.block[0]
-            ),
+            variant: format!("{name}, {} blocks of {}", shape.grid[0], shape.block[0]),
             time,
             device: self.device.facts().name.clone(),
         })
@@ -167,7 +182,7 @@ impl Timed {
             datasheet: None,
             variant: self.variant,
             median_ms: self.time.median,
-            rms_percent: self.time.rms_percent,
+            rms_percent: Some(self.time.rms_percent),
             clock_hz: None,
             cycles: None,
             device: self.device,
