@@ -14,6 +14,7 @@ mod occupancy;
 mod output;
 mod pipeline;
 mod roofline;
+mod several;
 mod study;
 
 use std::fmt;

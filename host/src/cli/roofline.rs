@@ -12,7 +12,7 @@ use super::compare::judge;
 use super::console::Console;
 use super::lists::{Dtype, Kernel, each_once, element_count, finite, percent, vector};
 use super::output::{Outputs, target, watch_for_interrupt};
-use super::{Failure, driver_failure};
+use super::{Failure, driver_failure, several};
 use crate::ceilings::Ceilings;
 use crate::compare::{Comparison, Table};
 use crate::driver::{Device, DeviceChoice};
@@ -116,9 +116,9 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE")]
     ceilings: Option<PathBuf>,
 
-    /// auto, cuda, cuda:N or cpu (the emulator)
-    #[arg(long, value_name = "DEVICE", default_value = "auto")]
-    device: DeviceChoice,
+    /// auto, cuda, cuda:N, cpu (the emulator), or all: each GPU alone, then all at once
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = devices)]
+    device: Devices,
 
     /// Where the rows go; - is standard output
     #[arg(
@@ -154,8 +154,30 @@ pub(super) struct Arguments {
     quiet: bool,
 }
 
+/// `--device`
+#[derive(Clone)]
+enum Devices {
+    One(DeviceChoice),
+    /// Every GPU of the host.
+    All,
+}
+
+fn devices(text: &str) -> Result<Devices, String> {
+    match text {
+        "all" => Ok(Devices::All),
+        text => text.parse().map(Devices::One),
+    }
+}
+
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let device = Device::open(&arguments.device).map_err(driver_failure)?;
+    match &arguments.device {
+        Devices::One(choice) => run_on(choice, arguments),
+        Devices::All => several::run(&arguments.output, arguments.quiet),
+    }
+}
+
+fn run_on(choice: &DeviceChoice, arguments: &Arguments) -> Result<(), Failure> {
+    let device = Device::open(choice).map_err(driver_failure)?;
     let axes = arguments.axes(&device);
     let settings = Settings {
         sampling: Sampling {

@@ -1,9 +1,11 @@
 //! Two runs side by side: which rows became slower or faster by more than the noise.
 
+mod spread;
 mod table;
 
 use serde::Serialize;
 
+pub use spread::{Spread, spreads};
 use table::Measured;
 pub use table::{Table, TableError, merge};
 

@@ -8,7 +8,7 @@ use csv::{ReaderBuilder, StringRecord};
 use crate::report::Row;
 
 /// The columns that say what a launch was; the others are what came out. A table has some of them.
-const LAUNCH: [&str; 11] = [
+const LAUNCH: [&str; 10] = [
     "kernel",
     "dtype",
     "vector",
@@ -19,7 +19,6 @@ const LAUNCH: [&str; 11] = [
     "grid",
     "cache",
     "k",
-    "gpu",
 ];
 
 /// Samples of a row that does not say how many: what `--runs` is by default.

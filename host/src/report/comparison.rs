@@ -2,7 +2,7 @@
 
 use comfy_table::{CellAlignment, Table, presets};
 
-use crate::compare::{Comparison, Verdict};
+use crate::compare::{Comparison, Spread, Verdict};
 
 /// A table of the rows that changed, and how many did not.
 pub fn comparison_text(comparison: &Comparison) -> String {
@@ -58,4 +58,32 @@ pub fn comparison_text(comparison: &Comparison) -> String {
         count(Verdict::Faster),
         count(Verdict::Slower)
     )
+}
+
+/// A table of how launches differ from GPU to GPU.
+pub fn spread_table(spreads: &[Spread]) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_FULL_CONDENSED);
+    table.set_header([
+        "launch",
+        "fastest ms",
+        "slowest ms",
+        "spread",
+        "slowest GPU",
+        "slower than alone",
+    ]);
+    for spread in spreads {
+        table.add_row([
+            spread.launch.clone(),
+            format!("{:.4}", spread.fastest_ms),
+            format!("{:.4}", spread.slowest_ms),
+            format!("{:.2} %", spread.percent),
+            spread.slowest.to_string(),
+            format!("{:+.2} %", spread.slowed_percent),
+        ]);
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    table.to_string()
 }

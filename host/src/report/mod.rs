@@ -25,7 +25,7 @@ pub use canvas::{ChartError, ChartFormat};
 pub use ceilings::{ceilings_json, ceilings_table};
 pub use chart::Chart;
 pub use columns::{Column, Row};
-pub use comparison::comparison_text;
+pub use comparison::{comparison_text, spread_table};
 pub use html::HtmlReport;
 pub use kernels::{kernels_csv, kernels_json, kernels_markdown, kernels_table};
 pub use occupancy::{model_table, study_summary, study_text};
