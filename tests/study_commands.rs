@@ -166,11 +166,20 @@ fn an_occupancy_study_measures_every_point_and_names_the_knees() {
     let outputs = [at("a.csv"), at("a.json"), at("a.md")].join(",");
     let charts = [at("a.svg"), at("a.png")].join(",");
     let axes = [
-        "--n", "3000", "--block", "128,1024", "--ilp", "1,8", "--runs", "1",
+        "--kernel",
+        "copy,scale,triad,read,fma",
+        "--n",
+        "3000",
+        "--block",
+        "128,1024",
+        "--ilp",
+        "1,8",
+        "--runs",
+        "1",
     ];
     let files = ["--device", "cpu", "--output", &outputs, "--plot", &charts];
     let said = success(&ridgepoint(&[&["occupancy"], &axes[..], &files].concat()));
-    for kernel in ["copy", "fma"] {
+    for kernel in ["copy", "scale", "triad", "read", "fma"] {
         assert!(said.contains(&format!("{kernel}: ")), "{said}");
     }
     assert!(
@@ -186,10 +195,10 @@ fn an_occupancy_study_measures_every_point_and_names_the_knees() {
         );
         let number = |name: &str| cell(row, name).parse::<f64>().expect("a number");
         let ilp = number("ilp");
-        let bytes = if cell(row, "kernel") == "copy" {
-            16.0
-        } else {
-            1.0
+        let bytes = match cell(row, "kernel") {
+            "fma" => 1.0,
+            "triad" => 32.0,
+            _ => 16.0,
         };
         let threads = number("resident_blocks") * number("block");
         assert_eq!(number("in_flight_provided"), threads * ilp * bytes);
@@ -198,8 +207,8 @@ fn an_occupancy_study_measures_every_point_and_names_the_knees() {
     let full = |row: &&Vec<(String, String)>| cell(row, "occupancy_percent") == "100.00";
     assert_eq!(
         rows.iter().filter(full).count(),
-        6,
-        "copies of 8 in flight take 48 registers"
+        14,
+        "what writes with 8 in flight takes 48 registers"
     );
     let json: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(at("a.json")).expect("written")).expect("JSON");
@@ -224,6 +233,7 @@ fn points_that_cannot_run_are_refused_before_anything_is_measured() {
         (["--ilp", "3"], "there are 1, 2, 4 and 8"),
         (["--block", "2048"], "a block of 2048 threads"),
         (["--n", "3"], "at least 4 needed"),
+        (["--block", "100"], "whole warps of 32"),
     ] {
         let output = "/dev/null";
         let common = ["occupancy", "--device", "cpu", "--output", output];
