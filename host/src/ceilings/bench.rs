@@ -2,7 +2,7 @@
 
 use cuda_std::launch::{Entry, Signature};
 
-use super::{Ceiling, Quantity, Unit};
+use super::{Ceiling, Quantity};
 use crate::driver::{Device, DriverError, Shape, Stream};
 use crate::measure::{self, Runs, Summary};
 use crate::study::StudyError;
@@ -172,9 +172,30 @@ impl Timed {
         }
     }
 
+    /// The ceiling of a latency: a thread did `count` of something one after the other, while the
+    /// device counted cycles and nanoseconds.
+    pub(crate) fn latency(
+        self,
+        quantity: Quantity,
+        counters: [u64; 2],
+        count: f64,
+        bench: &Bench<'_>,
+    ) -> Ceiling {
+        /// The emulator's cycles are nanoseconds.
+        const EMULATED_HZ: f64 = 1e9;
+        let cycles = counters[0] as f64 / count;
+        let clock_hz = clock_of(counters);
+        let gpu = bench.device.facts().gpu.as_ref();
+        let highest = gpu.map_or(EMULATED_HZ, |gpu| gpu.clock_hz);
+        Ceiling {
+            clock_hz,
+            cycles: Some(cycles),
+            ..self.with(quantity, cycles / clock_hz.unwrap_or(highest))
+        }
+    }
+
     /// A ceiling with this value and nothing else known.
-    pub(crate) fn with(self, quantity: Quantity, value: f64) -> Ceiling {
-        debug_assert!(quantity.unit() == Unit::Seconds || value == 0.0);
+    fn with(self, quantity: Quantity, value: f64) -> Ceiling {
         Ceiling {
             quantity,
             unit: quantity.unit(),
@@ -206,6 +227,14 @@ impl Timed {
             expected: format!("{expected:?}"),
         })
     }
+}
+
+/// The clock that made so many cycles in so many nanoseconds, where these are enough: the counter of
+/// the latter may tick once a microsecond.
+pub(crate) fn clock_of([cycles, nanoseconds]: [u64; 2]) -> Option<f64> {
+    const LEAST_NS: u64 = 20_000;
+    const NANOSECONDS: f64 = 1e9;
+    (nanoseconds >= LEAST_NS).then(|| cycles as f64 / nanoseconds as f64 * NANOSECONDS)
 }
 
 /// The ceiling with the greatest value.

@@ -49,7 +49,6 @@ fn launch(quantity: Quantity, row: &DispatchRow, us: f64) -> Ceiling {
 }
 
 fn grid_barrier(bench: &Bench<'_>) -> Result<Ceiling, BenchError> {
-    const NANOSECONDS: f64 = 1e9;
     let rounds = bench.effort.launches;
     let blocks = bench.device.facts().multiprocessors;
     let shape = Shape::blocks(blocks.into(), BLOCK);
@@ -67,10 +66,6 @@ fn grid_barrier(bench: &Bench<'_>) -> Result<Ceiling, BenchError> {
         unreachable!("three words");
     };
     timed.check("barriers passed", passed, u64::from(rounds))?;
-    let (cycles, seconds) = (cycles as f64, nanoseconds as f64 / NANOSECONDS);
-    Ok(Ceiling {
-        clock_hz: (seconds > 0.0).then(|| cycles / seconds),
-        cycles: Some(cycles / f64::from(rounds)),
-        ..timed.with(Quantity::GridBarrier, seconds / f64::from(rounds))
-    })
+    let counters = [cycles, nanoseconds];
+    Ok(timed.latency(Quantity::GridBarrier, counters, rounds.into(), bench))
 }
