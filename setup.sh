@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Brings what Ridgepoint is built and tested with, on Debian 12 or Ubuntu, as root or with sudo:
 #
-#   a C linker, libclang (for nvtx), python3 with venv
+#   a C linker, libclang (for nvtx), python3 with venv, Chromium (tests of the HTML report)
 #   Rust for the host            1.95 or newer, with rustfmt and clippy
 #   Rust for the GPU             1.96 or newer, with the standard library's sources
 #   ptxas, nvdisasm, cuobjdump   in .venv, from PyPI
@@ -25,6 +25,7 @@ main() {
     need "C linker" c_linker install_packages gcc libc6-dev
     need "libclang" libclang install_packages libclang-dev
     need "python3 with venv" python install_packages python3 python3-venv
+    need "Chromium" browser install_packages chromium
     need "Rust for the host" host_rust install_host_rust
     need "Rust for the GPU" device_rust install_device_rust
     need "PTX tools" ptx_tools install_ptx_tools
@@ -82,6 +83,8 @@ c_linker() { command -v cc; }
 libclang() { find /usr/lib /usr/local/lib ${LIBCLANG_PATH:+"$LIBCLANG_PATH"} -name 'libclang*.so*' 2>/dev/null | grep -m1 .; }
 
 python() { python3 -c 'import ensurepip, sys, venv; print(sys.executable)'; }
+
+browser() { command -v chromium || command -v chromium-browser || command -v google-chrome; }
 
 # at_least 1.95 VERSION
 at_least() { [ "$(printf '%s\n' "$1" "$2" | sort -V | head -n1)" = "$1" ]; }

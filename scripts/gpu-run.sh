@@ -25,16 +25,27 @@ failed=0
 } >"$out/tests.txt" 2>&1 || failed=1
 grep 'test result' "$out/tests.txt"
 
+ceilings=$out/ceilings.json
+./ridgepoint ceilings --device cuda --output "$ceilings" >"$out/ceilings.txt" || failed=1
+cat "$out/ceilings.txt"
+python3 ceilings.py "$ceilings" "$out/ceilings-peers.md" || failed=1
+
 k=1,2,5,10,20,50,100,200,500,1000,2000
-./ridgepoint roofline --device cuda --kernel all --vector 1,4 --grid full,8x --k $k --quiet \
-    --output "$out/roofline.csv,$out/roofline.json" --plot "$out/roofline.svg" || failed=1
+sweep() {
+    ./ridgepoint roofline --device cuda --kernel all --vector 1,4 --grid full,8x --k $k --quiet \
+        --ceilings "$ceilings" "$@"
+}
+sweep --output "$out/roofline.csv,$out/roofline.json" --plot "$out/roofline.svg" \
+    --report "$out/roofline.html" || failed=1
+# The same again: what differs is noise.
+sweep --output "$out/again.csv" || failed=1
+./ridgepoint compare "$out/roofline.csv" "$out/again.csv" --tolerance 1% || failed=1
 python3 roofline.py "$out/roofline.csv" "$out/peers.md" || failed=1
 python3 examples.py examples "$out/examples.md" || failed=1
 
-./ridgepoint ceilings --device cuda --output "$out/ceilings.json" >"$out/ceilings.txt" || failed=1
-python3 ceilings.py "$out/ceilings.json" "$out/ceilings-peers.md" || failed=1
-./ridgepoint occupancy --device cuda --ceilings "$out/ceilings.json" \
-    --output "$out/occupancy.csv" --plot "$out/occupancy.svg" >"$out/occupancy.txt" || failed=1
+./ridgepoint occupancy --device cuda --ceilings "$ceilings" --kernel copy,scale,triad,read,fma \
+    --output "$out/occupancy.csv" --plot "$out/occupancy.svg" --report "$out/occupancy.html" \
+    >"$out/occupancy.txt" || failed=1
 
 ./ridgepoint roofline --device cuda --kernel all --dtype f32,f64 --vector 1,2,4 --k $k --quiet \
     --output "$out/variants.csv" || failed=1

@@ -125,6 +125,7 @@ fn every_ceiling_is_measured(device: &Device) -> Result<(), Failed> {
             "caches and shared memory",
             "arithmetic",
             "latencies",
+            "launches",
         ]
         .map(str::to_owned),
     )?;

@@ -4,7 +4,7 @@ mod support;
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, ExitStatus, Output, Stdio};
 use std::time::Duration;
 
 use nix::sys::signal::{Signal, kill};
@@ -249,28 +249,20 @@ fn a_disk_that_fills_up_keeps_the_rows_before() {
     assert!(whole >= 3, "{text}");
 }
 
-#[test]
-fn an_interrupt_leaves_a_valid_csv_with_the_rows_so_far() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let csv = folder.path().join("part.csv");
-    let json = folder.path().join("part.json");
-    let files = format!("{},{}", csv.display(), json.display());
+/// Starts a sweep of 5000 points, sends it a signal once it has written some rows, and gives how it
+/// ended and how many rows there are then.
+fn end_with(signal: Signal, csv: &Path, files: &str) -> (ExitStatus, usize) {
+    let degrees: Vec<String> = (1..=5000).map(|k| k.to_string()).collect();
     let mut child = Command::new(support::ridgepoint())
         .args([
-            "roofline", "--device", "cpu", "--n", "2^14", "--output", &files,
+            "roofline", "--device", "cpu", "--n", "2^14", "--output", files,
         ])
-        .args([
-            "--k",
-            &(1..=5000)
-                .map(|k| k.to_string())
-                .collect::<Vec<_>>()
-                .join(","),
-        ])
+        .args(["--k", &degrees.join(",")])
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .expect("the command starts");
-    let rows = || fs::read_to_string(&csv).map_or(0, |text| text.lines().count());
+    let rows = || fs::read_to_string(csv).map_or(0, |text| text.lines().count());
     for _ in 0..600 {
         if rows() > 3 {
             break;
@@ -278,14 +270,33 @@ fn an_interrupt_leaves_a_valid_csv_with_the_rows_so_far() {
         std::thread::sleep(Duration::from_millis(50));
     }
     let pid = Pid::from_raw(child.id().try_into().expect("a process id"));
-    kill(pid, Signal::SIGINT).expect("it runs");
+    kill(pid, signal).expect("it runs");
     let status = child.wait().expect("it ends");
+    (status, rows_by_name(csv, "k,gflops").lines().count())
+}
+
+#[test]
+fn an_interrupt_leaves_a_valid_csv_with_the_rows_so_far() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let csv = folder.path().join("part.csv");
+    let json = folder.path().join("part.json");
+    let files = format!("{},{}", csv.display(), json.display());
+    let (status, measured) = end_with(Signal::SIGINT, &csv, &files);
     assert_eq!(status.code(), Some(130));
-    let measured = rows_by_name(&csv, "k,gflops").lines().count();
     assert!((3..5000).contains(&measured), "{measured} rows");
     let parsed: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(&json).expect("there")).expect("JSON");
     assert_eq!(parsed["rows"].as_array().map(Vec::len), Some(measured));
+}
+
+#[test]
+fn a_killed_run_leaves_a_readable_csv() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let csv = folder.path().join("part.csv");
+    let files = csv.display().to_string();
+    let (status, measured) = end_with(Signal::SIGKILL, &csv, &files);
+    assert_eq!(status.code(), None, "killed");
+    assert!((3..5000).contains(&measured), "{measured} rows");
 }
 
 #[test]

@@ -166,11 +166,20 @@ fn an_occupancy_study_measures_every_point_and_names_the_knees() {
     let outputs = [at("a.csv"), at("a.json"), at("a.md")].join(",");
     let charts = [at("a.svg"), at("a.png")].join(",");
     let axes = [
-        "--n", "3000", "--block", "128,1024", "--ilp", "1,8", "--runs", "1",
+        "--kernel",
+        "copy,scale,triad,read,fma",
+        "--n",
+        "3000",
+        "--block",
+        "128,1024",
+        "--ilp",
+        "1,8",
+        "--runs",
+        "1",
     ];
     let files = ["--device", "cpu", "--output", &outputs, "--plot", &charts];
     let said = success(&ridgepoint(&[&["occupancy"], &axes[..], &files].concat()));
-    for kernel in ["copy", "fma"] {
+    for kernel in ["copy", "scale", "triad", "read", "fma"] {
         assert!(said.contains(&format!("{kernel}: ")), "{said}");
     }
     assert!(
@@ -186,10 +195,10 @@ fn an_occupancy_study_measures_every_point_and_names_the_knees() {
         );
         let number = |name: &str| cell(row, name).parse::<f64>().expect("a number");
         let ilp = number("ilp");
-        let bytes = if cell(row, "kernel") == "copy" {
-            16.0
-        } else {
-            1.0
+        let bytes = match cell(row, "kernel") {
+            "fma" => 1.0,
+            "triad" => 32.0,
+            _ => 16.0,
         };
         let threads = number("resident_blocks") * number("block");
         assert_eq!(number("in_flight_provided"), threads * ilp * bytes);
@@ -198,8 +207,8 @@ fn an_occupancy_study_measures_every_point_and_names_the_knees() {
     let full = |row: &&Vec<(String, String)>| cell(row, "occupancy_percent") == "100.00";
     assert_eq!(
         rows.iter().filter(full).count(),
-        6,
-        "copies of 8 in flight take 48 registers"
+        14,
+        "what writes with 8 in flight takes 48 registers"
     );
     let json: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(at("a.json")).expect("written")).expect("JSON");
@@ -224,6 +233,7 @@ fn points_that_cannot_run_are_refused_before_anything_is_measured() {
         (["--ilp", "3"], "there are 1, 2, 4 and 8"),
         (["--block", "2048"], "a block of 2048 threads"),
         (["--n", "3"], "at least 4 needed"),
+        (["--block", "100"], "whole warps of 32"),
     ] {
         let output = "/dev/null";
         let common = ["occupancy", "--device", "cpu", "--output", output];
@@ -235,4 +245,110 @@ fn points_that_cannot_run_are_refused_before_anything_is_measured() {
             text(&refused.stderr)
         );
     }
+}
+
+/// A row of a run: a kernel, its median time and its deviation.
+fn run_csv(folder: &Path, name: &str, rows: &[(&str, f64, f64)]) -> String {
+    let path = folder.join(name);
+    let row = |(kernel, ms, rms): &(&str, f64, f64)| format!("{kernel},256,{ms},{rms},10\n");
+    let rows: String = rows.iter().map(row).collect();
+    fs::write(
+        &path,
+        format!("kernel,block,median_ms,rms_percent,samples\n{rows}"),
+    )
+    .expect("writable");
+    path.display().to_string()
+}
+
+#[test]
+fn a_regression_outside_the_noise_ends_with_1() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let csv = |name, rows: &[(&str, f64, f64)]| run_csv(folder.path(), name, rows);
+    let before = csv("a.csv", &[("copy", 1.0, 0.1), ("fma", 2.0, 5.0)]);
+    let same = csv("b.csv", &[("copy", 1.01, 0.1), ("fma", 2.08, 5.0)]);
+    let slower = csv("c.csv", &[("copy", 1.05, 0.1), ("fma", 1.5, 0.1)]);
+    let said = success(&ridgepoint(&["compare", &before, &same]));
+    assert!(said.contains("2 rows: 2 as fast as before"), "{said}");
+    let output = ridgepoint(&["compare", &before, &slower, "--tolerance", "3%"]);
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stdout);
+    assert!(
+        said.contains("kernel copy, block 256") && said.contains("+5.00 %"),
+        "{said}"
+    );
+    assert!(said.contains("1 faster, 1 slower"), "{said}");
+    success(&ridgepoint(&[
+        "compare",
+        &before,
+        &slower,
+        "--tolerance",
+        "6",
+    ]));
+    let missing = ridgepoint(&["compare", &before, &csv("d.csv", &[("copy", 1.0, 0.1)])]);
+    assert!(text(&missing.stdout).contains("only before: kernel fma"));
+    assert_eq!(missing.status.code(), Some(1));
+    let none = ridgepoint(&["compare", &before, "/nonexistent.csv"]);
+    assert!(text(&none.stderr).contains("cannot read /nonexistent.csv"));
+}
+
+#[test]
+fn files_of_several_runs_are_merged_without_what_a_full_disk_cut_off() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let csv = |name, rows: &[(&str, f64, f64)]| run_csv(folder.path(), name, rows);
+    let first = csv("a.csv", &[("copy", 1.0, 0.1), ("fma", 2.0, 0.1)]);
+    let second = csv("b.csv", &[("copy", 1.1, 0.1)]);
+    let cut = fs::read_to_string(&second).expect("written") + "fma,25";
+    fs::write(&second, cut).expect("writable");
+    let output = folder.path().join("all.csv").display().to_string();
+    let said = success(&ridgepoint(&[
+        "merge", &first, &second, "--output", &output,
+    ]));
+    assert!(said.contains("3 rows"), "{said}");
+    assert_eq!(rows(Path::new(&output)).len(), 3);
+    fs::write(&second, "kernel,median_ms,rms_percent\ncopy,1,0\n").expect("writable");
+    let refused = ridgepoint(&["merge", &first, &second, "--output", &output]);
+    assert!(
+        text(&refused.stderr).contains("no block, no samples"),
+        "{}",
+        text(&refused.stderr)
+    );
+}
+
+#[test]
+fn a_run_compares_itself_with_a_baseline() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let (first, second, fast) = (at("first.csv"), at("second.csv"), at("fast.csv"));
+    let run = [
+        "roofline", "--device", "cpu", "--n", "1000", "--k", "1,50", "--output",
+    ];
+    success(&ridgepoint(&[&run[..], &[&first]].concat()));
+    let lenient = ["--baseline", &first, "--tolerance", "100000"];
+    success(&ridgepoint(&[&run[..], &[&second], &lenient].concat()));
+
+    // A baseline that was a thousand times as fast.
+    let mut reader = csv::Reader::from_path(&first).expect("a CSV");
+    let header = reader.headers().expect("a header").clone();
+    let mut writer = csv::Writer::from_path(&fast).expect("writable");
+    writer.write_record(&header).expect("writable");
+    for row in reader.records() {
+        let row = row.expect("a row");
+        let cells = header
+            .iter()
+            .zip(row.iter())
+            .map(|(name, cell)| match name {
+                "median_ms" => format!("{:.9}", cell.parse::<f64>().expect("a number") / 1000.0),
+                "rms_percent" => "0.1".to_owned(),
+                _ => cell.to_owned(),
+            });
+        writer.write_record(cells).expect("writable");
+    }
+    writer.flush().expect("writable");
+    let output = ridgepoint(&[&run[..], &[&second], &["--baseline", &fast]].concat());
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert!(
+        text(&output.stderr).contains("2 rows are slower"),
+        "{}",
+        text(&output.stderr)
+    );
 }

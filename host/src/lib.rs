@@ -6,6 +6,7 @@
 //! what a program needs to launch and time kernels of its own.
 //!
 //! * [`ceilings`]: what a device does at most, measured
+//! * [`compare`]: two runs side by side
 //! * [`driver`]: GPUs and the emulator behind one set of safe types
 //! * [`kernels`]: the embedded kernels' registers, occupancy and code, without a GPU
 //! * [`measure`]: timing and statistics
@@ -20,6 +21,8 @@
 pub mod ceilings;
 #[cfg(feature = "cli")]
 pub mod cli;
+#[cfg(feature = "cli")]
+pub mod compare;
 pub mod driver;
 #[cfg(feature = "cli")]
 pub mod kernels;

@@ -5,7 +5,7 @@ use kernels_gpu::ceilings::chains::{
     AddMulF32, Exp2F32, FmaBf16x2, FmaF16x2, FmaF32, FmaF64, LANES, LINE, MadI32, Measured, Variant,
 };
 
-use super::bench::{Bench, Timed, highest};
+use super::bench::{Bench, Timed, clock_of, highest};
 use super::{BenchError, Ceiling, Quantity};
 use crate::driver::Shape;
 
@@ -39,9 +39,9 @@ fn rate<O: Measured>(bench: &Bench<'_>, quantity: Quantity) -> Result<Option<Cei
     let steps = threads * f64::from(LINE) * f64::from(bench.effort.lines);
     let mut ceilings = Vec::new();
     for variant in O::VARIANTS {
-        let (timed, [cycles, seconds]) = run(bench, variant, shape)?;
+        let (timed, counters) = run(bench, variant, shape)?;
         ceilings.push(Ceiling {
-            clock_hz: (seconds > 0.0).then(|| cycles / seconds),
+            clock_hz: clock_of(counters),
             ..timed.rate(quantity, steps * O::OPERATIONS, bench)
         });
     }
@@ -56,24 +56,18 @@ fn latency<O: Measured>(
     let Some(variant) = O::VARIANTS.iter().find(|variant| variant.chains == 1) else {
         return Ok(None);
     };
-    let (timed, [cycles, seconds]) = run(bench, variant, Shape::blocks(1, WARP))?;
+    let (timed, counters) = run(bench, variant, Shape::blocks(1, WARP))?;
     let steps = f64::from(LINE) * f64::from(bench.effort.lines);
-    Ok(Some(Ceiling {
-        clock_hz: (seconds > 0.0).then(|| cycles / seconds),
-        cycles: Some(cycles / steps),
-        ..timed.with(quantity, seconds / steps)
-    }))
+    Ok(Some(timed.latency(quantity, counters, steps, bench)))
 }
 
-/// Times a launch and checks what each thread wrote; also cycles and seconds of its first block, by
-/// the device's own counters.
+/// Times a launch and checks what each thread wrote; also cycles and nanoseconds of its first block,
+/// by the device's own counters.
 pub(crate) fn run<O: Measured>(
     bench: &Bench<'_>,
     variant: &Variant<O>,
     shape: Shape,
-) -> Result<(Timed, [f64; 2]), BenchError> {
-    const NANOSECONDS: f64 = 1e9;
-
+) -> Result<(Timed, [u64; 2]), BenchError> {
     let lines = bench.effort.lines;
     let blocks = shape.grid[0] as usize;
     let threads = blocks * shape.block_threads() as usize;
@@ -98,6 +92,5 @@ pub(crate) fn run<O: Measured>(
     if let Some((actual, expected)) = wrong {
         timed.check("the sum of a thread's chains", actual, expected)?;
     }
-    let [cycles, nanoseconds] = clocks.to_vec()?[0];
-    Ok((timed, [cycles as f64, nanoseconds as f64 / NANOSECONDS]))
+    Ok((timed, clocks.to_vec()?[0]))
 }

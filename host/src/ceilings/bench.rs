@@ -2,9 +2,10 @@
 
 use cuda_std::launch::{Entry, Signature};
 
-use super::{Ceiling, Quantity, Unit};
+use super::{Ceiling, Quantity};
 use crate::driver::{Device, DriverError, Shape, Stream};
 use crate::measure::{self, Runs, Summary};
+use crate::study::StudyError;
 
 /// How much work the launches have, and how many there are.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +20,8 @@ pub struct Effort {
     pub loads: u32,
     /// Bytes that a sweep over the caches reads for each size.
     pub cache_bytes: u64,
+    /// Launches, and barriers, of which one takes too little time to be measured.
+    pub launches: u32,
 }
 
 impl Effort {
@@ -32,6 +35,7 @@ impl Effort {
                 lines: 2,
                 loads: 2000,
                 cache_bytes: 1 << 20,
+                launches: 20,
             }
         } else {
             Effort {
@@ -40,6 +44,7 @@ impl Effort {
                 lines: 1000,
                 loads: 100_000,
                 cache_bytes: 4 << 30,
+                launches: 1000,
             }
         }
     }
@@ -71,6 +76,9 @@ pub enum BenchError {
         /// How much it takes.
         least: u64,
     },
+    /// Launches could not be timed.
+    #[error("launches: {0}")]
+    Launches(Box<StudyError>),
     /// The driver's error.
     #[error(transparent)]
     Driver(#[from] DriverError),
@@ -131,16 +139,23 @@ impl<'d> Bench<'d> {
         // SAFETY: the caller's contract.
         let samples =
             unsafe { measure::time(&prepared, &self.stream, arguments, self.effort.runs) }?;
-        let time = Summary::of(&samples).ok_or(BenchError::TooLittle {
+        self.timed(entry.name, shape, &samples)
+    }
+
+    /// The statistics of a launch's times.
+    pub(crate) fn timed(
+        &self,
+        name: &str,
+        shape: Shape,
+        samples: &[f64],
+    ) -> Result<Timed, BenchError> {
+        let time = Summary::of(samples).ok_or(BenchError::TooLittle {
             what: "timed launches",
             actual: 0,
             least: 1,
         })?;
         Ok(Timed {
-            variant: format!(
-                "{}, {} blocks of {}",
-                entry.name, shape.grid[0], shape.block[0]
-            ),
+            variant: format!("{name}, {} blocks of {}", shape.grid[0], shape.block[0]),
             time,
             device: self.device.facts().name.clone(),
         })
@@ -157,9 +172,30 @@ impl Timed {
         }
     }
 
+    /// The ceiling of a latency: a thread did `count` of something one after the other, while the
+    /// device counted cycles and nanoseconds.
+    pub(crate) fn latency(
+        self,
+        quantity: Quantity,
+        counters: [u64; 2],
+        count: f64,
+        bench: &Bench<'_>,
+    ) -> Ceiling {
+        /// The emulator's cycles are nanoseconds.
+        const EMULATED_HZ: f64 = 1e9;
+        let cycles = counters[0] as f64 / count;
+        let clock_hz = clock_of(counters);
+        let gpu = bench.device.facts().gpu.as_ref();
+        let highest = gpu.map_or(EMULATED_HZ, |gpu| gpu.clock_hz);
+        Ceiling {
+            clock_hz,
+            cycles: Some(cycles),
+            ..self.with(quantity, cycles / clock_hz.unwrap_or(highest))
+        }
+    }
+
     /// A ceiling with this value and nothing else known.
-    pub(crate) fn with(self, quantity: Quantity, value: f64) -> Ceiling {
-        debug_assert!(quantity.unit() == Unit::Seconds || value == 0.0);
+    fn with(self, quantity: Quantity, value: f64) -> Ceiling {
         Ceiling {
             quantity,
             unit: quantity.unit(),
@@ -167,7 +203,7 @@ impl Timed {
             datasheet: None,
             variant: self.variant,
             median_ms: self.time.median,
-            rms_percent: self.time.rms_percent,
+            rms_percent: Some(self.time.rms_percent),
             clock_hz: None,
             cycles: None,
             device: self.device,
@@ -191,6 +227,14 @@ impl Timed {
             expected: format!("{expected:?}"),
         })
     }
+}
+
+/// The clock that made so many cycles in so many nanoseconds, where these are enough: the counter of
+/// the latter may tick once a microsecond.
+pub(crate) fn clock_of([cycles, nanoseconds]: [u64; 2]) -> Option<f64> {
+    const LEAST_NS: u64 = 20_000;
+    const NANOSECONDS: f64 = 1e9;
+    (nanoseconds >= LEAST_NS).then(|| cycles as f64 / nanoseconds as f64 * NANOSECONDS)
 }
 
 /// The ceiling with the greatest value.

@@ -64,8 +64,6 @@ fn time(
     entry: Entry<chase>,
     next: &[u32],
 ) -> Result<Ceiling, BenchError> {
-    const NANOSECONDS: f64 = 1e9;
-
     let loads = bench.effort.loads;
     let buffer = bench.device.buffer_from(next)?;
     let mut out = bench.device.buffer_filled(3, 0u64)?;
@@ -81,12 +79,10 @@ fn time(
     let [cycles, nanoseconds, at] = out.to_vec()?[..] else {
         unreachable!("three words");
     };
-    let end = (0..loads).fold(0, |at, _| next[at as usize]);
+    // Each launch goes on where the one before has ended.
+    let runs = bench.effort.runs;
+    let all = u64::from(loads) * u64::from(runs.warmup + runs.timed);
+    let end = (0..all).fold(0, |at, _| next[at as usize]);
     timed.check("the element that the chase ends at", at, u64::from(end))?;
-    let (cycles, seconds) = (cycles as f64, nanoseconds as f64 / NANOSECONDS);
-    Ok(Ceiling {
-        clock_hz: (seconds > 0.0).then(|| cycles / seconds),
-        cycles: Some(cycles / f64::from(loads)),
-        ..timed.with(quantity, seconds / f64::from(loads))
-    })
+    Ok(timed.latency(quantity, [cycles, nanoseconds], f64::from(loads), bench))
 }

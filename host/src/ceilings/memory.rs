@@ -17,84 +17,140 @@ const BLOCK: u32 = 256;
 /// Blocks a multiprocessor; `None` is as many as take one tile each.
 const GRIDS: [Option<u32>; 4] = [None, Some(8), Some(16), Some(32)];
 
-const ELEMENTS: u64 = size_of::<Vector>() as u64 / size_of::<f32>() as u64;
+/// Vectors that a thread has in flight.
+pub(crate) const UNROLLS: [u32; 4] = [1, 2, 4, 8];
 
-/// Kernels that differ in how many vectors a thread has in flight.
-type Variants<S> = [(u32, Entry<S>); 4];
+/// What is done with the arrays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Task {
+    Read,
+    Write,
+    Copy,
+    Scale,
+    Triad,
+}
 
-macro_rules! variants {
-    ($u1:ident $u2:ident $u4:ident $u8:ident) => {
-        [
-            (1, $u1::entry()),
-            (2, $u2::entry().with_signature::<$u1>()),
-            (4, $u4::entry().with_signature::<$u1>()),
-            (8, $u8::entry().with_signature::<$u1>()),
-        ]
+impl Task {
+    const ALL: [Task; 5] = [
+        Task::Read,
+        Task::Write,
+        Task::Copy,
+        Task::Scale,
+        Task::Triad,
+    ];
+
+    pub(crate) fn quantity(self) -> Quantity {
+        match self {
+            Task::Read => Quantity::MemoryRead,
+            Task::Write => Quantity::MemoryWrite,
+            Task::Copy => Quantity::MemoryCopy,
+            Task::Scale => Quantity::MemoryScale,
+            Task::Triad => Quantity::MemoryTriad,
+        }
+    }
+
+    /// Arrays that are read, and arrays that are written.
+    pub(crate) fn arrays(self) -> (u32, u32) {
+        match self {
+            Task::Read => (1, 0),
+            Task::Write => (0, 1),
+            Task::Copy | Task::Scale => (1, 1),
+            Task::Triad => (2, 1),
+        }
+    }
+}
+
+macro_rules! variant {
+    ($unroll:expr; $u1:ident $u2:ident $u4:ident $u8:ident) => {
+        match $unroll {
+            1 => $u1::entry(),
+            2 => $u2::entry().with_signature::<$u1>(),
+            4 => $u4::entry().with_signature::<$u1>(),
+            _ => $u8::entry().with_signature::<$u1>(),
+        }
     };
 }
 
-pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Ceiling>, BenchError> {
-    use Quantity::*;
-
-    let mut arrays = Arrays::new(bench)?;
-    let n = arrays.vectors as usize * ELEMENTS as usize;
-    let plain = wrapping_sum(n, pattern);
-    let scaled = wrapping_sum(n, |i| FACTOR * pattern(i));
-    let combined = wrapping_sum(n, |i| FACTOR.mul_add(pattern(i), pattern(i)));
-
-    let writes = variants!(write_u1 write_u2 write_u4 write_u8);
-    let reads = variants!(read_u1 read_u2 read_u4 read_u8);
-    let copies = variants!(copy_u1 copy_u2 copy_u4 copy_u8);
-    let scales = variants!(scale_u1 scale_u2 scale_u4 scale_u8);
-    let triads = variants!(triad_u1 triad_u2 triad_u4 triad_u8);
-    let bytes = |arrays: u32| f64::from(arrays) * n as f64 * size_of::<f32>() as f64;
-    let best = [
-        arrays.read(bench, &reads, plain, bytes(1))?,
-        arrays.put(bench, MemoryWrite, bytes(1), &writes, plain, |it| {
-            (it.y.slice_mut(), it.vectors)
-        })?,
-        arrays.put(bench, MemoryCopy, bytes(2), &copies, plain, |it| {
-            (it.x.slice(), it.y.slice_mut())
-        })?,
-        arrays.put(bench, MemoryScale, bytes(2), &scales, scaled, |it| {
-            (it.x.slice(), it.y.slice_mut(), FACTOR)
-        })?,
-        arrays.put(bench, MemoryTriad, bytes(3), &triads, combined, |it| {
-            (it.x.slice(), it.z.slice(), it.y.slice_mut(), FACTOR)
-        })?,
-    ];
-    Ok(best.into_iter().flatten().collect())
+fn writes(unroll: u32) -> Entry<write_u1> {
+    variant!(unroll; write_u1 write_u2 write_u4 write_u8)
 }
 
-/// The arrays of all kernels. `x` and `z` hold the pattern.
+fn reads(unroll: u32) -> Entry<read_u1> {
+    variant!(unroll; read_u1 read_u2 read_u4 read_u8)
+}
+
+fn copies(unroll: u32) -> Entry<copy_u1> {
+    variant!(unroll; copy_u1 copy_u2 copy_u4 copy_u8)
+}
+
+fn scales(unroll: u32) -> Entry<scale_u1> {
+    variant!(unroll; scale_u1 scale_u2 scale_u4 scale_u8)
+}
+
+fn triads(unroll: u32) -> Entry<triad_u1> {
+    variant!(unroll; triad_u1 triad_u2 triad_u4 triad_u8)
+}
+
+/// The name of the kernel of a task. `unroll` is one of [`UNROLLS`].
+pub(crate) fn kernel_name(task: Task, unroll: u32) -> &'static str {
+    match task {
+        Task::Read => reads(unroll).name,
+        Task::Write => writes(unroll).name,
+        Task::Copy => copies(unroll).name,
+        Task::Scale => scales(unroll).name,
+        Task::Triad => triads(unroll).name,
+    }
+}
+
+pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Ceiling>, BenchError> {
+    let mut arrays = Arrays::new(bench)?;
+    let mut found = Vec::new();
+    for task in Task::ALL {
+        let mut ceilings = Vec::new();
+        for unroll in UNROLLS {
+            for grid in GRIDS {
+                let shape = shape(bench, grid, unroll, arrays.vectors);
+                let timed = arrays.time(bench, task, unroll, shape)?;
+                ceilings.push(timed.rate(task.quantity(), arrays.bytes(task), bench));
+            }
+        }
+        found.extend(highest(ceilings));
+    }
+    Ok(found)
+}
+
+/// The arrays of all tasks. `x` and `z` hold the pattern.
 pub(crate) struct Arrays {
     pub(crate) vectors: u64,
-    pub(crate) x: Buffer<Vector>,
+    x: Buffer<Vector>,
     z: Buffer<Vector>,
-    pub(crate) y: Buffer<Vector>,
+    y: Buffer<Vector>,
     sums: Buffer<u32>,
+    /// The wrapping sums of the words of `x`, of `x` scaled, and of `x` and `z` combined.
+    plain: u32,
+    scaled: u32,
+    combined: u32,
 }
 
 impl Arrays {
     pub(crate) fn new(bench: &Bench<'_>) -> Result<Arrays, BenchError> {
+        const ELEMENTS: u64 = size_of::<Vector>() as u64 / size_of::<f32>() as u64;
         let vectors = bench.effort.elements / ELEMENTS;
-        let warps = GRIDS.iter().map(|&grid| {
-            let shape = shape(bench, grid, 1, vectors);
-            shape.grid[0] * u64::from(BLOCK / WARP)
-        });
+        let n = (vectors * ELEMENTS) as usize;
         let empty = |len: u64| bench.device.buffer_filled(len as usize, [f32::NAN; 4]);
         let mut arrays = Arrays {
             vectors,
             x: empty(vectors)?,
             z: empty(vectors)?,
             y: empty(vectors)?,
-            sums: bench
-                .device
-                .buffer_filled(warps.max().unwrap_or(0) as usize, 0)?,
+            sums: bench.device.buffer_filled(0, 0)?,
+            plain: wrapping_sum(n, pattern),
+            scaled: wrapping_sum(n, |i| FACTOR * pattern(i)),
+            combined: wrapping_sum(n, |i| FACTOR.mul_add(pattern(i), pattern(i))),
         };
         let prepared = bench
             .device
-            .prepare(write_u1::entry(), shape(bench, None, 1, vectors))?;
+            .prepare(writes(1), shape(bench, None, 1, vectors))?;
         for array in [&mut arrays.x, &mut arrays.z] {
             // SAFETY: the array has so many vectors, aligned as device allocations are, and lives
             // until the stream is synchronised.
@@ -104,76 +160,90 @@ impl Arrays {
         Ok(arrays)
     }
 
-    /// The fastest launch that reads `x`.
-    fn read(
-        &mut self,
-        bench: &Bench<'_>,
-        variants: &Variants<read_u1>,
-        expected: u32,
-        bytes: f64,
-    ) -> Result<Option<Ceiling>, BenchError> {
-        let mut ceilings = Vec::new();
-        for (entry, shape) in launches(bench, variants, self.vectors) {
-            self.sums.poison()?;
-            // SAFETY: sums has a place for each warp of the largest grid; blocks are whole warps.
-            let timed =
-                unsafe { bench.time(entry, shape, &(self.x.slice(), self.sums.slice_mut())) }?;
-            timed.check("the sum of the words", sum_of(&self.sums, shape)?, expected)?;
-            ceilings.push(timed.rate(Quantity::MemoryRead, bytes, bench));
-        }
-        Ok(highest(ceilings))
+    /// Bytes that a task moves.
+    pub(crate) fn bytes(&self, task: Task) -> f64 {
+        let (read, written) = task.arrays();
+        f64::from(read + written) * self.vectors as f64 * size_of::<Vector>() as f64
     }
 
-    /// The fastest launch that writes `y`, the words of which should add up to `expected`.
+    /// Times a task and checks what it wrote. `unroll` is one of [`UNROLLS`], and blocks are whole
+    /// warps where the task reads.
+    pub(crate) fn time(
+        &mut self,
+        bench: &Bench<'_>,
+        task: Task,
+        unroll: u32,
+        shape: Shape,
+    ) -> Result<Timed, BenchError> {
+        let (plain, scaled, combined) = (self.plain, self.scaled, self.combined);
+        match task {
+            Task::Read => self.read(bench, unroll, shape),
+            Task::Write => self.put(bench, writes(unroll), shape, plain, |it| {
+                (it.y.slice_mut(), it.vectors)
+            }),
+            Task::Copy => self.put(bench, copies(unroll), shape, plain, |it| {
+                (it.x.slice(), it.y.slice_mut())
+            }),
+            Task::Scale => self.put(bench, scales(unroll), shape, scaled, |it| {
+                (it.x.slice(), it.y.slice_mut(), FACTOR)
+            }),
+            Task::Triad => self.put(bench, triads(unroll), shape, combined, |it| {
+                (it.x.slice(), it.z.slice(), it.y.slice_mut(), FACTOR)
+            }),
+        }
+    }
+
+    fn read(&mut self, bench: &Bench<'_>, unroll: u32, shape: Shape) -> Result<Timed, BenchError> {
+        self.room_for_sums(bench, shape)?;
+        let arguments = (self.x.slice(), self.sums.slice_mut());
+        // SAFETY: sums has a place for each warp, and blocks are whole warps.
+        let timed = unsafe { bench.time(reads(unroll), shape, &arguments) }?;
+        timed.check("the sum of the words", self.sum()?, self.plain)?;
+        Ok(timed)
+    }
+
+    /// A launch that writes `y`, the words of which should add up to `expected`.
     fn put<S: Signature>(
         &mut self,
         bench: &Bench<'_>,
-        quantity: Quantity,
-        bytes: f64,
-        variants: &Variants<S>,
+        entry: Entry<S>,
+        shape: Shape,
         expected: u32,
         arguments: fn(&mut Arrays) -> S::Arguments<'_>,
-    ) -> Result<Option<Ceiling>, BenchError> {
-        let mut ceilings = Vec::new();
-        for (entry, shape) in launches(bench, variants, self.vectors) {
-            self.y.poison()?;
-            // SAFETY: the arrays have the same length, are apart, and are aligned as device
-            // allocations are.
-            let timed = unsafe { bench.time(entry, shape, &arguments(self)) }?;
-            self.check(bench, &timed, expected)?;
-            ceilings.push(timed.rate(quantity, bytes, bench));
-        }
-        Ok(highest(ceilings))
+    ) -> Result<Timed, BenchError> {
+        self.y.poison()?;
+        // SAFETY: the arrays have the same length, are apart, and are aligned as device allocations
+        // are.
+        let timed = unsafe { bench.time(entry, shape, &arguments(self)) }?;
+        timed.check("the sum of the words", self.sum_of_y(bench)?, expected)?;
+        Ok(timed)
     }
 
-    /// Fails where the words of `y` do not add up to `expected`. The kernel that adds them is one of
-    /// those that `read` checks.
-    pub(crate) fn check(
-        &mut self,
-        bench: &Bench<'_>,
-        timed: &Timed,
-        expected: u32,
-    ) -> Result<(), BenchError> {
+    /// Adds up the words of `y`, with a kernel that is checked when it reads `x`.
+    fn sum_of_y(&mut self, bench: &Bench<'_>) -> Result<u32, BenchError> {
         let shape = shape(bench, Some(8), 1, self.vectors);
-        let prepared = bench.device.prepare(read_u1::entry(), shape)?;
-        self.sums.poison()?;
+        self.room_for_sums(bench, shape)?;
+        let prepared = bench.device.prepare(reads(1), shape)?;
         // SAFETY: as in `read`.
         unsafe { prepared.launch(&bench.stream, &(self.y.slice(), self.sums.slice_mut())) }?;
         bench.stream.synchronize()?;
-        timed.check("the sum of the words", sum_of(&self.sums, shape)?, expected)
+        self.sum()
     }
-}
 
-/// Every variant with every grid.
-fn launches<S: Signature>(
-    bench: &Bench<'_>,
-    variants: &Variants<S>,
-    vectors: u64,
-) -> Vec<(Entry<S>, Shape)> {
-    let of_variant = |&(unroll, entry): &(u32, Entry<S>)| {
-        GRIDS.map(|grid| (entry, shape(bench, grid, unroll, vectors)))
-    };
-    variants.iter().flat_map(of_variant).collect()
+    /// A place for each warp of a launch, none of them written.
+    fn room_for_sums(&mut self, bench: &Bench<'_>, shape: Shape) -> Result<(), BenchError> {
+        let warps = shape.grid[0] * shape.block_threads() / u64::from(WARP);
+        if self.sums.len() as u64 != warps {
+            self.sums = bench.device.buffer_filled(warps as usize, 0)?;
+        }
+        self.sums.poison()?;
+        Ok(())
+    }
+
+    /// The wrapping sum of what the warps wrote.
+    fn sum(&self) -> Result<u32, BenchError> {
+        Ok(self.sums.to_vec()?.into_iter().fold(0, u32::wrapping_add))
+    }
 }
 
 fn shape(bench: &Bench<'_>, grid: Option<u32>, unroll: u32, vectors: u64) -> Shape {
@@ -186,16 +256,8 @@ fn shape(bench: &Bench<'_>, grid: Option<u32>, unroll: u32, vectors: u64) -> Sha
     }
 }
 
-/// The wrapping sum of what the launch's warps wrote.
-fn sum_of(sums: &Buffer<u32>, shape: Shape) -> Result<u32, BenchError> {
-    let warps = shape.grid[0] * shape.block_threads() / u64::from(WARP);
-    let mut of_warps = vec![0; warps as usize];
-    sums.read(0, &mut of_warps)?;
-    Ok(of_warps.into_iter().fold(0, u32::wrapping_add))
-}
-
 /// The wrapping sum of the words of `n` elements, on all cores of the host.
-pub(crate) fn wrapping_sum(n: usize, element: impl Fn(usize) -> f32 + Sync) -> u32 {
+fn wrapping_sum(n: usize, element: impl Fn(usize) -> f32 + Sync) -> u32 {
     let cores = simt::cores();
     let part = n.div_ceil(cores);
     let sum = |core: usize| {

@@ -8,6 +8,7 @@ pub(crate) mod arithmetic;
 pub(crate) mod bench;
 mod caches;
 mod latency;
+mod launches;
 pub(crate) mod memory;
 mod quantity;
 mod store;
@@ -37,8 +38,8 @@ pub struct Ceiling {
     pub variant: String,
     /// Median of the launch's times.
     pub median_ms: f64,
-    /// Population standard deviation of the times, percent of their mean.
-    pub rms_percent: f64,
+    /// Population standard deviation of the times, percent of their mean, where it is known.
+    pub rms_percent: Option<f64>,
     /// The multiprocessors' clock meanwhile, from the device's own counters, where they were read.
     pub clock_hz: Option<f64>,
     /// Cycles of that clock, for a latency.
@@ -103,6 +104,8 @@ impl Ceilings {
         ceilings.extend(arithmetic::measure(&bench)?);
         progress("latencies");
         ceilings.extend(latency::measure(&bench)?);
+        progress("launches");
+        ceilings.extend(launches::measure(&bench)?);
         Ok(Ceilings {
             key: Key::of(device.facts()),
             emulated: device.facts().is_emulated(),

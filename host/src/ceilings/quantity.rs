@@ -55,6 +55,14 @@ pub enum Quantity {
     FmaF16x2Latency,
     /// An operation of [`Quantity::Exp2F32`] that waits for the one before.
     Exp2F32Latency,
+    /// The host's part of a launch that nobody waits for.
+    LaunchEnqueue,
+    /// A launch until the host knows that it is done.
+    LaunchAndWait,
+    /// A launch that is a node of a graph: the device's time.
+    GraphNode,
+    /// A barrier of all threads of a grid, a block on each multiprocessor.
+    GridBarrier,
 }
 
 /// The unit of a [`Quantity`].
@@ -76,7 +84,7 @@ pub enum Unit {
 
 impl Quantity {
     /// Every quantity, in the order of tables.
-    pub const ALL: [Quantity; 23] = [
+    pub const ALL: [Quantity; 27] = [
         Quantity::MemoryRead,
         Quantity::MemoryWrite,
         Quantity::MemoryCopy,
@@ -100,6 +108,10 @@ impl Quantity {
         Quantity::FmaF64Latency,
         Quantity::FmaF16x2Latency,
         Quantity::Exp2F32Latency,
+        Quantity::LaunchEnqueue,
+        Quantity::LaunchAndWait,
+        Quantity::GraphNode,
+        Quantity::GridBarrier,
     ];
 
     /// The name in tables.
@@ -128,6 +140,10 @@ impl Quantity {
             Quantity::FmaF64Latency => "f64 fma latency",
             Quantity::FmaF16x2Latency => "f16x2 fma latency",
             Quantity::Exp2F32Latency => "f32 exp2 latency",
+            Quantity::LaunchEnqueue => "launch, enqueue",
+            Quantity::LaunchAndWait => "launch and wait",
+            Quantity::GraphNode => "graph node",
+            Quantity::GridBarrier => "grid barrier",
         }
     }
 
@@ -193,7 +209,8 @@ impl Unit {
     /// A value for people, such as `4.23 TB/s` or `561 ns`.
     pub fn text(self, value: f64) -> String {
         match self {
-            Unit::Seconds => format!("{:.1} ns", value * 1e9),
+            Unit::Seconds if value < 1e-6 => format!("{:.1} ns", value * 1e9),
+            Unit::Seconds => format!("{:.2} us", value * 1e6),
             Unit::BytesPerSec => rate(value, "B/s"),
             Unit::FlopsPerSec => rate(value, "FLOP/s"),
             Unit::OpsPerSec => rate(value, "op/s"),

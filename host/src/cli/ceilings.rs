@@ -48,7 +48,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     effort.elements = arguments.n.unwrap_or(effort.elements);
     effort.runs.timed = arguments.runs.unwrap_or(effort.runs.timed);
     let outputs: Vec<PathBuf> = arguments.output.iter().cloned().collect();
-    let console = Console::new(target(false, &outputs), 4);
+    let console = Console::new(target(false, &outputs), 5);
 
     let ceilings = Ceilings::measure(&device, &effort, |step| {
         console.begin(step.to_owned());

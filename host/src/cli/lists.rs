@@ -51,8 +51,14 @@ impl Dtype {
 /// `--kernel` of an occupancy study
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Study {
-    /// y = x: bound by memory.
+    /// y = x: bound by memory, as the three below.
     Copy,
+    /// y = a x.
+    Scale,
+    /// y = x + a z, of each element.
+    Triad,
+    /// The sum of x: a reduction.
+    Read,
     /// Chains of fused multiply-adds of f32: bound by arithmetic.
     Fma,
 }
@@ -61,6 +67,9 @@ impl From<Study> for Studied {
     fn from(study: Study) -> Studied {
         match study {
             Study::Copy => Studied::Copy,
+            Study::Scale => Studied::Scale,
+            Study::Triad => Studied::Triad,
+            Study::Read => Studied::Read,
             Study::Fma => Studied::Fma,
         }
     }

@@ -3,6 +3,7 @@
 mod ceilings;
 mod charts;
 mod check;
+mod compare;
 mod console;
 mod device;
 mod dispatch;
@@ -15,6 +16,7 @@ mod output;
 mod pipeline;
 mod power;
 mod roofline;
+mod several;
 mod study;
 mod tracing;
 
@@ -57,6 +59,10 @@ enum Command {
     Kernels(kernels::Arguments),
     /// Test kernels on the emulator with every access checked: races, divergence, bounds.
     Check(check::Arguments),
+    /// Compare the rows of two runs; ends with 1 where one became slower by more than the noise.
+    Compare(compare::Arguments),
+    /// Put the rows of several files into one.
+    Merge(compare::MergeArguments),
     /// Show what devices there are, or why there is none.
     Device,
     /// Write a package with a kernel, a program that launches it, and a test.
@@ -128,6 +134,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Occupancy(arguments) => occupancy::run(&arguments),
         Command::Kernels(arguments) => kernels::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
+        Command::Compare(arguments) => compare::run(&arguments),
+        Command::Merge(arguments) => compare::run_merge(&arguments),
         Command::Device => device::run(),
         Command::New(arguments) => new::run(&arguments),
     }

@@ -250,6 +250,7 @@ fn failure(error: OccupancyError) -> Failure {
         OccupancyError::Bench(BenchError::Driver(error)) => driver_failure(error),
         OccupancyError::Bench(BenchError::TooLittle { .. })
         | OccupancyError::Ilp { .. }
+        | OccupancyError::PartialWarp { .. }
         | OccupancyError::Model { .. } => Failure::Usage(error.to_string()),
         _ => Failure::failed(error),
     }

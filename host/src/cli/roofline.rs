@@ -8,11 +8,13 @@ use serde_json::json;
 
 use super::ceilings::known_ceilings;
 use super::charts::{ChartFiles, chart_path, write_report};
+use super::compare::judge;
 use super::console::Console;
 use super::lists::{Dtype, Kernel, each_once, element_count, finite, percent, vector};
 use super::output::{Outputs, target, watch_for_interrupt};
-use super::{Failure, driver_failure};
+use super::{Failure, driver_failure, several};
 use crate::ceilings::Ceilings;
+use crate::compare::{Comparison, Table};
 use crate::driver::{Device, DeviceChoice};
 use crate::measure::{CacheState, Runs, Sampling};
 use crate::report::{Chart, Format, HtmlReport, RunFacts, terminal};
@@ -114,9 +116,9 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE")]
     ceilings: Option<PathBuf>,
 
-    /// auto, cuda, cuda:N or cpu (the emulator)
-    #[arg(long, value_name = "DEVICE", default_value = "auto")]
-    device: DeviceChoice,
+    /// auto, cuda, cuda:N, cpu (the emulator), or all: each GPU alone, then all at once
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = devices)]
+    device: Devices,
 
     /// Where the rows go; - is standard output
     #[arg(
@@ -135,6 +137,14 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = chart_path)]
     plot: Vec<PathBuf>,
 
+    /// The CSV of an earlier run: ends with 1 where a row became slower by more than the noise
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+
+    /// With --baseline, a difference up to this is none
+    #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = percent)]
+    tolerance: f64,
+
     /// One HTML file with charts, tables and the run, which opens from disk
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
@@ -144,8 +154,30 @@ pub(super) struct Arguments {
     quiet: bool,
 }
 
+/// `--device`
+#[derive(Clone)]
+enum Devices {
+    One(DeviceChoice),
+    /// Every GPU of the host.
+    All,
+}
+
+fn devices(text: &str) -> Result<Devices, String> {
+    match text {
+        "all" => Ok(Devices::All),
+        text => text.parse().map(Devices::One),
+    }
+}
+
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let device = Device::open(&arguments.device).map_err(driver_failure)?;
+    match &arguments.device {
+        Devices::One(choice) => run_on(choice, arguments),
+        Devices::All => several::run(&arguments.output, arguments.quiet),
+    }
+}
+
+fn run_on(choice: &DeviceChoice, arguments: &Arguments) -> Result<(), Failure> {
+    let device = Device::open(choice).map_err(driver_failure)?;
     let axes = arguments.axes(&device);
     let settings = Settings {
         sampling: Sampling {
@@ -176,6 +208,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             "ceilings": ceilings,
         }),
     );
+    let baseline = arguments.baseline.as_deref().map(Table::read).transpose();
+    let baseline = baseline.map_err(Failure::failed)?;
     let charts = ChartFiles::open(&arguments.plot)?;
     let mut outputs = Outputs::open(&arguments.output, arguments.format, &facts)?;
 
@@ -204,7 +238,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             HtmlReport::of_roofline(&facts, &chart)
         })?;
     }
-    ended.and(closed)
+    ended.and(closed)?;
+    arguments.compare(baseline.as_ref(), &records, &console)
 }
 
 /// Measures point after point, and writes each row before the next point begins.
@@ -231,6 +266,20 @@ fn measure_all(
 }
 
 impl Arguments {
+    fn compare(
+        &self,
+        baseline: Option<&Table>,
+        records: &[Record],
+        console: &Console,
+    ) -> Result<(), Failure> {
+        let Some(before) = baseline else {
+            return Ok(());
+        };
+        let after = Table::of_records(records).map_err(Failure::failed)?;
+        let comparison = Comparison::of(before, &after, self.tolerance);
+        judge(&comparison, |text| console.say(text))
+    }
+
     fn axes(&self, device: &Device) -> Axes {
         let n = match (self.n.is_empty(), device.facts().is_emulated()) {
             (false, _) => self.n.clone(),

@@ -9,7 +9,7 @@ use kernels_gpu::ceilings::clock::read_clocks;
 use kernels_gpu::ceilings::stream::{Vector, write_u4};
 
 use super::{Conditions, Monitor, Runs, Summary};
-use crate::driver::{Buffer, Device, DriverError, Event, Prepared, Shape, Stream};
+use crate::driver::{Buffer, Device, DriverError, Prepared, Shape, Stream};
 
 /// Launches shorter than this are timed in batches.
 const SHORT_MS: f64 = 0.02;
@@ -88,9 +88,13 @@ pub struct Sampler<'d> {
     device: &'d Device,
     stream: Stream<'d>,
     monitor: Monitor,
+    /// Reads the clocks; `None` on the emulator, whose are no GPU's.
+    probe: Option<Prepared<'d, read_clocks>>,
     /// Readings of each multiprocessor, slot behind slot.
     clocks: Buffer<[u64; 2]>,
     slots: u32,
+    /// Writes to memory what pushes everything else out of the caches.
+    flush: Prepared<'d, write_u4>,
     flushed: Buffer<Vector>,
 }
 
@@ -101,18 +105,25 @@ impl<'d> Sampler<'d> {
     /// There is too little memory.
     pub fn new(device: &'d Device, samples: u32) -> Result<Self, DriverError> {
         const CACHES: u64 = 2;
+        const BLOCK: u32 = 256;
+        const EACH: u64 = 4;
         let l2_bytes = device.facts().gpu.as_ref().map_or(0, |gpu| gpu.l2_bytes);
         let vectors = (CACHES * l2_bytes)
             .div_ceil(size_of::<Vector>() as u64)
             .max(1);
         let slots = samples + 1;
-        let readings = (slots * places(device)) as usize;
+        let places = places(device);
+        let readings = (slots * places) as usize;
+        let probe = || device.prepare(read_clocks::entry(), Shape::blocks(places.into(), 32));
+        let flush = Shape::linear(vectors.div_ceil(EACH), BLOCK);
         Ok(Sampler {
             device,
             stream: Stream::new(device)?,
             monitor: Monitor::new(device.facts()),
+            probe: (!device.facts().is_emulated()).then(probe).transpose()?,
             clocks: device.buffer_filled(readings, [u64::MAX; 2])?,
             slots,
+            flush: device.prepare(write_u4::entry(), flush)?,
             flushed: device.buffer_filled(vectors as usize, [0.0; 4])?,
         })
     }
@@ -136,9 +147,6 @@ impl<'d> Sampler<'d> {
     ) -> Result<Samples, DriverError> {
         // SAFETY: the caller's contract.
         let launch = |stream: &Stream<'_>| unsafe { prepared.launch(stream, arguments) };
-        for _ in 0..sampling.runs.warmup {
-            launch(&self.stream)?;
-        }
         let batch = match cache {
             CacheState::Warm => self.batch(&launch)?,
             CacheState::Cold => 1,
@@ -154,7 +162,7 @@ impl<'d> Sampler<'d> {
             let left = sampling.most.saturating_sub(taken);
             let count = sampling.runs.timed.min(self.slots - 1);
             let count = if taken == 0 { count } else { count.min(left) };
-            self.take(&launch, cache, count, &mut samples)?;
+            self.take(&launch, cache, sampling.runs.warmup, count, &mut samples)?;
             if count == 0 || is_enough(&samples.ms, sampling) {
                 return Ok(samples);
             }
@@ -169,6 +177,8 @@ impl<'d> Sampler<'d> {
         if self.device.facts().is_emulated() {
             return Ok(1);
         }
+        // The first launch of a kernel may wait for its code.
+        launch(&self.stream)?;
         let start = self.stream.record()?;
         launch(&self.stream)?;
         let end = self.stream.record()?;
@@ -185,11 +195,16 @@ impl<'d> Sampler<'d> {
         &mut self,
         launch: &impl Fn(&Stream<'_>) -> Result<(), DriverError>,
         cache: CacheState,
+        warmup: u32,
         count: u32,
         samples: &mut Samples,
     ) -> Result<(), DriverError> {
-        let mut events: Vec<(Event, Event)> = Vec::with_capacity(count as usize);
+        let mut events = Vec::with_capacity(count as usize);
         self.clocks.poison()?;
+        // Right before the samples, so that the device is busy when the first begins.
+        for _ in 0..warmup {
+            launch(&self.stream)?;
+        }
         self.read_clocks(0)?;
         for sample in 0..count {
             if cache == CacheState::Cold {
@@ -213,28 +228,24 @@ impl<'d> Sampler<'d> {
         Ok(())
     }
 
-    /// Writes to memory what pushes everything else out of the caches.
     fn flush(&mut self) -> Result<(), DriverError> {
-        const BLOCK: u32 = 256;
-        const EACH: u64 = 4;
         let vectors = self.flushed.len() as u64;
-        let shape = Shape::linear(vectors.div_ceil(EACH), BLOCK);
-        let prepared = self.device.prepare(write_u4::entry(), shape)?;
         // SAFETY: the buffer has so many vectors, and lives as long as the stream.
-        unsafe { prepared.launch(&self.stream, &(self.flushed.slice_mut(), vectors)) }
+        unsafe {
+            self.flush
+                .launch(&self.stream, &(self.flushed.slice_mut(), vectors))
+        }
     }
 
-    /// Has each multiprocessor's clock written to a slot. The emulator's are no GPU's.
+    /// Has each multiprocessor's clock written to a slot.
     fn read_clocks(&mut self, slot: u32) -> Result<(), DriverError> {
-        if self.device.facts().is_emulated() {
+        let Some(probe) = &self.probe else {
             return Ok(());
-        }
-        let places = places(self.device);
-        let shape = Shape::blocks(places.into(), 32);
-        let prepared = self.device.prepare(read_clocks::entry(), shape)?;
+        };
+        let arguments = (self.clocks.slice_mut(), places(self.device), slot);
         // SAFETY: there are readings for all slots, aligned as device allocations are, and the
         // buffer lives as long as the stream.
-        unsafe { prepared.launch(&self.stream, &(self.clocks.slice_mut(), places, slot)) }
+        unsafe { probe.launch(&self.stream, &arguments) }
     }
 
     /// The clock between each two slots.

@@ -24,7 +24,9 @@ impl Row for Ceiling {
             text(row.clock_hz, |it| format!("{:.0}", it / 1e6))
         }),
         ("median_ms", |row| format!("{:.6}", row.median_ms)),
-        ("rms_percent", |row| format!("{:.3}", row.rms_percent)),
+        ("rms_percent", |row| {
+            text(row.rms_percent, |it| format!("{it:.3}"))
+        }),
         ("variant", |row| row.variant.clone()),
         ("device", |row| row.device.clone()),
     ];
@@ -52,7 +54,7 @@ pub fn ceilings_table(ceilings: &Ceilings) -> String {
             text(row.percent(), |value| format!("{value:.1}")),
             text(row.cycles, |value| format!("{value:.1}")),
             text(row.clock_hz, |value| format!("{:.0}", value / 1e6)),
-            format!("{:.2}", row.rms_percent),
+            text(row.rms_percent, |value| format!("{value:.2}")),
             row.variant.clone(),
         ]);
     }

@@ -60,6 +60,7 @@ impl Row for Record {
         }),
         ("flags", |row| row.flags.join(" ")),
         ("advice", |row| row.advice.to_owned()),
+        ("gpu", |row| optional(row.gpu)),
         ("device", |row| row.device.clone()),
         ("checked", |row| row.checked.to_string()),
     ];

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::columns::{cells, names};
 use super::{Row, RunFacts};
 use crate::ceilings::{Ceilings, Quantity};
-use crate::model::{Limit, Precision, Roofs};
+use crate::model::{BytesPerSec, FlopsPerSec, Limit, Precision, Roofs};
 use crate::report::Chart;
 use crate::sweep::by_series;
 use crate::sweep::occupancy::{OccupancyRecord, knees};
@@ -209,12 +209,12 @@ fn roofline(chart: &Chart<'_>, precision: Precision, roofs: &Roofs) -> Plot {
     let x = range(records.iter().map(|record| record.ai).chain([ridge]), 2.0);
     let y = range(records.iter().map(|record| record.gflops).chain([top]), 2.0);
     let flat_lines = flats.map(|(name, it, dashed)| Line {
-        name: format!("{name} {it:.0} GFLOP/s"),
+        name: format!("{name} {}", FlopsPerSec(it * 1e9)),
         points: vec![(x.0, it), (x.1, it)],
         dashed,
     });
     let slope_lines = slopes.map(|(name, it, dashed)| Line {
-        name: format!("{name} {it:.0} GB/s"),
+        name: format!("{name} {}", BytesPerSec(it * 1e9)),
         points: vec![(x.0.max(y.0 / it), (x.0 * it).max(y.0)), (top / it, top)],
         dashed,
     });

@@ -86,6 +86,8 @@ pub struct Record {
     pub noise_floor_percent: Option<f64>,
     /// What is to be said against the row: `noisy outliers clock implausible` and what throttled it.
     pub flags: Vec<String>,
+    /// The GPU's number on its machine.
+    pub gpu: Option<u32>,
     /// What ran it.
     pub device: String,
     /// Whether every element of the output agreed with the float64 reference.
@@ -171,6 +173,7 @@ impl Record {
             temperature: samples.conditions.temperature,
             noise_floor_percent: again.and_then(|again| difference(&time, again)),
             flags: Vec::new(),
+            gpu: context.facts.gpu.as_ref().map(|gpu| gpu.ordinal),
             device: context.facts.name.clone(),
             checked: true,
             advice: situation.advice(),

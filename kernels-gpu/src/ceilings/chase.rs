@@ -6,12 +6,13 @@ use cuda_std::prelude::*;
 /// Elements of the array in [`chase_shared()`].
 pub const SHARED_ELEMENTS: usize = 4096;
 
-/// Follows `next` from element 0 for `steps` loads, and writes how long that took, in cycles and in
-/// nanoseconds, and where it ended.
+/// Follows `next` for `steps` loads from the element on that `out[2]` names, and writes how long that
+/// took, in cycles and in nanoseconds, and where it ended: the next launch goes on from there, so
+/// that it does not find in the cache what this one has read.
 ///
 /// # Safety
-/// Each element of `next` is below its length, `out` has room for 3 words, and the grid is one
-/// thread.
+/// Each element of `next` is below its length, and so is `out[2]`. `out` has 3 words, and the grid is
+/// one thread.
 #[kernel]
 pub unsafe fn chase(next: &[u32], steps: u32, out: *mut u64) {
     // SAFETY: the caller's contract.
@@ -35,10 +36,11 @@ pub unsafe fn chase_shared(next: &[u32], steps: u32, out: *mut u64) {
 
 #[inline(always)]
 unsafe fn follow(next: *const u32, steps: u32, out: *mut u64) {
-    let mut at = 0;
+    // SAFETY: the caller's contract.
+    let mut at = unsafe { *out.add(2) } as u32;
     let (ticks, nanoseconds) = (clock(), globaltimer());
     for _ in 0..steps {
-        // SAFETY: element 0 and each that an element names exist, by the contract.
+        // SAFETY: the first element and each that an element names exist, by the contract.
         at = unsafe { *next.add(at as usize) };
     }
     // SAFETY: three words of the one thread there is.

@@ -4,8 +4,10 @@
 //! * [`cache`]: the same bytes read again and again, from a cache or from shared memory
 //! * [`chains`](mod@chains): arithmetic in independent chains of dependent operations
 //! * [`chase`](mod@chase): loads of which each needs the one before
+//! * [`barrier`]: what a barrier of the grid takes
 //! * [`clock`]: what the multiprocessors' clocks show
 
+pub mod barrier;
 pub mod cache;
 pub mod chains;
 pub mod chase;

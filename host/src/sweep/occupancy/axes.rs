@@ -8,8 +8,14 @@ use crate::driver::Limits;
 /// thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Studied {
-    /// y = x: bound by memory.
+    /// y = x: bound by memory, as the three below.
     Copy,
+    /// y = a x.
+    Scale,
+    /// y = x + a z, of each element.
+    Triad,
+    /// The sum of x: a reduction.
+    Read,
     /// Chains of fused multiply-adds of `f32`: bound by arithmetic.
     Fma,
 }
@@ -19,6 +25,9 @@ impl Studied {
     pub fn name(self) -> &'static str {
         match self {
             Studied::Copy => "copy",
+            Studied::Scale => "scale",
+            Studied::Triad => "triad",
+            Studied::Read => "read",
             Studied::Fma => "fma",
         }
     }

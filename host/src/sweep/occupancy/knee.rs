@@ -32,7 +32,7 @@ impl std::fmt::Display for Knee {
         let at_most = if self.enough { "" } else { "at most " };
         write!(
             formatter,
-            "{}: {at_most}{:.0} % of the top speed ({:.0} {}) from {:.0} % occupancy with ILP {}",
+            "{}: {at_most}{:.0} % of the top speed ({:.1} {}) from {:.0} % occupancy with ILP {}",
             self.kernel, self.percent_top, self.top, self.unit, self.occupancy_percent, self.ilp
         )
     }
@@ -121,8 +121,8 @@ mod tests {
         assert_eq!(
             text,
             [
-                "copy: at most 75 % of the top speed (4000 GB/s) from 100 % occupancy with ILP 1",
-                "copy: 98 % of the top speed (4000 GB/s) from 25 % occupancy with ILP 4",
+                "copy: at most 75 % of the top speed (4000.0 GB/s) from 100 % occupancy with ILP 1",
+                "copy: 98 % of the top speed (4000.0 GB/s) from 25 % occupancy with ILP 4",
             ]
         );
         assert!(knees(&[]).is_empty());

@@ -1,14 +1,14 @@
 //! Measures the points of an occupancy sweep.
 
 use ::occupancy::{ComputeCapability, Kernel, Multiprocessor, Occupancy};
-use cuda_std::launch::Entry;
+use kernels_gpu::ceilings::WARP;
 use kernels_gpu::ceilings::chains::{FmaF32, LINE, Measured, Variant};
-use kernels_gpu::ceilings::stream::{Vector, copy_u1, copy_u2, copy_u4, copy_u8, pattern};
+use kernels_gpu::ceilings::stream::Vector;
 
 use super::record::waves;
 use super::{InFlight, OccupancyAxes, OccupancyPoint, OccupancyRecord, Studied};
 use crate::ceilings::bench::{Bench, Timed};
-use crate::ceilings::memory::{Arrays, wrapping_sum};
+use crate::ceilings::memory::{Arrays, Task, kernel_name};
 use crate::ceilings::{BenchError, Ceilings, Effort, Quantity, arithmetic};
 use crate::driver::{Device, DriverError, Shape};
 use crate::kernels;
@@ -33,6 +33,12 @@ pub enum OccupancyError {
     Ilp {
         /// The number asked for.
         ilp: u32,
+    },
+    /// A block has a warp that is not whole.
+    #[error("a block of {block} threads: the kernels need whole warps of {WARP}")]
+    PartialWarp {
+        /// Threads of the block.
+        block: u32,
     },
     /// The limits of this GPU's multiprocessors are not known.
     #[error("{device}: {reason}")]
@@ -65,8 +71,6 @@ pub struct OccupancySweep<'d> {
     multiprocessor: Multiprocessor,
     points: Vec<OccupancyPoint>,
     arrays: Arrays,
-    /// The wrapping sum of the words of a copied array.
-    copied: u32,
 }
 
 impl<'d> OccupancySweep<'d> {
@@ -82,13 +86,14 @@ impl<'d> OccupancySweep<'d> {
         if let Some(&ilp) = axes.ilp.iter().find(|ilp| !Studied::ILP.contains(ilp)) {
             return Err(OccupancyError::Ilp { ilp });
         }
+        if let Some(&block) = axes.blocks.iter().find(|block| !block.is_multiple_of(WARP)) {
+            return Err(OccupancyError::PartialWarp { block });
+        }
         let bench = Bench::new(device, effort)?;
         let arrays = Arrays::new(&bench)?;
-        let elements = arrays.vectors as usize * size_of::<Vector>() / size_of::<f32>();
         let sweep = OccupancySweep {
             multiprocessor: multiprocessor(device)?,
             points: axes.points(&device.facts().limits),
-            copied: wrapping_sum(elements, pattern),
             bench,
             arrays,
         };
@@ -135,9 +140,9 @@ impl<'d> OccupancySweep<'d> {
             grid: shape.grid[0],
             waves,
             tail_percent,
-            unit: match point.kernel {
-                Studied::Copy => "GB/s",
-                Studied::Fma => "GFLOP/s",
+            unit: match task(point.kernel) {
+                Some(_) => "GB/s",
+                None => "GFLOP/s",
             },
             rate: rate / 1e9,
             percent_ceiling: 100.0 * rate / value_of(ceilings, ceiling_of(point.kernel))?,
@@ -152,36 +157,25 @@ impl<'d> OccupancySweep<'d> {
 
     /// The timed launch, its shape, and the bytes or operations that it did.
     fn run(&mut self, point: &OccupancyPoint) -> Result<(Timed, Shape, f64), OccupancyError> {
-        let with_shared = |shape: Shape| shape.with_dynamic_shared(point.dynamic_shared);
-        match point.kernel {
-            Studied::Copy => {
-                let vectors = self.arrays.vectors;
-                let threads = vectors.div_ceil(u64::from(point.ilp));
-                let shape = with_shared(Shape::linear(threads, point.block));
-                self.arrays.y.poison()?;
-                let arguments = (self.arrays.x.slice(), self.arrays.y.slice_mut());
-                // SAFETY: both have the same length, are apart, and are aligned as device
-                // allocations are.
-                let timed = unsafe { self.bench.time(copy(point.ilp)?, shape, &arguments) }?;
-                self.arrays.check(&self.bench, &timed, self.copied)?;
-                Ok((
-                    timed,
-                    shape,
-                    2.0 * vectors as f64 * size_of::<Vector>() as f64,
-                ))
-            }
-            Studied::Fma => {
-                let facts = self.bench.device.facts();
-                let threads = WAVES
-                    * u64::from(facts.multiprocessors)
-                    * u64::from(facts.limits.threads_per_multiprocessor);
-                let shape = with_shared(Shape::linear(threads, point.block));
-                let (timed, _) = arithmetic::run(&self.bench, fma(point.ilp)?, shape)?;
-                let threads = (shape.grid[0] * shape.block_threads()) as f64;
-                let steps = threads * f64::from(LINE) * f64::from(self.bench.effort.lines);
-                Ok((timed, shape, steps * FmaF32::OPERATIONS))
-            }
-        }
+        let Some(task) = task(point.kernel) else {
+            return self.chains(point);
+        };
+        let threads = self.arrays.vectors.div_ceil(u64::from(point.ilp));
+        let shape = Shape::linear(threads, point.block).with_dynamic_shared(point.dynamic_shared);
+        let timed = self.arrays.time(&self.bench, task, point.ilp, shape)?;
+        Ok((timed, shape, self.arrays.bytes(task)))
+    }
+
+    fn chains(&self, point: &OccupancyPoint) -> Result<(Timed, Shape, f64), OccupancyError> {
+        let facts = self.bench.device.facts();
+        let threads = WAVES
+            * u64::from(facts.multiprocessors)
+            * u64::from(facts.limits.threads_per_multiprocessor);
+        let shape = Shape::linear(threads, point.block).with_dynamic_shared(point.dynamic_shared);
+        let (timed, _) = arithmetic::run(&self.bench, fma(point.ilp)?, shape)?;
+        let threads = (shape.grid[0] * shape.block_threads()) as f64;
+        let steps = threads * f64::from(LINE) * f64::from(self.bench.effort.lines);
+        Ok((timed, shape, steps * FmaF32::OPERATIONS))
     }
 
     fn model(&self, point: &OccupancyPoint) -> Result<Occupancy, OccupancyError> {
@@ -206,24 +200,30 @@ impl<'d> OccupancySweep<'d> {
         })
     }
 
-    /// Little's law. A copy waits for what it reads, which is half of its traffic.
+    /// Little's law. A thread waits for what it reads, not for what it writes.
     fn in_flight(
         &self,
         point: &OccupancyPoint,
         model: &Occupancy,
         ceilings: &Ceilings,
     ) -> Result<InFlight, OccupancyError> {
-        let multiprocessors = f64::from(self.bench.device.facts().multiprocessors);
-        let threads = f64::from(model.blocks * point.block);
-        let rate = value_of(ceilings, ceiling_of(point.kernel))? / 2.0 / multiprocessors;
-        let (unit, latency, each) = match point.kernel {
-            Studied::Copy => ("bytes", Quantity::MemoryLatency, size_of::<Vector>() as f64),
+        let (unit, latency, share, each) = match task(point.kernel) {
+            Some(task) => {
+                let (read, written) = task.arrays();
+                let share = f64::from(read) / f64::from(read + written);
+                // A thread loads from each array that is read.
+                let each = f64::from(read) * size_of::<Vector>() as f64;
+                ("bytes", Quantity::MemoryLatency, share, each)
+            }
             // A multiply-add is two operations of the rate, and one in flight.
-            Studied::Fma => ("operations", Quantity::FmaF32Latency, 1.0),
+            None => ("operations", Quantity::FmaF32Latency, 0.5, 1.0),
         };
+        let multiprocessors = f64::from(self.bench.device.facts().multiprocessors);
+        let rate = value_of(ceilings, ceiling_of(point.kernel))? / multiprocessors;
+        let threads = f64::from(model.blocks * point.block);
         Ok(InFlight {
             unit,
-            needed: value_of(ceilings, latency)? * rate,
+            needed: value_of(ceilings, latency)? * rate * share,
             provided: threads * f64::from(point.ilp) * each,
         })
     }
@@ -234,21 +234,19 @@ fn value_of(ceilings: &Ceilings, quantity: Quantity) -> Result<f64, OccupancyErr
     found.ok_or(OccupancyError::NoCeiling { quantity })
 }
 
-fn ceiling_of(kernel: Studied) -> Quantity {
+/// What is done with memory; `None` is arithmetic.
+fn task(kernel: Studied) -> Option<Task> {
     match kernel {
-        Studied::Copy => Quantity::MemoryCopy,
-        Studied::Fma => Quantity::FmaF32,
+        Studied::Copy => Some(Task::Copy),
+        Studied::Scale => Some(Task::Scale),
+        Studied::Triad => Some(Task::Triad),
+        Studied::Read => Some(Task::Read),
+        Studied::Fma => None,
     }
 }
 
-fn copy(ilp: u32) -> Result<Entry<copy_u1>, OccupancyError> {
-    Ok(match ilp {
-        1 => copy_u1::entry(),
-        2 => copy_u2::entry().with_signature(),
-        4 => copy_u4::entry().with_signature(),
-        8 => copy_u8::entry().with_signature(),
-        _ => return Err(OccupancyError::Ilp { ilp }),
-    })
+fn ceiling_of(kernel: Studied) -> Quantity {
+    task(kernel).map_or(Quantity::FmaF32, Task::quantity)
 }
 
 fn fma(ilp: u32) -> Result<&'static Variant<FmaF32>, OccupancyError> {
@@ -260,9 +258,9 @@ fn fma(ilp: u32) -> Result<&'static Variant<FmaF32>, OccupancyError> {
 
 /// The name of the point's kernel in the PTX.
 fn entry_name(point: &OccupancyPoint) -> Result<&'static str, OccupancyError> {
-    Ok(match point.kernel {
-        Studied::Copy => copy(point.ilp)?.name,
-        Studied::Fma => fma(point.ilp)?.entry.name,
+    Ok(match task(point.kernel) {
+        Some(task) => kernel_name(task, point.ilp),
+        None => fma(point.ilp)?.entry.name,
     })
 }
 

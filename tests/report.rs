@@ -1,0 +1,113 @@
+//! The HTML report in a real browser, from disk.
+
+#[path = "support/browser.rs"]
+mod browser;
+mod support;
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use browser::Page;
+
+/// Makes a report with these arguments.
+fn report(folder: &Path, arguments: &[&str]) -> PathBuf {
+    let path = folder.join("report.html");
+    let output = Command::new(support::ridgepoint())
+        .args(arguments)
+        .args(["--device", "cpu", "--quiet", "--output"])
+        .arg(folder.join("rows.csv"))
+        .arg("--report")
+        .arg(&path)
+        .output()
+        .expect("the command starts");
+    assert!(
+        output.status.success(),
+        "{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    path
+}
+
+#[test]
+fn the_report_opens_from_disk_switches_its_theme_and_shows_a_points_values() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let axes = [
+        "roofline", "--n", "1000", "--k", "1,50", "--dtype", "f32,f64", "--runs", "3",
+    ];
+    let path = report(folder.path(), &axes);
+    let text = std::fs::read_to_string(&path).expect("written");
+    let addresses = text.replace("http://www.w3.org/2000/svg", "");
+    assert!(!addresses.contains("http://") && !addresses.contains("https://"));
+
+    let mut page = Page::open(&path);
+    let title = page.text("document.querySelector('h1').textContent");
+    assert!(title.starts_with("Roofline: CPU emulator"), "{title}");
+    let note = page.text("document.getElementById('notes').textContent");
+    assert!(note.contains("no GPU's"), "{note}");
+    for (selector, count) in [("main > svg", 2), ("svg .point", 4), ("tbody tr", 4)] {
+        let found = page.evaluate(&format!("document.querySelectorAll('{selector}').length"));
+        assert_eq!(found, count, "{selector}");
+    }
+
+    let colour = "getComputedStyle(document.body).backgroundColor";
+    let before = page.text(colour);
+    page.point_at("#theme", &["mousePressed", "mouseReleased"]);
+    assert_ne!(before, page.text(colour));
+
+    let shown = "getComputedStyle(document.getElementById('tip')).display";
+    assert_eq!(page.text(shown), "none");
+    page.point_at("svg .point", &["mouseMoved"]);
+    assert_eq!(page.text(shown), "block");
+    let tip = page.text("document.getElementById('tip').textContent");
+    let row = first_row(&folder.path().join("rows.csv"));
+    assert!(
+        tip.contains("k = 1, 0.250 FLOP/byte") && tip.contains(&row),
+        "{tip}, not {row}"
+    );
+    assert!(page.picture().len() > 10_000);
+}
+
+/// The first row's roof and bound as the page says them.
+fn first_row(path: &Path) -> String {
+    let mut reader = csv::Reader::from_path(path).expect("a CSV");
+    let header = reader.headers().expect("a header").clone();
+    let row = reader.records().next().expect("a row").expect("readable");
+    let at = |name: &str| {
+        let column = header.iter().position(|it| it == name).expect("a column");
+        row.get(column).unwrap_or_default().to_owned()
+    };
+    format!(
+        "of the {} roof, bound by {}",
+        at("limiting_roof"),
+        at("bound")
+    )
+}
+
+#[test]
+fn an_occupancy_study_has_its_curves_and_knees() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let axes = [
+        "occupancy",
+        "--n",
+        "2000",
+        "--block",
+        "256",
+        "--ilp",
+        "1,8",
+        "--runs",
+        "1",
+    ];
+    let path = report(folder.path(), &axes);
+    let mut page = Page::open(&path);
+    assert_eq!(
+        page.evaluate("document.querySelectorAll('main > svg').length"),
+        2
+    );
+    let notes = page.text("document.getElementById('notes').textContent");
+    assert!(notes.contains("% occupancy with ILP 8"), "{notes}");
+    let legend = page.text("document.querySelector('.legend').textContent");
+    assert!(
+        legend.contains("ILP 1") && legend.contains("ILP 8"),
+        "{legend}"
+    );
+}
