@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::ops::Range;
 use std::panic::Location;
+use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::thread::panicking;
 
@@ -111,9 +112,9 @@ impl Hooks for ThreadHooks<'_> {
         &self,
         operation: Operation,
         mask: u32,
-        value: u128,
+        value: u64,
         place: &'static Location<'static>,
-    ) -> Exchange {
+    ) -> Rc<Exchange> {
         self.step(WAIT_STEPS);
         let lane = self.thread % WARP_SIZE;
         if mask >> lane & 1 == 0 {
@@ -129,7 +130,7 @@ impl Hooks for ThreadHooks<'_> {
             value,
             place,
         }) {
-            Answer::Exchange(exchange) => *exchange,
+            Answer::Exchange(exchange) => exchange,
             other => unreachable!("in an exchange: {other:?}"),
         }
     }

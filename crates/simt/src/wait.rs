@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use cuda_std::emulation::{Exchange, Operation, Tally, WARP_SIZE};
 
-use crate::block::Parked;
 use crate::coordinates;
 use crate::source::line;
+use crate::warp::Parked;
 
 /// What a thread waits for.
 #[derive(Clone, Debug)]
@@ -21,7 +21,7 @@ pub(crate) enum Wait {
     Exchange {
         operation: Operation,
         mask: u32,
-        value: u128,
+        value: u64,
         place: &'static Location<'static>,
     },
     /// To know who else of the warp has come to the place.
@@ -103,7 +103,7 @@ fn complete_exchange(
     parked: &[Parked],
     operation: Operation,
     mask: u32,
-) -> Option<(Operation, u32, [u128; WARP_SIZE as usize])> {
+) -> Option<(Operation, u32, [u64; WARP_SIZE as usize])> {
     let brought = |wait: &Wait| match *wait {
         Wait::Exchange {
             operation: its_operation,

@@ -2,17 +2,12 @@
 
 use std::cell::{Cell, RefCell};
 
-use corosensei::stack::DefaultStack;
-
 use crate::block::{LiveBlock, Progress};
 use crate::check::{BlockWatch, Watch};
 use crate::memory::BlockMemory;
 use crate::order::Order;
+use crate::stack::ThreadStack;
 use crate::{Launch, LaunchError, most_blocks};
-
-/// The stack of an emulated thread, twice the local memory that a GPU's may have. Only the pages that
-/// it touches take memory.
-const STACK_BYTES: usize = 1024 * 1024;
 
 /// Blocks that take turns: in order only where all wait for others' flags, else at random.
 const MOST_IN_ORDER: usize = 64;
@@ -27,7 +22,8 @@ pub(crate) struct Worker<'a> {
     pub(crate) watch: Option<RefCell<Watch>>,
     /// Steps of threads that spin, since one last ended or met others.
     pub(crate) idle: Cell<u64>,
-    stacks: RefCell<Vec<DefaultStack>>,
+    stacks: RefCell<Vec<ThreadStack>>,
+    stacks_made: Cell<usize>,
     spare: RefCell<Vec<BlockParts>>,
 }
 
@@ -55,6 +51,7 @@ impl<'a> Worker<'a> {
             watch: watch.map(RefCell::new),
             idle: Cell::new(0),
             stacks: RefCell::default(),
+            stacks_made: Cell::new(0),
             spare: RefCell::default(),
         }
     }
@@ -99,16 +96,17 @@ impl<'a> Worker<'a> {
     }
 
     /// A stack, used or new.
-    pub(crate) fn stack(&self) -> Result<DefaultStack, LaunchError> {
-        match self.stacks.borrow_mut().pop() {
-            Some(stack) => Ok(stack),
-            None => DefaultStack::new(STACK_BYTES)
-                .map_err(|error| LaunchError::Stack(error.to_string())),
+    pub(crate) fn stack(&self) -> Result<ThreadStack, LaunchError> {
+        if let Some(stack) = self.stacks.borrow_mut().pop() {
+            return Ok(stack);
         }
+        let number = self.stacks_made.get();
+        self.stacks_made.set(number + 1);
+        ThreadStack::new(number)
     }
 
-    pub(crate) fn give_back(&self, stack: DefaultStack) {
-        self.stacks.borrow_mut().push(stack);
+    pub(crate) fn give_back(&self, stack: Option<ThreadStack>) {
+        self.stacks.borrow_mut().extend(stack);
     }
 
     /// Shared memory and what is known of it, fresh for the block.

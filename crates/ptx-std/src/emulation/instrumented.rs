@@ -5,6 +5,7 @@
 //! Most of them need their return address, which is the place of the access. Only a naked function
 //! has it: it puts the address behind the arguments and goes on to an ordinary function.
 
+use core::ops::Range;
 use core::sync::atomic::{self, Ordering};
 use std::alloc::{GlobalAlloc, Layout, System};
 
@@ -81,6 +82,16 @@ macro_rules! with_return_address {
             go_on!($x86 $arm $to $(, $constant)?)
         }
     )*};
+}
+
+/// Where the program lies.
+pub(super) fn program() -> Range<usize> {
+    unsafe extern "C" {
+        // The linker defines both; their addresses are all that they have.
+        static __executable_start: u8;
+        static _end: u8;
+    }
+    (&raw const __executable_start).addr()..(&raw const _end).addr()
 }
 
 /// An access's size, alignment and effect in one word.

@@ -18,23 +18,30 @@ pub(super) struct Arguments {
     /// lanes
     #[arg(long, value_name = "N", default_value_t = 0)]
     seeds: u64,
-    /// What `cargo test` is given
-    #[arg(last = true, value_name = "CARGO-TEST-ARGUMENTS")]
-    cargo: Vec<String>,
+    /// What cargo does: `test --tests`, or another command, such as `run`
+    #[arg(long, value_name = "COMMAND")]
+    cargo: Option<String>,
+    /// What cargo's command is given
+    #[arg(last = true, value_name = "ARGUMENTS")]
+    arguments: Vec<String>,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut cargo = instrumented_cargo()?;
+    match &arguments.cargo {
+        Some(command) => cargo.arg(command),
+        // Without those in documentation, which rustdoc compiles by itself.
+        None => cargo.args(["test", "--tests"]),
+    };
     let status = cargo
-        .args(["test", "--tests"])
-        .args(&arguments.cargo)
+        .args(&arguments.arguments)
         .env("RIDGEPOINT_SEEDS", arguments.seeds.to_string())
         .status()
         .map_err(|error| Failure::Failed(format!("cannot run cargo: {error}")))?;
     if status.success() {
         return Ok(());
     }
-    Err(Failure::Failed("cargo test failed".to_owned()))
+    Err(Failure::Failed("cargo failed, see above".to_owned()))
 }
 
 /// Cargo, with a compiler that instruments kernels and a target folder for what it makes.
