@@ -5,6 +5,7 @@
 //! Without the feature `cli`, which is on by default, there are [`driver`], [`measure`] and [`model`]:
 //! what a program needs to launch and time kernels of its own.
 //!
+//! * [`check`]: the embedded kernels under the emulator's checks
 //! * [`driver`]: GPUs and the emulator behind one set of safe types
 //! * [`kernels`]: the embedded kernels' registers, occupancy and code, without a GPU
 //! * [`measure`]: timing and statistics
@@ -12,6 +13,8 @@
 //! * [`sweep`]: axes, plan, run, records
 //! * [`report`]: CSV, JSON, Markdown, charts, terminal text
 
+#[cfg(feature = "cli")]
+pub mod check;
 #[cfg(feature = "cli")]
 pub mod cli;
 pub mod driver;

@@ -211,8 +211,9 @@ pub trait Hooks {
 pub struct Lane<'a> {
     /// Where the thread stands.
     pub coordinates: Coordinates,
-    /// Where its stack lies, which is nobody else's.
-    pub stack: Range<usize>,
+    /// Memory of which no access need be told: its stack, which is nobody else's, and what the
+    /// launch itself hands to all threads.
+    pub unwatched: [Range<usize>; 3],
     /// How many steps it goes before it asks for more: accesses, and where it is [`INSTRUMENTED`]
     /// every turn of a loop.
     pub fuel: Cell<u32>,

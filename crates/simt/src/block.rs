@@ -233,6 +233,7 @@ impl<'a> Block<'a> {
     }
 
     /// Looks at an access, where memory is checked.
+    #[inline]
     pub(crate) fn look_at(&self, thread: u32, access: &Access) -> Result<(), LaunchError> {
         match (&self.worker.watch, &self.parts.watch) {
             (Some(launch), Some(watch)) => {
@@ -325,6 +326,9 @@ impl<'a> Block<'a> {
 
     fn run_threads(&self, yielder: &FiberYielder, warp: usize, stack: &Range<usize>) {
         let launch = self.worker.launch;
+        let kernel = self.worker.kernel;
+        let captured = (&raw const *kernel).addr();
+        let captured = captured..captured + size_of_val(kernel);
         loop {
             let fresh = self.fresh[warp].get();
             if fresh == 0 || self.has_failed() {
@@ -341,12 +345,12 @@ impl<'a> Block<'a> {
                     block_dim: launch.shape.block,
                     grid_dim: launch.shape.grid,
                 },
-                stack: stack.clone(),
+                unwatched: [stack.clone(), launch.arguments.clone(), captured.clone()],
                 fuel: Cell::new(hooks.fuel()),
                 hooks: &hooks,
             };
             let ended = enter(&lane_of_grid, || {
-                panic::catch_unwind(AssertUnwindSafe(self.worker.kernel))
+                panic::catch_unwind(AssertUnwindSafe(kernel))
             });
             if let Err(payload) = ended {
                 self.fail(LaunchError::Panicked {

@@ -36,14 +36,10 @@ pub(crate) struct BlockParts {
 impl<'a> Worker<'a> {
     pub(crate) fn new(launch: &'a Launch<'a>, kernel: &'a (dyn Fn() + Sync)) -> Self {
         let options = &launch.options;
-        let watch = options.checks.watch_memory().then(|| {
-            let mut watch = Watch::new(options.checks, launch.shape, launch.memory);
-            watch.allocated(launch.arguments.clone());
-            // What the kernel's closure has captured.
-            let captured = (&raw const *kernel).addr();
-            watch.allocated(captured..captured + size_of_val(kernel));
-            watch
-        });
+        let watch = options
+            .checks
+            .watch_memory()
+            .then(|| Watch::new(options.checks, launch.shape, launch.memory));
         Worker {
             launch,
             kernel,

@@ -87,7 +87,7 @@ pub(super) struct Arguments {
           value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,
 
-    /// auto, cuda, cuda:N or cpu (the emulator)
+    /// auto, cuda, cuda:N, cpu (the emulator) or cpu:sm_NN (with the limits of sm_80, sm_90 or sm_100)
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     device: DeviceChoice,
 

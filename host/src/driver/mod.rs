@@ -45,7 +45,7 @@ mod ptx;
 mod stream;
 
 pub use buffer::{Buffer, DeviceValue};
-pub use choice::DeviceChoice;
+pub use choice::{DeviceChoice, EmulatedGpu};
 pub use error::DriverError;
 pub use facts::{Facts, GpuFacts, Limits};
 pub use launch::{Prepared, Shape};
@@ -86,6 +86,7 @@ impl Device {
     pub fn open_with(choice: &DeviceChoice, ptx: &[Embedded<'_>]) -> Result<Device, DriverError> {
         match choice {
             DeviceChoice::Cpu => Ok(Device::emulator(Emulation::default())),
+            DeviceChoice::CpuAs(gpu) => Ok(Device::emulator_of(*gpu, Emulation::default())),
             DeviceChoice::Cuda(ordinal) => Device::with_ptx(*ordinal, ptx),
             DeviceChoice::Auto => match Device::with_ptx(0, ptx) {
                 Err(DriverError::NoDriver(_) | DriverError::NoGpu) => {
@@ -98,8 +99,13 @@ impl Device {
 
     /// The emulator, which runs launches as `emulation` says.
     pub fn emulator(emulation: Emulation) -> Device {
+        Device::emulator_of(EmulatedGpu::default(), emulation)
+    }
+
+    /// The emulator with the limits of a GPU, which are in place of those that `emulation` has.
+    pub fn emulator_of(gpu: EmulatedGpu, emulation: Emulation) -> Device {
         Device {
-            facts: emulator::facts(),
+            facts: emulator::facts(gpu),
             gpu: None,
             emulation,
         }

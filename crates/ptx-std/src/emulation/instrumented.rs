@@ -138,7 +138,7 @@ extern "C" fn access(address: usize, place: usize, what: u32) {
     );
 }
 
-/// Tells the emulator, if a kernel's thread runs and the memory is not its own stack.
+/// Tells the emulator, if a kernel's thread runs and the memory is not of those that nobody watches.
 #[inline]
 fn report(
     address: usize,
@@ -155,7 +155,7 @@ fn report(
     let lane = unsafe { current.as_ref() };
     // The thread asks for its lane, in code of this crate that was inlined into the kernel's.
     let is_slot = CURRENT.with(|slot| (&raw const *slot).addr() == address);
-    if lane.stack.contains(&address) || is_slot {
+    if is_slot || lane.unwatched.iter().any(|range| range.contains(&address)) {
         return;
     }
     with_current(|lane| {

@@ -105,6 +105,7 @@ impl Watch {
     }
 
     /// Looks at an access outside of shared memory.
+    #[inline]
     fn global(
         &mut self,
         block: &mut BlockWatch,
@@ -270,6 +271,7 @@ impl BlockWatch {
     }
 
     /// Looks at an access to anything but the thread's own stack.
+    #[inline]
     pub(crate) fn access(
         &mut self,
         launch: &mut Watch,

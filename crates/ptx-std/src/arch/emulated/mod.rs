@@ -19,7 +19,9 @@ use crate::warp::Source;
 
 macro_rules! special_registers {
     ($($name:ident = $field:ident[$axis:literal];)*) => {$(
-        #[inline]
+        // Inlined into an instrumented kernel, each read of ours would be taken for one of its own.
+        #[cfg_attr(not(instrumented), inline)]
+        #[cfg_attr(instrumented, inline(never))]
         pub(crate) fn $name() -> u32 {
             coordinates(|own| own.$field[$axis])
         }
