@@ -18,11 +18,11 @@ use crate::error::{Location, Thread};
 use crate::source::line;
 use crate::thread::ThreadHooks;
 use crate::wait::{self, Answer, Wait};
-use crate::warp::{Fiber, Parked, Warp};
+use crate::warp::{Fiber, Parked, Slot, Warp};
 use crate::worker::{BlockParts, Worker};
 use crate::{LaunchError, coordinates, place};
 
-pub(crate) type FiberYielder = Yielder<Answer, (u32, Wait)>;
+pub(crate) type FiberYielder = Yielder<(), ()>;
 
 /// How far a block has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -119,8 +119,8 @@ impl<'a> LiveBlock<'a> {
         }
         block.worker.idle.set(0);
         for warp in &mut self.warps {
-            for parked in &mut warp.parked {
-                parked.wait = Wait::Go(Answer::Tally(meeting.tally));
+            for parked in &warp.parked {
+                parked.answer(Answer::Tally(meeting.tally));
             }
             warp.is_ready = true;
         }
@@ -129,9 +129,9 @@ impl<'a> LiveBlock<'a> {
     /// Lets the threads go on that have given way.
     fn take_turns(&mut self) {
         for warp in &mut self.warps {
-            for parked in &mut warp.parked {
+            for parked in &warp.parked {
                 if wait::gives_way(parked) {
-                    parked.wait = Wait::Go(Answer::Turn);
+                    parked.answer(Answer::Turn);
                 }
             }
             warp.is_ready = true;
@@ -299,8 +299,8 @@ impl<'a> Block<'a> {
             } else if self.has_ended(thread) {
                 Some(format!("lane {lane} of warp {warp} has left"))
             } else {
-                let waits = parked.iter().find(|parked| parked.thread == thread)?;
-                let at_barrier = matches!(waits.wait, Wait::Barrier { .. });
+                let waits = parked.iter().find(|parked| parked.thread() == thread)?;
+                let at_barrier = matches!(waits.wait(), Wait::Barrier { .. });
                 at_barrier.then(|| format!("lane {lane} of warp {warp} is at the barrier"))
             }
         })
@@ -312,19 +312,21 @@ impl<'a> Block<'a> {
     }
 
     /// A coroutine that runs one thread of the warp after another until one waits.
-    pub(crate) fn fiber(&self, warp: usize) -> Result<Fiber, LaunchError> {
+    pub(crate) fn fiber(&self, warp: usize, slot: &Slot) -> Result<Fiber, LaunchError> {
         let stack = self.worker.stack()?;
         let range = stack.limit().get()..stack.base().get();
         let block: *const Block<'a> = self;
         let block: *const Block<'static> = block.cast();
-        Ok(Coroutine::with_stack(stack, move |yielder, _| {
+        let slot: *const Slot = slot;
+        Ok(Coroutine::with_stack(stack, move |yielder, ()| {
             // SAFETY: the `LiveBlock`, which alone resumes the coroutine, owns the block and drops
-            // every coroutine first.
-            unsafe { &*block }.run_threads(yielder, warp, &range);
+            // every coroutine first; the slot is beside the coroutine.
+            let (block, slot) = unsafe { (&*block, &*slot) };
+            block.run_threads(yielder, slot, warp, &range);
         }))
     }
 
-    fn run_threads(&self, yielder: &FiberYielder, warp: usize, stack: &Range<usize>) {
+    fn run_threads(&self, yielder: &FiberYielder, slot: &Slot, warp: usize, stack: &Range<usize>) {
         let launch = self.worker.launch;
         let kernel = self.worker.kernel;
         let captured = (&raw const *kernel).addr();
@@ -337,7 +339,8 @@ impl<'a> Block<'a> {
             let lane = self.worker.order.borrow_mut().lane(fresh);
             self.fresh[warp].set(fresh & !(1 << lane));
             let thread = warp as u32 * WARP_SIZE + lane;
-            let hooks = ThreadHooks::new(self, yielder, thread);
+            slot.thread.set(thread);
+            let hooks = ThreadHooks::new(self, yielder, slot);
             let lane_of_grid = Lane {
                 coordinates: Coordinates {
                     thread_idx: coordinates(thread.into(), launch.shape.block),

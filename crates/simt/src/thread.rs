@@ -14,6 +14,7 @@ use cuda_std::emulation::{
 
 use crate::block::{Block, FiberYielder};
 use crate::wait::{Answer, Wait};
+use crate::warp::Slot;
 use crate::{LaunchError, source};
 
 /// What a barrier or an exchange counts as, in steps.
@@ -23,6 +24,7 @@ const WAIT_STEPS: u32 = 64;
 pub(crate) struct ThreadHooks<'a> {
     block: &'a Block<'a>,
     yielder: &'a FiberYielder,
+    slot: &'a Slot,
     thread: u32,
     /// Steps that it has taken, without those of the fuel that it has now.
     steps: Cell<u64>,
@@ -30,11 +32,12 @@ pub(crate) struct ThreadHooks<'a> {
 }
 
 impl<'a> ThreadHooks<'a> {
-    pub(crate) fn new(block: &'a Block<'a>, yielder: &'a FiberYielder, thread: u32) -> Self {
+    pub(crate) fn new(block: &'a Block<'a>, yielder: &'a FiberYielder, slot: &'a Slot) -> Self {
         ThreadHooks {
             block,
             yielder,
-            thread,
+            slot,
+            thread: slot.thread.get(),
             steps: Cell::new(0),
             fuel: Cell::new(0),
         }
@@ -42,7 +45,9 @@ impl<'a> ThreadHooks<'a> {
 
     /// Gives up the thread's turn until there is an answer.
     fn wait(&self, wait: Wait) -> Answer {
-        self.yielder.suspend((self.thread, wait))
+        self.slot.wait.set(wait);
+        self.yielder.suspend(());
+        self.slot.answer.get()
     }
 
     /// Does not return: the launch has failed, and the thread goes nowhere any more.
@@ -124,15 +129,14 @@ impl Hooks for ThreadHooks<'_> {
             );
             self.diverged(what, place);
         }
-        match self.wait(Wait::Exchange {
+        self.wait(Wait::Exchange {
             operation,
             mask,
             value,
             place,
-        }) {
-            Answer::Exchange(exchange) => exchange,
-            other => unreachable!("in an exchange: {other:?}"),
-        }
+        });
+        let exchange = self.slot.exchange.take();
+        exchange.expect("the thread goes on when all lanes have come")
     }
 
     fn active_mask(&self, place: &'static Location<'static>) -> u32 {

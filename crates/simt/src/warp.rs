@@ -1,28 +1,40 @@
 //! The threads of one warp that wait, and how they go on.
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use corosensei::{Coroutine, CoroutineResult};
-use cuda_std::emulation::{WARP_SIZE, leave};
+use cuda_std::emulation::{Exchange, WARP_SIZE, leave};
 
 use crate::LaunchError;
 use crate::block::Block;
 use crate::stack::ThreadStack;
 use crate::wait::{self, Answer, Wait};
 
-pub(crate) type Fiber = Coroutine<Answer, (u32, Wait), (), ThreadStack>;
+pub(crate) type Fiber = Coroutine<(), (), (), ThreadStack>;
+
+/// What a thread and those who let it go on tell each other.
+#[derive(Default)]
+pub(crate) struct Slot {
+    /// The thread's index in the block.
+    pub(crate) thread: Cell<u32>,
+    pub(crate) wait: Cell<Wait>,
+    pub(crate) answer: Cell<Answer>,
+    /// With [`Answer::Exchange`].
+    pub(crate) exchange: Cell<Option<Rc<Exchange>>>,
+}
 
 /// A thread that waits.
 pub(crate) struct Parked {
-    /// Its index in the block.
-    pub(crate) thread: u32,
-    pub(crate) wait: Wait,
-    /// None once it has ended.
+    /// None once it has ended. Before the slot, which the thread uses while it is unwound.
     fiber: Option<Fiber>,
+    slot: Box<Slot>,
 }
 
 impl Drop for Parked {
     fn drop(&mut self) {
         if let Some(fiber) = &mut self.fiber
-            && !self.wait.unwinds()
+            && !self.slot.wait.get().unwinds()
         {
             // SAFETY: the thread stands in an access, through which nothing can be unwound. What
             // its values would free is leaked; the launch has failed, and nobody refers to them.
@@ -32,28 +44,51 @@ impl Drop for Parked {
 }
 
 impl Parked {
-    /// Lets the thread go on, if it can: until it waits again or has ended, and others of its warp
-    /// that begin on its stack after it.
-    fn go_on(&mut self, block: &Block<'_>) {
-        let wait = std::mem::replace(&mut self.wait, Wait::Sleep);
-        match (wait, &mut self.fiber) {
-            (Wait::Go(answer), Some(fiber)) => match fiber.resume(answer) {
-                CoroutineResult::Yield((thread, wait)) => {
-                    leave();
-                    self.thread = thread;
-                    self.wait = wait;
-                }
-                CoroutineResult::Return(()) => {
-                    let stack = self.fiber.take().map(Fiber::into_stack);
-                    block.worker.give_back(stack);
-                }
-            },
-            (wait, _) => self.wait = wait,
-        }
+    /// Its index in the block.
+    #[inline]
+    pub(crate) fn thread(&self) -> u32 {
+        self.slot.thread.get()
+    }
+
+    #[inline]
+    pub(crate) fn lane(&self) -> u32 {
+        self.thread() % WARP_SIZE
+    }
+
+    #[inline]
+    pub(crate) fn wait(&self) -> Wait {
+        self.slot.wait.get()
+    }
+
+    /// What it waits for has come.
+    #[inline]
+    pub(crate) fn answer(&self, answer: Answer) {
+        self.slot.answer.set(answer);
+        self.slot.wait.set(Wait::Turn);
+    }
+
+    /// All lanes have come that it waits for.
+    #[inline]
+    pub(crate) fn answer_exchange(&self, exchange: &Rc<Exchange>) {
+        self.slot.exchange.set(Some(exchange.clone()));
+        self.answer(Answer::Exchange);
     }
 
     fn goes(&self) -> bool {
-        matches!(self.wait, Wait::Go(_))
+        matches!(self.wait(), Wait::Turn)
+    }
+
+    /// Lets the thread go on until it waits again or has ended, and others of its warp that begin
+    /// on its stack after it.
+    fn go_on(&mut self, block: &Block<'_>) {
+        let Some(fiber) = &mut self.fiber else {
+            return;
+        };
+        if let CoroutineResult::Return(()) = fiber.resume(()) {
+            let stack = self.fiber.take().map(Fiber::into_stack);
+            block.worker.give_back(stack);
+        }
+        leave();
     }
 }
 
@@ -96,10 +131,10 @@ impl Warp {
 
     /// Runs one thread of the warp after another until one waits.
     fn begin(&mut self, block: &Block<'_>) -> Result<(), LaunchError> {
+        let slot = Box::<Slot>::default();
         let mut begun = Parked {
-            thread: 0,
-            wait: Wait::Go(Answer::Begin),
-            fiber: Some(block.fiber(self.index)?),
+            fiber: Some(block.fiber(self.index, &slot)?),
+            slot,
         };
         begun.go_on(block);
         if begun.fiber.is_some() {
@@ -124,8 +159,8 @@ impl Warp {
             }
         }
         self.parked.retain(|parked| parked.fiber.is_some());
-        if !self.parked.is_sorted_by_key(|parked| parked.thread) {
-            self.parked.sort_by_key(|parked| parked.thread);
+        if !self.parked.is_sorted_by_key(Parked::thread) {
+            self.parked.sort_by_key(Parked::thread);
         }
         true
     }
@@ -139,7 +174,7 @@ impl Warp {
         if synchronised != 0
             && let Some(watch) = &block.parts.watch
         {
-            let warp = self.parked[0].thread / WARP_SIZE;
+            let warp = self.parked[0].thread() / WARP_SIZE;
             watch.borrow_mut().sync_warp(warp, synchronised);
         }
         true
