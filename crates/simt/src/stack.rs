@@ -4,6 +4,9 @@
 use corosensei::stack::StackTebFields;
 use corosensei::stack::{DefaultStack, STACK_ALIGNMENT, Stack, StackPointer};
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
 use crate::LaunchError;
 
 /// Twice the local memory that a GPU's thread may have. Only the pages that a thread touches take
@@ -15,6 +18,10 @@ const BYTES: usize = 1024 * 1024;
 const STEP: usize = 7 * 64;
 const STEPS: usize = 8;
 
+/// How many stacks are kept for launches to come, and those that are.
+const KEPT: usize = 4096;
+static SPARE: Mutex<Vec<ThreadStack>> = Mutex::new(Vec::new());
+
 /// A stack that begins a little below its end.
 pub(crate) struct ThreadStack {
     stack: DefaultStack,
@@ -22,15 +29,27 @@ pub(crate) struct ThreadStack {
 }
 
 impl ThreadStack {
-    /// The stack with this number.
-    pub(crate) fn new(number: usize) -> Result<ThreadStack, LaunchError> {
+    /// A stack, used or new.
+    pub(crate) fn new() -> Result<ThreadStack, LaunchError> {
         const { assert!(STEP.is_multiple_of(STACK_ALIGNMENT)) };
+        static MADE: AtomicUsize = AtomicUsize::new(0);
+        let spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        if let Some(stack) = spare {
+            return Ok(stack);
+        }
         let stack =
             DefaultStack::new(BYTES).map_err(|error| LaunchError::Stack(error.to_string()))?;
         Ok(ThreadStack {
             stack,
-            skipped: number % STEPS * STEP,
+            skipped: MADE.fetch_add(1, Ordering::Relaxed) % STEPS * STEP,
         })
+    }
+
+    /// Keeps stacks for launches to come.
+    pub(crate) fn keep(stacks: Vec<ThreadStack>) {
+        let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = KEPT.saturating_sub(spare.len());
+        spare.extend(stacks.into_iter().take(room));
     }
 }
 

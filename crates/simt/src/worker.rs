@@ -23,8 +23,13 @@ pub(crate) struct Worker<'a> {
     /// Steps of threads that spin, since one last ended or met others.
     pub(crate) idle: Cell<u64>,
     stacks: RefCell<Vec<ThreadStack>>,
-    stacks_made: Cell<usize>,
     spare: RefCell<Vec<BlockParts>>,
+}
+
+impl Drop for Worker<'_> {
+    fn drop(&mut self) {
+        ThreadStack::keep(self.stacks.take());
+    }
 }
 
 /// What a block hands on to the next.
@@ -47,7 +52,6 @@ impl<'a> Worker<'a> {
             watch: watch.map(RefCell::new),
             idle: Cell::new(0),
             stacks: RefCell::default(),
-            stacks_made: Cell::new(0),
             spare: RefCell::default(),
         }
     }
@@ -93,12 +97,10 @@ impl<'a> Worker<'a> {
 
     /// A stack, used or new.
     pub(crate) fn stack(&self) -> Result<ThreadStack, LaunchError> {
-        if let Some(stack) = self.stacks.borrow_mut().pop() {
-            return Ok(stack);
+        match self.stacks.borrow_mut().pop() {
+            Some(stack) => Ok(stack),
+            None => ThreadStack::new(),
         }
-        let number = self.stacks_made.get();
-        self.stacks_made.set(number + 1);
-        ThreadStack::new(number)
     }
 
     pub(crate) fn give_back(&self, stack: Option<ThreadStack>) {
