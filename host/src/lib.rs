@@ -6,6 +6,7 @@
 //! what a program needs to launch and time kernels of its own.
 //!
 //! * [`ceilings`]: what a device does at most, measured
+//! * [`check`]: the embedded kernels under the emulator's checks
 //! * [`compare`]: two runs side by side
 //! * [`driver`]: GPUs and the emulator behind one set of safe types
 //! * [`kernels`]: the embedded kernels' registers, occupancy and code, without a GPU
@@ -19,6 +20,7 @@
 
 #[cfg(feature = "cli")]
 pub mod ceilings;
+pub mod check;
 #[cfg(feature = "cli")]
 pub mod cli;
 #[cfg(feature = "cli")]

@@ -144,3 +144,8 @@ pub fn equal<T: PartialEq + Debug>(actual: &[T], expected: &[T]) -> Result<(), F
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/writing-kernels.md")]
 struct WritingKernels;
+
+/// As above.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/testing-kernels.md")]
+struct TestingKernels;

@@ -12,6 +12,7 @@ use core::ops::Range;
 use core::panic::Location;
 use core::ptr::NonNull;
 use core::sync::atomic::Ordering;
+use std::rc::Rc;
 use std::thread_local;
 
 pub use crate::warp::WARP_SIZE;
@@ -22,6 +23,15 @@ pub const INSTRUMENTED: bool = cfg!(instrumented);
 
 /// Where the sources of this crate lie, whose lines say nothing to a kernel's author.
 pub const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
+
+/// Where the program itself lies, its code, its constants and its statics, where it is
+/// [`INSTRUMENTED`].
+pub fn program() -> Range<usize> {
+    #[cfg(instrumented)]
+    return instrumented::program();
+    #[cfg(not(instrumented))]
+    return 0..0;
+}
 
 /// Where a thread stands in its grid, in the order x, y, z.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -78,7 +88,7 @@ pub enum Operation {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
     /// Each lane's value; of lanes outside the mask, 0.
-    pub values: [u128; WARP_SIZE as usize],
+    pub values: [u64; WARP_SIZE as usize],
 }
 
 /// One declaration of shared memory.
@@ -158,9 +168,9 @@ pub trait Hooks {
         &self,
         operation: Operation,
         mask: u32,
-        value: u128,
+        value: u64,
         place: &'static Location<'static>,
-    ) -> Exchange;
+    ) -> Rc<Exchange>;
 
     /// The lanes of the warp that are at this place of the source together.
     fn active_mask(&self, place: &'static Location<'static>) -> u32;
@@ -201,8 +211,9 @@ pub trait Hooks {
 pub struct Lane<'a> {
     /// Where the thread stands.
     pub coordinates: Coordinates,
-    /// Where its stack lies, which is nobody else's.
-    pub stack: Range<usize>,
+    /// Memory of which no access need be told: its stack, which is nobody else's, and what the
+    /// launch itself hands to all threads.
+    pub unwatched: [Range<usize>; 3],
     /// How many steps it goes before it asks for more: accesses, and where it is [`INSTRUMENTED`]
     /// every turn of a loop.
     pub fuel: Cell<u32>,
@@ -234,11 +245,9 @@ pub fn enter<R>(lane: &Lane<'_>, body: impl FnOnce() -> R) -> R {
     body()
 }
 
-/// Runs `body`, which may run other threads, and makes the thread that runs now, if there is one, the
-/// current one again.
-pub fn aside<R>(body: impl FnOnce() -> R) -> R {
-    let _return = Restore(CURRENT.get());
-    body()
+/// Says that no emulated thread runs on this host thread, after one has been left where it waits.
+pub fn leave() {
+    CURRENT.set(None);
 }
 
 /// Makes another lane the current one again, also where a thread is unwound.
@@ -257,6 +266,17 @@ pub fn current() -> Option<Coordinates> {
         .get()
         .map(|lane| unsafe { lane.as_ref() }.coordinates)
 }
+
+/// Where the thread stands that runs.
+#[inline]
+pub(crate) fn coordinates<R>(read: impl FnOnce(&Coordinates) -> R) -> R {
+    let current = CURRENT.get().expect(OUTSIDE);
+    // SAFETY: as in `with_current`.
+    read(&unsafe { current.as_ref() }.coordinates)
+}
+
+const OUTSIDE: &str =
+    "a kernel's function was called outside of a launch: run it through an emulator";
 
 /// Tells the emulator of an atomic access, if a kernel runs: host code may use the same functions.
 #[inline]
@@ -293,9 +313,7 @@ pub(crate) fn fence(scope: Scope, ordering: Ordering) {
 /// Asks the lane of the thread that runs.
 #[inline]
 pub(crate) fn with_current<R>(ask: impl FnOnce(&Lane<'_>) -> R) -> R {
-    let current = CURRENT
-        .get()
-        .expect("a kernel's function was called outside of a launch: run it through an emulator");
+    let current = CURRENT.get().expect(OUTSIDE);
     // SAFETY: `enter` put the pointer there from a reference that outlives its body, and takes it
     // away when the body ends; we are inside the body.
     let lane = unsafe { current.as_ref() };

@@ -9,41 +9,20 @@ use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::panic::{self, AssertUnwindSafe};
 
-use corosensei::stack::{DefaultStack, Stack};
-use corosensei::{Coroutine, CoroutineResult, Yielder};
-use cuda_std::emulation::{Access, Coordinates, Lane, WARP_SIZE, aside, enter};
+use corosensei::stack::Stack;
+use corosensei::{Coroutine, Yielder};
+use cuda_std::emulation::{Access, Coordinates, Lane, WARP_SIZE, enter};
 
 use crate::check::{self, Who};
 use crate::error::{Location, Thread};
 use crate::source::line;
 use crate::thread::ThreadHooks;
 use crate::wait::{self, Answer, Wait};
+use crate::warp::{Fiber, Parked, Slot, Warp};
 use crate::worker::{BlockParts, Worker};
 use crate::{LaunchError, coordinates, place};
 
-type Fiber = Coroutine<Answer, (u32, Wait), (), DefaultStack>;
-pub(crate) type FiberYielder = Yielder<Answer, (u32, Wait)>;
-
-/// A thread that waits.
-pub(crate) struct Parked {
-    /// Its index in the block.
-    pub(crate) thread: u32,
-    pub(crate) wait: Wait,
-    /// None once it goes on.
-    fiber: Option<Fiber>,
-}
-
-impl Drop for Parked {
-    fn drop(&mut self) {
-        if let Some(fiber) = &mut self.fiber
-            && !self.wait.unwinds()
-        {
-            // SAFETY: the thread stands in an access, through which nothing can be unwound. What
-            // its values would free is leaked; the launch has failed, and nobody refers to them.
-            unsafe { fiber.force_reset() };
-        }
-    }
-}
+pub(crate) type FiberYielder = Yielder<(), ()>;
 
 /// How far a block has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,22 +43,11 @@ pub(crate) struct LiveBlock<'a> {
     progress: Progress,
 }
 
-#[derive(Default)]
-struct Warp {
-    parked: Vec<Parked>,
-    /// Whether it may go on without the rest of the block.
-    is_ready: bool,
-}
-
 impl<'a> LiveBlock<'a> {
     pub(crate) fn new(worker: &'a Worker<'a>, index: u64) -> Self {
         let block = Block::new(worker, index);
-        let new_warp = || Warp {
-            parked: Vec::new(),
-            is_ready: true,
-        };
         LiveBlock {
-            warps: block.fresh.iter().map(|_| new_warp()).collect(),
+            warps: (0..block.fresh.len()).map(Warp::new).collect(),
             block: Box::new(block),
             progress: Progress::Ran,
         }
@@ -116,7 +84,7 @@ impl<'a> LiveBlock<'a> {
             let chosen = self.block.worker.order.borrow_mut().choose(ready);
             let mut ready = (0..self.warps.len()).filter(|&warp| self.warps[warp].is_ready);
             let warp = ready.nth(chosen).unwrap_or_default();
-            self.run_warp(warp);
+            self.warps[warp].advance(&self.block);
             return Progress::Ran;
         }
         let parked = || self.warps.iter().flat_map(|warp| &warp.parked);
@@ -135,29 +103,6 @@ impl<'a> LiveBlock<'a> {
         Progress::Ran
     }
 
-    /// Runs a warp in order as far as it goes by itself; with a seed, a step on its way.
-    fn run_warp(&mut self, index: usize) {
-        let block = &*self.block;
-        let warp = &mut self.warps[index];
-        let is_seeded = block.worker.order.borrow().is_seeded();
-        loop {
-            let fresh = block.fresh[index].get() != 0 && !block.has_failed();
-            let late = !warp.parked.is_empty() && block.worker.order.borrow_mut().surprises();
-            if fresh && !late {
-                match block.spawn(index) {
-                    Ok(fiber) => block.run(fiber, Answer::Begin, &mut warp.parked),
-                    Err(error) => block.fail(error),
-                }
-            } else if !block.settle(&mut warp.parked) && !fresh {
-                warp.is_ready = false;
-                return;
-            }
-            if is_seeded || block.has_failed() {
-                return;
-            }
-        }
-    }
-
     fn pass_barrier(&mut self, meeting: &wait::Meeting) {
         let block = &*self.block;
         if block.worker.launch.options.checks.divergence
@@ -174,8 +119,8 @@ impl<'a> LiveBlock<'a> {
         }
         block.worker.idle.set(0);
         for warp in &mut self.warps {
-            for parked in &mut warp.parked {
-                parked.wait = Wait::Go(Answer::Tally(meeting.tally));
+            for parked in &warp.parked {
+                parked.answer(Answer::Tally(meeting.tally));
             }
             warp.is_ready = true;
         }
@@ -184,9 +129,9 @@ impl<'a> LiveBlock<'a> {
     /// Lets the threads go on that have given way.
     fn take_turns(&mut self) {
         for warp in &mut self.warps {
-            for parked in &mut warp.parked {
+            for parked in &warp.parked {
                 if wait::gives_way(parked) {
-                    parked.wait = Wait::Go(Answer::Turn);
+                    parked.answer(Answer::Turn);
                 }
             }
             warp.is_ready = true;
@@ -288,6 +233,7 @@ impl<'a> Block<'a> {
     }
 
     /// Looks at an access, where memory is checked.
+    #[inline]
     pub(crate) fn look_at(&self, thread: u32, access: &Access) -> Result<(), LaunchError> {
         match (&self.worker.watch, &self.parts.watch) {
             (Some(launch), Some(watch)) => {
@@ -353,28 +299,38 @@ impl<'a> Block<'a> {
             } else if self.has_ended(thread) {
                 Some(format!("lane {lane} of warp {warp} has left"))
             } else {
-                let waits = parked.iter().find(|parked| parked.thread == thread)?;
-                let at_barrier = matches!(waits.wait, Wait::Barrier { .. });
+                let waits = parked.iter().find(|parked| parked.thread() == thread)?;
+                let at_barrier = matches!(waits.wait(), Wait::Barrier { .. });
                 at_barrier.then(|| format!("lane {lane} of warp {warp} is at the barrier"))
             }
         })
     }
 
+    /// Whether a thread of the warp is to begin.
+    pub(crate) fn has_fresh(&self, warp: usize) -> bool {
+        self.fresh[warp].get() != 0 && !self.has_failed()
+    }
+
     /// A coroutine that runs one thread of the warp after another until one waits.
-    fn spawn(&self, warp: usize) -> Result<Fiber, LaunchError> {
+    pub(crate) fn fiber(&self, warp: usize, slot: &Slot) -> Result<Fiber, LaunchError> {
         let stack = self.worker.stack()?;
         let range = stack.limit().get()..stack.base().get();
         let block: *const Block<'a> = self;
         let block: *const Block<'static> = block.cast();
-        Ok(Coroutine::with_stack(stack, move |yielder, _| {
+        let slot: *const Slot = slot;
+        Ok(Coroutine::with_stack(stack, move |yielder, ()| {
             // SAFETY: the `LiveBlock`, which alone resumes the coroutine, owns the block and drops
-            // every coroutine first.
-            unsafe { &*block }.run_threads(yielder, warp, &range);
+            // every coroutine first; the slot is beside the coroutine.
+            let (block, slot) = unsafe { (&*block, &*slot) };
+            block.run_threads(yielder, slot, warp, &range);
         }))
     }
 
-    fn run_threads(&self, yielder: &FiberYielder, warp: usize, stack: &Range<usize>) {
+    fn run_threads(&self, yielder: &FiberYielder, slot: &Slot, warp: usize, stack: &Range<usize>) {
         let launch = self.worker.launch;
+        let kernel = self.worker.kernel;
+        let captured = (&raw const *kernel).addr();
+        let captured = captured..captured + size_of_val(kernel);
         loop {
             let fresh = self.fresh[warp].get();
             if fresh == 0 || self.has_failed() {
@@ -383,7 +339,8 @@ impl<'a> Block<'a> {
             let lane = self.worker.order.borrow_mut().lane(fresh);
             self.fresh[warp].set(fresh & !(1 << lane));
             let thread = warp as u32 * WARP_SIZE + lane;
-            let hooks = ThreadHooks::new(self, yielder, thread);
+            slot.thread.set(thread);
+            let hooks = ThreadHooks::new(self, yielder, slot);
             let lane_of_grid = Lane {
                 coordinates: Coordinates {
                     thread_idx: coordinates(thread.into(), launch.shape.block),
@@ -391,12 +348,12 @@ impl<'a> Block<'a> {
                     block_dim: launch.shape.block,
                     grid_dim: launch.shape.grid,
                 },
-                stack: stack.clone(),
+                unwatched: [stack.clone(), launch.arguments.clone(), captured.clone()],
                 fuel: Cell::new(hooks.fuel()),
                 hooks: &hooks,
             };
             let ended = enter(&lane_of_grid, || {
-                panic::catch_unwind(AssertUnwindSafe(self.worker.kernel))
+                panic::catch_unwind(AssertUnwindSafe(kernel))
             });
             if let Err(payload) = ended {
                 self.fail(LaunchError::Panicked {
@@ -410,64 +367,6 @@ impl<'a> Block<'a> {
             if self.worker.order.borrow_mut().surprises() {
                 return;
             }
-        }
-    }
-
-    /// Lets one thread or all threads of a warp go on that can. Returns whether any could.
-    fn settle(&self, warp: &mut Vec<Parked>) -> bool {
-        let goes = |parked: &Parked| matches!(parked.wait, Wait::Go(_));
-        let count = warp.iter().filter(|parked| goes(parked)).count();
-        if count == 0 {
-            return self.release(warp);
-        }
-        let mut order = self.worker.order.borrow_mut();
-        let chosen = order.is_seeded().then(|| order.choose(count));
-        drop(order);
-        let mut seen = 0;
-        for parked in std::mem::take(warp) {
-            if goes(&parked) && !self.has_failed() {
-                seen += 1;
-                if chosen.is_none_or(|chosen| chosen + 1 == seen) {
-                    self.go(parked, warp);
-                    continue;
-                }
-            }
-            warp.push(parked);
-        }
-        warp.sort_by_key(|parked| parked.thread);
-        true
-    }
-
-    /// Ends a wait of lanes of the warp, if there is one to end.
-    fn release(&self, warp: &mut [Parked]) -> bool {
-        let Some(synchronised) = wait::release(warp) else {
-            return false;
-        };
-        self.worker.idle.set(0);
-        if synchronised != 0
-            && let Some(watch) = &self.parts.watch
-        {
-            let warp = warp[0].thread / WARP_SIZE;
-            watch.borrow_mut().sync_warp(warp, synchronised);
-        }
-        true
-    }
-
-    fn go(&self, mut parked: Parked, waiting: &mut Vec<Parked>) {
-        let wait = std::mem::replace(&mut parked.wait, Wait::Sleep);
-        if let (Wait::Go(answer), Some(fiber)) = (wait, parked.fiber.take()) {
-            self.run(fiber, answer, waiting);
-        }
-    }
-
-    fn run(&self, mut fiber: Fiber, answer: Answer, waiting: &mut Vec<Parked>) {
-        match aside(|| fiber.resume(answer)) {
-            CoroutineResult::Yield((thread, wait)) => waiting.push(Parked {
-                thread,
-                wait,
-                fiber: Some(fiber),
-            }),
-            CoroutineResult::Return(()) => self.worker.give_back(fiber.into_stack()),
         }
     }
 }

@@ -33,8 +33,10 @@ mod options;
 mod order;
 mod place;
 mod source;
+mod stack;
 mod thread;
 mod wait;
+mod warp;
 mod worker;
 
 use std::num::NonZero;

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::fmt;
 use std::ops::Range;
 use std::panic::Location;
+use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::thread::panicking;
 
@@ -13,6 +14,7 @@ use cuda_std::emulation::{
 
 use crate::block::{Block, FiberYielder};
 use crate::wait::{Answer, Wait};
+use crate::warp::Slot;
 use crate::{LaunchError, source};
 
 /// What a barrier or an exchange counts as, in steps.
@@ -22,6 +24,7 @@ const WAIT_STEPS: u32 = 64;
 pub(crate) struct ThreadHooks<'a> {
     block: &'a Block<'a>,
     yielder: &'a FiberYielder,
+    slot: &'a Slot,
     thread: u32,
     /// Steps that it has taken, without those of the fuel that it has now.
     steps: Cell<u64>,
@@ -29,11 +32,12 @@ pub(crate) struct ThreadHooks<'a> {
 }
 
 impl<'a> ThreadHooks<'a> {
-    pub(crate) fn new(block: &'a Block<'a>, yielder: &'a FiberYielder, thread: u32) -> Self {
+    pub(crate) fn new(block: &'a Block<'a>, yielder: &'a FiberYielder, slot: &'a Slot) -> Self {
         ThreadHooks {
             block,
             yielder,
-            thread,
+            slot,
+            thread: slot.thread.get(),
             steps: Cell::new(0),
             fuel: Cell::new(0),
         }
@@ -41,7 +45,9 @@ impl<'a> ThreadHooks<'a> {
 
     /// Gives up the thread's turn until there is an answer.
     fn wait(&self, wait: Wait) -> Answer {
-        self.yielder.suspend((self.thread, wait))
+        self.slot.wait.set(wait);
+        self.yielder.suspend(());
+        self.slot.answer.get()
     }
 
     /// Does not return: the launch has failed, and the thread goes nowhere any more.
@@ -111,9 +117,9 @@ impl Hooks for ThreadHooks<'_> {
         &self,
         operation: Operation,
         mask: u32,
-        value: u128,
+        value: u64,
         place: &'static Location<'static>,
-    ) -> Exchange {
+    ) -> Rc<Exchange> {
         self.step(WAIT_STEPS);
         let lane = self.thread % WARP_SIZE;
         if mask >> lane & 1 == 0 {
@@ -123,15 +129,14 @@ impl Hooks for ThreadHooks<'_> {
             );
             self.diverged(what, place);
         }
-        match self.wait(Wait::Exchange {
+        self.wait(Wait::Exchange {
             operation,
             mask,
             value,
             place,
-        }) {
-            Answer::Exchange(exchange) => *exchange,
-            other => unreachable!("in an exchange: {other:?}"),
-        }
+        });
+        let exchange = self.slot.exchange.take();
+        exchange.expect("the thread goes on when all lanes have come")
     }
 
     fn active_mask(&self, place: &'static Location<'static>) -> u32 {

@@ -5,12 +5,12 @@ use std::rc::Rc;
 
 use cuda_std::emulation::{Exchange, Operation, Tally, WARP_SIZE};
 
-use crate::block::Parked;
 use crate::coordinates;
 use crate::source::line;
+use crate::warp::Parked;
 
 /// What a thread waits for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum Wait {
     /// All live threads of the block.
     Barrier {
@@ -21,13 +21,14 @@ pub(crate) enum Wait {
     Exchange {
         operation: Operation,
         mask: u32,
-        value: u128,
+        value: u64,
         place: &'static Location<'static>,
     },
     /// To know who else of the warp has come to the place.
     ActiveMask { place: &'static Location<'static> },
-    /// Nothing but its turn.
-    Go(Answer),
+    /// Nothing but its turn: there is an answer.
+    #[default]
+    Turn,
     /// Nothing: others go first, for it sleeps.
     Sleep,
     /// Nothing: others go first, for it has gone far.
@@ -44,67 +45,67 @@ impl Wait {
 }
 
 /// What a thread is told when it goes on.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum Answer {
-    /// It has only begun.
-    Begin,
-    Tally(Tally),
-    Exchange(Rc<Exchange>),
-    ActiveMask(u32),
+    /// Nothing but that.
+    #[default]
     Turn,
+    Tally(Tally),
+    /// What the lanes brought, which lies in the thread's slot.
+    Exchange,
+    ActiveMask(u32),
 }
 
 /// Whether the thread only lets others go first.
 pub(crate) fn gives_way(parked: &Parked) -> bool {
-    matches!(parked.wait, Wait::Sleep | Wait::Preempted)
+    matches!(parked.wait(), Wait::Sleep | Wait::Preempted)
 }
 
 /// Lets those lanes of a warp go on for which what they wait for has come, if that is so for any.
 /// `parked` are the warp's threads that wait; none runs. Returns the lanes that have met in a
 /// `sync_warp`, if it was that.
-pub(crate) fn release(parked: &mut [Parked]) -> Option<u32> {
-    let exchange = parked.iter().find_map(|one| match one.wait {
+pub(crate) fn release(parked: &[Parked]) -> Option<u32> {
+    let exchange = parked.iter().find_map(|one| match one.wait() {
         Wait::Exchange {
             operation, mask, ..
         } => complete_exchange(parked, operation, mask),
         _ => None,
     });
     if let Some((operation, lanes, values)) = exchange {
-        go(
-            parked,
-            lanes,
-            &Answer::Exchange(Rc::new(Exchange { values })),
-        );
+        let exchange = Rc::new(Exchange { values });
+        for one in of_lanes(parked, lanes) {
+            one.answer_exchange(&exchange);
+        }
         return Some(if operation == Operation::Sync {
             lanes
         } else {
             0
         });
     }
-    let place = parked.iter().find_map(|one| match one.wait {
+    let place = parked.iter().find_map(|one| match one.wait() {
         Wait::ActiveMask { place } => Some(place),
         _ => None,
     })?;
-    let is_here = |wait: &Wait| matches!(wait, Wait::ActiveMask { place: its } if *its == place);
+    let is_here = |wait| matches!(wait, Wait::ActiveMask { place: its } if its == place);
     let lanes = lanes(parked, is_here);
-    go(parked, lanes, &Answer::ActiveMask(lanes));
+    for one in of_lanes(parked, lanes) {
+        one.answer(Answer::ActiveMask(lanes));
+    }
     Some(0)
 }
 
-fn go(parked: &mut [Parked], lanes: u32, answer: &Answer) {
-    for one in parked {
-        if lanes >> (one.thread % WARP_SIZE) & 1 == 1 {
-            one.wait = Wait::Go(answer.clone());
-        }
-    }
+fn of_lanes(parked: &[Parked], lanes: u32) -> impl Iterator<Item = &Parked> {
+    parked
+        .iter()
+        .filter(move |one| lanes >> one.lane() & 1 == 1)
 }
 
 fn complete_exchange(
     parked: &[Parked],
     operation: Operation,
     mask: u32,
-) -> Option<(Operation, u32, [u128; WARP_SIZE as usize])> {
-    let brought = |wait: &Wait| match *wait {
+) -> Option<(Operation, u32, [u64; WARP_SIZE as usize])> {
+    let brought = |wait: Wait| match wait {
         Wait::Exchange {
             operation: its_operation,
             mask: its_mask,
@@ -119,18 +120,18 @@ fn complete_exchange(
     }
     let mut values = [0; WARP_SIZE as usize];
     for one in parked {
-        if let Some(value) = brought(&one.wait) {
-            values[(one.thread % WARP_SIZE) as usize] = value;
+        if let Some(value) = brought(one.wait()) {
+            values[one.lane() as usize] = value;
         }
     }
     Some((operation, here, values))
 }
 
-fn lanes(parked: &[Parked], matches: impl Fn(&Wait) -> bool) -> u32 {
+fn lanes(parked: &[Parked], matches: impl Fn(Wait) -> bool) -> u32 {
     parked
         .iter()
-        .filter(|one| matches(&one.wait))
-        .fold(0, |lanes, one| lanes | 1 << (one.thread % WARP_SIZE))
+        .filter(|one| matches(one.wait()))
+        .fold(0, |lanes, one| lanes | 1 << one.lane())
 }
 
 /// A thread at a barrier.
@@ -148,14 +149,14 @@ pub(crate) fn meeting<'a>(mut parked: impl Iterator<Item = &'a Parked>) -> Optio
     let mut tally = Tally::default();
     let mut places: Option<(At, Option<At>)> = None;
     parked.try_for_each(|one| {
-        let Wait::Barrier { predicate, place } = one.wait else {
+        let Wait::Barrier { predicate, place } = one.wait() else {
             return None;
         };
         tally.threads += 1;
         tally.in_favour += u32::from(predicate);
-        let (first, elsewhere) = places.get_or_insert(((one.thread, place), None));
+        let (first, elsewhere) = places.get_or_insert(((one.thread(), place), None));
         if *first.1 != *place {
-            elsewhere.get_or_insert((one.thread, place));
+            elsewhere.get_or_insert((one.thread(), place));
         }
         Some(())
     })?;
@@ -179,8 +180,8 @@ pub(crate) struct Group {
 pub(crate) fn groups<'a>(parked: impl Iterator<Item = &'a Parked>) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for one in parked {
-        let warp = one.thread / WARP_SIZE;
-        let (what, exchange) = match &one.wait {
+        let warp = one.thread() / WARP_SIZE;
+        let (what, exchange) = match one.wait() {
             Wait::Barrier { place, .. } => (format!("at the barrier at {}", line(place)), None),
             Wait::Exchange {
                 operation,
@@ -192,15 +193,15 @@ pub(crate) fn groups<'a>(parked: impl Iterator<Item = &'a Parked>) -> Vec<Group>
                     "in warp {warp} for a {operation:?} of the mask {mask:#010x} at {}",
                     line(place)
                 ),
-                Some((warp, *mask)),
+                Some((warp, mask)),
             ),
             _ => ("for its turn".to_owned(), None),
         };
         match groups.iter_mut().find(|group| group.what == what) {
-            Some(group) => group.threads.push(one.thread),
+            Some(group) => group.threads.push(one.thread()),
             None => groups.push(Group {
                 what,
-                threads: vec![one.thread],
+                threads: vec![one.thread()],
                 exchange,
             }),
         }

@@ -3,17 +3,12 @@
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use corosensei::stack::DefaultStack;
-
 use crate::block::{LiveBlock, Progress};
 use crate::check::{BlockWatch, Watch};
 use crate::memory::BlockMemory;
 use crate::order::Order;
+use crate::stack::ThreadStack;
 use crate::{Launch, LaunchError, most_blocks};
-
-/// The stack of an emulated thread, twice the local memory that a GPU's may have. Only the pages that
-/// it touches take memory.
-const STACK_BYTES: usize = 1024 * 1024;
 
 /// Blocks that take turns: in order only where all wait for others' flags, else at random.
 const MOST_IN_ORDER: usize = 64;
@@ -28,8 +23,14 @@ pub(crate) struct Worker<'a> {
     pub(crate) watch: Option<RefCell<Watch>>,
     /// Steps of threads that spin, since one last ended or met others.
     pub(crate) idle: Cell<u64>,
-    stacks: RefCell<Vec<DefaultStack>>,
+    stacks: RefCell<Vec<ThreadStack>>,
     spare: RefCell<Vec<BlockParts>>,
+}
+
+impl Drop for Worker<'_> {
+    fn drop(&mut self) {
+        ThreadStack::keep(self.stacks.take());
+    }
 }
 
 /// What a block hands on to the next.
@@ -41,14 +42,10 @@ pub(crate) struct BlockParts {
 impl<'a> Worker<'a> {
     pub(crate) fn new(launch: &'a Launch<'a>, kernel: &'a (dyn Fn() + Sync)) -> Self {
         let options = &launch.options;
-        let watch = options.checks.watch_memory().then(|| {
-            let mut watch = Watch::new(options.checks, launch.shape, launch.memory);
-            watch.allocated(launch.arguments.clone());
-            // What the kernel's closure has captured.
-            let captured = (&raw const *kernel).addr();
-            watch.allocated(captured..captured + size_of_val(kernel));
-            watch
-        });
+        let watch = options
+            .checks
+            .watch_memory()
+            .then(|| Watch::new(options.checks, launch.shape, launch.memory));
         Worker {
             launch,
             kernel,
@@ -106,16 +103,15 @@ impl<'a> Worker<'a> {
     }
 
     /// A stack, used or new.
-    pub(crate) fn stack(&self) -> Result<DefaultStack, LaunchError> {
+    pub(crate) fn stack(&self) -> Result<ThreadStack, LaunchError> {
         match self.stacks.borrow_mut().pop() {
             Some(stack) => Ok(stack),
-            None => DefaultStack::new(STACK_BYTES)
-                .map_err(|error| LaunchError::Stack(error.to_string())),
+            None => ThreadStack::new(),
         }
     }
 
-    pub(crate) fn give_back(&self, stack: DefaultStack) {
-        self.stacks.borrow_mut().push(stack);
+    pub(crate) fn give_back(&self, stack: Option<ThreadStack>) {
+        self.stacks.borrow_mut().extend(stack);
     }
 
     /// Shared memory and what is known of it, fresh for the block.

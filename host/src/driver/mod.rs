@@ -55,7 +55,7 @@ pub mod trace;
 
 pub use buffer::{Buffer, DeviceValue};
 pub use calls::Calls;
-pub use choice::DeviceChoice;
+pub use choice::{DeviceChoice, EmulatedGpu};
 pub use compiled::Compiled;
 pub use copy::Pending;
 pub use error::DriverError;
@@ -104,6 +104,7 @@ impl Device {
     pub fn open_with(choice: &DeviceChoice, ptx: &[Embedded<'_>]) -> Result<Device, DriverError> {
         match choice {
             DeviceChoice::Cpu => Ok(Device::emulator(Emulation::default())),
+            DeviceChoice::CpuAs(gpu) => Ok(Device::emulator_of(*gpu, Emulation::default())),
             DeviceChoice::Cuda(ordinal) => Device::with_ptx(*ordinal, ptx),
             DeviceChoice::Auto => match Device::with_ptx(0, ptx) {
                 Err(DriverError::NoDriver(_) | DriverError::NoGpu) => {
@@ -116,9 +117,14 @@ impl Device {
 
     /// The emulator, which runs launches as `emulation` says.
     pub fn emulator(emulation: Emulation) -> Device {
+        Device::emulator_of(EmulatedGpu::default(), emulation)
+    }
+
+    /// The emulator with the limits of a GPU, which are in place of those that `emulation` has.
+    pub fn emulator_of(gpu: EmulatedGpu, emulation: Emulation) -> Device {
         Device {
             trace: trace::Recorder::begin(None),
-            facts: emulator::facts(),
+            facts: emulator::facts(gpu),
             gpu: None,
             emulation,
         }

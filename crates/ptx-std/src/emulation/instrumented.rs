@@ -5,6 +5,7 @@
 //! Most of them need their return address, which is the place of the access. Only a naked function
 //! has it: it puts the address behind the arguments and goes on to an ordinary function.
 
+use core::ops::Range;
 use core::sync::atomic::{self, Ordering};
 use std::alloc::{GlobalAlloc, Layout, System};
 
@@ -83,6 +84,16 @@ macro_rules! with_return_address {
     )*};
 }
 
+/// Where the program lies.
+pub(super) fn program() -> Range<usize> {
+    unsafe extern "C" {
+        // The linker defines both; their addresses are all that they have.
+        static __executable_start: u8;
+        static _end: u8;
+    }
+    (&raw const __executable_start).addr()..(&raw const _end).addr()
+}
+
 /// An access's size, alignment and effect in one word.
 const fn plain(bytes: u32, alignment: u32, writes: u32) -> u32 {
     bytes | alignment << 5 | writes << 10
@@ -127,7 +138,7 @@ extern "C" fn access(address: usize, place: usize, what: u32) {
     );
 }
 
-/// Tells the emulator, if a kernel's thread runs and the memory is not its own stack.
+/// Tells the emulator, if a kernel's thread runs and the memory is not of those that nobody watches.
 #[inline]
 fn report(
     address: usize,
@@ -144,7 +155,7 @@ fn report(
     let lane = unsafe { current.as_ref() };
     // The thread asks for its lane, in code of this crate that was inlined into the kernel's.
     let is_slot = CURRENT.with(|slot| (&raw const *slot).addr() == address);
-    if lane.stack.contains(&address) || is_slot {
+    if is_slot || lane.unwatched.iter().any(|range| range.contains(&address)) {
         return;
     }
     with_current(|lane| {

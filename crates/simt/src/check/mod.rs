@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
 
-use cuda_std::emulation::{Access, Effect, Scope};
+use cuda_std::emulation::{Access, Effect, Scope, program};
 use cuda_std::launch::Memory;
 
 use crate::buffers::{self, Contents};
@@ -74,7 +74,7 @@ impl Watch {
             }
         });
         let statics = Lent {
-            range: statics(),
+            range: program(),
             memory: None,
             shadow: None,
             contents: None,
@@ -105,6 +105,7 @@ impl Watch {
     }
 
     /// Looks at an access outside of shared memory.
+    #[inline]
     fn global(
         &mut self,
         block: &mut BlockWatch,
@@ -270,6 +271,7 @@ impl BlockWatch {
     }
 
     /// Looks at an access to anything but the thread's own stack.
+    #[inline]
     pub(crate) fn access(
         &mut self,
         launch: &mut Watch,
@@ -373,14 +375,4 @@ fn touch(
             _ => cell.write(now, &ordered),
         }
     })
-}
-
-/// Where the program itself lies: its code, its constants and its statics.
-fn statics() -> Range<usize> {
-    unsafe extern "C" {
-        // The linker defines both; their addresses are all that they have.
-        static __executable_start: u8;
-        static _end: u8;
-    }
-    (&raw const __executable_start).addr()..(&raw const _end).addr()
 }

@@ -3,6 +3,7 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::path::Path;
 use std::process::{Command, ExitCode};
 
 /// Set in the environment of cargo, and so where cargo runs this program as the compiler.
@@ -44,7 +45,12 @@ const OF_KERNELS: [&str; 16] = [
 pub(in crate::cli) fn compile() -> Option<ExitCode> {
     env::var_os(WRAPS_RUSTC)?;
     let mut arguments = env::args_os().skip(1);
-    let rustc = arguments.next()?;
+    // What cargo runs after it has compiled it, perhaps this program, has the same environment.
+    let rustc = arguments.next().filter(|first| {
+        Path::new(first)
+            .file_stem()
+            .is_some_and(|stem| stem == "rustc")
+    })?;
     let arguments: Vec<OsString> = arguments.collect();
     let mut command = Command::new(rustc);
     let flags = flags(&arguments);

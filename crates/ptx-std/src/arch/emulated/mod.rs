@@ -10,17 +10,21 @@ pub(crate) mod ptr;
 use core::any::type_name;
 use core::panic::Location;
 use core::sync::atomic::Ordering;
+use std::rc::Rc;
 
 use crate::emulation::{
-    Access, Effect, Operation, Place, SharedArray, Tally, WARP_SIZE, current, with_current,
+    Access, Coordinates, Effect, Exchange, Operation, Place, SharedArray, Tally, WARP_SIZE,
+    coordinates, current, with_current,
 };
 use crate::warp::Source;
 
 macro_rules! special_registers {
     ($($name:ident = $field:ident[$axis:literal];)*) => {$(
-        #[inline]
+        // Inlined into an instrumented kernel, each read of ours would be taken for one of its own.
+        #[cfg_attr(not(instrumented), inline)]
+        #[cfg_attr(instrumented, inline(never))]
         pub(crate) fn $name() -> u32 {
-            with_current(|lane| lane.coordinates.$field[$axis])
+            coordinates(|own| own.$field[$axis])
         }
     )*};
 }
@@ -75,7 +79,7 @@ fn misaligned(address: usize, alignment: usize, place: &'static Location<'static
 }
 
 pub(crate) fn lane_id() -> u32 {
-    with_current(|lane| lane.coordinates.lane())
+    coordinates(Coordinates::lane)
 }
 
 #[track_caller]
@@ -123,7 +127,7 @@ pub(crate) fn activemask() -> u32 {
 
 /// What the lanes of `mask` brought, 0 for the others.
 #[track_caller]
-fn exchange(operation: Operation, mask: u32, value: u128) -> [u128; WARP_SIZE as usize] {
+fn exchange(operation: Operation, mask: u32, value: u64) -> Rc<Exchange> {
     let place = Location::caller();
     exchange_at(operation, mask, value, place)
 }
@@ -131,16 +135,16 @@ fn exchange(operation: Operation, mask: u32, value: u128) -> [u128; WARP_SIZE as
 fn exchange_at(
     operation: Operation,
     mask: u32,
-    value: u128,
+    value: u64,
     place: &'static Location<'static>,
-) -> [u128; WARP_SIZE as usize] {
-    with_current(|lane| lane.hooks.exchange(operation, mask, value, place).values)
+) -> Rc<Exchange> {
+    with_current(|lane| lane.hooks.exchange(operation, mask, value, place))
 }
 
 /// The lanes of `mask` whose value is `value`.
-fn lanes_with(mask: u32, values: &[u128; WARP_SIZE as usize], value: u128) -> u32 {
+fn lanes_with(mask: u32, exchange: &Exchange, value: u64) -> u32 {
     (0..WARP_SIZE)
-        .filter(|&lane| mask >> lane & 1 == 1 && values[lane as usize] == value)
+        .filter(|&lane| mask >> lane & 1 == 1 && exchange.values[lane as usize] == value)
         .fold(0, |lanes, lane| lanes | 1 << lane)
 }
 
@@ -171,11 +175,7 @@ pub(crate) fn match_any_32(mask: u32, value: u32) -> u32 {
 
 #[track_caller]
 pub(crate) fn match_any_64(mask: u32, value: u64) -> u32 {
-    lanes_with(
-        mask,
-        &exchange(Operation::Match, mask, value.into()),
-        value.into(),
-    )
+    lanes_with(mask, &exchange(Operation::Match, mask, value), value)
 }
 
 /// The rule of PTX's `shfl.sync` (PTX ISA, "Data Movement and Conversion Instructions").
@@ -187,7 +187,7 @@ pub(crate) fn shuffle(
     clamp: u32,
     place: &'static Location<'static>,
 ) -> u32 {
-    let values = exchange_at(Operation::Shuffle, mask, value.into(), place);
+    let exchange = exchange_at(Operation::Shuffle, mask, value.into(), place);
     let lane = lane_id();
     let segments = clamp >> 8 & 31;
     let limit = clamp & 31;
@@ -213,17 +213,17 @@ pub(crate) fn shuffle(
             current.hooks.diverged(what, place)
         })
     }
-    values[read as usize & 31] as u32
+    exchange.values[read as usize & 31] as u32
 }
 
 macro_rules! reductions {
     ($($name:ident: $ty:ty = $combine:expr;)*) => {$(
         #[track_caller]
         pub(crate) fn $name(mask: u32, value: $ty) -> $ty {
-            let values = exchange(Operation::Reduce, mask, value as u32 as u128);
+            let exchange = exchange(Operation::Reduce, mask, u64::from(value as u32));
             (0..WARP_SIZE)
                 .filter(|&lane| mask >> lane & 1 == 1)
-                .map(|lane| values[lane as usize] as u32 as $ty)
+                .map(|lane| exchange.values[lane as usize] as u32 as $ty)
                 .reduce($combine)
                 .unwrap_or(value)
         }
