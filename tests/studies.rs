@@ -337,7 +337,14 @@ fn a_checkpoint_of_another_matrix_is_refused() {
         stderr(&output)
     );
     assert!(power(folder.path(), &["--max-steps", "5"]).status.success());
+    let output = power(folder.path(), &[]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        stderr(&output).contains("has checkpoints"),
+        "{}",
+        stderr(&output)
+    );
     let output = power(folder.path(), &["--resume", "--seed", "7"]);
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(2));
     assert!(stderr(&output).contains("seed 42"), "{}", stderr(&output));
 }

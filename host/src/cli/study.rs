@@ -76,6 +76,10 @@ impl Common {
 pub(super) fn study_failure(error: StudyError) -> Failure {
     match error {
         StudyError::Driver(error) => driver_failure(error),
+        StudyError::HasCheckpoints(_)
+        | StudyError::NoCheckpoint
+        | StudyError::OtherMatrix { .. }
+        | StudyError::NoSteps => Failure::Usage(error.to_string()),
         _ => Failure::failed(error),
     }
 }

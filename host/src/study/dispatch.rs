@@ -6,7 +6,7 @@ use tracing::trace_span;
 
 use super::rounds::{PerIteration, rounded};
 use super::{Rounds, StudyError};
-use crate::driver::{Device, DriverError, Prepared, Shape, Stream};
+use crate::driver::{Buffer, Device, DriverError, Prepared, Shape, Stream};
 
 /// What a launch takes, in the median.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -56,7 +56,7 @@ struct Dispatch<'d> {
     rounds: Rounds,
     stream: Stream<'d>,
     prepared: Prepared<'d, count>,
-    counter: crate::driver::Buffer<u32>,
+    counter: Buffer<u32>,
 }
 
 fn measure<'d>(

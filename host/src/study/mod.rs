@@ -15,6 +15,7 @@ pub use rounds::Rounds;
 pub use work::Work;
 
 use std::fmt;
+use std::path::PathBuf;
 
 use crate::driver::DriverError;
 
@@ -37,6 +38,9 @@ pub enum StudyError {
     /// There is nothing to go on from.
     #[error("no whole checkpoint to resume from")]
     NoCheckpoint,
+    /// A run that begins anew would mix its checkpoints with those.
+    #[error("{} has checkpoints: resume from them, or take another folder", .0.display())]
+    HasCheckpoints(PathBuf),
     /// The checkpoint belongs to another matrix.
     #[error(
         "the newest checkpoint is of dimension {dim}, seed {seed} and dominance {dominance}: resume \

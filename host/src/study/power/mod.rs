@@ -109,7 +109,8 @@ pub struct PowerRow {
 /// result. `on_progress` is told of each look.
 ///
 /// # Errors
-/// The driver's, a checkpoint cannot be written, or the result is wrong.
+/// The driver's, a checkpoint cannot be written, the folder has some of another run, or the result is
+/// wrong.
 pub fn power(
     device: &Device,
     plan: &PowerPlan,
@@ -120,6 +121,9 @@ pub fn power(
     if let Some(folder) = &plan.checkpoints {
         fs::create_dir_all(folder)?;
         checkpoint::tidy(folder)?;
+        if resume.is_none() && Checkpoint::newest(folder)?.is_some() {
+            return Err(StudyError::HasCheckpoints(folder.clone()));
+        }
     }
     let mut iteration =
         trace_span!("make the matrix", color = "gray", payload = plan.dim as u64)
