@@ -31,7 +31,9 @@ cp target/quick/ridgepoint "$out/"
 for test in vectors asynchrony; do
     cp "$(executable $test test --profile quick --test $test)" "$out/test-$test"
 done
-cp "$(executable vectors bench --profile quick --bench vectors)" "$out/bench-vectors"
-cp scripts/asynchrony-run.sh benches/peers/asynchrony.* benches/peers/polynomial.cu "$out/"
+for bench in vectors asynchrony; do
+    cp "$(executable $bench bench --profile quick --bench $bench)" "$out/bench-$bench"
+done
+cp scripts/asynchrony-run.sh benches/peers/asynchrony.* benches/peers/polynomial.cu scripts/timeline.py "$out/"
 echo "$RIDGEPOINT_COMMIT" >"$out/commit"
 du -sh "$out"

@@ -21,4 +21,19 @@ for test in vectors asynchrony; do
     grep -E 'test result|FAILED|panicked' "$out/test-$test.txt"
 done
 python3 asynchrony.py . "$out/asynchrony.md" || failed=1
+./bench-asynchrony --bench >"$out/bench.txt" 2>&1 || failed=1
+
+# Timelines: before and after.
+work=$(mktemp -d)
+for mode in baseline async graph; do
+    ./ridgepoint power --device cuda --mode $mode --max-steps 60 --checkpoint "$work/$mode" --quiet \
+        --profile --trace "$work/$mode.json" 2>"$out/power-$mode-profile.txt" || failed=1
+    python3 timeline.py "$work/$mode.json" iterate "$out/power-$mode.svg" || failed=1
+done
+for mode in pageable sequential streamed; do
+    ./ridgepoint pipeline --device cuda --mode $mode --kernel polynomial --weight 1 --batches 4 \
+        --rounds 1 --quiet --trace "$work/$mode.json" || failed=1
+    python3 timeline.py "$work/$mode.json" last-pass "$out/pipeline-$mode.svg" || failed=1
+done
+gzip -c "$work/streamed.json" >"$out/pipeline-streamed-trace.json.gz"
 exit $failed

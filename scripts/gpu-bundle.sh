@@ -31,12 +31,14 @@ cargo build --profile quick --package examples
 for source in examples/src/bin/*.rs; do
     cp "target/quick/$(basename "$source" .rs)" bundle/examples/
 done
+cargo build --profile quick --package planted
+cp target/quick/planted bundle/
 for test in agreement ceilings gpu occupancy; do
     cp "$(executable $test test --profile quick --test $test)" "bundle/test-$test"
 done
 cp "$(executable api test --profile quick --package conformance --test api)" bundle/test-api
 cp "$(executable programs test --profile quick --package examples --test programs)" bundle/test-programs
 cp "$(executable roofline bench --bench roofline)" bundle/bench-roofline
-cp scripts/gpu-run.sh scripts/sanitize.sh benches/peers/* bundle/
+cp scripts/gpu-run.sh scripts/sanitize.sh scripts/sanitize-bugs.sh benches/peers/* bundle/
 echo "$RIDGEPOINT_COMMIT" >bundle/commit
 du -sh bundle

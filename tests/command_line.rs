@@ -164,7 +164,7 @@ fn bad_input_is_one_clear_line_before_any_work() {
         (
             &["--device", "tpu"],
             2,
-            &["tpu", "auto, cuda, cuda:N and cpu"],
+            &["tpu", "auto, cuda, cuda:N, cpu and cpu:sm_NN"],
         ),
         (&["--plot", "chart.gif"], 2, &["chart.gif", ".svg or .png"]),
     ];

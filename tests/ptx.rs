@@ -232,7 +232,7 @@ fn vectors_of_reductions_and_maps_move_in_16_bytes() {
         // x, and a row each.
         assert_eq!(
             has(&format!("gemv_{float}"), "LDG.E.128"),
-            5,
+            3,
             "gemv_{float}"
         );
     }

@@ -193,11 +193,11 @@ class Table:
         self.missed += met == "**no**"
         self.lines.append(
             f"| {work} | {size} | {ours:.3f} | {peer} | {theirs:.3f} | {ratio:.3f} "
-            f"| {gate or ''} | {met} |"
+            f"| {'' if gate is None else f'{gate:.3g}'} | {met} |"
         )
 
 
-def compare(rust, rows, launches, batches, peers, torch_pipeline):
+def compare(rust, rows, launches, batches, powers, peers, torch_pipeline):
     table = Table()
     for exponent in EXPONENTS:
         ours = rust["nrm2/f32", exponent]
@@ -249,6 +249,12 @@ def compare(rust, rows, launches, batches, peers, torch_pipeline):
         if weighed:
             theirs = 1e3 * torch_pipeline[int(row["work"].split()[1])]
             table.add(work, row["size"], ours, "PyTorch streaming", theirs, 1.0)
+    for row in powers:
+        gate = 1.0 if row["mode"] != "baseline" else None
+        ours = 1e3 * float(row["total_ms"])
+        work = f"power iteration, {row['mode']}, {row['steps']} steps"
+        table.add(work, row["dim"], ours, "75 ms", 75e3, gate)
+        table.add(f"{work}: the loop alone", row["dim"], 1e3 * float(row["loop_ms"]), "75 ms", 75e3)
     return table
 
 
@@ -259,10 +265,15 @@ def main(folder, output):
         rows = rust_rows(folder, "norm")
         launches = rust_rows(folder, "dispatch")
         batches = rust_rows(folder, "pipeline")
+        powers = []
+        for mode in ("baseline", "async", "graph"):
+            checkpoints = str(pathlib.Path(scratch, mode))
+            powers += rust_rows(folder, "power", "--mode", mode, "--checkpoint", checkpoints)
+            assert float(powers[-1]["error"]) < 1e-10, powers[-1]
         peers = nvcc(scratch) | cublas() | normalize()
     degrees = {row["work"].split()[1] for row in batches if row["work"].startswith("horner")}
     torch_pipeline = pipeline(sorted(map(int, degrees)))
-    table = compare(rust, rows, launches, batches, peers, torch_pipeline)
+    table = compare(rust, rows, launches, batches, powers, peers, torch_pipeline)
     text = "\n".join(
         [
             f"Medians on {device}, in microseconds. A ratio is the peer's time over ours: above 1 "

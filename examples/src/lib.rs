@@ -12,7 +12,7 @@ pub type Outcome = Result<(), Box<dyn Error>>;
 /// `--device` and `--n`.
 #[derive(Debug, Parser)]
 pub struct Arguments {
-    /// auto, cuda, cuda:N or cpu
+    /// auto, cuda, cuda:N, cpu or cpu:sm_NN
     #[arg(long, default_value = "auto")]
     device: DeviceChoice,
     /// How much to work on

@@ -6,6 +6,7 @@
 //! what a program needs to launch and time kernels of its own.
 //!
 //! * [`ceilings`]: what a device does at most, measured
+//! * [`check`]: the embedded kernels under the emulator's checks
 //! * [`compare`]: two runs side by side
 //! * [`driver`]: GPUs and the emulator behind one set of safe types
 //! * [`kernels`]: the embedded kernels' registers, occupancy and code, without a GPU
@@ -14,10 +15,12 @@
 //! * [`study`]: what waiting for the device costs
 //! * [`sweep`]: axes, plan, run, records
 //! * [`report`]: CSV, JSON, Markdown, charts, terminal text
+//! * [`trace`]: timelines and profiles
 //! * [`vector`]: norms, scaling and products on a device
 
 #[cfg(feature = "cli")]
 pub mod ceilings;
+pub mod check;
 #[cfg(feature = "cli")]
 pub mod cli;
 #[cfg(feature = "cli")]
@@ -33,5 +36,7 @@ pub mod report;
 pub mod study;
 #[cfg(feature = "cli")]
 pub mod sweep;
+#[cfg(feature = "cli")]
+pub mod trace;
 #[cfg(feature = "cli")]
 pub mod vector;

@@ -10,7 +10,7 @@ use crate::reduction::block_sum;
 /// Threads a block.
 pub const BLOCK: u32 = 256;
 /// Rows a block.
-pub const ROWS: usize = 4;
+pub const ROWS: usize = 2;
 
 /// `a` has rows x columns elements, `x` columns. A block for every [`ROWS`] rows or fewer.
 ///

@@ -16,6 +16,7 @@ pub mod matmul;
 pub mod norm;
 pub mod normalize;
 pub mod polynomial;
+pub mod power;
 pub mod real;
 pub mod reduction;
 pub mod stride;

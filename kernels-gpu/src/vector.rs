@@ -165,11 +165,12 @@ pub fn reduction_blocks<T: Element>(n: u64, multiprocessors: u32) -> u64 {
     n.div_ceil(tile).clamp(1, most)
 }
 
-/// Blocks of a cooperative launch that normalizes `n` elements.
+/// Blocks of a cooperative launch that normalizes `n` elements; of an ordinary one, if it is one.
 pub fn normalize_blocks<T: Element>(n: u64, multiprocessors: u32) -> u64 {
-    let tile = (normalize::TILE * T::WIDTH) as u64;
+    let tiles = n.div_ceil((normalize::TILE * T::WIDTH) as u64);
     let most = u64::from(normalize::BLOCKS_EACH) * u64::from(multiprocessors);
-    n.div_ceil(tile).clamp(1, most)
+    // One block has two tiles sooner than two have met at a barrier.
+    if tiles <= 2 { 1 } else { tiles.min(most) }
 }
 
 /// Threads for an elementwise kernel over `n` elements.

@@ -22,15 +22,15 @@ thread_local! {
     static CALLS: RefCell<Option<Vec<Call>>> = const { RefCell::new(None) };
 }
 
-/// Runs `work` and returns, beside its result, the calls that this thread made meanwhile. Within
-/// another `record` the inner one has them, and the outer has not.
+/// Runs `work` and returns, beside its result, the calls that this thread made meanwhile. One within
+/// another records for both.
 pub fn record<R>(work: impl FnOnce() -> R) -> (R, Vec<Call>) {
     let recording = Recording::begin();
     let result = work();
     (result, recording.end())
 }
 
-/// Puts the recorder back that was there before, also where `work` panics.
+/// Gives the calls to the recorder that was there before, also where `work` panics.
 struct Recording {
     outer: Option<Vec<Call>>,
 }
@@ -44,14 +44,33 @@ impl Recording {
     }
 
     fn end(self) -> Vec<Call> {
-        CALLS.take().unwrap_or_default()
+        CALLS.with_borrow(|calls| calls.clone().unwrap_or_default())
     }
 }
 
 impl Drop for Recording {
     fn drop(&mut self) {
+        let own = CALLS.take().unwrap_or_default();
+        if let Some(outer) = &mut self.outer {
+            outer.extend(own);
+        }
         CALLS.set(self.outer.take());
         RECORDERS.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Runs `work` without recording its calls: those that only watch the others.
+pub fn unrecorded<R>(work: impl FnOnce() -> R) -> R {
+    let _hidden = Hidden(CALLS.take());
+    work()
+}
+
+/// Brings the recorder back, also where `work` panics.
+struct Hidden(Option<Vec<Call>>);
+
+impl Drop for Hidden {
+    fn drop(&mut self) {
+        CALLS.set(self.0.take());
     }
 }
 
@@ -106,13 +125,14 @@ mod tests {
     }
 
     #[test]
-    fn an_inner_recording_takes_its_calls() {
+    fn an_inner_recording_is_part_of_the_outer() {
         let ((), outer) = record(|| {
             pass("outer", || ());
             let ((), inner) = record(|| pass("inner", || ()));
             assert_eq!(names(&inner), ["inner"]);
+            unrecorded(|| pass("hidden", || ()));
             pass("outer again", || ());
         });
-        assert_eq!(names(&outer), ["outer", "outer again"]);
+        assert_eq!(names(&outer), ["outer", "inner", "outer again"]);
     }
 }

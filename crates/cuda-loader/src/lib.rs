@@ -16,4 +16,4 @@ mod gate;
 mod result;
 
 pub use entry::{DriverError, driver};
-pub use gate::{Call, pass, record};
+pub use gate::{Call, pass, record, unrecorded};

@@ -27,13 +27,20 @@ use std::fmt::Debug;
 
 pub use libtest_mimic::{Arguments, Failed, Trial, run};
 pub use ridgepoint::driver::{Device, Embedded};
-use ridgepoint::driver::{DeviceChoice, gpus};
+use ridgepoint::driver::{Emulation, Schedule, gpus};
 
 /// The environment variable that says that a GPU must be there.
 pub const REQUIRE_GPU: &str = "RIDGEPOINT_REQUIRE_GPU";
 
 /// PTX as [`Device::open_with`] takes it.
 pub type Ptx = &'static [Embedded<'static>];
+
+/// The environment variable that says under how many seeds, beside the order of the indices, the
+/// emulator runs each case of [`on_both`]. None by default.
+pub const SEEDS: &str = "RIDGEPOINT_SEEDS";
+
+/// The environment variable that names the one seed under which the emulator runs each case.
+pub const SEED: &str = "RIDGEPOINT_SEED";
 
 /// The case on the emulator, as `emulator::NAME`, and on the first GPU, as `cuda::NAME`.
 pub fn on_both(
@@ -43,7 +50,9 @@ pub fn on_both(
 ) -> [Trial; 2] {
     let emulated = case.clone();
     [
-        Trial::test(format!("emulator::{name}"), move || emulated(&emulator()?)),
+        Trial::test(format!("emulator::{name}"), move || {
+            under_seeds(number(SEEDS)?.unwrap_or(0), emulated)
+        }),
         on_gpu(format!("cuda::{name}"), ptx, case),
     ]
 }
@@ -64,12 +73,52 @@ pub fn on_gpu(
     }
 }
 
-/// The emulator.
+/// The emulator. [`SEED`] may name its schedule.
 ///
 /// # Errors
-/// None: it is always there.
+/// The variable is not a number.
 pub fn emulator() -> Result<Device, Failed> {
-    Ok(Device::open_with(&DeviceChoice::Cpu, &[])?)
+    let schedule = number(SEED)?.map_or(Schedule::InOrder, Schedule::Seeded);
+    Ok(scheduled(schedule))
+}
+
+/// Runs the case on the emulator in order, and under each seed below `seeds`. Where [`SEED`] names
+/// one, under that alone.
+///
+/// # Errors
+/// The first failure, with the seed.
+pub fn under_seeds(seeds: u64, case: impl Fn(&Device) -> Result<(), Failed>) -> Result<(), Failed> {
+    case(&emulator()?)?;
+    if number(SEED)?.is_some() {
+        return Ok(());
+    }
+    for seed in 0..seeds {
+        case(&scheduled(Schedule::Seeded(seed))).map_err(|failed| {
+            let message = failed.message().unwrap_or("failed");
+            Failed::from(format!(
+                "{message}\n({SEED}={seed} runs this schedule alone)"
+            ))
+        })?;
+    }
+    Ok(())
+}
+
+fn scheduled(schedule: Schedule) -> Device {
+    Device::emulator(Emulation {
+        schedule,
+        ..Emulation::default()
+    })
+}
+
+/// The number that an environment variable holds, if it is set.
+fn number(variable: &str) -> Result<Option<u64>, Failed> {
+    let Ok(text) = std::env::var(variable) else {
+        return Ok(None);
+    };
+    let number = text
+        .parse()
+        .map_err(|_| Failed::from(format!("{variable} is {text:?}, not a number")))?;
+    Ok(Some(number))
 }
 
 /// Fails where the elements differ, and names the first that does.
@@ -95,3 +144,8 @@ pub fn equal<T: PartialEq + Debug>(actual: &[T], expected: &[T]) -> Result<(), F
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/writing-kernels.md")]
 struct WritingKernels;
+
+/// As above.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/testing-kernels.md")]
+struct TestingKernels;

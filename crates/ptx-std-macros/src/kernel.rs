@@ -144,6 +144,11 @@ fn host_function(function: &ItemFn, parameters: &[Parameter], options: &Options)
         .zip(&arguments)
         .map(|(parameter, argument)| parameter.marshal(argument, &sink))
         .collect();
+    let memory: Vec<_> = parameters
+        .iter()
+        .zip(&arguments)
+        .filter_map(|(parameter, argument)| parameter.memory(argument))
+        .collect();
     let values: Vec<_> = parameters
         .iter()
         .zip(&arguments)
@@ -193,6 +198,11 @@ fn host_function(function: &ItemFn, parameters: &[Parameter], options: &Options)
                 #sink: &mut dyn ::core::ops::FnMut(*const ::core::ffi::c_void),
             ) {
                 #(#marshal)*
+            }
+
+            #[allow(unused_variables)]
+            fn memory(#all: &Self::Arguments<'_>) -> ::cuda_std::launch::MemoryList {
+                [#(#memory),*].into()
             }
 
             #[allow(unused_variables, unused_unsafe)]

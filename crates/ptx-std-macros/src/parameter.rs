@@ -177,6 +177,15 @@ impl Parameter {
         }
     }
 
+    /// The memory that the argument points to, if it does.
+    pub(crate) fn memory(&self, argument: &TokenStream) -> Option<TokenStream> {
+        let name = self.name.to_string();
+        match &self.passing {
+            Passing::Value => None,
+            _ => Some(quote! { #argument.memory(#name) }),
+        }
+    }
+
     /// The author's parameter, made from the launch argument, for the emulator.
     pub(crate) fn host_value(&self, argument: &TokenStream) -> TokenStream {
         match &self.passing {

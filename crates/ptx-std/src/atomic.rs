@@ -94,6 +94,7 @@ macro_rules! atomic_float {
                 /// For [`Ordering::Release`] and [`Ordering::AcqRel`].
                 $(#[doc = atomic_float!(@$unsafe)])?
                 #[inline(always)]
+                #[track_caller]
                 pub $($unsafe)? fn load(&self, ordering: Ordering) -> $float {
                     // SAFETY: the reference keeps the value alive.
                     let bits = unsafe {
@@ -108,6 +109,7 @@ macro_rules! atomic_float {
                 /// For [`Ordering::Acquire`] and [`Ordering::AcqRel`].
                 $(#[doc = atomic_float!(@$unsafe)])?
                 #[inline(always)]
+                #[track_caller]
                 pub $($unsafe)? fn store(&self, value: $float, ordering: Ordering) {
                     let (pointer, bits) = (self.0.get().cast(), value.to_bits());
                     // SAFETY: the reference keeps the value alive.
@@ -130,6 +132,7 @@ macro_rules! atomic_float {
             $(#[$doc])*
             $(#[doc = atomic_float!(@$unsafe)])?
             #[inline(always)]
+            #[track_caller]
             pub $($unsafe)? fn [<fetch_ $operation>](
                 &self,
                 value: $float,

@@ -6,6 +6,7 @@
 
 use core::ffi::c_void;
 use core::marker::PhantomData;
+use std::vec::Vec;
 
 /// The arguments that a launch takes, as a tuple of [`Slice`]s, [`SliceMut`]s and values.
 pub trait Signature: 'static {
@@ -26,6 +27,9 @@ pub trait Kernel: Signature + Sized {
     /// for as long as `arguments` is borrowed.
     fn marshal(arguments: &Self::Arguments<'_>, sink: &mut dyn FnMut(*const c_void));
 
+    /// The memory that the arguments point to.
+    fn memory(arguments: &Self::Arguments<'_>) -> MemoryList;
+
     /// Runs the kernel's function for the emulated thread that is entered on this host thread.
     ///
     /// # Safety
@@ -39,6 +43,7 @@ pub trait Kernel: Signature + Sized {
             parameters: Self::PARAMETERS,
             bounds: Self::BOUNDS,
             marshal: Self::marshal,
+            memory: Self::memory,
             call: Self::call,
         }
     }
@@ -47,6 +52,9 @@ pub trait Kernel: Signature + Sized {
 /// Hands the address of each PTX parameter's value to a sink.
 pub type Marshal<S> =
     for<'a, 'b, 'c> fn(&'b <S as Signature>::Arguments<'a>, &'c mut dyn FnMut(*const c_void));
+
+/// The memory that a launch's arguments point to.
+pub type MemoryOf<S> = for<'a, 'b> fn(&'b <S as Signature>::Arguments<'a>) -> MemoryList;
 
 /// Runs a kernel's function for one emulated thread.
 pub type Call<S> = for<'a, 'b> unsafe fn(&'b <S as Signature>::Arguments<'a>);
@@ -61,6 +69,8 @@ pub struct Entry<S: Signature> {
     pub bounds: Bounds,
     /// See [`Kernel::marshal`].
     pub marshal: Marshal<S>,
+    /// See [`Kernel::memory`].
+    pub memory: MemoryOf<S>,
     /// See [`Kernel::call`].
     pub call: Call<S>,
 }
@@ -77,6 +87,7 @@ impl<K: Signature> Entry<K> {
             parameters: self.parameters,
             bounds: self.bounds,
             marshal: self.marshal,
+            memory: self.memory,
             call: self.call,
         }
     }
@@ -111,6 +122,22 @@ pub struct Parameter {
     /// How it is passed.
     pub passing: Passing,
 }
+
+/// Memory that a launch lends to its kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// The parameter that points to it.
+    pub parameter: &'static str,
+    /// Where it begins.
+    pub address: usize,
+    /// How many elements there are.
+    pub len: usize,
+    /// The size of one, in bytes.
+    pub element_bytes: usize,
+}
+
+/// All memory that a launch lends, a parameter each.
+pub type MemoryList = Vec<Memory>;
 
 /// How a parameter is passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -158,6 +185,16 @@ macro_rules! views {
             /// The first element's address in the memory of the machine that the kernel runs on.
             pub fn as_ptr(&self) -> $pointer {
                 self.pointer
+            }
+
+            /// The memory in view, under the parameter's name.
+            pub fn memory(&self, parameter: &'static str) -> Memory {
+                Memory {
+                    parameter,
+                    address: self.pointer.addr(),
+                    len: self.len,
+                    element_bytes: size_of::<T>(),
+                }
             }
 
             /// The address of the pointer, for a driver that copies parameters from there.

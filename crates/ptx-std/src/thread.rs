@@ -190,24 +190,28 @@ impl Iterator for GridStride {
 /// All threads of the block must reach the same call: under a branch that only some of them take,
 /// the block hangs or goes on with stale data.
 #[inline(always)]
+#[track_caller]
 pub fn sync_threads() {
     arch::sync_threads();
 }
 
 /// [`sync_threads`], and gives every thread the number of threads whose predicate was not 0.
 #[inline(always)]
+#[track_caller]
 pub fn sync_threads_count(predicate: u32) -> u32 {
     arch::sync_threads_count(predicate != 0)
 }
 
 /// [`sync_threads`], and gives every thread 1 if no thread's predicate was 0, else 0.
 #[inline(always)]
+#[track_caller]
 pub fn sync_threads_and(predicate: u32) -> u32 {
     arch::sync_threads_and(predicate != 0).into()
 }
 
 /// [`sync_threads`], and gives every thread 1 if any thread's predicate was not 0, else 0.
 #[inline(always)]
+#[track_caller]
 pub fn sync_threads_or(predicate: u32) -> u32 {
     arch::sync_threads_or(predicate != 0).into()
 }

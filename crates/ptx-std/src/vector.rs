@@ -39,7 +39,9 @@ struct Aligned8<T>(T);
 /// # Safety
 /// `source` points to `N` readable elements and is aligned to [`alignment::<T, N>()`](alignment).
 #[inline(always)]
+#[track_caller]
 pub unsafe fn load<T: Copy, const N: usize>(source: *const T) -> [T; N] {
+    arch::expect_aligned(source, const { alignment::<T, N>() });
     // SAFETY: the caller's contract; each wrapper has the layout of `[T; N]` and no more alignment
     // than `alignment` says.
     unsafe {
@@ -56,7 +58,9 @@ pub unsafe fn load<T: Copy, const N: usize>(source: *const T) -> [T; N] {
 /// # Safety
 /// `target` points to `N` writable elements and is aligned to [`alignment::<T, N>()`](alignment).
 #[inline(always)]
+#[track_caller]
 pub unsafe fn store<T: Copy, const N: usize>(target: *mut T, values: [T; N]) {
+    arch::expect_aligned(target, const { alignment::<T, N>() });
     // SAFETY: as for `load`.
     unsafe {
         match const { alignment::<T, N>() } {
@@ -74,6 +78,7 @@ pub unsafe fn store<T: Copy, const N: usize>(target: *mut T, values: [T; N]) {
 /// `source` points to `N` readable elements, `target` to `N` writable ones, and both are aligned to
 /// 16 bytes.
 #[inline(always)]
+#[track_caller]
 pub unsafe fn copy<T: Copy, const N: usize>(source: *const T, target: *mut T) {
     // SAFETY: the caller's contract.
     unsafe { copy_strided::<T, N, 1>(source, target, 0) };

@@ -7,6 +7,8 @@
 //! name its lane, a shuffle from a lane that the mask does not name, and lanes that never come; it
 //! does not tell two calls of the same kind with the same mask apart.
 
+use core::panic::Location;
+
 use crate::arch;
 
 /// Lanes a warp.
@@ -35,6 +37,7 @@ pub fn activemask() -> u32 {
 /// # Safety
 /// `mask` keeps [the rule of this module](self).
 #[inline(always)]
+#[track_caller]
 pub unsafe fn sync_warp(mask: u32) {
     arch::sync_warp(mask);
 }
@@ -44,6 +47,7 @@ pub unsafe fn sync_warp(mask: u32) {
 /// # Safety
 /// `mask` keeps [the rule of this module](self).
 #[inline(always)]
+#[track_caller]
 pub unsafe fn warp_vote_all(mask: u32, predicate: bool) -> bool {
     arch::vote_all(mask, predicate)
 }
@@ -53,6 +57,7 @@ pub unsafe fn warp_vote_all(mask: u32, predicate: bool) -> bool {
 /// # Safety
 /// `mask` keeps [the rule of this module](self).
 #[inline(always)]
+#[track_caller]
 pub unsafe fn warp_vote_any(mask: u32, predicate: bool) -> bool {
     arch::vote_any(mask, predicate)
 }
@@ -62,6 +67,7 @@ pub unsafe fn warp_vote_any(mask: u32, predicate: bool) -> bool {
 /// # Safety
 /// `mask` keeps [the rule of this module](self).
 #[inline(always)]
+#[track_caller]
 pub unsafe fn warp_vote_ballot(mask: u32, predicate: bool) -> u32 {
     arch::vote_ballot(mask, predicate)
 }
@@ -71,6 +77,7 @@ pub unsafe fn warp_vote_ballot(mask: u32, predicate: bool) -> u32 {
 /// # Safety
 /// `mask` keeps [the rule of this module](self).
 #[inline(always)]
+#[track_caller]
 pub unsafe fn warp_match_any<T: MatchValue>(mask: u32, value: T) -> u32 {
     value.match_any(mask)
 }
@@ -80,6 +87,7 @@ pub unsafe fn warp_match_any<T: MatchValue>(mask: u32, value: T) -> u32 {
 /// # Safety
 /// `mask` keeps [the rule of this module](self).
 #[inline(always)]
+#[track_caller]
 pub unsafe fn warp_match_all<T: MatchValue>(mask: u32, value: T) -> Option<u32> {
     (value.match_any(mask) == mask).then_some(mask)
 }
@@ -94,6 +102,7 @@ macro_rules! match_values {
     ($($ty:ty, $bits:expr, $match_any:ident;)*) => {$(
         impl MatchValue for $ty {
             #[inline(always)]
+            #[track_caller]
             fn match_any(self, mask: u32) -> u32 {
                 arch::$match_any(mask, $bits(self))
             }
@@ -133,6 +142,7 @@ pub enum WarpReductionOp {
 /// # Safety
 /// `mask` keeps [the rule of this module](self).
 #[inline(always)]
+#[track_caller]
 pub unsafe fn warp_reduce<T: ReduceValue>(mask: u32, value: T, op: WarpReductionOp) -> T {
     value.reduce(mask, op)
 }
@@ -145,6 +155,7 @@ pub trait ReduceValue: Copy {
 
 impl ReduceValue for u32 {
     #[inline(always)]
+    #[track_caller]
     fn reduce(self, mask: u32, op: WarpReductionOp) -> u32 {
         match op {
             WarpReductionOp::Add => arch::reduce_add(mask, self),
@@ -159,6 +170,7 @@ impl ReduceValue for u32 {
 
 impl ReduceValue for i32 {
     #[inline(always)]
+    #[track_caller]
     fn reduce(self, mask: u32, op: WarpReductionOp) -> i32 {
         match op {
             WarpReductionOp::Min => arch::reduce_min_i32(mask, self),
@@ -189,6 +201,7 @@ macro_rules! shuffles {
         /// # Safety
         /// `mask` keeps [the rule of this module](self), and names the source lane.
         #[inline(always)]
+        #[track_caller]
         pub unsafe fn $name<T: ShuffleValue>(
             mask: u32,
             value: T,
@@ -255,6 +268,7 @@ shuffle_values! {
 
 /// The rule of PTX's `shfl.sync` (PTX ISA, "Data Movement and Conversion Instructions").
 #[inline(always)]
+#[track_caller]
 fn shuffle<T: ShuffleValue>(source: Source, mask: u32, value: T, n: u32, width: u32) -> (T, bool) {
     // The hardware looks at no more bits.
     let n = n & (WARP_SIZE - 1);
@@ -269,6 +283,7 @@ fn shuffle<T: ShuffleValue>(source: Source, mask: u32, value: T, n: u32, width: 
         Source::Index => (segments | 31, (segment | (n & (width - 1))) <= last),
         Source::Xor => (segments | 31, lane ^ n <= last),
     };
-    let shuffled = value.shuffle(|word| arch::shuffle(source, mask, word, n, clamp));
+    let place = Location::caller();
+    let shuffled = value.shuffle(|word| arch::shuffle(source, mask, word, n, clamp, place));
     (shuffled, in_segment)
 }

@@ -6,295 +6,368 @@
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
-use std::panic::{self, AssertUnwindSafe, Location};
-use std::sync::atomic::Ordering;
+use std::ops::Range;
+use std::panic::{self, AssertUnwindSafe};
 
-use corosensei::stack::DefaultStack;
-use corosensei::{Coroutine, CoroutineResult, Yielder};
-use cuda_std::emulation::{
-    Coordinates, Exchange, Hooks, Lane, Operation, SharedArray, Tally, WARP_SIZE, enter,
-};
+use corosensei::stack::Stack;
+use corosensei::{Coroutine, Yielder};
+use cuda_std::emulation::{Access, Coordinates, Lane, WARP_SIZE, enter};
 
-use crate::memory::BlockMemory;
+use crate::check::{self, Who};
+use crate::error::{Location, Thread};
+use crate::source::line;
+use crate::thread::ThreadHooks;
 use crate::wait::{self, Answer, Wait};
-use crate::{Launch, LaunchError, coordinates, place};
+use crate::warp::{Fiber, Parked, Slot, Warp};
+use crate::worker::{BlockParts, Worker};
+use crate::{LaunchError, coordinates, place};
 
-/// The stack of an emulated thread, twice the local memory that a GPU's may have. Only the pages that
-/// it touches take memory.
-const STACK_BYTES: usize = 1024 * 1024;
+pub(crate) type FiberYielder = Yielder<(), ()>;
 
-type Fiber = Coroutine<Answer, (u32, Wait), (), DefaultStack>;
-
-/// A thread that waits.
-pub(crate) struct Parked {
-    /// Its index in the block.
-    pub(crate) thread: u32,
-    pub(crate) wait: Wait,
-    fiber: Fiber,
+/// How far a block has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// Some of its threads went on.
+    Ran,
+    /// All that could went on and only waste time until others, perhaps of other blocks, go on.
+    Spins,
+    /// All its threads have ended, or one has failed.
+    Ended,
 }
 
-/// Runs blocks of one launch, one after another, with stacks that it keeps.
-pub(crate) struct BlockRunner<'a> {
-    launch: &'a Launch<'a>,
-    stacks: Vec<DefaultStack>,
+/// A block under way.
+pub(crate) struct LiveBlock<'a> {
+    // Before `block`, which the coroutines point to.
+    warps: Vec<Warp>,
+    block: Box<Block<'a>>,
+    progress: Progress,
 }
 
-impl<'a> BlockRunner<'a> {
-    pub(crate) fn new(launch: &'a Launch<'a>) -> Self {
-        BlockRunner {
-            launch,
-            stacks: Vec::new(),
+impl<'a> LiveBlock<'a> {
+    pub(crate) fn new(worker: &'a Worker<'a>, index: u64) -> Self {
+        let block = Block::new(worker, index);
+        LiveBlock {
+            warps: (0..block.fresh.len()).map(Warp::new).collect(),
+            block: Box::new(block),
+            progress: Progress::Ran,
         }
     }
 
-    /// Runs every thread of the block to its end, or to the first failure.
-    pub(crate) fn run(&mut self, block_idx: [u32; 3]) -> Result<(), LaunchError> {
-        let block = Block::new(self.launch, block_idx);
-        let mut warps = Vec::new();
-        while block.begin_warp() {
-            let mut warp = Vec::new();
-            while block.has_more() {
-                let fiber = self.spawn(&block)?;
-                self.resume(fiber, Answer::Begin, &mut warp);
-            }
-            self.settle(&block, &mut warp);
-            if !warp.is_empty() {
-                warps.push(warp);
-            }
-        }
-        while !warps.is_empty() && !block.has_failed() {
-            if self.launch.stop.load(Ordering::Relaxed) {
-                // Another block has failed, for which a thread here may be waiting.
-                break;
-            }
-            if warps.iter().flatten().any(wait::gives_way) {
-                self.take_turns(&block, &mut warps);
-                continue;
-            }
-            match wait::tally(warps.iter().flatten()) {
-                Some(tally) => self.pass_barrier(&block, tally, &mut warps),
-                None => block.fail(LaunchError::Stuck {
-                    block: block_idx,
-                    waiting: wait::describe(warps.iter().flatten(), self.launch.shape.block),
-                }),
-            }
-        }
+    pub(crate) fn spins(&self) -> bool {
+        self.progress == Progress::Spins
+    }
+
+    /// What became of the block.
+    pub(crate) fn end(self) -> Result<(), LaunchError> {
+        let LiveBlock { warps, block, .. } = self;
         // Unwinds the threads that a failure has left waiting, while the block is still there.
         drop(warps);
+        block.worker.take_back(block.parts);
         match block.failure.into_inner() {
             Some(failure) => Err(failure),
             None => Ok(()),
         }
     }
 
-    fn pass_barrier(&mut self, block: &Block<'_>, tally: Tally, warps: &mut Vec<Vec<Parked>>) {
-        for warp in warps.iter_mut() {
-            for parked in std::mem::take(warp) {
-                self.resume(parked.fiber, Answer::Tally(tally), warp);
-            }
-            self.settle(block, warp);
+    /// Lets some threads go on.
+    pub(crate) fn advance(&mut self) -> Progress {
+        self.progress = self.go_on();
+        self.progress
+    }
+
+    fn go_on(&mut self) -> Progress {
+        if self.block.has_failed() {
+            return Progress::Ended;
         }
-        warps.retain(|warp| !warp.is_empty());
+        let ready = self.warps.iter().filter(|warp| warp.is_ready).count();
+        if ready > 0 {
+            let chosen = self.block.worker.order.borrow_mut().choose(ready);
+            let mut ready = (0..self.warps.len()).filter(|&warp| self.warps[warp].is_ready);
+            let warp = ready.nth(chosen).unwrap_or_default();
+            self.warps[warp].advance(&self.block);
+            return Progress::Ran;
+        }
+        let parked = || self.warps.iter().flat_map(|warp| &warp.parked);
+        if parked().any(wait::gives_way) {
+            self.take_turns();
+            return Progress::Spins;
+        }
+        self.block.meet_unwritten();
+        if parked().next().is_none() || self.block.has_failed() {
+            return Progress::Ended;
+        }
+        match wait::meeting(parked()) {
+            Some(meeting) => self.pass_barrier(&meeting),
+            None => self.stuck(),
+        }
+        Progress::Ran
+    }
+
+    fn pass_barrier(&mut self, meeting: &wait::Meeting) {
+        let block = &*self.block;
+        if block.worker.launch.options.checks.divergence
+            && let Some(what) = block.divergence(meeting)
+        {
+            block.fail(LaunchError::Diverged {
+                block: block.index,
+                what,
+            });
+            return;
+        }
+        if let Some(watch) = &block.parts.watch {
+            watch.borrow_mut().barrier();
+        }
+        block.worker.idle.set(0);
+        for warp in &mut self.warps {
+            for parked in &warp.parked {
+                parked.answer(Answer::Tally(meeting.tally));
+            }
+            warp.is_ready = true;
+        }
     }
 
     /// Lets the threads go on that have given way.
-    fn take_turns(&mut self, block: &Block<'_>, warps: &mut Vec<Vec<Parked>>) {
-        for warp in warps.iter_mut() {
-            for parked in std::mem::take(warp) {
-                if wait::gives_way(&parked) {
-                    self.resume(parked.fiber, Answer::Turn, warp);
-                } else {
-                    warp.push(parked);
+    fn take_turns(&mut self) {
+        for warp in &mut self.warps {
+            for parked in &warp.parked {
+                if wait::gives_way(parked) {
+                    parked.answer(Answer::Turn);
                 }
             }
-            warp.sort_by_key(|parked| parked.thread);
-            self.settle(block, warp);
-        }
-        warps.retain(|warp| !warp.is_empty());
-    }
-
-    /// Runs a warp's threads until none waits for what the warp alone can give.
-    fn settle(&mut self, block: &Block<'_>, warp: &mut Vec<Parked>) {
-        while !block.has_failed()
-            && let Some((lanes, answer)) = wait::ready(warp)
-        {
-            for parked in std::mem::take(warp) {
-                if lanes >> (parked.thread % WARP_SIZE) & 1 == 1 {
-                    self.resume(parked.fiber, answer.clone(), warp);
-                } else {
-                    warp.push(parked);
-                }
-            }
-            warp.sort_by_key(|parked| parked.thread);
+            warp.is_ready = true;
         }
     }
 
-    /// A coroutine that runs one thread of the warp after another until one waits.
-    fn spawn(&mut self, block: &Block<'_>) -> Result<Fiber, LaunchError> {
-        let stack = match self.stacks.pop() {
-            Some(stack) => stack,
-            None => DefaultStack::new(STACK_BYTES)
-                .map_err(|error| LaunchError::Stack(error.to_string()))?,
-        };
-        let block: *const Block<'_> = block;
-        let block: *const Block<'static> = block.cast();
-        Ok(Coroutine::with_stack(stack, move |yielder, _| {
-            // SAFETY: `run`, which alone resumes and drops the coroutine, owns the block and drops
-            // every coroutine first.
-            unsafe { &*block }.run_threads(yielder);
-        }))
-    }
-
-    fn resume(&mut self, mut fiber: Fiber, answer: Answer, waiting: &mut Vec<Parked>) {
-        match fiber.resume(answer) {
-            CoroutineResult::Yield((thread, wait)) => waiting.push(Parked {
-                thread,
-                wait,
-                fiber,
-            }),
-            CoroutineResult::Return(()) => self.stacks.push(fiber.into_stack()),
+    /// Says who waits for what.
+    fn stuck(&mut self) {
+        let block = &*self.block;
+        let mut parked: Vec<Parked> = Vec::new();
+        for warp in &mut self.warps {
+            parked.append(&mut warp.parked);
         }
+        let groups = wait::groups(parked.iter());
+        let shape = block.worker.launch.shape.block;
+        let texts: Vec<_> = groups.iter().map(|group| group.describe(shape)).collect();
+        let waiting = texts.join("; ");
+        let away = groups.iter().find_map(|group| block.away(group, &parked));
+        self.warps[0].parked = parked;
+        let index = block.index;
+        block.fail(match away {
+            Some(away) if block.worker.launch.options.checks.divergence => LaunchError::Diverged {
+                block: index,
+                what: format!("{waiting}; {away}"),
+            },
+            _ => LaunchError::Stuck {
+                block: index,
+                waiting,
+            },
+        });
     }
 }
 
-/// One block, while it runs.
-struct Block<'a> {
-    launch: &'a Launch<'a>,
-    block_idx: [u32; 3],
-    threads: u32,
-    /// Index of the next thread to begin, and where its warp ends.
-    next: Cell<u32>,
-    warp_end: Cell<u32>,
-    memory: BlockMemory,
+/// What the threads of a block share while it runs.
+pub(crate) struct Block<'a> {
+    pub(crate) worker: &'a Worker<'a>,
+    pub(crate) index: [u32; 3],
+    pub(crate) linear: u32,
+    /// Of each warp the lanes that have not begun, and those that have ended.
+    fresh: Vec<Cell<u32>>,
+    ended: Vec<Cell<u32>>,
+    pub(crate) parts: BlockParts,
     failure: RefCell<Option<LaunchError>>,
 }
 
 impl<'a> Block<'a> {
-    fn new(launch: &'a Launch<'a>, block_idx: [u32; 3]) -> Self {
+    fn new(worker: &'a Worker<'a>, index: u64) -> Self {
+        let threads = worker.launch.shape.threads();
+        let lanes = (0..threads.div_ceil(WARP_SIZE)).map(|warp| {
+            let count = (threads - warp * WARP_SIZE).min(WARP_SIZE);
+            Cell::new(u32::MAX >> (WARP_SIZE - count))
+        });
+        let fresh: Vec<_> = lanes.collect();
+        // Grids of more blocks would not end in this life.
+        let linear = index as u32;
         Block {
-            launch,
-            block_idx,
-            threads: launch.shape.block.iter().product(),
-            next: Cell::new(0),
-            warp_end: Cell::new(0),
-            memory: BlockMemory::new(launch.shape.dynamic_shared),
+            worker,
+            index: coordinates(index, worker.launch.shape.grid),
+            linear,
+            ended: fresh.iter().map(|_| Cell::new(0)).collect(),
+            fresh,
+            parts: worker.parts(linear),
             failure: RefCell::new(None),
         }
     }
 
-    /// Goes on to the next warp, if there is one to run.
-    fn begin_warp(&self) -> bool {
-        self.warp_end
-            .set((self.next.get() + WARP_SIZE).min(self.threads));
-        self.has_more()
-    }
-
-    fn has_more(&self) -> bool {
-        self.next.get() < self.warp_end.get() && !self.has_failed()
-    }
-
-    fn has_failed(&self) -> bool {
+    pub(crate) fn has_failed(&self) -> bool {
         self.failure.borrow().is_some()
     }
 
-    fn fail(&self, failure: LaunchError) {
-        self.failure.borrow_mut().get_or_insert(failure);
+    /// The launch fails. Where a thread has read what nobody has written, this may come of it, and
+    /// the others go on to the next barrier first: perhaps one of them writes it, too late.
+    pub(crate) fn fail(&self, failure: LaunchError) {
+        let is_race = matches!(failure, LaunchError::Race { .. });
+        let watch = self.parts.watch.as_ref();
+        if is_race || watch.is_none_or(|watch| watch.borrow().unwritten.is_none()) {
+            self.failure.borrow_mut().get_or_insert(failure);
+        }
     }
 
-    fn run_threads(&self, yielder: &Yielder<Answer, (u32, Wait)>) {
-        while self.has_more() {
-            let thread = self.next.replace(self.next.get() + 1);
-            let hooks = ThreadHooks {
-                block: self,
-                yielder,
-                thread,
-            };
-            let lane = Lane {
+    /// Fails where a thread has read since the last barrier what nobody has written.
+    fn meet_unwritten(&self) {
+        let watch = self.parts.watch.as_ref();
+        let unwritten = watch.and_then(|watch| watch.borrow_mut().unwritten.take());
+        if let Some(unwritten) = unwritten {
+            self.fail(unwritten);
+        }
+    }
+
+    pub(crate) fn who(&self, thread: u32) -> Who {
+        Who {
+            thread,
+            block: self.linear,
+        }
+    }
+
+    pub(crate) fn thread(&self, thread: u32) -> Thread {
+        check::thread(&self.worker.launch.shape, self.linear, thread)
+    }
+
+    /// Looks at an access, where memory is checked.
+    #[inline]
+    pub(crate) fn look_at(&self, thread: u32, access: &Access) -> Result<(), LaunchError> {
+        match (&self.worker.watch, &self.parts.watch) {
+            (Some(launch), Some(watch)) => {
+                let who = self.who(thread);
+                let mut watch = watch.borrow_mut();
+                watch.access(&mut launch.borrow_mut(), &self.parts.memory, who, access)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn misaligned(&self, thread: u32, access: &Access) -> LaunchError {
+        let address = access.address;
+        let unknown = Location::Unknown { address };
+        LaunchError::Misaligned {
+            location: self.worker.watch.as_ref().map_or(unknown, |watch| {
+                watch.borrow().location(&self.parts.memory, address)
+            }),
+            alignment: access.alignment,
+            access: check::access_by(self.thread(thread), access),
+        }
+    }
+
+    /// Why a barrier is none of the whole block.
+    fn divergence(&self, meeting: &wait::Meeting) -> Option<String> {
+        let shape = self.worker.launch.shape.block;
+        let (thread, place) = meeting.first;
+        let mut ended =
+            (0..self.worker.launch.shape.threads()).filter(|&thread| self.has_ended(thread));
+        if let Some(first) = ended.next() {
+            return Some(format!(
+                "{} threads wait at the barrier at {}, and {}, the first {:?}, have left",
+                meeting.tally.threads,
+                line(place),
+                ended.count() + 1,
+                coordinates(first.into(), shape),
+            ));
+        }
+        let (other, elsewhere) = meeting.elsewhere?;
+        Some(format!(
+            "thread {:?} waits at the barrier at {}, and thread {:?} at the one at {}",
+            coordinates(thread.into(), shape),
+            line(place),
+            coordinates(other.into(), shape),
+            line(elsewhere),
+        ))
+    }
+
+    fn has_ended(&self, thread: u32) -> bool {
+        self.ended[(thread / WARP_SIZE) as usize].get() >> (thread % WARP_SIZE) & 1 == 1
+    }
+
+    /// The first of the lanes that a group waits for which has left, or is at a barrier.
+    fn away(&self, group: &wait::Group, parked: &[Parked]) -> Option<String> {
+        let (warp, _) = group.exchange?;
+        let missing = group.missing();
+        (0..WARP_SIZE).find_map(|lane| {
+            let thread = warp * WARP_SIZE + lane;
+            if missing >> lane & 1 == 0 {
+                None
+            } else if thread >= self.worker.launch.shape.threads() {
+                Some(format!("there is no lane {lane} in warp {warp}"))
+            } else if self.has_ended(thread) {
+                Some(format!("lane {lane} of warp {warp} has left"))
+            } else {
+                let waits = parked.iter().find(|parked| parked.thread() == thread)?;
+                let at_barrier = matches!(waits.wait(), Wait::Barrier { .. });
+                at_barrier.then(|| format!("lane {lane} of warp {warp} is at the barrier"))
+            }
+        })
+    }
+
+    /// Whether a thread of the warp is to begin.
+    pub(crate) fn has_fresh(&self, warp: usize) -> bool {
+        self.fresh[warp].get() != 0 && !self.has_failed()
+    }
+
+    /// A coroutine that runs one thread of the warp after another until one waits.
+    pub(crate) fn fiber(&self, warp: usize, slot: &Slot) -> Result<Fiber, LaunchError> {
+        let stack = self.worker.stack()?;
+        let range = stack.limit().get()..stack.base().get();
+        let block: *const Block<'a> = self;
+        let block: *const Block<'static> = block.cast();
+        let slot: *const Slot = slot;
+        Ok(Coroutine::with_stack(stack, move |yielder, ()| {
+            // SAFETY: the `LiveBlock`, which alone resumes the coroutine, owns the block and drops
+            // every coroutine first; the slot is beside the coroutine.
+            let (block, slot) = unsafe { (&*block, &*slot) };
+            block.run_threads(yielder, slot, warp, &range);
+        }))
+    }
+
+    fn run_threads(&self, yielder: &FiberYielder, slot: &Slot, warp: usize, stack: &Range<usize>) {
+        let launch = self.worker.launch;
+        let kernel = self.worker.kernel;
+        let captured = (&raw const *kernel).addr();
+        let captured = captured..captured + size_of_val(kernel);
+        loop {
+            let fresh = self.fresh[warp].get();
+            if fresh == 0 || self.has_failed() {
+                return;
+            }
+            let lane = self.worker.order.borrow_mut().lane(fresh);
+            self.fresh[warp].set(fresh & !(1 << lane));
+            let thread = warp as u32 * WARP_SIZE + lane;
+            slot.thread.set(thread);
+            let hooks = ThreadHooks::new(self, yielder, slot);
+            let lane_of_grid = Lane {
                 coordinates: Coordinates {
-                    thread_idx: coordinates(thread.into(), self.launch.shape.block),
-                    block_idx: self.block_idx,
-                    block_dim: self.launch.shape.block,
-                    grid_dim: self.launch.shape.grid,
+                    thread_idx: coordinates(thread.into(), launch.shape.block),
+                    block_idx: self.index,
+                    block_dim: launch.shape.block,
+                    grid_dim: launch.shape.grid,
                 },
+                unwatched: [stack.clone(), launch.arguments.clone(), captured.clone()],
+                fuel: Cell::new(hooks.fuel()),
                 hooks: &hooks,
             };
-            let ended = enter(&lane, || {
-                panic::catch_unwind(AssertUnwindSafe(self.launch.kernel))
+            let ended = enter(&lane_of_grid, || {
+                panic::catch_unwind(AssertUnwindSafe(kernel))
             });
             if let Err(payload) = ended {
                 self.fail(LaunchError::Panicked {
-                    block: self.block_idx,
-                    thread: lane.coordinates.thread_idx,
+                    thread: self.thread(thread),
                     message: message(&*payload),
                     place: place::take(),
                 });
             }
+            self.worker.idle.set(0);
+            self.ended[warp].set(self.ended[warp].get() | 1 << lane);
+            if self.worker.order.borrow_mut().surprises() {
+                return;
+            }
         }
-    }
-}
-
-/// Answers one thread, or parks it until there is an answer.
-struct ThreadHooks<'a> {
-    block: &'a Block<'a>,
-    yielder: &'a Yielder<Answer, (u32, Wait)>,
-    thread: u32,
-}
-
-impl ThreadHooks<'_> {
-    fn wait(&self, wait: Wait) -> Answer {
-        self.yielder.suspend((self.thread, wait))
-    }
-}
-
-impl Hooks for ThreadHooks<'_> {
-    fn sync_threads(&self, predicate: bool) -> Tally {
-        match self.wait(Wait::Barrier { predicate }) {
-            Answer::Tally(tally) => tally,
-            other => unreachable!("at a barrier: {other:?}"),
-        }
-    }
-
-    fn exchange(&self, operation: Operation, mask: u32, value: u128) -> Exchange {
-        let lane = self.thread % WARP_SIZE;
-        assert!(
-            mask >> lane & 1 == 1,
-            "lane {lane} comes to a {operation:?} with the mask {mask:#010x}, which does not name it"
-        );
-        match self.wait(Wait::Exchange {
-            operation,
-            mask,
-            value,
-        }) {
-            Answer::Exchange(exchange) => *exchange,
-            other => unreachable!("in an exchange: {other:?}"),
-        }
-    }
-
-    fn active_mask(&self, place: &'static Location<'static>) -> u32 {
-        match self.wait(Wait::ActiveMask { place }) {
-            Answer::ActiveMask(lanes) => lanes,
-            other => unreachable!("asked for the active lanes: {other:?}"),
-        }
-    }
-
-    fn give_way(&self) {
-        self.wait(Wait::Turn);
-    }
-
-    fn shared_array(&self, array: SharedArray) -> *mut u8 {
-        self.block.memory.array(array)
-    }
-
-    fn dynamic_shared(&self) -> (*mut u8, usize) {
-        self.block.memory.dynamic()
-    }
-
-    fn shared_bytes(&self) -> usize {
-        self.block.memory.bytes()
-    }
-
-    fn print(&self, text: &str) {
-        (self.block.launch.print)(text);
     }
 }
 

@@ -1,8 +1,8 @@
 //! A CPU emulator for GPU kernels written with `ptx-std`.
 //!
 //! A launch runs the kernel's function once for every thread of the grid. Blocks are spread over
-//! the host's cores; the threads of a block run on one core, in order of their index, each until
-//! it ends or waits for the others.
+//! the host's cores; the threads of a block run on one core, in order of their index or in that of
+//! a [`Schedule`], each until it ends or waits for the others.
 //!
 //! What comes out is functional: the same results, for the same source, as on a GPU. How long it
 //! takes says nothing about a GPU.
@@ -19,20 +19,39 @@
 //! assert_eq!(sum.into_inner(), 127 * 128 / 2);
 //! # Ok::<(), simt::LaunchError>(())
 //! ```
+//!
+//! [`Checks`] look for what a GPU hides: races, divergence, memory that nobody has written or that
+//! is out of bounds. Those of memory need instrumented code, which `ridgepoint check` makes. They
+//! run a launch on one core, so that a report is the same each time.
 
 mod block;
-mod cooperative;
+mod buffers;
+mod check;
+mod error;
 mod memory;
+mod options;
+mod order;
 mod place;
+mod source;
+mod stack;
+mod thread;
 mod wait;
+mod warp;
+mod worker;
 
 use std::num::NonZero;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::thread;
 
-use block::BlockRunner;
-pub use cooperative::{launch_cooperative, most_cooperative_blocks};
+use cuda_std::emulation::INSTRUMENTED;
+pub use cuda_std::launch::Memory;
+
+pub use buffers::Uninitialised;
+pub use error::{AccessBy, AccessKind, LaunchError, Location, Thread};
+pub use options::{Checks, Options, Schedule};
+
+use worker::Worker;
 
 /// The shape of a launch, in the order x, y, z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,129 +68,149 @@ impl Shape {
     fn blocks(&self) -> u64 {
         self.grid.iter().map(|&blocks| u64::from(blocks)).product()
     }
+
+    fn threads(&self) -> u32 {
+        self.block.iter().product()
+    }
 }
 
-/// Why a launch did not run to its end.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum LaunchError {
-    /// A thread panicked.
-    #[error("block {block:?}, thread {thread:?} panicked at {place}: {message}")]
-    Panicked {
-        /// Index of its block, x, y, z.
-        block: [u32; 3],
-        /// Its index in the block, x, y, z.
-        thread: [u32; 3],
-        /// What it said.
-        message: String,
-        /// Where: file, line and column.
-        place: String,
-    },
-    /// Threads of a block wait for others that will never come.
-    #[error("block {block:?} cannot go on: {waiting}")]
-    Stuck {
-        /// The block's index, x, y, z.
-        block: [u32; 3],
-        /// Who waits for what.
-        waiting: String,
-    },
-    /// The operating system gave no memory for the threads' stacks.
-    #[error("no memory for the stack of an emulated thread: {0}")]
-    Stack(String),
-}
-
-/// A launch under way.
-struct Launch<'a> {
-    shape: Shape,
-    kernel: &'a (dyn Fn() + Sync),
-    print: &'a (dyn Fn(&str) + Sync),
-    /// Set when a thread has failed.
-    stop: AtomicBool,
-}
-
-/// Runs `kernel` once for every thread of the grid and returns when all have ended. What it prints
-/// goes to standard output.
+/// Runs `kernel` once for every thread of the grid, with the default [`Options`], and returns when
+/// all have ended. What it prints goes to standard output.
 ///
 /// A grid with no blocks or a block with no threads runs nothing.
 ///
 /// # Errors
 /// The first failure of any thread. Blocks that have not begun by then are not run.
 pub fn launch(shape: Shape, kernel: &(dyn Fn() + Sync)) -> Result<(), LaunchError> {
-    launch_printing(shape, &|text| print!("{text}"), kernel)
+    Launch::new(shape).run(kernel)
 }
 
-/// [`launch`], with `print` given what the kernel prints, piece by piece.
-///
-/// # Errors
-/// Those of [`launch`].
-pub fn launch_printing(
+/// A launch that is more than a shape.
+pub struct Launch<'a> {
     shape: Shape,
-    print: &(dyn Fn(&str) + Sync),
-    kernel: &(dyn Fn() + Sync),
-) -> Result<(), LaunchError> {
-    let workers = (cores() as u64).min(most_workers(shape));
-    run(shape, print, kernel, workers)
+    options: Options,
+    print: &'a (dyn Fn(&str) + Sync),
+    memory: Option<&'a [Memory]>,
+    arguments: Range<usize>,
+    cooperative: bool,
 }
 
-/// Runs the grid with so many blocks at once.
-fn run(
-    shape: Shape,
-    print: &(dyn Fn(&str) + Sync),
-    kernel: &(dyn Fn() + Sync),
-    workers: u64,
-) -> Result<(), LaunchError> {
-    place::watch();
-    let launch = Launch {
-        shape,
-        kernel,
-        print,
-        stop: AtomicBool::new(false),
-    };
-    let blocks = shape.blocks();
-    let next = AtomicU64::new(0);
-    let failure = Mutex::new(None);
-    let work = || {
-        let mut runner = BlockRunner::new(&launch);
-        while !launch.stop.load(Ordering::Relaxed) {
-            let block = next.fetch_add(1, Ordering::Relaxed);
-            if block >= blocks {
-                break;
-            }
-            if let Err(error) = runner.run(coordinates(block, shape.grid)) {
-                launch.stop.store(true, Ordering::Relaxed);
+impl<'a> Launch<'a> {
+    /// With default options; what the kernel prints goes to standard output.
+    pub fn new(shape: Shape) -> Self {
+        Launch {
+            shape,
+            options: Options::default(),
+            print: &|text| print!("{text}"),
+            memory: None,
+            arguments: 0..0,
+            cooperative: false,
+        }
+    }
+
+    /// All blocks of the grid run at once, so that they may wait for each other. A thread that waits
+    /// for another block gives way, as `nanosleep` does.
+    #[must_use]
+    pub fn cooperative(self) -> Self {
+        Launch {
+            cooperative: true,
+            ..self
+        }
+    }
+
+    /// Run in this way.
+    #[must_use]
+    pub fn options(self, options: Options) -> Self {
+        Launch { options, ..self }
+    }
+
+    /// `print` is given what the kernel prints, piece by piece.
+    #[must_use]
+    pub fn print(self, print: &'a (dyn Fn(&str) + Sync)) -> Self {
+        Launch { print, ..self }
+    }
+
+    /// The memory that the kernel may reach, and the value that holds its arguments. Only where it
+    /// is given can other accesses be out of bounds, and only there are races on buffers found.
+    #[must_use]
+    pub fn memory<A>(self, memory: &'a [Memory], arguments: *const A) -> Self {
+        let start = arguments.addr();
+        Launch {
+            memory: Some(memory),
+            arguments: start..start + size_of::<A>(),
+            ..self
+        }
+    }
+
+    /// Runs `kernel` as [`launch`] does.
+    ///
+    /// # Errors
+    /// Those of [`launch`], and [`LaunchError::NotInstrumented`].
+    ///
+    /// # Panics
+    /// It is cooperative and has more than [`most_cooperative_blocks`].
+    pub fn run(&self, kernel: &(dyn Fn() + Sync)) -> Result<(), LaunchError> {
+        let watches = self.options.checks.watch_memory();
+        if watches && !INSTRUMENTED {
+            return Err(LaunchError::NotInstrumented);
+        }
+        place::watch();
+        let blocks = self.shape.blocks();
+        let most = most_cooperative_blocks(self.shape);
+        assert!(
+            !self.cooperative || blocks <= most,
+            "a cooperative launch of {blocks} blocks; at most {most} run at once"
+        );
+        let next = AtomicU64::new(0);
+        let stop = AtomicBool::new(false);
+        let failure = Mutex::new(None);
+        let work = || {
+            let worker = Worker::new(self, kernel);
+            let next = || {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                (index < blocks && !stop.load(Ordering::Relaxed)).then_some(index)
+            };
+            if let Err(error) = worker.run(next, &stop) {
+                stop.store(true, Ordering::Relaxed);
                 failure
                     .lock()
                     .unwrap_or_else(PoisonError::into_inner)
                     .get_or_insert(error);
             }
+        };
+        let is_one = watches || self.options.schedule != Schedule::InOrder;
+        let workers = match is_one {
+            true => 1,
+            false => (cores() as u64).min(blocks).min(most),
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..workers {
+                scope.spawn(work);
+            }
+            work();
+        });
+        match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(error) => Err(error),
+            None => Ok(()),
         }
-    };
-    thread::scope(|scope| {
-        for _ in 1..workers.min(blocks) {
-            scope.spawn(work);
-        }
-        work();
-    });
-    match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        Some(error) => Err(error),
-        None => Ok(()),
     }
 }
 
-/// Linux lets a process have 65,530 mappings, and each stack with its guard page takes two.
-fn most_workers(shape: Shape) -> u64 {
+/// The most blocks of this shape that a cooperative launch may have: threads of all of them wait.
+pub fn most_cooperative_blocks(shape: Shape) -> u64 {
+    most_blocks(shape)
+}
+
+/// How many blocks may have threads that wait. Linux lets a process have 65,530 mappings, and each
+/// stack with its guard page takes two.
+fn most_blocks(shape: Shape) -> u64 {
     const STACKS: u64 = 28_000;
-    let threads: u64 = shape
-        .block
-        .iter()
-        .map(|&extent| u64::from(extent))
-        .product();
-    (STACKS / threads.max(1)).max(1)
+    (STACKS / u64::from(shape.threads().max(1))).max(1)
 }
 
 /// How many blocks run at once: the host's cores.
 pub fn cores() -> usize {
-    thread::available_parallelism().map_or(1, NonZero::get)
+    std::thread::available_parallelism().map_or(1, NonZero::get)
 }
 
 /// The x, y, z of a linear index, x running fastest.

@@ -5,67 +5,112 @@ use std::rc::Rc;
 
 use cuda_std::emulation::{Exchange, Operation, Tally, WARP_SIZE};
 
-use crate::block::Parked;
 use crate::coordinates;
+use crate::source::line;
+use crate::warp::Parked;
 
 /// What a thread waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum Wait {
     /// All live threads of the block.
-    Barrier { predicate: bool },
+    Barrier {
+        predicate: bool,
+        place: &'static Location<'static>,
+    },
     /// The lanes of `mask`.
     Exchange {
         operation: Operation,
         mask: u32,
-        value: u128,
+        value: u64,
+        place: &'static Location<'static>,
     },
     /// To know who else of the warp has come to the place.
     ActiveMask { place: &'static Location<'static> },
-    /// Nothing: others go first.
+    /// Nothing but its turn: there is an answer.
+    #[default]
     Turn,
+    /// Nothing: others go first, for it sleeps.
+    Sleep,
+    /// Nothing: others go first, for it has gone far.
+    Preempted,
+    /// For ever: it has failed.
+    Failed,
+}
+
+impl Wait {
+    /// Whether the thread stands where it can be unwound: not in an access of instrumented code.
+    pub(crate) fn unwinds(&self) -> bool {
+        !matches!(self, Wait::Preempted | Wait::Failed)
+    }
 }
 
 /// What a thread is told when it goes on.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum Answer {
-    /// It has only begun.
-    Begin,
-    Tally(Tally),
-    Exchange(Rc<Exchange>),
-    ActiveMask(u32),
+    /// Nothing but that.
+    #[default]
     Turn,
+    Tally(Tally),
+    /// What the lanes brought, which lies in the thread's slot.
+    Exchange,
+    ActiveMask(u32),
 }
 
-/// The lanes of a warp that can go on, and what they are told. `parked` are the warp's threads
-/// that wait; none runs.
-pub(crate) fn ready(parked: &[Parked]) -> Option<(u32, Answer)> {
-    let exchange = parked.iter().find_map(|one| match one.wait {
+/// Whether the thread only lets others go first.
+pub(crate) fn gives_way(parked: &Parked) -> bool {
+    matches!(parked.wait(), Wait::Sleep | Wait::Preempted)
+}
+
+/// Lets those lanes of a warp go on for which what they wait for has come, if that is so for any.
+/// `parked` are the warp's threads that wait; none runs. Returns the lanes that have met in a
+/// `sync_warp`, if it was that.
+pub(crate) fn release(parked: &[Parked]) -> Option<u32> {
+    let exchange = parked.iter().find_map(|one| match one.wait() {
         Wait::Exchange {
             operation, mask, ..
         } => complete_exchange(parked, operation, mask),
         _ => None,
     });
-    exchange.or_else(|| {
-        let place = parked.iter().find_map(|one| match one.wait {
-            Wait::ActiveMask { place } => Some(place),
-            _ => None,
-        })?;
-        let lanes = lanes(parked, |wait| wait == Wait::ActiveMask { place });
-        Some((lanes, Answer::ActiveMask(lanes)))
-    })
+    if let Some((operation, lanes, values)) = exchange {
+        let exchange = Rc::new(Exchange { values });
+        for one in of_lanes(parked, lanes) {
+            one.answer_exchange(&exchange);
+        }
+        return Some(if operation == Operation::Sync {
+            lanes
+        } else {
+            0
+        });
+    }
+    let place = parked.iter().find_map(|one| match one.wait() {
+        Wait::ActiveMask { place } => Some(place),
+        _ => None,
+    })?;
+    let is_here = |wait| matches!(wait, Wait::ActiveMask { place: its } if its == place);
+    let lanes = lanes(parked, is_here);
+    for one in of_lanes(parked, lanes) {
+        one.answer(Answer::ActiveMask(lanes));
+    }
+    Some(0)
 }
 
-/// Whether the thread only lets others go first.
-pub(crate) fn gives_way(parked: &Parked) -> bool {
-    parked.wait == Wait::Turn
+fn of_lanes(parked: &[Parked], lanes: u32) -> impl Iterator<Item = &Parked> {
+    parked
+        .iter()
+        .filter(move |one| lanes >> one.lane() & 1 == 1)
 }
 
-fn complete_exchange(parked: &[Parked], operation: Operation, mask: u32) -> Option<(u32, Answer)> {
-    let brought = |wait| match wait {
+fn complete_exchange(
+    parked: &[Parked],
+    operation: Operation,
+    mask: u32,
+) -> Option<(Operation, u32, [u64; WARP_SIZE as usize])> {
+    let brought = |wait: Wait| match wait {
         Wait::Exchange {
             operation: its_operation,
             mask: its_mask,
             value,
+            ..
         } => (its_operation == operation && its_mask == mask).then_some(value),
         _ => None,
     };
@@ -75,59 +120,110 @@ fn complete_exchange(parked: &[Parked], operation: Operation, mask: u32) -> Opti
     }
     let mut values = [0; WARP_SIZE as usize];
     for one in parked {
-        if let Some(value) = brought(one.wait) {
-            values[(one.thread % WARP_SIZE) as usize] = value;
+        if let Some(value) = brought(one.wait()) {
+            values[one.lane() as usize] = value;
         }
     }
-    Some((here, Answer::Exchange(Rc::new(Exchange { values }))))
+    Some((operation, here, values))
 }
 
 fn lanes(parked: &[Parked], matches: impl Fn(Wait) -> bool) -> u32 {
     parked
         .iter()
-        .filter(|one| matches(one.wait))
-        .fold(0, |lanes, one| lanes | 1 << (one.thread % WARP_SIZE))
+        .filter(|one| matches(one.wait()))
+        .fold(0, |lanes, one| lanes | 1 << one.lane())
 }
 
-/// What the threads said at the barrier, if all are there.
-pub(crate) fn tally<'a>(parked: impl Iterator<Item = &'a Parked>) -> Option<Tally> {
+/// A thread at a barrier.
+pub(crate) type At = (u32, &'static Location<'static>);
+
+/// Threads at a barrier: what they said, the first of them, and one that is at another place.
+pub(crate) struct Meeting {
+    pub(crate) tally: Tally,
+    pub(crate) first: At,
+    pub(crate) elsewhere: Option<At>,
+}
+
+/// The threads at a barrier, if all are there.
+pub(crate) fn meeting<'a>(mut parked: impl Iterator<Item = &'a Parked>) -> Option<Meeting> {
     let mut tally = Tally::default();
-    for one in parked {
-        let Wait::Barrier { predicate } = one.wait else {
+    let mut places: Option<(At, Option<At>)> = None;
+    parked.try_for_each(|one| {
+        let Wait::Barrier { predicate, place } = one.wait() else {
             return None;
         };
         tally.threads += 1;
         tally.in_favour += u32::from(predicate);
-    }
-    Some(tally)
+        let (first, elsewhere) = places.get_or_insert(((one.thread(), place), None));
+        if *first.1 != *place {
+            elsewhere.get_or_insert((one.thread(), place));
+        }
+        Some(())
+    })?;
+    let (first, elsewhere) = places?;
+    Some(Meeting {
+        tally,
+        first,
+        elsewhere,
+    })
 }
 
-/// Who waits for what, for the report of threads that nothing can wake.
-pub(crate) fn describe<'a>(parked: impl Iterator<Item = &'a Parked>, block: [u32; 3]) -> String {
-    let mut groups: Vec<(String, Vec<u32>)> = Vec::new();
+/// Threads that wait for the same, and how to say it.
+pub(crate) struct Group {
+    pub(crate) what: String,
+    pub(crate) threads: Vec<u32>,
+    /// Of an exchange, its warp and its mask.
+    pub(crate) exchange: Option<(u32, u32)>,
+}
+
+/// Who waits for what, of threads that nothing can wake.
+pub(crate) fn groups<'a>(parked: impl Iterator<Item = &'a Parked>) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
     for one in parked {
-        let what = match one.wait {
-            Wait::Barrier { .. } => "at sync_threads".to_owned(),
+        let warp = one.thread() / WARP_SIZE;
+        let (what, exchange) = match one.wait() {
+            Wait::Barrier { place, .. } => (format!("at the barrier at {}", line(place)), None),
             Wait::Exchange {
-                operation, mask, ..
-            } => {
-                let warp = one.thread / WARP_SIZE;
-                format!("in warp {warp} for a {operation:?} of the mask {mask:#010x}")
-            }
-            Wait::ActiveMask { place } => format!("in activemask at {place}"),
-            Wait::Turn => "for its turn".to_owned(),
+                operation,
+                mask,
+                place,
+                ..
+            } => (
+                format!(
+                    "in warp {warp} for a {operation:?} of the mask {mask:#010x} at {}",
+                    line(place)
+                ),
+                Some((warp, mask)),
+            ),
+            _ => ("for its turn".to_owned(), None),
         };
-        match groups.iter_mut().find(|(other, _)| *other == what) {
-            Some((_, threads)) => threads.push(one.thread),
-            None => groups.push((what, vec![one.thread])),
+        match groups.iter_mut().find(|group| group.what == what) {
+            Some(group) => group.threads.push(one.thread()),
+            None => groups.push(Group {
+                what,
+                threads: vec![one.thread()],
+                exchange,
+            }),
         }
     }
-    let texts = groups.iter().map(|(what, threads)| {
-        let first = coordinates(threads[0].into(), block);
-        match threads.len() {
-            1 => format!("thread {first:?} waits {what}"),
-            count => format!("{count} threads, the first {first:?}, wait {what}"),
+    groups
+}
+
+impl Group {
+    /// The lanes that the group waits for.
+    pub(crate) fn missing(&self) -> u32 {
+        self.exchange.map_or(0, |(_, mask)| {
+            self.threads
+                .iter()
+                .fold(mask, |mask, thread| mask & !(1 << (thread % WARP_SIZE)))
+        })
+    }
+
+    pub(crate) fn describe(&self, block: [u32; 3]) -> String {
+        let first = coordinates(self.threads[0].into(), block);
+        match self.threads.len() {
+            1 => format!("thread {first:?} waits {}", self.what),
+            count => format!("{count} threads, the first {first:?}, wait {}", self.what),
         }
-    });
-    texts.collect::<Vec<_>>().join("; ")
+    }
 }

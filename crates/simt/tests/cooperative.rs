@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use cuda_std::cooperative::sync_grid;
 use cuda_std::thread;
-use simt::{LaunchError, Shape, launch_cooperative, most_cooperative_blocks};
+use simt::{Launch, LaunchError, Shape, most_cooperative_blocks};
 
 fn shape(blocks: u32, threads: u32) -> Shape {
     Shape {
@@ -19,20 +19,22 @@ fn no_block_passes_the_barrier_before_all_have_come() {
     let (blocks, threads) = (7, 40);
     let (arrivals, come, early) = (AtomicU32::new(0), AtomicU32::new(0), AtomicU32::new(0));
     for launch in 1..=3 {
-        launch_cooperative(shape(blocks, threads), &|| {
-            for round in 1..=5 {
-                come.fetch_add(1, Ordering::Relaxed);
-                // SAFETY: a cooperative launch, all of whose threads come here.
-                unsafe { sync_grid(arrivals.as_ptr()) };
-                let expected = ((launch - 1) * 5 + round) * blocks * threads;
-                if come.load(Ordering::Relaxed) < expected {
-                    early.fetch_add(1, Ordering::Relaxed);
+        Launch::new(shape(blocks, threads))
+            .cooperative()
+            .run(&|| {
+                for round in 1..=5 {
+                    come.fetch_add(1, Ordering::Relaxed);
+                    // SAFETY: a cooperative launch, all of whose threads come here.
+                    unsafe { sync_grid(arrivals.as_ptr()) };
+                    let expected = ((launch - 1) * 5 + round) * blocks * threads;
+                    if come.load(Ordering::Relaxed) < expected {
+                        early.fetch_add(1, Ordering::Relaxed);
+                    }
+                    // SAFETY: as above.
+                    unsafe { sync_grid(arrivals.as_ptr()) };
                 }
-                // SAFETY: as above.
-                unsafe { sync_grid(arrivals.as_ptr()) };
-            }
-        })
-        .expect("every thread reaches every barrier");
+            })
+            .expect("every thread reaches every barrier");
     }
     assert_eq!(early.into_inner(), 0);
     assert_eq!(come.into_inner(), 3 * 5 * blocks * threads);
@@ -41,14 +43,16 @@ fn no_block_passes_the_barrier_before_all_have_come() {
 #[test]
 fn a_block_that_fails_ends_those_that_wait_for_it() {
     let arrivals = AtomicU32::new(0);
-    let error = launch_cooperative(shape(4, 32), &|| {
+    let error = Launch::new(shape(4, 32)).cooperative().run(&|| {
         assert_ne!(thread::block_idx_x(), 2, "planted");
         // SAFETY: a cooperative launch; that some never come is what this is about.
         unsafe { sync_grid(arrivals.as_ptr()) };
     });
     match error {
-        Err(LaunchError::Panicked { block, message, .. }) => {
-            assert_eq!(block, [2, 0, 0]);
+        Err(LaunchError::Panicked {
+            thread, message, ..
+        }) => {
+            assert_eq!(thread.block, [2, 0, 0]);
             assert!(message.contains("planted"), "{message}");
         }
         other => panic!("{other:?}"),
@@ -59,5 +63,5 @@ fn a_block_that_fails_ends_those_that_wait_for_it() {
 #[should_panic(expected = "a cooperative launch of 1000000 blocks")]
 fn more_blocks_than_run_at_once_are_refused() {
     assert!(most_cooperative_blocks(shape(1, 1024)) >= 16);
-    let _ = launch_cooperative(shape(1_000_000, 32), &|| ());
+    let _ = Launch::new(shape(1_000_000, 32)).cooperative().run(&|| ());
 }

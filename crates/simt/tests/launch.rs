@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
 use cuda_std::{thread, warp};
-use simt::{LaunchError, Shape, launch};
+use simt::{Checks, Launch, LaunchError, Options, Shape, launch};
 
 fn counters(n: usize) -> Vec<AtomicU32> {
     (0..n).map(|_| AtomicU32::new(0)).collect()
@@ -93,14 +93,30 @@ fn a_thread_that_has_left_is_not_waited_for() {
         block: [64, 1, 1],
         dynamic_shared: 0,
     };
-    launch(shape, &|| {
+    let kernel = || {
         if thread::thread_idx_x() >= 40 {
             return;
         }
         thread::sync_threads();
         after.fetch_add(1, Relaxed);
-    })
-    .expect("nothing fails");
+    };
+    let unchecked = Options {
+        checks: Checks::NONE,
+        ..Options::default()
+    };
+    let launch = Launch::new(shape);
+    let checked = launch.run(&kernel).expect_err("24 threads have left");
+    assert!(
+        checked.to_string().contains(
+            "40 threads wait at the barrier at crates/simt/tests/launch.rs:100, and 24, the first \
+             [40, 0, 0], have left"
+        ),
+        "{checked}"
+    );
+    launch
+        .options(unchecked)
+        .run(&kernel)
+        .expect("nothing fails");
     assert_eq!(after.into_inner(), 40);
 }
 
@@ -120,7 +136,6 @@ fn a_panic_is_an_error_that_names_the_thread() {
         thread::sync_threads();
     });
     let Err(LaunchError::Panicked {
-        block,
         thread,
         message,
         place,
@@ -128,7 +143,7 @@ fn a_panic_is_an_error_that_names_the_thread() {
     else {
         panic!("{result:?}");
     };
-    assert_eq!((block, thread), ([1, 0, 0], [7, 1, 0]));
+    assert_eq!((thread.block, thread.thread), ([1, 0, 0], [7, 1, 0]));
     assert_eq!(message, "element 7 is odd");
     assert!(place.contains("tests/launch.rs:"), "{place}");
 }
@@ -194,15 +209,16 @@ fn threads_that_nothing_can_wake_are_reported() {
             thread::sync_threads();
         }
     });
-    let Err(LaunchError::Stuck { block, waiting }) = result else {
+    let Err(LaunchError::Diverged { block, what }) = result else {
         panic!("{result:?}");
     };
     assert_eq!(block, [0, 0, 0]);
     for words in [
-        "63 threads, the first [0, 0, 0], wait at sync_threads",
-        "thread [5, 0, 0] waits in warp 0 for a Sync of the mask 0x00000060",
+        "63 threads, the first [0, 0, 0], wait at the barrier at crates/simt/tests/launch.rs:",
+        "thread [5, 0, 0] waits in warp 0 for a Sync of the mask 0x00000060 at ",
+        "lane 6 of warp 0 is at the barrier",
     ] {
-        assert!(waiting.contains(words), "{waiting}");
+        assert!(what.contains(words), "{what}");
     }
 }
 
@@ -248,11 +264,13 @@ fn too_much_shared_memory_is_reported_with_the_limit() {
 fn what_a_kernel_prints_comes_in_whole_pieces() {
     let printed = Mutex::new(Vec::new());
     let print = |text: &str| printed.lock().expect("no panic").push(text.to_owned());
-    simt::launch_printing(block_of(3), &print, &|| {
-        let thread = thread::thread_idx_x();
-        cuda_std::println!("thread {thread}: {:>4.1}", thread as f32 / 2.0);
-    })
-    .expect("nothing fails");
+    Launch::new(block_of(3))
+        .print(&print)
+        .run(&|| {
+            let thread = thread::thread_idx_x();
+            cuda_std::println!("thread {thread}: {:>4.1}", thread as f32 / 2.0);
+        })
+        .expect("nothing fails");
     let printed = printed.into_inner().expect("no panic");
     assert_eq!(
         printed,
@@ -265,7 +283,9 @@ fn long_text_is_cut_between_characters() {
     let printed = Mutex::new(String::new());
     let print = |text: &str| printed.lock().expect("no panic").push_str(text);
     let text = format!("a{}", "µ".repeat(1000));
-    simt::launch_printing(block_of(1), &print, &|| cuda_std::print!("{text}"))
+    Launch::new(block_of(1))
+        .print(&print)
+        .run(&|| cuda_std::print!("{text}"))
         .expect("nothing fails");
     assert_eq!(printed.into_inner().expect("no panic"), text);
 }
@@ -297,7 +317,10 @@ fn a_mask_that_does_not_name_its_lane_or_its_source_is_reported() {
         unsafe { warp::warp_vote_ballot(0xFFFF, true) };
     });
     assert!(outside.contains("thread [16, 0, 0]"), "{outside}");
-    assert!(outside.contains("a Vote with the mask 0x0000ffff, which does not name it"));
+    assert!(
+        outside.contains("a Vote with the mask 0x0000ffff, which does not name it"),
+        "{outside}"
+    );
     let source = failure(&|| {
         if warp::lane_id() < 4 {
             // SAFETY: none; lane 3 reads lane 4.
@@ -340,7 +363,7 @@ fn a_kernel_that_asks_for_its_place_while_it_is_unwound_is_answered() {
         }
     });
     assert!(
-        matches!(result, Err(LaunchError::Stuck { .. })),
+        matches!(result, Err(LaunchError::Diverged { .. })),
         "{result:?}"
     );
 }

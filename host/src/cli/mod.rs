@@ -2,6 +2,7 @@
 
 mod ceilings;
 mod charts;
+mod check;
 mod compare;
 mod console;
 mod device;
@@ -13,9 +14,11 @@ mod norm;
 mod occupancy;
 mod output;
 mod pipeline;
+mod power;
 mod roofline;
 mod several;
 mod study;
+mod tracing;
 
 use std::fmt;
 use std::path::Path;
@@ -31,6 +34,9 @@ use crate::driver::DriverError;
 struct Cli {
     #[command(subcommand)]
     command: Command,
+
+    #[command(flatten)]
+    trace: tracing::Arguments,
 }
 
 #[derive(Subcommand)]
@@ -41,6 +47,8 @@ enum Command {
     Norm(norm::Arguments),
     /// Measure what a launch costs the host, and what each barrier costs a loop.
     Dispatch(dispatch::Arguments),
+    /// Iterate a matrix's greatest eigenvalue, with checkpoints: waiting for each, and not.
+    Power(power::Arguments),
     /// Send batches to the device, through a kernel and back: one after the other, and overlapped.
     Pipeline(pipeline::Arguments),
     /// Measure what the device does at most: memory, caches, arithmetic, latencies.
@@ -49,6 +57,8 @@ enum Command {
     Occupancy(Box<occupancy::Arguments>),
     /// List the embedded kernels with their registers and occupancy, or show the code of one.
     Kernels(kernels::Arguments),
+    /// Test kernels on the emulator with every access checked: races, divergence, bounds.
+    Check(check::Arguments),
     /// Compare the rows of two runs; ends with 1 where one became slower by more than the noise.
     Compare(compare::Arguments),
     /// Put the rows of several files into one.
@@ -98,19 +108,11 @@ fn driver_failure(error: DriverError) -> Failure {
 
 /// Runs the command that the process's arguments ask for.
 pub fn main() -> ExitCode {
-    let result = match Cli::parse().command {
-        Command::Roofline(arguments) => roofline::run(&arguments),
-        Command::Norm(arguments) => norm::run(&arguments),
-        Command::Dispatch(arguments) => dispatch::run(&arguments),
-        Command::Pipeline(arguments) => pipeline::run(&arguments),
-        Command::Ceilings(arguments) => ceilings::run(&arguments),
-        Command::Occupancy(arguments) => occupancy::run(&arguments),
-        Command::Kernels(arguments) => kernels::run(&arguments),
-        Command::Compare(arguments) => compare::run(&arguments),
-        Command::Merge(arguments) => compare::run_merge(&arguments),
-        Command::Device => device::run(),
-        Command::New(arguments) => new::run(&arguments),
-    };
+    if let Some(code) = check::compile() {
+        return code;
+    }
+    let Cli { command, trace } = Cli::parse();
+    let result = trace.around(|| run(command));
     let (code, message) = match result {
         Ok(()) => return ExitCode::SUCCESS,
         Err(Failure::Failed(message)) => (1, message),
@@ -119,6 +121,24 @@ pub fn main() -> ExitCode {
     };
     eprintln!("error: {message}");
     ExitCode::from(code)
+}
+
+fn run(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Roofline(arguments) => roofline::run(&arguments),
+        Command::Norm(arguments) => norm::run(&arguments),
+        Command::Dispatch(arguments) => dispatch::run(&arguments),
+        Command::Power(arguments) => power::run(&arguments),
+        Command::Pipeline(arguments) => pipeline::run(&arguments),
+        Command::Ceilings(arguments) => ceilings::run(&arguments),
+        Command::Occupancy(arguments) => occupancy::run(&arguments),
+        Command::Kernels(arguments) => kernels::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Compare(arguments) => compare::run(&arguments),
+        Command::Merge(arguments) => compare::run_merge(&arguments),
+        Command::Device => device::run(),
+        Command::New(arguments) => new::run(&arguments),
+    }
 }
 
 fn version() -> &'static str {

@@ -2,13 +2,13 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
 
-use super::Failure;
-use crate::driver::{Device, DeviceChoice, DriverError};
+use super::{Failure, cannot_write, driver_failure, is_standard};
+use crate::driver::{Device, DeviceChoice};
 use crate::report::{Format, rows_table, write_rows};
 use crate::study::StudyError;
 
@@ -67,33 +67,15 @@ impl Common {
             } else {
                 File::create(path).and_then(|file| write_rows(rows, format, file))
             };
-            written.map_err(|error| {
-                Failure::Failed(format!("cannot write {}: {error}", path.display()))
-            })?;
+            written.map_err(|error| cannot_write(path, &error))?;
         }
         Ok(())
     }
 }
 
-fn is_standard(path: &Path) -> bool {
-    path.as_os_str() == "-"
-}
-
 pub(super) fn study_failure(error: StudyError) -> Failure {
     match error {
         StudyError::Driver(error) => driver_failure(error),
-        _ => Failure::failed(error),
-    }
-}
-
-fn driver_failure(error: DriverError) -> Failure {
-    match error {
-        DriverError::NoSuchGpu { .. } | DriverError::OutOfMemory { .. } => {
-            Failure::Usage(error.to_string())
-        }
-        DriverError::NoDriver(_) | DriverError::NoGpu => {
-            Failure::Failed(format!("{error}; the emulator needs none: --device cpu"))
-        }
         _ => Failure::failed(error),
     }
 }

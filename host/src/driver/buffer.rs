@@ -1,6 +1,7 @@
 //! Device memory.
 
 use std::marker::PhantomData;
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytemuck::{Pod, Zeroable};
@@ -8,6 +9,7 @@ use cuda_std::launch::{Slice, SliceMut};
 use cust::context::CurrentContext;
 use cust::memory::{CopyDestination, DeviceBuffer};
 use cust::sys;
+use simt::Uninitialised;
 
 use super::error::{checked, during};
 use super::{Device, DriverError};
@@ -28,7 +30,11 @@ pub struct Buffer<T: DeviceValue> {
 /// Bytes, aligned to 256 as the driver's allocations are.
 enum Storage {
     Gpu(DeviceBuffer<u8>),
-    Host(Vec<Unit>),
+    Host {
+        memory: Vec<Unit>,
+        /// Of a buffer that began without contents.
+        contents: Option<Uninitialised>,
+    },
 }
 
 #[derive(Clone, Copy, Pod, Zeroable)]
@@ -47,7 +53,7 @@ impl Device {
     ) -> Result<Buffer<T>, DriverError> {
         const CHUNK: usize = 1 << 20;
         let chunk = vec![value; len.min(CHUNK)];
-        let mut buffer = self.uninitialized(len)?;
+        let mut buffer = self.allocate(len)?;
         for first in (0..len).step_by(CHUNK) {
             buffer.write(first, &chunk[..CHUNK.min(len - first)])?;
         }
@@ -59,7 +65,7 @@ impl Device {
     /// # Errors
     /// There is too little memory.
     pub fn buffer_from<T: DeviceValue>(&self, values: &[T]) -> Result<Buffer<T>, DriverError> {
-        let mut buffer = self.uninitialized(values.len())?;
+        let mut buffer = self.allocate(values.len())?;
         buffer.write(0, values)?;
         Ok(buffer)
     }
@@ -69,13 +75,30 @@ impl Device {
     /// # Errors
     /// There is too little memory.
     pub fn buffer_zeroed<T: DeviceValue>(&self, len: usize) -> Result<Buffer<T>, DriverError> {
-        let mut buffer = self.uninitialized(len)?;
+        let mut buffer = self.allocate(len)?;
         buffer.set_bytes(0)?;
         Ok(buffer)
     }
 
+    /// A buffer whose elements are whatever the memory holds: on the emulator all bits are set. A
+    /// kernel that reads an element which nobody has written is reported where memory is checked.
+    ///
+    /// # Errors
+    /// There is too little memory.
+    pub fn buffer_uninitialized<T: DeviceValue>(
+        &self,
+        len: usize,
+    ) -> Result<Buffer<T>, DriverError> {
+        let mut buffer = self.allocate(len)?;
+        buffer.poison()?;
+        if let Storage::Host { memory, contents } = &mut buffer.storage {
+            *contents = Some(Uninitialised::new(bytes_of(memory)));
+        }
+        Ok(buffer)
+    }
+
     /// A buffer whose elements are whatever the memory holds, or zero.
-    fn uninitialized<T: DeviceValue>(&self, len: usize) -> Result<Buffer<T>, DriverError> {
+    fn allocate<T: DeviceValue>(&self, len: usize) -> Result<Buffer<T>, DriverError> {
         let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
         let free = self.free_memory()?;
         let out_of_memory = || DriverError::OutOfMemory {
@@ -92,7 +115,10 @@ impl Device {
                 unsafe { DeviceBuffer::uninitialized(bytes.max(1) as usize) }
                     .map_err(|_| out_of_memory())?,
             ),
-            None => Storage::Host(vec![Unit::zeroed(); bytes.div_ceil(256) as usize]),
+            None => Storage::Host {
+                memory: vec![Unit::zeroed(); bytes.div_ceil(256) as usize],
+                contents: None,
+            },
         };
         Ok(Buffer {
             storage,
@@ -180,11 +206,14 @@ impl<T: DeviceValue> Buffer<T> {
                     .map_err(during("copy to the device"))?;
                 finish()
             }
-            Storage::Host(memory) => {
+            Storage::Host { memory, contents } => {
+                let memory = &mut bytemuck::cast_slice_mut::<_, u8>(memory)[range];
                 cuda_loader::pass("cuMemcpyHtoD_v2", || {
-                    bytemuck::cast_slice_mut::<_, u8>(memory)[range]
-                        .copy_from_slice(bytemuck::cast_slice(values));
+                    memory.copy_from_slice(bytemuck::cast_slice(values));
                 });
+                if let Some(contents) = contents {
+                    contents.written(bytes_of(memory));
+                }
                 Ok(())
             }
         }
@@ -207,7 +236,7 @@ impl<T: DeviceValue> Buffer<T> {
                 .index(range)
                 .copy_to(bytemuck::cast_slice_mut(values))
                 .map_err(during("copy from the device")),
-            Storage::Host(memory) => {
+            Storage::Host { memory, .. } => {
                 cuda_loader::pass("cuMemcpyDtoH_v2", || {
                     bytemuck::cast_slice_mut::<_, u8>(values)
                         .copy_from_slice(&bytemuck::cast_slice(memory)[range]);
@@ -241,7 +270,7 @@ impl<T: DeviceValue> Buffer<T> {
                 memory.set_8(byte).map_err(during("fill device memory"))?;
                 finish()
             }
-            Storage::Host(memory) => {
+            Storage::Host { memory, .. } => {
                 memory.fill(Unit([byte; 256]));
                 Ok(())
             }
@@ -257,28 +286,36 @@ impl<T: DeviceValue> Buffer<T> {
 
     /// Where a copy of `count` elements from `first` on writes.
     pub(super) fn copy_target(&mut self, first: usize, count: usize) -> *mut u8 {
-        let offset = self.range(first, count).start;
+        let range = self.range(first, count);
         self.in_flight.store(true, Ordering::Relaxed);
         // SAFETY: inside the allocation.
-        unsafe { self.address_mut().add(offset) }
+        let target = unsafe { self.address_mut().add(range.start) };
+        if let Storage::Host {
+            contents: Some(contents),
+            ..
+        } = &mut self.storage
+        {
+            contents.written(target.addr()..target.addr() + range.len());
+        }
+        target
     }
 
     fn address(&self) -> usize {
         match &self.storage {
             Storage::Gpu(memory) => memory.as_device_ptr().as_raw() as usize,
-            Storage::Host(memory) => memory.as_ptr() as usize,
+            Storage::Host { memory, .. } => memory.as_ptr() as usize,
         }
     }
 
     fn address_mut(&mut self) -> *mut u8 {
         match &mut self.storage {
             Storage::Gpu(memory) => memory.as_device_ptr().as_raw() as *mut u8,
-            Storage::Host(memory) => memory.as_mut_ptr().cast(),
+            Storage::Host { memory, .. } => memory.as_mut_ptr().cast(),
         }
     }
 
     /// The bytes of `count` elements from `first` on.
-    fn range(&self, first: usize, count: usize) -> std::ops::Range<usize> {
+    fn range(&self, first: usize, count: usize) -> Range<usize> {
         assert!(
             first.checked_add(count).is_some_and(|end| end <= self.len),
             "{count} elements from {first} on of a buffer of {}",
@@ -305,4 +342,10 @@ impl<T: DeviceValue> Drop for Buffer<T> {
             let _ = CurrentContext::synchronize();
         }
     }
+}
+
+/// Where the values lie.
+fn bytes_of<V>(values: &[V]) -> Range<usize> {
+    let start = values.as_ptr().addr();
+    start..start + size_of_val(values)
 }

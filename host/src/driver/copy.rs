@@ -7,6 +7,10 @@ use cust::sys;
 use super::error::checked;
 use super::{Buffer, DeviceValue, DriverError, Event, Pinned, Stream};
 
+/// What copies are called in errors and traces.
+const TO_DEVICE: &str = "copy to the device";
+const FROM_DEVICE: &str = "copy from the device";
+
 /// A copy under way, which owns its host memory until it is done.
 ///
 /// Dropped early, it waits. Forgotten, its memory is never freed.
@@ -31,16 +35,16 @@ impl<'d> Stream<'d> {
         target: &mut Buffer<T>,
         first: usize,
     ) -> Result<Pending<'d, T>, DriverError> {
-        self.refuse_capture("a copy to the device")?;
+        self.refuse_capture(TO_DEVICE)?;
         let to = target.copy_target(first, host.len());
         let bytes = size_of_val(&host[..]);
         let from = host.as_ptr().cast::<c_void>();
         // SAFETY: `bytes` bytes from either address on belong to `host`, which `Pending` owns until
         // the copy is done, and to `target`, which waits for its copies before it is freed.
-        let begun = unsafe {
+        let begun = self.traced(TO_DEVICE, bytes, || unsafe {
             match self.raw() {
                 Some(stream) => checked(
-                    "copy to the device",
+                    TO_DEVICE,
                     sys::cuMemcpyHtoDAsync_v2(to as u64, from, bytes, stream),
                 ),
                 None => {
@@ -50,7 +54,7 @@ impl<'d> Stream<'d> {
                     Ok(())
                 }
             }
-        };
+        });
         self.pending(begun, host)
     }
 
@@ -67,15 +71,15 @@ impl<'d> Stream<'d> {
         first: usize,
         mut host: Pinned<T>,
     ) -> Result<Pending<'d, T>, DriverError> {
-        self.refuse_capture("a copy from the device")?;
+        self.refuse_capture(FROM_DEVICE)?;
         let from = source.copy_source(first, host.len());
         let bytes = size_of_val(&host[..]);
         let to = host.as_mut_ptr().cast::<c_void>();
         // SAFETY: as in `upload`.
-        let begun = unsafe {
+        let begun = self.traced(FROM_DEVICE, bytes, || unsafe {
             match self.raw() {
                 Some(stream) => checked(
-                    "copy from the device",
+                    FROM_DEVICE,
                     sys::cuMemcpyDtoHAsync_v2(to, from as u64, bytes, stream),
                 ),
                 None => {
@@ -85,7 +89,7 @@ impl<'d> Stream<'d> {
                     Ok(())
                 }
             }
-        };
+        });
         self.pending(begun, host)
     }
 
@@ -103,23 +107,20 @@ impl<'d> Stream<'d> {
         target: &mut Buffer<T>,
         first: usize,
     ) -> Result<(), DriverError> {
-        self.refuse_capture("a copy to the device")?;
+        self.refuse_capture(TO_DEVICE)?;
+        let bytes = size_of_val(values);
         let Some(stream) = self.raw() else {
-            return target.write(first, values);
+            return self.traced(TO_DEVICE, bytes, || target.write(first, values));
         };
         let to = target.copy_target(first, values.len());
-        // SAFETY: the elements of either; both are borrowed until the wait below.
-        let begun = unsafe {
-            sys::cuMemcpyHtoDAsync_v2(
-                to as u64,
-                values.as_ptr().cast(),
-                size_of_val(values),
-                stream,
-            )
-        };
+        let begun = self.traced(TO_DEVICE, bytes, || {
+            // SAFETY: the elements of either; both are borrowed until the wait below.
+            checked(TO_DEVICE, unsafe {
+                sys::cuMemcpyHtoDAsync_v2(to as u64, values.as_ptr().cast(), bytes, stream)
+            })
+        });
         // Waits in any case: the copy may have begun.
-        self.synchronize()?;
-        checked("copy to the device", begun)
+        self.synchronize().and(begun)
     }
 
     /// Copies the elements of `source` from `first` on to `values`, after what is in the stream, and
@@ -136,22 +137,19 @@ impl<'d> Stream<'d> {
         first: usize,
         values: &mut [T],
     ) -> Result<(), DriverError> {
-        self.refuse_capture("a copy from the device")?;
+        self.refuse_capture(FROM_DEVICE)?;
+        let bytes = size_of_val(values);
         let Some(stream) = self.raw() else {
-            return source.read(first, values);
+            return self.traced(FROM_DEVICE, bytes, || source.read(first, values));
         };
         let from = source.copy_source(first, values.len());
-        // SAFETY: as in `write`.
-        let begun = unsafe {
-            sys::cuMemcpyDtoHAsync_v2(
-                values.as_mut_ptr().cast(),
-                from as u64,
-                size_of_val(values),
-                stream,
-            )
-        };
-        self.synchronize()?;
-        checked("copy from the device", begun)
+        let begun = self.traced(FROM_DEVICE, bytes, || {
+            // SAFETY: as in `write`.
+            checked(FROM_DEVICE, unsafe {
+                sys::cuMemcpyDtoHAsync_v2(values.as_mut_ptr().cast(), from as u64, bytes, stream)
+            })
+        });
+        self.synchronize().and(begun)
     }
 
     fn pending<T: DeviceValue>(

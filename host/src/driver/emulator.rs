@@ -2,15 +2,19 @@
 
 use std::fs;
 
-use super::{Facts, Limits};
+use super::{EmulatedGpu, Facts};
 
-pub(super) fn facts() -> Facts {
+pub(super) fn facts(gpu: EmulatedGpu) -> Facts {
     let cores = simt::cores();
+    let of = match gpu {
+        EmulatedGpu::Sm90 => String::new(),
+        other => format!(" of {}", other.name()),
+    };
     Facts {
-        name: format!("CPU emulator ({cores} cores)"),
+        name: format!("CPU emulator{of} ({cores} cores)"),
         multiprocessors: cores as u32,
         memory_bytes: memory_info("MemTotal").unwrap_or(0),
-        limits: Limits::SM_90,
+        limits: gpu.limits(),
         gpu: None,
     }
 }

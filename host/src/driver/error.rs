@@ -160,7 +160,7 @@ pub enum DriverError {
     },
 
     /// The stream captures launches, and this cannot be captured.
-    #[error("{0} cannot be captured into a graph")]
+    #[error("a {0} cannot be captured into a graph")]
     Capturing(&'static str),
 
     /// A call of the driver failed.

@@ -67,7 +67,17 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The limits of compute capability 9.0, which the emulator keeps.
+    /// The limits of compute capability 8.0.
+    pub const SM_80: Limits = Limits {
+        shared_per_block: 163 * 1024,
+        shared_per_multiprocessor: 164 * 1024,
+        ..Limits::SM_90
+    };
+
+    /// The limits of compute capability 10.0: those of 9.0.
+    pub const SM_100: Limits = Limits::SM_90;
+
+    /// The limits of compute capability 9.0.
     pub const SM_90: Limits = Limits {
         threads_per_block: 1024,
         block: [1024, 1024, 64],

@@ -167,7 +167,7 @@ impl Graph<'_> {
     /// # Panics
     /// The stream is of another kind of device.
     pub unsafe fn launch(&self, stream: &Stream<'_>) -> Result<(), DriverError> {
-        match (&self.kind, stream.raw()) {
+        stream.traced("graph", 0, || match (&self.kind, stream.raw()) {
             // SAFETY: both are alive; the caller vouches for the rest.
             (Kind::Cuda { executable, .. }, Some(stream)) => checked("launch a graph", unsafe {
                 sys::cuGraphLaunch(*executable, stream)
@@ -179,7 +179,7 @@ impl Graph<'_> {
                     .try_for_each(|replay| unsafe { replay.run() })
             }),
             _ => panic!("a graph of one device, launched on another"),
-        }
+        })
     }
 
     /// Gives launch number `launch`, counted from 0 in the order of the capture, other arguments and

@@ -49,22 +49,26 @@ mod launch;
 mod pinned;
 mod ptx;
 mod replay;
+mod shape;
 mod stream;
+pub mod trace;
 
 pub use buffer::{Buffer, DeviceValue};
 pub use calls::Calls;
-pub use choice::DeviceChoice;
+pub use choice::{DeviceChoice, EmulatedGpu};
 pub use compiled::Compiled;
 pub use copy::Pending;
 pub use error::DriverError;
 pub use event::Event;
 pub use facts::{Facts, GpuFacts, Limits};
 pub use graph::Graph;
-pub use launch::{Prepared, Shape};
+pub use launch::Prepared;
 pub use pinned::Pinned;
 pub use ptx::Embedded;
 #[cfg(feature = "cli")]
 pub use ptx::embedded_ptx;
+pub use shape::Shape;
+pub use simt::{Checks, LaunchError, Options as Emulation, Schedule};
 pub use stream::Stream;
 
 use gpu::Gpu;
@@ -72,9 +76,13 @@ use gpu::Gpu;
 /// A GPU, or the emulator.
 #[derive(Debug)]
 pub struct Device {
+    // Dropped first: it needs the GPU's context.
+    trace: Option<trace::Recorder>,
     facts: Facts,
     /// `None` is the emulator.
     gpu: Option<Gpu>,
+    /// How the emulator runs launches.
+    emulation: Emulation,
 }
 
 impl Device {
@@ -95,19 +103,30 @@ impl Device {
     /// fails for the other reasons.
     pub fn open_with(choice: &DeviceChoice, ptx: &[Embedded<'_>]) -> Result<Device, DriverError> {
         match choice {
-            DeviceChoice::Cpu => Ok(Device::emulator()),
+            DeviceChoice::Cpu => Ok(Device::emulator(Emulation::default())),
+            DeviceChoice::CpuAs(gpu) => Ok(Device::emulator_of(*gpu, Emulation::default())),
             DeviceChoice::Cuda(ordinal) => Device::with_ptx(*ordinal, ptx),
             DeviceChoice::Auto => match Device::with_ptx(0, ptx) {
-                Err(DriverError::NoDriver(_) | DriverError::NoGpu) => Ok(Device::emulator()),
+                Err(DriverError::NoDriver(_) | DriverError::NoGpu) => {
+                    Ok(Device::emulator(Emulation::default()))
+                }
                 opened => opened,
             },
         }
     }
 
-    fn emulator() -> Device {
+    /// The emulator, which runs launches as `emulation` says.
+    pub fn emulator(emulation: Emulation) -> Device {
+        Device::emulator_of(EmulatedGpu::default(), emulation)
+    }
+
+    /// The emulator with the limits of a GPU, which are in place of those that `emulation` has.
+    pub fn emulator_of(gpu: EmulatedGpu, emulation: Emulation) -> Device {
         Device {
-            facts: emulator::facts(),
+            trace: trace::Recorder::begin(None),
+            facts: emulator::facts(gpu),
             gpu: None,
+            emulation,
         }
     }
 
@@ -117,9 +136,12 @@ impl Device {
     /// As [`Device::open_with`].
     pub fn with_ptx(ordinal: u32, ptx: &[Embedded<'_>]) -> Result<Device, DriverError> {
         let (gpu, facts) = Gpu::open(ordinal, ptx)?;
+        let ordinal = facts.gpu.as_ref().map(|gpu| gpu.ordinal);
         Ok(Device {
+            trace: trace::Recorder::begin(ordinal),
             facts,
             gpu: Some(gpu),
+            emulation: Emulation::default(),
         })
     }
 

@@ -12,6 +12,7 @@ pub(super) struct Emulated<S: Signature> {
     pub(super) entry: Entry<S>,
     pub(super) shape: simt::Shape,
     pub(super) blocks: Blocks,
+    pub(super) options: simt::Options,
 }
 
 impl<S: Signature> Emulated<S> {
@@ -19,18 +20,24 @@ impl<S: Signature> Emulated<S> {
     /// As for [`Prepared::launch`].
     pub(super) unsafe fn run(&self, arguments: &S::Arguments<'_>) -> Result<(), DriverError> {
         let shared = Shared(&raw const *arguments);
-        let thread = || {
-            // SAFETY: the caller keeps the kernel's contract; `arguments` outlives the call.
-            unsafe { (self.entry.call)(&*shared.address()) }
+        let call = self.entry.call;
+        let memory = (self.entry.memory)(arguments);
+        let launch = simt::Launch::new(self.shape)
+            .options(self.options)
+            .memory(&memory, arguments);
+        let launch = match self.blocks {
+            Blocks::Independent => launch,
+            Blocks::Cooperative => launch.cooperative(),
         };
-        match self.blocks {
-            Blocks::Independent => simt::launch(self.shape, &thread),
-            Blocks::Cooperative => simt::launch_cooperative(self.shape, &thread),
-        }
-        .map_err(|error| DriverError::Emulated {
-            kernel: self.entry.name,
-            error,
-        })
+        launch
+            .run(&move || {
+                // SAFETY: the caller keeps the kernel's contract; `arguments` outlives the call.
+                unsafe { call(&*shared.address()) }
+            })
+            .map_err(|error| DriverError::Emulated {
+                kernel: self.entry.name,
+                error,
+            })
     }
 
     /// The launch with its arguments, to be run later and more than once.

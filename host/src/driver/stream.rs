@@ -1,6 +1,7 @@
 //! Streams: work in order.
 
 use std::cell::RefCell;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use cust::stream::{Stream as CudaStream, StreamFlags};
 use cust::sys::CUstream;
@@ -13,7 +14,9 @@ use super::{Device, DriverError, Event};
 /// Work that a device does in order. On the emulator each piece is done when it is asked for.
 pub struct Stream<'d> {
     pub(super) cuda: Option<CudaStream>,
-    _device: &'d Device,
+    pub(super) device: &'d Device,
+    /// Its number, for traces.
+    number: u32,
     /// What [`Stream::capture`] has collected so far.
     pub(super) captured: RefCell<Option<Captured>>,
 }
@@ -24,6 +27,7 @@ impl<'d> Stream<'d> {
     /// # Errors
     /// The driver's.
     pub fn new(device: &'d Device) -> Result<Self, DriverError> {
+        static COUNT: AtomicU32 = AtomicU32::new(1);
         let cuda = match device.gpu {
             Some(_) => Some(
                 CudaStream::new(StreamFlags::NON_BLOCKING, None)
@@ -33,7 +37,8 @@ impl<'d> Stream<'d> {
         };
         Ok(Stream {
             cuda,
-            _device: device,
+            device,
+            number: COUNT.fetch_add(1, Ordering::Relaxed),
             captured: RefCell::new(None),
         })
     }
@@ -89,6 +94,34 @@ impl<'d> Stream<'d> {
                 cuda_loader::pass("cuStreamSynchronize", || ());
                 Ok(())
             }
+        }
+    }
+
+    /// Runs `operation`, which puts one piece of work into this stream, and has it in the trace where
+    /// there is one.
+    pub(super) fn traced(
+        &self,
+        name: &'static str,
+        bytes: usize,
+        operation: impl FnOnce() -> Result<(), DriverError>,
+    ) -> Result<(), DriverError> {
+        let Some(trace) = &self.device.trace else {
+            return operation();
+        };
+        if self.captured.borrow().is_some() {
+            return operation();
+        }
+        let start = self.timed()?;
+        operation()?;
+        trace.add(self.number, name, bytes as u64, start, self.timed()?);
+        Ok(())
+    }
+
+    /// An event that may outlive the stream: the device keeps it.
+    fn timed(&self) -> Result<Event<'static>, DriverError> {
+        match self.raw() {
+            Some(stream) => cuda_loader::unrecorded(|| Event::record(stream, Timing::On)),
+            None => Ok(Event::emulated()),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use kernels_gpu::counter::{BLOCK, count};
 use serde::Serialize;
+use tracing::trace_span;
 
 use super::rounds::{PerIteration, rounded};
 use super::{Rounds, StudyError};
@@ -64,6 +65,7 @@ fn measure<'d>(
     rounds: Rounds,
     run: impl FnOnce(&mut Dispatch<'d>) -> Result<PerIteration, DriverError>,
 ) -> Result<DispatchRow, StudyError> {
+    let _range = trace_span!("dispatch", color = "blue", dispatch).entered();
     let mut study = Dispatch {
         rounds,
         stream: Stream::new(device)?,

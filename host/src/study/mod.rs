@@ -3,12 +3,14 @@
 mod dispatch;
 mod norm;
 mod pipeline;
+mod power;
 mod rounds;
 mod work;
 
 pub use dispatch::{DispatchRow, dispatch};
 pub use norm::{NormMode, NormRow, NormStudy};
 pub use pipeline::{Parts, Pipeline, PipelineMode, PipelineRow, Plan};
+pub use power::{Checkpoint, PowerMode, PowerPlan, PowerRow, Progress, newest, power};
 pub use rounds::Rounds;
 pub use work::Work;
 
@@ -32,6 +34,36 @@ pub enum StudyError {
         /// By how much they may differ.
         allowed: f64,
     },
+    /// There is nothing to go on from.
+    #[error("no whole checkpoint to resume from")]
+    NoCheckpoint,
+    /// The checkpoint belongs to another matrix.
+    #[error(
+        "the newest checkpoint is of dimension {dim}, seed {seed} and dominance {dominance}: resume \
+         with the same"
+    )]
+    OtherMatrix {
+        /// Its dimension.
+        dim: usize,
+        /// Its seed.
+        seed: u64,
+        /// Its dominance.
+        dominance: f64,
+    },
+    /// The newest checkpoint is not the result.
+    #[error("the result is that of step {step}, the newest checkpoint of {newest:?}")]
+    Checkpoint {
+        /// The result's step.
+        step: u64,
+        /// The checkpoint's.
+        newest: Option<u64>,
+    },
+    /// The iteration was asked for no step.
+    #[error("the checkpoint is of a later step than the last one asked for")]
+    NoSteps,
+    /// A checkpoint could not be written or read.
+    #[error("{0}")]
+    Io(String),
     /// The driver's error.
     #[error(transparent)]
     Driver(#[from] DriverError),

@@ -5,10 +5,12 @@ use std::mem::take;
 use std::time::Instant;
 
 use serde::Serialize;
+use tracing::trace_span;
 
 use super::rounds::rounded;
 use super::work::{Work, Worker, input};
 use super::{StudyError, host_peak_bytes};
+use crate::driver::trace::captured;
 use crate::driver::{Buffer, Device, DriverError, Pending, Pinned, Stream};
 use crate::measure::Summary;
 
@@ -207,9 +209,9 @@ impl<'d> Pipeline<'d> {
     pub fn parts(&mut self, work: Work) -> Result<Parts, StudyError> {
         let worker = Worker::new(self.device, self.plan, work)?;
         Ok(Parts {
-            to_device_ms: self.median(Pipeline::upload_all)?,
-            compute_ms: self.median(|pipeline| pipeline.compute_all(&worker))?,
-            from_device_ms: self.median(Pipeline::download_all)?,
+            to_device_ms: self.median("copies to the device", Pipeline::upload_all)?,
+            compute_ms: self.median("kernels", |pipeline| pipeline.compute_all(&worker))?,
+            from_device_ms: self.median("copies from the device", Pipeline::download_all)?,
         })
     }
 
@@ -289,7 +291,12 @@ impl<'d> Pipeline<'d> {
         for host in &mut self.output {
             host.fill(f32::NAN);
         }
-        let total = self.median(|pipeline| pipeline.all(worker, streams))?;
+        let what = if streams == 1 {
+            "sequential"
+        } else {
+            "streamed"
+        };
+        let total = self.median(what, |pipeline| pipeline.all(worker, streams))?;
         let outputs = self.output.iter().enumerate();
         for (piece, output) in outputs {
             worker.check(piece, output)?;
@@ -300,7 +307,7 @@ impl<'d> Pipeline<'d> {
     fn pageable(&mut self, worker: &Worker<'_>) -> Result<f64, StudyError> {
         let input: Vec<Vec<f32>> = self.input.iter().map(|piece| piece.to_vec()).collect();
         let mut output = vec![vec![f32::NAN; self.plan.chunk()]; input.len()];
-        let total = self.median(|pipeline| {
+        let total = self.median("pageable", |pipeline| {
             let slot = &mut pipeline.slots[0];
             for (input, output) in input.iter().zip(&mut output) {
                 slot.stream.write(input, &mut slot.input, 0)?;
@@ -356,10 +363,12 @@ impl<'d> Pipeline<'d> {
     /// The median time of `pass` until its work is done, in milliseconds, after one to warm up.
     fn median(
         &mut self,
+        what: &'static str,
         mut pass: impl FnMut(&mut Self) -> Result<(), DriverError>,
     ) -> Result<f64, StudyError> {
         let rounds = self.plan.rounds;
         let mut time = || -> Result<f64, DriverError> {
+            let _range = trace_span!("pass", color = "green", what).entered();
             let began = Instant::now();
             pass(self)?;
             self.slots
@@ -368,7 +377,7 @@ impl<'d> Pipeline<'d> {
             Ok(began.elapsed().as_secs_f64() * 1e3)
         };
         time()?;
-        let times = (0..rounds).map(|_| time()).collect::<Result<Vec<_>, _>>()?;
+        let times: Vec<f64> = captured(|| (0..rounds).map(|_| time()).collect::<Result<_, _>>())?;
         Ok(Summary::of(&times).map_or(f64::NAN, |summary| summary.median))
     }
 }

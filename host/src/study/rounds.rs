@@ -2,6 +2,9 @@
 
 use std::time::Instant;
 
+use tracing::trace_span;
+
+use crate::driver::trace::captured;
 use crate::driver::{Calls, DriverError, Stream};
 use crate::measure::Summary;
 
@@ -40,22 +43,27 @@ impl Rounds {
         mut iterate: impl FnMut(u32) -> Result<(), DriverError>,
     ) -> Result<PerIteration, DriverError> {
         let mut all = || (0..self.iterations).try_for_each(&mut iterate);
-        all()?;
+        trace_span!("warm up", color = "gray").in_scope(&mut all)?;
         stream.synchronize()?;
-        let (result, calls) = Calls::during(&mut all);
+        let (result, calls) =
+            trace_span!("count calls", color = "gray").in_scope(|| Calls::during(&mut all));
         result?;
         let (mut host, mut device, mut complete) = (Vec::new(), Vec::new(), Vec::new());
-        for _ in 0..self.rounds {
-            stream.synchronize()?;
-            let start = stream.record()?;
-            let began = Instant::now();
-            all()?;
-            host.push(began.elapsed().as_secs_f64() * 1e6);
-            let end = stream.record()?;
-            stream.synchronize()?;
-            complete.push(began.elapsed().as_secs_f64() * 1e6);
-            device.push(end.milliseconds_since(&start)? * 1e3);
-        }
+        captured(|| {
+            (0..self.rounds).try_for_each(|round| {
+                stream.synchronize()?;
+                let _range = trace_span!("round", color = "green", payload = round).entered();
+                let start = stream.record()?;
+                let began = Instant::now();
+                all()?;
+                host.push(began.elapsed().as_secs_f64() * 1e6);
+                let end = stream.record()?;
+                stream.synchronize()?;
+                complete.push(began.elapsed().as_secs_f64() * 1e6);
+                device.push(end.milliseconds_since(&start)? * 1e3);
+                Ok(())
+            })
+        })?;
         let each = |samples: &[f64]| {
             let median = Summary::of(samples).map_or(f64::NAN, |summary| summary.median);
             median / f64::from(self.iterations)

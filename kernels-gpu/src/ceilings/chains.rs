@@ -277,6 +277,7 @@ mod host {
                         parameters: $kernel::PARAMETERS,
                         bounds: $kernel::BOUNDS,
                         marshal: $kernel::marshal,
+                        memory: $kernel::memory,
                         call: $kernel::call,
                     },
                     reference: reference::<$operation, $chains>,

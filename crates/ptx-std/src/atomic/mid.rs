@@ -42,6 +42,7 @@ macro_rules! accesses {
         /// # Safety
         /// See the [module](self).
         #[inline(always)]
+        #[track_caller]
         pub unsafe fn [<atomic_load_ $width _ $scope>](ptr: *mut $bits, ordering: Ordering) -> $bits {
             // SAFETY: the caller vouches for the pointer.
             unsafe { arch::$scope::[<load_ $width>](ptr, ordering) }
@@ -55,6 +56,7 @@ macro_rules! accesses {
         /// # Safety
         /// See the [module](self).
         #[inline(always)]
+        #[track_caller]
         pub unsafe fn [<atomic_store_ $width _ $scope>](
             ptr: *mut $bits,
             ordering: Ordering,
@@ -149,6 +151,7 @@ macro_rules! fetch {
         /// # Safety
         /// See the [module](self).
         #[inline(always)]
+        #[track_caller]
         pub unsafe fn [<atomic_fetch_ $operation _ $type _ $scope>](
             ptr: *mut $type,
             ordering: Ordering,
@@ -221,6 +224,7 @@ macro_rules! compare_and_swap {
         /// # Safety
         /// See the [module](self).
         #[inline(always)]
+        #[track_caller]
         pub unsafe fn [<atomic_compare_and_swap_ $type _ $scope>](
             ptr: *mut $type,
             current: $type,

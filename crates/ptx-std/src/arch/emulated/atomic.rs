@@ -1,6 +1,13 @@
-//! Atomic operations on host memory. All of the host's threads are one scope.
+//! Atomic operations on host memory. They are atomic for all of the host's threads; the emulator is
+//! told the scope that the kernel asked for.
+//!
+//! Nothing here is inlined: where the kernel is instrumented, its own accesses are, and these would
+//! be seen twice.
 
+use core::panic::Location;
 use core::sync::atomic::Ordering;
+
+use crate::emulation::{Effect, Scope, atomic_access};
 
 /// The ordering of the read where a compare-and-swap fails and writes nothing.
 fn of_failure(ordering: Ordering) -> Ordering {
@@ -15,14 +22,20 @@ macro_rules! access {
     ($load:ident $store:ident $bits:ident $atomic:ident) => {
         /// # Safety
         /// The pointer is valid for atomic reads.
+        #[inline(never)]
+        #[track_caller]
         pub(crate) unsafe fn $load(pointer: *mut $bits, ordering: Ordering) -> $bits {
+            atomic_access(pointer, Effect::Read, SCOPE, ordering, Location::caller());
             // SAFETY: the caller vouches for the pointer.
             unsafe { $atomic::from_ptr(pointer) }.load(ordering)
         }
 
         /// # Safety
         /// The pointer is valid for atomic writes.
+        #[inline(never)]
+        #[track_caller]
         pub(crate) unsafe fn $store(pointer: *mut $bits, ordering: Ordering, value: $bits) {
+            atomic_access(pointer, Effect::Write, SCOPE, ordering, Location::caller());
             // SAFETY: the caller vouches for the pointer.
             unsafe { $atomic::from_ptr(pointer) }.store(value, ordering);
         }
@@ -33,7 +46,10 @@ macro_rules! read_modify_write {
     ($type:ident $atomic:ident: $($name:ident = $method:ident;)*) => {$(
         /// # Safety
         /// The pointer is valid for atomic reads and writes.
+        #[inline(never)]
+        #[track_caller]
         pub(crate) unsafe fn $name(pointer: *mut $type, ordering: Ordering, value: $type) -> $type {
+            atomic_access(pointer, Effect::Modify, SCOPE, ordering, Location::caller());
             // SAFETY: the caller vouches for the pointer.
             unsafe { $atomic::from_ptr(pointer) }.$method(value, ordering)
         }
@@ -57,12 +73,15 @@ macro_rules! unsigned {
 
             /// # Safety
             /// The pointer is valid for atomic reads and writes.
+            #[inline(never)]
+            #[track_caller]
             pub(crate) unsafe fn compare_and_swap(
                 pointer: *mut $type,
                 ordering: Ordering,
                 current: $type,
                 new: $type,
             ) -> $type {
+                atomic_access(pointer, Effect::Modify, SCOPE, ordering, Location::caller());
                 // SAFETY: the caller vouches for the pointer.
                 unsafe { $atomic::from_ptr(pointer) }
                     .compare_exchange(current, new, ordering, of_failure(ordering))
@@ -89,11 +108,14 @@ macro_rules! float {
 
             /// # Safety
             /// The pointer is valid for atomic reads and writes.
+            #[inline(never)]
+            #[track_caller]
             pub(crate) unsafe fn add(
                 pointer: *mut $type,
                 ordering: Ordering,
                 value: $type,
             ) -> $type {
+                atomic_access(pointer, Effect::Modify, SCOPE, ordering, Location::caller());
                 // SAFETY: the caller vouches for the pointer.
                 let atomic = unsafe { $atomic::from_ptr(pointer.cast()) };
                 let add = |old| Some(($type::from_bits(old) + value).to_bits());
@@ -104,25 +126,35 @@ macro_rules! float {
     };
 }
 
-pub(crate) mod system {
-    use super::*;
-    use core::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64};
+macro_rules! scopes {
+    ($($name:ident = $scope:ident;)*) => {$(
+        pub(crate) mod $name {
+            use super::*;
+            use core::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64};
 
-    pub(crate) fn fence(ordering: Ordering) {
-        if ordering != Ordering::Relaxed {
-            core::sync::atomic::fence(ordering);
+            const SCOPE: Scope = Scope::$scope;
+
+            pub(crate) fn fence(ordering: Ordering) {
+                if ordering != Ordering::Relaxed {
+                    crate::emulation::fence(SCOPE, ordering);
+                    core::sync::atomic::fence(ordering);
+                }
+            }
+
+            access!(load_32 store_32 u32 AtomicU32);
+            access!(load_64 store_64 u64 AtomicU64);
+            unsigned!(u32 AtomicU32);
+            unsigned!(u64 AtomicU64);
+            signed!(i32 AtomicI32);
+            signed!(i64 AtomicI64);
+            float!(f32 AtomicU32);
+            float!(f64 AtomicU64);
         }
-    }
-
-    access!(load_32 store_32 u32 AtomicU32);
-    access!(load_64 store_64 u64 AtomicU64);
-    unsigned!(u32 AtomicU32);
-    unsigned!(u64 AtomicU64);
-    signed!(i32 AtomicI32);
-    signed!(i64 AtomicI64);
-    float!(f32 AtomicU32);
-    float!(f64 AtomicU64);
+    )*};
 }
 
-pub(crate) use self::system as block;
-pub(crate) use self::system as device;
+scopes! {
+    block = Block;
+    device = Device;
+    system = Device;
+}

@@ -9,17 +9,22 @@ pub(crate) mod ptr;
 
 use core::any::type_name;
 use core::panic::Location;
-use core::sync::atomic::{Ordering, fence};
-use core::time::Duration;
+use core::sync::atomic::Ordering;
+use std::rc::Rc;
 
-use crate::emulation::{Operation, SharedArray, WARP_SIZE, with_current};
+use crate::emulation::{
+    Access, Coordinates, Effect, Exchange, Operation, Place, SharedArray, Tally, WARP_SIZE,
+    coordinates, current, with_current,
+};
 use crate::warp::Source;
 
 macro_rules! special_registers {
     ($($name:ident = $field:ident[$axis:literal];)*) => {$(
-        #[inline]
+        // Inlined into an instrumented kernel, each read of ours would be taken for one of its own.
+        #[cfg_attr(not(instrumented), inline)]
+        #[cfg_attr(instrumented, inline(never))]
         pub(crate) fn $name() -> u32 {
-            with_current(|lane| lane.coordinates.$field[$axis])
+            coordinates(|own| own.$field[$axis])
         }
     )*};
 }
@@ -48,40 +53,70 @@ pub(crate) fn multiprocessor() -> u32 {
     0
 }
 
+/// Tells the emulator of an address that is not aligned as the instruction needs it.
+#[inline]
+#[track_caller]
+pub(crate) fn expect_aligned<T>(pointer: *const T, alignment: usize) {
+    if !pointer.addr().is_multiple_of(alignment) {
+        misaligned(pointer.addr(), alignment, Location::caller());
+    }
+}
+
+#[cold]
+fn misaligned(address: usize, alignment: usize, place: &'static Location<'static>) {
+    if current().is_some() {
+        with_current(|lane| {
+            lane.hooks.access(&Access {
+                address,
+                bytes: alignment,
+                alignment,
+                effect: Effect::Read,
+                atomic: None,
+                place: Place::Source(place),
+            });
+        });
+    }
+}
+
 pub(crate) fn lane_id() -> u32 {
-    with_current(|lane| lane.coordinates.lane())
+    coordinates(Coordinates::lane)
 }
 
+#[track_caller]
+fn barrier(predicate: bool) -> Tally {
+    let place = Location::caller();
+    with_current(|lane| lane.hooks.sync_threads(predicate, place))
+}
+
+#[track_caller]
 pub(crate) fn sync_threads() {
-    with_current(|lane| lane.hooks.sync_threads(false));
+    barrier(false);
 }
 
+#[track_caller]
 pub(crate) fn sync_threads_count(predicate: bool) -> u32 {
-    with_current(|lane| lane.hooks.sync_threads(predicate).in_favour)
+    barrier(predicate).in_favour
 }
 
+#[track_caller]
 pub(crate) fn sync_threads_and(predicate: bool) -> bool {
-    let tally = with_current(|lane| lane.hooks.sync_threads(predicate));
+    let tally = barrier(predicate);
     tally.in_favour == tally.threads
 }
 
+#[track_caller]
 pub(crate) fn sync_threads_or(predicate: bool) -> bool {
-    sync_threads_count(predicate) > 0
+    barrier(predicate).in_favour > 0
 }
 
 pub(crate) fn device_fence() {
-    fence(Ordering::SeqCst);
+    atomic::device::fence(Ordering::SeqCst);
 }
 
-pub(crate) fn system_fence() {
-    fence(Ordering::SeqCst);
-}
+pub(crate) use device_fence as system_fence;
 
 pub(crate) fn nanosleep(nanoseconds: u32) {
-    const LONGEST: Duration = Duration::from_millis(1);
-    std::thread::sleep(Duration::from_nanos(nanoseconds.into()).min(LONGEST));
-    // Who sleeps may be waiting for another thread of its block.
-    with_current(|lane| lane.hooks.give_way());
+    with_current(|lane| lane.hooks.sleep(nanoseconds));
 }
 
 #[track_caller]
@@ -91,48 +126,68 @@ pub(crate) fn activemask() -> u32 {
 }
 
 /// What the lanes of `mask` brought, 0 for the others.
-fn exchange(operation: Operation, mask: u32, value: u128) -> [u128; WARP_SIZE as usize] {
-    with_current(|lane| lane.hooks.exchange(operation, mask, value).values)
+#[track_caller]
+fn exchange(operation: Operation, mask: u32, value: u64) -> Rc<Exchange> {
+    let place = Location::caller();
+    exchange_at(operation, mask, value, place)
+}
+
+fn exchange_at(
+    operation: Operation,
+    mask: u32,
+    value: u64,
+    place: &'static Location<'static>,
+) -> Rc<Exchange> {
+    with_current(|lane| lane.hooks.exchange(operation, mask, value, place))
 }
 
 /// The lanes of `mask` whose value is `value`.
-fn lanes_with(mask: u32, values: &[u128; WARP_SIZE as usize], value: u128) -> u32 {
+fn lanes_with(mask: u32, exchange: &Exchange, value: u64) -> u32 {
     (0..WARP_SIZE)
-        .filter(|&lane| mask >> lane & 1 == 1 && values[lane as usize] == value)
+        .filter(|&lane| mask >> lane & 1 == 1 && exchange.values[lane as usize] == value)
         .fold(0, |lanes, lane| lanes | 1 << lane)
 }
 
+#[track_caller]
 pub(crate) fn sync_warp(mask: u32) {
     exchange(Operation::Sync, mask, 0);
 }
 
+#[track_caller]
 pub(crate) fn vote_ballot(mask: u32, predicate: bool) -> u32 {
     lanes_with(mask, &exchange(Operation::Vote, mask, predicate.into()), 1)
 }
 
+#[track_caller]
 pub(crate) fn vote_all(mask: u32, predicate: bool) -> bool {
     vote_ballot(mask, predicate) == mask
 }
 
+#[track_caller]
 pub(crate) fn vote_any(mask: u32, predicate: bool) -> bool {
     vote_ballot(mask, predicate) != 0
 }
 
+#[track_caller]
 pub(crate) fn match_any_32(mask: u32, value: u32) -> u32 {
     match_any_64(mask, value.into())
 }
 
+#[track_caller]
 pub(crate) fn match_any_64(mask: u32, value: u64) -> u32 {
-    lanes_with(
-        mask,
-        &exchange(Operation::Match, mask, value.into()),
-        value.into(),
-    )
+    lanes_with(mask, &exchange(Operation::Match, mask, value), value)
 }
 
 /// The rule of PTX's `shfl.sync` (PTX ISA, "Data Movement and Conversion Instructions").
-pub(crate) fn shuffle(source: Source, mask: u32, value: u32, n: u32, clamp: u32) -> u32 {
-    let values = exchange(Operation::Shuffle, mask, value.into());
+pub(crate) fn shuffle(
+    source: Source,
+    mask: u32,
+    value: u32,
+    n: u32,
+    clamp: u32,
+    place: &'static Location<'static>,
+) -> u32 {
+    let exchange = exchange_at(Operation::Shuffle, mask, value.into(), place);
     let lane = lane_id();
     let segments = clamp >> 8 & 31;
     let limit = clamp & 31;
@@ -150,20 +205,25 @@ pub(crate) fn shuffle(source: Source, mask: u32, value: u32, n: u32, clamp: u32)
         Source::Xor => (lane ^ n, lane ^ n <= max_lane),
     };
     let read = if in_segment { read } else { lane };
-    assert!(
-        mask >> read & 1 == 1,
-        "lane {lane} shuffles from lane {read}, which its mask {mask:#010x} does not name"
-    );
-    values[read as usize & 31] as u32
+    if mask >> read & 1 == 0 {
+        with_current(|current| {
+            let what = format_args!(
+                "lane {lane} shuffles from lane {read}, which its mask {mask:#010x} does not name"
+            );
+            current.hooks.diverged(what, place)
+        })
+    }
+    exchange.values[read as usize & 31] as u32
 }
 
 macro_rules! reductions {
     ($($name:ident: $ty:ty = $combine:expr;)*) => {$(
+        #[track_caller]
         pub(crate) fn $name(mask: u32, value: $ty) -> $ty {
-            let values = exchange(Operation::Reduce, mask, value as u32 as u128);
+            let exchange = exchange(Operation::Reduce, mask, u64::from(value as u32));
             (0..WARP_SIZE)
                 .filter(|&lane| mask >> lane & 1 == 1)
-                .map(|lane| values[lane as usize] as u32 as $ty)
+                .map(|lane| exchange.values[lane as usize] as u32 as $ty)
                 .reduce($combine)
                 .unwrap_or(value)
         }
@@ -185,7 +245,8 @@ pub(crate) fn shared_array<T, const N: usize, const SITE: u64>() -> *mut T {
     let array = SharedArray {
         site: SITE,
         element: type_name::<T>(),
-        bytes: size_of::<T>() * N,
+        element_bytes: size_of::<T>(),
+        len: N,
     };
     with_current(|lane| lane.hooks.shared_array(array).cast())
 }

@@ -52,6 +52,10 @@ registers! {
     total_smem_size = "total_smem_size";
 }
 
+/// The hardware itself stops at an address that is not aligned.
+#[inline(always)]
+pub(crate) fn expect_aligned<T>(_pointer: *const T, _alignment: usize) {}
+
 /// The value, of which the compiler no longer knows where it comes from.
 #[inline(always)]
 pub(crate) fn opaque(mut value: u32) -> u32 {

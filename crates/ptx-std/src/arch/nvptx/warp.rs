@@ -1,5 +1,7 @@
 //! What threads do together: barriers, fences, votes, shuffles, matches, reductions.
 
+use core::panic::Location;
+
 use crate::warp::Source;
 
 macro_rules! intrinsics {
@@ -73,7 +75,14 @@ pub(crate) fn sync_threads_or(predicate: bool) -> bool {
 }
 
 #[inline(always)]
-pub(crate) fn shuffle(source: Source, mask: u32, value: u32, n: u32, clamp: u32) -> u32 {
+pub(crate) fn shuffle(
+    source: Source,
+    mask: u32,
+    value: u32,
+    n: u32,
+    clamp: u32,
+    _place: &'static Location<'static>,
+) -> u32 {
     match source {
         Source::Down => shuffle_down(mask, value, n, clamp),
         Source::Up => shuffle_up(mask, value, n, clamp),

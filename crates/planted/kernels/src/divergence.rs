@@ -1,0 +1,144 @@
+//! Threads that go separate ways where they must stay together.
+
+use cuda_std::prelude::*;
+use cuda_std::warp::{
+    FULL_MASK, WARP_SIZE, lane_id, sync_warp, warp_shuffle_down, warp_vote_ballot,
+};
+
+/// A barrier that half of the block comes to.
+#[kernel(instances(barrier_under_branch<true>, barrier_under_branch_fixed<false>))]
+pub unsafe fn branch<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
+    let values = shared_array![u32; 64];
+    let own = thread::thread_idx_x() as usize;
+    unsafe {
+        if own < 32 {
+            *values.add(own) = x[own % n as usize];
+            if BUG {
+                thread::sync_threads(); // at: barrier_under_branch
+            }
+        }
+        if !BUG {
+            thread::sync_threads();
+        }
+        if own < 32 {
+            *y.add(own) = *values.add(31 - own);
+        }
+    }
+}
+
+/// Each arm of a branch has a barrier of its own.
+#[kernel(allow(duplicated_barrier), instances(two_barriers<true>, two_barriers_fixed<false>))]
+pub unsafe fn arms<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
+    let values = shared_array![u32; 64];
+    let own = thread::thread_idx_x() as usize;
+    unsafe {
+        let value = x[own % n as usize];
+        if BUG {
+            if value % 2 == 0 {
+                *values.add(own) = value;
+                thread::sync_threads(); // at: two_barriers
+            } else {
+                *values.add(own) = value + 1;
+                thread::sync_threads(); // other: two_barriers
+            }
+        } else {
+            *values.add(own) = value + value % 2;
+            thread::sync_threads();
+        }
+        *y.add(own) = *values.add(63 - own);
+    }
+}
+
+/// Threads without an element leave before the barrier.
+#[kernel(instances(early_return<true>, early_return_fixed<false>))]
+pub unsafe fn early<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
+    let values = shared_array![u32; 64];
+    let own = thread::thread_idx_x() as usize;
+    let i = thread::global_index();
+    if BUG && i >= n as usize {
+        return;
+    }
+    unsafe {
+        *values.add(own) = x.get(i).copied().unwrap_or(0);
+        thread::sync_threads(); // at: early_return
+        if i < n as usize {
+            let end = (n as usize - (i - own)).min(64);
+            *y.add(i) = *values.add((own + 1) % end);
+        }
+    }
+}
+
+/// The mask of a whole warp in one that has fewer lanes.
+#[kernel(instances(full_mask_in_partial_warp<true>, full_mask_in_partial_warp_fixed<false>))]
+pub unsafe fn partial<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
+    let own = thread::thread_idx_x();
+    let lanes = (thread::block_dim_x() - own / WARP_SIZE * WARP_SIZE).min(WARP_SIZE);
+    let mask = if BUG {
+        FULL_MASK
+    } else {
+        FULL_MASK >> (WARP_SIZE - lanes)
+    };
+    unsafe {
+        let (other, _) = warp_shuffle_down(mask, x[own as usize % n as usize], 0, WARP_SIZE); // at: full_mask_in_partial_warp
+        *y.add(own as usize) = other;
+    }
+}
+
+/// A lane leaves before its warp meets.
+#[kernel(instances(lane_left<true>, lane_left_fixed<false>))]
+pub unsafe fn left<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
+    let lane = lane_id();
+    if lane >= n {
+        return;
+    }
+    let mask = if BUG {
+        FULL_MASK
+    } else {
+        FULL_MASK >> (WARP_SIZE - n)
+    };
+    unsafe {
+        *y.add(lane as usize) = warp_vote_ballot(mask, x[lane as usize] > 7); // at: lane_left
+    }
+}
+
+/// A shuffle reads a lane that does not take part.
+#[kernel(instances(shuffle_outside_mask<true>, shuffle_outside_mask_fixed<false>))]
+pub unsafe fn outside<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
+    let lane = lane_id();
+    if lane < 16 {
+        let width = if BUG { WARP_SIZE } else { 16 };
+        unsafe {
+            let value = x[lane as usize % n as usize];
+            let (other, _) = warp_shuffle_down(0xFFFF, value, 1, width); // at: shuffle_outside_mask
+            *y.add(lane as usize) = other;
+        }
+    }
+}
+
+/// A mask that does not name the lane that brings it.
+#[kernel(instances(mask_without_own_lane<true>, mask_without_own_lane_fixed<false>))]
+pub unsafe fn own_lane<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
+    let lane = lane_id();
+    let mask = match lane {
+        0..16 => 0xFFFF,
+        _ if BUG => 0xFFFF,
+        _ => 0xFFFF_0000,
+    };
+    unsafe {
+        *y.add(lane as usize) = x[lane as usize % n as usize];
+        sync_warp(mask); // at: mask_without_own_lane
+    }
+}
+
+/// Half of a warp is at the barrier of the block, where the other half waits for it.
+#[kernel(instances(lanes_at_barrier<true>, lanes_at_barrier_fixed<false>))]
+pub unsafe fn at_barrier<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
+    let lane = lane_id();
+    unsafe {
+        *y.add(lane as usize) = x[lane as usize % n as usize];
+        if lane < 16 || !BUG {
+            sync_warp(FULL_MASK); // at: lanes_at_barrier
+        }
+    }
+    thread::sync_threads(); // other: lanes_at_barrier
+}

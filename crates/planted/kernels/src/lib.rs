@@ -1,0 +1,16 @@
+//! Kernels with known bugs. Each comes twice, from one source: with the bug, where `BUG` is true,
+//! and without it, under the same name with `_fixed` behind it.
+//!
+//! All take the same arguments: `x` to read, `y` to write, `n` elements to work on. Comments at the
+//! ends of lines say where the bug is seen.
+
+#![no_std]
+// Each kernel breaks the contract of something, which is what it is for.
+#![allow(clippy::undocumented_unsafe_blocks, clippy::missing_safety_doc)]
+
+pub mod bounds;
+pub mod divergence;
+pub mod global;
+pub mod progress;
+pub mod shared;
+pub mod uninitialised;

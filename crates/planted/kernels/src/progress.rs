@@ -1,0 +1,65 @@
+//! Kernels that do not end as they should.
+
+use cuda_std::atomic::Ordering::{Acquire, Release};
+use cuda_std::atomic::mid::*;
+use cuda_std::prelude::*;
+use cuda_std::warp::{lane_id, sync_warp};
+
+/// A loop whose end never comes: the step is 0.
+#[kernel(instances(endless_loop<true>, endless_loop_fixed<false>))]
+pub unsafe fn endless<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
+    let step = if BUG { 0 } else { 1 };
+    let mut i = thread::global_index() as u32;
+    // at: endless_loop
+    while i < n {
+        i += step;
+    }
+    unsafe { *y.add(thread::global_index()) = i + x[0] };
+}
+
+/// A thread waits for a flag that nobody sets.
+#[kernel(instances(flag_never_set<true>, flag_never_set_fixed<false>))]
+pub unsafe fn flag<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
+    let (flag, read) = unsafe { (y, y.add(1)) };
+    unsafe {
+        match thread::global_index() {
+            0 => {
+                // at: flag_never_set
+                while atomic_load_32_device(flag, Acquire) == 0 {
+                    thread::nanosleep(100);
+                }
+                *read = x[n as usize - 1];
+            }
+            1 if !BUG => atomic_store_32_device(flag, Release, 1),
+            _ => {}
+        }
+    }
+}
+
+/// Three lanes, each of which waits for the next.
+#[kernel(instances(lanes_in_a_circle<true>, lanes_in_a_circle_fixed<false>))]
+pub unsafe fn circle<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
+    let lane = lane_id();
+    if lane < 3 {
+        let mask = match lane {
+            _ if !BUG => 0b111,
+            0 => 0b011,
+            1 => 0b110,
+            _ => 0b101,
+        };
+        unsafe {
+            *y.add(lane as usize) = x[lane as usize % n as usize];
+            sync_warp(mask); // at: lanes_in_a_circle
+        }
+    }
+}
+
+/// An index that the slice does not have.
+#[kernel(instances(panics<true>, panics_fixed<false>))]
+pub unsafe fn panic<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
+    let i = thread::global_index();
+    if i < n as usize {
+        let from = if BUG { i + 1 } else { i };
+        unsafe { *y.add(i) = x[from] }; // at: panics
+    }
+}

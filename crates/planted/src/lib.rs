@@ -1,0 +1,88 @@
+//! Kernels with known bugs, how each is launched, and what the emulator says of it.
+
+mod table;
+
+use cuda_std::launch::{Entry, Signature, Slice, SliceMut};
+use ridgepoint::driver::{Device, DriverError, Embedded, Shape, Stream};
+
+pub use table::BUGS;
+
+/// The PTX that the kernels were built to.
+pub fn ptx() -> &'static [Embedded<'static>] {
+    &include!(concat!(env!("OUT_DIR"), "/kernels.rs"))
+}
+
+/// What a launch of each kernel takes: `x`, `y` and `n`.
+pub struct Planted;
+
+impl Signature for Planted {
+    type Arguments<'a> = (Slice<'a, u32>, SliceMut<'a, u32>, u32);
+}
+
+/// A kernel with a bug, and its correct twin.
+pub struct Bug {
+    /// The kernel's name.
+    pub name: &'static str,
+    /// The kernel.
+    pub kernel: fn() -> Entry<Planted>,
+    /// Its twin.
+    pub fixed: fn() -> Entry<Planted>,
+    /// Blocks, threads a block, and bytes of dynamic shared memory.
+    pub launch: (u64, u32, u32),
+    /// Elements of `x`, and the kernel's `n`.
+    pub n: u32,
+    /// Elements of `y`, and what they are before the launch.
+    pub y: (usize, Before),
+    /// What the emulator says. `{WORD}` stands for the line that ends with `// WORD: NAME`, or for
+    /// the one after it if there is nothing else on that line.
+    pub report: &'static str,
+}
+
+/// What a buffer holds before a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Before {
+    /// Zeros.
+    Zeros,
+    /// Nothing.
+    Nothing,
+}
+
+impl Bug {
+    /// Launches one of the two kernels and waits for its end.
+    ///
+    /// # Errors
+    /// What the device says of it.
+    pub fn run(&self, device: &Device, entry: Entry<Planted>) -> Result<(), DriverError> {
+        let x: Vec<u32> = (0..self.n).map(|i| i * 7 % 97).collect();
+        let x = device.buffer_from(&x)?;
+        let mut y = match self.y {
+            (len, Before::Zeros) => device.buffer_filled(len, 0u32)?,
+            (len, Before::Nothing) => device.buffer_uninitialized(len)?,
+        };
+        let (grid, block, dynamic_shared) = self.launch;
+        let shape = Shape::blocks(grid, block).with_dynamic_shared(dynamic_shared);
+        let prepared = device.prepare(entry, shape)?;
+        let stream = Stream::new(device)?;
+        // SAFETY: none for the kernel with the bug, which is why the program that launches it does
+        // nothing else. The buffers outlive the wait.
+        unsafe { prepared.launch(&stream, &(x.slice(), y.slice_mut(), self.n)) }?;
+        stream.synchronize()
+    }
+
+    /// What the emulator says, with files and lines.
+    pub fn expected(&self) -> String {
+        let mut text = self.report.to_owned();
+        for (file, source) in table::SOURCES {
+            for (line, content) in source.lines().enumerate() {
+                let line = line + 1 + usize::from(content.trim_start().starts_with("//"));
+                let place = format!("crates/planted/kernels/src/{file}.rs:{line}");
+                for word in ["now", "before", "at", "other", "both"] {
+                    if content.ends_with(&format!("// {word}: {}", self.name)) {
+                        text = text.replace(&format!("{{{word}}}"), &place);
+                    }
+                }
+            }
+        }
+        text
+    }
+}

@@ -1,0 +1,53 @@
+//! The shape of a launch.
+
+/// How many blocks of how many threads, with how much dynamic shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Blocks in the grid: x, y, z.
+    pub grid: [u64; 3],
+    /// Threads a block: x, y, z.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory a block.
+    pub dynamic_shared: u32,
+}
+
+impl Shape {
+    /// One dimension: so many blocks.
+    pub fn blocks(grid: u64, block: u32) -> Shape {
+        Shape {
+            grid: [grid, 1, 1],
+            block: [block, 1, 1],
+            dynamic_shared: 0,
+        }
+    }
+
+    /// One dimension: a thread for each of `threads`, in blocks of `block`; at least one block.
+    pub fn linear(threads: u64, block: u32) -> Shape {
+        Shape::blocks(threads.div_ceil(u64::from(block.max(1))).max(1), block)
+    }
+
+    /// Two dimensions: a thread for each of `threads`, x and y, in blocks of `block`; at least one
+    /// block.
+    pub fn tiles(threads: [u64; 2], block: [u32; 2]) -> Shape {
+        let blocks = |axis: usize| threads[axis].div_ceil(u64::from(block[axis].max(1))).max(1);
+        Shape {
+            grid: [blocks(0), blocks(1), 1],
+            block: [block[0], block[1], 1],
+            dynamic_shared: 0,
+        }
+    }
+
+    /// The same with so many bytes of dynamic shared memory a block.
+    #[must_use]
+    pub fn with_dynamic_shared(self, bytes: u32) -> Shape {
+        Shape {
+            dynamic_shared: bytes,
+            ..self
+        }
+    }
+
+    /// Threads a block, over all dimensions.
+    pub fn block_threads(&self) -> u64 {
+        self.block.iter().map(|&extent| u64::from(extent)).product()
+    }
+}

@@ -1,0 +1,258 @@
+//! Checkpoints: files that are there whole or not at all.
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+use tracing::trace_span;
+
+/// What files begin with, and the version of what follows.
+const MAGIC: &[u8; 8] = b"RIDGEPW1";
+/// What the names of files begin with that are not whole yet.
+const UNFINISHED: &str = ".unfinished-";
+
+/// The state of an iteration after a number of steps.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Checkpoint {
+    /// Steps done.
+    pub step: u64,
+    /// What the matrix and the first vector were made from.
+    pub seed: u64,
+    /// The gap below the greatest eigenvalue.
+    pub dominance: f64,
+    /// Rayleigh's quotient.
+    pub eigenvalue: f64,
+    /// `‖A x - eigenvalue x‖` of the vector of length 1.
+    pub residual: f64,
+    /// The vector.
+    pub vector: Vec<f64>,
+}
+
+impl Checkpoint {
+    /// Writes it to the folder in binary and as text. A file gets its name once it is on the disk.
+    ///
+    /// # Errors
+    /// The system's, with the file's name. Other files are not touched.
+    pub fn write(&self, folder: &Path) -> io::Result<()> {
+        let _range =
+            trace_span!("write a checkpoint", color = "orange", payload = self.step).entered();
+        write_whole(&self.path(folder, "bin"), |file| {
+            file.write_all(&self.to_bytes())
+        })?;
+        write_whole(&self.path(folder, "txt"), |file| self.write_text(file))
+    }
+
+    /// The newest whole checkpoint of the folder, of either form; `None` where there is none.
+    ///
+    /// # Errors
+    /// The folder cannot be read.
+    pub fn newest(folder: &Path) -> io::Result<Option<Checkpoint>> {
+        let mut paths = Vec::new();
+        for entry in fs::read_dir(folder)? {
+            paths.push(entry?.path());
+        }
+        // Names sort by steps.
+        paths.sort();
+        Ok(paths.iter().rev().find_map(|path| Checkpoint::read(path)))
+    }
+
+    /// The checkpoint in this file, if it is whole.
+    pub fn read(path: &Path) -> Option<Checkpoint> {
+        let bytes = fs::read(path).ok()?;
+        match path.extension()?.to_str()? {
+            "bin" => Checkpoint::from_bytes(&bytes),
+            "txt" => Checkpoint::from_text(std::str::from_utf8(&bytes).ok()?),
+            _ => None,
+        }
+    }
+
+    fn path(&self, folder: &Path, extension: &str) -> PathBuf {
+        folder.join(format!("step-{:08}.{extension}", self.step))
+    }
+
+    /// Little-endian: the header, the vector, and the CRC-32 of both.
+    fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = MAGIC.to_vec();
+        for word in [self.vector.len() as u64, self.step, self.seed] {
+            bytes.extend(word.to_le_bytes());
+        }
+        let numbers = [self.dominance, self.eigenvalue, self.residual];
+        for number in numbers.iter().chain(&self.vector) {
+            bytes.extend(number.to_le_bytes());
+        }
+        let sum = crc32fast::hash(&bytes);
+        bytes.extend(sum.to_le_bytes());
+        bytes
+    }
+
+    fn from_bytes(bytes: &[u8]) -> Option<Checkpoint> {
+        let (body, sum) = bytes.split_last_chunk::<4>()?;
+        let rest = body.strip_prefix(MAGIC)?;
+        if crc32fast::hash(body) != u32::from_le_bytes(*sum) {
+            return None;
+        }
+        let mut words = rest
+            .chunks_exact(8)
+            .map(|chunk| u64::from_le_bytes(chunk.try_into().expect("chunks of 8")));
+        let (len, step, seed) = (words.next()?, words.next()?, words.next()?);
+        let mut numbers = words.map(f64::from_bits);
+        let (dominance, eigenvalue, residual) = (numbers.next()?, numbers.next()?, numbers.next()?);
+        let vector: Vec<f64> = numbers.collect();
+        (vector.len() as u64 == len).then_some(Checkpoint {
+            step,
+            seed,
+            dominance,
+            eigenvalue,
+            residual,
+            vector,
+        })
+    }
+
+    /// A line for each field, then one for each element. The sum is that of the binary form.
+    fn write_text(&self, file: &mut dyn Write) -> io::Result<()> {
+        let bytes = self.to_bytes();
+        let sum = bytes
+            .last_chunk::<4>()
+            .map_or(0, |sum| u32::from_le_bytes(*sum));
+        writeln!(file, "ridgepoint power iteration")?;
+        writeln!(file, "step {}\nseed {}", self.step, self.seed)?;
+        // The shortest text that reads back as the same number.
+        writeln!(file, "dominance {:e}", self.dominance)?;
+        writeln!(file, "eigenvalue {:e}", self.eigenvalue)?;
+        writeln!(file, "residual {:e}", self.residual)?;
+        writeln!(file, "crc32 {sum:08x}\nvector")?;
+        self.vector.iter().try_for_each(|x| writeln!(file, "{x:e}"))
+    }
+
+    fn from_text(text: &str) -> Option<Checkpoint> {
+        let (header, vector) = text.split_once("vector\n")?;
+        let field = |name: &str| {
+            header
+                .lines()
+                .find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))
+        };
+        let checkpoint = Checkpoint {
+            step: field("step")?.parse().ok()?,
+            seed: field("seed")?.parse().ok()?,
+            dominance: field("dominance")?.parse().ok()?,
+            eigenvalue: field("eigenvalue")?.parse().ok()?,
+            residual: field("residual")?.parse().ok()?,
+            vector: vector
+                .lines()
+                .map(|line| line.parse().ok())
+                .collect::<Option<_>>()?,
+        };
+        let sum = u32::from_str_radix(field("crc32")?, 16).ok()?;
+        let bytes = checkpoint.to_bytes();
+        (bytes.last_chunk() == Some(&sum.to_le_bytes())).then_some(checkpoint)
+    }
+}
+
+/// Writes a file beside its place, and moves it there once the disk has it.
+fn write_whole(
+    path: &Path,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let named = |error: io::Error| {
+        io::Error::new(
+            error.kind(),
+            format!("cannot write {}: {error}", path.display()),
+        )
+    };
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut file = tempfile::Builder::new()
+        .prefix(UNFINISHED)
+        .tempfile_in(folder)
+        .map_err(named)?;
+    fill(&mut file, write).map_err(named)?;
+    file.persist(path).map_err(|error| named(error.error))?;
+    Ok(())
+}
+
+/// Brings the names of finished files to the disk too: without, a power failure may take the newest,
+/// and leaves the others whole.
+///
+/// # Errors
+/// The system's.
+pub(super) fn keep_names(folder: &Path) -> io::Result<()> {
+    File::open(folder)?.sync_all()
+}
+
+fn fill(
+    file: &mut NamedTempFile,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut buffered = BufWriter::new(file.as_file_mut());
+    write(&mut buffered)?;
+    buffered.flush()?;
+    drop(buffered);
+    file.as_file().sync_data()
+}
+
+/// Removes what a run that was killed had not finished.
+///
+/// # Errors
+/// The system's.
+pub(super) fn tidy(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checkpoint(step: u64) -> Checkpoint {
+        Checkpoint {
+            step,
+            seed: 42,
+            dominance: 0.05,
+            eigenvalue: 1.0 - f64::EPSILON,
+            residual: 1e-300,
+            vector: vec![0.1, -0.0, f64::MIN_POSITIVE / 2.0, 1.0 / 3.0],
+        }
+    }
+
+    #[test]
+    fn both_forms_read_back_the_same_bits() {
+        let folder = tempfile::tempdir().expect("a folder");
+        checkpoint(10).write(folder.path()).expect("written");
+        for name in ["step-00000010.bin", "step-00000010.txt"] {
+            let read = Checkpoint::read(&folder.path().join(name)).expect(name);
+            assert_eq!(read.to_bytes(), checkpoint(10).to_bytes(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_damaged_file_is_passed_over() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for step in [10, 20, 30] {
+            checkpoint(step).write(folder.path()).expect("written");
+        }
+        let newest = || {
+            let found = Checkpoint::newest(folder.path()).expect("readable");
+            found.map(|checkpoint| checkpoint.step)
+        };
+        assert_eq!(newest(), Some(30));
+        let damage = |name: &str, damage: fn(&mut Vec<u8>)| {
+            let path = folder.path().join(name);
+            let mut bytes = fs::read(&path).expect("there");
+            damage(&mut bytes);
+            fs::write(&path, bytes).expect("written");
+        };
+        damage("step-00000030.txt", |bytes| bytes.truncate(bytes.len() - 4));
+        assert_eq!(newest(), Some(30), "the binary form is still whole");
+        damage("step-00000030.bin", |bytes| bytes[70] ^= 1);
+        assert_eq!(newest(), Some(20));
+        fs::write(folder.path().join(".unfinished-abc"), "x").expect("written");
+        tidy(folder.path()).expect("tidied");
+        assert!(!folder.path().join(".unfinished-abc").exists());
+        assert_eq!(newest(), Some(20));
+    }
+}

@@ -1,0 +1,138 @@
+//! Chrome's trace format, which Perfetto and `chrome://tracing` open.
+
+use std::io::{self, Write};
+use std::thread::ThreadId;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::Trace;
+
+const HOST: u32 = 1;
+const DEVICE: u32 = 2;
+const CALLS: u32 = 1;
+/// The ranges of the first thread; those of others follow.
+const RANGES: u32 = 2;
+
+#[derive(Serialize)]
+struct Document {
+    #[serde(rename = "traceEvents")]
+    events: Vec<Value>,
+    #[serde(rename = "displayTimeUnit")]
+    unit: &'static str,
+}
+
+/// Writes the trace: a row for the ranges of each of the host's threads, one for the driver's calls,
+/// and one for each stream of the device.
+///
+/// # Errors
+/// The output's.
+pub fn write_chrome(trace: &Trace, mut output: impl Write) -> io::Result<()> {
+    let threads = threads(trace);
+    let mut events = names(trace, threads.len());
+    let mut complete = Vec::new();
+    for range in &trace.ranges {
+        let fields = range
+            .fields
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), json!(value)));
+        let thread = threads.iter().position(|it| *it == range.thread);
+        let row = (HOST, RANGES + thread.unwrap_or(0) as u32, "range");
+        complete.push(event(
+            trace,
+            row,
+            range.name,
+            range.began,
+            range.took,
+            fields.collect(),
+        ));
+    }
+    for call in &trace.calls {
+        let row = (HOST, CALLS, "driver");
+        complete.push(event(
+            trace,
+            row,
+            call.function,
+            call.began,
+            call.took,
+            Map::new(),
+        ));
+    }
+    for span in &trace.spans {
+        let mut fields = Map::new();
+        let mut category = "kernel";
+        if span.bytes > 0 {
+            category = "copy";
+            let rate = span.bytes as f64 / span.took.as_secs_f64() / 1e9;
+            fields.insert("bytes".to_owned(), json!(span.bytes));
+            fields.insert("gigabytes_per_second".to_owned(), json!(rate));
+        }
+        let row = (DEVICE, span.stream, category);
+        complete.push(event(trace, row, span.name, span.began, span.took, fields));
+    }
+    complete.sort_by(|(a, _), (b, _)| a.total_cmp(b));
+    events.extend(complete.into_iter().map(|(_, event)| event));
+    let unit = "ns";
+    serde_json::to_writer(&mut output, &Document { events, unit })?;
+    output.flush()
+}
+
+/// A complete event, and its beginning in microseconds.
+fn event(
+    trace: &Trace,
+    (process, row, category): (u32, u32, &str),
+    name: &str,
+    began: Instant,
+    took: Duration,
+    fields: Map<String, Value>,
+) -> (f64, Value) {
+    let began = microseconds(began.saturating_duration_since(trace.began));
+    let event = json!({
+        "ph": "X", "name": name, "cat": category, "pid": process, "tid": row,
+        "ts": began, "dur": microseconds(took), "args": fields,
+    });
+    (began, event)
+}
+
+/// To the nanosecond.
+fn microseconds(time: Duration) -> f64 {
+    time.as_nanos() as f64 / 1e3
+}
+
+/// The threads that have ranges, in order of appearance.
+fn threads(trace: &Trace) -> Vec<ThreadId> {
+    let mut threads = Vec::new();
+    for range in &trace.ranges {
+        if !threads.contains(&range.thread) {
+            threads.push(range.thread);
+        }
+    }
+    threads
+}
+
+/// What the rows are called.
+fn names(trace: &Trace, threads: usize) -> Vec<Value> {
+    let name = |kind: &str, process: u32, row: u32, name: &str| json!({"ph": "M", "name": kind, "pid": process, "tid": row, "args": {"name": name}});
+    let mut names = vec![
+        name("process_name", HOST, 0, "host"),
+        name("thread_name", HOST, CALLS, "driver calls"),
+        name("process_name", DEVICE, 0, "device"),
+    ];
+    for thread in 0..threads as u32 {
+        let text = format!("ranges of thread {}", thread + 1);
+        names.push(name("thread_name", HOST, RANGES + thread, &text));
+    }
+    let mut streams: Vec<u32> = trace.spans.iter().map(|span| span.stream).collect();
+    streams.sort_unstable();
+    streams.dedup();
+    for stream in streams {
+        names.push(name(
+            "thread_name",
+            DEVICE,
+            stream,
+            &format!("stream {stream}"),
+        ));
+    }
+    names
+}

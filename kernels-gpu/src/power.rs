@@ -1,0 +1,70 @@
+//! What power iteration needs beside the product and the norm: a matrix whose spectrum is known, and
+//! a look at how far the iteration is.
+
+use cuda_std::prelude::*;
+
+use crate::reduction::block_sum;
+
+/// Threads a block.
+pub const BLOCK: u32 = 512;
+
+/// The symmetric matrix `(I - 2 v vᵀ) diag(d) (I - 2 v vᵀ)`, whose eigenvalues are `d`, in row-major
+/// order. A block a row. `middle` is `vᵀ diag(d) v`.
+///
+/// # Safety
+/// `v` is as long as `d`, and `a` has room for the square of that. The grid has as many blocks, in one
+/// dimension.
+#[kernel]
+pub unsafe fn with_spectrum(d: &[f64], v: *const f64, middle: f64, a: *mut f64) {
+    let (row, n) = (thread::block_idx_x() as usize, d.len());
+    let mut column = thread::thread_idx_x() as usize;
+    // SAFETY: row < n by the grid.
+    let (d_row, v_row) = unsafe { (*d.get_unchecked(row), *v.add(row)) };
+    while column < n {
+        // SAFETY: column < n.
+        let (d_column, v_column) = unsafe { (*d.get_unchecked(column), *v.add(column)) };
+        let diagonal = if row == column { d_row } else { 0.0 };
+        let rest = 2.0 * v_row * v_column * (2.0 * middle - d_row - d_column);
+        // SAFETY: row and column < n, and the element is this thread's alone.
+        unsafe { *a.add(row * n + column) = diagonal + rest };
+        column += thread::block_dim_x() as usize;
+    }
+}
+
+/// What is known of `x` as an eigenvector of the matrix that makes `y` of it: to `seen`, Rayleigh's
+/// quotient `xᵀy / xᵀx`, the residual `‖y - quotient x‖ / ‖x‖`, and then `x` itself.
+///
+/// # Safety
+/// `y` is as long as `x`, and `seen` has room for two more. The grid is one block.
+#[kernel(block = [512, 1, 1])]
+pub unsafe fn inspect(x: &[f64], y: *const f64, seen: *mut f64) {
+    let own = thread::thread_idx_x() as usize;
+    let mut products = [0.0; 2];
+    for i in thread::grid_stride(x.len()) {
+        // SAFETY: i < x.len(), and comes to one thread.
+        unsafe {
+            let (x, y) = (*x.get_unchecked(i), *y.add(i));
+            products[0] = x.mul_add(y, products[0]);
+            products[1] = x.mul_add(x, products[1]);
+            *seen.add(2 + i) = x;
+        }
+    }
+    let [xy, xx] = block_sum(products);
+    let quotient = xy / xx;
+    let mut squares = [0.0];
+    for i in thread::grid_stride(x.len()) {
+        // SAFETY: i < x.len().
+        let (x, y) = unsafe { (*x.get_unchecked(i), *y.add(i)) };
+        let off = (-quotient).mul_add(x, y);
+        squares[0] = off.mul_add(off, squares[0]);
+    }
+    thread::sync_threads();
+    let [square] = block_sum(squares);
+    if own == 0 {
+        // SAFETY: one thread.
+        unsafe {
+            *seen = quotient;
+            *seen.add(1) = GpuFloat::sqrt(square / xx);
+        }
+    }
+}
