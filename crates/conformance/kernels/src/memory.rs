@@ -177,6 +177,18 @@ pub unsafe fn vector_copy(from: *const u16, to: *mut u16) {
     unsafe { vector::copy::<u16, 8>(from.add(first), to.add(first)) };
 }
 
+/// Copies 3 times 16 bytes a thread, a block's bytes apart.
+///
+/// # Safety
+/// Both have 24 elements a thread and are aligned to 16 bytes.
+#[kernel]
+pub unsafe fn vector_copy_strided(from: *const u16, to: *mut u16) {
+    let block = thread::block_idx_x() as usize * 3 * thread::block_dim_x() as usize;
+    let first = (block + thread::thread_idx_x() as usize) * 8;
+    let stride = thread::block_dim_x() as usize * 8;
+    unsafe { vector::copy_strided::<u16, 8, 3>(from.add(first), to.add(first), stride) };
+}
+
 /// The heap. A vector that grows lies on the stack.
 ///
 /// # Safety

@@ -16,6 +16,7 @@ pub(crate) const CASES: &[Case] = &[
     ("mem::heap", heap),
     ("vector::accesses", vector_accesses),
     ("vector::copy", vector_copy),
+    ("vector::copy_strided", vector_copy_strided),
 ];
 
 fn values_of_1_to_16_bytes(device: &Device) -> Result<(), Failed> {
@@ -128,6 +129,15 @@ fn vector_copy(device: &Device) -> Result<(), Failed> {
     let from = device.buffer_from(&values)?;
     let mut to = device.buffer_filled(values.len(), 0u16)?;
     let (shape, entry) = (Shape::blocks(1, 64), memory::vector_copy::entry());
+    launch!(device, entry, shape, from.slice(), to.slice_mut());
+    equal(&to.to_vec()?, &values)
+}
+
+fn vector_copy_strided(device: &Device) -> Result<(), Failed> {
+    let values: Vec<u16> = (0..2 * 64 * 24).map(|i| i as u16).collect();
+    let from = device.buffer_from(&values)?;
+    let mut to = device.buffer_filled(values.len(), 0u16)?;
+    let (shape, entry) = (Shape::blocks(2, 64), memory::vector_copy_strided::entry());
     launch!(device, entry, shape, from.slice(), to.slice_mut());
     equal(&to.to_vec()?, &values)
 }
