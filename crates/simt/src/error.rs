@@ -42,9 +42,9 @@ pub enum LaunchError {
         /// What both reach.
         location: Location,
         /// The access at which it was found.
-        now: AccessBy,
+        now: Box<AccessBy>,
         /// The one before.
-        before: AccessBy,
+        before: Box<AccessBy>,
     },
     /// Memory is read that nothing has written.
     #[error("uninitialised: {}", .access.of(location))]
@@ -52,7 +52,7 @@ pub enum LaunchError {
         /// What is read.
         location: Location,
         /// By whom.
-        access: AccessBy,
+        access: Box<AccessBy>,
     },
     /// An access outside of the memory that the launch has.
     #[error("out of bounds: {}", .access.of(location))]
@@ -60,7 +60,7 @@ pub enum LaunchError {
         /// Which memory it misses.
         location: Location,
         /// By whom.
-        access: AccessBy,
+        access: Box<AccessBy>,
     },
     /// An access to an address that is not a multiple of its alignment.
     #[error("misaligned: {}, with an alignment of {alignment} bytes", .access.of(location))]
@@ -70,7 +70,7 @@ pub enum LaunchError {
         /// The alignment that the access needs, in bytes.
         alignment: usize,
         /// By whom.
-        access: AccessBy,
+        access: Box<AccessBy>,
     },
     /// A thread went on for longer than it may.
     #[error("{thread} goes on for ever, or for more than {limit} steps, at {place}")]

@@ -166,8 +166,8 @@ impl Warp {
     }
 
     /// Ends a wait of lanes of the warp, if there is one to end.
-    fn release(&mut self, block: &Block<'_>) -> bool {
-        let Some(synchronised) = wait::release(&mut self.parked) else {
+    fn release(&self, block: &Block<'_>) -> bool {
+        let Some(synchronised) = wait::release(&self.parked) else {
             return false;
         };
         block.worker.idle.set(0);

@@ -17,8 +17,11 @@ const LARGEST_SEEDED: usize = 1000;
 pub struct Case {
     /// The kernel's name.
     pub kernel: &'static str,
-    run: Box<dyn Fn(&Device, usize) -> Result<(), String>>,
+    run: Box<Run>,
 }
+
+/// Runs a kernel on so many elements and compares.
+type Run = dyn Fn(&Device, usize) -> Result<(), String>;
 
 /// Every embedded kernel. A new one is entered here.
 pub fn cases() -> Vec<Case> {

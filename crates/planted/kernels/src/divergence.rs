@@ -34,7 +34,7 @@ pub unsafe fn arms<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
     unsafe {
         let value = x[own % n as usize];
         if BUG {
-            if value % 2 == 0 {
+            if value.is_multiple_of(2) {
                 *values.add(own) = value;
                 thread::sync_threads(); // at: two_barriers
             } else {

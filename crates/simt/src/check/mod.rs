@@ -183,36 +183,36 @@ impl Watch {
         }
     }
 
-    fn by(&self, who: Who, access: &Access) -> AccessBy {
+    fn by(&self, who: Who, access: &Access) -> Box<AccessBy> {
         access_by(thread(&self.shape, who.block, who.thread), access)
     }
 
     /// The access of a record that races with another one.
-    fn of(&self, (record, effect): &Found) -> AccessBy {
+    fn of(&self, (record, effect): &Found) -> Box<AccessBy> {
         let kind = match (record.manner(), effect) {
             (Manner::Plain, Effect::Read) => AccessKind::Read,
             (Manner::Plain, _) => AccessKind::Write,
             _ => AccessKind::Atomic,
         };
-        AccessBy {
+        Box::new(AccessBy {
             thread: thread(&self.shape, record.block, record.thread()),
             kind,
             place: source::describe(record.place()),
-        }
+        })
     }
 }
 
-pub(crate) fn access_by(thread: Thread, access: &Access) -> AccessBy {
+pub(crate) fn access_by(thread: Thread, access: &Access) -> Box<AccessBy> {
     let kind = match (access.atomic, access.effect) {
         (Some(_), _) => AccessKind::Atomic,
         (None, Effect::Read) => AccessKind::Read,
         (None, _) => AccessKind::Write,
     };
-    AccessBy {
+    Box::new(AccessBy {
         thread,
         kind,
         place: source::describe(access.place),
-    }
+    })
 }
 
 pub(crate) fn thread(shape: &Shape, block: u32, thread: u32) -> Thread {

@@ -41,6 +41,7 @@ fn check_project(arguments: &Arguments, project: &[String]) -> Result<(), Failur
     let mut cargo = instrumented_cargo(Path::new("target"))?;
     match &arguments.cargo {
         Some(command) => cargo.arg(command),
+        None if project.iter().any(|argument| names_targets(argument)) => cargo.arg("test"),
         // Without those in documentation, which rustdoc compiles by itself.
         None => cargo.args(["test", "--tests"]),
     };
@@ -51,6 +52,20 @@ fn check_project(arguments: &Arguments, project: &[String]) -> Result<(), Failur
         true => Ok(()),
         false => Err(Failure::Failed("cargo failed, see above".to_owned())),
     }
+}
+
+/// Whether an argument of `cargo test` says which tests are meant.
+fn names_targets(argument: &str) -> bool {
+    [
+        "--test",
+        "--lib",
+        "--bin",
+        "--example",
+        "--bench",
+        "--all-targets",
+    ]
+    .iter()
+    .any(|flag| argument.starts_with(flag))
 }
 
 /// The kernels that this program carries are not instrumented, unless it was built so: where its

@@ -1,0 +1,50 @@
+//! What a launch takes of the host's memory. A process of its own, because all launches of one count.
+#![cfg(target_os = "linux")]
+
+use std::fs;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use cuda_std::thread;
+use simt::{Shape, cores, launch};
+
+/// The most memory that the process has had until now, in KiB.
+fn peak() -> u64 {
+    let status = fs::read_to_string("/proc/self/status").expect("Linux has it");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let number = line.and_then(|line| line.split_whitespace().next());
+    number
+        .and_then(|number| number.parse().ok())
+        .expect("a number of KiB")
+}
+
+#[test]
+fn a_live_thread_takes_less_than_64_kib_and_a_large_grid_no_more() {
+    let before = peak();
+    let shape = Shape {
+        grid: [64, 1, 1],
+        block: [1024, 1, 1],
+        dynamic_shared: 0,
+    };
+    launch(shape, &|| thread::sync_threads()).expect("nothing fails");
+    let live = 1024 * cores() as u64;
+    let with_live = peak();
+    assert!(
+        with_live - before < 64 * live,
+        "{live} threads took {} KiB",
+        with_live - before
+    );
+
+    let count = AtomicU64::new(0);
+    let shape = Shape {
+        grid: [10_000, 1, 1],
+        block: [1000, 1, 1],
+        dynamic_shared: 0,
+    };
+    launch(shape, &|| {
+        count.fetch_add(1, Relaxed);
+    })
+    .expect("nothing fails");
+    assert_eq!(count.into_inner(), 10_000_000);
+    let more = peak() - with_live;
+    assert!(more < 8 * 1024, "10 million threads took {more} KiB");
+}

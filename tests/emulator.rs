@@ -1,0 +1,58 @@
+//! The emulator as one GPU or another.
+
+use kernels_gpu::polynomial::{Element, Form};
+use ridgepoint::driver::{Device, DeviceChoice, DriverError, Shape};
+
+fn open(name: &str) -> Device {
+    let choice: DeviceChoice = name.parse().expect("the emulator knows it");
+    assert_eq!(choice.to_string(), name);
+    Device::open_with(&choice, &[]).expect("the emulator is always there")
+}
+
+#[test]
+fn launches_keep_the_limits_of_the_gpu_that_is_emulated() {
+    let refused = |device: &Device, shape| {
+        let kernel = f32::kernel(Form::Horner, 4).expect("there is one");
+        let prepared = device.prepare(kernel, shape).map(|_| ());
+        prepared.err().map(|error| error.to_string())
+    };
+    let shared = |bytes| Shape::blocks(1, 32).with_dynamic_shared(bytes);
+    let ampere = open("cpu:sm_80");
+    assert_eq!(refused(&ampere, shared(163 << 10)), None);
+    let text = refused(&ampere, shared((163 << 10) + 1)).expect("a byte too much");
+    assert!(
+        text.contains("166913 bytes of dynamic shared memory; CPU emulator of sm_80"),
+        "{text}"
+    );
+    for name in ["cpu", "cpu:sm_90", "cpu:sm_100"] {
+        let device = open(name);
+        assert_eq!(refused(&device, shared(227 << 10)), None, "{name}");
+        assert!(
+            refused(&device, shared((227 << 10) + 1)).is_some(),
+            "{name}"
+        );
+        assert!(refused(&device, Shape::blocks(1, 1025)).is_some(), "{name}");
+        assert!(
+            refused(&device, Shape::blocks(1 << 31, 32)).is_some(),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn a_gpu_that_the_emulator_does_not_know_is_refused() {
+    let error = "cpu:sm_75"
+        .parse::<DeviceChoice>()
+        .expect_err("it is too old");
+    assert_eq!(
+        error,
+        "\"cpu:sm_75\": the emulator knows sm_80, sm_90 and sm_100"
+    );
+}
+
+#[test]
+fn a_buffer_without_contents_is_not_taken_for_zeros() -> Result<(), DriverError> {
+    let buffer = open("cpu").buffer_uninitialized::<u32>(1000)?;
+    assert_eq!(buffer.to_vec()?, [u32::MAX; 1000]);
+    Ok(())
+}
