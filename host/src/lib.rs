@@ -20,6 +20,7 @@
 
 #[cfg(feature = "cli")]
 pub mod ceilings;
+#[cfg(feature = "cli")]
 pub mod check;
 #[cfg(feature = "cli")]
 pub mod cli;

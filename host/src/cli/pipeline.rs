@@ -23,7 +23,7 @@ pub(super) struct Arguments {
     chunks: Option<usize>,
 
     /// Streams of the streamed mode
-    #[arg(long, value_name = "COUNT", default_value_t = 6, value_parser = at_least_1)]
+    #[arg(long, value_name = "COUNT", default_value_t = 3, value_parser = at_least_1)]
     streams: usize,
 
     /// How batches go through
