@@ -30,6 +30,12 @@ for mode in baseline async graph; do
         --profile --trace "$work/$mode.json" 2>"$out/power-$mode-profile.txt" || failed=1
     python3 timeline.py "$work/$mode.json" iterate "$out/power-$mode.svg" || failed=1
 done
+# How busy the device is in a whole run.
+for mode in async graph; do
+    ./ridgepoint power --device cuda --mode $mode --checkpoint "$work/whole-$mode" --quiet \
+        --trace "$work/power-$mode-whole.json" || failed=1
+    python3 timeline.py "$work/power-$mode-whole.json" iterate "$work/power-$mode-whole.svg" || failed=1
+done | tee "$out/busy.txt"
 for mode in pageable sequential streamed; do
     ./ridgepoint pipeline --device cuda --mode $mode --kernel polynomial --weight 1 --batches 4 \
         --rounds 1 --quiet --trace "$work/$mode.json" || failed=1

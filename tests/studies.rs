@@ -193,8 +193,8 @@ fn a_trace_has_kernels_and_copies_on_the_rows_of_their_streams() {
         let mut rows = rows_of.remove(category).expect(category);
         rows.sort_unstable();
         rows.dedup();
-        // Four pieces in six streams.
-        assert_eq!(rows.len(), 4, "{category}: {rows:?}");
+        // Four pieces in three streams.
+        assert_eq!(rows.len(), 3, "{category}: {rows:?}");
     }
     assert!(rows_of.contains_key("range") && rows_of.contains_key("driver"));
 }

@@ -1,10 +1,14 @@
 //! The Euclidean norm and the dot product, each in one launch whose result stays on the device.
 //!
-//! The squares of `f32` are added up in `f64`, where none overflows or underflows. For `f64` there are
+//! The squares of `f32` are added up in `f64`, where none overflows or underflows. A few neighbours
+//! whose squares are ordinary numbers are added up in `f32` before: the conversions of all of them
+//! would take the multiprocessor longer than their loads from the cache. For `f64` there are
 //! three sums, as in Blue's "A Portable Fortran Program to Find the Euclidean Norm of a Vector"
 //! (1978) and in BLAS since 2021: of large elements, made smaller; of small ones, made larger; and of
 //! those between. So the norm of finite elements is right whenever it can be represented. NaN gives
 //! NaN; infinity gives infinity where there is no NaN.
+
+use core::ops::Range;
 
 use cuda_std::prelude::*;
 
@@ -15,7 +19,7 @@ use crate::stride::{strided, vectors};
 /// Threads a block.
 pub const BLOCK: u32 = 512;
 /// Blocks that a multiprocessor is given.
-pub const BLOCKS_EACH: u32 = 4;
+pub const BLOCKS_EACH: u32 = 2;
 /// Loads of 16 bytes that a thread has in flight.
 pub const IN_FLIGHT: usize = 4;
 
@@ -23,6 +27,20 @@ pub const IN_FLIGHT: usize = 4;
 pub trait Squares<const K: usize>: Float {
     /// Adds the element's square.
     fn add_square(self, sums: &mut [f64; K]);
+
+    /// Adds the squares of vectors of elements, those of element n of each to `sums[n]` or to any
+    /// other: their sum counts.
+    #[inline(always)]
+    fn add_squares<const N: usize, const U: usize>(
+        items: [[Self; N]; U],
+        sums: &mut [[f64; K]; N],
+    ) {
+        for u in 0..U {
+            for n in 0..N {
+                items[u][n].add_square(&mut sums[n]);
+            }
+        }
+    }
 
     /// The root of the sum.
     fn root(sums: [f64; K]) -> Self;
@@ -36,10 +54,37 @@ impl Squares<1> for f32 {
     }
 
     #[inline(always)]
+    fn add_squares<const N: usize, const U: usize>(items: [[f32; N]; U], sums: &mut [[f64; 1]; N]) {
+        let mut squares = [0.0; N];
+        for u in 0..U {
+            for n in 0..N {
+                squares[n] += items[u][n] * items[u][n];
+            }
+        }
+        let mut sum = 0.0;
+        for n in 0..N {
+            sum += squares[n];
+        }
+        // What underflowed beside such a sum is less than its rounding. NaN is not ordinary.
+        if ORDINARY.contains(&sum) {
+            sums[0][0] += f64::from(sum);
+        } else {
+            for u in 0..U {
+                for n in 0..N {
+                    items[u][n].add_square(&mut sums[n]);
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
     fn root([sum]: [f64; 1]) -> f32 {
         GpuFloat::sqrt(sum) as f32
     }
 }
+
+/// Sums of squares that `f32` holds as well as those of other numbers.
+const ORDINARY: Range<f32> = 1e-28..1e36;
 
 /// Elements below `2^-511` are small: the squares of greater ones are normal numbers.
 const SMALL: f64 = f64::from_bits((1023 - 511) << 52);
@@ -98,9 +143,7 @@ pub(crate) unsafe fn own_squares<T: Squares<K>, const N: usize, const K: usize>(
     // SAFETY: the caller's contract.
     unsafe {
         vectors::<T, N, IN_FLIGHT, { BLOCK as usize }>(x, |items| {
-            for n in 0..N {
-                items[n].add_square(&mut sums[n]);
-            }
+            T::add_squares(items, &mut sums);
         });
     }
     over_elements(sums)

@@ -57,13 +57,7 @@ pub unsafe fn normalize<T: Squares<K>, const N: usize, const K: usize>(
     };
     let mut sums = [[0.0; K]; N];
     // Zeros add nothing.
-    let mut add = |items: [[T; N]; IN_FLIGHT]| {
-        for u in 0..IN_FLIGHT {
-            for n in 0..N {
-                items[u][n].add_square(&mut sums[n]);
-            }
-        }
-    };
+    let mut add = |items: [[T; N]; IN_FLIGHT]| T::add_squares(items, &mut sums);
     let kept = group(own);
     add(kept);
     let mut next = own + step;

@@ -40,8 +40,8 @@ pub fn strided<V: Copy, const U: usize, const B: usize>(
     }
 }
 
-/// Calls `each` with every vector of `N` elements of `x` that belongs to this thread, and with what
-/// is left at the end, fewer than `N`, one by one with zeros behind.
+/// Calls `each` with every vector of `N` elements of `x` that belongs to this thread, `U` at a time,
+/// and with zeros in the place of those that are not there.
 ///
 /// # Safety
 /// `x` is aligned to the vector's bytes, 16 at most, as every device allocation is. The grid is
@@ -49,17 +49,34 @@ pub fn strided<V: Copy, const U: usize, const B: usize>(
 #[inline(always)]
 pub unsafe fn vectors<T: Copy + Default, const N: usize, const U: usize, const B: usize>(
     x: &[T],
-    mut each: impl FnMut([T; N]),
+    mut each: impl FnMut([[T; N]; U]),
 ) {
     let whole = x.len() / N;
-    let nothing = [T::default(); N];
+    let nothing = [[T::default(); N]; U];
     // SAFETY: vector i lies within `x`; the caller vouches for the alignment.
     let load = |i: usize| unsafe { vector::load::<T, N>(x.as_ptr().add(i * N)) };
-    strided::<_, U, B>(whole, nothing, load, |_, item| each(item));
+    let step = thread::grid_dim_x() as usize * const { U * B };
+    let mut first = thread::block_idx_x() as usize * const { U * B };
+    let own = thread::thread_idx_x() as usize;
+    while first + const { U * B } <= whole {
+        let mut items = nothing;
+        for u in 0..U {
+            items[u] = load(first + own + u * B);
+        }
+        each(items);
+        first += step;
+    }
+    let mut items = nothing;
+    for u in 0..U {
+        if first + own + u * B < whole {
+            items[u] = load(first + own + u * B);
+        }
+    }
+    each(items);
     for i in thread::grid_stride(x.len() % N) {
-        let mut item = nothing;
+        let mut items = nothing;
         // SAFETY: whole * N + i < x.len().
-        item[0] = unsafe { *x.get_unchecked(whole * N + i) };
-        each(item);
+        items[0][0] = unsafe { *x.get_unchecked(whole * N + i) };
+        each(items);
     }
 }
