@@ -1,34 +1,41 @@
 #!/usr/bin/env bash
 # Brings what Ridgepoint is built and tested with, on Debian 12 or Ubuntu, as root or with sudo:
 #
-#   a C linker, libclang (for nvtx), python3 with venv, Chromium (tests of the HTML report)
+#   a C linker, libclang (for nvtx), python3 with venv
 #   Rust for the host            1.95 or newer, with rustfmt and clippy
 #   Rust for the GPU             1.96 or newer, with the standard library's sources
 #   ptxas, nvdisasm, cuobjdump   in .venv, from PyPI
+#
+# and with --tests
+#
+#   Chromium                     the HTML report is tested in it
 #
 # What is there already is left alone. --check installs nothing, says what is missing, and ends with
 # 1 if anything is.
 set -euo pipefail
 cd "$(dirname "$0")"
 
-case "${1:-}" in
-"") check_only= ;;
---check) check_only=yes ;;
-*)
-    echo "usage: $0 [--check]" >&2
-    exit 2
-    ;;
-esac
+check_only= tests=
+for option; do
+    case "$option" in
+    --check) check_only=yes ;;
+    --tests) tests=yes ;;
+    *)
+        echo "usage: $0 [--check] [--tests]" >&2
+        exit 2
+        ;;
+    esac
+done
 missing=0
 
 main() {
     need "C linker" c_linker install_packages gcc libc6-dev
     need "libclang" libclang install_packages libclang-dev
     need "python3 with venv" python install_packages python3 python3-venv
-    need "Chromium" browser install_packages chromium
     need "Rust for the host" host_rust install_host_rust
     need "Rust for the GPU" device_rust install_device_rust
     need "PTX tools" ptx_tools install_ptx_tools
+    [ -z "$tests" ] || need "Chromium" browser install_packages chromium
     exit $missing
 }
 

@@ -136,7 +136,7 @@ fn program() -> PathBuf {
     let mut places = std::env::split_paths(&path).flat_map(|it| names.map(|name| it.join(name)));
     places
         .find(|it| it.is_file())
-        .expect("a browser: ./setup.sh installs Chromium")
+        .expect("a browser: ./setup.sh --tests installs Chromium")
 }
 
 /// Where the browser listens, which is the first thing that it says.
