@@ -383,3 +383,18 @@ fn block_of(threads: u32) -> Shape {
         dynamic_shared: 0,
     }
 }
+
+#[test]
+fn no_thread_is_current_after_a_launch() {
+    let shape = Shape {
+        grid: [1; 3],
+        block: [64, 1, 1],
+        dynamic_shared: 0,
+    };
+    launch(shape, &|| {
+        thread::sync_threads();
+        thread::sync_threads();
+    })
+    .expect("every thread reaches every barrier");
+    assert_eq!(cuda_std::emulation::current(), None);
+}
