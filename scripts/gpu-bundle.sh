@@ -41,4 +41,6 @@ cp "$(executable programs test --profile quick --package examples --test program
 cp "$(executable roofline bench --bench roofline)" bundle/bench-roofline
 cp scripts/gpu-run.sh scripts/sanitize.sh scripts/sanitize-bugs.sh benches/peers/* bundle/
 echo "$RIDGEPOINT_COMMIT" >bundle/commit
+# What debuggers need is most of their size.
+find bundle -type f -perm -u=x ! -name '*.sh' ! -name '*.py' -exec strip {} +
 du -sh bundle
