@@ -11,7 +11,9 @@ use ridgepoint::driver::{Device, Shape, Stream, embedded_ptx};
 use ridgepoint::vector::{Divide, Norm, Normalize, Product, Real, Scaled};
 
 /// Around the sizes of a vector, a warp, a block's tile and a grid's.
-const SIZES: [usize; 10] = [1, 2, 3, 5, 31, 1000, 4096, 8192, 8195, 100_003];
+const SIZES: [usize; 17] = [
+    0, 1, 2, 3, 5, 31, 32, 33, 255, 256, 257, 1000, 4096, 8192, 8195, 65_537, 100_003,
+];
 
 fn main() {
     let arguments = Arguments::from_args();

@@ -10,7 +10,7 @@ use cust::module::Module;
 use cust::sys::{self, CUdevice_attribute, CUjit_option};
 use cust::{CudaApiVersion, CudaFlags};
 
-use super::error::during;
+use super::error::{checked, during};
 use super::{DriverError, Embedded, Facts, GpuFacts, Limits, ptx};
 
 /// Bytes of stack for a thread of kernels that print or say why they panic. What formats text calls
@@ -87,12 +87,7 @@ impl Gpu {
         use sys::CUfunction_attribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES as MAX;
         // SAFETY: the function belongs to a module that is loaded.
         let result = unsafe { sys::cuFuncSetAttribute(function.to_raw(), MAX, bytes as i32) };
-        match result {
-            sys::CUresult::CUDA_SUCCESS => Ok(()),
-            _ => Err(during("allow dynamic shared memory")(
-                CudaError::InvalidValue,
-            )),
-        }
+        checked("allow dynamic shared memory", result)
     }
 
     pub(super) fn free_memory(&self) -> Result<u64, DriverError> {
@@ -116,22 +111,23 @@ fn count() -> Result<u32, DriverError> {
     }
 }
 
-fn facts(ordinal: u32) -> Result<Facts, DriverError> {
-    read_facts(ordinal).map_err(during("read the device's properties"))
-}
+const READ: &str = "read the device's properties";
 
-fn read_facts(ordinal: u32) -> Result<Facts, CudaError> {
+fn facts(ordinal: u32) -> Result<Facts, DriverError> {
     use CUdevice_attribute as Raw;
     use DeviceAttribute as Known;
     const KHZ: f64 = 1e3;
 
-    let device = CudaDevice::get_device(ordinal)?;
-    let get = |attribute| device.get_attribute(attribute).map(|value| value as u32);
-    let version = CudaApiVersion::get()?;
+    let device = CudaDevice::get_device(ordinal).map_err(during(READ))?;
+    let get = |attribute| match device.get_attribute(attribute) {
+        Ok(value) => Ok(value as u32),
+        Err(error) => Err(during(READ)(error)),
+    };
+    let version = CudaApiVersion::get().map_err(during(READ))?;
     Ok(Facts {
-        name: device.name()?,
+        name: device.name().map_err(during(READ))?,
         multiprocessors: get(Known::MultiprocessorCount)?,
-        memory_bytes: device.total_memory()? as u64,
+        memory_bytes: device.total_memory().map_err(during(READ))? as u64,
         limits: Limits {
             threads_per_block: get(Known::MaxThreadsPerBlock)?,
             block: [
@@ -178,14 +174,12 @@ fn read_facts(ordinal: u32) -> Result<Facts, CudaError> {
 }
 
 /// An attribute that `cust` has no name for.
-fn raw_attribute(device: CudaDevice, attribute: CUdevice_attribute) -> Result<u32, CudaError> {
+fn raw_attribute(device: CudaDevice, attribute: CUdevice_attribute) -> Result<u32, DriverError> {
     let mut value = 0;
     // SAFETY: `value` is a place to write to, and the device is cust's own.
     let result = unsafe { sys::cuDeviceGetAttribute(&mut value, attribute, device.as_raw()) };
-    match result {
-        sys::CUresult::CUDA_SUCCESS => Ok(value as u32),
-        _ => Err(CudaError::InvalidValue),
-    }
+    checked(READ, result)?;
+    Ok(value as u32)
 }
 
 /// What the driver's compiler says of PTX that does not load.
