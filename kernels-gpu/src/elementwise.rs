@@ -59,10 +59,26 @@ pub unsafe fn map<T: Float, const N: usize, F: Unary<T>>(
     y: *mut T,
     len: usize,
 ) {
+    // SAFETY: the same contract.
+    unsafe { map_in_blocks::<T, N, F, IN_FLIGHT>(BLOCK as usize, function, x, y, len) }
+}
+
+/// [`map`] in blocks of `block` threads, with `U` vectors of a thread in flight.
+///
+/// # Safety
+/// As for [`map`]; a block has `block` threads.
+#[inline(always)]
+pub(crate) unsafe fn map_in_blocks<T: Float, const N: usize, F: Unary<T>, const U: usize>(
+    block: usize,
+    function: F,
+    x: *const T,
+    y: *mut T,
+    len: usize,
+) {
     let whole = len / N;
     // SAFETY: vector i lies within both, which are aligned, and comes to one thread.
     let load = |i: usize| unsafe { vector::load::<T, N>(x.add(i * N)) };
-    strided::<_, IN_FLIGHT, { BLOCK as usize }>(whole, [T::default(); N], load, |i, mut items| {
+    strided::<_, U>(block, whole, [T::default(); N], load, |i, mut items| {
         for n in 0..N {
             items[n] = function.of(items[n]);
         }
@@ -93,6 +109,23 @@ pub unsafe fn zip<T: Float, const N: usize, F: Binary<T>>(
     z: *mut T,
     len: usize,
 ) {
+    // SAFETY: the same contract.
+    unsafe { zip_in_blocks::<T, N, F, IN_FLIGHT>(BLOCK as usize, function, x, y, z, len) }
+}
+
+/// [`zip`] in blocks of `block` threads, with `U` vectors of each array of a thread in flight.
+///
+/// # Safety
+/// As for [`zip`]; a block has `block` threads.
+#[inline(always)]
+pub(crate) unsafe fn zip_in_blocks<T: Float, const N: usize, F: Binary<T>, const U: usize>(
+    block: usize,
+    function: F,
+    x: *const T,
+    y: *const T,
+    z: *mut T,
+    len: usize,
+) {
     let whole = len / N;
     // SAFETY: vector i lies within all three, which are aligned, and comes to one thread.
     let load = |i: usize| unsafe {
@@ -100,7 +133,7 @@ pub unsafe fn zip<T: Float, const N: usize, F: Binary<T>>(
         (x, y)
     };
     let nothing = ([T::default(); N], [T::default(); N]);
-    strided::<_, IN_FLIGHT, { BLOCK as usize }>(whole, nothing, load, |i, (mut x, y)| {
+    strided::<_, U>(block, whole, nothing, load, |i, (mut x, y)| {
         for n in 0..N {
             x[n] = function.of(x[n], y[n]);
         }

@@ -20,5 +20,6 @@ pub mod power;
 pub mod real;
 pub mod reduction;
 pub mod stride;
+pub mod studied;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod vector;

@@ -130,19 +130,20 @@ impl Squares<3> for f64 {
     }
 }
 
-/// Adds up the squares of this thread's elements of `x`, 16 bytes at a time.
+/// Adds up the squares of this thread's elements of `x`, 16 bytes at a time, `U` times at once.
 ///
 /// # Safety
 /// As for [`vectors`].
 #[inline(always)]
-pub(crate) unsafe fn own_squares<T: Squares<K>, const N: usize, const K: usize>(
+unsafe fn own_squares<T: Squares<K>, const N: usize, const K: usize, const U: usize>(
+    block: usize,
     x: &[T],
 ) -> [f64; K] {
     // A sum for each element of a vector: additions that need not wait for each other.
     let mut sums = [[0.0; K]; N];
     // SAFETY: the caller's contract.
     unsafe {
-        vectors::<T, N, IN_FLIGHT, { BLOCK as usize }>(x, |items| {
+        vectors::<T, N, U>(block, x, |items| {
             T::add_squares(items, &mut sums);
         });
     }
@@ -174,8 +175,29 @@ pub unsafe fn nrm2<T: Squares<K>, const N: usize, const K: usize>(
     partials: *mut [f64; K],
     ticket: *mut u32,
 ) {
-    // SAFETY: the kernel's contract.
-    let sums = unsafe { grid_sum(own_squares::<T, N, K>(x), partials, ticket) };
+    // SAFETY: the same contract.
+    unsafe { norm_in_blocks::<T, N, K, IN_FLIGHT>(BLOCK as usize, x, result, partials, ticket) }
+}
+
+/// [`nrm2`] in blocks of `block` threads, with `U` vectors of a thread in flight.
+///
+/// # Safety
+/// As for [`nrm2`]; a block has `block` threads, of whole warps.
+#[inline(always)]
+pub(crate) unsafe fn norm_in_blocks<
+    T: Squares<K>,
+    const N: usize,
+    const K: usize,
+    const U: usize,
+>(
+    block: usize,
+    x: &[T],
+    result: *mut T,
+    partials: *mut [f64; K],
+    ticket: *mut u32,
+) {
+    // SAFETY: the caller's contract.
+    let sums = unsafe { grid_sum(own_squares::<T, N, K, U>(block, x), partials, ticket) };
     if let Some(sums) = sums
         && thread::thread_idx_x() == 0
     {
@@ -208,7 +230,7 @@ pub unsafe fn dot<T: Float, const N: usize>(
         (x, y)
     };
     let nothing = ([T::default(); N], [T::default(); N]);
-    strided::<_, IN_FLIGHT, { BLOCK as usize }>(whole, nothing, load, |_, (x, y)| {
+    strided::<_, IN_FLIGHT>(BLOCK as usize, whole, nothing, load, |_, (x, y)| {
         for n in 0..N {
             sums[n][0] = GpuFloat::mul_add(x[n].into(), y[n].into(), sums[n][0]);
         }

@@ -1,0 +1,73 @@
+//! Kernels of this crate as the occupancy study launches them: for blocks of any size, and with 1 to
+//! 16 independent pieces of work a thread, which is what changes the registers that a thread takes.
+//!
+//! The work is that of the kernels that users launch. Vectors are of 16 bytes and whole.
+
+use cuda_std::prelude::*;
+
+use crate::ceilings::stream::Vector;
+use crate::elementwise::{map_in_blocks, zip_in_blocks};
+use crate::functions::{Axpy, Scale};
+use crate::norm::norm_in_blocks;
+use crate::polynomial::{map, power_sum};
+
+const WIDTH: usize = size_of::<Vector>() / size_of::<f32>();
+
+/// [`elementwise::map`](crate::elementwise::map) of [`Scale`], with `ILP` vectors of a thread in
+/// flight.
+///
+/// # Safety
+/// `y` has room for `x.len()` vectors and is apart from `x`; both are aligned to 16 bytes. The grid
+/// has one dimension.
+#[kernel(instances(scale_ilp1<1>, scale_ilp2<2>, scale_ilp4<4>, scale_ilp8<8>))]
+pub unsafe fn scale<const ILP: usize>(x: &[Vector], y: *mut Vector, factor: f32) {
+    let block = thread::block_dim_x() as usize;
+    let (from, to, len) = (x.as_ptr().cast(), y.cast(), x.len() * WIDTH);
+    // SAFETY: the same contract.
+    unsafe { map_in_blocks::<f32, WIDTH, _, ILP>(block, Scale { factor }, from, to, len) }
+}
+
+/// [`elementwise::zip`](crate::elementwise::zip) of [`Axpy`], with `ILP` vectors of each array of a
+/// thread in flight.
+///
+/// # Safety
+/// As for [`scale()`], and `z` is as long as `x` and as aligned.
+#[kernel(instances(axpy_ilp1<1>, axpy_ilp2<2>, axpy_ilp4<4>, axpy_ilp8<8>))]
+pub unsafe fn axpy<const ILP: usize>(x: &[Vector], z: &[Vector], y: *mut Vector, factor: f32) {
+    let block = thread::block_dim_x() as usize;
+    let (from, and, len) = (x.as_ptr().cast(), z.as_ptr().cast(), x.len() * WIDTH);
+    // SAFETY: the same contract.
+    unsafe {
+        zip_in_blocks::<f32, WIDTH, _, ILP>(block, Axpy { factor }, from, and, y.cast(), len);
+    }
+}
+
+/// [`norm::nrm2`](crate::norm::nrm2) with `ILP` vectors of a thread in flight.
+///
+/// # Safety
+/// As for [`norm::nrm2`](crate::norm::nrm2), in blocks of any number of whole warps.
+#[kernel(instances(nrm2_ilp1<1>, nrm2_ilp2<2>, nrm2_ilp4<4>, nrm2_ilp8<8>))]
+pub unsafe fn nrm2<const ILP: usize>(
+    x: &[Vector],
+    result: *mut f32,
+    partials: *mut [f64; 1],
+    ticket: *mut u32,
+) {
+    let block = thread::block_dim_x() as usize;
+    let x = x.as_flattened();
+    // SAFETY: the same contract.
+    unsafe { norm_in_blocks::<f32, WIDTH, 1, ILP>(block, x, result, partials, ticket) }
+}
+
+/// The power sum of [`polynomial`](crate::polynomial), `ILP` elements a thread.
+///
+/// # Safety
+/// As for the kernels there.
+#[kernel(instances(
+    power_sum_ilp1<1>, power_sum_ilp2<2>, power_sum_ilp4<4>, power_sum_ilp8<8>,
+    power_sum_ilp16<16>,
+))]
+pub unsafe fn polynomial<const ILP: usize>(x: &[Vector], y: *mut Vector, k: u32) {
+    // SAFETY: the same contract.
+    unsafe { map::<f32, ILP>(x.as_flattened(), y.cast(), |v| power_sum(v, k)) }
+}
