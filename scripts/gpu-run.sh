@@ -43,8 +43,9 @@ sweep --output "$out/again.csv" || failed=1
 python3 roofline.py "$out/roofline.csv" "$out/peers.md" || failed=1
 python3 examples.py examples "$out/examples.md" || failed=1
 
-./ridgepoint occupancy --device cuda --ceilings "$ceilings" --kernel copy,scale,triad,read,fma \
-    --output "$out/occupancy.csv" --plot "$out/occupancy.svg" --report "$out/occupancy.html" \
+./ridgepoint occupancy --device cuda --ceilings "$ceilings" \
+    --kernel copy,read,scale,elementwise,nrm2,polynomial,fma --block 128,256,512,1024 \
+    --max-registers any,40,32 --output "$out/occupancy.csv" --plot "$out/occupancy.svg" --report "$out/occupancy.html" \
     >"$out/occupancy.txt" || failed=1
 
 ./ridgepoint roofline --device cuda --kernel all --dtype f32,f64 --vector 1,2,4 --k $k --quiet \

@@ -42,6 +42,11 @@ fn main() {
             embedded_ptx(),
             shipped_kernels_agree,
         ),
+        on_gpu(
+            "a_limit_of_registers_is_kept",
+            embedded_ptx(),
+            limit_of_registers_is_kept,
+        ),
     ];
     gpu_test::run(&Arguments::from_args(), trials).exit();
 }
@@ -126,6 +131,19 @@ fn shipped_kernels_agree(device: &Device) -> Result<(), Failed> {
         tally.compare(device, &compiled)?;
     }
     tally.verdict()
+}
+
+fn limit_of_registers_is_kept(device: &Device) -> Result<(), Failed> {
+    const LIMIT: u32 = 32;
+    const NAME: &str = "power_sum_ilp16";
+    let free = device.compiled(NAME)?.ok_or("a GPU's kernel")?;
+    assert!(free.registers > LIMIT, "{}", free.registers);
+    assert_eq!(free.local_bytes, 0);
+    let limited = device.with_max_registers(LIMIT, embedded_ptx())?;
+    let kernel = limited.compiled(NAME)?.ok_or("a GPU's kernel")?;
+    assert!(kernel.registers <= LIMIT, "{}", kernel.registers);
+    assert!(kernel.local_bytes > 0);
+    Ok(())
 }
 
 /// What was compared.

@@ -49,7 +49,11 @@ kernels! {
 
 /// Applies `f` to `x`, `N` elements a thread, and to the rest, fewer than `N`, one by one.
 #[inline(always)]
-pub(crate) unsafe fn map<T: Real, const N: usize>(x: &[T], y: *mut T, f: impl Fn([T; N]) -> [T; N]) {
+pub(crate) unsafe fn map<T: Real, const N: usize>(
+    x: &[T],
+    y: *mut T,
+    f: impl Fn([T; N]) -> [T; N],
+) {
     let vectors = x.len() / N;
     for i in thread::grid_stride(vectors) {
         // SAFETY: vector i lies within `x`, and so within `y`, and comes to one thread; the caller
@@ -68,7 +72,7 @@ pub(crate) unsafe fn map<T: Real, const N: usize>(x: &[T], y: *mut T, f: impl Fn
 
 /// x + x^2 + ... + x^k, a running power and a running sum.
 #[inline(always)]
-pub(crate) fn power_sum<T: Real, const N: usize>(x: [T; N], k: u32) -> [T; N] {
+pub fn power_sum<T: Real, const N: usize>(x: [T; N], k: u32) -> [T; N] {
     let mut result = [T::default(); N];
     let mut power = x;
     repeat::<N, 64>(k, || {

@@ -59,10 +59,10 @@ pub unsafe fn nrm2<const ILP: usize>(
     unsafe { norm_in_blocks::<f32, WIDTH, 1, ILP>(block, x, result, partials, ticket) }
 }
 
-/// The power sum of [`polynomial`](crate::polynomial), `ILP` elements a thread.
+/// The power sum of [`polynomial`](mod@crate::polynomial), `ILP` elements a thread.
 ///
 /// # Safety
-/// As for the kernels there.
+/// As for [`scale()`].
 #[kernel(instances(
     power_sum_ilp1<1>, power_sum_ilp2<2>, power_sum_ilp4<4>, power_sum_ilp8<8>,
     power_sum_ilp16<16>,
@@ -70,4 +70,40 @@ pub unsafe fn nrm2<const ILP: usize>(
 pub unsafe fn polynomial<const ILP: usize>(x: &[Vector], y: *mut Vector, k: u32) {
     // SAFETY: the same contract.
     unsafe { map::<f32, ILP>(x.as_flattened(), y.cast(), |v| power_sum(v, k)) }
+}
+
+#[cfg(not(target_arch = "nvptx64"))]
+pub use host::{axpys, norms, power_sums, scales};
+
+/// What the host needs to launch the kernels.
+#[cfg(not(target_arch = "nvptx64"))]
+mod host {
+    use cuda_std::launch::Entry;
+
+    use super::*;
+
+    macro_rules! tables {
+        ($($(#[$doc:meta])* $name:ident = $first:ident $($ilp:literal $kernel:ident)*;)*) => {$(
+            $(#[$doc])*
+            pub fn $name(ilp: u32) -> Option<Entry<$first>> {
+                Some(match ilp {
+                    1 => $first::entry(),
+                    $($ilp => $kernel::entry().with_signature(),)*
+                    _ => return None,
+                })
+            }
+        )*};
+    }
+
+    tables! {
+        /// The instance of [`scale()`] with this ILP, if there is one.
+        scales = scale_ilp1 2 scale_ilp2 4 scale_ilp4 8 scale_ilp8;
+        /// The instance of [`axpy()`] with this ILP, if there is one.
+        axpys = axpy_ilp1 2 axpy_ilp2 4 axpy_ilp4 8 axpy_ilp8;
+        /// The instance of [`nrm2()`] with this ILP, if there is one.
+        norms = nrm2_ilp1 2 nrm2_ilp2 4 nrm2_ilp4 8 nrm2_ilp8;
+        /// The instance of [`polynomial()`] with this ILP, if there is one.
+        power_sums = power_sum_ilp1 2 power_sum_ilp2 4 power_sum_ilp4 8 power_sum_ilp8
+            16 power_sum_ilp16;
+    }
 }

@@ -1,5 +1,7 @@
 //! Memory: read, written, copied, scaled, combined.
 
+use std::ops::Range;
+
 use cuda_std::launch::{Entry, Signature};
 use kernels_gpu::ceilings::WARP;
 use kernels_gpu::ceilings::stream::*;
@@ -9,7 +11,7 @@ use super::{BenchError, Ceiling, Quantity};
 use crate::driver::{Buffer, Shape};
 
 /// The factor of `scale` and `triad`.
-const FACTOR: f32 = 0.75;
+pub(crate) const FACTOR: f32 = 0.75;
 
 /// Threads a block.
 const BLOCK: u32 = 256;
@@ -122,14 +124,14 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Ceiling>, BenchError> {
 /// The arrays of all tasks. `x` and `z` hold the pattern.
 pub(crate) struct Arrays {
     pub(crate) vectors: u64,
-    x: Buffer<Vector>,
-    z: Buffer<Vector>,
-    y: Buffer<Vector>,
+    pub(crate) x: Buffer<Vector>,
+    pub(crate) z: Buffer<Vector>,
+    pub(crate) y: Buffer<Vector>,
     sums: Buffer<u32>,
     /// The wrapping sums of the words of `x`, of `x` scaled, and of `x` and `z` combined.
     plain: u32,
-    scaled: u32,
-    combined: u32,
+    pub(crate) scaled: u32,
+    pub(crate) combined: u32,
 }
 
 impl Arrays {
@@ -203,7 +205,7 @@ impl Arrays {
     }
 
     /// A launch that writes `y`, the words of which should add up to `expected`.
-    fn put<S: Signature>(
+    pub(crate) fn put<S: Signature>(
         &mut self,
         bench: &Bench<'_>,
         entry: Entry<S>,
@@ -257,20 +259,25 @@ fn shape(bench: &Bench<'_>, grid: Option<u32>, unroll: u32, vectors: u64) -> Sha
 }
 
 /// The wrapping sum of the words of `n` elements, on all cores of the host.
-fn wrapping_sum(n: usize, element: impl Fn(usize) -> f32 + Sync) -> u32 {
+pub(crate) fn wrapping_sum(n: usize, element: impl Fn(usize) -> f32 + Sync) -> u32 {
+    let sum =
+        |range: Range<usize>| range.fold(0u32, |sum, i| sum.wrapping_add(element(i).to_bits()));
+    let parts = on_all_cores(n, sum);
+    parts.into_iter().fold(0, u32::wrapping_add)
+}
+
+/// What comes of each part of `0..n`, a part for each core of the host.
+pub(crate) fn on_all_cores<T: Send>(n: usize, of: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
     let cores = simt::cores();
-    let part = n.div_ceil(cores);
-    let sum = |core: usize| {
-        let range = core * part..((core + 1) * part).min(n);
-        range.fold(0u32, |sum, i| sum.wrapping_add(element(i).to_bits()))
-    };
+    let size = n.div_ceil(cores);
+    let part = &|core: usize| of((core * size).min(n)..((core + 1) * size).min(n));
     std::thread::scope(|scope| {
         let parts: Vec<_> = (0..cores)
-            .map(|core| scope.spawn(move || sum(core)))
+            .map(|core| scope.spawn(move || part(core)))
             .collect();
         parts
             .into_iter()
-            .map(|part| part.join().expect("adding does not panic"))
-            .fold(0, u32::wrapping_add)
+            .map(|part| part.join().expect("arithmetic does not panic"))
+            .collect()
     })
 }

@@ -1,5 +1,8 @@
 //! Values of the axes as they are written on the command line.
 
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
 use clap::ValueEnum;
 use kernels_gpu::polynomial::{Form, WIDTHS};
 
@@ -51,15 +54,19 @@ impl Dtype {
 /// `--kernel` of an occupancy study
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Study {
-    /// y = x: bound by memory, as the three below.
+    /// y = x: bound by memory, as the four below.
     Copy,
+    /// The sum of x.
+    Read,
     /// y = a x.
     Scale,
-    /// y = x + a z, of each element.
-    Triad,
-    /// The sum of x: a reduction.
-    Read,
-    /// Chains of fused multiply-adds of f32: bound by arithmetic.
+    /// y = a x + z, of each element.
+    Elementwise,
+    /// The Euclidean norm of x.
+    Nrm2,
+    /// x + x^2 + .. + x^100: bound by arithmetic, as the one below.
+    Polynomial,
+    /// Chains of fused multiply-adds of f32.
     Fma,
 }
 
@@ -67,10 +74,33 @@ impl From<Study> for Studied {
     fn from(study: Study) -> Studied {
         match study {
             Study::Copy => Studied::Copy,
-            Study::Scale => Studied::Scale,
-            Study::Triad => Studied::Triad,
             Study::Read => Studied::Read,
+            Study::Scale => Studied::Scale,
+            Study::Elementwise => Studied::Elementwise,
+            Study::Nrm2 => Studied::Nrm2,
+            Study::Polynomial => Studied::Polynomial,
             Study::Fma => Studied::Fma,
+        }
+    }
+}
+
+/// A limit of the registers of a thread that the compiler keeps to, or `any`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct MaxRegisters(pub(super) Option<u32>);
+
+impl FromStr for MaxRegisters {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        /// Fewer `ptxas` does not use, and more an instruction cannot name.
+        const POSSIBLE: RangeInclusive<u32> = 24..=255;
+        if text == "any" {
+            return Ok(MaxRegisters(None));
+        }
+        let registers = text.parse().ok().filter(|it| POSSIBLE.contains(it));
+        match registers {
+            Some(registers) => Ok(MaxRegisters(Some(registers))),
+            None => Err("\"any\" or 24 to 255 registers are needed".to_owned()),
         }
     }
 }
@@ -171,6 +201,15 @@ mod tests {
         assert_eq!(bytes("128"), Ok(128));
         for text in ["", "KiB", "-1", "48kB", "1.5KiB", "4194304KiB"] {
             assert!(bytes(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn registers_are_limited_to_what_a_compiler_can_do() {
+        assert_eq!("any".parse(), Ok(MaxRegisters(None)));
+        assert_eq!("24".parse(), Ok(MaxRegisters(Some(24))));
+        for text in ["", "0", "23", "256", "-1", "all"] {
+            assert!(text.parse::<MaxRegisters>().is_err(), "{text}");
         }
     }
 

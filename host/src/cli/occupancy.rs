@@ -9,7 +9,7 @@ use serde_json::json;
 use super::ceilings::ceilings_for;
 use super::charts::{ChartFiles, chart_path, write_report};
 use super::console::Console;
-use super::lists::{Study, arch, bytes, each_once, element_count};
+use super::lists::{MaxRegisters, Study, arch, bytes, each_once, element_count};
 use super::output::{Outputs, target, watch_for_interrupt};
 use super::{Failure, driver_failure};
 use crate::ceilings::{BenchError, Ceilings, Effort};
@@ -19,7 +19,7 @@ use crate::report::{
     Format, HtmlReport, OccupancyChart, RunFacts, model_table, study_summary, study_text,
 };
 use crate::sweep::occupancy::{
-    OccupancyAxes, OccupancyError, OccupancyRecord, OccupancySweep, Studied,
+    Limited, OccupancyAxes, OccupancyError, OccupancyRecord, OccupancySweep, Studied,
 };
 
 const GPU_ELEMENTS: u64 = 1 << 26;
@@ -67,16 +67,22 @@ pub(super) struct Arguments {
     )]
     kernel: Vec<Study>,
 
-    /// Independent operations a thread: loads of 16 bytes, or chains
+    /// Independent operations a thread: loads of 16 bytes, elements of the polynomial, or chains
+    /// [default: all that a kernel has instances for]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    ilp: Vec<u32>,
+
+    /// Registers a thread at most, for which the kernels are compiled anew: any, or 24 to 255. Limits
+    /// above what a kernel takes anyway are left out
     #[arg(
         long,
         value_name = "LIST",
         value_delimiter = ',',
-        default_value = "1,2,4,8"
+        default_value = "any"
     )]
-    ilp: Vec<u32>,
+    max_registers: Vec<MaxRegisters>,
 
-    /// Elements, f32, that are copied [default: 2^26, on the emulator 2^14]
+    /// Elements, f32, of each array [default: 2^26, on the emulator 2^14]
     #[arg(long, value_name = "COUNT", value_parser = element_count)]
     n: Option<u64>,
 
@@ -163,7 +169,9 @@ fn measure(arguments: &Arguments) -> Result<(), Failure> {
     let charts = ChartFiles::open(&arguments.plot)?;
     let effort = arguments.effort(&device);
     let console = Console::new(target(arguments.quiet, paths), 0);
-    let mut sweep = OccupancySweep::new(&device, &arguments.axes(), &effort).map_err(failure)?;
+    let axes = arguments.axes();
+    let limited = Limited::all(&device, &axes).map_err(failure)?;
+    let mut sweep = OccupancySweep::new(&device, &limited, &axes, &effort).map_err(failure)?;
     let ceilings = ceilings_for(&device, arguments.ceilings.as_deref(), &console)?;
     let console = Console::new(target(arguments.quiet, paths), sweep.points().len() as u64);
 
@@ -177,6 +185,9 @@ fn measure(arguments: &Arguments) -> Result<(), Failure> {
     let mut outputs = Outputs::open(paths, arguments.format, &run)?;
     if device.facts().is_emulated() {
         console.say("Emulated: the occupancy is a GPU's of sm_90; the times are this host's.");
+    }
+    for reason in sweep.refused() {
+        console.say(&format!("left out: {reason}"));
     }
     let mut records = Vec::new();
     let ended = measure_all(&mut sweep, &ceilings, &mut outputs, &console, &mut records);
@@ -230,7 +241,8 @@ impl Arguments {
                     .map(|&kernel| Studied::from(kernel))
                     .collect(),
             ),
-            ilp: each_once(self.ilp.clone()),
+            ilp: (!self.ilp.is_empty()).then(|| each_once(self.ilp.clone())),
+            max_registers: each_once(self.max_registers.iter().map(|it| it.0).collect()),
             blocks: each_once(self.block.clone()),
             shared: (!self.shared.is_empty()).then(|| each_once(self.shared.clone())),
         }

@@ -14,6 +14,8 @@ pub struct Compiled<'d> {
     pub registers: u32,
     /// Bytes of shared memory of a block that the kernel declares.
     pub static_shared: u32,
+    /// Bytes of local memory of a thread: what it has no registers for.
+    pub local_bytes: u32,
     /// The most threads that a block of it may have.
     pub max_threads: u32,
 }
@@ -34,9 +36,10 @@ impl Device {
                 .map(|value| value as u32)
                 .map_err(during("read what a kernel needs"))
         };
-        let (registers, static_shared, max_threads) = (
+        let (registers, static_shared, local_bytes, max_threads) = (
             get(FunctionAttribute::NumRegisters)?,
             get(FunctionAttribute::SharedMemorySizeBytes)?,
+            get(FunctionAttribute::LocalSizeBytes)?,
             get(FunctionAttribute::MaxThreadsPerBlock)?,
         );
         let dynamic = self
@@ -49,6 +52,7 @@ impl Device {
             function,
             registers,
             static_shared,
+            local_bytes,
             max_threads,
         }))
     }

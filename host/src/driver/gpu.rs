@@ -6,7 +6,7 @@ use cust::context::{Context, CurrentContext, ResourceLimit};
 use cust::device::{Device as CudaDevice, DeviceAttribute};
 use cust::error::CudaError;
 use cust::function::Function;
-use cust::module::Module;
+use cust::module::{Module, ModuleJitOption};
 use cust::sys::{self, CUdevice_attribute, CUjit_option};
 use cust::{CudaApiVersion, CudaFlags};
 
@@ -30,6 +30,7 @@ impl Gpu {
     pub(super) fn open(
         ordinal: u32,
         embedded: &[Embedded<'_>],
+        max_registers: Option<u32>,
     ) -> Result<(Gpu, Facts), DriverError> {
         let count = count()?;
         if ordinal >= count {
@@ -59,11 +60,13 @@ impl Gpu {
             CurrentContext::set_resource_limit(ResourceLimit::StackSize, STACK_FOR_TEXT)
                 .map_err(during("set the size of a thread's stack"))?;
         }
-        let module = Module::from_ptx(text, &[]).map_err(|error| DriverError::RefusedPtx {
-            arch,
-            error,
-            log: compile_log(text),
-        })?;
+        let limit = max_registers.map(ModuleJitOption::MaxRegisters);
+        let module =
+            Module::from_ptx(text, limit.as_slice()).map_err(|error| DriverError::RefusedPtx {
+                arch,
+                error,
+                log: compile_log(text),
+            })?;
         let gpu = Gpu {
             module,
             _context: context,

@@ -135,10 +135,39 @@ impl Device {
     /// # Errors
     /// As [`Device::open_with`].
     pub fn with_ptx(ordinal: u32, ptx: &[Embedded<'_>]) -> Result<Device, DriverError> {
-        let (gpu, facts) = Gpu::open(ordinal, ptx)?;
-        let ordinal = facts.gpu.as_ref().map(|gpu| gpu.ordinal);
+        Device::compile(ordinal, ptx, None)
+    }
+
+    /// The same device with kernels that take at most `registers` registers a thread: on a GPU its
+    /// compiler makes them of `ptx` and puts into local memory what does not fit. Kernels with launch
+    /// bounds of their own keep to these. The emulator has no registers.
+    ///
+    /// # Errors
+    /// As [`Device::open_with`].
+    pub fn with_max_registers(
+        &self,
+        registers: u32,
+        ptx: &[Embedded<'_>],
+    ) -> Result<Device, DriverError> {
+        match &self.facts.gpu {
+            Some(gpu) => Device::compile(gpu.ordinal, ptx, Some(registers)),
+            None => Ok(Device {
+                trace: trace::Recorder::begin(None),
+                facts: self.facts.clone(),
+                gpu: None,
+                emulation: self.emulation,
+            }),
+        }
+    }
+
+    fn compile(
+        ordinal: u32,
+        ptx: &[Embedded<'_>],
+        max_registers: Option<u32>,
+    ) -> Result<Device, DriverError> {
+        let (gpu, facts) = Gpu::open(ordinal, ptx, max_registers)?;
         Ok(Device {
-            trace: trace::Recorder::begin(ordinal),
+            trace: trace::Recorder::begin(Some(ordinal)),
             facts,
             gpu: Some(gpu),
             emulation: Emulation::default(),

@@ -2,10 +2,12 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::path::Path;
-use std::process::Command;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
-use cuda_builder::nvidia::Tool;
+use cuda_builder::NvvmArch;
+use cuda_builder::nvidia::{NoTool, Tool};
+use cuda_builder::resources::Report;
 
 use super::{KernelsError, names, not_embedded};
 use crate::driver::{Embedded, embedded_ptx};
@@ -38,9 +40,6 @@ pub fn machine_code(arch: Option<u32>, name: &str) -> Result<String, KernelsErro
 /// # Errors
 /// The tools are not here, or refuse the PTX.
 pub fn disassemble(arch: u32, ptx: &str, name: &str) -> Result<String, KernelsError> {
-    let here = std::env::current_dir().unwrap_or_default();
-    let program = std::env::current_exe().unwrap_or_default();
-    let find = |tool: Tool| tool.find(&here).or_else(|_| tool.find(&program));
     let (ptxas, nvdisasm) = (find(Tool::Ptxas)?, find(Tool::Nvdisasm)?);
     let folder = tempfile::tempdir().map_err(io("create a folder in", &std::env::temp_dir()))?;
     let source = folder.path().join("kernels.ptx");
@@ -57,7 +56,45 @@ pub fn disassemble(arch: u32, ptx: &str, name: &str) -> Result<String, KernelsEr
     ];
     run(&ptxas, &assemble)?;
     let listing = run(&nvdisasm, &["-c".as_ref(), cubin.as_ref()])?;
-    Ok(section(&listing, name))
+    Ok(section(&String::from_utf8_lossy(&listing.stdout), name))
+}
+
+/// What the kernels of the newest embedded architecture need where none takes more than `registers`
+/// registers a thread, as `ptxas` says here and now.
+///
+/// # Errors
+/// `ptxas` is not here, or refuses.
+pub fn report_with_max_registers(registers: u32) -> Result<Report, KernelsError> {
+    let (arch, ptx) = module(None)?;
+    let folder = tempfile::tempdir().map_err(io("create a folder in", &std::env::temp_dir()))?;
+    let source = folder.path().join("kernels.ptx");
+    fs::write(&source, ptx).map_err(io("write", &source))?;
+    let (target, limit) = (
+        format!("-arch=sm_{arch}"),
+        format!("-maxrregcount={registers}"),
+    );
+    let assemble: [&OsStr; 6] = [
+        "-v".as_ref(),
+        target.as_ref(),
+        limit.as_ref(),
+        "-o".as_ref(),
+        "/dev/null".as_ref(),
+        source.as_ref(),
+    ];
+    let said = run(&find(Tool::Ptxas)?, &assemble)?;
+    let said = [said.stdout, said.stderr].concat();
+    let mut known = NvvmArch::ALL.iter();
+    let arch = known
+        .find(|it| it.number() == arch)
+        .expect("PTX is embedded for architectures that the builder knows");
+    Ok(Report::parse(*arch, ptx, &String::from_utf8_lossy(&said)))
+}
+
+/// A tool, searched from here and from where this program is.
+fn find(tool: Tool) -> Result<PathBuf, NoTool> {
+    let here = std::env::current_dir().unwrap_or_default();
+    let program = std::env::current_exe().unwrap_or_default();
+    tool.find(&here).or_else(|_| tool.find(&program))
 }
 
 /// The architecture's PTX, or the newest.
@@ -93,7 +130,7 @@ fn section(listing: &str, name: &str) -> String {
     text.trim_end().to_owned()
 }
 
-fn run(program: &Path, arguments: &[&OsStr]) -> Result<String, KernelsError> {
+fn run(program: &Path, arguments: &[&OsStr]) -> Result<Output, KernelsError> {
     let output = Command::new(program).args(arguments).output();
     let output = output.map_err(io("run", program))?;
     if !output.status.success() {
@@ -103,7 +140,7 @@ fn run(program: &Path, arguments: &[&OsStr]) -> Result<String, KernelsError> {
             message: String::from_utf8_lossy(&said).trim().to_owned(),
         });
     }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    Ok(output)
 }
 
 fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> KernelsError {

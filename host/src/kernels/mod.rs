@@ -7,7 +7,7 @@ mod error;
 use cuda_builder::resources::{KernelResources, Report};
 use serde::Serialize;
 
-pub use code::{disassemble, machine_code, ptx};
+pub use code::{disassemble, machine_code, ptx, report_with_max_registers};
 pub use error::KernelsError;
 
 use crate::driver::embedded_ptx;
@@ -86,19 +86,14 @@ fn collect(
     })
 }
 
-/// The registers of a thread of the kernel `name` on the newest architecture that there is a report
-/// of. `None` where there is no report, or no such kernel.
-pub fn registers(name: &str) -> Option<u32> {
+/// What the embedded kernels need on the newest architecture that there is a report of. `None` where
+/// there is no report.
+pub fn newest_report() -> Option<Report> {
     let reports = embedded_ptx()
         .iter()
         .rev()
         .filter_map(|(_, _, report)| *report);
-    let report = Report::from_json(reports.into_iter().next()?).ok()?;
-    let kernel = report
-        .kernels
-        .into_iter()
-        .find(|kernel| kernel.name == name)?;
-    Some(kernel.registers)
+    Report::from_json(reports.into_iter().next()?).ok()
 }
 
 /// The names of the embedded kernels.

@@ -10,6 +10,8 @@ use plotters::prelude::*;
 
 const WIDTH: u32 = 1200;
 const HEIGHT: u32 = 760;
+/// Pixels for title and subtitle.
+pub(super) const HEADING: u32 = 64;
 pub(super) const FONT: &str = "sans-serif";
 
 /// Colours that remain apart for colour-blind readers: M. Okabe and K. Ito, "Color Universal
@@ -49,6 +51,11 @@ impl ChartFormat {
 
 /// A picture that can be drawn on any backend.
 pub(super) trait Picture {
+    /// Its height in pixels.
+    fn height(&self) -> u32 {
+        HEIGHT
+    }
+
     fn draw<B: DrawingBackend>(&self, area: &DrawingArea<B, Shift>) -> Result<(), ChartError>
     where
         B::ErrorType: 'static;
@@ -61,18 +68,19 @@ pub(super) fn write(
     mut output: impl Write,
 ) -> Result<(), ChartError> {
     register_font();
+    let size = (WIDTH, picture.height());
     match format {
         ChartFormat::Svg => {
             let mut text = String::new();
-            let backend = SVGBackend::with_string(&mut text, (WIDTH, HEIGHT));
+            let backend = SVGBackend::with_string(&mut text, size);
             picture.draw(&backend.into_drawing_area())?;
             output.write_all(text.as_bytes())?;
         }
         ChartFormat::Png => {
-            let mut pixels = vec![0; (WIDTH * HEIGHT * 3) as usize];
-            let backend = BitMapBackend::with_buffer(&mut pixels, (WIDTH, HEIGHT));
+            let mut pixels = vec![0; (size.0 * size.1 * 3) as usize];
+            let backend = BitMapBackend::with_buffer(&mut pixels, size);
             picture.draw(&backend.into_drawing_area())?;
-            let mut encoder = png::Encoder::new(&mut output, WIDTH, HEIGHT);
+            let mut encoder = png::Encoder::new(&mut output, size.0, size.1);
             encoder.set_color(png::ColorType::Rgb);
             encoder.write_header()?.write_image_data(&pixels)?;
         }
@@ -91,7 +99,7 @@ where
     B::ErrorType: 'static,
 {
     area.fill(&WHITE)?;
-    let (heading, body) = area.split_vertically(64);
+    let (heading, body) = area.split_vertically(HEADING);
     heading.draw_text(title, &(FONT, 26).into_text_style(area), (20, 10))?;
     let style = (FONT, 16)
         .into_text_style(area)

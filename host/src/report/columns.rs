@@ -99,6 +99,8 @@ impl Row for OccupancyRecord {
         ("rms_percent", |row| format!("{:.3}", row.rms_percent)),
         ("device", |row| row.device.clone()),
         ("checked", |row| row.checked.to_string()),
+        ("max_registers", |row| optional(row.max_registers)),
+        ("local_bytes", |row| optional(row.local_bytes)),
     ];
 }
 

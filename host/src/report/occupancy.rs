@@ -87,9 +87,13 @@ pub fn study_text(record: &OccupancyRecord) -> String {
         };
         format!(", {verdict} the driver says")
     });
+    let limit = record.max_registers.map_or_else(String::new, |limit| {
+        let local = record.local_bytes.unwrap_or(0);
+        format!(", at most {limit} registers and so {local} bytes of local memory a thread")
+    });
     format!(
         "{} ilp = {}  block = {:4}  {:3.0} % occupancy: {} blocks a multiprocessor{driver}, limited \
-         by {}\n    {:.1} {} ± {:.1} %, {:.1} % of the ceiling  {:.0} of {:.0} {} in flight  {:.2} \
+         by {}{limit}\n    {:.1} {} ± {:.1} %, {:.1} % of the ceiling  {:.0} of {:.0} {} in flight  {:.2} \
          waves, {:.0} % idle in the last",
         record.kernel,
         record.ilp,

@@ -2,39 +2,78 @@
 
 use std::fmt;
 
+use crate::ceilings::Quantity;
 use crate::driver::Limits;
 
 /// A kernel that the sweep has instances of with different numbers of independent operations a
 /// thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Studied {
-    /// y = x: bound by memory, as the three below.
+    /// y = x: bound by memory, as the four below.
     Copy,
-    /// y = a x.
-    Scale,
-    /// y = x + a z, of each element.
-    Triad,
-    /// The sum of x: a reduction.
+    /// The sum of x.
     Read,
-    /// Chains of fused multiply-adds of `f32`: bound by arithmetic.
+    /// y = a x, of `elementwise::map`.
+    Scale,
+    /// y = a x + z, of `elementwise::zip`.
+    Elementwise,
+    /// The Euclidean norm of x.
+    Nrm2,
+    /// y = x + x^2 + .. + x^100, a running power and a running sum: bound by arithmetic, as the one
+    /// below.
+    Polynomial,
+    /// Chains of fused multiply-adds of `f32`.
     Fma,
 }
+
+/// The degree of [`Studied::Polynomial`]: far right of the ridge, and no power of the input, which is
+/// below 2, overflows.
+pub(super) const DEGREE: u32 = 100;
 
 impl Studied {
     /// Its name on the command line and in files.
     pub fn name(self) -> &'static str {
         match self {
             Studied::Copy => "copy",
-            Studied::Scale => "scale",
-            Studied::Triad => "triad",
             Studied::Read => "read",
+            Studied::Scale => "scale",
+            Studied::Elementwise => "elementwise",
+            Studied::Nrm2 => "nrm2",
+            Studied::Polynomial => "polynomial",
             Studied::Fma => "fma",
         }
     }
 
     /// The numbers of independent operations a thread that there are instances for: loads of 16
-    /// bytes, or chains.
-    pub const ILP: [u32; 4] = [1, 2, 4, 8];
+    /// bytes of each array, elements of the polynomial, or chains.
+    pub fn ilp(self) -> &'static [u32] {
+        match self {
+            Studied::Polynomial => &[1, 2, 4, 8, 16],
+            _ => &[1, 2, 4, 8],
+        }
+    }
+
+    /// Arrays that are read and arrays that are written, of a kernel that memory bounds.
+    pub fn arrays(self) -> Option<(u32, u32)> {
+        match self {
+            Studied::Copy | Studied::Scale => Some((1, 1)),
+            Studied::Read | Studied::Nrm2 => Some((1, 0)),
+            Studied::Elementwise => Some((2, 1)),
+            Studied::Polynomial | Studied::Fma => None,
+        }
+    }
+
+    /// What it can reach at most.
+    pub fn ceiling(self) -> Quantity {
+        match self {
+            Studied::Copy => Quantity::MemoryCopy,
+            Studied::Read | Studied::Nrm2 => Quantity::MemoryRead,
+            Studied::Scale => Quantity::MemoryScale,
+            Studied::Elementwise => Quantity::MemoryTriad,
+            Studied::Polynomial => Quantity::AddMulF32,
+            Studied::Fma => Quantity::FmaF32,
+        }
+    }
 }
 
 /// A list of values for each axis. A sweep visits every combination, shared memory changing fastest.
@@ -42,8 +81,10 @@ impl Studied {
 pub struct OccupancyAxes {
     /// The kernels.
     pub kernels: Vec<Studied>,
-    /// Independent operations a thread: each changes the registers that a thread takes.
-    pub ilp: Vec<u32>,
+    /// Independent operations a thread; `None` stands for all that a kernel has instances for.
+    pub ilp: Option<Vec<u32>>,
+    /// Registers a thread at most: the kernel is compiled anew. `None` leaves them to the compiler.
+    pub max_registers: Vec<Option<u32>>,
     /// Threads a block.
     pub blocks: Vec<u32>,
     /// Bytes of dynamic shared memory a block, which the kernels do not use: it keeps blocks out.
@@ -52,30 +93,47 @@ pub struct OccupancyAxes {
 }
 
 impl OccupancyAxes {
-    /// Every combination, shared memory changing fastest.
-    pub fn points(&self, limits: &Limits) -> Vec<OccupancyPoint> {
-        let mut points = Vec::new();
+    /// The kernels' instances, and the limits of their registers.
+    pub(super) fn instances(&self) -> Vec<Instance> {
+        let mut instances = Vec::new();
         for &kernel in &self.kernels {
-            for &ilp in &self.ilp {
-                for &block in &self.blocks {
-                    let stepping = || stepping_shared(block, limits);
-                    let shared = self.shared.clone().unwrap_or_else(stepping);
-                    points.extend(shared.into_iter().map(|dynamic_shared| OccupancyPoint {
-                        kernel,
-                        ilp,
-                        block,
-                        dynamic_shared,
-                    }));
-                }
+            for &ilp in self.ilp.as_deref().unwrap_or(kernel.ilp()) {
+                instances.extend(self.max_registers.iter().map(|&max_registers| Instance {
+                    kernel,
+                    ilp,
+                    max_registers,
+                }));
             }
+        }
+        instances
+    }
+
+    /// Every combination of an instance, which declares so many bytes of shared memory, with the
+    /// other axes' values.
+    pub(super) fn points(
+        &self,
+        instance: Instance,
+        static_shared: u32,
+        limits: &Limits,
+    ) -> Vec<OccupancyPoint> {
+        let mut points = Vec::new();
+        for &block in &self.blocks {
+            let stepping = || stepping_shared(block, static_shared, limits);
+            let shared = self.shared.clone().unwrap_or_else(stepping);
+            points.extend(shared.into_iter().map(|dynamic_shared| OccupancyPoint {
+                instance,
+                block,
+                dynamic_shared,
+            }));
         }
         points
     }
 }
 
-/// Amounts of shared memory with which a multiprocessor holds all the blocks of `block` threads that
-/// its threads allow, and about three quarters, half, a quarter .. of them, down to one.
-fn stepping_shared(block: u32, limits: &Limits) -> Vec<u32> {
+/// Amounts of shared memory, beside what a kernel declares, with which a multiprocessor holds all the
+/// blocks of `block` threads that its threads allow, and about three quarters, half, a quarter .. of
+/// them, down to one.
+fn stepping_shared(block: u32, static_shared: u32, limits: &Limits) -> Vec<u32> {
     const RESERVED: u32 = 1024;
     const UNIT: u32 = 128;
 
@@ -98,36 +156,55 @@ fn stepping_shared(block: u32, limits: &Limits) -> Vec<u32> {
         }
         let share = limits.shared_per_multiprocessor / blocks;
         let share = share.saturating_sub(RESERVED) / UNIT * UNIT;
-        share.min(limits.shared_per_block)
+        share
+            .min(limits.shared_per_block)
+            .saturating_sub(static_shared)
     });
     shared.collect()
+}
+
+/// A kernel as it is compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Instance {
+    /// The kernel.
+    pub kernel: Studied,
+    /// Independent operations a thread.
+    pub ilp: u32,
+    /// Registers a thread at most; `None` leaves them to the compiler.
+    pub max_registers: Option<u32>,
 }
 
 /// One combination of the axes' values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OccupancyPoint {
     /// The kernel.
-    pub kernel: Studied,
-    /// Independent operations a thread.
-    pub ilp: u32,
+    pub instance: Instance,
     /// Threads a block.
     pub block: u32,
     /// Bytes of dynamic shared memory a block.
     pub dynamic_shared: u32,
 }
 
+impl fmt::Display for Instance {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} ilp={}", self.kernel.name(), self.ilp)?;
+        match self.max_registers {
+            Some(registers) => write!(formatter, " registers<={registers}"),
+            None => Ok(()),
+        }
+    }
+}
+
 impl fmt::Display for OccupancyPoint {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let OccupancyPoint {
-            kernel,
-            ilp,
+            instance,
             block,
             dynamic_shared,
         } = self;
         write!(
             formatter,
-            "{} ilp={ilp} block={block} shared={dynamic_shared}",
-            kernel.name()
+            "{instance} block={block} shared={dynamic_shared}"
         )
     }
 }
@@ -140,11 +217,14 @@ mod tests {
     fn shared_memory_steps_down_to_one_block() {
         let hopper = ::occupancy::Multiprocessor::of(::occupancy::ComputeCapability::new(9, 0))
             .expect("known");
-        for block in [32, 64, 96, 128, 256, 512, 768, 1024] {
-            let residents: Vec<u32> = stepping_shared(block, &Limits::SM_90)
+        let blocks = [32, 64, 96, 128, 256, 512, 768, 1024];
+        let cases = blocks.iter().flat_map(|&block| [(block, 0), (block, 700)]);
+        for (block, static_shared_bytes) in cases {
+            let residents: Vec<u32> = stepping_shared(block, static_shared_bytes, &Limits::SM_90)
                 .into_iter()
                 .map(|dynamic_shared_bytes| {
                     let kernel = ::occupancy::Kernel {
+                        static_shared_bytes,
                         dynamic_shared_bytes,
                         ..::occupancy::Kernel::default()
                     };

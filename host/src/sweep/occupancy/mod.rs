@@ -2,11 +2,12 @@
 //! each thread in flight, and how many it needs.
 
 mod axes;
+mod kernels;
 mod knee;
 mod record;
 mod run;
 
-pub use axes::{OccupancyAxes, OccupancyPoint, Studied};
+pub use axes::{Instance, OccupancyAxes, OccupancyPoint, Studied};
 pub use knee::{Knee, knees};
 pub use record::{InFlight, OccupancyRecord};
-pub use run::{OccupancyError, OccupancySweep};
+pub use run::{Limited, OccupancyError, OccupancySweep};

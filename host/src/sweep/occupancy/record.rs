@@ -5,7 +5,7 @@ use serde::Serialize;
 /// One row of an occupancy study.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OccupancyRecord {
-    /// `copy` or `fma`.
+    /// Its name on the command line.
     pub kernel: &'static str,
     /// Independent operations a thread.
     pub ilp: u32,
@@ -13,9 +13,13 @@ pub struct OccupancyRecord {
     pub block: u32,
     /// Bytes of dynamic shared memory a block.
     pub dynamic_shared: u32,
+    /// Registers a thread at most that the kernel was compiled for; `None` left them to the compiler.
+    pub max_registers: Option<u32>,
     /// Registers a thread, as the driver has compiled the kernel; on the emulator as `ptxas` has.
     /// `None` where neither is known.
     pub registers: Option<u32>,
+    /// Bytes of local memory a thread: what its registers do not hold.
+    pub local_bytes: Option<u32>,
     /// Blocks that a multiprocessor holds at once, by our model.
     pub resident_blocks: u32,
     /// The same by the driver. `None` on the emulator.

@@ -1,38 +1,46 @@
 //! Measures the points of an occupancy sweep.
 
 use ::occupancy::{ComputeCapability, Kernel, Multiprocessor, Occupancy};
+use cuda_builder::resources::Report;
 use kernels_gpu::ceilings::WARP;
-use kernels_gpu::ceilings::chains::{FmaF32, LINE, Measured, Variant};
 use kernels_gpu::ceilings::stream::Vector;
 
+use super::kernels::{Kernels, entry_name};
 use super::record::waves;
-use super::{InFlight, OccupancyAxes, OccupancyPoint, OccupancyRecord, Studied};
-use crate::ceilings::bench::{Bench, Timed};
-use crate::ceilings::memory::{Arrays, Task, kernel_name};
-use crate::ceilings::{BenchError, Ceilings, Effort, Quantity, arithmetic};
-use crate::driver::{Device, DriverError, Shape};
-use crate::kernels;
-
-/// Waves that a launch of arithmetic has where the multiprocessors are full.
-const WAVES: u64 = 4;
+use super::{InFlight, Instance, OccupancyAxes, OccupancyPoint, OccupancyRecord, Studied};
+use crate::ceilings::bench::Bench;
+use crate::ceilings::{BenchError, Ceilings, Effort, Quantity};
+use crate::driver::{Device, DriverError, Facts, Limits, embedded_ptx};
+use crate::kernels::{self, KernelsError};
 
 /// Why a point has no record.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OccupancyError {
-    /// No such block can run.
+    /// No point can run.
     #[error("{point}: {reason}")]
     Model {
-        /// Where.
+        /// The first.
         point: Box<OccupancyPoint>,
         /// Why.
         reason: ::occupancy::OccupancyError,
     },
     /// There is no kernel for so many independent operations a thread.
-    #[error("no kernel for {ilp} independent operations a thread: there are 1, 2, 4 and 8")]
+    #[error("no {} with {ilp} independent operations a thread: there are {:?}", kernel.name(),
+            kernel.ilp())]
     Ilp {
+        /// The kernel.
+        kernel: Studied,
         /// The number asked for.
         ilp: u32,
+    },
+    /// It is not known what a limit of registers makes of the kernels.
+    #[error("at most {registers} registers a thread: {error}")]
+    Registers {
+        /// The limit.
+        registers: u32,
+        /// Why.
+        error: KernelsError,
     },
     /// A block has a warp that is not whole.
     #[error("a block of {block} threads: the kernels need whole warps of {WARP}")]
@@ -65,47 +73,159 @@ impl From<DriverError> for OccupancyError {
     }
 }
 
+/// A device whose kernels take at most so many registers a thread.
+pub struct Limited {
+    registers: u32,
+    device: Device,
+    /// What the kernels need, where no driver knows.
+    report: Option<Report>,
+}
+
+impl Limited {
+    /// The device once more for each limit of the axes, with the kernels of the command line.
+    ///
+    /// # Errors
+    /// The driver's; on the emulator, there is no `ptxas`.
+    pub fn all(device: &Device, axes: &OccupancyAxes) -> Result<Vec<Limited>, OccupancyError> {
+        let limits = axes.max_registers.iter().flatten();
+        let limited = limits.map(|&registers| {
+            let report = || kernels::report_with_max_registers(registers);
+            let report = device.facts().is_emulated().then(report).transpose();
+            Ok(Limited {
+                registers,
+                device: device.with_max_registers(registers, embedded_ptx())?,
+                report: report.map_err(|error| OccupancyError::Registers { registers, error })?,
+            })
+        });
+        limited.collect()
+    }
+}
+
 /// An occupancy sweep whose memory is allocated.
 pub struct OccupancySweep<'d> {
-    bench: Bench<'d>,
+    /// The device as it is, and with each limit of registers.
+    compilations: Vec<Compilation<'d>>,
     multiprocessor: Multiprocessor,
     points: Vec<OccupancyPoint>,
-    arrays: Arrays,
+    refused: Vec<OccupancyError>,
+    kernels: Kernels,
+}
+
+/// The kernels, compiled for at most so many registers.
+struct Compilation<'d> {
+    max_registers: Option<u32>,
+    bench: Bench<'d>,
+    report: Option<Report>,
+}
+
+/// What a kernel needs. `None` where neither the driver nor a report says it.
+#[derive(Clone, Copy, Default)]
+struct Needs {
+    registers: Option<u32>,
+    local_bytes: Option<u32>,
+    static_shared: u32,
 }
 
 impl<'d> OccupancySweep<'d> {
-    /// Checks every point of `axes`, and allocates.
+    /// Checks every point of `axes`, and allocates. `limited` is that of [`Limited::all`].
     ///
     /// # Errors
-    /// A point cannot run, there is no such kernel, or the memory does not suffice.
+    /// No point can run, there is no such kernel, or the memory does not suffice.
     pub fn new(
         device: &'d Device,
+        limited: &'d [Limited],
         axes: &OccupancyAxes,
         effort: &'d Effort,
     ) -> Result<Self, OccupancyError> {
-        if let Some(&ilp) = axes.ilp.iter().find(|ilp| !Studied::ILP.contains(ilp)) {
-            return Err(OccupancyError::Ilp { ilp });
-        }
         if let Some(&block) = axes.blocks.iter().find(|block| !block.is_multiple_of(WARP)) {
             return Err(OccupancyError::PartialWarp { block });
         }
-        let bench = Bench::new(device, effort)?;
-        let arrays = Arrays::new(&bench)?;
-        let sweep = OccupancySweep {
-            multiprocessor: multiprocessor(device)?,
-            points: axes.points(&device.facts().limits),
-            bench,
-            arrays,
-        };
-        for point in &sweep.points {
-            sweep.model(point)?;
+        let mut compilations = vec![Compilation {
+            max_registers: None,
+            bench: Bench::new(device, effort)?,
+            report: kernels::newest_report(),
+        }];
+        for one in limited {
+            compilations.push(Compilation {
+                max_registers: Some(one.registers),
+                bench: Bench::new(&one.device, effort)?,
+                report: one.report.clone(),
+            });
         }
-        Ok(sweep)
+        let mut sweep = OccupancySweep {
+            kernels: Kernels::new(&compilations[0].bench)?,
+            compilations,
+            multiprocessor: multiprocessor(device)?,
+            points: Vec::new(),
+            refused: Vec::new(),
+        };
+        for instance in axes.instances() {
+            sweep.add(instance, axes, &device.facts().limits)?;
+        }
+        match sweep.refused.pop() {
+            Some(error) if sweep.points.is_empty() => Err(error),
+            last => {
+                sweep.refused.extend(last);
+                Ok(sweep)
+            }
+        }
     }
 
-    /// The points, in order.
+    /// Adds the points of an instance that can run.
+    fn add(
+        &mut self,
+        instance: Instance,
+        axes: &OccupancyAxes,
+        limits: &Limits,
+    ) -> Result<(), OccupancyError> {
+        let Instance { kernel, ilp, .. } = instance;
+        if !kernel.ilp().contains(&ilp) {
+            return Err(OccupancyError::Ilp { kernel, ilp });
+        }
+        if self.changes_nothing(instance, axes)? {
+            return Ok(());
+        }
+        let mut last = None;
+        for point in axes.points(instance, self.needs(instance)?.static_shared, limits) {
+            match self.model(&point) {
+                Ok(model) => {
+                    let blocks = Some((point.block, model.blocks));
+                    // Other resources may keep out more blocks than a step of shared memory does.
+                    if axes.shared.is_some() || blocks != last {
+                        self.points.push(point);
+                    }
+                    last = blocks;
+                }
+                Err(error @ OccupancyError::Model { .. }) => self.refused.push(error),
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the instance is compiled as without its limit, which is among the axes' values.
+    fn changes_nothing(
+        &self,
+        instance: Instance,
+        axes: &OccupancyAxes,
+    ) -> Result<bool, OccupancyError> {
+        let unlimited = Instance {
+            max_registers: None,
+            ..instance
+        };
+        let registers = self.needs(unlimited)?.registers;
+        let is_below = |limit| registers.is_some_and(|registers| registers <= limit);
+        Ok(axes.max_registers.contains(&None) && instance.max_registers.is_some_and(is_below))
+    }
+
+    /// The points, in order, without those that cannot run.
     pub fn points(&self) -> &[OccupancyPoint] {
         &self.points
+    }
+
+    /// Why the points that cannot run do not.
+    pub fn refused(&self) -> &[OccupancyError] {
+        &self.refused
     }
 
     /// Times the point's kernel, checks its output, and compares with the device's ceilings.
@@ -117,22 +237,34 @@ impl<'d> OccupancySweep<'d> {
         point: &OccupancyPoint,
         ceilings: &Ceilings,
     ) -> Result<OccupancyRecord, OccupancyError> {
+        let OccupancyPoint {
+            instance,
+            block,
+            dynamic_shared,
+        } = *point;
+        let kernel = instance.kernel;
         let model = self.model(point)?;
-        let facts = self.bench.device.facts();
-        let driver_blocks = match self.bench.device.compiled(entry_name(point)?)? {
-            Some(compiled) => Some(compiled.resident_blocks(point.block, point.dynamic_shared)?),
+        let needs = self.needs(instance)?;
+        let bench = &find(&self.compilations, instance).bench;
+        let driver_blocks = match bench.device.compiled(entry_name(instance))? {
+            Some(compiled) => Some(compiled.resident_blocks(block, dynamic_shared)?),
             None => None,
         };
-        let multiprocessors = facts.multiprocessors;
-        let (timed, shape, amount) = self.run(point)?;
-        let (waves, tail_percent) = waves(shape.grid[0], model.blocks, multiprocessors);
+        let shape = self.kernels.shape(instance, block, model.blocks, bench);
+        let shape = shape.with_dynamic_shared(dynamic_shared);
+        let timed = self.kernels.time(bench, instance, shape)?;
+        let amount = self.kernels.amount(kernel, shape, bench);
+        let facts = bench.device.facts();
+        let (waves, tail_percent) = waves(shape.grid[0], model.blocks, facts.multiprocessors);
         let rate = amount / (timed.time.median / 1e3);
         Ok(OccupancyRecord {
-            kernel: point.kernel.name(),
-            ilp: point.ilp,
-            block: point.block,
-            dynamic_shared: point.dynamic_shared,
-            registers: self.registers(point)?,
+            kernel: kernel.name(),
+            ilp: instance.ilp,
+            block,
+            dynamic_shared,
+            max_registers: instance.max_registers,
+            registers: needs.registers,
+            local_bytes: needs.local_bytes,
             resident_blocks: model.blocks,
             driver_blocks,
             occupancy_percent: 100.0 * model.fraction(),
@@ -140,49 +272,28 @@ impl<'d> OccupancySweep<'d> {
             grid: shape.grid[0],
             waves,
             tail_percent,
-            unit: match task(point.kernel) {
+            unit: match kernel.arrays() {
                 Some(_) => "GB/s",
                 None => "GFLOP/s",
             },
             rate: rate / 1e9,
-            percent_ceiling: 100.0 * rate / value_of(ceilings, ceiling_of(point.kernel))?,
-            in_flight: self.in_flight(point, &model, ceilings)?,
+            percent_ceiling: 100.0 * rate / value_of(ceilings, kernel.ceiling())?,
+            in_flight: in_flight(point, &model, facts, ceilings)?,
             mean_ms: timed.time.mean,
             median_ms: timed.time.median,
             rms_percent: timed.time.rms_percent,
-            device: self.bench.device.facts().name.clone(),
+            device: facts.name.clone(),
             checked: true,
         })
     }
 
-    /// The timed launch, its shape, and the bytes or operations that it did.
-    fn run(&mut self, point: &OccupancyPoint) -> Result<(Timed, Shape, f64), OccupancyError> {
-        let Some(task) = task(point.kernel) else {
-            return self.chains(point);
-        };
-        let threads = self.arrays.vectors.div_ceil(u64::from(point.ilp));
-        let shape = Shape::linear(threads, point.block).with_dynamic_shared(point.dynamic_shared);
-        let timed = self.arrays.time(&self.bench, task, point.ilp, shape)?;
-        Ok((timed, shape, self.arrays.bytes(task)))
-    }
-
-    fn chains(&self, point: &OccupancyPoint) -> Result<(Timed, Shape, f64), OccupancyError> {
-        let facts = self.bench.device.facts();
-        let threads = WAVES
-            * u64::from(facts.multiprocessors)
-            * u64::from(facts.limits.threads_per_multiprocessor);
-        let shape = Shape::linear(threads, point.block).with_dynamic_shared(point.dynamic_shared);
-        let (timed, _) = arithmetic::run(&self.bench, fma(point.ilp)?, shape)?;
-        let threads = (shape.grid[0] * shape.block_threads()) as f64;
-        let steps = threads * f64::from(LINE) * f64::from(self.bench.effort.lines);
-        Ok((timed, shape, steps * FmaF32::OPERATIONS))
-    }
-
     fn model(&self, point: &OccupancyPoint) -> Result<Occupancy, OccupancyError> {
+        let needs = self.needs(point.instance)?;
         let kernel = Kernel {
-            registers_per_thread: self.registers(point)?.unwrap_or(0),
+            registers_per_thread: needs.registers.unwrap_or(0),
+            static_shared_bytes: needs.static_shared,
             dynamic_shared_bytes: point.dynamic_shared,
-            ..Kernel::default()
+            max_threads_per_block: None,
         };
         self.multiprocessor
             .occupancy(&kernel, point.block)
@@ -192,76 +303,64 @@ impl<'d> OccupancySweep<'d> {
             })
     }
 
-    fn registers(&self, point: &OccupancyPoint) -> Result<Option<u32>, OccupancyError> {
-        let name = entry_name(point)?;
-        Ok(match self.bench.device.compiled(name)? {
-            Some(compiled) => Some(compiled.registers),
-            None => kernels::registers(name),
-        })
+    fn needs(&self, instance: Instance) -> Result<Needs, OccupancyError> {
+        let name = entry_name(instance);
+        let compilation = find(&self.compilations, instance);
+        if let Some(compiled) = compilation.bench.device.compiled(name)? {
+            return Ok(Needs {
+                registers: Some(compiled.registers),
+                local_bytes: Some(compiled.local_bytes),
+                static_shared: compiled.static_shared,
+            });
+        }
+        let mut reported = compilation.report.iter().flat_map(|report| &report.kernels);
+        let found = reported.find(|kernel| kernel.name == name);
+        Ok(found.map_or_else(Needs::default, |kernel| Needs {
+            registers: Some(kernel.registers),
+            local_bytes: Some(kernel.stack_bytes),
+            static_shared: kernel.static_shared_bytes,
+        }))
     }
+}
 
-    /// Little's law. A thread waits for what it reads, not for what it writes.
-    fn in_flight(
-        &self,
-        point: &OccupancyPoint,
-        model: &Occupancy,
-        ceilings: &Ceilings,
-    ) -> Result<InFlight, OccupancyError> {
-        let (unit, latency, share, each) = match task(point.kernel) {
-            Some(task) => {
-                let (read, written) = task.arrays();
-                let share = f64::from(read) / f64::from(read + written);
-                // A thread loads from each array that is read.
-                let each = f64::from(read) * size_of::<Vector>() as f64;
-                ("bytes", Quantity::MemoryLatency, share, each)
-            }
-            // A multiply-add is two operations of the rate, and one in flight.
-            None => ("operations", Quantity::FmaF32Latency, 0.5, 1.0),
-        };
-        let multiprocessors = f64::from(self.bench.device.facts().multiprocessors);
-        let rate = value_of(ceilings, ceiling_of(point.kernel))? / multiprocessors;
-        let threads = f64::from(model.blocks * point.block);
-        Ok(InFlight {
-            unit,
-            needed: value_of(ceilings, latency)? * rate * share,
-            provided: threads * f64::from(point.ilp) * each,
-        })
-    }
+fn find<'a, 'd>(each: &'a [Compilation<'d>], instance: Instance) -> &'a Compilation<'d> {
+    let mut each = each.iter();
+    each.find(|one| one.max_registers == instance.max_registers)
+        .expect("`Limited::all` made one for each limit of the axes")
+}
+
+/// Little's law. A thread waits for what it reads, not for what it writes.
+fn in_flight(
+    point: &OccupancyPoint,
+    model: &Occupancy,
+    facts: &Facts,
+    ceilings: &Ceilings,
+) -> Result<InFlight, OccupancyError> {
+    let kernel = point.instance.kernel;
+    let (unit, latency, share, each) = match (kernel.arrays(), kernel) {
+        (Some((read, written)), _) => {
+            let share = f64::from(read) / f64::from(read + written);
+            // A thread loads from each array that is read.
+            let each = f64::from(read) * size_of::<Vector>() as f64;
+            ("bytes", Quantity::MemoryLatency, share, each)
+        }
+        // The add and the multiply of a step do not wait for each other.
+        (None, Studied::Polynomial) => ("operations", Quantity::FmaF32Latency, 1.0, 2.0),
+        // A multiply-add is two operations of the rate, and one in flight.
+        (None, _) => ("operations", Quantity::FmaF32Latency, 0.5, 1.0),
+    };
+    let rate = value_of(ceilings, kernel.ceiling())? / f64::from(facts.multiprocessors);
+    let threads = f64::from(model.blocks * point.block);
+    Ok(InFlight {
+        unit,
+        needed: value_of(ceilings, latency)? * rate * share,
+        provided: threads * f64::from(point.instance.ilp) * each,
+    })
 }
 
 fn value_of(ceilings: &Ceilings, quantity: Quantity) -> Result<f64, OccupancyError> {
     let found = ceilings.get(quantity).map(|ceiling| ceiling.value);
     found.ok_or(OccupancyError::NoCeiling { quantity })
-}
-
-/// What is done with memory; `None` is arithmetic.
-fn task(kernel: Studied) -> Option<Task> {
-    match kernel {
-        Studied::Copy => Some(Task::Copy),
-        Studied::Scale => Some(Task::Scale),
-        Studied::Triad => Some(Task::Triad),
-        Studied::Read => Some(Task::Read),
-        Studied::Fma => None,
-    }
-}
-
-fn ceiling_of(kernel: Studied) -> Quantity {
-    task(kernel).map_or(Quantity::FmaF32, Task::quantity)
-}
-
-fn fma(ilp: u32) -> Result<&'static Variant<FmaF32>, OccupancyError> {
-    let mut variants = FmaF32::VARIANTS.iter();
-    variants
-        .find(|variant| variant.chains == ilp)
-        .ok_or(OccupancyError::Ilp { ilp })
-}
-
-/// The name of the point's kernel in the PTX.
-fn entry_name(point: &OccupancyPoint) -> Result<&'static str, OccupancyError> {
-    Ok(match task(point.kernel) {
-        Some(task) => kernel_name(task, point.ilp),
-        None => fma(point.ilp)?.entry.name,
-    })
 }
 
 /// The limits of the GPU's multiprocessors; the emulator keeps those of 9.0.
