@@ -1,6 +1,6 @@
 //! The hardware's fast approximations.
 //!
-//! Each function is one instruction on the GPU. The errors are those that NVIDIA states for the
+//! Each function is one instruction of PTX. The errors are those that NVIDIA states for the
 //! instruction in the PTX ISA. On the host each is accurate to about one unit in the last place, so
 //! that an emulated run may differ from the GPU's by the stated error.
 
@@ -28,6 +28,11 @@ pub trait ApproxFloat: Copy {
     /// 2 to the power `self`: `ex2.approx`. Within 2 units in the last place.
     #[must_use]
     fn fast_exp2(self) -> Self;
+
+    /// As [`fast_exp2`](ApproxFloat::fast_exp2), with 0 for a result below the normal numbers:
+    /// `ex2.approx.ftz`, which alone is one instruction of the machine, too.
+    #[must_use]
+    fn fast_exp2_ftz(self) -> Self;
 
     /// The logarithm to base 2: `lg2.approx`. Absolute error 2^-22 for `self` from 0.5 to 2,
     /// relative error 2^-22 outside.
@@ -78,6 +83,7 @@ implement! {
     fast_sin = sin_approx;
     fast_cos = cos_approx;
     fast_exp2 = exp2_approx;
+    fast_exp2_ftz = exp2_approx_ftz;
     fast_log2 = log2_approx;
     fast_rcp = rcp_approx;
     fast_rsqrt = rsqrt_approx;

@@ -425,6 +425,8 @@ fn approximations_are_accurate_on_the_host() {
         (x.fast_sin(), x.sin()),
         (x.fast_cos(), x.cos()),
         (x.fast_exp2(), x.exp2()),
+        (x.fast_exp2_ftz(), x.exp2()),
+        ((-127.0_f32).fast_exp2_ftz(), 0.0),
         (x.fast_log2(), x.log2()),
         (x.fast_tanh(), x.tanh()),
         (x.fast_rcp(), 1.0 / x),

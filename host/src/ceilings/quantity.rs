@@ -53,7 +53,7 @@ pub enum Quantity {
     FmaF64Latency,
     /// An operation of [`Quantity::FmaF16x2`] that waits for the one before.
     FmaF16x2Latency,
-    /// An operation of [`Quantity::Exp2F32`] that waits for the one before.
+    /// An operation of [`Quantity::Exp2F32`], and the negation before it, that wait for the one before.
     Exp2F32Latency,
     /// The host's part of a launch that nobody waits for.
     LaunchEnqueue,

@@ -115,11 +115,11 @@ operations! {
         |v, c| v.wrapping_mul(v).wrapping_add(c),
         |v| f64::from(v)
     }
-    /// 2^-v, approximately: of the special functions that the hardware has.
+    /// 2^-v, approximately: a special function that is one instruction of the machine.
     Exp2F32 of f32 {
         0.0,
         |i| 0.5 + i as f32 / 256.0,
-        |v, _c| (-v).fast_exp2(),
+        |v, _c| (-v).fast_exp2_ftz(),
         |v| f64::from(v)
     }
 }

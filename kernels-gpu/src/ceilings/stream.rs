@@ -1,7 +1,8 @@
 //! Memory read, written, copied, scaled and combined, 16 bytes at a time.
 //!
 //! A block takes a tile of `UNROLL` vectors a thread, and the next one a grid further on. A thread
-//! loads all its vectors of a tile before it stores the first, so `UNROLL` loads are in flight.
+//! loads all its vectors of a tile before it stores the first, so `UNROLL` loads are in flight. What
+//! writes with an `UNROLL` of 1 has no loop: its grid has a thread for each vector.
 //!
 //! The kernels are those of J. McCalpin's STREAM, "Memory bandwidth and machine balance in current
 //! high performance computers", 1995, with one that only reads and one that only writes.
@@ -147,6 +148,13 @@ impl<const UNROLL: usize> Tiles<UNROLL> {
 unsafe fn map_tiles<const UNROLL: usize>(n: usize, y: *mut Vector, f: impl Fn(usize) -> Vector) {
     // SAFETY: i is below n and comes to one thread; the caller vouches for y's room and alignment.
     let put = |i: usize, value: Vector| unsafe { vector::store(y.add(i).cast(), value) };
+    if UNROLL == 1 {
+        let i = thread::global_index();
+        if i < n {
+            put(i, f(i));
+        }
+        return;
+    }
     let mut tiles = Tiles::<UNROLL>::of(n);
     while let Some(Tile { first, stride }) = tiles.next_whole() {
         let mut values = [[0.0; WIDTH]; UNROLL];
@@ -164,6 +172,16 @@ unsafe fn map_tiles<const UNROLL: usize>(n: usize, y: *mut Vector, f: impl Fn(us
 
 #[inline(always)]
 unsafe fn copy_tiles<const UNROLL: usize>(x: &[Vector], y: *mut Vector) {
+    // SAFETY: i is below x.len() wherever this is called, and comes to one thread; the caller vouches
+    // for y's room and for the alignment.
+    let put = |i: usize| unsafe { vector::copy::<Vector, 1>(x.as_ptr().add(i), y.add(i)) };
+    if UNROLL == 1 {
+        let i = thread::global_index();
+        if i < x.len() {
+            put(i);
+        }
+        return;
+    }
     let mut tiles = Tiles::<UNROLL>::of(x.len());
     while let Some(Tile { first, stride }) = tiles.next_whole() {
         // SAFETY: the tile's vectors are below x.len() and come to one thread; the caller vouches
@@ -173,10 +191,7 @@ unsafe fn copy_tiles<const UNROLL: usize>(x: &[Vector], y: *mut Vector) {
             vector::copy_strided::<Vector, 1, UNROLL>(source, target, stride);
         }
     }
-    for i in tiles.rest() {
-        // SAFETY: as above.
-        unsafe { vector::copy::<Vector, 1>(x.as_ptr().add(i), y.add(i)) };
-    }
+    tiles.rest().for_each(put);
 }
 
 #[inline(always)]

@@ -194,7 +194,7 @@ pub fn rsqrt<T: Float>(inputs: &[T], mut out: Output<T>) {
 }
 
 /// What [`approximations()`] computes of a number and a divisor, in this order.
-pub const APPROXIMATIONS: [&str; 9] = [
+pub const APPROXIMATIONS: [&str; 10] = [
     "fast_sin",
     "fast_cos",
     "fast_exp2",
@@ -204,11 +204,12 @@ pub const APPROXIMATIONS: [&str; 9] = [
     "fast_sqrt",
     "fast_div",
     "fast_tanh",
+    "fast_exp2_ftz",
 ];
 
 /// The hardware's approximations.
 #[kernel]
-pub fn approximations(inputs: &[[f32; 2]], mut out: Output<[f32; 9]>) {
+pub fn approximations(inputs: &[[f32; 2]], mut out: Output<[f32; 10]>) {
     for (&[x, divisor], out) in out.own_with(inputs) {
         *out = [
             x.fast_sin(),
@@ -220,6 +221,7 @@ pub fn approximations(inputs: &[[f32; 2]], mut out: Output<[f32; 9]>) {
             x.fast_sqrt(),
             x.fast_div(divisor),
             x.fast_tanh(),
+            x.fast_exp2_ftz(),
         ];
     }
 }

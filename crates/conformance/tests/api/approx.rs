@@ -43,6 +43,10 @@ const PROMISED: [Promised; APPROXIMATIONS.len()] = [
         _ => Nothing,
     },
     |x, _| relative(x.tanh(), -11.0),
+    |x, _| match x.exp2() {
+        tiny if tiny < f32::MIN_POSITIVE.into() => Near(0.0, 0.0),
+        value => Near(value, 2.0 * unit(value)),
+    },
 ];
 
 fn angle(x: f64, value: f64) -> Promise {

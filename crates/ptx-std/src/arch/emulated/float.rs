@@ -49,6 +49,11 @@ macro_rules! exact {
 
 exact!(f32 f64);
 
+/// A positive number, or 0 in the place of one that is subnormal.
+fn normal_or_zero(x: f32) -> f32 {
+    if x < f32::MIN_POSITIVE { 0.0 } else { x }
+}
+
 macro_rules! accurate {
     ($($name:ident($($argument:ident),*) = $value:expr;)*) => {$(
         #[inline]
@@ -62,6 +67,7 @@ accurate! {
     sin_approx(x) = libm::sinf(x);
     cos_approx(x) = libm::cosf(x);
     exp2_approx(x) = libm::exp2f(x);
+    exp2_approx_ftz(x) = normal_or_zero(libm::exp2f(x));
     log2_approx(x) = libm::log2f(x);
     tanh_approx(x) = libm::tanhf(x);
     rcp_approx(x) = x.recip();

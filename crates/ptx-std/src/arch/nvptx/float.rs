@@ -60,7 +60,7 @@ macro_rules! approximate {
             // SAFETY: the instruction computes one register from another.
             unsafe {
                 asm!(
-                    concat!($instruction, ".approx.f32 {}, {};"),
+                    concat!($instruction, ".f32 {}, {};"),
                     out(reg32) result,
                     in(reg32) x,
                     options(pure, nomem, nostack, preserves_flags)
@@ -72,14 +72,15 @@ macro_rules! approximate {
 }
 
 approximate! {
-    sin_approx = "sin";
-    cos_approx = "cos";
-    exp2_approx = "ex2";
-    log2_approx = "lg2";
-    tanh_approx = "tanh";
-    rcp_approx = "rcp";
-    sqrt_approx = "sqrt";
-    rsqrt_approx = "rsqrt";
+    sin_approx = "sin.approx";
+    cos_approx = "cos.approx";
+    exp2_approx = "ex2.approx";
+    exp2_approx_ftz = "ex2.approx.ftz";
+    log2_approx = "lg2.approx";
+    tanh_approx = "tanh.approx";
+    rcp_approx = "rcp.approx";
+    sqrt_approx = "sqrt.approx";
+    rsqrt_approx = "rsqrt.approx";
 }
 
 #[inline(always)]
