@@ -2,11 +2,16 @@
 
 mod support;
 
-use std::process::Command;
+use std::collections::BTreeSet;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use gpu_test::{Arguments, Failed, Trial, on_gpu};
+use kernels_gpu::ceilings::chains::{FmaF32, Measured, Operation};
 use kernels_gpu::polynomial::{Element, Form};
-use ridgepoint::driver::{Device, DriverError, Shape, embedded_ptx};
+use ridgepoint::driver::{Device, DriverError, Shape, Stream, embedded_ptx};
+use ridgepoint::measure::Monitor;
 use ridgepoint::model::{Precision, Roofs};
 
 fn main() {
@@ -31,6 +36,7 @@ fn main() {
             "the_command_line_measures_on_the_gpu",
             command_line_measures,
         ),
+        trial("work_beside_a_sample_is_flagged", work_beside_is_flagged),
     ];
     gpu_test::run(&arguments, trials).exit();
 }
@@ -130,4 +136,70 @@ fn command_line_measures(device: &Device) -> Result<(), Failed> {
         );
     }
     Ok(())
+}
+
+/// A row that is measured while this process launches now and then, and the same without.
+fn work_beside_is_flagged(device: &Device) -> Result<(), Failed> {
+    let quiet = flags_of_a_row(|| Ok(()))?;
+    assert!(!quiet.contains("noisy"), "{quiet:?}");
+
+    let mut bursts = 0;
+    let stream = Stream::new(device)?;
+    let disturbed = flags_of_a_row(|| {
+        bursts += 1;
+        burst(device, &stream)
+    })?;
+    println!("{bursts} bursts: {disturbed:?}");
+    assert!(
+        disturbed.contains("noisy") || disturbed.contains("outliers"),
+        "{bursts} bursts, flags {disturbed:?}"
+    );
+    // Where processes can be seen at all, this one is seen beside the one that measures.
+    if Monitor::new(device.facts()).now().processes.is_some() {
+        assert!(disturbed.contains("shared"), "{disturbed:?}");
+    }
+    Ok(())
+}
+
+/// The flags of a row of 300 samples. `beside` is called again and again until it is there.
+fn flags_of_a_row(
+    mut beside: impl FnMut() -> Result<(), Failed>,
+) -> Result<BTreeSet<String>, Failed> {
+    const PAUSE: Duration = Duration::from_millis(15);
+    let mut measuring = Command::new(support::ridgepoint())
+        .args([
+            "roofline", "--device", "cuda", "--kernel", "horner", "--vector", "4",
+        ])
+        .args([
+            "--n", "2^22", "--k", "2000", "--runs", "300", "--quiet", "--output", "-",
+        ])
+        .stdout(Stdio::piped())
+        .spawn()?;
+    while measuring.try_wait()?.is_none() {
+        beside()?;
+        thread::sleep(PAUSE);
+    }
+    let output = measuring.wait_with_output()?;
+    assert!(output.status.success());
+    let mut reader = csv::Reader::from_reader(&output.stdout[..]);
+    let column = reader.headers()?.iter().position(|name| name == "flags");
+    let row = reader.records().next().ok_or("a row")??;
+    let flags = row.get(column.ok_or("flags")?).unwrap_or_default();
+    Ok(flags.split_whitespace().map(str::to_owned).collect())
+}
+
+/// Some milliseconds of arithmetic on all multiprocessors.
+fn burst(device: &Device, stream: &Stream<'_>) -> Result<(), Failed> {
+    const BLOCK: u32 = 256;
+    const LINES: u32 = 3000;
+    let blocks = 8 * u64::from(device.facts().multiprocessors);
+    let variant = FmaF32::VARIANTS.last().ok_or("a kernel")?;
+    let prepared = device.prepare(variant.entry, Shape::blocks(blocks, BLOCK))?;
+    let mut sums = device.buffer_filled(blocks as usize * BLOCK as usize, 0.0)?;
+    let mut clocks = device.buffer_filled(blocks as usize, [0u64; 2])?;
+    let arguments = (LINES, FmaF32::C, sums.slice_mut(), clocks.slice_mut());
+    // SAFETY: there is a sum for each thread and a clock for each block, which live until the stream
+    // is synchronised.
+    unsafe { prepared.launch(stream, &arguments) }?;
+    Ok(stream.synchronize()?)
 }

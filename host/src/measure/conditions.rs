@@ -19,6 +19,9 @@ pub struct Conditions {
     pub temperature: Option<u32>,
     /// What holds the clock down. Empty where nothing does or it is not known.
     pub throttled_by: Vec<String>,
+    /// Processes that have the GPU open, this one among them. `None` where they are not known: some
+    /// containers hide all of them.
+    pub processes: Option<usize>,
 }
 
 /// Asks for a GPU's [`Conditions`].
@@ -50,6 +53,7 @@ impl Monitor {
         };
         let device = library.device_by_pci_bus_id(self.pci_bus_id.as_str())?;
         let reasons = device.current_throttle_reasons();
+        let processes = device.running_compute_processes().map(|each| each.len());
         Ok(Conditions {
             clock_mhz: device.clock_info(Clock::SM).ok(),
             power_watts: device
@@ -58,6 +62,7 @@ impl Monitor {
                 .map(|value| f64::from(value) / MILLIWATTS),
             temperature: device.temperature(TemperatureSensor::Gpu).ok(),
             throttled_by: reasons.map_or_else(|_| Vec::new(), names),
+            processes: processes.ok().filter(|&count| count > 0),
         })
     }
 }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::{GridSize, Point};
 use crate::ceilings::Ceilings;
 use crate::driver::Facts;
-use crate::measure::{CacheState, Samples, Summary, outliers};
+use crate::measure::{CacheState, Conditions, Samples, Summary, outliers};
 use crate::model::{Bound, FlopsPerSec, Limit, Roofs, Situation};
 
 /// A deviation above this is noisy, percent.
@@ -84,7 +84,8 @@ pub struct Record {
     /// How much two measurements of the point in this run differ, percent, where it was measured
     /// twice.
     pub noise_floor_percent: Option<f64>,
-    /// What is to be said against the row: `noisy outliers clock implausible` and what throttled it.
+    /// What is to be said against the row: `noisy outliers clock implausible shared` and what throttled
+    /// it.
     pub flags: Vec<String>,
     /// The GPU's number on its machine.
     pub gpu: Option<u32>,
@@ -181,7 +182,7 @@ impl Record {
             samples_clock_hz: samples.clock_hz,
             grid_size: point.grid,
         };
-        record.flags = context.flags(&record, samples.conditions.throttled_by);
+        record.flags = context.flags(&record, samples.conditions);
         Some(record)
     }
 
@@ -227,7 +228,7 @@ impl Context<'_> {
         }
     }
 
-    fn flags(&self, record: &Record, throttled_by: Vec<String>) -> Vec<String> {
+    fn flags(&self, record: &Record, conditions: Conditions) -> Vec<String> {
         let highest = self.facts.gpu.as_ref().map(|gpu| gpu.clock_hz / 1e6);
         let is_slow = |clock: f64| highest.is_some_and(|highest| clock < FULL_CLOCK * highest);
         // Memory's roof is none to data in a cache.
@@ -240,10 +241,15 @@ impl Context<'_> {
             ("outliers", record.outliers > 0),
             ("clock", record.clock_mhz.is_some_and(is_slow)),
             ("implausible", record.gflops > PLAUSIBLE * roof),
+            // One of them is this.
+            (
+                "shared",
+                conditions.processes.is_some_and(|count| count > 1),
+            ),
         ];
         let own = own.into_iter().filter(|(_, is_so)| *is_so);
         own.map(|(name, _)| name.to_owned())
-            .chain(throttled_by)
+            .chain(conditions.throttled_by)
             .collect()
     }
 }
@@ -284,7 +290,7 @@ pub fn by_series(records: &[Record]) -> Vec<(Series, Vec<&Record>)> {
 mod tests {
     use super::*;
     use crate::driver::{Device, DeviceChoice, GpuFacts};
-    use crate::measure::{Conditions, host_roofs};
+    use crate::measure::host_roofs;
     use crate::model::{BytesPerSec, Precision};
     use kernels_gpu::polynomial::Form;
 
@@ -319,6 +325,10 @@ mod tests {
     }
 
     fn record(point: &Point, ms: &[f64], clock_hz: f64) -> Record {
+        record_under(Conditions::default(), point, ms, clock_hz)
+    }
+
+    fn record_under(conditions: Conditions, point: &Point, ms: &[f64], clock_hz: f64) -> Record {
         let facts = h200();
         let roofs = Roofs::of(&facts, point.precision).expect("known");
         let context = Context {
@@ -330,7 +340,7 @@ mod tests {
             ms: ms.to_vec(),
             clock_hz: vec![Some(clock_hz); ms.len()],
             batch: 1,
-            conditions: Conditions::default(),
+            conditions,
         };
         Record::new(point, samples.clone(), Some(&samples), &context).expect("samples")
     }
@@ -359,6 +369,19 @@ mod tests {
         assert_eq!(one.flags, ["noisy", "outliers"]);
         let wrong = record(&POINT, &[0.05; 4], 1.98e9);
         assert_eq!(wrong.flags, ["implausible"]);
+    }
+
+    #[test]
+    fn another_process_on_the_gpu_is_flagged() {
+        let beside = |processes| {
+            let conditions = Conditions {
+                processes,
+                ..Conditions::default()
+            };
+            record_under(conditions, &POINT, &[0.128; 4], 1.98e9).flags
+        };
+        assert_eq!(beside(Some(2)), ["shared"]);
+        assert!(beside(Some(1)).is_empty() && beside(None).is_empty());
     }
 
     #[test]
