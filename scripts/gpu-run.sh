@@ -40,13 +40,14 @@ sweep --output "$out/roofline.csv,$out/roofline.json" --plot "$out/roofline.svg"
 # The same again: what differs is noise.
 sweep --output "$out/again.csv" || failed=1
 ./ridgepoint compare "$out/roofline.csv" "$out/again.csv" --tolerance 1% || failed=1
+RIDGEPOINT_BIN=./ridgepoint ./lesson.sh "$out/roofline.csv" "$ceilings" "$out/lesson" || failed=1
 python3 roofline.py "$out/roofline.csv" "$out/peers.md" || failed=1
 python3 examples.py examples "$out/examples.md" || failed=1
 
 ./ridgepoint occupancy --device cuda --ceilings "$ceilings" \
     --kernel copy,read,scale,elementwise,nrm2,polynomial,fma --block 128,256,512,1024 \
-    --max-registers any,40,32 --output "$out/occupancy.csv" --plot "$out/occupancy.svg" --report "$out/occupancy.html" \
-    >"$out/occupancy.txt" || failed=1
+    --max-registers any,40,32 --output "$out/occupancy.csv" --plot "$out/occupancy.svg" \
+    --report "$out/occupancy.html" >"$out/occupancy.txt" || failed=1
 
 ./ridgepoint roofline --device cuda --kernel all --dtype f32,f64 --vector 1,2,4 --k $k --quiet \
     --output "$out/variants.csv" || failed=1

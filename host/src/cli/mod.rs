@@ -1,6 +1,7 @@
 //! The command line: arguments in, library calls, text out.
 
 mod ceilings;
+mod chart;
 mod charts;
 mod check;
 mod compare;
@@ -59,6 +60,8 @@ enum Command {
     Kernels(kernels::Arguments),
     /// Test kernels on the emulator with every access checked: races, divergence, bounds.
     Check(check::Arguments),
+    /// Draw rows that were measured before under their device's roofs, and point some out.
+    Chart(chart::Arguments),
     /// Compare the rows of two runs; ends with 1 where one became slower by more than the noise.
     Compare(compare::Arguments),
     /// Put the rows of several files into one.
@@ -134,6 +137,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Occupancy(arguments) => occupancy::run(&arguments),
         Command::Kernels(arguments) => kernels::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
+        Command::Chart(arguments) => chart::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Merge(arguments) => compare::run_merge(&arguments),
         Command::Device => device::run(),

@@ -8,11 +8,12 @@ use csv::{ReaderBuilder, StringRecord};
 use crate::report::Row;
 
 /// The columns that say what a launch was; the others are what came out. A table has some of them.
-const LAUNCH: [&str; 10] = [
+const LAUNCH: [&str; 11] = [
     "kernel",
     "dtype",
     "vector",
     "ilp",
+    "max_registers",
     "n",
     "block",
     "dynamic_shared",

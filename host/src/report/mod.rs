@@ -14,6 +14,7 @@ mod occupancy;
 mod occupancy_chart;
 mod rows;
 mod run;
+mod saved_chart;
 pub mod terminal;
 
 use std::ffi::OsStr;
@@ -32,6 +33,7 @@ pub use occupancy::{model_table, study_summary, study_text};
 pub use occupancy_chart::OccupancyChart;
 pub use rows::{rows_table, write_rows};
 pub use run::RunFacts;
+pub use saved_chart::{SavedChart, SavedRow};
 
 /// A file that rows are added to as they are measured.
 pub trait Report<R: Row> {

@@ -1,0 +1,240 @@
+//! A roofline of rows that were measured before, some of which are pointed out.
+
+use plotters::coord::Shift;
+use plotters::coord::combinators::LogCoord;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use super::canvas::{self, ChartError, ChartFormat, FONT, PALETTE, Picture, headed, mark, plain};
+use crate::ceilings::{Ceiling, Ceilings, Quantity};
+
+const ROOF_COLOUR: RGBColor = RGBColor(60, 60, 60);
+
+type Result<T> = std::result::Result<T, ChartError>;
+type Plot<'a, B> = ChartContext<'a, B, Cartesian2d<LogCoord<f64>, LogCoord<f64>>>;
+
+/// A row of a roofline's CSV, as far as it is drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SavedRow {
+    /// What the rows of a curve have in common.
+    pub curve: String,
+    /// `f32`, `f64` or `f16x2`.
+    pub dtype: String,
+    /// FLOP/byte.
+    pub ai: f64,
+    /// 1e9 FLOP/s.
+    pub gflops: f64,
+    /// What is said of the row; `None` does not point it out.
+    pub note: Option<String>,
+}
+
+/// Rows under their device's measured roofs.
+pub struct SavedChart<'a> {
+    /// The title.
+    pub title: &'a str,
+    /// The rows, at least one.
+    pub rows: &'a [SavedRow],
+    /// The ceilings of the device that made them.
+    pub ceilings: &'a Ceilings,
+}
+
+impl SavedChart<'_> {
+    /// Writes the chart.
+    ///
+    /// # Errors
+    /// There are no rows or no such ceilings, or the output cannot be written.
+    pub fn write(&self, format: ChartFormat, output: impl std::io::Write) -> Result<()> {
+        canvas::write(self, format, output)
+    }
+
+    fn memory(&self) -> Result<&Ceiling> {
+        let found = self.ceilings.get(Quantity::MemoryCopy);
+        found.ok_or_else(|| "the ceilings have no memory copy".into())
+    }
+
+    /// The arithmetic roofs of the types that the rows have, the highest first.
+    fn flats(&self) -> Vec<&Ceiling> {
+        const OF: [(&str, Quantity); 4] = [
+            ("f16x2", Quantity::FmaF16x2),
+            ("f32", Quantity::FmaF32),
+            ("f64", Quantity::FmaF64),
+            ("f32", Quantity::AddMulF32),
+        ];
+        let has = |dtype: &str| self.rows.iter().any(|row| row.dtype == dtype);
+        OF.iter()
+            .filter(|(dtype, _)| has(dtype))
+            .filter_map(|(_, quantity)| self.ceilings.get(*quantity))
+            .collect()
+    }
+
+    /// The ranges of intensities and of rates.
+    fn frame(&self) -> Result<[(f64, f64); 2]> {
+        let memory = self.memory()?.value;
+        let flats = self.flats();
+        let ridges = flats.iter().map(|flat| flat.value / memory);
+        let tops = flats.iter().map(|flat| flat.value / 1e9);
+        let x = spread(self.rows.iter().map(|row| row.ai).chain(ridges));
+        let y = spread(self.rows.iter().map(|row| row.gflops).chain(tops));
+        Ok([(x.0 / 1.6, x.1 * 2.0), (y.0 / 2.0, y.1 * 1.8)])
+    }
+
+    fn draw_roofs<'a, B: DrawingBackend + 'a>(
+        &self,
+        plot: &mut Plot<'a, B>,
+        x: (f64, f64),
+    ) -> Result<()>
+    where
+        B::ErrorType: 'static,
+    {
+        let memory = self.memory()?;
+        let slope = memory.value / 1e9;
+        let flats = self.flats();
+        let top = flats
+            .iter()
+            .map(|flat| flat.value / 1e9)
+            .fold(0.0, f64::max);
+        let line = ROOF_COLOUR.stroke_width(2);
+        let text = (FONT, 16).into_font().color(&ROOF_COLOUR);
+        plot.draw_series(LineSeries::new(
+            [(x.0, x.0 * slope), (top / slope, top)],
+            line,
+        ))?;
+        let middle = (x.0 * top / slope).sqrt();
+        let left = text.clone().pos(Pos::new(HPos::Right, VPos::Bottom));
+        plot.draw_series([EmptyElement::at((middle, middle * slope))
+            + Text::new(measured(memory), (-10, -2), left.clone())])?;
+        for flat in flats {
+            let y = flat.value / 1e9;
+            let ridge = y / slope;
+            plot.draw_series(LineSeries::new([(ridge, y), (x.1, y)], line))?;
+            plot.draw_series([Circle::new((ridge, y), 4, ROOF_COLOUR.filled())])?;
+            let label = format!("{}, ridge point {ridge:.1} FLOP/byte", measured(flat));
+            plot.draw_series([
+                EmptyElement::at((x.1, y)) + Text::new(label, (-6, -4), left.clone())
+            ])?;
+        }
+        Ok(())
+    }
+
+    fn draw_rows<'a, B: DrawingBackend + 'a>(&self, plot: &mut Plot<'a, B>) -> Result<()>
+    where
+        B::ErrorType: 'static,
+    {
+        let mut curves: Vec<&str> = Vec::new();
+        for row in self.rows {
+            if !curves.contains(&row.curve.as_str()) {
+                curves.push(&row.curve);
+            }
+        }
+        for (index, curve) in curves.iter().enumerate() {
+            let colour = PALETTE[index % PALETTE.len()];
+            let rows = || self.rows.iter().filter(|row| row.curve == *curve);
+            let points = || rows().map(|row| (row.ai, row.gflops));
+            plot.draw_series(LineSeries::new(points(), colour.stroke_width(2)))?
+                .label(*curve)
+                .legend(move |at| EmptyElement::at(at) + mark((12, 0), index, colour));
+            plot.draw_series(
+                points().map(|at| EmptyElement::at(at) + mark((0, 0), index, colour)),
+            )?;
+        }
+        if curves.len() > 1 {
+            plot.configure_series_labels()
+                .position(SeriesLabelPosition::UpperLeft)
+                .label_font((FONT, 16))
+                .background_style(WHITE.mix(0.9))
+                .border_style(RGBColor(200, 200, 200))
+                .draw()?;
+        }
+        Ok(())
+    }
+
+    /// A ring around each row that is pointed out, and what is said of it: on the left beside it, and
+    /// further right below it, where there is room.
+    fn draw_notes<'a, B: DrawingBackend + 'a>(
+        &self,
+        plot: &mut Plot<'a, B>,
+        [x, y]: [(f64, f64); 2],
+    ) -> Result<()>
+    where
+        B::ErrorType: 'static,
+    {
+        const RADIUS: i32 = 12;
+        let colour = PALETTE[1];
+        let width = (x.1 / x.0).ln();
+        // Shares of the height at which the notes stand.
+        let mut heights = (0..).map(|line| 0.35 - 0.05 * f64::from(line));
+        for row in self.rows {
+            let Some(note) = &row.note else { continue };
+            let at = (row.ai, row.gflops);
+            let share = (row.ai / x.0).ln() / width;
+            let side = if share < 0.6 { HPos::Left } else { HPos::Right };
+            let style = (FONT, 18).into_font().color(&BLACK);
+            let style = style.pos(Pos::new(side, VPos::Top));
+            plot.draw_series([
+                EmptyElement::at(at) + Circle::new((0, 0), RADIUS, colour.stroke_width(3))
+            ])?;
+            let (place, gap) = match heights.next() {
+                Some(height) if share > 0.4 => {
+                    let below = (row.ai, y.0 * (y.1 / y.0).powf(height));
+                    plot.draw_series(LineSeries::new([at, below], colour))?;
+                    (below, (0, 4))
+                }
+                _ => (at, (RADIUS + 6, RADIUS)),
+            };
+            let text = Text::new(note.clone(), gap, style);
+            plot.draw_series([EmptyElement::at(place) + text])?;
+        }
+        Ok(())
+    }
+}
+
+impl Picture for SavedChart<'_> {
+    fn draw<B: DrawingBackend>(&self, area: &DrawingArea<B, Shift>) -> Result<()>
+    where
+        B::ErrorType: 'static,
+    {
+        if self.rows.is_empty() {
+            return Err("there are no rows to draw".into());
+        }
+        let frame = self.frame()?;
+        let [x, y] = frame;
+        let device = &self.memory()?.device;
+        let emulated = match self.ceilings.emulated {
+            true => " Emulated: these are not a GPU's times.",
+            false => "",
+        };
+        let subtitle = format!("{device}. The roofs are measured.{emulated}");
+        let body = headed(area, self.title, &subtitle)?;
+        let mut plot = ChartBuilder::on(&body)
+            .margin(16)
+            .margin_right(28)
+            .x_label_area_size(48)
+            .y_label_area_size(80)
+            .build_cartesian_2d((x.0..x.1).log_scale(), (y.0..y.1).log_scale())?;
+        plot.configure_mesh()
+            .x_desc("arithmetic intensity, FLOP/byte")
+            .y_desc("GFLOP/s")
+            .axis_desc_style((FONT, 18))
+            .label_style((FONT, 15))
+            .x_label_formatter(&plain)
+            .y_label_formatter(&plain)
+            .light_line_style(RGBColor(240, 240, 240))
+            .draw()?;
+        self.draw_roofs(&mut plot, x)?;
+        self.draw_rows(&mut plot)?;
+        self.draw_notes(&mut plot, frame)?;
+        area.present()?;
+        Ok(())
+    }
+}
+
+fn measured(ceiling: &Ceiling) -> String {
+    let value = ceiling.unit.text(ceiling.value);
+    format!("{} {value}", ceiling.quantity.name())
+}
+
+fn spread(values: impl Iterator<Item = f64>) -> (f64, f64) {
+    values.fold((f64::INFINITY, 0.0f64), |(least, most), it| {
+        (least.min(it), most.max(it))
+    })
+}
