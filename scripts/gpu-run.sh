@@ -40,7 +40,7 @@ sweep --output "$out/roofline.csv,$out/roofline.json" --plot "$out/roofline.svg"
 # The same again: what differs is noise.
 sweep --output "$out/again.csv" || failed=1
 ./ridgepoint compare "$out/roofline.csv" "$out/again.csv" --tolerance 1% || failed=1
-RIDGEPOINT_BIN=./ridgepoint ./lesson.sh "$out/roofline.csv" "$ceilings" "$out/lesson" || failed=1
+./lesson.sh "$out/roofline.csv" "$ceilings" "$out/lesson" || failed=1
 python3 roofline.py "$out/roofline.csv" "$out/peers.md" || failed=1
 python3 examples.py examples "$out/examples.md" || failed=1
 
