@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use cuda_std::packed::F16x2;
 use kernels_gpu::polynomial::{Element, Form, WIDTHS};
 use ridgepoint::driver::{Device, DeviceChoice, DeviceValue, Shape, Stream};
 use ridgepoint::measure::{Runs, time};
@@ -16,6 +17,7 @@ fn roofline(criterion: &mut Criterion) {
     let device = Device::open(&DeviceChoice::Auto).expect("a GPU that works, or none");
     polynomials::<f32>(criterion, &device);
     polynomials::<f64>(criterion, &device);
+    polynomials::<F16x2>(criterion, &device);
 }
 
 fn polynomials<T: Element + DeviceValue>(criterion: &mut Criterion, device: &Device) {
@@ -33,7 +35,7 @@ fn polynomials<T: Element + DeviceValue>(criterion: &mut Criterion, device: &Dev
         group.warm_up_time(Duration::from_millis(100));
         group.measurement_time(Duration::from_millis(500));
         let x = device
-            .buffer_filled(n, T::from_f64(1.01))
+            .buffer_filled(n, T::from_f64(T::X))
             .expect("memory for x");
         let mut y = device
             .buffer_filled(n, T::from_f64(0.0))
@@ -43,7 +45,7 @@ fn polynomials<T: Element + DeviceValue>(criterion: &mut Criterion, device: &Dev
             .into_iter()
             .flat_map(|form| WIDTHS.map(|width| (form, width)))
         {
-            let entry = T::kernel(form, width).expect("one for each width");
+            let entry = T::kernel(form, width, 1).expect("one for each width");
             let shape = Shape::linear(n as u64 / u64::from(width), BLOCK);
             let prepared = device
                 .prepare(entry, shape)

@@ -12,10 +12,16 @@ mkdir -p "$folder"
 # multiprocessor on a GPU with 132.
 full1=262144 full4=65536 resident=1056
 
+# Rows of runs before there was this column have one vector a thread all the same.
+ilp=
+if head -n 1 "$rows" | grep -q ',ilp,'; then
+    ilp=,ilp=1
+fi
+
 # chart NAME TITLE ROWS MARKED
 chart() {
     "${RIDGEPOINT_BIN:-ridgepoint}" chart "$rows" --ceilings "$ceilings" --title "$2" \
-        --only "dtype=f32,$3" --mark "$4" --output "$folder/$1.svg"
+        --only "dtype=f32$ilp,$3" --mark "$4" --output "$folder/$1.svg"
 }
 
 chart 1-latency "Far left, and far below the memory roof" \

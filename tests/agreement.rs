@@ -1,8 +1,10 @@
 //! The same cases on the emulator and on a GPU: both agree with the float64 reference, and with
 //! each other bit for bit.
 
+use cuda_std::packed::F16x2;
 use gpu_test::{Arguments, Failed, Trial, emulator, on_gpu};
-use kernels_gpu::polynomial::{Element, Form, WIDTHS, reference};
+use itertools::iproduct;
+use kernels_gpu::polynomial::{Element, Form, ILPS, WIDTHS, reference};
 use ridgepoint::driver::{Device, DeviceValue, Shape, Stream, embedded_ptx};
 
 /// Sizes around those of a warp, a block and a grid, few of them multiples of a vector.
@@ -16,27 +18,30 @@ const GUARD: usize = 8;
 fn main() {
     let arguments = Arguments::from_args();
     let mut trials = Vec::new();
-    for form in [Form::PowerSum, Form::Horner] {
-        for width in WIDTHS {
-            trials.extend(trials_of::<f32>(form, width));
-            trials.extend(trials_of::<f64>(form, width));
-        }
+    for kernel in iproduct!([Form::PowerSum, Form::Horner], WIDTHS, ILPS) {
+        trials.extend(trials_of::<f32>(kernel));
+        trials.extend(trials_of::<f64>(kernel));
+        trials.extend(trials_of::<F16x2>(kernel));
     }
     gpu_test::run(&arguments, trials).exit();
 }
 
-fn trials_of<T: Element + DeviceValue>(form: Form, width: u32) -> [Trial; 2] {
-    let name = T::kernel(form, width).map_or("missing", |entry| entry.name);
+/// Form, elements in a vector, vectors a thread.
+type Kernel = (Form, u32, u32);
+
+fn trials_of<T: Element + DeviceValue>(kernel: Kernel) -> [Trial; 2] {
+    let (form, width, ilp) = kernel;
+    let name = T::kernel(form, width, ilp).map_or("missing", |entry| entry.name);
     [
         Trial::test(format!("emulator::{name}"), move || {
-            each_case::<T>(|case| case.check(&case.run(&emulator()?, form, width)?))
+            each_case::<T>(|case| case.check(&case.run(&emulator()?, kernel)?))
         }),
         on_gpu(format!("cuda::{name}"), embedded_ptx(), move |gpu| {
             let emulator = emulator()?;
             each_case::<T>(|case| {
-                let output = case.run(gpu, form, width)?;
+                let output = case.run(gpu, kernel)?;
                 case.check(&output)?;
-                case.check_equal(&output, &case.run(&emulator, form, width)?)
+                case.check_equal(&output, &case.run(&emulator, kernel)?)
             })
         }),
     ]
@@ -54,17 +59,17 @@ fn each_case<T: Element>(
 ) -> Result<(), Failed> {
     let mut random = fastrand::Rng::with_seed(42);
     for n in SIZES {
-        for k in DEGREES {
-            // A degree of 1000 for each of 65,537 elements is the slowest by far: once is enough.
-            let launches = if n > 1000 {
-                &LAUNCHES[..1]
-            } else {
-                &LAUNCHES[..]
-            };
+        // The largest is there for its many blocks: few steps and one shape show what they do.
+        let (degrees, launches) = if n > 1000 {
+            (&DEGREES[..5], &LAUNCHES[..1])
+        } else {
+            (&DEGREES[..], &LAUNCHES[..])
+        };
+        for &k in degrees {
             for &(block, grid) in launches {
                 // Negative x cancel, x above 1 grow.
                 let x = (0..n)
-                    .map(|_| T::from_f64(random.f64() * 2.02 - 1.01))
+                    .map(|_| T::from_numbers(|| T::X * (2.0 * random.f64() - 1.0)))
                     .collect();
                 test(&Case { x, k, block, grid })?;
             }
@@ -74,14 +79,14 @@ fn each_case<T: Element>(
 }
 
 impl<T: Element + DeviceValue> Case<T> {
-    fn run(&self, device: &Device, form: Form, width: u32) -> Result<Vec<T>, Failed> {
+    fn run(&self, device: &Device, (form, width, ilp): Kernel) -> Result<Vec<T>, Failed> {
         let n = self.x.len();
         let x = device.buffer_from(&self.x)?;
         let mut y = device.buffer_filled(n + GUARD, T::from_f64(0.0))?;
         y.poison()?;
-        let full = Shape::linear((n as u64).div_ceil(u64::from(width)), self.block);
+        let full = Shape::linear((n as u64).div_ceil(u64::from(width * ilp)), self.block);
         let shape = Shape::blocks(self.grid.unwrap_or(full.grid[0]), self.block);
-        let entry = T::kernel(form, width).ok_or("no such kernel")?;
+        let entry = T::kernel(form, width, ilp).ok_or("no such kernel")?;
         let prepared = device.prepare(entry, shape)?;
         let stream = Stream::new(device)?;
         // SAFETY: y has more elements than x, and both live until the stream is synchronised.
@@ -92,15 +97,17 @@ impl<T: Element + DeviceValue> Case<T> {
 
     fn check(&self, output: &[T]) -> Result<(), Failed> {
         let (body, guard) = output.split_at(self.x.len());
-        for (i, (&x, &actual)) in self.x.iter().zip(body).enumerate() {
-            let expected = reference(x.into(), self.k);
-            let error = (actual.into() - expected.value).abs();
-            let allowed = T::tolerance(self.k) * expected.scale;
-            if error.is_nan() || error > allowed {
-                return Err(self.failure(i, format!("{actual:?}, expected {expected:?}")));
+        for (i, (x, y)) in self.x.iter().zip(body).enumerate() {
+            for (x, actual) in x.numbers().zip(y.numbers()) {
+                let expected = reference::<T>(x, self.k);
+                let error = (actual - expected.value).abs();
+                if error.is_nan() || error > expected.error {
+                    return Err(self.failure(i, format!("{y:?}, expected {expected:?}")));
+                }
             }
         }
-        match guard.iter().position(|value| !(*value).into().is_nan()) {
+        let is_untouched = |value: &T| value.numbers().all(f64::is_nan);
+        match guard.iter().position(|value| !is_untouched(value)) {
             Some(i) => Err(self.failure(self.x.len() + i, "written behind the end".to_owned())),
             None => Ok(()),
         }

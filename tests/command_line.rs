@@ -83,13 +83,15 @@ fn every_variant_is_measured_and_every_output_says_that_it_is_emulated() {
     let at = |name: &str| folder.path().join(name).display().to_string();
     let outputs = [at("a.csv"), at("a.json"), at("a.md")].join(",");
     let charts = [at("a.svg"), at("a.png")].join(",");
-    let variants = ["--kernel", "all", "--dtype", "f32,f64", "--vector", "1,2,4"];
+    let size = ["--device", "cpu", "--n", "1002", "--k", "1,2,50"];
+    let types = ["--kernel", "all", "--dtype", "f32,f64,f16x2"];
+    let work = ["--vector", "1,4", "--ilp", "1,2"];
     let shapes = ["--block", "64,256", "--grid", "full,2x", "--runs", "2"];
     let files = ["--output", &outputs, "--plot", &charts];
-    let output = roofline(&[&SMALL[..], &variants, &shapes, &files].concat());
+    let output = roofline(&[&size[..], &types, &work, &shapes, &files].concat());
     assert!(output.status.success(), "{}", stderr(&output));
 
-    let points = 2 * 2 * 3 * 2 * 2 * 3;
+    let points = 2 * 3 * 2 * 2 * 2 * 2 * 3;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(
         text.contains("CPU emulator") && text.contains("the times are not"),
@@ -139,7 +141,7 @@ fn csv_on_standard_output_has_nothing_else_in_it() {
 fn bad_input_is_one_clear_line_before_any_work() {
     let folder = tempfile::tempdir().expect("a folder");
     let kept = folder.path().join("kept.csv");
-    let cases: [(&[&str], i32, &[&str]); 15] = [
+    let cases: [(&[&str], i32, &[&str]); 18] = [
         (&["--n", "0"], 2, &["--n", "at least 1"]),
         (
             &["--n", "2^50"],
@@ -155,8 +157,19 @@ fn bad_input_is_one_clear_line_before_any_work() {
         ),
         (&["--k", "0"], 2, &["--k", "0 is not in 1.."]),
         (&["--kernel", "fft"], 2, &["fft", "power-sum, horner, all"]),
-        (&["--dtype", "f16"], 2, &["f16", "f32, f64"]),
-        (&["--vector", "3"], 2, &["'3'", "1, 2 and 4"]),
+        (&["--dtype", "f16"], 2, &["f16", "f32, f64, f16x2"]),
+        (&["--vector", "3"], 2, &["'3'", "1, 2, 4 elements"]),
+        (&["--ilp", "8"], 2, &["'8'", "1, 2, 4 vectors"]),
+        (
+            &["--dtype", "f16x2", "--n", "1001"],
+            2,
+            &["n = 1001 is odd", "f16x2"],
+        ),
+        (
+            &["--dtype", "f16x2", "--x", "1.01"],
+            2,
+            &["x = 1.01, k = 1000", "f16x2"],
+        ),
         (&["--grid", "0x"], 2, &["0x", "full"]),
         (&["--runs", "0"], 2, &["--runs", "0 is not in 1.."]),
         (&["--x", "NaN"], 2, &["finite"]),

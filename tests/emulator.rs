@@ -12,7 +12,7 @@ fn open(name: &str) -> Device {
 #[test]
 fn launches_keep_the_limits_of_the_gpu_that_is_emulated() {
     let refused = |device: &Device, shape| {
-        let kernel = f32::kernel(Form::Horner, 4).expect("there is one");
+        let kernel = f32::kernel(Form::Horner, 4, 1).expect("there is one");
         let prepared = device.prepare(kernel, shape).map(|_| ());
         prepared.err().map(|error| error.to_string())
     };

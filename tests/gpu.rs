@@ -83,7 +83,7 @@ fn newer_ptx_is_refused(_: &Device) -> Result<(), Failed> {
 
 fn launches_over_a_limit_are_refused(device: &Device) -> Result<(), Failed> {
     let refused = |grid, block| {
-        let kernel = f32::kernel(Form::Horner, 4).ok_or("there is one")?;
+        let kernel = f32::kernel(Form::Horner, 4, 1).ok_or("there is one")?;
         match device.prepare(kernel, Shape::blocks(grid, block)) {
             Ok(_) => Err(Failed::from(format!(
                 "grid {grid}, block {block} was allowed"

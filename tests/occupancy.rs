@@ -135,7 +135,7 @@ fn shipped_kernels_agree(device: &Device) -> Result<(), Failed> {
 
 fn limit_of_registers_is_kept(device: &Device) -> Result<(), Failed> {
     const LIMIT: u32 = 32;
-    const NAME: &str = "power_sum_ilp16";
+    const NAME: &str = "power_sum_f32_v4_ilp4";
     let free = device.compiled(NAME)?.ok_or("a GPU's kernel")?;
     assert!(free.registers > LIMIT, "{}", free.registers);
     assert_eq!(free.local_bytes, 0);

@@ -104,7 +104,11 @@ fn no_kernel_spills_has_a_stack_frame_or_calls_anything() {
 #[test]
 fn horner_is_a_straight_line_of_fused_multiply_adds() {
     let entries = sm_90().entries;
-    for (name, opcode) in [("horner_f32", "FFMA"), ("horner_f64", "DFMA")] {
+    for (name, opcode) in [
+        ("horner_f32", "FFMA"),
+        ("horner_f64", "DFMA"),
+        ("horner_f16x2", "HFMA2"),
+    ] {
         for width in [1, 2, 4] {
             let run = longest_run(&entries[&format!("{name}_v{width}")], opcode);
             assert!(run >= 128, "{name}_v{width}: {run} {opcode} in a row");
@@ -183,19 +187,60 @@ fn vectors_move_in_16_bytes() {
             .filter(|line| line.contains(opcode))
             .count()
     };
+    // Each vector is loaded in two places: the first ones, and the next ones while others are at work.
     for form in ["power_sum", "horner"] {
-        for (kernel, loads) in [("f32_v4", 1), ("f64_v2", 1), ("f64_v4", 2)] {
+        for (kernel, bits, vectors) in [
+            ("f32_v2", 64, 1),
+            ("f32_v4", 128, 1),
+            ("f32_v4_ilp4", 128, 4),
+            ("f64_v2", 128, 1),
+            ("f64_v4", 128, 2),
+            ("f16x2_v4", 128, 1),
+            ("f16x2_v4_ilp2", 128, 2),
+        ] {
             let name = format!("{form}_{kernel}");
-            assert_eq!(count(&name, "LDG.E.128"), loads, "{name}");
-            assert_eq!(count(&name, "STG.E.128"), loads, "{name}");
+            let moves = ["LDG", "STG"].map(|op| count(&name, &format!("{op}.E.{bits}")));
+            assert_eq!(moves, [2 * vectors, vectors], "{name}");
         }
-        let name = format!("{form}_f32_v2");
-        assert_eq!(
-            (count(&name, "LDG.E.64"), count(&name, "STG.E.64")),
-            (1, 1),
-            "{name}"
-        );
     }
+}
+
+/// A multiprocessor's registers are in two banks, and an instruction whose operands are in one of
+/// them takes a cycle more.
+#[test]
+fn no_step_of_the_default_widths_has_its_operands_in_one_bank() {
+    let entries = sm_90().entries;
+    for form in ["power_sum", "horner"] {
+        for kernel in ["f32_v1", "f32_v1_ilp2", "f32_v4", "f32_v4_ilp2"] {
+            let name = format!("{form}_{kernel}");
+            let line = entries[&name]
+                .split(|line| line.contains("BRA"))
+                .max_by_key(|line| line.len())
+                .expect("a kernel has instructions");
+            let conflicts = line.iter().filter(|code| operands_are_in_one_bank(code));
+            assert_eq!(conflicts.count(), 0, "{name}");
+        }
+    }
+    assert!(operands_are_in_one_bank("FADD R1, R2, R4 ;"));
+    assert!(operands_are_in_one_bank("FFMA R8, R8, R4.reuse, R4 ;"));
+    assert!(!operands_are_in_one_bank("FMUL R2, R2, R3 ;"));
+}
+
+/// Whether two different registers that an arithmetic instruction of f32 reads are all even or all
+/// odd.
+fn operands_are_in_one_bank(code: &str) -> bool {
+    let is_arithmetic = ["FADD", "FMUL", "FFMA"]
+        .iter()
+        .any(|op| code.starts_with(op));
+    let mut registers: Vec<u32> = code
+        .split([',', ' ', '.'])
+        .filter_map(|word| word.strip_prefix('R')?.parse().ok())
+        .skip(1)
+        .collect();
+    registers.sort_unstable();
+    registers.dedup();
+    let banks = registers.iter().map(|register| register % 2);
+    is_arithmetic && registers.len() > 1 && banks.clone().max() == banks.min()
 }
 
 #[test]

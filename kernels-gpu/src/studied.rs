@@ -1,7 +1,6 @@
-//! Kernels of this crate as the occupancy study launches them: for blocks of any size, and with 1 to
-//! 16 independent pieces of work a thread, which is what changes the registers that a thread takes.
-//!
-//! The work is that of the kernels that users launch. Vectors are of 16 bytes and whole.
+//! Kernels over vectors as the occupancy study launches them: for blocks of any size, and with 1 to 8
+//! loads of 16 bytes of a thread in flight, which is what changes the registers that a thread takes.
+//! The work is that of the kernels that users launch.
 
 use cuda_std::prelude::*;
 
@@ -9,7 +8,6 @@ use crate::ceilings::stream::Vector;
 use crate::elementwise::{map_in_blocks, zip_in_blocks};
 use crate::functions::{Axpy, Scale};
 use crate::norm::norm_in_blocks;
-use crate::polynomial::{map, power_sum};
 
 const WIDTH: usize = size_of::<Vector>() / size_of::<f32>();
 
@@ -59,21 +57,8 @@ pub unsafe fn nrm2<const ILP: usize>(
     unsafe { norm_in_blocks::<f32, WIDTH, 1, ILP>(block, x, result, partials, ticket) }
 }
 
-/// The power sum of [`polynomial`](mod@crate::polynomial), `ILP` elements a thread.
-///
-/// # Safety
-/// As for [`scale()`].
-#[kernel(instances(
-    power_sum_ilp1<1>, power_sum_ilp2<2>, power_sum_ilp4<4>, power_sum_ilp8<8>,
-    power_sum_ilp16<16>,
-))]
-pub unsafe fn polynomial<const ILP: usize>(x: &[Vector], y: *mut Vector, k: u32) {
-    // SAFETY: the same contract.
-    unsafe { map::<f32, ILP>(x.as_flattened(), y.cast(), |v| power_sum(v, k)) }
-}
-
 #[cfg(not(target_arch = "nvptx64"))]
-pub use host::{axpys, norms, power_sums, scales};
+pub use host::{axpys, norms, scales};
 
 /// What the host needs to launch the kernels.
 #[cfg(not(target_arch = "nvptx64"))]
@@ -102,8 +87,5 @@ mod host {
         axpys = axpy_ilp1 2 axpy_ilp2 4 axpy_ilp4 8 axpy_ilp8;
         /// The instance of [`nrm2()`] with this ILP, if there is one.
         norms = nrm2_ilp1 2 nrm2_ilp2 4 nrm2_ilp4 8 nrm2_ilp8;
-        /// The instance of [`polynomial()`] with this ILP, if there is one.
-        power_sums = power_sum_ilp1 2 power_sum_ilp2 4 power_sum_ilp4 8 power_sum_ilp8
-            16 power_sum_ilp16;
     }
 }

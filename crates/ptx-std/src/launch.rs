@@ -257,6 +257,22 @@ impl<'a, T> Slice<'a, T> {
     }
 }
 
+impl<'a, T, const N: usize> Slice<'a, [T; N]> {
+    /// The elements of the arrays in view.
+    pub fn as_flattened(&self) -> Slice<'a, T> {
+        // SAFETY: the same memory, of which `from_raw`'s caller vouched.
+        unsafe { Slice::from_raw(self.pointer.cast(), self.len * N) }
+    }
+}
+
+impl<'a, T, const N: usize> SliceMut<'a, [T; N]> {
+    /// The elements of the arrays in view.
+    pub fn into_flattened(self) -> SliceMut<'a, T> {
+        // SAFETY: the same memory, of which `from_raw`'s caller vouched.
+        unsafe { SliceMut::from_raw(self.pointer.cast(), self.len * N) }
+    }
+}
+
 // SAFETY: a view is used like the reference it stands for, which these bounds fit.
 unsafe impl<T: Sync> Send for Slice<'_, T> {}
 // SAFETY: as above.

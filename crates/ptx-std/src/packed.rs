@@ -11,6 +11,9 @@
 //! assert_eq!((y.low().to_f32(), y.high().to_f32()), (3.5, -3.5));
 //! ```
 
+use core::ops::{Add, Mul};
+
+use bytemuck::{Pod, Zeroable};
 use half::{bf16, f16};
 
 use crate::arch::packed as arch;
@@ -18,7 +21,7 @@ use crate::arch::packed as arch;
 macro_rules! packed {
     ($($(#[$doc:meta])* $name:ident of $float:ident = $fma:ident;)*) => {$(
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, Default)]
+        #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
         #[repr(transparent)]
         pub struct $name(u32);
 
@@ -70,6 +73,26 @@ macro_rules! packed {
             #[must_use]
             pub fn mul_add(self, a: Self, b: Self) -> Self {
                 $name(arch::$fma(self.0, a.0, b.0))
+            }
+        }
+
+        /// The sum in each half, as `self * 1 + other`: one instruction in any case.
+        impl Add for $name {
+            type Output = Self;
+
+            #[inline(always)]
+            fn add(self, other: Self) -> Self {
+                self.mul_add(const { $name::splat($float::ONE) }, other)
+            }
+        }
+
+        /// The product in each half, as `self * other - 0`: one instruction in any case.
+        impl Mul for $name {
+            type Output = Self;
+
+            #[inline(always)]
+            fn mul(self, other: Self) -> Self {
+                self.mul_add(other, const { $name::splat($float::NEG_ZERO) })
             }
         }
     )*};

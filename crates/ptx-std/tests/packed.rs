@@ -3,8 +3,8 @@
 use ptx_std::packed::{Bf16x2, F16x2};
 use ptx_std::{bf16, f16};
 
-/// Values are compared as multiples of 2^-60, which all products of the tests are.
-const LAST: i32 = 30;
+/// Values are compared as multiples of 2^-80, which all products of the tests are.
+const LAST: i32 = 40;
 
 fn fixed(value: f64) -> i128 {
     (value * f64::from(LAST).exp2()) as i128
@@ -40,9 +40,17 @@ macro_rules! rounds_once {
                 let low = [value(), value(), value()];
                 let high = [value(), value(), value()];
                 let [a, b, c] = [0, 1, 2].map(|i| $packed::new(low[i], high[i]));
-                let result = a.mul_add(b, c);
-                for (operands, half) in [(low, result.low()), (high, result.high())] {
-                    assert_rounded_once(operands.map($float::to_f64), half.to_bits(), number);
+                let one = $float::ONE;
+                let zero = $float::ZERO;
+                let results = [
+                    (a.mul_add(b, c), low, high),
+                    (a + b, [low[0], one, low[1]], [high[0], one, high[1]]),
+                    (a * b, [low[0], low[1], zero], [high[0], high[1], zero]),
+                ];
+                for (result, low, high) in results {
+                    for (operands, half) in [(low, result.low()), (high, result.high())] {
+                        assert_rounded_once(operands.map($float::to_f64), half.to_bits(), number);
+                    }
                 }
             }
         }
@@ -87,6 +95,9 @@ fn infinities_zeros_and_nan_are_kept() {
     let result = of(f32::INFINITY, -0.0).mul_add(of(0.0, 1.0), of(0.0, -0.0));
     assert!(result.low().is_nan());
     assert_eq!(result.high().to_bits(), 0x8000);
+    let zeros = of(-0.0, 0.0);
+    assert_eq!((zeros + zeros).to_bits(), zeros.to_bits());
+    assert_eq!((zeros * of(1.0, -1.0)).to_bits(), of(-0.0, -0.0).to_bits());
     assert_eq!(
         F16x2::from_bits(0x4000_3C00).to_bits(),
         of(1.0, 2.0).to_bits()

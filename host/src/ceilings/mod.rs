@@ -129,6 +129,7 @@ impl Ceilings {
             Precision::F32 => (value(Quantity::FmaF32)?, value(Quantity::AddMulF32)?),
             // An add or a multiply takes the slot of a multiply-add.
             Precision::F64 => (value(Quantity::FmaF64)?, value(Quantity::FmaF64)? / 2.0),
+            Precision::F16x2 => (value(Quantity::FmaF16x2)?, value(Quantity::FmaF16x2)? / 2.0),
         };
         Some(Roofs {
             memory: BytesPerSec(value(memory)?),

@@ -65,15 +65,16 @@ fn print_gpu(facts: &Facts, gpu: &GpuFacts) {
         row(
             "data sheet",
             format!(
-                "{}: memory {}, f32 {}, f64 {}",
+                "{}: memory {}, f32 {}, f64 {}, f16x2 {}",
                 sheet.product,
                 sheet.memory,
                 sheet.peak(Precision::F32),
                 sheet.peak(Precision::F64),
+                sheet.peak(Precision::F16x2),
             ),
         );
     }
-    for precision in [Precision::F32, Precision::F64] {
+    for precision in Precision::ALL {
         if let Some(roofs) = Roofs::of(facts, precision) {
             row(
                 &format!("{} roofs", precision.name()),

@@ -4,9 +4,8 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use clap::ValueEnum;
-use kernels_gpu::polynomial::{Form, WIDTHS};
+use kernels_gpu::polynomial::{Form, ILPS, WIDTHS};
 
-use crate::model::Precision;
 use crate::sweep::occupancy::Studied;
 
 /// `--kernel`
@@ -34,21 +33,11 @@ impl Kernel {
     }
 }
 
-/// `--dtype`
+/// `--dtype` of a norm
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Dtype {
     F32,
     F64,
-}
-
-impl Dtype {
-    pub(super) fn precisions(dtypes: &[Dtype]) -> Vec<Precision> {
-        let precision = |dtype: &Dtype| match dtype {
-            Dtype::F32 => Precision::F32,
-            Dtype::F64 => Precision::F64,
-        };
-        each_once(dtypes.iter().map(precision).collect())
-    }
 }
 
 /// `--kernel` of an occupancy study
@@ -146,12 +135,22 @@ pub(super) fn element_count(text: &str) -> Result<u64, String> {
     Ok(value)
 }
 
-/// A number of elements a thread that there are kernels for.
+/// A number of elements in a vector that there are kernels for.
 pub(super) fn vector(text: &str) -> Result<u32, String> {
-    text.parse()
-        .ok()
-        .filter(|vector| WIDTHS.contains(vector))
-        .ok_or_else(|| "there are kernels for 1, 2 and 4 elements a thread".to_owned())
+    one_of(&WIDTHS, text, "elements in a vector")
+}
+
+/// A number of vectors a thread that there are kernels for.
+pub(super) fn ilp(text: &str) -> Result<u32, String> {
+    one_of(&ILPS, text, "vectors a thread")
+}
+
+fn one_of(known: &[u32], text: &str, what: &str) -> Result<u32, String> {
+    let found = text.parse().ok().filter(|number| known.contains(number));
+    found.ok_or_else(|| {
+        let known: Vec<String> = known.iter().map(u32::to_string).collect();
+        format!("there are kernels for {} {what}", known.join(", "))
+    })
 }
 
 /// A finite number.

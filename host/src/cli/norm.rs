@@ -3,10 +3,9 @@
 use clap::Args;
 
 use super::Failure;
-use super::lists::{Dtype, element_count};
+use super::lists::{Dtype, each_once, element_count};
 use super::study::{Common, study_failure};
 use crate::driver::Device;
-use crate::model::Precision;
 use crate::study::{NormMode, NormRow, NormStudy, Rounds};
 use crate::vector::Real;
 
@@ -53,11 +52,11 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let device = arguments.common.open()?;
     let mut rows = Vec::new();
-    for precision in Dtype::precisions(&arguments.dtype) {
+    for dtype in each_once(arguments.dtype.clone()) {
         for n in arguments.sizes(&device) {
-            rows.extend(match precision {
-                Precision::F32 => measure::<f32>(arguments, &device, n),
-                Precision::F64 => measure::<f64>(arguments, &device, n),
+            rows.extend(match dtype {
+                Dtype::F32 => measure::<f32>(arguments, &device, n),
+                Dtype::F64 => measure::<f64>(arguments, &device, n),
             }?);
         }
     }

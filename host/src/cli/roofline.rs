@@ -10,13 +10,14 @@ use super::ceilings::known_ceilings;
 use super::charts::{ChartFiles, chart_path, write_report};
 use super::compare::judge;
 use super::console::Console;
-use super::lists::{Dtype, Kernel, each_once, element_count, finite, percent, vector};
+use super::lists::{Kernel, each_once, element_count, finite, ilp, percent, vector};
 use super::output::{Outputs, target, watch_for_interrupt};
 use super::{Failure, driver_failure, several};
 use crate::ceilings::Ceilings;
 use crate::compare::{Comparison, Table};
 use crate::driver::{Device, DeviceChoice};
 use crate::measure::{CacheState, Runs, Sampling};
+use crate::model::Precision;
 use crate::report::{Chart, Format, HtmlReport, RunFacts, terminal};
 use crate::sweep::{Axes, GridSize, Record, Settings, Sweep, SweepError};
 
@@ -34,7 +35,7 @@ pub(super) struct Arguments {
           value_parser = clap::value_parser!(u32).range(1..))]
     k: Vec<u32>,
 
-    /// Elements, such as 2^26 [default: 2^26, on the emulator 2^16]
+    /// Numbers, such as 2^26 [default: 2^26, on the emulator 2^16]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = element_count)]
     n: Vec<u64>,
 
@@ -43,7 +44,8 @@ pub(super) struct Arguments {
           value_parser = clap::value_parser!(u32).range(1..))]
     block: Vec<u32>,
 
-    /// Blocks in the grid: "full" is a thread for each vector, "8x" is 8 blocks a multiprocessor
+    /// Blocks in the grid: "full" is a thread for each of its vectors, "8x" is 8 blocks a
+    /// multiprocessor, which stay and stride
     #[arg(
         long,
         value_name = "LIST",
@@ -62,24 +64,27 @@ pub(super) struct Arguments {
     )]
     kernel: Vec<Kernel>,
 
-    /// Element types
+    /// Element types: f32, f64, f16x2 (two f16 in a register, one element)
     #[arg(
         long,
         value_name = "LIST",
         value_delimiter = ',',
-        default_value = "f32",
-        value_enum
+        default_value = "f32"
     )]
-    dtype: Vec<Dtype>,
+    dtype: Vec<Precision>,
 
-    /// Elements a thread
+    /// Elements that a thread loads at once: 1, 2, 4
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1", value_parser = vector)]
     vector: Vec<u32>,
 
-    /// The value of every input element
-    #[arg(long, value_name = "NUMBER", default_value = "1.01", value_parser = finite,
-          allow_negative_numbers = true)]
-    x: f64,
+    /// Vectors that a thread works on at once: 1, 2, 4. It has vector x ilp independent chains
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1", value_parser = ilp)]
+    ilp: Vec<u32>,
+
+    /// The value of every input number [default: 1.01, of f16x2 0.9, because 1.01^630 is more than an
+    /// f16 holds]
+    #[arg(long, value_name = "NUMBER", value_parser = finite, allow_negative_numbers = true)]
+    x: Option<f64>,
 
     /// What the caches hold when a launch begins: warm, cold
     #[arg(
@@ -289,8 +294,9 @@ impl Arguments {
         };
         Axes {
             forms: Kernel::forms(&self.kernel),
-            precisions: Dtype::precisions(&self.dtype),
+            precisions: each_once(self.dtype.clone()),
             vectors: each_once(self.vector.clone()),
+            ilps: each_once(self.ilp.clone()),
             n: each_once(n),
             blocks: each_once(self.block.clone()),
             grids: each_once(self.grid.clone()),
@@ -330,7 +336,7 @@ fn warn_of_partial_warps(axes: &Axes, console: &Console) {
 fn sweep_failure(error: SweepError) -> Failure {
     match error {
         SweepError::Driver(error) => driver_failure(error),
-        SweepError::Memory { .. } | SweepError::Overflow { .. } => {
+        SweepError::Memory { .. } | SweepError::Overflow { .. } | SweepError::Odd { .. } => {
             Failure::Usage(error.to_string())
         }
         _ => Failure::failed(error),

@@ -8,7 +8,7 @@
 //! let x = device.buffer_filled(1000, 0.5f32)?;
 //! let mut y = device.buffer_filled(1000, f32::NAN)?;
 //!
-//! let horner = f32::kernel(Form::Horner, 4).expect("there is one for 4 elements a thread");
+//! let horner = f32::kernel(Form::Horner, 4, 1).expect("there is one for 4 elements a thread");
 //! let prepared = device.prepare(horner, Shape::linear(1000 / 4, 256))?;
 //! let stream = Stream::new(&device)?;
 //! // SAFETY: x and y have the same length, and live until the stream is synchronised.
@@ -26,7 +26,7 @@
 //! # let device = Device::open(&DeviceChoice::Cpu)?;
 //! # let x = device.buffer_filled(1000, 0.5f32)?;
 //! # let mut y = device.buffer_filled(1000, f32::NAN)?;
-//! # let horner = f32::kernel(Form::Horner, 4).expect("there is one for 4 elements a thread");
+//! # let horner = f32::kernel(Form::Horner, 4, 1).expect("there is one for 4 elements a thread");
 //! # let prepared = device.prepare(horner, Shape::linear(1000 / 4, 256))?;
 //! # let stream = Stream::new(&device)?;
 //! // The last argument is a count of steps, a u32.

@@ -8,7 +8,8 @@ use std::ops::{Add, Mul};
 use std::thread;
 use std::time::Instant;
 
-use cuda_std::GpuFloat;
+use cuda_std::packed::F16x2;
+use cuda_std::{GpuFloat, f16};
 
 use crate::model::{BytesPerSec, FlopsPerSec, Precision, Roofs};
 
@@ -17,19 +18,66 @@ pub fn host_roofs(precision: Precision) -> Roofs {
     match precision {
         Precision::F32 => measure::<f32>(),
         Precision::F64 => measure::<f64>(),
+        Precision::F16x2 => measure::<F16x2>(),
     }
 }
 
 /// What the chains are of.
-trait Real:
-    GpuFloat + From<f32> + Add<Output = Self> + Mul<Output = Self> + Send + Sync + 'static
-{
+trait Real: Copy + Add<Output = Self> + Mul<Output = Self> + Send + Sync + 'static {
+    /// Numbers in a value.
+    const NUMBERS: usize;
+    /// Steps of a chain: enough for some milliseconds.
+    const STEPS: usize;
+
+    /// A half.
+    fn half() -> Self;
+
+    /// `self * a + b`, rounded once.
+    fn fused(self, a: Self, b: Self) -> Self;
 }
-impl Real for f32 {}
-impl Real for f64 {}
+
+impl Real for f32 {
+    const NUMBERS: usize = 1;
+    const STEPS: usize = 200_000;
+
+    fn half() -> f32 {
+        0.5
+    }
+
+    fn fused(self, a: f32, b: f32) -> f32 {
+        GpuFloat::mul_add(self, a, b)
+    }
+}
+
+impl Real for f64 {
+    const NUMBERS: usize = 1;
+    const STEPS: usize = 200_000;
+
+    fn half() -> f64 {
+        0.5
+    }
+
+    fn fused(self, a: f64, b: f64) -> f64 {
+        GpuFloat::mul_add(self, a, b)
+    }
+}
+
+/// By many instructions: no host works on them at once.
+impl Real for F16x2 {
+    const NUMBERS: usize = 2;
+    const STEPS: usize = 2000;
+
+    fn half() -> F16x2 {
+        F16x2::splat(f16::from_f32(0.5))
+    }
+
+    fn fused(self, a: F16x2, b: F16x2) -> F16x2 {
+        self.mul_add(a, b)
+    }
+}
 
 fn measure<T: Real>() -> Roofs {
-    let fma = chains(|value: T, x| value.mul_add(x, x));
+    let fma = chains(|value: T, x| value.fused(x, x));
     let add_mul = chains(|value: T, x| value * x + x);
     Roofs {
         memory: copy(),
@@ -39,14 +87,13 @@ fn measure<T: Real>() -> Roofs {
     }
 }
 
-/// The rate of `step`, two operations, in enough independent chains to keep a core busy.
+/// The rate of `step`, two operations a number, in enough independent chains to keep a core busy.
 fn chains<T: Real>(step: impl Fn(T, T) -> T + Sync) -> FlopsPerSec {
     const CHAINS: usize = 48;
-    const STEPS: usize = 200_000;
     let work = || {
-        let x = black_box(T::from(0.5));
+        let x = black_box(T::half());
         let mut values = [x; CHAINS];
-        for _ in 0..STEPS {
+        for _ in 0..T::STEPS {
             for value in &mut values {
                 *value = step(*value, x);
             }
@@ -60,7 +107,8 @@ fn chains<T: Real>(step: impl Fn(T, T) -> T + Sync) -> FlopsPerSec {
             }
         });
     });
-    FlopsPerSec(2.0 * (CHAINS * STEPS * simt::cores()) as f64 / seconds)
+    let operations = 2 * T::NUMBERS * CHAINS * T::STEPS * simt::cores();
+    FlopsPerSec(operations as f64 / seconds)
 }
 
 /// The rate at which all cores copy, bytes read plus bytes written, out of cache.

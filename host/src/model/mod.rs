@@ -1,5 +1,7 @@
 //! Roofline arithmetic: pure functions.
 
+use std::str::FromStr;
+
 #[cfg(feature = "cli")]
 mod occupancy;
 mod peaks;
@@ -21,22 +23,49 @@ pub enum Precision {
     F32,
     /// 64 bits.
     F64,
+    /// 16 bits, two in a register, on which one instruction works.
+    F16x2,
+}
+
+impl FromStr for Precision {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Precision::ALL.into_iter().find(|one| one.name() == text);
+        found.ok_or_else(|| {
+            let names = Precision::ALL.map(Precision::name).join(", ");
+            format!("{text:?} is not an element type that there are kernels for: {names}")
+        })
+    }
 }
 
 impl Precision {
-    /// Its name in Rust, in tables and in files.
+    /// Every one, in the order of tables.
+    pub const ALL: [Precision; 3] = [Precision::F32, Precision::F64, Precision::F16x2];
+
+    /// Its name on the command line, in tables and in files.
     pub fn name(self) -> &'static str {
         match self {
             Precision::F32 => "f32",
             Precision::F64 => "f64",
+            Precision::F16x2 => "f16x2",
         }
     }
 
-    /// Bytes of a value.
+    /// Bytes of a number.
     pub fn bytes(self) -> u32 {
         match self {
             Precision::F32 => 4,
             Precision::F64 => 8,
+            Precision::F16x2 => 2,
+        }
+    }
+
+    /// Numbers in an element of a kernel: two where they are worked on in pairs.
+    pub fn numbers(self) -> u32 {
+        match self {
+            Precision::F32 | Precision::F64 => 1,
+            Precision::F16x2 => 2,
         }
     }
 }

@@ -24,6 +24,7 @@ impl From<Precision> for Arithmetic {
         match precision {
             Precision::F32 => Arithmetic::F32,
             Precision::F64 => Arithmetic::F64,
+            Precision::F16x2 => Arithmetic::F16x2,
         }
     }
 }
@@ -55,10 +56,12 @@ pub struct Datasheet {
     pub memory: BytesPerSec,
     f32_peak: FlopsPerSec,
     f64_peak: FlopsPerSec,
+    f16_peak: FlopsPerSec,
 }
 
-/// Sources: NVIDIA H200 data sheet (2024), NVIDIA H100 data sheet (2023). The rates are rounded as
-/// they are there: 67 TFLOP/s is 132 multiprocessors x 128 lanes x 2 x 1.98 GHz = 66.9.
+/// Sources: NVIDIA H200 data sheet (2024), NVIDIA H100 data sheet (2023), and for f16 without tensor
+/// cores "NVIDIA H100 Tensor Core GPU Architecture" (2022). The rates are rounded as they are there:
+/// 67 TFLOP/s is 132 multiprocessors x 128 lanes x 2 x 1.98 GHz = 66.9.
 const DATASHEETS: [(&str, Datasheet); 3] = [
     ("H200", sheet("H200 SXM", 4.8e12)),
     ("GH200", sheet("GH200", 4.0e12)),
@@ -71,6 +74,7 @@ const fn sheet(product: &'static str, bytes_per_sec: f64) -> Datasheet {
         memory: BytesPerSec(bytes_per_sec),
         f32_peak: FlopsPerSec(67e12),
         f64_peak: FlopsPerSec(33.5e12),
+        f16_peak: FlopsPerSec(133.8e12),
     }
 }
 
@@ -95,6 +99,7 @@ impl Datasheet {
         match precision {
             Precision::F32 => self.f32_peak,
             Precision::F64 => self.f64_peak,
+            Precision::F16x2 => self.f16_peak,
         }
     }
 }

@@ -113,6 +113,7 @@ impl Chart<'_> {
         let flats = self.roofs.keys().flat_map(|precision| match precision {
             Precision::F32 => vec![Quantity::FmaF32, Quantity::AddMulF32],
             Precision::F64 => vec![Quantity::FmaF64],
+            Precision::F16x2 => vec![Quantity::FmaF16x2],
         });
         let mut top = frame.y.0;
         for ceiling in flats.filter_map(|quantity| ceilings.get(quantity)) {
@@ -302,8 +303,9 @@ fn label(series: &Series, all: &[Series]) -> String {
     let differs = |value: fn(&Series) -> String| all.iter().any(|one| value(one) != value(series));
     let mut label = format!("{} {}", series.kernel, series.dtype);
     type Part = (&'static str, fn(&Series) -> String);
-    let parts: [Part; 5] = [
+    let parts: [Part; 6] = [
         ("vector", |series| series.vector.to_string()),
+        ("ILP", |series| series.ilp.to_string()),
         ("n", |series| series.n.to_string()),
         ("block", |series| series.block.to_string()),
         ("grid", |series| series.grid.to_string()),

@@ -178,8 +178,14 @@ fn roofline(chart: &Chart<'_>, precision: Precision, roofs: &Roofs) -> Plot {
         .into_iter()
         .map(|(series, members)| Points {
             name: format!(
-                "{}, {} a thread, n {}, block {}, grid {}, {}",
-                series.kernel, series.vector, series.n, series.block, series.grid, series.cache
+                "{}, {} x {} a thread, n {}, block {}, grid {}, {}",
+                series.kernel,
+                series.ilp,
+                series.vector,
+                series.n,
+                series.block,
+                series.grid,
+                series.cache
             ),
             joined: true,
             points: members.iter().map(|record| Point::of(record)).collect(),
@@ -189,6 +195,7 @@ fn roofline(chart: &Chart<'_>, precision: Precision, roofs: &Roofs) -> Plot {
     let (fma, add_mul) = match precision {
         Precision::F32 => (Quantity::FmaF32, Some(Quantity::AddMulF32)),
         Precision::F64 => (Quantity::FmaF64, None),
+        Precision::F16x2 => (Quantity::FmaF16x2, None),
     };
     let flats = [
         Some(("FMA", roofs.ceiling(Limit::Fma).giga(), false)),

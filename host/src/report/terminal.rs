@@ -27,13 +27,14 @@ pub fn point(record: &Record) -> String {
             format!(", {percent:.1} % of the measured one")
         });
     format!(
-        "k = {:4}  AI = {:8.3} FLOP/byte  {} {}, {} a thread, {} blocks of {}\n    \
+        "k = {:4}  AI = {:8.3} FLOP/byte  {} {}, {} x {} a thread, {} blocks of {}\n    \
          {:.4} ms ± {:.1} %  {:.1} GFLOP/s  {:.1} GB/s  {:.2} % of peak, {:.1} % of the {} \
          roof{measured}{noise}\n    bound by {}: {}",
         record.k,
         record.ai,
         record.kernel,
         record.dtype,
+        record.ilp,
         record.vector,
         record.grid,
         record.block,
@@ -81,6 +82,7 @@ pub fn summary(records: &[Record]) -> String {
         "kernel",
         "dtype",
         "vector",
+        "ILP",
         "n",
         "block",
         "grid",
@@ -104,6 +106,7 @@ pub fn summary(records: &[Record]) -> String {
             series.kernel.to_owned(),
             series.dtype.to_owned(),
             series.vector.to_string(),
+            series.ilp.to_string(),
             series.n.to_string(),
             series.block.to_string(),
             series.grid.to_string(),

@@ -2,7 +2,7 @@
 
 use cuda_std::launch::{Entry, Slice, SliceMut};
 use kernels_gpu::matmul::{self, TILE};
-use kernels_gpu::polynomial::{Element, Form, Polynomial, reference};
+use kernels_gpu::polynomial::{Element, Form, Polynomial, Reference, reference};
 use serde::Serialize;
 
 use super::{Plan, StudyError};
@@ -56,7 +56,7 @@ impl<'d> Worker<'d> {
         let kind = match work {
             Work::Horner(degree) => {
                 let entry: Entry<Polynomial<f32>> =
-                    f32::kernel(Form::Horner, WIDTH).expect("there is one of this width");
+                    f32::kernel(Form::Horner, WIDTH, 1).expect("there is one of this width");
                 let threads = plan.chunk().div_ceil(WIDTH as usize) as u64;
                 Kind::Horner(
                     device.prepare(entry, Shape::linear(threads, BLOCK))?,
@@ -107,14 +107,13 @@ impl<'d> Worker<'d> {
     pub(super) fn check(&self, piece: usize, output: &[f32]) -> Result<(), StudyError> {
         match &self.kind {
             Kind::Horner(_, degree) => {
-                let expected: Vec<f64> = (0..PERIOD)
-                    .map(|i| reference(input(piece, i).into(), *degree).value)
+                let expected: Vec<Reference> = (0..PERIOD)
+                    .map(|i| reference::<f32>(input(piece, i).into(), *degree))
                     .collect();
-                let allowed = f32::tolerance(*degree).min(1e-4);
                 output.iter().enumerate().try_for_each(|(i, &actual)| {
                     let expected = expected[i % PERIOD];
                     let what = format_args!("piece {piece}, element {i}");
-                    StudyError::check(what, actual.into(), expected, allowed * expected)
+                    StudyError::check(what, actual.into(), expected.value, expected.error)
                 })
             }
             Kind::Matmul(..) => {

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use itertools::iproduct;
 use kernels_gpu::polynomial::Form;
 
 use crate::driver::{Facts, Shape};
@@ -16,9 +17,11 @@ pub struct Axes {
     pub forms: Vec<Form>,
     /// Element types.
     pub precisions: Vec<Precision>,
-    /// Elements a thread.
+    /// Elements in a vector.
     pub vectors: Vec<u32>,
-    /// Elements in all.
+    /// Vectors a thread.
+    pub ilps: Vec<u32>,
+    /// Numbers in all.
     pub n: Vec<u64>,
     /// Threads a block.
     pub blocks: Vec<u32>,
@@ -33,41 +36,40 @@ pub struct Axes {
 impl Axes {
     /// Every combination, `k` changing fastest.
     pub fn points(&self) -> Vec<Point> {
-        let mut points = Vec::new();
-        for &form in &self.forms {
-            for &precision in &self.precisions {
-                for &vector in &self.vectors {
-                    for &n in &self.n {
-                        for &block in &self.blocks {
-                            for &grid in &self.grids {
-                                for &cache in &self.caches {
-                                    points.extend(self.k.iter().map(|&k| Point {
-                                        form,
-                                        precision,
-                                        vector,
-                                        n,
-                                        block,
-                                        grid,
-                                        cache,
-                                        k,
-                                    }));
-                                }
-                            }
-                        }
-                    }
-                }
-            }
-        }
-        points
+        iproduct!(
+            &self.forms,
+            &self.precisions,
+            &self.vectors,
+            &self.ilps,
+            &self.n,
+            &self.blocks,
+            &self.grids,
+            &self.caches,
+            &self.k
+        )
+        .map(
+            |(&form, &precision, &vector, &ilp, &n, &block, &grid, &cache, &k)| Point {
+                form,
+                precision,
+                vector,
+                ilp,
+                n,
+                block,
+                grid,
+                cache,
+                k,
+            },
+        )
+        .collect()
     }
 }
 
 /// How many blocks a launch has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum GridSize {
-    /// A thread for each vector of elements.
+    /// As many threads as there is work for at once.
     Full,
-    /// This many blocks for each multiprocessor, whose threads stride over the elements.
+    /// This many blocks for each multiprocessor, whose threads stride over the vectors.
     PerMultiprocessor(u32),
 }
 
@@ -89,6 +91,16 @@ impl FromStr for GridSize {
     }
 }
 
+impl GridSize {
+    /// The blocks for each multiprocessor, where they were asked for.
+    pub fn per_multiprocessor(self) -> Option<u32> {
+        match self {
+            GridSize::Full => None,
+            GridSize::PerMultiprocessor(count) => Some(count),
+        }
+    }
+}
+
 impl fmt::Display for GridSize {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -105,9 +117,11 @@ pub struct Point {
     pub form: Form,
     /// Element type.
     pub precision: Precision,
-    /// Elements a thread.
+    /// Elements in a vector: what a thread loads at once. A pair of f16 is one.
     pub vector: u32,
-    /// Elements in all.
+    /// Vectors that a thread works on at once.
+    pub ilp: u32,
+    /// Numbers in all.
     pub n: u64,
     /// Threads a block.
     pub block: u32,
@@ -120,19 +134,24 @@ pub struct Point {
 }
 
 impl Point {
-    /// Floating-point operations of a launch: an add and a multiply for each step and element.
+    /// Floating-point operations of a launch: an add and a multiply for each step and number.
     pub fn flops(&self) -> f64 {
         2.0 * f64::from(self.k) * self.n as f64
     }
 
-    /// Bytes of memory traffic of a launch: each element is read once and written once.
+    /// Bytes of memory traffic of a launch: each number is read once and written once.
     pub fn bytes(&self) -> f64 {
         2.0 * f64::from(self.precision.bytes()) * self.n as f64
     }
 
-    /// Operations a byte: k / 4 in f32 and k / 8 in f64.
+    /// Operations a byte: k / 4 in f32, k / 8 in f64 and k / 2 in f16.
     pub fn intensity(&self) -> FlopsPerByte {
         FlopsPerByte(self.flops() / self.bytes())
+    }
+
+    /// Elements of the kernel's type.
+    pub fn elements(&self) -> u64 {
+        self.n / u64::from(self.precision.numbers())
     }
 
     /// The arithmetic that the kernel is made of.
@@ -153,7 +172,8 @@ impl Point {
 
     /// The launch's shape on a device.
     pub fn shape(&self, facts: &Facts) -> Shape {
-        let full = Shape::linear(self.n.div_ceil(u64::from(self.vector)), self.block);
+        let each = u64::from(self.vector * self.ilp);
+        let full = Shape::linear(self.elements().div_ceil(each), self.block);
         match self.grid {
             GridSize::Full => full,
             GridSize::PerMultiprocessor(count) => {
@@ -168,6 +188,7 @@ impl fmt::Display for Point {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Point {
             vector,
+            ilp,
             n,
             block,
             grid,
@@ -177,7 +198,7 @@ impl fmt::Display for Point {
         } = self;
         write!(
             formatter,
-            "{} {} vector={vector} n={n} block={block} grid={grid} {cache} k={k}",
+            "{} {} vector={vector} ilp={ilp} n={n} block={block} grid={grid} {cache} k={k}",
             self.kernel(),
             self.precision.name()
         )
@@ -207,6 +228,7 @@ mod tests {
             form: Form::PowerSum,
             precision: Precision::F32,
             vector: 1,
+            ilp: 1,
             n: 1 << 26,
             block: 256,
             grid: GridSize::Full,
@@ -219,5 +241,11 @@ mod tests {
             ..point
         };
         assert_eq!(double.intensity(), FlopsPerByte(6.25));
+        let half = Point {
+            precision: Precision::F16x2,
+            ..point
+        };
+        assert_eq!(half.intensity(), FlopsPerByte(25.0));
+        assert_eq!((half.flops(), half.elements()), (point.flops(), 1 << 25));
     }
 }

@@ -4,15 +4,15 @@ use kernels_gpu::polynomial::{Element, reference};
 
 use crate::driver::{Buffer, DeviceValue, DriverError};
 
-/// An element that is not what the reference says.
+/// A number that is not what the reference says.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error(
-    "element {element} is {actual:e}, the float64 reference says {expected:e}, and the error is \
+    "number {index} is {actual:e}, the float64 reference says {expected:e}, and the error is \
      {error:e} where {allowed:e} is allowed"
 )]
 pub struct Mismatch {
     /// Its index.
-    pub element: u64,
+    pub index: u64,
     /// What the kernel wrote.
     pub actual: f64,
     /// What it should be.
@@ -23,34 +23,33 @@ pub struct Mismatch {
     pub allowed: f64,
 }
 
-/// Compares the first `n` elements of `output`, the polynomial of degree `k` at `x`, in order.
-/// `Ok(Err(_))` is the first that is wrong.
+/// Compares the numbers of the first `elements` of `output`, the polynomial of degree `k` at `x`, in
+/// order. `Ok(Err(_))` is the first that is wrong.
 pub(super) fn first_mismatch<T: Element + DeviceValue>(
     output: &Buffer<T>,
-    n: usize,
-    x: T,
+    elements: usize,
+    x: f64,
     k: u32,
 ) -> Result<Result<(), Mismatch>, DriverError> {
     const CHUNK: usize = 1 << 22;
-    let expected = reference(x.into(), k);
-    let allowed = T::tolerance(k) * expected.scale;
-    let mut values = vec![T::zeroed(); n.min(CHUNK)];
-    for first in (0..n).step_by(CHUNK) {
-        let values = &mut values[..CHUNK.min(n - first)];
+    let expected = reference::<T>(x, k);
+    let mut values = vec![T::zeroed(); elements.min(CHUNK)];
+    let mut index = 0;
+    for first in (0..elements).step_by(CHUNK) {
+        let values = &mut values[..CHUNK.min(elements - first)];
         output.read(first, values)?;
-        let wrong = values.iter().position(|&actual| {
-            let error = (actual.into() - expected.value).abs();
-            error.is_nan() || error > allowed
-        });
-        if let Some(offset) = wrong {
-            let actual: f64 = values[offset].into();
-            return Ok(Err(Mismatch {
-                element: (first + offset) as u64,
-                actual,
-                expected: expected.value,
-                error: (actual - expected.value).abs(),
-                allowed,
-            }));
+        for actual in values.iter().flat_map(|value| value.numbers()) {
+            let error = (actual - expected.value).abs();
+            if error.is_nan() || error > expected.error {
+                return Ok(Err(Mismatch {
+                    index,
+                    actual,
+                    expected: expected.value,
+                    error,
+                    allowed: expected.error,
+                }));
+            }
+            index += 1;
         }
     }
     Ok(Ok(()))
@@ -64,7 +63,7 @@ mod tests {
     #[test]
     fn the_first_wrong_element_is_named() {
         let device = Device::open(&DeviceChoice::Cpu).expect("the emulator is always there");
-        let right = reference(0.5, 3).value as f32;
+        let right = reference::<f32>(0.5, 3).value as f32;
         let mut values = vec![right; 1000];
         let check = |values: &[f32]| {
             let output = device.buffer_from(values).expect("memory");
@@ -72,10 +71,10 @@ mod tests {
         };
         assert_eq!(check(&values), Ok(()));
         values[998] = f32::NAN;
-        assert_eq!(check(&values).expect_err("a NaN").element, 998);
+        assert_eq!(check(&values).expect_err("a NaN").index, 998);
         values[7] += 1e-5;
         let mismatch = check(&values).expect_err("an error");
-        assert_eq!(mismatch.element, 7);
+        assert_eq!(mismatch.index, 7);
         assert!(mismatch.error > mismatch.allowed);
     }
 }

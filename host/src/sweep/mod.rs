@@ -5,6 +5,7 @@ mod check;
 pub mod occupancy;
 mod record;
 mod roofline;
+mod workload;
 
 pub use axes::{Axes, GridSize, Point};
 pub use check::Mismatch;

@@ -31,16 +31,20 @@ pub struct Record {
     pub percent_peak: f64,
     /// `power-sum` or `horner`.
     pub kernel: &'static str,
-    /// `f32` or `f64`.
+    /// `f32`, `f64` or `f16x2`.
     pub dtype: &'static str,
-    /// Elements a thread.
+    /// Elements in a vector, which a thread loads at once.
     pub vector: u32,
-    /// Elements in all.
+    /// Vectors that a thread works on at once.
+    pub ilp: u32,
+    /// Numbers in all.
     pub n: u64,
     /// Threads a block.
     pub block: u32,
     /// Blocks in the grid.
     pub grid: u64,
+    /// Blocks for each multiprocessor, where the grid was asked for so.
+    pub blocks_per_sm: Option<u32>,
     /// Mean time of a launch.
     pub mean_ms: f64,
     /// Median time of a launch.
@@ -146,9 +150,11 @@ impl Record {
             kernel: point.kernel(),
             dtype: point.precision.name(),
             vector: point.vector,
+            ilp: point.ilp,
             n: point.n,
             block: point.block,
             grid: point.shape(context.facts).grid[0],
+            blocks_per_sm: point.grid.per_multiprocessor(),
             mean_ms: time.mean,
             median_ms: time.median,
             min_ms: time.min,
@@ -192,6 +198,7 @@ impl Record {
             kernel: self.kernel,
             dtype: self.dtype,
             vector: self.vector,
+            ilp: self.ilp,
             n: self.n,
             block: self.block,
             grid: self.grid_size,
@@ -222,7 +229,7 @@ impl Context<'_> {
             bandwidth_share: point.bytes() / roofs.memory.0 / seconds,
             compute_share: point.flops() / roofs.ceiling(point.arithmetic()).0 / seconds,
             arithmetic: point.arithmetic(),
-            load_bytes: point.vector * point.precision.bytes(),
+            load_bytes: point.vector * point.precision.numbers() * point.precision.bytes(),
             in_l2,
             is_small: threads < places,
         }
@@ -259,11 +266,13 @@ impl Context<'_> {
 pub struct Series {
     /// `power-sum` or `horner`.
     pub kernel: &'static str,
-    /// `f32` or `f64`.
+    /// `f32`, `f64` or `f16x2`.
     pub dtype: &'static str,
-    /// Elements a thread.
+    /// Elements in a vector.
     pub vector: u32,
-    /// Elements in all.
+    /// Vectors a thread.
+    pub ilp: u32,
+    /// Numbers in all.
     pub n: u64,
     /// Threads a block.
     pub block: u32,
@@ -298,6 +307,7 @@ mod tests {
         form: Form::Horner,
         precision: Precision::F32,
         vector: 4,
+        ilp: 1,
         n: 1 << 26,
         block: 256,
         grid: GridSize::Full,

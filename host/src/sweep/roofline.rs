@@ -3,14 +3,11 @@
 use std::collections::BTreeMap;
 use std::ffi::CString;
 
-use cuda_std::launch::Entry;
-use kernels_gpu::polynomial::{Element, Polynomial, reference};
-
-use super::check::first_mismatch;
 use super::record::Context;
+use super::workload::{Workload, workload};
 use super::{Axes, Mismatch, Point, Record};
 use crate::ceilings::Ceilings;
-use crate::driver::{Buffer, Device, DeviceValue, DriverError};
+use crate::driver::{Device, DriverError};
 use crate::measure::{self, Sampler, Samples, Sampling};
 use crate::model::{Precision, Roofs};
 
@@ -21,8 +18,9 @@ pub struct Settings {
     pub sampling: Sampling,
     /// Whether each point is measured twice, which shows how much two measurements differ.
     pub twice: bool,
-    /// The value of every input element.
-    pub x: f64,
+    /// The value of every input number; that of the element type if none is given
+    /// ([`Element::X`](kernels_gpu::polynomial::Element::X)).
+    pub x: Option<f64>,
 }
 
 /// Why a sweep cannot begin, or a point has no record.
@@ -46,7 +44,7 @@ pub enum SweepError {
     /// The result does not fit into the element type.
     #[error("x = {x}, k = {k}: the result, about {result:e}, is more than {dtype} holds")]
     Overflow {
-        /// The value of every input element.
+        /// The value of every input number.
         x: f64,
         /// The largest k.
         k: u32,
@@ -55,11 +53,23 @@ pub enum SweepError {
         /// The element type.
         dtype: &'static str,
     },
-    /// There is no kernel for this number of elements a thread.
-    #[error("no kernel for {vector} elements a thread: there are 1, 2 and 4")]
-    Vector {
-        /// The number asked for.
+    /// The last number has no other to make a pair.
+    #[error("n = {n} is odd: {dtype} takes numbers in pairs")]
+    Odd {
+        /// The numbers in all.
+        n: u64,
+        /// The element type.
+        dtype: &'static str,
+    },
+    /// There is no kernel for so much work a thread.
+    #[error(
+        "no kernel for {ilp} vectors of {vector} elements a thread: there are 1, 2 and 4 of both"
+    )]
+    Work {
+        /// The elements asked for.
         vector: u32,
+        /// The vectors asked for.
+        ilp: u32,
     },
     /// The roofs of this GPU are not known.
     #[error("{device}: the arithmetic lanes of compute capability {major}.{minor} are not known")]
@@ -94,13 +104,7 @@ pub struct Sweep<'d> {
     settings: Settings,
     points: Vec<Point>,
     roofs: BTreeMap<Precision, Roofs>,
-    f32_buffers: Option<Buffers<f32>>,
-    f64_buffers: Option<Buffers<f64>>,
-}
-
-struct Buffers<T: DeviceValue> {
-    x: Buffer<T>,
-    y: Buffer<T>,
+    workloads: BTreeMap<Precision, Box<dyn Workload>>,
 }
 
 impl<'d> Sweep<'d> {
@@ -115,18 +119,15 @@ impl<'d> Sweep<'d> {
         }
         let points = axes.points();
         check_memory(device, axes)?;
-        for point in &points {
-            prepare_only(device, point)?;
-        }
-        check_overflow(axes, settings.x)?;
-        let n = largest(axes.n.iter().copied()) as usize;
-        let wants = |precision| axes.precisions.contains(&precision);
-        let f32_buffers = wants(Precision::F32)
-            .then(|| Buffers::new(device, n, settings.x))
-            .transpose()?;
-        let f64_buffers = wants(Precision::F64)
-            .then(|| Buffers::new(device, n, settings.x))
-            .transpose()?;
+        let workloads = axes
+            .precisions
+            .iter()
+            .map(|&precision| {
+                let points = points.iter().filter(|point| point.precision == precision);
+                let workload = workload(device, precision, points, settings.x)?;
+                Ok((precision, workload))
+            })
+            .collect::<Result<_, SweepError>>()?;
         let roofs = axes
             .precisions
             .iter()
@@ -138,8 +139,7 @@ impl<'d> Sweep<'d> {
             settings,
             points,
             roofs,
-            f32_buffers,
-            f64_buffers,
+            workloads,
         })
     }
 
@@ -178,69 +178,19 @@ impl<'d> Sweep<'d> {
     }
 
     fn sample(&mut self, point: &Point) -> Result<Samples, SweepError> {
-        let (device, sampler, settings) = (self.device, &mut self.sampler, self.settings);
-        match point.precision {
-            Precision::F32 => run(device, sampler, &mut self.f32_buffers, point, settings),
-            Precision::F64 => run(device, sampler, &mut self.f64_buffers, point, settings),
-        }
+        let workload = self.workloads.get_mut(&point.precision);
+        let workload = workload.expect("there is one for each precision of the axes");
+        workload.sample(
+            self.device,
+            &mut self.sampler,
+            point,
+            self.settings.sampling,
+        )
     }
-}
-
-impl<T: Element + DeviceValue> Buffers<T> {
-    fn new(device: &Device, n: usize, x: f64) -> Result<Self, DriverError> {
-        Ok(Buffers {
-            x: device.buffer_filled(n, T::from_f64(x))?,
-            y: device.buffer_filled(n, T::from_f64(f64::NAN))?,
-        })
-    }
-}
-
-fn run<T: Element + DeviceValue>(
-    device: &Device,
-    sampler: &mut Sampler<'_>,
-    buffers: &mut Option<Buffers<T>>,
-    point: &Point,
-    settings: Settings,
-) -> Result<Samples, SweepError> {
-    let prepared = device.prepare(kernel::<T>(point)?, point.shape(device.facts()))?;
-    let n = point.n as usize;
-    let Buffers { x, y } = buffers
-        .as_mut()
-        .expect("allocated for each precision of the axes");
-    y.poison()?;
-    // SAFETY: x and y hold at least n elements of T (`Sweep::new` allocates for the largest n), are
-    // apart, aligned as device allocations are, and live past `sample`, which synchronises.
-    let samples = unsafe {
-        let arguments = (x.first(n), y.first_mut(n), point.k);
-        sampler.sample(&prepared, &arguments, point.cache, settings.sampling)
-    }?;
-    first_mismatch(y, n, T::from_f64(settings.x), point.k)?.map_err(|mismatch| {
-        SweepError::Wrong {
-            point: Box::new(*point),
-            mismatch,
-        }
-    })?;
-    Ok(samples)
-}
-
-fn kernel<T: Element>(point: &Point) -> Result<Entry<Polynomial<T>>, SweepError> {
-    T::kernel(point.form, point.vector).ok_or(SweepError::Vector {
-        vector: point.vector,
-    })
-}
-
-/// Whether the device allows the point's launch.
-fn prepare_only(device: &Device, point: &Point) -> Result<(), SweepError> {
-    let shape = point.shape(device.facts());
-    match point.precision {
-        Precision::F32 => device.prepare(kernel::<f32>(point)?, shape).map(drop)?,
-        Precision::F64 => device.prepare(kernel::<f64>(point)?, shape).map(drop)?,
-    }
-    Ok(())
 }
 
 fn check_memory(device: &Device, axes: &Axes) -> Result<(), SweepError> {
-    let n = largest(axes.n.iter().copied());
+    let n = axes.n.iter().copied().max().unwrap_or(0);
     let bytes: u64 = axes
         .precisions
         .iter()
@@ -265,26 +215,6 @@ fn check_memory(device: &Device, axes: &Axes) -> Result<(), SweepError> {
     })
 }
 
-fn check_overflow(axes: &Axes, x: f64) -> Result<(), SweepError> {
-    let k = axes.k.iter().copied().max().unwrap_or(0);
-    for precision in &axes.precisions {
-        let (x, most) = match precision {
-            Precision::F32 => (f64::from(x as f32), f64::from(f32::MAX)),
-            Precision::F64 => (x, f64::MAX),
-        };
-        let result = reference(x, k).scale;
-        if result.is_nan() || result > most {
-            return Err(SweepError::Overflow {
-                x,
-                k,
-                result,
-                dtype: precision.name(),
-            });
-        }
-    }
-    Ok(())
-}
-
 fn roofs(device: &Device, precision: Precision) -> Result<Roofs, SweepError> {
     let facts = device.facts();
     let Some(gpu) = &facts.gpu else {
@@ -295,8 +225,4 @@ fn roofs(device: &Device, precision: Precision) -> Result<Roofs, SweepError> {
         major: gpu.compute_capability.0,
         minor: gpu.compute_capability.1,
     })
-}
-
-fn largest(values: impl Iterator<Item = u64>) -> u64 {
-    values.max().unwrap_or(0)
 }

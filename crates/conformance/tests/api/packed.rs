@@ -18,7 +18,7 @@ fn arithmetic(device: &Device) -> Result<(), Failed> {
     let operands = |i: usize| [scrambled(3 * i), scrambled(3 * i + 1), scrambled(3 * i + 2)];
     let inputs: Vec<[u32; 3]> = (0..COUNT).map(operands).collect();
     let there = device.buffer_from(&inputs)?;
-    let mut out = device.buffer_filled(COUNT, [u64::MAX; 6])?;
+    let mut out = device.buffer_filled(COUNT, [u64::MAX; 10])?;
     let shape = Shape::linear(COUNT as u64, 128);
     launch!(
         device,
@@ -36,7 +36,7 @@ fn arithmetic(device: &Device) -> Result<(), Failed> {
 }
 
 /// The sign and the payload of a NaN that was computed differ between machines.
-fn same_nan([f16x2, bf16x2, rest @ ..]: [u64; 6]) -> [u64; 6] {
+fn same_nan(mut words: [u64; 10]) -> [u64; 10] {
     let canonical = |word: u64, infinity: u64| {
         [0, 16].into_iter().fold(0, |all, shift| {
             let half = word >> shift & 0xFFFF;
@@ -48,13 +48,11 @@ fn same_nan([f16x2, bf16x2, rest @ ..]: [u64; 6]) -> [u64; 6] {
             all | half << shift
         })
     };
-    let [a, b, c, d] = rest;
-    [
-        canonical(f16x2, 0x7C00),
-        canonical(bf16x2, 0x7F80),
-        a,
-        b,
-        c,
-        d,
-    ]
+    let [of_f16, of_bf16] = [0..3, 3..6];
+    for (range, infinity) in [(of_f16, 0x7C00), (of_bf16, 0x7F80)] {
+        for word in &mut words[range] {
+            *word = canonical(*word, infinity);
+        }
+    }
+    words
 }

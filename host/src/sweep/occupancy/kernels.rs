@@ -3,8 +3,8 @@
 use cuda_std::launch::Entry;
 use kernels_gpu::ceilings::chains::{FmaF32, LINE, Measured, Variant};
 use kernels_gpu::ceilings::stream::{Vector, pattern};
-use kernels_gpu::polynomial::power_sum;
-use kernels_gpu::studied::{axpys, norms, nrm2_ilp1, power_sums, scales};
+use kernels_gpu::polynomial::{Element, Form, Polynomial, power_sum};
+use kernels_gpu::studied::{axpys, norms, nrm2_ilp1, scales};
 
 use super::axes::DEGREE;
 use super::{Instance, Studied};
@@ -111,7 +111,8 @@ impl Kernels {
                 let expected = self.polynomials();
                 let entry = there_is(power_sums(ilp));
                 self.arrays.put(bench, entry, shape, expected, |it| {
-                    (it.x.slice(), it.y.slice_mut(), DEGREE)
+                    let y = it.y.slice_mut().into_flattened();
+                    (it.x.slice().as_flattened(), y, DEGREE)
                 })
             }
             Studied::Fma => Ok(arithmetic::run(bench, chains(ilp), shape)?.0),
@@ -148,7 +149,7 @@ impl Kernels {
     /// What the polynomial's words add up to, which the host computes to the last bit.
     fn polynomials(&mut self) -> u32 {
         let n = self.arrays.vectors as usize * WIDTH;
-        let value = |i: usize| power_sum([pattern(i)], DEGREE)[0];
+        let value = |i: usize| power_sum([[pattern(i)]], DEGREE)[0][0];
         *self
             .polynomials
             .get_or_insert_with(|| wrapping_sum(n, value))
@@ -175,6 +176,12 @@ pub(super) fn entry_name(Instance { kernel, ilp, .. }: Instance) -> &'static str
         Studied::Polynomial => there_is(power_sums(ilp)).name,
         Studied::Fma => chains(ilp).entry.name,
     }
+}
+
+/// The kernel for so many elements a thread, in vectors of at most 4.
+fn power_sums(elements: u32) -> Option<Entry<Polynomial<f32>>> {
+    let width = elements.min(WIDTH as u32);
+    f32::kernel(Form::PowerSum, width, elements / width)
 }
 
 fn chains(ilp: u32) -> &'static Variant<FmaF32> {

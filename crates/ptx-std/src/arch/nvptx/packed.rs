@@ -1,34 +1,36 @@
 //! Arithmetic on two 16-bit floats at once.
 
-use core::arch::asm;
+use core::arch::nvptx::{f16x2, f16x2_fma};
+use core::mem::transmute;
+
+/// An intrinsic and no `asm!`, so that the compiler sees one instruction where it unrolls loops.
+#[inline(always)]
+pub(crate) fn fma_f16x2(a: u32, b: u32, c: u32) -> u32 {
+    // SAFETY: both types are 32 bits, all of which are valid in both; the instruction touches no
+    // memory.
+    unsafe {
+        let [a, b, c] = [a, b, c].map(|bits| transmute::<u32, f16x2>(bits));
+        transmute::<f16x2, u32>(f16x2_fma(a, b, c))
+    }
+}
 
 #[cfg(not(target_feature = "compute_80"))]
 pub(crate) use crate::packed::software::fma_bf16x2;
 
-macro_rules! fused {
-    ($($(#[$attribute:meta])* $name:ident = $instruction:literal;)*) => {$(
-        $(#[$attribute])*
-        #[inline(always)]
-        pub(crate) fn $name(a: u32, b: u32, c: u32) -> u32 {
-            let result;
-            // SAFETY: the instruction computes one register from three others.
-            unsafe {
-                asm!(
-                    concat!($instruction, " {}, {}, {}, {};"),
-                    out(reg32) result,
-                    in(reg32) a,
-                    in(reg32) b,
-                    in(reg32) c,
-                    options(pure, nomem, nostack, preserves_flags)
-                );
-            }
-            result
-        }
-    )*};
-}
-
-fused! {
-    fma_f16x2 = "fma.rn.f16x2";
-    #[cfg(target_feature = "compute_80")]
-    fma_bf16x2 = "fma.rn.bf16x2";
+#[cfg(target_feature = "compute_80")]
+#[inline(always)]
+pub(crate) fn fma_bf16x2(a: u32, b: u32, c: u32) -> u32 {
+    let result;
+    // SAFETY: the instruction computes one register from three others.
+    unsafe {
+        core::arch::asm!(
+            "fma.rn.bf16x2 {}, {}, {}, {};",
+            out(reg32) result,
+            in(reg32) a,
+            in(reg32) b,
+            in(reg32) c,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    result
 }
