@@ -137,7 +137,7 @@ unsafe fn map<T: Real, const N: usize, const ILP: usize>(
 
 /// x + x^2 + ... + x^k, a running power and a running sum. k is at least 1.
 ///
-/// Here as in [`horner`] the last step is not in the loop: it writes to registers of its own, those
+/// Here as in `horner` the last step is not in the loop: it writes to registers of its own, those
 /// that are stored, which leaves `ptxas` free to put the loop's operands into different banks.
 #[inline(always)]
 pub fn power_sum<T: Real, const N: usize, const ILP: usize>(
