@@ -229,7 +229,9 @@ fn no_step_of_the_default_widths_has_its_operands_in_one_bank() {
 /// Whether two different registers that an arithmetic instruction of f32 reads are all even or all
 /// odd.
 fn operands_are_in_one_bank(code: &str) -> bool {
-    let is_arithmetic = ["FADD", "FMUL", "FFMA"].iter().any(|op| code.starts_with(op));
+    let is_arithmetic = ["FADD", "FMUL", "FFMA"]
+        .iter()
+        .any(|op| code.starts_with(op));
     let mut registers: Vec<u32> = code
         .split([',', ' ', '.'])
         .filter_map(|word| word.strip_prefix('R')?.parse().ok())

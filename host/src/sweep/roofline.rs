@@ -62,7 +62,9 @@ pub enum SweepError {
         dtype: &'static str,
     },
     /// There is no kernel for so much work a thread.
-    #[error("no kernel for {ilp} vectors of {vector} elements a thread: there are 1, 2 and 4 of both")]
+    #[error(
+        "no kernel for {ilp} vectors of {vector} elements a thread: there are 1, 2 and 4 of both"
+    )]
     Work {
         /// The elements asked for.
         vector: u32,
