@@ -128,21 +128,27 @@ unsafe fn map<T: Real, const N: usize, const ILP: usize>(
     for i in thread::grid_stride(x.len() % N) {
         let element = vectors * N + i;
         // SAFETY: `element < x.len()`, and comes to one thread.
-        unsafe { y.add(element).write(f([[*x.get_unchecked(element); N]; ILP])[0][0]) };
+        unsafe {
+            y.add(element)
+                .write(f([[*x.get_unchecked(element); N]; ILP])[0][0])
+        };
     }
 }
 
 /// x + x^2 + ... + x^k, a running power and a running sum. k is at least 1.
 ///
 /// Here as in [`horner`] the last step is not in the loop: it writes to registers of its own, those
-/// that are stored, which leaves `ptxas` free to put the loop's operands into different banks.
+/// that are stored, which leaves `ptxas` free to put the loop's operands into different banks. So
+/// does the addition of 0 with the powers, which else begin in the registers that were loaded.
 #[inline(always)]
-fn power_sum<T: Real, const N: usize, const ILP: usize>(
-    x: [[T; N]; ILP],
-    k: u32,
-) -> [[T; N]; ILP] {
+fn power_sum<T: Real, const N: usize, const ILP: usize>(x: [[T; N]; ILP], k: u32) -> [[T; N]; ILP] {
     let mut result = [[T::default(); N]; ILP];
     let mut power = x;
+    for j in 0..ILP {
+        for i in 0..N {
+            power[j][i] = x[j][i] + T::default();
+        }
+    }
     repeat::<N, ILP>(k - 1, || {
         for j in 0..ILP {
             for i in 0..N {

@@ -180,7 +180,9 @@ mod tests {
     #[test]
     fn roundings_stay_within_the_allowed_error_and_come_near_it() {
         let mut worst = [0.0f64; 2];
-        for x in [-1.01, -0.9, -0.3, 0.01, 0.3, 0.5, 0.75, 0.9, 0.99, 1.0, 1.01] {
+        for x in [
+            -1.01, -0.9, -0.3, 0.01, 0.3, 0.5, 0.75, 0.9, 0.99, 1.0, 1.01,
+        ] {
             for k in [1, 2, 3, 5, 10, 20, 50, 100, 300, 600] {
                 worst[0] = worst[0].max(share::<f32>(x, k));
                 worst[1] = worst[1].max(share::<F16x2>(x, k));
