@@ -39,7 +39,8 @@ done
 cp "$(executable api test --profile quick --package conformance --test api)" bundle/test-api
 cp "$(executable programs test --profile quick --package examples --test programs)" bundle/test-programs
 cp "$(executable roofline bench --bench roofline)" bundle/bench-roofline
-cp scripts/gpu-run.sh scripts/lesson.sh scripts/sanitize.sh scripts/sanitize-bugs.sh benches/peers/* bundle/
+cp scripts/gpu-run.sh scripts/lesson.sh scripts/roofs.py scripts/sanitize.sh scripts/sanitize-bugs.sh bundle/
+cp benches/peers/* bundle/
 echo "$RIDGEPOINT_COMMIT" >bundle/commit
 # What debuggers need is most of their size.
 find bundle -type f -perm -u=x ! -name '*.sh' ! -name '*.py' -exec strip {} +

@@ -49,7 +49,10 @@ python3 examples.py examples "$out/examples.md" || failed=1
     --max-registers any,40,32 --output "$out/occupancy.csv" --plot "$out/occupancy.svg" \
     --report "$out/occupancy.html" >"$out/occupancy.txt" || failed=1
 
-./ridgepoint roofline --device cuda --kernel all --dtype f32,f64 --vector 1,2,4 --k $k --quiet \
-    --output "$out/variants.csv" || failed=1
+./ridgepoint roofline --device cuda --kernel all --dtype f64,f16x2 --vector 2,4 --ilp 1,2 \
+    --grid full,8x --k 1,10,50,200,1000 --quiet --ceilings "$ceilings" \
+    --output "$out/variants.csv" --plot "$out/variants.svg" || failed=1
+python3 roofs.py "$out/roofline.csv" "$out/variants.csv" >"$out/roofs.txt" || failed=1
+cat "$out/roofs.txt"
 ./bench-roofline --bench >"$out/bench.txt" 2>&1 || failed=1
 exit $failed

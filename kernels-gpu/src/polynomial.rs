@@ -138,7 +138,8 @@ unsafe fn map<T: Real, const N: usize, const ILP: usize>(
 /// x + x^2 + ... + x^k, a running power and a running sum. k is at least 1.
 ///
 /// Here as in `horner` the last step is not in the loop: it writes to registers of its own, those
-/// that are stored, which leaves `ptxas` free to put the loop's operands into different banks.
+/// that are stored, which leaves `ptxas` free to put the loop's operands into different banks. So
+/// does the addition of 0 with the powers, which else begin in the registers that were loaded.
 #[inline(always)]
 pub fn power_sum<T: Real, const N: usize, const ILP: usize>(
     x: [[T; N]; ILP],
@@ -146,6 +147,11 @@ pub fn power_sum<T: Real, const N: usize, const ILP: usize>(
 ) -> [[T; N]; ILP] {
     let mut result = [[T::default(); N]; ILP];
     let mut power = x;
+    for j in 0..ILP {
+        for i in 0..N {
+            power[j][i] = x[j][i] + T::default();
+        }
+    }
     repeat::<N, ILP>(k - 1, || {
         for j in 0..ILP {
             for i in 0..N {

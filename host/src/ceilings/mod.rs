@@ -20,7 +20,7 @@ pub use quantity::{Quantity, Unit};
 pub use store::{Key, StoreError, cache_path, load, save};
 
 use crate::driver::Device;
-use crate::model::{BytesPerSec, FlopsPerSec, Precision, Roofs};
+use crate::model::{BytesPerSec, FlopsPerSec, Limit, Precision, Roofs};
 use bench::Bench;
 
 /// A measured ceiling.
@@ -125,12 +125,10 @@ impl Ceilings {
         } else {
             Quantity::MemoryCopy
         };
-        let (fma, add_mul) = match precision {
-            Precision::F32 => (value(Quantity::FmaF32)?, value(Quantity::AddMulF32)?),
-            // An add or a multiply takes the slot of a multiply-add.
-            Precision::F64 => (value(Quantity::FmaF64)?, value(Quantity::FmaF64)? / 2.0),
-            Precision::F16x2 => (value(Quantity::FmaF16x2)?, value(Quantity::FmaF16x2)? / 2.0),
-        };
+        let arithmetic = |limit| value(Quantity::arithmetic_rate(precision, limit)?);
+        let fma = arithmetic(Limit::Fma)?;
+        // Where it is not measured: an add or a multiply takes the slot of a multiply-add.
+        let add_mul = arithmetic(Limit::AddMul).unwrap_or(fma / 2.0);
         Some(Roofs {
             memory: BytesPerSec(value(memory)?),
             fma: FlopsPerSec(fma),

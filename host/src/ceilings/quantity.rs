@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::driver::Facts;
-use crate::model::{Arithmetic, Datasheet, lanes_per_multiprocessor};
+use crate::model::{Arithmetic, Datasheet, Limit, Precision, lanes_per_multiprocessor};
 
 /// A ceiling: a rate that no kernel on the device exceeds, or a time that none falls below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -113,6 +113,17 @@ impl Quantity {
         Quantity::GraphNode,
         Quantity::GridBarrier,
     ];
+
+    /// What measures a precision's arithmetic roof, where it is measured.
+    pub fn arithmetic_rate(precision: Precision, limit: Limit) -> Option<Quantity> {
+        match (precision, limit) {
+            (Precision::F32, Limit::Fma) => Some(Quantity::FmaF32),
+            (Precision::F32, Limit::AddMul) => Some(Quantity::AddMulF32),
+            (Precision::F64, Limit::Fma) => Some(Quantity::FmaF64),
+            (Precision::F16x2, Limit::Fma) => Some(Quantity::FmaF16x2),
+            _ => None,
+        }
+    }
 
     /// The name in tables.
     pub fn name(self) -> &'static str {

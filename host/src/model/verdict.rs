@@ -46,6 +46,8 @@ pub struct Situation {
 
 /// Busy nearly all the time: at least this share of it.
 const BUSY: f64 = 0.75;
+/// As good as always busy: from this share on only less work helps.
+const FULL: f64 = 0.9;
 
 impl Situation {
     /// What the launch waits for.
@@ -60,35 +62,46 @@ impl Situation {
         }
     }
 
+    /// Whether bytes and operations take times that differ by a factor of 4 at most: as the
+    /// intensity differs from the ridge point's.
+    fn is_near_ridge(&self) -> bool {
+        let ratio = self.compute_share / self.bandwidth_share;
+        (0.25..=4.0).contains(&ratio)
+    }
+
     /// One sentence: what to try.
     pub fn advice(&self) -> &'static str {
         const WIDEST: u32 = 16;
-        match (self.bound(), self.arithmetic) {
-            (Bound::Bandwidth, _) if self.in_l2 => {
-                "The data stay in the L2 cache: only shared memory or registers are faster."
-            }
-            (Bound::Bandwidth, _) => {
-                "Memory is busy: move fewer bytes, by fusing kernels, by narrower types, or by reuse."
-            }
-            (Bound::Compute, Limit::AddMul) => {
-                "Add and multiply take a slot each: a fused multiply-add does both in one."
-            }
-            (Bound::Compute, _) => {
-                "Arithmetic is busy: do fewer operations, or use a type with a higher roof."
-            }
-            (Bound::Latency, _) if self.is_small => {
-                "The launch is too small to fill the GPU: give it more elements or batch launches."
-            }
-            (Bound::Latency, _) if self.load_bytes < WIDEST => {
-                "Too little is in flight: load 16 bytes a thread."
-            }
-            (Bound::Latency, _) if self.bandwidth_share + self.compute_share >= BUSY => {
-                "Loads and arithmetic take turns: let blocks stay and stride (grid 8x), so that the \
-                 next load overlaps."
-            }
-            (Bound::Latency, _) => {
-                "Too little is in flight: more independent work a thread, or more threads."
-            }
+        let busier = self.bandwidth_share.max(self.compute_share);
+        let by_memory = self.bandwidth_share > self.compute_share;
+        if busier >= FULL {
+            return match (by_memory, self.arithmetic) {
+                (true, _) if self.in_l2 => {
+                    "The data stay in the L2 cache: only shared memory or registers are faster."
+                }
+                (true, _) => {
+                    "Memory is busy: move fewer bytes, by fusing kernels, by narrower types, or by reuse."
+                }
+                (false, Limit::AddMul) => {
+                    "Add and multiply take a slot each: a fused multiply-add does both in one."
+                }
+                (false, _) => {
+                    "Arithmetic is busy: do fewer operations, or use a type with a higher roof."
+                }
+            };
+        }
+        if self.is_small {
+            "The launch is too small to fill the GPU: give it more elements or batch launches."
+        } else if !by_memory && !self.is_near_ridge() {
+            "Arithmetic does not get every cycle: operands in one register bank or too few chains; try \
+             another vector or ILP, and look at the machine code."
+        } else if self.load_bytes < WIDEST {
+            "Too little is in flight: load 16 bytes a thread."
+        } else if self.is_near_ridge() {
+            "Close to the ridge point loads and arithmetic take nearly the same time, and what does \
+             not overlap adds up: let blocks stay and stride (grid 8x)."
+        } else {
+            "Too little is in flight: more independent work a thread, or more threads."
         }
     }
 }
@@ -134,9 +147,12 @@ mod tests {
         };
         assert!(with(|it| it.is_small = true).contains("too small"));
         assert!(with(|it| it.load_bytes = 4).contains("16 bytes"));
-        assert!(with(|it| it.compute_share = 0.4).contains("take turns"));
+        assert!(with(|it| it.compute_share = 0.4).contains("ridge point"));
+        assert!(with(|it| it.compute_share = 0.8).contains("ridge point"));
+        assert!(with(|it| (it.bandwidth_share, it.compute_share) = (0.1, 0.8)).contains("bank"));
         assert!(with(|_| ()).contains("more independent work"));
         assert!(with(|it| it.bandwidth_share = 0.9).contains("fewer bytes"));
+        assert!(with(|it| it.bandwidth_share = 0.8).contains("more independent work"));
         let in_l2 = with(|it| (it.bandwidth_share, it.in_l2) = (0.9, true));
         assert!(in_l2.contains("L2"));
         let unfused = with(|it| (it.compute_share, it.arithmetic) = (0.9, Limit::AddMul));

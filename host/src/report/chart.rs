@@ -8,16 +8,20 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::canvas::{self, ChartError, ChartFormat, FONT, PALETTE, Picture, headed, mark, plain};
-use crate::ceilings::{Ceiling, Ceilings, Quantity};
+use super::roofs;
+use crate::ceilings::Ceilings;
 use crate::driver::Facts;
-use crate::model::{Limit, Precision, Roofs};
+use crate::model::{Precision, Roofs};
 use crate::sweep::{Record, Series, by_series};
 
-/// Roofs are drawn in these, one for each precision.
-const ROOF_COLOURS: [RGBColor; 2] = [RGBColor(60, 60, 60), RGBColor(150, 150, 150)];
+/// Roofs of the data sheet are drawn in this.
+const ROOF_COLOUR: RGBColor = RGBColor(60, 60, 60);
 
 /// Measured roofs are drawn in this.
 const MEASURED_COLOUR: RGBColor = RGBColor(120, 60, 140);
+
+/// Pixels from a label to one below it.
+const LABEL_HEIGHT: i32 = 18;
 
 /// What a chart shows.
 pub struct Chart<'a> {
@@ -50,99 +54,70 @@ impl Chart<'_> {
         canvas::write(self, format, output)
     }
 
-    fn draw_roofs<'a, B: DrawingBackend + 'a>(
+    /// The bandwidths, from the left edge to the top, where they are named: on the right of all lines
+    /// those of memory, on the left a cache's.
+    fn draw_slopes<'a, B: DrawingBackend + 'a>(
         &self,
         plot: &mut Plot<'a, B>,
         frame: &Frame,
-        precision: Precision,
-        roofs: &Roofs,
-        colour: RGBColor,
     ) -> Result<()>
     where
         B::ErrorType: 'static,
     {
-        let name = precision.name();
-        let slope = |x: f64| x * roofs.memory.giga();
-        let ridges = [Limit::Fma, Limit::AddMul].map(|limit| roofs.ridge_point(limit).0);
-        let top = ridges[0].max(ridges[1]).max(frame.x.0);
-        plot.draw_series(LineSeries::new(
-            [(frame.x.0, slope(frame.x.0)), (top, slope(top))],
-            colour.stroke_width(2),
-        ))?;
-        let text = (FONT, 15)
-            .into_font()
-            .color(&colour)
-            .pos(Pos::new(HPos::Right, VPos::Bottom));
-        let middle = (frame.x.0 * top).sqrt();
-        plot.draw_series([EmptyElement::at((middle, slope(middle)))
-            + Text::new(format!("memory {}", roofs.memory), (-8, -4), text.clone())])?;
-        for (limit, label) in [(Limit::Fma, "FMA"), (Limit::AddMul, "add+mul")] {
-            let roof = roofs.ceiling(limit);
-            let ceiling = roof.giga();
-            let ridge = roofs.ridge_point(limit).0;
-            plot.draw_series(DashedLineSeries::new(
-                [(ridge.max(frame.x.0), ceiling), (frame.x.1, ceiling)],
-                if limit == Limit::Fma { 1000 } else { 8 },
-                if limit == Limit::Fma { 0 } else { 5 },
-                colour.stroke_width(2),
-            ))?;
-            plot.draw_series([Circle::new((ridge, ceiling), 4, colour.filled())])?;
-            let label = format!("{name} {label} {roof}, ridge point {ridge:.2} FLOP/byte");
-            plot.draw_series([
-                EmptyElement::at((frame.x.1, ceiling)) + Text::new(label, (-6, -5), text.clone())
-            ])?;
+        let (low, high) = frame.y;
+        let slopes = roofs::slopes(self);
+        let at_top = slopes.iter().map(|slope| high / slope.bandwidth.giga());
+        let right = at_top.fold(0.0, f64::max);
+        let mut below = 0;
+        for slope in &slopes {
+            let rate = slope.bandwidth.giga();
+            let left = frame.x.0.max(low / rate);
+            let line = [(left, left * rate), (high / rate, high)];
+            plot.draw_series(LineSeries::new(line, line_style(slope.measured)))?;
+            let (x, side, offset) = if slope.bandwidth > slopes[0].bandwidth {
+                // As far from the end as the line goes to the left beside the label.
+                (high / rate, HPos::Right, (-2 * LABEL_HEIGHT, 4))
+            } else {
+                below += 1;
+                (right, HPos::Left, (8, 4 + LABEL_HEIGHT * (below - 1)))
+            };
+            let text = label_style(slope.measured, side, VPos::Top);
+            let label = Text::new(slope.label.clone(), offset, text);
+            plot.draw_series([EmptyElement::at((x, high)) + label])?;
         }
         Ok(())
     }
 
-    /// The measured roofs of the precisions that the records have: thin lines, named at their left.
-    fn draw_ceilings<'a, B: DrawingBackend + 'a>(
+    /// The arithmetic roofs from their ridge points on, named above their right ends, and what was
+    /// measured of them.
+    fn draw_flats<'a, B: DrawingBackend + 'a>(
         &self,
         plot: &mut Plot<'a, B>,
         frame: &Frame,
-        ceilings: &Ceilings,
     ) -> Result<()>
     where
         B::ErrorType: 'static,
     {
-        let style = MEASURED_COLOUR.stroke_width(1);
-        let text = (FONT, 14)
-            .into_font()
-            .color(&MEASURED_COLOUR)
-            .pos(Pos::new(HPos::Left, VPos::Bottom));
-        let flats = self.roofs.keys().flat_map(|precision| match precision {
-            Precision::F32 => vec![Quantity::FmaF32, Quantity::AddMulF32],
-            Precision::F64 => vec![Quantity::FmaF64],
-            Precision::F16x2 => vec![Quantity::FmaF16x2],
-        });
-        let mut top = frame.y.0;
-        for ceiling in flats.filter_map(|quantity| ceilings.get(quantity)) {
-            let y = ceiling.value / 1e9;
-            top = top.max(y);
-            let label = measured_label(ceiling);
-            plot.draw_series(LineSeries::new([(frame.x.0, y), (frame.x.1, y)], style))?;
-            plot.draw_series([
-                EmptyElement::at((frame.x.0, y)) + Text::new(label, (6, -3), text.clone())
-            ])?;
-        }
-        // One label on each side, because the lines are close together.
-        for (quantity, side) in [
-            (Quantity::MemoryCopy, HPos::Left),
-            (Quantity::L2Read, HPos::Right),
-        ] {
-            let Some(ceiling) = ceilings.get(quantity) else {
-                continue;
-            };
-            let x = |y: f64| y / (ceiling.value / 1e9);
-            let low = (frame.x.0, frame.x.0 * ceiling.value / 1e9);
-            plot.draw_series(LineSeries::new([low, (x(top), top)], style))?;
-            let label = measured_label(ceiling);
-            let gap = if matches!(side, HPos::Left) { 8 } else { -8 };
-            let style = text.clone().pos(Pos::new(side, VPos::Center));
-            let middle = (low.0 * x(top)).sqrt();
-            plot.draw_series([
-                EmptyElement::at((middle, middle / x(1.0))) + Text::new(label, (gap, 0), style)
-            ])?;
+        let slopes = roofs::slopes(self);
+        let fastest = slopes
+            .iter()
+            .map(|slope| slope.bandwidth.giga())
+            .fold(0.0, f64::max);
+        for flat in roofs::flats(self) {
+            let height = flat.height.giga();
+            let ridge = height / slopes[0].bandwidth.giga();
+            let ends = |from: f64, y: f64| [(from.max(frame.x.0), y), (frame.x.1, y)];
+            for measured in &flat.measured {
+                let y = measured.giga();
+                plot.draw_series(LineSeries::new(ends(y / fastest, y), line_style(true)))?;
+            }
+            let (dash, gap) = if flat.fused { (1000, 0) } else { (8, 5) };
+            let line = DashedLineSeries::new(ends(ridge, height), dash, gap, line_style(false));
+            plot.draw_series(line)?;
+            plot.draw_series([Circle::new((ridge, height), 4, ROOF_COLOUR.filled())])?;
+            let text = label_style(false, HPos::Right, VPos::Bottom);
+            let place = EmptyElement::at((frame.x.1, height));
+            plot.draw_series([place + Text::new(flat.label, (-6, -6), text)])?;
         }
         Ok(())
     }
@@ -202,7 +177,7 @@ impl Chart<'_> {
             )
         } else {
             format!(
-                "{common}. Memory roof: data sheet or bus; arithmetic roofs: lanes x 2 x clock."
+                "{common}. Dark: the data sheet's memory, and lanes x 2 x clock; thin: measured."
             )
         }
     }
@@ -233,12 +208,8 @@ impl Picture for Chart<'_> {
             .y_label_formatter(&plain)
             .light_line_style(RGBColor(240, 240, 240))
             .draw()?;
-        for ((precision, roofs), colour) in self.roofs.iter().zip(ROOF_COLOURS) {
-            self.draw_roofs(&mut plot, &frame, *precision, roofs, colour)?;
-        }
-        if let Some(ceilings) = self.ceilings {
-            self.draw_ceilings(&mut plot, &frame, ceilings)?;
-        }
+        self.draw_slopes(&mut plot, &frame)?;
+        self.draw_flats(&mut plot, &frame)?;
         self.draw_series(&mut plot)?;
         plot.configure_series_labels()
             .position(SeriesLabelPosition::LowerRight)
@@ -265,37 +236,39 @@ impl Frame {
                 Some((low.min(value), high.max(value)))
             })
         };
-        let ridges = chart
-            .roofs
-            .values()
-            .map(|roofs| roofs.ridge_point(Limit::Fma).0);
-        let roofs = chart
-            .roofs
-            .values()
-            .map(|roofs| roofs.ceiling(Limit::Fma).giga());
-        let add_muls = chart
-            .roofs
-            .values()
-            .map(|roofs| roofs.ceiling(Limit::AddMul).giga());
+        let memory = roofs::slopes(chart)[0].bandwidth.giga();
+        let heights = || {
+            roofs::flats(chart)
+                .into_iter()
+                .map(|flat| flat.height.giga())
+        };
+        let ridges = heights().map(|height| height / memory);
         let x = spread(&mut chart.records.iter().map(|row| row.ai).chain(ridges))?;
-        let y = spread(
-            &mut chart
-                .records
-                .iter()
-                .map(|row| row.gflops)
-                .chain(roofs)
-                .chain(add_muls),
-        )?;
+        let y = spread(&mut chart.records.iter().map(|row| row.gflops).chain(heights()))?;
         Some(Frame {
             x: (x.0 / 1.6, x.1 * 2.0),
-            y: (y.0 / 2.0, y.1 * 2.5),
+            y: (y.0 / 2.0, y.1 * 4.0),
         })
     }
 }
 
-fn measured_label(ceiling: &Ceiling) -> String {
-    let value = ceiling.unit.text(ceiling.value);
-    format!("{} measured, {value}", ceiling.quantity.name())
+fn label_style(measured: bool, side: HPos, height: VPos) -> TextStyle<'static> {
+    (FONT, 15)
+        .into_font()
+        .color(&colour(measured))
+        .pos(Pos::new(side, height))
+}
+
+fn colour(measured: bool) -> RGBColor {
+    if measured {
+        MEASURED_COLOUR
+    } else {
+        ROOF_COLOUR
+    }
+}
+
+fn line_style(measured: bool) -> ShapeStyle {
+    colour(measured).stroke_width(if measured { 1 } else { 2 })
 }
 
 /// A curve's name: its kernel, and what of its launch is not the same for all curves.
@@ -317,4 +290,167 @@ fn label(series: &Series, all: &[Series]) -> String {
         }
     }
     label
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ceilings::load;
+    use crate::driver::{Device, DeviceChoice, GpuFacts};
+    use crate::measure::{CacheState, Runs, Sampling};
+    use crate::sweep::{Axes, GridSize, Point, Settings, Sweep};
+    use itertools::iproduct;
+    use kernels_gpu::polynomial::Form;
+    use std::path::Path;
+
+    fn h200() -> Facts {
+        let emulator = Device::open(&DeviceChoice::Cpu).expect("always there");
+        Facts {
+            name: "NVIDIA H200".to_owned(),
+            multiprocessors: 132,
+            gpu: Some(GpuFacts {
+                ordinal: 0,
+                compute_capability: (9, 0),
+                cuda_version: (13, 0),
+                clock_hz: 1.98e9,
+                memory_clock_hz: 3.201e9,
+                memory_bus_bits: 6016,
+                l2_bytes: 60 << 20,
+                pci_bus_id: String::new(),
+            }),
+            ..emulator.facts().clone()
+        }
+    }
+
+    /// Rows at 95 % of the data sheet's roofs, all else as the emulator has it.
+    fn rows(device: &Facts, precisions: &[Precision], k: &[u32]) -> Vec<Record> {
+        let emulator = Device::open(&DeviceChoice::Cpu).expect("always there");
+        let axes = Axes {
+            forms: vec![Form::PowerSum, Form::Horner],
+            precisions: vec![Precision::F32],
+            vectors: vec![4],
+            ilps: vec![1],
+            n: vec![64],
+            blocks: vec![32],
+            grids: vec![GridSize::Full],
+            caches: vec![CacheState::Warm],
+            k: vec![1],
+        };
+        let sampling = Sampling {
+            runs: Runs {
+                warmup: 0,
+                timed: 1,
+            },
+            noise_percent: None,
+            most: 1,
+        };
+        let settings = Settings {
+            sampling,
+            twice: false,
+            x: None,
+        };
+        let mut sweep = Sweep::new(&emulator, &axes, settings).expect("small");
+        let mut rows = Vec::new();
+        for point in sweep.points().to_vec() {
+            let row = sweep.measure(&point, None).expect("it runs");
+            for (&precision, &k) in iproduct!(precisions, k) {
+                let point = Point {
+                    precision,
+                    k,
+                    ..point
+                };
+                let roofs = Roofs::of(device, precision).expect("known");
+                let roof = roofs.limiting(point.intensity(), point.arithmetic());
+                rows.push(Record {
+                    k,
+                    ai: point.intensity().0,
+                    gflops: 0.95 * roof.value.giga(),
+                    dtype: precision.name(),
+                    ..row.clone()
+                });
+            }
+        }
+        rows
+    }
+
+    /// What a text of the picture covers: left, top, right, bottom.
+    fn texts(svg: &str) -> Vec<(String, [f64; 4])> {
+        let attribute = |tag: &str, name: &str| {
+            let (_, rest) = tag.split_once(&format!("{name}=\""))?;
+            Some(rest.split('"').next()?.to_owned())
+        };
+        let number = |tag: &str, name: &str| attribute(tag, name)?.parse::<f64>().ok();
+        svg.split("<text ")
+            .skip(1)
+            .filter(|text| !text.contains("rotate"))
+            .map(|text| {
+                let (tag, rest) = text.split_once('>').expect("a tag ends");
+                let content = rest.split('<').next().unwrap_or_default().trim().to_owned();
+                let size = number(tag, "font-size").expect("a size");
+                let (x, y) = (number(tag, "x").expect("x"), number(tag, "y").expect("y"));
+                // plotters writes sizes for a letter of 1.24 times the height.
+                let width = 0.62 * size * content.len() as f64;
+                let left = match attribute(tag, "text-anchor").as_deref() {
+                    Some("end") => x - width,
+                    Some("middle") => x - width / 2.0,
+                    _ => x,
+                };
+                let top = match attribute(tag, "dy").as_deref() {
+                    Some("0.76em") => y,
+                    Some("-0.5ex") => y - size,
+                    _ => y - size / 2.0,
+                };
+                (content, [left, top, left + width, top + size])
+            })
+            .collect()
+    }
+
+    #[test]
+    fn labels_do_not_cover_each_other() {
+        let device = h200();
+        let path = Path::new(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/docs/results/h200-ceilings/ceilings.json"
+        ));
+        let ceilings = load(path, &device).expect("an H200's");
+        let k = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
+        for (precisions, k) in [
+            (&[Precision::F32][..], &k[..]),
+            (&[Precision::F64], &k),
+            (&Precision::ALL, &k),
+            (&[Precision::F32, Precision::F16x2], &k[8..]),
+        ] {
+            let records = rows(&device, precisions, k);
+            let of =
+                |&precision: &Precision| (precision, Roofs::of(&device, precision).expect("known"));
+            let chart = Chart {
+                device: &device,
+                roofs: &precisions.iter().map(of).collect(),
+                ceilings: Some(&ceilings),
+                records: &records,
+            };
+            let mut svg = Vec::new();
+            chart
+                .write(ChartFormat::Svg, &mut svg)
+                .expect("memory takes all");
+            let texts = texts(&String::from_utf8(svg).expect("text"));
+            assert!(
+                texts.iter().any(|(text, _)| text.contains("f64 FMA")),
+                "{texts:?}"
+            );
+            for (i, (a, [left, top, right, bottom])) in texts.iter().enumerate() {
+                for (b, other) in &texts[..i] {
+                    let apart = *left >= other[2]
+                        || other[0] >= *right
+                        || *top >= other[3]
+                        || other[1] >= *bottom;
+                    assert!(
+                        apart,
+                        "{a:?} at {:?} and {b:?} at {other:?}",
+                        [left, top, right, bottom]
+                    );
+                }
+            }
+        }
+    }
 }

@@ -36,6 +36,7 @@ impl Row for Record {
         ("min_ms", |row| format!("{:.6}", row.min_ms)),
         ("rms_percent", |row| format!("{:.3}", row.rms_percent)),
         ("limiting_roof", |row| row.limiting_roof.name().to_owned()),
+        ("ridge_point", |row| format!("{:.3}", row.ridge_point)),
         ("roof_gflops", |row| format!("{:.2}", row.roof_gflops)),
         ("percent_roof", |row| format!("{:.2}", row.percent_roof)),
         ("measured_roof_gflops", |row| {

@@ -192,18 +192,12 @@ fn roofline(chart: &Chart<'_>, precision: Precision, roofs: &Roofs) -> Plot {
         });
     let measured = chart.ceilings;
     let value = |quantity| Some(measured?.get(quantity)?.value / 1e9);
-    let (fma, add_mul) = match precision {
-        Precision::F32 => (Quantity::FmaF32, Some(Quantity::AddMulF32)),
-        Precision::F64 => (Quantity::FmaF64, None),
-        Precision::F16x2 => (Quantity::FmaF16x2, None),
-    };
+    let rate = |limit| value(Quantity::arithmetic_rate(precision, limit)?);
     let flats = [
         Some(("FMA", roofs.ceiling(Limit::Fma).giga(), false)),
         Some(("add+mul", roofs.ceiling(Limit::AddMul).giga(), false)),
-        value(fma).map(|it| ("FMA measured", it, true)),
-        add_mul
-            .and_then(value)
-            .map(|it| ("add+mul measured", it, true)),
+        rate(Limit::Fma).map(|it| ("FMA measured", it, true)),
+        rate(Limit::AddMul).map(|it| ("add+mul measured", it, true)),
     ];
     let slopes = [
         Some(("memory", roofs.memory.giga(), false)),

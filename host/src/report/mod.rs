@@ -12,6 +12,7 @@ mod kernels;
 mod markdown;
 mod occupancy;
 mod occupancy_chart;
+mod roofs;
 mod rows;
 mod run;
 mod saved_chart;

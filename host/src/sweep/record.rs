@@ -55,6 +55,9 @@ pub struct Record {
     pub rms_percent: f64,
     /// The lowest roof over the point.
     pub limiting_roof: Limit,
+    /// The intensity at which memory and arithmetic take the same time, FLOP/byte: of the measured
+    /// roofs where they are known.
+    pub ridge_point: f64,
     /// What that roof allows at the point's intensity, 1e9 FLOP/s.
     pub roof_gflops: f64,
     /// `gflops` as a percentage of `roof_gflops`.
@@ -137,8 +140,8 @@ impl Record {
             .and_then(|it| it.roofs(point.precision, in_l2));
         let measured_roof =
             measured.map(|roofs| roofs.limiting(point.intensity(), point.arithmetic()).value);
-        let situation =
-            context.situation(point, seconds, &measured.unwrap_or(*context.roofs), in_l2);
+        let reached = measured.unwrap_or(*context.roofs);
+        let situation = context.situation(point, seconds, &reached, in_l2);
         let clocks: Vec<f64> = samples.clock_hz.iter().copied().flatten().collect();
         let clock_hz = Summary::of(&clocks).map(|clocks| clocks.median);
         let mut record = Record {
@@ -160,6 +163,7 @@ impl Record {
             min_ms: time.min,
             rms_percent: time.rms_percent,
             limiting_roof: roof.limit,
+            ridge_point: reached.ridge_point(point.arithmetic()).0,
             roof_gflops: roof.value.giga(),
             percent_roof: 100.0 * rate.0 / roof.value.0,
             measured_roof_gflops: measured_roof.map(FlopsPerSec::giga),
