@@ -237,23 +237,23 @@ thread_local! {
 }
 
 /// Runs `body` as the thread `lane`: what the body asks of `cuda_std` is answered by `lane`.
-///
-/// A hook may run other threads on the same host thread before it returns, each in an `enter` of
-/// its own; the thread that called the hook is the current one again afterwards.
 pub fn enter<R>(lane: &Lane<'_>, body: impl FnOnce() -> R) -> R {
     let _leave = Restore(CURRENT.replace(Some(NonNull::from(lane).cast())));
     body()
 }
 
-/// Says that no emulated thread runs on this host thread, after one has been left where it waits.
-pub fn leave() {
-    CURRENT.set(None);
+/// Says that the thread that runs here does not any more, until what this returns is dropped. A hook
+/// that lets other threads run on the same host thread does so meanwhile.
+#[inline]
+pub fn pause() -> impl Drop {
+    Restore(CURRENT.take())
 }
 
 /// Makes another lane the current one again, also where a thread is unwound.
 struct Restore(Option<NonNull<Lane<'static>>>);
 
 impl Drop for Restore {
+    #[inline]
     fn drop(&mut self) {
         CURRENT.set(self.0);
     }
@@ -316,8 +316,5 @@ pub(crate) fn with_current<R>(ask: impl FnOnce(&Lane<'_>) -> R) -> R {
     let current = CURRENT.get().expect(OUTSIDE);
     // SAFETY: `enter` put the pointer there from a reference that outlives its body, and takes it
     // away when the body ends; we are inside the body.
-    let lane = unsafe { current.as_ref() };
-    // A hook may have run other threads meanwhile.
-    let _return = Restore(Some(current));
-    ask(lane)
+    ask(unsafe { current.as_ref() })
 }

@@ -9,10 +9,11 @@ use std::sync::atomic::Ordering;
 use std::thread::panicking;
 
 use cuda_std::emulation::{
-    Access, Exchange, Hooks, Operation, Place, Scope, SharedArray, Tally, WARP_SIZE,
+    Access, Exchange, Hooks, Operation, Place, Scope, SharedArray, Tally, WARP_SIZE, pause,
 };
 
-use crate::block::{Block, FiberYielder};
+use crate::block::Block;
+use crate::fiber::Inside;
 use crate::wait::{Answer, Wait};
 use crate::warp::Slot;
 use crate::{LaunchError, source};
@@ -23,8 +24,7 @@ const WAIT_STEPS: u32 = 64;
 /// Answers one thread, or parks it until there is an answer.
 pub(crate) struct ThreadHooks<'a> {
     block: &'a Block<'a>,
-    yielder: &'a FiberYielder,
-    slot: &'a Slot,
+    fiber: &'a Inside<Slot>,
     thread: u32,
     /// Steps that it has taken, without those of the fuel that it has now.
     steps: Cell<u64>,
@@ -32,22 +32,24 @@ pub(crate) struct ThreadHooks<'a> {
 }
 
 impl<'a> ThreadHooks<'a> {
-    pub(crate) fn new(block: &'a Block<'a>, yielder: &'a FiberYielder, slot: &'a Slot) -> Self {
+    pub(crate) fn new(block: &'a Block<'a>, fiber: &'a Inside<Slot>) -> Self {
         ThreadHooks {
             block,
-            yielder,
-            slot,
-            thread: slot.thread.get(),
+            fiber,
+            thread: fiber.shared().thread.get(),
             steps: Cell::new(0),
             fuel: Cell::new(0),
         }
     }
 
     /// Gives up the thread's turn until there is an answer.
+    #[inline(always)]
     fn wait(&self, wait: Wait) -> Answer {
-        self.slot.wait.set(wait);
-        self.yielder.suspend(());
-        self.slot.answer.get()
+        let slot = self.fiber.shared();
+        slot.wait.set(wait);
+        let _pause = pause();
+        self.fiber.suspend();
+        slot.answer.get()
     }
 
     /// Does not return: the launch has failed, and the thread goes nowhere any more.
@@ -135,7 +137,7 @@ impl Hooks for ThreadHooks<'_> {
             value,
             place,
         });
-        let exchange = self.slot.exchange.take();
+        let exchange = self.fiber.shared().exchange.take();
         exchange.expect("the thread goes on when all lanes have come")
     }
 

@@ -68,11 +68,11 @@ pub(crate) fn release(parked: &[Parked]) -> Option<u32> {
     let exchange = parked.iter().find_map(|one| match one.wait() {
         Wait::Exchange {
             operation, mask, ..
-        } => complete_exchange(parked, operation, mask),
+        } => complete_exchange(parked, (operation, mask)).map(|complete| (operation, complete)),
         _ => None,
     });
-    if let Some((operation, lanes, values)) = exchange {
-        let exchange = Rc::new(Exchange { values });
+    if let Some((operation, (lanes, exchange))) = exchange {
+        let exchange = Rc::new(exchange);
         for one in of_lanes(parked, lanes) {
             one.answer_exchange(&exchange);
         }
@@ -100,31 +100,25 @@ fn of_lanes(parked: &[Parked], lanes: u32) -> impl Iterator<Item = &Parked> {
         .filter(move |one| lanes >> one.lane() & 1 == 1)
 }
 
-fn complete_exchange(
-    parked: &[Parked],
-    operation: Operation,
-    mask: u32,
-) -> Option<(Operation, u32, [u64; WARP_SIZE as usize])> {
-    let brought = |wait: Wait| match wait {
-        Wait::Exchange {
-            operation: its_operation,
-            mask: its_mask,
-            value,
-            ..
-        } => (its_operation == operation && its_mask == mask).then_some(value),
-        _ => None,
-    };
-    let here = lanes(parked, |wait| brought(wait).is_some());
-    if here & mask != mask {
-        return None;
-    }
+/// What the lanes of `mask` have brought to an exchange, if all have come, and which lanes have.
+fn complete_exchange(parked: &[Parked], wanted: (Operation, u32)) -> Option<(u32, Exchange)> {
+    let mut here = 0;
     let mut values = [0; WARP_SIZE as usize];
     for one in parked {
-        if let Some(value) = brought(one.wait()) {
-            values[one.lane() as usize] = value;
+        if let Wait::Exchange {
+            operation,
+            mask,
+            value,
+            ..
+        } = one.wait()
+            && (operation, mask) == wanted
+        {
+            let lane = one.lane();
+            here |= 1 << lane;
+            values[lane as usize] = value;
         }
     }
-    Some((operation, here, values))
+    (here & wanted.1 == wanted.1).then_some((here, Exchange { values }))
 }
 
 fn lanes(parked: &[Parked], matches: impl Fn(Wait) -> bool) -> u32 {
