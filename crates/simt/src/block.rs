@@ -86,7 +86,7 @@ impl<'a> LiveBlock<'a> {
             return Progress::Ran;
         }
         let parked = || self.warps.iter().flat_map(|warp| &warp.parked);
-        if parked().any(wait::gives_way) {
+        if parked().any(|one| wait::way_given(one).is_some()) {
             self.take_turns();
             return Progress::Spins;
         }
@@ -128,8 +128,8 @@ impl<'a> LiveBlock<'a> {
     fn take_turns(&mut self) {
         for warp in &mut self.warps {
             for parked in &warp.parked {
-                if wait::gives_way(parked) {
-                    parked.answer(Answer::Turn);
+                if let Some(answer) = wait::way_given(parked) {
+                    parked.answer(answer);
                 }
             }
             warp.is_ready = true;

@@ -44,12 +44,12 @@ impl<'a> ThreadHooks<'a> {
 
     /// Gives up the thread's turn until there is an answer.
     #[inline(always)]
-    fn wait(&self, wait: Wait) -> Answer {
+    fn wait(&self, wait: Wait) -> Wait {
         let slot = self.fiber.shared();
         slot.wait.set(wait);
         let _pause = pause();
         self.fiber.suspend();
-        slot.answer.get()
+        slot.wait.get()
     }
 
     /// Does not return: the launch has failed, and the thread goes nowhere any more.
@@ -68,12 +68,17 @@ impl<'a> ThreadHooks<'a> {
         self.steps.set(taken);
         let limit = worker.launch.options.steps;
         if taken.max(worker.idle.get()) > limit {
-            self.fail(LaunchError::Steps {
-                thread: self.block.thread(self.thread),
-                limit,
-                place: source::here(),
-            });
+            self.fail_of_steps(limit);
         }
+    }
+
+    #[cold]
+    fn fail_of_steps(&self, limit: u64) -> ! {
+        self.fail(LaunchError::Steps {
+            thread: self.block.thread(self.thread),
+            limit,
+            place: source::here(),
+        })
     }
 
     /// As `step`, where others have a turn next.
@@ -93,6 +98,15 @@ impl<'a> ThreadHooks<'a> {
         fuel
     }
 
+    #[cold]
+    fn not_named(&self, operation: Operation, mask: u32, place: &'static Location<'static>) -> ! {
+        let lane = self.thread % WARP_SIZE;
+        let what = format_args!(
+            "lane {lane} comes to a {operation:?} with the mask {mask:#010x}, which does not name it"
+        );
+        self.diverged(what, place)
+    }
+
     /// Whether the launch has failed and this thread is being unwound, which nothing may stop. Does
     /// not return where it has failed otherwise.
     fn is_unwound(&self) -> bool {
@@ -110,7 +124,7 @@ impl Hooks for ThreadHooks<'_> {
     fn sync_threads(&self, predicate: bool, place: &'static Location<'static>) -> Tally {
         self.step(WAIT_STEPS);
         match self.wait(Wait::Barrier { predicate, place }) {
-            Answer::Tally(tally) => tally,
+            Wait::Answered(Answer::Tally(tally)) => tally,
             other => unreachable!("at a barrier: {other:?}"),
         }
     }
@@ -125,11 +139,7 @@ impl Hooks for ThreadHooks<'_> {
         self.step(WAIT_STEPS);
         let lane = self.thread % WARP_SIZE;
         if mask >> lane & 1 == 0 {
-            let what = format_args!(
-                "lane {lane} comes to a {operation:?} with the mask {mask:#010x}, which does not \
-                 name it"
-            );
-            self.diverged(what, place);
+            self.not_named(operation, mask, place);
         }
         self.wait(Wait::Exchange {
             operation,
@@ -144,7 +154,7 @@ impl Hooks for ThreadHooks<'_> {
     fn active_mask(&self, place: &'static Location<'static>) -> u32 {
         self.step(WAIT_STEPS);
         match self.wait(Wait::ActiveMask { place }) {
-            Answer::ActiveMask(lanes) => lanes,
+            Wait::Answered(Answer::ActiveMask(lanes)) => lanes,
             other => unreachable!("asked for the active lanes: {other:?}"),
         }
     }

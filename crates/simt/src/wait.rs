@@ -10,7 +10,7 @@ use crate::source::line;
 use crate::warp::Parked;
 
 /// What a thread waits for.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Wait {
     /// All live threads of the block.
     Barrier {
@@ -26,39 +26,52 @@ pub(crate) enum Wait {
     },
     /// To know who else of the warp has come to the place.
     ActiveMask { place: &'static Location<'static> },
-    /// Nothing but its turn: there is an answer.
-    #[default]
-    Turn,
     /// Nothing: others go first, for it sleeps.
     Sleep,
     /// Nothing: others go first, for it has gone far.
     Preempted,
     /// For ever: it has failed.
     Failed,
+    /// Nothing but its turn: this has come.
+    Answered(Answer),
+}
+
+impl Default for Wait {
+    fn default() -> Self {
+        Wait::Answered(Answer::Turn)
+    }
 }
 
 impl Wait {
     /// Whether the thread stands where it can be unwound: not in an access of instrumented code.
     pub(crate) fn unwinds(&self) -> bool {
-        !matches!(self, Wait::Preempted | Wait::Failed)
+        !matches!(
+            self,
+            Wait::Preempted | Wait::Failed | Wait::Answered(Answer::Fuel)
+        )
     }
 }
 
 /// What a thread is told when it goes on.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Answer {
-    /// Nothing but that.
-    #[default]
+    /// Nothing but that, to begin or after it slept.
     Turn,
+    /// That it may go as far again.
+    Fuel,
     Tally(Tally),
     /// What the lanes brought, which lies in the thread's slot.
     Exchange,
     ActiveMask(u32),
 }
 
-/// Whether the thread only lets others go first.
-pub(crate) fn gives_way(parked: &Parked) -> bool {
-    matches!(parked.wait(), Wait::Sleep | Wait::Preempted)
+/// What a thread is told once others have gone first, if that is all that it waits for.
+pub(crate) fn way_given(parked: &Parked) -> Option<Answer> {
+    match parked.wait() {
+        Wait::Sleep => Some(Answer::Turn),
+        Wait::Preempted => Some(Answer::Fuel),
+        _ => None,
+    }
 }
 
 /// Lets those lanes of a warp go on for which what they wait for has come, if that is so for any.

@@ -17,7 +17,6 @@ pub(crate) struct Slot {
     /// The thread's index in the block.
     pub(crate) thread: Cell<u32>,
     pub(crate) wait: Cell<Wait>,
-    pub(crate) answer: Cell<Answer>,
     /// With [`Answer::Exchange`].
     pub(crate) exchange: Cell<Option<Rc<Exchange>>>,
 }
@@ -45,9 +44,7 @@ impl Parked {
     /// What it waits for has come.
     #[inline]
     pub(crate) fn answer(&self, answer: Answer) {
-        let slot = self.0.shared();
-        slot.answer.set(answer);
-        slot.wait.set(Wait::Turn);
+        self.0.shared().wait.set(Wait::Answered(answer));
     }
 
     /// All lanes have come that it waits for.
@@ -59,7 +56,7 @@ impl Parked {
 
     #[inline]
     fn goes(&self) -> bool {
-        matches!(self.wait(), Wait::Turn)
+        matches!(self.wait(), Wait::Answered(_))
     }
 
     /// Lets the thread go on until it waits again, and others of its warp that begin on its stack
@@ -117,9 +114,14 @@ impl Warp {
             return Ok(());
         }
         let thread = begun.thread();
-        let place = self.parked.partition_point(|other| other.thread() < thread);
+        let before = |other: &Parked| other.thread() < thread;
         self.parked.reserve(WARP_SIZE as usize - self.parked.len());
-        self.parked.insert(place, begun);
+        if self.parked.last().is_none_or(before) {
+            self.parked.push(begun);
+        } else {
+            self.parked
+                .insert(self.parked.partition_point(before), begun);
+        }
         Ok(())
     }
 
