@@ -353,6 +353,7 @@ impl<'a> Block<'a> {
                 unwatched: [stack.clone(), launch.arguments.clone(), captured.clone()],
                 fuel: Cell::new(hooks.fuel()),
                 hooks: &hooks,
+                gate: fiber.gate(),
             };
             let ended = enter(&lane_of_grid, || {
                 panic::catch_unwind(AssertUnwindSafe(kernel))

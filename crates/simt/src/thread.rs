@@ -44,7 +44,7 @@ impl<'a> ThreadHooks<'a> {
 
     /// Gives up the thread's turn until there is an answer.
     #[inline(always)]
-    fn wait(&self, wait: Wait) -> Wait {
+    fn wait_for(&self, wait: Wait) -> Wait {
         let slot = self.fiber.shared();
         slot.wait.set(wait);
         let _pause = pause();
@@ -56,7 +56,7 @@ impl<'a> ThreadHooks<'a> {
     fn fail(&self, error: LaunchError) -> ! {
         self.block.fail(error);
         loop {
-            self.wait(Wait::Failed);
+            self.wait_for(Wait::Failed);
         }
     }
 
@@ -114,7 +114,7 @@ impl<'a> ThreadHooks<'a> {
             return false;
         }
         while !panicking() {
-            self.wait(Wait::Failed);
+            self.wait_for(Wait::Failed);
         }
         true
     }
@@ -123,37 +123,45 @@ impl<'a> ThreadHooks<'a> {
 impl Hooks for ThreadHooks<'_> {
     fn sync_threads(&self, predicate: bool, place: &'static Location<'static>) -> Tally {
         self.step(WAIT_STEPS);
-        match self.wait(Wait::Barrier { predicate, place }) {
+        match self.wait_for(Wait::Barrier { predicate, place }) {
             Wait::Answered(Answer::Tally(tally)) => tally,
             other => unreachable!("at a barrier: {other:?}"),
         }
     }
 
-    fn exchange(
+    fn bring(
         &self,
         operation: Operation,
         mask: u32,
         value: u64,
         place: &'static Location<'static>,
-    ) -> Rc<Exchange> {
+    ) {
         self.step(WAIT_STEPS);
         let lane = self.thread % WARP_SIZE;
         if mask >> lane & 1 == 0 {
             self.not_named(operation, mask, place);
         }
-        self.wait(Wait::Exchange {
+        self.fiber.shared().wait.set(Wait::Exchange {
             operation,
             mask,
             value,
             place,
         });
+    }
+
+    fn wait(&self) {
+        self.fiber.suspend();
+    }
+
+    fn brought(&self) -> Rc<Exchange> {
+        self.fiber.go_on();
         let exchange = self.fiber.shared().exchange.take();
         exchange.expect("the thread goes on when all lanes have come")
     }
 
     fn active_mask(&self, place: &'static Location<'static>) -> u32 {
         self.step(WAIT_STEPS);
-        match self.wait(Wait::ActiveMask { place }) {
+        match self.wait_for(Wait::ActiveMask { place }) {
             Wait::Answered(Answer::ActiveMask(lanes)) => lanes,
             other => unreachable!("asked for the active lanes: {other:?}"),
         }
@@ -161,7 +169,7 @@ impl Hooks for ThreadHooks<'_> {
 
     fn sleep(&self, nanoseconds: u32) {
         self.idle(nanoseconds.max(WAIT_STEPS));
-        self.wait(Wait::Sleep);
+        self.wait_for(Wait::Sleep);
     }
 
     fn access(&self, access: &Access) {
@@ -188,7 +196,7 @@ impl Hooks for ThreadHooks<'_> {
             return u32::MAX;
         }
         self.idle(self.fuel.get());
-        self.wait(Wait::Preempted);
+        self.wait_for(Wait::Preempted);
         self.fuel()
     }
 

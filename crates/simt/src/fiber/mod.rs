@@ -76,6 +76,30 @@ mod tests {
                 }
 
                 #[test]
+                fn a_fiber_stops_at_its_gate_too_and_is_unwound_behind_it() {
+                    let held = Rc::new(());
+                    let count = held.clone();
+                    let mut fiber = fiber(move |fiber| {
+                        let _held = held;
+                        for turn in 1.. {
+                            fiber.shared().set(turn);
+                            match fiber.gate() {
+                                // SAFETY: `resume` is on the other side.
+                                Some(gate) => unsafe { gate.pass() },
+                                None => fiber.suspend(),
+                            }
+                            fiber.go_on();
+                        }
+                    });
+                    for turn in 1..4 {
+                        fiber.resume();
+                        assert_eq!(fiber.shared().get(), turn);
+                    }
+                    drop(fiber);
+                    assert_eq!(Rc::strong_count(&count), 1);
+                }
+
+                #[test]
                 fn a_panic_goes_on_in_who_resumes_it() {
                     let mut fiber = fiber(|fiber| {
                         fiber.suspend();

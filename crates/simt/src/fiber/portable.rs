@@ -4,6 +4,7 @@ use std::ptr;
 use std::rc::Rc;
 
 use corosensei::{Coroutine, Yielder};
+use cuda_std::emulation::Gate;
 
 use crate::stack::ThreadStack;
 
@@ -74,6 +75,14 @@ impl<T> Inside<T> {
     pub(crate) fn shared(&self) -> &T {
         &self.shared
     }
+
+    /// None, here.
+    pub(crate) fn gate(&self) -> Option<&Gate> {
+        None
+    }
+
+    /// Nothing to be done after [`Inside::suspend`].
+    pub(crate) fn go_on(&self) {}
 
     /// Stops the fiber, which is the one that runs, until it is resumed. Unwinds where it is dropped
     /// instead.

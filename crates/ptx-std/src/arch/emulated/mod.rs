@@ -129,7 +129,7 @@ pub(crate) fn activemask() -> u32 {
 #[track_caller]
 fn exchange(operation: Operation, mask: u32, value: u64) -> Rc<Exchange> {
     let place = Location::caller();
-    with_current(|lane| lane.hooks.exchange(operation, mask, value, place))
+    with_current(|lane| lane.exchange(operation, mask, value, place))
 }
 
 /// The lanes of `mask` whose value is `value`.
@@ -181,7 +181,7 @@ pub(crate) fn shuffle(
     place: &'static Location<'static>,
 ) -> u32 {
     with_current(|current| {
-        let exchange = (current.hooks).exchange(Operation::Shuffle, mask, value.into(), place);
+        let exchange = current.exchange(Operation::Shuffle, mask, value.into(), place);
         let lane = current.coordinates.lane();
         let read = lane_read(source, lane, n, clamp);
         if mask >> read & 1 == 0 {
