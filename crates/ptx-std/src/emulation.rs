@@ -3,6 +3,7 @@
 //! An emulator runs the kernel's function once for every thread of the grid, each time inside
 //! [`enter`] with that thread's [`Lane`]. Kernels never call anything here.
 
+mod gate;
 #[cfg(instrumented)]
 mod instrumented;
 
@@ -16,6 +17,7 @@ use std::rc::Rc;
 use std::thread_local;
 
 pub use crate::warp::WARP_SIZE;
+pub use gate::Gate;
 
 /// Whether the crates that depend on this one are compiled so that each access of theirs to memory
 /// comes to [`Hooks::access`], as `ridgepoint check` does it.
@@ -162,15 +164,16 @@ pub trait Hooks {
     /// Returns when every live thread of the block has called it.
     fn sync_threads(&self, predicate: bool, place: &'static Location<'static>) -> Tally;
 
-    /// Returns when every lane that `mask` names has called it for the same operation with the
-    /// same mask.
-    fn exchange(
-        &self,
-        operation: Operation,
-        mask: u32,
-        value: u64,
-        place: &'static Location<'static>,
-    ) -> Rc<Exchange>;
+    /// Brings a value to the lanes that `mask` names. The thread waits next, and asks for what all have
+    /// [`brought`](Hooks::brought) when it goes on.
+    fn bring(&self, operation: Operation, mask: u32, value: u64, place: &'static Location<'static>);
+
+    /// Returns when every lane that the mask names has come for the same operation with the same
+    /// mask. Only where the thread has no [gate](Lane::gate).
+    fn wait(&self);
+
+    /// What all of them have brought.
+    fn brought(&self) -> Rc<Exchange>;
 
     /// The lanes of the warp that are at this place of the source together.
     fn active_mask(&self, place: &'static Location<'static>) -> u32;
@@ -219,6 +222,8 @@ pub struct Lane<'a> {
     pub fuel: Cell<u32>,
     /// The emulator that runs it.
     pub hooks: &'a dyn Hooks,
+    /// Where it waits, if not in [`Hooks::wait`]. On the other side is the emulator.
+    pub gate: Option<&'a Gate>,
 }
 
 impl Lane<'_> {
@@ -230,6 +235,30 @@ impl Lane<'_> {
             None => self.fuel.set(self.hooks.refuel()),
         }
     }
+
+    /// What the lanes of `mask` bring, this one `value`.
+    #[inline(always)]
+    pub(crate) fn exchange(
+        &self,
+        operation: Operation,
+        mask: u32,
+        value: u64,
+        place: &'static Location<'static>,
+    ) -> Rc<Exchange> {
+        self.hooks.bring(operation, mask, value, place);
+        self.wait();
+        self.hooks.brought()
+    }
+
+    #[inline(always)]
+    fn wait(&self) {
+        let _pause = pause();
+        match self.gate {
+            // SAFETY: the emulator has given us the gate, passed it last, and waits.
+            Some(gate) => unsafe { gate.pass() },
+            None => self.hooks.wait(),
+        }
+    }
 }
 
 thread_local! {
@@ -237,23 +266,23 @@ thread_local! {
 }
 
 /// Runs `body` as the thread `lane`: what the body asks of `cuda_std` is answered by `lane`.
-///
-/// A hook may run other threads on the same host thread before it returns, each in an `enter` of
-/// its own; the thread that called the hook is the current one again afterwards.
 pub fn enter<R>(lane: &Lane<'_>, body: impl FnOnce() -> R) -> R {
     let _leave = Restore(CURRENT.replace(Some(NonNull::from(lane).cast())));
     body()
 }
 
-/// Says that no emulated thread runs on this host thread, after one has been left where it waits.
-pub fn leave() {
-    CURRENT.set(None);
+/// Says that the thread that runs here does not any more, until what this returns is dropped. A hook
+/// that lets other threads run on the same host thread does so meanwhile.
+#[inline]
+pub fn pause() -> impl Drop {
+    Restore(CURRENT.take())
 }
 
 /// Makes another lane the current one again, also where a thread is unwound.
 struct Restore(Option<NonNull<Lane<'static>>>);
 
 impl Drop for Restore {
+    #[inline]
     fn drop(&mut self) {
         CURRENT.set(self.0);
     }
@@ -316,8 +345,5 @@ pub(crate) fn with_current<R>(ask: impl FnOnce(&Lane<'_>) -> R) -> R {
     let current = CURRENT.get().expect(OUTSIDE);
     // SAFETY: `enter` put the pointer there from a reference that outlives its body, and takes it
     // away when the body ends; we are inside the body.
-    let lane = unsafe { current.as_ref() };
-    // A hook may have run other threads meanwhile.
-    let _return = Restore(Some(current));
-    ask(lane)
+    ask(unsafe { current.as_ref() })
 }

@@ -1,8 +1,8 @@
 //! Runs the threads of one block on one core, warp by warp.
 //!
-//! Each thread runs on a coroutine. One that ends without having waited hands its coroutine to the
-//! next thread of its warp, so a kernel without barriers needs one coroutine and never switches.
-//! One that waits is parked with its coroutine until what it waits for has come.
+//! Each thread runs on a fiber. One that ends without having waited hands its fiber to the
+//! next thread of its warp, so a kernel without barriers needs one fiber and never switches.
+//! One that waits is parked with its fiber until what it waits for has come.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -10,19 +10,17 @@ use std::ops::Range;
 use std::panic::{self, AssertUnwindSafe};
 
 use corosensei::stack::Stack;
-use corosensei::{Coroutine, Yielder};
 use cuda_std::emulation::{Access, Coordinates, Lane, WARP_SIZE, enter};
 
 use crate::check::{self, Who};
 use crate::error::{Location, Thread};
+use crate::fiber::{Fiber, Inside};
 use crate::source::line;
 use crate::thread::ThreadHooks;
 use crate::wait::{self, Answer, Wait};
-use crate::warp::{Fiber, Parked, Slot, Warp};
+use crate::warp::{Parked, Slot, Warp};
 use crate::worker::{BlockParts, Worker};
 use crate::{LaunchError, coordinates, place};
-
-pub(crate) type FiberYielder = Yielder<(), ()>;
 
 /// How far a block has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +35,7 @@ pub(crate) enum Progress {
 
 /// A block under way.
 pub(crate) struct LiveBlock<'a> {
-    // Before `block`, which the coroutines point to.
+    // Before `block`, which the fibers point to.
     warps: Vec<Warp>,
     block: Box<Block<'a>>,
     progress: Progress,
@@ -88,7 +86,7 @@ impl<'a> LiveBlock<'a> {
             return Progress::Ran;
         }
         let parked = || self.warps.iter().flat_map(|warp| &warp.parked);
-        if parked().any(wait::gives_way) {
+        if parked().any(|one| wait::way_given(one).is_some()) {
             self.take_turns();
             return Progress::Spins;
         }
@@ -130,8 +128,8 @@ impl<'a> LiveBlock<'a> {
     fn take_turns(&mut self) {
         for warp in &mut self.warps {
             for parked in &warp.parked {
-                if wait::gives_way(parked) {
-                    parked.answer(Answer::Turn);
+                if let Some(answer) = wait::way_given(parked) {
+                    parked.answer(answer);
                 }
             }
             warp.is_ready = true;
@@ -282,8 +280,13 @@ impl<'a> Block<'a> {
         ))
     }
 
+    /// The lanes of the warp that have ended.
+    pub(crate) fn ended(&self, warp: usize) -> u32 {
+        self.ended[warp].get()
+    }
+
     fn has_ended(&self, thread: u32) -> bool {
-        self.ended[(thread / WARP_SIZE) as usize].get() >> (thread % WARP_SIZE) & 1 == 1
+        self.ended((thread / WARP_SIZE) as usize) >> (thread % WARP_SIZE) & 1 == 1
     }
 
     /// The first of the lanes that a group waits for which has left, or is at a barrier.
@@ -311,22 +314,21 @@ impl<'a> Block<'a> {
         self.fresh[warp].get() != 0 && !self.has_failed()
     }
 
-    /// A coroutine that runs one thread of the warp after another until one waits.
-    pub(crate) fn fiber(&self, warp: usize, slot: &Slot) -> Result<Fiber, LaunchError> {
+    /// A fiber that runs one thread of the warp after another until one waits.
+    pub(crate) fn fiber(&self, warp: usize) -> Result<Fiber<Slot>, LaunchError> {
         let stack = self.worker.stack()?;
         let range = stack.limit().get()..stack.base().get();
         let block: *const Block<'a> = self;
         let block: *const Block<'static> = block.cast();
-        let slot: *const Slot = slot;
-        Ok(Coroutine::with_stack(stack, move |yielder, ()| {
-            // SAFETY: the `LiveBlock`, which alone resumes the coroutine, owns the block and drops
-            // every coroutine first; the slot is beside the coroutine.
-            let (block, slot) = unsafe { (&*block, &*slot) };
-            block.run_threads(yielder, slot, warp, &range);
+        Ok(Fiber::new(stack, Slot::default(), move |fiber| {
+            // SAFETY: the `LiveBlock`, which alone resumes the fiber, owns the block and drops
+            // every fiber first.
+            let block = unsafe { &*block };
+            block.run_threads(fiber, warp, &range);
         }))
     }
 
-    fn run_threads(&self, yielder: &FiberYielder, slot: &Slot, warp: usize, stack: &Range<usize>) {
+    fn run_threads(&self, fiber: &Inside<Slot>, warp: usize, stack: &Range<usize>) {
         let launch = self.worker.launch;
         let kernel = self.worker.kernel;
         let captured = (&raw const *kernel).addr();
@@ -339,8 +341,8 @@ impl<'a> Block<'a> {
             let lane = self.worker.order.borrow_mut().lane(fresh);
             self.fresh[warp].set(fresh & !(1 << lane));
             let thread = warp as u32 * WARP_SIZE + lane;
-            slot.thread.set(thread);
-            let hooks = ThreadHooks::new(self, yielder, slot);
+            fiber.shared().thread.set(thread);
+            let hooks = ThreadHooks::new(self, fiber);
             let lane_of_grid = Lane {
                 coordinates: Coordinates {
                     thread_idx: coordinates(thread.into(), launch.shape.block),
@@ -351,6 +353,7 @@ impl<'a> Block<'a> {
                 unwatched: [stack.clone(), launch.arguments.clone(), captured.clone()],
                 fuel: Cell::new(hooks.fuel()),
                 hooks: &hooks,
+                gate: fiber.gate(),
             };
             let ended = enter(&lane_of_grid, || {
                 panic::catch_unwind(AssertUnwindSafe(kernel))

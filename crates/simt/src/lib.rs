@@ -28,6 +28,7 @@ mod block;
 mod buffers;
 mod check;
 mod error;
+mod fiber;
 mod memory;
 mod options;
 mod order;

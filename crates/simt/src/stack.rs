@@ -16,7 +16,7 @@ const BYTES: usize = 1024 * 1024;
 /// How far stacks begin from each other, and how many different beginnings there are. Without this
 /// all would begin at the same place of a page, and share one corner of the first-level cache.
 const STEP: usize = 7 * 64;
-const STEPS: usize = 8;
+const STEPS: usize = 64;
 
 /// How many stacks are kept for launches to come, and those that are.
 const KEPT: usize = 4096;

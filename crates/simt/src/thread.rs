@@ -9,10 +9,11 @@ use std::sync::atomic::Ordering;
 use std::thread::panicking;
 
 use cuda_std::emulation::{
-    Access, Exchange, Hooks, Operation, Place, Scope, SharedArray, Tally, WARP_SIZE,
+    Access, Exchange, Hooks, Operation, Place, Scope, SharedArray, Tally, WARP_SIZE, pause,
 };
 
-use crate::block::{Block, FiberYielder};
+use crate::block::Block;
+use crate::fiber::Inside;
 use crate::wait::{Answer, Wait};
 use crate::warp::Slot;
 use crate::{LaunchError, source};
@@ -23,8 +24,7 @@ const WAIT_STEPS: u32 = 64;
 /// Answers one thread, or parks it until there is an answer.
 pub(crate) struct ThreadHooks<'a> {
     block: &'a Block<'a>,
-    yielder: &'a FiberYielder,
-    slot: &'a Slot,
+    fiber: &'a Inside<Slot>,
     thread: u32,
     /// Steps that it has taken, without those of the fuel that it has now.
     steps: Cell<u64>,
@@ -32,29 +32,31 @@ pub(crate) struct ThreadHooks<'a> {
 }
 
 impl<'a> ThreadHooks<'a> {
-    pub(crate) fn new(block: &'a Block<'a>, yielder: &'a FiberYielder, slot: &'a Slot) -> Self {
+    pub(crate) fn new(block: &'a Block<'a>, fiber: &'a Inside<Slot>) -> Self {
         ThreadHooks {
             block,
-            yielder,
-            slot,
-            thread: slot.thread.get(),
+            fiber,
+            thread: fiber.shared().thread.get(),
             steps: Cell::new(0),
             fuel: Cell::new(0),
         }
     }
 
     /// Gives up the thread's turn until there is an answer.
-    fn wait(&self, wait: Wait) -> Answer {
-        self.slot.wait.set(wait);
-        self.yielder.suspend(());
-        self.slot.answer.get()
+    #[inline(always)]
+    fn wait_for(&self, wait: Wait) -> Wait {
+        let slot = self.fiber.shared();
+        slot.wait.set(wait);
+        let _pause = pause();
+        self.fiber.suspend();
+        slot.wait.get()
     }
 
     /// Does not return: the launch has failed, and the thread goes nowhere any more.
     fn fail(&self, error: LaunchError) -> ! {
         self.block.fail(error);
         loop {
-            self.wait(Wait::Failed);
+            self.wait_for(Wait::Failed);
         }
     }
 
@@ -66,12 +68,17 @@ impl<'a> ThreadHooks<'a> {
         self.steps.set(taken);
         let limit = worker.launch.options.steps;
         if taken.max(worker.idle.get()) > limit {
-            self.fail(LaunchError::Steps {
-                thread: self.block.thread(self.thread),
-                limit,
-                place: source::here(),
-            });
+            self.fail_of_steps(limit);
         }
+    }
+
+    #[cold]
+    fn fail_of_steps(&self, limit: u64) -> ! {
+        self.fail(LaunchError::Steps {
+            thread: self.block.thread(self.thread),
+            limit,
+            place: source::here(),
+        })
     }
 
     /// As `step`, where others have a turn next.
@@ -91,6 +98,15 @@ impl<'a> ThreadHooks<'a> {
         fuel
     }
 
+    #[cold]
+    fn not_named(&self, operation: Operation, mask: u32, place: &'static Location<'static>) -> ! {
+        let lane = self.thread % WARP_SIZE;
+        let what = format_args!(
+            "lane {lane} comes to a {operation:?} with the mask {mask:#010x}, which does not name it"
+        );
+        self.diverged(what, place)
+    }
+
     /// Whether the launch has failed and this thread is being unwound, which nothing may stop. Does
     /// not return where it has failed otherwise.
     fn is_unwound(&self) -> bool {
@@ -98,7 +114,7 @@ impl<'a> ThreadHooks<'a> {
             return false;
         }
         while !panicking() {
-            self.wait(Wait::Failed);
+            self.wait_for(Wait::Failed);
         }
         true
     }
@@ -107,49 +123,53 @@ impl<'a> ThreadHooks<'a> {
 impl Hooks for ThreadHooks<'_> {
     fn sync_threads(&self, predicate: bool, place: &'static Location<'static>) -> Tally {
         self.step(WAIT_STEPS);
-        match self.wait(Wait::Barrier { predicate, place }) {
-            Answer::Tally(tally) => tally,
+        match self.wait_for(Wait::Barrier { predicate, place }) {
+            Wait::Answered(Answer::Tally(tally)) => tally,
             other => unreachable!("at a barrier: {other:?}"),
         }
     }
 
-    fn exchange(
+    fn bring(
         &self,
         operation: Operation,
         mask: u32,
         value: u64,
         place: &'static Location<'static>,
-    ) -> Rc<Exchange> {
+    ) {
         self.step(WAIT_STEPS);
         let lane = self.thread % WARP_SIZE;
         if mask >> lane & 1 == 0 {
-            let what = format_args!(
-                "lane {lane} comes to a {operation:?} with the mask {mask:#010x}, which does not \
-                 name it"
-            );
-            self.diverged(what, place);
+            self.not_named(operation, mask, place);
         }
-        self.wait(Wait::Exchange {
+        self.fiber.shared().wait.set(Wait::Exchange {
             operation,
             mask,
             value,
             place,
         });
-        let exchange = self.slot.exchange.take();
+    }
+
+    fn wait(&self) {
+        self.fiber.suspend();
+    }
+
+    fn brought(&self) -> Rc<Exchange> {
+        self.fiber.go_on();
+        let exchange = self.fiber.shared().exchange.take();
         exchange.expect("the thread goes on when all lanes have come")
     }
 
     fn active_mask(&self, place: &'static Location<'static>) -> u32 {
         self.step(WAIT_STEPS);
-        match self.wait(Wait::ActiveMask { place }) {
-            Answer::ActiveMask(lanes) => lanes,
+        match self.wait_for(Wait::ActiveMask { place }) {
+            Wait::Answered(Answer::ActiveMask(lanes)) => lanes,
             other => unreachable!("asked for the active lanes: {other:?}"),
         }
     }
 
     fn sleep(&self, nanoseconds: u32) {
         self.idle(nanoseconds.max(WAIT_STEPS));
-        self.wait(Wait::Sleep);
+        self.wait_for(Wait::Sleep);
     }
 
     fn access(&self, access: &Access) {
@@ -176,7 +196,7 @@ impl Hooks for ThreadHooks<'_> {
             return u32::MAX;
         }
         self.idle(self.fuel.get());
-        self.wait(Wait::Preempted);
+        self.wait_for(Wait::Preempted);
         self.fuel()
     }
 

@@ -10,7 +10,7 @@ use crate::source::line;
 use crate::warp::Parked;
 
 /// What a thread waits for.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Wait {
     /// All live threads of the block.
     Barrier {
@@ -26,39 +26,52 @@ pub(crate) enum Wait {
     },
     /// To know who else of the warp has come to the place.
     ActiveMask { place: &'static Location<'static> },
-    /// Nothing but its turn: there is an answer.
-    #[default]
-    Turn,
     /// Nothing: others go first, for it sleeps.
     Sleep,
     /// Nothing: others go first, for it has gone far.
     Preempted,
     /// For ever: it has failed.
     Failed,
+    /// Nothing but its turn: this has come.
+    Answered(Answer),
+}
+
+impl Default for Wait {
+    fn default() -> Self {
+        Wait::Answered(Answer::Turn)
+    }
 }
 
 impl Wait {
     /// Whether the thread stands where it can be unwound: not in an access of instrumented code.
     pub(crate) fn unwinds(&self) -> bool {
-        !matches!(self, Wait::Preempted | Wait::Failed)
+        !matches!(
+            self,
+            Wait::Preempted | Wait::Failed | Wait::Answered(Answer::Fuel)
+        )
     }
 }
 
 /// What a thread is told when it goes on.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Answer {
-    /// Nothing but that.
-    #[default]
+    /// Nothing but that, to begin or after it slept.
     Turn,
+    /// That it may go as far again.
+    Fuel,
     Tally(Tally),
     /// What the lanes brought, which lies in the thread's slot.
     Exchange,
     ActiveMask(u32),
 }
 
-/// Whether the thread only lets others go first.
-pub(crate) fn gives_way(parked: &Parked) -> bool {
-    matches!(parked.wait(), Wait::Sleep | Wait::Preempted)
+/// What a thread is told once others have gone first, if that is all that it waits for.
+pub(crate) fn way_given(parked: &Parked) -> Option<Answer> {
+    match parked.wait() {
+        Wait::Sleep => Some(Answer::Turn),
+        Wait::Preempted => Some(Answer::Fuel),
+        _ => None,
+    }
 }
 
 /// Lets those lanes of a warp go on for which what they wait for has come, if that is so for any.
@@ -68,11 +81,11 @@ pub(crate) fn release(parked: &[Parked]) -> Option<u32> {
     let exchange = parked.iter().find_map(|one| match one.wait() {
         Wait::Exchange {
             operation, mask, ..
-        } => complete_exchange(parked, operation, mask),
+        } => complete_exchange(parked, (operation, mask)).map(|complete| (operation, complete)),
         _ => None,
     });
-    if let Some((operation, lanes, values)) = exchange {
-        let exchange = Rc::new(Exchange { values });
+    if let Some((operation, (lanes, exchange))) = exchange {
+        let exchange = Rc::new(exchange);
         for one in of_lanes(parked, lanes) {
             one.answer_exchange(&exchange);
         }
@@ -100,31 +113,25 @@ fn of_lanes(parked: &[Parked], lanes: u32) -> impl Iterator<Item = &Parked> {
         .filter(move |one| lanes >> one.lane() & 1 == 1)
 }
 
-fn complete_exchange(
-    parked: &[Parked],
-    operation: Operation,
-    mask: u32,
-) -> Option<(Operation, u32, [u64; WARP_SIZE as usize])> {
-    let brought = |wait: Wait| match wait {
-        Wait::Exchange {
-            operation: its_operation,
-            mask: its_mask,
-            value,
-            ..
-        } => (its_operation == operation && its_mask == mask).then_some(value),
-        _ => None,
-    };
-    let here = lanes(parked, |wait| brought(wait).is_some());
-    if here & mask != mask {
-        return None;
-    }
+/// What the lanes of `mask` have brought to an exchange, if all have come, and which lanes have.
+fn complete_exchange(parked: &[Parked], wanted: (Operation, u32)) -> Option<(u32, Exchange)> {
+    let mut here = 0;
     let mut values = [0; WARP_SIZE as usize];
     for one in parked {
-        if let Some(value) = brought(one.wait()) {
-            values[one.lane() as usize] = value;
+        if let Wait::Exchange {
+            operation,
+            mask,
+            value,
+            ..
+        } = one.wait()
+            && (operation, mask) == wanted
+        {
+            let lane = one.lane();
+            here |= 1 << lane;
+            values[lane as usize] = value;
         }
     }
-    Some((operation, here, values))
+    (here & wanted.1 == wanted.1).then_some((here, Exchange { values }))
 }
 
 fn lanes(parked: &[Parked], matches: impl Fn(Wait) -> bool) -> u32 {

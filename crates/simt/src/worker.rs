@@ -110,8 +110,8 @@ impl<'a> Worker<'a> {
         }
     }
 
-    pub(crate) fn give_back(&self, stack: Option<ThreadStack>) {
-        self.stacks.borrow_mut().extend(stack);
+    pub(crate) fn give_back(&self, stack: ThreadStack) {
+        self.stacks.borrow_mut().push(stack);
     }
 
     /// Shared memory and what is known of it, fresh for the block.

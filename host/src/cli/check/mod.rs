@@ -3,7 +3,7 @@
 mod compiler;
 
 use std::env;
-use std::path::Path;
+use std::path::{self, Path};
 use std::process::{Command, ExitStatus};
 
 use clap::Args;
@@ -129,7 +129,9 @@ fn instrumented_cargo(target: &Path) -> Result<Command, Failure> {
         .env("RUSTC_WRAPPER", own)
         .env(compiler::WRAPS_RUSTC, "1");
     if env::var_os("CARGO_TARGET_DIR").is_none() {
-        cargo.env("CARGO_TARGET_DIR", target.join("check"));
+        // Tests and benches run in their package's folder, and may write there too.
+        let target = path::absolute(target.join("check")).map_err(Failure::failed)?;
+        cargo.env("CARGO_TARGET_DIR", target);
     }
     Ok(cargo)
 }

@@ -129,16 +129,7 @@ pub(crate) fn activemask() -> u32 {
 #[track_caller]
 fn exchange(operation: Operation, mask: u32, value: u64) -> Rc<Exchange> {
     let place = Location::caller();
-    exchange_at(operation, mask, value, place)
-}
-
-fn exchange_at(
-    operation: Operation,
-    mask: u32,
-    value: u64,
-    place: &'static Location<'static>,
-) -> Rc<Exchange> {
-    with_current(|lane| lane.hooks.exchange(operation, mask, value, place))
+    with_current(|lane| lane.exchange(operation, mask, value, place))
 }
 
 /// The lanes of `mask` whose value is `value`.
@@ -178,7 +169,9 @@ pub(crate) fn match_any_64(mask: u32, value: u64) -> u32 {
     lanes_with(mask, &exchange(Operation::Match, mask, value), value)
 }
 
-/// The rule of PTX's `shfl.sync` (PTX ISA, "Data Movement and Conversion Instructions").
+// Inlined for what `special_registers` is.
+#[cfg_attr(not(instrumented), inline)]
+#[cfg_attr(instrumented, inline(never))]
 pub(crate) fn shuffle(
     source: Source,
     mask: u32,
@@ -187,8 +180,24 @@ pub(crate) fn shuffle(
     clamp: u32,
     place: &'static Location<'static>,
 ) -> u32 {
-    let exchange = exchange_at(Operation::Shuffle, mask, value.into(), place);
-    let lane = lane_id();
+    with_current(|current| {
+        let exchange = current.exchange(Operation::Shuffle, mask, value.into(), place);
+        let lane = current.coordinates.lane();
+        let read = lane_read(source, lane, n, clamp);
+        if mask >> read & 1 == 0 {
+            let what = format_args!(
+                "lane {lane} shuffles from lane {read}, which its mask {mask:#010x} does not name"
+            );
+            current.hooks.diverged(what, place)
+        }
+        exchange.values[read as usize & 31] as u32
+    })
+}
+
+/// The lane that a lane reads by the rule of PTX's `shfl.sync` (PTX ISA, "Data Movement and
+/// Conversion Instructions").
+#[inline]
+fn lane_read(source: Source, lane: u32, n: u32, clamp: u32) -> u32 {
     let segments = clamp >> 8 & 31;
     let limit = clamp & 31;
     let (n, max_lane, min_lane) = (n & 31, lane & segments | limit & !segments, lane & segments);
@@ -204,16 +213,7 @@ pub(crate) fn shuffle(
         ),
         Source::Xor => (lane ^ n, lane ^ n <= max_lane),
     };
-    let read = if in_segment { read } else { lane };
-    if mask >> read & 1 == 0 {
-        with_current(|current| {
-            let what = format_args!(
-                "lane {lane} shuffles from lane {read}, which its mask {mask:#010x} does not name"
-            );
-            current.hooks.diverged(what, place)
-        })
-    }
-    exchange.values[read as usize & 31] as u32
+    if in_segment { read } else { lane }
 }
 
 macro_rules! reductions {
