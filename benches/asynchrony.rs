@@ -112,7 +112,7 @@ fn pipeline(criterion: &mut Criterion, device: &Device) {
         batches: 4,
         size,
         chunks,
-        streams: 6,
+        slots: 3,
         rounds: 1,
     };
     let mut pipeline = Pipeline::new(device, plan).expect("memory");

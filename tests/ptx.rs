@@ -253,8 +253,8 @@ fn vectors_of_reductions_and_maps_move_in_16_bytes() {
             .count()
     };
     for float in ["f32", "f64"] {
-        // Four in flight: in whole tiles and in what is left; those that are kept, and twice the rest.
-        for (kernel, loads) in [("nrm2", 8), ("normalize", 12)] {
+        // Eight in flight, and up to seven of what is left; four that are kept, and twice the rest.
+        for (kernel, loads) in [("nrm2", 15), ("normalize", 12)] {
             let name = format!("{kernel}_{float}");
             assert_eq!(has(&name, "LDG.E.128"), loads, "{name}");
         }
@@ -274,12 +274,9 @@ fn vectors_of_reductions_and_maps_move_in_16_bytes() {
                 "{name}"
             );
         }
-        // x, and a row each.
-        assert_eq!(
-            has(&format!("gemv_{float}"), "LDG.E.128"),
-            3,
-            "gemv_{float}"
-        );
+        // At least four at once of a row, and as many of x.
+        let gemv = format!("gemv_{float}");
+        assert!(has(&gemv, "LDG.E.128") >= 8, "{gemv}");
     }
 }
 

@@ -1,6 +1,4 @@
-//! `y = A x` for a dense matrix in row-major order.
-//!
-//! A block computes [`ROWS`] neighbouring rows at once, so that it reads `x` once for as many rows.
+//! `y = A x` for a dense matrix in row-major order, a block a row.
 
 use cuda_std::prelude::*;
 
@@ -9,71 +7,56 @@ use crate::reduction::block_sum;
 
 /// Threads a block.
 pub const BLOCK: u32 = 256;
-/// Rows a block.
-pub const ROWS: usize = 2;
 
-/// `a` has rows x columns elements, `x` columns. A block for every [`ROWS`] rows or fewer.
+/// `a` has a row of `x.len()` elements for each block. What `x` is read for more than once is in the
+/// cache.
 ///
 /// # Safety
 /// `y` has room for an element a row, and is apart from `a` and `x`; `a` and `x` are aligned to 16
-/// bytes. The grid has one dimension, of rows / [`ROWS`] blocks, rounded up.
+/// bytes. The grid has one dimension, of a block for each row.
 #[kernel(block = [256, 1, 1], instances(gemv_f32<f32, 4>, gemv_f64<f64, 2>))]
-pub unsafe fn gemv<T: Float, const N: usize>(a: *const T, x: &[T], y: *mut T, rows: u32) {
-    let first = thread::block_idx_x() as usize * ROWS;
-    let rows = rows as usize;
-    // A row that is not there is the last once more, and not stored.
-    let row = |r: usize| (first + r).min(rows - 1);
-    let mut starts = [a; ROWS];
-    for r in 0..ROWS {
-        // SAFETY: rows of the matrix, by the kernel's contract.
-        starts[r] = unsafe { a.add(row(r) * x.len()) };
-    }
-    let sums = if x.len().is_multiple_of(N) {
+pub unsafe fn gemv<T: Float, const N: usize>(a: *const T, x: &[T], y: *mut T) {
+    let row = thread::block_idx_x() as usize;
+    // SAFETY: a row of the matrix, by the kernel's contract.
+    let start = unsafe { a.add(row * x.len()) };
+    let own = if x.len().is_multiple_of(N) {
         // SAFETY: all rows begin at a multiple of N elements, and so are aligned.
-        unsafe { own_sums::<T, N>(starts, x) }
+        unsafe { own_sum::<T, N>(start, x) }
     } else {
         // SAFETY: as above.
-        unsafe { own_sums::<T, 1>(starts, x) }
+        unsafe { own_sum::<T, 1>(start, x) }
     };
-    let sums = block_sum(sums);
-    let own = thread::thread_idx_x() as usize;
-    for r in 0..ROWS {
-        if own == r && first + r < rows {
-            // SAFETY: the row is below `rows`, and comes to one thread.
-            unsafe { *y.add(first + r) = sums[r] };
-        }
+    let [sum] = block_sum([own]);
+    if thread::thread_idx_x() == 0 {
+        // SAFETY: one thread of the row's block.
+        unsafe { *y.add(row) = sum };
     }
 }
 
-/// This thread's part of the rows' products with `x`, `N` columns at a time.
+/// This thread's part of the row's product with `x`, `N` columns at a time.
 ///
 /// # Safety
-/// `starts` point to `x.len()` elements, a multiple of `N`; all are aligned to the bytes of `N`.
+/// `row` points to `x.len()` elements, a multiple of `N`; both are aligned to the bytes of `N`.
 #[inline(always)]
-unsafe fn own_sums<T: Float, const N: usize>(starts: [*const T; ROWS], x: &[T]) -> [T; ROWS] {
-    let mut sums = [[T::default(); N]; ROWS];
+unsafe fn own_sum<T: Float, const N: usize>(row: *const T, x: &[T]) -> T {
+    let mut sums = [T::default(); N];
     let mut column = thread::thread_idx_x() as usize * N;
-    let step = thread::block_dim_x() as usize * N;
     while column < x.len() {
-        let mut of_rows = [[T::default(); N]; ROWS];
-        // SAFETY: N elements from there are within `x` and the rows.
-        let factors: [T; N] = unsafe { vector::load(x.as_ptr().add(column)) };
-        for r in 0..ROWS {
-            // SAFETY: as above.
-            of_rows[r] = unsafe { vector::load(starts[r].add(column)) };
-        }
-        for r in 0..ROWS {
-            for n in 0..N {
-                sums[r][n] = of_rows[r][n].mul_add(factors[n], sums[r][n]);
-            }
-        }
-        column += step;
-    }
-    let mut totals = [T::default(); ROWS];
-    for r in 0..ROWS {
+        // SAFETY: N elements from there are within the row and `x`.
+        let (elements, factors): ([T; N], [T; N]) = unsafe {
+            (
+                vector::load(row.add(column)),
+                vector::load(x.as_ptr().add(column)),
+            )
+        };
         for n in 0..N {
-            totals[r] = totals[r] + sums[r][n];
+            sums[n] = elements[n].mul_add(factors[n], sums[n]);
         }
+        column += const { BLOCK as usize * N };
     }
-    totals
+    let mut total = T::default();
+    for n in 0..N {
+        total = total + sums[n];
+    }
+    total
 }

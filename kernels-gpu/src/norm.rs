@@ -13,15 +13,15 @@ use core::ops::Range;
 use cuda_std::prelude::*;
 
 use crate::real::Float;
-use crate::reduction::grid_sum;
-use crate::stride::{strided, vectors};
+use crate::reduction::{Turn, grid_sum};
+use crate::stride::{shared_out, vectors};
 
 /// Threads a block.
 pub const BLOCK: u32 = 512;
 /// Blocks that a multiprocessor is given.
-pub const BLOCKS_EACH: u32 = 2;
+pub const BLOCKS_EACH: u32 = 1;
 /// Loads of 16 bytes that a thread has in flight.
-pub const IN_FLIGHT: usize = 4;
+pub const IN_FLIGHT: usize = 8;
 
 /// An element type whose squares are added up in `K` sums of `f64`.
 pub trait Squares<const K: usize>: Float {
@@ -166,9 +166,9 @@ pub(crate) fn over_elements<const N: usize, const K: usize>(sums: [[f64; K]; N])
 ///
 /// # Safety
 /// `x` is aligned to 16 bytes and `result` has one element. `partials` has an element a block and
-/// `ticket` one, which is 0 before the first launch; each launch leaves it at 0. The grid has one
-/// dimension. Launches that may run at once have partials and tickets of their own.
-#[kernel(block = [512, 1, 1], instances(nrm2_f32<f32, 4, 1>, nrm2_f64<f64, 2, 3>))]
+/// `ticket` one; all bits of both are 0 before the first launch, and each launch leaves them so. The
+/// grid has one dimension. Launches that may run at once have partials and tickets of their own.
+#[kernel(block = [512, 1, 1], min_blocks = 1, instances(nrm2_f32<f32, 4, 1>, nrm2_f64<f64, 2, 3>))]
 pub unsafe fn nrm2<T: Squares<K>, const N: usize, const K: usize>(
     x: &[T],
     result: *mut T,
@@ -197,7 +197,10 @@ pub(crate) unsafe fn norm_in_blocks<
     ticket: *mut u32,
 ) {
     // SAFETY: the caller's contract.
-    let sums = unsafe { grid_sum(own_squares::<T, N, K, U>(block, x), partials, ticket) };
+    let sums = unsafe {
+        let turn = Turn::take(ticket);
+        grid_sum(turn, own_squares::<T, N, K, U>(block, x), partials, ticket)
+    };
     if let Some(sums) = sums
         && thread::thread_idx_x() == 0
     {
@@ -211,7 +214,7 @@ pub(crate) unsafe fn norm_in_blocks<
 ///
 /// # Safety
 /// As for [`nrm2`]; `y` has `x.len()` elements and is aligned as `x` is.
-#[kernel(block = [512, 1, 1], instances(dot_f32<f32, 4>, dot_f64<f64, 2>))]
+#[kernel(block = [512, 1, 1], min_blocks = 1, instances(dot_f32<f32, 4>, dot_f64<f64, 2>))]
 pub unsafe fn dot<T: Float, const N: usize>(
     x: &[T],
     y: *const T,
@@ -219,6 +222,8 @@ pub unsafe fn dot<T: Float, const N: usize>(
     partials: *mut [f64; 1],
     ticket: *mut u32,
 ) {
+    // SAFETY: the kernel's contract.
+    let turn = unsafe { Turn::take(ticket) };
     let whole = x.len() / N;
     let mut sums = [[0.0]; N];
     // SAFETY: vector i lies within `x`, and so within `y`, which are aligned.
@@ -230,11 +235,19 @@ pub unsafe fn dot<T: Float, const N: usize>(
         (x, y)
     };
     let nothing = ([T::default(); N], [T::default(); N]);
-    strided::<_, IN_FLIGHT>(BLOCK as usize, whole, nothing, load, |_, (x, y)| {
-        for n in 0..N {
-            sums[n][0] = GpuFloat::mul_add(x[n].into(), y[n].into(), sums[n][0]);
-        }
-    });
+    shared_out(
+        BLOCK as usize,
+        whole,
+        nothing,
+        load,
+        |pairs: [_; IN_FLIGHT / 2]| {
+            for (x, y) in pairs {
+                for n in 0..N {
+                    sums[n][0] = GpuFloat::mul_add(x[n].into(), y[n].into(), sums[n][0]);
+                }
+            }
+        },
+    );
     for i in thread::grid_stride(x.len() % N) {
         let i = whole * N + i;
         // SAFETY: i < x.len().
@@ -242,7 +255,7 @@ pub unsafe fn dot<T: Float, const N: usize>(
         sums[0][0] = GpuFloat::mul_add(x.into(), y.into(), sums[0][0]);
     }
     // SAFETY: the kernel's contract.
-    let sum = unsafe { grid_sum(over_elements(sums), partials, ticket) };
+    let sum = unsafe { grid_sum(turn, over_elements(sums), partials, ticket) };
     if let Some([sum]) = sum
         && thread::thread_idx_x() == 0
     {

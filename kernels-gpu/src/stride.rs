@@ -1,6 +1,7 @@
 //! Walks over vectors of 16 bytes, with several in flight.
 
 use cuda_std::prelude::*;
+use cuda_std::warp::WARP_SIZE;
 
 /// Calls `each` with the index and the value of every item of `0..count` that belongs to this thread
 /// of a one-dimensional grid in blocks of `block` threads. Each item belongs to one thread.
@@ -41,8 +42,45 @@ pub fn strided<V: Copy, const U: usize>(
     }
 }
 
-/// Calls `each` with every vector of `N` elements of `x` that belongs to this thread, `U` at a time,
-/// and with zeros in the place of those that are not there.
+/// Calls `each` with all items of `0..count` that belong to this thread of a one-dimensional grid in
+/// blocks of `block` threads, `U` at a time, and with `nothing` in the place of those that are not
+/// there. The items of a block are neighbours, and every block has as many, to a warp of them: for a
+/// sum over large arrays that is faster than tiles a grid apart, of which some blocks have one more.
+///
+/// `count` is below 2^37.
+#[inline(always)]
+pub fn shared_out<V: Copy, const U: usize>(
+    block: usize,
+    count: usize,
+    nothing: V,
+    load: impl Fn(usize) -> V,
+    mut each: impl FnMut([V; U]),
+) {
+    // Divided as u32, which takes a GPU a fraction of the time.
+    let warps = count.div_ceil(WARP_SIZE as usize) as u32;
+    let share = warps.div_ceil(thread::grid_dim_x()) as usize * WARP_SIZE as usize;
+    let start = thread::block_idx_x() as usize * share;
+    let end = count.min(start + share);
+    let mut first = start + thread::thread_idx_x() as usize;
+    while first + (U - 1) * block < end {
+        let mut items = [nothing; U];
+        for u in 0..U {
+            items[u] = load(first + u * block);
+        }
+        each(items);
+        first += U * block;
+    }
+    let mut items = [nothing; U];
+    for u in 0..U - 1 {
+        if first + u * block < end {
+            items[u] = load(first + u * block);
+        }
+    }
+    each(items);
+}
+
+/// [`shared_out`] of the vectors of `N` elements of `x`; what is left of it comes in vectors of
+/// which the first element counts.
 ///
 /// # Safety
 /// `x` is aligned to the vector's bytes, 16 at most, as every device allocation is. The grid is
@@ -54,29 +92,12 @@ pub unsafe fn vectors<T: Copy + Default, const N: usize, const U: usize>(
     mut each: impl FnMut([[T; N]; U]),
 ) {
     let whole = x.len() / N;
-    let nothing = [[T::default(); N]; U];
+    let nothing = [T::default(); N];
     // SAFETY: vector i lies within `x`; the caller vouches for the alignment.
     let load = |i: usize| unsafe { vector::load::<T, N>(x.as_ptr().add(i * N)) };
-    let step = thread::grid_dim_x() as usize * U * block;
-    let mut first = thread::block_idx_x() as usize * U * block;
-    let own = thread::thread_idx_x() as usize;
-    while first + U * block <= whole {
-        let mut items = nothing;
-        for u in 0..U {
-            items[u] = load(first + own + u * block);
-        }
-        each(items);
-        first += step;
-    }
-    let mut items = nothing;
-    for u in 0..U {
-        if first + own + u * block < whole {
-            items[u] = load(first + own + u * block);
-        }
-    }
-    each(items);
+    shared_out(block, whole, nothing, load, &mut each);
     for i in thread::grid_stride(x.len() % N) {
-        let mut items = nothing;
+        let mut items = [nothing; U];
         // SAFETY: whole * N + i < x.len().
         items[0][0] = unsafe { *x.get_unchecked(whole * N + i) };
         each(items);

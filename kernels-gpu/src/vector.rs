@@ -53,8 +53,8 @@ signatures! {
     /// x, y, elements, the norm, partials, arrivals.
     Normalize<T> = (Slice<'a, T>, SliceMut<'a, T>, usize, SliceMut<'a, T>, SliceMut<'a, T::Sums>,
         SliceMut<'a, u32>);
-    /// a, x, y, rows.
-    Gemv<T> = (Slice<'a, T>, Slice<'a, T>, SliceMut<'a, T>, u32);
+    /// a, x, y.
+    Gemv<T> = (Slice<'a, T>, Slice<'a, T>, SliceMut<'a, T>);
 }
 
 macro_rules! plain {
@@ -158,11 +158,15 @@ elements! {
 }
 
 /// Blocks for a reduction over `n` elements: enough to keep the memory of a device with so many
-/// multiprocessors busy, and none without work.
+/// multiprocessors busy, and one where that has everything in flight at once.
 pub fn reduction_blocks<T: Element>(n: u64, multiprocessors: u32) -> u64 {
-    let tile = u64::from(norm::BLOCK) * (norm::IN_FLIGHT * T::WIDTH) as u64;
+    let row = u64::from(norm::BLOCK) * T::WIDTH as u64;
     let most = u64::from(norm::BLOCKS_EACH) * u64::from(multiprocessors);
-    n.div_ceil(tile).clamp(1, most)
+    if n <= row * norm::IN_FLIGHT as u64 {
+        1
+    } else {
+        n.div_ceil(row).min(most)
+    }
 }
 
 /// Blocks of a cooperative launch that normalizes `n` elements; of an ordinary one, if it is one.

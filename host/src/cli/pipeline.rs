@@ -22,9 +22,9 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "COUNT", value_parser = at_least_1)]
     chunks: Option<usize>,
 
-    /// Streams of the streamed mode
+    /// Chunks on the device at once in the streamed mode
     #[arg(long, value_name = "COUNT", default_value_t = 3, value_parser = at_least_1)]
-    streams: usize,
+    slots: usize,
 
     /// How batches go through
     #[arg(
@@ -90,7 +90,7 @@ impl Arguments {
             batches: self.batches,
             size: self.size.unwrap_or(size),
             chunks: self.chunks.unwrap_or(chunks),
-            streams: self.streams,
+            slots: self.slots,
             rounds: self.rounds,
         };
         let (size, chunks) = (plan.size, plan.chunks);

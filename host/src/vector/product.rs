@@ -1,7 +1,7 @@
 //! A matrix times vectors.
 
 use cuda_std::launch::{Slice, SliceMut};
-use kernels_gpu::gemv::{BLOCK, ROWS};
+use kernels_gpu::gemv::BLOCK;
 use kernels_gpu::vector::Gemv;
 
 use super::Real;
@@ -19,9 +19,8 @@ impl<'d, T: Real> Product<'d, T> {
     /// # Errors
     /// There are none, or too many for the device.
     pub fn new(device: &'d Device, rows: u32) -> Result<Self, DriverError> {
-        let blocks = u64::from(rows).div_ceil(ROWS as u64);
         Ok(Product {
-            prepared: device.prepare(T::gemv(), Shape::blocks(blocks, BLOCK))?,
+            prepared: device.prepare(T::gemv(), Shape::blocks(rows.into(), BLOCK))?,
             rows,
         })
     }
@@ -47,6 +46,6 @@ impl<'d, T: Real> Product<'d, T> {
         assert_eq!(a.len(), self.rows as usize * x.len(), "elements of A");
         assert_eq!(y.len(), self.rows as usize, "elements of y");
         // SAFETY: the lengths are right; the caller vouches for the rest.
-        unsafe { self.prepared.launch(stream, &(a, x, y, self.rows)) }
+        unsafe { self.prepared.launch(stream, &(a, x, y)) }
     }
 }

@@ -1,143 +1,26 @@
 //! Batches that go to the device, through a kernel and back: one after the other, and overlapped.
 
-use std::fmt;
+mod plan;
+
 use std::mem::take;
 use std::time::Instant;
 
-use serde::Serialize;
 use tracing::trace_span;
+
+pub use plan::{Parts, PipelineMode, PipelineRow, Plan};
 
 use super::rounds::rounded;
 use super::work::{Work, Worker, input};
 use super::{StudyError, host_peak_bytes};
 use crate::driver::trace::captured;
-use crate::driver::{Buffer, Device, DriverError, Pending, Pinned, Stream};
+use crate::driver::{Buffer, Device, DriverError, Event, Pending, Pinned, Stream};
 use crate::measure::Summary;
-
-/// How batches go through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum PipelineMode {
-    /// One stream, and memory of the program's own, which the driver copies piece by piece.
-    Pageable,
-    /// One stream, and page-locked memory.
-    Sequential,
-    /// Several streams, and page-locked memory: copies both ways and the kernel at once.
-    Streamed,
-}
-
-impl fmt::Display for PipelineMode {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            PipelineMode::Pageable => "pageable",
-            PipelineMode::Sequential => "sequential",
-            PipelineMode::Streamed => "streamed",
-        })
-    }
-}
-
-/// What goes through.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Plan {
-    /// Batches.
-    pub batches: usize,
-    /// Rows and columns of a batch, of `f32`.
-    pub size: usize,
-    /// Parts of a batch that are copied and computed each at once: so many rows each.
-    pub chunks: usize,
-    /// Streams of the streamed mode.
-    pub streams: usize,
-    /// Times that each is timed; the medians count.
-    pub rounds: u32,
-}
-
-impl Plan {
-    /// Elements of a batch.
-    pub fn elements(&self) -> usize {
-        self.size * self.size
-    }
-
-    /// Elements of a chunk.
-    pub fn chunk(&self) -> usize {
-        self.elements() / self.chunks
-    }
-
-    fn pieces(&self) -> usize {
-        self.batches * self.chunks
-    }
-}
-
-/// Milliseconds of each part alone.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Parts {
-    /// All copies to the device.
-    pub to_device_ms: f64,
-    /// All kernels.
-    pub compute_ms: f64,
-    /// All copies from the device.
-    pub from_device_ms: f64,
-}
-
-impl Parts {
-    /// The longer of the two directions.
-    pub fn wire_ms(&self) -> f64 {
-        self.to_device_ms.max(self.from_device_ms)
-    }
-
-    /// The longest of the three: no overlap is faster.
-    pub fn floor_ms(&self) -> f64 {
-        self.wire_ms().max(self.compute_ms)
-    }
-}
-
-/// What a mode took, in the median.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PipelineRow {
-    /// `pageable`, `sequential` or `streamed`.
-    pub mode: String,
-    /// `horner` and its degree, or `matmul`.
-    pub work: String,
-    /// Batches.
-    pub batches: usize,
-    /// Rows and columns of a batch.
-    pub size: usize,
-    /// Parts of a batch.
-    pub chunks: usize,
-    /// Streams.
-    pub streams: usize,
-    /// Milliseconds of all copies to the device alone, from page-locked memory.
-    pub to_device_ms: f64,
-    /// Milliseconds of the kernels alone.
-    pub compute_ms: f64,
-    /// Milliseconds of all copies from the device alone, to page-locked memory.
-    pub from_device_ms: f64,
-    /// The longest of the three.
-    pub floor_ms: f64,
-    /// Milliseconds of all together.
-    pub total_ms: f64,
-    /// `total_ms` over `floor_ms`.
-    pub over_floor: f64,
-    /// The sum of the three over `total_ms`: 1 without overlap, at most 3.
-    pub overlap: f64,
-    /// Milliseconds to have the driver allocate page-locked memory for a batch.
-    pub allocate_pinned_ms: f64,
-    /// Milliseconds to lock the pages of memory for a batch that is there and in use.
-    pub pin_existing_ms: f64,
-    /// Bytes of device memory.
-    pub device_bytes: u64,
-    /// Bytes of page-locked host memory.
-    pub pinned_bytes: u64,
-    /// The most bytes of host memory that the process has had so far.
-    pub host_peak_bytes: u64,
-    /// What ran it.
-    pub device: String,
-    /// Whether the results agreed with the float64 reference.
-    pub checked: bool,
-}
 
 /// Batches in page-locked memory, and a device for them.
 pub struct Pipeline<'d> {
     device: &'d Device,
     plan: Plan,
+    streams: Streams<'d>,
     slots: Vec<Slot<'d>>,
     input: Vec<Pinned<f32>>,
     output: Vec<Pinned<f32>>,
@@ -146,23 +29,47 @@ pub struct Pipeline<'d> {
     pin_existing_ms: f64,
 }
 
-/// A stream with its place for a chunk.
-struct Slot<'d> {
-    stream: Stream<'d>,
-    input: Buffer<f32>,
-    output: Buffer<f32>,
+/// A stream for each of the three parts, of which the device does one of each at once. Copies of one
+/// direction in several streams would only share its wire.
+struct Streams<'d> {
+    up: Stream<'d>,
+    compute: Stream<'d>,
+    down: Stream<'d>,
 }
 
-impl Slot<'_> {
-    fn compute(&mut self, worker: &Worker<'_>) -> Result<(), DriverError> {
-        // SAFETY: both are a chunk long; a slot waits for its stream before its buffers go.
-        unsafe { worker.launch(&self.stream, self.input.slice(), self.output.slice_mut()) }
+impl<'d> Streams<'d> {
+    fn new(device: &'d Device) -> Result<Self, DriverError> {
+        Ok(Streams {
+            up: Stream::new(device)?,
+            compute: Stream::new(device)?,
+            down: Stream::new(device)?,
+        })
+    }
+
+    fn synchronize(&self) -> Result<(), DriverError> {
+        let all = [&self.up, &self.compute, &self.down];
+        all.into_iter().try_for_each(Stream::synchronize)
     }
 }
 
-impl Drop for Slot<'_> {
+impl Drop for Streams<'_> {
     fn drop(&mut self) {
-        let _ = self.stream.synchronize();
+        let _ = self.synchronize();
+    }
+}
+
+/// A place for a chunk, and how far what was last in it has come.
+struct Slot<'d> {
+    input: Buffer<f32>,
+    output: Buffer<f32>,
+    computed: Option<Event<'d>>,
+    fetched: Option<Event<'d>>,
+}
+
+impl Slot<'_> {
+    fn compute(&mut self, worker: &Worker<'_>, stream: &Stream<'_>) -> Result<(), DriverError> {
+        // SAFETY: both are a chunk long; the pipeline drops its streams, which wait, before its slots.
+        unsafe { worker.launch(stream, self.input.slice(), self.output.slice_mut()) }
     }
 }
 
@@ -175,12 +82,13 @@ impl<'d> Pipeline<'d> {
         let free = device.free_memory()?;
         let slot = |_| -> Result<Slot<'d>, DriverError> {
             Ok(Slot {
-                stream: Stream::new(device)?,
                 input: device.buffer_zeroed(plan.chunk())?,
                 output: device.buffer_zeroed(plan.chunk())?,
+                computed: None,
+                fetched: None,
             })
         };
-        let slots = (0..plan.streams).map(slot).collect::<Result<_, _>>()?;
+        let slots = (0..plan.slots).map(slot).collect::<Result<_, _>>()?;
         let device_bytes = free.saturating_sub(device.free_memory()?);
         let piece = |piece| -> Result<Pinned<f32>, DriverError> {
             let mut host = device.pinned(plan.chunk(), 0.0)?;
@@ -191,6 +99,7 @@ impl<'d> Pipeline<'d> {
         Ok(Pipeline {
             device,
             plan,
+            streams: Streams::new(device)?,
             slots,
             input: (0..plan.pieces()).map(piece).collect::<Result<_, _>>()?,
             output: (0..plan.pieces())
@@ -249,11 +158,12 @@ impl<'d> Pipeline<'d> {
         let worker = Worker::new(self.device, self.plan, work)?;
         let total_ms = match mode {
             PipelineMode::Pageable => self.pageable(&worker)?,
-            PipelineMode::Sequential => self.pinned(&worker, 1)?,
-            PipelineMode::Streamed => self.pinned(&worker, self.plan.streams)?,
+            PipelineMode::Sequential => self.pinned(&worker, mode, Self::in_one_stream)?,
+            PipelineMode::Streamed => self.pinned(&worker, mode, Self::in_three_streams)?,
         };
         let sum = parts.to_device_ms + parts.compute_ms + parts.from_device_ms;
         let (plan, is_pinned) = (self.plan, mode != PipelineMode::Pageable);
+        let is_streamed = mode == PipelineMode::Streamed;
         let chunk_bytes = (plan.chunk() * size_of::<f32>()) as u64;
         Ok(PipelineRow {
             mode: mode.to_string(),
@@ -261,11 +171,8 @@ impl<'d> Pipeline<'d> {
             batches: plan.batches,
             size: plan.size,
             chunks: plan.chunks,
-            streams: if mode == PipelineMode::Streamed {
-                plan.streams
-            } else {
-                1
-            },
+            streams: if is_streamed { 3 } else { 1 },
+            slots: if is_streamed { plan.slots } else { 1 },
             to_device_ms: rounded(parts.to_device_ms),
             compute_ms: rounded(parts.compute_ms),
             from_device_ms: rounded(parts.from_device_ms),
@@ -287,16 +194,16 @@ impl<'d> Pipeline<'d> {
         })
     }
 
-    fn pinned(&mut self, worker: &Worker<'_>, streams: usize) -> Result<f64, StudyError> {
+    fn pinned(
+        &mut self,
+        worker: &Worker<'_>,
+        mode: PipelineMode,
+        pass: impl Fn(&mut Self, &Worker<'_>) -> Result<(), DriverError>,
+    ) -> Result<f64, StudyError> {
         for host in &mut self.output {
             host.fill(f32::NAN);
         }
-        let what = if streams == 1 {
-            "sequential"
-        } else {
-            "streamed"
-        };
-        let total = self.median(what, |pipeline| pipeline.all(worker, streams))?;
+        let total = self.median(mode.name(), |pipeline| pass(pipeline, worker))?;
         let outputs = self.output.iter().enumerate();
         for (piece, output) in outputs {
             worker.check(piece, output)?;
@@ -307,12 +214,12 @@ impl<'d> Pipeline<'d> {
     fn pageable(&mut self, worker: &Worker<'_>) -> Result<f64, StudyError> {
         let input: Vec<Vec<f32>> = self.input.iter().map(|piece| piece.to_vec()).collect();
         let mut output = vec![vec![f32::NAN; self.plan.chunk()]; input.len()];
-        let total = self.median("pageable", |pipeline| {
-            let slot = &mut pipeline.slots[0];
+        let total = self.median(PipelineMode::Pageable.name(), |pipeline| {
+            let (slot, stream) = (&mut pipeline.slots[0], &pipeline.streams.compute);
             for (input, output) in input.iter().zip(&mut output) {
-                slot.stream.write(input, &mut slot.input, 0)?;
-                slot.compute(worker)?;
-                slot.stream.read(&slot.output, 0, output)?;
+                stream.write(input, &mut slot.input, 0)?;
+                slot.compute(worker, stream)?;
+                stream.read(&slot.output, 0, output)?;
             }
             Ok(())
         })?;
@@ -322,42 +229,69 @@ impl<'d> Pipeline<'d> {
         Ok(total)
     }
 
-    /// All pieces through so many streams, round and round. A stream's next piece waits for its
-    /// last, and pieces of other streams go by.
-    fn all(&mut self, worker: &Worker<'_>, streams: usize) -> Result<(), DriverError> {
+    /// All pieces through one stream and one slot.
+    fn in_one_stream(&mut self, worker: &Worker<'_>) -> Result<(), DriverError> {
+        let (slot, stream) = (&mut self.slots[0], &self.streams.compute);
         let hosts = take(&mut self.input)
             .into_iter()
             .zip(take(&mut self.output));
         let (mut up, mut down) = (Vec::new(), Vec::new());
-        for (i, (input, output)) in hosts.enumerate() {
-            let slot = &mut self.slots[i % streams];
-            up.push(slot.stream.upload(input, &mut slot.input, 0)?);
-            slot.compute(worker)?;
-            down.push(slot.stream.download(&slot.output, 0, output)?);
+        for (input, output) in hosts {
+            up.push(stream.upload(input, &mut slot.input, 0)?);
+            slot.compute(worker, stream)?;
+            down.push(stream.download(&slot.output, 0, output)?);
         }
         self.input = finished(up)?;
         self.output = finished(down)?;
         Ok(())
     }
 
+    /// All pieces through three streams. A slot's next input waits until the last has been computed,
+    /// and its next output until the last has been fetched.
+    fn in_three_streams(&mut self, worker: &Worker<'_>) -> Result<(), DriverError> {
+        let Streams { up, compute, down } = &self.streams;
+        let hosts = take(&mut self.input)
+            .into_iter()
+            .zip(take(&mut self.output));
+        let (mut uploads, mut downloads) = (Vec::new(), Vec::new());
+        let slots = self.slots.len();
+        for (i, (input, output)) in hosts.enumerate() {
+            let slot = &mut self.slots[i % slots];
+            hold(up, &slot.computed)?;
+            uploads.push(up.upload(input, &mut slot.input, 0)?);
+            compute.wait(&up.mark()?)?;
+            hold(compute, &slot.fetched)?;
+            slot.compute(worker, compute)?;
+            let computed = compute.mark()?;
+            down.wait(&computed)?;
+            downloads.push(down.download(&slot.output, 0, output)?);
+            slot.computed = Some(computed);
+            slot.fetched = Some(down.mark()?);
+        }
+        self.input = finished(uploads)?;
+        self.output = finished(downloads)?;
+        Ok(())
+    }
+
     fn upload_all(&mut self) -> Result<(), DriverError> {
-        let slot = &mut self.slots[0];
-        let begin = |host| slot.stream.upload(host, &mut slot.input, 0);
+        let (slot, stream) = (&mut self.slots[0], &self.streams.up);
+        let begin = |host| stream.upload(host, &mut slot.input, 0);
         let up: Result<_, _> = take(&mut self.input).into_iter().map(begin).collect();
         self.input = finished(up?)?;
         Ok(())
     }
 
     fn download_all(&mut self) -> Result<(), DriverError> {
-        let slot = &self.slots[0];
-        let begin = |host| slot.stream.download(&slot.output, 0, host);
+        let (slot, stream) = (&self.slots[0], &self.streams.down);
+        let begin = |host| stream.download(&slot.output, 0, host);
         let down: Result<_, _> = take(&mut self.output).into_iter().map(begin).collect();
         self.output = finished(down?)?;
         Ok(())
     }
 
     fn compute_all(&mut self, worker: &Worker<'_>) -> Result<(), DriverError> {
-        (0..self.plan.pieces()).try_for_each(|_| self.slots[0].compute(worker))
+        let stream = &self.streams.compute;
+        (0..self.plan.pieces()).try_for_each(|_| self.slots[0].compute(worker, stream))
     }
 
     /// The median time of `pass` until its work is done, in milliseconds, after one to warm up.
@@ -371,9 +305,7 @@ impl<'d> Pipeline<'d> {
             let _range = trace_span!("pass", color = "green", what).entered();
             let began = Instant::now();
             pass(self)?;
-            self.slots
-                .iter()
-                .try_for_each(|slot| slot.stream.synchronize())?;
+            self.streams.synchronize()?;
             Ok(began.elapsed().as_secs_f64() * 1e3)
         };
         time()?;
@@ -386,6 +318,11 @@ fn fill(piece: usize, host: &mut [f32]) {
     for (i, element) in host.iter_mut().enumerate() {
         *element = input(piece, i);
     }
+}
+
+/// Holds the stream until that event, if there was one.
+fn hold(stream: &Stream<'_>, event: &Option<Event<'_>>) -> Result<(), DriverError> {
+    event.iter().try_for_each(|event| stream.wait(event))
 }
 
 fn finished(copies: Vec<Pending<'_, f32>>) -> Result<Vec<Pinned<f32>>, DriverError> {

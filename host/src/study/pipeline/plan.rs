@@ -1,0 +1,133 @@
+//! How batches go through the device, and what that took.
+
+use std::fmt;
+
+use serde::Serialize;
+
+/// How batches go through.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum PipelineMode {
+    /// One stream, and memory of the program's own, which the driver copies piece by piece.
+    Pageable,
+    /// One stream, and page-locked memory.
+    Sequential,
+    /// Page-locked memory, and a stream each for copies to the device, kernels and copies back.
+    Streamed,
+}
+
+impl fmt::Display for PipelineMode {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+impl PipelineMode {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            PipelineMode::Pageable => "pageable",
+            PipelineMode::Sequential => "sequential",
+            PipelineMode::Streamed => "streamed",
+        }
+    }
+}
+
+/// What goes through.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plan {
+    /// Batches.
+    pub batches: usize,
+    /// Rows and columns of a batch, of `f32`.
+    pub size: usize,
+    /// Parts of a batch that are copied and computed each at once: so many rows each.
+    pub chunks: usize,
+    /// Places on the device, each for a chunk's input and output.
+    pub slots: usize,
+    /// Times that each is timed; the medians count.
+    pub rounds: u32,
+}
+
+impl Plan {
+    /// Elements of a batch.
+    pub fn elements(&self) -> usize {
+        self.size * self.size
+    }
+
+    /// Elements of a chunk.
+    pub fn chunk(&self) -> usize {
+        self.elements() / self.chunks
+    }
+
+    pub(super) fn pieces(&self) -> usize {
+        self.batches * self.chunks
+    }
+}
+
+/// Milliseconds of each part alone.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Parts {
+    /// All copies to the device.
+    pub to_device_ms: f64,
+    /// All kernels.
+    pub compute_ms: f64,
+    /// All copies from the device.
+    pub from_device_ms: f64,
+}
+
+impl Parts {
+    /// The longer of the two directions.
+    pub fn wire_ms(&self) -> f64 {
+        self.to_device_ms.max(self.from_device_ms)
+    }
+
+    /// The longest of the three: no overlap is faster.
+    pub fn floor_ms(&self) -> f64 {
+        self.wire_ms().max(self.compute_ms)
+    }
+}
+
+/// What a mode took, in the median.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PipelineRow {
+    /// `pageable`, `sequential` or `streamed`.
+    pub mode: String,
+    /// `horner` and its degree, or `matmul`.
+    pub work: String,
+    /// Batches.
+    pub batches: usize,
+    /// Rows and columns of a batch.
+    pub size: usize,
+    /// Parts of a batch.
+    pub chunks: usize,
+    /// Streams.
+    pub streams: usize,
+    /// Places on the device for chunks.
+    pub slots: usize,
+    /// Milliseconds of all copies to the device alone, from page-locked memory.
+    pub to_device_ms: f64,
+    /// Milliseconds of the kernels alone.
+    pub compute_ms: f64,
+    /// Milliseconds of all copies from the device alone, to page-locked memory.
+    pub from_device_ms: f64,
+    /// The longest of the three.
+    pub floor_ms: f64,
+    /// Milliseconds of all together.
+    pub total_ms: f64,
+    /// `total_ms` over `floor_ms`.
+    pub over_floor: f64,
+    /// The sum of the three over `total_ms`: 1 without overlap, at most 3.
+    pub overlap: f64,
+    /// Milliseconds to have the driver allocate page-locked memory for a batch.
+    pub allocate_pinned_ms: f64,
+    /// Milliseconds to lock the pages of memory for a batch that is there and in use.
+    pub pin_existing_ms: f64,
+    /// Bytes of device memory.
+    pub device_bytes: u64,
+    /// Bytes of page-locked host memory.
+    pub pinned_bytes: u64,
+    /// The most bytes of host memory that the process has had so far.
+    pub host_peak_bytes: u64,
+    /// What ran it.
+    pub device: String,
+    /// Whether the results agreed with the float64 reference.
+    pub checked: bool,
+}
