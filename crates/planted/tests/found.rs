@@ -15,6 +15,7 @@ fn main() {
     let trials = BUGS.iter().flat_map(|bug| {
         [
             Trial::test(format!("found::{}", bug.name), move || found(bug)),
+            Trial::test(format!("fails::{}", bug.name), move || fails(bug)),
             Trial::test(format!("clean::{}", bug.name), move || clean(bug)),
         ]
         .map(|trial| {
@@ -50,6 +51,17 @@ fn found(bug: &Bug) -> Result<(), Failed> {
         }
         other => Err(format!("{other:?} instead of {}", bug.expected()).into()),
     }
+}
+
+/// In any order something is found, and the process lives on.
+fn fails(bug: &Bug) -> Result<(), Failed> {
+    for seed in 0..SEEDS {
+        match bug.run(&device(Schedule::Seeded(seed)), (bug.kernel)()) {
+            Err(DriverError::Emulated { .. }) => (),
+            other => return Err(format!("seed {seed}: {other:?}").into()),
+        }
+    }
+    Ok(())
 }
 
 fn clean(bug: &Bug) -> Result<(), Failed> {

@@ -358,15 +358,17 @@ impl<'a> Block<'a> {
             let ended = enter(&lane_of_grid, || {
                 panic::catch_unwind(AssertUnwindSafe(kernel))
             });
+            self.worker.idle.set(0);
+            self.ended[warp].set(self.ended[warp].get() | 1 << lane);
             if let Err(payload) = ended {
                 self.fail(LaunchError::Panicked {
                     thread: self.thread(thread),
                     message: message(&*payload),
                     place: place::take(),
                 });
+                // Perhaps the fiber is dropped, and no thread may begin on it.
+                return;
             }
-            self.worker.idle.set(0);
-            self.ended[warp].set(self.ended[warp].get() | 1 << lane);
             if self.worker.order.borrow_mut().surprises() {
                 return;
             }

@@ -13,8 +13,9 @@ use crate::LaunchError;
 /// memory.
 const BYTES: usize = 1024 * 1024;
 
-/// How far stacks begin from each other, and how many different beginnings there are. Without this
-/// all would begin at the same place of a page, and share one corner of the first-level cache.
+/// How far stacks begin from each other, and how many different beginnings there are: each line of a
+/// page. Without this all would begin at the same place of a page, and share one corner of the
+/// first-level cache.
 const STEP: usize = 7 * 64;
 const STEPS: usize = 64;
 

@@ -68,12 +68,12 @@ impl<'a> ThreadHooks<'a> {
         self.steps.set(taken);
         let limit = worker.launch.options.steps;
         if taken.max(worker.idle.get()) > limit {
-            self.fail_of_steps(limit);
+            self.too_many_steps(limit);
         }
     }
 
     #[cold]
-    fn fail_of_steps(&self, limit: u64) -> ! {
+    fn too_many_steps(&self, limit: u64) -> ! {
         self.fail(LaunchError::Steps {
             thread: self.block.thread(self.thread),
             limit,
@@ -107,16 +107,16 @@ impl<'a> ThreadHooks<'a> {
         self.diverged(what, place)
     }
 
-    /// Whether the launch has failed and this thread is being unwound, which nothing may stop. Does
-    /// not return where it has failed otherwise.
+    /// Whether this thread is being unwound, which nothing may stop. Does not return where the launch
+    /// has failed otherwise.
     fn is_unwound(&self) -> bool {
-        if !self.block.has_failed() {
-            return false;
+        if panicking() {
+            return true;
         }
-        while !panicking() {
+        while self.block.has_failed() {
             self.wait_for(Wait::Failed);
         }
-        true
+        false
     }
 }
 

@@ -27,7 +27,7 @@ mod x86_64 {
     impl Gate {
         /// To a stack on whose top lies the address of a function that begins there, and behind it
         /// what the function finds on its stack. It gets the gate's address as its first argument.
-        pub const fn to(top: *mut usize) -> Gate {
+        pub fn to(top: *mut usize) -> Gate {
             Gate {
                 other: Cell::new(top),
             }
@@ -36,8 +36,8 @@ mod x86_64 {
         /// Goes on on the other stack, until that passes the gate in its turn.
         ///
         /// # Safety
-        /// The gate has last been passed from the other stack, or never and this is not the one that
-        /// was prepared. Who is there keeps the rules for what this thread's stack refers to.
+        /// The gate has last been passed from the other stack; or never, and this is not the one that
+        /// was prepared. The other is still there, and the same host thread runs on both.
         #[inline(always)]
         pub unsafe fn pass(&self) {
             // SAFETY: what this function's code expects is saved, or told to the compiler as lost.
