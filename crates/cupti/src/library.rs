@@ -103,7 +103,7 @@ impl Functions {
 
 /// CUPTI's version. Displayed, it is that of the CUDA toolkit: "13.0", "12".
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Version(u32);
+pub struct Version(pub(crate) u32);
 
 impl Version {
     /// Of CUDA 12.0.

@@ -57,7 +57,10 @@ impl Session {
     /// There is no library, another session goes on, or CUPTI refuses: where another profiler is
     /// attached, or where there is no driver.
     pub fn begin() -> Result<Session, Error> {
-        let functions = functions()?;
+        Session::with(functions()?)
+    }
+
+    fn with(functions: &'static Functions) -> Result<Session, Error> {
         let mut subscriber = ptr::null_mut();
         {
             let mut running = running();
@@ -125,15 +128,20 @@ impl Session {
         Ok(id)
     }
 
-    /// Ends, and returns what was collected. The device must have been waited for.
-    pub fn end(self) -> Collected {
+    /// Has CUPTI hand over its records. The device must have been waited for, and its context must
+    /// still be there: with it go the records that have not been handed over.
+    pub fn flush(&self) {
         const FORCED: u32 = 1;
+        // SAFETY: it takes a number. What it answers is all the same: what it had it has given.
+        unsafe { (self.functions.flush_all)(FORCED) };
+    }
+
+    /// Ends, and returns what was collected. As for [`Session::flush`], which is part of it.
+    pub fn end(self) -> Collected {
+        self.flush();
         let mut dropped = 0;
-        // SAFETY: the first takes a number, the second no context and a place to write to.
-        unsafe {
-            (self.functions.flush_all)(FORCED);
-            (self.functions.dropped)(ptr::null_mut(), 0, &mut dropped);
-        }
+        // SAFETY: it takes no context and a place to write to.
+        unsafe { (self.functions.dropped)(ptr::null_mut(), 0, &mut dropped) };
         let mut collected = running()
             .as_mut()
             .map_or_else(Collected::default, |it| mem::take(&mut it.collected));
@@ -237,40 +245,4 @@ impl Collected {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::activity::Work;
-
-    #[test]
-    fn times_are_on_the_hosts_clock_and_work_without_times_is_counted_as_lost() {
-        let clock = Clock {
-            host: Instant::now(),
-            cupti: 1000,
-        };
-        let mut collected = Collected::default();
-        for (start, end) in [(1500, 1700), (900, 1000), (0, 0), (1500, 0)] {
-            let fields = Fields {
-                start,
-                end,
-                stream: StreamId {
-                    context: 1,
-                    stream: 7,
-                },
-                work: Work::Fill { bytes: 1 },
-            };
-            collected.add(&clock, fields);
-        }
-        let ns = Duration::from_nanos;
-        let times: Vec<_> = collected
-            .activities
-            .iter()
-            .map(|activity| (activity.began, activity.took))
-            .collect();
-        let expected = [
-            (clock.host + ns(500), ns(200)),
-            (clock.host - ns(100), ns(100)),
-        ];
-        assert_eq!(times, expected);
-        assert_eq!(collected.lost, 2);
-    }
-}
+mod tests;

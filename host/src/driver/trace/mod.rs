@@ -1,8 +1,8 @@
 //! When each piece of work began on the device and ended, for timelines.
 //!
 //! Between [`begin`] and [`take`], the work of every device that is opened is noted: a GPU's by CUPTI
-//! where there is a session of it, and otherwise with events ([`Notes`]). At other times nothing is
-//! noted, and nothing costs.
+//! where there is a session of it, and otherwise with events. At other times nothing is noted, and
+//! nothing costs.
 
 mod notes;
 
@@ -130,7 +130,7 @@ fn name(direction: Direction) -> &'static str {
 #[derive(Debug)]
 pub(super) enum Recorder {
     /// By CUPTI, which needs to know the streams alone.
-    Cupti,
+    Cupti(Flush),
     /// By events around each piece of work.
     Events(Notes),
 }
@@ -142,14 +142,14 @@ impl Recorder {
         let trace = running.as_mut()?;
         trace.recorded.has_gpu |= gpu.is_some();
         if gpu.is_some() && trace.session.is_some() {
-            return Some(Recorder::Cupti);
+            return Some(Recorder::Cupti(Flush));
         }
         Notes::begin(gpu).map(Recorder::Events)
     }
 
     /// Tells which number a GPU's stream has in the trace. Where CUPTI does not know it, that is 0.
     pub(super) fn add_stream(&self, number: u32, stream: CUstream) {
-        let (Recorder::Cupti, Some(trace)) = (self, &mut *running()) else {
+        let (Recorder::Cupti(_), Some(trace)) = (self, &mut *running()) else {
             return;
         };
         let context = cuda_loader::unrecorded(current_context);
@@ -157,6 +157,20 @@ impl Recorder {
             // SAFETY: the context is the current one, in which the caller has made the stream.
             let id = unsafe { session.stream_id(context.cast(), stream.cast()) };
             trace.streams.extend(id.map(|id| (id, number)));
+        }
+    }
+}
+
+/// Dropped, it fetches CUPTI's records, which go with the context.
+#[derive(Debug)]
+pub(super) struct Flush;
+
+impl Drop for Flush {
+    fn drop(&mut self) {
+        // SAFETY: it takes nothing. After an error there are the records of what was done.
+        cuda_loader::unrecorded(|| unsafe { sys::cuCtxSynchronize() });
+        if let Some(session) = running().as_ref().and_then(|trace| trace.session.as_ref()) {
+            session.flush();
         }
     }
 }
