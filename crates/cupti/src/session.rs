@@ -72,9 +72,13 @@ impl Session {
             functions.checked("cuptiSubscribe", unsafe {
                 (functions.subscribe)(&mut subscriber, ignored, ptr::null_mut())
             })?;
+            let clock = Clock::read(functions).inspect_err(|_| {
+                // SAFETY: the handle is the one above, and not used again.
+                unsafe { (functions.unsubscribe)(subscriber) };
+            })?;
             *running = Some(Running {
                 functions,
-                clock: Clock::read(functions),
+                clock,
                 collected: Collected::default(),
             });
         }
@@ -170,18 +174,21 @@ struct Clock {
 
 impl Clock {
     /// Reads both, CUPTI's between two readings of the host's. Of several, the closest.
-    fn read(functions: &Functions) -> Clock {
-        let reading = |_| {
+    fn read(functions: &Functions) -> Result<Clock, Error> {
+        let mut closest: Option<(Duration, Clock)> = None;
+        for _ in 0..10 {
             let mut cupti = 0;
             let before = Instant::now();
             // SAFETY: it takes a place to write to.
-            unsafe { (functions.timestamp)(&mut cupti) };
-            let between = before.elapsed() / 2;
-            let host = before + between;
-            (between, Clock { host, cupti })
-        };
-        let closest = (0..10).map(reading).min_by_key(|(between, _)| *between);
-        closest.expect("of ten readings there is one").1
+            let answer = unsafe { (functions.timestamp)(&mut cupti) };
+            let half = before.elapsed() / 2;
+            functions.checked("cuptiGetTimestamp", answer)?;
+            if closest.as_ref().is_none_or(|(least, _)| half < *least) {
+                let host = before + half;
+                closest = Some((half, Clock { host, cupti }));
+            }
+        }
+        Ok(closest.expect("of ten readings there is one").1)
     }
 
     fn instant(&self, cupti: u64) -> Instant {

@@ -8,7 +8,7 @@ use crate::activity::{Direction, Work};
 use crate::library::{Answer, Callback, Completed, Requested};
 use crate::record::{Fields, MEMCPY, Record};
 
-const MULTIPLE_SUBSCRIBERS: Answer = 39;
+const REFUSED: Answer = 39;
 const NO_MORE_RECORDS: Answer = 12;
 
 /// A copy from the device, as its record's words: kind and direction, bytes, start and end, device
@@ -16,7 +16,8 @@ const NO_MORE_RECORDS: Answer = 12;
 const COPY: [u64; 6] = [MEMCPY as u64 | 2 << 32, 4096, 1500, 1700, 1 << 32, 13];
 
 thread_local! {
-    static OTHER_PROFILER: Cell<bool> = const { Cell::new(false) };
+    /// The function that answers with an error.
+    static REFUSES: Cell<&'static str> = const { Cell::new("") };
     static SUBSCRIBED: Cell<bool> = const { Cell::new(false) };
     static ENABLED: Cell<usize> = const { Cell::new(0) };
     static CALLBACKS: Cell<Option<(Requested, Completed)>> = const { Cell::new(None) };
@@ -37,7 +38,10 @@ unsafe extern "C" fn result_string(_: Answer, text: *mut *const c_char) -> Answe
 }
 
 unsafe extern "C" fn timestamp(time: *mut u64) -> Answer {
-    put(time, 1000)
+    match REFUSES.get() {
+        "cuptiGetTimestamp" => REFUSED,
+        _ => put(time, 1000),
+    }
 }
 
 unsafe extern "C" fn context_id(_: *mut c_void, id: *mut u32) -> Answer {
@@ -49,8 +53,8 @@ unsafe extern "C" fn stream_id(_: *mut c_void, _: *mut c_void, _: u8, id: *mut u
 }
 
 unsafe extern "C" fn subscribe(_: *mut *mut c_void, _: Callback, _: *mut c_void) -> Answer {
-    if OTHER_PROFILER.get() {
-        return MULTIPLE_SUBSCRIBERS;
+    if REFUSES.get() == "cuptiSubscribe" {
+        return REFUSED;
     }
     SUBSCRIBED.set(true);
     0
@@ -126,10 +130,13 @@ static FUNCTIONS: Functions = Functions {
 
 #[test]
 fn a_session_collects_until_it_ends() {
-    OTHER_PROFILER.set(true);
-    let refused = Session::with(&FUNCTIONS).expect_err("another profiler is there");
-    assert_eq!(refused.to_string(), "cuptiSubscribe: AN_ERROR (39)");
-    OTHER_PROFILER.set(false);
+    for function in ["cuptiSubscribe", "cuptiGetTimestamp"] {
+        REFUSES.set(function);
+        let refused = Session::with(&FUNCTIONS).expect_err(function);
+        assert_eq!(refused.to_string(), format!("{function}: AN_ERROR (39)"));
+        assert!(!SUBSCRIBED.get());
+    }
+    REFUSES.set("");
 
     let session = Session::with(&FUNCTIONS).expect("nothing refuses");
     assert_eq!(Session::with(&FUNCTIONS).err(), Some(Error::Busy));

@@ -105,7 +105,7 @@ pub fn take() -> Recorded {
 fn span(activity: Activity, streams: &HashMap<StreamId, u32>) -> Span {
     let (name, bytes, launch) = match activity.work {
         Work::Kernel { name, launch } => (name.into(), 0, Some(launch)),
-        Work::Copy { direction, bytes } => (name(direction).into(), bytes, None),
+        Work::Copy { direction, bytes } => (copy(direction).into(), bytes, None),
         Work::Fill { bytes } => ("fill".into(), bytes, None),
     };
     Span {
@@ -118,7 +118,8 @@ fn span(activity: Activity, streams: &HashMap<StreamId, u32>) -> Span {
     }
 }
 
-fn name(direction: Direction) -> &'static str {
+/// What the copy is called.
+fn copy(direction: Direction) -> &'static str {
     match direction {
         Direction::ToDevice => TO_DEVICE,
         Direction::FromDevice => FROM_DEVICE,
