@@ -8,7 +8,7 @@ set -uo pipefail
 bundle=$(cd "$(dirname "$0")" && pwd)
 out=$(mkdir -p "$1" && cd "$1" && pwd)
 cd "$bundle" || exit 1
-export RIDGEPOINT_REQUIRE_GPU=1 RIDGEPOINT_BIN=$bundle/ridgepoint
+export RIDGEPOINT_REQUIRE_GPU=1 RIDGEPOINT_REQUIRE_CUPTI=1 RIDGEPOINT_BIN=$bundle/ridgepoint
 failed=0
 
 {
@@ -30,6 +30,9 @@ for mode in baseline async graph; do
         --profile --trace "$work/$mode.json" 2>"$out/power-$mode-profile.txt" || failed=1
     python3 timeline.py "$work/$mode.json" iterate "$out/power-$mode.svg" || failed=1
 done
+# The same by events, which have themselves in the times.
+./ridgepoint power --device cuda --mode async --max-steps 60 --checkpoint "$work/events" --quiet \
+    --profile --device-times events 2>"$out/power-async-profile-events.txt" || failed=1
 # How busy the device is in a whole run.
 for mode in async graph; do
     ./ridgepoint power --device cuda --mode $mode --checkpoint "$work/whole-$mode" --quiet \

@@ -16,6 +16,8 @@ COLOURS = {
     "kernel": "#4c9f50",
     "copy to the device": "#3b7dd8",
     "copy from the device": "#e08a2e",
+    "copy on the device": "#c4577a",
+    "fill": "#8a6d3b",
     "driver": "#9a7fc0",
     "range": "#c8c8c8",
 }

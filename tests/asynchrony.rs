@@ -1,12 +1,15 @@
 //! Copies, streams, events, graphs and cooperative launches: on the emulator and on a GPU.
 
-use gpu_test::{Arguments, Failed, Trial, equal, on_both};
+use std::time::{Duration, Instant};
+
+use gpu_test::{Arguments, Failed, Trial, equal, on_both, on_gpu};
 use kernels_gpu::counter::{self, count};
 use kernels_gpu::elementwise::{BLOCK, scale_f32};
 use kernels_gpu::functions::Scale;
 use kernels_gpu::vector::{Element, map_threads};
+use ridgepoint::driver::trace::{self, Recorded, Span};
 use ridgepoint::driver::{
-    Buffer, Calls, Device, DriverError, Prepared, Shape, Stream, embedded_ptx,
+    Buffer, Calls, Device, DeviceChoice, DriverError, Prepared, Shape, Stream, embedded_ptx,
 };
 
 fn main() {
@@ -31,11 +34,31 @@ fn main() {
         cooperative_limit,
     ));
     trials.extend(both("calls_are_counted", calls_are_counted));
+    trials.push(with_cupti("cupti_has_each_launch_and_copy", cupti_has_each));
+    trials.push(with_cupti(
+        "cupti_has_the_launches_of_a_graph",
+        cupti_has_graphs,
+    ));
+    trials.push(with_cupti("cupti_and_events_agree", cupti_and_events_agree));
     gpu_test::run(&arguments, trials).exit();
 }
 
 fn both(name: &str, case: fn(&Device) -> Result<(), Failed>) -> [Trial; 2] {
     on_both(name, embedded_ptx(), case)
+}
+
+/// The variable that says that CUPTI must be there.
+const REQUIRE_CUPTI: &str = "RIDGEPOINT_REQUIRE_CUPTI";
+
+/// The case on the first GPU, where CUPTI is.
+fn with_cupti(name: &str, case: fn() -> Result<(), Failed>) -> Trial {
+    let trial = on_gpu(format!("cuda::{name}"), embedded_ptx(), move |_| case());
+    match cupti::version() {
+        Err(error) if std::env::var_os(REQUIRE_CUPTI).is_none() => trial
+            .with_kind(format!("skipped: {error}"))
+            .with_ignored_flag(true),
+        _ => trial,
+    }
 }
 
 /// Large enough for a copy to outlast the calls that follow it.
@@ -243,6 +266,137 @@ fn calls_are_counted(device: &Device) -> Result<(), Failed> {
         (calls.launches(), calls.copies(), calls.waits()),
         (3, 1, 2),
         "{calls:?}"
+    );
+    Ok(())
+}
+
+/// Runs `work` on a device that CUPTI traces.
+fn traced<R>(
+    work: impl FnOnce(&Device, &Stream<'_>) -> Result<R, DriverError>,
+) -> Result<(R, Recorded), Failed> {
+    trace::begin(Some(trace::cupti()?));
+    let worked = Device::open_with(&DeviceChoice::Cuda(0), embedded_ptx()).and_then(|device| {
+        let stream = Stream::new(&device)?;
+        let result = work(&device, &stream)?;
+        stream.synchronize()?;
+        Ok(result)
+    });
+    let recorded = trace::take();
+    equal(&[recorded.lost], &[0])?;
+    Ok((worked?, recorded))
+}
+
+/// A GPU's spans of the kernel. Cases that run on the emulator meanwhile have some too.
+fn launches<'a>(recorded: &'a Recorded, kernel: &str) -> Vec<&'a Span> {
+    let spans = recorded.spans.iter();
+    spans
+        .filter(|span| span.name == kernel && span.launch.is_some())
+        .collect()
+}
+
+fn cupti_has_each() -> Result<(), Failed> {
+    // No other case copies as many bytes.
+    const ELEMENTS: usize = 12_345_678;
+    let (interval, recorded) = traced(|device, stream| {
+        let counted = counted(device)?;
+        let mut counter = device.buffer_zeroed::<u32>(1)?;
+        let mut buffer = device.buffer_zeroed::<u32>(ELEMENTS)?;
+        let host = device.pinned(ELEMENTS, 1u32)?;
+        let before = Instant::now();
+        for _ in 0..10 {
+            // SAFETY: one block; the counter lives until the stream is synchronised.
+            unsafe { counted.launch(stream, &(counter.slice_mut(),)) }?;
+        }
+        stream.upload(host, &mut buffer, 0)?.wait()?;
+        Ok((before, Instant::now()))
+    })?;
+    let mut spans = launches(&recorded, count::entry().name);
+    equal(&[spans.len()], &[10])?;
+    for span in &spans {
+        let launch = span.launch.ok_or("no launch")?;
+        equal(&launch.grid, &[1; 3])?;
+        equal(&launch.block, &[counter::BLOCK, 1, 1])?;
+    }
+    let bytes = 4 * ELEMENTS as u64;
+    let copies = recorded.spans.iter().filter(|span| span.bytes == bytes);
+    let copies: Vec<&Span> = copies
+        .filter(|span| span.name == "copy to the device")
+        .collect();
+    equal(&[copies.len()], &[1])?;
+    spans.extend(copies);
+    // CUPTI brings the device's clock to the host's with an error of some microseconds.
+    const ERROR: Duration = Duration::from_micros(100);
+    for span in &spans {
+        assert!(
+            span.stream > 0 && span.stream == spans[0].stream,
+            "{span:?}"
+        );
+        assert!(span.took > Duration::ZERO, "{span:?}");
+        assert!(span.began + ERROR >= interval.0, "{span:?}: {interval:?}");
+        assert!(
+            span.began + span.took <= interval.1 + ERROR,
+            "{span:?}: {interval:?}"
+        );
+    }
+    Ok(())
+}
+
+fn cupti_has_graphs() -> Result<(), Failed> {
+    let (counter, recorded) = traced(|device, stream| {
+        let counted = counted(device)?;
+        let mut counter = device.buffer_zeroed::<u32>(1)?;
+        let graph = stream.capture(|| {
+            for _ in 0..20 {
+                // SAFETY: one block; the counter lives until the stream is synchronised.
+                unsafe { counted.launch(stream, &(counter.slice_mut(),)) }?;
+            }
+            Ok(())
+        })?;
+        // SAFETY: as above.
+        unsafe { graph.launch(stream) }?;
+        stream.synchronize()?;
+        counter.to_vec()
+    })?;
+    equal(&counter, &[20])?;
+    let spans = launches(&recorded, count::entry().name);
+    equal(&[spans.len()], &[20])
+}
+
+/// Ten launches between two events: from the first one's begin to the last one's end in CUPTI's times,
+/// and from event to event. Ten more before them keep the device busy until all are in the stream, so
+/// the host has no part in either. The events have also the way to the first kernel and from the last,
+/// some microseconds each; the whole is more than a millisecond, of which 5 % are allowed.
+fn cupti_and_events_agree() -> Result<(), Failed> {
+    const ELEMENTS: usize = 1 << 26;
+    const LAUNCHES: usize = 10;
+    let (events, recorded) = traced(|device, stream| {
+        let shape = Shape::linear(map_threads::<f32>(ELEMENTS as u64), BLOCK);
+        let prepared = device.prepare(scale_f32::entry(), shape)?;
+        let x = device.buffer_filled(ELEMENTS, 1.0f32)?;
+        let mut y = device.buffer_zeroed::<f32>(ELEMENTS)?;
+        let mut launch = || {
+            let arguments = (Scale { factor: 2.0 }, x.slice(), y.slice_mut(), ELEMENTS);
+            // SAFETY: both have as many elements, and live until the end event has been waited for.
+            unsafe { prepared.launch(stream, &arguments) }
+        };
+        // Loads the kernel.
+        launch()?;
+        stream.synchronize()?;
+        (0..LAUNCHES).try_for_each(|_| launch())?;
+        let start = stream.record()?;
+        (0..LAUNCHES).try_for_each(|_| launch())?;
+        let end = stream.record()?;
+        end.wait()?;
+        end.milliseconds_since(&start)
+    })?;
+    let spans = launches(&recorded, scale_f32::entry().name);
+    equal(&[spans.len()], &[1 + 2 * LAUNCHES])?;
+    let last = &spans[1 + LAUNCHES..];
+    let (first, end) = (last[0].began, last[LAUNCHES - 1]);
+    let cupti = (end.began + end.took - first).as_secs_f64() * 1e3;
+    assert!(
+        (events / cupti - 1.0).abs() < 0.05,
+        "{events} ms by events, {cupti} ms by CUPTI"
     );
     Ok(())
 }

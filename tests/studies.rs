@@ -155,6 +155,7 @@ fn a_trace_has_kernels_and_copies_on_the_rows_of_their_streams() {
         "Device side",
         "mean ± std (min ‥ max)",
         "cuMemcpyHtoDAsync_v2",
+        "timed by the host's clock",
     ] {
         assert!(
             stderr(&output).contains(part),
@@ -198,6 +199,31 @@ fn a_trace_has_kernels_and_copies_on_the_rows_of_their_streams() {
         assert_eq!(rows.len(), streams, "{category}: {rows:?}");
     }
     assert!(rows_of.contains_key("range") && rows_of.contains_key("driver"));
+}
+
+#[test]
+fn times_that_cannot_be_had_are_refused() {
+    let commands: [(&[&str], &str); 2] = [
+        (
+            &["dispatch", "--device-times", "events"],
+            "--trace and --profile",
+        ),
+        // Where there is a driver, there is no such file.
+        (
+            &["dispatch", "--profile", "--device-times", "cupti"],
+            "--device-times cupti: no C",
+        ),
+    ];
+    for (arguments, reason) in commands {
+        let output = Command::new(support::ridgepoint())
+            .args(arguments)
+            .args(["--device", "cpu"])
+            .env(cupti::LIBRARY, "/nowhere/libcupti.so")
+            .output()
+            .expect("the command starts");
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains(reason), "{}", stderr(&output));
+    }
 }
 
 #[test]

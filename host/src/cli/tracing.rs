@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{Failure, cannot_write};
-use crate::trace::{annotated, profile, record, write_chrome};
+use crate::trace::{DeviceTimes, Source, annotated, profile, record, write_chrome};
 
 #[derive(Args)]
 pub(super) struct Arguments {
@@ -18,6 +18,10 @@ pub(super) struct Arguments {
     /// Say where the time went, on the host side and on the device side
     #[arg(long, global = true)]
     profile: bool,
+
+    /// What times a GPU's work for --trace and --profile [default: auto]
+    #[arg(long, value_name = "SOURCE", global = true)]
+    device_times: Option<DeviceTimes>,
 }
 
 impl Arguments {
@@ -27,12 +31,20 @@ impl Arguments {
         command: impl FnOnce() -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         if self.trace.is_none() && !self.profile {
-            return annotated(command);
+            return match self.device_times {
+                None => annotated(command),
+                Some(_) => Err(Failure::Usage(
+                    "--device-times is for --trace and --profile, and neither is there".to_owned(),
+                )),
+            };
         }
-        let (result, trace) = record(command);
+        let (result, trace) = record(self.device_times.unwrap_or_default(), command)
+            .map_err(|error| Failure::Usage(format!("--device-times cupti: {error}")))?;
+        // Standard output may carry the results.
         if self.profile {
-            // Standard output may carry the results.
             eprintln!("{}", profile(&trace));
+        } else if let Source::Events { why: Some(_) } = trace.source {
+            eprintln!("The device's work is timed by {}.", trace.source);
         }
         if let Some(path) = &self.trace {
             let written =

@@ -8,8 +8,8 @@ use super::error::checked;
 use super::{Buffer, DeviceValue, DriverError, Event, Pinned, Stream};
 
 /// What copies are called in errors and traces.
-const TO_DEVICE: &str = "copy to the device";
-const FROM_DEVICE: &str = "copy from the device";
+pub(super) const TO_DEVICE: &str = "copy to the device";
+pub(super) const FROM_DEVICE: &str = "copy from the device";
 
 /// A copy under way, which owns its host memory until it is done.
 ///

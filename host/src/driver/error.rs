@@ -172,6 +172,10 @@ pub enum DriverError {
         result: CUresult,
     },
 
+    /// CUPTI, which times the device's work, is not to be had.
+    #[error("no CUPTI: {0}")]
+    Cupti(cupti::Error),
+
     /// Another error of the driver.
     #[error("{operation}: {error:?} ({error})")]
     Cuda {

@@ -9,6 +9,7 @@ use cust::sys::CUstream;
 use super::error::during;
 use super::event::Timing;
 use super::graph::Captured;
+use super::trace::Recorder;
 use super::{Device, DriverError, Event};
 
 /// Work that a device does in order. On the emulator each piece is done when it is asked for.
@@ -35,12 +36,16 @@ impl<'d> Stream<'d> {
             ),
             None => None,
         };
-        Ok(Stream {
+        let stream = Stream {
             cuda,
             device,
             number: COUNT.fetch_add(1, Ordering::Relaxed),
             captured: RefCell::new(None),
-        })
+        };
+        if let (Some(trace), Some(raw)) = (&device.trace, stream.raw()) {
+            trace.add_stream(stream.number, raw);
+        }
+        Ok(stream)
     }
 
     /// Marks this place in the stream, with its time.
@@ -98,14 +103,14 @@ impl<'d> Stream<'d> {
     }
 
     /// Runs `operation`, which puts one piece of work into this stream, and has it in the trace where
-    /// there is one.
+    /// there is one that goes by events.
     pub(super) fn traced(
         &self,
         name: &'static str,
         bytes: usize,
         operation: impl FnOnce() -> Result<(), DriverError>,
     ) -> Result<(), DriverError> {
-        let Some(trace) = &self.device.trace else {
+        let Some(Recorder::Events(notes)) = &self.device.trace else {
             return operation();
         };
         if self.captured.borrow().is_some() {
@@ -113,7 +118,7 @@ impl<'d> Stream<'d> {
         }
         let start = self.timed()?;
         operation()?;
-        trace.add(self.number, name, bytes as u64, start, self.timed()?);
+        notes.add(self.number, name, bytes as u64, start, self.timed()?);
         Ok(())
     }
 

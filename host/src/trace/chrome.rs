@@ -8,6 +8,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::Trace;
+use crate::driver::trace::Launch;
 
 const HOST: u32 = 1;
 const DEVICE: u32 = 2;
@@ -21,6 +22,8 @@ struct Document {
     events: Vec<Value>,
     #[serde(rename = "displayTimeUnit")]
     unit: &'static str,
+    #[serde(rename = "otherData")]
+    other: Value,
 }
 
 /// Writes the trace: a row for the ranges of each of the host's threads, one for the driver's calls,
@@ -60,7 +63,7 @@ pub fn write_chrome(trace: &Trace, mut output: impl Write) -> io::Result<()> {
         ));
     }
     for span in &trace.spans {
-        let mut fields = Map::new();
+        let mut fields = span.launch.map_or_else(Map::new, launch);
         let mut category = "kernel";
         if span.bytes > 0 {
             category = "copy";
@@ -69,13 +72,33 @@ pub fn write_chrome(trace: &Trace, mut output: impl Write) -> io::Result<()> {
             fields.insert("gigabytes_per_second".to_owned(), json!(rate));
         }
         let row = (DEVICE, span.stream, category);
-        complete.push(event(trace, row, span.name, span.began, span.took, fields));
+        complete.push(event(trace, row, &span.name, span.began, span.took, fields));
     }
     complete.sort_by(|(a, _), (b, _)| a.total_cmp(b));
     events.extend(complete.into_iter().map(|(_, event)| event));
     let unit = "ns";
-    serde_json::to_writer(&mut output, &Document { events, unit })?;
+    let other = json!({"device_times": trace.source.to_string()});
+    let document = Document {
+        events,
+        unit,
+        other,
+    };
+    serde_json::to_writer(&mut output, &document)?;
     output.flush()
+}
+
+/// How a kernel was launched.
+fn launch(launch: Launch) -> Map<String, Value> {
+    let fields = [
+        ("grid", json!(launch.grid)),
+        ("block", json!(launch.block)),
+        ("registers", json!(launch.registers)),
+        ("shared_bytes", json!(launch.shared)),
+    ];
+    fields
+        .map(|(name, value)| (name.to_owned(), value))
+        .into_iter()
+        .collect()
 }
 
 /// A complete event, and its beginning in microseconds.

@@ -6,6 +6,7 @@
 mod chrome;
 mod profile;
 mod ranges;
+mod source;
 
 use std::time::Instant;
 
@@ -16,7 +17,9 @@ pub use chrome::write_chrome;
 pub use profile::profile;
 pub use ranges::Range;
 use ranges::Ranges;
+pub use source::{DeviceTimes, Source};
 
+use crate::driver::DriverError;
 use crate::driver::trace::{self, Span};
 
 /// All that happened while a piece of work ran.
@@ -32,26 +35,35 @@ pub struct Trace {
     pub calls: Vec<Call>,
     /// The device's work, by its beginnings.
     pub spans: Vec<Span>,
+    /// What timed the device's work.
+    pub source: Source,
 }
 
 /// Runs `work` and records what happens. Devices that it opens are traced once it has closed them.
-pub fn record<R>(work: impl FnOnce() -> R) -> (R, Trace) {
+///
+/// # Errors
+/// [`DeviceTimes::Cupti`] is asked for and not to be had. `work` has not run then.
+pub fn record<R>(times: DeviceTimes, work: impl FnOnce() -> R) -> Result<(R, Trace), DriverError> {
+    let (session, source) = times.open()?;
     let ranges = Ranges::default();
     let subscriber = tracing_subscriber::registry()
         .with(nvtx::tracing::NvtxLayer::default())
         .with(ranges.clone());
-    trace::begin();
+    trace::begin(session);
     let began = Instant::now();
     let (result, calls) =
         tracing::subscriber::with_default(subscriber, || cuda_loader::record(work));
+    let ended = Instant::now();
+    let recorded = trace::take();
     let trace = Trace {
         began,
-        ended: Instant::now(),
+        ended,
         ranges: ranges.take(),
         calls,
-        spans: trace::take(),
+        source: source.of(&recorded),
+        spans: recorded.spans,
     };
-    (result, trace)
+    Ok((result, trace))
 }
 
 /// Runs `work` with its ranges shown to the profiler that runs this process, if one does.

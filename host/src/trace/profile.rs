@@ -8,7 +8,7 @@ use super::Trace;
 
 /// Times of the same name.
 struct Group {
-    name: &'static str,
+    name: String,
     times: Vec<Duration>,
 }
 
@@ -16,24 +16,25 @@ struct Group {
 pub fn profile(trace: &Trace) -> String {
     let whole = trace.ended.duration_since(trace.began);
     let calls = trace.calls.iter().map(|call| (call.function, call.took));
-    let spans = trace.spans.iter().map(|span| (span.name, span.took));
+    let spans = trace.spans.iter().map(|span| (&*span.name, span.took));
     format!(
-        "Traced for {}.\n\nHost side: calls of the driver\n{}\n\nDevice side: kernels and copies, from \
-         events around each\n{}",
+        "Traced for {}.\n\nHost side: calls of the driver\n{}\n\nDevice side: kernels and copies, timed \
+         by {}\n{}",
         text(whole),
         table(groups(calls), whole),
+        trace.source,
         table(groups(spans), whole),
     )
 }
 
 /// By name, the longest in all first.
-fn groups(times: impl Iterator<Item = (&'static str, Duration)>) -> Vec<Group> {
+fn groups<'a>(times: impl Iterator<Item = (&'a str, Duration)>) -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for (name, time) in times {
         match groups.iter_mut().find(|group| group.name == name) {
             Some(group) => group.times.push(time),
             None => groups.push(Group {
-                name,
+                name: name.to_owned(),
                 times: vec![time],
             }),
         }
@@ -70,7 +71,7 @@ fn table(groups: Vec<Group>, whole: Duration) -> Table {
                 text(least),
                 text(most),
             ),
-            name.to_owned(),
+            name,
         ]);
     }
     for column in table.column_iter_mut().take(4) {

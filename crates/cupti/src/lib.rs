@@ -1,0 +1,25 @@
+//! What a GPU did and when: activity records of CUPTI, NVIDIA's profiling library, opened at run time.
+//!
+//! A [`Session`] collects a record of every kernel, copy and fill of this process, also of the
+//! launches within a graph, each with the device's own times. Nothing is put into the streams.
+//! CUPTI comes with the CUDA toolkit, not with the driver, so a program must do without.
+//!
+//! ```no_run
+//! let session = cupti::Session::begin()?;
+//! // Launch, and wait for the device.
+//! for activity in session.end().activities {
+//!     println!("{:?} took {:?}", activity.work, activity.took);
+//! }
+//! # Ok::<(), cupti::Error>(())
+//! ```
+
+mod activity;
+mod error;
+mod library;
+mod record;
+mod session;
+
+pub use activity::{Activity, Direction, Launch, StreamId, Work};
+pub use error::Error;
+pub use library::{LIBRARY, Version, version};
+pub use session::{Collected, Session};

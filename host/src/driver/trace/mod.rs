@@ -1,0 +1,203 @@
+//! When each piece of work began on the device and ended, for timelines.
+//!
+//! Between [`begin`] and [`take`], the work of every device that is opened is noted: a GPU's by CUPTI
+//! where there is a session of it, and otherwise with events. At other times nothing is noted, and
+//! nothing costs.
+
+mod notes;
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use cupti::{Activity, Direction, StreamId, Work};
+pub use cupti::{Launch, Session};
+use cust::sys::{self, CUstream};
+
+use super::DriverError;
+use super::copy::{FROM_DEVICE, TO_DEVICE};
+use super::error::checked;
+pub(super) use notes::Notes;
+
+/// A piece of work of a device.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Span {
+    /// The number of its stream, from 1 on; 0 is that of calls which name none.
+    pub stream: u32,
+    /// The kernel, or the kind of copy.
+    pub name: Cow<'static, str>,
+    /// Bytes that it copies; 0 of a kernel.
+    pub bytes: u64,
+    /// How a kernel was launched, where CUPTI says it.
+    pub launch: Option<Launch>,
+    /// When the device began it or, with events, when its stream had come to it.
+    pub began: Instant,
+    /// From then until it was done.
+    pub took: Duration,
+}
+
+/// What a trace has of the devices.
+#[derive(Debug, Default)]
+pub struct Recorded {
+    /// Their work, by its beginnings.
+    pub spans: Vec<Span>,
+    /// How many more there were, of which CUPTI has no times.
+    pub lost: usize,
+    /// Whether a GPU was among them.
+    pub has_gpu: bool,
+}
+
+/// The trace that goes on.
+struct Running {
+    session: Option<Session>,
+    /// Our numbers of the streams.
+    streams: HashMap<StreamId, u32>,
+    recorded: Recorded,
+}
+
+static RUNNING: Mutex<Option<Running>> = Mutex::new(None);
+
+fn running() -> MutexGuard<'static, Option<Running>> {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A session of CUPTI, for [`begin`].
+///
+/// # Errors
+/// There is no driver, no CUPTI, or CUPTI refuses: another profiler may be attached.
+pub fn cupti() -> Result<Session, DriverError> {
+    cuda_loader::driver().map_err(|error| DriverError::NoDriver(error.clone()))?;
+    Session::begin().map_err(DriverError::Cupti)
+}
+
+/// Traces the devices that are opened from now on: GPUs with events where there is no session.
+pub fn begin(session: Option<Session>) {
+    *running() = Some(Running {
+        session,
+        streams: HashMap::new(),
+        recorded: Recorded::default(),
+    });
+}
+
+/// Ends the trace, and returns what there is of all devices that have been closed since.
+pub fn take() -> Recorded {
+    let Some(Running {
+        session,
+        streams,
+        mut recorded,
+    }) = running().take()
+    else {
+        return Recorded::default();
+    };
+    if let Some(session) = session {
+        let collected = session.end();
+        recorded.lost = collected.lost;
+        let spans = collected.activities.into_iter();
+        recorded
+            .spans
+            .extend(spans.map(|activity| span(activity, &streams)));
+    }
+    recorded.spans.sort_by_key(|span| span.began);
+    recorded
+}
+
+fn span(activity: Activity, streams: &HashMap<StreamId, u32>) -> Span {
+    let (name, bytes, launch) = match activity.work {
+        Work::Kernel { name, launch } => (name.into(), 0, Some(launch)),
+        Work::Copy { direction, bytes } => (copy(direction).into(), bytes, None),
+        Work::Fill { bytes } => ("fill".into(), bytes, None),
+    };
+    Span {
+        stream: streams.get(&activity.stream).copied().unwrap_or(0),
+        name,
+        bytes,
+        launch,
+        began: activity.began,
+        took: activity.took,
+    }
+}
+
+/// What the copy is called.
+fn copy(direction: Direction) -> &'static str {
+    match direction {
+        Direction::ToDevice => TO_DEVICE,
+        Direction::FromDevice => FROM_DEVICE,
+        Direction::Other => "copy on the device",
+    }
+}
+
+/// How one device is traced.
+#[derive(Debug)]
+pub(super) enum Recorder {
+    /// By CUPTI, which needs to know the streams alone.
+    Cupti(Flush),
+    /// By events around each piece of work.
+    Events(Notes),
+}
+
+impl Recorder {
+    /// A recorder for a device that is just opened, if there is a trace. `gpu` is a GPU's number.
+    pub(super) fn begin(gpu: Option<u32>) -> Option<Recorder> {
+        let mut running = running();
+        let trace = running.as_mut()?;
+        trace.recorded.has_gpu |= gpu.is_some();
+        if gpu.is_some() && trace.session.is_some() {
+            return Some(Recorder::Cupti(Flush));
+        }
+        Notes::begin(gpu).map(Recorder::Events)
+    }
+
+    /// Tells which number a GPU's stream has in the trace. Where CUPTI does not know it, that is 0.
+    pub(super) fn add_stream(&self, number: u32, stream: CUstream) {
+        let (Recorder::Cupti(_), Some(trace)) = (self, &mut *running()) else {
+            return;
+        };
+        let context = cuda_loader::unrecorded(current_context);
+        if let (Some(session), Ok(context)) = (&trace.session, context) {
+            // SAFETY: the context is the current one, in which the caller has made the stream.
+            let id = unsafe { session.stream_id(context.cast(), stream.cast()) };
+            trace.streams.extend(id.map(|id| (id, number)));
+        }
+    }
+}
+
+/// Dropped, it fetches CUPTI's records, which go with the context.
+#[derive(Debug)]
+pub(super) struct Flush;
+
+impl Drop for Flush {
+    fn drop(&mut self) {
+        // SAFETY: it takes nothing. After an error there are the records of what was done.
+        cuda_loader::unrecorded(|| unsafe { sys::cuCtxSynchronize() });
+        if let Some(session) = running().as_ref().and_then(|trace| trace.session.as_ref()) {
+            session.flush();
+        }
+    }
+}
+
+fn current_context() -> Result<sys::CUcontext, DriverError> {
+    let mut context = std::ptr::null_mut();
+    // SAFETY: it is a place to write to.
+    checked("ask for the context", unsafe {
+        sys::cuCtxGetCurrent(&mut context)
+    })?;
+    Ok(context)
+}
+
+/// Runs `work` in the range that profilers capture with `--capture-range=cudaProfilerApi`.
+pub fn captured<R>(work: impl FnOnce() -> R) -> R {
+    let is_there = cuda_loader::driver().is_ok();
+    // SAFETY: both take nothing; without a profiler, or a context, they answer an error or do
+    // nothing, which is all the same here.
+    unsafe {
+        if is_there {
+            sys::cuProfilerStart();
+        }
+        let result = work();
+        if is_there {
+            sys::cuProfilerStop();
+        }
+        result
+    }
+}

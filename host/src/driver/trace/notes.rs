@@ -1,0 +1,103 @@
+//! Work timed by events: one before each launch and copy, and one after.
+//!
+//! So a span begins when its stream has come to the work: of a copy that waits for the copy engine,
+//! the wait is part.
+
+use std::fmt;
+use std::mem;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::super::event::{Event, Timing};
+use super::{Span, running};
+
+/// What one device has noted.
+pub(in crate::driver) struct Notes {
+    /// A moment on both clocks.
+    base: (Instant, Event<'static>),
+    notes: Mutex<Vec<Note>>,
+}
+
+struct Note {
+    stream: u32,
+    name: &'static str,
+    bytes: u64,
+    start: Event<'static>,
+    end: Event<'static>,
+}
+
+impl Notes {
+    /// For a device that is just opened. `gpu` is a GPU's number.
+    pub(super) fn begin(gpu: Option<u32>) -> Option<Notes> {
+        let event = match gpu {
+            // Nothing runs yet, so the device comes to it at once.
+            Some(_) => Event::record(std::ptr::null_mut(), Timing::On).ok()?,
+            None => Event::emulated(),
+        };
+        event.wait().ok()?;
+        Some(Notes {
+            base: (Instant::now(), event),
+            notes: Mutex::default(),
+        })
+    }
+
+    pub(in crate::driver) fn add(
+        &self,
+        stream: u32,
+        name: &'static str,
+        bytes: u64,
+        start: Event<'static>,
+        end: Event<'static>,
+    ) {
+        self.lock().push(Note {
+            stream,
+            name,
+            bytes,
+            start,
+            end,
+        });
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Note>> {
+        self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A note as a span. `None` if its work has failed.
+    fn span(&self, note: &Note) -> Option<Span> {
+        note.end.wait().ok()?;
+        let (instant, event) = &self.base;
+        let after = |event: &Event<'_>, earlier: &Event<'_>| {
+            let milliseconds = event.milliseconds_since(earlier).ok()?;
+            Some(Duration::from_secs_f64(milliseconds.max(0.0) / 1e3))
+        };
+        Some(Span {
+            stream: note.stream,
+            name: note.name.into(),
+            bytes: note.bytes,
+            launch: None,
+            began: *instant + after(&note.start, event)?,
+            took: after(&note.end, &note.start)?,
+        })
+    }
+}
+
+impl Drop for Notes {
+    fn drop(&mut self) {
+        let notes = mem::take(&mut *self.lock());
+        let spans = notes.iter().filter_map(|note| self.span(note));
+        if let Some(trace) = &mut *running() {
+            cuda_loader::unrecorded(|| trace.recorded.spans.extend(spans));
+        }
+    }
+}
+
+impl fmt::Debug for Notes {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Notes")
+    }
+}
+
+// SAFETY: events are handles that any thread may use.
+unsafe impl Send for Notes {}
+// SAFETY: as above; the notes are behind a lock.
+unsafe impl Sync for Notes {}
