@@ -4,6 +4,7 @@
 //! before it and one after. So a span begins when its stream has come to the work: of a copy that
 //! waits for the copy engine, the wait is part. Otherwise nothing is noted, and nothing costs.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -99,20 +100,37 @@ impl Recorder {
         });
     }
 
-    /// A note as a span. `None` if its work has failed.
-    fn span(&self, note: &Note) -> Option<Span> {
-        note.end.wait().ok()?;
+    /// The notes as spans, but those whose work has failed.
+    ///
+    /// Each is placed after the last of its stream. A GPU tells the time between two events as an
+    /// `f32`: ten seconds after the base that is good to a microsecond, and spans would overlap.
+    fn spans<'n>(&'n self, notes: &'n [Note]) -> Vec<Span> {
         let (instant, event) = &self.base;
-        let after = |event: &Event<'_>, earlier: &Event<'_>| {
+        let mut last = HashMap::new();
+        let span = |note: &'n Note| {
+            let last = last.entry(note.stream).or_insert((*instant, event));
+            let span = note.span(*last)?;
+            *last = (span.began + span.took, &note.end);
+            Some(span)
+        };
+        notes.iter().filter_map(span).collect()
+    }
+}
+
+impl Note {
+    /// As a span, by an earlier moment on both clocks. `None` if its work has failed.
+    fn span(&self, (instant, earlier): (Instant, &Event<'_>)) -> Option<Span> {
+        self.end.wait().ok()?;
+        let between = |earlier: &Event<'_>, event: &Event<'_>| {
             let milliseconds = event.milliseconds_since(earlier).ok()?;
             Some(Duration::from_secs_f64(milliseconds.max(0.0) / 1e3))
         };
         Some(Span {
-            stream: note.stream,
-            name: note.name,
-            bytes: note.bytes,
-            began: *instant + after(&note.start, event)?,
-            took: after(&note.end, &note.start)?,
+            stream: self.stream,
+            name: self.name,
+            bytes: self.bytes,
+            began: instant + between(earlier, &self.start)?,
+            took: between(&self.start, &self.end)?,
         })
     }
 }
@@ -120,8 +138,7 @@ impl Recorder {
 impl Drop for Recorder {
     fn drop(&mut self) {
         let notes = mem::take(&mut *lock(&self.notes));
-        let spans = notes.iter().filter_map(|note| self.span(note));
-        cuda_loader::unrecorded(|| lock(&SPANS).extend(spans));
+        cuda_loader::unrecorded(|| lock(&SPANS).extend(self.spans(&notes)));
     }
 }
 
