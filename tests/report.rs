@@ -28,6 +28,10 @@ fn report(folder: &Path, arguments: &[&str]) -> PathBuf {
     path
 }
 
+fn open(report: &Path) -> Page {
+    Page::open(&format!("file://{}", report.display()), [1280, 1600])
+}
+
 #[test]
 fn the_report_opens_from_disk_switches_its_theme_and_shows_a_points_values() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -39,7 +43,7 @@ fn the_report_opens_from_disk_switches_its_theme_and_shows_a_points_values() {
     let addresses = text.replace("http://www.w3.org/2000/svg", "");
     assert!(!addresses.contains("http://") && !addresses.contains("https://"));
 
-    let mut page = Page::open(&path);
+    let mut page = open(&path);
     let title = page.text("document.querySelector('h1').textContent");
     assert!(title.starts_with("Roofline: CPU emulator"), "{title}");
     let note = page.text("document.getElementById('notes').textContent");
@@ -98,7 +102,7 @@ fn an_occupancy_study_has_its_curves_and_knees() {
         "1",
     ];
     let path = report(folder.path(), &axes);
-    let mut page = Page::open(&path);
+    let mut page = open(&path);
     assert_eq!(
         page.evaluate("document.querySelectorAll('main > svg').length"),
         2

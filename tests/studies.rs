@@ -1,5 +1,7 @@
 //! The commands of the studies as a user meets them, on the emulator.
 
+#[path = "support/checkpoints.rs"]
+mod checkpoints;
 mod support;
 
 use std::collections::HashMap;
@@ -8,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use ridgepoint::study::Checkpoint;
+use checkpoints::{files, newest};
 
 fn run(arguments: &[&str]) -> Output {
     Command::new(support::ridgepoint())
@@ -253,31 +255,6 @@ const POWER: [&str; 8] = [
 fn power(folder: &Path, more: &[&str]) -> Output {
     let folder = folder.to_str().expect("text");
     run(&[&POWER, &[folder][..], more].concat())
-}
-
-/// The newest checkpoint, after every file with a name was found whole.
-fn newest(folder: &Path) -> Option<Checkpoint> {
-    for path in files(folder) {
-        let name = path
-            .file_name()
-            .expect("a file")
-            .to_string_lossy()
-            .into_owned();
-        let is_finished = name.starts_with("step-");
-        assert!(is_finished || name.starts_with(".unfinished-"), "{name}");
-        assert!(
-            !is_finished || Checkpoint::read(&path).is_some(),
-            "{name} is not whole"
-        );
-    }
-    Checkpoint::newest(folder).expect("readable")
-}
-
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).expect("a folder");
-    entries
-        .map(|entry| entry.expect("an entry").path())
-        .collect()
 }
 
 #[test]

@@ -2,9 +2,10 @@
 
 use std::io::{BufRead, BufReader};
 use std::net::TcpStream;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
+use data_encoding::BASE64;
 use serde_json::{Value, json};
 use tungstenite::{Message, WebSocket};
 
@@ -18,8 +19,8 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// Opens a file and waits until it is loaded.
-    pub(crate) fn open(path: &Path) -> Page {
+    /// Opens an address in a window of this width and height, and waits until it is loaded.
+    pub(crate) fn open(address: &str, [width, height]: [u32; 2]) -> Page {
         let profile = tempfile::tempdir().expect("a folder");
         let mut process = Command::new(program())
             // The sandbox refuses to run as root, as CI does.
@@ -29,23 +30,21 @@ impl Page {
                 "--disable-gpu",
                 "--remote-debugging-port=0",
             ])
-            // Nothing is found on a network.
-            .args([
-                "--host-resolver-rules=MAP * ~NOTFOUND",
-                "--window-size=1280,1600",
-            ])
+            // Nothing is found on a network but this machine.
+            .arg("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1")
+            .arg(format!("--window-size={width},{height}"))
             .arg(format!("--user-data-dir={}", profile.path().display()))
             .stderr(Stdio::piped())
             .spawn()
             .expect("the browser starts");
-        let address = address(&mut process);
-        let host = address
+        let devtools = devtools(&mut process);
+        let host = devtools
             .trim_start_matches("ws://")
             .split('/')
             .next()
             .unwrap_or_default();
         let stream = TcpStream::connect(host).expect("the browser answers");
-        let (socket, _) = tungstenite::client(address.as_str(), stream).expect("a connection");
+        let (socket, _) = tungstenite::client(devtools.as_str(), stream).expect("a connection");
         let mut page = Page {
             socket,
             session: None,
@@ -57,12 +56,9 @@ impl Page {
         let target = json!({"targetId": target["targetId"], "flatten": true});
         let attached = page.command("Target.attachToTarget", target);
         page.session = attached["sessionId"].as_str().map(str::to_owned);
-        page.command(
-            "Page.navigate",
-            json!({"url": format!("file://{}", path.display())}),
-        );
+        page.command("Page.navigate", json!({"url": address}));
         let loaded = "new Promise(done => document.readyState === 'complete' && \
-            location.protocol === 'file:' ? done() : addEventListener('load', () => done()))";
+            location.href !== 'about:blank' ? done() : addEventListener('load', () => done()))";
         page.evaluate(loaded);
         page
     }
@@ -94,10 +90,11 @@ impl Page {
         }
     }
 
-    /// A PNG of the page, in base64.
-    pub(crate) fn picture(&mut self) -> String {
+    /// A PNG of the page.
+    pub(crate) fn picture(&mut self) -> Vec<u8> {
         let taken = self.command("Page.captureScreenshot", json!({"format": "png"}));
-        taken["data"].as_str().expect("a picture").to_owned()
+        let text = taken["data"].as_str().expect("a picture");
+        BASE64.decode(text.as_bytes()).expect("base64")
     }
 
     fn command(&mut self, method: &str, parameters: Value) -> Value {
@@ -140,7 +137,7 @@ fn program() -> PathBuf {
 }
 
 /// Where the browser listens, which is the first thing that it says.
-fn address(process: &mut Child) -> String {
+fn devtools(process: &mut Child) -> String {
     let stderr = process.stderr.take().expect("piped");
     let mut lines = BufReader::new(stderr).lines().map_while(Result::ok);
     let line = lines.find(|line| line.contains("DevTools listening on "));

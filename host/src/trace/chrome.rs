@@ -11,8 +11,11 @@ use super::Trace;
 use crate::driver::trace::Launch;
 
 const HOST: u32 = 1;
-const DEVICE: u32 = 2;
-const CALLS: u32 = 1;
+/// No stream's number: Perfetto takes the row that has its process's number for a main thread, and
+/// puts it first.
+const DEVICE: u32 = 1000;
+/// The calls are the main thread's.
+const CALLS: u32 = HOST;
 /// The ranges of the first thread; those of others follow.
 const RANGES: u32 = 2;
 

@@ -3,6 +3,7 @@
 //! So a span begins when its stream has come to the work: of a copy that waits for the copy engine,
 //! the wait is part.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -62,21 +63,38 @@ impl Notes {
         self.notes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A note as a span. `None` if its work has failed.
-    fn span(&self, note: &Note) -> Option<Span> {
-        note.end.wait().ok()?;
+    /// The notes as spans, but those whose work has failed.
+    ///
+    /// Each is placed after the last of its stream. A GPU tells the time between two events as an
+    /// `f32`: ten seconds after the base that is good to a microsecond, and spans would overlap.
+    fn spans<'n>(&'n self, notes: &'n [Note]) -> Vec<Span> {
         let (instant, event) = &self.base;
-        let after = |event: &Event<'_>, earlier: &Event<'_>| {
+        let mut last = HashMap::new();
+        let span = |note: &'n Note| {
+            let last = last.entry(note.stream).or_insert((*instant, event));
+            let span = note.span(*last)?;
+            *last = (span.began + span.took, &note.end);
+            Some(span)
+        };
+        notes.iter().filter_map(span).collect()
+    }
+}
+
+impl Note {
+    /// As a span, by an earlier moment on both clocks. `None` if its work has failed.
+    fn span(&self, (instant, earlier): (Instant, &Event<'_>)) -> Option<Span> {
+        self.end.wait().ok()?;
+        let between = |earlier: &Event<'_>, event: &Event<'_>| {
             let milliseconds = event.milliseconds_since(earlier).ok()?;
             Some(Duration::from_secs_f64(milliseconds.max(0.0) / 1e3))
         };
         Some(Span {
-            stream: note.stream,
-            name: note.name.into(),
-            bytes: note.bytes,
+            stream: self.stream,
+            name: self.name.into(),
+            bytes: self.bytes,
             launch: None,
-            began: *instant + after(&note.start, event)?,
-            took: after(&note.end, &note.start)?,
+            began: instant + between(earlier, &self.start)?,
+            took: between(&self.start, &self.end)?,
         })
     }
 }
@@ -84,9 +102,8 @@ impl Notes {
 impl Drop for Notes {
     fn drop(&mut self) {
         let notes = mem::take(&mut *self.lock());
-        let spans = notes.iter().filter_map(|note| self.span(note));
         if let Some(trace) = &mut *running() {
-            cuda_loader::unrecorded(|| trace.recorded.spans.extend(spans));
+            cuda_loader::unrecorded(|| trace.recorded.spans.extend(self.spans(&notes)));
         }
     }
 }
