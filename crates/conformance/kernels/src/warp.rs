@@ -23,7 +23,8 @@ pub unsafe fn votes(out: *mut u64) {
         sync_warp(mask);
         let words = [
             lane,
-            active,
+            // Which lanes it has besides its own is chance.
+            (active >> lane & 1 == 1 && active & !mask == 0).into(),
             warp_vote_all(mask, lane < 32).into(),
             warp_vote_all(mask, lane != 2).into(),
             warp_vote_any(mask, lane == 2).into(),

@@ -26,7 +26,7 @@ fn votes(device: &Device) -> Result<(), Failed> {
             let has_2 = lanes.contains(&2);
             [
                 lane.into(),
-                all,
+                1,
                 1,
                 u64::from(!has_2),
                 has_2.into(),

@@ -92,6 +92,9 @@ impl Watch {
 
     /// The kernel may reach this memory too, and nobody else does.
     pub(crate) fn allocated(&mut self, memory: Range<usize>) {
+        // What began there was freed since.
+        let freed = self.allocated.extract_if(memory.clone(), |_, _| true);
+        freed.for_each(drop);
         self.allocated.insert(memory.start, memory.end);
     }
 
