@@ -192,9 +192,9 @@ fn a_trace_has_kernels_and_copies_on_the_rows_of_their_streams() {
         );
         rows_of.entry(category).or_default().push(row.1);
     }
-    // Of the streamed mode: one for kernels, in which the other modes copy, too, and one for copies
-    // in each direction.
-    for (category, streams) in [("kernel", 1), ("copy", 3)] {
+    // Of the streamed mode: one for the kernels of each slot, the first of which the other modes copy
+    // in, too, and one for copies in each direction.
+    for (category, streams) in [("kernel", 3), ("copy", 3)] {
         let mut rows = rows_of.remove(category).expect(category);
         rows.sort_unstable();
         rows.dedup();

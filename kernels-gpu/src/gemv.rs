@@ -7,6 +7,8 @@ use crate::reduction::block_sum;
 
 /// Threads a block.
 pub const BLOCK: u32 = 256;
+/// Loads of 16 bytes of the row that a thread has in flight, and as many of `x`.
+const IN_FLIGHT: usize = 4;
 
 /// `a` has a row of `x.len()` elements for each block. What `x` is read for more than once is in the
 /// cache.
@@ -14,7 +16,7 @@ pub const BLOCK: u32 = 256;
 /// # Safety
 /// `y` has room for an element a row, and is apart from `a` and `x`; `a` and `x` are aligned to 16
 /// bytes. The grid has one dimension, of a block for each row.
-#[kernel(block = [256, 1, 1], instances(gemv_f32<f32, 4>, gemv_f64<f64, 2>))]
+#[kernel(block = [256, 1, 1], min_blocks = 4, instances(gemv_f32<f32, 4>, gemv_f64<f64, 2>))]
 pub unsafe fn gemv<T: Float, const N: usize>(a: *const T, x: &[T], y: *mut T) {
     let row = thread::block_idx_x() as usize;
     // SAFETY: a row of the matrix, by the kernel's contract.
@@ -40,19 +42,35 @@ pub unsafe fn gemv<T: Float, const N: usize>(a: *const T, x: &[T], y: *mut T) {
 #[inline(always)]
 unsafe fn own_sum<T: Float, const N: usize>(row: *const T, x: &[T]) -> T {
     let mut sums = [T::default(); N];
-    let mut column = thread::thread_idx_x() as usize * N;
-    while column < x.len() {
-        // SAFETY: N elements from there are within the row and `x`.
-        let (elements, factors): ([T; N], [T; N]) = unsafe {
+    let vectors = x.len() / N;
+    let mut next = thread::thread_idx_x() as usize;
+    // SAFETY: vector i lies within the row and within `x` for each i that comes below.
+    let load = |i: usize| -> ([T; N], [T; N]) {
+        unsafe {
             (
-                vector::load(row.add(column)),
-                vector::load(x.as_ptr().add(column)),
+                vector::load(row.add(i * N)),
+                vector::load(x.as_ptr().add(i * N)),
             )
-        };
+        }
+    };
+    let mut add = |(elements, factors): ([T; N], [T; N])| {
         for n in 0..N {
             sums[n] = elements[n].mul_add(factors[n], sums[n]);
         }
-        column += const { BLOCK as usize * N };
+    };
+    while next + const { (IN_FLIGHT - 1) * BLOCK as usize } < vectors {
+        let mut loaded = [([T::default(); N], [T::default(); N]); IN_FLIGHT];
+        for u in 0..IN_FLIGHT {
+            loaded[u] = load(next + u * BLOCK as usize);
+        }
+        for u in 0..IN_FLIGHT {
+            add(loaded[u]);
+        }
+        next += const { IN_FLIGHT * BLOCK as usize };
+    }
+    while next < vectors {
+        add(load(next));
+        next += BLOCK as usize;
     }
     let mut total = T::default();
     for n in 0..N {

@@ -71,12 +71,18 @@ pub fn shared_out<V: Copy, const U: usize>(
         first += U * block;
     }
     let mut items = [nothing; U];
-    for u in 0..U - 1 {
-        if first + u * block < end {
-            items[u] = load(first + u * block);
+    if first + block < end {
+        for u in 0..U - 1 {
+            if first + u * block < end {
+                items[u] = load(first + u * block);
+            }
         }
+        each(items);
+    } else if first < end {
+        // All there is in small arrays: there the others' additions of nothing would count.
+        items[0] = load(first);
+        each(items);
     }
-    each(items);
 }
 
 /// [`shared_out`] of the vectors of `N` elements of `x`; what is left of it comes in vectors of

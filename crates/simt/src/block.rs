@@ -115,7 +115,7 @@ impl<'a> LiveBlock<'a> {
         if let Some(watch) = &block.parts.watch {
             watch.borrow_mut().barrier();
         }
-        block.worker.idle.set(0);
+        block.worker.went_on();
         for warp in &mut self.warps {
             for parked in &warp.parked {
                 parked.answer(Answer::Tally(meeting.tally));
@@ -358,7 +358,7 @@ impl<'a> Block<'a> {
             let ended = enter(&lane_of_grid, || {
                 panic::catch_unwind(AssertUnwindSafe(kernel))
             });
-            self.worker.idle.set(0);
+            self.worker.went_on();
             self.ended[warp].set(self.ended[warp].get() | 1 << lane);
             if let Err(payload) = ended {
                 self.fail(LaunchError::Panicked {

@@ -9,7 +9,7 @@
 //!
 //! ```
 //! use cuda_std::thread;
-//! use std::sync::atomic::{AtomicU32, Ordering};
+//! use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 //!
 //! let sum = AtomicU32::new(0);
 //! let shape = simt::Shape { grid: [4, 1, 1], block: [32, 1, 1], dynamic_shared: 0 };
@@ -42,7 +42,7 @@ mod worker;
 
 use std::num::NonZero;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use cuda_std::emulation::INSTRUMENTED;
@@ -165,8 +165,14 @@ impl<'a> Launch<'a> {
         let next = AtomicU64::new(0);
         let stop = AtomicBool::new(false);
         let failure = Mutex::new(None);
+        let is_one = watches || self.options.schedule != Schedule::InOrder;
+        let workers = match is_one {
+            true => 1,
+            false => cores().min(blocks.min(most) as usize).max(1),
+        };
+        let busy = AtomicUsize::new(workers);
         let work = || {
-            let worker = Worker::new(self, kernel);
+            let worker = Worker::new(self, kernel, &busy);
             let next = || {
                 let index = next.fetch_add(1, Ordering::Relaxed);
                 (index < blocks && !stop.load(Ordering::Relaxed)).then_some(index)
@@ -178,11 +184,6 @@ impl<'a> Launch<'a> {
                     .unwrap_or_else(PoisonError::into_inner)
                     .get_or_insert(error);
             }
-        };
-        let is_one = watches || self.options.schedule != Schedule::InOrder;
-        let workers = match is_one {
-            true => 1,
-            false => (cores() as u64).min(blocks).min(most),
         };
         std::thread::scope(|scope| {
             for _ in 1..workers {

@@ -81,8 +81,13 @@ impl<'a> ThreadHooks<'a> {
         })
     }
 
-    /// As `step`, where others have a turn next.
+    /// As `step`, where others have a turn next. What other cores take for what this one waits for does
+    /// not count.
     fn idle(&self, steps: u32) {
+        if self.block.worker.waits_for_others() {
+            std::thread::yield_now();
+            return;
+        }
         let idle = &self.block.worker.idle;
         idle.set(idle.get().saturating_add(steps.into()));
         self.step(steps);

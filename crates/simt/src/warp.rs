@@ -171,7 +171,7 @@ impl Warp {
         let Some(synchronised) = wait::release(&self.parked) else {
             return false;
         };
-        block.worker.idle.set(0);
+        block.worker.went_on();
         if synchronised != 0
             && let Some(watch) = &block.parts.watch
         {

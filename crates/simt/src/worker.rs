@@ -1,7 +1,7 @@
 //! One core's part of a launch: blocks, one after another or in turns.
 
 use std::cell::{Cell, RefCell};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::block::{LiveBlock, Progress};
 use crate::check::{BlockWatch, Watch};
@@ -23,12 +23,17 @@ pub(crate) struct Worker<'a> {
     pub(crate) watch: Option<RefCell<Watch>>,
     /// Steps of threads that spin, since one last ended or met others.
     pub(crate) idle: Cell<u64>,
+    /// Whether there was one since.
+    spins: Cell<bool>,
+    /// How many cores do anything but spin.
+    busy: &'a AtomicUsize,
     stacks: RefCell<Vec<ThreadStack>>,
     spare: RefCell<Vec<BlockParts>>,
 }
 
 impl Drop for Worker<'_> {
     fn drop(&mut self) {
+        self.waits_for_others();
         ThreadStack::keep(self.stacks.take());
     }
 }
@@ -40,7 +45,12 @@ pub(crate) struct BlockParts {
 }
 
 impl<'a> Worker<'a> {
-    pub(crate) fn new(launch: &'a Launch<'a>, kernel: &'a (dyn Fn() + Sync)) -> Self {
+    /// It is one of the `busy`.
+    pub(crate) fn new(
+        launch: &'a Launch<'a>,
+        kernel: &'a (dyn Fn() + Sync),
+        busy: &'a AtomicUsize,
+    ) -> Self {
         let options = &launch.options;
         let watch = options
             .checks
@@ -52,9 +62,27 @@ impl<'a> Worker<'a> {
             order: RefCell::new(Order::new(options)),
             watch: watch.map(RefCell::new),
             idle: Cell::new(0),
+            spins: Cell::new(false),
+            busy,
             stacks: RefCell::default(),
             spare: RefCell::default(),
         }
+    }
+
+    /// A thread has ended or met others.
+    pub(crate) fn went_on(&self) {
+        self.idle.set(0);
+        if self.spins.replace(false) {
+            self.busy.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Says that a thread here spins, and whether another core may yet do what it waits for.
+    pub(crate) fn waits_for_others(&self) -> bool {
+        if !self.spins.replace(true) {
+            self.busy.fetch_sub(1, Ordering::Relaxed);
+        }
+        self.busy.load(Ordering::Relaxed) > 0
     }
 
     /// Runs the blocks that `next` gives, to the end or to the first failure; that of another core

@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::time::Duration;
 
 use cuda_std::atomic::mid::{atomic_load_32_device, atomic_store_32_device};
 use cuda_std::emulation::INSTRUMENTED;
@@ -151,4 +152,40 @@ fn arrays_and_dynamic_memory_share_the_devices_limit() {
         text.contains("shared arrays of 4000 bytes and 30000 of dynamic shared memory"),
         "{text}"
     );
+}
+
+#[test]
+fn steps_that_wait_for_a_block_of_another_core_are_free() {
+    if simt::cores() < 2 {
+        return;
+    }
+    let two = Shape {
+        grid: [2, 1, 1],
+        block: [1, 1, 1],
+        dynamic_shared: 0,
+    };
+    let options = Options {
+        checks: Checks::NONE,
+        steps: 1 << 16,
+        ..Options::default()
+    };
+    let (flag, begun) = (AtomicU32::new(0), AtomicU32::new(0));
+    let kernel = || {
+        if thread::block_idx_x() == 0 {
+            // Else its core would take the other block, too.
+            while begun.load(Relaxed) == 0 {
+                std::thread::yield_now();
+            }
+            // SAFETY: all accesses are atomic.
+            while unsafe { atomic_load_32_device(flag.as_ptr(), Relaxed) } == 0 {}
+        } else {
+            begun.store(1, Relaxed);
+            // Far longer than so many steps take.
+            std::thread::sleep(Duration::from_millis(200));
+            // SAFETY: as above.
+            unsafe { atomic_store_32_device(flag.as_ptr(), Relaxed, 1) };
+        }
+    };
+    let launched = Launch::new(two).options(options).run(&kernel);
+    launched.expect("the flag is set in the end");
 }

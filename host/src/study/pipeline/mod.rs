@@ -20,7 +20,7 @@ use crate::measure::Summary;
 pub struct Pipeline<'d> {
     device: &'d Device,
     plan: Plan,
-    streams: Streams<'d>,
+    wires: Wires<'d>,
     slots: Vec<Slot<'d>>,
     input: Vec<Pinned<f32>>,
     output: Vec<Pinned<f32>>,
@@ -29,37 +29,16 @@ pub struct Pipeline<'d> {
     pin_existing_ms: f64,
 }
 
-/// A stream for each of the three parts, of which the device does one of each at once. Copies of one
-/// direction in several streams would only share its wire.
-struct Streams<'d> {
+/// The streams of copies. Copies of one direction in several streams would only share its wire.
+struct Wires<'d> {
     up: Stream<'d>,
-    compute: Stream<'d>,
     down: Stream<'d>,
 }
 
-impl<'d> Streams<'d> {
-    fn new(device: &'d Device) -> Result<Self, DriverError> {
-        Ok(Streams {
-            up: Stream::new(device)?,
-            compute: Stream::new(device)?,
-            down: Stream::new(device)?,
-        })
-    }
-
-    fn synchronize(&self) -> Result<(), DriverError> {
-        let all = [&self.up, &self.compute, &self.down];
-        all.into_iter().try_for_each(Stream::synchronize)
-    }
-}
-
-impl Drop for Streams<'_> {
-    fn drop(&mut self) {
-        let _ = self.synchronize();
-    }
-}
-
-/// A place for a chunk, and how far what was last in it has come.
+/// A place for a chunk, with the stream of its kernels: of one chunk and the next, these run beside
+/// each other where one leaves room. The slot's streams wait for each other by its events.
 struct Slot<'d> {
+    stream: Stream<'d>,
     input: Buffer<f32>,
     output: Buffer<f32>,
     computed: Option<Event<'d>>,
@@ -67,9 +46,15 @@ struct Slot<'d> {
 }
 
 impl Slot<'_> {
-    fn compute(&mut self, worker: &Worker<'_>, stream: &Stream<'_>) -> Result<(), DriverError> {
-        // SAFETY: both are a chunk long; the pipeline drops its streams, which wait, before its slots.
-        unsafe { worker.launch(stream, self.input.slice(), self.output.slice_mut()) }
+    fn compute(&mut self, worker: &Worker<'_>) -> Result<(), DriverError> {
+        // SAFETY: both are a chunk long; the pipeline waits for its streams before its buffers go.
+        unsafe { worker.launch(&self.stream, self.input.slice(), self.output.slice_mut()) }
+    }
+}
+
+impl Drop for Pipeline<'_> {
+    fn drop(&mut self) {
+        let _ = self.synchronize();
     }
 }
 
@@ -82,6 +67,7 @@ impl<'d> Pipeline<'d> {
         let free = device.free_memory()?;
         let slot = |_| -> Result<Slot<'d>, DriverError> {
             Ok(Slot {
+                stream: Stream::new(device)?,
                 input: device.buffer_zeroed(plan.chunk())?,
                 output: device.buffer_zeroed(plan.chunk())?,
                 computed: None,
@@ -99,7 +85,10 @@ impl<'d> Pipeline<'d> {
         Ok(Pipeline {
             device,
             plan,
-            streams: Streams::new(device)?,
+            wires: Wires {
+                up: Stream::new(device)?,
+                down: Stream::new(device)?,
+            },
             slots,
             input: (0..plan.pieces()).map(piece).collect::<Result<_, _>>()?,
             output: (0..plan.pieces())
@@ -159,7 +148,7 @@ impl<'d> Pipeline<'d> {
         let total_ms = match mode {
             PipelineMode::Pageable => self.pageable(&worker)?,
             PipelineMode::Sequential => self.pinned(&worker, mode, Self::in_one_stream)?,
-            PipelineMode::Streamed => self.pinned(&worker, mode, Self::in_three_streams)?,
+            PipelineMode::Streamed => self.pinned(&worker, mode, Self::in_streams)?,
         };
         let sum = parts.to_device_ms + parts.compute_ms + parts.from_device_ms;
         let (plan, is_pinned) = (self.plan, mode != PipelineMode::Pageable);
@@ -171,7 +160,7 @@ impl<'d> Pipeline<'d> {
             batches: plan.batches,
             size: plan.size,
             chunks: plan.chunks,
-            streams: if is_streamed { 3 } else { 1 },
+            streams: if is_streamed { plan.slots + 2 } else { 1 },
             slots: if is_streamed { plan.slots } else { 1 },
             to_device_ms: rounded(parts.to_device_ms),
             compute_ms: rounded(parts.compute_ms),
@@ -215,11 +204,11 @@ impl<'d> Pipeline<'d> {
         let input: Vec<Vec<f32>> = self.input.iter().map(|piece| piece.to_vec()).collect();
         let mut output = vec![vec![f32::NAN; self.plan.chunk()]; input.len()];
         let total = self.median(PipelineMode::Pageable.name(), |pipeline| {
-            let (slot, stream) = (&mut pipeline.slots[0], &pipeline.streams.compute);
+            let slot = &mut pipeline.slots[0];
             for (input, output) in input.iter().zip(&mut output) {
-                stream.write(input, &mut slot.input, 0)?;
-                slot.compute(worker, stream)?;
-                stream.read(&slot.output, 0, output)?;
+                slot.stream.write(input, &mut slot.input, 0)?;
+                slot.compute(worker)?;
+                slot.stream.read(&slot.output, 0, output)?;
             }
             Ok(())
         })?;
@@ -231,25 +220,25 @@ impl<'d> Pipeline<'d> {
 
     /// All pieces through one stream and one slot.
     fn in_one_stream(&mut self, worker: &Worker<'_>) -> Result<(), DriverError> {
-        let (slot, stream) = (&mut self.slots[0], &self.streams.compute);
+        let slot = &mut self.slots[0];
         let hosts = take(&mut self.input)
             .into_iter()
             .zip(take(&mut self.output));
         let (mut up, mut down) = (Vec::new(), Vec::new());
         for (input, output) in hosts {
-            up.push(stream.upload(input, &mut slot.input, 0)?);
-            slot.compute(worker, stream)?;
-            down.push(stream.download(&slot.output, 0, output)?);
+            up.push(slot.stream.upload(input, &mut slot.input, 0)?);
+            slot.compute(worker)?;
+            down.push(slot.stream.download(&slot.output, 0, output)?);
         }
         self.input = finished(up)?;
         self.output = finished(down)?;
         Ok(())
     }
 
-    /// All pieces through three streams. A slot's next input waits until the last has been computed,
-    /// and its next output until the last has been fetched.
-    fn in_three_streams(&mut self, worker: &Worker<'_>) -> Result<(), DriverError> {
-        let Streams { up, compute, down } = &self.streams;
+    /// All pieces through the slots in turn. A slot's next input waits until the last has been
+    /// computed, and its next output until the last has been fetched.
+    fn in_streams(&mut self, worker: &Worker<'_>) -> Result<(), DriverError> {
+        let Wires { up, down } = &self.wires;
         let hosts = take(&mut self.input)
             .into_iter()
             .zip(take(&mut self.output));
@@ -259,10 +248,10 @@ impl<'d> Pipeline<'d> {
             let slot = &mut self.slots[i % slots];
             hold(up, &slot.computed)?;
             uploads.push(up.upload(input, &mut slot.input, 0)?);
-            compute.wait(&up.mark()?)?;
-            hold(compute, &slot.fetched)?;
-            slot.compute(worker, compute)?;
-            let computed = compute.mark()?;
+            slot.stream.wait(&up.mark()?)?;
+            hold(&slot.stream, &slot.fetched)?;
+            slot.compute(worker)?;
+            let computed = slot.stream.mark()?;
             down.wait(&computed)?;
             downloads.push(down.download(&slot.output, 0, output)?);
             slot.computed = Some(computed);
@@ -273,25 +262,30 @@ impl<'d> Pipeline<'d> {
         Ok(())
     }
 
+    fn synchronize(&self) -> Result<(), DriverError> {
+        let own = self.slots.iter().map(|slot| &slot.stream);
+        let mut all = own.chain([&self.wires.up, &self.wires.down]);
+        all.try_for_each(Stream::synchronize)
+    }
+
     fn upload_all(&mut self) -> Result<(), DriverError> {
-        let (slot, stream) = (&mut self.slots[0], &self.streams.up);
-        let begin = |host| stream.upload(host, &mut slot.input, 0);
+        let (slot, up) = (&mut self.slots[0], &self.wires.up);
+        let begin = |host| up.upload(host, &mut slot.input, 0);
         let up: Result<_, _> = take(&mut self.input).into_iter().map(begin).collect();
         self.input = finished(up?)?;
         Ok(())
     }
 
     fn download_all(&mut self) -> Result<(), DriverError> {
-        let (slot, stream) = (&self.slots[0], &self.streams.down);
-        let begin = |host| stream.download(&slot.output, 0, host);
+        let (slot, down) = (&self.slots[0], &self.wires.down);
+        let begin = |host| down.download(&slot.output, 0, host);
         let down: Result<_, _> = take(&mut self.output).into_iter().map(begin).collect();
         self.output = finished(down?)?;
         Ok(())
     }
 
     fn compute_all(&mut self, worker: &Worker<'_>) -> Result<(), DriverError> {
-        let stream = &self.streams.compute;
-        (0..self.plan.pieces()).try_for_each(|_| self.slots[0].compute(worker, stream))
+        (0..self.plan.pieces()).try_for_each(|_| self.slots[0].compute(worker))
     }
 
     /// The median time of `pass` until its work is done, in milliseconds, after one to warm up.
@@ -305,7 +299,7 @@ impl<'d> Pipeline<'d> {
             let _range = trace_span!("pass", color = "green", what).entered();
             let began = Instant::now();
             pass(self)?;
-            self.streams.synchronize()?;
+            self.synchronize()?;
             Ok(began.elapsed().as_secs_f64() * 1e3)
         };
         time()?;

@@ -11,7 +11,8 @@ pub enum PipelineMode {
     Pageable,
     /// One stream, and page-locked memory.
     Sequential,
-    /// Page-locked memory, and a stream each for copies to the device, kernels and copies back.
+    /// Page-locked memory, a stream for copies to the device and one for copies back, and one for the
+    /// kernels of each place.
     Streamed,
 }
 
