@@ -26,15 +26,21 @@ for line in sys.stdin:
 rm -rf "$out"
 mkdir "$out"
 # Without link-time optimisation: on a GPU nothing of the emulator runs.
-cargo build --profile quick
-cp target/quick/ridgepoint "$out/"
+built=$(cargo build --profile quick --message-format=json | python3 -c '
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    package = message.get("package_id", "").rpartition("#")[2]
+    if message["reason"] == "build-script-executed" and package.startswith("ridgepoint@"):
+        print(message["out_dir"])')
+cp target/quick/ridgepoint "$built/kernels.ptx" "$out/"
 for test in vectors asynchrony; do
     cp "$(executable $test test --profile quick --test $test)" "$out/test-$test"
 done
 for bench in vectors asynchrony; do
     cp "$(executable $bench bench --profile quick --bench $bench)" "$out/bench-$bench"
 done
-cp scripts/asynchrony-run.sh benches/peers/asynchrony.* benches/peers/polynomial.cu scripts/timeline.py "$out/"
+cp scripts/asynchrony-run.sh benches/peers/asynchrony.* benches/peers/{polynomial,squares}.cu scripts/timeline.py "$out/"
 echo "$RIDGEPOINT_COMMIT" >"$out/commit"
 # What debuggers need is most of their size.
 find "$out" -type f -perm -u=x ! -name '*.sh' ! -name '*.py' -exec strip {} +

@@ -1,5 +1,5 @@
-// The work of Ridgepoint's vector kernels and of `ridgepoint dispatch` in CUDA C++: CUB's sum of
-// squares, device copies, launches and graphs. Prints a line for each: name, size, microseconds.
+// Device copies, and the work of `ridgepoint dispatch` in CUDA C++: launches and graphs. Prints a line for
+// each: name, size, microseconds.
 //
 //     nvcc -arch=sm_90 -O3 -std=c++17 -o asynchrony asynchrony.cu && ./asynchrony
 
@@ -9,8 +9,6 @@
 #include <cstdlib>
 #include <functional>
 #include <vector>
-
-#include <cub/cub.cuh>
 
 #define CHECK(call)                                                                    \
   do {                                                                                 \
@@ -61,37 +59,6 @@ static double device_time(cudaStream_t stream, const std::function<void()> &laun
   CHECK(cudaGraphExecDestroy(executable));
   CHECK(cudaGraphDestroy(graph));
   return median(samples);
-}
-
-struct Square {
-  template <typename T> __device__ T operator()(T x) const { return x * x; }
-};
-
-template <typename T>
-static void sums_of_squares(cudaStream_t stream, const char *type, int most) {
-  T *x, *sum;
-  CHECK(cudaMalloc(&x, sizeof(T) << most));
-  CHECK(cudaMalloc(&sum, sizeof(T)));
-  std::vector<T> host(1 << 20);
-  for (auto &value : host) value = T(rand()) / T(RAND_MAX) - T(0.5);
-  for (size_t first = 0; first < size_t(1) << most; first += host.size())
-    CHECK(cudaMemcpy(x + first, host.data(), sizeof(T) * host.size(), cudaMemcpyHostToDevice));
-  for (int exponent : {10, 16, 20, 24, 26, 28}) {
-    if (exponent > most) continue;
-    size_t n = size_t(1) << exponent, bytes = 0;
-    auto reduce = [&](void *scratch) {
-      CHECK(cub::DeviceReduce::TransformReduce(scratch, bytes, x, sum, n, cuda::std::plus<>{},
-                                               Square{}, T(0), stream));
-    };
-    reduce(nullptr);
-    void *scratch;
-    CHECK(cudaMalloc(&scratch, bytes));
-    printf("cub_squares_%s %d %.4f\n", type, exponent,
-           device_time(stream, [&] { reduce(scratch); }));
-    CHECK(cudaFree(scratch));
-  }
-  CHECK(cudaFree(x));
-  CHECK(cudaFree(sum));
 }
 
 static void copies(cudaStream_t stream) {
@@ -158,6 +125,4 @@ int main() {
   CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   dispatch(stream);
   copies(stream);
-  sums_of_squares<float>(stream, "f32", 28);
-  sums_of_squares<double>(stream, "f64", 26);
 }

@@ -2,11 +2,12 @@
 
     python3 asynchrony.py FOLDER peers-asynchrony.md
 
-FOLDER has `ridgepoint` and `bench-vectors`. Runs both and the peers on the same GPU, writes a table
+FOLDER has `ridgepoint`, its `kernels.ptx` and `bench-vectors`. Runs both and the peers on the same GPU, writes a table
 of medians with a ratio for each gate, and ends with 1 where a gate is missed.
 """
 
 import csv
+import ctypes
 import io
 import json
 import os
@@ -57,6 +58,102 @@ def nvcc(scratch):
     said = subprocess.run([program], check=True, capture_output=True, text=True).stdout
     lines = [line.split() for line in said.splitlines()]
     return {(name, int(size)): float(time) for name, size, time in lines}
+
+
+def norms(folder, scratch):
+    """Microseconds of our norm and of CUB's sum of squares, in turns, in one process and on the same
+    memory: what lies where in it moves both by a percent and more.
+    """
+    library = pathlib.Path(scratch, "squares.so")
+    command = ["nvcc", "-arch=sm_90", "-O3", "-std=c++17", "-shared", "-Xcompiler", "-fPIC"]
+    subprocess.run([*command, "-o", library, HERE / "squares.cu"], check=True)
+    library = ctypes.CDLL(str(library))
+    stream = cupy.cuda.Stream(non_blocking=True)
+    times = {}
+    for dtype, exponents in ((cupy.float32, EXPONENTS), (cupy.float64, (10, 20, 26))):
+        name = f"f{8 * numpy.dtype(dtype).itemsize}"
+        for exponent in exponents:
+            x = cupy.random.rand(1 << exponent, dtype=dtype) - dtype(0.5)
+            launches = {
+                "ours": our_norm(folder, name, x, stream),
+                "cub": cub_squares(getattr(library, f"squares_{name}"), x, stream),
+            }
+            root, square = (float(result[0]) for _, result in launches.values())
+            assert abs(root - square**0.5) < 1e-5 * root, f"{root} is no root of {square}"
+            nodes = 200 if exponent <= 20 else 20
+            graphs = {who: in_graph(launch, stream, nodes) for who, (launch, _) in launches.items()}
+            samples = {who: [] for who in graphs}
+            for _ in range(30):
+                for who, graph in graphs.items():
+                    samples[who].append(timed(graph, stream) / nodes)
+            for who, of_graph in samples.items():
+                times[f"{who}_nrm2_{name}", exponent] = float(numpy.median(of_graph))
+            del x, launches, graphs
+            cupy.get_default_memory_pool().free_all_blocks()
+    return times
+
+
+def our_norm(folder, name, x, stream):
+    """A launch of nrm2 of this shape, as `ridgepoint::vector::Norm` makes it, and its result."""
+    module = cupy.RawModule(path=str(pathlib.Path(folder, "kernels.ptx")))
+    function = module.get_function(f"nrm2_{name}")
+    # `reduction_blocks` in kernels-gpu/src/vector.rs.
+    block, in_flight, sums = 512, 8, 1 if name == "f32" else 3
+    row = block * 16 // x.itemsize
+    multiprocessors = cupy.cuda.Device().attributes["MultiProcessorCount"]
+    blocks = 1 if x.size <= in_flight * row else min(-(-x.size // row), multiprocessors)
+    result, partials = cupy.zeros(1, dtype=x.dtype), cupy.zeros(sums * blocks)
+    ticket = cupy.zeros(1, dtype=cupy.uint32)
+    arguments = (x, numpy.uint64(x.size), result, partials, ticket)
+    cupy.cuda.Device().synchronize()
+
+    def launch():
+        with stream:
+            function((blocks,), (block,), arguments)
+
+    launch()
+    stream.synchronize()
+    return launch, result
+
+
+def cub_squares(function, x, stream):
+    """A call of CUB, and its result."""
+    pointer = ctypes.c_void_p
+    function.argtypes = [pointer, pointer, pointer, pointer, ctypes.c_size_t, pointer]
+    result, size = cupy.zeros(1, dtype=x.dtype), ctypes.c_size_t(0)
+    call = (ctypes.byref(size), x.data.ptr, result.data.ptr, x.size, stream.ptr)
+    assert function(None, *call) == 0
+    scratch = cupy.zeros(max(size.value, 1), dtype=cupy.uint8)
+    cupy.cuda.Device().synchronize()
+
+    def launch():
+        assert function(scratch.data.ptr, *call) == 0
+
+    launch()
+    stream.synchronize()
+    return launch, result
+
+
+def in_graph(launch, stream, nodes):
+    """So many launches as one."""
+    with stream:
+        stream.begin_capture()
+        for _ in range(nodes):
+            launch()
+        graph = stream.end_capture()
+        graph.launch(stream)
+        stream.synchronize()
+    return graph
+
+
+def timed(graph, stream):
+    """Microseconds of a replay."""
+    start, end = cupy.cuda.Event(), cupy.cuda.Event()
+    start.record(stream)
+    graph.launch(stream)
+    end.record(stream)
+    end.synchronize()
+    return cupy.cuda.get_elapsed_time(start, end) * 1e3
 
 
 def event_time(launch, runs=30):
@@ -200,14 +297,11 @@ class Table:
 def compare(rust, rows, launches, batches, powers, peers, torch_pipeline):
     table = Table()
     for exponent in EXPONENTS:
-        ours = rust["nrm2/f32", exponent]
-        theirs = peers["cub_squares_f32", exponent]
+        ours, theirs = (peers[f"{who}_nrm2_f32", exponent] for who in ("ours", "cub"))
         table.add("nrm2 f32", f"2^{exponent}", ours, "CUB sum of squares", theirs, 1.0)
     for exponent in (10, 20, 26):
-        theirs = peers["cub_squares_f64", exponent]
-        table.add(
-            "nrm2 f64", f"2^{exponent}", rust["nrm2/f64", exponent], "CUB sum of squares", theirs
-        )
+        ours, theirs = (peers[f"{who}_nrm2_f64", exponent] for who in ("ours", "cub"))
+        table.add("nrm2 f64", f"2^{exponent}", ours, "CUB sum of squares", theirs)
     for exponent in (26, 28):
         ours, theirs = rust["nrm2/f32", exponent], peers["cublas_nrm2_f32", exponent]
         table.add("nrm2 f32", f"2^{exponent}", ours, "cuBLAS snrm2", theirs, 1.7)
@@ -270,7 +364,7 @@ def main(folder, output):
             checkpoints = str(pathlib.Path(scratch, mode))
             powers += rust_rows(folder, "power", "--mode", mode, "--checkpoint", checkpoints)
             assert float(powers[-1]["error"]) < 1e-10, powers[-1]
-        peers = nvcc(scratch) | cublas() | normalize()
+        peers = norms(folder, scratch) | nvcc(scratch) | cublas() | normalize()
     degrees = {row["work"].split()[1] for row in batches if row["work"].startswith("horner")}
     torch_pipeline = pipeline(sorted(map(int, degrees)))
     table = compare(rust, rows, launches, batches, powers, peers, torch_pipeline)
