@@ -32,8 +32,8 @@ python3 ceilings.py "$ceilings" "$out/ceilings-peers.md" || failed=1
 
 k=1,2,5,10,20,50,100,200,500,1000,2000
 sweep() {
-    ./ridgepoint roofline --device cuda --kernel all --vector 1,4 --grid full,8x --k $k --quiet \
-        --ceilings "$ceilings" "$@"
+    ./ridgepoint roofline --device cuda --kernel all --vector 1,4 --grid full,8x --k $k --runs 30 \
+        --quiet --ceilings "$ceilings" "$@"
 }
 sweep --output "$out/roofline.csv,$out/roofline.json" --plot "$out/roofline.svg" \
     --report "$out/roofline.html" || failed=1

@@ -44,13 +44,11 @@ unsafe fn own_sum<T: Float, const N: usize>(row: *const T, x: &[T]) -> T {
     let mut sums = [T::default(); N];
     let vectors = x.len() / N;
     let mut next = thread::thread_idx_x() as usize;
-    // SAFETY: vector i lies within the row and within `x` for each i that comes below.
     let load = |i: usize| -> ([T; N], [T; N]) {
+        // SAFETY: i is below `vectors` in each call.
         unsafe {
-            (
-                vector::load(row.add(i * N)),
-                vector::load(x.as_ptr().add(i * N)),
-            )
+            let factors = vector::load(x.as_ptr().add(i * N));
+            (vector::load(row.add(i * N)), factors)
         }
     };
     let mut add = |(elements, factors): ([T; N], [T; N])| {

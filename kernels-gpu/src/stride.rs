@@ -44,8 +44,9 @@ pub fn strided<V: Copy, const U: usize>(
 
 /// Calls `each` with all items of `0..count` that belong to this thread of a one-dimensional grid in
 /// blocks of `block` threads, `U` at a time, and with `nothing` in the place of those that are not
-/// there. The items of a block are neighbours, and every block has as many, to a warp of them: for a
-/// sum over large arrays that is faster than tiles a grid apart, of which some blocks have one more.
+/// there. The items of a block are neighbours. If there is more than one for each thread, every block
+/// has as many, to a warp of them: for a sum over large arrays that is faster than tiles a grid apart,
+/// of which some blocks have one more.
 ///
 /// `count` is below 2^37.
 #[inline(always)]
@@ -56,9 +57,13 @@ pub fn shared_out<V: Copy, const U: usize>(
     load: impl Fn(usize) -> V,
     mut each: impl FnMut([V; U]),
 ) {
-    // Divided as u32, which takes a GPU a fraction of the time.
-    let warps = count.div_ceil(WARP_SIZE as usize) as u32;
-    let share = warps.div_ceil(thread::grid_dim_x()) as usize * WARP_SIZE as usize;
+    let share = if count <= thread::grid_dim_x() as usize * block {
+        block
+    } else {
+        // Divided as u32, which takes a GPU a fraction of the time.
+        let warps = count.div_ceil(WARP_SIZE as usize) as u32;
+        warps.div_ceil(thread::grid_dim_x()) as usize * WARP_SIZE as usize
+    };
     let start = thread::block_idx_x() as usize * share;
     let end = count.min(start + share);
     let mut first = start + thread::thread_idx_x() as usize;
