@@ -197,9 +197,10 @@ fn burst(device: &Device, stream: &Stream<'_>) -> Result<(), Failed> {
     let prepared = device.prepare(variant.entry, Shape::blocks(blocks, BLOCK))?;
     let mut sums = device.buffer_filled(blocks as usize * BLOCK as usize, 0.0)?;
     let mut clocks = device.buffer_filled(blocks as usize, [0u64; 2])?;
-    let arguments = (LINES, FmaF32::C, sums.slice_mut(), clocks.slice_mut());
-    // SAFETY: there is a sum for each thread and a clock for each block, which live until the stream
-    // is synchronised.
+    let c = device.buffer_from(&[FmaF32::C])?;
+    let arguments = (LINES, c.slice(), sums.slice_mut(), clocks.slice_mut());
+    // SAFETY: there are a c, a sum for each thread and a clock for each block, which live until the
+    // stream is synchronised.
     unsafe { prepared.launch(stream, &arguments) }?;
     Ok(stream.synchronize()?)
 }

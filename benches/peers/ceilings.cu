@@ -69,6 +69,11 @@ extern "C" __global__ void fma_f16x2(unsigned lines, __half2 *out, __half2 c) {
          [=](__half2 v) { return __hfma2(v, v, c); });
 }
 
+extern "C" __global__ void add_mul_f16x2(unsigned lines, __half2 *out, __half2 c) {
+  chains(lines, out, [](unsigned i) { return __float2half2_rn(half_to_one(i)); },
+         [=](__half2 v) { return __hadd2_rn(__hmul2_rn(v, v), c); });
+}
+
 extern "C" __global__ void fma_bf16x2(unsigned lines, __nv_bfloat162 *out, __nv_bfloat162 c) {
   chains(lines, out, [](unsigned i) { return __float2bfloat162_rn(half_to_one(i)); },
          [=](__nv_bfloat162 v) { return __hfma2(v, v, c); });

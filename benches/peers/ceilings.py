@@ -116,6 +116,7 @@ def arithmetic_peers(nvcc):
         "fma-f64": peer(2, "fma_f64", DOUBLE),
         "fma-f16x2": peer(4, "fma_f16x2", HALVES),
         "fma-bf16x2": peer(4, "fma_bf16x2", BRAINS),
+        "add-mul-f16x2": peer(4, "add_mul_f16x2", HALVES),
         "mad-i32": peer(2, "mad_i32", numpy.uint32(0x9E3779B1)),
         "exp2-f32": peer(1, "exp2_f32"),
     }

@@ -3,7 +3,7 @@
 use cuda_std::prelude::*;
 
 use crate::real::Float;
-use crate::reduction::block_sum;
+use crate::reduction::block_sum_in_first_warp;
 
 /// Threads a block.
 pub const BLOCK: u32 = 256;
@@ -28,8 +28,9 @@ pub unsafe fn gemv<T: Float, const N: usize>(a: *const T, x: &[T], y: *mut T) {
         // SAFETY: as above.
         unsafe { own_sum::<T, 1>(start, x) }
     };
-    let [sum] = block_sum([own]);
-    if thread::thread_idx_x() == 0 {
+    if let Some([sum]) = block_sum_in_first_warp([own])
+        && thread::thread_idx_x() == 0
+    {
         // SAFETY: one thread of the row's block.
         unsafe { *y.add(row) = sum };
     }

@@ -1,11 +1,10 @@
 //! The Euclidean norm and the dot product, each in one launch whose result stays on the device.
 //!
-//! The squares of `f32` are added up in `f64`, where none overflows or underflows. A few neighbours
-//! whose squares are ordinary numbers are added up in `f32` before: the conversions of all of them
-//! would take the multiprocessor longer than their loads from the cache. For `f64` there are
+//! The squares of `f32` are added up in `f64`, where none overflows or underflows. For `f64` there are
 //! three sums, as in Blue's "A Portable Fortran Program to Find the Euclidean Norm of a Vector"
 //! (1978) and in BLAS since 2021: of large elements, made smaller; of small ones, made larger; and of
-//! those between. So the norm of finite elements is right whenever it can be represented. NaN gives
+//! those between. A few neighbours whose squares are ordinary numbers are added up as they are before:
+//! to convert or to sort all of them would take the multiprocessor longer than their loads. So the norm of finite elements is right whenever it can be represented. NaN gives
 //! NaN; infinity gives infinity where there is no NaN.
 
 use core::ops::Range;
@@ -23,10 +22,18 @@ pub const BLOCKS_EACH: u32 = 1;
 /// Loads of 16 bytes that a thread has in flight.
 pub const IN_FLIGHT: usize = 8;
 
-/// An element type whose squares are added up in `K` sums of `f64`.
+/// An element type whose squares are added up in `K` sums of `f64`, of which the first has those of
+/// ordinary numbers.
 pub trait Squares<const K: usize>: Float {
+    /// Sums of a few squares that have lost nothing in this type: no square overflowed, and those
+    /// that underflowed are less than the sum's rounding.
+    const ORDINARY: Range<Self>;
+
     /// Adds the element's square.
     fn add_square(self, sums: &mut [f64; K]);
+
+    /// The root of the sum.
+    fn root(sums: [f64; K]) -> Self;
 
     /// Adds the squares of vectors of elements, those of element n of each to `sums[n]` or to any
     /// other: their sum counts.
@@ -35,39 +42,19 @@ pub trait Squares<const K: usize>: Float {
         items: [[Self; N]; U],
         sums: &mut [[f64; K]; N],
     ) {
+        let mut squares = [Self::default(); N];
         for u in 0..U {
             for n in 0..N {
-                items[u][n].add_square(&mut sums[n]);
+                squares[n] = items[u][n].mul_add(items[u][n], squares[n]);
             }
         }
-    }
-
-    /// The root of the sum.
-    fn root(sums: [f64; K]) -> Self;
-}
-
-impl Squares<1> for f32 {
-    #[inline(always)]
-    fn add_square(self, [sum]: &mut [f64; 1]) {
-        let x = f64::from(self);
-        *sum = GpuFloat::mul_add(x, x, *sum);
-    }
-
-    #[inline(always)]
-    fn add_squares<const N: usize, const U: usize>(items: [[f32; N]; U], sums: &mut [[f64; 1]; N]) {
-        let mut squares = [0.0; N];
-        for u in 0..U {
-            for n in 0..N {
-                squares[n] += items[u][n] * items[u][n];
-            }
-        }
-        let mut sum = 0.0;
+        let mut sum = Self::default();
         for n in 0..N {
-            sum += squares[n];
+            sum = sum + squares[n];
         }
-        // What underflowed beside such a sum is less than its rounding. NaN is not ordinary.
-        if ORDINARY.contains(&sum) {
-            sums[0][0] += f64::from(sum);
+        // NaN is not ordinary.
+        if Self::ORDINARY.contains(&sum) {
+            sums[0][0] += sum.into();
         } else {
             for u in 0..U {
                 for n in 0..N {
@@ -76,15 +63,22 @@ impl Squares<1> for f32 {
             }
         }
     }
+}
+
+impl Squares<1> for f32 {
+    const ORDINARY: Range<f32> = 1e-28..1e36;
+
+    #[inline(always)]
+    fn add_square(self, [sum]: &mut [f64; 1]) {
+        let x = f64::from(self);
+        *sum = GpuFloat::mul_add(x, x, *sum);
+    }
 
     #[inline(always)]
     fn root([sum]: [f64; 1]) -> f32 {
         GpuFloat::sqrt(sum) as f32
     }
 }
-
-/// Sums of squares that `f32` holds as well as those of other numbers.
-const ORDINARY: Range<f32> = 1e-28..1e36;
 
 /// Elements below `2^-511` are small: the squares of greater ones are normal numbers.
 const SMALL: f64 = f64::from_bits((1023 - 511) << 52);
@@ -95,10 +89,13 @@ const ENLARGE: f64 = f64::from_bits((1023 + 537) << 52);
 /// What large elements are multiplied by: `2^-538`.
 const REDUCE: f64 = f64::from_bits((1023 - 538) << 52);
 
-/// The sums of small, of medium and of large elements.
+/// The sums of medium, of small and of large elements.
 impl Squares<3> for f64 {
+    // So many of these as there is memory for do not overflow.
+    const ORDINARY: Range<f64> = 1e-280..1e290;
+
     #[inline(always)]
-    fn add_square(self, [small, medium, large]: &mut [f64; 3]) {
+    fn add_square(self, [medium, small, large]: &mut [f64; 3]) {
         let x = self.abs();
         let (is_large, is_small) = (x > LARGE, x < SMALL);
         let factor = if is_large { REDUCE } else { 1.0 };
@@ -112,7 +109,7 @@ impl Squares<3> for f64 {
     }
 
     #[inline(always)]
-    fn root([small, medium, large]: [f64; 3]) -> f64 {
+    fn root([medium, small, large]: [f64; 3]) -> f64 {
         if large > 0.0 {
             // Small elements do not count beside large ones.
             GpuFloat::sqrt(large + medium * REDUCE * REDUCE) / REDUCE
@@ -199,7 +196,7 @@ pub(crate) unsafe fn norm_in_blocks<
     // SAFETY: the caller's contract.
     let sums = unsafe {
         let turn = Turn::take(ticket);
-        grid_sum(turn, own_squares::<T, N, K, U>(block, x), partials, ticket)
+        grid_sum(turn, own_squares::<T, N, K, U>(block, x), partials)
     };
     if let Some(sums) = sums
         && thread::thread_idx_x() == 0
@@ -255,7 +252,7 @@ pub unsafe fn dot<T: Float, const N: usize>(
         sums[0][0] = GpuFloat::mul_add(x.into(), y.into(), sums[0][0]);
     }
     // SAFETY: the kernel's contract.
-    let sum = unsafe { grid_sum(turn, over_elements(sums), partials, ticket) };
+    let sum = unsafe { grid_sum(turn, over_elements(sums), partials) };
     if let Some([sum]) = sum
         && thread::thread_idx_x() == 0
     {

@@ -3,29 +3,49 @@
 
 use cuda_std::atomic::Ordering;
 use cuda_std::atomic::mid::{
-    atomic_fetch_add_u32_device, atomic_load_64_device, atomic_store_32_device,
-    atomic_store_64_device,
+    atomic_fetch_inc_u32_device, atomic_load_64_device, atomic_store_64_device,
 };
 use cuda_std::prelude::*;
-use cuda_std::warp::{FULL_MASK, WARP_SIZE, lane_id, warp_shuffle_idx, warp_shuffle_xor};
+use cuda_std::warp::{
+    FULL_MASK, WARP_SIZE, lane_id, warp_shuffle_idx, warp_shuffle_xor, warp_vote_any,
+};
 
 use crate::real::Float;
 
 /// The most warps that a block has.
 const MOST_WARPS: usize = 32;
+/// Sums of warps that a lane adds up itself: that takes less time than to pass them on.
+const WARPS_EACH: usize = 8;
+/// Lanes that do so. The others do the same over again.
+const LANES: u32 = (MOST_WARPS / WARPS_EACH) as u32;
+/// Sums of blocks that a lane waits for at once.
+const BLOCKS_EACH: usize = 8;
 
 /// The sum over the lanes of a warp, in all of them. Every lane comes here.
 #[inline(always)]
-pub fn warp_sum<T: Float, const K: usize>(mut sums: [T; K]) -> [T; K] {
-    let mut bits = WARP_SIZE / 2;
-    while bits > 0 {
-        for k in 0..K {
+pub fn warp_sum<T: Float, const K: usize>(sums: [T; K]) -> [T; K] {
+    group_sum(sums, WARP_SIZE)
+}
+
+/// The sum over each group of `lanes` neighbouring lanes, a power of two, in all of the group. Every
+/// lane of the warp comes here.
+///
+/// Of several sums the first is expected to count: others are passed on where they are not 0.
+#[inline(always)]
+fn group_sum<T: Float, const K: usize>(mut sums: [T; K], lanes: u32) -> [T; K] {
+    for k in 0..K {
+        // SAFETY: all lanes come here.
+        if k > 0 && !unsafe { warp_vote_any(FULL_MASK, sums[k] != T::default()) } {
+            continue;
+        }
+        let mut bits = lanes / 2;
+        while bits > 0 {
             // SAFETY: all lanes come here.
             let (other, _) = unsafe { warp_shuffle_xor(FULL_MASK, sums[k], bits, WARP_SIZE) };
             // Both lanes add the same two numbers, so all lanes end with the same bits.
             sums[k] = sums[k] + other;
+            bits /= 2;
         }
-        bits /= 2;
     }
     sums
 }
@@ -34,35 +54,63 @@ pub fn warp_sum<T: Float, const K: usize>(mut sums: [T; K]) -> [T; K] {
 /// between two calls lies a barrier.
 #[inline(always)]
 pub fn block_sum<T: Float, const K: usize>(own: [T; K]) -> [T; K] {
-    warp_sum(sum_of_warp(own))
+    let sums = sums_of_warps(own);
+    // SAFETY: just made.
+    unsafe { sum_over_warps(sums) }
 }
 
 /// The sums over the threads of a block, in the threads of its first warp, as [`block_sum`].
 #[inline(always)]
-fn block_sum_in_first_warp<T: Float, const K: usize>(own: [T; K]) -> Option<[T; K]> {
-    let of_lane = sum_of_warp(own);
-    (thread::thread_idx_x() < WARP_SIZE).then(|| warp_sum(of_lane))
+pub fn block_sum_in_first_warp<T: Float, const K: usize>(own: [T; K]) -> Option<[T; K]> {
+    let sums = sums_of_warps(own);
+    // SAFETY: just made.
+    (thread::thread_idx_x() < WARP_SIZE).then(|| unsafe { sum_over_warps(sums) })
 }
 
-/// The sums over the threads of a warp of the block: in each warp lane n has those of warp n.
+/// The sums over the threads of each warp of the block.
 #[inline(always)]
-fn sum_of_warp<T: Float, const K: usize>(own: [T; K]) -> [T; K] {
-    let warp_sums = shared_array![[T; K]; MOST_WARPS];
-    let lane = lane_id() as usize;
-    let warp = (thread::thread_idx_x() / WARP_SIZE) as usize;
+fn sums_of_warps<T: Float, const K: usize>(own: [T; K]) -> *const [T; K] {
+    let sums = shared_array![[T; K]; MOST_WARPS];
     let sum = warp_sum(own);
-    if lane == 0 {
+    if lane_id() == 0 {
+        let warp = thread::thread_idx_x() / WARP_SIZE;
         // SAFETY: a block has at most MOST_WARPS warps.
-        unsafe { *warp_sums.add(warp) = sum };
+        unsafe { *sums.add(warp as usize) = sum };
     }
     thread::sync_threads();
-    let warps = (thread::block_dim_x() / WARP_SIZE) as usize;
-    if lane < warps {
-        // SAFETY: in the array, and written before the barrier.
-        unsafe { *warp_sums.add(lane) }
-    } else {
-        [T::default(); K]
+    sums
+}
+
+/// # Safety
+/// `of_warps` is that of [`sums_of_warps`]. Every lane of the warp comes here.
+#[inline(always)]
+unsafe fn sum_over_warps<T: Float, const K: usize>(of_warps: *const [T; K]) -> [T; K] {
+    let warps = thread::block_dim_x() / WARP_SIZE;
+    let first = lane_id() % LANES * WARPS_EACH as u32;
+    let mut sums = [[T::default(); K]; WARPS_EACH];
+    for i in 0..WARPS_EACH {
+        let warp = first + i as u32;
+        if warp < warps {
+            // SAFETY: every warp has written its sum before the barrier.
+            sums[i] = unsafe { *of_warps.add(warp as usize) };
+        }
     }
+    group_sum(in_pairs(sums), LANES)
+}
+
+/// The sum of a power of two of sums, of neighbours first: additions that do not wait for each other.
+#[inline(always)]
+fn in_pairs<T: Float, const K: usize, const N: usize>(mut sums: [[T; K]; N]) -> [T; K] {
+    let mut count = N;
+    while count > 1 {
+        count /= 2;
+        for i in 0..count {
+            for k in 0..K {
+                sums[i][k] = sums[2 * i][k] + sums[2 * i + 1][k];
+            }
+        }
+    }
+    sums[0]
 }
 
 /// A block's number in the order in which the blocks of a grid began. Its first thread knows it.
@@ -76,12 +124,12 @@ impl Turn {
     #[inline(always)]
     pub unsafe fn take(ticket: *mut u32) -> Turn {
         let mut turn = 0;
-        if thread::thread_idx_x() == 0 && thread::grid_dim_x() > 1 {
-            // What is added is 1. ptxas does not know that lane 0 is here, and so does not make one
-            // addition of a warp's, whose result all of its lanes would wait for at once.
-            let one = lane_id() + 1;
+        let blocks = thread::grid_dim_x();
+        if thread::thread_idx_x() == 0 && blocks > 1 {
+            // The last number is followed by 0. An addition would do, but ptxas makes one of a warp's
+            // of it, and waits for its result at once.
             // SAFETY: the caller's contract.
-            turn = unsafe { atomic_fetch_add_u32_device(ticket, Ordering::Relaxed, one) };
+            turn = unsafe { atomic_fetch_inc_u32_device(ticket, Ordering::Relaxed, blocks - 1) };
         }
         Turn(turn)
     }
@@ -103,7 +151,6 @@ pub unsafe fn grid_sum<const K: usize>(
     turn: Turn,
     own: [f64; K],
     partials: *mut [f64; K],
-    ticket: *mut u32,
 ) -> Option<[f64; K]> {
     let of_block = block_sum_in_first_warp(own)?;
     let blocks = thread::grid_dim_x();
@@ -130,44 +177,36 @@ pub unsafe fn grid_sum<const K: usize>(
     let mut first = lane_id();
     while first < blocks {
         // SAFETY: K words a block, each of which is on its way.
-        let of_blocks = unsafe { take_words::<K>(words, first, blocks) };
-        for i in 0..AT_ONCE {
-            for k in 0..K {
-                sums[k] += from_word(of_blocks[i][k]);
-            }
+        let of_blocks = in_pairs(unsafe { take_sums::<K>(words, first, blocks) });
+        for k in 0..K {
+            sums[k] += of_blocks[k];
         }
-        first += const { AT_ONCE as u32 * WARP_SIZE };
-    }
-    if lane_id() == 0 {
-        // SAFETY: every block has its number.
-        unsafe { atomic_store_32_device(ticket, Ordering::Relaxed, 0) };
+        first += const { WARP_SIZE * BLOCKS_EACH as u32 };
     }
     Some(warp_sum(sums))
 }
 
-/// Blocks whose words a lane waits for at once.
-const AT_ONCE: usize = 8;
-
-/// Waits for the words of every [`WARP_SIZE`]th block from `first` on, takes them, and leaves 0. The
-/// word of a block that is not there is that of 0.
+/// Waits for the words of [`BLOCKS_EACH`] blocks, [`WARP_SIZE`] apart from `first` on, takes them, and
+/// leaves 0. The sum of a block that is not there is 0.
 ///
 /// # Safety
 /// `words` has `K` a block, and each is 0 or will be written once more.
 #[inline(always)]
-unsafe fn take_words<const K: usize>(
+unsafe fn take_sums<const K: usize>(
     words: *mut u64,
     first: u32,
     blocks: u32,
-) -> [[u64; K]; AT_ONCE] {
+) -> [[f64; K]; BLOCKS_EACH] {
     let block = |i: usize| first + WARP_SIZE * i as u32;
     let place = |i: usize, k: usize| words.wrapping_add(block(i) as usize * K + k);
-    let mut taken = [[to_word(0.0); K]; AT_ONCE];
+    let is_there = |i: usize| block(i) < blocks;
+    let mut taken = [[to_word(0.0); K]; BLOCKS_EACH];
     let mut is_missing = true;
     while is_missing {
         is_missing = false;
-        for i in 0..AT_ONCE {
+        for i in 0..BLOCKS_EACH {
             for k in 0..K {
-                if block(i) < blocks {
+                if is_there(i) {
                     // SAFETY: a block's word.
                     taken[i][k] = unsafe { atomic_load_64_device(place(i, k), Ordering::Relaxed) };
                 }
@@ -175,15 +214,15 @@ unsafe fn take_words<const K: usize>(
             }
         }
     }
-    for i in 0..AT_ONCE {
+    for i in 0..BLOCKS_EACH {
         for k in 0..K {
-            if block(i) < blocks {
+            if is_there(i) {
                 // SAFETY: as above.
                 unsafe { atomic_store_64_device(place(i, k), Ordering::Relaxed, 0) };
             }
         }
     }
-    taken
+    taken.map(|of_block| of_block.map(from_word))
 }
 
 /// The bits of a number, turned over. No number's are 0: those would be of a NaN that is not the

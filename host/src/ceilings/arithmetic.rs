@@ -2,12 +2,13 @@
 
 use kernels_gpu::ceilings::WARP;
 use kernels_gpu::ceilings::chains::{
-    AddMulF32, Exp2F32, FmaBf16x2, FmaF16x2, FmaF32, FmaF64, LANES, LINE, MadI32, Measured, Variant,
+    AddMulF16x2, AddMulF32, Exp2F32, FmaBf16x2, FmaF16x2, FmaF32, FmaF64, LANES, LINE, MadI32,
+    Measured, Variant,
 };
 
 use super::bench::{Bench, Timed, clock_of, highest};
 use super::{BenchError, Ceiling, Quantity};
-use crate::driver::Shape;
+use crate::driver::{DeviceValue, Shape};
 
 /// Threads a block, and blocks a multiprocessor: as many threads as it holds.
 const BLOCK: u32 = 256;
@@ -20,6 +21,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Ceiling>, BenchError> {
         rate::<FmaF64>(bench, Quantity::FmaF64)?,
         rate::<FmaF16x2>(bench, Quantity::FmaF16x2)?,
         rate::<FmaBf16x2>(bench, Quantity::FmaBf16x2)?,
+        rate::<AddMulF16x2>(bench, Quantity::AddMulF16x2)?,
         rate::<MadI32>(bench, Quantity::MadI32)?,
         rate::<Exp2F32>(bench, Quantity::Exp2F32)?,
     ];
@@ -33,7 +35,10 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Ceiling>, BenchError> {
 }
 
 /// The highest rate of any number of chains, on all multiprocessors.
-fn rate<O: Measured>(bench: &Bench<'_>, quantity: Quantity) -> Result<Option<Ceiling>, BenchError> {
+fn rate<O: Measured<Value: DeviceValue>>(
+    bench: &Bench<'_>,
+    quantity: Quantity,
+) -> Result<Option<Ceiling>, BenchError> {
     let shape = bench.per_multiprocessor(BLOCKS, BLOCK);
     let threads = (shape.grid[0] * shape.block_threads()) as f64;
     let steps = threads * f64::from(LINE) * f64::from(bench.effort.lines);
@@ -49,7 +54,7 @@ fn rate<O: Measured>(bench: &Bench<'_>, quantity: Quantity) -> Result<Option<Cei
 }
 
 /// What a step takes that waits for the one before: one chain in one warp.
-fn latency<O: Measured>(
+fn latency<O: Measured<Value: DeviceValue>>(
     bench: &Bench<'_>,
     quantity: Quantity,
 ) -> Result<Option<Ceiling>, BenchError> {
@@ -63,7 +68,7 @@ fn latency<O: Measured>(
 
 /// Times a launch and checks what each thread wrote; also cycles and nanoseconds of its first block,
 /// by the device's own counters.
-pub(crate) fn run<O: Measured>(
+pub(crate) fn run<O: Measured<Value: DeviceValue>>(
     bench: &Bench<'_>,
     variant: &Variant<O>,
     shape: Shape,
@@ -72,9 +77,10 @@ pub(crate) fn run<O: Measured>(
     let blocks = shape.grid[0] as usize;
     let threads = blocks * shape.block_threads() as usize;
     let mut sums = bench.device.buffer_filled(threads, f64::NAN)?;
+    let c = bench.device.buffer_from(&[O::C])?;
     let mut clocks = bench.device.buffer_filled(blocks, [0u64; 2])?;
-    let arguments = (lines, O::C, sums.slice_mut(), clocks.slice_mut());
-    // SAFETY: there is a sum for each thread and a clock for each block.
+    let arguments = (lines, c.slice(), sums.slice_mut(), clocks.slice_mut());
+    // SAFETY: there are a c, a sum for each thread and a clock for each block.
     let timed = unsafe { bench.time(variant.entry, shape, &arguments) }?;
     let expected: Vec<f64> = (0..LANES)
         .map(|lane| (variant.reference)(lane, lines))

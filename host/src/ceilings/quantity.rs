@@ -35,6 +35,8 @@ pub enum Quantity {
     FmaF16x2,
     /// Fused multiply-add of two `bf16` at once.
     FmaBf16x2,
+    /// Multiply and add of two `f16` at once that do not fuse.
+    AddMulF16x2,
     /// Multiply-add of 32-bit integers.
     MadI32,
     /// 2^x of `f32`: special functions.
@@ -84,7 +86,7 @@ pub enum Unit {
 
 impl Quantity {
     /// Every quantity, in the order of tables.
-    pub const ALL: [Quantity; 27] = [
+    pub const ALL: [Quantity; 28] = [
         Quantity::MemoryRead,
         Quantity::MemoryWrite,
         Quantity::MemoryCopy,
@@ -98,6 +100,7 @@ impl Quantity {
         Quantity::FmaF64,
         Quantity::FmaF16x2,
         Quantity::FmaBf16x2,
+        Quantity::AddMulF16x2,
         Quantity::MadI32,
         Quantity::Exp2F32,
         Quantity::MemoryLatency,
@@ -121,6 +124,7 @@ impl Quantity {
             (Precision::F32, Limit::AddMul) => Some(Quantity::AddMulF32),
             (Precision::F64, Limit::Fma) => Some(Quantity::FmaF64),
             (Precision::F16x2, Limit::Fma) => Some(Quantity::FmaF16x2),
+            (Precision::F16x2, Limit::AddMul) => Some(Quantity::AddMulF16x2),
             _ => None,
         }
     }
@@ -141,6 +145,7 @@ impl Quantity {
             Quantity::FmaF64 => "f64 fma",
             Quantity::FmaF16x2 => "f16x2 fma",
             Quantity::FmaBf16x2 => "bf16x2 fma",
+            Quantity::AddMulF16x2 => "f16x2 add+mul",
             Quantity::MadI32 => "i32 multiply-add",
             Quantity::Exp2F32 => "f32 exp2",
             Quantity::MemoryLatency => "memory latency",
@@ -173,7 +178,8 @@ impl Quantity {
             | Quantity::AddMulF32
             | Quantity::FmaF64
             | Quantity::FmaF16x2
-            | Quantity::FmaBf16x2 => Unit::FlopsPerSec,
+            | Quantity::FmaBf16x2
+            | Quantity::AddMulF16x2 => Unit::FlopsPerSec,
             Quantity::MadI32 | Quantity::Exp2F32 => Unit::OpsPerSec,
             _ => Unit::Seconds,
         }
@@ -209,6 +215,7 @@ impl Quantity {
             Quantity::FmaF64 => (Arithmetic::F64, 2.0),
             Quantity::FmaF16x2 => (Arithmetic::F16x2, 2.0),
             Quantity::FmaBf16x2 => (Arithmetic::Bf16x2, 2.0),
+            Quantity::AddMulF16x2 => (Arithmetic::F16x2, 1.0),
             Quantity::MadI32 => (Arithmetic::I32, 2.0),
             Quantity::Exp2F32 => (Arithmetic::Special, 1.0),
             _ => return None,

@@ -16,6 +16,7 @@ pub(crate) const CASES: &[Case] = &[
     ("atomic::fetch_i64", fetch_i64),
     ("atomic::fetch_f32", fetch_f32),
     ("atomic::fetch_f64", fetch_f64),
+    ("atomic::fetch_inc", fetch_inc),
     ("atomic::typed_f32", typed_f32),
     ("atomic::typed_f64", typed_f64),
     ("atomic::core_u32", core_u32),
@@ -112,6 +113,13 @@ integers! {
     operations_i64: i64;
 }
 
+fn operations_inc() -> [Operation<u32>; 1] {
+    // The limit is the same for all, so that the order does not count.
+    let limit = |_| 6;
+    let next = |value, limit| if value >= limit { 0 } else { value + 1 };
+    [operation!("inc" 1000, limit, next, Same)]
+}
+
 macro_rules! floats {
     ($($operations:ident $typed_operations:ident: $ty:ident $bits:ident;)*) => {$(
         impl Value for $ty {
@@ -201,6 +209,8 @@ cases! {
         [4 fetch::f32_block, 1 fetch::f32_device, 1 fetch::f32_system], [fetch::f32_shared];
     fetch_f64: operations_f64,
         [4 fetch::f64_block, 1 fetch::f64_device, 1 fetch::f64_system], [fetch::f64_shared];
+    fetch_inc: operations_inc,
+        [4 fetch::inc_block, 1 fetch::inc_device, 1 fetch::inc_system], [fetch::inc_shared];
     typed_f32: typed_operations_f32,
         [4 typed::typed_f32_block, 1 typed::typed_f32, 1 typed::typed_f32_system], [];
     typed_f64: typed_operations_f64,

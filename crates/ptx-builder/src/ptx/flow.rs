@@ -10,6 +10,8 @@ use super::instruction::Instruction;
 pub(crate) struct Flow {
     pub(crate) blocks: Vec<Block>,
     block_of: Vec<usize>,
+    /// See [`Flow::ranks`].
+    rank: Vec<usize>,
 }
 
 #[derive(Debug)]
@@ -43,10 +45,15 @@ impl Flow {
             .enumerate()
             .flat_map(|(index, block)| block.instructions.clone().map(move |_| index))
             .collect();
-        let mut flow = Flow { blocks, block_of };
+        let mut flow = Flow {
+            blocks,
+            block_of,
+            rank: Vec::new(),
+        };
         for index in 0..flow.blocks.len() {
             flow.blocks[index].next = flow.successors(body, index);
         }
+        flow.rank = flow.ranks();
         flow.spread_panics();
         flow
     }
@@ -64,24 +71,55 @@ impl Flow {
     /// Whether the block can run again after itself.
     pub(crate) fn is_in_loop(&self, block: usize) -> bool {
         let next = self.blocks[block].next.iter().copied();
-        self.reachable(next.collect(), None)[block]
+        self.reachable(next.collect(), |_, _| true)[block]
     }
 
-    /// Whether every way to `other` goes through `block`.
-    pub(crate) fn dominates(&self, block: usize, other: usize) -> bool {
-        block == other || !self.reachable(vec![0], Some(block))[other]
+    /// Whether no way through the function goes by both blocks, but for another round of a loop.
+    pub(crate) fn are_alternatives(&self, one: usize, other: usize) -> bool {
+        let leads = |from: usize, to: usize| {
+            let ahead = |block: usize, next: usize| self.rank[block] < self.rank[next];
+            self.reachable(vec![from], ahead)[to]
+        };
+        !leads(one, other) && !leads(other, one)
     }
 
-    /// Which blocks can be come to from `open` without going through `without`.
-    fn reachable(&self, mut open: Vec<usize>, without: Option<usize>) -> Vec<bool> {
+    /// Which blocks can be come to from `open`, along the edges from a block to the next that
+    /// `follows`.
+    fn reachable(&self, mut open: Vec<usize>, follows: impl Fn(usize, usize) -> bool) -> Vec<bool> {
         let mut reached = vec![false; self.blocks.len()];
         while let Some(block) = open.pop() {
-            if Some(block) != without && !reached[block] {
+            if !reached[block] {
                 reached[block] = true;
-                open.extend(&self.blocks[block].next);
+                let next = self.blocks[block].next.iter();
+                open.extend(next.filter(|&&next| follows(block, next)));
             }
         }
         reached
+    }
+
+    /// The place of each block in an order in which only the edges that close a loop lead backwards:
+    /// the reverse of that in which a depth-first search leaves them.
+    fn ranks(&self) -> Vec<usize> {
+        let mut ranks = vec![None; self.blocks.len()];
+        let mut seen = vec![false; self.blocks.len()];
+        let mut left = self.blocks.len();
+        // Blocks that nothing leads to come last.
+        for root in 0..self.blocks.len() {
+            let mut path = vec![(root, 0)];
+            while let Some((block, edge)) = path.pop() {
+                if edge == 0 && std::mem::replace(&mut seen[block], true) {
+                    continue;
+                }
+                match self.blocks[block].next.get(edge) {
+                    Some(&next) => path.extend([(block, edge + 1), (next, 0)]),
+                    None => {
+                        left -= 1;
+                        ranks[block] = Some(left);
+                    }
+                }
+            }
+        }
+        ranks.into_iter().flatten().collect()
     }
 
     fn successors(&self, body: &Body<'_>, index: usize) -> Vec<usize> {
@@ -180,12 +218,13 @@ mod tests {
         ret; }";
 
     #[test]
-    fn in_a_branch_the_head_dominates_and_the_arms_do_not() {
+    fn the_arms_of_a_branch_are_alternatives() {
         with_flow(DIAMOND, |_, flow| {
             let next: Vec<_> = flow.blocks.iter().map(|one| one.next.clone()).collect();
             assert_eq!(next, [vec![2, 1], vec![3], vec![3], vec![]]);
-            assert!(flow.dominates(0, 1) && flow.dominates(0, 3) && flow.dominates(1, 1));
-            assert!(!flow.dominates(1, 2) && !flow.dominates(2, 1) && !flow.dominates(1, 3));
+            assert!(flow.are_alternatives(1, 2) && flow.are_alternatives(2, 1));
+            let others = [(0, 1), (0, 3), (1, 1), (1, 3), (3, 2)];
+            assert!(others.iter().all(|&(a, b)| !flow.are_alternatives(a, b)));
             assert!((0..4).all(|block| !flow.is_in_loop(block)));
         });
     }
@@ -196,6 +235,25 @@ mod tests {
         with_flow(text, |_, flow| {
             let loops: Vec<_> = (0..3).map(|block| flow.is_in_loop(block)).collect();
             assert_eq!(loops, [false, true, false]);
+        });
+    }
+
+    /// Blocks: 0 head of the loop, 1 and 2 arms, 3 its end.
+    #[test]
+    fn alternatives_in_a_loop_are_none_the_less() {
+        let text = DIAMOND.replace("ret;", "@%p2 bra $TOP; ret;");
+        with_flow(&format!("$TOP: {text}"), |_, flow| {
+            assert_eq!(flow.blocks[3].next, [0, 4]);
+            assert!(flow.are_alternatives(1, 2));
+            assert!(!flow.are_alternatives(0, 3) && !flow.are_alternatives(3, 1));
+        });
+    }
+
+    #[test]
+    fn one_branch_after_another_is_no_alternative() {
+        let text = "@%p1 bra $A; mov.b32 %r1, 1; $A: @%p2 bra $B; mov.b32 %r1, 2; $B: ret; }";
+        with_flow(text, |_, flow| {
+            assert!(!flow.are_alternatives(1, 3) && !flow.are_alternatives(3, 1));
         });
     }
 

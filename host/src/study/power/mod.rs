@@ -139,12 +139,9 @@ pub fn power(
         on_progress,
         last: None,
     };
-    let counts = captured(|| {
-        let _range = trace_span!("iterate", color = "blue", %mode).entered();
-        match mode {
-            PowerMode::Baseline => baseline(&mut iteration, first, &mut watch),
-            PowerMode::Async | PowerMode::Graph => overlapped(&mut iteration, first, &mut watch),
-        }
+    let counts = captured(|| match mode {
+        PowerMode::Baseline => baseline(&mut iteration, first, &mut watch),
+        PowerMode::Async | PowerMode::Graph => overlapped(&mut iteration, first, &mut watch),
     })?;
     if let Some(folder) = &plan.checkpoints {
         checkpoint::keep_names(folder)?;
@@ -210,6 +207,7 @@ fn baseline(
     first: u64,
     watch: &mut Watch<'_>,
 ) -> Result<Counts, StudyError> {
+    let _range = trace_span!("iterate", color = "blue").entered();
     let mut counts = Counts::default();
     for step in looks(watch.plan, first) {
         let _range = trace_span!("steps", color = "green", payload = step).entered();
@@ -239,13 +237,14 @@ fn overlapped(
     let folder = watch.plan.checkpoints.clone().unwrap_or_default();
     let (plan, writes) = (watch.plan, watch.plan.checkpoints.is_some());
     thread::scope(|scope| {
-        let writer = writes.then(|| Writer::begin(scope, &shared, &folder));
+        let range = trace_span!("iterate", color = "blue").entered();
+        let mut writer = writes.then(|| Writer::new(scope, &shared, &folder));
         let mut see = |iteration: &mut Iteration<'_>, (step, copy)| -> Result<bool, StudyError> {
             let look = trace_span!("wait for a look", color = "red", payload = step)
                 .in_scope(|| finish(copy))?;
             let is_last = watch.see(step, &look);
             iteration.recycle(look);
-            if let Some(writer) = &writer {
+            if let Some(writer) = &mut writer {
                 writer.submit(watch.checkpoint().clone())?;
             }
             Ok(is_last)
@@ -266,8 +265,11 @@ fn overlapped(
         if let Some(last) = under_way {
             see(iteration, last)?;
         }
+        drop(range);
         match writer {
-            Some(writer) => Ok(writer.finish()?),
+            Some(writer) => {
+                trace_span!("wait for the disk", color = "orange").in_scope(|| Ok(writer.finish()?))
+            }
             None => Ok(Counts::default()),
         }
     })

@@ -17,8 +17,12 @@ const THREADS: usize = 8;
 const WAITING: usize = 16;
 
 /// Writes checkpoints into a folder, in the background.
-pub(super) struct Writer<'scope> {
+pub(super) struct Writer<'scope, 'env> {
+    scope: &'scope Scope<'scope, 'env>,
     shared: &'scope Shared,
+    folder: &'scope Path,
+    /// Begun one by one, when there is something to write: all at once would keep the first steps
+    /// waiting.
     threads: Vec<ScopedJoinHandle<'scope, ()>>,
 }
 
@@ -90,20 +94,17 @@ impl Shared {
     }
 }
 
-impl<'scope> Writer<'scope> {
-    pub(super) fn begin<'env>(
+impl<'scope, 'env> Writer<'scope, 'env> {
+    pub(super) fn new(
         scope: &'scope Scope<'scope, 'env>,
         shared: &'scope Shared,
         folder: &'scope Path,
-    ) -> Writer<'scope> {
-        // Threads take no part in the trace of the one that makes them, unless they are told to.
-        let threads = (0..THREADS).map(|_| {
-            let dispatch = dispatcher::get_default(Clone::clone);
-            scope.spawn(move || dispatcher::with_default(&dispatch, || shared.work(folder)))
-        });
+    ) -> Writer<'scope, 'env> {
         Writer {
+            scope,
             shared,
-            threads: threads.collect(),
+            folder,
+            threads: Vec::new(),
         }
     }
 
@@ -111,7 +112,10 @@ impl<'scope> Writer<'scope> {
     ///
     /// # Errors
     /// An earlier one could not be written.
-    pub(super) fn submit(&self, checkpoint: Checkpoint) -> io::Result<()> {
+    pub(super) fn submit(&mut self, checkpoint: Checkpoint) -> io::Result<()> {
+        if self.threads.len() < THREADS {
+            self.begin_thread();
+        }
         let mut queue = self.shared.lock();
         if let Some(error) = queue.failure.take() {
             return Err(error);
@@ -123,6 +127,14 @@ impl<'scope> Writer<'scope> {
         }
         self.shared.changed.notify_one();
         Ok(())
+    }
+
+    fn begin_thread(&mut self) {
+        let (shared, folder) = (self.shared, self.folder);
+        // It takes no part in the trace of the thread that makes it, unless it is told to.
+        let dispatch = dispatcher::get_default(Clone::clone);
+        let work = move || dispatcher::with_default(&dispatch, || shared.work(folder));
+        self.threads.push(self.scope.spawn(work));
     }
 
     /// Waits until everything that waits is written.
@@ -148,7 +160,7 @@ impl<'scope> Writer<'scope> {
     }
 }
 
-impl Drop for Writer<'_> {
+impl Drop for Writer<'_, '_> {
     /// Lets the threads end also where the iteration has failed.
     fn drop(&mut self) {
         self.end();
@@ -177,7 +189,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let shared = Shared::new();
         let counts = thread::scope(|scope| {
-            let writer = Writer::begin(scope, &shared, folder.path());
+            let mut writer = Writer::new(scope, &shared, folder.path());
             for step in 0..50 {
                 writer.submit(checkpoint(step)).expect("a healthy disk");
             }
@@ -194,7 +206,7 @@ mod tests {
         let missing = folder.path().join("missing");
         let shared = Shared::new();
         thread::scope(|scope| {
-            let writer = Writer::begin(scope, &shared, &missing);
+            let mut writer = Writer::new(scope, &shared, &missing);
             writer.submit(checkpoint(1)).expect("not tried yet");
             let error = writer.finish().expect_err("there is no such folder");
             assert!(error.to_string().contains("step-00000001.bin"), "{error}");

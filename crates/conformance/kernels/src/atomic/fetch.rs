@@ -72,6 +72,21 @@ floats! {
     f64_shared in shared: f64 block;
 }
 
+macro_rules! increments {
+    ($($name:ident in $memory:ident: $scope:ident $ordering:ident;)*) => {paste! {$(
+        operations! { $name in $memory: u32, |cell, limit| [
+            [<atomic_fetch_inc_u32_ $scope>](cell, $ordering, limit),
+        ]}
+    )*}};
+}
+
+increments! {
+    inc_block in global: block AcqRel;
+    inc_device in global: device Relaxed;
+    inc_system in global: system SeqCst;
+    inc_shared in shared: block Acquire;
+}
+
 /// Adds a number to `cells[0]`, which lies in global memory, and in shared memory to a copy of
 /// `cells[1]`.
 ///

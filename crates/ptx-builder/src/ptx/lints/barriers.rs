@@ -71,17 +71,16 @@ fn is_convergent(instruction: &Instruction<'_>) -> bool {
     })
 }
 
-/// A copy that can be left out where another one is not, and the other way round.
+/// A copy that runs instead of another.
 fn in_another_arm(function: Defined<'_, '_>, copies: &[usize]) -> Option<usize> {
     let block = |copy: &usize| function.flow.block_of(*copy);
-    let apart = |one: usize, two: usize| {
-        !function.flow.dominates(one, two) && !function.flow.dominates(two, one)
-    };
     let later = copies.iter().enumerate().skip(1);
     later
         .filter(|(index, copy)| {
             let earlier = copies[..*index].iter();
-            earlier.map(block).any(|other| apart(other, block(copy)))
+            earlier
+                .map(block)
+                .any(|other| function.flow.are_alternatives(other, block(copy)))
         })
         .map(|(_, copy)| *copy)
         .next()
@@ -134,6 +133,17 @@ $END: ret; }}"
         silent(&arms(&unknown, &unknown).replace(".loc", "//"));
         let kinds = ["bar.sync 0;", "bar.warp.sync -1;"];
         silent(&arms(kinds[0], kinds[1]));
+    }
+
+    #[test]
+    fn one_branch_after_another_may_call_the_same_function() {
+        let branch = |end: &str| {
+            format!(
+                "@%p1 bra {end};\n.loc 1 5 5\nadd.s32 %r1, %r1, 1;\n.loc 2 9 1\nbar.sync 0;\n{end}:"
+            )
+        };
+        let module = format!(".entry k() {{ {} {} ret; }}", branch("$A"), branch("$B"));
+        assert_eq!(lines(Lint::DuplicatedBarrier, &module), [""; 0]);
     }
 
     #[test]

@@ -57,7 +57,7 @@ macro_rules! read_modify_write {
 }
 
 macro_rules! unsigned {
-    ($type:ident $atomic:ident) => {
+    ($type:ident $atomic:ident $($inc:ident)?) => {
         pub(crate) mod $type {
             use super::*;
 
@@ -87,6 +87,25 @@ macro_rules! unsigned {
                     .compare_exchange(current, new, ordering, of_failure(ordering))
                     .unwrap_or_else(|other| other)
             }
+
+            $(
+                /// # Safety
+                /// The pointer is valid for atomic reads and writes.
+                #[inline(never)]
+                #[track_caller]
+                pub(crate) unsafe fn $inc(
+                    pointer: *mut $type,
+                    ordering: Ordering,
+                    limit: $type,
+                ) -> $type {
+                    atomic_access(pointer, Effect::Modify, SCOPE, ordering, Location::caller());
+                    let next = |old| Some(if old >= limit { 0 } else { old + 1 });
+                    // SAFETY: the caller vouches for the pointer.
+                    unsafe { $atomic::from_ptr(pointer) }
+                        .fetch_update(ordering, of_failure(ordering), next)
+                        .unwrap_or_else(|unchanged| unchanged)
+                }
+            )?
         }
     };
 }
@@ -143,7 +162,7 @@ macro_rules! scopes {
 
             access!(load_32 store_32 u32 AtomicU32);
             access!(load_64 store_64 u64 AtomicU64);
-            unsigned!(u32 AtomicU32);
+            unsigned!(u32 AtomicU32 inc);
             unsigned!(u64 AtomicU64);
             signed!(i32 AtomicI32);
             signed!(i64 AtomicI64);
