@@ -44,6 +44,7 @@ pub fn start(default: Default) -> Result<(Device, usize), Box<dyn Error>> {
 }
 
 /// The PTX of the examples' kernels.
+#[inline(never)] // Else each place that calls it has a copy.
 pub fn ptx() -> &'static [Embedded<'static>] {
     &include!(concat!(env!("OUT_DIR"), "/kernels.rs"))
 }

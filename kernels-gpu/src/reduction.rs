@@ -142,9 +142,8 @@ impl Turn {
 /// A sum is handed on in one word that is not zero, so that nothing else need be ordered with it.
 ///
 /// # Safety
-/// `partials` has `K` elements a block and `ticket` is the one that `turn` was taken from. All bits
-/// of both are 0 before their first use, and again after the launch. Nothing else touches either
-/// meanwhile. All threads of the grid take their turn and come here once, in blocks of one dimension
+/// `partials` has `K` elements a block and `turn` was taken from a ticket. All bits of both are 0
+/// before their first use, and again after the launch. Nothing else touches either meanwhile. All threads of the grid take their turn and come here once, in blocks of one dimension
 /// and whole warps.
 #[inline(always)]
 pub unsafe fn grid_sum<const K: usize>(

@@ -8,6 +8,7 @@ use ridgepoint::driver::{Device, DriverError, Embedded, Shape, Stream};
 pub use table::BUGS;
 
 /// The PTX that the kernels were built to.
+#[inline(never)] // Else each place that calls it has a copy.
 pub fn ptx() -> &'static [Embedded<'static>] {
     &include!(concat!(env!("OUT_DIR"), "/kernels.rs"))
 }

@@ -7,6 +7,8 @@ pub type Embedded<'a> = (u32, &'a str, Option<&'a str>);
 
 /// The PTX of the command line's own kernels, ascending by architecture.
 #[cfg(feature = "cli")]
+// Megabytes, of which each place that it is inlined in would have a copy.
+#[inline(never)]
 pub fn embedded_ptx() -> &'static [Embedded<'static>] {
     &include!(concat!(env!("OUT_DIR"), "/kernels.rs"))
 }

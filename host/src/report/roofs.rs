@@ -5,7 +5,7 @@ use crate::ceilings::Quantity;
 use crate::model::{BytesPerSec, FlopsPerSec, Limit, Precision, Roofs};
 
 /// Roofs that are closer than this are one line on a chart.
-const CLOSE: f64 = 1.02;
+pub(super) const CLOSE: f64 = 1.02;
 
 /// A bandwidth: rate = intensity x bandwidth.
 #[derive(Clone, Debug, PartialEq)]

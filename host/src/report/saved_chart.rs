@@ -6,6 +6,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::canvas::{self, ChartError, ChartFormat, FONT, PALETTE, Picture, headed, mark, plain};
+use super::roofs::CLOSE;
 use crate::ceilings::{Ceiling, Ceilings, Quantity};
 
 const ROOF_COLOUR: RGBColor = RGBColor(60, 60, 60);
@@ -54,17 +55,20 @@ impl SavedChart<'_> {
 
     /// The arithmetic roofs of the types that the rows have, the highest first.
     fn flats(&self) -> Vec<&Ceiling> {
-        const OF: [(&str, Quantity); 4] = [
+        const OF: [(&str, Quantity); 5] = [
             ("f16x2", Quantity::FmaF16x2),
+            ("f16x2", Quantity::AddMulF16x2),
             ("f32", Quantity::FmaF32),
             ("f64", Quantity::FmaF64),
             ("f32", Quantity::AddMulF32),
         ];
         let has = |dtype: &str| self.rows.iter().any(|row| row.dtype == dtype);
-        OF.iter()
-            .filter(|(dtype, _)| has(dtype))
+        let of_rows = OF.iter().filter(|(dtype, _)| has(dtype));
+        let mut flats: Vec<_> = of_rows
             .filter_map(|(_, quantity)| self.ceilings.get(*quantity))
-            .collect()
+            .collect();
+        flats.sort_by(|a, b| b.value.total_cmp(&a.value));
+        flats
     }
 
     /// The ranges of intensities and of rates.
@@ -89,10 +93,7 @@ impl SavedChart<'_> {
         let memory = self.memory()?;
         let slope = memory.value / 1e9;
         let flats = self.flats();
-        let top = flats
-            .iter()
-            .map(|flat| flat.value / 1e9)
-            .fold(0.0, f64::max);
+        let top = flats.first().map_or(0.0, |flat| flat.value / 1e9);
         let line = ROOF_COLOUR.stroke_width(2);
         let text = (FONT, 16).into_font().color(&ROOF_COLOUR);
         plot.draw_series(LineSeries::new(
@@ -103,12 +104,16 @@ impl SavedChart<'_> {
         let left = text.clone().pos(Pos::new(HPos::Right, VPos::Bottom));
         plot.draw_series([EmptyElement::at((middle, middle * slope))
             + Text::new(measured(memory), (-10, -2), left.clone())])?;
-        for flat in flats {
-            let y = flat.value / 1e9;
+        // Roofs that are as good as one are drawn as one.
+        for same in flats.chunk_by(|a, b| a.value < CLOSE * b.value) {
+            let y = same[0].value / 1e9;
             let ridge = y / slope;
             plot.draw_series(LineSeries::new([(ridge, y), (x.1, y)], line))?;
             plot.draw_series([Circle::new((ridge, y), 4, ROOF_COLOUR.filled())])?;
-            let label = format!("{}, ridge point {ridge:.1} FLOP/byte", measured(flat));
+            let mut names: Vec<&str> = same[1..].iter().map(|it| it.quantity.name()).collect();
+            let first = measured(same[0]);
+            names.push(&first);
+            let label = format!("{}, ridge point {ridge:.1} FLOP/byte", names.join(", "));
             plot.draw_series([
                 EmptyElement::at((x.1, y)) + Text::new(label, (-6, -4), left.clone())
             ])?;
