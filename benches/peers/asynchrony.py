@@ -244,6 +244,25 @@ def normalize():
     return times
 
 
+def pipelines(folder, rounds=3):
+    """The rows of `ridgepoint pipeline`, and PyTorch's milliseconds for each degree in them. What is
+    streamed in turns with PyTorch, because what else uses the host's memory slows both: medians.
+    """
+    rows = rust_rows(folder, "pipeline")
+    ours = [[row for row in rows if row["mode"] == "streamed"]]
+    works = [row["work"].split() for row in ours[0]]
+    degrees = [int(work[1]) for work in works if work[0] == "horner"]
+    theirs = [pipeline(degrees)]
+    for _ in range(rounds - 1):
+        ours.append(rust_rows(folder, "pipeline", "--mode", "streamed"))
+        theirs.append(pipeline(degrees))
+    for i, row in enumerate(ours[0]):
+        for column in ("total_ms", "floor_ms", "over_floor", "overlap"):
+            row[column] = float(numpy.median([float(run[i][column]) for run in ours]))
+    peers = {degree: float(numpy.median([run[degree] for run in theirs])) for degree in degrees}
+    return rows, peers
+
+
 def pipeline(degrees):
     """Milliseconds of PyTorch streaming ten batches through nvcc's polynomial, for each degree: the
     better of whole batches and of Ridgepoint's chunks.
@@ -371,15 +390,13 @@ def main(folder, output):
         rust = rust_benches(folder, pathlib.Path(scratch, "criterion"))
         rows = rust_rows(folder, "norm")
         launches, peers = dispatches(folder, scratch)
-        batches = rust_rows(folder, "pipeline")
         powers = []
         for mode in ("baseline", "async", "graph"):
             checkpoints = str(pathlib.Path(scratch, mode))
             powers += rust_rows(folder, "power", "--mode", mode, "--checkpoint", checkpoints)
             assert float(powers[-1]["error"]) < 1e-10, powers[-1]
         peers |= norms(folder, scratch) | cublas() | normalize()
-    degrees = {row["work"].split()[1] for row in batches if row["work"].startswith("horner")}
-    torch_pipeline = pipeline(sorted(map(int, degrees)))
+    batches, torch_pipeline = pipelines(folder)
     table = compare(rust, rows, launches, batches, powers, peers, torch_pipeline)
     text = "\n".join(
         [

@@ -36,13 +36,12 @@ struct Wires<'d> {
 }
 
 /// A place for a chunk, with the stream of its kernels: of one chunk and the next, these run beside
-/// each other where one leaves room. The slot's streams wait for each other by its events.
+/// each other where one leaves room.
 struct Slot<'d> {
     stream: Stream<'d>,
     input: Buffer<f32>,
     output: Buffer<f32>,
     computed: Option<Event<'d>>,
-    fetched: Option<Event<'d>>,
 }
 
 impl Slot<'_> {
@@ -71,7 +70,6 @@ impl<'d> Pipeline<'d> {
                 input: device.buffer_zeroed(plan.chunk())?,
                 output: device.buffer_zeroed(plan.chunk())?,
                 computed: None,
-                fetched: None,
             })
         };
         let slots = (0..plan.slots).map(slot).collect::<Result<_, _>>()?;
@@ -236,26 +234,31 @@ impl<'d> Pipeline<'d> {
     }
 
     /// All pieces through the slots in turn. A slot's next input waits until the last has been
-    /// computed, and its next output until the last has been fetched.
+    /// computed, and its next output until the last has been fetched. The streams wait for each other
+    /// by as few events as there can be: after an event, a copy begins a few microseconds later.
     fn in_streams(&mut self, worker: &Worker<'_>) -> Result<(), DriverError> {
         let Wires { up, down } = &self.wires;
         let hosts = take(&mut self.input)
             .into_iter()
             .zip(take(&mut self.output));
-        let (mut uploads, mut downloads) = (Vec::new(), Vec::new());
+        let (mut uploads, mut downloads) = (Vec::new(), Vec::<Pending<'_, f32>>::new());
         let slots = self.slots.len();
         for (i, (input, output)) in hosts.enumerate() {
             let slot = &mut self.slots[i % slots];
-            hold(up, &slot.computed)?;
-            uploads.push(up.upload(input, &mut slot.input, 0)?);
-            slot.stream.wait(&up.mark()?)?;
-            hold(&slot.stream, &slot.fetched)?;
+            if let Some(computed) = &slot.computed {
+                up.wait(computed)?;
+            }
+            let upload = up.upload(input, &mut slot.input, 0)?;
+            slot.stream.wait(upload.done())?;
+            if let Some(last) = i.checked_sub(slots) {
+                slot.stream.wait(downloads[last].done())?;
+            }
             slot.compute(worker)?;
             let computed = slot.stream.mark()?;
             down.wait(&computed)?;
             downloads.push(down.download(&slot.output, 0, output)?);
+            uploads.push(upload);
             slot.computed = Some(computed);
-            slot.fetched = Some(down.mark()?);
         }
         self.input = finished(uploads)?;
         self.output = finished(downloads)?;
@@ -312,11 +315,6 @@ fn fill(piece: usize, host: &mut [f32]) {
     for (i, element) in host.iter_mut().enumerate() {
         *element = input(piece, i);
     }
-}
-
-/// Holds the stream until that event, if there was one.
-fn hold(stream: &Stream<'_>, event: &Option<Event<'_>>) -> Result<(), DriverError> {
-    event.iter().try_for_each(|event| stream.wait(event))
 }
 
 fn finished(copies: Vec<Pending<'_, f32>>) -> Result<Vec<Pinned<f32>>, DriverError> {
