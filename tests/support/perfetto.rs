@@ -24,7 +24,7 @@ impl Perfetto {
         let origin = format!("http://127.0.0.1:{}", site.port);
         // When it is tested, it loads nothing again and counts nobody's visits.
         let address = format!("{origin}/page/?testing=1#!/?hideSidebar=true&url={origin}/trace");
-        let mut page = Page::open(&address, [1280, 500]);
+        let mut page = Page::open(&address, [1280, 600]);
         page.evaluate(
             "new Promise((done, fail) => { \
                 const end = Date.now() + 60000; \
