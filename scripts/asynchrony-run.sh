@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs the GPU tests and measurements of the bundle that scripts/asynchrony-bundle.sh made:
+# The part of scripts/gpu-run.sh that is about asynchrony, which runs alone too:
 #
-#   bundle-asynchrony/asynchrony-run.sh results
+#   bundle/asynchrony-run.sh results
 #
 # Ends with 1 if a test fails or a gate against a peer is missed.
 set -uo pipefail
@@ -25,6 +25,7 @@ python3 asynchrony.py . "$out/asynchrony.md" || failed=1
 
 # Timelines: before and after.
 work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 for mode in baseline async graph; do
     ./ridgepoint power --device cuda --mode $mode --max-steps 60 --checkpoint "$work/$mode" --quiet \
         --profile --trace "$work/$mode.json" 2>"$out/power-$mode-profile.txt" || failed=1
@@ -37,8 +38,10 @@ done
 for mode in async graph; do
     ./ridgepoint power --device cuda --mode $mode --checkpoint "$work/whole-$mode" --quiet \
         --trace "$work/power-$mode-whole.json" || failed=1
-    python3 timeline.py "$work/power-$mode-whole.json" iterate "$work/power-$mode-whole.svg" || failed=1
-done | tee "$out/busy.txt"
+    (cd "$work" && python3 "$bundle/timeline.py" power-$mode-whole.json iterate power-$mode-whole.svg) ||
+        failed=1
+done >"$out/busy.txt"
+cat "$out/busy.txt"
 for mode in pageable sequential streamed; do
     ./ridgepoint pipeline --device cuda --mode $mode --kernel polynomial --weight 1 --batches 4 \
         --rounds 1 --quiet --trace "$work/$mode.json" || failed=1

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Makes bundle/: everything that scripts/gpu-run.sh needs on a machine with a GPU, built here. That
-# machine needs the driver, and for the peers python3 with CuPy and nvcc; it needs no Rust.
+# Makes bundle/, everything that scripts/gpu-run.sh needs on a machine with a GPU, and bundle.tgz, the
+# same in a third of the bytes. That machine needs the driver, and for the peers python3 with CuPy and
+# PyTorch, and nvcc; it needs no Rust.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -15,7 +16,7 @@ export RIDGEPOINT_COMMIT
 executable() {
     local target=$1
     shift
-    cargo "$@" --no-run --message-format=json | python3 -c '
+    cargo "$@" --no-run --message-format=json-render-diagnostics | python3 -c '
 import json, sys
 for line in sys.stdin:
     message = json.loads(line)
@@ -23,25 +24,34 @@ for line in sys.stdin:
         print(message["executable"])' "$target"
 }
 
-rm -rf bundle
+rm -rf bundle bundle.tgz
 mkdir -p bundle/examples
-cargo build --release
-cp target/release/ridgepoint bundle/
+# A peer loads our PTX itself, to launch it in turns with its own.
+built=$(cargo build --release --message-format=json-render-diagnostics | python3 -c '
+import json, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["reason"] == "build-script-executed" and message["package_id"] == sys.argv[1]:
+        print(message["out_dir"])' "$(cargo pkgid --package ridgepoint)")
+cp target/release/ridgepoint "$built/kernels.ptx" bundle/
 cargo build --profile quick --package examples
 for source in examples/src/bin/*.rs; do
     cp "target/quick/$(basename "$source" .rs)" bundle/examples/
 done
 cargo build --profile quick --package planted
 cp target/quick/planted bundle/
-for test in agreement ceilings gpu occupancy; do
+for test in agreement ceilings gpu occupancy vectors asynchrony; do
     cp "$(executable $test test --profile quick --test $test)" "bundle/test-$test"
 done
 cp "$(executable api test --profile quick --package conformance --test api)" bundle/test-api
 cp "$(executable programs test --profile quick --package examples --test programs)" bundle/test-programs
-cp "$(executable roofline bench --bench roofline)" bundle/bench-roofline
-cp scripts/gpu-run.sh scripts/lesson.sh scripts/roofs.py scripts/sanitize.sh scripts/sanitize-bugs.sh bundle/
-cp benches/peers/* bundle/
+for bench in roofline vectors asynchrony; do
+    cp "$(executable $bench bench --profile quick --bench $bench)" "bundle/bench-$bench"
+done
+cp scripts/{gpu-run,asynchrony-run,lesson,sanitize,sanitize-bugs}.sh scripts/{roofs,timeline}.py bundle/
+cp benches/peers/*.{cu,py} bundle/
 echo "$RIDGEPOINT_COMMIT" >bundle/commit
 # What debuggers need is most of their size.
 find bundle -type f -perm -u=x ! -name '*.sh' ! -name '*.py' -exec strip {} +
-du -sh bundle
+tar czf bundle.tgz bundle
+du -sh bundle bundle.tgz

@@ -55,4 +55,5 @@ python3 examples.py examples "$out/examples.md" || failed=1
 python3 roofs.py "$out/roofline.csv" "$out/variants.csv" >"$out/roofs.txt" || failed=1
 cat "$out/roofs.txt"
 ./bench-roofline --bench >"$out/bench.txt" 2>&1 || failed=1
+./asynchrony-run.sh "$out/asynchrony" || failed=1
 exit $failed

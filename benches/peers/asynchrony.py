@@ -245,22 +245,24 @@ def normalize():
 
 
 def pipelines(folder, rounds=3):
-    """The rows of `ridgepoint pipeline`, and PyTorch's milliseconds for each degree in them. What is
-    streamed in turns with PyTorch, because what else uses the host's memory slows both: medians.
+    """The rows of `ridgepoint pipeline`, and PyTorch's milliseconds for each of their works. What is
+    streamed comes in turns with PyTorch, because what else uses the host's memory slows both: the
+    rows in the middle, and medians.
     """
     rows = rust_rows(folder, "pipeline")
-    ours = [[row for row in rows if row["mode"] == "streamed"]]
-    works = [row["work"].split() for row in ours[0]]
-    degrees = [int(work[1]) for work in works if work[0] == "horner"]
-    theirs = [pipeline(degrees)]
-    for _ in range(rounds - 1):
-        ours.append(rust_rows(folder, "pipeline", "--mode", "streamed"))
-        theirs.append(pipeline(degrees))
-    for i, row in enumerate(ours[0]):
-        for column in ("total_ms", "floor_ms", "over_floor", "overlap"):
-            row[column] = float(numpy.median([float(run[i][column]) for run in ours]))
-    peers = {degree: float(numpy.median([run[degree] for run in theirs])) for degree in degrees}
-    return rows, peers
+    streamed = [[row for row in rows if row["mode"] == "streamed"]]
+    theirs = []
+    for i in range(rounds):
+        if i > 0:
+            streamed.append(rust_rows(folder, "pipeline", "--mode", "streamed"))
+        # Each run finds its own degrees, which take the same time.
+        works = [row["work"].split() for row in streamed[-1]]
+        times = pipeline([int(work[1]) for work in works if work[0] == "horner"])
+        theirs.append(list(times.values()))
+    runs = zip(*streamed)
+    middle = [sorted(of_work, key=lambda row: float(row["total_ms"]))[rounds // 2] for of_work in runs]
+    peers = dict(zip((row["work"] for row in middle), numpy.median(theirs, axis=0).tolist()))
+    return [row for row in rows if row["mode"] != "streamed"] + middle, peers
 
 
 def pipeline(degrees):
@@ -373,7 +375,7 @@ def compare(rust, rows, launches, batches, powers, peers, torch_pipeline):
         work = f"{row['mode']} pipeline, {row['work']}"
         table.add(work, row["size"], ours, "its floor", floor, 1 / 1.15 if weighed else None)
         if weighed:
-            theirs = 1e3 * torch_pipeline[int(row["work"].split()[1])]
+            theirs = 1e3 * torch_pipeline[row["work"]]
             table.add(work, row["size"], ours, "PyTorch streaming", theirs, 1.0)
     for row in powers:
         gate = 1.0 if row["mode"] != "baseline" else None

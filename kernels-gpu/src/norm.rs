@@ -1,11 +1,12 @@
 //! The Euclidean norm and the dot product, each in one launch whose result stays on the device.
 //!
 //! The squares of `f32` are added up in `f64`, where none overflows or underflows. For `f64` there are
-//! three sums, as in Blue's "A Portable Fortran Program to Find the Euclidean Norm of a Vector"
-//! (1978) and in BLAS since 2021: of large elements, made smaller; of small ones, made larger; and of
-//! those between. A few neighbours whose squares are ordinary numbers are added up as they are before:
-//! to convert or to sort all of them would take the multiprocessor longer than their loads. So the norm of finite elements is right whenever it can be represented. NaN gives
-//! NaN; infinity gives infinity where there is no NaN.
+//! three sums, as in Blue's "A Portable Fortran Program to Find the Euclidean Norm of a Vector" (1978)
+//! and in BLAS since 2021: of large elements, made smaller; of small ones, made larger; and of those
+//! between. A few neighbours whose squares are ordinary numbers are added up as they are before: to
+//! convert or to sort all of them would take the multiprocessor longer than their loads. So the norm of
+//! finite elements is right whenever it can be represented. NaN gives NaN; infinity gives infinity
+//! where there is no NaN.
 
 use core::ops::Range;
 

@@ -25,10 +25,10 @@ const THREADS: usize = BLOCK as usize;
 /// [`nrm2`](crate::norm::nrm2), but for the order of its additions. A norm of 0 gives NaN.
 ///
 /// # Safety
-/// `x` has `len` elements and `y` has room for them; `y` is `x` itself or apart
-/// from it, and both are aligned to 16 bytes. `norm` has one element, `partials` an element a block, and `arrivals` one, which is 0 before
-/// the first launch. The launch is cooperative, or of one block, and of one dimension. Launches that
-/// may run at once have partials and arrivals of their own.
+/// `x` has `len` elements and `y` has room for them; `y` is `x` itself or apart from it, and both are
+/// aligned to 16 bytes. `norm` has one element, `partials` an element a block, and `arrivals` one,
+/// which is 0 before the first launch. The launch is cooperative, or of one block, and of one
+/// dimension. Launches that may run at once have partials and arrivals of their own.
 #[kernel(block = [512, 1, 1], min_blocks = 2,
          instances(normalize_f32<f32, 4, 1>, normalize_f64<f64, 2, 3>))]
 pub unsafe fn normalize<T: Squares<K>, const N: usize, const K: usize>(

@@ -21,10 +21,9 @@ pub trait Real: Copy + Default + Add<Output = Self> + Mul<Output = Self> + 'stat
     /// `self * a + b`, rounded once.
     fn fused(self, a: Self, b: Self) -> Self;
 
-    /// `self * a`. `zero` is 0, which the compilers should not find out.
+    /// `self * a`. The other is 0, which the compilers should not find out.
     #[inline(always)]
-    fn times(self, a: Self, zero: u32) -> Self {
-        let _ = zero;
+    fn times(self, a: Self, _zero: u32) -> Self {
         self * a
     }
 }
@@ -50,8 +49,8 @@ impl Real for F16x2 {
     }
 
     /// `self * a - 0`, which is the same. Multiply-adds `ptxas` deals out evenly to the two pipes that
-    /// do them; of multiplications and additions it gives two thirds to one, for which the other
-    /// waits a quarter of the time.
+    /// do them; of multiplications and additions it gives two thirds to one, which costs a quarter of
+    /// the rate.
     #[inline(always)]
     fn times(self, a: F16x2, zero: u32) -> F16x2 {
         const NEGATIVE_ZERO: u32 = F16x2::splat(f16::NEG_ZERO).to_bits();

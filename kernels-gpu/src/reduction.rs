@@ -17,9 +17,9 @@ const MOST_WARPS: usize = 32;
 /// Sums of warps that a lane adds up itself: that takes less time than to pass them on.
 const WARPS_EACH: usize = 8;
 /// Lanes that do so. The others do the same over again.
-const LANES: u32 = (MOST_WARPS / WARPS_EACH) as u32;
+const ADDING_LANES: u32 = (MOST_WARPS / WARPS_EACH) as u32;
 /// Sums of blocks that a lane waits for at once.
-const BLOCKS_EACH: usize = 8;
+const SUMS_AT_ONCE: usize = 8;
 
 /// The sum over the lanes of a warp, in all of them. Every lane comes here.
 #[inline(always)]
@@ -86,7 +86,7 @@ fn sums_of_warps<T: Float, const K: usize>(own: [T; K]) -> *const [T; K] {
 #[inline(always)]
 unsafe fn sum_over_warps<T: Float, const K: usize>(of_warps: *const [T; K]) -> [T; K] {
     let warps = thread::block_dim_x() / WARP_SIZE;
-    let first = lane_id() % LANES * WARPS_EACH as u32;
+    let first = lane_id() % ADDING_LANES * WARPS_EACH as u32;
     let mut sums = [[T::default(); K]; WARPS_EACH];
     for i in 0..WARPS_EACH {
         let warp = first + i as u32;
@@ -95,12 +95,13 @@ unsafe fn sum_over_warps<T: Float, const K: usize>(of_warps: *const [T; K]) -> [
             sums[i] = unsafe { *of_warps.add(warp as usize) };
         }
     }
-    group_sum(in_pairs(sums), LANES)
+    group_sum(in_pairs(sums), ADDING_LANES)
 }
 
 /// The sum of a power of two of sums, of neighbours first: additions that do not wait for each other.
 #[inline(always)]
 fn in_pairs<T: Float, const K: usize, const N: usize>(mut sums: [[T; K]; N]) -> [T; K] {
+    const { assert!(N.is_power_of_two()) };
     let mut count = N;
     while count > 1 {
         count /= 2;
@@ -143,8 +144,8 @@ impl Turn {
 ///
 /// # Safety
 /// `partials` has `K` elements a block and `turn` was taken from a ticket. All bits of both are 0
-/// before their first use, and again after the launch. Nothing else touches either meanwhile. All threads of the grid take their turn and come here once, in blocks of one dimension
-/// and whole warps.
+/// before their first use, and again after the launch. Nothing else touches either meanwhile. All
+/// threads of the grid take their turn and come here once, in blocks of one dimension and whole warps.
 #[inline(always)]
 pub unsafe fn grid_sum<const K: usize>(
     turn: Turn,
@@ -180,12 +181,12 @@ pub unsafe fn grid_sum<const K: usize>(
         for k in 0..K {
             sums[k] += of_blocks[k];
         }
-        first += const { WARP_SIZE * BLOCKS_EACH as u32 };
+        first += const { WARP_SIZE * SUMS_AT_ONCE as u32 };
     }
     Some(warp_sum(sums))
 }
 
-/// Waits for the words of [`BLOCKS_EACH`] blocks, [`WARP_SIZE`] apart from `first` on, takes them, and
+/// Waits for the words of [`SUMS_AT_ONCE`] blocks, [`WARP_SIZE`] apart from `first` on, takes them, and
 /// leaves 0. The sum of a block that is not there is 0.
 ///
 /// # Safety
@@ -195,15 +196,15 @@ unsafe fn take_sums<const K: usize>(
     words: *mut u64,
     first: u32,
     blocks: u32,
-) -> [[f64; K]; BLOCKS_EACH] {
+) -> [[f64; K]; SUMS_AT_ONCE] {
     let block = |i: usize| first + WARP_SIZE * i as u32;
     let place = |i: usize, k: usize| words.wrapping_add(block(i) as usize * K + k);
     let is_there = |i: usize| block(i) < blocks;
-    let mut taken = [[to_word(0.0); K]; BLOCKS_EACH];
+    let mut taken = [[to_word(0.0); K]; SUMS_AT_ONCE];
     let mut is_missing = true;
     while is_missing {
         is_missing = false;
-        for i in 0..BLOCKS_EACH {
+        for i in 0..SUMS_AT_ONCE {
             for k in 0..K {
                 if is_there(i) {
                     // SAFETY: a block's word.
@@ -213,7 +214,7 @@ unsafe fn take_sums<const K: usize>(
             }
         }
     }
-    for i in 0..BLOCKS_EACH {
+    for i in 0..SUMS_AT_ONCE {
         for k in 0..K {
             if is_there(i) {
                 // SAFETY: as above.

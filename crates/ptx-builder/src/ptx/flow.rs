@@ -74,13 +74,15 @@ impl Flow {
         self.reachable(next.collect(), |_, _| true)[block]
     }
 
-    /// Whether no way through the function goes by both blocks, but for another round of a loop.
+    /// Whether ways through the function go by either block, and none by both but for another round of
+    /// a loop.
     pub(crate) fn are_alternatives(&self, one: usize, other: usize) -> bool {
         let leads = |from: usize, to: usize| {
             let ahead = |block: usize, next: usize| self.rank[block] < self.rank[next];
             self.reachable(vec![from], ahead)[to]
         };
-        !leads(one, other) && !leads(other, one)
+        let both_run = leads(0, one) && leads(0, other);
+        both_run && !leads(one, other) && !leads(other, one)
     }
 
     /// Which blocks can be come to from `open`, along the edges from a block to the next that
@@ -98,12 +100,13 @@ impl Flow {
     }
 
     /// The place of each block in an order in which only the edges that close a loop lead backwards:
-    /// the reverse of that in which a depth-first search leaves them.
+    /// the reverse of that in which a depth-first search leaves them. Of a loop with two ways in, which
+    /// edges close it depends on where the search begins.
     fn ranks(&self) -> Vec<usize> {
-        let mut ranks = vec![None; self.blocks.len()];
+        let mut ranks = vec![0; self.blocks.len()];
         let mut seen = vec![false; self.blocks.len()];
         let mut left = self.blocks.len();
-        // Blocks that nothing leads to come last.
+        // Blocks that nothing leads to are searched last, and so come first.
         for root in 0..self.blocks.len() {
             let mut path = vec![(root, 0)];
             while let Some((block, edge)) = path.pop() {
@@ -114,12 +117,12 @@ impl Flow {
                     Some(&next) => path.extend([(block, edge + 1), (next, 0)]),
                     None => {
                         left -= 1;
-                        ranks[block] = Some(left);
+                        ranks[block] = left;
                     }
                 }
             }
         }
-        ranks.into_iter().flatten().collect()
+        ranks
     }
 
     fn successors(&self, body: &Body<'_>, index: usize) -> Vec<usize> {
@@ -246,6 +249,13 @@ mod tests {
             assert_eq!(flow.blocks[3].next, [0, 4]);
             assert!(flow.are_alternatives(1, 2));
             assert!(!flow.are_alternatives(0, 3) && !flow.are_alternatives(3, 1));
+        });
+    }
+
+    #[test]
+    fn what_nothing_leads_to_is_no_alternative() {
+        with_flow("ret; $A: mov.b32 %r1, 1; ret; }", |_, flow| {
+            assert!(!flow.are_alternatives(0, 1));
         });
     }
 

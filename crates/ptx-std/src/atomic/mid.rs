@@ -2,10 +2,10 @@
 //!
 //! The names are those of `cuda_std`: `atomic_fetch_{add,sub,and,or,xor,exch}_{type}_{scope}` for
 //! `u32`, `i32`, `u64`, `i64`, `f32` and `f64`, `atomic_fetch_{min,max}` for the integers,
-//! `atomic_fetch_inc` for `u32`,
-//! `atomic_compare_and_swap_{type}_{scope}`, and `atomic_load_{32,64}_{scope}` and
-//! `atomic_store_{32,64}_{scope}`, where the scope is `block`, `device` or `system`. They are
-//! compiled for the ordering that is passed, if that is a constant; otherwise they branch.
+//! `atomic_fetch_inc` for `u32`, `atomic_compare_and_swap_{type}_{scope}`, and
+//! `atomic_load_{32,64}_{scope}` and `atomic_store_{32,64}_{scope}`, where the scope is `block`,
+//! `device` or `system`. They are compiled for the ordering that is passed, if that is a
+//! constant; otherwise they branch.
 //!
 //! # Safety
 //! For every function here: the pointer is valid for reads and writes, aligned to its value's size,

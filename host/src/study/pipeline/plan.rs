@@ -80,7 +80,7 @@ impl Parts {
         self.to_device_ms.max(self.from_device_ms)
     }
 
-    /// The longest of the three: no overlap is faster.
+    /// The longest of the three: no overlap is faster, but for kernels that run beside each other.
     pub fn floor_ms(&self) -> f64 {
         self.wire_ms().max(self.compute_ms)
     }
@@ -115,7 +115,7 @@ pub struct PipelineRow {
     pub total_ms: f64,
     /// `total_ms` over `floor_ms`.
     pub over_floor: f64,
-    /// The sum of the three over `total_ms`: 1 without overlap, at most 3.
+    /// The sum of the three over `total_ms`: 1 without overlap, about 3 at most.
     pub overlap: f64,
     /// Milliseconds to have the driver allocate page-locked memory for a batch.
     pub allocate_pinned_ms: f64,
