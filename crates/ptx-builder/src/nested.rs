@@ -197,13 +197,10 @@ fn cargo(
         .args(["-Zbuild-std=core,alloc", "--target", TARGET])
         .args(UNCHECKED_DEPENDENCIES)
         .args(&options.build_args)
-        // Kernel crates need not name the features that our macros' expansions use, and may.
-        .args(["--", "-Zcrate-attr=feature(abi_ptx, asm_experimental_arch)"])
-        .arg("-Aduplicate-features")
         // With fat LTO the assembly of the cdylib is the whole program's PTX, so there is nothing
         // left to link and no bitcode linker is needed. Of the dependencies alone LLVM cannot
         // always make assembly: they have functions that no kernel can call.
-        .args(["--emit=asm", "-Clinker=true"])
+        .args(["--", "--emit=asm", "-Clinker=true"])
         .args(options.flags_of_last());
     for (name, value) in options.profile() {
         command.env(format!("CARGO_PROFILE_RELEASE_{name}"), value);
@@ -212,7 +209,12 @@ fn cargo(
 }
 
 fn rustflags(toolchain: &Toolchain, arch: NvvmArch, options: &Options) -> Vec<String> {
-    let mut flags = vec![format!("-Ctarget-cpu={arch}")];
+    let mut flags = vec![
+        format!("-Ctarget-cpu={arch}"),
+        // Crates with kernels need not name the features that our macros' expansions use, and may.
+        "-Zcrate-attr=feature(abi_ptx, asm_experimental_arch)".to_owned(),
+        "-Aduplicate-features".to_owned(),
+    ];
     if toolchain.needs_jump_threading_off() {
         flags.push("-Zmir-enable-passes=-JumpThreading".to_owned());
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use ptx_builder::toolchain::{Reason, Toolchain};
 use ptx_builder::{CudaBuilder, CudaBuilderError, NvvmArch};
-use support::{build, kernel_crate};
+use support::{build, kernel_crate, workspace};
 use tempfile::TempDir;
 
 const SCALE: &str = "
@@ -67,6 +67,25 @@ fn a_change_in_a_path_dependency_changes_the_ptx() {
         changed.contains(&constant(11.0)) && !changed.contains(&constant(7.0)),
         "{changed}"
     );
+}
+
+#[test]
+fn kernels_of_a_path_dependency_are_entries_too() {
+    let folder = kernel_crate("fixture-dependency", SCALE);
+    let helper = folder.path().join("helper");
+    let manifest = fs::read_to_string(helper.join("Cargo.toml")).expect("readable");
+    let ptx_std = workspace().join("crates/ptx-std");
+    let dependency = format!("cuda_std = {{ package = \"ptx-std\", path = {ptx_std:?} }}\n");
+    let manifest = manifest.replace("[dependencies]\n", &format!("[dependencies]\n{dependency}"));
+    fs::write(helper.join("Cargo.toml"), manifest).expect("writable");
+    let kernel = "#![no_std]\nuse cuda_std::prelude::*;\npub const FACTOR: f32 = 7.0;\n\
+        #[kernel] pub unsafe fn twice(y: *mut f32) { unsafe { *y *= 2.0 } }\n";
+    fs::write(helper.join("src/lib.rs"), kernel).expect("writable");
+    let path = build(&folder).build().expect("it builds");
+    let ptx = fs::read_to_string(path).expect("written");
+    for entry in ["scale", "twice"] {
+        assert!(ptx.contains(&format!(".visible .entry {entry}(")), "{ptx}");
+    }
 }
 
 #[test]
