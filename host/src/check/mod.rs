@@ -1,4 +1,4 @@
-//! The embedded kernels on the emulator, each at many sizes and under many schedules, with all
+//! The embedded polynomial kernels on the emulator, each at many sizes and under many schedules, with all
 //! checks that are possible.
 
 mod polynomial;
@@ -23,7 +23,8 @@ pub struct Case {
 /// Runs a kernel on so many elements and compares.
 type Run = dyn Fn(&Device, usize) -> Result<(), String>;
 
-/// Every embedded kernel. A new one is entered here.
+/// The cases. The other embedded kernels have theirs in tests, which `ridgepoint check --` runs under the
+/// same checks.
 pub fn cases() -> Vec<Case> {
     polynomial::cases()
 }

@@ -115,41 +115,21 @@ impl Roofs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::driver::{GpuFacts, Limits};
-
-    fn h200() -> Facts {
-        Facts {
-            name: "NVIDIA H200".to_owned(),
-            multiprocessors: 132,
-            memory_bytes: 150_000_000_000,
-            limits: Limits::SM_90,
-            gpu: Some(GpuFacts {
-                ordinal: 0,
-                compute_capability: (9, 0),
-                cuda_version: (13, 0),
-                clock_hz: 1.98e9,
-                memory_clock_hz: 3.201e9,
-                memory_bus_bits: 6016,
-                l2_bytes: 60 << 20,
-                pci_bus_id: String::new(),
-            }),
-        }
-    }
 
     #[test]
     fn the_roofs_of_an_h200_are_those_of_its_data_sheet() {
-        let f32_roofs = Roofs::of(&h200(), Precision::F32).expect("a GPU");
+        let f32_roofs = Roofs::of(&Facts::h200(), Precision::F32).expect("a GPU");
         assert_eq!(f32_roofs.memory, BytesPerSec(4.8e12));
         assert_eq!(f32_roofs.peak, FlopsPerSec(67e12));
         assert!((f32_roofs.fma.tera() - 66.9).abs() < 0.01);
         assert!((f32_roofs.ceiling(Limit::AddMul).tera() - 33.45).abs() < 0.01);
-        let f64_roofs = Roofs::of(&h200(), Precision::F64).expect("a GPU");
+        let f64_roofs = Roofs::of(&Facts::h200(), Precision::F64).expect("a GPU");
         assert!((f64_roofs.fma.tera() - 33.45).abs() < 0.01);
     }
 
     #[test]
     fn another_gpus_roofs_come_from_its_parts() {
-        let mut facts = h200();
+        let mut facts = Facts::h200();
         facts.name = "NVIDIA Test".to_owned();
         let roofs = Roofs::of(&facts, Precision::F32).expect("a GPU");
         assert!((roofs.memory.tera() - 4.81).abs() < 0.01);

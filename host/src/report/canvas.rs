@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Once;
 
 use plotters::coord::Shift;
+use plotters::coord::combinators::LogCoord;
 use plotters::prelude::*;
 
 const WIDTH: u32 = 1200;
@@ -126,6 +127,37 @@ pub(super) fn mark<B: DrawingBackend>(
         .into_dyn(),
         _ => Cross::new(at, SIZE, colour.stroke_width(3)).into_dyn(),
     }
+}
+
+/// A plot of rates over intensities.
+pub(super) type RooflinePlot<'a, B> =
+    ChartContext<'a, B, Cartesian2d<LogCoord<f64>, LogCoord<f64>>>;
+
+/// The axes of a roofline, both logarithmic.
+pub(super) fn roofline_plot<'a, B: DrawingBackend + 'a>(
+    area: &'a DrawingArea<B, Shift>,
+    x: (f64, f64),
+    y: (f64, f64),
+) -> Result<RooflinePlot<'a, B>, ChartError>
+where
+    B::ErrorType: 'static,
+{
+    let mut plot = ChartBuilder::on(area)
+        .margin(16)
+        .margin_right(28)
+        .x_label_area_size(48)
+        .y_label_area_size(80)
+        .build_cartesian_2d((x.0..x.1).log_scale(), (y.0..y.1).log_scale())?;
+    plot.configure_mesh()
+        .x_desc("arithmetic intensity, FLOP/byte")
+        .y_desc("GFLOP/s")
+        .axis_desc_style((FONT, 18))
+        .label_style((FONT, 15))
+        .x_label_formatter(&plain)
+        .y_label_formatter(&plain)
+        .light_line_style(RGBColor(240, 240, 240))
+        .draw()?;
+    Ok(plot)
 }
 
 /// A number without an exponent.

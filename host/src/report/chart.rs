@@ -7,7 +7,10 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::canvas::{self, ChartError, ChartFormat, FONT, PALETTE, Picture, headed, mark, plain};
+use super::canvas::{
+    self, ChartError, ChartFormat, FONT, PALETTE, Picture, RooflinePlot, headed, mark,
+    roofline_plot,
+};
 use super::roofs;
 use crate::ceilings::Ceilings;
 use crate::driver::Facts;
@@ -36,14 +39,6 @@ pub struct Chart<'a> {
 }
 
 type Result<T> = std::result::Result<T, ChartError>;
-type Plot<'a, B> = ChartContext<
-    'a,
-    B,
-    Cartesian2d<
-        plotters::coord::combinators::LogCoord<f64>,
-        plotters::coord::combinators::LogCoord<f64>,
-    >,
->;
 
 impl Chart<'_> {
     /// Writes the chart.
@@ -58,7 +53,7 @@ impl Chart<'_> {
     /// those of memory, on the left a cache's.
     fn draw_slopes<'a, B: DrawingBackend + 'a>(
         &self,
-        plot: &mut Plot<'a, B>,
+        plot: &mut RooflinePlot<'a, B>,
         frame: &Frame,
     ) -> Result<()>
     where
@@ -92,7 +87,7 @@ impl Chart<'_> {
     /// measured of them.
     fn draw_flats<'a, B: DrawingBackend + 'a>(
         &self,
-        plot: &mut Plot<'a, B>,
+        plot: &mut RooflinePlot<'a, B>,
         frame: &Frame,
     ) -> Result<()>
     where
@@ -122,7 +117,7 @@ impl Chart<'_> {
         Ok(())
     }
 
-    fn draw_series<'a, B: DrawingBackend + 'a>(&self, plot: &mut Plot<'a, B>) -> Result<()>
+    fn draw_series<'a, B: DrawingBackend + 'a>(&self, plot: &mut RooflinePlot<'a, B>) -> Result<()>
     where
         B::ErrorType: 'static,
     {
@@ -190,24 +185,7 @@ impl Picture for Chart<'_> {
     {
         let frame = Frame::around(self).ok_or("there are no records to draw")?;
         let body = headed(area, &self.title(), &self.subtitle())?;
-        let mut plot = ChartBuilder::on(&body)
-            .margin(16)
-            .margin_right(28)
-            .x_label_area_size(48)
-            .y_label_area_size(80)
-            .build_cartesian_2d(
-                (frame.x.0..frame.x.1).log_scale(),
-                (frame.y.0..frame.y.1).log_scale(),
-            )?;
-        plot.configure_mesh()
-            .x_desc("arithmetic intensity, FLOP/byte")
-            .y_desc("GFLOP/s")
-            .axis_desc_style((FONT, 18))
-            .label_style((FONT, 15))
-            .x_label_formatter(&plain)
-            .y_label_formatter(&plain)
-            .light_line_style(RGBColor(240, 240, 240))
-            .draw()?;
+        let mut plot = roofline_plot(&body, frame.x, frame.y)?;
         self.draw_slopes(&mut plot, &frame)?;
         self.draw_flats(&mut plot, &frame)?;
         self.draw_series(&mut plot)?;
@@ -296,31 +274,12 @@ fn label(series: &Series, all: &[Series]) -> String {
 mod tests {
     use super::*;
     use crate::ceilings::load;
-    use crate::driver::{Device, DeviceChoice, GpuFacts};
+    use crate::driver::{Device, DeviceChoice};
     use crate::measure::{CacheState, Runs, Sampling};
     use crate::sweep::{Axes, GridSize, Point, Settings, Sweep};
     use itertools::iproduct;
     use kernels_gpu::polynomial::Form;
     use std::path::Path;
-
-    fn h200() -> Facts {
-        let emulator = Device::open(&DeviceChoice::Cpu).expect("always there");
-        Facts {
-            name: "NVIDIA H200".to_owned(),
-            multiprocessors: 132,
-            gpu: Some(GpuFacts {
-                ordinal: 0,
-                compute_capability: (9, 0),
-                cuda_version: (13, 0),
-                clock_hz: 1.98e9,
-                memory_clock_hz: 3.201e9,
-                memory_bus_bits: 6016,
-                l2_bytes: 60 << 20,
-                pci_bus_id: String::new(),
-            }),
-            ..emulator.facts().clone()
-        }
-    }
 
     /// Rows at 95 % of the data sheet's roofs, all else as the emulator has it.
     fn rows(device: &Facts, precisions: &[Precision], k: &[u32]) -> Vec<Record> {
@@ -407,7 +366,7 @@ mod tests {
 
     #[test]
     fn labels_do_not_cover_each_other() {
-        let device = h200();
+        let device = Facts::h200();
         let path = Path::new(concat!(
             env!("CARGO_MANIFEST_DIR"),
             "/docs/results/h200-ceilings/ceilings.json"

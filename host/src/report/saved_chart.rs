@@ -1,18 +1,19 @@
 //! A roofline of rows that were measured before, some of which are pointed out.
 
 use plotters::coord::Shift;
-use plotters::coord::combinators::LogCoord;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::canvas::{self, ChartError, ChartFormat, FONT, PALETTE, Picture, headed, mark, plain};
+use super::canvas::{
+    self, ChartError, ChartFormat, FONT, PALETTE, Picture, RooflinePlot, headed, mark,
+    roofline_plot,
+};
 use super::roofs::CLOSE;
 use crate::ceilings::{Ceiling, Ceilings, Quantity};
 
 const ROOF_COLOUR: RGBColor = RGBColor(60, 60, 60);
 
 type Result<T> = std::result::Result<T, ChartError>;
-type Plot<'a, B> = ChartContext<'a, B, Cartesian2d<LogCoord<f64>, LogCoord<f64>>>;
 
 /// A row of a roofline's CSV, as far as it is drawn.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,7 +85,7 @@ impl SavedChart<'_> {
 
     fn draw_roofs<'a, B: DrawingBackend + 'a>(
         &self,
-        plot: &mut Plot<'a, B>,
+        plot: &mut RooflinePlot<'a, B>,
         x: (f64, f64),
     ) -> Result<()>
     where
@@ -121,7 +122,7 @@ impl SavedChart<'_> {
         Ok(())
     }
 
-    fn draw_rows<'a, B: DrawingBackend + 'a>(&self, plot: &mut Plot<'a, B>) -> Result<()>
+    fn draw_rows<'a, B: DrawingBackend + 'a>(&self, plot: &mut RooflinePlot<'a, B>) -> Result<()>
     where
         B::ErrorType: 'static,
     {
@@ -157,7 +158,7 @@ impl SavedChart<'_> {
     /// further right below it, where there is room.
     fn draw_notes<'a, B: DrawingBackend + 'a>(
         &self,
-        plot: &mut Plot<'a, B>,
+        plot: &mut RooflinePlot<'a, B>,
         [x, y]: [(f64, f64); 2],
     ) -> Result<()>
     where
@@ -210,21 +211,7 @@ impl Picture for SavedChart<'_> {
         };
         let subtitle = format!("{device}. The roofs are measured.{emulated}");
         let body = headed(area, self.title, &subtitle)?;
-        let mut plot = ChartBuilder::on(&body)
-            .margin(16)
-            .margin_right(28)
-            .x_label_area_size(48)
-            .y_label_area_size(80)
-            .build_cartesian_2d((x.0..x.1).log_scale(), (y.0..y.1).log_scale())?;
-        plot.configure_mesh()
-            .x_desc("arithmetic intensity, FLOP/byte")
-            .y_desc("GFLOP/s")
-            .axis_desc_style((FONT, 18))
-            .label_style((FONT, 15))
-            .x_label_formatter(&plain)
-            .y_label_formatter(&plain)
-            .light_line_style(RGBColor(240, 240, 240))
-            .draw()?;
+        let mut plot = roofline_plot(&body, x, y)?;
         self.draw_roofs(&mut plot, x)?;
         self.draw_rows(&mut plot)?;
         self.draw_notes(&mut plot, frame)?;

@@ -302,7 +302,7 @@ pub fn by_series(records: &[Record]) -> Vec<(Series, Vec<&Record>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::driver::{Device, DeviceChoice, GpuFacts};
+    use crate::driver::{Device, DeviceChoice};
     use crate::measure::host_roofs;
     use crate::model::{BytesPerSec, Precision};
     use kernels_gpu::polynomial::Form;
@@ -319,31 +319,12 @@ mod tests {
         k: 1,
     };
 
-    fn h200() -> Facts {
-        let emulator = Device::open(&DeviceChoice::Cpu).expect("always there");
-        Facts {
-            name: "NVIDIA H200".to_owned(),
-            multiprocessors: 132,
-            gpu: Some(GpuFacts {
-                ordinal: 0,
-                compute_capability: (9, 0),
-                cuda_version: (13, 0),
-                clock_hz: 1.98e9,
-                memory_clock_hz: 3.201e9,
-                memory_bus_bits: 6016,
-                l2_bytes: 60 << 20,
-                pci_bus_id: String::new(),
-            }),
-            ..emulator.facts().clone()
-        }
-    }
-
     fn record(point: &Point, ms: &[f64], clock_hz: f64) -> Record {
         record_under(Conditions::default(), point, ms, clock_hz)
     }
 
     fn record_under(conditions: Conditions, point: &Point, ms: &[f64], clock_hz: f64) -> Record {
-        let facts = h200();
+        let facts = Facts::h200();
         let roofs = Roofs::of(&facts, point.precision).expect("known");
         let context = Context {
             facts: &facts,

@@ -9,7 +9,7 @@ const ORDERINGS: [&str; 5] = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst
 const SCOPES: [(&str, &str); 3] = [("block", "cta"), ("device", "gpu"), ("system", "sys")];
 
 /// The type of each operation's instruction, for u32, i32, f32, u64, i64 and f64.
-const FETCH: [(&str, [&str; 6]); 8] = [
+const FETCH: [(&str, [&str; 6]); 9] = [
     (
         "add",
         [
@@ -22,6 +22,7 @@ const FETCH: [(&str, [&str; 6]); 8] = [
             "add.u32", "add.u32", "add.f32", "add.u64", "add.u64", "add.f64",
         ],
     ),
+    ("inc", ["inc.u32", "", "", "", "", ""]),
     ("min", ["min.u32", "min.s32", "", "min.u64", "min.s64", ""]),
     ("max", ["max.u32", "max.s32", "", "max.u64", "max.s64", ""]),
     (
@@ -190,7 +191,7 @@ const ATOMIC: [&str; 12] = [
 #[test]
 fn each_atomic_is_one_instruction_of_its_semantics_scope_operation_and_type() {
     let cases = atomics();
-    assert_eq!(cases.len(), 3 * (44 + 4 + 6 + 12 + 4));
+    assert_eq!(cases.len(), 3 * (45 + 4 + 6 + 12 + 4));
     for (kernel, expected) in cases {
         let name = name_of(&kernel);
         // The builder may have found out in which memory the value lies.

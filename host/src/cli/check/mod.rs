@@ -25,7 +25,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "COMMAND", requires = "project")]
     cargo: Option<String>,
     /// Check the project in this folder; what follows is given to cargo's command. Without `--`, the
-    /// embedded kernels are checked
+    /// embedded polynomial kernels are checked
     #[arg(last = true, id = "project", value_name = "ARGUMENTS", num_args = 0..)]
     project: Option<Vec<String>>,
 }
