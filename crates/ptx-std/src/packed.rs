@@ -105,13 +105,15 @@ packed! {
     Bf16x2 of bf16 = fma_bf16x2;
 }
 
-/// `a * b + c` in each half with one rounding, where no instruction does it.
+/// `a * b + c` in each half with one rounding, where no instruction does it. Inlined, and so optimised
+/// as the kernels' crate is.
 #[allow(dead_code, reason = "the newest GPUs have instructions for both types")]
 pub(crate) mod software {
     use half::{bf16, f16};
 
     macro_rules! halves {
         ($($name:ident of $float:ident;)*) => {$(
+            #[inline]
             pub(crate) fn $name(a: u32, b: u32, c: u32) -> u32 {
                 let fma = |shift: u32| {
                     let [a, b, c] =
@@ -132,6 +134,7 @@ pub(crate) mod software {
     /// is what one rounding of the exact result gives: S. Boldo, G. Melquiond, "Emulation of FMA and
     /// correctly rounded sums: proved algorithms using rounding to odd", IEEE Transactions on
     /// Computers 57(4), 2008.
+    #[inline]
     fn fma_to_odd(a: f32, b: f32, c: f32) -> f32 {
         let (product, c) = (f64::from(a) * f64::from(b), f64::from(c));
         let sum = product + c;
@@ -146,6 +149,7 @@ pub(crate) mod software {
     macro_rules! odd {
         ($($name:ident of $float:ident;)*) => {$(
             /// The neighbour of `value + lost` with an odd last bit, where `lost` is not 0.
+            #[inline]
             fn $name(value: $float, lost: f64) -> $float {
                 let bits = value.to_bits();
                 // Infinite and NaN sums lose NaN or infinity; they stay.

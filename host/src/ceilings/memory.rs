@@ -73,23 +73,23 @@ macro_rules! variant {
     };
 }
 
-fn writes(unroll: u32) -> Entry<write_u1> {
+pub(crate) fn writes(unroll: u32) -> Entry<write_u1> {
     variant!(unroll; write_u1 write_u2 write_u4 write_u8)
 }
 
-fn reads(unroll: u32) -> Entry<read_u1> {
+pub(crate) fn reads(unroll: u32) -> Entry<read_u1> {
     variant!(unroll; read_u1 read_u2 read_u4 read_u8)
 }
 
-fn copies(unroll: u32) -> Entry<copy_u1> {
+pub(crate) fn copies(unroll: u32) -> Entry<copy_u1> {
     variant!(unroll; copy_u1 copy_u2 copy_u4 copy_u8)
 }
 
-fn scales(unroll: u32) -> Entry<scale_u1> {
+pub(crate) fn scales(unroll: u32) -> Entry<scale_u1> {
     variant!(unroll; scale_u1 scale_u2 scale_u4 scale_u8)
 }
 
-fn triads(unroll: u32) -> Entry<triad_u1> {
+pub(crate) fn triads(unroll: u32) -> Entry<triad_u1> {
     variant!(unroll; triad_u1 triad_u2 triad_u4 triad_u8)
 }
 

@@ -7,7 +7,7 @@
 pub(crate) mod arithmetic;
 pub(crate) mod bench;
 mod caches;
-mod latency;
+pub(crate) mod latency;
 mod launches;
 pub(crate) mod memory;
 mod quantity;

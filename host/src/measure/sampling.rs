@@ -243,8 +243,8 @@ impl<'d> Sampler<'d> {
             return Ok(());
         };
         let arguments = (self.clocks.slice_mut(), places(self.device), slot);
-        // SAFETY: there are readings for all slots, aligned as device allocations are, and the
-        // buffer lives as long as the stream.
+        // SAFETY: there are readings for all slots, which `take` has poisoned, and the buffer lives as
+        // long as the stream.
         unsafe { probe.launch(&self.stream, &arguments) }
     }
 

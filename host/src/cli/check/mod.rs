@@ -11,6 +11,7 @@ use comfy_table::{Table, presets};
 use cuda_std::emulation::INSTRUMENTED;
 
 use super::Failure;
+use super::console::{Console, Target};
 use crate::check;
 pub(super) use compiler::compile;
 
@@ -25,7 +26,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "COMMAND", requires = "project")]
     cargo: Option<String>,
     /// Check the project in this folder; what follows is given to cargo's command. Without `--`, the
-    /// embedded polynomial kernels are checked
+    /// embedded kernels are checked
     #[arg(last = true, id = "project", value_name = "ARGUMENTS", num_args = 0..)]
     project: Option<Vec<String>>,
 }
@@ -92,16 +93,18 @@ fn print_embedded(seeds: u64) -> Result<(), Failure> {
         true => "races, divergence, uninitialised, bounds",
         false => "divergence",
     };
-    let rows: Vec<check::Row> = check::cases()
-        .iter()
-        .map(|case| case.check(seeds))
-        .collect();
+    let console = Console::new(Target::Stdout, check::cases().len() as u64);
+    let rows = check::check_all(seeds, |case| {
+        console.begin(case.kernel.to_owned());
+        console.step();
+    });
+    console.finish();
     let mut table = Table::new();
     table.load_style(presets::UTF8_FULL_CONDENSED);
-    table.set_header(["kernel", "launches", "seeds", "checks", "findings"]);
+    table.set_header(["kernel", "runs", "seeds", "checks", "findings"]);
     for row in &rows {
-        let (launches, findings) = (row.launches.to_string(), row.findings.len().to_string());
-        table.add_row([row.kernel, &launches, &seeds.to_string(), checks, &findings]);
+        let (runs, findings) = (row.runs.to_string(), row.findings.len().to_string());
+        table.add_row([row.kernel, &runs, &seeds.to_string(), checks, &findings]);
     }
     println!("{table}");
     for row in &rows {

@@ -1,0 +1,176 @@
+//! The kernels that measure arithmetic, caches, latencies and barriers.
+
+use kernels_gpu::ceilings::WARP;
+use kernels_gpu::ceilings::barrier::wait_for_grid;
+use kernels_gpu::ceilings::cache::{UNROLL, Words, read_again, read_shared, shared_reference};
+use kernels_gpu::ceilings::chains::{
+    AddMulF16x2, AddMulF32, Exp2F32, FmaBf16x2, FmaF16x2, FmaF32, FmaF64, LANES, MadI32, Measured,
+    Variant,
+};
+use kernels_gpu::ceilings::chase::{SHARED_ELEMENTS, chase, chase_shared};
+use kernels_gpu::ceilings::clock::read_clocks;
+
+use cuda_std::launch::Entry;
+
+use super::streams::wrapping_sum;
+use super::values::{Expected, Output, check_each, check_same};
+use super::{Case, Failure, launch};
+use crate::ceilings::latency::cycle;
+use crate::driver::{Device, DeviceValue, Shape, Stream};
+
+/// Threads a block.
+const BLOCK: u32 = 128;
+/// Lines of a thread's chains.
+const LINES: u32 = 2;
+/// Passes over what is read again and again.
+const PASSES: u32 = 3;
+/// Blocks that wait for each other, and the most barriers.
+const BARRIER_BLOCKS: u64 = 3;
+const MOST_BARRIERS: usize = 1000;
+
+pub(super) fn cases() -> Vec<Case> {
+    let chains = [
+        chains::<FmaF32>(),
+        chains::<FmaF64>(),
+        chains::<FmaF16x2>(),
+        chains::<FmaBf16x2>(),
+        chains::<AddMulF32>(),
+        chains::<AddMulF16x2>(),
+        chains::<MadI32>(),
+        chains::<Exp2F32>(),
+    ];
+    let mut cases = chains.concat();
+    cases.extend([
+        Case::new(read_again::entry().name, again),
+        Case::new(read_shared::entry().name, shared),
+        chased(chase::entry(), usize::MAX),
+        chased(chase_shared::entry().with_signature(), SHARED_ELEMENTS),
+        Case::new(wait_for_grid::entry().name, barriers),
+        Case::new(read_clocks::entry().name, clocks),
+    ]);
+    cases
+}
+
+fn chains<O: Measured<Value: DeviceValue>>() -> Vec<Case> {
+    O::VARIANTS.iter().map(chain).collect()
+}
+
+/// An element is a thread.
+fn chain<O: Measured<Value: DeviceValue>>(variant: &'static Variant<O>) -> Case {
+    Case::new(variant.entry.name, |device, n| {
+        let shape = Shape::linear(n as u64, BLOCK);
+        let blocks = shape.grid[0] as usize;
+        let c = device.buffer_from(&[O::C])?;
+        let mut sums = Output::new(device, blocks * BLOCK as usize)?;
+        let mut clocks = Output::new(device, blocks)?;
+        let arguments = (LINES, c.slice(), sums.slice_mut(), clocks.slice_mut());
+        // SAFETY: there are a c, a sum for each thread and a clock for each block.
+        unsafe { launch(device, variant.entry, shape, arguments) }?;
+        clocks.values()?;
+        let of_lane = |lane| {
+            let value = (variant.reference)(lane, LINES);
+            Expected {
+                value,
+                tolerance: O::TOLERANCE * value.abs(),
+            }
+        };
+        let lanes: Vec<_> = (0..LANES).map(of_lane).collect();
+        let sums = sums.values()?;
+        let expected = (0..sums.len()).map(|thread| lanes[thread % lanes.len()]);
+        check_each(sums.iter().copied(), expected)
+    })
+}
+
+/// An element is a vector; a grid reads a whole number of its steps.
+fn again(device: &Device, n: usize) -> Result<(), Failure> {
+    let shape = Shape::linear(n.div_ceil(UNROLL) as u64, BLOCK);
+    let threads = (shape.grid[0] * shape.block_threads()) as usize;
+    let of = |i: u32| [i, !i, i.wrapping_mul(0x9E37_79B1), i ^ 0x5555];
+    let x: Vec<Words> = (0..(threads * UNROLL) as u32).map(of).collect();
+    let once = wrapping_sum(x.as_flattened());
+    let from = device.buffer_from(&x)?;
+    for shift in [0, 1] {
+        let mut sums = Output::new(device, threads / WARP as usize)?;
+        let arguments = (from.slice(), PASSES, shift, sums.slice_mut());
+        // SAFETY: a whole number of steps, and a sum for each warp.
+        unsafe { launch(device, read_again::entry(), shape, arguments) }?;
+        let expected = once.wrapping_mul(PASSES);
+        check_same(&[wrapping_sum(&sums.values()?)], &[expected])?;
+    }
+    Ok(())
+}
+
+/// An element is a thread.
+fn shared(device: &Device, n: usize) -> Result<(), Failure> {
+    let shape = Shape::linear(n as u64, BLOCK);
+    let blocks = shape.grid[0] as u32;
+    let mut sums = Output::new(device, (blocks * BLOCK / WARP) as usize)?;
+    // SAFETY: there is a sum for each warp, and blocks are whole warps.
+    unsafe {
+        launch(
+            device,
+            read_shared::entry(),
+            shape,
+            (PASSES, sums.slice_mut()),
+        )
+    }?;
+    let expected = shared_reference(blocks, BLOCK, PASSES);
+    check_same(&[wrapping_sum(&sums.values()?)], &[expected])
+}
+
+/// As many loads as there are elements, in two launches.
+fn chased(entry: Entry<chase>, most: usize) -> Case {
+    Case::new(entry.name, move |device, n| {
+        let n = n.min(most);
+        let next = cycle(n, 1);
+        let there = device.buffer_from(&next)?;
+        let mut out = device.buffer_zeroed(3)?;
+        let loads = [n / 3, n - n / 3];
+        let mut at = 0;
+        for loads in loads {
+            let arguments = (there.slice(), loads as u32, out.slice_mut());
+            // SAFETY: `cycle` makes elements below the length, and there are three words.
+            unsafe { launch(device, entry, Shape::blocks(1, 1), arguments) }?;
+            at = (0..loads).fold(at, |at, _| next[at as usize]);
+            check_same(&out.to_vec()?[2..], &[u64::from(at)])?;
+        }
+        Ok(())
+    })
+}
+
+/// An element is a barrier.
+fn barriers(device: &Device, n: usize) -> Result<(), Failure> {
+    let rounds = n.min(MOST_BARRIERS) as u32;
+    let shape = Shape::blocks(BARRIER_BLOCKS, BLOCK);
+    let prepared = device.prepare_cooperative(wait_for_grid::entry(), shape)?;
+    let mut arrivals = device.buffer_zeroed(1)?;
+    let mut out = Output::<u64>::new(device, 3)?;
+    let stream = Stream::new(device)?;
+    // SAFETY: a cooperative launch, a count that begins with 0, and three words.
+    unsafe { prepared.launch(&stream, &(rounds, arrivals.slice_mut(), out.slice_mut())) }?;
+    stream.synchronize()?;
+    check_same(&out.values()?[2..], &[u64::from(rounds)])
+}
+
+/// An element is a block: the first of each multiprocessor writes its place and no other.
+fn clocks(device: &Device, n: usize) -> Result<(), Failure> {
+    const SLOT: u32 = 1;
+    let places = device.facts().multiprocessors;
+    let mut out = Output::<[u64; 2]>::new(device, (SLOT as usize + 1) * places as usize)?;
+    let arguments = (out.slice_mut(), places, SLOT);
+    let shape = Shape::blocks(n.max(1) as u64, WARP);
+    // SAFETY: there is room for two slots, whose bits are set.
+    unsafe { launch(device, read_clocks::entry(), shape, arguments) }?;
+    let out = out.values()?;
+    let (before, slot) = out.split_at(places as usize);
+    let untouched = [u64::MAX; 2];
+    check_same(before, &vec![untouched; before.len()])?;
+    let written = slot.iter().filter(|&&pair| pair != untouched).count();
+    if written == 0 || written > n.max(1) {
+        return Err(format!("{} blocks wrote {written} places", n.max(1)).into());
+    }
+    match slot.iter().find(|pair| pair[1] == 0) {
+        Some(pair) => Err(format!("the clocks are {pair:?}").into()),
+        None => Ok(()),
+    }
+}

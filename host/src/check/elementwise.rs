@@ -1,0 +1,156 @@
+//! Functions of each element of one vector or two.
+
+use cuda_std::launch::Entry;
+use kernels_gpu::elementwise::{
+    BLOCK, add_f32, add_f64, exp_f32, gelu_f32, mul_f32, mul_f64, relu_f32, relu_f64, sqrt_f32,
+    sqrt_f64,
+};
+use kernels_gpu::functions::{Add, Axpy, Exp, Gelu, Mul, Relu, Scale, Sqrt};
+use kernels_gpu::vector::{Argument, Map, Scalar, Zip, map_threads};
+
+use super::values::{Expected, Output, check_each, epsilon, random};
+use super::{Case, Failure, launch};
+use crate::driver::{Device, Shape};
+use crate::vector::Real;
+
+/// The greatest element.
+const SPREAD: f64 = 20.0;
+/// The factor of scale and axpy, and the divisor.
+const FACTOR: f64 = 3.0;
+
+pub(super) fn cases() -> Vec<Case> {
+    let normal = |x: f64| 0.5 * libm::erfc(-x / std::f64::consts::SQRT_2);
+    let gelu = move |x: f64| Expected {
+        value: x * normal(x),
+        tolerance: 3e-7 * x.abs(),
+    };
+    let sqrt = |x: f64| x.sqrt();
+    let relu = |x: f64| x.max(0.0);
+    [
+        of_type::<f32>(),
+        of_type::<f64>(),
+        vec![
+            map(relu_f32::entry().with_signature(), Relu, near::<f32>(relu)),
+            map(relu_f64::entry().with_signature(), Relu, near::<f64>(relu)),
+            map(sqrt_f32::entry().with_signature(), Sqrt, near::<f32>(sqrt)),
+            map(sqrt_f64::entry().with_signature(), Sqrt, near::<f64>(sqrt)),
+            map(
+                exp_f32::entry().with_signature(),
+                Exp,
+                near::<f32>(f64::exp),
+            ),
+            map(gelu_f32::entry().with_signature(), Gelu, gelu),
+            zip(add_f32::entry().with_signature(), Add, |x, y| x + y),
+            zip(add_f64::entry().with_signature(), Add, |x, y| x + y),
+            zip(mul_f32::entry().with_signature(), Mul, |x, y| x * y),
+            zip(mul_f64::entry().with_signature(), Mul, |x, y| x * y),
+        ],
+    ]
+    .concat()
+}
+
+fn of_type<T: Real>() -> Vec<Case> {
+    let factor = T::from_f64(FACTOR);
+    vec![
+        map(T::scale(), Scale { factor }, near::<T>(|x| FACTOR * x)),
+        map_by(T::scale_by(), |x| FACTOR * x),
+        map_by(T::divide_by(), |x| x / FACTOR),
+        zip(T::axpy(), Axpy { factor }, |x, y| FACTOR * x + y),
+    ]
+}
+
+/// `of(x)` to two units in the last place.
+fn near<T: Real>(of: impl Fn(f64) -> f64) -> impl Fn(f64) -> Expected {
+    move |x| {
+        let value = of(x);
+        Expected {
+            value,
+            tolerance: 2.0 * epsilon::<T>() * value.abs(),
+        }
+    }
+}
+
+fn map<T, F>(
+    entry: Entry<Map<T, F>>,
+    function: F,
+    expected: impl Fn(f64) -> Expected + Send + Sync + 'static,
+) -> Case
+where
+    T: Real,
+    F: for<'a> Argument<Of<'a> = F> + Copy + Send + Sync,
+{
+    Case::new(entry.name, move |device, n| {
+        mapped(device, entry, n, &expected, |_| Ok(()), |_| function)
+    })
+}
+
+fn map_by<T: Real>(
+    entry: Entry<Map<T, Scalar<T>>>,
+    of: impl Fn(f64) -> f64 + Send + Sync + 'static,
+) -> Case {
+    let expected = near::<T>(of);
+    Case::new(entry.name, move |device, n| {
+        let number = |device: &Device| Ok(device.buffer_filled(1, T::from_f64(FACTOR))?);
+        mapped(device, entry, n, &expected, number, |number| number.slice())
+    })
+}
+
+/// Runs a map of `n` elements whose function is made of what `owner` holds.
+fn mapped<T: Real, F: Argument, O>(
+    device: &Device,
+    entry: Entry<Map<T, F>>,
+    n: usize,
+    expected: &dyn Fn(f64) -> Expected,
+    owner: impl Fn(&Device) -> Result<O, Failure>,
+    function: impl for<'a> Fn(&'a O) -> F::Of<'a>,
+) -> Result<(), Failure> {
+    let x = numbers::<T>(n);
+    let owner = owner(device)?;
+    let from = device.buffer_from(&x)?;
+    let mut to = Output::new(device, n)?;
+    let arguments = (function(&owner), from.slice(), to.slice_mut(), n);
+    // SAFETY: both have n elements, aligned as device allocations are.
+    unsafe { launch(device, entry, shape::<T>(n), arguments) }?;
+    check_each(
+        to.values()?.into_iter().map(Into::into),
+        x.into_iter().map(|x| expected(x.into())),
+    )
+}
+
+fn zip<T, F>(
+    entry: Entry<Zip<T, F>>,
+    function: F,
+    of: impl Fn(f64, f64) -> f64 + Send + Sync + 'static,
+) -> Case
+where
+    T: Real,
+    F: for<'a> Argument<Of<'a> = F> + Copy + Send + Sync,
+{
+    Case::new(entry.name, move |device, n| {
+        let x = numbers::<T>(2 * n);
+        let (x, y) = x.split_at(n);
+        let (x_there, y_there) = (device.buffer_from(x)?, device.buffer_from(y)?);
+        let mut to = Output::new(device, n)?;
+        let z = to.slice_mut();
+        let arguments = (function, x_there.slice(), y_there.slice(), z, n);
+        // SAFETY: all have n elements, aligned as device allocations are.
+        unsafe { launch(device, entry, shape::<T>(n), arguments) }?;
+        let expected = x.iter().zip(y).map(|(&x, &y)| Expected {
+            value: of(x.into(), y.into()),
+            // The sum may be much smaller than what is added up.
+            tolerance: epsilon::<T>()
+                * (FACTOR * x.into().abs() + y.into().abs() + of(x.into(), y.into()).abs()),
+        });
+        check_each(to.values()?.into_iter().map(Into::into), expected)
+    })
+}
+
+/// `n` numbers up to [`SPREAD`] in magnitude.
+fn numbers<T: Real>(n: usize) -> Vec<T> {
+    let numbers = random::<T>(n).into_iter();
+    numbers.map(|x| T::from_f64(SPREAD * x.into())).collect()
+}
+
+fn shape<T: Real>(n: usize) -> Shape {
+    Shape::linear(map_threads::<T>(n as u64), BLOCK)
+}

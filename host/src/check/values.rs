@@ -1,0 +1,103 @@
+//! What kernels are given, and how what they wrote is compared.
+
+use bytemuck::bytes_of;
+use cuda_std::launch::SliceMut;
+
+use super::Failure;
+use crate::driver::{Buffer, Device, DeviceValue};
+use crate::vector::Real;
+
+/// Elements behind an output that no kernel may touch.
+const GUARD: usize = 8;
+
+/// Numbers from -1 to 1, the same for the same `n`.
+pub(super) fn random<T: Real>(n: usize) -> Vec<T> {
+    let mut random = fastrand::Rng::with_seed(n as u64);
+    (0..n)
+        .map(|_| T::from_f64(random.f64() * 2.0 - 1.0))
+        .collect()
+}
+
+/// What one rounding makes of a number, relative to it.
+pub(super) fn epsilon<T: Real>() -> f64 {
+    if T::NAME == "f32" {
+        f64::from(f32::EPSILON)
+    } else {
+        f64::EPSILON
+    }
+}
+
+/// An array that a kernel is to write, all bits of it set.
+pub(super) struct Output<T: DeviceValue> {
+    buffer: Buffer<T>,
+    len: usize,
+}
+
+impl<T: DeviceValue> Output<T> {
+    pub(super) fn new(device: &Device, len: usize) -> Result<Self, Failure> {
+        let mut buffer = device.buffer_zeroed(len + GUARD)?;
+        buffer.poison()?;
+        Ok(Output { buffer, len })
+    }
+
+    pub(super) fn slice_mut(&mut self) -> SliceMut<'_, T> {
+        self.buffer.first_mut(self.len)
+    }
+
+    /// What the kernel wrote, if nothing behind it.
+    pub(super) fn values(&self) -> Result<Vec<T>, Failure> {
+        let mut values = self.buffer.to_vec()?;
+        let guard = values.split_off(self.len);
+        let is_written = |value: &T| bytes_of(value).iter().any(|&byte| byte != 0xFF);
+        match guard.iter().position(is_written) {
+            Some(i) => Err(format!("{} elements, and element {i} after them", self.len).into()),
+            None => Ok(values),
+        }
+    }
+}
+
+/// What a number should be, and by how much it may differ.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Expected {
+    pub(super) value: f64,
+    pub(super) tolerance: f64,
+}
+
+impl Expected {
+    /// Fails unless `actual` is near, or both are NaN.
+    pub(super) fn check(self, what: &str, actual: f64) -> Result<(), Failure> {
+        let Expected { value, tolerance } = self;
+        let same = actual == value || (actual.is_nan() && value.is_nan());
+        if same || (actual - value).abs() <= tolerance {
+            return Ok(());
+        }
+        Err(format!("{what} is {actual:e}, not {value:e} to {tolerance:e}").into())
+    }
+}
+
+/// Fails unless there are as many numbers as expected, each near.
+pub(super) fn check_each(
+    actual: impl ExactSizeIterator<Item = f64>,
+    expected: impl ExactSizeIterator<Item = Expected>,
+) -> Result<(), Failure> {
+    if actual.len() != expected.len() {
+        return Err(format!("{} elements, not {}", actual.len(), expected.len()).into());
+    }
+    let mut pairs = actual.zip(expected).enumerate();
+    pairs.try_for_each(|(i, (actual, expected))| expected.check(&format!("element {i}"), actual))
+}
+
+/// Fails unless the bits are the same.
+pub(super) fn check_same<T: DeviceValue + std::fmt::Debug>(
+    actual: &[T],
+    expected: &[T],
+) -> Result<(), Failure> {
+    if actual.len() != expected.len() {
+        return Err(format!("{} elements, not {}", actual.len(), expected.len()).into());
+    }
+    let differs = |(actual, expected): (&T, &T)| bytes_of(actual) != bytes_of(expected);
+    match actual.iter().zip(expected).position(differs) {
+        Some(i) => Err(format!("element {i} is {:?}, not {:?}", actual[i], expected[i]).into()),
+        None => Ok(()),
+    }
+}
