@@ -112,7 +112,7 @@ fn pipeline(criterion: &mut Criterion, device: &Device) {
         batches: 4,
         size,
         chunks,
-        slots: 3,
+        slots: 2,
         rounds: 1,
     };
     let mut pipeline = Pipeline::new(device, plan).expect("memory");

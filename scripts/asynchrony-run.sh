@@ -47,5 +47,11 @@ for mode in pageable sequential streamed; do
         --rounds 1 --quiet --trace "$work/$mode.json" || failed=1
     python3 timeline.py "$work/$mode.json" last-pass "$out/pipeline-$mode.svg" || failed=1
 done
+# What places on the device beyond two cost.
+for slots in 1 2 3 4 6; do
+    ./ridgepoint pipeline --device cuda --mode streamed --kernel polynomial --weight 1 --slots $slots \
+        --rounds 15 --quiet --output "$work/slots-$slots.csv" || failed=1
+    tail -n +$((slots == 1 ? 1 : 2)) "$work/slots-$slots.csv"
+done >"$out/pipeline-slots.csv"
 gzip -c "$work/streamed.json" >"$out/pipeline-streamed-trace.json.gz"
 exit $failed

@@ -68,6 +68,13 @@ fn sm_90() -> Assembled {
     assemble(*arch, ptx)
 }
 
+/// The most instructions between two branches.
+fn longest_line(code: &[String]) -> &[String] {
+    code.split(|line| line.contains("BRA"))
+        .max_by_key(|line| line.len())
+        .expect("a kernel has instructions")
+}
+
 /// The most instructions of a kind between two branches.
 fn longest_run(code: &[String], opcode: &str) -> usize {
     code.split(|line| line.contains("BRA"))
@@ -213,10 +220,7 @@ fn no_step_of_the_default_widths_has_its_operands_in_one_bank() {
     for form in ["power_sum", "horner"] {
         for kernel in ["f32_v1", "f32_v1_ilp2", "f32_v4", "f32_v4_ilp2"] {
             let name = format!("{form}_{kernel}");
-            let line = entries[&name]
-                .split(|line| line.contains("BRA"))
-                .max_by_key(|line| line.len())
-                .expect("a kernel has instructions");
+            let line = longest_line(&entries[&name]);
             let conflicts = line.iter().filter(|code| operands_are_in_one_bank(code));
             assert_eq!(conflicts.count(), 0, "{name}");
         }
@@ -241,6 +245,22 @@ fn operands_are_in_one_bank(code: &str) -> bool {
     registers.dedup();
     let banks = registers.iter().map(|register| register % 2);
     is_arithmetic && registers.len() > 1 && banks.clone().max() == banks.min()
+}
+
+/// Arithmetic of f16x2 has two pipes, each of half the rate; the opcode says which does it.
+#[test]
+fn the_power_sum_of_f16x2_keeps_both_pipes_busy() {
+    let entries = sm_90().entries;
+    for kernel in ["v1", "v1_ilp2", "v2", "v2_ilp2", "v4", "v4_ilp2"] {
+        let name = format!("power_sum_f16x2_{kernel}");
+        let line = longest_line(&entries[&name]).iter();
+        let halves = line.filter(|code| code.starts_with('H'));
+        let (first, second): (Vec<_>, Vec<_>) =
+            halves.partition(|code| code.starts_with("HFMA2.MMA"));
+        assert!(first.len() >= 50, "{name}");
+        let (first, second) = (first.len(), second.len());
+        assert!(first.abs_diff(second) <= 4, "{name}: {first} and {second}");
+    }
 }
 
 #[test]

@@ -21,9 +21,9 @@ pub trait Real: Copy + Default + Add<Output = Self> + Mul<Output = Self> + 'stat
     /// `self * a + b`, rounded once.
     fn fused(self, a: Self, b: Self) -> Self;
 
-    /// `self * a`. The other is 0, which the compilers should not find out.
+    /// `self * a`, or 0 for -0, which no sum that begins with 0 shows.
     #[inline(always)]
-    fn times(self, a: Self, _zero: u32) -> Self {
+    fn times(self, a: Self) -> Self {
         self * a
     }
 }
@@ -48,13 +48,11 @@ impl Real for F16x2 {
         self.mul_add(a, b)
     }
 
-    /// `self * a - 0`, which is the same. Multiply-adds `ptxas` deals out evenly to the two pipes that
-    /// do them; of multiplications and additions it gives two thirds to one, which costs a quarter of
-    /// the rate.
+    /// `self * a + 0`. Multiply-adds `ptxas` deals out evenly to the two pipes that do them; of
+    /// multiplications and additions it gives two thirds to one, which costs a quarter of the rate.
     #[inline(always)]
-    fn times(self, a: F16x2, zero: u32) -> F16x2 {
-        const NEGATIVE_ZERO: u32 = F16x2::splat(f16::NEG_ZERO).to_bits();
-        self.mul_add(a, F16x2::from_bits(NEGATIVE_ZERO | zero))
+    fn times(self, a: F16x2) -> F16x2 {
+        self.mul_add(a, F16x2::default())
     }
 }
 
@@ -160,7 +158,6 @@ pub fn power_sum<T: Real, const N: usize, const ILP: usize>(
     x: [[T; N]; ILP],
     k: u32,
 ) -> [[T; N]; ILP] {
-    let zero = u32::from(k == 0);
     let mut result = [[T::default(); N]; ILP];
     let mut power = x;
     for j in 0..ILP {
@@ -171,7 +168,7 @@ pub fn power_sum<T: Real, const N: usize, const ILP: usize>(
     repeat::<N, ILP>(k - 1, || {
         for j in 0..ILP {
             for i in 0..N {
-                let raised = power[j][i].times(x[j][i], zero);
+                let raised = power[j][i].times(x[j][i]);
                 result[j][i] = result[j][i] + power[j][i];
                 power[j][i] = raised;
             }
