@@ -2,8 +2,8 @@
 
 use kernels_gpu::ceilings::WARP;
 use kernels_gpu::ceilings::chains::{
-    AddMulF16x2, AddMulF32, Exp2F32, FmaBf16x2, FmaF16x2, FmaF32, FmaF64, LANES, LINE, MadI32,
-    Measured, Variant,
+    AddMulF16x2, AddMulF32, Exp2F32, FmaBf16x2, FmaF16x2, FmaF32, FmaF64, LANES, MadI32, Measured,
+    Variant,
 };
 
 use super::bench::{Bench, Timed, clock_of, highest};
@@ -41,7 +41,7 @@ fn rate<O: Measured<Value: DeviceValue>>(
 ) -> Result<Option<Ceiling>, BenchError> {
     let shape = bench.per_multiprocessor(BLOCKS, BLOCK);
     let threads = (shape.grid[0] * shape.block_threads()) as f64;
-    let steps = threads * f64::from(LINE) * f64::from(bench.effort.lines);
+    let steps = threads * f64::from(O::LINE) * f64::from(bench.effort.lines);
     let mut ceilings = Vec::new();
     for variant in O::VARIANTS {
         let (timed, counters) = run(bench, variant, shape)?;
@@ -62,7 +62,7 @@ fn latency<O: Measured<Value: DeviceValue>>(
         return Ok(None);
     };
     let (timed, counters) = run(bench, variant, Shape::blocks(1, WARP))?;
-    let steps = f64::from(LINE) * f64::from(bench.effort.lines);
+    let steps = f64::from(O::LINE) * f64::from(bench.effort.lines);
     Ok(Some(timed.latency(quantity, counters, steps, bench)))
 }
 

@@ -32,7 +32,7 @@ impl Effort {
             Effort {
                 elements: 1 << 14,
                 runs: runs(0, 2),
-                lines: 2,
+                lines: 1,
                 loads: 2000,
                 cache_bytes: 1 << 20,
                 launches: 20,
@@ -41,7 +41,7 @@ impl Effort {
             Effort {
                 elements: 1 << 28,
                 runs: runs(3, 10),
-                lines: 1000,
+                lines: 250,
                 loads: 100_000,
                 cache_bytes: 4 << 30,
                 launches: 1000,

@@ -21,7 +21,7 @@ use crate::driver::{Device, DeviceValue, Shape, Stream};
 /// Threads a block.
 const BLOCK: u32 = 128;
 /// Lines of a thread's chains.
-const LINES: u32 = 2;
+const LINES: u32 = 1;
 /// Passes over what is read again and again.
 const PASSES: u32 = 3;
 /// Blocks that wait for each other, and the most barriers.

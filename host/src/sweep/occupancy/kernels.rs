@@ -1,7 +1,7 @@
 //! The kernels of the study: their launches, and what they should write.
 
 use cuda_std::launch::Entry;
-use kernels_gpu::ceilings::chains::{FmaF32, LINE, Measured, Variant};
+use kernels_gpu::ceilings::chains::{FmaF32, Measured, Operation, Variant};
 use kernels_gpu::ceilings::stream::{Vector, pattern};
 use kernels_gpu::polynomial::{Element, Form, Polynomial, power_sum};
 use kernels_gpu::studied::{axpys, norms, nrm2_ilp1, scales};
@@ -77,7 +77,7 @@ impl Kernels {
             (None, Studied::Polynomial) => 2.0 * f64::from(DEGREE) * vectors * WIDTH as f64,
             (None, _) => {
                 let threads = (shape.grid[0] * shape.block_threads()) as f64;
-                let steps = threads * f64::from(LINE) * f64::from(bench.effort.lines);
+                let steps = threads * f64::from(FmaF32::LINE) * f64::from(bench.effort.lines);
                 steps * FmaF32::OPERATIONS
             }
         }
