@@ -8,29 +8,19 @@ set -euo pipefail
 rows=$1 ceilings=$2 folder=$3
 mkdir -p "$folder"
 
-# Blocks of the sweep's grids: a thread for each vector of 1 and of 4 elements, and 8 blocks a
-# multiprocessor on a GPU with 132.
-full1=262144 full4=65536 resident=1056
-
-# Rows of runs before there was this column have one vector a thread all the same.
-ilp=
-if head -n 1 "$rows" | grep -q ',ilp,'; then
-    ilp=,ilp=1
-fi
-
 # chart NAME TITLE ROWS MARKED
 chart() {
     "${RIDGEPOINT_BIN:-ridgepoint}" chart "$rows" --ceilings "$ceilings" --title "$2" \
-        --only "dtype=f32$ilp,$3" --mark "$4" --output "$folder/$1.svg"
+        --only "dtype=f32,ilp=1,$3" --mark "$4" --output "$folder/$1.svg"
 }
 
 chart 1-latency "Far left, and far below the memory roof" \
-    kernel=power-sum,vector=1,grid=$full1 k=1
+    kernel=power-sum,vector=1,blocks_per_sm= k=1
 chart 2-bandwidth "Far left, at the memory roof" \
-    kernel=power-sum,vector=1,vector=4,grid=$full1,grid=$full4 vector=4,k=1
+    kernel=power-sum,vector=1,vector=4,blocks_per_sm= vector=4,k=1
 chart 3-ridge "At the ridge" \
-    kernel=horner,vector=4,grid=$full4,grid=$resident k=50
+    kernel=horner,vector=4 k=50
 chart 4-add-mul "Far right, under a roof that is not the top one" \
-    kernel=power-sum,vector=1,grid=$full1 k=2000
+    kernel=power-sum,vector=1,blocks_per_sm= k=2000
 chart 5-fma "Far right, under the top roof" \
-    kernel=power-sum,kernel=horner,vector=4,grid=$resident kernel=horner,k=2000
+    kernel=power-sum,kernel=horner,vector=4,blocks_per_sm=8 kernel=horner,k=2000

@@ -160,6 +160,34 @@ fn occupancy_is_computed_for_architectures_that_are_not_here() {
 }
 
 #[test]
+fn an_occupancy_study_has_the_limits_of_the_emulated_gpu() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let csv = folder.path().join("a.csv");
+    let path = csv.to_str().expect("text");
+    for (device, name, resident_blocks) in [("cpu:sm_80", "sm_80", "4"), ("cpu", "sm_90", "5")] {
+        let said = success(&ridgepoint(&[
+            "occupancy",
+            "--device",
+            device,
+            "--kernel",
+            "copy",
+            "--ilp",
+            "1",
+            "--n",
+            "3000",
+            "--block",
+            "128",
+            "--shared",
+            "40KiB",
+            "--output",
+            path,
+        ]));
+        assert!(said.contains(&format!("a GPU's of {name};")), "{said}");
+        assert_eq!(cell(&rows(&csv)[0], "resident_blocks"), resident_blocks);
+    }
+}
+
+#[test]
 fn an_occupancy_study_measures_every_point_and_names_the_knees() {
     let folder = tempfile::tempdir().expect("a folder");
     let at = |name: &str| folder.path().join(name).display().to_string();

@@ -191,7 +191,7 @@ impl Quantity {
         let gpu = facts.gpu.as_ref()?;
         let clocks = f64::from(facts.multiprocessors) * gpu.clock_hz;
         if let Some((arithmetic, operations)) = self.arithmetic() {
-            let lanes = lanes_per_multiprocessor(gpu.compute_capability, arithmetic)?;
+            let lanes = lanes_per_multiprocessor(facts.compute_capability, arithmetic)?;
             return Some(clocks * f64::from(lanes) * operations);
         }
         match self {

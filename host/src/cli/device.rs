@@ -23,11 +23,12 @@ fn print(facts: &Facts) {
     match &facts.gpu {
         Some(gpu) => print_gpu(facts, gpu),
         None => {
+            let (major, minor) = facts.compute_capability;
             println!("cpu: {}", facts.name);
             row("memory", gib(facts.memory_bytes));
             row(
                 "limits",
-                "those of sm_90, kept as a GPU keeps them".to_owned(),
+                format!("those of sm_{major}{minor}, kept as a GPU keeps them"),
             );
         }
     }
@@ -36,7 +37,7 @@ fn print(facts: &Facts) {
 }
 
 fn print_gpu(facts: &Facts, gpu: &GpuFacts) {
-    let (major, minor) = gpu.compute_capability;
+    let (major, minor) = facts.compute_capability;
     println!("cuda:{}: {}", gpu.ordinal, facts.name);
     row("compute capability", format!("{major}.{minor}"));
     row(

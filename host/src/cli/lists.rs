@@ -6,8 +6,6 @@ use std::str::FromStr;
 use clap::ValueEnum;
 use kernels_gpu::polynomial::{Form, ILPS, WIDTHS};
 
-use crate::sweep::occupancy::Studied;
-
 /// `--kernel`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Kernel {
@@ -40,39 +38,6 @@ pub(super) enum Dtype {
     F64,
 }
 
-/// `--kernel` of an occupancy study
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Study {
-    /// y = x: bound by memory, as the four below.
-    Copy,
-    /// The sum of x.
-    Read,
-    /// y = a x.
-    Scale,
-    /// y = a x + z, of each element.
-    Elementwise,
-    /// The Euclidean norm of x.
-    Nrm2,
-    /// x + x^2 + .. + x^100: bound by arithmetic, as the one below.
-    Polynomial,
-    /// Chains of fused multiply-adds of f32.
-    Fma,
-}
-
-impl From<Study> for Studied {
-    fn from(study: Study) -> Studied {
-        match study {
-            Study::Copy => Studied::Copy,
-            Study::Read => Studied::Read,
-            Study::Scale => Studied::Scale,
-            Study::Elementwise => Studied::Elementwise,
-            Study::Nrm2 => Studied::Nrm2,
-            Study::Polynomial => Studied::Polynomial,
-            Study::Fma => Studied::Fma,
-        }
-    }
-}
-
 /// A limit of the registers of a thread that the compiler keeps to, or `any`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct MaxRegisters(pub(super) Option<u32>);
@@ -89,7 +54,10 @@ impl FromStr for MaxRegisters {
         let registers = text.parse().ok().filter(|it| POSSIBLE.contains(it));
         match registers {
             Some(registers) => Ok(MaxRegisters(Some(registers))),
-            None => Err("\"any\" or 24 to 255 registers are needed".to_owned()),
+            None => {
+                let (least, most) = (POSSIBLE.start(), POSSIBLE.end());
+                Err(format!("\"any\" or {least} to {most} registers are needed"))
+            }
         }
     }
 }

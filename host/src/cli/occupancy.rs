@@ -9,7 +9,7 @@ use serde_json::json;
 use super::ceilings::ceilings_for;
 use super::charts::{ChartFiles, chart_path, write_report};
 use super::console::Console;
-use super::lists::{MaxRegisters, Study, arch, bytes, each_once, element_count};
+use super::lists::{MaxRegisters, arch, bytes, each_once, element_count};
 use super::output::{Outputs, target, watch_for_interrupt};
 use super::{Failure, driver_failure};
 use crate::ceilings::{BenchError, Ceilings, Effort};
@@ -65,7 +65,7 @@ pub(super) struct Arguments {
         default_value = "copy,fma",
         value_enum
     )]
-    kernel: Vec<Study>,
+    kernel: Vec<Studied>,
 
     /// Independent operations a thread: loads of 16 bytes, elements of the polynomial, or chains
     /// [default: all that a kernel has instances for]
@@ -184,7 +184,10 @@ fn measure(arguments: &Arguments) -> Result<(), Failure> {
     let run = RunFacts::now(std::env::args().collect(), device.facts().clone(), settings);
     let mut outputs = Outputs::open(paths, arguments.format, &run)?;
     if device.facts().is_emulated() {
-        console.say("Emulated: the occupancy is a GPU's of sm_90; the times are this host's.");
+        let (major, minor) = device.facts().compute_capability;
+        console.say(&format!(
+            "Emulated: the occupancy is a GPU's of sm_{major}{minor}; the times are this host's."
+        ));
     }
     for reason in sweep.refused() {
         console.say(&format!("left out: {reason}"));
@@ -235,12 +238,7 @@ fn measure_all(
 impl Arguments {
     fn axes(&self) -> OccupancyAxes {
         OccupancyAxes {
-            kernels: each_once(
-                self.kernel
-                    .iter()
-                    .map(|&kernel| Studied::from(kernel))
-                    .collect(),
-            ),
+            kernels: each_once(self.kernel.clone()),
             ilp: (!self.ilp.is_empty()).then(|| each_once(self.ilp.clone())),
             max_registers: each_once(self.max_registers.iter().map(|it| it.0).collect()),
             blocks: each_once(self.block.clone()),

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use clap::Args;
+use kernels_gpu::ceilings::WARP;
 use serde_json::json;
 
 use super::ceilings::known_ceilings;
@@ -20,9 +21,6 @@ use crate::measure::{CacheState, Runs, Sampling};
 use crate::model::Precision;
 use crate::report::{Chart, Format, HtmlReport, RunFacts, terminal};
 use crate::sweep::{Axes, GridSize, Record, Settings, Sweep, SweepError};
-
-/// Threads that run in step: a block that is no multiple of it leaves lanes idle.
-const WARP: u32 = 32;
 
 const GPU_ELEMENTS: u64 = 1 << 26;
 const EMULATOR_ELEMENTS: u64 = 1 << 16;

@@ -29,6 +29,15 @@ impl EmulatedGpu {
         }
     }
 
+    /// Its compute capability, major and minor.
+    pub fn compute_capability(self) -> (u32, u32) {
+        match self {
+            EmulatedGpu::Sm80 => (8, 0),
+            EmulatedGpu::Sm90 => (9, 0),
+            EmulatedGpu::Sm100 => (10, 0),
+        }
+    }
+
     /// Its architecture: "sm_90".
     pub fn name(self) -> &'static str {
         match self {

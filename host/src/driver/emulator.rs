@@ -12,6 +12,7 @@ pub(super) fn facts(gpu: EmulatedGpu) -> Facts {
     };
     Facts {
         name: format!("CPU emulator{of} ({cores} cores)"),
+        compute_capability: gpu.compute_capability(),
         multiprocessors: cores as u32,
         memory_bytes: memory_info("MemTotal").unwrap_or(0),
         limits: gpu.limits(),

@@ -7,6 +7,8 @@ use serde::Serialize;
 pub struct Facts {
     /// The GPU's name, or the emulator's.
     pub name: String,
+    /// Major and minor compute capability; of the emulator that of the GPU whose limits it keeps.
+    pub compute_capability: (u32, u32),
     /// Streaming multiprocessors, or cores of the host.
     pub multiprocessors: u32,
     /// Bytes of memory in all.
@@ -28,12 +30,12 @@ impl Facts {
     pub(crate) fn h200() -> Facts {
         Facts {
             name: "NVIDIA H200".to_owned(),
+            compute_capability: (9, 0),
             multiprocessors: 132,
             memory_bytes: 150_000_000_000,
             limits: Limits::SM_90,
             gpu: Some(GpuFacts {
                 ordinal: 0,
-                compute_capability: (9, 0),
                 cuda_version: (13, 0),
                 clock_hz: 1.98e9,
                 memory_clock_hz: 3.201e9,
@@ -50,8 +52,6 @@ impl Facts {
 pub struct GpuFacts {
     /// Its number on this machine.
     pub ordinal: u32,
-    /// Major and minor compute capability.
-    pub compute_capability: (u32, u32),
     /// The CUDA version that the driver supports, major and minor.
     pub cuda_version: (u32, u32),
     /// The highest clock of the multiprocessors.

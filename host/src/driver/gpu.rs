@@ -37,10 +37,7 @@ impl Gpu {
             return Err(DriverError::NoSuchGpu { ordinal, count });
         }
         let facts = facts(ordinal)?;
-        let (major, minor) = facts
-            .gpu
-            .as_ref()
-            .map_or((0, 0), |gpu| gpu.compute_capability);
+        let (major, minor) = facts.compute_capability;
         let actual = major * 10 + minor;
         let Some((arch, text)) = ptx::best(embedded, actual) else {
             let names: Vec<String> = embedded
@@ -129,6 +126,10 @@ fn facts(ordinal: u32) -> Result<Facts, DriverError> {
     let version = CudaApiVersion::get().map_err(during(READ))?;
     Ok(Facts {
         name: device.name().map_err(during(READ))?,
+        compute_capability: (
+            get(Known::ComputeCapabilityMajor)?,
+            get(Known::ComputeCapabilityMinor)?,
+        ),
         multiprocessors: get(Known::MultiprocessorCount)?,
         memory_bytes: device.total_memory().map_err(during(READ))? as u64,
         limits: Limits {
@@ -157,10 +158,6 @@ fn facts(ordinal: u32) -> Result<Facts, DriverError> {
         },
         gpu: Some(GpuFacts {
             ordinal,
-            compute_capability: (
-                get(Known::ComputeCapabilityMajor)?,
-                get(Known::ComputeCapabilityMinor)?,
-            ),
             cuda_version: (version.major() as u32, version.minor() as u32),
             clock_hz: f64::from(get(Known::ClockRate)?) * KHZ,
             memory_clock_hz: f64::from(get(Known::MemoryClockRate)?) * KHZ,

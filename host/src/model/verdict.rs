@@ -40,6 +40,8 @@ pub struct Situation {
     pub load_bytes: u32,
     /// Whether its data fit into the level 2 cache.
     pub in_l2: bool,
+    /// Whether its blocks stay, and each thread takes one part of the data after another.
+    pub strides: bool,
     /// Whether its threads are fewer than the multiprocessors hold.
     pub is_small: bool,
 }
@@ -97,6 +99,9 @@ impl Situation {
              another vector or ILP, and look at the machine code."
         } else if self.load_bytes < WIDEST {
             "Too little is in flight: load 16 bytes a thread."
+        } else if self.is_near_ridge() && self.strides {
+            "Close to the ridge point loads and arithmetic take nearly the same time, and not all of it \
+             overlaps: fewer bytes help, and so do fewer operations."
         } else if self.is_near_ridge() {
             "Close to the ridge point loads and arithmetic take nearly the same time, and what does \
              not overlap adds up: let blocks stay and stride (grid 8x)."
@@ -116,6 +121,7 @@ mod tests {
         arithmetic: Limit::Fma,
         load_bytes: 16,
         in_l2: false,
+        strides: false,
         is_small: false,
     };
 
@@ -148,7 +154,9 @@ mod tests {
         assert!(with(|it| it.is_small = true).contains("too small"));
         assert!(with(|it| it.load_bytes = 4).contains("16 bytes"));
         assert!(with(|it| it.compute_share = 0.4).contains("ridge point"));
-        assert!(with(|it| it.compute_share = 0.8).contains("ridge point"));
+        assert!(with(|it| it.compute_share = 0.8).contains("stride"));
+        let striding = with(|it| (it.compute_share, it.strides) = (0.8, true));
+        assert!(striding.contains("ridge point") && !striding.contains("stride"));
         assert!(with(|it| (it.bandwidth_share, it.compute_share) = (0.1, 0.8)).contains("bank"));
         assert!(with(|_| ()).contains("more independent work"));
         assert!(with(|it| it.bandwidth_share = 0.9).contains("fewer bytes"));

@@ -117,7 +117,7 @@ impl HtmlReport {
             ),
         ];
         if let Some(gpu) = &device.gpu {
-            let (major, minor) = gpu.compute_capability;
+            let (major, minor) = device.compute_capability;
             facts.push(("compute capability", format!("{major}.{minor}")));
             facts.push(("highest clock", format!("{:.0} MHz", gpu.clock_hz / 1e6)));
             let (major, minor) = gpu.cuda_version;

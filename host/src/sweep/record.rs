@@ -235,6 +235,7 @@ impl Context<'_> {
             arithmetic: point.arithmetic(),
             load_bytes: point.vector * point.precision.numbers() * point.precision.bytes(),
             in_l2,
+            strides: point.grid.per_multiprocessor().is_some(),
             is_small: threads < places,
         }
     }

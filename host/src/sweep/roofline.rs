@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::ffi::CString;
 
+use kernels_gpu::polynomial::{ILPS, WIDTHS};
+
 use super::record::Context;
 use super::workload::{Workload, workload};
 use super::{Axes, Mismatch, Point, Record};
@@ -63,7 +65,7 @@ pub enum SweepError {
     },
     /// There is no kernel for so much work a thread.
     #[error(
-        "no kernel for {ilp} vectors of {vector} elements a thread: there are 1, 2 and 4 of both"
+        "no kernel for {ilp} vectors of {vector} elements a thread: there are {ILPS:?} of {WIDTHS:?}"
     )]
     Work {
         /// The elements asked for.
@@ -217,12 +219,12 @@ fn check_memory(device: &Device, axes: &Axes) -> Result<(), SweepError> {
 
 fn roofs(device: &Device, precision: Precision) -> Result<Roofs, SweepError> {
     let facts = device.facts();
-    let Some(gpu) = &facts.gpu else {
+    if facts.is_emulated() {
         return Ok(measure::host_roofs(precision));
-    };
+    }
     Roofs::of(facts, precision).ok_or_else(|| SweepError::UnknownGpu {
         device: facts.name.clone(),
-        major: gpu.compute_capability.0,
-        minor: gpu.compute_capability.1,
+        major: facts.compute_capability.0,
+        minor: facts.compute_capability.1,
     })
 }

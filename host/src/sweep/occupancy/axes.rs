@@ -2,27 +2,28 @@
 
 use std::fmt;
 
+use ::occupancy::Multiprocessor;
+use kernels_gpu::ceilings::WARP;
+
 use crate::ceilings::Quantity;
-use crate::driver::Limits;
 
 /// A kernel that the sweep has instances of with different numbers of independent operations a
 /// thread.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub enum Studied {
     /// y = x: bound by memory, as the four below.
     Copy,
     /// The sum of x.
     Read,
-    /// y = a x, of `elementwise::map`.
+    /// y = a x.
     Scale,
-    /// y = a x + z, of `elementwise::zip`.
+    /// y = a x + z, of each element.
     Elementwise,
     /// The Euclidean norm of x.
     Nrm2,
-    /// y = x + x^2 + .. + x^100, a running power and a running sum: bound by arithmetic, as the one
-    /// below.
+    /// x + x^2 + .. + x^100, by a running power and a running sum: bound by arithmetic, as the one below.
     Polynomial,
-    /// Chains of fused multiply-adds of `f32`.
+    /// Chains of fused multiply-adds of f32.
     Fma,
 }
 
@@ -114,11 +115,11 @@ impl OccupancyAxes {
         &self,
         instance: Instance,
         static_shared: u32,
-        limits: &Limits,
+        multiprocessor: &Multiprocessor,
     ) -> Vec<OccupancyPoint> {
         let mut points = Vec::new();
         for &block in &self.blocks {
-            let stepping = || stepping_shared(block, static_shared, limits);
+            let stepping = || stepping_shared(block, static_shared, multiprocessor);
             let shared = self.shared.clone().unwrap_or_else(stepping);
             points.extend(shared.into_iter().map(|dynamic_shared| OccupancyPoint {
                 instance,
@@ -133,12 +134,9 @@ impl OccupancyAxes {
 /// Amounts of shared memory, beside what a kernel declares, with which a multiprocessor holds all the
 /// blocks of `block` threads that its threads allow, and about three quarters, half, a quarter .. of
 /// them, down to one.
-fn stepping_shared(block: u32, static_shared: u32, limits: &Limits) -> Vec<u32> {
-    const RESERVED: u32 = 1024;
-    const UNIT: u32 = 128;
-
-    let most = (limits.threads_per_multiprocessor / block.max(1))
-        .clamp(1, limits.blocks_per_multiprocessor);
+fn stepping_shared(block: u32, static_shared: u32, multiprocessor: &Multiprocessor) -> Vec<u32> {
+    let warps = block.div_ceil(WARP).max(1);
+    let most = (multiprocessor.max_warps / warps).clamp(1, multiprocessor.max_blocks);
     let mut residents = vec![
         most,
         most * 3 / 4,
@@ -154,10 +152,11 @@ fn stepping_shared(block: u32, static_shared: u32, limits: &Limits) -> Vec<u32> 
         if blocks == most {
             return 0;
         }
-        let share = limits.shared_per_multiprocessor / blocks;
-        let share = share.saturating_sub(RESERVED) / UNIT * UNIT;
-        share
-            .min(limits.shared_per_block)
+        let unit = multiprocessor.shared_unit_bytes;
+        let share = multiprocessor.shared_bytes / blocks;
+        let share = share.saturating_sub(multiprocessor.reserved_shared_bytes_per_block);
+        (share / unit * unit)
+            .min(multiprocessor.max_shared_bytes_per_block)
             .saturating_sub(static_shared)
     });
     shared.collect()
@@ -215,12 +214,11 @@ mod tests {
 
     #[test]
     fn shared_memory_steps_down_to_one_block() {
-        let hopper = ::occupancy::Multiprocessor::of(::occupancy::ComputeCapability::new(9, 0))
-            .expect("known");
+        let hopper = Multiprocessor::of(::occupancy::ComputeCapability::new(9, 0)).expect("known");
         let blocks = [32, 64, 96, 128, 256, 512, 768, 1024];
         let cases = blocks.iter().flat_map(|&block| [(block, 0), (block, 700)]);
         for (block, static_shared_bytes) in cases {
-            let residents: Vec<u32> = stepping_shared(block, static_shared_bytes, &Limits::SM_90)
+            let residents: Vec<u32> = stepping_shared(block, static_shared_bytes, &hopper)
                 .into_iter()
                 .map(|dynamic_shared_bytes| {
                     let kernel = ::occupancy::Kernel {

@@ -10,7 +10,7 @@ use super::record::waves;
 use super::{InFlight, Instance, OccupancyAxes, OccupancyPoint, OccupancyRecord, Studied};
 use crate::ceilings::bench::Bench;
 use crate::ceilings::{BenchError, Ceilings, Effort, Quantity};
-use crate::driver::{Device, DriverError, Facts, Limits, embedded_ptx};
+use crate::driver::{Device, DriverError, Facts, embedded_ptx};
 use crate::kernels::{self, KernelsError};
 
 /// Why a point has no record.
@@ -160,7 +160,7 @@ impl<'d> OccupancySweep<'d> {
             refused: Vec::new(),
         };
         for instance in axes.instances() {
-            sweep.add(instance, axes, &device.facts().limits)?;
+            sweep.add(instance, axes)?;
         }
         match sweep.refused.pop() {
             Some(error) if sweep.points.is_empty() => Err(error),
@@ -172,12 +172,7 @@ impl<'d> OccupancySweep<'d> {
     }
 
     /// Adds the points of an instance that can run.
-    fn add(
-        &mut self,
-        instance: Instance,
-        axes: &OccupancyAxes,
-        limits: &Limits,
-    ) -> Result<(), OccupancyError> {
+    fn add(&mut self, instance: Instance, axes: &OccupancyAxes) -> Result<(), OccupancyError> {
         let Instance { kernel, ilp, .. } = instance;
         if !kernel.ilp().contains(&ilp) {
             return Err(OccupancyError::Ilp { kernel, ilp });
@@ -186,7 +181,8 @@ impl<'d> OccupancySweep<'d> {
             return Ok(());
         }
         let mut last = None;
-        for point in axes.points(instance, self.needs(instance)?.static_shared, limits) {
+        let static_shared = self.needs(instance)?.static_shared;
+        for point in axes.points(instance, static_shared, &self.multiprocessor) {
             match self.model(&point) {
                 Ok(model) => {
                     let blocks = Some((point.block, model.blocks));
@@ -363,10 +359,9 @@ fn value_of(ceilings: &Ceilings, quantity: Quantity) -> Result<f64, OccupancyErr
     found.ok_or(OccupancyError::NoCeiling { quantity })
 }
 
-/// The limits of the GPU's multiprocessors; the emulator keeps those of 9.0.
+/// The limits of the GPU's multiprocessors.
 fn multiprocessor(device: &Device) -> Result<Multiprocessor, OccupancyError> {
-    let gpu = device.facts().gpu.as_ref();
-    let (major, minor) = gpu.map_or((9, 0), |gpu| gpu.compute_capability);
+    let (major, minor) = device.facts().compute_capability;
     Multiprocessor::of(ComputeCapability::new(major, minor)).map_err(|reason| {
         OccupancyError::UnknownGpu {
             device: device.facts().name.clone(),
