@@ -11,6 +11,7 @@ use super::charts::{ChartFiles, chart_path};
 use super::console::Console;
 use super::output::target;
 use crate::ceilings::Ceilings;
+use crate::compare::Raw;
 use crate::report::{SavedChart, SavedRow};
 
 /// The columns whose values tell curves apart, as far as a file has them.
@@ -69,7 +70,8 @@ impl FromStr for Condition {
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let table = Table::read(&arguments.rows)?;
     for condition in arguments.only.iter().chain(&arguments.mark) {
-        table.column(&condition.column).map_err(Failure::Usage)?;
+        let header = table.cell(&table.csv.header, &condition.column);
+        header.map_err(Failure::Usage)?;
     }
     let rows = table.chosen(&arguments.only, &arguments.mark)?;
     let ceilings = read_ceilings(&arguments.ceilings)?;
@@ -91,99 +93,94 @@ fn read_ceilings(path: &Path) -> Result<Ceilings, Failure> {
     serde_json::from_slice(&text).map_err(|error| failed(&error))
 }
 
-/// A CSV.
+/// A CSV, and where it comes from.
 struct Table {
     path: PathBuf,
-    header: StringRecord,
-    rows: Vec<StringRecord>,
+    csv: Raw,
 }
 
 impl Table {
     fn read(path: &Path) -> Result<Table, Failure> {
-        let failed = |error| Failure::Failed(format!("cannot read {}: {error}", path.display()));
-        let mut reader = csv::Reader::from_path(path).map_err(failed)?;
         Ok(Table {
             path: path.to_path_buf(),
-            header: reader.headers().map_err(failed)?.clone(),
-            rows: reader.records().collect::<Result<_, _>>().map_err(failed)?,
+            csv: Raw::read(path).map_err(Failure::failed)?,
         })
     }
 
-    /// The place of a column.
-    fn column(&self, name: &str) -> Result<usize, String> {
-        let place = self.header.iter().position(|it| it == name);
-        place.ok_or_else(|| {
-            let names: Vec<&str> = self.header.iter().collect();
-            let path = self.path.display();
-            format!("{path} has no column {name:?}: it has {}", names.join(", "))
+    /// A row's cell in a column.
+    fn cell<'a>(&self, row: &'a StringRecord, column: &str) -> Result<&'a str, String> {
+        self.csv.cell(row, column).ok_or_else(|| {
+            let names: Vec<&str> = self.csv.header.iter().collect();
+            let (path, names) = (self.path.display(), names.join(", "));
+            format!("{path} has no column {column:?}: it has {names}")
         })
+    }
+
+    fn number(&self, row: &StringRecord, column: &str) -> Result<f64, String> {
+        let cell = self.cell(row, column)?;
+        let path = self.path.display();
+        cell.parse()
+            .map_err(|_| format!("{path}: {column} is {cell:?}, no number"))
     }
 
     /// The rows that meet `only`, and of these pointed out those that meet `mark`.
     fn chosen(&self, only: &[Condition], mark: &[Condition]) -> Result<Vec<SavedRow>, Failure> {
-        let chosen: Vec<&StringRecord> = self
-            .rows
-            .iter()
-            .filter(|row| self.meets(row, only))
-            .collect();
-        if chosen.is_empty() {
+        let rows = self.csv.rows.iter();
+        let chosen: Vec<&StringRecord> = rows.filter(|row| self.meets(row, only)).collect();
+        let Some(first) = chosen.first() else {
             let path = self.path.display();
             return Err(Failure::Usage(format!("{path} has no such row")));
-        }
-        let differing: Vec<(&str, usize)> = CURVE
-            .iter()
-            .filter_map(|name| Some((*name, self.column(name).ok()?)))
-            .filter(|(_, place)| chosen.iter().any(|row| row[*place] != chosen[0][*place]))
-            .collect();
-        let row = |row: &&StringRecord| -> Result<SavedRow, String> {
-            let text = |name: &str| Ok::<_, String>(row[self.column(name)?].to_owned());
-            let number = |name: &str| {
-                let cell = text(name)?;
-                let path = self.path.display();
-                cell.parse()
-                    .map_err(|_| format!("{path}: {name} is {cell:?}, no number"))
-            };
-            let curve = differing.iter().map(|(name, place)| match *name {
-                "kernel" | "dtype" | "device" => row[*place].to_owned(),
-                name => format!("{name} {}", &row[*place]),
-            });
-            let curve = curve.collect::<Vec<_>>().join(", ");
-            let gflops: f64 = number("gflops")?;
-            let note = || -> Result<String, String> {
-                let of = if curve.is_empty() {
-                    String::new()
-                } else {
-                    format!("{curve}, ")
-                };
-                let (k, bound) = (text("k")?, text("bound")?);
-                let percent: f64 = number("percent_measured_roof")?;
-                let tera = gflops / 1e3;
-                Ok(format!(
-                    "{of}k = {k}: {tera:.2} TFLOP/s, {percent:.0} % of its roof. Bound: {bound}"
-                ))
-            };
-            let is_marked = !mark.is_empty() && self.meets(row, mark);
-            let note = is_marked.then(note).transpose()?;
-            Ok(SavedRow {
-                curve,
-                dtype: text("dtype")?,
-                ai: number("ai")?,
-                gflops,
-                note,
-            })
         };
-        chosen
-            .iter()
-            .map(row)
-            .collect::<Result<_, _>>()
-            .map_err(Failure::Failed)
+        let differs = |column: &&str| {
+            let cell = |row| self.csv.cell(row, column);
+            chosen.iter().any(|row| cell(row) != cell(first))
+        };
+        let differing: Vec<&str> = CURVE.into_iter().filter(differs).collect();
+        let saved = |row: &&StringRecord| {
+            let is_marked = !mark.is_empty() && self.meets(row, mark);
+            self.saved(row, &differing, is_marked)
+        };
+        let rows: Result<_, _> = chosen.iter().map(saved).collect();
+        rows.map_err(Failure::Failed)
+    }
+
+    /// A row, in the curve of those that have the same values in the `differing` columns.
+    fn saved(
+        &self,
+        row: &StringRecord,
+        differing: &[&str],
+        is_marked: bool,
+    ) -> Result<SavedRow, String> {
+        let part = |&column: &&str| match (column, self.cell(row, column)?) {
+            ("kernel" | "dtype" | "device", cell) => Ok(cell.to_owned()),
+            (column, cell) => Ok(format!("{column} {cell}")),
+        };
+        let parts: Vec<String> = differing.iter().map(part).collect::<Result<_, String>>()?;
+        let gflops = self.number(row, "gflops")?;
+        let note = || -> Result<String, String> {
+            let (k, bound) = (self.cell(row, "k")?, self.cell(row, "bound")?);
+            let percent = self.number(row, "percent_measured_roof")?;
+            let tera = gflops / 1e3;
+            let rate = format!("k = {k}: {tera:.2} TFLOP/s, {percent:.0} % of its roof");
+            let of = parts.iter().map(String::as_str).chain([rate.as_str()]);
+            Ok(format!(
+                "{}. Bound: {bound}",
+                of.collect::<Vec<_>>().join(", ")
+            ))
+        };
+        Ok(SavedRow {
+            note: is_marked.then(note).transpose()?,
+            curve: parts.join(", "),
+            precision: self.cell(row, "dtype")?.parse()?,
+            ai: self.number(row, "ai")?,
+            gflops,
+        })
     }
 
     /// Whether each column that is named has one of the values that are given for it.
     fn meets(&self, row: &StringRecord, conditions: &[Condition]) -> bool {
         let has = |condition: &Condition| {
-            let place = self.column(&condition.column);
-            place.is_ok_and(|place| row[place] == condition.value)
+            self.csv.cell(row, &condition.column) == Some(condition.value.as_str())
         };
         conditions.iter().all(|condition| {
             let mut same = conditions.iter().filter(|it| it.column == condition.column);

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 pub use spread::{Spread, spreads};
 use table::Measured;
+pub(crate) use table::Raw;
 pub use table::{Table, TableError, merge};
 
 /// Two rows of the same launch.

@@ -89,19 +89,18 @@ pub(super) struct Measured {
 }
 
 /// A CSV as it is.
-struct Raw {
-    header: StringRecord,
-    rows: Vec<StringRecord>,
+pub(crate) struct Raw {
+    pub(crate) header: StringRecord,
+    pub(crate) rows: Vec<StringRecord>,
 }
 
 impl Table {
-    /// The rows of a CSV that ridgepoint wrote. A last row that is not whole, as a full disk leaves
-    /// it, is left out.
+    /// The rows of a CSV that ridgepoint wrote.
     ///
     /// # Errors
     /// The file cannot be read, or has other columns.
     pub fn read(path: &Path) -> Result<Table, TableError> {
-        Table::of(&read(path)?, path)
+        Table::of(&Raw::read(path)?, path)
     }
 
     /// The rows that a run has just measured.
@@ -150,7 +149,27 @@ impl Table {
 }
 
 impl Raw {
-    fn cell<'a>(&self, row: &'a StringRecord, column: &str) -> Option<&'a str> {
+    /// Reads a file. A last row that is not whole, as a full disk leaves it, is left out.
+    pub(crate) fn read(path: &Path) -> Result<Raw, TableError> {
+        let failed = |error: csv::Error| TableError::Io {
+            action: "read",
+            path: path.to_path_buf(),
+            error: error.into(),
+        };
+        let mut reader = ReaderBuilder::new()
+            .flexible(true)
+            .from_path(path)
+            .map_err(failed)?;
+        let header = reader.headers().map_err(failed)?.clone();
+        let mut rows = reader
+            .records()
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(failed)?;
+        rows.pop_if(|last| last.len() < header.len());
+        Ok(Raw { header, rows })
+    }
+
+    pub(crate) fn cell<'a>(&self, row: &'a StringRecord, column: &str) -> Option<&'a str> {
         let place = self.header.iter().position(|name| name == column)?;
         row.get(place)
     }
@@ -169,25 +188,6 @@ impl Raw {
     }
 }
 
-fn read(path: &Path) -> Result<Raw, TableError> {
-    let failed = |error: csv::Error| TableError::Io {
-        action: "read",
-        path: path.to_path_buf(),
-        error: error.into(),
-    };
-    let mut reader = ReaderBuilder::new()
-        .flexible(true)
-        .from_path(path)
-        .map_err(failed)?;
-    let header = reader.headers().map_err(failed)?.clone();
-    let mut rows = reader
-        .records()
-        .collect::<Result<Vec<_>, _>>()
-        .map_err(failed)?;
-    rows.pop_if(|last| last.len() < header.len());
-    Ok(Raw { header, rows })
-}
-
 /// Writes the rows of several CSV files with the same columns into one, and gives their number.
 ///
 /// # Errors
@@ -195,7 +195,7 @@ fn read(path: &Path) -> Result<Raw, TableError> {
 pub fn merge(inputs: &[PathBuf], output: &Path) -> Result<usize, TableError> {
     let tables = inputs
         .iter()
-        .map(|path| read(path))
+        .map(|path| Raw::read(path))
         .collect::<Result<Vec<_>, _>>()?;
     let Some(first) = tables.first() else {
         return Ok(0);

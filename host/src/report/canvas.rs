@@ -15,6 +15,9 @@ const HEIGHT: u32 = 760;
 pub(super) const HEADING: u32 = 64;
 pub(super) const FONT: &str = "sans-serif";
 
+/// Roofs are drawn in this; in a chart with the data sheet's and measured ones, the data sheet's.
+pub(super) const ROOF_COLOUR: RGBColor = RGBColor(60, 60, 60);
+
 /// Colours that remain apart for colour-blind readers: M. Okabe and K. Ito, "Color Universal
 /// Design", 2008.
 pub(super) const PALETTE: [RGBColor; 7] = [

@@ -8,7 +8,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::canvas::{
-    self, ChartError, ChartFormat, FONT, PALETTE, Picture, RooflinePlot, headed, mark,
+    self, ChartError, ChartFormat, FONT, PALETTE, Picture, ROOF_COLOUR, RooflinePlot, headed, mark,
     roofline_plot,
 };
 use super::roofs;
@@ -16,9 +16,6 @@ use crate::ceilings::Ceilings;
 use crate::driver::Facts;
 use crate::model::{Precision, Roofs};
 use crate::sweep::{Record, Series, by_series};
-
-/// Roofs of the data sheet are drawn in this.
-const ROOF_COLOUR: RGBColor = RGBColor(60, 60, 60);
 
 /// Measured roofs are drawn in this.
 const MEASURED_COLOUR: RGBColor = RGBColor(120, 60, 140);

@@ -1,17 +1,17 @@
 //! A roofline of rows that were measured before, some of which are pointed out.
 
+use itertools::Itertools;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::canvas::{
-    self, ChartError, ChartFormat, FONT, PALETTE, Picture, RooflinePlot, headed, mark,
+    self, ChartError, ChartFormat, FONT, PALETTE, Picture, ROOF_COLOUR, RooflinePlot, headed, mark,
     roofline_plot,
 };
 use super::roofs::CLOSE;
 use crate::ceilings::{Ceiling, Ceilings, Quantity};
-
-const ROOF_COLOUR: RGBColor = RGBColor(60, 60, 60);
+use crate::model::{Limit, Precision};
 
 type Result<T> = std::result::Result<T, ChartError>;
 
@@ -20,8 +20,8 @@ type Result<T> = std::result::Result<T, ChartError>;
 pub struct SavedRow {
     /// What the rows of a curve have in common.
     pub curve: String,
-    /// `f32`, `f64` or `f16x2`.
-    pub dtype: String,
+    /// The element type.
+    pub precision: Precision,
     /// FLOP/byte.
     pub ai: f64,
     /// 1e9 FLOP/s.
@@ -56,17 +56,12 @@ impl SavedChart<'_> {
 
     /// The arithmetic roofs of the types that the rows have, the highest first.
     fn flats(&self) -> Vec<&Ceiling> {
-        const OF: [(&str, Quantity); 5] = [
-            ("f16x2", Quantity::FmaF16x2),
-            ("f16x2", Quantity::AddMulF16x2),
-            ("f32", Quantity::FmaF32),
-            ("f64", Quantity::FmaF64),
-            ("f32", Quantity::AddMulF32),
-        ];
-        let has = |dtype: &str| self.rows.iter().any(|row| row.dtype == dtype);
-        let of_rows = OF.iter().filter(|(dtype, _)| has(dtype));
-        let mut flats: Vec<_> = of_rows
-            .filter_map(|(_, quantity)| self.ceilings.get(*quantity))
+        let has = |precision: &Precision| self.rows.iter().any(|row| row.precision == *precision);
+        let of_rows = Precision::ALL.into_iter().filter(has);
+        let limits = of_rows.cartesian_product([Limit::Fma, Limit::AddMul]);
+        let mut flats: Vec<_> = limits
+            .filter_map(|(precision, limit)| Quantity::arithmetic_rate(precision, limit))
+            .filter_map(|quantity| self.ceilings.get(quantity))
             .collect();
         flats.sort_by(|a, b| b.value.total_cmp(&a.value));
         flats
