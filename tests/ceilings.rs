@@ -24,7 +24,7 @@ fn main() {
 fn every_ceiling_is_measured(device: &Device) -> Result<(), Failed> {
     let effort = Effort {
         elements: 100_004,
-        lines: 1,
+        steps: 2048,
         ..Effort::of(device)
     };
     let effort = Effort {

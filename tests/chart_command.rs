@@ -108,4 +108,16 @@ fn rows_are_drawn_again_and_pointed_out() {
         let said = String::from_utf8_lossy(&refused.stderr);
         assert!(said.contains(message), "{said}");
     }
+
+    // A full disk leaves a last row that is not whole.
+    let rows = folder.path().join("rows.csv");
+    let whole = fs::read_to_string(&rows).expect("written");
+    let last = whole.lines().last().expect("rows").to_owned();
+    fs::write(&rows, format!("{whole}1,2,3")).expect("writable");
+    let some = chart(&["d.svg"]);
+    assert!(some.status.success(), "{some:?}");
+    fs::write(&rows, format!("{whole}1,2,3\n{last}\n")).expect("writable");
+    let refused = chart(&["d.svg"]);
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(said.contains("rows.csv, row 5: 3 cells, not"), "{said}");
 }

@@ -191,7 +191,7 @@ fn flags_of_a_row(
 /// Some milliseconds of arithmetic on all multiprocessors.
 fn burst(device: &Device, stream: &Stream<'_>) -> Result<(), Failed> {
     const BLOCK: u32 = 256;
-    const LINES: u32 = 3000;
+    const LINES: u32 = 750;
     let blocks = 8 * u64::from(device.facts().multiprocessors);
     let variant = FmaF32::VARIANTS.last().ok_or("a kernel")?;
     let prepared = device.prepare(variant.entry, Shape::blocks(blocks, BLOCK))?;

@@ -22,7 +22,7 @@ import numpy  # noqa: E402
 
 WARMUP, RUNS = 3, 10
 BLOCK = 256
-# Steps of a thread between two looks at the loop's counter, and how often.
+# Steps of a thread in a turn of the source's loop, and its turns.
 LINE, LINES = 256, 1000
 # What medians of two runs of the same differ by, in percent, beside the noise of either.
 NOISE = 0.2

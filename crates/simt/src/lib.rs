@@ -42,7 +42,7 @@ mod worker;
 
 use std::num::NonZero;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use cuda_std::emulation::INSTRUMENTED;
@@ -52,7 +52,7 @@ pub use buffers::Uninitialised;
 pub use error::{AccessBy, AccessKind, LaunchError, Location, Thread};
 pub use options::{Checks, Options, Schedule};
 
-use worker::Worker;
+use worker::{Looks, Worker};
 
 /// The shape of a launch, in the order x, y, z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,9 +170,9 @@ impl<'a> Launch<'a> {
             true => 1,
             false => cores().min(blocks.min(most) as usize).max(1),
         };
-        let busy = AtomicUsize::new(workers);
-        let work = || {
-            let worker = Worker::new(self, kernel, &busy);
+        let looks = Looks::new(workers);
+        let work = |core| {
+            let worker = Worker::new(self, kernel, &looks, core);
             let next = || {
                 let index = next.fetch_add(1, Ordering::Relaxed);
                 (index < blocks && !stop.load(Ordering::Relaxed)).then_some(index)
@@ -186,10 +186,11 @@ impl<'a> Launch<'a> {
             }
         };
         std::thread::scope(|scope| {
-            for _ in 1..workers {
-                scope.spawn(work);
+            for core in 1..workers {
+                let work = &work;
+                scope.spawn(move || work(core));
             }
-            work();
+            work(0);
         });
         match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some(error) => Err(error),

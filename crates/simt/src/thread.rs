@@ -84,13 +84,11 @@ impl<'a> ThreadHooks<'a> {
     /// As `step`, where others have a turn next. What other cores take for what this one waits for does
     /// not count.
     fn idle(&self, steps: u32) {
-        if self.block.worker.waits_for_others() {
+        if self.block.worker.idles(steps) {
+            self.step(steps);
+        } else {
             std::thread::yield_now();
-            return;
         }
-        let idle = &self.block.worker.idle;
-        idle.set(idle.get().saturating_add(steps.into()));
-        self.step(steps);
     }
 
     /// How far the thread may go before it asks again.

@@ -1,7 +1,7 @@
 //! One core's part of a launch: blocks, one after another or in turns.
 
 use std::cell::{Cell, RefCell};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::block::{LiveBlock, Progress};
 use crate::check::{BlockWatch, Watch};
@@ -23,18 +23,46 @@ pub(crate) struct Worker<'a> {
     pub(crate) watch: Option<RefCell<Watch>>,
     /// Steps of threads that spin, since one last ended or met others.
     pub(crate) idle: Cell<u64>,
-    /// Whether there was one since.
-    spins: Cell<bool>,
-    /// How many cores do anything but spin.
-    busy: &'a AtomicUsize,
+    looks: &'a Looks,
+    /// Which of the cores this is.
+    core: usize,
     stacks: RefCell<Vec<ThreadStack>>,
     spare: RefCell<Vec<BlockParts>>,
 }
 
 impl Drop for Worker<'_> {
     fn drop(&mut self) {
-        self.waits_for_others();
+        self.looks.end(self.core);
         ThreadStack::keep(self.stacks.take());
+    }
+}
+
+/// How often each core has looked in vain for what its threads wait for, as far as the others have.
+pub(crate) struct Looks {
+    of_cores: Vec<AtomicU64>,
+}
+
+impl Looks {
+    pub(crate) fn new(cores: usize) -> Self {
+        Looks {
+            of_cores: (0..cores).map(|_| AtomicU64::new(0)).collect(),
+        }
+    }
+
+    /// Counts a look of this core, unless another has looked less often.
+    fn count(&self, core: usize) -> bool {
+        let own = self.of_cores[core].load(Ordering::Relaxed);
+        let is_behind = |other: &AtomicU64| other.load(Ordering::Relaxed) < own;
+        if self.of_cores.iter().any(is_behind) {
+            return false;
+        }
+        self.of_cores[core].store(own + 1, Ordering::Relaxed);
+        true
+    }
+
+    /// Nothing waits for this core any more.
+    fn end(&self, core: usize) {
+        self.of_cores[core].store(u64::MAX, Ordering::Relaxed);
     }
 }
 
@@ -45,11 +73,11 @@ pub(crate) struct BlockParts {
 }
 
 impl<'a> Worker<'a> {
-    /// It is one of the `busy`.
     pub(crate) fn new(
         launch: &'a Launch<'a>,
         kernel: &'a (dyn Fn() + Sync),
-        busy: &'a AtomicUsize,
+        looks: &'a Looks,
+        core: usize,
     ) -> Self {
         let options = &launch.options;
         let watch = options
@@ -62,8 +90,8 @@ impl<'a> Worker<'a> {
             order: RefCell::new(Order::new(options)),
             watch: watch.map(RefCell::new),
             idle: Cell::new(0),
-            spins: Cell::new(false),
-            busy,
+            looks,
+            core,
             stacks: RefCell::default(),
             spare: RefCell::default(),
         }
@@ -72,17 +100,22 @@ impl<'a> Worker<'a> {
     /// A thread has ended or met others.
     pub(crate) fn went_on(&self) {
         self.idle.set(0);
-        if self.spins.replace(false) {
-            self.busy.fetch_add(1, Ordering::Relaxed);
-        }
     }
 
-    /// Says that a thread here spins, and whether another core may yet do what it waits for.
-    pub(crate) fn waits_for_others(&self) -> bool {
-        if !self.spins.replace(true) {
-            self.busy.fetch_sub(1, Ordering::Relaxed);
+    /// A thread here spins for `steps`. These count only when every core has spun as often, because
+    /// until then another may yet do what this one waits for: whether they count.
+    pub(crate) fn idles(&self, steps: u32) -> bool {
+        /// How often all cores may spin in turn before that is an endless loop.
+        const ROUNDS: u64 = 4096;
+        if !self.looks.count(self.core) {
+            return false;
         }
-        self.busy.load(Ordering::Relaxed) > 0
+        let steps = match self.looks.of_cores.len() {
+            1 => steps.into(),
+            _ => u64::from(steps).max(self.launch.options.steps / ROUNDS),
+        };
+        self.idle.set(self.idle.get().saturating_add(steps));
+        true
     }
 
     /// Runs the blocks that `next` gives, to the end or to the first failure; that of another core

@@ -41,7 +41,7 @@ fn rate<O: Measured<Value: DeviceValue>>(
 ) -> Result<Option<Ceiling>, BenchError> {
     let shape = bench.per_multiprocessor(BLOCKS, BLOCK);
     let threads = (shape.grid[0] * shape.block_threads()) as f64;
-    let steps = threads * f64::from(O::LINE) * f64::from(bench.effort.lines);
+    let steps = threads * f64::from(lines::<O>(bench) * O::LINE);
     let mut ceilings = Vec::new();
     for variant in O::VARIANTS {
         let (timed, counters) = run(bench, variant, shape)?;
@@ -62,8 +62,13 @@ fn latency<O: Measured<Value: DeviceValue>>(
         return Ok(None);
     };
     let (timed, counters) = run(bench, variant, Shape::blocks(1, WARP))?;
-    let steps = f64::from(O::LINE) * f64::from(bench.effort.lines);
+    let steps = f64::from(lines::<O>(bench) * O::LINE);
     Ok(Some(timed.latency(quantity, counters, steps, bench)))
+}
+
+/// Lines of a thread, at least one.
+pub(crate) fn lines<O: Measured>(bench: &Bench<'_>) -> u32 {
+    (bench.effort.steps / O::LINE).max(1)
 }
 
 /// Times a launch and checks what each thread wrote; also cycles and nanoseconds of its first block,
@@ -73,7 +78,7 @@ pub(crate) fn run<O: Measured<Value: DeviceValue>>(
     variant: &Variant<O>,
     shape: Shape,
 ) -> Result<(Timed, [u64; 2]), BenchError> {
-    let lines = bench.effort.lines;
+    let lines = lines::<O>(bench);
     let blocks = shape.grid[0] as usize;
     let threads = blocks * shape.block_threads() as usize;
     let mut sums = bench.device.buffer_filled(threads, f64::NAN)?;

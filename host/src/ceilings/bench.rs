@@ -14,8 +14,8 @@ pub struct Effort {
     pub elements: u64,
     /// Launches of each kernel.
     pub runs: Runs,
-    /// Lines of arithmetic of a thread.
-    pub lines: u32,
+    /// Steps of arithmetic of a thread, over all its chains, rounded down to whole lines.
+    pub steps: u32,
     /// Loads of a pointer chase.
     pub loads: u32,
     /// Bytes that a sweep over the caches reads for each size.
@@ -32,7 +32,7 @@ impl Effort {
             Effort {
                 elements: 1 << 14,
                 runs: runs(0, 2),
-                lines: 1,
+                steps: 1024,
                 loads: 2000,
                 cache_bytes: 1 << 20,
                 launches: 20,
@@ -41,7 +41,7 @@ impl Effort {
             Effort {
                 elements: 1 << 28,
                 runs: runs(3, 10),
-                lines: 250,
+                steps: 1 << 18,
                 loads: 100_000,
                 cache_bytes: 4 << 30,
                 launches: 1000,
@@ -110,7 +110,7 @@ impl<'d> Bench<'d> {
         };
         at_least("elements", effort.elements, 4)?;
         at_least("timed launches", effort.runs.timed.into(), 1)?;
-        at_least("lines of arithmetic", effort.lines.into(), 1)?;
+        at_least("steps of arithmetic", effort.steps.into(), 1)?;
         at_least("loads", effort.loads.into(), 1)?;
         Ok(Bench {
             device,

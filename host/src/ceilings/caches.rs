@@ -74,7 +74,7 @@ fn working_set(bytes_per_multiprocessor: u64, bytes: u64, bytes_per_sec: f64) ->
     }
 }
 
-/// Words without regularity, here and on the device.
+/// [`words`], here and on the device.
 struct Array {
     here: Vec<Words>,
     there: Buffer<Words>,
@@ -82,13 +82,17 @@ struct Array {
 
 impl Array {
     fn new(bench: &Bench<'_>, bytes: u64) -> Result<Array, BenchError> {
-        let of = |i: u32| [i, !i, i.wrapping_mul(0x9E37_79B1), i ^ 0x5555];
         let here: Vec<Words> = (0..(bytes / size_of::<Words>() as u64) as u32)
-            .map(of)
+            .map(words)
             .collect();
         let there = bench.device.buffer_from(&here)?;
         Ok(Array { here, there })
     }
+}
+
+/// Element `i` of an array: words without regularity.
+pub(crate) fn words(i: u32) -> Words {
+    [i, !i, i.wrapping_mul(0x9E37_79B1), i ^ 0x5555]
 }
 
 /// The rate at which the first `total` bytes of `x` are read again and again.

@@ -6,7 +6,7 @@
 
 pub(crate) mod arithmetic;
 pub(crate) mod bench;
-mod caches;
+pub(crate) mod caches;
 pub(crate) mod latency;
 mod launches;
 pub(crate) mod memory;

@@ -15,13 +15,15 @@ use cuda_std::launch::Entry;
 use super::streams::wrapping_sum;
 use super::values::{Expected, Output, check_each, check_same};
 use super::{Case, Failure, launch};
+use crate::ceilings::caches::words;
 use crate::ceilings::latency::cycle;
 use crate::driver::{Device, DeviceValue, Shape, Stream};
+use crate::measure::places;
 
 /// Threads a block.
 const BLOCK: u32 = 128;
-/// Lines of a thread's chains.
-const LINES: u32 = 1;
+/// Up to so many threads have two lines, and the others one.
+const SOME: usize = 257;
 /// Passes over what is read again and again.
 const PASSES: u32 = 3;
 /// Blocks that wait for each other, and the most barriers.
@@ -63,12 +65,16 @@ fn chain<O: Measured<Value: DeviceValue>>(variant: &'static Variant<O>) -> Case 
         let c = device.buffer_from(&[O::C])?;
         let mut sums = Output::new(device, blocks * BLOCK as usize)?;
         let mut clocks = Output::new(device, blocks)?;
-        let arguments = (LINES, c.slice(), sums.slice_mut(), clocks.slice_mut());
+        let lines = if n <= SOME { 2 } else { 1 };
+        let arguments = (lines, c.slice(), sums.slice_mut(), clocks.slice_mut());
         // SAFETY: there are a c, a sum for each thread and a clock for each block.
         unsafe { launch(device, variant.entry, shape, arguments) }?;
-        clocks.values()?;
+        let clocks = clocks.values()?;
+        if let Some(pair) = clocks.iter().find(|pair| pair.contains(&u64::MAX)) {
+            return Err(format!("a block's clocks are {pair:?}").into());
+        }
         let of_lane = |lane| {
-            let value = (variant.reference)(lane, LINES);
+            let value = (variant.reference)(lane, lines);
             Expected {
                 value,
                 tolerance: O::TOLERANCE * value.abs(),
@@ -81,21 +87,28 @@ fn chain<O: Measured<Value: DeviceValue>>(variant: &'static Variant<O>) -> Case 
     })
 }
 
-/// An element is a vector; a grid reads a whole number of its steps.
+/// An element is a vector; each of at least three blocks has two steps of them.
 fn again(device: &Device, n: usize) -> Result<(), Failure> {
-    let shape = Shape::linear(n.div_ceil(UNROLL) as u64, BLOCK);
-    let threads = (shape.grid[0] * shape.block_threads()) as usize;
-    let of = |i: u32| [i, !i, i.wrapping_mul(0x9E37_79B1), i ^ 0x5555];
-    let x: Vec<Words> = (0..(threads * UNROLL) as u32).map(of).collect();
-    let once = wrapping_sum(x.as_flattened());
+    const CHUNK: usize = 2 * UNROLL * BLOCK as usize;
+    const WARPS: usize = (BLOCK / WARP) as usize;
+    let blocks = n.div_ceil(CHUNK).max(3);
+    let x: Vec<Words> = (0..(blocks * CHUNK) as u32).map(words).collect();
+    let chunks = x
+        .chunks(CHUNK)
+        .map(|chunk| wrapping_sum(chunk.as_flattened()));
+    let chunks: Vec<u32> = chunks.collect();
     let from = device.buffer_from(&x)?;
     for shift in [0, 1] {
-        let mut sums = Output::new(device, threads / WARP as usize)?;
-        let arguments = (from.slice(), PASSES, shift, sums.slice_mut());
+        let mut sums = Output::new(device, blocks * WARPS)?;
+        let arguments = (from.slice(), PASSES, shift as u32, sums.slice_mut());
+        let shape = Shape::blocks(blocks as u64, BLOCK);
         // SAFETY: a whole number of steps, and a sum for each warp.
         unsafe { launch(device, read_again::entry(), shape, arguments) }?;
-        let expected = once.wrapping_mul(PASSES);
-        check_same(&[wrapping_sum(&sums.values()?)], &[expected])?;
+        let of_blocks: Vec<u32> = sums.values()?.chunks(WARPS).map(wrapping_sum).collect();
+        let passes = |block| (0..PASSES as usize).map(move |pass| block + pass * shift);
+        let of_chunk = |chunk: usize| chunks[chunk % blocks];
+        let of_block = |block| passes(block).map(of_chunk).fold(0, u32::wrapping_add);
+        check_same(&of_blocks, &(0..blocks).map(of_block).collect::<Vec<_>>())?;
     }
     Ok(())
 }
@@ -121,7 +134,7 @@ fn shared(device: &Device, n: usize) -> Result<(), Failure> {
 /// As many loads as there are elements, in two launches.
 fn chased(entry: Entry<chase>, most: usize) -> Case {
     Case::new(entry.name, move |device, n| {
-        let n = n.min(most);
+        let n = n.clamp(1, most);
         let next = cycle(n, 1);
         let there = device.buffer_from(&next)?;
         let mut out = device.buffer_zeroed(3)?;
@@ -149,27 +162,30 @@ fn barriers(device: &Device, n: usize) -> Result<(), Failure> {
     // SAFETY: a cooperative launch, a count that begins with 0, and three words.
     unsafe { prepared.launch(&stream, &(rounds, arrivals.slice_mut(), out.slice_mut())) }?;
     stream.synchronize()?;
-    check_same(&out.values()?[2..], &[u64::from(rounds)])
+    check_same(&out.values()?[2..], &[u64::from(rounds)])?;
+    // All blocks together have added 2^31 in each round.
+    check_same(&arrivals.to_vec()?, &[rounds << 31])
 }
 
 /// An element is a block: the first of each multiprocessor writes its place and no other.
 fn clocks(device: &Device, n: usize) -> Result<(), Failure> {
     const SLOT: u32 = 1;
-    let places = device.facts().multiprocessors;
-    let mut out = Output::<[u64; 2]>::new(device, (SLOT as usize + 1) * places as usize)?;
+    let places = places(device);
+    let mut out = Output::<[u64; 2]>::new(device, (SLOT + 1) as usize * places as usize)?;
     let arguments = (out.slice_mut(), places, SLOT);
     let shape = Shape::blocks(n.max(1) as u64, WARP);
     // SAFETY: there is room for two slots, whose bits are set.
     unsafe { launch(device, read_clocks::entry(), shape, arguments) }?;
-    let out = out.values()?;
+    let out = out.places()?;
     let (before, slot) = out.split_at(places as usize);
     let untouched = [u64::MAX; 2];
     check_same(before, &vec![untouched; before.len()])?;
-    let written = slot.iter().filter(|&&pair| pair != untouched).count();
-    if written == 0 || written > n.max(1) {
-        return Err(format!("{} blocks wrote {written} places", n.max(1)).into());
+    let written: Vec<_> = slot.iter().filter(|&&pair| pair != untouched).collect();
+    if written.is_empty() || written.len() > n.max(1) {
+        return Err(format!("{} blocks wrote {} places", n.max(1), written.len()).into());
     }
-    match slot.iter().find(|pair| pair[1] == 0) {
+    let is_half = |pair: &&&[u64; 2]| pair.contains(&u64::MAX) || pair[1] == 0;
+    match written.iter().find(is_half) {
         Some(pair) => Err(format!("the clocks are {pair:?}").into()),
         None => Ok(()),
     }

@@ -23,14 +23,16 @@ use crate::driver::{Device, Emulation, Schedule, Shape, Stream};
 /// Elements that each kernel works on: around a warp, a block and a grid.
 pub const SIZES: [usize; 10] = [0, 1, 31, 32, 33, 255, 256, 257, 1000, 65_537];
 
-/// The largest size that runs under every seed, and not in order alone.
-const LARGEST_SEEDED: usize = 1000;
+/// [`Case::most_seeded`], of most kernels.
+const MOST_SEEDED: usize = 1000;
 
 /// A kernel and how to run it on so many elements and compare its results with a reference.
 #[derive(Clone)]
 pub struct Case {
     /// The kernel's name.
     pub kernel: &'static str,
+    /// The largest size that runs under every seed, and not in order alone.
+    most_seeded: usize,
     run: Arc<Run>,
 }
 
@@ -55,8 +57,8 @@ pub fn cases() -> Vec<Case> {
 }
 
 /// Checks every kernel as [`Case::check`] does, several at once, one for each core of the host. `done`
-/// is told of each that is through.
-pub fn check_all(seeds: u64, done: impl Fn(&Case) + Sync) -> Vec<Row> {
+/// is called for each that is through.
+pub fn check_all(seeds: u64, done: impl Fn() + Sync) -> Vec<Row> {
     let cases = cases();
     let next = AtomicUsize::new(0);
     let check = || {
@@ -67,7 +69,7 @@ pub fn check_all(seeds: u64, done: impl Fn(&Case) + Sync) -> Vec<Row> {
                 return rows;
             };
             rows.push((i, case.check(seeds)));
-            done(case);
+            done();
         }
     };
     let mut rows: Vec<_> = thread::scope(|scope| {
@@ -98,7 +100,17 @@ impl Case {
     ) -> Case {
         Case {
             kernel,
+            most_seeded: MOST_SEEDED,
             run: Arc::new(run),
+        }
+    }
+
+    /// For a kernel whose blocks wait for each other where there are several, as only many elements
+    /// have.
+    fn all_seeded(self) -> Case {
+        Case {
+            most_seeded: usize::MAX,
+            ..self
         }
     }
 
@@ -119,7 +131,7 @@ impl Case {
             findings: BTreeMap::new(),
         };
         for size in SIZES {
-            let seeds = if size <= LARGEST_SEEDED { seeds } else { 0 };
+            let seeds = if size <= self.most_seeded { seeds } else { 0 };
             let seeded = (0..seeds).map(Schedule::Seeded);
             for schedule in [Schedule::InOrder].into_iter().chain(seeded) {
                 let device = Device::emulator(Emulation {

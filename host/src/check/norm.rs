@@ -27,7 +27,7 @@ pub(super) fn cases() -> Vec<Case> {
         dot::<f64>(),
     ];
     cases.extend(UNROLLS.into_iter().filter_map(norms).map(studied_norm));
-    cases
+    cases.into_iter().map(Case::all_seeded).collect()
 }
 
 fn wide<T: Real>(x: &[T]) -> impl ExactSizeIterator<Item = f64> + Clone {

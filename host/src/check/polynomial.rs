@@ -37,19 +37,22 @@ fn case<T: Element + DeviceValue>((form, width, ilp): Kernel) -> Option<Case> {
             .map(|_| T::from_numbers(|| numbers.next().expect("there is no end")))
             .collect();
         let from = device.buffer_from(&x)?;
-        let mut to = Output::new(device, n)?;
         let threads = n.div_ceil((width * ilp) as usize) as u64;
-        let arguments = (from.slice(), to.slice_mut(), K);
-        // SAFETY: both buffers have as many elements.
-        unsafe { launch(device, entry, Shape::linear(threads, BLOCK), arguments) }?;
-        for (i, (x, y)) in x.iter().zip(to.values()?).enumerate() {
-            for (x, y) in x.numbers().zip(y.numbers()) {
-                let Reference { value, error, .. } = reference::<T>(x, K);
-                let expected = Expected {
-                    value,
-                    tolerance: error,
-                };
-                expected.check(&format!("element {i}"), y)?;
+        // A thread for each vector, and so few that each has several.
+        for shape in [Shape::linear(threads, BLOCK), Shape::blocks(2, BLOCK)] {
+            let mut to = Output::new(device, n)?;
+            let arguments = (from.slice(), to.slice_mut(), K);
+            // SAFETY: both buffers have as many elements.
+            unsafe { launch(device, entry, shape, arguments) }?;
+            for (i, (x, y)) in x.iter().zip(to.values()?).enumerate() {
+                for (x, y) in x.numbers().zip(y.numbers()) {
+                    let Reference { value, error, .. } = reference::<T>(x, K);
+                    let expected = Expected {
+                        value,
+                        tolerance: error,
+                    };
+                    expected.check(&format!("element {i}"), y)?;
+                }
             }
         }
         Ok(())

@@ -3,7 +3,7 @@
 use kernels_gpu::gemv;
 use kernels_gpu::matmul::{BLOCK, DEPTH, TILE, matmul};
 
-use super::values::{Expected, Output, check_each, epsilon, random};
+use super::values::{Expected, Output, check_each, check_same, epsilon, random};
 use super::{Case, Failure, launch};
 use crate::driver::{Device, Shape, Stream};
 use crate::vector::{Product, Real};
@@ -18,7 +18,7 @@ pub(super) fn cases() -> Vec<Case> {
         times_vector::<f64>(),
         Case::new(matmul::entry().name, |device, n| {
             let inner = n.min(MOST).next_multiple_of(DEPTH);
-            times_matrix(device, [TILE, inner, TILE])?;
+            times_matrix(device, [2 * TILE, inner, 2 * TILE])?;
             times_matrix(device, [TILE, DEPTH, n.max(1).next_multiple_of(TILE)])
         }),
     ]
@@ -84,5 +84,5 @@ fn times_matrix(device: &Device, [rows, inner, columns]: [usize; 3]) -> Result<(
             }
         }
     }
-    super::values::check_same(&c.values()?, &expected)
+    check_same(&c.values()?, &expected)
 }

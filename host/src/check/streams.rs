@@ -16,9 +16,9 @@ const LAUNCHES: [(u32, u64); 4] = [(32, 1), (64, 3), (256, 2), (256, 40)];
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for unroll in UNROLLS {
-        // With one vector in flight a thread takes no second one.
+        // What writes one vector at a time takes no second one.
         let grid = if unroll == 1 { Grid::Covers } else { Grid::Any };
-        cases.push(read(memory::reads(unroll), grid));
+        cases.push(read(memory::reads(unroll)));
         let writes = memory::writes(unroll);
         cases.push(put(writes, grid, |it| (it.y.slice_mut(), it.n), |x, _| x));
         let copies = memory::copies(unroll);
@@ -118,13 +118,13 @@ fn put<S: Signature>(
     })
 }
 
-fn read(entry: Entry<read_u1>, grid: Grid) -> Case {
+fn read(entry: Entry<read_u1>) -> Case {
     Case::new(entry.name, move |device, n| {
         let x: Vec<Vector> = (0..n).map(pattern_vector).collect();
         let words = x.as_flattened().iter().map(|x| x.to_bits());
         let expected = words.fold(0, u32::wrapping_add);
         let from = device.buffer_from(&x)?;
-        for shape in grid.shapes(n) {
+        for shape in Grid::Any.shapes(n) {
             let warps = shape.grid[0] * shape.block_threads() / u64::from(WARP);
             let mut sums = Output::new(device, warps as usize)?;
             // SAFETY: there is a place for each warp, and blocks are whole warps.

@@ -18,7 +18,7 @@ pub(super) fn random<T: Real>(n: usize) -> Vec<T> {
         .collect()
 }
 
-/// What one rounding makes of a number, relative to it.
+/// The distance from 1 to the next number: twice what a rounding changes at most.
 pub(super) fn epsilon<T: Real>() -> f64 {
     if T::NAME == "f32" {
         f64::from(f32::EPSILON)
@@ -44,16 +44,30 @@ impl<T: DeviceValue> Output<T> {
         self.buffer.first_mut(self.len)
     }
 
-    /// What the kernel wrote, if nothing behind it.
+    /// What the kernel wrote: every element, and nothing behind them.
     pub(super) fn values(&self) -> Result<Vec<T>, Failure> {
-        let mut values = self.buffer.to_vec()?;
-        let guard = values.split_off(self.len);
-        let is_written = |value: &T| bytes_of(value).iter().any(|&byte| byte != 0xFF);
-        match guard.iter().position(is_written) {
-            Some(i) => Err(format!("{} elements, and element {i} after them", self.len).into()),
+        let values = self.places()?;
+        match values.iter().position(|value| !is_written(value)) {
+            Some(i) => Err(format!("element {i} of {} was not written", self.len).into()),
             None => Ok(values),
         }
     }
+
+    /// What is there, if nothing was written behind it.
+    pub(super) fn places(&self) -> Result<Vec<T>, Failure> {
+        let mut values = self.buffer.to_vec()?;
+        let guard = values.split_off(self.len);
+        match guard.iter().position(is_written) {
+            Some(i) => Err(format!("element {} of {} was written", self.len + i, self.len).into()),
+            None => Ok(values),
+        }
+    }
+}
+
+/// Whether any bit is not as [`Output::new`] left it. Results of the emulator and of GPUs that are NaN
+/// have bits that are not set.
+fn is_written<T: DeviceValue>(value: &T) -> bool {
+    bytes_of(value).iter().any(|&byte| byte != 0xFF)
 }
 
 /// What a number should be, and by how much it may differ.

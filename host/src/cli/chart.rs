@@ -12,6 +12,7 @@ use super::console::Console;
 use super::output::target;
 use crate::ceilings::Ceilings;
 use crate::compare::Raw;
+use crate::model::Precision;
 use crate::report::{SavedChart, SavedRow};
 
 /// The columns whose values tell curves apart, as far as a file has them.
@@ -123,6 +124,11 @@ impl Table {
             .map_err(|_| format!("{path}: {column} is {cell:?}, no number"))
     }
 
+    fn precision(&self, row: &StringRecord) -> Result<Precision, String> {
+        let parsed = self.cell(row, "dtype")?.parse();
+        parsed.map_err(|error: String| format!("{}: {error}", self.path.display()))
+    }
+
     /// The rows that meet `only`, and of these pointed out those that meet `mark`.
     fn chosen(&self, only: &[Condition], mark: &[Condition]) -> Result<Vec<SavedRow>, Failure> {
         let rows = self.csv.rows.iter();
@@ -171,7 +177,7 @@ impl Table {
         Ok(SavedRow {
             note: is_marked.then(note).transpose()?,
             curve: parts.join(", "),
-            precision: self.cell(row, "dtype")?.parse()?,
+            precision: self.precision(row)?,
             ai: self.number(row, "ai")?,
             gflops,
         })

@@ -25,8 +25,8 @@ use crate::sweep::occupancy::{
 const GPU_ELEMENTS: u64 = 1 << 26;
 const EMULATOR_ELEMENTS: u64 = 1 << 14;
 
-/// Lines of arithmetic: one warp a multiprocessor takes long enough with these.
-const LINES: u32 = 200;
+/// Steps of arithmetic: one warp a multiprocessor takes long enough with these.
+const STEPS: u32 = 50 << 10;
 
 /// Registers of a thread where only the architecture is given: no limit to a full multiprocessor.
 const FEW_REGISTERS: u32 = 32;
@@ -253,7 +253,7 @@ impl Arguments {
             false => GPU_ELEMENTS,
         };
         effort.elements = self.n.unwrap_or(elements);
-        effort.lines = effort.lines.min(LINES);
+        effort.steps = effort.steps.min(STEPS);
         effort.runs.timed = self.runs.unwrap_or(effort.runs.timed);
         effort
     }

@@ -22,8 +22,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "COUNT", value_parser = at_least_1)]
     chunks: Option<usize>,
 
-    /// Chunks on the device at once in the streamed mode: each above two lets the copies to the device run
-    /// further ahead of those back
+    /// Chunks on the device at once in the streamed mode: each above two is slower, because the copies to
+    /// the device run further ahead of those back
     #[arg(long, value_name = "COUNT", default_value_t = 2, value_parser = at_least_1)]
     slots: usize,
 

@@ -47,6 +47,18 @@ pub enum TableError {
         /// The column.
         column: &'static str,
     },
+    /// A row has more or fewer cells than there are columns.
+    #[error("{}, row {row}: {actual} cells, not {expected}", path.display())]
+    Cells {
+        /// The file.
+        path: PathBuf,
+        /// The row, from 1.
+        row: usize,
+        /// Its cells.
+        actual: usize,
+        /// The columns.
+        expected: usize,
+    },
     /// A cell is no number.
     #[error("{}, row {row}: {column} is {cell:?}", path.display())]
     NoNumber {
@@ -166,7 +178,15 @@ impl Raw {
             .collect::<Result<Vec<_>, _>>()
             .map_err(failed)?;
         rows.pop_if(|last| last.len() < header.len());
-        Ok(Raw { header, rows })
+        match rows.iter().position(|row| row.len() != header.len()) {
+            Some(index) => Err(TableError::Cells {
+                path: path.to_path_buf(),
+                row: index + 1,
+                actual: rows[index].len(),
+                expected: header.len(),
+            }),
+            None => Ok(Raw { header, rows }),
+        }
     }
 
     pub(crate) fn cell<'a>(&self, row: &'a StringRecord, column: &str) -> Option<&'a str> {

@@ -12,6 +12,8 @@ mod timing;
 pub use conditions::{Conditions, Monitor};
 pub use host::host_roofs;
 #[cfg(feature = "cli")]
+pub(crate) use sampling::places;
+#[cfg(feature = "cli")]
 pub use sampling::{CacheState, Sampler, Samples, Sampling};
 pub use statistics::{Summary, outliers};
 pub use timing::{Runs, time};

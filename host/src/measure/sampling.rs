@@ -259,7 +259,7 @@ impl<'d> Sampler<'d> {
 }
 
 /// Room for the readings of so many multiprocessors: their numbers may have gaps.
-fn places(device: &Device) -> u32 {
+pub(crate) fn places(device: &Device) -> u32 {
     2 * device.facts().multiprocessors
 }
 

@@ -94,10 +94,7 @@ fn print_embedded(seeds: u64) -> Result<(), Failure> {
         false => "divergence",
     };
     let console = Console::new(Target::Stdout, check::cases().len() as u64);
-    let rows = check::check_all(seeds, |case| {
-        console.begin(case.kernel.to_owned());
-        console.step();
-    });
+    let rows = check::check_all(seeds, || console.step());
     console.finish();
     let mut table = Table::new();
     table.load_style(presets::UTF8_FULL_CONDENSED);

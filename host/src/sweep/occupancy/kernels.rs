@@ -77,8 +77,8 @@ impl Kernels {
             (None, Studied::Polynomial) => 2.0 * f64::from(DEGREE) * vectors * WIDTH as f64,
             (None, _) => {
                 let threads = (shape.grid[0] * shape.block_threads()) as f64;
-                let steps = threads * f64::from(FmaF32::LINE) * f64::from(bench.effort.lines);
-                steps * FmaF32::OPERATIONS
+                let steps = arithmetic::lines::<FmaF32>(bench) * FmaF32::LINE;
+                threads * f64::from(steps) * FmaF32::OPERATIONS
             }
         }
     }
