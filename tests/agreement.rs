@@ -2,7 +2,7 @@
 //! each other bit for bit.
 
 use cuda_std::packed::F16x2;
-use gpu_test::{Arguments, Failed, Trial, emulator, on_gpu};
+use gpu_test::{Arguments, Failed, Trial, alike, on_both};
 use itertools::iproduct;
 use kernels_gpu::polynomial::{Element, Form, ILPS, WIDTHS, reference};
 use ridgepoint::driver::{Device, DeviceValue, Shape, Stream, embedded_ptx};
@@ -32,19 +32,14 @@ type Kernel = (Form, u32, u32);
 fn trials_of<T: Element + DeviceValue>(kernel: Kernel) -> [Trial; 2] {
     let (form, width, ilp) = kernel;
     let name = T::kernel(form, width, ilp).map_or("missing", |entry| entry.name);
-    [
-        Trial::test(format!("emulator::{name}"), move || {
-            each_case::<T>(|case| case.check(&case.run(&emulator()?, kernel)?))
-        }),
-        on_gpu(format!("cuda::{name}"), embedded_ptx(), move |gpu| {
-            let emulator = emulator()?;
-            each_case::<T>(|case| {
-                let output = case.run(gpu, kernel)?;
-                case.check(&output)?;
-                case.check_equal(&output, &case.run(&emulator, kernel)?)
-            })
-        }),
-    ]
+    on_both(name, embedded_ptx(), move |device| {
+        each_case::<T>(|case| {
+            let output = alike(device, |device| case.run(device, kernel));
+            let output =
+                output.map_err(|failed| case.failure(failed.message().unwrap_or("failed")))?;
+            case.check(&output)
+        })
+    })
 }
 
 struct Case<T> {
@@ -102,35 +97,21 @@ impl<T: Element + DeviceValue> Case<T> {
                 let expected = reference::<T>(x, self.k);
                 let error = (actual - expected.value).abs();
                 if error.is_nan() || error > expected.error {
-                    return Err(self.failure(i, format!("{y:?}, expected {expected:?}")));
+                    let what = format!("element {i} is {y:?}, expected {expected:?}");
+                    return Err(self.failure(&what));
                 }
             }
         }
         let is_untouched = |value: &T| value.numbers().all(f64::is_nan);
         match guard.iter().position(|value| !is_untouched(value)) {
-            Some(i) => Err(self.failure(self.x.len() + i, "written behind the end".to_owned())),
+            Some(i) => Err(self.failure(&format!("element {i} behind the end was written"))),
             None => Ok(()),
         }
     }
 
-    fn check_equal(&self, gpu: &[T], emulator: &[T]) -> Result<(), Failed> {
-        let bits = |value: &T| bytemuck::bytes_of(value).to_vec();
-        match gpu
-            .iter()
-            .zip(emulator)
-            .position(|(a, b)| bits(a) != bits(b))
-        {
-            Some(i) => {
-                let (gpu, emulator) = (gpu[i], emulator[i]);
-                Err(self.failure(i, format!("GPU {gpu:?}, emulator {emulator:?}")))
-            }
-            None => Ok(()),
-        }
-    }
-
-    fn failure(&self, element: usize, what: String) -> Failed {
+    fn failure(&self, what: &str) -> Failed {
         let Case { x, k, block, grid } = self;
         let n = x.len();
-        format!("n={n} k={k} block={block} grid={grid:?}: element {element}: {what}").into()
+        format!("n={n} k={k} block={block} grid={grid:?}: {what}").into()
     }
 }

@@ -25,9 +25,10 @@ mod gpu_thread;
 
 use std::fmt::Debug;
 
+use bytemuck::bytes_of;
 pub use libtest_mimic::{Arguments, Failed, Trial, run};
 pub use ridgepoint::driver::{Device, Embedded};
-use ridgepoint::driver::{Emulation, Schedule, gpus};
+use ridgepoint::driver::{DeviceValue, Emulation, Schedule, gpus};
 
 /// The environment variable that says that a GPU must be there.
 pub const REQUIRE_GPU: &str = "RIDGEPOINT_REQUIRE_GPU";
@@ -121,6 +122,49 @@ fn number(variable: &str) -> Result<Option<u64>, Failed> {
     Ok(Some(number))
 }
 
+/// What `run` gives on the device. A GPU has to give it bit for bit as the emulator does: of a kernel whose
+/// arithmetic is the same on both, the compiler and the GPU have changed nothing.
+///
+/// ```
+/// # use gpu_test::{Device, Failed, alike, equal};
+/// fn case(device: &Device) -> Result<(), Failed> {
+///     let sevenths = alike(device, |device| {
+///         let buffer = device.buffer_filled(3, 1.0f32 / 7.0)?; // And a launch.
+///         Ok(buffer.to_vec()?)
+///     })?;
+///     equal(&sevenths, &[1.0 / 7.0; 3])
+/// }
+/// # case(&gpu_test::emulator().unwrap()).unwrap();
+/// ```
+///
+/// # Errors
+/// Those of `run`, or an element that differs.
+pub fn alike<T: DeviceValue + Debug>(
+    device: &Device,
+    run: impl Fn(&Device) -> Result<Vec<T>, Failed>,
+) -> Result<Vec<T>, Failed> {
+    let output = run(device)?;
+    if !device.facts().is_emulated() {
+        same_bits(&output, &run(&emulator()?)?)?;
+    }
+    Ok(output)
+}
+
+fn same_bits<T: DeviceValue + Debug>(gpu: &[T], emulator: &[T]) -> Result<(), Failed> {
+    if gpu.len() != emulator.len() {
+        let (gpu, emulator) = (gpu.len(), emulator.len());
+        return Err(format!("the GPU has {gpu} elements, the emulator {emulator}").into());
+    }
+    let differ = |(gpu, emulator): (&T, &T)| bytes_of(gpu) != bytes_of(emulator);
+    match gpu.iter().zip(emulator).position(differ) {
+        Some(i) => {
+            let (gpu, emulator) = (&gpu[i], &emulator[i]);
+            Err(format!("element {i} is {gpu:?} on the GPU, {emulator:?} on the emulator").into())
+        }
+        None => Ok(()),
+    }
+}
+
 /// Fails where the elements differ, and names the first that does.
 ///
 /// # Errors
@@ -149,3 +193,18 @@ struct WritingKernels;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/testing-kernels.md")]
 struct TestingKernels;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_are_compared_and_not_numbers() {
+        assert!(same_bits(&[f32::NAN, 1.0], &[f32::NAN, 1.0]).is_ok());
+        assert!(same_bits(&[0.0f32], &[-0.0]).is_err());
+        assert!(same_bits(&[1.0f32], &[1.0, 2.0]).is_err());
+        let failed = same_bits(&[1.0f32, 2.0], &[1.0, 2.5]).expect_err("they differ");
+        let message = failed.message().unwrap_or_default();
+        assert_eq!(message, "element 1 is 2.0 on the GPU, 2.5 on the emulator");
+    }
+}
