@@ -75,7 +75,8 @@ pub struct Options {
     /// How many steps a thread may take, and threads that wait for others' flags together: one for
     /// each access and each turn of a loop in instrumented code, elsewhere one for each atomic
     /// operation, but 256 where it only reads; 64 for each barrier and each exchange in a warp; one
-    /// a nanosecond of sleep.
+    /// a nanosecond of sleep. Where a launch has several cores, waiting for a flag counts only when all
+    /// of them have looked in vain, and then as a 4096th of all steps at least.
     pub steps: u64,
     /// Bytes of shared memory that a block may have, static and dynamic.
     pub shared_per_block: u32,

@@ -105,7 +105,7 @@ impl<'a> Worker<'a> {
     /// A thread here spins for `steps`. These count only when every core has spun as often, because
     /// until then another may yet do what this one waits for: whether they count.
     pub(crate) fn idles(&self, steps: u32) -> bool {
-        /// How often all cores may spin in turn before that is an endless loop.
+        // How often all cores may spin in turn before that is an endless loop.
         const ROUNDS: u64 = 4096;
         if !self.looks.count(self.core) {
             return false;
