@@ -4,7 +4,7 @@
 
 Times each peer as the Rust host does: all launches queued, each between two events, 3 warm-ups, the
 median of 10; latencies by the GPU's own cycles. Ends with 1 where Rust is slower than the best peer by
-more than the noise of the two and `NOISE`.
+more than the noise of the two.
 """
 
 import json
@@ -24,8 +24,6 @@ WARMUP, RUNS = 3, 10
 BLOCK = 256
 # Steps of a thread in a turn of the source's loop, and its turns.
 LINE, LINES = 256, 1000
-# What medians of two runs of the same differ by, in percent, beside the noise of either.
-NOISE = 0.2
 # Loads of a chase, and the bytes that it goes through, by quantity.
 LOADS = 100_000
 CHASES = {"memory-latency": 512 << 20, "l2-latency": 8 << 20, "l1-latency": 32 << 10}
@@ -217,7 +215,7 @@ def compare(row, peers):
         f"{ratio:.3f}",
     ]
     slower = f"{row['quantity']}: {ratio:.4f} of {best}, noise {noise:.2f} %"
-    return cells, [slower] if 100 * (1 / ratio - 1) > noise + NOISE else []
+    return cells, [slower] if 100 * (1 / ratio - 1) > noise else []
 
 
 def table(head, rows):

@@ -134,7 +134,7 @@ fn number(variable: &str) -> Result<Option<u64>, Failed> {
 ///     })?;
 ///     equal(&sevenths, &[1.0 / 7.0; 3])
 /// }
-/// # case(&gpu_test::emulator().unwrap()).unwrap();
+/// # case(&gpu_test::emulator().expect("an emulator")).expect("alike");
 /// ```
 ///
 /// # Errors

@@ -169,17 +169,22 @@ fn barriers(device: &Device, n: usize) -> Result<(), Failure> {
 
 /// An element is a block: the first of each multiprocessor writes its place and no other.
 fn clocks(device: &Device, n: usize) -> Result<(), Failure> {
-    const SLOT: u32 = 1;
+    const SLOTS: usize = 3;
     let places = places(device);
-    let mut out = Output::<[u64; 2]>::new(device, (SLOT + 1) as usize * places as usize)?;
-    let arguments = (out.slice_mut(), places, SLOT);
-    let shape = Shape::blocks(n.max(1) as u64, WARP);
-    // SAFETY: there is room for two slots, whose bits are set.
-    unsafe { launch(device, read_clocks::entry(), shape, arguments) }?;
-    let out = out.places()?;
-    let (before, slot) = out.split_at(places as usize);
     let untouched = [u64::MAX; 2];
-    check_same(before, &vec![untouched; before.len()])?;
+    let mut out = device.buffer_filled(SLOTS * places as usize, untouched)?;
+    let arguments = (out.slice_mut(), places, 1);
+    let shape = Shape::blocks(n.max(1) as u64, WARP);
+    // SAFETY: there is room for three slots, whose bits are set.
+    unsafe { launch(device, read_clocks::entry(), shape, arguments) }?;
+    let out = out.to_vec()?;
+    let slots: Vec<&[[u64; 2]]> = out.chunks(places as usize).collect();
+    let [before, slot, behind] = slots[..] else {
+        unreachable!("three slots");
+    };
+    for other in [before, behind] {
+        check_same(other, &vec![untouched; other.len()])?;
+    }
     let written: Vec<_> = slot.iter().filter(|&&pair| pair != untouched).collect();
     if written.is_empty() || written.len() > n.max(1) {
         return Err(format!("{} blocks wrote {} places", n.max(1), written.len()).into());

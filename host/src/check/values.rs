@@ -27,7 +27,8 @@ pub(super) fn epsilon<T: Real>() -> f64 {
     }
 }
 
-/// An array that a kernel is to write, all bits of it set.
+/// An array that a kernel is to write. Nothing has, so a kernel that reads it is reported where memory is
+/// checked; all bits are set.
 pub(super) struct Output<T: DeviceValue> {
     buffer: Buffer<T>,
     len: usize,
@@ -35,8 +36,7 @@ pub(super) struct Output<T: DeviceValue> {
 
 impl<T: DeviceValue> Output<T> {
     pub(super) fn new(device: &Device, len: usize) -> Result<Self, Failure> {
-        let mut buffer = device.buffer_zeroed(len + GUARD)?;
-        buffer.poison()?;
+        let buffer = device.buffer_uninitialized(len + GUARD)?;
         Ok(Output { buffer, len })
     }
 
@@ -46,19 +46,13 @@ impl<T: DeviceValue> Output<T> {
 
     /// What the kernel wrote: every element, and nothing behind them.
     pub(super) fn values(&self) -> Result<Vec<T>, Failure> {
-        let values = self.places()?;
-        match values.iter().position(|value| !is_written(value)) {
-            Some(i) => Err(format!("element {i} of {} was not written", self.len).into()),
-            None => Ok(values),
+        let (len, mut values) = (self.len, self.buffer.to_vec()?);
+        let guard = values.split_off(len);
+        if let Some(i) = guard.iter().position(is_written) {
+            return Err(format!("element {} of {len} was written", len + i).into());
         }
-    }
-
-    /// What is there, if nothing was written behind it.
-    pub(super) fn places(&self) -> Result<Vec<T>, Failure> {
-        let mut values = self.buffer.to_vec()?;
-        let guard = values.split_off(self.len);
-        match guard.iter().position(is_written) {
-            Some(i) => Err(format!("element {} of {} was written", self.len + i, self.len).into()),
+        match values.iter().position(|value| !is_written(value)) {
+            Some(i) => Err(format!("element {i} of {len} was not written").into()),
             None => Ok(values),
         }
     }
