@@ -6,8 +6,8 @@ use kernels_gpu::vector::reference_norm;
 use ridgepoint::driver::{Device, Stream, embedded_ptx};
 use ridgepoint::vector::{Norm, Normalize, Real};
 
-/// Of one block, of several, and of all.
-const SIZES: [usize; 4] = [1, 1000, 8195, 100_003];
+/// Of one block, of several, of one for each multiprocessor of an H200, and of more than run at once.
+const SIZES: [usize; 5] = [1, 1000, 8195, 2_000_003, 13_000_001];
 
 fn main() {
     let arguments = Arguments::from_args();

@@ -113,8 +113,13 @@ def our_norm(folder, name, x, stream):
     # `reduction_blocks` in kernels-gpu/src/vector.rs.
     block, in_flight, sums = 512, 8, 1 if name == "f32" else 3
     row = block * 16 // x.itemsize
+    tiles = -(-x.size // (in_flight * row))
     multiprocessors = cupy.cuda.Device().attributes["MultiProcessorCount"]
-    blocks = 1 if x.size <= in_flight * row else min(-(-x.size // row), multiprocessors)
+    blocks = min(max(tiles // 4, 4 * multiprocessors), 16 * multiprocessors)
+    if tiles <= 1:
+        blocks = 1
+    elif tiles < 6 * multiprocessors:
+        blocks = min(-(-x.size // row), multiprocessors)
     result, partials = cupy.zeros(1, dtype=x.dtype), cupy.zeros(sums * blocks)
     ticket = cupy.zeros(1, dtype=cupy.uint32)
     arguments = (x, numpy.uint64(x.size), result, partials, ticket)

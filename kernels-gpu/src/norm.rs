@@ -18,8 +18,6 @@ use crate::stride::{shared_out, vectors};
 
 /// Threads a block.
 pub const BLOCK: u32 = 512;
-/// Blocks that a multiprocessor is given.
-pub const BLOCKS_EACH: u32 = 1;
 /// Loads of 16 bytes that a thread has in flight.
 pub const IN_FLIGHT: usize = 8;
 
@@ -166,7 +164,7 @@ pub(crate) fn over_elements<const N: usize, const K: usize>(sums: [[f64; K]; N])
 /// `x` is aligned to 16 bytes and `result` has one element. `partials` has an element a block and
 /// `ticket` one; all bits of both are 0 before the first launch, and each launch leaves them so. The
 /// grid has one dimension. Launches that may run at once have partials and tickets of their own.
-#[kernel(block = [512, 1, 1], min_blocks = 1, instances(nrm2_f32<f32, 4, 1>, nrm2_f64<f64, 2, 3>))]
+#[kernel(block = [512, 1, 1], min_blocks = 2, instances(nrm2_f32<f32, 4, 1>, nrm2_f64<f64, 2, 3>))]
 pub unsafe fn nrm2<T: Squares<K>, const N: usize, const K: usize>(
     x: &[T],
     result: *mut T,
@@ -212,7 +210,7 @@ pub(crate) unsafe fn norm_in_blocks<
 ///
 /// # Safety
 /// As for [`nrm2`]; `y` has `x.len()` elements and is aligned as `x` is.
-#[kernel(block = [512, 1, 1], min_blocks = 1, instances(dot_f32<f32, 4>, dot_f64<f64, 2>))]
+#[kernel(block = [512, 1, 1], min_blocks = 2, instances(dot_f32<f32, 4>, dot_f64<f64, 2>))]
 pub unsafe fn dot<T: Float, const N: usize>(
     x: &[T],
     y: *const T,

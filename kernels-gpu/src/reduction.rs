@@ -6,9 +6,7 @@ use cuda_std::atomic::mid::{
     atomic_fetch_inc_u32_device, atomic_load_64_device, atomic_store_64_device,
 };
 use cuda_std::prelude::*;
-use cuda_std::warp::{
-    FULL_MASK, WARP_SIZE, lane_id, warp_shuffle_idx, warp_shuffle_xor, warp_vote_any,
-};
+use cuda_std::warp::{FULL_MASK, WARP_SIZE, lane_id, warp_shuffle_xor, warp_vote_any};
 
 use crate::real::Float;
 
@@ -18,8 +16,10 @@ const MOST_WARPS: usize = 32;
 const WARPS_EACH: usize = 8;
 /// Lanes that do so. The others do the same over again.
 const ADDING_LANES: u32 = (MOST_WARPS / WARPS_EACH) as u32;
-/// Sums of blocks that a lane waits for at once.
-const SUMS_AT_ONCE: usize = 8;
+/// Sums of blocks that a thread waits for at once where one warp takes them all.
+const OF_A_WARP: usize = 8;
+/// The same where all threads of a block do.
+const OF_A_BLOCK: usize = 4;
 
 /// The sum over the lanes of a warp, in all of them. Every lane comes here.
 #[inline(always)]
@@ -54,7 +54,7 @@ fn group_sum<T: Float, const K: usize>(mut sums: [T; K], lanes: u32) -> [T; K] {
 /// between two calls lies a barrier.
 #[inline(always)]
 pub fn block_sum<T: Float, const K: usize>(own: [T; K]) -> [T; K] {
-    let sums = sums_of_warps(own);
+    let sums = sums_of_warps(warp_sum(own));
     // SAFETY: just made.
     unsafe { sum_over_warps(sums) }
 }
@@ -62,16 +62,15 @@ pub fn block_sum<T: Float, const K: usize>(own: [T; K]) -> [T; K] {
 /// The sums over the threads of a block, in the threads of its first warp, as [`block_sum`].
 #[inline(always)]
 pub fn block_sum_in_first_warp<T: Float, const K: usize>(own: [T; K]) -> Option<[T; K]> {
-    let sums = sums_of_warps(own);
+    let sums = sums_of_warps(warp_sum(own));
     // SAFETY: just made.
     (thread::thread_idx_x() < WARP_SIZE).then(|| unsafe { sum_over_warps(sums) })
 }
 
-/// The sums over the threads of each warp of the block.
+/// Where the sums of all warps of the block are, of which each brings its own.
 #[inline(always)]
-fn sums_of_warps<T: Float, const K: usize>(own: [T; K]) -> *const [T; K] {
+fn sums_of_warps<T: Float, const K: usize>(sum: [T; K]) -> *const [T; K] {
     let sums = shared_array![[T; K]; MOST_WARPS];
-    let sum = warp_sum(own);
     if lane_id() == 0 {
         let warp = thread::thread_idx_x() / WARP_SIZE;
         // SAFETY: a block has at most MOST_WARPS warps.
@@ -152,59 +151,100 @@ pub unsafe fn grid_sum<const K: usize>(
     own: [f64; K],
     partials: *mut [f64; K],
 ) -> Option<[f64; K]> {
-    let of_block = block_sum_in_first_warp(own)?;
-    let blocks = thread::grid_dim_x();
-    if blocks == 1 {
-        return Some(of_block);
+    let turn_of_block = shared_array![u32; 1];
+    let thread = thread::thread_idx_x();
+    if thread == 0 {
+        // SAFETY: one thread writes it, and a barrier follows.
+        unsafe { *turn_of_block = turn.0 };
     }
+    let sums = sums_of_warps(warp_sum(own));
+    let blocks = thread::grid_dim_x();
     let words: *mut u64 = partials.cast();
-    if lane_id() == 0 {
-        for k in 0..K {
-            let word = to_word(of_block[k]);
-            // SAFETY: K words a block.
-            unsafe {
-                let own = words.add(thread::block_idx_x() as usize * K + k);
-                atomic_store_64_device(own, Ordering::Relaxed, word);
+    if thread < WARP_SIZE {
+        // SAFETY: just made.
+        let of_block = unsafe { sum_over_warps(sums) };
+        if blocks == 1 {
+            return Some(of_block);
+        }
+        if thread == 0 {
+            for k in 0..K {
+                // SAFETY: K words a block.
+                unsafe {
+                    let own = words.add(thread::block_idx_x() as usize * K + k);
+                    atomic_store_64_device(own, Ordering::Relaxed, to_word(of_block[k]));
+                }
             }
         }
     }
-    // SAFETY: all lanes of the first warp come here.
-    let (turn, _) = unsafe { warp_shuffle_idx(FULL_MASK, turn.0, 0, WARP_SIZE) };
-    if turn != blocks - 1 {
+    // One warp adds up few sums sooner than several that have to meet.
+    let one_warp_does = blocks <= const { WARP_SIZE * OF_A_WARP as u32 };
+    // SAFETY: written before the barrier.
+    let is_last = unsafe { *turn_of_block } == blocks - 1;
+    if !is_last || (one_warp_does && thread >= WARP_SIZE) {
         return None;
     }
+    // SAFETY: K words a block, and each block has begun.
+    let own = unsafe {
+        if one_warp_does {
+            sum_of_words::<K, OF_A_WARP>(words, WARP_SIZE)
+        } else {
+            sum_of_words::<K, OF_A_BLOCK>(words, thread::block_dim_x())
+        }
+    };
+    let of_warp = warp_sum(own);
+    if one_warp_does {
+        return Some(of_warp);
+    }
+    // The first warp has read the sums of before.
+    thread::sync_threads();
+    let sums = sums_of_warps(of_warp);
+    // SAFETY: just made.
+    (thread < WARP_SIZE).then(|| unsafe { sum_over_warps(sums) })
+}
+
+/// This thread's part of the sum over all blocks, where so many threads have one. It takes the words of
+/// `AT_ONCE` blocks at once.
+///
+/// # Safety
+/// As for [`take_words`].
+#[inline(always)]
+unsafe fn sum_of_words<const K: usize, const AT_ONCE: usize>(
+    words: *mut u64,
+    threads: u32,
+) -> [f64; K] {
     let mut sums = [0.0; K];
-    let mut first = lane_id();
-    while first < blocks {
-        // SAFETY: K words a block, each of which is on its way.
-        let of_blocks = in_pairs(unsafe { take_sums::<K>(words, first, blocks) });
+    let mut first = thread::thread_idx_x();
+    while first < thread::grid_dim_x() {
+        // SAFETY: the same contract.
+        let of_blocks = in_pairs(unsafe { take_words::<K, AT_ONCE>(words, first, threads) });
         for k in 0..K {
             sums[k] += of_blocks[k];
         }
-        first += const { WARP_SIZE * SUMS_AT_ONCE as u32 };
+        first += threads * AT_ONCE as u32;
     }
-    Some(warp_sum(sums))
+    sums
 }
 
-/// Waits for the words of [`SUMS_AT_ONCE`] blocks, [`WARP_SIZE`] apart from `first` on, takes them, and
-/// leaves 0. The sum of a block that is not there is 0.
+/// Waits for the words of `AT_ONCE` blocks, `step` apart from `first` on, takes them, and leaves 0. The
+/// sum of a block that is not there is 0.
 ///
 /// # Safety
-/// `words` has `K` a block, and each is 0 or will be written once more.
+/// `words` has `K` for each block of the grid, and each is 0 or will be written once more.
 #[inline(always)]
-unsafe fn take_sums<const K: usize>(
+unsafe fn take_words<const K: usize, const AT_ONCE: usize>(
     words: *mut u64,
     first: u32,
-    blocks: u32,
-) -> [[f64; K]; SUMS_AT_ONCE] {
-    let block = |i: usize| first + WARP_SIZE * i as u32;
+    step: u32,
+) -> [[f64; K]; AT_ONCE] {
+    let blocks = thread::grid_dim_x();
+    let block = |i: usize| first + step * i as u32;
     let place = |i: usize, k: usize| words.wrapping_add(block(i) as usize * K + k);
     let is_there = |i: usize| block(i) < blocks;
-    let mut taken = [[to_word(0.0); K]; SUMS_AT_ONCE];
+    let mut taken = [[to_word(0.0); K]; AT_ONCE];
     let mut is_missing = true;
     while is_missing {
         is_missing = false;
-        for i in 0..SUMS_AT_ONCE {
+        for i in 0..AT_ONCE {
             for k in 0..K {
                 if is_there(i) {
                     // SAFETY: a block's word.
@@ -214,7 +254,7 @@ unsafe fn take_sums<const K: usize>(
             }
         }
     }
-    for i in 0..SUMS_AT_ONCE {
+    for i in 0..AT_ONCE {
         for k in 0..K {
             if is_there(i) {
                 // SAFETY: as above.

@@ -157,15 +157,23 @@ elements! {
         gemv_f64;
 }
 
-/// Blocks for a reduction over `n` elements: enough to keep the memory of a device with so many
-/// multiprocessors busy, and one where that has everything in flight at once.
+/// Blocks for a reduction over `n` elements on a device with so many multiprocessors: one where that has
+/// everything in flight at once, and one a multiprocessor where the vector may lie in the L2 cache.
+///
+/// For larger vectors there are several times as many as run at once, because a GPU does not serve all
+/// its multiprocessors alike: on some H200 half of them read 5 % faster, and with equal parts would
+/// wait for the others at the end. So they take more of the blocks. Their number is bounded, as their
+/// sums have to be added up.
 pub fn reduction_blocks<T: Element>(n: u64, multiprocessors: u32) -> u64 {
     let row = u64::from(norm::BLOCK) * T::WIDTH as u64;
-    let most = u64::from(norm::BLOCKS_EACH) * u64::from(multiprocessors);
-    if n <= row * norm::IN_FLIGHT as u64 {
+    let tiles = n.div_ceil(row * norm::IN_FLIGHT as u64);
+    let multiprocessors = u64::from(multiprocessors);
+    if tiles <= 1 {
         1
+    } else if tiles < 6 * multiprocessors {
+        n.div_ceil(row).min(multiprocessors)
     } else {
-        n.div_ceil(row).min(most)
+        (tiles / 4).clamp(4 * multiprocessors, 16 * multiprocessors)
     }
 }
 

@@ -14,7 +14,7 @@ use crate::driver::{Buffer, Shape};
 pub(crate) const FACTOR: f32 = 0.75;
 
 /// Threads a block.
-const BLOCK: u32 = 256;
+const BLOCKS: [u32; 2] = [256, 512];
 
 /// Blocks a multiprocessor; `None` is as many as take one tile each.
 const GRIDS: [Option<u32>; 4] = [None, Some(8), Some(16), Some(32)];
@@ -112,10 +112,12 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Ceiling>, BenchError> {
         for unroll in UNROLLS {
             // With one vector in flight a thread takes no second one.
             let grids = if unroll == 1 { &GRIDS[..1] } else { &GRIDS };
-            for &grid in grids {
-                let shape = shape(bench, grid, unroll, arrays.vectors);
-                let timed = arrays.time(bench, task, unroll, shape)?;
-                ceilings.push(timed.rate(task.quantity(), arrays.bytes(task), bench));
+            for block in BLOCKS {
+                for &grid in grids {
+                    let shape = shape(bench, block, grid, unroll, arrays.vectors);
+                    let timed = arrays.time(bench, task, unroll, shape)?;
+                    ceilings.push(timed.rate(task.quantity(), arrays.bytes(task), bench));
+                }
             }
         }
         found.extend(highest(ceilings));
@@ -154,7 +156,7 @@ impl Arrays {
         };
         let prepared = bench
             .device
-            .prepare(writes(1), shape(bench, None, 1, vectors))?;
+            .prepare(writes(1), shape(bench, BLOCKS[0], None, 1, vectors))?;
         for array in [&mut arrays.x, &mut arrays.z] {
             // SAFETY: the array has so many vectors, aligned as device allocations are, and lives
             // until the stream is synchronised.
@@ -225,7 +227,7 @@ impl Arrays {
 
     /// Adds up the words of `y`, with a kernel that is checked when it reads `x`.
     fn sum_of_y(&mut self, bench: &Bench<'_>) -> Result<u32, BenchError> {
-        let shape = shape(bench, Some(8), 1, self.vectors);
+        let shape = shape(bench, BLOCKS[0], Some(8), 1, self.vectors);
         self.room_for_sums(bench, shape)?;
         let prepared = bench.device.prepare(reads(1), shape)?;
         // SAFETY: as in `read`.
@@ -250,11 +252,11 @@ impl Arrays {
     }
 }
 
-fn shape(bench: &Bench<'_>, grid: Option<u32>, unroll: u32, vectors: u64) -> Shape {
-    let full = Shape::linear(vectors.div_ceil(u64::from(unroll)), BLOCK);
+fn shape(bench: &Bench<'_>, block: u32, grid: Option<u32>, unroll: u32, vectors: u64) -> Shape {
+    let full = Shape::linear(vectors.div_ceil(u64::from(unroll)), block);
     match grid {
-        Some(blocks) if bench.per_multiprocessor(blocks, BLOCK).grid[0] < full.grid[0] => {
-            bench.per_multiprocessor(blocks, BLOCK)
+        Some(blocks) if bench.per_multiprocessor(blocks, block).grid[0] < full.grid[0] => {
+            bench.per_multiprocessor(blocks, block)
         }
         _ => full,
     }

@@ -14,8 +14,9 @@ use crate::vector::{Norm, Normalize, Real};
 
 /// Threads a block of the kernels that take blocks of any size.
 const STUDIED_BLOCK: u32 = 96;
-/// The most blocks of theirs.
-const STUDIED_BLOCKS: u64 = 7;
+/// The most blocks of theirs: so few that a thread has much to do, and so many that the last block
+/// adds up the others' sums with all its threads.
+const STUDIED_BLOCKS: [u64; 2] = [7, 300];
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = vec![
@@ -109,21 +110,23 @@ fn studied_norm(entry: Entry<nrm2_ilp1>) -> Case {
     Case::new(entry.name, move |device, n| {
         let x = random::<f32>(n * size_of::<Vector>() / size_of::<f32>());
         let from = device.buffer_from(bytemuck::cast_slice::<f32, Vector>(&x))?;
-        let blocks = (n as u64)
-            .div_ceil(STUDIED_BLOCK.into())
-            .clamp(1, STUDIED_BLOCKS);
-        let mut result = Output::new(device, 1)?;
-        let mut partials = device.buffer_zeroed(blocks as usize)?;
-        let mut ticket = device.buffer_zeroed(1)?;
-        let arguments = (
-            from.slice(),
-            result.slice_mut(),
-            partials.slice_mut(),
-            ticket.slice_mut(),
-        );
-        let shape = Shape::blocks(blocks, STUDIED_BLOCK);
-        // SAFETY: a partial a block, a ticket of 0, and blocks of whole warps.
-        unsafe { launch(device, entry, shape, arguments) }?;
-        norm_of(&x).check("the norm", result.values()?[0].into())
+        for most in STUDIED_BLOCKS {
+            let blocks = (n as u64).div_ceil(STUDIED_BLOCK.into()).clamp(1, most);
+            let mut result = Output::new(device, 1)?;
+            let mut partials = device.buffer_zeroed(blocks as usize)?;
+            let mut ticket = device.buffer_zeroed(1)?;
+            let arguments = (
+                from.slice(),
+                result.slice_mut(),
+                partials.slice_mut(),
+                ticket.slice_mut(),
+            );
+            let shape = Shape::blocks(blocks, STUDIED_BLOCK);
+            // SAFETY: a partial a block, a ticket of 0, and blocks of whole warps.
+            unsafe { launch(device, entry, shape, arguments) }?;
+            let what = format!("the norm by {blocks} blocks");
+            norm_of(&x).check(&what, result.values()?[0].into())?;
+        }
+        Ok(())
     })
 }
