@@ -115,7 +115,7 @@ def our_norm(folder, name, x, stream):
     row = block * 16 // x.itemsize
     tiles = -(-x.size // (in_flight * row))
     multiprocessors = cupy.cuda.Device().attributes["MultiProcessorCount"]
-    blocks = min(max(tiles // 4, 4 * multiprocessors), 16 * multiprocessors)
+    blocks = min(max(tiles // 4, 4 * multiprocessors), 48 // sums * multiprocessors)
     if tiles <= 1:
         blocks = 1
     elif tiles < 6 * multiprocessors:

@@ -162,8 +162,8 @@ elements! {
 ///
 /// For larger vectors there are several times as many as run at once, because a GPU does not serve all
 /// its multiprocessors alike: on some H200 half of them read 5 % faster, and with equal parts would
-/// wait for the others at the end. So they take more of the blocks. Their number is bounded, as their
-/// sums have to be added up.
+/// wait for the others at the end. So they take more of the blocks. Each block's sums have to be added
+/// up in turn, so there are at most 48 of those a multiprocessor.
 pub fn reduction_blocks<T: Element>(n: u64, multiprocessors: u32) -> u64 {
     let row = u64::from(norm::BLOCK) * T::WIDTH as u64;
     let tiles = n.div_ceil(row * norm::IN_FLIGHT as u64);
@@ -173,7 +173,8 @@ pub fn reduction_blocks<T: Element>(n: u64, multiprocessors: u32) -> u64 {
     } else if tiles < 6 * multiprocessors {
         n.div_ceil(row).min(multiprocessors)
     } else {
-        (tiles / 4).clamp(4 * multiprocessors, 16 * multiprocessors)
+        let sums = (size_of::<T::Sums>() / size_of::<f64>()) as u64;
+        (tiles / 4).clamp(4 * multiprocessors, 48 / sums * multiprocessors)
     }
 }
 
