@@ -6,8 +6,10 @@ use kernels_gpu::vector::reference_norm;
 use ridgepoint::driver::{Device, Stream, embedded_ptx};
 use ridgepoint::vector::{Norm, Normalize, Real};
 
-/// Of one block, of several, of one for each multiprocessor of an H200, and of more than run at once.
-const SIZES: [usize; 5] = [1, 1000, 8195, 2_000_003, 13_000_001];
+/// Of one block, and of several.
+const SIZES: [usize; 4] = [1, 1000, 8195, 100_003];
+/// On an H200, of a block for each multiprocessor, and of more than run at once.
+const LARGE: [usize; 2] = [2_000_003, 13_000_001];
 
 fn main() {
     let arguments = Arguments::from_args();
@@ -74,7 +76,7 @@ fn norm_of<T: Real>(device: &Device, x: &[T]) -> Result<T, Failed> {
 }
 
 fn repeated_norms<T: Real>(device: &Device) -> Result<(), Failed> {
-    for n in SIZES {
+    for n in SIZES.into_iter().chain(LARGE) {
         let x = random::<T>(n, 3.0);
         let expected = reference_norm(wide(&x));
         let actual = norm_of(device, &x)?.into();
@@ -147,7 +149,7 @@ fn extreme_norms<T: Real>(device: &Device) -> Result<(), Failed> {
 
 fn normalized<T: Real>(device: &Device) -> Result<(), Failed> {
     let most = if device.facts().is_emulated() {
-        100_003
+        2_000_003
     } else {
         20_000_003
     };

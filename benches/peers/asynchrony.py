@@ -115,11 +115,12 @@ def our_norm(folder, name, x, stream):
     row = block * 16 // x.itemsize
     tiles = -(-x.size // (in_flight * row))
     multiprocessors = cupy.cuda.Device().attributes["MultiProcessorCount"]
-    blocks = min(max(tiles // 4, 4 * multiprocessors), 48 // sums * multiprocessors)
     if tiles <= 1:
         blocks = 1
     elif tiles < 6 * multiprocessors:
         blocks = min(-(-x.size // row), multiprocessors)
+    else:
+        blocks = min(max(tiles // 4, 4 * multiprocessors), 48 // sums * multiprocessors)
     result, partials = cupy.zeros(1, dtype=x.dtype), cupy.zeros(sums * blocks)
     ticket = cupy.zeros(1, dtype=cupy.uint32)
     arguments = (x, numpy.uint64(x.size), result, partials, ticket)

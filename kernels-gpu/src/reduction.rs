@@ -67,7 +67,8 @@ pub fn block_sum_in_first_warp<T: Float, const K: usize>(own: [T; K]) -> Option<
     (thread::thread_idx_x() < WARP_SIZE).then(|| unsafe { sum_over_warps(sums) })
 }
 
-/// Where the sums of all warps of the block are, of which each brings its own.
+/// Where the sums of all warps of the block are. Every warp brings its own, and all threads meet at a
+/// barrier, so that each may read what any wrote before; another barrier lies before the next call.
 #[inline(always)]
 fn sums_of_warps<T: Float, const K: usize>(sum: [T; K]) -> *const [T; K] {
     let sums = shared_array![[T; K]; MOST_WARPS];
@@ -183,7 +184,7 @@ pub unsafe fn grid_sum<const K: usize>(
     if !is_last || (one_warp_does && thread >= WARP_SIZE) {
         return None;
     }
-    // SAFETY: K words a block, and each block has begun.
+    // SAFETY: K words a block, and each block has begun. This is the only one that began last.
     let own = unsafe {
         if one_warp_does {
             sum_of_words::<K, OF_A_WARP>(words, WARP_SIZE)
@@ -202,11 +203,12 @@ pub unsafe fn grid_sum<const K: usize>(
     (thread < WARP_SIZE).then(|| unsafe { sum_over_warps(sums) })
 }
 
-/// This thread's part of the sum over all blocks, where so many threads have one. It takes the words of
-/// `AT_ONCE` blocks at once.
+/// This thread's part of the sum over all blocks, of which each of so many threads has one. It takes the
+/// words of `AT_ONCE` blocks at once.
 ///
 /// # Safety
-/// As for [`take_words`].
+/// The first `threads` threads of one block come here, and no other. `words` has `K` for each block of
+/// the grid, each 0 until that block has written it, which it has or will.
 #[inline(always)]
 unsafe fn sum_of_words<const K: usize, const AT_ONCE: usize>(
     words: *mut u64,
@@ -215,7 +217,7 @@ unsafe fn sum_of_words<const K: usize, const AT_ONCE: usize>(
     let mut sums = [0.0; K];
     let mut first = thread::thread_idx_x();
     while first < thread::grid_dim_x() {
-        // SAFETY: the same contract.
+        // SAFETY: these words are those of this thread.
         let of_blocks = in_pairs(unsafe { take_words::<K, AT_ONCE>(words, first, threads) });
         for k in 0..K {
             sums[k] += of_blocks[k];
@@ -229,7 +231,7 @@ unsafe fn sum_of_words<const K: usize, const AT_ONCE: usize>(
 /// sum of a block that is not there is 0.
 ///
 /// # Safety
-/// `words` has `K` for each block of the grid, and each is 0 or will be written once more.
+/// As for [`sum_of_words`]; no other thread takes these words.
 #[inline(always)]
 unsafe fn take_words<const K: usize, const AT_ONCE: usize>(
     words: *mut u64,

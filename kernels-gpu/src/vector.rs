@@ -158,12 +158,14 @@ elements! {
 }
 
 /// Blocks for a reduction over `n` elements on a device with so many multiprocessors: one where that has
-/// everything in flight at once, and one a multiprocessor where the vector may lie in the L2 cache.
+/// everything in flight at once, and one a multiprocessor below 6 tiles for each, 50 MB on an H200, which
+/// its L2 cache may hold.
 ///
-/// For larger vectors there are several times as many as run at once, because a GPU does not serve all
-/// its multiprocessors alike: on some H200 half of them read 5 % faster, and with equal parts would
-/// wait for the others at the end. So they take more of the blocks. Each block's sums have to be added
-/// up in turn, so there are at most 48 of those a multiprocessor.
+/// For larger vectors there are more than run at once, because a GPU does not serve all its
+/// multiprocessors alike: on some H200 half of them read 5 % faster, and with equal parts would wait for
+/// the others at the end. So they take more of the blocks, which are of 4 tiles: of fewer, blocks begin
+/// too often. Each block's sums have to be added up in turn, so there are at most 48 of those of a norm a
+/// multiprocessor. `docs/asynchrony.md` has what was measured.
 pub fn reduction_blocks<T: Element>(n: u64, multiprocessors: u32) -> u64 {
     let row = u64::from(norm::BLOCK) * T::WIDTH as u64;
     let tiles = n.div_ceil(row * norm::IN_FLIGHT as u64);

@@ -50,11 +50,12 @@ fn launch(quantity: Quantity, row: &DispatchRow, us: f64) -> Ceiling {
 
 fn grid_barrier(bench: &Bench<'_>) -> Result<Ceiling, BenchError> {
     let rounds = bench.effort.launches;
-    let blocks = bench.device.facts().multiprocessors;
-    let shape = Shape::blocks(blocks.into(), BLOCK);
-    let prepared = bench
-        .device
-        .prepare_cooperative(wait_for_grid::entry(), shape)?;
+    let entry = wait_for_grid::entry();
+    let one = bench.device.prepare(entry, Shape::blocks(1, BLOCK))?;
+    let multiprocessors = u64::from(bench.device.facts().multiprocessors);
+    let blocks = multiprocessors.min(bench.device.blocks_at_once(&one)?);
+    let shape = Shape::blocks(blocks, BLOCK);
+    let prepared = bench.device.prepare_cooperative(entry, shape)?;
     let mut arrivals = bench.device.buffer_filled(1, 0u32)?;
     let mut out = bench.device.buffer_filled(3, 0u64)?;
     let arguments = (rounds, arrivals.slice_mut(), out.slice_mut());

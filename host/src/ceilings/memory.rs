@@ -14,7 +14,7 @@ use crate::driver::{Buffer, Shape};
 pub(crate) const FACTOR: f32 = 0.75;
 
 /// Threads a block.
-const BLOCKS: [u32; 2] = [256, 512];
+const BLOCK_SIZES: [u32; 2] = [256, 512];
 
 /// Blocks a multiprocessor; `None` is as many as take one tile each.
 const GRIDS: [Option<u32>; 4] = [None, Some(8), Some(16), Some(32)];
@@ -112,7 +112,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Ceiling>, BenchError> {
         for unroll in UNROLLS {
             // With one vector in flight a thread takes no second one.
             let grids = if unroll == 1 { &GRIDS[..1] } else { &GRIDS };
-            for block in BLOCKS {
+            for block in BLOCK_SIZES {
                 for &grid in grids {
                     let shape = shape(bench, block, grid, unroll, arrays.vectors);
                     let timed = arrays.time(bench, task, unroll, shape)?;
@@ -156,7 +156,7 @@ impl Arrays {
         };
         let prepared = bench
             .device
-            .prepare(writes(1), shape(bench, BLOCKS[0], None, 1, vectors))?;
+            .prepare(writes(1), shape(bench, BLOCK_SIZES[0], None, 1, vectors))?;
         for array in [&mut arrays.x, &mut arrays.z] {
             // SAFETY: the array has so many vectors, aligned as device allocations are, and lives
             // until the stream is synchronised.
@@ -227,7 +227,7 @@ impl Arrays {
 
     /// Adds up the words of `y`, with a kernel that is checked when it reads `x`.
     fn sum_of_y(&mut self, bench: &Bench<'_>) -> Result<u32, BenchError> {
-        let shape = shape(bench, BLOCKS[0], Some(8), 1, self.vectors);
+        let shape = shape(bench, BLOCK_SIZES[0], Some(8), 1, self.vectors);
         self.room_for_sums(bench, shape)?;
         let prepared = bench.device.prepare(reads(1), shape)?;
         // SAFETY: as in `read`.

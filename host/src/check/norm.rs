@@ -16,7 +16,7 @@ use crate::vector::{Norm, Normalize, Real};
 const STUDIED_BLOCK: u32 = 96;
 /// The most blocks of theirs: so few that a thread has much to do, and so many that the last block
 /// adds up the others' sums with all its threads.
-const STUDIED_BLOCKS: [u64; 2] = [7, 300];
+const STUDIED_BLOCKS: [u64; 2] = [7, 400];
 
 pub(super) fn cases() -> Vec<Case> {
     let mut cases = vec![

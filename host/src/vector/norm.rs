@@ -64,13 +64,15 @@ impl<'d, T: Real> Normalize<'d, T> {
     /// # Errors
     /// There is too little memory.
     pub fn new(device: &'d Device, n: usize) -> Result<Self, DriverError> {
-        let blocks = normalize_blocks::<T>(n as u64, device.facts().multiprocessors);
-        let shape = Shape::blocks(blocks, normalize::BLOCK);
+        let one = device.prepare(T::normalize(), Shape::blocks(1, normalize::BLOCK))?;
+        let blocks = normalize_blocks::<T>(n as u64, device.facts().multiprocessors)
+            .min(device.blocks_at_once(&one)?);
         Ok(Normalize {
             // One block waits for no other, and an ordinary launch is cheaper.
             prepared: if blocks == 1 {
-                device.prepare(T::normalize(), shape)?
+                one
             } else {
+                let shape = Shape::blocks(blocks, normalize::BLOCK);
                 device.prepare_cooperative(T::normalize(), shape)?
             },
             partials: device.buffer_zeroed(blocks as usize)?,

@@ -53,7 +53,7 @@ impl Kernels {
         let vectors = self.arrays.vectors;
         let full = |items: u64| Shape::linear(items.div_ceil(u64::from(instance.ilp)), block);
         match instance.kernel {
-            // Blocks that have read their part wait for the others' sums, so none starts late.
+            // In one wave, so that nothing but what is resident changes.
             Studied::Nrm2 => {
                 let at_once = bench.per_multiprocessor(resident, block);
                 Shape::blocks(full(vectors).grid[0].min(at_once.grid[0]), block)
