@@ -4,6 +4,7 @@ use kernels_gpu::ceilings::WARP;
 use kernels_gpu::ceilings::cache::{UNROLL, Words, read_again, read_shared, shared_reference};
 
 use super::bench::{Bench, highest};
+use super::memory::sum_of_words;
 use super::{BenchError, Ceiling, Quantity, WorkingSet};
 use crate::driver::{Buffer, Shape};
 
@@ -114,7 +115,11 @@ fn again(
     let words = x.here[..len].as_flattened().iter();
     let once = words.fold(0u32, |sum, &word| sum.wrapping_add(word));
     let expected = once.wrapping_mul(passes);
-    timed.check("the sum of the words", wrapping_sum(&sums)?, expected)?;
+    timed.check(
+        "the sum of the words",
+        sum_of_words(&sums.to_vec()?),
+        expected,
+    )?;
     Ok(timed.rate(quantity, total as f64 * f64::from(passes), bench))
 }
 
@@ -128,7 +133,11 @@ fn shared(bench: &Bench<'_>) -> Result<Ceiling, BenchError> {
     // SAFETY: there is a sum for each warp, and blocks are whole warps.
     let timed = unsafe { bench.time(read_shared::entry(), shape, &(passes, sums.slice_mut())) }?;
     let expected = shared_reference(blocks as u32, SHARED_BLOCK, passes);
-    timed.check("the sum of the words", wrapping_sum(&sums)?, expected)?;
+    timed.check(
+        "the sum of the words",
+        sum_of_words(&sums.to_vec()?),
+        expected,
+    )?;
     Ok(timed.rate(
         Quantity::SharedRead,
         of_pass as f64 * f64::from(passes),
@@ -139,8 +148,4 @@ fn shared(bench: &Bench<'_>) -> Result<Ceiling, BenchError> {
 fn sums_of(bench: &Bench<'_>, shape: Shape) -> Result<Buffer<u32>, BenchError> {
     let warps = shape.grid[0] * shape.block_threads() / u64::from(WARP);
     Ok(bench.device.buffer_filled(warps as usize, 0)?)
-}
-
-fn wrapping_sum(sums: &Buffer<u32>) -> Result<u32, BenchError> {
-    Ok(sums.to_vec()?.into_iter().fold(0, u32::wrapping_add))
 }

@@ -150,9 +150,9 @@ impl Arrays {
             z: empty(vectors)?,
             y: empty(vectors)?,
             sums: bench.device.buffer_filled(0, 0)?,
-            plain: wrapping_sum(n, pattern),
-            scaled: wrapping_sum(n, |i| FACTOR * pattern(i)),
-            combined: wrapping_sum(n, |i| FACTOR.mul_add(pattern(i), pattern(i))),
+            plain: sum_of_elements(n, pattern),
+            scaled: sum_of_elements(n, |i| FACTOR * pattern(i)),
+            combined: sum_of_elements(n, |i| FACTOR.mul_add(pattern(i), pattern(i))),
         };
         let prepared = bench
             .device
@@ -248,7 +248,7 @@ impl Arrays {
 
     /// The wrapping sum of what the warps wrote.
     fn sum(&self) -> Result<u32, BenchError> {
-        Ok(self.sums.to_vec()?.into_iter().fold(0, u32::wrapping_add))
+        Ok(sum_of_words(&self.sums.to_vec()?))
     }
 }
 
@@ -262,12 +262,16 @@ fn shape(bench: &Bench<'_>, block: u32, grid: Option<u32>, unroll: u32, vectors:
     }
 }
 
+/// The wrapping sum of words, such as warps that add up words have written.
+pub(crate) fn sum_of_words(words: &[u32]) -> u32 {
+    words.iter().fold(0, |sum, &word| sum.wrapping_add(word))
+}
+
 /// The wrapping sum of the words of `n` elements, on all cores of the host.
-pub(crate) fn wrapping_sum(n: usize, element: impl Fn(usize) -> f32 + Sync) -> u32 {
+pub(crate) fn sum_of_elements(n: usize, element: impl Fn(usize) -> f32 + Sync) -> u32 {
     let sum =
         |range: Range<usize>| range.fold(0u32, |sum, i| sum.wrapping_add(element(i).to_bits()));
-    let parts = on_all_cores(n, sum);
-    parts.into_iter().fold(0, u32::wrapping_add)
+    sum_of_words(&on_all_cores(n, sum))
 }
 
 /// What comes of each part of `0..n`, a part for each core of the host.

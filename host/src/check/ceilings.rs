@@ -12,11 +12,11 @@ use kernels_gpu::ceilings::clock::read_clocks;
 
 use cuda_std::launch::Entry;
 
-use super::streams::wrapping_sum;
 use super::values::{Expected, Output, check_each, check_same};
 use super::{Case, Failure, launch};
 use crate::ceilings::caches::words;
 use crate::ceilings::latency::cycle;
+use crate::ceilings::memory::sum_of_words;
 use crate::driver::{Device, DeviceValue, Shape, Stream};
 use crate::measure::places;
 
@@ -95,7 +95,7 @@ fn again(device: &Device, n: usize) -> Result<(), Failure> {
     let x: Vec<Words> = (0..(blocks * CHUNK) as u32).map(words).collect();
     let chunks = x
         .chunks(CHUNK)
-        .map(|chunk| wrapping_sum(chunk.as_flattened()));
+        .map(|chunk| sum_of_words(chunk.as_flattened()));
     let chunks: Vec<u32> = chunks.collect();
     let from = device.buffer_from(&x)?;
     for shift in [0, 1] {
@@ -104,7 +104,7 @@ fn again(device: &Device, n: usize) -> Result<(), Failure> {
         let shape = Shape::blocks(blocks as u64, BLOCK);
         // SAFETY: a whole number of steps, and a sum for each warp.
         unsafe { launch(device, read_again::entry(), shape, arguments) }?;
-        let of_blocks: Vec<u32> = sums.values()?.chunks(WARPS).map(wrapping_sum).collect();
+        let of_blocks: Vec<u32> = sums.values()?.chunks(WARPS).map(sum_of_words).collect();
         let passes = |block| (0..PASSES as usize).map(move |pass| block + pass * shift);
         let of_chunk = |chunk: usize| chunks[chunk % blocks];
         let of_block = |block| passes(block).map(of_chunk).fold(0, u32::wrapping_add);
@@ -128,7 +128,7 @@ fn shared(device: &Device, n: usize) -> Result<(), Failure> {
         )
     }?;
     let expected = shared_reference(blocks, BLOCK, PASSES);
-    check_same(&[wrapping_sum(&sums.values()?)], &[expected])
+    check_same(&[sum_of_words(&sums.values()?)], &[expected])
 }
 
 /// As many loads as there are elements, in two launches.

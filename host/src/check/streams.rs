@@ -7,7 +7,7 @@ use kernels_gpu::studied::{axpys, scales};
 
 use super::values::{Output, check_same};
 use super::{Case, launch};
-use crate::ceilings::memory::{self, FACTOR, UNROLLS};
+use crate::ceilings::memory::{self, FACTOR, UNROLLS, sum_of_words};
 use crate::driver::{Buffer, Shape};
 
 /// Threads a block, and blocks in the grid.
@@ -129,13 +129,8 @@ fn read(entry: Entry<read_u1>) -> Case {
             let mut sums = Output::new(device, warps as usize)?;
             // SAFETY: there is a place for each warp, and blocks are whole warps.
             unsafe { launch(device, entry, shape, (from.slice(), sums.slice_mut())) }?;
-            check_same(&[wrapping_sum(&sums.values()?)], &[expected])?;
+            check_same(&[sum_of_words(&sums.values()?)], &[expected])?;
         }
         Ok(())
     })
-}
-
-/// What warps that add up words have written, added up.
-pub(super) fn wrapping_sum(sums: &[u32]) -> u32 {
-    sums.iter().fold(0, |sum, &word| sum.wrapping_add(word))
 }

@@ -6,6 +6,7 @@ use ::occupancy::Multiprocessor;
 use kernels_gpu::ceilings::WARP;
 
 use crate::ceilings::Quantity;
+use crate::ceilings::memory::Task;
 
 /// A kernel that the sweep has instances of with different numbers of independent operations a
 /// thread.
@@ -56,23 +57,26 @@ impl Studied {
 
     /// Arrays that are read and arrays that are written, of a kernel that memory bounds.
     pub fn arrays(self) -> Option<(u32, u32)> {
-        match self {
-            Studied::Copy | Studied::Scale => Some((1, 1)),
-            Studied::Read | Studied::Nrm2 => Some((1, 0)),
-            Studied::Elementwise => Some((2, 1)),
-            Studied::Polynomial | Studied::Fma => None,
-        }
+        self.task().map(Task::arrays)
     }
 
     /// What it can reach at most.
     pub fn ceiling(self) -> Quantity {
+        match self.task() {
+            Some(task) => task.quantity(),
+            None if self == Studied::Polynomial => Quantity::AddMulF32,
+            None => Quantity::FmaF32,
+        }
+    }
+
+    /// What memory does for it, if that is what bounds it.
+    fn task(self) -> Option<Task> {
         match self {
-            Studied::Copy => Quantity::MemoryCopy,
-            Studied::Read | Studied::Nrm2 => Quantity::MemoryRead,
-            Studied::Scale => Quantity::MemoryScale,
-            Studied::Elementwise => Quantity::MemoryTriad,
-            Studied::Polynomial => Quantity::AddMulF32,
-            Studied::Fma => Quantity::FmaF32,
+            Studied::Copy => Some(Task::Copy),
+            Studied::Read | Studied::Nrm2 => Some(Task::Read),
+            Studied::Scale => Some(Task::Scale),
+            Studied::Elementwise => Some(Task::Triad),
+            Studied::Polynomial | Studied::Fma => None,
         }
     }
 }

@@ -9,7 +9,7 @@ use kernels_gpu::studied::{axpys, norms, nrm2_ilp1, scales};
 use super::axes::DEGREE;
 use super::{Instance, Studied};
 use crate::ceilings::bench::{Bench, Timed};
-use crate::ceilings::memory::{Arrays, FACTOR, Task, kernel_name, on_all_cores, wrapping_sum};
+use crate::ceilings::memory::{Arrays, FACTOR, Task, kernel_name, on_all_cores, sum_of_elements};
 use crate::ceilings::{BenchError, arithmetic};
 use crate::driver::Shape;
 
@@ -152,7 +152,7 @@ impl Kernels {
         let value = |i: usize| power_sum([[pattern(i)]], DEGREE)[0][0];
         *self
             .polynomials
-            .get_or_insert_with(|| wrapping_sum(n, value))
+            .get_or_insert_with(|| sum_of_elements(n, value))
     }
 
     fn norm_of_x(&mut self) -> f64 {
