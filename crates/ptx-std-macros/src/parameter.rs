@@ -136,13 +136,13 @@ impl Parameter {
             name, mutability, ..
         } = self;
         let length = self.length_name();
-        // SAFETY of all: a typed launch passes pointer and length of one live allocation.
         let value = match &self.passing {
             Passing::Slice(_) => quote! { ::core::slice::from_raw_parts(#name, #length) },
             Passing::Output(_) => quote! { ::cuda_std::Output::from_raw(#name, #length) },
             Passing::Reference(_) => quote! { &*#name },
             _ => return TokenStream::new(),
         };
+        // SAFETY: of all of them, a typed launch passes pointer and length of one live allocation.
         quote! { let #mutability #name = unsafe { #value }; }
     }
 

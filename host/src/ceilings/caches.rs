@@ -112,8 +112,7 @@ fn again(
     // SAFETY: the length is a multiple of what the grid reads at a time, since `total` is of blocks
     // times STEP_BYTES; there is a sum for each warp.
     let timed = unsafe { bench.time(read_again::entry(), shape, &arguments) }?;
-    let words = x.here[..len].as_flattened().iter();
-    let once = words.fold(0u32, |sum, &word| sum.wrapping_add(word));
+    let once = sum_of_words(x.here[..len].as_flattened());
     let expected = once.wrapping_mul(passes);
     timed.check(
         "the sum of the words",
