@@ -256,7 +256,6 @@ mod tests {
             "Cargo.lock",
             "kernels-gpu/src",
             "kernels-gpu/Cargo.toml",
-            "kernels-gpu/rust-toolchain.toml",
             "crates/ptx-std/src",
             "crates/ptx-std-macros/src",
         ] {

@@ -21,7 +21,7 @@ macro_rules! templates {
     };
 }
 
-const TEMPLATES: [(&str, &str); 10] = templates! {
+const TEMPLATES: [(&str, &str); 9] = templates! {
     "Cargo.toml" = "template/Cargo.toml.template";
     "README.md" = "template/README.md";
     ".gitignore" = "template/gitignore";
@@ -30,7 +30,6 @@ const TEMPLATES: [(&str, &str); 10] = templates! {
     "src/main.rs" = "template/src/main.rs";
     "tests/scale.rs" = "template/tests/scale.rs";
     "kernels/Cargo.toml" = "template/kernels/Cargo.toml.template";
-    "kernels/rust-toolchain.toml" = "../../../../kernels-gpu/rust-toolchain.toml";
     "kernels/src/lib.rs" = "template/kernels/src/lib.rs";
 };
 
