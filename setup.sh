@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Brings what Ridgepoint is built and tested with, on Debian 12 or Ubuntu, as root or with sudo:
+# Brings what Ridgepoint is built and tested with, on Debian 12 or newer or Ubuntu, as root or with
+# sudo:
 #
-#   a C linker, libclang (for nvtx), python3 with venv
-#   Rust for the host            1.95 or newer, with rustfmt and clippy
-#   Rust for the GPU             1.96 or newer, with the standard library's sources
+#   a C linker, libclang (for NVTX), python3 with venv
+#   Rust 1.96 or newer, with rustfmt, clippy and the standard library's sources
 #   ptxas, nvdisasm, cuobjdump   in .venv, from PyPI
 #
 # and with --tests
@@ -28,13 +28,15 @@ for option; do
     esac
 done
 missing=0
+# Looking for a compiler installs none.
+export RUSTUP_AUTO_INSTALL=0
 
 main() {
     need "C linker" c_linker install_packages gcc libc6-dev
-    need "libclang" libclang install_packages libclang-dev
     need "python3 with venv" python install_packages python3 python3-venv
-    need "Rust for the host" host_rust install_host_rust
-    need "Rust for the GPU" device_rust install_device_rust
+    need "Rust" rust install_rust
+    need "Rust for the GPU" device_rust install_rust
+    need "libclang" libclang install_packages libclang-dev
     need "PTX tools" ptx_tools install_ptx_tools
     if [ -n "$tests" ]; then
         need "Chromium" browser install_packages chromium
@@ -91,33 +93,28 @@ as_root() {
 
 c_linker() { command -v cc; }
 
-libclang() { find /usr/lib /usr/local/lib ${LIBCLANG_PATH:+"$LIBCLANG_PATH"} -name 'libclang*.so*' 2>/dev/null | grep -m1 .; }
-
 python() { python3 -c 'import ensurepip, sys, venv; print(sys.executable)'; }
 
 browser() { command -v chromium || command -v chromium-browser || command -v google-chrome; }
 
-# at_least 1.95 VERSION
+# at_least 1.96 VERSION
 at_least() { [ "$(printf '%s\n' "$1" "$2" | sort -V | head -n1)" = "$1" ]; }
 
-# The version of the compiler RUSTC..., without its -nightly.
-version_of() { "$@" -vV | sed -n 's/^release: \([0-9.]*\).*/\1/p'; }
-
-host_rust() {
+rust() {
     local version
-    version=$(version_of rustc)
-    at_least 1.95 "$version" && cargo fmt --version >/dev/null && cargo clippy --version >/dev/null &&
+    version=$(rustc -vV | sed -n 's/^release: \([0-9.]*\).*/\1/p')
+    at_least 1.96 "$version" && cargo fmt --version >/dev/null && cargo clippy --version >/dev/null &&
         echo "$(command -v cargo) $version"
 }
 
-# Debian has a recent Rust under the names of *-web; elsewhere rustup brings it.
-install_host_rust() {
+# rustup brings what rust-toolchain.toml names. Where there is no rustup, Debian 12 has a recent Rust
+# under the names of *-web; elsewhere rustup is brought first.
+install_rust() {
     if ! command -v rustup >/dev/null && debian_rust; then
         install_packages rustc-web cargo-web rust-web-src rustfmt-web rust-web-clippy
     else
         command -v rustup >/dev/null || install_packages rustup
-        # The first installs what rust-toolchain.toml names up to rustup 1.27, the second since.
-        rustup show active-toolchain || rustup toolchain install
+        rustup toolchain install "$(pinned channel)" --profile minimal --component "$(pinned components)"
     fi
     hash -r
 }
@@ -127,37 +124,14 @@ debian_rust() {
     at_least 1.96 "$(apt-cache policy rustc-web | sed -n 's/^ *Candidate: \([0-9.]*\).*/\1/p')"
 }
 
-# A compiler for PTX: the pinned rustup toolchain, or one that is simply there. ptx-builder looks in
-# the same places (crates/ptx-builder/src/toolchain.rs).
-device_rust() {
-    local rustc
-    for rustc in "${PTX_BUILDER_RUSTC:-}" "$(pinned_rustc)" "$(command -v rustc)" /usr/bin/rustc; do
-        if [ -n "$rustc" ] && builds_ptx "$rustc"; then
-            echo "$rustc $(version_of "$rustc")"
-            return
-        fi
-    done
-    return 1
-}
+# What rust-toolchain.toml says of a key, a list with commas between.
+pinned() { sed -n "s/^$1 = //p" rust-toolchain.toml | tr -d '[]" '; }
 
-builds_ptx() {
-    local version
-    version=$(version_of "$1") || return 1
-    at_least 1.96 "$version" &&
-        [ -f "$("$1" --print sysroot)/lib/rustlib/src/rust/library/core/Cargo.toml" ]
-}
+# ridgepoint-doctor looks as builds do: by ptx-builder's rule for compilers, and for libclang as
+# bindgen does.
+device_rust() { cargo run --quiet --package ridgepoint-doctor -- device-compiler; }
 
-pinned() { sed -n 's/^channel = "\(.*\)"/\1/p' kernels-gpu/rust-toolchain.toml; }
-
-pinned_rustc() { rustup which --toolchain "$(pinned)" rustc 2>/dev/null || true; }
-
-install_device_rust() {
-    if command -v rustup >/dev/null &&
-        rustup toolchain install "$(pinned)" --profile minimal --component rust-src; then
-        return
-    fi
-    install_packages rustc-web cargo-web rust-web-src
-}
+libclang() { cargo run --quiet --package ridgepoint-doctor -- libclang; }
 
 # .venv/cuda/bin holds the tools, whatever the version of Python.
 ptx_tools() {
@@ -170,6 +144,8 @@ ptx_tools() {
 
 install_ptx_tools() {
     from_pypi ptx-tools.txt nvidia/cu13 cuda
+    # Builds that were made without ptxas watch this file, and make their resource reports now.
+    touch scripts/ptx-tools.txt
 }
 
 # .venv/perfetto holds the page, and a folder named by its version.

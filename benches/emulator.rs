@@ -1,8 +1,8 @@
 //! How many threads a second does the emulator run, and what do the checks cost?
 //!
 //! ```text
-//! taskset -c 0 cargo bench -p simt --bench emulator
-//! taskset -c 0 ridgepoint check --cargo bench -- -p simt --bench emulator
+//! taskset -c 0 cargo bench -p ridgepoint-simt --bench emulator
+//! taskset -c 0 ridgepoint check --cargo bench -- -p ridgepoint-simt --bench emulator
 //! ```
 //!
 //! The second measures the same kernels with every access checked. Both are of one core, and in its

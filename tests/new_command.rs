@@ -110,8 +110,8 @@ fn a_package_names_the_tree_that_it_is_given_and_has_nothing_to_hide() {
     assert!(manifest.contains("name = \"my-demo\"") && manifest.contains("\"my-demo-kernels\""));
     assert!(read(package.join("src/main.rs")).contains("use my_demo::"));
     assert_eq!(
-        read(package.join("kernels/rust-toolchain.toml")),
-        read(tree().join("kernels-gpu/rust-toolchain.toml"))
+        read(package.join("rust-toolchain.toml")),
+        read(tree().join("rust-toolchain.toml"))
     );
     assert_eq!(read(package.join(".gitignore")), "/target\n");
     assert_eq!(entries(folder.path()), ["a \"quoted\" tree", "my-demo"]);

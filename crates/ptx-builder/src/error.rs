@@ -4,7 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::toolchain::{MINIMUM, Rejection};
+use crate::toolchain::{MINIMUM, RECOMMENDED, Rejection};
 use crate::{Finding, NvvmArch};
 
 /// Why no PTX came out.
@@ -38,9 +38,10 @@ pub enum CudaBuilderError {
     /// No compiler is there that can build PTX.
     #[error(
         "no Rust compiler that can build PTX: it needs version {} or newer and the standard \
-         library's sources.\nLooked at:\n{}\n{HOW_TO_GET_ONE}",
+         library's sources.\nLooked at:\n{}\n{}",
         version(MINIMUM),
-        lines(rejected)
+        lines(rejected),
+        how_to_get_a_toolchain()
     )]
     NoToolchain {
         /// What was looked at, and why it will not do.
@@ -97,11 +98,14 @@ pub enum CudaBuilderError {
     },
 }
 
-const HOW_TO_GET_ONE: &str = "\
-Get one in either of two ways:
-  rustup toolchain install 1.96.0 --profile minimal --component rust-src
-  apt-get install rustc-web cargo-web rust-web-src     (Debian 12, Ubuntu)
-or name a compiler of your own: PTX_BUILDER_RUSTC=/path/to/rustc";
+fn how_to_get_a_toolchain() -> String {
+    format!(
+        "Get one in either of two ways:\n  \
+           rustup toolchain install {RECOMMENDED} --profile minimal --component rust-src\n  \
+           apt-get install rustc-web cargo-web rust-web-src     (Debian 12, Ubuntu)\n\
+         or name a compiler of your own: PTX_BUILDER_RUSTC=/path/to/rustc"
+    )
+}
 
 impl CudaBuilderError {
     pub(crate) fn io(action: &'static str, path: &Path, error: io::Error) -> Self {

@@ -169,7 +169,7 @@ impl CudaBuilder {
         for warning in self.options.without_effect() {
             println!("cargo::warning={warning}");
         }
-        let toolchain = toolchain::find(kernels.folder())?;
+        let toolchain = toolchain::find()?;
         let target_dir = match &self.target_dir {
             Some(folder) => folder.clone(),
             None => nested::default_target_dir()?,

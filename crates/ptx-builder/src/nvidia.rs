@@ -4,7 +4,8 @@
 //! In this order:
 //! 1. for `ptxas`, the program that the environment variable `PTX_BUILDER_PTXAS` names, and no
 //!    other; for the others, the folder that it lies in;
-//! 2. `.venv/cuda/bin` in the starting folder and each folder above it, where `setup.sh` puts them;
+//! 2. `.venv/cuda/bin` in the starting folder and each folder above it, and in the source tree that
+//!    this crate was built from, where `setup.sh` puts them;
 //! 3. the `PATH`;
 //! 4. `/usr/local/cuda/bin`.
 
@@ -58,7 +59,8 @@ impl Tool {
     fn candidates(self, named: Option<&Path>, start: &Path) -> Vec<PathBuf> {
         let path = env::var_os("PATH").unwrap_or_default();
         let beside = named.and_then(Path::parent).map(Path::to_path_buf);
-        let local = start.ancestors().map(|above| above.join(".venv/cuda/bin"));
+        let above = start.ancestors().chain(source_tree());
+        let local = above.map(|folder| folder.join(".venv/cuda/bin"));
         beside
             .into_iter()
             .chain(local)
@@ -66,6 +68,22 @@ impl Tool {
             .chain([PathBuf::from("/usr/local/cuda/bin")])
             .map(|folder| folder.join(self.name()))
             .collect()
+    }
+}
+
+/// The workspace that this crate was built in, which a package elsewhere may depend on by path.
+fn source_tree() -> Option<&'static Path> {
+    Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2)
+}
+
+/// Tells cargo to run the build script again once the tools have come: `setup.sh` writes to the file
+/// that names their versions, and a CUDA toolkit is put on the `PATH`.
+pub(crate) fn watch_for_tools() {
+    println!("cargo::rerun-if-env-changed=PATH");
+    let list = source_tree().map(|tree| tree.join("scripts/ptx-tools.txt"));
+    // Cargo takes a file that is not there for one that has changed.
+    if let Some(list) = list.filter(|list| list.is_file()) {
+        println!("cargo::rerun-if-changed={}", list.display());
     }
 }
 
@@ -87,7 +105,7 @@ impl fmt::Display for NoTool {
             .collect();
         write!(
             formatter,
-            "{} is not here. Ridgepoint's ./setup.sh installs NVIDIA's PTX tools in .venv/cuda/bin; \
+            "{} not found. Ridgepoint's ./setup.sh installs NVIDIA's PTX tools in .venv/cuda/bin; \
              a CUDA toolkit has them too. {PTXAS_VARIABLE}=/path/to/ptxas names one.\nLooked at:\n{}",
             self.tool.name(),
             looked_at.join("\n")

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use occupancy::{ComputeCapability, Kernel, Multiprocessor, Resource};
 use serde::{Deserialize, Serialize};
 
-use crate::nvidia::Tool;
+use crate::nvidia::{self, Tool};
 use crate::{CudaBuilderError, NvvmArch};
 
 /// The blocks whose occupancy is reported, in threads.
@@ -166,6 +166,11 @@ pub(crate) fn write_report(
 ) -> Result<Option<PathBuf>, CudaBuilderError> {
     let target = path.with_extension("resources.json");
     let Ok(ptxas) = Tool::Ptxas.find(start) else {
+        println!(
+            "cargo::warning=no resource report for {arch} (registers, spills, occupancy): ptxas not \
+             found; `ridgepoint doctor` says how to get it"
+        );
+        nvidia::watch_for_tools();
         // One of an earlier build would describe other kernels.
         let _ = fs::remove_file(&target);
         return Ok(None);

@@ -4,12 +4,16 @@
 //!
 //! In this order:
 //! 1. the compiler that the environment variable `PTX_BUILDER_RUSTC` names, and no other;
-//! 2. the rustup toolchain that the kernel crate's `rust-toolchain.toml` pins, if it is installed;
-//! 3. the compiler that builds the host side, and each `rustc` on the `PATH` and in `/usr/bin`;
-//! 4. the pinned toolchain again, installed by rustup, unless `RUSTUP_AUTO_INSTALL=0` forbids it.
+//! 2. the compiler that builds the host side;
+//! 3. the newest of those that are installed, nightlies last: rustup's toolchains, and each `rustc`
+//!    on the `PATH` and in `/usr/bin`;
+//! 4. [`RECOMMENDED`], installed by rustup, unless `RUSTUP_AUTO_INSTALL=0` forbids it.
+//!
+//! A `rust-toolchain.toml` counts only where it chooses the host's compiler: that of a kernel crate
+//! written for Rust-CUDA names a nightly that cannot build PTX this way.
 
+use std::cmp::Reverse;
 use std::env;
-use std::ffi::OsString;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,11 +24,14 @@ use crate::CudaBuilderError;
 /// The oldest compiler that keeps barriers in one piece, as major and minor version.
 pub const MINIMUM: (u32, u32) = (1, 96);
 
+/// The version to install where there is none. The root `rust-toolchain.toml` names the same.
+pub const RECOMMENDED: &str = "1.99.1";
+
 /// The first compiler that does so without being told to leave out an optimisation.
 const KEEPS_BARRIERS_BY_ITSELF: (u32, u32) = (1, 97);
 
 /// The environment variable that names a compiler.
-const VARIABLE: &str = "PTX_BUILDER_RUSTC";
+pub const VARIABLE: &str = "PTX_BUILDER_RUSTC";
 
 /// A compiler that can build PTX, with its cargo.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,12 +42,18 @@ pub struct Toolchain {
     pub cargo: PathBuf,
     /// Major and minor version.
     pub version: (u32, u32),
+    /// The whole version, such as `1.99.1` or `1.100.0-nightly`.
+    pub release: String,
 }
 
 impl Toolchain {
     /// Whether the compiler copies barriers unless the pass that does it is left out.
     pub(crate) fn needs_jump_threading_off(&self) -> bool {
         self.version < KEEPS_BARRIERS_BY_ITSELF
+    }
+
+    fn is_nightly(&self) -> bool {
+        self.release.contains('-')
     }
 
     /// Looks at the compiler `rustc`.
@@ -54,17 +67,21 @@ impl Toolchain {
         };
         let answer = ask(Command::new(rustc).arg("-vV"))
             .map_err(|error| reject(Reason::DoesNotRun(error)))?;
-        let version = parse_version(&answer)
+        let (release, version) = parse_version(&answer)
             .ok_or_else(|| reject(Reason::DoesNotRun(format!("it answers {answer:?}"))))?;
         if version < MINIMUM {
             return Err(reject(Reason::TooOld(version)));
         }
         let sysroot = ask(Command::new(rustc).args(["--print", "sysroot"]))
             .map_err(|error| reject(Reason::DoesNotRun(error)))?;
-        let sources = Path::new(sysroot.trim()).join("lib/rustlib/src/rust/library");
+        let sysroot = Path::new(sysroot.trim());
+        let sources = sysroot.join("lib/rustlib/src/rust/library");
         if !sources.join("core/Cargo.toml").is_file() {
             return Err(reject(Reason::NoSources(sources)));
         }
+        // rustup's proxies choose by folder and environment; the compiler behind one is always itself.
+        let real = sysroot.join("bin/rustc");
+        let rustc = if real.is_file() { &real } else { rustc };
         let cargo = rustc.with_file_name("cargo");
         if !cargo.is_file() {
             return Err(reject(Reason::NoCargo(cargo)));
@@ -73,14 +90,21 @@ impl Toolchain {
             rustc: rustc.to_path_buf(),
             cargo,
             version,
+            release,
         })
+    }
+}
+
+impl fmt::Display for Toolchain {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {}", self.rustc.display(), self.release)
     }
 }
 
 /// Something that was looked at and will not do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejection {
-    /// A compiler's path, or a toolchain's name.
+    /// The compiler's path.
     pub what: String,
     /// What is wrong with it.
     pub reason: Reason,
@@ -97,8 +121,6 @@ pub enum Reason {
     NoCargo(PathBuf),
     /// It could not be asked, or gave no sensible answer.
     DoesNotRun(String),
-    /// It is not installed.
-    NotInstalled,
 }
 
 impl fmt::Display for Rejection {
@@ -116,97 +138,77 @@ impl fmt::Display for Rejection {
             ),
             Reason::NoCargo(path) => write!(formatter, "there is no {}", path.display()),
             Reason::DoesNotRun(error) => write!(formatter, "it does not run: {error}"),
-            Reason::NotInstalled => write!(formatter, "not installed"),
         }
     }
 }
 
-/// Finds a compiler for the kernel crate in `folder`.
+/// Finds a compiler among those that are installed, as a build does.
 ///
 /// # Errors
 /// [`CudaBuilderError::NoToolchain`], with everything that was looked at.
-pub fn find(folder: &Path) -> Result<Toolchain, CudaBuilderError> {
-    println!("cargo::rerun-if-env-changed={VARIABLE}");
+pub fn installed() -> Result<Toolchain, CudaBuilderError> {
     if let Some(named) = env::var_os(VARIABLE) {
-        return Toolchain::at(Path::new(&named)).map_err(|rejection| {
-            CudaBuilderError::NoToolchain {
-                rejected: vec![rejection],
-            }
-        });
+        let rejected = |rejection| CudaBuilderError::NoToolchain {
+            rejected: vec![rejection],
+        };
+        return Toolchain::at(Path::new(&named)).map_err(rejected);
     }
+    let mut candidates = candidates().into_iter();
     let mut rejected = Vec::new();
-    let mut consider = |candidate: Result<Toolchain, Rejection>| {
-        candidate.map_err(|rejection| rejected.push(rejection)).ok()
-    };
-    let pinned = pinned_channel(folder);
-    if let Some(found) = pinned
-        .as_deref()
-        .and_then(|channel| consider(installed(channel)))
-    {
-        return Ok(found);
+    // The host's, if it will do: nothing else is run then.
+    match candidates.next().map(|rustc| Toolchain::at(&rustc)) {
+        Some(Ok(found)) => return Ok(found),
+        Some(Err(rejection)) => rejected.push(rejection),
+        None => {}
     }
-    if let Some(found) = compilers_here()
-        .iter()
-        .find_map(|rustc| consider(Toolchain::at(rustc)))
-    {
-        return Ok(found);
+    let mut usable = Vec::new();
+    for rustc in candidates {
+        match Toolchain::at(&rustc) {
+            Ok(found) => usable.push(found),
+            Err(rejection) => rejected.push(rejection),
+        }
     }
-    if let Some(found) = pinned.as_deref().and_then(install) {
-        return Ok(found);
-    }
-    Err(CudaBuilderError::NoToolchain { rejected })
+    usable.sort_by_key(|found| (found.is_nightly(), Reverse(found.version)));
+    let newest = usable.into_iter().next();
+    newest.ok_or(CudaBuilderError::NoToolchain { rejected })
 }
 
-/// The channel that `rust-toolchain.toml` in the kernel crate's folder pins.
-fn pinned_channel(folder: &Path) -> Option<String> {
-    let text = fs::read_to_string(folder.join("rust-toolchain.toml")).ok()?;
-    let file: toml::Table = text.parse().ok()?;
-    let channel = file.get("toolchain")?.get("channel")?.as_str()?;
-    Some(channel.to_owned())
-}
-
-/// The rustup toolchain `channel`, if it is installed.
-fn installed(channel: &str) -> Result<Toolchain, Rejection> {
-    let missing = || Rejection {
-        what: format!("rustup's toolchain {channel}"),
-        reason: Reason::NotInstalled,
-    };
-    let listed = ask(rustup().args(["toolchain", "list"])).map_err(|_| missing())?;
-    let is_listed = listed
-        .lines()
-        .any(|line| line.split(['-', ' ']).next() == Some(channel));
-    if !is_listed {
-        return Err(missing());
+/// Finds a compiler for a build script's build, and installs one where there is none.
+pub(crate) fn find() -> Result<Toolchain, CudaBuilderError> {
+    println!("cargo::rerun-if-env-changed={VARIABLE}");
+    let found = installed();
+    if found.is_ok() || env::var_os(VARIABLE).is_some() {
+        return found;
     }
-    let rustc =
-        ask(rustup().args(["which", "--toolchain", channel, "rustc"])).map_err(|_| missing())?;
-    Toolchain::at(Path::new(rustc.trim()))
+    install().map_or(found, Ok)
 }
 
-fn install(channel: &str) -> Option<Toolchain> {
+fn install() -> Option<Toolchain> {
     if env::var_os("RUSTUP_AUTO_INSTALL").is_some_and(|value| value == "0") {
         return None;
     }
-    println!("cargo::warning=installing Rust {channel} with its sources, to build PTX");
+    let version = RECOMMENDED;
+    println!("cargo::warning=installing Rust {version} with its sources, to build PTX");
+    let rustup = || Command::new("rustup");
     ask(rustup()
-        .args(["toolchain", "install", channel, "--profile", "minimal"])
+        .args(["toolchain", "install", version, "--profile", "minimal"])
         .args(["--component", "rust-src"]))
     .ok()?;
-    installed(channel).ok()
+    let rustc = ask(rustup().args(["which", "--toolchain", version, "rustc"])).ok()?;
+    Toolchain::at(Path::new(rustc.trim())).ok()
 }
 
-/// Every compiler that is simply there, each path once.
-fn compilers_here() -> Vec<PathBuf> {
-    let path: OsString = env::var_os("PATH").unwrap_or_default();
-    let folders = env::split_paths(&path).chain([PathBuf::from("/usr/bin")]);
-    let host = env::var_os("RUSTC")
-        .map(PathBuf::from)
-        .filter(|rustc| rustc.is_absolute());
+/// Every compiler that is installed, each path once: the one that builds the host side comes first.
+fn candidates() -> Vec<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let on_path = env::split_paths(&path).chain([PathBuf::from("/usr/bin")]);
+    let of_rustup = rustup_toolchains().into_iter();
+    // Cargo names the compiler to build scripts. Elsewhere it is the first one on the PATH.
+    let host = env::var_os("RUSTC").map(PathBuf::from);
+    let host = host.filter(|rustc| rustc.is_absolute());
+    let others = on_path.chain(of_rustup).map(|folder| folder.join("rustc"));
     let mut found: Vec<PathBuf> = Vec::new();
-    for rustc in host
-        .into_iter()
-        .chain(folders.map(|folder| folder.join("rustc")))
-    {
+    for rustc in host.into_iter().chain(others) {
         if rustc.is_file() && !found.contains(&rustc) {
             found.push(rustc);
         }
@@ -214,8 +216,16 @@ fn compilers_here() -> Vec<PathBuf> {
     found
 }
 
-fn rustup() -> Command {
-    Command::new("rustup")
+/// The folders of programs of rustup's toolchains.
+fn rustup_toolchains() -> Vec<PathBuf> {
+    let home = env::var_os("RUSTUP_HOME")
+        .map(PathBuf::from)
+        .or_else(|| Some(env::home_dir()?.join(".rustup")));
+    let folders = home.and_then(|home| fs::read_dir(home.join("toolchains")).ok());
+    let entries = folders.into_iter().flatten().flatten();
+    let mut found: Vec<PathBuf> = entries.map(|entry| entry.path().join("bin")).collect();
+    found.sort();
+    found
 }
 
 /// The standard output of a successful call.
@@ -227,11 +237,12 @@ fn ask(command: &mut Command) -> Result<String, String> {
     String::from_utf8(output.stdout).map_err(|error| error.to_string())
 }
 
-/// Reads major and minor version out of `rustc -vV`.
-fn parse_version(answer: &str) -> Option<(u32, u32)> {
+/// Reads the version out of `rustc -vV`: all of it, and major and minor.
+fn parse_version(answer: &str) -> Option<(String, (u32, u32))> {
     let release = answer
         .lines()
         .find_map(|line| line.strip_prefix("release: "))?;
     let mut numbers = release.split('.');
-    Some((numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?))
+    let version = (numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?);
+    Some((release.to_owned(), version))
 }

@@ -75,7 +75,8 @@ fn kernels_of_a_path_dependency_are_entries_too() {
     let helper = folder.path().join("helper");
     let manifest = fs::read_to_string(helper.join("Cargo.toml")).expect("readable");
     let ptx_std = workspace().join("crates/ptx-std");
-    let dependency = format!("cuda_std = {{ package = \"ptx-std\", path = {ptx_std:?} }}\n");
+    let dependency =
+        format!("cuda_std = {{ package = \"ridgepoint-ptx-std\", path = {ptx_std:?} }}\n");
     let manifest = manifest.replace("[dependencies]\n", &format!("[dependencies]\n{dependency}"));
     fs::write(helper.join("Cargo.toml"), manifest).expect("writable");
     let kernel = "#![no_std]\nuse cuda_std::prelude::*;\npub const FACTOR: f32 = 7.0;\n\

@@ -1,23 +1,89 @@
-//! The compiler that the environment names: one test, in a process of its own.
+//! Which compiler the environment leads to: one test, in a process of its own, because it changes the
+//! environment.
 
+use std::env;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use ptx_builder::toolchain;
+use ptx_builder::toolchain::{RECOMMENDED, installed};
 
 #[test]
+fn the_environment_decides_which_compiler_builds_ptx() {
+    let home = tempfile::tempdir().expect("a folder");
+    set("RUSTC", None);
+    set("PTX_BUILDER_RUSTC", Some("/nonexistent/rustc"));
+    the_named_compiler_is_used_or_refused_and_no_other_is_looked_for();
+
+    set("PTX_BUILDER_RUSTC", None);
+    set("RUSTUP_HOME", home.path().to_str());
+    let host = home.path().join("host");
+    pretend_compiler(&host, "1.95.0");
+    set("PATH", host.to_str());
+    every_toolchain_of_rustup_is_considered(home.path());
+
+    // The host's compiler comes first where it will do, though a newer one is there.
+    pretend_compiler(&host, "1.97.0");
+    set("RUSTC", host.join("rustc").to_str());
+    assert_eq!(installed().expect("one will do").release, "1.97.0");
+}
+
 fn the_named_compiler_is_used_or_refused_and_no_other_is_looked_for() {
-    // SAFETY: this is the only test of its process, and nothing else reads the environment yet.
-    unsafe { std::env::set_var("PTX_BUILDER_RUSTC", "/nonexistent/rustc") };
-    let error = toolchain::find(Path::new("."))
-        .expect_err("not there")
-        .to_string();
+    let error = installed().expect_err("not there").to_string();
     for part in [
         "/nonexistent/rustc: it does not run",
         "version 1.96 or newer",
-        "rustup toolchain install 1.96.0",
+        &format!("rustup toolchain install {RECOMMENDED}"),
         "apt-get install rustc-web",
     ] {
         assert!(error.contains(part), "{part:?} is not in:\n{error}");
     }
     assert_eq!(error.matches("rustc: ").count(), 1, "{error}");
+}
+
+/// Not the default, the newest stable one: nightlies come last, and old ones never.
+fn every_toolchain_of_rustup_is_considered(home: &Path) {
+    let toolchain = |name: &str, release| {
+        pretend_compiler(&home.join("toolchains").join(name).join("bin"), release);
+    };
+    toolchain("1.90.0-x86_64-unknown-linux-gnu", "1.90.0");
+    toolchain("nightly-x86_64-unknown-linux-gnu", "1.999.0-nightly");
+    assert_eq!(
+        installed().expect("one will do").release,
+        "1.999.0-nightly",
+        "where there is nothing else"
+    );
+    // Newer than any that the machine may have in /usr/bin.
+    toolchain("1.997.0-x86_64-unknown-linux-gnu", "1.997.0");
+    toolchain("stable-x86_64-unknown-linux-gnu", "1.998.0");
+    let found = installed().expect("one will do");
+    assert_eq!((&*found.release, found.version), ("1.998.0", (1, 998)));
+    assert!(found.rustc.starts_with(home), "{found}");
+}
+
+/// A program that answers as a compiler of this version, with the sources and a cargo beside it.
+fn pretend_compiler(bin: &Path, release: &str) {
+    fs::create_dir_all(bin).expect("writable");
+    let sysroot = bin.join("sysroot");
+    let core = sysroot.join("lib/rustlib/src/rust/library/core");
+    fs::create_dir_all(&core).expect("writable");
+    fs::write(core.join("Cargo.toml"), "").expect("writable");
+    fs::write(bin.join("cargo"), "").expect("writable");
+    let rustc = bin.join("rustc");
+    let script = format!(
+        "#!/bin/sh\ncase \"$1\" in -vV) echo 'release: {release}' ;; *) echo {} ;; esac\n",
+        sysroot.display()
+    );
+    fs::write(&rustc, script).expect("writable");
+    fs::set_permissions(&rustc, fs::Permissions::from_mode(0o755)).expect("ours");
+}
+
+fn set(name: &str, value: Option<&str>) {
+    // SAFETY: this is the only test of its process, and no other thread reads the environment.
+    unsafe {
+        match value {
+            Some(value) => env::set_var(name, value),
+            None => env::remove_var(name),
+        }
+    }
 }

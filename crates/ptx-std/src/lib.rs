@@ -1,6 +1,6 @@
 //! Device standard library for GPU kernels written in Rust, with the names of Rust-CUDA's
 //! `cuda_std`. Kernel crates depend on it as
-//! `cuda_std = { package = "ptx-std", .. }` and begin with `use cuda_std::prelude::*;`.
+//! `cuda_std = { package = "ridgepoint-ptx-std", .. }` and begin with `use cuda_std::prelude::*;`.
 //!
 //! The same kernel source is compiled twice. For `nvptx64-nvidia-cuda` every function here is the
 //! GPU's own instruction. For the host each asks the emulator that runs the kernel

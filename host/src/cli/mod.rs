@@ -8,6 +8,7 @@ mod compare;
 mod console;
 mod device;
 mod dispatch;
+mod doctor;
 mod kernels;
 mod lists;
 mod new;
@@ -68,6 +69,8 @@ enum Command {
     Merge(compare::MergeArguments),
     /// Show what devices there are, or why there is none.
     Device,
+    /// Say what is installed of that which kernels are built, launched and measured with.
+    Doctor,
     /// Write a package with a kernel, a program that launches it, and a test.
     New(new::Arguments),
 }
@@ -141,6 +144,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Compare(arguments) => compare::run(&arguments),
         Command::Merge(arguments) => compare::run_merge(&arguments),
         Command::Device => device::run(),
+        Command::Doctor => doctor::run(),
         Command::New(arguments) => new::run(&arguments),
     }
 }

@@ -7,7 +7,10 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{Failure, cannot_write};
-use crate::trace::{DeviceTimes, Source, annotated, profile, record, write_chrome};
+use crate::trace::{
+    DeviceTimes, SHOWS_RANGES_TO_PROFILERS, Source, annotated, profile, profiler_is_there, record,
+    write_chrome,
+};
 
 #[derive(Args)]
 pub(super) struct Arguments {
@@ -30,6 +33,12 @@ impl Arguments {
         &self,
         command: impl FnOnce() -> Result<(), Failure>,
     ) -> Result<(), Failure> {
+        if profiler_is_there() && !SHOWS_RANGES_TO_PROFILERS {
+            eprintln!(
+                "warning: the profiler will see none of Ridgepoint's ranges: this ridgepoint was built \
+                 without the feature `nvtx`"
+            );
+        }
         if self.trace.is_none() && !self.profile {
             return match self.device_times {
                 None => annotated(command),

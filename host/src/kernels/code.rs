@@ -66,22 +66,25 @@ pub fn disassemble(arch: u32, ptx: &str, name: &str) -> Result<String, KernelsEr
 /// `ptxas` is not here, or refuses.
 pub fn report_with_max_registers(registers: u32) -> Result<Report, KernelsError> {
     let (arch, ptx) = module(None)?;
+    report(arch, ptx, Some(registers))
+}
+
+/// What the kernels of the PTX need, as `ptxas` says here and now.
+pub(super) fn report(
+    arch: u32,
+    ptx: &str,
+    max_registers: Option<u32>,
+) -> Result<Report, KernelsError> {
+    let ptxas = find(Tool::Ptxas)?;
     let folder = tempfile::tempdir().map_err(io("create a folder in", &std::env::temp_dir()))?;
     let source = folder.path().join("kernels.ptx");
     fs::write(&source, ptx).map_err(io("write", &source))?;
-    let (target, limit) = (
-        format!("-arch=sm_{arch}"),
-        format!("-maxrregcount={registers}"),
-    );
-    let assemble: [&OsStr; 6] = [
-        "-v".as_ref(),
-        target.as_ref(),
-        limit.as_ref(),
-        "-o".as_ref(),
-        "/dev/null".as_ref(),
-        source.as_ref(),
-    ];
-    let said = run(&find(Tool::Ptxas)?, &assemble)?;
+    let target = format!("-arch=sm_{arch}");
+    let limit = max_registers.map(|registers| format!("-maxrregcount={registers}"));
+    let mut assemble: Vec<&OsStr> = vec!["-v".as_ref(), target.as_ref()];
+    assemble.extend(limit.as_ref().map(OsStr::new));
+    assemble.extend(["-o".as_ref(), "/dev/null".as_ref(), source.as_os_str()]);
+    let said = run(&ptxas, &assemble)?;
     let said = [said.stdout, said.stderr].concat();
     let mut known = NvvmArch::ALL.iter();
     let arch = known

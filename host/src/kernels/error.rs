@@ -23,14 +23,14 @@ pub enum KernelsError {
         embedded: Vec<u32>,
     },
 
-    /// No report is embedded.
+    /// No report is embedded, and none can be made.
     #[error(
-        "nothing is known of the kernels' registers for {}: this ridgepoint was built without \
-         ptxas, or with one that does not know the architecture. Install NVIDIA's PTX tools \
-         (./setup.sh), touch build.rs, and build again; --ptx needs none of that",
+        "no registers or spills are known of the kernels for {}: this ridgepoint was built without \
+         ptxas, and there is none here that knows the architecture. `ridgepoint doctor` says how to \
+         get one; --ptx needs none",
         list(arches)
     )]
-    BuiltWithoutPtxas {
+    NoReport {
         /// The architectures without a report.
         arches: Vec<u32>,
     },

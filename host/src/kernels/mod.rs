@@ -10,7 +10,7 @@ use serde::Serialize;
 pub use code::{disassemble, machine_code, ptx, report_with_max_registers};
 pub use error::KernelsError;
 
-use crate::driver::embedded_ptx;
+use crate::driver::{Embedded, embedded_ptx};
 
 /// What one kernel needs on one architecture.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -27,7 +27,7 @@ pub struct KernelRecord {
 pub struct Inventory {
     /// By architecture, then by name.
     pub records: Vec<KernelRecord>,
-    /// Architectures whose PTX is embedded without a report.
+    /// Architectures of which there is no report: none is embedded, and no `ptxas` here makes one.
     pub unreported: Vec<u32>,
 }
 
@@ -38,35 +38,25 @@ pub struct Inventory {
 /// An architecture is not embedded, none has a report, or no kernel has such a name.
 pub fn inventory(arches: &[u32], filter: &str) -> Result<Inventory, KernelsError> {
     check(arches)?;
-    collect(
-        embedded_ptx()
-            .iter()
-            .map(|&(arch, _, report)| (arch, report)),
-        arches,
-        filter,
-    )
+    collect(embedded_ptx(), arches, filter)
 }
 
 fn collect(
-    embedded: impl Iterator<Item = (u32, Option<&'static str>)>,
+    embedded: &[Embedded<'_>],
     arches: &[u32],
     filter: &str,
 ) -> Result<Inventory, KernelsError> {
     let mut records = Vec::new();
     let mut unreported = Vec::new();
     let mut reported = false;
-    for (arch, report) in embedded {
+    for &(arch, ptx, report) in embedded {
         if !arches.is_empty() && !arches.contains(&arch) {
             continue;
         }
-        let Some(json) = report else {
+        let Some(report) = embedded_or_made(arch, ptx, report)? else {
             unreported.push(arch);
             continue;
         };
-        let report = Report::from_json(json).map_err(|error| KernelsError::Report {
-            arch,
-            error: error.to_string(),
-        })?;
         reported = true;
         let wanted = report
             .kernels
@@ -75,7 +65,7 @@ fn collect(
         records.extend(wanted.map(|resources| KernelRecord { arch, resources }));
     }
     if !reported {
-        return Err(KernelsError::BuiltWithoutPtxas { arches: unreported });
+        return Err(KernelsError::NoReport { arches: unreported });
     }
     if records.is_empty() {
         return Err(KernelsError::unknown(filter, &names()));
@@ -86,14 +76,34 @@ fn collect(
     })
 }
 
+/// The report of the PTX: the embedded one, or where the build had no `ptxas`, one that it makes now.
+/// `None` where there is no `ptxas` either, or it refuses the architecture.
+fn embedded_or_made(
+    arch: u32,
+    ptx: &str,
+    embedded: Option<&str>,
+) -> Result<Option<Report>, KernelsError> {
+    if let Some(json) = embedded {
+        let report = Report::from_json(json).map_err(|error| KernelsError::Report {
+            arch,
+            error: error.to_string(),
+        });
+        return report.map(Some);
+    }
+    match code::report(arch, ptx, None) {
+        Ok(report) => Ok(Some(report)),
+        Err(KernelsError::NoTool(_) | KernelsError::Tool { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 /// What the embedded kernels need on the newest architecture that there is a report of. `None` where
 /// there is no report.
 pub fn newest_report() -> Option<Report> {
-    let reports = embedded_ptx()
-        .iter()
-        .rev()
-        .filter_map(|(_, _, report)| *report);
-    Report::from_json(reports.into_iter().next()?).ok()
+    let newest_first = embedded_ptx().iter().rev();
+    newest_first
+        .filter_map(|&(arch, ptx, report)| embedded_or_made(arch, ptx, report).ok()?)
+        .next()
 }
 
 /// The names of the embedded kernels.
@@ -132,26 +142,27 @@ mod tests {
         "constant": [], "barriers": 0, "max_threads": null, "occupancy": []}]}"#;
 
     #[test]
-    fn a_build_without_ptxas_says_so_and_how_to_make_another() {
-        let error = collect([(80, None), (90, None)].into_iter(), &[], "")
+    fn where_no_report_can_be_had_the_error_says_how_to_get_one() {
+        // PTX that no ptxas takes, wherever this runs.
+        let error = collect(&[(80, "", None), (90, "", None)], &[], "")
             .expect_err("nothing is reported")
             .to_string();
-        for part in ["sm_80, sm_90", "without ptxas", "./setup.sh", "build again"] {
+        for part in ["sm_80, sm_90", "ptxas", "ridgepoint doctor"] {
             assert!(error.contains(part), "{part:?} is not in: {error}");
         }
     }
 
     #[test]
     fn an_architecture_without_a_report_does_not_hide_the_others() {
-        let embedded = || [(70, None), (90, Some(REPORT))].into_iter();
-        let found = collect(embedded(), &[], "sca").expect("one is reported");
+        let embedded = [(70, "", None), (90, "", Some(REPORT))];
+        let found = collect(&embedded, &[], "sca").expect("one is reported");
         assert_eq!(found.records.len(), 1);
         assert_eq!(found.records[0].resources.registers, 8);
         assert_eq!(found.unreported, [70]);
         assert!(matches!(
-            collect(embedded(), &[70], ""),
-            Err(KernelsError::BuiltWithoutPtxas { arches }) if arches == [70]
+            collect(&embedded, &[70], ""),
+            Err(KernelsError::NoReport { arches }) if arches == [70]
         ));
-        assert!(collect([(90, Some("{}"))].into_iter(), &[], "").is_err());
+        assert!(collect(&[(90, "", Some("{}"))], &[], "").is_err());
     }
 }

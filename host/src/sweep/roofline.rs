@@ -1,7 +1,6 @@
 //! The roofline sweep: everything checked first, then one record a point.
 
 use std::collections::BTreeMap;
-use std::ffi::CString;
 
 use kernels_gpu::polynomial::{ILPS, WIDTHS};
 
@@ -12,6 +11,7 @@ use crate::ceilings::Ceilings;
 use crate::driver::{Device, DriverError};
 use crate::measure::{self, Sampler, Samples, Sampling};
 use crate::model::{Precision, Roofs};
+use crate::trace;
 
 /// What is the same for every point.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -165,7 +165,7 @@ impl<'d> Sweep<'d> {
         point: &Point,
         ceilings: Option<&Ceilings>,
     ) -> Result<Record, SweepError> {
-        let _range = CString::new(point.to_string()).map(nvtx::LocalRange::new);
+        let _range = trace::range(point);
         let samples = self.sample(point)?;
         let again = match self.settings.twice {
             true => Some(self.sample(point)?),

@@ -1,10 +1,11 @@
 //! What happened when: on the host, at the driver gate, and on the device.
 //!
-//! The library is instrumented with `tracing`: its spans become ranges here, and NVTX ranges for a
-//! profiler. Without a trace, none of that runs.
+//! The library is instrumented with `tracing`: its spans become ranges here, and with the feature
+//! `nvtx` also ranges for a profiler. Without a trace, none of that runs.
 
 mod chrome;
 mod profile;
+mod profiler;
 mod ranges;
 mod source;
 
@@ -15,6 +16,8 @@ use tracing_subscriber::layer::SubscriberExt;
 
 pub use chrome::write_chrome;
 pub use profile::profile;
+pub(crate) use profiler::range;
+pub use profiler::{SHOWS_RANGES_TO_PROFILERS, profiler_is_there};
 pub use ranges::Range;
 use ranges::Ranges;
 pub use source::{DeviceTimes, Source};
@@ -47,7 +50,7 @@ pub fn record<R>(times: DeviceTimes, work: impl FnOnce() -> R) -> Result<(R, Tra
     let (session, source) = times.open()?;
     let ranges = Ranges::default();
     let subscriber = tracing_subscriber::registry()
-        .with(nvtx::tracing::NvtxLayer::default())
+        .with(profiler::layer())
         .with(ranges.clone());
     trace::begin(session);
     let began = Instant::now();
@@ -68,10 +71,9 @@ pub fn record<R>(times: DeviceTimes, work: impl FnOnce() -> R) -> Result<(R, Tra
 
 /// Runs `work` with its ranges shown to the profiler that runs this process, if one does.
 pub fn annotated<R>(work: impl FnOnce() -> R) -> R {
-    // Which is how a profiler makes itself known to NVTX.
-    if std::env::var_os("NVTX_INJECTION64_PATH").is_none() {
+    if !SHOWS_RANGES_TO_PROFILERS || !profiler_is_there() {
         return work();
     }
-    let subscriber = tracing_subscriber::registry().with(nvtx::tracing::NvtxLayer::default());
+    let subscriber = tracing_subscriber::registry().with(profiler::layer());
     tracing::subscriber::with_default(subscriber, work)
 }

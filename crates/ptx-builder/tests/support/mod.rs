@@ -29,7 +29,7 @@ pub fn kernel_crate(name: &str, kernel: &str) -> TempDir {
         )
     };
     let dependencies = format!(
-        "cuda_std = {{ package = \"ptx-std\", path = {ptx_std:?} }}\n\
+        "cuda_std = {{ package = \"ridgepoint-ptx-std\", path = {ptx_std:?} }}\n\
          helper = {{ path = \"../helper\" }}\n"
     );
     write("kernel/Cargo.toml", manifest(name, &dependencies));

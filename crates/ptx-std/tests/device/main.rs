@@ -50,7 +50,7 @@ fn build(folder: &Path) -> String {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let manifest = format!(
         "[package]\nname = \"fixture-device\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
-         [dependencies]\ncuda_std = {{ package = \"ptx-std\", path = {:?} }}\n\n[workspace]\n",
+         [dependencies]\ncuda_std = {{ package = \"ridgepoint-ptx-std\", path = {:?} }}\n\n[workspace]\n",
         env!("CARGO_MANIFEST_DIR")
     );
     fs::create_dir(folder.join("src")).expect("writable");

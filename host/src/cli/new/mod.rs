@@ -20,7 +20,7 @@ pub(super) struct Arguments {
     name: Name,
 
     /// Source tree of Ridgepoint that the package depends on [default: the one that this command was
-    /// built from, or the published crates where that is gone]
+    /// built from]
     #[arg(long, value_name = "DIR")]
     path: Option<PathBuf>,
 }

@@ -35,7 +35,7 @@ impl FromStr for Name {
         if KEYWORDS.contains(&&*crate_name) {
             return Err("a word of the language Rust is not allowed".to_owned());
         }
-        if TAKEN.contains(&&*crate_name) {
+        if TAKEN.contains(&&*crate_name) || crate_name.starts_with(OURS) {
             return Err("it is the name of a crate that the package depends on".to_owned());
         }
         Ok(name)
@@ -52,17 +52,16 @@ const KEYWORDS: [&str; 52] = [
 ];
 
 /// Crates whose names the generated package or its lock file cannot have twice.
-const TAKEN: [&str; 18] = [
+const TAKEN: [&str; 17] = [
     "alloc",
     "core",
     "cuda_builder",
     "cuda_loader",
     "cuda_std",
+    "cupti",
     "find_cuda_helper",
     "gpu_test",
     "kernels",
-    "kernels_gpu",
-    "occupancy",
     "proc_macro",
     "ptx_builder",
     "ptx_std",
@@ -72,6 +71,9 @@ const TAKEN: [&str; 18] = [
     "std",
     "test",
 ];
+
+/// What the names of Ridgepoint's own packages begin with.
+const OURS: &str = "ridgepoint_";
 
 #[cfg(test)]
 mod tests {
@@ -100,6 +102,7 @@ mod tests {
         for (text, reason) in [
             ("fn", "Rust"),
             ("ptx-std", "depends on"),
+            ("ridgepoint-simt", "depends on"),
             ("kernels", "depends on"),
         ] {
             let error = text.parse::<Name>().expect_err(text);

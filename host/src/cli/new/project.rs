@@ -21,8 +21,9 @@ macro_rules! templates {
     };
 }
 
-const TEMPLATES: [(&str, &str); 9] = templates! {
+const TEMPLATES: [(&str, &str); 10] = templates! {
     "Cargo.toml" = "template/Cargo.toml.template";
+    "rust-toolchain.toml" = "../../../../rust-toolchain.toml";
     "README.md" = "template/README.md";
     ".gitignore" = "template/gitignore";
     "build.rs" = "template/build.rs";
@@ -31,12 +32,6 @@ const TEMPLATES: [(&str, &str); 9] = templates! {
     "tests/scale.rs" = "template/tests/scale.rs";
     "kernels/Cargo.toml" = "template/kernels/Cargo.toml.template";
     "kernels/src/lib.rs" = "template/kernels/src/lib.rs";
-};
-
-/// What a package needs beside that where no source tree is there to point to.
-const WITHOUT_TREE: [(&str, &str); 2] = templates! {
-    "find_cuda_helper/Cargo.toml" = "template/find_cuda_helper/Cargo.toml.template";
-    "find_cuda_helper/src/lib.rs" = "../../../../crates/find_cuda_helper/src/lib.rs";
 };
 
 impl Project<'_> {
@@ -73,12 +68,8 @@ impl Project<'_> {
 
     /// Every file's path in the package, and its text.
     fn files(&self) -> impl Iterator<Item = (&'static str, String)> {
-        let without_tree = match self.source {
-            Source::Tree(_) => &[][..],
-            Source::Registry => &WITHOUT_TREE[..],
-        };
-        let templates = TEMPLATES.iter().chain(without_tree);
-        templates.map(|&(path, template)| (path, self.fill(template)))
+        let files = TEMPLATES.iter();
+        files.map(|&(path, template)| (path, self.fill(template)))
     }
 
     fn fill(&self, template: &str) -> String {
@@ -87,7 +78,7 @@ impl Project<'_> {
             .replace("@crate@", &self.name.crate_name())
             .replace("@guide@", &self.source.guide());
         for (name, folder) in CRATES {
-            text = text.replace(&format!("@{name}@"), &self.source.dependency(name, folder));
+            text = text.replace(&format!("@{name}@"), &self.source.dependency(folder));
         }
         text
     }
@@ -97,30 +88,20 @@ impl Project<'_> {
 mod tests {
     use super::*;
 
-    fn files(source: Source) -> Vec<(&'static str, String)> {
-        let name = "my-demo".parse().expect("a name");
-        let project = Project {
-            name: &name,
-            source,
-        };
-        project.files().collect()
+    fn source() -> Source {
+        Source::find(None).unwrap_or_else(|_| panic!("this tree is one"))
     }
 
     #[test]
     fn every_placeholder_is_filled() {
-        for source in [Source::Tree("/tree".to_owned()), Source::Registry] {
-            for (path, text) in files(source) {
-                assert!(!text.contains('@'), "{path}: {text}");
-            }
+        let name = "my-demo".parse().expect("a name");
+        let project = Project {
+            name: &name,
+            source: source(),
+        };
+        for (path, text) in project.files() {
+            assert!(!text.contains('@'), "{path}: {text}");
         }
-    }
-
-    #[test]
-    fn without_a_tree_the_package_carries_the_crate_that_stands_in() {
-        let paths = |source| -> Vec<&str> { files(source).iter().map(|file| file.0).collect() };
-        let stand_in = "find_cuda_helper/src/lib.rs";
-        assert!(paths(Source::Registry).contains(&stand_in));
-        assert!(!paths(Source::Tree("/tree".to_owned())).contains(&stand_in));
     }
 
     #[test]
@@ -129,7 +110,7 @@ mod tests {
         let name = "demo".parse().expect("a name");
         let project = Project {
             name: &name,
-            source: Source::Registry,
+            source: source(),
         };
         // The last step fails: a file is where the folder is to be.
         let file = parent.path().join("file");

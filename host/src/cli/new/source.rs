@@ -9,64 +9,51 @@ use crate::cli::Failure;
 /// The crates that a generated package names, and their folders in the source tree.
 pub(super) const CRATES: [(&str, &str); 5] = [
     ("find_cuda_helper", "crates/find_cuda_helper"),
-    ("gpu-test", "crates/gpu-test"),
-    ("ptx-builder", "crates/ptx-builder"),
-    ("ptx-std", "crates/ptx-std"),
     ("ridgepoint", "."),
+    ("ridgepoint-gpu-test", "crates/gpu-test"),
+    ("ridgepoint-ptx-builder", "crates/ptx-builder"),
+    ("ridgepoint-ptx-std", "crates/ptx-std"),
 ];
 
-/// Where Ridgepoint's crates come from.
+/// A source tree on this machine, by its absolute path. Nothing is taken from a registry: the crates
+/// are not published.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Source {
-    /// A source tree on this machine, by its absolute path.
-    Tree(String),
-    /// The registry, at this command's version.
-    Registry,
-}
+pub(super) struct Source(String);
 
 impl Source {
-    /// The tree that is named; without a name the one that this command was built from, or the
-    /// registry where that is gone.
+    /// The tree that is named; without a name, the one that this command was built from.
     pub(super) fn find(named: Option<&Path>) -> Result<Source, Failure> {
+        const OWN: &str = env!("CARGO_MANIFEST_DIR");
         match named {
             Some(folder) => tree(folder).map_err(Failure::Usage),
-            None => Ok(tree(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap_or(Source::Registry)),
+            None => tree(Path::new(OWN)).map_err(|error| {
+                Failure::Failed(format!(
+                    "the source tree that this command was built from is gone: {error}.\n\
+                     Ridgepoint's crates are not on a registry yet: clone {} and name the clone with \
+                     --path DIR",
+                    env!("CARGO_PKG_REPOSITORY")
+                ))
+            }),
         }
     }
 
     /// What a manifest says of one of [`CRATES`].
-    pub(super) fn dependency(&self, name: &str, folder: &str) -> String {
-        match self {
-            Source::Tree(root) if folder == "." => path_key(Path::new(root)),
-            Source::Tree(root) => path_key(&Path::new(root).join(folder)),
-            // Its name is taken on crates.io by what it stands in for: the package carries it.
-            Source::Registry if name == "find_cuda_helper" => path_key(Path::new(name)),
-            Source::Registry => format!("version = {:?}", env!("CARGO_PKG_VERSION")),
+    pub(super) fn dependency(&self, folder: &str) -> String {
+        match folder {
+            "." => path_key(Path::new(&self.0)),
+            _ => path_key(&Path::new(&self.0).join(folder)),
         }
     }
 
     /// Where to read how kernels are written.
     pub(super) fn guide(&self) -> String {
-        const GUIDE: &str = "docs/writing-kernels.md";
-        match self {
-            Source::Tree(root) => format!("{root}/{GUIDE}"),
-            Source::Registry => format!("{}/blob/main/{GUIDE}", env!("CARGO_PKG_REPOSITORY")),
-        }
+        format!("{}/docs/writing-kernels.md", self.0)
     }
 }
 
 impl fmt::Display for Source {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Source::Tree(root) => write!(formatter, "the Ridgepoint in {root}"),
-            Source::Registry => {
-                write!(
-                    formatter,
-                    "Ridgepoint {} of crates.io",
-                    env!("CARGO_PKG_VERSION")
-                )
-            }
-        }
+        write!(formatter, "the Ridgepoint in {}", self.0)
     }
 }
 
@@ -84,7 +71,7 @@ fn tree(folder: &Path) -> Result<Source, String> {
             ));
         }
     }
-    into_text(root).map(Source::Tree)
+    into_text(root).map(Source)
 }
 
 fn describes(manifest: &Path, name: &str) -> bool {
@@ -110,29 +97,17 @@ mod tests {
 
     #[test]
     fn a_tree_is_named_by_paths_with_their_quotes_escaped() {
-        let source = Source::Tree("/a \"b\"".to_owned());
+        let source = Source("/a \"b\"".to_owned());
         assert_eq!(
-            source.dependency("ptx-std", "crates/ptx-std"),
+            source.dependency("crates/ptx-std"),
             r#"path = "/a \"b\"/crates/ptx-std""#
-        );
-    }
-
-    #[test]
-    fn the_registry_is_named_by_the_version_and_the_stand_in_by_a_path() {
-        assert_eq!(
-            Source::Registry.dependency("ptx-std", "crates/ptx-std"),
-            format!("version = \"{}\"", env!("CARGO_PKG_VERSION"))
-        );
-        assert_eq!(
-            Source::Registry.dependency("find_cuda_helper", "crates/find_cuda_helper"),
-            "path = \"find_cuda_helper\""
         );
     }
 
     #[test]
     fn this_tree_is_one_and_its_parts_are_none() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        assert!(matches!(tree(root), Ok(Source::Tree(_))));
+        assert!(tree(root).is_ok());
         let error = tree(&root.join("crates")).expect_err("it is none");
         assert!(
             error.contains("crates/find_cuda_helper/Cargo.toml is not there"),

@@ -92,9 +92,8 @@ impl Checkpoint {
         if crc32fast::hash(body) != u32::from_le_bytes(*sum) {
             return None;
         }
-        let mut words = rest
-            .chunks_exact(8)
-            .map(|chunk| u64::from_le_bytes(chunk.try_into().expect("chunks of 8")));
+        let (chunks, _) = rest.as_chunks();
+        let mut words = chunks.iter().map(|chunk| u64::from_le_bytes(*chunk));
         let (len, step, seed) = (words.next()?, words.next()?, words.next()?);
         let mut numbers = words.map(f64::from_bits);
         let (dominance, eigenvalue, residual) = (numbers.next()?, numbers.next()?, numbers.next()?);

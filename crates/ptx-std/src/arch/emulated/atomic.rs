@@ -102,7 +102,7 @@ macro_rules! unsigned {
                     let next = |old| Some(if old >= limit { 0 } else { old + 1 });
                     // SAFETY: the caller vouches for the pointer.
                     unsafe { $atomic::from_ptr(pointer) }
-                        .fetch_update(ordering, of_failure(ordering), next)
+                        .try_update(ordering, of_failure(ordering), next)
                         .unwrap_or_else(|unchanged| unchanged)
                 }
             )?
@@ -138,7 +138,7 @@ macro_rules! float {
                 // SAFETY: the caller vouches for the pointer.
                 let atomic = unsafe { $atomic::from_ptr(pointer.cast()) };
                 let add = |old| Some(($type::from_bits(old) + value).to_bits());
-                let old = atomic.fetch_update(ordering, of_failure(ordering), add);
+                let old = atomic.try_update(ordering, of_failure(ordering), add);
                 $type::from_bits(old.unwrap_or_else(|unchanged| unchanged))
             }
         }
