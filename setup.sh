@@ -32,6 +32,7 @@ missing=0
 export RUSTUP_AUTO_INSTALL=0
 
 main() {
+    need "CA certificates" ca_certificates install_packages ca-certificates
     need "C linker" c_linker install_packages gcc libc6-dev
     need "python3 with venv" python install_packages python3 python3-venv
     need "Rust" rust install_rust
@@ -89,6 +90,14 @@ as_root() {
         command -v sudo >/dev/null || fail "neither root nor sudo, and this is needed: $*"
         sudo "$@"
     fi
+}
+
+ca_certificates() {
+    local file
+    for file in ${SSL_CERT_FILE:+"$SSL_CERT_FILE"} /etc/ssl/certs/ca-certificates.crt /etc/ssl/cert.pem; do
+        [ -s "$file" ] && echo "$file" && return
+    done
+    return 1
 }
 
 c_linker() { command -v cc; }

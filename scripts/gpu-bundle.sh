@@ -27,7 +27,7 @@ for line in sys.stdin:
 rm -rf bundle bundle.tgz
 mkdir -p bundle/examples
 # A peer loads our PTX itself, to launch it in turns with its own.
-built=$(cargo build --release --message-format=json-render-diagnostics | python3 -c '
+built=$(cargo build --release --features nvtx --message-format=json-render-diagnostics | python3 -c '
 import json, sys
 for line in sys.stdin:
     message = json.loads(line)
