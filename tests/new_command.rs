@@ -37,11 +37,14 @@ fn stdout_of_success(output: &Output) -> String {
     text.into_owned()
 }
 
-/// Runs cargo in a package, as its user does but for the target folder, which other runs find again,
-/// and whose place inside this workspace's lets them share the nested builds' `core`.
+/// Which other runs find again; inside this workspace's, so that the nested builds share their `core`.
+fn target() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("new-demo")
+}
+
+/// Runs cargo in a package, as its user does but for the target folder.
 #[track_caller]
 fn cargo(package: &Path, arguments: &[&str]) -> String {
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("new-demo");
     let mut command = Command::new(env!("CARGO"));
     for (name, _) in std::env::vars_os() {
         // What cargo told this test is not what a user's shell tells cargo.
@@ -53,11 +56,18 @@ fn cargo(package: &Path, arguments: &[&str]) -> String {
     let output = command
         .args(arguments)
         .current_dir(package)
-        .env("CARGO_TARGET_DIR", target)
+        .env("CARGO_TARGET_DIR", target())
         .env("CARGO_NET_OFFLINE", "true")
         .output()
         .expect("cargo starts");
     stdout_of_success(&output)
+}
+
+/// Whether a build of the package found `ptxas`, which lies in no folder above the package's own.
+fn has_resource_report() -> bool {
+    let builds = fs::read_dir(target().join("debug/build")).expect("it was built");
+    let mut outputs = builds.flatten().map(|build| build.path().join("out"));
+    outputs.any(|out| out.join("kernels.resources.json").is_file())
 }
 
 #[test]
@@ -72,6 +82,7 @@ fn a_new_package_is_tidy_passes_its_test_and_runs() {
     let both = ["fmt", "--check", "-p", "demo", "-p", "demo-kernels"];
     cargo(&package, &both);
     let tests = cargo(&package, &["test", "--workspace"]);
+    assert!(has_resource_report(), "ptxas is in the source tree's .venv");
     for size in [0, 1, 31, 33, 1000, 65_537] {
         let passed = tests.lines().any(|line| {
             line.contains(&format!("emulator::scale::{size} ")) && line.ends_with("... ok")

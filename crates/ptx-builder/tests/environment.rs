@@ -6,6 +6,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use ptx_builder::CudaBuilder;
 use ptx_builder::toolchain::{RECOMMENDED, installed};
 
 #[test]
@@ -16,11 +17,18 @@ fn the_environment_decides_which_compiler_builds_ptx() {
     the_named_compiler_is_used_or_refused_and_no_other_is_looked_for();
 
     set("PTX_BUILDER_RUSTC", None);
+    assert_eq!(RECOMMENDED, pinned_in_the_root());
     set("RUSTUP_HOME", home.path().to_str());
     let host = home.path().join("host");
     pretend_compiler(&host, "1.95.0");
     set("PATH", host.to_str());
     every_toolchain_of_rustup_is_considered(home.path());
+
+    // docs.rs has no compiler for PTX.
+    set("DOCS_RS", Some("1"));
+    set("OUT_DIR", home.path().to_str());
+    documentation_is_built_without_a_compiler(home.path());
+    set("DOCS_RS", None);
 
     // The host's compiler comes first where it will do, though a newer one is there.
     pretend_compiler(&host, "1.97.0");
@@ -61,6 +69,16 @@ fn every_toolchain_of_rustup_is_considered(home: &Path) {
     assert!(found.rustc.starts_with(home), "{found}");
 }
 
+/// The channel that the workspace's rust-toolchain.toml names.
+fn pinned_in_the_root() -> String {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../rust-toolchain.toml");
+    let text = fs::read_to_string(file).expect("it is there");
+    let channel = text
+        .lines()
+        .find_map(|line| line.strip_prefix("channel = "));
+    channel.expect("a channel").trim_matches('"').to_owned()
+}
+
 /// A program that answers as a compiler of this version, with the sources and a cargo beside it.
 fn pretend_compiler(bin: &Path, release: &str) {
     fs::create_dir_all(bin).expect("writable");
@@ -76,6 +94,17 @@ fn pretend_compiler(bin: &Path, release: &str) {
     );
     fs::write(&rustc, script).expect("writable");
     fs::set_permissions(&rustc, fs::Permissions::from_mode(0o755)).expect("ours");
+}
+
+fn documentation_is_built_without_a_compiler(folder: &Path) {
+    let table = folder.join("kernels.rs");
+    let path = CudaBuilder::new("/nonexistent/kernels")
+        .embed_to(&table)
+        .build()
+        .expect("nothing is compiled");
+    assert_eq!(fs::read_to_string(&path).expect("written"), "");
+    let row = format!("[\n    (90, include_str!({path:?}), None),\n]\n");
+    assert_eq!(fs::read_to_string(table).expect("written"), row);
 }
 
 fn set(name: &str, value: Option<&str>) {
