@@ -1,15 +1,21 @@
 #!/usr/bin/env bash
-# Runs the commands of README's first screen, word for word, on machines that have never seen
-# Ridgepoint: new roots with nothing of this machine's but its network, and a clone of HEAD.
+# Runs what the documentation says, word for word, on machines that have never seen Ridgepoint: new
+# roots with nothing of this machine's but its network, and a clone of HEAD.
 #
 #   scripts/fresh-machine.sh [--first] [MACHINE...]
+#
+# The two commands of README's first screen (--first: the first alone):
 #
 #   debian12   a bare Debian 12
 #   debian13   a bare Debian 13
 #   rustup     Debian 12 with rustup, which has an old stable and a nightly alone; libclang-cpp is
 #              there and libclang is not; the packages rustc-web and so on cannot be installed
 #
-# Without a MACHINE, all three. --first runs the first command only. Needs root and debootstrap.
+# What the author of a package of kernels does, from the installation to a bug that `check` finds:
+#
+#   author     Debian 12 with a C linker and rustup, and nothing else: no libclang, no python
+#
+# Without a MACHINE, all four. Needs root and debootstrap.
 # Prints what the commands print, without the lines of installers, of cargo's progress and of single
 # tests, and how long they took. Ends with 1 if a command fails or leaves nothing to show.
 set -euo pipefail
@@ -18,6 +24,12 @@ cd "$(dirname "$0")/.."
 README=README.md
 OLD_STABLE=1.90.0
 MIRROR=http://deb.debian.org
+# As the guides have them, in a folder outside of the checkout.
+AUTHOR=(
+    'cargo install --path . --root /usr/local'
+    'cd /tmp && ridgepoint new demo && cd demo && cargo test && ridgepoint check --'
+    'cd /tmp/demo && export CARGO_TARGET_DIR=/tmp/target && cargo test && ridgepoint check --'
+)
 RUSTUP_INIT=https://static.rust-lang.org/rustup/dist/x86_64-unknown-linux-gnu/rustup-init
 
 main() {
@@ -28,11 +40,11 @@ main() {
     fi
     for machine; do
         case "$machine" in
-        debian12 | debian13 | rustup) ;;
-        *) fail "no machine is called $machine: debian12, debian13, rustup" ;;
+        debian12 | debian13 | rustup | author) ;;
+        *) fail "no machine is called $machine: debian12, debian13, rustup, author" ;;
         esac
     done
-    [ $# -gt 0 ] || set -- debian12 debian13 rustup
+    [ $# -gt 0 ] || set -- debian12 debian13 rustup author
     [ "$(id -u)" -eq 0 ] || fail "needs root: a root file system of its own is made and entered"
     command -v debootstrap >/dev/null || fail "needs debootstrap (apt-get install debootstrap)"
     git diff --quiet HEAD || echo "note: uncommitted changes are not in the clone"
@@ -49,7 +61,11 @@ main() {
         root=$work/$machine
         echo "== $machine, commit $(git rev-parse --short HEAD), $(date -u +%F), $(nproc) cores"
         make "$machine"
-        try_commands
+        if [ "$machine" = author ]; then
+            be_an_author
+        else
+            be_a_reader
+        fi
         forget_root
     done
     exit $failed
@@ -89,25 +105,36 @@ EOF
     mkdir -p "$root/usr/local/share/ca-certificates"
     cp /usr/local/share/ca-certificates/*.crt "$root/usr/local/share/ca-certificates/" 2>/dev/null || true
     git clone --quiet --no-hardlinks . "$root/root/ridgepoint"
-    if [ "$1" = rustup ]; then
-        inside install_old_rustup >"$work/log" 2>&1 ||
-            { tail -n 20 "$work/log"; fail "rustup could not be installed"; }
-        inside rustup toolchain list
-    fi
+    case "$1" in
+    rustup) prepared=(have_an_old_rustup) ;;
+    author) prepared=(have_a_linker_and_rustup) ;;
+    *) return 0 ;;
+    esac
+    inside "${prepared[@]}" >"$work/log" 2>&1 || { tail -n 20 "$work/log"; fail "$1 could not be made"; }
+    inside rustup toolchain list
 }
 
-# Runs in the root.
-install_old_rustup() {
-    set -e
+# Run in the root.
+have_an_old_rustup() {
     printf 'Package: rustc-web cargo-web rust-web-* rustfmt-web\nPin: release *\nPin-Priority: -1\n' \
         >/etc/apt/preferences.d/no-rustc-web
-    apt-get update -q
-    apt-get install -qy --no-install-recommends ca-certificates curl libclang-cpp14
-    curl -sSf -o /tmp/rustup-init "$RUSTUP_INIT"
-    chmod +x /tmp/rustup-init
-    /tmp/rustup-init -y --quiet --profile minimal --default-toolchain "$OLD_STABLE"
-    rustup toolchain install nightly --profile minimal
-    rustup default "$OLD_STABLE"
+    install_rustup "$OLD_STABLE" libclang-cpp14 && rustup toolchain install nightly --profile minimal &&
+        rustup default "$OLD_STABLE"
+}
+
+have_a_linker_and_rustup() {
+    local channel
+    channel=$(sed -n 's/^channel = "\(.*\)"/\1/p' rust-toolchain.toml)
+    install_rustup none gcc libc6-dev && rustup toolchain install && rustup default "$channel"
+}
+
+# install_rustup TOOLCHAIN PACKAGE...
+install_rustup() {
+    local toolchain=$1
+    shift
+    apt-get update -q && apt-get install -qy --no-install-recommends ca-certificates curl "$@" &&
+        curl -sSf -o /tmp/rustup-init "$RUSTUP_INIT" && chmod +x /tmp/rustup-init &&
+        /tmp/rustup-init -y --quiet --profile minimal --default-toolchain "$toolchain"
 }
 
 # inside COMMAND...: a command, or a function of this script, in the root's clone with an environment
@@ -118,29 +145,54 @@ inside() {
     chroot "$root" env -i "${network[@]}" HOME=/root LANG=C.UTF-8 TERM=dumb DEBIAN_FRONTEND=noninteractive \
         PATH=/root/.cargo/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
         RUSTUP_INIT=$RUSTUP_INIT OLD_STABLE=$OLD_STABLE \
-        bash -c "$(declare -f install_old_rustup)"'; cd /root/ridgepoint && eval "$*"' - "$@"
+        bash -c "$(declare -f have_an_old_rustup have_a_linker_and_rustup install_rustup)"'; cd /root/ridgepoint && eval "$*"' - "$@"
 }
 
-try_commands() {
-    local command status before
+# attempt COMMAND: runs it in the root, shows what it said, and fails as it does.
+attempt() {
+    local command=$1 status=0 before=$SECONDS
+    echo "\$ $command"
+    inside "$command" >"$work/log" 2>&1 || status=$?
+    grep -E "$SHOWN" "$work/log" || true
+    test_totals
+    echo "rc $status after $(((SECONDS - before) / 60)) min $(((SECONDS - before) % 60)) s"
+    return $status
+}
+
+succeed() {
+    if ! attempt "$1"; then
+        tail -n 40 "$work/log"
+        failed=1
+        return 1
+    fi
+}
+
+be_a_reader() {
+    local command
     for command in "${commands[@]}"; do
-        echo "\$ $command"
-        before=$SECONDS
-        status=0
-        inside "$command" >"$work/log" 2>&1 || status=$?
-        grep -E "$SHOWN" "$work/log" || true
-        test_totals
-        [ $status -eq 0 ] || tail -n 40 "$work/log"
-        echo "rc $status after $(((SECONDS - before) / 60)) min $(((SECONDS - before) % 60)) s"
-        if [ $status -ne 0 ]; then
-            failed=1
-            return
-        fi
+        succeed "$command" || return 0
     done
     if ! grep -q ^k,ai, "$root/root/ridgepoint/roofline.csv" || ! [ -s "$root/root/ridgepoint/roofline.svg" ]; then
         echo "the first command left no roofline.csv or no roofline.svg"
         failed=1
     fi
+}
+
+be_an_author() {
+    local command clean
+    for command in "${AUTHOR[@]}"; do
+        succeed "$command" || return 0
+    done
+    # A read of one element too many, and the check again in both target folders.
+    sed -i -e 's|^    for (x, y) in|    let past = unsafe { *x.as_ptr().add(x.len()) };\n&|' \
+        -e 's|a \* x;|a * x + past;|' "$root/tmp/demo/kernels/src/lib.rs"
+    for command in 'cd /tmp/demo && ridgepoint check --' \
+        'cd /tmp/demo && CARGO_TARGET_DIR=/tmp/target ridgepoint check --'; do
+        if attempt "$command" || ! grep -m1 'out of bounds: .* reads element' "$work/log"; then
+            echo "the access out of bounds was not found"
+            failed=1
+        fi
+    done
 }
 
 # What setup.sh and ridgepoint say, and when cargo has finished.
