@@ -38,6 +38,7 @@ mod buffer;
 mod calls;
 mod choice;
 mod compiled;
+mod context;
 mod copy;
 mod emulator;
 mod error;
@@ -45,6 +46,7 @@ mod event;
 mod facts;
 mod gpu;
 mod graph;
+mod home;
 mod launch;
 mod pinned;
 mod ptx;
@@ -71,14 +73,17 @@ pub use shape::Shape;
 pub use simt::{Checks, LaunchError, Options as Emulation, Schedule};
 pub use stream::Stream;
 
+use cuda_std::launch::Home;
 use gpu::Gpu;
 
 /// A GPU, or the emulator.
 #[derive(Debug)]
 pub struct Device {
-    // Dropped first: it needs the GPU's context.
+    // Dropped first: it waits for what the GPU does.
     trace: Option<trace::Recorder>,
     facts: Facts,
+    /// What memory and kernels of this device belong to.
+    home: &'static Home,
     /// `None` is the emulator.
     gpu: Option<Gpu>,
     /// How the emulator runs launches.
@@ -125,6 +130,7 @@ impl Device {
         Device {
             trace: trace::Recorder::begin(None),
             facts: emulator::facts(gpu),
+            home: home::emulator(),
             gpu: None,
             emulation,
         }
@@ -154,6 +160,7 @@ impl Device {
             None => Ok(Device {
                 trace: trace::Recorder::begin(None),
                 facts: self.facts.clone(),
+                home: self.home,
                 gpu: None,
                 emulation: self.emulation,
             }),
@@ -167,7 +174,8 @@ impl Device {
     ) -> Result<Device, DriverError> {
         let (gpu, facts) = Gpu::open(ordinal, ptx, max_registers)?;
         Ok(Device {
-            trace: trace::Recorder::begin(Some(ordinal)),
+            trace: trace::Recorder::begin(Some(&gpu.context)),
+            home: gpu.context.home,
             facts,
             gpu: Some(gpu),
             emulation: Emulation::default(),
