@@ -14,7 +14,7 @@ use kernels_gpu::functions::Scale;
 use kernels_gpu::vector::map_threads;
 use ridgepoint::driver::{
     Buffer, Calls, Device, DriverError, Emulation, Event, Graph, Pending, Pinned, Prepared, Shape,
-    Stream, embedded_ptx, gpus,
+    Stream, embedded_ptx, gpus, trace,
 };
 use ridgepoint::vector::Normalize;
 
@@ -27,6 +27,7 @@ fn main() {
         two("contexts::memory_outlives_its_device", |_, _| outliving()),
         two("contexts::what_is_of_another_gpu_is_refused", mismatches),
         two("contexts::a_stream_waits_for_another_gpu", waiting),
+        two("contexts::a_trace_has_both", |_, _| tracing()),
         two("two_gpus_compute_at_once", computing_at_once),
         two("the_second_gpu_computes_beside_the_first", computing),
         on_gpu(
@@ -234,6 +235,27 @@ fn outliving() -> Result<(), Failed> {
     drop(Device::with_ptx(0, embedded_ptx())?);
     equal(&buffer.to_vec()?, &[3.0; N])?;
     equal(&pinned.into_vec(), &[2.0; N])
+}
+
+/// By events, which are recorded and read in the contexts of both.
+fn tracing() -> Result<(), Failed> {
+    trace::begin(None);
+    {
+        let devices = [
+            Device::with_ptx(0, embedded_ptx())?,
+            Device::with_ptx(1, embedded_ptx())?,
+        ];
+        let mut works = [Work::on(&devices[0])?, Work::on(&devices[1])?];
+        for work in &mut works {
+            work.does_everything(1.0)?;
+        }
+    }
+    let recorded = trace::take();
+    // Emulators of other cases may have been opened meanwhile.
+    let spans = recorded.spans.iter();
+    let launches = spans.filter(|span| span.name == scale_f32::entry().name);
+    assert!(recorded.has_gpu && launches.count() >= 2, "{recorded:?}");
+    Ok(())
 }
 
 fn one_device(device: &Device) -> Result<(), Failed> {
@@ -456,4 +478,4 @@ fn without_gpus() -> Trial {
 }
 
 /// How many cases `contexts::` there are.
-const CASES: usize = 9;
+const CASES: usize = 10;

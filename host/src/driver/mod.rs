@@ -33,6 +33,47 @@
 //! unsafe { prepared.launch(&stream, &(x.slice(), y.slice_mut(), 2.0)) }?;
 //! # Ok::<(), ridgepoint::driver::DriverError>(())
 //! ```
+//!
+//! Several devices are open at once, and any thread uses any of them. Two GPUs, `cuda:0` and `cuda:1`,
+//! each with a thread of its own:
+//!
+//! ```
+//! use std::thread;
+//!
+//! use kernels_gpu::elementwise::{BLOCK, scale_f32};
+//! use kernels_gpu::functions::Scale;
+//! use ridgepoint::driver::{Device, DriverError, Shape, Stream};
+//!
+//! fn scaled(device: &Device, factor: f32) -> Result<Vec<f32>, DriverError> {
+//!     let x = device.buffer_filled(100, 1.5f32)?;
+//!     let mut y = device.buffer_filled(100, f32::NAN)?;
+//!     let prepared = device.prepare(scale_f32::entry(), Shape::linear(25, BLOCK))?;
+//!     let stream = Stream::new(device)?;
+//!     // SAFETY: the buffers have 100 elements, and live until the stream is synchronised.
+//!     unsafe { prepared.launch(&stream, &(Scale { factor }, x.slice(), y.slice_mut(), 100)) }?;
+//!     stream.synchronize()?;
+//!     y.to_vec()
+//! }
+//!
+//! # let (cuda_0, cuda_1) = ("cpu", "cpu");
+//! # fn open(name: &str) -> Result<Device, DriverError> {
+//! #     Device::open(&name.parse().expect("a device's name"))
+//! # }
+//! let (first, second) = (open(cuda_0)?, open(cuda_1)?);
+//! let (doubled, tripled) = thread::scope(|scope| {
+//!     let doubled = scope.spawn(|| scaled(&first, 2.0));
+//!     let tripled = scaled(&second, 3.0);
+//!     (doubled.join().expect("no panic"), tripled)
+//! });
+//! assert_eq!((doubled?[0], tripled?[0]), (3.0, 4.5));
+//! # Ok::<(), ridgepoint::driver::DriverError>(())
+//! ```
+//!
+//! Memory, kernels and graphs are used where they were made: what is of another device is
+//! [`DriverError::OtherDevice`]. All `Device`s of one GPU are one device, and so are all emulators. A
+//! stream may wait for another GPU's event, and page-locked memory is for all devices. An operation
+//! leaves the calling thread in the context of its GPU: code beside this that calls the driver itself
+//! sets its own before each of its calls.
 
 mod buffer;
 mod calls;

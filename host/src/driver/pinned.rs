@@ -10,7 +10,8 @@ use super::error::checked;
 use super::{Device, DeviceValue, DriverError};
 
 /// Elements in page-locked host memory, which copies reach without the processor and at the full
-/// rate of the bus. On the emulator it is ordinary memory.
+/// rate of the bus. It is of the host, so every GPU copies from and to it. On the emulator it is
+/// ordinary memory.
 ///
 /// It is a slice. While a copy is under way, the copy owns it:
 ///
