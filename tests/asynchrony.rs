@@ -1,5 +1,6 @@
 //! Copies, streams, events, graphs and cooperative launches: on the emulator and on a GPU.
 
+use std::panic::{self, AssertUnwindSafe};
 use std::time::{Duration, Instant};
 
 use gpu_test::{Arguments, Failed, Trial, equal, on_both, on_gpu};
@@ -29,6 +30,7 @@ fn main() {
     trials.extend(both("a_graph_replays_its_launches", a_graph_replays));
     trials.extend(both("a_graphs_launch_is_updated", a_graph_is_updated));
     trials.extend(both("copies_are_not_captured", copies_are_not_captured));
+    trials.extend(both("a_capture_ends_with_its_work", captures_end));
     trials.extend(both(
         "too_many_cooperative_blocks_are_refused",
         cooperative_limit,
@@ -235,6 +237,37 @@ fn copies_are_not_captured(device: &Device) -> Result<(), Failed> {
     let host = device.pinned(4, 2u32)?;
     stream.upload(host, &mut buffer, 0)?.wait()?;
     equal(&buffer.to_vec()?, &[2; 4])
+}
+
+/// A capture within a capture is refused, and whatever becomes of the work, the next one works.
+fn captures_end(device: &Device) -> Result<(), Failed> {
+    let stream = Stream::new(device)?;
+    let counted = counted(device)?;
+    let mut counter = device.buffer_zeroed::<u32>(1)?;
+    let mut launch = || {
+        // SAFETY: one block; the counter lives until the stream is synchronised below.
+        unsafe { counted.launch(&stream, &(counter.slice_mut(),)) }
+    };
+    let outer = stream.capture(|| {
+        launch()?;
+        match stream.capture(|| Ok(())) {
+            Err(DriverError::Capturing("capture")) => launch(),
+            Err(other) => Err(other),
+            Ok(_) => panic!("a capture was captured"),
+        }
+    })?;
+    equal(&[outer.launches()], &[2])?;
+    let panicked = panic::catch_unwind(AssertUnwindSafe(|| {
+        stream.capture(|| panic::resume_unwind(Box::new("no message")))
+    }));
+    assert!(panicked.is_err());
+    let next = stream.capture(&mut launch)?;
+    equal(&[next.launches()], &[1])?;
+    launch()?;
+    // SAFETY: as above.
+    unsafe { next.launch(&stream) }?;
+    stream.synchronize()?;
+    equal(&counter.to_vec()?, &[2])
 }
 
 fn cooperative_limit(device: &Device) -> Result<(), Failed> {

@@ -251,6 +251,11 @@ forward! {
         dynamicSMemSize: usize,
         blockSizeLimit: c_int,
     );
+    fn cuPointerGetAttribute(
+        data: *mut c_void,
+        attribute: CUpointer_attribute,
+        ptr: CUdeviceptr,
+    );
     fn cuProfilerStart();
     fn cuProfilerStop();
     fn cuStreamBeginCapture_v2(hStream: CUstream, mode: CUstreamCaptureMode);

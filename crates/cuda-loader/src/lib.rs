@@ -10,10 +10,12 @@
 //! A program needs only to depend on this crate and to call [`driver`] once, to say why there is
 //! no driver.
 
+mod context;
 mod entry;
 mod forward;
 mod gate;
 mod result;
 
+pub use context::make_current;
 pub use entry::{DriverError, driver};
 pub use gate::{Call, pass, record, unrecorded};

@@ -1,5 +1,5 @@
-//! The thread that has the GPU. Cases take turns on one open device, because loading the PTX, which
-//! the driver compiles, takes longer than all cases together.
+//! The thread that has the GPUs. Cases take turns on open devices, because loading the PTX, which the
+//! driver compiles, takes longer than all cases together.
 
 use std::any::Any;
 use std::panic::{self, AssertUnwindSafe};
@@ -12,8 +12,9 @@ use ridgepoint::driver::{Device, DeviceChoice};
 
 use crate::Ptx;
 
-/// The device of the last case, if that went well, and what is loaded there.
-type Open = Option<(Ptx, Device)>;
+/// The devices of the last cases, if those went well, and what is loaded there: the first GPU, and the
+/// next ones where a case has asked for them.
+type Open = Option<(Ptx, Vec<Device>)>;
 
 type Job = Box<dyn FnOnce(&mut Open) + Send>;
 
@@ -28,16 +29,17 @@ static JOBS: LazyLock<Mutex<Sender<Job>>> = LazyLock::new(|| {
     Mutex::new(sender)
 });
 
-/// Runs the case on the GPU's thread and waits for it. After a failure the next case finds a device
-/// that was opened anew.
+/// Runs the case on the GPUs' thread, with at least `count` of them, and waits for it. After a failure
+/// the next case finds devices that were opened anew.
 pub(crate) fn run(
     ptx: Ptx,
-    case: impl FnOnce(&Device) -> Result<(), Failed> + Send + 'static,
+    count: usize,
+    case: impl FnOnce(&[Device]) -> Result<(), Failed> + Send + 'static,
 ) -> Result<(), Failed> {
     let (sender, answer) = mpsc::channel();
     let job: Job = Box::new(move |open| {
         // The receiver waits below.
-        let _ = sender.send(on_device(open, ptx, case));
+        let _ = sender.send(on_devices(open, ptx, count, case));
     });
     let jobs = JOBS.lock().unwrap_or_else(PoisonError::into_inner).clone();
     jobs.send(job).map_err(|_| "the GPU's thread has ended")?;
@@ -48,23 +50,24 @@ pub(crate) fn run(
 }
 
 /// The case's result, or what it panicked with.
-fn on_device(
+fn on_devices(
     open: &mut Open,
     ptx: Ptx,
-    case: impl FnOnce(&Device) -> Result<(), Failed>,
+    count: usize,
+    case: impl FnOnce(&[Device]) -> Result<(), Failed>,
 ) -> Result<Result<(), Failed>, Box<dyn Any + Send>> {
-    // Dropped before another is opened.
-    let device = open.take().filter(|(loaded, _)| std::ptr::eq(*loaded, ptx));
-    let device = match device {
-        Some((_, device)) => device,
-        None => match Device::open_with(&DeviceChoice::Cuda(0), ptx) {
-            Ok(device) => device,
+    // Dropped before others are opened.
+    let same = open.take().filter(|(loaded, _)| std::ptr::eq(*loaded, ptx));
+    let mut devices = same.map_or_else(Vec::new, |(_, devices)| devices);
+    while devices.len() < count {
+        match Device::open_with(&DeviceChoice::Cuda(devices.len() as u32), ptx) {
+            Ok(device) => devices.push(device),
             Err(error) => return Ok(Err(error.into())),
-        },
-    };
-    let result = panic::catch_unwind(AssertUnwindSafe(|| case(&device)));
+        }
+    }
+    let result = panic::catch_unwind(AssertUnwindSafe(|| case(&devices)));
     if matches!(result, Ok(Ok(()))) {
-        *open = Some((ptx, device));
+        *open = Some((ptx, devices));
     }
     result
 }

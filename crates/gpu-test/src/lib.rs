@@ -19,7 +19,7 @@
 //! ```
 //!
 //! A case that needs a GPU and finds none is reported as ignored, with the reason; where
-//! [`REQUIRE_GPU`] is set it fails instead.
+//! [`REQUIRE_GPU`] is set it fails instead. So does one that needs two and finds one, where that is 2.
 
 mod gpu_thread;
 
@@ -30,7 +30,7 @@ pub use libtest_mimic::{Arguments, Failed, Trial, run};
 pub use ridgepoint::driver::{Device, Embedded};
 use ridgepoint::driver::{DeviceValue, Emulation, Schedule, gpus};
 
-/// The environment variable that says that a GPU must be there.
+/// The environment variable that says how many GPUs must be there. What is not a number is 1.
 pub const REQUIRE_GPU: &str = "RIDGEPOINT_REQUIRE_GPU";
 
 /// PTX as [`Device::open_with`] takes it.
@@ -64,14 +64,53 @@ pub fn on_gpu(
     ptx: Ptx,
     case: impl FnOnce(&Device) -> Result<(), Failed> + Send + 'static,
 ) -> Trial {
-    let missing = gpus().err().map(|error| error.to_string());
-    let run = move || gpu_thread::run(ptx, case);
-    match missing {
-        Some(reason) if std::env::var_os(REQUIRE_GPU).is_none() => Trial::test(name, run)
+    on_gpus(name, ptx, 1, move |devices| case(&devices[0]))
+}
+
+/// The case on the first two GPUs, both open in this process. Such cases, and those of [`on_gpu`], run
+/// one after the other.
+pub fn on_two_gpus(
+    name: impl Into<String>,
+    ptx: Ptx,
+    case: impl FnOnce(&Device, &Device) -> Result<(), Failed> + Send + 'static,
+) -> Trial {
+    on_gpus(name, ptx, 2, move |devices| case(&devices[0], &devices[1]))
+}
+
+/// `case` is given at least `count` GPUs.
+fn on_gpus(
+    name: impl Into<String>,
+    ptx: Ptx,
+    count: usize,
+    case: impl FnOnce(&[Device]) -> Result<(), Failed> + Send + 'static,
+) -> Trial {
+    let run = move || gpu_thread::run(ptx, count, case);
+    match missing(count) {
+        Some(reason) if required() < count => Trial::test(name, run)
             .with_kind(format!("skipped: {reason}"))
             .with_ignored_flag(true),
         _ => Trial::test(name, run).with_kind("cuda"),
     }
+}
+
+/// Why there are not so many GPUs, if there are not.
+fn missing(count: usize) -> Option<String> {
+    match gpus() {
+        Ok(gpus) if gpus.len() >= count => None,
+        Ok(gpus) => Some(format!("{count} GPUs are needed, {} is there", gpus.len())),
+        Err(error) => Some(error.to_string()),
+    }
+}
+
+/// How many GPUs must be there.
+fn required() -> usize {
+    let variable = std::env::var_os(REQUIRE_GPU);
+    variable.map_or(0, |it| {
+        it.to_str()
+            .and_then(|text| text.parse().ok())
+            .unwrap_or(1)
+            .max(1)
+    })
 }
 
 /// The emulator. [`SEED`] may name its schedule.

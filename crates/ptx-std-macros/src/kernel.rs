@@ -195,7 +195,7 @@ fn host_function(function: &ItemFn, parameters: &[Parameter], options: &Options)
             #[allow(unused_variables)]
             fn marshal(
                 #all: &Self::Arguments<'_>,
-                #sink: &mut dyn ::core::ops::FnMut(*const ::core::ffi::c_void),
+                #sink: &mut ::cuda_std::launch::Sink<'_>,
             ) {
                 #(#marshal)*
             }

@@ -159,19 +159,26 @@ impl Parameter {
         }
     }
 
-    /// Hands the address of each PTX parameter's value to `sink`.
+    /// Hands the address of each PTX parameter's value to `sink`, and whose memory it points to.
     pub(crate) fn marshal(&self, argument: &TokenStream, sink: &Ident) -> TokenStream {
         match &self.passing {
             Passing::Slice(_) | Passing::Output(_) => quote! {
-                #sink(#argument.pointer_parameter());
-                #sink(#argument.length_parameter());
+                #sink(#argument.pointer_parameter(), #argument.home());
+                #sink(#argument.length_parameter(), ::core::option::Option::None);
             },
-            Passing::Const(_) | Passing::Mut(_) => quote! { #sink(#argument.pointer_parameter()); },
-            Passing::Reference(_) => quote! { #sink(#argument.reference_parameter()); },
+            Passing::Const(_) | Passing::Mut(_) => quote! {
+                #sink(#argument.pointer_parameter(), #argument.home());
+            },
+            Passing::Reference(_) => quote! {
+                #sink(#argument.reference_parameter(), #argument.home());
+            },
             Passing::Value => quote! {
                 // The PTX entry has no parameter for a value without bytes.
                 if ::core::mem::size_of_val(&#argument) > 0 {
-                    #sink(&raw const #argument as *const ::core::ffi::c_void);
+                    #sink(
+                        &raw const #argument as *const ::core::ffi::c_void,
+                        ::core::option::Option::None,
+                    );
                 }
             },
         }

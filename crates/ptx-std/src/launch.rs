@@ -6,6 +6,7 @@
 
 use core::ffi::c_void;
 use core::marker::PhantomData;
+use std::string::String;
 use std::vec::Vec;
 
 /// The arguments that a launch takes, as a tuple of [`Slice`]s, [`SliceMut`]s and values.
@@ -23,9 +24,9 @@ pub trait Kernel: Signature + Sized {
     /// The blocks that it is made for.
     const BOUNDS: Bounds;
 
-    /// Hands `sink` the address of each PTX parameter's value, in order. The addresses are good
-    /// for as long as `arguments` is borrowed.
-    fn marshal(arguments: &Self::Arguments<'_>, sink: &mut dyn FnMut(*const c_void));
+    /// Hands `sink` the address of each PTX parameter's value, in order, and with a pointer whose
+    /// memory it points to. The addresses are good for as long as `arguments` is borrowed.
+    fn marshal(arguments: &Self::Arguments<'_>, sink: &mut Sink<'_>);
 
     /// The memory that the arguments point to.
     fn memory(arguments: &Self::Arguments<'_>) -> MemoryList;
@@ -49,9 +50,11 @@ pub trait Kernel: Signature + Sized {
     }
 }
 
+/// Takes the address of a PTX parameter's value and, of a view, whose memory it is.
+pub type Sink<'s> = dyn FnMut(*const c_void, Option<&'static Home>) + 's;
+
 /// Hands the address of each PTX parameter's value to a sink.
-pub type Marshal<S> =
-    for<'a, 'b, 'c> fn(&'b <S as Signature>::Arguments<'a>, &'c mut dyn FnMut(*const c_void));
+pub type Marshal<S> = for<'a, 'b, 'c, 'd> fn(&'b <S as Signature>::Arguments<'a>, &'c mut Sink<'d>);
 
 /// The memory that a launch's arguments point to.
 pub type MemoryOf<S> = for<'a, 'b> fn(&'b <S as Signature>::Arguments<'a>) -> MemoryList;
@@ -123,6 +126,33 @@ pub struct Parameter {
     pub passing: Passing,
 }
 
+/// A device, as that which memory and kernels belong to. Two are one where they are the same value,
+/// and not where they have the same name.
+#[derive(Debug)]
+pub struct Home {
+    name: String,
+}
+
+impl Home {
+    /// Another device, for as long as the program runs.
+    pub fn new(name: String) -> Home {
+        Home { name }
+    }
+
+    /// What people call it: "cuda:1 (NVIDIA H200)".
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl PartialEq for Home {
+    fn eq(&self, other: &Home) -> bool {
+        core::ptr::eq(self, other)
+    }
+}
+
+impl Eq for Home {}
+
 /// Memory that a launch lends to its kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
@@ -134,6 +164,8 @@ pub struct Memory {
     pub len: usize,
     /// The size of one, in bytes.
     pub element_bytes: usize,
+    /// The device whose memory it is, where that is known.
+    pub home: Option<&'static Home>,
 }
 
 /// All memory that a launch lends, a parameter each.
@@ -159,6 +191,7 @@ macro_rules! views {
         pub struct $name<'a, T> {
             pointer: $pointer,
             len: usize,
+            home: Option<&'static Home>,
             buffer: PhantomData<$borrow>,
         }
 
@@ -169,7 +202,18 @@ macro_rules! views {
             /// Kernels may use the elements for as long as `'a` lasts: they lie in memory of the
             /// machine that the kernel runs on, which stays allocated that long.
             pub unsafe fn from_raw(pointer: $pointer, len: usize) -> Self {
-                Self { pointer, len, buffer: PhantomData }
+                Self { pointer, len, home: None, buffer: PhantomData }
+            }
+
+            /// The same view, known to be of memory of this device: a launch on another refuses it.
+            #[must_use]
+            pub fn of(self, home: &'static Home) -> Self {
+                Self { home: Some(home), ..self }
+            }
+
+            /// The device whose memory it is, where [`of`](Self::of) has said so.
+            pub fn home(&self) -> Option<&'static Home> {
+                self.home
             }
 
             /// Elements in view.
@@ -194,6 +238,7 @@ macro_rules! views {
                     address: self.pointer.addr(),
                     len: self.len,
                     element_bytes: size_of::<T>(),
+                    home: self.home,
                 }
             }
 
@@ -261,7 +306,11 @@ impl<'a, T, const N: usize> Slice<'a, [T; N]> {
     /// The elements of the arrays in view.
     pub fn as_flattened(&self) -> Slice<'a, T> {
         // SAFETY: the same memory, of which `from_raw`'s caller vouched.
-        unsafe { Slice::from_raw(self.pointer.cast(), self.len * N) }
+        let flat = unsafe { Slice::from_raw(self.pointer.cast(), self.len * N) };
+        Slice {
+            home: self.home,
+            ..flat
+        }
     }
 }
 
@@ -269,7 +318,11 @@ impl<'a, T, const N: usize> SliceMut<'a, [T; N]> {
     /// The elements of the arrays in view.
     pub fn into_flattened(self) -> SliceMut<'a, T> {
         // SAFETY: the same memory, of which `from_raw`'s caller vouched.
-        unsafe { SliceMut::from_raw(self.pointer.cast(), self.len * N) }
+        let flat = unsafe { SliceMut::from_raw(self.pointer.cast(), self.len * N) };
+        SliceMut {
+            home: self.home,
+            ..flat
+        }
     }
 }
 

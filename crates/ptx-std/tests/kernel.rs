@@ -4,7 +4,7 @@ extern crate ptx_std as cuda_std;
 
 use core::ffi::c_void;
 
-use cuda_std::launch::{Kernel, Parameter, Passing, Slice, SliceMut};
+use cuda_std::launch::{Home, Kernel, Parameter, Passing, Slice, SliceMut};
 use cuda_std::prelude::*;
 
 #[derive(Clone, Copy)]
@@ -45,6 +45,7 @@ fn parameters_are_marshalled_in_the_order_of_the_ptx_entry() {
     let x = [1.0f32, 2.0, 3.0];
     let mut y = [0.0f32; 3];
     let y_pointer = y.as_mut_ptr();
+    let home: &Home = Box::leak(Box::new(Home::new("the host".to_owned())));
     let with = Scale {
         by: 2.0,
         offset: 1.0,
@@ -53,15 +54,21 @@ fn parameters_are_marshalled_in_the_order_of_the_ptx_entry() {
     let arguments = unsafe {
         (
             Slice::from_raw(x.as_ptr(), x.len()),
-            SliceMut::from_raw(y_pointer, y.len()),
+            SliceMut::from_raw(y_pointer, y.len()).of(home),
             Slice::from_raw(x.as_ptr().add(2), 1),
             with,
             7u32,
         )
     };
     let mut addresses: Vec<*const c_void> = Vec::new();
-    scale::marshal(&arguments, &mut |address| addresses.push(address));
+    let mut homes = Vec::new();
+    scale::marshal(&arguments, &mut |address, home| {
+        addresses.push(address);
+        homes.push(home);
+    });
     assert_eq!(addresses.len(), 6, "a slice is two PTX parameters");
+    assert_eq!(homes, [None, None, Some(home), None, None, None]);
+    assert_eq!(scale::memory(&arguments)[1].home, Some(home));
     // SAFETY: the addresses are those of values of these types inside `arguments`.
     unsafe {
         assert_eq!(addresses[0].cast::<*const f32>().read(), x.as_ptr());
@@ -91,7 +98,7 @@ fn a_reference_needs_an_element() {
             SliceMut::from_raw(y.as_mut_ptr(), 1),
         )
     };
-    offset::marshal(&arguments, &mut |_| {});
+    offset::marshal(&arguments, &mut |_, _| {});
 }
 
 /// # Safety

@@ -5,12 +5,14 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytemuck::{Pod, Zeroable};
-use cuda_std::launch::{Slice, SliceMut};
+use cuda_std::launch::{Home, Slice, SliceMut};
 use cust::context::CurrentContext;
+use cust::error::CudaError;
 use cust::memory::{CopyDestination, DeviceBuffer};
 use cust::sys;
 use simt::Uninitialised;
 
+use super::context::Owned;
 use super::error::{checked, during};
 use super::{Device, DriverError};
 
@@ -21,6 +23,7 @@ impl<T: Pod> DeviceValue for T {}
 /// Elements in the memory of a device.
 pub struct Buffer<T: DeviceValue> {
     storage: Storage,
+    pub(super) home: &'static Home,
     len: usize,
     /// Whether a copy may be under way.
     in_flight: AtomicBool,
@@ -29,7 +32,7 @@ pub struct Buffer<T: DeviceValue> {
 
 /// Bytes, aligned to 256 as the driver's allocations are.
 enum Storage {
-    Gpu(DeviceBuffer<u8>),
+    Gpu(Owned<DeviceBuffer<u8>>),
     Host {
         memory: Vec<Unit>,
         /// Of a buffer that began without contents.
@@ -110,11 +113,14 @@ impl Device {
             return Err(out_of_memory());
         }
         let storage = match &self.gpu {
-            // SAFETY: any bit pattern is a `T`. An empty allocation is an error to the driver.
-            Some(_) => Storage::Gpu(
-                unsafe { DeviceBuffer::uninitialized(bytes.max(1) as usize) }
-                    .map_err(|_| out_of_memory())?,
-            ),
+            Some(gpu) => Storage::Gpu(gpu.context.own(|| {
+                // SAFETY: any bit pattern is a `T`. An empty allocation is an error to the driver.
+                let memory = unsafe { DeviceBuffer::uninitialized(bytes.max(1) as usize) };
+                memory.map_err(|error| match error {
+                    CudaError::OutOfMemory => out_of_memory(),
+                    other => during("allocate device memory")(other),
+                })
+            })?),
             None => Storage::Host {
                 memory: vec![Unit::zeroed(); bytes.div_ceil(256) as usize],
                 contents: None,
@@ -122,6 +128,7 @@ impl Device {
         };
         Ok(Buffer {
             storage,
+            home: self.home,
             len,
             in_flight: AtomicBool::new(false),
             elements: PhantomData,
@@ -160,7 +167,7 @@ impl<T: DeviceValue> Buffer<T> {
     pub fn part(&self, first: usize, len: usize) -> Slice<'_, T> {
         let offset = self.range(first, len).start;
         // SAFETY: the buffer lives as long as the view, and has those elements.
-        unsafe { Slice::from_raw((self.address() + offset) as *const T, len) }
+        unsafe { Slice::from_raw((self.address() + offset) as *const T, len) }.of(self.home)
     }
 
     /// The whole buffer, for a kernel to write.
@@ -183,7 +190,7 @@ impl<T: DeviceValue> Buffer<T> {
     pub fn part_mut(&mut self, first: usize, len: usize) -> SliceMut<'_, T> {
         let offset = self.range(first, len).start;
         // SAFETY: the buffer lives as long as the view, which alone may write those elements.
-        unsafe { SliceMut::from_raw(self.address_mut().add(offset).cast(), len) }
+        unsafe { SliceMut::from_raw(self.address_mut().add(offset).cast(), len) }.of(self.home)
     }
 
     /// Copies `values` to the elements from `first` on.
@@ -201,6 +208,7 @@ impl<T: DeviceValue> Buffer<T> {
         match &mut self.storage {
             Storage::Gpu(memory) => {
                 memory
+                    .enter_mut()?
                     .index(range)
                     .copy_from(bytemuck::cast_slice(values))
                     .map_err(during("copy to the device"))?;
@@ -233,6 +241,7 @@ impl<T: DeviceValue> Buffer<T> {
         }
         match &self.storage {
             Storage::Gpu(memory) => memory
+                .enter()?
                 .index(range)
                 .copy_to(bytemuck::cast_slice_mut(values))
                 .map_err(during("copy from the device")),
@@ -267,6 +276,7 @@ impl<T: DeviceValue> Buffer<T> {
     fn set_bytes(&mut self, byte: u8) -> Result<(), DriverError> {
         match &mut self.storage {
             Storage::Gpu(memory) => {
+                let memory = memory.enter_mut()?;
                 memory.set_8(byte).map_err(during("fill device memory"))?;
                 finish()
             }
@@ -302,14 +312,14 @@ impl<T: DeviceValue> Buffer<T> {
 
     fn address(&self) -> usize {
         match &self.storage {
-            Storage::Gpu(memory) => memory.as_device_ptr().as_raw() as usize,
+            Storage::Gpu(memory) => memory.outside().as_device_ptr().as_raw() as usize,
             Storage::Host { memory, .. } => memory.as_ptr() as usize,
         }
     }
 
     fn address_mut(&mut self) -> *mut u8 {
         match &mut self.storage {
-            Storage::Gpu(memory) => memory.as_device_ptr().as_raw() as *mut u8,
+            Storage::Gpu(memory) => memory.outside().as_device_ptr().as_raw() as *mut u8,
             Storage::Host { memory, .. } => memory.as_mut_ptr().cast(),
         }
     }
@@ -337,7 +347,10 @@ fn finish() -> Result<(), DriverError> {
 impl<T: DeviceValue> Drop for Buffer<T> {
     /// Waits for copies that are under way.
     fn drop(&mut self) {
-        if matches!(self.storage, Storage::Gpu(_)) && self.in_flight.load(Ordering::Relaxed) {
+        if let Storage::Gpu(memory) = &self.storage
+            && self.in_flight.load(Ordering::Relaxed)
+            && memory.enter().is_ok()
+        {
             // An error is the context's, in which then nothing runs any more.
             let _ = CurrentContext::synchronize();
         }

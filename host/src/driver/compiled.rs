@@ -3,6 +3,7 @@
 use cust::error::CudaError;
 use cust::function::{BlockSize, Function, FunctionAttribute};
 
+use super::context::Context;
 use super::error::during;
 use super::gpu::Gpu;
 use super::{Device, DriverError};
@@ -10,6 +11,7 @@ use super::{Device, DriverError};
 /// A kernel as the driver has compiled it for a GPU.
 pub struct Compiled<'d> {
     function: Function<'d>,
+    context: &'d Context,
     /// 32-bit registers of a thread.
     pub registers: u32,
     /// Bytes of shared memory of a block that the kernel declares.
@@ -50,6 +52,7 @@ impl Device {
         Gpu::allow_dynamic_shared(&function, dynamic)?;
         Ok(Some(Compiled {
             function,
+            context: &gpu.context,
             registers,
             static_shared,
             local_bytes,
@@ -65,6 +68,7 @@ impl Compiled<'_> {
     /// # Errors
     /// The driver's.
     pub fn resident_blocks(&self, threads: u32, dynamic_shared: u32) -> Result<u32, DriverError> {
+        self.context.enter()?;
         let answer = self
             .function
             .max_active_blocks_per_multiprocessor(BlockSize::x(threads), dynamic_shared as usize);

@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use cust::sys;
 
 use super::error::checked;
-use super::{Buffer, DeviceValue, DriverError, Event, Pinned, Stream};
+use super::{Buffer, DeviceValue, DriverError, Event, Pinned, Stream, home};
 
 /// What copies are called in errors and traces.
 pub(super) const TO_DEVICE: &str = "copy to the device";
@@ -25,7 +25,7 @@ impl<'d> Stream<'d> {
     /// Begins to copy all of `host` to the elements of `target` from `first` on.
     ///
     /// # Errors
-    /// The driver's, or the stream captures.
+    /// The driver's, the stream captures, or the buffer is of another device.
     ///
     /// # Panics
     /// The buffer has fewer elements.
@@ -35,14 +35,14 @@ impl<'d> Stream<'d> {
         target: &mut Buffer<T>,
         first: usize,
     ) -> Result<Pending<'d, T>, DriverError> {
-        self.refuse_capture(TO_DEVICE)?;
+        self.accept(TO_DEVICE, target)?;
         let to = target.copy_target(first, host.len());
         let bytes = size_of_val(&host[..]);
         let from = host.as_ptr().cast::<c_void>();
         // SAFETY: `bytes` bytes from either address on belong to `host`, which `Pending` owns until
         // the copy is done, and to `target`, which waits for its copies before it is freed.
         let begun = self.traced(TO_DEVICE, bytes, || unsafe {
-            match self.raw() {
+            match self.enter()? {
                 Some(stream) => checked(
                     TO_DEVICE,
                     sys::cuMemcpyHtoDAsync_v2(to as u64, from, bytes, stream),
@@ -61,7 +61,7 @@ impl<'d> Stream<'d> {
     /// Begins to copy the elements of `source` from `first` on to all of `host`.
     ///
     /// # Errors
-    /// The driver's, or the stream captures.
+    /// The driver's, the stream captures, or the buffer is of another device.
     ///
     /// # Panics
     /// The buffer has fewer elements.
@@ -71,13 +71,13 @@ impl<'d> Stream<'d> {
         first: usize,
         mut host: Pinned<T>,
     ) -> Result<Pending<'d, T>, DriverError> {
-        self.refuse_capture(FROM_DEVICE)?;
+        self.accept(FROM_DEVICE, source)?;
         let from = source.copy_source(first, host.len());
         let bytes = size_of_val(&host[..]);
         let to = host.as_mut_ptr().cast::<c_void>();
         // SAFETY: as in `upload`.
         let begun = self.traced(FROM_DEVICE, bytes, || unsafe {
-            match self.raw() {
+            match self.enter()? {
                 Some(stream) => checked(
                     FROM_DEVICE,
                     sys::cuMemcpyDtoHAsync_v2(to, from as u64, bytes, stream),
@@ -97,7 +97,7 @@ impl<'d> Stream<'d> {
     /// waits for it. The values may be in any memory.
     ///
     /// # Errors
-    /// The driver's, or the stream captures.
+    /// The driver's, the stream captures, or the buffer is of another device.
     ///
     /// # Panics
     /// The buffer has fewer elements.
@@ -107,9 +107,9 @@ impl<'d> Stream<'d> {
         target: &mut Buffer<T>,
         first: usize,
     ) -> Result<(), DriverError> {
-        self.refuse_capture(TO_DEVICE)?;
+        self.accept(TO_DEVICE, target)?;
         let bytes = size_of_val(values);
-        let Some(stream) = self.raw() else {
+        let Some(stream) = self.enter()? else {
             return self.traced(TO_DEVICE, bytes, || target.write(first, values));
         };
         let to = target.copy_target(first, values.len());
@@ -127,7 +127,7 @@ impl<'d> Stream<'d> {
     /// waits for it. The values may be in any memory.
     ///
     /// # Errors
-    /// The driver's, or the stream captures.
+    /// The driver's, the stream captures, or the buffer is of another device.
     ///
     /// # Panics
     /// The buffer has fewer elements.
@@ -137,9 +137,9 @@ impl<'d> Stream<'d> {
         first: usize,
         values: &mut [T],
     ) -> Result<(), DriverError> {
-        self.refuse_capture(FROM_DEVICE)?;
+        self.accept(FROM_DEVICE, source)?;
         let bytes = size_of_val(values);
-        let Some(stream) = self.raw() else {
+        let Some(stream) = self.enter()? else {
             return self.traced(FROM_DEVICE, bytes, || source.read(first, values));
         };
         let from = source.copy_source(first, values.len());
@@ -150,6 +150,16 @@ impl<'d> Stream<'d> {
             })
         });
         self.synchronize().and(begun)
+    }
+
+    /// Refuses a copy that cannot be captured, or whose buffer is of another device.
+    fn accept<T: DeviceValue>(
+        &self,
+        operation: &'static str,
+        buffer: &Buffer<T>,
+    ) -> Result<(), DriverError> {
+        self.refuse_capture(operation)?;
+        home::same(operation, self.device.home, "the buffer", buffer.home)
     }
 
     fn pending<T: DeviceValue>(
@@ -166,7 +176,7 @@ impl<'d> Stream<'d> {
                 // Whether the copy has begun is not known: if nothing says when it ends, its memory
                 // is kept for ever.
                 if self.synchronize().is_err() {
-                    std::mem::forget(host);
+                    host.forget();
                 }
                 Err(error)
             }
@@ -204,7 +214,7 @@ impl<T: DeviceValue> Drop for Pending<'_, T> {
             && self.done.wait().is_err()
         {
             // The device may still write there.
-            std::mem::forget(host);
+            host.forget();
         }
     }
 }

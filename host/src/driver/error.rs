@@ -1,5 +1,7 @@
 //! What can go wrong between the host and a device.
 
+use std::borrow::Cow;
+
 use cuda_loader::DriverError as LoadError;
 use cust::error::CudaError;
 use cust::sys::CUresult;
@@ -162,6 +164,19 @@ pub enum DriverError {
     /// The stream captures launches, and this cannot be captured.
     #[error("a {0} cannot be captured into a graph")]
     Capturing(&'static str),
+
+    /// Something that the operation needs is of another device.
+    #[error("{operation} on {on}: {what} is of {of}; a device uses only its own")]
+    OtherDevice {
+        /// What was asked for: for a launch, the kernel.
+        operation: &'static str,
+        /// The device that was to do it: "cuda:0 (NVIDIA H200)".
+        on: &'static str,
+        /// What it was to use: "the buffer".
+        what: Cow<'static, str>,
+        /// The device that this belongs to.
+        of: &'static str,
+    },
 
     /// A call of the driver failed.
     #[error("{operation}: {result:?}")]

@@ -4,23 +4,34 @@ use std::marker::PhantomData;
 use std::ptr;
 use std::time::Instant;
 
+use cuda_std::launch::Home;
 use cust::sys::{self, CUevent, CUresult, CUstream};
 
-use super::DriverError;
+use super::context::{Context, Owned};
 use super::error::checked;
+use super::{DriverError, home};
 
 /// A place in a stream. An event of [`Stream::record`](super::Stream::record) has the time at which
-/// the device came there.
+/// the device came there. Any thread may wait for it.
 pub struct Event<'d> {
     kind: Kind,
+    home: &'static Home,
     device: PhantomData<&'d ()>,
 }
 
 enum Kind {
-    Cuda(CUevent),
+    Cuda(Owned<Raw>),
     /// On the emulator everything before it is done.
     Host(Instant),
 }
+
+/// The driver's event.
+struct Raw(CUevent);
+
+// SAFETY: an event is a handle that any thread may use.
+unsafe impl Send for Raw {}
+// SAFETY: as above; the driver's functions on events may be called at once.
+unsafe impl Sync for Raw {}
 
 /// Whether an event has a time. One without is cheaper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,41 +45,62 @@ impl Event<'_> {
     pub(super) fn emulated() -> Self {
         Event {
             kind: Kind::Host(Instant::now()),
+            home: home::emulator(),
             device: PhantomData,
         }
     }
 
-    /// A new event in a GPU's stream.
-    pub(super) fn record(stream: CUstream, timing: Timing) -> Result<Self, DriverError> {
+    /// A new event in a stream of this context.
+    pub(super) fn record(
+        context: &Context,
+        stream: CUstream,
+        timing: Timing,
+    ) -> Result<Self, DriverError> {
         const DISABLE_TIMING: u32 = 2;
         let flags = match timing {
             Timing::On => 0,
             Timing::Off => DISABLE_TIMING,
         };
-        let mut raw = ptr::null_mut();
-        // SAFETY: `raw` is a place to write to.
-        checked("create an event", unsafe {
-            sys::cuEventCreate(&mut raw, flags)
+        let event = context.own(|| {
+            let mut raw = ptr::null_mut();
+            // SAFETY: `raw` is a place to write to.
+            checked("create an event", unsafe {
+                sys::cuEventCreate(&mut raw, flags)
+            })?;
+            Ok(Raw(raw))
         })?;
-        let event = Event {
-            kind: Kind::Cuda(raw),
-            device: PhantomData,
-        };
-        // SAFETY: both are alive.
+        // SAFETY: both are alive, and of the context that has just been entered.
         checked("record an event", unsafe {
-            sys::cuEventRecord(raw, stream)
+            sys::cuEventRecord(event.outside().0, stream)
         })?;
-        Ok(event)
+        Ok(Event {
+            kind: Kind::Cuda(event),
+            home: context.home,
+            device: PhantomData,
+        })
     }
 
-    /// Makes the stream's further work wait for this event.
-    pub(super) fn hold(&self, stream: CUstream) -> Result<(), DriverError> {
-        match self.kind {
-            // SAFETY: both are alive; the driver keeps what it needs of the event.
-            Kind::Cuda(raw) => checked("make a stream wait", unsafe {
-                sys::cuStreamWaitEvent(stream, raw, 0)
-            }),
-            Kind::Host(_) => Ok(()),
+    /// Makes the further work of a stream of `on` wait for this event. The caller is in the context
+    /// of the stream, which is `None` on the emulator.
+    pub(super) fn hold(
+        &self,
+        on: &'static Home,
+        stream: Option<CUstream>,
+    ) -> Result<(), DriverError> {
+        const OPERATION: &str = "make a stream wait";
+        match (&self.kind, stream) {
+            (Kind::Cuda(event), Some(stream)) => {
+                // SAFETY: both are alive; the driver keeps what it needs of the event, which may be
+                // another GPU's.
+                checked(OPERATION, unsafe {
+                    sys::cuStreamWaitEvent(stream, event.outside().0, 0)
+                })
+            }
+            (Kind::Host(_), None) => {
+                cuda_loader::pass("cuStreamWaitEvent", || ());
+                Ok(())
+            }
+            _ => Err(home::other(OPERATION, on, "the event", self.home)),
         }
     }
 
@@ -77,10 +109,10 @@ impl Event<'_> {
     /// # Errors
     /// The driver's: also those of the work before.
     pub fn is_done(&self) -> Result<bool, DriverError> {
-        match self.kind {
-            Kind::Cuda(raw) => {
+        match &self.kind {
+            Kind::Cuda(event) => {
                 // SAFETY: the event is alive.
-                match unsafe { sys::cuEventQuery(raw) } {
+                match unsafe { sys::cuEventQuery(event.enter()?.0) } {
                     CUresult::CUDA_ERROR_NOT_READY => Ok(false),
                     result => checked("ask for an event", result).map(|()| true),
                 }
@@ -94,10 +126,13 @@ impl Event<'_> {
     /// # Errors
     /// The driver's: also those of the work before.
     pub fn wait(&self) -> Result<(), DriverError> {
-        match self.kind {
-            Kind::Cuda(raw) => {
+        match &self.kind {
+            Kind::Cuda(event) => {
+                let Raw(event) = *event.enter()?;
                 // SAFETY: the event is alive.
-                checked("wait for an event", unsafe { sys::cuEventSynchronize(raw) })
+                checked("wait for an event", unsafe {
+                    sys::cuEventSynchronize(event)
+                })
             }
             Kind::Host(_) => {
                 cuda_loader::pass("cuEventSynchronize", || ());
@@ -110,17 +145,16 @@ impl Event<'_> {
     /// time on the emulator. Both must have been reached; [`Event::wait`] sees to that.
     ///
     /// # Errors
-    /// The driver's.
-    ///
-    /// # Panics
-    /// The events are of different kinds of device.
+    /// The driver's, or the events are of different devices, whose clocks have nothing in common.
     pub fn milliseconds_since(&self, earlier: &Event<'_>) -> Result<f64, DriverError> {
+        const OPERATION: &str = "read the time between events";
         match (&self.kind, &earlier.kind) {
-            (Kind::Cuda(end), Kind::Cuda(start)) => {
+            (Kind::Cuda(end), Kind::Cuda(start)) if self.home == earlier.home => {
                 let mut milliseconds = 0.0;
+                let (end, start) = (end.enter()?, start.outside());
                 // SAFETY: both are alive.
-                checked("read an event's time", unsafe {
-                    sys::cuEventElapsedTime(&mut milliseconds, *start, *end)
+                checked(OPERATION, unsafe {
+                    sys::cuEventElapsedTime(&mut milliseconds, start.0, end.0)
                 })?;
                 Ok(f64::from(milliseconds))
             }
@@ -130,16 +164,17 @@ impl Event<'_> {
                 Ok(end.saturating_duration_since(start).as_secs_f64() * 1e3
                     - start.saturating_duration_since(end).as_secs_f64() * 1e3)
             }
-            _ => panic!("one event is a GPU's and the other the emulator's"),
+            _ => {
+                let what = "the earlier event";
+                Err(home::other(OPERATION, self.home, what, earlier.home))
+            }
         }
     }
 }
 
-impl Drop for Event<'_> {
+impl Drop for Raw {
     fn drop(&mut self) {
-        if let Kind::Cuda(raw) = self.kind {
-            // SAFETY: created here; the driver destroys it once the device has come there.
-            unsafe { sys::cuEventDestroy_v2(raw) };
-        }
+        // SAFETY: created here; the driver destroys it once the device has come there.
+        unsafe { sys::cuEventDestroy_v2(self.0) };
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::{CString, c_void};
 
-use cust::context::{Context, CurrentContext, ResourceLimit};
+use cust::context::{CurrentContext, ResourceLimit};
 use cust::device::{Device as CudaDevice, DeviceAttribute};
 use cust::error::CudaError;
 use cust::function::Function;
@@ -10,8 +10,9 @@ use cust::module::{Module, ModuleJitOption};
 use cust::sys::{self, CUdevice_attribute, CUjit_option};
 use cust::{CudaApiVersion, CudaFlags};
 
+use super::context::{Context, Owned};
 use super::error::{checked, during};
-use super::{DriverError, Embedded, Facts, GpuFacts, Limits, ptx};
+use super::{DriverError, Embedded, Facts, GpuFacts, Limits, home, ptx};
 
 /// Bytes of stack for a thread of kernels that print or say why they panic. What formats text calls
 /// itself through pointers, so the driver does not know how much that takes, and the default of 1024
@@ -21,9 +22,8 @@ const STACK_FOR_TEXT: usize = 8 << 10;
 /// An open GPU with the kernels loaded.
 #[derive(Debug)]
 pub(super) struct Gpu {
-    // Dropped in this order: a module needs its context.
-    module: Module,
-    _context: Context,
+    module: Owned<Module>,
+    pub(super) context: Context,
 }
 
 impl Gpu {
@@ -51,28 +51,25 @@ impl Gpu {
             });
         };
         let device = CudaDevice::get_device(ordinal).map_err(during("get the device"))?;
-        let context = Context::new(device).map_err(during("create a context"))?;
-        CurrentContext::set_current(&context).map_err(during("enter the context"))?;
+        let context = Context::open(device, home::gpu(ordinal, &facts.name))?;
         if text.contains("vprintf") || text.contains("__assertfail") {
             CurrentContext::set_resource_limit(ResourceLimit::StackSize, STACK_FOR_TEXT)
                 .map_err(during("set the size of a thread's stack"))?;
         }
         let limit = max_registers.map(ModuleJitOption::MaxRegisters);
-        let module =
+        let module = context.own(|| {
             Module::from_ptx(text, limit.as_slice()).map_err(|error| DriverError::RefusedPtx {
                 arch,
                 error,
                 log: compile_log(text),
-            })?;
-        let gpu = Gpu {
-            module,
-            _context: context,
-        };
-        Ok((gpu, facts))
+            })
+        })?;
+        Ok((Gpu { module, context }, facts))
     }
 
     pub(super) fn function(&self, name: &'static str) -> Result<Function<'_>, DriverError> {
-        self.module.get_function(name).map_err(|error| match error {
+        let module = self.module.enter()?;
+        module.get_function(name).map_err(|error| match error {
             CudaError::NotFound => DriverError::NoKernel(name),
             error => during("look up a kernel")(error),
         })
@@ -91,6 +88,7 @@ impl Gpu {
     }
 
     pub(super) fn free_memory(&self) -> Result<u64, DriverError> {
+        self.context.enter()?;
         let (free, _) = cust::memory::mem_get_info().map_err(during("ask for the free memory"))?;
         Ok(free as u64)
     }

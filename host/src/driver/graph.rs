@@ -3,34 +3,45 @@
 use std::marker::PhantomData;
 use std::ptr;
 
-use cuda_std::launch::Signature;
+use cuda_std::launch::{Home, Signature};
 use cust::sys::{self, CUgraph, CUgraphExec, CUgraphNode, CUstream, CUstreamCaptureMode};
 
+use super::context::Owned;
 use super::error::checked;
 use super::replay::Replay;
-use super::{DriverError, Prepared, Stream};
+use super::{DriverError, Prepared, Stream, home};
 
 /// The launches that a stream has been asked for since its capture began.
-pub(super) enum Captured {
-    Cuda(Vec<CUgraphNode>),
-    Host(Vec<Replay>),
+#[derive(Default)]
+pub(super) struct Captured {
+    /// Those of a GPU.
+    kernels: Vec<CUgraphNode>,
+    /// Those of the emulator.
+    replays: Vec<Replay>,
 }
 
 /// Launches that were captured from a stream, ready to be put into one all at once: the driver
-/// prepares them once, and a replay costs the host one call.
+/// prepares them once, and a replay costs the host one call. One thread has it at a time.
 pub struct Graph<'d> {
     kind: Kind,
+    home: &'static Home,
     device: PhantomData<&'d ()>,
 }
 
 enum Kind {
-    Cuda {
-        graph: CUgraph,
-        executable: CUgraphExec,
-        kernels: Vec<CUgraphNode>,
-    },
+    Cuda(Owned<Executable>),
     Host(Vec<Replay>),
 }
+
+/// The driver's graph.
+struct Executable {
+    graph: CUgraph,
+    executable: CUgraphExec,
+    kernels: Vec<CUgraphNode>,
+}
+
+// SAFETY: its handles may be used from any thread, by one at a time.
+unsafe impl Send for Executable {}
 
 impl<'d> Stream<'d> {
     /// Runs `work` and makes a graph of the launches that it puts into this stream. They do not run
@@ -59,36 +70,20 @@ impl<'d> Stream<'d> {
     ///
     /// # Errors
     /// Those of `work`, or the driver's: `work` waited for the stream, or asked for something that
-    /// cannot be captured.
+    /// cannot be captured, such as another capture of this stream. The capture is over in any case.
     pub fn capture(
         &self,
         work: impl FnOnce() -> Result<(), DriverError>,
     ) -> Result<Graph<'d>, DriverError> {
-        if let Some(stream) = self.raw() {
-            // SAFETY: the stream is alive.
-            checked("begin a capture", unsafe {
-                sys::cuStreamBeginCapture_v2(
-                    stream,
-                    CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
-                )
-            })?;
-        }
-        let empty = match self.raw() {
-            Some(_) => Captured::Cuda(Vec::new()),
-            None => Captured::Host(Vec::new()),
-        };
-        self.captured.replace(Some(empty));
+        self.refuse_capture("capture")?;
+        let capture = Capture::begin(self)?;
         let worked = work();
-        let kind = match (self.captured.take(), self.raw()) {
-            (Some(Captured::Cuda(kernels)), Some(stream)) => Kind::end(stream, kernels),
-            (Some(Captured::Host(replays)), _) => Ok(Kind::Host(replays)),
-            _ => unreachable!("a capture inside a capture is refused by the driver"),
-        };
-        let graph = kind.map(|kind| Graph {
+        let graph = capture.end().map(|kind| Graph {
             kind,
+            home: self.device.home,
             device: PhantomData,
         });
-        // The capture is over in any case; what `work` says went wrong came first.
+        // What `work` says went wrong came first.
         worked.and(graph)
     }
 
@@ -101,7 +96,45 @@ impl<'d> Stream<'d> {
     }
 }
 
+/// A stream that captures, until this is gone: also where the work panics.
+struct Capture<'s, 'd>(&'s Stream<'d>);
+
+impl<'s, 'd> Capture<'s, 'd> {
+    fn begin(stream: &'s Stream<'d>) -> Result<Self, DriverError> {
+        if let Some(raw) = stream.enter()? {
+            // SAFETY: the stream is alive.
+            checked("begin a capture", unsafe {
+                sys::cuStreamBeginCapture_v2(
+                    raw,
+                    CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL,
+                )
+            })?;
+        }
+        stream.captured.replace(Some(Captured::default()));
+        Ok(Capture(stream))
+    }
+
+    fn end(self) -> Result<Kind, DriverError> {
+        let captured = self.0.captured.take().expect("begun, and ended here alone");
+        captured.end(self.0)
+    }
+}
+
+impl Drop for Capture<'_, '_> {
+    fn drop(&mut self) {
+        if let Some(captured) = self.0.captured.take() {
+            // Nobody is there to be told of an error.
+            let _ = captured.end(self.0);
+        }
+    }
+}
+
 impl Captured {
+    /// Remembers a launch of the emulator.
+    pub(super) fn add(&mut self, replay: Replay) {
+        self.replays.push(replay);
+    }
+
     /// Remembers the launch that has just been put into the capturing stream.
     pub(super) fn add_last_of(&mut self, stream: CUstream) -> Result<(), DriverError> {
         let mut status = sys::CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
@@ -118,28 +151,41 @@ impl Captured {
             )
         })?;
         // What comes next depends on the launch alone.
-        if let (Captured::Cuda(kernels), 1) = (self, count) {
+        if count == 1 {
             // SAFETY: the driver says that there is one, which lives as long as the capture.
-            kernels.push(unsafe { *dependencies });
+            self.kernels.push(unsafe { *dependencies });
         }
         Ok(())
     }
-}
 
-impl Kind {
-    fn end(stream: CUstream, kernels: Vec<CUgraphNode>) -> Result<Kind, DriverError> {
-        let (mut graph, mut executable) = (ptr::null_mut(), ptr::null_mut());
+    /// Ends the stream's capture, and makes it ready to be launched.
+    fn end(self, stream: &Stream<'_>) -> Result<Kind, DriverError> {
+        let Some(cuda) = &stream.cuda else {
+            return Ok(Kind::Host(self.replays));
+        };
+        let stream = cuda.enter()?.as_inner();
+        let mut graph = ptr::null_mut();
         // SAFETY: the stream captures, and `graph` is a place to write to.
         checked("end a capture", unsafe {
             sys::cuStreamEndCapture(stream, &mut graph)
         })?;
+        let executable = cuda
+            .context()
+            .own(|| Executable::new(graph, self.kernels))?;
+        Ok(Kind::Cuda(executable))
+    }
+}
+
+impl Executable {
+    fn new(graph: CUgraph, kernels: Vec<CUgraphNode>) -> Result<Executable, DriverError> {
+        let mut executable = ptr::null_mut();
         // SAFETY: the graph is new, and `executable` a place to write to.
         let result = unsafe { sys::cuGraphInstantiateWithFlags(&mut executable, graph, 0) };
         checked("make a graph executable", result).inspect_err(|_| {
             // SAFETY: nothing else has it.
             unsafe { sys::cuGraphDestroy(graph) };
         })?;
-        Ok(Kind::Cuda {
+        Ok(Executable {
             graph,
             executable,
             kernels,
@@ -151,7 +197,7 @@ impl Graph<'_> {
     /// How many launches there are.
     pub fn launches(&self) -> usize {
         match &self.kind {
-            Kind::Cuda { kernels, .. } => kernels.len(),
+            Kind::Cuda(graph) => graph.outside().kernels.len(),
             Kind::Host(replays) => replays.len(),
         }
     }
@@ -162,15 +208,13 @@ impl Graph<'_> {
     /// As for each [`Prepared::launch`] that was captured.
     ///
     /// # Errors
-    /// The driver's, or what a thread did on the emulator.
-    ///
-    /// # Panics
-    /// The stream is of another kind of device.
+    /// The driver's, what a thread did on the emulator, or the stream is of another device.
     pub unsafe fn launch(&self, stream: &Stream<'_>) -> Result<(), DriverError> {
-        stream.traced("graph", 0, || match (&self.kind, stream.raw()) {
+        home::same(LAUNCH, stream.device.home, "the graph", self.home)?;
+        stream.traced("graph", 0, || match (&self.kind, stream.enter()?) {
             // SAFETY: both are alive; the caller vouches for the rest.
-            (Kind::Cuda { executable, .. }, Some(stream)) => checked("launch a graph", unsafe {
-                sys::cuGraphLaunch(*executable, stream)
+            (Kind::Cuda(graph), Some(stream)) => checked(LAUNCH, unsafe {
+                sys::cuGraphLaunch(graph.outside().executable, stream)
             }),
             (Kind::Host(replays), None) => cuda_loader::pass("cuGraphLaunch", || {
                 // SAFETY: the caller vouches for each.
@@ -178,7 +222,7 @@ impl Graph<'_> {
                     .iter()
                     .try_for_each(|replay| unsafe { replay.run() })
             }),
-            _ => panic!("a graph of one device, launched on another"),
+            _ => unreachable!("of one device, both are a GPU's or both the emulator's"),
         })
     }
 
@@ -189,47 +233,45 @@ impl Graph<'_> {
     /// As for [`Graph::launch`], with the new arguments.
     ///
     /// # Errors
-    /// The driver's: `prepared` is another kernel than was captured.
+    /// The driver's: `prepared` is another kernel than was captured; or `prepared` or an argument is
+    /// of another device.
     ///
     /// # Panics
-    /// There is no such launch, or `prepared` is of another kind of device.
+    /// There is no such launch.
     pub unsafe fn update<S: Signature>(
         &mut self,
         launch: usize,
         prepared: &Prepared<'_, S>,
         arguments: &S::Arguments<'_>,
     ) -> Result<(), DriverError> {
+        const OPERATION: &str = "update a graph";
+        home::same(OPERATION, self.home, "the kernel", prepared.home())?;
         match &mut self.kind {
-            Kind::Cuda {
-                executable,
-                kernels,
-                ..
-            } => prepared.with_node(arguments, |node| {
+            Kind::Cuda(graph) => prepared.with_node(arguments, |node| {
+                let graph = graph.enter()?;
+                let kernel = graph.kernels[launch];
                 // SAFETY: the node is one of the graph's; the driver copies the parameters.
-                checked("update a graph", unsafe {
-                    sys::cuGraphExecKernelNodeSetParams(*executable, kernels[launch], node)
+                checked(OPERATION, unsafe {
+                    sys::cuGraphExecKernelNodeSetParams(graph.executable, kernel, node)
                 })
             }),
             Kind::Host(replays) => {
                 // SAFETY: the caller vouches for the arguments.
-                replays[launch] = unsafe { prepared.replay(arguments) };
+                replays[launch] = unsafe { prepared.replay(arguments) }?;
                 Ok(())
             }
         }
     }
 }
 
-impl Drop for Graph<'_> {
+const LAUNCH: &str = "launch a graph";
+
+impl Drop for Executable {
     fn drop(&mut self) {
-        if let Kind::Cuda {
-            graph, executable, ..
-        } = self.kind
-        {
-            // SAFETY: created here; the driver keeps what a launch under way needs.
-            unsafe {
-                sys::cuGraphExecDestroy(executable);
-                sys::cuGraphDestroy(graph);
-            }
+        // SAFETY: created here; the driver keeps what a launch under way needs.
+        unsafe {
+            sys::cuGraphExecDestroy(self.executable);
+            sys::cuGraphDestroy(self.graph);
         }
     }
 }

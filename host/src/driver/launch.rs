@@ -3,22 +3,22 @@
 use std::ffi::c_void;
 use std::ptr;
 
-use cuda_std::launch::{Entry, Signature};
+use cuda_std::launch::{Entry, Home, Signature};
 use cust::function::{Function, FunctionAttribute};
 use cust::sys::{self, CUDA_KERNEL_NODE_PARAMS, CUstream};
 use smallvec::SmallVec;
 
 use super::error::{checked, during};
 use super::gpu::Gpu;
-use super::graph::Captured;
 use super::replay::{Emulated, Replay};
-use super::{Device, DriverError, Shape, Stream};
+use super::{Device, DriverError, Shape, Stream, home};
 
 /// A kernel with a shape that its device allows, ready to be launched.
 pub struct Prepared<'d, S: Signature> {
     entry: Entry<S>,
     shape: simt::Shape,
     blocks: Blocks,
+    home: &'static Home,
     /// `None` runs on the emulator.
     function: Option<Function<'d>>,
     /// How it runs there.
@@ -59,6 +59,7 @@ impl Device {
                 dynamic_shared: shape.dynamic_shared,
             },
             blocks: Blocks::Independent,
+            home: self.home,
             function,
             emulation: simt::Options {
                 shared_per_block: self.facts.limits.shared_per_block,
@@ -102,21 +103,24 @@ impl Device {
     /// How many blocks of the launch the device holds at once.
     ///
     /// # Errors
-    /// The driver's.
+    /// The driver's, or `prepared` is of another device.
     pub fn blocks_at_once<S: Signature>(
         &self,
         prepared: &Prepared<'_, S>,
     ) -> Result<u64, DriverError> {
-        let Some(function) = &prepared.function else {
+        const OPERATION: &str = "ask for the occupancy";
+        home::same(OPERATION, self.home, "the kernel", prepared.home)?;
+        let (Some(gpu), Some(function)) = (&self.gpu, &prepared.function) else {
             return Ok(simt::most_cooperative_blocks(prepared.shape));
         };
+        gpu.context.enter()?;
         let [x, y, z] = prepared.shape.block;
         let each = function
             .max_active_blocks_per_multiprocessor(
                 (x, y, z).into(),
                 prepared.shape.dynamic_shared as usize,
             )
-            .map_err(during("ask for the occupancy"))?;
+            .map_err(during(OPERATION))?;
         Ok(u64::from(each) * u64::from(self.facts.multiprocessors))
     }
 
@@ -233,24 +237,31 @@ impl<S: Signature> Prepared<'_, S> {
         self.entry.name
     }
 
+    /// The device that it is prepared for.
+    pub(super) fn home(&self) -> &'static Home {
+        self.home
+    }
+
     /// Puts a launch into the stream. A kernel's own error shows when the stream is synchronised,
     /// on the emulator at once.
     ///
     /// # Safety
-    /// The arguments keep the kernel's contract, the buffers are of the stream's device, and until
-    /// the stream has been synchronised they stay alive and nothing else writes them.
+    /// The arguments keep the kernel's contract, views that are not of a [`Buffer`](super::Buffer)
+    /// are of the stream's device, and until the stream has been synchronised the buffers stay alive
+    /// and nothing else writes them.
     ///
     /// # Errors
-    /// The driver's, or what a thread did on the emulator.
+    /// The driver's, or what a thread did on the emulator; or the kernel was prepared for another
+    /// device than the stream's, or a buffer is of another. Then nothing is in the stream.
     ///
     /// # Panics
-    /// The kernel was prepared for another device than the stream's, or the argument of a `&T`
-    /// parameter is an empty slice.
+    /// The argument of a `&T` parameter is an empty slice.
     pub unsafe fn launch(
         &self,
         stream: &Stream<'_>,
         arguments: &S::Arguments<'_>,
     ) -> Result<(), DriverError> {
+        home::same(self.name(), stream.device.home, "the kernel", self.home)?;
         // SAFETY: the caller's contract.
         stream.traced(self.name(), 0, || unsafe { self.put(stream, arguments) })
     }
@@ -262,40 +273,71 @@ impl<S: Signature> Prepared<'_, S> {
         stream: &Stream<'_>,
         arguments: &S::Arguments<'_>,
     ) -> Result<(), DriverError> {
-        match (&self.function, stream.raw()) {
-            (Some(function), Some(raw)) => {
-                let mut addresses = self.addresses(arguments);
-                // SAFETY: the addresses are those of the parameters that `#[kernel]` gave the entry
-                // of this name, in order; the caller vouches for what they point to.
-                unsafe { self.enqueue(function, raw, addresses.as_mut_ptr()) }?;
-                match &mut *stream.captured.borrow_mut() {
-                    Some(captured) => captured.add_last_of(raw),
-                    None => Ok(()),
-                }
-            }
-            (None, None) => {
-                if let Some(Captured::Host(replays)) = &mut *stream.captured.borrow_mut() {
-                    // SAFETY: the caller's contract holds until the last replay.
-                    replays.push(unsafe { self.replay(arguments) });
-                    return Ok(());
-                }
-                // SAFETY: the caller's contract.
-                cuda_loader::pass(self.blocks.driver_call(), || unsafe {
-                    self.emulated().run(arguments)
-                })
-            }
-            _ => panic!(
-                "{}: prepared for one device, launched on another",
-                self.name()
-            ),
+        // Of one device, both are a GPU's or neither is.
+        let (Some(function), Some(raw)) = (&self.function, stream.enter()?) else {
+            // SAFETY: the caller's contract.
+            return unsafe { self.emulate(stream, arguments) };
+        };
+        let mut addresses = self.addresses(arguments)?;
+        // SAFETY: the addresses are those of the parameters that `#[kernel]` gave the entry of this
+        // name, in order; the caller vouches for what they point to.
+        unsafe { self.enqueue(function, raw, addresses.as_mut_ptr()) }?;
+        match &mut *stream.captured.borrow_mut() {
+            Some(captured) => captured.add_last_of(raw),
+            None => Ok(()),
         }
     }
 
+    /// # Safety
+    /// As for [`Prepared::launch`].
+    unsafe fn emulate(
+        &self,
+        stream: &Stream<'_>,
+        arguments: &S::Arguments<'_>,
+    ) -> Result<(), DriverError> {
+        if let Some(captured) = &mut *stream.captured.borrow_mut() {
+            // SAFETY: the caller's contract holds until the last replay.
+            captured.add(unsafe { self.replay(arguments) }?);
+            return Ok(());
+        }
+        self.refuse_others(arguments)?;
+        // SAFETY: the caller's contract.
+        cuda_loader::pass(self.blocks.driver_call(), || unsafe {
+            self.emulated().run(arguments)
+        })
+    }
+
     /// The address of each parameter's value, good for as long as `arguments` is borrowed.
-    fn addresses(&self, arguments: &S::Arguments<'_>) -> SmallVec<[*mut c_void; PARAMETERS]> {
+    fn addresses(
+        &self,
+        arguments: &S::Arguments<'_>,
+    ) -> Result<SmallVec<[*mut c_void; PARAMETERS]>, DriverError> {
         let mut addresses = SmallVec::new();
-        (self.entry.marshal)(arguments, &mut |address| addresses.push(address.cast_mut()));
-        addresses
+        let mut are_own = true;
+        (self.entry.marshal)(arguments, &mut |address, home| {
+            are_own &= home.is_none_or(|home| home == self.home);
+            addresses.push(address.cast_mut());
+        });
+        if !are_own {
+            self.refuse_others(arguments)?;
+        }
+        Ok(addresses)
+    }
+
+    /// Refuses arguments that are views of another device's memory.
+    fn refuse_others(&self, arguments: &S::Arguments<'_>) -> Result<(), DriverError> {
+        let other = (self.entry.memory)(arguments)
+            .into_iter()
+            .find_map(|memory| {
+                Some((memory.parameter, memory.home?)).filter(|it| it.1 != self.home)
+            });
+        match other {
+            Some((parameter, of)) => {
+                let what = format!("argument `{parameter}`");
+                Err(home::other(self.name(), self.home, what, of))
+            }
+            None => Ok(()),
+        }
     }
 
     /// # Safety
@@ -334,19 +376,17 @@ impl<S: Signature> Prepared<'_, S> {
         checked("launch a kernel", result)
     }
 
-    /// Hands `use_node` the launch as a graph's node.
+    /// Hands `use_node` the launch as the node of a GPU's graph.
     ///
     /// # Panics
     /// It is prepared for the emulator.
-    pub(super) fn with_node<R>(
+    pub(super) fn with_node(
         &self,
         arguments: &S::Arguments<'_>,
-        use_node: impl FnOnce(&CUDA_KERNEL_NODE_PARAMS) -> R,
-    ) -> R {
-        let Some(function) = &self.function else {
-            panic!("{}: prepared for the emulator", self.name());
-        };
-        let mut addresses = self.addresses(arguments);
+        use_node: impl FnOnce(&CUDA_KERNEL_NODE_PARAMS) -> Result<(), DriverError>,
+    ) -> Result<(), DriverError> {
+        let function = self.function.as_ref().expect("prepared for a GPU");
+        let mut addresses = self.addresses(arguments)?;
         let [grid_x, grid_y, grid_z] = self.shape.grid;
         let [block_x, block_y, block_z] = self.shape.block;
         use_node(&CUDA_KERNEL_NODE_PARAMS {
@@ -366,18 +406,17 @@ impl<S: Signature> Prepared<'_, S> {
     /// The launch, to be run on the emulator later and more than once.
     ///
     /// # Safety
-    /// The arguments' buffers live until the last run.
+    /// It is prepared for the emulator, and the arguments' buffers live until the last run.
     ///
-    /// # Panics
-    /// It is prepared for a GPU.
-    pub(super) unsafe fn replay(&self, arguments: &S::Arguments<'_>) -> Replay {
-        assert!(
-            self.function.is_none(),
-            "{}: prepared for a GPU",
-            self.name()
-        );
+    /// # Errors
+    /// An argument is of another device.
+    pub(super) unsafe fn replay(
+        &self,
+        arguments: &S::Arguments<'_>,
+    ) -> Result<Replay, DriverError> {
+        self.refuse_others(arguments)?;
         // SAFETY: the caller's contract.
-        unsafe { self.emulated().keep(arguments) }
+        Ok(unsafe { self.emulated().keep(arguments) })
     }
 
     fn emulated(&self) -> Emulated<S> {

@@ -33,11 +33,53 @@
 //! unsafe { prepared.launch(&stream, &(x.slice(), y.slice_mut(), 2.0)) }?;
 //! # Ok::<(), ridgepoint::driver::DriverError>(())
 //! ```
+//!
+//! Several devices are open at once, and any thread uses any of them. Two GPUs, `cuda:0` and `cuda:1`,
+//! each with a thread of its own:
+//!
+//! ```
+//! use std::thread;
+//!
+//! use kernels_gpu::elementwise::{BLOCK, scale_f32};
+//! use kernels_gpu::functions::Scale;
+//! use ridgepoint::driver::{Device, DriverError, Shape, Stream};
+//!
+//! fn scaled(device: &Device, factor: f32) -> Result<Vec<f32>, DriverError> {
+//!     let x = device.buffer_filled(100, 1.5f32)?;
+//!     let mut y = device.buffer_filled(100, f32::NAN)?;
+//!     let prepared = device.prepare(scale_f32::entry(), Shape::linear(25, BLOCK))?;
+//!     let stream = Stream::new(device)?;
+//!     // SAFETY: the buffers have 100 elements, and live until the stream is synchronised.
+//!     unsafe { prepared.launch(&stream, &(Scale { factor }, x.slice(), y.slice_mut(), 100)) }?;
+//!     stream.synchronize()?;
+//!     y.to_vec()
+//! }
+//!
+//! # let (cuda_0, cuda_1) = ("cpu", "cpu");
+//! # fn open(name: &str) -> Result<Device, DriverError> {
+//! #     Device::open(&name.parse().expect("a device's name"))
+//! # }
+//! let (first, second) = (open(cuda_0)?, open(cuda_1)?);
+//! let (doubled, tripled) = thread::scope(|scope| {
+//!     let doubled = scope.spawn(|| scaled(&first, 2.0));
+//!     let tripled = scaled(&second, 3.0);
+//!     (doubled.join().expect("no panic"), tripled)
+//! });
+//! assert_eq!((doubled?[0], tripled?[0]), (3.0, 4.5));
+//! # Ok::<(), ridgepoint::driver::DriverError>(())
+//! ```
+//!
+//! Memory, kernels and graphs are used where they were made: what is of another device is
+//! [`DriverError::OtherDevice`]. All `Device`s of one GPU are one device, and so are all emulators. A
+//! stream may wait for another GPU's event, and page-locked memory is for all devices. An operation
+//! leaves the calling thread in the context of its GPU: code beside this that calls the driver itself
+//! sets its own before each of its calls.
 
 mod buffer;
 mod calls;
 mod choice;
 mod compiled;
+mod context;
 mod copy;
 mod emulator;
 mod error;
@@ -45,6 +87,7 @@ mod event;
 mod facts;
 mod gpu;
 mod graph;
+mod home;
 mod launch;
 mod pinned;
 mod ptx;
@@ -71,14 +114,17 @@ pub use shape::Shape;
 pub use simt::{Checks, LaunchError, Options as Emulation, Schedule};
 pub use stream::Stream;
 
+use cuda_std::launch::Home;
 use gpu::Gpu;
 
 /// A GPU, or the emulator.
 #[derive(Debug)]
 pub struct Device {
-    // Dropped first: it needs the GPU's context.
+    // Dropped first: it waits for what the GPU does.
     trace: Option<trace::Recorder>,
     facts: Facts,
+    /// What memory and kernels of this device belong to.
+    home: &'static Home,
     /// `None` is the emulator.
     gpu: Option<Gpu>,
     /// How the emulator runs launches.
@@ -125,6 +171,7 @@ impl Device {
         Device {
             trace: trace::Recorder::begin(None),
             facts: emulator::facts(gpu),
+            home: home::emulator(),
             gpu: None,
             emulation,
         }
@@ -154,6 +201,7 @@ impl Device {
             None => Ok(Device {
                 trace: trace::Recorder::begin(None),
                 facts: self.facts.clone(),
+                home: self.home,
                 gpu: None,
                 emulation: self.emulation,
             }),
@@ -167,7 +215,8 @@ impl Device {
     ) -> Result<Device, DriverError> {
         let (gpu, facts) = Gpu::open(ordinal, ptx, max_registers)?;
         Ok(Device {
-            trace: trace::Recorder::begin(Some(ordinal)),
+            trace: trace::Recorder::begin(Some(&gpu.context)),
+            home: gpu.context.home,
             facts,
             gpu: Some(gpu),
             emulation: Emulation::default(),

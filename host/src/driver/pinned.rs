@@ -5,11 +5,13 @@ use std::{ptr, slice};
 
 use cust::sys;
 
+use super::context::Owned;
 use super::error::checked;
 use super::{Device, DeviceValue, DriverError};
 
 /// Elements in page-locked host memory, which copies reach without the processor and at the full
-/// rate of the bus. On the emulator it is ordinary memory.
+/// rate of the bus. It is of the host, so every GPU copies from and to it. On the emulator it is
+/// ordinary memory.
 ///
 /// It is a slice. While a copy is under way, the copy owns it:
 ///
@@ -43,16 +45,25 @@ pub struct Pinned<T: DeviceValue> {
 }
 
 enum Memory<T> {
-    /// The driver's.
-    Allocated { first: ptr::NonNull<T>, len: usize },
-    /// The program's, registered with the driver.
-    Registered(Vec<T>),
+    Allocated(Owned<Allocated<T>>),
+    Registered(Owned<Registered<T>>),
     /// The emulator's.
     Ordinary(Vec<T>),
 }
 
+/// The driver's.
+struct Allocated<T> {
+    first: ptr::NonNull<T>,
+    len: usize,
+}
+
+/// The program's, registered with the driver for as long as there are elements.
+struct Registered<T>(Vec<T>);
+
 // SAFETY: it owns its elements, which are plain data; the driver frees such memory on any thread.
-unsafe impl<T: DeviceValue + Send> Send for Pinned<T> {}
+unsafe impl<T: DeviceValue + Send> Send for Allocated<T> {}
+// SAFETY: as above; shared, it is a slice.
+unsafe impl<T: DeviceValue + Sync> Sync for Allocated<T> {}
 
 impl Device {
     /// Page-locked memory of `len` elements, each `value`.
@@ -60,23 +71,13 @@ impl Device {
     /// # Errors
     /// There is too little memory.
     pub fn pinned<T: DeviceValue>(&self, len: usize, value: T) -> Result<Pinned<T>, DriverError> {
-        if self.gpu.is_none() {
+        let Some(gpu) = &self.gpu else {
             return Ok(Pinned {
                 memory: Memory::Ordinary(vec![value; len]),
             });
-        }
-        let mut address = ptr::null_mut();
-        // An empty allocation is an error to the driver.
-        let bytes = (len * size_of::<T>()).max(1);
-        // SAFETY: `address` is a place to write to.
-        checked("allocate page-locked memory", unsafe {
-            sys::cuMemAllocHost_v2(&mut address, bytes)
-        })?;
-        let Some(first) = ptr::NonNull::new(address.cast::<T>()) else {
-            unreachable!("the driver says that it has allocated");
         };
         let mut pinned = Pinned {
-            memory: Memory::Allocated { first, len },
+            memory: Memory::Allocated(gpu.context.own(|| Allocated::new(len))?),
         };
         pinned.fill(value);
         Ok(pinned)
@@ -88,18 +89,37 @@ impl Device {
     /// The system refuses.
     pub fn pin<T: DeviceValue>(&self, mut values: Vec<T>) -> Result<Pinned<T>, DriverError> {
         let bytes = size_of_val(&values[..]);
-        if self.gpu.is_none() || bytes == 0 {
-            return Ok(Pinned {
-                memory: Memory::Ordinary(values),
-            });
-        }
-        // SAFETY: the vector's elements, which stay where they are until `drop` or `into_vec`.
-        checked("lock the pages of host memory", unsafe {
-            sys::cuMemHostRegister_v2(values.as_mut_ptr().cast(), bytes, 0)
+        let memory = match &self.gpu {
+            Some(gpu) if bytes > 0 => Memory::Registered(gpu.context.own(|| {
+                // SAFETY: the vector's elements, which stay where they are until `drop` or
+                // `into_vec`.
+                checked("lock the pages of host memory", unsafe {
+                    sys::cuMemHostRegister_v2(values.as_mut_ptr().cast(), bytes, FOR_ALL_GPUS)
+                })?;
+                Ok(Registered(values))
+            })?),
+            _ => Memory::Ordinary(values),
+        };
+        Ok(Pinned { memory })
+    }
+}
+
+/// CU_MEMHOSTREGISTER_PORTABLE. Memory that the driver allocates is so anyway.
+const FOR_ALL_GPUS: u32 = 1;
+
+impl<T: DeviceValue> Allocated<T> {
+    fn new(len: usize) -> Result<Self, DriverError> {
+        let mut address = ptr::null_mut();
+        // An empty allocation is an error to the driver.
+        let bytes = (len * size_of::<T>()).max(1);
+        // SAFETY: `address` is a place to write to.
+        checked("allocate page-locked memory", unsafe {
+            sys::cuMemAllocHost_v2(&mut address, bytes)
         })?;
-        Ok(Pinned {
-            memory: Memory::Registered(values),
-        })
+        let Some(first) = ptr::NonNull::new(address.cast::<T>()) else {
+            unreachable!("the driver says that it has allocated");
+        };
+        Ok(Allocated { first, len })
     }
 }
 
@@ -108,14 +128,22 @@ impl<T: DeviceValue> Pinned<T> {
     /// allocated.
     pub fn into_vec(mut self) -> Vec<T> {
         match &mut self.memory {
-            Memory::Allocated { .. } => self.to_vec(),
+            Memory::Allocated(_) => self.to_vec(),
             Memory::Ordinary(values) => std::mem::take(values),
-            Memory::Registered(values) => {
-                unregister(values);
-                let values = std::mem::take(values);
-                self.memory = Memory::Ordinary(Vec::new());
-                values
-            }
+            Memory::Registered(registered) => match registered.enter_mut() {
+                Ok(registered) => registered.end(),
+                // Registered for ever, so it cannot be anybody's vector.
+                Err(_) => self.to_vec(),
+            },
+        }
+    }
+
+    /// Keeps the memory for ever, because a device may still use it.
+    pub(super) fn forget(self) {
+        match self.memory {
+            Memory::Allocated(memory) => memory.forget(),
+            Memory::Registered(memory) => memory.forget(),
+            Memory::Ordinary(values) => std::mem::forget(values),
         }
     }
 }
@@ -125,11 +153,13 @@ impl<T: DeviceValue> Deref for Pinned<T> {
 
     fn deref(&self) -> &[T] {
         match &self.memory {
-            // SAFETY: the driver's memory, filled when it was allocated.
-            Memory::Allocated { first, len } => unsafe {
-                slice::from_raw_parts(first.as_ptr(), *len)
-            },
-            Memory::Registered(values) | Memory::Ordinary(values) => values,
+            Memory::Allocated(memory) => {
+                let Allocated { first, len } = *memory.outside();
+                // SAFETY: the driver's memory, filled when it was allocated.
+                unsafe { slice::from_raw_parts(first.as_ptr(), len) }
+            }
+            Memory::Registered(memory) => &memory.outside().0,
+            Memory::Ordinary(values) => values,
         }
     }
 }
@@ -137,29 +167,37 @@ impl<T: DeviceValue> Deref for Pinned<T> {
 impl<T: DeviceValue> DerefMut for Pinned<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         match &mut self.memory {
-            // SAFETY: as above. `pinned` fills it through here, where any bits are a value.
-            Memory::Allocated { first, len } => unsafe {
-                slice::from_raw_parts_mut(first.as_ptr(), *len)
-            },
-            Memory::Registered(values) | Memory::Ordinary(values) => values,
+            Memory::Allocated(memory) => {
+                let Allocated { first, len } = *memory.outside();
+                // SAFETY: as above. `pinned` fills it through here, where any bits are a value.
+                unsafe { slice::from_raw_parts_mut(first.as_ptr(), len) }
+            }
+            Memory::Registered(memory) => &mut memory.outside_mut().0,
+            Memory::Ordinary(values) => values,
         }
     }
 }
 
-impl<T: DeviceValue> Drop for Pinned<T> {
+impl<T> Drop for Allocated<T> {
     fn drop(&mut self) {
-        match &mut self.memory {
-            // SAFETY: allocated by the driver, and no copy has it: a copy owns what it uses.
-            Memory::Allocated { first, .. } => unsafe {
-                sys::cuMemFreeHost(first.as_ptr().cast());
-            },
-            Memory::Registered(values) => unregister(values),
-            Memory::Ordinary(_) => {}
-        }
+        // SAFETY: allocated by the driver, and no copy has it: a copy owns what it uses.
+        unsafe { sys::cuMemFreeHost(self.first.as_ptr().cast()) };
     }
 }
 
-fn unregister<T>(values: &mut [T]) {
-    // SAFETY: registered from its first element on, and no copy has it.
-    unsafe { sys::cuMemHostUnregister(values.as_mut_ptr().cast()) };
+impl<T> Registered<T> {
+    /// Gives the elements back, no longer registered.
+    fn end(&mut self) -> Vec<T> {
+        if !self.0.is_empty() {
+            // SAFETY: registered from its first element on, and no copy has it.
+            unsafe { sys::cuMemHostUnregister(self.0.as_mut_ptr().cast()) };
+        }
+        std::mem::take(&mut self.0)
+    }
+}
+
+impl<T> Drop for Registered<T> {
+    fn drop(&mut self) {
+        self.end();
+    }
 }

@@ -56,6 +56,10 @@ impl<S: Signature> Emulated<S> {
 /// A captured launch of the emulator.
 pub(super) struct Replay(Box<dyn Fn() -> Result<(), DriverError>>);
 
+// SAFETY: a run reads the arguments where they are, through a shared reference, as the emulator's cores
+// do (see `Shared`), and they are never dropped.
+unsafe impl Send for Replay {}
+
 impl Replay {
     /// # Safety
     /// As for the [`Prepared::launch`] that was captured.

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use cust::stream::{Stream as CudaStream, StreamFlags};
 use cust::sys::CUstream;
 
+use super::context::Owned;
 use super::error::during;
 use super::event::Timing;
 use super::graph::Captured;
@@ -13,14 +14,22 @@ use super::trace::Recorder;
 use super::{Device, DriverError, Event};
 
 /// Work that a device does in order. On the emulator each piece is done when it is asked for.
+///
+/// One thread has it at a time: it can be moved to another, and several streams, each of a thread,
+/// can be of one device.
 pub struct Stream<'d> {
-    pub(super) cuda: Option<CudaStream>,
+    /// `None` is the emulator's.
+    pub(super) cuda: Option<Owned<CudaStream>>,
     pub(super) device: &'d Device,
     /// Its number, for traces.
     number: u32,
     /// What [`Stream::capture`] has collected so far.
     pub(super) captured: RefCell<Option<Captured>>,
 }
+
+// SAFETY: its handle may be used from any thread. What it has captured may not, and is there only
+// while `capture` has borrowed the stream, so that nobody can move it.
+unsafe impl Send for Stream<'_> {}
 
 impl<'d> Stream<'d> {
     /// A new stream, independent of every other.
@@ -29,11 +38,10 @@ impl<'d> Stream<'d> {
     /// The driver's.
     pub fn new(device: &'d Device) -> Result<Self, DriverError> {
         static COUNT: AtomicU32 = AtomicU32::new(1);
-        let cuda = match device.gpu {
-            Some(_) => Some(
-                CudaStream::new(StreamFlags::NON_BLOCKING, None)
-                    .map_err(during("create a stream"))?,
-            ),
+        let create =
+            || CudaStream::new(StreamFlags::NON_BLOCKING, None).map_err(during("create a stream"));
+        let cuda = match &device.gpu {
+            Some(gpu) => Some(gpu.context.own(create)?),
             None => None,
         };
         let stream = Stream {
@@ -42,8 +50,8 @@ impl<'d> Stream<'d> {
             number: COUNT.fetch_add(1, Ordering::Relaxed),
             captured: RefCell::new(None),
         };
-        if let (Some(trace), Some(raw)) = (&device.trace, stream.raw()) {
-            trace.add_stream(stream.number, raw);
+        if let (Some(trace), Some(cuda)) = (&device.trace, &stream.cuda) {
+            trace.add_stream(stream.number, cuda.outside().as_inner());
         }
         Ok(stream)
     }
@@ -65,25 +73,28 @@ impl<'d> Stream<'d> {
     }
 
     fn record_with(&self, timing: Timing) -> Result<Event<'d>, DriverError> {
-        match self.raw() {
-            Some(stream) => Event::record(stream, timing),
+        match &self.cuda {
+            Some(cuda) => self.event(cuda, timing),
             None => Ok(cuda_loader::pass("cuEventRecord", Event::emulated)),
         }
     }
 
+    fn event<'e>(
+        &self,
+        cuda: &Owned<CudaStream>,
+        timing: Timing,
+    ) -> Result<Event<'e>, DriverError> {
+        let stream = cuda.outside().as_inner();
+        Event::record(cuda.context(), stream, timing)
+    }
+
     /// Holds what comes next in this stream until the device has come to `event`, which may be of
-    /// another stream. The host does not wait.
+    /// another stream, and of another GPU. The host does not wait.
     ///
     /// # Errors
-    /// The driver's.
+    /// The driver's, or one of the two is a GPU's and the other the emulator's.
     pub fn wait(&self, event: &Event<'_>) -> Result<(), DriverError> {
-        match self.raw() {
-            Some(stream) => event.hold(stream),
-            None => {
-                cuda_loader::pass("cuStreamWaitEvent", || ());
-                Ok(())
-            }
-        }
+        event.hold(self.device.home, self.enter()?)
     }
 
     /// Waits for all work of the stream.
@@ -93,6 +104,7 @@ impl<'d> Stream<'d> {
     pub fn synchronize(&self) -> Result<(), DriverError> {
         match &self.cuda {
             Some(stream) => stream
+                .enter()?
                 .synchronize()
                 .map_err(during("run the stream's kernels")),
             None => {
@@ -124,14 +136,17 @@ impl<'d> Stream<'d> {
 
     /// An event that may outlive the stream: the device keeps it.
     fn timed(&self) -> Result<Event<'static>, DriverError> {
-        match self.raw() {
-            Some(stream) => cuda_loader::unrecorded(|| Event::record(stream, Timing::On)),
+        match &self.cuda {
+            Some(cuda) => cuda_loader::unrecorded(|| self.event(cuda, Timing::On)),
             None => Ok(Event::emulated()),
         }
     }
 
-    /// The driver's stream, or `None` on the emulator.
-    pub(super) fn raw(&self) -> Option<CUstream> {
-        self.cuda.as_ref().map(CudaStream::as_inner)
+    /// The driver's stream, with the calling thread in its context, or `None` on the emulator.
+    pub(super) fn enter(&self) -> Result<Option<CUstream>, DriverError> {
+        match &self.cuda {
+            Some(cuda) => Ok(Some(cuda.enter()?.as_inner())),
+            None => Ok(None),
+        }
     }
 }

@@ -16,8 +16,8 @@ pub use cupti::{Launch, Session};
 use cust::sys::{self, CUstream};
 
 use super::DriverError;
+use super::context::Context;
 use super::copy::{FROM_DEVICE, TO_DEVICE};
-use super::error::checked;
 pub(super) use notes::Notes;
 
 /// A piece of work of a device.
@@ -137,26 +137,27 @@ pub(super) enum Recorder {
 }
 
 impl Recorder {
-    /// A recorder for a device that is just opened, if there is a trace. `gpu` is a GPU's number.
-    pub(super) fn begin(gpu: Option<u32>) -> Option<Recorder> {
+    /// A recorder for a device that is just opened, if there is a trace. `gpu` is a GPU's context.
+    pub(super) fn begin(gpu: Option<&Context>) -> Option<Recorder> {
         let mut running = running();
         let trace = running.as_mut()?;
         trace.recorded.has_gpu |= gpu.is_some();
-        if gpu.is_some() && trace.session.is_some() {
-            return Some(Recorder::Cupti(Flush));
+        match gpu {
+            Some(context) if trace.session.is_some() => {
+                Some(Recorder::Cupti(Flush(context.clone())))
+            }
+            _ => Notes::begin(gpu).map(Recorder::Events),
         }
-        Notes::begin(gpu).map(Recorder::Events)
     }
 
     /// Tells which number a GPU's stream has in the trace. Where CUPTI does not know it, that is 0.
     pub(super) fn add_stream(&self, number: u32, stream: CUstream) {
-        let (Recorder::Cupti(_), Some(trace)) = (self, &mut *running()) else {
+        let (Recorder::Cupti(Flush(context)), Some(trace)) = (self, &mut *running()) else {
             return;
         };
-        let context = cuda_loader::unrecorded(current_context);
-        if let (Some(session), Ok(context)) = (&trace.session, context) {
-            // SAFETY: the context is the current one, in which the caller has made the stream.
-            let id = unsafe { session.stream_id(context.cast(), stream.cast()) };
+        if let Some(session) = &trace.session {
+            // SAFETY: the context is the device's, in which the caller has made the stream.
+            let id = unsafe { session.stream_id(context.raw().cast(), stream.cast()) };
             trace.streams.extend(id.map(|id| (id, number)));
         }
     }
@@ -164,25 +165,18 @@ impl Recorder {
 
 /// Dropped, it fetches CUPTI's records, which go with the context.
 #[derive(Debug)]
-pub(super) struct Flush;
+pub(super) struct Flush(Context);
 
 impl Drop for Flush {
     fn drop(&mut self) {
-        // SAFETY: it takes nothing. After an error there are the records of what was done.
-        cuda_loader::unrecorded(|| unsafe { sys::cuCtxSynchronize() });
+        if self.0.enter().is_ok() {
+            // SAFETY: it takes nothing. After an error there are the records of what was done.
+            cuda_loader::unrecorded(|| unsafe { sys::cuCtxSynchronize() });
+        }
         if let Some(session) = running().as_ref().and_then(|trace| trace.session.as_ref()) {
             session.flush();
         }
     }
-}
-
-fn current_context() -> Result<sys::CUcontext, DriverError> {
-    let mut context = std::ptr::null_mut();
-    // SAFETY: it is a place to write to.
-    checked("ask for the context", unsafe {
-        sys::cuCtxGetCurrent(&mut context)
-    })?;
-    Ok(context)
 }
 
 /// Runs `work` in the range that profilers capture with `--capture-range=cudaProfilerApi`.

@@ -9,6 +9,7 @@ use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::super::context::Context;
 use super::super::event::{Event, Timing};
 use super::{Span, running};
 
@@ -28,11 +29,11 @@ struct Note {
 }
 
 impl Notes {
-    /// For a device that is just opened. `gpu` is a GPU's number.
-    pub(super) fn begin(gpu: Option<u32>) -> Option<Notes> {
+    /// For a device that is just opened. `gpu` is a GPU's context.
+    pub(super) fn begin(gpu: Option<&Context>) -> Option<Notes> {
         let event = match gpu {
             // Nothing runs yet, so the device comes to it at once.
-            Some(_) => Event::record(std::ptr::null_mut(), Timing::On).ok()?,
+            Some(context) => Event::record(context, std::ptr::null_mut(), Timing::On).ok()?,
             None => Event::emulated(),
         };
         event.wait().ok()?;
@@ -113,8 +114,3 @@ impl fmt::Debug for Notes {
         formatter.write_str("Notes")
     }
 }
-
-// SAFETY: events are handles that any thread may use.
-unsafe impl Send for Notes {}
-// SAFETY: as above; the notes are behind a lock.
-unsafe impl Sync for Notes {}

@@ -1,0 +1,481 @@
+//! Several devices in one process: each operation in the context of its own, from any thread.
+//!
+//! The cases `contexts::` compute nothing. Without two GPUs they run on a driver that computes nothing
+//! either, and ends the process at the first call from the wrong context (support/fake_driver.rs).
+
+use std::fs;
+use std::process::Command;
+use std::thread;
+
+use cust::sys::{CUpointer_attribute, CUresult, cuPointerGetAttribute};
+use gpu_test::{Arguments, Failed, REQUIRE_GPU, Trial, equal, on_both, on_gpu, on_two_gpus};
+use kernels_gpu::elementwise::{BLOCK, scale_f32};
+use kernels_gpu::functions::Scale;
+use kernels_gpu::vector::map_threads;
+use ridgepoint::driver::{
+    Buffer, Calls, Device, DriverError, Emulation, Event, Graph, Pending, Pinned, Prepared, Shape,
+    Stream, embedded_ptx, gpus, trace,
+};
+use ridgepoint::vector::Normalize;
+
+fn main() {
+    let arguments = Arguments::from_args();
+    let mut trials = vec![
+        two("contexts::memory_lies_where_it_was_asked_for", memory_lies),
+        two("contexts::devices_take_turns_on_a_thread", taking_turns),
+        two("contexts::other_threads_use_and_drop", other_threads),
+        two("contexts::memory_outlives_its_device", |_, _| outliving()),
+        two("contexts::what_is_of_another_gpu_is_refused", mismatches),
+        two("contexts::a_stream_waits_for_another_gpu", waiting),
+        two("contexts::a_trace_has_both", |_, _| tracing()),
+        two("two_gpus_compute_at_once", computing_at_once),
+        two("the_second_gpu_computes_beside_the_first", computing),
+        on_gpu(
+            "contexts::the_emulator_is_another_device",
+            embedded_ptx(),
+            |gpu| {
+                let emulator = Device::emulator(Emulation::default());
+                mismatches(gpu, &emulator)?;
+                mismatches(&emulator, gpu)
+            },
+        ),
+        without_gpus(),
+    ];
+    trials.extend(on_both(
+        "contexts::two_opens_are_one_device",
+        embedded_ptx(),
+        one_device,
+    ));
+    trials.extend(on_both(
+        "threads_share_a_device",
+        embedded_ptx(),
+        threads_share,
+    ));
+    gpu_test::run(&arguments, trials).exit();
+}
+
+fn two(name: &str, case: fn(&Device, &Device) -> Result<(), Failed>) -> Trial {
+    on_two_gpus(name, embedded_ptx(), case)
+}
+
+const fn any_thread_uses<T: Send + Sync>() {}
+const fn any_thread_has<T: Send>() {}
+const _: () = {
+    any_thread_uses::<Device>();
+    any_thread_uses::<Buffer<f32>>();
+    any_thread_uses::<Prepared<'_, scale_f32>>();
+    any_thread_uses::<Event<'_>>();
+    any_thread_uses::<Pinned<f32>>();
+    any_thread_uses::<Pending<'_, f32>>();
+    any_thread_has::<Stream<'_>>();
+    any_thread_has::<Graph<'_>>();
+};
+
+const N: usize = 1 << 16;
+
+/// What launches of a device need.
+struct Work<'d> {
+    device: &'d Device,
+    prepared: Prepared<'d, scale_f32>,
+    stream: Stream<'d>,
+    x: Buffer<f32>,
+    y: Buffer<f32>,
+}
+
+impl<'d> Work<'d> {
+    fn on(device: &'d Device) -> Result<Work<'d>, DriverError> {
+        let shape = Shape::linear(map_threads::<f32>(N as u64), BLOCK);
+        Ok(Work {
+            device,
+            prepared: device.prepare(scale_f32::entry(), shape)?,
+            stream: Stream::new(device)?,
+            x: device.buffer_filled(N, 1.0)?,
+            y: device.buffer_zeroed(N)?,
+        })
+    }
+
+    /// `y = factor x`, in the stream.
+    fn launch(&mut self, factor: f32) -> Result<(), DriverError> {
+        let Work { x, y, .. } = self;
+        launch(&self.prepared, &self.stream, factor, x, y)
+    }
+
+    fn graph(&mut self) -> Result<Graph<'d>, DriverError> {
+        let Work {
+            prepared,
+            stream,
+            x,
+            y,
+            ..
+        } = self;
+        stream.capture(|| launch(prepared, stream, 3.0, x, y))
+    }
+
+    /// Does one of everything, but for what a kernel computes.
+    fn does_everything(&mut self, value: f32) -> Result<(), Failed> {
+        let start = self.stream.record()?;
+        self.launch(value)?;
+        let graph = self.graph()?;
+        // SAFETY: the buffers live until the stream has been waited for.
+        unsafe { graph.launch(&self.stream) }?;
+        let host = self.device.pinned(N, value)?;
+        let host = self.stream.upload(host, &mut self.x, 0)?.wait()?;
+        let copied = self.stream.download(&self.x, 0, host)?.wait()?;
+        let end = self.stream.record()?;
+        self.stream.synchronize()?;
+        end.milliseconds_since(&start)?;
+        self.device.blocks_at_once(&self.prepared)?;
+        self.device.compiled(self.prepared.name())?;
+        equal(&copied, &[value; N])?;
+        equal(&self.x.to_vec()?, &[value; N])?;
+        self.x.write(1, &[7.0])?;
+        let pinned = self.device.pin(vec![0.0; 3])?;
+        let three = self.stream.download(&self.x, 0, pinned)?.wait()?.into_vec();
+        equal(&three, &[value, 7.0, value])
+    }
+}
+
+/// `y = factor x`, in the stream.
+fn launch(
+    prepared: &Prepared<'_, scale_f32>,
+    stream: &Stream<'_>,
+    factor: f32,
+    x: &Buffer<f32>,
+    y: &mut Buffer<f32>,
+) -> Result<(), DriverError> {
+    // SAFETY: both have N elements, and every case waits for the stream before it drops them.
+    unsafe { prepared.launch(stream, &(Scale { factor }, x.slice(), y.slice_mut(), N)) }
+}
+
+/// The number of the GPU that the buffer lies on, as the driver says.
+fn gpu_of<T: bytemuck::Pod>(buffer: &Buffer<T>) -> Result<u32, Failed> {
+    const ORDINAL: CUpointer_attribute = CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL;
+    let mut ordinal = 0u32;
+    let address = buffer.slice().as_ptr().addr() as u64;
+    // SAFETY: the attribute is an int.
+    let result = unsafe { cuPointerGetAttribute((&raw mut ordinal).cast(), ORDINAL, address) };
+    match result {
+        CUresult::CUDA_SUCCESS => Ok(ordinal),
+        other => Err(format!("{other:?}").into()),
+    }
+}
+
+fn memory_lies(a: &Device, b: &Device) -> Result<(), Failed> {
+    for (device, other, ordinal) in [(a, b, 0), (b, a, 1), (a, b, 0)] {
+        let before = (device.free_memory()?, other.free_memory()?);
+        let bytes = before.0 / 16;
+        let buffer = device.buffer_uninitialized::<u8>(bytes as usize)?;
+        equal(&[gpu_of(&buffer)?], &[ordinal])?;
+        let after = (device.free_memory()?, other.free_memory()?);
+        let taken = [before.0 - after.0, before.1.abs_diff(after.1)];
+        if taken[0] < bytes || taken[1] > bytes / 2 {
+            return Err(format!("of {bytes} bytes, {taken:?} are taken").into());
+        }
+        thread::scope(|scope| {
+            let elsewhere = scope.spawn(|| gpu_of(&device.buffer_filled(N, 1u32)?));
+            equal(&[elsewhere.join().expect("no panic")?], &[ordinal])
+        })?;
+    }
+    Ok(())
+}
+
+fn taking_turns(a: &Device, b: &Device) -> Result<(), Failed> {
+    let mut works = [Work::on(a)?, Work::on(b)?];
+    for round in 0..5 {
+        for (i, work) in works.iter_mut().enumerate() {
+            work.does_everything((2 * round + i) as f32)?;
+        }
+    }
+    // Both wait for copies of their own while the other device is current.
+    let mut copies = Vec::new();
+    for Work { stream, x, .. } in &works {
+        copies.push(stream.download(x, 0, a.pinned(N, 0.0)?)?);
+    }
+    drop(works);
+    for (i, copy) in copies.into_iter().enumerate() {
+        equal(&[copy.wait()?[0]], &[(8 + i) as f32])?;
+    }
+    Ok(())
+}
+
+fn other_threads(a: &Device, b: &Device) -> Result<(), Failed> {
+    thread::scope(|scope| {
+        let mut threads = Vec::new();
+        for device in [a, b, a, b] {
+            let mut work = Work::on(device)?;
+            let graph = work.graph()?;
+            let event = work.stream.record()?;
+            let host = device.pinned(N, 4.0)?;
+            let copy = work.stream.upload(host, &mut work.x, 0)?;
+            threads.push(scope.spawn(move || {
+                event.wait()?;
+                // SAFETY: the buffers live until the stream has been waited for.
+                unsafe { graph.launch(&work.stream) }?;
+                drop(copy);
+                work.does_everything(6.0)?;
+                work.stream.synchronize()?;
+                Ok::<_, Failed>((work, graph))
+            }));
+        }
+        // All of it goes on this thread, of one device and the other in turn.
+        for thread in threads {
+            drop(thread.join().expect("no panic")?);
+        }
+        Ok(())
+    })
+}
+
+/// On a GPU that no other case has opened, where there is one.
+fn outliving() -> Result<(), Failed> {
+    let last = gpus()?.len() as u32 - 1;
+    let (buffer, pinned) = {
+        let device = Device::with_ptx(last, embedded_ptx())?;
+        (device.buffer_filled(N, 3.0)?, device.pinned(N, 2.0)?)
+    };
+    drop(Device::with_ptx(0, embedded_ptx())?);
+    equal(&buffer.to_vec()?, &[3.0; N])?;
+    equal(&pinned.into_vec(), &[2.0; N])
+}
+
+/// By events, which are recorded and read in the contexts of both.
+fn tracing() -> Result<(), Failed> {
+    trace::begin(None);
+    {
+        let devices = [
+            Device::with_ptx(0, embedded_ptx())?,
+            Device::with_ptx(1, embedded_ptx())?,
+        ];
+        let mut works = [Work::on(&devices[0])?, Work::on(&devices[1])?];
+        for work in &mut works {
+            work.does_everything(1.0)?;
+        }
+    }
+    let recorded = trace::take();
+    // Emulators of other cases may have been opened meanwhile.
+    let spans = recorded.spans.iter();
+    let launches = spans.filter(|span| span.name == scale_f32::entry().name);
+    assert!(recorded.has_gpu && launches.count() >= 2, "{recorded:?}");
+    Ok(())
+}
+
+fn one_device(device: &Device) -> Result<(), Failed> {
+    let again = match &device.facts().gpu {
+        Some(gpu) => Device::with_ptx(gpu.ordinal, embedded_ptx())?,
+        None => Device::emulator(Emulation::default()),
+    };
+    let (mut work, other) = (Work::on(device)?, Work::on(&again)?);
+    work.x = other.x;
+    work.launch(2.0)?;
+    launch(&work.prepared, &other.stream, 2.0, &work.x, &mut work.y)?;
+    other.stream.synchronize()?;
+    Ok(work.stream.synchronize()?)
+}
+
+/// What errors call the device.
+fn name(device: &Device) -> String {
+    match &device.facts().gpu {
+        Some(gpu) => format!("cuda:{} ({})", gpu.ordinal, device.facts().name),
+        None => "cpu (the emulator)".to_owned(),
+    }
+}
+
+/// Sees that an operation on `on` refuses `what`, which is of `of`, and asks the driver nothing.
+fn refused<R>(
+    (on, of): (&Device, &Device),
+    what: &str,
+    operation: impl FnOnce() -> Result<R, DriverError>,
+) -> Result<(), Failed> {
+    let (result, calls) = Calls::during(operation);
+    let asked = calls.all().iter().find(|call| {
+        // What the operation was given goes.
+        !call.function.starts_with("cuMemFree")
+    });
+    if let Some(call) = asked {
+        return Err(format!("{what}: {} was called", call.function).into());
+    }
+    is_refusal((on, of), what, result)
+}
+
+fn is_refusal<R>(
+    (on, of): (&Device, &Device),
+    what: &str,
+    result: Result<R, DriverError>,
+) -> Result<(), Failed> {
+    let Err(error) = result else {
+        return Err(format!("{what} of another device was allowed").into());
+    };
+    let text = error.to_string();
+    let expected = format!("on {}: {what} is of {};", name(on), name(of));
+    match error {
+        DriverError::OtherDevice { .. } if text.contains(&expected) => Ok(()),
+        _ => Err(format!("{text:?} is not {expected:?}").into()),
+    }
+}
+
+/// Everything that `on` refuses of `of`. Afterwards both work as before.
+fn mismatches(on: &Device, of: &Device) -> Result<(), Failed> {
+    let devices = (on, of);
+    let (mut own, mut other) = (Work::on(on)?, Work::on(of)?);
+    let stream = &own.stream;
+    let prepared = &own.prepared;
+    let launch_own = |x: &Buffer<f32>, y: &mut Buffer<f32>| launch(prepared, stream, 2.0, x, y);
+    refused(devices, "the kernel", || {
+        launch(&other.prepared, stream, 2.0, &own.x, &mut own.y)
+    })?;
+    refused(devices, "argument `x`", || launch_own(&other.x, &mut own.y))?;
+    refused(devices, "argument `y`", || launch_own(&own.x, &mut other.y))?;
+    refused(devices, "the kernel", || on.blocks_at_once(&other.prepared))?;
+
+    let pinned = (on.pinned(N, 1.0)?, on.pinned(N, 1.0)?);
+    refused(devices, "the buffer", || {
+        stream.upload(pinned.0, &mut other.x, 0)
+    })?;
+    refused(devices, "the buffer", || {
+        stream.download(&other.x, 0, pinned.1)
+    })?;
+    let mut values = vec![0.0; N];
+    refused(devices, "the buffer", || {
+        stream.write(&values, &mut other.x, 0)
+    })?;
+    refused(devices, "the buffer", || {
+        stream.read(&other.x, 0, &mut values)
+    })?;
+
+    let (event, earlier) = (stream.record()?, other.stream.record()?);
+    refused(devices, "the earlier event", || {
+        event.milliseconds_since(&earlier)
+    })?;
+    if on.facts().is_emulated() != of.facts().is_emulated() {
+        refused(devices, "the event", || stream.wait(&earlier))?;
+    }
+
+    let captured = stream.capture(|| launch_own(&other.x, &mut own.y));
+    is_refusal(devices, "argument `x`", captured)?;
+    let mut graph = own.graph()?;
+    let graph_of_other = other.graph()?;
+    equal(&[graph.launches()], &[1])?;
+    let scale = Scale { factor: 2.0 };
+    // SAFETY: nothing of it gets to a device.
+    unsafe {
+        refused(devices, "the graph", || graph_of_other.launch(&own.stream))?;
+        let arguments = (scale, own.x.slice(), own.y.slice_mut(), N);
+        refused(devices, "the kernel", || {
+            graph.update(0, &other.prepared, &arguments)
+        })?;
+        let arguments = (scale, other.x.slice(), own.y.slice_mut(), N);
+        refused(devices, "argument `x`", || {
+            graph.update(0, &own.prepared, &arguments)
+        })?;
+        // The graph is as it was.
+        graph.launch(&own.stream)?;
+    }
+    own.does_everything(3.0)?;
+    other.does_everything(4.0)
+}
+
+fn waiting(a: &Device, b: &Device) -> Result<(), Failed> {
+    let (mut first, mut second) = (Work::on(a)?, Work::on(b)?);
+    for (from, to) in [(0, 1), (1, 0)] {
+        let works = [&mut first, &mut second];
+        let event = works[from].stream.mark()?;
+        works[to].stream.wait(&event)?;
+        works[to].stream.synchronize()?;
+        assert!(event.is_done()?);
+    }
+    first.does_everything(1.0)?;
+    second.does_everything(2.0)
+}
+
+/// Launches with other factors again and again, and looks at what they compute.
+fn rounds(device: &Device, factors: std::ops::Range<usize>) -> Result<Buffer<f32>, Failed> {
+    let mut work = Work::on(device)?;
+    for factor in factors {
+        work.launch(factor as f32)?;
+        work.stream.synchronize()?;
+        equal(&work.y.to_vec()?, &[factor as f32; N])?;
+    }
+    Ok(work.y)
+}
+
+fn computing_at_once(a: &Device, b: &Device) -> Result<(), Failed> {
+    thread::scope(|scope| {
+        let threads = [
+            (a, 0..200),
+            (b, 1000..1200),
+            (b, 2000..2200),
+            (a, 3000..3200),
+        ]
+        .map(|(device, factors)| scope.spawn(move || rounds(device, factors)));
+        for (thread, ordinal) in threads.into_iter().zip([0, 1, 1, 0]) {
+            let y = thread.join().expect("no panic")?;
+            equal(&[gpu_of(&y)?], &[ordinal])?;
+        }
+        Ok(())
+    })
+}
+
+fn threads_share(device: &Device) -> Result<(), Failed> {
+    thread::scope(|scope| {
+        let threads =
+            [0, 10, 20].map(|first| scope.spawn(move || rounds(device, first..first + 3)));
+        for (thread, last) in threads.into_iter().zip([2.0, 12.0, 22.0]) {
+            equal(&thread.join().expect("no panic")?.to_vec()?, &[last; N])?;
+        }
+        Ok(())
+    })
+}
+
+/// A unit vector of the second GPU's, while the first is in use.
+fn computing(a: &Device, b: &Device) -> Result<(), Failed> {
+    let mut busy = Work::on(a)?;
+    let mut normalize = Normalize::<f64>::new(b, N)?;
+    let stream = Stream::new(b)?;
+    let (x, mut unit) = (b.buffer_filled(N, 3.0)?, b.buffer_zeroed(N)?);
+    let mut norm = b.buffer_zeroed(1)?;
+    busy.does_everything(1.0)?;
+    // SAFETY: the buffers live until the stream is synchronised, and have N elements and one.
+    unsafe { normalize.launch(&stream, x.slice(), unit.slice_mut(), norm.slice_mut()) }?;
+    busy.does_everything(2.0)?;
+    stream.synchronize()?;
+    let root = (N as f64).sqrt();
+    equal(&norm.to_vec()?, &[3.0 * root])?;
+    equal(&unit.to_vec()?, &[1.0 / root; N])
+}
+
+/// The cases `contexts::` on the driver that computes nothing, in a process of its own.
+fn without_gpus() -> Trial {
+    let rustc = || Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+    let trial = Trial::test("the_fake_driver_runs_the_cases", move || {
+        let folder = tempfile::tempdir()?;
+        let source = folder.path().join("fake_driver.rs");
+        fs::write(&source, include_str!("support/fake_driver.rs"))?;
+        let compiled = rustc()
+            .args(["--edition", "2024", "--crate-type", "cdylib", "-o"])
+            .args([&folder.path().join("libcuda.so.1"), &source])
+            .output()?;
+        if !compiled.status.success() {
+            return Err(String::from_utf8_lossy(&compiled.stderr).into());
+        }
+        let output = Command::new(std::env::current_exe()?)
+            .args(["contexts::", "--test-threads=1"])
+            .env("LD_LIBRARY_PATH", folder.path())
+            .env(REQUIRE_GPU, "2")
+            .output()?;
+        let text = String::from_utf8(output.stdout)?;
+        let passed = text.matches("... ok").count();
+        if output.status.success() && passed == CASES && text.contains("; 0 ignored;") {
+            return Ok(());
+        }
+        let error = String::from_utf8_lossy(&output.stderr);
+        Err(format!("{passed} of {CASES} cases passed:\n{text}{error}").into())
+    });
+    match rustc().arg("--version").output() {
+        Ok(_) => trial,
+        Err(error) => trial
+            .with_kind(format!("skipped: rustc: {error}"))
+            .with_ignored_flag(true),
+    }
+}
+
+/// How many cases `contexts::` there are.
+const CASES: usize = 10;
