@@ -5,6 +5,7 @@ use gpu_test::{Arguments, Device, Failed, equal, on_both};
 use ridgepoint::ceilings::{BenchError, Ceilings, Effort, Quantity, load, save};
 use ridgepoint::driver::embedded_ptx;
 use ridgepoint::measure::Runs;
+use std::ops::ControlFlow;
 
 type Case = (&'static str, fn(&Device) -> Result<(), Failed>);
 
@@ -35,7 +36,10 @@ fn every_ceiling_is_measured(device: &Device) -> Result<(), Failed> {
         ..effort
     };
     let mut steps = Vec::new();
-    let ceilings = Ceilings::measure(device, &effort, |step| steps.push(step.to_owned()))?;
+    let ceilings = Ceilings::measure(device, &effort, |step| {
+        steps.push(step.to_owned());
+        ControlFlow::Continue(())
+    })?;
     equal(
         &steps,
         &[
@@ -80,7 +84,7 @@ fn too_little_work_is_refused(device: &Device) -> Result<(), Failed> {
         elements: 3,
         ..Effort::of(device)
     };
-    match Ceilings::measure(device, &effort, |_| ()) {
+    match Ceilings::measure(device, &effort, |_| ControlFlow::Continue(())) {
         Err(BenchError::TooLittle {
             actual: 3,
             least: 4,

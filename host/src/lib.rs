@@ -18,6 +18,9 @@
 //! * [`trace`]: timelines and profiles
 //! * [`vector`]: norms, scaling and products on a device
 
+// They panic where a stream takes nothing more, and the library prints nothing: `cli::streams` does.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 #[cfg(feature = "cli")]
 pub mod ceilings;
 #[cfg(feature = "cli")]

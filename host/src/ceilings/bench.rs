@@ -76,6 +76,9 @@ pub enum BenchError {
         /// How much it takes.
         least: u64,
     },
+    /// Who watched the progress has ended it.
+    #[error("stopped before all was measured")]
+    Stopped,
     /// Launches could not be timed.
     #[error("launches: {0}")]
     Launches(Box<StudyError>),

@@ -13,6 +13,8 @@ pub(crate) mod memory;
 mod quantity;
 mod store;
 
+use std::ops::ControlFlow;
+
 use serde::{Deserialize, Serialize};
 
 pub use bench::{BenchError, Effort};
@@ -84,27 +86,32 @@ pub struct Ceilings {
 }
 
 impl Ceilings {
-    /// Measures all ceilings of a device, some seconds on a GPU. `progress` is told what comes next.
+    /// Measures all ceilings of a device, some seconds on a GPU. `progress` is told what comes next, and
+    /// may end it.
     ///
     /// # Errors
-    /// The driver's, too little memory, or a kernel's output is wrong.
+    /// The driver's, too little memory, a kernel's output is wrong, or `progress` has ended it.
     pub fn measure(
         device: &Device,
         effort: &Effort,
-        mut progress: impl FnMut(&str),
+        mut progress: impl FnMut(&str) -> ControlFlow<()>,
     ) -> Result<Ceilings, BenchError> {
+        let mut begin = |step| match progress(step) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(BenchError::Stopped),
+        };
         let began = jiff::Timestamp::now().to_string();
         let bench = Bench::new(device, effort)?;
-        progress("memory");
+        begin("memory")?;
         let mut ceilings = memory::measure(&bench)?;
-        progress("caches and shared memory");
+        begin("caches and shared memory")?;
         let (cached, working_sets) = caches::measure(&bench)?;
         ceilings.extend(cached);
-        progress("arithmetic");
+        begin("arithmetic")?;
         ceilings.extend(arithmetic::measure(&bench)?);
-        progress("latencies");
+        begin("latencies")?;
         ceilings.extend(latency::measure(&bench)?);
-        progress("launches");
+        begin("launches")?;
         ceilings.extend(launches::measure(&bench)?);
         Ok(Ceilings {
             key: Key::of(device.facts()),

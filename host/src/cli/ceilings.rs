@@ -1,16 +1,19 @@
 //! `ridgepoint ceilings`
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use serde_json::json;
 
 use super::console::Console;
+use super::destination::{Destination, Unfinished};
+use super::files::Files;
+use super::interrupt::Interrupt;
 use super::lists::element_count;
-use super::output::target;
-use super::{Failure, cannot_write, driver_failure, is_standard};
+use super::output::{format_of, target};
+use super::{Failure, command_line, driver_failure};
 use crate::ceilings::{BenchError, Ceilings, Effort, cache_path, load, save};
 use crate::driver::{Device, DeviceChoice};
 use crate::report::{Format, RunFacts, ceilings_json, ceilings_table};
@@ -29,11 +32,12 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     runs: Option<u32>,
 
-    /// Where the figures go as well; - is standard output
+    /// Where the figures go as well, in place of an earlier file; - is standard output. The ending .csv,
+    /// .json or .md is the format
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Format of the output: csv, json or md [default: by the file's ending, else csv]
+    /// Format of the output: csv, json or md [default: by the file's ending, csv without one]
     #[arg(long, value_name = "FORMAT", requires = "output")]
     format: Option<Format>,
 
@@ -42,7 +46,19 @@ pub(super) struct Arguments {
     no_cache: bool,
 }
 
+impl Arguments {
+    pub(super) fn files(&self) -> Files<'_> {
+        Files::default().texts("--output", &self.output)
+    }
+}
+
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let interrupt = Interrupt::watch()?;
+    let open = |path: &PathBuf| {
+        let format = format_of(path, arguments.format)?;
+        Ok((format, Destination::open(path, Unfinished::IsNothing)?))
+    };
+    let output = arguments.output.as_ref().map(open).transpose()?;
     let device = Device::open(&arguments.device).map_err(driver_failure)?;
     let mut effort = Effort::of(&device);
     effort.elements = arguments.n.unwrap_or(effort.elements);
@@ -50,16 +66,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let outputs: Vec<PathBuf> = arguments.output.iter().cloned().collect();
     let console = Console::new(target(false, &outputs), 5);
 
-    let ceilings = Ceilings::measure(&device, &effort, |step| {
-        console.begin(step.to_owned());
-        console.step();
-    });
-    console.finish();
-    let ceilings = ceilings.map_err(failure)?;
+    let ceilings = measure(&device, &effort, &console, &interrupt)?;
     console.say(&ceilings_table(&ceilings));
-    if let Some(path) = &arguments.output {
-        let format = arguments.format.unwrap_or_else(|| Format::of(path));
-        write(&ceilings, &device, path, format).map_err(|error| cannot_write(path, &error))?;
+    if let Some((format, destination)) = output {
+        destination.write_whole(|output| write(&ceilings, &device, format, output))?;
     }
     // The emulator's roofs are measured by each command that needs them.
     match cache_path(device.facts()) {
@@ -99,15 +109,13 @@ pub(super) fn ceilings_for(
     device: &Device,
     file: Option<&Path>,
     console: &Console,
+    interrupt: &Interrupt,
 ) -> Result<Ceilings, Failure> {
     if let Some(found) = known_ceilings(device, file, console)? {
         return Ok(found);
     }
     console.say("Measuring the device's ceilings first");
-    let ceilings = Ceilings::measure(device, &Effort::of(device), |step| {
-        console.begin(step.to_owned());
-    });
-    let ceilings = ceilings.map_err(failure)?;
+    let ceilings = measure(device, &Effort::of(device), console, interrupt)?;
     if !ceilings.emulated
         && let Some(path) = cache_path(device.facts())
         && let Err(error) = save(&ceilings, &path)
@@ -117,28 +125,43 @@ pub(super) fn ceilings_for(
     Ok(ceilings)
 }
 
-fn write(ceilings: &Ceilings, device: &Device, path: &Path, format: Format) -> io::Result<()> {
-    let mut output: Box<dyn Write> = if is_standard(path) {
-        Box::new(io::stdout())
-    } else {
-        Box::new(BufWriter::new(File::create(path)?))
-    };
-    if format == Format::Json {
-        ceilings_json(ceilings, &mut output)?;
-    } else {
-        let run = RunFacts::now(
-            std::env::args().collect(),
-            device.facts().clone(),
-            json!({}),
-        );
-        let mut report = format.begin(&mut output, &run)?;
-        ceilings
-            .ceilings
-            .iter()
-            .try_for_each(|row| report.row(row))?;
-        report.finish()?;
+/// Measures them all, or none: what a signal keeps from being measured would be missed later.
+fn measure(
+    device: &Device,
+    effort: &Effort,
+    console: &Console,
+    interrupt: &Interrupt,
+) -> Result<Ceilings, Failure> {
+    let ceilings = Ceilings::measure(device, effort, |step| {
+        console.begin(step.to_owned());
+        console.step();
+        match interrupt.check() {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        }
+    });
+    console.finish();
+    if let Err(BenchError::Stopped) = ceilings {
+        console.warn("ceilings are kept all or not at all: these are not");
+        interrupt.check()?;
     }
-    output.flush()
+    ceilings.map_err(failure)
+}
+
+fn write(
+    ceilings: &Ceilings,
+    device: &Device,
+    format: Format,
+    output: &mut dyn Write,
+) -> io::Result<()> {
+    if format == Format::Json {
+        return ceilings_json(ceilings, output);
+    }
+    let run = RunFacts::now(command_line(), device.facts().clone(), json!({}));
+    for (index, row) in ceilings.ceilings.iter().enumerate() {
+        output.write_all(&run.row(row, format, index)?.text)?;
+    }
+    Ok(())
 }
 
 fn failure(error: BenchError) -> Failure {

@@ -9,6 +9,7 @@ use csv::StringRecord;
 use super::Failure;
 use super::charts::{ChartFiles, chart_path};
 use super::console::Console;
+use super::files::Files;
 use super::output::target;
 use crate::ceilings::Ceilings;
 use crate::compare::Raw;
@@ -43,7 +44,7 @@ pub(super) struct Arguments {
     title: String,
 
     /// Where the chart goes: names that end in .svg or .png
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = chart_path,
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = chart_path(),
           required = true)]
     output: Vec<PathBuf>,
 }
@@ -65,6 +66,15 @@ impl FromStr for Condition {
             column: column.to_owned(),
             value: value.to_owned(),
         })
+    }
+}
+
+impl Arguments {
+    pub(super) fn files(&self) -> Files<'_> {
+        Files::default()
+            .inputs("ROWS", [&self.rows])
+            .inputs("--ceilings", [&self.ceilings])
+            .outputs("--output", &self.output)
     }
 }
 

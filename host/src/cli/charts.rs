@@ -1,22 +1,23 @@
-//! Files that charts go to.
+//! Files that charts and reports go to.
 
-use std::fs::File;
-use std::io::BufWriter;
-use std::path::{Path, PathBuf};
+use std::io;
+use std::path::PathBuf;
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
+
+use super::Failure;
 use super::console::Console;
-use super::{Failure, cannot_write};
+use super::destination::{Destination, Unfinished};
 use crate::report::{ChartError, ChartFormat, HtmlReport};
 
-/// Files that are opened before anything is measured, so that a name that cannot be written shows.
-pub(super) struct ChartFiles<'a>(Vec<(&'a Path, ChartFormat, File)>);
+/// Charts that are opened before anything is measured, and appear when they are drawn.
+pub(super) struct ChartFiles(Vec<(ChartFormat, Destination)>);
 
-impl<'a> ChartFiles<'a> {
-    pub(super) fn open(paths: &'a [PathBuf]) -> Result<Self, Failure> {
-        let open = |path: &'a PathBuf| {
+impl ChartFiles {
+    pub(super) fn open(paths: &[PathBuf]) -> Result<Self, Failure> {
+        let open = |path: &PathBuf| {
             let format = ChartFormat::of(path).unwrap_or(ChartFormat::Svg);
-            let file = File::create(path).map_err(|error| cannot_write(path, &error))?;
-            Ok((path.as_path(), format, file))
+            Ok((format, Destination::open(path, Unfinished::IsNothing)?))
         };
         paths
             .iter()
@@ -29,35 +30,49 @@ impl<'a> ChartFiles<'a> {
     pub(super) fn write(
         self,
         console: &Console,
-        draw: impl Fn(ChartFormat, File) -> Result<(), ChartError>,
+        draw: impl Fn(ChartFormat, &mut Vec<u8>) -> Result<(), ChartError>,
     ) -> Result<(), Failure> {
-        for (path, format, file) in self.0 {
-            draw(format, file).map_err(|error| cannot_write(path, &*error))?;
+        for (format, destination) in self.0 {
+            let path = destination.path().to_path_buf();
+            destination.write_whole(|output| {
+                let mut chart = Vec::new();
+                draw(format, &mut chart).map_err(io::Error::other)?;
+                output.write_all(&chart)
+            })?;
             console.say(&format!("Chart: {}", path.display()));
         }
         Ok(())
     }
 }
 
-/// Writes the HTML report, where one was asked for.
-pub(super) fn write_report(
-    path: Option<&Path>,
-    console: &Console,
-    report: impl FnOnce() -> HtmlReport,
-) -> Result<(), Failure> {
-    let Some(path) = path else { return Ok(()) };
-    File::create(path)
-        .and_then(|file| report().write(BufWriter::new(file)))
-        .map_err(|error| cannot_write(path, &error))?;
-    console.say(&format!("Report: {}", path.display()));
-    Ok(())
+/// An HTML report that is opened before anything is measured, where one was asked for.
+pub(super) struct ReportFile(Option<Destination>);
+
+impl ReportFile {
+    pub(super) fn open(path: Option<&PathBuf>) -> Result<Self, Failure> {
+        let open = |path: &PathBuf| Destination::open(path, Unfinished::IsNothing);
+        path.map(open).transpose().map(ReportFile)
+    }
+
+    pub(super) fn write(
+        self,
+        console: &Console,
+        report: impl FnOnce() -> HtmlReport,
+    ) -> Result<(), Failure> {
+        let Some(destination) = self.0 else {
+            return Ok(());
+        };
+        let path = destination.path().to_path_buf();
+        destination.write_whole(|output| report().write(output))?;
+        console.say(&format!("Report: {}", path.display()));
+        Ok(())
+    }
 }
 
 /// A name whose ending is a chart's.
-pub(super) fn chart_path(text: &str) -> Result<PathBuf, String> {
-    let path = PathBuf::from(text);
-    match ChartFormat::of(&path) {
+pub(super) fn chart_path() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| match ChartFormat::of(&path) {
         Some(_) => Ok(path),
-        None => Err("the name must end in .svg or .png".to_owned()),
-    }
+        None => Err("the name must end in .svg or .png"),
+    })
 }

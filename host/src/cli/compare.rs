@@ -4,8 +4,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::Failure;
+use super::destination::{Destination, Unfinished};
+use super::files::Files;
 use super::lists::percent;
+use super::{Failure, streams};
 use crate::compare::{Comparison, Table, Verdict, merge};
 use crate::report::comparison_text;
 
@@ -22,12 +24,28 @@ pub(super) struct Arguments {
     tolerance: f64,
 }
 
+impl Arguments {
+    pub(super) fn files(&self) -> Files<'_> {
+        Files::default()
+            .inputs("BEFORE", [&self.before])
+            .inputs("AFTER", [&self.after])
+    }
+}
+
+impl MergeArguments {
+    pub(super) fn files(&self) -> Files<'_> {
+        Files::default()
+            .inputs("INPUTS", &self.inputs)
+            .texts("--output", [&self.output])
+    }
+}
+
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let read = |path| Table::read(path).map_err(Failure::failed);
     let (before, after) = (read(&arguments.before)?, read(&arguments.after)?);
     judge(
         &Comparison::of(&before, &after, arguments.tolerance),
-        |text| println!("{text}"),
+        streams::say,
     )
 }
 
@@ -39,7 +57,7 @@ pub(super) fn judge(comparison: &Comparison, say: impl FnOnce(&str)) -> Result<(
     if slower == 0 && missing == 0 {
         return Ok(());
     }
-    Err(Failure::Failed(format!(
+    Err(Failure::Found(format!(
         "{slower} rows are slower by more than noise and tolerance, {missing} are missing"
     )))
 }
@@ -56,7 +74,16 @@ pub(super) struct MergeArguments {
 }
 
 pub(super) fn run_merge(arguments: &MergeArguments) -> Result<(), Failure> {
-    let rows = merge(&arguments.inputs, &arguments.output).map_err(Failure::failed)?;
-    println!("{rows} rows: {}", arguments.output.display());
+    let merged = merge(&arguments.inputs).map_err(Failure::failed)?;
+    let destination = Destination::open(&arguments.output, Unfinished::IsNothing)?;
+    let is_file = !destination.is_standard();
+    destination.write_whole(|output| output.write_all(&merged.csv))?;
+    if is_file {
+        streams::say(&format!(
+            "{} rows: {}",
+            merged.rows,
+            arguments.output.display()
+        ));
+    }
     Ok(())
 }

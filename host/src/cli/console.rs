@@ -1,8 +1,10 @@
 //! What the user sees while a sweep runs.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::streams;
 
 /// Where text for people goes. A reader that goes away is no error: the results are in files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,18 +48,17 @@ impl Console {
     }
 
     pub(super) fn say(&self, text: &str) {
-        self.bar.suspend(|| {
-            let _ = match self.target {
-                Target::Stdout => writeln!(io::stdout(), "{text}"),
-                Target::Stderr => writeln!(io::stderr(), "{text}"),
-                Target::Nothing => Ok(()),
-            };
+        self.bar.suspend(|| match self.target {
+            Target::Stdout => streams::say(text),
+            Target::Stderr => streams::complain(text),
+            Target::Nothing => {}
         });
     }
 
     /// Warnings are shown even where nothing else is.
     pub(super) fn warn(&self, text: &str) {
-        self.bar.suspend(|| eprintln!("warning: {text}"));
+        self.bar
+            .suspend(|| streams::complain(&format!("warning: {text}")));
     }
 
     pub(super) fn finish(&self) {

@@ -1,13 +1,14 @@
 //! `ridgepoint device`
 
 use super::Failure;
+use super::streams::say;
 use crate::driver::{Device, DeviceChoice, Facts, GpuFacts, Limits, embedded_ptx, gpus};
 use crate::model::{Datasheet, Limit, Precision, Roofs};
 
 pub(super) fn run() -> Result<(), Failure> {
     match gpus() {
         Ok(all) => all.iter().for_each(print),
-        Err(error) => println!("No GPU: {error}\n"),
+        Err(error) => say(&format!("No GPU: {error}\n")),
     }
     let emulator = Device::open(&DeviceChoice::Cpu).map_err(Failure::failed)?;
     print(emulator.facts());
@@ -15,7 +16,7 @@ pub(super) fn run() -> Result<(), Failure> {
         .iter()
         .map(|(arch, ..)| format!("sm_{arch}"))
         .collect();
-    println!("Embedded PTX: {}", architectures.join(", "));
+    say(&format!("Embedded PTX: {}", architectures.join(", ")));
     Ok(())
 }
 
@@ -24,7 +25,7 @@ fn print(facts: &Facts) {
         Some(gpu) => print_gpu(facts, gpu),
         None => {
             let (major, minor) = facts.compute_capability;
-            println!("cpu: {}", facts.name);
+            say(&format!("cpu: {}", facts.name));
             row("memory", gib(facts.memory_bytes));
             row(
                 "limits",
@@ -33,12 +34,12 @@ fn print(facts: &Facts) {
         }
     }
     print_limits(&facts.limits);
-    println!();
+    say("");
 }
 
 fn print_gpu(facts: &Facts, gpu: &GpuFacts) {
     let (major, minor) = facts.compute_capability;
-    println!("cuda:{}: {}", gpu.ordinal, facts.name);
+    say(&format!("cuda:{}: {}", gpu.ordinal, facts.name));
     row("compute capability", format!("{major}.{minor}"));
     row(
         "driver",
@@ -113,7 +114,7 @@ fn print_limits(limits: &Limits) {
 }
 
 fn row(name: &str, value: String) {
-    println!("  {name:<20} {value}");
+    say(&format!("  {name:<20} {value}"));
 }
 
 fn gib(bytes: u64) -> String {

@@ -18,20 +18,23 @@ pub(super) struct Arguments {
     rounds: u32,
 
     #[command(flatten)]
-    common: Common,
+    pub(super) common: Common,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let mut rows = arguments.common.begin()?;
     let device = arguments.common.open()?;
     let default = if device.facts().is_emulated() {
         50
     } else {
         500
     };
-    let rounds = Rounds {
+    let plan = Rounds {
         rounds: arguments.rounds,
         iterations: arguments.launches.unwrap_or(default),
     };
-    let rows = dispatch(&device, rounds).map_err(study_failure)?;
-    arguments.common.finish(&rows)
+    let ended = dispatch(&device, plan)
+        .map_err(study_failure)
+        .and_then(|measured| measured.into_iter().try_for_each(|row| rows.add(row)));
+    rows.finish(ended)
 }

@@ -2,7 +2,7 @@
 
 use doctor::Part;
 
-use super::Failure;
+use super::{Failure, streams};
 use crate::trace::SHOWS_RANGES_TO_PROFILERS;
 
 pub(super) fn run() -> Result<(), Failure> {
@@ -12,7 +12,9 @@ pub(super) fn run() -> Result<(), Failure> {
             Ok(found) => row(part.name(), "found", &found),
             Err(reason) => {
                 row(part.name(), "missing", part.purpose());
-                reason.lines().for_each(|line| println!("{:28}{line}", ""));
+                reason
+                    .lines()
+                    .for_each(|line| streams::say(&format!("{:28}{line}", "")));
                 missing.push(part);
             }
         }
@@ -26,7 +28,7 @@ pub(super) fn run() -> Result<(), Failure> {
         ),
     }
     match missing.iter().find(|part| part.is_required()) {
-        Some(part) => Err(Failure::Failed(format!(
+        Some(part) => Err(Failure::Found(format!(
             "{} is missing: it is needed to {}",
             part.name(),
             part.purpose()
@@ -36,5 +38,5 @@ pub(super) fn run() -> Result<(), Failure> {
 }
 
 fn row(name: &str, state: &str, text: &str) {
-    println!("{name:<17} {state:<9} {text}");
+    streams::say(&format!("{name:<17} {state:<9} {text}"));
 }

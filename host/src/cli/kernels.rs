@@ -1,11 +1,9 @@
 //! `ridgepoint kernels`
 
-use std::io::{self, Write};
-
 use clap::{Args, ValueEnum};
 
-use super::Failure;
 use super::lists::arch;
+use super::{Failure, streams};
 use crate::kernels::{KernelsError, inventory, machine_code, ptx};
 use crate::report::{kernels_csv, kernels_json, kernels_markdown, kernels_table};
 
@@ -56,7 +54,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             .into_bytes(),
         _ => arguments.list()?,
     };
-    show(&text)
+    streams::print(&text);
+    if !text.ends_with(b"\n") {
+        streams::say("");
+    }
+    Ok(())
 }
 
 impl Arguments {
@@ -75,7 +77,9 @@ impl Arguments {
     fn list(&self) -> Result<Vec<u8>, Failure> {
         let found = inventory(&self.arch, &self.filter).map_err(failure)?;
         for arch in &found.unreported {
-            eprintln!("warning: no report for sm_{arch}: ptxas was not there or does not know it");
+            streams::complain(&format!(
+                "warning: no report for sm_{arch}: ptxas was not there or does not know it"
+            ));
         }
         let mut text = Vec::new();
         match self.format {
@@ -87,18 +91,6 @@ impl Arguments {
             }
         }
         Ok(text)
-    }
-}
-
-/// A reader that goes away, such as `head`, is no error.
-fn show(text: &[u8]) -> Result<(), Failure> {
-    let end: &[u8] = if text.ends_with(b"\n") { b"" } else { b"\n" };
-    let mut stdout = io::stdout().lock();
-    match stdout.write_all(text).and_then(|()| stdout.write_all(end)) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            Err(Failure::Failed(format!("cannot write: {error}")))
-        }
-        _ => Ok(()),
     }
 }
 

@@ -6,9 +6,13 @@ mod charts;
 mod check;
 mod compare;
 mod console;
+mod destination;
 mod device;
 mod dispatch;
 mod doctor;
+mod failure;
+mod files;
+mod interrupt;
 mod kernels;
 mod lists;
 mod new;
@@ -19,20 +23,22 @@ mod pipeline;
 mod power;
 mod roofline;
 mod several;
+mod streams;
 mod study;
 mod tracing;
 
-use std::fmt;
-use std::path::Path;
+use std::env;
+use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::driver::DriverError;
+use failure::{Failure, STATUSES, cannot_write, driver_failure};
+use files::Files;
 
 /// GPU kernels in plain Rust: measure them, and learn what limits them.
 #[derive(Parser)]
-#[command(name = "ridgepoint", version = version(), arg_required_else_help = true)]
+#[command(name = "ridgepoint", version = version(), after_help = STATUSES, arg_required_else_help = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -75,58 +81,66 @@ enum Command {
     New(new::Arguments),
 }
 
-/// Why a command did not do what was asked. Each has its exit code.
-enum Failure {
-    /// An argument cannot be met, on this machine or at all: 2.
-    Usage(String),
-    /// Something went wrong: 1.
-    Failed(String),
-    /// The user interrupted: 130. What was measured is written.
-    Interrupted,
-}
-
-impl Failure {
-    fn failed(error: impl fmt::Display) -> Failure {
-        Failure::Failed(error.to_string())
-    }
-}
-
-/// Standard output as the name of a file.
-fn is_standard(path: &Path) -> bool {
-    path == Path::new("-")
-}
-
-fn cannot_write(path: &Path, error: &dyn fmt::Display) -> Failure {
-    Failure::Failed(format!("cannot write {}: {error}", path.display()))
-}
-
-fn driver_failure(error: DriverError) -> Failure {
-    match error {
-        DriverError::NoSuchGpu { .. } | DriverError::Block { .. } | DriverError::Grid { .. } => {
-            Failure::Usage(error.to_string())
-        }
-        DriverError::NoDriver(_) | DriverError::NoGpu => {
-            Failure::Failed(format!("{error}; the emulator needs none: --device cpu"))
-        }
-        _ => Failure::failed(error),
-    }
-}
-
 /// Runs the command that the process's arguments ask for.
 pub fn main() -> ExitCode {
     if let Some(code) = check::compile() {
         return code;
     }
-    let Cli { command, trace } = Cli::parse();
-    let result = trace.around(|| run(command));
-    let (code, message) = match result {
-        Ok(()) => return ExitCode::SUCCESS,
-        Err(Failure::Failed(message)) => (1, message),
-        Err(Failure::Usage(message)) => (2, message),
-        Err(Failure::Interrupted) => (130, "interrupted".to_owned()),
-    };
-    eprintln!("error: {message}");
-    ExitCode::from(code)
+    match Cli::try_parse() {
+        Ok(cli) => failure::status(cli.run()),
+        Err(refused) => explain(&refused),
+    }
+}
+
+impl Cli {
+    fn run(self) -> Result<(), Failure> {
+        let Cli { command, trace } = self;
+        trace.files(command.files()).check()?;
+        trace.around(|| run(command))
+    }
+}
+
+impl Command {
+    /// The files that the command reads and writes.
+    fn files(&self) -> Files<'_> {
+        let none = Files::default();
+        match self {
+            Command::Roofline(arguments) => arguments.files(),
+            Command::Norm(norm::Arguments { common, .. })
+            | Command::Dispatch(dispatch::Arguments { common, .. })
+            | Command::Pipeline(pipeline::Arguments { common, .. }) => common.files(),
+            Command::Power(arguments) => arguments.files(),
+            Command::Ceilings(arguments) => arguments.files(),
+            Command::Occupancy(arguments) => arguments.files(),
+            Command::Chart(arguments) => arguments.files(),
+            Command::Compare(arguments) => arguments.files(),
+            Command::Merge(arguments) => arguments.files(),
+            Command::Kernels(_)
+            | Command::Check(_)
+            | Command::Device
+            | Command::Doctor
+            | Command::New(_) => none,
+        }
+    }
+}
+
+/// Shows help or version where they were asked for, and else what is wrong with the arguments.
+fn explain(refused: &clap::Error) -> ExitCode {
+    let written = refused.print();
+    if refused.use_stderr() {
+        return ExitCode::from(refused.exit_code() as u8);
+    }
+    // `status` asks whether it was written.
+    let _ = streams::keep(written.and_then(|()| io::stdout().flush()));
+    failure::status(Ok(()))
+}
+
+/// The command line as it was typed, as far as it is text.
+fn command_line() -> Vec<String> {
+    let words = env::args_os();
+    words
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect()
 }
 
 fn run(command: Command) -> Result<(), Failure> {

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::Failure;
 use super::lists::{Dtype, each_once, element_count};
-use super::study::{Common, study_failure};
+use super::study::{Common, Rows, study_failure};
 use crate::driver::Device;
 use crate::study::{NormMode, NormRow, NormStudy, Rounds};
 use crate::vector::Real;
@@ -46,21 +46,30 @@ pub(super) struct Arguments {
     rounds: u32,
 
     #[command(flatten)]
-    common: Common,
+    pub(super) common: Common,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let mut rows = arguments.common.begin()?;
     let device = arguments.common.open()?;
-    let mut rows = Vec::new();
+    let ended = measure_all(arguments, &device, &mut rows);
+    rows.finish(ended)
+}
+
+fn measure_all(
+    arguments: &Arguments,
+    device: &Device,
+    rows: &mut Rows<NormRow>,
+) -> Result<(), Failure> {
     for dtype in each_once(arguments.dtype.clone()) {
-        for n in arguments.sizes(&device) {
-            rows.extend(match dtype {
-                Dtype::F32 => measure::<f32>(arguments, &device, n),
-                Dtype::F64 => measure::<f64>(arguments, &device, n),
-            }?);
+        for n in arguments.sizes(device) {
+            match dtype {
+                Dtype::F32 => measure::<f32>(arguments, device, n, rows),
+                Dtype::F64 => measure::<f64>(arguments, device, n, rows),
+            }?;
         }
     }
-    arguments.common.finish(&rows)
+    Ok(())
 }
 
 impl Arguments {
@@ -78,7 +87,8 @@ fn measure<T: Real>(
     arguments: &Arguments,
     device: &Device,
     n: u64,
-) -> Result<Vec<NormRow>, Failure> {
+    rows: &mut Rows<NormRow>,
+) -> Result<(), Failure> {
     let iterations = if device.facts().is_emulated() {
         LEAST_ITERATIONS
     } else {
@@ -89,6 +99,8 @@ fn measure<T: Real>(
         iterations: iterations as u32,
     };
     let mut study = NormStudy::<T>::new(device, n as usize).map_err(study_failure)?;
-    let measure = |&mode| study.measure(mode, rounds).map_err(study_failure);
-    arguments.mode.iter().map(measure).collect()
+    arguments.mode.iter().try_for_each(|&mode| {
+        let row = study.measure(mode, rounds).map_err(study_failure)?;
+        rows.add(row)
+    })
 }

@@ -1,26 +1,26 @@
 //! `ridgepoint occupancy`
 
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
+use std::sync::LazyLock;
 
 use clap::Args;
 use serde_json::json;
 
 use super::ceilings::ceilings_for;
-use super::charts::{ChartFiles, chart_path, write_report};
+use super::charts::{ChartFiles, ReportFile, chart_path};
 use super::console::Console;
+use super::files::Files;
+use super::interrupt::Interrupt;
 use super::lists::{MaxRegisters, arch, bytes, each_once, element_count};
-use super::output::{Outputs, target, watch_for_interrupt};
-use super::{Failure, driver_failure};
-use crate::ceilings::{BenchError, Ceilings, Effort};
+use super::output::{Outputs, target};
+use super::{Failure, command_line, driver_failure};
+use crate::ceilings::{BenchError, Effort};
 use crate::driver::{Device, DeviceChoice};
 use crate::model::OccupancyRow;
 use crate::report::{
     Format, HtmlReport, OccupancyChart, RunFacts, model_table, study_summary, study_text,
 };
-use crate::sweep::occupancy::{
-    Limited, OccupancyAxes, OccupancyError, OccupancyRecord, OccupancySweep, Studied,
-};
+use crate::sweep::occupancy::{Limited, OccupancyAxes, OccupancyError, OccupancySweep, Studied};
 
 const GPU_ELEMENTS: u64 = 1 << 26;
 const EMULATOR_ELEMENTS: u64 = 1 << 14;
@@ -99,16 +99,17 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE")]
     ceilings: Option<PathBuf>,
 
-    /// Where the rows go; - is standard output [default: occupancy.csv; without a GPU, a table]
+    /// Where the rows go, in place of an earlier file; - is standard output. The ending .csv, .json or .md
+    /// is the format [default: occupancy.csv; without a GPU, a table]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     output: Vec<PathBuf>,
 
-    /// Format of the rows: csv, json or md [default: by each file's ending, else csv]
+    /// Format of the rows: csv, json or md [default: by each file's ending, csv without one]
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
 
     /// Where charts of speed against work in flight go: names that end in .svg or .png
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = chart_path)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = chart_path())]
     plot: Vec<PathBuf>,
 
     /// One HTML file with charts, tables and the run, which opens from disk
@@ -121,7 +122,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    if arguments.arch.is_empty() && arguments.registers.is_empty() {
+    if arguments.is_measured() {
         measure(arguments)
     } else {
         model(arguments)
@@ -146,33 +147,32 @@ fn model(arguments: &Arguments) -> Result<(), Failure> {
         }
     }
     let console = Console::new(target(arguments.quiet, &arguments.output), 0);
+    let mut outputs = Outputs::open(&arguments.output, arguments.format)?;
     console.say(&model_table(&rows));
     let facts = Device::open(&DeviceChoice::Cpu)
         .map_err(driver_failure)?
         .facts()
         .clone();
-    let run = RunFacts::now(std::env::args().collect(), facts, json!({}));
-    let mut outputs = Outputs::open(&arguments.output, arguments.format, &run)?;
-    for (before, row) in rows.iter().enumerate() {
-        outputs.row(row, before)?;
+    let run = RunFacts::now(command_line(), facts, json!({}));
+    for row in &rows {
+        outputs.row(|format, index| run.row(row, format, index))?;
     }
-    outputs.finish()
+    outputs.finish(&console)
 }
 
 fn measure(arguments: &Arguments) -> Result<(), Failure> {
-    let device = Device::open(&arguments.device).map_err(driver_failure)?;
-    let default = [PathBuf::from("occupancy.csv")];
-    let paths: &[PathBuf] = match &arguments.output[..] {
-        [] => &default,
-        paths => paths,
-    };
+    let interrupt = Interrupt::watch()?;
+    let paths = arguments.outputs();
     let charts = ChartFiles::open(&arguments.plot)?;
+    let report = ReportFile::open(arguments.report.as_ref())?;
+    let mut outputs = Outputs::open(paths, arguments.format)?;
+    let device = Device::open(&arguments.device).map_err(driver_failure)?;
     let effort = arguments.effort(&device);
     let console = Console::new(target(arguments.quiet, paths), 0);
     let axes = arguments.axes();
     let limited = Limited::all(&device, &axes).map_err(failure)?;
     let mut sweep = OccupancySweep::new(&device, &limited, &axes, &effort).map_err(failure)?;
-    let ceilings = ceilings_for(&device, arguments.ceilings.as_deref(), &console)?;
+    let ceilings = ceilings_for(&device, arguments.ceilings.as_deref(), &console, &interrupt)?;
     let console = Console::new(target(arguments.quiet, paths), sweep.points().len() as u64);
 
     let settings = json!({
@@ -181,8 +181,7 @@ fn measure(arguments: &Arguments) -> Result<(), Failure> {
         "n": effort.elements,
         "ceilings": ceilings,
     });
-    let run = RunFacts::now(std::env::args().collect(), device.facts().clone(), settings);
-    let mut outputs = Outputs::open(paths, arguments.format, &run)?;
+    let run = RunFacts::now(command_line(), device.facts().clone(), settings);
     if device.facts().is_emulated() {
         let (major, minor) = device.facts().compute_capability;
         console.say(&format!(
@@ -192,50 +191,58 @@ fn measure(arguments: &Arguments) -> Result<(), Failure> {
     for reason in sweep.refused() {
         console.say(&format!("left out: {reason}"));
     }
+    outputs.announce(&console);
     let mut records = Vec::new();
-    let ended = measure_all(&mut sweep, &ceilings, &mut outputs, &console, &mut records);
+    let ended = sweep.points().to_vec().iter().try_for_each(|point| {
+        interrupt.check()?;
+        console.begin(point.to_string());
+        let record = sweep.measure(point, &ceilings).map_err(failure)?;
+        outputs.row(|format, index| run.row(&record, format, index))?;
+        console.say(&study_text(&record));
+        console.step();
+        records.push(record);
+        Ok(())
+    });
     console.finish();
-    let closed = outputs.finish();
     if !records.is_empty() {
         console.say(&study_summary(&records));
-        outputs.announce(records.len(), &console);
-        charts.write(&console, |format, file| {
-            OccupancyChart {
-                device: device.facts(),
-                records: &records,
-            }
-            .write(format, file)
-        })?;
-        write_report(arguments.report.as_deref(), &console, || {
+    }
+    let closed = outputs.finish(&console);
+    if !records.is_empty() {
+        let chart = OccupancyChart {
+            device: device.facts(),
+            records: &records,
+        };
+        charts.write(&console, |format, file| chart.write(format, file))?;
+        report.write(&console, || {
             HtmlReport::of_occupancy(&run, &records, &ceilings)
         })?;
     }
     ended.and(closed)
 }
 
-fn measure_all(
-    sweep: &mut OccupancySweep<'_>,
-    ceilings: &Ceilings,
-    outputs: &mut Outputs<'_, OccupancyRecord>,
-    console: &Console,
-    records: &mut Vec<OccupancyRecord>,
-) -> Result<(), Failure> {
-    let interrupted = watch_for_interrupt()?;
-    for point in sweep.points().to_vec() {
-        if interrupted.load(Ordering::Relaxed) {
-            return Err(Failure::Interrupted);
-        }
-        console.begin(point.to_string());
-        let record = sweep.measure(&point, ceilings).map_err(failure)?;
-        outputs.row(&record, records.len())?;
-        console.say(&study_text(&record));
-        console.step();
-        records.push(record);
-    }
-    Ok(())
-}
-
 impl Arguments {
+    pub(super) fn files(&self) -> Files<'_> {
+        Files::default()
+            .inputs("--ceilings", &self.ceilings)
+            .texts("--output", self.outputs())
+            .outputs("--plot", &self.plot)
+            .outputs("--report", &self.report)
+    }
+
+    /// Without a GPU there is a table, and files only where they are asked for.
+    fn outputs(&self) -> &[PathBuf] {
+        static DEFAULT: LazyLock<[PathBuf; 1]> = LazyLock::new(|| ["occupancy.csv".into()]);
+        match &self.output[..] {
+            [] if self.is_measured() => &DEFAULT[..],
+            outputs => outputs,
+        }
+    }
+
+    fn is_measured(&self) -> bool {
+        self.arch.is_empty() && self.registers.is_empty()
+    }
+
     fn axes(&self) -> OccupancyAxes {
         OccupancyAxes {
             kernels: each_once(self.kernel.clone()),

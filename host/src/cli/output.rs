@@ -1,78 +1,158 @@
 //! Files that rows go to while a command measures.
 
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::Failure;
 use super::console::{Console, Target};
-use super::{Failure, cannot_write, is_standard};
-use crate::report::{Format, Report, Row, RunFacts};
+use super::destination::{Destination, Unfinished, is_standard};
+use crate::report::{Format, RowText};
 
-/// The files that each row goes to.
-pub(super) struct Outputs<'a, R: Row>(Vec<Output<'a, R>>);
-
-struct Output<'a, R: Row> {
-    path: &'a Path,
-    report: Box<dyn Report<R>>,
+/// The files that each row goes to. A file that no row goes to is not made, and an earlier one stays.
+pub(super) struct Outputs {
+    outputs: Vec<Output>,
+    rows: usize,
 }
 
-impl<'a, R: Row> Outputs<'a, R> {
+/// A file that could be read after each row: what ends it is written with the row, and the next row is
+/// written over it.
+struct Output {
+    destination: Destination,
+    format: Format,
+    /// Bytes up to the end of the last row.
+    length: u64,
+    /// What stands after them.
+    tail: &'static str,
+}
+
+impl Outputs {
     /// Opens each file, in `format` or in the one that its ending asks for.
-    pub(super) fn open(
-        paths: &'a [PathBuf],
-        format: Option<Format>,
-        run: &RunFacts,
-    ) -> Result<Self, Failure> {
-        let open = |path: &'a PathBuf| {
-            let format = format.unwrap_or_else(|| Format::of(path));
-            let begin = || -> io::Result<Box<dyn Report<R>>> {
-                if is_standard(path) {
-                    format.begin(io::stdout(), run)
-                } else {
-                    format.begin(File::create(path)?, run)
-                }
-            };
-            let report = begin().map_err(|error| cannot_write(path, &error))?;
-            Ok(Output { path, report })
-        };
-        paths
+    pub(super) fn open(paths: &[PathBuf], format: Option<Format>) -> Result<Outputs, Failure> {
+        // All formats first: a file that is opened may be waited for.
+        let formats: Vec<Format> = paths
             .iter()
-            .map(open)
-            .collect::<Result<_, _>>()
-            .map(Outputs)
+            .map(|path| format_of(path, format))
+            .collect::<Result<_, _>>()?;
+        let open = |(path, format): (&PathBuf, Format)| {
+            Ok(Output {
+                destination: Destination::open(path, Unfinished::HasRows)?,
+                format,
+                length: 0,
+                tail: "",
+            })
+        };
+        let outputs = paths.iter().zip(formats).map(open);
+        Ok(Outputs {
+            outputs: outputs.collect::<Result<_, _>>()?,
+            rows: 0,
+        })
     }
 
-    /// Adds a row to each, which hold `before` of them.
-    pub(super) fn row(&mut self, record: &R, before: usize) -> Result<(), Failure> {
-        for output in &mut self.0 {
-            output.report.row(record).map_err(|error| {
-                Failure::Failed(format!(
-                    "cannot write row {} to {}: {error}; the {before} rows before it are in the file",
-                    before + 1,
-                    output.path.display()
-                ))
-            })?;
+    /// Adds a row to each. `text` is given the format and the row's number.
+    pub(super) fn row(
+        &mut self,
+        text: impl Fn(Format, usize) -> io::Result<RowText>,
+    ) -> Result<(), Failure> {
+        let before = self.rows;
+        for output in &mut self.outputs {
+            let written = text(output.format, before).and_then(|row| output.add(&row));
+            match written {
+                // It is said at the end; until then there may be files.
+                Err(_) if output.destination.is_standard() => {}
+                Err(error) => return Err(output.lacks(before + 1, &error)),
+                Ok(()) => {}
+            }
+        }
+        let is_standard = |output: &Output| output.destination.is_standard();
+        let all_standard = !self.outputs.is_empty() && self.outputs.iter().all(is_standard);
+        if all_standard && super::streams::lost().is_some() {
+            return Err(Failure::NoOutput);
+        }
+        self.rows += 1;
+        Ok(())
+    }
+
+    /// Brings each file to its place, and says which there are.
+    pub(super) fn finish(self, console: &Console) -> Result<(), Failure> {
+        if self.rows == 0 {
+            return Ok(());
+        }
+        for output in self.outputs {
+            let path = output.destination.path().to_path_buf();
+            let is_file = !output.destination.is_standard();
+            output.finish()?;
+            if is_file {
+                console.say(&format!("{} rows: {}", self.rows, path.display()));
+            }
         }
         Ok(())
     }
 
-    pub(super) fn finish(&mut self) -> Result<(), Failure> {
-        self.0.iter_mut().try_for_each(|output| {
-            output
-                .report
-                .finish()
-                .map_err(|error| cannot_write(output.path, &error))
-        })
-    }
-
-    /// Says which files there are.
-    pub(super) fn announce(&self, rows: usize, console: &Console) {
-        for output in self.0.iter().filter(|output| !is_standard(output.path)) {
-            console.say(&format!("{rows} rows: {}", output.path.display()));
+    /// Says where the rows are until the end.
+    pub(super) fn announce(&self, console: &Console) {
+        for partial in self
+            .outputs
+            .iter()
+            .filter_map(|it| it.destination.partial())
+        {
+            console.say(&format!("Rows so far: {}", partial.display()));
         }
     }
+}
+
+impl Output {
+    fn add(&mut self, row: &RowText) -> io::Result<()> {
+        let is_file = self.destination.partial().is_some();
+        // A stream is given its end once.
+        let tail = if is_file { row.tail } else { "" };
+        let text = [&row.text[..], tail.as_bytes()].concat();
+        if let Err(error) = self.destination.write_from(self.length, &text) {
+            // As it was before: a part of a row is none. Where even that fails, the row's error counts.
+            let _ = self
+                .destination
+                .write_from(self.length, self.tail.as_bytes())
+                .and_then(|()| self.destination.cut(self.length + self.tail.len() as u64));
+            return Err(error);
+        }
+        self.length += row.text.len() as u64;
+        self.tail = row.tail;
+        Ok(())
+    }
+
+    fn lacks(&self, row: usize, error: &io::Error) -> Failure {
+        let path = self.destination.path().display();
+        let before = row - 1;
+        let kept = match self.destination.partial() {
+            Some(_) if before > 0 => format!("; the {before} rows before it are in the file"),
+            _ => String::new(),
+        };
+        Failure::Failed(format!("cannot write row {row} to {path}: {error}{kept}"))
+    }
+
+    fn finish(mut self) -> Result<(), Failure> {
+        if self.destination.partial().is_none() {
+            let written = self
+                .destination
+                .write_from(self.length, self.tail.as_bytes());
+            let is_lost = self.destination.is_standard();
+            // What standard output lacks is said at the end.
+            if let (Err(error), false) = (written, is_lost) {
+                return Err(super::cannot_write(self.destination.path(), &error));
+            }
+        }
+        self.destination.finish()
+    }
+}
+
+/// The format that is given, or else the one that the ending asks for.
+pub(super) fn format_of(path: &Path, given: Option<Format>) -> Result<Format, Failure> {
+    let format = given.or_else(|| Format::of(path));
+    format.ok_or_else(|| {
+        Failure::Usage(format!(
+            "{}: names of rows end in .csv, .json or .md; with --format they may end otherwise",
+            path.display()
+        ))
+    })
 }
 
 /// Where text for people goes: not between the rows.
@@ -84,18 +164,4 @@ pub(super) fn target(quiet: bool, outputs: &[PathBuf]) -> Target {
     } else {
         Target::Stdout
     }
-}
-
-/// The flag that Ctrl-C sets: the sweep ends after the point that runs.
-pub(super) fn watch_for_interrupt() -> Result<Arc<AtomicBool>, Failure> {
-    let interrupted = Arc::new(AtomicBool::new(false));
-    let flag = Arc::clone(&interrupted);
-    ctrlc::set_handler(move || {
-        if flag.swap(true, Ordering::Relaxed) {
-            // A second Ctrl-C does not wait for the point.
-            std::process::exit(130);
-        }
-    })
-    .map_err(|error| Failure::Failed(format!("cannot watch for Ctrl-C: {error}")))?;
-    Ok(interrupted)
 }

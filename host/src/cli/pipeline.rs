@@ -5,8 +5,8 @@ use kernels_gpu::matmul::TILE;
 
 use super::Failure;
 use super::lists::finite;
-use super::study::{Common, study_failure};
-use crate::study::{Pipeline, PipelineMode, Plan, Work};
+use super::study::{Common, Rows, study_failure};
+use crate::study::{Pipeline, PipelineMode, PipelineRow, Plan, Work};
 
 #[derive(Args)]
 pub(super) struct Arguments {
@@ -58,7 +58,7 @@ pub(super) struct Arguments {
     rounds: u32,
 
     #[command(flatten)]
-    common: Common,
+    pub(super) common: Common,
 }
 
 /// `--kernel`
@@ -71,17 +71,26 @@ enum Kernel {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let mut rows = arguments.common.begin()?;
     let device = arguments.common.open()?;
     let plan = arguments.plan(device.facts().is_emulated())?;
     let mut pipeline = Pipeline::new(&device, plan).map_err(study_failure)?;
-    let mut rows = Vec::new();
-    for work in arguments.works(&mut pipeline)? {
+    let ended = measure_all(arguments, &mut pipeline, &mut rows);
+    rows.finish(ended)
+}
+
+fn measure_all(
+    arguments: &Arguments,
+    pipeline: &mut Pipeline<'_>,
+    rows: &mut Rows<PipelineRow>,
+) -> Result<(), Failure> {
+    for work in arguments.works(pipeline)? {
         let parts = pipeline.parts(work).map_err(study_failure)?;
         for &mode in &arguments.mode {
-            rows.push(pipeline.measure(mode, work, parts).map_err(study_failure)?);
+            rows.add(pipeline.measure(mode, work, parts).map_err(study_failure)?)?;
         }
     }
-    arguments.common.finish(&rows)
+    Ok(())
 }
 
 impl Arguments {

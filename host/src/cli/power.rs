@@ -1,10 +1,12 @@
 //! `ridgepoint power`
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use clap::Args;
 
 use super::Failure;
+use super::files::Files;
 use super::study::{Common, study_failure};
 use crate::study::{PowerMode, PowerPlan, Progress, newest, power};
 
@@ -51,7 +53,16 @@ pub(super) struct Arguments {
     common: Common,
 }
 
+impl Arguments {
+    pub(super) fn files(&self) -> Files<'_> {
+        self.common
+            .files()
+            .outputs("--checkpoint", &self.checkpoint)
+    }
+}
+
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let mut rows = arguments.common.begin()?;
     let device = arguments.common.open()?;
     let default = if device.facts().is_emulated() {
         64
@@ -72,14 +83,18 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         false => None,
     };
     let mut show = |progress: Progress| {
-        arguments.common.say(&format!(
+        rows.console.say(&format!(
             "step {:5}  eigenvalue {:.12}  residual {:.3e}",
             progress.step, progress.eigenvalue, progress.residual
         ));
+        match rows.interrupt.check() {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(_) => ControlFlow::Break(()),
+        }
     };
-    let row =
-        power(&device, &plan, arguments.mode, from.as_ref(), &mut show).map_err(study_failure)?;
-    arguments.common.finish(&[row])
+    let row = power(&device, &plan, arguments.mode, from.as_ref(), &mut show);
+    let ended = row.map_err(study_failure).and_then(|row| rows.add(row));
+    rows.finish(ended)
 }
 
 /// Above 0 and below 1.

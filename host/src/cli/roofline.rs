@@ -1,20 +1,20 @@
 //! `ridgepoint roofline`
 
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
 
 use clap::Args;
 use kernels_gpu::ceilings::WARP;
 use serde_json::json;
 
 use super::ceilings::known_ceilings;
-use super::charts::{ChartFiles, chart_path, write_report};
+use super::charts::{ChartFiles, ReportFile, chart_path};
 use super::compare::judge;
 use super::console::Console;
+use super::files::Files;
+use super::interrupt::Interrupt;
 use super::lists::{Kernel, each_once, element_count, finite, ilp, percent, vector};
-use super::output::{Outputs, target, watch_for_interrupt};
-use super::{Failure, driver_failure, several};
-use crate::ceilings::Ceilings;
+use super::output::{Outputs, target};
+use super::{Failure, command_line, driver_failure, several};
 use crate::compare::{Comparison, Table};
 use crate::driver::{Device, DeviceChoice};
 use crate::measure::{CacheState, Runs, Sampling};
@@ -124,7 +124,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = devices)]
     device: Devices,
 
-    /// Where the rows go; - is standard output
+    /// Where the rows go, in place of an earlier file; - is standard output. The ending .csv, .json or .md
+    /// is the format
     #[arg(
         long,
         value_name = "LIST",
@@ -133,12 +134,12 @@ pub(super) struct Arguments {
     )]
     output: Vec<PathBuf>,
 
-    /// Format of the rows: csv, json or md [default: by each file's ending, else csv]
+    /// Format of the rows: csv, json or md [default: by each file's ending, csv without one]
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
 
     /// Where charts go: names that end in .svg or .png
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = chart_path)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = chart_path())]
     plot: Vec<PathBuf>,
 
     /// The CSV of an earlier run: ends with 1 where a row became slower by more than the noise
@@ -174,35 +175,36 @@ fn devices(text: &str) -> Result<Devices, String> {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let interrupt = Interrupt::watch()?;
     match &arguments.device {
-        Devices::One(choice) => run_on(choice, arguments),
-        Devices::All => several::run(&arguments.output, arguments.quiet),
+        Devices::One(choice) => run_on(choice, arguments, &interrupt),
+        Devices::All => several::run(
+            &arguments.output,
+            arguments.format,
+            arguments.quiet,
+            &interrupt,
+        ),
     }
 }
 
-fn run_on(choice: &DeviceChoice, arguments: &Arguments) -> Result<(), Failure> {
+fn run_on(
+    choice: &DeviceChoice,
+    arguments: &Arguments,
+    interrupt: &Interrupt,
+) -> Result<(), Failure> {
+    let charts = ChartFiles::open(&arguments.plot)?;
+    let report = ReportFile::open(arguments.report.as_ref())?;
+    let mut outputs = Outputs::open(&arguments.output, arguments.format)?;
     let device = Device::open(choice).map_err(driver_failure)?;
     let axes = arguments.axes(&device);
-    let settings = Settings {
-        sampling: Sampling {
-            runs: Runs {
-                warmup: arguments.warmup,
-                timed: arguments.runs,
-            },
-            noise_percent: arguments.noise,
-            most: arguments.max_runs.max(arguments.runs),
-        },
-        twice: arguments.aa,
-        x: arguments.x,
-    };
-    let mut sweep = Sweep::new(&device, &axes, settings).map_err(sweep_failure)?;
+    let mut sweep = Sweep::new(&device, &axes, arguments.settings()).map_err(sweep_failure)?;
     let target = target(arguments.quiet, &arguments.output);
     let console = Console::new(target, sweep.points().len() as u64);
     warn_of_partial_warps(&axes, &console);
     let ceilings = known_ceilings(&device, arguments.ceilings.as_deref(), &console)?;
 
     let facts = RunFacts::now(
-        std::env::args().collect(),
+        command_line(),
         device.facts().clone(),
         json!({
             "warmup": arguments.warmup,
@@ -214,23 +216,28 @@ fn run_on(choice: &DeviceChoice, arguments: &Arguments) -> Result<(), Failure> {
     );
     let baseline = arguments.baseline.as_deref().map(Table::read).transpose();
     let baseline = baseline.map_err(Failure::failed)?;
-    let charts = ChartFiles::open(&arguments.plot)?;
-    let mut outputs = Outputs::open(&arguments.output, arguments.format, &facts)?;
 
     introduce(&console, &device, &sweep, &axes);
+    outputs.announce(&console);
     let mut records = Vec::new();
-    let ended = measure_all(
-        &mut sweep,
-        ceilings.as_ref(),
-        &mut outputs,
-        &console,
-        &mut records,
-    );
+    let ended = sweep.points().to_vec().iter().try_for_each(|point| {
+        interrupt.check()?;
+        console.begin(point.to_string());
+        let record = sweep.measure(point, ceilings.as_ref());
+        let record = record.map_err(sweep_failure)?;
+        // The row is written before the next point begins.
+        outputs.row(|format, index| facts.row(&record, format, index))?;
+        console.say(&terminal::point(&record));
+        console.step();
+        records.push(record);
+        Ok(())
+    });
     console.finish();
-    let closed = outputs.finish();
     if !records.is_empty() {
         console.say(&format!("\n{}", terminal::summary(&records)));
-        outputs.announce(records.len(), &console);
+    }
+    let closed = outputs.finish(&console);
+    if !records.is_empty() {
         let chart = Chart {
             device: device.facts(),
             roofs: sweep.roofs(),
@@ -238,38 +245,22 @@ fn run_on(choice: &DeviceChoice, arguments: &Arguments) -> Result<(), Failure> {
             records: &records,
         };
         charts.write(&console, |format, file| chart.write(format, file))?;
-        write_report(arguments.report.as_deref(), &console, || {
-            HtmlReport::of_roofline(&facts, &chart)
-        })?;
+        report.write(&console, || HtmlReport::of_roofline(&facts, &chart))?;
     }
     ended.and(closed)?;
     arguments.compare(baseline.as_ref(), &records, &console)
 }
 
-/// Measures point after point, and writes each row before the next point begins.
-fn measure_all(
-    sweep: &mut Sweep<'_>,
-    ceilings: Option<&Ceilings>,
-    outputs: &mut Outputs<'_, Record>,
-    console: &Console,
-    records: &mut Vec<Record>,
-) -> Result<(), Failure> {
-    let interrupted = watch_for_interrupt()?;
-    for point in sweep.points().to_vec() {
-        if interrupted.load(Ordering::Relaxed) {
-            return Err(Failure::Interrupted);
-        }
-        console.begin(point.to_string());
-        let record = sweep.measure(&point, ceilings).map_err(sweep_failure)?;
-        outputs.row(&record, records.len())?;
-        console.say(&terminal::point(&record));
-        console.step();
-        records.push(record);
-    }
-    Ok(())
-}
-
 impl Arguments {
+    pub(super) fn files(&self) -> Files<'_> {
+        Files::default()
+            .inputs("--baseline", &self.baseline)
+            .inputs("--ceilings", &self.ceilings)
+            .texts("--output", &self.output)
+            .outputs("--plot", &self.plot)
+            .outputs("--report", &self.report)
+    }
+
     fn compare(
         &self,
         baseline: Option<&Table>,
@@ -282,6 +273,21 @@ impl Arguments {
         let after = Table::of_records(records).map_err(Failure::failed)?;
         let comparison = Comparison::of(before, &after, self.tolerance);
         judge(&comparison, |text| console.say(text))
+    }
+
+    fn settings(&self) -> Settings {
+        Settings {
+            sampling: Sampling {
+                runs: Runs {
+                    warmup: self.warmup,
+                    timed: self.runs,
+                },
+                noise_percent: self.noise,
+                most: self.max_runs.max(self.runs),
+            },
+            twice: self.aa,
+            x: self.x,
+        }
     }
 
     fn axes(&self, device: &Device) -> Axes {

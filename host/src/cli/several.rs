@@ -1,17 +1,20 @@
 //! `ridgepoint roofline --device all`: each GPU of the host alone, then all at once.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
 use super::console::Console;
-use super::output::target;
+use super::destination::{Destination, Unfinished};
+use super::interrupt::Interrupt;
+use super::output::{format_of, target};
 use super::{Failure, driver_failure};
 use crate::compare::{Spread, Table, merge, spreads};
 use crate::driver::gpus;
-use crate::report::spread_table;
+use crate::report::{Format, spread_table};
 
 /// Options of a run that a process of one GPU is given anew, or that are not its business.
-const OWN: [&str; 7] = [
+const OWN: [&str; 8] = [
     "--device",
     "--output",
     "--format",
@@ -19,19 +22,28 @@ const OWN: [&str; 7] = [
     "--report",
     "--baseline",
     "--tolerance",
+    "--trace",
 ];
 
 /// Runs the sweep in a process for each GPU, one after the other and then all at once. The rows of
-/// the latter go to `outputs`.
-pub(super) fn run(outputs: &[PathBuf], quiet: bool) -> Result<(), Failure> {
+/// the latter go to `outputs`, also where not all processes have ended well.
+pub(super) fn run(
+    outputs: &[PathBuf],
+    format: Option<Format>,
+    quiet: bool,
+    interrupt: &Interrupt,
+) -> Result<(), Failure> {
+    let outputs = open(outputs, format)?;
     let count = gpus().map_err(driver_failure)?.len();
-    let console = Console::new(target(quiet, outputs), 0);
+    let paths: Vec<PathBuf> = outputs.iter().map(|it| it.path().to_path_buf()).collect();
+    let console = Console::new(target(quiet, &paths), 0);
     let folder = tempfile::tempdir().map_err(Failure::failed)?;
     let path = |kind: &str, gpu: usize| folder.path().join(format!("{kind}-{gpu}.csv"));
+    let all = |kind| (0..count).map(|gpu| path(kind, gpu)).collect::<Vec<_>>();
 
     for gpu in 0..count {
         console.say(&format!("GPU {gpu} alone"));
-        finish(gpu, start(gpu, &path("alone", gpu))?)?;
+        finish(gpu, start(gpu, &path("alone", gpu))?, interrupt)?;
     }
     console.say(&format!("{count} GPUs at once"));
     let started = (0..count).map(|gpu| start(gpu, &path("together", gpu)));
@@ -40,11 +52,11 @@ pub(super) fn run(outputs: &[PathBuf], quiet: bool) -> Result<(), Failure> {
     let ended: Vec<_> = children
         .into_iter()
         .enumerate()
-        .map(|(gpu, child)| finish(gpu, child))
+        .map(|(gpu, child)| finish(gpu, child, interrupt))
         .collect();
+    write(&all("together"), outputs, &console)?;
     ended.into_iter().collect::<Result<(), _>>()?;
 
-    let all = |kind| (0..count).map(|gpu| path(kind, gpu)).collect::<Vec<_>>();
     let read = |kind| {
         all(kind)
             .iter()
@@ -55,44 +67,72 @@ pub(super) fn run(outputs: &[PathBuf], quiet: bool) -> Result<(), Failure> {
     let together = read("together").map_err(Failure::failed)?;
     let found: Vec<Spread> = spreads(&alone, &together);
     console.say(&spread_table(&found));
+    Ok(())
+}
+
+fn open(outputs: &[PathBuf], format: Option<Format>) -> Result<Vec<Destination>, Failure> {
+    let open = |path: &PathBuf| match format_of(path, format)? {
+        Format::Csv => Destination::open(path, Unfinished::IsNothing),
+        _ => Err(Failure::Usage(format!(
+            "--output {}: --device all writes CSV only",
+            path.display()
+        ))),
+    };
+    outputs.iter().map(open).collect()
+}
+
+/// Writes the rows of the processes that have some.
+fn write(files: &[PathBuf], outputs: Vec<Destination>, console: &Console) -> Result<(), Failure> {
+    let files: Vec<PathBuf> = files.iter().filter(|it| it.exists()).cloned().collect();
+    let merged = merge(&files).map_err(Failure::failed)?;
+    if merged.rows == 0 {
+        return Ok(());
+    }
     for output in outputs {
-        let rows = merge(&all("together"), output).map_err(Failure::failed)?;
-        console.say(&format!("{rows} rows: {}", output.display()));
+        let path = output.path().to_path_buf();
+        let is_file = !output.is_standard();
+        output.write_whole(|output| output.write_all(&merged.csv))?;
+        if is_file {
+            console.say(&format!("{} rows: {}", merged.rows, path.display()));
+        }
     }
     Ok(())
 }
 
 fn start(gpu: usize, output: &Path) -> Result<Child, Failure> {
     let program = std::env::current_exe().map_err(Failure::failed)?;
-    Command::new(program)
-        .args(without(std::env::args().skip(1), &OWN))
+    let mut command = Command::new(program);
+    command
+        .args(without(std::env::args_os().skip(1), &OWN))
         .args(["--quiet", "--device", &format!("cuda:{gpu}"), "--output"])
-        .arg(output)
-        .spawn()
+        .arg(output);
+    Interrupt::start(&mut command)
         .map_err(|error| Failure::Failed(format!("GPU {gpu}: cannot start a process: {error}")))
 }
 
-fn finish(gpu: usize, mut child: Child) -> Result<(), Failure> {
-    match child.wait() {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(Failure::Failed(format!(
+fn finish(gpu: usize, mut child: Child, interrupt: &Interrupt) -> Result<(), Failure> {
+    let status = interrupt.wait(&mut child).map_err(Failure::failed)?;
+    interrupt.check()?;
+    match status.success() {
+        true => Ok(()),
+        false => Err(Failure::Failed(format!(
             "GPU {gpu}: the sweep ended with {status}"
         ))),
-        Err(error) => Err(Failure::failed(error)),
     }
 }
 
 /// The words of a command line without some options and their values, and without `--quiet`.
-fn without(words: impl Iterator<Item = String>, options: &[&str]) -> Vec<String> {
+fn without(words: impl Iterator<Item = OsString>, options: &[&str]) -> Vec<OsString> {
     let mut kept = Vec::new();
     let mut skip = false;
     for word in words {
-        let name = word.split('=').next().unwrap_or_default();
+        let text = word.to_string_lossy();
+        let name = text.split('=').next().unwrap_or_default();
         if std::mem::take(&mut skip) || word == "--quiet" {
             continue;
         }
         if options.contains(&name) {
-            skip = !word.contains('=');
+            skip = !text.contains('=');
             continue;
         }
         kept.push(word);
@@ -102,12 +142,14 @@ fn without(words: impl Iterator<Item = String>, options: &[&str]) -> Vec<String>
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
+
     use super::{OWN, without};
 
     #[test]
     fn a_process_of_one_gpu_is_given_its_own_device_and_output() {
         let line = "roofline --device all --k 1,2 --output=a.csv --quiet --plot b.svg --aa";
-        let words = line.split(' ').map(str::to_owned);
+        let words = line.split(' ').map(OsString::from);
         assert_eq!(without(words, &OWN), ["roofline", "--k", "1,2", "--aa"]);
     }
 }

@@ -1,15 +1,17 @@
 //! What the commands of the studies have in common.
 
-use std::fs::File;
-use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
 use serde::Serialize;
 
-use super::{Failure, cannot_write, driver_failure, is_standard};
+use super::console::Console;
+use super::files::Files;
+use super::interrupt::Interrupt;
+use super::output::{Outputs, target};
+use super::{Failure, driver_failure};
 use crate::driver::{Device, DeviceChoice};
-use crate::report::{Format, rows_table, write_rows};
+use crate::report::{Format, row_text, rows_table};
 use crate::study::StudyError;
 
 #[derive(Args)]
@@ -18,11 +20,12 @@ pub(super) struct Common {
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     device: DeviceChoice,
 
-    /// Where the rows go, beside the table that is shown; - is standard output
+    /// Where the rows go, beside the table that is shown, in place of an earlier file; - is standard
+    /// output. The ending .csv, .json or .md is the format
     #[arg(long, value_name = "PATH", value_delimiter = ',')]
     output: Vec<PathBuf>,
 
-    /// Format of the rows: csv, json or md [default: by the file's ending, else csv]
+    /// Format of the rows: csv, json or md [default: by the file's ending, csv without one]
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
 
@@ -32,44 +35,60 @@ pub(super) struct Common {
 }
 
 impl Common {
+    pub(super) fn files(&self) -> Files<'_> {
+        Files::default().texts("--output", &self.output)
+    }
+
+    /// Opens the outputs. From here on, signals end the study between two rows.
+    pub(super) fn begin<R: Serialize>(&self) -> Result<Rows<R>, Failure> {
+        Ok(Rows {
+            interrupt: Interrupt::watch()?,
+            outputs: Outputs::open(&self.output, self.format)?,
+            console: Console::new(target(self.quiet, &self.output), 0),
+            measured: Vec::new(),
+        })
+    }
+
     /// Opens the device, and says what it is.
     pub(super) fn open(&self) -> Result<Device, Failure> {
         let device = Device::open(&self.device).map_err(driver_failure)?;
-        self.say(&format!("Device: {}", device.facts().name));
+        let console = Console::new(target(self.quiet, &self.output), 0);
+        console.say(&format!("Device: {}", device.facts().name));
         if device.facts().is_emulated() {
-            self.say(
+            console.say(
                 "The emulator runs the GPU's kernels on this host at a small size. The results are \
                  a GPU's; the times are not.",
             );
         }
         Ok(device)
     }
+}
 
-    /// Shows text for people.
-    pub(super) fn say(&self, text: &str) {
-        // A reader that goes away is no error.
-        let _ = if self.quiet {
-            Ok(())
-        } else if self.output.iter().any(|path| is_standard(path)) {
-            writeln!(io::stderr(), "{text}")
-        } else {
-            writeln!(io::stdout(), "{text}")
-        };
+/// What a study has measured.
+pub(super) struct Rows<R> {
+    pub(super) interrupt: Interrupt,
+    pub(super) console: Console,
+    outputs: Outputs,
+    measured: Vec<R>,
+}
+
+impl<R: Serialize> Rows<R> {
+    /// Writes a row where it is to go. Fails also where a signal asks the study to end.
+    pub(super) fn add(&mut self, row: R) -> Result<(), Failure> {
+        self.outputs
+            .row(|format, index| row_text(&row, format, index))?;
+        self.measured.push(row);
+        self.interrupt.check()
     }
 
-    /// Shows the rows, and writes them where they are to go.
-    pub(super) fn finish<R: Serialize>(&self, rows: &[R]) -> Result<(), Failure> {
-        self.say(&rows_table(rows).map_err(Failure::failed)?);
-        for path in &self.output {
-            let format = self.format.unwrap_or_else(|| Format::of(path));
-            let written = if is_standard(path) {
-                write_rows(rows, format, io::stdout().lock())
-            } else {
-                File::create(path).and_then(|file| write_rows(rows, format, file))
-            };
-            written.map_err(|error| cannot_write(path, &error))?;
+    /// Shows the rows that there are, and gives what the study has `ended` with.
+    pub(super) fn finish(self, ended: Result<(), Failure>) -> Result<(), Failure> {
+        if !self.measured.is_empty() {
+            self.console
+                .say(&rows_table(&self.measured).map_err(Failure::failed)?);
         }
-        Ok(())
+        let closed = self.outputs.finish(&self.console);
+        ended.and(closed)
     }
 }
 

@@ -1,12 +1,12 @@
 //! `--trace` and `--profile`, for every command.
 
-use std::fs::File;
-use std::io::BufWriter;
 use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Failure, cannot_write};
+use super::destination::{Destination, Unfinished};
+use super::files::Files;
+use super::{Failure, streams};
 use crate::trace::{
     DeviceTimes, SHOWS_RANGES_TO_PROFILERS, Source, annotated, profile, profiler_is_there, record,
     write_chrome,
@@ -28,15 +28,20 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
+    /// What the option names, beside a command's files.
+    pub(super) fn files<'a>(&'a self, of_command: Files<'a>) -> Files<'a> {
+        of_command.outputs("--trace", &self.trace)
+    }
+
     /// Runs the command, and writes what was asked for of it, also where it has failed.
     pub(super) fn around(
         &self,
         command: impl FnOnce() -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         if profiler_is_there() && !SHOWS_RANGES_TO_PROFILERS {
-            eprintln!(
+            streams::complain(
                 "warning: the profiler will see none of Ridgepoint's ranges: this ridgepoint was built \
-                 without the feature `nvtx`"
+                 without the feature `nvtx`",
             );
         }
         if self.trace.is_none() && !self.profile {
@@ -47,18 +52,18 @@ impl Arguments {
                 )),
             };
         }
+        let open = |path: &PathBuf| Destination::open(path, Unfinished::IsNothing);
+        let file = self.trace.as_ref().map(open).transpose()?;
         let (result, trace) = record(self.device_times.unwrap_or_default(), command)
             .map_err(|error| Failure::Usage(format!("--device-times cupti: {error}")))?;
         // Standard output may carry the results.
         if self.profile {
-            eprintln!("{}", profile(&trace));
+            streams::complain(&profile(&trace));
         } else if let Source::Events { why: Some(_) } = trace.source {
-            eprintln!("The device's work is timed by {}.", trace.source);
+            streams::complain(&format!("The device's work is timed by {}.", trace.source));
         }
-        if let Some(path) = &self.trace {
-            let written =
-                File::create(path).and_then(|file| write_chrome(&trace, BufWriter::new(file)));
-            written.map_err(|error| cannot_write(path, &error))?;
+        if let Some(file) = file {
+            file.write_whole(|output| write_chrome(&trace, output))?;
         }
         result
     }

@@ -8,7 +8,7 @@ use serde::Serialize;
 pub use spread::{Spread, spreads};
 use table::Measured;
 pub(crate) use table::Raw;
-pub use table::{Table, TableError, merge};
+pub use table::{Merged, Table, TableError, merge};
 
 /// Two rows of the same launch.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -208,20 +208,27 @@ impl Raw {
     }
 }
 
-/// Writes the rows of several CSV files with the same columns into one, and gives their number.
+/// The rows of several files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Merged {
+    /// How many there are.
+    pub rows: usize,
+    /// All of them.
+    pub csv: Vec<u8>,
+}
+
+/// Puts the rows of several CSV files with the same columns into one text.
 ///
 /// # Errors
-/// A file cannot be read, has other columns than the first, or the output cannot be written.
-pub fn merge(inputs: &[PathBuf], output: &Path) -> Result<usize, TableError> {
+/// A file cannot be read, or has other columns than the first.
+pub fn merge(inputs: &[PathBuf]) -> Result<Merged, TableError> {
     let tables = inputs
         .iter()
         .map(|path| Raw::read(path))
         .collect::<Result<Vec<_>, _>>()?;
-    let Some(first) = tables.first() else {
-        return Ok(0);
-    };
+    let first = tables.first();
     for (table, path) in tables.iter().zip(inputs) {
-        if table.header != first.header {
+        if let Some(first) = first.filter(|first| first.header != table.header) {
             return Err(TableError::OtherColumns {
                 path: path.clone(),
                 first: inputs[0].clone(),
@@ -229,25 +236,19 @@ pub fn merge(inputs: &[PathBuf], output: &Path) -> Result<usize, TableError> {
             });
         }
     }
-    let failed = |error: io::Error| TableError::Io {
-        action: "write",
-        path: output.to_path_buf(),
-        error,
-    };
-    let mut writer = csv::Writer::from_path(output).map_err(|error| failed(error.into()))?;
+    let mut writer = csv::Writer::from_writer(Vec::new());
     let rows = tables.iter().flat_map(|table| &table.rows);
-    let mut count = 0;
-    writer
-        .write_record(&first.header)
-        .map_err(|error| failed(error.into()))?;
-    for row in rows {
-        writer
-            .write_record(row)
-            .map_err(|error| failed(error.into()))?;
-        count += 1;
-    }
-    writer.flush().map_err(failed)?;
-    Ok(count)
+    let all: Vec<_> = first
+        .map(|first| &first.header)
+        .into_iter()
+        .chain(rows)
+        .collect();
+    let written = all.iter().try_for_each(|row| writer.write_record(*row));
+    written.expect("memory takes all");
+    Ok(Merged {
+        rows: all.len().saturating_sub(1),
+        csv: writer.into_inner().expect("memory takes all"),
+    })
 }
 
 /// The names that only one of the two has, or that their order differs.

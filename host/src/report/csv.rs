@@ -1,30 +1,13 @@
 //! Comma-separated values.
 
-use std::io::{self, Write};
+use std::io;
 
-use super::columns::{cells, names};
-use super::{Report, Row};
-
-pub(super) struct Csv<W: Write> {
-    writer: csv::Writer<W>,
-}
-
-impl<W: Write> Csv<W> {
-    pub(super) fn begin<R: Row>(output: W) -> io::Result<Self> {
-        let mut writer = csv::Writer::from_writer(output);
-        writer.write_record(names::<R>())?;
-        writer.flush()?;
-        Ok(Csv { writer })
+/// A line of these cells, for the first row after that of the column names.
+pub(super) fn row(names: &[&str], cells: &[String], index: usize) -> io::Result<Vec<u8>> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    if index == 0 {
+        writer.write_record(names)?;
     }
-}
-
-impl<W: Write, R: Row> Report<R> for Csv<W> {
-    fn row(&mut self, record: &R) -> io::Result<()> {
-        self.writer.write_record(cells(record))?;
-        self.writer.flush()
-    }
-
-    fn finish(&mut self) -> io::Result<()> {
-        self.writer.flush()
-    }
+    writer.write_record(cells)?;
+    writer.into_inner().map_err(|error| error.into_error())
 }

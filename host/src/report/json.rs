@@ -1,40 +1,13 @@
-//! One JSON object: what is needed to repeat the run, and the rows with every sample.
+//! Elements of an array, one a line.
 
-use std::io::{self, Write};
+use std::io;
 
-use super::{Report, Row, RunFacts};
+use serde::Serialize;
 
-pub(super) struct Json<W: Write> {
-    output: W,
-    rows: usize,
-}
-
-impl<W: Write> Json<W> {
-    pub(super) fn begin(mut output: W, run: &RunFacts) -> io::Result<Self> {
-        write!(
-            output,
-            "{{\"run\": {},\n\"rows\": [",
-            serde_json::to_string_pretty(run)?
-        )?;
-        output.flush()?;
-        Ok(Json { output, rows: 0 })
-    }
-}
-
-impl<W: Write, R: Row> Report<R> for Json<W> {
-    fn row(&mut self, record: &R) -> io::Result<()> {
-        let separator = if self.rows == 0 { "" } else { "," };
-        write!(
-            self.output,
-            "{separator}\n{}",
-            serde_json::to_string(record)?
-        )?;
-        self.rows += 1;
-        self.output.flush()
-    }
-
-    fn finish(&mut self) -> io::Result<()> {
-        self.output.write_all(b"\n]}\n")?;
-        self.output.flush()
-    }
+/// The element, after the array's `head` if it is the first.
+pub(super) fn element(record: &impl Serialize, index: usize, head: &str) -> io::Result<Vec<u8>> {
+    let before = if index == 0 { head } else { "," };
+    let mut text = format!("{before}\n").into_bytes();
+    serde_json::to_writer(&mut text, record)?;
+    Ok(text)
 }

@@ -18,8 +18,6 @@ mod run;
 mod saved_chart;
 pub mod terminal;
 
-use std::ffi::OsStr;
-use std::io::{self, Write};
 use std::path::Path;
 use std::str::FromStr;
 
@@ -32,24 +30,9 @@ pub use html::HtmlReport;
 pub use kernels::{kernels_csv, kernels_json, kernels_markdown, kernels_table};
 pub use occupancy::{model_table, study_summary, study_text};
 pub use occupancy_chart::OccupancyChart;
-pub use rows::{rows_table, write_rows};
+pub use rows::{RowText, row_text, rows_table};
 pub use run::RunFacts;
 pub use saved_chart::{SavedChart, SavedRow};
-
-/// A file that rows are added to as they are measured.
-pub trait Report<R: Row> {
-    /// Adds a row, and hands it to the operating system.
-    ///
-    /// # Errors
-    /// The row could not be written. Earlier ones are not touched.
-    fn row(&mut self, record: &R) -> io::Result<()>;
-
-    /// Ends the file. Without it a CSV and a Markdown table are whole all the same.
-    ///
-    /// # Errors
-    /// The end could not be written.
-    fn finish(&mut self) -> io::Result<()>;
-}
 
 /// The format of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,28 +46,13 @@ pub enum Format {
 }
 
 impl Format {
-    /// The format that a file's name asks for by its ending: CSV unless it is `.json` or `.md`.
-    pub fn of(path: &Path) -> Format {
-        let ending = path.extension().and_then(OsStr::to_str);
-        ending
-            .and_then(|ending| ending.parse().ok())
-            .unwrap_or(Format::Csv)
-    }
-
-    /// Begins a report with what comes before the first row.
-    ///
-    /// # Errors
-    /// It could not be written.
-    pub fn begin<'a, R: Row>(
-        self,
-        output: impl Write + 'a,
-        run: &RunFacts,
-    ) -> io::Result<Box<dyn Report<R> + 'a>> {
-        Ok(match self {
-            Format::Csv => Box::new(csv::Csv::begin::<R>(output)?),
-            Format::Json => Box::new(json::Json::begin(output, run)?),
-            Format::Markdown => Box::new(markdown::Markdown::begin::<R>(output)?),
-        })
+    /// The format that a file's name asks for by its ending: CSV if it has none, and `None` if the
+    /// ending is not a format's.
+    pub fn of(path: &Path) -> Option<Format> {
+        match path.extension() {
+            None => Some(Format::Csv),
+            Some(ending) => ending.to_str()?.to_ascii_lowercase().parse().ok(),
+        }
     }
 }
 

@@ -1,46 +1,71 @@
-//! Rows of any kind: their fields are the columns.
+//! Rows as text, one after the other.
 
-use std::io::{self, Write};
+use std::io;
 
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
-use super::Format;
+use super::columns::{Row, cells, names};
+use super::{Format, RunFacts, csv, json, markdown};
 
-/// Writes the rows, whose fields are numbers, truth values and text.
+/// A row of a file that is written row by row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowText {
+    /// The row, after all that stands before it if it is the first.
+    pub text: Vec<u8>,
+    /// What ends the file if it is the last.
+    pub tail: &'static str,
+}
+
+impl RunFacts {
+    /// Row number `index`, from 0, of a file of this run. JSON is one object: what is needed to repeat
+    /// the run, and the rows with every sample.
+    ///
+    /// # Errors
+    /// The row cannot be written as text.
+    pub fn row<R: Row>(&self, record: &R, format: Format, index: usize) -> io::Result<RowText> {
+        let head = || -> io::Result<String> {
+            let run = serde_json::to_string_pretty(self)?;
+            Ok(format!("{{\"run\": {run},\n\"rows\": ["))
+        };
+        if format == Format::Json {
+            let head = if index == 0 { head()? } else { String::new() };
+            let text = json::element(record, index, &head)?;
+            return Ok(RowText {
+                text,
+                tail: "\n]}\n",
+            });
+        }
+        let names: Vec<&str> = names::<R>().collect();
+        let cells: Vec<String> = cells(record).collect();
+        line(&names, &cells, format, index)
+    }
+}
+
+/// Row number `index`, from 0, of a file of rows whose fields are numbers, truth values and text. JSON
+/// is an array.
 ///
 /// # Errors
-/// The output's.
-pub fn write_rows<R: Serialize>(
-    rows: &[R],
-    format: Format,
-    mut output: impl Write,
-) -> io::Result<()> {
-    match format {
-        Format::Csv => {
-            let mut writer = csv::Writer::from_writer(&mut output);
-            for row in rows {
-                writer.serialize(row)?;
-            }
-            writer.flush()?;
-        }
-        Format::Json => {
-            serde_json::to_writer_pretty(&mut output, rows)?;
-            writeln!(output)?;
-        }
-        Format::Markdown => {
-            let Some((header, rows)) = cells(rows)? else {
-                return Ok(());
-            };
-            writeln!(output, "| {} |", header.join(" | "))?;
-            writeln!(output, "|{}", "---|".repeat(header.len()))?;
-            for row in rows {
-                let row: Vec<String> = row.iter().map(|cell| cell.replace('|', "\\|")).collect();
-                writeln!(output, "| {} |", row.join(" | "))?;
-            }
-        }
+/// A field is something else.
+pub fn row_text<R: Serialize>(record: &R, format: Format, index: usize) -> io::Result<RowText> {
+    if format == Format::Json {
+        let text = json::element(record, index, "[")?;
+        return Ok(RowText {
+            text,
+            tail: "\n]\n",
+        });
     }
-    output.flush()
+    let (names, cells) = fields(record)?;
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    line(&names, &cells, format, index)
+}
+
+fn line(names: &[&str], cells: &[String], format: Format, index: usize) -> io::Result<RowText> {
+    let text = match format {
+        Format::Markdown => markdown::row(names, cells, index),
+        _ => csv::row(names, cells, index)?,
+    };
+    Ok(RowText { text, tail: "" })
 }
 
 /// The rows as a table for people.
@@ -48,21 +73,22 @@ pub fn write_rows<R: Serialize>(
 /// # Errors
 /// A field is neither a number nor a truth value nor text.
 pub fn rows_table<R: Serialize>(rows: &[R]) -> io::Result<String> {
-    let Some((header, cells)) = cells(rows)? else {
-        return Ok(String::new());
-    };
     let mut table = Table::new();
     table.load_style(presets::UTF8_FULL_CONDENSED);
-    table.set_header(header);
-    let is_number = |text: &String| text.parse::<f64>().is_ok();
-    let numbers: Vec<bool> = cells
-        .first()
-        .map(|row| row.iter().map(is_number).collect())
-        .unwrap_or_default();
-    for row in cells {
-        table.add_row(row);
+    let mut are_numbers = Vec::new();
+    for (index, row) in rows.iter().enumerate() {
+        let (names, cells) = fields(row)?;
+        if index == 0 {
+            let is_number = |text: &String| text.parse::<f64>().is_ok();
+            are_numbers = cells.iter().map(is_number).collect();
+            table.set_header(names);
+        }
+        table.add_row(cells);
     }
-    for (column, is_number) in table.column_iter_mut().zip(numbers) {
+    if rows.is_empty() {
+        return Ok(String::new());
+    }
+    for (column, is_number) in table.column_iter_mut().zip(are_numbers) {
         if is_number {
             column.set_cell_alignment(CellAlignment::Right);
         }
@@ -70,23 +96,17 @@ pub fn rows_table<R: Serialize>(rows: &[R]) -> io::Result<String> {
     Ok(table.to_string())
 }
 
-type Cells = (Vec<String>, Vec<Vec<String>>);
-
-/// The header and the rows as text; `None` without a row.
-fn cells<R: Serialize>(rows: &[R]) -> io::Result<Option<Cells>> {
-    if rows.is_empty() {
-        return Ok(None);
-    }
-    let mut text = Vec::new();
-    write_rows(rows, Format::Csv, &mut text)?;
-    let mut reader = csv::Reader::from_reader(&text[..]);
-    let owned = |record: &csv::StringRecord| record.iter().map(str::to_owned).collect();
-    let header = owned(reader.headers()?);
-    let rows = reader
-        .records()
-        .map(|record| record.map(|record| owned(&record)))
-        .collect::<Result<_, _>>()?;
-    Ok(Some((header, rows)))
+/// The names of a row's fields, and their values as text: as `csv` has them.
+fn fields(row: &impl Serialize) -> io::Result<(Vec<String>, Vec<String>)> {
+    let mut writer = ::csv::Writer::from_writer(Vec::new());
+    writer.serialize(row)?;
+    let text = writer.into_inner().map_err(|error| error.into_error())?;
+    let mut reader = ::csv::Reader::from_reader(&text[..]);
+    let owned = |record: &::csv::StringRecord| record.iter().map(str::to_owned).collect();
+    let names = owned(reader.headers()?);
+    let mut cells = ::csv::StringRecord::new();
+    reader.read_record(&mut cells)?;
+    Ok((names, owned(&cells)))
 }
 
 #[cfg(test)]
@@ -114,9 +134,12 @@ mod tests {
     ];
 
     fn written(format: Format) -> String {
-        let mut text = Vec::new();
-        write_rows(&ROWS, format, &mut text).expect("memory takes all");
-        String::from_utf8(text).expect("text")
+        let rows = ROWS.iter().enumerate();
+        let texts = rows.map(|(index, row)| row_text(row, format, index).expect("text"));
+        let (text, tail) = texts.fold((Vec::new(), ""), |(all, _), row| {
+            ([all, row.text].concat(), row.tail)
+        });
+        String::from_utf8(text).expect("text") + tail
     }
 
     #[test]

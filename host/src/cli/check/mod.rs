@@ -10,8 +10,9 @@ use clap::Args;
 use comfy_table::{Table, presets};
 use cuda_std::emulation::INSTRUMENTED;
 
-use super::Failure;
 use super::console::{Console, Target};
+use super::interrupt::Interrupt;
+use super::{Failure, streams};
 use crate::check;
 pub(super) use compiler::compile;
 
@@ -51,7 +52,7 @@ fn check_project(arguments: &Arguments, project: &[String]) -> Result<(), Failur
         .env("RIDGEPOINT_SEEDS", arguments.seeds.to_string());
     match status(cargo)?.success() {
         true => Ok(()),
-        false => Err(Failure::Failed("cargo failed, see above".to_owned())),
+        false => Err(Failure::Found("cargo failed, see above".to_owned())),
     }
 }
 
@@ -84,6 +85,7 @@ fn check_embedded(seeds: u64) -> Result<(), Failure> {
         .args(["--", "check", "--seeds", &seeds.to_string()]);
     match status(cargo)?.code() {
         Some(0) => Ok(()),
+        Some(1) => Err(Failure::Found("see above".to_owned())),
         _ => Err(Failure::Failed("see above".to_owned())),
     }
 }
@@ -103,21 +105,21 @@ fn print_embedded(seeds: u64) -> Result<(), Failure> {
         let (runs, findings) = (row.runs.to_string(), row.findings.len().to_string());
         table.add_row([row.kernel, &runs, &seeds.to_string(), checks, &findings]);
     }
-    println!("{table}");
+    streams::say(&table.to_string());
     for row in &rows {
         for (finding, when) in &row.findings {
-            println!("{} ({when}): {finding}", row.kernel);
+            streams::say(&format!("{} ({when}): {finding}", row.kernel));
         }
     }
     if !INSTRUMENTED {
-        println!(
+        streams::say(&format!(
             "Memory was not checked: that takes a build from sources, which are not at {}.",
             env!("CARGO_MANIFEST_DIR")
-        );
+        ));
     }
     match rows.iter().map(|row| row.findings.len()).sum() {
         0 => Ok(()),
-        found => Err(Failure::Failed(format!("{found} findings"))),
+        found => Err(Failure::Found(format!("{found} findings"))),
     }
 }
 
@@ -136,8 +138,10 @@ fn instrumented_cargo(target: &Path) -> Result<Command, Failure> {
     Ok(cargo)
 }
 
+/// Waits for cargo. A signal ends it, what it runs, and then this.
 fn status(mut cargo: Command) -> Result<ExitStatus, Failure> {
-    cargo
-        .status()
-        .map_err(|error| Failure::Failed(format!("cannot run cargo: {error}")))
+    let interrupt = Interrupt::watch()?;
+    let status = Interrupt::start(&mut cargo).and_then(|mut cargo| interrupt.wait(&mut cargo));
+    interrupt.check()?;
+    status.map_err(|error| Failure::Failed(format!("cannot run cargo: {error}")))
 }

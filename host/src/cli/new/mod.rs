@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::Failure;
+use super::{Failure, streams};
 use name::Name;
 use project::Project;
 use source::Source;
@@ -31,7 +31,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         source: Source::find(arguments.path.as_deref())?,
     };
     project.write(Path::new("."))?;
-    println!(
+    streams::say(&format!(
         "Created {name}, a package with a kernel, a program and a test, on {source}. Next:
 
   cd {name}
@@ -39,6 +39,6 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
   cargo run",
         name = project.name,
         source = project.source,
-    );
+    ));
     Ok(())
 }

@@ -5,6 +5,7 @@ mod checkpoint;
 mod device;
 mod writer;
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::time::Instant;
 use std::{fmt, fs, io, thread};
@@ -106,7 +107,8 @@ pub struct PowerRow {
 }
 
 /// Runs the iteration, from the newest checkpoint of the folder if `resume` is one, and checks the
-/// result. `on_progress` is told of each look.
+/// result. `on_progress` is told of each look, and may end the iteration with it; its checkpoint is
+/// written then.
 ///
 /// # Errors
 /// The driver's, a checkpoint cannot be written, the folder has some of another run, or the result is
@@ -116,7 +118,7 @@ pub fn power(
     plan: &PowerPlan,
     mode: PowerMode,
     resume: Option<&Checkpoint>,
-    on_progress: &mut dyn FnMut(Progress),
+    on_progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<PowerRow, StudyError> {
     if let Some(folder) = &plan.checkpoints {
         fs::create_dir_all(folder)?;
@@ -174,7 +176,7 @@ pub fn power(
 /// What is known of the iteration so far.
 struct Watch<'a> {
     plan: &'a PowerPlan,
-    on_progress: &'a mut dyn FnMut(Progress),
+    on_progress: &'a mut dyn FnMut(Progress) -> ControlFlow<()>,
     last: Option<Checkpoint>,
 }
 
@@ -182,12 +184,12 @@ impl Watch<'_> {
     /// Takes a look in, and says whether it is the last.
     fn see(&mut self, step: u64, look: &Look) -> bool {
         let checkpoint = look.checkpoint(self.plan, step);
-        (self.on_progress)(Progress {
+        let asked = (self.on_progress)(Progress {
             step,
             eigenvalue: checkpoint.eigenvalue,
             residual: checkpoint.residual,
         });
-        let is_last = checkpoint.residual < self.plan.tolerance;
+        let is_last = checkpoint.residual < self.plan.tolerance || asked.is_break();
         self.last = Some(checkpoint);
         is_last
     }

@@ -1,0 +1,258 @@
+//! Where an output goes.
+//!
+//! A file is written beside its place, as `NAME.partial`, and takes its name when it is whole: until
+//! then an earlier one is as it was, also where the process is killed. The unfinished file is locked,
+//! so that no two processes write one output.
+
+use std::ffi::OsString;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use super::streams::{Stdout, complain};
+use super::{Failure, cannot_write};
+
+/// What the names of unfinished files end with.
+pub(super) const UNFINISHED: &str = ".partial";
+
+/// Names of standard output.
+const STANDARD: [&str; 4] = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"];
+
+/// Whether the name is one of standard output's.
+pub(super) fn is_standard(path: &Path) -> bool {
+    STANDARD.iter().any(|name| path == Path::new(name))
+}
+
+/// What an unfinished file of this output is worth.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unfinished {
+    /// It has rows that took time to measure. One that a killed run left is moved aside.
+    HasRows,
+    /// Nothing. One that a killed run left is written over.
+    IsNothing,
+}
+
+/// An output that was opened before anything is measured, so that a name that cannot be written shows.
+pub(super) struct Destination {
+    /// As it was typed.
+    path: PathBuf,
+    place: Place,
+}
+
+enum Place {
+    Standard,
+    /// A device or a pipe, which is written as it is.
+    Stream(File),
+    Beside(Beside),
+}
+
+/// A file that is not in its place yet.
+struct Beside {
+    file: File,
+    partial: PathBuf,
+    target: PathBuf,
+    worth: Unfinished,
+}
+
+impl Destination {
+    pub(super) fn open(path: &Path, worth: Unfinished) -> Result<Destination, Failure> {
+        let place = match is_standard(path) {
+            true => Ok(Place::Standard),
+            false => Place::open(path, worth),
+        };
+        Ok(Destination {
+            path: path.to_path_buf(),
+            place: place.map_err(|error| cannot_write(path, &error))?,
+        })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(super) fn is_standard(&self) -> bool {
+        matches!(self.place, Place::Standard)
+    }
+
+    /// The file that is written until this one is finished, if that is another.
+    pub(super) fn partial(&self) -> Option<&Path> {
+        match &self.place {
+            Place::Beside(beside) => Some(&beside.partial),
+            _ => None,
+        }
+    }
+
+    /// Writes bytes from `start` of a file on, and on a stream after all others, in one piece.
+    pub(super) fn write_from(&mut self, start: u64, bytes: &[u8]) -> io::Result<()> {
+        match &mut self.place {
+            Place::Standard => Stdout.write_all(bytes),
+            Place::Stream(file) => file.write_all(bytes),
+            Place::Beside(Beside { file, .. }) => {
+                file.seek(SeekFrom::Start(start))?;
+                file.write_all(bytes)
+            }
+        }
+    }
+
+    /// Cuts a file off. What a stream was given cannot be taken back.
+    pub(super) fn cut(&mut self, length: u64) -> io::Result<()> {
+        match &self.place {
+            Place::Beside(Beside { file, .. }) => file.set_len(length),
+            _ => Ok(()),
+        }
+    }
+
+    /// Brings the file to its place.
+    pub(super) fn finish(self) -> Result<(), Failure> {
+        let Place::Beside(beside) = &self.place else {
+            return Ok(());
+        };
+        fs::rename(&beside.partial, &beside.target)
+            .map_err(|error| cannot_write(&self.path, &error))
+    }
+
+    /// Writes all of it, and brings it to its place.
+    pub(super) fn write_whole(
+        mut self,
+        write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<(), Failure> {
+        let mut output = io::BufWriter::new(&mut self);
+        let written = write(&mut output).and_then(|()| output.flush());
+        drop(output);
+        written.map_err(|error| cannot_write(&self.path, &error))?;
+        self.finish()
+    }
+}
+
+impl Write for Destination {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.place {
+            Place::Standard => Stdout.write(bytes),
+            Place::Stream(file) | Place::Beside(Beside { file, .. }) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Place {
+    fn open(path: &Path, worth: Unfinished) -> io::Result<Place> {
+        let target = match path.is_symlink() {
+            true => followed(path),
+            false => path.to_path_buf(),
+        };
+        let earlier = match fs::metadata(&target) {
+            Ok(earlier) => Some(earlier),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+            Err(error) => return Err(error),
+        };
+        if earlier.is_some() {
+            // It must be possible to write what is to be replaced.
+            let file = File::options().append(true).open(path)?;
+            if !file.metadata()?.is_file() || target.starts_with("/proc") {
+                return Ok(Place::Stream(file));
+            }
+        }
+        let partial = with_ending(&target, UNFINISHED);
+        let file = open_locked(&partial, worth)?;
+        if let Some(earlier) = earlier {
+            file.set_permissions(earlier.permissions())?;
+        }
+        Ok(Place::Beside(Beside {
+            file,
+            partial,
+            target,
+            worth,
+        }))
+    }
+}
+
+impl Drop for Beside {
+    /// Leaves nothing behind that is worth nothing. In its place, the file has another name by now.
+    fn drop(&mut self) {
+        let is_empty = self.file.metadata().is_ok_and(|file| file.len() == 0);
+        if (is_empty || self.worth == Unfinished::IsNothing) && is_at(&self.file, &self.partial) {
+            let _ = fs::remove_file(&self.partial);
+        }
+    }
+}
+
+/// The file that a name leads to through symbolic links, by its path from the root. It need not exist.
+pub(super) fn followed(path: &Path) -> PathBuf {
+    /// As many as Linux follows.
+    const MOST_LINKS: usize = 40;
+    let mut path = path.to_path_buf();
+    for _ in 0..MOST_LINKS {
+        let folder = path.parent().unwrap_or(Path::new(""));
+        let folder = match folder.as_os_str().is_empty() {
+            true => Path::new("."),
+            false => folder,
+        };
+        let (Ok(folder), Some(name)) = (folder.canonicalize(), path.file_name()) else {
+            break;
+        };
+        path = folder.join(name);
+        match fs::read_link(&path) {
+            // There, a link is an open file, which need not have a name.
+            Ok(link) if !path.starts_with("/proc") => path = folder.join(link),
+            _ => break,
+        }
+    }
+    path
+}
+
+fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(ending);
+    name.into()
+}
+
+/// Opens an unfinished file for this process alone, empty.
+fn open_locked(partial: &Path, worth: Unfinished) -> io::Result<File> {
+    loop {
+        let mut options = File::options();
+        let file = options
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(partial)?;
+        if let Err(TryLockError::WouldBlock) = file.try_lock() {
+            return Err(io::Error::new(
+                io::ErrorKind::ResourceBusy,
+                format!("another process is writing it, to {}", partial.display()),
+            ));
+        }
+        // Some file systems have no locks. Who had this one may have moved the file away meanwhile.
+        if !is_at(&file, partial) {
+            continue;
+        }
+        if worth == Unfinished::HasRows && file.metadata()?.len() > 0 {
+            move_aside(partial)?;
+            continue;
+        }
+        file.set_len(0)?;
+        return Ok(file);
+    }
+}
+
+/// Keeps the rows of a run that was killed.
+fn move_aside(partial: &Path) -> io::Result<()> {
+    let mut names = (1..).map(|number| with_ending(partial, &format!(".{number}")));
+    let free = names.find(|name| fs::symlink_metadata(name).is_err());
+    let free = free.expect("no folder has files for all numbers");
+    fs::rename(partial, &free)?;
+    complain(&format!(
+        "warning: {} has the rows of a run that was killed: it is {} now",
+        partial.display(),
+        free.display()
+    ));
+    Ok(())
+}
+
+fn is_at(file: &File, path: &Path) -> bool {
+    let same = |a: &fs::Metadata, b: &fs::Metadata| (a.dev(), a.ino()) == (b.dev(), b.ino());
+    matches!((file.metadata(), fs::metadata(path)), (Ok(a), Ok(b)) if same(&a, &b))
+}
