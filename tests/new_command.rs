@@ -64,7 +64,12 @@ fn cargo(package: &Path, arguments: &[&str]) -> String {
 fn a_new_package_is_tidy_passes_its_test_and_runs() {
     let folder = folder();
     let told = stdout_of_success(&new(folder.path(), &["demo"]));
-    for line in ["  cd demo\n", "  cargo test\n", "  cargo run\n"] {
+    for line in [
+        "  cd demo\n",
+        "  cargo test\n",
+        "  cargo run\n",
+        "  ridgepoint check --\n",
+    ] {
         assert!(told.contains(line), "{told}");
     }
     let package = folder.path().join("demo");

@@ -190,6 +190,7 @@ impl<'a> Launch<'a> {
         };
         let looks = Looks::new(workers);
         let work = |core| {
+            place::runs(self.kernel);
             let worker = Worker::new(self, kernel, &looks, core);
             let next = || {
                 let index = next.fetch_add(1, Ordering::Relaxed);
