@@ -238,6 +238,8 @@ struct TestingKernels;
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
 
     #[test]
@@ -248,5 +250,33 @@ mod tests {
         let failed = same_bits(&[1.0f32, 2.0], &[1.0, 2.5]).expect_err("they differ");
         let message = failed.message().unwrap_or_default();
         assert_eq!(message, "element 1 is 2.0 on the GPU, 2.5 on the emulator");
+    }
+    #[test]
+    fn a_failure_under_a_seed_says_the_command_for_that_schedule_and_test() {
+        let runs = Cell::new(0);
+        let failed = under_seeds_as(Some("emulator::a b"), 16, |_| {
+            // In order, then under seeds 0 and 1.
+            runs.set(runs.get() + 1);
+            equal(&[runs.get() < 3], &[true])
+        });
+        let failed = failed.expect_err("the third run");
+        let message = failed.message().unwrap_or_default();
+        assert!(message.contains("\n  RIDGEPOINT_SEED=1 "), "{message}");
+        assert!(message.ends_with(" --exact 'emulator::a b'"), "{message}");
+        for (command, test, expected) in [
+            (
+                "check -- -p a -- --exact",
+                Some("b"),
+                "check -- -p a -- --exact b",
+            ),
+            ("check -- -p a -- --exact", None, "check -- -p a"),
+            (
+                "check --cargo run -- -p a",
+                Some("b"),
+                "check --cargo run -- -p a",
+            ),
+        ] {
+            assert_eq!(replay(command, test), expected);
+        }
     }
 }
