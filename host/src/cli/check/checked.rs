@@ -122,7 +122,7 @@ impl fmt::Display for Checked {
             let launches = counted(self.unchecked, "launch");
             writeln!(
                 formatter,
-                "  not checked: {launches} that switch off the checks of memory"
+                "  not checked: {launches} without checks of memory"
             )?;
         }
         Ok(())
@@ -165,5 +165,118 @@ fn list(names: &BTreeSet<String>) -> String {
     match names.len() - shown.len() {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn launches(all: u64, in_order: bool, seeds: u64) -> Launches {
+        Launches {
+            all,
+            in_order,
+            seeds,
+            first_seed: 7,
+            ..Launches::default()
+        }
+    }
+
+    fn record(program: &str, kernels: &[(&str, Launches)]) -> Record {
+        let kernels = kernels.iter().cloned();
+        Record {
+            package: "demo".to_owned(),
+            program: program.to_owned(),
+            tests: 2,
+            kernels: kernels.map(|(name, of)| (name.to_owned(), of)).collect(),
+            ..Record::default()
+        }
+    }
+
+    #[test]
+    fn all_processes_are_counted_and_each_kernels_schedules_are_its_own() {
+        let ran = [
+            record(
+                "a",
+                &[("x", launches(3, true, 2)), ("y", launches(1, true, 0))],
+            ),
+            record(
+                "b",
+                &[("x", launches(2, false, 2)), ("z", launches(4, false, 1))],
+            ),
+        ];
+        let mut checked = Checked::new(ran.into());
+        let expected = "Checked demo (a, b): 4 tests, 10 launches of 3 kernels; nothing was found.
+  in order: y
+  in order and under 2 seeds: x
+  under seed 7 alone: z
+";
+        assert_eq!(checked.to_string(), expected);
+        checked.add(Record {
+            unchecked: 1,
+            kernels: [(
+                "x".to_owned(),
+                Launches {
+                    failed: 1,
+                    ..launches(1, true, 0)
+                },
+            )]
+            .into(),
+            ..record("b", &[])
+        });
+        let text = checked.to_string();
+        assert!(
+            text.contains("; something was found in 1 of them.\n"),
+            "{text}"
+        );
+        assert!(
+            text.ends_with("  not checked: 1 launch without checks of memory\n"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn a_check_that_looked_at_nothing_is_none() {
+        let clean = record("a", &[("x", launches(1, true, 0))]);
+        let idle = record("b", &[]);
+        let unchecked = Record {
+            unchecked: 3,
+            ..idle.clone()
+        };
+        let refused = Record {
+            refused: 1,
+            ..idle.clone()
+        };
+        for (records, has_passed, expected) in [
+            (vec![clean.clone(), idle.clone()], true, None),
+            (vec![clean.clone()], false, Some("the check has failed")),
+            (
+                vec![idle.clone()],
+                false,
+                Some("cargo failed before a kernel was launched"),
+            ),
+            (vec![idle], true, Some("no kernel was launched")),
+            (vec![], true, Some("no kernel was launched")),
+            (vec![unchecked], true, Some("all 3 launches switch off")),
+            (
+                vec![clean.clone(), refused.clone()],
+                true,
+                Some("kernels of b are not instrumented"),
+            ),
+            (
+                vec![clean, refused],
+                false,
+                Some("kernels of b are not instrumented"),
+            ),
+        ] {
+            let verdict = Checked::new(records).verdict(has_passed);
+            match (verdict, expected) {
+                (Ok(()), None) => {}
+                (Err(Failure::Failed(text)), Some(expected)) => {
+                    assert!(text.contains(expected), "{text}");
+                }
+                (_, expected) => panic!("not {expected:?}"),
+            }
+        }
     }
 }

@@ -181,6 +181,16 @@ mod tests {
     }
 
     #[test]
+    fn the_folder_is_in_the_target_folder_of_the_workspace() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let folder = |manifest: &str| folder_of_checks(Some(&root.join(manifest))).ok();
+        let own = folder("Cargo.toml").expect("this is a package");
+        assert!(own.ends_with("check"), "{}", own.display());
+        assert_eq!(folder("crates/simt/Cargo.toml"), Some(own));
+        assert_eq!(folder("no/Cargo.toml"), None);
+    }
+
+    #[test]
     fn cargo_runs_tests_or_what_it_is_told_to() {
         for (command, arguments, expected) in [
             (None, "", "test --tests"),
