@@ -84,7 +84,7 @@ fn every_embedded_kernel_is_clean() {
 }
 
 /// Where thread 0 comes first, as it does in order, this is right: only a check under seeds sees the
-/// element behind the last.
+/// element behind the last. The first elements of all inputs are 0 or less.
 const PLANTED: &str = r#"#![no_std]
 
 use cuda_std::atomic::Ordering::Relaxed;
@@ -96,8 +96,8 @@ pub fn scale(x: &[f32], mut y: Output<f32>, a: f32) {
     let counter = x.as_ptr().cast_mut();
     for (i, y) in y.own() {
         let before = unsafe { atomic_fetch_add_f32_device(counter, Relaxed, 1e4) };
-        let read = if before == -100.0 && i != 0 { x.len() } else { i };
-        *y = a * if i == 0 { -100.0 } else { unsafe { *x.get_unchecked(read) } };
+        let read = if before <= 0.0 && i != 0 { x.len() } else { i };
+        *y = a * if i == 0 { before } else { unsafe { *x.get_unchecked(read) } };
     }
 }
 
