@@ -1,30 +1,70 @@
 //! `ridgepoint check`: an instrumented build of a project, and what its tests then see.
 
-use std::path::Path;
-use std::process::Command;
+mod support;
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 
 use ridgepoint::kernels;
+
+/// A target folder that other runs find again: this workspace's, or one beside it.
+fn target(name: Option<&str>) -> PathBuf {
+    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("");
+    name.map_or(target.clone(), |name| target.join(name))
+}
+
+/// A command as a user's shell runs it, which cargo has told nothing, in a folder.
+fn shell(program: impl AsRef<Path>, folder: &Path, target: &Path) -> Command {
+    let mut command = Command::new(program.as_ref());
+    for (name, _) in env::vars_os() {
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            command.env_remove(&name);
+        }
+    }
+    command
+        .current_dir(folder)
+        .env("CARGO_TARGET_DIR", target)
+        .env("CARGO_NET_OFFLINE", "true");
+    command
+}
+
+fn check_in(folder: &Path, target: &Path, arguments: &[&str]) -> Output {
+    shell(support::ridgepoint(), folder, target)
+        .arg("check")
+        .args(arguments)
+        .output()
+        .expect("the command is there")
+}
+
+/// Both streams.
+fn text(output: &Output) -> String {
+    let text = String::from_utf8_lossy(&output.stdout);
+    format!("{text}{}", String::from_utf8_lossy(&output.stderr))
+}
 
 /// Runs `ridgepoint check` here, which builds with instrumentation, once for as long as nothing changes.
 #[track_caller]
 fn check(arguments: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_ridgepoint"))
-        .arg("check")
-        .args(arguments)
-        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")))
-        .env_remove("CARGO_TARGET_DIR")
-        .output()
-        .expect("the command is there");
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{errors}\n{text}");
-    text
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let output = check_in(folder, &target(None), arguments);
+    assert!(output.status.success(), "{}", text(&output));
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 #[test]
 fn every_planted_bug_is_found_and_every_twin_is_clean() {
     let text = check(&["--", "--package", "planted"]);
     assert!(text.contains("; 0 ignored;"), "{text}");
+    let summary = text.lines().find(|line| line.starts_with("Checked "));
+    let summary = summary.unwrap_or_else(|| panic!("no summary in {text}"));
+    assert!(
+        summary.starts_with("Checked planted (found): "),
+        "{summary}"
+    );
+    assert!(summary.contains("something was found in "), "{summary}");
 }
 
 #[test]
@@ -41,4 +81,116 @@ fn every_embedded_kernel_is_clean() {
         );
         assert!(row.trim_end_matches([' ', '│']).ends_with(" 0"), "{row}");
     }
+}
+
+/// Where thread 0 comes first, as it does in order, this is right: only a check under seeds sees the
+/// element behind the last. The first elements of all inputs are 0 or less.
+const PLANTED: &str = r#"#![no_std]
+
+use cuda_std::atomic::Ordering::Relaxed;
+use cuda_std::atomic::mid::atomic_fetch_add_f32_device;
+use cuda_std::prelude::*;
+
+#[kernel]
+pub fn scale(x: &[f32], mut y: Output<f32>, a: f32) {
+    let counter = x.as_ptr().cast_mut();
+    for (i, y) in y.own() {
+        let before = unsafe { atomic_fetch_add_f32_device(counter, Relaxed, 1e4) };
+        let read = if before <= 0.0 && i != 0 { x.len() } else { i };
+        *y = a * if i == 0 { before } else { unsafe { *x.get_unchecked(read) } };
+    }
+}
+
+pub fn reference(x: f32, a: f32) -> f64 {
+    f64::from(a) * f64::from(x)
+}
+"#;
+
+/// What an output has to say, and with which exit code.
+#[track_caller]
+fn says(output: &Output, code: i32, expected: &[&str]) {
+    let text = text(output);
+    assert_eq!(output.status.code(), Some(code), "{text}");
+    for expected in expected {
+        assert!(text.contains(expected), "no {expected:?} in {text}");
+    }
+}
+
+#[test]
+fn a_project_is_checked_beside_objects_that_are_not_instrumented_and_a_failure_is_replayed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let target = target(Some("new-demo"));
+    let new = shell(support::ridgepoint(), folder.path(), &target)
+        .args(["new", "demo"])
+        .output();
+    says(&new.expect("it starts"), 0, &["ridgepoint check --\n"]);
+    let demo = folder.path().join("demo");
+    fs::write(demo.join("kernels/src/lib.rs"), PLANTED).expect("it is written");
+
+    let mut test = shell(env!("CARGO"), &demo, &target);
+    test.args(["test", "--test", "scale"]);
+    says(&test.output().expect("it starts"), 0, &["6 passed"]);
+    // That these are the ones that a check would start: they say so.
+    let records = tempfile::tempdir().expect("a folder");
+    test.env("RIDGEPOINT_CHECK", records.path());
+    let refused = "memory was not checked: this program was started by `ridgepoint check`";
+    says(&test.output().expect("it starts"), 101, &[refused]);
+
+    let checked = check_in(&demo, &target, &["--"]);
+    let out_of_bounds = "reads element 1000 of `x` (of 1000) at kernels/src/lib.rs:13";
+    let found = [
+        out_of_bounds,
+        "Checked demo (scale): 6 tests, ",
+        "something was found in 4 of them",
+    ];
+    says(&checked, 1, &found);
+    let checked = text(&checked);
+    let replay = checked
+        .lines()
+        .find(|line| line.ends_with("emulator::scale::1000"));
+    let replay = replay
+        .unwrap_or_else(|| panic!("no replay in {checked}"))
+        .trim();
+    let (seed, _) = replay.split_once(' ').expect("a variable and a command");
+    let seed = seed.strip_prefix("RIDGEPOINT_SEED=").expect("the seed");
+    let again = shell("sh", &demo, &target).args(["-c", replay]).output();
+    let alone = format!("  under seed {seed} alone: scale\n");
+    let summary = "Checked demo (scale): 1 test, 1 launch of 1 kernel; something was found in 1 of";
+    says(
+        &again.expect("it starts"),
+        1,
+        &[out_of_bounds, summary, &alone],
+    );
+
+    let run = check_in(&demo, &target, &["--cargo", "run", "--"]);
+    let summary =
+        "Checked demo (demo): 1 launch of 1 kernel; nothing was found.\n  in order: scale";
+    says(&run, 0, &["scaled 1000000 elements", summary]);
+    let nothing = check_in(&demo, &target, &["--", "no_test_of_this_name"]);
+    says(
+        &nothing,
+        1,
+        &["nothing was checked: no kernel was launched"],
+    );
+    let broken = check_in(&demo, &target, &["--", "--no-such-option"]);
+    says(
+        &broken,
+        1,
+        &["not checked: cargo failed before a kernel was launched"],
+    );
+}
+
+#[test]
+fn without_a_project_nothing_is_built() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    let target = path.join("target");
+    says(
+        &check_in(path, &target, &["--"]),
+        2,
+        &["no project to check: could not find `Cargo.toml`"],
+    );
+    let own = check_in(path, &target, &["--", "--target-dir", "x"]);
+    says(&own, 2, &["set CARGO_TARGET_DIR"]);
+    assert!(!target.exists());
 }

@@ -181,7 +181,7 @@ fn without_the_tools_machine_code_is_refused_with_where_to_get_them() {
         .expect("the command starts");
     assert_eq!(output.status.code(), Some(1));
     let error = stderr(&output);
-    for part in ["ptxas is not here", "./setup.sh", "/nonexistent/ptxas"] {
+    for part in ["ptxas not found", "./setup.sh", "/nonexistent/ptxas"] {
         assert!(error.contains(part), "{part:?} is not in: {error}");
     }
 }

@@ -74,7 +74,12 @@ fn has_resource_report() -> bool {
 fn a_new_package_is_tidy_passes_its_test_and_runs() {
     let folder = folder();
     let told = stdout_of_success(&new(folder.path(), &["demo"]));
-    for line in ["  cd demo\n", "  cargo test\n", "  cargo run\n"] {
+    for line in [
+        "  cd demo\n",
+        "  cargo test\n",
+        "  cargo run\n",
+        "  ridgepoint check --\n",
+    ] {
         assert!(told.contains(line), "{told}");
     }
     let package = folder.path().join("demo");

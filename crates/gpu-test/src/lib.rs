@@ -23,12 +23,15 @@
 
 mod gpu_thread;
 
+use std::env;
 use std::fmt::Debug;
+use std::thread;
 
 use bytemuck::bytes_of;
-pub use libtest_mimic::{Arguments, Failed, Trial, run};
+pub use libtest_mimic::{Arguments, Conclusion, Failed, Trial};
 pub use ridgepoint::driver::{Device, Embedded};
 use ridgepoint::driver::{DeviceValue, Emulation, Schedule, gpus};
+use simt::record::{self, EXACT};
 
 /// The environment variable that says how many GPUs must be there. What is not a number is 1.
 pub const REQUIRE_GPU: &str = "RIDGEPOINT_REQUIRE_GPU";
@@ -43,6 +46,13 @@ pub const SEEDS: &str = "RIDGEPOINT_SEEDS";
 /// The environment variable that names the one seed under which the emulator runs each case.
 pub const SEED: &str = "RIDGEPOINT_SEED";
 
+/// Runs the cases that the arguments ask for, and says what became of each.
+pub fn run(arguments: &Arguments, trials: Vec<Trial>) -> Conclusion {
+    let conclusion = libtest_mimic::run(arguments, trials);
+    record::tests(conclusion.num_passed + conclusion.num_failed);
+    conclusion
+}
+
 /// The case on the emulator, as `emulator::NAME`, and on the first GPU, as `cuda::NAME`.
 pub fn on_both(
     name: &str,
@@ -50,9 +60,10 @@ pub fn on_both(
     case: impl Fn(&Device) -> Result<(), Failed> + Clone + Send + 'static,
 ) -> [Trial; 2] {
     let emulated = case.clone();
+    let emulator = format!("emulator::{name}");
     [
-        Trial::test(format!("emulator::{name}"), move || {
-            under_seeds(number(SEEDS)?.unwrap_or(0), emulated)
+        Trial::test(emulator.clone(), move || {
+            under_seeds_as(Some(&emulator), number(SEEDS)?.unwrap_or(0), emulated)
         }),
         on_gpu(format!("cuda::{name}"), ptx, case),
     ]
@@ -104,7 +115,7 @@ fn missing(count: usize) -> Option<String> {
 
 /// How many GPUs must be there.
 fn required() -> usize {
-    let variable = std::env::var_os(REQUIRE_GPU);
+    let variable = env::var_os(REQUIRE_GPU);
     variable.map_or(0, |it| {
         it.to_str()
             .and_then(|text| text.parse().ok())
@@ -126,8 +137,19 @@ pub fn emulator() -> Result<Device, Failed> {
 /// one, under that alone.
 ///
 /// # Errors
-/// The first failure, with the seed.
+/// The first failure, with the command that runs its schedule alone.
 pub fn under_seeds(seeds: u64, case: impl Fn(&Device) -> Result<(), Failed>) -> Result<(), Failed> {
+    // A test of the language's own harness has a thread of its name.
+    let thread = thread::current();
+    let name = thread.name().filter(|name| *name != "main");
+    under_seeds_as(name, seeds, case)
+}
+
+fn under_seeds_as(
+    test: Option<&str>,
+    seeds: u64,
+    case: impl Fn(&Device) -> Result<(), Failed>,
+) -> Result<(), Failed> {
     case(&emulator()?)?;
     if number(SEED)?.is_some() {
         return Ok(());
@@ -135,12 +157,32 @@ pub fn under_seeds(seeds: u64, case: impl Fn(&Device) -> Result<(), Failed>) -> 
     for seed in 0..seeds {
         case(&scheduled(Schedule::Seeded(seed))).map_err(|failed| {
             let message = failed.message().unwrap_or("failed");
+            let again = replay(&command(), test);
             Failed::from(format!(
-                "{message}\n({SEED}={seed} runs this schedule alone)"
+                "{message}\nThis schedule alone:\n  {SEED}={seed} {again}"
             ))
         })?;
     }
     Ok(())
+}
+
+/// The command that runs the tests of this program again, as a shell reads it.
+fn command() -> String {
+    env::var(record::REPLAY).unwrap_or_else(|_| match env::var("CARGO_PKG_NAME") {
+        Ok(package) => format!("cargo test -p {package} --tests{EXACT}"),
+        Err(_) => format!("cargo test --tests{EXACT}"),
+    })
+}
+
+/// The command for the test of this name alone, if it can name one.
+fn replay(command: &str, test: Option<&str>) -> String {
+    let Some(all) = command.strip_suffix(EXACT) else {
+        return command.to_owned();
+    };
+    match test.and_then(|test| shlex::try_quote(test).ok()) {
+        Some(test) => format!("{command} {test}"),
+        None => all.to_owned(),
+    }
 }
 
 fn scheduled(schedule: Schedule) -> Device {
@@ -152,7 +194,7 @@ fn scheduled(schedule: Schedule) -> Device {
 
 /// The number that an environment variable holds, if it is set.
 fn number(variable: &str) -> Result<Option<u64>, Failed> {
-    let Ok(text) = std::env::var(variable) else {
+    let Ok(text) = env::var(variable) else {
         return Ok(None);
     };
     let number = text
@@ -235,6 +277,8 @@ struct TestingKernels;
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
 
     #[test]
@@ -245,5 +289,33 @@ mod tests {
         let failed = same_bits(&[1.0f32, 2.0], &[1.0, 2.5]).expect_err("they differ");
         let message = failed.message().unwrap_or_default();
         assert_eq!(message, "element 1 is 2.0 on the GPU, 2.5 on the emulator");
+    }
+    #[test]
+    fn a_failure_under_a_seed_says_the_command_for_that_schedule_and_test() {
+        let runs = Cell::new(0);
+        let failed = under_seeds_as(Some("emulator::a b"), 16, |_| {
+            // In order, then under seeds 0 and 1.
+            runs.set(runs.get() + 1);
+            equal(&[runs.get() < 3], &[true])
+        });
+        let failed = failed.expect_err("the third run");
+        let message = failed.message().unwrap_or_default();
+        assert!(message.contains("\n  RIDGEPOINT_SEED=1 "), "{message}");
+        assert!(message.ends_with(" --exact 'emulator::a b'"), "{message}");
+        for (command, test, expected) in [
+            (
+                "check -- -p a -- --exact",
+                Some("b"),
+                "check -- -p a -- --exact b",
+            ),
+            ("check -- -p a -- --exact", None, "check -- -p a"),
+            (
+                "check --cargo run -- -p a",
+                Some("b"),
+                "check --cargo run -- -p a",
+            ),
+        ] {
+            assert_eq!(replay(command, test), expected);
+        }
     }
 }

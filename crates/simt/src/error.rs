@@ -88,6 +88,13 @@ pub enum LaunchError {
          for no check of races, bounds and uninitialised memory"
     )]
     NotInstrumented,
+    /// `ridgepoint check` has started the program, and the code is not instrumented.
+    #[error(
+        "memory was not checked: this program was started by `ridgepoint check`, and its kernels \
+         are not instrumented; let `ridgepoint check` build it, without a target folder or a \
+         compiler (RUSTC_WRAPPER) of its own"
+    )]
+    Unseen,
     /// The operating system gave no memory for the threads' stacks.
     #[error("no memory for the stack of an emulated thread: {0}")]
     Stack(String),

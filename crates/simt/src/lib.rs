@@ -33,6 +33,7 @@ mod memory;
 mod options;
 mod order;
 mod place;
+pub mod record;
 mod source;
 mod stack;
 mod thread;
@@ -94,6 +95,7 @@ pub struct Launch<'a> {
     memory: Option<&'a [Memory]>,
     arguments: Range<usize>,
     cooperative: bool,
+    kernel: &'static str,
 }
 
 impl<'a> Launch<'a> {
@@ -106,7 +108,14 @@ impl<'a> Launch<'a> {
             memory: None,
             arguments: 0..0,
             cooperative: false,
+            kernel: "a closure",
         }
+    }
+
+    /// The kernel's name.
+    #[must_use]
+    pub fn kernel(self, kernel: &'static str) -> Self {
+        Launch { kernel, ..self }
     }
 
     /// All blocks of the grid run at once, so that they may wait for each other. A thread that waits
@@ -146,15 +155,23 @@ impl<'a> Launch<'a> {
     /// Runs `kernel` as [`launch`] does.
     ///
     /// # Errors
-    /// Those of [`launch`], and [`LaunchError::NotInstrumented`].
+    /// Those of [`launch`], [`LaunchError::NotInstrumented`] and [`LaunchError::Unseen`].
     ///
     /// # Panics
     /// It is cooperative and has more than [`most_cooperative_blocks`].
     pub fn run(&self, kernel: &(dyn Fn() + Sync)) -> Result<(), LaunchError> {
-        let watches = self.options.checks.watch_memory();
-        if watches && !INSTRUMENTED {
+        if self.options.checks.watch_memory() && !INSTRUMENTED {
             return Err(LaunchError::NotInstrumented);
         }
+        if self.shape.blocks() == 0 || self.shape.threads() == 0 {
+            return Ok(());
+        }
+        record::begin(self.kernel, &self.options)?;
+        self.run_blocks(kernel)
+            .inspect_err(|_| record::failed(self.kernel))
+    }
+
+    fn run_blocks(&self, kernel: &(dyn Fn() + Sync)) -> Result<(), LaunchError> {
         place::watch();
         let blocks = self.shape.blocks();
         let most = most_cooperative_blocks(self.shape);
@@ -165,13 +182,15 @@ impl<'a> Launch<'a> {
         let next = AtomicU64::new(0);
         let stop = AtomicBool::new(false);
         let failure = Mutex::new(None);
-        let is_one = watches || self.options.schedule != Schedule::InOrder;
+        let is_one =
+            self.options.checks.watch_memory() || self.options.schedule != Schedule::InOrder;
         let workers = match is_one {
             true => 1,
             false => cores().min(blocks.min(most) as usize).max(1),
         };
         let looks = Looks::new(workers);
         let work = |core| {
+            place::runs(self.kernel);
             let worker = Worker::new(self, kernel, &looks, core);
             let next = || {
                 let index = next.fetch_add(1, Ordering::Relaxed);

@@ -1,8 +1,12 @@
 //! Launches as a kernel sees them.
 
+use std::env;
+use std::hint::black_box;
+use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
+use cuda_std::emulation::INSTRUMENTED;
 use cuda_std::{thread, warp};
 use simt::{Checks, Launch, LaunchError, Options, Shape, launch};
 
@@ -108,7 +112,7 @@ fn a_thread_that_has_left_is_not_waited_for() {
     let checked = launch.run(&kernel).expect_err("24 threads have left");
     assert!(
         checked.to_string().contains(
-            "40 threads wait at the barrier at crates/simt/tests/launch.rs:100, and 24, the first \
+            "40 threads wait at the barrier at crates/simt/tests/launch.rs:104, and 24, the first \
              [40, 0, 0], have left"
         ),
         "{checked}"
@@ -397,4 +401,43 @@ fn no_thread_is_current_after_a_launch() {
     })
     .expect("every thread reaches every barrier");
     assert_eq!(cuda_std::emulation::current(), None);
+}
+
+#[test]
+fn an_index_that_the_standard_library_ends_the_process_for_is_said_with_kernel_and_thread() {
+    // The checks are in builds for debugging, and not in those of `ridgepoint check`.
+    if INSTRUMENTED || !cfg!(debug_assertions) {
+        return;
+    }
+    const CHILD: &str = "SIMT_TEST_OF_AN_UNCHECKED_INDEX";
+    if env::var_os(CHILD).is_some() {
+        let shape = Shape {
+            grid: [2, 1, 1],
+            block: [32, 1, 1],
+            dynamic_shared: 0,
+        };
+        let values = [0u32; 40];
+        let _ = Launch::new(shape).kernel("too_far").run(&|| {
+            let i = thread::index_1d() as usize;
+            // SAFETY: not kept, on purpose: there are more threads than values.
+            black_box(unsafe { values.get_unchecked(black_box(i)) });
+        });
+        return;
+    }
+    let name = std::thread::current().name().map(str::to_owned);
+    let child = Command::new(env::current_exe().expect("a test program"))
+        .args(["--exact", &name.expect("tests' threads have names")])
+        .env(CHILD, "")
+        .output();
+    let child = child.expect("it starts");
+    let text = String::from_utf8_lossy(&child.stderr);
+    let expected =
+        "kernel too_far on the emulator: block [1, 0, 0], thread [8, 0, 0] ends the process at ";
+    assert!(!child.status.success(), "{text}");
+    assert!(text.contains(expected), "{text}");
+    assert!(text.contains("tests/launch.rs:"), "{text}");
+    assert!(
+        text.contains("get_unchecked requires that the index is within"),
+        "{text}"
+    );
 }

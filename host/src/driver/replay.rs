@@ -23,6 +23,7 @@ impl<S: Signature> Emulated<S> {
         let call = self.entry.call;
         let memory = (self.entry.memory)(arguments);
         let launch = simt::Launch::new(self.shape)
+            .kernel(self.entry.name)
             .options(self.options)
             .memory(&memory, arguments);
         let launch = match self.blocks {

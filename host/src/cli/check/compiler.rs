@@ -47,9 +47,8 @@ pub(in crate::cli) fn compile() -> Option<ExitCode> {
     let mut arguments = env::args_os().skip(1);
     // What cargo runs after it has compiled it, perhaps this program, has the same environment.
     let rustc = arguments.next().filter(|first| {
-        Path::new(first)
-            .file_stem()
-            .is_some_and(|stem| stem == "rustc")
+        let name = Path::new(first).file_name().unwrap_or_default();
+        name.to_string_lossy().contains("rustc")
     })?;
     let arguments: Vec<OsString> = arguments.collect();
     let mut command = Command::new(rustc);
@@ -59,9 +58,18 @@ pub(in crate::cli) fn compile() -> Option<ExitCode> {
     }
     command.args(&arguments).args(flags);
     let status = command.status();
+    if arguments == ["-vV"] {
+        // Cargo compiles anew what another compiler has made, and knows a compiler by this.
+        println!("instrumentation: {}", instrumentation());
+    }
     // A compiler that a signal ended has no code.
     let code = status.ok().and_then(|status| status.code()).unwrap_or(1);
     Some(ExitCode::from(code as u8))
+}
+
+/// What makes objects of this compiler differ from another's.
+fn instrumentation() -> String {
+    [&OF_ALL[..], &OF_KERNELS[..]].concat().join(" ")
 }
 
 /// What to add to the compiler's arguments.
@@ -83,9 +91,8 @@ fn flags(arguments: &[OsString]) -> Vec<String> {
         // Their functions run at each access.
         flags.push("-Copt-level=3".to_owned());
     }
-    let has_kernels = values("--extern").any(|dependency| {
-        dependency.starts_with("cuda_std=") || dependency.starts_with("ptx_std=")
-    });
+    // By whatever name the crate has it.
+    let has_kernels = values("--extern").any(|dependency| dependency.contains("libptx_std-"));
     if !has_kernels || HOST_CRATES.contains(&name) && !arguments.contains(&"--test".into()) {
         return flags;
     }

@@ -1,147 +1,117 @@
 //! `ridgepoint check`.
 
+mod checked;
 mod compiler;
+mod embedded;
+mod project;
 
 use std::env;
-use std::path::{self, Path};
+use std::ffi::OsString;
+use std::path::Path;
 use std::process::{Command, ExitStatus};
 
 use clap::Args;
-use comfy_table::{Table, presets};
-use cuda_std::emulation::INSTRUMENTED;
 
-use super::console::{Console, Target};
+use super::Failure;
 use super::interrupt::Interrupt;
-use super::{Failure, streams};
-use crate::check;
 pub(super) use compiler::compile;
 
 /// Run a project's tests, or the embedded kernels, on the emulator, in a build of its own in which
 /// each access of a kernel to memory is checked.
+///
+/// `ridgepoint check --` checks the project in this folder: it runs `cargo test --tests`, and says in the
+/// end which kernels it has looked at. Without `--` it checks the kernels that ridgepoint carries, which
+/// takes cargo and the source tree that this command was built from. The build lies in a folder `check`
+/// in cargo's target folder; the first takes minutes.
 #[derive(Args)]
 pub(super) struct Arguments {
     /// Run each case under so many seeds too, each another order of blocks, warps and lanes
     #[arg(long, value_name = "N", default_value_t = 16)]
     seeds: u64,
-    /// What cargo does: `test --tests`, or another command, such as `run` or `bench`
-    #[arg(long, value_name = "COMMAND", requires = "project")]
+    /// What cargo does with the project: `test --tests`, or another command, such as `run` or `bench`
+    #[arg(long, value_name = "COMMAND")]
     cargo: Option<String>,
-    /// Check the project in this folder; what follows is given to cargo's command. Without `--`, the
-    /// embedded kernels are checked
+    /// Check the project in this folder; what follows is given to cargo's command
     #[arg(last = true, id = "project", value_name = "ARGUMENTS", num_args = 0..)]
     project: Option<Vec<String>>,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    match &arguments.project {
-        Some(project) => check_project(arguments, project),
-        None => check_embedded(arguments.seeds),
+    match arguments.project(env::args_os()) {
+        Some(project) => project::check(arguments.cargo.as_deref(), project, arguments.seeds),
+        None => embedded::check(arguments.seeds),
     }
 }
 
-fn check_project(arguments: &Arguments, project: &[String]) -> Result<(), Failure> {
-    let mut cargo = instrumented_cargo(Path::new("target"))?;
-    match &arguments.cargo {
-        Some(command) => cargo.arg(command),
-        None if project.iter().any(|argument| names_targets(argument)) => cargo.arg("test"),
-        // Without those in documentation, which rustdoc compiles by itself.
-        None => cargo.args(["test", "--tests"]),
-    };
-    cargo
-        .args(project)
-        .env("RIDGEPOINT_SEEDS", arguments.seeds.to_string());
-    match status(cargo)?.success() {
-        true => Ok(()),
-        false => Err(Failure::Found("cargo failed, see above".to_owned())),
-    }
-}
-
-/// Whether an argument of `cargo test` says which tests are meant.
-fn names_targets(argument: &str) -> bool {
-    [
-        "--test",
-        "--lib",
-        "--bin",
-        "--example",
-        "--bench",
-        "--all-targets",
-    ]
-    .iter()
-    .any(|flag| argument.starts_with(flag))
-}
-
-/// The kernels that this program carries are not instrumented, unless it was built so: where its
-/// sources are, it builds and runs itself again.
-fn check_embedded(seeds: u64) -> Result<(), Failure> {
-    const SOURCES: &str = env!("CARGO_MANIFEST_DIR");
-    let manifest = Path::new(SOURCES).join("Cargo.toml");
-    if INSTRUMENTED || !manifest.exists() {
-        return print_embedded(seeds);
-    }
-    let mut cargo = instrumented_cargo(&Path::new(SOURCES).join("target"))?;
-    cargo
-        .args(["run", "--quiet", "--bin", "ridgepoint", "--manifest-path"])
-        .arg(manifest)
-        .args(["--", "check", "--seeds", &seeds.to_string()]);
-    match status(cargo)?.code() {
-        Some(0) => Ok(()),
-        Some(1) => Err(Failure::Found("see above".to_owned())),
-        _ => Err(Failure::Failed("see above".to_owned())),
-    }
-}
-
-fn print_embedded(seeds: u64) -> Result<(), Failure> {
-    let checks = match INSTRUMENTED {
-        true => "races, divergence, uninitialised, bounds",
-        false => "divergence",
-    };
-    let console = Console::new(Target::Stdout, check::cases().len() as u64);
-    let rows = check::check_all(seeds, || console.step());
-    console.finish();
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_FULL_CONDENSED);
-    table.set_header(["kernel", "runs", "seeds", "checks", "findings"]);
-    for row in &rows {
-        let (runs, findings) = (row.runs.to_string(), row.findings.len().to_string());
-        table.add_row([row.kernel, &runs, &seeds.to_string(), checks, &findings]);
-    }
-    streams::say(&table.to_string());
-    for row in &rows {
-        for (finding, when) in &row.findings {
-            streams::say(&format!("{} ({when}): {finding}", row.kernel));
+impl Arguments {
+    /// What cargo's command is given, where a project is to be checked. The words of the command line say
+    /// whether `--` is there: for nothing behind it clap has the value that it has without it.
+    fn project(&self, mut words: impl Iterator<Item = OsString>) -> Option<&[String]> {
+        match &self.project {
+            Some(project) => Some(project),
+            None => (self.cargo.is_some() || words.any(|word| word == "--")).then_some(&[]),
         }
     }
-    if !INSTRUMENTED {
-        streams::say(&format!(
-            "Memory was not checked: that takes a build from sources, which are not at {}.",
-            env!("CARGO_MANIFEST_DIR")
-        ));
-    }
-    match rows.iter().map(|row| row.findings.len()).sum() {
-        0 => Ok(()),
-        found => Err(Failure::Found(format!("{found} findings"))),
-    }
 }
 
-/// Cargo, with a compiler that instruments kernels, and `check` in a target folder for what it makes.
+/// Cargo, with a compiler that instruments kernels, and a target folder for what that makes.
 fn instrumented_cargo(target: &Path) -> Result<Command, Failure> {
     let own = env::current_exe().map_err(Failure::failed)?;
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo
         .env("RUSTC_WRAPPER", own)
-        .env(compiler::WRAPS_RUSTC, "1");
-    if env::var_os("CARGO_TARGET_DIR").is_none() {
-        // Tests and benches run in their package's folder, and may write there too.
-        let target = path::absolute(target.join("check")).map_err(Failure::failed)?;
-        cargo.env("CARGO_TARGET_DIR", target);
-    }
+        .env_remove("RUSTC_WORKSPACE_WRAPPER")
+        .env(compiler::WRAPS_RUSTC, "1")
+        .env("CARGO_TARGET_DIR", target);
     Ok(cargo)
 }
 
-/// Waits for cargo. A signal ends it, what it runs, and then this.
 fn status(mut cargo: Command) -> Result<ExitStatus, Failure> {
     let interrupt = Interrupt::watch()?;
     let status = Interrupt::start(&mut cargo).and_then(|mut cargo| interrupt.wait(&mut cargo));
     interrupt.check()?;
     status.map_err(|error| Failure::Failed(format!("cannot run cargo: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Check {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
+
+    #[test]
+    fn two_dashes_or_a_command_of_cargos_mean_the_project() {
+        let cases: [(&[&str], Option<&[&str]>); 7] = [
+            (&[], None),
+            (&["--seeds", "3"], None),
+            (&["--"], Some(&[])),
+            (&["--seeds", "3", "--"], Some(&[])),
+            (&["--cargo", "run", "--"], Some(&[])),
+            (&["--cargo", "run"], Some(&[])),
+            (
+                &["--", "-p", "demo", "--", "x"],
+                Some(&["-p", "demo", "--", "x"]),
+            ),
+        ];
+        for (words, expected) in cases {
+            let words = ["check"].iter().chain(words).map(OsString::from);
+            let parsed = Check::try_parse_from(words.clone());
+            let arguments = parsed.unwrap_or_else(|error| panic!("{error}")).arguments;
+            let project = arguments.project(words.clone());
+            let expected: Option<Vec<String>> =
+                expected.map(|words| words.iter().map(|&word| word.to_owned()).collect());
+            assert_eq!(
+                project,
+                expected.as_deref(),
+                "{:?}",
+                words.collect::<Vec<_>>()
+            );
+        }
+    }
 }

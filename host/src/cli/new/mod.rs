@@ -36,7 +36,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 
   cd {name}
   cargo test
-  cargo run",
+  cargo run
+  ridgepoint check --",
         name = project.name,
         source = project.source,
     ));
