@@ -430,7 +430,7 @@ fn computing(a: &Device, b: &Device) -> Result<(), Failed> {
     let mut busy = Work::on(a)?;
     let mut normalize = Normalize::<f64>::new(b, N)?;
     let stream = Stream::new(b)?;
-    let (x, mut unit) = (b.buffer_filled(N, 3.0)?, b.buffer_zeroed(N)?);
+    let (x, mut unit) = (b.buffer_filled(N, 2.0)?, b.buffer_zeroed(N)?);
     let mut norm = b.buffer_zeroed(1)?;
     busy.does_everything(1.0)?;
     // SAFETY: the buffers live until the stream is synchronised, and have N elements and one.
@@ -438,7 +438,7 @@ fn computing(a: &Device, b: &Device) -> Result<(), Failed> {
     busy.does_everything(2.0)?;
     stream.synchronize()?;
     let root = (N as f64).sqrt();
-    equal(&norm.to_vec()?, &[3.0 * root])?;
+    equal(&norm.to_vec()?, &[2.0 * root])?;
     equal(&unit.to_vec()?, &[1.0 / root; N])
 }
 

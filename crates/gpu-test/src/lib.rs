@@ -24,6 +24,7 @@
 mod gpu_thread;
 
 use std::env;
+use std::ffi::OsStr;
 use std::fmt::Debug;
 use std::thread;
 
@@ -97,9 +98,11 @@ fn on_gpus(
 ) -> Trial {
     let run = move || gpu_thread::run(ptx, count, case);
     match missing(count) {
-        Some(reason) if required() < count => Trial::test(name, run)
-            .with_kind(format!("skipped: {reason}"))
-            .with_ignored_flag(true),
+        Some(reason) if required(env::var_os(REQUIRE_GPU).as_deref()) < count => {
+            Trial::test(name, run)
+                .with_kind(format!("skipped: {reason}"))
+                .with_ignored_flag(true)
+        }
         _ => Trial::test(name, run).with_kind("cuda"),
     }
 }
@@ -113,15 +116,10 @@ fn missing(count: usize) -> Option<String> {
     }
 }
 
-/// How many GPUs must be there.
-fn required() -> usize {
-    let variable = env::var_os(REQUIRE_GPU);
-    variable.map_or(0, |it| {
-        it.to_str()
-            .and_then(|text| text.parse().ok())
-            .unwrap_or(1)
-            .max(1)
-    })
+/// How many GPUs must be there, as [`REQUIRE_GPU`] says.
+fn required(variable: Option<&OsStr>) -> usize {
+    let number = |text: &OsStr| text.to_str()?.parse().ok();
+    variable.map_or(0, |text| number(text).unwrap_or(1).max(1))
 }
 
 /// The emulator. [`SEED`] may name its schedule.
@@ -280,6 +278,16 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
+
+    #[test]
+    fn a_number_asks_for_so_many_gpus_and_anything_else_for_one() {
+        let asked = |text: &str| required(Some(text.as_ref()));
+        assert_eq!(required(None), 0);
+        assert_eq!(
+            ["0", "1", "yes", "", "2", "8"].map(asked),
+            [1, 1, 1, 1, 2, 8]
+        );
+    }
 
     #[test]
     fn bits_are_compared_and_not_numbers() {

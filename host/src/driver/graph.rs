@@ -245,7 +245,7 @@ impl Graph<'_> {
         arguments: &S::Arguments<'_>,
     ) -> Result<(), DriverError> {
         const OPERATION: &str = "update a graph";
-        home::same(OPERATION, self.home, "the kernel", prepared.home())?;
+        home::same(OPERATION, self.home, "the kernel", prepared.home)?;
         match &mut self.kind {
             Kind::Cuda(graph) => prepared.with_node(arguments, |node| {
                 let graph = graph.enter()?;

@@ -90,6 +90,7 @@ mod graph;
 mod home;
 mod launch;
 mod pinned;
+mod prepare;
 mod ptx;
 mod replay;
 mod shape;

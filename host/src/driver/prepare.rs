@@ -1,0 +1,208 @@
+//! Launches, checked once for any number of them.
+
+use cuda_std::launch::{Entry, Signature};
+use cust::function::{Function, FunctionAttribute};
+
+use super::error::during;
+use super::gpu::Gpu;
+use super::launch::Blocks;
+use super::{Device, DriverError, Prepared, Shape, home};
+
+impl Device {
+    /// Checks a launch of the kernel against its own bounds and the device's limits, once for any
+    /// number of launches.
+    ///
+    /// # Errors
+    /// The block or the grid is empty, not what the kernel requires, or over a limit of the device
+    /// or of the kernel; or there is too little shared memory.
+    pub fn prepare<S: Signature>(
+        &self,
+        entry: Entry<S>,
+        shape: Shape,
+    ) -> Result<Prepared<'_, S>, DriverError> {
+        let function = match &self.gpu {
+            Some(gpu) => Some(gpu.function(entry.name)?),
+            None => None,
+        };
+        self.check_block(&entry, shape, function.as_ref())?;
+        let grid = self.check_grid(entry.name, shape)?;
+        self.check_shared(entry.name, shape, function.as_ref())?;
+        Ok(Prepared {
+            entry,
+            shape: simt::Shape {
+                grid,
+                block: shape.block,
+                dynamic_shared: shape.dynamic_shared,
+            },
+            blocks: Blocks::Independent,
+            home: self.home,
+            function,
+            emulation: simt::Options {
+                shared_per_block: self.facts.limits.shared_per_block,
+                ..self.emulation
+            },
+        })
+    }
+
+    /// [`Device::prepare`] for a kernel whose blocks wait for each other, with
+    /// [`sync_grid`](cuda_std::cooperative::sync_grid): all of them run at once.
+    ///
+    /// # Errors
+    /// As [`Device::prepare`]; also, the device does not hold so many blocks at once.
+    pub fn prepare_cooperative<S: Signature>(
+        &self,
+        entry: Entry<S>,
+        shape: Shape,
+    ) -> Result<Prepared<'_, S>, DriverError> {
+        let prepared = self.prepare(entry, shape)?;
+        let actual = prepared
+            .shape
+            .grid
+            .iter()
+            .map(|&blocks| u64::from(blocks))
+            .product();
+        let limit = self.blocks_at_once(&prepared)?;
+        if actual > limit {
+            return Err(DriverError::Cooperative {
+                kernel: entry.name,
+                actual,
+                limit,
+                device: self.facts.name.clone(),
+            });
+        }
+        Ok(Prepared {
+            blocks: Blocks::Cooperative,
+            ..prepared
+        })
+    }
+
+    /// How many blocks of the launch the device holds at once.
+    ///
+    /// # Errors
+    /// The driver's, or `prepared` is of another device.
+    pub fn blocks_at_once<S: Signature>(
+        &self,
+        prepared: &Prepared<'_, S>,
+    ) -> Result<u64, DriverError> {
+        const OPERATION: &str = "ask for the occupancy";
+        home::same(OPERATION, self.home, "the kernel", prepared.home)?;
+        let (Some(gpu), Some(function)) = (&self.gpu, &prepared.function) else {
+            return Ok(simt::most_cooperative_blocks(prepared.shape));
+        };
+        gpu.context.enter()?;
+        let [x, y, z] = prepared.shape.block;
+        let each = function
+            .max_active_blocks_per_multiprocessor(
+                (x, y, z).into(),
+                prepared.shape.dynamic_shared as usize,
+            )
+            .map_err(during(OPERATION))?;
+        Ok(u64::from(each) * u64::from(self.facts.multiprocessors))
+    }
+
+    fn check_block<S: Signature>(
+        &self,
+        entry: &Entry<S>,
+        shape: Shape,
+        function: Option<&Function<'_>>,
+    ) -> Result<(), DriverError> {
+        if let Some(required) = entry.bounds.block
+            && shape.block != required
+        {
+            return Err(DriverError::RequiredBlock {
+                kernel: entry.name,
+                actual: shape.block,
+                required,
+            });
+        }
+        let device = &self.facts.limits;
+        let mut limit = device.threads_per_block;
+        let mut limited_by = self.facts.name.clone();
+        // Fewer than the device allows if the kernel uses many registers.
+        if let Some(function) = function {
+            limit = attribute(function, FunctionAttribute::MaxThreadsPerBlock)?;
+            limited_by = format!("this kernel on {}", self.facts.name);
+        }
+        if let Some(bound) = entry.bounds.max_threads.filter(|&bound| bound <= limit) {
+            limit = bound;
+            limited_by = "#[kernel(max_threads)]".to_owned();
+        }
+        let threads = shape.block_threads();
+        if !(1..=u64::from(limit)).contains(&threads) {
+            return Err(DriverError::Block {
+                kernel: entry.name,
+                actual: threads,
+                limit,
+                limited_by,
+            });
+        }
+        match (0..3).find(|&axis| shape.block[axis] > device.block[axis]) {
+            Some(axis) => Err(DriverError::BlockExtent {
+                kernel: entry.name,
+                axis: AXES[axis],
+                actual: shape.block[axis],
+                limit: device.block[axis],
+                device: self.facts.name.clone(),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    fn check_grid(&self, kernel: &'static str, shape: Shape) -> Result<[u32; 3], DriverError> {
+        let mut grid = [0; 3];
+        for axis in 0..3 {
+            let limit = self.facts.limits.grid[axis];
+            grid[axis] = u32::try_from(shape.grid[axis])
+                .ok()
+                .filter(|extent| (1..=limit).contains(extent))
+                .ok_or_else(|| DriverError::Grid {
+                    kernel,
+                    axis: AXES[axis],
+                    actual: shape.grid[axis],
+                    limit,
+                    device: self.facts.name.clone(),
+                })?;
+        }
+        Ok(grid)
+    }
+
+    fn check_shared(
+        &self,
+        kernel: &'static str,
+        shape: Shape,
+        function: Option<&Function<'_>>,
+    ) -> Result<(), DriverError> {
+        let own = match function {
+            Some(function) => attribute(function, FunctionAttribute::SharedMemorySizeBytes)?,
+            // The emulator sees a kernel's own arrays when it runs.
+            None => 0,
+        };
+        let limit = self.facts.limits.shared_per_block.saturating_sub(own);
+        if shape.dynamic_shared > limit {
+            return Err(DriverError::SharedMemory {
+                kernel,
+                actual: shape.dynamic_shared,
+                limit,
+                own,
+                device: self.facts.name.clone(),
+            });
+        }
+        match function {
+            // The most, and not what this launch asks for: the function is one for all that have
+            // prepared it.
+            Some(function) if shape.dynamic_shared > 0 => {
+                Gpu::allow_dynamic_shared(function, limit)
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+const AXES: [char; 3] = ['x', 'y', 'z'];
+
+fn attribute(function: &Function<'_>, attribute: FunctionAttribute) -> Result<u32, DriverError> {
+    function
+        .get_attribute(attribute)
+        .map(|value| value as u32)
+        .map_err(during("read the kernel's limits"))
+}
