@@ -16,14 +16,18 @@ use super::Failure;
 use super::interrupt::Interrupt;
 pub(super) use compiler::compile;
 
-/// Run a project's tests, or the embedded kernels, on the emulator, in a build of its own in which
-/// each access of a kernel to memory is checked.
-///
-/// `ridgepoint check --` checks the project in this folder: it runs `cargo test --tests`, and says in the
-/// end which kernels it has looked at. Without `--` it checks the kernels that ridgepoint carries, which
-/// takes cargo and the source tree that this command was built from. The build lies in a folder `check`
-/// in cargo's target folder; the first takes minutes.
+const HELP: &str = "\
+`ridgepoint check --` checks the project in this folder: it runs `cargo test --tests` in a build of its
+own, in which each access of a kernel to memory is looked at, and says in the end what was.
+
+Without `--` it checks the kernels that ridgepoint carries, which takes cargo and the source tree that
+this command was built from.
+
+The build lies in the folder `check` of cargo's target folder; the first one takes minutes.";
+
+/// Run a project's tests, or the embedded kernels, on the emulator with every access checked.
 #[derive(Args)]
+#[command(after_help = HELP)]
 pub(super) struct Arguments {
     /// Run each case under so many seeds too, each another order of blocks, warps and lanes
     #[arg(long, value_name = "N", default_value_t = 16)]

@@ -157,11 +157,12 @@ fn without_filter(arguments: &[String]) -> impl Iterator<Item = String> {
         "--artifact-dir",
     ];
     let mut is_value = false;
-    arguments.iter().cloned().filter(move |argument| {
+    let is_kept = move |argument: &&String| {
         let is_kept = is_value || argument.starts_with('-');
         is_value = !is_value && WITH_VALUE.contains(&argument.as_str());
         is_kept
-    })
+    };
+    arguments.iter().filter(is_kept).cloned()
 }
 
 /// As a shell reads them.
