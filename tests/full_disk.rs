@@ -102,7 +102,7 @@ fn stderr(output: &Output) -> String {
 /// That the command says which file it could not write, and why.
 fn assert_full(output: &Output, file: &str) {
     let message = stderr(output);
-    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert_eq!(output.status.code(), Some(3), "{message}");
     assert!(
         message.contains(file) && message.contains("No space left on device"),
         "{message}"

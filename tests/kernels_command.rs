@@ -179,7 +179,7 @@ fn without_the_tools_machine_code_is_refused_with_where_to_get_them() {
         .env("PTX_BUILDER_PTXAS", "/nonexistent/ptxas")
         .output()
         .expect("the command starts");
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(3));
     let error = stderr(&output);
     for part in ["ptxas not found", "./setup.sh", "/nonexistent/ptxas"] {
         assert!(error.contains(part), "{part:?} is not in: {error}");

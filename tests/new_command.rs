@@ -172,7 +172,7 @@ fn a_folder_that_exists_is_left_as_it_is() {
 fn a_place_that_cannot_be_written_is_named() {
     // Not even root creates folders there.
     let output = new(Path::new("/proc"), &["demo"]);
-    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(output.status.code(), Some(3));
     let error = stderr(&output);
     assert!(error.contains("cannot create ./demo: "), "{error}");
 }

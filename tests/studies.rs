@@ -321,7 +321,7 @@ fn a_full_disk_stops_the_run_and_keeps_what_was_written() {
             .args(["--device", "cpu", "--resume", "--mode", mode])
             .output()
             .expect("bash starts");
-        assert_eq!(output.status.code(), Some(1), "{mode}");
+        assert_eq!(output.status.code(), Some(3), "{mode}");
         assert!(
             stderr(&output).contains("cannot write"),
             "{}",

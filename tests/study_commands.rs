@@ -102,7 +102,7 @@ fn ceilings_of_the_emulator_are_said_to_be_the_hosts() {
     let other = text(&fs::read(&json).expect("written")).replace("CPU emulator", "GPU");
     fs::write(&json, other).expect("writable");
     let refused = ridgepoint(&[&["occupancy"], &small[..], &files].concat());
-    assert_eq!(refused.status.code(), Some(1));
+    assert_eq!(refused.status.code(), Some(3));
     assert!(text(&refused.stderr).contains("run `ridgepoint ceilings` again"));
 }
 
@@ -369,6 +369,7 @@ fn a_regression_outside_the_noise_ends_with_1() {
     assert_eq!(missing.status.code(), Some(1));
     let none = ridgepoint(&["compare", &before, "/nonexistent.csv"]);
     assert!(text(&none.stderr).contains("cannot read /nonexistent.csv"));
+    assert_eq!(none.status.code(), Some(3));
 }
 
 #[test]

@@ -120,7 +120,10 @@ impl Destination {
         let mut output = io::BufWriter::new(&mut self);
         let written = write(&mut output).and_then(|()| output.flush());
         drop(output);
-        written.map_err(|error| cannot_write(&self.path, &error))?;
+        written.map_err(|error| match self.place {
+            Place::Standard => Failure::NoOutput,
+            _ => cannot_write(&self.path, &error),
+        })?;
         self.finish()
     }
 }
