@@ -8,14 +8,15 @@ use clap::Args;
 use serde_json::json;
 
 use super::console::Console;
-use super::lists::element_count;
+use super::lists::{MOST_RUNS, element_count, whole};
 use super::output::target;
-use super::{Failure, cannot_write, driver_failure, is_standard};
+use super::{Failure, cannot_write, driver_failure, is_standard, tracing};
 use crate::ceilings::{BenchError, Ceilings, Effort, cache_path, load, save};
 use crate::driver::{Device, DeviceChoice};
 use crate::report::{Format, RunFacts, ceilings_json, ceilings_table};
 
 #[derive(Args)]
+#[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
     /// auto, cuda, cuda:N or cpu (the emulator)
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
@@ -26,7 +27,7 @@ pub(super) struct Arguments {
     n: Option<u64>,
 
     /// Timed launches of each kernel [default: 10, on the emulator 2]
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "COUNT", value_parser = whole::<u32>(1..=MOST_RUNS))]
     runs: Option<u32>,
 
     /// Where the figures go as well; - is standard output
@@ -40,6 +41,9 @@ pub(super) struct Arguments {
     /// Do not keep the figures for the other commands
     #[arg(long)]
     no_cache: bool,
+
+    #[command(flatten)]
+    pub(super) trace: tracing::Arguments,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {

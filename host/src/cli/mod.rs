@@ -35,9 +35,6 @@ use crate::driver::DriverError;
 struct Cli {
     #[command(subcommand)]
     command: Command,
-
-    #[command(flatten)]
-    trace: tracing::Arguments,
 }
 
 #[derive(Subcommand)]
@@ -99,9 +96,10 @@ fn cannot_write(path: &Path, error: &dyn fmt::Display) -> Failure {
 
 fn driver_failure(error: DriverError) -> Failure {
     match error {
-        DriverError::NoSuchGpu { .. } | DriverError::Block { .. } | DriverError::Grid { .. } => {
-            Failure::Usage(error.to_string())
-        }
+        DriverError::NoSuchGpu { .. }
+        | DriverError::Block { .. }
+        | DriverError::Grid { .. }
+        | DriverError::OutOfMemory { .. } => Failure::Usage(error.to_string()),
         DriverError::NoDriver(_) | DriverError::NoGpu => {
             Failure::Failed(format!("{error}; the emulator needs none: --device cpu"))
         }
@@ -114,8 +112,7 @@ pub fn main() -> ExitCode {
     if let Some(code) = check::compile() {
         return code;
     }
-    let Cli { command, trace } = Cli::parse();
-    let result = trace.around(|| run(command));
+    let result = run(Cli::parse().command);
     let (code, message) = match result {
         Ok(()) => return ExitCode::SUCCESS,
         Err(Failure::Failed(message)) => (1, message),
@@ -128,13 +125,13 @@ pub fn main() -> ExitCode {
 
 fn run(command: Command) -> Result<(), Failure> {
     match command {
-        Command::Roofline(arguments) => roofline::run(&arguments),
-        Command::Norm(arguments) => norm::run(&arguments),
-        Command::Dispatch(arguments) => dispatch::run(&arguments),
-        Command::Power(arguments) => power::run(&arguments),
-        Command::Pipeline(arguments) => pipeline::run(&arguments),
-        Command::Ceilings(arguments) => ceilings::run(&arguments),
-        Command::Occupancy(arguments) => occupancy::run(&arguments),
+        Command::Roofline(it) => it.trace.around(|| roofline::run(&it)),
+        Command::Norm(it) => it.common.trace.around(|| norm::run(&it)),
+        Command::Dispatch(it) => it.common.trace.around(|| dispatch::run(&it)),
+        Command::Power(it) => it.common.trace.around(|| power::run(&it)),
+        Command::Pipeline(it) => it.common.trace.around(|| pipeline::run(&it)),
+        Command::Ceilings(it) => it.trace.around(|| ceilings::run(&it)),
+        Command::Occupancy(it) => it.trace.around(|| occupancy::run(&it)),
         Command::Kernels(arguments) => kernels::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Chart(arguments) => chart::run(&arguments),

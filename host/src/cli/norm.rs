@@ -2,9 +2,9 @@
 
 use clap::Args;
 
-use super::Failure;
-use super::lists::{Dtype, each_once, element_count};
+use super::lists::{Dtype, MOST_ROUNDS, each_once, element_count, whole};
 use super::study::{Common, study_failure};
+use super::{Failure, driver_failure};
 use crate::driver::Device;
 use crate::study::{NormMode, NormRow, NormStudy, Rounds};
 use crate::vector::Real;
@@ -15,6 +15,7 @@ const MOST_ITERATIONS: u64 = 200;
 const LEAST_ITERATIONS: u64 = 10;
 
 #[derive(Args)]
+#[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
     /// Elements, such as 2^26 [default: 2^10 to 2^28, on the emulator 2^10 and 2^13]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = element_count)]
@@ -42,18 +43,27 @@ pub(super) struct Arguments {
 
     /// Times that the loop is timed; the medians count
     #[arg(long, value_name = "COUNT", default_value_t = 9,
-          value_parser = clap::value_parser!(u32).range(1..))]
+          value_parser = whole::<u32>(1..=MOST_ROUNDS))]
     rounds: u32,
 
     #[command(flatten)]
-    common: Common,
+    pub(super) common: Common,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let device = arguments.common.open()?;
+    let (dtypes, sizes) = (each_once(arguments.dtype.clone()), arguments.sizes(&device));
+    let largest = sizes.iter().copied().max().unwrap_or(0) as usize;
+    for dtype in &dtypes {
+        match dtype {
+            Dtype::F32 => NormStudy::<f32>::check_memory(&device, largest),
+            Dtype::F64 => NormStudy::<f64>::check_memory(&device, largest),
+        }
+        .map_err(driver_failure)?;
+    }
     let mut rows = Vec::new();
-    for dtype in each_once(arguments.dtype.clone()) {
-        for n in arguments.sizes(&device) {
+    for dtype in dtypes {
+        for &n in &sizes {
             rows.extend(match dtype {
                 Dtype::F32 => measure::<f32>(arguments, &device, n),
                 Dtype::F64 => measure::<f64>(arguments, &device, n),
@@ -68,7 +78,7 @@ impl Arguments {
         let exponents: &[u32] = match (&self.n[..], device.facts().is_emulated()) {
             ([], true) => &[10, 13],
             ([], false) => &[10, 12, 14, 16, 18, 20, 22, 24, 26, 28],
-            (given, _) => return given.to_vec(),
+            (given, _) => return each_once(given.to_vec()),
         };
         exponents.iter().map(|exponent| 1 << exponent).collect()
     }
@@ -90,5 +100,8 @@ fn measure<T: Real>(
     };
     let mut study = NormStudy::<T>::new(device, n as usize).map_err(study_failure)?;
     let measure = |&mode| study.measure(mode, rounds).map_err(study_failure);
-    arguments.mode.iter().map(measure).collect()
+    each_once(arguments.mode.clone())
+        .iter()
+        .map(measure)
+        .collect()
 }

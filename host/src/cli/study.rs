@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 
-use super::{Failure, cannot_write, driver_failure, is_standard};
+use super::{Failure, cannot_write, driver_failure, is_standard, tracing};
 use crate::driver::{Device, DeviceChoice};
 use crate::report::{Format, rows_table, write_rows};
 use crate::study::StudyError;
@@ -23,12 +23,15 @@ pub(super) struct Common {
     output: Vec<PathBuf>,
 
     /// Format of the rows: csv, json or md [default: by the file's ending, else csv]
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", requires = "output")]
     format: Option<Format>,
 
     /// Show nothing but warnings and errors
     #[arg(long)]
     quiet: bool,
+
+    #[command(flatten)]
+    pub(super) trace: tracing::Arguments,
 }
 
 impl Common {
@@ -77,9 +80,11 @@ pub(super) fn study_failure(error: StudyError) -> Failure {
     match error {
         StudyError::Driver(error) => driver_failure(error),
         StudyError::HasCheckpoints(_)
-        | StudyError::NoCheckpoint
+        | StudyError::NoCheckpoint(_)
         | StudyError::OtherMatrix { .. }
-        | StudyError::NoSteps => Failure::Usage(error.to_string()),
+        | StudyError::Degree { .. }
+        | StudyError::HostMemory { .. }
+        | StudyError::NoSteps { .. } => Failure::Usage(error.to_string()),
         _ => Failure::failed(error),
     }
 }

@@ -100,23 +100,17 @@ impl Device {
     /// A buffer whose elements are whatever the memory holds, or zero.
     fn allocate<T: DeviceValue>(&self, len: usize) -> Result<Buffer<T>, DriverError> {
         let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
-        let free = self.free_memory()?;
-        let out_of_memory = || DriverError::OutOfMemory {
-            bytes,
-            free,
-            device: self.facts.name.clone(),
-        };
-        if bytes > free {
-            return Err(out_of_memory());
-        }
+        self.check_memory(bytes)?;
         let storage = match &self.gpu {
             // SAFETY: any bit pattern is a `T`. An empty allocation is an error to the driver.
-            Some(_) => Storage::Gpu(
-                unsafe { DeviceBuffer::uninitialized(bytes.max(1) as usize) }
-                    .map_err(|_| out_of_memory())?,
+            Some(gpu) => Storage::Gpu(
+                match unsafe { DeviceBuffer::uninitialized(bytes.max(1) as usize) } {
+                    Ok(memory) => memory,
+                    Err(_) => return Err(self.out_of_memory(bytes, gpu.free_memory()?)),
+                },
             ),
             None => Storage::Host {
-                memory: vec![Unit::zeroed(); bytes.div_ceil(256) as usize],
+                memory: self.emulated(bytes.div_ceil(256) as usize, Unit::zeroed())?,
                 contents: None,
             },
         };

@@ -62,7 +62,7 @@ impl Device {
     pub fn pinned<T: DeviceValue>(&self, len: usize, value: T) -> Result<Pinned<T>, DriverError> {
         if self.gpu.is_none() {
             return Ok(Pinned {
-                memory: Memory::Ordinary(vec![value; len]),
+                memory: Memory::Ordinary(self.emulated(len, value)?),
             });
         }
         let mut address = ptr::null_mut();

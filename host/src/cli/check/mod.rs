@@ -12,6 +12,7 @@ use cuda_std::emulation::INSTRUMENTED;
 
 use super::Failure;
 use super::console::{Console, Target};
+use super::lists::whole;
 use crate::check;
 pub(super) use compiler::compile;
 
@@ -20,7 +21,7 @@ pub(super) use compiler::compile;
 #[derive(Args)]
 pub(super) struct Arguments {
     /// Run each case under so many seeds too, each another order of blocks, warps and lanes
-    #[arg(long, value_name = "N", default_value_t = 16)]
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = whole::<u64>(0..=10_000))]
     seeds: u64,
     /// What cargo does: `test --tests`, or another command, such as `run` or `bench`
     #[arg(long, value_name = "COMMAND", requires = "project")]
