@@ -19,6 +19,7 @@ pub(super) use compiler::compile;
 /// Run a project's tests, or the embedded kernels, on the emulator, in a build of its own in which
 /// each access of a kernel to memory is checked.
 #[derive(Args)]
+#[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
     /// Run each case under so many seeds too, each another order of blocks, warps and lanes
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = whole::<u64>(0..=10_000))]
