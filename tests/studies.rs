@@ -343,7 +343,7 @@ fn a_checkpoint_of_another_matrix_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let output = power(folder.path(), &["--resume"]);
     assert!(
-        stderr(&output).contains("no whole checkpoint"),
+        stderr(&output).contains("no complete checkpoint"),
         "{}",
         stderr(&output)
     );
