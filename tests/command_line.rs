@@ -138,24 +138,20 @@ fn bad_input_is_one_clear_line_before_any_work() {
     let folder = tempfile::tempdir().expect("a folder");
     let kept = folder.path().join("kept.csv");
     let cases: [(&[&str], i32, &[&str]); 18] = [
-        (&["--n", "0"], 2, &["--n", "at least 1"]),
-        (
-            &["--n", "2^50"],
-            2,
-            &["n = 1125899906842624", "bytes", "free"],
-        ),
-        (&["--n", "many"], 2, &["many", "2^26"]),
-        (&["--block", "0"], 2, &["--block", "0 is not in 1.."]),
+        (&["--n", "0"], 2, &["--n", "from 1 to 2^40"]),
+        (&["--n", "2^40"], 2, &["n = 1099511627776", "bytes", "free"]),
+        (&["--n", "many"], 2, &["many", "such as 2^10"]),
+        (&["--block", "0"], 2, &["--block", "'0'", "from 1 to 1024"]),
         (
             &["--block", "2048"],
             2,
-            &["block of 2048 threads", "allows 1 to 1024"],
+            &["--block", "'2048'", "from 1 to 1024"],
         ),
-        (&["--k", "0"], 2, &["--k", "0 is not in 1.."]),
+        (&["--k", "0"], 2, &["--k", "'0'", "from 1 to 2^20"]),
         (&["--kernel", "fft"], 2, &["fft", "power-sum, horner, all"]),
         (&["--dtype", "f16"], 2, &["f16", "f32, f64, f16x2"]),
-        (&["--vector", "3"], 2, &["'3'", "1, 2, 4 elements"]),
-        (&["--ilp", "8"], 2, &["'8'", "1, 2, 4 vectors"]),
+        (&["--vector", "3"], 2, &["'3'", "one of 1, 2, 4"]),
+        (&["--ilp", "8"], 2, &["'8'", "one of 1, 2, 4"]),
         (
             &["--dtype", "f16x2", "--n", "1001"],
             2,
@@ -167,13 +163,13 @@ fn bad_input_is_one_clear_line_before_any_work() {
             &["x = 1.01, k = 1000", "f16x2"],
         ),
         (&["--grid", "0x"], 2, &["0x", "full"]),
-        (&["--runs", "0"], 2, &["--runs", "0 is not in 1.."]),
+        (&["--runs", "0"], 2, &["--runs", "'0'", "from 1 to 10000"]),
         (&["--x", "NaN"], 2, &["finite"]),
         (&["--x", "3", "--k", "1000"], 2, &["x = 3, k = 1000", "f32"]),
         (
             &["--device", "tpu"],
             2,
-            &["tpu", "auto, cuda, cuda:N, cpu and cpu:sm_NN"],
+            &["tpu", "one of auto, cuda, cuda:N, cpu, cpu:sm_NN; or all"],
         ),
         (&["--plot", "chart.gif"], 2, &["chart.gif", ".svg or .png"]),
     ];

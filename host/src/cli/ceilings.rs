@@ -11,14 +11,15 @@ use super::console::Console;
 use super::destination::{Destination, Unfinished};
 use super::files::Files;
 use super::interrupt::Interrupt;
-use super::lists::element_count;
+use super::lists::{MOST_RUNS, element_count, whole};
 use super::output::{format_of, target};
-use super::{Failure, command_line, driver_failure};
+use super::{Failure, command_line, driver_failure, tracing};
 use crate::ceilings::{BenchError, Ceilings, Effort, cache_path, load, save};
 use crate::driver::{Device, DeviceChoice};
 use crate::report::{Format, RunFacts, ceilings_json, ceilings_table};
 
 #[derive(Args)]
+#[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
     /// auto, cuda, cuda:N or cpu (the emulator)
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
@@ -29,7 +30,7 @@ pub(super) struct Arguments {
     n: Option<u64>,
 
     /// Timed launches of each kernel [default: 10, on the emulator 2]
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "COUNT", value_parser = whole::<u32>(1..=MOST_RUNS))]
     runs: Option<u32>,
 
     /// Where the figures go as well, in place of an earlier file; - is standard output. The ending .csv,
@@ -44,6 +45,9 @@ pub(super) struct Arguments {
     /// Do not keep the figures for the other commands
     #[arg(long)]
     no_cache: bool,
+
+    #[command(flatten)]
+    pub(super) trace: tracing::Arguments,
 }
 
 impl Arguments {

@@ -12,6 +12,7 @@ use crate::compare::{Comparison, Table, Verdict, merge};
 use crate::report::comparison_text;
 
 #[derive(Args)]
+#[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
     /// The CSV of the run before
     before: PathBuf,

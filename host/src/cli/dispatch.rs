@@ -3,18 +3,23 @@
 use clap::Args;
 
 use super::Failure;
+use super::lists::{MOST_ROUNDS, whole};
 use super::study::{Common, study_failure};
 use crate::study::{Rounds, dispatch};
 
+/// A graph has a node for each.
+const MOST_LAUNCHES: u64 = 10_000;
+
 #[derive(Args)]
+#[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
     /// Launches of the loop [default: 500, on the emulator 50]
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "COUNT", value_parser = whole::<u32>(1..=MOST_LAUNCHES))]
     launches: Option<u32>,
 
     /// Times that the loop is timed; the medians count
     #[arg(long, value_name = "COUNT", default_value_t = 21,
-          value_parser = clap::value_parser!(u32).range(1..))]
+          value_parser = whole::<u32>(1..=MOST_ROUNDS))]
     rounds: u32,
 
     #[command(flatten)]

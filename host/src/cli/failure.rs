@@ -51,9 +51,10 @@ pub(super) fn cannot_write(path: &Path, error: &dyn fmt::Display) -> Failure {
 
 pub(super) fn driver_failure(error: DriverError) -> Failure {
     match error {
-        DriverError::NoSuchGpu { .. } | DriverError::Block { .. } | DriverError::Grid { .. } => {
-            Failure::Usage(error.to_string())
-        }
+        DriverError::NoSuchGpu { .. }
+        | DriverError::Block { .. }
+        | DriverError::Grid { .. }
+        | DriverError::OutOfMemory { .. } => Failure::Usage(error.to_string()),
         DriverError::NoDriver(_) | DriverError::NoGpu => {
             Failure::Failed(format!("{error}; the emulator needs none: --device cpu"))
         }

@@ -4,7 +4,10 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use clap::ValueEnum;
+use itertools::Itertools;
 use kernels_gpu::polynomial::{Form, ILPS, WIDTHS};
+
+use super::Failure;
 
 /// `--kernel`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -38,6 +41,15 @@ pub(super) enum Dtype {
     F64,
 }
 
+/// Blocks have no more threads on any GPU.
+pub(super) const MOST_THREADS: u64 = 1024;
+/// More numbers than any device's memory holds.
+const MOST_ELEMENTS: u64 = 1 << 40;
+/// More samples than any statistics gain from.
+pub(super) const MOST_RUNS: u64 = 10_000;
+/// Likewise, of loops that are timed as a whole.
+pub(super) const MOST_ROUNDS: u64 = 1000;
+
 /// A limit of the registers of a thread that the compiler keeps to, or `any`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct MaxRegisters(pub(super) Option<u32>);
@@ -47,19 +59,62 @@ impl FromStr for MaxRegisters {
 
     fn from_str(text: &str) -> Result<Self, String> {
         /// Fewer `ptxas` does not use, and more an instruction cannot name.
-        const POSSIBLE: RangeInclusive<u32> = 24..=255;
+        const POSSIBLE: RangeInclusive<u64> = 24..=255;
         if text == "any" {
             return Ok(MaxRegisters(None));
         }
-        let registers = text.parse().ok().filter(|it| POSSIBLE.contains(it));
-        match registers {
-            Some(registers) => Ok(MaxRegisters(Some(registers))),
-            None => {
-                let (least, most) = (POSSIBLE.start(), POSSIBLE.end());
-                Err(format!("\"any\" or {least} to {most} registers are needed"))
-            }
-        }
+        let registers = whole(POSSIBLE)(text).map_err(|error| format!("{error}; or any"))?;
+        Ok(MaxRegisters(Some(registers)))
     }
+}
+
+/// A whole number of `range`: digits, or a power of two such as `2^26`.
+pub(super) fn whole<T: TryFrom<u64>>(
+    range: RangeInclusive<u64>,
+) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static {
+    move |text| {
+        let value = match text.split_once('^') {
+            Some(("2", exponent)) => exponent.parse().ok().and_then(|it| 1u64.checked_shl(it)),
+            _ => text.parse().ok(),
+        };
+        let value = value.filter(|value| range.contains(value));
+        value
+            .and_then(|value| T::try_from(value).ok())
+            .ok_or_else(|| {
+                let (least, most) = (range.start(), range.end());
+                let example = most.ilog2().min(10);
+                let most = match most.is_power_of_two() && *most > MOST_THREADS {
+                    true => format!("2^{}", most.ilog2()),
+                    false => most.to_string(),
+                };
+                format!("expected a whole number from {least} to {most}, such as 2^{example}")
+            })
+    }
+}
+
+/// A number of elements, at least 1.
+pub(super) fn element_count(text: &str) -> Result<u64, String> {
+    whole(1..=MOST_ELEMENTS)(text)
+}
+
+/// A finite number with a property, which `expected` names together with an example.
+pub(super) fn real(
+    expected: &'static str,
+    has: fn(f64) -> bool,
+) -> impl Fn(&str) -> Result<f64, String> + Clone + Send + Sync + 'static {
+    move |text| {
+        let value = text.parse().ok();
+        value
+            .filter(|value: &f64| value.is_finite() && has(*value))
+            .ok_or_else(|| format!("expected {expected}"))
+    }
+}
+
+/// A percentage above 0, with or without its sign.
+pub(super) fn percent(text: &str) -> Result<f64, String> {
+    let expected = "a percentage above 0 and at most 1000000, such as 3%";
+    let number = text.trim_end().trim_end_matches('%').trim_end();
+    real(expected, |it| it > 0.0 && it <= 1e6)(number)
 }
 
 /// `sm_90`, `compute_90` or `90`.
@@ -70,11 +125,13 @@ pub(super) fn arch(text: &str) -> Result<u32, String> {
         .unwrap_or(text);
     number
         .parse()
-        .map_err(|_| "an architecture such as sm_90 is needed".to_owned())
+        .map_err(|_| "expected an architecture such as sm_90".to_owned())
 }
 
 /// Bytes: digits, or with the unit KiB.
 pub(super) fn bytes(text: &str) -> Result<u32, String> {
+    /// More than any multiprocessor has.
+    const MOST: u32 = 1 << 20;
     let (number, unit) = match text.strip_suffix("KiB") {
         Some(number) => (number, 1024),
         None => (text, 1),
@@ -82,59 +139,36 @@ pub(super) fn bytes(text: &str) -> Result<u32, String> {
     let number: Option<u32> = number.trim_end().parse().ok();
     number
         .and_then(|number| number.checked_mul(unit))
-        .ok_or_else(|| "a number of bytes is needed, or of KiB such as 48KiB".to_owned())
-}
-
-/// A number of elements: digits, or a power of two such as `2^26`. At least 1.
-pub(super) fn element_count(text: &str) -> Result<u64, String> {
-    let value = match text.split_once('^') {
-        Some(("2", exponent)) => exponent
-            .parse()
-            .ok()
-            .and_then(|exponent| 1u64.checked_shl(exponent))
-            .ok_or("the exponent is 0 to 63")?,
-        _ => text
-            .parse()
-            .map_err(|_| "a whole number or a power of two such as 2^26 is needed")?,
-    };
-    if value == 0 {
-        return Err("at least 1 is needed".to_owned());
-    }
-    Ok(value)
+        .filter(|&bytes| bytes <= MOST)
+        .ok_or_else(|| "expected bytes from 0 to 1024KiB, such as 49152 or 48KiB".to_owned())
 }
 
 /// A number of elements in a vector that there are kernels for.
 pub(super) fn vector(text: &str) -> Result<u32, String> {
-    one_of(&WIDTHS, text, "elements in a vector")
+    one_of(&WIDTHS, text)
 }
 
 /// A number of vectors a thread that there are kernels for.
 pub(super) fn ilp(text: &str) -> Result<u32, String> {
-    one_of(&ILPS, text, "vectors a thread")
+    one_of(&ILPS, text)
 }
 
-fn one_of(known: &[u32], text: &str, what: &str) -> Result<u32, String> {
+fn one_of(known: &[u32], text: &str) -> Result<u32, String> {
     let found = text.parse().ok().filter(|number| known.contains(number));
     found.ok_or_else(|| {
-        let known: Vec<String> = known.iter().map(u32::to_string).collect();
-        format!("there are kernels for {} {what}", known.join(", "))
+        format!(
+            "expected one of {}: there are kernels for these",
+            known.iter().join(", ")
+        )
     })
 }
 
-/// A finite number.
-pub(super) fn finite(text: &str) -> Result<f64, String> {
-    text.parse()
-        .ok()
-        .filter(|value: &f64| value.is_finite())
-        .ok_or_else(|| "a finite number is needed".to_owned())
-}
-
-/// A percentage above 0, with or without its sign.
-pub(super) fn percent(text: &str) -> Result<f64, String> {
-    finite(text.trim_end().trim_end_matches('%').trim_end())
-        .ok()
-        .filter(|&value| value > 0.0)
-        .ok_or_else(|| "a percentage above 0 is needed".to_owned())
+/// Refuses the first option that is given although it has no effect, together with why.
+pub(super) fn refuse_without_effect(given: &[(&str, bool)], why: &str) -> Result<(), Failure> {
+    match given.iter().find(|(_, is_given)| *is_given) {
+        Some((option, _)) => Err(Failure::Usage(format!("{option} has no effect {why}"))),
+        None => Ok(()),
+    }
 }
 
 /// The values without repetitions, in order of first appearance.
@@ -159,6 +193,39 @@ mod tests {
         assert_eq!(element_count("2^0"), Ok(1));
         for text in ["0", "", "-1", "2^64", "3^2", "2^", "1e6", "2^2^2"] {
             assert!(element_count(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn whole_numbers_keep_to_their_range_and_say_so() {
+        let parse = whole::<u32>(1..=1000);
+        assert_eq!(
+            (parse("1"), parse("2^9"), parse("1000")),
+            (Ok(1), Ok(512), Ok(1000))
+        );
+        for text in ["0", "1001", "-1", "", "2^64", "1.0", "99999999999999999999"] {
+            let expected = "expected a whole number from 1 to 1000, such as 2^9";
+            assert_eq!(parse(text), Err(expected.to_owned()), "{text}");
+        }
+        // What the type holds is a limit, too.
+        assert!(whole::<u8>(0..=1000)("256").is_err());
+        let error = element_count("2^41").expect_err("too many");
+        assert!(error.contains("from 1 to 2^40, such as 2^10"), "{error}");
+    }
+
+    #[test]
+    fn real_numbers_are_finite_and_percentages_above_0() {
+        let any = real("a number", |_| true);
+        assert_eq!(
+            (any("-1e3"), any("inf")),
+            (Ok(-1e3), Err("expected a number".to_owned()))
+        );
+        assert_eq!(
+            (percent("3"), percent("3 %"), percent("0.5%")),
+            (Ok(3.0), Ok(3.0), Ok(0.5))
+        );
+        for text in ["", "%", "0", "-1%", "NaN", "inf%", "1e300", "3%%x"] {
+            assert!(percent(text).is_err(), "{text}");
         }
     }
 

@@ -34,7 +34,6 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use failure::{Failure, STATUSES, cannot_write, driver_failure};
-use files::Files;
 
 /// GPU kernels in plain Rust: measure them, and learn what limits them.
 #[derive(Parser)]
@@ -42,9 +41,6 @@ use files::Files;
 struct Cli {
     #[command(subcommand)]
     command: Command,
-
-    #[command(flatten)]
-    trace: tracing::Arguments,
 }
 
 #[derive(Subcommand)]
@@ -87,40 +83,8 @@ pub fn main() -> ExitCode {
         return code;
     }
     match Cli::try_parse() {
-        Ok(cli) => failure::status(cli.run()),
+        Ok(cli) => failure::status(run(cli.command)),
         Err(refused) => explain(&refused),
-    }
-}
-
-impl Cli {
-    fn run(self) -> Result<(), Failure> {
-        let Cli { command, trace } = self;
-        trace.files(command.files()).check()?;
-        trace.around(|| run(command))
-    }
-}
-
-impl Command {
-    /// The files that the command reads and writes.
-    fn files(&self) -> Files<'_> {
-        let none = Files::default();
-        match self {
-            Command::Roofline(arguments) => arguments.files(),
-            Command::Norm(norm::Arguments { common, .. })
-            | Command::Dispatch(dispatch::Arguments { common, .. })
-            | Command::Pipeline(pipeline::Arguments { common, .. }) => common.files(),
-            Command::Power(arguments) => arguments.files(),
-            Command::Ceilings(arguments) => arguments.files(),
-            Command::Occupancy(arguments) => arguments.files(),
-            Command::Chart(arguments) => arguments.files(),
-            Command::Compare(arguments) => arguments.files(),
-            Command::Merge(arguments) => arguments.files(),
-            Command::Kernels(_)
-            | Command::Check(_)
-            | Command::Device
-            | Command::Doctor
-            | Command::New(_) => none,
-        }
     }
 }
 
@@ -145,18 +109,24 @@ fn command_line() -> Vec<String> {
 
 fn run(command: Command) -> Result<(), Failure> {
     match command {
-        Command::Roofline(arguments) => roofline::run(&arguments),
-        Command::Norm(arguments) => norm::run(&arguments),
-        Command::Dispatch(arguments) => dispatch::run(&arguments),
-        Command::Power(arguments) => power::run(&arguments),
-        Command::Pipeline(arguments) => pipeline::run(&arguments),
-        Command::Ceilings(arguments) => ceilings::run(&arguments),
-        Command::Occupancy(arguments) => occupancy::run(&arguments),
+        Command::Roofline(it) => it.trace.around(it.files(), || roofline::run(&it)),
+        Command::Norm(it) => it.common.trace.around(it.common.files(), || norm::run(&it)),
+        Command::Dispatch(it) => it
+            .common
+            .trace
+            .around(it.common.files(), || dispatch::run(&it)),
+        Command::Power(it) => it.common.trace.around(it.files(), || power::run(&it)),
+        Command::Pipeline(it) => it
+            .common
+            .trace
+            .around(it.common.files(), || pipeline::run(&it)),
+        Command::Ceilings(it) => it.trace.around(it.files(), || ceilings::run(&it)),
+        Command::Occupancy(it) => it.trace.around(it.files(), || occupancy::run(&it)),
         Command::Kernels(arguments) => kernels::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
-        Command::Chart(arguments) => chart::run(&arguments),
-        Command::Compare(arguments) => compare::run(&arguments),
-        Command::Merge(arguments) => compare::run_merge(&arguments),
+        Command::Chart(it) => it.files().check().and_then(|()| chart::run(&it)),
+        Command::Compare(it) => it.files().check().and_then(|()| compare::run(&it)),
+        Command::Merge(it) => it.files().check().and_then(|()| compare::run_merge(&it)),
         Command::Device => device::run(),
         Command::Doctor => doctor::run(),
         Command::New(arguments) => new::run(&arguments),

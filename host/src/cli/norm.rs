@@ -2,9 +2,9 @@
 
 use clap::Args;
 
-use super::Failure;
-use super::lists::{Dtype, each_once, element_count};
+use super::lists::{Dtype, MOST_ROUNDS, each_once, element_count, whole};
 use super::study::{Common, Rows, study_failure};
+use super::{Failure, driver_failure};
 use crate::driver::Device;
 use crate::study::{NormMode, NormRow, NormStudy, Rounds};
 use crate::vector::Real;
@@ -15,6 +15,7 @@ const MOST_ITERATIONS: u64 = 200;
 const LEAST_ITERATIONS: u64 = 10;
 
 #[derive(Args)]
+#[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
     /// Elements, such as 2^26 [default: 2^10 to 2^28, on the emulator 2^10 and 2^13]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = element_count)]
@@ -42,7 +43,7 @@ pub(super) struct Arguments {
 
     /// Times that the loop is timed; the medians count
     #[arg(long, value_name = "COUNT", default_value_t = 9,
-          value_parser = clap::value_parser!(u32).range(1..))]
+          value_parser = whole::<u32>(1..=MOST_ROUNDS))]
     rounds: u32,
 
     #[command(flatten)]
@@ -52,32 +53,35 @@ pub(super) struct Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut rows = arguments.common.begin()?;
     let device = arguments.common.open()?;
-    let ended = measure_all(arguments, &device, &mut rows);
+    let (dtypes, sizes) = (each_once(arguments.dtype.clone()), arguments.sizes(&device));
+    let largest = sizes.iter().copied().max().unwrap_or(0) as usize;
+    for dtype in &dtypes {
+        match dtype {
+            Dtype::F32 => NormStudy::<f32>::check_memory(&device, largest),
+            Dtype::F64 => NormStudy::<f64>::check_memory(&device, largest),
+        }
+        .map_err(driver_failure)?;
+    }
+    let measure_all = || -> Result<(), Failure> {
+        for dtype in dtypes {
+            for &n in &sizes {
+                match dtype {
+                    Dtype::F32 => measure::<f32>(arguments, &device, n, &mut rows),
+                    Dtype::F64 => measure::<f64>(arguments, &device, n, &mut rows),
+                }?;
+            }
+        }
+        Ok(())
+    };
+    let ended = measure_all();
     rows.finish(ended)
 }
-
-fn measure_all(
-    arguments: &Arguments,
-    device: &Device,
-    rows: &mut Rows<NormRow>,
-) -> Result<(), Failure> {
-    for dtype in each_once(arguments.dtype.clone()) {
-        for n in arguments.sizes(device) {
-            match dtype {
-                Dtype::F32 => measure::<f32>(arguments, device, n, rows),
-                Dtype::F64 => measure::<f64>(arguments, device, n, rows),
-            }?;
-        }
-    }
-    Ok(())
-}
-
 impl Arguments {
     fn sizes(&self, device: &Device) -> Vec<u64> {
         let exponents: &[u32] = match (&self.n[..], device.facts().is_emulated()) {
             ([], true) => &[10, 13],
             ([], false) => &[10, 12, 14, 16, 18, 20, 22, 24, 26, 28],
-            (given, _) => return given.to_vec(),
+            (given, _) => return each_once(given.to_vec()),
         };
         exponents.iter().map(|exponent| 1 << exponent).collect()
     }
@@ -99,8 +103,10 @@ fn measure<T: Real>(
         iterations: iterations as u32,
     };
     let mut study = NormStudy::<T>::new(device, n as usize).map_err(study_failure)?;
-    arguments.mode.iter().try_for_each(|&mode| {
-        let row = study.measure(mode, rounds).map_err(study_failure)?;
-        rows.add(row)
-    })
+    each_once(arguments.mode.clone())
+        .into_iter()
+        .try_for_each(|mode| {
+            let row = study.measure(mode, rounds).map_err(study_failure)?;
+            rows.add(row)
+        })
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use clap::Args;
+use itertools::iproduct;
 use serde_json::json;
 
 use super::ceilings::ceilings_for;
@@ -11,15 +12,19 @@ use super::charts::{ChartFiles, ReportFile, chart_path};
 use super::console::Console;
 use super::files::Files;
 use super::interrupt::Interrupt;
-use super::lists::{MaxRegisters, arch, bytes, each_once, element_count};
+use super::lists::{
+    MOST_RUNS, MOST_THREADS, MaxRegisters, arch, bytes, each_once, element_count,
+    refuse_without_effect, whole,
+};
 use super::output::{Outputs, target};
-use super::{Failure, command_line, driver_failure};
+use super::{Failure, command_line, driver_failure, tracing};
 use crate::ceilings::{BenchError, Effort};
 use crate::driver::{Device, DeviceChoice};
 use crate::model::OccupancyRow;
 use crate::report::{
     Format, HtmlReport, OccupancyChart, RunFacts, model_table, study_summary, study_text,
 };
+use crate::sweep::TooManyPoints;
 use crate::sweep::occupancy::{Limited, OccupancyAxes, OccupancyError, OccupancySweep, Studied};
 
 const GPU_ELEMENTS: u64 = 1 << 26;
@@ -31,11 +36,27 @@ const STEPS: u32 = 50 << 10;
 /// Registers of a thread where only the architecture is given: no limit to a full multiprocessor.
 const FEW_REGISTERS: u32 = 32;
 
+/// What there is of a measurement only, by the names of the options' fields.
+const MEASURED: [&str; 11] = [
+    "kernel",
+    "ilp",
+    "max_registers",
+    "n",
+    "runs",
+    "device",
+    "ceilings",
+    "plot",
+    "report",
+    "trace",
+    "profile",
+];
+
 #[derive(Args)]
+#[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
     /// No measurement: theoretical occupancy on these architectures, such as sm_90
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = arch,
-          help_heading = "Without a GPU")]
+          conflicts_with_all = MEASURED, help_heading = "Without a GPU")]
     arch: Vec<u32>,
 
     /// No measurement: theoretical occupancy with so many registers a thread [default: 32]
@@ -43,13 +64,15 @@ pub(super) struct Arguments {
         long,
         value_name = "LIST",
         value_delimiter = ',',
+        value_parser = whole::<u32>(1..=255),
+        conflicts_with_all = MEASURED,
         help_heading = "Without a GPU"
     )]
     registers: Vec<u32>,
 
     /// Threads a block
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "64,128,256,512,1024",
-          value_parser = clap::value_parser!(u32).range(1..))]
+          value_parser = whole::<u32>(1..=MOST_THREADS))]
     block: Vec<u32>,
 
     /// Shared memory a block, such as 48KiB [default: none; measured, amounts that leave room for
@@ -69,7 +92,7 @@ pub(super) struct Arguments {
 
     /// Independent operations a thread: loads of 16 bytes, elements of the polynomial, or chains
     /// [default: all that a kernel has instances for]
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = whole::<u32>(1..=16))]
     ilp: Vec<u32>,
 
     /// Registers a thread at most, for which the kernels are compiled anew: any, or 24 to 255. Limits
@@ -87,7 +110,7 @@ pub(super) struct Arguments {
     n: Option<u64>,
 
     /// Timed launches [default: 10, on the emulator 2]
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "COUNT", value_parser = whole::<u32>(1..=MOST_RUNS))]
     runs: Option<u32>,
 
     /// auto, cuda, cuda:N or cpu (the emulator)
@@ -119,12 +142,27 @@ pub(super) struct Arguments {
     /// Show warnings and errors only
     #[arg(long)]
     quiet: bool,
+
+    #[command(flatten)]
+    pub(super) trace: tracing::Arguments,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.is_measured() {
+        let is_of_memory = |kernel: &Studied| *kernel != Studied::Fma;
+        if !arguments.kernel.iter().any(is_of_memory) {
+            let given = [("--n", arguments.n.is_some())];
+            refuse_without_effect(&given, "on --kernel fma, which has no arrays")?;
+        }
         measure(arguments)
     } else {
+        if arguments.output.is_empty() {
+            let given = [
+                ("--format", arguments.format.is_some()),
+                ("--quiet", arguments.quiet),
+            ];
+            refuse_without_effect(&given, "on a table that goes to no --output")?;
+        }
         model(arguments)
     }
 }
@@ -135,17 +173,17 @@ fn model(arguments: &Arguments) -> Result<(), Failure> {
         [] => vec![default],
         list => each_once(list.to_vec()),
     };
-    let mut rows = Vec::new();
-    for arch in or(&arguments.arch, 90) {
-        for &registers in &or(&arguments.registers, FEW_REGISTERS) {
-            for &shared in &or(&arguments.shared, 0) {
-                for &block in &each_once(arguments.block.clone()) {
-                    let row = OccupancyRow::new(arch, registers, shared, block);
-                    rows.push(row.map_err(|error| Failure::Usage(error.to_string()))?);
-                }
-            }
-        }
-    }
+    let (archs, registers) = (
+        or(&arguments.arch, 90),
+        or(&arguments.registers, FEW_REGISTERS),
+    );
+    let (shared, blocks) = (or(&arguments.shared, 0), each_once(arguments.block.clone()));
+    TooManyPoints::check(&[archs.len(), registers.len(), shared.len(), blocks.len()])
+        .map_err(|error| Failure::Usage(error.to_string()))?;
+    let rows: Vec<OccupancyRow> = iproduct!(archs, registers, shared, blocks)
+        .map(|(arch, registers, shared, block)| OccupancyRow::new(arch, registers, shared, block))
+        .collect::<Result<_, _>>()
+        .map_err(|error| Failure::Usage(error.to_string()))?;
     let console = Console::new(target(arguments.quiet, &arguments.output), 0);
     let mut outputs = Outputs::open(&arguments.output, arguments.format)?;
     console.say(&model_table(&rows));
@@ -271,6 +309,7 @@ fn failure(error: OccupancyError) -> Failure {
         OccupancyError::Bench(BenchError::Driver(error)) => driver_failure(error),
         OccupancyError::Bench(BenchError::TooLittle { .. })
         | OccupancyError::Ilp { .. }
+        | OccupancyError::Points(_)
         | OccupancyError::PartialWarp { .. }
         | OccupancyError::Model { .. } => Failure::Usage(error.to_string()),
         _ => Failure::failed(error),

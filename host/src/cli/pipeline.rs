@@ -4,28 +4,32 @@ use clap::{Args, ValueEnum};
 use kernels_gpu::matmul::TILE;
 
 use super::Failure;
-use super::lists::finite;
+use super::lists::{MOST_ROUNDS, each_once, real, refuse_without_effect, whole};
 use super::study::{Common, Rows, study_failure};
 use crate::study::{Pipeline, PipelineMode, PipelineRow, Plan, Work};
 
+/// Chunks of all batches: each has page-locked memory and events of its own.
+const MOST_CHUNKS: u64 = 10_000;
+
 #[derive(Args)]
+#[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
     /// Batches
-    #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = at_least_1)]
+    #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = whole::<usize>(1..=MOST_CHUNKS))]
     batches: usize,
 
     /// Rows and columns of a batch, of f32 [default: 4096, on the emulator 128]
-    #[arg(long, value_name = "COUNT", value_parser = at_least_1)]
+    #[arg(long, value_name = "COUNT", value_parser = whole::<usize>(1..=1 << 15))]
     size: Option<usize>,
 
     /// Parts of a batch, which are copied and computed each at once [default: 8, on the emulator 2]
-    #[arg(long, value_name = "COUNT", value_parser = at_least_1)]
+    #[arg(long, value_name = "COUNT", value_parser = whole::<usize>(1..=MOST_CHUNKS))]
     chunks: Option<usize>,
 
     /// Chunks on the device at once in the streamed mode: each above two is slower, because the copies to
-    /// the device run further ahead of those back
-    #[arg(long, value_name = "COUNT", default_value_t = 2, value_parser = at_least_1)]
-    slots: usize,
+    /// the device run further ahead of those back [default: 2]
+    #[arg(long, value_name = "COUNT", value_parser = whole::<usize>(1..=MOST_CHUNKS))]
+    slots: Option<usize>,
 
     /// How batches go through
     #[arg(
@@ -47,14 +51,14 @@ pub(super) struct Arguments {
     )]
     kernel: Vec<Kernel>,
 
-    /// Weights of the polynomial, in parts of the time of the copies in one direction
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "0.1,1,2",
-          value_parser = finite)]
+    /// Weights of the polynomial, in parts of the time of the copies in one direction [default: 0.1,1,2]
+    #[arg(long, value_name = "LIST", value_delimiter = ',',
+          value_parser = real("a number above 0 and at most 10, such as 0.1", |it| it > 0.0 && it <= 10.0))]
     weight: Vec<f64>,
 
     /// Times that each is timed; the medians count
     #[arg(long, value_name = "COUNT", default_value_t = 5,
-          value_parser = clap::value_parser!(u32).range(1..))]
+          value_parser = whole::<u32>(1..=MOST_ROUNDS))]
     rounds: u32,
 
     #[command(flatten)]
@@ -71,73 +75,101 @@ enum Kernel {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    arguments.refuse_those_without_effect()?;
     let mut rows = arguments.common.begin()?;
     let device = arguments.common.open()?;
     let plan = arguments.plan(device.facts().is_emulated())?;
+    let modes = each_once(arguments.mode.clone());
+    plan.check_memory(&device, &modes).map_err(study_failure)?;
     let mut pipeline = Pipeline::new(&device, plan).map_err(study_failure)?;
-    let ended = measure_all(arguments, &mut pipeline, &mut rows);
+    let ended = measure_all(arguments, &modes, &mut pipeline, &mut rows);
     rows.finish(ended)
 }
 
 fn measure_all(
     arguments: &Arguments,
+    modes: &[PipelineMode],
     pipeline: &mut Pipeline<'_>,
     rows: &mut Rows<PipelineRow>,
 ) -> Result<(), Failure> {
-    for work in arguments.works(pipeline)? {
+    for (work, weight) in arguments.works(pipeline)? {
         let parts = pipeline.parts(work).map_err(study_failure)?;
-        for &mode in &arguments.mode {
-            rows.add(pipeline.measure(mode, work, parts).map_err(study_failure)?)?;
+        for &mode in modes {
+            let row = pipeline.measure(mode, work, parts).map_err(study_failure)?;
+            rows.add(PipelineRow { weight, ..row })?;
         }
     }
     Ok(())
 }
 
 impl Arguments {
+    fn refuse_those_without_effect(&self) -> Result<(), Failure> {
+        if !self.mode.contains(&PipelineMode::Streamed) {
+            let given = [("--slots", self.slots.is_some())];
+            refuse_without_effect(&given, "without --mode streamed")?;
+        }
+        if !self.kernel.contains(&Kernel::Polynomial) {
+            let given = [("--weight", !self.weight.is_empty())];
+            refuse_without_effect(&given, "without --kernel polynomial")?;
+        }
+        Ok(())
+    }
+
     fn plan(&self, is_emulated: bool) -> Result<Plan, Failure> {
         let (size, chunks) = if is_emulated { (128, 2) } else { (4096, 8) };
         let plan = Plan {
             batches: self.batches,
             size: self.size.unwrap_or(size),
             chunks: self.chunks.unwrap_or(chunks),
-            slots: self.slots,
+            slots: self.slots.unwrap_or(2),
             rounds: self.rounds,
         };
-        let (size, chunks) = (plan.size, plan.chunks);
-        if !size.is_multiple_of(chunks) {
-            return Err(Failure::Usage(format!(
-                "--chunks {chunks}: {size} rows do not part into as many; take a divisor"
-            )));
-        }
-        if self.kernel.contains(&Kernel::Matmul) && !(size / chunks).is_multiple_of(TILE) {
-            return Err(Failure::Usage(format!(
-                "--kernel matmul: chunks of {} rows; it takes multiples of {TILE}",
-                size / chunks
-            )));
-        }
-        Ok(plan)
+        let Plan {
+            batches,
+            size,
+            chunks,
+            slots,
+            ..
+        } = plan;
+        let refused = if !size.is_multiple_of(chunks) {
+            format!("--chunks {chunks}: {size} rows cannot be split into as many equal chunks")
+        } else if self.kernel.contains(&Kernel::Matmul) && !(size / chunks).is_multiple_of(TILE) {
+            let rows = size / chunks;
+            format!("--kernel matmul: chunks of {rows} rows; it takes multiples of {TILE}")
+        } else if plan.pieces() > MOST_CHUNKS as usize {
+            let pieces = plan.pieces();
+            format!(
+                "{batches} batches of {chunks} chunks are {pieces}; at most {MOST_CHUNKS} are possible"
+            )
+        } else if self.slots.is_some() && slots > plan.pieces() {
+            let pieces = plan.pieces();
+            format!(
+                "--slots {slots}: there are {pieces} chunks in all, and no more can be on the device"
+            )
+        } else {
+            return Ok(plan);
+        };
+        Err(Failure::Usage(refused))
     }
 
-    fn works(&self, pipeline: &mut Pipeline<'_>) -> Result<Vec<Work>, Failure> {
+    /// What is computed, and the weights that degrees of polynomials were chosen for.
+    fn works(&self, pipeline: &mut Pipeline<'_>) -> Result<Vec<(Work, Option<f64>)>, Failure> {
+        let weights = match &self.weight[..] {
+            [] => vec![0.1, 1.0, 2.0],
+            given => each_once(given.to_vec()),
+        };
         let mut works = Vec::new();
-        for kernel in &self.kernel {
+        for kernel in each_once(self.kernel.clone()) {
             match kernel {
-                Kernel::Matmul => works.push(Work::Matmul),
+                Kernel::Matmul => works.push((Work::Matmul, None)),
                 Kernel::Polynomial => {
-                    for &weight in &self.weight {
+                    for &weight in &weights {
                         let degree = pipeline.degree(weight).map_err(study_failure)?;
-                        works.push(Work::Horner(degree));
+                        works.push((Work::Horner(degree), Some(weight)));
                     }
                 }
             }
         }
         Ok(works)
     }
-}
-
-fn at_least_1(text: &str) -> Result<usize, String> {
-    text.parse()
-        .ok()
-        .filter(|&count| count >= 1)
-        .ok_or_else(|| "a whole number, at least 1, is needed".to_owned())
 }

@@ -7,38 +7,45 @@ use clap::Args;
 
 use super::Failure;
 use super::files::Files;
+use super::lists::{real, whole};
 use super::study::{Common, study_failure};
 use crate::study::{PowerMode, PowerPlan, Progress, newest, power};
 
+/// Names of checkpoints have eight digits for the step, by which they sort.
+const MOST_STEPS: u64 = 10_000_000;
+
 #[derive(Args)]
+#[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
     /// How the iteration gets on while it is looked at
     #[arg(long, value_name = "MODE", value_enum, default_value = "async")]
     mode: PowerMode,
 
     /// Rows and columns of the matrix, of f64 [default: 8192, on the emulator 64]
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(2..=65536))]
+    #[arg(long, value_name = "COUNT", value_parser = whole::<u32>(2..=1 << 16))]
     dim: Option<u32>,
 
     /// The gap between the greatest eigenvalue, which is 1, and the next
-    #[arg(long, value_name = "NUMBER", default_value_t = 0.05, value_parser = gap)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 0.05,
+          value_parser = real("a number above 0 and below 1, such as 0.05", |it| it > 0.0 && it < 1.0))]
     dominance: f64,
 
     /// The most steps
-    #[arg(long, value_name = "COUNT", default_value_t = 1000)]
+    #[arg(long, value_name = "COUNT", default_value_t = 1000, value_parser = whole::<u64>(1..=MOST_STEPS))]
     max_steps: u64,
 
     /// Steps from one residual, progress line and checkpoint to the next
     #[arg(long, value_name = "COUNT", default_value_t = 10,
-          value_parser = clap::value_parser!(u64).range(1..=1000))]
+          value_parser = whole::<u64>(1..=1000))]
     check_every: u64,
 
     /// A residual below this ends the iteration
-    #[arg(long, value_name = "NUMBER", default_value_t = 1e-10)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 1e-10,
+          value_parser = real("a number above 0 and at most 1, such as 1e-10", |it| it > 0.0 && it <= 1.0))]
     tolerance: f64,
 
     /// What the matrix and the first vector are made from
-    #[arg(long, value_name = "NUMBER", default_value_t = 42)]
+    #[arg(long, value_name = "NUMBER", default_value_t = 42, value_parser = whole::<u64>(0..=u64::MAX))]
     seed: u64,
 
     /// Where checkpoints go, each in binary and as text
@@ -50,7 +57,7 @@ pub(super) struct Arguments {
     resume: bool,
 
     #[command(flatten)]
-    common: Common,
+    pub(super) common: Common,
 }
 
 impl Arguments {
@@ -62,6 +69,12 @@ impl Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let (every, most) = (arguments.check_every, arguments.max_steps);
+    if every > most {
+        return Err(Failure::Usage(format!(
+            "--check-every {every} is more than --max-steps {most}: no step would be looked at"
+        )));
+    }
     let mut rows = arguments.common.begin()?;
     let device = arguments.common.open()?;
     let default = if device.facts().is_emulated() {
@@ -95,12 +108,4 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let row = power(&device, &plan, arguments.mode, from.as_ref(), &mut show);
     let ended = row.map_err(study_failure).and_then(|row| rows.add(row));
     rows.finish(ended)
-}
-
-/// Above 0 and below 1.
-fn gap(text: &str) -> Result<f64, String> {
-    text.parse()
-        .ok()
-        .filter(|gap| *gap > 0.0 && *gap < 1.0)
-        .ok_or_else(|| "a number between 0 and 1 is needed".to_owned())
 }

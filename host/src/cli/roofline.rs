@@ -12,9 +12,12 @@ use super::compare::judge;
 use super::console::Console;
 use super::files::Files;
 use super::interrupt::Interrupt;
-use super::lists::{Kernel, each_once, element_count, finite, ilp, percent, vector};
+use super::lists::{
+    Kernel, MOST_RUNS, MOST_THREADS, each_once, element_count, ilp, percent, real,
+    refuse_without_effect, vector, whole,
+};
 use super::output::{Outputs, target};
-use super::{Failure, command_line, driver_failure, several};
+use super::{Failure, command_line, driver_failure, several, tracing};
 use crate::compare::{Comparison, Table};
 use crate::driver::{Device, DeviceChoice};
 use crate::measure::{CacheState, Runs, Sampling};
@@ -25,12 +28,15 @@ use crate::sweep::{Axes, GridSize, Record, Settings, Sweep, SweepError};
 const GPU_ELEMENTS: u64 = 1 << 26;
 const EMULATOR_ELEMENTS: u64 = 1 << 16;
 
+/// A difference of so many percent from the baseline is none.
+const TOLERANCE: f64 = 3.0;
+
 #[derive(Args)]
+#[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
     /// Degrees of the polynomial: 2k FLOP an element
     #[arg(long, value_name = "LIST", value_delimiter = ',',
-          default_value = "1,2,5,10,20,50,100,200,500,1000",
-          value_parser = clap::value_parser!(u32).range(1..))]
+          default_value = "1,2,5,10,20,50,100,200,500,1000", value_parser = whole::<u32>(1..=1 << 20))]
     k: Vec<u32>,
 
     /// Numbers, such as 2^26 [default: 2^26, on the emulator 2^16]
@@ -39,7 +45,7 @@ pub(super) struct Arguments {
 
     /// Threads a block
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "256",
-          value_parser = clap::value_parser!(u32).range(1..))]
+          value_parser = whole::<u32>(1..=MOST_THREADS))]
     block: Vec<u32>,
 
     /// Blocks in the grid: "full" is a thread for each of its vectors, "8x" is 8 blocks a
@@ -81,7 +87,7 @@ pub(super) struct Arguments {
 
     /// The value of every input number [default: 1.01, of f16x2 0.9, because 1.01^630 is more than an
     /// f16 holds]
-    #[arg(long, value_name = "NUMBER", value_parser = finite, allow_negative_numbers = true)]
+    #[arg(long, value_name = "NUMBER", value_parser = real("a finite number, such as 1.01", |_| true))]
     x: Option<f64>,
 
     /// What the caches hold when a launch begins: warm, cold
@@ -94,21 +100,20 @@ pub(super) struct Arguments {
     cache: Vec<CacheState>,
 
     /// Launches before the timed ones
-    #[arg(long, value_name = "COUNT", default_value_t = 3)]
+    #[arg(long, value_name = "COUNT", default_value_t = 3, value_parser = whole::<u32>(0..=MOST_RUNS))]
     warmup: u32,
 
     /// Timed launches
-    #[arg(long, value_name = "COUNT", default_value_t = 10,
-          value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = whole::<u32>(1..=MOST_RUNS))]
     runs: u32,
 
     /// Take more samples until the mean's standard error is at most this percentage of it
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     noise: Option<f64>,
 
-    /// With --noise, samples at most
-    #[arg(long, value_name = "COUNT", default_value_t = 200)]
-    max_runs: u32,
+    /// With --noise, samples at most [default: 200, or twice --runs where that is more]
+    #[arg(long, value_name = "COUNT", requires = "noise", value_parser = whole::<u32>(2..=10 * MOST_RUNS))]
+    max_runs: Option<u32>,
 
     /// Measure each point twice and say how much the two differ: the noise floor
     #[arg(long)]
@@ -146,9 +151,9 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
 
-    /// With --baseline, a difference up to this is none
-    #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = percent)]
-    tolerance: f64,
+    /// With --baseline, a difference up to this is none [default: 3%]
+    #[arg(long, value_name = "PERCENT", requires = "baseline", value_parser = percent)]
+    tolerance: Option<f64>,
 
     /// One HTML file with charts, tables and the run, which opens from disk
     #[arg(long, value_name = "FILE")]
@@ -157,6 +162,9 @@ pub(super) struct Arguments {
     /// Show warnings and errors only
     #[arg(long)]
     quiet: bool,
+
+    #[command(flatten)]
+    pub(super) trace: tracing::Arguments,
 }
 
 /// `--device`
@@ -170,34 +178,37 @@ enum Devices {
 fn devices(text: &str) -> Result<Devices, String> {
     match text {
         "all" => Ok(Devices::All),
-        text => text.parse().map(Devices::One),
+        text => {
+            let one = text.parse().map(Devices::One);
+            one.map_err(|error: String| format!("{error}; or all"))
+        }
     }
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let interrupt = Interrupt::watch()?;
+    let sampling = arguments.sampling()?;
     match &arguments.device {
-        Devices::One(choice) => run_on(choice, arguments, &interrupt),
-        Devices::All => several::run(
-            &arguments.output,
-            arguments.format,
-            arguments.quiet,
-            &interrupt,
-        ),
+        Devices::One(choice) => run_on(choice, arguments, sampling),
+        Devices::All => {
+            arguments.refuse_those_of_one_device()?;
+            several::run(&arguments.output, arguments.format, arguments.quiet)
+        }
     }
 }
 
-fn run_on(
-    choice: &DeviceChoice,
-    arguments: &Arguments,
-    interrupt: &Interrupt,
-) -> Result<(), Failure> {
+fn run_on(choice: &DeviceChoice, arguments: &Arguments, sampling: Sampling) -> Result<(), Failure> {
+    let interrupt = Interrupt::watch()?;
     let charts = ChartFiles::open(&arguments.plot)?;
     let report = ReportFile::open(arguments.report.as_ref())?;
     let mut outputs = Outputs::open(&arguments.output, arguments.format)?;
     let device = Device::open(choice).map_err(driver_failure)?;
     let axes = arguments.axes(&device);
-    let mut sweep = Sweep::new(&device, &axes, arguments.settings()).map_err(sweep_failure)?;
+    let settings = Settings {
+        sampling,
+        twice: arguments.aa,
+        x: arguments.x,
+    };
+    let mut sweep = Sweep::new(&device, &axes, settings).map_err(sweep_failure)?;
     let target = target(arguments.quiet, &arguments.output);
     let console = Console::new(target, sweep.points().len() as u64);
     warn_of_partial_warps(&axes, &console);
@@ -261,6 +272,39 @@ impl Arguments {
             .outputs("--report", &self.report)
     }
 
+    fn sampling(&self) -> Result<Sampling, Failure> {
+        let runs = self.runs;
+        let most = self.max_runs.unwrap_or(200.max(2 * runs));
+        if most <= runs {
+            return Err(Failure::Usage(format!(
+                "--max-runs {most} leaves --noise no samples to add to the {runs} of --runs: it must \
+                 be more than these"
+            )));
+        }
+        Ok(Sampling {
+            runs: Runs {
+                warmup: self.warmup,
+                timed: runs,
+            },
+            noise_percent: self.noise,
+            most,
+        })
+    }
+
+    /// Several devices write rows, and nothing is drawn, traced or compared of them.
+    fn refuse_those_of_one_device(&self) -> Result<(), Failure> {
+        let given = [
+            ("--plot", !self.plot.is_empty()),
+            ("--report", self.report.is_some()),
+            ("--baseline", self.baseline.is_some()),
+            ("--trace and --profile", self.trace.records()),
+        ];
+        refuse_without_effect(
+            &given,
+            "with --device all: run them for one device at a time",
+        )
+    }
+
     fn compare(
         &self,
         baseline: Option<&Table>,
@@ -271,23 +315,8 @@ impl Arguments {
             return Ok(());
         };
         let after = Table::of_records(records).map_err(Failure::failed)?;
-        let comparison = Comparison::of(before, &after, self.tolerance);
+        let comparison = Comparison::of(before, &after, self.tolerance.unwrap_or(TOLERANCE));
         judge(&comparison, |text| console.say(text))
-    }
-
-    fn settings(&self) -> Settings {
-        Settings {
-            sampling: Sampling {
-                runs: Runs {
-                    warmup: self.warmup,
-                    timed: self.runs,
-                },
-                noise_percent: self.noise,
-                most: self.max_runs.max(self.runs),
-            },
-            twice: self.aa,
-            x: self.x,
-        }
     }
 
     fn axes(&self, device: &Device) -> Axes {
@@ -340,9 +369,11 @@ fn warn_of_partial_warps(axes: &Axes, console: &Console) {
 fn sweep_failure(error: SweepError) -> Failure {
     match error {
         SweepError::Driver(error) => driver_failure(error),
-        SweepError::Memory { .. } | SweepError::Overflow { .. } | SweepError::Odd { .. } => {
-            Failure::Usage(error.to_string())
-        }
+        SweepError::Memory { .. }
+        | SweepError::HostRoofs { .. }
+        | SweepError::Overflow { .. }
+        | SweepError::Odd { .. }
+        | SweepError::Points(_) => Failure::Usage(error.to_string()),
         _ => Failure::failed(error),
     }
 }

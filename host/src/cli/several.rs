@@ -27,12 +27,8 @@ const OWN: [&str; 8] = [
 
 /// Runs the sweep in a process for each GPU, one after the other and then all at once. The rows of
 /// the latter go to `outputs`, also where not all processes have ended well.
-pub(super) fn run(
-    outputs: &[PathBuf],
-    format: Option<Format>,
-    quiet: bool,
-    interrupt: &Interrupt,
-) -> Result<(), Failure> {
+pub(super) fn run(outputs: &[PathBuf], format: Option<Format>, quiet: bool) -> Result<(), Failure> {
+    let interrupt = &Interrupt::watch()?;
     let outputs = open(outputs, format)?;
     let count = gpus().map_err(driver_failure)?.len();
     let paths: Vec<PathBuf> = outputs.iter().map(|it| it.path().to_path_buf()).collect();

@@ -9,7 +9,7 @@ use super::console::Console;
 use super::files::Files;
 use super::interrupt::Interrupt;
 use super::output::{Outputs, target};
-use super::{Failure, driver_failure};
+use super::{Failure, driver_failure, tracing};
 use crate::driver::{Device, DeviceChoice};
 use crate::report::{Format, row_text, rows_table};
 use crate::study::StudyError;
@@ -26,12 +26,15 @@ pub(super) struct Common {
     output: Vec<PathBuf>,
 
     /// Format of the rows: csv, json or md [default: by the file's ending, csv without one]
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", requires = "output")]
     format: Option<Format>,
 
     /// Show nothing but warnings and errors
     #[arg(long)]
     quiet: bool,
+
+    #[command(flatten)]
+    pub(super) trace: tracing::Arguments,
 }
 
 impl Common {
@@ -96,9 +99,11 @@ pub(super) fn study_failure(error: StudyError) -> Failure {
     match error {
         StudyError::Driver(error) => driver_failure(error),
         StudyError::HasCheckpoints(_)
-        | StudyError::NoCheckpoint
+        | StudyError::NoCheckpoint(_)
         | StudyError::OtherMatrix { .. }
-        | StudyError::NoSteps => Failure::Usage(error.to_string()),
+        | StudyError::Degree { .. }
+        | StudyError::HostMemory { .. }
+        | StudyError::NoSteps { .. } => Failure::Usage(error.to_string()),
         _ => Failure::failed(error),
     }
 }

@@ -1,4 +1,4 @@
-//! `--trace` and `--profile`, for every command.
+//! `--trace` and `--profile`, for every command that works on a device.
 
 use std::path::PathBuf;
 
@@ -13,42 +13,47 @@ use crate::trace::{
 };
 
 #[derive(Args)]
+// Commands flatten it into arguments of their own, which are a group of the same name.
+#[group(skip)]
 pub(super) struct Arguments {
     /// Write a timeline that Perfetto opens: ranges, driver calls, kernels and copies
-    #[arg(long, value_name = "PATH", global = true)]
+    #[arg(long, value_name = "PATH")]
     trace: Option<PathBuf>,
 
     /// Say where the time went, on the host side and on the device side
-    #[arg(long, global = true)]
+    #[arg(long)]
     profile: bool,
 
     /// What times a GPU's work for --trace and --profile [default: auto]
-    #[arg(long, value_name = "SOURCE", global = true)]
+    #[arg(long, value_name = "SOURCE")]
     device_times: Option<DeviceTimes>,
 }
 
 impl Arguments {
-    /// What the option names, beside a command's files.
-    pub(super) fn files<'a>(&'a self, of_command: Files<'a>) -> Files<'a> {
-        of_command.outputs("--trace", &self.trace)
+    /// Whether a timeline or a profile was asked for.
+    pub(super) fn records(&self) -> bool {
+        self.trace.is_some() || self.profile
     }
 
-    /// Runs the command, and writes what was asked for of it, also where it has failed.
-    pub(super) fn around(
-        &self,
+    /// Runs the command, whose files are `files`, and writes what was asked for of it, also where it has
+    /// failed.
+    pub(super) fn around<'a>(
+        &'a self,
+        files: Files<'a>,
         command: impl FnOnce() -> Result<(), Failure>,
     ) -> Result<(), Failure> {
+        files.outputs("--trace", &self.trace).check()?;
         if profiler_is_there() && !SHOWS_RANGES_TO_PROFILERS {
             streams::complain(
                 "warning: the profiler will see none of Ridgepoint's ranges: this ridgepoint was built \
                  without the feature `nvtx`",
             );
         }
-        if self.trace.is_none() && !self.profile {
+        if !self.records() {
             return match self.device_times {
                 None => annotated(command),
                 Some(_) => Err(Failure::Usage(
-                    "--device-times is for --trace and --profile, and neither is there".to_owned(),
+                    "--device-times has no effect without --trace or --profile".to_owned(),
                 )),
             };
         }

@@ -103,26 +103,21 @@ impl Device {
     /// A buffer whose elements are whatever the memory holds, or zero.
     fn allocate<T: DeviceValue>(&self, len: usize) -> Result<Buffer<T>, DriverError> {
         let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
-        let free = self.free_memory()?;
-        let out_of_memory = || DriverError::OutOfMemory {
-            bytes,
-            free,
-            device: self.facts.name.clone(),
-        };
-        if bytes > free {
-            return Err(out_of_memory());
-        }
+        self.check_memory(bytes)?;
         let storage = match &self.gpu {
             Some(gpu) => Storage::Gpu(gpu.context.own(|| {
                 // SAFETY: any bit pattern is a `T`. An empty allocation is an error to the driver.
                 let memory = unsafe { DeviceBuffer::uninitialized(bytes.max(1) as usize) };
                 memory.map_err(|error| match error {
-                    CudaError::OutOfMemory => out_of_memory(),
+                    CudaError::OutOfMemory => match gpu.free_memory() {
+                        Ok(free) => self.out_of_memory(bytes, free),
+                        Err(error) => error,
+                    },
                     other => during("allocate device memory")(other),
                 })
             })?),
             None => Storage::Host {
-                memory: vec![Unit::zeroed(); bytes.div_ceil(256) as usize],
+                memory: self.emulated(bytes.div_ceil(256) as usize, Unit::zeroed())?,
                 contents: None,
             },
         };

@@ -65,10 +65,11 @@ impl FromStr for DeviceChoice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let unknown = || format!("{text:?} is none of auto, cuda, cuda:N, cpu and cpu:sm_NN");
+        let unknown =
+            || format!("{text:?} is no device: expected one of auto, cuda, cuda:N, cpu, cpu:sm_NN");
         if let Some(name) = text.strip_prefix("cpu:") {
             let gpu = EmulatedGpu::ALL.into_iter().find(|gpu| gpu.name() == name);
-            let missing = || format!("{text:?}: the emulator knows sm_80, sm_90 and sm_100");
+            let missing = || format!("{text:?}: expected one of cpu:sm_80, cpu:sm_90, cpu:sm_100");
             return gpu.map(DeviceChoice::CpuAs).ok_or_else(missing);
         }
         match text {

@@ -20,9 +20,23 @@ pub(super) fn facts(gpu: EmulatedGpu) -> Facts {
     }
 }
 
-/// Bytes that can be allocated without swapping; no limit is known where the system does not say.
+/// Bytes that can be allocated without swapping, and within the limit of the process's addresses, if
+/// it has one (`ulimit -v`); no limit is known where the system does not say.
 pub(super) fn free_memory() -> u64 {
-    memory_info("MemAvailable").unwrap_or(u64::MAX)
+    let available = memory_info("MemAvailable").unwrap_or(u64::MAX);
+    available.min(free_addresses().unwrap_or(u64::MAX))
+}
+
+fn free_addresses() -> Option<u64> {
+    let limits = fs::read_to_string("/proc/self/limits").ok()?;
+    let mut lines = limits.lines();
+    let line = lines.find_map(|line| line.strip_prefix("Max address space"))?;
+    let limit: u64 = line.split_whitespace().next()?.parse().ok()?;
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let mut lines = status.lines();
+    let used = lines.find_map(|line| line.strip_prefix("VmSize:"))?;
+    let kib: u64 = used.split_whitespace().next()?.parse().ok()?;
+    Some(limit.saturating_sub(kib * 1024))
 }
 
 /// A line of `/proc/meminfo`, in bytes.

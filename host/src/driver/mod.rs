@@ -239,6 +239,47 @@ impl Device {
             None => Ok(emulator::free_memory()),
         }
     }
+
+    /// Fails if so many bytes cannot be allocated now.
+    ///
+    /// # Errors
+    /// [`DriverError::OutOfMemory`], or the driver's.
+    pub fn check_memory(&self, bytes: u64) -> Result<(), DriverError> {
+        let free = self.free_memory()?;
+        match bytes <= free {
+            true => Ok(()),
+            false => Err(self.out_of_memory(bytes, free)),
+        }
+    }
+
+    fn out_of_memory(&self, bytes: u64, free: u64) -> DriverError {
+        DriverError::OutOfMemory {
+            bytes,
+            free,
+            device: self.facts.name.clone(),
+        }
+    }
+
+    /// Memory of the host in place of the device's: the emulator's.
+    fn emulated<T: Clone>(&self, len: usize, value: T) -> Result<Vec<T>, DriverError> {
+        host_memory(len, value).map_err(|bytes| self.out_of_memory(bytes, emulator::free_memory()))
+    }
+}
+
+/// So many values, each `value`, or how many bytes the system does not give.
+pub(crate) fn host_memory<T: Clone>(len: usize, value: T) -> Result<Vec<T>, u64> {
+    let mut memory = Vec::new();
+    match memory.try_reserve_exact(len) {
+        Ok(()) => memory.resize(len, value),
+        Err(_) => return Err((len as u64).saturating_mul(size_of::<T>() as u64)),
+    }
+    Ok(memory)
+}
+
+/// Bytes of this host's memory that can be allocated without swapping, and within the limit of this
+/// process's addresses.
+pub fn free_host_memory() -> u64 {
+    emulator::free_memory()
 }
 
 /// What is known of every GPU of this machine, in order.

@@ -73,7 +73,7 @@ impl Device {
     pub fn pinned<T: DeviceValue>(&self, len: usize, value: T) -> Result<Pinned<T>, DriverError> {
         let Some(gpu) = &self.gpu else {
             return Ok(Pinned {
-                memory: Memory::Ordinary(vec![value; len]),
+                memory: Memory::Ordinary(self.emulated(len, value)?),
             });
         };
         let mut pinned = Pinned {

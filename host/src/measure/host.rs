@@ -11,10 +11,14 @@ use std::time::Instant;
 use cuda_std::packed::F16x2;
 use cuda_std::{GpuFloat, f16};
 
+use crate::driver::host_memory;
 use crate::model::{BytesPerSec, FlopsPerSec, Precision, Roofs};
 
 /// Measures this host's roofs with all cores at once, in some tenths of a second.
-pub fn host_roofs(precision: Precision) -> Roofs {
+///
+/// # Errors
+/// So many bytes of memory are not to be had.
+pub fn host_roofs(precision: Precision) -> Result<Roofs, u64> {
     match precision {
         Precision::F32 => measure::<f32>(),
         Precision::F64 => measure::<f64>(),
@@ -76,15 +80,15 @@ impl Real for F16x2 {
     }
 }
 
-fn measure<T: Real>() -> Roofs {
+fn measure<T: Real>() -> Result<Roofs, u64> {
     let fma = chains(|value: T, x| value.fused(x, x));
     let add_mul = chains(|value: T, x| value * x + x);
-    Roofs {
-        memory: copy(),
+    Ok(Roofs {
+        memory: copy()?,
         fma,
         add_mul,
         peak: if fma > add_mul { fma } else { add_mul },
-    }
+    })
 }
 
 /// The rate of `step`, two operations a number, in enough independent chains to keep a core busy.
@@ -112,11 +116,11 @@ fn chains<T: Real>(step: impl Fn(T, T) -> T + Sync) -> FlopsPerSec {
 }
 
 /// The rate at which all cores copy, bytes read plus bytes written, out of cache.
-fn copy() -> BytesPerSec {
+fn copy() -> Result<BytesPerSec, u64> {
     const BYTES: usize = 64 << 20;
     let part = BYTES / simt::cores();
-    let source = vec![1u8; BYTES];
-    let mut target = vec![2u8; BYTES];
+    let source = host_memory(BYTES, 1u8)?;
+    let mut target = host_memory(BYTES, 2u8)?;
     let seconds = best_of_five(|| {
         thread::scope(|scope| {
             for (target, source) in target.chunks_mut(part).zip(source.chunks(part)) {
@@ -125,7 +129,7 @@ fn copy() -> BytesPerSec {
         });
         black_box(&target);
     });
-    BytesPerSec(2.0 * BYTES as f64 / seconds)
+    Ok(BytesPerSec(2.0 * BYTES as f64 / seconds))
 }
 
 /// Seconds that `work` takes, the best of five times.

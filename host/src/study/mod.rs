@@ -36,8 +36,8 @@ pub enum StudyError {
         allowed: f64,
     },
     /// There is nothing to go on from.
-    #[error("no whole checkpoint to resume from")]
-    NoCheckpoint,
+    #[error("no complete checkpoint to resume from in {}", .0.display())]
+    NoCheckpoint(PathBuf),
     /// A run that begins anew would mix its checkpoints with those.
     #[error("{} has checkpoints: resume from them, or take another folder", .0.display())]
     HasCheckpoints(PathBuf),
@@ -63,8 +63,36 @@ pub enum StudyError {
         newest: Option<u64>,
     },
     /// The iteration was asked for no step.
-    #[error("the checkpoint is of a later step than the last one asked for")]
-    NoSteps,
+    #[error(
+        "nothing to do: the checkpoint is of step {from}, and the last step asked for is {last}"
+    )]
+    NoSteps {
+        /// The step to go on from.
+        from: u64,
+        /// The last one.
+        last: u64,
+    },
+    /// No polynomial is so heavy.
+    #[error(
+        "a weight of {weight} takes a polynomial of degree {degree:.0}; at most {most} is possible: \
+         take a lower weight, or larger batches"
+    )]
+    Degree {
+        /// The weight asked for.
+        weight: f64,
+        /// The degree that would take so long.
+        degree: f64,
+        /// The highest that is run.
+        most: u32,
+    },
+    /// There is too little memory of the host for the batches.
+    #[error("the batches take {needed} bytes of host memory; {free} are free")]
+    HostMemory {
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes free.
+        free: u64,
+    },
     /// A checkpoint could not be written or read.
     #[error("{0}")]
     Io(String),

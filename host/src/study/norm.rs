@@ -85,6 +85,14 @@ pub struct NormStudy<'d, T: Real> {
 }
 
 impl<'d, T: Real> NormStudy<'d, T> {
+    /// Fails if a vector of `n` elements and its scaled copy do not fit into the device's memory.
+    ///
+    /// # Errors
+    /// [`DriverError::OutOfMemory`], or the driver's.
+    pub fn check_memory(device: &Device, n: usize) -> Result<(), DriverError> {
+        device.check_memory((n as u64).saturating_mul(2 * size_of::<T>() as u64))
+    }
+
     /// A random vector of `n` elements.
     ///
     /// # Errors

@@ -1,5 +1,7 @@
 //! What the pipeline's kernel computes of a chunk, its input, and the check of its output.
 
+use std::cell::OnceCell;
+
 use cuda_std::launch::{Entry, Slice, SliceMut};
 use kernels_gpu::matmul::{self, TILE};
 use kernels_gpu::polynomial::{Element, Form, Polynomial, Reference, reference};
@@ -36,7 +38,14 @@ impl Work {
 
 /// Element `i` of piece `piece`: at most a half, so that no polynomial grows.
 pub(super) fn input(piece: usize, i: usize) -> f32 {
-    let place = (i + 97 * piece) % PERIOD;
+    value(place(piece, i))
+}
+
+fn place(piece: usize, i: usize) -> usize {
+    (i + 97 * piece) % PERIOD
+}
+
+fn value(place: usize) -> f32 {
     place as f32 / (2 * PERIOD) as f32
 }
 
@@ -47,7 +56,8 @@ pub(super) struct Worker<'d> {
 }
 
 enum Kind<'d> {
-    Horner(Prepared<'d, Polynomial<f32>>, u32),
+    /// The kernel, its degree, and the reference of each value of the input, once it is needed.
+    Horner(Prepared<'d, Polynomial<f32>>, u32, OnceCell<Vec<Reference>>),
     Matmul(Prepared<'d, matmul::matmul>, Buffer<f32>),
 }
 
@@ -61,6 +71,7 @@ impl<'d> Worker<'d> {
                 Kind::Horner(
                     device.prepare(entry, Shape::linear(threads, BLOCK))?,
                     degree,
+                    OnceCell::new(),
                 )
             }
             Work::Matmul => {
@@ -93,7 +104,7 @@ impl<'d> Worker<'d> {
         // SAFETY: the caller vouches for the chunks; the matrix lives as long as `self`.
         unsafe {
             match &self.kind {
-                Kind::Horner(prepared, degree) => prepared.launch(stream, &(from, to, *degree)),
+                Kind::Horner(prepared, degree, _) => prepared.launch(stream, &(from, to, *degree)),
                 Kind::Matmul(prepared, matrix) => {
                     let inner = self.plan.size as u32;
                     prepared.launch(stream, &(from, matrix.slice(), to, inner))
@@ -106,12 +117,11 @@ impl<'d> Worker<'d> {
     /// and a few of a product.
     pub(super) fn check(&self, piece: usize, output: &[f32]) -> Result<(), StudyError> {
         match &self.kind {
-            Kind::Horner(_, degree) => {
-                let expected: Vec<Reference> = (0..PERIOD)
-                    .map(|i| reference::<f32>(input(piece, i).into(), *degree))
-                    .collect();
+            Kind::Horner(_, degree, expected) => {
+                let reference = |place| reference::<f32>(value(place).into(), *degree);
+                let expected = expected.get_or_init(|| (0..PERIOD).map(reference).collect());
                 output.iter().enumerate().try_for_each(|(i, &actual)| {
-                    let expected = expected[i % PERIOD];
+                    let expected = expected[place(piece, i)];
                     let what = format_args!("piece {piece}, element {i}");
                     StudyError::check(what, actual.into(), expected.value, expected.error)
                 })

@@ -33,7 +33,48 @@ pub struct Axes {
     pub k: Vec<u32>,
 }
 
+/// A sweep of more points than anybody waits for, or than fit into memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the lists make {0} combinations: at most {most} are possible", most = TooManyPoints::MOST)]
+pub struct TooManyPoints(usize);
+
+impl TooManyPoints {
+    const MOST: usize = 100_000;
+
+    /// Fails if lists of these lengths have too many combinations.
+    ///
+    /// # Errors
+    /// How many there are.
+    pub fn check(lengths: &[usize]) -> Result<(), TooManyPoints> {
+        let product = lengths
+            .iter()
+            .fold(1usize, |all, &one| all.saturating_mul(one));
+        match product {
+            ..=TooManyPoints::MOST => Ok(()),
+            more => Err(TooManyPoints(more)),
+        }
+    }
+}
+
 impl Axes {
+    /// Fails if there are too many points.
+    ///
+    /// # Errors
+    /// How many there are.
+    pub fn check(&self) -> Result<(), TooManyPoints> {
+        TooManyPoints::check(&[
+            self.forms.len(),
+            self.precisions.len(),
+            self.vectors.len(),
+            self.ilps.len(),
+            self.n.len(),
+            self.blocks.len(),
+            self.grids.len(),
+            self.caches.len(),
+            self.k.len(),
+        ])
+    }
+
     /// Every combination, `k` changing fastest.
     pub fn points(&self) -> Vec<Point> {
         iproduct!(
@@ -82,16 +123,20 @@ impl FromStr for GridSize {
         }
         let count = text.strip_suffix('x').and_then(|count| count.parse().ok());
         match count {
-            Some(count) if count > 0 => Ok(GridSize::PerMultiprocessor(count)),
+            Some(count @ 1..=GridSize::MOST) => Ok(GridSize::PerMultiprocessor(count)),
             _ => Err(format!(
-                "{text:?} is neither \"full\" nor a number of blocks for each multiprocessor, \
-                 such as 8x"
+                "{text:?} is no grid: expected full, or 1x to {most}x, which is so many blocks per \
+                 multiprocessor",
+                most = GridSize::MOST
             )),
         }
     }
 }
 
 impl GridSize {
+    /// Blocks for each multiprocessor at most: 32 times as many as any holds at once.
+    pub const MOST: u32 = 1024;
+
     /// The blocks for each multiprocessor, where they were asked for.
     pub fn per_multiprocessor(self) -> Option<u32> {
         match self {
@@ -217,7 +262,7 @@ mod tests {
                 Ok(text.to_owned())
             );
         }
-        for text in ["", "0x", "x", "8", "-1x", "Full"] {
+        for text in ["", "0x", "x", "8", "-1x", "Full", "1025x", "4294967296x"] {
             assert!(text.parse::<GridSize>().is_err(), "{text}");
         }
     }

@@ -7,7 +7,7 @@ mod record;
 mod roofline;
 mod workload;
 
-pub use axes::{Axes, GridSize, Point};
+pub use axes::{Axes, GridSize, Point, TooManyPoints};
 pub use check::Mismatch;
 pub use record::{NOISY_PERCENT, Record, Series, by_series};
 pub use roofline::{Settings, Sweep, SweepError};

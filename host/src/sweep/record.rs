@@ -400,7 +400,7 @@ mod tests {
         let emulator = Device::open(&DeviceChoice::Cpu).expect("always there");
         let roofs = Roofs {
             memory: BytesPerSec(1e9),
-            ..host_roofs(Precision::F32)
+            ..host_roofs(Precision::F32).expect("memory")
         };
         let context = Context {
             facts: emulator.facts(),

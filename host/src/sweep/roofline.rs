@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use itertools::Itertools;
 use kernels_gpu::polynomial::{ILPS, WIDTHS};
 
 use super::record::Context;
 use super::workload::{Workload, workload};
-use super::{Axes, Mismatch, Point, Record};
+use super::{Axes, Mismatch, Point, Record, TooManyPoints};
 use crate::ceilings::Ceilings;
-use crate::driver::{Device, DriverError};
+use crate::driver::{Device, DriverError, free_host_memory};
 use crate::measure::{self, Sampler, Samples, Sampling};
 use crate::model::{Precision, Roofs};
 use crate::trace;
@@ -43,6 +44,16 @@ pub enum SweepError {
         /// The device's name.
         device: String,
     },
+    /// The emulator's roofs, which are the host's, cannot be measured.
+    #[error(
+        "measuring the host's memory roof takes two buffers of {needed} bytes; {free} bytes are free"
+    )]
+    HostRoofs {
+        /// Bytes of a buffer.
+        needed: u64,
+        /// Bytes free.
+        free: u64,
+    },
     /// The result does not fit into the element type.
     #[error("x = {x}, k = {k}: the result, about {result:e}, is more than {dtype} holds")]
     Overflow {
@@ -65,7 +76,8 @@ pub enum SweepError {
     },
     /// There is no kernel for so much work a thread.
     #[error(
-        "no kernel for {ilp} vectors of {vector} elements a thread: there are {ILPS:?} of {WIDTHS:?}"
+        "no kernel for {ilp} vectors of {vector} elements per thread: there are {} of {}",
+        ILPS.iter().join(", "), WIDTHS.iter().join(", ")
     )]
     Work {
         /// The elements asked for.
@@ -91,6 +103,9 @@ pub enum SweepError {
         /// What.
         mismatch: Mismatch,
     },
+    /// There are too many points.
+    #[error(transparent)]
+    Points(#[from] TooManyPoints),
     /// The measurement has no samples.
     #[error("no timed launches: at least one is needed")]
     NoRuns,
@@ -119,6 +134,7 @@ impl<'d> Sweep<'d> {
         if settings.sampling.runs.timed == 0 {
             return Err(SweepError::NoRuns);
         }
+        axes.check()?;
         let points = axes.points();
         check_memory(device, axes)?;
         let workloads = axes
@@ -220,7 +236,10 @@ fn check_memory(device: &Device, axes: &Axes) -> Result<(), SweepError> {
 fn roofs(device: &Device, precision: Precision) -> Result<Roofs, SweepError> {
     let facts = device.facts();
     if facts.is_emulated() {
-        return Ok(measure::host_roofs(precision));
+        return measure::host_roofs(precision).map_err(|needed| SweepError::HostRoofs {
+            needed,
+            free: free_host_memory(),
+        });
     }
     Roofs::of(facts, precision).ok_or_else(|| SweepError::UnknownGpu {
         device: facts.name.clone(),

@@ -14,6 +14,7 @@ use clap::Args;
 
 use super::Failure;
 use super::interrupt::Interrupt;
+use super::lists::whole;
 pub(super) use compiler::compile;
 
 const HELP: &str = "\
@@ -27,10 +28,10 @@ The build lies in the folder `check` of cargo's target folder; the first one tak
 
 /// Run a project's tests, or the embedded kernels, on the emulator with every access checked.
 #[derive(Args)]
-#[command(after_help = HELP)]
+#[command(after_help = HELP, allow_negative_numbers = true)]
 pub(super) struct Arguments {
     /// Run each case under so many seeds too, each another order of blocks, warps and lanes
-    #[arg(long, value_name = "N", default_value_t = 16)]
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = whole::<u64>(0..=10_000))]
     seeds: u64,
     /// What cargo does with the project: `test --tests`, or another command, such as `run` or `bench`
     #[arg(long, value_name = "COMMAND")]

@@ -16,6 +16,9 @@ use crate::driver::trace::captured;
 use crate::driver::{Buffer, Device, DriverError, Event, Pending, Pinned, Stream};
 use crate::measure::Summary;
 
+/// The highest degree of a polynomial: the host computes the reference of each chunk, too.
+const MOST_DEGREE: u32 = 1 << 16;
+
 /// Batches in page-locked memory, and a device for them.
 pub struct Pipeline<'d> {
     device: &'d Device,
@@ -111,25 +114,33 @@ impl<'d> Pipeline<'d> {
         })
     }
 
-    /// The degree whose polynomials take `share` of the time of the copies in one direction.
+    /// The degree whose polynomials take `weight` times as long as the copies in one direction.
     ///
     /// # Errors
-    /// The driver's.
-    pub fn degree(&mut self, share: f64) -> Result<u32, StudyError> {
-        // A line through two points; the emulator's is steep.
-        let (low, high) = if self.device.facts().is_emulated() {
-            (1, 5)
-        } else {
-            (200, 2000)
+    /// The driver's, or the degree is higher than any that is run.
+    pub fn degree(&mut self, weight: f64) -> Result<u32, StudyError> {
+        // A line through two points, of which the higher takes measurably longer; the emulator's is
+        // steep.
+        let (low, mut high) = match self.device.facts().is_emulated() {
+            true => (1, 5),
+            false => (200, 2000),
         };
-        let (first, second) = (
-            self.parts(Work::Horner(low))?,
-            self.parts(Work::Horner(high))?,
-        );
-        let each = (second.compute_ms - first.compute_ms) / f64::from(high - low);
-        let degree = f64::from(low) + (share * first.wire_ms() - first.compute_ms) / each;
-        // The conversion keeps to the type's range.
-        Ok((degree.round() as u32).max(1))
+        let first = self.parts(Work::Horner(low))?;
+        let mut second = self.parts(Work::Horner(high))?.compute_ms;
+        while second < 1.5 * first.compute_ms && high < MOST_DEGREE {
+            high = MOST_DEGREE.min(2 * high);
+            second = self.parts(Work::Horner(high))?.compute_ms;
+        }
+        let each = (second - first.compute_ms) / f64::from(high - low);
+        let degree = f64::from(low) + (weight * first.wire_ms() - first.compute_ms) / each;
+        match degree.round() {
+            degree if degree <= f64::from(MOST_DEGREE) => Ok((degree as u32).max(1)),
+            degree => Err(StudyError::Degree {
+                weight,
+                degree,
+                most: MOST_DEGREE,
+            }),
+        }
     }
 
     /// Sends all batches through in one mode, and checks what comes back.
@@ -151,6 +162,7 @@ impl<'d> Pipeline<'d> {
         let sum = parts.to_device_ms + parts.compute_ms + parts.from_device_ms;
         let (plan, is_pinned) = (self.plan, mode != PipelineMode::Pageable);
         let is_streamed = mode == PipelineMode::Streamed;
+        let of_gpu = |ratio: f64| (!self.device.facts().is_emulated()).then(|| rounded(ratio));
         let chunk_bytes = (plan.chunk() * size_of::<f32>()) as u64;
         Ok(PipelineRow {
             mode: mode.to_string(),
@@ -165,8 +177,8 @@ impl<'d> Pipeline<'d> {
             from_device_ms: rounded(parts.from_device_ms),
             floor_ms: rounded(parts.floor_ms()),
             total_ms: rounded(total_ms),
-            over_floor: rounded(total_ms / parts.floor_ms()),
-            overlap: rounded(sum / total_ms),
+            over_floor: of_gpu(total_ms / parts.floor_ms()),
+            overlap: of_gpu(sum / total_ms),
             allocate_pinned_ms: rounded(self.allocate_pinned_ms),
             pin_existing_ms: rounded(self.pin_existing_ms),
             device_bytes: self.device_bytes,
@@ -178,6 +190,7 @@ impl<'d> Pipeline<'d> {
             host_peak_bytes: host_peak_bytes(),
             device: self.device.facts().name.clone(),
             checked: true,
+            weight: None,
         })
     }
 

@@ -4,6 +4,9 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::driver::{Device, free_host_memory};
+use crate::study::StudyError;
+
 /// How batches go through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum PipelineMode {
@@ -58,8 +61,32 @@ impl Plan {
         self.elements() / self.chunks
     }
 
-    pub(super) fn pieces(&self) -> usize {
+    /// Chunks of all batches.
+    pub fn pieces(&self) -> usize {
         self.batches * self.chunks
+    }
+
+    /// Fails if the batches do not fit into the memory of the host, or the chunks at work, with a
+    /// matrix, into the device's. The emulator has both of the same.
+    ///
+    /// # Errors
+    /// What is needed and what there is, or the driver's.
+    pub fn check_memory(&self, device: &Device, modes: &[PipelineMode]) -> Result<(), StudyError> {
+        let bytes = |elements: usize| (elements * size_of::<f32>()) as u64;
+        let (batch, chunk) = (bytes(self.elements()), bytes(self.chunk()));
+        let on_device = 2 * self.slots as u64 * chunk + batch;
+        // Input and output; page-locked, and of the program's own.
+        let kinds = 1 + u64::from(modes.contains(&PipelineMode::Pageable));
+        let on_host = 2 * kinds * self.batches as u64 * batch;
+        let needed = match device.facts().is_emulated() {
+            true => on_host + on_device,
+            false => on_host,
+        };
+        let free = free_host_memory();
+        if needed > free {
+            return Err(StudyError::HostMemory { needed, free });
+        }
+        Ok(device.check_memory(on_device)?)
     }
 }
 
@@ -113,10 +140,11 @@ pub struct PipelineRow {
     pub floor_ms: f64,
     /// Milliseconds of all together.
     pub total_ms: f64,
-    /// `total_ms` over `floor_ms`.
-    pub over_floor: f64,
-    /// The sum of the three over `total_ms`: 1 without overlap, about 3 at most.
-    pub overlap: f64,
+    /// `total_ms` over `floor_ms`; of a GPU only: on the emulator copies and kernels take turns on the
+    /// host's cores, so nothing overlaps, and the parts' times are no floor.
+    pub over_floor: Option<f64>,
+    /// The sum of the three over `total_ms`: 1 without overlap, about 3 at most; of a GPU only.
+    pub overlap: Option<f64>,
     /// Milliseconds to have the driver allocate page-locked memory for a batch.
     pub allocate_pinned_ms: f64,
     /// Milliseconds to lock the pages of memory for a batch that is there and in use.
@@ -131,4 +159,7 @@ pub struct PipelineRow {
     pub device: String,
     /// Whether the results agreed with the float64 reference.
     pub checked: bool,
+    /// The time that the polynomial was to take, in parts of that of the copies in one direction,
+    /// where its degree was chosen for one ([`Pipeline::degree`](super::Pipeline::degree)).
+    pub weight: Option<f64>,
 }

@@ -48,10 +48,7 @@ impl Checkpoint {
     /// # Errors
     /// The folder cannot be read.
     pub fn newest(folder: &Path) -> io::Result<Option<Checkpoint>> {
-        let mut paths = Vec::new();
-        for entry in fs::read_dir(folder)? {
-            paths.push(entry?.path());
-        }
+        let mut paths = files(folder)?;
         // Names sort by steps.
         paths.sort();
         Ok(paths.iter().rev().find_map(|path| Checkpoint::read(path)))
@@ -59,10 +56,11 @@ impl Checkpoint {
 
     /// The checkpoint in this file, if it is whole.
     pub fn read(path: &Path) -> Option<Checkpoint> {
-        let bytes = fs::read(path).ok()?;
+        // Other files may be endless, as pipes are.
+        path.file_name()?.to_str()?.strip_prefix("step-")?;
         match path.extension()?.to_str()? {
-            "bin" => Checkpoint::from_bytes(&bytes),
-            "txt" => Checkpoint::from_text(std::str::from_utf8(&bytes).ok()?),
+            "bin" => Checkpoint::from_bytes(&fs::read(path).ok()?),
+            "txt" => Checkpoint::from_text(&fs::read_to_string(path).ok()?),
             _ => None,
         }
     }
@@ -153,20 +151,31 @@ fn write_whole(
     path: &Path,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    let named = |error: io::Error| {
-        io::Error::new(
-            error.kind(),
-            format!("cannot write {}: {error}", path.display()),
-        )
-    };
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut file = tempfile::Builder::new()
         .prefix(UNFINISHED)
         .tempfile_in(folder)
-        .map_err(named)?;
-    fill(&mut file, write).map_err(named)?;
-    file.persist(path).map_err(|error| named(error.error))?;
+        .map_err(named("write", path))?;
+    fill(&mut file, write).map_err(named("write", path))?;
+    file.persist(path)
+        .map_err(|error| named("write", path)(error.error))?;
     Ok(())
+}
+
+/// Adds to the system's error what was tried on which file.
+pub(super) fn named(operation: &str, path: &Path) -> impl Fn(io::Error) -> io::Error {
+    move |error| {
+        let message = format!("cannot {operation} {}: {error}", path.display());
+        io::Error::new(error.kind(), message)
+    }
+}
+
+fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder).map_err(named("read the folder", folder))?;
+    entries
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<io::Result<_>>()
+        .map_err(named("read the folder", folder))
 }
 
 /// Brings the names of finished files to the disk too: without, a power failure may take the newest,
@@ -175,7 +184,8 @@ fn write_whole(
 /// # Errors
 /// The system's.
 pub(super) fn keep_names(folder: &Path) -> io::Result<()> {
-    File::open(folder)?.sync_all()
+    let synced = File::open(folder).and_then(|folder| folder.sync_all());
+    synced.map_err(named("write the folder", folder))
 }
 
 fn fill(
@@ -194,11 +204,12 @@ fn fill(
 /// # Errors
 /// The system's.
 pub(super) fn tidy(folder: &Path) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        if entry.file_name().to_string_lossy().starts_with(UNFINISHED) {
-            fs::remove_file(entry.path())?;
-        }
+    let is_unfinished = |path: &&PathBuf| {
+        let name = path.file_name().map(|name| name.to_string_lossy());
+        name.is_some_and(|name| name.starts_with(UNFINISHED))
+    };
+    for path in files(folder)?.iter().filter(is_unfinished) {
+        fs::remove_file(path).map_err(named("remove", path))?;
     }
     Ok(())
 }
@@ -249,6 +260,9 @@ mod tests {
         assert_eq!(newest(), Some(30), "the binary form is still whole");
         damage("step-00000030.bin", |bytes| bytes[70] ^= 1);
         assert_eq!(newest(), Some(20));
+        let newer = checkpoint(40).to_bytes();
+        fs::write(folder.path().join("of-something-else.bin"), newer).expect("written");
+        assert_eq!(newest(), Some(20), "other files are not read");
         fs::write(folder.path().join(".unfinished-abc"), "x").expect("written");
         tidy(folder.path()).expect("tidied");
         assert!(!folder.path().join(".unfinished-abc").exists());

@@ -14,6 +14,7 @@ use serde::Serialize;
 use tracing::trace_span;
 
 pub use checkpoint::Checkpoint;
+use checkpoint::named;
 use device::{Iteration, Look, finish};
 use writer::{Counts, Shared, Writer};
 
@@ -121,7 +122,7 @@ pub fn power(
     on_progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<PowerRow, StudyError> {
     if let Some(folder) = &plan.checkpoints {
-        fs::create_dir_all(folder)?;
+        fs::create_dir_all(folder).map_err(named("create the folder", folder))?;
         checkpoint::tidy(folder)?;
         if resume.is_none() && Checkpoint::newest(folder)?.is_some() {
             return Err(StudyError::HasCheckpoints(folder.clone()));
@@ -153,7 +154,10 @@ pub fn power(
         Some(end) => end.milliseconds_since(&start)?,
         None => 0.0,
     };
-    let result = watch.last.ok_or(StudyError::NoSteps)?;
+    let result = watch.last.ok_or(StudyError::NoSteps {
+        from: first,
+        last: plan.max_steps,
+    })?;
     check(plan, &result)?;
     Ok(PowerRow {
         mode: mode.to_string(),
@@ -308,8 +312,8 @@ impl From<io::Error> for StudyError {
 /// # Errors
 /// There is none, or it is of another matrix.
 pub fn newest(plan: &PowerPlan) -> Result<Checkpoint, StudyError> {
-    let folder = plan.checkpoints.as_ref().ok_or(StudyError::NoCheckpoint)?;
-    let newest = Checkpoint::newest(folder)?.ok_or(StudyError::NoCheckpoint)?;
+    let folder = plan.checkpoints.clone().unwrap_or_default();
+    let newest = Checkpoint::newest(&folder)?.ok_or(StudyError::NoCheckpoint(folder))?;
     let same = newest.vector.len() == plan.dim
         && newest.seed == plan.seed
         && newest.dominance == plan.dominance;

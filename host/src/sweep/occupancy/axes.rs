@@ -7,6 +7,7 @@ use kernels_gpu::ceilings::WARP;
 
 use crate::ceilings::Quantity;
 use crate::ceilings::memory::Task;
+use crate::sweep::TooManyPoints;
 
 /// A kernel that the sweep has instances of with different numbers of independent operations a
 /// thread.
@@ -98,6 +99,19 @@ pub struct OccupancyAxes {
 }
 
 impl OccupancyAxes {
+    /// Fails if there are too many points. Of the lists that are not given the longest possible count.
+    pub(super) fn check(&self) -> Result<(), TooManyPoints> {
+        /// Of [`Studied::ilp`] and of [`stepping_shared`].
+        const LONGEST: [usize; 2] = [5, 7];
+        TooManyPoints::check(&[
+            self.kernels.len(),
+            self.ilp.as_ref().map_or(LONGEST[0], Vec::len),
+            self.max_registers.len(),
+            self.blocks.len(),
+            self.shared.as_ref().map_or(LONGEST[1], Vec::len),
+        ])
+    }
+
     /// The kernels' instances, and the limits of their registers.
     pub(super) fn instances(&self) -> Vec<Instance> {
         let mut instances = Vec::new();

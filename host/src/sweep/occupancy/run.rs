@@ -12,6 +12,8 @@ use crate::ceilings::bench::Bench;
 use crate::ceilings::{BenchError, Ceilings, Effort, Quantity};
 use crate::driver::{Device, DriverError, Facts, embedded_ptx};
 use crate::kernels::{self, KernelsError};
+use crate::sweep::TooManyPoints;
+use itertools::Itertools;
 
 /// Why a point has no record.
 #[derive(Debug, thiserror::Error)]
@@ -26,14 +28,17 @@ pub enum OccupancyError {
         reason: ::occupancy::OccupancyError,
     },
     /// There is no kernel for so many independent operations a thread.
-    #[error("no {} with {ilp} independent operations a thread: there are {:?}", kernel.name(),
-            kernel.ilp())]
+    #[error("no {} with {ilp} independent operations per thread: there are {}", kernel.name(),
+            kernel.ilp().iter().join(", "))]
     Ilp {
         /// The kernel.
         kernel: Studied,
         /// The number asked for.
         ilp: u32,
     },
+    /// There are too many points.
+    #[error(transparent)]
+    Points(#[from] TooManyPoints),
     /// It is not known what a limit of registers makes of the kernels.
     #[error("at most {registers} registers a thread: {error}")]
     Registers {
@@ -85,8 +90,9 @@ impl Limited {
     /// The device once more for each limit of the axes, with the kernels of the command line.
     ///
     /// # Errors
-    /// The driver's; on the emulator, there is no `ptxas`.
+    /// The axes have too many points; the driver's; on the emulator, there is no `ptxas`.
     pub fn all(device: &Device, axes: &OccupancyAxes) -> Result<Vec<Limited>, OccupancyError> {
+        axes.check()?;
         let limits = axes.max_registers.iter().flatten();
         let limited = limits.map(|&registers| {
             let report = || kernels::report_with_max_registers(registers);
