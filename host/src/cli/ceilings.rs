@@ -30,8 +30,8 @@ pub(super) struct Arguments {
     runs: Option<u32>,
 
     /// Where the figures go as well; - is standard output
-    #[arg(long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    output: Vec<PathBuf>,
 
     /// Format of the output: csv, json or md [default: by the file's ending, else csv]
     #[arg(long, value_name = "FORMAT", requires = "output")]
@@ -47,8 +47,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut effort = Effort::of(&device);
     effort.elements = arguments.n.unwrap_or(effort.elements);
     effort.runs.timed = arguments.runs.unwrap_or(effort.runs.timed);
-    let outputs: Vec<PathBuf> = arguments.output.iter().cloned().collect();
-    let console = Console::new(target(false, &outputs), 5);
+    let console = Console::new(target(false, &arguments.output), 5);
 
     let ceilings = Ceilings::measure(&device, &effort, |step| {
         console.begin(step.to_owned());
@@ -57,7 +56,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     console.finish();
     let ceilings = ceilings.map_err(failure)?;
     console.say(&ceilings_table(&ceilings));
-    if let Some(path) = &arguments.output {
+    for path in &arguments.output {
         let format = arguments.format.unwrap_or_else(|| Format::of(path));
         write(&ceilings, &device, path, format).map_err(|error| cannot_write(path, &error))?;
     }
@@ -91,6 +90,21 @@ pub(super) fn known_ceilings(
         console.say("No ceilings of this device are kept: `ridgepoint ceilings` measures them");
     }
     Ok(kept)
+}
+
+/// Warns where the rows' arrays are larger than those that the ceilings were measured with, which a
+/// cache may have held.
+pub(super) fn warn_of_small_arrays(ceilings: &Ceilings, bytes: u64, console: &Console) {
+    /// No cache holds as much.
+    const LARGE: u64 = 256 << 20;
+    let measured = ceilings.n * size_of::<f32>() as u64;
+    if measured < bytes.min(LARGE) {
+        console.warn(&format!(
+            "the ceilings were measured with arrays of {measured} bytes, and the rows' have {bytes}: \
+             the measured memory roof may be a cache's. Measure it with `ridgepoint ceilings --n {}`",
+            bytes.div_ceil(size_of::<f32>() as u64)
+        ));
+    }
 }
 
 /// The ceilings in `file`, or else those that were kept for the device, or else measured now; those

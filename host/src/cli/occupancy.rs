@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use clap::Args;
 use serde_json::json;
 
-use super::ceilings::ceilings_for;
+use super::ceilings::{ceilings_for, warn_of_small_arrays};
 use super::charts::{ChartFiles, chart_path, write_report};
 use super::console::Console;
 use super::lists::{MaxRegisters, arch, bytes, each_once, element_count};
@@ -173,6 +173,8 @@ fn measure(arguments: &Arguments) -> Result<(), Failure> {
     let limited = Limited::all(&device, &axes).map_err(failure)?;
     let mut sweep = OccupancySweep::new(&device, &limited, &axes, &effort).map_err(failure)?;
     let ceilings = ceilings_for(&device, arguments.ceilings.as_deref(), &console)?;
+    let bytes = effort.elements * size_of::<f32>() as u64;
+    warn_of_small_arrays(&ceilings, bytes, &console);
     let console = Console::new(target(arguments.quiet, paths), sweep.points().len() as u64);
 
     let settings = json!({

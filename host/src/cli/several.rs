@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
+use super::compare::merge;
 use super::console::Console;
 use super::output::target;
 use super::{Failure, driver_failure};
-use crate::compare::{Spread, Table, merge, spreads};
+use crate::compare::{Spread, Table, spreads};
 use crate::driver::gpus;
 use crate::report::spread_table;
 
@@ -55,11 +56,7 @@ pub(super) fn run(outputs: &[PathBuf], quiet: bool) -> Result<(), Failure> {
     let together = read("together").map_err(Failure::failed)?;
     let found: Vec<Spread> = spreads(&alone, &together);
     console.say(&spread_table(&found));
-    for output in outputs {
-        let rows = merge(&all("together"), output).map_err(Failure::failed)?;
-        console.say(&format!("{rows} rows: {}", output.display()));
-    }
-    Ok(())
+    merge(&all("together"), outputs, None, &console)
 }
 
 fn start(gpu: usize, output: &Path) -> Result<Child, Failure> {

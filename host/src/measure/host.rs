@@ -1,19 +1,21 @@
-//! What the host's own cores can do: the roofs of the emulator.
+//! What the emulator reaches at most on this host: its roofs.
 //!
-//! They are measured, since no data sheet says what a core makes of scalar code, and they are the
-//! host's: nothing here says anything about a GPU.
+//! They are measured, since no data sheet says what a host's cores make of a GPU's code, and they are
+//! the host's: nothing here says anything about a GPU. The arithmetic is that of the polynomial's
+//! kernels, because a roof of other code is one that these may exceed.
 
 use std::hint::black_box;
-use std::ops::{Add, Mul};
 use std::thread;
 use std::time::Instant;
 
+use cuda_std::launch::{Slice, SliceMut};
 use cuda_std::packed::F16x2;
-use cuda_std::{GpuFloat, f16};
+use itertools::iproduct;
+use kernels_gpu::polynomial::{Element, Form, ILPS, WIDTHS};
 
 use crate::model::{BytesPerSec, FlopsPerSec, Precision, Roofs};
 
-/// Measures this host's roofs with all cores at once, in some tenths of a second.
+/// Measures the roofs with all cores at once, in some tenths of a second.
 pub fn host_roofs(precision: Precision) -> Roofs {
     match precision {
         Precision::F32 => measure::<f32>(),
@@ -22,63 +24,8 @@ pub fn host_roofs(precision: Precision) -> Roofs {
     }
 }
 
-/// What the chains are of.
-trait Real: Copy + Add<Output = Self> + Mul<Output = Self> + Send + Sync + 'static {
-    /// Numbers in a value.
-    const NUMBERS: usize;
-    /// Steps of a chain: enough for some milliseconds.
-    const STEPS: usize;
-
-    /// A half.
-    fn half() -> Self;
-
-    /// `self * a + b`, rounded once.
-    fn fused(self, a: Self, b: Self) -> Self;
-}
-
-impl Real for f32 {
-    const NUMBERS: usize = 1;
-    const STEPS: usize = 200_000;
-
-    fn half() -> f32 {
-        0.5
-    }
-
-    fn fused(self, a: f32, b: f32) -> f32 {
-        GpuFloat::mul_add(self, a, b)
-    }
-}
-
-impl Real for f64 {
-    const NUMBERS: usize = 1;
-    const STEPS: usize = 200_000;
-
-    fn half() -> f64 {
-        0.5
-    }
-
-    fn fused(self, a: f64, b: f64) -> f64 {
-        GpuFloat::mul_add(self, a, b)
-    }
-}
-
-/// By many instructions: no host works on them at once.
-impl Real for F16x2 {
-    const NUMBERS: usize = 2;
-    const STEPS: usize = 2000;
-
-    fn half() -> F16x2 {
-        F16x2::splat(f16::from_f32(0.5))
-    }
-
-    fn fused(self, a: F16x2, b: F16x2) -> F16x2 {
-        self.mul_add(a, b)
-    }
-}
-
-fn measure<T: Real>() -> Roofs {
-    let fma = chains(|value: T, x| value.fused(x, x));
-    let add_mul = chains(|value: T, x| value * x + x);
+fn measure<T: Element>() -> Roofs {
+    let (fma, add_mul) = (highest::<T>(Form::Horner), highest::<T>(Form::PowerSum));
     Roofs {
         memory: copy(),
         fma,
@@ -87,28 +34,59 @@ fn measure<T: Real>() -> Roofs {
     }
 }
 
-/// The rate of `step`, two operations a number, in enough independent chains to keep a core busy.
-fn chains<T: Real>(step: impl Fn(T, T) -> T + Sync) -> FlopsPerSec {
-    const CHAINS: usize = 48;
-    let work = || {
-        let x = black_box(T::half());
-        let mut values = [x; CHAINS];
-        for _ in 0..T::STEPS {
-            for value in &mut values {
-                *value = step(*value, x);
-            }
-        }
-        black_box(values);
+/// Elements that lie as in device memory: at multiples of 16 bytes.
+#[derive(Clone, Copy)]
+#[repr(C, align(16))]
+struct Aligned<T>([T; LANES]);
+
+const LANES: usize = 4;
+
+/// The rate of the fastest kernel of a form.
+fn highest<T: Element>(form: Form) -> FlopsPerSec {
+    let rates = iproduct!(WIDTHS, ILPS).map(|(width, ilp)| rate::<T>(form, width, ilp));
+    FlopsPerSec(rates.fold(0.0, f64::max))
+}
+
+/// Operations a second of one kernel, in launches so long that what surrounds the arithmetic is nothing.
+fn rate<T: Element>(form: Form, width: u32, ilp: u32) -> f64 {
+    const THREADS: u32 = 64;
+    /// Enough for each core to have a block all the time.
+    const BLOCKS_PER_CORE: u32 = 8;
+    const LONG_ENOUGH_SECONDS: f64 = 2e-3;
+    /// Up to this degree no number overflows (`Element::X`).
+    const HIGHEST_DEGREE: u32 = 1000;
+    let shape = simt::Shape {
+        grid: [BLOCKS_PER_CORE * simt::cores() as u32, 1, 1],
+        block: [THREADS, 1, 1],
+        dynamic_shared: 0,
     };
-    let seconds = best_of_five(|| {
-        thread::scope(|scope| {
-            for _ in 0..simt::cores() {
-                scope.spawn(work);
-            }
-        });
-    });
-    let operations = 2 * T::NUMBERS * CHAINS * T::STEPS * simt::cores();
-    FlopsPerSec(operations as f64 / seconds)
+    let elements = (shape.grid[0] * THREADS * width * ilp) as usize;
+    let x = vec![Aligned([T::from_f64(T::X); LANES]); elements / LANES];
+    let mut y = x.clone();
+    let entry = T::kernel(form, width, ilp).expect("there is one for each of WIDTHS and ILPS");
+    let call = entry.call;
+    let mut seconds = |k: u32| {
+        // SAFETY: x and y hold so many elements, which nothing else reaches until the launch has ended.
+        let (x, y) = unsafe {
+            (
+                Slice::from_raw(x.as_ptr().cast::<T>(), elements),
+                SliceMut::from_raw(y.as_mut_ptr().cast::<T>(), elements),
+            )
+        };
+        let arguments = (x, y, k);
+        let start = Instant::now();
+        // SAFETY: y has room for x and is apart from it, both are aligned (`Aligned`), the grid is
+        // one-dimensional, and k is at least 1.
+        simt::launch(shape, &|| unsafe { call(&arguments) }).expect("the kernels are correct");
+        start.elapsed().as_secs_f64()
+    };
+    let mut k = HIGHEST_DEGREE / 64;
+    while k < HIGHEST_DEGREE && seconds(k) < LONG_ENOUGH_SECONDS {
+        k = (2 * k).min(HIGHEST_DEGREE);
+    }
+    let shortest = (0..3).map(|_| seconds(k)).fold(f64::INFINITY, f64::min);
+    let numbers = elements * T::from_f64(T::X).numbers().count();
+    2.0 * f64::from(k) * numbers as f64 / shortest
 }
 
 /// The rate at which all cores copy, bytes read plus bytes written, out of cache.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::CString;
 
+use itertools::Itertools;
 use kernels_gpu::polynomial::{ILPS, WIDTHS};
 
 use super::record::Context;
@@ -65,7 +66,9 @@ pub enum SweepError {
     },
     /// There is no kernel for so much work a thread.
     #[error(
-        "no kernel for {ilp} vectors of {vector} elements a thread: there are {ILPS:?} of {WIDTHS:?}"
+        "no kernel for {ilp} vectors of {vector} elements per thread: choose {} vectors of {}",
+        ILPS.iter().join(", "),
+        WIDTHS.iter().join(", ")
     )]
     Work {
         /// The elements asked for.

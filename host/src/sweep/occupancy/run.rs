@@ -2,11 +2,12 @@
 
 use ::occupancy::{ComputeCapability, Kernel, Multiprocessor, Occupancy};
 use cuda_builder::resources::Report;
+use itertools::Itertools;
 use kernels_gpu::ceilings::WARP;
 use kernels_gpu::ceilings::stream::Vector;
 
 use super::kernels::{Kernels, entry_name};
-use super::record::waves;
+use super::record::{flags, waves};
 use super::{InFlight, Instance, OccupancyAxes, OccupancyPoint, OccupancyRecord, Studied};
 use crate::ceilings::bench::Bench;
 use crate::ceilings::{BenchError, Ceilings, Effort, Quantity};
@@ -26,8 +27,8 @@ pub enum OccupancyError {
         reason: ::occupancy::OccupancyError,
     },
     /// There is no kernel for so many independent operations a thread.
-    #[error("no {} with {ilp} independent operations a thread: there are {:?}", kernel.name(),
-            kernel.ilp())]
+    #[error("no {} with {ilp} independent operations per thread: choose {}", kernel.name(),
+            kernel.ilp().iter().join(", "))]
     Ilp {
         /// The kernel.
         kernel: Studied,
@@ -253,6 +254,7 @@ impl<'d> OccupancySweep<'d> {
         let facts = bench.device.facts();
         let (waves, tail_percent) = waves(shape.grid[0], model.blocks, facts.multiprocessors);
         let rate = amount / (timed.time.median / 1e3);
+        let percent_ceiling = 100.0 * rate / value_of(ceilings, kernel.ceiling())?;
         Ok(OccupancyRecord {
             kernel: kernel.name(),
             ilp: instance.ilp,
@@ -273,13 +275,14 @@ impl<'d> OccupancySweep<'d> {
                 None => "GFLOP/s",
             },
             rate: rate / 1e9,
-            percent_ceiling: 100.0 * rate / value_of(ceilings, kernel.ceiling())?,
+            percent_ceiling,
             in_flight: in_flight(point, &model, facts, ceilings)?,
             mean_ms: timed.time.mean,
             median_ms: timed.time.median,
             rms_percent: timed.time.rms_percent,
             device: facts.name.clone(),
             checked: true,
+            flags: flags(timed.time.rms_percent, percent_ceiling),
         })
     }
 
