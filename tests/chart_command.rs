@@ -156,7 +156,10 @@ fn rows_are_drawn_again_and_pointed_out() {
     fs::write(&rows, format!("{whole}1,2,3\n{last}\n")).expect("writable");
     let refused = chart(&["d.svg"]);
     let said = String::from_utf8_lossy(&refused.stderr);
-    assert!(said.contains("rows.csv, row 5: 3 cells, not"), "{said}");
+    assert!(
+        said.contains("rows.csv, row 5: 3 cells in 40 columns"),
+        "{said}"
+    );
 }
 
 /// Ceilings that are not this device's, or none at all, and rows that a logarithmic axis has no place

@@ -115,3 +115,47 @@ fn best_of_five(mut work: impl FnMut()) -> f64 {
     };
     (0..5).map(time).fold(f64::INFINITY, f64::min)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::{Device, DeviceChoice};
+    use crate::measure::{CacheState, Runs, Sampling};
+    use crate::sweep::{Axes, GridSize, Settings, Sweep};
+
+    /// Whatever else the machine does makes rows slower, which are means; roofs are of the best times.
+    #[test]
+    fn no_kernel_of_a_sweep_is_much_faster_than_its_roof() {
+        let emulator = Device::open(&DeviceChoice::Cpu).expect("always there");
+        let axes = Axes {
+            forms: vec![Form::PowerSum, Form::Horner],
+            precisions: vec![Precision::F32, Precision::F64],
+            vectors: vec![4],
+            ilps: vec![1, 4],
+            n: vec![1 << 14],
+            blocks: vec![256],
+            grids: vec![GridSize::Full],
+            caches: vec![CacheState::Warm],
+            k: vec![1000],
+        };
+        let runs = Runs {
+            warmup: 1,
+            timed: 3,
+        };
+        let sampling = Sampling {
+            runs,
+            noise_percent: None,
+            most: 3,
+        };
+        let settings = Settings {
+            sampling,
+            twice: false,
+            x: None,
+        };
+        let mut sweep = Sweep::new(&emulator, &axes, settings).expect("small");
+        for point in sweep.points().to_vec() {
+            let row = sweep.measure(&point, None).expect("it runs");
+            assert!(row.percent_roof < 140.0, "{point}: {} %", row.percent_roof);
+        }
+    }
+}
