@@ -39,7 +39,7 @@ pub fn point(record: &Record) -> String {
         .percent_measured_roof
         .map_or_else(String::new, |percent| {
             let above = match percent > PLAUSIBLE_PERCENT {
-                true => ", which is none for it: was it measured with as many elements?",
+                true => ": more than that roof allows; were the ceilings measured with a smaller --n?",
                 false => "",
             };
             format!(", {percent:.1} % of the measured one{above}")
