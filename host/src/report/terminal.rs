@@ -39,7 +39,9 @@ pub fn point(record: &Record) -> String {
         .percent_measured_roof
         .map_or_else(String::new, |percent| {
             let above = match percent > PLAUSIBLE_PERCENT {
-                true => ": more than that roof allows; were the ceilings measured with a smaller --n?",
+                true => {
+                    ": more than that roof allows; were the ceilings measured with a smaller --n?"
+                }
                 false => "",
             };
             format!(", {percent:.1} % of the measured one{above}")
