@@ -99,15 +99,50 @@ fn rows_are_drawn_again_and_pointed_out() {
     assert!(!svg.contains("horner") && !svg.contains("of its roof"));
 
     for (condition, message) in [
-        ("kernel=none", "has no such row"),
+        (
+            "kernel=none",
+            "no kernel is \"none\", but power-sum, horner",
+        ),
+        ("k=100,k=99", "no k is \"99\", but 1, 100"),
         ("colour=red", "has no column \"colour\": it has k, ai"),
         ("k", "a column and a value"),
     ] {
-        let refused = chart(&["c.svg", "--only", condition]);
-        assert_eq!(refused.status.code(), Some(2));
-        let said = String::from_utf8_lossy(&refused.stderr);
-        assert!(said.contains(message), "{said}");
+        for option in ["--only", "--mark"] {
+            let refused = chart(&["c.svg", option, condition]);
+            assert_eq!(refused.status.code(), Some(2));
+            let said = String::from_utf8_lossy(&refused.stderr);
+            assert!(said.contains(message), "{said}");
+        }
     }
+
+    // What XML has no place for, in the title.
+    let titled = chart(&["e.svg", "--title", "a\u{1}b\u{1b}<\u{ffff}>"]);
+    assert!(titled.status.success(), "{titled:?}");
+    let svg = fs::read_to_string(folder.path().join("e.svg")).expect("written");
+    let document = roxmltree::Document::parse(&svg).expect("well-formed");
+    let texts: Vec<&str> = document.descendants().filter_map(|it| it.text()).collect();
+    assert!(
+        texts
+            .iter()
+            .any(|it| it.trim() == "a\u{fffd}b\u{fffd}<\u{fffd}>"),
+        "{texts:?}"
+    );
+
+    let json = ridgepoint(
+        folder.path(),
+        &["merge", "rows.csv", "--output", "rows.json"],
+    );
+    assert!(json.status.success(), "{json:?}");
+    let drawn = [
+        "chart",
+        "rows.json",
+        "--ceilings",
+        "ceilings.json",
+        "--output",
+        "f.svg",
+    ];
+    let drawn = ridgepoint(folder.path(), &drawn);
+    assert!(drawn.status.success(), "{drawn:?}");
 
     // A full disk leaves a last row that is not whole.
     let rows = folder.path().join("rows.csv");
@@ -116,8 +151,83 @@ fn rows_are_drawn_again_and_pointed_out() {
     fs::write(&rows, format!("{whole}1,2,3")).expect("writable");
     let some = chart(&["d.svg"]);
     assert!(some.status.success(), "{some:?}");
+    let said = String::from_utf8_lossy(&some.stderr);
+    assert!(said.contains("rows.csv, row 5 is torn: 3 of"), "{said}");
     fs::write(&rows, format!("{whole}1,2,3\n{last}\n")).expect("writable");
     let refused = chart(&["d.svg"]);
     let said = String::from_utf8_lossy(&refused.stderr);
-    assert!(said.contains("rows.csv, row 5: 3 cells, not"), "{said}");
+    assert!(
+        said.contains("rows.csv, row 5: 3 cells in 40 columns"),
+        "{said}"
+    );
+}
+
+/// Ceilings that are not this device's, or none at all, and rows that a logarithmic axis has no place
+/// for.
+#[test]
+fn what_cannot_be_drawn_is_refused() {
+    let folder = measured();
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).expect("written");
+    let (ceilings, rows) = (read("ceilings.json"), read("rows.csv"));
+    let ceilings: serde_json::Value = serde_json::from_str(&ceilings).expect("JSON");
+    let device = ceilings["key"]["device"]
+        .as_str()
+        .expect("a name")
+        .to_owned();
+    let with = |change: &dyn Fn(&mut serde_json::Value)| {
+        let mut changed = ceilings.clone();
+        change(&mut changed);
+        fs::write(folder.path().join("other.json"), changed.to_string()).expect("writable");
+    };
+    let said_of = |arguments: &[&str]| {
+        let output = ridgepoint(folder.path(), arguments);
+        assert!(!output.status.success(), "{arguments:?}");
+        String::from_utf8_lossy(&output.stderr).into_owned()
+    };
+    let chart = [
+        "chart",
+        "rows.csv",
+        "--ceilings",
+        "other.json",
+        "--output",
+        "x.svg",
+    ];
+    let sweep = [
+        "roofline", "--device", "cpu", "--n", "64", "--k", "1", "--output", "x.csv",
+    ];
+    let sweep = [&sweep[..], &["--ceilings", "other.json"]].concat();
+
+    with(&|it| it["key"]["device"] = "NVIDIA H200".into());
+    let expected = format!("other.json holds the ceilings of NVIDIA H200, not of {device}");
+    for arguments in [&chart[..], &sweep] {
+        let said = said_of(arguments);
+        assert!(said.contains(&expected), "{said}");
+    }
+    for value in [-1.0, 0.0] {
+        with(&|it| it["ceilings"][2]["value"] = value.into());
+        for arguments in [&chart[..], &sweep] {
+            let said = said_of(arguments);
+            let expected = format!("other.json: the value of memory copy is {value}");
+            assert!(said.contains(&expected), "{said}");
+        }
+    }
+
+    with(&|_| ());
+    for value in ["-5", "0", "NaN"] {
+        let mut lines = rows.lines();
+        let header = lines.next().expect("a header");
+        let row = lines
+            .next()
+            .expect("a row")
+            .splitn(4, ',')
+            .collect::<Vec<_>>();
+        let row = [row[0], row[1], value, row[3]].join(",");
+        fs::write(folder.path().join("rows.csv"), format!("{header}\n{row}\n")).expect("writable");
+        let said = said_of(&chart);
+        assert!(
+            said.contains(&format!("rows.csv, row 1: gflops is \"{value}\"")),
+            "{said}"
+        );
+    }
+    assert!(!folder.path().join("x.svg").exists());
 }

@@ -169,13 +169,13 @@ fn a_project_is_checked_beside_objects_that_are_not_instrumented_and_a_failure_i
     let nothing = check_in(&demo, &target, &["--", "no_test_of_this_name"]);
     says(
         &nothing,
-        1,
+        3,
         &["nothing was checked: no kernel was launched"],
     );
     let broken = check_in(&demo, &target, &["--", "--no-such-option"]);
     says(
         &broken,
-        1,
+        3,
         &["not checked: cargo failed before a kernel was launched"],
     );
 }

@@ -115,3 +115,36 @@ fn an_occupancy_study_has_its_curves_and_knees() {
         "{legend}"
     );
 }
+
+/// With ceilings there are three bandwidths, and with few steps their lines leave the range of the
+/// rows.
+#[test]
+fn all_that_is_drawn_lies_in_its_chart() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let ceilings = folder.path().join("ceilings.json");
+    let measured = Command::new(support::ridgepoint())
+        .args(["ceilings", "--device", "cpu", "--n", "1000", "--runs", "1"])
+        .arg("--output")
+        .arg(&ceilings)
+        .output()
+        .expect("the command starts");
+    let said = String::from_utf8_lossy(&measured.stdout).into_owned();
+    assert!(
+        measured.status.success() && !said.contains(" 0.00 ┆"),
+        "{said}"
+    );
+    let axes = ["roofline", "--n", "1000", "--k", "1,2,5", "--runs", "3"];
+    let with = ["--ceilings", ceilings.to_str().expect("text")];
+    let path = report(folder.path(), &[&axes[..], &with].concat());
+    let mut page = open(&path);
+    assert_eq!(
+        page.evaluate("document.querySelectorAll('polyline.roof').length"),
+        7
+    );
+    let outside = "[...document.querySelectorAll('main > svg > *')].filter(it => {\
+        const box = it.getBoundingClientRect(), all = it.parentNode.getBoundingClientRect();\
+        return box.left < all.left || box.right > all.right || box.top < all.top \
+            || box.bottom > all.bottom;\
+    }).map(it => it.outerHTML).join(' ')";
+    assert_eq!(page.text(outside), "");
+}

@@ -98,6 +98,7 @@ pub(crate) struct Bench<'d> {
 pub(crate) struct Timed {
     pub(crate) variant: String,
     pub(crate) time: Summary,
+    samples: usize,
     device: String,
 }
 
@@ -160,6 +161,7 @@ impl<'d> Bench<'d> {
         Ok(Timed {
             variant: format!("{name}, {} blocks of {}", shape.grid[0], shape.block[0]),
             time,
+            samples: samples.len(),
             device: self.device.facts().name.clone(),
         })
     }
@@ -206,7 +208,8 @@ impl Timed {
             datasheet: None,
             variant: self.variant,
             median_ms: self.time.median,
-            rms_percent: Some(self.time.rms_percent),
+            // One sample deviates from nothing.
+            rms_percent: (self.samples > 1).then_some(self.time.rms_percent),
             clock_hz: None,
             cycles: None,
             device: self.device,

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 pub use bench::{BenchError, Effort};
 pub use quantity::{Quantity, Unit};
-pub use store::{Key, StoreError, cache_path, load, save};
+pub use store::{Key, StoreError, cache_path, load, load_named, save};
 
 use crate::driver::Device;
 use crate::model::{BytesPerSec, FlopsPerSec, Limit, Precision, Roofs};
@@ -142,6 +142,27 @@ impl Ceilings {
             add_mul: FlopsPerSec(add_mul),
             peak: FlopsPerSec(fma),
         })
+    }
+
+    /// A figure that is not a finite number above 0, and its name.
+    fn implausible(&self) -> Option<(String, f64)> {
+        let named = |what: &str, one: &Ceiling| format!("{what} of {}", one.quantity.name());
+        let ceilings = self.ceilings.iter().flat_map(|one| {
+            let datasheet = one
+                .datasheet
+                .map(|sheet| (named("the data sheet", one), sheet));
+            [(named("the value", one), one.value)]
+                .into_iter()
+                .chain(datasheet)
+        });
+        let sets = self.working_sets.iter().map(|set| {
+            (
+                format!("the rate of {} bytes read again", set.bytes),
+                set.bytes_per_sec,
+            )
+        });
+        let mut all = ceilings.chain(sets);
+        all.find(|(_, value)| !(value.is_finite() && *value > 0.0))
     }
 
     /// The ceiling of a quantity, where it was measured.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Ceilings;
 use crate::driver::Facts;
+use crate::report::terminal::printable;
 
 /// What ceilings belong to: another GPU, driver or ridgepoint may have others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,20 +55,25 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
         /// What is wrong with it.
-        error: serde_json::Error,
+        error: String,
+    },
+    /// A figure that no measurement gives.
+    #[error("{}: {figure} is {value}; a ceiling is a finite number above 0", path.display())]
+    Value {
+        /// The file.
+        path: PathBuf,
+        /// Which.
+        figure: String,
+        /// What it holds.
+        value: f64,
     },
     /// The ceilings are another device's.
-    #[error(
-        "{} is of {found:?}, and this device is {wanted:?}: run `ridgepoint ceilings` again",
-        path.display()
-    )]
+    #[error("{} holds the ceilings of {difference}: run `ridgepoint ceilings` again", path.display())]
     OtherDevice {
         /// The file.
         path: PathBuf,
-        /// What the file is of.
-        found: Box<Key>,
-        /// What is here.
-        wanted: Box<Key>,
+        /// What it is of, and what is wanted.
+        difference: String,
     },
 }
 
@@ -109,20 +115,62 @@ pub fn save(ceilings: &Ceilings, path: &Path) -> Result<(), StoreError> {
 /// # Errors
 /// The file cannot be read, holds something else, or is another device's.
 pub fn load(path: &Path, facts: &Facts) -> Result<Ceilings, StoreError> {
+    let ceilings = read(path)?;
+    of_the_same(path, &ceilings.key, &Key::of(facts))?;
+    Ok(ceilings)
+}
+
+/// Reads the ceilings of a device of which no more than the name is known, as saved rows have it.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_named(path: &Path, device: &str) -> Result<Ceilings, StoreError> {
+    let ceilings = read(path)?;
+    let wanted = Key {
+        device: device.to_owned(),
+        ..ceilings.key.clone()
+    };
+    of_the_same(path, &ceilings.key, &wanted)?;
+    Ok(ceilings)
+}
+
+fn read(path: &Path) -> Result<Ceilings, StoreError> {
     let text = fs::read(path).map_err(|error| io_error("read", path, error))?;
-    let ceilings: Ceilings =
-        serde_json::from_slice(&text).map_err(|error| StoreError::Malformed {
+    let parsed = serde_json::from_slice(&text);
+    let ceilings: Ceilings = parsed.map_err(|error| StoreError::Malformed {
+        path: path.to_path_buf(),
+        error: printable(&error.to_string()).into_owned(),
+    })?;
+    match ceilings.implausible() {
+        None => Ok(ceilings),
+        Some((figure, value)) => Err(StoreError::Value {
             path: path.to_path_buf(),
-            error,
-        })?;
-    let wanted = Key::of(facts);
-    if ceilings.key == wanted {
-        return Ok(ceilings);
+            figure,
+            value,
+        }),
     }
+}
+
+/// # Errors
+/// What differs, so that the figures are none of the wanted device.
+fn of_the_same(path: &Path, found: &Key, wanted: &Key) -> Result<(), StoreError> {
+    let cuda = |key: &Key| format!("CUDA {}.{}", key.cuda_version.0, key.cuda_version.1);
+    let ridgepoint = |key: &Key| format!("ridgepoint {}", key.ridgepoint);
+    let multiprocessors = |key: &Key| format!("{} multiprocessors", key.multiprocessors);
+    let parts: [&dyn Fn(&Key) -> String; 4] = [
+        &|key| key.device.clone(),
+        &multiprocessors,
+        &cuda,
+        &ridgepoint,
+    ];
+    let differing = parts.iter().find(|part| part(found) != part(wanted));
+    let Some(part) = differing else {
+        return Ok(());
+    };
+    let difference = format!("{}, not of {}", part(found), part(wanted));
     Err(StoreError::OtherDevice {
         path: path.to_path_buf(),
-        found: Box::new(ceilings.key),
-        wanted: Box::new(wanted),
+        difference: printable(&difference).into_owned(),
     })
 }
 

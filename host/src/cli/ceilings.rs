@@ -8,11 +8,10 @@ use clap::Args;
 use serde_json::json;
 
 use super::console::Console;
-use super::destination::{Destination, Unfinished};
 use super::files::Files;
 use super::interrupt::Interrupt;
 use super::lists::{MOST_RUNS, element_count, whole};
-use super::output::{format_of, target};
+use super::output::{open_whole, target};
 use super::{Failure, command_line, driver_failure, tracing};
 use crate::ceilings::{BenchError, Ceilings, Effort, cache_path, load, save};
 use crate::driver::{Device, DeviceChoice};
@@ -35,8 +34,8 @@ pub(super) struct Arguments {
 
     /// Where the figures go as well, in place of an earlier file; - is standard output. The ending .csv,
     /// .json or .md is the format
-    #[arg(long, value_name = "FILE")]
-    output: Option<PathBuf>,
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    output: Vec<PathBuf>,
 
     /// Format of the output: csv, json or md [default: by the file's ending, csv without one]
     #[arg(long, value_name = "FORMAT", requires = "output")]
@@ -58,21 +57,16 @@ impl Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let interrupt = Interrupt::watch()?;
-    let open = |path: &PathBuf| {
-        let format = format_of(path, arguments.format)?;
-        Ok((format, Destination::open(path, Unfinished::IsNothing)?))
-    };
-    let output = arguments.output.as_ref().map(open).transpose()?;
+    let outputs = open_whole(&arguments.output, arguments.format)?;
     let device = Device::open(&arguments.device).map_err(driver_failure)?;
     let mut effort = Effort::of(&device);
     effort.elements = arguments.n.unwrap_or(effort.elements);
     effort.runs.timed = arguments.runs.unwrap_or(effort.runs.timed);
-    let outputs: Vec<PathBuf> = arguments.output.iter().cloned().collect();
-    let console = Console::new(target(false, &outputs), 5);
+    let console = Console::new(target(false, &arguments.output), 5);
 
     let ceilings = measure(&device, &effort, &console, &interrupt)?;
     console.say(&ceilings_table(&ceilings));
-    if let Some((format, destination)) = output {
+    for (format, destination) in outputs {
         destination.write_whole(|output| write(&ceilings, &device, format, output))?;
     }
     // The emulator's roofs are measured by each command that needs them.
@@ -105,6 +99,21 @@ pub(super) fn known_ceilings(
         console.say("No ceilings of this device are kept: `ridgepoint ceilings` measures them");
     }
     Ok(kept)
+}
+
+/// Warns where the rows' arrays are larger than those that the ceilings were measured with, which a
+/// cache may have held.
+pub(super) fn warn_of_small_arrays(ceilings: &Ceilings, bytes: u64, console: &Console) {
+    /// No cache holds as much.
+    const LARGE: u64 = 256 << 20;
+    let measured = ceilings.n * size_of::<f32>() as u64;
+    if measured < bytes.min(LARGE) {
+        console.warn(&format!(
+            "the ceilings were measured with arrays of {measured} bytes, and the rows' have {bytes}: \
+             the measured memory roof may be a cache's. Measure it with `ridgepoint ceilings --n {}`",
+            bytes.div_ceil(size_of::<f32>() as u64)
+        ));
+    }
 }
 
 /// The ceilings in `file`, or else those that were kept for the device, or else measured now; those

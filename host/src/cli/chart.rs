@@ -5,15 +5,17 @@ use std::str::FromStr;
 
 use clap::Args;
 use csv::StringRecord;
+use itertools::Itertools;
 
 use super::Failure;
 use super::charts::{ChartFiles, chart_path};
 use super::console::Console;
 use super::files::Files;
+use super::lists::each_once;
 use super::output::target;
-use crate::ceilings::Ceilings;
-use crate::compare::Raw;
-use crate::model::Precision;
+use crate::ceilings::load_named;
+use crate::compare::{Rows, TableError};
+use crate::report::terminal::printable;
 use crate::report::{SavedChart, SavedRow};
 
 /// The columns whose values tell curves apart, as far as a file has them.
@@ -23,7 +25,7 @@ const CURVE: [&str; 9] = [
 
 #[derive(Args)]
 pub(super) struct Arguments {
-    /// Rows that `ridgepoint roofline` wrote, as CSV
+    /// Rows that `ridgepoint roofline` wrote, CSV or JSON; - is standard input
     rows: PathBuf,
 
     /// Ceilings of the same device that `ridgepoint ceilings --output FILE.json` wrote: the roofs
@@ -79,103 +81,202 @@ impl Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let table = Table::read(&arguments.rows)?;
-    for condition in arguments.only.iter().chain(&arguments.mark) {
-        let header = table.cell(&table.csv.header, &condition.column);
-        header.map_err(Failure::Usage)?;
-    }
+    let console = Console::new(target(false, &arguments.output), 0);
+    let table = Table::read(&arguments.rows, &console)?;
     let rows = table.chosen(&arguments.only, &arguments.mark)?;
-    let ceilings = read_ceilings(&arguments.ceilings)?;
+    let rows = table.with_a_rate(rows, &console)?;
+    let ceilings = load_named(&arguments.ceilings, &table.device(&rows)?);
+    let ceilings = ceilings.map_err(Failure::failed)?;
+    let saved = table.saved(&rows, &arguments.mark)?;
     let chart = SavedChart {
         title: &arguments.title,
-        rows: &rows,
+        rows: &saved,
         ceilings: &ceilings,
     };
     let files = ChartFiles::open(&arguments.output)?;
-    let console = Console::new(target(false, &arguments.output), 0);
     files.write(&console, |format, file| chart.write(format, file))
 }
 
-fn read_ceilings(path: &Path) -> Result<Ceilings, Failure> {
-    let failed = |error: &dyn std::fmt::Display| {
-        Failure::Failed(format!("cannot read {}: {error}", path.display()))
-    };
-    let text = std::fs::read(path).map_err(|error| failed(&error))?;
-    serde_json::from_slice(&text).map_err(|error| failed(&error))
-}
-
-/// A CSV, and where it comes from.
+/// The rows of a file.
 struct Table {
     path: PathBuf,
-    csv: Raw,
+    header: StringRecord,
+    rows: Vec<StringRecord>,
 }
 
+/// A row and its number, from 1.
+type Numbered<'a> = (usize, &'a StringRecord);
+
 impl Table {
-    fn read(path: &Path) -> Result<Table, Failure> {
+    fn read(path: &Path, console: &Console) -> Result<Table, Failure> {
+        let mut read = Rows::open(path).map_err(Failure::failed)?;
+        let rows = read.by_ref().map(|row| row.map(|row| row.text));
+        let rows = rows
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(Failure::failed)?;
+        if let Some(torn) = read.torn() {
+            console.warn(&format!("{torn}: left out"));
+        }
+        let path = path.to_path_buf();
+        if rows.is_empty() {
+            return Err(Failure::failed(TableError::NoRows { path }));
+        }
         Ok(Table {
-            path: path.to_path_buf(),
-            csv: Raw::read(path).map_err(Failure::failed)?,
+            path,
+            header: read.header().clone(),
+            rows,
         })
     }
 
-    /// A row's cell in a column.
-    fn cell<'a>(&self, row: &'a StringRecord, column: &str) -> Result<&'a str, String> {
-        self.csv.cell(row, column).ok_or_else(|| {
-            let names: Vec<&str> = self.csv.header.iter().collect();
+    /// A column's place.
+    fn place(&self, column: &str) -> Result<usize, String> {
+        let place = self.header.iter().position(|name| name == column);
+        place.ok_or_else(|| {
+            let names: Vec<_> = self.header.iter().map(printable).collect();
             let (path, names) = (self.path.display(), names.join(", "));
             format!("{path} has no column {column:?}: it has {names}")
         })
     }
 
-    fn number(&self, row: &StringRecord, column: &str) -> Result<f64, String> {
+    /// A row's cell in a column.
+    fn cell<'a>(&self, row: &'a StringRecord, column: &str) -> Result<&'a str, String> {
+        self.place(column).map(|place| &row[place])
+    }
+
+    /// What a logarithmic axis has a place for.
+    fn positive(&self, (number, row): Numbered<'_>, column: &str) -> Result<f64, String> {
         let cell = self.cell(row, column)?;
-        let path = self.path.display();
-        cell.parse()
-            .map_err(|_| format!("{path}: {column} is {cell:?}, no number"))
-    }
-
-    fn precision(&self, row: &StringRecord) -> Result<Precision, String> {
-        let parsed = self.cell(row, "dtype")?.parse();
-        parsed.map_err(|error: String| format!("{}: {error}", self.path.display()))
-    }
-
-    /// The rows that meet `only`, and of these pointed out those that meet `mark`.
-    fn chosen(&self, only: &[Condition], mark: &[Condition]) -> Result<Vec<SavedRow>, Failure> {
-        let rows = self.csv.rows.iter();
-        let chosen: Vec<&StringRecord> = rows.filter(|row| self.meets(row, only)).collect();
-        let Some(first) = chosen.first() else {
+        let parsed = cell.parse().ok().filter(|it: &f64| it.is_finite());
+        parsed.filter(|&it| it > 0.0).ok_or_else(|| {
             let path = self.path.display();
-            return Err(Failure::Usage(format!("{path} has no such row")));
-        };
+            format!("{path}, row {number}: {column} is {cell:?}; a logarithmic axis needs a finite number above 0")
+        })
+    }
+
+    /// The rows that meet `only`, of which some meet `mark`.
+    fn chosen(&self, only: &[Condition], mark: &[Condition]) -> Result<Vec<Numbered<'_>>, Failure> {
+        let all: Vec<Numbered<'_>> = (1..).zip(&self.rows).collect();
+        let chosen = self.meeting(&all, only)?;
+        self.meeting(&chosen, mark)?;
+        Ok(chosen)
+    }
+
+    /// The rows whose rate has a digit that is not 0: two decimals are few for an emulator.
+    fn with_a_rate<'a>(
+        &self,
+        mut rows: Vec<Numbered<'a>>,
+        console: &Console,
+    ) -> Result<Vec<Numbered<'a>>, Failure> {
+        let place = self.place("gflops").map_err(Failure::Failed)?;
+        let path = self.path.display();
+        rows.retain(|(number, row)| {
+            let cell = &row[place];
+            let is_zero = cell.parse() == Ok(0.0);
+            if is_zero {
+                console.warn(&format!(
+                    "{path}, row {number}: gflops is {cell:?}, and a logarithmic axis has no 0: left out"
+                ));
+            }
+            !is_zero
+        });
+        if rows.is_empty() {
+            let message = format!("{path}: no row to draw has a rate above 0 GFLOP/s");
+            return Err(Failure::Failed(message));
+        }
+        Ok(rows)
+    }
+
+    /// The rows that meet conditions, each of which some row must meet.
+    fn meeting<'a>(
+        &self,
+        rows: &[Numbered<'a>],
+        conditions: &[Condition],
+    ) -> Result<Vec<Numbered<'a>>, Failure> {
+        for condition in conditions {
+            let place = self.place(&condition.column).map_err(Failure::Usage)?;
+            if !rows.iter().any(|(_, row)| row[place] == condition.value) {
+                let there = each_once(rows.iter().map(|(_, row)| &row[place]).collect());
+                let there: Vec<_> = there.into_iter().map(printable).collect();
+                let Condition { column, value } = condition;
+                let message = format!(
+                    "no such row: no {column} is {value:?}, but {}",
+                    there.join(", ")
+                );
+                return Err(Failure::Usage(message));
+            }
+        }
+        let meets = |(_, row): &Numbered<'_>| self.meets(row, conditions);
+        let met: Vec<_> = rows.iter().copied().filter(meets).collect();
+        if met.is_empty() {
+            let each = conditions.iter();
+            let each: Vec<String> = each
+                .map(|it| format!("{}={}", it.column, it.value))
+                .collect();
+            let message = format!("no such row: none has all of {}", each.join(", "));
+            return Err(Failure::Usage(message));
+        }
+        Ok(met)
+    }
+
+    /// Whether each column that is named has one of the values that are given for it.
+    fn meets(&self, row: &StringRecord, conditions: &[Condition]) -> bool {
+        let has = |condition: &Condition| self.cell(row, &condition.column) == Ok(&condition.value);
+        conditions.iter().all(|condition| {
+            let mut same = conditions.iter().filter(|it| it.column == condition.column);
+            same.any(has)
+        })
+    }
+
+    /// The one device that made the rows.
+    fn device(&self, rows: &[Numbered<'_>]) -> Result<String, Failure> {
+        let place = self.place("device").map_err(Failure::Failed)?;
+        let devices = each_once(rows.iter().map(|(_, row)| &row[place]).collect());
+        match devices[..] {
+            [device] => Ok(device.to_owned()),
+            _ => {
+                let devices: Vec<_> = devices.into_iter().map(printable).collect();
+                let path = self.path.display();
+                Err(Failure::Usage(format!(
+                    "{path} has rows of several devices, each with other roofs: {}; choose one with \
+                     --only device=NAME",
+                    devices.join(", ")
+                )))
+            }
+        }
+    }
+
+    /// What is drawn of the rows, and pointed out of those that meet `mark`.
+    fn saved(&self, rows: &[Numbered<'_>], mark: &[Condition]) -> Result<Vec<SavedRow>, Failure> {
         let differs = |column: &&str| {
-            let cell = |row| self.csv.cell(row, column);
-            chosen.iter().any(|row| cell(row) != cell(first))
+            let cells = rows.iter().map(|(_, row)| self.cell(row, column));
+            !cells.clone().all_equal()
         };
         let differing: Vec<&str> = CURVE.into_iter().filter(differs).collect();
-        let saved = |row: &&StringRecord| {
-            let is_marked = !mark.is_empty() && self.meets(row, mark);
-            self.saved(row, &differing, is_marked)
+        let saved = |row: &Numbered<'_>| {
+            let is_marked = !mark.is_empty() && self.meets(row.1, mark);
+            self.saved_row(*row, &differing, is_marked)
         };
-        let rows: Result<_, _> = chosen.iter().map(saved).collect();
+        let rows: Result<_, _> = rows.iter().map(saved).collect();
         rows.map_err(Failure::Failed)
     }
 
     /// A row, in the curve of those that have the same values in the `differing` columns.
-    fn saved(
+    fn saved_row(
         &self,
-        row: &StringRecord,
+        numbered: Numbered<'_>,
         differing: &[&str],
         is_marked: bool,
     ) -> Result<SavedRow, String> {
+        let (_, row) = numbered;
         let part = |&column: &&str| match (column, self.cell(row, column)?) {
             ("kernel" | "dtype" | "device", cell) => Ok(cell.to_owned()),
             (column, cell) => Ok(format!("{column} {cell}")),
         };
         let parts: Vec<String> = differing.iter().map(part).collect::<Result<_, String>>()?;
-        let gflops = self.number(row, "gflops")?;
+        let gflops = self.positive(numbered, "gflops")?;
         let note = || -> Result<String, String> {
             let (k, bound) = (self.cell(row, "k")?, self.cell(row, "bound")?);
-            let percent = self.number(row, "percent_measured_roof")?;
+            let percent = self.positive(numbered, "percent_measured_roof")?;
             let tera = gflops / 1e3;
             let rate = format!("k = {k}: {tera:.2} TFLOP/s, {percent:.0} % of its roof");
             let of = parts.iter().map(String::as_str).chain([rate.as_str()]);
@@ -184,23 +285,14 @@ impl Table {
                 of.collect::<Vec<_>>().join(", ")
             ))
         };
+        let precision = self.cell(row, "dtype")?.parse();
         Ok(SavedRow {
             note: is_marked.then(note).transpose()?,
             curve: parts.join(", "),
-            precision: self.precision(row)?,
-            ai: self.number(row, "ai")?,
+            precision: precision
+                .map_err(|error: String| format!("{}: {error}", self.path.display()))?,
+            ai: self.positive(numbered, "ai")?,
             gflops,
-        })
-    }
-
-    /// Whether each column that is named has one of the values that are given for it.
-    fn meets(&self, row: &StringRecord, conditions: &[Condition]) -> bool {
-        let has = |condition: &Condition| {
-            self.csv.cell(row, &condition.column) == Some(condition.value.as_str())
-        };
-        conditions.iter().all(|condition| {
-            let mut same = conditions.iter().filter(|it| it.column == condition.column);
-            same.any(has)
         })
     }
 }

@@ -7,7 +7,7 @@ use clap::Args;
 use itertools::iproduct;
 use serde_json::json;
 
-use super::ceilings::ceilings_for;
+use super::ceilings::{ceilings_for, warn_of_small_arrays};
 use super::charts::{ChartFiles, ReportFile, chart_path};
 use super::console::Console;
 use super::files::Files;
@@ -211,6 +211,8 @@ fn measure(arguments: &Arguments) -> Result<(), Failure> {
     let limited = Limited::all(&device, &axes).map_err(failure)?;
     let mut sweep = OccupancySweep::new(&device, &limited, &axes, &effort).map_err(failure)?;
     let ceilings = ceilings_for(&device, arguments.ceilings.as_deref(), &console, &interrupt)?;
+    let bytes = effort.elements * size_of::<f32>() as u64;
+    warn_of_small_arrays(&ceilings, bytes, &console);
     let console = Console::new(target(arguments.quiet, paths), sweep.points().len() as u64);
 
     let settings = json!({

@@ -155,6 +155,18 @@ pub(super) fn format_of(path: &Path, given: Option<Format>) -> Result<Format, Fa
     })
 }
 
+/// Opens outputs that are written whole, each in `format` or in the one that its ending asks for.
+pub(super) fn open_whole(
+    paths: &[PathBuf],
+    format: Option<Format>,
+) -> Result<Vec<(Format, Destination)>, Failure> {
+    let open = |path: &PathBuf| {
+        let format = format_of(path, format)?;
+        Ok((format, Destination::open(path, Unfinished::IsNothing)?))
+    };
+    paths.iter().map(open).collect()
+}
+
 /// Where text for people goes: not between the rows.
 pub(super) fn target(quiet: bool, outputs: &[PathBuf]) -> Target {
     if quiet {

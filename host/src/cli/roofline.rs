@@ -6,7 +6,7 @@ use clap::Args;
 use kernels_gpu::ceilings::WARP;
 use serde_json::json;
 
-use super::ceilings::known_ceilings;
+use super::ceilings::{known_ceilings, warn_of_small_arrays};
 use super::charts::{ChartFiles, ReportFile, chart_path};
 use super::compare::judge;
 use super::console::Console;
@@ -23,7 +23,7 @@ use crate::driver::{Device, DeviceChoice};
 use crate::measure::{CacheState, Runs, Sampling};
 use crate::model::Precision;
 use crate::report::{Chart, Format, HtmlReport, RunFacts, terminal};
-use crate::sweep::{Axes, GridSize, Record, Settings, Sweep, SweepError};
+use crate::sweep::{Axes, GridSize, Point, Record, Settings, Sweep, SweepError};
 
 const GPU_ELEMENTS: u64 = 1 << 26;
 const EMULATOR_ELEMENTS: u64 = 1 << 16;
@@ -214,6 +214,12 @@ fn run_on(choice: &DeviceChoice, arguments: &Arguments, sampling: Sampling) -> R
     warn_of_partial_warps(&axes, &console);
     let ceilings = known_ceilings(&device, arguments.ceilings.as_deref(), &console)?;
 
+    if let Some(ceilings) = &ceilings {
+        let bytes = |point: &Point| point.bytes() as u64 / 2;
+        let largest = sweep.points().iter().map(bytes).max();
+        warn_of_small_arrays(ceilings, largest.unwrap_or(0), &console);
+    }
+
     let facts = RunFacts::now(
         command_line(),
         device.facts().clone(),
@@ -316,7 +322,9 @@ impl Arguments {
         };
         let after = Table::of_records(records).map_err(Failure::failed)?;
         let comparison = Comparison::of(before, &after, self.tolerance.unwrap_or(TOLERANCE));
-        judge(&comparison, |text| console.say(text))
+        judge(&comparison.map_err(Failure::failed)?, |text| {
+            console.say(text);
+        })
     }
 
     fn axes(&self, device: &Device) -> Axes {

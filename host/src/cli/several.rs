@@ -4,12 +4,12 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 
+use super::compare::merge;
 use super::console::Console;
-use super::destination::{Destination, Unfinished};
 use super::interrupt::Interrupt;
-use super::output::{format_of, target};
+use super::output::{open_whole, target};
 use super::{Failure, driver_failure};
-use crate::compare::{Spread, Table, merge, spreads};
+use crate::compare::{Spread, Table, spreads};
 use crate::driver::gpus;
 use crate::report::{Format, spread_table};
 
@@ -29,10 +29,9 @@ const OWN: [&str; 8] = [
 /// the latter go to `outputs`, also where not all processes have ended well.
 pub(super) fn run(outputs: &[PathBuf], format: Option<Format>, quiet: bool) -> Result<(), Failure> {
     let interrupt = &Interrupt::watch()?;
-    let outputs = open(outputs, format)?;
+    let opened = open_whole(outputs, format)?;
     let count = gpus().map_err(driver_failure)?.len();
-    let paths: Vec<PathBuf> = outputs.iter().map(|it| it.path().to_path_buf()).collect();
-    let console = Console::new(target(quiet, &paths), 0);
+    let console = Console::new(target(quiet, outputs), 0);
     let folder = tempfile::tempdir().map_err(Failure::failed)?;
     let path = |kind: &str, gpu: usize| folder.path().join(format!("{kind}-{gpu}.csv"));
     let all = |kind| (0..count).map(|gpu| path(kind, gpu)).collect::<Vec<_>>();
@@ -50,7 +49,13 @@ pub(super) fn run(outputs: &[PathBuf], format: Option<Format>, quiet: bool) -> R
         .enumerate()
         .map(|(gpu, child)| finish(gpu, child, interrupt))
         .collect();
-    write(&all("together"), outputs, &console)?;
+    let files: Vec<PathBuf> = all("together")
+        .into_iter()
+        .filter(|it| it.exists())
+        .collect();
+    if !files.is_empty() {
+        merge(&files, opened, &console)?;
+    }
     ended.into_iter().collect::<Result<(), _>>()?;
 
     let read = |kind| {
@@ -63,35 +68,6 @@ pub(super) fn run(outputs: &[PathBuf], format: Option<Format>, quiet: bool) -> R
     let together = read("together").map_err(Failure::failed)?;
     let found: Vec<Spread> = spreads(&alone, &together);
     console.say(&spread_table(&found));
-    Ok(())
-}
-
-fn open(outputs: &[PathBuf], format: Option<Format>) -> Result<Vec<Destination>, Failure> {
-    let open = |path: &PathBuf| match format_of(path, format)? {
-        Format::Csv => Destination::open(path, Unfinished::IsNothing),
-        _ => Err(Failure::Usage(format!(
-            "--output {}: --device all writes CSV only",
-            path.display()
-        ))),
-    };
-    outputs.iter().map(open).collect()
-}
-
-/// Writes the rows of the processes that have some.
-fn write(files: &[PathBuf], outputs: Vec<Destination>, console: &Console) -> Result<(), Failure> {
-    let files: Vec<PathBuf> = files.iter().filter(|it| it.exists()).cloned().collect();
-    let merged = merge(&files).map_err(Failure::failed)?;
-    if merged.rows == 0 {
-        return Ok(());
-    }
-    for output in outputs {
-        let path = output.path().to_path_buf();
-        let is_file = !output.is_standard();
-        output.write_whole(|output| output.write_all(&merged.csv))?;
-        if is_file {
-            console.say(&format!("{} rows: {}", merged.rows, path.display()));
-        }
-    }
     Ok(())
 }
 

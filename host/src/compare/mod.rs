@@ -1,14 +1,21 @@
-//! Two runs side by side: which rows became slower or faster by more than the noise.
+//! Rows that were measured before: read, put into one file, and two runs side by side.
 
+mod error;
+mod merge;
+mod rows;
 mod spread;
 mod table;
 
+use std::collections::{HashMap, VecDeque};
+
 use serde::Serialize;
 
+pub use error::{NothingInCommon, TableError, Torn};
+pub use merge::{Merge, MergeOutput, Merged};
+pub(crate) use rows::Rows;
 pub use spread::{Spread, spreads};
 use table::Measured;
-pub(crate) use table::Raw;
-pub use table::{Merged, Table, TableError, merge};
+pub use table::Table;
 
 /// Two rows of the same launch.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -55,26 +62,50 @@ pub struct Comparison {
 
 impl Comparison {
     /// Pairs the rows of the same launch, those that occur several times in order.
-    pub fn of(before: &Table, after: &Table, tolerance_percent: f64) -> Comparison {
-        let mut unpaired: Vec<&Measured> = after.rows.iter().collect();
-        let mut comparison = Comparison {
-            changes: Vec::new(),
-            only_before: Vec::new(),
-            only_after: Vec::new(),
-        };
+    ///
+    /// # Errors
+    /// No launch is in both.
+    pub fn of(
+        before: &Table,
+        after: &Table,
+        tolerance_percent: f64,
+    ) -> Result<Comparison, NothingInCommon> {
+        let mut unpaired: HashMap<&str, VecDeque<&Measured>> = HashMap::new();
+        for row in &after.rows {
+            unpaired.entry(&row.launch).or_default().push_back(row);
+        }
+        let mut changes = Vec::new();
+        let mut only_before = Vec::new();
         for row in &before.rows {
-            match unpaired.iter().position(|other| other.launch == row.launch) {
-                Some(place) => {
-                    let other = unpaired.remove(place);
-                    comparison
-                        .changes
-                        .push(Change::of(row, other, tolerance_percent));
-                }
-                None => comparison.only_before.push(row.launch.clone()),
+            let same_launch = unpaired.get_mut(row.launch.as_str());
+            match same_launch.and_then(VecDeque::pop_front) {
+                Some(other) => changes.push(Change::of(row, other, tolerance_percent)),
+                None => only_before.push(row.launch.clone()),
             }
         }
-        comparison.only_after = unpaired.iter().map(|row| row.launch.clone()).collect();
-        comparison
+        // Of a launch that occurs several times, the last rows are those that are left.
+        let mut only_after = Vec::new();
+        for row in after.rows.iter().rev() {
+            let left = unpaired.get_mut(row.launch.as_str());
+            if left.and_then(VecDeque::pop_back).is_some() {
+                only_after.push(row.launch.clone());
+            }
+        }
+        only_after.reverse();
+        if changes.is_empty() {
+            let first = |launches: &[String]| launches.first().cloned().unwrap_or_default();
+            return Err(NothingInCommon {
+                before: only_before.len(),
+                after: only_after.len(),
+                first_before: first(&only_before),
+                first_after: first(&only_after),
+            });
+        }
+        Ok(Comparison {
+            changes,
+            only_before,
+            only_after,
+        })
     }
 
     /// The rows with this verdict.
@@ -150,7 +181,7 @@ mod tests {
             ("d", 0.9, 0.1),
         ]);
         let verdicts = |tolerance| -> Vec<Verdict> {
-            let comparison = Comparison::of(&before, &after, tolerance);
+            let comparison = Comparison::of(&before, &after, tolerance).expect("rows in common");
             comparison
                 .changes
                 .iter()
@@ -167,7 +198,7 @@ mod tests {
     fn rows_are_paired_in_order_and_the_others_named() {
         let before = table(&[("a", 1.0, 0.1), ("a", 2.0, 0.1), ("b", 1.0, 0.1)]);
         let after = table(&[("c", 1.0, 0.1), ("a", 1.0, 0.1), ("a", 2.0, 0.1)]);
-        let comparison = Comparison::of(&before, &after, 1.0);
+        let comparison = Comparison::of(&before, &after, 1.0).expect("rows in common");
         assert_eq!(comparison.with(Verdict::Same).count(), 2);
         assert_eq!(comparison.only_before, ["b"]);
         assert_eq!(comparison.only_after, ["c"]);

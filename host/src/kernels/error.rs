@@ -80,18 +80,20 @@ pub enum KernelsError {
 
 impl KernelsError {
     pub(super) fn unknown(name: &str, known: &[String]) -> KernelsError {
-        let mut by_distance: Vec<(usize, &String)> = known
-            .iter()
-            .map(|candidate| (distance(name, candidate), candidate))
-            .collect();
-        by_distance.sort();
+        let likeness = |candidate: &String| strsim::jaro_winkler(name, candidate);
+        let shared = |candidate: &String| {
+            let letters = name.chars().zip(candidate.chars());
+            letters.take_while(|(a, b)| a == b).count()
+        };
+        let mut nearest: Vec<&String> = known.iter().collect();
+        nearest.sort_by(|a, b| {
+            let by_beginning = shared(b).cmp(&shared(a));
+            let by_beginning = by_beginning.then(likeness(b).total_cmp(&likeness(a)));
+            by_beginning.then(a.cmp(b))
+        });
         KernelsError::NoKernel {
             name: name.to_owned(),
-            near: by_distance
-                .into_iter()
-                .take(OFFERED)
-                .map(|(_, candidate)| candidate.clone())
-                .collect(),
+            near: nearest.into_iter().take(OFFERED).cloned().collect(),
         }
     }
 }
@@ -101,30 +103,27 @@ fn list(arches: &[u32]) -> String {
     names.join(", ")
 }
 
-/// Levenshtein's distance: how many bytes to insert, delete or replace.
-fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, left) in a.bytes().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, right) in b.bytes().enumerate() {
-            let replaced = diagonal + usize::from(left != right);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
-}
-
 #[cfg(test)]
 mod tests {
-    use super::distance;
+    use super::KernelsError;
 
     #[test]
-    fn distances_count_insertions_deletions_and_replacements() {
-        assert_eq!(distance("", ""), 0);
-        assert_eq!(distance("horner", ""), 6);
-        assert_eq!(distance("kitten", "sitting"), 3);
-        assert_eq!(distance("horner_f32_v1", "horner_f23_v1"), 2);
+    fn names_that_begin_alike_are_offered_and_of_those_the_most_alike() {
+        let known = [
+            "copy_u1",
+            "horner_f32_v1",
+            "horner_f32_v2",
+            "power_sum_f32_v1",
+            "power_sum_f64_v4",
+        ];
+        let known = known.map(str::to_owned);
+        let first = |name: &str| match KernelsError::unknown(name, &known) {
+            KernelsError::NoKernel { near, .. } => near[0].clone(),
+            other => panic!("{other}"),
+        };
+        assert_eq!(first("power_sum"), "power_sum_f32_v1");
+        assert_eq!(first("horner_f32_v3"), "horner_f32_v1");
+        assert_eq!(first("power_sum_f46_v4"), "power_sum_f64_v4");
+        assert_eq!(first("hroner_f32_v2"), "horner_f32_v2");
     }
 }

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "cli")]
 mod conditions;
+#[cfg(feature = "cli")]
 mod host;
 #[cfg(feature = "cli")]
 mod sampling;
@@ -10,6 +11,7 @@ mod timing;
 
 #[cfg(feature = "cli")]
 pub use conditions::{Conditions, Monitor};
+#[cfg(feature = "cli")]
 pub use host::host_roofs;
 #[cfg(feature = "cli")]
 pub(crate) use sampling::places;

@@ -11,6 +11,8 @@ use plotters::prelude::*;
 
 const WIDTH: u32 = 1200;
 const HEIGHT: u32 = 760;
+/// About as many pixels are between the axes of a roofline.
+pub(super) const PLOT_WIDTH: f64 = 1076.0;
 /// Pixels for title and subtitle.
 pub(super) const HEADING: u32 = 64;
 pub(super) const FONT: &str = "sans-serif";
@@ -78,7 +80,8 @@ pub(super) fn write(
             let mut text = String::new();
             let backend = SVGBackend::with_string(&mut text, size);
             picture.draw(&backend.into_drawing_area())?;
-            output.write_all(text.as_bytes())?;
+            // Names and titles may hold what XML does not, escaped or not.
+            output.write_all(text.replace(is_not_xml, "\u{fffd}").as_bytes())?;
         }
         ChartFormat::Png => {
             let mut pixels = vec![0; (size.0 * size.1 * 3) as usize];
@@ -91,6 +94,12 @@ pub(super) fn write(
     }
     output.flush()?;
     Ok(())
+}
+
+/// Whether XML 1.0 has no place for a character.
+fn is_not_xml(letter: char) -> bool {
+    let is_space = matches!(letter, '\t' | '\n' | '\r');
+    letter < ' ' && !is_space || matches!(letter, '\u{fffe}' | '\u{ffff}')
 }
 
 /// Fills the area, writes title and subtitle, and gives what is left for the plot.

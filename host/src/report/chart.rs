@@ -8,10 +8,10 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::canvas::{
-    self, ChartError, ChartFormat, FONT, PALETTE, Picture, ROOF_COLOUR, RooflinePlot, headed, mark,
-    roofline_plot,
+    self, ChartError, ChartFormat, FONT, PALETTE, PLOT_WIDTH, Picture, ROOF_COLOUR, RooflinePlot,
+    headed, mark, roofline_plot,
 };
-use super::roofs;
+use super::roofs::{self, Frame};
 use crate::ceilings::Ceilings;
 use crate::driver::Facts;
 use crate::model::{Precision, Roofs};
@@ -22,6 +22,9 @@ const MEASURED_COLOUR: RGBColor = RGBColor(120, 60, 140);
 
 /// Pixels from a label to one below it.
 const LABEL_HEIGHT: i32 = 18;
+
+/// Pixels of a letter of a label.
+const LETTER_WIDTH: f64 = 9.3;
 
 /// What a chart shows.
 pub struct Chart<'a> {
@@ -56,15 +59,16 @@ impl Chart<'_> {
     where
         B::ErrorType: 'static,
     {
-        let (low, high) = frame.y;
+        let high = frame.y.1;
         let slopes = roofs::slopes(self);
         let at_top = slopes.iter().map(|slope| high / slope.bandwidth.giga());
         let right = at_top.fold(0.0, f64::max);
         let mut below = 0;
         for slope in &slopes {
             let rate = slope.bandwidth.giga();
-            let left = frame.x.0.max(low / rate);
-            let line = [(left, left * rate), (high / rate, high)];
+            let Some(line) = frame.slope(rate) else {
+                continue;
+            };
             plot.draw_series(LineSeries::new(line, line_style(slope.measured)))?;
             let (x, side, offset) = if slope.bandwidth > slopes[0].bandwidth {
                 // As far from the end as the line goes to the left beside the label.
@@ -180,7 +184,7 @@ impl Picture for Chart<'_> {
     where
         B::ErrorType: 'static,
     {
-        let frame = Frame::around(self).ok_or("there are no records to draw")?;
+        let frame = frame_around(self).ok_or("there are no records to draw")?;
         let body = headed(area, &self.title(), &self.subtitle())?;
         let mut plot = roofline_plot(&body, frame.x, frame.y)?;
         self.draw_slopes(&mut plot, &frame)?;
@@ -197,34 +201,36 @@ impl Picture for Chart<'_> {
     }
 }
 
-/// The ranges of the two axes.
-struct Frame {
-    x: (f64, f64),
-    y: (f64, f64),
-}
-
-impl Frame {
-    fn around(chart: &Chart<'_>) -> Option<Frame> {
-        let spread = |values: &mut dyn Iterator<Item = f64>| {
-            values.fold(None, |range: Option<(f64, f64)>, value| {
-                let (low, high) = range.unwrap_or((value, value));
-                Some((low.min(value), high.max(value)))
-            })
-        };
-        let memory = roofs::slopes(chart)[0].bandwidth.giga();
-        let heights = || {
-            roofs::flats(chart)
-                .into_iter()
-                .map(|flat| flat.height.giga())
-        };
-        let ridges = heights().map(|height| height / memory);
-        let x = spread(&mut chart.records.iter().map(|row| row.ai).chain(ridges))?;
-        let y = spread(&mut chart.records.iter().map(|row| row.gflops).chain(heights()))?;
-        Some(Frame {
-            x: (x.0 / 1.6, x.1 * 2.0),
-            y: (y.0 / 2.0, y.1 * 4.0),
+/// The axes around the records and the roofs, with room for the bandwidths' names beside the ends of
+/// their lines.
+fn frame_around(chart: &Chart<'_>) -> Option<Frame> {
+    let spread = |values: &mut dyn Iterator<Item = f64>| {
+        values.fold(None, |range: Option<(f64, f64)>, value| {
+            let (low, high) = range.unwrap_or((value, value));
+            Some((low.min(value), high.max(value)))
         })
-    }
+    };
+    let slopes = roofs::slopes(chart);
+    let memory = slopes[0].bandwidth.giga();
+    let heights = || {
+        roofs::flats(chart)
+            .into_iter()
+            .map(|flat| flat.height.giga())
+    };
+    let ridges = heights().map(|height| height / memory);
+    let x = spread(&mut chart.records.iter().map(|row| row.ai).chain(ridges))?;
+    let y = spread(&mut chart.records.iter().map(|row| row.gflops).chain(heights()))?;
+    let (left, top) = (x.0 / 1.6, y.1 * 4.0);
+    let ends = slopes.iter().map(|slope| top / slope.bandwidth.giga());
+    let last = ends.fold(0.0, f64::max);
+    let longest = slopes.iter().map(|slope| slope.label.len()).max()?;
+    // The share of the width that is right of the last line's end.
+    let share = (longest as f64 + 2.0) * LETTER_WIDTH / PLOT_WIDTH;
+    let right = left * (last / left).powf(1.0 / (1.0 - share));
+    Some(Frame {
+        x: (left, right.max(x.1 * 2.0)),
+        y: (y.0 / 2.0, top),
+    })
 }
 
 fn label_style(measured: bool, side: HPos, height: VPos) -> TextStyle<'static> {
@@ -361,6 +367,42 @@ mod tests {
             .collect()
     }
 
+    /// The dots at the ridge points lie within a pixel of the first line of a roof, memory's.
+    fn assert_ridges_are_on_the_memory_roof(svg: &str) {
+        let document = roxmltree::Document::parse(svg).expect("well-formed");
+        let named = |name: &'static str| {
+            document
+                .descendants()
+                .filter(move |it| it.has_tag_name(name))
+        };
+        let number = |node: &roxmltree::Node, name: &str| -> f64 {
+            let value = node.attribute(name).expect("an attribute");
+            value.parse().expect("a number")
+        };
+        let of_roofs = |node: &roxmltree::Node| {
+            [node.attribute("stroke"), node.attribute("fill")].contains(&Some("#3C3C3C"))
+        };
+        let line = named("polyline").find(of_roofs).expect("memory's roof");
+        let points: Vec<f64> = line
+            .attribute("points")
+            .expect("points")
+            .split([' ', ','])
+            .filter(|text| !text.is_empty())
+            .map(|text| text.parse().expect("a number"))
+            .collect();
+        let [x1, y1, x2, y2] = points[..] else {
+            panic!("a straight line, not {points:?}");
+        };
+        let mut ridges = 0;
+        for dot in named("circle").filter(of_roofs) {
+            let (x, y) = (number(&dot, "cx"), number(&dot, "cy"));
+            let expected = y1 + (x - x1) * (y2 - y1) / (x2 - x1);
+            assert!((y - expected).abs() <= 1.5, "({x}, {y}) is off {points:?}");
+            ridges += 1;
+        }
+        assert!(ridges > 0, "no ridge points");
+    }
+
     #[test]
     fn labels_do_not_cover_each_other() {
         let device = Facts::h200();
@@ -372,6 +414,8 @@ mod tests {
         let k = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
         for (precisions, k) in [
             (&[Precision::F32][..], &k[..]),
+            (&[Precision::F32], &k[..3]),
+            (&Precision::ALL, &k[..1]),
             (&[Precision::F64], &k),
             (&Precision::ALL, &k),
             (&[Precision::F32, Precision::F16x2], &k[8..]),
@@ -389,7 +433,12 @@ mod tests {
             chart
                 .write(ChartFormat::Svg, &mut svg)
                 .expect("memory takes all");
-            let texts = texts(&String::from_utf8(svg).expect("text"));
+            let svg = String::from_utf8(svg).expect("text");
+            assert_ridges_are_on_the_memory_roof(&svg);
+            let texts = texts(&svg);
+            for (text, [left, _, right, _]) in &texts {
+                assert!(*left >= 0.0 && *right <= 1200.0, "{text:?} is cut");
+            }
             assert!(
                 texts.iter().any(|(text, _)| text.contains("f64 FMA")),
                 "{texts:?}"

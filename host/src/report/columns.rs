@@ -104,6 +104,7 @@ impl Row for OccupancyRecord {
         ("checked", |row| row.checked.to_string()),
         ("max_registers", |row| optional(row.max_registers)),
         ("local_bytes", |row| optional(row.local_bytes)),
+        ("flags", |row| row.flags.join(" ")),
     ];
 }
 

@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use super::columns::{cells, names};
+use super::roofs::{Frame, memory_name};
 use super::{Row, RunFacts};
 use crate::ceilings::{Ceilings, Quantity};
 use crate::model::{BytesPerSec, FlopsPerSec, Limit, Precision, Roofs};
@@ -200,24 +201,27 @@ fn roofline(chart: &Chart<'_>, precision: Precision, roofs: &Roofs) -> Plot {
         rate(Limit::AddMul).map(|it| ("add+mul measured", it, true)),
     ];
     let slopes = [
-        Some(("memory", roofs.memory.giga(), false)),
+        Some((memory_name(chart.device), roofs.memory.giga(), false)),
         value(Quantity::MemoryCopy).map(|it| ("memory copy measured", it, true)),
         value(Quantity::L2Read).map(|it| ("L2 measured", it, true)),
     ];
     let (flats, slopes) = (flats.into_iter().flatten(), slopes.into_iter().flatten());
     let top = flats.clone().map(|(_, it, _)| it).fold(0.0, f64::max);
-    let ridge = roofs.ridge_point(Limit::Fma).0;
-    let x = range(records.iter().map(|record| record.ai).chain([ridge]), 2.0);
+    let ends = slopes.clone().map(|(_, it, _)| top / it);
+    let x = range(records.iter().map(|record| record.ai).chain(ends), 2.0);
     let y = range(records.iter().map(|record| record.gflops).chain([top]), 2.0);
     let flat_lines = flats.map(|(name, it, dashed)| Line {
         name: format!("{name} {}", FlopsPerSec(it * 1e9)),
         points: vec![(x.0, it), (x.1, it)],
         dashed,
     });
-    let slope_lines = slopes.map(|(name, it, dashed)| Line {
-        name: format!("{name} {}", BytesPerSec(it * 1e9)),
-        points: vec![(x.0.max(y.0 / it), (x.0 * it).max(y.0)), (top / it, top)],
-        dashed,
+    let below_top = Frame { x, y: (y.0, top) };
+    let slope_lines = slopes.filter_map(|(name, it, dashed)| {
+        Some(Line {
+            name: format!("{name} {}", BytesPerSec(it * 1e9)),
+            points: below_top.slope(it)?.to_vec(),
+            dashed,
+        })
     });
     Plot {
         title: format!("Roofline, {}", precision.name()),

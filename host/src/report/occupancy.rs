@@ -87,6 +87,10 @@ pub fn study_text(record: &OccupancyRecord) -> String {
         };
         format!(", {verdict} the driver says")
     });
+    let flagged = match record.flags[..] {
+        [] => String::new(),
+        _ => format!("  flagged: {}", record.flags.join(", ")),
+    };
     let limit = record.max_registers.map_or_else(String::new, |limit| {
         let local = record.local_bytes.unwrap_or(0);
         format!(", at most {limit} registers and so {local} bytes of local memory a thread")
@@ -94,7 +98,7 @@ pub fn study_text(record: &OccupancyRecord) -> String {
     format!(
         "{} ilp = {}  block = {:4}  {:3.0} % occupancy: {} blocks a multiprocessor{driver}, limited \
          by {}{limit}\n    {:.1} {} ± {:.1} %, {:.1} % of the ceiling  {:.0} of {:.0} {} in flight  {:.2} \
-         waves, {:.0} % idle in the last",
+         waves, {:.0} % idle in the last{flagged}",
         record.kernel,
         record.ilp,
         record.block,

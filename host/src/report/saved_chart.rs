@@ -9,7 +9,7 @@ use super::canvas::{
     self, ChartError, ChartFormat, FONT, PALETTE, Picture, ROOF_COLOUR, RooflinePlot, headed, mark,
     roofline_plot,
 };
-use super::roofs::CLOSE;
+use super::roofs::{CLOSE, Frame};
 use crate::ceilings::{Ceiling, Ceilings, Quantity};
 use crate::model::{Limit, Precision};
 
@@ -68,20 +68,23 @@ impl SavedChart<'_> {
     }
 
     /// The ranges of intensities and of rates.
-    fn frame(&self) -> Result<[(f64, f64); 2]> {
+    fn frame(&self) -> Result<Frame> {
         let memory = self.memory()?.value;
         let flats = self.flats();
         let ridges = flats.iter().map(|flat| flat.value / memory);
         let tops = flats.iter().map(|flat| flat.value / 1e9);
         let x = spread(self.rows.iter().map(|row| row.ai).chain(ridges));
         let y = spread(self.rows.iter().map(|row| row.gflops).chain(tops));
-        Ok([(x.0 / 1.6, x.1 * 2.0), (y.0 / 2.0, y.1 * 1.8)])
+        Ok(Frame {
+            x: (x.0 / 1.6, x.1 * 2.0),
+            y: (y.0 / 2.0, y.1 * 1.8),
+        })
     }
 
     fn draw_roofs<'a, B: DrawingBackend + 'a>(
         &self,
         plot: &mut RooflinePlot<'a, B>,
-        x: (f64, f64),
+        frame: &Frame,
     ) -> Result<()>
     where
         B::ErrorType: 'static,
@@ -92,26 +95,29 @@ impl SavedChart<'_> {
         let top = flats.first().map_or(0.0, |flat| flat.value / 1e9);
         let line = ROOF_COLOUR.stroke_width(2);
         let text = (FONT, 16).into_font().color(&ROOF_COLOUR);
-        plot.draw_series(LineSeries::new(
-            [(x.0, x.0 * slope), (top / slope, top)],
-            line,
-        ))?;
-        let middle = (x.0 * top / slope).sqrt();
         let left = text.clone().pos(Pos::new(HPos::Right, VPos::Bottom));
-        plot.draw_series([EmptyElement::at((middle, middle * slope))
-            + Text::new(measured(memory), (-10, -2), left.clone())])?;
+        let below_top = Frame {
+            y: (frame.y.0, top),
+            ..*frame
+        };
+        if let Some([first, last]) = below_top.slope(slope) {
+            plot.draw_series(LineSeries::new([first, last], line))?;
+            let middle = (first.0 * last.0).sqrt();
+            plot.draw_series([EmptyElement::at((middle, middle * slope))
+                + Text::new(measured(memory), (-10, -2), left.clone())])?;
+        }
         // Roofs that are as good as one are drawn as one.
         for same in flats.chunk_by(|a, b| a.value < CLOSE * b.value) {
             let y = same[0].value / 1e9;
             let ridge = y / slope;
-            plot.draw_series(LineSeries::new([(ridge, y), (x.1, y)], line))?;
+            plot.draw_series(LineSeries::new([(ridge, y), (frame.x.1, y)], line))?;
             plot.draw_series([Circle::new((ridge, y), 4, ROOF_COLOUR.filled())])?;
             let mut names: Vec<&str> = same[1..].iter().map(|it| it.quantity.name()).collect();
             let first = measured(same[0]);
             names.push(&first);
             let label = format!("{}, ridge point {ridge:.1} FLOP/byte", names.join(", "));
             plot.draw_series([
-                EmptyElement::at((x.1, y)) + Text::new(label, (-6, -4), left.clone())
+                EmptyElement::at((frame.x.1, y)) + Text::new(label, (-6, -4), left.clone())
             ])?;
         }
         Ok(())
@@ -154,7 +160,7 @@ impl SavedChart<'_> {
     fn draw_notes<'a, B: DrawingBackend + 'a>(
         &self,
         plot: &mut RooflinePlot<'a, B>,
-        [x, y]: [(f64, f64); 2],
+        Frame { x, y }: Frame,
     ) -> Result<()>
     where
         B::ErrorType: 'static,
@@ -198,7 +204,6 @@ impl Picture for SavedChart<'_> {
             return Err("there are no rows to draw".into());
         }
         let frame = self.frame()?;
-        let [x, y] = frame;
         let device = &self.memory()?.device;
         let emulated = match self.ceilings.emulated {
             true => " Emulated: these are not a GPU's times.",
@@ -206,8 +211,8 @@ impl Picture for SavedChart<'_> {
         };
         let subtitle = format!("{device}. The roofs are measured.{emulated}");
         let body = headed(area, self.title, &subtitle)?;
-        let mut plot = roofline_plot(&body, x, y)?;
-        self.draw_roofs(&mut plot, x)?;
+        let mut plot = roofline_plot(&body, frame.x, frame.y)?;
+        self.draw_roofs(&mut plot, &frame)?;
         self.draw_rows(&mut plot)?;
         self.draw_notes(&mut plot, frame)?;
         area.present()?;

@@ -1,13 +1,27 @@
 //! Text for people.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use comfy_table::{CellAlignment, Table, presets};
 
+use super::roofs::memory_name;
 use crate::driver::Facts;
 use crate::model::{Limit, Precision, Roofs};
-use crate::sweep::{NOISY_PERCENT, Record, by_series};
+use crate::sweep::{NOISY_PERCENT, PLAUSIBLE_PERCENT, Record, by_series};
+
+/// Text from a file, such that a terminal shows its control characters and does not obey them.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    if !text.contains(char::is_control) {
+        return Cow::Borrowed(text);
+    }
+    let shown = text.chars().map(|letter| match letter.is_control() {
+        true => letter.escape_debug().to_string(),
+        false => letter.to_string(),
+    });
+    Cow::Owned(shown.collect())
+}
 
 /// Two lines for a point: what it is, and what came out.
 pub fn point(record: &Record) -> String {
@@ -24,7 +38,13 @@ pub fn point(record: &Record) -> String {
     let measured = record
         .percent_measured_roof
         .map_or_else(String::new, |percent| {
-            format!(", {percent:.1} % of the measured one")
+            let above = match percent > PLAUSIBLE_PERCENT {
+                true => {
+                    ": more than that roof allows; were the ceilings measured with a smaller --n?"
+                }
+                false => "",
+            };
+            format!(", {percent:.1} % of the measured one{above}")
         });
     format!(
         "k = {:4}  AI = {:8.3} FLOP/byte  {} {}, {} x {} a thread, {} blocks of {}\n    \
@@ -61,9 +81,10 @@ pub fn roofs(facts: &Facts, roofs: &BTreeMap<Precision, Roofs>) -> String {
     for (precision, roofs) in roofs {
         let _ = writeln!(
             text,
-            "{} roofs{source}: memory {}, FMA {}, add+mul {}\n\
-             ridge point: {:.2} FLOP/byte under the FMA roof, {:.2} under the add+mul roof",
+            "{} roofs{source}: {} {}, FMA {}, add+mul {}\n\
+             ridge point: {:.3} FLOP/byte under the FMA roof, {:.3} under the add+mul roof",
             precision.name(),
+            memory_name(facts),
             roofs.memory,
             roofs.ceiling(Limit::Fma),
             roofs.ceiling(Limit::AddMul),

@@ -9,5 +9,5 @@ mod workload;
 
 pub use axes::{Axes, GridSize, Point, TooManyPoints};
 pub use check::Mismatch;
-pub use record::{NOISY_PERCENT, Record, Series, by_series};
+pub use record::{NOISY_PERCENT, PLAUSIBLE_PERCENT, Record, Series, by_series};
 pub use roofline::{Settings, Sweep, SweepError};

@@ -12,8 +12,8 @@ use crate::model::{Bound, FlopsPerSec, Limit, Roofs, Situation};
 pub const NOISY_PERCENT: f64 = 5.0;
 /// A clock below this share of the highest is reduced.
 const FULL_CLOCK: f64 = 0.98;
-/// A rate above this share of its roof is implausible.
-const PLAUSIBLE: f64 = 1.02;
+/// A rate above this percentage of its roof, measured or not, is implausible.
+pub const PLAUSIBLE_PERCENT: f64 = 102.0;
 
 /// One row of a roofline. The first five fields are the roofline exercise's; its rates are those of
 /// the mean time.
@@ -244,15 +244,16 @@ impl Context<'_> {
         let highest = self.facts.gpu.as_ref().map(|gpu| gpu.clock_hz / 1e6);
         let is_slow = |clock: f64| highest.is_some_and(|highest| clock < FULL_CLOCK * highest);
         // Memory's roof is none to data in a cache.
-        let roof = match record.working_set {
-            "L2" => self.roofs.fma.giga(),
-            _ => record.roof_gflops,
+        let percent_roof = match record.working_set {
+            "L2" => 100.0 * record.gflops / self.roofs.fma.giga(),
+            _ => record.percent_roof,
         };
+        let highest_percent = percent_roof.max(record.percent_measured_roof.unwrap_or(0.0));
         let own = [
             ("noisy", record.rms_percent > NOISY_PERCENT),
             ("outliers", record.outliers > 0),
             ("clock", record.clock_mhz.is_some_and(is_slow)),
-            ("implausible", record.gflops > PLAUSIBLE * roof),
+            ("implausible", highest_percent > PLAUSIBLE_PERCENT),
             // One of them is this.
             (
                 "shared",

@@ -76,8 +76,9 @@ pub enum SweepError {
     },
     /// There is no kernel for so much work a thread.
     #[error(
-        "no kernel for {ilp} vectors of {vector} elements per thread: there are {} of {}",
-        ILPS.iter().join(", "), WIDTHS.iter().join(", ")
+        "no kernel for {ilp} vectors of {vector} elements per thread: choose {} vectors of {}",
+        ILPS.iter().join(", "),
+        WIDTHS.iter().join(", ")
     )]
     Work {
         /// The elements asked for.

@@ -6,6 +6,8 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
+use crate::cli::streams;
+
 /// Set in the environment of cargo, and so where cargo runs this program as the compiler.
 pub(super) const WRAPS_RUSTC: &str = "RIDGEPOINT_CHECK_WRAPS_RUSTC";
 
@@ -60,7 +62,7 @@ pub(in crate::cli) fn compile() -> Option<ExitCode> {
     let status = command.status();
     if arguments == ["-vV"] {
         // Cargo compiles anew what another compiler has made, and knows a compiler by this.
-        println!("instrumentation: {}", instrumentation());
+        streams::say(&format!("instrumentation: {}", instrumentation()));
     }
     // A compiler that a signal ended has no code.
     let code = status.ok().and_then(|status| status.code()).unwrap_or(1);

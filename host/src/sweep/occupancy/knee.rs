@@ -106,6 +106,7 @@ mod tests {
             rms_percent: 0.0,
             device: "test".to_owned(),
             checked: true,
+            flags: Vec::new(),
         }
     }
 

@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::sweep::{NOISY_PERCENT, PLAUSIBLE_PERCENT};
+
 /// One row of an occupancy study.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OccupancyRecord {
@@ -52,6 +54,18 @@ pub struct OccupancyRecord {
     pub device: String,
     /// Whether the output was what it should be.
     pub checked: bool,
+    /// What is to be said against the row: `noisy implausible`, as of a roofline's.
+    pub flags: Vec<&'static str>,
+}
+
+/// The flags of a row with this deviation and rate.
+pub(super) fn flags(rms_percent: f64, percent_ceiling: f64) -> Vec<&'static str> {
+    let flags = [
+        ("noisy", rms_percent > NOISY_PERCENT),
+        ("implausible", percent_ceiling > PLAUSIBLE_PERCENT),
+    ];
+    let flags = flags.into_iter().filter(|(_, is_so)| *is_so);
+    flags.map(|(name, _)| name).collect()
 }
 
 /// What has to be in flight in a multiprocessor, and what a launch has in flight there: J. Little, "A
@@ -79,7 +93,13 @@ pub(super) fn waves(grid: u64, resident_blocks: u32, multiprocessors: u32) -> (f
 
 #[cfg(test)]
 mod tests {
-    use super::waves;
+    use super::{flags, waves};
+
+    #[test]
+    fn a_rate_above_its_ceiling_is_flagged() {
+        assert!(flags(1.0, 101.9).is_empty());
+        assert_eq!(flags(6.0, 210.8), ["noisy", "implausible"]);
+    }
 
     #[test]
     fn a_block_more_than_a_wave_leaves_the_second_nearly_empty() {

@@ -2,18 +2,18 @@
 
 use ::occupancy::{ComputeCapability, Kernel, Multiprocessor, Occupancy};
 use cuda_builder::resources::Report;
+use itertools::Itertools;
 use kernels_gpu::ceilings::WARP;
 use kernels_gpu::ceilings::stream::Vector;
 
 use super::kernels::{Kernels, entry_name};
-use super::record::waves;
+use super::record::{flags, waves};
 use super::{InFlight, Instance, OccupancyAxes, OccupancyPoint, OccupancyRecord, Studied};
 use crate::ceilings::bench::Bench;
 use crate::ceilings::{BenchError, Ceilings, Effort, Quantity};
 use crate::driver::{Device, DriverError, Facts, embedded_ptx};
 use crate::kernels::{self, KernelsError};
 use crate::sweep::TooManyPoints;
-use itertools::Itertools;
 
 /// Why a point has no record.
 #[derive(Debug, thiserror::Error)]
@@ -28,7 +28,7 @@ pub enum OccupancyError {
         reason: ::occupancy::OccupancyError,
     },
     /// There is no kernel for so many independent operations a thread.
-    #[error("no {} with {ilp} independent operations per thread: there are {}", kernel.name(),
+    #[error("no {} with {ilp} independent operations per thread: choose {}", kernel.name(),
             kernel.ilp().iter().join(", "))]
     Ilp {
         /// The kernel.
@@ -259,6 +259,7 @@ impl<'d> OccupancySweep<'d> {
         let facts = bench.device.facts();
         let (waves, tail_percent) = waves(shape.grid[0], model.blocks, facts.multiprocessors);
         let rate = amount / (timed.time.median / 1e3);
+        let percent_ceiling = 100.0 * rate / value_of(ceilings, kernel.ceiling())?;
         Ok(OccupancyRecord {
             kernel: kernel.name(),
             ilp: instance.ilp,
@@ -279,13 +280,14 @@ impl<'d> OccupancySweep<'d> {
                 None => "GFLOP/s",
             },
             rate: rate / 1e9,
-            percent_ceiling: 100.0 * rate / value_of(ceilings, kernel.ceiling())?,
+            percent_ceiling,
             in_flight: in_flight(point, &model, facts, ceilings)?,
             mean_ms: timed.time.mean,
             median_ms: timed.time.median,
             rms_percent: timed.time.rms_percent,
             device: facts.name.clone(),
             checked: true,
+            flags: flags(timed.time.rms_percent, percent_ceiling),
         })
     }
 

@@ -1,0 +1,253 @@
+//! Rows of several files in one.
+
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use csv::StringRecord;
+use serde_json::value::RawValue;
+
+use super::rows::{Cells, Rows};
+use super::{TableError, Torn};
+use crate::report::Format;
+use crate::report::terminal::printable;
+
+/// Files with the same columns, in any order, which are opened.
+pub struct Merge {
+    inputs: Vec<Rows>,
+    header: StringRecord,
+}
+
+/// Where the rows of all go.
+pub struct MergeOutput<'a> {
+    /// Its name, for errors.
+    pub path: PathBuf,
+    /// The format.
+    pub format: Format,
+    /// What is written to.
+    pub writer: Box<dyn Write + 'a>,
+}
+
+/// What came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Merged {
+    /// Rows written.
+    pub rows: usize,
+    /// Last rows that are not whole and were left out.
+    pub torn: Vec<Torn>,
+}
+
+impl Merge {
+    /// Opens CSV and JSON files that ridgepoint wrote, and compares their columns with the first's.
+    ///
+    /// # Errors
+    /// A file cannot be read, or has other columns.
+    pub fn open(inputs: &[PathBuf]) -> Result<Merge, TableError> {
+        let opened = inputs.iter().map(|path| Rows::open(path));
+        let inputs = opened.collect::<Result<Vec<_>, _>>()?;
+        let with_columns = || inputs.iter().filter(|rows| !rows.header().is_empty());
+        let header = match with_columns().next() {
+            Some(first) => {
+                for rows in with_columns() {
+                    same_columns(first, rows)?;
+                }
+                first.header().clone()
+            }
+            None => StringRecord::new(),
+        };
+        Ok(Merge { inputs, header })
+    }
+
+    /// Writes the rows of one file after those of the other, without having all of them in memory.
+    ///
+    /// # Errors
+    /// An input is not what it should be further on, or an output cannot be written.
+    pub fn write(mut self, outputs: Vec<MergeOutput<'_>>) -> Result<Merged, TableError> {
+        let mut merged = Merged {
+            rows: 0,
+            torn: Vec::new(),
+        };
+        let runs: Vec<&RawValue> = self
+            .inputs
+            .iter()
+            .flat_map(Rows::runs)
+            .map(AsRef::as_ref)
+            .collect();
+        let begin = |output| Sink::begin(output, &self.header, &runs);
+        let mut sinks = outputs
+            .into_iter()
+            .map(begin)
+            .collect::<Result<Vec<_>, _>>()?;
+        for rows in &mut self.inputs {
+            let places = places(&self.header, rows.header());
+            for row in rows.by_ref() {
+                let row = row?;
+                let text = places.iter().map(|&place| &row.text[place]).collect();
+                let row = Cells { text, ..row };
+                for sink in &mut sinks {
+                    sink.row(&self.header, &row)?;
+                }
+                merged.rows += 1;
+            }
+            merged.torn.extend(rows.torn().cloned());
+        }
+        sinks.into_iter().try_for_each(Sink::finish)?;
+        Ok(merged)
+    }
+}
+
+/// Where each of the `wanted` columns is among the `actual` ones.
+fn places(wanted: &StringRecord, actual: &StringRecord) -> Vec<usize> {
+    let place = |name| actual.iter().position(|it| it == name);
+    wanted.iter().filter_map(place).collect()
+}
+
+/// # Errors
+/// The names that only one of the two has.
+fn same_columns(first: &Rows, other: &Rows) -> Result<(), TableError> {
+    let lacks = |rows: &Rows, name: &str| !rows.header().iter().any(|it| it == name);
+    let only = |of: &Rows, other: &Rows, word: &str| -> Vec<String> {
+        let names = of.header().iter().filter(|name| lacks(other, name));
+        names
+            .map(|name| format!("{word} {}", printable(name)))
+            .collect()
+    };
+    let difference = [only(first, other, "no"), only(other, first, "also")].concat();
+    if difference.is_empty() {
+        return Ok(());
+    }
+    Err(TableError::OtherColumns {
+        path: other.path().to_path_buf(),
+        first: first.path().to_path_buf(),
+        difference: difference.join(", "),
+    })
+}
+
+/// An output that rows are written to.
+struct Sink<'a> {
+    path: PathBuf,
+    writer: Writer<'a>,
+}
+
+enum Writer<'a> {
+    Csv(Box<csv::Writer<Box<dyn Write + 'a>>>),
+    Json {
+        output: BufWriter<Box<dyn Write + 'a>>,
+        separator: &'static str,
+    },
+    Markdown(BufWriter<Box<dyn Write + 'a>>),
+}
+
+impl<'a> Sink<'a> {
+    fn begin(
+        output: MergeOutput<'a>,
+        header: &StringRecord,
+        runs: &[&RawValue],
+    ) -> Result<Sink<'a>, TableError> {
+        let MergeOutput {
+            path,
+            format,
+            writer,
+        } = output;
+        match Writer::begin(format, writer, header, runs) {
+            Ok(writer) => Ok(Sink { path, writer }),
+            Err(error) => Err(cannot_write(&path, error)),
+        }
+    }
+
+    fn row(&mut self, header: &StringRecord, row: &Cells) -> Result<(), TableError> {
+        let written = self.writer.row(header, row);
+        written.map_err(|error| cannot_write(&self.path, error))
+    }
+
+    fn finish(mut self) -> Result<(), TableError> {
+        let finished = self.writer.finish();
+        finished.map_err(|error| cannot_write(&self.path, error))
+    }
+}
+
+fn cannot_write(path: &Path, error: io::Error) -> TableError {
+    TableError::Io {
+        action: "write",
+        path: path.to_path_buf(),
+        error,
+    }
+}
+
+impl<'a> Writer<'a> {
+    fn begin(
+        format: Format,
+        output: Box<dyn Write + 'a>,
+        header: &StringRecord,
+        runs: &[&RawValue],
+    ) -> io::Result<Writer<'a>> {
+        match format {
+            Format::Csv => {
+                let mut writer = csv::Writer::from_writer(output);
+                writer.write_record(header)?;
+                Ok(Writer::Csv(Box::new(writer)))
+            }
+            Format::Json => {
+                let mut output = BufWriter::new(output);
+                let runs = serde_json::to_string(runs)?;
+                write!(output, "{{\"runs\": {runs},\n\"rows\": [")?;
+                let separator = "";
+                Ok(Writer::Json { output, separator })
+            }
+            Format::Markdown => {
+                let mut output = BufWriter::new(output);
+                line(&mut output, header)?;
+                writeln!(output, "|{}", "---|".repeat(header.len()))?;
+                Ok(Writer::Markdown(output))
+            }
+        }
+    }
+
+    fn row(&mut self, header: &StringRecord, row: &Cells) -> io::Result<()> {
+        match self {
+            Writer::Csv(writer) => writer.write_record(&row.text)?,
+            Writer::Json { output, separator } => {
+                match &row.json {
+                    Some(json) => write!(output, "{separator}\n{json}")?,
+                    None => write!(output, "{separator}\n{}", object(header, &row.text)?)?,
+                }
+                *separator = ",";
+            }
+            Writer::Markdown(output) => line(output, &row.text)?,
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        match self {
+            Writer::Csv(writer) => writer.flush(),
+            Writer::Json { output, .. } => {
+                output.write_all(b"\n]}\n")?;
+                output.flush()
+            }
+            Writer::Markdown(output) => output.flush(),
+        }
+    }
+}
+
+/// A row of a Markdown table.
+fn line(output: &mut impl Write, cells: &StringRecord) -> io::Result<()> {
+    let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
+    writeln!(output, "| {} |", cells.join(" | "))
+}
+
+/// The row of a CSV as an object: numbers with the digits that they have, empty cells as null.
+fn object(header: &StringRecord, cells: &StringRecord) -> io::Result<String> {
+    let mut fields = Vec::new();
+    for (name, cell) in header.iter().zip(cells) {
+        let is_number = cell.starts_with(|first: char| first == '-' || first.is_ascii_digit())
+            && serde_json::from_str::<f64>(cell).is_ok();
+        let value = match cell {
+            "" => "null".to_owned(),
+            "true" | "false" => cell.to_owned(),
+            _ if is_number => cell.to_owned(),
+            _ => serde_json::to_string(cell)?,
+        };
+        fields.push(format!("{}:{value}", serde_json::to_string(name)?));
+    }
+    Ok(format!("{{{}}}", fields.join(",")))
+}
