@@ -239,7 +239,7 @@ fn copies_are_not_captured(device: &Device) -> Result<(), Failed> {
     equal(&buffer.to_vec()?, &[2; 4])
 }
 
-/// A capture within a capture is refused, and whatever becomes of the work, the next one works.
+/// What cannot be captured is refused, and whatever becomes of the work, the next capture works.
 fn captures_end(device: &Device) -> Result<(), Failed> {
     let stream = Stream::new(device)?;
     let counted = counted(device)?;
@@ -257,6 +257,24 @@ fn captures_end(device: &Device) -> Result<(), Failed> {
         }
     })?;
     equal(&[outer.launches()], &[2])?;
+    let outer = stream.capture(|| {
+        launch()?;
+        // SAFETY: as above.
+        let replay = unsafe { outer.launch(&stream) };
+        let refused = (replay, stream.synchronize());
+        assert!(
+            matches!(
+                refused,
+                (
+                    Err(DriverError::Capturing("launch of a graph")),
+                    Err(DriverError::Capturing("wait for the stream"))
+                )
+            ),
+            "{refused:?}"
+        );
+        Ok(())
+    })?;
+    equal(&[outer.launches()], &[1])?;
     let panicked = panic::catch_unwind(AssertUnwindSafe(|| {
         stream.capture(|| panic::resume_unwind(Box::new("no message")))
     }));

@@ -1,13 +1,16 @@
 //! Several devices in one process: each operation in the context of its own, from any thread.
 //!
-//! The cases `contexts::` compute nothing. Without two GPUs they run on a driver that computes nothing
-//! either, and ends the process at the first call from the wrong context (support/fake_driver.rs).
+//! The cases `contexts::` compute nothing. They also run, wherever there is a rustc, on a driver that
+//! computes nothing and ends the process at the first call from the wrong context
+//! (support/fake_driver.rs).
 
-use std::fs;
-use std::process::Command;
-use std::thread;
+use std::path::Path;
+use std::process::{Command, Output};
+use std::{env, fs, ptr, thread};
 
-use cust::sys::{CUpointer_attribute, CUresult, cuPointerGetAttribute};
+use cust::sys::{
+    CUcontext, CUpointer_attribute, CUresult, cuCtxGetCurrent, cuMemFree_v2, cuPointerGetAttribute,
+};
 use gpu_test::{Arguments, Failed, REQUIRE_GPU, Trial, equal, on_both, on_gpu, on_two_gpus};
 use kernels_gpu::elementwise::{BLOCK, scale_f32};
 use kernels_gpu::functions::Scale;
@@ -51,6 +54,9 @@ fn main() {
         embedded_ptx(),
         threads_share,
     ));
+    if env::var_os(PLANT).is_some() {
+        trials.push(two("planted::memory_freed_elsewhere", freed_elsewhere));
+    }
     gpu_test::run(&arguments, trials).exit();
 }
 
@@ -111,28 +117,73 @@ impl<'d> Work<'d> {
         stream.capture(|| launch(prepared, stream, 3.0, x, y))
     }
 
-    /// Does one of everything, but for what a kernel computes.
-    fn does_everything(&mut self, value: f32) -> Result<(), Failed> {
-        let start = self.stream.record()?;
-        self.launch(value)?;
-        let graph = self.graph()?;
-        // SAFETY: the buffers live until the stream has been waited for.
-        unsafe { graph.launch(&self.stream) }?;
-        let host = self.device.pinned(N, value)?;
-        let host = self.stream.upload(host, &mut self.x, 0)?.wait()?;
-        let copied = self.stream.download(&self.x, 0, host)?.wait()?;
-        let end = self.stream.record()?;
-        self.stream.synchronize()?;
-        end.milliseconds_since(&start)?;
-        self.device.blocks_at_once(&self.prepared)?;
-        self.device.compiled(self.prepared.name())?;
-        equal(&copied, &[value; N])?;
-        equal(&self.x.to_vec()?, &[value; N])?;
-        self.x.write(1, &[7.0])?;
-        let pinned = self.device.pin(vec![0.0; 3])?;
-        let three = self.stream.download(&self.x, 0, pinned)?.wait()?.into_vec();
-        equal(&three, &[value, 7.0, value])
+    /// Does one of everything, but for what a kernel computes: each right after an operation of the
+    /// other device.
+    fn does_everything(&mut self, value: f32, other: &Device) -> Result<(), Failed> {
+        let start = after(other, || self.stream.record())?;
+        after(other, || self.launch(value))?;
+        self.replays(value, other)?;
+        let end = after(other, || self.stream.record())?;
+        after(other, || self.stream.synchronize())?;
+        after(other, || end.milliseconds_since(&start))?;
+        self.asks(other)?;
+        self.copies(value, other)
     }
+
+    /// Replays a graph as it was captured and, updated, again.
+    fn replays(&mut self, value: f32, other: &Device) -> Result<(), Failed> {
+        let mut graph = after(other, || self.graph())?;
+        let scale = Scale { factor: value };
+        let arguments = (scale, self.x.slice(), self.y.slice_mut(), N);
+        // SAFETY: the buffers have N elements, and live until the stream has been waited for.
+        unsafe {
+            after(other, || graph.launch(&self.stream))?;
+            after(other, || graph.update(0, &self.prepared, &arguments))?;
+            after(other, || graph.launch(&self.stream))?;
+        }
+        Ok(after(other, || self.stream.synchronize())?)
+    }
+
+    /// Asks what fits, and launches so many blocks cooperatively.
+    fn asks(&mut self, other: &Device) -> Result<(), Failed> {
+        let (device, entry) = (self.device, scale_f32::entry());
+        after(other, || device.blocks_at_once(&self.prepared))?;
+        if let Some(compiled) = after(other, || device.compiled(entry.name))? {
+            after(other, || compiled.resident_blocks(BLOCK, 0))?;
+        }
+        let shape = Shape::blocks(1, BLOCK);
+        let one = after(other, || device.prepare_cooperative(entry, shape))?;
+        let arguments = (Scale { factor: 1.0 }, self.x.slice(), self.y.slice_mut(), 4);
+        // SAFETY: the buffers have more elements, and live until the stream has been waited for.
+        after(other, || unsafe { one.launch(&self.stream, &arguments) })?;
+        Ok(after(other, || self.stream.synchronize())?)
+    }
+
+    /// Copies in every way.
+    fn copies(&mut self, value: f32, other: &Device) -> Result<(), Failed> {
+        let (device, stream, x) = (self.device, &self.stream, &mut self.x);
+        let host = after(other, || device.pinned(N, value))?;
+        let up = after(other, || stream.upload(host, x, 0))?;
+        let host = after(other, || up.wait())?;
+        let down = after(other, || stream.download(x, 0, host))?;
+        let copied = after(other, || down.wait())?;
+        equal(&copied, &[value; N])?;
+        equal(&after(other, || x.to_vec())?, &[value; N])?;
+        after(other, || x.write(1, &[7.0]))?;
+        let pinned = after(other, || device.pin(vec![0.0; 3]))?;
+        let three = after(other, || stream.download(x, 0, pinned))?.wait()?;
+        equal(&after(other, || three.into_vec()), &[value, 7.0, value])?;
+        let mut two = [0.0; 2];
+        after(other, || stream.write(&[8.0, 9.0], x, 0))?;
+        after(other, || stream.read(x, 1, &mut two))?;
+        equal(&two, &[9.0, value])
+    }
+}
+
+/// What `operation` gives, which begins with this thread in the context of `other`.
+fn after<R>(other: &Device, operation: impl FnOnce() -> R) -> R {
+    other.free_memory().expect("asked before");
+    operation()
 }
 
 /// `y = factor x`, in the stream.
@@ -175,6 +226,8 @@ fn memory_lies(a: &Device, b: &Device) -> Result<(), Failed> {
             let elsewhere = scope.spawn(|| gpu_of(&device.buffer_filled(N, 1u32)?));
             equal(&[elsewhere.join().expect("no panic")?], &[ordinal])
         })?;
+        // As many bytes are 8 more than a usize holds.
+        assert!(device.pinned((1 << 61) + 1, 0u64).is_err());
     }
     Ok(())
 }
@@ -183,8 +236,12 @@ fn taking_turns(a: &Device, b: &Device) -> Result<(), Failed> {
     let mut works = [Work::on(a)?, Work::on(b)?];
     for round in 0..5 {
         for (i, work) in works.iter_mut().enumerate() {
-            work.does_everything((2 * round + i) as f32)?;
+            work.does_everything((2 * round + i) as f32, [b, a][i])?;
         }
+    }
+    for (device, other) in [(a, b), (b, a)] {
+        let limited = after(other, || device.with_max_registers(32, embedded_ptx()))?;
+        Work::on(&limited)?.does_everything(1.0, other)?;
     }
     // Both wait for copies of their own while the other device is current.
     let mut copies = Vec::new();
@@ -193,7 +250,7 @@ fn taking_turns(a: &Device, b: &Device) -> Result<(), Failed> {
     }
     drop(works);
     for (i, copy) in copies.into_iter().enumerate() {
-        equal(&[copy.wait()?[0]], &[(8 + i) as f32])?;
+        equal(&copy.wait()?[..3], &[8.0, 9.0, (8 + i) as f32])?;
     }
     Ok(())
 }
@@ -201,7 +258,7 @@ fn taking_turns(a: &Device, b: &Device) -> Result<(), Failed> {
 fn other_threads(a: &Device, b: &Device) -> Result<(), Failed> {
     thread::scope(|scope| {
         let mut threads = Vec::new();
-        for device in [a, b, a, b] {
+        for (device, other) in [(a, b), (b, a), (a, b), (b, a)] {
             let mut work = Work::on(device)?;
             let graph = work.graph()?;
             let event = work.stream.record()?;
@@ -212,7 +269,7 @@ fn other_threads(a: &Device, b: &Device) -> Result<(), Failed> {
                 // SAFETY: the buffers live until the stream has been waited for.
                 unsafe { graph.launch(&work.stream) }?;
                 drop(copy);
-                work.does_everything(6.0)?;
+                work.does_everything(6.0, other)?;
                 work.stream.synchronize()?;
                 Ok::<_, Failed>((work, graph))
             }));
@@ -245,17 +302,28 @@ fn tracing() -> Result<(), Failed> {
             Device::with_ptx(0, embedded_ptx())?,
             Device::with_ptx(1, embedded_ptx())?,
         ];
-        let mut works = [Work::on(&devices[0])?, Work::on(&devices[1])?];
-        for work in &mut works {
-            work.does_everything(1.0)?;
-        }
+        let [a, b] = &devices;
+        let (mut first, mut second) = (Work::on(a)?, Work::on(b)?);
+        first.does_everything(1.0, b)?;
+        second.does_everything(1.0, a)?;
+        refused((a, b), "argument `x`", || {
+            launch(&first.prepared, &first.stream, 2.0, &second.x, &mut first.y)
+        })?;
     }
     let recorded = trace::take();
-    // Emulators of other cases may have been opened meanwhile.
-    let spans = recorded.spans.iter();
-    let launches = spans.filter(|span| span.name == scale_f32::entry().name);
-    assert!(recorded.has_gpu && launches.count() >= 2, "{recorded:?}");
-    Ok(())
+    // Emulators of other cases may have been opened meanwhile. None replays a graph.
+    let named = |name: &str| {
+        let spans = recorded.spans.iter().filter(move |span| span.name == name);
+        spans.map(|span| span.stream).collect::<Vec<_>>()
+    };
+    let graphs = named("graph");
+    let mut launches = named(scale_f32::entry().name);
+    launches.retain(|stream| graphs.contains(stream));
+    // Of each device two graphs and two launches. The one that was refused has left nothing.
+    let streams = [graphs[0], graphs[0], graphs[3], graphs[3]];
+    assert!(recorded.has_gpu && graphs[0] != graphs[3], "{recorded:?}");
+    equal(&graphs, &streams)?;
+    equal(&launches, &streams)
 }
 
 fn one_device(device: &Device) -> Result<(), Failed> {
@@ -271,6 +339,15 @@ fn one_device(device: &Device) -> Result<(), Failed> {
     Ok(work.stream.synchronize()?)
 }
 
+/// The context that this thread is in.
+fn current() -> CUcontext {
+    let mut context = ptr::null_mut();
+    // SAFETY: `context` is a place to write to.
+    let result = unsafe { cuCtxGetCurrent(&mut context) };
+    assert_eq!(result, CUresult::CUDA_SUCCESS);
+    context
+}
+
 /// What errors call the device.
 fn name(device: &Device) -> String {
     match &device.facts().gpu {
@@ -279,19 +356,23 @@ fn name(device: &Device) -> String {
     }
 }
 
-/// Sees that an operation on `on` refuses `what`, which is of `of`, and asks the driver nothing.
+/// Sees that an operation on `on` refuses `what`, which is of `of`, asks the driver nothing, and leaves
+/// this thread in the context of `of`.
 fn refused<R>(
     (on, of): (&Device, &Device),
     what: &str,
     operation: impl FnOnce() -> Result<R, DriverError>,
 ) -> Result<(), Failed> {
+    let before = after(of, current);
     let (result, calls) = Calls::during(operation);
-    let asked = calls.all().iter().find(|call| {
-        // What the operation was given goes.
-        !call.function.starts_with("cuMemFree")
-    });
-    if let Some(call) = asked {
+    // What the operation was given goes, in its own context.
+    let mut asked = calls.all().to_vec();
+    asked.retain(|call| !call.function.starts_with("cuMemFree"));
+    if let Some(call) = asked.first() {
         return Err(format!("{what}: {} was called", call.function).into());
+    }
+    if calls.all().is_empty() && current() != before {
+        return Err(format!("{what}: the context is another").into());
     }
     is_refusal((on, of), what, result)
 }
@@ -305,9 +386,9 @@ fn is_refusal<R>(
         return Err(format!("{what} of another device was allowed").into());
     };
     let text = error.to_string();
-    let expected = format!("on {}: {what} is of {};", name(on), name(of));
+    let expected = format!("on {}: {what} belongs to {}", name(on), name(of));
     match error {
-        DriverError::OtherDevice { .. } if text.contains(&expected) => Ok(()),
+        DriverError::OtherDevice { .. } if text.ends_with(&expected) => Ok(()),
         _ => Err(format!("{text:?} is not {expected:?}").into()),
     }
 }
@@ -369,8 +450,8 @@ fn mismatches(on: &Device, of: &Device) -> Result<(), Failed> {
         // The graph is as it was.
         graph.launch(&own.stream)?;
     }
-    own.does_everything(3.0)?;
-    other.does_everything(4.0)
+    own.does_everything(3.0, of)?;
+    other.does_everything(4.0, on)
 }
 
 fn waiting(a: &Device, b: &Device) -> Result<(), Failed> {
@@ -382,8 +463,18 @@ fn waiting(a: &Device, b: &Device) -> Result<(), Failed> {
         works[to].stream.synchronize()?;
         assert!(event.is_done()?);
     }
-    first.does_everything(1.0)?;
-    second.does_everything(2.0)
+    first.does_everything(1.0, b)?;
+    second.does_everything(2.0, a)
+}
+
+/// Breaks the rule that the driver which computes nothing is there to see.
+fn freed_elsewhere(a: &Device, b: &Device) -> Result<(), Failed> {
+    let buffer = a.buffer_filled(N, 1u32)?;
+    let address = buffer.slice().as_ptr().addr() as u64;
+    // SAFETY: that driver ends the process here.
+    let result = after(b, || unsafe { cuMemFree_v2(address) });
+    std::mem::forget(buffer);
+    equal(&[result], &[CUresult::CUDA_SUCCESS])
 }
 
 /// Launches with other factors again and again, and looks at what they compute.
@@ -432,10 +523,10 @@ fn computing(a: &Device, b: &Device) -> Result<(), Failed> {
     let stream = Stream::new(b)?;
     let (x, mut unit) = (b.buffer_filled(N, 2.0)?, b.buffer_zeroed(N)?);
     let mut norm = b.buffer_zeroed(1)?;
-    busy.does_everything(1.0)?;
+    busy.does_everything(1.0, b)?;
     // SAFETY: the buffers live until the stream is synchronised, and have N elements and one.
     unsafe { normalize.launch(&stream, x.slice(), unit.slice_mut(), norm.slice_mut()) }?;
-    busy.does_everything(2.0)?;
+    busy.does_everything(2.0, b)?;
     stream.synchronize()?;
     let root = (N as f64).sqrt();
     equal(&norm.to_vec()?, &[2.0 * root])?;
@@ -444,7 +535,7 @@ fn computing(a: &Device, b: &Device) -> Result<(), Failed> {
 
 /// The cases `contexts::` on the driver that computes nothing, in a process of its own.
 fn without_gpus() -> Trial {
-    let rustc = || Command::new(std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+    let rustc = || Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
     let trial = Trial::test("the_fake_driver_runs_the_cases", move || {
         let folder = tempfile::tempdir()?;
         let source = folder.path().join("fake_driver.rs");
@@ -456,18 +547,19 @@ fn without_gpus() -> Trial {
         if !compiled.status.success() {
             return Err(String::from_utf8_lossy(&compiled.stderr).into());
         }
-        let output = Command::new(std::env::current_exe()?)
-            .args(["contexts::", "--test-threads=1"])
-            .env("LD_LIBRARY_PATH", folder.path())
-            .env(REQUIRE_GPU, "2")
-            .output()?;
+        let output = with_driver(folder.path(), "contexts::")?;
         let text = String::from_utf8(output.stdout)?;
-        let passed = text.matches("... ok").count();
-        if output.status.success() && passed == CASES && text.contains("; 0 ignored;") {
-            return Ok(());
-        }
         let error = String::from_utf8_lossy(&output.stderr);
-        Err(format!("{passed} of {CASES} cases passed:\n{text}{error}").into())
+        let passed = text.matches("... ok").count();
+        if !output.status.success() || passed != CASES || !text.contains("; 0 ignored;") {
+            return Err(format!("{passed} of {CASES} cases passed:\n{text}{error}").into());
+        }
+        let planted = with_driver(folder.path(), "planted::")?;
+        let error = String::from_utf8_lossy(&planted.stderr);
+        match !planted.status.success() && error.contains(FREED_ELSEWHERE) {
+            true => Ok(()),
+            false => Err(format!("not {FREED_ELSEWHERE:?}:\n{error}").into()),
+        }
     });
     match rustc().arg("--version").output() {
         Ok(_) => trial,
@@ -476,6 +568,22 @@ fn without_gpus() -> Trial {
             .with_ignored_flag(true),
     }
 }
+
+/// Runs these cases of this program on the driver in `folder`.
+fn with_driver(folder: &Path, cases: &str) -> std::io::Result<Output> {
+    Command::new(env::current_exe()?)
+        .args([cases, "--test-threads=1"])
+        .env("LD_LIBRARY_PATH", folder)
+        .env(REQUIRE_GPU, "2")
+        .env(PLANT, "1")
+        .output()
+}
+
+/// Where this is set there is a case `planted::` that must fail.
+const PLANT: &str = "RIDGEPOINT_PLANT_WRONG_CONTEXT";
+
+/// How it fails.
+const FREED_ELSEWHERE: &str = "cuMemFree_v2 in context 2 with a memory of context 1";
 
 /// How many cases `contexts::` there are.
 const CASES: usize = 10;

@@ -217,6 +217,13 @@ driver! {
         used(CALL, "function", function);
         launched(CALL, stream);
     }
+    fn cuLaunchCooperativeKernel(
+        function: usize, _gx: u32, _gy: u32, _gz: u32, _bx: u32, _by: u32, _bz: u32, _shared: u32,
+        stream: usize, _parameters: usize
+    ) {
+        used(CALL, "function", function);
+        launched(CALL, stream);
+    }
 
     fn cuMemGetInfo_v2(free_bytes: *mut usize, total: *mut usize) {
         *free_bytes = free(current(CALL));
@@ -229,7 +236,12 @@ driver! {
         *address = allocate(CALL, "memory", bytes);
     }
     fn cuMemFree_v2(address: usize) { ended(CALL, "memory", address); }
-    fn cuMemAllocHost_v2(address: *mut usize, bytes: usize) { *address = allocate(CALL, "host memory", bytes); }
+    fn cuMemAllocHost_v2(address: *mut usize, bytes: usize) {
+        if bytes > MEMORY {
+            return OUT_OF_MEMORY;
+        }
+        *address = allocate(CALL, "host memory", bytes);
+    }
     fn cuMemFreeHost(address: usize) { ended(CALL, "host memory", address); }
     fn cuMemHostRegister_v2(address: usize, bytes: usize, _flags: u32) {
         let context = current(CALL);

@@ -1,4 +1,5 @@
-//! Every call of the driver passes here, and can be recorded. Off, that costs one load a call.
+//! Every call but the change of context passes here, and can be recorded. Off, that costs one load per
+//! call.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -50,7 +50,8 @@ pub trait Kernel: Signature + Sized {
     }
 }
 
-/// Takes the address of a PTX parameter's value and, of a view, whose memory it is.
+/// Receives the address of each PTX parameter's value and, for a view, the device that its memory
+/// belongs to.
 pub type Sink<'s> = dyn FnMut(*const c_void, Option<&'static Home>) + 's;
 
 /// Hands the address of each PTX parameter's value to a sink.
@@ -126,15 +127,15 @@ pub struct Parameter {
     pub passing: Passing,
 }
 
-/// A device, as that which memory and kernels belong to. Two are one where they are the same value,
-/// and not where they have the same name.
+/// The device that memory and kernels belong to. Two are equal only if they are the same value; names
+/// are not compared.
 #[derive(Debug)]
 pub struct Home {
     name: String,
 }
 
 impl Home {
-    /// Another device, for as long as the program runs.
+    /// A device of this name, different from every other.
     pub fn new(name: String) -> Home {
         Home { name }
     }
@@ -168,7 +169,7 @@ pub struct Memory {
     pub home: Option<&'static Home>,
 }
 
-/// All memory that a launch lends, a parameter each.
+/// All memory that a launch lends, one entry per parameter.
 pub type MemoryList = Vec<Memory>;
 
 /// How a parameter is passed.

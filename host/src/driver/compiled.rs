@@ -1,4 +1,4 @@
-//! What the driver has made of a kernel: registers, shared memory, blocks a multiprocessor.
+//! What the driver has made of a kernel: registers, shared memory, blocks per multiprocessor.
 
 use cust::error::CudaError;
 use cust::function::{BlockSize, Function, FunctionAttribute};

@@ -166,7 +166,7 @@ pub enum DriverError {
     Capturing(&'static str),
 
     /// Something that the operation needs is of another device.
-    #[error("{operation} on {on}: {what} is of {of}; a device uses only its own")]
+    #[error("{operation} on {on}: {what} belongs to {of}")]
     OtherDevice {
         /// What was asked for: for a launch, the kernel.
         operation: &'static str,

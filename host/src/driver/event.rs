@@ -9,7 +9,7 @@ use cust::sys::{self, CUevent, CUresult, CUstream};
 
 use super::context::{Context, Owned};
 use super::error::checked;
-use super::{DriverError, home};
+use super::{DriverError, Stream, home};
 
 /// A place in a stream. An event of [`Stream::record`](super::Stream::record) has the time at which
 /// the device came there. Any thread may wait for it.
@@ -80,16 +80,12 @@ impl Event<'_> {
         })
     }
 
-    /// Makes the further work of a stream of `on` wait for this event. The caller is in the context
-    /// of the stream, which is `None` on the emulator.
-    pub(super) fn hold(
-        &self,
-        on: &'static Home,
-        stream: Option<CUstream>,
-    ) -> Result<(), DriverError> {
+    /// Makes the further work of a stream wait for this event.
+    pub(super) fn hold(&self, stream: &Stream<'_>) -> Result<(), DriverError> {
         const OPERATION: &str = "make a stream wait";
-        match (&self.kind, stream) {
-            (Kind::Cuda(event), Some(stream)) => {
+        match (&self.kind, &stream.cuda) {
+            (Kind::Cuda(event), Some(cuda)) => {
+                let stream = cuda.enter()?.as_inner();
                 // SAFETY: both are alive; the driver keeps what it needs of the event, which may be
                 // another GPU's.
                 checked(OPERATION, unsafe {
@@ -100,7 +96,10 @@ impl Event<'_> {
                 cuda_loader::pass("cuStreamWaitEvent", || ());
                 Ok(())
             }
-            _ => Err(home::other(OPERATION, on, "the event", self.home)),
+            _ => {
+                let (on, what) = (stream.device.home, "the event");
+                Err(home::other(OPERATION, on, what, self.home))
+            }
         }
     }
 

@@ -69,21 +69,21 @@ pub struct GpuFacts {
 /// What a launch may ask for, and what a multiprocessor holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Limits {
-    /// Threads a block.
+    /// Threads per block.
     pub threads_per_block: u32,
-    /// Threads a block in each dimension: x, y, z.
+    /// Threads per block in each dimension: x, y, z.
     pub block: [u32; 3],
     /// Blocks in a grid in each dimension: x, y, z.
     pub grid: [u32; 3],
-    /// Bytes of shared memory a block, where a kernel opts in.
+    /// Bytes of shared memory per block, where a kernel opts in.
     pub shared_per_block: u32,
-    /// Threads a multiprocessor.
+    /// Threads per multiprocessor.
     pub threads_per_multiprocessor: u32,
-    /// Blocks a multiprocessor.
+    /// Blocks per multiprocessor.
     pub blocks_per_multiprocessor: u32,
-    /// 32-bit registers a multiprocessor.
+    /// 32-bit registers per multiprocessor.
     pub registers_per_multiprocessor: u32,
-    /// Bytes of shared memory a multiprocessor.
+    /// Bytes of shared memory per multiprocessor.
     pub shared_per_multiprocessor: u32,
 }
 

@@ -208,9 +208,11 @@ impl Graph<'_> {
     /// As for each [`Prepared::launch`] that was captured.
     ///
     /// # Errors
-    /// The driver's, what a thread did on the emulator, or the stream is of another device.
+    /// The driver's, what a thread did on the emulator, the stream captures, or it is of another
+    /// device.
     pub unsafe fn launch(&self, stream: &Stream<'_>) -> Result<(), DriverError> {
         home::same(LAUNCH, stream.device.home, "the graph", self.home)?;
+        stream.refuse_capture("launch of a graph")?;
         stream.traced("graph", 0, || match (&self.kind, stream.enter()?) {
             // SAFETY: both are alive; the caller vouches for the rest.
             (Kind::Cuda(graph), Some(stream)) => checked(LAUNCH, unsafe {

@@ -58,23 +58,26 @@ impl<S: Signature> Prepared<'_, S> {
         arguments: &S::Arguments<'_>,
     ) -> Result<(), DriverError> {
         home::same(self.name(), stream.device.home, "the kernel", self.home)?;
-        // SAFETY: the caller's contract.
-        stream.traced(self.name(), 0, || unsafe { self.put(stream, arguments) })
+        let mut addresses = self.addresses(arguments)?;
+        // SAFETY: the caller's contract; the addresses are those of the arguments.
+        stream.traced(self.name(), 0, || unsafe {
+            self.put(stream, arguments, &mut addresses)
+        })
     }
 
     /// # Safety
-    /// As for [`Prepared::launch`].
+    /// As for [`Prepared::launch`]; `addresses` are [`Prepared::addresses`] of the arguments.
     unsafe fn put(
         &self,
         stream: &Stream<'_>,
         arguments: &S::Arguments<'_>,
+        addresses: &mut [*mut c_void],
     ) -> Result<(), DriverError> {
         // Of one device, both are a GPU's or neither is.
         let (Some(function), Some(raw)) = (&self.function, stream.enter()?) else {
             // SAFETY: the caller's contract.
             return unsafe { self.emulate(stream, arguments) };
         };
-        let mut addresses = self.addresses(arguments)?;
         // SAFETY: the addresses are those of the parameters that `#[kernel]` gave the entry of this
         // name, in order; the caller vouches for what they point to.
         unsafe { self.enqueue(function, raw, addresses.as_mut_ptr()) }?;
@@ -93,10 +96,9 @@ impl<S: Signature> Prepared<'_, S> {
     ) -> Result<(), DriverError> {
         if let Some(captured) = &mut *stream.captured.borrow_mut() {
             // SAFETY: the caller's contract holds until the last replay.
-            captured.add(unsafe { self.replay(arguments) }?);
+            captured.add(unsafe { self.emulated().keep(arguments) });
             return Ok(());
         }
-        self.refuse_others(arguments)?;
         // SAFETY: the caller's contract.
         cuda_loader::pass(self.blocks.driver_call(), || unsafe {
             self.emulated().run(arguments)
@@ -104,6 +106,9 @@ impl<S: Signature> Prepared<'_, S> {
     }
 
     /// The address of each parameter's value, good for as long as `arguments` is borrowed.
+    ///
+    /// # Errors
+    /// An argument is of another device.
     fn addresses(
         &self,
         arguments: &S::Arguments<'_>,
@@ -121,6 +126,7 @@ impl<S: Signature> Prepared<'_, S> {
     }
 
     /// Refuses arguments that are views of another device's memory.
+    #[cold]
     fn refuse_others(&self, arguments: &S::Arguments<'_>) -> Result<(), DriverError> {
         let other = (self.entry.memory)(arguments)
             .into_iter()
@@ -210,7 +216,7 @@ impl<S: Signature> Prepared<'_, S> {
         &self,
         arguments: &S::Arguments<'_>,
     ) -> Result<Replay, DriverError> {
-        self.refuse_others(arguments)?;
+        self.addresses(arguments)?;
         // SAFETY: the caller's contract.
         Ok(unsafe { self.emulated().keep(arguments) })
     }
@@ -225,7 +231,7 @@ impl<S: Signature> Prepared<'_, S> {
     }
 }
 
-/// Parameters of most kernels: more of them take an allocation a launch.
+/// Parameters of most kernels: more of them take an allocation per launch.
 const PARAMETERS: usize = 16;
 
 impl Blocks {

@@ -186,7 +186,7 @@ impl Device {
         Device::compile(ordinal, ptx, None)
     }
 
-    /// The same device with kernels that take at most `registers` registers a thread: on a GPU its
+    /// The same device with kernels that take at most `registers` registers per thread: on a GPU its
     /// compiler makes them of `ptx` and puts into local memory what does not fit. Kernels with launch
     /// bounds of their own keep to these. The emulator has no registers.
     ///

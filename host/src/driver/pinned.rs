@@ -111,7 +111,7 @@ impl<T: DeviceValue> Allocated<T> {
     fn new(len: usize) -> Result<Self, DriverError> {
         let mut address = ptr::null_mut();
         // An empty allocation is an error to the driver.
-        let bytes = (len * size_of::<T>()).max(1);
+        let bytes = len.saturating_mul(size_of::<T>()).max(1);
         // SAFETY: `address` is a place to write to.
         checked("allocate page-locked memory", unsafe {
             sys::cuMemAllocHost_v2(&mut address, bytes)

@@ -5,9 +5,9 @@
 pub struct Shape {
     /// Blocks in the grid: x, y, z.
     pub grid: [u64; 3],
-    /// Threads a block: x, y, z.
+    /// Threads per block: x, y, z.
     pub block: [u32; 3],
-    /// Bytes of dynamic shared memory a block.
+    /// Bytes of dynamic shared memory per block.
     pub dynamic_shared: u32,
 }
 
@@ -37,7 +37,7 @@ impl Shape {
         }
     }
 
-    /// The same with so many bytes of dynamic shared memory a block.
+    /// The same with so many bytes of dynamic shared memory per block.
     #[must_use]
     pub fn with_dynamic_shared(self, bytes: u32) -> Shape {
         Shape {
@@ -46,7 +46,7 @@ impl Shape {
         }
     }
 
-    /// Threads a block, over all dimensions.
+    /// Threads per block, over all dimensions.
     pub fn block_threads(&self) -> u64 {
         self.block.iter().map(|&extent| u64::from(extent)).product()
     }

@@ -27,8 +27,8 @@ pub struct Stream<'d> {
     pub(super) captured: RefCell<Option<Captured>>,
 }
 
-// SAFETY: its handle may be used from any thread. What it has captured may not, and is there only
-// while `capture` has borrowed the stream, so that nobody can move it.
+// SAFETY: its handle may be used from any thread, by one at a time. A capture must end on the thread
+// that began it: `capture` borrows the stream until then, so that it cannot be moved.
 unsafe impl Send for Stream<'_> {}
 
 impl<'d> Stream<'d> {
@@ -94,14 +94,15 @@ impl<'d> Stream<'d> {
     /// # Errors
     /// The driver's, or one of the two is a GPU's and the other the emulator's.
     pub fn wait(&self, event: &Event<'_>) -> Result<(), DriverError> {
-        event.hold(self.device.home, self.enter()?)
+        event.hold(self)
     }
 
     /// Waits for all work of the stream.
     ///
     /// # Errors
-    /// The driver's: also those of the kernels that ran.
+    /// The driver's: also those of the kernels that ran; or the stream captures.
     pub fn synchronize(&self) -> Result<(), DriverError> {
+        self.refuse_capture("wait for the stream")?;
         match &self.cuda {
             Some(stream) => stream
                 .enter()?

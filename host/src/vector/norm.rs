@@ -32,12 +32,12 @@ impl<'d, T: Real> Norm<'d, T> {
     /// Puts the norm of `x` into `result`, of one element.
     ///
     /// # Safety
-    /// The buffers are of the stream's device and live until it has been synchronised; until then
-    /// nothing else writes them, and this norm is asked for again in the same stream only. `x` begins
-    /// at a multiple of 16 bytes.
+    /// Views that are not of a [`Buffer`] are of the stream's device, and until the stream has been
+    /// synchronised the buffers live and nothing else writes them. Until then this norm is asked for
+    /// again in the same stream only. `x` begins at a multiple of 16 bytes.
     ///
     /// # Errors
-    /// The driver's.
+    /// The driver's, or a view or the stream is of another device.
     pub unsafe fn launch(
         &mut self,
         stream: &Stream<'_>,
@@ -86,7 +86,7 @@ impl<'d, T: Real> Normalize<'d, T> {
     /// As for [`Norm::launch`]; `y` may be `x` itself.
     ///
     /// # Errors
-    /// The driver's.
+    /// The driver's, or a view or the stream is of another device.
     ///
     /// # Panics
     /// `y` has another number of elements.

@@ -28,11 +28,12 @@ impl<'d, T: Real> Product<'d, T> {
     /// Puts `A x` into `y`.
     ///
     /// # Safety
-    /// The buffers are of the stream's device and live until it has been synchronised; until then
-    /// nothing else writes them. `a` and `x` begin at multiples of 16 bytes.
+    /// Views that are not of a [`Buffer`](crate::driver::Buffer) are of the stream's device, and until
+    /// the stream has been synchronised the buffers live and nothing else writes them.
+    /// `a` and `x` begin at multiples of 16 bytes.
     ///
     /// # Errors
-    /// The driver's.
+    /// The driver's, or a view or the stream is of another device.
     ///
     /// # Panics
     /// The numbers of elements do not fit.

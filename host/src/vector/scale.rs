@@ -28,11 +28,12 @@ impl<'d, T: Real> Scaled<'d, T> {
     /// Puts `factor * x` into `y`.
     ///
     /// # Safety
-    /// The buffers are of the stream's device and live until it has been synchronised; until then
-    /// nothing else writes them. They begin at multiples of 16 bytes; `y` may be `x` itself.
+    /// Views that are not of a [`Buffer`](crate::driver::Buffer) are of the stream's device, and until
+    /// the stream has been synchronised the buffers live and nothing else writes them.
+    /// They begin at multiples of 16 bytes; `y` may be `x` itself.
     ///
     /// # Errors
-    /// The driver's.
+    /// The driver's, or a view or the stream is of another device.
     ///
     /// # Panics
     /// `y` has another number of elements.
@@ -76,7 +77,7 @@ impl<'d, T: Real> Divide<'d, T> {
     /// As for [`Scaled::launch`].
     ///
     /// # Errors
-    /// The driver's.
+    /// The driver's, or a view or the stream is of another device.
     ///
     /// # Panics
     /// `y` has another number of elements.

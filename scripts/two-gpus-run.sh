@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# What takes two GPUs of one host, from the bundle that scripts/gpu-bundle.sh made:
+#
+#   bundle/two-gpus-run.sh results
+#
+# Ends with 1 if a test fails or a GPU is missing.
+set -uo pipefail
+bundle=$(cd "$(dirname "$0")" && pwd)
+out=$(mkdir -p "$1" && cd "$1" && pwd)
+cd "$bundle" || exit 1
+export RIDGEPOINT_REQUIRE_GPU=2 RIDGEPOINT_BIN=$bundle/ridgepoint
+failed=0
+
+{
+    echo "commit $(cat commit)"
+    date -u +'date %FT%TZ'
+    nvidia-smi --query-gpu=index,name,driver_version,clocks.max.sm,memory.total,pci.bus_id --format=csv
+    nvidia-smi topo -m
+} >"$out/machine.txt" 2>&1 || failed=1
+# Memory, kernels, copies, events, graphs, refusals: all cases take turns on one thread. Then those that
+# have threads of their own, ten times for stress.
+{
+    echo "== all"
+    ./test-devices || failed=1
+    for ((round = 1; round <= 10; round++)); do
+        for case in two_gpus_compute_at_once contexts::other_threads; do
+            echo "== $case, round $round"
+            ./test-devices $case || failed=1
+        done
+    done
+} >"$out/devices.txt" 2>&1
+grep -E '^==|^test |test result|panicked' "$out/devices.txt"
+# A process for each GPU.
+./ridgepoint roofline --device all --k 1,100,1000 --runs 20 --output "$out/all.csv" >"$out/all.txt" || failed=1
+tail -n 12 "$out/all.txt"
+exit $failed
