@@ -15,7 +15,7 @@
 #
 #   author     Debian 12 with a C linker and rustup, and nothing else: no libclang, no python
 #
-# Without a MACHINE, all four. Needs root and debootstrap.
+# Without a MACHINE, all four. Needs root, debootstrap and debian-archive-keyring.
 # Prints what the commands print, without the lines of installers, of cargo's progress and of single
 # tests, and how long they took. Ends with 1 if a command fails or leaves nothing to show.
 set -euo pipefail
@@ -24,9 +24,9 @@ cd "$(dirname "$0")/.."
 README=README.md
 OLD_STABLE=1.90.0
 MIRROR=http://deb.debian.org
-# As the guides have them, in a folder outside of the checkout.
+# As the guides have them, but for the folder to install in.
 AUTHOR=(
-    'cargo install --path . --root /usr/local'
+    'cargo install --locked --path . --root /usr/local'
     'cd /tmp && ridgepoint new demo && cd demo && cargo test && ridgepoint check --'
     'cd /tmp/demo && export CARGO_TARGET_DIR=/tmp/target && cargo test && ridgepoint check --'
 )
@@ -54,7 +54,7 @@ main() {
         commands=("${commands[0]}")
     fi
 
-    work=$(mktemp -d)
+    work=$(mktemp -d -p "${TMPDIR:-/var/tmp}")
     trap clean_up EXIT
     failed=0
     for machine; do
@@ -90,7 +90,7 @@ forget_root() {
 make() {
     local release=bookworm
     [ "$1" != debian13 ] || release=trixie
-    debootstrap --variant=minbase "$release" "$root" "$MIRROR/debian" >"$work/log" 2>&1 ||
+    debootstrap --force-check-gpg --variant=minbase "$release" "$root" "$MIRROR/debian" >"$work/log" 2>&1 ||
         { tail -n 20 "$work/log"; fail "debootstrap failed"; }
     cat >"$root/etc/apt/sources.list" <<EOF
 deb $MIRROR/debian $release main

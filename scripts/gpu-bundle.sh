@@ -48,7 +48,8 @@ cp "$(executable programs test --profile quick --package examples --test program
 for bench in roofline vectors asynchrony; do
     cp "$(executable $bench bench --profile quick --bench $bench)" "bundle/bench-$bench"
 done
-cp scripts/{gpu-run,asynchrony-run,lesson,sanitize,sanitize-bugs}.sh scripts/{roofs,timeline}.py bundle/
+cp scripts/{gpu-run,two-gpus-run,asynchrony-run,enqueue-ratio,lesson,sanitize,sanitize-bugs}.sh bundle/
+cp scripts/{roofs,timeline,fuzz-command-line,kill-test}.py bundle/
 cp benches/peers/*.{cu,py} bundle/
 echo "$RIDGEPOINT_COMMIT" >bundle/commit
 # What debuggers need is most of their size.

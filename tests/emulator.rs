@@ -46,7 +46,7 @@ fn a_gpu_that_the_emulator_does_not_know_is_refused() {
         .expect_err("it is too old");
     assert_eq!(
         error,
-        "\"cpu:sm_75\": the emulator knows sm_80, sm_90 and sm_100"
+        "\"cpu:sm_75\": expected one of cpu:sm_80, cpu:sm_90, cpu:sm_100"
     );
 }
 

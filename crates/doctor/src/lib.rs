@@ -11,6 +11,7 @@
 //! ```
 
 use std::env;
+use std::error::Error;
 use std::path::PathBuf;
 
 use cuda_builder::nvidia::Tool;
@@ -42,7 +43,7 @@ pub enum Part {
 pub struct Finding {
     /// What was looked for.
     pub part: Part,
-    /// Where it is and which version, or why it is of no use and how to get it.
+    /// Where it is or which version, or why it is of no use and how to get it.
     pub found: Result<String, String>,
 }
 
@@ -106,7 +107,9 @@ impl Part {
             Part::Nvml => nvml(),
             Part::Cupti => cupti::version()
                 .map(|version| format!("of CUDA {version}"))
-                .map_err(|error| error.to_string()),
+                .map_err(|error| {
+                    format!("{error}.\nA CUDA toolkit has it; without it events time the kernels")
+                }),
         };
         Finding { part: self, found }
     }
@@ -147,7 +150,13 @@ fn nvml() -> Result<String, String> {
     // SAFETY: the library's initialisers are made to be run by any program.
     match unsafe { libloading::Library::new(LIBRARY) } {
         Ok(_) => Ok(LIBRARY.to_owned()),
-        Err(error) => Err(format!("{error}.\nIt comes with NVIDIA's driver")),
+        Err(error) => {
+            // The loader's own words.
+            let reason = error
+                .source()
+                .map_or_else(|| error.to_string(), ToString::to_string);
+            Err(format!("{reason}.\nIt comes with NVIDIA's driver"))
+        }
     }
 }
 

@@ -40,7 +40,7 @@ pub enum CudaBuilderError {
         "no Rust compiler that can build PTX: it needs version {} or newer and the standard \
          library's sources.\nLooked at:\n{}\n{}",
         version(MINIMUM),
-        lines(rejected),
+        looked_at(rejected),
         how_to_get_a_toolchain()
     )]
     NoToolchain {
@@ -98,11 +98,19 @@ pub enum CudaBuilderError {
     },
 }
 
+fn looked_at(rejected: &[Rejection]) -> String {
+    match rejected {
+        [] => "  nothing: no rustc is on the PATH, in /usr/bin or among rustup's toolchains"
+            .to_owned(),
+        _ => lines(rejected),
+    }
+}
+
 fn how_to_get_a_toolchain() -> String {
     format!(
         "Get one in either of two ways:\n  \
            rustup toolchain install {RECOMMENDED} --profile minimal --component rust-src\n  \
-           apt-get install rustc-web cargo-web rust-web-src     (Debian 12, Ubuntu)\n\
+           apt-get install rustc-web cargo-web rust-web-src     (Debian 12)\n\
          or name a compiler of your own: PTX_BUILDER_RUSTC=/path/to/rustc"
     )
 }

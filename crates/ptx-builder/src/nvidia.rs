@@ -98,6 +98,17 @@ pub struct NoTool {
 
 impl fmt::Display for NoTool {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self
+            .looked_at
+            .iter()
+            .all(|path| path.as_os_str().is_empty())
+        {
+            return write!(
+                formatter,
+                "{} is switched off: {PTXAS_VARIABLE} is empty",
+                self.tool.name()
+            );
+        }
         let looked_at: Vec<String> = self
             .looked_at
             .iter()

@@ -187,6 +187,7 @@ pub(crate) fn write_report(
         Err(refusal) => {
             let refusal = refusal.trim().replace('\n', "; ");
             println!("cargo::warning=no resource report for {arch}: {refusal}");
+            nvidia::watch_for_tools();
             let _ = fs::remove_file(&target);
             return Ok(None);
         }

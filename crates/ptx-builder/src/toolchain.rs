@@ -33,6 +33,9 @@ const KEEPS_BARRIERS_BY_ITSELF: (u32, u32) = (1, 97);
 /// The environment variable that names a compiler.
 pub const VARIABLE: &str = "PTX_BUILDER_RUSTC";
 
+/// rustup's environment variable: 0 forbids that toolchains are installed unasked.
+const AUTO_INSTALL: &str = "RUSTUP_AUTO_INSTALL";
+
 /// A compiler that can build PTX, with its cargo.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Toolchain {
@@ -65,15 +68,19 @@ impl Toolchain {
             what: rustc.display().to_string(),
             reason,
         };
-        let answer = ask(Command::new(rustc).arg("-vV"))
-            .map_err(|error| reject(Reason::DoesNotRun(error)))?;
+        // A proxy of rustup's would install the toolchain that its folder names.
+        let asked = |words: &[&str]| {
+            let mut command = Command::new(rustc);
+            ask(command.args(words).env(AUTO_INSTALL, "0"))
+        };
+        let answer = asked(&["-vV"]).map_err(|error| reject(Reason::DoesNotRun(error)))?;
         let (release, version) = parse_version(&answer)
             .ok_or_else(|| reject(Reason::DoesNotRun(format!("it answers {answer:?}"))))?;
         if version < MINIMUM {
             return Err(reject(Reason::TooOld(version)));
         }
-        let sysroot = ask(Command::new(rustc).args(["--print", "sysroot"]))
-            .map_err(|error| reject(Reason::DoesNotRun(error)))?;
+        let sysroot =
+            asked(&["--print", "sysroot"]).map_err(|error| reject(Reason::DoesNotRun(error)))?;
         let sysroot = Path::new(sysroot.trim());
         let sources = sysroot.join("lib/rustlib/src/rust/library");
         if !sources.join("core/Cargo.toml").is_file() {
@@ -184,16 +191,21 @@ pub(crate) fn find() -> Result<Toolchain, CudaBuilderError> {
 }
 
 fn install() -> Option<Toolchain> {
-    if env::var_os("RUSTUP_AUTO_INSTALL").is_some_and(|value| value == "0") {
+    if env::var_os(AUTO_INSTALL).is_some_and(|value| value == "0") {
         return None;
     }
     let version = RECOMMENDED;
-    println!("cargo::warning=installing Rust {version} with its sources, to build PTX");
     let rustup = || Command::new("rustup");
-    ask(rustup()
+    ask(rustup().arg("--version")).ok()?;
+    println!("cargo::warning=installing Rust {version} with its sources, to build PTX");
+    let installed = ask(rustup()
         .args(["toolchain", "install", version, "--profile", "minimal"])
-        .args(["--component", "rust-src"]))
-    .ok()?;
+        .args(["--component", "rust-src"]));
+    if let Err(error) = installed {
+        let error = error.replace('\n', "; ");
+        println!("cargo::warning=rustup could not install Rust {version}: {error}");
+        return None;
+    }
     let rustc = ask(rustup().args(["which", "--toolchain", version, "rustc"])).ok()?;
     Toolchain::at(Path::new(rustc.trim())).ok()
 }

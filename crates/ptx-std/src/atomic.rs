@@ -10,9 +10,9 @@
 //! subnormal numbers as zeros and gives none.
 //!
 //! `core::sync::atomic` compiles for the GPU too, and its loads, stores, `compare_exchange` and
-//! `fence` are right, with the scope of the system. Its `fetch_*` and `swap` are not: Rust 1.96's
-//! LLVM drops their ordering and their scope, and leaves a relaxed operation of the device. Use
-//! those of this module, or put fences around them. Its 8 and 16-bit operations are loops.
+//! `fence` are right, with the scope of the system. Its `fetch_*` and `swap` are so since Rust 1.99;
+//! those of Rust 1.96 lose their ordering and their scope, and become relaxed operations of the
+//! device. Use those of this module, or put fences around them. Its 8 and 16-bit operations are loops.
 
 use core::cell::UnsafeCell;
 pub use core::sync::atomic::Ordering;

@@ -160,13 +160,13 @@ impl<'a> Launch<'a> {
     /// # Panics
     /// It is cooperative and has more than [`most_cooperative_blocks`].
     pub fn run(&self, kernel: &(dyn Fn() + Sync)) -> Result<(), LaunchError> {
-        if self.options.checks.watch_memory() && !INSTRUMENTED {
-            return Err(LaunchError::NotInstrumented);
-        }
         if self.shape.blocks() == 0 || self.shape.threads() == 0 {
             return Ok(());
         }
         record::begin(self.kernel, &self.options)?;
+        if self.options.checks.watch_memory() && !INSTRUMENTED {
+            return Err(LaunchError::NotInstrumented);
+        }
         self.run_blocks(kernel)
             .inspect_err(|_| record::failed(self.kernel))
     }
@@ -207,7 +207,11 @@ impl<'a> Launch<'a> {
         std::thread::scope(|scope| {
             for core in 1..workers {
                 let work = &work;
-                scope.spawn(move || work(core));
+                let thread = std::thread::Builder::new();
+                // Where there are no more threads, those that there are do its work.
+                if thread.spawn_scoped(scope, move || work(core)).is_err() {
+                    looks.end(core);
+                }
             }
             work(0);
         });

@@ -70,7 +70,13 @@ impl Record {
             let path = entry?.path();
             let record = Record::parse(&fs::read_to_string(&path)?);
             records.push(record.ok_or_else(|| {
-                io::Error::new(ErrorKind::InvalidData, format!("{}", path.display()))
+                io::Error::new(
+                    ErrorKind::InvalidData,
+                    format!(
+                        "the record of a checked process cannot be read: {}",
+                        path.display()
+                    ),
+                )
             })?);
         }
         Ok(records)
@@ -181,7 +187,7 @@ fn update<R>(change: impl FnOnce(&mut Own) -> R) -> Option<R> {
     let result = change(&mut own);
     let text = own.record.to_string();
     if let Some(file) = &mut own.file {
-        // What cannot be written is missing in the end, and then the check fails.
+        // A launch that cannot be recorded is missing in the summary alone: its findings fail its test.
         let _ = file.rewind().and_then(|()| file.write_all(text.as_bytes()));
     }
     Some(result)

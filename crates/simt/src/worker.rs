@@ -61,7 +61,7 @@ impl Looks {
     }
 
     /// Nothing waits for this core any more.
-    fn end(&self, core: usize) {
+    pub(crate) fn end(&self, core: usize) {
         self.of_cores[core].store(u64::MAX, Ordering::Relaxed);
     }
 }

@@ -11,7 +11,11 @@ pub(super) fn run() -> Result<(), Failure> {
         match part.look().found {
             Ok(found) => row(part.name(), "found", &found),
             Err(reason) => {
-                row(part.name(), "missing", part.purpose());
+                row(
+                    part.name(),
+                    "missing",
+                    &format!("needed to {}", part.purpose()),
+                );
                 reason
                     .lines()
                     .for_each(|line| streams::say(&format!("{:28}{line}", "")));

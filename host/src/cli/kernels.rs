@@ -35,9 +35,9 @@ pub(super) struct Arguments {
 enum ListFormat {
     /// For people.
     Table,
-    /// An object a kernel, with all that is known.
+    /// One object per kernel, with all that is known.
     Json,
-    /// A row a kernel and block.
+    /// One row per kernel and block.
     Csv,
     /// The rows as a Markdown table.
     Md,

@@ -136,7 +136,9 @@ impl<'t> Body<'t> {
 
 /// `.loc 1 17 54`, perhaps with `, function_name ..` after it. Line 0 is no line.
 fn parse_location(line: &str) -> Option<Location> {
-    let mut numbers = line.split_whitespace().skip(1).map(str::parse);
+    // A comma may stand at the last of the numbers, or apart.
+    let words = line.split([' ', '\t', ',']).filter(|word| !word.is_empty());
+    let mut numbers = words.skip(1).map(str::parse);
     let mut next = || numbers.next()?.ok();
     let location = Location {
         file: next()?,
@@ -243,5 +245,11 @@ tail";
             .collect();
         assert_eq!(lines[..3], [Some(33), Some(35), Some(35)]);
         assert_eq!(lines[3], None, "line 0 is none");
+        // As LLVM writes it since Rust 1.99, and before.
+        for comma in [", ", " , "] {
+            let inlined = format!(".loc\t1 4 14{comma}function_name $L1, inlined_at 1 9 5");
+            let location = parse_location(&inlined).expect("one");
+            assert_eq!((location.file, location.line, location.column), (1, 4, 14));
+        }
     }
 }

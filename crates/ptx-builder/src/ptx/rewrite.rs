@@ -8,7 +8,7 @@ use super::body::Body;
 use super::edit::{Edits, position};
 use super::instruction::{Instruction, is_name};
 use super::parse::{Function, Module};
-use super::spaces::{Spaces, address_operands, is_relative};
+use super::spaces::{Spaces, Value, address_operands, is_relative};
 
 const SHARED: &str = "__shared_";
 const DYNAMIC_SHARED: &str = "__dynamic_shared";
@@ -125,7 +125,7 @@ struct Rewrite<'a, 't> {
     module: &'a Module<'t>,
     spaces: &'a Spaces<'t>,
     of_space: HashSet<&'t str>,
-    /// How many generic copies were made.
+    /// How many copies were made: generic addresses, or those of a window.
     converted: usize,
 }
 
@@ -148,6 +148,7 @@ impl<'t> Rewrite<'_, 't> {
     }
 
     fn instruction(&mut self, instruction: &Instruction<'t>, edits: &mut Edits) {
+        self.access_by_nullable(instruction, edits);
         let sources = instruction.sources();
         if !sources.iter().any(|name| self.of_space.contains(name)) {
             return;
@@ -162,14 +163,38 @@ impl<'t> Rewrite<'_, 't> {
                 continue;
             };
             let copy = copies.entry(name).or_insert_with(|| {
-                self.converted += 1;
-                let copy = format!("%ptxstd_g{}", self.converted - 1);
+                let copy = self.copy();
                 let convert = format!("cvta.{}.u64 {copy}, {name};\n\t", space.name());
                 edits.insert(self.module.position(instruction.text), convert);
                 copy
             });
             edits.replace(at, copy.clone());
         }
+    }
+
+    /// Takes an access to the window where its address is generic because it might be null, which where
+    /// it is accessed it is not.
+    fn access_by_nullable(&mut self, instruction: &Instruction<'t>, edits: &mut Edits) {
+        let Some(access) = Access::of(instruction) else {
+            return;
+        };
+        let Value::OrNull(space) = self.spaces.value(access.address) else {
+            return;
+        };
+        let Some(opcode) = access.opcode_in(space) else {
+            return;
+        };
+        let (window, address) = (self.copy(), access.address);
+        let convert = format!("cvta.to.{}.u64 {window}, {address};\n\t", space.name());
+        edits.insert(self.module.position(instruction.text), convert);
+        edits.replace(position(self.module.text, instruction.opcode), opcode);
+        edits.replace(position(self.module.text, address), window);
+    }
+
+    /// A register of our own.
+    fn copy(&mut self) -> String {
+        self.converted += 1;
+        format!("%ptxstd_g{}", self.converted - 1)
     }
 
     /// Names the space of an access, and returns where the address stands that may stay.
@@ -300,6 +325,22 @@ mod tests {
                 body(before),
                 format!(".reg .b64 %ptxstd_g<1>; mov.u64 %rd1, __shared_a__16_64; {after} }}")
             );
+        }
+    }
+
+    #[test]
+    fn an_address_that_may_be_null_is_of_the_window_where_it_is_accessed() {
+        let text = body(
+            "mov.b64 %rd9, 0;\n@%p1 mov.b64 %rd9, %rd1;\nsetp.eq.b64 %p2, %rd9, 0;\n\
+             @!%p2 ld.b32 %r1, [%rd9+4];\nst.b64 [%rd9], %rd1;",
+        );
+        for part in [
+            "@%p1 mov.b64 %rd9, %ptxstd_g0;",
+            "setp.eq.b64 %p2, %rd9, 0;",
+            "cvta.to.shared.u64 %ptxstd_g1, %rd9; @!%p2 ld.shared.b32 %r1, [%ptxstd_g1+4];",
+            "st.shared.b64 [%ptxstd_g2], %ptxstd_g3;",
+        ] {
+            assert!(text.contains(part), "{part:?} is not in:\n{text}");
         }
     }
 

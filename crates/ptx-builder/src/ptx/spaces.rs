@@ -35,6 +35,11 @@ pub(crate) enum Value {
     Undecided,
     /// An address in the space, with whatever was added to it.
     Of(Space),
+    /// A generic address in the space, or a null pointer, as an `Option` of a reference is: where it is
+    /// accessed, it is in the space.
+    OrNull(Space),
+    /// The number 0, which may be a null pointer, with whatever was added to it.
+    Null,
     /// Neither an address of one of the spaces nor made from one.
     Plain,
     /// Made from an address of a space, and at times something else.
@@ -46,8 +51,26 @@ impl Value {
         match (self, other) {
             (Value::Undecided, value) | (value, Value::Undecided) => value,
             (one, two) if one == two => one,
-            _ => Value::Mixed,
+            (Value::Null, Value::Plain) | (Value::Plain, Value::Null) => Value::Plain,
+            (one, two) => match (one.space_or_null(), two.space_or_null()) {
+                (Some(one), Some(two)) if one == two => Value::OrNull(one),
+                (Some(space), None) if two == Value::Null => Value::OrNull(space),
+                (None, Some(space)) if one == Value::Null => Value::OrNull(space),
+                _ => Value::Mixed,
+            },
         }
+    }
+
+    fn space_or_null(self) -> Option<Space> {
+        match self {
+            Value::Of(space) | Value::OrNull(space) => Some(space),
+            _ => None,
+        }
+    }
+
+    /// A number that is no address.
+    fn is_number(self) -> bool {
+        matches!(self, Value::Plain | Value::Null)
     }
 }
 
@@ -96,7 +119,11 @@ impl<'t> Spaces<'t> {
 
     /// What an operand holds: a register, or a number.
     pub(crate) fn value(&self, operand: &str) -> Value {
-        self.values.get(operand).copied().unwrap_or(Value::Plain)
+        let number = match operand {
+            "0" => Value::Null,
+            _ => Value::Plain,
+        };
+        self.values.get(operand).copied().unwrap_or(number)
     }
 
     /// The space that the register is of.
@@ -194,7 +221,8 @@ fn sum(one: Value, two: Value) -> Value {
         (Value::Mixed, _) | (_, Value::Mixed) => Value::Mixed,
         (Value::Undecided, _) | (_, Value::Undecided) => Value::Undecided,
         (Value::Plain, value) | (value, Value::Plain) => value,
-        (Value::Of(_), Value::Of(_)) => Value::Mixed,
+        (Value::Null, value) | (value, Value::Null) => value,
+        (Value::Of(_) | Value::OrNull(_), Value::Of(_) | Value::OrNull(_)) => Value::Mixed,
     }
 }
 
@@ -202,8 +230,8 @@ fn difference(from: Value, less: Value) -> Value {
     match (from, less) {
         (Value::Mixed, _) | (_, Value::Mixed) => Value::Mixed,
         (Value::Undecided, _) | (_, Value::Undecided) => Value::Undecided,
-        (value, Value::Plain) => value,
-        (Value::Of(one), Value::Of(two)) if one == two => Value::Plain,
+        (value, less) if less.is_number() => value,
+        (from, less) if from.space_or_null() == less.space_or_null() => Value::Plain,
         _ => Value::Mixed,
     }
 }
@@ -211,7 +239,7 @@ fn difference(from: Value, less: Value) -> Value {
 /// An address rounded down by a constant is one still. The window and the generic addresses differ
 /// by a multiple of every alignment that is taken for one here.
 fn mask(value: Value, instruction: &Instruction<'_>) -> Value {
-    let Value::Of(space) = value else {
+    let Some(space) = value.space_or_null() else {
         return value;
     };
     let coarsest = match space {
@@ -307,7 +335,10 @@ mod tests {
             "selp.b64 %rd9, %rd1, %rd3, %p1;",
             "selp.b64 %rd9, %rd1, %rd2, %p1;",
             "mov.b64 %rd9, %rd1; mov.b64 %rd9, %rd3;",
-            "mov.b64 %rd9, %rd1; mov.b64 %rd9, 0;",
+            "mov.b64 %rd9, %rd1; mov.b64 %rd9, 0; mov.b64 %rd9, %rd3;",
+            "mov.b64 %rd9, %rd1; mov.b64 %rd9, 0; mov.b64 %rd9, %rd2;",
+            "selp.b64 %rd8, %rd1, 0, %p1; add.s64 %rd9, %rd8, %rd1;",
+            "sub.s64 %rd9, 0, %rd1;",
             "add.s64 %rd9, %rd1, %rd2;",
             "sub.s64 %rd9, %rd3, %rd1;",
             "and.b64 %rd9, %rd1, %rd3;",
@@ -317,6 +348,23 @@ mod tests {
         ] {
             assert_eq!(value_after(text), Value::Mixed, "{text}");
         }
+    }
+
+    #[test]
+    fn what_may_be_null_is_an_address_where_it_is_accessed() {
+        for text in [
+            "mov.b64 %rd9, %rd1; mov.b64 %rd9, 0;",
+            "mov.b64 %rd9, 0; @%p1 mov.b64 %rd9, %rd1;",
+            "selp.b64 %rd9, %rd1, 0, %p1;",
+            "selp.b64 %rd8, 0, %rd1, %p1; add.s64 %rd9, %rd8, 4;",
+            "mov.b64 %rd8, 0; add.s64 %rd9, %rd8, 4; mov.b64 %rd8, %rd1;",
+            "selp.b64 %rd8, 0, %rd1, %p1; and.b64 %rd9, %rd8, -16;",
+        ] {
+            assert_eq!(value_after(text), Value::OrNull(Space::Shared), "{text}");
+        }
+        // A counter is no address.
+        let counter = "mov.b64 %rd9, 0; $L: add.s64 %rd9, %rd9, %rd3; @%p1 bra $L;";
+        assert_eq!(value_after(counter), Value::Null);
     }
 
     #[test]

@@ -42,10 +42,10 @@ impl Checked {
             self.refused.insert(record.program.clone());
         }
         if !record.kernels.is_empty() {
+            self.tests += record.tests;
             self.programs.insert(record.program);
             self.packages.insert(record.package);
         }
-        self.tests += record.tests;
         self.unchecked += record.unchecked;
         for (kernel, launches) in record.kernels {
             let sum = self.kernels.entry(kernel).or_default();

@@ -19,7 +19,7 @@ pub(super) use compiler::compile;
 
 const HELP: &str = "\
 `ridgepoint check --` checks the project in this folder: it runs `cargo test --tests` in a build of its
-own, in which each access of a kernel to memory is looked at, and says in the end what was.
+own, in which every memory access of a kernel is checked, and ends with a summary of what was checked.
 
 Without `--` it checks the kernels that ridgepoint carries, which takes cargo and the source tree that
 this command was built from.
@@ -30,10 +30,10 @@ The build lies in the folder `check` of cargo's target folder; the first one tak
 #[derive(Args)]
 #[command(after_help = HELP, allow_negative_numbers = true)]
 pub(super) struct Arguments {
-    /// Run each case under so many seeds too, each another order of blocks, warps and lanes
+    /// Also run each case under N seeds; each is a different order of blocks, warps and lanes
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = whole::<u64>(0..=10_000))]
     seeds: u64,
-    /// What cargo does with the project: `test --tests`, or another command, such as `run` or `bench`
+    /// Run this cargo command, such as `run` or `bench`, instead of `test --tests`
     #[arg(long, value_name = "COMMAND")]
     cargo: Option<String>,
     /// Check the project in this folder; what follows is given to cargo's command

@@ -33,7 +33,10 @@ impl FromStr for Name {
         }
         let crate_name = name.crate_name();
         if KEYWORDS.contains(&&*crate_name) {
-            return Err("a word of the language Rust is not allowed".to_owned());
+            return Err("a Rust keyword is not allowed".to_owned());
+        }
+        if FORBIDDEN.contains(&text) {
+            return Err("cargo keeps this name for a folder of its own".to_owned());
         }
         if TAKEN.contains(&&*crate_name) || crate_name.starts_with(OURS) {
             return Err("it is the name of a crate that the package depends on".to_owned());
@@ -72,6 +75,9 @@ const TAKEN: [&str; 17] = [
     "test",
 ];
 
+/// Names of programs that cargo refuses.
+const FORBIDDEN: [&str; 4] = ["build", "deps", "examples", "incremental"];
+
 /// What the names of Ridgepoint's own packages begin with.
 const OURS: &str = "ridgepoint_";
 
@@ -101,6 +107,7 @@ mod tests {
         }
         for (text, reason) in [
             ("fn", "Rust"),
+            ("deps", "cargo"),
             ("ptx-std", "depends on"),
             ("ridgepoint-simt", "depends on"),
             ("kernels", "depends on"),

@@ -3,7 +3,7 @@
 use kernels::scale;
 use ridgepoint::driver::{Device, DriverError, Embedded, Shape, Stream};
 
-/// Threads a block.
+/// Threads per block.
 const BLOCK: u32 = 256;
 
 /// The PTX of the kernels, which build.rs made.
