@@ -30,7 +30,7 @@ import subprocess
 import sys
 import tempfile
 
-# 0 done, 1 failed, 2 usage, 3 a regression or nothing to compare, 129 SIGHUP, 130 SIGINT, 141 no reader,
+# 0 done, 1 found something, 2 usage, 3 could not run or write, 129 SIGHUP, 130 SIGINT, 141 no reader,
 # 143 SIGTERM.
 STATUSES = {0, 1, 2, 3, 129, 130, 141, 143}
 PANIC = re.compile(rb"panicked at|RUST_BACKTRACE|memory allocation of")
@@ -267,6 +267,8 @@ def main():
         for run, status, errors in runs:
             last = errors.decode(errors="replace").strip().splitlines()[:2]
             print(f"  {run.shown()}\n    status {status}: {' / '.join(last)[:200]}")
+    if asked.only is None and not statuses[0]:
+        sys.exit("no run succeeded: the fuzzer looked at nothing")
     sys.exit(1 if total else 0)
 
 

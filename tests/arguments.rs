@@ -44,7 +44,7 @@ fn assert_refused(arguments: &[&str], code: i32, expected: &[&str]) {
 /// A command line, and parts of what is said of it.
 type Case = (&'static str, &'static [&'static str]);
 
-const WITHOUT_EFFECT: [Case; 26] = [
+const WITHOUT_EFFECT: &[Case] = &[
     ("roofline --max-runs 12", &["--noise <PERCENT>"]),
     ("roofline --tolerance 3", &["--baseline <FILE>"]),
     (
@@ -66,10 +66,6 @@ const WITHOUT_EFFECT: [Case; 26] = [
     (
         "roofline --device all --baseline x.csv",
         &["--baseline has no effect"],
-    ),
-    (
-        "roofline --device all --format json",
-        &["--format has no effect"],
     ),
     (
         "roofline --device all --profile",
@@ -133,12 +129,36 @@ const WITHOUT_EFFECT: [Case; 26] = [
         "power --device cpu --max-steps 5 --check-every 6",
         &["--check-every 6", "--max-steps 5"],
     ),
-    ("ceilings --device cpu --format json", &["--output <FILE>"]),
+    ("ceilings --device cpu --format json", &["--output <LIST>"]),
+    (
+        "ceilings --device cpu --no-cache",
+        &["--no-cache has no effect on the emulator"],
+    ),
+    (
+        "roofline --device cpu --trace x.json --device-times events",
+        &["--device-times has no effect on the emulator"],
+    ),
+    (
+        "norm --device cpu --profile --device-times auto",
+        &["--device-times has no effect on the emulator"],
+    ),
+    (
+        "norm --device cpu --quiet",
+        &["--quiet would leave nothing", "--output"],
+    ),
+    (
+        "power --device cpu --quiet",
+        &["--quiet would leave nothing", "--output"],
+    ),
+    (
+        "roofline --device all --trace x.json",
+        &["--trace has no effect with --device all: choose one device"],
+    ),
 ];
 
 #[test]
 fn an_option_without_effect_is_refused() {
-    for (line, expected) in WITHOUT_EFFECT {
+    for &(line, expected) in WITHOUT_EFFECT {
         let arguments: Vec<&str> = line.split(' ').collect();
         assert_refused(&arguments, 2, expected);
     }
@@ -160,7 +180,7 @@ fn traces_are_offered_by_the_commands_that_work_on_a_device() {
     }
 }
 
-const OUT_OF_RANGE: [Case; 24] = [
+const OUT_OF_RANGE: &[Case] = &[
     (
         "roofline --k 1,1048577",
         &["'1048577'", "--k", "from 1 to 2^20"],
@@ -169,6 +189,14 @@ const OUT_OF_RANGE: [Case; 24] = [
     ("roofline --block 1025", &["'1025'", "from 1 to 1024"]),
     ("roofline --grid 4294967295x", &["1x to 1024x"]),
     ("roofline --x 1e999", &["a finite number"]),
+    (
+        "roofline --device cpu --x 1e-300",
+        &["x = 1e-300 is 0 in f32"],
+    ),
+    (
+        "roofline --device cpu --dtype f16x2 --x=-1e9",
+        &["x = -1e9 is -inf in f16x2"],
+    ),
     ("roofline --warmup 10001", &["from 0 to 10000"]),
     ("roofline --noise 0", &["percentage above 0"]),
     (
@@ -219,7 +247,7 @@ const OUT_OF_RANGE: [Case; 24] = [
 
 #[test]
 fn a_value_out_of_range_is_refused_with_its_range() {
-    for (line, expected) in OUT_OF_RANGE {
+    for &(line, expected) in OUT_OF_RANGE {
         let arguments: Vec<&str> = line.split(' ').collect();
         assert_refused(&arguments, 2, expected);
     }
@@ -298,11 +326,11 @@ fn errors_of_the_system_name_the_path_and_what_was_tried() {
     let empty = empty.to_str().expect("text");
     let nothing = format!("no complete checkpoint to resume from in {empty}");
     let cases: [(&[&str], i32, &str); 4] = [
-        (&[file], 1, &create),
-        (&["/proc/x"], 1, "cannot create the folder /proc/x"),
+        (&[file], 3, &create),
+        (&["/proc/x"], 3, "cannot create the folder /proc/x"),
         (
             &["nothere", "--resume"],
-            1,
+            3,
             "cannot read the folder nothere",
         ),
         (&[empty, "--resume"], 2, &nothing),
@@ -313,21 +341,43 @@ fn errors_of_the_system_name_the_path_and_what_was_tried() {
     }
 }
 
-/// A limit of the process's memory (`ulimit -v`) that the roofs' buffers are over.
 #[test]
-fn too_little_memory_is_an_error_with_its_bytes() {
+fn fewer_steps_than_the_default_between_two_checks_are_enough() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let power = ["power", "--device", "cpu", "--dim", "4", "--max-steps", "5"];
+    let output = ridgepoint(&power, folder.path());
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("step     5"));
+}
+
+/// What a sweep ends with where a process may map so many KiB, and what it says.
+fn with_memory(kib: u32) -> (Option<i32>, String) {
+    let sweep = "roofline --device cpu --n 1024 --k 1 --output -";
     let output = Command::new("bash")
-        .args([
-            "-c",
-            "ulimit -v 200000; exec \"$0\" roofline --device cpu --n 1024 --k 1 --output -",
-        ])
+        .args(["-c", &format!("ulimit -v {kib}; exec \"$0\" {sweep}")])
         .arg(support::ridgepoint())
         .output()
         .expect("bash starts");
-    let message = stderr(&output);
-    assert_eq!(output.status.code(), Some(2), "{message}");
+    (output.status.code(), stderr(&output))
+}
+
+/// A limit that the roofs' buffers are over.
+#[test]
+fn too_little_memory_is_an_error_with_its_bytes() {
+    let (status, message) = with_memory(120_000);
+    assert_eq!(status, Some(2), "{message}");
     assert!(
         message.contains("67108864 bytes") && message.contains("free"),
         "{message}"
     );
+}
+
+/// Limits that leave room for the buffers, and for the stacks of some threads or of none.
+#[test]
+fn too_little_memory_for_threads_is_no_panic() {
+    for kib in [180_000, 200_000, 250_000, 300_000] {
+        let (status, message) = with_memory(kib);
+        assert!(matches!(status, Some(0 | 2 | 3)), "{kib}: {message}");
+        assert!(!message.contains("panicked"), "{kib}: {message}");
+    }
 }

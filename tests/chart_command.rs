@@ -98,6 +98,23 @@ fn rows_are_drawn_again_and_pointed_out() {
     let svg = fs::read_to_string(folder.path().join("b.svg")).expect("written");
     assert!(!svg.contains("horner") && !svg.contains("of its roof"));
 
+    // Measured without ceilings, a row has no percentage of a measured roof.
+    let rows = fs::read_to_string(folder.path().join("rows.csv")).expect("written");
+    let mut lines = rows.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let header = lines.next().expect("a header");
+    let place = header
+        .iter()
+        .position(|name| *name == "percent_measured_roof");
+    let mut row = lines.find(|row| row[0] == "100").expect("a row");
+    row[place.expect("a column")] = "";
+    let bare = format!("{}\n{}\n", header.join(","), row.join(","));
+    fs::write(folder.path().join("bare.csv"), bare).expect("writable");
+    let words = "chart bare.csv --ceilings ceilings.json --output bare.svg --mark k=100";
+    let marked = ridgepoint(folder.path(), &words.split(' ').collect::<Vec<_>>());
+    assert!(marked.status.success(), "{marked:?}");
+    let svg = fs::read_to_string(folder.path().join("bare.svg")).expect("written");
+    assert!(svg.contains("Bound: ") && !svg.contains("of its roof"));
+
     for (condition, message) in [
         (
             "kernel=none",

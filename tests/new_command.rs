@@ -141,7 +141,7 @@ fn what_cannot_be_done_is_refused_with_the_reason_and_leaves_nothing_behind() {
     let cases: [(&[&str], &str); 5] = [
         (&["1st"], "letters, digits, - and _ are allowed"),
         (&["a/b"], "letters, digits, - and _ are allowed"),
-        (&["fn"], "a word of the language Rust"),
+        (&["fn"], "a Rust keyword"),
         (&["simt"], "the name of a crate that the package depends on"),
         (&["demo", "--path", here], "no Ridgepoint in "),
     ];

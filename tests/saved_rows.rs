@@ -54,7 +54,7 @@ fn folder_with(files: &[(&str, &str)]) -> tempfile::TempDir {
     folder
 }
 
-const EMPTY: &str = "has no rows: there is nothing to compare";
+const EMPTY: &str = "has no rows";
 
 #[test]
 fn a_gate_with_nothing_to_compare_fails() {
@@ -73,8 +73,12 @@ fn a_gate_with_nothing_to_compare_fails() {
     assert_says(
         &compare("good.csv", "slow.csv"),
         FOUND,
-        &["1 row is slower"],
+        &["1 row is slower by more than noise and tolerance\n"],
     );
+    let fewer = folder.path().join("fewer.csv");
+    fs::write(fewer, csv(&[row(2, "1")])).expect("writable");
+    let missing = compare("good.csv", "fewer.csv");
+    assert_says(&missing, FOUND, &["error: 1 row is missing\n"]);
     for nothing in ["empty", "header.csv", "/dev/null", "no-rows.json"] {
         assert_says(&compare(nothing, "good.csv"), FAILED, &[nothing, EMPTY]);
         assert_says(&compare("good.csv", nothing), FAILED, &[nothing, EMPTY]);
@@ -89,6 +93,65 @@ fn a_gate_with_nothing_to_compare_fails() {
         "k 7",
     ];
     assert_says(&compare("good.csv", "other.csv"), FAILED, &parts);
+}
+
+#[test]
+fn a_merge_of_no_rows_writes_nothing() {
+    let folder = folder_with(&[
+        ("header.csv", &csv(&[])),
+        ("torn.csv", &format!("{HEADER}\n1,0.2")),
+        ("good.csv", &csv(&[row(1, "1")])),
+        ("no-rows.json", r#"{"run": {}, "rows": []}"#),
+        ("empty.csv", ""),
+        ("o.csv", "earlier"),
+    ]);
+    let merge = |inputs: &[&str]| {
+        let output = ["--output", "o.csv"];
+        ridgepoint(folder.path(), &[&["merge"], inputs, &output].concat())
+    };
+    let kept = || fs::read_to_string(folder.path().join("o.csv")).expect("there");
+    for inputs in [
+        &["header.csv", "no-rows.json"][..],
+        &["torn.csv"],
+        &["header.csv"],
+    ] {
+        let said = format!("nothing to merge: no rows in {}", inputs.join(", "));
+        assert_says(&merge(inputs), FAILED, &[&said]);
+    }
+    assert_says(&merge(&["empty.csv"]), FAILED, &["empty.csv has no rows"]);
+    assert_eq!(kept(), "earlier");
+    let merged = merge(&["header.csv", "good.csv"]);
+    assert_says(&merged, 0, &[]);
+    assert_eq!(text(&merged.stdout), "1 row: o.csv\n");
+    assert_eq!(kept(), csv(&[row(1, "1")]));
+}
+
+#[test]
+fn rows_with_other_fields_and_rows_of_studies_are_refused() {
+    let folder = folder_with(&[
+        (
+            "more.json",
+            r#"[{"k":1,"median_ms":2},{"k":2,"median_ms":2,"x":3}]"#,
+        ),
+        (
+            "other.json",
+            r#"[{"k":1,"median_ms":2},{"x":2,"median_ms":2}]"#,
+        ),
+        ("twice.json", r#"[{"k":1,"median_ms":2},{"k":2,"k":2}]"#),
+        ("study.csv", "mode,n\nhost,4\n"),
+    ]);
+    for (name, difference) in [
+        ("more.json", "also x"),
+        ("other.json", "no k, also x"),
+        ("twice.json", "no median_ms"),
+    ] {
+        let merged = ridgepoint(folder.path(), &["merge", name, "--output", "o.csv"]);
+        let said = format!("{name}, row 2: other fields than the first row's: {difference}");
+        assert_says(&merged, FAILED, &[&said]);
+    }
+    let compared = ridgepoint(folder.path(), &["compare", "study.csv", "study.csv"]);
+    let said = "no column median_ms: only rows of roofline and occupancy can be compared";
+    assert_says(&compared, FAILED, &["study.csv", said]);
 }
 
 /// What every command refuses, with the file, the row and the column.
@@ -165,14 +228,15 @@ fn json_is_read_wherever_csv_is() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path();
     let sweep = ["roofline", "--device", "cpu", "--n", "64", "--k", "1,2"];
-    let more = ["--runs", "2", "--quiet", "--tolerance", "1000000%"];
+    let more = ["--runs", "2", "--quiet"];
     let run = |arguments: &[&str]| {
         let output = ridgepoint(path, arguments);
         assert_says(&output, 0, &[]);
         text(&output.stdout)
     };
     run(&[&sweep[..], &more, &["--output", "a.csv,a.json"]].concat());
-    let gate = ["--output", "b.csv", "--baseline", "a.json"];
+    let tolerant = ["--baseline", "a.json", "--tolerance", "1000000%"];
+    let gate = [&["--output", "b.csv"][..], &tolerant].concat();
     run(&[&sweep[..], &more, &gate].concat());
     for (before, after) in [("a.csv", "a.json"), ("a.json", "a.csv")] {
         let said = run(&["compare", before, after]);
@@ -238,7 +302,11 @@ fn merge_takes_columns_in_any_order_and_does_not_overwrite_what_it_reads() {
     let merged = merge(&["a.csv", "b.csv", "--output", "-"]);
     assert_eq!(text(&merged.stdout), "k,median_ms\n1,2\n3,4\n");
     let refused = merge(&["a.csv", "b.csv", "--output", "./b.csv"]);
-    assert_says(&refused, 2, &["./b.csv is both read and written"]);
+    assert_says(
+        &refused,
+        2,
+        &["--output would be written over what INPUTS reads"],
+    );
     let refused = merge(&["a.csv", "c.csv", "--output", "m.csv"]);
     assert_says(
         &refused,

@@ -17,7 +17,7 @@ use nix::unistd::Pid;
 use ridgepoint::study::Checkpoint;
 use tempfile::TempDir;
 
-const SWEEP: &str = "roofline --device cpu --n 1001 --k 1,2 --runs 1";
+const SWEEP: &str = "roofline --device cpu --n 1001 --k 1,200 --runs 1";
 const NORM: &str = "norm --device cpu --n 1024 --mode device --rounds 1";
 const POWER: &str = "power --device cpu --dim 8 --dominance 0.3";
 
@@ -137,8 +137,23 @@ fn a_closed_pipe_ends_quietly_and_a_full_stream_with_3() {
             .is_ok_and(|it| it.ends_with("</svg>\n"))
     );
 
+    // One message at most, whatever was being written.
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let words = "merge rows.csv rows.csv --output -";
+    let closed = ridgepoint(folder.path(), words).stdout(writer).output();
+    assert_eq!(stderr(&closed.expect("the command starts")), "");
+    let full = File::create("/dev/full").expect("a device");
+    let full = ridgepoint(folder.path(), words).stdout(full).output();
+    let said = stderr(&full.expect("the command starts"));
+    assert_eq!(said.lines().count(), 1, "{said}");
+
     let device = || File::create("/dev/full").expect("a device");
-    for (words, status) in [(SWEEP, 0), ("roofline --what", 2), ("device --trace -", 2)] {
+    for (words, status) in [
+        (SWEEP, 0),
+        ("roofline --what", 2),
+        ("roofline --trace -", 2),
+    ] {
         let mute = ridgepoint(folder.path(), words).stderr(device()).output();
         assert_eq!(
             mute.expect("the command starts").status.code(),
@@ -154,9 +169,14 @@ fn rows_go_on_to_files_after_the_reader_of_standard_output_has_gone() {
     let (reader, writer) = std::io::pipe().expect("a pipe");
     drop(reader);
     let words = format!("{SWEEP} --output=-,rows.csv");
-    let output = ridgepoint(folder.path(), &words).stdout(writer).output();
+    let to = || writer.try_clone().expect("a pipe");
+    let output = ridgepoint(folder.path(), &words).stdout(to()).output();
     assert_eq!(output.expect("the command starts").status.code(), Some(141));
     assert_eq!(lines(&folder.path().join("rows.csv")), 3);
+    let words = "merge rows.csv --output=-,merged.csv";
+    let output = ridgepoint(folder.path(), words).stdout(to()).output();
+    assert_eq!(output.expect("the command starts").status.code(), Some(141));
+    assert_eq!(lines(&folder.path().join("merged.csv")), 3);
 }
 
 #[test]
@@ -185,7 +205,7 @@ fn outputs_that_would_be_lost_are_refused_before_anything_is_measured() {
             "--report -: it does not go to standard output",
         ),
         (
-            "device --trace -",
+            "roofline --trace -",
             "--trace -: it does not go to standard output",
         ),
         (
@@ -195,6 +215,14 @@ fn outputs_that_would_be_lost_are_refused_before_anything_is_measured() {
         (
             "roofline --output kept.csv --ceilings kept.csv",
             "over what --ceilings reads",
+        ),
+        (
+            "merge - kept.csv - --output o.csv",
+            "INPUTS -: standard input can be read once",
+        ),
+        (
+            "compare - /dev/stdin",
+            "AFTER /dev/stdin: standard input can be read once",
         ),
         (
             "merge kept.csv --output kept.csv",
@@ -398,7 +426,7 @@ fn an_iteration_that_is_ended_goes_on_from_its_last_step() {
 #[test]
 fn a_second_signal_does_not_wait_and_an_ignored_one_ends_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
-    let words = "norm --device cpu --n 2^20 --rounds 100000";
+    let words = "norm --device cpu --n 2^20 --rounds 1000";
     let slow = ridgepoint(folder.path(), words)
         .stdout(Stdio::null())
         .spawn();
@@ -481,6 +509,34 @@ fn a_killed_run_loses_no_row_and_no_earlier_file() {
         fs::remove_file(aside).expect("there");
         fs::remove_file(folder.join("rows.json.partial")).expect("there");
     }
+}
+
+#[test]
+fn the_rows_of_a_killed_run_outlive_every_command() {
+    let measured = measured();
+    let folder = measured.path();
+    let rows = fs::read(folder.join("rows.csv")).expect("there");
+    let killed = |name: &str| fs::write(folder.join(name), &rows).expect("written");
+    killed("o.csv.partial");
+    let merged = run(folder, "merge o.csv.partial --output o.csv");
+    assert!(merged.status.success(), "{}", stderr(&merged));
+    assert_eq!(fs::read(folder.join("o.csv")).expect("there"), rows);
+    assert_eq!(
+        fs::read(folder.join("o.csv.partial.1")).expect("there"),
+        rows
+    );
+
+    killed("c.csv.partial");
+    let words = "ceilings --device cpu --n 1024 --runs 1 --output c.csv";
+    let next = run(folder, words);
+    assert!(next.status.success(), "{}", stderr(&next));
+    let said = "c.csv.partial is what a run that was killed has left: it is c.csv.partial.1 now";
+    assert!(stderr(&next).contains(said), "{}", stderr(&next));
+    assert_eq!(
+        fs::read(folder.join("c.csv.partial.1")).expect("there"),
+        rows
+    );
+    assert!(!folder.join("c.csv.partial").exists());
 }
 
 #[test]

@@ -310,7 +310,7 @@ fn a_limit_of_registers_lets_more_blocks_in() {
 fn points_that_cannot_run_are_refused_before_anything_is_measured() {
     for (arguments, message) in [
         (["--shared", "300KiB"], "bytes of shared memory a block"),
-        (["--ilp", "3"], "there are 1, 2, 4, 8"),
+        (["--ilp", "3"], "choose 1, 2, 4, 8"),
         (["--block", "2048"], "from 1 to 1024"),
         (["--n", "3"], "at least 4 needed"),
         (["--block", "100"], "whole warps of 32"),

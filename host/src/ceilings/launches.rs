@@ -1,5 +1,7 @@
 //! What a launch, a node of a graph and a barrier of a grid take.
 
+use std::ops::ControlFlow;
+
 use kernels_gpu::ceilings::barrier::wait_for_grid;
 
 use super::bench::Bench;
@@ -16,8 +18,8 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Ceiling>, BenchError> {
         rounds: bench.effort.runs.timed,
         iterations: bench.effort.launches,
     };
-    let rows =
-        dispatch(bench.device, rounds).map_err(|error| BenchError::Launches(Box::new(error)))?;
+    let rows = dispatch(bench.device, rounds, &mut || ControlFlow::Continue(()))
+        .map_err(|error| BenchError::Launches(Box::new(error)))?;
     let of = |name: &str, quantity, us: fn(&DispatchRow) -> f64| {
         let row = rows.iter().find(|row| row.dispatch == name)?;
         Some(launch(quantity, row, us(row)))

@@ -1,6 +1,8 @@
 //! Memory: read, written, copied, scaled, combined.
 
+use std::iter;
 use std::ops::Range;
+use std::thread;
 
 use cuda_std::launch::{Entry, Signature};
 use kernels_gpu::ceilings::WARP;
@@ -279,13 +281,15 @@ pub(crate) fn on_all_cores<T: Send>(n: usize, of: impl Fn(Range<usize>) -> T + S
     let cores = simt::cores();
     let size = n.div_ceil(cores);
     let part = &|core: usize| of((core * size).min(n)..((core + 1) * size).min(n));
-    std::thread::scope(|scope| {
-        let parts: Vec<_> = (0..cores)
-            .map(|core| scope.spawn(move || part(core)))
-            .collect();
-        parts
-            .into_iter()
-            .map(|part| part.join().expect("arithmetic does not panic"))
-            .collect()
+    thread::scope(|scope| {
+        let start = |core| thread::Builder::new().spawn_scoped(scope, move || part(core));
+        let started: Vec<_> = (1..cores).map(start).collect();
+        let first = part(0);
+        let others = (1..).zip(started).map(|(core, started)| match started {
+            Ok(thread) => thread.join().expect("arithmetic does not panic"),
+            // There are no more threads.
+            Err(_) => part(core),
+        });
+        iter::once(first).chain(others).collect()
     })
 }

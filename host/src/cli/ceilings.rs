@@ -1,7 +1,6 @@
 //! `ridgepoint ceilings`
 
 use std::io::{self, Write};
-use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -10,7 +9,7 @@ use serde_json::json;
 use super::console::Console;
 use super::files::Files;
 use super::interrupt::Interrupt;
-use super::lists::{MOST_RUNS, element_count, whole};
+use super::lists::{MOST_RUNS, element_count, refuse_without_effect, whole};
 use super::output::{open_whole, target};
 use super::{Failure, command_line, driver_failure, tracing};
 use crate::ceilings::{BenchError, Ceilings, Effort, cache_path, load, save};
@@ -59,6 +58,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let interrupt = Interrupt::watch()?;
     let outputs = open_whole(&arguments.output, arguments.format)?;
     let device = Device::open(&arguments.device).map_err(driver_failure)?;
+    arguments.trace.check(device.facts())?;
+    if device.facts().is_emulated() {
+        let given = [("--no-cache", arguments.no_cache)];
+        refuse_without_effect(&given, "on the emulator, whose figures are not kept")?;
+    }
     let mut effort = Effort::of(&device);
     effort.elements = arguments.n.unwrap_or(effort.elements);
     effort.runs.timed = arguments.runs.unwrap_or(effort.runs.timed);
@@ -148,10 +152,7 @@ fn measure(
     let ceilings = Ceilings::measure(device, effort, |step| {
         console.begin(step.to_owned());
         console.step();
-        match interrupt.check() {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(_) => ControlFlow::Break(()),
-        }
+        interrupt.flow()
     });
     console.finish();
     if let Err(BenchError::Stopped) = ceilings {

@@ -276,9 +276,13 @@ impl Table {
         let gflops = self.positive(numbered, "gflops")?;
         let note = || -> Result<String, String> {
             let (k, bound) = (self.cell(row, "k")?, self.cell(row, "bound")?);
-            let percent = self.positive(numbered, "percent_measured_roof")?;
             let tera = gflops / 1e3;
-            let rate = format!("k = {k}: {tera:.2} TFLOP/s, {percent:.0} % of its roof");
+            let mut rate = format!("k = {k}: {tera:.2} TFLOP/s");
+            // It is empty where a run had no ceilings.
+            if !self.cell(row, "percent_measured_roof")?.is_empty() {
+                let percent = self.positive(numbered, "percent_measured_roof")?;
+                rate += &format!(", {percent:.0} % of its roof");
+            }
             let of = parts.iter().map(String::as_str).chain([rate.as_str()]);
             Ok(format!(
                 "{}. Bound: {bound}",

@@ -1,5 +1,6 @@
 //! `ridgepoint compare` and `ridgepoint merge`
 
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::Args;
@@ -8,10 +9,10 @@ use super::console::Console;
 use super::destination::Destination;
 use super::files::Files;
 use super::lists::percent;
-use super::output::{open_whole, target};
+use super::output::{formats, open_whole, target};
 use super::{Failure, streams};
 use crate::compare::{Comparison, Merge, MergeOutput, Table, Verdict};
-use crate::report::{Format, comparison_text};
+use crate::report::{Format, comparison_text, row_count};
 
 #[derive(Args)]
 #[command(allow_negative_numbers = true)]
@@ -56,16 +57,19 @@ pub(super) fn judge(comparison: &Comparison, say: impl FnOnce(&str)) -> Result<(
     say(&comparison_text(comparison));
     let slower = comparison.with(Verdict::Slower).count();
     let missing = comparison.only_before.len();
-    if slower == 0 && missing == 0 {
-        return Ok(());
-    }
-    let (rows, verb) = match slower {
-        1 => ("row", "is"),
-        _ => ("rows", "are"),
+    let count = |count, what: &str| {
+        let verb = if count == 1 { "is" } else { "are" };
+        (count > 0).then(|| format!("{} {verb} {what}", row_count(count)))
     };
-    Err(Failure::Found(format!(
-        "{slower} {rows} {verb} slower by more than noise and tolerance; missing: {missing}"
-    )))
+    let slower = count(slower, "slower by more than noise and tolerance");
+    let found: Vec<String> = slower
+        .into_iter()
+        .chain(count(missing, "missing"))
+        .collect();
+    match found.is_empty() {
+        true => Ok(()),
+        false => Err(Failure::Found(found.join("; "))),
+    }
 }
 
 #[derive(Args)]
@@ -85,23 +89,35 @@ pub(super) struct MergeArguments {
 
 pub(super) fn run_merge(arguments: &MergeArguments) -> Result<(), Failure> {
     let console = Console::new(target(false, &arguments.output), 0);
+    formats(&arguments.output, arguments.format)?;
+    // Before the outputs: an input may be the unfinished file of one of them, which is then moved aside.
+    let inputs = Merge::open(&arguments.inputs).map_err(Failure::failed)?;
     let outputs = open_whole(&arguments.output, arguments.format)?;
-    merge(&arguments.inputs, outputs, &console)
+    merge(inputs, outputs, &console)
 }
 
 /// Writes the rows of all inputs to each output, and says how many there are and which were torn.
 pub(super) fn merge(
-    inputs: &[PathBuf],
+    inputs: Merge,
     mut outputs: Vec<(Format, Destination)>,
     console: &Console,
 ) -> Result<(), Failure> {
-    let merge = Merge::open(inputs).map_err(Failure::failed)?;
+    let has_files = outputs.iter().any(|(_, output)| !output.is_standard());
     let writers = outputs.iter_mut().map(|(format, output)| MergeOutput {
         path: output.path().to_path_buf(),
         format: *format,
-        writer: Box::new(output),
+        writer: match output.is_standard() && has_files {
+            true => Box::new(Unheard),
+            false => Box::new(output),
+        },
     });
-    let merged = merge.write(writers.collect()).map_err(Failure::failed)?;
+    let merged =
+        inputs
+            .write(writers.collect())
+            .map_err(|error| match (streams::lost(), has_files) {
+                (Some(_), false) => Failure::NoOutput,
+                _ => Failure::failed(error),
+            })?;
     for torn in &merged.torn {
         console.warn(&format!("{torn}: left out"));
     }
@@ -109,8 +125,22 @@ pub(super) fn merge(
         let (path, is_file) = (output.path().to_path_buf(), !output.is_standard());
         output.finish()?;
         if is_file {
-            console.say(&format!("{} rows: {}", merged.rows, path.display()));
+            console.say(&format!("{}: {}", row_count(merged.rows), path.display()));
         }
     }
     Ok(())
+}
+
+/// Standard output beside files, which are written also where nobody reads it. The exit status tells of it.
+struct Unheard;
+
+impl Write for Unheard {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        streams::print(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }

@@ -24,12 +24,14 @@ pub(super) fn is_standard(path: &Path) -> bool {
     STANDARD.iter().any(|name| path == Path::new(name))
 }
 
-/// What an unfinished file of this output is worth.
+/// What an unfinished file of this output is worth to the process that could not finish it.
+///
+/// One that a killed process left is moved aside in any case: it may be another command's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unfinished {
-    /// It has rows that took time to measure. One that a killed run left is moved aside.
+    /// It has rows that took time to measure, and stays.
     HasRows,
-    /// Nothing. One that a killed run left is written over.
+    /// Nothing: it is removed.
     IsNothing,
 }
 
@@ -160,7 +162,7 @@ impl Place {
             }
         }
         let partial = with_ending(&target, UNFINISHED);
-        let file = open_locked(&partial, worth)?;
+        let file = open_locked(&partial)?;
         if let Some(earlier) = earlier {
             file.set_permissions(earlier.permissions())?;
         }
@@ -214,7 +216,7 @@ fn with_ending(path: &Path, ending: &str) -> PathBuf {
 }
 
 /// Opens an unfinished file for this process alone, empty.
-fn open_locked(partial: &Path, worth: Unfinished) -> io::Result<File> {
+fn open_locked(partial: &Path) -> io::Result<File> {
     loop {
         let mut options = File::options();
         let file = options
@@ -232,23 +234,22 @@ fn open_locked(partial: &Path, worth: Unfinished) -> io::Result<File> {
         if !is_at(&file, partial) {
             continue;
         }
-        if worth == Unfinished::HasRows && file.metadata()?.len() > 0 {
+        if file.metadata()?.len() > 0 {
             move_aside(partial)?;
             continue;
         }
-        file.set_len(0)?;
         return Ok(file);
     }
 }
 
-/// Keeps the rows of a run that was killed.
+/// Keeps what a run that was killed has written.
 fn move_aside(partial: &Path) -> io::Result<()> {
     let mut names = (1..).map(|number| with_ending(partial, &format!(".{number}")));
     let free = names.find(|name| fs::symlink_metadata(name).is_err());
     let free = free.expect("no folder has files for all numbers");
     fs::rename(partial, &free)?;
     complain(&format!(
-        "warning: {} has the rows of a run that was killed: it is {} now",
+        "warning: {} is what a run that was killed has left: it is {} now",
         partial.display(),
         free.display()
     ));

@@ -27,6 +27,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    arguments.common.refuse_silence()?;
     let mut rows = arguments.common.begin()?;
     let device = arguments.common.open()?;
     let default = if device.facts().is_emulated() {
@@ -38,8 +39,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         rounds: arguments.rounds,
         iterations: arguments.launches.unwrap_or(default),
     };
-    let ended = dispatch(&device, plan)
-        .map_err(study_failure)
-        .and_then(|measured| measured.into_iter().try_for_each(|row| rows.add(row)));
+    let measured = dispatch(&device, plan, &mut || rows.interrupt.flow());
+    let ended = measured.map_err(study_failure).and_then(|measured| {
+        let mut rest = measured.into_iter();
+        rest.try_for_each(|row| rows.write(row))?;
+        rows.interrupt.check()
+    });
     rows.finish(ended)
 }

@@ -13,7 +13,7 @@ pub(super) const STATUSES: &str = "\
 Exit status:
     0  done
     1  done, and something was found: a slower or missing row, a failed test, a finding of check
-    2  the arguments are wrong, or cannot be met with this device or these files
+    2  the arguments are wrong, or cannot be met with this device
     3  could not run or could not write: no driver, an unreadable input, a full disk
   129  ended by SIGHUP; what was measured is written, as for 130 and 143
   130  ended by SIGINT (Ctrl-C)

@@ -26,9 +26,13 @@ enum Role {
     File,
 }
 
+/// Names of standard input.
+const STANDARD_INPUT: [&str; 4] = ["-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"];
+
 /// What tells files apart, whatever their names.
 #[derive(Debug, PartialEq, Eq)]
 enum Identity {
+    StandardInput,
     StandardOutput,
     Existing { device: u64, inode: u64 },
     New(PathBuf),
@@ -72,13 +76,20 @@ impl<'a> Files<'a> {
         self
     }
 
-    /// Refuses outputs that would be written over each other or over an input.
+    /// Refuses outputs that would be written over each other or over an input, and standard input twice.
     pub(super) fn check(&self) -> Result<(), Failure> {
         let identities: Vec<Option<Identity>> = self.0.iter().map(Named::identity).collect();
         for (index, file) in self.0.iter().enumerate() {
             file.check()?;
             let earlier = identities[..index].iter().zip(&self.0);
             for (identity, other) in earlier {
+                if *identity == Some(Identity::StandardInput) && *identity == identities[index] {
+                    return Err(Failure::Usage(format!(
+                        "{} {}: standard input can be read once",
+                        file.option,
+                        file.path.display()
+                    )));
+                }
                 if identity.is_some() && *identity == identities[index] {
                     file.differs_from(other)?;
                 }
@@ -132,10 +143,18 @@ impl Named<'_> {
         Err(Failure::Usage(message))
     }
 
-    /// `None` for what cannot be mistaken: standard input, and devices such as /dev/null.
+    /// `None` for what cannot be mistaken: devices such as /dev/null.
     fn identity(&self) -> Option<Identity> {
+        let is_input = self.role == Role::Input;
+        if is_input
+            && STANDARD_INPUT
+                .iter()
+                .any(|name| self.path == Path::new(name))
+        {
+            return Some(Identity::StandardInput);
+        }
         if is_standard(self.path) {
-            return (self.role != Role::Input).then_some(Identity::StandardOutput);
+            return (!is_input).then_some(Identity::StandardOutput);
         }
         match fs::metadata(self.path) {
             Ok(file) if file.file_type().is_char_device() => None,

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::ops::ControlFlow;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, ExitStatus};
 use std::sync::Arc;
@@ -47,6 +48,14 @@ impl Interrupt {
         match self.signal() {
             Some(signal) => Err(Failure::Signal(signal)),
             None => Ok(()),
+        }
+    }
+
+    /// The same, for what is not a command.
+    pub(super) fn flow(&self) -> ControlFlow<()> {
+        match self.signal() {
+            Some(_) => ControlFlow::Break(()),
+            None => ControlFlow::Continue(()),
         }
     }
 

@@ -51,6 +51,7 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    arguments.common.refuse_silence()?;
     let mut rows = arguments.common.begin()?;
     let device = arguments.common.open()?;
     let (dtypes, sizes) = (each_once(arguments.dtype.clone()), arguments.sizes(&device));

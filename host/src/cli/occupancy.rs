@@ -139,7 +139,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 
-    /// Show warnings and errors only
+    /// Show only warnings and errors
     #[arg(long)]
     quiet: bool,
 
@@ -205,6 +205,7 @@ fn measure(arguments: &Arguments) -> Result<(), Failure> {
     let report = ReportFile::open(arguments.report.as_ref())?;
     let mut outputs = Outputs::open(paths, arguments.format)?;
     let device = Device::open(&arguments.device).map_err(driver_failure)?;
+    arguments.trace.check(device.facts())?;
     let effort = arguments.effort(&device);
     let console = Console::new(target(arguments.quiet, paths), 0);
     let axes = arguments.axes();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::Failure;
 use super::console::{Console, Target};
 use super::destination::{Destination, Unfinished, is_standard};
-use crate::report::{Format, RowText};
+use crate::report::{Format, RowText, row_count};
 
 /// The files that each row goes to. A file that no row goes to is not made, and an earlier one stays.
 pub(super) struct Outputs {
@@ -28,11 +28,7 @@ struct Output {
 impl Outputs {
     /// Opens each file, in `format` or in the one that its ending asks for.
     pub(super) fn open(paths: &[PathBuf], format: Option<Format>) -> Result<Outputs, Failure> {
-        // All formats first: a file that is opened may be waited for.
-        let formats: Vec<Format> = paths
-            .iter()
-            .map(|path| format_of(path, format))
-            .collect::<Result<_, _>>()?;
+        let formats = formats(paths, format)?;
         let open = |(path, format): (&PathBuf, Format)| {
             Ok(Output {
                 destination: Destination::open(path, Unfinished::HasRows)?,
@@ -82,7 +78,7 @@ impl Outputs {
             let is_file = !output.destination.is_standard();
             output.finish()?;
             if is_file {
-                console.say(&format!("{} rows: {}", self.rows, path.display()));
+                console.say(&format!("{}: {}", row_count(self.rows), path.display()));
             }
         }
         Ok(())
@@ -155,16 +151,21 @@ pub(super) fn format_of(path: &Path, given: Option<Format>) -> Result<Format, Fa
     })
 }
 
+/// The formats of outputs, before any of them is opened: that may wait for a reader.
+pub(super) fn formats(paths: &[PathBuf], given: Option<Format>) -> Result<Vec<Format>, Failure> {
+    paths.iter().map(|path| format_of(path, given)).collect()
+}
+
 /// Opens outputs that are written whole, each in `format` or in the one that its ending asks for.
 pub(super) fn open_whole(
     paths: &[PathBuf],
     format: Option<Format>,
 ) -> Result<Vec<(Format, Destination)>, Failure> {
-    let open = |path: &PathBuf| {
-        let format = format_of(path, format)?;
+    let formats = formats(paths, format)?;
+    let open = |(path, format): (&PathBuf, Format)| {
         Ok((format, Destination::open(path, Unfinished::IsNothing)?))
     };
-    paths.iter().map(open).collect()
+    paths.iter().zip(formats).map(open).collect()
 }
 
 /// Where text for people goes: not between the rows.

@@ -4,6 +4,7 @@ use clap::{Args, ValueEnum};
 use kernels_gpu::matmul::TILE;
 
 use super::Failure;
+use super::interrupt::Interrupt;
 use super::lists::{MOST_ROUNDS, each_once, real, refuse_without_effect, whole};
 use super::study::{Common, Rows, study_failure};
 use crate::study::{Pipeline, PipelineMode, PipelineRow, Plan, Work};
@@ -76,6 +77,7 @@ enum Kernel {
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.refuse_those_without_effect()?;
+    arguments.common.refuse_silence()?;
     let mut rows = arguments.common.begin()?;
     let device = arguments.common.open()?;
     let plan = arguments.plan(device.facts().is_emulated())?;
@@ -92,7 +94,7 @@ fn measure_all(
     pipeline: &mut Pipeline<'_>,
     rows: &mut Rows<PipelineRow>,
 ) -> Result<(), Failure> {
-    for (work, weight) in arguments.works(pipeline)? {
+    for (work, weight) in arguments.works(pipeline, &rows.interrupt)? {
         let parts = pipeline.parts(work).map_err(study_failure)?;
         for &mode in modes {
             let row = pipeline.measure(mode, work, parts).map_err(study_failure)?;
@@ -152,8 +154,13 @@ impl Arguments {
         Err(Failure::Usage(refused))
     }
 
-    /// What is computed, and the weights that degrees of polynomials were chosen for.
-    fn works(&self, pipeline: &mut Pipeline<'_>) -> Result<Vec<(Work, Option<f64>)>, Failure> {
+    /// What is computed, and the weights that degrees of polynomials were chosen for. A signal ends it
+    /// between two of them.
+    fn works(
+        &self,
+        pipeline: &mut Pipeline<'_>,
+        interrupt: &Interrupt,
+    ) -> Result<Vec<(Work, Option<f64>)>, Failure> {
         let weights = match &self.weight[..] {
             [] => vec![0.1, 1.0, 2.0],
             given => each_once(given.to_vec()),
@@ -164,6 +171,7 @@ impl Arguments {
                 Kernel::Matmul => works.push((Work::Matmul, None)),
                 Kernel::Polynomial => {
                     for &weight in &weights {
+                        interrupt.check()?;
                         let degree = pipeline.degree(weight).map_err(study_failure)?;
                         works.push((Work::Horner(degree), Some(weight)));
                     }

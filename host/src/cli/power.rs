@@ -1,6 +1,5 @@
 //! `ridgepoint power`
 
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -13,6 +12,8 @@ use crate::study::{PowerMode, PowerPlan, Progress, newest, power};
 
 /// Names of checkpoints have eight digits for the step, by which they sort.
 const MOST_STEPS: u64 = 10_000_000;
+
+const CHECK_EVERY: u64 = 10;
 
 #[derive(Args)]
 #[command(allow_negative_numbers = true)]
@@ -35,9 +36,9 @@ pub(super) struct Arguments {
     max_steps: u64,
 
     /// Steps from one residual, progress line and checkpoint to the next
-    #[arg(long, value_name = "COUNT", default_value_t = 10,
-          value_parser = whole::<u64>(1..=1000))]
-    check_every: u64,
+    /// [default: 10, or --max-steps where that is less]
+    #[arg(long, value_name = "COUNT", value_parser = whole::<u64>(1..=1000))]
+    check_every: Option<u64>,
 
     /// A residual below this ends the iteration
     #[arg(long, value_name = "NUMBER", default_value_t = 1e-10,
@@ -69,11 +70,15 @@ impl Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let (every, most) = (arguments.check_every, arguments.max_steps);
+    let most = arguments.max_steps;
+    let every = arguments.check_every.unwrap_or(most.min(CHECK_EVERY));
     if every > most {
         return Err(Failure::Usage(format!(
             "--check-every {every} is more than --max-steps {most}: no step would be looked at"
         )));
+    }
+    if arguments.checkpoint.is_none() {
+        arguments.common.refuse_silence()?;
     }
     let mut rows = arguments.common.begin()?;
     let device = arguments.common.open()?;
@@ -86,7 +91,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         dim: arguments.dim.unwrap_or(default) as usize,
         dominance: arguments.dominance,
         max_steps: arguments.max_steps,
-        check_every: arguments.check_every,
+        check_every: every,
         tolerance: arguments.tolerance,
         seed: arguments.seed,
         checkpoints: arguments.checkpoint.clone(),
@@ -100,10 +105,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             "step {:5}  eigenvalue {:.12}  residual {:.3e}",
             progress.step, progress.eigenvalue, progress.residual
         ));
-        match rows.interrupt.check() {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(_) => ControlFlow::Break(()),
-        }
+        rows.interrupt.flow()
     };
     let row = power(&device, &plan, arguments.mode, from.as_ref(), &mut show);
     let ended = row.map_err(study_failure).and_then(|row| rows.add(row));

@@ -147,7 +147,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = chart_path())]
     plot: Vec<PathBuf>,
 
-    /// The CSV of an earlier run: ends with 1 where a row became slower by more than the noise
+    /// Rows of an earlier run, CSV or JSON: exit with status 1 if a row is slower by more than the noise,
+    /// or missing
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
 
@@ -159,7 +160,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 
-    /// Show warnings and errors only
+    /// Show only warnings and errors
     #[arg(long)]
     quiet: bool,
 
@@ -202,6 +203,7 @@ fn run_on(choice: &DeviceChoice, arguments: &Arguments, sampling: Sampling) -> R
     let report = ReportFile::open(arguments.report.as_ref())?;
     let mut outputs = Outputs::open(&arguments.output, arguments.format)?;
     let device = Device::open(choice).map_err(driver_failure)?;
+    arguments.trace.check(device.facts())?;
     let axes = arguments.axes(&device);
     let settings = Settings {
         sampling,
@@ -303,12 +305,9 @@ impl Arguments {
             ("--plot", !self.plot.is_empty()),
             ("--report", self.report.is_some()),
             ("--baseline", self.baseline.is_some()),
-            ("--trace and --profile", self.trace.records()),
         ];
-        refuse_without_effect(
-            &given,
-            "with --device all: run them for one device at a time",
-        )
+        let given = [&given[..], &self.trace.given()].concat();
+        refuse_without_effect(&given, "with --device all: choose one device")
     }
 
     fn compare(
@@ -380,6 +379,7 @@ fn sweep_failure(error: SweepError) -> Failure {
         SweepError::Memory { .. }
         | SweepError::HostRoofs { .. }
         | SweepError::Overflow { .. }
+        | SweepError::NotHeld { .. }
         | SweepError::Odd { .. }
         | SweepError::Points(_) => Failure::Usage(error.to_string()),
         _ => Failure::failed(error),

@@ -9,21 +9,12 @@ use super::console::Console;
 use super::interrupt::Interrupt;
 use super::output::{open_whole, target};
 use super::{Failure, driver_failure};
-use crate::compare::{Spread, Table, spreads};
+use crate::compare::{Merge, Spread, Table, spreads};
 use crate::driver::gpus;
 use crate::report::{Format, spread_table};
 
-/// Options of a run that a process of one GPU is given anew, or that are not its business.
-const OWN: [&str; 8] = [
-    "--device",
-    "--output",
-    "--format",
-    "--plot",
-    "--report",
-    "--baseline",
-    "--tolerance",
-    "--trace",
-];
+/// Options of a run that a process of one GPU is given anew.
+const OWN: [&str; 3] = ["--device", "--output", "--format"];
 
 /// Runs the sweep in a process for each GPU, one after the other and then all at once. The rows of
 /// the latter go to `outputs`, also where not all processes have ended well.
@@ -41,8 +32,7 @@ pub(super) fn run(outputs: &[PathBuf], format: Option<Format>, quiet: bool) -> R
         finish(gpu, start(gpu, &path("alone", gpu))?, interrupt)?;
     }
     console.say(&format!("{count} GPUs at once"));
-    let started = (0..count).map(|gpu| start(gpu, &path("together", gpu)));
-    let children = started.collect::<Result<Vec<_>, _>>()?;
+    let children = start_all(count, |gpu| path("together", gpu))?;
     // All are waited for, whatever one of them says.
     let ended: Vec<_> = children
         .into_iter()
@@ -54,7 +44,8 @@ pub(super) fn run(outputs: &[PathBuf], format: Option<Format>, quiet: bool) -> R
         .filter(|it| it.exists())
         .collect();
     if !files.is_empty() {
-        merge(&files, opened, &console)?;
+        let inputs = Merge::open(&files).map_err(Failure::failed)?;
+        merge(inputs, opened, &console)?;
     }
     ended.into_iter().collect::<Result<(), _>>()?;
 
@@ -69,6 +60,24 @@ pub(super) fn run(outputs: &[PathBuf], format: Option<Format>, quiet: bool) -> R
     let found: Vec<Spread> = spreads(&alone, &together);
     console.say(&spread_table(&found));
     Ok(())
+}
+
+/// Starts a process for each GPU, or none: those that were started are ended where a later one is not.
+fn start_all(count: usize, output: impl Fn(usize) -> PathBuf) -> Result<Vec<Child>, Failure> {
+    let mut children = Vec::new();
+    for gpu in 0..count {
+        match start(gpu, &output(gpu)) {
+            Ok(child) => children.push(child),
+            Err(error) => {
+                for mut child in children {
+                    // It may have ended just now.
+                    let _ = child.kill().and_then(|()| child.wait());
+                }
+                return Err(error);
+            }
+        }
+    }
+    Ok(children)
 }
 
 fn start(gpu: usize, output: &Path) -> Result<Child, Failure> {
@@ -120,7 +129,7 @@ mod tests {
 
     #[test]
     fn a_process_of_one_gpu_is_given_its_own_device_and_output() {
-        let line = "roofline --device all --k 1,2 --output=a.csv --quiet --plot b.svg --aa";
+        let line = "roofline --device all --k 1,2 --output=a.csv --quiet --format csv --aa";
         let words = line.split(' ').map(OsString::from);
         assert_eq!(without(words, &OWN), ["roofline", "--k", "1,2", "--aa"]);
     }

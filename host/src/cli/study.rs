@@ -29,7 +29,7 @@ pub(super) struct Common {
     #[arg(long, value_name = "FORMAT", requires = "output")]
     format: Option<Format>,
 
-    /// Show nothing but warnings and errors
+    /// Show only warnings and errors
     #[arg(long)]
     quiet: bool,
 
@@ -52,9 +52,21 @@ impl Common {
         })
     }
 
+    /// Refuses `--quiet` where nothing else would be left of the study.
+    pub(super) fn refuse_silence(&self) -> Result<(), Failure> {
+        if self.quiet && self.output.is_empty() && !self.trace.records() {
+            return Err(Failure::Usage(
+                "--quiet would leave nothing of what is measured: add --output, --trace or --profile"
+                    .to_owned(),
+            ));
+        }
+        Ok(())
+    }
+
     /// Opens the device, and says what it is.
     pub(super) fn open(&self) -> Result<Device, Failure> {
         let device = Device::open(&self.device).map_err(driver_failure)?;
+        self.trace.check(device.facts())?;
         let console = Console::new(target(self.quiet, &self.output), 0);
         console.say(&format!("Device: {}", device.facts().name));
         if device.facts().is_emulated() {
@@ -78,10 +90,16 @@ pub(super) struct Rows<R> {
 impl<R: Serialize> Rows<R> {
     /// Writes a row where it is to go. Fails also where a signal asks the study to end.
     pub(super) fn add(&mut self, row: R) -> Result<(), Failure> {
+        self.write(row)?;
+        self.interrupt.check()
+    }
+
+    /// Writes a row where it is to go.
+    pub(super) fn write(&mut self, row: R) -> Result<(), Failure> {
         self.outputs
             .row(|format, index| row_text(&row, format, index))?;
         self.measured.push(row);
-        self.interrupt.check()
+        Ok(())
     }
 
     /// Shows the rows that there are, and gives what the study has `ended` with.

@@ -6,7 +6,9 @@ use clap::Args;
 
 use super::destination::{Destination, Unfinished};
 use super::files::Files;
+use super::lists::refuse_without_effect;
 use super::{Failure, streams};
+use crate::driver::Facts;
 use crate::trace::{
     DeviceTimes, SHOWS_RANGES_TO_PROFILERS, Source, annotated, profile, profiler_is_there, record,
     write_chrome,
@@ -35,8 +37,25 @@ impl Arguments {
         self.trace.is_some() || self.profile
     }
 
+    /// The options that ask for a timeline or a profile, and whether they are given.
+    pub(super) fn given(&self) -> [(&'static str, bool); 2] {
+        [
+            ("--trace", self.trace.is_some()),
+            ("--profile", self.profile),
+        ]
+    }
+
+    /// Refuses what has no effect on this device.
+    pub(super) fn check(&self, facts: &Facts) -> Result<(), Failure> {
+        let given = [("--device-times", self.device_times.is_some())];
+        match facts.is_emulated() {
+            true => refuse_without_effect(&given, "on the emulator, which times its own work"),
+            false => Ok(()),
+        }
+    }
+
     /// Runs the command, whose files are `files`, and writes what was asked for of it, also where it has
-    /// failed.
+    /// failed. Of a command that refused its arguments there is nothing to write.
     pub(super) fn around<'a>(
         &'a self,
         files: Files<'a>,
@@ -61,6 +80,9 @@ impl Arguments {
         let file = self.trace.as_ref().map(open).transpose()?;
         let (result, trace) = record(self.device_times.unwrap_or_default(), command)
             .map_err(|error| Failure::Usage(format!("--device-times cupti: {error}")))?;
+        if let Err(Failure::Usage(_)) = result {
+            return result;
+        }
         // Standard output may carry the results.
         if self.profile {
             streams::complain(&profile(&trace));

@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use itertools::Itertools;
+
 /// Why a file is not compared, merged or drawn.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -27,16 +29,32 @@ pub enum TableError {
         error: String,
     },
     /// There is nothing in it, or nothing but a header.
-    #[error("{} has no rows: there is nothing to compare or to draw", path.display())]
+    #[error("{} has no rows", path.display())]
     NoRows {
         /// The file.
         path: PathBuf,
+    },
+    /// There is nothing in any of the files, or nothing but headers.
+    #[error("nothing to merge: no rows in {}", paths.iter().map(|path| path.display()).join(", "))]
+    NothingToMerge {
+        /// The files.
+        paths: Vec<PathBuf>,
+    },
+    /// A row of a JSON has other fields than the first.
+    #[error("{}, row {row}: other fields than the first row's: {difference}", path.display())]
+    Fields {
+        /// The file.
+        path: PathBuf,
+        /// The row, from 1.
+        row: usize,
+        /// Which.
+        difference: String,
     },
     /// Its last row is not whole, so nobody knows what it was.
     #[error("{0}. Remove what is left of it, or measure again")]
     Torn(Torn),
     /// It has no such column.
-    #[error("{}: no column {column}: did ridgepoint write these rows?", path.display())]
+    #[error("{}: no column {column}: only rows of roofline and occupancy can be compared", path.display())]
     NoColumn {
         /// The file.
         path: PathBuf,

@@ -40,10 +40,19 @@ impl Merge {
     /// Opens CSV and JSON files that ridgepoint wrote, and compares their columns with the first's.
     ///
     /// # Errors
-    /// A file cannot be read, or has other columns.
+    /// A file cannot be read or has other columns, or none of them has rows.
     pub fn open(inputs: &[PathBuf]) -> Result<Merge, TableError> {
         let opened = inputs.iter().map(|path| Rows::open(path));
-        let inputs = opened.collect::<Result<Vec<_>, _>>()?;
+        let mut opened = opened.collect::<Result<Vec<_>, _>>()?;
+        let mut has_rows = false;
+        for rows in &mut opened {
+            has_rows |= rows.has_rows()?;
+        }
+        if !has_rows {
+            let paths = inputs.to_vec();
+            return Err(TableError::NothingToMerge { paths });
+        }
+        let inputs = opened;
         let with_columns = || inputs.iter().filter(|rows| !rows.header().is_empty());
         let header = match with_columns().next() {
             Some(first) => {

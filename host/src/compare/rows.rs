@@ -60,6 +60,8 @@ pub(crate) struct Rows {
     /// The places of the columns that have a rule.
     ruled: Vec<(usize, &'static str, Rule)>,
     source: Source,
+    /// The next row, where it was asked whether there is one.
+    ahead: Option<Cells>,
     /// Rows so far.
     count: usize,
     torn: Option<Torn>,
@@ -148,6 +150,7 @@ impl Rows {
             ruled: RULES.iter().filter_map(place).collect(),
             header,
             source,
+            ahead: None,
             count: 0,
             torn: None,
             runs,
@@ -173,8 +176,16 @@ impl Rows {
         self.torn.as_ref()
     }
 
+    /// Whether there is another row.
+    pub(crate) fn has_rows(&mut self) -> Result<bool, TableError> {
+        if self.ahead.is_none() {
+            self.ahead = self.read()?;
+        }
+        Ok(self.ahead.is_some())
+    }
+
     fn read(&mut self) -> Result<Option<Cells>, TableError> {
-        match self.source.step(&self.header, &self.path)? {
+        match self.source.step(self.count + 1, &self.header, &self.path)? {
             Step::Row(cells) => self.checked(cells).map(Some),
             Step::Torn { cells } => {
                 self.torn = Some(Torn {
@@ -220,12 +231,20 @@ impl Iterator for Rows {
     type Item = Result<Cells, TableError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.read().transpose()
+        match self.ahead.take() {
+            Some(row) => Some(Ok(row)),
+            None => self.read().transpose(),
+        }
     }
 }
 
 impl Source {
-    fn step(&mut self, header: &StringRecord, path: &Path) -> Result<Step, TableError> {
+    fn step(
+        &mut self,
+        number: usize,
+        header: &StringRecord,
+        path: &Path,
+    ) -> Result<Step, TableError> {
         match self {
             Source::Csv(rows) => rows.step(header.len()).map_err(|error| TableError::Io {
                 action: "read",
@@ -236,7 +255,12 @@ impl Source {
                 let Some(row) = rows.next() else {
                     return Ok(Step::End);
                 };
-                let text = of_columns(fields(&row, path)?, header);
+                let text = of_columns(&fields(&row, path)?, header);
+                let text = text.map_err(|difference| TableError::Fields {
+                    path: path.to_path_buf(),
+                    row: number,
+                    difference,
+                })?;
                 let json = Some(row);
                 Ok(Step::Row(Cells { text, json }))
             }
@@ -323,7 +347,7 @@ struct Document {
     rows: Vec<Box<RawValue>>,
 }
 
-/// The fields of an object in their order, which is that of the columns.
+/// The fields of an object in their order. That of the first row is that of a JSON's columns.
 struct Fields(Vec<(String, Value)>);
 
 impl<'de> Deserialize<'de> for Fields {
@@ -372,15 +396,32 @@ fn fields(row: &RawValue, path: &Path) -> Result<Vec<(String, String)>, TableErr
     Ok(cells)
 }
 
-/// The cells of these columns in their order, and after them any others.
-fn of_columns(mut fields: Vec<(String, String)>, header: &StringRecord) -> StringRecord {
-    let place = |name: &str| header.iter().position(|it| it == name);
-    let in_order = fields.iter().map(|(name, _)| name.as_str()).eq(header);
-    if !in_order {
-        fields.retain(|(name, _)| place(name).is_some());
-        fields.sort_by_key(|(name, _)| place(name));
+/// The cells of these columns, in their order.
+///
+/// # Errors
+/// The columns that there is no field of, and the fields that there is no column of.
+fn of_columns(fields: &[(String, String)], header: &StringRecord) -> Result<StringRecord, String> {
+    let names = || fields.iter().map(|(name, _)| name.as_str());
+    let cells = || fields.iter().map(|(_, cell)| cell.as_str());
+    if names().eq(header) {
+        return Ok(cells().collect());
     }
-    fields.iter().map(|(_, text)| text.as_str()).collect()
+    let place = |column: &str| names().position(|name| name == column);
+    let places: Option<Vec<usize>> = header.iter().map(place).collect();
+    if let Some(places) = places
+        && places.len() == fields.len()
+    {
+        return Ok(places.into_iter().map(|place| &*fields[place].1).collect());
+    }
+    let lacks = header.iter().filter(|column| place(column).is_none());
+    let also = names().filter(|name| !header.iter().any(|column| column == *name));
+    let lacks = lacks.map(|name| format!("no {}", printable(name)));
+    let also = also.map(|name| format!("also {}", printable(name)));
+    let difference: Vec<String> = lacks.chain(also).collect();
+    Err(match difference.is_empty() {
+        true => "one of them twice".to_owned(),
+        false => difference.join(", "),
+    })
 }
 
 fn not_json(path: &Path, error: &serde_json::Error) -> TableError {

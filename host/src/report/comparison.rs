@@ -2,6 +2,7 @@
 
 use comfy_table::{CellAlignment, Table, presets};
 
+use super::row_count;
 use crate::compare::{Comparison, Spread, Verdict};
 
 /// A table of the rows that changed, and how many did not.
@@ -52,8 +53,8 @@ pub fn comparison_text(comparison: &Comparison) -> String {
         }
     }
     text + &format!(
-        "{} rows: {} as fast as before, {} faster, {} slower",
-        comparison.changes.len(),
+        "{}: {} as fast as before, {} faster, {} slower",
+        row_count(comparison.changes.len()),
         count(Verdict::Same),
         count(Verdict::Faster),
         count(Verdict::Slower)

@@ -68,6 +68,14 @@ fn line(names: &[&str], cells: &[String], format: Format, index: usize) -> io::R
     Ok(RowText { text, tail: "" })
 }
 
+/// `1 row`, `2 rows`
+pub fn row_count(count: usize) -> String {
+    match count {
+        1 => "1 row".to_owned(),
+        _ => format!("{count} rows"),
+    }
+}
+
 /// The rows as a table for people.
 ///
 /// # Errors

@@ -1,5 +1,7 @@
 //! What a launch costs the host, and what each barrier costs a loop.
 
+use std::ops::ControlFlow;
+
 use kernels_gpu::counter::{BLOCK, count};
 use serde::Serialize;
 use tracing::trace_span;
@@ -33,11 +35,16 @@ pub struct DispatchRow {
 
 /// Launches of the smallest kernel, dispatched in each way. The loop of a graph is that of its
 /// nodes. All go into one stream, and nothing is copied before the last: once a second stream has had
-/// work, a graph's nodes take longer for as long as the context lives.
+/// work, a graph's nodes take longer for as long as the context lives. Therefore the rows are checked
+/// together, and given back together: all, or those before `go_on`, asked after each, broke off.
 ///
 /// # Errors
 /// The driver's, or a launch has not run.
-pub fn dispatch(device: &Device, rounds: Rounds) -> Result<Vec<DispatchRow>, StudyError> {
+pub fn dispatch(
+    device: &Device,
+    rounds: Rounds,
+    go_on: &mut dyn FnMut() -> ControlFlow<()>,
+) -> Result<Vec<DispatchRow>, StudyError> {
     let mut study = Dispatch {
         device,
         rounds,
@@ -45,14 +52,21 @@ pub fn dispatch(device: &Device, rounds: Rounds) -> Result<Vec<DispatchRow>, Stu
         prepared: device.prepare(count::entry(), Shape::blocks(1, BLOCK))?,
         counter: device.buffer_zeroed(1)?,
     };
-    let rows = vec![
-        study.measure("a barrier each launch", |study| study.with_barriers(1))?,
-        study.measure("a barrier each tenth launch", |study| {
+    let ways: [(&'static str, Way<'_>); 4] = [
+        ("a barrier each launch", |study| study.with_barriers(1)),
+        ("a barrier each tenth launch", |study| {
             study.with_barriers(10)
-        })?,
-        study.measure("no barrier", |study| study.with_barriers(u32::MAX))?,
-        study.measure("a graph", Dispatch::in_graph)?,
+        }),
+        ("no barrier", |study| study.with_barriers(u32::MAX)),
+        ("a graph", Dispatch::in_graph),
     ];
+    let mut rows = Vec::new();
+    for (name, way) in ways {
+        rows.push(study.measure(name, way)?);
+        if go_on().is_break() {
+            break;
+        }
+    }
     // Once to warm up, once to count, and the rounds.
     let each = f64::from(rounds.iterations) * f64::from(rounds.rounds + 2);
     let (actual, expected) = (study.counter.to_vec()?[0], each * rows.len() as f64);
@@ -68,6 +82,9 @@ struct Dispatch<'d> {
     prepared: Prepared<'d, count>,
     counter: Buffer<u32>,
 }
+
+/// A way to dispatch the launches of a loop.
+type Way<'d> = fn(&mut Dispatch<'d>) -> Result<PerIteration, DriverError>;
 
 impl Dispatch<'_> {
     fn measure(

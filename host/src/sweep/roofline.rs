@@ -55,7 +55,7 @@ pub enum SweepError {
         free: u64,
     },
     /// The result does not fit into the element type.
-    #[error("x = {x}, k = {k}: the result, about {result:e}, is more than {dtype} holds")]
+    #[error("x = {x:e}, k = {k}: the result, about {result:e}, is more than {dtype} holds")]
     Overflow {
         /// The value of every input number.
         x: f64,
@@ -63,6 +63,16 @@ pub enum SweepError {
         k: u32,
         /// The result.
         result: f64,
+        /// The element type.
+        dtype: &'static str,
+    },
+    /// The element type makes 0 or infinity of the number.
+    #[error("x = {x:e} is {value} in {dtype}")]
+    NotHeld {
+        /// The value of every input number.
+        x: f64,
+        /// What the element type makes of it.
+        value: f64,
         /// The element type.
         dtype: &'static str,
     },

@@ -52,13 +52,21 @@ impl<T: Element + DeviceValue> Buffers<T> {
         for point in points.clone() {
             check::<T>(device, point)?;
         }
-        let element = T::from_f64(x.unwrap_or(T::X));
+        let asked = x.unwrap_or(T::X);
+        let element = T::from_f64(asked);
         let number = element.numbers().next().expect("an element has a number");
+        if number.is_infinite() || (number == 0.0 && asked != 0.0) {
+            return Err(SweepError::NotHeld {
+                x: asked,
+                value: number,
+                dtype: T::NAME,
+            });
+        }
         let k = points.clone().map(|point| point.k).max().unwrap_or(0);
         let result = sum_of_powers(number.abs(), k);
         if result.is_nan() || result > T::GREATEST {
             return Err(SweepError::Overflow {
-                x: x.unwrap_or(T::X),
+                x: asked,
                 k,
                 result,
                 dtype: T::NAME,
