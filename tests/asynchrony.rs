@@ -227,7 +227,7 @@ fn copies_are_not_captured(device: &Device) -> Result<(), Failed> {
     let stream = Stream::new(device)?;
     let mut buffer = device.buffer_zeroed::<u32>(4)?;
     let host = device.pinned(4, 1u32)?;
-    let captured = stream.capture(|| stream.upload(host, &mut buffer, 0).map(drop));
+    let captured = stream.capture(|| Ok(stream.upload(host, &mut buffer, 0).map(drop)?));
     match captured {
         Err(DriverError::Capturing(_)) => {}
         Err(other) => return Err(other.into()),

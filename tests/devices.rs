@@ -16,8 +16,8 @@ use kernels_gpu::elementwise::{BLOCK, scale_f32};
 use kernels_gpu::functions::Scale;
 use kernels_gpu::vector::map_threads;
 use ridgepoint::driver::{
-    Buffer, Calls, Device, DriverError, Emulation, Event, Graph, Pending, Pinned, Prepared, Shape,
-    Stream, embedded_ptx, gpus, trace,
+    Buffer, Calls, Device, DriverError, Emulation, Event, Graph, Pending, Pinned, Prepared,
+    Refused, Shape, Stream, embedded_ptx, gpus, trace,
 };
 use ridgepoint::vector::Normalize;
 
@@ -365,13 +365,10 @@ fn refused<R>(
 ) -> Result<(), Failed> {
     let before = after(of, current);
     let (result, calls) = Calls::during(operation);
-    // What the operation was given goes, in its own context.
-    let mut asked = calls.all().to_vec();
-    asked.retain(|call| !call.function.starts_with("cuMemFree"));
-    if let Some(call) = asked.first() {
+    if let Some(call) = calls.all().first() {
         return Err(format!("{what}: {} was called", call.function).into());
     }
-    if calls.all().is_empty() && current() != before {
+    if current() != before {
         return Err(format!("{what}: the context is another").into());
     }
     is_refusal((on, of), what, result)
@@ -393,6 +390,12 @@ fn is_refusal<R>(
     }
 }
 
+/// Why, and the host memory in `host`.
+fn given<H>(refused: Refused<H>, host: &mut Option<H>) -> DriverError {
+    *host = refused.host;
+    *refused.error
+}
+
 /// Everything that `on` refuses of `of`. Afterwards both work as before.
 fn mismatches(on: &Device, of: &Device) -> Result<(), Failed> {
     let devices = (on, of);
@@ -407,13 +410,19 @@ fn mismatches(on: &Device, of: &Device) -> Result<(), Failed> {
     refused(devices, "argument `y`", || launch_own(&own.x, &mut other.y))?;
     refused(devices, "the kernel", || on.blocks_at_once(&other.prepared))?;
 
-    let pinned = (on.pinned(N, 1.0)?, on.pinned(N, 1.0)?);
+    let (mut back, host) = ([None, None], on.pinned(N, 1.0)?);
     refused(devices, "the buffer", || {
-        stream.upload(pinned.0, &mut other.x, 0)
+        let begun = stream.upload(host, &mut other.x, 0);
+        begun.map_err(|refused| given(refused, &mut back[0]))
     })?;
+    let host = on.pinned(N, 2.0)?;
     refused(devices, "the buffer", || {
-        stream.download(&other.x, 0, pinned.1)
+        let begun = stream.download(&other.x, 0, host);
+        begun.map_err(|refused| given(refused, &mut back[1]))
     })?;
+    for (host, value) in back.into_iter().zip([1.0, 2.0]) {
+        equal(&host.expect("it did not begin"), &[value; N])?;
+    }
     let mut values = vec![0.0; N];
     refused(devices, "the buffer", || {
         stream.write(&values, &mut other.x, 0)

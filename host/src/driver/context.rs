@@ -46,10 +46,15 @@ impl Context {
         make: impl FnOnce() -> Result<T, DriverError>,
     ) -> Result<Owned<T>, DriverError> {
         self.enter()?;
-        Ok(Owned {
-            value: ManuallyDrop::new(make()?),
+        Ok(self.owner_of(make()?))
+    }
+
+    /// The owner of what has been made in this context.
+    pub(super) fn owner_of<T>(&self, value: T) -> Owned<T> {
+        Owned {
+            value: ManuallyDrop::new(value),
             context: self.clone(),
-        })
+        }
     }
 
     pub(super) fn raw(&self) -> CUcontext {

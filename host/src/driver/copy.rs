@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use cust::sys;
 
 use super::error::checked;
-use super::{Buffer, DeviceValue, DriverError, Event, Pinned, Stream, home};
+use super::{Buffer, DeviceValue, DriverError, Event, Pinned, Refused, Stream, home};
 
 /// What copies are called in errors and traces.
 pub(super) const TO_DEVICE: &str = "copy to the device";
@@ -34,8 +34,10 @@ impl<'d> Stream<'d> {
         host: Pinned<T>,
         target: &mut Buffer<T>,
         first: usize,
-    ) -> Result<Pending<'d, T>, DriverError> {
-        self.accept(TO_DEVICE, target)?;
+    ) -> Result<Pending<'d, T>, Refused<Pinned<T>>> {
+        if let Err(error) = self.accept(TO_DEVICE, target) {
+            return Err(Refused::with(error, host));
+        }
         let to = target.copy_target(first, host.len());
         let bytes = size_of_val(&host[..]);
         let from = host.as_ptr().cast::<c_void>();
@@ -70,8 +72,10 @@ impl<'d> Stream<'d> {
         source: &Buffer<T>,
         first: usize,
         mut host: Pinned<T>,
-    ) -> Result<Pending<'d, T>, DriverError> {
-        self.accept(FROM_DEVICE, source)?;
+    ) -> Result<Pending<'d, T>, Refused<Pinned<T>>> {
+        if let Err(error) = self.accept(FROM_DEVICE, source) {
+            return Err(Refused::with(error, host));
+        }
         let from = source.copy_source(first, host.len());
         let bytes = size_of_val(&host[..]);
         let to = host.as_mut_ptr().cast::<c_void>();
@@ -166,7 +170,7 @@ impl<'d> Stream<'d> {
         &self,
         begun: Result<(), DriverError>,
         host: Pinned<T>,
-    ) -> Result<Pending<'d, T>, DriverError> {
+    ) -> Result<Pending<'d, T>, Refused<Pinned<T>>> {
         match begun.and_then(|()| self.mark()) {
             Ok(done) => Ok(Pending {
                 host: Some(host),
@@ -175,10 +179,14 @@ impl<'d> Stream<'d> {
             Err(error) => {
                 // Whether the copy has begun is not known: if nothing says when it ends, its memory
                 // is kept for ever.
-                if self.synchronize().is_err() {
-                    host.forget();
+                if self.synchronize().is_ok() {
+                    return Err(Refused::with(error, host));
                 }
-                Err(error)
+                host.forget();
+                Err(Refused {
+                    error: Box::new(error),
+                    host: None,
+                })
             }
         }
     }

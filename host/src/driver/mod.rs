@@ -92,6 +92,7 @@ mod launch;
 mod pinned;
 mod prepare;
 mod ptx;
+mod refused;
 mod replay;
 mod shape;
 mod stream;
@@ -111,6 +112,7 @@ pub use pinned::Pinned;
 pub use ptx::Embedded;
 #[cfg(feature = "cli")]
 pub use ptx::embedded_ptx;
+pub use refused::Refused;
 pub use shape::Shape;
 pub use simt::{Checks, LaunchError, Options as Emulation, Schedule};
 pub use stream::Stream;

@@ -5,9 +5,9 @@ use std::{ptr, slice};
 
 use cust::sys;
 
-use super::context::Owned;
+use super::context::{Context, Owned};
 use super::error::checked;
-use super::{Device, DeviceValue, DriverError};
+use super::{Device, DeviceValue, DriverError, Refused};
 
 /// Elements in page-locked host memory, which copies reach without the processor and at the full
 /// rate of the bus. It is of the host, so every GPU copies from and to it. On the emulator it is
@@ -87,21 +87,28 @@ impl Device {
     ///
     /// # Errors
     /// The system refuses.
-    pub fn pin<T: DeviceValue>(&self, mut values: Vec<T>) -> Result<Pinned<T>, DriverError> {
-        let bytes = size_of_val(&values[..]);
+    pub fn pin<T: DeviceValue>(&self, mut values: Vec<T>) -> Result<Pinned<T>, Refused<Vec<T>>> {
         let memory = match &self.gpu {
-            Some(gpu) if bytes > 0 => Memory::Registered(gpu.context.own(|| {
-                // SAFETY: the vector's elements, which stay where they are until `drop` or
-                // `into_vec`.
-                checked("lock the pages of host memory", unsafe {
-                    sys::cuMemHostRegister_v2(values.as_mut_ptr().cast(), bytes, FOR_ALL_GPUS)
-                })?;
-                Ok(Registered(values))
-            })?),
+            Some(gpu) if size_of_val(&values[..]) > 0 => {
+                if let Err(error) = register(&gpu.context, &mut values) {
+                    return Err(Refused::with(error, values));
+                }
+                Memory::Registered(gpu.context.owner_of(Registered(values)))
+            }
             _ => Memory::Ordinary(values),
         };
         Ok(Pinned { memory })
     }
+}
+
+/// Locks the pages of the values, which are to be [`Registered`] then.
+fn register<T>(context: &Context, values: &mut [T]) -> Result<(), DriverError> {
+    context.enter()?;
+    let (address, bytes) = (values.as_mut_ptr().cast(), size_of_val(values));
+    // SAFETY: the vector's elements, which stay where they are until `drop` or `into_vec`.
+    checked("lock the pages of host memory", unsafe {
+        sys::cuMemHostRegister_v2(address, bytes, FOR_ALL_GPUS)
+    })
 }
 
 /// CU_MEMHOSTREGISTER_PORTABLE. Memory that the driver allocates is so anyway.

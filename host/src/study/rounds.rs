@@ -61,7 +61,7 @@ impl Rounds {
                 stream.synchronize()?;
                 complete.push(began.elapsed().as_secs_f64() * 1e6);
                 device.push(end.milliseconds_since(&start)? * 1e3);
-                Ok(())
+                Ok::<_, DriverError>(())
             })
         })?;
         let each = |samples: &[f64]| {

@@ -137,7 +137,7 @@ impl<'d> Iteration<'d> {
     pub(super) fn begin_read(&mut self, slot: usize) -> Result<Pending<'d, f64>, DriverError> {
         self.copies.wait(&self.stream.mark()?)?;
         let host = self.host.pop().expect("`recycle` brings it back");
-        self.copies.download(&self.steps.seen[slot], 0, host)
+        Ok(self.copies.download(&self.steps.seen[slot], 0, host)?)
     }
 
     /// Takes back what [`Iteration::read`] or a finished copy has given.
