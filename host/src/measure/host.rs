@@ -32,13 +32,20 @@ pub fn host_roofs(precision: Precision) -> Result<Roofs, u64> {
 
 fn measure<T: Element>() -> Result<Roofs, u64> {
     const PASSES: usize = 3;
+    let kernels = |form| iproduct!([form], WIDTHS, ILPS).map(Timed::new).collect();
+    let (mut horner, mut power_sum): (Vec<_>, Vec<_>) =
+        (kernels(Form::Horner), kernels(Form::PowerSum));
     let mut copy = Copy::new()?;
-    let (mut memory, mut fma, mut add_mul) = (0.0f64, 0.0f64, 0.0f64);
+    let mut memory = 0.0f64;
     for _ in 0..PASSES {
         memory = memory.max(copy.rate());
-        fma = fma.max(highest::<T>(Form::Horner));
-        add_mul = add_mul.max(highest::<T>(Form::PowerSum));
+        horner
+            .iter_mut()
+            .chain(&mut power_sum)
+            .for_each(Timed::run::<T>);
     }
+    let highest = |kernels: &[Timed]| kernels.iter().map(|it| it.rate).fold(0.0, f64::max);
+    let (fma, add_mul) = (highest(&horner), highest(&power_sum));
     Ok(Roofs {
         memory: BytesPerSec(memory),
         fma: FlopsPerSec(fma),
@@ -54,52 +61,77 @@ struct Aligned<T>([T; LANES]);
 
 const LANES: usize = 4;
 
-/// Operations a second of the fastest kernel of a form.
-fn highest<T: Element>(form: Form) -> f64 {
-    let rates = iproduct!(WIDTHS, ILPS).map(|(width, ilp)| rate::<T>(form, width, ilp));
-    rates.fold(0.0, f64::max)
+/// Up to this degree no number overflows (`Element::X`).
+const HIGHEST_DEGREE: u32 = 1000;
+
+/// A kernel of the polynomial, and how fast it was so far.
+struct Timed {
+    form: Form,
+    width: u32,
+    ilp: u32,
+    /// The degree up to which launches were too short.
+    k: u32,
+    /// Operations a second.
+    rate: f64,
 }
 
-/// Operations a second of one kernel, in launches so long that what surrounds the arithmetic is nothing.
-fn rate<T: Element>(form: Form, width: u32, ilp: u32) -> f64 {
-    const THREADS: u32 = 64;
-    /// Enough for each core to have a block all the time.
-    const BLOCKS_PER_CORE: u32 = 8;
-    const LONG_ENOUGH_SECONDS: f64 = 2e-3;
-    /// Up to this degree no number overflows (`Element::X`).
-    const HIGHEST_DEGREE: u32 = 1000;
-    let shape = simt::Shape {
-        grid: [BLOCKS_PER_CORE * simt::cores() as u32, 1, 1],
-        block: [THREADS, 1, 1],
-        dynamic_shared: 0,
-    };
-    let elements = (shape.grid[0] * THREADS * width * ilp) as usize;
-    let x = vec![Aligned([T::from_f64(T::X); LANES]); elements / LANES];
-    let mut y = x.clone();
-    let entry = T::kernel(form, width, ilp).expect("there is one for each of WIDTHS and ILPS");
-    let call = entry.call;
-    let mut seconds = |k: u32| {
-        // SAFETY: x and y hold so many elements, which nothing else reaches until the launch has ended.
-        let (x, y) = unsafe {
-            (
-                Slice::from_raw(x.as_ptr().cast::<T>(), elements),
-                SliceMut::from_raw(y.as_mut_ptr().cast::<T>(), elements),
-            )
-        };
-        let arguments = (x, y, k);
-        let start = Instant::now();
-        // SAFETY: y has room for x and is apart from it, both are aligned (`Aligned`), the grid is
-        // one-dimensional, and k is at least 1.
-        simt::launch(shape, &|| unsafe { call(&arguments) }).expect("the kernels are correct");
-        start.elapsed().as_secs_f64()
-    };
-    let mut k = HIGHEST_DEGREE / 64;
-    while k < HIGHEST_DEGREE && seconds(k) < LONG_ENOUGH_SECONDS {
-        k = (2 * k).min(HIGHEST_DEGREE);
+impl Timed {
+    fn new((form, width, ilp): (Form, u32, u32)) -> Timed {
+        Timed {
+            form,
+            width,
+            ilp,
+            k: HIGHEST_DEGREE / 64,
+            rate: 0.0,
+        }
     }
-    let shortest = best(2, || seconds(k));
-    let numbers = elements * T::from_f64(T::X).numbers().count();
-    2.0 * f64::from(k) * numbers as f64 / shortest
+
+    /// Times launches so long that what surrounds the arithmetic is nothing. One that others have made
+    /// long is followed by longer ones in the next pass.
+    fn run<T: Element>(&mut self) {
+        const THREADS: u32 = 64;
+        /// Enough for each core to have a block all the time.
+        const BLOCKS_PER_CORE: u32 = 8;
+        const LONG_ENOUGH_SECONDS: f64 = 2e-3;
+        let Timed {
+            form, width, ilp, ..
+        } = *self;
+        let shape = simt::Shape {
+            grid: [BLOCKS_PER_CORE * simt::cores() as u32, 1, 1],
+            block: [THREADS, 1, 1],
+            dynamic_shared: 0,
+        };
+        let elements = (shape.grid[0] * THREADS * width * ilp) as usize;
+        let numbers = elements * T::from_f64(T::X).numbers().count();
+        let x = vec![Aligned([T::from_f64(T::X); LANES]); elements / LANES];
+        let mut y = x.clone();
+        let entry = T::kernel(form, width, ilp).expect("there is one for each of WIDTHS and ILPS");
+        let call = entry.call;
+        let mut seconds = |k: u32| {
+            // SAFETY: x and y hold so many elements, which nothing else reaches until the launch has ended.
+            let (x, y) = unsafe {
+                (
+                    Slice::from_raw(x.as_ptr().cast::<T>(), elements),
+                    SliceMut::from_raw(y.as_mut_ptr().cast::<T>(), elements),
+                )
+            };
+            let arguments = (x, y, k);
+            let start = Instant::now();
+            // SAFETY: y has room for x and is apart from it, both are aligned (`Aligned`), the grid is
+            // one-dimensional, and k is at least 1.
+            simt::launch(shape, &|| unsafe { call(&arguments) }).expect("the kernels are correct");
+            start.elapsed().as_secs_f64()
+        };
+        loop {
+            let shortest = best(2, || seconds(self.k));
+            let rate = 2.0 * f64::from(self.k) * numbers as f64 / shortest;
+            self.rate = self.rate.max(rate);
+            if shortest >= LONG_ENOUGH_SECONDS || self.k == HIGHEST_DEGREE {
+                return;
+            }
+            self.k = (2 * self.k).min(HIGHEST_DEGREE);
+        }
+    }
 }
 
 /// Memory that all cores copy, too much for caches.
@@ -190,10 +222,19 @@ mod tests {
             twice: false,
             x: None,
         };
-        let mut sweep = Sweep::new(&emulator, &axes, settings).expect("small");
-        for point in sweep.points().to_vec() {
-            let row = sweep.measure(&point, None).expect("it runs");
-            assert!(row.percent_roof < 140.0, "{point}: {} %", row.percent_roof);
-        }
+        // Another test may keep the cores busy while the roofs are measured, and end then.
+        const ATTEMPTS: usize = 5;
+        let attempt = || -> Result<(), String> {
+            let mut sweep = Sweep::new(&emulator, &axes, settings).expect("small");
+            for point in sweep.points().to_vec() {
+                let percent = sweep.measure(&point, None).expect("it runs").percent_roof;
+                if percent >= 140.0 {
+                    return Err(format!("{point}: {percent} %"));
+                }
+            }
+            Ok(())
+        };
+        let found: Vec<String> = (0..ATTEMPTS).map_while(|_| attempt().err()).collect();
+        assert!(found.len() < ATTEMPTS, "{found:?}");
     }
 }
