@@ -174,7 +174,7 @@ impl Copy {
         thread::scope(|scope| {
             for _ in 1..simt::cores() {
                 // Where there are no more threads, those that there are do its work.
-                let _ = thread::Builder::new().spawn_scoped(scope, &work);
+                let _ = thread::Builder::new().spawn_scoped(scope, work);
             }
             work();
         });
