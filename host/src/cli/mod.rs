@@ -71,7 +71,7 @@ enum Command {
     Merge(compare::MergeArguments),
     /// Show what devices there are, or why there is none.
     Device,
-    /// Say what is installed of that which kernels are built, launched and measured with.
+    /// Show which tools and libraries are installed, and how to get those that are missing.
     Doctor,
     /// Write a package with a kernel, a program that launches it, and a test.
     New(new::Arguments),
