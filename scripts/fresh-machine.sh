@@ -71,6 +71,9 @@ main() {
     exit $failed
 }
 
+# Also in a clone that belongs to another user than root.
+git() { command git -c safe.directory='*' "$@"; }
+
 fail() {
     echo "fresh-machine.sh: $1" >&2
     exit 2
@@ -196,7 +199,7 @@ be_an_author() {
 }
 
 # What setup.sh and ridgepoint say, and when cargo has finished.
-SHOWN='^([A-Z][A-Za-z ]{0,18} +(missing|/|V[0-9]|v[0-9])|    Finished|     Running `|Device:|The emulator|f32 roofs|ridge point|[┌│╞└]|[0-9]+ rows|Chart:|warning: |error)'
+SHOWN='^([A-Za-z][A-Za-z0-9 ]{0,18} +(missing|/|V[0-9]|v[0-9])|    Finished|     Running `|Device:|The emulator|f32 roofs|ridge point|[┌│╞└]|[0-9]+ rows|Chart:|Created|Checked|  in order|warning: |error)'
 
 # Adds up cargo's "test result" lines. A run of tests that passed none has shown nothing.
 test_totals() {
