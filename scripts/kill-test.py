@@ -36,7 +36,7 @@ COMMANDS = {
     "roofline": (f"--n 2^14 --k {DEGREES} {OUTPUTS}", r"k = "),
     "occupancy": (f"--n 2^16 --ceilings ceilings.json {OUTPUTS}", r"(copy|fma)\b"),
     "power": (
-        "--dim 64 --tolerance 1e-300 --max-steps 100000000 --check-every 5 --checkpoint steps "
+        "--dim 64 --tolerance 1e-300 --max-steps 10000000 --check-every 5 --checkpoint steps "
         "--output rows.csv,rows.json",
         r"step ",
     ),

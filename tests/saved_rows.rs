@@ -199,6 +199,17 @@ fn times_that_nothing_takes_are_refused() {
 }
 
 #[test]
+fn a_device_of_zeros_is_not_read_for_ever() {
+    let folder = folder_with(&[("good.csv", &csv(&[row(1, "1")]))]);
+    let compared = ridgepoint(folder.path(), &["compare", "/dev/zero", "good.csv"]);
+    assert_says(
+        &compared,
+        FAILED,
+        &["cannot read /dev/zero: it is not text"],
+    );
+}
+
+#[test]
 fn a_torn_last_row_is_named() {
     let whole = csv(&[row(1, "1"), row(2, "1")]);
     let no_newline = whole.trim_end().to_owned();

@@ -377,7 +377,7 @@ fn sweep_failure(error: SweepError) -> Failure {
     match error {
         SweepError::Driver(error) => driver_failure(error),
         SweepError::Memory { .. }
-        | SweepError::HostRoofs { .. }
+        | SweepError::HostRoofs(_)
         | SweepError::Overflow { .. }
         | SweepError::NotHeld { .. }
         | SweepError::Odd { .. }

@@ -106,6 +106,11 @@ impl Rows {
             None => Err(TableError::NoRows {
                 path: path.to_path_buf(),
             }),
+            // A device of zeros would be read for ever.
+            Some(0) => Err(failed(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "it is not text",
+            ))),
             Some(b'{') => Rows::json(serde_json::from_reader(input), path),
             Some(b'[') => {
                 let document = serde_json::from_reader(input).map(|rows| Document {

@@ -14,15 +14,15 @@ use cuda_std::packed::F16x2;
 use itertools::iproduct;
 use kernels_gpu::polynomial::{Element, Form, ILPS, WIDTHS};
 
-use crate::driver::host_memory;
+use crate::driver::{free_host_memory, host_memory};
 use crate::model::{BytesPerSec, FlopsPerSec, Precision, Roofs};
 
 /// Measures the roofs with all cores at once, in some tenths of a second. Each is the best of several
 /// passes, since other processes may keep the cores busy during one.
 ///
 /// # Errors
-/// So many bytes of memory are not to be had.
-pub fn host_roofs(precision: Precision) -> Result<Roofs, u64> {
+/// There is too little memory, for the arrays or for the threads' stacks.
+pub fn host_roofs(precision: Precision) -> Result<Roofs, HostRoofsError> {
     match precision {
         Precision::F32 => measure::<f32>(),
         Precision::F64 => measure::<f64>(),
@@ -30,19 +30,41 @@ pub fn host_roofs(precision: Precision) -> Result<Roofs, u64> {
     }
 }
 
-fn measure<T: Element>() -> Result<Roofs, u64> {
+/// Why the host's roofs cannot be measured.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HostRoofsError {
+    /// There is too little memory for the arrays.
+    #[error(
+        "measuring the host's memory roof takes two buffers of {needed} bytes; {free} bytes are free"
+    )]
+    Memory {
+        /// Bytes of a buffer.
+        needed: u64,
+        /// Bytes free.
+        free: u64,
+    },
+    /// A kernel did not run.
+    #[error("measuring the host's roofs: {0}")]
+    Launch(#[from] simt::LaunchError),
+}
+
+fn measure<T: Element>() -> Result<Roofs, HostRoofsError> {
     const PASSES: usize = 3;
     let kernels = |form| iproduct!([form], WIDTHS, ILPS).map(Timed::new).collect();
     let (mut horner, mut power_sum): (Vec<_>, Vec<_>) =
         (kernels(Form::Horner), kernels(Form::PowerSum));
-    let mut copy = Copy::new()?;
+    let mut copy = Copy::new().map_err(|needed| HostRoofsError::Memory {
+        needed,
+        free: free_host_memory(),
+    })?;
     let mut memory = 0.0f64;
     for _ in 0..PASSES {
         memory = memory.max(copy.rate());
         horner
             .iter_mut()
             .chain(&mut power_sum)
-            .for_each(Timed::run::<T>);
+            .try_for_each(Timed::run::<T>)?;
     }
     let highest = |kernels: &[Timed]| kernels.iter().map(|it| it.rate).fold(0.0, f64::max);
     let (fma, add_mul) = (highest(&horner), highest(&power_sum));
@@ -88,7 +110,7 @@ impl Timed {
 
     /// Times launches so long that what surrounds the arithmetic is nothing. One that others have made
     /// long is followed by longer ones in the next pass.
-    fn run<T: Element>(&mut self) {
+    fn run<T: Element>(&mut self) -> Result<(), simt::LaunchError> {
         const THREADS: u32 = 64;
         /// Enough for each core to have a block all the time.
         const BLOCKS_PER_CORE: u32 = 8;
@@ -119,15 +141,15 @@ impl Timed {
             let start = Instant::now();
             // SAFETY: y has room for x and is apart from it, both are aligned (`Aligned`), the grid is
             // one-dimensional, and k is at least 1.
-            simt::launch(shape, &|| unsafe { call(&arguments) }).expect("the kernels are correct");
-            start.elapsed().as_secs_f64()
+            simt::launch(shape, &|| unsafe { call(&arguments) })?;
+            Ok(start.elapsed().as_secs_f64())
         };
         loop {
-            let shortest = best(2, || seconds(self.k));
+            let shortest = f64::min(seconds(self.k)?, seconds(self.k)?);
             let rate = 2.0 * f64::from(self.k) * numbers as f64 / shortest;
             self.rate = self.rate.max(rate);
             if shortest >= LONG_ENOUGH_SECONDS || self.k == HIGHEST_DEGREE {
-                return;
+                return Ok(());
             }
             self.k = (2 * self.k).min(HIGHEST_DEGREE);
         }

@@ -12,7 +12,7 @@ mod timing;
 #[cfg(feature = "cli")]
 pub use conditions::{Conditions, Monitor};
 #[cfg(feature = "cli")]
-pub use host::host_roofs;
+pub use host::{HostRoofsError, host_roofs};
 #[cfg(feature = "cli")]
 pub(crate) use sampling::places;
 #[cfg(feature = "cli")]

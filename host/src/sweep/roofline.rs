@@ -9,8 +9,8 @@ use super::record::Context;
 use super::workload::{Workload, workload};
 use super::{Axes, Mismatch, Point, Record, TooManyPoints};
 use crate::ceilings::Ceilings;
-use crate::driver::{Device, DriverError, free_host_memory};
-use crate::measure::{self, Sampler, Samples, Sampling};
+use crate::driver::{Device, DriverError};
+use crate::measure::{self, HostRoofsError, Sampler, Samples, Sampling};
 use crate::model::{Precision, Roofs};
 use crate::trace;
 
@@ -44,16 +44,9 @@ pub enum SweepError {
         /// The device's name.
         device: String,
     },
-    /// The emulator's roofs, which are the host's, cannot be measured.
-    #[error(
-        "measuring the host's memory roof takes two buffers of {needed} bytes; {free} bytes are free"
-    )]
-    HostRoofs {
-        /// Bytes of a buffer.
-        needed: u64,
-        /// Bytes free.
-        free: u64,
-    },
+    /// The emulator's roofs cannot be measured.
+    #[error(transparent)]
+    HostRoofs(#[from] HostRoofsError),
     /// The result does not fit into the element type.
     #[error("x = {x:e}, k = {k}: the result, about {result:e}, is more than {dtype} holds")]
     Overflow {
@@ -247,10 +240,7 @@ fn check_memory(device: &Device, axes: &Axes) -> Result<(), SweepError> {
 fn roofs(device: &Device, precision: Precision) -> Result<Roofs, SweepError> {
     let facts = device.facts();
     if facts.is_emulated() {
-        return measure::host_roofs(precision).map_err(|needed| SweepError::HostRoofs {
-            needed,
-            free: free_host_memory(),
-        });
+        return Ok(measure::host_roofs(precision)?);
     }
     Roofs::of(facts, precision).ok_or_else(|| SweepError::UnknownGpu {
         device: facts.name.clone(),
