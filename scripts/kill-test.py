@@ -54,7 +54,9 @@ def read_rows(path):
             value = json.loads(text)
         except ValueError:
             return None
-        return value.get("rows", value.get("ceilings", []))
+        # Studies write the rows alone.
+        is_list = isinstance(value, list)
+        return value if is_list else value.get("rows", value.get("ceilings", []))
     rows = list(csv.reader(text.splitlines()))
     is_whole = text.endswith("\n") and all(len(row) == len(rows[0]) for row in rows)
     return rows[1:] if is_whole else None
