@@ -16,10 +16,8 @@
 //! The operator `%` is inexact on the GPU where the quotient is large. [`GpuFloat::rem_euclid`] is
 //! exact.
 
-use libm::Libm;
-
-use crate::arch::float::{Exact, rsqrt_approx};
-use crate::special::{self, bessel, normal};
+use crate::arch::float::Exact;
+use crate::math::Functions;
 
 mod private {
     pub trait Sealed {}
@@ -103,7 +101,7 @@ float_trait! {
         /// The integer `n` for which `self - n * rhs` is [`rem_euclid`](GpuFloat::rem_euclid).
         fn div_euclid(x, rhs: Self) -> Self = {
             let quotient = Exact::trunc(x / rhs);
-            if special::rem(f64::from(x), f64::from(rhs)) >= 0.0 {
+            if Functions::rem(x, rhs) >= 0.0 {
                 quotient
             } else {
                 quotient - rhs.signum()
@@ -111,7 +109,7 @@ float_trait! {
         };
         /// The remainder of division, at least 0 and less than `rhs.abs()` but for rounding.
         fn rem_euclid(x, rhs: Self) -> Self = {
-            let remainder = special::rem(f64::from(x), f64::from(rhs)) as Self;
+            let remainder = Functions::rem(x, rhs);
             if remainder < 0.0 { remainder + rhs.abs() } else { remainder }
         };
         /// `self` to the power `n`, by repeated squaring: one rounding for each multiplication.
@@ -127,57 +125,57 @@ float_trait! {
             if n < 0 { 1.0 / power } else { power }
         };
         /// `self` to the power `n`.
-        fn powf(x, n: Self) -> Self = Libm::<Self>::pow(x, n);
+        fn powf(x, n: Self) -> Self = Functions::powf(x, n);
         /// The square root.
         fn sqrt(x) -> Self = Exact::sqrt(x);
         /// e to the power `self`.
-        fn exp(x) -> Self = Libm::<Self>::exp(x);
+        fn exp(x) -> Self = Functions::exp(x);
         /// 2 to the power `self`.
-        fn exp2(x) -> Self = Libm::<Self>::exp2(x);
+        fn exp2(x) -> Self = Functions::exp2(x);
         /// The natural logarithm.
-        fn ln(x) -> Self = Libm::<Self>::log(x);
+        fn ln(x) -> Self = Functions::ln(x);
         /// The logarithm to `base`: the quotient of two natural logarithms.
-        fn log(x, base: Self) -> Self = Libm::<Self>::log(x) / Libm::<Self>::log(base);
+        fn log(x, base: Self) -> Self = Functions::ln(x) / Functions::ln(base);
         /// The logarithm to base 2.
-        fn log2(x) -> Self = Libm::<Self>::log2(x);
+        fn log2(x) -> Self = Functions::log2(x);
         /// The logarithm to base 10.
-        fn log10(x) -> Self = Libm::<Self>::log10(x);
+        fn log10(x) -> Self = Functions::log10(x);
         /// The cube root: within 1 unit in the last place.
-        fn cbrt(x) -> Self = special::cbrt(f64::from(x)) as Self;
+        fn cbrt(x) -> Self = Functions::cbrt(x);
         /// The square root of `self² + other²`, without overflow or underflow on the way.
-        fn hypot(x, other: Self) -> Self = Libm::<Self>::hypot(x, other);
+        fn hypot(x, other: Self) -> Self = Functions::hypot(x, other);
         /// The sine of an angle in radians.
-        fn sin(x) -> Self = Libm::<Self>::sin(x);
+        fn sin(x) -> Self = Functions::sin(x);
         /// The cosine of an angle in radians.
-        fn cos(x) -> Self = Libm::<Self>::cos(x);
+        fn cos(x) -> Self = Functions::cos(x);
         /// The tangent of an angle in radians.
-        fn tan(x) -> Self = Libm::<Self>::tan(x);
+        fn tan(x) -> Self = Functions::tan(x);
         /// The angle in radians whose sine is `self`.
-        fn asin(x) -> Self = Libm::<Self>::asin(x);
+        fn asin(x) -> Self = Functions::asin(x);
         /// The angle in radians whose cosine is `self`.
-        fn acos(x) -> Self = Libm::<Self>::acos(x);
+        fn acos(x) -> Self = Functions::acos(x);
         /// The angle in radians whose tangent is `self`.
-        fn atan(x) -> Self = Libm::<Self>::atan(x);
+        fn atan(x) -> Self = Functions::atan(x);
         /// The angle in radians of the point `(other, self)`, from -π to π.
-        fn atan2(x, other: Self) -> Self = Libm::<Self>::atan2(x, other);
+        fn atan2(x, other: Self) -> Self = Functions::atan2(x, other);
         /// The sine and the cosine.
-        fn sin_cos(x) -> (Self, Self) = Libm::<Self>::sincos(x);
+        fn sin_cos(x) -> (Self, Self) = Functions::sin_cos(x);
         /// `exp(self) - 1`, accurate near 0.
-        fn exp_m1(x) -> Self = Libm::<Self>::expm1(x);
+        fn exp_m1(x) -> Self = Functions::exp_m1(x);
         /// `ln(1 + self)`, accurate near 0.
-        fn ln_1p(x) -> Self = Libm::<Self>::log1p(x);
+        fn ln_1p(x) -> Self = Functions::ln_1p(x);
         /// The hyperbolic sine.
-        fn sinh(x) -> Self = Libm::<Self>::sinh(x);
+        fn sinh(x) -> Self = Functions::sinh(x);
         /// The hyperbolic cosine.
-        fn cosh(x) -> Self = Libm::<Self>::cosh(x);
+        fn cosh(x) -> Self = Functions::cosh(x);
         /// The hyperbolic tangent.
-        fn tanh(x) -> Self = Libm::<Self>::tanh(x);
+        fn tanh(x) -> Self = Functions::tanh(x);
         /// The inverse of the hyperbolic sine.
-        fn asinh(x) -> Self = Libm::<Self>::asinh(x);
+        fn asinh(x) -> Self = Functions::asinh(x);
         /// The inverse of the hyperbolic cosine.
-        fn acosh(x) -> Self = Libm::<Self>::acosh(x);
+        fn acosh(x) -> Self = Functions::acosh(x);
         /// The inverse of the hyperbolic tangent.
-        fn atanh(x) -> Self = Libm::<Self>::atanh(x);
+        fn atanh(x) -> Self = Functions::atanh(x);
     }
 }
 
@@ -189,94 +187,71 @@ float_trait! {
     /// round once, which leaves hardly more than half a unit.
     pub trait FloatExt {
         /// The sine of π times `self`: within 2 units.
-        fn sinpi(x) -> Self = special::sin_cos_pi(f64::from(x)).0 as Self;
+        fn sinpi(x) -> Self = Functions::sinpi(x);
         /// The cosine of π times `self`: within 2 units.
-        fn cospi(x) -> Self = special::sin_cos_pi(f64::from(x)).1 as Self;
+        fn cospi(x) -> Self = Functions::cospi(x);
         /// [`sinpi`](FloatExt::sinpi) and [`cospi`](FloatExt::cospi).
-        fn sincospi(x) -> (Self, Self) = {
-            let (sine, cosine) = special::sin_cos_pi(f64::from(x));
-            (sine as Self, cosine as Self)
-        };
+        fn sincospi(x) -> (Self, Self) = Functions::sincospi(x);
         /// The error function, `2/√π ∫₀ˣ exp(-t²) dt`.
-        fn error_function(x) -> Self = Libm::<Self>::erf(x);
+        fn error_function(x) -> Self = Functions::erf(x);
         /// `1 - error_function(self)`, accurate where that is small.
-        fn complementary_error_function(x) -> Self = Libm::<Self>::erfc(x);
+        fn complementary_error_function(x) -> Self = Functions::erfc(x);
         /// The value whose error function is `self`, which lies in `[-1, 1]`: within 8 units.
-        fn inv_error_function(x) -> Self = normal::inv_erf(f64::from(x)) as Self;
+        fn inv_error_function(x) -> Self = Functions::erf_inv(x);
         /// The value whose complementary error function is `self`, which lies in `[0, 2]`: within
         /// 8 units.
-        fn inv_complementary_error_function(x) -> Self = normal::inv_erfc(f64::from(x)) as Self;
+        fn inv_complementary_error_function(x) -> Self = Functions::erfc_inv(x);
         /// `exp(self²) * complementary_error_function(self)`, without underflow on the way: within
         /// 4 units.
-        fn scaled_complementary_error_function(x) -> Self = normal::erfcx(f64::from(x)) as Self;
+        fn scaled_complementary_error_function(x) -> Self = Functions::erfcx(x);
         /// The standard normal distribution's cumulative distribution function: within 5 units.
-        fn norm_cdf(x) -> Self = normal::norm_cdf(f64::from(x)) as Self;
+        fn norm_cdf(x) -> Self = Functions::norm_cdf(x);
         /// The inverse of [`norm_cdf`](FloatExt::norm_cdf) for `self` in `[0, 1]`: within 8 units.
-        fn inv_norm_cdf(x) -> Self = normal::inv_norm_cdf(f64::from(x)) as Self;
+        fn inv_norm_cdf(x) -> Self = Functions::norm_cdf_inv(x);
         /// The gamma function.
-        fn gamma(x) -> Self = Libm::<Self>::tgamma(x);
+        fn gamma(x) -> Self = Functions::gamma(x);
         /// The natural logarithm of the gamma function's absolute value.
-        fn log_gamma(x) -> Self = Libm::<Self>::lgamma(x);
+        fn log_gamma(x) -> Self = Functions::log_gamma(x);
         /// The Bessel function of the first kind of order 0.
-        fn j0(x) -> Self = Libm::<Self>::j0(x);
+        fn j0(x) -> Self = Functions::j0(x);
         /// The Bessel function of the first kind of order 1.
-        fn j1(x) -> Self = Libm::<Self>::j1(x);
+        fn j1(x) -> Self = Functions::j1(x);
         /// The Bessel function of the first kind of order `order`.
-        fn jn(x, order: i32) -> Self = Libm::<Self>::jn(order, x);
+        fn jn(x, order: i32) -> Self = Functions::jn(x, order);
         /// The Bessel function of the second kind of order 0.
-        fn y0(x) -> Self = Libm::<Self>::y0(x);
+        fn y0(x) -> Self = Functions::y0(x);
         /// The Bessel function of the second kind of order 1.
-        fn y1(x) -> Self = Libm::<Self>::y1(x);
+        fn y1(x) -> Self = Functions::y1(x);
         /// The Bessel function of the second kind of order `order`.
-        fn yn(x, order: i32) -> Self = Libm::<Self>::yn(order, x);
+        fn yn(x, order: i32) -> Self = Functions::yn(x, order);
         /// The modified Bessel function of the first kind of order 0: within 6 units.
-        fn cyl_bessel_i0(x) -> Self = bessel::i0(f64::from(x)) as Self;
+        fn cyl_bessel_i0(x) -> Self = Functions::cyl_bessel_i0(x);
         /// The modified Bessel function of the first kind of order 1: within 6 units.
-        fn cyl_bessel_i1(x) -> Self = bessel::i1(f64::from(x)) as Self;
+        fn cyl_bessel_i1(x) -> Self = Functions::cyl_bessel_i1(x);
         /// A fraction, 0 or of magnitude 0.5 to 1, and an exponent of two: their product is `self`.
-        fn frexp(x) -> (Self, i32) = Libm::<Self>::frexp(x);
+        fn frexp(x) -> (Self, i32) = Functions::frexp(x);
         /// `self * 2^exp`, rounded once.
-        fn ldexp(x, exp: i32) -> Self = Libm::<Self>::ldexp(x, exp);
+        fn ldexp(x, exp: i32) -> Self = Functions::ldexp(x, exp);
         /// `self * 2^exp`, rounded once.
-        fn scale_by_n(x, exp: i32) -> Self = Libm::<Self>::scalbn(x, exp);
+        fn scale_by_n(x, exp: i32) -> Self = Functions::ldexp(x, exp);
         /// The exponent of two: the integer part of `log2(self.abs())`, exactly. `i32::MIN` for 0
         /// and NaN, `i32::MAX` for infinity.
-        fn unbiased_exp(x) -> i32 = special::unbiased_exponent(f64::from(x));
+        fn unbiased_exp(x) -> i32 = Functions::unbiased_exponent(x);
         /// `ln(1 + self)`, accurate near 0: [`GpuFloat::ln_1p`].
-        fn log1p(x) -> Self = Libm::<Self>::log1p(x);
+        fn log1p(x) -> Self = Functions::ln_1p(x);
         /// 10 to the power `self`.
-        fn exp10(x) -> Self = Libm::<Self>::exp10(x);
+        fn exp10(x) -> Self = Functions::exp10(x);
         /// One over the cube root: within 2 units.
-        fn rcbrt(x) -> Self = special::rcbrt(f64::from(x)) as Self;
+        fn rcbrt(x) -> Self = Functions::rcbrt(x);
         /// One over the square root: within 2 units. For `f32` the GPU's own instruction, of the
         /// error that [`ApproxFloat::fast_rsqrt`](crate::ApproxFloat::fast_rsqrt) states.
-        fn rsqrt(x) -> Self = ReciprocalRoot::reciprocal_root(x);
+        fn rsqrt(x) -> Self = Functions::rsqrt(x);
         /// The square root of `self² + b² + c²`, without overflow or underflow on the way: within
         /// 3 units.
-        fn norm3d(x, b: Self, c: Self) -> Self = {
-            Libm::<Self>::hypot(Libm::<Self>::hypot(x, b), c)
-        };
+        fn norm3d(x, b: Self, c: Self) -> Self = Functions::norm3d(x, b, c);
         /// One over [`hypot`](GpuFloat::hypot): within 2 units.
-        fn rhypot(x, other: Self) -> Self = 1.0 / Libm::<Self>::hypot(x, other);
+        fn rhypot(x, other: Self) -> Self = Functions::rhypot(x, other);
         /// `self` clamped to the interval from 0 to 1; 0 for NaN.
         fn saturate(x) -> Self = if x > 0.0 { x.min(1.0) } else { 0.0 };
-    }
-}
-
-trait ReciprocalRoot {
-    fn reciprocal_root(self) -> Self;
-}
-
-impl ReciprocalRoot for f32 {
-    #[inline(always)]
-    fn reciprocal_root(self) -> f32 {
-        rsqrt_approx(self)
-    }
-}
-
-impl ReciprocalRoot for f64 {
-    #[inline(always)]
-    fn reciprocal_root(self) -> f64 {
-        1.0 / Exact::sqrt(self)
     }
 }

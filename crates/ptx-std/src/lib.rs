@@ -39,13 +39,13 @@ pub mod float;
 pub mod io;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod launch;
+mod math;
 pub mod mem;
 pub mod misc;
 mod output;
 pub mod packed;
 pub mod ptr;
 pub mod shared;
-mod special;
 pub mod thread;
 pub mod vector;
 pub mod warp;

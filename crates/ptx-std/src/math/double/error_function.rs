@@ -7,10 +7,10 @@
 
 use core::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, LN_2};
 
-use libm::{erfc, exp, log};
+use libm::{exp, log};
 
-use super::{chebyshev, polynomial};
 use crate::arch::float::Exact;
+use crate::math::{chebyshev, polynomial};
 
 /// `exp(x * x) * erfc(x)`.
 pub(crate) fn erfcx(x: f64) -> f64 {
@@ -43,17 +43,17 @@ pub(crate) fn norm_cdf(x: f64) -> f64 {
 }
 
 /// The inverse of [`norm_cdf`].
-pub(crate) fn inv_norm_cdf(p: f64) -> f64 {
+pub(crate) fn norm_cdf_inv(p: f64) -> f64 {
     quantile(p - 0.5, || log(p.min(1.0 - p)))
 }
 
 /// The inverse of the error function.
-pub(crate) fn inv_erf(x: f64) -> f64 {
+pub(crate) fn erf_inv(x: f64) -> f64 {
     quantile(0.5 * x, || log(1.0 - x.abs()) - LN_2) * FRAC_1_SQRT_2
 }
 
 /// The inverse of the complementary error function.
-pub(crate) fn inv_erfc(x: f64) -> f64 {
+pub(crate) fn erfc_inv(x: f64) -> f64 {
     quantile(0.5 * (1.0 - x), || log(x.min(2.0 - x)) - LN_2) * FRAC_1_SQRT_2
 }
 
@@ -171,3 +171,12 @@ const FAR_TAIL_DENOMINATOR: [f64; 8] = [
     0.599832206555888,
     1.0,
 ];
+#[inline]
+pub(crate) fn erf(x: f64) -> f64 {
+    libm::erf(x)
+}
+
+#[inline]
+pub(crate) fn erfc(x: f64) -> f64 {
+    libm::erfc(x)
+}

@@ -4,11 +4,11 @@
 
 use libm::exp;
 
-use super::{chebyshev, polynomial};
 use crate::arch::float::Exact;
+use crate::math::{chebyshev, polynomial};
 
 /// The modified Bessel function of the first kind of order 0.
-pub(crate) fn i0(x: f64) -> f64 {
+pub(crate) fn cyl_bessel_i0(x: f64) -> f64 {
     let half = 0.5 * x.abs();
     if half <= 3.0 {
         polynomial(&I0_SMALL, half * half)
@@ -18,7 +18,7 @@ pub(crate) fn i0(x: f64) -> f64 {
 }
 
 /// The modified Bessel function of the first kind of order 1.
-pub(crate) fn i1(x: f64) -> f64 {
+pub(crate) fn cyl_bessel_i1(x: f64) -> f64 {
     let half = 0.5 * x.abs();
     if half <= 3.0 {
         0.5 * x * polynomial(&I1_SMALL, half * half)
@@ -152,3 +152,32 @@ const I1_LARGE: [f64; 31] = [
     -0.013235172822670692,
     0.385910730621062,
 ];
+#[inline]
+pub(crate) fn j0(x: f64) -> f64 {
+    libm::j0(x)
+}
+
+#[inline]
+pub(crate) fn j1(x: f64) -> f64 {
+    libm::j1(x)
+}
+
+#[inline]
+pub(crate) fn jn(x: f64, order: i32) -> f64 {
+    libm::jn(order, x)
+}
+
+#[inline]
+pub(crate) fn y0(x: f64) -> f64 {
+    libm::y0(x)
+}
+
+#[inline]
+pub(crate) fn y1(x: f64) -> f64 {
+    libm::y1(x)
+}
+
+#[inline]
+pub(crate) fn yn(x: f64, order: i32) -> f64 {
+    libm::yn(order, x)
+}

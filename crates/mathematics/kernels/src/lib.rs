@@ -1,0 +1,153 @@
+//! Each function of `GpuFloat` and `FloatExt` in a loop, for its speed: the loops of
+//! `benches/peers/mathematics.cu`.
+
+#![no_std]
+
+use core::ops::Add;
+
+use cuda_std::FloatExt;
+use cuda_std::prelude::*;
+
+/// `f32` and `f64`. In code that is generic over it the host's own methods do not come in.
+pub trait Float: GpuFloat + FloatExt + Add<Output = Self> + Default + Sync + 'static {
+    /// The nearest number.
+    fn from_i32(n: i32) -> Self;
+    /// The integer part, as [`FloatExt::jn`] and [`FloatExt::ldexp`] take it.
+    fn to_i32(self) -> i32;
+}
+
+macro_rules! float {
+    ($($float:ident)*) => {$(
+        impl Float for $float {
+            #[inline(always)]
+            fn from_i32(n: i32) -> Self {
+                n as Self
+            }
+            #[inline(always)]
+            fn to_i32(self) -> i32 {
+                self as i32
+            }
+        }
+    )*};
+}
+
+float!(f32 f64);
+
+/// For each function a module with its value and its kernels, and [`FUNCTIONS`], the table of all.
+macro_rules! functions {
+    (|$x:ident, $y:ident, $z:ident| $($name:ident($f32:ident, $f64:ident) = $value:expr;)*) => {
+        $(
+            #[doc = concat!("`", stringify!($value), "`")]
+            pub mod $name {
+                use super::*;
+
+                /// The function's value; of a pair, the sum.
+                #[inline(always)]
+                #[allow(unused_variables, reason = "most functions have one argument")]
+                pub fn value<T: Float>($x: T, $y: T, $z: T) -> T {
+                    $value
+                }
+
+                /// The sum of the values at four times `rounds` places, from the thread's `x` in
+                /// steps of `step`.
+                #[kernel(instances($f32<f32>, $f64<f64>), allow(local_memory))]
+                pub fn speed<T: Float>(x: &[T], y: &[T], z: T, step: T, rounds: u32, mut out: Output<T>) {
+                    if let Some((i, out)) = out.own_element()
+                        && let (Some(&first), Some(&y)) = (x.get(i), y.get(i))
+                    {
+                        let (mut x, mut sum) = (first, T::default());
+                        for _ in 0..rounds {
+                            sum = sum + value(x, y, z);
+                            x = x + step;
+                            sum = sum + value(x, y, z);
+                            x = x + step;
+                            sum = sum + value(x, y, z);
+                            x = x + step;
+                            sum = sum + value(x, y, z);
+                            x = x + step;
+                        }
+                        *out = sum;
+                    }
+                }
+            }
+        )*
+
+        /// Every function.
+        pub const FUNCTIONS: &[Function] = &[$(Function {
+            name: stringify!($name),
+            single: $name::value::<f32>,
+            double: $name::value::<f64>,
+        }),*];
+    };
+}
+
+/// A function in both types.
+pub struct Function {
+    /// Its name, which its kernels' begin with.
+    pub name: &'static str,
+    /// For `f32`.
+    pub single: fn(f32, f32, f32) -> f32,
+    /// For `f64`.
+    pub double: fn(f64, f64, f64) -> f64,
+}
+
+functions! { |x, y, z|
+    round(round_f32, round_f64) = x.round();
+    sqrt(sqrt_f32, sqrt_f64) = x.sqrt();
+    rem_euclid(rem_euclid_f32, rem_euclid_f64) = x.rem_euclid(y);
+    div_euclid(div_euclid_f32, div_euclid_f64) = x.div_euclid(y);
+    powi(powi_f32, powi_f64) = x.powi(z.to_i32());
+    powf(powf_f32, powf_f64) = x.powf(y);
+    exp(exp_f32, exp_f64) = x.exp();
+    exp2(exp2_f32, exp2_f64) = x.exp2();
+    exp10(exp10_f32, exp10_f64) = x.exp10();
+    exp_m1(exp_m1_f32, exp_m1_f64) = x.exp_m1();
+    ln(ln_f32, ln_f64) = x.ln();
+    log(log_f32, log_f64) = x.log(y);
+    log2(log2_f32, log2_f64) = x.log2();
+    log10(log10_f32, log10_f64) = x.log10();
+    ln_1p(ln_1p_f32, ln_1p_f64) = x.ln_1p();
+    cbrt(cbrt_f32, cbrt_f64) = x.cbrt();
+    rcbrt(rcbrt_f32, rcbrt_f64) = x.rcbrt();
+    rsqrt(rsqrt_f32, rsqrt_f64) = x.rsqrt();
+    hypot(hypot_f32, hypot_f64) = x.hypot(y);
+    rhypot(rhypot_f32, rhypot_f64) = x.rhypot(y);
+    norm3d(norm3d_f32, norm3d_f64) = x.norm3d(y, z);
+    sin(sin_f32, sin_f64) = x.sin();
+    cos(cos_f32, cos_f64) = x.cos();
+    tan(tan_f32, tan_f64) = x.tan();
+    sin_cos(sin_cos_f32, sin_cos_f64) = { let (s, c) = x.sin_cos(); s + c };
+    sinpi(sinpi_f32, sinpi_f64) = x.sinpi();
+    cospi(cospi_f32, cospi_f64) = x.cospi();
+    sincospi(sincospi_f32, sincospi_f64) = { let (s, c) = x.sincospi(); s + c };
+    asin(asin_f32, asin_f64) = x.asin();
+    acos(acos_f32, acos_f64) = x.acos();
+    atan(atan_f32, atan_f64) = x.atan();
+    atan2(atan2_f32, atan2_f64) = x.atan2(y);
+    sinh(sinh_f32, sinh_f64) = x.sinh();
+    cosh(cosh_f32, cosh_f64) = x.cosh();
+    tanh(tanh_f32, tanh_f64) = x.tanh();
+    asinh(asinh_f32, asinh_f64) = x.asinh();
+    acosh(acosh_f32, acosh_f64) = x.acosh();
+    atanh(atanh_f32, atanh_f64) = x.atanh();
+    erf(erf_f32, erf_f64) = x.error_function();
+    erfc(erfc_f32, erfc_f64) = x.complementary_error_function();
+    erf_inv(erf_inv_f32, erf_inv_f64) = x.inv_error_function();
+    erfc_inv(erfc_inv_f32, erfc_inv_f64) = x.inv_complementary_error_function();
+    erfcx(erfcx_f32, erfcx_f64) = x.scaled_complementary_error_function();
+    norm_cdf(norm_cdf_f32, norm_cdf_f64) = x.norm_cdf();
+    norm_cdf_inv(norm_cdf_inv_f32, norm_cdf_inv_f64) = x.inv_norm_cdf();
+    gamma(gamma_f32, gamma_f64) = x.gamma();
+    log_gamma(log_gamma_f32, log_gamma_f64) = x.log_gamma();
+    j0(j0_f32, j0_f64) = x.j0();
+    j1(j1_f32, j1_f64) = x.j1();
+    jn(jn_f32, jn_f64) = x.jn(z.to_i32());
+    y0(y0_f32, y0_f64) = x.y0();
+    y1(y1_f32, y1_f64) = x.y1();
+    yn(yn_f32, yn_f64) = x.yn(z.to_i32());
+    cyl_bessel_i0(cyl_bessel_i0_f32, cyl_bessel_i0_f64) = x.cyl_bessel_i0();
+    cyl_bessel_i1(cyl_bessel_i1_f32, cyl_bessel_i1_f64) = x.cyl_bessel_i1();
+    frexp(frexp_f32, frexp_f64) = { let (fraction, exponent) = x.frexp(); fraction + T::from_i32(exponent) };
+    ldexp(ldexp_f32, ldexp_f64) = x.ldexp(y.to_i32());
+    unbiased_exp(unbiased_exp_f32, unbiased_exp_f64) = T::from_i32(x.unbiased_exp());
+}

@@ -1,0 +1,160 @@
+//! What the functions of ptx-std's floats compute on the host, for `scripts/mathematics-errors.py`.
+//!
+//! ```text
+//! mathematics values FUNCTION f32|f64 < arguments > values
+//! mathematics worst FUNCTION
+//! mathematics ptx
+//! ```
+//!
+//! `values` reads the arguments x, y and z of each evaluation as three little-endian floats and
+//! writes one float for each. `worst` goes through every `f32` and prints those at which the function is
+//! furthest from its own `f64` form, the furthest first: bits and the distance in units in the last
+//! place of the result. `ptx` prints the kernels.
+
+use std::io::{self, Read, Write};
+use std::ops::Range;
+use std::process::ExitCode;
+use std::thread;
+
+use mathematics_kernels::{FUNCTIONS, Function};
+
+/// The kernels of `mathematics-kernels`.
+const PTX: &str = include_str!(concat!(env!("OUT_DIR"), "/kernels.ptx"));
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match run(&arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("mathematics: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(arguments: &[&str]) -> Result<(), String> {
+    match arguments {
+        &["ptx"] => io::stdout()
+            .write_all(PTX.as_bytes())
+            .map_err(|e| e.to_string()),
+        &["values", name, float] => values(named(name)?, float),
+        &["worst", name] => worst(named(name)?),
+        _ => Err("expected: values FUNCTION f32|f64, worst FUNCTION, or ptx".to_owned()),
+    }
+}
+
+fn named(name: &str) -> Result<&'static Function, String> {
+    FUNCTIONS
+        .iter()
+        .find(|function| function.name == name)
+        .ok_or_else(|| format!("no function is called {name}"))
+}
+
+fn values(function: &Function, float: &str) -> Result<(), String> {
+    let mut input = Vec::new();
+    io::stdin()
+        .read_to_end(&mut input)
+        .map_err(|e| format!("standard input: {e}"))?;
+    let output: Vec<u8> = match float {
+        "f32" => words::<4>(&input)?
+            .flat_map(|[x, y, z]| {
+                (function.single)(
+                    f32::from_le_bytes(x),
+                    f32::from_le_bytes(y),
+                    f32::from_le_bytes(z),
+                )
+                .to_le_bytes()
+            })
+            .collect(),
+        "f64" => words::<8>(&input)?
+            .flat_map(|[x, y, z]| {
+                (function.double)(
+                    f64::from_le_bytes(x),
+                    f64::from_le_bytes(y),
+                    f64::from_le_bytes(z),
+                )
+                .to_le_bytes()
+            })
+            .collect(),
+        other => return Err(format!("f32 or f64, not {other}")),
+    };
+    io::stdout()
+        .write_all(&output)
+        .map_err(|e| format!("standard output: {e}"))
+}
+
+/// The arguments of each evaluation.
+fn words<const SIZE: usize>(bytes: &[u8]) -> Result<impl Iterator<Item = [[u8; SIZE]; 3]>, String> {
+    let (evaluations, rest) = bytes.as_chunks::<SIZE>().0.as_chunks::<3>();
+    if evaluations.is_empty() || !rest.is_empty() || bytes.len() % SIZE != 0 {
+        return Err(format!(
+            "{} bytes are not whole evaluations of three floats of {SIZE} bytes",
+            bytes.len()
+        ));
+    }
+    Ok(evaluations.iter().copied())
+}
+
+/// How many arguments [`worst`] prints.
+const WORST: usize = 64;
+
+fn worst(function: &Function) -> Result<(), String> {
+    let parts = thread::available_parallelism().map_or(1, usize::from) as u64;
+    let all = 1_u64 << 32;
+    let mut worst: Vec<(f64, u32)> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..parts)
+            .map(|part| {
+                scope
+                    .spawn(move || worst_of(function, all * part / parts..all * (part + 1) / parts))
+            })
+            .collect();
+        threads
+            .into_iter()
+            .flat_map(|thread| thread.join().expect("no evaluation panics"))
+            .collect()
+    });
+    worst.sort_by(|a, b| b.0.total_cmp(&a.0));
+    for (units, bits) in worst.iter().take(WORST) {
+        println!("{bits:08x} {units:.3}");
+    }
+    Ok(())
+}
+
+/// The arguments of a range of bits at which the two forms differ most.
+fn worst_of(function: &Function, bits: Range<u64>) -> Vec<(f64, u32)> {
+    let mut worst = Vec::new();
+    let mut least = 0.0;
+    for bits in bits {
+        let bits = bits as u32;
+        let x = f32::from_bits(bits);
+        let units = distance(
+            (function.single)(x, 1.0, 1.0),
+            (function.double)(x.into(), 1.0, 1.0),
+        );
+        if units > least {
+            worst.push((units, bits));
+            if worst.len() == 16 * WORST {
+                worst.sort_by(|a, b| b.0.total_cmp(&a.0));
+                worst.truncate(WORST);
+                least = worst[WORST - 1].0;
+            }
+        }
+    }
+    worst
+}
+
+/// How far a value is from the true one, in units in the last place of an `f32` of its magnitude.
+fn distance(value: f32, true_value: f64) -> f64 {
+    let rounded = true_value as f32;
+    if value == rounded || (value.is_nan() && rounded.is_nan()) {
+        // Never more than the half unit of the rounding.
+        if !rounded.is_finite() || rounded == 0.0 {
+            return 0.0;
+        }
+    } else if !value.is_finite() || !rounded.is_finite() {
+        return f64::INFINITY;
+    }
+    let exponent = ((true_value.abs().to_bits() >> 52) as i32 - 1023).max(-126) - 23;
+    (f64::from(value) - true_value).abs() * f64::from_bits(((1023 - exponent) as u64) << 52)
+}

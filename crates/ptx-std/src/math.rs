@@ -1,0 +1,102 @@
+//! What [`GpuFloat`](crate::GpuFloat) and [`FloatExt`](crate::FloatExt) compute: the same bits on
+//! the GPU and on the host.
+
+mod double;
+mod single;
+
+/// Declares [`Functions`] and implements it with the functions of these names in [`single`] and
+/// [`double`].
+macro_rules! functions {
+    ($($name:ident($($argument:ident: $ty:ty),*) -> $result:ty;)*) => {
+        /// The functions of `f32` and of `f64` under one name each.
+        pub(crate) trait Functions: Sized {
+            $(fn $name($($argument: $ty),*) -> $result;)*
+        }
+
+        functions!(@implement f32, single, $($name($($argument: $ty),*) -> $result;)*);
+        functions!(@implement f64, double, $($name($($argument: $ty),*) -> $result;)*);
+    };
+    (@implement $float:ident, $module:ident, $($name:ident($($argument:ident: $ty:ty),*) -> $result:ty;)*) => {
+        impl Functions for $float {
+            $(
+                #[inline(always)]
+                fn $name($($argument: $ty),*) -> $result {
+                    $module::$name($($argument),*)
+                }
+            )*
+        }
+    };
+}
+
+functions! {
+    exp(x: Self) -> Self;
+    exp2(x: Self) -> Self;
+    exp10(x: Self) -> Self;
+    exp_m1(x: Self) -> Self;
+    ln(x: Self) -> Self;
+    log2(x: Self) -> Self;
+    log10(x: Self) -> Self;
+    ln_1p(x: Self) -> Self;
+    powf(x: Self, y: Self) -> Self;
+    sinh(x: Self) -> Self;
+    cosh(x: Self) -> Self;
+    tanh(x: Self) -> Self;
+    asinh(x: Self) -> Self;
+    acosh(x: Self) -> Self;
+    atanh(x: Self) -> Self;
+    sin(x: Self) -> Self;
+    cos(x: Self) -> Self;
+    tan(x: Self) -> Self;
+    sin_cos(x: Self) -> (Self, Self);
+    sinpi(x: Self) -> Self;
+    cospi(x: Self) -> Self;
+    sincospi(x: Self) -> (Self, Self);
+    asin(x: Self) -> Self;
+    acos(x: Self) -> Self;
+    atan(x: Self) -> Self;
+    atan2(y: Self, x: Self) -> Self;
+    cbrt(x: Self) -> Self;
+    rcbrt(x: Self) -> Self;
+    rsqrt(x: Self) -> Self;
+    hypot(x: Self, y: Self) -> Self;
+    rhypot(x: Self, y: Self) -> Self;
+    norm3d(x: Self, y: Self, z: Self) -> Self;
+    erf(x: Self) -> Self;
+    erfc(x: Self) -> Self;
+    erf_inv(x: Self) -> Self;
+    erfc_inv(x: Self) -> Self;
+    erfcx(x: Self) -> Self;
+    norm_cdf(x: Self) -> Self;
+    norm_cdf_inv(x: Self) -> Self;
+    gamma(x: Self) -> Self;
+    log_gamma(x: Self) -> Self;
+    j0(x: Self) -> Self;
+    j1(x: Self) -> Self;
+    jn(x: Self, order: i32) -> Self;
+    y0(x: Self) -> Self;
+    y1(x: Self) -> Self;
+    yn(x: Self, order: i32) -> Self;
+    cyl_bessel_i0(x: Self) -> Self;
+    cyl_bessel_i1(x: Self) -> Self;
+    rem(x: Self, y: Self) -> Self;
+    frexp(x: Self) -> (Self, i32);
+    ldexp(x: Self, exponent: i32) -> Self;
+    unbiased_exponent(x: Self) -> i32;
+}
+
+/// The polynomial with these coefficients, the highest power's first.
+#[inline]
+pub(crate) fn polynomial(coefficients: &[f64], x: f64) -> f64 {
+    coefficients.iter().fold(0.0, |sum, c| sum * x + c)
+}
+
+/// The sum of Chebyshev polynomials with these coefficients, the highest degree's first, for t in
+/// [-1, 1], by Clenshaw's recurrence.
+#[inline]
+pub(crate) fn chebyshev(coefficients: &[f64], t: f64) -> f64 {
+    let (sum, next) = coefficients
+        .iter()
+        .fold((0.0, 0.0), |(sum, next), c| (c + 2.0 * t * sum - next, sum));
+    // Degree 0 has t once where the recurrence has it twice.
+    sum - t * next
+}

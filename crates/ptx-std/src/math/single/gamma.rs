@@ -1,0 +1,11 @@
+//! The gamma function.
+
+#[inline]
+pub(crate) fn gamma(x: f32) -> f32 {
+    libm::tgammaf(x)
+}
+
+#[inline]
+pub(crate) fn log_gamma(x: f32) -> f32 {
+    libm::lgammaf(x)
+}
