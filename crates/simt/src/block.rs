@@ -42,13 +42,13 @@ pub(crate) struct LiveBlock<'a> {
 }
 
 impl<'a> LiveBlock<'a> {
-    pub(crate) fn new(worker: &'a Worker<'a>, index: u64) -> Self {
-        let block = Block::new(worker, index);
-        LiveBlock {
+    pub(crate) fn new(worker: &'a Worker<'a>, index: u64) -> Result<Self, LaunchError> {
+        let block = Block::new(worker, index)?;
+        Ok(LiveBlock {
             warps: (0..block.fresh.len()).map(Warp::new).collect(),
             block: Box::new(block),
             progress: Progress::Ran,
-        }
+        })
     }
 
     pub(crate) fn spins(&self) -> bool {
@@ -176,7 +176,7 @@ pub(crate) struct Block<'a> {
 }
 
 impl<'a> Block<'a> {
-    fn new(worker: &'a Worker<'a>, index: u64) -> Self {
+    fn new(worker: &'a Worker<'a>, index: u64) -> Result<Self, LaunchError> {
         let threads = worker.launch.shape.threads();
         let lanes = (0..threads.div_ceil(WARP_SIZE)).map(|warp| {
             let count = (threads - warp * WARP_SIZE).min(WARP_SIZE);
@@ -185,15 +185,15 @@ impl<'a> Block<'a> {
         let fresh: Vec<_> = lanes.collect();
         // Grids of more blocks would not end in this life.
         let linear = index as u32;
-        Block {
+        Ok(Block {
             worker,
             index: coordinates(index, worker.launch.shape.grid),
             linear,
             ended: fresh.iter().map(|_| Cell::new(0)).collect(),
             fresh,
-            parts: worker.parts(linear),
+            parts: worker.parts(linear)?,
             failure: RefCell::new(None),
-        }
+        })
     }
 
     pub(crate) fn has_failed(&self) -> bool {

@@ -98,6 +98,12 @@ pub enum LaunchError {
     /// The operating system gave no memory for the threads' stacks.
     #[error("no memory for the stack of an emulated thread: {0}")]
     Stack(String),
+    /// The operating system gave no memory for a block's shared memory.
+    #[error("no memory for the shared memory of an emulated block: {bytes} bytes")]
+    SharedMemory {
+        /// How much was asked for.
+        bytes: usize,
+    },
 }
 
 /// A thread of a launch.

@@ -6,6 +6,8 @@ use std::ops::Range;
 
 use cuda_std::emulation::SharedArray;
 
+use crate::LaunchError;
+
 /// Bytes of arrays that a block may declare on any GPU; more must be dynamic.
 const STATIC_LIMIT: usize = 48 * 1024;
 
@@ -24,7 +26,7 @@ struct Chunk([u8; 128]);
 /// Shared memory at an address that stays: that of one block after another. What no block asks for
 /// is never touched and takes no memory.
 pub(crate) struct BlockMemory {
-    chunks: Box<[MaybeUninit<UnsafeCell<Chunk>>]>,
+    chunks: Vec<MaybeUninit<UnsafeCell<Chunk>>>,
     limit: usize,
     used: Cell<usize>,
     dynamic_bytes: usize,
@@ -39,18 +41,24 @@ pub(crate) enum Part {
 
 impl BlockMemory {
     /// With so many bytes of dynamic shared memory, of `limit` in all.
-    pub(crate) fn new(dynamic_bytes: u32, limit: u32) -> Self {
+    pub(crate) fn new(dynamic_bytes: u32, limit: u32) -> Result<Self, LaunchError> {
         let (dynamic_bytes, limit) = (dynamic_bytes as usize, limit as usize);
         let bytes = limit.max(dynamic_bytes) + MARGIN;
+        let mut chunks = Vec::new();
+        chunks
+            .try_reserve_exact(bytes / 128)
+            .map_err(|_| LaunchError::SharedMemory { bytes })?;
+        // SAFETY: there is room for so many, and they need no initialisation.
+        unsafe { chunks.set_len(bytes / 128) };
         let memory = BlockMemory {
-            chunks: Box::new_uninit_slice(bytes / 128),
+            chunks,
             limit,
             used: Cell::new(0),
             dynamic_bytes,
             arrays: RefCell::new(Vec::new()),
         };
         memory.reset();
-        memory
+        Ok(memory)
     }
 
     /// Makes it that of another block.

@@ -144,7 +144,7 @@ impl<'a> Worker<'a> {
                 && live.len() < most
                 && let Some(index) = next()
             {
-                live.push(LiveBlock::new(self, permuted(index)));
+                live.push(LiveBlock::new(self, permuted(index))?);
             }
             // A thread here may be waiting for one that has failed.
             if live.is_empty() || stop.load(Ordering::Relaxed) {
@@ -176,21 +176,27 @@ impl<'a> Worker<'a> {
     }
 
     /// Shared memory and what is known of it, fresh for the block.
-    pub(crate) fn parts(&self, block: u32) -> BlockParts {
-        let parts = self.spare.borrow_mut().pop().unwrap_or_else(|| {
-            let dynamic = self.launch.shape.dynamic_shared;
-            let memory = BlockMemory::new(dynamic, self.launch.options.shared_per_block);
-            let watch = self
-                .watch
-                .is_some()
-                .then(|| RefCell::new(BlockWatch::new(&memory)));
-            BlockParts { memory, watch }
-        });
+    pub(crate) fn parts(&self, block: u32) -> Result<BlockParts, LaunchError> {
+        let spare = self.spare.borrow_mut().pop();
+        let parts = match spare {
+            Some(parts) => parts,
+            None => self.new_parts()?,
+        };
         if let Some(watch) = &parts.watch {
             watch.borrow_mut().reset(block, parts.memory.used());
         }
         parts.memory.reset();
-        parts
+        Ok(parts)
+    }
+
+    fn new_parts(&self) -> Result<BlockParts, LaunchError> {
+        let dynamic = self.launch.shape.dynamic_shared;
+        let memory = BlockMemory::new(dynamic, self.launch.options.shared_per_block)?;
+        let watch = self
+            .watch
+            .is_some()
+            .then(|| RefCell::new(BlockWatch::new(&memory)));
+        Ok(BlockParts { memory, watch })
     }
 
     pub(crate) fn take_back(&self, parts: BlockParts) {
