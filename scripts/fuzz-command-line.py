@@ -219,6 +219,9 @@ def verdict(run, status, errors):
         return "hang"
     if PANIC.search(errors) or status == 101:
         return "panic"
+    if run.surroundings == "memory" and errors.startswith(b"Fatal glibc error"):
+        # The C library ends the process by itself where it gets no memory.
+        return None
     if status < 0:
         # Without a reader a command may also end as others do, by the signal.
         return None if (-status, run.surroundings) == (signal.SIGPIPE, "no reader") else "signal"
