@@ -12,6 +12,7 @@ fn main() -> Result<(), CudaBuilderError> {
         // As the host rounds.
         .fma_contraction(false)
         .copy_to(out.join("kernels.ptx"))
+        .embed_to(out.join("kernels.rs"))
         .build()?;
     Ok(())
 }

@@ -151,3 +151,80 @@ functions! { |x, y, z|
     ldexp(ldexp_f32, ldexp_f64) = x.ldexp(y.to_i32());
     unbiased_exp(unbiased_exp_f32, unbiased_exp_f64) = T::from_i32(x.unbiased_exp());
 }
+
+/// Calls a macro with `f32` functions of one argument, and for each the name of the kernel of its bits.
+#[macro_export]
+macro_rules! with_bits {
+    ($callback:ident) => {
+        $callback! {
+            exp(exp_bits),
+            exp2(exp2_bits),
+            exp10(exp10_bits),
+            exp_m1(exp_m1_bits),
+            ln(ln_bits),
+            log2(log2_bits),
+            log10(log10_bits),
+            ln_1p(ln_1p_bits),
+            sin(sin_bits),
+            cos(cos_bits),
+            tan(tan_bits),
+            sinpi(sinpi_bits),
+            cospi(cospi_bits),
+            asin(asin_bits),
+            acos(acos_bits),
+            atan(atan_bits),
+            sinh(sinh_bits),
+            cosh(cosh_bits),
+            tanh(tanh_bits),
+            asinh(asinh_bits),
+            acosh(acosh_bits),
+            atanh(atanh_bits),
+            cbrt(cbrt_bits),
+            rcbrt(rcbrt_bits),
+            erf(erf_bits),
+            erfc(erfc_bits),
+            erfcx(erfcx_bits),
+            norm_cdf(norm_cdf_bits),
+            gamma(gamma_bits),
+            log_gamma(log_gamma_bits),
+            j0(j0_bits),
+            j1(j1_bits),
+            y0(y0_bits),
+            y1(y1_bits),
+            cyl_bessel_i0(cyl_bessel_i0_bits),
+            cyl_bessel_i1(cyl_bessel_i1_bits),
+        }
+    };
+}
+
+macro_rules! bits {
+    ($($name:ident($kernel:ident),)*) => {$(
+        /// What [`digest`] gives of the function for each 2^16 arguments.
+        #[kernel(allow(local_memory))]
+        pub fn $kernel(mut out: Output<u64>) {
+            for (i, word) in out.own() {
+                *word = digest(i as u32, |x| $name::value(x, 1.0, 1.0));
+            }
+        }
+    )*};
+}
+
+with_bits!(bits);
+
+/// A word of the bits of `function` at the 2^16 arguments whose upper half is `upper`. Each NaN is the
+/// same one: sign and payload of the GPU's are its own.
+#[inline(always)]
+fn digest(upper: u32, function: impl Fn(f32) -> f32) -> u64 {
+    let mut word = 0_u64;
+    for lower in 0..1 << 16 {
+        let value = function(f32::from_bits(upper << 16 | lower));
+        let bits = if value.is_nan() {
+            u32::MAX
+        } else {
+            value.to_bits()
+        };
+        // Odd, so that no two words become one; the golden ratio's bits spread each over the word.
+        word = (word ^ u64::from(bits)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+    word
+}
