@@ -1,28 +1,35 @@
 #!/usr/bin/env python3
-"""Errors of the functions of GpuFloat and FloatExt in units in the last place, against MPFR.
+"""Errors of the functions of GpuFloat and FloatExt, against MPFR.
 
-    mathematics-errors.py PROGRAM [--points N] [--seed N] [--all] [FUNCTION_f32|FUNCTION_f64 ...]
+    mathematics-errors.py PROGRAM [--all] [--output errors.csv] [FUNCTION_f32|FUNCTION_f64 ...]
 
 PROGRAM is `mathematics`, built by `cargo build --release -p mathematics`. Each function is evaluated
-at N points of the intervals in the table below, half of them spread evenly and half by magnitude, and
-compared with MPFR at 300 bits (gmpy2 from PyPI). --all takes every f32 of a function of one argument:
-the program compares them with its own f64 function and this script the worst of them with MPFR.
+at random points of the intervals in the table below, half of them spread evenly and half by magnitude,
+and compared with MPFR at 300 bits (gmpy2 from PyPI). With --all, an f32 function of one argument is
+evaluated at every float: the program compares each with its own f64 function, and this script the
+worst with MPFR.
 
-A unit is the distance of two neighbouring floats at the true value; below the normal numbers it is that
-of the subnormals. Prints a line for each function: the greatest error and where it is.
+Errors are in units in the last place: the distance of two neighbouring floats at the true value, below
+the normal numbers that of the subnormals. Where CUDA publishes an absolute error, they are absolute.
+Prints a line for each function: the greatest error, CUDA's published one, and where it is. Ends with 1
+where ours is greater.
 """
 
 import argparse
+import concurrent.futures
+import csv
 import math
+import os
 import random
 import struct
 import subprocess
 import sys
+import typing
 
 import gmpy2
 from gmpy2 import mpfr
 
-gmpy2.set_context(gmpy2.context(precision=300, emin=-(10**6), emax=10**6))
+gmpy2.set_context(gmpy2.context(precision=300, emin=-(10**12), emax=10**12))
 PI = gmpy2.const_pi()
 SIZES = {"f32": ("f", 24, -149, 128), "f64": ("d", 53, -1074, 1024)}
 
@@ -62,101 +69,134 @@ def bessel_i(order, x):
     return total
 
 
-def int_power(x, n):
-    return x ** int(n)
+class Function(typing.NamedTuple):
+    """A function: its value, the intervals of its arguments, and CUDA's greatest error in f32 and f64,
+    as the CUDA programming guide states it."""
+
+    of: typing.Callable
+    published: tuple
+    x: list
+    y: list = None
+    z: tuple = None
+    is_absolute: bool = False
 
 
-# Function: arguments, the reference (of x, y, z and the computed value), intervals of x and of y.
-def reference(of, *intervals, y=None, z=None):
-    return of, intervals, y, z
-
-
-UP = {"f32": 3e38, "f64": 1.7e308}
 ANY = "any"
+NEAR, BEYOND = [(0.001, 8)], [(8, 1000), (8, 1e5)]
 FUNCTIONS = {
-    "powf": reference(lambda x, y, z, v: x**y, (0, 100), ANY, y=[(-40, 40), (-1, 1)]),
-    "powi": reference(lambda x, y, z, v: int_power(x, z), (-4, 4), z=(-8, 8)),
-    "exp": reference(lambda x, y, z, v: gmpy2.exp(x), (-104, 89), (-745, 710), (-1, 1)),
-    "exp2": reference(lambda x, y, z, v: gmpy2.exp2(x), (-150, 128), (-1075, 1024), (-1, 1)),
-    "exp10": reference(lambda x, y, z, v: gmpy2.exp10(x), (-46, 39), (-324, 308.3), (-1, 1)),
-    "exp_m1": reference(lambda x, y, z, v: gmpy2.expm1(x), (-104, 89), (-40, 710), (-1, 1)),
-    "ln": reference(lambda x, y, z, v: gmpy2.log(x), (0, 4), ANY),
-    "log": reference(lambda x, y, z, v: gmpy2.log(x) / gmpy2.log(y), (0, 4), ANY, y=[(1.5, 10)]),
-    "log2": reference(lambda x, y, z, v: gmpy2.log2(x), (0, 4), ANY),
-    "log10": reference(lambda x, y, z, v: gmpy2.log10(x), (0, 4), ANY),
-    "ln_1p": reference(lambda x, y, z, v: gmpy2.log1p(x), (-1, 1), ANY),
-    "cbrt": reference(lambda x, y, z, v: gmpy2.cbrt(x), (-10, 10), ANY),
-    "rcbrt": reference(lambda x, y, z, v: 1 / gmpy2.cbrt(x), (-10, 10), ANY),
-    "sqrt": reference(lambda x, y, z, v: gmpy2.sqrt(x), (0, 10), ANY),
-    "rsqrt": reference(lambda x, y, z, v: gmpy2.rec_sqrt(x), (0, 10), ANY),
-    "hypot": reference(lambda x, y, z, v: gmpy2.hypot(x, y), (-10, 10), ANY, y=[(-10, 10), ANY]),
-    "rhypot": reference(lambda x, y, z, v: 1 / gmpy2.hypot(x, y), (-10, 10), ANY, y=[(-10, 10), ANY]),
-    "norm3d": reference(
-        lambda x, y, z, v: gmpy2.sqrt(x * x + y * y + z * z), (-10, 10), ANY, y=[(-10, 10), ANY], z=(-10, 10)
+    "powf": Function(lambda x, y, z, v: x**y, (4, 2), [(0, 100), ANY], [(-40, 40), (-1, 1)]),
+    "exp": Function(lambda x, y, z, v: gmpy2.exp(x), (2, 1), [(-104, 89), (-745, 710), (-1, 1)]),
+    "exp2": Function(lambda x, y, z, v: gmpy2.exp2(x), (2, 1), [(-150, 128), (-1075, 1024), (-1, 1)]),
+    "exp10": Function(lambda x, y, z, v: gmpy2.exp10(x), (2, 1), [(-46, 39), (-324, 308.3), (-1, 1)]),
+    "exp_m1": Function(lambda x, y, z, v: gmpy2.expm1(x), (1, 1), [(-104, 89), (-40, 710), (-1, 1)]),
+    "ln": Function(lambda x, y, z, v: gmpy2.log(x), (1, 1), [(0, 4), ANY]),
+    "log2": Function(lambda x, y, z, v: gmpy2.log2(x), (1, 1), [(0, 4), ANY]),
+    "log10": Function(lambda x, y, z, v: gmpy2.log10(x), (2, 1), [(0, 4), ANY]),
+    "ln_1p": Function(lambda x, y, z, v: gmpy2.log1p(x), (1, 1), [(-1, 1), ANY]),
+    "sqrt": Function(lambda x, y, z, v: gmpy2.sqrt(x), (0.5, 0.5), [(0, 10), ANY]),
+    "rsqrt": Function(lambda x, y, z, v: gmpy2.rec_sqrt(x), (2, 1), [(0, 10), ANY]),
+    "cbrt": Function(lambda x, y, z, v: gmpy2.cbrt(x), (1, 1), [(-10, 10), ANY]),
+    "rcbrt": Function(lambda x, y, z, v: 1 / gmpy2.cbrt(x), (1, 1), [(-10, 10), ANY]),
+    "hypot": Function(lambda x, y, z, v: gmpy2.hypot(x, y), (3, 2), [(-10, 10), ANY], [(-10, 10), ANY]),
+    "rhypot": Function(lambda x, y, z, v: 1 / gmpy2.hypot(x, y), (2, 1), [(-10, 10), ANY], [(-10, 10), ANY]),
+    "norm3d": Function(
+        lambda x, y, z, v: gmpy2.sqrt(x * x + y * y + z * z), (3, 2), [(-10, 10), ANY], [(-10, 10), ANY], (-10, 10)
     ),
-    "rem_euclid": reference(lambda x, y, z, v: x - abs(y) * gmpy2.floor(x / abs(y)), (-10, 10), y=[(-3, -0.1), (0.1, 3)]),
-    "div_euclid": reference(
-        lambda x, y, z, v: gmpy2.floor(x / y) if y > 0 else gmpy2.ceil(x / y), (-10, 10), y=[(-3, 3)]
+    "rem_euclid": Function(
+        lambda x, y, z, v: x - abs(y) * gmpy2.floor(x / abs(y)), (1, 1), [(-10, 10)], [(-3, -0.1), (0.1, 3)]
     ),
-    "round": reference(lambda x, y, z, v: gmpy2.round_away(x), (-10, 10), ANY),
-    "sin": reference(lambda x, y, z, v: gmpy2.sin(x), (-4, 4), (-1000, 1000), ANY),
-    "cos": reference(lambda x, y, z, v: gmpy2.cos(x), (-4, 4), (-1000, 1000), ANY),
-    "tan": reference(lambda x, y, z, v: gmpy2.tan(x), (-4, 4), (-1000, 1000), ANY),
-    "sinpi": reference(lambda x, y, z, v: gmpy2.sin(PI * turn(x)), (-2, 2), (-1000, 1000), ANY),
-    "cospi": reference(lambda x, y, z, v: gmpy2.cos(PI * turn(x)), (-2, 2), (-1000, 1000), ANY),
-    "asin": reference(lambda x, y, z, v: gmpy2.asin(x), (-1, 1)),
-    "acos": reference(lambda x, y, z, v: gmpy2.acos(x), (-1, 1)),
-    "atan": reference(lambda x, y, z, v: gmpy2.atan(x), (-4, 4), ANY),
-    "atan2": reference(lambda x, y, z, v: gmpy2.atan2(x, y), (-4, 4), ANY, y=[(-4, 4), ANY]),
-    "sinh": reference(lambda x, y, z, v: gmpy2.sinh(x), (-89.4, 89.4), (-710, 710), (-2, 2)),
-    "cosh": reference(lambda x, y, z, v: gmpy2.cosh(x), (-89.4, 89.4), (-710, 710), (-2, 2)),
-    "tanh": reference(lambda x, y, z, v: gmpy2.tanh(x), (-20, 20), (-2, 2)),
-    "asinh": reference(lambda x, y, z, v: gmpy2.asinh(x), (-4, 4), ANY),
-    "acosh": reference(lambda x, y, z, v: gmpy2.acosh(x), (1, 4), (1, 1e30)),
-    "atanh": reference(lambda x, y, z, v: gmpy2.atanh(x), (-1, 1)),
-    "erf": reference(lambda x, y, z, v: gmpy2.erf(x), (-6, 6)),
-    "erfc": reference(lambda x, y, z, v: gmpy2.erfc(x), (-6, 10.06), (-6, 26.6)),
-    "erf_inv": reference(lambda x, y, z, v: polished(v, x, gmpy2.erf, erf_slope), (-1, 1)),
-    "erfc_inv": reference(lambda x, y, z, v: polished(v, x, gmpy2.erfc, lambda t: -erf_slope(t)), (0, 2)),
-    "erfcx": reference(lambda x, y, z, v: gmpy2.exp(x * x) * gmpy2.erfc(x), (-9.3, 10), (-26, 100), (0, 1e4)),
-    "norm_cdf": reference(lambda x, y, z, v: normal_cdf(x), (-14.1, 6), (-38, 9)),
-    "norm_cdf_inv": reference(lambda x, y, z, v: polished(v, x, normal_cdf, normal_density), (0, 1)),
-    "gamma": reference(lambda x, y, z, v: gmpy2.gamma(x), (-40, 35), (-180, 171.6), (-2, 4)),
-    "log_gamma": reference(lambda x, y, z, v: gmpy2.lgamma(x)[0], (0, 20), (0, 1e6), (-30, 0)),
-    "j0": reference(lambda x, y, z, v: gmpy2.j0(x), (-8, 8)),
-    "j1": reference(lambda x, y, z, v: gmpy2.j1(x), (-8, 8)),
-    "jn": reference(lambda x, y, z, v: gmpy2.jn(int(z), x), (0, 100), z=(0, 40)),
-    "y0": reference(lambda x, y, z, v: gmpy2.y0(x), (0, 8)),
-    "y1": reference(lambda x, y, z, v: gmpy2.y1(x), (0, 8)),
-    "yn": reference(lambda x, y, z, v: gmpy2.yn(int(z), x), (0, 100), z=(0, 40)),
-    "cyl_bessel_i0": reference(lambda x, y, z, v: bessel_i(0, x), (-91, 91), (-4, 4)),
-    "cyl_bessel_i1": reference(lambda x, y, z, v: bessel_i(1, x), (-91, 91), (-4, 4)),
+    "sin": Function(lambda x, y, z, v: gmpy2.sin(x), (2, 2), [(-4, 4), (-1000, 1000), ANY]),
+    "cos": Function(lambda x, y, z, v: gmpy2.cos(x), (2, 2), [(-4, 4), (-1000, 1000), ANY]),
+    "tan": Function(lambda x, y, z, v: gmpy2.tan(x), (4, 2), [(-4, 4), (-1000, 1000), ANY]),
+    "sinpi": Function(lambda x, y, z, v: gmpy2.sin(PI * turn(x)), (1, 2), [(-2, 2), (-1000, 1000), ANY]),
+    "cospi": Function(lambda x, y, z, v: gmpy2.cos(PI * turn(x)), (1, 2), [(-2, 2), (-1000, 1000), ANY]),
+    "asin": Function(lambda x, y, z, v: gmpy2.asin(x), (2, 2), [(-1, 1)]),
+    "acos": Function(lambda x, y, z, v: gmpy2.acos(x), (2, 2), [(-1, 1)]),
+    "atan": Function(lambda x, y, z, v: gmpy2.atan(x), (2, 2), [(-4, 4), ANY]),
+    "atan2": Function(lambda x, y, z, v: gmpy2.atan2(x, y), (3, 2), [(-4, 4), ANY], [(-4, 4), ANY]),
+    "sinh": Function(lambda x, y, z, v: gmpy2.sinh(x), (3, 2), [(-89.4, 89.4), (-710, 710), (-2, 2)]),
+    "cosh": Function(lambda x, y, z, v: gmpy2.cosh(x), (2, 1), [(-89.4, 89.4), (-710, 710), (-2, 2)]),
+    "tanh": Function(lambda x, y, z, v: gmpy2.tanh(x), (2, 1), [(-20, 20), (-2, 2)]),
+    "asinh": Function(lambda x, y, z, v: gmpy2.asinh(x), (3, 3), [(-4, 4), ANY]),
+    "acosh": Function(lambda x, y, z, v: gmpy2.acosh(x), (4, 3), [(1, 4), (1, 1e30)]),
+    "atanh": Function(lambda x, y, z, v: gmpy2.atanh(x), (3, 2), [(-1, 1)]),
+    "erf": Function(lambda x, y, z, v: gmpy2.erf(x), (2, 2), [(-6, 6)]),
+    "erfc": Function(lambda x, y, z, v: gmpy2.erfc(x), (4, 5), [(-6, 10.06), (-6, 26.6)]),
+    "erf_inv": Function(lambda x, y, z, v: polished(v, x, gmpy2.erf, erf_slope), (2, 5), [(-1, 1)]),
+    "erfc_inv": Function(lambda x, y, z, v: polished(v, x, gmpy2.erfc, lambda t: -erf_slope(t)), (4, 6), [(0, 2)]),
+    "erfcx": Function(
+        lambda x, y, z, v: gmpy2.exp(x * x) * gmpy2.erfc(x), (4, 4), [(-9.3, 10), (-26, 100), (0, 1e4)]
+    ),
+    "norm_cdf": Function(lambda x, y, z, v: normal_cdf(x), (5, 5), [(-14.1, 6), (-38, 9)]),
+    "norm_cdf_inv": Function(lambda x, y, z, v: polished(v, x, normal_cdf, normal_density), (5, 8), [(0, 1)]),
+    "gamma": Function(lambda x, y, z, v: gmpy2.gamma(x), (5, 10), [(-40, 35), (-180, 171.6), (-2, 4)]),
+    "log_gamma": Function(lambda x, y, z, v: gmpy2.lgamma(x)[0], (6, 4), [(-2.26, 20), (0, 1e6), (0, 4)]),
+    "j0": Function(lambda x, y, z, v: gmpy2.j0(x), (9, 7), NEAR),
+    "j0 from 8": Function(lambda x, y, z, v: gmpy2.j0(x), (2.2e-6, 5e-12), BEYOND, is_absolute=True),
+    "j1": Function(lambda x, y, z, v: gmpy2.j1(x), (9, 7), NEAR),
+    "j1 from 8": Function(lambda x, y, z, v: gmpy2.j1(x), (2.2e-6, 5e-12), BEYOND, is_absolute=True),
+    "jn": Function(lambda x, y, z, v: gmpy2.jn(int(z), x), (2.2e-6, 5e-12), [(0, 100)], z=(0, 40), is_absolute=True),
+    "y0": Function(lambda x, y, z, v: gmpy2.y0(x), (9, 7), NEAR),
+    "y0 from 8": Function(lambda x, y, z, v: gmpy2.y0(x), (2.2e-6, 5e-12), BEYOND, is_absolute=True),
+    "y1": Function(lambda x, y, z, v: gmpy2.y1(x), (9, 7), NEAR),
+    "y1 from 8": Function(lambda x, y, z, v: gmpy2.y1(x), (2.2e-6, 5e-12), BEYOND, is_absolute=True),
+    "yn": Function(lambda x, y, z, v: gmpy2.yn(int(z), x), (2.2e-6, 5e-12), [(40, 100)], z=(0, 40), is_absolute=True),
+    "cyl_bessel_i0": Function(lambda x, y, z, v: bessel_i(0, x), (6, 6), [(-91, 91), (-4, 4)]),
+    "cyl_bessel_i1": Function(lambda x, y, z, v: bessel_i(1, x), (6, 6), [(-91, 91), (-4, 4)]),
 }
+ORDERS = ("jn", "yn")
+# The functions of which CUDA states an error for a part of the arguments alone.
+PARTS = {"log_gamma": (-2.26, math.inf), "j0": (-8, 8), "j1": (-8, 8), "y0": (0, 8), "y1": (0, 8)}
+PARTS |= {f"{name} from 8": (8, math.inf) for name in ("j0", "j1", "y0", "y1")}
 
 
 def point(interval, float_type):
     """A random float of the interval: evenly, or by magnitude."""
-    if interval == ANY:
-        interval = (-UP[float_type], UP[float_type])
-    low, high = interval
+    greatest, least = {"f32": (3.4028234e38, 1e-44), "f64": (1.7e308, 1e-320)}[float_type]
+    low, high = (-greatest, greatest) if interval == ANY else interval
     if random.random() < 0.5:
-        x = random.uniform(low, high)
+        x = random.uniform(low / 2, high / 2) * 2
     else:
-        smallest = 1e-44 if float_type == "f32" else 1e-320
-        smallest = max(smallest, low if low > 0 else -high if high < 0 else 0)
         sign = -1 if low < 0 and (high <= 0 or random.random() < 0.5) else 1
-        top = -low if sign < 0 else high
-        x = sign * math.exp(random.uniform(math.log(smallest), math.log(top)))
+        near, far = sorted((max(least, sign * low), max(least, sign * high)))
+        x = sign * math.exp(random.uniform(math.log(near), math.log(far)))
     if float_type == "f32":
-        x = struct.unpack("f", struct.pack("f", max(-3.4028234e38, min(3.4028234e38, x))))[0]
+        x = struct.unpack("f", struct.pack("f", min(max(x, -greatest), greatest)))[0]
     return min(max(x, low), high)
+
+
+def sampled(key, float_type, points):
+    function = FUNCTIONS[key]
+    arguments = []
+    for _ in range(points):
+        x = point(random.choice(function.x), float_type)
+        y = point(random.choice(function.y), float_type) if function.y else 1.0
+        if function.z and key in ORDERS:
+            z = float(random.randint(*function.z))
+        else:
+            z = point(function.z, float_type) if function.z else 1.0
+        arguments.append((x, y, z))
+    return arguments
+
+
+def worst_of_all(program, key):
+    """The arguments that the program names as the worst of all f32."""
+    part = [str(end) for end in PARTS.get(key, ())]
+    kind = ["absolute"] if FUNCTIONS[key].is_absolute else []
+    name = key.split()[0]
+    done = subprocess.run([program, "worst", name, *part, *kind], stdout=subprocess.PIPE, check=True, text=True)
+    bits = [int(line.split()[0], 16) for line in done.stdout.splitlines()]
+    return [(struct.unpack("<f", struct.pack("<I", word))[0], 1.0, 1.0) for word in bits]
 
 
 def values(program, name, float_type, arguments):
     letter = SIZES[float_type][0]
     flat = [number for triple in arguments for number in triple]
     done = subprocess.run(
-        [program, "values", name, float_type], input=struct.pack(f"<{len(flat)}{letter}", *flat), stdout=subprocess.PIPE, check=True
+        [program, "values", name, float_type],
+        input=struct.pack(f"<{len(flat)}{letter}", *flat),
+        stdout=subprocess.PIPE,
+        check=True,
     )
     return struct.unpack(f"<{len(arguments)}{letter}", done.stdout)
 
@@ -167,76 +207,82 @@ def units(value, true, float_type):
     if gmpy2.is_nan(true) or math.isnan(value):
         return 0.0 if gmpy2.is_nan(true) and math.isnan(value) else math.inf
     limit = mpfr(2) ** highest
-    half_step = mpfr(2) ** (highest - digits - 1)
-    if abs(true) >= limit - half_step:
-        # Rounds to infinity: infinity, or the last numbers at a distance in their units.
-        if math.isinf(value):
-            return 0.0 if (value > 0) == (true > 0) else math.inf
-        return float(min((abs(true) - abs(mpfr(value))) / (2 * half_step), mpfr(1e9)))
+    step = mpfr(2) ** (highest - digits)
+    if math.isinf(value) and value * true < 0:
+        return math.inf
+    if abs(true) >= limit:
+        return 0.0 if math.isinf(value) else float((limit - abs(mpfr(value))) / step)
     if math.isinf(value):
-        return float((limit - abs(true)) / (2 * half_step)) if (value > 0) == (true > 0) else math.inf
-    if true == 0:
-        exponent = lowest
-    else:
-        exponent = max(gmpy2.get_exp(true) - digits, lowest)
+        return float((limit - abs(true)) / step)
+    exponent = lowest if true == 0 else max(gmpy2.get_exp(true) - digits, lowest)
     return float(abs(mpfr(value) - true) / mpfr(2) ** exponent)
 
 
-def sampled(program, name, float_type, points):
-    of, intervals, ys, z = FUNCTIONS[name]
-    arguments = []
-    for _ in range(points):
-        x = point(random.choice(intervals), float_type)
-        y = point(random.choice(ys), float_type) if ys else 1.0
-        n = float(random.randint(*z)) if z and isinstance(z[0], int) and name in ("powi", "jn", "yn") else 1.0
-        n = point(z, float_type) if z and name == "norm3d" else n
-        arguments.append((x, y, n))
-    return arguments
+class Measured(typing.NamedTuple):
+    kernel: str
+    part: str
+    error: float
+    published: float
+    kind: str
+    points: str
+    at: tuple
 
 
-def worst_of_all(program, name):
-    """The arguments that the program names as the worst of all f32."""
-    done = subprocess.run([program, "worst", name], stdout=subprocess.PIPE, check=True, text=True)
-    bits = [int(line.split()[0], 16) for line in done.stdout.splitlines()]
-    return [(struct.unpack("<f", struct.pack("<I", b))[0], 1.0, 1.0) for b in bits]
-
-
-def measure(program, name, float_type, arguments):
-    of = FUNCTIONS[name][0]
-    worst = (-1.0, None, None)
+def measure(program, kernel, key, points, seed, is_all):
+    """The greatest error of a function, or of a part of its arguments."""
+    random.seed(f"{seed} {kernel} {key}")
+    name, float_type = kernel.rsplit("_", 1)
+    function = FUNCTIONS[key]
+    is_all = is_all and float_type == "f32" and not function.y and not function.z
+    arguments = worst_of_all(program, key) if is_all else sampled(key, float_type, points)
+    worst = (-1.0, None)
     for (x, y, z), value in zip(arguments, values(program, name, float_type, arguments)):
-        try:
-            true = mpfr(of(mpfr(x), mpfr(y), mpfr(z), mpfr(value)))
-        except (ValueError, ZeroDivisionError, OverflowError):
-            continue
-        if not math.isfinite(value) and name in ("erf_inv", "erfc_inv", "norm_cdf_inv"):
-            continue
-        if name == "sqrt" and x == 0:
-            continue
-        error = units(value, true, float_type)
-        if error > worst[0]:
-            worst = (error, (x, y, z), value)
-    return worst
+        if name.endswith("_inv") and not math.isfinite(value):
+            continue  # Where Newton's method cannot go on from: the ends, which tests look at.
+        true = mpfr(function.of(mpfr(x), mpfr(y), mpfr(z), mpfr(value)))
+        error = float(abs(mpfr(value) - true)) if function.is_absolute else units(value, true, float_type)
+        worst = max(worst, (error, (x, y, z)), key=lambda pair: pair[0])
+    if worst[1] is None:
+        raise SystemExit(f"{kernel}: no point was compared")
+    published = function.published[float_type == "f64"]
+    kind = "absolute" if function.is_absolute else "ulp"
+    part = key.removeprefix(name).strip() or ("to 8" if f"{name} from 8" in FUNCTIONS else "")
+    return Measured(kernel, part, worst[0], published, kind, "all" if is_all else str(len(arguments)), worst[1])
 
 
 def main():
-    parser = argparse.ArgumentParser()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program")
     parser.add_argument("--points", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--all", action="store_true")
-    parser.add_argument("kernels", nargs="*")
+    parser.add_argument("--all", action="store_true", help="every f32 of functions of one argument")
+    parser.add_argument("--output", help="a CSV file")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("kernels", nargs="*", metavar="FUNCTION_f32")
     options = parser.parse_args()
-    random.seed(options.seed)
-    for kernel in options.kernels or [f"{name}_{float_type}" for name in FUNCTIONS for float_type in SIZES]:
-        name, float_type = kernel.rsplit("_", 1)
-        if options.all:
-            arguments = worst_of_all(options.program, name)
-        else:
-            arguments = sampled(options.program, name, float_type, options.points)
-        error, at, value = measure(options.program, name, float_type, arguments)
-        print(f"{kernel:20} {error:10.3f} units at {at}: {value!r}", flush=True)
-    return 0
+    rows = [(f"{key.split()[0]}_{float_type}", key) for key in FUNCTIONS for float_type in SIZES]
+    unknown = set(options.kernels) - {kernel for kernel, _ in rows}
+    if unknown:
+        parser.error(f"no reference for {', '.join(sorted(unknown))}")
+    rows = [row for row in rows if not options.kernels or row[0] in options.kernels]
+    measured = []
+    with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
+        tasks = [pool.submit(measure, options.program, *row, options.points, options.seed, options.all) for row in rows]
+        for task in tasks:
+            row = task.result()
+            measured.append(row)
+            mark = "" if row.error <= row.published else "  GREATER"
+            print(
+                f"{row.kernel:18} {row.part:8} {row.error:10.4g} {row.kind:8} (CUDA {row.published:g}) "
+                f"of {row.points} at {row.at}{mark}",
+                flush=True,
+            )
+    if options.output:
+        with open(options.output, "w", newline="", encoding="utf-8") as file:
+            rows = csv.writer(file)
+            rows.writerow(["function", "part", "error", "published", "kind", "points", "x", "y", "z"])
+            rows.writerows([*row[:-1], *row.at] for row in measured)
+    return any(row.error > row.published for row in measured)
 
 
 if __name__ == "__main__":

@@ -2,17 +2,17 @@
 //!
 //! ```text
 //! mathematics values FUNCTION f32|f64 < arguments > values
-//! mathematics worst FUNCTION
+//! mathematics worst FUNCTION [LOW HIGH [absolute]]
 //! mathematics ptx
 //! ```
 //!
 //! `values` reads the arguments x, y and z of each evaluation as three little-endian floats and
 //! writes one float for each. `worst` goes through every `f32` and prints those at which the function is
-//! furthest from its own `f64` form, the furthest first: bits and the distance in units in the last
-//! place of the result. `ptx` prints the kernels.
+//! furthest from its own `f64` form, the furthest first: bits and the distance, in units in the last
+//! place of the result or absolute. `ptx` prints the kernels.
 
 use std::io::{self, Read, Write};
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::process::ExitCode;
 use std::thread;
 
@@ -39,7 +39,7 @@ fn run(arguments: &[&str]) -> Result<(), String> {
             .write_all(PTX.as_bytes())
             .map_err(|e| e.to_string()),
         &["values", name, float] => values(named(name)?, float),
-        &["worst", name] => worst(named(name)?),
+        &["worst", name, ref part @ ..] => worst(named(name)?, &Part::of(part)?),
         _ => Err("expected: values FUNCTION f32|f64, worst FUNCTION, or ptx".to_owned()),
     }
 }
@@ -96,44 +96,84 @@ fn words<const SIZE: usize>(bytes: &[u8]) -> Result<impl Iterator<Item = [[u8; S
     Ok(evaluations.iter().copied())
 }
 
+/// Which arguments [`worst`] looks at, and how it measures.
+struct Part {
+    arguments: RangeInclusive<f32>,
+    is_absolute: bool,
+}
+
+impl Part {
+    fn of(words: &[&str]) -> Result<Part, String> {
+        let number = |text: &str| text.parse().map_err(|_| format!("{text} is no number"));
+        Ok(match words {
+            [] => Part {
+                arguments: f32::NEG_INFINITY..=f32::INFINITY,
+                is_absolute: false,
+            },
+            [low, high, rest @ ..] => Part {
+                arguments: number(low)?..=number(high)?,
+                is_absolute: match rest {
+                    [] => false,
+                    ["absolute"] => true,
+                    _ => return Err(format!("absolute, not {rest:?}")),
+                },
+            },
+            _ => return Err("LOW HIGH [absolute]".to_owned()),
+        })
+    }
+}
+
 /// How many arguments [`worst`] prints.
 const WORST: usize = 64;
 
-fn worst(function: &Function) -> Result<(), String> {
-    let parts = thread::available_parallelism().map_or(1, usize::from) as u64;
+fn worst(function: &Function, part: &Part) -> Result<(), String> {
+    let threads = thread::available_parallelism().map_or(1, usize::from) as u64;
     let all = 1_u64 << 32;
     let mut worst: Vec<(f64, u32)> = thread::scope(|scope| {
-        let threads: Vec<_> = (0..parts)
-            .map(|part| {
-                scope
-                    .spawn(move || worst_of(function, all * part / parts..all * (part + 1) / parts))
-            })
+        let threads: Vec<_> = (0..threads)
+            .map(|i| all * i / threads..all * (i + 1) / threads)
+            .map(|bits| scope.spawn(move || worst_of(function, part, bits)))
             .collect();
         threads
             .into_iter()
             .flat_map(|thread| thread.join().expect("no evaluation panics"))
             .collect()
     });
-    worst.sort_by(|a, b| b.0.total_cmp(&a.0));
-    for (units, bits) in worst.iter().take(WORST) {
-        println!("{bits:08x} {units:.3}");
+    if worst.is_empty() {
+        return Err(format!("no float lies in {:?}", part.arguments));
     }
-    Ok(())
+    worst.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let lines: String = worst
+        .iter()
+        .take(WORST)
+        .map(|(distance, bits)| format!("{bits:08x} {distance:.4e}\n"))
+        .collect();
+    io::stdout()
+        .write_all(lines.as_bytes())
+        .map_err(|e| format!("standard output: {e}"))
 }
 
 /// The arguments of a range of bits at which the two forms differ most.
-fn worst_of(function: &Function, bits: Range<u64>) -> Vec<(f64, u32)> {
+fn worst_of(function: &Function, part: &Part, bits: Range<u64>) -> Vec<(f64, u32)> {
     let mut worst = Vec::new();
-    let mut least = 0.0;
+    let mut least = -1.0;
     for bits in bits {
         let bits = bits as u32;
         let x = f32::from_bits(bits);
-        let units = distance(
+        if !part.arguments.contains(&x) {
+            continue;
+        }
+        let (value, true_value) = (
             (function.single)(x, 1.0, 1.0),
             (function.double)(x.into(), 1.0, 1.0),
         );
-        if units > least {
-            worst.push((units, bits));
+        let distance = if part.is_absolute {
+            (f64::from(value) - true_value).abs()
+        } else {
+            units(value, true_value)
+        };
+        if distance > least {
+            worst.push((distance, bits));
             if worst.len() == 16 * WORST {
                 worst.sort_by(|a, b| b.0.total_cmp(&a.0));
                 worst.truncate(WORST);
@@ -145,7 +185,7 @@ fn worst_of(function: &Function, bits: Range<u64>) -> Vec<(f64, u32)> {
 }
 
 /// How far a value is from the true one, in units in the last place of an `f32` of its magnitude.
-fn distance(value: f32, true_value: f64) -> f64 {
+fn units(value: f32, true_value: f64) -> f64 {
     let rounded = true_value as f32;
     if value == rounded || (value.is_nan() && rounded.is_nan()) {
         // Never more than the half unit of the rounding.
