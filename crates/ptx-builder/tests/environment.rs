@@ -54,13 +54,12 @@ fn every_toolchain_of_rustup_is_considered(home: &Path) {
     let toolchain = |name: &str, release| {
         pretend_compiler(&home.join("toolchains").join(name).join("bin"), release);
     };
+    // Debian's, where the machine has it.
+    let system = installed().ok().map(|found| found.release);
     toolchain("1.90.0-x86_64-unknown-linux-gnu", "1.90.0");
     toolchain("nightly-x86_64-unknown-linux-gnu", "1.999.0-nightly");
-    assert_eq!(
-        installed().expect("one will do").release,
-        "1.999.0-nightly",
-        "where there is nothing else"
-    );
+    let expected = system.unwrap_or("1.999.0-nightly".to_owned());
+    assert_eq!(installed().expect("one will do").release, expected);
     // Newer than any that the machine may have in /usr/bin.
     toolchain("1.997.0-x86_64-unknown-linux-gnu", "1.997.0");
     toolchain("stable-x86_64-unknown-linux-gnu", "1.998.0");
