@@ -2,43 +2,95 @@
 
 use crate::arch::float::Exact;
 
-/// The remainder of `x / y` with the sign of `x`, exactly. (`libm`'s has branches to panics.)
+/// The remainder of `x / y` with the sign of `x`, exactly.
+#[inline]
 pub(crate) fn rem(x: f64, y: f64) -> f64 {
-    if !x.is_finite() || y.is_nan() || y == 0.0 {
+    let (size, divisor) = (x.abs(), y.abs());
+    let rest = if size < divisor {
+        size
+    } else if size < divisor * QUOTIENT {
+        less_multiple(size, divisor)
+    } else {
+        far_rem(size, divisor)
+    };
+    rest.copysign(x)
+}
+
+/// 2^52: the integer part of a quotient that is less is right or one too great.
+const QUOTIENT: f64 = 4_503_599_627_370_496.0;
+
+/// `x` less the greatest multiple of `y`.
+#[inline]
+fn less_multiple(x: f64, y: f64) -> f64 {
+    // A quotient is rounded up to an integer at most. What is left is less than `y` in magnitude and
+    // has no more digits.
+    let rest = Exact::fma(-Exact::trunc(x / y), y, x);
+    if rest < 0.0 { rest + y } else { rest }
+}
+
+/// The remainder of positive numbers: with ever smaller multiples of the divisor.
+#[cold]
+fn far_rem(x: f64, y: f64) -> f64 {
+    if !(x <= f64::MAX && y > 0.0) {
         return f64::NAN;
     }
-    let (mut rest, divisor) = (x.abs(), y.abs());
-    while rest >= divisor {
-        // The quotient fits a float's 53 bits.
-        let excess = libm::ilogb(rest) - libm::ilogb(divisor) - 51;
-        let step = libm::scalbn(divisor, excess.max(0));
-        // Division may round up to an integer, never below one: the quotient is right or one too
-        // great, and what is left, less than a step, has no more digits than the step has.
-        rest = Exact::fma(-Exact::trunc(rest / step), step, rest);
-        if rest < 0.0 {
-            rest += step;
-        }
+    let mut rest = x;
+    while rest >= y {
+        let excess = unbiased_exponent(rest) - unbiased_exponent(y) - 51;
+        rest = less_multiple(rest, ldexp(y, excess.max(0)));
     }
-    rest.copysign(x)
+    rest
 }
 
 #[inline]
 pub(crate) fn frexp(x: f64) -> (f64, i32) {
-    libm::frexp(x)
+    match exponent_field(x) {
+        0 if x != 0.0 => {
+            let (fraction, exponent) = split(x * SUBNORMAL);
+            (fraction, exponent - 54)
+        }
+        0 | 0x7ff => (x, 0),
+        _ => split(x),
+    }
+}
+
+/// [`frexp`] of a normal number.
+#[inline]
+fn split(x: f64) -> (f64, i32) {
+    let fraction = f64::from_bits(x.to_bits() & 0x800f_ffff_ffff_ffff | 0x3fe0_0000_0000_0000);
+    (fraction, exponent_field(x) - 1022)
+}
+
+/// 2^54, which makes subnormal numbers normal.
+const SUBNORMAL: f64 = 18_014_398_509_481_984.0;
+
+#[inline]
+fn exponent_field(x: f64) -> i32 {
+    (x.to_bits() >> 52 & 0x7ff) as i32
 }
 
 #[inline]
 pub(crate) fn ldexp(x: f64, exponent: i32) -> f64 {
-    libm::ldexp(x, exponent)
+    // Beyond these, every number overflows or vanishes.
+    let exponent = exponent.clamp(-2100, 2100);
+    // Three factors where one is not enough. The two alike are so small or great that only the
+    // last product is rounded.
+    let third = if exponent.abs() > 1022 {
+        exponent / 3
+    } else {
+        0
+    };
+    let power = |exponent: i32| f64::from_bits(((1023 + exponent) as u64) << 52);
+    x * power(exponent - 2 * third) * power(third) * power(third)
 }
 
 /// The exponent of two, with fixed answers where there is none.
+#[inline]
 pub(crate) fn unbiased_exponent(x: f64) -> i32 {
-    if x == 0.0 || x.is_nan() {
-        i32::MIN
-    } else if x.is_infinite() {
-        i32::MAX
-    } else {
-        libm::ilogb(x)
+    match exponent_field(x) {
+        0 if x != 0.0 => exponent_field(x * SUBNORMAL) - (1023 + 54),
+        0x7ff if !x.is_nan() => i32::MAX,
+        0 | 0x7ff => i32::MIN,
+        field => field - 1023,
     }
 }
