@@ -36,7 +36,7 @@ fn far_rem(x: f64, y: f64) -> f64 {
     }
     let mut rest = x;
     while rest >= y {
-        let excess = unbiased_exponent(rest) - unbiased_exponent(y) - 51;
+        let excess = normal(rest).1 - normal(y).1 - 51;
         rest = less_multiple(rest, ldexp(y, excess.max(0)));
     }
     rest
@@ -44,29 +44,28 @@ fn far_rem(x: f64, y: f64) -> f64 {
 
 #[inline]
 pub(crate) fn frexp(x: f64) -> (f64, i32) {
-    match exponent_field(x) {
-        0 if x != 0.0 => {
-            let (fraction, exponent) = split(x * SUBNORMAL);
-            (fraction, exponent - 54)
-        }
-        0 | 0x7ff => (x, 0),
-        _ => split(x),
-    }
+    let (normal, field) = normal(x);
+    let fraction = f64::from_bits(normal.to_bits() & 0x800f_ffff_ffff_ffff | 0x3fe0_0000_0000_0000);
+    let none = x == 0.0 || !x.is_finite();
+    // Apart, so that each is a selection and none a branch.
+    (
+        if none { x } else { fraction },
+        if none { 0 } else { field - 1022 },
+    )
 }
 
-/// [`frexp`] of a normal number.
+/// `x`, times 2^54 if it is subnormal; and the exponent field of `x`, as if that had no least
+/// value.
 #[inline]
-fn split(x: f64) -> (f64, i32) {
-    let fraction = f64::from_bits(x.to_bits() & 0x800f_ffff_ffff_ffff | 0x3fe0_0000_0000_0000);
-    (fraction, exponent_field(x) - 1022)
-}
-
-/// 2^54, which makes subnormal numbers normal.
-const SUBNORMAL: f64 = 18_014_398_509_481_984.0;
-
-#[inline]
-fn exponent_field(x: f64) -> i32 {
-    (x.to_bits() >> 52 & 0x7ff) as i32
+fn normal(x: f64) -> (f64, i32) {
+    let subnormal = x.abs() < f64::MIN_POSITIVE;
+    let x = if subnormal {
+        x * 18_014_398_509_481_984.0
+    } else {
+        x
+    };
+    let less = if subnormal { 54 } else { 0 };
+    (x, (x.to_bits() >> 52 & 0x7ff) as i32 - less)
 }
 
 #[inline]
@@ -87,10 +86,15 @@ pub(crate) fn ldexp(x: f64, exponent: i32) -> f64 {
 /// The exponent of two, with fixed answers where there is none.
 #[inline]
 pub(crate) fn unbiased_exponent(x: f64) -> i32 {
-    match exponent_field(x) {
-        0 if x != 0.0 => exponent_field(x * SUBNORMAL) - (1023 + 54),
-        0x7ff if !x.is_nan() => i32::MAX,
-        0 | 0x7ff => i32::MIN,
-        field => field - 1023,
+    let (_, field) = normal(x);
+    let exponent = if x.is_infinite() {
+        i32::MAX
+    } else {
+        field - 1023
+    };
+    if x == 0.0 || x.is_nan() {
+        i32::MIN
+    } else {
+        exponent
     }
 }

@@ -36,7 +36,7 @@ fn far_rem(x: f32, y: f32) -> f32 {
     }
     let mut rest = x;
     while rest >= y {
-        let excess = unbiased_exponent(rest) - unbiased_exponent(y) - 22;
+        let excess = normal(rest).1 - normal(y).1 - 22;
         rest = less_multiple(rest, ldexp(y, excess.max(0)));
     }
     rest
@@ -44,29 +44,24 @@ fn far_rem(x: f32, y: f32) -> f32 {
 
 #[inline]
 pub(crate) fn frexp(x: f32) -> (f32, i32) {
-    match exponent_field(x) {
-        0 if x != 0.0 => {
-            let (fraction, exponent) = split(x * SUBNORMAL);
-            (fraction, exponent - 24)
-        }
-        0 | 0xff => (x, 0),
-        _ => split(x),
-    }
+    let (normal, field) = normal(x);
+    let fraction = f32::from_bits(normal.to_bits() & 0x807f_ffff | 0x3f00_0000);
+    let none = x == 0.0 || !x.is_finite();
+    // Apart, so that each is a selection and none a branch.
+    (
+        if none { x } else { fraction },
+        if none { 0 } else { field - 126 },
+    )
 }
 
-/// [`frexp`] of a normal number.
+/// `x`, times 2^24 if it is subnormal; and the exponent field of `x`, as if that had no least
+/// value.
 #[inline]
-fn split(x: f32) -> (f32, i32) {
-    let fraction = f32::from_bits(x.to_bits() & 0x807f_ffff | 0x3f00_0000);
-    (fraction, exponent_field(x) - 126)
-}
-
-/// 2^24, which makes subnormal numbers normal.
-const SUBNORMAL: f32 = 16_777_216.0;
-
-#[inline]
-fn exponent_field(x: f32) -> i32 {
-    (x.to_bits() >> 23 & 0xff) as i32
+fn normal(x: f32) -> (f32, i32) {
+    let subnormal = x.abs() < f32::MIN_POSITIVE;
+    let x = if subnormal { x * 16_777_216.0 } else { x };
+    let less = if subnormal { 24 } else { 0 };
+    (x, (x.to_bits() >> 23 & 0xff) as i32 - less)
 }
 
 #[inline]
@@ -87,10 +82,15 @@ pub(crate) fn ldexp(x: f32, exponent: i32) -> f32 {
 /// The exponent of two, with fixed answers where there is none.
 #[inline]
 pub(crate) fn unbiased_exponent(x: f32) -> i32 {
-    match exponent_field(x) {
-        0 if x != 0.0 => exponent_field(x * SUBNORMAL) - (127 + 24),
-        0xff if !x.is_nan() => i32::MAX,
-        0 | 0xff => i32::MIN,
-        field => field - 127,
+    let (_, field) = normal(x);
+    let exponent = if x.is_infinite() {
+        i32::MAX
+    } else {
+        field - 127
+    };
+    if x == 0.0 || x.is_nan() {
+        i32::MIN
+    } else {
+        exponent
     }
 }
