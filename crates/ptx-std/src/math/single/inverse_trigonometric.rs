@@ -12,20 +12,7 @@ const HALF_PI: (f32, f32) = (1.047_659_4, 1.499_338_7);
 #[inline]
 pub(crate) fn asin(x: f32) -> f32 {
     let size = x.abs();
-    // From 1/2 on: π/2 less twice the arc sine of the root of (1 - x)/2.
-    let root = near_sqrt(Exact::fma(size, -2.0, 2.0));
-    let upper = size > 0.5;
-    let square = if upper {
-        Exact::fma(size, -0.5, 0.5)
-    } else {
-        size * size
-    };
-    let twice = if upper { root } else { size };
-    let p = Exact::fma(square, 4.215_701_3e-2, 2.418_550_3e-2);
-    let p = Exact::fma(p, square, 4.546_902e-2);
-    let p = Exact::fma(p, square, 7.495_31e-2);
-    let p = Exact::fma(p, square, 0.166_667_52);
-    let arc = Exact::fma(p, square * twice, twice);
+    let (upper, arc) = sine_arc(size);
     let arc = if upper {
         Exact::fma(HALF_PI.0, HALF_PI.1, -arc)
     } else {
@@ -37,20 +24,34 @@ pub(crate) fn asin(x: f32) -> f32 {
 #[inline]
 pub(crate) fn acos(x: f32) -> f32 {
     let size = x.abs();
-    let p = Exact::fma(size, 8.872_296e-4, -4.831_379_7e-3);
-    let p = Exact::fma(p, size, 1.251_834_2e-2);
-    let p = Exact::fma(p, size, -2.210_093_3e-2);
-    let p = Exact::fma(p, size, 3.329_096_7e-2);
-    let p = Exact::fma(p, size, -5.080_717_4e-2);
-    let p = Exact::fma(p, size, 8.906_366e-2);
-    let p = Exact::fma(p, size, -0.214_603_51);
-    let p = Exact::fma(p, size, 1.570_796_4);
-    let arc = nan_beyond_1(size, p * near_sqrt(1.0 - size));
-    if x < 0.0 {
-        Exact::fma(HALF_PI.0, 2.0 * HALF_PI.1, -arc)
+    let (upper, arc) = sine_arc(size);
+    let left = x < 0.0;
+    let axis = match (upper, left) {
+        (false, _) => HALF_PI.1,
+        (true, true) => 2.0 * HALF_PI.1,
+        (true, false) => 0.0,
+    };
+    let arc = if upper == left { -arc } else { arc };
+    nan_beyond_1(size, Exact::fma(HALF_PI.0, axis, arc))
+}
+
+/// Up to 1/2 `false` and the arc sine; beyond, `true` and the arc cosine, which is twice the arc sine
+/// of the root of (1 - x)/2.
+#[inline]
+fn sine_arc(x: f32) -> (bool, f32) {
+    let root = near_sqrt(Exact::fma(x, -2.0, 2.0));
+    let upper = x > 0.5;
+    let square = if upper {
+        Exact::fma(x, -0.5, 0.5)
     } else {
-        arc
-    }
+        x * x
+    };
+    let first = if upper { root } else { x };
+    let p = Exact::fma(square, 4.215_701_3e-2, 2.418_550_3e-2);
+    let p = Exact::fma(p, square, 4.546_902e-2);
+    let p = Exact::fma(p, square, 7.495_31e-2);
+    let p = Exact::fma(p, square, 0.166_667_52);
+    (upper, Exact::fma(p, square * first, first))
 }
 
 /// `arc`, or NaN for the arc of more than 1.
