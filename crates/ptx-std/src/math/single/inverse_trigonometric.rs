@@ -12,8 +12,8 @@ const HALF_PI: (f32, f32) = (1.047_659_4, 1.499_338_7);
 #[inline]
 pub(crate) fn asin(x: f32) -> f32 {
     let size = x.abs();
-    let (upper, arc) = sine_arc(size);
-    let arc = if upper {
+    let arc = sine_arc(size);
+    let arc = if size > 0.5 {
         Exact::fma(HALF_PI.0, HALF_PI.1, -arc)
     } else {
         arc
@@ -23,26 +23,26 @@ pub(crate) fn asin(x: f32) -> f32 {
 
 #[inline]
 pub(crate) fn acos(x: f32) -> f32 {
-    let size = x.abs();
-    let (upper, arc) = sine_arc(size);
-    let left = x < 0.0;
-    let axis = match (upper, left) {
-        (false, _) => HALF_PI.1,
-        (true, true) => 2.0 * HALF_PI.1,
-        (true, false) => 0.0,
+    let arc = sine_arc(x);
+    let arc = if x > 0.5 { arc } else { -arc };
+    let axis = if x.abs() > 0.5 {
+        2.0 * HALF_PI.1
+    } else {
+        HALF_PI.1
     };
-    let arc = if upper == left { -arc } else { arc };
-    nan_beyond_1(size, Exact::fma(HALF_PI.0, axis, arc))
+    let axis = if x > 0.5 { 0.0 } else { axis };
+    nan_beyond_1(x.abs(), Exact::fma(HALF_PI.0, axis, arc))
 }
 
-/// Up to 1/2 `false` and the arc sine; beyond, `true` and the arc cosine, which is twice the arc sine
-/// of the root of (1 - x)/2.
+/// Up to 1/2 in magnitude the arc sine. Beyond, the magnitude's arc cosine: twice the arc sine of the
+/// root of (1 - x)/2.
 #[inline]
-fn sine_arc(x: f32) -> (bool, f32) {
-    let root = near_sqrt(Exact::fma(x, -2.0, 2.0));
-    let upper = x > 0.5;
+fn sine_arc(x: f32) -> f32 {
+    let size = x.abs();
+    let root = near_sqrt(Exact::fma(size, -2.0, 2.0));
+    let upper = size > 0.5;
     let square = if upper {
-        Exact::fma(x, -0.5, 0.5)
+        Exact::fma(size, -0.5, 0.5)
     } else {
         x * x
     };
@@ -51,7 +51,7 @@ fn sine_arc(x: f32) -> (bool, f32) {
     let p = Exact::fma(p, square, 4.546_902e-2);
     let p = Exact::fma(p, square, 7.495_31e-2);
     let p = Exact::fma(p, square, 0.166_667_52);
-    (upper, Exact::fma(p, square * first, first))
+    Exact::fma(p, square * first, first)
 }
 
 /// `arc`, or NaN for the arc of more than 1.

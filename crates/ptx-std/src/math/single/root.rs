@@ -92,7 +92,7 @@ pub(crate) fn rhypot(x: f32, y: f32) -> f32 {
     }
 }
 
-/// The square root of a number from 0 to 2^100 that is not subnormal, but for an error of 1e-9 before
+/// The square root of a number that is 0 or from 2^-100 to 2^100, but for an error of 1e-9 before
 /// the last rounding: without the branch that the exact one takes, and so that several are computed
 /// side by side.
 #[inline]
@@ -135,11 +135,12 @@ impl Scale {
     /// The length whose square, scaled down, is this.
     #[inline]
     fn length(&self, square: f32) -> f32 {
+        let length = near_sqrt(square) * self.up;
+        // Even where another number is NaN.
         if self.largest == f32::INFINITY {
-            // Even where another number is NaN.
             f32::INFINITY
         } else {
-            Exact::sqrt(square) * self.up
+            length
         }
     }
 }
