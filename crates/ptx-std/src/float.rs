@@ -122,7 +122,13 @@ float_trait! {
                 square *= square;
                 rest >>= 1;
             }
-            if n < 0 { 1.0 / power } else { power }
+            if n < 0 {
+                // Else the division would be computed in any case.
+                core::hint::cold_path();
+                1.0 / power
+            } else {
+                power
+            }
         };
         /// `self` to the power `n`.
         fn powf(x, n: Self) -> Self = Functions::powf(x, n);

@@ -2,43 +2,99 @@
 
 use crate::arch::float::Exact;
 
-/// The remainder of `x / y` with the sign of `x`, exactly. (`libm`'s has branches to panics.)
+/// The remainder of `x / y` with the sign of `x`, exactly.
+#[inline]
 pub(crate) fn rem(x: f64, y: f64) -> f64 {
-    if !x.is_finite() || y.is_nan() || y == 0.0 {
+    let (size, divisor) = (x.abs(), y.abs());
+    let rest = if size < divisor {
+        size
+    } else if size < divisor * QUOTIENT {
+        less_multiple(size, divisor)
+    } else {
+        far_rem(size, divisor)
+    };
+    rest.copysign(x)
+}
+
+/// 2^52: the integer part of a quotient that is less is right or one too great.
+const QUOTIENT: f64 = 4_503_599_627_370_496.0;
+
+/// `x` less the greatest multiple of `y`.
+#[inline]
+fn less_multiple(x: f64, y: f64) -> f64 {
+    // A quotient is rounded up to an integer at most. What is left is less than `y` in magnitude and
+    // has no more digits.
+    let rest = Exact::fma(-Exact::trunc(x / y), y, x);
+    if rest < 0.0 { rest + y } else { rest }
+}
+
+/// The remainder of positive numbers: with ever smaller multiples of the divisor.
+#[cold]
+fn far_rem(x: f64, y: f64) -> f64 {
+    if !(x <= f64::MAX && y > 0.0) {
         return f64::NAN;
     }
-    let (mut rest, divisor) = (x.abs(), y.abs());
-    while rest >= divisor {
-        // The quotient fits a float's 53 bits.
-        let excess = libm::ilogb(rest) - libm::ilogb(divisor) - 51;
-        let step = libm::scalbn(divisor, excess.max(0));
-        // Division may round up to an integer, never below one: the quotient is right or one too
-        // great, and what is left, less than a step, has no more digits than the step has.
-        rest = Exact::fma(-Exact::trunc(rest / step), step, rest);
-        if rest < 0.0 {
-            rest += step;
-        }
+    let mut rest = x;
+    while rest >= y {
+        let excess = normal(rest).1 - normal(y).1 - 51;
+        rest = less_multiple(rest, ldexp(y, excess.max(0)));
     }
-    rest.copysign(x)
+    rest
 }
 
 #[inline]
 pub(crate) fn frexp(x: f64) -> (f64, i32) {
-    libm::frexp(x)
+    let (normal, field) = normal(x);
+    let fraction = f64::from_bits(normal.to_bits() & 0x800f_ffff_ffff_ffff | 0x3fe0_0000_0000_0000);
+    let none = x == 0.0 || !x.is_finite();
+    // Apart, so that each is a selection and none a branch.
+    (
+        if none { x } else { fraction },
+        if none { 0 } else { field - 1022 },
+    )
+}
+
+/// `x`, times 2^54 if it is subnormal; and the exponent field of `x`, as if that had no least
+/// value.
+#[inline]
+fn normal(x: f64) -> (f64, i32) {
+    let subnormal = x.abs() < f64::MIN_POSITIVE;
+    let x = if subnormal {
+        x * 18_014_398_509_481_984.0
+    } else {
+        x
+    };
+    let less = if subnormal { 54 } else { 0 };
+    (x, (x.to_bits() >> 52 & 0x7ff) as i32 - less)
 }
 
 #[inline]
 pub(crate) fn ldexp(x: f64, exponent: i32) -> f64 {
-    libm::ldexp(x, exponent)
+    // Beyond these, every number overflows or vanishes.
+    let exponent = exponent.clamp(-2100, 2100);
+    // Three factors where one is not enough. The two alike are so small or great that only the
+    // last product is rounded.
+    let third = if exponent.abs() > 1022 {
+        exponent / 3
+    } else {
+        0
+    };
+    let power = |exponent: i32| f64::from_bits(((1023 + exponent) as u64) << 52);
+    x * power(exponent - 2 * third) * power(third) * power(third)
 }
 
 /// The exponent of two, with fixed answers where there is none.
+#[inline]
 pub(crate) fn unbiased_exponent(x: f64) -> i32 {
-    if x == 0.0 || x.is_nan() {
-        i32::MIN
-    } else if x.is_infinite() {
+    let (_, field) = normal(x);
+    let exponent = if x.is_infinite() {
         i32::MAX
     } else {
-        libm::ilogb(x)
+        field - 1023
+    };
+    if x == 0.0 || x.is_nan() {
+        i32::MIN
+    } else {
+        exponent
     }
 }

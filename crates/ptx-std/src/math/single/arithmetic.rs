@@ -1,21 +1,96 @@
 //! Remainders, fractions and exponents.
 
+use crate::arch::float::Exact;
+
+/// The remainder of `x / y` with the sign of `x`, exactly.
 #[inline]
 pub(crate) fn rem(x: f32, y: f32) -> f32 {
-    crate::math::double::rem(x.into(), y.into()) as f32
+    let (size, divisor) = (x.abs(), y.abs());
+    let rest = if size < divisor {
+        size
+    } else if size < divisor * QUOTIENT {
+        less_multiple(size, divisor)
+    } else {
+        far_rem(size, divisor)
+    };
+    rest.copysign(x)
+}
+
+/// 2^23: the integer part of a quotient that is less is right or one too great.
+const QUOTIENT: f32 = 8_388_608.0;
+
+/// `x` less the greatest multiple of `y`.
+#[inline]
+fn less_multiple(x: f32, y: f32) -> f32 {
+    // A quotient is rounded up to an integer at most. What is left is less than `y` in magnitude and
+    // has no more digits.
+    let rest = Exact::fma(-Exact::trunc(x / y), y, x);
+    if rest < 0.0 { rest + y } else { rest }
+}
+
+/// The remainder of positive numbers: with ever smaller multiples of the divisor.
+#[cold]
+fn far_rem(x: f32, y: f32) -> f32 {
+    if !(x <= f32::MAX && y > 0.0) {
+        return f32::NAN;
+    }
+    let mut rest = x;
+    while rest >= y {
+        let excess = normal(rest).1 - normal(y).1 - 22;
+        rest = less_multiple(rest, ldexp(y, excess.max(0)));
+    }
+    rest
 }
 
 #[inline]
 pub(crate) fn frexp(x: f32) -> (f32, i32) {
-    libm::frexpf(x)
+    let (normal, field) = normal(x);
+    let fraction = f32::from_bits(normal.to_bits() & 0x807f_ffff | 0x3f00_0000);
+    let none = x == 0.0 || !x.is_finite();
+    // Apart, so that each is a selection and none a branch.
+    (
+        if none { x } else { fraction },
+        if none { 0 } else { field - 126 },
+    )
+}
+
+/// `x`, times 2^24 if it is subnormal; and the exponent field of `x`, as if that had no least
+/// value.
+#[inline]
+fn normal(x: f32) -> (f32, i32) {
+    let subnormal = x.abs() < f32::MIN_POSITIVE;
+    let x = if subnormal { x * 16_777_216.0 } else { x };
+    let less = if subnormal { 24 } else { 0 };
+    (x, (x.to_bits() >> 23 & 0xff) as i32 - less)
 }
 
 #[inline]
 pub(crate) fn ldexp(x: f32, exponent: i32) -> f32 {
-    libm::ldexpf(x, exponent)
+    // Beyond these, every number overflows or vanishes.
+    let exponent = exponent.clamp(-280, 280);
+    // Three factors where one is not enough. The two alike are so small or great that only the
+    // last product is rounded.
+    let third = if exponent.abs() > 126 {
+        exponent / 3
+    } else {
+        0
+    };
+    let power = |exponent: i32| f32::from_bits(((127 + exponent) as u32) << 23);
+    x * power(exponent - 2 * third) * power(third) * power(third)
 }
 
+/// The exponent of two, with fixed answers where there is none.
 #[inline]
 pub(crate) fn unbiased_exponent(x: f32) -> i32 {
-    crate::math::double::unbiased_exponent(x.into())
+    let (_, field) = normal(x);
+    let exponent = if x.is_infinite() {
+        i32::MAX
+    } else {
+        field - 127
+    };
+    if x == 0.0 || x.is_nan() {
+        i32::MIN
+    } else {
+        exponent
+    }
 }
