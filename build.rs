@@ -5,7 +5,7 @@
 use std::env;
 use std::path::{Path, PathBuf};
 
-use cuda_builder::{CudaBuilder, CudaBuilderError, NvvmArch};
+use cuda_builder::{CudaBuilder, CudaBuilderError, Level, Lint, NvvmArch};
 
 fn main() -> Result<(), CudaBuilderError> {
     if env::var_os("CARGO_FEATURE_CLI").is_none() {
@@ -20,6 +20,8 @@ fn main() -> Result<(), CudaBuilderError> {
         // The emulator rounds after each operation, and so must the GPU: the power sum's add and
         // multiply stay apart. Kernels that want a fused multiply-add say `mul_add`.
         .fma_contraction(false)
+        // Kernels that are measured keep nothing in local memory.
+        .lint(Lint::LocalMemory, Level::Deny)
         .copy_to(out.join("kernels.ptx"))
         .embed_to(out.join("kernels.rs"))
         .build()?;

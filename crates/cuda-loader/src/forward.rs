@@ -6,10 +6,10 @@ use std::ffi::{c_char, c_int, c_uchar, c_uint, c_ulonglong, c_ushort, c_void};
 
 use cust_raw::*;
 
-use crate::{entry, gate, result};
+use crate::{entry, gate, record, result};
 
 macro_rules! forward {
-    ($(fn $name:ident($($argument:ident: $ty:ty),* $(,)?);)*) => {$(
+    ($(fn $name:ident($($argument:ident: $ty:ty),* $(,)?) $(, then $after:expr)?;)*) => {$(
         /// Handed on to the driver; answers that there is no device where there is no driver.
         ///
         /// # Safety
@@ -21,7 +21,7 @@ macro_rules! forward {
             let Some(address) = ADDRESS.get(stringify!($name)) else {
                 return entry::missing();
             };
-            gate::pass(stringify!($name), || {
+            let result = gate::pass(stringify!($name), || {
                 // SAFETY: the driver's function of this name has this prototype in every version,
                 // that being what its `_v2` names are for; the caller keeps its contract.
                 unsafe {
@@ -29,7 +29,11 @@ macro_rules! forward {
                         std::mem::transmute(address);
                     result::from_number(function($($argument),*))
                 }
-            })
+            });
+            $(if result == CUresult::CUDA_SUCCESS {
+                $after
+            })?
+            result
         }
     )*};
 }
@@ -221,15 +225,6 @@ forward! {
         hmod: CUmodule,
         name: *const c_char,
     );
-    fn cuModuleLoad(module: *mut CUmodule, fname: *const c_char);
-    fn cuModuleLoadData(module: *mut CUmodule, image: *const c_void);
-    fn cuModuleLoadDataEx(
-        module: *mut CUmodule,
-        image: *const c_void,
-        numOptions: c_uint,
-        options: *mut CUjit_option,
-        optionValues: *mut *mut c_void,
-    );
     fn cuModuleUnload(hmod: CUmodule);
     fn cuOccupancyAvailableDynamicSMemPerBlock(
         dynamicSmemSize: *mut usize,
@@ -289,4 +284,25 @@ forward! {
         pResViewDesc: *mut CUDA_RESOURCE_VIEW_DESC,
         texObject: CUtexObject,
     );
+}
+
+/// A module has been loaded.
+fn loaded(module: *const CUmodule) {
+    // SAFETY: the driver has just written the module there.
+    record::prepare(unsafe { *module });
+}
+
+// Kernels that panic leave a record where the host can read it.
+forward! {
+    fn cuModuleLoad(module: *mut CUmodule, fname: *const c_char),
+        then loaded(module);
+    fn cuModuleLoadData(module: *mut CUmodule, image: *const c_void),
+        then loaded(module);
+    fn cuModuleLoadDataEx(
+        module: *mut CUmodule,
+        image: *const c_void,
+        numOptions: c_uint,
+        options: *mut CUjit_option,
+        optionValues: *mut *mut c_void,
+    ), then loaded(module);
 }

@@ -7,6 +7,8 @@
 //!
 //! All calls pass one gate, where [`record`] counts and times them.
 //!
+//! A module that is loaded while this is there can say where a kernel panicked: [`panic()`].
+//!
 //! A program needs only to depend on this crate and to call [`driver`] once, to say why there is
 //! no driver.
 
@@ -14,8 +16,10 @@ mod context;
 mod entry;
 mod forward;
 mod gate;
+mod record;
 mod result;
 
 pub use context::make_current;
 pub use entry::{DriverError, driver};
 pub use gate::{Call, pass, record, unrecorded};
+pub use record::{Panic, panic};

@@ -134,7 +134,7 @@ impl CudaBuilder {
     }
 
     /// What is done when the lint finds something in the PTX. By default all but
-    /// [`Lint::PanicInLoop`] make the build fail.
+    /// [`Lint::LocalMemory`] and [`Lint::PanicInLoop`] make the build fail.
     #[must_use]
     pub fn lint(mut self, lint: Lint, level: Level) -> Self {
         self.levels.set(lint, level);
@@ -183,7 +183,7 @@ impl CudaBuilder {
         for &arch in &self.arches {
             let folder = target_dir.join(arch.to_string());
             let assembly = nested::compile(&toolchain, &kernels, arch, &self.options, &folder)?;
-            let ptx = self.finish(&kernels, arch, &assembly, &mut warned)?;
+            let ptx = self.finish(&kernels, toolchain.version, arch, &assembly, &mut warned)?;
             let path = match &self.copy_to {
                 Some(target) => copy(&ptx, &self.copy_name(target, arch))?,
                 None => ptx.clone(),
@@ -227,6 +227,7 @@ impl CudaBuilder {
     fn finish(
         &self,
         kernels: &KernelCrate,
+        compiler: (u32, u32),
         arch: NvvmArch,
         assembly: &Path,
         warned: &mut BTreeSet<Finding>,
@@ -234,6 +235,7 @@ impl CudaBuilder {
         let options = ptx::Options {
             sources: kernels.sources(),
             levels: self.levels.clone(),
+            compiler,
         };
         let processed = ptx::process(&read(assembly)?, &options).map_err(|error| {
             CudaBuilderError::MalformedPtx {

@@ -183,6 +183,7 @@ fn cargo(
         .env("CUDA_ARCH", format!("{}0", arch.number()))
         // -Zbuild-std, and the features of `core` that only a compiler's own crates may use.
         .env("RUSTC_BOOTSTRAP", "1")
+        .envs(options.variables())
         .env("CARGO_TARGET_DIR", target_dir)
         .env("CARGO_PROFILE_RELEASE_LTO", "fat")
         .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "1")

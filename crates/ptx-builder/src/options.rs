@@ -17,14 +17,20 @@ pub enum DebugInfo {
     LineTables,
 }
 
-/// What a panic in a kernel does.
+/// What a panic in a kernel does. The launch fails at the next synchronisation in any case, and the
+/// emulator tells place and message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Panics {
-    /// It calls the panic handler with its message and place.
+    /// It leaves a record for the host: file, line and column, block and thread, and what the compiler
+    /// checked. No message is formatted, so a panic costs few registers and no stack. The error of
+    /// `ridgepoint::driver` has it; other programs ask `cuda_loader::panic`.
     #[default]
+    Place,
+    /// The driver writes message, file, line, block and thread to standard error. Formatting takes
+    /// registers and stack from every kernel that can panic.
     Message,
-    /// It is a bare `trap`: no message, no formatting, no calls, and so fewer registers and no stack
-    /// for it. Compiles `core` once more, with `-Cpanic=immediate-abort`.
+    /// It is a bare `trap`: nothing is told. Compiles `core` once more, with
+    /// `-Cpanic=immediate-abort`.
     Trap,
 }
 
@@ -69,7 +75,7 @@ impl Default for Options {
             final_module_path: None,
             override_libm: false,
             constant_memory: false,
-            panics: Panics::Message,
+            panics: Panics::default(),
         }
     }
 }
@@ -207,7 +213,7 @@ impl CudaBuilder {
         self
     }
 
-    /// What a panic does. The default is [`Panics::Message`].
+    /// What a panic does. The default is [`Panics::Place`].
     #[must_use]
     pub fn panics(mut self, panics: Panics) -> Self {
         self.options.panics = panics;
@@ -232,6 +238,15 @@ impl Options {
             ("DEBUG_ASSERTIONS", checks),
             ("OVERFLOW_CHECKS", checks),
         ]
+    }
+
+    /// What ptx-std reads with `option_env!`, so that it alone is compiled again for it.
+    pub(crate) fn variables(&self) -> [(&'static str, &'static str); 1] {
+        let panics = match self.panics {
+            Panics::Message => "message",
+            Panics::Place | Panics::Trap => "place",
+        };
+        [("PTX_STD_PANICS", panics)]
     }
 
     /// Flags for every crate, `core` among them.

@@ -112,6 +112,32 @@ fn an_index_checked_in_a_loop() {
     );
 }
 
+#[test]
+fn the_address_of_what_stands_in_for_shared_memory() {
+    let kernel = "#[address_space(shared)] static mut TILE: [f32; 64] = [0.0; 64];
+#[kernel] pub unsafe fn NAME(y: *mut f32) {
+    let i = thread::thread_idx_x() as usize;
+    let tile = unsafe { ADDRESS }.cast::<f32>();
+    unsafe { *tile.add(i) = *y.add(i) };
+    thread::sync_threads();
+    unsafe { *y.add(i) = *tile.add(63 - i) };
+}";
+    let with = |name: &str, address: &str| kernel.replace("NAME", name).replace("ADDRESS", address);
+    let faulty = with("faulty", "&raw mut TILE");
+    let found = findings("fixture-faulty-stand-in", Lint::StandInAddress, &faulty);
+    assert!(!found.is_empty(), "it is found");
+    for finding in found {
+        let place = finding.place.as_ref().expect("a line");
+        assert!((6..=9).contains(&place.line), "{finding}");
+        assert!(finding.message.contains("`&raw mut *TILE`"), "{finding}");
+    }
+    let clean = with("clean", "&raw mut *TILE");
+    assert_eq!(
+        findings("fixture-clean-stand-in", Lint::StandInAddress, &clean),
+        []
+    );
+}
+
 fn description(parameters: &str) -> String {
     format!(
         "core::arch::global_asm!(\"// ptx-std kernel NAME file=src/lib.rs line=5 \
@@ -200,10 +226,8 @@ fn findings_are_listed_one_a_line_with_what_to_do() {
     unsafe { *y = all[m % 5] };
 }";
     let folder = kernel_crate("fixture-listed", kernels);
-    let error = build(&folder)
-        .build()
-        .expect_err("it is denied")
-        .to_string();
+    let denied = || build(&folder).lint(Lint::LocalMemory, Level::Deny);
+    let error = denied().build().expect_err("it is denied").to_string();
     for part in [
         "sm_90",
         "\n  kernel looks_up, src/lib.rs:4: local-memory: ",
@@ -212,11 +236,8 @@ fn findings_are_listed_one_a_line_with_what_to_do() {
     ] {
         assert!(error.contains(part), "{part:?} is not in:\n{error}");
     }
-    build(&folder)
-        .lint(Lint::LocalMemory, Level::Warn)
-        .build()
-        .expect("a warning is no error");
-    let error = build(&folder)
+    build(&folder).build().expect("a warning is no error");
+    let error = denied()
         .generate_line_info(false)
         .build()
         .expect_err("it is denied without lines too")

@@ -61,9 +61,9 @@ fn by_default_arithmetic_is_exact_fused_and_says_its_lines() {
             "sqrt.rn.f32",
             "fma.rn.f32",
             ".loc\t",
-            "panic_bounds_check",
+            "st.volatile",
         ],
-        &["approx", "overflow", ", debug"],
+        &["approx", "ptxstd_kind, 8", ", debug"],
     );
 }
 
@@ -121,6 +121,13 @@ fn line_directives_are_left_out_on_demand() {
 }
 
 #[test]
+fn a_panic_with_its_message_calls_the_driver() {
+    let ptx = ptx("fixture-message", |builder| builder.panics(Panics::Message));
+    let called = ["__assertfail", "panic_bounds_check"];
+    check(&ptx, &called, &["__ptx_std_panic"]);
+}
+
+#[test]
 fn a_panic_as_a_trap_leaves_no_panic_machinery() {
     let ptx = ptx("fixture-trap", |builder| builder.panics(Panics::Trap));
     check(&ptx, &["trap;"], &["panic_bounds_check", ".func", "call"]);
@@ -130,7 +137,8 @@ fn a_panic_as_a_trap_leaves_no_panic_machinery() {
 fn without_release_arithmetic_is_checked_and_loops_stay_rolled() {
     let folder = kernel_crate("fixture-debug", KERNEL);
     let build = |set: fn(CudaBuilder) -> CudaBuilder| {
-        let path = set(builder(&folder)).build().expect("it builds");
+        let builder = builder(&folder).panics(Panics::Message);
+        let path = set(builder).build().expect("it builds");
         fs::read_to_string(path).expect("written")
     };
     let loads = |ptx: &str| ptx.matches("ld.global.b32").count();

@@ -178,6 +178,15 @@ pub enum DriverError {
         of: &'static str,
     },
 
+    /// A kernel panicked on a GPU, which does nothing more for this process.
+    #[error("{operation}: {panic}")]
+    Panicked {
+        /// What was done: it need not have been about that kernel.
+        operation: &'static str,
+        /// Place, block, thread, and what was wrong.
+        panic: cuda_loader::Panic,
+    },
+
     /// A call of the driver failed.
     #[error("{operation}: {result:?}")]
     Call {
@@ -203,13 +212,19 @@ pub enum DriverError {
 
 /// Names the operation that a driver call belongs to.
 pub(crate) fn during(operation: &'static str) -> impl Fn(CudaError) -> DriverError {
-    move |error| DriverError::Cuda { operation, error }
+    move |error| panicked(operation).unwrap_or(DriverError::Cuda { operation, error })
 }
 
 /// The result of a driver call that belongs to this operation.
 pub(super) fn checked(operation: &'static str, result: CUresult) -> Result<(), DriverError> {
     match result {
         CUresult::CUDA_SUCCESS => Ok(()),
-        result => Err(DriverError::Call { operation, result }),
+        result => Err(panicked(operation).unwrap_or(DriverError::Call { operation, result })),
     }
+}
+
+/// The driver says of a kernel's panic no more than that a launch failed.
+fn panicked(operation: &'static str) -> Option<DriverError> {
+    let panic = cuda_loader::panic()?;
+    Some(DriverError::Panicked { operation, panic })
 }

@@ -121,8 +121,8 @@ fn print_by_driver(number: u32) {
 /// The line of the assertion in [`fail()`].
 pub const FAILING_LINE: u32 = line!() + 6;
 
-/// Fails in one thread. The message's arguments lie on the stack.
-#[kernel(allow(local_memory))]
+/// Fails in one thread.
+#[kernel]
 pub fn fail(at: u32, values: &[u32]) {
     if thread::index_1d() == at {
         assert_eq!(values.len(), at as usize, "the thread {at} has no element");

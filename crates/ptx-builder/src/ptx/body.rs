@@ -36,6 +36,8 @@ pub(crate) struct Label<'t> {
 /// A stack frame, which lies in local memory: off the chip, behind the caches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Frame<'t> {
+    /// `.local .align 4 .b8 __local_depot1[12]`
+    pub(crate) declaration: &'t str,
     pub(crate) name: &'t str,
     pub(crate) bytes: u64,
 }
@@ -162,10 +164,10 @@ fn label<'t>(scanner: &mut Scanner<'t>) -> Option<&'t str> {
     Some(name)
 }
 
-/// `.local .align 4 .b8 __local_depot1[12]`
 fn parse_frame(directive: &str) -> Option<Frame<'_>> {
     let (declarator, bytes) = directive.strip_suffix(']')?.rsplit_once('[')?;
     Some(Frame {
+        declaration: directive,
         name: declarator.split_whitespace().last()?,
         bytes: bytes.parse().ok()?,
     })

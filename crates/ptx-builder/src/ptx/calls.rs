@@ -12,6 +12,8 @@ pub(crate) struct Calls {
     flows: Vec<Option<Flow>>,
     /// By function index: what it calls, and whether it then goes on.
     callees: Vec<Vec<Callee>>,
+    /// Functions from which a panic is the way out.
+    never_returns: HashSet<String>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -22,23 +24,49 @@ struct Callee {
 
 impl Calls {
     pub(crate) fn new(module: &Module<'_>) -> Self {
-        let noreturn: HashSet<&str> = module
+        let mut never_returns: HashSet<String> = module
             .functions
             .iter()
             .filter(|function| function.is_noreturn())
-            .map(|function| function.name)
+            .map(|function| function.name.to_owned())
             .collect();
-        let is_panic = |instruction: &Instruction<'_>| {
-            let callee = instruction.callee();
-            instruction.base() == "trap" || callee.is_some_and(|name| noreturn.contains(name))
+        let flow = |function: &Function<'_>, never_returns: &HashSet<String>| {
+            let is_panic = |instruction: &Instruction<'_>| {
+                let callee = instruction.callee();
+                instruction.base() == "trap"
+                    || callee.is_some_and(|name| never_returns.contains(name))
+            };
+            Some(Flow::new(function.body.as_ref()?, is_panic))
         };
-        let flows: Vec<Option<Flow>> = module
+        let mut flows: Vec<Option<Flow>> = module
             .functions
             .iter()
-            .map(|function| Some(Flow::new(function.body.as_ref()?, is_panic)))
+            .map(|function| flow(function, &never_returns))
             .collect();
+        // Before PTX 6.4 nothing says of a function that it does not return.
+        loop {
+            let found = without_return(module, &flows, &never_returns);
+            if found.is_empty() {
+                break;
+            }
+            never_returns.extend(found.iter().cloned());
+            for (function, flow_of) in module.functions.iter().zip(&mut flows) {
+                if calls_one_of(function, &found) {
+                    *flow_of = flow(function, &never_returns);
+                }
+            }
+        }
         let callees = callees(module, &flows);
-        Calls { flows, callees }
+        Calls {
+            flows,
+            callees,
+            never_returns,
+        }
+    }
+
+    /// Whether a call of the function is a panic.
+    pub(crate) fn never_returns(&self, function: &str) -> bool {
+        self.never_returns.contains(function)
     }
 
     pub(crate) fn flow(&self, function: usize) -> Option<&Flow> {
@@ -91,6 +119,34 @@ fn indices(module: &Module<'_>, which: impl Fn(&Function<'_>) -> bool) -> Vec<us
         .collect()
 }
 
+/// The functions that have no way back to their callers and one to a panic, but for those known.
+fn without_return(
+    module: &Module<'_>,
+    flows: &[Option<Flow>],
+    known: &HashSet<String>,
+) -> HashSet<String> {
+    let functions = module.functions.iter().zip(flows);
+    functions
+        .filter(|(function, flow)| {
+            let (Some(body), Some(flow)) = (&function.body, flow) else {
+                return false;
+            };
+            let mut instructions = body.instructions.iter();
+            let ends = !instructions.any(|one| one.base() == "ret");
+            let panics = flow.blocks.iter().any(|block| block.panics);
+            function.kind == Kind::Function && ends && panics && !known.contains(function.name)
+        })
+        .map(|(function, _)| function.name.to_owned())
+        .collect()
+}
+
+fn calls_one_of(function: &Function<'_>, names: &HashSet<String>) -> bool {
+    let instructions = function.body.iter().flat_map(|body| &body.instructions);
+    instructions
+        .filter_map(|instruction| instruction.callee())
+        .any(|callee| names.contains(callee))
+}
+
 /// A function whose address is taken counts as called: an indirect call may follow.
 fn callees(module: &Module<'_>, flows: &[Option<Flow>]) -> Vec<Vec<Callee>> {
     let mut by_name: HashMap<&str, usize> = HashMap::new();
@@ -130,6 +186,23 @@ mod tests {
 .entry prints() { call.uni helper, (); ret; }
 .entry checks() { @%p1 bra $BAD; ret; $BAD: call.uni panics, (); exit; }
 ";
+
+    #[test]
+    fn before_ptx_6_4_a_function_that_only_panics_is_known_by_what_it_does() {
+        let text = TEXT.replace(" .noreturn", "")
+            + "
+.func outer() { call.uni panics, (); exit; trap; exit; }
+.func spins() { $L: bra.uni $L; }
+";
+        let module = Module::parse(&text).expect("PTX");
+        let calls = Calls::new(&module);
+        for name in ["panics", "outer"] {
+            assert!(calls.never_returns(name), "{name}");
+        }
+        for name in ["fmt", "helper", "vprintf", "prints", "spins"] {
+            assert!(!calls.never_returns(name), "{name}");
+        }
+    }
 
     #[test]
     fn what_only_a_panic_runs_is_not_ordinary() {

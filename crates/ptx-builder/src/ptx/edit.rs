@@ -16,17 +16,22 @@ impl Edits {
     }
 
     /// Insertions at one place come out in the order in which they were asked for.
-    pub(crate) fn apply(mut self, text: &str) -> String {
+    pub(crate) fn apply(self, text: &str) -> String {
+        self.apply_within(text, 0..text.len())
+    }
+
+    /// As [`Edits::apply`], of a part of the text that all edits lie in.
+    pub(crate) fn apply_within(mut self, text: &str, whole: Range<usize>) -> String {
         self.0.sort_by_key(|(part, _)| (part.start, part.end));
-        let mut result = String::with_capacity(text.len() + 64 * self.0.len());
-        let mut done = 0;
+        let mut result = String::with_capacity(whole.len() + 64 * self.0.len());
+        let mut done = whole.start;
         for (part, new) in self.0 {
             debug_assert!(done <= part.start, "{part:?} was changed before");
             result.push_str(&text[done..part.start]);
             result.push_str(&new);
             done = part.end;
         }
-        result.push_str(&text[done..]);
+        result.push_str(&text[done..whole.end]);
         result
     }
 }

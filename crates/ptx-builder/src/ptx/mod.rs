@@ -2,16 +2,18 @@
 //!
 //! Everything here is a function of the text. [`process`] reads it ([`parse`]), writes the kernels'
 //! launch bounds into it ([`kernels`]), names the state space of accesses to shared and constant
-//! memory ([`spaces`], [`rewrite`]), and looks for what should not be there ([`lints`]).
+//! memory ([`spaces`], [`rewrite`]), makes panics cheap ([`panics`]), and looks for what should not be there ([`lints`]).
 
 mod access;
 mod body;
 mod calls;
 mod edit;
 mod flow;
+mod frame;
 mod instruction;
 mod kernels;
 pub(crate) mod lints;
+mod panics;
 mod parse;
 mod places;
 mod rewrite;
@@ -31,6 +33,8 @@ use spaces::Spaces;
 pub(crate) struct Options {
     pub(crate) sources: Sources,
     pub(crate) levels: Levels,
+    /// Major and minor version of the compiler that wrote the text.
+    pub(crate) compiler: (u32, u32),
 }
 
 /// What [`process`] makes of a text.
@@ -62,9 +66,9 @@ pub(crate) fn process(text: &str, options: &Options) -> Result<Processed, ParseE
             rewrite::function(&module, function, spaces, &mut edits);
         }
     }
-    let subject = Subject::new(&module, &spaces, &descriptions, &options.sources);
+    let subject = Subject::new(&module, &spaces, &descriptions, options);
     Ok(Processed {
-        text: rewrite::strip_constant_mark(&edits.apply(text)),
+        text: panics::rewrite(&rewrite::strip_constant_mark(&edits.apply(text)))?,
         findings: lints::check(&subject, &options.levels),
     })
 }

@@ -70,14 +70,28 @@ impl Sources {
             })
     }
 
+    /// Whether the line is ptx-std's own, or that of the mathematics that it takes from elsewhere.
+    pub(crate) fn is_library(&self, module: &Module<'_>, location: Option<Location>) -> bool {
+        let file = location.and_then(|location| module.files.get(&location.file));
+        file.is_some_and(|file| {
+            let folders = Path::new(file).components();
+            let mut names = folders.filter_map(|folder| folder.as_os_str().to_str());
+            let of_libm = names.any(|name| name.starts_with("libm-"));
+            let file = Path::new(file);
+            of_libm || depth(&self.libraries, file) > depth(&self.kernels, file)
+        })
+    }
+
     /// Whether the innermost of the folders around the file is the kernels'.
     fn is_kernels(&self, file: &Path) -> bool {
-        let depth = |folders: &[PathBuf]| {
-            let around = folders.iter().filter(|folder| file.starts_with(folder));
-            around.map(|folder| folder.components().count()).max()
-        };
-        depth(&self.kernels) > depth(&self.libraries)
+        depth(&self.kernels, file) > depth(&self.libraries, file)
     }
+}
+
+/// How deep the innermost of the folders around the file lies.
+fn depth(folders: &[PathBuf], file: &Path) -> Option<usize> {
+    let around = folders.iter().filter(|folder| file.starts_with(folder));
+    around.map(|folder| folder.components().count()).max()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::super::body::Body;
 use super::super::instruction::{Instruction, names};
-use super::super::rewrite::is_declared_later;
+use super::super::{panics, rewrite};
 use super::{Report, Subject, readable};
 
 /// What the driver gives to every module.
@@ -20,7 +20,8 @@ pub(super) fn check(subject: &Subject<'_, '_>) -> Vec<Report> {
             let symbols = symbols(instruction).into_iter();
             let unknown = symbols.filter(|name| {
                 let declared = local.contains(name) || known.contains(name);
-                !declared && !is_declared_later(name) && !function.function.has_parameter(name)
+                let later = rewrite::is_declared_later(name) || panics::is_defined_later(name);
+                !declared && !later && !function.function.has_parameter(name)
             });
             for name in unknown {
                 reports.push(subject.report(function, index, message(name)));

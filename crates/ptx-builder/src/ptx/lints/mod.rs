@@ -1,17 +1,20 @@
 //! What the builder looks for in the PTX, and what it does when it finds it.
 
+mod atomics;
 mod barriers;
 mod externals;
 mod generic_access;
 mod panics;
 mod parameters;
 mod stack;
+mod stand_in;
 #[cfg(test)]
 mod testing;
 
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::Options;
 use super::body::Body;
 use super::calls::Calls;
 use super::flow::Flow;
@@ -72,8 +75,12 @@ lints! {
     /// An access to shared or constant memory whose address may be of another space, so that it is
     /// made through the slower generic path.
     GenericSharedAccess = "generic-shared-access", Deny, generic_access::check;
-    /// A stack frame: it lies in local memory, which is off the chip.
-    LocalMemory = "local-memory", Deny, stack::check;
+    /// The address of a static that stands in for shared or constant memory, which has no bytes itself.
+    StandInAddress = "stand-in-address", Deny, stand_in::check;
+    /// An atomic of `core::sync::atomic` whose order the compiler has dropped, as it does before Rust 1.99.
+    UnorderedAtomic = "unordered-atomic", Deny, atomics::check;
+    /// A stack frame of the kernel's own: it lies in local memory, which is off the chip.
+    LocalMemory = "local-memory", Warn, stack::check;
     /// A check in a loop that panics, such as that of an index.
     PanicInLoop = "panic-in-loop", Warn, panics::check;
 }
@@ -188,6 +195,8 @@ pub(crate) struct Subject<'a, 't> {
     spaces: &'a [Option<Spaces<'t>>],
     descriptions: &'a [Description],
     sources: &'a Sources,
+    /// Major and minor version of the one that made the PTX.
+    compiler: (u32, u32),
     calls: Calls,
 }
 
@@ -205,13 +214,14 @@ impl<'a, 't> Subject<'a, 't> {
         module: &'a Module<'t>,
         spaces: &'a [Option<Spaces<'t>>],
         descriptions: &'a [Description],
-        sources: &'a Sources,
+        options: &'a Options,
     ) -> Self {
         Subject {
             module,
             spaces,
             descriptions,
-            sources,
+            sources: &options.sources,
+            compiler: options.compiler,
             calls: Calls::new(module),
         }
     }
@@ -266,6 +276,6 @@ impl<'a, 't> Subject<'a, 't> {
 }
 
 /// The name as it stands in the source.
-fn readable(symbol: &str) -> String {
+pub(crate) fn readable(symbol: &str) -> String {
     format!("{:#}", rustc_demangle::demangle(symbol))
 }

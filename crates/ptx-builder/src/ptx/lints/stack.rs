@@ -1,7 +1,6 @@
 //! `local-memory`
 
-use std::collections::HashSet;
-
+use super::super::frame::Uses;
 use super::super::parse::Kind;
 use super::{Defined, Report, Subject};
 
@@ -22,7 +21,7 @@ fn report(subject: &Subject<'_, '_>, function: Defined<'_, '_>) -> Option<Report
     if prints {
         return None;
     }
-    let first_use = first_ordinary_use(function)?;
+    let first_use = first_ordinary_use(subject, function)?;
     let owner = match function.function.kind {
         Kind::Entry => "the kernel",
         Kind::Function => "the function",
@@ -36,28 +35,20 @@ fn report(subject: &Subject<'_, '_>, function: Defined<'_, '_>) -> Option<Report
     Some(subject.report(function, first_use, message))
 }
 
-/// The first instruction that uses the frame where something else than a panic follows. Taking its
-/// address is no use.
-fn first_ordinary_use(function: Defined<'_, '_>) -> Option<usize> {
-    let frame = function.body.frame?;
-    let mut addresses: HashSet<&str> = HashSet::from([frame.name, "%SP", "%SPL"]);
-    for (index, instruction) in function.body.instructions.iter().enumerate() {
-        if !instruction
-            .sources()
-            .iter()
-            .any(|name| addresses.contains(name))
-        {
-            continue;
-        }
-        let results = instruction.results();
-        let takes_address = matches!(instruction.base(), "mov" | "add" | "or" | "cvta");
-        if takes_address && !results.is_empty() {
-            addresses.extend(results);
-        } else if !function.flow.panics_at(index) {
-            return Some(index);
-        }
-    }
-    None
+/// The first instruction that uses what the frame holds, where something else than a panic follows and
+/// which is the kernels' own. Storing in it is no use by itself: what a panic would say is stored before the
+/// check.
+fn first_ordinary_use(subject: &Subject<'_, '_>, function: Defined<'_, '_>) -> Option<usize> {
+    let uses = Uses::of(function.body)?;
+    let is_own = |index: &usize| {
+        let location = function.body.instructions[*index].location;
+        let of_library = subject.sources.is_library(subject.module, location);
+        !function.flow.panics_at(*index) && !of_library
+    };
+    let is_used = uses.others.iter().any(is_own);
+    let mut all = [uses.writes, uses.others].concat();
+    all.sort_unstable();
+    all.into_iter().find(is_own).filter(|_| is_used)
 }
 
 #[cfg(test)]
@@ -70,7 +61,8 @@ mod tests {
 
     #[test]
     fn a_stack_frame_of_a_kernel_or_of_what_it_calls_is_found() {
-        let use_it = "\n.loc 1 8 5\nst.local.b32 [%rd1], 1;\n.loc 1 9 5\nret;";
+        let use_it = "\n.loc 1 8 5\nst.local.b32 [%rd1], 1;\n.loc 1 9 5\n\
+            ld.local.b32 %r1, [%rd1]; ret;";
         let kernel = lines(
             Lint::LocalMemory,
             &format!(".entry k() {{ {FRAME} {use_it} }}"),
@@ -88,6 +80,20 @@ mod tests {
     }
 
     #[test]
+    fn a_stack_frame_of_the_librarys_own_is_silent_and_the_kernels_beside_it_is_not() {
+        let of_library = ".loc 2 9 5\nst.local.b32 [%rd1], 1; ld.local.b32 %r1, [%rd1];";
+        let module = |own: &str| format!(".entry k() {{ {FRAME}\n{of_library}\n{own}\nret; }}");
+        assert_eq!(lines(Lint::LocalMemory, &module("")), [""; 0]);
+        let found = lines(
+            Lint::LocalMemory,
+            &module(".loc 1 8 5\nld.local.b32 %r2, [%rd1];"),
+        );
+        assert_eq!(found.len(), 1, "{found:?}");
+        let start = "kernel k, kernels/src/lib.rs:8: local-memory: the kernel keeps 20 bytes";
+        assert!(found[0].starts_with(start), "{found:?}");
+    }
+
+    #[test]
     fn the_stack_of_a_message_or_of_a_panic_is_silent() {
         let print = ".extern .func vprintf;";
         let panics = "@%p1 bra $BAD; ret; $BAD: st.local.b32 [%rd1], 1; call.uni p, (); trap;";
@@ -101,6 +107,12 @@ mod tests {
             format!(
                 ".func p() .noreturn {{ {FRAME} st.local.b32 [%rd1], 1; trap; }} \
                  .entry k() {{ @%p1 bra $BAD; ret; $BAD: call.uni p, (); trap; }}"
+            ),
+            // As it is before PTX 6.4, and what a message would have said stored before the check.
+            format!(
+                ".func p() {{ {FRAME} st.local.b32 [%rd1], 1; call.uni f, (); trap; }} \
+                 .entry k() {{ {FRAME} st.local.b32 [%rd1], 1; @%p1 bra $BAD; ret; \
+                 $BAD: ld.local.b32 %r1, [%rd1]; call.uni p, (); trap; }}"
             ),
             ".entry k() { ret; }".to_owned(),
         ] {

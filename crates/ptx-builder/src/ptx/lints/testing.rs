@@ -21,11 +21,17 @@ pub(super) fn options(level: impl Fn(Lint) -> Level) -> Options {
             libraries: vec!["/w/std".into()],
         },
         levels,
+        compiler: (1, 96),
     }
 }
 
 /// What the lint alone finds in the module.
 pub(super) fn findings(lint: Lint, module: &str) -> Vec<Finding> {
+    findings_by((1, 96), lint, module)
+}
+
+/// What the lint alone finds in the module, which this version of the compiler made.
+pub(super) fn findings_by(compiler: (u32, u32), lint: Lint, module: &str) -> Vec<Finding> {
     let only = |one| {
         if one == lint {
             Level::Deny
@@ -34,7 +40,11 @@ pub(super) fn findings(lint: Lint, module: &str) -> Vec<Finding> {
         }
     };
     let text = format!(".version 7.8\n.target sm_90\n.address_size 64\n{module}{FILES}");
-    process(&text, &options(only)).expect("PTX").findings
+    let options = Options {
+        compiler,
+        ..options(only)
+    };
+    process(&text, &options).expect("PTX").findings
 }
 
 /// The same, as the reader sees them.

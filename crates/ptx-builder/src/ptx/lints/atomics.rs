@@ -1,0 +1,65 @@
+//! `unordered-atomic`
+
+use super::super::instruction::Instruction;
+use super::{Report, Subject};
+
+/// The first version of Rust whose `fetch_*` and `swap` of `core::sync::atomic` have an order and a scope
+/// on a GPU.
+const KEEPS_ORDER: (u32, u32) = (1, 99);
+
+const MESSAGE: &str = "this compiler drops the order and the scope of `fetch_*` and `swap` of \
+    `core::sync::atomic`, so that it orders nothing: use `cuda_std::atomic`, or build with Rust 1.99 or newer";
+
+/// Finds atomics without an order, which older compilers make of those of `core`.
+pub(super) fn check(subject: &Subject<'_, '_>) -> Vec<Report> {
+    if subject.compiler >= KEEPS_ORDER {
+        return Vec::new();
+    }
+    let mut reports = Vec::new();
+    for function in subject.defined() {
+        for (index, instruction) in function.body.instructions.iter().enumerate() {
+            if is_unordered(instruction) {
+                reports.push(subject.report(function, index, MESSAGE.to_owned()));
+            }
+        }
+    }
+    reports
+}
+
+fn is_unordered(instruction: &Instruction<'_>) -> bool {
+    let mut modifiers = instruction.opcode.split('.').skip(1);
+    matches!(instruction.base(), "atom" | "red")
+        && !modifiers.any(|one| matches!(one, "relaxed" | "acquire" | "release" | "acq_rel"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{findings_by, lines};
+    use super::super::{Finding, Lint};
+
+    fn module(opcode: &str) -> String {
+        format!(".entry k() {{\n.loc 1 6 3\n{opcode} %r1, [%rd1], 1;\nret; }}")
+    }
+
+    #[test]
+    fn an_atomic_without_an_order_is_found_where_the_compiler_is_old() {
+        for opcode in ["atom.global.add.u32", "atom.exch.b32", "red.global.add.u32"] {
+            let found = lines(Lint::UnorderedAtomic, &module(opcode));
+            assert_eq!(found.len(), 1, "{opcode}: {found:?}");
+            let start = "kernel k, kernels/src/lib.rs:6: unordered-atomic: this compiler drops";
+            assert!(found[0].starts_with(start), "{found:?}");
+            let by_newer = findings_by((1, 99), Lint::UnorderedAtomic, &module(opcode));
+            assert_eq!(by_newer, [] as [Finding; 0]);
+        }
+    }
+
+    #[test]
+    fn an_atomic_with_an_order_is_silent() {
+        for opcode in [
+            "atom.relaxed.gpu.global.add.u32",
+            "atom.acq_rel.sys.cas.b32",
+        ] {
+            assert_eq!(lines(Lint::UnorderedAtomic, &module(opcode)), [""; 0]);
+        }
+    }
+}
