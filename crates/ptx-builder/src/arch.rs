@@ -7,45 +7,137 @@ use std::str::FromStr;
 use crate::CudaBuilderError;
 
 macro_rules! arches {
-    ($($(#[$attribute:meta])? $variant:ident = $number:literal;)*) => {
-        /// A GPU architecture, named by its compute capability without the dot. PTX built for one
-        /// runs on it and on every later one.
+    ($($(#[$attribute:meta])? $variant:ident = $number:literal $suffix:literal;)*) => {
+        /// A GPU architecture, named by its compute capability without the dot.
+        ///
+        /// PTX built for one without a suffix runs on it and on every later one; for one with `f` on it
+        /// and on later ones of the same major number; for one with `a` on it alone. In exchange these
+        /// have instructions that the plain one lacks, most of them of the tensor cores.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum NvvmArch {
             $(
-                #[doc = concat!("`sm_", stringify!($number), "`")]
+                #[doc = concat!("`sm_", stringify!($number), $suffix, "`")]
                 $(#[$attribute])?
-                $variant = $number,
+                $variant,
             )*
         }
 
         impl NvvmArch {
             /// Every architecture that can be built for, ascending.
             pub const ALL: &[NvvmArch] = &[$(NvvmArch::$variant),*];
+
+            /// The compute capability times ten: 90 for 9.0.
+            pub fn number(self) -> u32 {
+                match self {
+                    $(NvvmArch::$variant => $number,)*
+                }
+            }
+
+            fn suffix(self) -> &'static str {
+                match self {
+                    $(NvvmArch::$variant => $suffix,)*
+                }
+            }
         }
     };
 }
 
 arches! {
-    Compute70 = 70;
-    Compute72 = 72;
-    Compute75 = 75;
-    Compute80 = 80;
-    Compute86 = 86;
-    Compute87 = 87;
-    Compute89 = 89;
+    Compute70 = 70 "";
+    Compute72 = 72 "";
+    Compute75 = 75 "";
+    Compute80 = 80 "";
+    Compute86 = 86 "";
+    Compute87 = 87 "";
+    Compute88 = 88 "";
+    Compute89 = 89 "";
     #[default]
-    Compute90 = 90;
-    Compute100 = 100;
-    Compute103 = 103;
-    Compute120 = 120;
-    Compute121 = 121;
+    Compute90 = 90 "";
+    Compute90a = 90 "a";
+    Compute100 = 100 "";
+    Compute100f = 100 "f";
+    Compute100a = 100 "a";
+    Compute101 = 101 "";
+    Compute101f = 101 "f";
+    Compute101a = 101 "a";
+    Compute103 = 103 "";
+    Compute103f = 103 "f";
+    Compute103a = 103 "a";
+    Compute110 = 110 "";
+    Compute110f = 110 "f";
+    Compute110a = 110 "a";
+    Compute120 = 120 "";
+    Compute120f = 120 "f";
+    Compute120a = 120 "a";
+    Compute121 = 121 "";
+    Compute121f = 121 "f";
+    Compute121a = 121 "a";
 }
 
+/// What Rust-CUDA builds for and rustc does not: kernels may ask for them, as they are long supported.
+const PAST: [u32; 8] = [35, 37, 50, 52, 53, 60, 61, 62];
+
 impl NvvmArch {
-    /// The compute capability times ten: 90 for 9.0.
-    pub fn number(self) -> u32 {
-        self as u32
+    /// [`NvvmArch::number`] under Rust-CUDA's name.
+    pub fn capability_value(&self) -> u32 {
+        self.number()
+    }
+
+    /// What kernels ask for with `cfg(target_feature = "compute_90a")`.
+    pub fn target_feature(&self) -> String {
+        format!("compute_{}{}", self.number(), self.suffix())
+    }
+
+    /// Every `target_feature` that a kernel has which is built for this one: those of all plain
+    /// architectures up to it and its own; with `a` also those of its family (`f`), up to it.
+    pub fn all_target_features(&self) -> Vec<String> {
+        let past = PAST.map(|number| format!("compute_{number}"));
+        let here = NvvmArch::ALL
+            .iter()
+            .filter(|other| match other.suffix() {
+                "" => other.number() <= self.number(),
+                "f" if self.is_architecture_variant() => {
+                    other.number() / 10 == self.number() / 10 && other.number() <= self.number()
+                }
+                _ => *other == self,
+            })
+            .map(NvvmArch::target_feature);
+        past.into_iter().chain(here).collect()
+    }
+
+    /// The `target_feature` of every architecture.
+    pub(crate) fn known_target_features() -> impl Iterator<Item = String> {
+        let past = PAST.map(|number| format!("compute_{number}"));
+        let all = NvvmArch::ALL.iter().map(NvvmArch::target_feature);
+        past.into_iter().chain(all)
+    }
+
+    /// Whether it has no suffix.
+    pub fn is_base_variant(&self) -> bool {
+        self.suffix().is_empty()
+    }
+
+    /// Whether it has the suffix `f`.
+    pub fn is_family_variant(&self) -> bool {
+        self.suffix() == "f"
+    }
+
+    /// Whether it has the suffix `a`.
+    pub fn is_architecture_variant(&self) -> bool {
+        self.suffix() == "a"
+    }
+
+    /// The same without a suffix.
+    pub fn base_architecture(&self) -> Self {
+        let same = |other: &&NvvmArch| other.is_base_variant() && other.number() == self.number();
+        NvvmArch::ALL.iter().find(same).copied().unwrap_or(*self)
+    }
+
+    /// The version of PTX that LLVM is to write, where its own choice lacks what ptx-std uses:
+    /// `activemask` came with 6.2, and `.noreturn`, by which panics are known, with 6.4. 7.0 is what
+    /// `sm_80` has, so all drivers since CUDA 11 take it.
+    pub(crate) fn ptx_feature(self) -> Option<&'static str> {
+        (self.number() < 80).then_some("+ptx70")
     }
 
     /// The architectures that the environment variable `name` lists, such as `sm_80,sm_90`, or the
@@ -64,24 +156,24 @@ impl NvvmArch {
 
 impl fmt::Display for NvvmArch {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "sm_{}", self.number())
+        write!(formatter, "sm_{}{}", self.number(), self.suffix())
     }
 }
 
 impl FromStr for NvvmArch {
     type Err = CudaBuilderError;
 
-    /// Takes `sm_90`, `compute_90` and `90`.
+    /// Takes `sm_90`, `compute_90` and `90`, each with a suffix if there is one: `sm_90a`.
     fn from_str(text: &str) -> Result<Self, CudaBuilderError> {
         let text = text.trim();
-        let number = text
+        let name = text
             .strip_prefix("sm_")
             .or_else(|| text.strip_prefix("compute_"))
             .unwrap_or(text);
         NvvmArch::ALL
             .iter()
             .copied()
-            .find(|arch| arch.number().to_string() == number)
+            .find(|arch| format!("{}{}", arch.number(), arch.suffix()) == name)
             .ok_or_else(|| CudaBuilderError::UnknownArch(text.to_owned()))
     }
 }

@@ -181,7 +181,11 @@ impl CudaBuilder {
         let mut built = Vec::new();
         let mut warned = BTreeSet::new();
         for &arch in &self.arches {
-            let folder = target_dir.join(arch.to_string());
+            let folder = if self.options.common_libraries {
+                target_dir.join("common")
+            } else {
+                target_dir.join(arch.to_string())
+            };
             let assembly = nested::compile(&toolchain, &kernels, arch, &self.options, &folder)?;
             let ptx = self.finish(&kernels, toolchain.version, arch, &assembly, &mut warned)?;
             let path = match &self.copy_to {

@@ -25,7 +25,7 @@ const UNCHECKED_DEPENDENCIES: [&str; 4] = [
 ];
 
 /// Path dependencies of kernel crates that are not the kernel author's.
-const LIBRARIES: [&str; 2] = ["ridgepoint-ptx-std", "ridgepoint-ptx-std-macros"];
+const LIBRARIES: [&str; 3] = ["cuda_std", "ridgepoint-ptx-std", "ridgepoint-ptx-std-macros"];
 
 /// A kernel crate as cargo sees it.
 pub(crate) struct KernelCrate {
@@ -160,11 +160,26 @@ pub(crate) fn compile(
         return Err(CudaBuilderError::Compile {
             path: kernels.folder().to_path_buf(),
             arch,
-            diagnostics: String::from_utf8_lossy(&output.stderr).into_owned(),
+            diagnostics: of_the_crates(&String::from_utf8_lossy(&output.stderr)),
         });
     }
     let file = format!("{}.s", kernels.library);
     Ok(target_dir.join(TARGET).join("release/deps").join(file))
+}
+
+/// What the compiler says, less its warnings of the attributes that we add.
+fn of_the_crates(diagnostics: &str) -> String {
+    let mut parts = Vec::new();
+    for part in diagnostics.split("\n\n") {
+        let warning = part.find("warning: ").filter(|&at| {
+            part[at..].contains("--> <crate attribute>") && !part[..at].contains("error")
+        });
+        match warning {
+            Some(at) => parts.extend(Some(part[..at].trim_end()).filter(|part| !part.is_empty())),
+            None => parts.push(part),
+        }
+    }
+    parts.join("\n\n")
 }
 
 fn cargo(
@@ -197,12 +212,13 @@ fn cargo(
         .args(["rustc", "--lib", "--release", "--crate-type", "cdylib"])
         .args(["-Zbuild-std=core,alloc", "--target", TARGET])
         .args(UNCHECKED_DEPENDENCIES)
+        .args(options.flags_of_library(arch))
         .args(&options.build_args)
         // With fat LTO the assembly of the cdylib is the whole program's PTX, so there is nothing
         // left to link and no bitcode linker is needed. Of the dependencies alone LLVM cannot
         // always make assembly: they have functions that no kernel can call.
         .args(["--", "--emit=asm", "-Clinker=true"])
-        .args(options.flags_of_last());
+        .args(options.flags_of_last(arch));
     for (name, value) in options.profile() {
         command.env(format!("CARGO_PROFILE_RELEASE_{name}"), value);
     }
@@ -211,10 +227,16 @@ fn cargo(
 
 fn rustflags(toolchain: &Toolchain, arch: NvvmArch, options: &Options) -> Vec<String> {
     let mut flags = vec![
-        format!("-Ctarget-cpu={arch}"),
         // Crates with kernels need not name the features that our macros' expansions use, and may.
-        "-Zcrate-attr=feature(abi_ptx, asm_experimental_arch)".to_owned(),
+        "-Zcrate-attr=feature(abi_ptx, asm_experimental_arch, register_tool)".to_owned(),
         "-Aduplicate-features".to_owned(),
+        // As Rust-CUDA's builder does, whose kernel crates therefore do not say so. Cargo keeps these
+        // flags from build scripts and procedural macros, which are for the host. Where a crate has the
+        // attribute itself, ours is reported as unused: never as an error, whatever it denies.
+        "-Zcrate-attr=no_std".to_owned(),
+        "--force-warn=unused-attributes".to_owned(),
+        // Rust-CUDA's own attributes, which some write by hand (`nvvm_internal::addrspace(4)`).
+        "-Zcrate-attr=register_tool(nvvm_internal)".to_owned(),
     ];
     if toolchain.needs_jump_threading_off() {
         flags.push("-Zmir-enable-passes=-JumpThreading".to_owned());
@@ -246,6 +268,16 @@ fn forget_outer_build(command: &mut Command) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn warnings_of_what_we_add_are_left_out_and_no_other() {
+        let ours = "warning: unused attribute\n --> <crate attribute>:1:1\n  = note: a note";
+        let theirs = "warning: unused\n --> src/lib.rs:1:1";
+        let error = "error: no such tool\n --> <crate attribute>:1:1";
+        let all = format!("   Compiling a\n{ours}\n\n{theirs}\n\n{ours}\n\n{error}\n");
+        let left = format!("   Compiling a\n\n{theirs}\n\n{error}\n");
+        assert_eq!(of_the_crates(&all), left);
+    }
 
     #[test]
     fn what_the_ptx_depends_on_is_the_kernel_crate_and_its_path_dependencies() {

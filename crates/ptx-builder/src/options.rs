@@ -34,11 +34,6 @@ pub enum Panics {
     Trap,
 }
 
-/// Every capability that has a `cfg(target_feature = "compute_..")` in Rust-CUDA or here.
-const COMPUTE_CFGS: [u32; 20] = [
-    35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 89, 90, 100, 103, 120, 121,
-];
-
 #[derive(Clone, Debug)]
 pub(crate) struct Options {
     pub(crate) build_args: Vec<String>,
@@ -56,6 +51,7 @@ pub(crate) struct Options {
     override_libm: bool,
     constant_memory: bool,
     panics: Panics,
+    pub(crate) common_libraries: bool,
 }
 
 impl Default for Options {
@@ -76,6 +72,7 @@ impl Default for Options {
             override_libm: false,
             constant_memory: false,
             panics: Panics::default(),
+            common_libraries: false,
         }
     }
 }
@@ -213,6 +210,17 @@ impl CudaBuilder {
         self
     }
 
+    /// Whether `core` and other dependencies are compiled once, for any architecture, and only ptx-std
+    /// and the kernel crate for each. The dependencies' functions that are not inlined before the code
+    /// is generated are then those of the oldest. For tests of many architectures, of which each costs
+    /// seconds this way and not a minute.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn common_libraries(mut self, common: bool) -> Self {
+        self.options.common_libraries = common;
+        self
+    }
+
     /// What a panic does. The default is [`Panics::Place`].
     #[must_use]
     pub fn panics(mut self, panics: Panics) -> Self {
@@ -251,19 +259,39 @@ impl Options {
 
     /// Flags for every crate, `core` among them.
     pub(crate) fn flags_of_all(&self, arch: NvvmArch) -> Vec<String> {
-        let mut flags = compute_cfgs(arch);
+        let mut flags = if self.common_libraries {
+            Vec::new()
+        } else {
+            flags_of_arch(arch)
+        };
         if self.panics == Panics::Trap {
             flags.extend(["-Zunstable-options", "-Cpanic=immediate-abort"].map(str::to_owned));
         }
         flags
     }
 
+    /// Where other dependencies are common to all architectures, the arguments for cargo that make
+    /// ptx-std for this one.
+    pub(crate) fn flags_of_library(&self, arch: NvvmArch) -> Vec<String> {
+        if !self.common_libraries {
+            return Vec::new();
+        }
+        let flags = flags_beside_others(arch);
+        let flags = format!("profile.release.package.ridgepoint-ptx-std.rustflags={flags:?}");
+        ["-Zprofile-rustflags", "--config", &flags]
+            .map(str::to_owned)
+            .into()
+    }
+
     /// Flags for the crate that becomes PTX.
-    pub(crate) fn flags_of_last(&self) -> Vec<String> {
+    pub(crate) fn flags_of_last(&self, arch: NvvmArch) -> Vec<String> {
         let mut flags = vec![format!(
             "-Cllvm-args=-nvptx-fma-level={}",
             u32::from(self.fma_contraction)
         )];
+        if self.common_libraries {
+            flags.extend(flags_beside_others(arch));
+        }
         if !self.optimize {
             flags.push("-Copt-level=1".to_owned());
         }
@@ -313,19 +341,38 @@ impl Options {
     }
 }
 
+/// What says which architecture is built for.
+fn flags_of_arch(arch: NvvmArch) -> Vec<String> {
+    let mut flags = vec![format!("-Ctarget-cpu={arch}")];
+    if let Some(feature) = arch.ptx_feature() {
+        flags.push(format!("-Ctarget-feature={feature}"));
+    }
+    flags.extend(compute_cfgs(arch));
+    flags
+}
+
+/// The same for a crate whose dependencies are of another: PTX has one ABI for all.
+fn flags_beside_others(arch: NvvmArch) -> Vec<String> {
+    let mut flags = flags_of_arch(arch);
+    flags.push("-Cunsafe-allow-abi-mismatch=target-cpu".to_owned());
+    flags
+}
+
 /// `cfg(target_feature = "compute_..")` for `arch` and every earlier one, as Rust-CUDA sets them.
 /// rustc has none of the kind, so nothing contradicts these; the lint against setting built-in cfgs
 /// is told to let them pass.
 fn compute_cfgs(arch: NvvmArch) -> Vec<String> {
-    let names = COMPUTE_CFGS.map(|number| format!("\"compute_{number}\""));
+    let names: Vec<_> = NvvmArch::known_target_features()
+        .map(|name| format!("\"{name}\""))
+        .collect();
     let mut flags = vec![
         "-Aexplicit_builtin_cfgs_in_flags".to_owned(),
         "--check-cfg".to_owned(),
         format!("cfg(target_feature, values({}))", names.join(", ")),
     ];
-    for number in COMPUTE_CFGS.into_iter().filter(|&it| it <= arch.number()) {
+    for name in arch.all_target_features() {
         flags.push("--cfg".to_owned());
-        flags.push(format!("target_feature=\"compute_{number}\""));
+        flags.push(format!("target_feature=\"{name}\""));
     }
     flags
 }

@@ -11,10 +11,10 @@ use syn::{
 };
 
 use crate::bounds::{Instance, Options};
-use crate::parameter::{Parameter, peel};
+use crate::parameter::{Parameter, parameter_name, peel};
 
 pub(crate) fn expand(options: &Options, function: &ItemFn) -> syn::Result<TokenStream> {
-    let parameters = &function.sig.generics.params;
+    let parameters: Vec<&GenericParam> = instantiated(&function.sig.generics).collect();
     let kernels = options
         .instances
         .iter()
@@ -44,24 +44,22 @@ fn kernel(options: &Options, function: &ItemFn, instance: &Instance) -> syn::Res
     let generics = &function.sig.generics;
     let mut substitution = Substitution {
         generics,
-        given: generics.params.iter().zip(&arguments.args).collect(),
+        given: instantiated(generics).zip(&arguments.args).collect(),
         error: None,
     };
-    for input in &mut inputs {
+    for (position, input) in inputs.iter_mut().enumerate() {
         substitution.visit_fn_arg_mut(input);
-        if let FnArg::Typed(typed) = input
-            && let syn::Pat::Ident(pattern) = &mut *typed.pat
-        {
-            pattern.mutability = None;
+        if let FnArg::Typed(typed) = input {
+            let name = parameter_name(position, &typed.pat);
+            *typed.pat = parse_quote!(#name);
         }
     }
     if let Some(error) = substitution.error {
         return Err(error);
     }
-    let names = inputs
-        .iter()
-        .map(|input| Parameter::parse(input).map(|parameter| parameter.name))
-        .collect::<syn::Result<Vec<_>>>()?;
+    let parameters = Parameter::all(&inputs)?;
+    let names = parameters.iter().map(|parameter| &parameter.name);
+    let lifetimes = generics.lifetimes();
     let documentation: Vec<&Attribute> = function
         .attrs
         .iter()
@@ -78,8 +76,14 @@ fn kernel(options: &Options, function: &ItemFn, instance: &Instance) -> syn::Res
     Ok(quote! {
         #(#documentation)*
         #[::cuda_std::kernel(#argument)]
-        #vis #safety fn #name(#inputs) { #body }
+        #vis #safety fn #name<#(#lifetimes),*>(#inputs) { #body }
     })
+}
+
+/// The parameters that an instance gives arguments for.
+fn instantiated(generics: &Generics) -> impl Iterator<Item = &GenericParam> {
+    let parameters = generics.params.iter();
+    parameters.filter(|parameter| !matches!(parameter, GenericParam::Lifetime(_)))
 }
 
 /// Puts the instance's arguments where the generic parameters stand in a type.

@@ -7,7 +7,7 @@ use syn::{Error, GenericParam, Ident, ItemFn, ReturnType, Safety, parse_quote};
 
 use crate::bounds::Options;
 use crate::instances;
-use crate::parameter::{NO_LIFETIMES, Parameter};
+use crate::parameter::Parameter;
 
 pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let options: Options = syn::parse2(attribute)?;
@@ -16,19 +16,15 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> syn::Result<T
     if !options.instances.is_empty() {
         return instances::expand(&options, &function);
     }
-    if !function.sig.generics.params.is_empty() {
+    let mut parameters = function.sig.generics.params.iter();
+    if parameters.any(|parameter| !matches!(parameter, GenericParam::Lifetime(_))) {
         return Err(Error::new(
             function.sig.generics.span(),
             "a generic kernel names its instances: \
              #[kernel(instances(scale_f32<f32>, scale_f64<f64>))]",
         ));
     }
-    let parameters = function
-        .sig
-        .inputs
-        .iter()
-        .map(Parameter::parse)
-        .collect::<syn::Result<Vec<_>>>()?;
+    let parameters = Parameter::all(&function.sig.inputs)?;
     check_safety(&function, &parameters)?;
     let device = device_entry(&function, &parameters);
     let description = device_description(&function, &parameters, &options);
@@ -50,15 +46,14 @@ fn check_signature(function: &ItemFn) -> syn::Result<()> {
     if let Some(token) = &signature.constness {
         return Err(Error::new(token.span, "a kernel cannot be `const`"));
     }
-    if let Some(abi) = &signature.abi {
-        return Err(Error::new(abi.span(), "#[kernel] chooses the ABI itself"));
+    match &signature.abi {
+        // What Rust-CUDA makes of a kernel, and some write themselves.
+        Some(abi) if abi.name.as_ref().is_some_and(|name| name.value() != "C") => Err(Error::new(
+            abi.span(),
+            "#[kernel] chooses the ABI itself: leave it out",
+        )),
+        _ => Ok(()),
     }
-    for parameter in &signature.generics.params {
-        if let GenericParam::Lifetime(lifetime) = parameter {
-            return Err(Error::new(lifetime.span(), NO_LIFETIMES));
-        }
-    }
-    Ok(())
 }
 
 fn check_safety(function: &ItemFn, parameters: &[Parameter]) -> syn::Result<()> {
@@ -112,13 +107,14 @@ fn device_entry(function: &ItemFn, parameters: &[Parameter]) -> TokenStream {
         ..
     } = function;
     let name = &sig.ident;
+    let (lifetimes, _, clauses) = sig.generics.split_for_impl();
     let inputs = parameters.iter().map(Parameter::device_parameters);
     let bindings = parameters.iter().map(Parameter::device_binding);
     quote! {
         #(#attrs)*
         #[cfg(target_arch = "nvptx64")]
         #[unsafe(no_mangle)]
-        #vis unsafe extern "ptx-kernel" fn #name(#(#inputs),*) {
+        #vis unsafe extern "ptx-kernel" fn #name #lifetimes(#(#inputs),*) #clauses {
             #(#bindings)*
             #block
         }
@@ -162,6 +158,7 @@ fn host_function(function: &ItemFn, parameters: &[Parameter], options: &Options)
     );
 
     let mut host = function.clone();
+    host.sig.abi = None;
     host.attrs
         .push(parse_quote!(#[cfg(not(target_arch = "nvptx64"))]));
     quote! {

@@ -6,6 +6,7 @@ use proc_macro::TokenStream;
 mod bounds;
 mod instances;
 mod kernel;
+mod lifetimes;
 mod mark;
 mod parameter;
 mod space;
@@ -45,9 +46,12 @@ mod space;
 /// - `instances(scale_f32<f32>, scale_f64<f64>)`: a generic function becomes one kernel for each;
 /// - `allow(local_memory)`: lints of ptx-builder that do not apply to this kernel.
 ///
+/// Lifetimes may be named, and are all that of the launch. A pattern may stand in place of a name.
+/// `extern "C"` says nothing more.
+///
 /// Refused, each at the offending tokens: a return value, `self`, generics without instances,
-/// lifetimes, `async`, `const`, an ABI of its own, `&mut` references, attributes on parameters and
-/// patterns in place of their names.
+/// `async`, `const`, other ABIs, `&mut`, `&'static`, `&str` and `&dyn` references, and attributes on
+/// parameters.
 #[proc_macro_attribute]
 pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
     finish(kernel::expand(attribute.into(), item.into()))
@@ -55,12 +59,16 @@ pub fn kernel(attribute: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Puts a static into an address space: `shared`, `constant` or `global`, where statics are anyway.
 ///
-/// A shared static is a `static mut` of which each block has its own. Its initial value is
-/// ignored, because shared memory has none: use `MaybeUninit`, or write before reading.
+/// Of a shared static each block has its own. Its initial value is ignored, because shared memory has
+/// none: use `MaybeUninit`, or write before reading. Without `mut` it is written through a cell, such
+/// as an atomic's, or through a pointer from `MaybeUninit::as_ptr`.
 ///
 /// A constant static is read through the constant cache, which is fast where all lanes of a warp
 /// read the same element. A kernel reads it; the host may replace it before a launch through the
 /// module's global of the static's own name.
+///
+/// In an `extern` block a static has no value to place: it stays the name of something that others
+/// define.
 #[proc_macro_attribute]
 pub fn address_space(attribute: TokenStream, item: TokenStream) -> TokenStream {
     finish(space::address_space(attribute.into(), item.into()))

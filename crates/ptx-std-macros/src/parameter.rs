@@ -4,12 +4,10 @@ use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::spanned::Spanned;
 use syn::{
-    Error, FnArg, GenericArgument, Ident, Lifetime, Pat, PathArguments, PointerMutability, Token,
-    Type,
+    Error, FnArg, GenericArgument, Ident, Lifetime, Pat, PathArguments, PointerMutability, Type,
 };
 
-/// A launch lends every buffer for as long as it runs, and the kernel cannot ask for longer.
-pub(crate) const NO_LIFETIMES: &str = "a kernel's parameters need no lifetimes: leave them out";
+use crate::lifetimes::{has_lifetimes, with_elided};
 
 /// How a parameter travels from the host to the kernel.
 pub(crate) enum Passing {
@@ -28,14 +26,26 @@ pub(crate) enum Passing {
 }
 
 pub(crate) struct Parameter {
+    /// The author's name, or one that stands for a pattern.
     pub(crate) name: Ident,
-    mutability: Option<Token![mut]>,
+    /// What the author wrote in its place.
+    pattern: Pat,
     pub(crate) ty: Type,
     passing: Passing,
 }
 
 impl Parameter {
-    pub(crate) fn parse(input: &FnArg) -> syn::Result<Self> {
+    /// The parameters of a kernel.
+    pub(crate) fn all<'i>(
+        inputs: impl IntoIterator<Item = &'i FnArg>,
+    ) -> syn::Result<Vec<Parameter>> {
+        let numbered = inputs.into_iter().enumerate();
+        numbered
+            .map(|(position, input)| Parameter::parse(position, input))
+            .collect()
+    }
+
+    fn parse(position: usize, input: &FnArg) -> syn::Result<Self> {
         let FnArg::Typed(typed) = input else {
             return Err(Error::new(
                 input.span(),
@@ -48,28 +58,10 @@ impl Parameter {
                 "a kernel's parameter takes no attributes: the launch passes every parameter",
             ));
         }
-        let Pat::Ident(pattern) = &*typed.pat else {
-            return Err(Error::new(
-                typed.pat.span(),
-                "a kernel's parameter needs a name, not a pattern",
-            ));
-        };
-        if let Some(token) = &pattern.by_ref {
-            return Err(Error::new(
-                token.span,
-                "a kernel's parameter needs a name, not a pattern: leave out `ref`",
-            ));
-        }
-        if let Some((_, parts)) = &pattern.subpat {
-            return Err(Error::new(
-                parts.span(),
-                "a kernel's parameter needs a name, not a pattern: take it apart with a `let`",
-            ));
-        }
         let ty = peel(&typed.ty);
         Ok(Parameter {
-            name: pattern.ident.clone(),
-            mutability: pattern.mutability,
+            name: parameter_name(position, &typed.pat),
+            pattern: (*typed.pat).clone(),
             ty: ty.clone(),
             passing: Passing::of(ty)?,
         })
@@ -81,7 +73,7 @@ impl Parameter {
             Passing::Slice(_) | Passing::Output(_) => vec![quote! { 8 }, quote! { 8 }],
             Passing::Const(_) | Passing::Mut(_) | Passing::Reference(_) => vec![quote! { 8 }],
             Passing::Value => {
-                let ty = &self.ty;
+                let ty = with_elided(&self.ty);
                 vec![quote! { ::core::mem::size_of::<#ty>() }]
             }
         }
@@ -92,13 +84,17 @@ impl Parameter {
     pub(crate) fn required(&self) -> Option<TokenStream> {
         match &self.passing {
             Passing::Value => {
-                let ty = &self.ty;
+                let ty = with_elided(&self.ty);
                 Some(quote! { every_thread_copies::<#ty>() })
             }
             Passing::Slice(element) | Passing::Reference(element) => {
+                let element = with_elided(element);
                 Some(quote! { every_thread_reads::<#element>() })
             }
-            Passing::Output(element) => Some(quote! { one_thread_has::<#element>() }),
+            Passing::Output(element) => {
+                let element = with_elided(element);
+                Some(quote! { one_thread_has::<#element>() })
+            }
             Passing::Const(_) | Passing::Mut(_) => None,
         }
     }
@@ -115,47 +111,42 @@ impl Parameter {
 
     /// The parameters of the PTX entry.
     pub(crate) fn device_parameters(&self) -> TokenStream {
-        let Parameter {
-            name,
-            mutability,
-            ty,
-            ..
-        } = self;
+        let Parameter { name, ty, .. } = self;
         let length = self.length_name();
         match &self.passing {
             Passing::Slice(element) => quote! { #name: *const #element, #length: usize },
             Passing::Output(element) => quote! { #name: *mut #element, #length: usize },
             Passing::Reference(element) => quote! { #name: *const #element },
-            _ => quote! { #mutability #name: #ty },
+            _ => quote! { #name: #ty },
         }
     }
 
     /// Rebuilds the author's parameter inside the PTX entry.
     pub(crate) fn device_binding(&self) -> TokenStream {
-        let Parameter {
-            name, mutability, ..
-        } = self;
+        let Parameter { name, pattern, .. } = self;
         let length = self.length_name();
         let value = match &self.passing {
             Passing::Slice(_) => quote! { ::core::slice::from_raw_parts(#name, #length) },
             Passing::Output(_) => quote! { ::cuda_std::Output::from_raw(#name, #length) },
             Passing::Reference(_) => quote! { &*#name },
-            _ => return TokenStream::new(),
+            _ => return quote! { let #pattern = #name; },
         };
         // SAFETY: of all of them, a typed launch passes pointer and length of one live allocation.
-        quote! { let #mutability #name = unsafe { #value }; }
+        quote! { let #pattern = unsafe { #value }; }
     }
 
+    /// What a launch takes, which lasts for `'a`.
     pub(crate) fn argument_type(&self) -> TokenStream {
-        let ty = &self.ty;
         match &self.passing {
             Passing::Slice(element) | Passing::Const(element) | Passing::Reference(element) => {
+                let element = during_launch(element);
                 quote! { ::cuda_std::launch::Slice<'a, #element> }
             }
             Passing::Mut(element) | Passing::Output(element) => {
+                let element = during_launch(element);
                 quote! { ::cuda_std::launch::SliceMut<'a, #element> }
             }
-            Passing::Value => quote! { #ty },
+            Passing::Value => during_launch(&self.ty),
         }
     }
 
@@ -209,8 +200,8 @@ impl Parameter {
 
     pub(crate) fn description(&self) -> TokenStream {
         let name = self.name.to_string();
-        let ty = &self.ty;
-        let text = type_text(ty);
+        let ty = with_elided(&self.ty);
+        let text = type_text(&self.ty);
         let passing = match &self.passing {
             Passing::Slice(_) | Passing::Output(_) => quote! { Slice },
             Passing::Const(_) | Passing::Mut(_) | Passing::Reference(_) => quote! { Pointer },
@@ -239,12 +230,21 @@ impl Passing {
                     ));
                 }
                 if let Some(lifetime) = &reference.lifetime {
-                    refuse_named(lifetime)?;
+                    refuse_static(lifetime)?;
                 }
-                Ok(match peel(&reference.elem) {
-                    Type::Slice(slice) => Passing::Slice(slice.elem.clone()),
-                    _ => Passing::Reference(reference.elem.clone()),
-                })
+                let reason = |reason| Err(Error::new(reference.elem.span(), reason));
+                match peel(&reference.elem) {
+                    Type::Slice(slice) => Ok(Passing::Slice(slice.elem.clone())),
+                    Type::Path(path) if path.path.is_ident("str") => reason(
+                        "the host has no buffer of `str`: take `&[u8]`, and make text of it with \
+                         `core::str::from_utf8`",
+                    ),
+                    Type::TraitObject(_) => reason(
+                        "the functions behind a `dyn` are the host's, which the GPU cannot call: \
+                         take an `enum`, or make the `dyn` in the kernel",
+                    ),
+                    _ => Ok(Passing::Reference(reference.elem.clone())),
+                }
             }
             Type::Ptr(pointer) => Ok(match pointer.mutability {
                 PointerMutability::Mut(_) => Passing::Mut(pointer.elem.clone()),
@@ -275,7 +275,7 @@ fn output_element(ty: &Type) -> syn::Result<Option<&Type>> {
     let mut element = None;
     for argument in &arguments.args {
         match argument {
-            GenericArgument::Lifetime(lifetime) => refuse_named(lifetime)?,
+            GenericArgument::Lifetime(lifetime) => refuse_static(lifetime)?,
             GenericArgument::Type(ty) => element = element.or(Some(ty)),
             _ => {}
         }
@@ -283,11 +283,34 @@ fn output_element(ty: &Type) -> syn::Result<Option<&Type>> {
     Ok(element)
 }
 
-fn refuse_named(lifetime: &Lifetime) -> syn::Result<()> {
-    if lifetime.ident == "_" {
+fn refuse_static(lifetime: &Lifetime) -> syn::Result<()> {
+    if lifetime.ident != "static" {
         return Ok(());
     }
-    Err(Error::new(lifetime.span(), NO_LIFETIMES))
+    Err(Error::new(
+        lifetime.span(),
+        "a launch lends its buffers for as long as it runs: leave out `'static`",
+    ))
+}
+
+/// The name of a parameter: the author's, or a number where there is a pattern.
+pub(crate) fn parameter_name(position: usize, pattern: &Pat) -> Ident {
+    match pattern {
+        Pat::Ident(pattern) if pattern.by_ref.is_none() && pattern.subpat.is_none() => {
+            pattern.ident.clone()
+        }
+        _ => format_ident!("argument_{}", position, span = Span::mixed_site()),
+    }
+}
+
+/// The type with all its lifetimes `'a`. Where it may have some that are not written, the type that a
+/// function returns whose one argument has `'a`.
+fn during_launch(ty: &Type) -> TokenStream {
+    if !has_lifetimes(ty) {
+        return quote! { #ty };
+    }
+    let ty = with_elided(ty);
+    quote! { <fn(&()) -> #ty as ::cuda_std::launch::During<'a>>::Type }
 }
 
 /// The type inside the parentheses, and inside the invisible ones that a `$t:ty` of a

@@ -8,13 +8,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::parse::{Parse, ParseStream};
-use syn::{Error, Expr, Ident, ItemStatic, StaticMutability, Token, Type, parse_quote};
+use syn::{Error, Expr, ForeignItemStatic, Ident, ItemStatic, Token, Type, parse_quote};
 
 pub(crate) fn address_space(attribute: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
     let space: Ident = syn::parse2(attribute)?;
+    if let Ok(declared) = syn::parse2::<ForeignItemStatic>(item.clone()) {
+        return foreign(&space, &declared);
+    }
     let item: ItemStatic = syn::parse2(item)?;
     match space.to_string().as_str() {
-        "shared" => shared(&item),
+        "shared" => Ok(shared(&item)),
         "constant" => Ok(constant(&item)),
         "global" => Ok(quote! { #item }),
         "local" => Err(Error::new(
@@ -28,7 +31,22 @@ pub(crate) fn address_space(attribute: TokenStream, item: TokenStream) -> syn::R
     }
 }
 
-fn shared(item: &ItemStatic) -> syn::Result<TokenStream> {
+/// A static that an `extern` block names and others define.
+fn foreign(space: &Ident, item: &ForeignItemStatic) -> syn::Result<TokenStream> {
+    match space.to_string().as_str() {
+        "constant" | "global" => Ok(quote! { #item }),
+        "shared" => Err(Error::new(
+            space.span(),
+            "shared memory of a size that the launch gives is `shared::dynamic_shared_mem`",
+        )),
+        _ => Err(Error::new(
+            space.span(),
+            "an extern static lies in global or in constant memory",
+        )),
+    }
+}
+
+fn shared(item: &ItemStatic) -> TokenStream {
     let ItemStatic {
         attrs,
         vis,
@@ -38,22 +56,16 @@ fn shared(item: &ItemStatic) -> syn::Result<TokenStream> {
         expr,
         ..
     } = item;
-    if !matches!(mutability, StaticMutability::Mut(_)) {
-        return Err(Error::new(
-            ident.span(),
-            "shared memory begins uninitialised, so it must be a `static mut`",
-        ));
-    }
     let site = new_site();
-    Ok(quote! {
+    quote! {
         #(#attrs)*
-        #vis static mut #ident: ::cuda_std::shared::Static<#ty, #site> = {
+        #vis static #mutability #ident: ::cuda_std::shared::Static<#ty, #site> = {
             // Shared memory has no initial value; what was written need only be of the type.
             const _: fn() -> #ty = || #expr;
             // SAFETY: the site is this declaration's own.
             unsafe { ::cuda_std::shared::Static::new() }
         };
-    })
+    }
 }
 
 /// On the GPU the value is a symbol of its own, which ptx-builder moves to constant memory and

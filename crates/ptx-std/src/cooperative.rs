@@ -21,11 +21,11 @@ const TURN: u32 = 1 << 31;
 #[inline(always)]
 pub unsafe fn sync_grid(arrivals: *mut u32) {
     sync_threads();
-    if thread_idx() == glam::UVec3::ZERO {
+    if thread_idx() == crate::glam::UVec3::ZERO {
         let blocks = (thread::grid_threads() / thread::block_threads() as usize) as u32;
         // All blocks together add TURN, so that its bit changes when the last one has come, and the
         // bits below are as before.
-        let share = if block_idx() == glam::UVec3::ZERO {
+        let share = if block_idx() == crate::glam::UVec3::ZERO {
             TURN.wrapping_sub(blocks - 1)
         } else {
             1

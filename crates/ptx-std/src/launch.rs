@@ -50,6 +50,19 @@ pub trait Kernel: Signature + Sized {
     }
 }
 
+/// A type that may have lifetimes which its author did not write, as it is while a launch runs: what a
+/// function returns whose one argument lives as long. `#[kernel]` writes `<fn(&()) -> Scene as
+/// During<'a>>::Type`, which is `Scene<'a>`, and `Scene` where it has none.
+#[doc(hidden)]
+pub trait During<'a> {
+    /// The type.
+    type Type;
+}
+
+impl<'a, F: Fn(&'a ()) -> T, T> During<'a> for F {
+    type Type = T;
+}
+
 /// Receives the address of each PTX parameter's value and, for a view, the device that its memory
 /// belongs to.
 pub type Sink<'s> = dyn FnMut(*const c_void, Option<&'static Home>) + 's;

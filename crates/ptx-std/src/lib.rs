@@ -30,6 +30,7 @@ mod arch;
 pub mod approx;
 pub mod async_copy;
 pub mod atomic;
+pub mod cfg;
 #[cfg(target_arch = "nvptx64")]
 pub mod constant;
 pub mod cooperative;
@@ -53,8 +54,11 @@ pub mod warp;
 pub use approx::ApproxFloat;
 pub use core::{assert_eq, assert_ne};
 pub use float::{FloatExt, GpuFloat};
+#[cfg(not(feature = "glam-0-33"))]
 pub use glam;
 pub use half::{self, bf16, f16};
+#[cfg(feature = "glam-0-33")]
+pub use new_glam as glam;
 pub use output::Output;
 #[doc = include_str!("kernel.md")]
 pub use ptx_std_macros::kernel;

@@ -3,7 +3,7 @@
 //! Indices and dimensions are `u32`, as the hardware gives them. The grid may hold more threads
 //! than a `u32` counts: [`grid_stride`] and [`global_index`] use `usize`.
 
-use glam::{UVec2, UVec3};
+use crate::glam::{UVec2, UVec3};
 
 use crate::arch;
 

@@ -137,7 +137,7 @@ pub enum WarpReductionOp {
 }
 
 /// Combines the values of all lanes of `mask`, and gives every one of them the result: one
-/// instruction from sm_80 on.
+/// instruction from sm_80 on, before that 5 shuffles for a whole warp or one for each lane.
 ///
 /// # Safety
 /// `mask` keeps [the rule of this module](self).
@@ -182,13 +182,23 @@ impl ReduceValue for i32 {
 }
 
 /// How a shuffle finds the lane that it reads.
-#[derive(Clone, Copy)]
-pub(crate) enum Source {
-    Down,
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WarpShuffleMode {
+    /// So many below.
     Up,
-    Index,
+    /// So many above.
+    Down,
+    /// By its index.
+    Idx,
+    /// By the bits in which its index differs.
     Xor,
 }
+
+// The names of Rust-CUDA, for bounds of generic functions.
+pub use {
+    MatchValue as WarpMatchValue, ReduceValue as WarpReduceValue, ShuffleValue as WarpShuffleValue,
+};
 
 macro_rules! shuffles {
     ($($(#[$doc:meta])* $name:ident: $source:ident($n:ident);)*) => {$(
@@ -208,7 +218,7 @@ macro_rules! shuffles {
             $n: u32,
             width: u32,
         ) -> (T, bool) {
-            shuffle::<T>(Source::$source, mask, value, $n, width)
+            shuffle::<T>(WarpShuffleMode::$source, mask, value, $n, width)
         }
     )*};
 }
@@ -219,7 +229,7 @@ shuffles! {
     /// The value of the lane `delta` below.
     warp_shuffle_up: Up(delta);
     /// The value of the lane `index` of the segment.
-    warp_shuffle_idx: Index(index);
+    warp_shuffle_idx: Idx(index);
     /// The value of the lane whose index differs in the bits of `bits`. It may lie in a segment
     /// before the lane's own.
     warp_shuffle_xor: Xor(bits);
@@ -269,7 +279,13 @@ shuffle_values! {
 /// The rule of PTX's `shfl.sync` (PTX ISA, "Data Movement and Conversion Instructions").
 #[inline(always)]
 #[track_caller]
-fn shuffle<T: ShuffleValue>(source: Source, mask: u32, value: T, n: u32, width: u32) -> (T, bool) {
+fn shuffle<T: ShuffleValue>(
+    source: WarpShuffleMode,
+    mask: u32,
+    value: T,
+    n: u32,
+    width: u32,
+) -> (T, bool) {
     // The hardware looks at no more bits.
     let n = n & (WARP_SIZE - 1);
     let lane = arch::lane_id();
@@ -278,10 +294,10 @@ fn shuffle<T: ShuffleValue>(source: Source, mask: u32, value: T, n: u32, width: 
     // What the hardware gets: the segments' mask in bits 8 to 12, the limit in bits 0 to 4.
     let segments = (WARP_SIZE - width) << 8;
     let (clamp, in_segment) = match source {
-        Source::Down => (segments | 31, lane + n <= last),
-        Source::Up => (segments, lane >= segment + n),
-        Source::Index => (segments | 31, (segment | (n & (width - 1))) <= last),
-        Source::Xor => (segments | 31, lane ^ n <= last),
+        WarpShuffleMode::Down => (segments | 31, lane + n <= last),
+        WarpShuffleMode::Up => (segments, lane >= segment + n),
+        WarpShuffleMode::Idx => (segments | 31, (segment | (n & (width - 1))) <= last),
+        WarpShuffleMode::Xor => (segments | 31, lane ^ n <= last),
     };
     let place = Location::caller();
     let shuffled = value.shuffle(|word| arch::shuffle(source, mask, word, n, clamp, place));

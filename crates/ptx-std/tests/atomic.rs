@@ -51,6 +51,12 @@ fn fetches_return_what_was_there_and_leave_the_result() {
         sub u64: 5, 2 => 3;
         sub i64: -5, i64::MIN => i64::MAX - 4;
         sub f64: 0.5, 0.75 => -0.25;
+        inc u32: 3, 4 => 4;
+        inc u32: 4, 4 => 0;
+        inc u32: 5, 4 => 0;
+        dec u32: 3, 4 => 2;
+        dec u32: 0, 4 => 4;
+        dec u32: 5, 4 => 4;
         min u32: 1, u32::MAX => 1;
         min i32: 1, -1 => -1;
         min u64: u64::MAX, 1 => 1;

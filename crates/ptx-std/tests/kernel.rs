@@ -177,6 +177,96 @@ fn types_that_come_through_a_macro_are_passed_like_any() {
     assert_eq!(from_macro_with_output::PARAMETERS[1].ty, "Output<f32>");
 }
 
+#[derive(Clone, Copy)]
+struct Scene<'a> {
+    radii: &'a [f32],
+    scale: f32,
+}
+
+/// # Safety
+/// `y` has room for 4 elements.
+#[kernel]
+#[allow(elided_lifetimes_in_paths)]
+unsafe fn scenes<'a>(
+    named: &'a Scene<'a>,
+    unwritten: &Scene,
+    many: &[Scene<'_>],
+    rows: &[&[f32]],
+    value: Scene,
+    y: *mut f32,
+) {
+    let sums = [
+        named.radii[0] * unwritten.scale,
+        many[1].radii[1],
+        rows[0][1],
+        value.radii[0] + value.scale,
+    ];
+    // SAFETY: the caller vouches for y.
+    unsafe { y.cast::<[f32; 4]>().write(sums) };
+}
+
+#[kernel(instances(pairs_f32<f32>))]
+fn pairs<'a, T: Copy>((_, second): (T, T), x: &'a [T], mut y: Output<'a, T>) {
+    let _ = (second, x.len(), y.len());
+    y.own().for_each(drop);
+}
+
+/// # Safety
+/// `y` has room for an element.
+#[kernel]
+unsafe extern "C" fn patterns([a, mut b]: [f32; 2], ref c: f32, _: u32, y: *mut f32) {
+    b += a;
+    // SAFETY: the caller vouches for y.
+    unsafe { *y = b + c };
+}
+
+#[test]
+fn lifetimes_are_the_launchs_however_they_are_written() {
+    let radii = vec![2.0f32, 3.0];
+    let scene = Scene {
+        radii: &radii,
+        scale: 10.0,
+    };
+    let (many, rows) = ([scene, scene], [&*radii]);
+    let mut y = [0.0f32; 4];
+    // SAFETY: the arrays outlive the views.
+    unsafe {
+        let one = Slice::from_raw(&raw const scene, 1);
+        let also = Slice::from_raw(&raw const scene, 1);
+        let many = Slice::from_raw(many.as_ptr(), 2);
+        let rows = Slice::from_raw(rows.as_ptr(), 1);
+        scenes::call(&(
+            one,
+            also,
+            many,
+            rows,
+            scene,
+            SliceMut::from_raw(y.as_mut_ptr(), 4),
+        ));
+    }
+    assert_eq!(y, [20.0, 3.0, 3.0, 12.0]);
+    let types = scenes::PARAMETERS.iter().map(|parameter| parameter.ty);
+    assert!(types.eq([
+        "&'a Scene<'a>",
+        "&Scene",
+        "&[Scene<'_>]",
+        "&[&[f32]]",
+        "Scene",
+        "*mut f32"
+    ]));
+}
+
+#[test]
+fn patterns_take_parameters_apart_and_have_numbers_for_names() {
+    let mut y = [0.0f32];
+    // SAFETY: the array outlives the view.
+    unsafe { patterns::call(&([1.0, 2.0], 3.0, 9, SliceMut::from_raw(y.as_mut_ptr(), 1))) };
+    assert_eq!(y, [6.0]);
+    let names = patterns::PARAMETERS.iter().map(|parameter| parameter.name);
+    assert!(names.eq(["argument_0", "argument_1", "argument_2", "y"]));
+    assert_eq!(pairs_f32::PARAMETERS[0].ty, "(f32, f32)");
+}
+
 trait Element: Copy {
     type Sum: Copy;
 }
@@ -264,10 +354,22 @@ unsafe fn tile() {
     unsafe { TILE[thread::thread_idx_x() as usize] = 1.0 };
 }
 
+#[address_space(shared)]
+static COUNT: core::sync::atomic::AtomicU32 = core::sync::atomic::AtomicU32::new(0);
+
+/// # Safety
+/// None.
+#[kernel]
+unsafe fn count() {
+    COUNT.fetch_add(1, core::sync::atomic::Ordering::Relaxed);
+}
+
 #[test]
 fn macros_and_types_have_the_names_of_cuda_std() {
     cuda_std::assert_eq!(*Rc::new(1), 1);
-    cuda_std::assert_ne!(tile::NAME, "");
+    cuda_std::assert_ne!(tile::NAME, count::NAME);
+    let capability = cuda_std::cfg::ComputeCapability::from_cuda_arch_env();
+    cuda_std::assert_eq!(capability, cuda_std::cfg::ComputeCapability::Compute90);
 }
 
 #[test]

@@ -112,6 +112,8 @@ pub use pinned::Pinned;
 pub use ptx::Embedded;
 #[cfg(feature = "cli")]
 pub use ptx::embedded_ptx;
+#[cfg(feature = "cli")]
+pub(crate) use ptx::target_of;
 pub use refused::Refused;
 pub use shape::Shape;
 pub use simt::{Checks, LaunchError, Options as Emulation, Schedule};

@@ -13,13 +13,33 @@ pub fn embedded_ptx() -> &'static [Embedded<'static>] {
     &include!(concat!(env!("OUT_DIR"), "/kernels.rs"))
 }
 
-/// The newest PTX that runs on compute capability `actual` (times ten): PTX runs on its own
-/// architecture and on later ones.
+/// The newest PTX that runs on compute capability `actual` (times ten), and of two for the same the one
+/// with a suffix. PTX runs on its own architecture and on later ones; with the suffix `f` on later ones
+/// of its major number, with `a` on none.
 pub(super) fn best<'a>(ptx: &[Embedded<'a>], actual: u32) -> Option<(u32, &'a str)> {
     ptx.iter()
-        .map(|&(arch, text, _)| (arch, text))
-        .filter(|(arch, _)| *arch <= actual)
-        .max()
+        .map(|&(arch, text, _)| (arch, suffix_of(text), text))
+        .filter(|(arch, suffix, _)| match suffix {
+            Some('a') => *arch == actual,
+            Some('f') => *arch <= actual && arch / 10 == actual / 10,
+            _ => *arch <= actual,
+        })
+        .max_by_key(|&(arch, suffix, _)| (arch, suffix.is_some(), suffix == Some('a')))
+        .map(|(arch, _, text)| (arch, text))
+}
+
+/// The architecture that the text names: "sm_90a".
+pub(crate) fn target_of(ptx: &str) -> Option<&str> {
+    let target = ptx.lines().find_map(|line| line.strip_prefix(".target "))?;
+    target.split([',', ' ']).next()
+}
+
+/// The `a` of `.target sm_90a`.
+fn suffix_of(ptx: &str) -> Option<char> {
+    target_of(ptx)?
+        .chars()
+        .last()
+        .filter(char::is_ascii_alphabetic)
 }
 
 #[cfg(test)]
@@ -33,5 +53,20 @@ mod tests {
         assert_eq!(best(&ptx, 120), Some((90, "c")));
         assert_eq!(best(&ptx, 89), Some((80, "b")));
         assert_eq!(best(&ptx, 70), None);
+    }
+
+    #[test]
+    fn ptx_with_a_suffix_is_for_its_own_family_or_for_itself() {
+        let [plain, own] = [
+            ".version 8.0\n.target sm_90\n",
+            ".version 8.0\n.target sm_90a, debug\n",
+        ];
+        let family = ".target sm_100f";
+        let ptx = [(90, plain, None), (90, own, None), (100, family, None)];
+        assert_eq!(best(&ptx, 90), Some((90, own)));
+        assert_eq!(best(&ptx, 100), Some((100, family)));
+        assert_eq!(best(&ptx, 103), Some((100, family)));
+        assert_eq!(best(&ptx, 120), Some((90, plain)));
+        assert_eq!(best(&ptx[1..], 120), None);
     }
 }

@@ -10,7 +10,7 @@ use cuda_builder::nvidia::{NoTool, Tool};
 use cuda_builder::resources::Report;
 
 use super::{KernelsError, names, not_embedded};
-use crate::driver::{Embedded, embedded_ptx};
+use crate::driver::{Embedded, embedded_ptx, target_of};
 
 /// The PTX of the entry `name` alone: of `arch`, or of the newest embedded architecture.
 ///
@@ -45,7 +45,7 @@ pub fn disassemble(arch: u32, ptx: &str, name: &str) -> Result<String, KernelsEr
     let source = folder.path().join("kernels.ptx");
     let cubin = folder.path().join("kernels.cubin");
     fs::write(&source, ptx).map_err(io("write", &source))?;
-    let target = format!("-arch=sm_{arch}");
+    let target = assembled_for(arch, ptx);
     let assemble: [&OsStr; 6] = [
         target.as_ref(),
         "-e".as_ref(),
@@ -79,7 +79,7 @@ pub(super) fn report(
     let folder = tempfile::tempdir().map_err(io("create a folder in", &std::env::temp_dir()))?;
     let source = folder.path().join("kernels.ptx");
     fs::write(&source, ptx).map_err(io("write", &source))?;
-    let target = format!("-arch=sm_{arch}");
+    let target = assembled_for(arch, ptx);
     let limit = max_registers.map(|registers| format!("-maxrregcount={registers}"));
     let mut assemble: Vec<&OsStr> = vec!["-v".as_ref(), target.as_ref()];
     assemble.extend(limit.as_ref().map(OsStr::new));
@@ -91,6 +91,14 @@ pub(super) fn report(
         .find(|it| it.number() == arch)
         .expect("PTX is embedded for architectures that the builder knows");
     Ok(Report::parse(*arch, ptx, &String::from_utf8_lossy(&said)))
+}
+
+/// What tells `ptxas` the architecture: as the PTX says, whose suffix the number lacks.
+fn assembled_for(arch: u32, ptx: &str) -> String {
+    match target_of(ptx) {
+        Some(target) => format!("-arch={target}"),
+        None => format!("-arch=sm_{arch}"),
+    }
 }
 
 /// A tool, searched from here and from where this program is.

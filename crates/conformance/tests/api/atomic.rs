@@ -113,11 +113,18 @@ integers! {
     operations_i64: i64;
 }
 
-fn operations_inc() -> [Operation<u32>; 1] {
+fn operations_inc() -> [Operation<u32>; 2] {
     // The limit is the same for all, so that the order does not count.
     let limit = |_| 6;
     let next = |value, limit| if value >= limit { 0 } else { value + 1 };
-    [operation!("inc" 1000, limit, next, Same)]
+    let previous = |value, limit| match value {
+        1.. if value <= limit => value - 1,
+        _ => limit,
+    };
+    [
+        operation!("inc" 1000, limit, next, Same),
+        operation!("dec" 1000, limit, previous, Same),
+    ]
 }
 
 macro_rules! floats {

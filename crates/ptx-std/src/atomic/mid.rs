@@ -2,7 +2,7 @@
 //!
 //! The names are those of `cuda_std`: `atomic_fetch_{add,sub,and,or,xor,exch}_{type}_{scope}` for
 //! `u32`, `i32`, `u64`, `i64`, `f32` and `f64`, `atomic_fetch_{min,max}` for the integers,
-//! `atomic_fetch_inc` for `u32`, `atomic_compare_and_swap_{type}_{scope}`, and
+//! `atomic_fetch_{inc,dec}` for `u32`, `atomic_compare_and_swap_{type}_{scope}`, and
 //! `atomic_load_{32,64}_{scope}` and `atomic_store_{32,64}_{scope}`, where the scope is `block`,
 //! `device` or `system`. They are compiled for the ordering that is passed, if that is a
 //! constant; otherwise they branch.
@@ -115,6 +115,9 @@ macro_rules! does {
     (inc) => {
         "Adds 1, or writes 0 if the value is `val` or greater"
     };
+    (dec) => {
+        "Subtracts 1, or writes `val` if the value is 0 or greater than `val`"
+    };
     (min) => {
         "Writes the lesser of the value and `val`"
     };
@@ -182,6 +185,7 @@ fetch! {
     sub f32 = |val| f32::add((-val));
     sub f64 = |val| f64::add((-val));
     inc u32 = |val| u32::inc(val);
+    dec u32 = |val| u32::dec(val);
     min u32 = |val| u32::min(val);
     min i32 = |val| i32::min(val);
     min u64 = |val| u64::min(val);

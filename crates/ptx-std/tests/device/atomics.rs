@@ -11,7 +11,7 @@ const ORDERINGS: [&str; 5] = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst
 const SCOPES: [(&str, &str); 3] = [("block", "cta"), ("device", "gpu"), ("system", "sys")];
 
 /// The type of each operation's instruction, for u32, i32, f32, u64, i64 and f64.
-const FETCH: [(&str, [&str; 6]); 9] = [
+const FETCH: [(&str, [&str; 6]); 10] = [
     (
         "add",
         [
@@ -25,6 +25,7 @@ const FETCH: [(&str, [&str; 6]); 9] = [
         ],
     ),
     ("inc", ["inc.u32", "", "", "", "", ""]),
+    ("dec", ["dec.u32", "", "", "", "", ""]),
     ("min", ["min.u32", "min.s32", "", "min.u64", "min.s64", ""]),
     ("max", ["max.u32", "max.s32", "", "max.u64", "max.s64", ""]),
     (

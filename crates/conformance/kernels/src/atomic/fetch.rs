@@ -76,6 +76,7 @@ macro_rules! increments {
     ($($name:ident in $memory:ident: $scope:ident $ordering:ident;)*) => {paste! {$(
         operations! { $name in $memory: u32, |cell, limit| [
             [<atomic_fetch_inc_u32_ $scope>](cell, $ordering, limit),
+            [<atomic_fetch_dec_u32_ $scope>](cell, $ordering, limit),
         ]}
     )*}};
 }

@@ -57,7 +57,7 @@ macro_rules! read_modify_write {
 }
 
 macro_rules! unsigned {
-    ($type:ident $atomic:ident $($inc:ident)?) => {
+    ($type:ident $atomic:ident $($count:ident = |$old:ident, $limit:ident| $next:expr;)*) => {
         pub(crate) mod $type {
             use super::*;
 
@@ -93,19 +93,19 @@ macro_rules! unsigned {
                 /// The pointer is valid for atomic reads and writes.
                 #[inline(never)]
                 #[track_caller]
-                pub(crate) unsafe fn $inc(
+                pub(crate) unsafe fn $count(
                     pointer: *mut $type,
                     ordering: Ordering,
-                    limit: $type,
+                    $limit: $type,
                 ) -> $type {
                     atomic_access(pointer, Effect::Modify, SCOPE, ordering, Location::caller());
-                    let next = |old| Some(if old >= limit { 0 } else { old + 1 });
+                    let next = |$old| Some($next);
                     // SAFETY: the caller vouches for the pointer.
                     unsafe { $atomic::from_ptr(pointer) }
                         .try_update(ordering, of_failure(ordering), next)
                         .unwrap_or_else(|unchanged| unchanged)
                 }
-            )?
+            )*
         }
     };
 }
@@ -162,7 +162,10 @@ macro_rules! scopes {
 
             access!(load_32 store_32 u32 AtomicU32);
             access!(load_64 store_64 u64 AtomicU64);
-            unsigned!(u32 AtomicU32 inc);
+            unsigned!(u32 AtomicU32
+                inc = |old, limit| if old >= limit { 0 } else { old + 1 };
+                dec = |old, limit| if old == 0 || old > limit { limit } else { old - 1 };
+            );
             unsigned!(u64 AtomicU64);
             signed!(i32 AtomicI32);
             signed!(i64 AtomicI64);

@@ -16,7 +16,7 @@ use crate::emulation::{
     Access, Coordinates, Effect, Exchange, Operation, Place, SharedArray, Tally, WARP_SIZE,
     coordinates, current, with_current,
 };
-use crate::warp::Source;
+use crate::warp::WarpShuffleMode;
 
 macro_rules! special_registers {
     ($($name:ident = $field:ident[$axis:literal];)*) => {$(
@@ -173,7 +173,7 @@ pub(crate) fn match_any_64(mask: u32, value: u64) -> u32 {
 #[cfg_attr(not(instrumented), inline)]
 #[cfg_attr(instrumented, inline(never))]
 pub(crate) fn shuffle(
-    source: Source,
+    source: WarpShuffleMode,
     mask: u32,
     value: u32,
     n: u32,
@@ -197,21 +197,21 @@ pub(crate) fn shuffle(
 /// The lane that a lane reads by the rule of PTX's `shfl.sync` (PTX ISA, "Data Movement and
 /// Conversion Instructions").
 #[inline]
-fn lane_read(source: Source, lane: u32, n: u32, clamp: u32) -> u32 {
+fn lane_read(source: WarpShuffleMode, lane: u32, n: u32, clamp: u32) -> u32 {
     let segments = clamp >> 8 & 31;
     let limit = clamp & 31;
     let (n, max_lane, min_lane) = (n & 31, lane & segments | limit & !segments, lane & segments);
     let (read, in_segment) = match source {
-        Source::Down => (lane + n, lane + n <= max_lane),
-        Source::Up => (
+        WarpShuffleMode::Down => (lane + n, lane + n <= max_lane),
+        WarpShuffleMode::Up => (
             lane.wrapping_sub(n),
             lane as i32 - n as i32 >= max_lane as i32,
         ),
-        Source::Index => (
+        WarpShuffleMode::Idx => (
             min_lane | n & !segments,
             min_lane | n & !segments <= max_lane,
         ),
-        Source::Xor => (lane ^ n, lane ^ n <= max_lane),
+        WarpShuffleMode::Xor => (lane ^ n, lane ^ n <= max_lane),
     };
     if in_segment { read } else { lane }
 }

@@ -37,6 +37,7 @@ macro_rules! scopes {
                 read_modify_write! { $scope u32 reg32
                     add = "add.u32" (value);
                     inc = "inc.u32" (limit);
+                    dec = "dec.u32" (limit);
                     min = "min.u32" (value);
                     max = "max.u32" (value);
                     and = "and.b32" (value);

@@ -1,10 +1,9 @@
-//! Shared memory, the device's heap, and the driver's own functions.
+//! Shared memory, and the driver's own functions.
 //!
 //! A static cannot be put into another address space with a stock compiler. What stands here names
 //! a symbol that ptx-builder declares, with the alignment and the size that are part of its name,
 //! and ptx-builder turns the generic loads and stores through its address into shared ones.
 
-use core::alloc::{GlobalAlloc, Layout};
 use core::any::type_name;
 use core::arch::asm;
 use core::ffi::{c_char, c_void};
@@ -64,9 +63,6 @@ unsafe extern "C" {
         function: *const c_char,
         char_size: usize,
     );
-
-    fn malloc(size: usize) -> *mut u8;
-    fn free(pointer: *mut u8);
 }
 
 /// Prints text that ends with a 0 byte.
@@ -76,35 +72,14 @@ pub(crate) fn print(text: &[u8]) {
     unsafe { vprintf(c"%s".as_ptr(), arguments.as_ptr().cast()) };
 }
 
-/// The device's heap.
-pub(crate) struct Heap;
-
-/// What the device's malloc aligns to.
-const MALLOC_ALIGN: usize = 16;
-
-// SAFETY: malloc and free are the driver's; memory of a larger alignment is refused.
-unsafe impl GlobalAlloc for Heap {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        if layout.align() > MALLOC_ALIGN {
-            return core::ptr::null_mut();
-        }
-        // SAFETY: any size is allowed; null says that there is no memory.
-        unsafe { malloc(layout.size()) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, _: Layout) {
-        // SAFETY: the caller has it from `alloc`.
-        unsafe { free(pointer) }
-    }
-}
-
 /// What the compiler calls to compare slices: nothing else defines it for a GPU. ptx-builder leaves
 /// it out where nothing calls it.
 ///
 /// # Safety
 /// Both point to `len` readable bytes.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn memcmp(a: *const u8, b: *const u8, len: usize) -> i32 {
+unsafe extern "C" fn memcmp(a: *const c_void, b: *const c_void, len: usize) -> i32 {
+    let (a, b) = (a.cast::<u8>(), b.cast::<u8>());
     for i in 0..len {
         // SAFETY: i < len.
         let (a, b) = unsafe { (*a.add(i), *b.add(i)) };

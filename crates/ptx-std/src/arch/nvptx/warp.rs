@@ -1,8 +1,9 @@
 //! What threads do together: barriers, fences, votes, shuffles, matches, reductions.
 
+use core::ops::{BitAnd, BitOr, BitXor};
 use core::panic::Location;
 
-use crate::warp::Source;
+use crate::warp::WarpShuffleMode;
 
 macro_rules! intrinsics {
     ($($link:literal $name:ident($($argument:ident: $ty:ty),*) $(-> $returned:ty)?;)*) => {
@@ -76,7 +77,7 @@ pub(crate) fn sync_threads_or(predicate: bool) -> bool {
 
 #[inline(always)]
 pub(crate) fn shuffle(
-    source: Source,
+    source: WarpShuffleMode,
     mask: u32,
     value: u32,
     n: u32,
@@ -84,29 +85,55 @@ pub(crate) fn shuffle(
     _place: &'static Location<'static>,
 ) -> u32 {
     match source {
-        Source::Down => shuffle_down(mask, value, n, clamp),
-        Source::Up => shuffle_up(mask, value, n, clamp),
-        Source::Index => shuffle_index(mask, value, n, clamp),
-        Source::Xor => shuffle_xor(mask, value, n, clamp),
+        WarpShuffleMode::Down => shuffle_down(mask, value, n, clamp),
+        WarpShuffleMode::Up => shuffle_up(mask, value, n, clamp),
+        WarpShuffleMode::Idx => shuffle_index(mask, value, n, clamp),
+        WarpShuffleMode::Xor => shuffle_xor(mask, value, n, clamp),
     }
 }
 
 macro_rules! reductions {
-    ($($name:ident = $redux:ident: $ty:ty;)*) => {$(
+    ($($name:ident = $redux:ident $combine:expr, $ty:ty;)*) => {$(
         #[inline(always)]
         pub(crate) fn $name(mask: u32, value: $ty) -> $ty {
-            $redux(value, mask)
+            if cfg!(target_feature = "compute_80") {
+                return $redux(value, mask);
+            }
+            by_shuffles(mask, value as u32, |a, b| $combine(a as $ty, b as $ty) as u32) as $ty
         }
     )*};
 }
 
 reductions! {
-    reduce_add = redux_add: u32;
-    reduce_min_u32 = redux_min_u32: u32;
-    reduce_max_u32 = redux_max_u32: u32;
-    reduce_min_i32 = redux_min_i32: i32;
-    reduce_max_i32 = redux_max_i32: i32;
-    reduce_and = redux_and: u32;
-    reduce_or = redux_or: u32;
-    reduce_xor = redux_xor: u32;
+    reduce_add = redux_add u32::wrapping_add, u32;
+    reduce_min_u32 = redux_min_u32 Ord::min, u32;
+    reduce_max_u32 = redux_max_u32 Ord::max, u32;
+    reduce_min_i32 = redux_min_i32 Ord::min, i32;
+    reduce_max_i32 = redux_max_i32 Ord::max, i32;
+    reduce_and = redux_and BitAnd::bitand, u32;
+    reduce_or = redux_or BitOr::bitor, u32;
+    reduce_xor = redux_xor BitXor::bitxor, u32;
+}
+
+/// What `redux` does, which came with sm_80: the values of the mask's lanes, one after the other, or
+/// in five steps where all are there.
+#[inline(always)]
+fn by_shuffles(mask: u32, value: u32, combine: impl Fn(u32, u32) -> u32) -> u32 {
+    const CLAMP: u32 = 31;
+    // All lanes of the mask have the same mask, so none goes another way.
+    if mask == u32::MAX {
+        let halves = [16, 8, 4, 2, 1].into_iter();
+        return halves.fold(value, |value, other| {
+            combine(value, shuffle_xor(mask, value, other, CLAMP))
+        });
+    }
+    let first = mask.trailing_zeros();
+    let mut result = shuffle_index(mask, value, first, CLAMP);
+    let mut rest = mask & mask.wrapping_sub(1);
+    while rest != 0 {
+        let other = shuffle_index(mask, value, rest.trailing_zeros(), CLAMP);
+        result = combine(result, other);
+        rest &= rest - 1;
+    }
+    result
 }

@@ -2,6 +2,6 @@ extern crate ptx_std as cuda_std;
 use cuda_std::prelude::*;
 
 #[kernel]
-pub unsafe fn scale(x: &[f32], (a, b): (f32, f32)) {}
+pub unsafe extern "system" fn scale(x: &[f32], y: *mut f32) {}
 
 fn main() {}
