@@ -9,7 +9,7 @@
 //! A result that is no normal number takes the branch, which is rare.
 
 use crate::arch::float::Exact;
-use core::f32::consts::{LOG2_E, LOG2_10};
+use core::f32::consts::{LOG2_10, LOG2_E};
 
 /// 1.5 * 2^23: added to a number of magnitude below 2^22, it leaves the nearest integer in the last
 /// bits of the sum.
@@ -86,7 +86,7 @@ pub(crate) fn exp_m1(x: f32) -> f32 {
     let n = rounded - (ROUND + 127.0);
     let r = n.fma(-LN_2[1], n.fma(-LN_2[0], x));
     let tail = r
-        .fma(1.972_196_6e-4, 1.395_174_3e-3)
+        .fma(2e-4, 1.395_174_3e-3)
         .fma(r, 8.333_747e-3)
         .fma(r, 4.166_629_5e-2)
         .fma(r, 0.166_666_64)
@@ -94,8 +94,15 @@ pub(crate) fn exp_m1(x: f32) -> f32 {
     let less_one = (r * r).fma(tail, r);
     let power = f32::from_bits(rounded.to_bits() << 23);
     if x.abs() < 87.0 {
+        // Where n is 25 to 27, `power - 1.0` rounds by up to half a unit of the result. There the product
+        // takes the 1.
+        let (near, far) = if (n - 26.0).abs() < 1.5 {
+            (-1.0, power)
+        } else {
+            (power - 1.0, 0.0)
+        };
         // The sign of x is that of the result, and of a zero.
-        less_one.fma(power, power - 1.0).copysign(x)
+        (less_one.fma(power, near) + far).copysign(x)
     } else if x < 0.0 {
         -1.0
     } else if x < 89.0 {
@@ -125,8 +132,7 @@ pub(super) fn reduced_exp(x: f32) -> (f32, f32) {
 /// 2^r for r from -1/2 to 1/2.
 #[inline]
 pub(super) fn reduced_exp2(r: f32) -> f32 {
-    r
-        .fma(0.001_322_377_5, 0.009_671_72)
+    r.fma(0.001_322_377_5, 0.009_671_72)
         .fma(r, 0.055_508_975)
         .fma(r, 0.240_222_38)
         .fma(r, 0.693_146_8)

@@ -65,7 +65,7 @@ pub(crate) fn asinh(x: f32) -> f32 {
         let z = a + divide(square, 1.0 + Exact::sqrt(a.fma(a, 1.0)));
         finite_ln_1p(z).copysign(x)
     } else {
-        (ln(a) + LN_2[0]).copysign(x)
+        ln_of_double(a).copysign(x)
     }
 }
 
@@ -77,7 +77,7 @@ pub(crate) fn acosh(x: f32) -> f32 {
     } else if x < 1.0 {
         f32::NAN
     } else {
-        ln(x) + LN_2[0]
+        ln_of_double(x)
     }
 }
 
@@ -101,10 +101,7 @@ fn parts(x: f32) -> (f32, f32, f32, f32) {
     let r = n.fma(-LN_2[1], n.fma(-LN_2[0], x));
     let square = r * r;
     let sinh = (r * square).fma(square.fma(8.366_543e-3, 0.166_665_43), r);
-    let cosh_less_one = square
-        * square
-            .fma(1.393_576_5e-3, 4.166_645_6e-2)
-            .fma(square, 0.5);
+    let cosh_less_one = square * square.fma(1.393_576_5e-3, 4.166_645_6e-2).fma(square, 0.5);
     let power = rounded.to_bits() << 23;
     let inverse = f32::from_bits((252_u32 << 23).wrapping_sub(power));
     let power = f32::from_bits(power);
@@ -120,6 +117,13 @@ fn half_exp(x: f32) -> f32 {
     } else {
         x * f32::INFINITY
     }
+}
+
+/// `ln(2 a)`
+#[cold]
+#[inline(never)]
+fn ln_of_double(a: f32) -> f32 {
+    ln(a) + LN_2[0]
 }
 
 /// `a / b` to about 0.8 units for a positive b from 2^-40 to 2^80: without the operator's check of the

@@ -65,13 +65,17 @@ fn other_powf(x: f32, y: f32) -> f32 {
             f32::INFINITY
         }
     };
-    if odd { magnitude.copysign(x) } else { magnitude }
+    if odd {
+        magnitude.copysign(x)
+    } else {
+        magnitude
+    }
 }
 
 /// y log2 x as the sum of a number and a small rest, from the bits of x.
 #[inline]
 fn log2_times(bits: u32, y: f32) -> (f32, f32) {
-    let (n, f) = split(bits);
+    let (n, f) = split(bits, core::f32::consts::FRAC_1_SQRT_2);
     // s = 2f / (2 + f) in two parts. An approximate inverse is enough, as what is left over is exact:
     // a parabola, then a step of third order.
     let divisor = 2.0 + f;
