@@ -71,6 +71,7 @@ accurate! {
     log2_approx(x) = libm::log2f(x);
     tanh_approx(x) = libm::tanhf(x);
     rcp_approx(x) = x.recip();
+    rcp_approx_ftz(x) = x.recip();
     sqrt_approx(x) = x.sqrt();
     rsqrt_approx(x) = (1.0 / f64::from(x).sqrt()) as f32;
     div_approx(x, y) = x / y;

@@ -79,6 +79,7 @@ approximate! {
     log2_approx = "lg2.approx";
     tanh_approx = "tanh.approx";
     rcp_approx = "rcp.approx";
+    rcp_approx_ftz = "rcp.approx.ftz";
     sqrt_approx = "sqrt.approx";
     rsqrt_approx = "rsqrt.approx";
 }

@@ -1,31 +1,146 @@
 //! Hyperbolic functions and their inverses.
+//!
+//! Method: with x = n ln 2 + r as for the exponential, polynomials for cosh r and sinh r give both e^r
+//! and e^-r, so that cosh and sinh need no division. tanh x is (e^2x - 1) / (e^2x + 1). The inverses are
+//! logarithms of 1 + z, where z keeps what 1 + z would round away. Formulas: Abramowitz and Stegun,
+//! chapter 4.5 and 4.6. The coefficients are Sollya's, of fpminimax.
+
+use super::exponential::{LN_2, ROUND, reduced_exp, scale_to_ends};
+use super::logarithm::{finite_ln_1p, ln};
+use crate::arch::float::Exact;
+use core::f32::consts::LOG2_E;
 
 #[inline]
 pub(crate) fn sinh(x: f32) -> f32 {
-    libm::sinhf(x)
+    if x.abs() < 87.0 {
+        let (sinh, cosh_less_one, sum, difference) = parts(x);
+        // The sign of x is that of the result, and of a zero.
+        sinh.fma(sum, cosh_less_one.fma(difference, difference))
+            .copysign(x)
+    } else {
+        half_exp(x.abs()).copysign(x)
+    }
 }
 
 #[inline]
 pub(crate) fn cosh(x: f32) -> f32 {
-    libm::coshf(x)
+    if x.abs() < 87.0 {
+        let (sinh, cosh_less_one, sum, difference) = parts(x);
+        sum + cosh_less_one.fma(sum, sinh * difference)
+    } else {
+        half_exp(x.abs())
+    }
 }
 
 #[inline]
 pub(crate) fn tanh(x: f32) -> f32 {
-    libm::tanhf(x)
+    // e^2x = 2^n e^2r, the last bits of the sum are n and the bias of the exponent. The constant's error
+    // does not matter, for where n is large, the result is nearly 1.
+    let a = x.abs();
+    let rounded = a.fma(2.0 * LOG2_E, ROUND + 127.0);
+    let n = rounded - (ROUND + 127.0);
+    let r = n.fma(-0.5 * LN_2[0], a);
+    // e^2r - 1
+    let tail = r
+        .fma(1.386_456e-3 * 64.0, 8.366_541e-3 * 32.0)
+        .fma(r, 4.166_750_2e-2 * 16.0)
+        .fma(r, 0.166_665_43 * 8.0)
+        .fma(r, 0.5 * 4.0);
+    let less_one = (r * r).fma(tail, r + r);
+    let power = f32::from_bits(rounded.to_bits() << 23);
+    let numerator = less_one.fma(power, power - 1.0);
+    let inverse = inverse(numerator + 2.0);
+    let quotient = numerator * inverse;
+    // numerator - quotient * (numerator + 2) without the rounding of the sum.
+    let left = quotient.fma(-numerator, quotient.fma(-2.0, numerator));
+    let tanh = inverse.fma(left, quotient);
+    if a > 9.02 { 1.0 } else { tanh }.copysign(x)
 }
 
 #[inline]
 pub(crate) fn asinh(x: f32) -> f32 {
-    libm::asinhf(x)
+    let a = x.abs();
+    if a < 1e18 {
+        let square = a * a;
+        let z = a + divide(square, 1.0 + Exact::sqrt(a.fma(a, 1.0)));
+        finite_ln_1p(z).copysign(x)
+    } else {
+        ln_of_double(a).copysign(x)
+    }
 }
 
 #[inline]
 pub(crate) fn acosh(x: f32) -> f32 {
-    libm::acoshf(x)
+    if x >= 1.0 && x < 1e18 {
+        let t = x - 1.0;
+        finite_ln_1p(t + Exact::sqrt(t.fma(t, t + t)))
+    } else if x < 1.0 {
+        f32::NAN
+    } else {
+        ln_of_double(x)
+    }
 }
 
 #[inline]
 pub(crate) fn atanh(x: f32) -> f32 {
-    libm::atanhf(x)
+    let a = x.abs();
+    if a < 1.0 {
+        (0.5 * finite_ln_1p(divide(a + a, 1.0 - a))).copysign(x)
+    } else {
+        // Infinity at 1; NaN beyond.
+        x * if a > 1.0 { f32::NAN } else { f32::INFINITY }
+    }
+}
+
+/// sinh r, cosh r - 1, and (2^n + 2^-n) / 2, (2^n - 2^-n) / 2.
+#[inline]
+fn parts(x: f32) -> (f32, f32, f32, f32) {
+    // The last bits of the sum are n and the bias of the exponent less one, for the half.
+    let rounded = x.fma(LOG2_E, ROUND + 126.0);
+    let n = rounded - (ROUND + 126.0);
+    let r = n.fma(-LN_2[1], n.fma(-LN_2[0], x));
+    let square = r * r;
+    let sinh = (r * square).fma(square.fma(8.366_543e-3, 0.166_665_43), r);
+    let cosh_less_one = square * square.fma(1.393_576_5e-3, 4.166_645_6e-2).fma(square, 0.5);
+    let power = rounded.to_bits() << 23;
+    let inverse = f32::from_bits((252_u32 << 23).wrapping_sub(power));
+    let power = f32::from_bits(power);
+    (sinh, cosh_less_one, power + inverse, power - inverse)
+}
+
+/// `e^x / 2` for x from 87 on.
+#[inline]
+fn half_exp(x: f32) -> f32 {
+    if x < 90.0 {
+        let (power, rounded) = reduced_exp(x);
+        scale_to_ends(power, rounded - 1.0)
+    } else {
+        x * f32::INFINITY
+    }
+}
+
+/// `ln(2 a)`
+#[cold]
+#[inline(never)]
+fn ln_of_double(a: f32) -> f32 {
+    ln(a) + LN_2[0]
+}
+
+/// `a / b` to about 0.8 units for a positive b from 2^-40 to 2^80: without the operator's check of the
+/// range, and without an approximate instruction.
+#[inline]
+fn divide(a: f32, b: f32) -> f32 {
+    let inverse = inverse(b);
+    let quotient = a * inverse;
+    // A step of Newton's on the quotient itself.
+    inverse.fma(quotient.fma(-b, a), quotient)
+}
+
+/// `1 / b` within 2^-12 for the b of [`divide`].
+#[inline]
+fn inverse(b: f32) -> f32 {
+    // The difference of the bits is 1 / b within 5.1 percent; then a step of third order.
+    let guess = f32::from_bits(0x7ef3_11c3_u32.wrapping_sub(b.to_bits()));
+    let error = guess.fma(-b, 1.0);
+    guess.fma(error.fma(error, error), guess)
 }
