@@ -13,8 +13,8 @@ pub(super) const LOG2_E: f64 = 1.4426950408889634;
 /// ln 2 in two parts, of which the first has 42 bits: its product with an exponent is exact.
 pub(super) const LN_2: [f64; 2] = [0.6931471805598903, 5.497923018708371e-14];
 
-/// e^r for |r| up to ln 2 / 2, with a relative error of 2^-57.8; the highest power's first.
-pub(super) const EXP: [f64; 12] = [
+/// (e^r - 1) / r for |r| up to ln 2 / 2, with an error of 2^-57.8 of e^r; the highest power's first.
+pub(super) const EXP_SLOPE: [f64; 11] = [
     2.500190987575479e-08,
     2.763044903986156e-07,
     2.7557580324355513e-06,
@@ -25,7 +25,6 @@ pub(super) const EXP: [f64; 12] = [
     0.04166666666652703,
     0.1666666666666642,
     0.5000000000000011,
-    1.0,
     1.0,
 ];
 
@@ -45,20 +44,22 @@ const EXP2: [f64; 12] = [
     1.0,
 ];
 
-/// (10^r - 1) / r for |r| up to log10(2) / 8, with an error of 2^-58 of 10^r.
-const EXP10: [f64; 8] = [
-    0.019601300358772278,
-    0.06810534000396729,
-    0.20699584484100342,
-    0.5393829122851788,
-    1.1712551489139182,
-    2.0346785923000525,
-    2.6509490552391988,
-    2.302585092994045,
+/// (10^r - 1) / r for |r| up to log10(2) / 4, with an error of 2^-55.8 of 10^r.
+const EXP10: [f64; 9] = [
+    0.00500989705324173,
+    0.019613683223724365,
+    0.06808944215357006,
+    0.20699577240602396,
+    0.5393829288376762,
+    1.1712551490556657,
+    2.0346785922940467,
+    2.6509490552391153,
+    2.3025850929940455,
 ];
-/// 4 log2 10, and log10(2) / 4 in two parts, of which the first has 40 bits.
-const FOUR_LOG2_10: f64 = 13.287712379549449;
-const QUARTER_LOG10_2: [f64; 2] = [0.07525749891601663, -2.1330860792642766e-14];
+/// 2 log2 10, log10(2) / 2 in two parts, of which the first has 40 bits, and the root of 2 in two.
+const TWO_LOG2_10: f64 = 6.643856189774724;
+const HALF_LOG10_2: [f64; 2] = [0.15051499783203326, -4.266172158528553e-14];
+const SQRT_2: [f64; 2] = [core::f64::consts::SQRT_2, -9.667293313452913e-17];
 
 /// (e^r - 1 - r) / r^2 for |r| up to 0.4055, with an error of 2^-58.8 of e^r - 1.
 const EXP_M1: [f64; 11] = [
@@ -80,13 +81,13 @@ pub(super) const EXP_NORMAL: f32 = f32::from_bits(0x4086_2000);
 /// The same for `exp2`, 1022, and for `exp10`, 307.
 const EXP2_NORMAL: f32 = f32::from_bits(0x408f_f000);
 const EXP10_NORMAL: f32 = f32::from_bits(0x4073_3000);
-/// Below it `exp_m1` is not reduced: 0.4053.
-const EXP_M1_WHOLE: f32 = f32::from_bits(0x3fd9_f000);
+/// Below it `exp_m1` is not reduced: 0.4055, a little above ln 1.5.
+const EXP_M1_WHOLE: f32 = f32::from_bits(0x3fd9_f400);
 
 #[inline]
 pub(crate) fn exp(x: f64) -> f64 {
     let (n, r) = reduce(x);
-    let value = horner(r, &EXP);
+    let value = horner(r, &EXP_SLOPE).fma(r, 1.0);
     if order(x) < EXP_NORMAL {
         scaled(value, n)
     } else {
@@ -107,14 +108,15 @@ pub(crate) fn exp2(x: f64) -> f64 {
 
 #[inline]
 pub(crate) fn exp10(x: f64) -> f64 {
-    // x = k log10(2) / 4 + r: a quarter of a binary order needs few coefficients.
-    let shifted = x.fma(FOUR_LOG2_10, ROUNDER);
+    // x = k log10(2) / 2 + r: half a binary order needs few coefficients, and r's factor ln 10, which
+    // has rounding errors of its own, counts half as much.
+    let shifted = x.fma(TWO_LOG2_10, ROUNDER);
     let k = shifted - ROUNDER;
-    let r = k.fma(-QUARTER_LOG10_2[1], k.fma(-QUARTER_LOG10_2[0], x));
+    let r = k.fma(-HALF_LOG10_2[1], k.fma(-HALF_LOG10_2[0], x));
     let k = low(shifted);
-    let [root, root_rest] = root_of_two(k & 3);
+    let [root, root_rest] = if k & 1 == 0 { [1.0, 0.0] } else { SQRT_2 };
     let value = (r * horner(r, &EXP10)).fma(root, root_rest) + root;
-    let n = (k as i32 >> 2) as u32;
+    let n = (k as i32 >> 1) as u32;
     if order(x) < EXP10_NORMAL {
         scaled(value, n)
     } else {
@@ -122,26 +124,18 @@ pub(crate) fn exp10(x: f64) -> f64 {
     }
 }
 
-/// 2^(quarters / 4) in two parts.
-#[inline(always)]
-fn root_of_two(quarters: u32) -> [f64; 2] {
-    let choose = |one: [f64; 2], other: [f64; 2]| if quarters & 1 == 0 { one } else { other };
-    if quarters & 2 == 0 {
-        choose([1.0, 0.0], [1.189207115002721, 3.982015231465646e-17])
-    } else {
-        choose(
-            [core::f64::consts::SQRT_2, -9.667293313452913e-17],
-            [1.681792830507429, 8.199010020581497e-17],
-        )
-    }
-}
-
 #[inline]
 pub(crate) fn exp_m1(x: f64) -> f64 {
-    let (n, r) = reduce(x);
+    let shifted = x.fma(LOG2_E, ROUNDER);
     // Where the value is small against 2^n, the power's 1 would hide the digits of e^r - 1.
-    let (n, r) = if order(x) < EXP_M1_WHOLE { (0, x) } else { (n, r) };
-    let value = (r * r).fma(horner(r, &EXP_M1), r);
+    let shifted = if order(x) < EXP_M1_WHOLE { ROUNDER } else { shifted };
+    let n = shifted - ROUNDER;
+    // The rest of r's own rounding counts: r is most of the value.
+    let start = n.fma(-LN_2[0], x);
+    let r = n.fma(-LN_2[1], start);
+    let r_rest = n.fma(-LN_2[1], start - r);
+    let value = r + (r * r).fma(horner(r, &EXP_M1), r_rest);
+    let n = low(shifted);
     if order(x) < EXP_NORMAL {
         let power = scaled(1.0, n);
         // The sign is that of x for -0 as well.
@@ -168,7 +162,7 @@ pub(super) fn exp_of_sum(x: f64, rest: f64) -> (f64, u32) {
     let shifted = x.fma(LOG2_E, ROUNDER);
     let n = shifted - ROUNDER;
     let r = n.fma(-LN_2[0], x) + n.fma(-LN_2[1], rest);
-    (horner(r, &EXP), low(shifted))
+    (horner(r, &EXP_SLOPE).fma(r, 1.0), low(shifted))
 }
 
 /// The polynomial with these coefficients, the highest power's first.

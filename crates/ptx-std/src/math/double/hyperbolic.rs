@@ -1,7 +1,7 @@
 //! Hyperbolic functions and their inverses.
 
 use super::exponential::{
-    EXP, EXP_NORMAL, LN_2, LOG2_E, ROUNDER, from_words, high, horner, low, order, reduce, scaled, scaled_far,
+    EXP_NORMAL, EXP_SLOPE, LN_2, LOG2_E, ROUNDER, from_words, high, horner, low, order, reduce, scaled, scaled_far,
 };
 use super::logarithm::ln_of_sum;
 use crate::arch::float::Exact;
@@ -72,36 +72,39 @@ const ATANH: [f64; 8] = [
 /// What `order` is at these numbers.
 const AT_QUARTER: f32 = f32::from_bits(0x3fd0_0000);
 const AT_ONE: f32 = f32::from_bits(0x3ff0_0000);
+/// The high word of 2^30.
+const FAR: u32 = 0x41d0_0000;
 
 #[inline]
 pub(crate) fn sinh(x: f64) -> f64 {
     if order(x) < AT_ONE {
         odd(x, &SINH)
     } else {
-        let [growing, falling] = half_exponentials(x.abs());
-        (growing - falling).copysign(x)
+        half_sum(x.abs(), |power, rest, inverse| power + (rest - inverse)).copysign(x)
     }
 }
 
 #[inline]
 pub(crate) fn cosh(x: f64) -> f64 {
-    let [growing, falling] = half_exponentials(x.abs());
-    growing + falling
+    half_sum(x.abs(), |power, rest, inverse| power + (rest + inverse))
 }
 
-/// e^x / 2 and e^-x / 2 for x >= 0.
+/// (e^x + s e^-x) / 2 for x >= 0, where s is in `sum`: of e^x and what its rounding has left, and e^-x,
+/// all without the same power of two.
 #[inline(always)]
-fn half_exponentials(x: f64) -> [f64; 2] {
+fn half_sum(x: f64, sum: impl Fn(f64, f64, f64) -> f64) -> f64 {
     let (n, r) = reduce(x);
-    let power = horner(r, &EXP);
+    let slope = horner(r, &EXP_SLOPE);
+    let power = slope.fma(r, 1.0);
+    let rest = slope.fma(r, 1.0 - power);
     let [inverse, correction] = reciprocal(power);
-    let inverse = inverse.fma(correction, inverse);
-    // Any power of two that is small enough does.
-    let falling = scaled(inverse, (-1 - (n as i32).min(100)) as u32);
+    // From 2^-120 on e^-x does not matter.
+    let inverse = scaled(inverse.fma(correction, inverse), (-2 * (n as i32).min(60)) as u32);
+    let sum = sum(power, rest, inverse);
     if order(x) < EXP_NORMAL {
-        [scaled(power, n.wrapping_sub(1)), falling]
+        scaled(sum, n.wrapping_sub(1))
     } else {
-        [scaled_far(power, n.wrapping_sub(1), x), 0.0]
+        scaled_far(sum, n.wrapping_sub(1), x)
     }
 }
 
@@ -130,32 +133,40 @@ pub(crate) fn asinh(x: f64) -> f64 {
     if order(x) < AT_QUARTER {
         return odd(x, &ASINH);
     }
-    // ln (|x| + sqrt (x^2 + 1))
     let magnitude = x.abs();
-    let [root, root_rest] = sqrt(magnitude.fma(magnitude, 1.0));
-    let sum = magnitude + root;
-    let rest = (magnitude - (sum - root)) + root_rest;
-    ln_of_double(magnitude, sum, rest).copysign(x)
+    let asinh = if high(magnitude) < FAR {
+        // ln (|x| + sqrt (x^2 + 1))
+        let square = magnitude.fma(magnitude, 1.0);
+        let [root, inverse] = sqrt(square);
+        let root_rest = root.fma(-root, square) * (0.5 * inverse);
+        let sum = magnitude + root;
+        ln_of_sum(sum, (magnitude - (sum - root)) + root_rest, 0)
+    } else {
+        ln_of_double(magnitude)
+    };
+    asinh.copysign(x)
 }
 
 #[inline]
 pub(crate) fn acosh(x: f64) -> f64 {
-    // ln (x + sqrt (x^2 - 1)); x^2 - 1 = t^2 + 2t
-    let t = x - 1.0;
-    let [root, root_rest] = sqrt(t.fma(t, t + t));
-    let sum = x + root;
-    let rest = (root - (sum - x)) + root_rest;
-    if x >= 1.0 { ln_of_double(x, sum, rest) } else { f64::NAN }
+    if (0x3ff0_0000..FAR).contains(&high(x)) {
+        // ln (x + sqrt (x^2 - 1)); x^2 - 1 = t^2 + 2t
+        let t = x - 1.0;
+        let [root, _] = sqrt(t.fma(t, t + t));
+        let sum = x + root;
+        ln_of_sum(sum, root - (sum - x), 0)
+    } else if x >= 1.0 {
+        ln_of_double(x)
+    } else {
+        f64::NAN
+    }
 }
 
-/// ln (sum + rest), which is near 2x; that of 2x where the squares of the sum's terms may overflow.
-#[inline(always)]
-fn ln_of_double(x: f64, sum: f64, rest: f64) -> f64 {
-    let far = high(x) >= 0x41d0_0000;
-    let (sum, rest, exponent) = if far { (x, 0.0, 1) } else { (sum, rest, 0) };
-    let ln = ln_of_sum(sum, rest, exponent);
-    // Infinity and NaN.
-    if high(x) >= 0x7ff0_0000 { x } else { ln }
+/// ln 2x, which the inverses of sinh and cosh are far out.
+#[cold]
+#[inline(never)]
+fn ln_of_double(x: f64) -> f64 {
+    if x.is_finite() { ln_of_sum(x, 0.0, 1) } else { x }
 }
 
 #[inline]
@@ -207,7 +218,8 @@ fn reciprocal(x: f64) -> [f64; 2] {
     [close, error.fma(error, error)]
 }
 
-/// The root of x, and what its rounding has left, for x in [2^-120, 2^120]; 0 of 0.
+/// The root of x within 2^-53 of it and 20 bits of the inverse, for x in [2^-120, 2^120]; the root of 0
+/// is 0.
 #[inline(always)]
 fn sqrt(x: f64) -> [f64; 2] {
     let single = to_single(x);
@@ -219,8 +231,7 @@ fn sqrt(x: f64) -> [f64; 2] {
     let close = to_double(close.fma(0.5 * error, close));
     let root = x * close;
     let error = root.fma(-close, 1.0);
-    let root = root.fma(error * error.fma(0.375, 0.5), root);
-    [root, root.fma(-root, x) * (0.5 * close)]
+    [root.fma(error * error.fma(0.375, 0.5), root), close]
 }
 
 /// The first 21 bits of a positive number in the range of `f32`.
