@@ -29,7 +29,7 @@ pub(crate) fn rsqrt(x: f64) -> f64 {
     if !is_in_range(x, F32_LEAST, F32_GREATEST) {
         return rsqrt_of_extreme(x, 0.0);
     }
-    rsqrt_in_range(x, 0.0)
+    rsqrt_in_range(x)
 }
 
 pub(crate) fn hypot(x: f64, y: f64) -> f64 {
@@ -45,7 +45,7 @@ pub(crate) fn rhypot(x: f64, y: f64) -> f64 {
     if !is_in_range(square, F32_LEAST, F32_GREATEST) {
         return rhypot_of_extremes(x, y);
     }
-    rsqrt_in_range(square, tail)
+    rsqrt_of_sum(square, tail)
 }
 
 pub(crate) fn norm3d(x: f64, y: f64, z: f64) -> f64 {
@@ -85,18 +85,36 @@ fn sum_of_squares(x: f64, y: f64) -> (f64, f64) {
     (sum, Exact::fma(x, x, -a) + Exact::fma(y, y, -b) + lost)
 }
 
-/// An inverse square root of `x + tail`, x from [`F32_LEAST`] to [`F32_GREATEST`] and the tail far less.
+/// The inverse square root of a number from [`F32_LEAST`] to [`F32_GREATEST`].
 #[inline(always)]
-fn rsqrt_in_range(x: f64, tail: f64) -> f64 {
+fn rsqrt_in_range(x: f64) -> f64 {
+    let y = guessed_rsqrt(x);
+    // The square is exact.
+    improved_rsqrt(y, Exact::fma(-x, y * y, 1.0))
+}
+
+/// As [`rsqrt_in_range`] of `x + tail`, the tail being far less.
+#[inline(always)]
+fn rsqrt_of_sum(x: f64, tail: f64) -> f64 {
+    let y = guessed_rsqrt(x);
+    let square = y * y;
+    improved_rsqrt(y, Exact::fma(-tail, square, Exact::fma(-x, square, 1.0)))
+}
+
+/// The inverse square root but for 2^-19 of it, in 24 bits.
+#[inline(always)]
+pub(super) fn guessed_rsqrt(x: f64) -> f64 {
     let single = x as f32;
     let y = f32::from_bits(0x5f37_4000 - (single.to_bits() >> 1));
     let e = Exact::fma(-single * y, y, 1.0);
-    let p = Exact::fma(0.313_941_63, e, 0.375_962_59);
+    let p = Exact::fma(0.313_941_63, e, 0.375_962_6);
     let p = Exact::fma(p, e, 0.499_998_66);
-    let y = f64::from(Exact::fma(y * e, p, y));
-    // Exact.
-    let square = y * y;
-    let e = Exact::fma(-tail, square, Exact::fma(-x, square, 1.0));
+    f64::from(Exact::fma(y * e, p, y))
+}
+
+/// The inverse root y of a number of which `1 - e` is the product with `y^2`, improved.
+#[inline(always)]
+fn improved_rsqrt(y: f64, e: f64) -> f64 {
     Exact::fma(y * e, Exact::fma(0.375, e, 0.5), y)
 }
 
@@ -106,7 +124,7 @@ fn rsqrt_of_extreme(x: f64, tail: f64) -> f64 {
     if x == 0.0 {
         return f64::INFINITY.copysign(x);
     }
-    if !(x > 0.0) {
+    if x.is_nan() || x < 0.0 {
         return f64::NAN;
     }
     if x == f64::INFINITY {
@@ -120,7 +138,7 @@ fn rsqrt_of_extreme(x: f64, tail: f64) -> f64 {
     // Of an even power of two the inverse root is one.
     let twos = ((high(x) >> 20) as i32 - 1023) >> 1;
     let scale = power_of_two(-twos);
-    rsqrt_in_range(x * scale * scale, tail * scale * scale) * power_of_two(halves - twos)
+    rsqrt_of_sum(x * scale * scale, tail * scale * scale) * power_of_two(halves - twos)
 }
 
 const TWO_TO_54: f64 = 18014398509481984.0;
