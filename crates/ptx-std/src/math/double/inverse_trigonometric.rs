@@ -44,14 +44,13 @@ pub(crate) fn acos(x: f64) -> f64 {
 
 #[inline]
 pub(crate) fn atan(x: f64) -> f64 {
+    let a = x.abs();
     let (t, base) = if is_below(x, 1.0) {
-        (x, NOTHING)
+        (a, NOTHING)
     } else {
-        (-inverse(x), QUARTER)
+        (-inverse(a), QUARTER)
     };
-    // With the sign of x even where it is 0.
-    let base = (change_sign(base.0, high(x)), change_sign(base.1, high(x)));
-    sum(base, t, t * t, horner(&ATAN, t * t))
+    change_sign(sum(base, t, t * t, horner(&ATAN, t * t)), high(x))
 }
 
 #[inline]
@@ -78,24 +77,24 @@ pub(crate) fn atan2(y: f64, x: f64) -> f64 {
     change_sign(sum(base, t, t * t, horner(&ATAN, t * t)), high(y))
 }
 
-/// The inverse of a number not less than 1; 0 from 2^64 on, where it does not matter.
+/// The inverse of a positive number not less than 1; 0 from 2^64 on, where it does not matter.
 #[inline(always)]
 fn inverse(x: f64) -> f64 {
     let single = x as f32;
     let y = f64::from(guessed_inverse(single));
     let e = Exact::fma(-x, y, 1.0);
     let inverse = Exact::fma(y, Exact::fma(e, e, e), y);
-    if single.abs() >= 18446744073709551616.0 {
+    if single >= 18446744073709551616.0 {
         0.0
     } else {
         inverse
     }
 }
 
-/// The inverse but for 2^-20 of it, of numbers in the middle of the range.
+/// The inverse but for 2^-19 of it, of positive numbers in the middle of the range.
 #[inline(always)]
 fn guessed_inverse(x: f32) -> f32 {
-    // The difference of the bits is roughly that of the logarithms, and has the sign of x.
+    // The difference of the bits is roughly that of the logarithms.
     let y = f32::from_bits(0x7ef3_1000_u32.wrapping_sub(x.to_bits()));
     let e = Exact::fma(-x, y, 1.0);
     let p = Exact::fma(1.003_221_9, e, 1.001_924_4);

@@ -105,7 +105,7 @@ fn rsqrt_of_sum(x: f64, tail: f64) -> f64 {
 #[inline(always)]
 pub(super) fn guessed_rsqrt(x: f64) -> f64 {
     let single = x as f32;
-    let y = f32::from_bits(0x5f37_4000 - (single.to_bits() >> 1));
+    let y = f32::from_bits(0x5f37_4000_u32.wrapping_sub(single.to_bits() >> 1));
     let e = Exact::fma(-single * y, y, 1.0);
     let p = Exact::fma(0.313_941_63, e, 0.375_962_6);
     let p = Exact::fma(p, e, 0.499_998_66);
