@@ -1,42 +1,250 @@
 //! Roots and lengths.
+//!
+//! The inverse roots begin with a guess from the bits of the argument, of which the binary logarithm's
+//! linear approximation is halved or divided by three, and with the remainder of the guess improve it in
+//! `f32` by a minimax polynomial (Sollya's `fpminimax`) and in `f64` by the first terms of the binomial
+//! series (Muller, Elementary Functions, chapter 5). Nothing but correctly rounded operations: an
+//! approximate instruction's value would not be the same on the host.
 
+use super::trigonometric::{change_sign, high};
 use crate::arch::float::Exact;
 
-/// The cube root. (`libm`'s has six multiply-adds in software.)
 pub(crate) fn cbrt(x: f64) -> f64 {
-    if x == 0.0 || !x.is_finite() {
-        return x;
+    let magnitude = high(x) & 0x7fff_ffff;
+    if !is_normal(magnitude) {
+        return cbrt_of_special(x);
     }
-    let thirds = libm::ilogb(x).div_euclid(3);
-    let cube = libm::scalbn(x.abs(), -3 * thirds);
-    // 24 bits are right, so that the square is exact; Halley's step triples them.
-    let root = f64::from(libm::cbrtf(cube as f32));
-    let excess = Exact::fma(root * root, root, -cube);
-    let root = root - root * excess / (3.0 * cube + 2.0 * excess);
-    libm::scalbn(root, thirds).copysign(x)
+    change_sign(cbrt_of_normal(x.abs(), magnitude), high(x))
 }
 
-#[inline]
 pub(crate) fn rcbrt(x: f64) -> f64 {
-    1.0 / cbrt(x)
+    let magnitude = high(x) & 0x7fff_ffff;
+    if !is_normal(magnitude) {
+        return rcbrt_of_special(x);
+    }
+    change_sign(rcbrt_of_normal(x.abs(), magnitude), high(x))
 }
 
-#[inline]
 pub(crate) fn rsqrt(x: f64) -> f64 {
-    1.0 / Exact::sqrt(x)
+    if !is_in_range(x, F32_LEAST, F32_GREATEST) {
+        return rsqrt_of_extreme(x, 0.0);
+    }
+    rsqrt_in_range(x)
 }
 
-#[inline]
 pub(crate) fn hypot(x: f64, y: f64) -> f64 {
-    libm::hypot(x, y)
+    let square = Exact::fma(x, x, y * y);
+    if !is_in_range(square, SQUARE_LEAST, f64::INFINITY) {
+        return length_of_extremes(x, y, 0.0);
+    }
+    Exact::sqrt(square)
 }
 
-#[inline]
 pub(crate) fn rhypot(x: f64, y: f64) -> f64 {
-    1.0 / hypot(x, y)
+    let (square, tail) = sum_of_squares(x, y);
+    if !is_in_range(square, F32_LEAST, F32_GREATEST) {
+        return rhypot_of_extremes(x, y);
+    }
+    rsqrt_of_sum(square, tail)
 }
 
-#[inline]
 pub(crate) fn norm3d(x: f64, y: f64, z: f64) -> f64 {
-    hypot(hypot(x, y), z)
+    let square = Exact::fma(x, x, Exact::fma(y, y, z * z));
+    if !is_in_range(square, SQUARE_LEAST, f64::INFINITY) {
+        return length_of_extremes(x, y, z);
+    }
+    Exact::sqrt(square)
+}
+
+/// What is from 2^-126 to 2^127 converts to an `f32`.
+const F32_LEAST: f64 = 1.1754943508222875e-38;
+const F32_GREATEST: f64 = 1.7014118346046923e38;
+
+/// 2^-900: the rounding errors of what goes into such a sum of squares are nothing against it.
+const SQUARE_LEAST: f64 = 1.183053913585119e-271;
+
+/// Whether the number is in the interval, half-open, between two positive ones whose lower halves are 0.
+#[inline(always)]
+fn is_in_range(x: f64, least: f64, end: f64) -> bool {
+    high(x).wrapping_sub(high(least)) < high(end) - high(least)
+}
+
+/// Whether the upper half of a number's bits is that of a positive normal one.
+#[inline(always)]
+fn is_normal(high: u32) -> bool {
+    high.wrapping_sub(0x0010_0000) < 0x7fe0_0000
+}
+
+/// The sum of the squares and what rounding has taken from it (Dekker's and Knuth's algorithms).
+#[inline(always)]
+fn sum_of_squares(x: f64, y: f64) -> (f64, f64) {
+    let (a, b) = (x * x, y * y);
+    let sum = a + b;
+    let part = sum - a;
+    let lost = (a - (sum - part)) + (b - part);
+    (sum, Exact::fma(x, x, -a) + Exact::fma(y, y, -b) + lost)
+}
+
+/// The inverse square root of a number from [`F32_LEAST`] to [`F32_GREATEST`].
+#[inline(always)]
+fn rsqrt_in_range(x: f64) -> f64 {
+    let y = guessed_rsqrt(x);
+    // The square is exact.
+    improved_rsqrt(y, Exact::fma(-x, y * y, 1.0))
+}
+
+/// As [`rsqrt_in_range`] of `x + tail`, the tail being far less.
+#[inline(always)]
+fn rsqrt_of_sum(x: f64, tail: f64) -> f64 {
+    let y = guessed_rsqrt(x);
+    let square = y * y;
+    improved_rsqrt(y, Exact::fma(-tail, square, Exact::fma(-x, square, 1.0)))
+}
+
+/// The inverse square root but for 2^-19 of it, in 24 bits.
+#[inline(always)]
+pub(super) fn guessed_rsqrt(x: f64) -> f64 {
+    let single = x as f32;
+    let y = f32::from_bits(0x5f37_4000_u32.wrapping_sub(single.to_bits() >> 1));
+    let e = Exact::fma(-single * y, y, 1.0);
+    let p = Exact::fma(0.313_941_63, e, 0.375_962_6);
+    let p = Exact::fma(p, e, 0.499_998_66);
+    f64::from(Exact::fma(y * e, p, y))
+}
+
+/// The inverse root y of a number of which `1 - e` is the product with `y^2`, improved.
+#[inline(always)]
+fn improved_rsqrt(y: f64, e: f64) -> f64 {
+    Exact::fma(y * e, Exact::fma(0.375, e, 0.5), y)
+}
+
+#[cold]
+#[inline(never)]
+fn rsqrt_of_extreme(x: f64, tail: f64) -> f64 {
+    if x == 0.0 {
+        return f64::INFINITY.copysign(x);
+    }
+    if x.is_nan() || x < 0.0 {
+        return f64::NAN;
+    }
+    if x == f64::INFINITY {
+        return 0.0;
+    }
+    let (x, halves) = if is_normal(high(x)) {
+        (x, 0)
+    } else {
+        (x * TWO_TO_54, 27)
+    };
+    // Of an even power of two the inverse root is one.
+    let twos = ((high(x) >> 20) as i32 - 1023) >> 1;
+    let scale = power_of_two(-twos);
+    rsqrt_of_sum(x * scale * scale, tail * scale * scale) * power_of_two(halves - twos)
+}
+
+const TWO_TO_54: f64 = 18014398509481984.0;
+
+/// For exponents of normal numbers.
+#[inline(always)]
+fn power_of_two(exponent: i32) -> f64 {
+    f64::from_bits(((1023 + exponent) as u64) << 52)
+}
+
+/// The inverse cube root, but for 2^-21 of it, of a positive normal number with these upper bits.
+#[inline(always)]
+fn guessed_rcbrt(high: u32) -> f64 {
+    // A third of the exponent, rounded down: so up to 2^15.
+    let thirds = ((high >> 20) * 0x5556) >> 16;
+    // The argument, multiplied by a power of 8 that takes it to [1, 8).
+    let bits = ((high - thirds * 0x30_0000) << 3) + (127 << 23);
+    let single = f32::from_bits(bits);
+    let third = ((u64::from(bits) * 0x5555_5556) >> 32) as u32;
+    let z = f32::from_bits(0x54a1_f000 - third);
+    let e = Exact::fma(-single * z, z * z, 1.0);
+    let p = Exact::fma(0.145_796_08, e, 0.174_160_72);
+    let p = Exact::fma(p, e, 0.222_216_04);
+    let p = Exact::fma(p, e, 0.333_331_58);
+    let z = Exact::fma(z * e, p, z);
+    // 1023 is three times 341; 127 is the bias of what is shifted here.
+    f64::from_bits((u64::from(z.to_bits()) << 29) + (u64::from(1023 - 127 + 341 - thirds) << 52))
+}
+
+/// `a z^2` in two parts and what `a z^3` lacks of 1, for a guess z of 24 bits.
+#[inline(always)]
+fn remainder(a: f64, z: f64) -> (f64, f64, f64) {
+    // Exact.
+    let square = z * z;
+    let root = a * square;
+    let tail = Exact::fma(a, square, -root);
+    (root, tail, Exact::fma(-tail, z, Exact::fma(-root, z, 1.0)))
+}
+
+#[inline(always)]
+fn cbrt_of_normal(a: f64, high: u32) -> f64 {
+    let (root, tail, e) = remainder(a, guessed_rcbrt(high));
+    // 5/9 in 21 bits, which an instruction can hold.
+    let p = Exact::fma(0.555_555_343_627_929_7, e, 2.0 / 3.0);
+    root + Exact::fma(root * e, p, tail)
+}
+
+#[inline(always)]
+fn rcbrt_of_normal(a: f64, high: u32) -> f64 {
+    let z = guessed_rcbrt(high);
+    let (_, _, e) = remainder(a, z);
+    // 2/9 in 21 bits.
+    let p = Exact::fma(0.222_222_208_976_745_6, e, 1.0 / 3.0);
+    Exact::fma(z * e, p, z)
+}
+
+#[cold]
+#[inline(never)]
+fn cbrt_of_special(x: f64) -> f64 {
+    if x == 0.0 || !x.is_finite() {
+        return x + x;
+    }
+    let a = x.abs() * TWO_TO_54;
+    (cbrt_of_normal(a, high(a)) * power_of_two(-18)).copysign(x)
+}
+
+#[cold]
+#[inline(never)]
+fn rcbrt_of_special(x: f64) -> f64 {
+    if x == 0.0 || !x.is_finite() {
+        return 1.0 / x;
+    }
+    let a = x.abs() * TWO_TO_54;
+    (rcbrt_of_normal(a, high(a)) * power_of_two(18)).copysign(x)
+}
+
+/// The length, for a sum of squares that is too large, too small, or not a number.
+#[cold]
+#[inline(never)]
+fn length_of_extremes(x: f64, y: f64, z: f64) -> f64 {
+    if x.is_infinite() || y.is_infinite() || z.is_infinite() {
+        return f64::INFINITY;
+    }
+    let (up, down) = scales(x.abs().max(y.abs()).max(z.abs()));
+    let (x, y, z) = (x * up, y * up, z * up);
+    Exact::sqrt(Exact::fma(x, x, Exact::fma(y, y, z * z))) * down
+}
+
+/// A power of two that takes the greatest of some numbers to where its square does not matter, and its
+/// inverse.
+#[inline(always)]
+fn scales(greatest: f64) -> (f64, f64) {
+    let exponent = (high(greatest) >> 20) as i32 - 1023;
+    let exponent = exponent.clamp(-1000, 1000);
+    (power_of_two(-exponent), power_of_two(exponent))
+}
+
+#[cold]
+#[inline(never)]
+fn rhypot_of_extremes(x: f64, y: f64) -> f64 {
+    if x.is_infinite() || y.is_infinite() {
+        return 0.0;
+    }
+    let (up, _) = scales(x.abs().max(y.abs()));
+    let (x, y) = (x * up, y * up);
+    // A length of 2^1022 or more has a subnormal inverse: rounded by this product.
+    let (square, tail) = sum_of_squares(x, y);
+    rsqrt_of_extreme(square, tail) * up
 }
