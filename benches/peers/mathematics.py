@@ -72,6 +72,7 @@ class Measured:
         self.dtype = numpy.dtype({"f32": "float32", "f64": "float64"}[float_type])
         multiprocessors = cupy.cuda.runtime.getDeviceProperties(0)["multiProcessorCount"]
         self.threads = multiprocessors * THREADS * WAVES
+        name = name.removeprefix("fast_").removeprefix("accurate_")
         low, high = INTERVALS[name]
         self.step = self.dtype.type((high - low) * 1e-7)
         self.x = self.random(low, high)
@@ -112,7 +113,7 @@ class Measured:
 
 def main(ptx, destination):
     ours, cuda = cupy.RawModule(path=ptx), nvcc()
-    kernels = [name for name in re.findall(r"\.visible \.entry (\w+)", pathlib.Path(ptx).read_text())]
+    kernels = re.findall(r"\.visible \.entry (\w+_f(?:32|64))\(", pathlib.Path(ptx).read_text())
     if not kernels:
         sys.exit(f"{ptx} has no kernels")
     slow = []

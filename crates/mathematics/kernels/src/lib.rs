@@ -5,8 +5,8 @@
 
 use core::ops::Add;
 
-use cuda_std::FloatExt;
 use cuda_std::prelude::*;
+use cuda_std::{ApproxFloat, FloatExt};
 
 /// `f32` and `f64`. In code that is generic over it the host's own methods do not come in.
 pub trait Float: GpuFloat + FloatExt + Add<Output = Self> + Default + Sync + 'static {
@@ -48,26 +48,10 @@ macro_rules! functions {
                     $value
                 }
 
-                /// The sum of the values at four times `rounds` places, from the thread's `x` in
-                /// steps of `step`.
+                /// What [`sum`](super::sum) gives.
                 #[kernel(instances($f32<f32>, $f64<f64>), allow(local_memory))]
                 pub fn speed<T: Float>(x: &[T], y: &[T], z: T, step: T, rounds: u32, mut out: Output<T>) {
-                    if let Some((i, out)) = out.own_element()
-                        && let (Some(&first), Some(&y)) = (x.get(i), y.get(i))
-                    {
-                        let (mut x, mut sum) = (first, T::default());
-                        for _ in 0..rounds {
-                            sum = sum + value(x, y, z);
-                            x = x + step;
-                            sum = sum + value(x, y, z);
-                            x = x + step;
-                            sum = sum + value(x, y, z);
-                            x = x + step;
-                            sum = sum + value(x, y, z);
-                            x = x + step;
-                        }
-                        *out = sum;
-                    }
+                    sum(x, y, z, step, rounds, &mut out, value);
                 }
             }
         )*
@@ -79,6 +63,48 @@ macro_rules! functions {
             double: $name::value::<f64>,
         }),*];
     };
+}
+
+/// A kernel for each function that `f32` alone has.
+macro_rules! single_functions {
+    (|$x:ident, $y:ident| $($kernel:ident = $value:expr;)*) => {$(
+        #[doc = concat!("`", stringify!($value), "`")]
+        #[kernel]
+        pub fn $kernel(x: &[f32], y: &[f32], z: f32, step: f32, rounds: u32, mut out: Output<f32>) {
+            #[allow(unused_variables, reason = "most functions have one argument")]
+            let value = |$x: f32, $y: f32, _: f32| $value;
+            sum(x, y, z, step, rounds, &mut out, value);
+        }
+    )*};
+}
+
+/// The sum of the values at four times `rounds` places, from the thread's `x` in steps of `step`.
+#[inline(always)]
+fn sum<T: Float>(
+    x: &[T],
+    y: &[T],
+    z: T,
+    step: T,
+    rounds: u32,
+    out: &mut Output<T>,
+    value: impl Fn(T, T, T) -> T,
+) {
+    if let Some((i, out)) = out.own_element()
+        && let (Some(&first), Some(&y)) = (x.get(i), y.get(i))
+    {
+        let (mut x, mut sum) = (first, T::default());
+        for _ in 0..rounds {
+            sum = sum + value(x, y, z);
+            x = x + step;
+            sum = sum + value(x, y, z);
+            x = x + step;
+            sum = sum + value(x, y, z);
+            x = x + step;
+            sum = sum + value(x, y, z);
+            x = x + step;
+        }
+        *out = sum;
+    }
 }
 
 /// A function in both types.
@@ -150,6 +176,16 @@ functions! { |x, y, z|
     frexp(frexp_f32, frexp_f64) = { let (fraction, exponent) = x.frexp(); fraction + T::from_i32(exponent) };
     ldexp(ldexp_f32, ldexp_f64) = x.ldexp(y.to_i32());
     unbiased_exp(unbiased_exp_f32, unbiased_exp_f64) = T::from_i32(x.unbiased_exp());
+}
+
+single_functions! { |x, y|
+    fast_exp_f32 = x.fast_exp();
+    fast_exp2_f32 = x.fast_exp2();
+    fast_exp10_f32 = x.fast_exp10();
+    fast_powf_f32 = x.fast_powf(y);
+    fast_sinh_f32 = x.fast_sinh();
+    fast_cosh_f32 = x.fast_cosh();
+    fast_accurate_tanh_f32 = x.fast_accurate_tanh();
 }
 
 /// Calls a macro with `f32` functions of one argument, and for each the name of the kernel of its bits.
