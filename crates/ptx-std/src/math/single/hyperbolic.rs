@@ -1,12 +1,13 @@
 //! Hyperbolic functions and their inverses.
 //!
 //! Method: with x = n ln 2 + r as for the exponential, polynomials for cosh r and sinh r give both e^r
-//! and e^-r, so that cosh and sinh need no division. tanh x is (e^2x - 1) / (e^2x + 1). The inverses are
+//! and e^-r, so that cosh and sinh need no division. tanh x is (e^2x - 1) / (e^2x + 1), and e^2r comes from tanh r. The inverses are
 //! logarithms of 1 + z, where z keeps what 1 + z would round away. Formulas: Abramowitz and Stegun,
 //! chapter 4.5 and 4.6. The coefficients are Sollya's, of fpminimax.
 
 use super::exponential::{LN_2, ROUND, reduced_exp, scale_to_ends};
 use super::logarithm::{finite_ln_1p, ln};
+use super::root::near_sqrt;
 use crate::arch::float::Exact;
 use core::f32::consts::LOG2_E;
 
@@ -34,35 +35,32 @@ pub(crate) fn cosh(x: f32) -> f32 {
 
 #[inline]
 pub(crate) fn tanh(x: f32) -> f32 {
+    // From 9.02 on the result is 1. (A NaN passes.)
+    let a = if x.abs() > 10.0 { 10.0 } else { x.abs() };
     // e^2x = 2^n e^2r, the last bits of the sum are n and the bias of the exponent. The constant's error
     // does not matter, for where n is large, the result is nearly 1.
-    let a = x.abs();
     let rounded = a.fma(2.0 * LOG2_E, ROUND + 127.0);
     let n = rounded - (ROUND + 127.0);
     let r = n.fma(-0.5 * LN_2[0], a);
-    // e^2r - 1
-    let tail = r
-        .fma(1.386_456e-3 * 64.0, 8.366_541e-3 * 32.0)
-        .fma(r, 4.166_750_2e-2 * 16.0)
-        .fma(r, 0.166_665_43 * 8.0)
-        .fma(r, 0.5 * 4.0);
-    let less_one = (r * r).fma(tail, r + r);
+    let square = r * r;
+    let tanh = (r * square).fma(square.fma(0.130_928_6, -0.333_307_86), r);
+    // e^2r = (1 + tanh r) / (1 - tanh r), which makes a fraction of both.
     let power = f32::from_bits(rounded.to_bits() << 23);
-    let numerator = less_one.fma(power, power - 1.0);
-    let inverse = inverse(numerator + 2.0);
-    let quotient = numerator * inverse;
-    // numerator - quotient * (numerator + 2) without the rounding of the sum.
-    let left = quotient.fma(-numerator, quotient.fma(-2.0, numerator));
-    let tanh = inverse.fma(left, quotient);
-    if a > 9.02 { 1.0 } else { tanh }.copysign(x)
+    let (less, more) = (power - 1.0, power + 1.0);
+    let inverse = inverse(less.fma(tanh, more));
+    let quotient = more.fma(tanh, less) * inverse;
+    // The numerator less quotient * divisor, without the roundings of the two.
+    let left = tanh.fma(more, quotient.fma(-more, less));
+    let left = tanh.fma(-less * quotient, left);
+    inverse.fma(left, quotient).copysign(x)
 }
 
 #[inline]
 pub(crate) fn asinh(x: f32) -> f32 {
     let a = x.abs();
-    if a < 1e18 {
+    if a < 1e15 {
         let square = a * a;
-        let z = a + divide(square, 1.0 + Exact::sqrt(a.fma(a, 1.0)));
+        let z = a + divide(square, 1.0 + near_sqrt(a.fma(a, 1.0)));
         finite_ln_1p(z).copysign(x)
     } else {
         ln_of_double(a).copysign(x)
@@ -71,9 +69,9 @@ pub(crate) fn asinh(x: f32) -> f32 {
 
 #[inline]
 pub(crate) fn acosh(x: f32) -> f32 {
-    if x >= 1.0 && x < 1e18 {
+    if x >= 1.0 && x < 1e15 {
         let t = x - 1.0;
-        finite_ln_1p(t + Exact::sqrt(t.fma(t, t + t)))
+        finite_ln_1p(t + near_sqrt(t.fma(t, t + t)))
     } else if x < 1.0 {
         f32::NAN
     } else {
@@ -136,11 +134,11 @@ fn divide(a: f32, b: f32) -> f32 {
     inverse.fma(quotient.fma(-b, a), quotient)
 }
 
-/// `1 / b` within 2^-12 for the b of [`divide`].
+/// `1 / b` within 3e-5 for the b of [`divide`].
 #[inline]
 fn inverse(b: f32) -> f32 {
-    // The difference of the bits is 1 / b within 5.1 percent; then a step of third order.
-    let guess = f32::from_bits(0x7ef3_11c3_u32.wrapping_sub(b.to_bits()));
-    let error = guess.fma(-b, 1.0);
-    guess.fma(error.fma(error, error), guess)
+    // As in `root::reciprocal`.
+    let guess = f32::from_bits(0x7ef3_3333_u32.wrapping_sub(b.to_bits()));
+    let rest = guess.fma(-b, 1.500_961_7);
+    guess * rest.fma(rest, 0.749_038_6)
 }
