@@ -93,8 +93,12 @@ fn flags(arguments: &[OsString]) -> Vec<String> {
         // Their functions run at each access.
         flags.push("-Copt-level=3".to_owned());
     }
-    // By whatever name the crate has it.
-    let has_kernels = values("--extern").any(|dependency| dependency.contains("libptx_std-"));
+    // By whatever name the crate has it: ptx-std itself, or what stands in for Rust-CUDA's.
+    let has_kernels = values("--extern").any(|dependency| {
+        ["libptx_std-", "libcuda_std-"]
+            .iter()
+            .any(|library| dependency.contains(library))
+    });
     if !has_kernels || HOST_CRATES.contains(&name) && !arguments.contains(&"--test".into()) {
         return flags;
     }
