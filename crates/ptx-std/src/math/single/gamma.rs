@@ -14,7 +14,7 @@ use crate::arch::float::Exact;
 pub(crate) fn gamma(x: f32) -> f32 {
     if x >= 2.5 {
         let (power, rest) = stirling(x.min(36.0));
-        let (value, exponent) = exp(power, rest);
+        let (value, exponent) = exp_scaled(power, rest);
         let value = f32::from_bits(value.to_bits().wrapping_add((exponent as u32) << 23));
         // From here on it rounds to infinity.
         if x > 35.040_096 { f32::INFINITY } else { value }
@@ -51,7 +51,7 @@ fn reflected(x: f32) -> f32 {
     let n = Exact::round_ties_even(whole);
     let f = whole - n;
     let (power, rest) = stirling(y.min(44.0));
-    let (value, exponent) = exp(-power, -rest);
+    let (value, exponent) = exp_scaled(-power, -rest);
     // -pi / (y sin(pi y) gamma(y)); both signs of an odd n cancel.
     let sine = y.min(44.0) * sine_pi_over_pi(f);
     let value = value * (REFLECTION / sine);
@@ -114,7 +114,7 @@ fn sine_pi_over_pi(f: f32) -> f32 {
 
 /// The natural logarithm; minus infinity at 0.
 #[inline(always)]
-fn ln_small(x: f32) -> f32 {
+pub(super) fn ln_small(x: f32) -> f32 {
     let subnormal = x < f32::MIN_POSITIVE;
     let scaled = if subnormal { x * 8_388_608.0 } else { x };
     let (k, r, tail) = ln_parts(scaled.to_bits());
@@ -163,7 +163,7 @@ fn stirling(x: f32) -> (f32, f32) {
 
 /// `C exp(x + rest)` as a number near 1 and the exponent of a power of two, for |x| up to 200.
 #[inline(always)]
-fn exp(x: f32, rest: f32) -> (f32, i32) {
+pub(super) fn exp_scaled(x: f32, rest: f32) -> (f32, i32) {
     let shifted = Exact::fma(x + rest, core::f32::consts::LOG2_E, SHIFT);
     let n = shifted - SHIFT;
     let f = Exact::fma(n, -0.693_115_23, x);
@@ -190,7 +190,7 @@ fn power_of_2(exponent: i32) -> f32 {
 
 /// The polynomial with these coefficients, the highest power's first.
 #[inline(always)]
-fn polynomial<const N: usize>(coefficients: [f32; N], x: f32) -> f32 {
+pub(super) fn polynomial<const N: usize>(coefficients: [f32; N], x: f32) -> f32 {
     let mut sum = 0.0;
     for coefficient in coefficients {
         sum = Exact::fma(sum, x, coefficient);
