@@ -235,10 +235,8 @@ fn reduced_far(x: f32) -> (f32, u32) {
 fn cosine(x: f32, n: u32) -> f32 {
     let square = x * x;
     let odd = n & 1 == 1;
-    let mut sum = 0.0;
-    for (sine, cosine) in SINE.into_iter().zip(COSINE) {
-        sum = Exact::fma(sum, square, if odd { sine } else { cosine });
-    }
+    let coefficients = if odd { SINE } else { COSINE };
+    let sum = polynomial(coefficients, square);
     let first = if odd { x } else { 1.0 };
     let value = Exact::fma(first * square, sum, first);
     // cos, -sin, -cos, sin.

@@ -191,11 +191,10 @@ fn power_of_2(exponent: i32) -> f32 {
 /// The polynomial with these coefficients, the highest power's first.
 #[inline(always)]
 pub(super) fn polynomial<const N: usize>(coefficients: [f32; N], x: f32) -> f32 {
-    let mut sum = 0.0;
-    for coefficient in coefficients {
-        sum = Exact::fma(sum, x, coefficient);
-    }
-    sum
+    coefficients
+        .into_iter()
+        .reduce(|sum, coefficient| Exact::fma(sum, x, coefficient))
+        .unwrap_or(0.0)
 }
 
 /// `ln(2) / 2^23`, for k times 2^23: 12 bits and the rest.
