@@ -8,6 +8,7 @@
 //! up to 8 and polynomials times `exp(x) / sqrt(x)` beyond. The polynomials are minimax, fitted for this
 //! file in mpmath by Lawson's algorithm, with coefficients rounded one after the other.
 
+use super::gamma::polynomial;
 use super::{exp, ln, sin_cos};
 use crate::arch::float::Exact;
 
@@ -107,7 +108,11 @@ pub(crate) fn jn(x: f64, order: i32) -> f64 {
         downwards(y, n)
     };
     // Odd orders are odd in x and in the order.
-    if n & 1 == 1 && (x.is_sign_negative() != (order < 0)) { -value } else { value }
+    if n & 1 == 1 && (x.is_sign_negative() != (order < 0)) {
+        -value
+    } else {
+        value
+    }
 }
 
 /// NaN for negative numbers, minus infinity at 0.
@@ -123,7 +128,11 @@ pub(crate) fn yn(x: f64, order: i32) -> f64 {
     } else {
         upwards(x, n, y0(x), y1(x))
     };
-    if n & 1 == 1 && order < 0 { -value } else { value }
+    if n & 1 == 1 && order < 0 {
+        -value
+    } else {
+        value
+    }
 }
 
 /// The function of order n from those of orders 0 and 1. An infinite one stays so.
@@ -146,16 +155,16 @@ fn upwards(x: f64, n: u32, order_0: f64, order_1: f64) -> f64 {
 /// matter, made to size by `J0 + 2 J2 + 2 J4 + .. = 1`. For x from 1 to n.
 #[inline(always)]
 fn downwards(x: f64, n: u32) -> f64 {
-    let top = (n as i32 + Exact::sqrt(80.0 * n as f64) as i32 + 2) & !1;
+    let top = (n + Exact::sqrt(80.0 * n as f64) as u32 + 2) & !1;
     let step = 2.0 / x;
     let (mut last, mut value, mut wanted, mut sum) = (0.0, 1e-200, 0.0, 0.0);
     let mut k = top;
     while k > 0 {
         // value is of order k, last of k + 1; k is even.
         sum += value;
-        wanted = if k == n as i32 { value } else { wanted };
+        wanted = if k == n { value } else { wanted };
         let odd = Exact::fma(k as f64 * step, value, -last);
-        wanted = if k - 1 == n as i32 { odd } else { wanted };
+        wanted = if k - 1 == n { odd } else { wanted };
         let even = Exact::fma((k - 1) as f64 * step, odd, -value);
         (last, value) = (odd, even);
         k -= 2;
@@ -220,9 +229,15 @@ fn reduced(x: f64) -> (f64, u32) {
 }
 
 /// `cos(x - pi/4 + quarters pi/2)`: from 2^40 on the rest of the phase is below the rounding.
+#[cold]
+#[inline(never)]
 fn far_cosine(x: f64, quarters: u32) -> f64 {
     let (sine, cosine) = sin_cos(x);
-    let value = if quarters & 1 == 0 { cosine + sine } else { cosine - sine };
+    let value = if quarters & 1 == 0 {
+        cosine + sine
+    } else {
+        cosine - sine
+    };
     let value = value * core::f64::consts::FRAC_1_SQRT_2;
     if quarters & 2 == 0 { value } else { -value }
 }
@@ -236,7 +251,11 @@ fn cosine(x: f64, n: u32) -> f64 {
     let first = if odd { x } else { 1.0 };
     let value = Exact::fma(first * square, sum, first);
     // cos, -sin, -cos, sin.
-    if n.wrapping_add(1) & 2 == 0 { value } else { -value }
+    if n.wrapping_add(1) & 2 == 0 {
+        value
+    } else {
+        -value
+    }
 }
 
 /// `1 / sqrt(x)` for x from 8 on, within 1 unit, by Newton's method.
@@ -283,17 +302,12 @@ fn modified<const N: usize>(x: f64, coefficients: [f64; N]) -> f64 {
     let x = if x > 800.0 { 800.0 } else { x };
     let root = reciprocal_root(x);
     // exp(x) overflows before the function does; x - 32 is exact.
-    let (power, rest) = if x >= 64.0 { (x - 32.0, EXP_32) } else { (x, 1.0) };
+    let (power, rest) = if x >= 64.0 {
+        (x - 32.0, EXP_32)
+    } else {
+        (x, 1.0)
+    };
     exp(power) * (root * polynomial(coefficients, root * root)) * rest
-}
-
-/// The polynomial with these coefficients, the highest power's first.
-#[inline(always)]
-fn polynomial<const N: usize>(coefficients: [f64; N], x: f64) -> f64 {
-    coefficients
-        .into_iter()
-        .reduce(|sum, coefficient| Exact::fma(sum, x, coefficient))
-        .unwrap_or(0.0)
 }
 
 /// 1.5 * 2^52: added to a number up to 2^51 it leaves the nearest integer in the last bits.

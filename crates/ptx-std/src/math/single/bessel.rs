@@ -108,7 +108,11 @@ pub(crate) fn jn(x: f32, order: i32) -> f32 {
         downwards(y, n)
     };
     // Odd orders are odd in x and in the order.
-    if n & 1 == 1 && (x.is_sign_negative() != (order < 0)) { -value } else { value }
+    if n & 1 == 1 && (x.is_sign_negative() != (order < 0)) {
+        -value
+    } else {
+        value
+    }
 }
 
 /// NaN for negative numbers, minus infinity at 0.
@@ -124,7 +128,11 @@ pub(crate) fn yn(x: f32, order: i32) -> f32 {
     } else {
         upwards(x, n, y0(x), y1(x))
     };
-    if n & 1 == 1 && order < 0 { -value } else { value }
+    if n & 1 == 1 && order < 0 {
+        -value
+    } else {
+        value
+    }
 }
 
 /// The function of order n from those of orders 0 and 1. An infinite one stays so.
@@ -147,16 +155,16 @@ fn upwards(x: f32, n: u32, order_0: f32, order_1: f32) -> f32 {
 /// matter, made to size by `J0 + 2 J2 + 2 J4 + .. = 1`. For x from 1 to n.
 #[inline(always)]
 fn downwards(x: f32, n: u32) -> f32 {
-    let top = (n as i32 + Exact::sqrt(30.0 * n as f32) as i32 + 2) & !1;
+    let top = (n + Exact::sqrt(30.0 * n as f32) as u32 + 2) & !1;
     let step = 2.0 / x;
     let (mut last, mut value, mut wanted, mut sum) = (0.0, 1e-30, 0.0, 0.0);
     let mut k = top;
     while k > 0 {
         // value is of order k, last of k + 1; k is even.
         sum += value;
-        wanted = if k == n as i32 { value } else { wanted };
+        wanted = if k == n { value } else { wanted };
         let odd = Exact::fma(k as f32 * step, value, -last);
-        wanted = if k - 1 == n as i32 { odd } else { wanted };
+        wanted = if k - 1 == n { odd } else { wanted };
         let even = Exact::fma((k - 1) as f32 * step, odd, -value);
         (last, value) = (odd, even);
         k -= 2;
@@ -192,7 +200,11 @@ fn wave(x: f32, quarters: u32, amplitude: [f32; 4], phase: [f32; 4]) -> f32 {
     let root = reciprocal_root(x);
     let reciprocal = root * root;
     let square = reciprocal * reciprocal;
-    let (r, n) = if x < 1_048_576.0 { reduced(x) } else { reduced_far(x) };
+    let (r, n) = if x < 1_048_576.0 {
+        reduced(x)
+    } else {
+        reduced_far(x)
+    };
     let angle = Exact::fma(reciprocal, polynomial(phase, square), r);
     let value = root * polynomial(amplitude, square) * cosine(angle, n.wrapping_add(quarters));
     if x == f32::INFINITY { 0.0 } else { value }
@@ -203,7 +215,7 @@ fn wave(x: f32, quarters: u32, amplitude: [f32; 4], phase: [f32; 4]) -> f32 {
 fn reduced(x: f32) -> (f32, u32) {
     let shifted = Exact::fma(x, core::f32::consts::FRAC_2_PI, -0.5) + SHIFT;
     let quarters = (shifted - SHIFT) + 0.5;
-    let r = Exact::fma(-quarters, 1.5707964, x);
+    let r = Exact::fma(-quarters, core::f32::consts::FRAC_PI_2, x);
     (Exact::fma(quarters, 4.371139e-8, r), shifted.to_bits())
 }
 
@@ -215,7 +227,7 @@ fn reduced_far(x: f32) -> (f32, u32) {
     let e = (bits >> 23) & 0xff;
     let digits = (bits & 0x007f_ffff) | 0x0080_0000;
     // The first digit of 2 / pi that matters is worth 2 after the multiplication: number e - 151.
-    let first = e - (127 + 23) - 2 + 32;
+    let first = e - (127 + 23 + 2 - 32);
     let index = (first >> 5) as usize;
     let word = |i: usize| {
         // SAFETY: e is 254 at most, thus first 134 and the index of the word 6.
@@ -332,20 +344,10 @@ const J1: [f32; 13] = [
 ];
 
 /// `2/pi J0(x)` over x², for x up to 0.6.
-const Y0_LOGARITHM: [f32; 4] = [
-    -0.00026842437,
-    0.009943449,
-    -0.15915434,
-    0.63661975,
-];
+const Y0_LOGARITHM: [f32; 4] = [-0.00026842437, 0.009943449, -0.15915434, 0.63661975];
 
 /// `Y0(x) - 2/pi ln(x) J0(x)` over x², for x up to 0.6.
-const Y0_SMALL: [f32; 4] = [
-    0.0005307262,
-    -0.01607178,
-    0.1776058,
-    -0.07380429,
-];
+const Y0_SMALL: [f32; 4] = [0.0005307262, -0.01607178, 0.1776058, -0.07380429];
 
 /// `Y0` from 0.6 to 1.95 over the distance d from its first zero, as a polynomial of d.
 const Y0_1: [f32; 13] = [
@@ -455,52 +457,22 @@ const Y1_3: [f32; 7] = [
 ];
 
 /// `sqrt(x (J0² + Y0²))` over 1/x².
-const AMPLITUDE_0: [f32; 4] = [
-    -0.38612217,
-    0.08326983,
-    -0.049877457,
-    0.7978846,
-];
+const AMPLITUDE_0: [f32; 4] = [-0.38612217, 0.08326983, -0.049877457, 0.7978846];
 
 /// x times what the phase of order 0 is beyond x - pi/4, over 1/x².
-const PHASE_0: [f32; 4] = [
-    1.0960706,
-    -0.20415951,
-    0.06508292,
-    -0.12499998,
-];
+const PHASE_0: [f32; 4] = [1.0960706, -0.20415951, 0.06508292, -0.12499998];
 
 /// `sqrt(x (J1² + Y1²))` over 1/x².
-const AMPLITUDE_1: [f32; 4] = [
-    0.44857708,
-    -0.15163337,
-    0.14958887,
-    0.7978846,
-];
+const AMPLITUDE_1: [f32; 4] = [0.44857708, -0.15163337, 0.14958887, 0.7978846];
 
 /// x times what the phase of order 1 is beyond x - 3 pi/4, over 1/x².
-const PHASE_1: [f32; 4] = [
-    -1.647767,
-    0.36364537,
-    -0.164034,
-    0.37499997,
-];
+const PHASE_1: [f32; 4] = [-1.647767, 0.36364537, -0.164034, 0.37499997];
 
 /// `(sin(x) / x - 1) / x²` over x².
-const SINE: [f32; 4] = [
-    2.7894898e-06,
-    -0.00019848975,
-    0.00833337,
-    -0.16666667,
-];
+const SINE: [f32; 4] = [2.7894898e-06, -0.00019848975, 0.00833337, -0.16666667];
 
 /// `(cos(x) - 1) / x²` over x².
-const COSINE: [f32; 4] = [
-    2.4412371e-05,
-    -0.0013887133,
-    0.04166664,
-    -0.5,
-];
+const COSINE: [f32; 4] = [2.4412371e-05, -0.0013887133, 0.04166664, -0.5];
 
 /// `(I0(x) - 1) / x²` over x², for x up to 9.
 const I0_SMALL: [f32; 10] = [

@@ -33,7 +33,11 @@ fn near_zero(x: f32) -> f32 {
     let reciprocal = polynomial(RECIPROCAL, f);
     // gamma(x) = gamma(1 + f) over x for n = 0, over x (x + 1) for -1, over x (x + 1) (x + 2) for -2.
     let divisor = if n >= 1.0 { 1.0 } else { x };
-    let divisor = if n < 0.0 { divisor * (x + 1.0) } else { divisor };
+    let divisor = if n < 0.0 {
+        divisor * (x + 1.0)
+    } else {
+        divisor
+    };
     let divisor = if n < -1.0 { divisor * f } else { divisor };
     let value = 1.0 / (reciprocal * divisor);
     // gamma(2 + f) = (1 + f) gamma(1 + f)
@@ -91,7 +95,11 @@ pub(crate) fn log_gamma(x: f32) -> f32 {
         let f = y - 1.0;
         f * polynomial(ABOUT_1, f)
     };
-    if x < 0.0 { log_reflected(y, value) } else { value }
+    if x < 0.0 {
+        log_reflected(y, value)
+    } else {
+        value
+    }
 }
 
 /// `ln(pi / (y |sin(pi y)|))` less the logarithm at y.
