@@ -8,6 +8,9 @@
 //! up to 8 and polynomials times `exp(x) / sqrt(x)` beyond. The polynomials are minimax, fitted for this
 //! file in mpmath by Lawson's algorithm, with coefficients rounded one after the other.
 
+// Some coefficients are near constants with a name, and not meant as those.
+#![allow(clippy::approx_constant)]
+
 use super::gamma::polynomial;
 use super::{exp, ln, sin_cos};
 use crate::arch::float::Exact;
@@ -141,8 +144,7 @@ fn upwards(x: f64, n: u32, order_0: f64, order_1: f64) -> f64 {
     let step = 2.0 / x;
     let (mut last, mut value, mut k) = (order_0, order_1, 0.0);
     for _ in 1..n {
-        // NaN is left at once as well.
-        if !(value.abs() < f64::INFINITY) {
+        if !value.is_finite() {
             break;
         }
         k += 1.0;

@@ -7,6 +7,9 @@
 //! its zeros 1 and 2 and Stirling's series from 8 on. The polynomials are minimax, fitted for this file
 //! in mpmath by Lawson's algorithm, with coefficients rounded one after the other.
 
+// Some coefficients are near constants with a name, and not meant as those.
+#![allow(clippy::approx_constant)]
+
 use super::ln;
 use crate::arch::float::Exact;
 
@@ -82,7 +85,7 @@ pub(crate) fn log_gamma(x: f64) -> f64 {
         Exact::fma(
             y - 0.5,
             ln(y) - 1.0,
-            w * polynomial(STIRLING, w * w) + 0.41893853320467274,
+            w * polynomial(STIRLING, w * w) + 0.4189385332046728,
         )
     } else if y >= 3.0 {
         polynomial(ABOUT_5_5, y - 5.5)

@@ -9,6 +9,9 @@
 //! polynomials are minimax, fitted for this file in mpmath by Lawson's algorithm, with coefficients
 //! rounded one after the other.
 
+// Some coefficients are near constants with a name, and not meant as those.
+#![allow(clippy::approx_constant)]
+
 use super::gamma::{exp_scaled, ln_small, polynomial};
 use crate::arch::float::Exact;
 
@@ -141,8 +144,7 @@ fn upwards(x: f32, n: u32, order_0: f32, order_1: f32) -> f32 {
     let step = 2.0 / x;
     let (mut last, mut value, mut k) = (order_0, order_1, 0.0);
     for _ in 1..n {
-        // NaN is left at once as well.
-        if !(value.abs() < f32::INFINITY) {
+        if !value.is_finite() {
             break;
         }
         k += 1.0;

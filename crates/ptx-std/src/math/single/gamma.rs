@@ -7,6 +7,9 @@
 //! its zeros 1 and 2 and Stirling's series from 8 on. The polynomials are minimax, fitted for this file
 //! in mpmath by Lawson's algorithm, with coefficients rounded one after the other.
 
+// Some coefficients are near constants with a name, and not meant as those.
+#![allow(clippy::approx_constant)]
+
 use crate::arch::float::Exact;
 
 /// The gamma function: infinity at the zeros with their sign, NaN at the negative integers.
