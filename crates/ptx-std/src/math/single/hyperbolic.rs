@@ -71,7 +71,7 @@ pub(crate) fn asinh(x: f32) -> f32 {
 
 #[inline]
 pub(crate) fn acosh(x: f32) -> f32 {
-    if x >= 1.0 && x < 1e18 {
+    if (1.0..1e18).contains(&x) {
         let t = x - 1.0;
         finite_ln_1p(t + Exact::sqrt(t.fma(t, t + t)))
     } else if x < 1.0 {
