@@ -95,7 +95,7 @@ fn logarithms_of_powers_of_their_base_are_whole() {
     same(GpuFloat::log2(TINY), -1074.0);
     for n in 0..23 {
         same(
-            GpuFloat::log10(format!("1e{n}").parse::<f64>().unwrap()),
+            GpuFloat::log10(format!("1e{n}").parse::<f64>().expect("a number")),
             f64::from(n),
         );
     }
