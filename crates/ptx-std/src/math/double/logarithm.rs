@@ -229,7 +229,7 @@ pub(super) struct Reduced<const PARTS: usize> {
     /// m times its part's factor, less 1.
     pub(super) f: f64,
     pub(super) part: Part<PARTS>,
-    /// The part's factor times 2^-n.
+    /// The part's factor times 2^-n, or 0 for an x of almost 2^1023 and more.
     pub(super) scale: f64,
 }
 
@@ -246,7 +246,9 @@ pub(super) fn reduce<const PARTS: usize>(
     let n = to_f64((above as i32 >> 20).wrapping_add(exponent));
     let part = Part { reached: bounds.map(|bound| high(m) >= bound) };
     let factor = part.choose_high(factors);
-    let scale = from_words(high(factor).wrapping_sub(above & 0xfff0_0000), 0);
+    // Below the normal numbers 0: what x is a rounded sum of has no rest there.
+    let scale = high(factor).wrapping_sub(above & 0xfff0_0000) as i32;
+    let scale = from_words(scale.max(0) as u32, 0);
     Reduced { n, f: m.fma(factor, -1.0), part, scale }
 }
 
