@@ -83,7 +83,11 @@ fn inverse(x: f64) -> f64 {
     let y = from_first_bits(guessed_inverse(first_bits(x)));
     let e = Exact::fma(-x, y, 1.0);
     let inverse = Exact::fma(y, Exact::fma(e, e, e), y);
-    if x >= 18446744073709551616.0 { 0.0 } else { inverse }
+    if x >= 18446744073709551616.0 {
+        0.0
+    } else {
+        inverse
+    }
 }
 
 /// The inverse but for 2^-19 of it, of positive numbers in the middle of the range.
