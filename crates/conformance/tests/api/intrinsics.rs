@@ -192,7 +192,8 @@ fn fast(device: &Device) -> Result<(), Failed> {
             };
             let actual = f32::from_bits(words[i] as u32);
             compared[i] += 1;
-            if !((f64::from(actual) - exact).abs() <= error) {
+            let difference = (f64::from(actual) - exact).abs();
+            if difference.is_nan() || difference > error {
                 return Err(format!(
                     "{name}({x:e}, {y:e}) is {actual:e}, not {exact:e} ± {error:e}"
                 )
