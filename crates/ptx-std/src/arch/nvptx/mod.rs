@@ -15,7 +15,7 @@ mod registers;
 mod warp;
 
 use core::fmt::Write;
-use core::intrinsics;
+use core::intrinsics::abort;
 
 pub(crate) use memory::*;
 pub use memory::{__assertfail, vprintf};
@@ -38,5 +38,5 @@ fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
     unsafe {
         __assertfail(message.as_ptr(), file.as_ptr(), line, c"kernel".as_ptr(), 1);
     }
-    intrinsics::abort()
+    abort()
 }
