@@ -48,7 +48,7 @@ pub(crate) fn atan(x: f64) -> f64 {
     let (t, base) = if is_below(x, 1.0) {
         (a, NOTHING)
     } else {
-        (-inverse(a), QUARTER)
+        (negative_inverse(x), QUARTER)
     };
     change_sign(sum(base, t, t * t, horner(&ATAN, t * t)), high(x))
 }
@@ -77,13 +77,14 @@ pub(crate) fn atan2(y: f64, x: f64) -> f64 {
     change_sign(sum(base, t, t * t, horner(&ATAN, t * t)), high(y))
 }
 
-/// The inverse of a positive number not less than 1; 0 from 2^64 on, where it does not matter.
+/// The negated inverse of a magnitude not less than 1; 0 from 2^64 on, where it does not matter.
 #[inline(always)]
-fn inverse(x: f64) -> f64 {
-    let y = from_first_bits(guessed_inverse(first_bits(x)));
-    let e = Exact::fma(-x, y, 1.0);
+fn negative_inverse(x: f64) -> f64 {
+    // The sign does not come into the first bits.
+    let y = -from_first_bits(guessed_inverse(first_bits(x)));
+    let e = Exact::fma(x.abs(), y, 1.0);
     let inverse = Exact::fma(y, Exact::fma(e, e, e), y);
-    if x >= 18446744073709551616.0 { 0.0 } else { inverse }
+    if x.abs() >= 18446744073709551616.0 { 0.0 } else { inverse }
 }
 
 /// The inverse but for 2^-19 of it, of positive numbers in the middle of the range.
