@@ -130,7 +130,8 @@ pub(super) fn from_first_bits(x: f32) -> f64 {
 /// The inverse root y of a number of which `1 - e` is the product with `y^2`, improved.
 #[inline(always)]
 fn improved_rsqrt(y: f64, e: f64) -> f64 {
-    Exact::fma(y * e, Exact::fma(0.375, e, 0.5), y)
+    // Factors that are products' second operands need no registers.
+    Exact::fma(0.5 * y, Exact::fma(0.75 * e, e, e), y)
 }
 
 #[cold]
