@@ -183,8 +183,8 @@ const ERF_SMALL: [f64; 11] = [
 /// `log2(erfc(x) / erfc(border)) / beyond` in `beyond = x - border` to 5.93, where little of it is
 /// left to be seen.
 const ERF_LARGE: [f64; 17] = [
-    -1.1882181668811957e-11,
-    3.055902303855683e-10,
+    -1.188218273773245e-11,
+    3.055902197957039e-10,
     -3.5815852729362935e-9,
     2.510130831926294e-8,
     -1.1380162211488749e-7,

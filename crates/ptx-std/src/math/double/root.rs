@@ -106,12 +106,13 @@ fn rsqrt_of_sum(x: f64, tail: f64) -> f64 {
 #[inline(always)]
 pub(super) fn guessed_rsqrt(x: f64) -> f64 {
     let single = first_bits(x);
-    // Half the upper half of x in the same bias.
-    let y = f32::from_bits(0x3f37_4000_u32.wrapping_sub(high(x) << 2));
-    let e = Exact::fma(-single * y, y, 1.0);
-    let p = Exact::fma(0.313_941_63, e, 0.375_962_6);
-    let p = Exact::fma(p, e, 0.499_998_66);
-    from_first_bits(Exact::fma(y * e, p, y))
+    // Half the logarithm, negated, and a factor of about 0.84: with that the polynomial for the inverse
+    // root of -q begins with 1.
+    let y = f32::from_bits(0x3f16_4830_u32.wrapping_sub(high(x) << 2));
+    let q = -single * y * y;
+    let p = Exact::fma(q + 3.014_808_2, q, 3.604_523_4);
+    let p = Exact::fma(p, q, 2.584_139);
+    from_first_bits(y * p)
 }
 
 /// The first 21 bits of a positive number in the range of `f32`; the units that convert are few.
@@ -129,7 +130,8 @@ pub(super) fn from_first_bits(x: f32) -> f64 {
 /// The inverse root y of a number of which `1 - e` is the product with `y^2`, improved.
 #[inline(always)]
 fn improved_rsqrt(y: f64, e: f64) -> f64 {
-    Exact::fma(y * e, Exact::fma(0.375, e, 0.5), y)
+    // Factors that are products' second operands need no registers.
+    Exact::fma(0.5 * y, Exact::fma(0.75 * e, e, e), y)
 }
 
 #[cold]
