@@ -44,12 +44,15 @@ for test in agreement cases ceilings devices gpu occupancy vectors asynchrony; d
     cp "$(executable $test test --profile quick --test $test)" "bundle/test-$test"
 done
 cp "$(executable api test --profile quick --package conformance --test api)" bundle/test-api
+cp "$(executable bits test --profile quick --package mathematics --test bits)" bundle/test-bits
+cargo build --release --package mathematics
+cp target/release/mathematics bundle/
 cp "$(executable programs test --profile quick --package examples --test programs)" bundle/test-programs
 for bench in roofline vectors asynchrony; do
     cp "$(executable $bench bench --profile quick --bench $bench)" "bundle/bench-$bench"
 done
-cp scripts/{gpu-run,two-gpus-run,asynchrony-run,enqueue-ratio,lesson,sanitize,sanitize-bugs}.sh bundle/
-cp scripts/{roofs,timeline,fuzz-command-line,kill-test}.py bundle/
+cp scripts/{gpu-run,two-gpus-run,asynchrony-run,mathematics-run,enqueue-ratio,lesson,sanitize,sanitize-bugs}.sh bundle/
+cp scripts/{roofs,timeline,fuzz-command-line,kill-test,mathematics-errors}.py bundle/
 cp benches/peers/*.{cu,py} bundle/
 echo "$RIDGEPOINT_COMMIT" >bundle/commit
 # What debuggers need is most of their size.

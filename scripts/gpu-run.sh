@@ -21,7 +21,7 @@ failed=0
 } >"$out/machine.txt" 2>&1 || failed=1
 
 {
-    ./test-agreement && ./test-cases && ./test-ceilings && ./test-devices && ./test-gpu && ./test-occupancy && ./test-api && ./test-programs
+    ./test-agreement && ./test-cases && ./test-ceilings && ./test-devices && ./test-gpu && ./test-occupancy && ./test-api && ./test-programs && ./test-bits
 } >"$out/tests.txt" 2>&1 || failed=1
 grep 'test result' "$out/tests.txt"
 
@@ -56,4 +56,5 @@ python3 roofs.py "$out/roofline.csv" "$out/variants.csv" >"$out/roofs.txt" || fa
 cat "$out/roofs.txt"
 ./bench-roofline --bench >"$out/bench.txt" 2>&1 || failed=1
 ./asynchrony-run.sh "$out/asynchrony" || failed=1
+./mathematics-run.sh "$out/mathematics" || failed=1
 exit $failed

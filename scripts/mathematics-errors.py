@@ -39,6 +39,11 @@ def turn(x):
     return x - 2 * gmpy2.rint(x / 2)
 
 
+def sin_pi(x):
+    """Exactly 0 at integers, where a sine of rounded pi is not."""
+    return mpfr(0) if gmpy2.is_integer(x) else gmpy2.sin(PI * turn(x))
+
+
 def polished(value, want, function, derivative):
     """The root of function(value) = want by Newton's method from nearly there."""
     for _ in range(4):
@@ -108,8 +113,8 @@ FUNCTIONS = {
     "sin": Function(lambda x, y, z, v: gmpy2.sin(x), (2, 2), [(-4, 4), (-1000, 1000), ANY]),
     "cos": Function(lambda x, y, z, v: gmpy2.cos(x), (2, 2), [(-4, 4), (-1000, 1000), ANY]),
     "tan": Function(lambda x, y, z, v: gmpy2.tan(x), (4, 2), [(-4, 4), (-1000, 1000), ANY]),
-    "sinpi": Function(lambda x, y, z, v: gmpy2.sin(PI * turn(x)), (1, 2), [(-2, 2), (-1000, 1000), ANY]),
-    "cospi": Function(lambda x, y, z, v: gmpy2.cos(PI * turn(x)), (1, 2), [(-2, 2), (-1000, 1000), ANY]),
+    "sinpi": Function(lambda x, y, z, v: sin_pi(x), (1, 2), [(-2, 2), (-1000, 1000), ANY]),
+    "cospi": Function(lambda x, y, z, v: sin_pi(turn(x) + mpfr(0.5)), (1, 2), [(-2, 2), (-1000, 1000), ANY]),
     "asin": Function(lambda x, y, z, v: gmpy2.asin(x), (2, 2), [(-1, 1)]),
     "acos": Function(lambda x, y, z, v: gmpy2.acos(x), (2, 2), [(-1, 1)]),
     "atan": Function(lambda x, y, z, v: gmpy2.atan(x), (2, 2), [(-4, 4), ANY]),

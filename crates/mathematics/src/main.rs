@@ -34,12 +34,12 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &[&str]) -> Result<(), String> {
-    match arguments {
-        &["ptx"] => io::stdout()
+    match *arguments {
+        ["ptx"] => io::stdout()
             .write_all(PTX.as_bytes())
             .map_err(|e| e.to_string()),
-        &["values", name, float] => values(named(name)?, float),
-        &["worst", name, ref part @ ..] => worst(named(name)?, &Part::of(part)?),
+        ["values", name, float] => values(named(name)?, float),
+        ["worst", name, ref part @ ..] => worst(named(name)?, &Part::of(part)?),
         _ => Err("expected: values FUNCTION f32|f64, worst FUNCTION, or ptx".to_owned()),
     }
 }
@@ -87,7 +87,7 @@ fn values(function: &Function, float: &str) -> Result<(), String> {
 /// The arguments of each evaluation.
 fn words<const SIZE: usize>(bytes: &[u8]) -> Result<impl Iterator<Item = [[u8; SIZE]; 3]>, String> {
     let (evaluations, rest) = bytes.as_chunks::<SIZE>().0.as_chunks::<3>();
-    if evaluations.is_empty() || !rest.is_empty() || bytes.len() % SIZE != 0 {
+    if evaluations.is_empty() || !rest.is_empty() || !bytes.len().is_multiple_of(SIZE) {
         return Err(format!(
             "{} bytes are not whole evaluations of three floats of {SIZE} bytes",
             bytes.len()

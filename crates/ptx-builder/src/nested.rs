@@ -25,7 +25,11 @@ const UNCHECKED_DEPENDENCIES: [&str; 4] = [
 ];
 
 /// Path dependencies of kernel crates that are not the kernel author's.
-const LIBRARIES: [&str; 3] = ["cuda_std", "ridgepoint-ptx-std", "ridgepoint-ptx-std-macros"];
+const LIBRARIES: [&str; 3] = [
+    "cuda_std",
+    "ridgepoint-ptx-std",
+    "ridgepoint-ptx-std-macros",
+];
 
 /// A kernel crate as cargo sees it.
 pub(crate) struct KernelCrate {

@@ -37,6 +37,7 @@ pub mod cooperative;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod emulation;
 pub mod float;
+pub mod intrinsics;
 pub mod io;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod launch;

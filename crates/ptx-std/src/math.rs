@@ -1,7 +1,17 @@
 //! What [`GpuFloat`](crate::GpuFloat) and [`FloatExt`](crate::FloatExt) compute: the same bits on
 //! the GPU and on the host.
 
+#[allow(
+    clippy::approx_constant,
+    clippy::excessive_precision,
+    reason = "coefficients are written as they were computed"
+)]
 mod double;
+#[allow(
+    clippy::approx_constant,
+    clippy::excessive_precision,
+    reason = "coefficients are written as they were computed"
+)]
 mod single;
 
 /// Declares [`Functions`] and implements it with the functions of these names in [`single`] and
@@ -82,21 +92,4 @@ functions! {
     frexp(x: Self) -> (Self, i32);
     ldexp(x: Self, exponent: i32) -> Self;
     unbiased_exponent(x: Self) -> i32;
-}
-
-/// The polynomial with these coefficients, the highest power's first.
-#[inline]
-pub(crate) fn polynomial(coefficients: &[f64], x: f64) -> f64 {
-    coefficients.iter().fold(0.0, |sum, c| sum * x + c)
-}
-
-/// The sum of Chebyshev polynomials with these coefficients, the highest degree's first, for t in
-/// [-1, 1], by Clenshaw's recurrence.
-#[inline]
-pub(crate) fn chebyshev(coefficients: &[f64], t: f64) -> f64 {
-    let (sum, next) = coefficients
-        .iter()
-        .fold((0.0, 0.0), |(sum, next), c| (c + 2.0 * t * sum - next, sum));
-    // Degree 0 has t once where the recurrence has it twice.
-    sum - t * next
 }

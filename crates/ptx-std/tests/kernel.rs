@@ -214,6 +214,7 @@ fn pairs<'a, T: Copy>((_, second): (T, T), x: &'a [T], mut y: Output<'a, T>) {
 /// # Safety
 /// `y` has room for an element.
 #[kernel]
+#[allow(clippy::toplevel_ref_arg, reason = "the macro takes it")]
 unsafe extern "C" fn patterns([a, mut b]: [f32; 2], ref c: f32, _: u32, y: *mut f32) {
     b += a;
     // SAFETY: the caller vouches for y.

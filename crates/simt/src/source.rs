@@ -9,6 +9,7 @@ const OWN_SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
 /// Files that are not the kernel's author's: the compiler's libraries, ptx-std and the emulator.
 fn is_foreign(file: &str) -> bool {
     file.starts_with("/rustc/")
+        || file.starts_with("/usr/src/rustc-") // Debian's.
         || file.contains("/rustlib/src/")
         || file.contains("/backtrace-")
         || file.contains("/corosensei-")

@@ -29,11 +29,17 @@ impl Word for f64 {
     }
 }
 
-impl Word for i32 {
-    fn word(self) -> u64 {
-        self.cast_unsigned().into()
-    }
+macro_rules! integers {
+    ($($integer:ident)*) => {$(
+        impl Word for $integer {
+            fn word(self) -> u64 {
+                self.cast_unsigned().into()
+            }
+        }
+    )*};
 }
+
+integers!(i16 i32 i64);
 
 /// `f32` and `f64`. In code that is generic over it the host's own methods do not come in.
 pub trait Float: GpuFloat + FloatExt + Word + Sync + 'static {}

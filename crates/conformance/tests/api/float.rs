@@ -72,7 +72,7 @@ fn both(single: Result<(), Failed>, double: Result<(), Failed>) -> Result<(), Fa
 }
 
 /// Names each result that differs, how often it does, and where first.
-fn same<const N: usize>(
+pub(crate) fn same<const N: usize>(
     float: &str,
     results: &[&str; N],
     inputs: &[impl Debug],
@@ -102,7 +102,7 @@ fn same<const N: usize>(
 }
 
 /// Numbers for which functions of two are computed in all pairs, and pseudo-random ones.
-trait Inputs: Copy {
+pub(crate) trait Inputs: Copy {
     const EDGES: [Self; 27];
 
     fn of(value: f64) -> Self;

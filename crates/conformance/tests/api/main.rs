@@ -5,6 +5,7 @@ mod approx;
 mod atomic;
 mod cooperative;
 mod float;
+mod intrinsics;
 mod kernel;
 mod memory;
 mod message;
@@ -27,6 +28,7 @@ const CASES: &[&[Case]] = &[
     memory::CASES,
     kernel::CASES,
     float::CASES,
+    intrinsics::CASES,
     approx::CASES,
     atomic::CASES,
     message::CASES,
@@ -44,6 +46,7 @@ fn main() {
         .flat_map(|&(name, case)| on_both(name, ptx(), case))
         .collect();
     trials.extend([
+        Trial::test("intrinsics::names", intrinsics::names),
         Trial::test("ptx::externally_visible", output::externally_visible),
         Trial::test(
             "emulator::misc::breakpoint",

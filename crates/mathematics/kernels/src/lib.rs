@@ -48,7 +48,8 @@ macro_rules! functions {
                     $value
                 }
 
-                /// What [`sum`](super::sum) gives.
+                /// The sum of the values at four times `rounds` places, from the thread's `x` in steps of
+                /// `step`.
                 #[kernel(instances($f32<f32>, $f64<f64>), allow(local_memory))]
                 pub fn speed<T: Float>(x: &[T], y: &[T], z: T, step: T, rounds: u32, mut out: Output<T>) {
                     sum(x, y, z, step, rounds, &mut out, value);
@@ -235,7 +236,7 @@ macro_rules! with_bits {
 
 macro_rules! bits {
     ($($name:ident($kernel:ident),)*) => {$(
-        /// What [`digest`] gives of the function for each 2^16 arguments.
+        /// A word of the function's bits for each 2^16 arguments.
         #[kernel(allow(local_memory))]
         pub fn $kernel(mut out: Output<u64>) {
             for (i, word) in out.own() {

@@ -194,7 +194,7 @@ const ATOMIC: [&str; 12] = [
 #[test]
 fn each_atomic_is_one_instruction_of_its_semantics_scope_operation_and_type() {
     let cases = atomics();
-    assert_eq!(cases.len(), 3 * (45 + 4 + 6 + 12 + 4));
+    assert_eq!(cases.len(), 3 * (46 + 4 + 6 + 12 + 4));
     for (kernel, expected) in cases {
         let name = name_of(&kernel);
         // The builder may have found out in which memory the value lies.

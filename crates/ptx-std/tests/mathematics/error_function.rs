@@ -94,7 +94,11 @@ fn subnormal_arguments_and_values() {
             10.019834265884623,
             4.0,
         ),
-        (FloatExt::inv_norm_cdf(f32::from_bits(1)), -14.121426613350499, 5.0),
+        (
+            FloatExt::inv_norm_cdf(f32::from_bits(1)),
+            -14.121426613350499,
+            5.0,
+        ),
         (
             FloatExt::scaled_complementary_error_function(-9.25_f32),
             2.0 * (9.25_f64 * 9.25).exp(),

@@ -8,6 +8,7 @@ const LEAST: f32 = f32::from_bits(1);
 
 /// Functions of one argument under one form, so that the host's methods are not taken.
 type Function = fn(f32) -> f32;
+type Reference = fn(f64) -> f64;
 
 /// Equal to the bit, or both NaN.
 #[track_caller]
@@ -26,7 +27,7 @@ fn units(value: f32, true_value: f64) -> f64 {
 
 /// Asserts the error of samples over a range of bits and its mirror image.
 #[track_caller]
-fn within(limit: f64, function: Function, true_function: fn(f64) -> f64, range: [f32; 2]) {
+fn within(limit: f64, function: Function, true_function: Reference, range: [f32; 2]) {
     let [first, last] = range.map(f32::to_bits);
     for bits in (first..last).step_by(100_003) {
         for x in [f32::from_bits(bits), -f32::from_bits(bits)] {
@@ -212,7 +213,7 @@ fn hyperbolic_functions_at_zeros_and_ends() {
 
 #[test]
 fn samples_are_within_the_stated_errors() {
-    let cases: [(f64, Function, fn(f64) -> f64, [f32; 2]); 14] = [
+    let cases: [(f64, Function, Reference, [f32; 2]); 14] = [
         (2.0, GpuFloat::exp, f64::exp, [1e-9, 104.0]),
         (2.0, GpuFloat::exp2, f64::exp2, [1e-9, 150.0]),
         (
@@ -245,7 +246,7 @@ fn samples_are_within_the_stated_errors() {
 
 #[test]
 fn approximations_are_accurate_on_the_host() {
-    let cases: [(f64, Function, fn(f64) -> f64, [f32; 2]); 7] = [
+    let cases: [(f64, Function, Reference, [f32; 2]); 7] = [
         (2.0, ApproxFloat::fast_exp, f64::exp, [1e-9, 104.0]),
         (
             2.0,

@@ -3,6 +3,7 @@
 pub(crate) mod async_copy;
 pub(crate) mod atomic;
 pub(crate) mod float;
+pub(crate) mod intrinsics;
 pub(crate) mod misc;
 pub(crate) mod packed;
 pub(crate) mod ptr;

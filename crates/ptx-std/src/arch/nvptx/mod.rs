@@ -6,6 +6,7 @@
 pub(crate) mod async_copy;
 pub(crate) mod atomic;
 pub(crate) mod float;
+pub(crate) mod intrinsics;
 mod memory;
 pub(crate) mod misc;
 pub(crate) mod packed;

@@ -17,8 +17,8 @@ pub(crate) fn erf(x: f64) -> f64 {
     let beyond = at_most(a, ERF_IS_1) - ERF_BORDER;
     let slope = polynomial(&ERF_LARGE, beyond);
     let shifted = Exact::fma(beyond, slope, ROUNDER);
-    let power = exp2(shifted, Exact::fma(beyond, slope, ROUNDER - shifted));
-    let large = Exact::fma(power, -ERFC_OF_BORDER, 1.0);
+    let fraction = Exact::fma(beyond, slope, ROUNDER - shifted);
+    let large = 1.0 - times_exp2(ERFC_OF_BORDER, shifted, fraction);
     // A comparison of integers, since the units for f64 are the ones that are busy.
     let value = if a.to_bits() >= ERF_BORDER.to_bits() {
         large
@@ -30,16 +30,18 @@ pub(crate) fn erf(x: f64) -> f64 {
 
 pub(crate) fn erfc(x: f64) -> f64 {
     let a = at_most(x.abs(), 27.3);
-    let power = exp2_of_square::<512>(a, [-LOG2_E, -LOG2_E_REST]);
-    let tail = power * over_sum(a, ERFC_K, &ERFC) * POW2_M512;
+    let scaled = over_sum(a, ERFC_K, &ERFC);
+    let rate = [-LOG2_E, -LOG2_E_REST];
+    let tail = times_exp2_of_square::<512>(scaled, a, rate) * POW2_M512;
     if x < 0.0 { 2.0 - tail } else { tail }
 }
 
 /// The standard normal distribution's cumulative distribution function.
 pub(crate) fn norm_cdf(x: f64) -> f64 {
     let a = at_most(x.abs(), 38.7);
-    let power = exp2_of_square::<512>(a, [-0.5 * LOG2_E, -0.5 * LOG2_E_REST]);
-    let tail = power * over_sum(a, NORM_CDF_K, &NORM_CDF) * POW2_M512;
+    let scaled = over_sum(a, NORM_CDF_K, &NORM_CDF);
+    let rate = [-0.5 * LOG2_E, -0.5 * LOG2_E_REST];
+    let tail = times_exp2_of_square::<512>(scaled, a, rate) * POW2_M512;
     if x > 0.0 { 1.0 - tail } else { tail }
 }
 
@@ -53,7 +55,7 @@ pub(crate) fn erfcx(x: f64) -> f64 {
     }
     // Twice the exponential overflows at -26.63; NaN comes here too.
     let a = at_most(-x, 27.0);
-    let power = exp2_of_square::<-512>(a, [LOG2_E, LOG2_E_REST]);
+    let power = times_exp2_of_square::<-512>(1.0, a, [LOG2_E, LOG2_E_REST]);
     Exact::fma(power, 2.0 / POW2_M512, -value)
 }
 
@@ -92,16 +94,18 @@ fn quantile(centred: f64, log_tail: impl FnOnce() -> f64) -> f64 {
     magnitude.copysign(centred)
 }
 
-/// `2^(n + fraction)` for a fraction from -0.5 to 0.5. The lowest bits of `shifted` are n.
+/// `factor * 2^(n + fraction)` for a fraction from -0.5 to 0.5. The lowest bits of `shifted` are n.
 #[inline]
-fn exp2(shifted: f64, fraction: f64) -> f64 {
-    let power = polynomial(&EXP2, fraction);
-    f64::from_bits(power.to_bits().wrapping_add(shifted.to_bits() << 52))
+fn times_exp2(factor: f64, shifted: f64, fraction: f64) -> f64 {
+    // Without a rounding of the power by itself.
+    let growth = fraction * polynomial(&EXP2_M1, fraction);
+    let scaled = f64::from_bits(factor.to_bits().wrapping_add(shifted.to_bits() << 52));
+    Exact::fma(scaled, growth, scaled)
 }
 
-/// `2^SCALE * exp2(a * a * rate)`, whose rate is a sum.
+/// `factor * 2^SCALE * exp2(a * a * rate)`, whose rate is a sum.
 #[inline]
-fn exp2_of_square<const SCALE: i32>(a: f64, rate: [f64; 2]) -> f64 {
+fn times_exp2_of_square<const SCALE: i32>(factor: f64, a: f64, rate: [f64; 2]) -> f64 {
     let square = a * a;
     let square_error = Exact::fma(a, a, -square);
     let rounder = ROUNDER + SCALE as f64;
@@ -109,7 +113,7 @@ fn exp2_of_square<const SCALE: i32>(a: f64, rate: [f64; 2]) -> f64 {
     let fraction = Exact::fma(square, rate[0], rounder - shifted);
     let fraction = Exact::fma(square, rate[1], fraction);
     let fraction = Exact::fma(square_error, rate[0], fraction);
-    exp2(shifted, fraction)
+    times_exp2(factor, shifted, fraction)
 }
 
 /// The polynomial at `(a - k) / (a + k)`, over `a + k`, which is from `2^-1000` to `2^1000`.
@@ -179,8 +183,8 @@ const ERF_SMALL: [f64; 11] = [
 /// `log2(erfc(x) / erfc(border)) / beyond` in `beyond = x - border` to 5.93, where little of it is
 /// left to be seen.
 const ERF_LARGE: [f64; 17] = [
-    -1.1882181668811957e-11,
-    3.055902303855683e-10,
+    -1.188218273773245e-11,
+    3.055902197957039e-10,
     -3.5815852729362935e-9,
     2.510130831926294e-8,
     -1.1380162211488749e-7,
@@ -198,20 +202,19 @@ const ERF_LARGE: [f64; 17] = [
     -3.4317381894090695,
 ];
 
-/// `exp2(x)` from -0.5 to 0.5.
-const EXP2: [f64; 12] = [
-    4.435319380515872e-10,
-    7.07411470216336e-9,
-    1.0178197838858892e-7,
-    1.3215433038089178e-6,
-    1.5252733490244378e-5,
-    0.00015403530462615808,
-    0.0013333558146789927,
-    0.009618129107588256,
-    0.05550410866481992,
-    0.24022650695910155,
+/// `(exp2(x) - 1) / x` from -0.5 to 0.5.
+const EXP2_M1: [f64; 11] = [
+    4.457315501014414e-10,
+    7.073773375738995e-9,
+    1.0178046999528949e-7,
+    1.3215435379071859e-6,
+    1.5252733866056019e-5,
+    0.0001540353045680365,
+    0.0013333558146380855,
+    0.009618129107594506,
+    0.055504108664821736,
+    0.2402265069591013,
     0.6931471805599453,
-    1.0,
 ];
 
 const ERFC_K: f64 = 2.984375;

@@ -128,7 +128,11 @@ pub(crate) fn exp10(x: f64) -> f64 {
 pub(crate) fn exp_m1(x: f64) -> f64 {
     let shifted = x.fma(LOG2_E, ROUNDER);
     // Where the value is small against 2^n, the power's 1 would hide the digits of e^r - 1.
-    let shifted = if order(x) < EXP_M1_WHOLE { ROUNDER } else { shifted };
+    let shifted = if order(x) < EXP_M1_WHOLE {
+        ROUNDER
+    } else {
+        shifted
+    };
     let n = shifted - ROUNDER;
     // The rest of r's own rounding counts: r is most of the value.
     let start = n.fma(-LN_2[0], x);

@@ -1,9 +1,10 @@
 //! Hyperbolic functions and their inverses.
 
 use super::exponential::{
-    EXP_NORMAL, EXP_SLOPE, LN_2, LOG2_E, ROUNDER, from_words, high, horner, low, order, reduce, scaled, scaled_far,
+    EXP_NORMAL, EXP_SLOPE, LN_2, LOG2_E, ROUNDER, from_words, high, horner, low, order, reduce,
+    scaled, scaled_far,
 };
-use super::logarithm::ln_of_sum;
+use super::logarithm::{ln_of_normal, ln_of_sum};
 use crate::arch::float::Exact;
 
 /// (e^(2s) - 1) / s for |s| up to ln 2 / 4, with an error of 2^-57.6 of e^(2s); the highest power's
@@ -99,7 +100,10 @@ fn half_sum(x: f64, sum: impl Fn(f64, f64, f64) -> f64) -> f64 {
     let rest = slope.fma(r, 1.0 - power);
     let [inverse, correction] = reciprocal(power);
     // From 2^-120 on e^-x does not matter.
-    let inverse = scaled(inverse.fma(correction, inverse), (-2 * (n as i32).min(60)) as u32);
+    let inverse = scaled(
+        inverse.fma(correction, inverse),
+        (n as i32).min(60).wrapping_mul(-2) as u32,
+    );
     let sum = sum(power, rest, inverse);
     if order(x) < EXP_NORMAL {
         scaled(sum, n.wrapping_sub(1))
@@ -121,7 +125,11 @@ pub(crate) fn tanh(x: f64) -> f64 {
         let [inverse, correction] = reciprocal(half_denominator);
         let tanh = inverse.fma(-correction, 1.0 - inverse);
         // From 19.0625 on it is 1; there the power of two may be beyond its range.
-        let tanh = if high(magnitude) < 0x4033_1000 { tanh } else { 1.0 };
+        let tanh = if high(magnitude) < 0x4033_1000 {
+            tanh
+        } else {
+            1.0
+        };
         tanh.copysign(x)
     } else {
         odd(x, &TANH)
@@ -166,7 +174,7 @@ pub(crate) fn acosh(x: f64) -> f64 {
 #[cold]
 #[inline(never)]
 fn ln_of_double(x: f64) -> f64 {
-    if x.is_finite() { ln_of_sum(x, 0.0, 1) } else { x }
+    if x.is_finite() { ln_of_normal(x, 1) } else { x }
 }
 
 #[inline]
@@ -194,11 +202,13 @@ pub(crate) fn atanh(x: f64) -> f64 {
     }
 }
 
-/// x + x^3 p(x^2)
+/// x + x^3 p(x^2) with the sign of x, which -0 would lose.
 #[inline(always)]
 fn odd<const COUNT: usize>(x: f64, coefficients: &[f64; COUNT]) -> f64 {
     let square = x * x;
-    (square * horner(square, coefficients)).fma(x, x)
+    (square * horner(square, coefficients))
+        .fma(x, x)
+        .copysign(x)
 }
 
 /// 1 / x as c and d with c (1 + d) within 2^-57 of it, for x in [2^-120, 2^120]; c has 21 bits.

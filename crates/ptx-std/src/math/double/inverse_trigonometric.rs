@@ -8,7 +8,7 @@
 use core::f64::consts::{FRAC_PI_2, PI};
 use core::hint::cold_path;
 
-use super::root::guessed_rsqrt;
+use super::root::{first_bits, from_first_bits, guessed_rsqrt};
 use super::trigonometric::{change_sign, high, is_below};
 use crate::arch::float::Exact;
 
@@ -80,11 +80,10 @@ pub(crate) fn atan2(y: f64, x: f64) -> f64 {
 /// The inverse of a positive number not less than 1; 0 from 2^64 on, where it does not matter.
 #[inline(always)]
 fn inverse(x: f64) -> f64 {
-    let single = x as f32;
-    let y = f64::from(guessed_inverse(single));
+    let y = from_first_bits(guessed_inverse(first_bits(x)));
     let e = Exact::fma(-x, y, 1.0);
     let inverse = Exact::fma(y, Exact::fma(e, e, e), y);
-    if single >= 18446744073709551616.0 {
+    if x >= 18446744073709551616.0 {
         0.0
     } else {
         inverse

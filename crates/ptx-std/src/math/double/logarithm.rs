@@ -99,7 +99,7 @@ fn ln_elsewhere(x: f64) -> f64 {
 
 /// ln (x 2^exponent)
 #[inline(always)]
-fn ln_of_normal(x: f64, exponent: i32) -> f64 {
+pub(super) fn ln_of_normal(x: f64, exponent: i32) -> f64 {
     let Reduced { n, f, part, .. } = reduce(x, exponent, &BOUNDS, &FACTORS);
     let sum = n.fma(LN_2[0], part.choose_high(&LN_FACTORS[0]));
     let rest = n.fma(LN_2[1], part.choose(&LN_FACTORS[1]));
@@ -169,9 +169,12 @@ fn in_base(f: f64, start: f64, start_rest: f64, of_e: [f64; 2], polynomial: &[f6
 
 #[inline]
 pub(crate) fn ln_1p(x: f64) -> f64 {
-    // 1 + x in two parts. From 2^60 on the 1 does not matter.
-    let one = if high(x) as i32 >= 0x43b0_0000 { 0.0 } else { 1.0 };
-    let (greater, less) = if high(x) as i32 >= 0x3ff0_0000 { (x, one) } else { (1.0, x) };
+    // 1 + x in two parts.
+    let (greater, less) = if high(x) as i32 >= 0x3ff0_0000 {
+        (x, 1.0)
+    } else {
+        (1.0, x)
+    };
     let sum = greater + less;
     let ln = ln_of_sum(sum, less - (sum - greater), 0);
     if is_positive_normal(sum) {
@@ -229,7 +232,7 @@ pub(super) struct Reduced<const PARTS: usize> {
     /// m times its part's factor, less 1.
     pub(super) f: f64,
     pub(super) part: Part<PARTS>,
-    /// The part's factor times 2^-n.
+    /// The part's factor times 2^-n, or 2^-1000 if n is greater; of x alone.
     pub(super) scale: f64,
 }
 
@@ -244,10 +247,19 @@ pub(super) fn reduce<const PARTS: usize>(
     let above = high(x).wrapping_sub(bounds[0]);
     let m = from_words((above & 0x000f_ffff).wrapping_add(bounds[0]), low(x));
     let n = to_f64((above as i32 >> 20).wrapping_add(exponent));
-    let part = Part { reached: bounds.map(|bound| high(m) >= bound) };
+    let part = Part {
+        reached: bounds.map(|bound| high(m) >= bound),
+    };
     let factor = part.choose_high(factors);
-    let scale = from_words(high(factor).wrapping_sub(above & 0xfff0_0000), 0);
-    Reduced { n, f: m.fma(factor, -1.0), part, scale }
+    // Where n is beyond 1000 the power would not be a normal number.
+    let exponent_bits = (above as i32).min(1000 << 20) as u32 & 0xfff0_0000;
+    let scale = from_words(high(factor).wrapping_sub(exponent_bits), 0);
+    Reduced {
+        n,
+        f: m.fma(factor, -1.0),
+        part,
+        scale,
+    }
 }
 
 /// Between which bounds m is.
@@ -260,16 +272,22 @@ impl<const PARTS: usize> Part<PARTS> {
     #[inline(always)]
     pub(super) fn choose(&self, values: &[f64; PARTS]) -> f64 {
         let choices = self.reached.iter().zip(values);
-        choices.fold(values[0], |chosen, (&reached, &value)| if reached { value } else { chosen })
+        choices.fold(
+            values[0],
+            |chosen, (&reached, &value)| if reached { value } else { chosen },
+        )
     }
 
     /// Of numbers without bits in the low word.
     #[inline(always)]
     pub(super) fn choose_high(&self, values: &[f64; PARTS]) -> f64 {
         let choices = self.reached.iter().zip(values);
-        let word = choices.fold(high(values[0]), |chosen, (&reached, &value)| {
-            if reached { high(value) } else { chosen }
-        });
+        let word = choices.fold(
+            high(values[0]),
+            |chosen, (&reached, &value)| {
+                if reached { high(value) } else { chosen }
+            },
+        );
         from_words(word, 0)
     }
 }

@@ -30,7 +30,13 @@ const LN_1P: [f64; 12] = [
 const THIRD: f64 = 0.33333325386047363;
 
 /// The high words of the bounds of m: 0.935, 1.065, 1.245, 1.455 and 1.68.
-const BOUNDS: [u32; 5] = [0x3fed_ec00, 0x3ff1_0a00, 0x3ff3_eb00, 0x3ff7_4800, 0x3ffa_e100];
+const BOUNDS: [u32; 5] = [
+    0x3fed_ec00,
+    0x3ff1_0a00,
+    0x3ff3_eb00,
+    0x3ff7_4800,
+    0x3ffa_e100,
+];
 /// The factors between the bounds, and their logarithms' negatives in two parts.
 const FACTORS: [f64; 5] = [1.0, 0.875, 0.75, 0.625, 0.5625];
 const LN_FACTORS: [[f64; 5]; 2] = [
@@ -102,7 +108,11 @@ fn powf_elsewhere(x: f64, y: f64) -> f64 {
     let is_odd = is_integer && (0.5 * y).trunc() != 0.5 * y;
     let sign = if is_odd { x } else { 1.0 };
     if magnitude == 0.0 || magnitude == f64::INFINITY {
-        let value = if (magnitude == 0.0) == (y > 0.0) { 0.0 } else { f64::INFINITY };
+        let value = if (magnitude == 0.0) == (y > 0.0) {
+            0.0
+        } else {
+            f64::INFINITY
+        };
         return value.copysign(sign);
     }
     if y.abs() == f64::INFINITY {

@@ -75,14 +75,15 @@ fn is_normal(high: u32) -> bool {
     high.wrapping_sub(0x0010_0000) < 0x7fe0_0000
 }
 
-/// The sum of the squares and what rounding has taken from it (Dekker's and Knuth's algorithms).
+/// The sum of the squares and what rounding has taken from it.
 #[inline(always)]
 fn sum_of_squares(x: f64, y: f64) -> (f64, f64) {
-    let (a, b) = (x * x, y * y);
-    let sum = a + b;
-    let part = sum - a;
-    let lost = (a - (sum - part)) + (b - part);
-    (sum, Exact::fma(x, x, -a) + Exact::fma(y, y, -b) + lost)
+    let b = y * y;
+    let sum = Exact::fma(x, x, b);
+    // If b is more than half the sum this is exact, otherwise its rounding error is the other difference.
+    let a = sum - b;
+    let lost = Exact::fma(x, x, -a) + (b - (sum - a));
+    (sum, Exact::fma(y, y, -b) + lost)
 }
 
 /// The inverse square root of a number from [`F32_LEAST`] to [`F32_GREATEST`].
@@ -101,21 +102,36 @@ fn rsqrt_of_sum(x: f64, tail: f64) -> f64 {
     improved_rsqrt(y, Exact::fma(-tail, square, Exact::fma(-x, square, 1.0)))
 }
 
-/// The inverse square root but for 2^-19 of it, in 24 bits.
+/// The inverse square root but for 2^-18 of it, in 21 bits.
 #[inline(always)]
 pub(super) fn guessed_rsqrt(x: f64) -> f64 {
-    let single = x as f32;
-    let y = f32::from_bits(0x5f37_4000_u32.wrapping_sub(single.to_bits() >> 1));
-    let e = Exact::fma(-single * y, y, 1.0);
-    let p = Exact::fma(0.313_941_63, e, 0.375_962_6);
-    let p = Exact::fma(p, e, 0.499_998_66);
-    f64::from(Exact::fma(y * e, p, y))
+    let single = first_bits(x);
+    // Half the logarithm, negated, and a factor of about 0.84: with that the polynomial for the inverse
+    // root of -q begins with 1.
+    let y = f32::from_bits(0x3f16_4830_u32.wrapping_sub(high(x) << 2));
+    let q = -single * y * y;
+    let p = Exact::fma(q + 3.014_808_2, q, 3.604_523_4);
+    let p = Exact::fma(p, q, 2.584_139);
+    from_first_bits(y * p)
+}
+
+/// The first 21 bits of a positive number in the range of `f32`; the units that convert are few.
+#[inline(always)]
+pub(super) fn first_bits(x: f64) -> f32 {
+    f32::from_bits((high(x) << 3).wrapping_add(0x4000_0000))
+}
+
+/// The first 21 bits of a positive normal number.
+#[inline(always)]
+pub(super) fn from_first_bits(x: f32) -> f64 {
+    f64::from_bits(u64::from((x.to_bits() >> 3) + 0x3800_0000) << 32)
 }
 
 /// The inverse root y of a number of which `1 - e` is the product with `y^2`, improved.
 #[inline(always)]
 fn improved_rsqrt(y: f64, e: f64) -> f64 {
-    Exact::fma(y * e, Exact::fma(0.375, e, 0.5), y)
+    // Factors that are products' second operands need no registers.
+    Exact::fma(0.5 * y, Exact::fma(0.75 * e, e, e), y)
 }
 
 #[cold]

@@ -21,16 +21,18 @@ pub(crate) fn erf(x: f32) -> f32 {
 
 pub(crate) fn erfc(x: f32) -> f32 {
     let a = at_most(x.abs(), 10.1);
-    let power = exp2_of_square::<64>(a, [-LOG2_E, -LOG2_E_REST]);
-    let tail = power * over_sum(a, ERFC_K, &ERFC) * POW2_M64;
+    let scaled = over_sum(a, ERFC_K, &ERFC);
+    let rate = [-LOG2_E, -LOG2_E_REST];
+    let tail = times_exp2_of_square::<64>(scaled, a, rate) * POW2_M64;
     if x < 0.0 { 2.0 - tail } else { tail }
 }
 
 /// The standard normal distribution's cumulative distribution function.
 pub(crate) fn norm_cdf(x: f32) -> f32 {
     let a = at_most(x.abs(), 14.25);
-    let power = exp2_of_square::<64>(a, [-0.5 * LOG2_E, -0.5 * LOG2_E_REST]);
-    let tail = power * over_sum(a, NORM_CDF_K, &NORM_CDF) * POW2_M64;
+    let scaled = over_sum(a, NORM_CDF_K, &NORM_CDF);
+    let rate = [-0.5 * LOG2_E, -0.5 * LOG2_E_REST];
+    let tail = times_exp2_of_square::<64>(scaled, a, rate) * POW2_M64;
     if x > 0.0 { 1.0 - tail } else { tail }
 }
 
@@ -44,11 +46,8 @@ pub(crate) fn erfcx(x: f32) -> f32 {
     }
     // Twice the exponential overflows at -9.38; NaN comes here too.
     let a = at_most(-x, 10.0);
-    Exact::fma(
-        exp2_of_square::<-64>(a, [LOG2_E, LOG2_E_REST]),
-        2.0 / POW2_M64,
-        -value,
-    )
+    let power = times_exp2_of_square::<-64>(1.0, a, [LOG2_E, LOG2_E_REST]);
+    Exact::fma(power, 2.0 / POW2_M64, -value)
 }
 
 pub(crate) fn erf_inv(x: f32) -> f32 {
@@ -101,9 +100,9 @@ fn ln(x: f32, exponent: i32) -> f32 {
     Exact::fma(f, polynomial(&LN, f), exponent * (LN_2 / POW2_23))
 }
 
-/// `2^SCALE * exp2(a * a * rate)`, whose rate is a sum.
+/// `factor * 2^SCALE * exp2(a * a * rate)`, whose rate is a sum.
 #[inline]
-fn exp2_of_square<const SCALE: i32>(a: f32, rate: [f32; 2]) -> f32 {
+fn times_exp2_of_square<const SCALE: i32>(factor: f32, a: f32, rate: [f32; 2]) -> f32 {
     let square = a * a;
     let square_error = Exact::fma(a, a, -square);
     // Added to it, a number is rounded to an integer, which the lowest bits then hold.
@@ -112,8 +111,10 @@ fn exp2_of_square<const SCALE: i32>(a: f32, rate: [f32; 2]) -> f32 {
     let fraction = Exact::fma(square, rate[0], rounder - shifted);
     let fraction = Exact::fma(square, rate[1], fraction);
     let fraction = Exact::fma(square_error, rate[0], fraction);
-    let power = polynomial(&EXP2, fraction);
-    f32::from_bits(power.to_bits().wrapping_add(shifted.to_bits() << 23))
+    // Without a rounding of the power by itself.
+    let growth = fraction * polynomial(&EXP2_M1, fraction);
+    let scaled = f32::from_bits(factor.to_bits().wrapping_add(shifted.to_bits() << 23));
+    Exact::fma(scaled, growth, scaled)
 }
 
 /// The polynomial at `(a - k) / (a + k)`, over `a + k`, which is from `2^-100` to `2^100`.
@@ -186,30 +187,29 @@ const ERF_LARGE: [f32; 13] = [
     0.9992171,
 ];
 
-/// `exp2(x)` from -0.5 to 0.5.
-const EXP2: [f32; 7] = [
+/// `(exp2(x) - 1) / x` from -0.5 to 0.5.
+const EXP2_M1: [f32; 6] = [
     0.0001581962,
     0.001341818,
     0.009617065,
     0.055502724,
     0.24022655,
     0.69314724,
-    1.0,
 ];
 
-const ERFC_K: f32 = 1.75;
+const ERFC_K: f32 = 2.3125;
 /// `(a + k) * exp(a * a) * erfc(a)` in `(a - k) / (a + k)`, for a to 10.1.
 const ERFC: [f32; 10] = [
-    -0.00021641016,
-    -0.000389209,
-    0.0010743908,
-    0.0034310694,
-    -0.0029241382,
-    -0.022693634,
-    0.016221741,
-    0.17934741,
-    -0.60705715,
-    0.99740285,
+    0.00018350252,
+    0.00024199949,
+    -0.001456771,
+    -0.001903791,
+    0.011713949,
+    0.0031977973,
+    -0.11843961,
+    0.39304206,
+    -0.76615673,
+    1.0437663,
 ];
 
 const NORM_CDF_K: f32 = 2.625;
@@ -227,19 +227,20 @@ const NORM_CDF: [f32; 10] = [
     0.7131369,
 ];
 
-const ERFCX_K: f32 = 2.25;
+const ERFCX_K: f32 = 2.0;
 /// `(a + k) * exp(a * a) * erfc(a)` in `(a - k) / (a + k)`.
-const ERFCX: [f32; 10] = [
-    0.0001715099,
-    9.7948854e-5,
-    -0.001524926,
-    -0.0008038808,
-    0.011608757,
-    -0.0036092924,
-    -0.101200916,
-    0.3715173,
-    -0.75195956,
-    1.0398927,
+const ERFCX: [f32; 11] = [
+    8.2714825e-5,
+    7.45906e-5,
+    -0.0005954075,
+    -0.0008641932,
+    0.0030560144,
+    0.0064888154,
+    -0.021502681,
+    -0.0364438,
+    0.27947143,
+    -0.6871606,
+    1.0215827,
 ];
 
 /// `ln(1 + f) / f` from -1/3 to 1/3.

@@ -69,7 +69,7 @@ pub(crate) fn asinh(x: f32) -> f32 {
 
 #[inline]
 pub(crate) fn acosh(x: f32) -> f32 {
-    if x >= 1.0 && x < 1e15 {
+    if (1.0..1e15).contains(&x) {
         let t = x - 1.0;
         finite_ln_1p(t + near_sqrt(t.fma(t, t + t)))
     } else if x < 1.0 {

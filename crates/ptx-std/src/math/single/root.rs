@@ -51,7 +51,7 @@ const TINY: (f32, f32) = (16_777_216.0, 256.0);
 #[inline]
 fn near_rcbrt(x: f32) -> f32 {
     // -1/3, in fixed point.
-    let third = (i64::from(x.to_bits() as i32) * -0x5555_5556 >> 32) as i32;
+    let third = ((i64::from(x.to_bits() as i32) * -0x5555_5556) >> 32) as i32;
     let guess = f32::from_bits((0x547a_d9c9 + third) as u32);
     let rest = Exact::fma(-(x * guess), guess * guess, 0.920_313_6);
     guess * Exact::fma(rest, rest, 1.083_325_6)

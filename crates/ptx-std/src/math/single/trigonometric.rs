@@ -166,7 +166,7 @@ fn turns(x: f32) -> u64 {
     let (high, low) = (high << shift | low >> 1 >> (63 - shift), low << shift >> 32);
     let turns = significand
         .wrapping_mul(high)
-        .wrapping_add(significand * low >> 32);
+        .wrapping_add((significand * low) >> 32);
     if x < 0.0 { turns.wrapping_neg() } else { turns }
 }
 
@@ -175,7 +175,7 @@ fn turns(x: f32) -> u64 {
 fn radians(turns: i64) -> f32 {
     /// π times 2^62.
     const PI: u64 = 0xc90f_daa2_2168_c234;
-    let product = (u128::from(turns.unsigned_abs()) * u128::from(PI) >> 64) as u64;
+    let product = ((u128::from(turns.unsigned_abs()) * u128::from(PI)) >> 64) as u64;
     // 2^-61: 2 from turns to π, and the two factors' 2^64 and 2^62 less the 64 bits dropped.
     let radians = product as f32 * f32::from_bits((127 - 61) << 23);
     if turns < 0 { -radians } else { radians }

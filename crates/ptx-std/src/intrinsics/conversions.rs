@@ -1,0 +1,69 @@
+//! Conversions between types, with one rounding where they are inexact, and bits as other types.
+
+use half::f16;
+
+use crate::arch::intrinsics as arch;
+use crate::intrinsics::intrinsics;
+
+macro_rules! rounded {
+    ($($name:ident($x:ident: $from:ident) -> $to:ident = $what:literal;)*) => { pastey::paste! {
+        intrinsics! {$(
+            #[doc = concat!($what, ", to the nearest, of two to the even one.")]
+            [<$name _rn>]($x: $from) -> $to = arch::[<$name _rn>]($x);
+            #[doc = concat!($what, ", towards 0.")]
+            [<$name _rz>]($x: $from) -> $to = arch::[<$name _rz>]($x);
+            #[doc = concat!($what, ", down.")]
+            [<$name _rd>]($x: $from) -> $to = arch::[<$name _rd>]($x);
+            #[doc = concat!($what, ", up.")]
+            [<$name _ru>]($x: $from) -> $to = arch::[<$name _ru>]($x);
+        )*}
+    }};
+}
+
+rounded! {
+    double2float(x: f64) -> f32 = "An `f64` as `f32`";
+    int2float(x: i32) -> f32 = "An `i32` as `f32`";
+    uint2float(x: i32) -> f32 = "The bits of a `u32` as `f32`";
+    ll2float(x: i64) -> f32 = "An `i64` as `f32`";
+    ull2float(x: i64) -> f32 = "The bits of a `u64` as `f32`";
+    ll2double(x: i64) -> f64 = "An `i64` as `f64`";
+    ull2double(x: i64) -> f64 = "The bits of a `u64` as `f64`";
+    float2int(x: f32) -> i32 = "The integer of type `i32`, the nearest where `x` is beyond, 0 for NaN";
+    float2uint(x: f32) -> i32 = "The bits of the `u32`, the nearest where `x` is beyond, 0 for NaN";
+    float2ll(x: f32) -> i64 = "The integer of type `i64`, the nearest where `x` is beyond, the least for NaN";
+    float2ull(x: f32) -> i64 = "The bits of the `u64`, the nearest where `x` is beyond, 2^63 for NaN";
+    double2int(x: f64) -> i32 = "The integer of type `i32`, the nearest where `x` is beyond, the least for NaN";
+    double2uint(x: f64) -> i32 = "The bits of the `u32`, the nearest where `x` is beyond, 2^31 for NaN";
+    double2ll(x: f64) -> i64 = "The integer of type `i64`, the nearest where `x` is beyond, the least for NaN";
+    double2ull(x: f64) -> i64 = "The bits of the `u64`, the nearest where `x` is beyond, 2^63 for NaN";
+}
+
+intrinsics! {
+    /// An `i32` as `f64`, exactly.
+    int2double_rn(x: i32) -> f64 = x.into();
+    /// The bits of a `u32` as `f64`, exactly.
+    uint2double_rn(x: i32) -> f64 = x.cast_unsigned().into();
+    /// The bits of the nearest half; 0x7fff for NaN.
+    float2half_rn(x: f32) -> i16 = if x.is_nan() {
+        0x7fff
+    } else {
+        f16::from_f32(x).to_bits().cast_signed()
+    };
+    /// The value of a half's bits.
+    half2float(x: i16) -> f32 = f16::from_bits(x.cast_unsigned()).to_f32();
+    /// The bits of an `f32`.
+    float_as_int(x: f32) -> i32 = x.to_bits().cast_signed();
+    /// The `f32` of these bits.
+    int_as_float(x: i32) -> f32 = f32::from_bits(x.cast_unsigned());
+    /// The bits of an `f64`.
+    double_as_longlong(x: f64) -> i64 = x.to_bits().cast_signed();
+    /// The `f64` of these bits.
+    longlong_as_double(x: i64) -> f64 = f64::from_bits(x.cast_unsigned());
+    /// The upper half of an `f64`'s bits.
+    double2hiint(x: f64) -> i32 = (x.to_bits() >> 32) as i32;
+    /// The lower half of an `f64`'s bits.
+    double2loint(x: f64) -> i32 = x.to_bits() as i32;
+    /// The `f64` of an upper and a lower half.
+    hiloint2double(high: i32, low: i32) -> f64 =
+        f64::from_bits(u64::from(high.cast_unsigned()) << 32 | u64::from(low.cast_unsigned()));
+}
