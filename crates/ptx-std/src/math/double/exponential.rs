@@ -140,8 +140,16 @@ pub(crate) fn exp_m1(x: f64) -> f64 {
     let start = n.fma(-LN_2[0], x);
     let r = n.fma(-LN_2[1], start);
     let r_rest = n.fma(-LN_2[1], start - r);
-    let value = r + (r * r).fma(horner(r, &EXP_M1), r_rest);
     let n = low(shifted);
+    // Of 2^n - 1, which is rounded from 2^54 on.
+    let lost = if n == 54 {
+        -0.25 * f64::EPSILON
+    } else if n == 55 {
+        -0.125 * f64::EPSILON
+    } else {
+        0.0
+    };
+    let value = r + (r * r).fma(horner(r, &EXP_M1), r_rest + lost);
     if order(x) < EXP_NORMAL {
         let power = scaled(1.0, n);
         // The sign is that of x for -0 as well.
