@@ -4,12 +4,13 @@
 //! polynomial of the rest (Muller, Elementary Functions, chapters 3 and 11). The coefficients are
 //! those of Sollya's `fpminimax`; the last ones have 21 bits, which fit into an instruction.
 
+use core::f64::consts;
+
 use crate::arch::float::Exact;
 
 /// Added to a number of less than 2^31, leaves the nearest integer in the low word.
 pub(super) const ROUNDER: f64 = 6_755_399_441_055_744.0;
-/// 1 / ln 2.
-pub(super) const LOG2_E: f64 = 1.4426950408889634;
+pub(super) const LOG2_E: f64 = consts::LOG2_E;
 /// ln 2 in two parts, of which the first has 42 bits: its product with an exponent is exact.
 pub(super) const LN_2: [f64; 2] = [0.6931471805598903, 5.497923018708371e-14];
 
@@ -40,26 +41,27 @@ const EXP2: [f64; 12] = [
     0.009618129107592563,
     0.05550410866482234,
     0.24022650695910136,
-    0.6931471805599453,
+    consts::LN_2,
     1.0,
 ];
 
-/// (10^r - 1) / r for |r| up to log10(2) / 4, with an error of 2^-55.8 of 10^r.
-const EXP10: [f64; 9] = [
-    0.00500989705324173,
-    0.019613683223724365,
-    0.06808944215357006,
-    0.20699577240602396,
-    0.5393829288376762,
-    1.1712551490556657,
-    2.0346785922940467,
-    2.6509490552391153,
-    2.3025850929940455,
+/// (10^r - 1) / r for |r| up to log10(2) / 4, with an error of 2^-58.6 of 10^r.
+const EXP10: [f64; 10] = [
+    0.001168781891465187,
+    0.005020391196012497,
+    0.019597500562667847,
+    0.0680893063025573,
+    0.20699584962928225,
+    0.5393829294279218,
+    1.1712551489104746,
+    2.0346785922930826,
+    2.6509490552392,
+    2.302585092994046,
 ];
 /// 2 log2 10, log10(2) / 2 in two parts, of which the first has 40 bits, and the root of 2 in two.
 const TWO_LOG2_10: f64 = 6.643856189774724;
 const HALF_LOG10_2: [f64; 2] = [0.15051499783203326, -4.266172158528553e-14];
-const SQRT_2: [f64; 2] = [core::f64::consts::SQRT_2, -9.667293313452913e-17];
+const SQRT_2: [f64; 2] = [consts::SQRT_2, -9.667293313452913e-17];
 
 /// (e^r - 1 - r) / r^2 for |r| up to 0.4055, with an error of 2^-58.8 of e^r - 1.
 const EXP_M1: [f64; 11] = [
@@ -138,8 +140,16 @@ pub(crate) fn exp_m1(x: f64) -> f64 {
     let start = n.fma(-LN_2[0], x);
     let r = n.fma(-LN_2[1], start);
     let r_rest = n.fma(-LN_2[1], start - r);
-    let value = r + (r * r).fma(horner(r, &EXP_M1), r_rest);
     let n = low(shifted);
+    // Of 2^n - 1, which is rounded from 2^54 on.
+    let lost = if n == 54 {
+        -0.25 * f64::EPSILON
+    } else if n == 55 {
+        -0.125 * f64::EPSILON
+    } else {
+        0.0
+    };
+    let value = r + (r * r).fma(horner(r, &EXP_M1), r_rest + lost);
     if order(x) < EXP_NORMAL {
         let power = scaled(1.0, n);
         // The sign is that of x for -0 as well.

@@ -5,6 +5,8 @@
 //! of Tang's tables, with a table of three numbers). Near 1 n is 0 and c is 1, so that no other
 //! term hides the digits of f. The coefficients are those of Sollya's `fpminimax`.
 
+use core::f64::consts;
+
 use super::exponential::{LN_2, from_words, high, horner, low};
 use crate::arch::float::Exact;
 
@@ -61,8 +63,8 @@ const LOG10_1P: [f64; 13] = [
 ];
 
 /// Logarithms of e and 2 in two parts; the first of log10 2 has 42 bits.
-const LOG2_E: [f64; 2] = [1.4426950408889634, 2.0355273740931033e-17];
-const LOG10_E: [f64; 2] = [0.4342944819032518, 1.098319650216765e-17];
+const LOG2_E: [f64; 2] = [consts::LOG2_E, 2.0355273740931033e-17];
+const LOG10_E: [f64; 2] = [consts::LOG10_E, 1.098319650216765e-17];
 const LOG10_2: [f64; 2] = [0.30102999566395283, 2.8363394551044964e-14];
 
 /// The high words of the bounds of m: 0.875, 1.125 and 1.385.
