@@ -70,16 +70,15 @@ impl Sources {
             })
     }
 
-    /// Whether the line is ptx-std's own, or that of the mathematics that it takes from elsewhere.
+    /// Whether the line is a library's.
     pub(crate) fn is_library(&self, module: &Module<'_>, location: Option<Location>) -> bool {
         let file = location.and_then(|location| module.files.get(&location.file));
-        file.is_some_and(|file| {
-            let folders = Path::new(file).components();
-            let mut names = folders.filter_map(|folder| folder.as_os_str().to_str());
-            let of_libm = names.any(|name| name.starts_with("libm-"));
-            let file = Path::new(file);
-            of_libm || depth(&self.libraries, file) > depth(&self.kernels, file)
-        })
+        file.is_some_and(|file| self.is_librarys(Path::new(file)))
+    }
+
+    /// Whether the innermost of the folders around the file is a library's.
+    pub(crate) fn is_librarys(&self, file: &Path) -> bool {
+        depth(&self.libraries, file) > depth(&self.kernels, file)
     }
 
     /// Whether the innermost of the folders around the file is the kernels'.

@@ -1,5 +1,8 @@
 //! `unordered-atomic`
 
+use std::fs;
+use std::path::Path;
+
 use super::super::instruction::Instruction;
 use super::{Report, Subject};
 
@@ -10,9 +13,10 @@ const KEEPS_ORDER: (u32, u32) = (1, 99);
 const MESSAGE: &str = "this compiler drops the order and the scope of `fetch_*` and `swap` of \
     `core::sync::atomic`, so that it orders nothing: use `cuda_std::atomic`, or build with Rust 1.99 or newer";
 
-/// Finds atomics without an order, which older compilers make of those of `core`.
+/// Finds atomics without an order, which older compilers make of those of `core`. The PTX does not tell
+/// whether there was one to drop, the sources do.
 pub(super) fn check(subject: &Subject<'_, '_>) -> Vec<Report> {
-    if subject.compiler >= KEEPS_ORDER {
+    if subject.compiler >= KEEPS_ORDER || all_are_relaxed(subject) {
         return Vec::new();
     }
     let mut reports = Vec::new();
@@ -26,6 +30,25 @@ pub(super) fn check(subject: &Subject<'_, '_>) -> Vec<Report> {
     reports
 }
 
+/// Whether no source file, but those of `core` and of libraries, names another order than `Relaxed`.
+fn all_are_relaxed(subject: &Subject<'_, '_>) -> bool {
+    let files = subject.module.files.values().map(Path::new);
+    let mut others = files
+        .filter(|file| !is_cores(file) && !subject.sources.is_librarys(file))
+        .peekable();
+    others.peek().is_some()
+        && others.all(|file| {
+            fs::read_to_string(file).is_ok_and(|text| {
+                let words = ["Acquire", "Release", "AcqRel", "SeqCst"];
+                !words.iter().any(|word| text.contains(word))
+            })
+        })
+}
+
+fn is_cores(file: &Path) -> bool {
+    file.to_string_lossy().contains("/library/core/")
+}
+
 fn is_unordered(instruction: &Instruction<'_>) -> bool {
     let mut modifiers = instruction.opcode.split('.').skip(1);
     matches!(instruction.base(), "atom" | "red")
@@ -34,8 +57,11 @@ fn is_unordered(instruction: &Instruction<'_>) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{findings_by, lines};
-    use super::super::{Finding, Lint};
+    use std::fs;
+
+    use super::super::super::process;
+    use super::super::testing::{findings_by, lines, options};
+    use super::super::{Finding, Level, Lint};
 
     fn module(opcode: &str) -> String {
         format!(".entry k() {{\n.loc 1 6 3\n{opcode} %r1, [%rd1], 1;\nret; }}")
@@ -60,6 +86,24 @@ mod tests {
             "atom.acq_rel.sys.cas.b32",
         ] {
             assert_eq!(lines(Lint::UnorderedAtomic, &module(opcode)), [""; 0]);
+        }
+    }
+
+    #[test]
+    fn relaxed_atomics_are_silent() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let source = folder.path().join("lib.rs");
+        let core = folder.path().join("library/core/atomic.rs");
+        let module = module("red.global.add.u32");
+        let text = format!(
+            ".version 7.8\n.target sm_90\n.address_size 64\n{module}\n\
+             .file 1 {source:?}\n.file 2 {core:?}\n"
+        );
+        let options = options(|_| Level::Deny);
+        for (order, expected) in [("Relaxed", 0), ("AcqRel", 1)] {
+            fs::write(&source, format!("count.fetch_add(1, {order});")).expect("written");
+            let found = process(&text, &options).expect("PTX").findings;
+            assert_eq!(found.len(), expected, "{order}: {found:?}");
         }
     }
 }
