@@ -302,7 +302,7 @@ fn reduced_in_parts(x: f64) -> (f64, f64, u32) {
     let unit = f64::from_bits(u64::from(1023 - 63 - zeros) << 52);
     let unit = if rest < 0 { -unit } else { unit };
     let rounded = product as f64;
-    let tail = product.wrapping_sub(rounded as u128 as u64) as i64 as f64;
+    let tail = product.wrapping_sub(rounded as u64) as i64 as f64;
     (rounded * unit, tail * unit, quarters as u32)
 }
 
