@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use crate::toolchain::{MINIMUM, RECOMMENDED, Rejection};
-use crate::{Finding, NvvmArch};
+use crate::{Finding, NvvmArch, Place};
 
 /// Why no PTX came out.
 ///
@@ -57,6 +57,45 @@ pub enum CudaBuilderError {
         arch: NvvmArch,
         /// What cargo and the compiler said.
         diagnostics: String,
+    },
+
+    /// A static with Rust-CUDA's own attribute for shared memory, which means nothing to the compiler.
+    #[error(
+        "`nvvm_internal::addrspace(3)` would leave the static in global memory, for all blocks: write \
+         `#[address_space(shared)]`\n{}",
+        lines(.0)
+    )]
+    SharedByHand(Vec<Place>),
+
+    /// The kernels and the host lay out glam's types in different ways.
+    #[error(
+        "the kernels use glam with{} its feature `{feature}`, and {host} uses glam {version} with{} it: \
+         vectors would lie differently in memory. {}",
+        if *on_host { "out" } else { "" },
+        if *on_host { "" } else { "out" },
+        match on_host {
+            true => format!("Leave `{feature}` out of both, or add it to the kernels' glam."),
+            false => format!("Add it to {host}: glam = {{ version = \"{version}\", features = [\"{feature}\"] }}"),
+        },
+    )]
+    GlamLayout {
+        /// The package with the build script.
+        host: String,
+        /// That of its glam.
+        version: String,
+        /// The one that the two do not have in common.
+        feature: String,
+        /// Whether it is the host that has it.
+        on_host: bool,
+    },
+
+    /// Cargo cannot tell which features of glam a package is built with.
+    #[error("cannot find out how {package} lays out glam's types: cargo tree: {reason}")]
+    UnknownGlam {
+        /// The kernel crate or the package with the build script.
+        package: String,
+        /// What cargo said.
+        reason: String,
     },
 
     /// The compiler wrote something that does not read as PTX.

@@ -39,6 +39,7 @@ pub mod nvidia;
 mod options;
 mod ptx;
 pub mod resources;
+mod source;
 pub mod toolchain;
 
 use std::collections::BTreeSet;
@@ -155,9 +156,10 @@ impl CudaBuilder {
     /// changes.
     ///
     /// # Errors
-    /// No architecture was named, the kernel crate is not there or has no library, no usable
-    /// compiler was found, the crate does not compile (with the compiler's own words), a denied
-    /// [`Lint`] found something, or a file could not be written.
+    /// No architecture was named, the kernel crate is not there or has no library, its sources ask for
+    /// what the compiler would not do without a word, no usable compiler was found, the crate does not
+    /// compile (with the compiler's own words), a denied [`Lint`] found something, or a file could not be
+    /// written.
     pub fn build_all(self) -> Result<Vec<Ptx>, CudaBuilderError> {
         if self.arches.is_empty() {
             return Err(CudaBuilderError::NoArch);
@@ -170,6 +172,7 @@ impl CudaBuilder {
             println!("cargo::rerun-if-changed={}", input.display());
         }
         println!("cargo::rerun-if-env-changed={}", nvidia::PTXAS_VARIABLE);
+        source::check(&kernels)?;
         for warning in self.options.without_effect() {
             println!("cargo::warning={warning}");
         }

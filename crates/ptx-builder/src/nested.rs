@@ -13,7 +13,7 @@ use crate::ptx::Sources;
 use crate::toolchain::Toolchain;
 use crate::{CudaBuilderError, NvvmArch};
 
-const TARGET: &str = "nvptx64-nvidia-cuda";
+pub(crate) const TARGET: &str = "nvptx64-nvidia-cuda";
 
 /// Debug assertions and overflow checks are the workspace's: LLVM cannot make PTX of those in libm,
 /// which are of 128 bits.
@@ -69,6 +69,11 @@ impl KernelCrate {
             package,
             library,
         })
+    }
+
+    /// As cargo's `--package` takes it.
+    pub(crate) fn id(&self) -> String {
+        format!("{}@{}", self.package.name, self.package.version)
     }
 
     pub(crate) fn folder(&self) -> &Path {

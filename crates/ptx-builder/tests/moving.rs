@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use ptx_builder::{CudaBuilder, Level, Lint};
+use ptx_builder::CudaBuilder;
 use support::workspace;
 use tempfile::TempDir;
 
@@ -92,8 +92,6 @@ fn a_crate_of_rust_cudas_users_is_built_as_it_is() {
     assert_eq!(lock.matches("name = \"glam\"").count(), 1, "{lock}");
     let path = CudaBuilder::new(folder.path().join("kernels"))
         .target_dir(workspace().join("target/ptx"))
-        // What allocates and formats has a stack.
-        .lint(Lint::LocalMemory, Level::Warn)
         .build()
         .unwrap_or_else(|error| panic!("{error}"));
     let ptx = fs::read_to_string(path).expect("written");
