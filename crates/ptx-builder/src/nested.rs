@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use cargo_metadata::{Metadata, MetadataCommand, Package, PackageId};
+use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, NodeDep, Package, PackageId};
 
 use crate::options::Options;
 use crate::ptx::Sources;
@@ -112,20 +112,25 @@ impl KernelCrate {
         }
     }
 
-    /// The kernel crate and the path dependencies that it reaches.
+    /// The kernel crate and the path dependencies that it reaches, but for those of tests.
     fn local_packages(&self) -> Vec<&Package> {
         let nodes = self
             .metadata
             .resolve
             .iter()
             .flat_map(|resolve| &resolve.nodes);
-        let dependencies: HashMap<&PackageId, &Vec<PackageId>> =
-            nodes.map(|node| (&node.id, &node.dependencies)).collect();
+        let dependencies: HashMap<&PackageId, &Vec<NodeDep>> =
+            nodes.map(|node| (&node.id, &node.deps)).collect();
+        let is_of_tests = |dependency: &NodeDep| {
+            let mut kinds = dependency.dep_kinds.iter();
+            kinds.all(|one| one.kind == DependencyKind::Development)
+        };
         let mut reached = BTreeSet::new();
         let mut open = vec![&self.package.id];
         while let Some(id) = open.pop() {
             if reached.insert(id) {
-                open.extend(dependencies.get(id).copied().into_iter().flatten());
+                let all = dependencies.get(id).copied().into_iter().flatten();
+                open.extend(all.filter(|one| !is_of_tests(one)).map(|one| &one.pkg));
             }
         }
         self.metadata
@@ -306,7 +311,13 @@ mod tests {
                 "{path} is not in {inputs:?}"
             );
         }
-        for path in ["host", "target", "crates/simt/src"] {
+        // ptx-std's tests need the builder.
+        for path in [
+            "host",
+            "target",
+            "crates/simt/src",
+            "crates/ptx-builder/src",
+        ] {
             assert!(
                 !inputs.contains(&workspace.join(path)),
                 "{path} is in {inputs:?}"
