@@ -226,13 +226,13 @@ fn cargo(
         .args(["rustc", "--lib", "--release", "--crate-type", "cdylib"])
         .args(["-Zbuild-std=core,alloc", "--target", TARGET])
         .args(UNCHECKED_DEPENDENCIES)
-        .args(options.flags_of_library(arch))
+        .args(options.flags_of_library(arch, toolchain))
         .args(&options.build_args)
         // With fat LTO the assembly of the cdylib is the whole program's PTX, so there is nothing
         // left to link and no bitcode linker is needed. Of the dependencies alone LLVM cannot
         // always make assembly: they have functions that no kernel can call.
         .args(["--", "--emit=asm", "-Clinker=true"])
-        .args(options.flags_of_last(arch));
+        .args(options.flags_of_last(arch, toolchain));
     for (name, value) in options.profile() {
         command.env(format!("CARGO_PROFILE_RELEASE_{name}"), value);
     }

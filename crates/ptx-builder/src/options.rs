@@ -5,6 +5,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::toolchain::Toolchain;
 use crate::{CudaBuilder, NvvmArch};
 
 /// What the PTX says of the source, beyond [`CudaBuilder::generate_line_info`].
@@ -272,11 +273,11 @@ impl Options {
 
     /// Where other dependencies are common to all architectures, the arguments for cargo that make
     /// ptx-std for this one.
-    pub(crate) fn flags_of_library(&self, arch: NvvmArch) -> Vec<String> {
+    pub(crate) fn flags_of_library(&self, arch: NvvmArch, toolchain: &Toolchain) -> Vec<String> {
         if !self.common_libraries {
             return Vec::new();
         }
-        let flags = flags_beside_others(arch);
+        let flags = flags_beside_others(arch, toolchain);
         let flags = format!("profile.release.package.ridgepoint-ptx-std.rustflags={flags:?}");
         ["-Zprofile-rustflags", "--config", &flags]
             .map(str::to_owned)
@@ -284,13 +285,13 @@ impl Options {
     }
 
     /// Flags for the crate that becomes PTX.
-    pub(crate) fn flags_of_last(&self, arch: NvvmArch) -> Vec<String> {
+    pub(crate) fn flags_of_last(&self, arch: NvvmArch, toolchain: &Toolchain) -> Vec<String> {
         let mut flags = vec![format!(
             "-Cllvm-args=-nvptx-fma-level={}",
             u32::from(self.fma_contraction)
         )];
         if self.common_libraries {
-            flags.extend(flags_beside_others(arch));
+            flags.extend(flags_beside_others(arch, toolchain));
         }
         if !self.optimize {
             flags.push("-Copt-level=1".to_owned());
@@ -352,9 +353,11 @@ fn flags_of_arch(arch: NvvmArch) -> Vec<String> {
 }
 
 /// The same for a crate whose dependencies are of another: PTX has one ABI for all.
-fn flags_beside_others(arch: NvvmArch) -> Vec<String> {
+fn flags_beside_others(arch: NvvmArch, toolchain: &Toolchain) -> Vec<String> {
     let mut flags = flags_of_arch(arch);
-    flags.push("-Cunsafe-allow-abi-mismatch=target-cpu".to_owned());
+    if toolchain.compares_target_cpus() {
+        flags.push("-Cunsafe-allow-abi-mismatch=target-cpu".to_owned());
+    }
     flags
 }
 

@@ -30,6 +30,9 @@ pub const RECOMMENDED: &str = "1.99.1";
 /// The first compiler that does so without being told to leave out an optimisation.
 const KEEPS_BARRIERS_BY_ITSELF: (u32, u32) = (1, 97);
 
+/// The first compiler that refuses a crate whose dependency was compiled for another `target-cpu`.
+const COMPARES_TARGET_CPUS: (u32, u32) = (1, 99);
+
 /// The environment variable that names a compiler.
 pub const VARIABLE: &str = "PTX_BUILDER_RUSTC";
 
@@ -53,6 +56,11 @@ impl Toolchain {
     /// Whether the compiler copies barriers unless the pass that does it is left out.
     pub(crate) fn needs_jump_threading_off(&self) -> bool {
         self.version < KEEPS_BARRIERS_BY_ITSELF
+    }
+
+    /// Whether the compiler has to be told that crates for two architectures are meant to be one program.
+    pub(crate) fn compares_target_cpus(&self) -> bool {
+        self.version >= COMPARES_TARGET_CPUS
     }
 
     fn is_nightly(&self) -> bool {

@@ -85,7 +85,7 @@ pub(crate) fn log_gamma(x: f64) -> f64 {
         Exact::fma(
             y - 0.5,
             ln(y) - 1.0,
-            w * polynomial(STIRLING, w * w) + 0.4189385332046727,
+            Exact::fma(w, polynomial(STIRLING, w * w), 0.4189385332046727),
         )
     } else if y >= 3.0 {
         polynomial(ABOUT_5_5, y - 5.5)

@@ -146,9 +146,10 @@ pub(crate) fn asinh(x: f64) -> f64 {
         // ln (|x| + sqrt (x^2 + 1))
         let square = magnitude.fma(magnitude, 1.0);
         let [root, inverse] = sqrt(square);
-        let root_rest = root.fma(-root, square) * (0.5 * inverse);
+        let root_rest = root.fma(-root, square);
         let sum = magnitude + root;
-        ln_of_sum(sum, (magnitude - (sum - root)) + root_rest, 0)
+        let sum_rest = magnitude - (sum - root);
+        ln_of_sum(sum, root_rest.fma(0.5 * inverse, sum_rest), 0)
     } else {
         ln_of_double(magnitude)
     };

@@ -88,7 +88,11 @@ pub(crate) fn log_gamma(x: f32) -> f32 {
         let w = w * Exact::fma(-finite, w, 2.0);
         let (k, r, tail) = ln_parts(y.to_bits());
         let ln = r + Exact::fma(k, LN_2_LO, tail) + Exact::fma(k, LN_2_HI, -1.0);
-        Exact::fma(y - 0.5, ln, w * polynomial(STIRLING, w * w) + 0.418_938_54)
+        Exact::fma(
+            y - 0.5,
+            ln,
+            Exact::fma(w, polynomial(STIRLING, w * w), 0.418_938_54),
+        )
     } else if y >= 3.0 {
         polynomial(ABOUT_5_5, y - 5.5)
     } else if y >= 1.5 {

@@ -1,0 +1,45 @@
+//! The functions' bits do not depend on whether the compiler fuses products with sums, as `CudaBuilder`
+//! lets it by default.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use cuda_builder::CudaBuilder;
+
+/// In these loops the function ends with a product, which the loop's own sum takes up.
+const TAKEN_UP: &[&str] = &[
+    "fast_cosh_f32",
+    "fast_exp10_f32",
+    "fast_exp_f32",
+    "fast_sinh_f32",
+    "ldexp_f32",
+    "ldexp_f64",
+];
+
+#[test]
+fn a_compiler_that_may_fuse_finds_nothing_to_fuse() {
+    let [apart, fused] = [false, true].map(fused_operations);
+    assert!(apart.len() > 100, "{} kernels", apart.len());
+    let differ = |name: &&String| apart[*name] != fused[*name];
+    let differing: Vec<&String> = apart.keys().filter(differ).collect();
+    assert_eq!(differing, TAKEN_UP);
+}
+
+/// Of each kernel, how many fused operations it has.
+fn fused_operations(contraction: bool) -> BTreeMap<String, usize> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let ptx = CudaBuilder::new(folder.join("kernels"))
+        .target_dir(folder.join("../../target/ptx"))
+        .fma_contraction(contraction)
+        .build()
+        .unwrap_or_else(|error| panic!("{error}"));
+    let text = fs::read_to_string(ptx).expect("it was built");
+    let entries = text.split(".visible .entry ").skip(1);
+    let count = |entry: &str| {
+        let (name, rest) = entry.split_once('(').expect("parameters");
+        let (body, _) = rest.split_once("\n}").expect("an end");
+        (name.to_owned(), body.matches("\tfma.rn").count())
+    };
+    entries.map(count).collect()
+}
