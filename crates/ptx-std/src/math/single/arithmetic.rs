@@ -9,7 +9,8 @@ pub(crate) fn rem(x: f32, y: f32) -> f32 {
     let rest = if size < divisor {
         size
     } else if size < divisor * QUOTIENT {
-        less_multiple(size, divisor)
+        // Of the arguments, not of their magnitudes: div_euclid has that quotient, too.
+        less_multiple(size, divisor, (x / y).abs())
     } else {
         far_rem(size, divisor)
     };
@@ -19,12 +20,12 @@ pub(crate) fn rem(x: f32, y: f32) -> f32 {
 /// 2^23: the integer part of a quotient that is less is right or one too great.
 const QUOTIENT: f32 = 8_388_608.0;
 
-/// `x` less the greatest multiple of `y`.
+/// `x` less the greatest multiple of `y`, from their quotient.
 #[inline]
-fn less_multiple(x: f32, y: f32) -> f32 {
+fn less_multiple(x: f32, y: f32, quotient: f32) -> f32 {
     // A quotient is rounded up to an integer at most. What is left is less than `y` in magnitude and
     // has no more digits.
-    let rest = Exact::fma(-Exact::trunc(x / y), y, x);
+    let rest = Exact::fma(-Exact::trunc(quotient), y, x);
     if rest < 0.0 { rest + y } else { rest }
 }
 
@@ -37,7 +38,8 @@ fn far_rem(x: f32, y: f32) -> f32 {
     let mut rest = x;
     while rest >= y {
         let excess = normal(rest).1 - normal(y).1 - 22;
-        rest = less_multiple(rest, ldexp(y, excess.max(0)));
+        let multiple = ldexp(y, excess.max(0));
+        rest = less_multiple(rest, multiple, rest / multiple);
     }
     rest
 }
