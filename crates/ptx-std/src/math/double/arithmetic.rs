@@ -9,7 +9,8 @@ pub(crate) fn rem(x: f64, y: f64) -> f64 {
     let rest = if size < divisor {
         size
     } else if size < divisor * QUOTIENT {
-        less_multiple(size, divisor)
+        // Of the arguments, not of their magnitudes: div_euclid has that quotient, too.
+        less_multiple(size, divisor, (x / y).abs())
     } else {
         far_rem(size, divisor)
     };
@@ -19,12 +20,12 @@ pub(crate) fn rem(x: f64, y: f64) -> f64 {
 /// 2^52: the integer part of a quotient that is less is right or one too great.
 const QUOTIENT: f64 = 4_503_599_627_370_496.0;
 
-/// `x` less the greatest multiple of `y`.
+/// `x` less the greatest multiple of `y`, from their quotient.
 #[inline]
-fn less_multiple(x: f64, y: f64) -> f64 {
+fn less_multiple(x: f64, y: f64, quotient: f64) -> f64 {
     // A quotient is rounded up to an integer at most. What is left is less than `y` in magnitude and
     // has no more digits.
-    let rest = Exact::fma(-Exact::trunc(x / y), y, x);
+    let rest = Exact::fma(-Exact::trunc(quotient), y, x);
     if rest < 0.0 { rest + y } else { rest }
 }
 
@@ -37,21 +38,37 @@ fn far_rem(x: f64, y: f64) -> f64 {
     let mut rest = x;
     while rest >= y {
         let excess = normal(rest).1 - normal(y).1 - 51;
-        rest = less_multiple(rest, ldexp(y, excess.max(0)));
+        let multiple = ldexp(y, excess.max(0));
+        rest = less_multiple(rest, multiple, rest / multiple);
     }
     rest
 }
 
 #[inline]
 pub(crate) fn frexp(x: f64) -> (f64, i32) {
-    let (normal, field) = normal(x);
-    let fraction = f64::from_bits(normal.to_bits() & 0x800f_ffff_ffff_ffff | 0x3fe0_0000_0000_0000);
-    let none = x == 0.0 || !x.is_finite();
-    // Apart, so that each is a selection and none a branch.
-    (
-        if none { x } else { fraction },
-        if none { 0 } else { field - 1022 },
-    )
+    let Some(exponent) = exponent_of_normal(x) else {
+        core::hint::cold_path();
+        if x == 0.0 || !x.is_finite() {
+            return (x, 0);
+        }
+        let (normal, field) = normal(x);
+        return (fraction(normal), field - 1022);
+    };
+    (fraction(x), exponent + 1)
+}
+
+/// The digits and the sign of a normal number, with the exponent of 1/2.
+#[inline]
+fn fraction(x: f64) -> f64 {
+    f64::from_bits(x.to_bits() & 0x800f_ffff_ffff_ffff | 0x3fe0_0000_0000_0000)
+}
+
+/// The exponent of two, or `None` for zeros, subnormal numbers, infinities and NaN.
+#[inline]
+fn exponent_of_normal(x: f64) -> Option<i32> {
+    // Without the sign, and less the least that a normal number has: one comparison finds both ends.
+    let upper = ((x.to_bits() >> 31) as u32).wrapping_sub(0x0020_0000);
+    (upper < 0xffc0_0000).then_some((upper >> 21) as i32 - 1022)
 }
 
 /// `x`, times 2^54 if it is subnormal; and the exponent field of `x`, as if that had no least
@@ -86,15 +103,15 @@ pub(crate) fn ldexp(x: f64, exponent: i32) -> f64 {
 /// The exponent of two, with fixed answers where there is none.
 #[inline]
 pub(crate) fn unbiased_exponent(x: f64) -> i32 {
-    let (_, field) = normal(x);
-    let exponent = if x.is_infinite() {
-        i32::MAX
-    } else {
-        field - 1023
-    };
+    if let Some(exponent) = exponent_of_normal(x) {
+        return exponent;
+    }
+    core::hint::cold_path();
     if x == 0.0 || x.is_nan() {
         i32::MIN
+    } else if x.is_infinite() {
+        i32::MAX
     } else {
-        exponent
+        normal(x).1 - 1023
     }
 }

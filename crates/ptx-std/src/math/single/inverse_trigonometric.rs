@@ -4,7 +4,7 @@
 //! `fpminimax`.
 
 use crate::arch::float::Exact;
-use crate::math::single::root::{near_sqrt, reciprocal};
+use crate::math::single::root::{double_sqrt, reciprocal};
 
 /// π/2 but for 2e-13, as a product: `fma(HALF_PI.0, HALF_PI.1, x)` adds it with one rounding.
 const HALF_PI: (f32, f32) = (1.047_659_4, 1.499_338_7);
@@ -12,46 +12,51 @@ const HALF_PI: (f32, f32) = (1.047_659_4, 1.499_338_7);
 #[inline]
 pub(crate) fn asin(x: f32) -> f32 {
     let size = x.abs();
-    let arc = sine_arc(size);
-    let arc = if size > 0.5 {
-        Exact::fma(HALF_PI.0, HALF_PI.1, -arc)
-    } else {
-        arc
-    };
-    nan_beyond_1(size, arc).copysign(x)
+    let is_upper = size > 0.5;
+    // π/2 less twice the arc sine of sqrt(half).
+    let half = half_versine(size);
+    let chord = double_sqrt(half);
+    let sine = if is_upper { -chord } else { size };
+    let square = if is_upper { half } else { x * x };
+    let near_axis = Exact::fma(HALF_PI.0, HALF_PI.1, -chord);
+    let axis = if is_upper { near_axis } else { sine };
+    nan_beyond_1(size, beside_axis(axis, sine, square)).copysign(x)
 }
 
 #[inline]
 pub(crate) fn acos(x: f32) -> f32 {
-    let arc = sine_arc(x);
-    let arc = if x > 0.5 { arc } else { -arc };
-    let axis = if x.abs() > 0.5 {
-        2.0 * HALF_PI.1
+    let size = x.abs();
+    let is_upper = size > 0.5;
+    let half = half_versine(size);
+    let chord = double_sqrt(half);
+    let sine = if is_upper { chord } else { x };
+    let square = if is_upper { half } else { x * x };
+    // π less what it is for -x, or π/2 less the arc sine.
+    let sine = if x > 0.5 { sine } else { -sine };
+    let axis = if is_upper { 2.0 * HALF_PI.1 } else { HALF_PI.1 };
+    let axis = if x > 0.5 {
+        sine
     } else {
-        HALF_PI.1
+        Exact::fma(HALF_PI.0, axis, sine)
     };
-    let axis = if x > 0.5 { 0.0 } else { axis };
-    nan_beyond_1(x.abs(), Exact::fma(HALF_PI.0, axis, arc))
+    nan_beyond_1(size, beside_axis(axis, sine, square))
 }
 
-/// Up to 1/2 in magnitude the arc sine. Beyond, the magnitude's arc cosine: twice the arc sine of the
-/// root of (1 - x)/2.
+/// (1 - cosine) / 2, the square of the sine of half the angle.
 #[inline]
-fn sine_arc(x: f32) -> f32 {
-    let size = x.abs();
-    let root = near_sqrt(Exact::fma(size, -2.0, 2.0));
-    let upper = size > 0.5;
-    let square = if upper {
-        Exact::fma(size, -0.5, 0.5)
-    } else {
-        x * x
-    };
-    let first = if upper { root } else { x };
+fn half_versine(cosine: f32) -> f32 {
+    Exact::fma(cosine, -0.5, 0.5)
+}
+
+/// `axis` with what the arc of a sine up to 1/2 has beyond the sine itself, from that and its square; a
+/// multiple of the sine gives the multiple.
+#[inline]
+fn beside_axis(axis: f32, sine: f32, square: f32) -> f32 {
     let p = Exact::fma(square, 4.215_701_3e-2, 2.418_550_3e-2);
     let p = Exact::fma(p, square, 4.546_902e-2);
     let p = Exact::fma(p, square, 7.495_31e-2);
     let p = Exact::fma(p, square, 0.166_667_52);
-    Exact::fma(p, square * first, first)
+    Exact::fma(p, square * sine, axis)
 }
 
 /// `arc`, or NaN for the arc of more than 1.
