@@ -28,7 +28,7 @@ pub(crate) fn erf(x: f64) -> f64 {
     let fraction = Exact::fma(beyond, slope, ROUNDER - shifted);
     let large = 1.0 - times_exp2(ERFC_OF_BORDER, shifted, fraction);
     // A comparison of integers, since the units for f64 are the ones that are busy.
-    let value = if a.to_bits() >= ERF_BORDER.to_bits() {
+    let value = if high(a) >= high(ERF_BORDER) {
         large
     } else {
         small
@@ -144,8 +144,9 @@ fn tail_quantile(sign: f64, log_tail: f64) -> f64 {
 /// `factor * 2^(n + fraction)` for a fraction from -0.5 to 0.5. The lowest bits of `shifted` are n.
 #[inline]
 fn times_exp2(factor: f64, shifted: f64, fraction: f64) -> f64 {
+    let least = f64::from(exp2_m1_least(fraction as f32));
     // Without a rounding of the power by itself.
-    let growth = fraction * polynomial(&EXP2_M1, fraction);
+    let growth = fraction * horner(least, &EXP2_M1, fraction);
     let scaled = f64::from_bits(factor.to_bits().wrapping_add(shifted.to_bits() << 52));
     Exact::fma(scaled, growth, scaled)
 }
@@ -188,13 +189,27 @@ fn at_most(x: f64, limit: f64) -> f64 {
     if x > limit { limit } else { x }
 }
 
+/// The highest powers of [`EXP2_M1`], which are below 2^-31 with what they are multiplied by: enough in
+/// `f32`, whose constants need no registers.
+#[inline(always)]
+fn exp2_m1_least(x: f32) -> f32 {
+    let p = Exact::fma(4.457_315_5e-10, x, 7.073_773_4e-9);
+    Exact::fma(p, x, 1.017_804_7e-7)
+}
+
 /// The polynomial with these coefficients, the highest power's first.
 #[inline]
 fn polynomial(coefficients: &[f64], x: f64) -> f64 {
     match coefficients {
-        [first, rest @ ..] => rest.iter().fold(*first, |sum, c| Exact::fma(sum, x, *c)),
+        [first, rest @ ..] => horner(*first, rest, x),
         [] => 0.0,
     }
+}
+
+/// The polynomial with these coefficients after the first.
+#[inline]
+fn horner(first: f64, rest: &[f64], x: f64) -> f64 {
+    rest.iter().fold(first, |sum, c| Exact::fma(sum, x, *c))
 }
 
 const POW2_M512: f64 = 7.458340731200207e-155;
@@ -249,11 +264,8 @@ const ERF_LARGE: [f64; 17] = [
     -3.4317381894090695,
 ];
 
-/// `(exp2(x) - 1) / x` from -0.5 to 0.5.
-const EXP2_M1: [f64; 11] = [
-    4.457315501014414e-10,
-    7.073773375738995e-9,
-    1.0178046999528949e-7,
+/// `(exp2(x) - 1) / x` from -0.5 to 0.5, but for the highest powers.
+const EXP2_M1: [f64; 8] = [
     1.3215435379071859e-6,
     1.5252733866056019e-5,
     0.0001540353045680365,
