@@ -6,8 +6,6 @@
 //! series (Muller, Elementary Functions, chapter 5). Nothing but correctly rounded operations: an
 //! approximate instruction's value would not be the same on the host.
 
-use core::hint::cold_path;
-
 use super::trigonometric::{change_sign, high};
 use crate::arch::float::Exact;
 
@@ -28,12 +26,10 @@ pub(crate) fn rcbrt(x: f64) -> f64 {
 }
 
 pub(crate) fn rsqrt(x: f64) -> f64 {
-    if is_in_range(x, F32_LEAST, F32_GREATEST) {
-        rsqrt_in_range(x)
-    } else {
-        cold_path();
-        rsqrt_of_extreme(x, 0.0)
+    if !is_in_range(x, F32_LEAST, F32_GREATEST) {
+        return rsqrt_of_extreme(x, 0.0);
     }
+    rsqrt_in_range(x)
 }
 
 pub(crate) fn hypot(x: f64, y: f64) -> f64 {
@@ -131,7 +127,8 @@ fn improved_rsqrt(y: f64, e: f64) -> f64 {
     Exact::fma(y * e, Exact::fma(0.375, e, 0.5), y)
 }
 
-#[inline(always)]
+#[cold]
+#[inline(never)]
 fn rsqrt_of_extreme(x: f64, tail: f64) -> f64 {
     if x == 0.0 {
         return f64::INFINITY.copysign(x);
