@@ -115,12 +115,15 @@ float_trait! {
         /// `self` to the power `n`, by repeated squaring: one rounding for each multiplication.
         fn powi(x, n: i32) -> Self = {
             let (mut square, mut rest, mut power) = (x, n.unsigned_abs(), 1.0);
-            while rest != 0 {
+            loop {
                 if rest & 1 == 1 {
                     power *= square;
                 }
-                square *= square;
                 rest >>= 1;
+                if rest == 0 {
+                    break;
+                }
+                square *= square;
             }
             if n < 0 {
                 // Else the division would be computed in any case.

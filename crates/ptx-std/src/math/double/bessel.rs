@@ -1,18 +1,19 @@
-//! Bessel functions and modified Bessel functions of the first kind.
+//! Bessel functions.
 //!
 //! Up to 8 each function of order 0 and 1 is the product of its zeros there and a polynomial; those of
 //! the second kind have one such interval for each zero, and near 0 the logarithm of their definition.
 //! Beyond 8 they are `x^(-1/2) A(1/x²) cos(x - c + B(1/x²) / x)`: amplitude and phase as Hankel's
 //! expansion has them, and x reduced by Cody and Waite's method. Other orders follow from the recurrence,
-//! downwards (Miller's algorithm) where upwards it is not stable. The modified functions are power series
-//! up to 8 and polynomials times `exp(x) / sqrt(x)` beyond. The polynomials are minimax, fitted for this
-//! file in mpmath by Lawson's algorithm, with coefficients rounded one after the other.
+//! downwards (Miller's algorithm) where upwards it is not stable. The polynomials are minimax, fitted for
+//! this file in mpmath by Lawson's algorithm, with coefficients rounded one after the other.
 
 // Some coefficients are near constants with a name, and not meant as those.
 #![allow(clippy::approx_constant)]
 
+use core::hint::cold_path;
+
 use super::gamma::polynomial;
-use super::{exp, ln, sin_cos};
+use super::{ln, sin_cos};
 use crate::arch::float::Exact;
 
 #[inline]
@@ -22,26 +23,38 @@ pub(crate) fn j0(x: f64) -> f64 {
         let square = x * x;
         Exact::fma(square, polynomial(J0_SMALL, square), 1.0)
     } else if x <= 8.0 {
-        let a = (x - 2.404825557695773) + 1.176691651530894e-16;
-        let b = (x - 5.520078110286311) - 8.088597146146722e-17;
-        let c = (x - 8.653727912911013) + 2.92812607320779e-16;
-        a * polynomial(J0, x - 4.0) * b * c
+        j0_to_8(x)
     } else {
         wave(x, 0, AMPLITUDE_0, PHASE_0)
     }
+}
+
+/// For x from 1 on.
+#[inline(always)]
+fn j0_to_8(x: f64) -> f64 {
+    let a = (x - 2.404825557695773) + 1.176691651530894e-16;
+    let b = (x - 5.520078110286311) - 8.088597146146722e-17;
+    let c = (x - 8.653727912911013) + 2.92812607320779e-16;
+    a * polynomial(J0, x - 4.0) * b * c
 }
 
 #[inline]
 pub(crate) fn j1(x: f64) -> f64 {
     let y = x.abs();
     if y <= 8.0 {
-        let a = (y - 3.8317059702075125) + 1.5269184090088067e-16;
-        let b = (y - 7.015586669815619) + 9.414165653410389e-17;
-        x * (a * polynomial(J1, y - 4.0) * b)
+        x * j1_over_x_to_8(y)
     } else {
         let value = wave(y, 3, AMPLITUDE_1, PHASE_1);
         if x < 0.0 { -value } else { value }
     }
+}
+
+/// For x from 0 on.
+#[inline(always)]
+fn j1_over_x_to_8(x: f64) -> f64 {
+    let a = (x - 3.8317059702075125) + 1.5269184090088067e-16;
+    let b = (x - 7.015586669815619) + 9.414165653410389e-17;
+    a * polynomial(J1, x - 4.0) * b
 }
 
 /// NaN for negative numbers, minus infinity at 0.
@@ -106,7 +119,14 @@ pub(crate) fn jn(x: f64, order: i32) -> f64 {
     } else if y < 1.0 {
         series(y, n)
     } else if y > n as f64 {
-        upwards(y, n, j0(y), j1(y))
+        let (order_0, order_1) = if y <= 8.0 {
+            (j0_to_8(y), y * j1_over_x_to_8(y))
+        } else {
+            let place = Place::of(y);
+            let order_0 = place.wave(0, AMPLITUDE_0, PHASE_0);
+            (order_0, place.wave(3, AMPLITUDE_1, PHASE_1))
+        };
+        upwards(y, n, order_0, order_1)
     } else {
         downwards(y, n)
     };
@@ -138,13 +158,13 @@ pub(crate) fn yn(x: f64, order: i32) -> f64 {
     }
 }
 
-/// The function of order n from those of orders 0 and 1. An infinite one stays so.
+/// The function of order n from those of orders 0 and 1. Minus infinity stays so.
 #[inline(always)]
 fn upwards(x: f64, n: u32, order_0: f64, order_1: f64) -> f64 {
     let step = 2.0 / x;
     let (mut last, mut value, mut k) = (order_0, order_1, 0.0);
     for _ in 1..n {
-        if !value.is_finite() {
+        if value == f64::NEG_INFINITY {
             break;
         }
         k += 1.0;
@@ -158,47 +178,80 @@ fn upwards(x: f64, n: u32, order_0: f64, order_1: f64) -> f64 {
 #[inline(always)]
 fn downwards(x: f64, n: u32) -> f64 {
     let top = (n + Exact::sqrt(80.0 * n as f64) as u32 + 2) & !1;
-    let step = 2.0 / x;
-    let (mut last, mut value, mut wanted, mut sum) = (0.0, 1e-200, 0.0, 0.0);
-    let mut k = top;
-    while k > 0 {
-        // value is of order k, last of k + 1; k is even.
-        sum += value;
-        wanted = if k == n { value } else { wanted };
-        let odd = Exact::fma(k as f64 * step, value, -last);
-        wanted = if k - 1 == n { odd } else { wanted };
-        let even = Exact::fma((k - 1) as f64 * step, odd, -value);
-        (last, value) = (odd, even);
-        k -= 2;
-        // Two steps multiply by less than 2^42, for n up to 2^20.
-        if value.abs() > 1e100 {
-            (last, value) = (last * 1e-100, value * 1e-100);
-            (wanted, sum) = (wanted * 1e-100, sum * 1e-100);
+    let mut descent = Descent {
+        step: 2.0 / x,
+        order: top as f64,
+        last: 0.0,
+        value: 1e-200,
+        wanted: 0.0,
+        sum: 0.0,
+    };
+    descent.down_to((n & !1) as f64);
+    descent.wanted = if n & 1 == 0 {
+        descent.value
+    } else {
+        descent.last
+    };
+    descent.down_to(0.0);
+    descent.wanted / Exact::fma(2.0, descent.sum, descent.value)
+}
+
+/// The recurrence at an even order.
+struct Descent {
+    /// `2 / x`
+    step: f64,
+    order: f64,
+    /// Of the next higher order.
+    last: f64,
+    value: f64,
+    wanted: f64,
+    /// Of the values of the even orders above.
+    sum: f64,
+}
+
+impl Descent {
+    #[inline(always)]
+    fn down_to(&mut self, end: f64) {
+        while self.order > end {
+            self.sum += self.value;
+            self.last = Exact::fma(self.order * self.step, self.value, -self.last);
+            self.order -= 1.0;
+            self.value = Exact::fma(self.order * self.step, self.last, -self.value);
+            self.order -= 1.0;
+            // Two steps multiply by less than 2^42, for n up to 2^20.
+            if self.value.abs() > 1e100 {
+                cold_path();
+                self.last *= 1e-100;
+                self.value *= 1e-100;
+                self.wanted *= 1e-100;
+                self.sum *= 1e-100;
+            }
         }
     }
-    wanted / Exact::fma(2.0, sum, value)
 }
 
 /// The power series for x below 1 and n from 2 on.
 #[inline(always)]
 fn series(x: f64, n: u32) -> f64 {
+    // Of higher orders it is below all numbers.
+    if n > 170 {
+        return 0.0;
+    }
     let half = 0.5 * x;
-    let mut factor = half;
-    let mut k = 2;
-    while k <= n && factor != 0.0 {
-        factor *= half / k as f64;
-        k += 1;
+    let (mut power, mut factorial, mut k) = (half, 1.0, 1.0);
+    for _ in 1..n {
+        power *= half;
+        k += 1.0;
+        factorial *= k;
     }
-    let square = -half * half;
-    let n = n as f64;
-    let mut sum = 1.0;
-    // Ten terms: the next is below 2^-60.
-    let mut j = 10.0;
-    while j > 0.5 {
-        sum = Exact::fma(square / (j * (n + j)), sum, 1.0);
-        j -= 1.0;
+    let (square, n) = (half * half, n as f64);
+    // 1 - square / (j (n + j)) (..) as a quotient; what comes after eight terms is below 2^-53.
+    let (mut above, mut below) = (1.0, 1.0);
+    for j in [8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0] {
+        below *= Exact::fma(j, n, j * j);
+        above = Exact::fma(-square, above, below);
     }
-    factor * sum
+    power / factorial * (above / below)
 }
 
 /// `x^(-1/2) A(1/x²) cos(x - pi/4 + B(1/x²) / x + quarters pi/2)` for x above 8; 0 at infinity.
@@ -207,17 +260,45 @@ fn wave(x: f64, quarters: u32, amplitude: [f64; 10], phase: [f64; 10]) -> f64 {
     if x == f64::INFINITY {
         return 0.0;
     }
-    let root = reciprocal_root(x);
-    let reciprocal = root * root;
-    let square = reciprocal * reciprocal;
-    let turn = if x < 1_099_511_627_776.0 {
-        let (r, n) = reduced(x);
-        let angle = Exact::fma(reciprocal, polynomial(phase, square), r);
-        cosine(angle, n.wrapping_add(quarters))
-    } else {
-        far_cosine(x, quarters)
-    };
-    root * polynomial(amplitude, square) * turn
+    Place::of(x).wave(quarters, amplitude, phase)
+}
+
+/// What the waves of all orders have in common, for x above 8.
+struct Place {
+    x: f64,
+    /// `1 / sqrt(x)`
+    root: f64,
+    /// [`reduced`] x.
+    r: f64,
+    quarters: u32,
+}
+
+impl Place {
+    #[inline(always)]
+    fn of(x: f64) -> Self {
+        let (r, quarters) = reduced(x);
+        let root = reciprocal_root(x);
+        Place {
+            x,
+            root,
+            r,
+            quarters,
+        }
+    }
+
+    /// [`wave`] for finite x.
+    #[inline(always)]
+    fn wave(&self, quarters: u32, amplitude: [f64; 10], phase: [f64; 10]) -> f64 {
+        let reciprocal = self.root * self.root;
+        let square = reciprocal * reciprocal;
+        let turn = if self.x < 1_099_511_627_776.0 {
+            let angle = Exact::fma(reciprocal, polynomial(phase, square), self.r);
+            cosine(angle, self.quarters.wrapping_add(quarters))
+        } else {
+            far_cosine(self.x, quarters)
+        };
+        self.root * polynomial(amplitude, square) * turn
+    }
 }
 
 /// `x - pi/4 - n pi/2`, within pi/4 of 0, and n; for x up to 2^40.
@@ -262,7 +343,7 @@ fn cosine(x: f64, n: u32) -> f64 {
 
 /// `1 / sqrt(x)` for x from 8 on, within 1 unit, by Newton's method.
 #[inline(always)]
-fn reciprocal_root(x: f64) -> f64 {
+pub(super) fn reciprocal_root(x: f64) -> f64 {
     let half = 0.5 * x;
     let y = f64::from_bits(0x5fe6_eb50_c7b5_37a9 - (x.to_bits() >> 1));
     let y = y * Exact::fma(-half * y, y, 1.5);
@@ -271,51 +352,8 @@ fn reciprocal_root(x: f64) -> f64 {
     Exact::fma(y, Exact::fma(-half * y, y, 0.5), y)
 }
 
-#[inline]
-pub(crate) fn cyl_bessel_i0(x: f64) -> f64 {
-    let x = x.abs();
-    if x <= 12.0 {
-        let square = x * x;
-        let value = Exact::fma(square, polynomial(I0_SMALL, square), 1.0);
-        let rounding = Exact::fma(x, x, -square);
-        Exact::fma(value, rounding * polynomial(I0_SLOPE, x), value)
-    } else {
-        modified(x, I0_LARGE)
-    }
-}
-
-#[inline]
-pub(crate) fn cyl_bessel_i1(x: f64) -> f64 {
-    let y = x.abs();
-    if y <= 12.0 {
-        let square = y * y;
-        let value = x * polynomial(I1_SMALL, square);
-        let rounding = Exact::fma(y, y, -square);
-        Exact::fma(value, rounding * polynomial(I1_SLOPE, y), value)
-    } else {
-        modified(y, I1_LARGE).copysign(x)
-    }
-}
-
-/// The polynomial of 1 / x times `exp(x) / sqrt(x)`, for x above 12 or NaN.
-#[inline(always)]
-fn modified<const N: usize>(x: f64, coefficients: [f64; N]) -> f64 {
-    // It is infinite long before.
-    let x = if x > 800.0 { 800.0 } else { x };
-    let root = reciprocal_root(x);
-    // exp(x) overflows before the function does; x - 32 is exact.
-    let (power, rest) = if x >= 64.0 {
-        (x - 32.0, EXP_32)
-    } else {
-        (x, 1.0)
-    };
-    exp(power) * (root * polynomial(coefficients, root * root)) * rest
-}
-
 /// 1.5 * 2^52: added to a number up to 2^51 it leaves the nearest integer in the last bits.
 const SHIFT: f64 = 6_755_399_441_055_744.0;
-
-const EXP_32: f64 = 78962960182680.69;
 
 /// `(J0(x) - 1) / x²` over x², for x below 1.
 const J0_SMALL: [f64; 7] = [
@@ -661,102 +699,4 @@ const COSINE: [f64; 7] = [
     -0.0013888888888868578,
     0.04166666666666657,
     -0.5,
-];
-
-/// `(I0(x) - 1) / x²` over x², for x up to 12.
-const I0_SMALL: [f64; 18] = [
-    8.082008301067356e-43,
-    1.7992718226941665e-40,
-    6.300296655071777e-37,
-    5.219975759428676e-34,
-    4.938414546033395e-31,
-    3.838545992584464e-28,
-    2.5981871861146467e-25,
-    1.4963089614997825e-22,
-    7.242271099260629e-20,
-    2.896902926241133e-17,
-    9.385967116323506e-15,
-    2.40280754708871e-12,
-    4.709502797392115e-10,
-    6.781684027749704e-08,
-    6.7816840277792224e-06,
-    0.000434027777777774,
-    0.015625000000000003,
-    0.25,
-];
-
-/// The derivative of `ln(I0(x))` by x², over x up to 12, to a few per cent.
-const I0_SLOPE: [f64; 4] = [
-    -0.00012707644782494754,
-    0.004401746205985546,
-    -0.05280335992574692,
-    0.2617108225822449,
-];
-
-/// `I0(x) sqrt(x) / exp(x)` over 1/x.
-const I0_LARGE: [f64; 15] = [
-    -45232660.59195197,
-    22946495.60698538,
-    -5121135.188382953,
-    669742.325979636,
-    -57013.99072963361,
-    3344.305261286034,
-    -134.24619264647117,
-    4.634686438338501,
-    0.14901505072757368,
-    0.09168722110352702,
-    0.044732617206578916,
-    0.029219456234936065,
-    0.028050628949215915,
-    0.04986778505033581,
-    0.39894228040143265,
-];
-
-/// `I1(x) / x` over x², for x up to 12.
-const I1_SMALL: [f64; 18] = [
-    2.9620489074874024e-41,
-    5.569892157457745e-39,
-    2.041839906671364e-35,
-    1.5587772799983726e-32,
-    1.3840992052567534e-29,
-    9.978468376470081e-27,
-    6.2358136034172996e-24,
-    3.2918684776970712e-21,
-    1.4484547800802928e-18,
-    5.214425065397934e-16,
-    1.5017547437673318e-13,
-    3.3639305650196486e-11,
-    5.65140335697426e-09,
-    6.781684027742527e-07,
-    5.425347222223638e-05,
-    0.0026041666666666405,
-    0.06250000000000001,
-    0.5,
-];
-
-/// The derivative of `ln(I1(x) / x)` by x², likewise.
-const I1_SLOPE: [f64; 4] = [
-    1.922422416100744e-05,
-    0.00015276981866918504,
-    -0.01220738422125578,
-    0.12896597385406494,
-];
-
-/// `I1(x) sqrt(x) / exp(x)` over 1/x.
-const I1_LARGE: [f64; 15] = [
-    47657454.758833624,
-    -24225973.284276355,
-    5416540.46294968,
-    -709599.0280153268,
-    60499.751455123245,
-    -3554.453865828497,
-    142.66275894720985,
-    -4.996645426826017,
-    -0.18536385714488637,
-    -0.11189131753503948,
-    -0.05751550804373295,
-    -0.04090722125354933,
-    -0.04675104833681986,
-    -0.14960335515069526,
-    0.3989422804014327,
 ];

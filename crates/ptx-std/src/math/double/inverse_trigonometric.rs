@@ -8,7 +8,7 @@
 use core::f64::consts::{FRAC_PI_2, PI};
 use core::hint::cold_path;
 
-use super::root::{first_bits, from_first_bits, guessed_rsqrt};
+use super::root::{first_bits, guessed_rsqrt};
 use super::trigonometric::{change_sign, high, is_below};
 use crate::arch::float::Exact;
 
@@ -44,11 +44,12 @@ pub(crate) fn acos(x: f64) -> f64 {
 
 #[inline]
 pub(crate) fn atan(x: f64) -> f64 {
-    let a = x.abs();
+    // For every argument: a branch that a warp's lanes part at costs more.
+    let complement = minus_inverse(x);
     let (t, base) = if is_below(x, 1.0) {
-        (a, NOTHING)
+        (x.abs(), NOTHING)
     } else {
-        (-inverse(a), QUARTER)
+        (complement, QUARTER)
     };
     change_sign(sum(base, t, t * t, horner(&ATAN, t * t)), high(x))
 }
@@ -77,13 +78,15 @@ pub(crate) fn atan2(y: f64, x: f64) -> f64 {
     change_sign(sum(base, t, t * t, horner(&ATAN, t * t)), high(y))
 }
 
-/// The inverse of a positive number not less than 1; 0 from 2^64 on, where it does not matter.
+/// Minus the inverse of the magnitude of x, if that is not less than 1; 0 from 2^64 on, where it does not
+/// matter. Of lesser ones it is anything.
 #[inline(always)]
-fn inverse(x: f64) -> f64 {
-    let y = from_first_bits(guessed_inverse(first_bits(x)));
-    let e = Exact::fma(-x, y, 1.0);
-    let inverse = Exact::fma(y, Exact::fma(e, e, e), y);
-    if x >= 18446744073709551616.0 {
+fn minus_inverse(x: f64) -> f64 {
+    // The sign is not among the first bits.
+    let y = f64::from(guessed_inverse(first_bits(x)));
+    let e = Exact::fma(-x.abs(), y, 1.0);
+    let inverse = Exact::fma(-y, Exact::fma(e, e, e), -y);
+    if x.abs() >= 18446744073709551616.0 {
         0.0
     } else {
         inverse

@@ -102,7 +102,7 @@ fn rsqrt_of_sum(x: f64, tail: f64) -> f64 {
     improved_rsqrt(y, Exact::fma(-tail, square, Exact::fma(-x, square, 1.0)))
 }
 
-/// The inverse square root but for 2^-18 of it, in 21 bits.
+/// The inverse square root but for 2^-18 of it, in 24 bits.
 #[inline(always)]
 pub(super) fn guessed_rsqrt(x: f64) -> f64 {
     let single = first_bits(x);
@@ -112,26 +112,19 @@ pub(super) fn guessed_rsqrt(x: f64) -> f64 {
     let q = -single * y * y;
     let p = Exact::fma(q + 3.014_808_2, q, 3.604_523_4);
     let p = Exact::fma(p, q, 2.584_139);
-    from_first_bits(y * p)
+    f64::from(y * p)
 }
 
-/// The first 21 bits of a positive number in the range of `f32`; the units that convert are few.
+/// The first 21 bits of a positive number in the range of `f32`.
 #[inline(always)]
 pub(super) fn first_bits(x: f64) -> f32 {
     f32::from_bits((high(x) << 3).wrapping_add(0x4000_0000))
 }
 
-/// The first 21 bits of a positive normal number.
-#[inline(always)]
-pub(super) fn from_first_bits(x: f32) -> f64 {
-    f64::from_bits(u64::from((x.to_bits() >> 3) + 0x3800_0000) << 32)
-}
-
 /// The inverse root y of a number of which `1 - e` is the product with `y^2`, improved.
 #[inline(always)]
 fn improved_rsqrt(y: f64, e: f64) -> f64 {
-    // Factors that are products' second operands need no registers.
-    Exact::fma(0.5 * y, Exact::fma(0.75 * e, e, e), y)
+    Exact::fma(y * e, Exact::fma(0.375, e, 0.5), y)
 }
 
 #[cold]

@@ -9,7 +9,6 @@
 //! significant bits, and others take two moves each: coefficients have only 21 where that suffices.
 
 use core::f64::consts::{FRAC_2_PI, FRAC_PI_2, PI};
-use core::hint::cold_path;
 
 use crate::arch::float::Exact;
 
@@ -78,7 +77,7 @@ fn tan_of_large(x: f64) -> f64 {
 
 #[inline]
 pub(crate) fn sinpi(x: f64) -> f64 {
-    let (f, quarters) = less_twos_and_halves(x);
+    let (f, quarters) = less_halves(less_twos(x));
     change_sign(sine(half_turns(f), quarters, quarters << 30), high(x))
 }
 
@@ -240,34 +239,11 @@ fn reduced_exactly_by(period: [f64; 3], n: f64, x: f64) -> (f64, f64) {
     (r, Exact::fma(-n, period[2], tail))
 }
 
-/// The magnitude of x, from 2^31 on less a multiple of 2.
+/// The magnitude of x less the nearest multiple of 2 below; NaN for infinities.
 #[inline(always)]
 fn less_twos(x: f64) -> f64 {
     let a = x.abs();
-    if is_below(x, 2147483648.0) {
-        a
-    } else {
-        // Without this the remainder is computed for every argument.
-        cold_path();
-        a - 2.0 * Exact::trunc(0.5 * a)
-    }
-}
-
-/// [`less_halves`] of [`less_twos`], out of line where that has something to do. For the sine this takes
-/// fewer instructions than the latter, for the cosine more.
-#[inline(always)]
-fn less_twos_and_halves(x: f64) -> (f64, u32) {
-    #[cold]
-    #[inline(never)]
-    fn of_large(x: f64) -> (f64, u32) {
-        less_halves(less_twos(x))
-    }
-
-    if is_below(x, 2147483648.0) {
-        less_halves(x.abs())
-    } else {
-        of_large(x)
-    }
+    Exact::fma(-2.0, Exact::trunc(0.5 * a), a)
 }
 
 /// A magnitude less so many halves that at most a quarter is left, and their number.
