@@ -3,11 +3,13 @@
 //! The complementary functions are `exp(-a * a)` times a polynomial in `(a - k) / (a + k)` over
 //! `a + k` (Schonfelder, Mathematics of Computation 32, 1978, pages 1232-1240). Their inverses are
 //! polynomials in the logarithm of `1 - x * x` (Giles, GPU Computing Gems, Jade Edition, 2011,
-//! chapter 10). All coefficients were computed for this file with the exchange algorithm of Remez at
+//! chapter 10), and that logarithm is one of few terms. All coefficients were computed for this file with the exchange algorithm of Remez at
 //! 220 bits, and rounded one after the other, each time with the others fitted again.
 
 use core::f32::consts::{LN_2, LOG2_E, SQRT_2};
+use core::hint::cold_path;
 
+use super::root::near_sqrt;
 use crate::arch::float::Exact;
 
 pub(crate) fn erf(x: f32) -> f32 {
@@ -62,26 +64,27 @@ pub(crate) fn erfc_inv(x: f32) -> f32 {
 
 /// The inverse of [`norm_cdf`].
 pub(crate) fn norm_cdf_inv(p: f32) -> f32 {
-    let x = 2.0 * p;
-    let y = x - 1.0;
-    SQRT_2 * Exact::fma(y, inverse_excess(x * (2.0 - x)), y)
+    let y = Exact::fma(p, 2.0 * SQRT_2, -SQRT_2);
+    Exact::fma(y, inverse_excess(p * Exact::fma(p, -4.0, 4.0)), y)
 }
 
 /// `erf_inv(y) / y - 1` for the y whose `1 - y * y` is given: infinite at 0, and NaN below.
 #[inline]
 fn inverse_excess(complement: f32) -> f32 {
+    let w = minus_ln(complement);
+    // Before the branch, so that several functions' polynomials are computed side by side.
+    let centre = polynomial(&INVERSE_CENTRE, w);
     if complement >= INVERSE_CENTRE_END {
-        let w = -ln(complement, 0);
-        return polynomial(&INVERSE_CENTRE, w - INVERSE_CENTRE_MIDDLE);
+        return centre;
     }
-    if complement > 0.0 {
+    cold_path();
+    if complement >= INVERSE_TAIL_END {
+        polynomial(&INVERSE_TAIL, w - INVERSE_TAIL_MIDDLE)
+    } else if complement > 0.0 {
         // Scaled, subnormal numbers too have their exponent.
-        let w = -ln(complement * POW2_32, -32);
-        if w <= INVERSE_TAIL_END {
-            polynomial(&INVERSE_TAIL, w - INVERSE_TAIL_MIDDLE)
-        } else {
-            polynomial(&INVERSE_FAR_TAIL, Exact::sqrt(w) - INVERSE_FAR_TAIL_MIDDLE)
-        }
+        let w = minus_ln(complement * POW2_32) + (INVERSE_CENTRE_MIDDLE + 32.0 * LN_2);
+        let root = near_sqrt(w) - INVERSE_FAR_TAIL_MIDDLE;
+        polynomial(&INVERSE_FAR_TAIL, root)
     } else if complement == 0.0 {
         f32::INFINITY
     } else {
@@ -89,15 +92,17 @@ fn inverse_excess(complement: f32) -> f32 {
     }
 }
 
-/// The logarithm of `x * 2^exponent` for a positive normal x, with an absolute error of 4e-8 near 1,
-/// where [`inverse_excess`] does not need a small relative one.
+/// `-ln(x) - INVERSE_CENTRE_MIDDLE` for a positive normal x, with an absolute error of 2e-7.
 #[inline]
-fn ln(x: f32, exponent: i32) -> f32 {
-    // The exponent in place, of a mantissa from 2/3 to 4/3.
-    let in_place = x.to_bits().wrapping_sub((2.0_f32 / 3.0).to_bits()) & 0xff80_0000;
-    let f = f32::from_bits(x.to_bits().wrapping_sub(in_place)) - 1.0;
-    let exponent = (in_place as i32).wrapping_add(exponent << 23) as f32;
-    Exact::fma(f, polynomial(&LN, f), exponent * (LN_2 / POW2_23))
+fn minus_ln(x: f32) -> f32 {
+    // The bits of `2^n` or of `1.5 * 2^n`, of which the logarithm to base 2 is `n` or `n + 0.5` below. Their
+    // difference from these is the first of two factors that are `sqrt(2)` apart, by `2^-n`. So x times
+    // that is from 1.207 to 1.811, and what it is multiplied by has the logarithm of the bits.
+    let start = x.to_bits() & 0xffc0_0000;
+    let inverse = f32::from_bits(0x7f1a_827a_u32.wrapping_sub(start));
+    let f = Exact::fma(x, inverse, -1.5);
+    let least = Exact::fma(start as i32 as f32, -LN_2 / POW2_23, MINUS_LN_AT_0);
+    Exact::fma(f, polynomial(&MINUS_LN, f), least)
 }
 
 /// `factor * 2^SCALE * exp2(a * a * rate)`, whose rate is a sum.
@@ -243,49 +248,51 @@ const ERFCX: [f32; 11] = [
     1.0215827,
 ];
 
-/// `ln(1 + f) / f` from -1/3 to 1/3.
-const LN: [f32; 8] = [
-    -0.16078946,
-    0.17469215,
-    -0.16266929,
-    0.19726118,
-    -0.2501759,
-    0.33341748,
-    -0.49999753,
-    0.99999934,
+/// `ln(1.5 / (1.5 + f)) / f` from -0.293 to 0.311.
+const MINUS_LN: [f32; 6] = [
+    0.0151249515,
+    -0.027709346,
+    0.04937591,
+    -0.098702624,
+    0.22222203,
+    -0.6666674,
 ];
+/// For bits of 0: 127 ln(2) - ln(1.5 / 1.2071) - INVERSE_CENTRE_MIDDLE.
+const MINUS_LN_AT_0: f32 = 84.95168;
 
 /// `exp(-5.6875)`.
 const INVERSE_CENTRE_END: f32 = 0.003388;
-const INVERSE_CENTRE_MIDDLE: f32 = 2.875;
-/// `erf_inv(x) / x - 1` in `w - 2.875` for `w = -ln(1 - x * x)` to 5.6875.
+const INVERSE_CENTRE_MIDDLE: f32 = 2.8607705;
+/// `erf_inv(x) / x - 1` in `w - INVERSE_CENTRE_MIDDLE` for `w = -ln(1 - x * x)` to 5.6875.
 const INVERSE_CENTRE: [f32; 10] = [
-    -6.803999e-9,
-    5.991498e-10,
-    4.7293437e-7,
-    -2.2602126e-6,
-    -1.1281363e-5,
-    0.00020286119,
-    -0.00093555765,
-    -0.005406318,
-    0.24302416,
-    0.5932503,
+    -6.8043096e-9,
+    1.4705621e-9,
+    4.7281912e-7,
+    -2.3073155e-6,
+    -1.1086366e-5,
+    0.00020365692,
+    -0.00094712706,
+    -0.005366134,
+    0.24317744,
+    0.58979106,
 ];
 
-const INVERSE_TAIL_END: f32 = 16.6;
-const INVERSE_TAIL_MIDDLE: f32 = 11.125;
-/// `erf_inv(x) / x - 1` in `w - 11.125` for w from 5.6875 to 16.7.
+/// `exp(-16.6)`.
+const INVERSE_TAIL_END: f32 = 6.1761e-8;
+/// Beyond INVERSE_CENTRE_MIDDLE.
+const INVERSE_TAIL_MIDDLE: f32 = 8.144601;
+/// `erf_inv(x) / x - 1` in `w - 11.0054` for w from 5.6875 to 16.7.
 const INVERSE_TAIL: [f32; 10] = [
-    -2.7926748e-11,
-    3.0856323e-10,
-    -6.3484984e-10,
-    -9.767058e-9,
-    2.9229884e-7,
-    -6.6359353e-6,
-    0.00013765444,
-    -0.0032880532,
-    0.15082073,
-    2.169788,
+    -2.8000947e-11,
+    3.389195e-10,
+    -9.401919e-10,
+    -9.122882e-9,
+    2.9900337e-7,
+    -6.8125782e-6,
+    0.00014087261,
+    -0.0033380317,
+    0.15161338,
+    2.151698,
 ];
 
 const INVERSE_FAR_TAIL_MIDDLE: f32 = 7.125;

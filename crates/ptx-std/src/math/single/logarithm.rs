@@ -97,7 +97,9 @@ pub(crate) fn ln_1p(x: f32) -> f32 {
 /// `ln(1 + x)` for x above -1, but for the sign of a zero.
 #[inline]
 pub(super) fn finite_ln_1p(x: f32) -> f32 {
-    let n = (1.0 + x).to_bits().wrapping_sub(LEAST.to_bits()) & EXPONENT;
+    // A 1 + x that is rounded up to 1.5 has the n of those below: halved, its x would be too fine for f.
+    let least = LEAST.next_up();
+    let n = (1.0 + x).to_bits().wrapping_sub(least.to_bits()) & EXPONENT;
     // f = (1 + x) / 2^n - 1 without the rounding of 1 + x. 4 / 2^n is a normal number for every n.
     let scaled = f32::from_bits(x.to_bits().wrapping_sub(n));
     let inverse = f32::from_bits(4.0_f32.to_bits().wrapping_sub(n));
