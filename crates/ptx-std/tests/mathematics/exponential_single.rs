@@ -200,6 +200,9 @@ fn hyperbolic_functions_at_zeros_and_ends() {
         same(function(-INFINITY), -1.0);
     }
     same(GpuFloat::asinh(-INFINITY), -INFINITY);
+    same(GpuFloat::asinh(f32::NAN), f32::NAN);
+    same(GpuFloat::asinh(-f32::MAX), -89.415_985);
+    same(GpuFloat::acosh(f32::MAX), 89.415_985);
     same(GpuFloat::acosh(INFINITY), INFINITY);
     same(GpuFloat::acosh(1.0), 0.0);
     same(GpuFloat::acosh(0.999_999_94), f32::NAN);
@@ -209,6 +212,7 @@ fn hyperbolic_functions_at_zeros_and_ends() {
     same(GpuFloat::atanh(-1.0), -INFINITY);
     same(GpuFloat::atanh(1.000_000_1), f32::NAN);
     same(GpuFloat::atanh(INFINITY), f32::NAN);
+    same(GpuFloat::atanh(f32::NAN), f32::NAN);
 }
 
 #[test]

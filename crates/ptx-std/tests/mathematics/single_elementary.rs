@@ -189,6 +189,11 @@ fn roots_and_lengths_at_the_ends() {
         ("rcbrt(-inf)", (-INFINITY).rcbrt(), -0.0),
         ("rcbrt(nan)", f32::NAN.rcbrt(), f32::NAN),
         ("rcbrt(-8)", (-8.0_f32).rcbrt(), -0.5),
+        (
+            "rcbrt, subnormal",
+            (2.0 * quarter).rcbrt(),
+            2.0_f32.powi(49),
+        ),
         ("hypot(3, -4)", GpuFloat::hypot(3.0_f32, -4.0), 5.0),
         ("hypot(0, -0)", GpuFloat::hypot(0.0_f32, -0.0), 0.0),
         (
@@ -225,6 +230,17 @@ fn roots_and_lengths_at_the_ends() {
         ("rhypot(0, 0)", 0.0_f32.rhypot(-0.0), INFINITY),
         ("rhypot(nan, inf)", f32::NAN.rhypot(INFINITY), 0.0),
         ("rhypot(nan, 1)", f32::NAN.rhypot(1.0), f32::NAN),
+        // The squares vanish or overflow.
+        (
+            "rhypot, tiny",
+            2.0_f32.powi(-80).rhypot(0.0),
+            2.0_f32.powi(80),
+        ),
+        (
+            "rhypot, great",
+            0.0_f32.rhypot(2.0_f32.powi(80)),
+            2.0_f32.powi(-80),
+        ),
         ("rhypot of the least", TINIEST.rhypot(TINIEST), INFINITY),
         // Its inverse is beyond the greatest number.
         ("rhypot, subnormal", f32::MAX.rhypot(f32::MAX), 2.078e-39),
@@ -281,6 +297,9 @@ fn remainders_fractions_and_exponents() {
     assert_eq!(TINIEST.frexp(), (0.5, -148));
     assert_eq!(f64::from_bits(1).unbiased_exp(), -1074);
     assert_eq!(f32::MAX.unbiased_exp(), 127);
+    assert_eq!(f32::MIN_POSITIVE.unbiased_exp(), -126);
+    assert_eq!(TINIEST.unbiased_exp(), -149);
+    assert_eq!((-0.0_f32).unbiased_exp(), i32::MIN);
     assert_eq!((-INFINITY).unbiased_exp(), i32::MAX);
     assert_eq!(f32::NAN.unbiased_exp(), i32::MIN);
 }
