@@ -113,3 +113,43 @@ fn subnormal_arguments_and_values() {
         );
     }
 }
+
+/// On both sides of the border between the polynomial and the tails, which f64 has at 1 - x^2 = 2^-9.
+#[test]
+fn inverses_at_the_border() {
+    type Case = (fn(f64) -> f64, f64, f64);
+    let cases: [Case; 12] = [
+        (FloatExt::inv_error_function, 0.99902, 2.3307698729470356),
+        (FloatExt::inv_error_function, 0.99903, 2.332806469869509),
+        (FloatExt::inv_error_function, -0.99902, -2.3307698729470356),
+        (FloatExt::inv_error_function, -0.99903, -2.332806469869509),
+        (
+            FloatExt::inv_complementary_error_function,
+            0.000976,
+            2.3315821920731112,
+        ),
+        (
+            FloatExt::inv_complementary_error_function,
+            0.000978,
+            2.331175647946502,
+        ),
+        (
+            FloatExt::inv_complementary_error_function,
+            1.99902,
+            -2.3307698729470356,
+        ),
+        (
+            FloatExt::inv_complementary_error_function,
+            1.99903,
+            -2.3328064698695314,
+        ),
+        (FloatExt::inv_norm_cdf, 0.000488, -3.297355157817384),
+        (FloatExt::inv_norm_cdf, 0.000489, -3.2967802175998306),
+        (FloatExt::inv_norm_cdf, 0.99951, 3.2962063650923135),
+        (FloatExt::inv_norm_cdf, 0.99952, 3.3019943613003098),
+    ];
+    for (function, x, value) in cases {
+        let error = (function(x) - value).abs();
+        assert!(error <= 5.0 * f64::EPSILON * value.abs(), "{x}: {error:e}");
+    }
+}
