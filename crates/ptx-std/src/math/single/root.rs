@@ -147,7 +147,7 @@ pub(crate) fn double_sqrt(x: f32) -> f32 {
 /// the last rounding: without the branch that the exact one takes, and so that several are computed
 /// side by side.
 #[inline]
-fn near_sqrt(x: f32) -> f32 {
+pub(super) fn near_sqrt(x: f32) -> f32 {
     let near = near_rsqrt(x);
     let root = x * near;
     let rest = Exact::fma(-root, root, x);
