@@ -73,7 +73,7 @@ impl Bug {
     /// What the emulator says, with files and lines.
     pub fn expected(&self) -> String {
         let mut text = self.report.to_owned();
-        for (file, source) in table::SOURCES {
+        for (file, source) in planted_kernels::SOURCES {
             for (line, content) in source.lines().enumerate() {
                 let line = line + 1 + usize::from(content.trim_start().starts_with("//"));
                 let place = format!("crates/planted/kernels/src/{file}.rs:{line}");

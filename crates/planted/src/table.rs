@@ -5,16 +5,6 @@ use planted_kernels::{bounds, divergence, global, progress, shared, uninitialise
 use crate::Before::{Nothing, Zeros};
 use crate::Bug;
 
-macro_rules! sources {
-    ($($file:literal)*) => {
-        &[$(($file, include_str!(concat!("../kernels/src/", $file, ".rs")))),*]
-    };
-}
-
-/// The kernels' files.
-pub(crate) const SOURCES: &[(&str, &str)] =
-    sources!["shared" "global" "divergence" "uninitialised" "bounds" "progress"];
-
 macro_rules! bugs {
     ($($module:ident::$name:ident / $fixed:ident: $launch:expr, $n:expr, $y:expr, $report:expr;)*) => {
         /// All of them.

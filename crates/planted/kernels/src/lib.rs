@@ -14,3 +14,13 @@ pub mod global;
 pub mod progress;
 pub mod shared;
 pub mod uninitialised;
+
+macro_rules! sources {
+    ($($file:literal)*) => {
+        &[$(($file, include_str!(concat!($file, ".rs")))),*]
+    };
+}
+
+/// The name and the text of each file.
+pub const SOURCES: &[(&str, &str)] =
+    sources!["bounds" "divergence" "global" "progress" "shared" "uninitialised"];

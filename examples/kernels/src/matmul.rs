@@ -1,0 +1,1 @@
+../../../kernels-gpu/src/matmul.rs
