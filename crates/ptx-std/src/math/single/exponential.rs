@@ -10,6 +10,9 @@
 
 use crate::arch::float::Exact;
 use core::f32::consts::{LOG2_10, LOG2_E};
+use core::hint::cold_path;
+
+const POW2_M26: f32 = 1.0 / 67_108_864.0;
 
 /// 1.5 * 2^23: added to a number of magnitude below 2^22, it leaves the nearest integer in the last
 /// bits of the sum.
@@ -95,15 +98,17 @@ pub(crate) fn exp_m1(x: f32) -> f32 {
     let power = f32::from_bits(rounded.to_bits() << 23);
     if x.abs() < 87.0 {
         // Where n is 25 to 27, `power - 1.0` rounds by up to half a unit of the result. There the product
-        // takes the 1.
+        // takes the 1; where n is 27, it would be lost there, and 2 rounds to what is nearest in the end.
         let (near, far) = if (n - 26.0).abs() < 1.5 {
-            (-1.0, power)
+            ((power * -POW2_M26).min(-1.0), power)
         } else {
             (power - 1.0, 0.0)
         };
         // The sign of x is that of the result, and of a zero.
-        (less_one.fma(power, near) + far).copysign(x)
-    } else if x < 0.0 {
+        return (less_one.fma(power, near) + far).copysign(x);
+    }
+    cold_path();
+    if x < 0.0 {
         -1.0
     } else if x < 89.0 {
         // 2^n may be too large, its half is not, and the 1 is nothing beside it.

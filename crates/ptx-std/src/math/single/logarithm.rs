@@ -6,6 +6,7 @@
 
 use super::exponential::{LN_2, LOG10_2};
 use crate::arch::float::Exact;
+use core::hint::cold_path;
 
 /// The least 1 + f for the natural logarithm: where n is 1, f of `ln_1p` is exact, too.
 const LEAST: f32 = 0.75;
@@ -84,8 +85,10 @@ pub(crate) fn log10(x: f32) -> f32 {
 pub(crate) fn ln_1p(x: f32) -> f32 {
     if x > -1.0 && x < f32::INFINITY {
         // The sign of x is that of the result, and of a zero.
-        finite_ln_1p(x).copysign(x)
-    } else if x == -1.0 {
+        return finite_ln_1p(x).copysign(x);
+    }
+    cold_path();
+    if x == -1.0 {
         f32::NEG_INFINITY
     } else if x < -1.0 {
         f32::NAN
