@@ -49,6 +49,24 @@ macro_rules! exact {
 
 exact!(f32 f64);
 
+/// `1.0 / x`.
+#[inline(always)]
+pub(crate) fn normal_reciprocal(x: f32) -> f32 {
+    1.0 / x
+}
+
+/// `x.sqrt()`.
+#[inline(always)]
+pub(crate) fn normal_sqrt(x: f32) -> f32 {
+    x.sqrt()
+}
+
+/// `2.0 * x.sqrt()`.
+#[inline(always)]
+pub(crate) fn double_normal_sqrt(x: f32) -> f32 {
+    2.0 * x.sqrt()
+}
+
 /// A positive number, or 0 in the place of one that is subnormal.
 fn normal_or_zero(x: f32) -> f32 {
     if x < f32::MIN_POSITIVE { 0.0 } else { x }

@@ -82,6 +82,39 @@ approximate! {
     rcp_approx_ftz = "rcp.approx.ftz";
     sqrt_approx = "sqrt.approx";
     rsqrt_approx = "rsqrt.approx";
+    rsqrt_approx_ftz = "rsqrt.approx.ftz";
+}
+
+/// `1.0 / x`, correctly rounded, where both are normal numbers. It is what `ptxas` makes of the division, on
+/// every architecture, without the branch for other numbers.
+#[inline(always)]
+pub(crate) fn normal_reciprocal(x: f32) -> f32 {
+    let near = rcp_approx_ftz(x);
+    near.fma(near.fma(-x, 1.0), near)
+}
+
+/// The square root, correctly rounded, of a normal number or 0. It is what `ptxas` makes of the root, on
+/// every architecture, without the branch for other numbers. A negative number has any.
+#[inline(always)]
+pub(crate) fn normal_sqrt(x: f32) -> f32 {
+    let (near, root, rest) = root_and_rest(x);
+    rest.fma(0.5 * near, root)
+}
+
+/// Twice [`normal_sqrt`].
+#[inline(always)]
+pub(crate) fn double_normal_sqrt(x: f32) -> f32 {
+    let (near, root, rest) = root_and_rest(x);
+    rest.fma(near, root + root)
+}
+
+/// About one over the square root, about the root, and what its square lacks.
+#[inline(always)]
+fn root_and_rest(x: f32) -> (f32, f32, f32) {
+    // Where x is 0, so is the root.
+    let near = rsqrt_approx_ftz(x.max(f32::MIN_POSITIVE));
+    let root = x * near;
+    (near, root, root.fma(-root, x))
 }
 
 #[inline(always)]

@@ -9,8 +9,8 @@
 use core::f32::consts::{LN_2, LOG2_E, SQRT_2};
 use core::hint::cold_path;
 
-use super::root::near_sqrt;
 use crate::arch::float::Exact;
+use crate::arch::float::normal_sqrt;
 
 pub(crate) fn erf(x: f32) -> f32 {
     let a = x.abs();
@@ -83,7 +83,7 @@ fn inverse_excess(complement: f32) -> f32 {
     } else if complement > 0.0 {
         // Scaled, subnormal numbers too have their exponent.
         let w = minus_ln(complement * POW2_32) + (INVERSE_CENTRE_MIDDLE + 32.0 * LN_2);
-        let root = near_sqrt(w) - INVERSE_FAR_TAIL_MIDDLE;
+        let root = normal_sqrt(w) - INVERSE_FAR_TAIL_MIDDLE;
         polynomial(&INVERSE_FAR_TAIL, root)
     } else if complement == 0.0 {
         f32::INFINITY

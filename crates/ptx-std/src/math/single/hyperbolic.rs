@@ -7,8 +7,7 @@
 
 use super::exponential::{LN_2, ROUND, reduced_exp, scale_to_ends};
 use super::logarithm::finite_ln_1p;
-use super::root::{double_sqrt, near_rsqrt};
-use crate::arch::float::Exact;
+use crate::arch::float::{Exact, double_normal_sqrt, normal_reciprocal, normal_sqrt};
 use core::f32::consts::LOG2_E;
 
 #[inline]
@@ -47,12 +46,12 @@ pub(crate) fn tanh(x: f32) -> f32 {
     // e^2r = (1 + tanh r) / (1 - tanh r), which makes a fraction of both.
     let power = f32::from_bits(rounded.to_bits() << 23);
     let (less, more) = (power - 1.0, power + 1.0);
-    let inverse = inverse(less.fma(tanh, more));
+    let inverse = normal_reciprocal(less.fma(tanh, more));
     let quotient = more.fma(tanh, less) * inverse;
     // The numerator less quotient * divisor, without the roundings of the two.
-    let left = tanh.fma(more, quotient.fma(-more, less));
-    let left = tanh.fma(-less * quotient, left);
-    inverse.fma(left, quotient).copysign(x)
+    let rest = tanh.fma(more, quotient.fma(-more, less));
+    let rest = tanh.fma(-less * quotient, rest);
+    rest.fma(inverse, quotient).copysign(x)
 }
 
 #[inline]
@@ -60,12 +59,8 @@ pub(crate) fn asinh(x: f32) -> f32 {
     let a = x.abs();
     let square = a * a;
     let sum = a.fma(a, 1.0);
-    // u = sqrt(1 + a^2) - 1 without cancellation, from a^2 / (2 + u) within 6e-5 and a step of Newton's for
-    // u^2 + 2 u = a^2.
-    let inverse_root = near_rsqrt(sum);
-    let u = square * inverse(sum.fma(inverse_root, 1.0));
-    let rest = u.fma(-(u + 2.0), square);
-    let u = (0.5 * rest).fma(inverse_root, u);
+    // u = sqrt(1 + a^2) - 1, without cancellation.
+    let u = square * normal_reciprocal(1.0 + normal_sqrt(sum));
     ln_1p_or_of_double(a, a + u).copysign(x)
 }
 
@@ -73,7 +68,7 @@ pub(crate) fn asinh(x: f32) -> f32 {
 pub(crate) fn acosh(x: f32) -> f32 {
     // With h = (x - 1) / 2 the root of x^2 - 1 is twice that of h^2 + h.
     let h = x.fma(0.5, -0.5);
-    let logarithm = ln_1p_or_of_double(x, h.fma(2.0, double_sqrt(h.fma(h, h))));
+    let logarithm = ln_1p_or_of_double(x, h.fma(2.0, double_normal_sqrt(h.fma(h, h))));
     if x >= 1.0 { logarithm } else { f32::NAN }
 }
 
@@ -81,7 +76,7 @@ pub(crate) fn acosh(x: f32) -> f32 {
 pub(crate) fn atanh(x: f32) -> f32 {
     let a = x.abs();
     let rest = 1.0 - a;
-    let arc = 0.5 * finite_ln_1p(divide(a + a, rest));
+    let arc = 0.5 * finite_ln_1p((a + a) * normal_reciprocal(rest));
     // Infinity at 1; NaN beyond, where the rest's sign falls among the digits.
     let end = f32::from_bits(f32::INFINITY.to_bits() | rest.to_bits() >> 9);
     if a < 1.0 { arc } else { end }.copysign(x)
@@ -122,23 +117,4 @@ fn half_exp(x: f32) -> f32 {
     } else {
         x * f32::INFINITY
     }
-}
-
-/// `a / b` to about 0.8 units for a positive b from 2^-40 to 2^80: without the operator's check of the
-/// range, and without an approximate instruction.
-#[inline]
-fn divide(a: f32, b: f32) -> f32 {
-    let inverse = inverse(b);
-    let quotient = a * inverse;
-    // A step of Newton's on the quotient itself.
-    inverse.fma(quotient.fma(-b, a), quotient)
-}
-
-/// `1 / b` within 3e-5 for the b of [`divide`].
-#[inline]
-fn inverse(b: f32) -> f32 {
-    // As in `root::reciprocal`.
-    let guess = f32::from_bits(0x7ef3_3333_u32.wrapping_sub(b.to_bits()));
-    let rest = guess.fma(-b, 1.500_961_7);
-    guess * rest.fma(rest, 0.749_038_6)
 }

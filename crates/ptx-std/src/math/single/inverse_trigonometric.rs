@@ -4,7 +4,7 @@
 //! `fpminimax`.
 
 use crate::arch::float::Exact;
-use crate::math::single::root::{double_sqrt, reciprocal};
+use crate::arch::float::{double_normal_sqrt, normal_reciprocal};
 
 /// π/2 but for 2e-13, as a product: `fma(HALF_PI.0, HALF_PI.1, x)` adds it with one rounding.
 const HALF_PI: (f32, f32) = (1.047_659_4, 1.499_338_7);
@@ -15,7 +15,7 @@ pub(crate) fn asin(x: f32) -> f32 {
     let is_upper = size > 0.5;
     // π/2 less twice the arc sine of sqrt(half).
     let half = half_versine(size);
-    let chord = double_sqrt(half);
+    let chord = double_normal_sqrt(half);
     let sine = if is_upper { -chord } else { size };
     let square = if is_upper { half } else { x * x };
     let near_axis = Exact::fma(HALF_PI.0, HALF_PI.1, -chord);
@@ -28,7 +28,7 @@ pub(crate) fn acos(x: f32) -> f32 {
     let size = x.abs();
     let is_upper = size > 0.5;
     let half = half_versine(size);
-    let chord = double_sqrt(half);
+    let chord = double_normal_sqrt(half);
     let sine = if is_upper { chord } else { x };
     let square = if is_upper { half } else { x * x };
     // π less what it is for -x, or π/2 less the arc sine.
@@ -69,7 +69,7 @@ fn nan_beyond_1(size: f32, arc: f32) -> f32 {
 pub(crate) fn atan(x: f32) -> f32 {
     let size = x.abs();
     // Up to where its arc is π/2.
-    let inverse = reciprocal(size.min(1e10));
+    let inverse = normal_reciprocal(size.min(1e10));
     let upper = size > 1.0;
     let arc = near_zero(if upper { inverse } else { size });
     let arc = if upper {

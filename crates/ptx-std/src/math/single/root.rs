@@ -1,22 +1,12 @@
-//! Roots, reciprocals and lengths.
+//! Roots and lengths.
 //!
-//! Reciprocals and inverse roots start from a difference of integers, which negates, halves or thirds
-//! the exponent and leaves an error of a few percent. Two steps of Halley's and Newton's kind make it
+//! Inverse roots start from a difference of integers, which halves or thirds the exponent and leaves an
+//! error of a few percent. Two steps of Halley's and Newton's kind make it
 //! small: a square with coefficients that spread its error evenly (by Remez' exchange), and the
 //! first terms of the binomial series. Or one step does, with more terms of the series, whose coefficients
 //! are Sollya's, of fpminimax.
 
-use crate::arch::float::Exact;
-
-/// `1.0 / x`, but for an error of 1e-9 before the last rounding, for numbers from 2^-120 to 2^120 in
-/// magnitude. It costs six instructions and no branch, the division twice as much.
-#[inline]
-pub(crate) fn reciprocal(x: f32) -> f32 {
-    let guess = f32::from_bits(0x7ef3_3333_u32.wrapping_sub(x.to_bits()));
-    let rest = Exact::fma(-x, guess, 1.500_961_7);
-    let near = guess * Exact::fma(rest, rest, 0.749_038_6);
-    Exact::fma(near, Exact::fma(-x, near, 1.0), near)
-}
+use crate::arch::float::{Exact, normal_sqrt};
 
 #[inline]
 pub(crate) fn cbrt(x: f32) -> f32 {
@@ -128,40 +118,6 @@ fn inverse_root(x: f32) -> (f32, f32) {
     (Exact::fma(guess * rest, p, guess), rest)
 }
 
-/// Twice the square root of a number that is 0 or from 2^-100 to 2^100, within 1.3 units: less exact than
-/// [`near_sqrt`], and an instruction less.
-#[inline]
-pub(crate) fn double_sqrt(x: f32) -> f32 {
-    // Twice the root's inverse, within 4 percent.
-    let guess = f32::from_bits(0x5fb7_4700_u32.wrapping_sub(x.to_bits() >> 1));
-    let root = x * guess;
-    let rest = Exact::fma(-root, guess, 4.0);
-    // The first terms of the series of 1/sqrt(1 - rest/4).
-    let p = Exact::fma(rest, 1.074_907_1e-3, 4.905_127e-3);
-    let p = Exact::fma(p, rest, 2.343_73e-2);
-    let p = Exact::fma(p, rest, 0.124_999_59);
-    Exact::fma(root * rest, p, root)
-}
-
-/// The square root of a number that is 0 or from 2^-100 to 2^100, but for an error of 1e-9 before
-/// the last rounding: without the branch that the exact one takes, and so that several are computed
-/// side by side.
-#[inline]
-pub(super) fn near_sqrt(x: f32) -> f32 {
-    let near = near_rsqrt(x);
-    let root = x * near;
-    let rest = Exact::fma(-root, root, x);
-    Exact::fma(rest, 0.5 * near, root)
-}
-
-/// One over the square root of a positive normal number, within 3e-5.
-#[inline]
-pub(crate) fn near_rsqrt(x: f32) -> f32 {
-    let guess = f32::from_bits(0x5f11_0de5_u32.wrapping_sub(x.to_bits() >> 1));
-    let rest = Exact::fma(-(x * guess), guess, 1.126_651_3);
-    guess * Exact::fma(rest, rest, 1.013_173_9)
-}
-
 /// A power of two that takes the largest of some numbers near 1, so that their squares neither
 /// overflow nor vanish.
 struct Scale {
@@ -186,7 +142,7 @@ impl Scale {
     /// The length whose square, scaled down, is this.
     #[inline]
     fn length(&self, square: f32) -> f32 {
-        let length = near_sqrt(square) * self.up;
+        let length = normal_sqrt(square) * self.up;
         // Even where another number is NaN.
         if self.largest == f32::INFINITY {
             f32::INFINITY

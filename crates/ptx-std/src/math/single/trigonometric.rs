@@ -6,7 +6,7 @@
 //! approximations with coefficients of 24 bits, computed with Sollya's `fpminimax`.
 
 use crate::arch::float::Exact;
-use crate::math::single::root::reciprocal;
+use crate::arch::float::normal_reciprocal;
 
 /// From here on the parts of π/2 have too few digits.
 const FAR: f32 = 131_072.0;
@@ -71,7 +71,7 @@ pub(crate) fn tan(x: f32) -> f32 {
     if quarters & 1 == 0 {
         tangent
     } else {
-        -reciprocal(tangent)
+        -normal_reciprocal(tangent)
     }
 }
 
