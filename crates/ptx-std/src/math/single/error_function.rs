@@ -9,8 +9,7 @@
 use core::f32::consts::{LN_2, LOG2_E, SQRT_2};
 use core::hint::cold_path;
 
-use crate::arch::float::Exact;
-use crate::arch::float::normal_sqrt;
+use crate::arch::float::{Exact, normal_reciprocal, normal_sqrt};
 
 pub(crate) fn erf(x: f32) -> f32 {
     let a = x.abs();
@@ -125,12 +124,7 @@ fn times_exp2_of_square<const SCALE: i32>(factor: f32, a: f32, rate: [f32; 2]) -
 /// The polynomial at `(a - k) / (a + k)`, over `a + k`, which is from `2^-100` to `2^100`.
 #[inline]
 fn over_sum(a: f32, k: f32, coefficients: &[f32]) -> f32 {
-    // The reciprocal: the exponent is negated, and with it the mantissa comes within 6 %. What is
-    // left is cubed, then squared, which is fewer instructions than a division.
-    let sum = a + k;
-    let guess = f32::from_bits(0x7ef3_11c3_u32.wrapping_sub(sum.to_bits()));
-    let error = Exact::fma(-sum, guess, 1.0);
-    let guess = Exact::fma(guess, Exact::fma(error, error, error), guess);
+    let guess = normal_reciprocal(a + k);
     // Near 0 the result follows a + k more than twice over, so here neither the rounding of the
     // sum comes in, nor that of the reciprocal in the polynomial's argument.
     let error = Exact::fma(-guess, a, Exact::fma(-guess, k, 1.0));
