@@ -59,9 +59,9 @@ pub(crate) fn asinh(x: f32) -> f32 {
     let a = x.abs();
     let square = a * a;
     let sum = a.fma(a, 1.0);
-    // u = sqrt(1 + a^2) - 1, without cancellation.
-    let u = square * normal_reciprocal(1.0 + normal_sqrt(sum));
-    ln_1p_or_of_double(a, a + u).copysign(x)
+    // sqrt(1 + a^2) - 1 without cancellation is a^2 / (1 + sqrt(1 + a^2)).
+    let inverse = normal_reciprocal(1.0 + normal_sqrt(sum));
+    ln_1p_or_of_double(a, square.fma(inverse, a)).copysign(x)
 }
 
 #[inline]
