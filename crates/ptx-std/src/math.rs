@@ -1,12 +1,14 @@
 //! What [`GpuFloat`](crate::GpuFloat) and [`FloatExt`](crate::FloatExt) compute: the same bits on
 //! the GPU and on the host.
 
+mod bessel_orders;
 #[allow(
     clippy::approx_constant,
     clippy::excessive_precision,
     reason = "coefficients are written as they were computed"
 )]
 mod double;
+mod polynomial;
 #[allow(
     clippy::approx_constant,
     clippy::excessive_precision,

@@ -2,6 +2,8 @@
 
 mod arithmetic;
 mod bessel;
+mod bessel_coefficients;
+mod bessel_orders;
 mod error_function;
 mod exponential;
 mod gamma;
@@ -14,7 +16,8 @@ mod root;
 mod trigonometric;
 
 pub(crate) use arithmetic::{frexp, ldexp, rem, unbiased_exponent};
-pub(crate) use bessel::{j0, j1, jn, y0, y1, yn};
+pub(crate) use bessel::{j0, j1, y0, y1};
+pub(crate) use bessel_orders::{jn, yn};
 pub(crate) use error_function::{erf, erf_inv, erfc, erfc_inv, erfcx, norm_cdf, norm_cdf_inv};
 pub(crate) use exponential::{exp, exp_m1, exp2, exp10};
 pub(crate) use gamma::{gamma, log_gamma};

@@ -18,6 +18,7 @@ use super::ln;
 use super::root::first_bits;
 use super::trigonometric::high;
 use crate::arch::float::Exact;
+use crate::math::polynomial::{horner, polynomial};
 
 pub(crate) fn erf(x: f64) -> f64 {
     let a = x.abs();
@@ -195,21 +196,6 @@ fn at_most(x: f64, limit: f64) -> f64 {
 fn exp2_m1_least(x: f32) -> f32 {
     let p = Exact::fma(4.457_315_5e-10, x, 7.073_773_4e-9);
     Exact::fma(p, x, 1.017_804_7e-7)
-}
-
-/// The polynomial with these coefficients, the highest power's first.
-#[inline]
-fn polynomial(coefficients: &[f64], x: f64) -> f64 {
-    match coefficients {
-        [first, rest @ ..] => horner(*first, rest, x),
-        [] => 0.0,
-    }
-}
-
-/// The polynomial with these coefficients after the first.
-#[inline]
-fn horner(first: f64, rest: &[f64], x: f64) -> f64 {
-    rest.iter().fold(first, |sum, c| Exact::fma(sum, x, *c))
 }
 
 const POW2_M512: f64 = 7.458340731200207e-155;

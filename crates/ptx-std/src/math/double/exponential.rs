@@ -7,6 +7,7 @@
 use core::f64::consts;
 
 use crate::arch::float::Exact;
+use crate::math::polynomial::polynomial;
 
 /// Added to a number of less than 2^31, leaves the nearest integer in the low word.
 pub(super) const ROUNDER: f64 = 6_755_399_441_055_744.0;
@@ -89,7 +90,7 @@ const EXP_M1_WHOLE: f32 = f32::from_bits(0x3fd9_f400);
 #[inline]
 pub(crate) fn exp(x: f64) -> f64 {
     let (n, r) = reduce(x);
-    let value = horner(r, &EXP_SLOPE).fma(r, 1.0);
+    let value = polynomial(&EXP_SLOPE, r).fma(r, 1.0);
     if order(x) < EXP_NORMAL {
         scaled(value, n)
     } else {
@@ -100,7 +101,7 @@ pub(crate) fn exp(x: f64) -> f64 {
 #[inline]
 pub(crate) fn exp2(x: f64) -> f64 {
     let shifted = x + ROUNDER;
-    let value = horner(x - (shifted - ROUNDER), &EXP2);
+    let value = polynomial(&EXP2, x - (shifted - ROUNDER));
     if order(x) < EXP2_NORMAL {
         scaled(value, low(shifted))
     } else {
@@ -117,7 +118,7 @@ pub(crate) fn exp10(x: f64) -> f64 {
     let r = k.fma(-HALF_LOG10_2[1], k.fma(-HALF_LOG10_2[0], x));
     let k = low(shifted);
     let [root, root_rest] = if k & 1 == 0 { [1.0, 0.0] } else { SQRT_2 };
-    let value = (r * horner(r, &EXP10)).fma(root, root_rest) + root;
+    let value = (r * polynomial(&EXP10, r)).fma(root, root_rest) + root;
     let n = (k as i32 >> 1) as u32;
     if order(x) < EXP10_NORMAL {
         scaled(value, n)
@@ -149,7 +150,7 @@ pub(crate) fn exp_m1(x: f64) -> f64 {
     } else {
         0.0
     };
-    let value = r + (r * r).fma(horner(r, &EXP_M1), r_rest + lost);
+    let value = r + (r * r).fma(polynomial(&EXP_M1, r), r_rest + lost);
     if order(x) < EXP_NORMAL {
         let power = scaled(1.0, n);
         // The sign is that of x for -0 as well.
@@ -176,16 +177,7 @@ pub(super) fn exp_of_sum(x: f64, rest: f64) -> (f64, u32) {
     let shifted = x.fma(LOG2_E, ROUNDER);
     let n = shifted - ROUNDER;
     let r = n.fma(-LN_2[0], x) + n.fma(-LN_2[1], rest);
-    (horner(r, &EXP_SLOPE).fma(r, 1.0), low(shifted))
-}
-
-/// The polynomial with these coefficients, the highest power's first.
-#[inline(always)]
-pub(super) fn horner<const COUNT: usize>(x: f64, coefficients: &[f64; COUNT]) -> f64 {
-    let [first, rest @ ..] = coefficients.as_slice() else {
-        return 0.0;
-    };
-    rest.iter().fold(*first, |sum, &c| sum.fma(x, c))
+    (polynomial(&EXP_SLOPE, r).fma(r, 1.0), low(shifted))
 }
 
 /// The high word's bits without the sign, as an `f32`: grows with the magnitude of `x`, and is NaN

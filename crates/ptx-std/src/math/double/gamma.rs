@@ -12,6 +12,7 @@
 
 use super::ln;
 use crate::arch::float::Exact;
+use crate::math::polynomial::polynomial;
 
 /// The gamma function: infinity at the zeros with their sign, NaN at the negative integers.
 #[inline]
@@ -33,7 +34,7 @@ pub(crate) fn gamma(x: f64) -> f64 {
 fn near_zero(x: f64) -> f64 {
     let n = (x + SHIFT) - SHIFT;
     let f = x - n;
-    let reciprocal = polynomial(RECIPROCAL, f);
+    let reciprocal = polynomial(&RECIPROCAL, f);
     // gamma(x) = gamma(1 + f) over x for n = 0, over x (x + 1) for -1, over x (x + 1) (x + 2) for -2.
     let divisor = if n >= 1.0 { 1.0 } else { x };
     let divisor = if n < 0.0 {
@@ -78,23 +79,23 @@ pub(crate) fn log_gamma(x: f64) -> f64 {
     let y = x.abs();
     // As 1 / gamma(x) is x times the polynomial, on both sides of 0.
     if y < 0.65 {
-        return -ln(y * polynomial(RECIPROCAL, x));
+        return -ln(y * polynomial(&RECIPROCAL, x));
     }
     let value = if y >= 8.0 {
         let w = 1.0 / y;
         Exact::fma(
             y - 0.5,
             ln(y) - 1.0,
-            Exact::fma(w, polynomial(STIRLING, w * w), 0.4189385332046727),
+            Exact::fma(w, polynomial(&STIRLING, w * w), 0.4189385332046727),
         )
     } else if y >= 3.0 {
-        polynomial(ABOUT_5_5, y - 5.5)
+        polynomial(&ABOUT_5_5, y - 5.5)
     } else if y >= 1.5 {
         let f = y - 2.0;
-        f * polynomial(ABOUT_2, f)
+        f * polynomial(&ABOUT_2, f)
     } else {
         let f = y - 1.0;
-        f * polynomial(ABOUT_1, f)
+        f * polynomial(&ABOUT_1, f)
     };
     if x < 0.0 {
         log_reflected(y, value)
@@ -118,7 +119,7 @@ fn log_reflected(y: f64, value: f64) -> f64 {
 #[inline(always)]
 fn sine_pi_over_pi(f: f64) -> f64 {
     let square = f * f;
-    Exact::fma(f * square, polynomial(SINE_PI, square), f)
+    Exact::fma(f * square, polynomial(&SINE_PI, square), f)
 }
 
 /// The natural logarithm of `gamma(x) / C` in two parts, for x from 2.5 to 185; C is the constant
@@ -135,7 +136,7 @@ fn stirling(x: f64) -> (f64, f64) {
     let hi = Exact::fma(-0.5, square, r);
     let lo = Exact::fma(-0.5, square, r - hi);
     let lo = Exact::fma(-0.5, square_lo, lo);
-    let lo = Exact::fma(r * square, polynomial(LN, r), lo);
+    let lo = Exact::fma(r * square, polynomial(&LN, r), lo);
     // ln(x / e); the sum with k is exact, and not less than hi.
     let whole = Exact::fma(k, LN_2_HI, -1.0);
     let sum = whole + hi;
@@ -145,7 +146,7 @@ fn stirling(x: f64) -> (f64, f64) {
     let power = y * sum;
     let rest = Exact::fma(y, sum, -power);
     let rest = Exact::fma(y, lo, rest);
-    (power, rest + polynomial(CORRECTION, sum + lo - 2.0))
+    (power, rest + polynomial(&CORRECTION, sum + lo - 2.0))
 }
 
 /// `C exp(x + rest)` as a number near 1 and the exponent of a power of two, for |x| up to 1000.
@@ -156,7 +157,7 @@ fn exp_scaled(x: f64, rest: f64) -> (f64, u64) {
     let f = Exact::fma(n, -LN_2_HI, x);
     let f = Exact::fma(n, -LN_2_LO, f);
     let exponent = shifted.to_bits().wrapping_sub(SHIFT.to_bits());
-    (polynomial(EXP, f + rest), exponent)
+    (polynomial(&EXP, f + rest), exponent)
 }
 
 /// 1.5 * 2^52: added to a number up to 2^51 it leaves the nearest integer in the last bits.
@@ -166,15 +167,6 @@ const SHIFT: f64 = 6_755_399_441_055_744.0;
 #[inline(always)]
 fn power_of_2(exponent: i64) -> f64 {
     f64::from_bits(((exponent + 1023) as u64) << 52)
-}
-
-/// The polynomial with these coefficients, the highest power's first.
-#[inline(always)]
-pub(super) fn polynomial<const N: usize>(coefficients: [f64; N], x: f64) -> f64 {
-    coefficients
-        .into_iter()
-        .reduce(|sum, coefficient| Exact::fma(sum, x, coefficient))
-        .unwrap_or(0.0)
 }
 
 /// `ln(2)`: 32 bits and the rest.

@@ -1,11 +1,12 @@
 //! Hyperbolic functions and their inverses.
 
 use super::exponential::{
-    EXP_NORMAL, EXP_SLOPE, LN_2, LOG2_E, ROUNDER, from_words, high, horner, low, order, reduce,
-    scaled, scaled_far,
+    EXP_NORMAL, EXP_SLOPE, LN_2, LOG2_E, ROUNDER, from_words, high, low, order, reduce, scaled,
+    scaled_far,
 };
 use super::logarithm::{ln_of_normal, ln_of_sum};
 use crate::arch::float::Exact;
+use crate::math::polynomial::polynomial;
 
 /// (e^(2s) - 1) / s for |s| up to ln 2 / 4, with an error of 2^-57.6 of e^(2s); the highest power's
 /// first.
@@ -95,7 +96,7 @@ pub(crate) fn cosh(x: f64) -> f64 {
 #[inline(always)]
 fn half_sum(x: f64, sum: impl Fn(f64, f64, f64) -> f64) -> f64 {
     let (n, r) = reduce(x);
-    let slope = horner(r, &EXP_SLOPE);
+    let slope = polynomial(&EXP_SLOPE, r);
     let power = slope.fma(r, 1.0);
     let rest = slope.fma(r, 1.0 - power);
     let [inverse, correction] = reciprocal(power);
@@ -121,7 +122,7 @@ pub(crate) fn tanh(x: f64) -> f64 {
         let n = shifted - ROUNDER;
         let s = n.fma(-0.5 * LN_2[1], n.fma(-0.5 * LN_2[0], magnitude));
         let half_scale = scaled(0.5, low(shifted));
-        let half_denominator = (s * horner(s, &EXP_TWICE)).fma(half_scale, half_scale + 0.5);
+        let half_denominator = (s * polynomial(&EXP_TWICE, s)).fma(half_scale, half_scale + 0.5);
         let [inverse, correction] = reciprocal(half_denominator);
         let tanh = inverse.fma(-correction, 1.0 - inverse);
         // From 19.0625 on it is 1; there the power of two may be beyond its range.
@@ -207,7 +208,7 @@ pub(crate) fn atanh(x: f64) -> f64 {
 #[inline(always)]
 fn odd<const COUNT: usize>(x: f64, coefficients: &[f64; COUNT]) -> f64 {
     let square = x * x;
-    (square * horner(square, coefficients))
+    (square * polynomial(coefficients, square))
         .fma(x, x)
         .copysign(x)
 }

@@ -11,6 +11,7 @@ use core::hint::cold_path;
 use super::root::{first_bits, guessed_rsqrt};
 use super::trigonometric::{change_sign, high, is_below};
 use crate::arch::float::Exact;
+use crate::math::polynomial::polynomial;
 
 #[inline]
 pub(crate) fn asin(x: f64) -> f64 {
@@ -21,7 +22,7 @@ pub(crate) fn asin(x: f64) -> f64 {
         let square = Exact::fma(a, -0.5, 0.5);
         (-2.0 * root(square), square, QUARTER)
     };
-    change_sign(sum(base, arc, square, horner(&ASIN, square)), high(x))
+    change_sign(sum(base, arc, square, polynomial(&ASIN, square)), high(x))
 }
 
 #[inline]
@@ -38,7 +39,7 @@ pub(crate) fn acos(x: f64) -> f64 {
         base,
         change_sign(arc, high(x)),
         square,
-        horner(&ASIN, square),
+        polynomial(&ASIN, square),
     )
 }
 
@@ -51,7 +52,7 @@ pub(crate) fn atan(x: f64) -> f64 {
     } else {
         (complement, QUARTER)
     };
-    change_sign(sum(base, t, t * t, horner(&ATAN, t * t)), high(x))
+    change_sign(sum(base, t, t * t, polynomial(&ATAN, t * t)), high(x))
 }
 
 #[inline]
@@ -75,7 +76,7 @@ pub(crate) fn atan2(y: f64, x: f64) -> f64 {
         HALF
     };
     let t = change_sign(t, high(x) ^ u32::from(steep) << 31);
-    change_sign(sum(base, t, t * t, horner(&ATAN, t * t)), high(y))
+    change_sign(sum(base, t, t * t, polynomial(&ATAN, t * t)), high(y))
 }
 
 /// Minus the inverse of the magnitude of x, if that is not less than 1; 0 from 2^64 on, where it does not
@@ -167,13 +168,6 @@ const HALF: Angle = (PI, 1.2246467991473532e-16);
 #[inline(always)]
 fn sum(base: Angle, arc: f64, square: f64, p: f64) -> f64 {
     base.0 + (arc + Exact::fma(arc * square, p, base.1))
-}
-
-#[inline(always)]
-fn horner<const N: usize>(coefficients: &[f64; N], x: f64) -> f64 {
-    coefficients[1..]
-        .iter()
-        .fold(coefficients[0], |sum, &c| Exact::fma(sum, x, c))
 }
 
 /// `(atan(t) / t - 1) / t^2` as a polynomial in `t^2` on [0, 1], the highest power's coefficient first.

@@ -7,8 +7,9 @@
 
 use core::f64::consts;
 
-use super::exponential::{LN_2, from_words, high, horner, low};
+use super::exponential::{LN_2, from_words, high, low};
 use crate::arch::float::Exact;
+use crate::math::polynomial::polynomial;
 
 /// (ln (1 + f) - f) / f^2 for f in [-0.1346, 0.1255], with an error of 2^-57.6 of ln (1 + f); the
 /// highest power's first.
@@ -105,7 +106,7 @@ pub(super) fn ln_of_normal(x: f64, exponent: i32) -> f64 {
     let Reduced { n, f, part, .. } = reduce(x, exponent, &BOUNDS, &FACTORS);
     let sum = n.fma(LN_2[0], part.choose_high(&LN_FACTORS[0]));
     let rest = n.fma(LN_2[1], part.choose(&LN_FACTORS[1]));
-    let rest = (f * f).fma(horner(f, &LN_1P), rest);
+    let rest = (f * f).fma(polynomial(&LN_1P, f), rest);
     let ln = sum + f;
     ln + ((f - (ln - sum)) + rest)
 }
@@ -161,10 +162,10 @@ fn log10_of_normal(x: f64, exponent: i32) -> f64 {
 /// The logarithm of 1 + f and the start's two parts, where `of_e` is the base's logarithm of e in two
 /// parts.
 #[inline(always)]
-fn in_base(f: f64, start: f64, start_rest: f64, of_e: [f64; 2], polynomial: &[f64; 13]) -> f64 {
+fn in_base(f: f64, start: f64, start_rest: f64, of_e: [f64; 2], coefficients: &[f64; 13]) -> f64 {
     let first = f * of_e[0];
     let first_rest = f.fma(of_e[1], f.fma(of_e[0], -first));
-    let rest = (f * f).fma(horner(f, polynomial), start_rest) + first_rest;
+    let rest = (f * f).fma(polynomial(coefficients, f), start_rest) + first_rest;
     let sum = start + first;
     sum + ((first - (sum - start)) + rest)
 }
@@ -200,7 +201,7 @@ pub(super) fn ln_of_sum(x: f64, rest: f64, exponent: i32) -> f64 {
     // ln (1 + f + rest) = ln (1 + f) + rest / (1 + f)
     let rest = rest * scale;
     let rest = f.fma(-rest, rest);
-    let rest = (f * f).fma(horner(f, &LN_1P), start_rest) + rest;
+    let rest = (f * f).fma(polynomial(&LN_1P, f), start_rest) + rest;
     let ln = start + f;
     ln + ((f - (ln - start)) + rest)
 }

@@ -7,18 +7,18 @@
 
 use super::bessel::reciprocal_root;
 use super::exp;
-use super::gamma::polynomial;
 use crate::arch::float::Exact;
+use crate::math::polynomial::polynomial;
 
 #[inline]
 pub(crate) fn cyl_bessel_i0(x: f64) -> f64 {
     let x = x.abs();
     if x <= BORDER {
         let square = x * x;
-        let p = Exact::fma(square, polynomial(I0_SMALL, square), 0.25);
+        let p = Exact::fma(square, polynomial(&I0_SMALL, square), 0.25);
         Exact::fma(square, p, 1.0)
     } else {
-        large(x, I0_LARGE)
+        large(x, &I0_LARGE)
     }
 }
 
@@ -27,15 +27,15 @@ pub(crate) fn cyl_bessel_i1(x: f64) -> f64 {
     let y = x.abs();
     if y <= BORDER {
         let square = y * y;
-        x * Exact::fma(square, polynomial(I1_SMALL, square), 0.5)
+        x * Exact::fma(square, polynomial(&I1_SMALL, square), 0.5)
     } else {
-        large(y, I1_LARGE).copysign(x)
+        large(y, &I1_LARGE).copysign(x)
     }
 }
 
 /// The polynomial of 1 / x times `exp(x) / sqrt(x)`, for x above the border or NaN.
 #[inline(always)]
-fn large<const N: usize>(x: f64, coefficients: [f64; N]) -> f64 {
+fn large(x: f64, coefficients: &[f64]) -> f64 {
     // It is infinite long before.
     let x = if x > 800.0 { 800.0 } else { x };
     let root = reciprocal_root(x);

@@ -5,9 +5,10 @@
 //! an error; what follows is 2^-11 of them, so that a plain polynomial has enough digits. The
 //! coefficients are those of Sollya's `fpminimax`.
 
-use super::exponential::{EXP_NORMAL, LN_2, exp_of_sum, horner, order, scaled, scaled_far};
+use super::exponential::{EXP_NORMAL, LN_2, exp_of_sum, order, scaled, scaled_far};
 use super::logarithm::{Reduced, TWO_POW_54, is_positive_normal, reduce};
 use crate::arch::float::Exact;
+use crate::math::polynomial::polynomial;
 
 /// (ln (1 + f) - f + f^2/2) / f^3 - THIRD for |f| < 0.0914, with an error of 2^-65 of ln (1 + f); the
 /// highest power's first.
@@ -85,7 +86,7 @@ fn times_ln(y: f64, x: f64, exponent: i32) -> [f64; 2] {
 
     let rest = square.fma(factor_rest, start_rest) + (first_rest + second_rest);
     let rest = square_rest.fma(factor, rest);
-    let rest = (f * square).fma(horner(f, &LN_1P), rest);
+    let rest = (f * square).fma(polynomial(&LN_1P, f), rest);
     let ln = second + rest;
     let ln_rest = rest - (ln - second);
 

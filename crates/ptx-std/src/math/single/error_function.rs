@@ -10,6 +10,7 @@ use core::f32::consts::{LN_2, LOG2_E, SQRT_2};
 use core::hint::cold_path;
 
 use crate::arch::float::{Exact, normal_reciprocal, normal_sqrt};
+use crate::math::polynomial::polynomial;
 
 pub(crate) fn erf(x: f32) -> f32 {
     let a = x.abs();
@@ -137,15 +138,6 @@ fn over_sum(a: f32, k: f32, coefficients: &[f32]) -> f32 {
 #[inline]
 fn at_most(x: f32, limit: f32) -> f32 {
     if x > limit { limit } else { x }
-}
-
-/// The polynomial with these coefficients, the highest power's first.
-#[inline]
-fn polynomial(coefficients: &[f32], x: f32) -> f32 {
-    match coefficients {
-        [first, rest @ ..] => rest.iter().fold(*first, |sum, c| Exact::fma(sum, x, *c)),
-        [] => 0.0,
-    }
 }
 
 const POW2_23: f32 = 8388608.0;

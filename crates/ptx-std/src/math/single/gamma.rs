@@ -11,6 +11,7 @@
 #![allow(clippy::approx_constant)]
 
 use crate::arch::float::Exact;
+use crate::math::polynomial::polynomial;
 
 /// The gamma function: infinity at the zeros with their sign, NaN at the negative integers.
 #[inline]
@@ -33,7 +34,7 @@ pub(crate) fn gamma(x: f32) -> f32 {
 fn near_zero(x: f32) -> f32 {
     let (n, _) = nearest(x);
     let f = x - n;
-    let reciprocal = polynomial(RECIPROCAL, f);
+    let reciprocal = polynomial(&RECIPROCAL, f);
     // gamma(x) = gamma(1 + f) over x for n = 0, over x (x + 1) for -1, over x (x + 1) (x + 2) for -2.
     let divisor = if n >= 1.0 { 1.0 } else { x };
     let divisor = if n < 0.0 {
@@ -78,7 +79,7 @@ pub(crate) fn log_gamma(x: f32) -> f32 {
     let y = x.abs();
     // As 1 / gamma(x) is x times the polynomial, on both sides of 0.
     if y < 0.65 {
-        return -ln_small(y * polynomial(RECIPROCAL, x));
+        return -ln_small(y * polynomial(&RECIPROCAL, x));
     }
     let value = if y >= 8.0 {
         // 1 / y within 1 in 2^17 by Newton's method.
@@ -91,16 +92,16 @@ pub(crate) fn log_gamma(x: f32) -> f32 {
         Exact::fma(
             y - 0.5,
             ln,
-            Exact::fma(w, polynomial(STIRLING, w * w), 0.418_938_54),
+            Exact::fma(w, polynomial(&STIRLING, w * w), 0.418_938_54),
         )
     } else if y >= 3.0 {
-        polynomial(ABOUT_5_5, y - 5.5)
+        polynomial(&ABOUT_5_5, y - 5.5)
     } else if y >= 1.5 {
         let f = y - 2.0;
-        f * polynomial(ABOUT_2, f)
+        f * polynomial(&ABOUT_2, f)
     } else {
         let f = y - 1.0;
-        f * polynomial(ABOUT_1, f)
+        f * polynomial(&ABOUT_1, f)
     };
     if x < 0.0 {
         log_reflected(y, value)
@@ -124,7 +125,7 @@ fn log_reflected(y: f32, value: f32) -> f32 {
 #[inline(always)]
 fn sine_pi_over_pi(f: f32) -> f32 {
     let square = f * f;
-    Exact::fma(f * square, polynomial(SINE_PI, square), f)
+    Exact::fma(f * square, polynomial(&SINE_PI, square), f)
 }
 
 /// The natural logarithm; minus infinity at 0.
@@ -143,7 +144,7 @@ pub(super) fn ln_small(x: f32) -> f32 {
 #[inline(always)]
 fn ln_parts(bits: u32) -> (f32, f32, f32) {
     let (k, r) = decompose(bits);
-    (k, r, r * r * Exact::fma(r, polynomial(LN, r), -0.5))
+    (k, r, r * r * Exact::fma(r, polynomial(&LN, r), -0.5))
 }
 
 #[inline(always)]
@@ -163,7 +164,7 @@ fn stirling(x: f32) -> (f32, f32) {
     let hi = Exact::fma(-0.5, square, r);
     let lo = Exact::fma(-0.5, square, r - hi);
     let lo = Exact::fma(-0.5, square_lo, lo);
-    let lo = Exact::fma(r * square, polynomial(LN, r), lo);
+    let lo = Exact::fma(r * square, polynomial(&LN, r), lo);
     // ln(x / e); the sum with k is exact, and not less than hi.
     let whole = Exact::fma(k, LN_2_HI, -1.0);
     let sum = whole + hi;
@@ -173,7 +174,7 @@ fn stirling(x: f32) -> (f32, f32) {
     let power = y * sum;
     let rest = Exact::fma(y, sum, -power);
     let rest = Exact::fma(y, lo, rest);
-    (power, rest + polynomial(CORRECTION, sum + lo))
+    (power, rest + polynomial(&CORRECTION, sum + lo))
 }
 
 /// `C exp(x + rest)` as a number near 1 and the exponent of a power of two, for |x| up to 200.
@@ -184,7 +185,7 @@ pub(super) fn exp_scaled(x: f32, rest: f32) -> (f32, i32) {
     let f = Exact::fma(n, -0.693_115_23, x);
     let f = Exact::fma(n, -3.194_618_3e-5, f);
     let exponent = shifted.to_bits().wrapping_sub(SHIFT.to_bits()) as i32;
-    (polynomial(EXP, f + rest), exponent)
+    (polynomial(&EXP, f + rest), exponent)
 }
 
 /// 1.5 * 2^23: added to a number up to 2^22 it leaves the nearest integer in the last bits.
@@ -201,15 +202,6 @@ fn nearest(x: f32) -> (f32, u32) {
 #[inline(always)]
 fn power_of_2(exponent: i32) -> f32 {
     f32::from_bits(((exponent + 127) as u32) << 23)
-}
-
-/// The polynomial with these coefficients, the highest power's first.
-#[inline(always)]
-pub(super) fn polynomial<const N: usize>(coefficients: [f32; N], x: f32) -> f32 {
-    coefficients
-        .into_iter()
-        .reduce(|sum, coefficient| Exact::fma(sum, x, coefficient))
-        .unwrap_or(0.0)
 }
 
 /// `ln(2) / 2^23`, for k times 2^23: 12 bits and the rest.
