@@ -8,13 +8,14 @@ mod bessel_orders;
     reason = "coefficients are written as they were computed"
 )]
 mod double;
+mod gamma;
 mod polynomial;
 #[allow(
     clippy::approx_constant,
     clippy::excessive_precision,
     reason = "coefficients are written as they were computed"
 )]
-mod single;
+pub(crate) mod single;
 
 /// Declares [`Functions`] and implements it with the functions of these names in [`single`] and
 /// [`double`].

@@ -1,9 +1,10 @@
-//! The functions of `f64`, a family a file.
+//! The functions of `f64`, one file per family.
 
 mod arithmetic;
 mod bessel;
 mod bessel_coefficients;
 mod bessel_orders;
+mod bits;
 mod error_function;
 mod exponential;
 mod gamma;

@@ -1,9 +1,10 @@
-//! The functions of `f32`, a family a file.
+//! The functions of `f32`, one file per family.
 
 mod arithmetic;
 mod bessel;
 mod bessel_coefficients;
 mod bessel_orders;
+mod bits;
 mod error_function;
 mod exponential;
 mod gamma;
@@ -11,6 +12,7 @@ mod hyperbolic;
 mod inverse_trigonometric;
 mod logarithm;
 mod modified_bessel;
+mod payne_hanek;
 mod power;
 mod root;
 mod trigonometric;
@@ -18,7 +20,9 @@ mod trigonometric;
 pub(crate) use arithmetic::{frexp, ldexp, rem, unbiased_exponent};
 pub(crate) use bessel::{j0, j1, y0, y1};
 pub(crate) use bessel_orders::{jn, yn};
-pub(crate) use error_function::{erf, erf_inv, erfc, erfc_inv, erfcx, norm_cdf, norm_cdf_inv};
+pub(crate) use error_function::{
+    erf, erf_inv, erfc, erfc_inv, erfcx, fast_erf_inv, norm_cdf, norm_cdf_inv,
+};
 pub(crate) use exponential::{exp, exp_m1, exp2, exp10};
 pub(crate) use gamma::{gamma, log_gamma};
 pub(crate) use hyperbolic::{acosh, asinh, atanh, cosh, sinh, tanh};

@@ -1,4 +1,4 @@
-//! Special values, ends and errors of the functions of floats, a family a file.
+//! Special values, ends and errors of the functions of floats, one file per family.
 
 #![allow(
     clippy::approx_constant,
@@ -6,6 +6,7 @@
     reason = "values are written as they were computed"
 )]
 
+mod bessel_orders;
 mod double_exponential;
 mod double_trigonometric;
 mod error_function;

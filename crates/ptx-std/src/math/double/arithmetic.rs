@@ -1,5 +1,6 @@
 //! Remainders, fractions and exponents.
 
+use super::bits::{TWO_POW_54, power_of_two};
 use crate::arch::float::Exact;
 
 /// The remainder of `x / y` with the sign of `x`, exactly.
@@ -76,11 +77,7 @@ fn exponent_of_normal(x: f64) -> Option<i32> {
 #[inline]
 fn normal(x: f64) -> (f64, i32) {
     let subnormal = x.abs() < f64::MIN_POSITIVE;
-    let x = if subnormal {
-        x * 18_014_398_509_481_984.0
-    } else {
-        x
-    };
+    let x = if subnormal { x * TWO_POW_54 } else { x };
     let less = if subnormal { 54 } else { 0 };
     (x, (x.to_bits() >> 52 & 0x7ff) as i32 - less)
 }
@@ -96,8 +93,7 @@ pub(crate) fn ldexp(x: f64, exponent: i32) -> f64 {
     } else {
         0
     };
-    let power = |exponent: i32| f64::from_bits(((1023 + exponent) as u64) << 52);
-    x * power(exponent - 2 * third) * power(third) * power(third)
+    x * power_of_two(exponent - 2 * third) * power_of_two(third) * power_of_two(third)
 }
 
 /// The exponent of two, with fixed answers where there is none.

@@ -9,6 +9,7 @@ use super::bessel_coefficients::{
     AMPLITUDE_0, AMPLITUDE_1, COSINE, J0, J0_SMALL, J1, PHASE_0, PHASE_1, SINE, Y0_1, Y0_2, Y0_3,
     Y0_LOGARITHM, Y0_SMALL, Y1_1, Y1_2, Y1_3, Y1_LOGARITHM, Y1_SMALL,
 };
+use super::bits::ROUNDER;
 use super::{ln, sin_cos};
 use crate::arch::float::Exact;
 use crate::math::polynomial::polynomial;
@@ -165,8 +166,8 @@ impl Place {
 /// `x - pi/4 - n pi/2`, within pi/4 of 0, and n; for x up to 2^40.
 #[inline(always)]
 fn reduced(x: f64) -> (f64, u32) {
-    let shifted = Exact::fma(x, core::f64::consts::FRAC_2_PI, -0.5) + SHIFT;
-    let quarters = (shifted - SHIFT) + 0.5;
+    let shifted = Exact::fma(x, core::f64::consts::FRAC_2_PI, -0.5) + ROUNDER;
+    let quarters = (shifted - ROUNDER) + 0.5;
     let r = Exact::fma(-quarters, core::f64::consts::FRAC_PI_2, x);
     let r = Exact::fma(-quarters, 6.123233995736766e-17, r);
     (r, shifted.to_bits() as u32)
@@ -212,6 +213,3 @@ pub(super) fn reciprocal_root(x: f64) -> f64 {
     let y = y * Exact::fma(-half * y, y, 1.5);
     Exact::fma(y, Exact::fma(-half * y, y, 0.5), y)
 }
-
-/// 1.5 * 2^52: added to a number up to 2^51 it leaves the nearest integer in the last bits.
-const SHIFT: f64 = 6_755_399_441_055_744.0;

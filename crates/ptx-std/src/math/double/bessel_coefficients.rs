@@ -1,7 +1,7 @@
 //! The polynomials of the Bessel functions of orders 0 and 1: minimax, fitted for this file in mpmath by
 //! Lawson's algorithm, with coefficients rounded one after the other; the highest power's first.
 
-/// `(J0(x) - 1) / x²` over x², for x below 1.
+/// `(J0(x) - 1) / x²` as a polynomial in x², for x below 1.
 pub(super) const J0_SMALL: [f64; 7] = [
     -2.365763359898211e-12,
     4.708907140802333e-10,
@@ -12,7 +12,7 @@ pub(super) const J0_SMALL: [f64; 7] = [
     -0.24999999999999997,
 ];
 
-/// `J0(x)` over its three zeros up to 9, over x - 4.
+/// `J0(x)` divided by the factors of its three zeros up to 9, as a polynomial in x - 4.
 pub(super) const J0: [f64; 22] = [
     -1.3309004032294427e-25,
     -4.404182356818482e-24,
@@ -38,7 +38,7 @@ pub(super) const J0: [f64; 22] = [
     -0.035194863331096914,
 ];
 
-/// `J1(x)` over 0 and its two zeros up to 8, over x - 4.
+/// `J1(x)` divided by x and the factors of its other two zeros up to 8, as a polynomial in x - 4.
 pub(super) const J1: [f64; 22] = [
     -1.7010922729114924e-25,
     3.970887127672896e-24,
@@ -64,7 +64,7 @@ pub(super) const J1: [f64; 22] = [
     0.03253332367256482,
 ];
 
-/// `2/pi J0(x)` over x², for x up to 0.6.
+/// `2/pi J0(x)` as a polynomial in x², for x up to 0.6.
 pub(super) const Y0_LOGARITHM: [f64; 8] = [
     -5.442885562245202e-11,
     3.7151705707467386e-10,
@@ -76,7 +76,7 @@ pub(super) const Y0_LOGARITHM: [f64; 8] = [
     0.6366197723675814,
 ];
 
-/// `Y0(x) - 2/pi ln(x) J0(x)` over x², for x up to 0.6.
+/// `Y0(x) - 2/pi ln(x) J0(x)` as a polynomial in x², for x up to 0.6.
 pub(super) const Y0_SMALL: [f64; 8] = [
     9.723453965601958e-12,
     -7.772851500590184e-10,
@@ -88,7 +88,7 @@ pub(super) const Y0_SMALL: [f64; 8] = [
     -0.07380429510868723,
 ];
 
-/// `Y0` from 0.6 to 1.95 over the distance d from its first zero, as a polynomial of d.
+/// `Y0` from 0.6 to 1.95 divided by the distance d from its first zero, as a polynomial in d.
 pub(super) const Y0_1: [f64; 28] = [
     -0.00029133378005591966,
     0.0033679749958456353,
@@ -170,7 +170,7 @@ pub(super) const Y0_3: [f64; 17] = [
     0.3000976149104752,
 ];
 
-/// `2/pi J1(x) / x` over x², for x up to 1.2.
+/// `2/pi J1(x) / x` as a polynomial in x², for x up to 1.2.
 pub(super) const Y1_LOGARITHM: [f64; 9] = [
     4.417615303237005e-15,
     -1.2061379160852792e-13,
@@ -183,7 +183,7 @@ pub(super) const Y1_LOGARITHM: [f64; 9] = [
     0.3183098861837907,
 ];
 
-/// `(Y1(x) - 2/pi (ln(x) J1(x) - 1 / x)) / x` over x², for x up to 1.2.
+/// `(Y1(x) - 2/pi (ln(x) J1(x) - 1 / x)) / x` as a polynomial in x², for x up to 1.2.
 pub(super) const Y1_SMALL: [f64; 9] = [
     4.3227815114605163e-16,
     2.564047739836422e-13,
@@ -196,7 +196,7 @@ pub(super) const Y1_SMALL: [f64; 9] = [
     -0.19605709064623894,
 ];
 
-/// `Y1` from 1.2 to 3.8 over the distance d from its first zero, as a polynomial of d.
+/// `Y1` from 1.2 to 3.8 divided by the distance d from its first zero, as a polynomial in d.
 pub(super) const Y1_1: [f64; 30] = [
     -3.4375846117294952e-12,
     3.8455954888595955e-11,
@@ -269,7 +269,7 @@ pub(super) const Y1_3: [f64; 12] = [
     0.2714598772660325,
 ];
 
-/// `sqrt(x (J0² + Y0²))` over 1/x².
+/// `sqrt(x (J0² + Y0²))` as a polynomial in 1/x².
 pub(super) const AMPLITUDE_0: [f64; 10] = [
     -9550239.097768914,
     982915.4841390277,
@@ -283,7 +283,7 @@ pub(super) const AMPLITUDE_0: [f64; 10] = [
     0.7978845608028647,
 ];
 
-/// x times what the phase of order 0 is beyond x - pi/4, over 1/x².
+/// x times what the phase of order 0 is beyond x - pi/4, as a polynomial in 1/x².
 pub(super) const PHASE_0: [f64; 10] = [
     69048807.83364485,
     -7224098.838404828,
@@ -297,7 +297,7 @@ pub(super) const PHASE_0: [f64; 10] = [
     -0.12499999999995273,
 ];
 
-/// `sqrt(x (J1² + Y1²))` over 1/x².
+/// `sqrt(x (J1² + Y1²))` as a polynomial in 1/x².
 pub(super) const AMPLITUDE_1: [f64; 10] = [
     11124984.693263965,
     -1150430.3340339446,
@@ -311,7 +311,7 @@ pub(super) const AMPLITUDE_1: [f64; 10] = [
     0.7978845608028661,
 ];
 
-/// x times what the phase of order 1 is beyond x - 3 pi/4, over 1/x².
+/// x times what the phase of order 1 is beyond x - 3 pi/4, as a polynomial in 1/x².
 pub(super) const PHASE_1: [f64; 10] = [
     -80446589.50904725,
     8452717.538259875,
@@ -325,7 +325,7 @@ pub(super) const PHASE_1: [f64; 10] = [
     0.3749999999999456,
 ];
 
-/// `(sin(x) / x - 1) / x²` over x².
+/// `(sin(x) / x - 1) / x²` as a polynomial in x².
 pub(super) const SINE: [f64; 7] = [
     -7.506613434429201e-13,
     1.6056664002411908e-10,
@@ -336,7 +336,7 @@ pub(super) const SINE: [f64; 7] = [
     -0.16666666666666666,
 ];
 
-/// `(cos(x) - 1) / x²` over x².
+/// `(cos(x) - 1) / x²` as a polynomial in x².
 pub(super) const COSINE: [f64; 7] = [
     -1.135253523936368e-11,
     2.0875586039407403e-09,

@@ -6,7 +6,10 @@ use super::bessel::{j0, j0_and_j1, j1, y0, y1};
 use crate::arch::float::Exact;
 use crate::math::bessel_orders::bessel_orders;
 
-bessel_orders!(f64);
+bessel_orders!(f64, f64);
+
+/// For [`rounds_to_0`]: 3 * 1075 ln 2 = 2235.4, and more than what rounding may add to the other side.
+const DECAY: f64 = 2236.0;
 
 /// Miller's algorithm: the recurrence from an order that is so high that its starting values do not
 /// matter, made to size by `J0 + 2 J2 + 2 J4 + .. = 1`. For x from 1 to n.
@@ -53,7 +56,7 @@ impl Descent {
             self.order -= 1.0;
             self.value = Exact::fma(self.order * self.step, self.last, -self.value);
             self.order -= 1.0;
-            // Two steps multiply by less than 2^42, for n up to 2^20.
+            // Two steps multiply by less than 2^25: by most where x is 1 and n is DECAY.
             if self.value.abs() > 1e100 {
                 cold_path();
                 self.last *= 1e-100;

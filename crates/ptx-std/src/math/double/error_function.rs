@@ -14,9 +14,8 @@
 use core::f64::consts::{FRAC_1_SQRT_2, LN_2, LOG2_E, SQRT_2};
 use core::hint::cold_path;
 
+use super::bits::{ROUNDER, first_bits, high};
 use super::ln;
-use super::root::first_bits;
-use super::trigonometric::high;
 use crate::arch::float::Exact;
 use crate::math::polynomial::{horner, polynomial};
 
@@ -199,9 +198,6 @@ fn exp2_m1_least(x: f32) -> f32 {
 }
 
 const POW2_M512: f64 = 7.458340731200207e-155;
-
-/// Added to it, a number is rounded to an integer, which the lowest bits then hold.
-const ROUNDER: f64 = 6755399441055744.0;
 
 /// What [`LOG2_E`] leaves.
 const LOG2_E_REST: f64 = 2.0355273740931033e-17;

@@ -6,11 +6,10 @@
 
 use core::f64::consts;
 
+use super::bits::{ROUNDER, high, low};
 use crate::arch::float::Exact;
 use crate::math::polynomial::polynomial;
 
-/// Added to a number of less than 2^31, leaves the nearest integer in the low word.
-pub(super) const ROUNDER: f64 = 6_755_399_441_055_744.0;
 pub(super) const LOG2_E: f64 = consts::LOG2_E;
 /// ln 2 in two parts, of which the first has 42 bits: its product with an exponent is exact.
 pub(super) const LN_2: [f64; 2] = [0.6931471805598903, 5.497923018708371e-14];
@@ -185,21 +184,6 @@ pub(super) fn exp_of_sum(x: f64, rest: f64) -> (f64, u32) {
 #[inline(always)]
 pub(super) fn order(x: f64) -> f32 {
     f32::from_bits(high(x)).abs()
-}
-
-#[inline(always)]
-pub(super) fn high(x: f64) -> u32 {
-    (x.to_bits() >> 32) as u32
-}
-
-#[inline(always)]
-pub(super) fn low(x: f64) -> u32 {
-    x.to_bits() as u32
-}
-
-#[inline(always)]
-pub(super) fn from_words(high: u32, low: u32) -> f64 {
-    f64::from_bits(u64::from(high) << 32 | u64::from(low))
 }
 
 /// x 2^n, where both are normal numbers.

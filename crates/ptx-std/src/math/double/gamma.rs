@@ -7,14 +7,15 @@
 //! its zeros 1 and 2 and Stirling's series from 8 on. The polynomials are minimax, fitted for this file
 //! in mpmath by Lawson's algorithm, with coefficients rounded one after the other.
 
-// Some coefficients are near constants with a name, and not meant as those.
-#![allow(clippy::approx_constant)]
-
+use super::bits::{ROUNDER, power_of_two};
 use super::ln;
 use crate::arch::float::Exact;
+use crate::math::gamma::gamma_parts;
 use crate::math::polynomial::polynomial;
 
-/// The gamma function: infinity at the zeros with their sign, NaN at the negative integers.
+gamma_parts!(f64, ln);
+
+/// The gamma function. At ±0 infinity with the sign of the zero; NaN at the negative integers.
 #[inline]
 pub(crate) fn gamma(x: f64) -> f64 {
     if x >= 2.5 {
@@ -27,27 +28,6 @@ pub(crate) fn gamma(x: f64) -> f64 {
     } else {
         reflected(x)
     }
-}
-
-/// The gamma function for x in (-2.5, 2.5).
-#[inline(always)]
-fn near_zero(x: f64) -> f64 {
-    let n = (x + SHIFT) - SHIFT;
-    let f = x - n;
-    let reciprocal = polynomial(&RECIPROCAL, f);
-    // gamma(x) = gamma(1 + f) over x for n = 0, over x (x + 1) for -1, over x (x + 1) (x + 2) for -2.
-    let divisor = if n >= 1.0 { 1.0 } else { x };
-    let divisor = if n < 0.0 {
-        divisor * (x + 1.0)
-    } else {
-        divisor
-    };
-    let divisor = if n < -1.0 { divisor * f } else { divisor };
-    let value = 1.0 / (reciprocal * divisor);
-    // gamma(2 + f) = (1 + f) gamma(1 + f)
-    let value = if n >= 2.0 { value * (1.0 + f) } else { value };
-    // At -1 and -2.
-    if x < 0.0 && f == 0.0 { f64::NAN } else { value }
 }
 
 /// The gamma function for x up to -2.5, or NaN.
@@ -66,9 +46,9 @@ fn reflected(x: f64) -> f64 {
     let odd = unsafe { n.to_int_unchecked::<i64>() } & 1;
     let value = if odd == 0 { -value } else { value };
     // Exact but for the last product, which rounds below the normal numbers.
-    let exponent = exponent as i64;
+    let exponent = exponent as i32;
     let half = exponent >> 1;
-    let value = value * power_of_2(half) * power_of_2(exponent - half);
+    let value = value * power_of_two(half) * power_of_two(exponent - half);
     if f == 0.0 { f64::NAN } else { value }
 }
 
@@ -88,38 +68,14 @@ pub(crate) fn log_gamma(x: f64) -> f64 {
             ln(y) - 1.0,
             Exact::fma(w, polynomial(&STIRLING, w * w), 0.4189385332046727),
         )
-    } else if y >= 3.0 {
-        polynomial(&ABOUT_5_5, y - 5.5)
-    } else if y >= 1.5 {
-        let f = y - 2.0;
-        f * polynomial(&ABOUT_2, f)
     } else {
-        let f = y - 1.0;
-        f * polynomial(&ABOUT_1, f)
+        log_below_8(y)
     };
     if x < 0.0 {
         log_reflected(y, value)
     } else {
         value
     }
-}
-
-/// `ln(pi / (y |sin(pi y)|))` less the logarithm at y.
-#[inline(always)]
-fn log_reflected(y: f64, value: f64) -> f64 {
-    let f = y - Exact::round_ties_even(y);
-    // Infinity is an integer as well.
-    if f == 0.0 || y.is_infinite() {
-        return f64::INFINITY;
-    }
-    -ln(y * sine_pi_over_pi(f).abs()) - value
-}
-
-/// `sin(pi f) / pi` for |f| up to 1/2.
-#[inline(always)]
-fn sine_pi_over_pi(f: f64) -> f64 {
-    let square = f * f;
-    Exact::fma(f * square, polynomial(&SINE_PI, square), f)
 }
 
 /// The natural logarithm of `gamma(x) / C` in two parts, for x from 2.5 to 185; C is the constant
@@ -130,43 +86,19 @@ fn stirling(x: f64) -> (f64, f64) {
     let exponent = (x.to_bits().wrapping_sub(0x3fe6_a09e_667f_3bcd) >> 52) as i32;
     let r = f64::from_bits(x.to_bits().wrapping_sub((exponent as u64) << 52)) - 1.0;
     let k = f64::from(exponent);
-    // ln(1 + r) = r - r²/2 + r³ P(r), the first two terms to twice the precision.
-    let square = r * r;
-    let square_lo = Exact::fma(r, r, -square);
-    let hi = Exact::fma(-0.5, square, r);
-    let lo = Exact::fma(-0.5, square, r - hi);
-    let lo = Exact::fma(-0.5, square_lo, lo);
-    let lo = Exact::fma(r * square, polynomial(&LN, r), lo);
-    // ln(x / e); the sum with k is exact, and not less than hi.
-    let whole = Exact::fma(k, LN_2_HI, -1.0);
-    let sum = whole + hi;
-    let lo = lo + ((whole - sum) + hi);
-    let lo = Exact::fma(k, LN_2_LO, lo);
-    let y = x - 0.5;
-    let power = y * sum;
-    let rest = Exact::fma(y, sum, -power);
-    let rest = Exact::fma(y, lo, rest);
-    (power, rest + polynomial(&CORRECTION, sum + lo - 2.0))
+    let (power, rest, ln) = stirling_power(x, k, r);
+    (power, rest + polynomial(&CORRECTION, ln - 2.0))
 }
 
 /// `C exp(x + rest)` as a number near 1 and the exponent of a power of two, for |x| up to 1000.
 #[inline(always)]
 fn exp_scaled(x: f64, rest: f64) -> (f64, u64) {
-    let shifted = Exact::fma(x + rest, core::f64::consts::LOG2_E, SHIFT);
-    let n = shifted - SHIFT;
+    let shifted = Exact::fma(x + rest, core::f64::consts::LOG2_E, ROUNDER);
+    let n = shifted - ROUNDER;
     let f = Exact::fma(n, -LN_2_HI, x);
     let f = Exact::fma(n, -LN_2_LO, f);
-    let exponent = shifted.to_bits().wrapping_sub(SHIFT.to_bits());
+    let exponent = shifted.to_bits().wrapping_sub(ROUNDER.to_bits());
     (polynomial(&EXP, f + rest), exponent)
-}
-
-/// 1.5 * 2^52: added to a number up to 2^51 it leaves the nearest integer in the last bits.
-const SHIFT: f64 = 6_755_399_441_055_744.0;
-
-/// For exponents of normal numbers.
-#[inline(always)]
-fn power_of_2(exponent: i64) -> f64 {
-    f64::from_bits(((exponent + 1023) as u64) << 52)
 }
 
 /// `ln(2)`: 32 bits and the rest.
@@ -225,7 +157,7 @@ const LN: [f64; 21] = [
     0.3333333333333336,
 ];
 
-/// The logarithm of `gamma(x) / (C (x / e)^(x - 1/2))` over `ln(x) - 3`.
+/// The logarithm of `gamma(x) / (C (x / e)^(x - 1/2))` as a polynomial in `ln(x) - 3`.
 const CORRECTION: [f64; 30] = [
     1.1393621582093507e-20,
     -6.254443938814759e-20,
@@ -276,7 +208,7 @@ const EXP: [f64; 13] = [
     1.520346901066281,
 ];
 
-/// `(sin(pi f) / (pi f) - 1) / f²` over f², for |f| up to 1/2.
+/// `(sin(pi f) / (pi f) - 1) / f²` as a polynomial in f², for |f| up to 1/2.
 const SINE_PI: [f64; 8] = [
     2.4527152422122647e-07,
     -6.972351547438473e-06,
@@ -371,7 +303,7 @@ const ABOUT_5_5: [f64; 25] = [
     3.9578139676187165,
 ];
 
-/// `x ln(gamma(x) / (C (x / e)^(x - 1/2)))` over `1 / x²`, for x from 8 on.
+/// `x ln(gamma(x) / (C (x / e)^(x - 1/2)))` as a polynomial in `1 / x²`, for x from 8 on.
 const STIRLING: [f64; 6] = [
     -0.001634095105659932,
     0.0008364873796937824,

@@ -1,9 +1,7 @@
 //! Hyperbolic functions and their inverses.
 
-use super::exponential::{
-    EXP_NORMAL, EXP_SLOPE, LN_2, LOG2_E, ROUNDER, from_words, high, low, order, reduce, scaled,
-    scaled_far,
-};
+use super::bits::{ROUNDER, first_bits, from_words, high, low};
+use super::exponential::{EXP_NORMAL, EXP_SLOPE, LN_2, LOG2_E, order, reduce, scaled, scaled_far};
 use super::logarithm::{ln_of_normal, ln_of_sum};
 use crate::arch::float::Exact;
 use crate::math::polynomial::polynomial;
@@ -219,7 +217,7 @@ fn odd<const COUNT: usize>(x: f64, coefficients: &[f64; COUNT]) -> f64 {
 /// first digits come from arithmetic in `f32`, which has units of its own.
 #[inline(always)]
 fn reciprocal(x: f64) -> [f64; 2] {
-    let single = to_single(x);
+    let single = first_bits(x);
     // Linear in the exponent and in the fraction: to 2^-4.3. The next lines: to 2^-12, to 2^-23.
     let start = f32::from_bits(0x7ef3_0000_u32.wrapping_sub(single.to_bits()));
     let error = (-single).fma(start, 1.0);
@@ -234,7 +232,7 @@ fn reciprocal(x: f64) -> [f64; 2] {
 /// is 0.
 #[inline(always)]
 fn sqrt(x: f64) -> [f64; 2] {
-    let single = to_single(x);
+    let single = first_bits(x);
     // 1 / sqrt x in the same way: to 2^-4.8, 2^-13 and 2^-22.
     let start = f32::from_bits(0x5f37_5a86_u32.wrapping_sub(single.to_bits() >> 1));
     let error = (-single * start).fma(start, 1.0);
@@ -244,12 +242,6 @@ fn sqrt(x: f64) -> [f64; 2] {
     let root = x * close;
     let error = root.fma(-close, 1.0);
     [root.fma(error * error.fma(0.375, 0.5), root), close]
-}
-
-/// The first 21 bits of a positive number in the range of `f32`.
-#[inline(always)]
-fn to_single(x: f64) -> f32 {
-    f32::from_bits((high(x) << 3).wrapping_add(0x4000_0000))
 }
 
 /// The first 21 bits of a positive normal number.

@@ -8,8 +8,8 @@
 use core::f64::consts::{FRAC_PI_2, PI};
 use core::hint::cold_path;
 
-use super::root::{first_bits, guessed_rsqrt};
-use super::trigonometric::{change_sign, high, is_below};
+use super::bits::{change_sign, first_bits, high, is_below};
+use super::root::guessed_rsqrt;
 use crate::arch::float::Exact;
 use crate::math::polynomial::polynomial;
 

@@ -7,7 +7,8 @@
 
 use core::f64::consts;
 
-use super::exponential::{LN_2, from_words, high, low};
+use super::bits::{TWO_POW_54, from_words, high, low};
+use super::exponential::LN_2;
 use crate::arch::float::Exact;
 use crate::math::polynomial::polynomial;
 
@@ -226,8 +227,6 @@ fn elsewhere(x: f64, of_normal: impl Fn(f64, i32) -> f64) -> f64 {
         x
     }
 }
-
-pub(super) const TWO_POW_54: f64 = 18_014_398_509_481_984.0;
 
 /// x = 2^n m, where m is between the first bound and twice that.
 pub(super) struct Reduced<const PARTS: usize> {

@@ -52,7 +52,7 @@ const BORDER: f64 = 10.25;
 
 const EXP_32: f64 = 78962960182680.69;
 
-/// `((I0(x) - 1) / x² - 1/4) / x²` over x².
+/// `((I0(x) - 1) / x² - 1/4) / x²` as a polynomial in x².
 const I0_SMALL: [f64; 15] = [
     1.044687358682943e-36,
     3.430395641134462e-34,
@@ -71,7 +71,7 @@ const I0_SMALL: [f64; 15] = [
     0.015625000000000083,
 ];
 
-/// `I0(x) sqrt(x) / exp(x)` over 1/x.
+/// `I0(x) sqrt(x) / exp(x)` as a polynomial in 1/x.
 const I0_LARGE: [f64; 18] = [
     -113008568706.44577,
     99402546899.58911,
@@ -93,7 +93,7 @@ const I0_LARGE: [f64; 18] = [
     0.3989422804014327,
 ];
 
-/// `(I1(x) / x - 1/2) / x²` over x².
+/// `(I1(x) / x - 1/2) / x²` as a polynomial in x².
 const I1_SMALL: [f64; 16] = [
     3.0186653674133865e-38,
     1.1122905232082466e-35,
@@ -113,7 +113,7 @@ const I1_SMALL: [f64; 16] = [
     0.06249999999999999,
 ];
 
-/// `I1(x) sqrt(x) / exp(x)` over 1/x.
+/// `I1(x) sqrt(x) / exp(x)` as a polynomial in 1/x.
 const I1_LARGE: [f64; 18] = [
     114192482169.55748,
     -100946173898.55493,

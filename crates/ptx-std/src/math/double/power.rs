@@ -5,8 +5,9 @@
 //! an error; what follows is 2^-11 of them, so that a plain polynomial has enough digits. The
 //! coefficients are those of Sollya's `fpminimax`.
 
+use super::bits::TWO_POW_54;
 use super::exponential::{EXP_NORMAL, LN_2, exp_of_sum, order, scaled, scaled_far};
-use super::logarithm::{Reduced, TWO_POW_54, is_positive_normal, reduce};
+use super::logarithm::{Reduced, is_positive_normal, reduce};
 use crate::arch::float::Exact;
 use crate::math::polynomial::polynomial;
 

@@ -6,7 +6,7 @@
 //! series (Muller, Elementary Functions, chapter 5). Nothing but correctly rounded operations: an
 //! approximate instruction's value would not be the same on the host.
 
-use super::trigonometric::{change_sign, high};
+use super::bits::{TWO_POW_54, change_sign, first_bits, high, power_of_two};
 use crate::arch::float::Exact;
 
 pub(crate) fn cbrt(x: f64) -> f64 {
@@ -115,12 +115,6 @@ pub(super) fn guessed_rsqrt(x: f64) -> f64 {
     f64::from(y * p)
 }
 
-/// The first 21 bits of a positive number in the range of `f32`.
-#[inline(always)]
-pub(super) fn first_bits(x: f64) -> f32 {
-    f32::from_bits((high(x) << 3).wrapping_add(0x4000_0000))
-}
-
 /// The inverse root y of a number of which `1 - e` is the product with `y^2`, improved.
 #[inline(always)]
 fn improved_rsqrt(y: f64, e: f64) -> f64 {
@@ -142,20 +136,12 @@ fn rsqrt_of_extreme(x: f64, tail: f64) -> f64 {
     let (x, halves) = if is_normal(high(x)) {
         (x, 0)
     } else {
-        (x * TWO_TO_54, 27)
+        (x * TWO_POW_54, 27)
     };
     // Of an even power of two the inverse root is one.
     let twos = ((high(x) >> 20) as i32 - 1023) >> 1;
     let scale = power_of_two(-twos);
     rsqrt_of_sum(x * scale * scale, tail * scale * scale) * power_of_two(halves - twos)
-}
-
-const TWO_TO_54: f64 = 18014398509481984.0;
-
-/// For exponents of normal numbers.
-#[inline(always)]
-fn power_of_two(exponent: i32) -> f64 {
-    f64::from_bits(((1023 + exponent) as u64) << 52)
 }
 
 /// The inverse cube root, but for 2^-21 of it, of a positive normal number with these upper bits.
@@ -210,7 +196,7 @@ fn cbrt_of_special(x: f64) -> f64 {
     if x == 0.0 || !x.is_finite() {
         return x + x;
     }
-    let a = x.abs() * TWO_TO_54;
+    let a = x.abs() * TWO_POW_54;
     (cbrt_of_normal(a, high(a)) * power_of_two(-18)).copysign(x)
 }
 
@@ -220,7 +206,7 @@ fn rcbrt_of_special(x: f64) -> f64 {
     if x == 0.0 || !x.is_finite() {
         return 1.0 / x;
     }
-    let a = x.abs() * TWO_TO_54;
+    let a = x.abs() * TWO_POW_54;
     (rcbrt_of_normal(a, high(a)) * power_of_two(18)).copysign(x)
 }
 

@@ -10,13 +10,11 @@
 
 use core::f64::consts::{FRAC_2_PI, FRAC_PI_2, PI};
 
+use super::bits::{ROUNDER, change_sign, high, is_below};
 use crate::arch::float::Exact;
 
 /// From here on arguments are reduced after Payne and Hanek: three parts of pi no longer do.
 const LARGE: f64 = 1048576.0;
-
-/// Adding it to less than 2^51 rounds to an integer, which the low bits then are.
-const INTEGER: f64 = 6755399441055744.0;
 
 /// What `PI` lacks.
 const PI_TAIL: f64 = 1.2246467991473532e-16;
@@ -63,8 +61,8 @@ pub(crate) fn tan(x: f64) -> f64 {
     if !is_below(x, LARGE) {
         return tan_of_large(x);
     }
-    let n = Exact::fma(x.abs(), FRAC_2_PI, INTEGER);
-    let (r, tail) = reduced_exactly_by(QUARTER_TURN, n - INTEGER, x.abs());
+    let n = Exact::fma(x.abs(), FRAC_2_PI, ROUNDER);
+    let (r, tail) = reduced_exactly_by(QUARTER_TURN, n - ROUNDER, x.abs());
     change_sign(tangent(r, tail, n.to_bits() as u32), high(x))
 }
 
@@ -215,8 +213,8 @@ fn turned(sine: f64, cosine: f64, quarters: u32) -> (f64, f64) {
 fn less_quarter_turns(x: f64) -> (f64, u32) {
     let a = x.abs();
     if is_below(x, LARGE) {
-        let n = Exact::fma(a, FRAC_2_PI, INTEGER);
-        (reduced_by(QUARTER_TURN, n - INTEGER, a), n.to_bits() as u32)
+        let n = Exact::fma(a, FRAC_2_PI, ROUNDER);
+        (reduced_by(QUARTER_TURN, n - ROUNDER, a), n.to_bits() as u32)
     } else {
         reduced(a)
     }
@@ -249,9 +247,9 @@ fn less_twos(x: f64) -> f64 {
 /// A magnitude less so many halves that at most a quarter is left, and their number.
 #[inline(always)]
 fn less_halves(a: f64) -> (f64, u32) {
-    const HALF_INTEGER: f64 = INTEGER / 2.0;
-    let n = a + HALF_INTEGER;
-    (a - (n - HALF_INTEGER), n.to_bits() as u32)
+    const HALF_ROUNDER: f64 = ROUNDER / 2.0;
+    let n = a + HALF_ROUNDER;
+    (a - (n - HALF_ROUNDER), n.to_bits() as u32)
 }
 
 #[cold]
@@ -325,21 +323,3 @@ static TURNS: [u64; 20] = [
     0x9afe_d7ec_47e3_5742,
     0x1580_cc11_bf1e_daea,
 ];
-
-/// The upper half of the bits.
-#[inline(always)]
-pub(super) fn high(x: f64) -> u32 {
-    (x.to_bits() >> 32) as u32
-}
-
-/// Whether the magnitude is less than the limit, whose lower half is 0; not so for NaN.
-#[inline(always)]
-pub(super) fn is_below(x: f64, limit: f64) -> bool {
-    high(x) & 0x7fff_ffff < high(limit)
-}
-
-/// The number, with the other sign where the topmost bit is set.
-#[inline(always)]
-pub(super) fn change_sign(x: f64, bits: u32) -> f64 {
-    f64::from_bits(x.to_bits() ^ u64::from(bits & 0x8000_0000) << 32)
-}

@@ -1,5 +1,6 @@
 //! Remainders, fractions and exponents.
 
+use super::bits::power_of_two;
 use crate::arch::float::Exact;
 
 /// The remainder of `x / y` with the sign of `x`, exactly.
@@ -92,8 +93,7 @@ pub(crate) fn ldexp(x: f32, exponent: i32) -> f32 {
     } else {
         0
     };
-    let power = |exponent: i32| f32::from_bits(((127 + exponent) as u32) << 23);
-    x * power(exponent - 2 * third) * power(third) * power(third)
+    x * power_of_two(exponent - 2 * third) * power_of_two(third) * power_of_two(third)
 }
 
 /// The exponent of two, with fixed answers where there is none.

@@ -9,7 +9,9 @@ use super::bessel_coefficients::{
     AMPLITUDE_0, AMPLITUDE_1, COSINE, J0, J0_SMALL, J1, PHASE_0, PHASE_1, SINE, Y0_1, Y0_2, Y0_3,
     Y0_LOGARITHM, Y0_SMALL, Y1_1, Y1_2, Y1_3, Y1_LOGARITHM, Y1_SMALL,
 };
+use super::bits::ROUNDER;
 use super::gamma::ln_small;
+use super::payne_hanek::coarse_turns;
 use crate::arch::float::Exact;
 use crate::math::polynomial::polynomial;
 
@@ -116,29 +118,17 @@ fn wave(x: f32, quarters: u32, amplitude: &[f32], phase: &[f32]) -> f32 {
 /// `x - pi/4 - n pi/2`, within pi/4 of 0, and n; for x up to 2^20.
 #[inline(always)]
 fn reduced(x: f32) -> (f32, u32) {
-    let shifted = Exact::fma(x, core::f32::consts::FRAC_2_PI, -0.5) + SHIFT;
-    let quarters = (shifted - SHIFT) + 0.5;
+    let shifted = Exact::fma(x, core::f32::consts::FRAC_2_PI, -0.5) + ROUNDER;
+    let quarters = (shifted - ROUNDER) + 0.5;
     let r = Exact::fma(-quarters, core::f32::consts::FRAC_PI_2, x);
     (Exact::fma(quarters, 4.371139e-8, r), shifted.to_bits())
 }
 
-/// The same for larger numbers. The product of x and 2 / pi without multiples of 4 is a fraction of 2^62.
+/// The same for larger numbers; for infinity and NaN some angle.
 #[inline(always)]
 fn reduced_far(x: f32) -> (f32, u32) {
-    let bits = x.to_bits();
-    // x is an integer of 24 bits times 2^(e - 23).
-    let e = (bits >> 23) & 0xff;
-    let digits = (bits & 0x007f_ffff) | 0x0080_0000;
-    // The first digit of 2 / pi that matters is worth 2 after the multiplication: number e - 151.
-    let first = e - (127 + 23 + 2 - 32);
-    let index = (first >> 5) as usize;
-    let word = |i: usize| {
-        // SAFETY: e is 254 at most, thus first 134 and the index of the word 6.
-        u64::from(unsafe { *TWO_OVER_PI.get_unchecked(index + i) })
-    };
-    let shift = first & 31;
-    let window = (word(0) << 32 | word(1)) << shift | (word(2) << shift) >> 32;
-    let turns = window.wrapping_mul(u64::from(digits));
+    let turns = coarse_turns(x);
+    // Without the quarters, which are the topmost two bits, and less half of one.
     let fraction = (turns & ((1 << 62) - 1)) as i64 - (1 << 61);
     // The upper half of the fraction in units of 2^-30.
     let r = (fraction >> 32) as i32 as f32 * (core::f32::consts::FRAC_PI_2 / 1_073_741_824.0);
@@ -167,11 +157,3 @@ pub(super) fn reciprocal_root(x: f32) -> f32 {
     let y = y * Exact::fma(-half * y, y, 1.5);
     Exact::fma(y, Exact::fma(-half * y, y, 0.5), y)
 }
-
-/// 1.5 * 2^23: added to a number up to 2^22 it leaves the nearest integer in the last bits.
-const SHIFT: f32 = 12_582_912.0;
-
-/// 2 / pi in 32 bits each, after 32 zeros.
-static TWO_OVER_PI: [u32; 7] = [
-    0, 0xa2f9836e, 0x4e441529, 0xfc2757d1, 0xf534ddc0, 0xdb629599, 0x3c439041,
-];

@@ -1,7 +1,7 @@
 //! The polynomials of the Bessel functions of orders 0 and 1: minimax, fitted for this file in mpmath by
 //! Lawson's algorithm, with coefficients rounded one after the other; the highest power's first.
 
-/// `J0(x)` over its three zeros up to 9, over x - 4.
+/// `J0(x)` divided by the factors of its three zeros up to 9, as a polynomial in x - 4.
 pub(super) const J0: [f32; 13] = [
     -8.985213e-14,
     9.473453e-13,
@@ -18,10 +18,10 @@ pub(super) const J0: [f32; 13] = [
     -0.035194863,
 ];
 
-/// `(J0(x) - 1) / x²` over x², for x below 1.
+/// `(J0(x) - 1) / x²` as a polynomial in x², for x below 1.
 pub(super) const J0_SMALL: [f32; 4] = [6.6363427e-06, -0.0004339281, 0.015624979, -0.25];
 
-/// `J1(x)` over 0 and its two zeros up to 8, over x - 4.
+/// `J1(x)` divided by x and the factors of its other two zeros up to 8, as a polynomial in x - 4.
 pub(super) const J1: [f32; 13] = [
     1.02468754e-13,
     1.0845324e-12,
@@ -38,13 +38,13 @@ pub(super) const J1: [f32; 13] = [
     0.032533325,
 ];
 
-/// `2/pi J0(x)` over x², for x up to 0.6.
+/// `2/pi J0(x)` as a polynomial in x², for x up to 0.6.
 pub(super) const Y0_LOGARITHM: [f32; 4] = [-0.00026842437, 0.009943449, -0.15915434, 0.63661975];
 
-/// `Y0(x) - 2/pi ln(x) J0(x)` over x², for x up to 0.6.
+/// `Y0(x) - 2/pi ln(x) J0(x)` as a polynomial in x², for x up to 0.6.
 pub(super) const Y0_SMALL: [f32; 4] = [0.0005307262, -0.01607178, 0.1776058, -0.07380429];
 
-/// `Y0` from 0.6 to 1.95 over the distance d from its first zero, as a polynomial of d.
+/// `Y0` from 0.6 to 1.95 divided by the distance d from its first zero, as a polynomial in d.
 pub(super) const Y0_1: [f32; 13] = [
     0.007848464,
     -0.04544505,
@@ -90,7 +90,7 @@ pub(super) const Y0_3: [f32; 9] = [
     0.3000976,
 ];
 
-/// `2/pi J1(x) / x` over x², for x up to 1.2.
+/// `2/pi J1(x) / x` as a polynomial in x², for x up to 1.2.
 pub(super) const Y1_LOGARITHM: [f32; 5] = [
     3.4360858e-07,
     -3.427571e-05,
@@ -99,7 +99,7 @@ pub(super) const Y1_LOGARITHM: [f32; 5] = [
     0.31830987,
 ];
 
-/// `(Y1(x) - 2/pi (ln(x) J1(x) - 1 / x)) / x` over x², for x up to 1.2.
+/// `(Y1(x) - 2/pi (ln(x) J1(x) - 1 / x)) / x` as a polynomial in x², for x up to 1.2.
 pub(super) const Y1_SMALL: [f32; 5] = [
     -9.928689e-07,
     7.170852e-05,
@@ -108,7 +108,7 @@ pub(super) const Y1_SMALL: [f32; 5] = [
     -0.1960571,
 ];
 
-/// `Y1` from 1.2 to 3.8 over the distance d from its first zero, as a polynomial of d.
+/// `Y1` from 1.2 to 3.8 divided by the distance d from its first zero, as a polynomial in d.
 pub(super) const Y1_1: [f32; 14] = [
     -2.342124e-06,
     1.4871277e-05,
@@ -151,20 +151,20 @@ pub(super) const Y1_3: [f32; 7] = [
     0.2714633,
 ];
 
-/// `sqrt(x (J0² + Y0²))` over 1/x².
+/// `sqrt(x (J0² + Y0²))` as a polynomial in 1/x².
 pub(super) const AMPLITUDE_0: [f32; 4] = [-0.38612217, 0.08326983, -0.049877457, 0.7978846];
 
-/// x times what the phase of order 0 is beyond x - pi/4, over 1/x².
+/// x times what the phase of order 0 is beyond x - pi/4, as a polynomial in 1/x².
 pub(super) const PHASE_0: [f32; 4] = [1.0960706, -0.20415951, 0.06508292, -0.12499998];
 
-/// `sqrt(x (J1² + Y1²))` over 1/x².
+/// `sqrt(x (J1² + Y1²))` as a polynomial in 1/x².
 pub(super) const AMPLITUDE_1: [f32; 4] = [0.44857708, -0.15163337, 0.14958887, 0.7978846];
 
-/// x times what the phase of order 1 is beyond x - 3 pi/4, over 1/x².
+/// x times what the phase of order 1 is beyond x - 3 pi/4, as a polynomial in 1/x².
 pub(super) const PHASE_1: [f32; 4] = [-1.647767, 0.36364537, -0.164034, 0.37499997];
 
-/// `(sin(x) / x - 1) / x²` over x².
+/// `(sin(x) / x - 1) / x²` as a polynomial in x².
 pub(super) const SINE: [f32; 4] = [2.7894898e-06, -0.00019848975, 0.00833337, -0.16666667];
 
-/// `(cos(x) - 1) / x²` over x².
+/// `(cos(x) - 1) / x²` as a polynomial in x².
 pub(super) const COSINE: [f32; 4] = [2.4412371e-05, -0.0013887133, 0.04166664, -0.5];

@@ -4,7 +4,11 @@ use super::bessel::{j0, j0_and_j1, j1, y0, y1};
 use crate::arch::float::Exact;
 use crate::math::bessel_orders::bessel_orders;
 
-bessel_orders!(f32);
+bessel_orders!(f32, u32);
+
+/// For [`rounds_to_0`]: 3 * 150 ln 2 = 311.9, and more than what the rounding of the order, up to 2^31, may
+/// add to the other side, which is 1 in 200.
+const DECAY: f32 = 320.0;
 
 /// Miller's algorithm: the recurrence from an order that is so high that its starting values do not
 /// matter, made to size by `J0 + 2 J2 + 2 J4 + .. = 1`. For x from 1 to n.
@@ -23,7 +27,7 @@ fn downwards(x: f32, n: u32) -> f32 {
         let even = Exact::fma((k - 1) as f32 * step, odd, -value);
         (last, value) = (odd, even);
         k -= 2;
-        // Two steps multiply by less than 2^42, for n up to 2^20.
+        // Two steps multiply by less than 2^20: by most where x is 1 and n is DECAY.
         if value.abs() > 1e20 {
             (last, value) = (last * 1e-20, value * 1e-20);
             (wanted, sum) = (wanted * 1e-20, sum * 1e-20);

@@ -3,13 +3,14 @@
 //! The complementary functions are `exp(-a * a)` times a polynomial in `(a - k) / (a + k)` over
 //! `a + k` (Schonfelder, Mathematics of Computation 32, 1978, pages 1232-1240). Their inverses are
 //! polynomials in the logarithm of `1 - x * x` (Giles, GPU Computing Gems, Jade Edition, 2011,
-//! chapter 10), and that logarithm is one of few terms. All coefficients were computed for this file with the exchange algorithm of Remez at
-//! 220 bits, and rounded one after the other, each time with the others fitted again.
+//! chapter 10), and that logarithm is one of few terms. All coefficients were computed for this file with
+//! the exchange algorithm of Remez at 220 bits, and rounded one after the other, each time with the
+//! others fitted again.
 
 use core::f32::consts::{LN_2, LOG2_E, SQRT_2};
 use core::hint::cold_path;
 
-use crate::arch::float::{Exact, normal_reciprocal, normal_sqrt};
+use crate::arch::float::{Exact, log2_approx_ftz, normal_reciprocal, normal_sqrt};
 use crate::math::polynomial::polynomial;
 
 pub(crate) fn erf(x: f32) -> f32 {
@@ -53,24 +54,37 @@ pub(crate) fn erfcx(x: f32) -> f32 {
 }
 
 pub(crate) fn erf_inv(x: f32) -> f32 {
-    let excess = inverse_excess(Exact::fma(-x, x, 1.0));
+    erf_inv_by(x, minus_ln)
+}
+
+/// [`erf_inv`] by the hardware's logarithm.
+pub(crate) fn fast_erf_inv(x: f32) -> f32 {
+    erf_inv_by(x, |complement| {
+        Exact::fma(log2_approx_ftz(complement), -LN_2, -INVERSE_CENTRE_MIDDLE)
+    })
+}
+
+#[inline(always)]
+fn erf_inv_by(x: f32, minus_ln: impl Fn(f32) -> f32) -> f32 {
+    let excess = inverse_excess(Exact::fma(-x, x, 1.0), minus_ln);
     Exact::fma(x, excess, x).copysign(x)
 }
 
 pub(crate) fn erfc_inv(x: f32) -> f32 {
     let y = 1.0 - x;
-    Exact::fma(y, inverse_excess(x * (2.0 - x)), y)
+    Exact::fma(y, inverse_excess(x * (2.0 - x), minus_ln), y)
 }
 
 /// The inverse of [`norm_cdf`].
 pub(crate) fn norm_cdf_inv(p: f32) -> f32 {
     let y = Exact::fma(p, 2.0 * SQRT_2, -SQRT_2);
-    Exact::fma(y, inverse_excess(p * Exact::fma(p, -4.0, 4.0)), y)
+    Exact::fma(y, inverse_excess(p * Exact::fma(p, -4.0, 4.0), minus_ln), y)
 }
 
 /// `erf_inv(y) / y - 1` for the y whose `1 - y * y` is given: infinite at 0, and NaN below.
+/// `minus_ln` computes what [`minus_ln()`] does.
 #[inline]
-fn inverse_excess(complement: f32) -> f32 {
+fn inverse_excess(complement: f32, minus_ln: impl Fn(f32) -> f32) -> f32 {
     let w = minus_ln(complement);
     // Before the branch, so that several functions' polynomials are computed side by side.
     let centre = polynomial(&INVERSE_CENTRE, w);

@@ -8,15 +8,12 @@
 //!
 //! A result that is no normal number takes the branch, which is rare.
 
+use super::bits::ROUNDER;
 use crate::arch::float::Exact;
 use core::f32::consts::{LOG2_10, LOG2_E};
 use core::hint::cold_path;
 
 const POW2_M26: f32 = 1.0 / 67_108_864.0;
-
-/// 1.5 * 2^23: added to a number of magnitude below 2^22, it leaves the nearest integer in the last
-/// bits of the sum.
-pub(super) const ROUND: f32 = 12_582_912.0;
 
 /// ln 2 in two parts. The high one's product with an integer, subtracted from a near number by `fma`, is
 /// exact.
@@ -41,8 +38,8 @@ pub(crate) fn exp(x: f32) -> f32 {
 
 #[inline]
 pub(crate) fn exp2(x: f32) -> f32 {
-    let rounded = x + ROUND;
-    let r = x - (rounded - ROUND);
+    let rounded = x + ROUNDER;
+    let r = x - (rounded - ROUNDER);
     let power = reduced_exp2(r);
     if x.abs() < 126.0 {
         scale(power, rounded)
@@ -57,8 +54,8 @@ pub(crate) fn exp2(x: f32) -> f32 {
 
 #[inline]
 pub(crate) fn exp10(x: f32) -> f32 {
-    let rounded = x.fma(LOG2_10, ROUND);
-    let n = rounded - ROUND;
+    let rounded = x.fma(LOG2_10, ROUNDER);
+    let n = rounded - ROUNDER;
     let r = n.fma(-LOG10_2[1], n.fma(-LOG10_2[0], x));
     let power = r
         .fma(0.535_008_8, 1.177_785_4)
@@ -82,11 +79,11 @@ pub(crate) fn exp_m1(x: f32) -> f32 {
     // The last bits of the sum are n and the bias of the exponent. An n other than 0 for a small x would
     // cancel.
     let rounded = if x.abs() < 0.41 {
-        ROUND + 127.0
+        ROUNDER + 127.0
     } else {
-        x.fma(LOG2_E, ROUND + 127.0)
+        x.fma(LOG2_E, ROUNDER + 127.0)
     };
-    let n = rounded - (ROUND + 127.0);
+    let n = rounded - (ROUNDER + 127.0);
     let r = n.fma(-LN_2[1], n.fma(-LN_2[0], x));
     let tail = r
         .fma(2e-4, 1.395_174_3e-3)
@@ -122,8 +119,8 @@ pub(crate) fn exp_m1(x: f32) -> f32 {
 /// e^x / 2^n and the sum whose last bits are n.
 #[inline]
 pub(super) fn reduced_exp(x: f32) -> (f32, f32) {
-    let rounded = x.fma(LOG2_E, ROUND);
-    let n = rounded - ROUND;
+    let rounded = x.fma(LOG2_E, ROUNDER);
+    let n = rounded - ROUNDER;
     let r = n.fma(-LN_2[1], n.fma(-LN_2[0], x));
     let power = r
         .fma(8.262_808e-3, 4.189_855e-2)
@@ -153,7 +150,7 @@ pub(super) fn scale(power: f32, rounded: f32) -> f32 {
 /// `power * 2^n`, n from -151 to 129: infinity or a rounded subnormal number where it must be.
 #[inline]
 pub(super) fn scale_to_ends(power: f32, rounded: f32) -> f32 {
-    let (shift, rest) = if rounded > ROUND {
+    let (shift, rest) = if rounded > ROUNDER {
         (-2.0, 4.0)
     } else {
         (64.0, 1.0 / 18_446_744_073_709_551_616.0)

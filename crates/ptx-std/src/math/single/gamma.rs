@@ -7,13 +7,14 @@
 //! its zeros 1 and 2 and Stirling's series from 8 on. The polynomials are minimax, fitted for this file
 //! in mpmath by Lawson's algorithm, with coefficients rounded one after the other.
 
-// Some coefficients are near constants with a name, and not meant as those.
-#![allow(clippy::approx_constant)]
-
+use super::bits::{ROUNDER, power_of_two};
 use crate::arch::float::Exact;
+use crate::math::gamma::gamma_parts;
 use crate::math::polynomial::polynomial;
 
-/// The gamma function: infinity at the zeros with their sign, NaN at the negative integers.
+gamma_parts!(f32, ln_small);
+
+/// The gamma function. At ±0 infinity with the sign of the zero; NaN at the negative integers.
 #[inline]
 pub(crate) fn gamma(x: f32) -> f32 {
     if x >= 2.5 {
@@ -27,27 +28,6 @@ pub(crate) fn gamma(x: f32) -> f32 {
     } else {
         reflected(x)
     }
-}
-
-/// The gamma function for x in (-2.5, 2.5).
-#[inline(always)]
-fn near_zero(x: f32) -> f32 {
-    let (n, _) = nearest(x);
-    let f = x - n;
-    let reciprocal = polynomial(&RECIPROCAL, f);
-    // gamma(x) = gamma(1 + f) over x for n = 0, over x (x + 1) for -1, over x (x + 1) (x + 2) for -2.
-    let divisor = if n >= 1.0 { 1.0 } else { x };
-    let divisor = if n < 0.0 {
-        divisor * (x + 1.0)
-    } else {
-        divisor
-    };
-    let divisor = if n < -1.0 { divisor * f } else { divisor };
-    let value = 1.0 / (reciprocal * divisor);
-    // gamma(2 + f) = (1 + f) gamma(1 + f)
-    let value = if n >= 2.0 { value * (1.0 + f) } else { value };
-    // At -1 and -2.
-    if x < 0.0 && f == 0.0 { f32::NAN } else { value }
 }
 
 /// The gamma function for x up to -2.5, or NaN.
@@ -68,7 +48,7 @@ fn reflected(x: f32) -> f32 {
     let value = if odd == 0 { -value } else { value };
     // Exact but for the last product, which rounds below the normal numbers.
     let half = exponent >> 1;
-    let value = value * power_of_2(half) * power_of_2(exponent - half);
+    let value = value * power_of_two(half) * power_of_two(exponent - half);
     if f == 0.0 { f32::NAN } else { value }
 }
 
@@ -94,38 +74,14 @@ pub(crate) fn log_gamma(x: f32) -> f32 {
             ln,
             Exact::fma(w, polynomial(&STIRLING, w * w), 0.418_938_54),
         )
-    } else if y >= 3.0 {
-        polynomial(&ABOUT_5_5, y - 5.5)
-    } else if y >= 1.5 {
-        let f = y - 2.0;
-        f * polynomial(&ABOUT_2, f)
     } else {
-        let f = y - 1.0;
-        f * polynomial(&ABOUT_1, f)
+        log_below_8(y)
     };
     if x < 0.0 {
         log_reflected(y, value)
     } else {
         value
     }
-}
-
-/// `ln(pi / (y |sin(pi y)|))` less the logarithm at y.
-#[inline(always)]
-fn log_reflected(y: f32, value: f32) -> f32 {
-    let f = y - Exact::round_ties_even(y);
-    // Infinity is an integer as well.
-    if f == 0.0 || y.is_infinite() {
-        return f32::INFINITY;
-    }
-    -ln_small(y * sine_pi_over_pi(f).abs()) - value
-}
-
-/// `sin(pi f) / pi` for |f| up to 1/2.
-#[inline(always)]
-fn sine_pi_over_pi(f: f32) -> f32 {
-    let square = f * f;
-    Exact::fma(f * square, polynomial(&SINE_PI, square), f)
 }
 
 /// The natural logarithm; minus infinity at 0.
@@ -158,50 +114,19 @@ fn decompose(bits: u32) -> (f32, f32) {
 #[inline(always)]
 fn stirling(x: f32) -> (f32, f32) {
     let (k, r) = decompose(x.to_bits());
-    // ln(1 + r) = r - r²/2 + r³ P(r), the first two terms to twice the precision.
-    let square = r * r;
-    let square_lo = Exact::fma(r, r, -square);
-    let hi = Exact::fma(-0.5, square, r);
-    let lo = Exact::fma(-0.5, square, r - hi);
-    let lo = Exact::fma(-0.5, square_lo, lo);
-    let lo = Exact::fma(r * square, polynomial(&LN, r), lo);
-    // ln(x / e); the sum with k is exact, and not less than hi.
-    let whole = Exact::fma(k, LN_2_HI, -1.0);
-    let sum = whole + hi;
-    let lo = lo + ((whole - sum) + hi);
-    let lo = Exact::fma(k, LN_2_LO, lo);
-    let y = x - 0.5;
-    let power = y * sum;
-    let rest = Exact::fma(y, sum, -power);
-    let rest = Exact::fma(y, lo, rest);
-    (power, rest + polynomial(&CORRECTION, sum + lo))
+    let (power, rest, ln) = stirling_power(x, k, r);
+    (power, rest + polynomial(&CORRECTION, ln))
 }
 
 /// `C exp(x + rest)` as a number near 1 and the exponent of a power of two, for |x| up to 200.
 #[inline(always)]
 pub(super) fn exp_scaled(x: f32, rest: f32) -> (f32, i32) {
-    let shifted = Exact::fma(x + rest, core::f32::consts::LOG2_E, SHIFT);
-    let n = shifted - SHIFT;
+    let shifted = Exact::fma(x + rest, core::f32::consts::LOG2_E, ROUNDER);
+    let n = shifted - ROUNDER;
     let f = Exact::fma(n, -0.693_115_23, x);
     let f = Exact::fma(n, -3.194_618_3e-5, f);
-    let exponent = shifted.to_bits().wrapping_sub(SHIFT.to_bits()) as i32;
+    let exponent = shifted.to_bits().wrapping_sub(ROUNDER.to_bits()) as i32;
     (polynomial(&EXP, f + rest), exponent)
-}
-
-/// 1.5 * 2^23: added to a number up to 2^22 it leaves the nearest integer in the last bits.
-const SHIFT: f32 = 12_582_912.0;
-
-/// The nearest integer of a number up to 2^22, as a float and as bits.
-#[inline(always)]
-fn nearest(x: f32) -> (f32, u32) {
-    let shifted = x + SHIFT;
-    (shifted - SHIFT, shifted.to_bits())
-}
-
-/// For exponents of normal numbers.
-#[inline(always)]
-fn power_of_2(exponent: i32) -> f32 {
-    f32::from_bits(((exponent + 127) as u32) << 23)
 }
 
 /// `ln(2) / 2^23`, for k times 2^23: 12 bits and the rest.
@@ -238,7 +163,7 @@ const LN: [f32; 9] = [
     0.333_333,
 ];
 
-/// The logarithm of `gamma(x) / (C (x / e)^(x - 1/2))` over `ln(x) - 1`, within 2^-28.
+/// The logarithm of `gamma(x) / (C (x / e)^(x - 1/2))` as a polynomial in `ln(x) - 1`, within 2^-28.
 const CORRECTION: [f32; 10] = [
     1.009_359_6e-7,
     -1.486_610_1e-6,
@@ -263,7 +188,7 @@ const EXP: [f32; 7] = [
     1.520_346_9,
 ];
 
-/// `(sin(pi f) / (pi f) - 1) / f²` over f², for |f| up to 1/2.
+/// `(sin(pi f) / (pi f) - 1) / f²` as a polynomial in f², for |f| up to 1/2.
 const SINE_PI: [f32; 4] = [0.024_755_912, -0.190_462_4, 0.811_718_64, -1.644_933_5];
 
 /// `ln(gamma(1 + f)) / f` for f in [-0.35, 0.5].
@@ -310,5 +235,5 @@ const ABOUT_5_5: [f32; 11] = [
     3.957_814,
 ];
 
-/// `x ln(gamma(x) / (C (x / e)^(x - 1/2)))` over `1 / x²`, for x from 8 on.
+/// `x ln(gamma(x) / (C (x / e)^(x - 1/2)))` as a polynomial in `1 / x²`, for x from 8 on.
 const STIRLING: [f32; 2] = [-0.002_762_659, 0.083_333_276];

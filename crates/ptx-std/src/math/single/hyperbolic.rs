@@ -5,7 +5,8 @@
 //! logarithms of 1 + z, where z keeps what 1 + z would round away. Formulas: Abramowitz and Stegun,
 //! chapter 4.5 and 4.6. The coefficients are Sollya's, of fpminimax.
 
-use super::exponential::{LN_2, ROUND, reduced_exp, scale_to_ends};
+use super::bits::ROUNDER;
+use super::exponential::{LN_2, reduced_exp, scale_to_ends};
 use super::logarithm::finite_ln_1p;
 use crate::arch::float::{Exact, double_normal_sqrt, normal_reciprocal, normal_sqrt};
 use core::f32::consts::LOG2_E;
@@ -38,8 +39,8 @@ pub(crate) fn tanh(x: f32) -> f32 {
     let a = if x.abs() > 10.0 { 10.0 } else { x.abs() };
     // e^2x = 2^n e^2r, the last bits of the sum are n and the bias of the exponent. The constant's error
     // does not matter, for where n is large, the result is nearly 1.
-    let rounded = a.fma(2.0 * LOG2_E, ROUND + 127.0);
-    let n = rounded - (ROUND + 127.0);
+    let rounded = a.fma(2.0 * LOG2_E, ROUNDER + 127.0);
+    let n = rounded - (ROUNDER + 127.0);
     let r = n.fma(-0.5 * LN_2[0], a);
     let square = r * r;
     let tanh = (r * square).fma(square.fma(0.130_928_6, -0.333_307_86), r);
@@ -96,8 +97,8 @@ fn ln_1p_or_of_double(a: f32, z: f32) -> f32 {
 #[inline]
 fn parts(x: f32) -> (f32, f32, f32, f32) {
     // The last bits of the sum are n and the bias of the exponent less one, for the half.
-    let rounded = x.fma(LOG2_E, ROUND + 126.0);
-    let n = rounded - (ROUND + 126.0);
+    let rounded = x.fma(LOG2_E, ROUNDER + 126.0);
+    let n = rounded - (ROUNDER + 126.0);
     let r = n.fma(-LN_2[1], n.fma(-LN_2[0], x));
     let square = r * r;
     let sinh = (r * square).fma(square.fma(8.366_543e-3, 0.166_665_43), r);

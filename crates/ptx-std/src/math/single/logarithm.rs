@@ -6,6 +6,7 @@
 
 use super::exponential::{LN_2, LOG10_2};
 use crate::arch::float::Exact;
+use crate::math::polynomial::polynomial;
 use core::hint::cold_path;
 
 /// The least 1 + f for the natural logarithm: where n is 1, f of `ln_1p` is exact, too.
@@ -66,7 +67,7 @@ pub(crate) fn log2(x: f32) -> f32 {
     const HIGH: f32 = 1.442_695;
     const LOW: f32 = 1.925_963e-8;
     of_normal_or(x, LEAST_OF_OTHERS, |n, f| {
-        n.fma(UNIT, f.fma(HIGH, f * f.fma(tail(f, LOG2), LOW)))
+        n.fma(UNIT, f.fma(HIGH, f * f.fma(polynomial(&LOG2, f), LOW)))
     })
 }
 
@@ -76,7 +77,7 @@ pub(crate) fn log10(x: f32) -> f32 {
     const HIGH: f32 = 0.434_294_5;
     const LOW: f32 = -1.010_305e-8;
     of_normal_or(x, LEAST_OF_OTHERS, |n, f| {
-        let low = n.fma(UNIT * LOG10_2[1], f * f.fma(tail(f, LOG10), LOW));
+        let low = n.fma(UNIT * LOG10_2[1], f * f.fma(polynomial(&LOG10, f), LOW));
         n.fma(UNIT * LOG10_2[0], f.fma(HIGH, low))
     })
 }
@@ -154,12 +155,5 @@ pub(super) fn split(bits: u32, least: f32) -> (f32, f32) {
 /// `ln(1 + f)`
 #[inline]
 fn reduced_ln_1p(f: f32) -> f32 {
-    f.fma(f * tail(f, LN), f)
-}
-
-#[inline]
-fn tail(f: f32, coefficients: Tail) -> f32 {
-    coefficients[1..]
-        .iter()
-        .fold(coefficients[0], |sum, &c| sum.fma(f, c))
+    f.fma(f * polynomial(&LN, f), f)
 }

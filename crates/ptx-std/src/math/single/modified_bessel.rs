@@ -4,6 +4,7 @@
 //! for this file in mpmath by Lawson's algorithm, with coefficients rounded one after the other.
 
 use super::bessel::reciprocal_root;
+use super::bits::power_of_two;
 use super::gamma::exp_scaled;
 use crate::arch::float::Exact;
 use crate::math::polynomial::polynomial;
@@ -38,10 +39,10 @@ fn modified(x: f32, coefficients: &[f32]) -> f32 {
     let (value, exponent) = exp_scaled(x, 0.0);
     let value = value * (root * polynomial(coefficients, root * root));
     // exp(x) overflows before the function does.
-    value * f32::from_bits(((exponent + 127 - 16) as u32) << 23) * 65_536.0
+    value * power_of_two(exponent - 16) * 65_536.0
 }
 
-/// `(I0(x) - 1) / x²` over x², for x up to 9.
+/// `(I0(x) - 1) / x²` as a polynomial in x², for x up to 9.
 const I0_SMALL: [f32; 10] = [
     1.5810193e-19,
     1.33811965e-17,
@@ -55,7 +56,7 @@ const I0_SMALL: [f32; 10] = [
     0.24999999,
 ];
 
-/// `I0(x) sqrt(x) / (C exp(x))` over 1/x; C as in [`exp_scaled`].
+/// `I0(x) sqrt(x) / (C exp(x))` as a polynomial in 1/x; C as in [`exp_scaled`].
 const I0_LARGE: [f32; 5] = [
     0.061364803,
     0.015435484,
@@ -64,7 +65,7 @@ const I0_LARGE: [f32; 5] = [
     0.26240215,
 ];
 
-/// `I1(x) / x` over x², for x up to 9.
+/// `I1(x) / x` as a polynomial in x², for x up to 9.
 const I1_SMALL: [f32; 10] = [
     3.1879487e-18,
     2.3557199e-16,
@@ -78,7 +79,7 @@ const I1_SMALL: [f32; 10] = [
     0.5,
 ];
 
-/// `I1(x) sqrt(x) / (C exp(x))` over 1/x.
+/// `I1(x) sqrt(x) / (C exp(x))` as a polynomial in 1/x.
 const I1_LARGE: [f32; 5] = [
     -0.074753374,
     -0.022717996,

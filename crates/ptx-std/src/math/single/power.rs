@@ -5,7 +5,8 @@
 //! x = 2^n m, m between the roots of 1/2 and 2, ln m = 2 artanh(s / 2), s = 2 (m - 1) / (m + 1); see Muller,
 //! "Elementary Functions", chapters 5 and 11. The coefficients are Sollya's, of fpminimax.
 
-use super::exponential::{ROUND, reduced_exp2, scale, scale_to_ends};
+use super::bits::ROUNDER;
+use super::exponential::{reduced_exp2, scale, scale_to_ends};
 use super::logarithm::{split, subnormal_bits};
 use crate::arch::float::Exact;
 
@@ -109,7 +110,7 @@ fn log2_times(bits: u32, y: f32) -> (f32, f32) {
 /// 2^(exponent + rest) / 2^n and the sum whose last bits are n.
 #[inline]
 fn power_of_2(exponent: f32, rest: f32) -> (f32, f32) {
-    let rounded = exponent + ROUND;
-    let r = (exponent - (rounded - ROUND)) + rest;
+    let rounded = exponent + ROUNDER;
+    let r = (exponent - (rounded - ROUNDER)) + rest;
     (reduced_exp2(r), rounded)
 }

@@ -127,7 +127,7 @@ struct Scale {
 }
 
 impl Scale {
-    /// For finite numbers, of which this is the largest magnitude.
+    /// For numbers of which this is the largest magnitude; infinity gives normal factors, too.
     #[inline]
     fn of(largest: f32) -> Self {
         // A multiple of four leaves the factors normal at both ends: 2^-126 to 2^126.

@@ -5,33 +5,18 @@
 //! Hanek's: in fixed point, with the bits of 1/2π that count. The polynomials are minimax
 //! approximations with coefficients of 24 bits, computed with Sollya's `fpminimax`.
 
-use crate::arch::float::Exact;
-use crate::arch::float::normal_reciprocal;
+use super::bits::ROUNDER;
+use super::payne_hanek::turns;
+use crate::arch::float::{Exact, normal_reciprocal};
 
 /// From here on the parts of π/2 have too few digits.
 const FAR: f32 = 131_072.0;
-
-/// 1.5 times 2^23: added to a number of less than 2^22, it leaves the nearest integer in the lowest
-/// bits.
-const TO_INTEGER: f32 = 12_582_912.0;
 
 /// π/2 in three parts. All are positive, so that multiples of -0 keep its sign.
 const QUARTER_TURN: [f32; 3] = [
     f32::from_bits(0x3fc9_0fda),
     f32::from_bits(0x33a2_2168),
     f32::from_bits(0x27c2_34c4),
-];
-
-/// The bits of 1/2π after the binary point, with 32 zeros before them.
-static INVERSE_TURN: [u32; 8] = [
-    0x0000_0000,
-    0x28be_60db,
-    0x9391_054a,
-    0x7f09_d5f4,
-    0x7d4d_3770,
-    0x36d8_a566,
-    0x4f10_e410,
-    0x7f94_58ea,
 ];
 
 #[inline]
@@ -125,9 +110,9 @@ fn near_zero(x: f32) -> (f32, f32) {
 #[inline]
 fn less_quarter_turns(x: f32, more: u32) -> (f32, u32) {
     if x.abs() < FAR {
-        let to_integer = TO_INTEGER + more as f32;
-        let count = Exact::fma(x, core::f32::consts::FRAC_2_PI, to_integer);
-        let quarters = count - to_integer;
+        let rounder = ROUNDER + more as f32;
+        let count = Exact::fma(x, core::f32::consts::FRAC_2_PI, rounder);
+        let quarters = count - rounder;
         let rest = QUARTER_TURN
             .iter()
             .fold(x, |rest, part| Exact::fma(quarters, -part, rest));
@@ -144,30 +129,10 @@ fn far_less_quarter_turns(x: f32, more: u32) -> (f32, u32) {
         return (f32::NAN, 0);
     }
     let turns = turns(x);
+    let turns = if x < 0.0 { turns.wrapping_neg() } else { turns };
     let quarters = (turns.wrapping_add(1 << 61) >> 62) as u32;
     let rest = turns.wrapping_sub(u64::from(quarters) << 62);
     (radians(rest as i64), quarters.wrapping_add(more))
-}
-
-/// An angle of at least [`FAR`] in turns, without whole ones, times 2^64.
-#[inline]
-fn turns(x: f32) -> u64 {
-    let bits = x.to_bits();
-    let significand = u64::from(bits & 0x007f_ffff | 0x0080_0000);
-    // The bits of 1/2π before this one make whole turns.
-    let first = (bits >> 23 & 0xff) + 32 - 150;
-    let (word, shift) = ((first >> 5) as usize, first & 31);
-    // SAFETY: the exponent's field is from FAR's, 144, to 254; so `word` is from 0 to 4.
-    let pair = |word| unsafe {
-        u64::from(*INVERSE_TURN.get_unchecked(word)) << 32
-            | u64::from(*INVERSE_TURN.get_unchecked(word + 1))
-    };
-    let (high, low) = (pair(word), pair(word + 2));
-    let (high, low) = (high << shift | low >> 1 >> (63 - shift), low << shift >> 32);
-    let turns = significand
-        .wrapping_mul(high)
-        .wrapping_add((significand * low) >> 32);
-    if x < 0.0 { turns.wrapping_neg() } else { turns }
 }
 
 /// Radians, rounded once, from turns times 2^64.
@@ -184,14 +149,14 @@ fn radians(turns: i64) -> f32 {
 /// `x` less the multiple of 1/2 that is nearest; and in the two lowest bits, how many halves that is.
 #[inline]
 fn less_halves(x: f32) -> (f32, u32) {
-    // From here on `TO_INTEGER` is not enough; a sine's or cosine's period is.
+    // From here on `ROUNDER` is not enough; a sine's or cosine's period is.
     let x = if x.abs() >= 2_097_152.0 {
         Exact::fma(Exact::trunc(0.5 * x), -2.0, x)
     } else {
         x
     };
-    let count = Exact::fma(x, 2.0, TO_INTEGER);
-    let rest = Exact::fma(count - TO_INTEGER, -0.5, x);
+    let count = Exact::fma(x, 2.0, ROUNDER);
+    let rest = Exact::fma(count - ROUNDER, -0.5, x);
     (rest, count.to_bits())
 }
 
