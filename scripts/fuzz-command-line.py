@@ -213,7 +213,7 @@ def stdout_of(run):
     return open("/dev/full" if run.surroundings == "/dev/full" else os.devnull, "wb")
 
 
-# The C library and Rust's, as a thread of it begins, end the process by themselves where they get no memory.
+# Without memory the C library, or Rust's at the start of a thread, aborts the process itself.
 OUT_OF_MEMORY = [b"Fatal glibc error", b"failed to allocate an alternative stack"]
 
 
@@ -221,10 +221,10 @@ def verdict(run, status, errors):
     """The class of a failure, or None."""
     if status is None:
         return "hang"
-    if run.surroundings == "memory" and any(words in errors for words in OUT_OF_MEMORY):
-        return None
     if PANIC.search(errors) or status == 101:
         return "panic"
+    if (status, run.surroundings) == (-signal.SIGABRT, "memory") and any(words in errors for words in OUT_OF_MEMORY):
+        return None
     if status < 0:
         # Without a reader a command may also end as others do, by the signal.
         return None if (-status, run.surroundings) == (signal.SIGPIPE, "no reader") else "signal"

@@ -44,7 +44,9 @@ for test in agreement cases ceilings devices gpu occupancy vectors asynchrony; d
     cp "$(executable $test test --profile quick --test $test)" "bundle/test-$test"
 done
 cp "$(executable api test --profile quick --package conformance --test api)" bundle/test-api
-cp "$(executable bits test --profile quick --package mathematics --test bits)" bundle/test-bits
+for test in approximations bits; do
+    cp "$(executable $test test --profile quick --package mathematics --test $test)" "bundle/test-$test"
+done
 cargo build --release --package mathematics
 cp target/release/mathematics bundle/
 cp "$(executable programs test --profile quick --package examples --test programs)" bundle/test-programs

@@ -21,7 +21,8 @@ failed=0
 } >"$out/machine.txt" 2>&1 || failed=1
 
 {
-    ./test-agreement && ./test-cases && ./test-ceilings && ./test-devices && ./test-gpu && ./test-occupancy && ./test-api && ./test-programs && ./test-bits
+    ./test-agreement && ./test-cases && ./test-ceilings && ./test-devices && ./test-gpu && ./test-occupancy && ./test-api && ./test-programs &&
+        ./test-approximations && ./test-bits
 } >"$out/tests.txt" 2>&1 || failed=1
 grep 'test result' "$out/tests.txt"
 

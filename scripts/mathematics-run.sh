@@ -4,7 +4,8 @@
 #
 #   bundle/mathematics-run.sh results
 #
-# Ends with 1 if a function is slower or less accurate than CUDA's.
+# Ends with 1 if a function misses the speed asked of it, unless mathematics.py says so, or its error is
+# greater than CUDA's.
 set -uo pipefail
 bundle=$(cd "$(dirname "$0")" && pwd)
 out=$(mkdir -p "$1" && cd "$1" && pwd)
@@ -21,5 +22,6 @@ failed=0
 python3 mathematics.py mathematics.ptx "$out/speeds.csv" >"$out/speeds.txt" || failed=1
 tail -n 1 "$out/speeds.txt"
 python3 mathematics-errors.py ./mathematics --all --output "$out/errors.csv" >"$out/errors.txt" || failed=1
+./mathematics approximations >>"$out/errors.csv" || failed=1
 grep GREATER "$out/errors.txt"
 exit $failed

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the tables of docs/mathematics.md from what was measured.
+"""Writes the figures of docs/mathematics.md from what was measured.
 
     mathematics-table.py [--check]
 
@@ -16,6 +16,7 @@ DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
 RESULTS = DOCS / "results" / "h200-mathematics"
 PAGE = DOCS / "mathematics.md"
 TYPES = {"f32": "`f32`", "f64": "`f64`"}
+ENOUGH = 0.95  # of CUDA's speed
 
 
 def rows(name):
@@ -49,13 +50,25 @@ def table(float_type, errors, speeds):
         )
 
 
+def slower(float_type, speeds):
+    ratios = {row["function"]: float(row["ratio"]) for row in speeds if row["function"].endswith(float_type)}
+    names = [f"`{function.rsplit('_', 1)[0]}` {ratio:.2f}" for function, ratio in ratios.items() if ratio < ENOUGH]
+    yield f"- {TYPES[float_type]}: {', '.join(names) or 'none'}"
+
+
+def replaced(page, name, lines):
+    """The page with other lines between the two comments of a name."""
+    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->\n"
+    before, rest = page.split(begin)
+    return before + begin + "\n".join(lines) + "\n" + end + rest.split(end)[1]
+
+
 def main():
     errors, speeds = rows("errors.csv"), rows("speeds.csv")
     page = PAGE.read_text(encoding="utf-8")
+    page = replaced(page, "slower", [line for float_type in TYPES for line in slower(float_type, speeds)])
     for float_type in TYPES:
-        begin, end = f"<!-- {float_type} -->\n", f"<!-- end of {float_type} -->\n"
-        before, rest = page.split(begin)
-        page = before + begin + "\n".join(table(float_type, errors, speeds)) + "\n" + end + rest.split(end)[1]
+        page = replaced(page, float_type, table(float_type, errors, speeds))
     if "--check" not in sys.argv[1:]:
         PAGE.write_text(page, encoding="utf-8")
     elif page != PAGE.read_text(encoding="utf-8"):

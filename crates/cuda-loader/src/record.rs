@@ -132,7 +132,7 @@ struct Places {
 const PLACE_BYTES: u64 = 24;
 
 impl Places {
-    /// As ptx-builder writes it (ptx/panics/locations.rs): the number of places, those, and the kinds, a line each.
+    /// As ptx-builder writes it (ptx/panics/locations.rs): the number of places, those, and the kinds, one per line.
     fn parse(first: u64, text: &str) -> Option<Places> {
         let mut lines = text.lines().map(str::to_owned);
         let count: usize = lines.next()?.parse().ok()?;

@@ -69,24 +69,20 @@ pub enum CudaBuilderError {
 
     /// The kernels and the host lay out glam's types in different ways.
     #[error(
-        "the kernels use glam with{} its feature `{feature}`, and {host} uses glam {version} with{} it: \
-         vectors would lie differently in memory. {}",
-        if *on_host { "out" } else { "" },
-        if *on_host { "" } else { "out" },
-        match on_host {
-            true => format!("Leave `{feature}` out of both, or add it to the kernels' glam."),
-            false => format!("Add it to {host}: glam = {{ version = \"{version}\", features = [\"{feature}\"] }}"),
-        },
+        "the kernel crate's glam has {}, and {host} uses glam {version} with {}: vectors would lie \
+         differently in memory. As in the kernels it is glam = {{ version = \"{version}\", features = {of_kernels:?} }}",
+        features(of_kernels),
+        features(of_host)
     )]
     GlamLayout {
         /// The package with the build script.
         host: String,
-        /// That of its glam.
+        /// The version of glam that the host uses.
         version: String,
-        /// The one that the two do not have in common.
-        feature: String,
-        /// Whether it is the host that has it.
-        on_host: bool,
+        /// The features of the host's glam that decide the layout.
+        of_host: Vec<String>,
+        /// Those of the kernels' glam.
+        of_kernels: Vec<String>,
     },
 
     /// Cargo cannot tell which features of glam a package is built with.
@@ -161,6 +157,14 @@ impl CudaBuilderError {
             path: path.to_path_buf(),
             error,
         }
+    }
+}
+
+fn features(names: &[String]) -> String {
+    match names {
+        [] => "no feature that changes its layout".to_owned(),
+        [one] => format!("the feature `{one}`"),
+        several => format!("the features `{}`", several.join("` and `")),
     }
 }
 

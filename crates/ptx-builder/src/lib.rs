@@ -156,8 +156,9 @@ impl CudaBuilder {
     /// changes.
     ///
     /// # Errors
-    /// No architecture was named, the kernel crate is not there or has no library, its sources ask for
-    /// what the compiler would not do without a word, no usable compiler was found, the crate does not
+    /// No architecture was named, the kernel crate is not there or has no library, its sources ask
+    /// for something that the compiler would silently ignore (shared memory by `nvvm_internal`, another
+    /// layout of glam than the host's), no usable compiler was found, the crate does not
     /// compile (with the compiler's own words), a denied [`Lint`] found something, or a file could not be
     /// written.
     pub fn build_all(self) -> Result<Vec<Ptx>, CudaBuilderError> {

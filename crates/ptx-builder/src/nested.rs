@@ -260,7 +260,7 @@ fn rustflags(toolchain: &Toolchain, arch: NvvmArch, options: &Options) -> Vec<St
 }
 
 /// Takes away what the outer cargo, rustup or clippy set for the host's compiler.
-fn forget_outer_build(command: &mut Command) {
+pub(crate) fn forget_outer_build(command: &mut Command) {
     const EXACT: [&str; 7] = [
         "RUSTC",
         "RUSTDOC",

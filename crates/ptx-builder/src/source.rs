@@ -6,26 +6,22 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::nested::{KernelCrate, TARGET};
+use crate::nested::{KernelCrate, TARGET, forget_outer_build};
 use crate::{CudaBuilderError, Place};
 
-/// Looks for statics whose memory the compiler does not choose as the author wants, and for a `glam` whose
-/// vectors the host lays out in another way.
+/// Looks for shared statics that the compiler would put into global memory, and for a host whose `glam` lays
+/// out vectors differently.
 ///
 /// # Errors
-/// One of the two was found, or cargo cannot tell the features of `glam`.
+/// One of the two was found, a source cannot be read, or cargo cannot tell the features of `glam`.
 pub(crate) fn check(kernels: &KernelCrate) -> Result<(), CudaBuilderError> {
     let sources = kernels.sources();
-    let mut files = Vec::new();
-    for folder in &sources.kernels {
-        rust_files(folder, &mut files);
-    }
     let mut uses_glam = false;
     let mut shared = Vec::new();
-    for file in files {
+    for file in rust_files(&sources.kernels)? {
         let text = fs::read_to_string(&file)
             .map_err(|error| CudaBuilderError::io("read", &file, error))?;
-        uses_glam |= text.contains("glam");
+        uses_glam |= code(&text).any(|line| line.contains("glam"));
         let path = file.strip_prefix(&sources.root).unwrap_or(&file);
         shared.extend(lines_with_shared(&text).map(|line| Place {
             file: path.to_path_buf(),
@@ -42,26 +38,43 @@ pub(crate) fn check(kernels: &KernelCrate) -> Result<(), CudaBuilderError> {
     }
 }
 
-/// The `.rs` files of a package but for its build's.
-fn rust_files(folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let (path, name) = (entry.path(), entry.file_name());
-        if path.is_dir() {
-            if name != "target" && !name.as_encoded_bytes().starts_with(b".") {
-                rust_files(&path, files);
+/// The `.rs` files of packages, without those of build output, hidden folders and packages inside.
+///
+/// # Errors
+/// A folder cannot be read.
+pub(crate) fn rust_files(packages: &[PathBuf]) -> Result<Vec<PathBuf>, CudaBuilderError> {
+    let mut folders = packages.to_vec();
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        let unreadable = |error| CudaBuilderError::io("read", &folder, error);
+        for entry in fs::read_dir(&folder).map_err(unreadable)? {
+            let entry = entry.map_err(unreadable)?;
+            let (path, name) = (entry.path(), entry.file_name());
+            // A link is no folder here, so that none leads back.
+            if entry.file_type().map_err(unreadable)?.is_dir() {
+                let is_hidden = name.as_encoded_bytes().starts_with(b".");
+                if name != "target" && !is_hidden && !path.join("Cargo.toml").exists() {
+                    folders.push(path);
+                }
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                files.push(path);
             }
-        } else if path.extension().is_some_and(|ending| ending == "rs") {
-            files.push(path);
         }
     }
+    Ok(files)
+}
+
+/// The lines without what stands behind `//`.
+pub(crate) fn code(text: &str) -> impl Iterator<Item = &str> {
+    text.lines()
+        .map(|line| line.split_once("//").map_or(line, |(code, _)| code))
 }
 
 /// The numbers of the lines, from 1 on, with Rust-CUDA's own attribute for shared memory.
 fn lines_with_shared(text: &str) -> impl Iterator<Item = u32> {
-    (1..).zip(text.lines()).filter_map(|(number, line)| {
-        let (code, _) = line.split_once("//").unwrap_or((line, ""));
-        let code: String = code.split_whitespace().collect();
-        code.contains("nvvm_internal::addrspace(3)")
+    (1..).zip(code(text)).filter_map(|(number, line)| {
+        let line: String = line.split_whitespace().collect();
+        line.contains("nvvm_internal::addrspace(3)")
             .then_some(number)
     })
 }
@@ -84,12 +97,13 @@ fn compare_glam(kernels: &KernelCrate, target: &str) -> Result<(), CudaBuilderEr
     let on_gpu: BTreeSet<&str> = of_kernels.iter().flat_map(Glam::of_layout).collect();
     for glam in &of_host {
         let on_host: BTreeSet<&str> = glam.of_layout().collect();
-        if let Some(feature) = on_host.symmetric_difference(&on_gpu).next() {
+        if on_host != on_gpu {
+            let names = |set: BTreeSet<&str>| set.into_iter().map(str::to_owned).collect();
             return Err(CudaBuilderError::GlamLayout {
                 host,
                 version: glam.version.clone(),
-                feature: (*feature).to_owned(),
-                on_host: on_host.contains(feature),
+                of_host: names(on_host),
+                of_kernels: names(on_gpu),
             });
         }
     }
@@ -118,6 +132,7 @@ fn glams(
 ) -> Result<Vec<Glam>, CudaBuilderError> {
     let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(&cargo);
+    forget_outer_build(&mut command);
     command
         .current_dir(folder)
         .args(["tree", "--quiet", "--package", package, "--target", target])

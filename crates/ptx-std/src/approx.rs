@@ -6,8 +6,10 @@
 //! same bits on GPU and host and takes longer. On the host each is accurate to about two units in the
 //! last place, so that an emulated run may differ from the GPU's by the stated error.
 
-use crate::arch::float::{self as arch, Exact};
 use core::f32::consts;
+
+use crate::arch::float::{self as arch, Exact};
+use crate::math::single;
 
 /// Approximations of one instruction or a few.
 ///
@@ -87,8 +89,8 @@ pub trait ApproxFloat: Copy {
     /// [`fast_exp2`](ApproxFloat::fast_exp2) of `n` times the
     /// [`fast_log2`](ApproxFloat::fast_log2), as CUDA's `__powf`. With e the exponent of 2 of the result,
     /// n log2(self), the relative error is about (1 + |e|) 2^-22 for `self` outside of 0.5 to 2, and
-    /// (1 + |e| / 4 + |n|) 2^-22 within. NaN for a negative `self`, and where 1 is raised to an infinite power or 0 or infinity to
-    /// the power 0.
+    /// (1 + |e| / 4 + |n|) 2^-22 within. NaN for a negative `self`, and where 1 is raised to an
+    /// infinite power or 0 or infinity to the power 0.
     #[must_use]
     fn fast_powf(self, n: Self) -> Self;
 
@@ -107,6 +109,11 @@ pub trait ApproxFloat: Copy {
     /// bits.
     #[must_use]
     fn fast_accurate_tanh(self) -> Self;
+
+    /// The inverse of the error function, by `lg2.approx`, as in CUDA's `erfinvf`. Within 2 units in the
+    /// last place.
+    #[must_use]
+    fn fast_erf_inv(self) -> Self;
 }
 
 /// 1.5 * 2^23, whose sum with a small number has the nearest integer in its last bits.
@@ -225,6 +232,11 @@ macro_rules! implement {
                 let power = arch::exp2_approx_ftz(self.abs() * (2.0 * consts::LOG2_E));
                 let large = arch::rcp_approx_ftz(power + 1.0).fma(-2.0, 1.0);
                 if self.abs() < 0.6 { small } else { large }.copysign(self)
+            }
+
+            #[inline(always)]
+            fn fast_erf_inv(self) -> f32 {
+                single::fast_erf_inv(self)
             }
         }
     };

@@ -1,4 +1,4 @@
-//! `cuda_std::intrinsics`: every function, in a kernel a family.
+//! `cuda_std::intrinsics`: every function, with one kernel per family.
 
 use cuda_std::intrinsics;
 use cuda_std::prelude::*;

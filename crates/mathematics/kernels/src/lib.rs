@@ -187,6 +187,7 @@ single_functions! { |x, y|
     fast_sinh_f32 = x.fast_sinh();
     fast_cosh_f32 = x.fast_cosh();
     fast_accurate_tanh_f32 = x.fast_accurate_tanh();
+    fast_erf_inv_f32 = x.fast_erf_inv();
 }
 
 /// Calls a macro with `f32` functions of one argument, and for each the name of the kernel of its bits.
@@ -264,4 +265,61 @@ fn digest(upper: u32, function: impl Fn(f32) -> f32) -> u64 {
         word = (word ^ u64::from(bits)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     }
     word
+}
+
+/// Calls a macro with the approximations of one argument: the name, the kernel of its errors, the
+/// function that it approximates, and the greatest error of CUDA's own, in units in the last place.
+#[macro_export]
+macro_rules! with_approximations {
+    ($callback:ident) => {
+        $callback! {
+            rsqrt(rsqrt_errors, rsqrt, 2.0),
+            fast_exp(fast_exp_errors, exp, 2.0),
+            fast_exp2(fast_exp2_errors, exp2, 2.0),
+            fast_exp10(fast_exp10_errors, exp10, 2.0),
+            fast_sinh(fast_sinh_errors, sinh, 3.0),
+            fast_cosh(fast_cosh_errors, cosh, 2.0),
+            fast_accurate_tanh(fast_accurate_tanh_errors, tanh, 2.0),
+            fast_erf_inv(fast_erf_inv_errors, erf_inv, 2.0),
+        }
+    };
+}
+
+macro_rules! errors {
+    ($($name:ident($kernel:ident, $function:ident, $published:literal),)*) => {$(
+        /// The greatest error among each 2^16 arguments, of which every `stride`th counts.
+        #[kernel(allow(local_memory))]
+        pub fn $kernel(stride: u32, mut out: Output<f64>) {
+            for (i, greatest) in out.own() {
+                let mut lower = 0;
+                while lower < 1 << 16 {
+                    let x = f32::from_bits((i as u32) << 16 | lower);
+                    lower += stride;
+                    let true_value = $function::value(f64::from(x), 1.0, 1.0);
+                    let error = units(x.$name(), true_value);
+                    // A NaN counts as well.
+                    if !(error <= *greatest) {
+                        *greatest = error;
+                    }
+                }
+            }
+        }
+    )*};
+}
+
+with_approximations!(errors);
+
+/// How far a value is from the true one, in units in the last place of an `f32` of its magnitude.
+pub fn units(value: f32, true_value: f64) -> f64 {
+    let rounded = true_value as f32;
+    if value == rounded || (value.is_nan() && rounded.is_nan()) {
+        // Never more than the half unit of the rounding.
+        if !rounded.is_finite() || rounded == 0.0 {
+            return 0.0;
+        }
+    } else if !value.is_finite() || !rounded.is_finite() {
+        return f64::INFINITY;
+    }
+    let exponent = ((true_value.abs().to_bits() >> 52) as i32 - 1023).max(-126) - 23;
+    (f64::from(value) - true_value).abs() * f64::from_bits(((1023 - exponent) as u64) << 52)
 }

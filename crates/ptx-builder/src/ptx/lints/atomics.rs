@@ -1,10 +1,12 @@
 //! `unordered-atomic`
 
+use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::super::instruction::Instruction;
 use super::{Report, Subject};
+use crate::source;
 
 /// The first version of Rust whose `fetch_*` and `swap` of `core::sync::atomic` have an order and a scope
 /// on a GPU.
@@ -14,7 +16,8 @@ const MESSAGE: &str = "this compiler drops the order and the scope of `fetch_*` 
     `core::sync::atomic`, so that it orders nothing: use `cuda_std::atomic`, or build with Rust 1.99 or newer";
 
 /// Finds atomics without an order, which older compilers make of those of `core`. The PTX does not tell
-/// whether there was one to drop, the sources do.
+/// whether there was one to drop, the sources do. What such a compiler drops of a relaxed one is the scope:
+/// it is the device's.
 pub(super) fn check(subject: &Subject<'_, '_>) -> Vec<Report> {
     if subject.compiler >= KEEPS_ORDER || all_are_relaxed(subject) {
         return Vec::new();
@@ -31,18 +34,26 @@ pub(super) fn check(subject: &Subject<'_, '_>) -> Vec<Report> {
 }
 
 /// Whether no source file, but those of `core` and of libraries, names another order than `Relaxed`.
+/// Those without an instruction count as well: a constant may hold the order.
 fn all_are_relaxed(subject: &Subject<'_, '_>) -> bool {
-    let files = subject.module.files.values().map(Path::new);
+    let Ok(in_packages) = source::rust_files(&subject.sources.kernels) else {
+        return false;
+    };
+    let with_code = subject.module.files.values().map(PathBuf::from);
+    let files: BTreeSet<PathBuf> = with_code.chain(in_packages).collect();
     let mut others = files
+        .iter()
         .filter(|file| !is_cores(file) && !subject.sources.is_librarys(file))
         .peekable();
     others.peek().is_some()
-        && others.all(|file| {
-            fs::read_to_string(file).is_ok_and(|text| {
-                let words = ["Acquire", "Release", "AcqRel", "SeqCst"];
-                !words.iter().any(|word| text.contains(word))
-            })
-        })
+        && others.all(|file| fs::read_to_string(file).is_ok_and(|text| !names_an_order(&text)))
+}
+
+fn names_an_order(text: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    source::code(text)
+        .flat_map(|line| line.split(|c| !is_part(c)))
+        .any(|word| matches!(word, "Acquire" | "Release" | "AcqRel" | "SeqCst"))
 }
 
 fn is_cores(file: &Path) -> bool {
@@ -59,7 +70,7 @@ fn is_unordered(instruction: &Instruction<'_>) -> bool {
 mod tests {
     use std::fs;
 
-    use super::super::super::process;
+    use super::super::super::{Options, process};
     use super::super::testing::{findings_by, lines, options};
     use super::super::{Finding, Level, Lint};
 
@@ -99,11 +110,28 @@ mod tests {
             ".version 7.8\n.target sm_90\n.address_size 64\n{module}\n\
              .file 1 {source:?}\n.file 2 {core:?}\n"
         );
-        let options = options(|_| Level::Deny);
-        for (order, expected) in [("Relaxed", 0), ("AcqRel", 1)] {
-            fs::write(&source, format!("count.fetch_add(1, {order});")).expect("written");
-            let found = process(&text, &options).expect("PTX").findings;
-            assert_eq!(found.len(), expected, "{order}: {found:?}");
-        }
+        let mut options = options(|_| Level::Deny);
+        options.sources.kernels.clear();
+        let found = |options: &Options, code: &str| {
+            fs::write(&source, code).expect("written");
+            process(&text, options).expect("PTX").findings.len()
+        };
+        assert_eq!(
+            found(&options, "count.fetch_add(1, Relaxed); // not Release"),
+            0
+        );
+        assert_eq!(
+            found(&options, "struct Released; count.fetch_add(1, Relaxed);"),
+            0
+        );
+        assert_eq!(found(&options, "count.fetch_add(1, AcqRel);"), 1);
+        // The order is in a file without an instruction.
+        options.sources.kernels = vec![folder.path().to_path_buf()];
+        fs::write(
+            folder.path().join("order.rs"),
+            "const ORDER: Ordering = SeqCst;",
+        )
+        .expect("written");
+        assert_eq!(found(&options, "count.fetch_add(1, ORDER);"), 1);
     }
 }

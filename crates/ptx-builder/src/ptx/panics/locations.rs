@@ -12,7 +12,7 @@ use crate::ptx::parse::{Module, Variable};
 const PLACES: &str = "__ptx_std_panic_places";
 const WORDS: usize = 3;
 
-/// The number of places; each of them as text; the kinds, from 1 on. A line each.
+/// The number of places; each of them as text; the kinds, from 1 on. One per line.
 const TEXTS: &str = "__ptx_std_panic_texts";
 
 /// Puts the places side by side and adds the table of their texts.

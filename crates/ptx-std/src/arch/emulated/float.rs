@@ -55,16 +55,17 @@ pub(crate) fn normal_reciprocal(x: f32) -> f32 {
     1.0 / x
 }
 
-/// `x.sqrt()`.
+/// `x.sqrt()`, of what the GPU's form is right for.
 #[inline(always)]
 pub(crate) fn normal_sqrt(x: f32) -> f32 {
+    debug_assert!(!(x > 0.0 && x < f32::from_bits((127 - 100) << 23)), "{x:e}");
     x.sqrt()
 }
 
-/// `2.0 * x.sqrt()`.
+/// Twice [`normal_sqrt`].
 #[inline(always)]
 pub(crate) fn double_normal_sqrt(x: f32) -> f32 {
-    2.0 * x.sqrt()
+    2.0 * normal_sqrt(x)
 }
 
 /// A positive number, or 0 in the place of one that is subnormal.
@@ -87,6 +88,7 @@ accurate! {
     exp2_approx(x) = libm::exp2f(x);
     exp2_approx_ftz(x) = normal_or_zero(libm::exp2f(x));
     log2_approx(x) = libm::log2f(x);
+    log2_approx_ftz(x) = libm::log2f(if x.is_subnormal() { 0.0 } else { x });
     tanh_approx(x) = libm::tanhf(x);
     rcp_approx(x) = x.recip();
     rcp_approx_ftz(x) = x.recip();

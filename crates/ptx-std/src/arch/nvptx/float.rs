@@ -77,6 +77,7 @@ approximate! {
     exp2_approx = "ex2.approx";
     exp2_approx_ftz = "ex2.approx.ftz";
     log2_approx = "lg2.approx";
+    log2_approx_ftz = "lg2.approx.ftz";
     tanh_approx = "tanh.approx";
     rcp_approx = "rcp.approx";
     rcp_approx_ftz = "rcp.approx.ftz";
@@ -93,8 +94,9 @@ pub(crate) fn normal_reciprocal(x: f32) -> f32 {
     near.fma(near.fma(-x, 1.0), near)
 }
 
-/// The square root, correctly rounded, of a normal number or 0. It is what `ptxas` makes of the root, on
-/// every architecture, without the branch for other numbers. A negative number has any.
+/// The square root, correctly rounded, of 0 and of numbers from 2^-100 on: below, the remainder is
+/// subnormal. It is what `ptxas` makes of the root, on every architecture, without the branch for
+/// other numbers. For a negative number the result is unspecified.
 #[inline(always)]
 pub(crate) fn normal_sqrt(x: f32) -> f32 {
     let (near, root, rest) = root_and_rest(x);
