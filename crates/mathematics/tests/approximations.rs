@@ -6,7 +6,11 @@ use mathematics::ptx;
 
 fn errors_are_within_cudas(device: &Device) -> Result<(), Failed> {
     // Coprime to 2^16, and 16 arguments of each thread.
-    let stride = if device.facts().is_emulated() { 4099 } else { 1 };
+    let stride = if device.facts().is_emulated() {
+        4099
+    } else {
+        1
+    };
     for of in mathematics::approximations(device, stride)? {
         println!("{}: {:.3} of {} units", of.name, of.error, of.published);
         of.is_within()?;

@@ -4,7 +4,7 @@
 //! GPU and host, with two exceptions: a NaN's sign and payload, and the approximations, which are the
 //! `fast_` functions and `rsqrtf`. In new code the methods of [`GpuFloat`](crate::GpuFloat),
 //! [`FloatExt`](crate::FloatExt), [`ApproxFloat`](crate::ApproxFloat) and the integers are easier to
-//! use; the rounding in a given direction is here alone.
+//! use; directed rounding is found only here.
 //!
 //! | family | functions |
 //! |---|---|

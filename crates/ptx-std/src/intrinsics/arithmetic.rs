@@ -5,7 +5,7 @@ use crate::intrinsics::intrinsics;
 
 macro_rules! rounded {
     ($($name:ident($($x:ident: $float:ident),*) -> $what:literal;)*) => { pastey::paste! {$(
-        rounded!([<$name _rn>]($($x: $float),*) $what, "to the nearest, of two to the even one");
+        rounded!([<$name _rn>]($($x: $float),*) $what, "to nearest (ties to even)");
         rounded!([<$name _rz>]($($x: $float),*) $what, "towards 0");
         rounded!([<$name _rd>]($($x: $float),*) $what, "down");
         rounded!([<$name _ru>]($($x: $float),*) $what, "up");
@@ -39,7 +39,7 @@ rounded! {
 
 intrinsics! {
     /// `1 / √x`, rounded to the nearest.
-    // Of two roundings the first, to twice the digits, changes no result: each `f32` of two
-    // neighbouring powers of two was tried.
+    // The roundings to `f64` change no result: the test `reciprocal_square_roots_are_correctly_rounded`
+    // tries each `f32` from 1 to 4, of which all others are multiples by powers of 4.
     frsqrt_rn(x: f32) -> f32 = arch::double2float_rn(arch::drcp_rn(arch::dsqrt_rn(x.into())));
 }

@@ -5,37 +5,46 @@ use half::f16;
 use crate::arch::intrinsics as arch;
 use crate::intrinsics::intrinsics;
 
+/// A function for each rounding: `$before`, how it rounds, and `$behind` are its documentation.
 macro_rules! rounded {
-    ($($name:ident($x:ident: $from:ident) -> $to:ident = $what:literal;)*) => { pastey::paste! {
+    ($($name:ident($x:ident: $from:ident) -> $to:ident = $before:literal, $behind:literal;)*) => { pastey::paste! {
         intrinsics! {$(
-            #[doc = concat!($what, ", to the nearest, of two to the even one.")]
+            #[doc = concat!($before, " to nearest (ties to even)", $behind)]
             [<$name _rn>]($x: $from) -> $to = arch::[<$name _rn>]($x);
-            #[doc = concat!($what, ", towards 0.")]
+            #[doc = concat!($before, " towards 0", $behind)]
             [<$name _rz>]($x: $from) -> $to = arch::[<$name _rz>]($x);
-            #[doc = concat!($what, ", down.")]
+            #[doc = concat!($before, " down", $behind)]
             [<$name _rd>]($x: $from) -> $to = arch::[<$name _rd>]($x);
-            #[doc = concat!($what, ", up.")]
+            #[doc = concat!($before, " up", $behind)]
             [<$name _ru>]($x: $from) -> $to = arch::[<$name _ru>]($x);
         )*}
     }};
 }
 
 rounded! {
-    double2float(x: f64) -> f32 = "An `f64` as `f32`";
-    int2float(x: i32) -> f32 = "An `i32` as `f32`";
-    uint2float(x: i32) -> f32 = "The bits of a `u32` as `f32`";
-    ll2float(x: i64) -> f32 = "An `i64` as `f32`";
-    ull2float(x: i64) -> f32 = "The bits of a `u64` as `f32`";
-    ll2double(x: i64) -> f64 = "An `i64` as `f64`";
-    ull2double(x: i64) -> f64 = "The bits of a `u64` as `f64`";
-    float2int(x: f32) -> i32 = "The integer of type `i32`, the nearest where `x` is beyond, 0 for NaN";
-    float2uint(x: f32) -> i32 = "The bits of the `u32`, the nearest where `x` is beyond, 0 for NaN";
-    float2ll(x: f32) -> i64 = "The integer of type `i64`, the nearest where `x` is beyond, the least for NaN";
-    float2ull(x: f32) -> i64 = "The bits of the `u64`, the nearest where `x` is beyond, 2^63 for NaN";
-    double2int(x: f64) -> i32 = "The integer of type `i32`, the nearest where `x` is beyond, the least for NaN";
-    double2uint(x: f64) -> i32 = "The bits of the `u32`, the nearest where `x` is beyond, 2^31 for NaN";
-    double2ll(x: f64) -> i64 = "The integer of type `i64`, the nearest where `x` is beyond, the least for NaN";
-    double2ull(x: f64) -> i64 = "The bits of the `u64`, the nearest where `x` is beyond, 2^63 for NaN";
+    double2float(x: f64) -> f32 = "`x` as `f32`, rounded", ".";
+    int2float(x: i32) -> f32 = "`x` as `f32`, rounded", ".";
+    uint2float(x: i32) -> f32 = "The `u32` with the bits of `x` as `f32`, rounded", ".";
+    ll2float(x: i64) -> f32 = "`x` as `f32`, rounded", ".";
+    ull2float(x: i64) -> f32 = "The `u64` with the bits of `x` as `f32`, rounded", ".";
+    ll2double(x: i64) -> f64 = "`x` as `f64`, rounded", ".";
+    ull2double(x: i64) -> f64 = "The `u64` with the bits of `x` as `f64`, rounded", ".";
+    float2int(x: f32) -> i32 = "`x` rounded",
+        " to an `i32`. Out of range gives the nearest `i32`, NaN gives 0.";
+    float2uint(x: f32) -> i32 = "`x` rounded",
+        " to a `u32`, returned as its bits. Out of range gives the nearest `u32`, NaN gives 0.";
+    float2ll(x: f32) -> i64 = "`x` rounded",
+        " to an `i64`. Out of range gives the nearest `i64`, NaN gives `i64::MIN`.";
+    float2ull(x: f32) -> i64 = "`x` rounded",
+        " to a `u64`, returned as its bits. Out of range gives the nearest `u64`, NaN gives 2^63.";
+    double2int(x: f64) -> i32 = "`x` rounded",
+        " to an `i32`. Out of range gives the nearest `i32`, NaN gives `i32::MIN`.";
+    double2uint(x: f64) -> i32 = "`x` rounded",
+        " to a `u32`, returned as its bits. Out of range gives the nearest `u32`, NaN gives 2^31.";
+    double2ll(x: f64) -> i64 = "`x` rounded",
+        " to an `i64`. Out of range gives the nearest `i64`, NaN gives `i64::MIN`.";
+    double2ull(x: f64) -> i64 = "`x` rounded",
+        " to a `u64`, returned as its bits. Out of range gives the nearest `u64`, NaN gives 2^63.";
 }
 
 intrinsics! {

@@ -1,6 +1,6 @@
 //! The hardware's approximations, and what CUDA makes of them.
 
-use core::f32::consts::{LN_2, LOG2_10, LOG2_E, LOG10_2};
+use core::f32::consts::{LOG2_10, LOG2_E};
 
 use crate::approx::ApproxFloat;
 use crate::intrinsics::{intrinsics, sines_and_cosines};
@@ -16,14 +16,14 @@ intrinsics! {
     fast_expf(x: f32) -> f32 = (x * LOG2_E).fast_exp2();
     /// 10 to the power `x`: an approximate power of 2.
     fast_exp10f(x: f32) -> f32 = (x * LOG2_10).fast_exp2();
-    /// The natural logarithm: an approximate logarithm to base 2.
-    fast_logf(x: f32) -> f32 = x.fast_log2() * LN_2;
+    /// The natural logarithm: [`ApproxFloat::fast_ln`].
+    fast_logf(x: f32) -> f32 = x.fast_ln();
     /// The logarithm to base 2: [`ApproxFloat::fast_log2`].
     fast_log2f(x: f32) -> f32 = x.fast_log2();
-    /// The logarithm to base 10: an approximate logarithm to base 2.
-    fast_log10f(x: f32) -> f32 = x.fast_log2() * LOG10_2;
-    /// `x` to the power `y`: an approximate power of 2, of an approximate logarithm.
-    fast_powf(x: f32, y: f32) -> f32 = (y * x.fast_log2()).fast_exp2();
+    /// The logarithm to base 10: [`ApproxFloat::fast_log10`].
+    fast_log10f(x: f32) -> f32 = x.fast_log10();
+    /// `x` to the power `y`: [`ApproxFloat::fast_powf`].
+    fast_powf(x: f32, y: f32) -> f32 = x.fast_powf(y);
     /// `x / y`: [`ApproxFloat::fast_div`].
     fast_fdividef(x: f32, y: f32) -> f32 = x.fast_div(y);
 }

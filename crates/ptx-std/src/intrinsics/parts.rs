@@ -175,8 +175,8 @@ fn exponent(x: f64) -> f64 {
 /// The remainder for the nearest integer quotient, and the last three bits of that with its sign.
 fn remainder_and_quotient(x: f64, y: f64) -> (f64, i32) {
     let divisor = y.abs();
-    // Below eight times the divisor: what is taken off is a multiple of eight. An infinite `8 * y`
-    // takes nothing off, unless `y` is infinite, which has no remainder but `x`.
+    // Below eight times the divisor: what is taken off is a multiple of eight. If `8 * y` overflows,
+    // nothing is taken off; an infinite `y` leaves `x` itself as the remainder.
     let mut rest = Functions::rem(x, 8.0 * y).abs();
     let mut quotient = 0;
     for bit in [4, 2, 1] {

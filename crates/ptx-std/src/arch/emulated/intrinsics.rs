@@ -136,7 +136,7 @@ to_integer! {
     double2ull(f64) -> i64 = u64, NaN i64::MIN;
 }
 
-/// The greater or the lesser number: of a number and NaN the number, of two zeros that with the sign.
+/// The greater or the lesser number. Of a number and NaN the number; -0 counts as less than 0.
 macro_rules! extreme {
     ($($name:ident of $float:ident: $better:tt, $zeros:tt;)*) => {$(
         #[inline]
