@@ -28,11 +28,12 @@ def rows(name):
 
 
 def shown_error(row):
-    """A part of the arguments, ours and CUDA's error."""
+    """A part of the arguments, ours and CUDA's error, where that is comparable."""
     part = f"{row['part']}: " if row["part"] else ""
     unit = " absolute" if row["kind"] == "absolute" else ""
     sample = "" if row["points"] == "all" else "*"
-    return f"{part}{float(row['error']):.3g}{sample} / {float(row['published']):g}{unit}"
+    published = f" / {float(row['published']):g}{unit}" if row["published"] else ""
+    return f"{part}{float(row['error']):.3g}{sample}{published}"
 
 
 def table(float_type, errors, speeds):

@@ -12,6 +12,7 @@ use cuda_builder::CudaBuilder;
 const TAKEN_UP: &[&str] = &[
     "fast_cosh_errors",
     "fast_cosh_f32",
+    "fast_erf_inv_f32",
     "fast_exp10_f32",
     "fast_exp_f32",
     "fast_sinh_errors",

@@ -54,37 +54,43 @@ pub(crate) fn erfcx(x: f32) -> f32 {
 }
 
 pub(crate) fn erf_inv(x: f32) -> f32 {
-    erf_inv_by(x, minus_ln)
+    let excess = inverse_excess(Exact::fma(-x, x, 1.0));
+    Exact::fma(x, excess, x).copysign(x)
 }
 
 /// [`erf_inv`] by the hardware's logarithm.
 pub(crate) fn fast_erf_inv(x: f32) -> f32 {
-    erf_inv_by(x, |complement| {
-        Exact::fma(log2_approx_ftz(complement), -LN_2, -INVERSE_CENTRE_MIDDLE)
-    })
-}
-
-#[inline(always)]
-fn erf_inv_by(x: f32, minus_ln: impl Fn(f32) -> f32) -> f32 {
-    let excess = inverse_excess(Exact::fma(-x, x, 1.0), minus_ln);
-    Exact::fma(x, excess, x).copysign(x)
+    let complement = Exact::fma(-x, x, 1.0);
+    // Minus infinity for 1, NaN beyond.
+    let logarithm = log2_approx_ftz(complement);
+    // Before the branch, so that several functions' polynomials are computed side by side.
+    let centre = x * polynomial(&FAST_INVERSE_CENTRE, logarithm);
+    if logarithm >= FAST_INVERSE_CENTRE_END {
+        return centre;
+    }
+    cold_path();
+    let tail = polynomial(&FAST_INVERSE_TAIL, logarithm - FAST_INVERSE_TAIL_MIDDLE);
+    x * if complement == 0.0 {
+        f32::INFINITY
+    } else {
+        tail
+    }
 }
 
 pub(crate) fn erfc_inv(x: f32) -> f32 {
     let y = 1.0 - x;
-    Exact::fma(y, inverse_excess(x * (2.0 - x), minus_ln), y)
+    Exact::fma(y, inverse_excess(x * (2.0 - x)), y)
 }
 
 /// The inverse of [`norm_cdf`].
 pub(crate) fn norm_cdf_inv(p: f32) -> f32 {
     let y = Exact::fma(p, 2.0 * SQRT_2, -SQRT_2);
-    Exact::fma(y, inverse_excess(p * Exact::fma(p, -4.0, 4.0), minus_ln), y)
+    Exact::fma(y, inverse_excess(p * Exact::fma(p, -4.0, 4.0)), y)
 }
 
 /// `erf_inv(y) / y - 1` for the y whose `1 - y * y` is given: infinite at 0, and NaN below.
-/// `minus_ln` computes what [`minus_ln()`] does.
 #[inline]
-fn inverse_excess(complement: f32, minus_ln: impl Fn(f32) -> f32) -> f32 {
+fn inverse_excess(complement: f32) -> f32 {
     let w = minus_ln(complement);
     // Before the branch, so that several functions' polynomials are computed side by side.
     let centre = polynomial(&INVERSE_CENTRE, w);
@@ -308,4 +314,34 @@ const INVERSE_FAR_TAIL: [f32; 10] = [
     -0.0005099527,
     1.0084677,
     5.995086,
+];
+
+const FAST_INVERSE_CENTRE_END: f32 = -8.2;
+/// `erf_inv(x) / x` in `log2(1 - x * x)`, from -8.2.
+const FAST_INVERSE_CENTRE: [f32; 10] = [
+    2.4307717e-10,
+    9.1129255e-9,
+    1.15794975e-7,
+    1.7836842e-7,
+    -8.244094e-6,
+    -3.2176347e-5,
+    0.0007735946,
+    0.0055460026,
+    -0.1608204,
+    0.8862269,
+];
+
+const FAST_INVERSE_TAIL_MIDDLE: f32 = -15.625;
+/// `erf_inv(x) / x` in `log2(1 - x * x) + 15.625`, to the greatest x below 1.
+const FAST_INVERSE_TAIL: [f32; 10] = [
+    1.2499429e-12,
+    1.937523e-11,
+    8.583186e-11,
+    -7.331111e-10,
+    -4.8307573e-8,
+    -1.638094e-6,
+    -4.854487e-5,
+    -0.001639848,
+    -0.10590898,
+    3.1250708,
 ];
