@@ -8,11 +8,12 @@ use std::time::{Duration, Instant};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use kernels_gpu::counter::{BLOCK, count};
 use ridgepoint::driver::{Device, DeviceChoice, DriverError, Shape, Stream};
+use ridgepoint::kernels;
 use ridgepoint::study::{Pipeline, PipelineMode, Plan, Work};
 use ridgepoint::vector::{Normalize, Product};
 
 fn asynchrony(criterion: &mut Criterion) {
-    let device = Device::open(&DeviceChoice::Auto).expect("a GPU that works, or none");
+    let device = kernels::open(&DeviceChoice::Auto).expect("a GPU that works, or none");
     launches(criterion, &device);
     power_step(criterion, &device);
     pipeline(criterion, &device);

@@ -9,12 +9,13 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use cuda_std::packed::F16x2;
 use kernels_gpu::polynomial::{Element, Form, WIDTHS};
 use ridgepoint::driver::{Device, DeviceChoice, DeviceValue, Shape, Stream};
+use ridgepoint::kernels;
 use ridgepoint::measure::{Runs, time};
 
 const BLOCK: u32 = 256;
 
 fn roofline(criterion: &mut Criterion) {
-    let device = Device::open(&DeviceChoice::Auto).expect("a GPU that works, or none");
+    let device = kernels::open(&DeviceChoice::Auto).expect("a GPU that works, or none");
     polynomials::<f32>(criterion, &device);
     polynomials::<f64>(criterion, &device);
     polynomials::<F16x2>(criterion, &device);

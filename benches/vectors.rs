@@ -11,10 +11,11 @@ use kernels_gpu::elementwise::{self, exp_f32, gelu_f32, relu_f32};
 use kernels_gpu::functions::{Axpy, Exp, Gelu, Relu};
 use kernels_gpu::vector::map_threads;
 use ridgepoint::driver::{Buffer, Device, DeviceChoice, DriverError, Graph, Shape, Stream};
+use ridgepoint::kernels;
 use ridgepoint::vector::{Norm, Normalize, Product, Real, Scaled};
 
 fn vectors(criterion: &mut Criterion) {
-    let device = Device::open(&DeviceChoice::Auto).expect("a GPU that works, or none");
+    let device = kernels::open(&DeviceChoice::Auto).expect("a GPU that works, or none");
     let bench = Bench {
         device: &device,
         stream: Stream::new(&device).expect("a stream"),

@@ -5,7 +5,8 @@ use cuda_std::packed::F16x2;
 use gpu_test::{Arguments, Failed, Trial, alike, on_both};
 use itertools::iproduct;
 use kernels_gpu::polynomial::{Element, Form, ILPS, WIDTHS, reference};
-use ridgepoint::driver::{Device, DeviceValue, Shape, Stream, embedded_ptx};
+use ridgepoint::driver::{Device, DeviceValue, Shape, Stream};
+use ridgepoint::kernels::embedded_ptx;
 
 /// Sizes around those of a warp, a block and a grid, few of them multiples of a vector.
 const SIZES: [usize; 13] = [0, 1, 2, 3, 5, 31, 32, 33, 255, 256, 257, 1000, 65_537];

@@ -10,8 +10,9 @@ use kernels_gpu::functions::Scale;
 use kernels_gpu::vector::{Element, map_threads};
 use ridgepoint::driver::trace::{self, Recorded, Span};
 use ridgepoint::driver::{
-    Buffer, Calls, Device, DeviceChoice, DriverError, Prepared, Shape, Stream, embedded_ptx,
+    Buffer, Calls, Device, DeviceChoice, DriverError, Prepared, Shape, Stream,
 };
+use ridgepoint::kernels::embedded_ptx;
 
 fn main() {
     let arguments = Arguments::from_args();
@@ -326,7 +327,7 @@ fn traced<R>(
     work: impl FnOnce(&Device, &Stream<'_>) -> Result<R, DriverError>,
 ) -> Result<(R, Recorded), Failed> {
     trace::begin(Some(trace::cupti()?));
-    let worked = Device::open_with(&DeviceChoice::Cuda(0), embedded_ptx()).and_then(|device| {
+    let worked = Device::open(&DeviceChoice::Cuda(0), embedded_ptx()).and_then(|device| {
         let stream = Stream::new(&device)?;
         let result = work(&device, &stream)?;
         stream.synchronize()?;

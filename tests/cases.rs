@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use gpu_test::{Arguments, Failed, Trial, on_both};
 use ridgepoint::check::{SIZES, cases};
-use ridgepoint::driver::embedded_ptx;
 use ridgepoint::kernels;
+use ridgepoint::kernels::embedded_ptx;
 
 /// Around a vector, and around the tiles of kernels that take several vectors a thread.
 const MORE_SIZES: [usize; 7] = [2, 3, 5, 4096, 8192, 8195, 100_003];

@@ -3,7 +3,7 @@
 
 use gpu_test::{Arguments, Device, Failed, equal, on_both};
 use ridgepoint::ceilings::{BenchError, Ceilings, Effort, Quantity, load, save};
-use ridgepoint::driver::embedded_ptx;
+use ridgepoint::kernels::embedded_ptx;
 use ridgepoint::measure::Runs;
 use std::ops::ControlFlow;
 

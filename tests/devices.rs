@@ -17,8 +17,9 @@ use kernels_gpu::functions::Scale;
 use kernels_gpu::vector::map_threads;
 use ridgepoint::driver::{
     Buffer, Calls, Device, DriverError, Emulation, Event, Graph, Pending, Pinned, Prepared,
-    Refused, Shape, Stream, embedded_ptx, gpus, trace,
+    Refused, Shape, Stream, gpus, trace,
 };
+use ridgepoint::kernels::embedded_ptx;
 use ridgepoint::vector::Normalize;
 
 fn main() {

@@ -6,7 +6,7 @@ use ridgepoint::driver::{Device, DeviceChoice, DriverError, Shape};
 fn open(name: &str) -> Device {
     let choice: DeviceChoice = name.parse().expect("the emulator knows it");
     assert_eq!(choice.to_string(), name);
-    Device::open_with(&choice, &[]).expect("the emulator is always there")
+    Device::open(&choice, &[]).expect("the emulator is always there")
 }
 
 #[test]

@@ -10,7 +10,8 @@ use std::time::Duration;
 use gpu_test::{Arguments, Failed, Trial, on_gpu};
 use kernels_gpu::ceilings::chains::{FmaF32, Measured, Operation};
 use kernels_gpu::polynomial::{Element, Form};
-use ridgepoint::driver::{Device, DriverError, Shape, Stream, embedded_ptx};
+use ridgepoint::driver::{Device, DriverError, Shape, Stream};
+use ridgepoint::kernels::embedded_ptx;
 use ridgepoint::measure::Monitor;
 use ridgepoint::model::{Precision, Roofs};
 

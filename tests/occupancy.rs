@@ -5,7 +5,8 @@ use std::fmt::Write;
 
 use gpu_test::{Arguments, Device, Failed, Trial, on_gpu};
 use occupancy::{ComputeCapability, Kernel, Multiprocessor};
-use ridgepoint::driver::{Compiled, embedded_ptx};
+use ridgepoint::driver::Compiled;
+use ridgepoint::kernels::embedded_ptx;
 use ridgepoint::kernels::{disassemble, names};
 
 /// Words that a kernel holds in registers at once. It needs some registers more, and `ptxas` takes

@@ -7,7 +7,7 @@ use std::process::Command;
 use kernels_gpu::ceilings::chains::{
     AddMulF32, Exp2F32, FmaBf16x2, FmaF16x2, FmaF32, FmaF64, MadI32, Operation,
 };
-use ridgepoint::driver::embedded_ptx;
+use ridgepoint::kernels::embedded_ptx;
 
 /// A tool in the virtual environment that setup.sh makes, or on the PATH.
 fn tool(name: &str) -> PathBuf {

@@ -3,7 +3,8 @@
 
 use gpu_test::{Arguments, Failed, Trial, on_both};
 use kernels_gpu::vector::reference_norm;
-use ridgepoint::driver::{Device, Stream, embedded_ptx};
+use ridgepoint::driver::{Device, Stream};
+use ridgepoint::kernels::embedded_ptx;
 use ridgepoint::vector::{Norm, Normalize, Real};
 
 /// Of one block, and of several.

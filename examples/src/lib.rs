@@ -32,10 +32,10 @@ pub struct Default {
 /// The device that the command line asks for, with the examples' kernels, and how much to work on.
 ///
 /// # Errors
-/// Those of [`Device::open_with`].
+/// Those of [`Device::open`].
 pub fn start(default: Default) -> Result<(Device, usize), Box<dyn Error>> {
     let arguments = Arguments::parse();
-    let device = Device::open_with(&arguments.device, ptx())?;
+    let device = Device::open(&arguments.device, ptx())?;
     let n = arguments.n.unwrap_or(match device.facts().gpu {
         Some(_) => default.gpu,
         None => default.emulator,

@@ -8,7 +8,7 @@
 //! * [`ceilings`]: what a device does at most, measured
 //! * [`check`]: the embedded kernels under the emulator's checks
 //! * [`compare`]: two runs side by side
-//! * [`driver`]: GPUs and the emulator behind one set of safe types
+//! * [`driver`]: GPUs and the emulator behind one set of safe types, the package `ridgepoint-driver`
 //! * [`kernels`]: the embedded kernels' registers, occupancy and code, without a GPU
 //! * [`measure`]: timing and statistics
 //! * [`model`]: roofline arithmetic, pure functions
@@ -29,7 +29,6 @@ pub mod check;
 pub mod cli;
 #[cfg(feature = "cli")]
 pub mod compare;
-pub mod driver;
 #[cfg(feature = "cli")]
 pub mod kernels;
 pub mod measure;
@@ -44,3 +43,5 @@ pub mod sweep;
 pub mod trace;
 #[cfg(feature = "cli")]
 pub mod vector;
+
+pub use ridgepoint_driver as driver;

@@ -1,6 +1,6 @@
 //! The PTX of the kernels that `tests/api` runs.
 
-use ridgepoint::driver::Embedded;
+use ridgepoint_driver::Embedded;
 
 /// The PTX that the kernels were built to.
 #[inline(never)] // Else each place that calls it has a copy.

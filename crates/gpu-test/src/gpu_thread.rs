@@ -8,7 +8,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use std::thread;
 
 use libtest_mimic::Failed;
-use ridgepoint::driver::{Device, DeviceChoice};
+use ridgepoint_driver::{Device, DeviceChoice};
 
 use crate::Ptx;
 
@@ -60,7 +60,7 @@ fn on_devices(
     let same = open.take().filter(|(loaded, _)| std::ptr::eq(*loaded, ptx));
     let mut devices = same.map_or_else(Vec::new, |(_, devices)| devices);
     while devices.len() < count {
-        match Device::open_with(&DeviceChoice::Cuda(devices.len() as u32), ptx) {
+        match Device::open(&DeviceChoice::Cuda(devices.len() as u32), ptx) {
             Ok(device) => devices.push(device),
             Err(error) => return Ok(Err(error.into())),
         }

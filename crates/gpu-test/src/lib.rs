@@ -31,14 +31,14 @@ use std::thread;
 
 use bytemuck::bytes_of;
 pub use libtest_mimic::{Arguments, Conclusion, Failed, Trial};
-pub use ridgepoint::driver::{Device, Embedded};
-use ridgepoint::driver::{DeviceValue, Emulation, Schedule, gpus};
+pub use ridgepoint_driver::{Device, Embedded};
+use ridgepoint_driver::{DeviceValue, Emulation, Schedule, gpus};
 use simt::record::{self, EXACT};
 
 /// The environment variable that says how many GPUs must be there. What is not a number is 1.
 pub const REQUIRE_GPU: &str = "RIDGEPOINT_REQUIRE_GPU";
 
-/// PTX as [`Device::open_with`] takes it.
+/// PTX as [`Device::open`] takes it.
 pub type Ptx = &'static [Embedded<'static>];
 
 /// The environment variable that says under how many seeds, beside the order of the indices, the

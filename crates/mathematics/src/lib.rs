@@ -1,7 +1,7 @@
 //! The kernels of `mathematics-kernels`: their PTX, and the errors of the approximations.
 
 use mathematics_kernels::with_approximations;
-use ridgepoint::driver::{Device, DriverError, Embedded, Shape, Stream};
+use ridgepoint_driver::{Device, DriverError, Embedded, Shape, Stream};
 
 /// The PTX that the kernels were built to.
 #[inline(never)] // Else each place that calls it has a copy.

@@ -20,7 +20,7 @@ use std::thread;
 
 use mathematics::Approximation;
 use mathematics_kernels::{FUNCTIONS, Function, units};
-use ridgepoint::driver::{Device, DeviceChoice};
+use ridgepoint_driver::{Device, DeviceChoice};
 
 /// The kernels of `mathematics-kernels`.
 const PTX: &str = include_str!(concat!(env!("OUT_DIR"), "/kernels.ptx"));
@@ -52,7 +52,7 @@ fn run(arguments: &[&str]) -> Result<(), String> {
 }
 
 fn approximations() -> Result<(), String> {
-    let errors = Device::open_with(&DeviceChoice::Cuda(0), mathematics::ptx())
+    let errors = Device::open(&DeviceChoice::Cuda(0), mathematics::ptx())
         .and_then(|gpu| mathematics::approximations(&gpu, 1))
         .map_err(|e| e.to_string())?;
     let rows: String = errors

@@ -4,7 +4,7 @@
 use gpu_test::{Arguments, Device, Failed, Trial, emulator, on_gpu};
 use mathematics::ptx;
 use mathematics_kernels::with_bits;
-use ridgepoint::driver::{Shape, Stream};
+use ridgepoint_driver::{Shape, Stream};
 
 /// A word for each 2^16 arguments.
 const WORDS: usize = 1 << 16;

@@ -3,7 +3,7 @@
 mod table;
 
 use cuda_std::launch::{Entry, Signature, Slice, SliceMut};
-use ridgepoint::driver::{Device, DriverError, Embedded, Shape, Stream};
+use ridgepoint_driver::{Device, DriverError, Embedded, Shape, Stream};
 
 pub use table::BUGS;
 

@@ -3,7 +3,7 @@
 
 use gpu_test::{Arguments, Failed, Trial};
 use planted::{BUGS, Bug};
-use ridgepoint::driver::{Checks, Device, DriverError, Emulation, Schedule};
+use ridgepoint_driver::{Checks, Device, DriverError, Emulation, Schedule};
 
 /// Orders under which each twin must be clean.
 const SEEDS: u64 = 100;

@@ -57,7 +57,7 @@ impl Arguments {
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let interrupt = Interrupt::watch()?;
     let outputs = open_whole(&arguments.output, arguments.format)?;
-    let device = Device::open(&arguments.device).map_err(driver_failure)?;
+    let device = crate::kernels::open(&arguments.device).map_err(driver_failure)?;
     arguments.trace.check(device.facts())?;
     if device.facts().is_emulated() {
         let given = [("--no-cache", arguments.no_cache)];

@@ -2,7 +2,8 @@
 
 use super::Failure;
 use super::streams::say;
-use crate::driver::{Device, DeviceChoice, Facts, GpuFacts, Limits, embedded_ptx, gpus};
+use crate::driver::{Device, Facts, GpuFacts, Limits, gpus};
+use crate::kernels::embedded_ptx;
 use crate::model::{Datasheet, Limit, Precision, Roofs};
 
 pub(super) fn run() -> Result<(), Failure> {
@@ -10,7 +11,7 @@ pub(super) fn run() -> Result<(), Failure> {
         Ok(all) => all.iter().for_each(print),
         Err(error) => say(&format!("No GPU: {error}\n")),
     }
-    let emulator = Device::open(&DeviceChoice::Cpu).map_err(Failure::failed)?;
+    let emulator = Device::emulator(Default::default());
     print(emulator.facts());
     let architectures: Vec<String> = embedded_ptx()
         .iter()

@@ -187,11 +187,8 @@ fn model(arguments: &Arguments) -> Result<(), Failure> {
     let console = Console::new(target(arguments.quiet, &arguments.output), 0);
     let mut outputs = Outputs::open(&arguments.output, arguments.format)?;
     console.say(&model_table(&rows));
-    let facts = Device::open(&DeviceChoice::Cpu)
-        .map_err(driver_failure)?
-        .facts()
-        .clone();
-    let run = RunFacts::now(command_line(), facts, json!({}));
+    let emulator = Device::emulator(Default::default());
+    let run = RunFacts::now(command_line(), emulator.facts().clone(), json!({}));
     for row in &rows {
         outputs.row(|format, index| run.row(row, format, index))?;
     }
@@ -204,7 +201,7 @@ fn measure(arguments: &Arguments) -> Result<(), Failure> {
     let charts = ChartFiles::open(&arguments.plot)?;
     let report = ReportFile::open(arguments.report.as_ref())?;
     let mut outputs = Outputs::open(paths, arguments.format)?;
-    let device = Device::open(&arguments.device).map_err(driver_failure)?;
+    let device = crate::kernels::open(&arguments.device).map_err(driver_failure)?;
     arguments.trace.check(device.facts())?;
     let effort = arguments.effort(&device);
     let console = Console::new(target(arguments.quiet, paths), 0);

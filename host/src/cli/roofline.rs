@@ -202,7 +202,7 @@ fn run_on(choice: &DeviceChoice, arguments: &Arguments, sampling: Sampling) -> R
     let charts = ChartFiles::open(&arguments.plot)?;
     let report = ReportFile::open(arguments.report.as_ref())?;
     let mut outputs = Outputs::open(&arguments.output, arguments.format)?;
-    let device = Device::open(choice).map_err(driver_failure)?;
+    let device = crate::kernels::open(choice).map_err(driver_failure)?;
     arguments.trace.check(device.facts())?;
     let axes = arguments.axes(&device);
     let settings = Settings {

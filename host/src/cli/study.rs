@@ -65,7 +65,7 @@ impl Common {
 
     /// Opens the device, and says what it is.
     pub(super) fn open(&self) -> Result<Device, Failure> {
-        let device = Device::open(&self.device).map_err(driver_failure)?;
+        let device = crate::kernels::open(&self.device).map_err(driver_failure)?;
         self.trace.check(device.facts())?;
         let console = Console::new(target(self.quiet, &self.output), 0);
         console.say(&format!("Device: {}", device.facts().name));

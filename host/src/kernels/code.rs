@@ -9,8 +9,9 @@ use cuda_builder::NvvmArch;
 use cuda_builder::nvidia::{NoTool, Tool};
 use cuda_builder::resources::Report;
 
+use super::embedded_ptx;
 use super::{KernelsError, names, not_embedded};
-use crate::driver::{Embedded, embedded_ptx, target_of};
+use crate::driver::{Embedded, target_of};
 
 /// The PTX of the entry `name` alone: of `arch`, or of the newest embedded architecture.
 ///

@@ -1,5 +1,5 @@
-//! The embedded kernels, without a GPU: what each needs of a multiprocessor, its PTX, its machine
-//! code.
+//! The embedded kernels: a device with them, and without a GPU what each needs of a multiprocessor, its
+//! PTX, its machine code.
 
 mod code;
 mod error;
@@ -10,7 +10,22 @@ use serde::Serialize;
 pub use code::{disassemble, machine_code, ptx, report_with_max_registers};
 pub use error::KernelsError;
 
-use crate::driver::{Embedded, embedded_ptx};
+use crate::driver::{Device, DeviceChoice, DriverError, Embedded};
+
+/// Their PTX, ascending by architecture.
+// Megabytes, of which each place that it is inlined in would have a copy.
+#[inline(never)]
+pub fn embedded_ptx() -> &'static [Embedded<'static>] {
+    &include!(concat!(env!("OUT_DIR"), "/kernels.rs"))
+}
+
+/// Opens the chosen device with the embedded kernels.
+///
+/// # Errors
+/// As [`Device::open`].
+pub fn open(choice: &DeviceChoice) -> Result<Device, DriverError> {
+    Device::open(choice, embedded_ptx())
+}
 
 /// What one kernel needs on one architecture.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -81,11 +81,11 @@ fn names(reasons: ThrottleReasons) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::driver::{Device, DeviceChoice};
+    use crate::driver::Device;
 
     #[test]
     fn of_the_emulator_nothing_is_known() {
-        let device = Device::open(&DeviceChoice::Cpu).expect("always there");
+        let device = Device::emulator(Default::default());
         assert_eq!(Monitor::new(device.facts()).now(), Conditions::default());
     }
 

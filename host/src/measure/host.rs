@@ -211,14 +211,14 @@ fn best(times: usize, mut seconds: impl FnMut() -> f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::driver::{Device, DeviceChoice};
+    use crate::driver::Device;
     use crate::measure::{CacheState, Runs, Sampling};
     use crate::sweep::{Axes, GridSize, Settings, Sweep};
 
     /// Whatever else the machine does makes rows slower, which are means; roofs are of the best times.
     #[test]
     fn no_kernel_of_a_sweep_is_much_faster_than_its_roof() {
-        let emulator = Device::open(&DeviceChoice::Cpu).expect("always there");
+        let emulator = Device::emulator(Default::default());
         let axes = Axes {
             forms: vec![Form::PowerSum, Form::Horner],
             precisions: vec![Precision::F32, Precision::F64],

@@ -2,6 +2,9 @@
 
 use std::str::FromStr;
 
+#[cfg(test)]
+use crate::driver::{Facts, GpuFacts, Limits};
+
 #[cfg(feature = "cli")]
 mod occupancy;
 mod peaks;
@@ -67,5 +70,26 @@ impl Precision {
             Precision::F32 | Precision::F64 => 1,
             Precision::F16x2 => 2,
         }
+    }
+}
+
+/// An H200, for tests without one.
+#[cfg(test)]
+pub(crate) fn h200() -> Facts {
+    Facts {
+        name: "NVIDIA H200".to_owned(),
+        compute_capability: (9, 0),
+        multiprocessors: 132,
+        memory_bytes: 150_000_000_000,
+        limits: Limits::SM_90,
+        gpu: Some(GpuFacts {
+            ordinal: 0,
+            cuda_version: (13, 0),
+            clock_hz: 1.98e9,
+            memory_clock_hz: 3.201e9,
+            memory_bus_bits: 6016,
+            l2_bytes: 60 << 20,
+            pci_bus_id: String::new(),
+        }),
     }
 }

@@ -118,18 +118,18 @@ mod tests {
 
     #[test]
     fn the_roofs_of_an_h200_are_those_of_its_data_sheet() {
-        let f32_roofs = Roofs::of(&Facts::h200(), Precision::F32).expect("a GPU");
+        let f32_roofs = Roofs::of(&crate::model::h200(), Precision::F32).expect("a GPU");
         assert_eq!(f32_roofs.memory, BytesPerSec(4.8e12));
         assert_eq!(f32_roofs.peak, FlopsPerSec(67e12));
         assert!((f32_roofs.fma.tera() - 66.9).abs() < 0.01);
         assert!((f32_roofs.ceiling(Limit::AddMul).tera() - 33.45).abs() < 0.01);
-        let f64_roofs = Roofs::of(&Facts::h200(), Precision::F64).expect("a GPU");
+        let f64_roofs = Roofs::of(&crate::model::h200(), Precision::F64).expect("a GPU");
         assert!((f64_roofs.fma.tera() - 33.45).abs() < 0.01);
     }
 
     #[test]
     fn another_gpus_roofs_come_from_its_parts() {
-        let mut facts = Facts::h200();
+        let mut facts = crate::model::h200();
         facts.name = "NVIDIA Test".to_owned();
         let roofs = Roofs::of(&facts, Precision::F32).expect("a GPU");
         assert!((roofs.memory.tera() - 4.81).abs() < 0.01);

@@ -277,7 +277,7 @@ fn label(series: &Series, all: &[Series]) -> String {
 mod tests {
     use super::*;
     use crate::ceilings::load;
-    use crate::driver::{Device, DeviceChoice};
+    use crate::driver::Device;
     use crate::measure::{CacheState, Runs, Sampling};
     use crate::sweep::{Axes, GridSize, Point, Settings, Sweep};
     use itertools::iproduct;
@@ -286,7 +286,7 @@ mod tests {
 
     /// Rows at 95 % of the data sheet's roofs, all else as the emulator has it.
     fn rows(device: &Facts, precisions: &[Precision], k: &[u32]) -> Vec<Record> {
-        let emulator = Device::open(&DeviceChoice::Cpu).expect("always there");
+        let emulator = Device::emulator(Default::default());
         let axes = Axes {
             forms: vec![Form::PowerSum, Form::Horner],
             precisions: vec![Precision::F32],
@@ -405,7 +405,7 @@ mod tests {
 
     #[test]
     fn labels_do_not_cover_each_other() {
-        let device = Facts::h200();
+        let device = crate::model::h200();
         let path = Path::new(concat!(
             env!("CARGO_MANIFEST_DIR"),
             "/docs/results/h200-ceilings/ceilings.json"

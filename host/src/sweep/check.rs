@@ -58,11 +58,11 @@ pub(super) fn first_mismatch<T: Element + DeviceValue>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::driver::{Device, DeviceChoice};
+    use crate::driver::Device;
 
     #[test]
     fn the_first_wrong_element_is_named() {
-        let device = Device::open(&DeviceChoice::Cpu).expect("the emulator is always there");
+        let device = Device::emulator(Default::default());
         let right = reference::<f32>(0.5, 3).value as f32;
         let mut values = vec![right; 1000];
         let check = |values: &[f32]| {

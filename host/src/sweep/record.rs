@@ -304,7 +304,7 @@ pub fn by_series(records: &[Record]) -> Vec<(Series, Vec<&Record>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::driver::{Device, DeviceChoice};
+    use crate::driver::Device;
     use crate::measure::host_roofs;
     use crate::model::{BytesPerSec, Precision};
     use kernels_gpu::polynomial::Form;
@@ -326,7 +326,7 @@ mod tests {
     }
 
     fn record_under(conditions: Conditions, point: &Point, ms: &[f64], clock_hz: f64) -> Record {
-        let facts = Facts::h200();
+        let facts = crate::model::h200();
         let roofs = Roofs::of(&facts, point.precision).expect("known");
         let context = Context {
             facts: &facts,
@@ -398,7 +398,7 @@ mod tests {
 
     #[test]
     fn no_figure_is_nan_where_nothing_is_known() {
-        let emulator = Device::open(&DeviceChoice::Cpu).expect("always there");
+        let emulator = Device::emulator(Default::default());
         let roofs = Roofs {
             memory: BytesPerSec(1e9),
             ..host_roofs(Precision::F32).expect("memory")

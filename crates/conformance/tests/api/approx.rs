@@ -2,7 +2,7 @@
 
 use conformance_kernels::float::{self, APPROXIMATIONS};
 use gpu_test::{Device, Failed};
-use ridgepoint::driver::Shape;
+use ridgepoint_driver::Shape;
 
 use crate::support::{Case, launch};
 

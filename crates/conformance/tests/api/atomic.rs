@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use conformance_kernels::atomic::{BLOCK, core_types, fetch, typed};
 use gpu_test::{Device, Failed, equal};
-use ridgepoint::driver::{DeviceValue, Shape};
+use ridgepoint_driver::{DeviceValue, Shape};
 
 use crate::support::{Case, launch, with};
 

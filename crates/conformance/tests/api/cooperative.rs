@@ -2,7 +2,7 @@
 
 use conformance_kernels::cooperative::around_the_grid;
 use gpu_test::{Device, Failed, equal};
-use ridgepoint::driver::{Shape, Stream};
+use ridgepoint_driver::{Shape, Stream};
 
 use crate::support::Case;
 

@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use conformance_kernels::float::{self, Word};
 use cuda_std::{FloatExt, bf16, f16};
 use gpu_test::{Device, Failed, equal};
-use ridgepoint::driver::Shape;
+use ridgepoint_driver::Shape;
 
 use crate::support::{Case, launch};
 

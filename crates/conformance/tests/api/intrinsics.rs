@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use conformance_kernels::intrinsics::{self, GROUPS, Input};
 use gpu_test::{Device, Failed};
-use ridgepoint::driver::Shape;
+use ridgepoint_driver::Shape;
 
 use crate::float::{Inputs, same};
 use crate::support::{Case, launch};

@@ -3,7 +3,7 @@
 use conformance_kernels::{memory, output, warp};
 use cuda_std::launch::{Entry, Signature};
 use gpu_test::{Device, Failed, equal};
-use ridgepoint::driver::Shape;
+use ridgepoint_driver::Shape;
 
 use crate::support::{Case, launch};
 

@@ -2,7 +2,7 @@
 
 use conformance_kernels::memory;
 use gpu_test::{Device, Failed, equal};
-use ridgepoint::driver::Shape;
+use ridgepoint_driver::Shape;
 
 use crate::kernel::refused;
 use crate::support::{Case, expected, launch, words};

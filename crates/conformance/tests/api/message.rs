@@ -2,7 +2,7 @@
 
 use conformance_kernels::atomic::message::{self, BY_FENCES, BY_RELEASE, BY_SEQ_CST};
 use gpu_test::{Device, Failed, equal};
-use ridgepoint::driver::Shape;
+use ridgepoint_driver::Shape;
 
 use crate::support::{Case, launch, with};
 

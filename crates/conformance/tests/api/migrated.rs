@@ -3,7 +3,7 @@
 use conformance_kernels::migrated;
 use cuda_std::glam::UVec2;
 use gpu_test::{Device, Failed, equal};
-use ridgepoint::driver::Shape;
+use ridgepoint_driver::Shape;
 
 use crate::support::{Case, launch};
 

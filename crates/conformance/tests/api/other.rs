@@ -3,7 +3,7 @@
 use conformance_kernels::async_copy::{self, BLOCK, number};
 use conformance_kernels::other;
 use gpu_test::{Device, Failed, emulator, equal};
-use ridgepoint::driver::Shape;
+use ridgepoint_driver::Shape;
 
 use crate::support::{Case, expected, launch, words};
 

@@ -7,7 +7,7 @@ use std::process::{Command, Output, exit};
 use conformance::ptx;
 use conformance_kernels::output::{self, FAILING_LINE};
 use gpu_test::{Device, Failed, equal};
-use ridgepoint::driver::{DeviceChoice, Shape};
+use ridgepoint_driver::{DeviceChoice, Shape};
 
 use crate::support::{Case, launch};
 
@@ -36,7 +36,7 @@ pub(crate) fn run_task() {
         "cuda" => DeviceChoice::Cuda(0),
         _ => DeviceChoice::Cpu,
     };
-    let device = Device::open_with(&choice, ptx());
+    let device = Device::open(&choice, ptx());
     let result = device
         .as_ref()
         .map_err(Failed::from)
@@ -175,7 +175,7 @@ fn gpu_only(device: &Device) -> Result<(), Failed> {
 fn launch_where_it_runs(
     device: &Device,
     shape: Shape,
-    out: &mut ridgepoint::driver::Buffer<u32>,
+    out: &mut ridgepoint_driver::Buffer<u32>,
 ) -> Result<(), Failed> {
     launch!(
         device,

@@ -2,7 +2,7 @@
 
 use conformance_kernels::packed;
 use gpu_test::{Device, Failed, equal};
-use ridgepoint::driver::Shape;
+use ridgepoint_driver::Shape;
 
 use crate::support::{Case, launch};
 

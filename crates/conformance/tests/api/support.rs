@@ -1,7 +1,7 @@
 //! What the cases of all modules use.
 
 use gpu_test::{Device, Failed};
-use ridgepoint::driver::Shape;
+use ridgepoint_driver::Shape;
 
 /// A case's name and what it does.
 pub(crate) type Case = (&'static str, fn(&Device) -> Result<(), Failed>);
@@ -10,7 +10,7 @@ pub(crate) type Case = (&'static str, fn(&Device) -> Result<(), Failed>);
 macro_rules! launch {
     ($device:expr, $entry:expr, $shape:expr $(, $argument:expr)* $(,)?) => {{
         let prepared = $device.prepare($entry, $shape)?;
-        let stream = ridgepoint::driver::Stream::new($device)?;
+        let stream = ridgepoint_driver::Stream::new($device)?;
         // SAFETY: each case gives the buffers that its kernel asks for, and waits here.
         unsafe { prepared.launch(&stream, &($($argument,)*)) }?;
         stream.synchronize()?;
@@ -21,7 +21,7 @@ pub(crate) use launch;
 /// What the threads of a kernel write: `per_thread` words each.
 macro_rules! words {
     ($device:expr, $entry:expr, $shape:expr, $per_thread:expr $(, $argument:expr)*) => {{
-        let shape: ridgepoint::driver::Shape = $shape;
+        let shape: ridgepoint_driver::Shape = $shape;
         let blocks: u64 = shape.grid.iter().product();
         let words = (blocks * shape.block_threads()) as usize * $per_thread;
         let mut out = $device.buffer_filled(words, u64::MAX)?;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use conformance_kernels::warp;
 use gpu_test::{Device, Failed, equal};
-use ridgepoint::driver::Shape;
+use ridgepoint_driver::Shape;
 
 use crate::support::{Case, expected, with, words};
 

@@ -10,7 +10,7 @@ use std::env;
 use std::error::Error;
 
 use planted::{BUGS, ptx};
-use ridgepoint::driver::Device;
+use ridgepoint_driver::Device;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = env::args().skip(1).collect();

@@ -12,7 +12,7 @@ use crate::cli::streams;
 pub(super) const WRAPS_RUSTC: &str = "RIDGEPOINT_CHECK_WRAPS_RUSTC";
 
 /// What the emulator itself is made of: it depends on ptx-std and holds no kernels.
-const HOST_CRATES: [&str; 2] = ["simt", "ridgepoint"];
+const HOST_CRATES: [&str; 3] = ["simt", "ridgepoint", "ridgepoint_driver"];
 
 /// Of every crate: those with instrumentation and those without link with each other, because the
 /// instrumentation changes no layout and no calls between functions.

@@ -9,7 +9,7 @@ use crate::cli::Failure;
 /// The crates that a generated package names, and their folders in the source tree.
 pub(super) const CRATES: [(&str, &str); 5] = [
     ("find_cuda_helper", "crates/find_cuda_helper"),
-    ("ridgepoint", "."),
+    ("ridgepoint-driver", "crates/driver"),
     ("ridgepoint-gpu-test", "crates/gpu-test"),
     ("ridgepoint-ptx-builder", "crates/ptx-builder"),
     ("ridgepoint-ptx-std", "crates/ptx-std"),
@@ -39,10 +39,7 @@ impl Source {
 
     /// What a manifest says of one of [`CRATES`].
     pub(super) fn dependency(&self, folder: &str) -> String {
-        match folder {
-            "." => path_key(Path::new(&self.0)),
-            _ => path_key(&Path::new(&self.0).join(folder)),
-        }
+        path_key(&Path::new(&self.0).join(folder))
     }
 
     /// Where to read how kernels are written.

@@ -11,7 +11,8 @@ use super::record::{flags, waves};
 use super::{InFlight, Instance, OccupancyAxes, OccupancyPoint, OccupancyRecord, Studied};
 use crate::ceilings::bench::Bench;
 use crate::ceilings::{BenchError, Ceilings, Effort, Quantity};
-use crate::driver::{Device, DriverError, Facts, embedded_ptx};
+use crate::driver::{Device, DriverError, Facts};
+use crate::kernels::embedded_ptx;
 use crate::kernels::{self, KernelsError};
 use crate::sweep::TooManyPoints;
 

@@ -1,7 +1,7 @@
 //! Launches the kernels.
 
 use kernels::scale;
-use ridgepoint::driver::{Device, DriverError, Embedded, Shape, Stream};
+use ridgepoint_driver::{Device, DriverError, Embedded, Shape, Stream};
 
 /// Threads per block.
 const BLOCK: u32 = 256;

@@ -4,7 +4,7 @@
 use std::error::Error;
 
 use kernels::reference;
-use ridgepoint::driver::{Device, DeviceChoice};
+use ridgepoint_driver::{Device, DeviceChoice};
 
 use @crate@::{ptx, scaled};
 
@@ -12,7 +12,7 @@ const ELEMENTS: u32 = 1_000_000;
 const FACTOR: f32 = 2.5;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let device = Device::open_with(&DeviceChoice::Auto, ptx())?;
+    let device = Device::open(&DeviceChoice::Auto, ptx())?;
     let x: Vec<f32> = (0..ELEMENTS).map(|i| i as f32).collect();
     let y = scaled(&device, &x, FACTOR)?;
     for (x, y) in x.iter().zip(&y) {

@@ -24,27 +24,6 @@ impl Facts {
     pub fn is_emulated(&self) -> bool {
         self.gpu.is_none()
     }
-
-    /// An H200, for tests without one.
-    #[cfg(test)]
-    pub(crate) fn h200() -> Facts {
-        Facts {
-            name: "NVIDIA H200".to_owned(),
-            compute_capability: (9, 0),
-            multiprocessors: 132,
-            memory_bytes: 150_000_000_000,
-            limits: Limits::SM_90,
-            gpu: Some(GpuFacts {
-                ordinal: 0,
-                cuda_version: (13, 0),
-                clock_hz: 1.98e9,
-                memory_clock_hz: 3.201e9,
-                memory_bus_bits: 6016,
-                l2_bytes: 60 << 20,
-                pci_bus_id: String::new(),
-            }),
-        }
-    }
 }
 
 /// What is known of a GPU beyond what every device has.

@@ -2,9 +2,9 @@
 //!
 //! ```
 //! use kernels_gpu::polynomial::{Element, Form};
-//! use ridgepoint::driver::{Device, DeviceChoice, Shape, Stream};
+//! use ridgepoint_driver::{Device, DeviceChoice, Shape, Stream};
 //!
-//! let device = Device::open(&DeviceChoice::Cpu)?;
+//! let device = Device::open(&DeviceChoice::Cpu, &[])?;
 //! let x = device.buffer_filled(1000, 0.5f32)?;
 //! let mut y = device.buffer_filled(1000, f32::NAN)?;
 //!
@@ -15,15 +15,15 @@
 //! unsafe { prepared.launch(&stream, &(x.slice(), y.slice_mut(), 2)) }?;
 //! stream.synchronize()?;
 //! assert_eq!(y.to_vec()?, vec![0.75; 1000]);
-//! # Ok::<(), ridgepoint::driver::DriverError>(())
+//! # Ok::<(), ridgepoint_driver::DriverError>(())
 //! ```
 //!
 //! A launch takes the arguments of the kernel's own signature; others do not compile:
 //!
 //! ```compile_fail
 //! # use kernels_gpu::polynomial::{Element, Form};
-//! # use ridgepoint::driver::{Device, DeviceChoice, Shape, Stream};
-//! # let device = Device::open(&DeviceChoice::Cpu)?;
+//! # use ridgepoint_driver::{Device, DeviceChoice, Shape, Stream};
+//! # let device = Device::open(&DeviceChoice::Cpu, &[])?;
 //! # let x = device.buffer_filled(1000, 0.5f32)?;
 //! # let mut y = device.buffer_filled(1000, f32::NAN)?;
 //! # let horner = f32::kernel(Form::Horner, 4, 1).expect("there is one for 4 elements a thread");
@@ -31,7 +31,7 @@
 //! # let stream = Stream::new(&device)?;
 //! // The last argument is a count of steps, a u32.
 //! unsafe { prepared.launch(&stream, &(x.slice(), y.slice_mut(), 2.0)) }?;
-//! # Ok::<(), ridgepoint::driver::DriverError>(())
+//! # Ok::<(), ridgepoint_driver::DriverError>(())
 //! ```
 //!
 //! Several devices are open at once, and any thread uses any of them. Two GPUs, `cuda:0` and `cuda:1`,
@@ -42,7 +42,7 @@
 //!
 //! use kernels_gpu::elementwise::{BLOCK, scale_f32};
 //! use kernels_gpu::functions::Scale;
-//! use ridgepoint::driver::{Device, DriverError, Shape, Stream};
+//! use ridgepoint_driver::{Device, DriverError, Shape, Stream};
 //!
 //! fn scaled(device: &Device, factor: f32) -> Result<Vec<f32>, DriverError> {
 //!     let x = device.buffer_filled(100, 1.5f32)?;
@@ -57,7 +57,7 @@
 //!
 //! # let (cuda_0, cuda_1) = ("cpu", "cpu");
 //! # fn open(name: &str) -> Result<Device, DriverError> {
-//! #     Device::open(&name.parse().expect("a device's name"))
+//! #     Device::open(&name.parse().expect("a device's name"), &[])
 //! # }
 //! let (first, second) = (open(cuda_0)?, open(cuda_1)?);
 //! let (doubled, tripled) = thread::scope(|scope| {
@@ -66,7 +66,7 @@
 //!     (doubled.join().expect("no panic"), tripled)
 //! });
 //! assert_eq!((doubled?[0], tripled?[0]), (3.0, 4.5));
-//! # Ok::<(), ridgepoint::driver::DriverError>(())
+//! # Ok::<(), ridgepoint_driver::DriverError>(())
 //! ```
 //!
 //! Memory, kernels and graphs are used where they were made: what is of another device is
@@ -109,11 +109,7 @@ pub use facts::{Facts, GpuFacts, Limits};
 pub use graph::Graph;
 pub use launch::Prepared;
 pub use pinned::Pinned;
-pub use ptx::Embedded;
-#[cfg(feature = "cli")]
-pub use ptx::embedded_ptx;
-#[cfg(feature = "cli")]
-pub(crate) use ptx::target_of;
+pub use ptx::{Embedded, target_of};
 pub use refused::Refused;
 pub use shape::Shape;
 pub use simt::{Checks, LaunchError, Options as Emulation, Schedule};
@@ -137,22 +133,13 @@ pub struct Device {
 }
 
 impl Device {
-    /// Opens the chosen device with the kernels of the command line.
-    ///
-    /// # Errors
-    /// As [`Device::open_with`].
-    #[cfg(feature = "cli")]
-    pub fn open(choice: &DeviceChoice) -> Result<Device, DriverError> {
-        Device::open_with(choice, embedded_ptx())
-    }
-
-    /// Opens the chosen device with kernels of the caller's: on a GPU this loads the best of `ptx`.
+    /// Opens the chosen device: a GPU with the best of `ptx` for it. The emulator needs none.
     ///
     /// # Errors
     /// There is no driver or no such GPU, the GPU is older than every PTX, or the driver refuses
     /// the PTX. [`DeviceChoice::Auto`] takes the emulator where there is no driver or no GPU, and
     /// fails for the other reasons.
-    pub fn open_with(choice: &DeviceChoice, ptx: &[Embedded<'_>]) -> Result<Device, DriverError> {
+    pub fn open(choice: &DeviceChoice, ptx: &[Embedded<'_>]) -> Result<Device, DriverError> {
         match choice {
             DeviceChoice::Cpu => Ok(Device::emulator(Emulation::default())),
             DeviceChoice::CpuAs(gpu) => Ok(Device::emulator_of(*gpu, Emulation::default())),
@@ -185,7 +172,7 @@ impl Device {
     /// Opens a GPU with PTX of the caller's.
     ///
     /// # Errors
-    /// As [`Device::open_with`].
+    /// As [`Device::open`].
     pub fn with_ptx(ordinal: u32, ptx: &[Embedded<'_>]) -> Result<Device, DriverError> {
         Device::compile(ordinal, ptx, None)
     }
@@ -195,7 +182,7 @@ impl Device {
     /// bounds of their own keep to these. The emulator has no registers.
     ///
     /// # Errors
-    /// As [`Device::open_with`].
+    /// As [`Device::open`].
     pub fn with_max_registers(
         &self,
         registers: u32,
@@ -270,8 +257,11 @@ impl Device {
     }
 }
 
-/// So many values, each `value`, or how many bytes the system does not give.
-pub(crate) fn host_memory<T: Clone>(len: usize, value: T) -> Result<Vec<T>, u64> {
+/// So many values in memory of the host, or how many bytes the system does not give.
+///
+/// # Errors
+/// The number of bytes that could not be had.
+pub fn host_memory<T: Clone>(len: usize, value: T) -> Result<Vec<T>, u64> {
     let mut memory = Vec::new();
     match memory.try_reserve_exact(len) {
         Ok(()) => memory.resize(len, value),

@@ -1,17 +1,9 @@
-//! The PTX that build.rs made, and the choice among its architectures.
+//! The PTX that a build script embedded, and the choice among its architectures.
 
 /// The PTX of one architecture, as `CudaBuilder::embed_to` writes it: the architecture (90 for
 /// `sm_90`), the text, and as JSON the `cuda_builder::resources::Report` on it, which is not there
 /// where `ptxas` was not when it was built, or did not know the architecture.
 pub type Embedded<'a> = (u32, &'a str, Option<&'a str>);
-
-/// The PTX of the command line's own kernels, ascending by architecture.
-#[cfg(feature = "cli")]
-// Megabytes, of which each place that it is inlined in would have a copy.
-#[inline(never)]
-pub fn embedded_ptx() -> &'static [Embedded<'static>] {
-    &include!(concat!(env!("OUT_DIR"), "/kernels.rs"))
-}
 
 /// The newest PTX that runs on compute capability `actual` (times ten), and of two for the same the one
 /// with a suffix. PTX runs on its own architecture and on later ones; with the suffix `f` on later ones
@@ -28,8 +20,8 @@ pub(super) fn best<'a>(ptx: &[Embedded<'a>], actual: u32) -> Option<(u32, &'a st
         .map(|(arch, _, text)| (arch, text))
 }
 
-/// The architecture that the text names: "sm_90a".
-pub(crate) fn target_of(ptx: &str) -> Option<&str> {
+/// The architecture that PTX is for, as its text names it: "sm_90a".
+pub fn target_of(ptx: &str) -> Option<&str> {
     let target = ptx.lines().find_map(|line| line.strip_prefix(".target "))?;
     target.split([',', ' ']).next()
 }

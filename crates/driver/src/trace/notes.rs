@@ -14,7 +14,7 @@ use super::super::event::{Event, Timing};
 use super::{Span, running};
 
 /// What one device has noted.
-pub(in crate::driver) struct Notes {
+pub(crate) struct Notes {
     /// A moment on both clocks.
     base: (Instant, Event<'static>),
     notes: Mutex<Vec<Note>>,
@@ -43,7 +43,7 @@ impl Notes {
         })
     }
 
-    pub(in crate::driver) fn add(
+    pub(crate) fn add(
         &self,
         stream: u32,
         name: &'static str,

@@ -16,21 +16,21 @@ use super::{Device, DeviceValue, DriverError, Refused};
 /// It is a slice. While a copy is under way, the copy owns it:
 ///
 /// ```compile_fail,E0382
-/// # use ridgepoint::driver::{Device, DeviceChoice, Stream};
-/// # let device = Device::open(&DeviceChoice::Cpu)?;
+/// # use ridgepoint_driver::{Device, DeviceChoice, Stream};
+/// # let device = Device::open(&DeviceChoice::Cpu, &[])?;
 /// # let stream = Stream::new(&device)?;
 /// # let mut buffer = device.buffer_filled(4, 0u32)?;
 /// let mut host = device.pinned(4, 7u32)?;
 /// let copy = stream.upload(host, &mut buffer, 0)?;
 /// host[0] = 8; // The copy has it.
-/// # Ok::<(), ridgepoint::driver::DriverError>(())
+/// # Ok::<(), ridgepoint_driver::DriverError>(())
 /// ```
 ///
 /// and gives it back once it is done:
 ///
 /// ```
-/// # use ridgepoint::driver::{Device, DeviceChoice, Stream};
-/// # let device = Device::open(&DeviceChoice::Cpu)?;
+/// # use ridgepoint_driver::{Device, DeviceChoice, Stream};
+/// # let device = Device::open(&DeviceChoice::Cpu, &[])?;
 /// # let stream = Stream::new(&device)?;
 /// # let mut buffer = device.buffer_filled(4, 0u32)?;
 /// let host = device.pinned(4, 7u32)?;
@@ -38,7 +38,7 @@ use super::{Device, DeviceValue, DriverError, Refused};
 /// let mut host = copy.wait()?;
 /// host[0] = 8;
 /// assert_eq!(buffer.to_vec()?, [7; 4]);
-/// # Ok::<(), ridgepoint::driver::DriverError>(())
+/// # Ok::<(), ridgepoint_driver::DriverError>(())
 /// ```
 pub struct Pinned<T: DeviceValue> {
     memory: Memory<T>,

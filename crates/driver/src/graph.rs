@@ -50,9 +50,9 @@ impl<'d> Stream<'d> {
     /// ```
     /// use kernels_gpu::elementwise::{BLOCK, scale_f32};
     /// use kernels_gpu::functions::Scale;
-    /// use ridgepoint::driver::{Device, DeviceChoice, Shape, Stream};
+    /// use ridgepoint_driver::{Device, DeviceChoice, Shape, Stream};
     ///
-    /// let device = Device::open(&DeviceChoice::Cpu)?;
+    /// let device = Device::open(&DeviceChoice::Cpu, &[])?;
     /// let x = device.buffer_filled(100, 1.5f32)?;
     /// let mut y = device.buffer_filled(100, f32::NAN)?;
     /// let prepared = device.prepare(scale_f32::entry(), Shape::linear(25, BLOCK))?;
@@ -65,7 +65,7 @@ impl<'d> Stream<'d> {
     /// unsafe { graph.launch(&stream) }?;
     /// stream.synchronize()?;
     /// assert_eq!(y.to_vec()?, [3.0; 100]);
-    /// # Ok::<(), ridgepoint::driver::DriverError>(())
+    /// # Ok::<(), ridgepoint_driver::DriverError>(())
     /// ```
     ///
     /// # Errors
