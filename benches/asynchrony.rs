@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use kernels_gpu::counter::{BLOCK, count};
-use ridgepoint::driver::{Device, DeviceChoice, DriverError, Shape, Stream};
+use ridgepoint::driver::{Device, DeviceChoice, DriverError, LaunchConfig, Stream};
 use ridgepoint::kernels;
 use ridgepoint::study::{Pipeline, PipelineMode, Plan, Work};
 use ridgepoint::vector::{Normalize, Product};
@@ -27,7 +27,7 @@ fn time(
     size: usize,
     mut run: impl FnMut(u64) -> Result<Duration, DriverError>,
 ) {
-    let emulated = device.facts().is_emulated();
+    let emulated = device.properties().is_emulated();
     let machine = if emulated { "emulator" } else { "cuda" };
     let mut group = criterion.benchmark_group(format!("{machine}/{group}"));
     group.sample_size(10);
@@ -46,7 +46,7 @@ fn launches(criterion: &mut Criterion, device: &Device) {
     let stream = Stream::new(device).expect("a stream");
     let mut counter = device.buffer_zeroed::<u32>(1).expect("memory");
     let prepared = device
-        .prepare(count::entry(), Shape::blocks(1, BLOCK))
+        .prepare(count::entry(), LaunchConfig::blocks(1, BLOCK))
         .expect("a launch");
     time(criterion, device, "enqueue", 1, |iterations| {
         let mut all = Duration::ZERO;
@@ -56,7 +56,7 @@ fn launches(criterion: &mut Criterion, device: &Device) {
             let began = Instant::now();
             for _ in 0..left.min(QUEUE) {
                 // SAFETY: one block; the counter lives until the stream is synchronised.
-                unsafe { prepared.launch(&stream, &(counter.slice_mut(),)) }?;
+                unsafe { prepared.launch(&stream, &(counter.slice_mut(..),)) }?;
             }
             all += began.elapsed();
             left -= left.min(QUEUE);
@@ -68,7 +68,7 @@ fn launches(criterion: &mut Criterion, device: &Device) {
 
 /// `x = A x / ‖A x‖`, on the device.
 fn power_step(criterion: &mut Criterion, device: &Device) {
-    let n = if device.facts().is_emulated() {
+    let n = if device.properties().is_emulated() {
         8
     } else {
         8192
@@ -90,8 +90,8 @@ fn power_step(criterion: &mut Criterion, device: &Device) {
         for _ in 0..iterations {
             // SAFETY: the buffers outlive the wait below.
             unsafe {
-                product.launch(&stream, a.slice(), x.slice(), y.slice_mut())?;
-                normalize.launch(&stream, y.slice(), x.slice_mut(), norm.slice_mut())?;
+                product.launch(&stream, a.slice(..), x.slice(..), y.slice_mut(..))?;
+                normalize.launch(&stream, y.slice(..), x.slice_mut(..), norm.slice_mut(..))?;
             }
         }
         let end = stream.record()?;
@@ -104,7 +104,7 @@ fn power_step(criterion: &mut Criterion, device: &Device) {
 
 /// All batches through, streamed.
 fn pipeline(criterion: &mut Criterion, device: &Device) {
-    let (size, chunks) = if device.facts().is_emulated() {
+    let (size, chunks) = if device.properties().is_emulated() {
         (64, 2)
     } else {
         (4096, 8)

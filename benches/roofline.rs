@@ -8,7 +8,7 @@ use std::time::Duration;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use cuda_std::packed::F16x2;
 use kernels_gpu::polynomial::{Element, Form, WIDTHS};
-use ridgepoint::driver::{Device, DeviceChoice, DeviceValue, Shape, Stream};
+use ridgepoint::driver::{Device, DeviceChoice, DeviceValue, LaunchConfig, Stream};
 use ridgepoint::kernels;
 use ridgepoint::measure::{Runs, time};
 
@@ -22,7 +22,7 @@ fn roofline(criterion: &mut Criterion) {
 }
 
 fn polynomials<T: Element + DeviceValue>(criterion: &mut Criterion, device: &Device) {
-    let emulated = device.facts().is_emulated();
+    let emulated = device.properties().is_emulated();
     let (machine, n) = if emulated {
         ("emulator", 1 << 12)
     } else {
@@ -47,11 +47,11 @@ fn polynomials<T: Element + DeviceValue>(criterion: &mut Criterion, device: &Dev
             .flat_map(|form| WIDTHS.map(|width| (form, width)))
         {
             let entry = T::kernel(form, width, 1).expect("one for each width");
-            let shape = Shape::linear(n as u64 / u64::from(width), BLOCK);
+            let shape = LaunchConfig::linear(n as u64 / u64::from(width), BLOCK);
             let prepared = device
                 .prepare(entry, shape)
                 .expect("a shape that every device allows");
-            let arguments = (x.slice(), y.slice_mut(), k);
+            let arguments = (x.slice(..), y.slice_mut(..), k);
             group.bench_function(BenchmarkId::from_parameter(prepared.name()), |bencher| {
                 bencher.iter_custom(|iterations| {
                     let runs = Runs {

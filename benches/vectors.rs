@@ -10,7 +10,9 @@ use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use kernels_gpu::elementwise::{self, exp_f32, gelu_f32, relu_f32};
 use kernels_gpu::functions::{Axpy, Exp, Gelu, Relu};
 use kernels_gpu::vector::map_threads;
-use ridgepoint::driver::{Buffer, Device, DeviceChoice, DriverError, Graph, Shape, Stream};
+use ridgepoint::driver::{
+    Device, DeviceBuffer, DeviceChoice, DriverError, Graph, LaunchConfig, Stream,
+};
 use ridgepoint::kernels;
 use ridgepoint::vector::{Norm, Normalize, Product, Real, Scaled};
 
@@ -19,8 +21,12 @@ fn vectors(criterion: &mut Criterion) {
     let bench = Bench {
         device: &device,
         stream: Stream::new(&device).expect("a stream"),
-        emulated: device.facts().is_emulated(),
-        nodes: if device.facts().is_emulated() { 1 } else { 20 },
+        emulated: device.properties().is_emulated(),
+        nodes: if device.properties().is_emulated() {
+            1
+        } else {
+            20
+        },
     };
     bench.norms::<f32>(criterion, &[10, 16, 20, 24, 26, 28]);
     bench.norms::<f64>(criterion, &[10, 20, 26]);
@@ -84,7 +90,7 @@ impl Bench<'_> {
     }
 
     /// Random elements, which are repeated.
-    fn random<T: Real>(&self, n: usize) -> Buffer<T> {
+    fn random<T: Real>(&self, n: usize) -> DeviceBuffer<T> {
         let mut random = fastrand::Rng::with_seed(42);
         let pattern: Vec<T> = (0..n.min(1 << 20))
             .map(|_| T::from_f64(random.f64() - 0.5))
@@ -116,7 +122,7 @@ impl Bench<'_> {
             let mut normalize = Normalize::<T>::new(device, n).expect("a launch");
             self.time(criterion, &format!("nrm2/{}", T::NAME), exponent, || {
                 // SAFETY: here and below, the buffers outlive `time`, which waits for the stream.
-                unsafe { nrm2.launch(&self.stream, x.slice(), norm.slice_mut()) }
+                unsafe { nrm2.launch(&self.stream, x.slice(..), norm.slice_mut(..)) }
             });
             self.time(
                 criterion,
@@ -125,7 +131,12 @@ impl Bench<'_> {
                 || {
                     // SAFETY: as above.
                     unsafe {
-                        normalize.launch(&self.stream, x.slice(), y.slice_mut(), norm.slice_mut())
+                        normalize.launch(
+                            &self.stream,
+                            x.slice(..),
+                            y.slice_mut(..),
+                            norm.slice_mut(..),
+                        )
                     }
                 },
             );
@@ -138,11 +149,11 @@ impl Bench<'_> {
         let n = 1 << exponent;
         let x = self.random::<f32>(n);
         let mut y = device.buffer_zeroed(n).expect("memory");
-        let shape = Shape::linear(map_threads::<f32>(n as u64), elementwise::BLOCK);
+        let shape = LaunchConfig::linear(map_threads::<f32>(n as u64), elementwise::BLOCK);
         let scale = Scaled::new(device, n).expect("a launch");
         self.time(criterion, "scale/f32", exponent, || {
             // SAFETY: as in `norms`, here and below.
-            unsafe { scale.launch(&self.stream, 1.5, x.slice(), y.slice_mut()) }
+            unsafe { scale.launch(&self.stream, 1.5, x.slice(..), y.slice_mut(..)) }
         });
         macro_rules! map {
             ($($name:literal: $kernel:ident, $function:expr;)*) => {$(
@@ -150,7 +161,7 @@ impl Bench<'_> {
                 self.time(criterion, $name, exponent, || {
                     // SAFETY: as above.
                     unsafe {
-                        prepared.launch(&self.stream, &($function, x.slice(), y.slice_mut(), n))
+                        prepared.launch(&self.stream, &($function, x.slice(..), y.slice_mut(..), n))
                     }
                 });
             )*};
@@ -165,7 +176,13 @@ impl Bench<'_> {
             .prepare(elementwise::axpy_f32::entry(), shape)
             .expect("a launch");
         self.time(criterion, "axpy/f32", exponent, || {
-            let arguments = (Axpy { factor: 1.5 }, x.slice(), z.slice(), y.slice_mut(), n);
+            let arguments = (
+                Axpy { factor: 1.5 },
+                x.slice(..),
+                z.slice(..),
+                y.slice_mut(..),
+                n,
+            );
             // SAFETY: as above.
             unsafe { axpy.launch(&self.stream, &arguments) }
         });
@@ -179,7 +196,7 @@ impl Bench<'_> {
         let product = Product::<T>::new(self.device, n as u32).expect("a launch");
         self.time(criterion, &format!("gemv/{}", T::NAME), exponent, || {
             // SAFETY: as in `norms`.
-            unsafe { product.launch(&self.stream, a.slice(), x.slice(), y.slice_mut()) }
+            unsafe { product.launch(&self.stream, a.slice(..), x.slice(..), y.slice_mut(..)) }
         });
     }
 }

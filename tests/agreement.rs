@@ -5,7 +5,7 @@ use cuda_std::packed::F16x2;
 use gpu_test::{Arguments, Failed, Trial, alike, on_both};
 use itertools::iproduct;
 use kernels_gpu::polynomial::{Element, Form, ILPS, WIDTHS, reference};
-use ridgepoint::driver::{Device, DeviceValue, Shape, Stream};
+use ridgepoint::driver::{Device, DeviceValue, LaunchConfig, Stream};
 use ridgepoint::kernels::embedded_ptx;
 
 /// Sizes around those of a warp, a block and a grid, few of them multiples of a vector.
@@ -80,13 +80,13 @@ impl<T: Element + DeviceValue> Case<T> {
         let x = device.buffer_from(&self.x)?;
         let mut y = device.buffer_filled(n + GUARD, T::from_f64(0.0))?;
         y.poison()?;
-        let full = Shape::linear((n as u64).div_ceil(u64::from(width * ilp)), self.block);
-        let shape = Shape::blocks(self.grid.unwrap_or(full.grid[0]), self.block);
+        let full = LaunchConfig::linear((n as u64).div_ceil(u64::from(width * ilp)), self.block);
+        let shape = LaunchConfig::blocks(self.grid.unwrap_or(full.grid[0]), self.block);
         let entry = T::kernel(form, width, ilp).ok_or("no such kernel")?;
         let prepared = device.prepare(entry, shape)?;
         let stream = Stream::new(device)?;
         // SAFETY: y has more elements than x, and both live until the stream is synchronised.
-        unsafe { prepared.launch(&stream, &(x.slice(), y.first_mut(n), self.k)) }?;
+        unsafe { prepared.launch(&stream, &(x.slice(..), y.slice_mut(..n), self.k)) }?;
         stream.synchronize()?;
         Ok(y.to_vec()?)
     }

@@ -10,7 +10,7 @@ use kernels_gpu::functions::Scale;
 use kernels_gpu::vector::{Element, map_threads};
 use ridgepoint::driver::trace::{self, Recorded, Span};
 use ridgepoint::driver::{
-    Buffer, Calls, Device, DeviceChoice, DriverError, Prepared, Shape, Stream,
+    Calls, Device, DeviceBuffer, DeviceChoice, DriverError, LaunchConfig, Prepared, Stream,
 };
 use ridgepoint::kernels::embedded_ptx;
 
@@ -70,7 +70,7 @@ const N: usize = 1 << 20;
 fn doubled(device: &Device) -> Result<Prepared<'_, scale_f32>, DriverError> {
     device.prepare(
         scale_f32::entry(),
-        Shape::linear(map_threads::<f32>(N as u64), BLOCK),
+        LaunchConfig::linear(map_threads::<f32>(N as u64), BLOCK),
     )
 }
 
@@ -78,14 +78,14 @@ fn doubled(device: &Device) -> Result<Prepared<'_, scale_f32>, DriverError> {
 fn double(
     prepared: &Prepared<'_, scale_f32>,
     stream: &Stream<'_>,
-    x: &Buffer<f32>,
-    y: &mut Buffer<f32>,
+    x: &DeviceBuffer<f32>,
+    y: &mut DeviceBuffer<f32>,
 ) -> Result<(), DriverError> {
     // SAFETY: both have N elements, and every case waits for the stream before it drops them.
     unsafe {
         prepared.launch(
             stream,
-            &(Scale { factor: 2.0 }, x.slice(), y.slice_mut(), N),
+            &(Scale { factor: 2.0 }, x.slice(..), y.slice_mut(..), N),
         )
     }
 }
@@ -152,13 +152,13 @@ fn a_stream_waits(device: &Device) -> Result<(), Failed> {
     for _ in 0..20 {
         y.poison()?;
         double(&doubled, &first, &x, &mut y)?;
-        second.wait(&first.mark()?)?;
+        second.wait_event(&first.mark()?)?;
         double(&doubled, &second, &y, &mut z)?;
         second.synchronize()?;
         equal(&z.to_vec()?, &vec![4.0; N])?;
     }
     let (start, end) = (first.record()?, first.record()?);
-    end.wait()?;
+    end.synchronize()?;
     assert!(start.is_done()? && end.milliseconds_since(&start)? >= 0.0);
     Ok(())
 }
@@ -175,7 +175,7 @@ fn slices_are_copied_in_order(device: &Device) -> Result<(), Failed> {
 }
 
 fn counted(device: &Device) -> Result<Prepared<'_, count>, DriverError> {
-    device.prepare(count::entry(), Shape::blocks(1, counter::BLOCK))
+    device.prepare(count::entry(), LaunchConfig::blocks(1, counter::BLOCK))
 }
 
 fn a_graph_replays(device: &Device) -> Result<(), Failed> {
@@ -185,7 +185,7 @@ fn a_graph_replays(device: &Device) -> Result<(), Failed> {
     let graph = stream.capture(|| {
         for _ in 0..10 {
             // SAFETY: one block; the counter lives until the stream is synchronised below.
-            unsafe { counted.launch(&stream, &(counter.slice_mut(),)) }?;
+            unsafe { counted.launch(&stream, &(counter.slice_mut(..),)) }?;
         }
         Ok(())
     })?;
@@ -210,14 +210,14 @@ fn a_graph_is_updated(device: &Device) -> Result<(), Failed> {
     let mut graph = stream.capture(|| {
         for _ in 0..3 {
             // SAFETY: here and below: one block; both counters live until the stream is synchronised.
-            unsafe { counted.launch(&stream, &(first.slice_mut(),)) }?;
+            unsafe { counted.launch(&stream, &(first.slice_mut(..),)) }?;
         }
         Ok(())
     })?;
     // SAFETY: as above.
     unsafe {
         graph.launch(&stream)?;
-        graph.update(1, &counted, &(second.slice_mut(),))?;
+        graph.update(1, &counted, &(second.slice_mut(..),))?;
         graph.launch(&stream)?;
     }
     stream.synchronize()?;
@@ -247,7 +247,7 @@ fn captures_end(device: &Device) -> Result<(), Failed> {
     let mut counter = device.buffer_zeroed::<u32>(1)?;
     let mut launch = || {
         // SAFETY: one block; the counter lives until the stream is synchronised below.
-        unsafe { counted.launch(&stream, &(counter.slice_mut(),)) }
+        unsafe { counted.launch(&stream, &(counter.slice_mut(..),)) }
     };
     let outer = stream.capture(|| {
         launch()?;
@@ -290,7 +290,7 @@ fn captures_end(device: &Device) -> Result<(), Failed> {
 }
 
 fn cooperative_limit(device: &Device) -> Result<(), Failed> {
-    let shape = Shape::blocks(1 << 20, kernels_gpu::normalize::BLOCK);
+    let shape = LaunchConfig::blocks(1 << 20, kernels_gpu::normalize::BLOCK);
     match device.prepare_cooperative(f32::normalize(), shape) {
         Err(DriverError::Cooperative { actual, limit, .. }) => {
             assert!(actual == 1 << 20 && (1..actual).contains(&limit), "{limit}");
@@ -308,7 +308,7 @@ fn calls_are_counted(device: &Device) -> Result<(), Failed> {
     let (result, calls) = Calls::during(|| -> Result<(), DriverError> {
         for _ in 0..3 {
             // SAFETY: one block; the counter lives until the stream is synchronised.
-            unsafe { counted.launch(&stream, &(counter.slice_mut(),)) }?;
+            unsafe { counted.launch(&stream, &(counter.slice_mut(..),)) }?;
         }
         stream.synchronize()?;
         counter.to_vec().map(drop)
@@ -357,7 +357,7 @@ fn cupti_has_each() -> Result<(), Failed> {
         let before = Instant::now();
         for _ in 0..10 {
             // SAFETY: one block; the counter lives until the stream is synchronised.
-            unsafe { counted.launch(stream, &(counter.slice_mut(),)) }?;
+            unsafe { counted.launch(stream, &(counter.slice_mut(..),)) }?;
         }
         stream.upload(host, &mut buffer, 0)?.wait()?;
         Ok((before, Instant::now()))
@@ -400,7 +400,7 @@ fn cupti_has_graphs() -> Result<(), Failed> {
         let graph = stream.capture(|| {
             for _ in 0..20 {
                 // SAFETY: one block; the counter lives until the stream is synchronised.
-                unsafe { counted.launch(stream, &(counter.slice_mut(),)) }?;
+                unsafe { counted.launch(stream, &(counter.slice_mut(..),)) }?;
             }
             Ok(())
         })?;
@@ -422,12 +422,17 @@ fn cupti_and_events_agree() -> Result<(), Failed> {
     const ELEMENTS: usize = 1 << 26;
     const LAUNCHES: usize = 10;
     let (events, recorded) = traced(|device, stream| {
-        let shape = Shape::linear(map_threads::<f32>(ELEMENTS as u64), BLOCK);
+        let shape = LaunchConfig::linear(map_threads::<f32>(ELEMENTS as u64), BLOCK);
         let prepared = device.prepare(scale_f32::entry(), shape)?;
         let x = device.buffer_filled(ELEMENTS, 1.0f32)?;
         let mut y = device.buffer_zeroed::<f32>(ELEMENTS)?;
         let mut launch = || {
-            let arguments = (Scale { factor: 2.0 }, x.slice(), y.slice_mut(), ELEMENTS);
+            let arguments = (
+                Scale { factor: 2.0 },
+                x.slice(..),
+                y.slice_mut(..),
+                ELEMENTS,
+            );
             // SAFETY: both have as many elements, and live until the end event has been waited for.
             unsafe { prepared.launch(stream, &arguments) }
         };
@@ -438,7 +443,7 @@ fn cupti_and_events_agree() -> Result<(), Failed> {
         let start = stream.record()?;
         (0..LAUNCHES).try_for_each(|_| launch())?;
         let end = stream.record()?;
-        end.wait()?;
+        end.synchronize()?;
         end.milliseconds_since(&start)
     })?;
     let spans = launches(&recorded, scale_f32::entry().name);

@@ -64,18 +64,18 @@ fn every_ceiling_is_measured(device: &Device) -> Result<(), Failed> {
     }
     assert_eq!(ceilings.ceilings.len(), Quantity::ALL.len());
     assert!(ceilings.working_sets.len() >= 4);
-    assert_eq!(ceilings.emulated, device.facts().is_emulated());
+    assert_eq!(ceilings.emulated, device.properties().is_emulated());
 
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("deep").join("ceilings.json");
     save(&ceilings, &path)?;
-    assert_eq!(load(&path, device.facts())?, ceilings);
-    let mut other = device.facts().clone();
+    assert_eq!(load(&path, device.properties())?, ceilings);
+    let mut other = device.properties().clone();
     other.name = "another".to_owned();
     let error = load(&path, &other).err().map(|error| error.to_string());
     assert!(error.is_some_and(|error| error.contains("another")));
     std::fs::write(&path, "{}")?;
-    assert!(load(&path, device.facts()).is_err());
+    assert!(load(&path, device.properties()).is_err());
     Ok(())
 }
 

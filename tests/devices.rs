@@ -16,8 +16,8 @@ use kernels_gpu::elementwise::{BLOCK, scale_f32};
 use kernels_gpu::functions::Scale;
 use kernels_gpu::vector::map_threads;
 use ridgepoint::driver::{
-    Buffer, Calls, Device, DriverError, Emulation, Event, Graph, Pending, Pinned, Prepared,
-    Refused, Shape, Stream, gpus, trace,
+    Calls, Device, DeviceBuffer, DriverError, Emulation, Event, Graph, LaunchConfig, Pending,
+    Pinned, Prepared, Refused, Stream, gpus, trace,
 };
 use ridgepoint::kernels::embedded_ptx;
 use ridgepoint::vector::Normalize;
@@ -69,7 +69,7 @@ const fn any_thread_uses<T: Send + Sync>() {}
 const fn any_thread_has<T: Send>() {}
 const _: () = {
     any_thread_uses::<Device>();
-    any_thread_uses::<Buffer<f32>>();
+    any_thread_uses::<DeviceBuffer<f32>>();
     any_thread_uses::<Prepared<'_, scale_f32>>();
     any_thread_uses::<Event<'_>>();
     any_thread_uses::<Pinned<f32>>();
@@ -85,13 +85,13 @@ struct Work<'d> {
     device: &'d Device,
     prepared: Prepared<'d, scale_f32>,
     stream: Stream<'d>,
-    x: Buffer<f32>,
-    y: Buffer<f32>,
+    x: DeviceBuffer<f32>,
+    y: DeviceBuffer<f32>,
 }
 
 impl<'d> Work<'d> {
     fn on(device: &'d Device) -> Result<Work<'d>, DriverError> {
-        let shape = Shape::linear(map_threads::<f32>(N as u64), BLOCK);
+        let shape = LaunchConfig::linear(map_threads::<f32>(N as u64), BLOCK);
         Ok(Work {
             device,
             prepared: device.prepare(scale_f32::entry(), shape)?,
@@ -135,7 +135,7 @@ impl<'d> Work<'d> {
     fn replays(&mut self, value: f32, other: &Device) -> Result<(), Failed> {
         let mut graph = after(other, || self.graph())?;
         let scale = Scale { factor: value };
-        let arguments = (scale, self.x.slice(), self.y.slice_mut(), N);
+        let arguments = (scale, self.x.slice(..), self.y.slice_mut(..), N);
         // SAFETY: the buffers have N elements, and live until the stream has been waited for.
         unsafe {
             after(other, || graph.launch(&self.stream))?;
@@ -152,9 +152,14 @@ impl<'d> Work<'d> {
         if let Some(compiled) = after(other, || device.compiled(entry.name))? {
             after(other, || compiled.resident_blocks(BLOCK, 0))?;
         }
-        let shape = Shape::blocks(1, BLOCK);
+        let shape = LaunchConfig::blocks(1, BLOCK);
         let one = after(other, || device.prepare_cooperative(entry, shape))?;
-        let arguments = (Scale { factor: 1.0 }, self.x.slice(), self.y.slice_mut(), 4);
+        let arguments = (
+            Scale { factor: 1.0 },
+            self.x.slice(..),
+            self.y.slice_mut(..),
+            4,
+        );
         // SAFETY: the buffers have more elements, and live until the stream has been waited for.
         after(other, || unsafe { one.launch(&self.stream, &arguments) })?;
         Ok(after(other, || self.stream.synchronize())?)
@@ -192,18 +197,18 @@ fn launch(
     prepared: &Prepared<'_, scale_f32>,
     stream: &Stream<'_>,
     factor: f32,
-    x: &Buffer<f32>,
-    y: &mut Buffer<f32>,
+    x: &DeviceBuffer<f32>,
+    y: &mut DeviceBuffer<f32>,
 ) -> Result<(), DriverError> {
     // SAFETY: both have N elements, and every case waits for the stream before it drops them.
-    unsafe { prepared.launch(stream, &(Scale { factor }, x.slice(), y.slice_mut(), N)) }
+    unsafe { prepared.launch(stream, &(Scale { factor }, x.slice(..), y.slice_mut(..), N)) }
 }
 
 /// The number of the GPU that the buffer lies on, as the driver says.
-fn gpu_of<T: bytemuck::Pod>(buffer: &Buffer<T>) -> Result<u32, Failed> {
+fn gpu_of<T: bytemuck::Pod>(buffer: &DeviceBuffer<T>) -> Result<u32, Failed> {
     const ORDINAL: CUpointer_attribute = CUpointer_attribute::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL;
     let mut ordinal = 0u32;
-    let address = buffer.slice().as_ptr().addr() as u64;
+    let address = buffer.slice(..).as_ptr().addr() as u64;
     // SAFETY: the attribute is an int.
     let result = unsafe { cuPointerGetAttribute((&raw mut ordinal).cast(), ORDINAL, address) };
     match result {
@@ -266,7 +271,7 @@ fn other_threads(a: &Device, b: &Device) -> Result<(), Failed> {
             let host = device.pinned(N, 4.0)?;
             let copy = work.stream.upload(host, &mut work.x, 0)?;
             threads.push(scope.spawn(move || {
-                event.wait()?;
+                event.synchronize()?;
                 // SAFETY: the buffers live until the stream has been waited for.
                 unsafe { graph.launch(&work.stream) }?;
                 drop(copy);
@@ -328,7 +333,7 @@ fn tracing() -> Result<(), Failed> {
 }
 
 fn one_device(device: &Device) -> Result<(), Failed> {
-    let again = match &device.facts().gpu {
+    let again = match &device.properties().gpu {
         Some(gpu) => Device::with_ptx(gpu.ordinal, embedded_ptx())?,
         None => Device::emulator(Emulation::default()),
     };
@@ -351,8 +356,8 @@ fn current() -> CUcontext {
 
 /// What errors call the device.
 fn name(device: &Device) -> String {
-    match &device.facts().gpu {
-        Some(gpu) => format!("cuda:{} ({})", gpu.ordinal, device.facts().name),
+    match &device.properties().gpu {
+        Some(gpu) => format!("cuda:{} ({})", gpu.ordinal, device.properties().name),
         None => "cpu (the emulator)".to_owned(),
     }
 }
@@ -403,7 +408,8 @@ fn mismatches(on: &Device, of: &Device) -> Result<(), Failed> {
     let (mut own, mut other) = (Work::on(on)?, Work::on(of)?);
     let stream = &own.stream;
     let prepared = &own.prepared;
-    let launch_own = |x: &Buffer<f32>, y: &mut Buffer<f32>| launch(prepared, stream, 2.0, x, y);
+    let launch_own =
+        |x: &DeviceBuffer<f32>, y: &mut DeviceBuffer<f32>| launch(prepared, stream, 2.0, x, y);
     refused(devices, "the kernel", || {
         launch(&other.prepared, stream, 2.0, &own.x, &mut own.y)
     })?;
@@ -436,8 +442,8 @@ fn mismatches(on: &Device, of: &Device) -> Result<(), Failed> {
     refused(devices, "the earlier event", || {
         event.milliseconds_since(&earlier)
     })?;
-    if on.facts().is_emulated() != of.facts().is_emulated() {
-        refused(devices, "the event", || stream.wait(&earlier))?;
+    if on.properties().is_emulated() != of.properties().is_emulated() {
+        refused(devices, "the event", || stream.wait_event(&earlier))?;
     }
 
     let captured = stream.capture(|| launch_own(&other.x, &mut own.y));
@@ -449,11 +455,11 @@ fn mismatches(on: &Device, of: &Device) -> Result<(), Failed> {
     // SAFETY: nothing of it gets to a device.
     unsafe {
         refused(devices, "the graph", || graph_of_other.launch(&own.stream))?;
-        let arguments = (scale, own.x.slice(), own.y.slice_mut(), N);
+        let arguments = (scale, own.x.slice(..), own.y.slice_mut(..), N);
         refused(devices, "the kernel", || {
             graph.update(0, &other.prepared, &arguments)
         })?;
-        let arguments = (scale, other.x.slice(), own.y.slice_mut(), N);
+        let arguments = (scale, other.x.slice(..), own.y.slice_mut(..), N);
         refused(devices, "argument `x`", || {
             graph.update(0, &own.prepared, &arguments)
         })?;
@@ -469,7 +475,7 @@ fn waiting(a: &Device, b: &Device) -> Result<(), Failed> {
     for (from, to) in [(0, 1), (1, 0)] {
         let works = [&mut first, &mut second];
         let event = works[from].stream.mark()?;
-        works[to].stream.wait(&event)?;
+        works[to].stream.wait_event(&event)?;
         works[to].stream.synchronize()?;
         assert!(event.is_done()?);
     }
@@ -480,7 +486,7 @@ fn waiting(a: &Device, b: &Device) -> Result<(), Failed> {
 /// Breaks the rule that the driver which computes nothing is there to see.
 fn freed_elsewhere(a: &Device, b: &Device) -> Result<(), Failed> {
     let buffer = a.buffer_filled(N, 1u32)?;
-    let address = buffer.slice().as_ptr().addr() as u64;
+    let address = buffer.slice(..).as_ptr().addr() as u64;
     // SAFETY: that driver ends the process here.
     let result = after(b, || unsafe { cuMemFree_v2(address) });
     std::mem::forget(buffer);
@@ -488,7 +494,7 @@ fn freed_elsewhere(a: &Device, b: &Device) -> Result<(), Failed> {
 }
 
 /// Launches with other factors again and again, and looks at what they compute.
-fn rounds(device: &Device, factors: std::ops::Range<usize>) -> Result<Buffer<f32>, Failed> {
+fn rounds(device: &Device, factors: std::ops::Range<usize>) -> Result<DeviceBuffer<f32>, Failed> {
     let mut work = Work::on(device)?;
     for factor in factors {
         work.launch(factor as f32)?;
@@ -535,7 +541,7 @@ fn computing(a: &Device, b: &Device) -> Result<(), Failed> {
     let mut norm = b.buffer_zeroed(1)?;
     busy.does_everything(1.0, b)?;
     // SAFETY: the buffers live until the stream is synchronised, and have N elements and one.
-    unsafe { normalize.launch(&stream, x.slice(), unit.slice_mut(), norm.slice_mut()) }?;
+    unsafe { normalize.launch(&stream, x.slice(..), unit.slice_mut(..), norm.slice_mut(..)) }?;
     busy.does_everything(2.0, b)?;
     stream.synchronize()?;
     let root = (N as f64).sqrt();

@@ -1,7 +1,7 @@
 //! The emulator as one GPU or another.
 
 use kernels_gpu::polynomial::{Element, Form};
-use ridgepoint::driver::{Device, DeviceChoice, DriverError, Shape};
+use ridgepoint::driver::{Device, DeviceChoice, DriverError, LaunchConfig};
 
 fn open(name: &str) -> Device {
     let choice: DeviceChoice = name.parse().expect("the emulator knows it");
@@ -16,7 +16,7 @@ fn launches_keep_the_limits_of_the_gpu_that_is_emulated() {
         let prepared = device.prepare(kernel, shape).map(|_| ());
         prepared.err().map(|error| error.to_string())
     };
-    let shared = |bytes| Shape::blocks(1, 32).with_dynamic_shared(bytes);
+    let shared = |bytes| LaunchConfig::blocks(1, 32).with_dynamic_shared(bytes);
     let ampere = open("cpu:sm_80");
     assert_eq!(refused(&ampere, shared(163 << 10)), None);
     let text = refused(&ampere, shared((163 << 10) + 1)).expect("a byte too much");
@@ -31,9 +31,12 @@ fn launches_keep_the_limits_of_the_gpu_that_is_emulated() {
             refused(&device, shared((227 << 10) + 1)).is_some(),
             "{name}"
         );
-        assert!(refused(&device, Shape::blocks(1, 1025)).is_some(), "{name}");
         assert!(
-            refused(&device, Shape::blocks(1 << 31, 32)).is_some(),
+            refused(&device, LaunchConfig::blocks(1, 1025)).is_some(),
+            "{name}"
+        );
+        assert!(
+            refused(&device, LaunchConfig::blocks(1 << 31, 32)).is_some(),
             "{name}"
         );
     }

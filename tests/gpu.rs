@@ -10,7 +10,7 @@ use std::time::Duration;
 use gpu_test::{Arguments, Failed, Trial, on_gpu};
 use kernels_gpu::ceilings::chains::{FmaF32, Measured, Operation};
 use kernels_gpu::polynomial::{Element, Form};
-use ridgepoint::driver::{Device, DriverError, Shape, Stream};
+use ridgepoint::driver::{Device, DriverError, LaunchConfig, Stream};
 use ridgepoint::kernels::embedded_ptx;
 use ridgepoint::measure::Monitor;
 use ridgepoint::model::{Precision, Roofs};
@@ -47,7 +47,7 @@ fn trial(name: &str, case: fn(&Device) -> Result<(), Failed>) -> Trial {
 }
 
 fn facts_are_plausible(device: &Device) -> Result<(), Failed> {
-    let facts = device.facts();
+    let facts = device.properties();
     let gpu = facts.gpu.as_ref().ok_or("a GPU has a GPU's facts")?;
     assert!(facts.compute_capability >= (7, 0), "{facts:?}");
     assert!((1e8..5e9).contains(&gpu.clock_hz), "{facts:?}");
@@ -85,7 +85,7 @@ fn newer_ptx_is_refused(_: &Device) -> Result<(), Failed> {
 fn launches_over_a_limit_are_refused(device: &Device) -> Result<(), Failed> {
     let refused = |grid, block| {
         let kernel = f32::kernel(Form::Horner, 4, 1).ok_or("there is one")?;
-        match device.prepare(kernel, Shape::blocks(grid, block)) {
+        match device.prepare(kernel, LaunchConfig::blocks(grid, block)) {
             Ok(_) => Err(Failed::from(format!(
                 "grid {grid}, block {block} was allowed"
             ))),
@@ -132,7 +132,7 @@ fn command_line_measures(device: &Device) -> Result<(), Failed> {
     assert_eq!(rows.len(), 2 * 2 * 3 * 2);
     for row in rows {
         assert!(
-            row.contains(&device.facts().name) && row.ends_with(",true"),
+            row.contains(&device.properties().name) && row.ends_with(",true"),
             "{row}"
         );
     }
@@ -156,7 +156,7 @@ fn work_beside_is_flagged(device: &Device) -> Result<(), Failed> {
         "{bursts} bursts, flags {disturbed:?}"
     );
     // Where processes can be seen at all, this one is seen beside the one that measures.
-    if Monitor::new(device.facts()).now().processes.is_some() {
+    if Monitor::new(device.properties()).now().processes.is_some() {
         assert!(disturbed.contains("shared"), "{disturbed:?}");
     }
     Ok(())
@@ -193,13 +193,13 @@ fn flags_of_a_row(
 fn burst(device: &Device, stream: &Stream<'_>) -> Result<(), Failed> {
     const BLOCK: u32 = 256;
     const LINES: u32 = 750;
-    let blocks = 8 * u64::from(device.facts().multiprocessors);
+    let blocks = 8 * u64::from(device.properties().multiprocessors);
     let variant = FmaF32::VARIANTS.last().ok_or("a kernel")?;
-    let prepared = device.prepare(variant.entry, Shape::blocks(blocks, BLOCK))?;
+    let prepared = device.prepare(variant.entry, LaunchConfig::blocks(blocks, BLOCK))?;
     let mut sums = device.buffer_filled(blocks as usize * BLOCK as usize, 0.0)?;
     let mut clocks = device.buffer_filled(blocks as usize, [0u64; 2])?;
     let c = device.buffer_from(&[FmaF32::C])?;
-    let arguments = (LINES, c.slice(), sums.slice_mut(), clocks.slice_mut());
+    let arguments = (LINES, c.slice(..), sums.slice_mut(..), clocks.slice_mut(..));
     // SAFETY: there are a c, a sum for each thread and a clock for each block, which live until the
     // stream is synchronised.
     unsafe { prepared.launch(stream, &arguments) }?;

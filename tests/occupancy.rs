@@ -95,7 +95,7 @@ fn generated_ptx_assembles() -> Result<(), Failed> {
 }
 
 fn model_gives_the_drivers_answers(device: &Device) -> Result<(), Failed> {
-    let (major, minor) = device.facts().compute_capability;
+    let (major, minor) = device.properties().compute_capability;
     let arch = major * 10 + minor;
     let text = ptx(arch);
     let loaded = Device::with_ptx(0, &[(arch, &text, None)])?;
@@ -152,7 +152,7 @@ struct Tally {
 
 impl Tally {
     fn compare(&mut self, device: &Device, compiled: &Compiled<'_>) -> Result<(), Failed> {
-        let facts = device.facts();
+        let facts = device.properties();
         let (major, minor) = facts.compute_capability;
         let multiprocessor = Multiprocessor::of(ComputeCapability::new(major, minor))?;
         self.registers.insert(compiled.registers);

@@ -63,7 +63,7 @@ fn norm_of<T: Real>(device: &Device, x: &[T]) -> Result<T, Failed> {
     let stream = Stream::new(device)?;
     for i in 0..2 {
         // SAFETY: the buffers live until the stream is synchronised.
-        unsafe { norm.launch(&stream, buffer.slice(), result.part_mut(i, 1)) }?;
+        unsafe { norm.launch(&stream, buffer.slice(..), result.slice_mut(i..=i)) }?;
     }
     stream.synchronize()?;
     let [first, second] = result.to_vec()?[..] else {
@@ -149,7 +149,7 @@ fn extreme_norms<T: Real>(device: &Device) -> Result<(), Failed> {
 }
 
 fn normalized<T: Real>(device: &Device) -> Result<(), Failed> {
-    let most = if device.facts().is_emulated() {
+    let most = if device.properties().is_emulated() {
         2_000_003
     } else {
         20_000_003
@@ -167,7 +167,12 @@ fn normalized<T: Real>(device: &Device) -> Result<(), Failed> {
             for _ in 0..2 {
                 // SAFETY: the buffers live until the stream is synchronised.
                 unsafe {
-                    normalize.launch(&stream, from.slice(), to.slice_mut(), norm.slice_mut())
+                    normalize.launch(
+                        &stream,
+                        from.slice(..),
+                        to.slice_mut(..),
+                        norm.slice_mut(..),
+                    )
                 }?;
             }
             stream.synchronize()?;

@@ -36,7 +36,7 @@ pub struct Default {
 pub fn start(default: Default) -> Result<(Device, usize), Box<dyn Error>> {
     let arguments = Arguments::parse();
     let device = Device::open(&arguments.device, ptx())?;
-    let n = arguments.n.unwrap_or(match device.facts().gpu {
+    let n = arguments.n.unwrap_or(match device.properties().gpu {
         Some(_) => default.gpu,
         None => default.emulator,
     });
@@ -75,6 +75,6 @@ pub unsafe fn seconds<S: cuda_std::launch::Signature>(
 pub fn report(device: &Device, what: &str, rate: f64, unit: &str) {
     println!(
         "{what}: checked, {rate:.1} {unit} on {}",
-        device.facts().name
+        device.properties().name
     );
 }

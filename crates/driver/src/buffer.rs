@@ -1,14 +1,14 @@
 //! Device memory.
 
 use std::marker::PhantomData;
-use std::ops::Range;
+use std::ops::{Bound, Range, RangeBounds};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use bytemuck::{Pod, Zeroable};
 use cuda_std::launch::{Home, Slice, SliceMut};
 use cust::context::CurrentContext;
 use cust::error::CudaError;
-use cust::memory::{CopyDestination, DeviceBuffer};
+use cust::memory::{CopyDestination, DeviceBuffer as CudaBuffer};
 use cust::sys;
 use simt::Uninitialised;
 
@@ -21,7 +21,7 @@ pub trait DeviceValue: Pod {}
 impl<T: Pod> DeviceValue for T {}
 
 /// Elements in the memory of a device.
-pub struct Buffer<T: DeviceValue> {
+pub struct DeviceBuffer<T: DeviceValue> {
     storage: Storage,
     pub(super) home: &'static Home,
     len: usize,
@@ -32,7 +32,7 @@ pub struct Buffer<T: DeviceValue> {
 
 /// Bytes, aligned to 256 as the driver's allocations are.
 enum Storage {
-    Gpu(Owned<DeviceBuffer<u8>>),
+    Gpu(Owned<CudaBuffer<u8>>),
     Host {
         memory: Vec<Unit>,
         /// Of a buffer that began without contents.
@@ -53,7 +53,7 @@ impl Device {
         &self,
         len: usize,
         value: T,
-    ) -> Result<Buffer<T>, DriverError> {
+    ) -> Result<DeviceBuffer<T>, DriverError> {
         const CHUNK: usize = 1 << 20;
         let chunk = vec![value; len.min(CHUNK)];
         let mut buffer = self.allocate(len)?;
@@ -67,7 +67,10 @@ impl Device {
     ///
     /// # Errors
     /// There is too little memory.
-    pub fn buffer_from<T: DeviceValue>(&self, values: &[T]) -> Result<Buffer<T>, DriverError> {
+    pub fn buffer_from<T: DeviceValue>(
+        &self,
+        values: &[T],
+    ) -> Result<DeviceBuffer<T>, DriverError> {
         let mut buffer = self.allocate(values.len())?;
         buffer.write(0, values)?;
         Ok(buffer)
@@ -77,7 +80,10 @@ impl Device {
     ///
     /// # Errors
     /// There is too little memory.
-    pub fn buffer_zeroed<T: DeviceValue>(&self, len: usize) -> Result<Buffer<T>, DriverError> {
+    pub fn buffer_zeroed<T: DeviceValue>(
+        &self,
+        len: usize,
+    ) -> Result<DeviceBuffer<T>, DriverError> {
         let mut buffer = self.allocate(len)?;
         buffer.set_bytes(0)?;
         Ok(buffer)
@@ -91,7 +97,7 @@ impl Device {
     pub fn buffer_uninitialized<T: DeviceValue>(
         &self,
         len: usize,
-    ) -> Result<Buffer<T>, DriverError> {
+    ) -> Result<DeviceBuffer<T>, DriverError> {
         let mut buffer = self.allocate(len)?;
         buffer.poison()?;
         if let Storage::Host { memory, contents } = &mut buffer.storage {
@@ -101,13 +107,13 @@ impl Device {
     }
 
     /// A buffer whose elements are whatever the memory holds, or zero.
-    fn allocate<T: DeviceValue>(&self, len: usize) -> Result<Buffer<T>, DriverError> {
+    fn allocate<T: DeviceValue>(&self, len: usize) -> Result<DeviceBuffer<T>, DriverError> {
         let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
         self.check_memory(bytes)?;
         let storage = match &self.gpu {
             Some(gpu) => Storage::Gpu(gpu.context.own(|| {
                 // SAFETY: any bit pattern is a `T`. An empty allocation is an error to the driver.
-                let memory = unsafe { DeviceBuffer::uninitialized(bytes.max(1) as usize) };
+                let memory = unsafe { CudaBuffer::uninitialized(bytes.max(1) as usize) };
                 memory.map_err(|error| match error {
                     CudaError::OutOfMemory => match gpu.free_memory() {
                         Ok(free) => self.out_of_memory(bytes, free),
@@ -121,7 +127,7 @@ impl Device {
                 contents: None,
             },
         };
-        Ok(Buffer {
+        Ok(DeviceBuffer {
             storage,
             home: self.home,
             len,
@@ -131,7 +137,7 @@ impl Device {
     }
 }
 
-impl<T: DeviceValue> Buffer<T> {
+impl<T: DeviceValue> DeviceBuffer<T> {
     /// Elements in the buffer.
     pub fn len(&self) -> usize {
         self.len
@@ -142,47 +148,23 @@ impl<T: DeviceValue> Buffer<T> {
         self.len == 0
     }
 
-    /// The whole buffer, for a kernel to read.
-    pub fn slice(&self) -> Slice<'_, T> {
-        self.part(0, self.len)
-    }
-
-    /// The first `len` elements, for a kernel to read.
+    /// The elements of a range, for a kernel to read: `slice(..)` has all of them.
     ///
     /// # Panics
-    /// The buffer has fewer.
-    pub fn first(&self, len: usize) -> Slice<'_, T> {
-        self.part(0, len)
-    }
-
-    /// `len` elements from `first` on, for a kernel to read.
-    ///
-    /// # Panics
-    /// The buffer has fewer.
-    pub fn part(&self, first: usize, len: usize) -> Slice<'_, T> {
+    /// The range ends beyond the buffer.
+    pub fn slice(&self, range: impl RangeBounds<usize>) -> Slice<'_, T> {
+        let (first, len) = self.elements(range);
         let offset = self.range(first, len).start;
         // SAFETY: the buffer lives as long as the view, and has those elements.
         unsafe { Slice::from_raw((self.address() + offset) as *const T, len) }.of(self.home)
     }
 
-    /// The whole buffer, for a kernel to write.
-    pub fn slice_mut(&mut self) -> SliceMut<'_, T> {
-        self.part_mut(0, self.len)
-    }
-
-    /// The first `len` elements, for a kernel to write.
+    /// The elements of a range, for a kernel to write: `slice_mut(..)` has all of them.
     ///
     /// # Panics
-    /// The buffer has fewer.
-    pub fn first_mut(&mut self, len: usize) -> SliceMut<'_, T> {
-        self.part_mut(0, len)
-    }
-
-    /// `len` elements from `first` on, for a kernel to write.
-    ///
-    /// # Panics
-    /// The buffer has fewer.
-    pub fn part_mut(&mut self, first: usize, len: usize) -> SliceMut<'_, T> {
+    /// The range ends beyond the buffer.
+    pub fn slice_mut(&mut self, range: impl RangeBounds<usize>) -> SliceMut<'_, T> {
+        let (first, len) = self.elements(range);
         let offset = self.range(first, len).start;
         // SAFETY: the buffer lives as long as the view, which alone may write those elements.
         unsafe { SliceMut::from_raw(self.address_mut().add(offset).cast(), len) }.of(self.home)
@@ -253,7 +235,7 @@ impl<T: DeviceValue> Buffer<T> {
     /// Copies every element to the host.
     ///
     /// # Errors
-    /// As [`Buffer::read`].
+    /// As [`DeviceBuffer::read`].
     pub fn to_vec(&self) -> Result<Vec<T>, DriverError> {
         let mut values = vec![T::zeroed(); self.len];
         self.read(0, &mut values)?;
@@ -319,6 +301,26 @@ impl<T: DeviceValue> Buffer<T> {
         }
     }
 
+    /// The first element of a range, and how many it has.
+    fn elements(&self, range: impl RangeBounds<usize>) -> (usize, usize) {
+        let first = match range.start_bound() {
+            Bound::Included(&first) => first,
+            Bound::Excluded(&before) => before.saturating_add(1),
+            Bound::Unbounded => 0,
+        };
+        let end = match range.end_bound() {
+            Bound::Included(&last) => last.saturating_add(1),
+            Bound::Excluded(&end) => end,
+            Bound::Unbounded => self.len,
+        };
+        assert!(
+            first <= end && end <= self.len,
+            "elements {first} to {end} of a buffer of {}",
+            self.len
+        );
+        (first, end - first)
+    }
+
     /// The bytes of `count` elements from `first` on.
     fn range(&self, first: usize, count: usize) -> Range<usize> {
         assert!(
@@ -339,7 +341,7 @@ fn finish() -> Result<(), DriverError> {
     })
 }
 
-impl<T: DeviceValue> Drop for Buffer<T> {
+impl<T: DeviceValue> Drop for DeviceBuffer<T> {
     /// Waits for copies that are under way.
     fn drop(&mut self) {
         if let Storage::Gpu(memory) = &self.storage

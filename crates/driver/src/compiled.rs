@@ -45,7 +45,7 @@ impl Device {
             get(FunctionAttribute::MaxThreadsPerBlock)?,
         );
         let dynamic = self
-            .facts
+            .properties
             .limits
             .shared_per_block
             .saturating_sub(static_shared);

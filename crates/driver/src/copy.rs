@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use cust::sys;
 
 use super::error::checked;
-use super::{Buffer, DeviceValue, DriverError, Event, Pinned, Refused, Stream, home};
+use super::{DeviceBuffer, DeviceValue, DriverError, Event, Pinned, Refused, Stream, home};
 
 /// What copies are called in errors and traces.
 pub(super) const TO_DEVICE: &str = "copy to the device";
@@ -32,7 +32,7 @@ impl<'d> Stream<'d> {
     pub fn upload<T: DeviceValue>(
         &self,
         host: Pinned<T>,
-        target: &mut Buffer<T>,
+        target: &mut DeviceBuffer<T>,
         first: usize,
     ) -> Result<Pending<'d, T>, Refused<Pinned<T>>> {
         if let Err(error) = self.accept(TO_DEVICE, target) {
@@ -69,7 +69,7 @@ impl<'d> Stream<'d> {
     /// The buffer has fewer elements.
     pub fn download<T: DeviceValue>(
         &self,
-        source: &Buffer<T>,
+        source: &DeviceBuffer<T>,
         first: usize,
         mut host: Pinned<T>,
     ) -> Result<Pending<'d, T>, Refused<Pinned<T>>> {
@@ -108,7 +108,7 @@ impl<'d> Stream<'d> {
     pub fn write<T: DeviceValue>(
         &self,
         values: &[T],
-        target: &mut Buffer<T>,
+        target: &mut DeviceBuffer<T>,
         first: usize,
     ) -> Result<(), DriverError> {
         self.accept(TO_DEVICE, target)?;
@@ -137,7 +137,7 @@ impl<'d> Stream<'d> {
     /// The buffer has fewer elements.
     pub fn read<T: DeviceValue>(
         &self,
-        source: &Buffer<T>,
+        source: &DeviceBuffer<T>,
         first: usize,
         values: &mut [T],
     ) -> Result<(), DriverError> {
@@ -160,7 +160,7 @@ impl<'d> Stream<'d> {
     fn accept<T: DeviceValue>(
         &self,
         operation: &'static str,
-        buffer: &Buffer<T>,
+        buffer: &DeviceBuffer<T>,
     ) -> Result<(), DriverError> {
         self.refuse_capture(operation)?;
         home::same(operation, self.device.home, "the buffer", buffer.home)
@@ -198,7 +198,7 @@ impl<T: DeviceValue> Pending<'_, T> {
     /// # Errors
     /// The driver's: also those of the work before the copy.
     pub fn wait(mut self) -> Result<Pinned<T>, DriverError> {
-        self.done.wait()?;
+        self.done.synchronize()?;
         Ok(self.host.take().expect("taken here alone"))
     }
 
@@ -219,7 +219,7 @@ impl<T: DeviceValue> Pending<'_, T> {
 impl<T: DeviceValue> Drop for Pending<'_, T> {
     fn drop(&mut self) {
         if let Some(host) = self.host.take()
-            && self.done.wait().is_err()
+            && self.done.synchronize().is_err()
         {
             // The device may still write there.
             host.forget();

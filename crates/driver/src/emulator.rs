@@ -2,15 +2,15 @@
 
 use std::fs;
 
-use super::{EmulatedGpu, Facts};
+use super::{DeviceProperties, EmulatedGpu};
 
-pub(super) fn facts(gpu: EmulatedGpu) -> Facts {
+pub(super) fn properties(gpu: EmulatedGpu) -> DeviceProperties {
     let cores = simt::cores();
     let of = match gpu {
         EmulatedGpu::Sm90 => String::new(),
         other => format!(" of {}", other.name()),
     };
-    Facts {
+    DeviceProperties {
         name: format!("CPU emulator{of} ({cores} cores)"),
         compute_capability: gpu.compute_capability(),
         multiprocessors: cores as u32,

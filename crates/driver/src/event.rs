@@ -124,7 +124,7 @@ impl Event<'_> {
     ///
     /// # Errors
     /// The driver's: also those of the work before.
-    pub fn wait(&self) -> Result<(), DriverError> {
+    pub fn synchronize(&self) -> Result<(), DriverError> {
         match &self.kind {
             Kind::Cuda(event) => {
                 let Raw(event) = *event.enter()?;

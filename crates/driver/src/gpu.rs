@@ -1,4 +1,4 @@
-//! A GPU through `cust`: its context, its module, its facts.
+//! A GPU through `cust`: its context, its module, its properties.
 
 use std::ffi::{CString, c_void};
 
@@ -12,7 +12,7 @@ use cust::{CudaApiVersion, CudaFlags};
 
 use super::context::{Context, Owned};
 use super::error::{checked, during};
-use super::{DriverError, Embedded, Facts, GpuFacts, Limits, home, ptx};
+use super::{DeviceProperties, DriverError, Embedded, GpuProperties, Limits, home, ptx};
 
 /// Bytes of stack for a thread of kernels that print or say why they panic. What formats text calls
 /// itself through pointers, so the driver does not know how much that takes, and the default of 1024
@@ -31,13 +31,13 @@ impl Gpu {
         ordinal: u32,
         embedded: &[Embedded<'_>],
         max_registers: Option<u32>,
-    ) -> Result<(Gpu, Facts), DriverError> {
+    ) -> Result<(Gpu, DeviceProperties), DriverError> {
         let count = count()?;
         if ordinal >= count {
             return Err(DriverError::NoSuchGpu { ordinal, count });
         }
-        let facts = facts(ordinal)?;
-        let (major, minor) = facts.compute_capability;
+        let properties = properties(ordinal)?;
+        let (major, minor) = properties.compute_capability;
         let actual = major * 10 + minor;
         let Some((arch, text)) = ptx::best(embedded, actual) else {
             let names: Vec<String> = embedded
@@ -45,13 +45,13 @@ impl Gpu {
                 .map(|(arch, ..)| format!("sm_{arch}"))
                 .collect();
             return Err(DriverError::NoPtx {
-                name: facts.name,
+                name: properties.name,
                 actual,
                 embedded: names.join(", "),
             });
         };
         let device = CudaDevice::get_device(ordinal).map_err(during("get the device"))?;
-        let context = Context::open(device, home::gpu(ordinal, &facts.name))?;
+        let context = Context::open(device, home::gpu(ordinal, &properties.name))?;
         if text.contains("vprintf") || text.contains("__assertfail") {
             CurrentContext::set_resource_limit(ResourceLimit::StackSize, STACK_FOR_TEXT)
                 .map_err(during("set the size of a thread's stack"))?;
@@ -64,7 +64,7 @@ impl Gpu {
                 log: compile_log(text),
             })
         })?;
-        Ok((Gpu { module, context }, facts))
+        Ok((Gpu { module, context }, properties))
     }
 
     pub(super) fn function(&self, name: &'static str) -> Result<Function<'_>, DriverError> {
@@ -95,8 +95,8 @@ impl Gpu {
 }
 
 /// What is known of every GPU, in order.
-pub(super) fn all() -> Result<Vec<Facts>, DriverError> {
-    (0..count()?).map(facts).collect()
+pub(super) fn all() -> Result<Vec<DeviceProperties>, DriverError> {
+    (0..count()?).map(properties).collect()
 }
 
 /// How many GPUs there are: at least one.
@@ -111,7 +111,7 @@ fn count() -> Result<u32, DriverError> {
 
 const READ: &str = "read the device's properties";
 
-fn facts(ordinal: u32) -> Result<Facts, DriverError> {
+fn properties(ordinal: u32) -> Result<DeviceProperties, DriverError> {
     use CUdevice_attribute as Raw;
     use DeviceAttribute as Known;
     const KHZ: f64 = 1e3;
@@ -122,7 +122,7 @@ fn facts(ordinal: u32) -> Result<Facts, DriverError> {
         Err(error) => Err(during(READ)(error)),
     };
     let version = CudaApiVersion::get().map_err(during(READ))?;
-    Ok(Facts {
+    Ok(DeviceProperties {
         name: device.name().map_err(during(READ))?,
         compute_capability: (
             get(Known::ComputeCapabilityMajor)?,
@@ -154,7 +154,7 @@ fn facts(ordinal: u32) -> Result<Facts, DriverError> {
             registers_per_multiprocessor: get(Known::MaxRegistersPerMultiprocessor)?,
             shared_per_multiprocessor: get(Known::MaxSharedMemoryPerMultiprocessor)?,
         },
-        gpu: Some(GpuFacts {
+        gpu: Some(GpuProperties {
             ordinal,
             cuda_version: (version.major() as u32, version.minor() as u32),
             clock_hz: f64::from(get(Known::ClockRate)?) * KHZ,

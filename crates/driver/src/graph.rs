@@ -50,16 +50,16 @@ impl<'d> Stream<'d> {
     /// ```
     /// use kernels_gpu::elementwise::{BLOCK, scale_f32};
     /// use kernels_gpu::functions::Scale;
-    /// use ridgepoint_driver::{Device, DeviceChoice, Shape, Stream};
+    /// use ridgepoint_driver::{Device, DeviceChoice, LaunchConfig, Stream};
     ///
     /// let device = Device::open(&DeviceChoice::Cpu, &[])?;
     /// let x = device.buffer_filled(100, 1.5f32)?;
     /// let mut y = device.buffer_filled(100, f32::NAN)?;
-    /// let prepared = device.prepare(scale_f32::entry(), Shape::linear(25, BLOCK))?;
+    /// let prepared = device.prepare(scale_f32::entry(), LaunchConfig::linear(25, BLOCK))?;
     /// let stream = Stream::new(&device)?;
     /// // SAFETY: the buffers have 100 elements, and live until the replay is done.
     /// let graph = stream.capture(|| unsafe {
-    ///     prepared.launch(&stream, &(Scale { factor: 2.0 }, x.slice(), y.slice_mut(), 100))
+    ///     prepared.launch(&stream, &(Scale { factor: 2.0 }, x.slice(..), y.slice_mut(..), 100))
     /// })?;
     /// // SAFETY: as above.
     /// unsafe { graph.launch(&stream) }?;

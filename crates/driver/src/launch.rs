@@ -42,7 +42,7 @@ impl<S: Signature> Prepared<'_, S> {
     /// on the emulator at once.
     ///
     /// # Safety
-    /// The arguments keep the kernel's contract, views that are not of a [`Buffer`](super::Buffer)
+    /// The arguments keep the kernel's contract, views that are not of a [`DeviceBuffer`](super::DeviceBuffer)
     /// are of the stream's device, and until the stream has been synchronised the buffers stay alive
     /// and nothing else writes them.
     ///

@@ -2,17 +2,17 @@
 //!
 //! ```
 //! use kernels_gpu::polynomial::{Element, Form};
-//! use ridgepoint_driver::{Device, DeviceChoice, Shape, Stream};
+//! use ridgepoint_driver::{Device, DeviceChoice, LaunchConfig, Stream};
 //!
 //! let device = Device::open(&DeviceChoice::Cpu, &[])?;
 //! let x = device.buffer_filled(1000, 0.5f32)?;
 //! let mut y = device.buffer_filled(1000, f32::NAN)?;
 //!
 //! let horner = f32::kernel(Form::Horner, 4, 1).expect("there is one for 4 elements a thread");
-//! let prepared = device.prepare(horner, Shape::linear(1000 / 4, 256))?;
+//! let prepared = device.prepare(horner, LaunchConfig::linear(1000 / 4, 256))?;
 //! let stream = Stream::new(&device)?;
 //! // SAFETY: x and y have the same length, and live until the stream is synchronised.
-//! unsafe { prepared.launch(&stream, &(x.slice(), y.slice_mut(), 2)) }?;
+//! unsafe { prepared.launch(&stream, &(x.slice(..), y.slice_mut(..), 2)) }?;
 //! stream.synchronize()?;
 //! assert_eq!(y.to_vec()?, vec![0.75; 1000]);
 //! # Ok::<(), ridgepoint_driver::DriverError>(())
@@ -22,15 +22,15 @@
 //!
 //! ```compile_fail
 //! # use kernels_gpu::polynomial::{Element, Form};
-//! # use ridgepoint_driver::{Device, DeviceChoice, Shape, Stream};
+//! # use ridgepoint_driver::{Device, DeviceChoice, LaunchConfig, Stream};
 //! # let device = Device::open(&DeviceChoice::Cpu, &[])?;
 //! # let x = device.buffer_filled(1000, 0.5f32)?;
 //! # let mut y = device.buffer_filled(1000, f32::NAN)?;
 //! # let horner = f32::kernel(Form::Horner, 4, 1).expect("there is one for 4 elements a thread");
-//! # let prepared = device.prepare(horner, Shape::linear(1000 / 4, 256))?;
+//! # let prepared = device.prepare(horner, LaunchConfig::linear(1000 / 4, 256))?;
 //! # let stream = Stream::new(&device)?;
 //! // The last argument is a count of steps, a u32.
-//! unsafe { prepared.launch(&stream, &(x.slice(), y.slice_mut(), 2.0)) }?;
+//! unsafe { prepared.launch(&stream, &(x.slice(..), y.slice_mut(..), 2.0)) }?;
 //! # Ok::<(), ridgepoint_driver::DriverError>(())
 //! ```
 //!
@@ -42,15 +42,15 @@
 //!
 //! use kernels_gpu::elementwise::{BLOCK, scale_f32};
 //! use kernels_gpu::functions::Scale;
-//! use ridgepoint_driver::{Device, DriverError, Shape, Stream};
+//! use ridgepoint_driver::{Device, DriverError, LaunchConfig, Stream};
 //!
 //! fn scaled(device: &Device, factor: f32) -> Result<Vec<f32>, DriverError> {
 //!     let x = device.buffer_filled(100, 1.5f32)?;
 //!     let mut y = device.buffer_filled(100, f32::NAN)?;
-//!     let prepared = device.prepare(scale_f32::entry(), Shape::linear(25, BLOCK))?;
+//!     let prepared = device.prepare(scale_f32::entry(), LaunchConfig::linear(25, BLOCK))?;
 //!     let stream = Stream::new(device)?;
 //!     // SAFETY: the buffers have 100 elements, and live until the stream is synchronised.
-//!     unsafe { prepared.launch(&stream, &(Scale { factor }, x.slice(), y.slice_mut(), 100)) }?;
+//!     unsafe { prepared.launch(&stream, &(Scale { factor }, x.slice(..), y.slice_mut(..), 100)) }?;
 //!     stream.synchronize()?;
 //!     y.to_vec()
 //! }
@@ -84,34 +84,34 @@ mod copy;
 mod emulator;
 mod error;
 mod event;
-mod facts;
 mod gpu;
 mod graph;
 mod home;
 mod launch;
+mod launch_config;
 mod pinned;
 mod prepare;
+mod properties;
 mod ptx;
 mod refused;
 mod replay;
-mod shape;
 mod stream;
 pub mod trace;
 
-pub use buffer::{Buffer, DeviceValue};
+pub use buffer::{DeviceBuffer, DeviceValue};
 pub use calls::Calls;
 pub use choice::{DeviceChoice, EmulatedGpu};
 pub use compiled::Compiled;
 pub use copy::Pending;
 pub use error::DriverError;
 pub use event::Event;
-pub use facts::{Facts, GpuFacts, Limits};
 pub use graph::Graph;
 pub use launch::Prepared;
+pub use launch_config::LaunchConfig;
 pub use pinned::Pinned;
+pub use properties::{DeviceProperties, GpuProperties, Limits};
 pub use ptx::{Embedded, target_of};
 pub use refused::Refused;
-pub use shape::Shape;
 pub use simt::{Checks, LaunchError, Options as Emulation, Schedule};
 pub use stream::Stream;
 
@@ -123,7 +123,7 @@ use gpu::Gpu;
 pub struct Device {
     // Dropped first: it waits for what the GPU does.
     trace: Option<trace::Recorder>,
-    facts: Facts,
+    properties: DeviceProperties,
     /// What memory and kernels of this device belong to.
     home: &'static Home,
     /// `None` is the emulator.
@@ -162,7 +162,7 @@ impl Device {
     pub fn emulator_of(gpu: EmulatedGpu, emulation: Emulation) -> Device {
         Device {
             trace: trace::Recorder::begin(None),
-            facts: emulator::facts(gpu),
+            properties: emulator::properties(gpu),
             home: home::emulator(),
             gpu: None,
             emulation,
@@ -188,11 +188,11 @@ impl Device {
         registers: u32,
         ptx: &[Embedded<'_>],
     ) -> Result<Device, DriverError> {
-        match &self.facts.gpu {
+        match &self.properties.gpu {
             Some(gpu) => Device::compile(gpu.ordinal, ptx, Some(registers)),
             None => Ok(Device {
                 trace: trace::Recorder::begin(None),
-                facts: self.facts.clone(),
+                properties: self.properties.clone(),
                 home: self.home,
                 gpu: None,
                 emulation: self.emulation,
@@ -205,19 +205,19 @@ impl Device {
         ptx: &[Embedded<'_>],
         max_registers: Option<u32>,
     ) -> Result<Device, DriverError> {
-        let (gpu, facts) = Gpu::open(ordinal, ptx, max_registers)?;
+        let (gpu, properties) = Gpu::open(ordinal, ptx, max_registers)?;
         Ok(Device {
             trace: trace::Recorder::begin(Some(&gpu.context)),
             home: gpu.context.home,
-            facts,
+            properties,
             gpu: Some(gpu),
             emulation: Emulation::default(),
         })
     }
 
     /// What is known of the device.
-    pub fn facts(&self) -> &Facts {
-        &self.facts
+    pub fn properties(&self) -> &DeviceProperties {
+        &self.properties
     }
 
     /// Bytes that can be allocated now.
@@ -247,7 +247,7 @@ impl Device {
         DriverError::OutOfMemory {
             bytes,
             free,
-            device: self.facts.name.clone(),
+            device: self.properties.name.clone(),
         }
     }
 
@@ -280,6 +280,6 @@ pub fn free_host_memory() -> u64 {
 ///
 /// # Errors
 /// There is no driver, or it reports an error.
-pub fn gpus() -> Result<Vec<Facts>, DriverError> {
+pub fn gpus() -> Result<Vec<DeviceProperties>, DriverError> {
     gpu::all()
 }

@@ -6,7 +6,7 @@ use cust::function::{Function, FunctionAttribute};
 use super::error::during;
 use super::gpu::Gpu;
 use super::launch::Blocks;
-use super::{Device, DriverError, Prepared, Shape, home};
+use super::{Device, DriverError, LaunchConfig, Prepared, home};
 
 impl Device {
     /// Checks a launch of the kernel against its own bounds and the device's limits, once for any
@@ -18,7 +18,7 @@ impl Device {
     pub fn prepare<S: Signature>(
         &self,
         entry: Entry<S>,
-        shape: Shape,
+        shape: LaunchConfig,
     ) -> Result<Prepared<'_, S>, DriverError> {
         let function = match &self.gpu {
             Some(gpu) => Some(gpu.function(entry.name)?),
@@ -38,7 +38,7 @@ impl Device {
             home: self.home,
             function,
             emulation: simt::Options {
-                shared_per_block: self.facts.limits.shared_per_block,
+                shared_per_block: self.properties.limits.shared_per_block,
                 ..self.emulation
             },
         })
@@ -52,7 +52,7 @@ impl Device {
     pub fn prepare_cooperative<S: Signature>(
         &self,
         entry: Entry<S>,
-        shape: Shape,
+        shape: LaunchConfig,
     ) -> Result<Prepared<'_, S>, DriverError> {
         let prepared = self.prepare(entry, shape)?;
         let actual = prepared
@@ -67,7 +67,7 @@ impl Device {
                 kernel: entry.name,
                 actual,
                 limit,
-                device: self.facts.name.clone(),
+                device: self.properties.name.clone(),
             });
         }
         Ok(Prepared {
@@ -97,13 +97,13 @@ impl Device {
                 prepared.shape.dynamic_shared as usize,
             )
             .map_err(during(OPERATION))?;
-        Ok(u64::from(each) * u64::from(self.facts.multiprocessors))
+        Ok(u64::from(each) * u64::from(self.properties.multiprocessors))
     }
 
     fn check_block<S: Signature>(
         &self,
         entry: &Entry<S>,
-        shape: Shape,
+        shape: LaunchConfig,
         function: Option<&Function<'_>>,
     ) -> Result<(), DriverError> {
         if let Some(required) = entry.bounds.block
@@ -115,13 +115,13 @@ impl Device {
                 required,
             });
         }
-        let device = &self.facts.limits;
+        let device = &self.properties.limits;
         let mut limit = device.threads_per_block;
-        let mut limited_by = self.facts.name.clone();
+        let mut limited_by = self.properties.name.clone();
         // Fewer than the device allows if the kernel uses many registers.
         if let Some(function) = function {
             limit = attribute(function, FunctionAttribute::MaxThreadsPerBlock)?;
-            limited_by = format!("this kernel on {}", self.facts.name);
+            limited_by = format!("this kernel on {}", self.properties.name);
         }
         if let Some(bound) = entry.bounds.max_threads.filter(|&bound| bound <= limit) {
             limit = bound;
@@ -142,16 +142,20 @@ impl Device {
                 axis: AXES[axis],
                 actual: shape.block[axis],
                 limit: device.block[axis],
-                device: self.facts.name.clone(),
+                device: self.properties.name.clone(),
             }),
             None => Ok(()),
         }
     }
 
-    fn check_grid(&self, kernel: &'static str, shape: Shape) -> Result<[u32; 3], DriverError> {
+    fn check_grid(
+        &self,
+        kernel: &'static str,
+        shape: LaunchConfig,
+    ) -> Result<[u32; 3], DriverError> {
         let mut grid = [0; 3];
         for axis in 0..3 {
-            let limit = self.facts.limits.grid[axis];
+            let limit = self.properties.limits.grid[axis];
             grid[axis] = u32::try_from(shape.grid[axis])
                 .ok()
                 .filter(|extent| (1..=limit).contains(extent))
@@ -160,7 +164,7 @@ impl Device {
                     axis: AXES[axis],
                     actual: shape.grid[axis],
                     limit,
-                    device: self.facts.name.clone(),
+                    device: self.properties.name.clone(),
                 })?;
         }
         Ok(grid)
@@ -169,7 +173,7 @@ impl Device {
     fn check_shared(
         &self,
         kernel: &'static str,
-        shape: Shape,
+        shape: LaunchConfig,
         function: Option<&Function<'_>>,
     ) -> Result<(), DriverError> {
         let own = match function {
@@ -177,14 +181,14 @@ impl Device {
             // The emulator sees a kernel's own arrays when it runs.
             None => 0,
         };
-        let limit = self.facts.limits.shared_per_block.saturating_sub(own);
+        let limit = self.properties.limits.shared_per_block.saturating_sub(own);
         if shape.dynamic_shared > limit {
             return Err(DriverError::SharedMemory {
                 kernel,
                 actual: shape.dynamic_shared,
                 limit,
                 own,
-                device: self.facts.name.clone(),
+                device: self.properties.name.clone(),
             });
         }
         match function {

@@ -93,7 +93,7 @@ impl<'d> Stream<'d> {
     ///
     /// # Errors
     /// The driver's, or one of the two is a GPU's and the other the emulator's.
-    pub fn wait(&self, event: &Event<'_>) -> Result<(), DriverError> {
+    pub fn wait_event(&self, event: &Event<'_>) -> Result<(), DriverError> {
         event.hold(self)
     }
 

@@ -224,7 +224,7 @@ pub fn alike<T: DeviceValue + Debug>(
     run: impl Fn(&Device) -> Result<Vec<T>, Failed>,
 ) -> Result<Vec<T>, Failed> {
     let output = run(device)?;
-    if !device.facts().is_emulated() {
+    if !device.properties().is_emulated() {
         same_bits(&output, &run(&emulator()?)?)?;
     }
     Ok(output)

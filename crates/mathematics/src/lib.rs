@@ -1,7 +1,7 @@
 //! The kernels of `mathematics-kernels`: their PTX, and the errors of the approximations.
 
 use mathematics_kernels::with_approximations;
-use ridgepoint_driver::{Device, DriverError, Embedded, Shape, Stream};
+use ridgepoint_driver::{Device, DriverError, Embedded, LaunchConfig, Stream};
 
 /// The PTX that the kernels were built to.
 #[inline(never)] // Else each place that calls it has a copy.
@@ -50,11 +50,11 @@ pub fn approximations(device: &Device, stride: u32) -> Result<Vec<Approximation>
         ($($name:ident($kernel:ident, $function:ident, $stated:literal),)*) => {
             vec![$({
                 let mut out = device.buffer_filled(THREADS, 0.0)?;
-                let shape = Shape::linear(THREADS as u64, 128);
+                let shape = LaunchConfig::linear(THREADS as u64, 128);
                 let prepared = device.prepare(mathematics_kernels::$kernel::entry(), shape)?;
                 let stream = Stream::new(device)?;
                 // SAFETY: the kernel writes an element per thread, and the buffer has so many.
-                unsafe { prepared.launch(&stream, &(stride, out.slice_mut())) }?;
+                unsafe { prepared.launch(&stream, &(stride, out.slice_mut(..))) }?;
                 stream.synchronize()?;
                 let errors = out.to_vec()?;
                 Approximation {

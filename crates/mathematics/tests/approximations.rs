@@ -6,7 +6,7 @@ use mathematics::ptx;
 
 fn errors_are_as_stated(device: &Device) -> Result<(), Failed> {
     // Coprime to 2^16, and 16 arguments of each thread.
-    let stride = if device.facts().is_emulated() {
+    let stride = if device.properties().is_emulated() {
         4099
     } else {
         1

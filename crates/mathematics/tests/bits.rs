@@ -4,7 +4,7 @@
 use gpu_test::{Arguments, Device, Failed, Trial, emulator, on_gpu};
 use mathematics::ptx;
 use mathematics_kernels::with_bits;
-use ridgepoint_driver::{Shape, Stream};
+use ridgepoint_driver::{LaunchConfig, Stream};
 
 /// A word for each 2^16 arguments.
 const WORDS: usize = 1 << 16;
@@ -15,11 +15,11 @@ macro_rules! trials {
         vec![$({
             fn words(device: &Device) -> Result<Vec<u64>, Failed> {
                 let mut out = device.buffer_filled(WORDS, 0_u64)?;
-                let shape = Shape::linear(WORDS as u64, 128);
+                let shape = LaunchConfig::linear(WORDS as u64, 128);
                 let prepared = device.prepare(mathematics_kernels::$kernel::entry(), shape)?;
                 let stream = Stream::new(device)?;
                 // SAFETY: the kernel writes an element per thread, and the buffer has so many.
-                unsafe { prepared.launch(&stream, &(out.slice_mut(),)) }?;
+                unsafe { prepared.launch(&stream, &(out.slice_mut(..),)) }?;
                 stream.synchronize()?;
                 Ok(out.to_vec()?)
             }

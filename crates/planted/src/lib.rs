@@ -3,7 +3,7 @@
 mod table;
 
 use cuda_std::launch::{Entry, Signature, Slice, SliceMut};
-use ridgepoint_driver::{Device, DriverError, Embedded, Shape, Stream};
+use ridgepoint_driver::{Device, DriverError, Embedded, LaunchConfig, Stream};
 
 pub use table::BUGS;
 
@@ -61,12 +61,12 @@ impl Bug {
             (len, Before::Nothing) => device.buffer_uninitialized(len)?,
         };
         let (grid, block, dynamic_shared) = self.launch;
-        let shape = Shape::blocks(grid, block).with_dynamic_shared(dynamic_shared);
+        let shape = LaunchConfig::blocks(grid, block).with_dynamic_shared(dynamic_shared);
         let prepared = device.prepare(entry, shape)?;
         let stream = Stream::new(device)?;
         // SAFETY: none for the kernel with the bug, which is why the program that launches it does
         // nothing else. The buffers outlive the wait.
-        unsafe { prepared.launch(&stream, &(x.slice(), y.slice_mut(), self.n)) }?;
+        unsafe { prepared.launch(&stream, &(x.slice(..), y.slice_mut(..), self.n)) }?;
         stream.synchronize()
     }
 

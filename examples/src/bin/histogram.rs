@@ -2,7 +2,7 @@
 
 use example_kernels::histogram::{BINS, BLOCK, WIDTH, histogram};
 use examples::{Default, Outcome};
-use ridgepoint::driver::{Shape, Stream};
+use ridgepoint::driver::{LaunchConfig, Stream};
 
 /// Blocks a multiprocessor: as many as run at once.
 const BLOCKS_EACH: u64 = 8;
@@ -18,12 +18,12 @@ fn main() -> Outcome {
     let device_bytes = device.buffer_from(&bytes)?;
     let mut counts = device.buffer_filled(BINS, 0u32)?;
 
-    let most = BLOCKS_EACH * u64::from(device.facts().multiprocessors);
+    let most = BLOCKS_EACH * u64::from(device.properties().multiprocessors);
     let blocks = ((n / WIDTH) as u64).div_ceil(BLOCK.into()).clamp(1, most);
-    let prepared = device.prepare(histogram::entry(), Shape::blocks(blocks, BLOCK))?;
+    let prepared = device.prepare(histogram::entry(), LaunchConfig::blocks(blocks, BLOCK))?;
     let stream = Stream::new(&device)?;
     // SAFETY: BINS counts; the buffers live until the stream is synchronised.
-    unsafe { prepared.launch(&stream, &(device_bytes.slice(), counts.slice_mut())) }?;
+    unsafe { prepared.launch(&stream, &(device_bytes.slice(..), counts.slice_mut(..))) }?;
     stream.synchronize()?;
 
     let mut expected = vec![0u32; BINS];
@@ -41,7 +41,7 @@ fn main() -> Outcome {
         examples::seconds(
             &prepared,
             &stream,
-            &(device_bytes.slice(), counts.slice_mut()),
+            &(device_bytes.slice(..), counts.slice_mut(..)),
         )
     }?;
     examples::report(

@@ -4,7 +4,7 @@ use std::error::Error;
 
 use example_kernels::matmul::{BLOCK, DEPTH, TILE, matmul};
 use examples::{Default, Outcome};
-use ridgepoint::driver::{Shape, Stream};
+use ridgepoint::driver::{LaunchConfig, Stream};
 
 fn main() -> Outcome {
     let (device, n) = examples::start(Default {
@@ -22,7 +22,7 @@ fn main() -> Outcome {
     let device_b = device.buffer_from(&padded(&b, n, size))?;
     let mut device_c = device.buffer_filled(size * size, f32::NAN)?;
     let tiles = (size / TILE) as u64;
-    let shape = Shape {
+    let shape = LaunchConfig {
         grid: [tiles, tiles, 1],
         block: [BLOCK[0], BLOCK[1], 1],
         dynamic_shared: 0,
@@ -31,9 +31,9 @@ fn main() -> Outcome {
     let stream = Stream::new(&device)?;
     let inner = u32::try_from(size)?;
     let arguments = (
-        device_a.slice(),
-        device_b.slice(),
-        device_c.slice_mut(),
+        device_a.slice(..),
+        device_b.slice(..),
+        device_c.slice_mut(..),
         inner,
     );
     // SAFETY: three matrices of size x size, a multiple of TILE, which live until the stream is

@@ -2,7 +2,7 @@
 
 use example_kernels::oscillator::{Parameters, State, moved, oscillate};
 use examples::{Default, Outcome};
-use ridgepoint::driver::{Shape, Stream};
+use ridgepoint::driver::{LaunchConfig, Stream};
 
 fn main() -> Outcome {
     let (device, n) = examples::start(Default {
@@ -20,10 +20,10 @@ fn main() -> Outcome {
         velocity: 0.0,
     };
     let mut states = device.buffer_from(&(0..n).map(begin).collect::<Vec<_>>())?;
-    let prepared = device.prepare(oscillate::entry(), Shape::linear(n as u64, 256))?;
+    let prepared = device.prepare(oscillate::entry(), LaunchConfig::linear(n as u64, 256))?;
     let stream = Stream::new(&device)?;
     // SAFETY: the states live until the stream is synchronised, and nothing else uses them.
-    unsafe { prepared.launch(&stream, &(parameters, states.slice_mut())) }?;
+    unsafe { prepared.launch(&stream, &(parameters, states.slice_mut(..))) }?;
     stream.synchronize()?;
 
     for (i, actual) in states.to_vec()?.into_iter().enumerate() {
@@ -38,7 +38,7 @@ fn main() -> Outcome {
 
     // SAFETY: as above.
     let seconds =
-        unsafe { examples::seconds(&prepared, &stream, &(parameters, states.slice_mut())) }?;
+        unsafe { examples::seconds(&prepared, &stream, &(parameters, states.slice_mut(..))) }?;
     let steps = n as f64 * f64::from(parameters.steps);
     examples::report(
         &device,

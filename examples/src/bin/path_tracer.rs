@@ -6,7 +6,7 @@ use std::io::BufWriter;
 
 use example_kernels::path_tracer::{pixel, trace};
 use examples::{Default, Outcome};
-use ridgepoint::driver::{Shape, Stream};
+use ridgepoint::driver::{LaunchConfig, Stream};
 
 const FILE: &str = "path_tracer.png";
 
@@ -18,7 +18,7 @@ fn main() -> Outcome {
     })?;
     let width = u32::try_from(n)?;
     let height = width * 2 / 3;
-    let samples = if device.facts().gpu.is_some() {
+    let samples = if device.properties().gpu.is_some() {
         256
     } else {
         16
@@ -26,10 +26,10 @@ fn main() -> Outcome {
     let count = (width * height) as usize;
     let mut pixels = device.buffer_filled(count, [0u8; 4])?;
 
-    let shape = Shape::tiles([width.into(), height.into()], [16, 16]);
+    let shape = LaunchConfig::tiles([width.into(), height.into()], [16, 16]);
     let prepared = device.prepare(trace::entry(), shape)?;
     let stream = Stream::new(&device)?;
-    let arguments = (pixels.slice_mut(), width, height, samples);
+    let arguments = (pixels.slice_mut(..), width, height, samples);
     let start = stream.record()?;
     // SAFETY: width x height pixels, which live until the stream is synchronised.
     unsafe { prepared.launch(&stream, &arguments) }?;

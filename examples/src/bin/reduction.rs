@@ -2,7 +2,7 @@
 
 use example_kernels::reduction::{BLOCK, WIDTH, block_sums};
 use examples::{Default, Outcome};
-use ridgepoint::driver::{Shape, Stream};
+use ridgepoint::driver::{LaunchConfig, Stream};
 
 /// Blocks a multiprocessor: enough to keep the memory busy.
 const BLOCKS_EACH: u64 = 8;
@@ -16,17 +16,17 @@ fn main() -> Outcome {
     let x: Vec<f32> = (0..n).map(|_| random.f32()).collect();
     let device_x = device.buffer_from(&x)?;
 
-    let most = BLOCKS_EACH * u64::from(device.facts().multiprocessors);
+    let most = BLOCKS_EACH * u64::from(device.properties().multiprocessors);
     let blocks = ((n / WIDTH) as u64).div_ceil(BLOCK.into()).clamp(1, most);
     let mut sums = device.buffer_filled(blocks as usize, f32::NAN)?;
     let mut sum = device.buffer_filled(1, f32::NAN)?;
-    let first = device.prepare(block_sums::entry(), Shape::blocks(blocks, BLOCK))?;
-    let second = device.prepare(block_sums::entry(), Shape::blocks(1, BLOCK))?;
+    let first = device.prepare(block_sums::entry(), LaunchConfig::blocks(blocks, BLOCK))?;
+    let second = device.prepare(block_sums::entry(), LaunchConfig::blocks(1, BLOCK))?;
     let stream = Stream::new(&device)?;
     // SAFETY: a sum for each block; the buffers live until the stream is synchronised.
     unsafe {
-        first.launch(&stream, &(device_x.slice(), sums.slice_mut()))?;
-        second.launch(&stream, &(sums.slice(), sum.slice_mut()))?;
+        first.launch(&stream, &(device_x.slice(..), sums.slice_mut(..)))?;
+        second.launch(&stream, &(sums.slice(..), sum.slice_mut(..)))?;
     }
     stream.synchronize()?;
 
@@ -42,7 +42,7 @@ fn main() -> Outcome {
 
     // SAFETY: as above.
     let seconds =
-        unsafe { examples::seconds(&first, &stream, &(device_x.slice(), sums.slice_mut())) }?;
+        unsafe { examples::seconds(&first, &stream, &(device_x.slice(..), sums.slice_mut(..))) }?;
     let bytes = size_of::<f32>() * n;
     examples::report(
         &device,

@@ -2,7 +2,7 @@
 
 use example_kernels::saxpy::saxpy;
 use examples::{Default, Outcome};
-use ridgepoint::driver::{Shape, Stream};
+use ridgepoint::driver::{LaunchConfig, Stream};
 
 fn main() -> Outcome {
     let (device, n) = examples::start(Default {
@@ -14,10 +14,10 @@ fn main() -> Outcome {
     let device_x = device.buffer_from(&x)?;
     let mut device_y = device.buffer_filled(n, 1.0f32)?;
 
-    let prepared = device.prepare(saxpy::entry(), Shape::linear(n as u64, 256))?;
+    let prepared = device.prepare(saxpy::entry(), LaunchConfig::linear(n as u64, 256))?;
     let stream = Stream::new(&device)?;
     // SAFETY: the buffers live until the stream is synchronised, and nothing else uses them.
-    unsafe { prepared.launch(&stream, &(a, device_x.slice(), device_y.slice_mut())) }?;
+    unsafe { prepared.launch(&stream, &(a, device_x.slice(..), device_y.slice_mut(..))) }?;
     stream.synchronize()?;
 
     let y = device_y.to_vec()?;
@@ -33,7 +33,7 @@ fn main() -> Outcome {
         examples::seconds(
             &prepared,
             &stream,
-            &(a, device_x.slice(), device_y.slice_mut()),
+            &(a, device_x.slice(..), device_y.slice_mut(..)),
         )
     }?;
     let bytes = 3 * size_of::<f32>() * n;

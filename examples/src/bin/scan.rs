@@ -4,7 +4,7 @@ use std::error::Error;
 
 use example_kernels::scan::{BLOCK, TILE, scan_sums, scan_tiles, tile_sums};
 use examples::{Default, Outcome};
-use ridgepoint::driver::{Shape, Stream};
+use ridgepoint::driver::{LaunchConfig, Stream};
 
 fn main() -> Outcome {
     let (device, n) = examples::start(Default {
@@ -18,9 +18,9 @@ fn main() -> Outcome {
 
     let tiles = n.div_ceil(TILE).max(1);
     let mut sums = device.buffer_filled(tiles, u32::MAX)?;
-    let each_tile = Shape::blocks(tiles as u64, BLOCK);
+    let each_tile = LaunchConfig::blocks(tiles as u64, BLOCK);
     let first = device.prepare(tile_sums::entry(), each_tile)?;
-    let second = device.prepare(scan_sums::entry(), Shape::blocks(1, BLOCK))?;
+    let second = device.prepare(scan_sums::entry(), LaunchConfig::blocks(1, BLOCK))?;
     let third = device.prepare(scan_tiles::entry(), each_tile)?;
     let stream = Stream::new(&device)?;
     let tile_count = u32::try_from(tiles)?;
@@ -29,11 +29,11 @@ fn main() -> Outcome {
         // SAFETY: a sum for each tile, and y is as long as x; the buffers live until the stream is
         // synchronised.
         unsafe {
-            first.launch(&stream, &(device_x.slice(), sums.slice_mut()))?;
-            second.launch(&stream, &(sums.slice_mut(), tile_count))?;
+            first.launch(&stream, &(device_x.slice(..), sums.slice_mut(..)))?;
+            second.launch(&stream, &(sums.slice_mut(..), tile_count))?;
             third.launch(
                 &stream,
-                &(device_x.slice(), sums.slice(), device_y.slice_mut()),
+                &(device_x.slice(..), sums.slice(..), device_y.slice_mut(..)),
             )?;
         }
         let end = stream.record()?;

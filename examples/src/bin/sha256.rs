@@ -2,7 +2,7 @@
 
 use example_kernels::sha256::{DIGEST, MESSAGE, sha256};
 use examples::{Default, Outcome};
-use ridgepoint::driver::{Shape, Stream};
+use ridgepoint::driver::{LaunchConfig, Stream};
 use sha2::{Digest, Sha256};
 
 fn main() -> Outcome {
@@ -17,10 +17,10 @@ fn main() -> Outcome {
     let device_messages = device.buffer_from(&messages)?;
     let mut digests = device.buffer_filled(n, [0u8; DIGEST])?;
 
-    let prepared = device.prepare(sha256::entry(), Shape::linear(n as u64, 256))?;
+    let prepared = device.prepare(sha256::entry(), LaunchConfig::linear(n as u64, 256))?;
     let stream = Stream::new(&device)?;
     // SAFETY: the buffers live until the stream is synchronised, and nothing else uses them.
-    unsafe { prepared.launch(&stream, &(device_messages.slice(), digests.slice_mut())) }?;
+    unsafe { prepared.launch(&stream, &(device_messages.slice(..), digests.slice_mut(..))) }?;
     stream.synchronize()?;
 
     for (i, (message, actual)) in messages.iter().zip(digests.to_vec()?).enumerate() {
@@ -35,7 +35,7 @@ fn main() -> Outcome {
         examples::seconds(
             &prepared,
             &stream,
-            &(device_messages.slice(), digests.slice_mut()),
+            &(device_messages.slice(..), digests.slice_mut(..)),
         )
     }?;
     examples::report(

@@ -8,7 +8,7 @@ use kernels_gpu::ceilings::chains::{
 
 use super::bench::{Bench, Timed, clock_of, highest};
 use super::{BenchError, Ceiling, Quantity};
-use crate::driver::{DeviceValue, Shape};
+use crate::driver::{DeviceValue, LaunchConfig};
 
 /// Threads a block, and blocks a multiprocessor: as many threads as it holds.
 const BLOCK: u32 = 256;
@@ -61,7 +61,7 @@ fn latency<O: Measured<Value: DeviceValue>>(
     let Some(variant) = O::VARIANTS.iter().find(|variant| variant.chains == 1) else {
         return Ok(None);
     };
-    let (timed, counters) = run(bench, variant, Shape::blocks(1, WARP))?;
+    let (timed, counters) = run(bench, variant, LaunchConfig::blocks(1, WARP))?;
     let steps = f64::from(lines::<O>(bench) * O::LINE);
     Ok(Some(timed.latency(quantity, counters, steps, bench)))
 }
@@ -76,7 +76,7 @@ pub(crate) fn lines<O: Measured>(bench: &Bench<'_>) -> u32 {
 pub(crate) fn run<O: Measured<Value: DeviceValue>>(
     bench: &Bench<'_>,
     variant: &Variant<O>,
-    shape: Shape,
+    shape: LaunchConfig,
 ) -> Result<(Timed, [u64; 2]), BenchError> {
     let lines = lines::<O>(bench);
     let blocks = shape.grid[0] as usize;
@@ -84,7 +84,7 @@ pub(crate) fn run<O: Measured<Value: DeviceValue>>(
     let mut sums = bench.device.buffer_filled(threads, f64::NAN)?;
     let c = bench.device.buffer_from(&[O::C])?;
     let mut clocks = bench.device.buffer_filled(blocks, [0u64; 2])?;
-    let arguments = (lines, c.slice(), sums.slice_mut(), clocks.slice_mut());
+    let arguments = (lines, c.slice(..), sums.slice_mut(..), clocks.slice_mut(..));
     // SAFETY: there are a c, a sum for each thread and a clock for each block.
     let timed = unsafe { bench.time(variant.entry, shape, &arguments) }?;
     let expected: Vec<f64> = (0..LANES)

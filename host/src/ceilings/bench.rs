@@ -3,7 +3,7 @@
 use cuda_std::launch::{Entry, Signature};
 
 use super::{Ceiling, Quantity};
-use crate::driver::{Device, DriverError, Shape, Stream};
+use crate::driver::{Device, DriverError, LaunchConfig, Stream};
 use crate::measure::{self, Runs, Summary};
 use crate::study::StudyError;
 
@@ -28,7 +28,7 @@ impl Effort {
     /// Some seconds on a GPU; less than a second on the emulator.
     pub fn of(device: &Device) -> Effort {
         let runs = |warmup, timed| Runs { warmup, timed };
-        if device.facts().is_emulated() {
+        if device.properties().is_emulated() {
             Effort {
                 elements: 1 << 14,
                 runs: runs(0, 2),
@@ -124,9 +124,9 @@ impl<'d> Bench<'d> {
     }
 
     /// So many blocks a multiprocessor.
-    pub(crate) fn per_multiprocessor(&self, blocks: u32, threads: u32) -> Shape {
-        let multiprocessors = u64::from(self.device.facts().multiprocessors);
-        Shape::blocks(u64::from(blocks) * multiprocessors, threads)
+    pub(crate) fn per_multiprocessor(&self, blocks: u32, threads: u32) -> LaunchConfig {
+        let multiprocessors = u64::from(self.device.properties().multiprocessors);
+        LaunchConfig::blocks(u64::from(blocks) * multiprocessors, threads)
     }
 
     /// Times the kernel.
@@ -136,7 +136,7 @@ impl<'d> Bench<'d> {
     pub(crate) unsafe fn time<S: Signature>(
         &self,
         entry: Entry<S>,
-        shape: Shape,
+        shape: LaunchConfig,
         arguments: &S::Arguments<'_>,
     ) -> Result<Timed, BenchError> {
         let prepared = self.device.prepare(entry, shape)?;
@@ -150,7 +150,7 @@ impl<'d> Bench<'d> {
     pub(crate) fn timed(
         &self,
         name: &str,
-        shape: Shape,
+        shape: LaunchConfig,
         samples: &[f64],
     ) -> Result<Timed, BenchError> {
         let time = Summary::of(samples).ok_or(BenchError::TooLittle {
@@ -162,7 +162,7 @@ impl<'d> Bench<'d> {
             variant: format!("{name}, {} blocks of {}", shape.grid[0], shape.block[0]),
             time,
             samples: samples.len(),
-            device: self.device.facts().name.clone(),
+            device: self.device.properties().name.clone(),
         })
     }
 }
@@ -172,7 +172,7 @@ impl Timed {
     pub(crate) fn rate(self, quantity: Quantity, amount: f64, bench: &Bench<'_>) -> Ceiling {
         Ceiling {
             value: amount / (self.time.median / 1e3),
-            datasheet: quantity.datasheet(bench.device.facts()),
+            datasheet: quantity.datasheet(bench.device.properties()),
             ..self.with(quantity, 0.0)
         }
     }
@@ -190,7 +190,7 @@ impl Timed {
         const EMULATED_HZ: f64 = 1e9;
         let cycles = counters[0] as f64 / count;
         let clock_hz = clock_of(counters);
-        let gpu = bench.device.facts().gpu.as_ref();
+        let gpu = bench.device.properties().gpu.as_ref();
         let highest = gpu.map_or(EMULATED_HZ, |gpu| gpu.clock_hz);
         Ceiling {
             clock_hz,

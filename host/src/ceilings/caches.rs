@@ -6,7 +6,7 @@ use kernels_gpu::ceilings::cache::{UNROLL, Words, read_again, read_shared, share
 use super::bench::{Bench, highest};
 use super::memory::sum_of_words;
 use super::{BenchError, Ceiling, Quantity, WorkingSet};
-use crate::driver::{Buffer, Shape};
+use crate::driver::{DeviceBuffer, LaunchConfig};
 
 /// Threads of a block that reads the caches; there is one block a multiprocessor.
 const CACHE_BLOCK: u32 = 512;
@@ -41,7 +41,7 @@ type Plateaus = (Option<Ceiling>, Option<Ceiling>, Vec<WorkingSet>);
 /// The level 1 plateau is that of chunks that stay; the level 2 plateau that of chunks that wander
 /// and fit into that cache together.
 fn caches(bench: &Bench<'_>) -> Result<Plateaus, BenchError> {
-    let facts = bench.device.facts();
+    let facts = bench.device.properties();
     let shape = bench.per_multiprocessor(1, CACHE_BLOCK);
     let blocks = shape.grid[0];
     let l2_bytes = facts.gpu.as_ref().map_or(u64::MAX, |gpu| gpu.l2_bytes);
@@ -78,7 +78,7 @@ fn working_set(bytes_per_multiprocessor: u64, bytes: u64, bytes_per_sec: f64) ->
 /// [`words`], here and on the device.
 struct Array {
     here: Vec<Words>,
-    there: Buffer<Words>,
+    there: DeviceBuffer<Words>,
 }
 
 impl Array {
@@ -101,14 +101,14 @@ fn again(
     bench: &Bench<'_>,
     x: &Array,
     total: u64,
-    shape: Shape,
+    shape: LaunchConfig,
     quantity: Quantity,
     shift: u32,
 ) -> Result<Ceiling, BenchError> {
     let passes = bench.effort.cache_bytes.div_ceil(total).max(2) as u32;
     let len = total as usize / size_of::<Words>();
     let mut sums = sums_of(bench, shape)?;
-    let arguments = (x.there.first(len), passes, shift, sums.slice_mut());
+    let arguments = (x.there.slice(..len), passes, shift, sums.slice_mut(..));
     // SAFETY: the length is a multiple of what the grid reads at a time, since `total` is of blocks
     // times STEP_BYTES; there is a sum for each warp.
     let timed = unsafe { bench.time(read_again::entry(), shape, &arguments) }?;
@@ -130,7 +130,7 @@ fn shared(bench: &Bench<'_>) -> Result<Ceiling, BenchError> {
     let passes = passes as u32;
     let mut sums = sums_of(bench, shape)?;
     // SAFETY: there is a sum for each warp, and blocks are whole warps.
-    let timed = unsafe { bench.time(read_shared::entry(), shape, &(passes, sums.slice_mut())) }?;
+    let timed = unsafe { bench.time(read_shared::entry(), shape, &(passes, sums.slice_mut(..))) }?;
     let expected = shared_reference(blocks as u32, SHARED_BLOCK, passes);
     timed.check(
         "the sum of the words",
@@ -144,7 +144,7 @@ fn shared(bench: &Bench<'_>) -> Result<Ceiling, BenchError> {
     ))
 }
 
-fn sums_of(bench: &Bench<'_>, shape: Shape) -> Result<Buffer<u32>, BenchError> {
+fn sums_of(bench: &Bench<'_>, shape: LaunchConfig) -> Result<DeviceBuffer<u32>, BenchError> {
     let warps = shape.grid[0] * shape.block_threads() / u64::from(WARP);
     Ok(bench.device.buffer_filled(warps as usize, 0)?)
 }

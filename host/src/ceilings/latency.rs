@@ -5,7 +5,7 @@ use kernels_gpu::ceilings::chase::{SHARED_ELEMENTS, chase, chase_shared};
 
 use super::bench::Bench;
 use super::{BenchError, Ceiling, Quantity};
-use crate::driver::Shape;
+use crate::driver::LaunchConfig;
 
 /// Bytes of a cache line.
 const LINE: usize = 128;
@@ -20,7 +20,7 @@ const L1: usize = 32 << 10;
 const EMULATED: usize = 64 << 10;
 
 pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Ceiling>, BenchError> {
-    let emulated = bench.device.facts().is_emulated();
+    let emulated = bench.device.properties().is_emulated();
     let bytes = |bytes: usize| if emulated { bytes.min(EMULATED) } else { bytes };
     let in_lines = |bytes: usize| cycle(bytes / LINE, LINE / ELEMENT);
     let (global, shared) = (chase::entry(), chase_shared::entry().with_signature());
@@ -72,8 +72,8 @@ fn time(
     let timed = unsafe {
         bench.time(
             entry,
-            Shape::blocks(1, 1),
-            &(buffer.slice(), loads, out.slice_mut()),
+            LaunchConfig::blocks(1, 1),
+            &(buffer.slice(..), loads, out.slice_mut(..)),
         )
     }?;
     let [cycles, nanoseconds, at] = out.to_vec()?[..] else {

@@ -6,7 +6,7 @@ use kernels_gpu::ceilings::barrier::wait_for_grid;
 
 use super::bench::Bench;
 use super::{BenchError, Ceiling, Quantity};
-use crate::driver::Shape;
+use crate::driver::LaunchConfig;
 use crate::measure;
 use crate::study::{DispatchRow, Rounds, dispatch};
 
@@ -53,14 +53,16 @@ fn launch(quantity: Quantity, row: &DispatchRow, us: f64) -> Ceiling {
 fn grid_barrier(bench: &Bench<'_>) -> Result<Ceiling, BenchError> {
     let rounds = bench.effort.launches;
     let entry = wait_for_grid::entry();
-    let one = bench.device.prepare(entry, Shape::blocks(1, BLOCK))?;
-    let multiprocessors = u64::from(bench.device.facts().multiprocessors);
+    let one = bench
+        .device
+        .prepare(entry, LaunchConfig::blocks(1, BLOCK))?;
+    let multiprocessors = u64::from(bench.device.properties().multiprocessors);
     let blocks = multiprocessors.min(bench.device.blocks_at_once(&one)?);
-    let shape = Shape::blocks(blocks, BLOCK);
+    let shape = LaunchConfig::blocks(blocks, BLOCK);
     let prepared = bench.device.prepare_cooperative(entry, shape)?;
     let mut arrivals = bench.device.buffer_filled(1, 0u32)?;
     let mut out = bench.device.buffer_filled(3, 0u64)?;
-    let arguments = (rounds, arrivals.slice_mut(), out.slice_mut());
+    let arguments = (rounds, arrivals.slice_mut(..), out.slice_mut(..));
     // SAFETY: a cooperative launch, a count that begins with 0, and three words.
     let samples =
         unsafe { measure::time(&prepared, &bench.stream, &arguments, bench.effort.runs) }?;

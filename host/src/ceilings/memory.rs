@@ -10,7 +10,7 @@ use kernels_gpu::ceilings::stream::*;
 
 use super::bench::{Bench, Timed, highest};
 use super::{BenchError, Ceiling, Quantity};
-use crate::driver::{Buffer, Shape};
+use crate::driver::{DeviceBuffer, LaunchConfig};
 
 /// The factor of `scale` and `triad`.
 pub(crate) const FACTOR: f32 = 0.75;
@@ -130,10 +130,10 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Ceiling>, BenchError> {
 /// The arrays of all tasks. `x` and `z` hold the pattern.
 pub(crate) struct Arrays {
     pub(crate) vectors: u64,
-    pub(crate) x: Buffer<Vector>,
-    pub(crate) z: Buffer<Vector>,
-    pub(crate) y: Buffer<Vector>,
-    sums: Buffer<u32>,
+    pub(crate) x: DeviceBuffer<Vector>,
+    pub(crate) z: DeviceBuffer<Vector>,
+    pub(crate) y: DeviceBuffer<Vector>,
+    sums: DeviceBuffer<u32>,
     /// The wrapping sums of the words of `x`, of `x` scaled, and of `x` and `z` combined.
     plain: u32,
     pub(crate) scaled: u32,
@@ -162,7 +162,7 @@ impl Arrays {
         for array in [&mut arrays.x, &mut arrays.z] {
             // SAFETY: the array has so many vectors, aligned as device allocations are, and lives
             // until the stream is synchronised.
-            unsafe { prepared.launch(&bench.stream, &(array.slice_mut(), vectors)) }?;
+            unsafe { prepared.launch(&bench.stream, &(array.slice_mut(..), vectors)) }?;
         }
         bench.stream.synchronize()?;
         Ok(arrays)
@@ -181,29 +181,34 @@ impl Arrays {
         bench: &Bench<'_>,
         task: Task,
         unroll: u32,
-        shape: Shape,
+        shape: LaunchConfig,
     ) -> Result<Timed, BenchError> {
         let (plain, scaled, combined) = (self.plain, self.scaled, self.combined);
         match task {
             Task::Read => self.read(bench, unroll, shape),
             Task::Write => self.put(bench, writes(unroll), shape, plain, |it| {
-                (it.y.slice_mut(), it.vectors)
+                (it.y.slice_mut(..), it.vectors)
             }),
             Task::Copy => self.put(bench, copies(unroll), shape, plain, |it| {
-                (it.x.slice(), it.y.slice_mut())
+                (it.x.slice(..), it.y.slice_mut(..))
             }),
             Task::Scale => self.put(bench, scales(unroll), shape, scaled, |it| {
-                (it.x.slice(), it.y.slice_mut(), FACTOR)
+                (it.x.slice(..), it.y.slice_mut(..), FACTOR)
             }),
             Task::Triad => self.put(bench, triads(unroll), shape, combined, |it| {
-                (it.x.slice(), it.z.slice(), it.y.slice_mut(), FACTOR)
+                (it.x.slice(..), it.z.slice(..), it.y.slice_mut(..), FACTOR)
             }),
         }
     }
 
-    fn read(&mut self, bench: &Bench<'_>, unroll: u32, shape: Shape) -> Result<Timed, BenchError> {
+    fn read(
+        &mut self,
+        bench: &Bench<'_>,
+        unroll: u32,
+        shape: LaunchConfig,
+    ) -> Result<Timed, BenchError> {
         self.room_for_sums(bench, shape)?;
-        let arguments = (self.x.slice(), self.sums.slice_mut());
+        let arguments = (self.x.slice(..), self.sums.slice_mut(..));
         // SAFETY: sums has a place for each warp, and blocks are whole warps.
         let timed = unsafe { bench.time(reads(unroll), shape, &arguments) }?;
         timed.check("the sum of the words", self.sum()?, self.plain)?;
@@ -215,7 +220,7 @@ impl Arrays {
         &mut self,
         bench: &Bench<'_>,
         entry: Entry<S>,
-        shape: Shape,
+        shape: LaunchConfig,
         expected: u32,
         arguments: fn(&mut Arrays) -> S::Arguments<'_>,
     ) -> Result<Timed, BenchError> {
@@ -233,13 +238,13 @@ impl Arrays {
         self.room_for_sums(bench, shape)?;
         let prepared = bench.device.prepare(reads(1), shape)?;
         // SAFETY: as in `read`.
-        unsafe { prepared.launch(&bench.stream, &(self.y.slice(), self.sums.slice_mut())) }?;
+        unsafe { prepared.launch(&bench.stream, &(self.y.slice(..), self.sums.slice_mut(..))) }?;
         bench.stream.synchronize()?;
         self.sum()
     }
 
     /// A place for each warp of a launch, none of them written.
-    fn room_for_sums(&mut self, bench: &Bench<'_>, shape: Shape) -> Result<(), BenchError> {
+    fn room_for_sums(&mut self, bench: &Bench<'_>, shape: LaunchConfig) -> Result<(), BenchError> {
         let warps = shape.grid[0] * shape.block_threads() / u64::from(WARP);
         if self.sums.len() as u64 != warps {
             self.sums = bench.device.buffer_filled(warps as usize, 0)?;
@@ -254,8 +259,14 @@ impl Arrays {
     }
 }
 
-fn shape(bench: &Bench<'_>, block: u32, grid: Option<u32>, unroll: u32, vectors: u64) -> Shape {
-    let full = Shape::linear(vectors.div_ceil(u64::from(unroll)), block);
+fn shape(
+    bench: &Bench<'_>,
+    block: u32,
+    grid: Option<u32>,
+    unroll: u32,
+    vectors: u64,
+) -> LaunchConfig {
+    let full = LaunchConfig::linear(vectors.div_ceil(u64::from(unroll)), block);
     match grid {
         Some(blocks) if bench.per_multiprocessor(blocks, block).grid[0] < full.grid[0] => {
             bench.per_multiprocessor(blocks, block)

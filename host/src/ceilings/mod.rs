@@ -114,8 +114,8 @@ impl Ceilings {
         begin("launches")?;
         ceilings.extend(launches::measure(&bench)?);
         Ok(Ceilings {
-            key: Key::of(device.facts()),
-            emulated: device.facts().is_emulated(),
+            key: Key::of(device.properties()),
+            emulated: device.properties().is_emulated(),
             began,
             n: effort.elements,
             ceilings,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::driver::Facts;
+use crate::driver::DeviceProperties;
 use crate::model::{Arithmetic, Datasheet, Limit, Precision, lanes_per_multiprocessor};
 
 /// A ceiling: a rate that no kernel on the device exceeds, or a time that none falls below.
@@ -187,7 +187,7 @@ impl Quantity {
 
     /// What the data sheet says, or for arithmetic and shared memory what the parts come to:
     /// multiprocessors x results a clock x clock. `None` for the emulator and where nothing is known.
-    pub fn datasheet(self, facts: &Facts) -> Option<f64> {
+    pub fn datasheet(self, facts: &DeviceProperties) -> Option<f64> {
         let gpu = facts.gpu.as_ref()?;
         let clocks = f64::from(facts.multiprocessors) * gpu.clock_hz;
         if let Some((arithmetic, operations)) = self.arithmetic() {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::Ceilings;
-use crate::driver::Facts;
+use crate::driver::DeviceProperties;
 use crate::report::terminal::printable;
 
 /// What ceilings belong to: another GPU, driver or ridgepoint may have others.
@@ -25,7 +25,7 @@ pub struct Key {
 
 impl Key {
     /// The key of a device, for this ridgepoint.
-    pub fn of(facts: &Facts) -> Key {
+    pub fn of(facts: &DeviceProperties) -> Key {
         Key {
             device: facts.name.clone(),
             multiprocessors: facts.multiprocessors,
@@ -78,7 +78,7 @@ pub enum StoreError {
 }
 
 /// Where a device's ceilings are kept: in the user's cache folder, where there is one.
-pub fn cache_path(facts: &Facts) -> Option<PathBuf> {
+pub fn cache_path(facts: &DeviceProperties) -> Option<PathBuf> {
     let plain = |letter: char| {
         if letter.is_ascii_alphanumeric() {
             letter
@@ -114,7 +114,7 @@ pub fn save(ceilings: &Ceilings, path: &Path) -> Result<(), StoreError> {
 ///
 /// # Errors
 /// The file cannot be read, holds something else, or is another device's.
-pub fn load(path: &Path, facts: &Facts) -> Result<Ceilings, StoreError> {
+pub fn load(path: &Path, facts: &DeviceProperties) -> Result<Ceilings, StoreError> {
     let ceilings = read(path)?;
     of_the_same(path, &ceilings.key, &Key::of(facts))?;
     Ok(ceilings)

@@ -17,7 +17,7 @@ use super::{Case, Failure, launch};
 use crate::ceilings::caches::words;
 use crate::ceilings::latency::cycle;
 use crate::ceilings::memory::sum_of_words;
-use crate::driver::{Device, DeviceValue, Shape, Stream};
+use crate::driver::{Device, DeviceValue, LaunchConfig, Stream};
 use crate::measure::places;
 
 /// Threads a block.
@@ -60,13 +60,13 @@ fn chains<O: Measured<Value: DeviceValue>>() -> Vec<Case> {
 /// An element is a thread.
 fn chain<O: Measured<Value: DeviceValue>>(variant: &'static Variant<O>) -> Case {
     Case::new(variant.entry.name, |device, n| {
-        let shape = Shape::linear(n as u64, BLOCK);
+        let shape = LaunchConfig::linear(n as u64, BLOCK);
         let blocks = shape.grid[0] as usize;
         let c = device.buffer_from(&[O::C])?;
         let mut sums = Output::new(device, blocks * BLOCK as usize)?;
         let mut clocks = Output::new(device, blocks)?;
         let lines = if n <= SOME { 2 } else { 1 };
-        let arguments = (lines, c.slice(), sums.slice_mut(), clocks.slice_mut());
+        let arguments = (lines, c.slice(..), sums.view(), clocks.view());
         // SAFETY: there are a c, a sum for each thread and a clock for each block.
         unsafe { launch(device, variant.entry, shape, arguments) }?;
         let clocks = clocks.values()?;
@@ -100,8 +100,8 @@ fn again(device: &Device, n: usize) -> Result<(), Failure> {
     let from = device.buffer_from(&x)?;
     for shift in [0, 1] {
         let mut sums = Output::new(device, blocks * WARPS)?;
-        let arguments = (from.slice(), PASSES, shift as u32, sums.slice_mut());
-        let shape = Shape::blocks(blocks as u64, BLOCK);
+        let arguments = (from.slice(..), PASSES, shift as u32, sums.view());
+        let shape = LaunchConfig::blocks(blocks as u64, BLOCK);
         // SAFETY: a whole number of steps, and a sum for each warp.
         unsafe { launch(device, read_again::entry(), shape, arguments) }?;
         let of_blocks: Vec<u32> = sums.values()?.chunks(WARPS).map(sum_of_words).collect();
@@ -115,18 +115,11 @@ fn again(device: &Device, n: usize) -> Result<(), Failure> {
 
 /// An element is a thread.
 fn shared(device: &Device, n: usize) -> Result<(), Failure> {
-    let shape = Shape::linear(n as u64, BLOCK);
+    let shape = LaunchConfig::linear(n as u64, BLOCK);
     let blocks = shape.grid[0] as u32;
     let mut sums = Output::new(device, (blocks * BLOCK / WARP) as usize)?;
     // SAFETY: there is a sum for each warp, and blocks are whole warps.
-    unsafe {
-        launch(
-            device,
-            read_shared::entry(),
-            shape,
-            (PASSES, sums.slice_mut()),
-        )
-    }?;
+    unsafe { launch(device, read_shared::entry(), shape, (PASSES, sums.view())) }?;
     let expected = shared_reference(blocks, BLOCK, PASSES);
     check_same(&[sum_of_words(&sums.values()?)], &[expected])
 }
@@ -141,9 +134,9 @@ fn chased(entry: Entry<chase>, most: usize) -> Case {
         let loads = [n / 3, n - n / 3];
         let mut at = 0;
         for loads in loads {
-            let arguments = (there.slice(), loads as u32, out.slice_mut());
+            let arguments = (there.slice(..), loads as u32, out.slice_mut(..));
             // SAFETY: `cycle` makes elements below the length, and there are three words.
-            unsafe { launch(device, entry, Shape::blocks(1, 1), arguments) }?;
+            unsafe { launch(device, entry, LaunchConfig::blocks(1, 1), arguments) }?;
             at = (0..loads).fold(at, |at, _| next[at as usize]);
             check_same(&out.to_vec()?[2..], &[u64::from(at)])?;
         }
@@ -154,13 +147,13 @@ fn chased(entry: Entry<chase>, most: usize) -> Case {
 /// An element is a barrier.
 fn barriers(device: &Device, n: usize) -> Result<(), Failure> {
     let rounds = n.min(MOST_BARRIERS) as u32;
-    let shape = Shape::blocks(BARRIER_BLOCKS, BLOCK);
+    let shape = LaunchConfig::blocks(BARRIER_BLOCKS, BLOCK);
     let prepared = device.prepare_cooperative(wait_for_grid::entry(), shape)?;
     let mut arrivals = device.buffer_zeroed(1)?;
     let mut out = Output::<u64>::new(device, 3)?;
     let stream = Stream::new(device)?;
     // SAFETY: a cooperative launch, a count that begins with 0, and three words.
-    unsafe { prepared.launch(&stream, &(rounds, arrivals.slice_mut(), out.slice_mut())) }?;
+    unsafe { prepared.launch(&stream, &(rounds, arrivals.slice_mut(..), out.view())) }?;
     stream.synchronize()?;
     check_same(&out.values()?[2..], &[u64::from(rounds)])?;
     // All blocks together have added 2^31 in each round.
@@ -173,8 +166,8 @@ fn clocks(device: &Device, n: usize) -> Result<(), Failure> {
     let places = places(device);
     let untouched = [u64::MAX; 2];
     let mut out = device.buffer_filled(SLOTS * places as usize, untouched)?;
-    let arguments = (out.slice_mut(), places, 1);
-    let shape = Shape::blocks(n.max(1) as u64, WARP);
+    let arguments = (out.slice_mut(..), places, 1);
+    let shape = LaunchConfig::blocks(n.max(1) as u64, WARP);
     // SAFETY: there is room for three slots, whose bits are set.
     unsafe { launch(device, read_clocks::entry(), shape, arguments) }?;
     let out = out.to_vec()?;

@@ -10,7 +10,7 @@ use kernels_gpu::vector::{Argument, Map, Scalar, Zip, map_threads};
 
 use super::values::{Expected, Output, check_each, epsilon, random};
 use super::{Case, Failure, launch};
-use crate::driver::{Device, Shape};
+use crate::driver::{Device, LaunchConfig};
 use crate::vector::Real;
 
 /// The greatest element.
@@ -113,7 +113,9 @@ fn map_by<T: Real>(
 ) -> Case {
     Case::new(entry.name, move |device, n| {
         let number = |device: &Device| Ok(device.buffer_filled(1, T::from_f64(FACTOR))?);
-        mapped(device, entry, n, &expected, number, |number| number.slice())
+        mapped(device, entry, n, &expected, number, |number| {
+            number.slice(..)
+        })
     })
 }
 
@@ -131,7 +133,7 @@ fn mapped<T: Real, F: Argument, O>(
     let from = device.buffer_from(&x)?;
     for shape in shapes::<T>(n) {
         let mut to = Output::new(device, n)?;
-        let arguments = (function(&owner), from.slice(), to.slice_mut(), n);
+        let arguments = (function(&owner), from.slice(..), to.view(), n);
         // SAFETY: both have n elements, aligned as device allocations are.
         unsafe { launch(device, entry, shape, arguments) }?;
         let values = to.values()?.into_iter().map(Into::into);
@@ -156,10 +158,10 @@ where
         let (x_there, y_there) = (device.buffer_from(x)?, device.buffer_from(y)?);
         for shape in shapes::<T>(n) {
             let mut to = Output::new(device, n)?;
-            let (z, x_there) = (to.slice_mut(), x_there.slice());
+            let (z, x_there) = (to.view(), x_there.slice(..));
             // SAFETY: all have n elements, aligned as device allocations are.
             unsafe {
-                let arguments = (function, x_there, y_there.slice(), z, n);
+                let arguments = (function, x_there, y_there.slice(..), z, n);
                 launch(device, entry, shape, arguments)
             }?;
             let expected = x.iter().zip(y).map(|(&x, &y)| {
@@ -179,7 +181,7 @@ fn numbers<T: Real>(n: usize) -> Vec<T> {
 }
 
 /// A thread for each vector, and so few that each has several.
-fn shapes<T: Real>(n: usize) -> [Shape; 2] {
-    let full = Shape::linear(map_threads::<T>(n as u64), BLOCK);
-    [full, Shape::blocks(2, BLOCK)]
+fn shapes<T: Real>(n: usize) -> [LaunchConfig; 2] {
+    let full = LaunchConfig::linear(map_threads::<T>(n as u64), BLOCK);
+    [full, LaunchConfig::blocks(2, BLOCK)]
 }

@@ -18,7 +18,7 @@ use std::thread;
 
 use cuda_std::launch::{Entry, Signature};
 
-use crate::driver::{Device, Emulation, Schedule, Shape, Stream};
+use crate::driver::{Device, Emulation, LaunchConfig, Schedule, Stream};
 
 /// Elements that each kernel works on: around a warp, a block and a grid.
 pub const SIZES: [usize; 10] = [0, 1, 31, 32, 33, 255, 256, 257, 1000, 65_537];
@@ -156,7 +156,7 @@ impl Case {
 unsafe fn launch<S: Signature>(
     device: &Device,
     entry: Entry<S>,
-    shape: Shape,
+    shape: LaunchConfig,
     arguments: S::Arguments<'_>,
 ) -> Result<(), Failure> {
     let prepared = device.prepare(entry, shape)?;

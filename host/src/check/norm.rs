@@ -9,7 +9,7 @@ use kernels_gpu::vector::{reduction_blocks, reference_norm};
 use super::values::{Expected, Output, check_each, epsilon, random};
 use super::{Case, launch};
 use crate::ceilings::memory::UNROLLS;
-use crate::driver::{Shape, Stream};
+use crate::driver::{LaunchConfig, Stream};
 use crate::vector::{Norm, Normalize, Real};
 
 /// Threads a block of the kernels that take blocks of any size.
@@ -51,7 +51,7 @@ fn norm<T: Real>() -> Case {
         let mut norm = Norm::<T>::new(device, n)?;
         let stream = Stream::new(device)?;
         // SAFETY: the buffers live until the stream is synchronised.
-        unsafe { norm.launch(&stream, from.slice(), result.slice_mut()) }?;
+        unsafe { norm.launch(&stream, from.slice(..), result.view()) }?;
         stream.synchronize()?;
         norm_of(&x).check("the norm", result.values()?[0].into())
     })
@@ -65,7 +65,7 @@ fn normalize<T: Real>() -> Case {
         let mut normalize = Normalize::<T>::new(device, n)?;
         let stream = Stream::new(device)?;
         // SAFETY: the buffers live until the stream is synchronised.
-        unsafe { normalize.launch(&stream, from.slice(), to.slice_mut(), length.slice_mut()) }?;
+        unsafe { normalize.launch(&stream, from.slice(..), to.view(), length.view()) }?;
         stream.synchronize()?;
         let expected = norm_of(&x);
         expected.check("the norm", length.values()?[0].into())?;
@@ -82,20 +82,27 @@ fn dot<T: Real>() -> Case {
     Case::new(entry.name, move |device, n| {
         let both = random::<T>(2 * n);
         let (x, y) = both.split_at(n);
-        let blocks = reduction_blocks::<T>(n as u64, device.facts().multiprocessors);
+        let blocks = reduction_blocks::<T>(n as u64, device.properties().multiprocessors);
         let (x_there, y_there) = (device.buffer_from(x)?, device.buffer_from(y)?);
         let mut result = Output::new(device, 1)?;
         let mut partials = device.buffer_zeroed(blocks as usize)?;
         let mut ticket = device.buffer_zeroed(1)?;
         let arguments = (
-            x_there.slice(),
-            y_there.slice(),
-            result.slice_mut(),
-            partials.slice_mut(),
-            ticket.slice_mut(),
+            x_there.slice(..),
+            y_there.slice(..),
+            result.view(),
+            partials.slice_mut(..),
+            ticket.slice_mut(..),
         );
         // SAFETY: x and y are as long and aligned; a partial a block, and a ticket of 0.
-        unsafe { launch(device, entry, Shape::blocks(blocks, BLOCK), arguments) }?;
+        unsafe {
+            launch(
+                device,
+                entry,
+                LaunchConfig::blocks(blocks, BLOCK),
+                arguments,
+            )
+        }?;
         let terms = || wide(x).zip(wide(y)).map(|(x, y)| x * y);
         let expected = Expected {
             value: terms().sum(),
@@ -116,12 +123,12 @@ fn studied_norm(entry: Entry<nrm2_ilp1>) -> Case {
             let mut partials = device.buffer_zeroed(blocks as usize)?;
             let mut ticket = device.buffer_zeroed(1)?;
             let arguments = (
-                from.slice(),
-                result.slice_mut(),
-                partials.slice_mut(),
-                ticket.slice_mut(),
+                from.slice(..),
+                result.view(),
+                partials.slice_mut(..),
+                ticket.slice_mut(..),
             );
-            let shape = Shape::blocks(blocks, STUDIED_BLOCK);
+            let shape = LaunchConfig::blocks(blocks, STUDIED_BLOCK);
             // SAFETY: a partial a block, a ticket of 0, and blocks of whole warps.
             unsafe { launch(device, entry, shape, arguments) }?;
             let what = format!("the norm by {blocks} blocks");

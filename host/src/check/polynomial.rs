@@ -6,7 +6,7 @@ use kernels_gpu::polynomial::{Element, Form, ILPS, Reference, WIDTHS, reference}
 
 use super::values::{Expected, Output};
 use super::{Case, launch};
-use crate::driver::{DeviceValue, Shape};
+use crate::driver::{DeviceValue, LaunchConfig};
 
 /// Steps: more than a straight line has, and some that are left.
 const K: u32 = 131;
@@ -39,9 +39,12 @@ fn case<T: Element + DeviceValue>((form, width, ilp): Kernel) -> Option<Case> {
         let from = device.buffer_from(&x)?;
         let threads = n.div_ceil((width * ilp) as usize) as u64;
         // A thread for each vector, and so few that each has several.
-        for shape in [Shape::linear(threads, BLOCK), Shape::blocks(2, BLOCK)] {
+        for shape in [
+            LaunchConfig::linear(threads, BLOCK),
+            LaunchConfig::blocks(2, BLOCK),
+        ] {
             let mut to = Output::new(device, n)?;
-            let arguments = (from.slice(), to.slice_mut(), K);
+            let arguments = (from.slice(..), to.view(), K);
             // SAFETY: both buffers have as many elements.
             unsafe { launch(device, entry, shape, arguments) }?;
             for (i, (x, y)) in x.iter().zip(to.values()?).enumerate() {

@@ -5,7 +5,7 @@ use kernels_gpu::power::{BLOCK, inspect, with_spectrum};
 
 use super::values::{Expected, Output, check_each, check_same, random};
 use super::{Case, Failure, launch};
-use crate::driver::{Device, Shape, Stream};
+use crate::driver::{Device, LaunchConfig, Stream};
 
 /// The largest matrix with a row for each of `n`; above, `n` are its elements.
 const MOST_ROWS: usize = 1000;
@@ -27,8 +27,8 @@ fn spectrum(device: &Device, n: usize) -> Result<(), Failure> {
     let mut a = Output::new(device, rows * rows)?;
     // A matrix of no rows needs no block.
     if rows > 0 {
-        let arguments = (d_there.slice(), v_there.slice(), middle, a.slice_mut());
-        let shape = Shape::blocks(rows as u64, BLOCK);
+        let arguments = (d_there.slice(..), v_there.slice(..), middle, a.view());
+        let shape = LaunchConfig::blocks(rows as u64, BLOCK);
         // SAFETY: v is as long as d, a is its square, and there is a block a row.
         unsafe { launch(device, with_spectrum::entry(), shape, arguments) }?;
     }
@@ -56,8 +56,8 @@ fn look(device: &Device, n: usize) -> Result<(), Failure> {
     let (x, y) = numbers.split_at(n);
     let (x_there, y_there) = (device.buffer_from(x)?, device.buffer_from(y)?);
     let mut seen = Output::new(device, n + 2)?;
-    let arguments = (x_there.slice(), y_there.slice(), seen.slice_mut());
-    let shape = Shape::blocks(1, BLOCK);
+    let arguments = (x_there.slice(..), y_there.slice(..), seen.view());
+    let shape = LaunchConfig::blocks(1, BLOCK);
     // SAFETY: y is as long as x, `seen` two longer, and there is one block.
     unsafe { launch(device, inspect::entry(), shape, arguments) }?;
     let dot = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
@@ -81,11 +81,11 @@ fn look(device: &Device, n: usize) -> Result<(), Failure> {
 /// As many launches as there are elements.
 fn counted(device: &Device, n: usize) -> Result<(), Failure> {
     let mut counter = device.buffer_zeroed(1)?;
-    let prepared = device.prepare(count::entry(), Shape::blocks(1, counter::BLOCK))?;
+    let prepared = device.prepare(count::entry(), LaunchConfig::blocks(1, counter::BLOCK))?;
     let stream = Stream::new(device)?;
     for _ in 0..n {
         // SAFETY: one block, and the launches of a stream come one after the other.
-        unsafe { prepared.launch(&stream, &(counter.slice_mut(),)) }?;
+        unsafe { prepared.launch(&stream, &(counter.slice_mut(..),)) }?;
     }
     stream.synchronize()?;
     check_same(&counter.to_vec()?, &[n as u32])

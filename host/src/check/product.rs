@@ -4,7 +4,7 @@ use kernels_gpu::matmul::{BLOCK, DEPTH, TILE, matmul};
 
 use super::values::{Expected, Output, check_each, check_same, epsilon, random};
 use super::{Case, Failure, launch};
-use crate::driver::{Device, Shape, Stream};
+use crate::driver::{Device, LaunchConfig, Stream};
 use crate::vector::{Product, Real};
 
 /// The most rows of a matrix times a vector, and the most columns of one times a matrix: each takes a
@@ -39,7 +39,7 @@ fn product<T: Real>(device: &Device, rows: usize, columns: usize) -> Result<(), 
     let product = Product::<T>::new(device, rows as u32)?;
     let stream = Stream::new(device)?;
     // SAFETY: the buffers live until the stream is synchronised.
-    unsafe { product.launch(&stream, a_there.slice(), x_there.slice(), y.slice_mut()) }?;
+    unsafe { product.launch(&stream, a_there.slice(..), x_there.slice(..), y.view()) }?;
     stream.synchronize()?;
     let expected = (0..rows).map(|row| {
         let row = &a[row * columns..][..columns];
@@ -57,17 +57,12 @@ fn times_matrix(device: &Device, [rows, inner, columns]: [usize; 3]) -> Result<(
     let (a, b) = (random::<f32>(rows * inner), random::<f32>(inner * columns));
     let (a_there, b_there) = (device.buffer_from(&a)?, device.buffer_from(&b)?);
     let mut c = Output::new(device, rows * columns)?;
-    let shape = Shape {
+    let shape = LaunchConfig {
         grid: [(columns / TILE) as u64, (rows / TILE) as u64, 1],
         block: [BLOCK[0], BLOCK[1], 1],
         dynamic_shared: 0,
     };
-    let arguments = (
-        a_there.slice(),
-        b_there.slice(),
-        c.slice_mut(),
-        inner as u32,
-    );
+    let arguments = (a_there.slice(..), b_there.slice(..), c.view(), inner as u32);
     // SAFETY: the sizes are multiples of TILE and DEPTH, and device allocations are aligned.
     unsafe { launch(device, matmul::entry(), shape, arguments) }?;
     let mut expected = vec![0.0; rows * columns];

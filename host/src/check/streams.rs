@@ -8,7 +8,7 @@ use kernels_gpu::studied::{axpys, scales};
 use super::values::{Output, check_same};
 use super::{Case, launch};
 use crate::ceilings::memory::{self, FACTOR, UNROLLS, sum_of_words};
-use crate::driver::{Buffer, Shape};
+use crate::driver::{DeviceBuffer, LaunchConfig};
 
 /// Threads a block, and blocks in the grid.
 const LAUNCHES: [(u32, u64); 4] = [(32, 1), (64, 3), (256, 2), (256, 40)];
@@ -20,12 +20,12 @@ pub(super) fn cases() -> Vec<Case> {
         let grid = if unroll == 1 { Grid::Covers } else { Grid::Any };
         cases.push(read(memory::reads(unroll)));
         let writes = memory::writes(unroll);
-        cases.push(put(writes, grid, |it| (it.y.slice_mut(), it.n), |x, _| x));
+        cases.push(put(writes, grid, |it| (it.y.view(), it.n), |x, _| x));
         let copies = memory::copies(unroll);
         cases.push(put(
             copies,
             grid,
-            |it| (it.x.slice(), it.y.slice_mut()),
+            |it| (it.x.slice(..), it.y.view()),
             |x, _| x,
         ));
         cases.push(put(
@@ -58,24 +58,27 @@ enum Grid {
 }
 
 impl Grid {
-    fn shapes(self, n: usize) -> impl Iterator<Item = Shape> {
+    fn shapes(self, n: usize) -> impl Iterator<Item = LaunchConfig> {
         LAUNCHES.into_iter().map(move |(block, grid)| match self {
-            Grid::Any => Shape::blocks(grid, block),
-            Grid::Covers => Shape::blocks(Shape::linear(n as u64, block).grid[0].max(grid), block),
+            Grid::Any => LaunchConfig::blocks(grid, block),
+            Grid::Covers => LaunchConfig::blocks(
+                LaunchConfig::linear(n as u64, block).grid[0].max(grid),
+                block,
+            ),
         })
     }
 }
 
 struct Arrays {
     n: u64,
-    x: Buffer<Vector>,
-    z: Buffer<Vector>,
+    x: DeviceBuffer<Vector>,
+    z: DeviceBuffer<Vector>,
     y: Output<Vector>,
 }
 
 /// The arguments of kernels that read x.
 fn one(it: &mut Arrays) -> (Slice<'_, Vector>, SliceMut<'_, Vector>, f32) {
-    (it.x.slice(), it.y.slice_mut(), FACTOR)
+    (it.x.slice(..), it.y.view(), FACTOR)
 }
 
 type Two<'a> = (
@@ -87,7 +90,7 @@ type Two<'a> = (
 
 /// The arguments of kernels that read x and z.
 fn two(it: &mut Arrays) -> Two<'_> {
-    (it.x.slice(), it.z.slice(), it.y.slice_mut(), FACTOR)
+    (it.x.slice(..), it.z.slice(..), it.y.view(), FACTOR)
 }
 
 /// A kernel that writes `of` each element of x and of z.
@@ -128,7 +131,7 @@ fn read(entry: Entry<read_u1>) -> Case {
             let warps = shape.grid[0] * shape.block_threads() / u64::from(WARP);
             let mut sums = Output::new(device, warps as usize)?;
             // SAFETY: there is a place for each warp, and blocks are whole warps.
-            unsafe { launch(device, entry, shape, (from.slice(), sums.slice_mut())) }?;
+            unsafe { launch(device, entry, shape, (from.slice(..), sums.view())) }?;
             check_same(&[sum_of_words(&sums.values()?)], &[expected])?;
         }
         Ok(())

@@ -4,7 +4,7 @@ use bytemuck::bytes_of;
 use cuda_std::launch::SliceMut;
 
 use super::Failure;
-use crate::driver::{Buffer, Device, DeviceValue};
+use crate::driver::{Device, DeviceBuffer, DeviceValue};
 use crate::vector::Real;
 
 /// Elements behind an output that no kernel may touch.
@@ -30,7 +30,7 @@ pub(super) fn epsilon<T: Real>() -> f64 {
 /// An array that a kernel is to write. Nothing has, so a kernel that reads it is reported where memory is
 /// checked; all bits are set.
 pub(super) struct Output<T: DeviceValue> {
-    buffer: Buffer<T>,
+    buffer: DeviceBuffer<T>,
     len: usize,
 }
 
@@ -40,8 +40,8 @@ impl<T: DeviceValue> Output<T> {
         Ok(Output { buffer, len })
     }
 
-    pub(super) fn slice_mut(&mut self) -> SliceMut<'_, T> {
-        self.buffer.first_mut(self.len)
+    pub(super) fn view(&mut self) -> SliceMut<'_, T> {
+        self.buffer.slice_mut(..self.len)
     }
 
     /// What the kernel wrote: every element, and nothing behind them.

@@ -58,8 +58,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let interrupt = Interrupt::watch()?;
     let outputs = open_whole(&arguments.output, arguments.format)?;
     let device = crate::kernels::open(&arguments.device).map_err(driver_failure)?;
-    arguments.trace.check(device.facts())?;
-    if device.facts().is_emulated() {
+    arguments.trace.check(device.properties())?;
+    if device.properties().is_emulated() {
         let given = [("--no-cache", arguments.no_cache)];
         refuse_without_effect(&given, "on the emulator, whose figures are not kept")?;
     }
@@ -74,7 +74,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         destination.write_whole(|output| write(&ceilings, &device, format, output))?;
     }
     // The emulator's roofs are measured by each command that needs them.
-    match cache_path(device.facts()) {
+    match cache_path(device.properties()) {
         Some(path) if !arguments.no_cache && !ceilings.emulated => {
             save(&ceilings, &path).map_err(Failure::failed)?;
             console.say(&format!("Kept for other commands: {}", path.display()));
@@ -91,14 +91,15 @@ pub(super) fn known_ceilings(
     console: &Console,
 ) -> Result<Option<Ceilings>, Failure> {
     if let Some(file) = file {
-        return load(file, device.facts())
+        return load(file, device.properties())
             .map(Some)
             .map_err(Failure::failed);
     }
-    if device.facts().is_emulated() {
+    if device.properties().is_emulated() {
         return Ok(None);
     }
-    let kept = cache_path(device.facts()).and_then(|path| load(&path, device.facts()).ok());
+    let kept =
+        cache_path(device.properties()).and_then(|path| load(&path, device.properties()).ok());
     if kept.is_none() {
         console.say("No ceilings of this device are kept: `ridgepoint ceilings` measures them");
     }
@@ -134,7 +135,7 @@ pub(super) fn ceilings_for(
     console.say("Measuring the device's ceilings first");
     let ceilings = measure(device, &Effort::of(device), console, interrupt)?;
     if !ceilings.emulated
-        && let Some(path) = cache_path(device.facts())
+        && let Some(path) = cache_path(device.properties())
         && let Err(error) = save(&ceilings, &path)
     {
         console.warn(&error.to_string());
@@ -171,7 +172,7 @@ fn write(
     if format == Format::Json {
         return ceilings_json(ceilings, output);
     }
-    let run = RunFacts::now(command_line(), device.facts().clone(), json!({}));
+    let run = RunFacts::now(command_line(), device.properties().clone(), json!({}));
     for (index, row) in ceilings.ceilings.iter().enumerate() {
         output.write_all(&run.row(row, format, index)?.text)?;
     }

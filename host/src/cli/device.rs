@@ -2,7 +2,7 @@
 
 use super::Failure;
 use super::streams::say;
-use crate::driver::{Device, Facts, GpuFacts, Limits, gpus};
+use crate::driver::{Device, DeviceProperties, GpuProperties, Limits, gpus};
 use crate::kernels::embedded_ptx;
 use crate::model::{Datasheet, Limit, Precision, Roofs};
 
@@ -12,7 +12,7 @@ pub(super) fn run() -> Result<(), Failure> {
         Err(error) => say(&format!("No GPU: {error}\n")),
     }
     let emulator = Device::emulator(Default::default());
-    print(emulator.facts());
+    print(emulator.properties());
     let architectures: Vec<String> = embedded_ptx()
         .iter()
         .map(|(arch, ..)| format!("sm_{arch}"))
@@ -21,7 +21,7 @@ pub(super) fn run() -> Result<(), Failure> {
     Ok(())
 }
 
-fn print(facts: &Facts) {
+fn print(facts: &DeviceProperties) {
     match &facts.gpu {
         Some(gpu) => print_gpu(facts, gpu),
         None => {
@@ -38,7 +38,7 @@ fn print(facts: &Facts) {
     say("");
 }
 
-fn print_gpu(facts: &Facts, gpu: &GpuFacts) {
+fn print_gpu(facts: &DeviceProperties, gpu: &GpuProperties) {
     let (major, minor) = facts.compute_capability;
     say(&format!("cuda:{}: {}", gpu.ordinal, facts.name));
     row("compute capability", format!("{major}.{minor}"));

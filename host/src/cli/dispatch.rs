@@ -30,7 +30,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.common.refuse_silence()?;
     let mut rows = arguments.common.begin()?;
     let device = arguments.common.open()?;
-    let default = if device.facts().is_emulated() {
+    let default = if device.properties().is_emulated() {
         50
     } else {
         500

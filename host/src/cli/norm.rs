@@ -79,7 +79,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 impl Arguments {
     fn sizes(&self, device: &Device) -> Vec<u64> {
-        let exponents: &[u32] = match (&self.n[..], device.facts().is_emulated()) {
+        let exponents: &[u32] = match (&self.n[..], device.properties().is_emulated()) {
             ([], true) => &[10, 13],
             ([], false) => &[10, 12, 14, 16, 18, 20, 22, 24, 26, 28],
             (given, _) => return each_once(given.to_vec()),
@@ -94,7 +94,7 @@ fn measure<T: Real>(
     n: u64,
     rows: &mut Rows<NormRow>,
 ) -> Result<(), Failure> {
-    let iterations = if device.facts().is_emulated() {
+    let iterations = if device.properties().is_emulated() {
         LEAST_ITERATIONS
     } else {
         (ELEMENTS_A_ROUND / n).clamp(LEAST_ITERATIONS, MOST_ITERATIONS)

@@ -188,7 +188,7 @@ fn model(arguments: &Arguments) -> Result<(), Failure> {
     let mut outputs = Outputs::open(&arguments.output, arguments.format)?;
     console.say(&model_table(&rows));
     let emulator = Device::emulator(Default::default());
-    let run = RunFacts::now(command_line(), emulator.facts().clone(), json!({}));
+    let run = RunFacts::now(command_line(), emulator.properties().clone(), json!({}));
     for row in &rows {
         outputs.row(|format, index| run.row(row, format, index))?;
     }
@@ -202,7 +202,7 @@ fn measure(arguments: &Arguments) -> Result<(), Failure> {
     let report = ReportFile::open(arguments.report.as_ref())?;
     let mut outputs = Outputs::open(paths, arguments.format)?;
     let device = crate::kernels::open(&arguments.device).map_err(driver_failure)?;
-    arguments.trace.check(device.facts())?;
+    arguments.trace.check(device.properties())?;
     let effort = arguments.effort(&device);
     let console = Console::new(target(arguments.quiet, paths), 0);
     let axes = arguments.axes();
@@ -219,9 +219,9 @@ fn measure(arguments: &Arguments) -> Result<(), Failure> {
         "n": effort.elements,
         "ceilings": ceilings,
     });
-    let run = RunFacts::now(command_line(), device.facts().clone(), settings);
-    if device.facts().is_emulated() {
-        let (major, minor) = device.facts().compute_capability;
+    let run = RunFacts::now(command_line(), device.properties().clone(), settings);
+    if device.properties().is_emulated() {
+        let (major, minor) = device.properties().compute_capability;
         console.say(&format!(
             "Emulated: the occupancy is a GPU's of sm_{major}{minor}; the times are this host's."
         ));
@@ -248,7 +248,7 @@ fn measure(arguments: &Arguments) -> Result<(), Failure> {
     let closed = outputs.finish(&console);
     if !records.is_empty() {
         let chart = OccupancyChart {
-            device: device.facts(),
+            device: device.properties(),
             records: &records,
         };
         charts.write(&console, |format, file| chart.write(format, file))?;
@@ -293,7 +293,7 @@ impl Arguments {
 
     fn effort(&self, device: &Device) -> Effort {
         let mut effort = Effort::of(device);
-        let elements = match device.facts().is_emulated() {
+        let elements = match device.properties().is_emulated() {
             true => EMULATOR_ELEMENTS,
             false => GPU_ELEMENTS,
         };

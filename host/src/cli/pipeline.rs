@@ -80,7 +80,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.common.refuse_silence()?;
     let mut rows = arguments.common.begin()?;
     let device = arguments.common.open()?;
-    let plan = arguments.plan(device.facts().is_emulated())?;
+    let plan = arguments.plan(device.properties().is_emulated())?;
     let modes = each_once(arguments.mode.clone());
     plan.check_memory(&device, &modes).map_err(study_failure)?;
     let mut pipeline = Pipeline::new(&device, plan).map_err(study_failure)?;

@@ -82,7 +82,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     }
     let mut rows = arguments.common.begin()?;
     let device = arguments.common.open()?;
-    let default = if device.facts().is_emulated() {
+    let default = if device.properties().is_emulated() {
         64
     } else {
         8192

@@ -203,7 +203,7 @@ fn run_on(choice: &DeviceChoice, arguments: &Arguments, sampling: Sampling) -> R
     let report = ReportFile::open(arguments.report.as_ref())?;
     let mut outputs = Outputs::open(&arguments.output, arguments.format)?;
     let device = crate::kernels::open(choice).map_err(driver_failure)?;
-    arguments.trace.check(device.facts())?;
+    arguments.trace.check(device.properties())?;
     let axes = arguments.axes(&device);
     let settings = Settings {
         sampling,
@@ -224,7 +224,7 @@ fn run_on(choice: &DeviceChoice, arguments: &Arguments, sampling: Sampling) -> R
 
     let facts = RunFacts::now(
         command_line(),
-        device.facts().clone(),
+        device.properties().clone(),
         json!({
             "warmup": arguments.warmup,
             "runs": arguments.runs,
@@ -258,7 +258,7 @@ fn run_on(choice: &DeviceChoice, arguments: &Arguments, sampling: Sampling) -> R
     let closed = outputs.finish(&console);
     if !records.is_empty() {
         let chart = Chart {
-            device: device.facts(),
+            device: device.properties(),
             roofs: sweep.roofs(),
             ceilings: ceilings.as_ref(),
             records: &records,
@@ -327,7 +327,7 @@ impl Arguments {
     }
 
     fn axes(&self, device: &Device) -> Axes {
-        let n = match (self.n.is_empty(), device.facts().is_emulated()) {
+        let n = match (self.n.is_empty(), device.properties().is_emulated()) {
             (false, _) => self.n.clone(),
             (true, false) => vec![GPU_ELEMENTS],
             (true, true) => vec![EMULATOR_ELEMENTS],
@@ -347,7 +347,7 @@ impl Arguments {
 }
 
 fn introduce(console: &Console, device: &Device, sweep: &Sweep<'_>, axes: &Axes) {
-    let facts = device.facts();
+    let facts = device.properties();
     console.say(&format!("Device: {}", facts.name));
     if facts.is_emulated() {
         let n: Vec<String> = axes.n.iter().map(u64::to_string).collect();

@@ -66,10 +66,10 @@ impl Common {
     /// Opens the device, and says what it is.
     pub(super) fn open(&self) -> Result<Device, Failure> {
         let device = crate::kernels::open(&self.device).map_err(driver_failure)?;
-        self.trace.check(device.facts())?;
+        self.trace.check(device.properties())?;
         let console = Console::new(target(self.quiet, &self.output), 0);
-        console.say(&format!("Device: {}", device.facts().name));
-        if device.facts().is_emulated() {
+        console.say(&format!("Device: {}", device.properties().name));
+        if device.properties().is_emulated() {
             console.say(
                 "The emulator runs the GPU's kernels on this host at a small size. The results are \
                  a GPU's; the times are not.",

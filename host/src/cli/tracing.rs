@@ -8,7 +8,7 @@ use super::destination::{Destination, Unfinished};
 use super::files::Files;
 use super::lists::refuse_without_effect;
 use super::{Failure, streams};
-use crate::driver::Facts;
+use crate::driver::DeviceProperties;
 use crate::trace::{
     DeviceTimes, SHOWS_RANGES_TO_PROFILERS, Source, annotated, profile, profiler_is_there, record,
     write_chrome,
@@ -46,7 +46,7 @@ impl Arguments {
     }
 
     /// Refuses what has no effect on this device.
-    pub(super) fn check(&self, facts: &Facts) -> Result<(), Failure> {
+    pub(super) fn check(&self, facts: &DeviceProperties) -> Result<(), Failure> {
         let given = [("--device-times", self.device_times.is_some())];
         match facts.is_emulated() {
             true => refuse_without_effect(&given, "on the emulator, which times its own work"),

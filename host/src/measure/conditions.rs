@@ -6,7 +6,7 @@ use nvml_wrapper::enum_wrappers::device::{Clock, TemperatureSensor};
 use nvml_wrapper::error::NvmlError;
 use serde::Serialize;
 
-use crate::driver::Facts;
+use crate::driver::DeviceProperties;
 
 /// What the management library says at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -32,7 +32,7 @@ pub struct Monitor {
 
 impl Monitor {
     /// A monitor of a device. Without the library, and for the emulator, nothing will be known.
-    pub fn new(facts: &Facts) -> Monitor {
+    pub fn new(facts: &DeviceProperties) -> Monitor {
         let gpu = facts.gpu.as_ref();
         Monitor {
             library: gpu.and_then(|_| Nvml::init().ok()),
@@ -86,7 +86,10 @@ mod tests {
     #[test]
     fn of_the_emulator_nothing_is_known() {
         let device = Device::emulator(Default::default());
-        assert_eq!(Monitor::new(device.facts()).now(), Conditions::default());
+        assert_eq!(
+            Monitor::new(device.properties()).now(),
+            Conditions::default()
+        );
     }
 
     #[test]

@@ -9,7 +9,7 @@ use kernels_gpu::ceilings::clock::read_clocks;
 use kernels_gpu::ceilings::stream::{Vector, write_u4};
 
 use super::{Conditions, Monitor, Runs, Summary};
-use crate::driver::{Buffer, Device, DriverError, Prepared, Shape, Stream};
+use crate::driver::{Device, DeviceBuffer, DriverError, LaunchConfig, Prepared, Stream};
 
 /// Launches shorter than this are timed in batches.
 const SHORT_MS: f64 = 0.02;
@@ -91,11 +91,11 @@ pub struct Sampler<'d> {
     /// Reads the clocks; `None` on the emulator, whose are no GPU's.
     probe: Option<Prepared<'d, read_clocks>>,
     /// Readings of each multiprocessor, slot behind slot.
-    clocks: Buffer<[u64; 2]>,
+    clocks: DeviceBuffer<[u64; 2]>,
     slots: u32,
     /// Writes to memory what pushes everything else out of the caches.
     flush: Prepared<'d, write_u4>,
-    flushed: Buffer<Vector>,
+    flushed: DeviceBuffer<Vector>,
 }
 
 impl<'d> Sampler<'d> {
@@ -107,20 +107,31 @@ impl<'d> Sampler<'d> {
         const CACHES: u64 = 2;
         const BLOCK: u32 = 256;
         const EACH: u64 = 4;
-        let l2_bytes = device.facts().gpu.as_ref().map_or(0, |gpu| gpu.l2_bytes);
+        let l2_bytes = device
+            .properties()
+            .gpu
+            .as_ref()
+            .map_or(0, |gpu| gpu.l2_bytes);
         let vectors = (CACHES * l2_bytes)
             .div_ceil(size_of::<Vector>() as u64)
             .max(1);
         let slots = samples + 1;
         let places = places(device);
         let readings = (slots * places) as usize;
-        let probe = || device.prepare(read_clocks::entry(), Shape::blocks(places.into(), 32));
-        let flush = Shape::linear(vectors.div_ceil(EACH), BLOCK);
+        let probe = || {
+            device.prepare(
+                read_clocks::entry(),
+                LaunchConfig::blocks(places.into(), 32),
+            )
+        };
+        let flush = LaunchConfig::linear(vectors.div_ceil(EACH), BLOCK);
         Ok(Sampler {
             device,
             stream: Stream::new(device)?,
-            monitor: Monitor::new(device.facts()),
-            probe: (!device.facts().is_emulated()).then(probe).transpose()?,
+            monitor: Monitor::new(device.properties()),
+            probe: (!device.properties().is_emulated())
+                .then(probe)
+                .transpose()?,
             clocks: device.buffer_filled(readings, [u64::MAX; 2])?,
             slots,
             flush: device.prepare(write_u4::entry(), flush)?,
@@ -174,7 +185,7 @@ impl<'d> Sampler<'d> {
         &self,
         launch: &impl Fn(&Stream<'_>) -> Result<(), DriverError>,
     ) -> Result<u32, DriverError> {
-        if self.device.facts().is_emulated() {
+        if self.device.properties().is_emulated() {
             return Ok(1);
         }
         // The first launch of a kernel may wait for its code.
@@ -233,7 +244,7 @@ impl<'d> Sampler<'d> {
         // SAFETY: the buffer has so many vectors, and lives as long as the stream.
         unsafe {
             self.flush
-                .launch(&self.stream, &(self.flushed.slice_mut(), vectors))
+                .launch(&self.stream, &(self.flushed.slice_mut(..), vectors))
         }
     }
 
@@ -242,7 +253,7 @@ impl<'d> Sampler<'d> {
         let Some(probe) = &self.probe else {
             return Ok(());
         };
-        let arguments = (self.clocks.slice_mut(), places(self.device), slot);
+        let arguments = (self.clocks.slice_mut(..), places(self.device), slot);
         // SAFETY: there are readings for all slots, which `take` has poisoned, and the buffer lives as
         // long as the stream.
         unsafe { probe.launch(&self.stream, &arguments) }
@@ -260,7 +271,7 @@ impl<'d> Sampler<'d> {
 
 /// Room for the readings of so many multiprocessors: their numbers may have gaps.
 pub(crate) fn places(device: &Device) -> u32 {
-    2 * device.facts().multiprocessors
+    2 * device.properties().multiprocessors
 }
 
 /// The median of the multiprocessors' clocks between two readings, in Hz. A place that no block wrote

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 #[cfg(test)]
-use crate::driver::{Facts, GpuFacts, Limits};
+use crate::driver::{DeviceProperties, GpuProperties, Limits};
 
 #[cfg(feature = "cli")]
 mod occupancy;
@@ -75,14 +75,14 @@ impl Precision {
 
 /// An H200, for tests without one.
 #[cfg(test)]
-pub(crate) fn h200() -> Facts {
-    Facts {
+pub(crate) fn h200() -> DeviceProperties {
+    DeviceProperties {
         name: "NVIDIA H200".to_owned(),
         compute_capability: (9, 0),
         multiprocessors: 132,
         memory_bytes: 150_000_000_000,
         limits: Limits::SM_90,
-        gpu: Some(GpuFacts {
+        gpu: Some(GpuProperties {
             ordinal: 0,
             cuda_version: (13, 0),
             clock_hz: 1.98e9,

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::lanes_per_multiprocessor;
 use super::{BytesPerSec, Datasheet, FlopsPerByte, FlopsPerSec, Precision};
-use crate::driver::Facts;
+use crate::driver::DeviceProperties;
 
 /// What can hold a kernel down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -61,7 +61,7 @@ impl Roofs {
     /// The roofs of a GPU, from its data sheet where it is known, and from its parts: lanes x 2 x
     /// clock, and memory clock x 2 x bus width. `None` for the emulator, whose roofs are measured,
     /// and for a compute capability of which the lanes are not known.
-    pub fn of(facts: &Facts, precision: Precision) -> Option<Roofs> {
+    pub fn of(facts: &DeviceProperties, precision: Precision) -> Option<Roofs> {
         const TRANSFERS_PER_CLOCK: f64 = 2.0;
         const BITS_PER_BYTE: f64 = 8.0;
 

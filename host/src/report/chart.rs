@@ -13,7 +13,7 @@ use super::canvas::{
 };
 use super::roofs::{self, Frame};
 use crate::ceilings::Ceilings;
-use crate::driver::Facts;
+use crate::driver::DeviceProperties;
 use crate::model::{Precision, Roofs};
 use crate::sweep::{Record, Series, by_series};
 
@@ -29,7 +29,7 @@ const LETTER_WIDTH: f64 = 9.3;
 /// What a chart shows.
 pub struct Chart<'a> {
     /// The device that made the records.
-    pub device: &'a Facts,
+    pub device: &'a DeviceProperties,
     /// Its roofs.
     pub roofs: &'a BTreeMap<Precision, Roofs>,
     /// Its ceilings, where they are known: drawn beside the roofs.
@@ -285,7 +285,7 @@ mod tests {
     use std::path::Path;
 
     /// Rows at 95 % of the data sheet's roofs, all else as the emulator has it.
-    fn rows(device: &Facts, precisions: &[Precision], k: &[u32]) -> Vec<Record> {
+    fn rows(device: &DeviceProperties, precisions: &[Precision], k: &[u32]) -> Vec<Record> {
         let emulator = Device::emulator(Default::default());
         let axes = Axes {
             forms: vec![Form::PowerSum, Form::Horner],

@@ -8,7 +8,7 @@ use plotters::prelude::*;
 use super::canvas::{
     self, ChartError, ChartFormat, FONT, HEADING, PALETTE, Picture, headed, mark, plain,
 };
-use crate::driver::Facts;
+use crate::driver::DeviceProperties;
 use crate::sweep::occupancy::OccupancyRecord;
 
 const NEEDED_COLOUR: RGBColor = RGBColor(60, 60, 60);
@@ -24,7 +24,7 @@ const LEGEND: u32 = 28;
 /// independent operations a thread.
 pub struct OccupancyChart<'a> {
     /// The device that made the records.
-    pub device: &'a Facts,
+    pub device: &'a DeviceProperties,
     /// The records, at least one.
     pub records: &'a [OccupancyRecord],
 }

@@ -2,7 +2,7 @@
 
 use super::Chart;
 use crate::ceilings::Quantity;
-use crate::driver::Facts;
+use crate::driver::DeviceProperties;
 use crate::model::{BytesPerSec, FlopsPerSec, Limit, Precision, Roofs};
 
 /// Roofs that are closer than this are one line on a chart.
@@ -36,7 +36,7 @@ impl Frame {
 }
 
 /// What the memory's bandwidth is called: the emulator's is none of a GPU.
-pub(super) fn memory_name(device: &Facts) -> &'static str {
+pub(super) fn memory_name(device: &DeviceProperties) -> &'static str {
     match device.is_emulated() {
         true => "host memory copy",
         false => "memory",

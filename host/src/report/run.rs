@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::driver::Facts;
+use crate::driver::DeviceProperties;
 
 /// A run, described.
 #[derive(Clone, Debug, Serialize)]
@@ -18,7 +18,7 @@ pub struct RunFacts {
     /// When the run began, RFC 3339.
     pub began: String,
     /// The device.
-    pub device: Facts,
+    pub device: DeviceProperties,
     /// What was the same for every row, in the object beside the fields above.
     #[serde(flatten)]
     pub settings: Value,
@@ -26,7 +26,7 @@ pub struct RunFacts {
 
 impl RunFacts {
     /// A run that begins now. `settings` is an object of what was the same for every row.
-    pub fn now(command: Vec<String>, device: Facts, settings: Value) -> RunFacts {
+    pub fn now(command: Vec<String>, device: DeviceProperties, settings: Value) -> RunFacts {
         RunFacts {
             command,
             version: env!("CARGO_PKG_VERSION"),

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use comfy_table::{CellAlignment, Table, presets};
 
 use super::roofs::memory_name;
-use crate::driver::Facts;
+use crate::driver::DeviceProperties;
 use crate::model::{Limit, Precision, Roofs};
 use crate::sweep::{NOISY_PERCENT, PLAUSIBLE_PERCENT, Record, by_series};
 
@@ -71,7 +71,7 @@ pub fn point(record: &Record) -> String {
 }
 
 /// What the roofs are.
-pub fn roofs(facts: &Facts, roofs: &BTreeMap<Precision, Roofs>) -> String {
+pub fn roofs(facts: &DeviceProperties, roofs: &BTreeMap<Precision, Roofs>) -> String {
     let mut text = String::new();
     let source = if facts.is_emulated() {
         ", measured on this host"

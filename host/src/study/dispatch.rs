@@ -8,7 +8,7 @@ use tracing::trace_span;
 
 use super::rounds::{PerIteration, rounded};
 use super::{Rounds, StudyError};
-use crate::driver::{Buffer, Device, DriverError, Prepared, Shape, Stream};
+use crate::driver::{Device, DeviceBuffer, DriverError, LaunchConfig, Prepared, Stream};
 
 /// What a launch takes, in the median.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -49,7 +49,7 @@ pub fn dispatch(
         device,
         rounds,
         stream: Stream::new(device)?,
-        prepared: device.prepare(count::entry(), Shape::blocks(1, BLOCK))?,
+        prepared: device.prepare(count::entry(), LaunchConfig::blocks(1, BLOCK))?,
         counter: device.buffer_zeroed(1)?,
     };
     let ways: [(&'static str, Way<'_>); 4] = [
@@ -80,7 +80,7 @@ struct Dispatch<'d> {
     rounds: Rounds,
     stream: Stream<'d>,
     prepared: Prepared<'d, count>,
-    counter: Buffer<u32>,
+    counter: DeviceBuffer<u32>,
 }
 
 /// A way to dispatch the launches of a loop.
@@ -102,7 +102,7 @@ impl Dispatch<'_> {
             complete_us: rounded(times.complete_us),
             launch_calls: times.launches,
             waits: times.waits,
-            device: self.device.facts().name.clone(),
+            device: self.device.properties().name.clone(),
             checked: true,
         })
     }
@@ -112,7 +112,7 @@ impl Dispatch<'_> {
         let (stream, counter) = (&self.stream, &mut self.counter);
         let run = self.rounds.run(stream, |i| {
             // SAFETY: one block; the stream is waited for before the counter goes.
-            unsafe { self.prepared.launch(stream, &(counter.slice_mut(),)) }?;
+            unsafe { self.prepared.launch(stream, &(counter.slice_mut(..),)) }?;
             match (i + 1) % each {
                 0 => stream.synchronize(),
                 _ => Ok(()),
@@ -126,7 +126,7 @@ impl Dispatch<'_> {
         let graph = stream.capture(|| {
             (0..self.rounds.iterations).try_for_each(|_| {
                 // SAFETY: as in `with_barriers`.
-                unsafe { self.prepared.launch(stream, &(counter.slice_mut(),)) }
+                unsafe { self.prepared.launch(stream, &(counter.slice_mut(..),)) }
             })
         })?;
         let run = self.rounds.run(stream, |i| match i {

@@ -9,7 +9,7 @@ use tracing::trace_span;
 
 use super::rounds::{PerIteration, rounded};
 use super::{Rounds, StudyError};
-use crate::driver::{Buffer, Device, DriverError, Stream};
+use crate::driver::{Device, DeviceBuffer, DriverError, Stream};
 use crate::vector::{Divide, Norm, Normalize, Real, Scaled};
 
 /// Where the norm goes before the vector is scaled.
@@ -75,9 +75,9 @@ pub struct NormStudy<'d, T: Real> {
     stream: Stream<'d>,
     n: usize,
     pattern: Vec<T>,
-    x: Buffer<T>,
-    y: Buffer<T>,
-    norm: Buffer<T>,
+    x: DeviceBuffer<T>,
+    y: DeviceBuffer<T>,
+    norm: DeviceBuffer<T>,
     nrm2: Norm<'d, T>,
     scale: Scaled<'d, T>,
     divide: Divide<'d, T>,
@@ -149,7 +149,7 @@ impl<'d, T: Real> NormStudy<'d, T> {
             launches: times.launches,
             copies: times.copies,
             waits: times.waits,
-            device: self.device.facts().name.clone(),
+            device: self.device.properties().name.clone(),
             checked: true,
         })
     }
@@ -160,14 +160,14 @@ impl<'d, T: Real> NormStudy<'d, T> {
             // SAFETY: all buffers are as long as `self`, which waits for its stream before they go.
             unsafe {
                 self.nrm2
-                    .launch(&self.stream, self.x.slice(), self.norm.slice_mut())
+                    .launch(&self.stream, self.x.slice(..), self.norm.slice_mut(..))
             }?;
             self.stream.read(&self.norm, 0, &mut norm)?;
             let factor = T::from_f64(1.0) / norm[0];
             // SAFETY: as above.
             unsafe {
                 self.scale
-                    .launch(&self.stream, factor, self.x.slice(), self.y.slice_mut())
+                    .launch(&self.stream, factor, self.x.slice(..), self.y.slice_mut(..))
             }
         })
     }
@@ -177,12 +177,12 @@ impl<'d, T: Real> NormStudy<'d, T> {
             // SAFETY: as in `on_host`.
             unsafe {
                 self.nrm2
-                    .launch(&self.stream, self.x.slice(), self.norm.slice_mut())?;
+                    .launch(&self.stream, self.x.slice(..), self.norm.slice_mut(..))?;
                 self.divide.launch(
                     &self.stream,
-                    self.norm.slice(),
-                    self.x.slice(),
-                    self.y.slice_mut(),
+                    self.norm.slice(..),
+                    self.x.slice(..),
+                    self.y.slice_mut(..),
                 )
             }
         })
@@ -194,9 +194,9 @@ impl<'d, T: Real> NormStudy<'d, T> {
             unsafe {
                 self.normalize.launch(
                     &self.stream,
-                    self.x.slice(),
-                    self.y.slice_mut(),
-                    self.norm.slice_mut(),
+                    self.x.slice(..),
+                    self.y.slice_mut(..),
+                    self.norm.slice_mut(..),
                 )
             }
         })
@@ -209,9 +209,9 @@ impl<'d, T: Real> NormStudy<'d, T> {
                 unsafe {
                     self.normalize.launch(
                         &self.stream,
-                        self.x.slice(),
-                        self.y.slice_mut(),
-                        self.norm.slice_mut(),
+                        self.x.slice(..),
+                        self.y.slice_mut(..),
+                        self.norm.slice_mut(..),
                     )
                 }
             })

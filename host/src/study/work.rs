@@ -8,7 +8,7 @@ use kernels_gpu::polynomial::{Element, Form, Polynomial, Reference, reference};
 use serde::Serialize;
 
 use super::{Plan, StudyError};
-use crate::driver::{Buffer, Device, DriverError, Prepared, Shape, Stream};
+use crate::driver::{Device, DeviceBuffer, DriverError, LaunchConfig, Prepared, Stream};
 
 /// What is computed of a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -58,7 +58,7 @@ pub(super) struct Worker<'d> {
 enum Kind<'d> {
     /// The kernel, its degree, and the reference of each value of the input, once it is needed.
     Horner(Prepared<'d, Polynomial<f32>>, u32, OnceCell<Vec<Reference>>),
-    Matmul(Prepared<'d, matmul::matmul>, Buffer<f32>),
+    Matmul(Prepared<'d, matmul::matmul>, DeviceBuffer<f32>),
 }
 
 impl<'d> Worker<'d> {
@@ -69,7 +69,7 @@ impl<'d> Worker<'d> {
                     f32::kernel(Form::Horner, WIDTH, 1).expect("there is one of this width");
                 let threads = plan.chunk().div_ceil(WIDTH as usize) as u64;
                 Kind::Horner(
-                    device.prepare(entry, Shape::linear(threads, BLOCK))?,
+                    device.prepare(entry, LaunchConfig::linear(threads, BLOCK))?,
                     degree,
                     OnceCell::new(),
                 )
@@ -78,7 +78,7 @@ impl<'d> Worker<'d> {
                 let threads = |extent: usize, axis: usize| {
                     extent as u64 / TILE as u64 * u64::from(matmul::BLOCK[axis])
                 };
-                let shape = Shape::tiles(
+                let shape = LaunchConfig::tiles(
                     [threads(plan.size, 0), threads(plan.size / plan.chunks, 1)],
                     matmul::BLOCK,
                 );
@@ -107,7 +107,7 @@ impl<'d> Worker<'d> {
                 Kind::Horner(prepared, degree, _) => prepared.launch(stream, &(from, to, *degree)),
                 Kind::Matmul(prepared, matrix) => {
                     let inner = self.plan.size as u32;
-                    prepared.launch(stream, &(from, matrix.slice(), to, inner))
+                    prepared.launch(stream, &(from, matrix.slice(..), to, inner))
                 }
             }
         }

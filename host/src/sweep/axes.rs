@@ -6,7 +6,7 @@ use std::str::FromStr;
 use itertools::iproduct;
 use kernels_gpu::polynomial::Form;
 
-use crate::driver::{Facts, Shape};
+use crate::driver::{DeviceProperties, LaunchConfig};
 use crate::measure::CacheState;
 use crate::model::{FlopsPerByte, Limit, Precision};
 
@@ -216,14 +216,14 @@ impl Point {
     }
 
     /// The launch's shape on a device.
-    pub fn shape(&self, facts: &Facts) -> Shape {
+    pub fn shape(&self, facts: &DeviceProperties) -> LaunchConfig {
         let each = u64::from(self.vector * self.ilp);
-        let full = Shape::linear(self.elements().div_ceil(each), self.block);
+        let full = LaunchConfig::linear(self.elements().div_ceil(each), self.block);
         match self.grid {
             GridSize::Full => full,
             GridSize::PerMultiprocessor(count) => {
                 let blocks = u64::from(count) * u64::from(facts.multiprocessors);
-                Shape::blocks(full.grid[0].min(blocks), self.block)
+                LaunchConfig::blocks(full.grid[0].min(blocks), self.block)
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use kernels_gpu::polynomial::{Element, reference};
 
-use crate::driver::{Buffer, DeviceValue, DriverError};
+use crate::driver::{DeviceBuffer, DeviceValue, DriverError};
 
 /// A number that is not what the reference says.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -26,7 +26,7 @@ pub struct Mismatch {
 /// Compares the numbers of the first `elements` of `output`, the polynomial of degree `k` at `x`, in
 /// order. `Ok(Err(_))` is the first that is wrong.
 pub(super) fn first_mismatch<T: Element + DeviceValue>(
-    output: &Buffer<T>,
+    output: &DeviceBuffer<T>,
     elements: usize,
     x: f64,
     k: u32,

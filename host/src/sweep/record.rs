@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use super::{GridSize, Point};
 use crate::ceilings::Ceilings;
-use crate::driver::Facts;
+use crate::driver::DeviceProperties;
 use crate::measure::{CacheState, Conditions, Samples, Summary, outliers};
 use crate::model::{Bound, FlopsPerSec, Limit, Roofs, Situation};
 
@@ -113,7 +113,7 @@ pub struct Record {
 
 /// What a point is compared with.
 pub(super) struct Context<'a> {
-    pub(super) facts: &'a Facts,
+    pub(super) facts: &'a DeviceProperties,
     /// Of the data sheet, for the point's precision.
     pub(super) roofs: &'a Roofs,
     pub(super) ceilings: Option<&'a Ceilings>,
@@ -404,7 +404,7 @@ mod tests {
             ..host_roofs(Precision::F32).expect("memory")
         };
         let context = Context {
-            facts: emulator.facts(),
+            facts: emulator.properties(),
             roofs: &roofs,
             ceilings: None,
         };

@@ -192,7 +192,7 @@ impl<'d> Sweep<'d> {
             false => None,
         };
         let context = Context {
-            facts: self.device.facts(),
+            facts: self.device.properties(),
             roofs: &self.roofs[&point.precision],
             ceilings,
         };
@@ -233,12 +233,12 @@ fn check_memory(device: &Device, axes: &Axes) -> Result<(), SweepError> {
         dtypes: dtypes.join(" and "),
         needed,
         free,
-        device: device.facts().name.clone(),
+        device: device.properties().name.clone(),
     })
 }
 
 fn roofs(device: &Device, precision: Precision) -> Result<Roofs, SweepError> {
-    let facts = device.facts();
+    let facts = device.properties();
     if facts.is_emulated() {
         return Ok(measure::host_roofs(precision)?);
     }

@@ -6,7 +6,7 @@ use kernels_gpu::polynomial::{Element, Polynomial};
 
 use super::check::first_mismatch;
 use super::{Point, SweepError};
-use crate::driver::{Buffer, Device, DeviceValue};
+use crate::driver::{Device, DeviceBuffer, DeviceValue};
 use crate::measure::{Sampler, Samples, Sampling};
 use crate::model::Precision;
 
@@ -37,8 +37,8 @@ pub(super) fn workload<'p>(
 }
 
 struct Buffers<T: DeviceValue> {
-    x: Buffer<T>,
-    y: Buffer<T>,
+    x: DeviceBuffer<T>,
+    y: DeviceBuffer<T>,
     /// Each number of `x`.
     number: f64,
 }
@@ -89,14 +89,18 @@ impl<T: Element + DeviceValue> Workload for Buffers<T> {
         point: &Point,
         sampling: Sampling,
     ) -> Result<Samples, SweepError> {
-        let prepared = device.prepare(kernel::<T>(point)?, point.shape(device.facts()))?;
+        let prepared = device.prepare(kernel::<T>(point)?, point.shape(device.properties()))?;
         let elements = point.elements() as usize;
         self.y.poison()?;
         // SAFETY: x and y hold at least so many elements (`new` allocates for the largest point),
         // are apart, aligned as device allocations are, and live past `sample`, which synchronises;
         // no k is 0 (`check`).
         let samples = unsafe {
-            let arguments = (self.x.first(elements), self.y.first_mut(elements), point.k);
+            let arguments = (
+                self.x.slice(..elements),
+                self.y.slice_mut(..elements),
+                point.k,
+            );
             sampler.sample(&prepared, &arguments, point.cache, sampling)
         }?;
         first_mismatch(&self.y, elements, self.number, point.k)?.map_err(|mismatch| {
@@ -131,7 +135,7 @@ fn check<T: Element>(device: &Device, point: &Point) -> Result<(), SweepError> {
             dtype: T::NAME,
         });
     }
-    device.prepare(kernel::<T>(point)?, point.shape(device.facts()))?;
+    device.prepare(kernel::<T>(point)?, point.shape(device.properties()))?;
     Ok(())
 }
 

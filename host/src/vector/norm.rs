@@ -6,13 +6,13 @@ use kernels_gpu::normalize;
 use kernels_gpu::vector::{self, normalize_blocks, reduction_blocks};
 
 use super::Real;
-use crate::driver::{Buffer, Device, DriverError, Prepared, Shape, Stream};
+use crate::driver::{Device, DeviceBuffer, DriverError, LaunchConfig, Prepared, Stream};
 
 /// The norm of vectors of up to a number of elements, as a number on the device.
 pub struct Norm<'d, T: Real> {
     prepared: Prepared<'d, vector::Nrm2<T>>,
-    partials: Buffer<T::Sums>,
-    ticket: Buffer<u32>,
+    partials: DeviceBuffer<T::Sums>,
+    ticket: DeviceBuffer<u32>,
 }
 
 impl<'d, T: Real> Norm<'d, T> {
@@ -21,9 +21,9 @@ impl<'d, T: Real> Norm<'d, T> {
     /// # Errors
     /// There is too little memory.
     pub fn new(device: &'d Device, n: usize) -> Result<Self, DriverError> {
-        let blocks = reduction_blocks::<T>(n as u64, device.facts().multiprocessors);
+        let blocks = reduction_blocks::<T>(n as u64, device.properties().multiprocessors);
         Ok(Norm {
-            prepared: device.prepare(T::nrm2(), Shape::blocks(blocks, norm::BLOCK))?,
+            prepared: device.prepare(T::nrm2(), LaunchConfig::blocks(blocks, norm::BLOCK))?,
             partials: device.buffer_zeroed(blocks as usize)?,
             ticket: device.buffer_zeroed(1)?,
         })
@@ -32,7 +32,7 @@ impl<'d, T: Real> Norm<'d, T> {
     /// Puts the norm of `x` into `result`, of one element.
     ///
     /// # Safety
-    /// Views that are not of a [`Buffer`] are of the stream's device, and until the stream has been
+    /// Views that are not of a [`DeviceBuffer`] are of the stream's device, and until the stream has been
     /// synchronised the buffers live and nothing else writes them. Until then this norm is asked for
     /// again in the same stream only. `x` begins at a multiple of 16 bytes.
     ///
@@ -44,7 +44,7 @@ impl<'d, T: Real> Norm<'d, T> {
         x: Slice<'_, T>,
         result: SliceMut<'_, T>,
     ) -> Result<(), DriverError> {
-        let (partials, ticket) = (self.partials.slice_mut(), self.ticket.slice_mut());
+        let (partials, ticket) = (self.partials.slice_mut(..), self.ticket.slice_mut(..));
         // SAFETY: an element a block of `prepared`, and a ticket that began at 0; the caller vouches
         // for the rest.
         unsafe { self.prepared.launch(stream, &(x, result, partials, ticket)) }
@@ -54,8 +54,8 @@ impl<'d, T: Real> Norm<'d, T> {
 /// `x / ‖x‖` for vectors of up to a number of elements, in one launch.
 pub struct Normalize<'d, T: Real> {
     prepared: Prepared<'d, vector::Normalize<T>>,
-    partials: Buffer<T::Sums>,
-    arrivals: Buffer<u32>,
+    partials: DeviceBuffer<T::Sums>,
+    arrivals: DeviceBuffer<u32>,
 }
 
 impl<'d, T: Real> Normalize<'d, T> {
@@ -64,15 +64,15 @@ impl<'d, T: Real> Normalize<'d, T> {
     /// # Errors
     /// There is too little memory.
     pub fn new(device: &'d Device, n: usize) -> Result<Self, DriverError> {
-        let one = device.prepare(T::normalize(), Shape::blocks(1, normalize::BLOCK))?;
-        let blocks = normalize_blocks::<T>(n as u64, device.facts().multiprocessors)
+        let one = device.prepare(T::normalize(), LaunchConfig::blocks(1, normalize::BLOCK))?;
+        let blocks = normalize_blocks::<T>(n as u64, device.properties().multiprocessors)
             .min(device.blocks_at_once(&one)?);
         Ok(Normalize {
             // One block waits for no other, and an ordinary launch is cheaper.
             prepared: if blocks == 1 {
                 one
             } else {
-                let shape = Shape::blocks(blocks, normalize::BLOCK);
+                let shape = LaunchConfig::blocks(blocks, normalize::BLOCK);
                 device.prepare_cooperative(T::normalize(), shape)?
             },
             partials: device.buffer_zeroed(blocks as usize)?,
@@ -99,7 +99,7 @@ impl<'d, T: Real> Normalize<'d, T> {
     ) -> Result<(), DriverError> {
         assert_eq!(x.len(), y.len(), "elements of x and of y");
         let len = x.len();
-        let (partials, arrivals) = (self.partials.slice_mut(), self.arrivals.slice_mut());
+        let (partials, arrivals) = (self.partials.slice_mut(..), self.arrivals.slice_mut(..));
         // SAFETY: an element a block of `prepared`, and a count of arrivals that began at 0; the
         // caller vouches for the rest.
         unsafe {

@@ -5,7 +5,7 @@ use kernels_gpu::gemv::BLOCK;
 use kernels_gpu::vector::Gemv;
 
 use super::Real;
-use crate::driver::{Device, DriverError, Prepared, Shape, Stream};
+use crate::driver::{Device, DriverError, LaunchConfig, Prepared, Stream};
 
 /// `y = A x` for a dense matrix in row-major order.
 pub struct Product<'d, T: Real> {
@@ -20,7 +20,7 @@ impl<'d, T: Real> Product<'d, T> {
     /// There are none, or too many for the device.
     pub fn new(device: &'d Device, rows: u32) -> Result<Self, DriverError> {
         Ok(Product {
-            prepared: device.prepare(T::gemv(), Shape::blocks(rows.into(), BLOCK))?,
+            prepared: device.prepare(T::gemv(), LaunchConfig::blocks(rows.into(), BLOCK))?,
             rows,
         })
     }
@@ -28,7 +28,7 @@ impl<'d, T: Real> Product<'d, T> {
     /// Puts `A x` into `y`.
     ///
     /// # Safety
-    /// Views that are not of a [`Buffer`](crate::driver::Buffer) are of the stream's device, and until
+    /// Views that are not of a [`DeviceBuffer`](crate::driver::DeviceBuffer) are of the stream's device, and until
     /// the stream has been synchronised the buffers live and nothing else writes them.
     /// `a` and `x` begin at multiples of 16 bytes.
     ///

@@ -6,7 +6,7 @@ use kernels_gpu::functions;
 use kernels_gpu::vector::{Map, Scalar, map_threads};
 
 use super::Real;
-use crate::driver::{Device, DriverError, Prepared, Shape, Stream};
+use crate::driver::{Device, DriverError, LaunchConfig, Prepared, Stream};
 
 /// `factor * x`, where the host has the factor.
 pub struct Scaled<'d, T: Real> {
@@ -19,7 +19,7 @@ impl<'d, T: Real> Scaled<'d, T> {
     /// # Errors
     /// The driver's.
     pub fn new(device: &'d Device, n: usize) -> Result<Self, DriverError> {
-        let shape = Shape::linear(map_threads::<T>(n as u64), BLOCK);
+        let shape = LaunchConfig::linear(map_threads::<T>(n as u64), BLOCK);
         Ok(Scaled {
             prepared: device.prepare(T::scale(), shape)?,
         })
@@ -28,7 +28,7 @@ impl<'d, T: Real> Scaled<'d, T> {
     /// Puts `factor * x` into `y`.
     ///
     /// # Safety
-    /// Views that are not of a [`Buffer`](crate::driver::Buffer) are of the stream's device, and until
+    /// Views that are not of a [`DeviceBuffer`](crate::driver::DeviceBuffer) are of the stream's device, and until
     /// the stream has been synchronised the buffers live and nothing else writes them.
     /// They begin at multiples of 16 bytes; `y` may be `x` itself.
     ///
@@ -65,7 +65,7 @@ impl<'d, T: Real> Divide<'d, T> {
     /// # Errors
     /// The driver's.
     pub fn new(device: &'d Device, n: usize) -> Result<Self, DriverError> {
-        let shape = Shape::linear(map_threads::<T>(n as u64), BLOCK);
+        let shape = LaunchConfig::linear(map_threads::<T>(n as u64), BLOCK);
         Ok(Divide {
             prepared: device.prepare(T::divide_by(), shape)?,
         })

@@ -2,7 +2,7 @@
 
 use conformance_kernels::float::{self, APPROXIMATIONS};
 use gpu_test::{Device, Failed};
-use ridgepoint_driver::Shape;
+use ridgepoint_driver::LaunchConfig;
 
 use crate::support::{Case, launch};
 
@@ -96,13 +96,13 @@ fn errors(device: &Device) -> Result<(), Failed> {
     let inputs = inputs();
     let x = device.buffer_from(&inputs)?;
     let mut out = device.buffer_filled(inputs.len(), [0f32; APPROXIMATIONS.len()])?;
-    let shape = Shape::linear(inputs.len() as u64, 128);
+    let shape = LaunchConfig::linear(inputs.len() as u64, 128);
     launch!(
         device,
         float::approximations::entry(),
         shape,
-        x.slice(),
-        out.slice_mut()
+        x.slice(..),
+        out.slice_mut(..)
     );
     let mut failures = Vec::new();
     for (&[x, divisor], results) in inputs.iter().zip(out.to_vec()?) {
@@ -143,7 +143,7 @@ fn keeps(value: f32, promise: &Promise) -> bool {
 
 /// A quotient by more than 2^126: the GPU's is 0, or NaN where the dividend is infinite.
 fn far_divisor(device: &Device, x: f32, divisor: f32, quotient: f32) -> Result<(), Failed> {
-    if divisor.abs() <= 126f32.exp2() || device.facts().is_emulated() {
+    if divisor.abs() <= 126f32.exp2() || device.properties().is_emulated() {
         return Ok(());
     }
     let kept = if x.is_finite() {

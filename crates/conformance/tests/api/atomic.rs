@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use conformance_kernels::atomic::{BLOCK, core_types, fetch, typed};
 use gpu_test::{Device, Failed, equal};
-use ridgepoint_driver::{DeviceValue, Shape};
+use ridgepoint_driver::{DeviceValue, LaunchConfig};
 
 use crate::support::{Case, launch, with};
 
@@ -179,13 +179,13 @@ macro_rules! cases {
                 .collect();
             let input = device.buffer_from(&operands)?;
             let start = operations.each_ref().map(|operation| operation.start);
-            let shape = Shape::blocks(BLOCKS as u64, BLOCK as u32);
+            let shape = LaunchConfig::blocks(BLOCKS as u64, BLOCK as u32);
             $({
                 use $kernel as kernel;
                 let mut cells = device.buffer_filled($rows, start)?;
                 let mut seen = device.buffer_filled(operands.len(), start)?;
-                let (cell, saw) = (cells.slice_mut(), seen.slice_mut());
-                launch!(device, kernel::entry(), shape, cell, input.slice(), saw, ($rows / BLOCKS) as u32);
+                let (cell, saw) = (cells.slice_mut(..), seen.slice_mut(..));
+                launch!(device, kernel::entry(), shape, cell, input.slice(..), saw, ($rows / BLOCKS) as u32);
                 check(&operations, &operands, &seen.to_vec()?, &cells.to_vec()?)
                     .map_err(|failure| with(failure, stringify!($kernel)))?;
             })*
@@ -193,8 +193,8 @@ macro_rules! cases {
                 use $shared as kernel;
                 let mut cells = device.buffer_filled(BLOCKS, start)?;
                 let mut seen = device.buffer_filled(operands.len(), start)?;
-                let (cell, saw) = (cells.slice_mut(), seen.slice_mut());
-                launch!(device, kernel::entry(), shape, cell, input.slice(), saw);
+                let (cell, saw) = (cells.slice_mut(..), seen.slice_mut(..));
+                launch!(device, kernel::entry(), shape, cell, input.slice(..), saw);
                 check(&operations, &operands, &seen.to_vec()?, &cells.to_vec()?)
                     .map_err(|failure| with(failure, stringify!($shared)))?;
             })*
@@ -295,15 +295,15 @@ fn sorted<T: Value>(values: impl Iterator<Item = T>) -> Vec<u64> {
 fn subnormals(device: &Device) -> Result<(), Failed> {
     const TINY: f32 = 1e-40;
     let mut cells = device.buffer_from(&[TINY; 2])?;
-    let shape = Shape::blocks(1, 1);
+    let shape = LaunchConfig::blocks(1, 1);
     launch!(
         device,
         fetch::add_once::entry(),
         shape,
-        cells.slice_mut(),
+        cells.slice_mut(..),
         TINY
     );
-    let in_global = if device.facts().is_emulated() {
+    let in_global = if device.properties().is_emulated() {
         2.0 * TINY
     } else {
         0.0

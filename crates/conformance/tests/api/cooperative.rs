@@ -2,7 +2,7 @@
 
 use conformance_kernels::cooperative::around_the_grid;
 use gpu_test::{Device, Failed, equal};
-use ridgepoint_driver::{Shape, Stream};
+use ridgepoint_driver::{LaunchConfig, Stream};
 
 use crate::support::Case;
 
@@ -15,7 +15,7 @@ fn sync_grid(device: &Device) -> Result<(), Failed> {
         let mut values = device.buffer_from(&start)?;
         let mut out = device.buffer_filled(all as usize, u64::MAX)?;
         let mut arrivals = device.buffer_filled(1, 0u32)?;
-        let shape = Shape::blocks(blocks, threads as u32);
+        let shape = LaunchConfig::blocks(blocks, threads as u32);
         let prepared = device.prepare_cooperative(around_the_grid::entry(), shape)?;
         let stream = Stream::new(device)?;
         // SAFETY: a word a thread, and no arrivals; the buffers outlive the wait.
@@ -23,9 +23,9 @@ fn sync_grid(device: &Device) -> Result<(), Failed> {
             prepared.launch(
                 &stream,
                 &(
-                    values.slice_mut(),
-                    out.slice_mut(),
-                    arrivals.slice_mut(),
+                    values.slice_mut(..),
+                    out.slice_mut(..),
+                    arrivals.slice_mut(..),
                     rounds,
                 ),
             )

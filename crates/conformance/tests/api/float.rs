@@ -6,7 +6,7 @@ use std::fmt::Debug;
 use conformance_kernels::float::{self, Word};
 use cuda_std::{FloatExt, bf16, f16};
 use gpu_test::{Device, Failed, equal};
-use ridgepoint_driver::Shape;
+use ridgepoint_driver::LaunchConfig;
 
 use crate::support::{Case, launch};
 
@@ -35,9 +35,9 @@ macro_rules! groups {
                     let x = device.buffer_from(&inputs)?;
                     let n = device.buffer_from(&numbers)?;
                     let mut out = device.buffer_filled(inputs.len(), [0u64; RESULTS.len()])?;
-                    let shape = Shape::linear(inputs.len() as u64, 128);
+                    let shape = LaunchConfig::linear(inputs.len() as u64, 128);
                     let entry = $kernel::entry();
-                    launch!(device, entry, shape, x.slice(), n.slice(), out.slice_mut());
+                    launch!(device, entry, shape, x.slice(..), n.slice(..), out.slice_mut(..));
                     let inputs: Vec<_> = inputs.into_iter().zip(numbers).collect();
                     let expected: Vec<_> = inputs.iter().map(|&(x, n)| results(x, n)).collect();
                     same(stringify!($float), &RESULTS, &inputs, &out.to_vec()?, &expected)
@@ -165,13 +165,13 @@ fn rsqrt(device: &Device) -> Result<(), Failed> {
             let inputs: Vec<$float> = $float::inputs().into_iter().map(|[x, ..]| x).collect();
             let x = device.buffer_from(&inputs)?;
             let mut out = device.buffer_filled::<$float>(inputs.len(), 0.0)?;
-            let shape = Shape::linear(inputs.len() as u64, 128);
+            let shape = LaunchConfig::linear(inputs.len() as u64, 128);
             launch!(
                 device,
                 float::$kernel::entry(),
                 shape,
-                x.slice(),
-                out.slice_mut()
+                x.slice(..),
+                out.slice_mut(..)
             );
             (inputs, out.to_vec()?)
         }};
@@ -202,13 +202,13 @@ fn halves(device: &Device) -> Result<(), Failed> {
     let inputs: Vec<f32> = inputs.filter(|x| !x.is_nan()).collect();
     let x = device.buffer_from(&inputs)?;
     let mut out = device.buffer_filled(inputs.len(), [0u64; 4])?;
-    let shape = Shape::linear(inputs.len() as u64, 128);
+    let shape = LaunchConfig::linear(inputs.len() as u64, 128);
     launch!(
         device,
         float::halves::entry(),
         shape,
-        x.slice(),
-        out.slice_mut()
+        x.slice(..),
+        out.slice_mut(..)
     );
     let expected: Vec<_> = inputs
         .iter()

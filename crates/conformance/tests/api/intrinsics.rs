@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use conformance_kernels::intrinsics::{self, GROUPS, Input};
 use gpu_test::{Device, Failed};
-use ridgepoint_driver::Shape;
+use ridgepoint_driver::LaunchConfig;
 
 use crate::float::{Inputs, same};
 use crate::support::{Case, launch};
@@ -42,17 +42,17 @@ macro_rules! words {
         let l = $device.buffer_from(&columns.3)?;
         let zeros = [0u64; intrinsics::$group::RESULTS.len()];
         let mut out = $device.buffer_filled($inputs.len(), zeros)?;
-        let shape = Shape::linear($inputs.len() as u64, 128);
+        let shape = LaunchConfig::linear($inputs.len() as u64, 128);
         let entry = intrinsics::$group::$kernel::entry();
         launch!(
             $device,
             entry,
             shape,
-            x.slice(),
-            u.slice(),
-            i.slice(),
-            l.slice(),
-            out.slice_mut()
+            x.slice(..),
+            u.slice(..),
+            i.slice(..),
+            l.slice(..),
+            out.slice_mut(..)
         );
         out.to_vec()?
     }};

@@ -3,7 +3,7 @@
 use conformance_kernels::{memory, output, warp};
 use cuda_std::launch::{Entry, Signature};
 use gpu_test::{Device, Failed, equal};
-use ridgepoint_driver::Shape;
+use ridgepoint_driver::LaunchConfig;
 
 use crate::support::{Case, launch};
 
@@ -16,12 +16,12 @@ pub(crate) const CASES: &[Case] = &[
 
 fn generic_kernels(device: &Device) -> Result<(), Failed> {
     for n in [0usize, 1, 31, 32, 33, 255, 256, 257, 1000, 65_537] {
-        let shape = Shape::blocks(3, 96);
+        let shape = LaunchConfig::blocks(3, 96);
         macro_rules! scaled {
             ($entry:expr, $factor:expr, $value:expr) => {{
                 let values: Vec<_> = (0..n).map($value).collect();
                 let mut buffer = device.buffer_from(&values)?;
-                launch!(device, $entry, shape, $factor, buffer.slice_mut());
+                launch!(device, $entry, shape, $factor, buffer.slice_mut(..));
                 let expected: Vec<_> = values.iter().map(|value| value * $factor).collect();
                 equal(&buffer.to_vec()?, &expected)?;
             }};
@@ -37,21 +37,21 @@ fn generic_kernels(device: &Device) -> Result<(), Failed> {
             device,
             output::add_3::entry(),
             shape,
-            input.slice(),
-            sums.slice_mut()
+            input.slice(..),
+            sums.slice_mut(..)
         );
         let expected: Vec<u32> = groups.iter().map(|group| group.iter().sum()).collect();
         equal(&sums.to_vec()?, &expected)?;
     }
     let input = device.buffer_from(&[[1u32, 2], [3, 4]])?;
     let mut sums = device.buffer_filled(2, 0u32)?;
-    let shape = Shape::blocks(1, 32);
+    let shape = LaunchConfig::blocks(1, 32);
     launch!(
         device,
         output::add_2::entry(),
         shape,
-        input.slice(),
-        sums.slice_mut()
+        input.slice(..),
+        sums.slice_mut(..)
     );
     equal(&sums.to_vec()?, &[3, 7])
 }
@@ -68,14 +68,14 @@ fn parameters(device: &Device) -> Result<(), Failed> {
     launch!(
         device,
         output::parameters::entry(),
-        Shape::blocks(1, 32),
+        LaunchConfig::blocks(1, 32),
         output::Unit,
         mixed,
         [0, 20_000, 0],
         true,
-        one.slice(),
-        several.slice(),
-        out.slice_mut()
+        one.slice(..),
+        several.slice(..),
+        out.slice_mut(..)
     );
     equal(
         &out.to_vec()?,
@@ -86,25 +86,35 @@ fn parameters(device: &Device) -> Result<(), Failed> {
 fn lengths(device: &Device) -> Result<(), Failed> {
     let mut empty = device.buffer_filled(0, 0u32)?;
     let mut out = device.buffer_filled(70, [u64::MAX; 4])?;
-    let (shape, entry) = (Shape::blocks(1, 32), output::lengths::entry());
-    launch!(device, entry, shape, empty.slice_mut(), out.slice_mut());
+    let (shape, entry) = (LaunchConfig::blocks(1, 32), output::lengths::entry());
+    launch!(device, entry, shape, empty.slice_mut(..), out.slice_mut(..));
     equal(&out.to_vec()?, &[[0, 1, 70, 0]; 70])
 }
 
 fn bounds(device: &Device) -> Result<(), Failed> {
     let entry = output::add_3::entry();
-    refused(device, entry, Shape::blocks(1, 256), "allows 1 to 128")?;
+    refused(
+        device,
+        entry,
+        LaunchConfig::blocks(1, 256),
+        "allows 1 to 128",
+    )?;
     let entry = memory::statics::entry();
-    refused(device, entry, Shape::blocks(1, 32), "requires [64, 1, 1]")?;
-    let shape = Shape {
+    refused(
+        device,
+        entry,
+        LaunchConfig::blocks(1, 32),
+        "requires [64, 1, 1]",
+    )?;
+    let shape = LaunchConfig {
         grid: [1, 1, 1],
         block: [1, 1, 128],
         dynamic_shared: 0,
     };
     refused(device, warp::votes::entry(), shape, "128 threads in z")?;
-    let shape = Shape {
+    let shape = LaunchConfig {
         grid: [1, 65_536, 1],
-        ..Shape::blocks(1, 32)
+        ..LaunchConfig::blocks(1, 32)
     };
     refused(device, warp::votes::entry(), shape, "65536 blocks in y")
 }
@@ -113,7 +123,7 @@ fn bounds(device: &Device) -> Result<(), Failed> {
 pub(crate) fn refused<S: Signature>(
     device: &Device,
     entry: Entry<S>,
-    shape: Shape,
+    shape: LaunchConfig,
     why: &str,
 ) -> Result<(), Failed> {
     match device.prepare(entry, shape) {

@@ -2,7 +2,7 @@
 
 use conformance_kernels::memory;
 use gpu_test::{Device, Failed, equal};
-use ridgepoint_driver::Shape;
+use ridgepoint_driver::LaunchConfig;
 
 use crate::kernel::refused;
 use crate::support::{Case, expected, launch, words};
@@ -25,7 +25,12 @@ fn values_of_1_to_16_bytes(device: &Device) -> Result<(), Failed> {
         ($entry:expr, $value:expr) => {{
             let values: Vec<_> = (0..COUNT as u64).map($value).collect();
             let mut buffer = device.buffer_from(&values)?;
-            launch!(device, $entry, Shape::blocks(3, 64), buffer.slice_mut());
+            launch!(
+                device,
+                $entry,
+                LaunchConfig::blocks(3, 64),
+                buffer.slice_mut(..)
+            );
             let expected: Vec<_> = values
                 .chunks(memory::BLOCK)
                 .flat_map(|block| block.iter().rev().copied())
@@ -43,7 +48,7 @@ fn values_of_1_to_16_bytes(device: &Device) -> Result<(), Failed> {
 }
 
 fn generic_arrays(device: &Device) -> Result<(), Failed> {
-    let shape = Shape::blocks(2, 64);
+    let shape = LaunchConfig::blocks(2, 64);
     let actual = words!(device, memory::generic_arrays::entry(), shape, 2);
     let expected = expected(shape, |_, own| {
         let other = 63 - own;
@@ -53,7 +58,7 @@ fn generic_arrays(device: &Device) -> Result<(), Failed> {
 }
 
 fn unrolled(device: &Device) -> Result<(), Failed> {
-    let shape = Shape::blocks(2, 64);
+    let shape = LaunchConfig::blocks(2, 64);
     let actual = words!(device, memory::unrolled::entry(), shape, 1);
     let expected = expected(shape, |_, own| {
         [(0..4).map(|round| u64::from((own + round) % 64)).sum()]
@@ -62,7 +67,7 @@ fn unrolled(device: &Device) -> Result<(), Failed> {
 }
 
 fn statics(device: &Device) -> Result<(), Failed> {
-    let shape = Shape::blocks(2, 64);
+    let shape = LaunchConfig::blocks(2, 64);
     let actual = words!(device, memory::statics::entry(), shape, 3);
     let expected = expected(shape, |_, own| {
         let at = own as usize % 8;
@@ -78,14 +83,14 @@ fn statics(device: &Device) -> Result<(), Failed> {
 fn dynamic(device: &Device) -> Result<(), Failed> {
     // The second is more than a block has without being asked for.
     for (threads, bytes) in [(100, 400), (256, 100 * 1024)] {
-        let shape = Shape::blocks(2, threads).with_dynamic_shared(bytes);
+        let shape = LaunchConfig::blocks(2, threads).with_dynamic_shared(bytes);
         let actual = words!(device, memory::dynamic::entry(), shape, 3);
         let expected = expected(shape, |_, own| {
             [u64::from(threads - 1 - own) + 7, bytes.into(), 1]
         });
         equal(&actual, &expected)?;
     }
-    let too_much = Shape::blocks(1, 32).with_dynamic_shared(228 * 1024);
+    let too_much = LaunchConfig::blocks(1, 32).with_dynamic_shared(228 * 1024);
     refused(
         device,
         memory::dynamic::entry(),
@@ -95,7 +100,7 @@ fn dynamic(device: &Device) -> Result<(), Failed> {
 }
 
 fn heap(device: &Device) -> Result<(), Failed> {
-    let shape = Shape::blocks(2, 64);
+    let shape = LaunchConfig::blocks(2, 64);
     let actual = words!(device, memory::heap::entry(), shape, 1);
     let expected = expected(shape, |_, own| [(0..10 + u64::from(own)).sum()]);
     equal(&actual, &expected)
@@ -108,8 +113,8 @@ fn vector_accesses(device: &Device) -> Result<(), Failed> {
             let values: Vec<$ty> = (0..THREADS * $n).map(|i| i as $ty).collect();
             let from = device.buffer_from(&values)?;
             let mut to = device.buffer_filled(values.len(), 0 as $ty)?;
-            let (shape, entry) = (Shape::blocks(2, 64), memory::$kernel::entry());
-            launch!(device, entry, shape, from.slice(), to.slice_mut());
+            let (shape, entry) = (LaunchConfig::blocks(2, 64), memory::$kernel::entry());
+            launch!(device, entry, shape, from.slice(..), to.slice_mut(..));
             let groups = values.chunks($n);
             let expected: Vec<$ty> = groups
                 .flat_map(|group| group.iter().rev().copied())
@@ -128,8 +133,8 @@ fn vector_copy(device: &Device) -> Result<(), Failed> {
     let values: Vec<u16> = (0..64 * 8).map(|i| i * 100 + 1).collect();
     let from = device.buffer_from(&values)?;
     let mut to = device.buffer_filled(values.len(), 0u16)?;
-    let (shape, entry) = (Shape::blocks(1, 64), memory::vector_copy::entry());
-    launch!(device, entry, shape, from.slice(), to.slice_mut());
+    let (shape, entry) = (LaunchConfig::blocks(1, 64), memory::vector_copy::entry());
+    launch!(device, entry, shape, from.slice(..), to.slice_mut(..));
     equal(&to.to_vec()?, &values)
 }
 
@@ -137,7 +142,10 @@ fn vector_copy_strided(device: &Device) -> Result<(), Failed> {
     let values: Vec<u16> = (0..2 * 64 * 24).map(|i| i as u16).collect();
     let from = device.buffer_from(&values)?;
     let mut to = device.buffer_filled(values.len(), 0u16)?;
-    let (shape, entry) = (Shape::blocks(2, 64), memory::vector_copy_strided::entry());
-    launch!(device, entry, shape, from.slice(), to.slice_mut());
+    let (shape, entry) = (
+        LaunchConfig::blocks(2, 64),
+        memory::vector_copy_strided::entry(),
+    );
+    launch!(device, entry, shape, from.slice(..), to.slice_mut(..));
     equal(&to.to_vec()?, &values)
 }

@@ -2,7 +2,7 @@
 
 use conformance_kernels::atomic::message::{self, BY_FENCES, BY_RELEASE, BY_SEQ_CST};
 use gpu_test::{Device, Failed, equal};
-use ridgepoint_driver::Shape;
+use ridgepoint_driver::LaunchConfig;
 
 use crate::support::{Case, launch, with};
 
@@ -20,7 +20,7 @@ fn messages(device: &Device) -> Result<(), Failed> {
                 let mut data = device.buffer_filled(COUNT as usize, 0u64)?;
                 let mut flag = device.buffer_filled::<$bits>(1, 0)?;
                 let mut out = device.buffer_filled(2, 0u64)?;
-                let (data, number, missing) = (data.slice_mut(), flag.slice_mut(), out.slice_mut());
+                let (data, number, missing) = (data.slice_mut(..), flag.slice_mut(..), out.slice_mut(..));
                 let entry = message::$kernel::entry();
                 launch!(device, entry, $shape, data, number, missing, COUNT, by);
                 let name = stringify!($kernel);
@@ -31,12 +31,12 @@ fn messages(device: &Device) -> Result<(), Failed> {
         )*};
     }
     sent! {
-        messages_32_block: u32, Shape::blocks(1, 64);
-        messages_64_block: u64, Shape::blocks(1, 64);
-        messages_32_device: u32, Shape::blocks(2, 32);
-        messages_64_device: u64, Shape::blocks(2, 32);
-        messages_32_system: u32, Shape::blocks(2, 32);
-        messages_64_system: u64, Shape::blocks(2, 32);
+        messages_32_block: u32, LaunchConfig::blocks(1, 64);
+        messages_64_block: u64, LaunchConfig::blocks(1, 64);
+        messages_32_device: u32, LaunchConfig::blocks(2, 32);
+        messages_64_device: u64, LaunchConfig::blocks(2, 32);
+        messages_32_system: u32, LaunchConfig::blocks(2, 32);
+        messages_64_system: u64, LaunchConfig::blocks(2, 32);
     }
     Ok(())
 }
@@ -44,14 +44,14 @@ fn messages(device: &Device) -> Result<(), Failed> {
 /// Of two threads that each set a flag and look at the other's, one sees it.
 fn store_buffering(device: &Device) -> Result<(), Failed> {
     const THREADS: u32 = 128;
-    let shape = Shape::blocks(64, THREADS);
+    let shape = LaunchConfig::blocks(64, THREADS);
     let count = 64 * THREADS as usize;
     macro_rules! partners {
         ($($kernel:ident: $partner:expr;)*) => {$(
             for by in [BY_SEQ_CST, BY_FENCES].into_iter().cycle().take(10) {
                 let mut flags = device.buffer_filled(count, 0u32)?;
                 let mut seen = device.buffer_filled(count, u32::MAX)?;
-                let (set, saw) = (flags.slice_mut(), seen.slice_mut());
+                let (set, saw) = (flags.slice_mut(..), seen.slice_mut(..));
                 launch!(device, message::$kernel::entry(), shape, set, saw, by);
                 let seen = seen.to_vec()?;
                 let partner: fn(usize) -> usize = $partner;

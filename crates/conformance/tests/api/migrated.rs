@@ -3,7 +3,7 @@
 use conformance_kernels::migrated;
 use cuda_std::glam::UVec2;
 use gpu_test::{Device, Failed, equal};
-use ridgepoint_driver::Shape;
+use ridgepoint_driver::LaunchConfig;
 
 use crate::support::{Case, launch};
 
@@ -18,15 +18,15 @@ fn vecadd(device: &Device) -> Result<(), Failed> {
         let a: Vec<f32> = (0..n).map(|i| i as f32).collect();
         let a_buffer = device.buffer_from(&a)?;
         let mut c = device.buffer_filled(n, f32::NAN)?;
-        let shape = Shape::linear(n as u64, 128);
+        let shape = LaunchConfig::linear(n as u64, 128);
         let entry = migrated::vecadd::entry();
         launch!(
             device,
             entry,
             shape,
-            a_buffer.slice(),
-            a_buffer.slice(),
-            c.slice_mut()
+            a_buffer.slice(..),
+            a_buffer.slice(..),
+            c.slice_mut(..)
         );
         let expected: Vec<f32> = a.iter().map(|x| x + x).collect();
         equal(&c.to_vec()?, &expected)?;
@@ -46,10 +46,10 @@ fn gemm_tiled(device: &Device) -> Result<(), Failed> {
         launch!(
             device,
             migrated::gemm_tiled::entry(),
-            Shape::tiles([n as u64; 2], [16, 16]),
-            a_buffer.slice(),
-            b_buffer.slice(),
-            c.slice_mut(),
+            LaunchConfig::tiles([n as u64; 2], [16, 16]),
+            a_buffer.slice(..),
+            b_buffer.slice(..),
+            c.slice_mut(..),
             n,
             2.0,
             3.0
@@ -71,12 +71,12 @@ fn mandelbrot(device: &Device) -> Result<(), Failed> {
         step: 0.05,
     };
     let mut pixels = device.buffer_filled((size.x * size.y) as usize, u32::MAX)?;
-    let shape = Shape::tiles([size.x.into(), size.y.into()], [16, 8]);
+    let shape = LaunchConfig::tiles([size.x.into(), size.y.into()], [16, 8]);
     launch!(
         device,
         migrated::mandelbrot::entry(),
         shape,
-        pixels.slice_mut(),
+        pixels.slice_mut(..),
         size,
         view
     );

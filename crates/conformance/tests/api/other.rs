@@ -3,7 +3,7 @@
 use conformance_kernels::async_copy::{self, BLOCK, number};
 use conformance_kernels::other;
 use gpu_test::{Device, Failed, emulator, equal};
-use ridgepoint_driver::Shape;
+use ridgepoint_driver::LaunchConfig;
 
 use crate::support::{Case, expected, launch, words};
 
@@ -24,10 +24,10 @@ fn copies(device: &Device) -> Result<(), Failed> {
     let pairs = device.buffer_from(&(0..count).map(pair).collect::<Vec<_>>())?;
     let words = device.buffer_from(&(0..count).map(word).collect::<Vec<_>>())?;
     let mut out = device.buffer_filled(count * 9, 0u64)?;
-    let shape = Shape::blocks(BLOCKS, BLOCK as u32);
+    let shape = LaunchConfig::blocks(BLOCKS, BLOCK as u32);
     let entry = async_copy::copies::entry();
-    let (of_1, of_2, of_4) = (words.slice(), pairs.slice(), lines.slice());
-    launch!(device, entry, shape, of_1, of_2, of_4, out.slice_mut());
+    let (of_1, of_2, of_4) = (words.slice(..), pairs.slice(..), lines.slice(..));
+    launch!(device, entry, shape, of_1, of_2, of_4, out.slice_mut(..));
     let expected: Vec<_> = (0..count)
         .flat_map(|own| {
             let copied = |i| (word(i).into(), pair(i), number(line(i)));
@@ -42,10 +42,10 @@ fn copies(device: &Device) -> Result<(), Failed> {
 /// A pointer to global, to shared, to constant and to local memory: whether it is in each of these,
 /// whether it comes back from the conversions, and whether they changed it.
 fn spaces(device: &Device) -> Result<(), Failed> {
-    let shape = Shape::blocks(2, 32);
+    let shape = LaunchConfig::blocks(2, 32);
     let mut out = device.buffer_filled(64, [[u64::MAX; 6]; 4])?;
-    launch!(device, other::spaces::entry(), shape, out.slice_mut());
-    let expected = if device.facts().is_emulated() {
+    launch!(device, other::spaces::entry(), shape, out.slice_mut(..));
+    let expected = if device.properties().is_emulated() {
         [[1, 0, 0, 0, 1, 0]; 4]
     } else {
         [
@@ -60,7 +60,12 @@ fn spaces(device: &Device) -> Result<(), Failed> {
 }
 
 fn clocks(device: &Device) -> Result<(), Failed> {
-    let actual = words!(device, other::clocks::entry(), Shape::blocks(2, 32), 3);
+    let actual = words!(
+        device,
+        other::clocks::entry(),
+        LaunchConfig::blocks(2, 32),
+        3
+    );
     for of_thread in actual.chunks(3) {
         let &[ticks, nanoseconds, passed] = of_thread else {
             unreachable!("chunks of 3");
@@ -76,15 +81,15 @@ fn clocks(device: &Device) -> Result<(), Failed> {
 /// On a GPU it would end the kernel.
 pub(crate) fn breakpoint_on_the_emulator() -> Result<(), Failed> {
     let device = &emulator()?;
-    let shape = Shape::blocks(1, 32);
+    let shape = LaunchConfig::blocks(1, 32);
     let actual = words!(device, other::stops::entry(), shape, 1);
     equal(&actual, &expected(shape, |_, _| [1]))
 }
 
 fn text(device: &Device) -> Result<(), Failed> {
     let mut out = device.buffer_filled(100, [0u8; 32])?;
-    let shape = Shape::blocks(2, 32);
-    launch!(device, other::text::entry(), shape, out.slice_mut());
+    let shape = LaunchConfig::blocks(2, 32);
+    launch!(device, other::text::entry(), shape, out.slice_mut(..));
     for (i, bytes) in out.to_vec()?.iter().enumerate() {
         let text = String::from_utf8_lossy(bytes);
         let text = text.trim_end_matches('\0');

@@ -7,7 +7,7 @@ use std::process::{Command, Output, exit};
 use conformance::ptx;
 use conformance_kernels::output::{self, FAILING_LINE};
 use gpu_test::{Device, Failed, equal};
-use ridgepoint_driver::{DeviceChoice, Shape};
+use ridgepoint_driver::{DeviceChoice, LaunchConfig};
 
 use crate::support::{Case, launch};
 
@@ -52,21 +52,21 @@ pub(crate) fn run_task() {
 }
 
 fn launch_task(kernel: &str, device: &Device) -> Result<(), Failed> {
-    let warp = Shape::blocks(1, 32);
+    let warp = LaunchConfig::blocks(1, 32);
     match kernel {
         "talk" => launch!(device, output::talk::entry(), warp, TALKERS),
         "recite" => launch!(device, output::recite::entry(), warp, WIDTH),
         "print_as_c" => launch!(device, output::print_as_c::entry(), warp, 7),
         "fail" => {
             let (blocks, threads) = SHAPE_OF_FAILURE;
-            let shape = Shape::blocks(blocks, threads);
+            let shape = LaunchConfig::blocks(blocks, threads);
             let values = device.buffer_from(&[1u32, 2, 3])?;
             launch!(
                 device,
                 output::fail::entry(),
                 shape,
                 FAILING_THREAD,
-                values.slice()
+                values.slice(..)
             );
         }
         other => return Err(format!("there is no task {other}").into()),
@@ -76,7 +76,7 @@ fn launch_task(kernel: &str, device: &Device) -> Result<(), Failed> {
 
 /// What a process says that launches the kernel.
 fn process(kernel: &str, device: &Device) -> Result<Output, Failed> {
-    let device = if device.facts().is_emulated() {
+    let device = if device.properties().is_emulated() {
         "emulator"
     } else {
         "cuda"
@@ -132,7 +132,7 @@ fn panic(device: &Device) -> Result<(), Failed> {
     let said = String::from_utf8_lossy(&output.stdout);
     let source = format!("src/output.rs:{FAILING_LINE}:");
     let message = format!("the thread {FAILING_THREAD} has no element");
-    let parts: &[&str] = match device.facts().is_emulated() {
+    let parts: &[&str] = match device.properties().is_emulated() {
         true => &[
             "failed: kernel fail on the emulator: ",
             "block [1, 0, 0], thread [6, 0, 0] panicked at ",
@@ -157,9 +157,9 @@ fn panic(device: &Device) -> Result<(), Failed> {
 /// A function that is there on a GPU and panics on the emulator.
 fn gpu_only(device: &Device) -> Result<(), Failed> {
     let mut out = device.buffer_filled(64, 0u32)?;
-    let shape = Shape::blocks(1, 32);
+    let shape = LaunchConfig::blocks(1, 32);
     let launched = launch_where_it_runs(device, shape, &mut out);
-    if !device.facts().is_emulated() {
+    if !device.properties().is_emulated() {
         launched?;
         return equal(&out.to_vec()?, &[90; 64]);
     }
@@ -174,14 +174,14 @@ fn gpu_only(device: &Device) -> Result<(), Failed> {
 
 fn launch_where_it_runs(
     device: &Device,
-    shape: Shape,
-    out: &mut ridgepoint_driver::Buffer<u32>,
+    shape: LaunchConfig,
+    out: &mut ridgepoint_driver::DeviceBuffer<u32>,
 ) -> Result<(), Failed> {
     launch!(
         device,
         output::where_it_runs::entry(),
         shape,
-        out.slice_mut()
+        out.slice_mut(..)
     );
     Ok(())
 }

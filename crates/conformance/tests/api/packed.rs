@@ -2,7 +2,7 @@
 
 use conformance_kernels::packed;
 use gpu_test::{Device, Failed, equal};
-use ridgepoint_driver::Shape;
+use ridgepoint_driver::LaunchConfig;
 
 use crate::support::{Case, launch};
 
@@ -19,13 +19,13 @@ fn arithmetic(device: &Device) -> Result<(), Failed> {
     let inputs: Vec<[u32; 3]> = (0..COUNT).map(operands).collect();
     let there = device.buffer_from(&inputs)?;
     let mut out = device.buffer_filled(COUNT, [u64::MAX; 10])?;
-    let shape = Shape::linear(COUNT as u64, 128);
+    let shape = LaunchConfig::linear(COUNT as u64, 128);
     launch!(
         device,
         packed::packed::entry(),
         shape,
-        there.slice(),
-        out.slice_mut()
+        there.slice(..),
+        out.slice_mut(..)
     );
     let expected: Vec<_> = inputs
         .iter()

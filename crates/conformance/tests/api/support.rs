@@ -1,7 +1,7 @@
 //! What the cases of all modules use.
 
 use gpu_test::{Device, Failed};
-use ridgepoint_driver::Shape;
+use ridgepoint_driver::LaunchConfig;
 
 /// A case's name and what it does.
 pub(crate) type Case = (&'static str, fn(&Device) -> Result<(), Failed>);
@@ -21,11 +21,11 @@ pub(crate) use launch;
 /// What the threads of a kernel write: `per_thread` words each.
 macro_rules! words {
     ($device:expr, $entry:expr, $shape:expr, $per_thread:expr $(, $argument:expr)*) => {{
-        let shape: ridgepoint_driver::Shape = $shape;
+        let shape: ridgepoint_driver::LaunchConfig = $shape;
         let blocks: u64 = shape.grid.iter().product();
         let words = (blocks * shape.block_threads()) as usize * $per_thread;
         let mut out = $device.buffer_filled(words, u64::MAX)?;
-        $crate::support::launch!($device, $entry, shape, out.slice_mut() $(, $argument)*);
+        $crate::support::launch!($device, $entry, shape, out.slice_mut(..) $(, $argument)*);
         out.to_vec()?
     }};
 }
@@ -33,7 +33,7 @@ pub(crate) use words;
 
 /// The words that each thread of a one-dimensional launch should have written.
 pub(crate) fn expected<const N: usize>(
-    shape: Shape,
+    shape: LaunchConfig,
     of_thread: impl Fn(u32, u32) -> [u64; N],
 ) -> Vec<u64> {
     let blocks = 0..shape.grid[0] as u32;

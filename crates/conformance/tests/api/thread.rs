@@ -2,7 +2,7 @@
 
 use conformance_kernels::thread;
 use gpu_test::{Device, Failed, equal};
-use ridgepoint_driver::Shape;
+use ridgepoint_driver::LaunchConfig;
 
 use crate::support::{Case, expected, launch, words};
 
@@ -17,7 +17,7 @@ pub(crate) const CASES: &[Case] = &[
 fn places(device: &Device) -> Result<(), Failed> {
     let grid = [2u32, 3, 2];
     let block = [5u32, 3, 2];
-    let shape = Shape {
+    let shape = LaunchConfig {
         grid: grid.map(u64::from),
         block,
         dynamic_shared: 0,
@@ -58,7 +58,7 @@ fn places(device: &Device) -> Result<(), Failed> {
 
 fn barriers(device: &Device) -> Result<(), Failed> {
     for threads in [1, 31, 33, 100, 128] {
-        let shape = Shape::blocks(3, threads);
+        let shape = LaunchConfig::blocks(3, threads);
         let actual = words!(device, thread::barriers::entry(), shape, 5);
         let not_divisible = (0..threads).filter(|own| own % 3 != 0).count() as u64;
         let expected = expected(shape, |_, own| {
@@ -80,13 +80,13 @@ fn fences(device: &Device) -> Result<(), Failed> {
     const BLOCKS: u64 = 64;
     let mut out = device.buffer_filled(BLOCKS as usize + 1, 0u64)?;
     let mut arrived = device.buffer_filled(1, 0u32)?;
-    let shape = Shape::blocks(BLOCKS, 32);
+    let shape = LaunchConfig::blocks(BLOCKS, 32);
     launch!(
         device,
         thread::fences::entry(),
         shape,
-        out.slice_mut(),
-        arrived.slice_mut()
+        out.slice_mut(..),
+        arrived.slice_mut(..)
     );
     let mut expected: Vec<u64> = (1..=BLOCKS).collect();
     expected.push(BLOCKS * (BLOCKS + 1) / 2);
@@ -95,7 +95,7 @@ fn fences(device: &Device) -> Result<(), Failed> {
 
 fn convergence(device: &Device) -> Result<(), Failed> {
     for (threads, rounds) in [(64, 0), (64, 1), (33, 5), (1, 3)] {
-        let shape = Shape::blocks(2, threads);
+        let shape = LaunchConfig::blocks(2, threads);
         let actual = words!(device, thread::convergence::entry(), shape, 1, rounds);
         let expected = expected(shape, |_, own| {
             let from = u64::from((own + rounds) % threads);
@@ -107,7 +107,7 @@ fn convergence(device: &Device) -> Result<(), Failed> {
 }
 
 fn strides(device: &Device) -> Result<(), Failed> {
-    let shape = Shape::blocks(3, 40);
+    let shape = LaunchConfig::blocks(3, 40);
     for len in [0usize, 7, 120, 1001] {
         let actual = words!(device, thread::strides::entry(), shape, 6, len);
         let expected = expected(shape, |block, own| {

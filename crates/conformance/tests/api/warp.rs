@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use conformance_kernels::warp;
 use gpu_test::{Device, Failed, equal};
-use ridgepoint_driver::Shape;
+use ridgepoint_driver::LaunchConfig;
 
 use crate::support::{Case, expected, with, words};
 
@@ -18,7 +18,7 @@ pub(crate) const CASES: &[Case] = &[
 
 fn votes(device: &Device) -> Result<(), Failed> {
     for threads in [32, 64, 33, 70, 1] {
-        let shape = Shape::blocks(2, threads);
+        let shape = LaunchConfig::blocks(2, threads);
         let actual = words!(device, warp::votes::entry(), shape, 10);
         let expected = expected(shape, |_, thread| {
             let (lane, lanes) = (thread % 32, lanes(thread, threads));
@@ -44,7 +44,7 @@ fn votes(device: &Device) -> Result<(), Failed> {
 
 fn matches(device: &Device) -> Result<(), Failed> {
     for threads in [64, 45] {
-        let shape = Shape::blocks(1, threads);
+        let shape = LaunchConfig::blocks(1, threads);
         let actual = words!(device, warp::matches::entry(), shape, 6);
         let expected = expected(shape, |_, thread| {
             let (lane, lanes) = (thread % 32, lanes(thread, threads));
@@ -65,7 +65,7 @@ fn matches(device: &Device) -> Result<(), Failed> {
 
 fn reductions(device: &Device) -> Result<(), Failed> {
     for threads in [64, 41] {
-        let shape = Shape::blocks(2, threads);
+        let shape = LaunchConfig::blocks(2, threads);
         let actual = words!(device, warp::reductions::entry(), shape, 12);
         let expected = expected(shape, |_, thread| {
             let unsigned: Vec<u32> = lanes(thread, threads)
@@ -103,7 +103,7 @@ fn reductions(device: &Device) -> Result<(), Failed> {
 fn shuffles(device: &Device) -> Result<(), Failed> {
     for width in [32u32, 16, 8, 2, 1] {
         for n in [0u32, 1, 3, 7, 16, 31] {
-            let shape = Shape::blocks(1, 64);
+            let shape = LaunchConfig::blocks(1, 64);
             let actual = words!(device, warp::shuffles::entry(), shape, 8, n, width);
             let expected = expected(shape, |_, thread| {
                 let lane = thread % 32;
@@ -130,7 +130,7 @@ fn shuffles(device: &Device) -> Result<(), Failed> {
 }
 
 fn shuffled_types(device: &Device) -> Result<(), Failed> {
-    let shape = Shape::blocks(1, 32);
+    let shape = LaunchConfig::blocks(1, 32);
     let actual = words!(device, warp::shuffled_types::entry(), shape, 16);
     let expected = expected(shape, |_, thread| {
         let lane = u64::from(thread ^ 1);

@@ -36,7 +36,7 @@ impl Notes {
             Some(context) => Event::record(context, std::ptr::null_mut(), Timing::On).ok()?,
             None => Event::emulated(),
         };
-        event.wait().ok()?;
+        event.synchronize().ok()?;
         Some(Notes {
             base: (Instant::now(), event),
             notes: Mutex::default(),
@@ -84,7 +84,7 @@ impl Notes {
 impl Note {
     /// As a span, by an earlier moment on both clocks. `None` if its work has failed.
     fn span(&self, (instant, earlier): (Instant, &Event<'_>)) -> Option<Span> {
-        self.end.wait().ok()?;
+        self.end.synchronize().ok()?;
         let between = |earlier: &Event<'_>, event: &Event<'_>| {
             let milliseconds = event.milliseconds_since(earlier).ok()?;
             Some(Duration::from_secs_f64(milliseconds.max(0.0) / 1e3))

@@ -13,7 +13,7 @@ use super::rounds::rounded;
 use super::work::{Work, Worker, input};
 use super::{StudyError, host_peak_bytes};
 use crate::driver::trace::captured;
-use crate::driver::{Buffer, Device, DriverError, Event, Pending, Pinned, Stream};
+use crate::driver::{Device, DeviceBuffer, DriverError, Event, Pending, Pinned, Stream};
 use crate::measure::Summary;
 
 /// The highest degree of a polynomial: the host computes the reference of each chunk, too.
@@ -42,15 +42,21 @@ struct Wires<'d> {
 /// each other where one leaves room.
 struct Slot<'d> {
     stream: Stream<'d>,
-    input: Buffer<f32>,
-    output: Buffer<f32>,
+    input: DeviceBuffer<f32>,
+    output: DeviceBuffer<f32>,
     computed: Option<Event<'d>>,
 }
 
 impl Slot<'_> {
     fn compute(&mut self, worker: &Worker<'_>) -> Result<(), DriverError> {
         // SAFETY: both are a chunk long; the pipeline waits for its streams before its buffers go.
-        unsafe { worker.launch(&self.stream, self.input.slice(), self.output.slice_mut()) }
+        unsafe {
+            worker.launch(
+                &self.stream,
+                self.input.slice(..),
+                self.output.slice_mut(..),
+            )
+        }
     }
 }
 
@@ -121,7 +127,7 @@ impl<'d> Pipeline<'d> {
     pub fn degree(&mut self, weight: f64) -> Result<u32, StudyError> {
         // A line through two points, of which the higher takes measurably longer; the emulator's is
         // steep.
-        let (low, mut high) = match self.device.facts().is_emulated() {
+        let (low, mut high) = match self.device.properties().is_emulated() {
             true => (1, 5),
             false => (200, 2000),
         };
@@ -162,7 +168,7 @@ impl<'d> Pipeline<'d> {
         let sum = parts.to_device_ms + parts.compute_ms + parts.from_device_ms;
         let (plan, is_pinned) = (self.plan, mode != PipelineMode::Pageable);
         let is_streamed = mode == PipelineMode::Streamed;
-        let of_gpu = |ratio: f64| (!self.device.facts().is_emulated()).then(|| rounded(ratio));
+        let of_gpu = |ratio: f64| (!self.device.properties().is_emulated()).then(|| rounded(ratio));
         let chunk_bytes = (plan.chunk() * size_of::<f32>()) as u64;
         Ok(PipelineRow {
             mode: mode.to_string(),
@@ -188,7 +194,7 @@ impl<'d> Pipeline<'d> {
                 0
             },
             host_peak_bytes: host_peak_bytes(),
-            device: self.device.facts().name.clone(),
+            device: self.device.properties().name.clone(),
             checked: true,
             weight: None,
         })
@@ -259,16 +265,16 @@ impl<'d> Pipeline<'d> {
         for (i, (input, output)) in hosts.enumerate() {
             let slot = &mut self.slots[i % slots];
             if let Some(computed) = &slot.computed {
-                up.wait(computed)?;
+                up.wait_event(computed)?;
             }
             let upload = up.upload(input, &mut slot.input, 0)?;
-            slot.stream.wait(upload.done())?;
+            slot.stream.wait_event(upload.done())?;
             if let Some(last) = i.checked_sub(slots) {
-                slot.stream.wait(downloads[last].done())?;
+                slot.stream.wait_event(downloads[last].done())?;
             }
             slot.compute(worker)?;
             let computed = slot.stream.mark()?;
-            down.wait(&computed)?;
+            down.wait_event(&computed)?;
             downloads.push(down.download(&slot.output, 0, output)?);
             uploads.push(upload);
             slot.computed = Some(computed);

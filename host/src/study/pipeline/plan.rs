@@ -78,7 +78,7 @@ impl Plan {
         // Input and output; page-locked, and of the program's own.
         let kinds = 1 + u64::from(modes.contains(&PipelineMode::Pageable));
         let on_host = 2 * kinds * self.batches as u64 * batch;
-        let needed = match device.facts().is_emulated() {
+        let needed = match device.properties().is_emulated() {
             true => on_host + on_device,
             false => on_host,
         };

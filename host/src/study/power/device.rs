@@ -6,7 +6,8 @@ use kernels_gpu::power::{BLOCK, inspect, with_spectrum};
 
 use super::{Checkpoint, PowerPlan};
 use crate::driver::{
-    Buffer, Device, DriverError, Event, Graph, Pending, Pinned, Prepared, Shape, Stream,
+    Device, DeviceBuffer, DriverError, Event, Graph, LaunchConfig, Pending, Pinned, Prepared,
+    Stream,
 };
 use crate::vector::{Normalize, Product};
 
@@ -29,12 +30,12 @@ struct Steps<'d> {
     product: Product<'d, f64>,
     normalize: Normalize<'d, f64>,
     inspect: Prepared<'d, inspect>,
-    a: Buffer<f64>,
-    x: Buffer<f64>,
-    y: Buffer<f64>,
-    norm: Buffer<f64>,
+    a: DeviceBuffer<f64>,
+    x: DeviceBuffer<f64>,
+    y: DeviceBuffer<f64>,
+    norm: DeviceBuffer<f64>,
     /// Two looks: the next is taken while the last is copied.
-    seen: [Buffer<f64>; 2],
+    seen: [DeviceBuffer<f64>; 2],
 }
 
 struct Graphs<'d> {
@@ -77,7 +78,7 @@ impl<'d> Iteration<'d> {
                 check_every: plan.check_every,
                 product: Product::new(device, n as u32)?,
                 normalize: Normalize::new(device, n)?,
-                inspect: device.prepare(inspect::entry(), Shape::blocks(1, BLOCK))?,
+                inspect: device.prepare(inspect::entry(), LaunchConfig::blocks(1, BLOCK))?,
                 a,
                 x: device.buffer_from(vector.unwrap_or(&first))?,
                 y: device.buffer_zeroed(n)?,
@@ -135,7 +136,7 @@ impl<'d> Iteration<'d> {
 
     /// Begins to copy a look to the host, beside the steps that follow.
     pub(super) fn begin_read(&mut self, slot: usize) -> Result<Pending<'d, f64>, DriverError> {
-        self.copies.wait(&self.stream.mark()?)?;
+        self.copies.wait_event(&self.stream.mark()?)?;
         let host = self.host.pop().expect("`recycle` brings it back");
         Ok(self.copies.download(&self.steps.seen[slot], 0, host)?)
     }
@@ -167,7 +168,11 @@ impl Steps<'_> {
     /// A step, with a look at the vector before it.
     fn look(&mut self, stream: &Stream<'_>, slot: usize) -> Result<(), DriverError> {
         self.multiply(stream)?;
-        let arguments = (self.x.slice(), self.y.slice(), self.seen[slot].slice_mut());
+        let arguments = (
+            self.x.slice(..),
+            self.y.slice(..),
+            self.seen[slot].slice_mut(..),
+        );
         // SAFETY: y is as long as x, and a look is two longer; an iteration waits before they go.
         unsafe { self.inspect.launch(stream, &arguments) }?;
         self.normalize(stream)
@@ -182,14 +187,18 @@ impl Steps<'_> {
 
     /// y = A x
     fn multiply(&mut self, stream: &Stream<'_>) -> Result<(), DriverError> {
-        let (a, x, y) = (self.a.slice(), self.x.slice(), self.y.slice_mut());
+        let (a, x, y) = (self.a.slice(..), self.x.slice(..), self.y.slice_mut(..));
         // SAFETY: as in `look`.
         unsafe { self.product.launch(stream, a, x, y) }
     }
 
     /// x = y / ‖y‖
     fn normalize(&mut self, stream: &Stream<'_>) -> Result<(), DriverError> {
-        let (y, x, norm) = (self.y.slice(), self.x.slice_mut(), self.norm.slice_mut());
+        let (y, x, norm) = (
+            self.y.slice(..),
+            self.x.slice_mut(..),
+            self.norm.slice_mut(..),
+        );
         // SAFETY: as in `look`.
         unsafe { self.normalize.launch(stream, y, x, norm) }
     }
@@ -200,7 +209,7 @@ fn matrix(
     device: &Device,
     plan: &PowerPlan,
     random: &mut fastrand::Rng,
-) -> Result<Buffer<f64>, DriverError> {
+) -> Result<DeviceBuffer<f64>, DriverError> {
     let n = plan.dim;
     let next = 1.0 - plan.dominance;
     let mut spectrum: Vec<f64> = (0..n).map(|_| next * random.f64()).collect();
@@ -213,10 +222,18 @@ fn matrix(
     let middle: f64 = weighed.sum();
     let (d, v) = (device.buffer_from(&spectrum)?, device.buffer_from(&mirror)?);
     let mut a = device.buffer_zeroed(n * n)?;
-    let make = device.prepare(with_spectrum::entry(), Shape::blocks(n as u64, BLOCK))?;
+    let make = device.prepare(
+        with_spectrum::entry(),
+        LaunchConfig::blocks(n as u64, BLOCK),
+    )?;
     let stream = Stream::new(device)?;
     // SAFETY: v is as long as d, a is its square, and there is a block a row; waited for below.
-    unsafe { make.launch(&stream, &(d.slice(), v.slice(), middle, a.slice_mut())) }?;
+    unsafe {
+        make.launch(
+            &stream,
+            &(d.slice(..), v.slice(..), middle, a.slice_mut(..)),
+        )
+    }?;
     stream.synchronize()?;
     Ok(a)
 }

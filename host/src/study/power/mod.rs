@@ -172,7 +172,7 @@ pub fn power(
         loop_ms: rounded(loop_ms),
         checkpoints: counts.written,
         superseded: counts.superseded,
-        device: device.facts().name.clone(),
+        device: device.properties().name.clone(),
         checked: true,
     })
 }

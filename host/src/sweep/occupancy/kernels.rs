@@ -11,7 +11,7 @@ use super::{Instance, Studied};
 use crate::ceilings::bench::{Bench, Timed};
 use crate::ceilings::memory::{Arrays, FACTOR, Task, kernel_name, on_all_cores, sum_of_elements};
 use crate::ceilings::{BenchError, arithmetic};
-use crate::driver::Shape;
+use crate::driver::LaunchConfig;
 
 /// Waves that a launch of chains has where the multiprocessors are full.
 const WAVES: u64 = 4;
@@ -48,27 +48,28 @@ impl Kernels {
         block: u32,
         resident: u32,
         bench: &Bench<'_>,
-    ) -> Shape {
-        let facts = bench.device.facts();
+    ) -> LaunchConfig {
+        let facts = bench.device.properties();
         let vectors = self.arrays.vectors;
-        let full = |items: u64| Shape::linear(items.div_ceil(u64::from(instance.ilp)), block);
+        let full =
+            |items: u64| LaunchConfig::linear(items.div_ceil(u64::from(instance.ilp)), block);
         match instance.kernel {
             // In one wave, so that nothing but what is resident changes.
             Studied::Nrm2 => {
                 let at_once = bench.per_multiprocessor(resident, block);
-                Shape::blocks(full(vectors).grid[0].min(at_once.grid[0]), block)
+                LaunchConfig::blocks(full(vectors).grid[0].min(at_once.grid[0]), block)
             }
             Studied::Polynomial => full(vectors * WIDTH as u64),
             Studied::Fma => {
                 let threads = u64::from(facts.limits.threads_per_multiprocessor);
-                Shape::linear(WAVES * u64::from(facts.multiprocessors) * threads, block)
+                LaunchConfig::linear(WAVES * u64::from(facts.multiprocessors) * threads, block)
             }
             _ => full(vectors),
         }
     }
 
     /// Bytes or operations of a launch.
-    pub(super) fn amount(&self, kernel: Studied, shape: Shape, bench: &Bench<'_>) -> f64 {
+    pub(super) fn amount(&self, kernel: Studied, shape: LaunchConfig, bench: &Bench<'_>) -> f64 {
         let vectors = self.arrays.vectors as f64;
         match (kernel.arrays(), kernel) {
             (Some((read, written)), _) => {
@@ -88,7 +89,7 @@ impl Kernels {
         &mut self,
         bench: &Bench<'_>,
         Instance { kernel, ilp, .. }: Instance,
-        shape: Shape,
+        shape: LaunchConfig,
     ) -> Result<Timed, BenchError> {
         let (scaled, combined) = (self.arrays.scaled, self.arrays.combined);
         match kernel {
@@ -97,13 +98,13 @@ impl Kernels {
             Studied::Scale => {
                 let entry = there_is(scales(ilp));
                 self.arrays.put(bench, entry, shape, scaled, |it| {
-                    (it.x.slice(), it.y.slice_mut(), FACTOR)
+                    (it.x.slice(..), it.y.slice_mut(..), FACTOR)
                 })
             }
             Studied::Elementwise => {
                 let entry = there_is(axpys(ilp));
                 self.arrays.put(bench, entry, shape, combined, |it| {
-                    (it.x.slice(), it.z.slice(), it.y.slice_mut(), FACTOR)
+                    (it.x.slice(..), it.z.slice(..), it.y.slice_mut(..), FACTOR)
                 })
             }
             Studied::Nrm2 => self.norm(bench, there_is(norms(ilp)), shape),
@@ -111,8 +112,8 @@ impl Kernels {
                 let expected = self.polynomials();
                 let entry = there_is(power_sums(ilp));
                 self.arrays.put(bench, entry, shape, expected, |it| {
-                    let y = it.y.slice_mut().into_flattened();
-                    (it.x.slice().as_flattened(), y, DEGREE)
+                    let y = it.y.slice_mut(..).into_flattened();
+                    (it.x.slice(..).as_flattened(), y, DEGREE)
                 })
             }
             Studied::Fma => Ok(arithmetic::run(bench, chains(ilp), shape)?.0),
@@ -123,16 +124,16 @@ impl Kernels {
         &mut self,
         bench: &Bench<'_>,
         entry: Entry<nrm2_ilp1>,
-        shape: Shape,
+        shape: LaunchConfig,
     ) -> Result<Timed, BenchError> {
         let mut result = bench.device.buffer_filled(1, f32::NAN)?;
         let mut partials = bench.device.buffer_zeroed(shape.grid[0] as usize)?;
         let mut ticket = bench.device.buffer_zeroed(1)?;
         let arguments = (
-            self.arrays.x.slice(),
-            result.slice_mut(),
-            partials.slice_mut(),
-            ticket.slice_mut(),
+            self.arrays.x.slice(..),
+            result.slice_mut(..),
+            partials.slice_mut(..),
+            ticket.slice_mut(..),
         );
         // SAFETY: x is aligned as device allocations are; there is a partial sum for each block, a
         // ticket that begins at 0, and blocks are whole warps (`OccupancySweep::new`).

@@ -11,7 +11,7 @@ use super::record::{flags, waves};
 use super::{InFlight, Instance, OccupancyAxes, OccupancyPoint, OccupancyRecord, Studied};
 use crate::ceilings::bench::Bench;
 use crate::ceilings::{BenchError, Ceilings, Effort, Quantity};
-use crate::driver::{Device, DriverError, Facts};
+use crate::driver::{Device, DeviceProperties, DriverError};
 use crate::kernels::embedded_ptx;
 use crate::kernels::{self, KernelsError};
 use crate::sweep::TooManyPoints;
@@ -97,7 +97,7 @@ impl Limited {
         let limits = axes.max_registers.iter().flatten();
         let limited = limits.map(|&registers| {
             let report = || kernels::report_with_max_registers(registers);
-            let report = device.facts().is_emulated().then(report).transpose();
+            let report = device.properties().is_emulated().then(report).transpose();
             Ok(Limited {
                 registers,
                 device: device.with_max_registers(registers, embedded_ptx())?,
@@ -257,7 +257,7 @@ impl<'d> OccupancySweep<'d> {
         let shape = shape.with_dynamic_shared(dynamic_shared);
         let timed = self.kernels.time(bench, instance, shape)?;
         let amount = self.kernels.amount(kernel, shape, bench);
-        let facts = bench.device.facts();
+        let facts = bench.device.properties();
         let (waves, tail_percent) = waves(shape.grid[0], model.blocks, facts.multiprocessors);
         let rate = amount / (timed.time.median / 1e3);
         let percent_ceiling = 100.0 * rate / value_of(ceilings, kernel.ceiling())?;
@@ -338,7 +338,7 @@ fn find<'a, 'd>(each: &'a [Compilation<'d>], instance: Instance) -> &'a Compilat
 fn in_flight(
     point: &OccupancyPoint,
     model: &Occupancy,
-    facts: &Facts,
+    facts: &DeviceProperties,
     ceilings: &Ceilings,
 ) -> Result<InFlight, OccupancyError> {
     let kernel = point.instance.kernel;
@@ -370,10 +370,10 @@ fn value_of(ceilings: &Ceilings, quantity: Quantity) -> Result<f64, OccupancyErr
 
 /// The limits of the GPU's multiprocessors.
 fn multiprocessor(device: &Device) -> Result<Multiprocessor, OccupancyError> {
-    let (major, minor) = device.facts().compute_capability;
+    let (major, minor) = device.properties().compute_capability;
     Multiprocessor::of(ComputeCapability::new(major, minor)).map_err(|reason| {
         OccupancyError::UnknownGpu {
-            device: device.facts().name.clone(),
+            device: device.properties().name.clone(),
             reason,
         }
     })

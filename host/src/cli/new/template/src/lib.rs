@@ -1,7 +1,7 @@
 //! Launches the kernels.
 
 use kernels::scale;
-use ridgepoint_driver::{Device, DriverError, Embedded, Shape, Stream};
+use ridgepoint_driver::{Device, DriverError, Embedded, LaunchConfig, Stream};
 
 /// Threads per block.
 const BLOCK: u32 = 256;
@@ -19,11 +19,11 @@ pub fn scaled(device: &Device, x: &[f32], a: f32) -> Result<Vec<f32>, DriverErro
     let input = device.buffer_from(x)?;
     // NaN shows where a kernel has not written.
     let mut output = device.buffer_filled(x.len(), f32::NAN)?;
-    let prepared = device.prepare(scale::entry(), Shape::linear(x.len() as u64, BLOCK))?;
+    let prepared = device.prepare(scale::entry(), LaunchConfig::linear(x.len() as u64, BLOCK))?;
     let stream = Stream::new(device)?;
     // SAFETY: `scale` asks nothing of its arguments; the buffers are of this device and outlive the
     // wait for the stream.
-    unsafe { prepared.launch(&stream, &(input.slice(), output.slice_mut(), a)) }?;
+    unsafe { prepared.launch(&stream, &(input.slice(..), output.slice_mut(..), a)) }?;
     stream.synchronize()?;
     output.to_vec()
 }

@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!(
         "scaled {} elements on {}: correct",
         y.len(),
-        device.facts().name
+        device.properties().name
     );
     Ok(())
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 /// A device, described.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Facts {
+pub struct DeviceProperties {
     /// The GPU's name, or the emulator's.
     pub name: String,
     /// Major and minor compute capability; of the emulator that of the GPU whose limits it keeps.
@@ -16,10 +16,10 @@ pub struct Facts {
     /// What a launch may ask for.
     pub limits: Limits,
     /// What only a GPU has. `None` is the emulator.
-    pub gpu: Option<GpuFacts>,
+    pub gpu: Option<GpuProperties>,
 }
 
-impl Facts {
+impl DeviceProperties {
     /// Whether the device is the CPU emulator.
     pub fn is_emulated(&self) -> bool {
         self.gpu.is_none()
@@ -28,7 +28,7 @@ impl Facts {
 
 /// What is known of a GPU beyond what every device has.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct GpuFacts {
+pub struct GpuProperties {
     /// Its number on this machine.
     pub ordinal: u32,
     /// The CUDA version that the driver supports, major and minor.

@@ -1,8 +1,8 @@
-//! The shape of a launch.
+//! How a launch is divided into blocks and threads.
 
 /// How many blocks of how many threads, with how much dynamic shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shape {
+pub struct LaunchConfig {
     /// Blocks in the grid: x, y, z.
     pub grid: [u64; 3],
     /// Threads per block: x, y, z.
@@ -11,10 +11,10 @@ pub struct Shape {
     pub dynamic_shared: u32,
 }
 
-impl Shape {
+impl LaunchConfig {
     /// One dimension: so many blocks.
-    pub fn blocks(grid: u64, block: u32) -> Shape {
-        Shape {
+    pub fn blocks(grid: u64, block: u32) -> LaunchConfig {
+        LaunchConfig {
             grid: [grid, 1, 1],
             block: [block, 1, 1],
             dynamic_shared: 0,
@@ -22,15 +22,15 @@ impl Shape {
     }
 
     /// One dimension: a thread for each of `threads`, in blocks of `block`; at least one block.
-    pub fn linear(threads: u64, block: u32) -> Shape {
-        Shape::blocks(threads.div_ceil(u64::from(block.max(1))).max(1), block)
+    pub fn linear(threads: u64, block: u32) -> LaunchConfig {
+        LaunchConfig::blocks(threads.div_ceil(u64::from(block.max(1))).max(1), block)
     }
 
     /// Two dimensions: a thread for each of `threads`, x and y, in blocks of `block`; at least one
     /// block.
-    pub fn tiles(threads: [u64; 2], block: [u32; 2]) -> Shape {
+    pub fn tiles(threads: [u64; 2], block: [u32; 2]) -> LaunchConfig {
         let blocks = |axis: usize| threads[axis].div_ceil(u64::from(block[axis].max(1))).max(1);
-        Shape {
+        LaunchConfig {
             grid: [blocks(0), blocks(1), 1],
             block: [block[0], block[1], 1],
             dynamic_shared: 0,
@@ -39,8 +39,8 @@ impl Shape {
 
     /// The same with so many bytes of dynamic shared memory per block.
     #[must_use]
-    pub fn with_dynamic_shared(self, bytes: u32) -> Shape {
-        Shape {
+    pub fn with_dynamic_shared(self, bytes: u32) -> LaunchConfig {
+        LaunchConfig {
             dynamic_shared: bytes,
             ..self
         }
