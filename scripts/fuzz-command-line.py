@@ -214,17 +214,22 @@ def stdout_of(run):
 
 
 # Without memory the C library, or Rust's at the start of a thread, aborts the process itself.
-OUT_OF_MEMORY = [b"Fatal glibc error", b"failed to allocate an alternative stack"]
+OUT_OF_MEMORY = re.compile(
+    rb"Fatal glibc error[^\n]*"
+    rb"|[^\n]*panicked at [^\n]*stack_overflow[^\n]*\nfailed to allocate an alternative stack[^\n]*(\nnote: [^\n]*)?"
+)
 
 
 def verdict(run, status, errors):
     """The class of a failure, or None."""
     if status is None:
         return "hang"
+    if (status, run.surroundings) == (-signal.SIGABRT, "memory"):
+        errors, aborts = OUT_OF_MEMORY.subn(b"", errors)
+        if aborts and not PANIC.search(errors):
+            return None
     if PANIC.search(errors) or status == 101:
         return "panic"
-    if (status, run.surroundings) == (-signal.SIGABRT, "memory") and any(words in errors for words in OUT_OF_MEMORY):
-        return None
     if status < 0:
         # Without a reader a command may also end as others do, by the signal.
         return None if (-status, run.surroundings) == (signal.SIGPIPE, "no reader") else "signal"

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use gpu_test::{Arguments, Device, Failed, Trial, on_gpu};
-use occupancy::{ComputeCapability, Kernel, Multiprocessor};
+use occupancy::{Kernel, Multiprocessor};
 use ridgepoint::driver::Compiled;
 use ridgepoint::kernels::embedded_ptx;
 use ridgepoint::kernels::{disassemble, names};
@@ -153,8 +153,7 @@ struct Tally {
 impl Tally {
     fn compare(&mut self, device: &Device, compiled: &Compiled<'_>) -> Result<(), Failed> {
         let facts = device.properties();
-        let (major, minor) = facts.compute_capability;
-        let multiprocessor = Multiprocessor::of(ComputeCapability::new(major, minor))?;
+        let multiprocessor = Multiprocessor::of(facts.capability())?;
         self.registers.insert(compiled.registers);
         let limit = facts.limits.shared_per_block - compiled.static_shared;
         for block in blocks() {

@@ -3,50 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::Limits;
-
-/// A GPU whose limits the emulator keeps.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum EmulatedGpu {
-    /// Compute capability 8.0, such as an A100.
-    Sm80,
-    /// Compute capability 9.0, such as an H100 or H200.
-    #[default]
-    Sm90,
-    /// Compute capability 10.0, such as a B200.
-    Sm100,
-}
-
-impl EmulatedGpu {
-    const ALL: [EmulatedGpu; 3] = [EmulatedGpu::Sm80, EmulatedGpu::Sm90, EmulatedGpu::Sm100];
-
-    /// What a launch may ask for.
-    pub fn limits(self) -> Limits {
-        match self {
-            EmulatedGpu::Sm80 => Limits::SM_80,
-            EmulatedGpu::Sm90 => Limits::SM_90,
-            EmulatedGpu::Sm100 => Limits::SM_100,
-        }
-    }
-
-    /// Its compute capability, major and minor.
-    pub fn compute_capability(self) -> (u32, u32) {
-        match self {
-            EmulatedGpu::Sm80 => (8, 0),
-            EmulatedGpu::Sm90 => (9, 0),
-            EmulatedGpu::Sm100 => (10, 0),
-        }
-    }
-
-    /// Its architecture: "sm_90".
-    pub fn name(self) -> &'static str {
-        match self {
-            EmulatedGpu::Sm80 => "sm_80",
-            EmulatedGpu::Sm90 => "sm_90",
-            EmulatedGpu::Sm100 => "sm_100",
-        }
-    }
-}
+use occupancy::{ComputeCapability, Multiprocessor};
 
 /// A device as the command line names it: `auto`, `cuda`, `cuda:1`, `cpu` or `cpu:sm_80`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,10 +12,15 @@ pub enum DeviceChoice {
     Auto,
     /// The GPU with this number.
     Cuda(u32),
-    /// The CPU emulator, with the limits of [`EmulatedGpu::default`].
+    /// The CPU emulator, with the limits of [`DeviceChoice::EMULATED`].
     Cpu,
-    /// The CPU emulator, with the limits of this GPU.
-    CpuAs(EmulatedGpu),
+    /// The CPU emulator, with the limits of this compute capability.
+    CpuAs(ComputeCapability),
+}
+
+impl DeviceChoice {
+    /// The compute capability that the emulator has where none is named: that of an H100 and an H200.
+    pub const EMULATED: ComputeCapability = ComputeCapability::new(9, 0);
 }
 
 impl FromStr for DeviceChoice {
@@ -67,10 +29,14 @@ impl FromStr for DeviceChoice {
     fn from_str(text: &str) -> Result<Self, String> {
         let unknown =
             || format!("{text:?} is no device: expected one of auto, cuda, cuda:N, cpu, cpu:sm_NN");
-        if let Some(name) = text.strip_prefix("cpu:") {
-            let gpu = EmulatedGpu::ALL.into_iter().find(|gpu| gpu.name() == name);
-            let missing = || format!("{text:?}: expected one of cpu:sm_80, cpu:sm_90, cpu:sm_100");
-            return gpu.map(DeviceChoice::CpuAs).ok_or_else(missing);
+        if let Some(number) = text.strip_prefix("cpu:sm_") {
+            let number = number.parse().map_err(|_| unknown())?;
+            let capability = ComputeCapability::from_arch(number);
+            let known = Multiprocessor::of(capability);
+            return match known {
+                Ok(_) => Ok(DeviceChoice::CpuAs(capability)),
+                Err(error) => Err(format!("{text:?}: {error}")),
+            };
         }
         match text {
             "auto" => Ok(DeviceChoice::Auto),
@@ -91,7 +57,50 @@ impl fmt::Display for DeviceChoice {
             DeviceChoice::Auto => write!(formatter, "auto"),
             DeviceChoice::Cuda(ordinal) => write!(formatter, "cuda:{ordinal}"),
             DeviceChoice::Cpu => write!(formatter, "cpu"),
-            DeviceChoice::CpuAs(gpu) => write!(formatter, "cpu:{}", gpu.name()),
+            DeviceChoice::CpuAs(capability) => write!(formatter, "cpu:{}", capability.arch()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn devices_are_read_as_they_are_written() {
+        for text in [
+            "auto",
+            "cuda:0",
+            "cuda:7",
+            "cpu",
+            "cpu:sm_75",
+            "cpu:sm_89",
+            "cpu:sm_120",
+        ] {
+            let device: Result<DeviceChoice, String> = text.parse();
+            assert_eq!(device.map(|it| it.to_string()), Ok(text.to_owned()));
+        }
+    }
+
+    #[test]
+    fn other_texts_are_refused_with_what_is_known() {
+        for text in [
+            "",
+            "gpu",
+            "cuda:",
+            "cuda:-1",
+            "cpu:",
+            "cpu:90",
+            "cpu:sm_",
+            "cpu:sm_9x",
+        ] {
+            let error = text.parse::<DeviceChoice>().expect_err(text);
+            assert!(error.contains("expected one of auto, cuda"), "{error}");
+        }
+        let error = "cpu:sm_61".parse::<DeviceChoice>().expect_err("too old");
+        assert!(
+            error.contains("compute capability 6.1: known are 7.0,"),
+            "{error}"
+        );
     }
 }

@@ -2,22 +2,26 @@
 
 use std::fs;
 
-use super::{DeviceProperties, EmulatedGpu};
+use occupancy::{ComputeCapability, OccupancyError};
 
-pub(super) fn properties(gpu: EmulatedGpu) -> DeviceProperties {
+use super::{DeviceChoice, DeviceProperties, Limits};
+
+pub(super) fn properties(
+    capability: ComputeCapability,
+) -> Result<DeviceProperties, OccupancyError> {
     let cores = simt::cores();
-    let of = match gpu {
-        EmulatedGpu::Sm90 => String::new(),
-        other => format!(" of {}", other.name()),
+    let of = match capability {
+        DeviceChoice::EMULATED => String::new(),
+        other => format!(" of {}", other.arch()),
     };
-    DeviceProperties {
+    Ok(DeviceProperties {
         name: format!("CPU emulator{of} ({cores} cores)"),
-        compute_capability: gpu.compute_capability(),
+        compute_capability: (capability.major(), capability.minor()),
         multiprocessors: cores as u32,
         memory_bytes: memory_info("MemTotal").unwrap_or(0),
-        limits: gpu.limits(),
+        limits: Limits::of(capability)?,
         gpu: None,
-    }
+    })
 }
 
 /// Bytes that can be allocated without swapping, and within the limit of the process's addresses, if

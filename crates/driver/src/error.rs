@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use cuda_loader::DriverError as LoadError;
 use cust::error::CudaError;
 use cust::sys::CUresult;
+use occupancy::OccupancyError;
 
 /// Why an operation on a device failed, with the actual value and the limit where there is one.
 #[derive(Debug, thiserror::Error)]
@@ -26,6 +27,10 @@ pub enum DriverError {
         /// How many there are.
         count: u32,
     },
+
+    /// The emulator was asked for a compute capability that nothing is known of.
+    #[error(transparent)]
+    UnknownCapability(#[from] OccupancyError),
 
     /// The GPU is older than every embedded PTX.
     #[error(

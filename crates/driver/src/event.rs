@@ -141,7 +141,7 @@ impl Event<'_> {
     }
 
     /// Milliseconds from `earlier` to this event: device time on a GPU, to about 0.5 us, and host
-    /// time on the emulator. Both must have been reached; [`Event::wait`] sees to that.
+    /// time on the emulator. Both must have been reached; [`Event::synchronize`] sees to that.
     ///
     /// # Errors
     /// The driver's, or the events are of different devices, whose clocks have nothing in common.

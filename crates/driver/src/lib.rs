@@ -100,7 +100,7 @@ pub mod trace;
 
 pub use buffer::{DeviceBuffer, DeviceValue};
 pub use calls::Calls;
-pub use choice::{DeviceChoice, EmulatedGpu};
+pub use choice::DeviceChoice;
 pub use compiled::Compiled;
 pub use copy::Pending;
 pub use error::DriverError;
@@ -108,6 +108,7 @@ pub use event::Event;
 pub use graph::Graph;
 pub use launch::Prepared;
 pub use launch_config::LaunchConfig;
+pub use occupancy::ComputeCapability;
 pub use pinned::Pinned;
 pub use properties::{DeviceProperties, GpuProperties, Limits};
 pub use ptx::{Embedded, target_of};
@@ -142,7 +143,7 @@ impl Device {
     pub fn open(choice: &DeviceChoice, ptx: &[Embedded<'_>]) -> Result<Device, DriverError> {
         match choice {
             DeviceChoice::Cpu => Ok(Device::emulator(Emulation::default())),
-            DeviceChoice::CpuAs(gpu) => Ok(Device::emulator_of(*gpu, Emulation::default())),
+            DeviceChoice::CpuAs(of) => Device::emulator_of(*of, Emulation::default()),
             DeviceChoice::Cuda(ordinal) => Device::with_ptx(*ordinal, ptx),
             DeviceChoice::Auto => match Device::with_ptx(0, ptx) {
                 Err(DriverError::NoDriver(_) | DriverError::NoGpu) => {
@@ -153,20 +154,27 @@ impl Device {
         }
     }
 
-    /// The emulator, which runs launches as `emulation` says.
+    /// The emulator, which runs launches as `emulation` says, with the limits of
+    /// [`DeviceChoice::EMULATED`].
     pub fn emulator(emulation: Emulation) -> Device {
-        Device::emulator_of(EmulatedGpu::default(), emulation)
+        Device::emulator_of(DeviceChoice::EMULATED, emulation).expect("its limits are known")
     }
 
-    /// The emulator with the limits of a GPU, which are in place of those that `emulation` has.
-    pub fn emulator_of(gpu: EmulatedGpu, emulation: Emulation) -> Device {
-        Device {
+    /// The emulator with the limits of a compute capability, which are in place of those that `emulation` has.
+    ///
+    /// # Errors
+    /// The limits of the capability are not known.
+    pub fn emulator_of(
+        capability: ComputeCapability,
+        emulation: Emulation,
+    ) -> Result<Device, DriverError> {
+        Ok(Device {
             trace: trace::Recorder::begin(None),
-            properties: emulator::properties(gpu),
+            properties: emulator::properties(capability)?,
             home: home::emulator(),
             gpu: None,
             emulation,
-        }
+        })
     }
 
     /// Opens a GPU with PTX of the caller's.

@@ -1,5 +1,6 @@
 //! What is known of a device.
 
+use occupancy::{ComputeCapability, Multiprocessor, OccupancyError, WARP_THREADS};
 use serde::Serialize;
 
 /// A device, described.
@@ -20,6 +21,12 @@ pub struct DeviceProperties {
 }
 
 impl DeviceProperties {
+    /// The compute capability, of which [`ComputeCapability`] knows more.
+    pub fn capability(&self) -> ComputeCapability {
+        let (major, minor) = self.compute_capability;
+        ComputeCapability::new(major, minor)
+    }
+
     /// Whether the device is the CPU emulator.
     pub fn is_emulated(&self) -> bool {
         self.gpu.is_none()
@@ -67,25 +74,21 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The limits of compute capability 8.0.
-    pub const SM_80: Limits = Limits {
-        shared_per_block: 163 * 1024,
-        shared_per_multiprocessor: 164 * 1024,
-        ..Limits::SM_90
-    };
-
-    /// The limits of compute capability 10.0: those of 9.0.
-    pub const SM_100: Limits = Limits::SM_90;
-
-    /// The limits of compute capability 9.0.
-    pub const SM_90: Limits = Limits {
-        threads_per_block: 1024,
-        block: [1024, 1024, 64],
-        grid: [i32::MAX as u32, 65_535, 65_535],
-        shared_per_block: 227 * 1024,
-        threads_per_multiprocessor: 2048,
-        blocks_per_multiprocessor: 32,
-        registers_per_multiprocessor: 65_536,
-        shared_per_multiprocessor: 228 * 1024,
-    };
+    /// The limits of a compute capability.
+    ///
+    /// # Errors
+    /// Its limits are not known.
+    pub fn of(capability: ComputeCapability) -> Result<Limits, OccupancyError> {
+        let of = Multiprocessor::of(capability)?;
+        Ok(Limits {
+            threads_per_block: of.max_threads_per_block,
+            block: [1024, 1024, 64],
+            grid: [i32::MAX as u32, 65_535, 65_535],
+            shared_per_block: of.max_shared_bytes_per_block,
+            threads_per_multiprocessor: of.max_warps * WARP_THREADS,
+            blocks_per_multiprocessor: of.max_blocks,
+            registers_per_multiprocessor: of.registers,
+            shared_per_multiprocessor: of.shared_bytes,
+        })
+    }
 }

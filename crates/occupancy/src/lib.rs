@@ -14,7 +14,8 @@
 //! # Ok::<(), occupancy::OccupancyError>(())
 //! ```
 //!
-//! The numbers of each compute capability are in [`Multiprocessor::of`]'s table, with their sources.
+//! The numbers of each compute capability are in [`Multiprocessor::of`]'s table, with their sources, and in
+//! [`ComputeCapability::lanes`]: the workspace has no other table of them.
 //! The rules are those of NVIDIA's occupancy calculator (`cuda_occupancy.h` of CUDA 13):
 //!
 //! * registers are given to warps, in units of 256, and a warp's come from one of the four
@@ -27,9 +28,11 @@
 //! share of the cache as shared memory than the largest.
 
 mod error;
+mod lanes;
 mod table;
 
 pub use error::OccupancyError;
+pub use lanes::Arithmetic;
 pub use table::{ComputeCapability, Multiprocessor};
 
 /// Threads of a warp.

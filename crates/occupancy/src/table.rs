@@ -35,6 +35,21 @@ impl ComputeCapability {
         ComputeCapability { major, minor }
     }
 
+    /// The major number: 9 of 9.0.
+    pub const fn major(self) -> u32 {
+        self.major
+    }
+
+    /// The minor number: 0 of 9.0.
+    pub const fn minor(self) -> u32 {
+        self.minor
+    }
+
+    /// The name of its architecture: `sm_90`.
+    pub fn arch(self) -> String {
+        format!("sm_{}{}", self.major, self.minor)
+    }
+
     /// The capability that an architecture's name holds times ten: 90 of `sm_90`.
     pub const fn from_arch(number: u32) -> Self {
         ComputeCapability::new(number / 10, number % 10)

@@ -1,9 +1,10 @@
 //! What is measured, and what the data sheet says of it.
 
+use occupancy::Arithmetic;
 use serde::{Deserialize, Serialize};
 
 use crate::driver::DeviceProperties;
-use crate::model::{Arithmetic, Datasheet, Limit, Precision, lanes_per_multiprocessor};
+use crate::model::{Datasheet, Limit, Precision};
 
 /// A ceiling: a rate that no kernel on the device exceeds, or a time that none falls below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -191,7 +192,7 @@ impl Quantity {
         let gpu = facts.gpu.as_ref()?;
         let clocks = f64::from(facts.multiprocessors) * gpu.clock_hz;
         if let Some((arithmetic, operations)) = self.arithmetic() {
-            let lanes = lanes_per_multiprocessor(facts.compute_capability, arithmetic)?;
+            let lanes = facts.capability().lanes(arithmetic)?;
             return Some(clocks * f64::from(lanes) * operations);
         }
         match self {

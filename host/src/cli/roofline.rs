@@ -124,7 +124,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FILE")]
     ceilings: Option<PathBuf>,
 
-    /// auto, cuda, cuda:N, cpu (the emulator), cpu:sm_NN (with the limits of sm_80, sm_90 or sm_100), or
+    /// auto, cuda, cuda:N, cpu (the emulator), cpu:sm_NN (with the limits of that compute capability), or
     /// all: each GPU alone, then all at once
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = devices)]
     device: Devices,

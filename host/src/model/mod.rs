@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 #[cfg(test)]
-use crate::driver::{DeviceProperties, GpuProperties, Limits};
+use crate::driver::{ComputeCapability, DeviceProperties, GpuProperties, Limits};
 
 #[cfg(feature = "cli")]
 mod occupancy;
@@ -14,7 +14,7 @@ mod verdict;
 
 #[cfg(feature = "cli")]
 pub use occupancy::{OccupancyRow, Relief};
-pub use peaks::{Arithmetic, Datasheet, lanes_per_multiprocessor};
+pub use peaks::Datasheet;
 pub use roofline::{Limit, Roof, Roofs};
 pub use units::{BytesPerSec, FlopsPerByte, FlopsPerSec};
 pub use verdict::{Bound, Situation};
@@ -81,7 +81,7 @@ pub(crate) fn h200() -> DeviceProperties {
         compute_capability: (9, 0),
         multiprocessors: 132,
         memory_bytes: 150_000_000_000,
-        limits: Limits::SM_90,
+        limits: Limits::of(ComputeCapability::new(9, 0)).expect("known"),
         gpu: Some(GpuProperties {
             ordinal: 0,
             cuda_version: (13, 0),

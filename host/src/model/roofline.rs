@@ -5,7 +5,6 @@
 
 use serde::Serialize;
 
-use super::lanes_per_multiprocessor;
 use super::{BytesPerSec, Datasheet, FlopsPerByte, FlopsPerSec, Precision};
 use crate::driver::DeviceProperties;
 
@@ -66,7 +65,7 @@ impl Roofs {
         const BITS_PER_BYTE: f64 = 8.0;
 
         let gpu = facts.gpu.as_ref()?;
-        let lanes = lanes_per_multiprocessor(facts.compute_capability, precision.into())?;
+        let lanes = facts.capability().lanes(precision.into())?;
         let fma =
             FlopsPerSec(f64::from(facts.multiprocessors) * f64::from(lanes) * 2.0 * gpu.clock_hz);
         let sheet = Datasheet::of(&facts.name);

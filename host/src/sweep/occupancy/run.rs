@@ -1,6 +1,6 @@
 //! Measures the points of an occupancy sweep.
 
-use ::occupancy::{ComputeCapability, Kernel, Multiprocessor, Occupancy};
+use ::occupancy::{Kernel, Multiprocessor, Occupancy};
 use cuda_builder::resources::Report;
 use itertools::Itertools;
 use kernels_gpu::ceilings::WARP;
@@ -370,8 +370,7 @@ fn value_of(ceilings: &Ceilings, quantity: Quantity) -> Result<f64, OccupancyErr
 
 /// The limits of the GPU's multiprocessors.
 fn multiprocessor(device: &Device) -> Result<Multiprocessor, OccupancyError> {
-    let (major, minor) = device.properties().compute_capability;
-    Multiprocessor::of(ComputeCapability::new(major, minor)).map_err(|reason| {
+    Multiprocessor::of(device.properties().capability()).map_err(|reason| {
         OccupancyError::UnknownGpu {
             device: device.properties().name.clone(),
             reason,
