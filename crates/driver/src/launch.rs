@@ -3,7 +3,7 @@
 use std::ffi::c_void;
 use std::ptr;
 
-use cuda_std::launch::{Entry, Home, Signature};
+use cuda_std::launch::{Entry, Home, SafeKernel, Signature};
 use cust::function::Function;
 use cust::sys::{self, CUDA_KERNEL_NODE_PARAMS, CUstream};
 use smallvec::SmallVec;
@@ -63,6 +63,71 @@ impl<S: Signature> Prepared<'_, S> {
         stream.traced(self.name(), 0, || unsafe {
             self.put(stream, arguments, &mut addresses)
         })
+    }
+
+    /// Launches a safe kernel and waits for all work of the stream: the arguments are borrowed until the
+    /// device is done, so that nothing is left to vouch for.
+    ///
+    /// The PTX that the device was opened with is taken for what `CudaBuilder` made of the kernel.
+    ///
+    /// ```
+    /// use cuda_std::prelude::*;
+    /// use ridgepoint_driver::{Device, DeviceChoice, DriverError, LaunchConfig, Stream};
+    ///
+    /// #[kernel]
+    /// pub fn scale(x: &[f32], mut y: Output<f32>, a: f32) {
+    ///     for (x, y) in y.own_with(x) {
+    ///         *y = a * x;
+    ///     }
+    /// }
+    ///
+    /// fn main() -> Result<(), DriverError> {
+    ///     let device = Device::open(&DeviceChoice::Cpu, &[])?;
+    ///     let stream = Stream::new(&device)?;
+    ///     let x = device.buffer_filled(100, 1.5f32)?;
+    ///     let mut y = device.buffer_filled(100, f32::NAN)?;
+    ///     let prepared = device.prepare(scale::entry(), LaunchConfig::linear(100, 256))?;
+    ///     prepared.run(&stream, &(x.slice(..), y.slice_mut(..), 2.0))?;
+    ///     assert_eq!(y.to_vec()?, [3.0; 100]);
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// A kernel that is an `unsafe fn` has a contract, and so only [`Prepared::launch`]:
+    ///
+    /// ```compile_fail
+    /// # use cuda_std::prelude::*;
+    /// # use ridgepoint_driver::{Device, DeviceChoice, DriverError, LaunchConfig, Stream};
+    /// /// # Safety
+    /// /// There is an element for each thread.
+    /// #[kernel]
+    /// pub unsafe fn count(counts: *mut u32) {
+    ///     unsafe { *counts.add(thread::thread_idx_x() as usize) += 1 };
+    /// }
+    /// # fn main() -> Result<(), DriverError> {
+    /// # let device = Device::open(&DeviceChoice::Cpu, &[])?;
+    /// # let stream = Stream::new(&device)?;
+    /// # let mut counts = device.buffer_filled(100, 0)?;
+    /// let prepared = device.prepare(count::entry(), LaunchConfig::linear(100, 256))?;
+    /// prepared.run(&stream, &(counts.slice_mut(..),))?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As for [`Prepared::launch`] and [`Stream::synchronize`]; or the stream captures.
+    ///
+    /// # Panics
+    /// As for [`Prepared::launch`].
+    pub fn run(&self, stream: &Stream<'_>, arguments: &S::Arguments<'_>) -> Result<(), DriverError>
+    where
+        S: SafeKernel,
+    {
+        stream.refuse_capture("wait for a kernel")?;
+        // SAFETY: a safe kernel has no contract, and the buffers are borrowed until the stream has
+        // been synchronised.
+        unsafe { self.launch(stream, arguments) }?;
+        stream.synchronize()
     }
 
     /// # Safety

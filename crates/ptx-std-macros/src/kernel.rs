@@ -56,13 +56,16 @@ fn check_signature(function: &ItemFn) -> syn::Result<()> {
     }
 }
 
+fn is_safe(function: &ItemFn) -> bool {
+    !matches!(function.sig.safety, Safety::Unsafe(_))
+}
+
 fn check_safety(function: &ItemFn, parameters: &[Parameter]) -> syn::Result<()> {
-    let is_safe = !matches!(function.sig.safety, Safety::Unsafe(_));
     match parameters
         .iter()
         .find(|parameter| parameter.is_raw_pointer())
     {
-        Some(pointer) if is_safe => Err(Error::new(
+        Some(pointer) if is_safe(function) => Err(Error::new(
             function.sig.fn_token.span,
             format!(
                 "a kernel with a raw pointer, `{}`, must be an `unsafe fn`: every thread of the \
@@ -157,6 +160,15 @@ fn host_function(function: &ItemFn, parameters: &[Parameter], options: &Options)
         "Describes the kernel `{name}`: its name, its parameters and what a launch of it takes."
     );
 
+    // Of a safe function.
+    let safe = is_safe(function).then(|| {
+        quote! {
+            // SAFETY: the function asks for nothing.
+            #[cfg(not(target_arch = "nvptx64"))]
+            unsafe impl ::cuda_std::launch::SafeKernel for #name {}
+        }
+    });
+
     let mut host = function.clone();
     host.sig.abi = None;
     host.attrs
@@ -208,6 +220,8 @@ fn host_function(function: &ItemFn, parameters: &[Parameter], options: &Options)
                 unsafe { #name(#(#values),*) }
             }
         }
+
+        #safe
 
         #[cfg(not(target_arch = "nvptx64"))]
         const _: () = {

@@ -67,6 +67,17 @@ impl<'a, F: Fn(&'a ()) -> T, T> During<'a> for F {
 /// belongs to.
 pub type Sink<'s> = dyn FnMut(*const c_void, Option<&'static Home>) + 's;
 
+/// A kernel that is a safe function: whatever its arguments are, a launch of it is sound as long as they
+/// live. `#[kernel]` implements it for each `fn` that is not `unsafe`.
+///
+/// # Safety
+/// [`Kernel::call`] asks for nothing but that the buffers are alive, and nobody else writes them.
+#[diagnostic::on_unimplemented(
+    message = "the kernel `{Self}` is an `unsafe fn`, or a table's entry that may be one",
+    note = "`Prepared::launch`, which is unsafe, takes any kernel"
+)]
+pub unsafe trait SafeKernel: Kernel {}
+
 /// Hands the address of each PTX parameter's value to a sink.
 pub type Marshal<S> = for<'a, 'b, 'c, 'd> fn(&'b <S as Signature>::Arguments<'a>, &'c mut Sink<'d>);
 

@@ -3,12 +3,13 @@
 use conformance_kernels::{memory, output, warp};
 use cuda_std::launch::{Entry, Signature};
 use gpu_test::{Device, Failed, equal};
-use ridgepoint_driver::LaunchConfig;
+use ridgepoint_driver::{DriverError, LaunchConfig, Stream};
 
 use crate::support::{Case, launch};
 
 pub(crate) const CASES: &[Case] = &[
     ("kernel::generic", generic_kernels),
+    ("kernel::run", safe_launches),
     ("kernel::parameters", parameters),
     ("kernel::bounds", bounds),
     ("kernel::lengths", lengths),
@@ -43,17 +44,22 @@ fn generic_kernels(device: &Device) -> Result<(), Failed> {
         let expected: Vec<u32> = groups.iter().map(|group| group.iter().sum()).collect();
         equal(&sums.to_vec()?, &expected)?;
     }
+    Ok(())
+}
+
+/// A safe kernel runs without `unsafe`, and not in a capture, which nothing can wait for.
+fn safe_launches(device: &Device) -> Result<(), Failed> {
     let input = device.buffer_from(&[[1u32, 2], [3, 4]])?;
     let mut sums = device.buffer_filled(2, 0u32)?;
-    let shape = LaunchConfig::blocks(1, 32);
-    launch!(
-        device,
-        output::add_2::entry(),
-        shape,
-        input.slice(..),
-        sums.slice_mut(..)
-    );
-    equal(&sums.to_vec()?, &[3, 7])
+    let prepared = device.prepare(output::add_2::entry(), LaunchConfig::blocks(1, 32))?;
+    let stream = Stream::new(device)?;
+    prepared.run(&stream, &(input.slice(..), sums.slice_mut(..)))?;
+    equal(&sums.to_vec()?, &[3, 7])?;
+    let captured = stream.capture(|| prepared.run(&stream, &(input.slice(..), sums.slice_mut(..))));
+    match captured {
+        Err(DriverError::Capturing("wait for a kernel")) => Ok(()),
+        other => Err(format!("{:?}", other.err()).into()),
+    }
 }
 
 fn parameters(device: &Device) -> Result<(), Failed> {
