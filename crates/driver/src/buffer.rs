@@ -21,6 +21,22 @@ pub trait DeviceValue: Pod {}
 impl<T: Pod> DeviceValue for T {}
 
 /// Elements in the memory of a device.
+///
+/// ```
+/// use ridgepoint_driver::{Device, DeviceChoice};
+///
+/// let device = Device::open(&DeviceChoice::Cpu, &[])?;
+/// let mut buffer = device.buffer_zeroed(5)?;
+/// buffer.write(1, &[7, 8])?;
+/// assert_eq!(buffer.to_vec()?, [0, 7, 8, 0, 0]);
+/// let mut last = [1; 3];
+/// buffer.read(2, &mut last)?;
+/// assert_eq!(last, [8, 0, 0]);
+/// // What a launch takes: views of all elements or of some.
+/// let (all, some) = (buffer.slice(..), buffer.slice(1..3));
+/// # let _ = (all, some);
+/// # Ok::<(), ridgepoint_driver::DriverError>(())
+/// ```
 pub struct DeviceBuffer<T: DeviceValue> {
     storage: Storage,
     pub(super) home: &'static Home,
@@ -48,7 +64,7 @@ impl Device {
     /// A buffer of `len` elements, each `value`.
     ///
     /// # Errors
-    /// There is too little memory.
+    /// [`DriverError::OutOfMemory`]; or the driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]).
     pub fn buffer_filled<T: DeviceValue>(
         &self,
         len: usize,
@@ -66,7 +82,7 @@ impl Device {
     /// A buffer with these elements.
     ///
     /// # Errors
-    /// There is too little memory.
+    /// [`DriverError::OutOfMemory`]; or the driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]).
     pub fn buffer_from<T: DeviceValue>(
         &self,
         values: &[T],
@@ -79,7 +95,7 @@ impl Device {
     /// A buffer of `len` elements, each of whose bits is 0.
     ///
     /// # Errors
-    /// There is too little memory.
+    /// [`DriverError::OutOfMemory`]; or the driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]).
     pub fn buffer_zeroed<T: DeviceValue>(
         &self,
         len: usize,
@@ -93,7 +109,7 @@ impl Device {
     /// kernel that reads an element which nobody has written is reported where memory is checked.
     ///
     /// # Errors
-    /// There is too little memory.
+    /// [`DriverError::OutOfMemory`]; or the driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]).
     pub fn buffer_uninitialized<T: DeviceValue>(
         &self,
         len: usize,
@@ -173,7 +189,7 @@ impl<T: DeviceValue> DeviceBuffer<T> {
     /// Copies `values` to the elements from `first` on.
     ///
     /// # Errors
-    /// The driver's.
+    /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]).
     ///
     /// # Panics
     /// The buffer has fewer elements.
@@ -207,7 +223,8 @@ impl<T: DeviceValue> DeviceBuffer<T> {
     /// Copies the elements from `first` on into `values`.
     ///
     /// # Errors
-    /// The driver's: also those of the kernels that ran before.
+    /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]),
+    /// or a kernel that ran before has failed: [`DriverError::Panicked`] where it panicked.
     ///
     /// # Panics
     /// The buffer has fewer elements.
@@ -245,7 +262,7 @@ impl<T: DeviceValue> DeviceBuffer<T> {
     /// Sets every bit. A float becomes NaN, so an element that no kernel writes shows.
     ///
     /// # Errors
-    /// The driver's.
+    /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]).
     pub fn poison(&mut self) -> Result<(), DriverError> {
         self.set_bytes(0xFF)
     }

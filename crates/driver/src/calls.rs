@@ -6,6 +6,16 @@ use cuda_loader::Call;
 
 /// The driver's calls that one thread made. The emulator's operations count under the names of the
 /// calls that they stand in for.
+///
+/// ```
+/// use ridgepoint_driver::{Calls, Device, DeviceChoice};
+///
+/// let device = Device::open(&DeviceChoice::Cpu, &[])?;
+/// let (buffer, calls) = Calls::during(|| device.buffer_from(&[1, 2, 3]));
+/// assert_eq!(buffer?.to_vec()?, [1, 2, 3]);
+/// assert_eq!((calls.launches(), calls.copies()), (0, 1));
+/// # Ok::<(), ridgepoint_driver::DriverError>(())
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
     calls: Vec<Call>,

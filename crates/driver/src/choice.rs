@@ -6,6 +6,14 @@ use std::str::FromStr;
 use occupancy::{ComputeCapability, Multiprocessor};
 
 /// A device as the command line names it: `auto`, `cuda`, `cuda:1`, `cpu` or `cpu:sm_80`.
+///
+/// ```
+/// use ridgepoint_driver::{ComputeCapability, DeviceChoice};
+///
+/// assert_eq!("cuda:1".parse(), Ok(DeviceChoice::Cuda(1)));
+/// let ada = ComputeCapability::new(8, 9);
+/// assert_eq!(DeviceChoice::CpuAs(ada).to_string(), "cpu:sm_89");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeviceChoice {
     /// The first GPU, or the emulator where there is none.

@@ -9,6 +9,17 @@ use super::gpu::Gpu;
 use super::{Device, DriverError};
 
 /// A kernel as the driver has compiled it for a GPU.
+///
+/// ```
+/// use ridgepoint_driver::{Device, DeviceChoice};
+///
+/// let device = Device::open(&DeviceChoice::Cpu, &[])?;
+/// match device.compiled("scale")? {
+///     Some(kernel) => println!("{} registers, {} bytes spilled", kernel.registers, kernel.local_bytes),
+///     None => println!("the emulator has no registers"),
+/// }
+/// # Ok::<(), ridgepoint_driver::DriverError>(())
+/// ```
 pub struct Compiled<'d> {
     function: Function<'d>,
     context: &'d Context,
@@ -26,7 +37,7 @@ impl Device {
     /// What the driver has made of the kernel `name`, and `None` on the emulator.
     ///
     /// # Errors
-    /// There is no such kernel, or the driver's.
+    /// [`DriverError::NoKernel`]; or the driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]).
     pub fn compiled(&self, name: &'static str) -> Result<Option<Compiled<'_>>, DriverError> {
         let Some(gpu) = &self.gpu else {
             return Ok(None);
@@ -66,7 +77,7 @@ impl Compiled<'_> {
     /// multiprocessor holds at once: 0 where such a block cannot run.
     ///
     /// # Errors
-    /// The driver's.
+    /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]).
     pub fn resident_blocks(&self, threads: u32, dynamic_shared: u32) -> Result<u32, DriverError> {
         self.context.enter()?;
         let answer = self

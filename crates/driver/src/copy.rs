@@ -14,6 +14,18 @@ pub(super) const FROM_DEVICE: &str = "copy from the device";
 /// A copy under way, which owns its host memory until it is done.
 ///
 /// Dropped early, it waits. Forgotten, its memory is never freed.
+///
+/// ```
+/// use ridgepoint_driver::{Device, DeviceChoice, Stream};
+///
+/// let device = Device::open(&DeviceChoice::Cpu, &[])?;
+/// let stream = Stream::new(&device)?;
+/// let buffer = device.buffer_from(&[1, 2, 3, 4])?;
+/// let copy = stream.download(&buffer, 1, device.pinned(2, 0)?)?;
+/// // The host does something else meanwhile.
+/// assert_eq!(copy.wait()?[..], [2, 3]);
+/// # Ok::<(), ridgepoint_driver::DriverError>(())
+/// ```
 #[must_use = "dropped, it waits for the copy"]
 pub struct Pending<'d, T: DeviceValue> {
     /// `None` once it has been taken out.
@@ -25,7 +37,8 @@ impl<'d> Stream<'d> {
     /// Begins to copy all of `host` to the elements of `target` from `first` on.
     ///
     /// # Errors
-    /// The driver's, the stream captures, or the buffer is of another device.
+    /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]);
+    /// [`DriverError::Capturing`]; [`DriverError::OtherDevice`]: the buffer is of another device.
     ///
     /// # Panics
     /// The buffer has fewer elements.
@@ -63,7 +76,8 @@ impl<'d> Stream<'d> {
     /// Begins to copy the elements of `source` from `first` on to all of `host`.
     ///
     /// # Errors
-    /// The driver's, the stream captures, or the buffer is of another device.
+    /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]);
+    /// [`DriverError::Capturing`]; [`DriverError::OtherDevice`]: the buffer is of another device.
     ///
     /// # Panics
     /// The buffer has fewer elements.
@@ -101,7 +115,8 @@ impl<'d> Stream<'d> {
     /// waits for it. The values may be in any memory.
     ///
     /// # Errors
-    /// The driver's, the stream captures, or the buffer is of another device.
+    /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]);
+    /// [`DriverError::Capturing`]; [`DriverError::OtherDevice`]: the buffer is of another device.
     ///
     /// # Panics
     /// The buffer has fewer elements.
@@ -131,7 +146,8 @@ impl<'d> Stream<'d> {
     /// waits for it. The values may be in any memory.
     ///
     /// # Errors
-    /// The driver's, the stream captures, or the buffer is of another device.
+    /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]);
+    /// [`DriverError::Capturing`]; [`DriverError::OtherDevice`]: the buffer is of another device.
     ///
     /// # Panics
     /// The buffer has fewer elements.
@@ -196,7 +212,8 @@ impl<T: DeviceValue> Pending<'_, T> {
     /// Waits for the copy, and gives the host memory back.
     ///
     /// # Errors
-    /// The driver's: also those of the work before the copy.
+    /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]),
+    /// or the work before the copy failed: [`DriverError::Panicked`] where a kernel did.
     pub fn wait(mut self) -> Result<Pinned<T>, DriverError> {
         self.done.synchronize()?;
         Ok(self.host.take().expect("taken here alone"))

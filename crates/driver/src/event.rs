@@ -106,7 +106,8 @@ impl Event<'_> {
     /// Whether the device has come here.
     ///
     /// # Errors
-    /// The driver's: also those of the work before.
+    /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]),
+    /// or the work before failed: [`DriverError::Panicked`] where a kernel did.
     pub fn is_done(&self) -> Result<bool, DriverError> {
         match &self.kind {
             Kind::Cuda(event) => {
@@ -123,7 +124,8 @@ impl Event<'_> {
     /// Waits until the device has come here.
     ///
     /// # Errors
-    /// The driver's: also those of the work before.
+    /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]),
+    /// or the work before failed: [`DriverError::Panicked`] where a kernel did.
     pub fn synchronize(&self) -> Result<(), DriverError> {
         match &self.kind {
             Kind::Cuda(event) => {
@@ -144,7 +146,8 @@ impl Event<'_> {
     /// time on the emulator. Both must have been reached; [`Event::synchronize`] sees to that.
     ///
     /// # Errors
-    /// The driver's, or the events are of different devices, whose clocks have nothing in common.
+    /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]);
+    /// [`DriverError::OtherDevice`]: clocks of two devices have nothing in common.
     pub fn milliseconds_since(&self, earlier: &Event<'_>) -> Result<f64, DriverError> {
         const OPERATION: &str = "read the time between events";
         match (&self.kind, &earlier.kind) {

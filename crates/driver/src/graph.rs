@@ -69,8 +69,9 @@ impl<'d> Stream<'d> {
     /// ```
     ///
     /// # Errors
-    /// Those of `work`, or the driver's: `work` waited for the stream, or asked for something that
-    /// cannot be captured, such as another capture of this stream. The capture is over in any case.
+    /// Those of `work`: [`DriverError::Capturing`], where it waited for the stream or asked for something
+    /// else that cannot be captured, such as another capture of this stream. Or the driver refuses
+    /// ([`DriverError::Call`], [`DriverError::Cuda`]). The capture is over in any case.
     pub fn capture(
         &self,
         work: impl FnOnce() -> Result<(), DriverError>,
@@ -208,8 +209,8 @@ impl Graph<'_> {
     /// As for each [`Prepared::launch`] that was captured.
     ///
     /// # Errors
-    /// The driver's, what a thread did on the emulator, the stream captures, or it is of another
-    /// device.
+    /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]);
+    /// [`DriverError::Emulated`]: what a thread did there; [`DriverError::Capturing`]; [`DriverError::OtherDevice`].
     pub unsafe fn launch(&self, stream: &Stream<'_>) -> Result<(), DriverError> {
         home::same(LAUNCH, stream.device.home, "the graph", self.home)?;
         stream.refuse_capture("launch of a graph")?;
@@ -235,8 +236,8 @@ impl Graph<'_> {
     /// As for [`Graph::launch`], with the new arguments.
     ///
     /// # Errors
-    /// The driver's: `prepared` is another kernel than was captured; or `prepared` or an argument is
-    /// of another device.
+    /// The driver refuses ([`DriverError::Call`]): `prepared` is another kernel than was captured;
+    /// [`DriverError::OtherDevice`]: `prepared` or an argument is of another device.
     ///
     /// # Panics
     /// There is no such launch.

@@ -47,8 +47,9 @@ impl<S: Signature> Prepared<'_, S> {
     /// and nothing else writes them.
     ///
     /// # Errors
-    /// The driver's, or what a thread did on the emulator; or the kernel was prepared for another
-    /// device than the stream's, or a buffer is of another. Then nothing is in the stream.
+    /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]);
+    /// [`DriverError::Emulated`]: what a thread did there. [`DriverError::OtherDevice`]: the kernel was prepared for
+    /// another device than the stream's, or a buffer is of another; then nothing is in the stream.
     ///
     /// # Panics
     /// The argument of a `&T` parameter is an empty slice.
@@ -115,7 +116,7 @@ impl<S: Signature> Prepared<'_, S> {
     /// ```
     ///
     /// # Errors
-    /// As for [`Prepared::launch`] and [`Stream::synchronize`]; or the stream captures.
+    /// As for [`Prepared::launch`] and [`Stream::synchronize`]: also [`DriverError::Capturing`].
     ///
     /// # Panics
     /// As for [`Prepared::launch`].

@@ -1,6 +1,17 @@
 //! How a launch is divided into blocks and threads.
 
 /// How many blocks of how many threads, with how much dynamic shared memory.
+///
+/// ```
+/// use ridgepoint_driver::LaunchConfig;
+///
+/// // A thread for each element of a million.
+/// let linear = LaunchConfig::linear(1_000_000, 256);
+/// assert_eq!((linear.grid, linear.block), ([3907, 1, 1], [256, 1, 1]));
+/// // A thread for each element of a matrix, and 4 KiB of shared memory for each block of them.
+/// let tiles = LaunchConfig::tiles([1000, 500], [32, 8]).with_dynamic_shared(4096);
+/// assert_eq!((tiles.grid, tiles.block_threads()), ([32, 63, 1], 256));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaunchConfig {
     /// Blocks in the grid: x, y, z.

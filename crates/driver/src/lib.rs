@@ -137,8 +137,10 @@ impl Device {
     /// Opens the chosen device: a GPU with the best of `ptx` for it. The emulator needs none.
     ///
     /// # Errors
-    /// There is no driver or no such GPU, the GPU is older than every PTX, or the driver refuses
-    /// the PTX. [`DeviceChoice::Auto`] takes the emulator where there is no driver or no GPU, and
+    /// There is no driver or no such GPU ([`DriverError::NoDriver`], [`DriverError::NoGpu`],
+    /// [`DriverError::NoSuchGpu`]), the GPU is older than every PTX ([`DriverError::NoPtx`]), the driver
+    /// refuses the PTX ([`DriverError::RefusedPtx`]), or the emulator knows no such compute capability
+    /// ([`DriverError::UnknownCapability`]). [`DeviceChoice::Auto`] takes the emulator where there is no driver or no GPU, and
     /// fails for the other reasons.
     pub fn open(choice: &DeviceChoice, ptx: &[Embedded<'_>]) -> Result<Device, DriverError> {
         match choice {
@@ -163,7 +165,7 @@ impl Device {
     /// The emulator with the limits of a compute capability, which are in place of those that `emulation` has.
     ///
     /// # Errors
-    /// The limits of the capability are not known.
+    /// [`DriverError::UnknownCapability`]: the limits of the capability are not known.
     pub fn emulator_of(
         capability: ComputeCapability,
         emulation: Emulation,
@@ -230,8 +232,18 @@ impl Device {
 
     /// Bytes that can be allocated now.
     ///
+    /// ```
+    /// use ridgepoint_driver::{Device, DeviceChoice};
+    ///
+    /// let device = Device::open(&DeviceChoice::Cpu, &[])?;
+    /// assert!(device.free_memory()? > 0);
+    /// let error = device.buffer_zeroed::<u8>(1 << 60).err().expect("too much");
+    /// assert!(error.to_string().contains("cannot allocate 1152921504606846976 bytes on CPU emulator"));
+    /// # Ok::<(), ridgepoint_driver::DriverError>(())
+    /// ```
+    ///
     /// # Errors
-    /// The driver's.
+    /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]).
     pub fn free_memory(&self) -> Result<u64, DriverError> {
         match &self.gpu {
             Some(gpu) => gpu.free_memory(),
@@ -242,7 +254,7 @@ impl Device {
     /// Fails if so many bytes cannot be allocated now.
     ///
     /// # Errors
-    /// [`DriverError::OutOfMemory`], or the driver's.
+    /// [`DriverError::OutOfMemory`]; or as [`Device::free_memory`].
     pub fn check_memory(&self, bytes: u64) -> Result<(), DriverError> {
         let free = self.free_memory()?;
         match bytes <= free {
@@ -287,7 +299,8 @@ pub fn free_host_memory() -> u64 {
 /// What is known of every GPU of this machine, in order.
 ///
 /// # Errors
-/// There is no driver, or it reports an error.
+/// [`DriverError::NoDriver`], [`DriverError::NoGpu`], or the driver refuses ([`DriverError::Call`],
+/// [`DriverError::Cuda`]).
 pub fn gpus() -> Result<Vec<DeviceProperties>, DriverError> {
     gpu::all()
 }

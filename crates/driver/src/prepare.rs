@@ -13,8 +13,9 @@ impl Device {
     /// number of launches.
     ///
     /// # Errors
-    /// The block or the grid is empty, not what the kernel requires, or over a limit of the device
-    /// or of the kernel; or there is too little shared memory.
+    /// The block or the grid is empty, not what the kernel requires, or over a limit of the device or of the
+    /// kernel: [`DriverError::Block`], [`DriverError::BlockExtent`], [`DriverError::RequiredBlock`],
+    /// [`DriverError::Grid`], [`DriverError::SharedMemory`]. On a GPU also [`DriverError::NoKernel`].
     pub fn prepare<S: Signature>(
         &self,
         entry: Entry<S>,
@@ -48,7 +49,8 @@ impl Device {
     /// [`sync_grid`](cuda_std::cooperative::sync_grid): all of them run at once.
     ///
     /// # Errors
-    /// As [`Device::prepare`]; also, the device does not hold so many blocks at once.
+    /// As [`Device::prepare`]; also [`DriverError::Cooperative`]: the device does not hold so many blocks at
+    /// once.
     pub fn prepare_cooperative<S: Signature>(
         &self,
         entry: Entry<S>,
@@ -79,7 +81,8 @@ impl Device {
     /// How many blocks of the launch the device holds at once.
     ///
     /// # Errors
-    /// The driver's, or `prepared` is of another device.
+    /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]);
+    /// [`DriverError::OtherDevice`]: `prepared` is of another device.
     pub fn blocks_at_once<S: Signature>(
         &self,
         prepared: &Prepared<'_, S>,

@@ -4,6 +4,17 @@ use occupancy::{ComputeCapability, Multiprocessor, OccupancyError, WARP_THREADS}
 use serde::Serialize;
 
 /// A device, described.
+///
+/// ```
+/// use ridgepoint_driver::{Device, DeviceChoice};
+///
+/// let device = Device::open(&DeviceChoice::Cpu, &[])?;
+/// let properties = device.properties();
+/// assert!(properties.is_emulated());
+/// assert_eq!(properties.capability().to_string(), "9.0");
+/// assert_eq!(properties.limits.threads_per_block, 1024);
+/// # Ok::<(), ridgepoint_driver::DriverError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DeviceProperties {
     /// The GPU's name, or the emulator's.
@@ -53,6 +64,14 @@ pub struct GpuProperties {
 }
 
 /// What a launch may ask for, and what a multiprocessor holds.
+///
+/// ```
+/// use ridgepoint_driver::{ComputeCapability, Limits};
+///
+/// let hopper = Limits::of(ComputeCapability::new(9, 0))?;
+/// assert_eq!(hopper.shared_per_block, 227 * 1024);
+/// # Ok::<(), ridgepoint_driver::DriverError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Limits {
     /// Threads per block.

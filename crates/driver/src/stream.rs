@@ -35,7 +35,7 @@ impl<'d> Stream<'d> {
     /// A new stream, independent of every other.
     ///
     /// # Errors
-    /// The driver's.
+    /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]).
     pub fn new(device: &'d Device) -> Result<Self, DriverError> {
         static COUNT: AtomicU32 = AtomicU32::new(1);
         let create =
@@ -58,8 +58,21 @@ impl<'d> Stream<'d> {
 
     /// Marks this place in the stream, with its time.
     ///
+    /// ```
+    /// use ridgepoint_driver::{Device, DeviceChoice, Stream};
+    ///
+    /// let device = Device::open(&DeviceChoice::Cpu, &[])?;
+    /// let stream = Stream::new(&device)?;
+    /// let start = stream.record()?;
+    /// // Launches, which the host does not wait for.
+    /// let end = stream.record()?;
+    /// end.synchronize()?;
+    /// assert!(end.milliseconds_since(&start)? >= 0.0);
+    /// # Ok::<(), ridgepoint_driver::DriverError>(())
+    /// ```
+    ///
     /// # Errors
-    /// The driver's.
+    /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]).
     pub fn record(&self) -> Result<Event<'d>, DriverError> {
         self.record_with(Timing::On)
     }
@@ -67,7 +80,7 @@ impl<'d> Stream<'d> {
     /// Marks this place in the stream, for others to wait for.
     ///
     /// # Errors
-    /// The driver's.
+    /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]).
     pub fn mark(&self) -> Result<Event<'d>, DriverError> {
         self.record_with(Timing::Off)
     }
@@ -91,8 +104,22 @@ impl<'d> Stream<'d> {
     /// Holds what comes next in this stream until the device has come to `event`, which may be of
     /// another stream, and of another GPU. The host does not wait.
     ///
+    /// ```
+    /// use ridgepoint_driver::{Device, DeviceChoice, Stream};
+    ///
+    /// let device = Device::open(&DeviceChoice::Cpu, &[])?;
+    /// let (upload, compute) = (Stream::new(&device)?, Stream::new(&device)?);
+    /// let mut buffer = device.buffer_zeroed(4)?;
+    /// let copy = upload.upload(device.pinned(4, 1u32)?, &mut buffer, 0)?;
+    /// // Kernels in `compute` find what was copied.
+    /// compute.wait_event(copy.done())?;
+    /// # drop(copy);
+    /// # Ok::<(), ridgepoint_driver::DriverError>(())
+    /// ```
+    ///
     /// # Errors
-    /// The driver's, or one of the two is a GPU's and the other the emulator's.
+    /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]);
+    /// [`DriverError::OtherDevice`]: one of the two is a GPU's and the other the emulator's.
     pub fn wait_event(&self, event: &Event<'_>) -> Result<(), DriverError> {
         event.hold(self)
     }
@@ -100,7 +127,8 @@ impl<'d> Stream<'d> {
     /// Waits for all work of the stream.
     ///
     /// # Errors
-    /// The driver's: also those of the kernels that ran; or the stream captures.
+    /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]),
+    /// or a kernel that ran has failed: [`DriverError::Panicked`] where it panicked; [`DriverError::Capturing`].
     pub fn synchronize(&self) -> Result<(), DriverError> {
         self.refuse_capture("wait for the stream")?;
         match &self.cuda {

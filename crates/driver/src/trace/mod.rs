@@ -65,7 +65,8 @@ fn running() -> MutexGuard<'static, Option<Running>> {
 /// A session of CUPTI, for [`begin`].
 ///
 /// # Errors
-/// There is no driver, no CUPTI, or CUPTI refuses: another profiler may be attached.
+/// [`DriverError::NoDriver`]; [`DriverError::Cupti`]: there is none, or it refuses, as when another profiler
+/// is attached.
 pub fn cupti() -> Result<Session, DriverError> {
     cuda_loader::driver().map_err(|error| DriverError::NoDriver(error.clone()))?;
     Session::begin().map_err(DriverError::Cupti)
