@@ -200,8 +200,8 @@ const OUT_OF_RANGE: &[Case] = &[
     ("roofline --warmup 10001", &["from 0 to 10000"]),
     ("roofline --noise 0", &["percentage above 0"]),
     (
-        "roofline --device cpu:sm_70",
-        &["one of cpu:sm_80, cpu:sm_90, cpu:sm_100"],
+        "roofline --device cpu:sm_61",
+        &["compute capability 6.1: known are 7.0, 7.2,", "12.1"],
     ),
     (
         "norm --device tpu",
