@@ -32,7 +32,7 @@ type Kernel = (Form, u32, u32);
 
 fn trials_of<T: Element + DeviceValue>(kernel: Kernel) -> [Trial; 2] {
     let (form, width, ilp) = kernel;
-    let name = T::kernel(form, width, ilp).map_or("missing", |entry| entry.name);
+    let name = T::kernel(form, width, ilp).map_or("missing", |entry| entry.name());
     on_both(name, embedded_ptx(), move |device| {
         each_case::<T>(|case| {
             let output = alike(device, |device| case.run(device, kernel));

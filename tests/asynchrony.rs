@@ -362,7 +362,7 @@ fn cupti_has_each() -> Result<(), Failed> {
         stream.upload(host, &mut buffer, 0)?.wait()?;
         Ok((before, Instant::now()))
     })?;
-    let mut spans = launches(&recorded, count::entry().name);
+    let mut spans = launches(&recorded, count::entry().name());
     equal(&[spans.len()], &[10])?;
     for span in &spans {
         let launch = span.launch.ok_or("no launch")?;
@@ -410,7 +410,7 @@ fn cupti_has_graphs() -> Result<(), Failed> {
         counter.to_vec()
     })?;
     equal(&counter, &[20])?;
-    let spans = launches(&recorded, count::entry().name);
+    let spans = launches(&recorded, count::entry().name());
     equal(&[spans.len()], &[20])
 }
 
@@ -446,7 +446,7 @@ fn cupti_and_events_agree() -> Result<(), Failed> {
         end.synchronize()?;
         end.milliseconds_since(&start)
     })?;
-    let spans = launches(&recorded, scale_f32::entry().name);
+    let spans = launches(&recorded, scale_f32::entry().name());
     equal(&[spans.len()], &[1 + 2 * LAUNCHES])?;
     let last = &spans[1 + LAUNCHES..];
     let (first, end) = (last[0].began, last[LAUNCHES - 1]);

@@ -149,7 +149,7 @@ impl<'d> Work<'d> {
     fn asks(&mut self, other: &Device) -> Result<(), Failed> {
         let (device, entry) = (self.device, scale_f32::entry());
         after(other, || device.blocks_at_once(&self.prepared))?;
-        if let Some(compiled) = after(other, || device.compiled(entry.name))? {
+        if let Some(compiled) = after(other, || device.compiled(entry.name()))? {
             after(other, || compiled.resident_blocks(BLOCK, 0))?;
         }
         let shape = LaunchConfig::blocks(1, BLOCK);
@@ -323,7 +323,7 @@ fn tracing() -> Result<(), Failed> {
         spans.map(|span| span.stream).collect::<Vec<_>>()
     };
     let graphs = named("graph");
-    let mut launches = named(scale_f32::entry().name);
+    let mut launches = named(scale_f32::entry().name());
     launches.retain(|stream| graphs.contains(stream));
     // Of each device two graphs and two launches. The one that was refused has left nothing.
     let streams = [graphs[0], graphs[0], graphs[3], graphs[3]];

@@ -70,11 +70,12 @@ impl Device {
         len: usize,
         value: T,
     ) -> Result<DeviceBuffer<T>, DriverError> {
-        const CHUNK: usize = 1 << 20;
-        let chunk = vec![value; len.min(CHUNK)];
+        const CHUNK_BYTES: usize = 1 << 22;
         let mut buffer = self.allocate(len)?;
-        for first in (0..len).step_by(CHUNK) {
-            buffer.write(first, &chunk[..CHUNK.min(len - first)])?;
+        let step = (CHUNK_BYTES / size_of::<T>().max(1)).max(1);
+        let chunk = vec![value; len.min(step)];
+        for first in (0..len).step_by(step) {
+            buffer.write(first, &chunk[..step.min(len - first)])?;
         }
         Ok(buffer)
     }
@@ -171,8 +172,8 @@ impl<T: DeviceValue> DeviceBuffer<T> {
     pub fn slice(&self, range: impl RangeBounds<usize>) -> Slice<'_, T> {
         let (first, len) = self.elements(range);
         let offset = self.range(first, len).start;
-        // SAFETY: the buffer lives as long as the view, and has those elements.
-        unsafe { Slice::from_raw((self.address() + offset) as *const T, len) }.of(self.home)
+        // SAFETY: the buffer lives as long as the view, has those elements, and is of its device.
+        unsafe { Slice::from_raw((self.address() + offset) as *const T, len).of(self.home) }
     }
 
     /// The elements of a range, for a kernel to write: `slice_mut(..)` has all of them.
@@ -182,8 +183,8 @@ impl<T: DeviceValue> DeviceBuffer<T> {
     pub fn slice_mut(&mut self, range: impl RangeBounds<usize>) -> SliceMut<'_, T> {
         let (first, len) = self.elements(range);
         let offset = self.range(first, len).start;
-        // SAFETY: the buffer lives as long as the view, which alone may write those elements.
-        unsafe { SliceMut::from_raw(self.address_mut().add(offset).cast(), len) }.of(self.home)
+        // SAFETY: as above, and the view alone may write those elements.
+        unsafe { SliceMut::from_raw(self.address_mut().add(offset).cast(), len).of(self.home) }
     }
 
     /// Copies `values` to the elements from `first` on.

@@ -1,15 +1,20 @@
 //! Copies that go on while the host does something else.
 
 use std::ffi::c_void;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use cust::context::CurrentContext;
 use cust::sys;
 
-use super::error::checked;
+use super::error::{checked, during};
 use super::{DeviceBuffer, DeviceValue, DriverError, Event, Pinned, Refused, Stream, home};
 
 /// What copies are called in errors and traces.
 pub(super) const TO_DEVICE: &str = "copy to the device";
 pub(super) const FROM_DEVICE: &str = "copy from the device";
+
+/// Copies of all devices that nobody has waited for, so that they may be under way.
+static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 
 /// A copy under way, which owns its host memory until it is done.
 ///
@@ -182,16 +187,28 @@ impl<'d> Stream<'d> {
         home::same(operation, self.device.home, "the buffer", buffer.home)
     }
 
+    /// Waits until no copy reaches memory of the stream's device any more. None begins to or from memory
+    /// that a caller has borrowed.
+    pub(super) fn finish_copies(&self) -> Result<(), DriverError> {
+        if UNDER_WAY.load(Ordering::SeqCst) == 0 || self.enter()?.is_none() {
+            return Ok(());
+        }
+        CurrentContext::synchronize().map_err(during("finish copies"))
+    }
+
     fn pending<T: DeviceValue>(
         &self,
         begun: Result<(), DriverError>,
         host: Pinned<T>,
     ) -> Result<Pending<'d, T>, Refused<Pinned<T>>> {
         match begun.and_then(|()| self.mark()) {
-            Ok(done) => Ok(Pending {
-                host: Some(host),
-                done,
-            }),
+            Ok(done) => {
+                UNDER_WAY.fetch_add(1, Ordering::SeqCst);
+                Ok(Pending {
+                    host: Some(host),
+                    done,
+                })
+            }
             Err(error) => {
                 // Whether the copy has begun is not known: if nothing says when it ends, its memory
                 // is kept for ever.
@@ -199,6 +216,7 @@ impl<'d> Stream<'d> {
                     return Err(Refused::with(error, host));
                 }
                 host.forget();
+                UNDER_WAY.fetch_add(1, Ordering::SeqCst);
                 Err(Refused {
                     error: Box::new(error),
                     host: None,
@@ -213,7 +231,7 @@ impl<T: DeviceValue> Pending<'_, T> {
     ///
     /// # Errors
     /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]),
-    /// or the work before the copy failed: [`DriverError::Panicked`] where a kernel did.
+    /// or the work before the copy failed: [`DriverError::Panicked`] where a kernel panicked.
     pub fn wait(mut self) -> Result<Pinned<T>, DriverError> {
         self.done.synchronize()?;
         Ok(self.host.take().expect("taken here alone"))
@@ -238,8 +256,10 @@ impl<T: DeviceValue> Drop for Pending<'_, T> {
         if let Some(host) = self.host.take()
             && self.done.synchronize().is_err()
         {
-            // The device may still write there.
+            // The device may still write there, and so the copy counts for ever.
             host.forget();
+        } else {
+            UNDER_WAY.fetch_sub(1, Ordering::SeqCst);
         }
     }
 }

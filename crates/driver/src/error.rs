@@ -183,7 +183,8 @@ pub enum DriverError {
         of: &'static str,
     },
 
-    /// A kernel panicked on a GPU, which does nothing more for this process.
+    /// A kernel panicked on a GPU, which does nothing more for this process: from then on every
+    /// operation on that GPU fails with this.
     #[error("{operation}: {panic}")]
     Panicked {
         /// What was done: it need not have been about that kernel.

@@ -107,7 +107,7 @@ impl Event<'_> {
     ///
     /// # Errors
     /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]),
-    /// or the work before failed: [`DriverError::Panicked`] where a kernel did.
+    /// or the work before failed: [`DriverError::Panicked`] where a kernel panicked.
     pub fn is_done(&self) -> Result<bool, DriverError> {
         match &self.kind {
             Kind::Cuda(event) => {
@@ -125,7 +125,7 @@ impl Event<'_> {
     ///
     /// # Errors
     /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]),
-    /// or the work before failed: [`DriverError::Panicked`] where a kernel did.
+    /// or the work before failed: [`DriverError::Panicked`] where a kernel panicked.
     pub fn synchronize(&self) -> Result<(), DriverError> {
         match &self.kind {
             Kind::Cuda(event) => {

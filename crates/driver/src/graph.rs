@@ -1,5 +1,6 @@
 //! Launches that are captured once and replayed as one.
 
+use std::cell::Cell;
 use std::marker::PhantomData;
 use std::ptr;
 
@@ -88,6 +89,17 @@ impl<'d> Stream<'d> {
         worked.and(graph)
     }
 
+    /// Refuses what waits, while this thread captures any stream.
+    pub(super) fn refuse_capture_by_thread(
+        &self,
+        operation: &'static str,
+    ) -> Result<(), DriverError> {
+        match CAPTURES.get() {
+            0 => Ok(()),
+            _ => Err(DriverError::Capturing(operation)),
+        }
+    }
+
     /// Refuses what cannot be captured.
     pub(super) fn refuse_capture(&self, operation: &'static str) -> Result<(), DriverError> {
         match *self.captured.borrow() {
@@ -95,6 +107,11 @@ impl<'d> Stream<'d> {
             None => Ok(()),
         }
     }
+}
+
+thread_local! {
+    /// How many streams this thread captures.
+    static CAPTURES: Cell<u32> = const { Cell::new(0) };
 }
 
 /// A stream that captures, until this is gone: also where the work panics.
@@ -112,6 +129,7 @@ impl<'s, 'd> Capture<'s, 'd> {
             })?;
         }
         stream.captured.replace(Some(Captured::default()));
+        CAPTURES.set(CAPTURES.get() + 1);
         Ok(Capture(stream))
     }
 
@@ -123,6 +141,7 @@ impl<'s, 'd> Capture<'s, 'd> {
 
 impl Drop for Capture<'_, '_> {
     fn drop(&mut self) {
+        CAPTURES.set(CAPTURES.get() - 1);
         if let Some(captured) = self.0.captured.take() {
             // Nobody is there to be told of an error.
             let _ = captured.end(self.0);
@@ -210,7 +229,7 @@ impl Graph<'_> {
     ///
     /// # Errors
     /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]);
-    /// [`DriverError::Emulated`]: what a thread did there; [`DriverError::Capturing`]; [`DriverError::OtherDevice`].
+    /// [`DriverError::Emulated`]: a thread failed on the emulator; [`DriverError::Capturing`]; [`DriverError::OtherDevice`].
     pub unsafe fn launch(&self, stream: &Stream<'_>) -> Result<(), DriverError> {
         home::same(LAUNCH, stream.device.home, "the graph", self.home)?;
         stream.refuse_capture("launch of a graph")?;

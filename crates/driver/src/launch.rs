@@ -12,7 +12,7 @@ use super::error::checked;
 use super::replay::{Emulated, Replay};
 use super::{DriverError, Stream, home};
 
-/// A kernel with a shape that its device allows, ready to be launched.
+/// A kernel with a launch configuration that its device allows, ready to be launched.
 pub struct Prepared<'d, S: Signature> {
     pub(super) entry: Entry<S>,
     pub(super) shape: simt::Shape,
@@ -35,20 +35,22 @@ pub(super) enum Blocks {
 impl<S: Signature> Prepared<'_, S> {
     /// The kernel's name.
     pub fn name(&self) -> &'static str {
-        self.entry.name
+        self.entry.name()
     }
 
     /// Puts a launch into the stream. A kernel's own error shows when the stream is synchronised,
     /// on the emulator at once.
     ///
     /// # Safety
-    /// The arguments keep the kernel's contract, views that are not of a [`DeviceBuffer`](super::DeviceBuffer)
-    /// are of the stream's device, and until the stream has been synchronised the buffers stay alive
-    /// and nothing else writes them.
+    /// The arguments keep the kernel's contract; views that do not come from a
+    /// [`DeviceBuffer`](super::DeviceBuffer) are of the stream's device. Until the stream has been
+    /// synchronised (for a captured launch, until the last replay has been) the buffers and the device
+    /// that the kernel was prepared on stay alive, nothing else writes what the kernel reads, and nothing
+    /// else reads or writes what it writes.
     ///
     /// # Errors
     /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]);
-    /// [`DriverError::Emulated`]: what a thread did there. [`DriverError::OtherDevice`]: the kernel was prepared for
+    /// [`DriverError::Emulated`]: a thread failed on the emulator. [`DriverError::OtherDevice`]: the kernel was prepared for
     /// another device than the stream's, or a buffer is of another; then nothing is in the stream.
     ///
     /// # Panics
@@ -66,37 +68,17 @@ impl<S: Signature> Prepared<'_, S> {
         })
     }
 
-    /// Launches a safe kernel and waits for all work of the stream: the arguments are borrowed until the
-    /// device is done, so that nothing is left to vouch for.
+    /// Launches a safe kernel and waits for all work in the stream. The arguments stay borrowed until
+    /// the device is done, so the caller has nothing to vouch for. Where copies may be under way, it
+    /// waits for the whole device before it launches.
     ///
-    /// The PTX that the device was opened with is taken for what `CudaBuilder` made of the kernel.
+    /// The PTX that the device was opened with must be what `CudaBuilder` made of this kernel; that is
+    /// not checked.
     ///
-    /// ```
-    /// use cuda_std::prelude::*;
-    /// use ridgepoint_driver::{Device, DeviceChoice, DriverError, LaunchConfig, Stream};
+    /// The [crate's](crate) first example shows it. A kernel that is an `unsafe fn` has a contract, and so
+    /// only [`Prepared::launch`]:
     ///
-    /// #[kernel]
-    /// pub fn scale(x: &[f32], mut y: Output<f32>, a: f32) {
-    ///     for (x, y) in y.own_with(x) {
-    ///         *y = a * x;
-    ///     }
-    /// }
-    ///
-    /// fn main() -> Result<(), DriverError> {
-    ///     let device = Device::open(&DeviceChoice::Cpu, &[])?;
-    ///     let stream = Stream::new(&device)?;
-    ///     let x = device.buffer_filled(100, 1.5f32)?;
-    ///     let mut y = device.buffer_filled(100, f32::NAN)?;
-    ///     let prepared = device.prepare(scale::entry(), LaunchConfig::linear(100, 256))?;
-    ///     prepared.run(&stream, &(x.slice(..), y.slice_mut(..), 2.0))?;
-    ///     assert_eq!(y.to_vec()?, [3.0; 100]);
-    ///     Ok(())
-    /// }
-    /// ```
-    ///
-    /// A kernel that is an `unsafe fn` has a contract, and so only [`Prepared::launch`]:
-    ///
-    /// ```compile_fail
+    /// ```compile_fail,E0277
     /// # use cuda_std::prelude::*;
     /// # use ridgepoint_driver::{Device, DeviceChoice, DriverError, LaunchConfig, Stream};
     /// /// # Safety
@@ -110,25 +92,59 @@ impl<S: Signature> Prepared<'_, S> {
     /// # let stream = Stream::new(&device)?;
     /// # let mut counts = device.buffer_filled(100, 0)?;
     /// let prepared = device.prepare(count::entry(), LaunchConfig::linear(100, 256))?;
-    /// prepared.run(&stream, &(counts.slice_mut(..),))?;
+    /// prepared.run(&stream, (counts.slice_mut(..),))?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// Two launches do not share arguments, of which one at a time may write:
+    ///
+    /// ```compile_fail,E0382
+    /// # use cuda_std::prelude::*;
+    /// # use ridgepoint_driver::{Device, DeviceChoice, DriverError, LaunchConfig, Stream};
+    /// # #[kernel]
+    /// # pub fn fill(mut y: Output<u32>) {
+    /// #     for (i, y) in y.own() {
+    /// #         *y = i as u32;
+    /// #     }
+    /// # }
+    /// # fn main() -> Result<(), DriverError> {
+    /// # let device = Device::open(&DeviceChoice::Cpu, &[])?;
+    /// # let stream = Stream::new(&device)?;
+    /// # let mut y = device.buffer_filled(100, 0)?;
+    /// let prepared = device.prepare(fill::entry(), LaunchConfig::linear(100, 256))?;
+    /// let arguments = (y.slice_mut(..),);
+    /// prepared.run(&stream, arguments)?;
+    /// prepared.run(&stream, arguments)?;
     /// # Ok(())
     /// # }
     /// ```
     ///
     /// # Errors
-    /// As for [`Prepared::launch`] and [`Stream::synchronize`]: also [`DriverError::Capturing`].
+    /// As for [`Prepared::launch`] and [`Stream::synchronize`]; [`DriverError::Capturing`]: this thread
+    /// captures a stream.
     ///
     /// # Panics
-    /// As for [`Prepared::launch`].
-    pub fn run(&self, stream: &Stream<'_>, arguments: &S::Arguments<'_>) -> Result<(), DriverError>
+    /// As for [`Prepared::launch`]; or the entry that was prepared is another kernel's under this one's
+    /// signature.
+    pub fn run(&self, stream: &Stream<'_>, arguments: S::Arguments<'_>) -> Result<(), DriverError>
     where
         S: SafeKernel,
     {
-        stream.refuse_capture("wait for a kernel")?;
-        // SAFETY: a safe kernel has no contract, and the buffers are borrowed until the stream has
-        // been synchronised.
-        unsafe { self.launch(stream, arguments) }?;
-        stream.synchronize()
+        // Nothing waits for a capture, nor for other streams during one.
+        stream.refuse_capture_by_thread("wait for a kernel")?;
+        assert!(
+            self.entry.is_own(),
+            "{} was prepared under another kernel's signature",
+            self.name()
+        );
+        stream.finish_copies()?;
+        // SAFETY: a safe kernel has no contract. The views are borrowed, from buffers that no copy reaches
+        // any more, until the stream has been synchronised, and no other launch has them.
+        let launched = unsafe { self.launch(stream, &arguments) };
+        // In any case: the kernel may run.
+        let done = stream.synchronize();
+        launched.and(done)
     }
 
     /// # Safety
@@ -181,7 +197,7 @@ impl<S: Signature> Prepared<'_, S> {
     ) -> Result<SmallVec<[*mut c_void; PARAMETERS]>, DriverError> {
         let mut addresses = SmallVec::new();
         let mut are_own = true;
-        (self.entry.marshal)(arguments, &mut |address, home| {
+        (self.entry.marshal())(arguments, &mut |address, home| {
             are_own &= home.is_none_or(|home| home == self.home);
             addresses.push(address.cast_mut());
         });
@@ -194,7 +210,7 @@ impl<S: Signature> Prepared<'_, S> {
     /// Refuses arguments that are views of another device's memory.
     #[cold]
     fn refuse_others(&self, arguments: &S::Arguments<'_>) -> Result<(), DriverError> {
-        let other = (self.entry.memory)(arguments)
+        let other = (self.entry.memory())(arguments)
             .into_iter()
             .find_map(|memory| {
                 Some((memory.parameter, memory.home?)).filter(|it| it.1 != self.home)

@@ -59,6 +59,8 @@ impl LaunchConfig {
 
     /// Threads per block, over all dimensions.
     pub fn block_threads(&self) -> u64 {
-        self.block.iter().map(|&extent| u64::from(extent)).product()
+        self.block.iter().fold(1, |threads: u64, &extent| {
+            threads.saturating_mul(extent.into())
+        })
     }
 }

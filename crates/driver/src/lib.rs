@@ -1,26 +1,35 @@
 //! GPUs, through `cust`, and the CPU emulator, behind one set of safe types.
 //!
 //! ```
-//! use kernels_gpu::polynomial::{Element, Form};
-//! use ridgepoint_driver::{Device, DeviceChoice, LaunchConfig, Stream};
+//! use cuda_std::prelude::*;
+//! use ridgepoint_driver::{Device, DeviceChoice, DriverError, LaunchConfig, Stream};
 //!
-//! let device = Device::open(&DeviceChoice::Cpu, &[])?;
-//! let x = device.buffer_filled(1000, 0.5f32)?;
-//! let mut y = device.buffer_filled(1000, f32::NAN)?;
+//! #[kernel]
+//! pub fn scale(x: &[f32], mut y: Output<f32>, a: f32) {
+//!     for (x, y) in y.own_with(x) {
+//!         *y = a * x;
+//!     }
+//! }
 //!
-//! let horner = f32::kernel(Form::Horner, 4, 1).expect("there is one for 4 elements a thread");
-//! let prepared = device.prepare(horner, LaunchConfig::linear(1000 / 4, 256))?;
-//! let stream = Stream::new(&device)?;
-//! // SAFETY: x and y have the same length, and live until the stream is synchronised.
-//! unsafe { prepared.launch(&stream, &(x.slice(..), y.slice_mut(..), 2)) }?;
-//! stream.synchronize()?;
-//! assert_eq!(y.to_vec()?, vec![0.75; 1000]);
-//! # Ok::<(), ridgepoint_driver::DriverError>(())
+//! fn main() -> Result<(), DriverError> {
+//!     let device = Device::open(&DeviceChoice::Cpu, &[])?;
+//!     let x = device.buffer_filled(1000, 1.5f32)?;
+//!     let mut y = device.buffer_filled(1000, f32::NAN)?;
+//!
+//!     let prepared = device.prepare(scale::entry(), LaunchConfig::linear(1000, 256))?;
+//!     let stream = Stream::new(&device)?;
+//!     prepared.run(&stream, (x.slice(..), y.slice_mut(..), 2.0))?;
+//!     assert_eq!(y.to_vec()?, [3.0; 1000]);
+//!     Ok(())
+//! }
 //! ```
+//!
+//! [`Prepared::run`] launches a safe kernel and waits. [`Prepared::launch`] takes any kernel and does not
+//! wait, and is `unsafe` for that.
 //!
 //! A launch takes the arguments of the kernel's own signature; others do not compile:
 //!
-//! ```compile_fail
+//! ```compile_fail,E0308
 //! # use kernels_gpu::polynomial::{Element, Form};
 //! # use ridgepoint_driver::{Device, DeviceChoice, LaunchConfig, Stream};
 //! # let device = Device::open(&DeviceChoice::Cpu, &[])?;
@@ -69,11 +78,11 @@
 //! # Ok::<(), ridgepoint_driver::DriverError>(())
 //! ```
 //!
-//! Memory, kernels and graphs are used where they were made: what is of another device is
-//! [`DriverError::OtherDevice`]. All `Device`s of one GPU are one device, and so are all emulators. A
-//! stream may wait for another GPU's event, and page-locked memory is for all devices. An operation
-//! leaves the calling thread in the context of its GPU: code beside this that calls the driver itself
-//! sets its own before each of its calls.
+//! Memory, kernels and graphs can be used only on the device they were made on; anything else fails
+//! with [`DriverError::OtherDevice`]. All `Device`s of one GPU count as one device, and so do all
+//! emulators. A stream may wait for another GPU's event, and page-locked memory can be used with every
+//! device. Each operation leaves the calling thread in the context of its GPU: other code that calls the
+//! driver directly must set its own context before each call.
 
 mod buffer;
 mod calls;
@@ -140,7 +149,8 @@ impl Device {
     /// There is no driver or no such GPU ([`DriverError::NoDriver`], [`DriverError::NoGpu`],
     /// [`DriverError::NoSuchGpu`]), the GPU is older than every PTX ([`DriverError::NoPtx`]), the driver
     /// refuses the PTX ([`DriverError::RefusedPtx`]), or the emulator knows no such compute capability
-    /// ([`DriverError::UnknownCapability`]). [`DeviceChoice::Auto`] takes the emulator where there is no driver or no GPU, and
+    /// ([`DriverError::UnknownCapability`]). Any other call of the driver may fail, too
+    /// ([`DriverError::Call`], [`DriverError::Cuda`]). [`DeviceChoice::Auto`] takes the emulator where there is no driver or no GPU, and
     /// fails for the other reasons.
     pub fn open(choice: &DeviceChoice, ptx: &[Embedded<'_>]) -> Result<Device, DriverError> {
         match choice {
@@ -162,7 +172,7 @@ impl Device {
         Device::emulator_of(DeviceChoice::EMULATED, emulation).expect("its limits are known")
     }
 
-    /// The emulator with the limits of a compute capability, which are in place of those that `emulation` has.
+    /// The emulator with the limits of a compute capability, which replace those in `emulation`.
     ///
     /// # Errors
     /// [`DriverError::UnknownCapability`]: the limits of the capability are not known.

@@ -69,7 +69,8 @@ impl Device {
     /// Page-locked memory of `len` elements, each `value`.
     ///
     /// # Errors
-    /// [`DriverError::OutOfMemory`], or the system does not lock so much ([`DriverError::Call`]).
+    /// On a GPU the system does not lock so much ([`DriverError::Call`]); on the emulator
+    /// [`DriverError::OutOfMemory`].
     pub fn pinned<T: DeviceValue>(&self, len: usize, value: T) -> Result<Pinned<T>, DriverError> {
         let Some(gpu) = &self.gpu else {
             return Ok(Pinned {
@@ -86,7 +87,7 @@ impl Device {
     /// Locks the pages of memory that is there already. [`Pinned::into_vec`] gives it back.
     ///
     /// # Errors
-    /// The system does not lock so much; the values come back with the error.
+    /// [`DriverError::Call`]: the system does not lock so much. The values come back in [`Refused::host`].
     pub fn pin<T: DeviceValue>(&self, mut values: Vec<T>) -> Result<Pinned<T>, Refused<Vec<T>>> {
         let memory = match &self.gpu {
             Some(gpu) if size_of_val(&values[..]) > 0 => {

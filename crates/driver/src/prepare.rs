@@ -15,19 +15,20 @@ impl Device {
     /// # Errors
     /// The block or the grid is empty, not what the kernel requires, or over a limit of the device or of the
     /// kernel: [`DriverError::Block`], [`DriverError::BlockExtent`], [`DriverError::RequiredBlock`],
-    /// [`DriverError::Grid`], [`DriverError::SharedMemory`]. On a GPU also [`DriverError::NoKernel`].
+    /// [`DriverError::Grid`], [`DriverError::SharedMemory`]. On a GPU also [`DriverError::NoKernel`],
+    /// or the driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]).
     pub fn prepare<S: Signature>(
         &self,
         entry: Entry<S>,
         shape: LaunchConfig,
     ) -> Result<Prepared<'_, S>, DriverError> {
         let function = match &self.gpu {
-            Some(gpu) => Some(gpu.function(entry.name)?),
+            Some(gpu) => Some(gpu.function(entry.name())?),
             None => None,
         };
         self.check_block(&entry, shape, function.as_ref())?;
-        let grid = self.check_grid(entry.name, shape)?;
-        self.check_shared(entry.name, shape, function.as_ref())?;
+        let grid = self.check_grid(entry.name(), shape)?;
+        self.check_shared(entry.name(), shape, function.as_ref())?;
         Ok(Prepared {
             entry,
             shape: simt::Shape {
@@ -66,7 +67,7 @@ impl Device {
         let limit = self.blocks_at_once(&prepared)?;
         if actual > limit {
             return Err(DriverError::Cooperative {
-                kernel: entry.name,
+                kernel: entry.name(),
                 actual,
                 limit,
                 device: self.properties.name.clone(),
@@ -109,11 +110,11 @@ impl Device {
         shape: LaunchConfig,
         function: Option<&Function<'_>>,
     ) -> Result<(), DriverError> {
-        if let Some(required) = entry.bounds.block
+        if let Some(required) = entry.bounds().block
             && shape.block != required
         {
             return Err(DriverError::RequiredBlock {
-                kernel: entry.name,
+                kernel: entry.name(),
                 actual: shape.block,
                 required,
             });
@@ -126,14 +127,14 @@ impl Device {
             limit = attribute(function, FunctionAttribute::MaxThreadsPerBlock)?;
             limited_by = format!("this kernel on {}", self.properties.name);
         }
-        if let Some(bound) = entry.bounds.max_threads.filter(|&bound| bound <= limit) {
+        if let Some(bound) = entry.bounds().max_threads.filter(|&bound| bound <= limit) {
             limit = bound;
             limited_by = "#[kernel(max_threads)]".to_owned();
         }
         let threads = shape.block_threads();
         if !(1..=u64::from(limit)).contains(&threads) {
             return Err(DriverError::Block {
-                kernel: entry.name,
+                kernel: entry.name(),
                 actual: threads,
                 limit,
                 limited_by,
@@ -141,7 +142,7 @@ impl Device {
         }
         match (0..3).find(|&axis| shape.block[axis] > device.block[axis]) {
             Some(axis) => Err(DriverError::BlockExtent {
-                kernel: entry.name,
+                kernel: entry.name(),
                 axis: AXES[axis],
                 actual: shape.block[axis],
                 limit: device.block[axis],

@@ -20,10 +20,10 @@ impl<S: Signature> Emulated<S> {
     /// As for [`Prepared::launch`].
     pub(super) unsafe fn run(&self, arguments: &S::Arguments<'_>) -> Result<(), DriverError> {
         let shared = Shared(&raw const *arguments);
-        let call = self.entry.call;
-        let memory = (self.entry.memory)(arguments);
+        let call = self.entry.call();
+        let memory = (self.entry.memory())(arguments);
         let launch = simt::Launch::new(self.shape)
-            .kernel(self.entry.name)
+            .kernel(self.entry.name())
             .options(self.options)
             .memory(&memory, arguments);
         let launch = match self.blocks {
@@ -36,7 +36,7 @@ impl<S: Signature> Emulated<S> {
                 unsafe { call(&*shared.address()) }
             })
             .map_err(|error| DriverError::Emulated {
-                kernel: self.entry.name,
+                kernel: self.entry.name(),
                 error,
             })
     }

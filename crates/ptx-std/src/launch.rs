@@ -39,14 +39,7 @@ pub trait Kernel: Signature + Sized {
 
     /// The description as a value.
     fn entry() -> Entry<Self> {
-        Entry {
-            name: Self::NAME,
-            parameters: Self::PARAMETERS,
-            bounds: Self::BOUNDS,
-            marshal: Self::marshal,
-            memory: Self::memory,
-            call: Self::call,
-        }
+        Entry::of_kernel()
     }
 }
 
@@ -71,7 +64,9 @@ pub type Sink<'s> = dyn FnMut(*const c_void, Option<&'static Home>) + 's;
 /// live. `#[kernel]` implements it for each `fn` that is not `unsafe`.
 ///
 /// # Safety
-/// [`Kernel::call`] asks for nothing but that the buffers are alive, and nobody else writes them.
+/// The constants and functions of [`Kernel`] all describe one `fn` that is not `unsafe`, and
+/// [`Kernel::call`] asks only that the buffers are alive, that nobody writes what the kernel reads, and
+/// that nobody else reads or writes what it writes.
 #[diagnostic::on_unimplemented(
     message = "the kernel `{Self}` is an `unsafe fn`, or a table's entry that may be one",
     note = "`Prepared::launch`, which is unsafe, takes any kernel"
@@ -89,26 +84,73 @@ pub type Call<S> = for<'a, 'b> unsafe fn(&'b <S as Signature>::Arguments<'a>);
 
 /// A kernel's description as a value. `S` says which arguments a launch takes.
 pub struct Entry<S: Signature> {
-    /// The name of the entry in the PTX.
-    pub name: &'static str,
-    /// The parameters as the kernel's author wrote them.
-    pub parameters: &'static [Parameter],
-    /// The blocks that it is made for.
-    pub bounds: Bounds,
-    /// See [`Kernel::marshal`].
-    pub marshal: Marshal<S>,
-    /// See [`Kernel::memory`].
-    pub memory: MemoryOf<S>,
-    /// See [`Kernel::call`].
-    pub call: Call<S>,
+    name: &'static str,
+    parameters: &'static [Parameter],
+    bounds: Bounds,
+    marshal: Marshal<S>,
+    memory: MemoryOf<S>,
+    call: Call<S>,
+    /// Whether the signature is the kernel's own.
+    is_own: bool,
 }
 
-impl<K: Signature> Entry<K> {
+impl<K: Kernel> Entry<K> {
+    /// As [`Kernel::entry`], for constants.
+    pub const fn of_kernel() -> Entry<K> {
+        Entry {
+            name: K::NAME,
+            parameters: K::PARAMETERS,
+            bounds: K::BOUNDS,
+            marshal: K::marshal,
+            memory: K::memory,
+            call: K::call,
+            is_own: true,
+        }
+    }
+}
+
+impl<S: Signature> Entry<S> {
+    /// The name of the entry in the PTX.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// The parameters as the kernel's author wrote them.
+    pub fn parameters(&self) -> &'static [Parameter] {
+        self.parameters
+    }
+
+    /// The blocks that it is made for.
+    pub fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
+    /// See [`Kernel::marshal`].
+    pub fn marshal(&self) -> Marshal<S> {
+        self.marshal
+    }
+
+    /// See [`Kernel::memory`].
+    pub fn memory(&self) -> MemoryOf<S> {
+        self.memory
+    }
+
+    /// See [`Kernel::call`].
+    pub fn call(&self) -> Call<S> {
+        self.call
+    }
+
+    /// Whether `S` is the kernel itself, and not another [signature](Entry::with_signature): then a
+    /// [`SafeKernel`] is what it says.
+    pub fn is_own(&self) -> bool {
+        self.is_own
+    }
+
     /// The same kernel under another signature with the same arguments, so that one table can
     /// hold several kernels.
-    pub fn with_signature<S>(self) -> Entry<S>
+    pub const fn with_signature<T>(self) -> Entry<T>
     where
-        S: for<'a> Signature<Arguments<'a> = <K as Signature>::Arguments<'a>>,
+        T: for<'a> Signature<Arguments<'a> = <S as Signature>::Arguments<'a>>,
     {
         Entry {
             name: self.name,
@@ -117,6 +159,7 @@ impl<K: Signature> Entry<K> {
             marshal: self.marshal,
             memory: self.memory,
             call: self.call,
+            is_own: false,
         }
     }
 }
@@ -231,8 +274,11 @@ macro_rules! views {
             }
 
             /// The same view, known to be of memory of this device: a launch on another refuses it.
+            ///
+            /// # Safety
+            /// It is this device's memory.
             #[must_use]
-            pub fn of(self, home: &'static Home) -> Self {
+            pub unsafe fn of(self, home: &'static Home) -> Self {
                 Self { home: Some(home), ..self }
             }
 
@@ -357,5 +403,6 @@ unsafe impl<T: Sync> Send for Slice<'_, T> {}
 unsafe impl<T: Sync> Sync for Slice<'_, T> {}
 // SAFETY: as above.
 unsafe impl<T: Send> Send for SliceMut<'_, T> {}
-// SAFETY: as above; a shared `SliceMut` gives out nothing but a raw pointer.
+// SAFETY: as above; a shared `SliceMut` gives out nothing but a raw pointer, and a launch without
+// `unsafe` takes it by value.
 unsafe impl<T: Sync> Sync for SliceMut<'_, T> {}

@@ -143,7 +143,7 @@ impl<'d> Bench<'d> {
         // SAFETY: the caller's contract.
         let samples =
             unsafe { measure::time(&prepared, &self.stream, arguments, self.effort.runs) }?;
-        self.timed(entry.name, shape, &samples)
+        self.timed(entry.name(), shape, &samples)
     }
 
     /// The statistics of a launch's times.

@@ -98,11 +98,11 @@ pub(crate) fn triads(unroll: u32) -> Entry<triad_u1> {
 /// The name of the kernel of a task. `unroll` is one of [`UNROLLS`].
 pub(crate) fn kernel_name(task: Task, unroll: u32) -> &'static str {
     match task {
-        Task::Read => reads(unroll).name,
-        Task::Write => writes(unroll).name,
-        Task::Copy => copies(unroll).name,
-        Task::Scale => scales(unroll).name,
-        Task::Triad => triads(unroll).name,
+        Task::Read => reads(unroll).name(),
+        Task::Write => writes(unroll).name(),
+        Task::Copy => copies(unroll).name(),
+        Task::Scale => scales(unroll).name(),
+        Task::Triad => triads(unroll).name(),
     }
 }
 

@@ -43,12 +43,12 @@ pub(super) fn cases() -> Vec<Case> {
     ];
     let mut cases = chains.concat();
     cases.extend([
-        Case::new(read_again::entry().name, again),
-        Case::new(read_shared::entry().name, shared),
+        Case::new(read_again::entry().name(), again),
+        Case::new(read_shared::entry().name(), shared),
         chased(chase::entry(), usize::MAX),
         chased(chase_shared::entry().with_signature(), SHARED_ELEMENTS),
-        Case::new(wait_for_grid::entry().name, barriers),
-        Case::new(read_clocks::entry().name, clocks),
+        Case::new(wait_for_grid::entry().name(), barriers),
+        Case::new(read_clocks::entry().name(), clocks),
     ]);
     cases
 }
@@ -59,7 +59,7 @@ fn chains<O: Measured<Value: DeviceValue>>() -> Vec<Case> {
 
 /// An element is a thread.
 fn chain<O: Measured<Value: DeviceValue>>(variant: &'static Variant<O>) -> Case {
-    Case::new(variant.entry.name, |device, n| {
+    Case::new(variant.entry.name(), |device, n| {
         let shape = LaunchConfig::linear(n as u64, BLOCK);
         let blocks = shape.grid[0] as usize;
         let c = device.buffer_from(&[O::C])?;
@@ -126,7 +126,7 @@ fn shared(device: &Device, n: usize) -> Result<(), Failure> {
 
 /// As many loads as there are elements, in two launches.
 fn chased(entry: Entry<chase>, most: usize) -> Case {
-    Case::new(entry.name, move |device, n| {
+    Case::new(entry.name(), move |device, n| {
         let n = n.clamp(1, most);
         let next = cycle(n, 1);
         let there = device.buffer_from(&next)?;

@@ -102,7 +102,7 @@ where
     T: Real,
     F: for<'a> Argument<Of<'a> = F> + Copy + Send + Sync,
 {
-    Case::new(entry.name, move |device, n| {
+    Case::new(entry.name(), move |device, n| {
         mapped(device, entry, n, &expected, |_| Ok(()), |_| function)
     })
 }
@@ -111,7 +111,7 @@ fn map_by<T: Real>(
     entry: Entry<Map<T, Scalar<T>>>,
     expected: impl Fn(f64) -> Expected + Send + Sync + 'static,
 ) -> Case {
-    Case::new(entry.name, move |device, n| {
+    Case::new(entry.name(), move |device, n| {
         let number = |device: &Device| Ok(device.buffer_filled(1, T::from_f64(FACTOR))?);
         mapped(device, entry, n, &expected, number, |number| {
             number.slice(..)
@@ -152,7 +152,7 @@ where
     T: Real,
     F: for<'a> Argument<Of<'a> = F> + Copy + Send + Sync,
 {
-    Case::new(entry.name, move |device, n| {
+    Case::new(entry.name(), move |device, n| {
         let both = numbers::<T>(2 * n);
         let (x, y) = both.split_at(n);
         let (x_there, y_there) = (device.buffer_from(x)?, device.buffer_from(y)?);

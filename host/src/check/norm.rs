@@ -44,7 +44,7 @@ fn norm_of<T: Real>(x: &[T]) -> Expected {
 }
 
 fn norm<T: Real>() -> Case {
-    Case::new(T::nrm2().name, |device, n| {
+    Case::new(T::nrm2().name(), |device, n| {
         let x = random::<T>(n);
         let from = device.buffer_from(&x)?;
         let mut result = Output::new(device, 1)?;
@@ -58,7 +58,7 @@ fn norm<T: Real>() -> Case {
 }
 
 fn normalize<T: Real>() -> Case {
-    Case::new(T::normalize().name, |device, n| {
+    Case::new(T::normalize().name(), |device, n| {
         let x = random::<T>(n);
         let from = device.buffer_from(&x)?;
         let (mut to, mut length) = (Output::new(device, n)?, Output::new(device, 1)?);
@@ -79,7 +79,7 @@ fn normalize<T: Real>() -> Case {
 
 fn dot<T: Real>() -> Case {
     let entry = T::dot();
-    Case::new(entry.name, move |device, n| {
+    Case::new(entry.name(), move |device, n| {
         let both = random::<T>(2 * n);
         let (x, y) = both.split_at(n);
         let blocks = reduction_blocks::<T>(n as u64, device.properties().multiprocessors);
@@ -114,7 +114,7 @@ fn dot<T: Real>() -> Case {
 
 /// Of `n` vectors.
 fn studied_norm(entry: Entry<nrm2_ilp1>) -> Case {
-    Case::new(entry.name, move |device, n| {
+    Case::new(entry.name(), move |device, n| {
         let x = random::<f32>(n * size_of::<Vector>() / size_of::<f32>());
         let from = device.buffer_from(bytemuck::cast_slice::<f32, Vector>(&x))?;
         for most in STUDIED_BLOCKS {

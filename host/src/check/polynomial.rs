@@ -31,7 +31,7 @@ type Kernel = (Form, u32, u32);
 
 fn case<T: Element + DeviceValue>((form, width, ilp): Kernel) -> Option<Case> {
     let entry = T::kernel(form, width, ilp)?;
-    let case = Case::new(entry.name, move |device, n| {
+    let case = Case::new(entry.name(), move |device, n| {
         let mut numbers = (0..).map(|i| T::X * (f64::from(i % 201) / 100.0 - 1.0));
         let x: Vec<T> = (0..n)
             .map(|_| T::from_numbers(|| numbers.next().expect("there is no end")))

@@ -12,9 +12,9 @@ const MOST_ROWS: usize = 1000;
 
 pub(super) fn cases() -> Vec<Case> {
     vec![
-        Case::new(with_spectrum::entry().name, spectrum),
-        Case::new(inspect::entry().name, look),
-        Case::new(count::entry().name, counted),
+        Case::new(with_spectrum::entry().name(), spectrum),
+        Case::new(inspect::entry().name(), look),
+        Case::new(count::entry().name(), counted),
     ]
 }
 

@@ -15,7 +15,7 @@ pub(super) fn cases() -> Vec<Case> {
     vec![
         times_vector::<f32>(),
         times_vector::<f64>(),
-        Case::new(matmul::entry().name, |device, n| {
+        Case::new(matmul::entry().name(), |device, n| {
             let inner = n.min(MOST).next_multiple_of(DEPTH);
             times_matrix(device, [2 * TILE, inner, 2 * TILE])?;
             times_matrix(device, [TILE, DEPTH, n.max(1).next_multiple_of(TILE)])
@@ -25,7 +25,7 @@ pub(super) fn cases() -> Vec<Case> {
 
 /// Of few rows of `n` elements, and of many rows of few elements.
 fn times_vector<T: Real>() -> Case {
-    Case::new(T::gemv().name, |device, n| {
+    Case::new(T::gemv().name(), |device, n| {
         product::<T>(device, 3, n)?;
         product::<T>(device, n.clamp(1, MOST), 5)
     })

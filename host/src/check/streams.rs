@@ -100,7 +100,7 @@ fn put<S: Signature>(
     arguments: fn(&mut Arrays) -> S::Arguments<'_>,
     of: fn(f32, f32) -> f32,
 ) -> Case {
-    Case::new(entry.name, move |device, n| {
+    Case::new(entry.name(), move |device, n| {
         let x: Vec<Vector> = (0..n).map(pattern_vector).collect();
         let z: Vec<Vector> = (n..2 * n).map(pattern_vector).collect();
         let combined =
@@ -122,7 +122,7 @@ fn put<S: Signature>(
 }
 
 fn read(entry: Entry<read_u1>) -> Case {
-    Case::new(entry.name, move |device, n| {
+    Case::new(entry.name(), move |device, n| {
         let x: Vec<Vector> = (0..n).map(pattern_vector).collect();
         let words = x.as_flattened().iter().map(|x| x.to_bits());
         let expected = words.fold(0, u32::wrapping_add);

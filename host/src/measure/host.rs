@@ -128,7 +128,7 @@ impl Timed {
         let x = vec![Aligned([T::from_f64(T::X); LANES]); elements / LANES];
         let mut y = x.clone();
         let entry = T::kernel(form, width, ilp).expect("there is one for each of WIDTHS and ILPS");
-        let call = entry.call;
+        let call = entry.call();
         let mut seconds = |k: u32| {
             // SAFETY: x and y hold so many elements, which nothing else reaches until the launch has ended.
             let (x, y) = unsafe {

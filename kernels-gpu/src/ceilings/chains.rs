@@ -250,7 +250,7 @@ pub use host::{Chain, Measured, Variant};
 mod host {
     use core::marker::PhantomData;
 
-    use cuda_std::launch::{Entry, Kernel, Signature, Slice, SliceMut};
+    use cuda_std::launch::{Entry, Signature, Slice, SliceMut};
 
     use super::*;
 
@@ -303,14 +303,7 @@ mod host {
                 const TOLERANCE: f64 = $tolerance;
                 const VARIANTS: &[Variant<Self>] = &[$(Variant {
                     chains: $chains,
-                    entry: Entry {
-                        name: $kernel::NAME,
-                        parameters: $kernel::PARAMETERS,
-                        bounds: $kernel::BOUNDS,
-                        marshal: $kernel::marshal,
-                        memory: $kernel::memory,
-                        call: $kernel::call,
-                    },
+                    entry: Entry::<$kernel>::of_kernel().with_signature(),
                     reference: reference::<$operation, $chains>,
                 }),*];
             }

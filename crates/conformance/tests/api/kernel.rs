@@ -53,9 +53,9 @@ fn safe_launches(device: &Device) -> Result<(), Failed> {
     let mut sums = device.buffer_filled(2, 0u32)?;
     let prepared = device.prepare(output::add_2::entry(), LaunchConfig::blocks(1, 32))?;
     let stream = Stream::new(device)?;
-    prepared.run(&stream, &(input.slice(..), sums.slice_mut(..)))?;
+    prepared.run(&stream, (input.slice(..), sums.slice_mut(..)))?;
     equal(&sums.to_vec()?, &[3, 7])?;
-    let captured = stream.capture(|| prepared.run(&stream, &(input.slice(..), sums.slice_mut(..))));
+    let captured = stream.capture(|| prepared.run(&stream, (input.slice(..), sums.slice_mut(..))));
     match captured {
         Err(DriverError::Capturing("wait for a kernel")) => Ok(()),
         other => Err(format!("{:?}", other.err()).into()),

@@ -171,11 +171,11 @@ pub(super) fn entry_name(Instance { kernel, ilp, .. }: Instance) -> &'static str
     match kernel {
         Studied::Copy => kernel_name(Task::Copy, ilp),
         Studied::Read => kernel_name(Task::Read, ilp),
-        Studied::Scale => there_is(scales(ilp)).name,
-        Studied::Elementwise => there_is(axpys(ilp)).name,
-        Studied::Nrm2 => there_is(norms(ilp)).name,
-        Studied::Polynomial => there_is(power_sums(ilp)).name,
-        Studied::Fma => chains(ilp).entry.name,
+        Studied::Scale => there_is(scales(ilp)).name(),
+        Studied::Elementwise => there_is(axpys(ilp)).name(),
+        Studied::Nrm2 => there_is(norms(ilp)).name(),
+        Studied::Polynomial => there_is(power_sums(ilp)).name(),
+        Studied::Fma => chains(ilp).entry.name(),
     }
 }
 

@@ -21,6 +21,6 @@ pub fn scaled(device: &Device, x: &[f32], a: f32) -> Result<Vec<f32>, DriverErro
     let mut output = device.buffer_filled(x.len(), f32::NAN)?;
     let prepared = device.prepare(scale::entry(), LaunchConfig::linear(x.len() as u64, BLOCK))?;
     let stream = Stream::new(device)?;
-    prepared.run(&stream, &(input.slice(..), output.slice_mut(..), a))?;
+    prepared.run(&stream, (input.slice(..), output.slice_mut(..), a))?;
     output.to_vec()
 }
