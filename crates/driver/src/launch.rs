@@ -50,8 +50,9 @@ impl<S: Signature> Prepared<'_, S> {
     ///
     /// # Errors
     /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]);
-    /// [`DriverError::Emulated`]: a thread failed on the emulator. [`DriverError::OtherDevice`]: the kernel was prepared for
-    /// another device than the stream's, or a buffer is of another; then nothing is in the stream.
+    /// [`DriverError::Emulated`]: a thread failed on the emulator. [`DriverError::OtherDevice`]: the
+    /// kernel was prepared for another device than the stream's, or a buffer is of another; then nothing
+    /// is in the stream.
     ///
     /// # Panics
     /// The argument of a `&T` parameter is an empty slice.
