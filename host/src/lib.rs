@@ -13,10 +13,11 @@
 //! * [`measure`]: timing and statistics
 //! * [`model`]: roofline arithmetic, pure functions
 //! * [`study`]: what waiting for the device costs
-//! * [`sweep`]: axes, plan, run, records
+//! * [`sweep`]: workloads and the points of their axes, plan, run, records
 //! * [`report`]: CSV, JSON, Markdown, charts, terminal text
 //! * [`trace`]: timelines and profiles
 //! * [`vector`]: norms, scaling and products on a device
+//! * [`workload`]: what is measured, a user's kernels among them
 
 // They panic where a stream takes nothing more, and the library prints nothing: `cli::streams` does.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
@@ -43,5 +44,7 @@ pub mod sweep;
 pub mod trace;
 #[cfg(feature = "cli")]
 pub mod vector;
+#[cfg(feature = "cli")]
+pub mod workload;
 
 pub use ridgepoint_driver as driver;

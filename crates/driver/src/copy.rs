@@ -189,7 +189,10 @@ impl<'d> Stream<'d> {
 
     /// Waits until no copy reaches memory of the stream's device any more. None begins to or from memory
     /// that a caller has borrowed.
-    pub(super) fn finish_copies(&self) -> Result<(), DriverError> {
+    ///
+    /// # Errors
+    /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]).
+    pub fn finish_copies(&self) -> Result<(), DriverError> {
         if UNDER_WAY.load(Ordering::SeqCst) == 0 || self.enter()?.is_none() {
             return Ok(());
         }

@@ -140,6 +140,7 @@ impl Ceilings {
             memory: BytesPerSec(value(memory)?),
             fma: FlopsPerSec(fma),
             add_mul: FlopsPerSec(add_mul),
+            special: value(Quantity::Exp2F32).map(FlopsPerSec),
             peak: FlopsPerSec(fma),
         })
     }

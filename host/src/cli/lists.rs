@@ -4,35 +4,9 @@ use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use clap::ValueEnum;
-use itertools::Itertools;
-use kernels_gpu::polynomial::{Form, ILPS, WIDTHS};
-
 use super::Failure;
-
-/// `--kernel`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Kernel {
-    /// result += power; power *= x: an add and a multiply that cannot fuse.
-    PowerSum,
-    /// result = result * x + x: one fused multiply-add.
-    Horner,
-    /// Both.
-    All,
-}
-
-impl Kernel {
-    pub(super) fn forms(kernels: &[Kernel]) -> Vec<Form> {
-        let mut forms = Vec::new();
-        for kernel in kernels {
-            forms.extend(match kernel {
-                Kernel::PowerSum => &[Form::PowerSum][..],
-                Kernel::Horner => &[Form::Horner],
-                Kernel::All => &[Form::PowerSum, Form::Horner],
-            });
-        }
-        each_once(forms)
-    }
-}
+use crate::workload::Axis;
+pub(super) use crate::workload::whole;
 
 /// `--dtype` of a norm
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -43,8 +17,6 @@ pub(super) enum Dtype {
 
 /// Blocks have no more threads on any GPU.
 pub(super) const MOST_THREADS: u64 = 1024;
-/// More numbers than any device's memory holds.
-const MOST_ELEMENTS: u64 = 1 << 40;
 /// More samples than any statistics gain from.
 pub(super) const MOST_RUNS: u64 = 10_000;
 /// Likewise, of loops that are timed as a whole.
@@ -68,33 +40,9 @@ impl FromStr for MaxRegisters {
     }
 }
 
-/// A whole number of `range`: digits, or a power of two such as `2^26`.
-pub(super) fn whole<T: TryFrom<u64>>(
-    range: RangeInclusive<u64>,
-) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync + 'static {
-    move |text| {
-        let value = match text.split_once('^') {
-            Some(("2", exponent)) => exponent.parse().ok().and_then(|it| 1u64.checked_shl(it)),
-            _ => text.parse().ok(),
-        };
-        let value = value.filter(|value| range.contains(value));
-        value
-            .and_then(|value| T::try_from(value).ok())
-            .ok_or_else(|| {
-                let (least, most) = (range.start(), range.end());
-                let example = most.ilog2().min(10);
-                let most = match most.is_power_of_two() && *most > MOST_THREADS {
-                    true => format!("2^{}", most.ilog2()),
-                    false => most.to_string(),
-                };
-                format!("expected a whole number from {least} to {most}, such as 2^{example}")
-            })
-    }
-}
-
 /// A number of elements, at least 1.
 pub(super) fn element_count(text: &str) -> Result<u64, String> {
-    whole(1..=MOST_ELEMENTS)(text)
+    whole(1..=Axis::MOST)(text)
 }
 
 /// A finite number with a property, which `expected` names together with an example.
@@ -141,26 +89,6 @@ pub(super) fn bytes(text: &str) -> Result<u32, String> {
         .and_then(|number| number.checked_mul(unit))
         .filter(|&bytes| bytes <= MOST)
         .ok_or_else(|| "expected bytes from 0 to 1024KiB, such as 49152 or 48KiB".to_owned())
-}
-
-/// A number of elements in a vector that there are kernels for.
-pub(super) fn vector(text: &str) -> Result<u32, String> {
-    one_of(&WIDTHS, text)
-}
-
-/// A number of vectors a thread that there are kernels for.
-pub(super) fn ilp(text: &str) -> Result<u32, String> {
-    one_of(&ILPS, text)
-}
-
-fn one_of(known: &[u32], text: &str) -> Result<u32, String> {
-    let found = text.parse().ok().filter(|number| known.contains(number));
-    found.ok_or_else(|| {
-        format!(
-            "expected one of {}: there are kernels for these",
-            known.iter().join(", ")
-        )
-    })
 }
 
 /// Refuses the first option that is given although it has no effect, together with why.
@@ -245,11 +173,5 @@ mod tests {
         for text in ["", "0", "23", "256", "-1", "all"] {
             assert!(text.parse::<MaxRegisters>().is_err(), "{text}");
         }
-    }
-
-    #[test]
-    fn all_is_both_forms_once() {
-        let forms = Kernel::forms(&[Kernel::Horner, Kernel::All]);
-        assert_eq!(forms, [Form::Horner, Form::PowerSum]);
     }
 }

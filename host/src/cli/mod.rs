@@ -25,6 +25,7 @@ mod roofline;
 mod several;
 mod streams;
 mod study;
+mod suite;
 mod tracing;
 
 use std::env;

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use itertools::Itertools;
 use kernels_gpu::ceilings::WARP;
 use serde_json::json;
 
@@ -13,20 +14,18 @@ use super::console::Console;
 use super::files::Files;
 use super::interrupt::Interrupt;
 use super::lists::{
-    Kernel, MOST_RUNS, MOST_THREADS, each_once, element_count, ilp, percent, real,
-    refuse_without_effect, vector, whole,
+    MOST_RUNS, MOST_THREADS, each_once, percent, refuse_without_effect, whole,
 };
+use super::suite::{Suite, Workloads};
 use super::output::{Outputs, target};
 use super::{Failure, command_line, driver_failure, several, tracing};
+use crate::ceilings::Ceilings;
 use crate::compare::{Comparison, Table};
-use crate::driver::{Device, DeviceChoice};
+use crate::driver::DeviceChoice;
 use crate::measure::{CacheState, Runs, Sampling};
-use crate::model::Precision;
 use crate::report::{Chart, Format, HtmlReport, RunFacts, terminal};
-use crate::sweep::{Axes, GridSize, Point, Record, Settings, Sweep, SweepError};
-
-const GPU_ELEMENTS: u64 = 1 << 26;
-const EMULATOR_ELEMENTS: u64 = 1 << 16;
+use crate::sweep::{Plan, Record, Settings, Sweep, SweepError};
+use crate::workload::{Bench, GridSize};
 
 /// A difference of so many percent from the baseline is none.
 const TOLERANCE: f64 = 3.0;
@@ -34,22 +33,16 @@ const TOLERANCE: f64 = 3.0;
 #[derive(Args)]
 #[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
-    /// Degrees of the polynomial: 2k FLOP an element
-    #[arg(long, value_name = "LIST", value_delimiter = ',',
-          default_value = "1,2,5,10,20,50,100,200,500,1000", value_parser = whole::<u32>(1..=1 << 20))]
-    k: Vec<u32>,
-
-    /// Numbers, such as 2^26 [default: 2^26, on the emulator 2^16]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = element_count)]
-    n: Vec<u64>,
+    #[command(flatten)]
+    workloads: Workloads,
 
     /// Threads a block
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "256",
           value_parser = whole::<u32>(1..=MOST_THREADS))]
     block: Vec<u32>,
 
-    /// Blocks in the grid: "full" is a thread for each of its vectors, "8x" is 8 blocks a
-    /// multiprocessor, which stay and stride
+    /// Blocks in the grid: "full" is as many as there is work for, "8x" is 8 per multiprocessor, which
+    /// stay and stride
     #[arg(
         long,
         value_name = "LIST",
@@ -57,38 +50,6 @@ pub(super) struct Arguments {
         default_value = "full"
     )]
     grid: Vec<GridSize>,
-
-    /// How the polynomial is evaluated
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        default_value = "power-sum",
-        value_enum
-    )]
-    kernel: Vec<Kernel>,
-
-    /// Element types: f32, f64, f16x2 (two f16 in a register, one element)
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        default_value = "f32"
-    )]
-    dtype: Vec<Precision>,
-
-    /// Elements that a thread loads at once: 1, 2, 4
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1", value_parser = vector)]
-    vector: Vec<u32>,
-
-    /// Vectors that a thread works on at once: 1, 2, 4. It has vector x ilp independent chains
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "1", value_parser = ilp)]
-    ilp: Vec<u32>,
-
-    /// The value of every input number [default: 1.01, of f16x2 0.9, because 1.01^630 is more than an
-    /// f16 holds]
-    #[arg(long, value_name = "NUMBER", value_parser = real("a finite number, such as 1.01", |_| true))]
-    x: Option<f64>,
 
     /// What the caches hold when a launch begins: warm, cold
     #[arg(
@@ -202,47 +163,41 @@ fn run_on(choice: &DeviceChoice, arguments: &Arguments, sampling: Sampling) -> R
     let charts = ChartFiles::open(&arguments.plot)?;
     let report = ReportFile::open(arguments.report.as_ref())?;
     let mut outputs = Outputs::open(&arguments.output, arguments.format)?;
-    let device = crate::kernels::open(choice).map_err(driver_failure)?;
+    let bench = Suite::get().open(choice).map_err(driver_failure)?;
+    let device = bench.device();
     arguments.trace.check(device.properties())?;
-    let axes = arguments.axes(&device);
+    let plan = arguments.plan(device.properties().is_emulated())?;
     let settings = Settings {
         sampling,
         twice: arguments.aa,
-        x: arguments.x,
     };
-    let mut sweep = Sweep::new(&device, &axes, settings).map_err(sweep_failure)?;
+    let mut sweep = Sweep::new(&bench, &plan, settings).map_err(sweep_failure)?;
     let target = target(arguments.quiet, &arguments.output);
     let console = Console::new(target, sweep.points().len() as u64);
-    warn_of_partial_warps(&axes, &console);
-    let ceilings = known_ceilings(&device, arguments.ceilings.as_deref(), &console)?;
+    warn_of_partial_warps(&plan, &console);
+    let ceilings = known_ceilings(device, arguments.ceilings.as_deref(), &console)?;
 
     if let Some(ceilings) = &ceilings {
-        let bytes = |point: &Point| point.bytes() as u64 / 2;
-        let largest = sweep.points().iter().map(bytes).max();
-        warn_of_small_arrays(ceilings, largest.unwrap_or(0), &console);
+        // Half is read and half written by most.
+        warn_of_small_arrays(ceilings, sweep.most_bytes() / 2, &console);
     }
 
     let facts = RunFacts::now(
         command_line(),
         device.properties().clone(),
-        json!({
-            "warmup": arguments.warmup,
-            "runs": arguments.runs,
-            "x": arguments.x,
-            "noise_percent": arguments.noise,
-            "ceilings": ceilings,
-        }),
+        arguments.settings(&plan, ceilings.as_ref()),
     );
     let baseline = arguments.baseline.as_deref().map(Table::read).transpose();
     let baseline = baseline.map_err(Failure::failed)?;
 
-    introduce(&console, &device, &sweep, &axes);
+    introduce(&console, &bench, &sweep, &plan);
     outputs.announce(&console);
     let mut records = Vec::new();
-    let ended = sweep.points().to_vec().iter().try_for_each(|point| {
+    let names: Vec<String> = sweep.points().map(ToString::to_string).collect();
+    let ended = names.into_iter().enumerate().try_for_each(|(index, name)| {
         interrupt.check()?;
-        console.begin(point.to_string());
-        let record = sweep.measure(point, ceilings.as_ref());
+        console.begin(name);
+        let record = sweep.measure(index, ceilings.as_ref());
         let record = record.map_err(sweep_failure)?;
         // The row is written before the next point begins.
         outputs.row(|format, index| facts.row(&record, format, index))?;
@@ -326,42 +281,53 @@ impl Arguments {
         })
     }
 
-    fn axes(&self, device: &Device) -> Axes {
-        let n = match (self.n.is_empty(), device.properties().is_emulated()) {
-            (false, _) => self.n.clone(),
-            (true, false) => vec![GPU_ELEMENTS],
-            (true, true) => vec![EMULATOR_ELEMENTS],
-        };
-        Axes {
-            forms: Kernel::forms(&self.kernel),
-            precisions: each_once(self.dtype.clone()),
-            vectors: each_once(self.vector.clone()),
-            ilps: each_once(self.ilp.clone()),
-            n: each_once(n),
-            blocks: each_once(self.block.clone()),
-            grids: each_once(self.grid.clone()),
-            caches: each_once(self.cache.clone()),
-            k: each_once(self.k.clone()),
+    fn plan(&self, is_emulated: bool) -> Result<Plan<'static>, Failure> {
+        let workloads = &self.workloads;
+        let blocks = workloads.common("block", whole::<u32>(1..=MOST_THREADS))?;
+        let grids = workloads.common("grid", str::parse)?;
+        let caches = workloads.common("cache", str::parse)?;
+        Ok(Plan {
+            selected: workloads.select(is_emulated)?,
+            blocks: blocks.unwrap_or_else(|| each_once(self.block.clone())),
+            grids: grids.unwrap_or_else(|| each_once(self.grid.clone())),
+            caches: caches.unwrap_or_else(|| each_once(self.cache.clone())),
+        })
+    }
+
+    /// What is the same for every row.
+    fn settings(&self, plan: &Plan<'_>, ceilings: Option<&Ceilings>) -> serde_json::Value {
+        let mut settings = json!({
+            "warmup": self.warmup,
+            "runs": self.runs,
+            "noise_percent": self.noise,
+            "ceilings": ceilings,
+        });
+        for (name, value) in plan.selected.iter().flat_map(|it| &it.settings) {
+            settings[*name] = json!(value);
         }
+        settings
     }
 }
 
-fn introduce(console: &Console, device: &Device, sweep: &Sweep<'_>, axes: &Axes) {
-    let facts = device.properties();
-    console.say(&format!("Device: {}", facts.name));
-    if facts.is_emulated() {
-        let n: Vec<String> = axes.n.iter().map(u64::to_string).collect();
+fn introduce(console: &Console, bench: &Bench, sweep: &Sweep<'_>, plan: &Plan<'_>) {
+    let properties = bench.device().properties();
+    console.say(&format!("Device: {}", properties.name));
+    if properties.is_emulated() {
+        let of_n = plan.selected.iter().flat_map(|selection| &selection.values);
+        let n: Vec<_> = of_n.filter(|(name, _)| *name == "n").collect();
+        let n = n.iter().flat_map(|(_, values)| values).unique_by(ToString::to_string);
+        let n = n.map(ToString::to_string).collect::<Vec<_>>().join(", ");
+        let here = if n.is_empty() { String::new() } else { format!(", here with n = {n}") };
         console.say(&format!(
-            "The emulator runs the GPU's kernels on this host, here with n = {}. The results are a \
-             GPU's; the times are not.",
-            n.join(", ")
+            "The emulator runs the GPU's kernels on this host{here}. The results are a GPU's; the times \
+             are not."
         ));
     }
-    console.say(&terminal::roofs(facts, sweep.roofs()));
+    console.say(&terminal::roofs(properties, sweep.roofs()));
 }
 
-fn warn_of_partial_warps(axes: &Axes, console: &Console) {
-    for block in axes
+pub(super) fn warn_of_partial_warps(plan: &Plan<'_>, console: &Console) {
+    for block in plan
         .blocks
         .iter()
         .filter(|&&block| !block.is_multiple_of(WARP))
@@ -373,14 +339,13 @@ fn warn_of_partial_warps(axes: &Axes, console: &Console) {
     }
 }
 
-fn sweep_failure(error: SweepError) -> Failure {
+pub(super) fn sweep_failure(error: SweepError) -> Failure {
     match error {
         SweepError::Driver(error) => driver_failure(error),
         SweepError::Memory { .. }
         | SweepError::HostRoofs(_)
-        | SweepError::Overflow { .. }
-        | SweepError::NotHeld { .. }
-        | SweepError::Odd { .. }
+        | SweepError::Refused { .. }
+        | SweepError::NoPoints
         | SweepError::Points(_) => Failure::Usage(error.to_string()),
         _ => Failure::failed(error),
     }

@@ -72,12 +72,12 @@ impl Comparison {
     ) -> Result<Comparison, NothingInCommon> {
         let mut unpaired: HashMap<&str, VecDeque<&Measured>> = HashMap::new();
         for row in &after.rows {
-            unpaired.entry(&row.launch).or_default().push_back(row);
+            unpaired.entry(&row.key).or_default().push_back(row);
         }
         let mut changes = Vec::new();
         let mut only_before = Vec::new();
         for row in &before.rows {
-            let same_launch = unpaired.get_mut(row.launch.as_str());
+            let same_launch = unpaired.get_mut(row.key.as_str());
             match same_launch.and_then(VecDeque::pop_front) {
                 Some(other) => changes.push(Change::of(row, other, tolerance_percent)),
                 None => only_before.push(row.launch.clone()),
@@ -86,7 +86,7 @@ impl Comparison {
         // Of a launch that occurs several times, the last rows are those that are left.
         let mut only_after = Vec::new();
         for row in after.rows.iter().rev() {
-            let left = unpaired.get_mut(row.launch.as_str());
+            let left = unpaired.get_mut(row.key.as_str());
             if left.and_then(VecDeque::pop_back).is_some() {
                 only_after.push(row.launch.clone());
             }
@@ -155,6 +155,7 @@ mod tests {
     fn table(rows: &[(&str, f64, f64)]) -> Table {
         let row = |&(launch, median_ms, rms_percent): &(&str, f64, f64)| Measured {
             launch: launch.to_owned(),
+            key: launch.to_owned(),
             median_ms,
             rms_percent,
             samples: 10.0,

@@ -61,6 +61,7 @@ mod tests {
     fn table(times: &[f64]) -> Table {
         let row = |&median_ms: &f64| Measured {
             launch: "k 1".to_owned(),
+            key: "k 1".to_owned(),
             median_ms,
             rms_percent: 0.1,
             samples: 10.0,

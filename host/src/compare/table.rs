@@ -8,19 +8,58 @@ use super::{Rows, TableError};
 use crate::report::Row;
 use crate::report::terminal::printable;
 
-/// The columns that say what a launch was; the others are what came out. A table has some of them.
-const LAUNCH: [&str; 11] = [
-    "kernel",
-    "dtype",
-    "vector",
-    "ilp",
-    "max_registers",
-    "n",
-    "block",
-    "dynamic_shared",
-    "grid",
-    "cache",
-    "k",
+/// The columns that say what came out, and of what; the others say what the launch was. The axes of a
+/// user's workload are among the latter, whatever they are called.
+const OUTCOMES: [&str; 47] = [
+    "ai",
+    "gflops",
+    "bandwidth",
+    "percent_peak",
+    "blocks_per_sm",
+    "mean_ms",
+    "median_ms",
+    "min_ms",
+    "rms_percent",
+    "limiting_roof",
+    "ridge_point",
+    "roof_gflops",
+    "percent_roof",
+    "measured_roof_gflops",
+    "percent_measured_roof",
+    "percent_peak_at_clock",
+    "bound",
+    "working_set",
+    "samples",
+    "batch",
+    "outliers",
+    "clock_mhz",
+    "nvml_clock_mhz",
+    "power_watts",
+    "temperature",
+    "noise_floor_percent",
+    "flags",
+    "advice",
+    "gpu",
+    "device",
+    "checked",
+    // Of an occupancy study.
+    "registers",
+    "resident_blocks",
+    "driver_blocks",
+    "occupancy_percent",
+    "limited_by",
+    "waves",
+    "tail_percent",
+    "rate",
+    "unit",
+    "percent_ceiling",
+    "in_flight_needed",
+    "in_flight_provided",
+    "in_flight_unit",
+    "local_bytes",
+    // Of JSON alone.
+    "samples_ms",
+    "samples_clock_hz",
 ];
 
 /// Samples of a row that does not say how many: what `--runs` is by default.
@@ -35,7 +74,10 @@ pub struct Table {
 /// A row, as far as it is compared.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Measured {
+    /// What the launch was, for people.
     pub(super) launch: String,
+    /// The same, whatever the order of the columns is.
+    pub(super) key: String,
     pub(super) median_ms: f64,
     pub(super) rms_percent: f64,
     pub(super) samples: f64,
@@ -71,10 +113,10 @@ impl Table {
     /// # Errors
     /// Their columns lack one that is needed.
     pub fn of_records<R: Row>(records: &[R]) -> Result<Table, TableError> {
-        let columns = Columns::of(&R::COLUMNS.iter().map(|(name, _)| *name).collect());
         let rows = records.iter().enumerate().map(|(index, record)| {
-            let cells = R::COLUMNS.iter().map(|(_, text)| text(record)).collect();
-            columns.measured(&cells, index + 1, Path::new("this run"))
+            let (names, cells): (Vec<_>, Vec<_>) = record.columns().into_iter().unzip();
+            let (names, cells) = (names.into_iter().collect(), cells.into_iter().collect());
+            Columns::of(&names).measured(&cells, index + 1, Path::new("this run"))
         });
         rows.collect::<Result<_, _>>().map(|rows| Table { rows })
     }
@@ -82,7 +124,7 @@ impl Table {
 
 /// Where a table has what is compared.
 struct Columns {
-    launch: Vec<(&'static str, usize)>,
+    launch: Vec<(String, usize)>,
     median_ms: Option<usize>,
     rms_percent: Option<usize>,
     samples: Option<usize>,
@@ -93,10 +135,11 @@ struct Columns {
 impl Columns {
     fn of(header: &StringRecord) -> Columns {
         let place = |name: &str| header.iter().position(|it| it == name);
-        let launch = LAUNCH.iter();
+        let named = header.iter().enumerate();
+        let launch = named.filter(|(_, name)| !OUTCOMES.contains(name));
         Columns {
             launch: launch
-                .filter_map(|&name| Some((name, place(name)?)))
+                .map(|(place, name)| (name.to_owned(), place))
                 .collect(),
             median_ms: place("median_ms"),
             rms_percent: place("rms_percent"),
@@ -128,8 +171,10 @@ impl Columns {
         let optional = |place: Option<usize>| row.get(place?)?.parse().ok();
         let flags = self.flags.and_then(|place| row.get(place));
         let flags = printable(flags.unwrap_or_default());
+        let (launch, key) = self.launch(row);
         Ok(Measured {
-            launch: self.launch(row),
+            launch,
+            key,
             median_ms: needed(self.median_ms, "median_ms")?,
             rms_percent: needed(self.rms_percent, "rms_percent")?,
             samples: optional(self.samples).unwrap_or(SAMPLES),
@@ -138,13 +183,18 @@ impl Columns {
         })
     }
 
-    /// `kernel copy, n 1024 ..`
-    fn launch(&self, row: &StringRecord) -> String {
-        let named = self.launch.iter().map(|&(name, place)| (name, &row[place]));
+    /// `kernel copy, n 1024 ..`, the first column last, and the same in a fixed order.
+    fn launch(&self, row: &StringRecord) -> (String, String) {
+        let named = self.launch.iter().map(|(name, place)| (name, &row[*place]));
         let known = named.filter(|(_, cell)| !cell.is_empty());
-        let parts: Vec<String> = known
+        let mut parts: Vec<String> = known
             .map(|(name, cell)| format!("{name} {}", printable(cell)))
             .collect();
-        parts.join(", ")
+        let mut sorted = parts.clone();
+        sorted.sort();
+        if !parts.is_empty() {
+            parts.rotate_left(1);
+        }
+        (parts.join(", "), sorted.join(", "))
     }
 }

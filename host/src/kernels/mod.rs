@@ -3,6 +3,7 @@
 
 mod code;
 mod error;
+pub mod workloads;
 
 use cuda_builder::resources::{KernelResources, Report};
 use serde::Serialize;

@@ -72,6 +72,8 @@ fn measure<T: Element>() -> Result<Roofs, HostRoofsError> {
         memory: BytesPerSec(memory),
         fma: FlopsPerSec(fma),
         add_mul: FlopsPerSec(add_mul),
+        // The host has no instructions for them, and computes them.
+        special: Some(FlopsPerSec(add_mul)),
         peak: FlopsPerSec(fma.max(add_mul)),
     })
 }
@@ -210,25 +212,31 @@ fn best(times: usize, mut seconds: impl FnMut() -> f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use crate::driver::Device;
-    use crate::measure::{CacheState, Runs, Sampling};
-    use crate::sweep::{Axes, GridSize, Settings, Sweep};
+    use crate::kernels::workloads::Polynomial;
+    use crate::measure::{Runs, Sampling};
+    use crate::sweep::{Plan, Selection, Settings, Sweep};
+    use crate::workload::{Bench, Value, Workload};
 
     /// Whatever else the machine does makes rows slower, which are means; roofs are of the best times.
     #[test]
     fn no_kernel_of_a_sweep_is_much_faster_than_its_roof() {
-        let emulator = Device::emulator(Default::default());
-        let axes = Axes {
-            forms: vec![Form::PowerSum, Form::Horner],
-            precisions: vec![Precision::F32, Precision::F64],
-            vectors: vec![4],
-            ilps: vec![1, 4],
-            n: vec![1 << 14],
-            blocks: vec![256],
-            grids: vec![GridSize::Full],
-            caches: vec![CacheState::Warm],
-            k: vec![1000],
+        let bench = Bench::emulator(Default::default());
+        let select = |workload: &'static dyn Workload| {
+            let mut selection = Selection::defaults(workload, true);
+            for (name, values) in &mut selection.values {
+                *values = match *name {
+                    "k" => vec![1000u64.into()],
+                    "dtype" => ["f32", "f64"].map(Value::from).into(),
+                    "vector" => vec![4u64.into()],
+                    "ilp" => vec![1u64.into(), 4u64.into()],
+                    _ => vec![(1u64 << 14).into()],
+                };
+            }
+            selection
+        };
+        let plan = Plan {
+            selected: vec![select(&Polynomial::POWER_SUM), select(&Polynomial::HORNER)],
+            ..Plan::default()
         };
         let runs = Runs {
             warmup: 1,
@@ -242,16 +250,17 @@ mod tests {
         let settings = Settings {
             sampling,
             twice: false,
-            x: None,
         };
         // Another test may keep the cores busy while the roofs are measured, and end then.
         const ATTEMPTS: usize = 5;
         let attempt = || -> Result<(), String> {
-            let mut sweep = Sweep::new(&emulator, &axes, settings).expect("small");
-            for point in sweep.points().to_vec() {
-                let percent = sweep.measure(&point, None).expect("it runs").percent_roof;
+            let mut sweep = Sweep::new(&bench, &plan, settings).expect("small");
+            let count = sweep.points().len();
+            for index in 0..count {
+                let row = sweep.measure(index, None).expect("it runs");
+                let percent = row.percent_roof.expect("there are operations");
                 if percent >= 140.0 {
-                    return Err(format!("{point}: {percent} %"));
+                    return Err(format!("{:?}: {percent} %", row.series()));
                 }
             }
             Ok(())

@@ -4,7 +4,6 @@
 use std::fmt;
 use std::str::FromStr;
 
-use cuda_std::launch::Signature;
 use kernels_gpu::ceilings::clock::read_clocks;
 use kernels_gpu::ceilings::stream::{Vector, write_u4};
 
@@ -83,6 +82,9 @@ pub struct Samples {
     pub conditions: Conditions,
 }
 
+/// Puts a sample's work into a stream.
+pub type Enqueue<'a> = dyn FnMut(&Stream<'_>) -> Result<(), DriverError> + 'a;
+
 /// Takes samples on one device.
 pub struct Sampler<'d> {
     device: &'d Device,
@@ -139,27 +141,41 @@ impl<'d> Sampler<'d> {
         })
     }
 
-    /// Samples of a kernel.
+    /// Samples of what `launch` puts into a stream.
     ///
     /// All launches of `runs` are queued before the first result is read, so the device is busy when
     /// a sample begins and its time is the kernels', without the host's.
     ///
     /// # Safety
-    /// As for [`Prepared::launch`]; the stream is synchronised on success.
+    /// What `launch` puts into the stream keeps its contracts, as for
+    /// [`Prepared::launch`](crate::driver::Prepared::launch), until this function has returned: by then
+    /// the stream is synchronised.
     ///
     /// # Errors
     /// The driver's, or what a thread did on the emulator.
-    pub unsafe fn sample<S: Signature>(
+    pub unsafe fn sample(
         &mut self,
-        prepared: &Prepared<'_, S>,
-        arguments: &S::Arguments<'_>,
+        launch: &mut Enqueue<'_>,
         cache: CacheState,
         sampling: Sampling,
     ) -> Result<Samples, DriverError> {
-        // SAFETY: the caller's contract.
-        let launch = |stream: &Stream<'_>| unsafe { prepared.launch(stream, arguments) };
+        let samples = self.samples(launch, cache, sampling);
+        if samples.is_err() {
+            // Launches may be under way. The first error is the one that counts.
+            let _ = self.stream.synchronize();
+        }
+        samples
+    }
+
+    fn samples(
+        &mut self,
+        launch: &mut Enqueue<'_>,
+        cache: CacheState,
+        sampling: Sampling,
+    ) -> Result<Samples, DriverError> {
+        self.stream.finish_copies()?;
         let batch = match cache {
-            CacheState::Warm => self.batch(&launch)?,
+            CacheState::Warm => self.batch(launch)?,
             CacheState::Cold => 1,
         };
         let mut samples = Samples {
@@ -173,7 +189,7 @@ impl<'d> Sampler<'d> {
             let left = sampling.most.saturating_sub(taken);
             let count = sampling.runs.timed.min(self.slots - 1);
             let count = if taken == 0 { count } else { count.min(left) };
-            self.take(&launch, cache, sampling.runs.warmup, count, &mut samples)?;
+            self.take(launch, cache, sampling.runs.warmup, count, &mut samples)?;
             if count == 0 || is_enough(&samples.ms, sampling) {
                 return Ok(samples);
             }
@@ -183,7 +199,7 @@ impl<'d> Sampler<'d> {
     /// How many launches a sample needs to be no short time.
     fn batch(
         &self,
-        launch: &impl Fn(&Stream<'_>) -> Result<(), DriverError>,
+        launch: &mut Enqueue<'_>,
     ) -> Result<u32, DriverError> {
         if self.device.properties().is_emulated() {
             return Ok(1);
@@ -204,7 +220,7 @@ impl<'d> Sampler<'d> {
 
     fn take(
         &mut self,
-        launch: &impl Fn(&Stream<'_>) -> Result<(), DriverError>,
+        launch: &mut Enqueue<'_>,
         cache: CacheState,
         warmup: u32,
         count: u32,

@@ -11,6 +11,7 @@ mod peaks;
 mod roofline;
 mod units;
 mod verdict;
+mod work;
 
 #[cfg(feature = "cli")]
 pub use occupancy::{OccupancyRow, Relief};
@@ -18,6 +19,7 @@ pub use peaks::Datasheet;
 pub use roofline::{Limit, Roof, Roofs};
 pub use units::{BytesPerSec, FlopsPerByte, FlopsPerSec};
 pub use verdict::{Bound, Situation};
+pub use work::{Operation, Work};
 
 /// A floating-point type, for what the hardware does with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

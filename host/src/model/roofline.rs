@@ -3,6 +3,7 @@
 //! Source: S. Williams, A. Waterman, D. Patterson, "Roofline: an insightful visual performance
 //! model", CACM 52(4), 2009.
 
+use occupancy::Arithmetic;
 use serde::Serialize;
 
 use super::{BytesPerSec, Datasheet, FlopsPerByte, FlopsPerSec, Precision};
@@ -21,6 +22,9 @@ pub enum Limit {
     /// takes the instruction slot of a multiply-add and does half of its work.
     #[serde(rename = "add+mul")]
     AddMul,
+    /// The rate of special functions: reciprocals, roots, powers, logarithms, sines.
+    #[serde(rename = "special")]
+    Special,
 }
 
 impl Limit {
@@ -30,6 +34,7 @@ impl Limit {
             Limit::Memory => "memory",
             Limit::Fma => "fma",
             Limit::AddMul => "add+mul",
+            Limit::Special => "special",
         }
     }
 }
@@ -43,6 +48,8 @@ pub struct Roofs {
     pub fma: FlopsPerSec,
     /// Rate of adds and multiplies that cannot fuse.
     pub add_mul: FlopsPerSec,
+    /// Rate of special functions, where it is known.
+    pub special: Option<FlopsPerSec>,
     /// What `percent_peak` is a percentage of.
     pub peak: FlopsPerSec,
 }
@@ -66,8 +73,11 @@ impl Roofs {
 
         let gpu = facts.gpu.as_ref()?;
         let lanes = facts.capability().lanes(precision.into())?;
-        let fma =
-            FlopsPerSec(f64::from(facts.multiprocessors) * f64::from(lanes) * 2.0 * gpu.clock_hz);
+        let rate = |lanes| {
+            FlopsPerSec(f64::from(facts.multiprocessors) * f64::from(lanes) * gpu.clock_hz)
+        };
+        let fma = FlopsPerSec(2.0 * rate(lanes).0);
+        let special = facts.capability().lanes(Arithmetic::Special).map(rate);
         let sheet = Datasheet::of(&facts.name);
         let from_parts = gpu.memory_clock_hz * TRANSFERS_PER_CLOCK * f64::from(gpu.memory_bus_bits)
             / BITS_PER_BYTE;
@@ -76,6 +86,7 @@ impl Roofs {
             fma,
             // One operation in the instruction slot of two.
             add_mul: FlopsPerSec(fma.0 / 2.0),
+            special,
             peak: sheet.map_or(fma, |sheet| sheet.peak(precision)),
         })
     }
@@ -84,6 +95,7 @@ impl Roofs {
     pub fn ceiling(&self, arithmetic: Limit) -> FlopsPerSec {
         match arithmetic {
             Limit::AddMul => self.add_mul,
+            Limit::Special => self.special.unwrap_or(self.add_mul),
             Limit::Fma | Limit::Memory => self.fma,
         }
     }
@@ -93,9 +105,9 @@ impl Roofs {
         self.ceiling(arithmetic) / self.memory
     }
 
-    /// The roof over a kernel of this intensity whose arithmetic is of this kind.
-    pub fn limiting(&self, intensity: FlopsPerByte, arithmetic: Limit) -> Roof {
-        let ceiling = self.ceiling(arithmetic);
+    /// The roof over a kernel of this intensity, whose arithmetic alone has the rate of `ceiling`.
+    pub fn limiting(&self, intensity: FlopsPerByte, ceiling: (Limit, FlopsPerSec)) -> Roof {
+        let (arithmetic, ceiling) = ceiling;
         let slope = intensity * self.memory;
         if slope < ceiling {
             Roof {
@@ -141,11 +153,15 @@ mod tests {
             memory: BytesPerSec(4e12),
             fma: FlopsPerSec(64e12),
             add_mul: FlopsPerSec(32e12),
+            special: Some(FlopsPerSec(8e12)),
             peak: FlopsPerSec(64e12),
         };
         assert_eq!(roofs.ridge_point(Limit::Fma), FlopsPerByte(16.0));
         assert_eq!(roofs.ridge_point(Limit::AddMul), FlopsPerByte(8.0));
-        let at = |intensity, arithmetic| roofs.limiting(FlopsPerByte(intensity), arithmetic);
+        let at = |intensity, arithmetic| {
+            let ceiling = (arithmetic, roofs.ceiling(arithmetic));
+            roofs.limiting(FlopsPerByte(intensity), ceiling)
+        };
         assert_eq!(at(7.9, Limit::AddMul).limit, Limit::Memory);
         assert_eq!(at(8.0, Limit::AddMul).limit, Limit::AddMul);
         assert_eq!(at(8.0, Limit::Fma).limit, Limit::Memory);

@@ -36,8 +36,8 @@ pub struct Situation {
     pub compute_share: f64,
     /// The arithmetic it is made of.
     pub arithmetic: Limit,
-    /// Bytes that a thread loads at once.
-    pub load_bytes: u32,
+    /// Bytes that a thread loads at once, where that is known.
+    pub load_bytes: Option<u32>,
     /// Whether its data fit into the level 2 cache.
     pub in_l2: bool,
     /// Whether its blocks stay, and each thread takes one part of the data after another.
@@ -87,6 +87,9 @@ impl Situation {
                 (false, Limit::AddMul) => {
                     "Add and multiply take a slot each: a fused multiply-add does both in one."
                 }
+                (false, Limit::Special) => {
+                    "Special functions are busy: use fewer of them, or polynomials in their place."
+                }
                 (false, _) => {
                     "Arithmetic is busy: do fewer operations, or use a type with a higher roof."
                 }
@@ -97,7 +100,7 @@ impl Situation {
         } else if !by_memory && !self.is_near_ridge() {
             "Arithmetic does not get every cycle: operands in one register bank or too few chains; try \
              another vector or ILP, and look at the machine code."
-        } else if self.load_bytes < WIDEST {
+        } else if self.load_bytes.is_some_and(|bytes| bytes < WIDEST) {
             "Too little is in flight: load 16 bytes a thread."
         } else if self.is_near_ridge() && self.strides {
             "Close to the ridge point loads and arithmetic take nearly the same time, and not all of it \
@@ -119,7 +122,7 @@ mod tests {
         bandwidth_share: 0.95,
         compute_share: 0.1,
         arithmetic: Limit::Fma,
-        load_bytes: 16,
+        load_bytes: Some(16),
         in_l2: false,
         strides: false,
         is_small: false,
@@ -152,7 +155,7 @@ mod tests {
             situation.advice()
         };
         assert!(with(|it| it.is_small = true).contains("too small"));
-        assert!(with(|it| it.load_bytes = 4).contains("16 bytes"));
+        assert!(with(|it| it.load_bytes = Some(4)).contains("16 bytes"));
         assert!(with(|it| it.compute_share = 0.4).contains("ridge point"));
         assert!(with(|it| it.compute_share = 0.8).contains("stride"));
         let striding = with(|it| (it.compute_share, it.strides) = (0.8, true));

@@ -4,32 +4,25 @@ use std::io::{self, Write};
 
 use comfy_table::{CellAlignment, Table, presets};
 
-use super::{Column, Row};
+use super::{Cell, Row};
 use crate::ceilings::{Ceiling, Ceilings, Unit};
 
 /// `value` and `datasheet` are in `unit`.
 impl Row for Ceiling {
-    const COLUMNS: &[Column<Self>] = &[
-        ("quantity", |row| row.quantity.name().to_owned()),
-        ("value", |row| format!("{:e}", row.value)),
-        ("unit", |row| unit(row.unit).to_owned()),
-        ("datasheet", |row| {
-            text(row.datasheet, |it| format!("{it:e}"))
-        }),
-        ("percent", |row| {
-            text(row.percent(), |it| format!("{it:.2}"))
-        }),
-        ("cycles", |row| text(row.cycles, |it| format!("{it:.1}"))),
-        ("clock_mhz", |row| {
-            text(row.clock_hz, |it| format!("{:.0}", it / 1e6))
-        }),
-        ("median_ms", |row| format!("{:.6}", row.median_ms)),
-        ("rms_percent", |row| {
-            text(row.rms_percent, |it| format!("{it:.3}"))
-        }),
-        ("variant", |row| row.variant.clone()),
-        ("device", |row| row.device.clone()),
-    ];
+    fn columns(&self) -> Vec<Cell> {
+        vec![
+        ("quantity", self.quantity.name().to_owned()),
+        ("value", format!("{:e}", self.value)),
+        ("unit", unit(self.unit).to_owned()),
+        ("datasheet", text(self.datasheet, |it| format!("{it:e}"))),
+        ("percent", text(self.percent(), |it| format!("{it:.2}"))),
+        ("cycles", text(self.cycles, |it| format!("{it:.1}"))),
+        ("clock_mhz", text(self.clock_hz, |it| format!("{:.0}", it / 1e6))),
+        ("median_ms", format!("{:.6}", self.median_ms)),
+        ("rms_percent", text(self.rms_percent, |it| format!("{it:.3}"))),
+        ("variant", self.variant.clone()),
+        ("device", self.device.clone()),]
+    }
 }
 
 /// A table for a terminal, and another of the caches' plateaus.

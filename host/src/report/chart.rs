@@ -15,7 +15,7 @@ use super::roofs::{self, Frame};
 use crate::ceilings::Ceilings;
 use crate::driver::DeviceProperties;
 use crate::model::{Precision, Roofs};
-use crate::sweep::{Record, Series, by_series};
+use crate::sweep::{Record, by_series};
 
 /// Measured roofs are drawn in this.
 const MEASURED_COLOUR: RGBColor = RGBColor(120, 60, 140);
@@ -123,14 +123,18 @@ impl Chart<'_> {
         B::ErrorType: 'static,
     {
         let groups = by_series(self.records);
-        let all: Vec<Series> = groups.iter().map(|(series, _)| *series).collect();
+        let all: Vec<_> = groups.iter().map(|(series, _)| series.parts()).collect();
         for (index, (series, members)) in groups.iter().enumerate() {
             let colour = PALETTE[index % PALETTE.len()];
             // The same colour comes back with another shape.
             let marker = index + 2 * (index / PALETTE.len());
-            let points: Vec<(f64, f64)> = members.iter().map(|row| (row.ai, row.gflops)).collect();
+            let places = members.iter().filter_map(|row| Some((row.ai?, row.gflops?)));
+            let points: Vec<(f64, f64)> = places.collect();
+            if points.is_empty() {
+                continue;
+            }
             plot.draw_series(LineSeries::new(points.clone(), colour.stroke_width(2)))?
-                .label(label(series, &all))
+                .label(label(&series.parts(), &all))
                 .legend(move |(x, y)| {
                     EmptyElement::at((x, y))
                         + PathElement::new([(0, 0), (24, 0)], colour.stroke_width(2))
@@ -150,23 +154,20 @@ impl Chart<'_> {
     }
 
     fn subtitle(&self) -> String {
-        let common = self.records.first().map_or(String::new(), |first| {
-            let same = |value: fn(&Record) -> u64| {
-                let wanted = value(first);
-                self.records
-                    .iter()
-                    .all(|row| value(row) == wanted)
-                    .then_some(wanted)
-            };
-            let facts = [
-                ("n", same(|row| row.n)),
-                ("block", same(|row| u64::from(row.block))),
-            ];
-            let known = facts
-                .iter()
-                .filter_map(|(name, value)| Some(format!("{name} = {}", (*value)?)));
-            known.collect::<Vec<_>>().join(", ")
+        // What all curves have in common, but for the names of kernel and element type.
+        let mut series = self.records.iter().map(|row| row.series().parts());
+        let first = series.next().unwrap_or_default().into_iter();
+        let shared: Vec<_> = first.filter(|(name, _)| *name != "" && *name != "cache").collect();
+        let common = series.fold(shared, |mut shared, parts| {
+            shared.retain(|part| parts.contains(part));
+            shared
         });
+        let common: Vec<String> = common
+            .into_iter()
+            .filter(|(name, value)| (*name, value.as_str()) != ("grid", "full"))
+            .map(|(name, value)| format!("{name} = {value}"))
+            .collect();
+        let common = common.join(", ");
         if self.device.is_emulated() {
             format!(
                 "{common}. Emulated: these are not a GPU's times; the roofs are this host's, measured."
@@ -218,8 +219,8 @@ fn frame_around(chart: &Chart<'_>) -> Option<Frame> {
             .map(|flat| flat.height.giga())
     };
     let ridges = heights().map(|height| height / memory);
-    let x = spread(&mut chart.records.iter().map(|row| row.ai).chain(ridges))?;
-    let y = spread(&mut chart.records.iter().map(|row| row.gflops).chain(heights()))?;
+    let x = spread(&mut chart.records.iter().filter_map(|row| row.ai).chain(ridges))?;
+    let y = spread(&mut chart.records.iter().filter_map(|row| row.gflops).chain(heights()))?;
     let (left, top) = (x.0 / 1.6, y.1 * 4.0);
     let ends = slopes.iter().map(|slope| top / slope.bandwidth.giga());
     let last = ends.fold(0.0, f64::max);
@@ -252,82 +253,63 @@ fn line_style(measured: bool) -> ShapeStyle {
     colour(measured).stroke_width(if measured { 1 } else { 2 })
 }
 
-/// A curve's name: its kernel, and what of its launch is not the same for all curves.
-fn label(series: &Series, all: &[Series]) -> String {
-    let differs = |value: fn(&Series) -> String| all.iter().any(|one| value(one) != value(series));
-    let mut label = format!("{} {}", series.kernel, series.dtype);
-    type Part = (&'static str, fn(&Series) -> String);
-    let parts: [Part; 6] = [
-        ("vector", |series| series.vector.to_string()),
-        ("ILP", |series| series.ilp.to_string()),
-        ("n", |series| series.n.to_string()),
-        ("block", |series| series.block.to_string()),
-        ("grid", |series| series.grid.to_string()),
-        ("cache", |series| series.cache.to_owned()),
-    ];
-    for (name, value) in parts {
-        if differs(value) {
-            label.push_str(&format!(", {name} {}", value(series)));
-        }
-    }
-    label
+/// A curve's name: its kernel and element type, and what else is not the same for all curves.
+fn label(parts: &[(&'static str, String)], all: &[Vec<(&'static str, String)>]) -> String {
+    let named = parts.iter().filter(|(name, _)| name.is_empty());
+    let names: Vec<&str> = named.map(|(_, value)| value.as_str()).collect();
+    let differs = |part: &&(&'static str, String)| {
+        !part.0.is_empty() && !all.iter().all(|other| other.contains(part))
+    };
+    let others = parts.iter().filter(differs);
+    let others = others.map(|(name, value)| format!("{name} {value}"));
+    [names.join(" ")].into_iter().chain(others).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::ceilings::load;
-    use crate::driver::Device;
-    use crate::measure::{CacheState, Runs, Sampling};
-    use crate::sweep::{Axes, GridSize, Point, Settings, Sweep};
+    use crate::kernels::workloads::Polynomial;
+    use crate::model::FlopsPerByte;
+    use crate::sweep::{Plan, Selection, Settings, Sweep};
+    use crate::workload::Bench;
     use itertools::iproduct;
-    use kernels_gpu::polynomial::Form;
     use std::path::Path;
 
     /// Rows at 95 % of the data sheet's roofs, all else as the emulator has it.
     fn rows(device: &DeviceProperties, precisions: &[Precision], k: &[u32]) -> Vec<Record> {
-        let emulator = Device::emulator(Default::default());
-        let axes = Axes {
-            forms: vec![Form::PowerSum, Form::Horner],
-            precisions: vec![Precision::F32],
-            vectors: vec![4],
-            ilps: vec![1],
-            n: vec![64],
+        let bench = Bench::emulator(Default::default());
+        let few = |workload| {
+            let mut selection = Selection::defaults(workload, true);
+            for (name, values) in &mut selection.values {
+                match *name {
+                    "k" => *values = vec![1u64.into()],
+                    "n" => *values = vec![64u64.into()],
+                    _ => {}
+                }
+            }
+            selection
+        };
+        let plan = Plan {
+            selected: vec![few(&Polynomial::POWER_SUM), few(&Polynomial::HORNER)],
             blocks: vec![32],
-            grids: vec![GridSize::Full],
-            caches: vec![CacheState::Warm],
-            k: vec![1],
+            ..Plan::default()
         };
-        let sampling = Sampling {
-            runs: Runs {
-                warmup: 0,
-                timed: 1,
-            },
-            noise_percent: None,
-            most: 1,
-        };
-        let settings = Settings {
-            sampling,
-            twice: false,
-            x: None,
-        };
-        let mut sweep = Sweep::new(&emulator, &axes, settings).expect("small");
+        let mut sweep = Sweep::new(&bench, &plan, Settings::quick()).expect("small");
         let mut rows = Vec::new();
-        for point in sweep.points().to_vec() {
-            let row = sweep.measure(&point, None).expect("it runs");
+        let count = sweep.points().len();
+        for index in 0..count {
+            let row = sweep.measure(index, None).expect("it runs");
+            let arithmetic = row.arithmetic.expect("there are operations");
             for (&precision, &k) in iproduct!(precisions, k) {
-                let point = Point {
-                    precision,
-                    k,
-                    ..point
-                };
                 let roofs = Roofs::of(device, precision).expect("known");
-                let roof = roofs.limiting(point.intensity(), point.arithmetic());
+                let ai = 2.0 * f64::from(k) / f64::from(2 * precision.bytes());
+                let ceiling = (arithmetic, roofs.ceiling(arithmetic));
+                let roof = roofs.limiting(FlopsPerByte(ai), ceiling);
                 rows.push(Record {
-                    k,
-                    ai: point.intensity().0,
-                    gflops: 0.95 * roof.value.giga(),
-                    dtype: precision.name(),
+                    ai: Some(ai),
+                    gflops: Some(0.95 * roof.value.giga()),
+                    dtype: Some(precision.name().to_owned()),
                     ..row.clone()
                 });
             }

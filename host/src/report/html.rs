@@ -5,13 +5,12 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::columns::{cells, names};
 use super::roofs::{Frame, memory_name};
 use super::{Row, RunFacts};
 use crate::ceilings::{Ceilings, Quantity};
 use crate::model::{BytesPerSec, FlopsPerSec, Limit, Precision, Roofs};
 use crate::report::Chart;
-use crate::sweep::by_series;
+use crate::sweep::{Record, Series, by_series};
 use crate::sweep::occupancy::{OccupancyRecord, knees};
 
 const TEMPLATE: &str = include_str!("report.html");
@@ -159,12 +158,21 @@ fn tables<R: Row>(records: &[R], ceilings: Option<&Ceilings>) -> Vec<Cells> {
 fn table<R: Row>(title: &str, records: &[R]) -> Cells {
     Cells {
         title: title.to_owned(),
-        columns: names::<R>().collect(),
+        columns: records.first().map_or_else(Vec::new, |first| {
+            first.columns().into_iter().map(|(name, _)| name).collect()
+        }),
         rows: records
             .iter()
-            .map(|record| cells(record).collect())
+            .map(|record| record.columns().into_iter().map(|(_, cell)| cell).collect())
             .collect(),
     }
+}
+
+/// `horner, f32, vector 4, ilp 1, ..`
+fn named(series: &Series<'_>) -> String {
+    let parts = series.parts().into_iter();
+    let parts = parts.map(|(name, value)| format!("{name} {value}").trim_start().to_owned());
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 /// A chart of the rows of one precision under its roofs.
@@ -172,24 +180,15 @@ fn roofline(chart: &Chart<'_>, precision: Precision, roofs: &Roofs) -> Plot {
     let records: Vec<_> = chart
         .records
         .iter()
-        .filter(|record| record.dtype == precision.name())
+        .filter(|record| record.ai.is_some() && record.dtype.as_deref() == Some(precision.name()))
         .cloned()
         .collect();
     let series = by_series(&records)
         .into_iter()
         .map(|(series, members)| Points {
-            name: format!(
-                "{}, {} x {} a thread, n {}, block {}, grid {}, {}",
-                series.kernel,
-                series.ilp,
-                series.vector,
-                series.n,
-                series.block,
-                series.grid,
-                series.cache
-            ),
+            name: named(&series),
             joined: true,
-            points: members.iter().map(|record| Point::of(record)).collect(),
+            points: members.iter().filter_map(|record| Point::of(record)).collect(),
         });
     let measured = chart.ceilings;
     let value = |quantity| Some(measured?.get(quantity)?.value / 1e9);
@@ -208,8 +207,8 @@ fn roofline(chart: &Chart<'_>, precision: Precision, roofs: &Roofs) -> Plot {
     let (flats, slopes) = (flats.into_iter().flatten(), slopes.into_iter().flatten());
     let top = flats.clone().map(|(_, it, _)| it).fold(0.0, f64::max);
     let ends = slopes.clone().map(|(_, it, _)| top / it);
-    let x = range(records.iter().map(|record| record.ai).chain(ends), 2.0);
-    let y = range(records.iter().map(|record| record.gflops).chain([top]), 2.0);
+    let x = range(records.iter().filter_map(|record| record.ai).chain(ends), 2.0);
+    let y = range(records.iter().filter_map(|record| record.gflops).chain([top]), 2.0);
     let flat_lines = flats.map(|(name, it, dashed)| Line {
         name: format!("{name} {}", FlopsPerSec(it * 1e9)),
         points: vec![(x.0, it), (x.1, it)],
@@ -233,29 +232,31 @@ fn roofline(chart: &Chart<'_>, precision: Precision, roofs: &Roofs) -> Plot {
 }
 
 impl Point {
-    fn of(record: &crate::sweep::Record) -> Point {
+    /// `None` for a row whose intensity is not known.
+    fn of(record: &Record) -> Option<Point> {
+        let (ai, gflops) = (record.ai?, record.gflops?);
         let flags = match record.flags[..] {
             [] => String::new(),
             _ => format!("\nflagged: {}", record.flags.join(", ")),
         };
-        Point {
-            x: record.ai,
-            y: record.gflops,
+        let along = record.along().map_or_else(String::new, |(name, value)| {
+            format!("{name} = {value}, ")
+        });
+        Some(Point {
+            x: ai,
+            y: gflops,
             label: format!(
-                "k = {}, {:.3} FLOP/byte\n{:.1} GFLOP/s, {:.1} GB/s\n{:.4} ms ± {:.2} %\n{:.1} % of \
-                 the {} roof, bound by {}\n{}{flags}",
-                record.k,
-                record.ai,
-                record.gflops,
-                record.bandwidth,
+                "{along}{ai:.3} FLOP/byte\n{gflops:.1} GFLOP/s, {:.1} GB/s\n{:.4} ms ± {:.2} %\n{:.1} % \
+                 of the {} roof, bound by {}\n{}{flags}",
+                record.bandwidth?,
                 record.mean_ms,
                 record.rms_percent,
-                record.percent_roof,
-                record.limiting_roof.name(),
-                record.bound.name(),
+                record.percent_roof?,
+                record.limiting_roof?.name(),
+                record.bound?.name(),
                 record.advice,
             ),
-        }
+        })
     }
 }
 

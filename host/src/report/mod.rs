@@ -24,7 +24,7 @@ use std::str::FromStr;
 pub use canvas::{ChartError, ChartFormat};
 pub use ceilings::{ceilings_json, ceilings_table};
 pub use chart::Chart;
-pub use columns::{Column, Row};
+pub use columns::{Cell, Row};
 pub use comparison::{comparison_text, spread_table};
 pub use html::HtmlReport;
 pub use kernels::{kernels_csv, kernels_json, kernels_markdown, kernels_table};

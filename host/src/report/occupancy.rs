@@ -3,28 +3,25 @@
 use comfy_table::{CellAlignment, Table, presets};
 
 use super::columns::optional;
-use super::{Column, Row};
+use super::{Cell, Row};
 use crate::model::{OccupancyRow, Relief};
 use crate::sweep::occupancy::{OccupancyRecord, knees};
 
 impl Row for OccupancyRow {
-    const COLUMNS: &[Column<Self>] = &[
-        ("arch", |row| format!("sm_{}", row.arch)),
-        ("registers", |row| row.registers.to_string()),
-        ("shared_bytes", |row| row.shared_bytes.to_string()),
-        ("block", |row| row.block.to_string()),
-        ("resident_blocks", |row| row.resident_blocks.to_string()),
-        ("active_warps", |row| row.active_warps.to_string()),
-        ("occupancy_percent", |row| format!("{:.2}", row.percent())),
-        ("limited_by", |row| row.limited_by.join(" ")),
-        ("one_more_registers", |row| {
-            optional(row.one_more.and_then(|it| it.registers))
-        }),
-        ("one_more_shared_bytes", |row| {
-            optional(row.one_more.and_then(|it| it.shared_bytes))
-        }),
-        ("refused", |row| row.refused.clone().unwrap_or_default()),
-    ];
+    fn columns(&self) -> Vec<Cell> {
+        vec![
+        ("arch", format!("sm_{}", self.arch)),
+        ("registers", self.registers.to_string()),
+        ("shared_bytes", self.shared_bytes.to_string()),
+        ("block", self.block.to_string()),
+        ("resident_blocks", self.resident_blocks.to_string()),
+        ("active_warps", self.active_warps.to_string()),
+        ("occupancy_percent", format!("{:.2}", self.percent())),
+        ("limited_by", self.limited_by.join(" ")),
+        ("one_more_registers", optional(self.one_more.and_then(|it| it.registers))),
+        ("one_more_shared_bytes", optional(self.one_more.and_then(|it| it.shared_bytes))),
+        ("refused", self.refused.clone().unwrap_or_default()),]
+    }
 }
 
 /// A table for a terminal: a row a block.

@@ -5,8 +5,7 @@ use std::io;
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
-use super::columns::{Row, cells, names};
-use super::{Format, RunFacts, csv, json, markdown};
+use super::{Format, Row, RunFacts, csv, json, markdown};
 
 /// A row of a file that is written row by row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,8 +35,7 @@ impl RunFacts {
                 tail: "\n]}\n",
             });
         }
-        let names: Vec<&str> = names::<R>().collect();
-        let cells: Vec<String> = cells(record).collect();
+        let (names, cells): (Vec<&str>, Vec<String>) = record.columns().into_iter().unzip();
         line(&names, &cells, format, index)
     }
 }

@@ -6,6 +6,7 @@ use std::fmt::Write;
 
 use comfy_table::{CellAlignment, Table, presets};
 
+use super::columns::optional;
 use super::roofs::memory_name;
 use crate::driver::DeviceProperties;
 use crate::model::{Limit, Precision, Roofs};
@@ -46,28 +47,45 @@ pub fn point(record: &Record) -> String {
             };
             format!(", {percent:.1} % of the measured one{above}")
         });
-    format!(
-        "k = {:4}  AI = {:8.3} FLOP/byte  {} {}, {} x {} a thread, {} blocks of {}\n    \
-         {:.4} ms ± {:.1} %  {:.1} GFLOP/s  {:.1} GB/s  {:.2} % of peak, {:.1} % of the {} \
-         roof{measured}{noise}\n    bound by {}: {}",
-        record.k,
-        record.ai,
-        record.kernel,
-        record.dtype,
-        record.ilp,
-        record.vector,
-        record.grid,
-        record.block,
-        record.mean_ms,
-        record.rms_percent,
-        record.gflops,
-        record.bandwidth,
-        record.percent_peak,
-        record.percent_roof,
-        record.limiting_roof.name(),
-        record.bound.name(),
-        record.advice,
-    )
+    let named = |(name, value): &(&'static str, String)| format!("{name} {value}");
+    let series = record.series();
+    let axes: Vec<_> = series.axes.iter().map(|(name, value)| (*name, value.to_string())).collect();
+    let axes: Vec<String> = axes.iter().map(named).collect();
+    let along = record.along().map(|(name, value)| format!("{name} = {value:>4}"));
+    let kernel = [Some(series.kernel), series.dtype];
+    let what = [
+        along,
+        record.ai.map(|ai| format!("AI = {ai:8.3} FLOP/byte")),
+        Some(format!(
+            "{}{}, {} blocks of {}",
+            kernel.into_iter().flatten().collect::<Vec<_>>().join(" "),
+            axes.iter().map(|axis| format!(", {axis}")).collect::<String>(),
+            record.grid,
+            record.block
+        )),
+    ];
+    let roof = record.percent_roof.zip(record.limiting_roof);
+    let rates = [
+        Some(format!("{:.4} ms ± {:.1} %", record.mean_ms, record.rms_percent)),
+        record.gflops.map(|rate| format!("{rate:.1} GFLOP/s")),
+        record.bandwidth.map(|rate| format!("{rate:.1} GB/s")),
+        record.percent_peak.map(|percent| format!("{percent:.2} % of peak")),
+        roof.map(|(percent, limit)| {
+            format!("{percent:.1} % of the {} roof{measured}", limit.name())
+        }),
+    ];
+    let verdict = match record.bound {
+        Some(bound) => format!("bound by {}: {}", bound.name(), record.advice),
+        None => record.advice.to_owned(),
+    };
+    let unchecked = match record.checked {
+        true => "",
+        false => "  not compared with a reference",
+    };
+    let joined = |parts: &[Option<String>]| {
+        parts.iter().flatten().cloned().collect::<Vec<_>>().join("  ")
+    };
+    format!("{}\n    {}{noise}{unchecked}\n    {verdict}", joined(&what), joined(&rates))
 }
 
 /// What the roofs are.
@@ -99,57 +117,68 @@ pub fn roofs(facts: &DeviceProperties, roofs: &BTreeMap<Precision, Roofs>) -> St
 pub fn summary(records: &[Record]) -> String {
     let mut table = Table::new();
     table.load_style(presets::UTF8_FULL_CONDENSED);
-    table.set_header([
-        "kernel",
-        "dtype",
-        "vector",
-        "ILP",
-        "n",
-        "block",
-        "grid",
-        "best GB/s",
-        "best GFLOP/s",
-        "at k",
-        "ceiling",
-        "% of its roof",
-    ]);
-    for (series, members) in by_series(records) {
-        let fastest = members
-            .iter()
-            .copied()
-            .max_by(|a, b| a.gflops.total_cmp(&b.gflops));
-        let widest = members
-            .iter()
-            .map(|record| record.bandwidth)
-            .fold(0.0, f64::max);
+    let groups = by_series(records);
+    let mut axes: Vec<&str> = Vec::new();
+    for (name, _) in groups.iter().flat_map(|(series, _)| &series.axes) {
+        if !axes.contains(name) {
+            axes.push(name);
+        }
+    }
+    let mut alongs: Vec<&str> = Vec::new();
+    for axis in groups.iter().filter_map(|(_, members)| members[0].along) {
+        if !alongs.contains(&axis) {
+            alongs.push(axis);
+        }
+    }
+    let last = [
+        "block".to_owned(),
+        "grid".to_owned(),
+        "best GB/s".to_owned(),
+        "best GFLOP/s".to_owned(),
+        format!("at {}", alongs.join("/")),
+        "ceiling".to_owned(),
+        "% of its roof".to_owned(),
+    ];
+    let names = ["kernel", "dtype"].into_iter().chain(axes.iter().copied());
+    table.set_header(names.map(str::to_owned).chain(last));
+    for (series, members) in &groups {
+        let speed = |row: &Record| row.gflops.or(row.bandwidth).unwrap_or(0.0);
+        let fastest = members.iter().copied();
+        let fastest = fastest.max_by(|a, b| speed(a).total_cmp(&speed(b)));
         let Some(fastest) = fastest else { continue };
-        table.add_row([
-            series.kernel.to_owned(),
-            series.dtype.to_owned(),
-            series.vector.to_string(),
-            series.ilp.to_string(),
-            series.n.to_string(),
+        let widest = members.iter().filter_map(|row| row.bandwidth);
+        let digits = |value: Option<f64>| optional(value.map(|it| format!("{it:.1}")));
+        let own = axes.iter().map(|axis| {
+            let found = series.axes.iter().find(|(name, _)| name == axis);
+            optional(found.map(|(_, value)| value))
+        });
+        let first = [series.kernel.to_owned(), optional(series.dtype)];
+        let last = [
             series.block.to_string(),
             series.grid.to_string(),
-            format!("{widest:.1}"),
-            format!("{:.1}", fastest.gflops),
-            fastest.k.to_string(),
-            ceiling(series.kernel).to_owned(),
-            format!("{:.1}", fastest.percent_roof),
-        ]);
+            digits(widest.reduce(f64::max)),
+            digits(fastest.gflops),
+            optional(fastest.along().map(|(_, value)| value)),
+            optional(fastest.arithmetic.map(ceiling)),
+            digits(fastest.percent_roof),
+        ];
+        table.add_row(first.into_iter().chain(own).chain(last));
     }
     for column in table.column_iter_mut().skip(2) {
         column.set_cell_alignment(CellAlignment::Right);
     }
+    if !groups.iter().any(|(_, members)| members[0].arithmetic.is_some()) {
+        return format!("{table}\n");
+    }
     format!(
-        "{table}\nFMA ceiling: each step is one fused multiply-add. add+mul ceiling: the step's add \
-         and multiply cannot fuse, which on a GPU leaves half of the FMA rate.\n"
+        "{table}\nFMA ceiling: fused multiply-adds. add+mul ceiling: adds and multiplies that do not \
+         fuse, which on a GPU leaves half of the FMA rate.\n"
     )
 }
 
-fn ceiling(kernel: &str) -> &'static str {
-    match kernel {
-        "horner" => "FMA",
-        _ => "add+mul",
+fn ceiling(arithmetic: Limit) -> &'static str {
+    match arithmetic {
+        Limit::Fma => "FMA",
+        other => other.name(),
     }
 }

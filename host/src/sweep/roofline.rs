@@ -2,17 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use itertools::Itertools;
-use kernels_gpu::polynomial::{ILPS, WIDTHS};
-
-use super::record::Context;
-use super::workload::{Workload, workload};
-use super::{Axes, Mismatch, Point, Record, TooManyPoints};
+use super::record::{Context, Launched};
+use super::{Plan, Record, TooManyPoints};
 use crate::ceilings::Ceilings;
 use crate::driver::{Device, DriverError};
-use crate::measure::{self, HostRoofsError, Sampler, Samples, Sampling};
+use crate::measure::{self, HostRoofsError, Runs, Sampler, Samples, Sampling};
 use crate::model::{Precision, Roofs};
 use crate::trace;
+use crate::workload::{Bench, Case, Point, PointError};
 
 /// What is the same for every point.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,22 +18,34 @@ pub struct Settings {
     pub sampling: Sampling,
     /// Whether each point is measured twice, which shows how much two measurements differ.
     pub twice: bool,
-    /// The value of every input number; that of the element type if none is given
-    /// ([`Element::X`](kernels_gpu::polynomial::Element::X)).
-    pub x: Option<f64>,
+}
+
+impl Settings {
+    /// One sample of each point: enough to see that it runs.
+    pub fn quick() -> Settings {
+        Settings {
+            sampling: Sampling {
+                runs: Runs {
+                    warmup: 0,
+                    timed: 1,
+                },
+                noise_percent: None,
+                most: 1,
+            },
+            twice: false,
+        }
+    }
 }
 
 /// Why a sweep cannot begin, or a point has no record.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SweepError {
-    /// The buffers do not fit into the device's memory.
-    #[error("n = {n} in {dtypes} takes {needed} bytes for x and y; {device} has {free} free")]
+    /// The arrays do not fit into the device's memory.
+    #[error("{point}, takes {needed} bytes for its arrays; {device} has {free} free")]
     Memory {
-        /// The largest n.
-        n: u64,
-        /// The element types.
-        dtypes: String,
+        /// The point that needs most.
+        point: String,
         /// Bytes needed.
         needed: u64,
         /// Bytes free.
@@ -47,47 +56,13 @@ pub enum SweepError {
     /// The emulator's roofs cannot be measured.
     #[error(transparent)]
     HostRoofs(#[from] HostRoofsError),
-    /// The result does not fit into the element type.
-    #[error("x = {x:e}, k = {k}: the result, about {result:e}, is more than {dtype} holds")]
-    Overflow {
-        /// The value of every input number.
-        x: f64,
-        /// The largest k.
-        k: u32,
-        /// The result.
-        result: f64,
-        /// The element type.
-        dtype: &'static str,
-    },
-    /// The element type makes 0 or infinity of the number.
-    #[error("x = {x:e} is {value} in {dtype}")]
-    NotHeld {
-        /// The value of every input number.
-        x: f64,
-        /// What the element type makes of it.
-        value: f64,
-        /// The element type.
-        dtype: &'static str,
-    },
-    /// The last number has no other to make a pair.
-    #[error("n = {n} is odd: {dtype} takes numbers in pairs")]
-    Odd {
-        /// The numbers in all.
-        n: u64,
-        /// The element type.
-        dtype: &'static str,
-    },
-    /// There is no kernel for so much work a thread.
-    #[error(
-        "no kernel for {ilp} vectors of {vector} elements per thread: choose {} vectors of {}",
-        ILPS.iter().join(", "),
-        WIDTHS.iter().join(", ")
-    )]
-    Work {
-        /// The elements asked for.
-        vector: u32,
-        /// The vectors asked for.
-        ilp: u32,
+    /// The workload refuses a point.
+    #[error("{point}: {reason}")]
+    Refused {
+        /// Where.
+        point: String,
+        /// Why.
+        reason: String,
     },
     /// The roofs of this GPU are not known.
     #[error("{device}: the arithmetic lanes of compute capability {major}.{minor} are not known")]
@@ -100,16 +75,19 @@ pub enum SweepError {
         minor: u32,
     },
     /// The kernel computed something else.
-    #[error("{point}: wrong result: {mismatch}")]
+    #[error("{point}: wrong result: {reason}")]
     Wrong {
         /// Where.
-        point: Box<Point>,
+        point: String,
         /// What.
-        mismatch: Mismatch,
+        reason: String,
     },
     /// There are too many points.
     #[error(transparent)]
     Points(#[from] TooManyPoints),
+    /// There is nothing to measure.
+    #[error("no points: each axis needs at least one value, and a sweep at least one workload")]
+    NoPoints,
     /// The measurement has no samples.
     #[error("no timed launches: at least one is needed")]
     NoRuns,
@@ -118,56 +96,76 @@ pub enum SweepError {
     Driver(#[from] DriverError),
 }
 
-/// A sweep that its device can run, with its memory allocated.
+/// A sweep that its device can run.
 pub struct Sweep<'d> {
     device: &'d Device,
     sampler: Sampler<'d>,
     settings: Settings,
-    points: Vec<Point>,
+    points: Vec<(Point<'d>, Case<'d>)>,
+    /// The names of all workloads' axes.
+    axes: Vec<&'static str>,
     roofs: BTreeMap<Precision, Roofs>,
-    workloads: BTreeMap<Precision, Box<dyn Workload>>,
 }
 
 impl<'d> Sweep<'d> {
-    /// Checks every point against the device's limits, and allocates.
+    /// Checks every point against the device's limits.
     ///
     /// # Errors
-    /// A launch is over a limit, the memory does not suffice, the results overflow, or the GPU is
-    /// of a kind whose roofs are not known.
-    pub fn new(device: &'d Device, axes: &Axes, settings: Settings) -> Result<Self, SweepError> {
+    /// There are no points or too many ([`SweepError::NoPoints`], [`SweepError::Points`]), a workload
+    /// or the device refuses one ([`SweepError::Refused`], [`SweepError::Driver`]), the memory does not
+    /// suffice ([`SweepError::Memory`]), or the roofs are not known ([`SweepError::UnknownGpu`],
+    /// [`SweepError::HostRoofs`]); [`SweepError::NoRuns`].
+    pub fn new(bench: &'d Bench, plan: &Plan<'_>, settings: Settings) -> Result<Self, SweepError> {
         if settings.sampling.runs.timed == 0 {
             return Err(SweepError::NoRuns);
         }
-        axes.check()?;
-        let points = axes.points();
-        check_memory(device, axes)?;
-        let workloads = axes
-            .precisions
-            .iter()
-            .map(|&precision| {
-                let points = points.iter().filter(|point| point.precision == precision);
-                let workload = workload(device, precision, points, settings.x)?;
-                Ok((precision, workload))
-            })
-            .collect::<Result<_, SweepError>>()?;
-        let roofs = axes
-            .precisions
-            .iter()
-            .map(|&precision| Ok((precision, roofs(device, precision)?)))
-            .collect::<Result<_, SweepError>>()?;
+        plan.check()?;
+        let device = bench.device();
+        let points = plan.points(device).map(|(workload, point)| {
+            let case = workload.case(&point).map_err(|error| match error {
+                PointError::Driver(error) => error.into(),
+                PointError::Refused(reason) => SweepError::Refused {
+                    point: point.to_string(),
+                    reason,
+                },
+            })?;
+            Ok((point, case))
+        });
+        let points = points.collect::<Result<Vec<_>, SweepError>>()?;
+        check_memory(device, &points)?;
+        let points = points.into_iter();
+        let points = points.map(|(point, case)| Ok((point, case.refused()?)));
+        let points = points.collect::<Result<Vec<_>, DriverError>>()?;
+        let precisions = points.iter().flat_map(|(_, case)| case.work.precisions());
+        let mut roofs = BTreeMap::new();
+        for precision in precisions {
+            if !roofs.contains_key(&precision) {
+                roofs.insert(precision, roofs_of(device, precision)?);
+            }
+        }
+        // Memory's roof is there also where nothing is computed.
+        if roofs.is_empty() {
+            roofs.insert(Precision::F32, roofs_of(device, Precision::F32)?);
+        }
         Ok(Sweep {
             device,
-            sampler: Sampler::new(device, settings.sampling.runs.timed)?,
+            sampler: Sampler::new(bench.own(), settings.sampling.runs.timed)?,
             settings,
             points,
+            axes: plan.axes(),
             roofs,
-            workloads,
         })
     }
 
     /// The points, in order.
-    pub fn points(&self) -> &[Point] {
-        &self.points
+    pub fn points(&self) -> impl ExactSizeIterator<Item = &Point<'d>> {
+        self.points.iter().map(|(point, _)| point)
+    }
+
+    /// The most bytes that a point moves.
+    pub fn most_bytes(&self) -> u64 {
+        let bytes = self.points.iter().filter_map(|(_, case)| case.work.bytes());
+        bytes.fold(0.0, f64::max) as u64
     }
 
     /// The roofs for each precision of the sweep.
@@ -175,76 +173,80 @@ impl<'d> Sweep<'d> {
         &self.roofs
     }
 
-    /// Launches the point's kernel, times it, compares its output with the reference, and its speed
-    /// with the data sheet and with the device's ceilings, where they are known.
+    /// Launches the kernel of point number `index`, times it, compares its output with the reference, and
+    /// its speed with the data sheet and with the device's ceilings, where they are known.
     ///
     /// # Errors
-    /// The driver's, or an element is wrong.
+    /// The driver's ([`SweepError::Driver`]), or an element is wrong ([`SweepError::Wrong`]).
+    ///
+    /// # Panics
+    /// There is no such point.
     pub fn measure(
         &mut self,
-        point: &Point,
+        index: usize,
         ceilings: Option<&Ceilings>,
     ) -> Result<Record, SweepError> {
-        let _range = trace::range(point);
-        let samples = self.sample(point)?;
+        let name = self.points[index].0.to_string();
+        let _range = trace::range(&name);
+        let (samples, is_checked) = self.sample(index)?;
         let again = match self.settings.twice {
-            true => Some(self.sample(point)?),
+            true => Some(self.sample(index)?.0),
             false => None,
         };
+        let (point, case) = &mut self.points[index];
+        case.release();
         let context = Context {
-            facts: self.device.properties(),
-            roofs: &self.roofs[&point.precision],
+            properties: self.device.properties(),
+            axes: &self.axes,
+            roofs: &self.roofs,
             ceilings,
+            is_checked,
         };
-        Record::new(point, samples, again.as_ref(), &context).ok_or(SweepError::NoRuns)
+        Record::new(
+            &Launched::new(point, case),
+            samples,
+            again.as_ref(),
+            &context,
+        )
+        .ok_or(SweepError::NoRuns)
     }
 
-    fn sample(&mut self, point: &Point) -> Result<Samples, SweepError> {
-        let workload = self.workloads.get_mut(&point.precision);
-        let workload = workload.expect("there is one for each precision of the axes");
-        workload.sample(
-            self.device,
-            &mut self.sampler,
-            point,
-            self.settings.sampling,
-        )
+    fn sample(&mut self, index: usize) -> Result<(Samples, bool), SweepError> {
+        let (point, case) = &mut self.points[index];
+        let sampled = case.sample(&mut self.sampler, point.cache, self.settings.sampling);
+        sampled.map_err(|error| match error {
+            PointError::Driver(error) => error.into(),
+            PointError::Refused(reason) => SweepError::Wrong {
+                point: point.to_string(),
+                reason,
+            },
+        })
     }
 }
 
-fn check_memory(device: &Device, axes: &Axes) -> Result<(), SweepError> {
-    let n = axes.n.iter().copied().max().unwrap_or(0);
-    let bytes: u64 = axes
-        .precisions
-        .iter()
-        .map(|one| u64::from(one.bytes()))
-        .sum();
-    let needed = n.saturating_mul(2 * bytes);
-    let free = device.free_memory()?;
+fn check_memory(device: &Device, points: &[(Point<'_>, Case<'_>)]) -> Result<(), SweepError> {
+    let largest = points.iter().max_by_key(|(_, case)| case.memory());
+    let (point, case) = largest.ok_or(SweepError::NoPoints)?;
+    let (needed, free) = (case.memory(), device.free_memory()?);
     if needed <= free {
         return Ok(());
     }
-    let dtypes: Vec<&str> = axes
-        .precisions
-        .iter()
-        .map(|precision| precision.name())
-        .collect();
     Err(SweepError::Memory {
-        n,
-        dtypes: dtypes.join(" and "),
+        point: point.described(),
         needed,
         free,
         device: device.properties().name.clone(),
     })
 }
 
-fn roofs(device: &Device, precision: Precision) -> Result<Roofs, SweepError> {
-    let facts = device.properties();
-    if facts.is_emulated() {
+fn roofs_of(device: &Device, precision: Precision) -> Result<Roofs, SweepError> {
+    let properties = device.properties();
+    if properties.is_emulated() {
         return Ok(measure::host_roofs(precision)?);
     }
-    Roofs::of(facts, precision).ok_or_else(|| SweepError::UnknownGpu {
-        device: facts.name.clone(),
-        major: facts.compute_capability.0,
-        minor: facts.compute_capability.1,
+    Roofs::of(properties, precision).ok_or_else(|| SweepError::UnknownGpu {
+        device: properties.name.clone(),
+        major: properties.compute_capability.0,
+        minor: properties.compute_capability.1,
     })
 }

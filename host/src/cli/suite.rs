@@ -1,0 +1,372 @@
+//! The workloads of a program, and the options that name them and their axes.
+
+use std::sync::OnceLock;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
+use itertools::Itertools;
+
+use super::Failure;
+use super::lists::each_once;
+use crate::driver::{DeviceChoice, DriverError, Embedded};
+use crate::sweep::Selection;
+use crate::workload::{Axis, Bench, Value, Workload};
+
+/// What a program measures: set once, before its command line is read.
+pub(super) struct Suite {
+    /// The PTX of the workloads' kernels.
+    pub(super) ptx: &'static [Embedded<'static>],
+    pub(super) workloads: Vec<&'static dyn Workload>,
+    /// Those that a sweep takes where none is named; without any, all.
+    pub(super) default: Vec<&'static str>,
+}
+
+static SUITE: OnceLock<Suite> = OnceLock::new();
+
+/// Options have names and help that live as long as the program.
+fn kept(text: String) -> &'static str {
+    Box::leak(text.into_boxed_str())
+}
+
+impl Suite {
+    /// Makes this the program's suite, unless it has one.
+    pub(super) fn set(suite: Suite) {
+        // A second one would be the tests', which are one program.
+        let _ = SUITE.set(suite);
+    }
+
+    /// The program's suite.
+    pub(super) fn get() -> &'static Suite {
+        SUITE.get_or_init(Suite::embedded)
+    }
+
+    /// Of the command `ridgepoint`.
+    pub(super) fn embedded() -> Suite {
+        Suite {
+            ptx: crate::kernels::embedded_ptx(),
+            workloads: crate::kernels::workloads::all(),
+            default: vec!["power-sum"],
+        }
+    }
+
+    pub(super) fn open(&self, choice: &DeviceChoice) -> Result<Bench, DriverError> {
+        match std::ptr::eq(self.ptx, crate::kernels::embedded_ptx()) {
+            true => Bench::embedded(choice),
+            false => Bench::open(choice, self.ptx),
+        }
+    }
+
+    /// The axes of all workloads, each name once.
+    fn axes(&self) -> Vec<Axis> {
+        let all = self.workloads.iter().flat_map(|workload| workload.axes());
+        all.unique_by(Axis::name).collect()
+    }
+
+    fn names(&self) -> Vec<&'static str> {
+        let names = self.workloads.iter().map(|workload| workload.name());
+        names.map(|name| kept(name.to_owned())).collect()
+    }
+}
+
+/// The axes that are every workload's.
+const COMMON: [&str; 3] = ["block", "grid", "cache"];
+
+/// Of every workload in the suite.
+const ALL: &str = "all";
+
+/// `--workload`, `--axis`, and an option for each axis of the suite's workloads.
+#[derive(Clone, Debug)]
+pub(super) struct Workloads {
+    names: Vec<String>,
+    lists: Vec<List>,
+}
+
+/// Values that an option gives an axis.
+#[derive(Clone, Debug)]
+struct List {
+    /// As it was typed: `--k`, `--axis k`.
+    option: String,
+    axis: String,
+    /// Whether the items are exponents of two.
+    are_powers: bool,
+    items: Vec<String>,
+}
+
+impl clap::Args for Workloads {
+    fn augment_args(command: Command) -> Command {
+        const HEADING: &str = "Workloads and their axes";
+        let suite = Suite::get();
+        let names = suite.names().into_iter().chain([ALL]);
+        let default = match &suite.default[..] {
+            [] => ALL.to_owned(),
+            names => names.join(","),
+        };
+        let workload = Arg::new("workload")
+            .long("workload")
+            .visible_alias("kernel")
+            .value_name("LIST")
+            .value_delimiter(',')
+            .action(ArgAction::Append)
+            .value_parser(PossibleValuesParser::new(names))
+            .default_value(kept(default))
+            .help("Workloads to measure")
+            .help_heading(HEADING);
+        let axis = Arg::new("axis")
+            .long("axis")
+            .value_name("NAME=LIST")
+            .action(ArgAction::Append)
+            .value_parser(list)
+            .help(
+                "Values of an axis: n=1000,2^20, n=16:64:16 (from, to, step), n[pow2]=16:26. block, \
+                 grid and cache are axes of every workload",
+            )
+            .help_heading(HEADING);
+        let mut command = command.arg(workload).arg(axis);
+        let taken: Vec<&str> = RESERVED.into_iter().chain(COMMON).collect();
+        for axis in suite.axes() {
+            // Such an axis has `--axis` alone.
+            if taken.contains(&axis.name()) {
+                continue;
+            }
+            command = command.arg(option(&axis).help_heading(HEADING));
+        }
+        command
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Workloads::augment_args(command)
+    }
+}
+
+/// Options of the commands that take workloads: no axis has one of its own with such a name.
+const RESERVED: [&str; 27] = [
+    "aa",
+    "arch",
+    "axis",
+    "baseline",
+    "bench",
+    "ceilings",
+    "device",
+    "device-times",
+    "format",
+    "help",
+    "kernel",
+    "max-registers",
+    "max-runs",
+    "noise",
+    "output",
+    "plot",
+    "profile",
+    "quiet",
+    "registers",
+    "report",
+    "runs",
+    "seeds",
+    "shared",
+    "tolerance",
+    "trace",
+    "warmup",
+    "workload",
+];
+
+/// `--NAME LIST`. Where workloads have different axes of the name, what one of them takes is taken, and
+/// each workload looks again.
+fn option(axis: &Axis) -> Arg {
+    let name = axis.name();
+    let same = Suite::get().workloads.iter();
+    let same: Vec<Axis> = same
+        .flat_map(|workload| workload.axes())
+        .filter(|other| other.name() == name)
+        .collect();
+    let takes = move |text: &str| -> Result<String, String> {
+        let mut parsed = same.iter().map(|axis| axis.parse(text));
+        let first = parsed.next().unwrap_or(Ok(Vec::new()));
+        match first.is_ok() || parsed.any(|it| it.is_ok()) {
+            true => Ok(text.to_owned()),
+            false => Err(first.err().unwrap_or_default()),
+        }
+    };
+    let help = match axis.is_setting() {
+        true => axis.description().to_owned(),
+        false => format!("{} [default: {}]", axis.description(), axis.defaults_text()),
+    };
+    let mut help = help.trim_start().to_owned();
+    // As other options have it.
+    if let Some(first) = help.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    let option = Arg::new(name)
+        .long(name)
+        .value_parser(takes)
+        .help(help);
+    match axis.is_setting() {
+        true => option.value_name("NUMBER"),
+        false => option
+            .value_name("LIST")
+            .value_delimiter(',')
+            .action(ArgAction::Append),
+    }
+}
+
+/// The value of `--axis`.
+fn list(text: &str) -> Result<List, String> {
+    let (name, items) = text
+        .split_once('=')
+        .ok_or("expected NAME=LIST, such as n=2^20,2^24")?;
+    let (axis, are_powers) = match name.strip_suffix("[pow2]") {
+        Some(axis) => (axis, true),
+        None => (name, false),
+    };
+    let inner = items.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
+    let items = inner.unwrap_or(items).split(',');
+    Ok(List {
+        option: format!("--axis {axis}"),
+        axis: axis.to_owned(),
+        are_powers,
+        items: items.map(str::to_owned).collect(),
+    })
+}
+
+impl FromArgMatches for Workloads {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Workloads, clap::Error> {
+        let names = matches.get_many("workload").into_iter().flatten();
+        let given = matches.get_many("axis").into_iter().flatten();
+        let mut lists: Vec<List> = given.cloned().collect();
+        let axes = Suite::get().axes().into_iter();
+        for name in axes.map(|axis| axis.name()) {
+            let items = matches.try_get_many::<String>(name).ok().flatten();
+            lists.extend(items.map(|items| List {
+                option: format!("--{name}"),
+                axis: name.to_owned(),
+                are_powers: false,
+                items: items.cloned().collect(),
+            }));
+        }
+        Ok(Workloads {
+            names: names.cloned().collect(),
+            lists,
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Workloads::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+impl Workloads {
+    /// The workloads, each with the values of its axes.
+    pub(super) fn select(&self, is_emulated: bool) -> Result<Vec<Selection<'static>>, Failure> {
+        let selected = self.workloads();
+        for (index, list) in self.lists.iter().enumerate() {
+            if self.lists[..index].iter().any(|other| other.axis == list.axis) {
+                return Err(Failure::Usage(format!(
+                    "{}: the axis {} is given twice",
+                    list.option, list.axis
+                )));
+            }
+            let axes = selected.iter().flat_map(|workload| workload.axes());
+            let axes: Vec<&str> = axes.map(|axis| axis.name()).chain(COMMON).unique().collect();
+            if !axes.contains(&list.axis.as_str()) {
+                let names = selected.iter().map(|workload| workload.name());
+                return Err(Failure::Usage(format!(
+                    "{} has no effect on {}: the axes are {}",
+                    list.option,
+                    names.format(", "),
+                    axes.join(", ")
+                )));
+            }
+        }
+        selected
+            .into_iter()
+            .map(|workload| self.of(workload, is_emulated))
+            .collect()
+    }
+
+    /// The selected workloads.
+    pub(super) fn workloads(&self) -> Vec<&'static dyn Workload> {
+        let suite = Suite::get();
+        let is_meant = |workload: &&&dyn Workload| {
+            let mut names = self.names.iter();
+            names.any(|name| name == ALL || name == workload.name())
+        };
+        suite.workloads.iter().filter(is_meant).copied().collect()
+    }
+
+    fn of(
+        &self,
+        workload: &'static dyn Workload,
+        is_emulated: bool,
+    ) -> Result<Selection<'static>, Failure> {
+        let mut selection = Selection {
+            workload,
+            values: Vec::new(),
+            settings: Vec::new(),
+        };
+        for axis in workload.axes() {
+            let list = self.lists.iter().find(|list| list.axis == axis.name());
+            let values = match list {
+                Some(list) => list.values(&axis)?,
+                None => axis.defaults(is_emulated).to_vec(),
+            };
+            match (axis.is_setting(), &values[..]) {
+                (true, []) => {}
+                (true, [value]) => selection.settings.push((axis.name(), value.clone())),
+                (true, _) => {
+                    return Err(Failure::Usage(format!(
+                        "--{}: one value is possible",
+                        axis.name()
+                    )));
+                }
+                (false, _) => selection.values.push((axis.name(), values)),
+            }
+        }
+        Ok(selection)
+    }
+
+    /// The values that `--axis` gives an axis of every workload, where it does.
+    pub(super) fn common<T: PartialEq>(
+        &self,
+        axis: &str,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<Option<Vec<T>>, Failure> {
+        let Some(list) = self.lists.iter().find(|list| list.axis == axis) else {
+            return Ok(None);
+        };
+        let mut values = Vec::new();
+        for item in &list.items {
+            // Ranges and powers of numbers, and names as they are.
+            let texts = match Axis::whole("", []).parse(item) {
+                Ok(numbers) if list.are_powers => numbers.iter().map(power).collect(),
+                Ok(numbers) => numbers.iter().map(ToString::to_string).collect(),
+                Err(_) => vec![item.clone()],
+            };
+            for text in texts {
+                values.push(parse(&text).map_err(|error| list.refused(item, &error))?);
+            }
+        }
+        Ok(Some(each_once(values)))
+    }
+}
+
+fn power(exponent: &Value) -> String {
+    format!("2^{exponent}")
+}
+
+impl List {
+    fn values(&self, axis: &Axis) -> Result<Vec<Value>, Failure> {
+        let mut values = Vec::new();
+        for item in &self.items {
+            let parsed = match self.are_powers {
+                true => axis.parse_powers(item),
+                false => axis.parse(item),
+            };
+            values.extend(parsed.map_err(|error| self.refused(item, &error))?);
+        }
+        Ok(each_once(values))
+    }
+
+    fn refused(&self, item: &str, error: &str) -> Failure {
+        Failure::Usage(format!("invalid value '{item}' for '{}': {error}", self.option))
+    }
+}

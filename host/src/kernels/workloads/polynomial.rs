@@ -1,0 +1,190 @@
+//! x + x^2 + .. + x^k of each number: the roofline exercise's kernel.
+
+use cuda_std::packed::F16x2;
+use kernels_gpu::polynomial::{Element, Form, ILPS, WIDTHS, reference};
+
+use crate::driver::{DeviceBuffer, DeviceValue, DriverError};
+use crate::model::{Operation, Precision};
+use crate::workload::{Axis, Case, Point, PointError, Workload};
+
+/// The polynomial in one of its forms, of 2k operations a number and as many bytes as one is read and one
+/// written: k / 4 FLOP/byte in f32, k / 8 in f64 and k / 2 in f16.
+pub struct Polynomial(Form);
+
+impl Polynomial {
+    /// `result += power; power *= x`: an add and a multiply that cannot fuse.
+    pub const POWER_SUM: Polynomial = Polynomial(Form::PowerSum);
+    /// `result = result * x + x`: one fused multiply-add.
+    pub const HORNER: Polynomial = Polynomial(Form::Horner);
+}
+
+impl Workload for Polynomial {
+    fn name(&self) -> &str {
+        match self.0 {
+            Form::PowerSum => "power-sum",
+            Form::Horner => "horner",
+        }
+    }
+
+    fn axes(&self) -> Vec<Axis> {
+        vec![
+            Axis::whole("k", [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000])
+                .within(1..=1 << 20)
+                .help("degrees of the polynomial: 2k FLOP an element"),
+            Axis::one_of("dtype", Precision::ALL.map(Precision::name), ["f32"])
+                .help("element types: f32, f64, f16x2 (two f16 in a register, one element)"),
+            Axis::one_of("vector", WIDTHS, [1])
+                .help("elements that a thread loads at once: 1, 2, 4"),
+            Axis::one_of("ilp", ILPS, [1]).help(
+                "vectors that a thread works on at once: 1, 2, 4. It has vector x ilp independent chains",
+            ),
+            Axis::whole("n", [1 << 26])
+                .on_emulator([1u64 << 16])
+                .help("numbers, such as 2^26"),
+            Axis::setting("x").help(
+                "the value of every input number [default: 1.01, of f16x2 0.9, because 1.01^630 is \
+                 more than an f16 holds]",
+            ),
+        ]
+    }
+
+    fn case<'d>(&self, at: &Point<'d>) -> Result<Case<'d>, PointError> {
+        match at.text("dtype") {
+            "f64" => case::<f64>(self.0, at, Precision::F64),
+            "f16x2" => case::<F16x2>(self.0, at, Precision::F16x2),
+            _ => case::<f32>(self.0, at, Precision::F32),
+        }
+    }
+}
+
+fn case<'d, T: Element + DeviceValue>(
+    form: Form,
+    at: &Point<'d>,
+    precision: Precision,
+) -> Result<Case<'d>, PointError> {
+    let [k, vector, ilp] = ["k", "vector", "ilp"].map(|axis| at.whole(axis) as u32);
+    let n = at.size("n");
+    if !n.is_multiple_of(precision.numbers() as usize) {
+        let dtype = precision.name();
+        return Err(format!("n = {n} is odd: {dtype} takes numbers in pairs").into());
+    }
+    let elements = n / precision.numbers() as usize;
+    let (element, number) = input::<T>(at.setting("x").unwrap_or(T::X), k)?;
+    let entry = T::kernel(form, vector, ilp).expect("there is one for each of WIDTHS and ILPS");
+    let arrays = at
+        .launch(entry, at.linear(elements.div_ceil((vector * ilp) as usize)))
+        .arrays(move |device| {
+            let x = device.buffer_filled(elements, element)?;
+            Ok((x, device.buffer_uninitialized::<T>(elements)?))
+        })
+        .check(move |(_, y)| matches_reference(y, number, k));
+    // SAFETY: x and y have as many elements, are apart and aligned as device allocations are; the grid
+    // is one-dimensional, and no k is 0 (`axes`).
+    let case =
+        unsafe { arrays.arguments_unchecked(move |(x, y)| (x.slice(..), y.slice_mut(..), k)) };
+    let steps = n * k as usize;
+    let case = match form {
+        Form::Horner => case.operations(precision, Operation::Fma, steps),
+        Form::PowerSum => case
+            .operations(precision, Operation::Add, steps)
+            .operations(precision, Operation::Multiply, steps),
+    };
+    Ok(case
+        .reads::<T>(elements)
+        .writes::<T>(elements)
+        .per_thread(vector * size_of::<T>() as u32, ilp))
+}
+
+/// An element whose numbers are all `x`, and what they are in its type.
+fn input<T: Element>(x: f64, k: u32) -> Result<(T, f64), PointError> {
+    let element = T::from_f64(x);
+    let number = element.numbers().next().expect("an element has a number");
+    if number.is_infinite() || (number == 0.0 && x != 0.0) {
+        return Err(format!("x = {x:e} is {number} in {}", T::NAME).into());
+    }
+    let result = sum_of_powers(number.abs(), k);
+    if result.is_nan() || result > T::GREATEST {
+        let dtype = T::NAME;
+        return Err(format!(
+            "x = {x:e}, k = {k}: the result, about {result:e}, is more than {dtype} holds"
+        )
+        .into());
+    }
+    Ok((element, number))
+}
+
+/// x + x^2 + .. + x^k in a time that does not grow with k.
+fn sum_of_powers(x: f64, k: u32) -> f64 {
+    let k = f64::from(k);
+    if x == 1.0 {
+        return k;
+    }
+    x * (k * x.ln()).exp_m1() / (x - 1.0)
+}
+
+/// Compares the numbers of `y`, in order, with the polynomial of degree `k` at `x`.
+fn matches_reference<T: Element + DeviceValue>(
+    y: &DeviceBuffer<T>,
+    x: f64,
+    k: u32,
+) -> Result<(), PointError> {
+    const CHUNK: usize = 1 << 22;
+    let expected = reference::<T>(x, k);
+    let read = |first| -> Result<Vec<T>, DriverError> {
+        let mut values = vec![T::zeroed(); CHUNK.min(y.len() - first)];
+        y.read(first, &mut values)?;
+        Ok(values)
+    };
+    let mut index = 0u64;
+    for first in (0..y.len()).step_by(CHUNK) {
+        for actual in read(first)?.iter().flat_map(|value| value.numbers()) {
+            let error = (actual - expected.value).abs();
+            if error.is_nan() || error > expected.error {
+                return Err(format!(
+                    "number {index} is {actual:e}, the float64 reference says {:e}, and the error is \
+                     {error:e} where {:e} is allowed",
+                    expected.value, expected.error
+                )
+                .into());
+            }
+            index += 1;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::Device;
+
+    #[test]
+    fn the_sum_of_powers_is_that_of_the_reference() {
+        for x in [0.0, 1e-3, 0.5, 0.9, 1.0 - 1e-9, 1.0, 1.0 + 1e-9, 1.01, 3.0] {
+            for k in [1, 2, 3, 10, 100, 500] {
+                let (found, expected) = (sum_of_powers(x, k), reference::<f64>(x, k).scale);
+                let error = (found - expected).abs();
+                assert!(error <= 1e-6 * expected, "{x}, {k}: {found}, {expected}");
+            }
+        }
+        assert_eq!(sum_of_powers(1.01, u32::MAX), f64::INFINITY);
+    }
+
+    #[test]
+    fn the_first_wrong_element_is_named() {
+        let device = Device::emulator(Default::default());
+        let right = reference::<f32>(0.5, 3).value as f32;
+        let mut values = vec![right; 1000];
+        let check = |values: &[f32]| {
+            let output = device.buffer_from(values).expect("memory");
+            matches_reference(&output, 0.5, 3).map_err(|error| error.to_string())
+        };
+        assert_eq!(check(&values), Ok(()));
+        values[998] = f32::NAN;
+        let error = check(&values).expect_err("a NaN");
+        assert!(error.contains("number 998 is NaN"), "{error}");
+        values[7] += 1e-5;
+        let error = check(&values).expect_err("an error");
+        assert!(error.contains("number 7 is"), "{error}");
+    }
+}

@@ -1,0 +1,54 @@
+//! The device that workloads run on, with their kernels and with the library's own.
+
+use crate::driver::{Device, DeviceChoice, DriverError, Embedded, Emulation};
+use crate::kernels;
+
+/// A device with the kernels of the workloads, and again with those that read clocks, flush caches and
+/// measure ceilings.
+pub struct Bench {
+    device: Device,
+    /// `None` where the first has them, too.
+    own: Option<Device>,
+}
+
+impl Bench {
+    /// Opens the chosen device with the kernels of this PTX, which `CudaBuilder::embed_to` wrote.
+    ///
+    /// # Errors
+    /// As [`Device::open`].
+    pub fn open(choice: &DeviceChoice, ptx: &[Embedded<'_>]) -> Result<Bench, DriverError> {
+        Ok(Bench {
+            device: Device::open(choice, ptx)?,
+            own: Some(kernels::open(choice)?),
+        })
+    }
+
+    /// Opens the chosen device with the embedded kernels.
+    ///
+    /// # Errors
+    /// As [`Device::open`].
+    pub fn embedded(choice: &DeviceChoice) -> Result<Bench, DriverError> {
+        Ok(Bench {
+            device: kernels::open(choice)?,
+            own: None,
+        })
+    }
+
+    /// The emulator.
+    pub fn emulator(emulation: Emulation) -> Bench {
+        Bench {
+            device: Device::emulator(emulation),
+            own: None,
+        }
+    }
+
+    /// The device with the workloads' kernels.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The device with the library's kernels.
+    pub fn own(&self) -> &Device {
+        self.own.as_ref().unwrap_or(&self.device)
+    }
+}

@@ -1,0 +1,310 @@
+//! What is launched at a point: a kernel, its arrays, its arguments, and what it should write.
+
+use cuda_std::launch::{Entry, SafeKernel, Signature};
+
+use super::{Point, PointError};
+use crate::driver::{Device, DriverError, LaunchConfig, Prepared, Stream};
+use crate::measure::{CacheState, Sampler, Samples, Sampling};
+use crate::model::{Operation, Precision, Work};
+
+/// A launch of a kernel.
+pub struct Launch<'d, S: Signature> {
+    device: &'d Device,
+    entry: Entry<S>,
+    config: LaunchConfig,
+    /// Or why the device does not allow it, which is said once all points are known.
+    prepared: Result<Prepared<'d, S>, DriverError>,
+}
+
+impl<'d, S: Signature> Launch<'d, S> {
+    pub(super) fn new(at: &Point<'d>, entry: Entry<S>, config: LaunchConfig) -> Launch<'d, S> {
+        let shared = config.dynamic_shared.saturating_add(at.more_shared);
+        let config = config.with_dynamic_shared(shared);
+        Launch {
+            device: at.device,
+            entry,
+            config,
+            prepared: at.device.prepare(entry, config),
+        }
+    }
+
+    /// How to allocate and fill what the kernel works on. It is done when the point is measured.
+    pub fn arrays<D>(
+        self,
+        allocate: impl Fn(&'d Device) -> Result<D, DriverError> + 'd,
+    ) -> Arrays<'d, S, D> {
+        Arrays {
+            launch: self,
+            allocate: Box::new(allocate),
+            check: None,
+        }
+    }
+}
+
+/// A launch and the arrays `D` that it works on.
+pub struct Arrays<'d, S: Signature, D> {
+    launch: Launch<'d, S>,
+    allocate: Box<dyn Fn(&'d Device) -> Result<D, DriverError> + 'd>,
+    check: Option<Box<Check<'d, D>>>,
+}
+
+type Check<'d, D> = dyn Fn(&D) -> Result<(), PointError> + 'd;
+
+impl<'d, S: Signature, D: 'd> Arrays<'d, S, D> {
+    /// Compares what the kernel wrote with a reference; [`close`](super::close) does for arrays. Without it
+    /// rows say that they are not checked.
+    #[must_use]
+    pub fn check(self, check: impl Fn(&D) -> Result<(), PointError> + 'd) -> Self {
+        Arrays {
+            check: Some(Box::new(check)),
+            ..self
+        }
+    }
+
+    /// The arguments of the launch, from the arrays: of a safe kernel.
+    ///
+    /// # Panics
+    /// The entry is another kernel's under this one's signature.
+    pub fn arguments(
+        self,
+        arguments: impl for<'a> Fn(&'a mut D) -> S::Arguments<'a> + 'd,
+    ) -> Case<'d>
+    where
+        S: SafeKernel,
+    {
+        assert!(
+            self.launch.entry.is_own(),
+            "{} is launched under another kernel's signature",
+            self.launch.entry.name()
+        );
+        // SAFETY: a safe kernel has no contract.
+        unsafe { self.arguments_unchecked(arguments) }
+    }
+
+    /// The arguments of the launch, from the arrays: of any kernel.
+    ///
+    /// # Safety
+    /// They keep the kernel's contract, however often it is launched with the same.
+    pub unsafe fn arguments_unchecked(
+        self,
+        arguments: impl for<'a> Fn(&'a mut D) -> S::Arguments<'a> + 'd,
+    ) -> Case<'d> {
+        self.sampled(move |prepared, arrays, sampler, cache, sampling| {
+            let arguments = arguments(arrays);
+            // SAFETY: the caller's contract; the arguments are borrowed until `sample` has waited.
+            let mut launch = |stream: &Stream<'_>| unsafe { prepared.launch(stream, &arguments) };
+            // SAFETY: as above.
+            unsafe { sampler.sample(&mut launch, cache, sampling) }
+        })
+    }
+
+    /// Whatever a sample consists of, put into the stream: several launches, say. The rows have the name
+    /// and the configuration of this launch.
+    ///
+    /// # Safety
+    /// What is put there keeps its contracts, however often it is, for as long as the arrays live.
+    pub unsafe fn enqueue(
+        self,
+        enqueue: impl Fn(&mut D, &Prepared<'d, S>, &Stream<'_>) -> Result<(), DriverError> + 'd,
+    ) -> Case<'d> {
+        self.sampled(move |prepared, arrays, sampler, cache, sampling| {
+            let mut launch = |stream: &Stream<'_>| enqueue(arrays, prepared, stream);
+            // SAFETY: the caller's contract; the arrays live until `sample` has waited.
+            unsafe { sampler.sample(&mut launch, cache, sampling) }
+        })
+    }
+
+    fn sampled(
+        self,
+        sample: impl Fn(
+            &Prepared<'d, S>,
+            &mut D,
+            &mut Sampler<'_>,
+            CacheState,
+            Sampling,
+        ) -> Result<Samples, DriverError>
+        + 'd,
+    ) -> Case<'d> {
+        let Launch {
+            device,
+            entry,
+            config,
+            prepared,
+        } = self.launch;
+        let (allocate, check) = (self.allocate, self.check);
+        let run = prepared.map(|prepared| -> Box<dyn Run + 'd> {
+            Box::new(Held {
+                device,
+                allocate,
+                check,
+                sample: Box::new(move |arrays: &mut D, sampler: &mut _, cache, sampling| {
+                    sample(&prepared, arrays, sampler, cache, sampling)
+                }),
+                arrays: None,
+            })
+        });
+        Case {
+            run,
+            kernel: entry.name(),
+            config,
+            work: Work::default(),
+            memory: None,
+            load_bytes: None,
+            in_flight: None,
+        }
+    }
+}
+
+/// A point's launch, complete: what it works on, moves, computes, and should write.
+pub struct Case<'d> {
+    run: Result<Box<dyn Run + 'd>, DriverError>,
+    pub(crate) kernel: &'static str,
+    pub(crate) config: LaunchConfig,
+    pub(crate) work: Work,
+    memory: Option<u64>,
+    pub(crate) load_bytes: Option<u32>,
+    pub(crate) in_flight: Option<u32>,
+}
+
+impl<'d> Case<'d> {
+    /// The launch reads so many elements from memory, each once.
+    #[must_use]
+    pub fn reads<T>(self, elements: usize) -> Self {
+        let bytes = elements as f64 * size_of::<T>() as f64;
+        Case {
+            work: self.work.reads(bytes),
+            ..self
+        }
+    }
+
+    /// The launch writes so many elements to memory.
+    #[must_use]
+    pub fn writes<T>(self, elements: usize) -> Self {
+        let bytes = elements as f64 * size_of::<T>() as f64;
+        Case {
+            work: self.work.writes(bytes),
+            ..self
+        }
+    }
+
+    /// All threads together execute so many operations of a kind, on numbers of a type.
+    #[must_use]
+    pub fn operations(self, precision: Precision, operation: Operation, count: usize) -> Self {
+        Case {
+            work: self.work.operations(precision, operation, count as f64),
+            ..self
+        }
+    }
+
+    /// Bytes that the arrays take, where they are not what the launch reads and writes.
+    #[must_use]
+    pub fn allocates(self, bytes: u64) -> Self {
+        Case {
+            memory: Some(bytes),
+            ..self
+        }
+    }
+
+    /// A thread loads so many bytes with one instruction, and has so many such loads, or operations
+    /// of a kernel that memory does not hold back, under way at once.
+    #[must_use]
+    pub fn per_thread(self, load_bytes: u32, at_once: u32) -> Self {
+        Case {
+            load_bytes: Some(load_bytes),
+            in_flight: Some(at_once),
+            ..self
+        }
+    }
+
+    /// Bytes that the arrays take, as far as that is known.
+    pub(crate) fn memory(&self) -> u64 {
+        let moved = || self.work.bytes().unwrap_or(0.0) as u64;
+        self.memory.unwrap_or_else(moved)
+    }
+
+    /// Allocates, takes samples, and compares. Whether there was something to compare with comes with
+    /// the samples.
+    pub(crate) fn sample(
+        &mut self,
+        sampler: &mut Sampler<'_>,
+        cache: CacheState,
+        sampling: Sampling,
+    ) -> Result<(Samples, bool), PointError> {
+        let run = self.run.as_mut().expect("`refused` was asked first");
+        run.allocate()?;
+        let samples = run.sample(sampler, cache, sampling)?;
+        let is_checked = run.check()?;
+        Ok((samples, is_checked))
+    }
+
+    /// Frees the arrays.
+    pub(crate) fn release(&mut self) {
+        if let Ok(run) = &mut self.run {
+            run.release();
+        }
+    }
+
+    /// Takes out why the device does not allow the launch.
+    pub(crate) fn refused(self) -> Result<Self, DriverError> {
+        match self.run {
+            Err(error) => Err(error),
+            Ok(_) => Ok(self),
+        }
+    }
+}
+
+trait Run {
+    fn allocate(&mut self) -> Result<(), DriverError>;
+    fn sample(
+        &mut self,
+        sampler: &mut Sampler<'_>,
+        cache: CacheState,
+        sampling: Sampling,
+    ) -> Result<Samples, DriverError>;
+    /// `false` where there is nothing to compare with.
+    fn check(&self) -> Result<bool, PointError>;
+    fn release(&mut self);
+}
+
+/// A launch with its arrays, once they are allocated.
+struct Held<'d, D> {
+    device: &'d Device,
+    allocate: Box<dyn Fn(&'d Device) -> Result<D, DriverError> + 'd>,
+    check: Option<Box<Check<'d, D>>>,
+    sample: Box<Sample<'d, D>>,
+    arrays: Option<D>,
+}
+
+type Sample<'d, D> = dyn Fn(&mut D, &mut Sampler<'_>, CacheState, Sampling) -> Result<Samples, DriverError>
+    + 'd;
+
+impl<D> Run for Held<'_, D> {
+    fn allocate(&mut self) -> Result<(), DriverError> {
+        // The old ones first: there may be no memory for both.
+        self.arrays = None;
+        self.arrays = Some((self.allocate)(self.device)?);
+        Ok(())
+    }
+
+    fn sample(
+        &mut self,
+        sampler: &mut Sampler<'_>,
+        cache: CacheState,
+        sampling: Sampling,
+    ) -> Result<Samples, DriverError> {
+        let arrays = self.arrays.as_mut().expect("`allocate` comes first");
+        (self.sample)(arrays, sampler, cache, sampling)
+    }
+
+    fn check(&self) -> Result<bool, PointError> {
+        let arrays = self.arrays.as_ref().expect("`allocate` comes first");
+        match &self.check {
+            Some(check) => check(arrays).map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    fn release(&mut self) {
+        self.arrays = None;
+    }
+}

@@ -1,0 +1,241 @@
+//! A point of a workload's axes.
+
+use std::fmt;
+use std::str::FromStr;
+
+use cuda_std::launch::{Entry, Signature};
+
+use super::{Launch, Value};
+use crate::driver::{Device, DriverError, LaunchConfig};
+use crate::measure::CacheState;
+
+/// How many blocks a launch has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum GridSize {
+    /// As many threads as there is work for at once.
+    Full,
+    /// This many blocks for each multiprocessor, whose threads stride over the work.
+    PerMultiprocessor(u32),
+}
+
+impl FromStr for GridSize {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "full" {
+            return Ok(GridSize::Full);
+        }
+        let count = text.strip_suffix('x').and_then(|count| count.parse().ok());
+        match count {
+            Some(count @ 1..=GridSize::MOST) => Ok(GridSize::PerMultiprocessor(count)),
+            _ => Err(format!(
+                "{text:?} is no grid: expected full, or 1x to {most}x, which is so many blocks per \
+                 multiprocessor",
+                most = GridSize::MOST
+            )),
+        }
+    }
+}
+
+impl GridSize {
+    /// Blocks for each multiprocessor at most: 32 times as many as any holds at once.
+    pub const MOST: u32 = 1024;
+
+    /// The blocks for each multiprocessor, where they were asked for.
+    pub fn per_multiprocessor(self) -> Option<u32> {
+        match self {
+            GridSize::Full => None,
+            GridSize::PerMultiprocessor(count) => Some(count),
+        }
+    }
+}
+
+impl fmt::Display for GridSize {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            GridSize::Full => write!(formatter, "full"),
+            GridSize::PerMultiprocessor(count) => write!(formatter, "{count}x"),
+        }
+    }
+}
+
+/// A value of each of a workload's axes, of the block, of the grid and of the caches' state, on a device.
+#[derive(Clone)]
+pub struct Point<'d> {
+    pub(crate) device: &'d Device,
+    pub(crate) workload: String,
+    /// The axes in the workload's order.
+    pub(crate) values: Vec<(&'static str, Value)>,
+    pub(crate) block: u32,
+    pub(crate) grid: GridSize,
+    pub(crate) cache: CacheState,
+    /// Bytes of dynamic shared memory per block beside those that the launch asks for.
+    pub(crate) more_shared: u32,
+}
+
+/// Why a point is not measured, or its result does not count.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PointError {
+    /// There is no such launch, or what came out is wrong.
+    #[error("{0}")]
+    Refused(String),
+    /// The driver's error.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+}
+
+impl From<String> for PointError {
+    fn from(reason: String) -> PointError {
+        PointError::Refused(reason)
+    }
+}
+
+impl From<&str> for PointError {
+    fn from(reason: &str) -> PointError {
+        PointError::Refused(reason.to_owned())
+    }
+}
+
+impl<'d> Point<'d> {
+    /// The device that it is on.
+    pub fn device(&self) -> &'d Device {
+        self.device
+    }
+
+    /// Threads per block.
+    pub fn block(&self) -> u32 {
+        self.block
+    }
+
+    /// The value of an axis of whole numbers.
+    ///
+    /// # Panics
+    /// The workload has no such axis.
+    pub fn whole(&self, axis: &str) -> u64 {
+        match self.value(axis) {
+            Value::Whole(number) => *number,
+            other => panic!("axis {axis:?} of {} is {other}, no whole number", self.workload),
+        }
+    }
+
+    /// The value of an axis of whole numbers, as a length.
+    ///
+    /// # Panics
+    /// As [`Point::whole`].
+    pub fn size(&self, axis: &str) -> usize {
+        self.whole(axis) as usize
+    }
+
+    /// The value of an axis of real numbers.
+    ///
+    /// # Panics
+    /// The workload has no such axis.
+    pub fn real(&self, axis: &str) -> f64 {
+        match self.value(axis) {
+            Value::Real(number) => *number,
+            other => panic!("axis {axis:?} of {} is {other}, no real number", self.workload),
+        }
+    }
+
+    /// The value of an axis of names.
+    ///
+    /// # Panics
+    /// The workload has no such axis.
+    pub fn text(&self, axis: &str) -> &str {
+        match self.value(axis) {
+            Value::Text(text) => text,
+            other => panic!("axis {axis:?} of {} is {other}, no text", self.workload),
+        }
+    }
+
+    /// The number of a [setting](super::Axis::setting), where one was given.
+    pub fn setting(&self, name: &str) -> Option<f64> {
+        let found = self.values.iter().find(|(it, _)| *it == name);
+        match found {
+            Some((_, Value::Real(number))) => Some(*number),
+            _ => None,
+        }
+    }
+
+    fn value(&self, axis: &str) -> &Value {
+        let found = self.values.iter().find(|(name, _)| *name == axis);
+        let Some((_, value)) = found else {
+            panic!("workload {} has no axis {axis:?}", self.workload);
+        };
+        value
+    }
+
+    /// One dimension: a thread for each of `threads` in blocks of this point's size; where the grid is
+    /// so many blocks per multiprocessor, no more than these, whose threads take one after the other.
+    pub fn linear(&self, threads: usize) -> LaunchConfig {
+        let full = LaunchConfig::linear(threads as u64, self.block);
+        match self.grid {
+            GridSize::Full => full,
+            GridSize::PerMultiprocessor(count) => {
+                let multiprocessors = self.device.properties().multiprocessors;
+                let blocks = u64::from(count) * u64::from(multiprocessors);
+                LaunchConfig::blocks(full.grid[0].min(blocks), self.block)
+            }
+        }
+    }
+
+    /// A launch of the kernel. Where the device does not allow it, the sweep says so before it begins.
+    pub fn launch<S: Signature>(&self, entry: Entry<S>, config: LaunchConfig) -> Launch<'d, S> {
+        Launch::new(self, entry, config)
+    }
+
+    /// The workload and each value with its name.
+    pub(crate) fn described(&self) -> String {
+        let values = self.values.iter().map(|(name, value)| match value {
+            Value::Text(text) => text.clone(),
+            number => format!("{name} = {number}"),
+        });
+        let block = format!("block = {}", self.block);
+        let parts: Vec<String> = values.chain([block]).collect();
+        format!("{} at {}", self.workload, parts.join(", "))
+    }
+}
+
+/// `horner f32 vector=4 ilp=1 n=65536 block=256 grid=full warm k=10`
+impl fmt::Display for Point<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.workload)?;
+        for (name, value) in self.values.iter().skip(1) {
+            write(formatter, name, value)?;
+        }
+        let Point {
+            block, grid, cache, ..
+        } = self;
+        write!(formatter, " block={block} grid={grid} {cache}")?;
+        match self.values.first() {
+            Some((name, value)) => write(formatter, name, value),
+            None => Ok(()),
+        }
+    }
+}
+
+fn write(formatter: &mut fmt::Formatter<'_>, name: &str, value: &Value) -> fmt::Result {
+    match value {
+        Value::Text(text) => write!(formatter, " {text}"),
+        number => write!(formatter, " {name}={number}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grids_are_read_as_they_are_written() {
+        for text in ["full", "1x", "64x"] {
+            assert_eq!(
+                text.parse::<GridSize>().map(|grid| grid.to_string()),
+                Ok(text.to_owned())
+            );
+        }
+        for text in ["", "0x", "x", "8", "-1x", "Full", "1025x", "4294967296x"] {
+            assert!(text.parse::<GridSize>().is_err(), "{text}");
+        }
+    }
+}
