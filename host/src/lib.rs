@@ -48,3 +48,33 @@ pub mod vector;
 pub mod workload;
 
 pub use ridgepoint_driver as driver;
+
+/// The `main` of a bench target with `harness = false`: the commands of `cargo bench --` over workloads,
+/// whose kernels are in this PTX.
+///
+/// ```no_run
+/// # struct Scale;
+/// # use ridgepoint::workload::{Axis, Case, Point, PointError, Workload};
+/// # impl Workload for Scale {
+/// #     fn name(&self) -> &str { "scale" }
+/// #     fn axes(&self) -> Vec<Axis> { Vec::new() }
+/// #     fn case<'d>(&self, _: &Point<'d>) -> Result<Case<'d>, PointError> { todo!() }
+/// # }
+/// # fn ptx() -> &'static [ridgepoint::driver::Embedded<'static>] { &[] }
+/// ridgepoint::main!(ptx(); Scale);
+/// ```
+#[cfg(feature = "cli")]
+#[macro_export]
+macro_rules! main {
+    ($ptx:expr; $($workload:expr),+ $(,)?) => {
+        fn main() -> ::std::process::ExitCode {
+            let target = $crate::cli::Target {
+                name: env!("CARGO_CRATE_NAME"),
+                folder: env!("CARGO_MANIFEST_DIR"),
+            };
+            let workloads: ::std::vec::Vec<&'static dyn $crate::workload::Workload> =
+                ::std::vec![$(::std::boxed::Box::leak(::std::boxed::Box::new($workload))),+];
+            $crate::cli::bench(target, $ptx, workloads)
+        }
+    };
+}

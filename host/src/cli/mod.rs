@@ -12,9 +12,12 @@ mod dispatch;
 mod doctor;
 mod failure;
 mod files;
+mod harness;
 mod interrupt;
 mod kernels;
+mod list;
 mod lists;
+mod measure;
 mod new;
 mod norm;
 mod occupancy;
@@ -35,6 +38,7 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 
 use failure::{Failure, STATUSES, cannot_write, driver_failure};
+pub use harness::{Target, bench};
 
 /// GPU kernels in plain Rust: measure them, and learn what limits them.
 #[derive(Parser)]

@@ -282,16 +282,14 @@ impl Arguments {
     }
 
     fn plan(&self, is_emulated: bool) -> Result<Plan<'static>, Failure> {
-        let workloads = &self.workloads;
-        let blocks = workloads.common("block", whole::<u32>(1..=MOST_THREADS))?;
-        let grids = workloads.common("grid", str::parse)?;
-        let caches = workloads.common("cache", str::parse)?;
-        Ok(Plan {
-            selected: workloads.select(is_emulated)?,
-            blocks: blocks.unwrap_or_else(|| each_once(self.block.clone())),
-            grids: grids.unwrap_or_else(|| each_once(self.grid.clone())),
-            caches: caches.unwrap_or_else(|| each_once(self.cache.clone())),
-        })
+        let selected = self.workloads.select(is_emulated)?;
+        let own = Plan {
+            selected: Vec::new(),
+            blocks: each_once(self.block.clone()),
+            grids: each_once(self.grid.clone()),
+            caches: each_once(self.cache.clone()),
+        };
+        self.workloads.plan(selected, own)
     }
 
     /// What is the same for every row.

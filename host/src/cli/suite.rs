@@ -7,9 +7,9 @@ use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
 use itertools::Itertools;
 
 use super::Failure;
-use super::lists::each_once;
+use super::lists::{MOST_THREADS, each_once, whole};
 use crate::driver::{DeviceChoice, DriverError, Embedded};
-use crate::sweep::Selection;
+use crate::sweep::{Plan, Selection};
 use crate::workload::{Axis, Bench, Value, Workload};
 
 /// What a program measures: set once, before its command line is read.
@@ -324,8 +324,25 @@ impl Workloads {
         Ok(selection)
     }
 
+    /// The selected workloads, with the values that `--axis` gives the axes of every workload in place
+    /// of those of `others`.
+    pub(super) fn plan(
+        &self,
+        selected: Vec<Selection<'static>>,
+        others: Plan<'static>,
+    ) -> Result<Plan<'static>, Failure> {
+        Ok(Plan {
+            selected,
+            blocks: self
+                .common("block", whole::<u32>(1..=MOST_THREADS))?
+                .unwrap_or(others.blocks),
+            grids: self.common("grid", str::parse)?.unwrap_or(others.grids),
+            caches: self.common("cache", str::parse)?.unwrap_or(others.caches),
+        })
+    }
+
     /// The values that `--axis` gives an axis of every workload, where it does.
-    pub(super) fn common<T: PartialEq>(
+    fn common<T: PartialEq>(
         &self,
         axis: &str,
         parse: impl Fn(&str) -> Result<T, String>,

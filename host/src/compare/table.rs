@@ -108,6 +108,11 @@ impl Table {
         }
     }
 
+    /// What the rows' launches were, in order.
+    pub fn launches(&self) -> impl Iterator<Item = &str> {
+        self.rows.iter().map(|row| row.launch.as_str())
+    }
+
     /// The rows that a run has just measured.
     ///
     /// # Errors

@@ -8,9 +8,11 @@ use comfy_table::{CellAlignment, Table, presets};
 
 use super::columns::optional;
 use super::roofs::memory_name;
+use crate::compare::{Change, Verdict};
 use crate::driver::DeviceProperties;
 use crate::model::{Limit, Precision, Roofs};
 use crate::sweep::{NOISY_PERCENT, PLAUSIBLE_PERCENT, Record, by_series};
+use crate::workload::Value;
 
 /// Text from a file, such that a terminal shows its control characters and does not obey them.
 pub fn printable(text: &str) -> Cow<'_, str> {
@@ -174,6 +176,58 @@ pub fn summary(records: &[Record]) -> String {
         "{table}\nFMA ceiling: fused multiply-adds. add+mul ceiling: adds and multiplies that do not \
          fuse, which on a GPU leaves half of the FMA rate.\n"
     )
+}
+
+/// A table of launches, with the change of each since the run before, where there is one.
+pub fn measured(records: &[Record], changes: &[Option<&Change>]) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::UTF8_FULL_CONDENSED);
+    table.set_header([
+        "launch", "time", "± %", "GB/s", "GFLOP/s", "% of roof", "bound by", "change",
+    ]);
+    for (record, change) in records.iter().zip(changes) {
+        let digits = |value: Option<f64>| optional(value.map(|it| format!("{it:.1}")));
+        table.add_row([
+            launch(record),
+            format!("{:.4} ms", record.median_ms),
+            format!("{:.1}", record.rms_percent),
+            digits(record.bandwidth),
+            digits(record.gflops),
+            digits(record.percent_measured_roof.or(record.percent_roof)),
+            optional(record.bound.map(|bound| bound.name())),
+            change.map_or_else(String::new, change_text),
+        ]);
+    }
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    let unchecked = records.iter().any(|record| !record.checked);
+    let note = match unchecked {
+        true => "\nSome workloads have no reference: their results are not compared.",
+        false => "",
+    };
+    format!("{table}{note}")
+}
+
+/// `+4.2 %`, or that it is none.
+fn change_text(change: &Change) -> String {
+    match change.verdict {
+        Verdict::Same => "none".to_owned(),
+        Verdict::Faster | Verdict::Slower => format!("{:+.1} %", change.percent),
+    }
+}
+
+/// The kernel, its element type and what is not the same for all launches of it.
+fn launch(record: &Record) -> String {
+    let series = record.series();
+    let names = [Some(series.kernel), series.dtype].into_iter().flatten();
+    let axes = series.axes.iter().filter(|(_, value)| !matches!(value, Value::Text(_)));
+    let texts = series.axes.iter().filter(|(_, value)| matches!(value, Value::Text(_)));
+    let names = names.map(str::to_owned).chain(texts.map(|(_, value)| value.to_string()));
+    let along = record.along().map(|(name, value)| format!("{name} {value}"));
+    let numbers = axes.map(|(name, value)| format!("{name} {value}")).chain(along);
+    let all: Vec<String> = [names.collect::<Vec<_>>().join(" ")].into_iter().chain(numbers).collect();
+    all.join(", ")
 }
 
 fn ceiling(arithmetic: Limit) -> &'static str {

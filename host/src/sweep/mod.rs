@@ -7,4 +7,4 @@ mod roofline;
 
 pub use plan::{Plan, Selection, TooManyPoints};
 pub use record::{NOISY_PERCENT, PLAUSIBLE_PERCENT, Record, Series, by_series};
-pub use roofline::{Settings, Sweep, SweepError};
+pub use roofline::{Checked, Settings, Sweep, SweepError, check};

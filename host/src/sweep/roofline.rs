@@ -119,23 +119,8 @@ impl<'d> Sweep<'d> {
         if settings.sampling.runs.timed == 0 {
             return Err(SweepError::NoRuns);
         }
-        plan.check()?;
         let device = bench.device();
-        let points = plan.points(device).map(|(workload, point)| {
-            let case = workload.case(&point).map_err(|error| match error {
-                PointError::Driver(error) => error.into(),
-                PointError::Refused(reason) => SweepError::Refused {
-                    point: point.to_string(),
-                    reason,
-                },
-            })?;
-            Ok((point, case))
-        });
-        let points = points.collect::<Result<Vec<_>, SweepError>>()?;
-        check_memory(device, &points)?;
-        let points = points.into_iter();
-        let points = points.map(|(point, case)| Ok((point, case.refused()?)));
-        let points = points.collect::<Result<Vec<_>, DriverError>>()?;
+        let points = cases(device, plan)?;
         let precisions = points.iter().flat_map(|(_, case)| case.work.precisions());
         let mut roofs = BTreeMap::new();
         for precision in precisions {
@@ -222,6 +207,60 @@ impl<'d> Sweep<'d> {
             },
         })
     }
+}
+
+/// What a check of a plan's points has found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// Points that were run.
+    pub points: usize,
+    /// What was wrong, with the first point that shows it.
+    pub findings: Vec<String>,
+}
+
+/// Runs each point once and compares its output with the reference; findings do not end it.
+///
+/// # Errors
+/// A workload or the device refuses a point ([`SweepError::Refused`], [`SweepError::Driver`]), or there are
+/// no points ([`SweepError::NoPoints`], [`SweepError::Points`]).
+pub fn check(bench: &Bench, plan: &Plan<'_>) -> Result<Checked, SweepError> {
+    let points = cases(bench.device(), plan)?;
+    let sampling = Settings::quick().sampling;
+    let mut sampler = Sampler::new(bench.own(), sampling.runs.timed)?;
+    let mut checked = Checked {
+        points: 0,
+        findings: Vec::new(),
+    };
+    for (point, mut case) in points {
+        checked.points += 1;
+        if let Err(error) = case.sample(&mut sampler, point.cache, sampling) {
+            checked.findings.push(format!("{point}: {error}"));
+        }
+    }
+    Ok(checked)
+}
+
+/// Each point with its case, all of which the device allows.
+fn cases<'d>(
+    device: &'d Device,
+    plan: &Plan<'_>,
+) -> Result<Vec<(Point<'d>, Case<'d>)>, SweepError> {
+    plan.check()?;
+    let points = plan.points(device).map(|(workload, point)| {
+        let case = workload.case(&point).map_err(|error| match error {
+            PointError::Driver(error) => error.into(),
+            PointError::Refused(reason) => SweepError::Refused {
+                point: point.to_string(),
+                reason,
+            },
+        })?;
+        Ok((point, case))
+    });
+    let points = points.collect::<Result<Vec<_>, SweepError>>()?;
+    check_memory(device, &points)?;
+    let points = points.into_iter();
+    let points = points.map(|(point, case)| Ok((point, case.refused()?)));
+    points.collect()
 }
 
 fn check_memory(device: &Device, points: &[(Point<'_>, Case<'_>)]) -> Result<(), SweepError> {

@@ -1,9 +1,10 @@
-//! `ridgepoint check`.
+//! `ridgepoint check`, and `cargo bench -- check`.
 
 mod checked;
 mod compiler;
 mod embedded;
 mod project;
+mod workloads;
 
 use std::env;
 use std::ffi::OsString;
@@ -16,6 +17,7 @@ use super::Failure;
 use super::interrupt::Interrupt;
 use super::lists::whole;
 pub(super) use compiler::compile;
+pub(super) use workloads::{Arguments as WorkloadArguments, check as workloads};
 
 const HELP: &str = "\
 `ridgepoint check --` checks the project in this folder: it runs `cargo test --tests` in a build of its

@@ -24,25 +24,49 @@ pub(super) fn check(
         ));
     }
     let target = folder_of_checks(value_of("--manifest-path", arguments).map(Path::new))?;
-    let records = tempfile::tempdir().map_err(Failure::failed)?;
     let words = words_of_cargo(command, arguments);
-    streams::complain(&format!(
-        "Checking this project: `cargo {}`, built with checks in {}, which takes minutes the first \
-         time.",
-        joined(&words),
-        target.display()
-    ));
-    let mut cargo = instrumented_cargo(&target)?;
-    cargo
-        .args(words)
-        .env("RIDGEPOINT_SEEDS", seeds.to_string())
-        .env(record::FOLDER, records.path())
-        .env(record::REPLAY, replay(command, arguments));
-    let has_passed = status(cargo)?.success();
-    let records = Record::all_in(records.path()).map_err(Failure::failed)?;
-    let checked = Checked::new(records);
-    streams::print(checked.to_string().as_bytes());
-    checked.verdict(has_passed)
+    let what = format!("this project: `cargo {}`", joined(&words));
+    let cargo = Instrumented {
+        what: &what,
+        words: &words,
+        replay: replay(command, arguments),
+        seeds,
+    };
+    cargo.run(&target)
+}
+
+/// A command of cargo's, in a build with checks.
+pub(super) struct Instrumented<'a> {
+    /// What is checked, for people.
+    pub(super) what: &'a str,
+    /// Cargo's command and its arguments.
+    pub(super) words: &'a [String],
+    /// The command line that a finding is repeated with.
+    pub(super) replay: String,
+    pub(super) seeds: u64,
+}
+
+impl Instrumented<'_> {
+    /// Runs it with this target folder, and says what was looked at.
+    pub(super) fn run(self, target: &Path) -> Result<(), Failure> {
+        let records = tempfile::tempdir().map_err(Failure::failed)?;
+        streams::complain(&format!(
+            "Checking {}, built with checks in {}, which takes minutes the first time.",
+            self.what,
+            target.display()
+        ));
+        let mut cargo = instrumented_cargo(target)?;
+        cargo
+            .args(self.words)
+            .env("RIDGEPOINT_SEEDS", self.seeds.to_string())
+            .env(record::FOLDER, records.path())
+            .env(record::REPLAY, self.replay);
+        let has_passed = status(cargo)?.success();
+        let records = Record::all_in(records.path()).map_err(Failure::failed)?;
+        let checked = Checked::new(records);
+        streams::print(checked.to_string().as_bytes());
+        checked.verdict(has_passed)
+    }
 }
 
 /// The folder for checks in cargo's target folder: that of the project in this folder, or of the one that
@@ -166,7 +190,7 @@ fn without_filter(arguments: &[String]) -> impl Iterator<Item = String> {
 }
 
 /// As a shell reads them.
-fn joined(words: &[String]) -> String {
+pub(super) fn joined(words: &[String]) -> String {
     let words = words.iter().map(String::as_str);
     // An argument of a process has no byte 0.
     shlex::try_join(words).unwrap_or_default()

@@ -1,0 +1,82 @@
+//! A user's workloads, checked: `cargo bench -- check`.
+
+use std::env;
+use std::path::Path;
+
+use clap::Args;
+use cuda_std::emulation::INSTRUMENTED;
+
+use super::project::{Instrumented, folder_of_checks, joined};
+use crate::cli::harness::Target;
+use crate::cli::lists::whole;
+use crate::cli::roofline::sweep_failure;
+use crate::cli::suite::Workloads;
+use crate::cli::{Failure, streams};
+use crate::driver::{Emulation, Schedule};
+use crate::sweep::{self, Plan};
+use crate::workload::Bench;
+
+#[derive(Args)]
+#[command(allow_negative_numbers = true)]
+pub(in crate::cli) struct Arguments {
+    /// Also run each point under N seeds; each is a different order of blocks, warps and lanes
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = whole::<u64>(0..=10_000))]
+    seeds: u64,
+
+    #[command(flatten)]
+    workloads: Workloads,
+}
+
+/// The kernels of a bench target are not instrumented: cargo builds it again, with checks, and that one
+/// runs the points.
+pub(in crate::cli) fn check(arguments: &Arguments, target: Target) -> Result<(), Failure> {
+    let selected = arguments.workloads.select(true)?;
+    let plan = arguments.workloads.plan(selected, Plan::default())?;
+    if INSTRUMENTED {
+        return run(&plan, arguments.seeds);
+    }
+    let manifest = Path::new(target.folder).join("Cargo.toml");
+    // Cargo takes patterns: in the name of a crate each `-` has become a `_`.
+    let pattern = target.name.replace('_', "?");
+    let own: Vec<String> = env::args_os()
+        .skip(1)
+        .map(|word| word.to_string_lossy().into_owned())
+        .filter(|word| word != "--bench")
+        .collect();
+    let manifest_path = manifest.to_string_lossy();
+    let first = ["test", "--manifest-path", &manifest_path, "--bench", &pattern, "--"];
+    let words: Vec<String> = first.map(str::to_owned).into_iter().chain(own.clone()).collect();
+    let replay = format!("cargo bench --bench {} -- {}", target.name, joined(&own));
+    let cargo = Instrumented {
+        what: &format!("the workloads of {}", target.name),
+        words: &words,
+        replay,
+        seeds: arguments.seeds,
+    };
+    cargo.run(&folder_of_checks(Some(&manifest))?)
+}
+
+/// Runs every point in order and under each seed. All are run, whatever one of them says.
+fn run(plan: &Plan<'_>, seeds: u64) -> Result<(), Failure> {
+    let seeded = (0..seeds).map(Schedule::Seeded);
+    let (mut points, mut findings) = (0, Vec::new());
+    for schedule in [Schedule::InOrder].into_iter().chain(seeded) {
+        let bench = Bench::emulator(Emulation {
+            schedule,
+            ..Emulation::default()
+        });
+        let checked = sweep::check(&bench, plan).map_err(sweep_failure)?;
+        points += checked.points as u64;
+        for finding in checked.findings {
+            if !findings.contains(&finding) {
+                streams::say(&finding);
+                findings.push(finding);
+            }
+        }
+    }
+    simt::record::tests(points);
+    match findings.len() {
+        0 => Ok(()),
+        count => Err(Failure::Found(format!("{count} findings"))),
+    }
+}

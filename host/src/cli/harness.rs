@@ -1,0 +1,156 @@
+//! `cargo bench` as a command line: a user's workloads under the commands that Ridgepoint's own have.
+
+use std::env;
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use super::failure::{self, Failure, STATUSES};
+use super::suite::Suite;
+use super::{check, explain, kernels, list, measure, occupancy, roofline};
+use crate::driver::Embedded;
+use crate::workload::Workload;
+
+/// Where a bench target is, as cargo knows it when it is compiled.
+#[derive(Clone, Copy, Debug)]
+pub struct Target {
+    /// `CARGO_CRATE_NAME`
+    pub name: &'static str,
+    /// `CARGO_MANIFEST_DIR`
+    pub folder: &'static str,
+}
+
+/// Measure kernels written in Rust, and learn what limits them.
+#[derive(Parser)]
+#[command(name = "cargo bench --", after_help = STATUSES, disable_version_flag = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Measure workloads at the values that they have for themselves, and show what changed since the
+    /// last time: what `cargo bench` does
+    Measure(measure::Arguments),
+    /// List the workloads and their axes
+    List,
+    /// Sweep workloads over their axes: GFLOP/s and GB/s under the roofs
+    Roofline(Box<roofline::Arguments>),
+    /// Occupancy: computed for any architecture, or measured against speed and work in flight
+    Occupancy(Box<occupancy::Arguments>),
+    /// List the kernels with their registers and occupancy, or show the code of one
+    Kernels(kernels::Arguments),
+    /// Run workloads on the emulator with every access checked: races, divergence, bounds
+    Check(check::WorkloadArguments),
+    /// Measure as `measure` does, and end with 1 where something became slower by more than the noise
+    Compare(measure::CompareArguments),
+}
+
+/// What `ridgepoint::main!` runs: the commands, over these workloads.
+pub fn bench(
+    target: Target,
+    ptx: &'static [Embedded<'static>],
+    workloads: Vec<&'static dyn Workload>,
+) -> ExitCode {
+    if let Some(code) = check::compile() {
+        return code;
+    }
+    if let Err(reason) = refuse_same_names(&workloads) {
+        return failure::status(Err(Failure::Usage(reason)));
+    }
+    Suite::set(Suite {
+        ptx,
+        workloads,
+        default: Vec::new(),
+    });
+    let (words, run) = words(env::args_os());
+    match Cli::command()
+        .try_get_matches_from(words)
+        .and_then(|matches| Cli::from_arg_matches(&matches))
+    {
+        Ok(cli) => failure::status(dispatch(cli.command, target, run)),
+        Err(refused) => explain(&refused),
+    }
+}
+
+/// A name is how a workload is chosen, and what its rows are told apart by.
+fn refuse_same_names(workloads: &[&dyn Workload]) -> Result<(), String> {
+    let mut names: Vec<&str> = workloads.iter().map(|workload| workload.name()).collect();
+    names.sort_unstable();
+    match names.windows(2).find(|pair| pair[0] == pair[1]) {
+        Some(pair) => Err(format!("two workloads are called {}", pair[0])),
+        None if names.contains(&"all") => {
+            Err("a workload is called all, which stands for all of them".to_owned())
+        }
+        None => Ok(()),
+    }
+}
+
+/// How cargo runs the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Run {
+    /// `cargo bench`, which says `--bench`, or a command.
+    Bench,
+    /// `cargo test --benches`: whether everything runs is what counts.
+    Test,
+}
+
+/// The words of the command line, with `measure` where there is no command: cargo gives what stands
+/// behind its `--`, and `--bench`.
+fn words(all: impl Iterator<Item = OsString>) -> (Vec<OsString>, Run) {
+    let mut words: Vec<OsString> = all.collect();
+    let count = words.len();
+    words.retain(|word| word != "--bench");
+    let is_bench = words.len() < count;
+    let commands = Cli::command();
+    let is_known = |word: &OsString| {
+        let word = word.to_string_lossy();
+        let mut names = commands.get_subcommands().map(clap::Command::get_name);
+        word == "help" || word == "-h" || word == "--help" || names.any(|name| name == word)
+    };
+    let has_command = words.get(1).is_some_and(is_known);
+    if !has_command {
+        words.insert(1.min(words.len()), "measure".into());
+    }
+    match is_bench || has_command {
+        true => (words, Run::Bench),
+        false => (words, Run::Test),
+    }
+}
+
+fn dispatch(command: Command, target: Target, run: Run) -> Result<(), Failure> {
+    match command {
+        Command::Measure(it) => measure::run(&it, target, run),
+        Command::List => list::run(),
+        Command::Roofline(it) => it.trace.around(it.files(), || roofline::run(&it)),
+        Command::Occupancy(it) => it.trace.around(it.files(), || occupancy::run(&it)),
+        Command::Kernels(it) => kernels::run(&it),
+        Command::Check(it) => check::workloads(&it, target),
+        Command::Compare(it) => {
+            it.files().check()?;
+            measure::compare(&it, target)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cargos_words_are_taken_and_a_command_is_there_in_any_case() {
+        for (given, expected, run) in [
+            ("x --bench", "x measure", Run::Bench),
+            ("x scale --bench", "x measure scale", Run::Bench),
+            ("x", "x measure", Run::Test),
+            ("x roofline --k 1 --bench", "x roofline --k 1", Run::Bench),
+            ("x check", "x check", Run::Bench),
+            ("x --help --bench", "x --help", Run::Bench),
+        ] {
+            let (words, found) = words(given.split(' ').map(OsString::from));
+            assert_eq!((words.join(" ".as_ref()), found), (expected.into(), run), "{given}");
+        }
+    }
+}

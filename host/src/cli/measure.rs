@@ -1,0 +1,204 @@
+//! `cargo bench`, and `cargo bench -- compare`: workloads at the values that they have for themselves.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use serde_json::json;
+
+use super::ceilings::known_ceilings;
+use super::compare::judge;
+use super::console::{Console, Target as Text};
+use super::destination::{Destination, Unfinished};
+use super::files::Files;
+use super::harness::{Run, Target};
+use super::interrupt::Interrupt;
+use super::lists::{MOST_RUNS, percent, whole};
+use super::roofline::sweep_failure;
+use super::suite::{Suite, Workloads};
+use super::{Failure, command_line, driver_failure, streams};
+use crate::compare::{Comparison, Table};
+use crate::driver::DeviceChoice;
+use crate::measure::{Runs, Sampling};
+use crate::report::{Format, RunFacts, terminal};
+use crate::sweep::{Plan, Record, Settings, Sweep};
+use crate::workload::Bench;
+
+/// A difference of so many percent from the run before is none.
+const TOLERANCE: f64 = 3.0;
+
+#[derive(Args)]
+pub(super) struct Arguments {
+    /// Measure workloads whose names contain this
+    #[arg(default_value = "", hide_default_value = true)]
+    filter: String,
+
+    #[command(flatten)]
+    effort: Effort,
+}
+
+#[derive(Args)]
+pub(super) struct CompareArguments {
+    /// Rows to compare with, CSV or JSON [default: those of the last `cargo bench`]
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+
+    /// A difference up to this is none
+    #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = percent)]
+    tolerance: f64,
+
+    #[command(flatten)]
+    effort: Effort,
+}
+
+#[derive(Args)]
+struct Effort {
+    #[command(flatten)]
+    workloads: Workloads,
+
+    /// auto, cuda, cuda:N, cpu (the emulator) or cpu:sm_NN (with the limits of that compute capability)
+    #[arg(long, value_name = "DEVICE", default_value = "auto")]
+    device: DeviceChoice,
+
+    /// Timed launches of each point
+    #[arg(long, value_name = "COUNT", default_value_t = 20, value_parser = whole::<u32>(1..=MOST_RUNS))]
+    runs: u32,
+}
+
+impl CompareArguments {
+    pub(super) fn files(&self) -> Files<'_> {
+        Files::default().inputs("--baseline", &self.baseline)
+    }
+}
+
+/// Measures, shows, and keeps the rows for the next time.
+pub(super) fn run(arguments: &Arguments, target: Target, run: Run) -> Result<(), Failure> {
+    let (bench, plan) = arguments.effort.begin(&arguments.filter)?;
+    let settings = match run {
+        Run::Bench => arguments.effort.settings(),
+        Run::Test => Settings::quick(),
+    };
+    let kept = kept(target, &bench);
+    // A file that another version wrote, or a disk has cut off, is as good as none.
+    let before = Table::read(&kept).ok();
+    let records = measure(&bench, &plan, settings)?;
+    let after = Table::of_records(&records).map_err(Failure::failed)?;
+    let comparison = before.and_then(|before| Comparison::of(&before, &after, TOLERANCE).ok());
+    let change = |launch| comparison.as_ref()?.changes.iter().find(|it| it.launch == launch);
+    let changes: Vec<_> = after.launches().map(change).collect();
+    streams::say(&terminal::measured(&records, &changes));
+    match run {
+        Run::Bench => keep(&records, &bench, &kept),
+        Run::Test => Ok(()),
+    }
+}
+
+/// Measures and compares, and keeps nothing: the next comparison is with the same rows.
+pub(super) fn compare(arguments: &CompareArguments, target: Target) -> Result<(), Failure> {
+    let (bench, plan) = arguments.effort.begin("")?;
+    let kept = kept(target, &bench);
+    let before = match &arguments.baseline {
+        Some(file) => Table::read(file).map_err(Failure::failed)?,
+        None if !kept.exists() => {
+            return Err(Failure::Failed(format!(
+                "nothing to compare with: `cargo bench` keeps its rows in {}, and has not run yet on \
+                 this device",
+                kept.display()
+            )));
+        }
+        None => Table::read(&kept).map_err(Failure::failed)?,
+    };
+    let records = measure(&bench, &plan, arguments.effort.settings())?;
+    let after = Table::of_records(&records).map_err(Failure::failed)?;
+    let comparison = Comparison::of(&before, &after, arguments.tolerance);
+    judge(&comparison.map_err(Failure::failed)?, streams::say)
+}
+
+impl Effort {
+    /// The device, and what is to be measured of workloads whose names contain `filter`.
+    fn begin(&self, filter: &str) -> Result<(Bench, Plan<'static>), Failure> {
+        let bench = Suite::get().open(&self.device).map_err(driver_failure)?;
+        let selected = self.workloads.select(bench.device().properties().is_emulated())?;
+        let mut plan = self.workloads.plan(selected, Plan::default())?;
+        let names: Vec<&str> = plan.selected.iter().map(|it| it.workload.name()).collect();
+        if !names.iter().any(|name| name.contains(filter)) {
+            return Err(Failure::Usage(format!(
+                "no workload's name contains {filter:?}: there are {}",
+                names.join(", ")
+            )));
+        }
+        plan.selected.retain(|it| it.workload.name().contains(filter));
+        Ok((bench, plan))
+    }
+
+    fn settings(&self) -> Settings {
+        Settings {
+            sampling: Sampling {
+                runs: Runs {
+                    warmup: 3,
+                    timed: self.runs,
+                },
+                noise_percent: None,
+                most: self.runs,
+            },
+            twice: false,
+        }
+    }
+}
+
+fn measure(bench: &Bench, plan: &Plan<'_>, settings: Settings) -> Result<Vec<Record>, Failure> {
+    let interrupt = Interrupt::watch()?;
+    let device = bench.device();
+    let mut sweep = Sweep::new(bench, plan, settings).map_err(sweep_failure)?;
+    let names: Vec<String> = sweep.points().map(ToString::to_string).collect();
+    let console = Console::new(Text::Stdout, names.len() as u64);
+    let ceilings = known_ceilings(device, None, &console)?;
+    let about = match device.properties().is_emulated() {
+        true => ": the results are a GPU's, the times are this host's",
+        false => "",
+    };
+    console.say(&format!("{}{about}", device.properties().name));
+    let measured = names.into_iter().enumerate().map(|(index, name)| {
+        interrupt.check()?;
+        console.begin(name);
+        let record = sweep.measure(index, ceilings.as_ref()).map_err(sweep_failure)?;
+        console.step();
+        Ok(record)
+    });
+    let measured = measured.collect();
+    console.finish();
+    measured
+}
+
+/// Where the rows of a target on a device are kept: beside what cargo has built of it.
+fn kept(target: Target, bench: &Bench) -> PathBuf {
+    let program = env::current_exe().unwrap_or_default();
+    // target/release/deps/NAME-HASH
+    let built = program.parent().and_then(Path::parent);
+    let folder = built.map_or_else(|| PathBuf::from("target"), Path::to_path_buf);
+    let device = match bench.device().properties() {
+        properties if properties.is_emulated() => "emulator".to_owned(),
+        properties => properties.name.clone(),
+    };
+    let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
+    let device: String = device.chars().map(plain).collect();
+    folder.join("ridgepoint").join(target.name).join(format!("{device}.json"))
+}
+
+fn keep(records: &[Record], bench: &Bench, path: &Path) -> Result<(), Failure> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(|error| super::cannot_write(folder, &error))?;
+    }
+    let properties = bench.device().properties().clone();
+    let run = RunFacts::now(command_line(), properties, json!({}));
+    Destination::open(path, Unfinished::IsNothing)?.write_whole(|output| {
+        let mut tail = "";
+        for (index, record) in records.iter().enumerate() {
+            let row = run.row(record, Format::Json, index)?;
+            output.write_all(&row.text)?;
+            tail = row.tail;
+        }
+        output.write_all(tail.as_bytes())
+    })
+}
