@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 use std::{env, fs, ptr, thread};
 
+use cuda_std::launch::{Entry, Foreign, In};
 use cust::sys::{
     CUcontext, CUpointer_attribute, CUresult, cuCtxGetCurrent, cuMemFree_v2, cuPointerGetAttribute,
 };
@@ -32,6 +33,7 @@ fn main() {
         two("contexts::what_is_of_another_gpu_is_refused", mismatches),
         two("contexts::a_stream_waits_for_another_gpu", waiting),
         two("contexts::a_trace_has_both", |_, _| tracing()),
+        two("contexts::a_file_is_loaded_where_its_device_is", loading),
         two("two_gpus_compute_at_once", computing_at_once),
         two("the_second_gpu_computes_beside_the_first", computing),
         on_gpu(
@@ -286,6 +288,54 @@ fn other_threads(a: &Device, b: &Device) -> Result<(), Failed> {
         }
         Ok(())
     })
+}
+
+/// The device's own kernels from a file, with its memory and in its streams.
+fn loading(a: &Device, b: &Device) -> Result<(), Failed> {
+    type Reads = Foreign<(In<f32>,)>;
+    let (_, text, _) = embedded_ptx()
+        .iter()
+        .find(|(arch, ..)| [a, b].iter().all(|device| runs(device, *arch)))
+        .ok_or("both run some")?;
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("kernels.ptx");
+    fs::write(&path, text)?;
+    let loaded = after(b, || a.load(&path))?;
+    let (mut work, mut own) = (Work::on(&loaded)?, Work::on(a)?);
+    let other = Work::on(b)?;
+    after(b, || {
+        launch(&work.prepared, &own.stream, 2.0, &own.x, &mut work.y)
+    })?;
+    after(b, || {
+        launch(&own.prepared, &work.stream, 2.0, &work.x, &mut own.y)
+    })?;
+    own.stream.synchronize()?;
+    work.does_everything(3.0, b)?;
+
+    let shape = LaunchConfig::blocks(1, BLOCK);
+    let reads = loaded.prepare(Entry::<Reads>::foreign(scale_f32::entry().name()), shape)?;
+    // SAFETY: nothing of it gets to a device.
+    refused((a, b), "argument `0`", || unsafe {
+        reads.launch(&own.stream, &(other.x.slice(..),))
+    })?;
+    let absent = after(b, || {
+        loaded.prepare(Entry::<Reads>::foreign("absent"), shape)
+    });
+    let text = absent.err().ok_or("it is not there")?.to_string();
+    let start = format!("kernel absent is not in {}, which has ", path.display());
+    assert!(text.starts_with(&start), "{text}");
+
+    fs::write(&path, "Not PTX.")?;
+    let error = after(b, || loaded.load(&path)).err().ok_or("not PTX")?;
+    let path = path.display();
+    let expected = format!("{path} is neither PTX nor a cubin: it begins with \"Not PTX.\"");
+    equal(&[error.to_string()], &[expected])
+}
+
+/// Whether the device runs PTX of this architecture.
+fn runs(device: &Device, arch: u32) -> bool {
+    let (major, minor) = device.properties().compute_capability;
+    arch <= major * 10 + minor
 }
 
 /// On a GPU that no other case has opened, where there is one.
@@ -602,4 +652,4 @@ const PLANT: &str = "RIDGEPOINT_PLANT_WRONG_CONTEXT";
 const FREED_ELSEWHERE: &str = "cuMemFree_v2 in context 2 with a memory of context 1";
 
 /// How many cases `contexts::` there are.
-const CASES: usize = 10;
+const CASES: usize = 11;

@@ -5,6 +5,7 @@
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::ffi::CStr;
 use std::ptr::{copy, write_bytes};
 use std::sync::Mutex;
 
@@ -14,6 +15,7 @@ const GPUS: usize = 3;
 const MEMORY: usize = 1 << 30;
 const INVALID_VALUE: u32 = 1;
 const OUT_OF_MEMORY: u32 = 2;
+const NOT_FOUND: u32 = 500;
 const UNSUPPORTED_IN_CAPTURE: u32 = 900;
 const UNJOINED: u32 = 904;
 
@@ -197,8 +199,15 @@ driver! {
         *module = made(CALL, "module", 0);
     }
     fn cuModuleUnload(module: usize) { ended(CALL, "module", module); }
-    fn cuModuleGetFunction(function: *mut usize, module: usize, _name: Text) {
+    fn cuModuleGetGlobal_v2(_address: *mut usize, _bytes: *mut usize, module: usize, _name: Text) {
         used(CALL, "module", module);
+        return NOT_FOUND;
+    }
+    fn cuModuleGetFunction(function: *mut usize, module: usize, name: Text) {
+        used(CALL, "module", module);
+        if CStr::from_ptr(name.cast()) == c"absent" {
+            return NOT_FOUND;
+        }
         *function = made(CALL, "function", 0);
     }
     fn cuFuncGetAttribute(value: *mut i32, attribute: i32, function: usize) {

@@ -37,7 +37,8 @@ impl Device {
     /// What the driver has made of the kernel `name`, and `None` on the emulator.
     ///
     /// # Errors
-    /// [`DriverError::NoKernel`]; or the driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]).
+    /// [`DriverError::NoKernel`] or [`DriverError::NoKernelInFile`]; or the driver refuses
+    /// ([`DriverError::Call`], [`DriverError::Cuda`]).
     pub fn compiled(&self, name: &'static str) -> Result<Option<Compiled<'_>>, DriverError> {
         let Some(gpu) = &self.gpu else {
             return Ok(None);

@@ -1,6 +1,8 @@
 //! What can go wrong between the host and a device.
 
 use std::borrow::Cow;
+use std::io;
+use std::path::PathBuf;
 
 use cuda_loader::DriverError as LoadError;
 use cust::error::CudaError;
@@ -60,6 +62,57 @@ pub enum DriverError {
     /// The PTX has no entry of this name.
     #[error("kernel {0} is not in the embedded PTX")]
     NoKernel(&'static str),
+
+    /// A file of kernels cannot be read.
+    #[error("cannot read {path}: {error}")]
+    UnreadableFile {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        error: io::Error,
+    },
+
+    /// A file holds something else than kernels, or a part of them.
+    #[error("{path} is neither PTX nor a cubin: {found}")]
+    UnknownFile {
+        /// The file.
+        path: PathBuf,
+        /// What is in it.
+        found: String,
+    },
+
+    /// The driver does not accept the kernels of a file.
+    #[error("{device}: the driver refuses {path}: {error}{}", below(.log))]
+    RefusedFile {
+        /// The file.
+        path: PathBuf,
+        /// The device's name.
+        device: String,
+        /// The driver's error.
+        error: CudaError,
+        /// The driver's log, which may be empty.
+        log: String,
+    },
+
+    /// The file that the device was loaded with has no kernel of this name.
+    #[error("kernel {kernel} is not in {path}, which has {}", listed(.names))]
+    NoKernelInFile {
+        /// The kernel.
+        kernel: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What it has instead, as far as that is found.
+        names: Vec<String>,
+    },
+
+    /// The emulator was given what somebody else compiled: it runs Rust.
+    #[error("{what}: {device} runs kernels that are written in Rust, and no PTX or machine code")]
+    Foreign {
+        /// The kernel or the file.
+        what: String,
+        /// The device's name.
+        device: String,
+    },
 
     /// A block holds no thread, or more than the device or the kernel allows.
     #[error("{kernel}: block of {actual} threads; {limited_by} allows 1 to {limit}")]
@@ -216,6 +269,25 @@ pub enum DriverError {
     },
 }
 
+/// A log in lines of its own.
+fn below(log: &str) -> String {
+    match log {
+        "" => String::new(),
+        log => format!("\n{log}"),
+    }
+}
+
+/// The first of the names, and how many more there are.
+fn listed(names: &[String]) -> String {
+    const SHOWN: usize = 8;
+    let first = names[..names.len().min(SHOWN)].join(", ");
+    match names.len() {
+        0 => "none".to_owned(),
+        1..=SHOWN => first,
+        all => format!("{first} and {} more", all - SHOWN),
+    }
+}
+
 /// Names the operation that a driver call belongs to.
 pub(crate) fn during(operation: &'static str) -> impl Fn(CudaError) -> DriverError {
     move |error| panicked(operation).unwrap_or(DriverError::Cuda { operation, error })
@@ -233,4 +305,17 @@ pub(super) fn checked(operation: &'static str, result: CUresult) -> Result<(), D
 fn panicked(operation: &'static str) -> Option<DriverError> {
     let panic = cuda_loader::panic()?;
     Some(DriverError::Panicked { operation, panic })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::listed;
+
+    #[test]
+    fn a_list_of_names_has_an_end() {
+        let names: Vec<String> = (0..10).map(|i| format!("k{i}")).collect();
+        assert_eq!(listed(&[]), "none");
+        assert_eq!(listed(&names[..2]), "k0, k1");
+        assert_eq!(listed(&names), "k0, k1, k2, k3, k4, k5, k6, k7 and 2 more");
+    }
 }

@@ -1,6 +1,7 @@
 //! A GPU through `cust`: its context, its module, its properties.
 
-use std::ffi::{CString, c_void};
+use std::ffi::{CStr, CString, c_void};
+use std::path::{Path, PathBuf};
 
 use cust::context::{CurrentContext, ResourceLimit};
 use cust::device::{Device as CudaDevice, DeviceAttribute};
@@ -12,6 +13,7 @@ use cust::{CudaApiVersion, CudaFlags};
 
 use super::context::{Context, Owned};
 use super::error::{checked, during};
+use super::image::Image;
 use super::{DeviceProperties, DriverError, Embedded, GpuProperties, Limits, home, ptx};
 
 /// Bytes of stack for a thread of kernels that print or say why they panic. What formats text calls
@@ -24,6 +26,15 @@ const STACK_FOR_TEXT: usize = 8 << 10;
 pub(super) struct Gpu {
     module: Owned<Module>,
     pub(super) context: Context,
+    /// Where the kernels are from, if not embedded.
+    file: Option<File>,
+}
+
+/// What errors say of a file of kernels.
+#[derive(Debug)]
+struct File {
+    path: PathBuf,
+    names: Vec<String>,
 }
 
 impl Gpu {
@@ -52,27 +63,77 @@ impl Gpu {
         };
         let device = CudaDevice::get_device(ordinal).map_err(during("get the device"))?;
         let context = Context::open(device, home::gpu(ordinal, &properties.name))?;
-        if text.contains("vprintf") || text.contains("__assertfail") {
-            CurrentContext::set_resource_limit(ResourceLimit::StackSize, STACK_FOR_TEXT)
-                .map_err(during("set the size of a thread's stack"))?;
-        }
+        allow_text(text)?;
         let limit = max_registers.map(ModuleJitOption::MaxRegisters);
         let module = context.own(|| {
             Module::from_ptx(text, limit.as_slice()).map_err(|error| DriverError::RefusedPtx {
                 arch,
                 error,
-                log: compile_log(text),
+                log: match CString::new(text) {
+                    Ok(text) => compile_log(&text),
+                    Err(_) => "the PTX has a zero byte in it".to_owned(),
+                },
             })
         })?;
-        Ok((Gpu { module, context }, properties))
+        let gpu = Gpu {
+            module,
+            context,
+            file: None,
+        };
+        Ok((gpu, properties))
+    }
+
+    /// The same GPU, called `device`, with the kernels of a file.
+    pub(super) fn load(&self, path: &Path, device: &str) -> Result<Gpu, DriverError> {
+        let image = Image::read(path)?;
+        let module = self.context.own(|| {
+            allow_text(&image.text())?;
+            let loaded = match &image {
+                Image::Ptx(text) => Module::from_ptx_cstr(text, &[]),
+                Image::Cubin(image) => Module::from_cubin(image, &[]),
+            };
+            loaded.map_err(|error| DriverError::RefusedFile {
+                path: path.to_owned(),
+                device: device.to_owned(),
+                error,
+                log: match &image {
+                    Image::Ptx(text) => compile_log(text),
+                    // There is nothing to compile.
+                    Image::Cubin(_) => String::new(),
+                },
+            })
+        })?;
+        Ok(Gpu {
+            module,
+            context: self.context.clone(),
+            file: Some(File {
+                path: path.to_owned(),
+                names: image.names(),
+            }),
+        })
     }
 
     pub(super) fn function(&self, name: &'static str) -> Result<Function<'_>, DriverError> {
         let module = self.module.enter()?;
+        // No kernel has a zero byte in its name, which the driver takes for the end.
+        if name.contains('\0') {
+            return Err(self.without(name));
+        }
         module.get_function(name).map_err(|error| match error {
-            CudaError::NotFound => DriverError::NoKernel(name),
+            CudaError::NotFound => self.without(name),
             error => during("look up a kernel")(error),
         })
+    }
+
+    fn without(&self, kernel: &'static str) -> DriverError {
+        match &self.file {
+            None => DriverError::NoKernel(kernel),
+            Some(File { path, names }) => DriverError::NoKernelInFile {
+                kernel,
+                path: path.clone(),
+                names: names.clone(),
+            },
+        }
     }
 
     /// Lets launches of the function have so much dynamic shared memory, which beyond 48 KiB a
@@ -92,6 +153,15 @@ impl Gpu {
         let (free, _) = cust::memory::mem_get_info().map_err(during("ask for the free memory"))?;
         Ok(free as u64)
     }
+}
+
+/// Gives threads in the current context the stack that kernels need which print.
+fn allow_text(image: &str) -> Result<(), DriverError> {
+    if image.contains("vprintf") || image.contains("__assertfail") {
+        CurrentContext::set_resource_limit(ResourceLimit::StackSize, STACK_FOR_TEXT)
+            .map_err(during("set the size of a thread's stack"))?;
+    }
+    Ok(())
 }
 
 /// What is known of every GPU, in order.
@@ -181,11 +251,8 @@ fn raw_attribute(device: CudaDevice, attribute: CUdevice_attribute) -> Result<u3
 }
 
 /// What the driver's compiler says of PTX that does not load.
-fn compile_log(text: &str) -> String {
+fn compile_log(text: &CStr) -> String {
     const LOG_BYTES: usize = 8192;
-    let Ok(image) = CString::new(text) else {
-        return "the PTX has a zero byte in it".to_owned();
-    };
     let mut log = vec![0u8; LOG_BYTES];
     let mut options = [
         CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
@@ -193,12 +260,12 @@ fn compile_log(text: &str) -> String {
     ];
     let mut values = [log.as_mut_ptr().cast::<c_void>(), LOG_BYTES as *mut c_void];
     let mut module = std::ptr::null_mut();
-    // SAFETY: the image ends in a zero byte; the options name a buffer and its size, in the form
+    // SAFETY: the text ends in a zero byte; the options name a buffer and its size, in the form
     // that the driver documents, and outlive the call.
     let result = unsafe {
         sys::cuModuleLoadDataEx(
             &mut module,
-            image.as_ptr().cast(),
+            text.as_ptr().cast(),
             options.len() as u32,
             options.as_mut_ptr(),
             values.as_mut_ptr(),

@@ -43,10 +43,11 @@ impl<S: Signature> Prepared<'_, S> {
     ///
     /// # Safety
     /// The arguments keep the kernel's contract; views that do not come from a
-    /// [`DeviceBuffer`](super::DeviceBuffer) are of the stream's device. Until the stream has been
-    /// synchronised (for a captured launch, until the last replay has been) the buffers and the device
-    /// that the kernel was prepared on stay alive, nothing else writes what the kernel reads, and nothing
-    /// else reads or writes what it writes.
+    /// [`DeviceBuffer`](super::DeviceBuffer) are of the stream's device. A
+    /// [foreign](cuda_std::launch::Foreign) kernel has the parameters that its signature says, in number,
+    /// order and size. Until the stream has been synchronised (for a captured launch, until the last replay
+    /// has been) the buffers and the device that the kernel was prepared on stay alive, nothing else writes
+    /// what the kernel reads, and nothing else reads or writes what it writes.
     ///
     /// # Errors
     /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]);
@@ -73,8 +74,8 @@ impl<S: Signature> Prepared<'_, S> {
     /// the device is done, so the caller has nothing to vouch for. Where copies may be under way, it
     /// waits for the whole device before it launches.
     ///
-    /// The PTX that the device was opened with must be what `CudaBuilder` made of this kernel; that is
-    /// not checked.
+    /// The PTX that the device was opened with, or the file that was [loaded](super::Device::load), must be
+    /// what `CudaBuilder` made of this kernel; that is not checked.
     ///
     /// The [crate's](crate) first example shows it. A kernel that is an `unsafe fn` has a contract, and so
     /// only [`Prepared::launch`]:
@@ -162,7 +163,7 @@ impl<S: Signature> Prepared<'_, S> {
             return unsafe { self.emulate(stream, arguments) };
         };
         // SAFETY: the addresses are those of the parameters that `#[kernel]` gave the entry of this
-        // name, in order; the caller vouches for what they point to.
+        // name, in order, or the caller vouches that a foreign one has; and for what they point to.
         unsafe { self.enqueue(function, raw, addresses.as_mut_ptr()) }?;
         match &mut *stream.captured.borrow_mut() {
             Some(captured) => captured.add_last_of(raw),

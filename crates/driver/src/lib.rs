@@ -43,6 +43,8 @@
 //! # Ok::<(), ridgepoint_driver::DriverError>(())
 //! ```
 //!
+//! [`Device::load`] takes kernels from a file: those that nvcc or Triton compiled, typed too.
+//!
 //! Several devices are open at once, and any thread uses any of them. Two GPUs, `cuda:0` and `cuda:1`,
 //! each with a thread of its own:
 //!
@@ -93,9 +95,11 @@ mod copy;
 mod emulator;
 mod error;
 mod event;
+mod foreign;
 mod gpu;
 mod graph;
 mod home;
+mod image;
 mod launch;
 mod launch_config;
 mod pinned;

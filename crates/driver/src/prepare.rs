@@ -15,8 +15,9 @@ impl Device {
     /// # Errors
     /// The block or the grid is empty, not what the kernel requires, or over a limit of the device or of the
     /// kernel: [`DriverError::Block`], [`DriverError::BlockExtent`], [`DriverError::RequiredBlock`],
-    /// [`DriverError::Grid`], [`DriverError::SharedMemory`]. On a GPU also [`DriverError::NoKernel`],
-    /// or the driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]).
+    /// [`DriverError::Grid`], [`DriverError::SharedMemory`]. On a GPU also [`DriverError::NoKernel`] or
+    /// [`DriverError::NoKernelInFile`], or the driver refuses ([`DriverError::Call`],
+    /// [`DriverError::Cuda`]). On the emulator also [`DriverError::Foreign`].
     pub fn prepare<S: Signature>(
         &self,
         entry: Entry<S>,
@@ -24,6 +25,9 @@ impl Device {
     ) -> Result<Prepared<'_, S>, DriverError> {
         let function = match &self.gpu {
             Some(gpu) => Some(gpu.function(entry.name())?),
+            None if entry.is_foreign() => {
+                return Err(self.runs_rust_only(format!("kernel {}", entry.name())));
+            }
             None => None,
         };
         self.check_block(&entry, shape, function.as_ref())?;

@@ -2,12 +2,16 @@
 //!
 //! `#[kernel]` writes all of it from the kernel's own signature, so a launch with a wrong argument
 //! list does not compile. [`Entry`] is the same description as a value, for tables of kernels that
-//! take the same arguments.
+//! take the same arguments. [`Foreign`] describes a kernel that somebody else compiled.
+
+mod foreign;
 
 use core::ffi::c_void;
 use core::marker::PhantomData;
 use std::string::String;
 use std::vec::Vec;
+
+pub use foreign::{Foreign, ForeignParameter, ForeignParameters, In, Out};
 
 /// The arguments that a launch takes, as a tuple of [`Slice`]s, [`SliceMut`]s and values.
 pub trait Signature: 'static {
@@ -92,6 +96,8 @@ pub struct Entry<S: Signature> {
     call: Call<S>,
     /// Whether the signature is the kernel's own.
     is_own: bool,
+    /// Whether somebody else compiled it, so that `call` has nothing to run.
+    is_foreign: bool,
 }
 
 impl<K: Kernel> Entry<K> {
@@ -105,6 +111,7 @@ impl<K: Kernel> Entry<K> {
             memory: K::memory,
             call: K::call,
             is_own: true,
+            is_foreign: false,
         }
     }
 }
@@ -115,7 +122,7 @@ impl<S: Signature> Entry<S> {
         self.name
     }
 
-    /// The parameters as the kernel's author wrote them.
+    /// The parameters as the kernel's author wrote them; of a [`Foreign`] kernel, as its signature has them.
     pub fn parameters(&self) -> &'static [Parameter] {
         self.parameters
     }
@@ -135,7 +142,7 @@ impl<S: Signature> Entry<S> {
         self.memory
     }
 
-    /// See [`Kernel::call`].
+    /// See [`Kernel::call`]. That of a [foreign](Entry::is_foreign) kernel panics.
     pub fn call(&self) -> Call<S> {
         self.call
     }
@@ -144,6 +151,11 @@ impl<S: Signature> Entry<S> {
     /// [`SafeKernel`] is what it says.
     pub fn is_own(&self) -> bool {
         self.is_own
+    }
+
+    /// Whether it is a [`Foreign`] kernel, of which a GPU has the machine code and the emulator nothing.
+    pub fn is_foreign(&self) -> bool {
+        self.is_foreign
     }
 
     /// The same kernel under another signature with the same arguments, so that one table can
@@ -160,6 +172,7 @@ impl<S: Signature> Entry<S> {
             memory: self.memory,
             call: self.call,
             is_own: false,
+            is_foreign: self.is_foreign,
         }
     }
 }
