@@ -122,7 +122,7 @@ fn model_gives_the_drivers_answers(device: &Device) -> Result<(), Failed> {
 
 fn shipped_kernels_agree(device: &Device) -> Result<(), Failed> {
     let mut tally = Tally::default();
-    for name in names() {
+    for name in names(embedded_ptx()) {
         let compiled = device.compiled(name.leak())?.ok_or("a GPU's kernel")?;
         tally.compare(device, &compiled)?;
     }

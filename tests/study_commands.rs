@@ -195,7 +195,7 @@ fn an_occupancy_study_measures_every_point_and_names_the_knees() {
     let charts = [at("a.svg"), at("a.png")].join(",");
     let axes = [
         "--kernel",
-        "copy,read,scale,elementwise,nrm2,polynomial,fma",
+        "copy,read,scale,elementwise,nrm2,fma",
         "--n",
         "3000",
         "--block",
@@ -213,7 +213,6 @@ fn an_occupancy_study_measures_every_point_and_names_the_knees() {
         "scale",
         "elementwise",
         "nrm2",
-        "polynomial",
         "fma",
     ] {
         assert!(said.contains(&format!("{kernel}: ")), "{said}");
@@ -233,7 +232,6 @@ fn an_occupancy_study_measures_every_point_and_names_the_knees() {
         let ilp = number("ilp");
         let bytes = match cell(row, "kernel") {
             "fma" => 1.0,
-            "polynomial" => 2.0,
             "elementwise" => 32.0,
             _ => 16.0,
         };
@@ -244,7 +242,7 @@ fn an_occupancy_study_measures_every_point_and_names_the_knees() {
     let full = |row: &&Vec<(String, String)>| cell(row, "occupancy_percent") == "100.00";
     assert_eq!(
         rows.iter().filter(full).count(),
-        18,
+        16,
         "but for chains and reads, 8 in flight take more than 32 registers"
     );
     let json: serde_json::Value =
@@ -271,9 +269,11 @@ fn a_limit_of_registers_lets_more_blocks_in() {
         "--device",
         "cpu",
         "--kernel",
-        "polynomial",
+        "power-sum",
+        "--vector",
+        "4",
         "--ilp",
-        "2,16",
+        "1,4",
         "--max-registers",
         "any,32",
         "--block",
@@ -289,7 +289,7 @@ fn a_limit_of_registers_lets_more_blocks_in() {
     let path = csv.to_str().expect("text");
     let said = success(&ridgepoint(&[&["occupancy"], &axes[..], &[path]].concat()));
     assert!(
-        said.contains("left out: polynomial ilp=2 block=256 shared=233472"),
+        said.contains("left out: power-sum k=100 dtype=f32 vector=4 ilp=1 n=3000 block=256 shared=233472"),
         "{said}"
     );
     let rows = rows(&csv);
@@ -297,8 +297,8 @@ fn a_limit_of_registers_lets_more_blocks_in() {
         .iter()
         .map(|row| ["ilp", "max_registers"].map(|name| cell(row, name)))
         .collect();
-    // With 2 elements in flight the kernel takes fewer registers than the limit.
-    assert_eq!(found, [["2", ""], ["16", ""], ["16", "32"]]);
+    // With 4 elements in flight the kernel takes fewer registers than the limit.
+    assert_eq!(found, [["1", ""], ["4", ""], ["4", "32"]]);
     let number =
         |row: usize, name: &str| -> u32 { cell(&rows[row], name).parse().expect("digits") };
     assert!(number(1, "registers") > 32 && number(2, "registers") <= 32);
@@ -310,7 +310,7 @@ fn a_limit_of_registers_lets_more_blocks_in() {
 fn points_that_cannot_run_are_refused_before_anything_is_measured() {
     for (arguments, message) in [
         (["--shared", "300KiB"], "bytes of shared memory a block"),
-        (["--ilp", "3"], "choose 1, 2, 4, 8"),
+        (["--ilp", "3"], "expected one of 1, 2, 4, 8"),
         (["--block", "2048"], "from 1 to 1024"),
         (["--n", "3"], "at least 4 needed"),
         (["--block", "100"], "whole warps of 32"),

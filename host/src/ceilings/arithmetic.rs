@@ -67,13 +67,13 @@ fn latency<O: Measured<Value: DeviceValue>>(
 }
 
 /// Lines of a thread, at least one.
-pub(crate) fn lines<O: Measured>(bench: &Bench<'_>) -> u32 {
+fn lines<O: Measured>(bench: &Bench<'_>) -> u32 {
     (bench.effort.steps / O::LINE).max(1)
 }
 
 /// Times a launch and checks what each thread wrote; also cycles and nanoseconds of its first block,
 /// by the device's own counters.
-pub(crate) fn run<O: Measured<Value: DeviceValue>>(
+fn run<O: Measured<Value: DeviceValue>>(
     bench: &Bench<'_>,
     variant: &Variant<O>,
     shape: LaunchConfig,

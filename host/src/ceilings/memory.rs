@@ -26,7 +26,7 @@ pub(crate) const UNROLLS: [u32; 4] = [1, 2, 4, 8];
 
 /// What is done with the arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Task {
+enum Task {
     Read,
     Write,
     Copy,
@@ -43,7 +43,7 @@ impl Task {
         Task::Triad,
     ];
 
-    pub(crate) fn quantity(self) -> Quantity {
+    fn quantity(self) -> Quantity {
         match self {
             Task::Read => Quantity::MemoryRead,
             Task::Write => Quantity::MemoryWrite,
@@ -54,7 +54,7 @@ impl Task {
     }
 
     /// Arrays that are read, and arrays that are written.
-    pub(crate) fn arrays(self) -> (u32, u32) {
+    fn arrays(self) -> (u32, u32) {
         match self {
             Task::Read => (1, 0),
             Task::Write => (0, 1),
@@ -95,17 +95,6 @@ pub(crate) fn triads(unroll: u32) -> Entry<triad_u1> {
     variant!(unroll; triad_u1 triad_u2 triad_u4 triad_u8)
 }
 
-/// The name of the kernel of a task. `unroll` is one of [`UNROLLS`].
-pub(crate) fn kernel_name(task: Task, unroll: u32) -> &'static str {
-    match task {
-        Task::Read => reads(unroll).name(),
-        Task::Write => writes(unroll).name(),
-        Task::Copy => copies(unroll).name(),
-        Task::Scale => scales(unroll).name(),
-        Task::Triad => triads(unroll).name(),
-    }
-}
-
 pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Ceiling>, BenchError> {
     let mut arrays = Arrays::new(bench)?;
     let mut found = Vec::new();
@@ -128,20 +117,20 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Ceiling>, BenchError> {
 }
 
 /// The arrays of all tasks. `x` and `z` hold the pattern.
-pub(crate) struct Arrays {
-    pub(crate) vectors: u64,
-    pub(crate) x: DeviceBuffer<Vector>,
-    pub(crate) z: DeviceBuffer<Vector>,
-    pub(crate) y: DeviceBuffer<Vector>,
+struct Arrays {
+    vectors: u64,
+    x: DeviceBuffer<Vector>,
+    z: DeviceBuffer<Vector>,
+    y: DeviceBuffer<Vector>,
     sums: DeviceBuffer<u32>,
     /// The wrapping sums of the words of `x`, of `x` scaled, and of `x` and `z` combined.
     plain: u32,
-    pub(crate) scaled: u32,
-    pub(crate) combined: u32,
+    scaled: u32,
+    combined: u32,
 }
 
 impl Arrays {
-    pub(crate) fn new(bench: &Bench<'_>) -> Result<Arrays, BenchError> {
+    fn new(bench: &Bench<'_>) -> Result<Arrays, BenchError> {
         const ELEMENTS: u64 = size_of::<Vector>() as u64 / size_of::<f32>() as u64;
         let vectors = bench.effort.elements / ELEMENTS;
         let n = (vectors * ELEMENTS) as usize;
@@ -169,14 +158,14 @@ impl Arrays {
     }
 
     /// Bytes that a task moves.
-    pub(crate) fn bytes(&self, task: Task) -> f64 {
+    fn bytes(&self, task: Task) -> f64 {
         let (read, written) = task.arrays();
         f64::from(read + written) * self.vectors as f64 * size_of::<Vector>() as f64
     }
 
     /// Times a task and checks what it wrote. `unroll` is one of [`UNROLLS`], and blocks are whole
     /// warps where the task reads.
-    pub(crate) fn time(
+    fn time(
         &mut self,
         bench: &Bench<'_>,
         task: Task,
@@ -216,7 +205,7 @@ impl Arrays {
     }
 
     /// A launch that writes `y`, the words of which should add up to `expected`.
-    pub(crate) fn put<S: Signature>(
+    fn put<S: Signature>(
         &mut self,
         bench: &Bench<'_>,
         entry: Entry<S>,

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::failure::{self, Failure, STATUSES};
-use super::suite::Suite;
+use super::suite::{Choice, Suite};
 use super::{check, explain, kernels, list, measure, occupancy, roofline};
 use crate::driver::Embedded;
 use crate::workload::Workload;
@@ -63,7 +63,9 @@ pub fn bench(
     Suite::set(Suite {
         ptx,
         workloads,
-        default: Vec::new(),
+        option: ["workload", "kernel"],
+        sweep: Choice::default(),
+        occupancy: Choice::default(),
     });
     let (words, run) = words(env::args_os());
     match Cli::command()
@@ -150,7 +152,11 @@ mod tests {
             ("x --help --bench", "x --help", Run::Bench),
         ] {
             let (words, found) = words(given.split(' ').map(OsString::from));
-            assert_eq!((words.join(" ".as_ref()), found), (expected.into(), run), "{given}");
+            assert_eq!(
+                (words.join(" ".as_ref()), found),
+                (expected.into(), run),
+                "{given}"
+            );
         }
     }
 }

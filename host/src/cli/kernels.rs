@@ -3,6 +3,7 @@
 use clap::{Args, ValueEnum};
 
 use super::lists::arch;
+use super::suite::Suite;
 use super::{Failure, streams};
 use crate::kernels::{KernelsError, inventory, machine_code, ptx};
 use crate::report::{kernels_csv, kernels_json, kernels_markdown, kernels_table};
@@ -44,12 +45,13 @@ enum ListFormat {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let library = Suite::get().ptx;
     let text = match (&arguments.ptx, &arguments.sass) {
-        (Some(name), _) => ptx(arguments.one_arch()?, name)
+        (Some(name), _) => ptx(library, arguments.one_arch()?, name)
             .map_err(failure)?
             .as_bytes()
             .to_vec(),
-        (_, Some(name)) => machine_code(arguments.one_arch()?, name)
+        (_, Some(name)) => machine_code(library, arguments.one_arch()?, name)
             .map_err(failure)?
             .into_bytes(),
         _ => arguments.list()?,
@@ -75,7 +77,7 @@ impl Arguments {
     }
 
     fn list(&self) -> Result<Vec<u8>, Failure> {
-        let found = inventory(&self.arch, &self.filter).map_err(failure)?;
+        let found = inventory(Suite::get().ptx, &self.arch, &self.filter).map_err(failure)?;
         for arch in &found.unreported {
             streams::complain(&format!(
                 "warning: no report for sm_{arch}: ptxas was not there or does not know it"

@@ -3,10 +3,10 @@
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use clap::ValueEnum;
 use super::Failure;
 use crate::workload::Axis;
 pub(super) use crate::workload::whole;
+use clap::ValueEnum;
 
 /// `--dtype` of a norm
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

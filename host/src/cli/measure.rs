@@ -15,8 +15,8 @@ use super::files::Files;
 use super::harness::{Run, Target};
 use super::interrupt::Interrupt;
 use super::lists::{MOST_RUNS, percent, whole};
-use super::roofline::sweep_failure;
-use super::suite::{Suite, Workloads};
+use super::roofline::{say_left_out, sweep_failure};
+use super::suite::{Study, Suite, Workloads};
 use super::{Failure, command_line, driver_failure, streams};
 use crate::compare::{Comparison, Table};
 use crate::driver::DeviceChoice;
@@ -85,7 +85,13 @@ pub(super) fn run(arguments: &Arguments, target: Target, run: Run) -> Result<(),
     let records = measure(&bench, &plan, settings)?;
     let after = Table::of_records(&records).map_err(Failure::failed)?;
     let comparison = before.and_then(|before| Comparison::of(&before, &after, TOLERANCE).ok());
-    let change = |launch| comparison.as_ref()?.changes.iter().find(|it| it.launch == launch);
+    let change = |launch| {
+        comparison
+            .as_ref()?
+            .changes
+            .iter()
+            .find(|it| it.launch == launch)
+    };
     let changes: Vec<_> = after.launches().map(change).collect();
     streams::say(&terminal::measured(&records, &changes));
     match run {
@@ -119,7 +125,9 @@ impl Effort {
     /// The device, and what is to be measured of workloads whose names contain `filter`.
     fn begin(&self, filter: &str) -> Result<(Bench, Plan<'static>), Failure> {
         let bench = Suite::get().open(&self.device).map_err(driver_failure)?;
-        let selected = self.workloads.select(bench.device().properties().is_emulated())?;
+        let selected = self
+            .workloads
+            .select(Study::Sweep, bench.device().properties().is_emulated())?;
         let mut plan = self.workloads.plan(selected, Plan::default())?;
         let names: Vec<&str> = plan.selected.iter().map(|it| it.workload.name()).collect();
         if !names.iter().any(|name| name.contains(filter)) {
@@ -128,7 +136,8 @@ impl Effort {
                 names.join(", ")
             )));
         }
-        plan.selected.retain(|it| it.workload.name().contains(filter));
+        plan.selected
+            .retain(|it| it.workload.name().contains(filter));
         Ok((bench, plan))
     }
 
@@ -159,10 +168,13 @@ fn measure(bench: &Bench, plan: &Plan<'_>, settings: Settings) -> Result<Vec<Rec
         false => "",
     };
     console.say(&format!("{}{about}", device.properties().name));
+    say_left_out(&sweep, &console);
     let measured = names.into_iter().enumerate().map(|(index, name)| {
         interrupt.check()?;
         console.begin(name);
-        let record = sweep.measure(index, ceilings.as_ref()).map_err(sweep_failure)?;
+        let record = sweep
+            .measure(index, ceilings.as_ref())
+            .map_err(sweep_failure)?;
         console.step();
         Ok(record)
     });
@@ -181,9 +193,18 @@ fn kept(target: Target, bench: &Bench) -> PathBuf {
         properties if properties.is_emulated() => "emulator".to_owned(),
         properties => properties.name.clone(),
     };
-    let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter } else { '-' };
+    let plain = |letter: char| {
+        if letter.is_ascii_alphanumeric() {
+            letter
+        } else {
+            '-'
+        }
+    };
     let device: String = device.chars().map(plain).collect();
-    folder.join("ridgepoint").join(target.name).join(format!("{device}.json"))
+    folder
+        .join("ridgepoint")
+        .join(target.name)
+        .join(format!("{device}.json"))
 }
 
 fn keep(records: &[Record], bench: &Bench, path: &Path) -> Result<(), Failure> {

@@ -13,35 +13,27 @@ use super::console::Console;
 use super::files::Files;
 use super::interrupt::Interrupt;
 use super::lists::{
-    MOST_RUNS, MOST_THREADS, MaxRegisters, arch, bytes, each_once, element_count,
-    refuse_without_effect, whole,
+    MOST_RUNS, MOST_THREADS, MaxRegisters, arch, bytes, each_once, refuse_without_effect, whole,
 };
 use super::output::{Outputs, target};
+use super::suite::{Study, Suite, Workloads};
 use super::{Failure, command_line, driver_failure, tracing};
-use crate::ceilings::{BenchError, Effort};
 use crate::driver::{Device, DeviceChoice};
+use crate::measure::{Runs, Sampling};
 use crate::model::OccupancyRow;
 use crate::report::{
     Format, HtmlReport, OccupancyChart, RunFacts, model_table, study_summary, study_text,
 };
-use crate::sweep::TooManyPoints;
-use crate::sweep::occupancy::{Limited, OccupancyAxes, OccupancyError, OccupancySweep, Studied};
-
-const GPU_ELEMENTS: u64 = 1 << 26;
-const EMULATOR_ELEMENTS: u64 = 1 << 14;
-
-/// Steps of arithmetic: one warp a multiprocessor takes long enough with these.
-const STEPS: u32 = 50 << 10;
+use crate::sweep::occupancy::{Limited, OccupancyError, OccupancyPlan, OccupancySweep};
+use crate::sweep::{Plan, TooManyPoints};
 
 /// Registers of a thread where only the architecture is given: no limit to a full multiprocessor.
 const FEW_REGISTERS: u32 = 32;
 
-/// What there is of a measurement only, by the names of the options' fields.
-const MEASURED: [&str; 11] = [
-    "kernel",
-    "ilp",
+/// What there is of a measurement only: the options' fields, and those of the workloads.
+const MEASURED: [&str; 9] = [
+    "workloads",
     "max_registers",
-    "n",
     "runs",
     "device",
     "ceilings",
@@ -80,20 +72,8 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = bytes)]
     shared: Vec<u32>,
 
-    /// Kernels to measure
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        default_value = "copy,fma",
-        value_enum
-    )]
-    kernel: Vec<Studied>,
-
-    /// Independent operations a thread: loads of 16 bytes, elements of the polynomial, or chains
-    /// [default: all that a kernel has instances for]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = whole::<u32>(1..=16))]
-    ilp: Vec<u32>,
+    #[command(flatten)]
+    workloads: Workloads,
 
     /// Registers a thread at most, for which the kernels are compiled anew: any, or 24 to 255. Limits
     /// above what a kernel takes anyway are left out
@@ -104,10 +84,6 @@ pub(super) struct Arguments {
         default_value = "any"
     )]
     max_registers: Vec<MaxRegisters>,
-
-    /// Elements, f32, of each array [default: 2^26, on the emulator 2^14]
-    #[arg(long, value_name = "COUNT", value_parser = element_count)]
-    n: Option<u64>,
 
     /// Timed launches [default: 10, on the emulator 2]
     #[arg(long, value_name = "COUNT", value_parser = whole::<u32>(1..=MOST_RUNS))]
@@ -149,11 +125,6 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.is_measured() {
-        let is_of_memory = |kernel: &Studied| *kernel != Studied::Fma;
-        if !arguments.kernel.iter().any(is_of_memory) {
-            let given = [("--n", arguments.n.is_some())];
-            refuse_without_effect(&given, "on --kernel fma, which has no arrays")?;
-        }
         measure(arguments)
     } else {
         if arguments.output.is_empty() {
@@ -201,22 +172,26 @@ fn measure(arguments: &Arguments) -> Result<(), Failure> {
     let charts = ChartFiles::open(&arguments.plot)?;
     let report = ReportFile::open(arguments.report.as_ref())?;
     let mut outputs = Outputs::open(paths, arguments.format)?;
-    let device = crate::kernels::open(&arguments.device).map_err(driver_failure)?;
+    let suite = Suite::get();
+    let bench = suite.open(&arguments.device).map_err(driver_failure)?;
+    let device = bench.device();
     arguments.trace.check(device.properties())?;
-    let effort = arguments.effort(&device);
+    let is_emulated = device.properties().is_emulated();
+    let runs = arguments.sampling(is_emulated);
     let console = Console::new(target(arguments.quiet, paths), 0);
-    let axes = arguments.axes();
-    let limited = Limited::all(&device, &axes).map_err(failure)?;
-    let mut sweep = OccupancySweep::new(&device, &limited, &axes, &effort).map_err(failure)?;
-    let ceilings = ceilings_for(&device, arguments.ceilings.as_deref(), &console, &interrupt)?;
-    let bytes = effort.elements * size_of::<f32>() as u64;
-    warn_of_small_arrays(&ceilings, bytes, &console);
+    let plan = arguments.plan(is_emulated)?;
+    let limited = Limited::all(&bench, &plan, suite.ptx).map_err(failure)?;
+    let mut sweep =
+        OccupancySweep::new(&bench, &limited, &plan, suite.ptx, runs).map_err(failure)?;
+    let file = arguments.ceilings.as_deref();
+    let ceilings = ceilings_for(bench.own(), file, &console, &interrupt)?;
+    // Half is read and half written by most.
+    warn_of_small_arrays(&ceilings, sweep.most_bytes() / 2, &console);
     let console = Console::new(target(arguments.quiet, paths), sweep.points().len() as u64);
 
     let settings = json!({
-        "warmup": effort.runs.warmup,
-        "runs": effort.runs.timed,
-        "n": effort.elements,
+        "warmup": runs.runs.warmup,
+        "runs": runs.runs.timed,
         "ceilings": ceilings,
     });
     let run = RunFacts::now(command_line(), device.properties().clone(), settings);
@@ -231,10 +206,11 @@ fn measure(arguments: &Arguments) -> Result<(), Failure> {
     }
     outputs.announce(&console);
     let mut records = Vec::new();
-    let ended = sweep.points().to_vec().iter().try_for_each(|point| {
+    let names: Vec<String> = sweep.points().map(str::to_owned).collect();
+    let ended = names.into_iter().enumerate().try_for_each(|(index, name)| {
         interrupt.check()?;
-        console.begin(point.to_string());
-        let record = sweep.measure(point, &ceilings).map_err(failure)?;
+        console.begin(name);
+        let record = sweep.measure(index, &ceilings).map_err(failure)?;
         outputs.row(|format, index| run.row(&record, format, index))?;
         console.say(&study_text(&record));
         console.step();
@@ -281,36 +257,38 @@ impl Arguments {
         self.arch.is_empty() && self.registers.is_empty()
     }
 
-    fn axes(&self) -> OccupancyAxes {
-        OccupancyAxes {
-            kernels: each_once(self.kernel.clone()),
-            ilp: (!self.ilp.is_empty()).then(|| each_once(self.ilp.clone())),
-            max_registers: each_once(self.max_registers.iter().map(|it| it.0).collect()),
+    fn plan(&self, is_emulated: bool) -> Result<OccupancyPlan<'static>, Failure> {
+        let selected = self.workloads.select(Study::Occupancy, is_emulated)?;
+        let others = Plan {
             blocks: each_once(self.block.clone()),
+            ..Plan::default()
+        };
+        let plan = self.workloads.plan(selected, others)?;
+        Ok(OccupancyPlan {
+            selected: plan.selected,
+            max_registers: each_once(self.max_registers.iter().map(|it| it.0).collect()),
+            blocks: plan.blocks,
             shared: (!self.shared.is_empty()).then(|| each_once(self.shared.clone())),
-        }
+        })
     }
 
-    fn effort(&self, device: &Device) -> Effort {
-        let mut effort = Effort::of(device);
-        let elements = match device.properties().is_emulated() {
-            true => EMULATOR_ELEMENTS,
-            false => GPU_ELEMENTS,
-        };
-        effort.elements = self.n.unwrap_or(elements);
-        effort.steps = effort.steps.min(STEPS);
-        effort.runs.timed = self.runs.unwrap_or(effort.runs.timed);
-        effort
+    fn sampling(&self, is_emulated: bool) -> Sampling {
+        let (warmup, timed) = if is_emulated { (0, 2) } else { (3, 10) };
+        let timed = self.runs.unwrap_or(timed);
+        Sampling {
+            runs: Runs { warmup, timed },
+            noise_percent: None,
+            most: timed,
+        }
     }
 }
 
 fn failure(error: OccupancyError) -> Failure {
     match error {
-        OccupancyError::Bench(BenchError::Driver(error)) => driver_failure(error),
-        OccupancyError::Bench(BenchError::TooLittle { .. })
-        | OccupancyError::Ilp { .. }
-        | OccupancyError::Points(_)
-        | OccupancyError::PartialWarp { .. }
+        OccupancyError::Driver(error) => driver_failure(error),
+        OccupancyError::Points(_)
+        | OccupancyError::NoPoints
+        | OccupancyError::Refused { .. }
         | OccupancyError::Model { .. } => Failure::Usage(error.to_string()),
         _ => Failure::failed(error),
     }

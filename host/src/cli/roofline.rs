@@ -13,11 +13,9 @@ use super::compare::judge;
 use super::console::Console;
 use super::files::Files;
 use super::interrupt::Interrupt;
-use super::lists::{
-    MOST_RUNS, MOST_THREADS, each_once, percent, refuse_without_effect, whole,
-};
-use super::suite::{Suite, Workloads};
+use super::lists::{MOST_RUNS, MOST_THREADS, each_once, percent, refuse_without_effect, whole};
 use super::output::{Outputs, target};
+use super::suite::{Study, Suite, Workloads};
 use super::{Failure, command_line, driver_failure, several, tracing};
 use crate::ceilings::Ceilings;
 use crate::compare::{Comparison, Table};
@@ -282,7 +280,7 @@ impl Arguments {
     }
 
     fn plan(&self, is_emulated: bool) -> Result<Plan<'static>, Failure> {
-        let selected = self.workloads.select(is_emulated)?;
+        let selected = self.workloads.select(Study::Sweep, is_emulated)?;
         let own = Plan {
             selected: Vec::new(),
             blocks: each_once(self.block.clone()),
@@ -313,15 +311,29 @@ fn introduce(console: &Console, bench: &Bench, sweep: &Sweep<'_>, plan: &Plan<'_
     if properties.is_emulated() {
         let of_n = plan.selected.iter().flat_map(|selection| &selection.values);
         let n: Vec<_> = of_n.filter(|(name, _)| *name == "n").collect();
-        let n = n.iter().flat_map(|(_, values)| values).unique_by(ToString::to_string);
+        let n = n
+            .iter()
+            .flat_map(|(_, values)| values)
+            .unique_by(ToString::to_string);
         let n = n.map(ToString::to_string).collect::<Vec<_>>().join(", ");
-        let here = if n.is_empty() { String::new() } else { format!(", here with n = {n}") };
+        let here = if n.is_empty() {
+            String::new()
+        } else {
+            format!(", here with n = {n}")
+        };
         console.say(&format!(
             "The emulator runs the GPU's kernels on this host{here}. The results are a GPU's; the times \
              are not."
         ));
     }
     console.say(&terminal::roofs(properties, sweep.roofs()));
+    say_left_out(sweep, console);
+}
+
+pub(super) fn say_left_out(sweep: &Sweep<'_>, console: &Console) {
+    for reason in sweep.left_out() {
+        console.say(&format!("left out: {reason}"));
+    }
 }
 
 pub(super) fn warn_of_partial_warps(plan: &Plan<'_>, console: &Console) {
@@ -344,6 +356,7 @@ pub(super) fn sweep_failure(error: SweepError) -> Failure {
         | SweepError::HostRoofs(_)
         | SweepError::Refused { .. }
         | SweepError::NoPoints
+        | SweepError::NothingLeft(_)
         | SweepError::Points(_) => Failure::Usage(error.to_string()),
         _ => Failure::failed(error),
     }

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use clap::builder::PossibleValuesParser;
-use clap::{Arg, ArgAction, ArgMatches, Command, FromArgMatches};
+use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command, FromArgMatches};
 use itertools::Itertools;
 
 use super::Failure;
@@ -17,8 +17,26 @@ pub(super) struct Suite {
     /// The PTX of the workloads' kernels.
     pub(super) ptx: &'static [Embedded<'static>],
     pub(super) workloads: Vec<&'static dyn Workload>,
-    /// Those that a sweep takes where none is named; without any, all.
-    pub(super) default: Vec<&'static str>,
+    /// The option that names them, and another name for it.
+    pub(super) option: [&'static str; 2],
+    pub(super) sweep: Choice,
+    pub(super) occupancy: Choice,
+}
+
+/// Which of a suite's workloads a study takes; without names, all of them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Choice {
+    /// Where none is named.
+    pub(super) default: &'static [&'static str],
+    /// As `all`.
+    pub(super) all: &'static [&'static str],
+}
+
+/// A command that takes workloads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Study {
+    Sweep,
+    Occupancy,
 }
 
 static SUITE: OnceLock<Suite> = OnceLock::new();
@@ -45,7 +63,23 @@ impl Suite {
         Suite {
             ptx: crate::kernels::embedded_ptx(),
             workloads: crate::kernels::workloads::all(),
-            default: vec!["power-sum"],
+            option: ["kernel", "workload"],
+            sweep: Choice {
+                default: &["power-sum"],
+                // The others have one intensity.
+                all: &["power-sum", "horner"],
+            },
+            occupancy: Choice {
+                default: &["copy", "fma"],
+                all: &[],
+            },
+        }
+    }
+
+    fn choice(&self, study: Study) -> Choice {
+        match study {
+            Study::Sweep => self.sweep,
+            Study::Occupancy => self.occupancy,
         }
     }
 
@@ -97,19 +131,14 @@ impl clap::Args for Workloads {
         const HEADING: &str = "Workloads and their axes";
         let suite = Suite::get();
         let names = suite.names().into_iter().chain([ALL]);
-        let default = match &suite.default[..] {
-            [] => ALL.to_owned(),
-            names => names.join(","),
-        };
         let workload = Arg::new("workload")
-            .long("workload")
-            .visible_alias("kernel")
+            .long(suite.option[0])
+            .visible_alias(suite.option[1])
             .value_name("LIST")
             .value_delimiter(',')
             .action(ArgAction::Append)
             .value_parser(PossibleValuesParser::new(names))
-            .default_value(kept(default))
-            .help("Workloads to measure")
+            .help(kept(of_choices(suite)))
             .help_heading(HEADING);
         let axis = Arg::new("axis")
             .long("axis")
@@ -122,6 +151,9 @@ impl clap::Args for Workloads {
             )
             .help_heading(HEADING);
         let mut command = command.arg(workload).arg(axis);
+        let mut group = ArgGroup::new("workloads")
+            .multiple(true)
+            .args(["workload", "axis"]);
         let taken: Vec<&str> = RESERVED.into_iter().chain(COMMON).collect();
         for axis in suite.axes() {
             // Such an axis has `--axis` alone.
@@ -129,12 +161,28 @@ impl clap::Args for Workloads {
                 continue;
             }
             command = command.arg(option(&axis).help_heading(HEADING));
+            group = group.arg(axis.name());
         }
-        command
+        command.group(group)
     }
 
     fn augment_args_for_update(command: Command) -> Command {
         Workloads::augment_args(command)
+    }
+}
+
+/// What `--workload` says of itself.
+fn of_choices(suite: &Suite) -> String {
+    let of = |choice: Choice| match choice.default {
+        [] => ALL.to_owned(),
+        names => names.join(","),
+    };
+    let (sweep, occupancy) = (of(suite.sweep), of(suite.occupancy));
+    match sweep == occupancy {
+        true => format!("Workloads to measure [default: {sweep}]"),
+        false => {
+            format!("Workloads to measure [default: {sweep}; in an occupancy study {occupancy}]")
+        }
     }
 }
 
@@ -195,10 +243,7 @@ fn option(axis: &Axis) -> Arg {
     if let Some(first) = help.get_mut(..1) {
         first.make_ascii_uppercase();
     }
-    let option = Arg::new(name)
-        .long(name)
-        .value_parser(takes)
-        .help(help);
+    let option = Arg::new(name).long(name).value_parser(takes).help(help);
     match axis.is_setting() {
         true => option.value_name("NUMBER"),
         false => option
@@ -256,17 +301,28 @@ impl FromArgMatches for Workloads {
 
 impl Workloads {
     /// The workloads, each with the values of its axes.
-    pub(super) fn select(&self, is_emulated: bool) -> Result<Vec<Selection<'static>>, Failure> {
-        let selected = self.workloads();
+    pub(super) fn select(
+        &self,
+        study: Study,
+        is_emulated: bool,
+    ) -> Result<Vec<Selection<'static>>, Failure> {
+        let selected = self.workloads(study);
         for (index, list) in self.lists.iter().enumerate() {
-            if self.lists[..index].iter().any(|other| other.axis == list.axis) {
+            if self.lists[..index]
+                .iter()
+                .any(|other| other.axis == list.axis)
+            {
                 return Err(Failure::Usage(format!(
                     "{}: the axis {} is given twice",
                     list.option, list.axis
                 )));
             }
             let axes = selected.iter().flat_map(|workload| workload.axes());
-            let axes: Vec<&str> = axes.map(|axis| axis.name()).chain(COMMON).unique().collect();
+            let axes: Vec<&str> = axes
+                .map(|axis| axis.name())
+                .chain(COMMON)
+                .unique()
+                .collect();
             if !axes.contains(&list.axis.as_str()) {
                 let names = selected.iter().map(|workload| workload.name());
                 return Err(Failure::Usage(format!(
@@ -279,16 +335,22 @@ impl Workloads {
         }
         selected
             .into_iter()
-            .map(|workload| self.of(workload, is_emulated))
+            .map(|workload| self.of(workload, study, is_emulated))
             .collect()
     }
 
     /// The selected workloads.
-    pub(super) fn workloads(&self) -> Vec<&'static dyn Workload> {
+    fn workloads(&self, study: Study) -> Vec<&'static dyn Workload> {
         let suite = Suite::get();
+        let choice = suite.choice(study);
+        let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
+        let (named, among) = match &names[..] {
+            [] => (true, choice.default),
+            names if names.contains(&ALL) => (true, choice.all),
+            names => (false, names),
+        };
         let is_meant = |workload: &&&dyn Workload| {
-            let mut names = self.names.iter();
-            names.any(|name| name == ALL || name == workload.name())
+            among.contains(&workload.name()) || named && among.is_empty()
         };
         suite.workloads.iter().filter(is_meant).copied().collect()
     }
@@ -296,6 +358,7 @@ impl Workloads {
     fn of(
         &self,
         workload: &'static dyn Workload,
+        study: Study,
         is_emulated: bool,
     ) -> Result<Selection<'static>, Failure> {
         let mut selection = Selection {
@@ -307,6 +370,7 @@ impl Workloads {
             let list = self.lists.iter().find(|list| list.axis == axis.name());
             let values = match list {
                 Some(list) => list.values(&axis)?,
+                None if study == Study::Occupancy => axis.occupancy_defaults(is_emulated).to_vec(),
                 None => axis.defaults(is_emulated).to_vec(),
             };
             match (axis.is_setting(), &values[..]) {
@@ -384,6 +448,9 @@ impl List {
     }
 
     fn refused(&self, item: &str, error: &str) -> Failure {
-        Failure::Usage(format!("invalid value '{item}' for '{}': {error}", self.option))
+        Failure::Usage(format!(
+            "invalid value '{item}' for '{}': {error}",
+            self.option
+        ))
     }
 }

@@ -188,7 +188,7 @@ impl Columns {
         })
     }
 
-    /// `kernel copy, n 1024 ..`, the first column last, and the same in a fixed order.
+    /// `kernel copy, n 1024 ..`, the first axis last, and the same in a fixed order.
     fn launch(&self, row: &StringRecord) -> (String, String) {
         let named = self.launch.iter().map(|(name, place)| (name, &row[*place]));
         let known = named.filter(|(_, cell)| !cell.is_empty());
@@ -197,9 +197,11 @@ impl Columns {
             .collect();
         let mut sorted = parts.clone();
         sorted.sort();
-        if !parts.is_empty() {
+        let is_named = |part: &String| part.starts_with("kernel ") || part.starts_with("dtype ");
+        if parts.first().is_some_and(|first| !is_named(first)) {
             parts.rotate_left(1);
         }
+        parts.sort_by_key(|part| !is_named(part));
         (parts.join(", "), sorted.join(", "))
     }
 }

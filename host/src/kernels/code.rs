@@ -9,7 +9,6 @@ use cuda_builder::NvvmArch;
 use cuda_builder::nvidia::{NoTool, Tool};
 use cuda_builder::resources::Report;
 
-use super::embedded_ptx;
 use super::{KernelsError, names, not_embedded};
 use crate::driver::{Embedded, target_of};
 
@@ -17,12 +16,16 @@ use crate::driver::{Embedded, target_of};
 ///
 /// # Errors
 /// There is no such entry, or the architecture is not embedded.
-pub fn ptx(arch: Option<u32>, name: &str) -> Result<&'static str, KernelsError> {
-    let (_, ptx) = module(arch)?;
+pub fn ptx<'a>(
+    library: &[Embedded<'a>],
+    arch: Option<u32>,
+    name: &str,
+) -> Result<&'a str, KernelsError> {
+    let (_, ptx) = module(library, arch)?;
     entries(ptx)
         .find(|(entry, _)| *entry == name)
         .map(|(_, text)| text)
-        .ok_or_else(|| KernelsError::unknown(name, &names()))
+        .ok_or_else(|| KernelsError::unknown(name, &names(library)))
 }
 
 /// The machine code of the entry `name`, as `ptxas` and `nvdisasm` make it here and now: of `arch`,
@@ -30,9 +33,13 @@ pub fn ptx(arch: Option<u32>, name: &str) -> Result<&'static str, KernelsError> 
 ///
 /// # Errors
 /// There is no such entry, the architecture is not embedded, or the tools are not here or fail.
-pub fn machine_code(arch: Option<u32>, name: &str) -> Result<String, KernelsError> {
-    ptx(arch, name)?;
-    let (arch, module) = module(arch)?;
+pub fn machine_code(
+    library: &[Embedded<'_>],
+    arch: Option<u32>,
+    name: &str,
+) -> Result<String, KernelsError> {
+    ptx(library, arch, name)?;
+    let (arch, module) = module(library, arch)?;
     disassemble(arch, module, name)
 }
 
@@ -65,8 +72,11 @@ pub fn disassemble(arch: u32, ptx: &str, name: &str) -> Result<String, KernelsEr
 ///
 /// # Errors
 /// `ptxas` is not here, or refuses.
-pub fn report_with_max_registers(registers: u32) -> Result<Report, KernelsError> {
-    let (arch, ptx) = module(None)?;
+pub fn report_with_max_registers(
+    library: &[Embedded<'_>],
+    registers: u32,
+) -> Result<Report, KernelsError> {
+    let (arch, ptx) = module(library, None)?;
     report(arch, ptx, Some(registers))
 }
 
@@ -110,13 +120,13 @@ fn find(tool: Tool) -> Result<PathBuf, NoTool> {
 }
 
 /// The architecture's PTX, or the newest.
-fn module(arch: Option<u32>) -> Result<(u32, &'static str), KernelsError> {
+fn module<'a>(library: &[Embedded<'a>], arch: Option<u32>) -> Result<(u32, &'a str), KernelsError> {
     let wanted = |(it, ..): &&Embedded<'_>| arch.is_none_or(|arch| arch == *it);
-    embedded_ptx()
+    library
         .iter()
         .rfind(wanted)
         .map(|&(arch, ptx, _)| (arch, ptx))
-        .ok_or_else(|| not_embedded(arch.unwrap_or_default()))
+        .ok_or_else(|| not_embedded(library, arch.unwrap_or_default()))
 }
 
 /// Name and text of each entry.

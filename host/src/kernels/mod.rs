@@ -47,14 +47,18 @@ pub struct Inventory {
     pub unreported: Vec<u32>,
 }
 
-/// The kernels whose names contain `filter`, on the architectures `arches`, or on every embedded one
+/// The kernels of this PTX whose names contain `filter`, on the architectures `arches`, or on every embedded one
 /// if that is empty.
 ///
 /// # Errors
 /// An architecture is not embedded, none has a report, or no kernel has such a name.
-pub fn inventory(arches: &[u32], filter: &str) -> Result<Inventory, KernelsError> {
-    check(arches)?;
-    collect(embedded_ptx(), arches, filter)
+pub fn inventory(
+    ptx: &[Embedded<'_>],
+    arches: &[u32],
+    filter: &str,
+) -> Result<Inventory, KernelsError> {
+    check(ptx, arches)?;
+    collect(ptx, arches, filter)
 }
 
 fn collect(
@@ -84,7 +88,7 @@ fn collect(
         return Err(KernelsError::NoReport { arches: unreported });
     }
     if records.is_empty() {
-        return Err(KernelsError::unknown(filter, &names()));
+        return Err(KernelsError::unknown(filter, &names(embedded)));
     }
     Ok(Inventory {
         records,
@@ -113,18 +117,18 @@ fn embedded_or_made(
     }
 }
 
-/// What the embedded kernels need on the newest architecture that there is a report of. `None` where
+/// What the kernels need on the newest architecture that there is a report of. `None` where
 /// there is no report.
-pub fn newest_report() -> Option<Report> {
-    let newest_first = embedded_ptx().iter().rev();
+pub fn newest_report(ptx: &[Embedded<'_>]) -> Option<Report> {
+    let newest_first = ptx.iter().rev();
     newest_first
         .filter_map(|&(arch, ptx, report)| embedded_or_made(arch, ptx, report).ok()?)
         .next()
 }
 
-/// The names of the embedded kernels.
-pub fn names() -> Vec<String> {
-    let mut names: Vec<String> = embedded_ptx()
+/// The names of the kernels in this PTX.
+pub fn names(ptx: &[Embedded<'_>]) -> Vec<String> {
+    let mut names: Vec<String> = ptx
         .iter()
         .flat_map(|(_, ptx, _)| code::entries(ptx))
         .map(|(name, _)| name.to_owned())
@@ -134,18 +138,18 @@ pub fn names() -> Vec<String> {
     names
 }
 
-fn check(arches: &[u32]) -> Result<(), KernelsError> {
-    let is_embedded = |arch| embedded_ptx().iter().any(|(it, ..)| *it == arch);
+fn check(ptx: &[Embedded<'_>], arches: &[u32]) -> Result<(), KernelsError> {
+    let is_embedded = |arch| ptx.iter().any(|(it, ..)| *it == arch);
     match arches.iter().find(|arch| !is_embedded(**arch)) {
-        Some(&arch) => Err(not_embedded(arch)),
+        Some(&arch) => Err(not_embedded(ptx, arch)),
         None => Ok(()),
     }
 }
 
-fn not_embedded(arch: u32) -> KernelsError {
+fn not_embedded(ptx: &[Embedded<'_>], arch: u32) -> KernelsError {
     KernelsError::NotEmbedded {
         arch,
-        embedded: embedded_ptx().iter().map(|(arch, ..)| *arch).collect(),
+        embedded: ptx.iter().map(|(arch, ..)| *arch).collect(),
     }
 }
 

@@ -197,10 +197,7 @@ impl<'d> Sampler<'d> {
     }
 
     /// How many launches a sample needs to be no short time.
-    fn batch(
-        &self,
-        launch: &mut Enqueue<'_>,
-    ) -> Result<u32, DriverError> {
+    fn batch(&self, launch: &mut Enqueue<'_>) -> Result<u32, DriverError> {
         if self.device.properties().is_emulated() {
             return Ok(1);
         }

@@ -73,9 +73,8 @@ impl Roofs {
 
         let gpu = facts.gpu.as_ref()?;
         let lanes = facts.capability().lanes(precision.into())?;
-        let rate = |lanes| {
-            FlopsPerSec(f64::from(facts.multiprocessors) * f64::from(lanes) * gpu.clock_hz)
-        };
+        let rate =
+            |lanes| FlopsPerSec(f64::from(facts.multiprocessors) * f64::from(lanes) * gpu.clock_hz);
         let fma = FlopsPerSec(2.0 * rate(lanes).0);
         let special = facts.capability().lanes(Arithmetic::Special).map(rate);
         let sheet = Datasheet::of(&facts.name);

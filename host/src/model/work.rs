@@ -90,6 +90,20 @@ impl Work {
         Some(FlopsPerByte(self.flops()? / self.bytes()?))
     }
 
+    /// The share of the bytes that is read; 0 where none are known.
+    pub fn read_share(&self) -> f64 {
+        match self.bytes() {
+            Some(bytes) if bytes > 0.0 => self.read.unwrap_or(0.0) / bytes,
+            _ => 0.0,
+        }
+    }
+
+    /// Operations that an instruction counts as, on average: 2 of multiply-adds alone.
+    pub fn flops_per_instruction(&self) -> f64 {
+        let instructions: f64 = self.operations.iter().map(|(.., count)| count).sum();
+        self.flops().unwrap_or(0.0) / instructions
+    }
+
     /// The types that are computed with.
     pub fn precisions(&self) -> Vec<Precision> {
         let mut all: Vec<_> = self.operations.iter().map(|(it, ..)| *it).collect();
@@ -125,11 +139,17 @@ impl Work {
             let seconds = |kinds: &[Operation], rate: FlopsPerSec| {
                 let each = self.operations.iter();
                 let mine = each.filter(|(it, kind, _)| *it == precision && kinds.contains(kind));
-                mine.map(|(_, kind, count)| kind.flops() * count).sum::<f64>() / rate.0
+                mine.map(|(_, kind, count)| kind.flops() * count)
+                    .sum::<f64>()
+                    / rate.0
             };
             let fused = seconds(&[Operation::Fma], roofs.fma);
             let single = seconds(&[Operation::Add, Operation::Multiply], roofs.add_mul);
-            let limit = if fused < single { Limit::AddMul } else { Limit::Fma };
+            let limit = if fused < single {
+                Limit::AddMul
+            } else {
+                Limit::Fma
+            };
             if self.operations.iter().any(|it| it.1 == Operation::Special) {
                 special += seconds(&[Operation::Special], roofs.special?);
             }
@@ -168,7 +188,10 @@ mod tests {
     fn what_shares_lanes_adds_up_and_what_does_not_overlaps() {
         use Operation::{Add, Fma, Multiply, Special};
         assert_eq!(ceiling(&[(Fma, 8.0)]), (Limit::Fma, 64e12));
-        assert_eq!(ceiling(&[(Add, 4.0), (Multiply, 4.0)]), (Limit::AddMul, 32e12));
+        assert_eq!(
+            ceiling(&[(Add, 4.0), (Multiply, 4.0)]),
+            (Limit::AddMul, 32e12)
+        );
         // Three operations in two slots.
         assert_eq!(ceiling(&[(Fma, 1.0), (Add, 1.0)]).1, 48e12);
         assert_eq!(ceiling(&[(Special, 1.0)]), (Limit::Special, 4e12));

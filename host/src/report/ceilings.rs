@@ -11,17 +11,24 @@ use crate::ceilings::{Ceiling, Ceilings, Unit};
 impl Row for Ceiling {
     fn columns(&self) -> Vec<Cell> {
         vec![
-        ("quantity", self.quantity.name().to_owned()),
-        ("value", format!("{:e}", self.value)),
-        ("unit", unit(self.unit).to_owned()),
-        ("datasheet", text(self.datasheet, |it| format!("{it:e}"))),
-        ("percent", text(self.percent(), |it| format!("{it:.2}"))),
-        ("cycles", text(self.cycles, |it| format!("{it:.1}"))),
-        ("clock_mhz", text(self.clock_hz, |it| format!("{:.0}", it / 1e6))),
-        ("median_ms", format!("{:.6}", self.median_ms)),
-        ("rms_percent", text(self.rms_percent, |it| format!("{it:.3}"))),
-        ("variant", self.variant.clone()),
-        ("device", self.device.clone()),]
+            ("quantity", self.quantity.name().to_owned()),
+            ("value", format!("{:e}", self.value)),
+            ("unit", unit(self.unit).to_owned()),
+            ("datasheet", text(self.datasheet, |it| format!("{it:e}"))),
+            ("percent", text(self.percent(), |it| format!("{it:.2}"))),
+            ("cycles", text(self.cycles, |it| format!("{it:.1}"))),
+            (
+                "clock_mhz",
+                text(self.clock_hz, |it| format!("{:.0}", it / 1e6)),
+            ),
+            ("median_ms", format!("{:.6}", self.median_ms)),
+            (
+                "rms_percent",
+                text(self.rms_percent, |it| format!("{it:.3}")),
+            ),
+            ("variant", self.variant.clone()),
+            ("device", self.device.clone()),
+        ]
     }
 }
 

@@ -128,7 +128,9 @@ impl Chart<'_> {
             let colour = PALETTE[index % PALETTE.len()];
             // The same colour comes back with another shape.
             let marker = index + 2 * (index / PALETTE.len());
-            let places = members.iter().filter_map(|row| Some((row.ai?, row.gflops?)));
+            let places = members
+                .iter()
+                .filter_map(|row| Some((row.ai?, row.gflops?)));
             let points: Vec<(f64, f64)> = places.collect();
             if points.is_empty() {
                 continue;
@@ -157,7 +159,9 @@ impl Chart<'_> {
         // What all curves have in common, but for the names of kernel and element type.
         let mut series = self.records.iter().map(|row| row.series().parts());
         let first = series.next().unwrap_or_default().into_iter();
-        let shared: Vec<_> = first.filter(|(name, _)| *name != "" && *name != "cache").collect();
+        let shared: Vec<_> = first
+            .filter(|(name, _)| !name.is_empty() && *name != "cache")
+            .collect();
         let common = series.fold(shared, |mut shared, parts| {
             shared.retain(|part| parts.contains(part));
             shared
@@ -220,7 +224,13 @@ fn frame_around(chart: &Chart<'_>) -> Option<Frame> {
     };
     let ridges = heights().map(|height| height / memory);
     let x = spread(&mut chart.records.iter().filter_map(|row| row.ai).chain(ridges))?;
-    let y = spread(&mut chart.records.iter().filter_map(|row| row.gflops).chain(heights()))?;
+    let y = spread(
+        &mut chart
+            .records
+            .iter()
+            .filter_map(|row| row.gflops)
+            .chain(heights()),
+    )?;
     let (left, top) = (x.0 / 1.6, y.1 * 4.0);
     let ends = slopes.iter().map(|slope| top / slope.bandwidth.giga());
     let last = ends.fold(0.0, f64::max);
@@ -262,7 +272,11 @@ fn label(parts: &[(&'static str, String)], all: &[Vec<(&'static str, String)>]) 
     };
     let others = parts.iter().filter(differs);
     let others = others.map(|(name, value)| format!("{name} {value}"));
-    [names.join(" ")].into_iter().chain(others).collect::<Vec<_>>().join(", ")
+    [names.join(" ")]
+        .into_iter()
+        .chain(others)
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 #[cfg(test)]

@@ -21,7 +21,8 @@ pub trait Row: Serialize {
 /// come after them.
 impl Row for Record {
     fn columns(&self) -> Vec<Cell> {
-        let axis = |(name, value): &(&'static str, Option<Value>)| (*name, optional(value.as_ref()));
+        let axis =
+            |(name, value): &(&'static str, Option<Value>)| (*name, optional(value.as_ref()));
         let mut cells: Vec<Cell> = self.first.0.iter().map(axis).collect();
         cells.extend([
             ("ai", digits(self.ai, 6)),
@@ -40,13 +41,22 @@ impl Row for Record {
             ("median_ms", format!("{:.6}", self.median_ms)),
             ("min_ms", format!("{:.6}", self.min_ms)),
             ("rms_percent", format!("{:.3}", self.rms_percent)),
-            ("limiting_roof", optional(self.limiting_roof.map(Limit::name))),
+            (
+                "limiting_roof",
+                optional(self.limiting_roof.map(Limit::name)),
+            ),
             ("ridge_point", digits(self.ridge_point, 3)),
             ("roof_gflops", digits(self.roof_gflops, 2)),
             ("percent_roof", digits(self.percent_roof, 2)),
             ("measured_roof_gflops", digits(self.measured_roof_gflops, 2)),
-            ("percent_measured_roof", digits(self.percent_measured_roof, 2)),
-            ("percent_peak_at_clock", digits(self.percent_peak_at_clock, 2)),
+            (
+                "percent_measured_roof",
+                digits(self.percent_measured_roof, 2),
+            ),
+            (
+                "percent_peak_at_clock",
+                digits(self.percent_peak_at_clock, 2),
+            ),
             ("bound", optional(self.bound.map(Bound::name))),
             ("working_set", self.working_set.to_owned()),
             ("cache", self.cache.to_owned()),
@@ -70,33 +80,44 @@ impl Row for Record {
 
 impl Row for OccupancyRecord {
     fn columns(&self) -> Vec<Cell> {
-        vec![
-        ("kernel", self.kernel.to_owned()),
-        ("ilp", self.ilp.to_string()),
-        ("block", self.block.to_string()),
-        ("dynamic_shared", self.dynamic_shared.to_string()),
-        ("registers", optional(self.registers)),
-        ("resident_blocks", self.resident_blocks.to_string()),
-        ("driver_blocks", optional(self.driver_blocks)),
-        ("occupancy_percent", format!("{:.2}", self.occupancy_percent)),
-        ("limited_by", self.limited_by.join(" ")),
-        ("grid", self.grid.to_string()),
-        ("waves", format!("{:.3}", self.waves)),
-        ("tail_percent", format!("{:.2}", self.tail_percent)),
-        ("rate", format!("{:.2}", self.rate)),
-        ("unit", self.unit.to_owned()),
-        ("percent_ceiling", format!("{:.2}", self.percent_ceiling)),
-        ("in_flight_needed", format!("{:.0}", self.in_flight.needed)),
-        ("in_flight_provided", format!("{:.0}", self.in_flight.provided)),
-        ("in_flight_unit", self.in_flight.unit.to_owned()),
-        ("mean_ms", format!("{:.6}", self.mean_ms)),
-        ("median_ms", format!("{:.6}", self.median_ms)),
-        ("rms_percent", format!("{:.3}", self.rms_percent)),
-        ("device", self.device.clone()),
-        ("checked", self.checked.to_string()),
-        ("max_registers", optional(self.max_registers)),
-        ("local_bytes", optional(self.local_bytes)),
-        ("flags", self.flags.join(" ")),]
+        let axis =
+            |(name, value): &(&'static str, Option<Value>)| (*name, optional(value.as_ref()));
+        let in_flight = self.in_flight.as_ref();
+        let mut cells = vec![("kernel", self.kernel.clone())];
+        cells.extend(self.axes.0.iter().map(axis));
+        cells.extend([
+            ("block", self.block.to_string()),
+            ("dynamic_shared", self.dynamic_shared.to_string()),
+            ("registers", optional(self.registers)),
+            ("resident_blocks", self.resident_blocks.to_string()),
+            ("driver_blocks", optional(self.driver_blocks)),
+            (
+                "occupancy_percent",
+                format!("{:.2}", self.occupancy_percent),
+            ),
+            ("limited_by", self.limited_by.join(" ")),
+            ("grid", self.grid.to_string()),
+            ("waves", format!("{:.3}", self.waves)),
+            ("tail_percent", format!("{:.2}", self.tail_percent)),
+            ("rate", format!("{:.2}", self.rate)),
+            ("unit", self.unit.to_owned()),
+            ("percent_ceiling", digits(self.percent_ceiling, 2)),
+            ("in_flight_needed", digits(in_flight.map(|it| it.needed), 0)),
+            (
+                "in_flight_provided",
+                digits(in_flight.map(|it| it.provided), 0),
+            ),
+            ("in_flight_unit", optional(in_flight.map(|it| it.unit))),
+            ("mean_ms", format!("{:.6}", self.mean_ms)),
+            ("median_ms", format!("{:.6}", self.median_ms)),
+            ("rms_percent", format!("{:.3}", self.rms_percent)),
+            ("device", self.device.clone()),
+            ("checked", self.checked.to_string()),
+            ("max_registers", optional(self.max_registers)),
+            ("local_bytes", optional(self.local_bytes)),
+            ("flags", self.flags.join(" ")),
+        ]);
+        cells
     }
 }
 

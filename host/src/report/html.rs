@@ -3,6 +3,7 @@
 
 use std::io::{self, Write};
 
+use itertools::Itertools;
 use serde::Serialize;
 
 use super::roofs::{Frame, memory_name};
@@ -10,8 +11,8 @@ use super::{Row, RunFacts};
 use crate::ceilings::{Ceilings, Quantity};
 use crate::model::{BytesPerSec, FlopsPerSec, Limit, Precision, Roofs};
 use crate::report::Chart;
+use crate::sweep::occupancy::{OccupancyRecord, knees, variant};
 use crate::sweep::{Record, Series, by_series};
-use crate::sweep::occupancy::{OccupancyRecord, knees};
 
 const TEMPLATE: &str = include_str!("report.html");
 
@@ -94,7 +95,7 @@ impl HtmlReport {
         report
             .notes
             .extend(knees(records).iter().map(ToString::to_string));
-        let mut kernels: Vec<&str> = records.iter().map(|record| record.kernel).collect();
+        let mut kernels: Vec<&str> = records.iter().map(|it| it.kernel.as_str()).collect();
         kernels.dedup();
         report.charts = kernels
             .iter()
@@ -188,7 +189,10 @@ fn roofline(chart: &Chart<'_>, precision: Precision, roofs: &Roofs) -> Plot {
         .map(|(series, members)| Points {
             name: named(&series),
             joined: true,
-            points: members.iter().filter_map(|record| Point::of(record)).collect(),
+            points: members
+                .iter()
+                .filter_map(|record| Point::of(record))
+                .collect(),
         });
     let measured = chart.ceilings;
     let value = |quantity| Some(measured?.get(quantity)?.value / 1e9);
@@ -207,8 +211,17 @@ fn roofline(chart: &Chart<'_>, precision: Precision, roofs: &Roofs) -> Plot {
     let (flats, slopes) = (flats.into_iter().flatten(), slopes.into_iter().flatten());
     let top = flats.clone().map(|(_, it, _)| it).fold(0.0, f64::max);
     let ends = slopes.clone().map(|(_, it, _)| top / it);
-    let x = range(records.iter().filter_map(|record| record.ai).chain(ends), 2.0);
-    let y = range(records.iter().filter_map(|record| record.gflops).chain([top]), 2.0);
+    let x = range(
+        records.iter().filter_map(|record| record.ai).chain(ends),
+        2.0,
+    );
+    let y = range(
+        records
+            .iter()
+            .filter_map(|record| record.gflops)
+            .chain([top]),
+        2.0,
+    );
     let flat_lines = flats.map(|(name, it, dashed)| Line {
         name: format!("{name} {}", FlopsPerSec(it * 1e9)),
         points: vec![(x.0, it), (x.1, it)],
@@ -239,9 +252,9 @@ impl Point {
             [] => String::new(),
             _ => format!("\nflagged: {}", record.flags.join(", ")),
         };
-        let along = record.along().map_or_else(String::new, |(name, value)| {
-            format!("{name} = {value}, ")
-        });
+        let along = record
+            .along()
+            .map_or_else(String::new, |(name, value)| format!("{name} = {value}, "));
         Some(Point {
             x: ai,
             y: gflops,
@@ -260,26 +273,32 @@ impl Point {
     }
 }
 
-/// Speed of one kernel against what is in flight.
+/// Speed of one kernel against what is in flight. `None` where that is not known.
 fn flight(records: &[OccupancyRecord], kernel: &str) -> Option<Plot> {
-    let records: Vec<&OccupancyRecord> = records
-        .iter()
-        .filter(|record| record.kernel == kernel)
+    let of_kernel = records.iter().filter(|record| record.kernel == kernel);
+    let members: Vec<_> = of_kernel
+        .filter_map(|record| Some((record, record.in_flight?, variant(record, records))))
         .collect();
-    let first = records.first()?;
-    let needed = first.in_flight.needed;
-    let mut ilps: Vec<u32> = records.iter().map(|record| record.ilp).collect();
-    ilps.sort_unstable();
-    ilps.dedup();
-    let top = records.iter().map(|record| record.rate).fold(0.0, f64::max) * 1.1;
-    let series = ilps.into_iter().map(|ilp| Points {
-        name: format!("ILP {ilp}"),
+    let (first, in_flight, _) = members.first()?;
+    let needed = in_flight.needed;
+    let variants: Vec<&str> = members
+        .iter()
+        .map(|(.., it)| it.as_str())
+        .unique()
+        .collect();
+    let top = members
+        .iter()
+        .map(|(record, ..)| record.rate)
+        .fold(0.0, f64::max)
+        * 1.1;
+    let series = variants.into_iter().map(|variant| Points {
+        name: variant.to_owned(),
         joined: false,
-        points: records
+        points: members
             .iter()
-            .filter(|record| record.ilp == ilp)
-            .map(|record| Point {
-                x: record.in_flight.provided,
+            .filter(|(.., it)| it == variant)
+            .map(|(record, in_flight, _)| Point {
+                x: in_flight.provided,
                 y: record.rate,
                 label: format!(
                     "block {}, {:.0} % occupancy, {} registers\n{:.1} {}, {:.1} % of the ceiling\n\
@@ -289,7 +308,7 @@ fn flight(records: &[OccupancyRecord], kernel: &str) -> Option<Plot> {
                     record.registers.unwrap_or(0),
                     record.rate,
                     record.unit,
-                    record.percent_ceiling,
+                    record.percent_ceiling.unwrap_or(0.0),
                     record.limited_by.join(", "),
                 ),
             })
@@ -304,11 +323,11 @@ fn flight(records: &[OccupancyRecord], kernel: &str) -> Option<Plot> {
         }],
         series: series.collect(),
         x: Axis::log(
-            &format!("{} in flight a multiprocessor", first.in_flight.unit),
+            &format!("{} in flight a multiprocessor", in_flight.unit),
             range(
-                records
+                members
                     .iter()
-                    .map(|record| record.in_flight.provided)
+                    .map(|(_, in_flight, _)| in_flight.provided)
                     .chain([needed]),
                 1.5,
             ),

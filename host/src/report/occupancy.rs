@@ -10,17 +10,24 @@ use crate::sweep::occupancy::{OccupancyRecord, knees};
 impl Row for OccupancyRow {
     fn columns(&self) -> Vec<Cell> {
         vec![
-        ("arch", format!("sm_{}", self.arch)),
-        ("registers", self.registers.to_string()),
-        ("shared_bytes", self.shared_bytes.to_string()),
-        ("block", self.block.to_string()),
-        ("resident_blocks", self.resident_blocks.to_string()),
-        ("active_warps", self.active_warps.to_string()),
-        ("occupancy_percent", format!("{:.2}", self.percent())),
-        ("limited_by", self.limited_by.join(" ")),
-        ("one_more_registers", optional(self.one_more.and_then(|it| it.registers))),
-        ("one_more_shared_bytes", optional(self.one_more.and_then(|it| it.shared_bytes))),
-        ("refused", self.refused.clone().unwrap_or_default()),]
+            ("arch", format!("sm_{}", self.arch)),
+            ("registers", self.registers.to_string()),
+            ("shared_bytes", self.shared_bytes.to_string()),
+            ("block", self.block.to_string()),
+            ("resident_blocks", self.resident_blocks.to_string()),
+            ("active_warps", self.active_warps.to_string()),
+            ("occupancy_percent", format!("{:.2}", self.percent())),
+            ("limited_by", self.limited_by.join(" ")),
+            (
+                "one_more_registers",
+                optional(self.one_more.and_then(|it| it.registers)),
+            ),
+            (
+                "one_more_shared_bytes",
+                optional(self.one_more.and_then(|it| it.shared_bytes)),
+            ),
+            ("refused", self.refused.clone().unwrap_or_default()),
+        ]
     }
 }
 
@@ -92,12 +99,23 @@ pub fn study_text(record: &OccupancyRecord) -> String {
         let local = record.local_bytes.unwrap_or(0);
         format!(", at most {limit} registers and so {local} bytes of local memory a thread")
     });
+    let axes = record.axes.0.iter();
+    let axes = axes.filter_map(|(name, value)| Some(format!(" {name} = {}", value.as_ref()?)));
+    let ceiling = record.percent_ceiling.map_or_else(String::new, |percent| {
+        format!(", {percent:.1} % of the ceiling")
+    });
+    let in_flight = record.in_flight.map_or_else(String::new, |it| {
+        format!(
+            "  {:.0} of {:.0} {} in flight",
+            it.provided, it.needed, it.unit
+        )
+    });
     format!(
-        "{} ilp = {}  block = {:4}  {:3.0} % occupancy: {} blocks a multiprocessor{driver}, limited \
-         by {}{limit}\n    {:.1} {} ± {:.1} %, {:.1} % of the ceiling  {:.0} of {:.0} {} in flight  {:.2} \
-         waves, {:.0} % idle in the last{flagged}",
+        "{}{}  block = {:4}  {:3.0} % occupancy: {} blocks a multiprocessor{driver}, limited by \
+         {}{limit}\n    {:.1} {} ± {:.1} %{ceiling}{in_flight}  {:.2} waves, {:.0} % idle in the \
+         last{flagged}",
         record.kernel,
-        record.ilp,
+        axes.collect::<String>(),
         record.block,
         record.occupancy_percent,
         record.resident_blocks,
@@ -105,10 +123,6 @@ pub fn study_text(record: &OccupancyRecord) -> String {
         record.rate,
         record.unit,
         record.rms_percent,
-        record.percent_ceiling,
-        record.in_flight.provided,
-        record.in_flight.needed,
-        record.in_flight.unit,
         record.waves,
         record.tail_percent,
     )

@@ -1,7 +1,6 @@
 //! Speed against what is in flight: where a curve bends, Little's law is met.
 
-use std::collections::BTreeSet;
-
+use itertools::Itertools;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
@@ -9,7 +8,7 @@ use super::canvas::{
     self, ChartError, ChartFormat, FONT, HEADING, PALETTE, Picture, headed, mark, plain,
 };
 use crate::driver::DeviceProperties;
-use crate::sweep::occupancy::OccupancyRecord;
+use crate::sweep::occupancy::{OccupancyRecord, variant};
 
 const NEEDED_COLOUR: RGBColor = RGBColor(60, 60, 60);
 
@@ -20,8 +19,8 @@ const ROW: u32 = 360;
 /// Height of the legend.
 const LEGEND: u32 = 28;
 
-/// What a chart of an occupancy study shows: one plot for each kernel, one curve for each number of
-/// independent operations a thread.
+/// What a chart of an occupancy study shows: one plot for each kernel, marks for each number of
+/// independent operations a thread, or what else tells the rows of a kernel apart.
 pub struct OccupancyChart<'a> {
     /// The device that made the records.
     pub device: &'a DeviceProperties,
@@ -42,19 +41,17 @@ impl OccupancyChart<'_> {
         canvas::write(self, format, output)
     }
 
-    fn kernels(&self) -> Vec<&'static str> {
-        let mut kernels: Vec<&'static str> = Vec::new();
-        for record in self.records {
-            if !kernels.contains(&record.kernel) {
-                kernels.push(record.kernel);
-            }
-        }
-        kernels
+    fn kernels(&self) -> Vec<&str> {
+        let kernels = self.records.iter().map(|record| record.kernel.as_str());
+        kernels.unique().collect()
     }
 
-    fn ilps(&self) -> Vec<u32> {
-        let ilps: BTreeSet<u32> = self.records.iter().map(|record| record.ilp).collect();
-        ilps.into_iter().collect()
+    /// Each record with what tells its kernel's rows apart.
+    fn variants(&self) -> Vec<(&OccupancyRecord, String)> {
+        let records = self.records.iter();
+        records
+            .map(|record| (record, variant(record, self.records)))
+            .collect()
     }
 
     fn rows(&self) -> usize {
@@ -87,19 +84,21 @@ impl Picture for OccupancyChart<'_> {
                  rate, both measured (Little's law).{emulated}"
             ),
         )?;
-        let ilps = self.ilps();
+        let records = self.variants();
+        let variants: Vec<&str> = records.iter().map(|(_, it)| it.as_str()).unique().collect();
         let (legend, body) = body.split_vertically(LEGEND);
-        draw_legend(&legend, &ilps)?;
+        draw_legend(&legend, &variants)?;
         let kernels = self.kernels();
         let columns = kernels.len().div_ceil(self.rows()).max(1);
         let plots = body.split_evenly((self.rows(), columns));
         for (kernel, plot) in kernels.iter().zip(&plots) {
-            let records: Vec<&OccupancyRecord> = self
-                .records
+            let of_kernel = records
                 .iter()
-                .filter(|record| record.kernel == *kernel)
+                .filter(|(record, _)| record.kernel == *kernel);
+            let records: Vec<_> = of_kernel
+                .map(|(record, it)| (*record, it.as_str()))
                 .collect();
-            draw_kernel(plot, kernel, &records, &ilps)?;
+            draw_kernel(plot, kernel, &records, &variants)?;
         }
         area.present()?;
         Ok(())
@@ -109,17 +108,19 @@ impl Picture for OccupancyChart<'_> {
 /// What the marks stand for.
 fn draw_legend<B: DrawingBackend>(
     area: &DrawingArea<B, Shift>,
-    ilps: &[u32],
+    variants: &[&str],
 ) -> Result<(), ChartError>
 where
     B::ErrorType: 'static,
 {
-    const EACH: i32 = 90;
-    for (index, ilp) in ilps.iter().enumerate() {
-        let x = 28 + EACH * index as i32;
+    /// Pixels of a letter.
+    const LETTER: i32 = 9;
+    let mut x = 28;
+    for (index, variant) in variants.iter().enumerate() {
         area.draw(&mark((x, 12), index, PALETTE[index % PALETTE.len()]))?;
         let style = (FONT, 16).into_text_style(area);
-        area.draw_text(&format!("ILP {ilp}"), &style, (x + 14, 4))?;
+        area.draw_text(variant, &style, (x + 14, 4))?;
+        x += 45 + LETTER * variant.chars().count() as i32;
     }
     Ok(())
 }
@@ -127,33 +128,44 @@ where
 fn draw_kernel<B: DrawingBackend>(
     area: &DrawingArea<B, Shift>,
     kernel: &str,
-    records: &[&OccupancyRecord],
-    ilps: &[u32],
+    records: &[(&OccupancyRecord, &str)],
+    variants: &[&str],
 ) -> Result<(), ChartError>
 where
     B::ErrorType: 'static,
 {
-    let first = records.first().ok_or("there are no records to draw")?;
-    let needed = first.in_flight.needed;
-    let flights = records
+    let (first, _) = records.first().ok_or("there are no records to draw")?;
+    let in_flight = first.in_flight;
+    // Without what a thread has under way, occupancy is what there is to show.
+    let place = |record: &OccupancyRecord| match record.in_flight {
+        Some(it) => it.provided,
+        None => record.occupancy_percent,
+    };
+    let needed = in_flight.map(|it| it.needed);
+    let places = records
         .iter()
-        .map(|record| record.in_flight.provided)
-        .chain([needed]);
-    let (least, most) = flights.fold((f64::INFINITY, 0.0f64), |(least, most), it| {
+        .map(|(record, _)| place(record))
+        .chain(needed);
+    let (least, most) = places.fold((f64::INFINITY, 0.0f64), |(least, most), it| {
         (least.min(it), most.max(it))
     });
-    let top = records.iter().map(|record| record.rate).fold(0.0, f64::max) * 1.15;
+    let rates = records.iter().map(|(record, _)| record.rate);
+    let top = rates.fold(0.0, f64::max) * 1.15;
+    let caption = match needed {
+        Some(needed) => format!("{kernel}, needed: {needed:.0}"),
+        None => kernel.to_owned(),
+    };
+    let unit = in_flight.map_or("occupancy, %".to_owned(), |it| {
+        format!("{} in flight a multiprocessor", it.unit)
+    });
     let mut plot = ChartBuilder::on(area)
-        .caption(format!("{kernel}, needed: {needed:.0}"), (FONT, 20))
+        .caption(caption, (FONT, 20))
         .margin(16)
         .x_label_area_size(48)
         .y_label_area_size(80)
         .build_cartesian_2d((least / 1.5..most * 1.5).log_scale().base(2.0), 0.0..top)?;
     plot.configure_mesh()
-        .x_desc(format!(
-            "{} in flight a multiprocessor",
-            first.in_flight.unit
-        ))
+        .x_desc(unit)
         .y_desc(first.unit)
         .axis_desc_style((FONT, 17))
         .label_style((FONT, 14))
@@ -162,18 +174,20 @@ where
         .x_label_formatter(&plain)
         .light_line_style(RGBColor(245, 245, 245))
         .draw()?;
-    plot.draw_series(DashedLineSeries::new(
-        [(needed, 0.0), (needed, top)],
-        8,
-        5,
-        NEEDED_COLOUR.stroke_width(2),
-    ))?;
-    for (index, ilp) in ilps.iter().enumerate() {
+    if let Some(needed) = needed {
+        plot.draw_series(DashedLineSeries::new(
+            [(needed, 0.0), (needed, top)],
+            8,
+            5,
+            NEEDED_COLOUR.stroke_width(2),
+        ))?;
+    }
+    for (index, variant) in variants.iter().enumerate() {
         let colour = PALETTE[index % PALETTE.len()];
         let points = records
             .iter()
-            .filter(|record| record.ilp == *ilp)
-            .map(|record| (record.in_flight.provided, record.rate));
+            .filter(|(_, it)| it == variant)
+            .map(|(record, _)| (place(record), record.rate));
         plot.draw_series(points.map(|at| EmptyElement::at(at) + mark((0, 0), index, colour)))?;
     }
     Ok(())

@@ -51,9 +51,15 @@ pub fn point(record: &Record) -> String {
         });
     let named = |(name, value): &(&'static str, String)| format!("{name} {value}");
     let series = record.series();
-    let axes: Vec<_> = series.axes.iter().map(|(name, value)| (*name, value.to_string())).collect();
+    let axes: Vec<_> = series
+        .axes
+        .iter()
+        .map(|(name, value)| (*name, value.to_string()))
+        .collect();
     let axes: Vec<String> = axes.iter().map(named).collect();
-    let along = record.along().map(|(name, value)| format!("{name} = {value:>4}"));
+    let along = record
+        .along()
+        .map(|(name, value)| format!("{name} = {value:>4}"));
     let kernel = [Some(series.kernel), series.dtype];
     let what = [
         along,
@@ -61,17 +67,24 @@ pub fn point(record: &Record) -> String {
         Some(format!(
             "{}{}, {} blocks of {}",
             kernel.into_iter().flatten().collect::<Vec<_>>().join(" "),
-            axes.iter().map(|axis| format!(", {axis}")).collect::<String>(),
+            axes.iter()
+                .map(|axis| format!(", {axis}"))
+                .collect::<String>(),
             record.grid,
             record.block
         )),
     ];
     let roof = record.percent_roof.zip(record.limiting_roof);
     let rates = [
-        Some(format!("{:.4} ms ± {:.1} %", record.mean_ms, record.rms_percent)),
+        Some(format!(
+            "{:.4} ms ± {:.1} %",
+            record.mean_ms, record.rms_percent
+        )),
         record.gflops.map(|rate| format!("{rate:.1} GFLOP/s")),
         record.bandwidth.map(|rate| format!("{rate:.1} GB/s")),
-        record.percent_peak.map(|percent| format!("{percent:.2} % of peak")),
+        record
+            .percent_peak
+            .map(|percent| format!("{percent:.2} % of peak")),
         roof.map(|(percent, limit)| {
             format!("{percent:.1} % of the {} roof{measured}", limit.name())
         }),
@@ -85,9 +98,18 @@ pub fn point(record: &Record) -> String {
         false => "  not compared with a reference",
     };
     let joined = |parts: &[Option<String>]| {
-        parts.iter().flatten().cloned().collect::<Vec<_>>().join("  ")
+        parts
+            .iter()
+            .flatten()
+            .cloned()
+            .collect::<Vec<_>>()
+            .join("  ")
     };
-    format!("{}\n    {}{noise}{unchecked}\n    {verdict}", joined(&what), joined(&rates))
+    format!(
+        "{}\n    {}{noise}{unchecked}\n    {verdict}",
+        joined(&what),
+        joined(&rates)
+    )
 }
 
 /// What the roofs are.
@@ -169,7 +191,10 @@ pub fn summary(records: &[Record]) -> String {
     for column in table.column_iter_mut().skip(2) {
         column.set_cell_alignment(CellAlignment::Right);
     }
-    if !groups.iter().any(|(_, members)| members[0].arithmetic.is_some()) {
+    if !groups
+        .iter()
+        .any(|(_, members)| members[0].arithmetic.is_some())
+    {
         return format!("{table}\n");
     }
     format!(
@@ -183,7 +208,14 @@ pub fn measured(records: &[Record], changes: &[Option<&Change>]) -> String {
     let mut table = Table::new();
     table.load_style(presets::UTF8_FULL_CONDENSED);
     table.set_header([
-        "launch", "time", "± %", "GB/s", "GFLOP/s", "% of roof", "bound by", "change",
+        "launch",
+        "time",
+        "± %",
+        "GB/s",
+        "GFLOP/s",
+        "% of roof",
+        "bound by",
+        "change",
     ]);
     for (record, change) in records.iter().zip(changes) {
         let digits = |value: Option<f64>| optional(value.map(|it| format!("{it:.1}")));
@@ -221,12 +253,27 @@ fn change_text(change: &Change) -> String {
 fn launch(record: &Record) -> String {
     let series = record.series();
     let names = [Some(series.kernel), series.dtype].into_iter().flatten();
-    let axes = series.axes.iter().filter(|(_, value)| !matches!(value, Value::Text(_)));
-    let texts = series.axes.iter().filter(|(_, value)| matches!(value, Value::Text(_)));
-    let names = names.map(str::to_owned).chain(texts.map(|(_, value)| value.to_string()));
-    let along = record.along().map(|(name, value)| format!("{name} {value}"));
-    let numbers = axes.map(|(name, value)| format!("{name} {value}")).chain(along);
-    let all: Vec<String> = [names.collect::<Vec<_>>().join(" ")].into_iter().chain(numbers).collect();
+    let axes = series
+        .axes
+        .iter()
+        .filter(|(_, value)| !matches!(value, Value::Text(_)));
+    let texts = series
+        .axes
+        .iter()
+        .filter(|(_, value)| matches!(value, Value::Text(_)));
+    let names = names
+        .map(str::to_owned)
+        .chain(texts.map(|(_, value)| value.to_string()));
+    let along = record
+        .along()
+        .map(|(name, value)| format!("{name} {value}"));
+    let numbers = axes
+        .map(|(name, value)| format!("{name} {value}"))
+        .chain(along);
+    let all: Vec<String> = [names.collect::<Vec<_>>().join(" ")]
+        .into_iter()
+        .chain(numbers)
+        .collect();
     all.join(", ")
 }
 

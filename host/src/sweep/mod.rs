@@ -6,5 +6,5 @@ mod record;
 mod roofline;
 
 pub use plan::{Plan, Selection, TooManyPoints};
-pub use record::{NOISY_PERCENT, PLAUSIBLE_PERCENT, Record, Series, by_series};
+pub use record::{AxisValues, NOISY_PERCENT, PLAUSIBLE_PERCENT, Record, Series, by_series};
 pub use roofline::{Checked, Settings, Sweep, SweepError, check};

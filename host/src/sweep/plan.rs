@@ -2,9 +2,8 @@
 
 use itertools::Itertools;
 
-use crate::driver::Device;
 use crate::measure::CacheState;
-use crate::workload::{GridSize, Point, Value, Workload};
+use crate::workload::{Bench, GridSize, Point, Value, Workload};
 
 /// Workloads and the values of the axes that are every workload's.
 #[derive(Clone)]
@@ -106,7 +105,7 @@ impl<'w> Plan<'w> {
     /// state, the grid and the block more slowly, then the last of its other axes.
     pub(crate) fn points<'d>(
         &self,
-        device: &'d Device,
+        bench: &'d Bench,
     ) -> impl Iterator<Item = (&'w dyn Workload, Point<'d>)> {
         let mut points = Vec::new();
         for selection in &self.selected {
@@ -114,13 +113,15 @@ impl<'w> Plan<'w> {
             for (mut values, block, grid, cache) in self.combinations(&selection.values) {
                 values.extend(selection.settings.iter().cloned());
                 let point = Point {
-                    device,
+                    bench,
+                    device: bench.device(),
                     workload: workload.name().to_owned(),
                     values,
                     block,
                     grid,
                     cache,
                     more_shared: 0,
+                    resident: None,
                 };
                 points.push((*workload, point));
             }
@@ -128,29 +129,17 @@ impl<'w> Plan<'w> {
         points.into_iter()
     }
 
+    /// Every combination, of values and of what is every workload's.
     fn combinations(&self, axes: &[(&'static str, Vec<Value>)]) -> Vec<Combination> {
-        let list = |axis: &(&'static str, Vec<Value>)| {
-            let (name, values) = axis;
-            let named = values.iter().map(|value| (*name, value.clone()));
-            named.collect::<Vec<_>>()
-        };
         let (first, others) = match axes {
             [] => (vec![None], &[][..]),
-            [first, others @ ..] => (list(first).into_iter().map(Some).collect(), others),
+            [first, others @ ..] => (named(first).into_iter().map(Some).collect(), others),
         };
-        // The product of no lists is one empty combination.
-        let others: Vec<Vec<_>> = match others {
-            [] => vec![Vec::new()],
-            others => others.iter().map(list).multi_cartesian_product().collect(),
-        };
+        let others = product(others);
         let mut all = Vec::new();
-        for (others, &block, &grid, &cache, first) in itertools::iproduct!(
-            &others,
-            &self.blocks,
-            &self.grids,
-            &self.caches,
-            &first
-        ) {
+        for (others, &block, &grid, &cache, first) in
+            itertools::iproduct!(&others, &self.blocks, &self.grids, &self.caches, &first)
+        {
             let values = first.iter().chain(others).cloned().collect();
             all.push((values, block, grid, cache));
         }
@@ -164,7 +153,22 @@ impl<'w> Plan<'w> {
     }
 }
 
-type Combination = (Vec<(&'static str, Value)>, u32, GridSize, CacheState);
+/// A list of values with their axis's name.
+type Named = Vec<(&'static str, Value)>;
+
+fn named((name, values): &(&'static str, Vec<Value>)) -> Named {
+    values.iter().map(|value| (*name, value.clone())).collect()
+}
+
+/// Every combination of the axes' values, the last axis changing fastest. That of no axes is one.
+pub(crate) fn product(axes: &[(&'static str, Vec<Value>)]) -> Vec<Named> {
+    match axes {
+        [] => vec![Vec::new()],
+        axes => axes.iter().map(named).multi_cartesian_product().collect(),
+    }
+}
+
+type Combination = (Named, u32, GridSize, CacheState);
 
 #[cfg(test)]
 mod tests {
@@ -173,7 +177,7 @@ mod tests {
 
     #[test]
     fn the_first_axis_changes_fastest() {
-        let device = Device::emulator(Default::default());
+        let bench = Bench::emulator(Default::default());
         let mut selection = Selection::defaults(&Polynomial::HORNER, true);
         for (name, values) in &mut selection.values {
             match *name {
@@ -187,7 +191,7 @@ mod tests {
             blocks: vec![64, 128],
             ..Plan::default()
         };
-        let texts: Vec<String> = plan.points(&device).map(|(_, it)| it.to_string()).collect();
+        let texts: Vec<String> = plan.points(&bench).map(|(_, it)| it.to_string()).collect();
         assert_eq!(texts.len(), 8);
         let expected = "horner f32 vector=1 ilp=1 n=65536 block=64 grid=full warm k=1";
         assert_eq!(texts[0], expected);

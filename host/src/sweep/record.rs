@@ -167,7 +167,7 @@ impl<'a> Launched<'a> {
             cache: point.cache,
             config: case.config,
             work: &case.work,
-            load_bytes: case.load_bytes,
+            load_bytes: case.loads.map(|(bytes, _)| bytes),
         }
     }
 
@@ -257,8 +257,7 @@ impl Record {
             roof_gflops: roof.map(|it| it.value.giga()),
             percent_roof: percent(roof, roofs.memory.0),
             measured_roof_gflops: measured_roof.map(|it| it.value.giga()),
-            percent_measured_roof: measured
-                .and_then(|it| percent(measured_roof, it.memory.0)),
+            percent_measured_roof: measured.and_then(|it| percent(measured_roof, it.memory.0)),
             percent_peak_at_clock: clock_hz.and_then(|hz| {
                 let highest = context.properties.gpu.as_ref()?.clock_hz;
                 Some(100.0 * rate? / (roofs.fma.0 * hz / highest))
@@ -310,7 +309,9 @@ impl Record {
 
     /// Where it lies on its curve: the name and the value of the workload's first axis.
     pub fn along(&self) -> Option<(&'static str, &Value)> {
-        let (name, value) = self.all_axes().find(|(name, _)| Some(*name) == self.along)?;
+        let (name, value) = self
+            .all_axes()
+            .find(|(name, _)| Some(*name) == self.along)?;
         Some((*name, value.as_ref()?))
     }
 
@@ -475,7 +476,12 @@ mod tests {
     }
 
     fn record(ms: &[f64], clock_hz: f64) -> Record {
-        record_under(Conditions::default(), &launched(&work(N), CacheState::Warm), ms, clock_hz)
+        record_under(
+            Conditions::default(),
+            &launched(&work(N), CacheState::Warm),
+            ms,
+            clock_hz,
+        )
     }
 
     fn record_under(
@@ -537,7 +543,13 @@ mod tests {
                 processes,
                 ..Conditions::default()
             };
-            record_under(conditions, &launched(&work(N), CacheState::Warm), &[0.128; 4], 1.98e9).flags
+            record_under(
+                conditions,
+                &launched(&work(N), CacheState::Warm),
+                &[0.128; 4],
+                1.98e9,
+            )
+            .flags
         };
         assert_eq!(beside(Some(2)), ["shared"]);
         assert!(beside(Some(1)).is_empty() && beside(None).is_empty());
@@ -547,7 +559,12 @@ mod tests {
     fn data_in_the_level_2_cache_are_said_to_be_there() {
         let small = work(1048576.0);
         let of = |cache, ms| {
-            record_under(Conditions::default(), &launched(&small, cache), &[ms; 4], 1.98e9)
+            record_under(
+                Conditions::default(),
+                &launched(&small, cache),
+                &[ms; 4],
+                1.98e9,
+            )
         };
         let row = of(CacheState::Warm, 0.001);
         assert_eq!((row.working_set, row.flags.len()), ("L2", 0));
@@ -557,13 +574,33 @@ mod tests {
     #[test]
     fn what_a_workload_does_not_say_is_left_empty() {
         let bytes = Work::default().writes(4.0 * N);
-        let row = record_under(Conditions::default(), &launched(&bytes, CacheState::Warm), &[0.07; 4], 1.98e9);
+        let row = record_under(
+            Conditions::default(),
+            &launched(&bytes, CacheState::Warm),
+            &[0.07; 4],
+            1.98e9,
+        );
         assert_eq!((row.ai, row.gflops, row.roof_gflops), (None, None, None));
-        assert_eq!((row.limiting_roof, row.bound), (Some(Limit::Memory), Some(Bound::Bandwidth)));
-        assert!(row.percent_roof.is_some_and(|it| (79.0..81.0).contains(&it)), "{row:?}");
+        assert_eq!(
+            (row.limiting_roof, row.bound),
+            (Some(Limit::Memory), Some(Bound::Bandwidth))
+        );
+        assert!(
+            row.percent_roof
+                .is_some_and(|it| (79.0..81.0).contains(&it)),
+            "{row:?}"
+        );
         let nothing = Work::default();
-        let row = record_under(Conditions::default(), &launched(&nothing, CacheState::Warm), &[0.07; 4], 1.98e9);
-        assert_eq!((row.bandwidth, row.bound, row.percent_roof), (None, None, None));
+        let row = record_under(
+            Conditions::default(),
+            &launched(&nothing, CacheState::Warm),
+            &[0.07; 4],
+            1.98e9,
+        );
+        assert_eq!(
+            (row.bandwidth, row.bound, row.percent_roof),
+            (None, None, None)
+        );
         assert!(row.advice.contains("moves and computes"));
     }
 
@@ -587,7 +624,13 @@ mod tests {
             batch: 1,
             conditions: Conditions::default(),
         };
-        let row = Record::new(&launched(&work(N), CacheState::Warm), samples, None, &context).expect("a sample");
+        let row = Record::new(
+            &launched(&work(N), CacheState::Warm),
+            samples,
+            None,
+            &context,
+        )
+        .expect("a sample");
         assert_eq!((row.clock_mhz, row.percent_peak_at_clock), (None, None));
         let figures = [
             row.gflops,

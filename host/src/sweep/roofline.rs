@@ -1,6 +1,7 @@
 //! The roofline sweep: everything checked first, then one record a point.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use super::record::{Context, Launched};
 use super::{Plan, Record, TooManyPoints};
@@ -88,6 +89,9 @@ pub enum SweepError {
     /// There is nothing to measure.
     #[error("no points: each axis needs at least one value, and a sweep at least one workload")]
     NoPoints,
+    /// All workloads are left out.
+    #[error("no workload is left: {0}")]
+    NothingLeft(String),
     /// The measurement has no samples.
     #[error("no timed launches: at least one is needed")]
     NoRuns,
@@ -102,6 +106,7 @@ pub struct Sweep<'d> {
     sampler: Sampler<'d>,
     settings: Settings,
     points: Vec<(Point<'d>, Case<'d>)>,
+    left_out: Vec<String>,
     /// The names of all workloads' axes.
     axes: Vec<&'static str>,
     roofs: BTreeMap<Precision, Roofs>,
@@ -120,12 +125,12 @@ impl<'d> Sweep<'d> {
             return Err(SweepError::NoRuns);
         }
         let device = bench.device();
-        let points = cases(device, plan)?;
+        let (points, left_out) = cases(bench, plan)?;
         let precisions = points.iter().flat_map(|(_, case)| case.work.precisions());
         let mut roofs = BTreeMap::new();
         for precision in precisions {
-            if !roofs.contains_key(&precision) {
-                roofs.insert(precision, roofs_of(device, precision)?);
+            if let Entry::Vacant(unknown) = roofs.entry(precision) {
+                unknown.insert(roofs_of(device, precision)?);
             }
         }
         // Memory's roof is there also where nothing is computed.
@@ -137,6 +142,7 @@ impl<'d> Sweep<'d> {
             sampler: Sampler::new(bench.own(), settings.sampling.runs.timed)?,
             settings,
             points,
+            left_out,
             axes: plan.axes(),
             roofs,
         })
@@ -145,6 +151,11 @@ impl<'d> Sweep<'d> {
     /// The points, in order.
     pub fn points(&self) -> impl ExactSizeIterator<Item = &Point<'d>> {
         self.points.iter().map(|(point, _)| point)
+    }
+
+    /// Workloads that this device has no kernels for, and why.
+    pub fn left_out(&self) -> &[String] {
+        &self.left_out
     }
 
     /// The most bytes that a point moves.
@@ -224,7 +235,7 @@ pub struct Checked {
 /// A workload or the device refuses a point ([`SweepError::Refused`], [`SweepError::Driver`]), or there are
 /// no points ([`SweepError::NoPoints`], [`SweepError::Points`]).
 pub fn check(bench: &Bench, plan: &Plan<'_>) -> Result<Checked, SweepError> {
-    let points = cases(bench.device(), plan)?;
+    let (points, _) = cases(bench, plan)?;
     let sampling = Settings::quick().sampling;
     let mut sampler = Sampler::new(bench.own(), sampling.runs.timed)?;
     let mut checked = Checked {
@@ -240,27 +251,37 @@ pub fn check(bench: &Bench, plan: &Plan<'_>) -> Result<Checked, SweepError> {
     Ok(checked)
 }
 
-/// Each point with its case, all of which the device allows.
-fn cases<'d>(
-    device: &'d Device,
-    plan: &Plan<'_>,
-) -> Result<Vec<(Point<'d>, Case<'d>)>, SweepError> {
+/// Points with their cases, all of which the device allows, and why others are left out.
+type Cases<'d> = (Vec<(Point<'d>, Case<'d>)>, Vec<String>);
+
+fn cases<'d>(bench: &'d Bench, plan: &Plan<'_>) -> Result<Cases<'d>, SweepError> {
     plan.check()?;
-    let points = plan.points(device).map(|(workload, point)| {
-        let case = workload.case(&point).map_err(|error| match error {
-            PointError::Driver(error) => error.into(),
-            PointError::Refused(reason) => SweepError::Refused {
-                point: point.to_string(),
-                reason,
-            },
-        })?;
-        Ok((point, case))
-    });
-    let points = points.collect::<Result<Vec<_>, SweepError>>()?;
-    check_memory(device, &points)?;
+    let mut points = Vec::new();
+    let mut left_out = Vec::new();
+    for (workload, point) in plan.points(bench) {
+        match workload.case(&point) {
+            Ok(case) => points.push((point, case)),
+            // Nothing that an argument could mend: the workload is for GPUs.
+            Err(PointError::Driver(error @ DriverError::Foreign { .. })) => {
+                let reason = format!("{}: {error}", workload.name());
+                if left_out.last() != Some(&reason) {
+                    left_out.push(reason);
+                }
+            }
+            Err(PointError::Driver(error)) => return Err(error.into()),
+            Err(PointError::Refused(reason)) => {
+                let point = point.to_string();
+                return Err(SweepError::Refused { point, reason });
+            }
+        }
+    }
+    if let (true, Some(reason)) = (points.is_empty(), left_out.first()) {
+        return Err(SweepError::NothingLeft(reason.clone()));
+    }
+    check_memory(bench.device(), &points)?;
     let points = points.into_iter();
     let points = points.map(|(point, case)| Ok((point, case.refused()?)));
-    points.collect()
+    Ok((points.collect::<Result<_, DriverError>>()?, left_out))
 }
 
 fn check_memory(device: &Device, points: &[(Point<'_>, Case<'_>)]) -> Result<(), SweepError> {

@@ -80,6 +80,7 @@ pub struct Axis {
     kind: Kind,
     values: Vec<Value>,
     on_emulator: Option<Vec<Value>>,
+    in_occupancy: Option<Vec<Value>>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -109,6 +110,7 @@ impl Axis {
             kind,
             values: values.into_iter().map(Into::into).collect(),
             on_emulator: None,
+            in_occupancy: None,
         }
     }
 
@@ -169,6 +171,16 @@ impl Axis {
         }
     }
 
+    /// The values in an occupancy study, where others than in a sweep are of use.
+    #[must_use]
+    pub fn in_occupancy<V: Into<Value>>(self, values: impl IntoIterator<Item = V>) -> Axis {
+        let values = values.into_iter().map(Into::into).collect();
+        Axis {
+            in_occupancy: Some(values),
+            ..self
+        }
+    }
+
     /// What the values are, in a few words.
     #[must_use]
     pub fn help(self, help: &'static str) -> Axis {
@@ -215,15 +227,19 @@ impl Axis {
         }
     }
 
+    /// The values that an occupancy study visits where it is told no others.
+    pub fn occupancy_defaults(&self, is_emulated: bool) -> &[Value] {
+        match &self.in_occupancy {
+            Some(values) => values,
+            None => self.defaults(is_emulated),
+        }
+    }
+
     /// The values on a GPU and, where they differ, on the emulator, as [`Axis::parse`] reads them.
     pub fn defaults_text(&self) -> String {
         let list = |values: &[Value]| values.iter().map(|value| self.written(value)).join(",");
         match &self.on_emulator {
-            Some(values) => format!(
-                "{}, on the emulator {}",
-                list(&self.values),
-                list(values)
-            ),
+            Some(values) => format!("{}, on the emulator {}", list(&self.values), list(values)),
             None => list(&self.values),
         }
     }
@@ -311,7 +327,9 @@ fn whole_numbers(text: &str, range: RangeInclusive<u64>) -> Result<Vec<Value>, S
         _ => return Err("expected FIRST:LAST or FIRST:LAST:STEP".to_owned()),
     };
     match last.checked_sub(first) {
-        None => Err(format!("the range ends at {last}, before its first, {first}")),
+        None => Err(format!(
+            "the range ends at {last}, before its first, {first}"
+        )),
         Some(length) if length / step >= MOST_VALUES => {
             Err(format!("more than {MOST_VALUES} values"))
         }
@@ -389,7 +407,10 @@ mod tests {
         let n = Axis::whole("n", [1]);
         assert_eq!(texts(&n, "2^4"), Ok(vec!["16".to_owned()]));
         assert_eq!(texts(&n, "1:4").expect("a range"), ["1", "2", "3", "4"]);
-        assert_eq!(texts(&n, "64:1024:480").expect("a range"), ["64", "544", "1024"]);
+        assert_eq!(
+            texts(&n, "64:1024:480").expect("a range"),
+            ["64", "544", "1024"]
+        );
         assert_eq!(texts(&n, "5:9:3").expect("a range"), ["5", "8"]);
         let powers = Axis::powers_of_two("n", [10]);
         assert_eq!(texts(&powers, "3:5").expect("a range"), ["8", "16", "32"]);
@@ -410,7 +431,10 @@ mod tests {
         assert!(Axis::real("x", []).parse("1:0:0.1").is_err());
         assert!(Axis::real("x", []).parse("inf").is_err());
         let dtype = Axis::one_of("dtype", ["f32", "f64"], ["f32"]);
-        assert_eq!(dtype.parse("f16"), Err("expected one of f32, f64".to_owned()));
+        assert_eq!(
+            dtype.parse("f16"),
+            Err("expected one of f32, f64".to_owned())
+        );
         assert!(dtype.parse_powers("3").is_err());
     }
 

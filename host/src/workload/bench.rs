@@ -1,5 +1,9 @@
 //! The device that workloads run on, with their kernels and with the library's own.
 
+use std::path::{Path, PathBuf};
+
+use elsa::FrozenMap;
+
 use crate::driver::{Device, DeviceChoice, DriverError, Embedded, Emulation};
 use crate::kernels;
 
@@ -9,6 +13,8 @@ pub struct Bench {
     device: Device,
     /// `None` where the first has them, too.
     own: Option<Device>,
+    /// The device again with the kernels of files, by their paths.
+    loaded: FrozenMap<PathBuf, Box<Device>>,
 }
 
 impl Bench {
@@ -20,6 +26,7 @@ impl Bench {
         Ok(Bench {
             device: Device::open(choice, ptx)?,
             own: Some(kernels::open(choice)?),
+            loaded: FrozenMap::new(),
         })
     }
 
@@ -31,6 +38,7 @@ impl Bench {
         Ok(Bench {
             device: kernels::open(choice)?,
             own: None,
+            loaded: FrozenMap::new(),
         })
     }
 
@@ -39,12 +47,25 @@ impl Bench {
         Bench {
             device: Device::emulator(emulation),
             own: None,
+            loaded: FrozenMap::new(),
         }
     }
 
     /// The device with the workloads' kernels.
     pub fn device(&self) -> &Device {
         &self.device
+    }
+
+    /// The device with the kernels of a `.ptx` or `.cubin` file, which is loaded once.
+    ///
+    /// # Errors
+    /// As [`Device::load`].
+    pub fn load(&self, path: &Path) -> Result<&Device, DriverError> {
+        if let Some(known) = self.loaded.get(path) {
+            return Ok(known);
+        }
+        let loaded = Box::new(self.device.load(path)?);
+        Ok(self.loaded.insert(path.to_path_buf(), loaded))
     }
 
     /// The device with the library's kernels.

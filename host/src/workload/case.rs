@@ -17,14 +17,20 @@ pub struct Launch<'d, S: Signature> {
 }
 
 impl<'d, S: Signature> Launch<'d, S> {
-    pub(super) fn new(at: &Point<'d>, entry: Entry<S>, config: LaunchConfig) -> Launch<'d, S> {
+    /// `device` has the kernel; the arrays are of the point's, which is the same.
+    pub(super) fn new(
+        at: &Point<'d>,
+        device: &'d Device,
+        entry: Entry<S>,
+        config: LaunchConfig,
+    ) -> Launch<'d, S> {
         let shared = config.dynamic_shared.saturating_add(at.more_shared);
         let config = config.with_dynamic_shared(shared);
         Launch {
-            device: at.device,
+            device,
             entry,
             config,
-            prepared: at.device.prepare(entry, config),
+            prepared: device.prepare(entry, config),
         }
     }
 
@@ -149,8 +155,9 @@ impl<'d, S: Signature, D: 'd> Arrays<'d, S, D> {
             config,
             work: Work::default(),
             memory: None,
-            load_bytes: None,
-            in_flight: None,
+            loads: None,
+            chains: None,
+            device,
         }
     }
 }
@@ -162,8 +169,11 @@ pub struct Case<'d> {
     pub(crate) config: LaunchConfig,
     pub(crate) work: Work,
     memory: Option<u64>,
-    pub(crate) load_bytes: Option<u32>,
-    pub(crate) in_flight: Option<u32>,
+    /// Bytes of a load, and how many are under way.
+    pub(crate) loads: Option<(u32, u32)>,
+    pub(crate) chains: Option<u32>,
+    /// The device that has the kernel.
+    pub(crate) device: &'d Device,
 }
 
 impl<'d> Case<'d> {
@@ -205,13 +215,20 @@ impl<'d> Case<'d> {
         }
     }
 
-    /// A thread loads so many bytes with one instruction, and has so many such loads, or operations
-    /// of a kernel that memory does not hold back, under way at once.
+    /// A thread loads so many bytes with one instruction, and has so many such loads under way at once.
     #[must_use]
-    pub fn per_thread(self, load_bytes: u32, at_once: u32) -> Self {
+    pub fn loads(self, bytes: u32, at_once: u32) -> Self {
         Case {
-            load_bytes: Some(load_bytes),
-            in_flight: Some(at_once),
+            loads: Some((bytes, at_once)),
+            ..self
+        }
+    }
+
+    /// So many operations of a thread do not wait for each other.
+    #[must_use]
+    pub fn chains(self, count: u32) -> Self {
+        Case {
+            chains: Some(count),
             ..self
         }
     }
@@ -275,8 +292,8 @@ struct Held<'d, D> {
     arrays: Option<D>,
 }
 
-type Sample<'d, D> = dyn Fn(&mut D, &mut Sampler<'_>, CacheState, Sampling) -> Result<Samples, DriverError>
-    + 'd;
+type Sample<'d, D> =
+    dyn Fn(&mut D, &mut Sampler<'_>, CacheState, Sampling) -> Result<Samples, DriverError> + 'd;
 
 impl<D> Run for Held<'_, D> {
     fn allocate(&mut self) -> Result<(), DriverError> {

@@ -51,7 +51,10 @@ mod tests {
         assert_eq!(check(&[0.0, 1.0, 2.002], 0.01), Ok(()));
         for wrong in [2.5, f32::NAN, f32::INFINITY] {
             let error = check(&[0.0, 1.0, wrong, 7.0], 0.01).expect_err("wrong");
-            assert!(error.contains("element 2 is") && error.contains("2e0"), "{error}");
+            assert!(
+                error.contains("element 2 is") && error.contains("2e0"),
+                "{error}"
+            );
         }
         assert_eq!(check(&[], 0.0), Ok(()));
     }

@@ -57,8 +57,8 @@ mod case;
 mod close;
 mod point;
 
-pub use axis::{Axis, Value};
 pub(crate) use axis::whole;
+pub use axis::{Axis, Value};
 pub use bench::Bench;
 pub use case::{Arrays, Case, Launch};
 pub use close::close;

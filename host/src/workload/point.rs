@@ -1,11 +1,12 @@
 //! A point of a workload's axes.
 
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 
-use cuda_std::launch::{Entry, Signature};
+use cuda_std::launch::{Entry, Foreign, ForeignParameters, Signature};
 
-use super::{Launch, Value};
+use super::{Bench, Launch, Value};
 use crate::driver::{Device, DriverError, LaunchConfig};
 use crate::measure::CacheState;
 
@@ -62,6 +63,8 @@ impl fmt::Display for GridSize {
 /// A value of each of a workload's axes, of the block, of the grid and of the caches' state, on a device.
 #[derive(Clone)]
 pub struct Point<'d> {
+    pub(crate) bench: &'d Bench,
+    /// That of the bench, or with a limit of registers.
     pub(crate) device: &'d Device,
     pub(crate) workload: String,
     /// The axes in the workload's order.
@@ -71,6 +74,8 @@ pub struct Point<'d> {
     pub(crate) cache: CacheState,
     /// Bytes of dynamic shared memory per block beside those that the launch asks for.
     pub(crate) more_shared: u32,
+    /// Blocks that a multiprocessor holds at once, in an occupancy study.
+    pub(crate) resident: Option<u32>,
 }
 
 /// Why a point is not measured, or its result does not count.
@@ -115,7 +120,10 @@ impl<'d> Point<'d> {
     pub fn whole(&self, axis: &str) -> u64 {
         match self.value(axis) {
             Value::Whole(number) => *number,
-            other => panic!("axis {axis:?} of {} is {other}, no whole number", self.workload),
+            other => panic!(
+                "axis {axis:?} of {} is {other}, no whole number",
+                self.workload
+            ),
         }
     }
 
@@ -134,7 +142,10 @@ impl<'d> Point<'d> {
     pub fn real(&self, axis: &str) -> f64 {
         match self.value(axis) {
             Value::Real(number) => *number,
-            other => panic!("axis {axis:?} of {} is {other}, no real number", self.workload),
+            other => panic!(
+                "axis {axis:?} of {} is {other}, no real number",
+                self.workload
+            ),
         }
     }
 
@@ -180,9 +191,36 @@ impl<'d> Point<'d> {
         }
     }
 
+    /// As [`Point::linear`]; in an occupancy study no more blocks than the device holds at once, so that
+    /// nothing but their number changes.
+    pub fn one_wave(&self, threads: usize) -> LaunchConfig {
+        let linear = self.linear(threads);
+        let multiprocessors = u64::from(self.device.properties().multiprocessors);
+        let most = self
+            .resident
+            .map(|blocks| u64::from(blocks) * multiprocessors);
+        let blocks = most.map_or(linear.grid[0], |most| linear.grid[0].min(most.max(1)));
+        LaunchConfig::blocks(blocks, self.block)
+    }
+
+    /// A launch of a kernel that somebody else compiled, from a `.ptx` or `.cubin` file. The emulator
+    /// leaves such points out.
+    ///
+    /// # Errors
+    /// [`PointError::Driver`], as [`Device::load`].
+    pub fn launch_from<P: ForeignParameters>(
+        &self,
+        file: impl AsRef<Path>,
+        kernel: &str,
+        config: LaunchConfig,
+    ) -> Result<Launch<'d, Foreign<P>>, PointError> {
+        let loaded = self.bench.load(file.as_ref())?;
+        Ok(Launch::new(self, loaded, Entry::foreign(kernel), config))
+    }
+
     /// A launch of the kernel. Where the device does not allow it, the sweep says so before it begins.
     pub fn launch<S: Signature>(&self, entry: Entry<S>, config: LaunchConfig) -> Launch<'d, S> {
-        Launch::new(self, entry, config)
+        Launch::new(self, self.device, entry, config)
     }
 
     /// The workload and each value with its name.

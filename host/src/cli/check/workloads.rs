@@ -10,7 +10,7 @@ use super::project::{Instrumented, folder_of_checks, joined};
 use crate::cli::harness::Target;
 use crate::cli::lists::whole;
 use crate::cli::roofline::sweep_failure;
-use crate::cli::suite::Workloads;
+use crate::cli::suite::{Study, Workloads};
 use crate::cli::{Failure, streams};
 use crate::driver::{Emulation, Schedule};
 use crate::sweep::{self, Plan};
@@ -30,7 +30,7 @@ pub(in crate::cli) struct Arguments {
 /// The kernels of a bench target are not instrumented: cargo builds it again, with checks, and that one
 /// runs the points.
 pub(in crate::cli) fn check(arguments: &Arguments, target: Target) -> Result<(), Failure> {
-    let selected = arguments.workloads.select(true)?;
+    let selected = arguments.workloads.select(Study::Sweep, true)?;
     let plan = arguments.workloads.plan(selected, Plan::default())?;
     if INSTRUMENTED {
         return run(&plan, arguments.seeds);
@@ -44,8 +44,19 @@ pub(in crate::cli) fn check(arguments: &Arguments, target: Target) -> Result<(),
         .filter(|word| word != "--bench")
         .collect();
     let manifest_path = manifest.to_string_lossy();
-    let first = ["test", "--manifest-path", &manifest_path, "--bench", &pattern, "--"];
-    let words: Vec<String> = first.map(str::to_owned).into_iter().chain(own.clone()).collect();
+    let first = [
+        "test",
+        "--manifest-path",
+        &manifest_path,
+        "--bench",
+        &pattern,
+        "--",
+    ];
+    let words: Vec<String> = first
+        .map(str::to_owned)
+        .into_iter()
+        .chain(own.clone())
+        .collect();
     let replay = format!("cargo bench --bench {} -- {}", target.name, joined(&own));
     let cargo = Instrumented {
         what: &format!("the workloads of {}", target.name),

@@ -30,12 +30,14 @@ impl Workload for Polynomial {
         vec![
             Axis::whole("k", [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000])
                 .within(1..=1 << 20)
+                .in_occupancy([100u64])
                 .help("degrees of the polynomial: 2k FLOP an element"),
             Axis::one_of("dtype", Precision::ALL.map(Precision::name), ["f32"])
                 .help("element types: f32, f64, f16x2 (two f16 in a register, one element)"),
             Axis::one_of("vector", WIDTHS, [1])
+                .in_occupancy([1u64, 4])
                 .help("elements that a thread loads at once: 1, 2, 4"),
-            Axis::one_of("ilp", ILPS, [1]).help(
+            Axis::one_of("ilp", ILPS, [1]).in_occupancy([1u64, 2, 4]).help(
                 "vectors that a thread works on at once: 1, 2, 4. It has vector x ilp independent chains",
             ),
             Axis::whole("n", [1 << 26])
@@ -92,7 +94,12 @@ fn case<'d, T: Element + DeviceValue>(
     Ok(case
         .reads::<T>(elements)
         .writes::<T>(elements)
-        .per_thread(vector * size_of::<T>() as u32, ilp))
+        .loads(vector * size_of::<T>() as u32, ilp)
+        // The add and the multiply of a step do not wait for each other.
+        .chains(match form {
+            Form::Horner => vector * ilp,
+            Form::PowerSum => 2 * vector * ilp,
+        }))
 }
 
 /// An element whose numbers are all `x`, and what they are in its type.

@@ -2,44 +2,52 @@
 
 use ::occupancy::{Kernel, Multiprocessor, Occupancy};
 use cuda_builder::resources::Report;
-use itertools::Itertools;
-use kernels_gpu::ceilings::WARP;
-use kernels_gpu::ceilings::stream::Vector;
 
-use super::kernels::{Kernels, entry_name};
-use super::record::{flags, waves};
-use super::{InFlight, Instance, OccupancyAxes, OccupancyPoint, OccupancyRecord, Studied};
-use crate::ceilings::bench::Bench;
-use crate::ceilings::{BenchError, Ceilings, Effort, Quantity};
-use crate::driver::{Device, DeviceProperties, DriverError};
-use crate::kernels::embedded_ptx;
+use super::OccupancyPlan;
+use super::plan::stepping_shared;
+use super::record::{Launched, OccupancyRecord};
+use crate::ceilings::{Ceilings, Quantity};
+use crate::driver::{Device, DriverError, Embedded};
 use crate::kernels::{self, KernelsError};
-use crate::sweep::TooManyPoints;
+use crate::measure::{CacheState, Sampler, Sampling};
+use crate::sweep::plan::product;
+use crate::sweep::{Selection, TooManyPoints};
+use crate::workload::{Bench, Case, GridSize, Point, PointError};
 
 /// Why a point has no record.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OccupancyError {
-    /// No point can run.
+    /// A point cannot run.
     #[error("{point}: {reason}")]
     Model {
-        /// The first.
-        point: Box<OccupancyPoint>,
+        /// Where.
+        point: String,
         /// Why.
         reason: ::occupancy::OccupancyError,
     },
-    /// There is no kernel for so many independent operations a thread.
-    #[error("no {} with {ilp} independent operations per thread: choose {}", kernel.name(),
-            kernel.ilp().iter().join(", "))]
-    Ilp {
-        /// The kernel.
-        kernel: Studied,
-        /// The number asked for.
-        ilp: u32,
+    /// The workload or the device refuses a point.
+    #[error("{point}: {reason}")]
+    Refused {
+        /// Where.
+        point: String,
+        /// Why.
+        reason: String,
+    },
+    /// The kernel computed something else.
+    #[error("{point}: wrong result: {reason}")]
+    Wrong {
+        /// Where.
+        point: String,
+        /// What.
+        reason: String,
     },
     /// There are too many points.
     #[error(transparent)]
     Points(#[from] TooManyPoints),
+    /// There is nothing to measure.
+    #[error("no points: each axis needs at least one value, and a study at least one workload")]
+    NoPoints,
     /// It is not known what a limit of registers makes of the kernels.
     #[error("at most {registers} registers a thread: {error}")]
     Registers {
@@ -47,12 +55,6 @@ pub enum OccupancyError {
         registers: u32,
         /// Why.
         error: KernelsError,
-    },
-    /// A block has a warp that is not whole.
-    #[error("a block of {block} threads: the kernels need whole warps of {WARP}")]
-    PartialWarp {
-        /// Threads of the block.
-        block: u32,
     },
     /// The limits of this GPU's multiprocessors are not known.
     #[error("{device}: {reason}")]
@@ -68,15 +70,12 @@ pub enum OccupancyError {
         /// What is missing.
         quantity: Quantity,
     },
-    /// The measurement failed.
+    /// The measurement has no samples.
+    #[error("no timed launches: at least one is needed")]
+    NoRuns,
+    /// The driver's error.
     #[error(transparent)]
-    Bench(#[from] BenchError),
-}
-
-impl From<DriverError> for OccupancyError {
-    fn from(error: DriverError) -> Self {
-        OccupancyError::Bench(error.into())
-    }
+    Driver(#[from] DriverError),
 }
 
 /// A device whose kernels take at most so many registers a thread.
@@ -88,19 +87,26 @@ pub struct Limited {
 }
 
 impl Limited {
-    /// The device once more for each limit of the axes, with the kernels of the command line.
+    /// The device once more for each limit of the plan, with the kernels of this PTX.
     ///
     /// # Errors
-    /// The axes have too many points; the driver's; on the emulator, there is no `ptxas`.
-    pub fn all(device: &Device, axes: &OccupancyAxes) -> Result<Vec<Limited>, OccupancyError> {
-        axes.check()?;
-        let limits = axes.max_registers.iter().flatten();
+    /// The plan has too many points ([`OccupancyError::Points`]); the driver's
+    /// ([`OccupancyError::Driver`]); on the emulator, there is no `ptxas`
+    /// ([`OccupancyError::Registers`]).
+    pub fn all(
+        bench: &Bench,
+        plan: &OccupancyPlan<'_>,
+        ptx: &[Embedded<'_>],
+    ) -> Result<Vec<Limited>, OccupancyError> {
+        plan.check()?;
+        let device = bench.device();
+        let limits = plan.max_registers.iter().flatten();
         let limited = limits.map(|&registers| {
-            let report = || kernels::report_with_max_registers(registers);
+            let report = || kernels::report_with_max_registers(ptx, registers);
             let report = device.properties().is_emulated().then(report).transpose();
             Ok(Limited {
                 registers,
-                device: device.with_max_registers(registers, embedded_ptx())?,
+                device: device.with_max_registers(registers, ptx)?,
                 report: report.map_err(|error| OccupancyError::Registers { registers, error })?,
             })
         });
@@ -108,21 +114,29 @@ impl Limited {
     }
 }
 
-/// An occupancy sweep whose memory is allocated.
+/// An occupancy sweep that its device can run.
 pub struct OccupancySweep<'d> {
-    /// The device as it is, and with each limit of registers.
-    compilations: Vec<Compilation<'d>>,
+    bench: &'d Bench,
+    limited: &'d [Limited],
+    /// What the kernels need where nothing limits their registers and no driver knows.
+    report: Option<Report>,
     multiprocessor: Multiprocessor,
-    points: Vec<OccupancyPoint>,
+    sampler: Sampler<'d>,
+    sampling: Sampling,
+    points: Vec<Studied<'d>>,
     refused: Vec<OccupancyError>,
-    kernels: Kernels,
 }
 
-/// The kernels, compiled for at most so many registers.
-struct Compilation<'d> {
+/// A point of the sweep.
+struct Studied<'d> {
+    /// The names of all axes have a value or none.
+    axes: Vec<&'static str>,
+    name: String,
+    point: Point<'d>,
+    case: Case<'d>,
     max_registers: Option<u32>,
-    bench: Bench<'d>,
-    report: Option<Report>,
+    needs: Needs,
+    model: Occupancy,
 }
 
 /// What a kernel needs. `None` where neither the driver nor a report says it.
@@ -134,42 +148,37 @@ struct Needs {
 }
 
 impl<'d> OccupancySweep<'d> {
-    /// Checks every point of `axes`, and allocates. `limited` is that of [`Limited::all`].
+    /// Checks every point of `plan`. `limited` is that of [`Limited::all`] with the same PTX.
     ///
     /// # Errors
-    /// No point can run, there is no such kernel, or the memory does not suffice.
+    /// No point can run, or there is none ([`OccupancyError::NoPoints`]); the driver's
+    /// ([`OccupancyError::Driver`]); [`OccupancyError::UnknownGpu`], [`OccupancyError::NoRuns`].
     pub fn new(
-        device: &'d Device,
+        bench: &'d Bench,
         limited: &'d [Limited],
-        axes: &OccupancyAxes,
-        effort: &'d Effort,
+        plan: &OccupancyPlan<'_>,
+        ptx: &[Embedded<'_>],
+        sampling: Sampling,
     ) -> Result<Self, OccupancyError> {
-        if let Some(&block) = axes.blocks.iter().find(|block| !block.is_multiple_of(WARP)) {
-            return Err(OccupancyError::PartialWarp { block });
+        if sampling.runs.timed == 0 {
+            return Err(OccupancyError::NoRuns);
         }
-        let mut compilations = vec![Compilation {
-            max_registers: None,
-            bench: Bench::new(device, effort)?,
-            report: kernels::newest_report(),
-        }];
-        for one in limited {
-            compilations.push(Compilation {
-                max_registers: Some(one.registers),
-                bench: Bench::new(&one.device, effort)?,
-                report: one.report.clone(),
-            });
-        }
+        plan.check()?;
         let mut sweep = OccupancySweep {
-            kernels: Kernels::new(&compilations[0].bench)?,
-            compilations,
-            multiprocessor: multiprocessor(device)?,
+            bench,
+            limited,
+            report: kernels::newest_report(ptx),
+            multiprocessor: multiprocessor(bench.device())?,
+            sampler: Sampler::new(bench.own(), sampling.runs.timed)?,
+            sampling,
             points: Vec::new(),
             refused: Vec::new(),
         };
-        for instance in axes.instances() {
-            sweep.add(instance, axes)?;
+        for selection in &plan.selected {
+            sweep.add(selection, plan)?;
         }
         match sweep.refused.pop() {
+            None if sweep.points.is_empty() => Err(OccupancyError::NoPoints),
             Some(error) if sweep.points.is_empty() => Err(error),
             last => {
                 sweep.refused.extend(last);
@@ -178,52 +187,165 @@ impl<'d> OccupancySweep<'d> {
         }
     }
 
-    /// Adds the points of an instance that can run.
-    fn add(&mut self, instance: Instance, axes: &OccupancyAxes) -> Result<(), OccupancyError> {
-        let Instance { kernel, ilp, .. } = instance;
-        if !kernel.ilp().contains(&ilp) {
-            return Err(OccupancyError::Ilp { kernel, ilp });
-        }
-        if self.changes_nothing(instance, axes)? {
-            return Ok(());
-        }
-        let mut last = None;
-        let static_shared = self.needs(instance)?.static_shared;
-        for point in axes.points(instance, static_shared, &self.multiprocessor) {
-            match self.model(&point) {
-                Ok(model) => {
-                    let blocks = Some((point.block, model.blocks));
-                    // Other resources may keep out more blocks than a step of shared memory does.
-                    if axes.shared.is_some() || blocks != last {
-                        self.points.push(point);
-                    }
-                    last = blocks;
-                }
-                Err(error @ OccupancyError::Model { .. }) => self.refused.push(error),
-                Err(error) => return Err(error),
+    fn add(
+        &mut self,
+        selection: &Selection<'_>,
+        plan: &OccupancyPlan<'_>,
+    ) -> Result<(), OccupancyError> {
+        let axes = all_axes(plan);
+        for values in product(&selection.values) {
+            for (&max_registers, &block) in itertools::iproduct!(&plan.max_registers, &plan.blocks)
+            {
+                let mut values = values.clone();
+                values.extend(selection.settings.iter().cloned());
+                let point = Point {
+                    bench: self.bench,
+                    device: self.device(max_registers),
+                    workload: selection.workload.name().to_owned(),
+                    values,
+                    block,
+                    grid: GridSize::Full,
+                    cache: CacheState::Warm,
+                    more_shared: 0,
+                    resident: None,
+                };
+                self.add_steps(&point, max_registers, selection, plan, &axes)?;
             }
         }
         Ok(())
     }
 
-    /// Whether the instance is compiled as without its limit, which is among the axes' values.
-    fn changes_nothing(
-        &self,
-        instance: Instance,
-        axes: &OccupancyAxes,
-    ) -> Result<bool, OccupancyError> {
-        let unlimited = Instance {
-            max_registers: None,
-            ..instance
+    /// Adds a point with each amount of shared memory that it can run with.
+    fn add_steps(
+        &mut self,
+        point: &Point<'d>,
+        max_registers: Option<u32>,
+        selection: &Selection<'_>,
+        plan: &OccupancyPlan<'_>,
+        axes: &[&'static str],
+    ) -> Result<(), OccupancyError> {
+        let case = match selection.workload.case(point) {
+            Ok(case) => case,
+            // An argument can mend it.
+            Err(error @ PointError::Refused(_)) => return Err(refused(point, &error)),
+            Err(error) => {
+                self.refused.push(refused(point, &error));
+                return Ok(());
+            }
         };
-        let registers = self.needs(unlimited)?.registers;
-        let is_below = |limit| registers.is_some_and(|registers| registers <= limit);
-        Ok(axes.max_registers.contains(&None) && instance.max_registers.is_some_and(is_below))
+        let needs = self.needs(&case, max_registers)?;
+        if let Some(limit) = max_registers
+            && plan.max_registers.contains(&None)
+            && self
+                .needs(&case, None)?
+                .registers
+                .is_some_and(|registers| registers <= limit)
+        {
+            // Compiled as without the limit, which is a point of its own.
+            return Ok(());
+        }
+        let own = needs.static_shared + case.config.dynamic_shared;
+        let block = case.config.block_threads() as u32;
+        let stepping = || stepping_shared(block, own, &self.multiprocessor);
+        let mut last = None;
+        for more_shared in plan.shared.clone().unwrap_or_else(stepping) {
+            let with_more = Point {
+                more_shared,
+                ..point.clone()
+            };
+            let name = named(&with_more, max_registers);
+            let kernel = Kernel {
+                registers_per_thread: needs.registers.unwrap_or(0),
+                static_shared_bytes: needs.static_shared,
+                dynamic_shared_bytes: case.config.dynamic_shared + more_shared,
+                max_threads_per_block: None,
+            };
+            let model = match self.multiprocessor.occupancy(&kernel, block) {
+                Ok(model) => model,
+                Err(reason) => {
+                    let point = name;
+                    self.refused.push(OccupancyError::Model { point, reason });
+                    continue;
+                }
+            };
+            // Other resources may keep out more blocks than a step of shared memory does.
+            let is_another = last != Some(model.blocks);
+            last = Some(model.blocks);
+            if plan.shared.is_none() && !is_another {
+                continue;
+            }
+            let point = Point {
+                resident: Some(model.blocks),
+                ..with_more
+            };
+            let case = selection
+                .workload
+                .case(&point)
+                .and_then(|case| Ok(case.refused()?));
+            match case {
+                Ok(case) => self.points.push(Studied {
+                    axes: axes.to_vec(),
+                    name,
+                    point,
+                    case,
+                    max_registers,
+                    needs,
+                    model,
+                }),
+                Err(error) => self.refused.push(refused(&point, &error)),
+            }
+        }
+        Ok(())
     }
 
-    /// The points, in order, without those that cannot run.
-    pub fn points(&self) -> &[OccupancyPoint] {
-        &self.points
+    fn device(&self, max_registers: Option<u32>) -> &'d Device {
+        match self.limit(max_registers) {
+            Some(limited) => &limited.device,
+            None => self.bench.device(),
+        }
+    }
+
+    fn limit(&self, max_registers: Option<u32>) -> Option<&'d Limited> {
+        let limit = max_registers?;
+        let found = self.limited.iter().find(|one| one.registers == limit);
+        Some(found.expect("`Limited::all` made one for each limit of the plan"))
+    }
+
+    fn needs(&self, case: &Case<'_>, max_registers: Option<u32>) -> Result<Needs, OccupancyError> {
+        let device = match max_registers == self.limit_of(case) {
+            true => case.device,
+            false => self.device(max_registers),
+        };
+        if let Some(compiled) = device.compiled(case.kernel)? {
+            return Ok(Needs {
+                registers: Some(compiled.registers),
+                local_bytes: Some(compiled.local_bytes),
+                static_shared: compiled.static_shared,
+            });
+        }
+        let report = match self.limit(max_registers) {
+            Some(limited) => &limited.report,
+            None => &self.report,
+        };
+        let mut reported = report.iter().flat_map(|report| &report.kernels);
+        let found = reported.find(|kernel| kernel.name == case.kernel);
+        Ok(found.map_or_else(Needs::default, |kernel| Needs {
+            registers: Some(kernel.registers),
+            local_bytes: Some(kernel.stack_bytes),
+            static_shared: kernel.static_shared_bytes,
+        }))
+    }
+
+    /// The limit that the case's device has.
+    fn limit_of(&self, case: &Case<'_>) -> Option<u32> {
+        let limited = self.limited.iter();
+        let mut same = limited.filter(|limited| std::ptr::eq(&limited.device, case.device));
+        same.next().map(|limited| limited.registers)
+    }
+
+    /// The names of the points, in order, without those that cannot run.
+    pub fn points(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.points.iter().map(|studied| studied.name.as_str())
     }
 
     /// Why the points that cannot run do not.
@@ -231,141 +353,92 @@ impl<'d> OccupancySweep<'d> {
         &self.refused
     }
 
-    /// Times the point's kernel, checks its output, and compares with the device's ceilings.
+    /// The most bytes that a point moves.
+    pub fn most_bytes(&self) -> u64 {
+        let bytes = self.points.iter().filter_map(|it| it.case.work.bytes());
+        bytes.fold(0.0, f64::max) as u64
+    }
+
+    /// Times the kernel of point number `index`, checks its output, and compares with the device's
+    /// ceilings.
     ///
     /// # Errors
-    /// The driver's, the output is wrong, or a ceiling is missing.
+    /// The driver's ([`OccupancyError::Driver`]), the output is wrong ([`OccupancyError::Wrong`]), or a
+    /// ceiling is missing ([`OccupancyError::NoCeiling`]).
+    ///
+    /// # Panics
+    /// There is no such point.
     pub fn measure(
         &mut self,
-        point: &OccupancyPoint,
+        index: usize,
         ceilings: &Ceilings,
     ) -> Result<OccupancyRecord, OccupancyError> {
-        let OccupancyPoint {
-            instance,
-            block,
-            dynamic_shared,
-        } = *point;
-        let kernel = instance.kernel;
-        let model = self.model(point)?;
-        let needs = self.needs(instance)?;
-        let bench = &find(&self.compilations, instance).bench;
-        let driver_blocks = match bench.device.compiled(entry_name(instance))? {
-            Some(compiled) => Some(compiled.resident_blocks(block, dynamic_shared)?),
+        let studied = &mut self.points[index];
+        let cache = studied.point.cache;
+        let sampled = studied.case.sample(&mut self.sampler, cache, self.sampling);
+        let (samples, is_checked) = sampled.map_err(|error| match error {
+            PointError::Driver(error) => error.into(),
+            PointError::Refused(reason) => OccupancyError::Wrong {
+                point: studied.name.clone(),
+                reason,
+            },
+        })?;
+        studied.case.release();
+        let config = studied.case.config;
+        let driver_blocks = match studied.case.device.compiled(studied.case.kernel)? {
+            Some(compiled) => {
+                let threads = config.block_threads() as u32;
+                Some(compiled.resident_blocks(threads, config.dynamic_shared)?)
+            }
             None => None,
         };
-        let shape = self.kernels.shape(instance, block, model.blocks, bench);
-        let shape = shape.with_dynamic_shared(dynamic_shared);
-        let timed = self.kernels.time(bench, instance, shape)?;
-        let amount = self.kernels.amount(kernel, shape, bench);
-        let facts = bench.device.properties();
-        let (waves, tail_percent) = waves(shape.grid[0], model.blocks, facts.multiprocessors);
-        let rate = amount / (timed.time.median / 1e3);
-        let percent_ceiling = 100.0 * rate / value_of(ceilings, kernel.ceiling())?;
-        Ok(OccupancyRecord {
-            kernel: kernel.name(),
-            ilp: instance.ilp,
-            block,
-            dynamic_shared,
-            max_registers: instance.max_registers,
-            registers: needs.registers,
-            local_bytes: needs.local_bytes,
-            resident_blocks: model.blocks,
+        let launched = Launched {
+            point: &studied.point,
+            case: &studied.case,
+            axes: &studied.axes,
+            max_registers: studied.max_registers,
+            registers: studied.needs.registers,
+            local_bytes: studied.needs.local_bytes,
+            model: &studied.model,
             driver_blocks,
-            occupancy_percent: 100.0 * model.fraction(),
-            limited_by: model.limited_by.iter().map(|it| it.name()).collect(),
-            grid: shape.grid[0],
-            waves,
-            tail_percent,
-            unit: match kernel.arrays() {
-                Some(_) => "GB/s",
-                None => "GFLOP/s",
-            },
-            rate: rate / 1e9,
-            percent_ceiling,
-            in_flight: in_flight(point, &model, facts, ceilings)?,
-            mean_ms: timed.time.mean,
-            median_ms: timed.time.median,
-            rms_percent: timed.time.rms_percent,
-            device: facts.name.clone(),
-            checked: true,
-            flags: flags(timed.time.rms_percent, percent_ceiling),
-        })
-    }
-
-    fn model(&self, point: &OccupancyPoint) -> Result<Occupancy, OccupancyError> {
-        let needs = self.needs(point.instance)?;
-        let kernel = Kernel {
-            registers_per_thread: needs.registers.unwrap_or(0),
-            static_shared_bytes: needs.static_shared,
-            dynamic_shared_bytes: point.dynamic_shared,
-            max_threads_per_block: None,
+            is_checked,
         };
-        self.multiprocessor
-            .occupancy(&kernel, point.block)
-            .map_err(|reason| OccupancyError::Model {
-                point: Box::new(*point),
-                reason,
-            })
-    }
-
-    fn needs(&self, instance: Instance) -> Result<Needs, OccupancyError> {
-        let name = entry_name(instance);
-        let compilation = find(&self.compilations, instance);
-        if let Some(compiled) = compilation.bench.device.compiled(name)? {
-            return Ok(Needs {
-                registers: Some(compiled.registers),
-                local_bytes: Some(compiled.local_bytes),
-                static_shared: compiled.static_shared,
-            });
-        }
-        let mut reported = compilation.report.iter().flat_map(|report| &report.kernels);
-        let found = reported.find(|kernel| kernel.name == name);
-        Ok(found.map_or_else(Needs::default, |kernel| Needs {
-            registers: Some(kernel.registers),
-            local_bytes: Some(kernel.stack_bytes),
-            static_shared: kernel.static_shared_bytes,
-        }))
+        launched.record(&samples, self.bench.device().properties(), ceilings)
     }
 }
 
-fn find<'a, 'd>(each: &'a [Compilation<'d>], instance: Instance) -> &'a Compilation<'d> {
-    let mut each = each.iter();
-    each.find(|one| one.max_registers == instance.max_registers)
-        .expect("`Limited::all` made one for each limit of the axes")
+fn refused(point: &Point<'_>, error: &PointError) -> OccupancyError {
+    OccupancyError::Refused {
+        point: named(point, None),
+        reason: error.to_string(),
+    }
 }
 
-/// Little's law. A thread waits for what it reads, not for what it writes.
-fn in_flight(
-    point: &OccupancyPoint,
-    model: &Occupancy,
-    facts: &DeviceProperties,
-    ceilings: &Ceilings,
-) -> Result<InFlight, OccupancyError> {
-    let kernel = point.instance.kernel;
-    let (unit, latency, share, each) = match (kernel.arrays(), kernel) {
-        (Some((read, written)), _) => {
-            let share = f64::from(read) / f64::from(read + written);
-            // A thread loads from each array that is read.
-            let each = f64::from(read) * size_of::<Vector>() as f64;
-            ("bytes", Quantity::MemoryLatency, share, each)
+/// `copy ilp=4 n=65536 block=256 shared=0 registers<=32`
+fn named(point: &Point<'_>, max_registers: Option<u32>) -> String {
+    let values = point
+        .values
+        .iter()
+        .map(|(name, value)| format!(" {name}={value}"));
+    let registers = max_registers.map_or_else(String::new, |it| format!(" registers<={it}"));
+    format!(
+        "{}{}{registers} block={} shared={}",
+        point.workload,
+        values.collect::<String>(),
+        point.block,
+        point.more_shared
+    )
+}
+
+/// The names of all workloads' axes, each once.
+fn all_axes(plan: &OccupancyPlan<'_>) -> Vec<&'static str> {
+    let mut names = Vec::new();
+    for (name, _) in plan.selected.iter().flat_map(|it| &it.values) {
+        if !names.contains(name) {
+            names.push(*name);
         }
-        // The add and the multiply of a step do not wait for each other.
-        (None, Studied::Polynomial) => ("operations", Quantity::FmaF32Latency, 1.0, 2.0),
-        // A multiply-add is two operations of the rate, and one in flight.
-        (None, _) => ("operations", Quantity::FmaF32Latency, 0.5, 1.0),
-    };
-    let rate = value_of(ceilings, kernel.ceiling())? / f64::from(facts.multiprocessors);
-    let threads = f64::from(model.blocks * point.block);
-    Ok(InFlight {
-        unit,
-        needed: value_of(ceilings, latency)? * rate * share,
-        provided: threads * f64::from(point.instance.ilp) * each,
-    })
-}
-
-fn value_of(ceilings: &Ceilings, quantity: Quantity) -> Result<f64, OccupancyError> {
-    let found = ceilings.get(quantity).map(|ceiling| ceiling.value);
-    found.ok_or(OccupancyError::NoCeiling { quantity })
+    }
+    names
 }
 
 /// The limits of the GPU's multiprocessors.
