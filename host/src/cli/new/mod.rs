@@ -32,11 +32,12 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     };
     project.write(Path::new("."))?;
     streams::say(&format!(
-        "Created {name}, a package with a kernel, a program and a test, on {source}. Next:
+        "Created {name}, a package with a kernel, a program, a test and a bench, on {source}. Next:
 
   cd {name}
   cargo test
   cargo run
+  cargo bench -- roofline --plot roofline.svg
   ridgepoint check --",
         name = project.name,
         source = project.source,

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use crate::cli::Failure;
 
 /// The crates that a generated package names, and their folders in the source tree.
-pub(super) const CRATES: [(&str, &str); 5] = [
+pub(super) const CRATES: [(&str, &str); 6] = [
     ("find_cuda_helper", "crates/find_cuda_helper"),
+    ("ridgepoint", ""),
     ("ridgepoint-driver", "crates/driver"),
     ("ridgepoint-gpu-test", "crates/gpu-test"),
     ("ridgepoint-ptx-builder", "crates/ptx-builder"),
