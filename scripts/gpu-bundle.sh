@@ -43,6 +43,7 @@ cp target/quick/planted bundle/
 for test in agreement cases ceilings devices gpu occupancy vectors asynchrony; do
     cp "$(executable $test test --profile quick --test $test)" "bundle/test-$test"
 done
+cp "$(executable foreign test --profile quick --package ridgepoint-driver --test foreign)" bundle/test-foreign
 cp "$(executable api test --profile quick --package conformance --test api)" bundle/test-api
 for test in approximations bits; do
     cp "$(executable $test test --profile quick --package mathematics --test $test)" "bundle/test-$test"
@@ -53,7 +54,9 @@ cp "$(executable programs test --profile quick --package examples --test program
 for bench in roofline vectors asynchrony; do
     cp "$(executable $bench bench --profile quick --bench $bench)" "bundle/bench-$bench"
 done
-cp scripts/{gpu-run,two-gpus-run,asynchrony-run,mathematics-run,enqueue-ratio,lesson,sanitize,sanitize-bugs}.sh bundle/
+cp "$(executable workloads bench --profile quick --package examples --bench workloads)" bundle/bench-workloads
+cp examples/benches/nvcc.ptx bundle/
+cp scripts/{gpu-run,workloads-run,two-gpus-run,asynchrony-run,mathematics-run,enqueue-ratio,lesson,sanitize,sanitize-bugs}.sh bundle/
 cp scripts/{roofs,timeline,fuzz-command-line,kill-test,mathematics-errors}.py bundle/
 cp benches/peers/*.{cu,py} bundle/
 echo "$RIDGEPOINT_COMMIT" >bundle/commit

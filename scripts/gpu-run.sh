@@ -21,7 +21,7 @@ failed=0
 } >"$out/machine.txt" 2>&1 || failed=1
 
 {
-    ./test-agreement && ./test-cases && ./test-ceilings && ./test-devices && ./test-gpu && ./test-occupancy && ./test-api && ./test-programs &&
+    ./test-agreement && ./test-cases && ./test-ceilings && ./test-devices && ./test-gpu && ./test-occupancy && ./test-foreign && ./test-api && ./test-programs &&
         ./test-approximations && ./test-bits
 } >"$out/tests.txt" 2>&1 || failed=1
 grep 'test result' "$out/tests.txt"
@@ -46,7 +46,7 @@ python3 roofline.py "$out/roofline.csv" "$out/peers.md" || failed=1
 python3 examples.py examples "$out/examples.md" || failed=1
 
 ./ridgepoint occupancy --device cuda --ceilings "$ceilings" \
-    --kernel copy,read,scale,elementwise,nrm2,polynomial,fma --block 128,256,512,1024 \
+    --kernel copy,read,scale,elementwise,nrm2,power-sum,fma --block 128,256,512,1024 \
     --max-registers any,40,32 --output "$out/occupancy.csv" --plot "$out/occupancy.svg" \
     --report "$out/occupancy.html" >"$out/occupancy.txt" || failed=1
 
@@ -56,6 +56,7 @@ python3 examples.py examples "$out/examples.md" || failed=1
 python3 roofs.py "$out/roofline.csv" "$out/variants.csv" >"$out/roofs.txt" || failed=1
 cat "$out/roofs.txt"
 ./bench-roofline --bench >"$out/bench.txt" 2>&1 || failed=1
+./workloads-run.sh "$out/workloads" "$ceilings" || failed=1
 ./asynchrony-run.sh "$out/asynchrony" || failed=1
 ./mathematics-run.sh "$out/mathematics" || failed=1
 exit $failed

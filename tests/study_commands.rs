@@ -207,14 +207,7 @@ fn an_occupancy_study_measures_every_point_and_names_the_knees() {
     ];
     let files = ["--device", "cpu", "--output", &outputs, "--plot", &charts];
     let said = success(&ridgepoint(&[&["occupancy"], &axes[..], &files].concat()));
-    for kernel in [
-        "copy",
-        "read",
-        "scale",
-        "elementwise",
-        "nrm2",
-        "fma",
-    ] {
+    for kernel in ["copy", "read", "scale", "elementwise", "nrm2", "fma"] {
         assert!(said.contains(&format!("{kernel}: ")), "{said}");
     }
     assert!(
@@ -289,7 +282,9 @@ fn a_limit_of_registers_lets_more_blocks_in() {
     let path = csv.to_str().expect("text");
     let said = success(&ridgepoint(&[&["occupancy"], &axes[..], &[path]].concat()));
     assert!(
-        said.contains("left out: power-sum k=100 dtype=f32 vector=4 ilp=1 n=3000 block=256 shared=233472"),
+        said.contains(
+            "left out: power-sum k=100 dtype=f32 vector=4 ilp=1 n=3000 block=256 shared=233472"
+        ),
         "{said}"
     );
     let rows = rows(&csv);

@@ -9,6 +9,7 @@
 //! * [`check`]: the embedded kernels under the emulator's checks
 //! * [`compare`]: two runs side by side
 //! * [`driver`]: GPUs and the emulator behind one set of safe types, the package `ridgepoint-driver`
+//! * [`launch`]: how kernels and their arguments are described, those of other compilers among them
 //! * [`kernels`]: the embedded kernels' registers, occupancy and code, without a GPU
 //! * [`measure`]: timing and statistics
 //! * [`model`]: roofline arithmetic, pure functions
@@ -47,6 +48,7 @@ pub mod vector;
 #[cfg(feature = "cli")]
 pub mod workload;
 
+pub use cuda_std::launch;
 pub use ridgepoint_driver as driver;
 
 /// The `main` of a bench target with `harness = false`: the commands of `cargo bench --` over workloads,

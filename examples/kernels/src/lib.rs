@@ -1,8 +1,9 @@
-//! The kernels of the examples, one file for each program in `../src/bin`.
+//! The kernels of the examples, one file for each program in `../src/bin` or workload in `../benches`.
 
 #![no_std]
 
 pub mod histogram;
+pub mod horner;
 // A link to the file in kernels-gpu: the pipeline study runs it too.
 pub mod matmul;
 pub mod oscillator;
@@ -11,3 +12,4 @@ pub mod reduction;
 pub mod saxpy;
 pub mod scan;
 pub mod sha256;
+pub mod stencil;

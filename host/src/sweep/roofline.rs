@@ -1,7 +1,7 @@
 //! The roofline sweep: everything checked first, then one record a point.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashSet};
 
 use super::record::{Context, Launched};
 use super::{Plan, Record, TooManyPoints};
@@ -258,9 +258,12 @@ fn cases<'d>(bench: &'d Bench, plan: &Plan<'_>) -> Result<Cases<'d>, SweepError>
     plan.check()?;
     let mut points = Vec::new();
     let mut left_out = Vec::new();
+    let mut launches = HashSet::new();
     for (workload, point) in plan.points(bench) {
         match workload.case(&point) {
-            Ok(case) => points.push((point, case)),
+            // A workload with blocks of its own is the same launch for each of the plan's.
+            Ok(case) if launches.insert(point.launch_key(&case)) => points.push((point, case)),
+            Ok(_) => {}
             // Nothing that an argument could mend: the workload is for GPUs.
             Err(PointError::Driver(error @ DriverError::Foreign { .. })) => {
                 let reason = format!("{}: {error}", workload.name());

@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use cuda_std::launch::{Entry, Foreign, ForeignParameters, Signature};
 
-use super::{Bench, Launch, Value};
+use super::{Bench, Case, Launch, Value};
 use crate::driver::{Device, DriverError, LaunchConfig};
 use crate::measure::CacheState;
 
@@ -221,6 +221,18 @@ impl<'d> Point<'d> {
     /// A launch of the kernel. Where the device does not allow it, the sweep says so before it begins.
     pub fn launch<S: Signature>(&self, entry: Entry<S>, config: LaunchConfig) -> Launch<'d, S> {
         Launch::new(self, self.device, entry, config)
+    }
+
+    /// What tells the launch at this point apart from those at others.
+    pub(crate) fn launch_key(&self, case: &Case<'_>) -> String {
+        let Point {
+            workload,
+            values,
+            grid,
+            cache,
+            ..
+        } = self;
+        format!("{workload} {values:?} {grid} {cache} {:?}", case.config)
     }
 
     /// The workload and each value with its name.

@@ -80,7 +80,9 @@ impl Workload for Stream {
         let ilp = at.whole("ilp") as u32;
         let vectors = at.size("n") / WIDTH;
         if vectors == 0 {
-            return Err(format!("elements: {} given, at least {WIDTH} needed", at.size("n")).into());
+            return Err(
+                format!("elements: {} given, at least {WIDTH} needed", at.size("n")).into(),
+            );
         }
         let threads = vectors.div_ceil(ilp as usize);
         let config = at.linear(threads);

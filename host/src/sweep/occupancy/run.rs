@@ -1,5 +1,7 @@
 //! Measures the points of an occupancy sweep.
 
+use std::collections::HashSet;
+
 use ::occupancy::{Kernel, Multiprocessor, Occupancy};
 use cuda_builder::resources::Report;
 
@@ -193,6 +195,7 @@ impl<'d> OccupancySweep<'d> {
         plan: &OccupancyPlan<'_>,
     ) -> Result<(), OccupancyError> {
         let axes = all_axes(plan);
+        let mut launches = HashSet::new();
         for values in product(&selection.values) {
             for (&max_registers, &block) in itertools::iproduct!(&plan.max_registers, &plan.blocks)
             {
@@ -209,7 +212,7 @@ impl<'d> OccupancySweep<'d> {
                     more_shared: 0,
                     resident: None,
                 };
-                self.add_steps(&point, max_registers, selection, plan, &axes)?;
+                self.add_steps(&point, max_registers, selection, plan, &axes, &mut launches)?;
             }
         }
         Ok(())
@@ -223,6 +226,7 @@ impl<'d> OccupancySweep<'d> {
         selection: &Selection<'_>,
         plan: &OccupancyPlan<'_>,
         axes: &[&'static str],
+        launches: &mut HashSet<String>,
     ) -> Result<(), OccupancyError> {
         let case = match selection.workload.case(point) {
             Ok(case) => case,
@@ -233,6 +237,10 @@ impl<'d> OccupancySweep<'d> {
                 return Ok(());
             }
         };
+        // A workload with blocks of its own is the same launch for each of the plan's.
+        if !launches.insert(format!("{max_registers:?} {}", point.launch_key(&case))) {
+            return Ok(());
+        }
         let needs = self.needs(&case, max_registers)?;
         if let Some(limit) = max_registers
             && plan.max_registers.contains(&None)

@@ -1,0 +1,32 @@
+#!/usr/bin/env bash
+# Measures the workloads of the examples on a GPU, ours and nvcc's by the same code, from the bundle that
+# scripts/gpu-bundle.sh made:
+#
+#   bundle/workloads-run.sh results ceilings.json
+#
+# Ends with 1 if a command fails or finds something.
+set -uo pipefail
+bundle=$(cd "$(dirname "$0")" && pwd)
+out=$(mkdir -p "$1" && cd "$1" && pwd)
+ceilings=$(realpath "$2")
+export NVCC_PTX=$bundle/nvcc.ptx
+workloads=$bundle/bench-workloads
+failed=0
+
+"$workloads" list >"$out/list.txt" || failed=1
+# Two pairs in one chart, with the block that is the fastest for ours and for nvcc's.
+"$workloads" roofline --device cuda --workload saxpy,nvcc-saxpy,horner,nvcc-horner --runs 30 \
+    --ceilings "$ceilings" --output "$out/roofline.csv,$out/roofline.json" \
+    --plot "$out/roofline.svg" --report "$out/roofline.html" >"$out/roofline.txt" || failed=1
+"$workloads" roofline --device cuda --workload stencil --tile 8,16,32 --n 2048,4096,8192 \
+    --ceilings "$ceilings" --output "$out/stencil.csv" --plot "$out/stencil.svg" --quiet || failed=1
+"$workloads" occupancy --device cuda --workload saxpy,horner,stencil,nvcc-saxpy --k 100 --dtype f32 \
+    --ceilings "$ceilings" --output "$out/occupancy.csv" --plot "$out/occupancy.svg" \
+    >"$out/occupancy.txt" || failed=1
+# Twice: the second shows what changed since the first.
+for _ in first second; do
+    "$workloads" --bench --k 10,1000 >"$out/measure.txt" || failed=1
+done
+"$workloads" compare --k 10,1000 >"$out/compare.txt" || failed=1
+cat "$out/measure.txt" "$out/compare.txt"
+exit $failed
