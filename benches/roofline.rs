@@ -6,63 +6,37 @@
 use std::time::Duration;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
-use cuda_std::packed::F16x2;
-use kernels_gpu::polynomial::{Element, Form, WIDTHS};
-use ridgepoint::driver::{Device, DeviceChoice, DeviceValue, LaunchConfig, Stream};
-use ridgepoint::kernels;
-use ridgepoint::measure::{Runs, time};
-
-const BLOCK: u32 = 256;
+use itertools::iproduct;
+use ridgepoint::driver::DeviceChoice;
+use ridgepoint::kernels::workloads::Polynomial;
+use ridgepoint::workload::{Bench, Timed, Workload};
 
 fn roofline(criterion: &mut Criterion) {
-    let device = kernels::open(&DeviceChoice::Auto).expect("a GPU that works, or none");
-    polynomials::<f32>(criterion, &device);
-    polynomials::<f64>(criterion, &device);
-    polynomials::<F16x2>(criterion, &device);
-}
-
-fn polynomials<T: Element + DeviceValue>(criterion: &mut Criterion, device: &Device) {
-    let emulated = device.properties().is_emulated();
-    let (machine, n) = if emulated {
-        ("emulator", 1 << 12)
-    } else {
-        ("cuda", 1 << 26)
+    let bench = Bench::embedded(&DeviceChoice::Auto).expect("a GPU that works, or none");
+    let (machine, n) = match bench.device().properties().is_emulated() {
+        true => ("emulator", 1u64 << 12),
+        false => ("cuda", 1 << 26),
     };
-    for k in [1, 100, 1000] {
-        let mut group =
-            criterion.benchmark_group(format!("{machine}/polynomial/{}/k={k}", T::NAME));
-        group.throughput(Throughput::Elements(n as u64));
+    for (dtype, k) in iproduct!(["f32", "f64", "f16x2"], [1u64, 100, 1000]) {
+        let mut group = criterion.benchmark_group(format!("{machine}/polynomial/{dtype}/k={k}"));
+        group.throughput(Throughput::Elements(n));
         group.sample_size(10);
         group.warm_up_time(Duration::from_millis(100));
         group.measurement_time(Duration::from_millis(500));
-        let x = device
-            .buffer_filled(n, T::from_f64(T::X))
-            .expect("memory for x");
-        let mut y = device
-            .buffer_filled(n, T::from_f64(0.0))
-            .expect("memory for y");
-        let stream = Stream::new(device).expect("a stream");
-        for (form, width) in [Form::PowerSum, Form::Horner]
-            .into_iter()
-            .flat_map(|form| WIDTHS.map(|width| (form, width)))
+        for (polynomial, vector) in
+            iproduct!([Polynomial::POWER_SUM, Polynomial::HORNER], [1u64, 2, 4])
         {
-            let entry = T::kernel(form, width, 1).expect("one for each width");
-            let shape = LaunchConfig::linear(n as u64 / u64::from(width), BLOCK);
-            let prepared = device
-                .prepare(entry, shape)
-                .expect("a shape that every device allows");
-            let arguments = (x.slice(..), y.slice_mut(..), k);
-            group.bench_function(BenchmarkId::from_parameter(prepared.name()), |bencher| {
-                bencher.iter_custom(|iterations| {
-                    let runs = Runs {
-                        warmup: 1,
-                        timed: u32::try_from(iterations).unwrap_or(u32::MAX),
-                    };
-                    // SAFETY: x and y have n elements each and outlive `time`, which synchronises.
-                    let times = unsafe { time(&prepared, &stream, &arguments, runs) };
-                    let milliseconds: f64 = times.expect("the launch works").iter().sum();
-                    Duration::from_secs_f64(milliseconds / 1e3)
-                });
+            let values = [
+                ("dtype", dtype.into()),
+                ("k", k.into()),
+                ("n", n.into()),
+                ("vector", vector.into()),
+            ];
+            let timed = Timed::new(&bench, &polynomial, &values);
+            let mut timed = timed.expect("every device takes it");
+            let id = BenchmarkId::new(polynomial.name(), format!("vector={vector}"));
+            group.bench_function(id, |bencher| {
+                bencher.iter_custom(|launches| timed.time(launches).expect("the launch works"));
             });
         }
         group.finish();

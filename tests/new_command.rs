@@ -45,6 +45,10 @@ fn target() -> PathBuf {
 /// Runs cargo in a package, as its user does but for the target folder.
 #[track_caller]
 fn cargo(package: &Path, arguments: &[&str]) -> String {
+    stdout_of_success(&run_cargo(package, arguments))
+}
+
+fn run_cargo(package: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO"));
     for (name, _) in std::env::vars_os() {
         // What cargo told this test is not what a user's shell tells cargo.
@@ -53,20 +57,23 @@ fn cargo(package: &Path, arguments: &[&str]) -> String {
             command.env_remove(&name);
         }
     }
-    let output = command
+    command
         .args(arguments)
         .current_dir(package)
         .env("CARGO_TARGET_DIR", target())
         .env("CARGO_NET_OFFLINE", "true")
         .output()
-        .expect("cargo starts");
-    stdout_of_success(&output)
+        .expect("cargo starts")
 }
 
 /// Whether a build of the package found `ptxas`, which lies in no folder above the package's own.
 fn has_resource_report() -> bool {
     let builds = fs::read_dir(target().join("debug/build")).expect("it was built");
-    let mut outputs = builds.flatten().map(|build| build.path().join("out"));
+    let own = builds.flatten().filter(|build| {
+        let name = build.file_name();
+        name.to_string_lossy().starts_with("demo-")
+    });
+    let mut outputs = own.map(|build| build.path().join("out"));
     outputs.any(|out| out.join("kernels.resources.json").is_file())
 }
 
@@ -108,6 +115,79 @@ fn a_new_package_is_tidy_passes_its_test_and_runs() {
         "warnings",
     ];
     cargo(&package, &lint);
+}
+
+/// `cargo bench -- ..`, split at spaces.
+fn bench(package: &Path, line: &str) -> Output {
+    let own = line.split(' ').filter(|word| !word.is_empty());
+    run_cargo(
+        package,
+        &["bench", "--"].into_iter().chain(own).collect::<Vec<_>>(),
+    )
+}
+
+/// The emulator takes the place of a GPU, whose times are shown by scripts/workloads-run.sh.
+#[test]
+fn the_kernel_of_a_new_package_is_measured_checked_and_compared() {
+    let folder = folder();
+    stdout_of_success(&new(folder.path(), &["demo"]));
+    let package = folder.path().join("demo");
+    let succeeds = |line: &str| stdout_of_success(&bench(&package, line));
+
+    let listed = succeeds("list");
+    assert!(
+        listed.contains("scale") && listed.contains("2^20,2^26"),
+        "{listed}"
+    );
+    succeeds("roofline --output demo.csv --plot demo.svg");
+    let rows = read(package.join("demo.csv"));
+    let (header, rows) = rows.split_once('\n').expect("a header");
+    assert!(header.starts_with("n,ai,gflops,bandwidth,percent_peak,kernel,dtype,block,"));
+    assert_eq!(rows.lines().count(), 2);
+    assert!(
+        rows.lines()
+            .all(|row| row.contains(",scale,f32,256,") && row.ends_with(",true"))
+    );
+    assert!(read(package.join("demo.svg")).contains("scale f32"));
+
+    succeeds("occupancy --axis block=64,128,256,512,1024 --output occ.csv");
+    let rows = read(package.join("occ.csv"));
+    for block in [64, 128, 256, 512, 1024] {
+        assert!(rows.contains(&format!(",{block},0,")), "{block}: {rows}");
+    }
+    assert!(succeeds("kernels").contains("scale"));
+    let missing = bench(&package, "compare --device cpu:sm_90 --baseline no.csv");
+    assert_eq!(missing.status.code(), Some(3), "{}", stderr(&missing));
+    let unknown = bench(&package, "roofline --axis m=3");
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(stderr(&unknown).contains("the axes are n, block, grid, cache"));
+
+    let first = succeeds("");
+    assert!(first.contains("scale f32, n 65536"), "{first}");
+    assert!(succeeds("scale --n 4096").contains("scale f32, n 4096"));
+    succeeds("");
+    // Another process may keep the cores busy.
+    succeeds("compare --tolerance 1000%");
+    let source = package.join("kernels/src/lib.rs");
+    let good = read(source.clone());
+    let slow = "(0..2000).for_each(|i| { core::hint::black_box(i); }); *y = a * x;";
+    fs::write(&source, good.replace("*y = a * x;", slow)).expect("writable");
+    let slower = bench(&package, "compare --tolerance 1000%");
+    assert_eq!(slower.status.code(), Some(1), "{}", stderr(&slower));
+    assert!(stderr(&slower).contains("2 rows are slower by more than noise and tolerance"));
+
+    fs::write(&source, &good).expect("writable");
+    let clean = succeeds("check --n 1,33,1000");
+    assert!(
+        clean.contains("launches of 1 kernel; nothing was found")
+            && clean.contains("4 seeds: scale"),
+        "{clean}"
+    );
+    fs::write(&source, good.replace("*y = a * x;", "*y = a * x + 1.0;")).expect("writable");
+    let wrong = bench(&package, "check --n 33");
+    assert_eq!(wrong.status.code(), Some(1), "{}", stderr(&wrong));
+    let said = String::from_utf8_lossy(&wrong.stdout).into_owned();
+    assert!(said.contains("element 0 is 4.75e0"), "{said}");
 }
 
 #[test]

@@ -313,3 +313,101 @@ fn roofs_of(device: &Device, precision: Precision) -> Result<Roofs, SweepError> 
         minor: properties.compute_capability.1,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::LaunchConfig;
+    use crate::kernels::workloads::{Polynomial, Stream};
+    use crate::launch::In;
+    use crate::sweep::Selection;
+    use crate::workload::{Axis, Workload};
+
+    /// A kernel that somebody else compiled.
+    struct Foreign;
+
+    impl Workload for Foreign {
+        fn name(&self) -> &str {
+            "foreign"
+        }
+
+        fn axes(&self) -> Vec<Axis> {
+            Vec::new()
+        }
+
+        fn case<'d>(&self, at: &Point<'d>) -> Result<Case<'d>, PointError> {
+            let config = LaunchConfig::linear(1, at.block());
+            let launch = at.launch_from::<(In<f32>,)>("foreign.ptx", "foreign", config)?;
+            let arrays = launch.arrays(|device| device.buffer_filled(1, 0f32));
+            // SAFETY: nothing is launched: there is no such file.
+            Ok(unsafe { arrays.arguments_unchecked(|x| (x.slice(..),)) })
+        }
+    }
+
+    fn plan(workloads: &[&'static dyn Workload]) -> Plan<'static> {
+        let select = |&workload: &&'static dyn Workload| {
+            let mut selection = Selection::defaults(workload, true);
+            for (_, values) in &mut selection.values {
+                values.truncate(1);
+            }
+            selection
+        };
+        Plan {
+            selected: workloads.iter().map(select).collect(),
+            ..Plan::default()
+        }
+    }
+
+    #[test]
+    fn workloads_for_gpus_are_left_out_and_said_to_be() {
+        let bench = Bench::emulator(Default::default());
+        let both = plan(&[&Foreign, &Stream::COPY]);
+        let mut sweep = Sweep::new(&bench, &both, Settings::quick()).expect("one is left");
+        assert_eq!((sweep.points().len(), sweep.left_out().len()), (1, 1));
+        assert!(sweep.left_out()[0].contains("foreign.ptx"));
+        let row = sweep.measure(0, None).expect("it runs");
+        assert_eq!((row.ai, row.gflops, row.checked), (None, None, true));
+        assert!(row.bandwidth.is_some());
+        let none = Sweep::new(&bench, &plan(&[&Foreign]), Settings::quick());
+        assert!(matches!(none, Err(SweepError::NothingLeft(_))));
+        let none = Sweep::new(&bench, &plan(&[]), Settings::quick());
+        assert!(matches!(none, Err(SweepError::NoPoints)));
+    }
+
+    #[test]
+    fn a_launch_that_does_not_depend_on_the_block_is_measured_once() {
+        let bench = Bench::emulator(Default::default());
+        let blocks = |workload| {
+            let plan = Plan {
+                blocks: vec![32, 64],
+                ..plan(&[workload])
+            };
+            let sweep = Sweep::new(&bench, &plan, Settings::quick()).expect("small");
+            sweep.points().len()
+        };
+        assert_eq!(blocks(&Polynomial::HORNER), 2);
+        assert_eq!(blocks(&OneBlock), 1);
+    }
+
+    /// A launch of one block of its own.
+    struct OneBlock;
+
+    impl Workload for OneBlock {
+        fn name(&self) -> &str {
+            "one"
+        }
+
+        fn axes(&self) -> Vec<Axis> {
+            Vec::new()
+        }
+
+        fn case<'d>(&self, at: &Point<'d>) -> Result<Case<'d>, PointError> {
+            let entry = kernels_gpu::ceilings::stream::write_u1::entry();
+            let arrays = at
+                .launch(entry, LaunchConfig::blocks(1, 32))
+                .arrays(|device| device.buffer_filled(32, [0f32; 4]));
+            // SAFETY: there are 32 vectors, which live until the launch has ended.
+            Ok(unsafe { arrays.arguments_unchecked(|y| (y.slice_mut(..), 32)) })
+        }
+    }
+}

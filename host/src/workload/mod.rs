@@ -56,6 +56,7 @@ mod bench;
 mod case;
 mod close;
 mod point;
+mod timed;
 
 pub(crate) use axis::whole;
 pub use axis::{Axis, Value};
@@ -63,6 +64,7 @@ pub use bench::Bench;
 pub use case::{Arrays, Case, Launch};
 pub use close::close;
 pub use point::{GridSize, Point, PointError};
+pub use timed::Timed;
 
 /// A kernel, or several that do the same work, to be measured at points of its axes.
 ///

@@ -40,7 +40,12 @@ impl Source {
 
     /// What a manifest says of one of [`CRATES`].
     pub(super) fn dependency(&self, folder: &str) -> String {
-        path_key(&Path::new(&self.0).join(folder))
+        let root = Path::new(&self.0);
+        match folder {
+            // Joined with nothing, a path gets a slash.
+            "" => path_key(root),
+            folder => path_key(&root.join(folder)),
+        }
     }
 
     /// Where to read how kernels are written.

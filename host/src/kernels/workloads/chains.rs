@@ -6,6 +6,7 @@ use crate::model::{Operation, Precision};
 use crate::workload::{Axis, Case, Point, PointError, Workload};
 
 /// Chains of fused multiply-adds of `f32`.
+#[derive(Clone, Copy, Debug)]
 pub struct Fma;
 
 /// Times that the multiprocessors could be filled with the launch's threads.

@@ -9,6 +9,7 @@ use crate::workload::{Axis, Case, Point, PointError, Workload};
 
 /// The polynomial in one of its forms, of 2k operations a number and as many bytes as one is read and one
 /// written: k / 4 FLOP/byte in f32, k / 8 in f64 and k / 2 in f16.
+#[derive(Clone, Copy, Debug)]
 pub struct Polynomial(Form);
 
 impl Polynomial {

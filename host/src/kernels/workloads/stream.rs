@@ -18,9 +18,10 @@ use crate::model::{Operation, Precision};
 use crate::workload::{Axis, Case, Point, PointError, Workload};
 
 /// A kernel over vectors.
+#[derive(Clone, Copy, Debug)]
 pub struct Stream(Kind);
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     Copy,
     Read,

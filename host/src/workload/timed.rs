@@ -1,0 +1,110 @@
+//! A workload at one point, for other harnesses than this library's.
+
+use std::time::Duration;
+
+use super::{Bench, Case, GridSize, Point, PointError, Value, Workload};
+use crate::measure::{CacheState, Runs, Sampler, Sampling};
+
+/// A workload at one point, whose launches are timed by the device.
+///
+/// With `criterion`, whose `iter_custom` takes a time that somebody else measured:
+///
+/// ```ignore
+/// let mut scale = Timed::new(&bench, &Scale, &[("n", (1u64 << 20).into())])?;
+/// criterion.bench_function("scale", |bencher| bencher.iter_custom(|n| scale.time(n).unwrap()));
+/// ```
+pub struct Timed<'d> {
+    case: Case<'d>,
+    sampler: Sampler<'d>,
+}
+
+impl<'d> Timed<'d> {
+    /// The workload at these values of its axes, and at the first of its own of the others.
+    ///
+    /// # Errors
+    /// There is no such axis ([`PointError::Refused`]), the workload refuses the point, or the device does
+    /// ([`PointError::Driver`]).
+    pub fn new(
+        bench: &'d Bench,
+        workload: &dyn Workload,
+        values: &[(&str, Value)],
+    ) -> Result<Timed<'d>, PointError> {
+        let axes = workload.axes();
+        let name = workload.name();
+        let is_axis = |wanted: &str| axes.iter().any(|axis| axis.name() == wanted);
+        if let Some((unknown, _)) = values.iter().find(|(axis, _)| !is_axis(axis)) {
+            return Err(format!("workload {name} has no axis {unknown:?}").into());
+        }
+        let is_emulated = bench.device().properties().is_emulated();
+        let values = axes.iter().filter_map(|axis| {
+            let given = values.iter().find(|(name, _)| *name == axis.name());
+            let value = given.map(|(_, value)| value);
+            let value = value.or_else(|| axis.defaults(is_emulated).first())?;
+            Some((axis.name(), value.clone()))
+        });
+        let point = Point {
+            bench,
+            device: bench.device(),
+            workload: name.to_owned(),
+            values: values.collect(),
+            block: 256,
+            grid: GridSize::Full,
+            cache: CacheState::Warm,
+            more_shared: 0,
+            resident: None,
+        };
+        Ok(Timed {
+            case: workload.case(&point)?.refused()?,
+            sampler: Sampler::new(bench.own(), Timed::AT_ONCE)?,
+        })
+    }
+
+    /// Samples between two waits.
+    const AT_ONCE: u32 = 1000;
+
+    /// The device's time for so many launches, after one that is not counted. What they wrote is compared
+    /// with the workload's reference.
+    ///
+    /// # Errors
+    /// The driver's ([`PointError::Driver`]), or the result is wrong ([`PointError::Refused`]).
+    pub fn time(&mut self, launches: u64) -> Result<Duration, PointError> {
+        let mut left = launches;
+        let mut all = Duration::ZERO;
+        while left > 0 {
+            let timed = left.min(Timed::AT_ONCE.into()) as u32;
+            let sampling = Sampling {
+                runs: Runs { warmup: 1, timed },
+                noise_percent: None,
+                most: timed,
+            };
+            let (samples, _) = self
+                .case
+                .sample(&mut self.sampler, CacheState::Warm, sampling)?;
+            all += samples
+                .ms
+                .iter()
+                .map(|ms| Duration::from_secs_f64(ms / 1e3))
+                .sum::<Duration>();
+            left -= u64::from(timed);
+        }
+        Ok(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernels::workloads::Polynomial;
+
+    #[test]
+    fn a_point_is_timed_launch_by_launch() {
+        let bench = Bench::emulator(Default::default());
+        let values = [("n", Value::Whole(64)), ("k", Value::Whole(3))];
+        let mut timed = Timed::new(&bench, &Polynomial::HORNER, &values).expect("small");
+        let (none, some) = (timed.time(0), timed.time(2500));
+        assert_eq!(none.expect("nothing"), Duration::ZERO);
+        assert!(some.expect("it runs") > Duration::ZERO);
+        let unknown = Timed::new(&bench, &Polynomial::HORNER, &[("m", Value::Whole(1))]);
+        assert!(unknown.is_err_and(|error| error.to_string().contains("no axis \"m\"")));
+    }
+}
