@@ -16,7 +16,11 @@ impl Workload for Scale {
     }
 
     fn axes(&self) -> Vec<Axis> {
-        vec![Axis::whole("n", [1 << 20, 1 << 26]).on_emulator([1u64 << 12, 1 << 16]).help("elements")]
+        vec![
+            Axis::whole("n", [1 << 20, 1 << 26])
+                .on_emulator([1u64 << 12, 1 << 16])
+                .help("elements"),
+        ]
     }
 
     fn case<'d>(&self, at: &Point<'d>) -> Result<Case<'d>, PointError> {
