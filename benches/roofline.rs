@@ -8,7 +8,7 @@ use std::time::Duration;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use itertools::iproduct;
 use ridgepoint::driver::DeviceChoice;
-use ridgepoint::kernels::workloads::Polynomial;
+use ridgepoint::embedded::Polynomial;
 use ridgepoint::workload::{Bench, Timed, Workload};
 
 fn roofline(criterion: &mut Criterion) {

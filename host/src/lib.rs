@@ -9,6 +9,7 @@
 //! * [`check`]: the embedded kernels under the emulator's checks
 //! * [`compare`]: two runs side by side
 //! * [`driver`]: GPUs and the emulator behind one set of safe types, the package `ridgepoint-driver`
+//! * [`embedded`]: Ridgepoint's own kernels as workloads
 //! * [`launch`]: how kernels and their arguments are described, those of other compilers among them
 //! * [`kernels`]: the embedded kernels' registers, occupancy and code, without a GPU
 //! * [`measure`]: timing and statistics
@@ -16,6 +17,7 @@
 //! * [`study`]: what waiting for the device costs
 //! * [`sweep`]: workloads and the points of their axes, plan, run, records
 //! * [`report`]: CSV, JSON, Markdown, charts, terminal text
+//! * [`table`]: rows of files
 //! * [`trace`]: timelines and profiles
 //! * [`vector`]: norms, scaling and products on a device
 //! * [`workload`]: what is measured, a user's kernels among them
@@ -32,6 +34,8 @@ pub mod cli;
 #[cfg(feature = "cli")]
 pub mod compare;
 #[cfg(feature = "cli")]
+pub mod embedded;
+#[cfg(feature = "cli")]
 pub mod kernels;
 pub mod measure;
 pub mod model;
@@ -41,6 +45,8 @@ pub mod report;
 pub mod study;
 #[cfg(feature = "cli")]
 pub mod sweep;
+#[cfg(feature = "cli")]
+pub mod table;
 #[cfg(feature = "cli")]
 pub mod trace;
 #[cfg(feature = "cli")]

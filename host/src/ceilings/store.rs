@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Ceilings;
 use crate::driver::DeviceProperties;
-use crate::report::terminal::printable;
+use crate::table::printable;
 
 /// What ceilings belong to: another GPU, driver or ridgepoint may have others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -15,8 +15,8 @@ use super::lists::each_once;
 use super::output::target;
 use crate::ceilings::load_named;
 use crate::compare::{Rows, TableError};
-use crate::report::terminal::printable;
 use crate::report::{SavedChart, SavedRow};
+use crate::table::printable;
 
 /// The columns whose values tell curves apart, as far as a file has them.
 const CURVE: [&str; 9] = [

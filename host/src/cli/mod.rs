@@ -18,6 +18,7 @@ mod kernels;
 mod list;
 mod lists;
 mod measure;
+mod modes;
 mod new;
 mod norm;
 mod occupancy;

@@ -62,7 +62,7 @@ impl Suite {
     pub(super) fn embedded() -> Suite {
         Suite {
             ptx: crate::kernels::embedded_ptx(),
-            workloads: crate::kernels::workloads::all(),
+            workloads: crate::embedded::all(),
             option: ["kernel", "workload"],
             sweep: Choice {
                 default: &["power-sum"],

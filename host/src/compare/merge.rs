@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 
 use super::rows::{Cells, Rows};
 use super::{TableError, Torn};
-use crate::report::Format;
-use crate::report::terminal::printable;
+use crate::table::Format;
+use crate::table::printable;
 
 /// Files with the same columns, in any order, which are opened.
 pub struct Merge {

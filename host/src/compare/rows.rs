@@ -13,7 +13,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{TableError, Torn};
-use crate::report::terminal::printable;
+use crate::table::printable;
 
 /// What a cell may hold besides nothing.
 #[derive(Clone, Copy)]

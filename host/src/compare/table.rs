@@ -5,8 +5,8 @@ use std::path::Path;
 use csv::StringRecord;
 
 use super::{Rows, TableError};
-use crate::report::Row;
-use crate::report::terminal::printable;
+use crate::table::Row;
+use crate::table::printable;
 
 /// The columns that say what came out, and of what; the others say what the launch was. The axes of a
 /// user's workload are among the latter, whatever they are called.

@@ -3,7 +3,6 @@
 
 mod code;
 mod error;
-pub mod workloads;
 
 use cuda_builder::resources::{KernelResources, Report};
 use serde::Serialize;

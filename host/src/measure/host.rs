@@ -212,7 +212,7 @@ fn best(times: usize, mut seconds: impl FnMut() -> f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use crate::kernels::workloads::Polynomial;
+    use crate::embedded::Polynomial;
     use crate::measure::{Runs, Sampling};
     use crate::sweep::{Plan, Selection, Settings, Sweep};
     use crate::workload::{Bench, Value, Workload};

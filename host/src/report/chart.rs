@@ -283,7 +283,7 @@ fn label(parts: &[(&'static str, String)], all: &[Vec<(&'static str, String)>]) 
 mod tests {
     use super::*;
     use crate::ceilings::load;
-    use crate::kernels::workloads::Polynomial;
+    use crate::embedded::Polynomial;
     use crate::model::FlopsPerByte;
     use crate::sweep::{Plan, Selection, Settings, Sweep};
     use crate::workload::Bench;

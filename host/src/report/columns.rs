@@ -1,20 +1,10 @@
 //! The columns of tables.
 
-use serde::Serialize;
-
+use super::{Cell, Row};
 use crate::model::{Bound, Limit};
 use crate::sweep::Record;
 use crate::sweep::occupancy::OccupancyRecord;
 use crate::workload::Value;
-
-/// A column's name and the text of its cell in a row.
-pub type Cell = (&'static str, String);
-
-/// A row of a table.
-pub trait Row: Serialize {
-    /// Each column's name and cell. The names are the same in all rows of a table.
-    fn columns(&self) -> Vec<Cell>;
-}
 
 /// The first five are the roofline exercise's, to the letter:
 /// `k,ai,gflops,bandwidth,percent_peak` as `%d,%.6f,%.2f,%.2f,%.2f`, where `k` is the first axis. Others

@@ -1,6 +1,5 @@
 //! Text for people.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -13,18 +12,6 @@ use crate::driver::DeviceProperties;
 use crate::model::{Limit, Precision, Roofs};
 use crate::sweep::{NOISY_PERCENT, PLAUSIBLE_PERCENT, Record, by_series};
 use crate::workload::Value;
-
-/// Text from a file, such that a terminal shows its control characters and does not obey them.
-pub fn printable(text: &str) -> Cow<'_, str> {
-    if !text.contains(char::is_control) {
-        return Cow::Borrowed(text);
-    }
-    let shown = text.chars().map(|letter| match letter.is_control() {
-        true => letter.escape_debug().to_string(),
-        false => letter.to_string(),
-    });
-    Cow::Owned(shown.collect())
-}
 
 /// Two lines for a point: what it is, and what came out.
 pub fn point(record: &Record) -> String {

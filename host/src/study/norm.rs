@@ -13,7 +13,7 @@ use crate::driver::{Device, DeviceBuffer, DriverError, Stream};
 use crate::vector::{Divide, Norm, Normalize, Real, Scaled};
 
 /// Where the norm goes before the vector is scaled.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NormMode {
     /// To the host, which waits for it and launches the scaling with it.
     Host,

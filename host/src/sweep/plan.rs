@@ -173,7 +173,7 @@ type Combination = (Named, u32, GridSize, CacheState);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernels::workloads::Polynomial;
+    use crate::embedded::Polynomial;
 
     #[test]
     fn the_first_axis_changes_fastest() {

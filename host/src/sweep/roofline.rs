@@ -318,7 +318,7 @@ fn roofs_of(device: &Device, precision: Precision) -> Result<Roofs, SweepError> 
 mod tests {
     use super::*;
     use crate::driver::LaunchConfig;
-    use crate::kernels::workloads::{Polynomial, Stream};
+    use crate::embedded::{Polynomial, Stream};
     use crate::launch::In;
     use crate::sweep::Selection;
     use crate::workload::{Axis, Workload};

@@ -6,7 +6,7 @@ use crate::driver::DriverError;
 use crate::driver::trace::{Recorded, Session, cupti};
 
 /// What is to time a GPU's work. The emulator's is timed by the host's clock.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DeviceTimes {
     /// CUPTI where it is to be had, else events
     #[default]

@@ -94,7 +94,7 @@ impl<'d> Timed<'d> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernels::workloads::Polynomial;
+    use crate::embedded::Polynomial;
 
     #[test]
     fn a_point_is_timed_launch_by_launch() {

@@ -8,7 +8,7 @@ use crate::driver::{Device, free_host_memory};
 use crate::study::StudyError;
 
 /// How batches go through.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PipelineMode {
     /// One stream, and memory of the program's own, which the driver copies piece by piece.
     Pageable,

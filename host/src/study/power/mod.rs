@@ -24,7 +24,7 @@ use crate::driver::Device;
 use crate::driver::trace::captured;
 
 /// How the iteration gets on while it is looked at.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PowerMode {
     /// Copy, wait, write, go on.
     Baseline,
