@@ -28,6 +28,9 @@ MIRROR=http://deb.debian.org
 AUTHOR=(
     'cargo install --locked --path . --root /usr/local'
     'cd /tmp && ridgepoint new demo && cd demo && cargo test && ridgepoint check --'
+    'cd /tmp/demo && cargo bench -- roofline --output demo.csv --plot demo.svg'
+    'cd /tmp/demo && cargo bench -- occupancy --axis block=64,128,256,512,1024 --output occ.csv'
+    'cd /tmp/demo && cargo bench -- kernels && cargo bench -- check && cargo bench && cargo bench -- compare --tolerance 100%'
     'cd /tmp/demo && export CARGO_TARGET_DIR=/tmp/target && cargo test && ridgepoint check --'
 )
 RUSTUP_INIT=https://static.rust-lang.org/rustup/dist/x86_64-unknown-linux-gnu/rustup-init

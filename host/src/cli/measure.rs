@@ -82,7 +82,7 @@ pub(super) fn run(arguments: &Arguments, target: Target, run: Run) -> Result<(),
     let kept = kept(target, &bench);
     // A file that another version wrote, or a disk has cut off, is as good as none.
     let before = Table::read(&kept).ok();
-    let records = measure(&bench, &plan, settings)?;
+    let (records, ended) = measure(&bench, &plan, settings)?;
     let after = Table::of_records(&records).map_err(Failure::failed)?;
     let comparison = before.and_then(|before| Comparison::of(&before, &after, TOLERANCE).ok());
     let change = |launch| {
@@ -93,7 +93,11 @@ pub(super) fn run(arguments: &Arguments, target: Target, run: Run) -> Result<(),
             .find(|it| it.launch == launch)
     };
     let changes: Vec<_> = after.launches().map(change).collect();
-    streams::say(&terminal::measured(&records, &changes));
+    // What was measured before something failed is shown, and does not take the place of a whole run.
+    if !records.is_empty() {
+        streams::say(&terminal::measured(&records, &changes));
+    }
+    ended?;
     match run {
         Run::Bench => keep(&records, &bench, &kept),
         Run::Test => Ok(()),
@@ -115,7 +119,8 @@ pub(super) fn compare(arguments: &CompareArguments, target: Target) -> Result<()
         }
         None => Table::read(&kept).map_err(Failure::failed)?,
     };
-    let records = measure(&bench, &plan, arguments.effort.settings())?;
+    let (records, ended) = measure(&bench, &plan, arguments.effort.settings())?;
+    ended?;
     let after = Table::of_records(&records).map_err(Failure::failed)?;
     let comparison = Comparison::of(&before, &after, arguments.tolerance);
     judge(&comparison.map_err(Failure::failed)?, streams::say)
@@ -156,7 +161,12 @@ impl Effort {
     }
 }
 
-fn measure(bench: &Bench, plan: &Plan<'_>, settings: Settings) -> Result<Vec<Record>, Failure> {
+/// The rows up to the first failure, and that.
+fn measure(
+    bench: &Bench,
+    plan: &Plan<'_>,
+    settings: Settings,
+) -> Result<(Vec<Record>, Result<(), Failure>), Failure> {
     let interrupt = Interrupt::watch()?;
     let device = bench.device();
     let mut sweep = Sweep::new(bench, plan, settings).map_err(sweep_failure)?;
@@ -169,18 +179,17 @@ fn measure(bench: &Bench, plan: &Plan<'_>, settings: Settings) -> Result<Vec<Rec
     };
     console.say(&format!("{}{about}", device.properties().name));
     say_left_out(&sweep, &console);
-    let measured = names.into_iter().enumerate().map(|(index, name)| {
+    let mut records = Vec::new();
+    let ended = names.into_iter().enumerate().try_for_each(|(index, name)| {
         interrupt.check()?;
         console.begin(name);
-        let record = sweep
-            .measure(index, ceilings.as_ref())
-            .map_err(sweep_failure)?;
+        let record = sweep.measure(index, ceilings.as_ref());
+        records.push(record.map_err(sweep_failure)?);
         console.step();
-        Ok(record)
+        Ok(())
     });
-    let measured = measured.collect();
     console.finish();
-    measured
+    Ok((records, ended))
 }
 
 /// Where the rows of a target on a device are kept: beside what cargo has built of it.
