@@ -50,10 +50,10 @@ impl Workload for Stencil {
     fn axes(&self) -> Vec<Axis> {
         vec![
             Axis::whole("n", [1 << 13])
-                .on_emulator([100u64])
+                .on_emulator([100])
                 .help("rows and columns"),
-            Axis::one_of("tile", [8u64, 16, 32], [16])
-                .in_occupancy([8u64, 16, 32])
+            Axis::one_of("tile", [8, 16, 32], [16])
+                .in_occupancy([8, 16, 32])
                 .help("edge of a block"),
             Axis::one_of("dtype", ["f32", "f64"], ["f32", "f64"]).help("element types"),
         ]
@@ -157,7 +157,7 @@ impl Workload for Saxpy {
 fn n() -> Axis {
     Axis::whole("n", [1 << 26])
         .within(1..=i32::MAX as u64)
-        .on_emulator([1u64 << 14])
+        .on_emulator([1 << 14])
         .help("elements")
 }
 

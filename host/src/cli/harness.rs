@@ -7,10 +7,10 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::failure::{self, Failure, STATUSES};
-use super::suite::{Choice, Suite};
+use super::suite::{COMMON, Choice, Suite};
 use super::{check, explain, kernels, list, measure, occupancy, roofline};
 use crate::driver::Embedded;
-use crate::workload::Workload;
+use crate::workload::{Axis, Workload};
 
 /// Where a bench target is, as cargo knows it when it is compiled.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +23,7 @@ pub struct Target {
 
 /// Measure kernels written in Rust, and learn what limits them.
 #[derive(Parser)]
-#[command(name = "cargo bench --", after_help = STATUSES, disable_version_flag = true)]
+#[command(name = "cargo bench --", bin_name = "cargo bench --", after_help = STATUSES, disable_version_flag = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -57,7 +57,7 @@ pub fn bench(
     if let Some(code) = check::compile() {
         return code;
     }
-    if let Err(reason) = refuse_same_names(&workloads) {
+    if let Err(reason) = refuse_same_names(&workloads).and_then(|()| check_axes(&workloads)) {
         return failure::status(Err(Failure::Usage(reason)));
     }
     Suite::set(Suite {
@@ -88,6 +88,24 @@ fn refuse_same_names(workloads: &[&dyn Workload]) -> Result<(), String> {
         }
         None => Ok(()),
     }
+}
+
+/// Each axis takes its own values, and has its name once.
+fn check_axes(workloads: &[&dyn Workload]) -> Result<(), String> {
+    for workload in workloads {
+        let axes = workload.axes();
+        for (index, axis) in axes.iter().enumerate() {
+            let checked = axis.check().and_then(|()| {
+                let is_same = |other: &Axis| other.name() == axis.name();
+                match COMMON.contains(&axis.name()) || axes[..index].iter().any(is_same) {
+                    true => Err(format!("a second axis is called {}", axis.name())),
+                    false => Ok(()),
+                }
+            });
+            checked.map_err(|error| format!("workload {}: {error}", workload.name()))?;
+        }
+    }
+    Ok(())
 }
 
 /// How cargo runs the target.

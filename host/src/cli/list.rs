@@ -18,7 +18,7 @@ pub(super) fn run() -> Result<(), Failure> {
             // Each name once.
             let name = if index == 0 { workload.name() } else { "" };
             let values = axis.defaults_text();
-            table.add_row([name, axis.name(), &values, axis.description()]);
+            table.add_row([name, axis.name(), &values, &axis.description()]);
         }
     }
     streams::say(&table.to_string());

@@ -79,10 +79,19 @@ pub(super) fn run(arguments: &Arguments, target: Target, run: Run) -> Result<(),
         Run::Bench => arguments.effort.settings(),
         Run::Test => Settings::quick(),
     };
+    let (records, ended) = measure(&bench, &plan, settings)?;
+    if run == Run::Test {
+        // The times of one sample, of code that may not be optimised, are none.
+        ended?;
+        streams::say(&format!(
+            "{} ran, and what they wrote was compared",
+            launches(&records)
+        ));
+        return Ok(());
+    }
     let kept = kept(target, &bench);
     // A file that another version wrote, or a disk has cut off, is as good as none.
     let before = Table::read(&kept).ok();
-    let (records, ended) = measure(&bench, &plan, settings)?;
     let after = Table::of_records(&records).map_err(Failure::failed)?;
     let comparison = before.and_then(|before| Comparison::of(&before, &after, TOLERANCE).ok());
     let change = |launch| {
@@ -98,9 +107,19 @@ pub(super) fn run(arguments: &Arguments, target: Target, run: Run) -> Result<(),
         streams::say(&terminal::measured(&records, &changes));
     }
     ended?;
-    match run {
-        Run::Bench => keep(&records, &bench, &kept),
-        Run::Test => Ok(()),
+    match arguments.filter.is_empty() && arguments.effort.workloads.is_default() {
+        true => keep(&records, &bench, &kept),
+        false => {
+            streams::say("Not kept: later runs are compared with whole ones, at the defaults.");
+            Ok(())
+        }
+    }
+}
+
+fn launches(records: &[Record]) -> String {
+    match records.len() {
+        1 => "1 launch".to_owned(),
+        count => format!("{count} launches"),
     }
 }
 
@@ -123,7 +142,12 @@ pub(super) fn compare(arguments: &CompareArguments, target: Target) -> Result<()
     ended?;
     let after = Table::of_records(&records).map_err(Failure::failed)?;
     let comparison = Comparison::of(&before, &after, arguments.tolerance);
-    judge(&comparison.map_err(Failure::failed)?, streams::say)
+    let mut comparison = comparison.map_err(Failure::failed)?;
+    if !arguments.effort.workloads.is_default() {
+        // Nothing is missing that was not asked for.
+        comparison.only_before.clear();
+    }
+    judge(&comparison, streams::say)
 }
 
 impl Effort {

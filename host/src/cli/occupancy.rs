@@ -258,6 +258,8 @@ impl Arguments {
     }
 
     fn plan(&self, is_emulated: bool) -> Result<OccupancyPlan<'static>, Failure> {
+        let why = "on an occupancy study, whose grids are full and whose caches are warm";
+        self.workloads.refuse_common(&["grid", "cache"], why)?;
         let selected = self.workloads.select(Study::Occupancy, is_emulated)?;
         let others = Plan {
             blocks: each_once(self.block.clone()),

@@ -103,7 +103,7 @@ impl Suite {
 }
 
 /// The axes that are every workload's.
-const COMMON: [&str; 3] = ["block", "grid", "cache"];
+pub(super) const COMMON: [&str; 3] = ["block", "grid", "cache"];
 
 /// Of every workload in the suite.
 const ALL: &str = "all";
@@ -235,7 +235,7 @@ fn option(axis: &Axis) -> Arg {
         }
     };
     let help = match axis.is_setting() {
-        true => axis.description().to_owned(),
+        true => axis.description(),
         false => format!("{} [default: {}]", axis.description(), axis.defaults_text()),
     };
     let mut help = help.trim_start().to_owned();
@@ -386,6 +386,26 @@ impl Workloads {
             }
         }
         Ok(selection)
+    }
+
+    /// Whether nothing was asked for but what the workloads have for themselves.
+    pub(super) fn is_default(&self) -> bool {
+        self.names.is_empty() && self.lists.is_empty()
+    }
+
+    /// Refuses values of the axes of every workload that have no effect on a study.
+    pub(super) fn refuse_common(&self, axes: &[&str], why: &str) -> Result<(), Failure> {
+        match self
+            .lists
+            .iter()
+            .find(|list| axes.contains(&list.axis.as_str()))
+        {
+            Some(list) => Err(Failure::Usage(format!(
+                "{} has no effect {why}",
+                list.option
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// The selected workloads, with the values that `--axis` gives the axes of every workload in place

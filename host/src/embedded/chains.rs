@@ -24,7 +24,7 @@ impl Workload for Fma {
             // One warp per multiprocessor takes long enough with these.
             Axis::whole("steps", [50 << 10])
                 .within(u64::from(FmaF32::LINE)..=1 << 24)
-                .on_emulator([1024u64])
+                .on_emulator([1024])
                 .help("multiply-adds of a thread"),
         ]
     }

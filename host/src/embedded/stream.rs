@@ -65,7 +65,7 @@ impl Workload for Stream {
             Axis::one_of("ilp", UNROLLS, UNROLLS)
                 .help("loads of 16 bytes of a thread that are under way at once"),
             Axis::whole("n", [1 << 26])
-                .on_emulator([1u64 << 14])
+                .on_emulator([1 << 14])
                 .help("elements, f32, of each array"),
         ]
     }

@@ -106,8 +106,8 @@ pub fn study_text(record: &OccupancyRecord) -> String {
     });
     let in_flight = record.in_flight.map_or_else(String::new, |it| {
         format!(
-            "  {:.0} of {:.0} {} in flight",
-            it.provided, it.needed, it.unit
+            "  {:.0} {} in flight, {:.0} needed",
+            it.provided, it.unit, it.needed
         )
     });
     format!(

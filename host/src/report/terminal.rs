@@ -1,6 +1,6 @@
 //! Text for people.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use comfy_table::{CellAlignment, Table, presets};
@@ -204,10 +204,20 @@ pub fn measured(records: &[Record], changes: &[Option<&Change>]) -> String {
         "bound by",
         "change",
     ]);
+    let differs = |of: fn(&Record) -> String| {
+        let all = records.iter().map(of);
+        all.collect::<BTreeSet<_>>().len() > 1
+    };
+    let common: [Part; 3] = [
+        ("block", |row| row.block.to_string()),
+        ("grid", |row| row.grid_size.to_string()),
+        ("cache", |row| row.cache.to_owned()),
+    ];
+    let common: Vec<_> = common.into_iter().filter(|(_, of)| differs(*of)).collect();
     for (record, change) in records.iter().zip(changes) {
         let digits = |value: Option<f64>| optional(value.map(|it| format!("{it:.1}")));
         table.add_row([
-            launch(record),
+            launch(record, &common),
             format!("{:.4} ms", record.median_ms),
             format!("{:.1}", record.rms_percent),
             digits(record.bandwidth),
@@ -236,8 +246,11 @@ fn change_text(change: &Change) -> String {
     }
 }
 
+/// A part of a launch's name, and how a record has it.
+type Part = (&'static str, fn(&Record) -> String);
+
 /// The kernel, its element type and what is not the same for all launches of it.
-fn launch(record: &Record) -> String {
+fn launch(record: &Record, common: &[Part]) -> String {
     let series = record.series();
     let names = [Some(series.kernel), series.dtype].into_iter().flatten();
     let axes = series
@@ -257,6 +270,11 @@ fn launch(record: &Record) -> String {
     let numbers = axes
         .map(|(name, value)| format!("{name} {value}"))
         .chain(along);
+    let numbers = numbers.chain(
+        common
+            .iter()
+            .map(|(name, of)| format!("{name} {}", of(record))),
+    );
     let all: Vec<String> = [names.collect::<Vec<_>>().join(" ")]
         .into_iter()
         .chain(numbers)

@@ -49,6 +49,16 @@ impl From<u32> for Value {
     }
 }
 
+/// For literals.
+///
+/// # Panics
+/// It is negative.
+impl From<i32> for Value {
+    fn from(number: i32) -> Value {
+        Value::Whole(u64::try_from(number).expect("whole numbers on axes are not negative"))
+    }
+}
+
 impl From<f64> for Value {
     fn from(number: f64) -> Value {
         Value::Real(number)
@@ -209,14 +219,52 @@ impl Axis {
         self.kind == Kind::Setting
     }
 
+    /// Fails if one of the axis's own values is none that it takes.
+    ///
+    /// # Errors
+    /// The first such value, and what was expected.
+    pub fn check(&self) -> Result<(), String> {
+        let lists = [
+            Some(&self.values),
+            self.on_emulator.as_ref(),
+            self.in_occupancy.as_ref(),
+        ];
+        for value in lists.into_iter().flatten().flatten() {
+            let taken = match (&self.kind, value) {
+                (Kind::PowerOfTwo, Value::Whole(number)) => match number.is_power_of_two() {
+                    true => Ok(()),
+                    false => Err("expected a power of two".to_owned()),
+                },
+                (Kind::Text, Value::Text(_)) => Ok(()),
+                // 5.0 is written as 5.
+                (Kind::Real | Kind::Setting, Value::Real(number)) if number.is_finite() => Ok(()),
+                (Kind::Whole(_), Value::Whole(_)) | (Kind::OneOf(_), _) => {
+                    self.parse(&value.to_string()).map(|_| ())
+                }
+                _ => Err("it is of another type".to_owned()),
+            };
+            taken.map_err(|error| format!("axis {}, value {value}: {error}", self.name))?;
+        }
+        Ok(())
+    }
+
     /// Its name on the command line and in files.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// What the values are.
-    pub fn description(&self) -> &'static str {
-        self.help
+    /// What the values are, and which there are where these are few.
+    pub fn description(&self) -> String {
+        match &self.kind {
+            Kind::OneOf(possible) if !self.help.contains(':') => {
+                let possible = format!("one of {}", possible.iter().join(", "));
+                match self.help {
+                    "" => possible,
+                    help => format!("{help}: {possible}"),
+                }
+            }
+            _ => self.help.to_owned(),
+        }
     }
 
     /// The values that a sweep visits where it is told no others.
@@ -436,6 +484,23 @@ mod tests {
             Err("expected one of f32, f64".to_owned())
         );
         assert!(dtype.parse_powers("3").is_err());
+    }
+
+    #[test]
+    fn an_axis_takes_its_own_values() {
+        let tile = |values: [u64; 1]| Axis::one_of("tile", [8u64, 16], values);
+        assert_eq!(
+            (tile([16]).check(), tile([64]).check().is_err()),
+            (Ok(()), true)
+        );
+        assert!(Axis::whole("n", [5]).within(1..=4).check().is_err());
+        assert!(Axis::whole("n", [5]).on_emulator([1.5]).check().is_err());
+        assert_eq!(Axis::real("x", [5.0]).check(), Ok(()));
+        assert_eq!(
+            Axis::powers_of_two("n", [5]).on_emulator([8]).check(),
+            Ok(())
+        );
+        assert_eq!(tile([8]).help("edge").description(), "edge: one of 8, 16");
     }
 
     #[test]

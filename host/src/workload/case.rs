@@ -57,8 +57,8 @@ pub struct Arrays<'d, S: Signature, D> {
 type Check<'d, D> = dyn Fn(&D) -> Result<(), PointError> + 'd;
 
 impl<'d, S: Signature, D: 'd> Arrays<'d, S, D> {
-    /// Compares what the kernel wrote with a reference; [`close`](super::close) does for arrays. Without it
-    /// rows say that they are not checked.
+    /// Compares what the kernel wrote with a reference; [`close`](super::close) does for arrays. Any number of
+    /// launches with the same arrays have run by then. Without it rows say that they are not checked.
     #[must_use]
     pub fn check(self, check: impl Fn(&D) -> Result<(), PointError> + 'd) -> Self {
         Arrays {

@@ -24,7 +24,7 @@
 //!     }
 //!
 //!     fn axes(&self) -> Vec<Axis> {
-//!         vec![Axis::whole("n", [1 << 26]).on_emulator([1u64 << 16]).help("elements")]
+//!         vec![Axis::whole("n", [1 << 26]).on_emulator([1 << 16]).help("elements")]
 //!     }
 //!
 //!     fn case<'d>(&self, at: &Point<'d>) -> Result<Case<'d>, PointError> {

@@ -232,6 +232,10 @@ impl<'d> OccupancySweep<'d> {
             Ok(case) => case,
             // An argument can mend it.
             Err(error @ PointError::Refused(_)) => return Err(refused(point, &error)),
+            Err(PointError::Driver(error @ DriverError::Foreign { .. })) => {
+                self.leave_out(&point.workload, &error);
+                return Ok(());
+            }
             Err(error) => {
                 self.refused.push(refused(point, &error));
                 return Ok(());
@@ -304,6 +308,17 @@ impl<'d> OccupancySweep<'d> {
             }
         }
         Ok(())
+    }
+
+    /// A workload for GPUs, once.
+    fn leave_out(&mut self, workload: &str, error: &DriverError) {
+        let is_known = |it: &OccupancyError| matches!(it, OccupancyError::Refused { point, .. } if point == workload);
+        if !self.refused.iter().any(is_known) {
+            self.refused.push(OccupancyError::Refused {
+                point: workload.to_owned(),
+                reason: error.to_string(),
+            });
+        }
     }
 
     fn device(&self, max_registers: Option<u32>) -> &'d Device {

@@ -18,7 +18,7 @@ impl Workload for Scale {
     fn axes(&self) -> Vec<Axis> {
         vec![
             Axis::whole("n", [1 << 20, 1 << 26])
-                .on_emulator([1u64 << 12, 1 << 16])
+                .on_emulator([1 << 12, 1 << 16])
                 .help("elements"),
         ]
     }
