@@ -77,6 +77,7 @@ macro_rules! main {
     ($ptx:expr; $($workload:expr),+ $(,)?) => {
         fn main() -> ::std::process::ExitCode {
             let target = $crate::cli::Target {
+                package: env!("CARGO_PKG_NAME"),
                 name: env!("CARGO_CRATE_NAME"),
                 folder: env!("CARGO_MANIFEST_DIR"),
             };

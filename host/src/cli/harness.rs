@@ -9,12 +9,15 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use super::failure::{self, Failure, STATUSES};
 use super::suite::{COMMON, Choice, Suite};
 use super::{check, explain, kernels, list, measure, occupancy, roofline};
+use crate::compare::OUTCOMES;
 use crate::driver::Embedded;
 use crate::workload::{Axis, Workload};
 
 /// Where a bench target is, as cargo knows it when it is compiled.
 #[derive(Clone, Copy, Debug)]
 pub struct Target {
+    /// `CARGO_PKG_NAME`
+    pub package: &'static str,
     /// `CARGO_CRATE_NAME`
     pub name: &'static str,
     /// `CARGO_MANIFEST_DIR`
@@ -81,6 +84,14 @@ pub fn bench(
 fn refuse_same_names(workloads: &[&dyn Workload]) -> Result<(), String> {
     let mut names: Vec<&str> = workloads.iter().map(|workload| workload.name()).collect();
     names.sort_unstable();
+    if let Some(odd) = names
+        .iter()
+        .find(|name| name.is_empty() || name.contains(','))
+    {
+        return Err(format!(
+            "a workload is called {odd:?}: no list could name it"
+        ));
+    }
     match names.windows(2).find(|pair| pair[0] == pair[1]) {
         Some(pair) => Err(format!("two workloads are called {}", pair[0])),
         None if names.contains(&"all") => {
@@ -97,8 +108,20 @@ fn check_axes(workloads: &[&dyn Workload]) -> Result<(), String> {
         for (index, axis) in axes.iter().enumerate() {
             let checked = axis.check().and_then(|()| {
                 let is_same = |other: &Axis| other.name() == axis.name();
-                match COMMON.contains(&axis.name()) || axes[..index].iter().any(is_same) {
-                    true => Err(format!("a second axis is called {}", axis.name())),
+                let name = axis.name();
+                let is_plain = |it: char| it.is_ascii_alphanumeric() || it == '-' || it == '_';
+                if name.is_empty() || !name.chars().all(is_plain) {
+                    return Err(format!(
+                        "axis {name:?}: letters, digits, - and _ are allowed"
+                    ));
+                }
+                if name == "kernel" || OUTCOMES.contains(&name) {
+                    return Err(format!(
+                        "axis {name:?}: a column of the results is called so"
+                    ));
+                }
+                match COMMON.contains(&name) || axes[..index].iter().any(is_same) {
+                    true => Err(format!("a second axis is called {name}")),
                     false => Ok(()),
                 }
             });

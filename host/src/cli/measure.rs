@@ -26,9 +26,10 @@ use crate::sweep::{Plan, Record, Settings, Sweep};
 use crate::workload::Bench;
 
 /// A difference of so many percent from the run before is none.
-const TOLERANCE: f64 = 3.0;
+pub(super) const TOLERANCE: f64 = 3.0;
 
 #[derive(Args)]
+#[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
     /// Measure workloads whose names contain this
     #[arg(default_value = "", hide_default_value = true)]
@@ -39,6 +40,7 @@ pub(super) struct Arguments {
 }
 
 #[derive(Args)]
+#[command(allow_negative_numbers = true)]
 pub(super) struct CompareArguments {
     /// Rows to compare with, CSV or JSON [default: those of the last `cargo bench`]
     #[arg(long, value_name = "FILE")]
@@ -94,14 +96,9 @@ pub(super) fn run(arguments: &Arguments, target: Target, run: Run) -> Result<(),
     let before = Table::read(&kept).ok();
     let after = Table::of_records(&records).map_err(Failure::failed)?;
     let comparison = before.and_then(|before| Comparison::of(&before, &after, TOLERANCE).ok());
-    let change = |launch| {
-        comparison
-            .as_ref()?
-            .changes
-            .iter()
-            .find(|it| it.launch == launch)
-    };
-    let changes: Vec<_> = after.launches().map(change).collect();
+    let changes = comparison.iter().flat_map(|it| &it.changes);
+    let change = |key: &str| changes.clone().find(|it| it.key == key);
+    let changes: Vec<_> = after.keys().map(change).collect();
     // What was measured before something failed is shown, and does not take the place of a whole run.
     if !records.is_empty() {
         streams::say(&terminal::measured(&records, &changes));
@@ -235,7 +232,8 @@ fn kept(target: Target, bench: &Bench) -> PathBuf {
     };
     let device: String = device.chars().map(plain).collect();
     folder
-        .join("ridgepoint")
+        .join("ridgepoint-rows")
+        .join(target.package)
         .join(target.name)
         .join(format!("{device}.json"))
 }

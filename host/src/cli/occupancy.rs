@@ -185,8 +185,7 @@ fn measure(arguments: &Arguments) -> Result<(), Failure> {
         OccupancySweep::new(&bench, &limited, &plan, suite.ptx, runs).map_err(failure)?;
     let file = arguments.ceilings.as_deref();
     let ceilings = ceilings_for(bench.own(), file, &console, &interrupt)?;
-    // Half is read and half written by most.
-    warn_of_small_arrays(&ceilings, sweep.most_bytes() / 2, &console);
+    warn_of_small_arrays(&ceilings, sweep.largest_array(), &console);
     let console = Console::new(target(arguments.quiet, paths), sweep.points().len() as u64);
 
     let settings = json!({
@@ -290,6 +289,7 @@ fn failure(error: OccupancyError) -> Failure {
         OccupancyError::Driver(error) => driver_failure(error),
         OccupancyError::Points(_)
         | OccupancyError::NoPoints
+        | OccupancyError::Selection(_)
         | OccupancyError::Refused { .. }
         | OccupancyError::Model { .. } => Failure::Usage(error.to_string()),
         _ => Failure::failed(error),

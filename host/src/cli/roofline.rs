@@ -14,6 +14,7 @@ use super::console::Console;
 use super::files::Files;
 use super::interrupt::Interrupt;
 use super::lists::{MOST_RUNS, MOST_THREADS, each_once, percent, refuse_without_effect, whole};
+use super::measure::TOLERANCE;
 use super::output::{Outputs, target};
 use super::suite::{Study, Suite, Workloads};
 use super::{Failure, command_line, driver_failure, several, tracing};
@@ -24,9 +25,6 @@ use crate::measure::{CacheState, Runs, Sampling};
 use crate::report::{Chart, Format, HtmlReport, RunFacts, terminal};
 use crate::sweep::{Plan, Record, Settings, Sweep, SweepError};
 use crate::workload::{Bench, GridSize};
-
-/// A difference of so many percent from the baseline is none.
-const TOLERANCE: f64 = 3.0;
 
 #[derive(Args)]
 #[command(allow_negative_numbers = true)]
@@ -176,8 +174,7 @@ fn run_on(choice: &DeviceChoice, arguments: &Arguments, sampling: Sampling) -> R
     let ceilings = known_ceilings(device, arguments.ceilings.as_deref(), &console)?;
 
     if let Some(ceilings) = &ceilings {
-        // Half is read and half written by most.
-        warn_of_small_arrays(ceilings, sweep.most_bytes() / 2, &console);
+        warn_of_small_arrays(ceilings, sweep.largest_array(), &console);
     }
 
     let facts = RunFacts::now(
@@ -356,6 +353,7 @@ pub(super) fn sweep_failure(error: SweepError) -> Failure {
         | SweepError::HostRoofs(_)
         | SweepError::Refused { .. }
         | SweepError::NoPoints
+        | SweepError::Selection(_)
         | SweepError::NothingLeft(_)
         | SweepError::Points(_) => Failure::Usage(error.to_string()),
         _ => Failure::failed(error),

@@ -161,7 +161,7 @@ impl clap::Args for Workloads {
                 continue;
             }
             command = command.arg(option(&axis).help_heading(HEADING));
-            group = group.arg(axis.name());
+            group = group.arg(id(axis.name()));
         }
         command.group(group)
     }
@@ -217,6 +217,11 @@ const RESERVED: [&str; 27] = [
     "workload",
 ];
 
+/// What clap knows an axis's option by: no field of a command's arguments is called so.
+fn id(axis: &str) -> &'static str {
+    kept(format!("axis:{axis}"))
+}
+
 /// `--NAME LIST`. Where workloads have different axes of the name, what one of them takes is taken, and
 /// each workload looks again.
 fn option(axis: &Axis) -> Arg {
@@ -243,7 +248,7 @@ fn option(axis: &Axis) -> Arg {
     if let Some(first) = help.get_mut(..1) {
         first.make_ascii_uppercase();
     }
-    let option = Arg::new(name).long(name).value_parser(takes).help(help);
+    let option = Arg::new(id(name)).long(name).value_parser(takes).help(help);
     match axis.is_setting() {
         true => option.value_name("NUMBER"),
         false => option
@@ -279,7 +284,7 @@ impl FromArgMatches for Workloads {
         let mut lists: Vec<List> = given.cloned().collect();
         let axes = Suite::get().axes().into_iter();
         for name in axes.map(|axis| axis.name()) {
-            let items = matches.try_get_many::<String>(name).ok().flatten();
+            let items = matches.try_get_many::<String>(id(name)).ok().flatten();
             lists.extend(items.map(|items| List {
                 option: format!("--{name}"),
                 axis: name.to_owned(),
@@ -343,16 +348,25 @@ impl Workloads {
     fn workloads(&self, study: Study) -> Vec<&'static dyn Workload> {
         let suite = Suite::get();
         let choice = suite.choice(study);
-        let names: Vec<&str> = self.names.iter().map(String::as_str).collect();
-        let (named, among) = match &names[..] {
-            [] => (true, choice.default),
-            names if names.contains(&ALL) => (true, choice.all),
-            names => (false, names),
+        let every: Vec<&str> = suite.workloads.iter().map(|it| it.name()).collect();
+        let or_every = |names: &[&'static str]| match names {
+            [] => every.clone(),
+            names => names.to_vec(),
         };
-        let is_meant = |workload: &&&dyn Workload| {
-            among.contains(&workload.name()) || named && among.is_empty()
+        let names: Vec<&str> = match &self.names[..] {
+            [] => or_every(choice.default),
+            names => names
+                .iter()
+                .flat_map(|name| match name.as_str() {
+                    ALL => or_every(choice.all),
+                    name => vec![name],
+                })
+                .unique()
+                .collect(),
         };
-        suite.workloads.iter().filter(is_meant).copied().collect()
+        // In the order in which they are named.
+        let find = |name: &str| suite.workloads.iter().find(|it| it.name() == name).copied();
+        names.into_iter().filter_map(find).collect()
     }
 
     fn of(

@@ -15,6 +15,7 @@ pub use merge::{Merge, MergeOutput, Merged};
 pub(crate) use rows::Rows;
 pub use spread::{Spread, spreads};
 use table::Measured;
+pub(crate) use table::OUTCOMES;
 pub use table::Table;
 
 /// Two rows of the same launch.
@@ -22,6 +23,9 @@ pub use table::Table;
 pub struct Change {
     /// What the launch was.
     pub launch: String,
+    /// The same, whatever the order of a table's columns is.
+    #[serde(skip)]
+    pub key: String,
     /// Median time before.
     pub before_ms: f64,
     /// Median time after.
@@ -138,6 +142,7 @@ impl Change {
         flags.dedup();
         Change {
             launch: before.launch.clone(),
+            key: before.key.clone(),
             before_ms: before.median_ms,
             after_ms: after.median_ms,
             percent,

@@ -10,7 +10,7 @@ use crate::table::printable;
 
 /// The columns that say what came out, and of what; the others say what the launch was. The axes of a
 /// user's workload are among the latter, whatever they are called.
-const OUTCOMES: [&str; 47] = [
+pub(crate) const OUTCOMES: [&str; 47] = [
     "ai",
     "gflops",
     "bandwidth",
@@ -108,9 +108,9 @@ impl Table {
         }
     }
 
-    /// What the rows' launches were, in order.
-    pub fn launches(&self) -> impl Iterator<Item = &str> {
-        self.rows.iter().map(|row| row.launch.as_str())
+    /// What tells the rows' launches apart, in order: [`Change::key`](super::Change::key).
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        self.rows.iter().map(|row| row.key.as_str())
     }
 
     /// The rows that a run has just measured.

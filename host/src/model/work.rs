@@ -66,15 +66,23 @@ impl Work {
     /// So many instructions of a kind on numbers of a type. One on a pair of f16 counts twice.
     #[must_use]
     pub fn operations(mut self, precision: Precision, operation: Operation, count: f64) -> Work {
-        self.operations.push((precision, operation, count));
+        if count > 0.0 {
+            self.operations.push((precision, operation, count));
+        }
         self
     }
 
     /// Bytes moved.
     pub fn bytes(&self) -> Option<f64> {
-        match (self.read, self.written) {
-            (None, None) => None,
-            (read, written) => Some(read.unwrap_or(0.0) + written.unwrap_or(0.0)),
+        let all = self.read.unwrap_or(0.0) + self.written.unwrap_or(0.0);
+        (all > 0.0).then_some(all)
+    }
+
+    /// Bytes of an array, where each is read or written as a whole.
+    pub fn array_bytes(&self) -> f64 {
+        match (self.read.unwrap_or(0.0), self.written.unwrap_or(0.0)) {
+            (read, written) if read > 0.0 && written > 0.0 => read.min(written),
+            (read, written) => read.max(written),
         }
     }
 

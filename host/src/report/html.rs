@@ -11,7 +11,7 @@ use super::{Row, RunFacts};
 use crate::ceilings::{Ceilings, Quantity};
 use crate::model::{BytesPerSec, FlopsPerSec, Limit, Precision, Roofs};
 use crate::report::Chart;
-use crate::sweep::occupancy::{OccupancyRecord, knees, variant};
+use crate::sweep::occupancy::{OccupancyRecord, families, knees, variant};
 use crate::sweep::{Record, Series, by_series};
 
 const TEMPLATE: &str = include_str!("report.html");
@@ -95,12 +95,13 @@ impl HtmlReport {
         report
             .notes
             .extend(knees(records).iter().map(ToString::to_string));
-        let mut kernels: Vec<&str> = records.iter().map(|it| it.kernel.as_str()).collect();
-        kernels.dedup();
-        report.charts = kernels
-            .iter()
-            .filter_map(|kernel| flight(records, kernel))
-            .collect();
+        let families = families(records);
+        let of = |wanted: &String| {
+            let members = records.iter().zip(&families);
+            let members: Vec<_> = members.filter(|(_, it)| *it == wanted).collect();
+            flight(wanted, members.into_iter().map(|(record, _)| record))
+        };
+        report.charts = families.iter().unique().filter_map(of).collect();
         report.tables = tables(records, Some(ceilings));
         report
     }
@@ -274,10 +275,9 @@ impl Point {
 }
 
 /// Speed of one kernel against what is in flight. `None` where that is not known.
-fn flight(records: &[OccupancyRecord], kernel: &str) -> Option<Plot> {
-    let of_kernel = records.iter().filter(|record| record.kernel == kernel);
-    let members: Vec<_> = of_kernel
-        .filter_map(|record| Some((record, record.in_flight?, variant(record, records))))
+fn flight<'a>(kernel: &str, records: impl Iterator<Item = &'a OccupancyRecord>) -> Option<Plot> {
+    let members: Vec<_> = records
+        .filter_map(|record| Some((record, record.in_flight?, variant(record))))
         .collect();
     let (first, in_flight, _) = members.first()?;
     let needed = in_flight.needed;

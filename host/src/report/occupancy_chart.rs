@@ -8,7 +8,7 @@ use super::canvas::{
     self, ChartError, ChartFormat, FONT, HEADING, PALETTE, Picture, headed, mark, plain,
 };
 use crate::driver::DeviceProperties;
-use crate::sweep::occupancy::{OccupancyRecord, variant};
+use crate::sweep::occupancy::{OccupancyRecord, families, variant};
 
 const NEEDED_COLOUR: RGBColor = RGBColor(60, 60, 60);
 
@@ -19,8 +19,8 @@ const ROW: u32 = 360;
 /// Height of the legend.
 const LEGEND: u32 = 28;
 
-/// What a chart of an occupancy study shows: one plot for each kernel, marks for each number of
-/// independent operations a thread, or what else tells the rows of a kernel apart.
+/// What a chart of an occupancy study shows: one plot for each kernel and size, marks for each number
+/// of independent operations a thread.
 pub struct OccupancyChart<'a> {
     /// The device that made the records.
     pub device: &'a DeviceProperties,
@@ -41,21 +41,12 @@ impl OccupancyChart<'_> {
         canvas::write(self, format, output)
     }
 
-    fn kernels(&self) -> Vec<&str> {
-        let kernels = self.records.iter().map(|record| record.kernel.as_str());
-        kernels.unique().collect()
-    }
-
-    /// Each record with what tells its kernel's rows apart.
-    fn variants(&self) -> Vec<(&OccupancyRecord, String)> {
-        let records = self.records.iter();
-        records
-            .map(|record| (record, variant(record, self.records)))
-            .collect()
+    fn families(&self) -> Vec<String> {
+        families(self.records).into_iter().unique().collect()
     }
 
     fn rows(&self) -> usize {
-        self.kernels().len().div_ceil(ABREAST).max(1)
+        self.families().len().div_ceil(ABREAST).max(1)
     }
 }
 
@@ -84,19 +75,24 @@ impl Picture for OccupancyChart<'_> {
                  rate, both measured (Little's law).{emulated}"
             ),
         )?;
-        let records = self.variants();
-        let variants: Vec<&str> = records.iter().map(|(_, it)| it.as_str()).unique().collect();
+        let named = self.records.iter().zip(families(self.records));
+        let records: Vec<_> = named
+            .map(|(it, family)| (it, family, variant(it)))
+            .collect();
+        let variants: Vec<&str> = records
+            .iter()
+            .map(|(.., it)| it.as_str())
+            .unique()
+            .collect();
         let (legend, body) = body.split_vertically(LEGEND);
         draw_legend(&legend, &variants)?;
-        let kernels = self.kernels();
+        let kernels = self.families();
         let columns = kernels.len().div_ceil(self.rows()).max(1);
         let plots = body.split_evenly((self.rows(), columns));
         for (kernel, plot) in kernels.iter().zip(&plots) {
-            let of_kernel = records
-                .iter()
-                .filter(|(record, _)| record.kernel == *kernel);
-            let records: Vec<_> = of_kernel
-                .map(|(record, it)| (*record, it.as_str()))
+            let members = records.iter().filter(|(_, it, _)| it == kernel);
+            let records: Vec<_> = members
+                .map(|(record, _, it)| (*record, it.as_str()))
                 .collect();
             draw_kernel(plot, kernel, &records, &variants)?;
         }

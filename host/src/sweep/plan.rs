@@ -55,6 +55,30 @@ impl<'w> Selection<'w> {
         }
     }
 
+    /// Fails if an axis has no values, or one that it does not take.
+    ///
+    /// # Errors
+    /// The workload, the axis and the value.
+    pub fn check(&self) -> Result<(), String> {
+        let name = self.workload.name();
+        for axis in self.workload.axes() {
+            let is_it = |it: &str| it == axis.name();
+            let setting = self.settings.iter().filter(|(it, _)| is_it(it));
+            let mut given = self.values.iter().filter(|(it, _)| is_it(it));
+            let values = given.next().map_or(&[][..], |(_, values)| values);
+            if values.is_empty() && !axis.is_setting() {
+                return Err(format!(
+                    "workload {name}: axis {} has no values",
+                    axis.name()
+                ));
+            }
+            let mut all = values.iter().chain(setting.map(|(_, value)| value));
+            all.try_for_each(|value| axis.accepts(value))
+                .map_err(|error| format!("workload {name}: {error}"))?;
+        }
+        Ok(())
+    }
+
     fn points(&self) -> usize {
         let lengths = self.values.iter().map(|(_, values)| values.len());
         lengths.fold(1, usize::saturating_mul)

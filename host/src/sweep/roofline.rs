@@ -83,6 +83,9 @@ pub enum SweepError {
         /// What.
         reason: String,
     },
+    /// An axis has no values, or one that it does not take.
+    #[error("{0}")]
+    Selection(String),
     /// There are too many points.
     #[error(transparent)]
     Points(#[from] TooManyPoints),
@@ -158,9 +161,9 @@ impl<'d> Sweep<'d> {
         &self.left_out
     }
 
-    /// The most bytes that a point moves.
-    pub fn most_bytes(&self) -> u64 {
-        let bytes = self.points.iter().filter_map(|(_, case)| case.work.bytes());
+    /// The most bytes of an array that a point works on.
+    pub fn largest_array(&self) -> u64 {
+        let bytes = self.points.iter().map(|(_, case)| case.work.array_bytes());
         bytes.fold(0.0, f64::max) as u64
     }
 
@@ -225,8 +228,12 @@ impl<'d> Sweep<'d> {
 pub struct Checked {
     /// Points that were run.
     pub points: usize,
+    /// Those of them that have no reference.
+    pub without_reference: usize,
     /// What was wrong, with the first point that shows it.
     pub findings: Vec<String>,
+    /// Workloads that the device has no kernels for, and why.
+    pub left_out: Vec<String>,
 }
 
 /// Runs each point once and compares its output with the reference; findings do not end it.
@@ -235,17 +242,20 @@ pub struct Checked {
 /// A workload or the device refuses a point ([`SweepError::Refused`], [`SweepError::Driver`]), or there are
 /// no points ([`SweepError::NoPoints`], [`SweepError::Points`]).
 pub fn check(bench: &Bench, plan: &Plan<'_>) -> Result<Checked, SweepError> {
-    let (points, _) = cases(bench, plan)?;
+    let (points, left_out) = cases(bench, plan)?;
     let sampling = Settings::quick().sampling;
     let mut sampler = Sampler::new(bench.own(), sampling.runs.timed)?;
     let mut checked = Checked {
         points: 0,
+        without_reference: 0,
         findings: Vec::new(),
+        left_out,
     };
     for (point, mut case) in points {
         checked.points += 1;
-        if let Err(error) = case.sample(&mut sampler, point.cache, sampling) {
-            checked.findings.push(format!("{point}: {error}"));
+        match case.sample(&mut sampler, point.cache, sampling) {
+            Ok((_, is_checked)) => checked.without_reference += usize::from(!is_checked),
+            Err(error) => checked.findings.push(format!("{point}: {error}")),
         }
     }
     Ok(checked)
@@ -256,6 +266,9 @@ type Cases<'d> = (Vec<(Point<'d>, Case<'d>)>, Vec<String>);
 
 fn cases<'d>(bench: &'d Bench, plan: &Plan<'_>) -> Result<Cases<'d>, SweepError> {
     plan.check()?;
+    for selection in &plan.selected {
+        selection.check().map_err(SweepError::Selection)?;
+    }
     let mut points = Vec::new();
     let mut left_out = Vec::new();
     let mut launches = HashSet::new();

@@ -31,6 +31,10 @@ impl Serialize for Value {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Value::Whole(number) => serializer.serialize_u64(*number),
+            // As `Display` has it, so that both are read back as the same.
+            Value::Real(number) if number.fract() == 0.0 && number.abs() < 1e15 => {
+                serializer.serialize_i64(*number as i64)
+            }
             Value::Real(number) => serializer.serialize_f64(*number),
             Value::Text(text) => serializer.serialize_str(text),
         }
@@ -229,23 +233,29 @@ impl Axis {
             self.on_emulator.as_ref(),
             self.in_occupancy.as_ref(),
         ];
-        for value in lists.into_iter().flatten().flatten() {
-            let taken = match (&self.kind, value) {
-                (Kind::PowerOfTwo, Value::Whole(number)) => match number.is_power_of_two() {
-                    true => Ok(()),
-                    false => Err("expected a power of two".to_owned()),
-                },
-                (Kind::Text, Value::Text(_)) => Ok(()),
-                // 5.0 is written as 5.
-                (Kind::Real | Kind::Setting, Value::Real(number)) if number.is_finite() => Ok(()),
-                (Kind::Whole(_), Value::Whole(_)) | (Kind::OneOf(_), _) => {
-                    self.parse(&value.to_string()).map(|_| ())
-                }
-                _ => Err("it is of another type".to_owned()),
-            };
-            taken.map_err(|error| format!("axis {}, value {value}: {error}", self.name))?;
-        }
-        Ok(())
+        let mut values = lists.into_iter().flatten().flatten();
+        values.try_for_each(|value| self.accepts(value))
+    }
+
+    /// Fails if the value is none that the axis takes.
+    ///
+    /// # Errors
+    /// The value, and what was expected.
+    pub fn accepts(&self, value: &Value) -> Result<(), String> {
+        let accepted = match (&self.kind, value) {
+            (Kind::PowerOfTwo, Value::Whole(number)) => match number.is_power_of_two() {
+                true => Ok(()),
+                false => Err("expected a power of two".to_owned()),
+            },
+            (Kind::Text, Value::Text(_)) => Ok(()),
+            (Kind::Real | Kind::Setting, Value::Real(number)) if number.is_finite() => Ok(()),
+            (Kind::OneOf(possible), value) if possible.contains(value) => Ok(()),
+            (Kind::Whole(_), Value::Whole(_)) | (Kind::OneOf(_), _) => {
+                self.parse(&value.to_string()).map(|_| ())
+            }
+            _ => Err("it is of another type".to_owned()),
+        };
+        accepted.map_err(|error| format!("axis {}, value {value}: {error}", self.name))
     }
 
     /// Its name on the command line and in files.
@@ -431,7 +441,7 @@ pub(crate) fn whole<T: TryFrom<u64>>(
             .and_then(|value| T::try_from(value).ok())
             .ok_or_else(|| {
                 let (least, most) = (range.start(), range.end());
-                let example = most.ilog2().min(10);
+                let example = most.max(&1).ilog2().min(10);
                 let most = match most.is_power_of_two() && *most > PLAIN {
                     true => format!("2^{}", most.ilog2()),
                     false => most.to_string(),

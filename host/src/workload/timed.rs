@@ -9,9 +9,19 @@ use crate::measure::{CacheState, Runs, Sampler, Sampling};
 ///
 /// With `criterion`, whose `iter_custom` takes a time that somebody else measured:
 ///
-/// ```ignore
-/// let mut scale = Timed::new(&bench, &Scale, &[("n", (1u64 << 20).into())])?;
-/// criterion.bench_function("scale", |bencher| bencher.iter_custom(|n| scale.time(n).unwrap()));
+/// ```no_run
+/// use criterion::Criterion;
+/// use ridgepoint::driver::DeviceChoice;
+/// use ridgepoint::embedded::Stream;
+/// use ridgepoint::workload::{Bench, Timed};
+///
+/// let bench = Bench::embedded(&DeviceChoice::Auto)?;
+/// let mut copy = Timed::new(&bench, &Stream::COPY, &[("n", (1 << 20).into())])?;
+/// let mut criterion = Criterion::default();
+/// criterion.bench_function("copy", |bencher| {
+///     bencher.iter_custom(|launches| copy.time(launches).expect("the launch works"));
+/// });
+/// # Ok::<(), ridgepoint::workload::PointError>(())
 /// ```
 pub struct Timed<'d> {
     case: Case<'d>,
@@ -34,6 +44,10 @@ impl<'d> Timed<'d> {
         let is_axis = |wanted: &str| axes.iter().any(|axis| axis.name() == wanted);
         if let Some((unknown, _)) = values.iter().find(|(axis, _)| !is_axis(axis)) {
             return Err(format!("workload {name} has no axis {unknown:?}").into());
+        }
+        for axis in &axes {
+            let mut given = values.iter().filter(|(name, _)| *name == axis.name());
+            given.try_for_each(|(_, value)| axis.accepts(value))?;
         }
         let is_emulated = bench.device().properties().is_emulated();
         let values = axes.iter().filter_map(|axis| {
@@ -105,6 +119,8 @@ mod tests {
         assert_eq!(none.expect("nothing"), Duration::ZERO);
         assert!(some.expect("it runs") > Duration::ZERO);
         let unknown = Timed::new(&bench, &Polynomial::HORNER, &[("m", Value::Whole(1))]);
+        let none = Timed::new(&bench, &Polynomial::HORNER, &[("k", Value::Whole(0))]);
+        assert!(none.is_err_and(|error| error.to_string().contains("from 1 to 2^20")));
         assert!(unknown.is_err_and(|error| error.to_string().contains("no axis \"m\"")));
     }
 }

@@ -77,6 +77,17 @@ fn run(plan: &Plan<'_>, seeds: u64) -> Result<(), Failure> {
             ..Emulation::default()
         });
         let checked = sweep::check(&bench, plan).map_err(sweep_failure)?;
+        if schedule == Schedule::InOrder {
+            for reason in &checked.left_out {
+                streams::say(&format!("left out: {reason}"));
+            }
+            if checked.without_reference > 0 {
+                let count = checked.without_reference;
+                streams::say(&format!(
+                    "not compared with a reference: {count} of the points"
+                ));
+            }
+        }
         points += checked.points as u64;
         for finding in checked.findings {
             if !findings.contains(&finding) {

@@ -1,5 +1,7 @@
 //! How little occupancy is enough.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 
 use super::OccupancyRecord;
@@ -12,7 +14,7 @@ const ENOUGH: f64 = 95.0;
 /// of independent operations a thread.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Knee {
-    /// The kernel.
+    /// The kernel, and what tells its rows apart: [`families`].
     pub kernel: String,
     /// What tells its rows apart: `ILP 4`.
     pub variant: String,
@@ -43,61 +45,77 @@ impl std::fmt::Display for Knee {
     }
 }
 
-/// What tells a row apart from the others of its kernel, but for the block and the shared memory: the axes
-/// that are not the same in all of them, and the independent operations a thread (`ilp`) in any case.
-pub fn variant(record: &OccupancyRecord, records: &[OccupancyRecord]) -> String {
-    let of_kernel = || records.iter().filter(|it| it.kernel == record.kernel);
-    let axes = record.axes.0.iter().enumerate();
-    let parts = axes.filter_map(|(place, (name, value))| {
-        let value = value.as_ref()?;
-        let differs = of_kernel().any(|other| other.axes.0[place].1.as_ref() != Some(value));
-        match (*name, value) {
-            ("ilp", value) => Some(format!("ILP {value}")),
-            (_, Value::Text(text)) if differs => Some(text.clone()),
-            (name, value) if differs => Some(format!("{name} {value}")),
-            _ => None,
-        }
-    });
-    parts.collect::<Vec<_>>().join(", ")
+/// The independent operations of a thread, where a kernel has instances with several: `ILP 4`.
+pub fn variant(record: &OccupancyRecord) -> String {
+    let axes = record.axes.0.iter();
+    let mut ilp = axes.filter(|(name, _)| *name == "ilp");
+    let ilp = ilp.next().and_then(|(_, value)| value.as_ref());
+    ilp.map_or_else(String::new, |ilp| format!("ILP {ilp}"))
 }
 
-/// A knee for each kernel and variant, in order of first appearance.
+/// For each row, the rows whose speeds are of one kind with its: the kernel, and those of its other axes
+/// that are not the same in all rows of the kernel. `scale, n 65536`
+pub fn families(records: &[OccupancyRecord]) -> Vec<String> {
+    // The first row of each kernel, and which axes differ from it in another.
+    let mut kernels: HashMap<&str, (&OccupancyRecord, Vec<bool>)> = HashMap::new();
+    for record in records {
+        let axes = record.axes.0.len();
+        let (first, differ) = kernels
+            .entry(&record.kernel)
+            .or_insert_with(|| (record, vec![false; axes]));
+        let pairs = first.axes.0.iter().zip(&record.axes.0);
+        for (differ, (of_first, own)) in differ.iter_mut().zip(pairs) {
+            *differ |= of_first != own;
+        }
+    }
+    let family = |record: &OccupancyRecord| {
+        let (_, differ) = &kernels[record.kernel.as_str()];
+        let axes = record.axes.0.iter().zip(differ);
+        let axes = axes.filter(|((name, _), differs)| **differs && *name != "ilp");
+        let parts = axes.filter_map(|((name, value), _)| match value.as_ref()? {
+            Value::Text(text) => Some(text.clone()),
+            value => Some(format!("{name} {value}")),
+        });
+        let kernel = [record.kernel.clone()].into_iter();
+        kernel.chain(parts).collect::<Vec<_>>().join(", ")
+    };
+    records.iter().map(family).collect()
+}
+
+/// A knee for each family and variant, in order of first appearance.
 pub fn knees(records: &[OccupancyRecord]) -> Vec<Knee> {
-    let variants: Vec<String> = records.iter().map(|row| variant(row, records)).collect();
-    let rows: Vec<(&OccupancyRecord, &str)> = records
-        .iter()
-        .zip(variants.iter().map(String::as_str))
+    let named = records.iter().zip(families(records));
+    let rows: Vec<(&OccupancyRecord, String, String)> = named
+        .map(|(row, family)| (row, family, variant(row)))
         .collect();
     let mut groups: Vec<(&str, &str)> = Vec::new();
-    for (record, variant) in &rows {
-        let group = (record.kernel.as_str(), *variant);
+    for (_, family, variant) in &rows {
+        let group = (family.as_str(), variant.as_str());
         if !groups.contains(&group) {
             groups.push(group);
         }
     }
-    let knees = groups
-        .into_iter()
-        .filter_map(|(kernel, variant)| knee(&rows, kernel, variant));
-    knees.collect()
+    let knees = groups.into_iter();
+    knees
+        .filter_map(|(family, variant)| knee(&rows, family, variant))
+        .collect()
 }
 
-fn knee(rows: &[(&OccupancyRecord, &str)], kernel: &str, variant: &str) -> Option<Knee> {
-    let of_kernel = || rows.iter().filter(|(record, _)| record.kernel == kernel);
-    let top = of_kernel()
-        .map(|(record, _)| record.rate)
-        .fold(0.0, f64::max);
+fn knee(rows: &[(&OccupancyRecord, String, String)], family: &str, variant: &str) -> Option<Knee> {
+    let of_family = || rows.iter().filter(|(_, it, _)| it == family);
+    let rates = of_family().map(|(record, ..)| record.rate);
+    let top = rates.fold(0.0, f64::max);
     let percent = |record: &OccupancyRecord| 100.0 * record.rate / top;
     let members = || {
-        of_kernel()
-            .filter(|(_, it)| *it == variant)
-            .map(|(record, _)| *record)
+        let members = of_family().filter(|(.., it)| it == variant);
+        members.map(|(record, ..)| *record)
     };
     let least = members()
         .filter(|record| percent(record) >= ENOUGH)
         .min_by(|a, b| a.occupancy_percent.total_cmp(&b.occupancy_percent));
     let row = least.or_else(|| members().max_by(|a, b| a.rate.total_cmp(&b.rate)))?;
     Some(Knee {
-        kernel: kernel.to_owned(),
+        kernel: family.to_owned(),
         variant: variant.to_owned(),
         top,
         unit: row.unit,
@@ -144,6 +162,21 @@ mod tests {
             checked: true,
             flags: Vec::new(),
         }
+    }
+
+    #[test]
+    fn speeds_of_different_sizes_are_not_compared() {
+        let of = |n: u64, rate| OccupancyRecord {
+            axes: AxisValues(vec![("n", Some(n.into()))]),
+            ..row(1, 50.0, rate)
+        };
+        let records = [of(64, 100.0), of(4096, 3000.0)];
+        let texts: Vec<String> = knees(&records).iter().map(ToString::to_string).collect();
+        assert_eq!(
+            texts[0],
+            "copy, n 64: 100 % of the top speed (100.0 GB/s) from 50 % occupancy"
+        );
+        assert!(texts[1].starts_with("copy, n 4096: 100 % of the top speed (3000.0"));
     }
 
     #[test]

@@ -6,7 +6,7 @@ mod plan;
 mod record;
 mod run;
 
-pub use knee::{Knee, knees, variant};
+pub use knee::{Knee, families, knees, variant};
 pub use plan::OccupancyPlan;
 pub use record::{InFlight, OccupancyRecord};
 pub use run::{Limited, OccupancyError, OccupancySweep};

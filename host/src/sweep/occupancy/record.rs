@@ -1,7 +1,7 @@
 //! What a point of the occupancy sweep comes to.
 
 use ::occupancy::Occupancy;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 use super::OccupancyError;
 use crate::ceilings::{Ceilings, Quantity};
@@ -53,6 +53,7 @@ pub struct OccupancyRecord {
     /// `rate` as a percentage of the measured ceiling.
     pub percent_ceiling: Option<f64>,
     /// Little's law, for a multiprocessor, where the workload says what a thread has under way.
+    #[serde(serialize_with = "of_known_fields")]
     pub in_flight: Option<InFlight>,
     /// Mean time of a launch.
     pub mean_ms: f64,
@@ -66,6 +67,25 @@ pub struct OccupancyRecord {
     pub checked: bool,
     /// What is to be said against the row: `noisy implausible`, as of a roofline's.
     pub flags: Vec<&'static str>,
+}
+
+/// The same fields also where nothing is known: rows of a file have the same columns.
+fn of_known_fields<S: Serializer>(
+    in_flight: &Option<InFlight>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Fields {
+        unit: Option<&'static str>,
+        needed: Option<f64>,
+        provided: Option<f64>,
+    }
+    let fields = Fields {
+        unit: in_flight.map(|it| it.unit),
+        needed: in_flight.map(|it| it.needed),
+        provided: in_flight.map(|it| it.provided),
+    };
+    fields.serialize(serializer)
 }
 
 /// A launch of the study, as far as its record depends on it.
@@ -162,7 +182,10 @@ impl Launched<'_, '_> {
             (false, _, Some(chains)) => InFlight {
                 unit: "operations",
                 // A multiply-add is two operations of the rate, and one in flight.
-                needed: value_of(ceilings, latency(work))? * rate / work.flops_per_instruction(),
+                // One on a pair of f16 does both numbers'.
+                needed: value_of(ceilings, latency(work))? * rate
+                    / work.flops_per_instruction()
+                    / work.precision().map_or(1.0, |it| f64::from(it.numbers())),
                 provided: threads * f64::from(chains),
             },
             _ => return Ok(None),

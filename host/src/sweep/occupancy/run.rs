@@ -44,6 +44,9 @@ pub enum OccupancyError {
         /// What.
         reason: String,
     },
+    /// An axis has no values, or one that it does not take.
+    #[error("{0}")]
+    Selection(String),
     /// There are too many points.
     #[error(transparent)]
     Points(#[from] TooManyPoints),
@@ -125,12 +128,12 @@ pub struct OccupancySweep<'d> {
     multiprocessor: Multiprocessor,
     sampler: Sampler<'d>,
     sampling: Sampling,
-    points: Vec<Studied<'d>>,
+    points: Vec<Planned<'d>>,
     refused: Vec<OccupancyError>,
 }
 
 /// A point of the sweep.
-struct Studied<'d> {
+struct Planned<'d> {
     /// The names of all axes have a value or none.
     axes: Vec<&'static str>,
     name: String,
@@ -177,8 +180,10 @@ impl<'d> OccupancySweep<'d> {
             refused: Vec::new(),
         };
         for selection in &plan.selected {
+            selection.check().map_err(OccupancyError::Selection)?;
             sweep.add(selection, plan)?;
         }
+        sweep.check_memory()?;
         match sweep.refused.pop() {
             None if sweep.points.is_empty() => Err(OccupancyError::NoPoints),
             Some(error) if sweep.points.is_empty() => Err(error),
@@ -186,6 +191,14 @@ impl<'d> OccupancySweep<'d> {
                 sweep.refused.extend(last);
                 Ok(sweep)
             }
+        }
+    }
+
+    fn check_memory(&self) -> Result<(), OccupancyError> {
+        let largest = self.points.iter().max_by_key(|it| it.case.memory());
+        match largest {
+            Some(planned) => Ok(self.bench.device().check_memory(planned.case.memory())?),
+            None => Ok(()),
         }
     }
 
@@ -236,11 +249,13 @@ impl<'d> OccupancySweep<'d> {
                 self.leave_out(&point.workload, &error);
                 return Ok(());
             }
-            Err(error) => {
-                self.refused.push(refused(point, &error));
-                return Ok(());
-            }
+            Err(PointError::Driver(error)) => return Err(error.into()),
         };
+        let is_own = std::ptr::eq(case.device, point.device);
+        if max_registers.is_some() && !is_own {
+            // A file's kernels are as they are.
+            return Ok(());
+        }
         // A workload with blocks of its own is the same launch for each of the plan's.
         if !launches.insert(format!("{max_registers:?} {}", point.launch_key(&case))) {
             return Ok(());
@@ -295,7 +310,7 @@ impl<'d> OccupancySweep<'d> {
                 .case(&point)
                 .and_then(|case| Ok(case.refused()?));
             match case {
-                Ok(case) => self.points.push(Studied {
+                Ok(case) => self.points.push(Planned {
                     axes: axes.to_vec(),
                     name,
                     point,
@@ -335,7 +350,8 @@ impl<'d> OccupancySweep<'d> {
     }
 
     fn needs(&self, case: &Case<'_>, max_registers: Option<u32>) -> Result<Needs, OccupancyError> {
-        let device = match max_registers == self.limit_of(case) {
+        let is_of_file = !self.has(case.device);
+        let device = match is_of_file {
             true => case.device,
             false => self.device(max_registers),
         };
@@ -359,16 +375,16 @@ impl<'d> OccupancySweep<'d> {
         }))
     }
 
-    /// The limit that the case's device has.
-    fn limit_of(&self, case: &Case<'_>) -> Option<u32> {
-        let limited = self.limited.iter();
-        let mut same = limited.filter(|limited| std::ptr::eq(&limited.device, case.device));
-        same.next().map(|limited| limited.registers)
+    /// Whether the device has the kernels of the bench, limited or not.
+    fn has(&self, device: &Device) -> bool {
+        let mut limited = self.limited.iter();
+        let is_it = |other: &Device| std::ptr::eq(other, device);
+        is_it(self.bench.device()) || limited.any(|limited| is_it(&limited.device))
     }
 
     /// The names of the points, in order, without those that cannot run.
     pub fn points(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.points.iter().map(|studied| studied.name.as_str())
+        self.points.iter().map(|planned| planned.name.as_str())
     }
 
     /// Why the points that cannot run do not.
@@ -376,9 +392,9 @@ impl<'d> OccupancySweep<'d> {
         &self.refused
     }
 
-    /// The most bytes that a point moves.
-    pub fn most_bytes(&self) -> u64 {
-        let bytes = self.points.iter().filter_map(|it| it.case.work.bytes());
+    /// The most bytes of an array that a point works on.
+    pub fn largest_array(&self) -> u64 {
+        let bytes = self.points.iter().map(|it| it.case.work.array_bytes());
         bytes.fold(0.0, f64::max) as u64
     }
 
@@ -396,19 +412,19 @@ impl<'d> OccupancySweep<'d> {
         index: usize,
         ceilings: &Ceilings,
     ) -> Result<OccupancyRecord, OccupancyError> {
-        let studied = &mut self.points[index];
-        let cache = studied.point.cache;
-        let sampled = studied.case.sample(&mut self.sampler, cache, self.sampling);
+        let planned = &mut self.points[index];
+        let cache = planned.point.cache;
+        let sampled = planned.case.sample(&mut self.sampler, cache, self.sampling);
         let (samples, is_checked) = sampled.map_err(|error| match error {
             PointError::Driver(error) => error.into(),
             PointError::Refused(reason) => OccupancyError::Wrong {
-                point: studied.name.clone(),
+                point: planned.name.clone(),
                 reason,
             },
         })?;
-        studied.case.release();
-        let config = studied.case.config;
-        let driver_blocks = match studied.case.device.compiled(studied.case.kernel)? {
+        planned.case.release();
+        let config = planned.case.config;
+        let driver_blocks = match planned.case.device.compiled(planned.case.kernel)? {
             Some(compiled) => {
                 let threads = config.block_threads() as u32;
                 Some(compiled.resident_blocks(threads, config.dynamic_shared)?)
@@ -416,13 +432,13 @@ impl<'d> OccupancySweep<'d> {
             None => None,
         };
         let launched = Launched {
-            point: &studied.point,
-            case: &studied.case,
-            axes: &studied.axes,
-            max_registers: studied.max_registers,
-            registers: studied.needs.registers,
-            local_bytes: studied.needs.local_bytes,
-            model: &studied.model,
+            point: &planned.point,
+            case: &planned.case,
+            axes: &planned.axes,
+            max_registers: planned.max_registers,
+            registers: planned.needs.registers,
+            local_bytes: planned.needs.local_bytes,
+            model: &planned.model,
             driver_blocks,
             is_checked,
         };
