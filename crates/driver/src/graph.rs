@@ -90,10 +90,10 @@ impl<'d> Stream<'d> {
     }
 
     /// Refuses what waits, while this thread captures any stream.
-    pub(super) fn refuse_capture_by_thread(
-        &self,
-        operation: &'static str,
-    ) -> Result<(), DriverError> {
+    ///
+    /// # Errors
+    /// [`DriverError::Capturing`].
+    pub fn refuse_capture_by_thread(&self, operation: &'static str) -> Result<(), DriverError> {
         match CAPTURES.get() {
             0 => Ok(()),
             _ => Err(DriverError::Capturing(operation)),

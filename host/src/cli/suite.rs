@@ -488,3 +488,90 @@ impl List {
         ))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::{Args, Command};
+
+    use super::*;
+
+    fn parse(words: &str) -> Result<Workloads, clap::Error> {
+        let command = Workloads::augment_args(Command::new("test").no_binary_name(true));
+        let matches = command.try_get_matches_from(words.split_whitespace())?;
+        Workloads::from_arg_matches(&matches)
+    }
+
+    /// The names of what is selected, with so many values of the axis `k` or `ilp`.
+    fn selected(words: &str, study: Study) -> Result<Vec<(String, usize)>, Failure> {
+        let workloads = parse(words).expect("words that clap takes");
+        let selected = workloads.select(study, true)?;
+        let values = |selection: &Selection<'_>| {
+            let mut all = selection.values.iter();
+            let found = all.find(|(name, _)| ["k", "ilp"].contains(name));
+            found.map_or(0, |(_, values)| values.len())
+        };
+        let named = selected.iter();
+        Ok(named
+            .map(|it| (it.workload.name().to_owned(), values(it)))
+            .collect())
+    }
+
+    #[test]
+    fn workloads_are_taken_in_the_order_of_their_names() {
+        let of = |words, study| {
+            let selected = selected(words, study).expect("there are some");
+            selected
+                .into_iter()
+                .map(|(name, _)| name)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(of("", Study::Sweep), ["power-sum"]);
+        assert_eq!(of("", Study::Occupancy), ["copy", "fma"]);
+        assert_eq!(
+            of("--kernel horner,power-sum", Study::Sweep),
+            ["horner", "power-sum"]
+        );
+        assert_eq!(
+            of("--workload all,copy", Study::Sweep),
+            ["power-sum", "horner", "copy"]
+        );
+        assert_eq!(of("--kernel copy,copy", Study::Occupancy), ["copy"]);
+    }
+
+    #[test]
+    fn an_axis_has_an_option_of_its_own_and_that_of_all() {
+        let count = |words| selected(words, Study::Sweep).expect("values")[0].1;
+        assert_eq!(count("--k 1,2,3,2"), 3);
+        assert_eq!(count("--axis k=1:5"), 5);
+        assert_eq!(count("--axis k=[1,10:30:10]"), 4);
+        assert_eq!(count("--axis k[pow2]=0:4"), 5);
+        for words in [
+            "--k 1 --axis k=2",
+            "--axis m=1",
+            "--kernel copy --k 1",
+            "--axis k=0",
+            "--x 1 --axis x=2",
+        ] {
+            assert!(
+                matches!(selected(words, Study::Sweep), Err(Failure::Usage(_))),
+                "{words}"
+            );
+        }
+        for words in ["--k 0", "--axis k", "--kernel fft", "--dtype f16"] {
+            assert!(parse(words).is_err(), "{words}");
+        }
+    }
+
+    #[test]
+    fn axes_of_every_workload_have_ranges_and_names() {
+        let workloads = parse("--axis block[pow2]=5:7 --axis grid=full,8x").expect("words");
+        let plan = workloads.plan(Vec::new(), Plan::default()).expect("values");
+        assert_eq!(
+            (plan.blocks, plan.grids.len(), plan.caches.len()),
+            (vec![32, 64, 128], 2, 1)
+        );
+        let unknown = parse("--axis cache=hot").expect("words");
+        assert!(unknown.plan(Vec::new(), Plan::default()).is_err());
+        assert!(unknown.refuse_common(&["cache"], "here").is_err());
+    }
+}

@@ -159,6 +159,8 @@ impl<'d> Sampler<'d> {
         cache: CacheState,
         sampling: Sampling,
     ) -> Result<Samples, DriverError> {
+        // Nothing waits for a capture: what has begun would go on without its arrays.
+        self.stream.refuse_capture_by_thread("take samples")?;
         let samples = self.samples(launch, cache, sampling);
         if samples.is_err() {
             // Launches may be under way. The first error is the one that counts.

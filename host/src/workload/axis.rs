@@ -337,39 +337,29 @@ impl Axis {
             Kind::Real => real_numbers(text),
             Kind::Setting => Ok(vec![Value::Real(real_number(text)?)]),
             Kind::OneOf(possible) => {
-                let found = possible.iter().find(|value| value.to_string() == text);
-                let found = found.map(|value| vec![value.clone()]);
-                found.ok_or_else(|| format!("expected one of {}", possible.iter().join(", ")))
+                let expected = || format!("expected one of {}", possible.iter().join(", "));
+                match possible.iter().find(|value| value.to_string() == text) {
+                    Some(value) => Ok(vec![value.clone()]),
+                    // A range, each of whose numbers is possible.
+                    None => whole_numbers(text, 0..=Axis::MOST)
+                        .ok()
+                        .filter(|all| all.iter().all(|it| possible.contains(it)))
+                        .ok_or_else(expected),
+                }
             }
             Kind::Text => Ok(vec![text.into()]),
         }
     }
 
-    /// Whole numbers, whatever the axis is, for its powers of two: `--axis n[pow2]=16:24`.
+    /// Powers of two, given by their exponents: `--axis n[pow2]=16:24`.
     ///
     /// # Errors
-    /// What was expected, or that it is not an axis of whole numbers.
+    /// What was expected, or a power that the axis does not take.
     pub fn parse_powers(&self, text: &str) -> Result<Vec<Value>, String> {
-        let Kind::Whole(range) = &self.kind else {
-            return match self.kind {
-                Kind::PowerOfTwo => self.parse(text),
-                _ => Err(format!("{} has no whole numbers", self.name)),
-            };
-        };
         let powers = Axis::powers_of_two(self.name, []).parse(text)?;
-        match powers.iter().find(|power| !is_within(power, range)) {
-            Some(outside) => Err(expected(range, &format!("{outside} is outside"))),
-            None => Ok(powers),
-        }
+        powers.iter().try_for_each(|power| self.accepts(power))?;
+        Ok(powers)
     }
-}
-
-fn is_within(value: &Value, range: &RangeInclusive<u64>) -> bool {
-    matches!(value, Value::Whole(number) if range.contains(number))
-}
-
-fn expected(range: &RangeInclusive<u64>, why: &str) -> String {
-    format!("{why}: from {} to {} are taken", range.start(), range.end())
 }
 
 /// Values of one item at most: more are a mistake.
@@ -474,6 +464,13 @@ mod tests {
         assert_eq!(texts(&powers, "3:5").expect("a range"), ["8", "16", "32"]);
         assert_eq!(texts(&powers, "2^3"), texts(&powers, "3"));
         assert_eq!(n.parse_powers("3:5"), powers.parse("3:5"));
+        let tile = Axis::one_of("tile", [8, 16, 32, 48], [16]);
+        assert_eq!(
+            texts(&tile, "16:48:16").expect("a range"),
+            ["16", "32", "48"]
+        );
+        assert_eq!(tile.parse_powers("3:5"), powers.parse("3:5"));
+        assert!(tile.parse("8:48:8").is_err() && tile.parse_powers("6").is_err());
         let x = Axis::real("x", [0.5]);
         assert_eq!(texts(&x, "0:0.3:0.1").expect("a range").len(), 4);
         assert_eq!(texts(&x, "-1.5"), Ok(vec!["-1.5".to_owned()]));
