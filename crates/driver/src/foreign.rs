@@ -49,9 +49,9 @@ impl Device {
     /// # Ok::<(), ridgepoint_driver::DriverError>(())
     /// ```
     ///
-    /// The device and the loaded one count as one: kernels of either take buffers of either, in streams of either. Kernels
-    /// of `#[kernel]` are loaded as well, from what `CudaBuilder` wrote, and prepared as ever:
-    /// `device.load("kernels.ptx")?.prepare(scale::entry(), ..)`.
+    /// The device and the loaded one count as one: kernels of either take buffers of either, in streams of
+    /// either. Kernels of `#[kernel]` are loaded as well, from what `CudaBuilder` wrote, and prepared as
+    /// ever: `device.load("kernels.ptx")?.prepare(scale::entry(), ..)`.
     ///
     /// A cubin is believed: of its contents it is checked alone that it is an NVIDIA GPU's, and all there.
     ///

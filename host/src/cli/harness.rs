@@ -26,7 +26,12 @@ pub struct Target {
 
 /// Measure kernels written in Rust, and learn what limits them.
 #[derive(Parser)]
-#[command(name = "cargo bench --", bin_name = "cargo bench --", after_help = STATUSES, disable_version_flag = true)]
+#[command(
+    name = "cargo bench --",
+    bin_name = "cargo bench --",
+    after_help = STATUSES,
+    disable_version_flag = true
+)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -46,8 +46,8 @@ pub struct Inventory {
     pub unreported: Vec<u32>,
 }
 
-/// The kernels of this PTX whose names contain `filter`, on the architectures `arches`, or on every embedded one
-/// if that is empty.
+/// The kernels of this PTX whose names contain `filter`, on the architectures `arches`, or on every one
+/// that it has if that is empty.
 ///
 /// # Errors
 /// An architecture is not embedded, none has a report, or no kernel has such a name.

@@ -327,7 +327,10 @@ impl<'d> OccupancySweep<'d> {
 
     /// A workload for GPUs, once.
     fn leave_out(&mut self, workload: &str, error: &DriverError) {
-        let is_known = |it: &OccupancyError| matches!(it, OccupancyError::Refused { point, .. } if point == workload);
+        let is_known = |it: &OccupancyError| match it {
+            OccupancyError::Refused { point, .. } => point == workload,
+            _ => false,
+        };
         if !self.refused.iter().any(is_known) {
             self.refused.push(OccupancyError::Refused {
                 point: workload.to_owned(),
