@@ -24,7 +24,7 @@ use crate::driver::DeviceChoice;
 use crate::measure::{CacheState, Runs, Sampling};
 use crate::report::{Chart, Format, HtmlReport, RunFacts, terminal};
 use crate::sweep::{Plan, Record, Settings, Sweep, SweepError};
-use crate::workload::{Bench, GridSize};
+use crate::workload::{Axis, Bench, GridSize};
 
 #[derive(Args)]
 #[command(allow_negative_numbers = true)]
@@ -295,8 +295,12 @@ impl Arguments {
             "noise_percent": self.noise,
             "ceilings": ceilings,
         });
-        for (name, value) in plan.selected.iter().flat_map(|it| &it.settings) {
-            settings[*name] = json!(value);
+        for selection in &plan.selected {
+            let axes = selection.workload.axes().into_iter();
+            for axis in axes.filter(Axis::is_setting) {
+                let given = selection.settings.iter().find(|(it, _)| *it == axis.name());
+                settings[axis.name()] = json!(given.map(|(_, value)| value));
+            }
         }
         settings
     }
