@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::program::{Point, Program, Words};
+use crate::memory::Cached;
 use super::registers::{FULL, Registers};
 
 /// A function that lanes of a warp have called together, and its registers.
@@ -13,6 +14,8 @@ pub(crate) struct Activation {
     pub(crate) lanes: u32,
     /// Where its local memory begins in each thread's.
     pub(crate) local: u32,
+    /// The allocations that the program's accesses met last.
+    pub(crate) met: *mut Cached,
     /// Who called; none for the kernel.
     pub(crate) caller: Option<Caller>,
 }
@@ -97,8 +100,13 @@ impl Activations {
 
     /// Bytes of local memory that are in use by each thread.
     pub(crate) fn local_end(&self) -> u32 {
-        let ends = self.all.iter().flatten();
-        ends.map(|it| it.local + it.program.local_bytes).max().unwrap_or(0)
+        self.iter()
+            .map(|it| it.local + it.program.local_bytes).max().unwrap_or(0)
+    }
+
+    /// All that lanes are in.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Activation> {
+        self.all.iter().flatten()
     }
 
     /// How many functions lanes are in, one calling another.

@@ -2,6 +2,8 @@
 
 use ptx::SpecialRegister;
 
+use super::access::Access;
+use super::local::Variable;
 use super::op::Op;
 use super::registers::Kind;
 
@@ -19,12 +21,14 @@ pub(crate) struct Program {
     pub(crate) specials: Vec<(SpecialRegister, u32)>,
     /// Instructions of no side effect whose result is the same for all blocks, run once per warp and launch.
     pub(crate) launch_ops: Vec<Op>,
-    /// The same for all threads of a block, run once per warp and block.
-    pub(crate) block_ops: Vec<Op>,
+    /// What its operations on memory do; an operation has an index.
+    pub(crate) accesses: Vec<Access>,
     /// Where parameters lie.
     pub(crate) parameters: Vec<Parameter>,
     /// Where returned values lie.
     pub(crate) returns: Vec<Words>,
+    /// Variables in local memory.
+    pub(crate) locals: Vec<Variable>,
     /// Bytes of local memory that an activation takes.
     pub(crate) local_bytes: u32,
 }

@@ -35,6 +35,12 @@ impl Registers {
     pub(crate) fn start(&self) -> *mut u8 {
         self.start.as_ptr()
     }
+
+    /// Sets all bytes.
+    pub(crate) fn fill(&mut self, byte: u8) {
+        // SAFETY: it owns so many bytes.
+        unsafe { self.start.as_ptr().write_bytes(byte, self.layout.size()) };
+    }
 }
 
 impl Drop for Registers {
@@ -88,7 +94,7 @@ lanes! {
 }
 
 /// What a slot is, for those who copy or keep lanes of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
     /// A mask of lanes.
     Predicate,

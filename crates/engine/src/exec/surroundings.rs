@@ -2,10 +2,11 @@
 
 use std::time::Instant;
 
-use crate::check::Checker;
-use crate::memory::{Cached, Memory};
-
+use super::access::Access;
 use super::failure::Failed;
+use super::local::Locals;
+use super::program::Program;
+use crate::memory::{Cached, Memory, Shared};
 
 /// A launch, as its threads see it.
 pub(crate) struct Launch<'l> {
@@ -13,9 +14,9 @@ pub(crate) struct Launch<'l> {
     pub(crate) grid: [u32; 3],
     /// Threads of a block.
     pub(crate) block: [u32; 3],
-    /// Bytes of static and of all shared memory of a block.
+    /// Bytes of static and of dynamic shared memory of a block.
     pub(crate) static_shared: u32,
-    pub(crate) shared: u32,
+    pub(crate) dynamic_shared: u32,
     /// The kernel's parameters, one behind the other as PTX lays them out.
     pub(crate) parameters: Vec<u8>,
     pub(crate) memory: &'l Memory,
@@ -25,10 +26,20 @@ pub(crate) struct Launch<'l> {
     pub(crate) started: Instant,
     /// The multiprocessors that the grid's blocks are said to run on.
     pub(crate) multiprocessors: u32,
-    pub(crate) cooperative: bool,
 }
 
 impl Launch<'_> {
+    /// Bytes of the parameters, extended to all bits.
+    pub(crate) fn parameter(&self, offset: u32, bytes: u32, signed: bool) -> u128 {
+        let all = self.parameters.iter().skip(offset as usize).take(bytes as usize);
+        let bits = all.rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte));
+        let shift = 128 - 8 * bytes;
+        match signed {
+            true => ((bits << shift) as i128 >> shift) as u128,
+            false => bits,
+        }
+    }
+
     pub(crate) fn threads_per_block(&self) -> u32 {
         self.block.iter().product()
     }
@@ -41,18 +52,24 @@ impl Launch<'_> {
 /// Where a warp is.
 pub(crate) struct Surroundings<'l> {
     pub(crate) launch: &'l Launch<'l>,
+    /// Where variables of shared memory lie.
+    pub(crate) layout: Shared,
     /// The block's number, x running fastest.
     pub(crate) block: u64,
     pub(crate) warp: u32,
     /// The block's shared memory.
     pub(crate) shared: *mut u8,
     pub(crate) local: Local,
-    /// The allocation that each access of the program met last, by the access's number.
-    pub(crate) met: Vec<Cached>,
-    /// Who is told of accesses, in checked launches.
-    pub(crate) checker: Option<Box<Checker>>,
+    /// The function that runs.
+    pub(crate) program: *const Program,
+    /// Its accesses to memory.
+    pub(crate) accesses: *const Access,
+    /// The allocation that each of them met last, by the access's number.
+    pub(crate) met: *mut Cached,
+    /// How often it has looked at what other threads may write: see [`Pause`](super::warp::Pause).
+    pub(crate) looks: u32,
     /// What went wrong in the instructions that ran last: the first is kept.
-    pub(crate) fault: Option<Failed>,
+    pub(crate) fault: Option<Box<Failed>>,
 }
 
 /// The local memory of a warp's threads.
@@ -63,20 +80,38 @@ pub(crate) struct Local {
     pub(crate) bytes: u32,
     /// Where the activation's begins.
     pub(crate) frame: u32,
+    /// What lies in it.
+    pub(crate) variables: *const Locals,
 }
 
 impl Surroundings<'_> {
     /// The block's index, x, y, z.
     pub(crate) fn block_index(&self) -> [u32; 3] {
-        let [x, y, _] = self.launch.grid.map(u64::from);
-        // Each is less than its extent, a u32.
-        [self.block % x, self.block / x % y, self.block / x / y].map(|index| index as u32)
+        coordinates(self.block, self.launch.grid)
     }
 
     /// A thread's index in its block, x, y, z.
     pub(crate) fn thread_index(&self, lane: usize) -> [u32; 3] {
-        let [x, y, _] = self.launch.block;
-        let thread = self.warp * 32 + lane as u32;
-        [thread % x, thread / x % y, thread / x / y]
+        let thread = u64::from(self.warp) * 32 + lane as u64;
+        coordinates(thread, self.launch.block)
     }
+
+    /// The function that runs.
+    pub(crate) fn function(&self) -> &str {
+        // SAFETY: set when a warp enters an activation, which keeps its program.
+        unsafe { &(*self.program).name }
+    }
+
+    /// The variables in local memory.
+    pub(crate) fn locals(&self) -> &Locals {
+        // SAFETY: as for the function: the warp's own.
+        unsafe { &*self.local.variables }
+    }
+}
+
+/// The x, y, z of a linear index, x running fastest.
+pub(crate) fn coordinates(linear: u64, extent: [u32; 3]) -> [u32; 3] {
+    let [x, y, _] = extent.map(u64::from);
+    // Each is less than its extent, a u32.
+    [linear % x, linear / x % y, linear / x / y].map(|index| index as u32)
 }

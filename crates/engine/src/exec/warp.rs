@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use super::activation::{Activation, Activations, Caller, Group, lanes_of_warp};
 use super::builtin;
-use super::failure::{Failure, Failed};
+use super::failure::{Failed, Failure};
+use super::local::Locals;
 use super::op::Context;
 use super::program::{
     Barrier, BarrierAction, Call, Callee, Gate, Point, Program, Then, Words,
@@ -17,6 +18,15 @@ use super::worker::Code;
 
 /// How many blocks of instructions a group may go through before others have their turn.
 const TURN: u32 = 1 << 12;
+
+/// How many groups of a warp may run before other warps have their turn.
+const TURNS: u32 = 64;
+
+/// How often a warp may look at what others may write before they have their turn.
+const LOOKS: u32 = 32;
+
+/// How deep calls may be nested.
+const MOST_CALLS: u32 = 1 << 12;
 
 /// The threads of a warp.
 #[derive(Default)]
@@ -33,6 +43,7 @@ pub(crate) struct Warp {
     /// Local memory, a thread's after another's.
     local: Vec<u64>,
     local_bytes: u32,
+    locals: Locals,
     /// Blocks of instructions that it has gone through.
     pub(crate) steps: u64,
 }
@@ -54,6 +65,8 @@ pub(crate) enum Pause {
     AtBarrier,
     /// It has had its turn.
     Turn,
+    /// It has had its turn, and waits for what others write as far as one can see.
+    Looking,
     /// Lanes wait for lanes of the warp that will not come by themselves.
     Stuck,
 }
@@ -81,9 +94,9 @@ impl Warp {
     ///
     /// # Errors
     /// A thread failed.
-    pub(crate) fn run(&mut self, code: &Code<'_>, context: &mut Context<'_>) -> Result<Pause, Failed> {
+    pub(crate) fn run(&mut self, code: &Code<'_>, context: &mut Context<'_>) -> Result<Pause, Box<Failed>> {
         context.at.warp = self.index;
-        let mut turns = 0;
+        let (mut turns, mut has_looked) = (0, true);
         loop {
             let Some(group) = self.next(context) else {
                 return Ok(match self.gated.is_empty() {
@@ -91,18 +104,45 @@ impl Warp {
                     false => Pause::Stuck,
                 });
             };
-            if turns == code.turns_of_warp() {
-                self.ready.push(group);
-                return Ok(Pause::Turn);
-            }
             turns += 1;
+            context.at.looks = 0;
             self.run_group(group, code, context)?;
+            has_looked &= context.at.looks > LOOKS;
+            if turns >= TURNS {
+                return Ok(match has_looked {
+                    true => Pause::Looking,
+                    false => Pause::Turn,
+                });
+            }
         }
     }
 
     /// Whether all of its threads have ended.
     pub(crate) fn has_ended(&self) -> bool {
         self.live == 0
+    }
+
+    /// Who waits for what.
+    pub(crate) fn waits(&self) -> Vec<String> {
+        let index = self.index;
+        let at_barrier = self.waiting.iter().map(|it| {
+            let (id, mask) = (it.id, it.group.mask);
+            format!("lanes {mask:#010x} of warp {index} wait at barrier {id}")
+        });
+        let gated = self.gated.iter().map(|(group, members)| {
+            let mask = group.mask;
+            format!("lanes {mask:#010x} of warp {index} wait for the lanes {members:#010x}")
+        });
+        at_barrier.chain(gated).collect()
+    }
+
+    /// Function and instruction of one that waits.
+    pub(crate) fn first_wait(&self) -> Option<(String, u32)> {
+        let gated = self.gated.iter().map(|it| &it.0);
+        let group = gated.chain(self.waiting.iter().map(|it| &it.group)).next()?;
+        let program = &self.activations.get(group.activation).program;
+        let block = program.blocks.get(group.at.block as usize)?;
+        Some((program.name.clone(), block.instruction))
     }
 
     /// Takes the group that goes next, with all that have come as far.
@@ -142,7 +182,7 @@ impl Warp {
         });
     }
 
-    fn run_group(&mut self, mut group: Group, code: &Code<'_>, context: &mut Context<'_>) -> Result<(), Failed> {
+    fn run_group(&mut self, mut group: Group, code: &Code<'_>, context: &mut Context<'_>) -> Result<(), Box<Failed>> {
         let mut fuel = TURN;
         let mut program = self.enter(group.activation, context);
         loop {
@@ -161,8 +201,8 @@ impl Warp {
             // SAFETY: the operations were lowered for this program's registers.
             unsafe {
                 match group.mask == FULL {
-                    true => (code.handlers.run_full)(context, ops),
-                    false => (code.handlers.run_masked)(context, ops),
+                    true => (code.run.full)(context, ops),
+                    false => (code.run.masked)(context, ops),
                 }
             };
             if let Some(fault) = context.at.fault.take() {
@@ -195,7 +235,7 @@ impl Warp {
                     group = self.call(group, call, next, code, context, block.instruction)?;
                     program = self.enter(group.activation, context);
                 }
-                Then::Return => match self.leave(group, context) {
+                Then::Return => match self.leave(group) {
                     Some(caller) => {
                         group = caller;
                         program = self.enter(group.activation, context);
@@ -207,18 +247,26 @@ impl Warp {
                     return Ok(());
                 }
                 Then::Trap => {
-                    return Err(Failed::at(Failure::Trap, context, &program, block.instruction));
+                    return Err(Box::new(context.failed(Failure::Trap, block.instruction)));
                 }
             }
             if fuel == 0 {
                 if self.steps > code.most_steps() {
-                    return Err(Failed::at(Failure::Steps, context, &program, block.instruction));
+                    return Err(Box::new(context.failed(Failure::Steps { limit: code.most_steps() }, block.instruction)));
                 }
                 group.turns += 1;
                 self.ready.push(group);
                 return Ok(());
             }
-            if !self.ready.is_empty() && self.ready.iter().any(|other| !self.activations.is_behind(&group, other)) {
+            if context.at.looks > LOOKS {
+                group.turns += 1;
+                self.ready.push(group);
+                return Ok(());
+            }
+            let goes_first = |other: &Group| {
+                other.turns <= group.turns && !self.activations.is_behind(&group, other)
+            };
+            if self.ready.iter().any(goes_first) {
                 self.ready.push(group);
                 return Ok(());
             }
@@ -232,6 +280,10 @@ impl Warp {
         context.at.local.start = self.local.as_mut_ptr().cast();
         context.at.local.bytes = self.local_bytes;
         context.at.local.frame = activation.local;
+        context.at.local.variables = &raw const self.locals;
+        context.at.program = Arc::as_ptr(&activation.program);
+        context.at.accesses = activation.program.accesses.as_ptr();
+        context.at.met = activation.met;
         Arc::clone(&activation.program)
     }
 
@@ -468,13 +520,18 @@ impl Warp {
         }
         context.at.warp = self.index;
         code.fill(program, registers.start(), is_new, context);
-        self.activations.add(Activation {
+        let activation = self.activations.add(Activation {
             program: Arc::clone(program),
+            met: code.met(program),
             registers,
             lanes,
             local,
             caller,
-        })
+        });
+        if program.local_bytes > 0 {
+            self.locals = Locals::of(&self.activations);
+        }
+        activation
     }
 
     /// Makes room for `bytes` of local memory a thread.
@@ -497,14 +554,12 @@ impl Warp {
         code: &Code<'_>,
         context: &mut Context<'_>,
         instruction: u32,
-    ) -> Result<Group, Failed> {
+    ) -> Result<Group, Box<Failed>> {
         let function = match call.callee {
             Callee::Builtin(which) => {
                 context.mask = group.mask;
-                builtin::call(which, call, context).map_err(|failure| {
-                    let program = &self.activations.get(group.activation).program;
-                    Failed::at(failure, context, program, instruction)
-                })?;
+                builtin::call(which, call, context, instruction)
+                    .map_err(|failure| Box::new(context.failed(failure, instruction)))?;
                 group.at = next;
                 return Ok(group);
             }
@@ -521,19 +576,15 @@ impl Warp {
                     group.mask = same;
                 }
                 context.mask = same;
-                code.function_at(address).ok_or_else(|| {
-                    let program = &self.activations.get(group.activation).program;
-                    Failed::at(Failure::NoFunction { address }, context, program, instruction)
-                })?
+                let none = Failure::NoFunction { address };
+                code.function_at(address)
+                    .ok_or_else(|| Box::new(context.failed(none, instruction)))?
             }
         };
-        let failed = |failure, warp: &Warp, context: &Context<'_>| {
-            let program = &warp.activations.get(group.activation).program;
-            Failed::at(failure, context, program, instruction)
-        };
-        let program = code.program(function).map_err(|failure| failed(failure, self, context))?;
-        if self.activations.depth(group.activation) == code.most_calls() {
-            return Err(failed(Failure::Recursion, self, context));
+        let failed = |failure, context: &Context<'_>| Box::new(context.failed(failure, instruction));
+        let program = code.program(function).map_err(|failure| failed(failure, context))?;
+        if self.activations.depth(group.activation) == MOST_CALLS {
+            return Err(failed(Failure::Recursion { limit: MOST_CALLS }, context));
         }
         let caller = Caller {
             activation: group.activation,
@@ -560,7 +611,7 @@ impl Warp {
     }
 
     /// Returns a group's lanes to their caller, or ends them.
-    fn leave(&mut self, group: Group, _context: &mut Context<'_>) -> Option<Group> {
+    fn leave(&mut self, group: Group) -> Option<Group> {
         let activation = self.activations.get_mut(group.activation);
         let Some(caller) = activation.caller.clone() else {
             self.end(group);

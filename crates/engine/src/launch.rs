@@ -1,0 +1,166 @@
+//! Launches.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use crate::exec::failure::{Failed, Failure, Thread};
+use crate::exec::surroundings::Launch as Launched;
+use crate::exec::worker::{self, Code};
+use crate::memory::Shared;
+use crate::module::{Kernel, SHARED_GAP, parameter_offsets};
+
+/// The shape of a launch, in the order x, y, z.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// Blocks in the grid.
+    pub grid: [u32; 3],
+    /// Threads a block.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory a block.
+    pub dynamic_shared: u32,
+}
+
+/// How a launch is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// How many blocks of instructions a warp may go through.
+    pub steps: u64,
+    /// How many blocks may have begun and not ended, on all cores together: what the GPU holds.
+    pub resident_blocks: u64,
+    /// The host's cores that run blocks.
+    pub cores: usize,
+    /// The multiprocessors that `%smid` and `%nsmid` tell of.
+    pub multiprocessors: u32,
+}
+
+impl Default for Options {
+    /// All cores, 2^28 steps, as many blocks as an H200 can hold.
+    fn default() -> Options {
+        Options {
+            steps: 1 << 28,
+            resident_blocks: 132 * 32,
+            cores: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            multiprocessors: 132,
+        }
+    }
+}
+
+/// Why a launch did not run to its end.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum LaunchError {
+    /// A thread failed.
+    #[error("{thread} of {kernel}: {failure}, at {place}")]
+    Thread {
+        /// The kernel.
+        kernel: String,
+        /// Which thread.
+        thread: Thread,
+        /// What went wrong.
+        failure: Failure,
+        /// File and line, or the PTX's line.
+        place: String,
+    },
+    /// Not as many bytes of parameters as the kernel has.
+    #[error("{kernel} has {expected} bytes of parameters; {given} were given")]
+    Parameters {
+        /// The kernel.
+        kernel: String,
+        /// How many it has.
+        expected: u32,
+        /// How many were given.
+        given: usize,
+    },
+    /// The kernel has an instruction that the engine does not execute.
+    #[error(transparent)]
+    Unsupported(#[from] crate::Unsupported),
+}
+
+impl Kernel {
+    /// The parameters of a launch as PTX lays them out.
+    ///
+    /// # Safety
+    /// There is an address for each parameter, and at each as many bytes as it has.
+    pub unsafe fn pack(&self, addresses: &[*const u8]) -> Vec<u8> {
+        let function = self.code.function();
+        let (offsets, bytes) = parameter_offsets(function);
+        let mut packed = vec![0; bytes as usize];
+        for ((parameter, offset), address) in function.parameters.iter().zip(offsets).zip(addresses) {
+            let to = &mut packed[offset as usize..][..parameter.bytes as usize];
+            // SAFETY: the caller's contract.
+            unsafe { to.as_mut_ptr().copy_from_nonoverlapping(*address, to.len()) };
+        }
+        packed
+    }
+
+    /// Runs the kernel once for each thread of the grid, and returns when all have ended. A grid with
+    /// no blocks or a block with no threads runs nothing. `print` is given what the kernel prints.
+    ///
+    /// # Errors
+    /// See [`LaunchError`]. Blocks that have not begun when a thread fails are not run.
+    pub fn launch(
+        &self,
+        shape: Shape,
+        options: Options,
+        parameters: &[u8],
+        print: &(dyn Fn(&str) + Sync),
+    ) -> Result<(), LaunchError> {
+        let expected = parameter_offsets(self.code.function()).1;
+        if expected as usize != parameters.len() {
+            let (kernel, given) = (self.name().to_owned(), parameters.len());
+            return Err(LaunchError::Parameters { kernel, expected, given });
+        }
+        let program = self.code.kernel()?;
+        let _running = self.code.memory().running();
+        let launch = Launched {
+            grid: shape.grid,
+            block: shape.block,
+            static_shared: self.static_shared(),
+            dynamic_shared: shape.dynamic_shared,
+            parameters: parameters.to_vec(),
+            memory: self.code.memory(),
+            print,
+            started: Instant::now(),
+            multiprocessors: options.multiprocessors,
+        };
+        if launch.blocks() == 0 || launch.threads_per_block() == 0 {
+            return Ok(());
+        }
+        let layout = Shared::new(&self.code.shared, shape.dynamic_shared, SHARED_GAP);
+        let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));
+        let failure: Mutex<Option<Box<Failed>>> = Mutex::new(None);
+        let workers = (options.cores as u64).min(launch.blocks()).max(1);
+        let resident = options.resident_blocks.div_ceil(workers) as usize;
+        let work = || {
+            let code = Code::new(&self.code, program.clone(), options.steps);
+            let next = || {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                (index < launch.blocks()).then_some(index)
+            };
+            if let Err(failed) = worker::work(&launch, &layout, &code, resident, &next, &stop) {
+                stop.store(true, Ordering::Relaxed);
+                let mut first = failure.lock().unwrap_or_else(PoisonError::into_inner);
+                first.get_or_insert(failed);
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..workers {
+                scope.spawn(work);
+            }
+            work();
+        });
+        match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(failed) => Err(self.error(*failed)),
+            None => Ok(()),
+        }
+    }
+
+    fn error(&self, failed: Failed) -> LaunchError {
+        LaunchError::Thread {
+            kernel: self.name().to_owned(),
+            thread: failed.thread,
+            place: self.code.place(&failed.function, failed.instruction),
+            failure: failed.failure,
+        }
+    }
+}

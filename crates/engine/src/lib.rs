@@ -1,0 +1,13 @@
+//! Executes PTX on a CPU, warp by warp, and checks what its threads do with memory.
+
+pub mod arith;
+mod exec;
+mod launch;
+mod lower;
+pub mod memory;
+mod module;
+
+pub use exec::failure::{Failure, Thread};
+pub use launch::{LaunchError, Options, Shape};
+pub use lower::Unsupported;
+pub use module::{Kernel, LoadError, Module};
