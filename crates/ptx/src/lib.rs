@@ -9,10 +9,12 @@ mod instruction;
 mod module;
 mod names;
 mod operand;
+mod parse;
 mod types;
 
 pub use error::ParseError;
 pub use instruction::*;
 pub use module::*;
 pub use operand::*;
+pub use parse::parse;
 pub use types::*;
