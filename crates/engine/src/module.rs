@@ -340,13 +340,12 @@ fn shared_variables(module: &ptx::Module, kernel: u32) -> Vec<Shared> {
             _ => {}
         };
         for instruction in &body.instructions {
-            instruction.symbols(&mut symbol);
-            if let Operation::Call(call) = &instruction.operation {
-                match call.callee {
-                    ptx::Callee::Direct(function) => symbol(Symbol::Function(function)),
-                    // Any function whose address somebody takes.
-                    ptx::Callee::Indirect { .. } => taken(module).into_iter().for_each(&mut symbol),
-                }
+            instruction.visit_symbols(&mut symbol);
+            if let Operation::Call(call) = &instruction.operation
+                && matches!(call.callee, ptx::Callee::Indirect { .. })
+            {
+                // Any function whose address a first value has.
+                taken(module).into_iter().for_each(&mut symbol);
             }
         }
     }

@@ -210,6 +210,7 @@ impl Warp {
             }
             self.steps += 1;
             fuel -= 1;
+            let instruction = block.instruction;
             match &block.then {
                 Then::Jump(next) => group.at = Point::start_of(*next),
                 Then::Branch { predicate, wanted, taken, otherwise } => {
@@ -232,7 +233,7 @@ impl Warp {
                 }
                 Then::Call { call, next } => {
                     let next = Point::start_of(*next);
-                    group = self.call(group, call, next, code, context, block.instruction)?;
+                    group = self.call(group, call, next, code, context, instruction)?;
                     program = self.enter(group.activation, context);
                 }
                 Then::Return => match self.leave(group) {
@@ -247,12 +248,12 @@ impl Warp {
                     return Ok(());
                 }
                 Then::Trap => {
-                    return Err(Box::new(context.failed(Failure::Trap, block.instruction)));
+                    return Err(Box::new(context.failed(Failure::Trap, instruction)));
                 }
             }
             if fuel == 0 {
                 if self.steps > code.most_steps() {
-                    return Err(Box::new(context.failed(Failure::Steps { limit: code.most_steps() }, block.instruction)));
+                    return Err(Box::new(context.failed(Failure::Steps { limit: code.most_steps() }, instruction)));
                 }
                 group.turns += 1;
                 self.ready.push(group);

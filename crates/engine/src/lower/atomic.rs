@@ -42,7 +42,7 @@ pub(crate) fn update(operator: AtomicOperator, ty: Type, space: Space) -> Lowere
             _ => |old, a, _| float32(atomic::add_f32_global, old, a),
         },
         (Add, Type::F64) => |old, a, _| {
-            let sum = float::add(f64::from_bits(old as u64), f64::from_bits(a as u64), Rounding::NearestEven);
+            let sum = float::add(f64::from_bits(old as u64), f64::from_bits(a as u64), Rounding::Nearest);
             sum.to_bits().into()
         },
         (Add, Type::F16) => |old, a, _| half::add::<F16>(old as u16, a as u16).into(),

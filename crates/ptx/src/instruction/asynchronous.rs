@@ -2,7 +2,7 @@
 
 use crate::instruction::{Visit, operations};
 use crate::names::named;
-use crate::{Access, Address, AtomicOperator, Operand, Predicate, PrefetchSize, Reg, Space, Type};
+use crate::{Address, AtomicOperator, Operand, Predicate, PrefetchSize, Space, Type};
 
 named! {
     /// How coordinates of a tensor are taken.
@@ -34,7 +34,7 @@ pub enum Completion {
 }
 
 impl Visit for Completion {
-    fn visit(&self, visitor: &mut dyn FnMut(Access, Reg)) {
+    fn visit(&self, visitor: &mut dyn FnMut(crate::instruction::Named)) {
         if let Self::Mbarrier(address) = self {
             address.visit(visitor);
         }
@@ -68,7 +68,7 @@ pub enum TensorCopy {
 }
 
 impl Visit for TensorCopy {
-    fn visit(&self, visitor: &mut dyn FnMut(Access, Reg)) {
+    fn visit(&self, visitor: &mut dyn FnMut(crate::instruction::Named)) {
         match self {
             Self::Load {
                 destination: address,

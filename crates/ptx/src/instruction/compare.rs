@@ -78,7 +78,7 @@ pub struct Combination {
 }
 
 impl crate::instruction::Visit for Combination {
-    fn visit(&self, visitor: &mut dyn FnMut(crate::Access, Reg)) {
+    fn visit(&self, visitor: &mut dyn FnMut(crate::instruction::Named)) {
         self.with.visit(visitor);
     }
 }

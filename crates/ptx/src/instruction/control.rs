@@ -27,9 +27,12 @@ pub enum IndirectTargets {
 }
 
 impl Visit for Callee {
-    fn visit(&self, visitor: &mut dyn FnMut(Access, Reg)) {
-        if let Self::Indirect { address, .. } = self {
-            address.visit(visitor);
+    fn visit(&self, visitor: &mut dyn FnMut(crate::instruction::Named)) {
+        match self {
+            Self::Direct(function) => {
+                visitor(crate::instruction::Named::Symbol(Symbol::Function(*function)));
+            }
+            Self::Indirect { address, .. } => address.visit(visitor),
         }
     }
 }
@@ -46,9 +49,9 @@ pub enum Returned {
 }
 
 impl Visit for Returned {
-    fn visit(&self, visitor: &mut dyn FnMut(Access, Reg)) {
+    fn visit(&self, visitor: &mut dyn FnMut(crate::instruction::Named)) {
         if let Self::Register(register) = self {
-            visitor(Access::Define, *register);
+            visitor(crate::instruction::Named::Register(Access::Define, *register));
         }
     }
 }
@@ -163,13 +166,13 @@ pub enum Argument {
 }
 
 impl Visit for Argument {
-    fn visit(&self, visitor: &mut dyn FnMut(Access, Reg)) {
+    fn visit(&self, visitor: &mut dyn FnMut(crate::instruction::Named)) {
         match self {
             Self::Value(operand) | Self::Negated(operand) => either(*operand, visitor),
             Self::List(list) => list.visit(visitor),
             Self::Address(address, rest) => {
                 if let Base::Register(register) = address.base {
-                    visitor(Access::Use, register);
+                    visitor(crate::instruction::Named::Register(Access::Use, register));
                 }
                 rest.visit(visitor);
             }
@@ -182,9 +185,9 @@ impl Visit for Argument {
     }
 }
 
-fn either(operand: Operand, visitor: &mut dyn FnMut(Access, Reg)) {
+fn either(operand: Operand, visitor: &mut dyn FnMut(crate::instruction::Named)) {
     if let Operand::Register(register) = operand {
-        visitor(Access::Use, register);
-        visitor(Access::Define, register);
+        visitor(crate::instruction::Named::Register(Access::Use, register));
+        visitor(crate::instruction::Named::Register(Access::Define, register));
     }
 }

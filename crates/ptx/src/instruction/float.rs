@@ -184,5 +184,5 @@ operations! {
 }
 
 impl crate::instruction::Visit for Precision {
-    fn visit(&self, _: &mut dyn FnMut(crate::Access, Reg)) {}
+    fn visit(&self, _: &mut dyn FnMut(crate::instruction::Named)) {}
 }

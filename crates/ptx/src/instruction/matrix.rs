@@ -83,11 +83,11 @@ pub enum WgmmaSource {
 }
 
 impl Visit for Shape {
-    fn visit(&self, _: &mut dyn FnMut(Access, Reg)) {}
+    fn visit(&self, _: &mut dyn FnMut(crate::instruction::Named)) {}
 }
 
 impl Visit for WgmmaSource {
-    fn visit(&self, visitor: &mut dyn FnMut(Access, Reg)) {
+    fn visit(&self, visitor: &mut dyn FnMut(crate::instruction::Named)) {
         match self {
             Self::Registers(registers) => registers.visit(visitor),
             Self::Descriptor(descriptor) => descriptor.visit(visitor),
@@ -100,9 +100,9 @@ impl Visit for WgmmaSource {
 pub struct Accumulator(pub Reg);
 
 impl Visit for Accumulator {
-    fn visit(&self, visitor: &mut dyn FnMut(Access, Reg)) {
-        visitor(Access::Use, self.0);
-        visitor(Access::Define, self.0);
+    fn visit(&self, visitor: &mut dyn FnMut(crate::instruction::Named)) {
+        visitor(crate::instruction::Named::Register(Access::Use, self.0));
+        visitor(crate::instruction::Named::Register(Access::Define, self.0));
     }
 }
 

@@ -25,8 +25,8 @@ pub use movement::*;
 pub use synchronisation::*;
 pub use visit::Access;
 
-use crate::{Address, Operand, Reg, Span};
-pub(crate) use visit::{Visit, operations};
+use crate::{Address, Operand, Reg, Span, Symbol};
+pub(crate) use visit::{Named, Visit, operations};
 
 /// An instruction of a body.
 #[derive(Clone, Debug, PartialEq)]
@@ -59,7 +59,21 @@ impl Instruction {
         if let Some(guard) = self.guard {
             visitor(Access::Use, guard.register);
         }
-        self.operation.visit(&mut visitor);
+        self.operation.visit(&mut |named| {
+            if let Named::Register(access, register) = named {
+                visitor(access, register);
+            }
+        });
+    }
+
+    /// Calls `visitor` for each variable, parameter and function that is named, a function that is
+    /// called directly too.
+    pub fn visit_symbols(&self, mut visitor: impl FnMut(Symbol)) {
+        self.operation.visit(&mut |named| {
+            if let Named::Symbol(symbol) = named {
+                visitor(symbol);
+            }
+        });
     }
 
     /// The registers that it writes.
@@ -128,7 +142,7 @@ macro_rules! operation_enum {
         }
 
         impl Visit for Operation {
-            fn visit(&self, visitor: &mut dyn FnMut(Access, Reg)) {
+            fn visit(&self, visitor: &mut dyn FnMut(Named)) {
                 match self {
                     $(Self::$variant(payload) => payload.visit(visitor),)*
                     $(Self::$unit => {})*

@@ -2,7 +2,7 @@
 
 use crate::instruction::{Visit, operations};
 use crate::names::named;
-use crate::{Access, Address, Operand, Order, Predicate, Reg, Scope, Space, Type};
+use crate::{Address, Operand, Order, Predicate, Reg, Scope, Space, Type};
 
 /// What a barrier does besides counting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -35,7 +35,7 @@ pub enum BarrierAction {
 }
 
 impl Visit for BarrierAction {
-    fn visit(&self, visitor: &mut dyn FnMut(Access, Reg)) {
+    fn visit(&self, visitor: &mut dyn FnMut(crate::instruction::Named)) {
         match self {
             Self::Sync | Self::Arrive => {}
             Self::Popc { d, predicate }
@@ -165,7 +165,7 @@ pub enum Fence {
 }
 
 impl Visit for Fence {
-    fn visit(&self, visitor: &mut dyn FnMut(Access, Reg)) {
+    fn visit(&self, visitor: &mut dyn FnMut(crate::instruction::Named)) {
         if let Self::TensorMap { address, size, .. } = self {
             address.visit(visitor);
             size.visit(visitor);
@@ -183,7 +183,7 @@ pub enum Phase {
 }
 
 impl Visit for Phase {
-    fn visit(&self, visitor: &mut dyn FnMut(Access, Reg)) {
+    fn visit(&self, visitor: &mut dyn FnMut(crate::instruction::Named)) {
         let (Self::State(operand) | Self::Parity(operand)) = self;
         operand.visit(visitor);
     }

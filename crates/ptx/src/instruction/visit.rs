@@ -11,42 +11,53 @@ pub enum Access {
     Use,
 }
 
-/// Something with registers in it.
+/// What an instruction names.
+#[derive(Clone, Copy)]
+pub(crate) enum Named {
+    Register(Access, Reg),
+    Symbol(Symbol),
+}
+
+/// Something that names registers and symbols.
 pub(crate) trait Visit {
-    fn visit(&self, visitor: &mut dyn FnMut(Access, Reg));
+    fn visit(&self, visitor: &mut dyn FnMut(Named));
 }
 
 /// A register by itself is written; what is read is an [`Operand`].
 impl Visit for Reg {
-    fn visit(&self, visitor: &mut dyn FnMut(Access, Reg)) {
-        visitor(Access::Define, *self);
+    fn visit(&self, visitor: &mut dyn FnMut(Named)) {
+        visitor(Named::Register(Access::Define, *self));
     }
 }
 
 impl Visit for Operand {
-    fn visit(&self, visitor: &mut dyn FnMut(Access, Reg)) {
-        if let Self::Register(register) = self {
-            visitor(Access::Use, *register);
+    fn visit(&self, visitor: &mut dyn FnMut(Named)) {
+        match *self {
+            Self::Register(register) => visitor(Named::Register(Access::Use, register)),
+            Self::Symbol { symbol, .. } => visitor(Named::Symbol(symbol)),
+            Self::Immediate(_) | Self::Special(_) => {}
         }
     }
 }
 
 impl Visit for Predicate {
-    fn visit(&self, visitor: &mut dyn FnMut(Access, Reg)) {
+    fn visit(&self, visitor: &mut dyn FnMut(Named)) {
         self.value.visit(visitor);
     }
 }
 
 impl Visit for Address {
-    fn visit(&self, visitor: &mut dyn FnMut(Access, Reg)) {
-        if let Base::Register(register) = self.base {
-            visitor(Access::Use, register);
+    fn visit(&self, visitor: &mut dyn FnMut(Named)) {
+        match self.base {
+            Base::Register(register) => visitor(Named::Register(Access::Use, register)),
+            Base::Symbol(symbol) => visitor(Named::Symbol(symbol)),
+            Base::Absolute => {}
         }
     }
 }
 
 impl<T: Visit> Visit for Option<T> {
-    fn visit(&self, visitor: &mut dyn FnMut(Access, Reg)) {
+    fn visit(&self, visitor: &mut dyn FnMut(Named)) {
         if let Some(value) = self {
             value.visit(visitor);
         }
@@ -54,7 +65,7 @@ impl<T: Visit> Visit for Option<T> {
 }
 
 impl<T: Visit> Visit for Vec<T> {
-    fn visit(&self, visitor: &mut dyn FnMut(Access, Reg)) {
+    fn visit(&self, visitor: &mut dyn FnMut(Named)) {
         for value in self {
             value.visit(visitor);
         }
@@ -64,12 +75,18 @@ impl<T: Visit> Visit for Vec<T> {
 macro_rules! without_registers {
     ($($name:ty),*) => {
         $(impl Visit for $name {
-            fn visit(&self, _: &mut dyn FnMut(Access, Reg)) {}
+            fn visit(&self, _: &mut dyn FnMut(Named)) {}
         })*
     };
 }
 
-without_registers!(bool, u8, u32, u64, i64, String, LabelId, FunctionId, Symbol);
+without_registers!(bool, u8, u32, u64, i64, String, LabelId, FunctionId);
+
+impl Visit for Symbol {
+    fn visit(&self, visitor: &mut dyn FnMut(Named)) {
+        visitor(Named::Symbol(*self));
+    }
+}
 
 /// Payloads of operations.
 macro_rules! operations {
@@ -80,7 +97,7 @@ macro_rules! operations {
             pub struct $name { $($(#[$inner])* pub $field: $ty),* }
 
             impl crate::instruction::Visit for $name {
-                fn visit(&self, visitor: &mut dyn FnMut(crate::Access, crate::Reg)) {
+                fn visit(&self, visitor: &mut dyn FnMut(crate::instruction::Named)) {
                     $(crate::instruction::Visit::visit(&self.$field, visitor);)*
                 }
             }
