@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 use std::ops::{Bound, Range, RangeBounds};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use bytemuck::{Pod, Zeroable};
+use bytemuck::Pod;
 use cuda_std::launch::{Home, Slice, SliceMut};
 use cust::context::CurrentContext;
 use cust::error::CudaError;
@@ -13,6 +13,7 @@ use cust::sys;
 use simt::Uninitialised;
 
 use super::context::Owned;
+use super::emulator::{self, Emulated};
 use super::error::{checked, during};
 use super::{Device, DriverError};
 
@@ -50,15 +51,11 @@ pub struct DeviceBuffer<T: DeviceValue> {
 enum Storage {
     Gpu(Owned<CudaBuffer<u8>>),
     Host {
-        memory: Vec<Unit>,
+        memory: Emulated,
         /// Of a buffer that began without contents.
         contents: Option<Uninitialised>,
     },
 }
-
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C, align(256))]
-struct Unit([u8; 256]);
 
 impl Device {
     /// A buffer of `len` elements, each `value`.
@@ -140,7 +137,8 @@ impl Device {
                 })
             })?),
             None => Storage::Host {
-                memory: self.emulated(bytes.div_ceil(256) as usize, Unit::zeroed())?,
+                memory: Emulated::new(bytes)
+                    .map_err(|_| self.out_of_memory(bytes, emulator::free_memory()))?,
                 contents: None,
             },
         };
@@ -209,7 +207,7 @@ impl<T: DeviceValue> DeviceBuffer<T> {
                 finish()
             }
             Storage::Host { memory, contents } => {
-                let memory = &mut bytemuck::cast_slice_mut::<_, u8>(memory)[range];
+                let memory = &mut memory[range];
                 cuda_loader::pass("cuMemcpyHtoD_v2", || {
                     memory.copy_from_slice(bytemuck::cast_slice(values));
                 });
@@ -243,7 +241,7 @@ impl<T: DeviceValue> DeviceBuffer<T> {
             Storage::Host { memory, .. } => {
                 cuda_loader::pass("cuMemcpyDtoH_v2", || {
                     bytemuck::cast_slice_mut::<_, u8>(values)
-                        .copy_from_slice(&bytemuck::cast_slice(memory)[range]);
+                        .copy_from_slice(&memory[range]);
                 });
                 Ok(())
             }
@@ -276,7 +274,7 @@ impl<T: DeviceValue> DeviceBuffer<T> {
                 finish()
             }
             Storage::Host { memory, .. } => {
-                memory.fill(Unit([byte; 256]));
+                memory.fill(byte);
                 Ok(())
             }
         }
@@ -315,7 +313,7 @@ impl<T: DeviceValue> DeviceBuffer<T> {
     fn address_mut(&mut self) -> *mut u8 {
         match &mut self.storage {
             Storage::Gpu(memory) => memory.outside().as_device_ptr().as_raw() as *mut u8,
-            Storage::Host { memory, .. } => memory.as_mut_ptr().cast(),
+            Storage::Host { memory, .. } => memory.as_mut_ptr(),
         }
     }
 

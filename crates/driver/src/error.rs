@@ -59,6 +59,15 @@ pub enum DriverError {
         log: String,
     },
 
+    /// The emulator does not understand the PTX.
+    #[error("the emulator cannot load the PTX for sm_{arch}: {error}")]
+    UnreadablePtx {
+        /// The PTX's architecture.
+        arch: u32,
+        /// What it does not understand.
+        error: engine::LoadError,
+    },
+
     /// The PTX has no entry of this name.
     #[error("kernel {0} is not in the embedded PTX")]
     NoKernel(&'static str),
@@ -205,6 +214,10 @@ pub enum DriverError {
         /// What happened.
         error: simt::LaunchError,
     },
+
+    /// A kernel failed on the emulator, which ran its PTX.
+    #[error("kernel on the emulator: {0}")]
+    Engine(Box<engine::LaunchError>),
 
     /// A cooperative launch has more blocks than run at once.
     #[error("{kernel}: cooperative grid of {actual} blocks; {device} runs {limit} at once")]

@@ -71,6 +71,7 @@ impl Device {
             properties: self.properties.clone(),
             home: self.home,
             gpu: Some(gpu),
+            kernels: None,
             emulation: self.emulation,
         })
     }

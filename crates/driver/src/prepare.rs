@@ -1,12 +1,15 @@
 //! Launches, checked once for any number of them.
 
+use std::sync::Arc;
+
 use cuda_std::launch::{Entry, Signature};
 use cust::function::{Function, FunctionAttribute};
 
 use super::error::during;
 use super::gpu::Gpu;
 use super::launch::Blocks;
-use super::{Device, DriverError, LaunchConfig, Prepared, home};
+use super::replay::EmulatedPtx;
+use super::{Device, DriverError, Emulation, LaunchConfig, Prepared, Schedule, home};
 
 impl Device {
     /// Checks a launch of the kernel against its own bounds and the device's limits, once for any
@@ -47,6 +50,20 @@ impl Device {
                 shared_per_block: self.properties.limits.shared_per_block,
                 ..self.emulation
             },
+            ptx: self.emulated_ptx(entry.name()),
+        })
+    }
+
+    /// The kernel's PTX, if the emulator executes it: not where memory is checked or the order of threads
+    /// is another than that of their indices, which the Rust functions are for.
+    fn emulated_ptx(&self, name: &str) -> Option<EmulatedPtx> {
+        let Emulation { checks, schedule, .. } = self.emulation;
+        let is_plain = schedule == Schedule::InOrder
+            && !(checks.races || checks.uninitialised || checks.bounds);
+        let kernels = self.kernels.as_ref().filter(|_| is_plain)?;
+        Some(EmulatedPtx {
+            kernel: kernels.module.kernel(name)?,
+            kernels: Arc::clone(kernels),
         })
     }
 

@@ -2,9 +2,15 @@
 
 use std::mem::ManuallyDrop;
 
+use std::sync::Arc;
+
+use cuda_loader::PanicRecord;
 use cuda_std::launch::{Entry, Signature};
+use engine::memory::{Kind, Label, Protection};
+use smallvec::SmallVec;
 
 use super::DriverError;
+use super::emulator::{self, Kernels};
 use super::launch::Blocks;
 
 /// A launch on the emulator.
@@ -13,12 +19,26 @@ pub(super) struct Emulated<S: Signature> {
     pub(super) shape: simt::Shape,
     pub(super) blocks: Blocks,
     pub(super) options: simt::Options,
+    /// What is executed in place of the kernel's function.
+    pub(super) ptx: Option<EmulatedPtx>,
+}
+
+/// A kernel's PTX.
+#[derive(Clone)]
+pub(super) struct EmulatedPtx {
+    pub(super) kernel: engine::Kernel,
+    /// Of which it is one.
+    pub(super) kernels: Arc<Kernels>,
 }
 
 impl<S: Signature> Emulated<S> {
     /// # Safety
     /// As for [`Prepared::launch`].
     pub(super) unsafe fn run(&self, arguments: &S::Arguments<'_>) -> Result<(), DriverError> {
+        if let Some(ptx) = &self.ptx {
+            // SAFETY: the caller's contract.
+            return unsafe { self.execute(ptx, arguments) };
+        }
         let shared = Shared(&raw const *arguments);
         let call = self.entry.call();
         let memory = (self.entry.memory())(arguments);
@@ -41,6 +61,49 @@ impl<S: Signature> Emulated<S> {
             })
     }
 
+    /// Executes the kernel's PTX.
+    ///
+    /// # Safety
+    /// As for [`Prepared::launch`].
+    unsafe fn execute(&self, ptx: &EmulatedPtx, arguments: &S::Arguments<'_>) -> Result<(), DriverError> {
+        let mut addresses: SmallVec<[*const u8; 16]> = SmallVec::new();
+        (self.entry.marshal())(arguments, &mut |address, _| addresses.push(address.cast()));
+        // SAFETY: the PTX was built from the kernel, whose parameters `marshal` describes.
+        let parameters = unsafe { ptx.kernel.pack(&addresses) };
+        let lent: Vec<Lent> = (self.entry.memory())(arguments).iter().map(Lent::new).collect();
+        let shape = engine::Shape {
+            grid: self.shape.grid,
+            block: self.shape.block,
+            dynamic_shared: self.shape.dynamic_shared,
+        };
+        let options = engine::Options {
+            steps: self.options.steps,
+            resident_blocks: match self.blocks {
+                Blocks::Independent => engine::Options::default().resident_blocks,
+                Blocks::Cooperative => u64::MAX,
+            },
+            ..engine::Options::default()
+        };
+        let ran = ptx.kernel.launch(shape, options, &parameters, &|text| print!("{text}"));
+        drop(lent);
+        ran.map_err(|error| self.failed(ptx, error))
+    }
+
+    fn failed(&self, ptx: &EmulatedPtx, error: engine::LaunchError) -> DriverError {
+        let panic = ptx.kernels.panics.as_ref().and_then(PanicRecord::take);
+        match panic {
+            Some(panic) => DriverError::Emulated {
+                kernel: self.entry.name(),
+                error: simt::LaunchError::Panicked {
+                    thread: simt::Thread { block: panic.block, thread: panic.thread },
+                    message: panic.what.unwrap_or_else(|| "panicked".to_owned()),
+                    place: panic.place.unwrap_or_else(|| "an unknown place".to_owned()),
+                },
+            },
+            None => DriverError::Engine(Box::new(error)),
+        }
+    }
+
     /// The launch with its arguments, to be run later and more than once.
     ///
     /// # Safety
@@ -51,6 +114,36 @@ impl<S: Signature> Emulated<S> {
             unsafe { std::mem::transmute_copy(arguments) };
         // SAFETY: `Replay::run`'s caller vouches for it.
         Replay(Box::new(move || unsafe { self.run(&kept) }))
+    }
+}
+
+/// Memory of a launch that the emulated device knows while it runs.
+struct Lent {
+    /// Adopted for the launch.
+    adopted: Option<u64>,
+}
+
+impl Lent {
+    fn new(memory: &cuda_std::launch::Memory) -> Lent {
+        let label = Label::new(memory.parameter, memory.element_bytes as u32);
+        let (start, bytes) = (memory.address as u64, (memory.len * memory.element_bytes) as u64);
+        if emulator::memory().find(start).is_some() {
+            emulator::memory().name(start, label);
+            return Lent { adopted: None };
+        }
+        // A view of memory of the host's.
+        if bytes > 0 {
+            emulator::memory().adopt(start, bytes, Kind::Host, label, Protection::ReadWrite);
+        }
+        Lent { adopted: (bytes > 0).then_some(start) }
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        if let Some(start) = self.adopted {
+            emulator::memory().disown(start);
+        }
     }
 }
 

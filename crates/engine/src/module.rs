@@ -128,6 +128,29 @@ impl Module {
     }
 }
 
+impl Module {
+    /// The bytes of a variable in global or constant memory.
+    pub fn bytes(&self, name: &str) -> Option<Vec<u8>> {
+        let (address, bytes) = self.variable(name)?;
+        let from = std::ptr::with_exposed_provenance::<u8>(address as usize);
+        // SAFETY: the variable's memory, which the module keeps.
+        Some(unsafe { std::slice::from_raw_parts(from, bytes as usize) }.to_vec())
+    }
+
+    /// Sets bytes of a variable, before launches.
+    ///
+    /// # Panics
+    /// There are not so many bytes of a variable at the address.
+    pub fn write(&self, address: u64, bytes: &[u8]) {
+        let of = self.0.memory.find(address);
+        let is_inside = of.is_some_and(|it| it.holds(address, bytes.len() as u64));
+        assert!(is_inside, "{} bytes at {address:#x}, of no variable", bytes.len());
+        let to = std::ptr::with_exposed_provenance_mut::<u8>(address as usize);
+        // SAFETY: the variable's memory, which the module keeps.
+        unsafe { to.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+    }
+}
+
 impl Loaded {
     /// Gives variables their memory and first values.
     fn place(&mut self) -> Result<(), LoadError> {

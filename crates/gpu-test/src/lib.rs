@@ -65,7 +65,7 @@ pub fn on_both(
     let emulator = format!("emulator::{name}");
     [
         Trial::test(emulator.clone(), move || {
-            under_seeds_as(Some(&emulator), number(SEEDS)?.unwrap_or(0), emulated)
+            under_seeds_as(Some(&emulator), number(SEEDS)?.unwrap_or(0), ptx, emulated)
         }),
         on_gpu(format!("cuda::{name}"), ptx, case),
     ]
@@ -128,8 +128,13 @@ fn required(variable: Option<&OsStr>) -> usize {
 /// # Errors
 /// The variable is not a number.
 pub fn emulator() -> Result<Device, Failed> {
+    emulator_with(&[])
+}
+
+/// The emulator, executing PTX. [`SEED`] may name its schedule.
+fn emulator_with(ptx: &[Embedded<'_>]) -> Result<Device, Failed> {
     let schedule = number(SEED)?.map_or(Schedule::InOrder, Schedule::Seeded);
-    Ok(scheduled(schedule))
+    scheduled(schedule, ptx)
 }
 
 /// Runs the case on the emulator in order, and under each seed below `seeds`. Where [`SEED`] names
@@ -141,20 +146,21 @@ pub fn under_seeds(seeds: u64, case: impl Fn(&Device) -> Result<(), Failed>) -> 
     // A test of the language's own harness has a thread of its name.
     let thread = thread::current();
     let name = thread.name().filter(|name| *name != "main");
-    under_seeds_as(name, seeds, case)
+    under_seeds_as(name, seeds, &[], case)
 }
 
 fn under_seeds_as(
     test: Option<&str>,
     seeds: u64,
+    ptx: &[Embedded<'_>],
     case: impl Fn(&Device) -> Result<(), Failed>,
 ) -> Result<(), Failed> {
-    case(&emulator()?)?;
+    case(&emulator_with(ptx)?)?;
     if number(SEED)?.is_some() {
         return Ok(());
     }
     for seed in 0..seeds {
-        case(&scheduled(Schedule::Seeded(seed))).map_err(|failed| {
+        case(&scheduled(Schedule::Seeded(seed), ptx)?).map_err(|failed| {
             let message = failed.message().unwrap_or("failed");
             let again = replay(&command(), test);
             Failed::from(format!(
@@ -184,11 +190,12 @@ fn replay(command: &str, test: Option<&str>) -> String {
     }
 }
 
-fn scheduled(schedule: Schedule) -> Device {
-    Device::emulator(Emulation {
+fn scheduled(schedule: Schedule, ptx: &[Embedded<'_>]) -> Result<Device, Failed> {
+    let emulation = Emulation {
         schedule,
         ..Emulation::default()
-    })
+    };
+    Ok(Device::emulator_with(emulation, ptx)?)
 }
 
 /// The number that an environment variable holds, if it is set.

@@ -55,7 +55,8 @@ pub struct Allocation {
 }
 
 impl Allocation {
-    pub(super) fn holds(&self, address: u64, bytes: u64) -> bool {
+    /// Whether so many bytes from the address on lie in it.
+    pub fn holds(&self, address: u64, bytes: u64) -> bool {
         let offset = address.wrapping_sub(self.start);
         offset < self.bytes && bytes <= self.bytes - offset
     }
