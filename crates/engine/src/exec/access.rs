@@ -398,10 +398,14 @@ unsafe fn update(at: *mut u8, bytes: u32, change: impl Fn(u128) -> u128) -> u128
         ($atomic:ty, $bits:ty) => {{
             // SAFETY: the caller's contract; all host threads access it atomically while it is raced for.
             let element = unsafe { <$atomic>::from_ptr(at.cast()) };
-            let changed = element.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |old| {
-                Some(change(u128::from(old)) as $bits)
-            });
-            u128::from(changed.unwrap_or_else(|old| old))
+            let mut old = element.load(Ordering::Relaxed);
+            loop {
+                let new = change(u128::from(old)) as $bits;
+                match element.compare_exchange_weak(old, new, Ordering::SeqCst, Ordering::Relaxed) {
+                    Ok(_) => break u128::from(old),
+                    Err(now) => old = now,
+                }
+            }
         }};
     }
     match bytes {

@@ -28,14 +28,20 @@ macro_rules! handler {
         // SAFETY: as for all handlers; the lowering gives it slots of the kinds that it wants.
         unsafe fn baseline($context: &mut Context<'_>, $op: &Op) {
             // SAFETY: the caller's contract.
-            unsafe { $body }
+            #[allow(unused_unsafe, reason = "not every body needs it")]
+            unsafe {
+                $body
+            }
         }
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
         // SAFETY: as for `baseline`; the processor has been asked.
         unsafe fn vectors($context: &mut Context<'_>, $op: &Op) {
             // SAFETY: the caller's contract.
-            unsafe { $body }
+            #[allow(unused_unsafe, reason = "not every body needs it")]
+            unsafe {
+                $body
+            }
         }
         #[cfg(target_arch = "x86_64")]
         let handler = match $crate::lower::handler::has_vectors() {

@@ -1,6 +1,6 @@
 //! Loads, stores, atomics, fences and hints.
 
-use ptx::{Address, Base, Fence, Ld, Operand, Operation, Order, Reg, Scope, Space, St, Symbol, Type};
+use ptx::{Address, Base, CpAsync, Fence, Ld, Operand, Operation, Order, Reg, Scope, Space, St, Symbol, Type};
 
 use super::atomic;
 use super::handler::handler;
@@ -45,6 +45,9 @@ impl Lowering<'_> {
                 self.fence(it);
                 Ok(())
             }
+            Operation::CpAsync(it) => self.copy_async(it),
+            // Copies are done where they begin.
+            Operation::CpAsyncCommitGroup | Operation::CpAsyncWaitGroup(_) | Operation::CpAsyncWaitAll => Ok(()),
             // Hints change nothing that a thread sees.
             Operation::Prefetch(_)
             | Operation::Prefetchu(_)
@@ -83,6 +86,25 @@ impl Lowering<'_> {
         let data = d.iter().map(|&it| self.loaded(it)).collect();
         let act = Act::Load { signed: ty.is_signed() };
         self.access(space, ty, address, order, scope, act, data)
+    }
+
+    /// A copy from global to shared memory, done at once.
+    fn copy_async(&mut self, it: &CpAsync) -> Lowered<()> {
+        let whole = |size| size == Operand::Immediate(u64::from(it.size));
+        if it.ignore_source.is_some() || !it.source_size.is_none_or(whole) {
+            return Err("a copy of fewer bytes than it writes".to_owned());
+        }
+        let ty = match it.size {
+            4 => Type::B32,
+            8 => Type::B64,
+            _ => Type::B128,
+        };
+        let kind = kind(ty);
+        let data = vec![Data { slot: Some(self.scratch(kind)), kind, bits: ty.bits() }];
+        let (weak, scope) = (Order::Weak, Scope::System);
+        let load = Act::Load { signed: false };
+        self.access(Space::Global, ty, &it.source, weak, scope, load, data.clone())?;
+        self.access(Space::Shared, ty, &it.destination, weak, scope, Act::Store, data)
     }
 
     /// Where a loaded element goes.
