@@ -21,9 +21,22 @@ pub struct Shape {
     pub dynamic_shared: u32,
 }
 
+/// The order in which blocks, warps and lanes run, and where they take turns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Schedule {
+    /// By their index; a warp runs until it ends or waits.
+    #[default]
+    InOrder,
+    /// Another order for each number, the same for the same number: blocks, warps and lanes go ahead and
+    /// fall behind, and any access to memory may be where others have their turn. On one core.
+    Seeded(u64),
+}
+
 /// How a launch is run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
+    /// Who goes first.
+    pub schedule: Schedule,
     /// How many blocks of instructions a warp may go through.
     pub steps: u64,
     /// How many blocks may have begun and not ended, on all cores together: what the GPU holds.
@@ -38,6 +51,7 @@ impl Default for Options {
     /// All cores, 2^28 steps, as many blocks as an H200 can hold.
     fn default() -> Options {
         Options {
+            schedule: Schedule::InOrder,
             steps: 1 << 28,
             resident_blocks: 132 * 32,
             cores: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
@@ -129,10 +143,14 @@ impl Kernel {
         let layout = Shared::new(&self.code.shared, shape.dynamic_shared, SHARED_GAP);
         let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));
         let failure: Mutex<Option<Box<Failed>>> = Mutex::new(None);
-        let workers = (options.cores as u64).min(launch.blocks()).max(1);
+        let cores = match options.schedule {
+            Schedule::InOrder => options.cores as u64,
+            Schedule::Seeded(_) => 1,
+        };
+        let workers = cores.min(launch.blocks()).max(1);
         let resident = options.resident_blocks.div_ceil(workers) as usize;
         let work = || {
-            let code = Code::new(&self.code, program.clone(), options.steps);
+            let code = Code::new(&self.code, program.clone(), &options);
             let next = || {
                 let index = next.fetch_add(1, Ordering::Relaxed);
                 (index < launch.blocks()).then_some(index)

@@ -8,6 +8,6 @@ pub mod memory;
 mod module;
 
 pub use exec::failure::{Failure, Thread};
-pub use launch::{LaunchError, Options, Shape};
+pub use launch::{LaunchError, Options, Schedule, Shape};
 pub use lower::Unsupported;
 pub use module::{Kernel, LoadError, Module};

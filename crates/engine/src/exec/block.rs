@@ -54,7 +54,14 @@ impl Block {
         self.enter(context);
         loop {
             let (mut turns, mut looks) = (0, 0);
-            for warp in &mut self.warps {
+            // A seed begins anywhere, and lets other blocks go on in between.
+            let first = code.choose(self.warps.len());
+            let count = match code.is_seeded() {
+                true => 1 + code.choose(self.warps.len()),
+                false => self.warps.len(),
+            };
+            let (before, behind) = self.warps.split_at_mut(first);
+            for warp in behind.iter_mut().chain(before).take(count) {
                 if warp.has_ended() {
                     continue;
                 }
@@ -67,6 +74,9 @@ impl Block {
             let released = self.release(context);
             if self.warps.iter().all(Warp::has_ended) {
                 return Ok(Progress::Ended);
+            }
+            if count < self.warps.len() || code.is_seeded() && code.choose(4) > 0 {
+                return Ok(Progress::Turn);
             }
             match (turns, looks) {
                 (0, 0) if !released => return Err(Box::new(self.stuck(context))),

@@ -27,6 +27,8 @@ pub(crate) struct Op {
     pub(crate) aux: u64,
     /// The instruction of the function, for reports.
     pub(crate) instruction: u32,
+    /// Whether it reads or writes what other threads may see.
+    pub(crate) accesses_memory: bool,
 }
 
 /// The warp that executes.

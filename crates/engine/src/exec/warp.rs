@@ -98,7 +98,7 @@ impl Warp {
         context.at.warp = self.index;
         let (mut turns, mut has_looked) = (0, true);
         loop {
-            let Some(group) = self.next(context) else {
+            let Some(group) = self.next(code, context) else {
                 return Ok(match self.gated.is_empty() {
                     true => Pause::AtBarrier,
                     false => Pause::Stuck,
@@ -108,7 +108,7 @@ impl Warp {
             context.at.looks = 0;
             self.run_group(group, code, context)?;
             has_looked &= context.at.looks > LOOKS;
-            if turns >= TURNS {
+            if turns >= TURNS || code.is_seeded() && code.choose(4) == 0 {
                 return Ok(match has_looked {
                     true => Pause::Looking,
                     false => Pause::Turn,
@@ -146,13 +146,14 @@ impl Warp {
     }
 
     /// Takes the group that goes next, with all that have come as far.
-    fn next(&mut self, context: &mut Context<'_>) -> Option<Group> {
+    fn next(&mut self, code: &Code<'_>, context: &mut Context<'_>) -> Option<Group> {
         if self.ready.is_empty() {
             // Lanes may have ended for which others wait.
             self.open_gates(context);
         }
-        let mut first = 0;
-        for other in 1..self.ready.len() {
+        let mut first = code.choose(self.ready.len());
+        let others = if code.choose(2) == 0 { 0..self.ready.len() } else { 0..0 };
+        for other in others {
             let (a, b) = (&self.ready[other], &self.ready[first]);
             let earlier = match a.turns == b.turns {
                 true => self.activations.is_behind(a, b),
@@ -196,7 +197,12 @@ impl Warp {
                     false => return Ok(()),
                 }
             }
-            let ops = &program.ops[(block.start + group.at.op) as usize..block.end as usize];
+            let start = block.start + group.at.op;
+            let end = match code.is_seeded() {
+                true => self.until_interrupted(&program, start, block.end, code),
+                false => block.end,
+            };
+            let ops = &program.ops[start as usize..end as usize];
             context.mask = group.mask;
             // SAFETY: the operations were lowered for this program's registers.
             unsafe {
@@ -209,6 +215,11 @@ impl Warp {
                 return Err(fault);
             }
             self.steps += 1;
+            if end < block.end {
+                group.at.op = end - block.start;
+                self.ready.push(group);
+                return Ok(());
+            }
             fuel -= 1;
             let instruction = block.instruction;
             match &block.then {
@@ -272,6 +283,14 @@ impl Warp {
                 return Ok(());
             }
         }
+    }
+
+    /// How far a seed lets a group go on: up to an access, or the end of the block.
+    fn until_interrupted(&self, program: &Program, start: u32, end: u32, code: &Code<'_>) -> u32 {
+        let is_access = |op: &&u32| program.ops[**op as usize].accesses_memory;
+        let behind: Vec<u32> = (start + 1..end).collect();
+        let accesses = behind.iter().filter(is_access);
+        accesses.copied().find(|_| code.choose(4) == 0).unwrap_or(end)
     }
 
     /// Makes an activation the one that runs.
@@ -424,6 +443,9 @@ impl Warp {
                     lanes_of(!group.mask).for_each(|lane| after[lane] = before[lane]);
                     write(context, slot, kind, &after);
                 }
+            } else {
+                // SAFETY: lowered for these registers.
+                unsafe { super::op::run_masked(context, op) };
             }
             group.at.op = 1;
             self.ready.push(group);

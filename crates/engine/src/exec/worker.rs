@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use fastrand::Rng;
 use ptx::SpecialRegister;
 
 use super::block::{Block, Progress};
@@ -13,6 +14,7 @@ use super::op::{self, Context, Op};
 use super::program::{Parameter, Program};
 use super::registers::{FULL, Kind, LANES};
 use super::surroundings::{Launch, Local, Surroundings, coordinates};
+use crate::launch::{Options, Schedule};
 use crate::lower::control::axis;
 use crate::memory::{Cached, Shared};
 use crate::module::{Code as Functions, windows};
@@ -23,6 +25,8 @@ pub(crate) struct Code<'l> {
     kernel: Arc<Program>,
     pub(crate) run: Runners,
     steps: u64,
+    /// What decides where the order is free; none: the lowest goes first.
+    chance: Option<RefCell<Rng>>,
     /// For each program the allocations that its accesses met last.
     met: RefCell<HashMap<*const Program, Box<[Cached]>>>,
 }
@@ -34,13 +38,31 @@ pub(crate) struct Runners {
 }
 
 impl<'l> Code<'l> {
-    pub(crate) fn new(functions: &'l Functions, kernel: Arc<Program>, steps: u64) -> Self {
+    pub(crate) fn new(functions: &'l Functions, kernel: Arc<Program>, options: &Options) -> Self {
+        let chance = match options.schedule {
+            Schedule::InOrder => None,
+            Schedule::Seeded(seed) => Some(RefCell::new(Rng::with_seed(seed))),
+        };
         Code {
             functions,
             kernel,
             run: Runners::of_this_processor(),
-            steps,
+            steps: options.steps,
+            chance,
             met: RefCell::default(),
+        }
+    }
+
+    /// Whether a seed decides the order.
+    pub(crate) fn is_seeded(&self) -> bool {
+        self.chance.is_some()
+    }
+
+    /// A number below `count`, by the seed; 0 without one.
+    pub(crate) fn choose(&self, count: usize) -> usize {
+        match &self.chance {
+            Some(chance) if count > 1 => chance.borrow_mut().usize(..count),
+            _ => 0,
         }
     }
 
@@ -182,6 +204,9 @@ impl Runners {
     }
 }
 
+/// How many blocks take turns under a seed.
+const TOGETHER: usize = 4;
+
 /// Runs blocks of a launch until there are no more, `next` gives none, or another worker has failed.
 ///
 /// # Errors
@@ -220,6 +245,10 @@ pub(crate) fn work<'l>(
     let mut spare: Vec<Block> = Vec::new();
     let mut turn = 0;
     loop {
+        if code.is_seeded() {
+            // One block runs alone, or far ahead of others that have begun.
+            turn = code.choose(resident.len() + usize::from(resident.len() < TOGETHER.min(most_resident)));
+        }
         if resident.is_empty() || turn == resident.len() && resident.len() < most_resident {
             if let Some(number) = next() {
                 let room = || Block::new(launch.threads_per_block(), layout.bytes());

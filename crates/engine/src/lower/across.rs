@@ -28,6 +28,8 @@ impl Lowering<'_> {
                 if let Some(gate) = &mut self.gate {
                     gate.orders_memory = true;
                 }
+                // Groups that meet go on behind the instruction's first operation.
+                self.emit_masked(handler!(|_c, _op| ()), 0, [0; 3], 0);
             }),
             _ => return None,
         })

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use ptx::{
-    Axis, Base, Body, Call, Operand, Operation, Returned, Space, SpecialRegister, Symbol,
+    Axis, Body, Call, Operand, Operation, Returned, Space, SpecialRegister, Symbol,
 };
 
 use super::flow::End;
@@ -307,10 +307,3 @@ pub(crate) fn axis(axis: Axis) -> usize {
     }
 }
 
-/// Whether an address begins at a parameter.
-pub(crate) fn of_parameter(base: Base) -> Option<Symbol> {
-    match base {
-        Base::Symbol(symbol @ (Symbol::Parameter(_) | Symbol::Return(_) | Symbol::Body(_))) => Some(symbol),
-        _ => None,
-    }
-}

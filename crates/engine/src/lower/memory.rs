@@ -170,6 +170,9 @@ impl Lowering<'_> {
         let run = handler!(|c, op| access::access(c, op));
         let index = self.accesses.len() as u64 - 1;
         self.emit_masked(run, 0, [base, 0, 0], index);
+        if let Some(op) = self.ops.last_mut() {
+            op.accesses_memory = space != access::Space::Local && space != access::Space::Parameters;
+        }
         Ok(())
     }
 

@@ -278,7 +278,8 @@ impl Lowering<'_> {
         aux: u64,
     ) {
         let instruction = self.instruction;
-        self.ops.push(Op { run, writes, d, a, b, c, aux, instruction });
+        let accesses_memory = false;
+        self.ops.push(Op { run, writes, d, a, b, c, aux, instruction, accesses_memory });
     }
 
     /// The slot of a constant.
