@@ -1,0 +1,3 @@
+//! Executes PTX on the CPU.
+
+pub mod arith;
