@@ -56,7 +56,7 @@ impl Format {
     }
 
     /// The sign's bit.
-    const fn sign(self) -> u64 {
+    pub(super) const fn sign(self) -> u64 {
         1 << (self.fraction + self.exponent)
     }
 }
@@ -179,6 +179,31 @@ impl Exact {
     /// The bits of the format's number that it is rounded to; beyond the greatest, those after it, where
     /// `f64`, `f32`, `f16` and `bf16` have infinity.
     pub(super) fn round(self, format: Format, rounding: Rounding) -> u64 {
+        let is_towards_zero = match rounding {
+            Rounding::Nearest | Rounding::NearestAway => false,
+            Rounding::Zero => true,
+            Rounding::Down => !self.is_negative,
+            Rounding::Up => self.is_negative,
+        };
+        let beyond = format.max + u64::from(!is_towards_zero);
+        self.round_by(format, beyond, |shift| self.rounded(shift, rounding))
+    }
+
+    /// The bits of the format's number below or above in magnitude: above, if the first digits that are cut off and
+    /// the random ones, `digits` of each, have a carry.
+    pub(super) fn round_randomly(self, format: Format, random: u32, digits: u32) -> u64 {
+        let random = u128::from(random) & ((1 << digits) - 1);
+        self.round_by(format, format.max + 1, |shift| {
+            let whole = self.significand.checked_shr(shift).unwrap_or(0);
+            let part = self.significand ^ whole.checked_shl(shift).unwrap_or(0);
+            // An f32 has 24 digits, so that none is lost to the left.
+            let first = (part << digits).checked_shr(shift).unwrap_or(0);
+            whole + ((first + random) >> digits)
+        })
+    }
+
+    /// As [`round`](Exact::round) says, by a function of how many digits are cut off, with the bits for what is beyond.
+    fn round_by(self, format: Format, beyond: u64, rounded: impl Fn(u32) -> u128) -> u64 {
         let sign = if self.is_negative { format.sign() } else { 0 };
         if self.is_zero() {
             return sign;
@@ -188,22 +213,15 @@ impl Exact {
         let shift = last - self.exponent;
         let kept = match shift {
             ..=0 => self.significand << -shift,
-            _ => self.rounded(shift.cast_unsigned(), rounding),
+            _ => rounded(shift.cast_unsigned()),
         };
         // The fraction's leading 1 adds 1 to the exponent, as does a carry.
-        let magnitude =
-            (u128::from((last - format.least()).cast_unsigned()) << format.fraction) + kept;
-        let max = u128::from(format.max);
-        if magnitude <= max {
-            return sign | magnitude as u64;
+        let exponent = (last - format.least()).cast_unsigned();
+        let magnitude = (u128::from(exponent) << format.fraction) + kept;
+        match u64::try_from(magnitude) {
+            Ok(magnitude) if magnitude <= format.max => sign | magnitude,
+            _ => sign | beyond,
         }
-        let is_towards_zero = match rounding {
-            Rounding::Nearest | Rounding::NearestAway => false,
-            Rounding::Zero => true,
-            Rounding::Down => !self.is_negative,
-            Rounding::Up => self.is_negative,
-        };
-        sign | (format.max + u64::from(!is_towards_zero))
     }
 
     /// The significand without its last digits, rounded.

@@ -6,8 +6,13 @@
 //! packed types `u32` or `u64`; `f32`, `f64` and the integers are what they are in Rust, with the
 //! signed ones as signed types (`integer::div::<i32>` is `div.s32`).
 
+pub mod approx;
+pub mod atomic;
 pub mod bits;
 pub mod compare;
+pub mod convert;
 pub mod directed;
 pub mod float;
+pub mod fp8;
+pub mod half;
 pub mod integer;
