@@ -16,7 +16,7 @@
 //! | `ex2.approx.f16`, `.bf16` | relative 2^-9.9, 2^-7 | 0.5 ulp |
 //! | `tanh.approx.f32` | relative 2^-11 | 0.5 ulp |
 //! | `tanh.approx.f16`, `.bf16` | absolute 2^-10.987, 2^-8 | 0.5 ulp |
-//! | `rcp.approx.ftz.f64`, `rsqrt.approx.ftz.f64` | that of the upper 32 bits; no bound stated | 0.5 units of the 20th bit |
+//! | `rcp.approx.ftz.f64`, `rsqrt.approx.ftz.f64` | that of the upper 32 bits; no bound stated | cut off after the 20th bit |
 //! | `rsqrt.approx.f64` | no bound stated | 1 ulp |
 //!
 //! 0.5 ulp stands for a correct rounding of a result that has `f64`'s error. `normal_reciprocal` of `ptx_std` makes one Newton step
@@ -106,25 +106,15 @@ pub fn rsqrt_f64(x: f64) -> f64 {
     canonical(1.0 / x.sqrt())
 }
 
-const LOWER: u64 = 0xffff_ffff;
-
-/// The number without its lower 32 bits; NaN stays NaN.
+/// Without the lower 32 bits.
 fn truncate(x: f64) -> f64 {
-    if x.is_nan() {
-        x
-    } else {
-        f64::from_bits(x.to_bits() & !LOWER)
-    }
+    f64::from_bits(x.to_bits() & u64::MAX << 32)
 }
 
-/// The nearest number whose lower 32 bits are 0.
+/// Without the lower 32 bits; NaN is the hardware's.
 fn upper(x: f64) -> f64 {
-    let x = canonical(flush_f64(x));
-    if x.is_finite() {
-        f64::from_bits((x.to_bits() + (LOWER >> 1)) & !LOWER)
-    } else {
-        x
-    }
+    const NAN: f64 = f64::from_bits(0x7fff_ffff << 32);
+    if x.is_nan() { NAN } else { truncate(flush_f64(x)) }
 }
 
 fn flush_f64(x: f64) -> f64 {

@@ -16,3 +16,6 @@ pub mod float;
 pub mod fp8;
 pub mod half;
 pub mod integer;
+
+#[cfg(test)]
+mod tests;
