@@ -70,7 +70,19 @@ pub fn div(a: f32, b: f32) -> f32 {
     })
 }
 
-/// `div.full.f32`.
+/// `div.approx.ftz.f32`, as [`float::div_ftz`].
+#[inline(always)]
+pub fn div_ftz(a: f32, b: f32) -> f32 {
+    let [a, b] = [a, b].map(float::flush);
+    let quotient = div(a, b);
+    if quotient == 0.0 {
+        quotient
+    } else {
+        float::div_ftz(a, b, Rounding::Nearest)
+    }
+}
+
+/// `div.full.f32`; with `.ftz` it is [`float::div_ftz`].
 #[inline(always)]
 pub fn div_full(a: f32, b: f32) -> f32 {
     float::div(a, b, Rounding::Nearest)
@@ -79,13 +91,13 @@ pub fn div_full(a: f32, b: f32) -> f32 {
 /// `ex2.approx.f16`, `ex2.approx.ftz.bf16`.
 #[inline]
 pub fn ex2_half<H: Half>(x: u16) -> u16 {
-    half::from_f64::<H>(libm::exp2(H::to_f32(x).into()), Rounding::Nearest)
+    half::nearest::<H>(libm::exp2(H::to_f32(x).into()))
 }
 
 /// `tanh.approx.f16`, `tanh.approx.bf16`.
 #[inline]
 pub fn tanh_half<H: Half>(x: u16) -> u16 {
-    half::from_f64::<H>(libm::tanh(H::to_f32(x).into()), Rounding::Nearest)
+    half::nearest::<H>(libm::tanh(H::to_f32(x).into()))
 }
 
 /// `rcp.approx.ftz.f64`: from the upper 32 bits alone, and with 0 for the lower ones.
@@ -114,7 +126,11 @@ fn truncate(x: f64) -> f64 {
 /// Without the lower 32 bits; NaN is the hardware's.
 fn upper(x: f64) -> f64 {
     const NAN: f64 = f64::from_bits(0x7fff_ffff << 32);
-    if x.is_nan() { NAN } else { truncate(flush_f64(x)) }
+    if x.is_nan() {
+        NAN
+    } else {
+        truncate(flush_f64(x))
+    }
 }
 
 fn flush_f64(x: f64) -> f64 {

@@ -8,13 +8,13 @@
 //! | `f32` or `f64`, integer | [`to_integer`]; from `f16` and `bf16` by way of `f32` |
 //! | float, integral float of the type | [`round_to_integral`] |
 //! | `f32`, `f64` | [`f64_from_f32`], [`f32_from_f64`] |
-//! | `f32` or `f64`, `f16` or `bf16` | [`half::from_f32`], [`half::from_f64`](super::half::from_f64) |
-//! | `f16` or `bf16`, `f32` | [`f32_from_half`] |
+//! | `f32` or `f64`, `f16` or `bf16` | [`half::from_f32`](super::half::from_f32), [`half::from_f64`](super::half::from_f64) |
+//! | `f16` or `bf16`, `f32` or `f64` | [`f32_from_half`], [`f64_from_half`] |
 //! | `f32`, `tf32` | [`tf32`] |
 //! | `f32`, 8 bits and less | [`fp8`](super::fp8) |
 //!
 //! `.ftz`, `.sat`, `.relu` and `.satfinite` are functions of their own, to be put before or after
-//! ([`float`], [`half`]).
+//! ([`float`], [`half`](super::half)).
 
 use super::directed::{Exact, Format, Rounding};
 use super::float::{self, Float};
@@ -152,7 +152,11 @@ pub fn f32_from_f64(x: f64, rounding: Rounding) -> f32 {
 #[inline(always)]
 pub fn f32_from_half<H: Half>(bits: u16) -> f32 {
     let x = H::to_f32(bits);
-    if H::FORMAT == Format::F16 { float::canonical(x) } else { x }
+    if H::FORMAT == Format::F16 {
+        float::canonical(x)
+    } else {
+        x
+    }
 }
 
 /// `cvt.tf32.f32`: the fraction has 10 bits, the lower 13 are 0. NaN is the hardware's without those, and for `.rna` the operand

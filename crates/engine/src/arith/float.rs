@@ -107,7 +107,11 @@ floats! {
 /// or of none.
 #[inline(always)]
 pub(super) fn settled<F: Float, const N: usize>(result: F, operands: [F; N]) -> F {
-    let nan = operands.into_iter().rev().fold(F::HARDWARE_NAN, |nan, x| if is_nan(x) { x.quieted() } else { nan });
+    let nan =
+        operands.into_iter().rev().fold(
+            F::HARDWARE_NAN,
+            |nan, x| if is_nan(x) { x.quieted() } else { nan },
+        );
     if is_nan(result) { nan } else { result }
 }
 
@@ -216,7 +220,11 @@ fn flush_tiny(result: f32, exact: f64, rounding: Rounding) -> f32 {
     const SCALE: f64 = (1u64 << 40) as f64;
     let scaled = super::convert::f32_from_f64(exact * SCALE, rounding);
     let is_tiny = scaled.abs() < f32::MIN_POSITIVE * SCALE as f32;
-    if is_tiny { 0f32.copysign(result) } else { result }
+    if is_tiny {
+        0f32.copysign(result)
+    } else {
+        result
+    }
 }
 
 /// `rcp` with a rounding.

@@ -167,12 +167,20 @@ pub fn from_f32<H: Half>(x: f32, rounding: Rounding) -> u16 {
 #[inline(always)]
 pub fn from_f64<H: Half>(x: f64, rounding: Rounding) -> u16 {
     let number = match rounding {
-        Rounding::Nearest => H::nearest(narrow_to_odd(x)),
+        Rounding::Nearest => nearest::<H>(x),
         _ => from_float::<H, f64>(x, rounding),
     };
-    let digits = (x.to_bits() >> (52 - H::FORMAT.fraction)) as u16 & ((1 << H::FORMAT.fraction) - 1);
-    let nan = (x.to_bits() >> 48) as u16 & SIGN | H::INFINITY | digits | 1 << (H::FORMAT.fraction - 1);
+    let digits =
+        (x.to_bits() >> (52 - H::FORMAT.fraction)) as u16 & ((1 << H::FORMAT.fraction) - 1);
+    let nan =
+        (x.to_bits() >> 48) as u16 & SIGN | H::INFINITY | digits | 1 << (H::FORMAT.fraction - 1);
     if x.is_nan() { nan } else { number }
+}
+
+/// The nearest of an approximation's result; NaN is the hardware's.
+#[inline(always)]
+pub(super) fn nearest<H: Half>(x: f64) -> u16 {
+    H::nearest(narrow_to_odd(x))
 }
 
 #[inline(never)]
