@@ -1,4 +1,4 @@
-//! The functions beside an H200: `hardware.txt` has, for each instruction, the types of its result and its operands
+//! The functions beside an H200: `hardware.txt`, made by `hardware.py`, has, for each instruction, the types of its result and its operands
 //! and a digest of the GPU's results for 65536 tuples of operands, which are made here as they were there.
 //!
 //! Types: `w` and `d` are registers of 32 and 64 bits, `h` of 16, `p` a predicate; of operands `f`, `d`, `h`, `i`, `s`, `l` name
