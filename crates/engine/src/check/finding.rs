@@ -54,6 +54,8 @@ pub enum Agent {
     },
     /// The host, or a copy in a stream.
     Host,
+    /// Some thread of the kernel.
+    Kernel,
 }
 
 /// One of two accesses.
@@ -164,6 +166,7 @@ impl fmt::Display for Agent {
         match self {
             Agent::Thread { block, thread } => write!(f, "block {block}, thread {thread}"),
             Agent::Host => write!(f, "the host"),
+            Agent::Kernel => write!(f, "the kernel"),
         }
     }
 }

@@ -16,6 +16,8 @@ pub struct Operation {
     stream: usize,
     tick: u32,
     past: Past,
+    /// What the host had waited for: before all that follows, too.
+    host: Past,
 }
 
 /// Per stream, how many of its operations are known to be done.
@@ -47,6 +49,11 @@ impl Operation {
     /// Whether the other operation is ordered before this one.
     pub fn is_after(&self, other: &Operation) -> bool {
         self.past.of(other.stream) >= other.tick
+    }
+
+    /// Whether the other operation is ordered before all that is yet to come.
+    pub(super) fn is_everyones(&self, other: &Operation) -> bool {
+        self.host.of(other.stream) >= other.tick
     }
 }
 
@@ -122,6 +129,7 @@ impl Streams {
             stream,
             tick,
             past: self.pasts[stream].clone(),
+            host: self.pasts[HOST].clone(),
         }
     }
 }
