@@ -17,7 +17,6 @@ use super::streams::Operation;
 pub(super) struct Launch {
     pub(super) id: LaunchId,
     pub(super) operation: Operation,
-    pub(super) program: u32,
     pub(super) blocks_per_cluster: u64,
     pub(super) start: u32,
     pub(super) is_running: bool,
@@ -105,12 +104,7 @@ impl World {
     }
 
     /// Begins a launch; gives the time before which everything is before it.
-    pub(super) fn launch(
-        &mut self,
-        operation: Operation,
-        program: u32,
-        cluster: u64,
-    ) -> (LaunchId, u32) {
+    pub(super) fn launch(&mut self, operation: Operation, cluster: u64) -> (LaunchId, u32) {
         self.launches
             .retain(|launch| launch.is_running || !operation.is_everyones(&launch.operation));
         if self.launches.is_empty() {
@@ -122,7 +116,6 @@ impl World {
         self.launches.push(Launch {
             id,
             operation,
-            program,
             blocks_per_cluster: cluster.max(1),
             start,
             is_running: true,
@@ -138,11 +131,6 @@ impl World {
         self.chains.clear();
         self.sites.clear();
         self.fences = Site::default();
-    }
-
-    /// Whether nothing that runs or may be unordered is remembered.
-    pub(super) fn is_fresh(&self) -> bool {
-        self.launches.len() == 1 && self.runs.is_empty()
     }
 
     pub(super) fn end(&mut self, id: LaunchId) {

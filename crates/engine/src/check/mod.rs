@@ -156,10 +156,7 @@ impl Checker {
     /// A launch begins.
     pub fn launch(&mut self, operation: Operation, shape: Shape) -> LaunchId {
         self.rebase();
-        let program = shape.program;
-        let (id, floor) = self
-            .world
-            .launch(operation, program, shape.blocks_per_cluster);
+        let (id, floor) = self.world.launch(operation, shape.blocks_per_cluster);
         if floor == self.world.now() {
             self.sets.clear(floor);
         }

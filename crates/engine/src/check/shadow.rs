@@ -104,29 +104,6 @@ impl Shadow {
         }
     }
 
-    /// Every cell of a range, which need not be aligned.
-    pub(super) fn each(
-        &mut self,
-        start: u64,
-        bytes: u64,
-        mut visit: impl FnMut(&mut Line, usize, u64),
-    ) {
-        let mut at = start;
-        let end = start + bytes;
-        while at < end {
-            let size = if at % WORD == 0 && end - at >= WORD {
-                WORD
-            } else {
-                1
-            };
-            let Cells { line, first, count } = self.cells(at, size);
-            for cell in first..first + count {
-                visit(line, cell, at);
-            }
-            at += size;
-        }
-    }
-
     /// Everything that has been is before all that will be.
     pub(super) fn age(&mut self) {
         let fine = self.bytes.iter_mut().flat_map(|lines| lines.iter_mut());
