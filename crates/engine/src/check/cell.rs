@@ -3,7 +3,9 @@
 use super::access::{Scope, What};
 use super::clock::{Clock, World};
 use super::finding::Why;
-use super::line::{ANCIENT, Line, NEVER, PENDING, SET, SEVERAL, SITE, SITE_SHIFT, STRONG, THREAD};
+use super::line::{
+    ANCIENT, Line, NEVER, PENDING, SET, SEVERAL, SITE, SITE_SHIFT, STRONG, THREAD, WARP,
+};
 use super::sets::{DEPTH, Entry, IsStrong, Sets};
 use super::sites::Sites;
 
@@ -65,6 +67,9 @@ impl Judge<'_> {
         if let Some(before) = self.after_write(line, cell, touch) {
             return Some(before);
         }
+        if self.is_repeated(line, cell, sets, touch) {
+            return None;
+        }
         let is_weak_read = touch.what.strong().is_none() && !touch.what.writes();
         if is_weak_read && self.read_on_top(line, cell, sets, touch) {
             return None;
@@ -90,6 +95,28 @@ impl Judge<'_> {
         }
         self.store(line, cell, sets, &entries);
         None
+    }
+
+    /// Whether the thread has made this access since the last write, at the same time: whatever it
+    /// could race with has been compared with it.
+    fn is_repeated(&self, line: &Line, cell: usize, sets: &Sets, touch: &Touch) -> bool {
+        let now = self.clock.now;
+        let (re, rt, rm) = (line.re[cell], line.rt[cell], line.rm[cell]);
+        let is_weak_write = touch.what.writes() && touch.what.strong().is_none();
+        if rt & SET == 0 || re < now || !sets.has(re) || is_weak_write {
+            return false;
+        }
+        let (mut rest, who) = (rm, touch.thread & WARP | touch.site << SITE_SHIFT);
+        while let Some((entry, parent)) = sets.top(rest) {
+            if entry.epoch < self.clock.barrier {
+                return false;
+            }
+            if entry.epoch == now && (entry.who ^ who) & (WARP | SITE) == 0 {
+                return entry.mask >> (touch.thread % 32) & 1 == 1;
+            }
+            rest = parent;
+        }
+        false
     }
 
     fn after_write(&self, line: &Line, cell: usize, touch: &Touch) -> Option<Before> {
