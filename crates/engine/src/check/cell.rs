@@ -106,12 +106,12 @@ impl Judge<'_> {
         if rt & SET == 0 || re < now || !sets.has(re) || is_weak_write {
             return false;
         }
-        let (mut rest, who) = (rm, touch.thread & WARP | touch.site << SITE_SHIFT);
+        let (mut rest, who) = (rm, touch.thread);
         while let Some((entry, parent)) = sets.top(rest) {
             if entry.epoch < self.clock.barrier {
                 return false;
             }
-            if entry.epoch == now && (entry.who ^ who) & (WARP | SITE) == 0 {
+            if entry.epoch == now && (entry.who ^ who) & WARP == 0 && self.is_alike(&entry, touch) {
                 return entry.mask >> (touch.thread % 32) & 1 == 1;
             }
             rest = parent;
@@ -288,6 +288,16 @@ impl Judge<'_> {
             .all(|lane| self.is_before(me, entry.epoch, base + lane))
     }
 
+    /// Whether what races with one races with the other, the threads aside.
+    fn is_alike(&self, entry: &Entry, touch: &Touch) -> bool {
+        let site = (entry.who & SITE) >> SITE_SHIFT;
+        let before = self.sites.get(site);
+        let is_weak = touch.what.strong().is_none();
+        site == touch.site
+            || (before.what == touch.what
+                && (is_weak || before.element_bytes == touch.element_bytes))
+    }
+
     /// Adds the access: to an entry of its warp and time that is of the same kind, if there is one.
     fn merge(&self, entries: &mut Vec<Entry>, touch: &Touch) {
         let is_strong = touch.what.strong().is_some();
@@ -296,9 +306,7 @@ impl Judge<'_> {
         let mask = 1 << (touch.thread % 32);
         let now = self.clock.now;
         let like = entries.iter_mut().find(|entry| {
-            entry.epoch == now
-                && (entry.who ^ who) & (THREAD & !31) == 0
-                && (entry.who & SITE == who & SITE || (entry.who | who) & STRONG == 0)
+            entry.epoch == now && (entry.who ^ who) & WARP == 0 && self.is_alike(entry, touch)
         });
         match like {
             Some(entry) => {

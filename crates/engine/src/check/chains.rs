@@ -102,38 +102,39 @@ const WRITES: usize = 1 << 14;
 
 /// All chains of a device.
 #[derive(Debug, Default)]
-pub(super) struct Chains {
-    all: Vec<Chain>,
-    spare: Vec<u32>,
-}
+pub(super) struct Chains(Vec<Option<Box<Chain>>>);
 
 impl Chains {
     pub(super) fn begin(&mut self) -> u32 {
-        self.spare.pop().unwrap_or_else(|| {
-            self.all.push(Chain::default());
-            self.all.len() as u32 - 1
-        })
+        self.0.push(None);
+        self.0.len() as u32 - 1
     }
 
-    /// Nobody knows this chain any more.
+    /// What a chain says, everybody who may know it knows otherwise.
     pub(super) fn end(&mut self, chain: u32) {
-        self.all[chain as usize] = Chain::default();
-        self.spare.push(chain);
+        self.0[chain as usize] = None;
     }
 
     pub(super) fn clear(&mut self) {
-        self.all.clear();
-        self.spare.clear();
+        self.0.clear();
+    }
+
+    fn get(&self, chain: u32) -> Option<&Chain> {
+        self.0[chain as usize].as_deref()
+    }
+
+    fn get_mut(&mut self, chain: u32) -> &mut Chain {
+        self.0[chain as usize].get_or_insert_default()
     }
 
     pub(super) fn len(&self, chain: u32) -> u32 {
-        self.all[chain as usize].len
+        self.get(chain).map_or(0, |chain| chain.len)
     }
 
     /// Adds a release of a block.
     pub(super) fn release(&mut self, chain: u32, block: u32, head: &Head) {
         let index = chain;
-        let chain = &mut self.all[chain as usize];
+        let chain = self.get_mut(chain);
         chain.len += 1;
         let release = chain.releases.len() as u32;
         chain.releases.push((chain.len, block, head.past));
@@ -150,7 +151,7 @@ impl Chains {
 
     /// Adds a write, whatever it releases.
     pub(super) fn write(&mut self, chain: u32, write: Write) {
-        let chain = &mut self.all[chain as usize];
+        let chain = self.get_mut(chain);
         if chain.writes.len() < WRITES {
             chain.len += 1;
             chain.writes.entry(write).or_insert(chain.len);
@@ -160,7 +161,9 @@ impl Chains {
     /// The view knows now what was released in the first so much of a chain.
     pub(super) fn acquire(&self, view: &mut View, chain: u32, len: u32) {
         join(&mut view.acquired, &[(chain, len)]);
-        let views = &self.all[chain as usize].views;
+        let Some(Chain { views, .. }) = self.get(chain) else {
+            return;
+        };
         let known = views.partition_point(|(from, _)| *from <= len);
         if let Some((_, released)) = known.checked_sub(1).and_then(|at| views.get(at)) {
             view.join(released);
@@ -170,7 +173,9 @@ impl Chains {
     /// Whether the view knows what a thread of a block did at a time.
     pub(super) fn knows(&self, view: &View, block: u32, thread: u32, epoch: u32) -> bool {
         view.acquired.iter().any(|&(chain, len)| {
-            let chain = &self.all[chain as usize];
+            let Some(chain) = self.get(chain) else {
+                return false;
+            };
             chain.by_block.get(&block).is_some_and(|releases| {
                 releases.iter().rev().any(|&release| {
                     let (at, _, past) = chain.releases[release as usize];
@@ -183,7 +188,9 @@ impl Chains {
     /// Whether the view has observed a strong write.
     pub(super) fn has_observed(&self, view: &View, write: Write) -> bool {
         view.observed.iter().any(|&(chain, len)| {
-            let chain = &self.all[chain as usize];
+            let Some(chain) = self.get(chain) else {
+                return false;
+            };
             chain.writes.len() >= WRITES || chain.writes.get(&write).is_some_and(|at| *at <= len)
         })
     }

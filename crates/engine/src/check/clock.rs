@@ -44,6 +44,9 @@ enum Group {
 pub(super) struct Site {
     bytes: u32,
     chains: Vec<(Group, u32)>,
+    /// What threads of which block have released here themselves: a later strong write of the same
+    /// thread still does.
+    released: Vec<(u32, u32, Scope, Head)>,
 }
 
 /// The chains of all addresses.
@@ -189,8 +192,8 @@ pub(super) struct Clock {
     views: Map<u32, Rc<View>>,
     /// What a thread's relaxed reads saw: acquired at its next fence.
     seen: Map<u32, Vec<(Group, u32, u32)>>,
-    /// What a thread's last fence releases through its next strong writes.
-    fenced: Map<u32, (Scope, Head)>,
+    /// What a thread's last fences release through its next strong writes: of falling scopes.
+    fenced: Map<u32, Vec<(Scope, Head)>>,
     /// Chains of meetings: of lanes of a warp, and of barriers.
     meetings: Map<(u32, u32), u32>,
     own_chains: Vec<u32>,
@@ -327,9 +330,6 @@ impl Clock {
         }
         let own = std::mem::take(&mut self.own_chains);
         self.all.forget(&own);
-        for head in self.fenced.values_mut() {
-            Rc::make_mut(&mut head.1.view).forget(&own);
-        }
         self.meetings.clear();
         self.seen.clear();
         self.sites.clear();
@@ -463,7 +463,9 @@ impl Clock {
         if order.releases() {
             for thread in lanes(warp, mask) {
                 let head = self.head(thread);
-                self.fenced.insert(thread, (scope, head));
+                let fences = self.fenced.entry(thread).or_default();
+                fences.retain(|(other, _)| *other > scope);
+                fences.push((scope, head));
             }
             self.tick(world);
         }
@@ -581,12 +583,24 @@ impl Clock {
         }
         site.bytes = bytes;
         site.chains.retain(|(group, _)| groups.contains(group));
-        let fenced = self.fenced.get(&thread).cloned();
-        let own = how.order.releases().then(|| (how.scope, self.head(thread)));
+        let mut heads = self.fenced.get(&thread).cloned().unwrap_or_default();
+        if how.order.releases() {
+            let head = self.head(thread);
+            let other = |release: &(u32, u32, Scope, Head)| {
+                (release.0, release.1) != (self.number, thread) || release.2 > how.scope
+            };
+            site.released.retain(other);
+            site.released.push((self.number, thread, how.scope, head));
+        }
+        for (block, other, scope, head) in &site.released {
+            if (*block, *other) == (self.number, thread) {
+                heads.push((*scope, head.clone()));
+            }
+        }
         for group in groups {
             let chain = self.chain(world, site, group);
             world.chains.write(chain, (self.number, thread, self.now));
-            for (scope, head) in [&fenced, &own].into_iter().flatten() {
+            for (scope, head) in &heads {
                 if group.scope() <= *scope {
                     self.is_exported |= group.scope() > Scope::Block;
                     world.chains.release(chain, self.number, head);

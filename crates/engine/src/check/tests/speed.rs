@@ -23,6 +23,7 @@ fn speed() {
             );
         }
     }
+    println!("a block: {:.0} ns", blocks());
     println!("shared, read after a barrier: {:.2} ns", shared());
     println!("atomics, one address: {:.1} ns", atomics(0));
     println!("atomics, an address per lane: {:.1} ns", atomics(4));
@@ -87,6 +88,16 @@ fn global(what: What, bytes: u64, stride: u64, elements: u64) -> f64 {
     begin.elapsed().as_nanos() as f64 / (rounds * elements) as f64
 }
 
+fn blocks() -> f64 {
+    let mut device = Device::new(256);
+    let begin = Instant::now();
+    for index in 0..20_000 {
+        let block = device.block(index);
+        device.checker.end_block(block).unwrap();
+    }
+    begin.elapsed().as_nanos() as f64 / 20_000.0
+}
+
 fn shared() -> f64 {
     let (mut device, block, _) = frame(256);
     let begin = Instant::now();
@@ -125,6 +136,7 @@ fn atomics(stride: u64) -> f64 {
         for warp in 0..8 {
             let addresses = std::array::from_fn(|lane| x + lane as u64 * stride);
             let what = What::Atomic(Order::Relaxed, Scope::Device);
+            device.next = 0;
             device
                 .warp(block, warp, u32::MAX, what, &addresses, 4)
                 .unwrap();
