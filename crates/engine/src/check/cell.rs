@@ -97,8 +97,8 @@ impl Judge<'_> {
         None
     }
 
-    /// Whether the thread has made this access since the last write, at the same time: whatever it
-    /// could race with has been compared with it.
+    /// Whether the thread has made this access since the last write, at the same time, and nothing
+    /// since that could race with it.
     fn is_repeated(&self, line: &Line, cell: usize, sets: &Sets, touch: &Touch) -> bool {
         let now = self.clock.now;
         let (re, rt, rm) = (line.re[cell], line.rt[cell], line.rm[cell]);
@@ -113,6 +113,9 @@ impl Judge<'_> {
             }
             if entry.epoch == now && (entry.who ^ who) & WARP == 0 && self.is_alike(&entry, touch) {
                 return entry.mask >> (touch.thread % 32) & 1 == 1;
+            }
+            if self.atomic_for(&entry, touch).is_err() {
+                return false;
             }
             rest = parent;
         }
@@ -197,20 +200,9 @@ impl Judge<'_> {
     }
 
     fn conflict(&self, entry: &Entry, touch: &Touch) -> Option<Before> {
+        let why = self.atomic_for(entry, touch).err()?;
         let site = (entry.who & SITE) >> SITE_SHIFT;
-        let before = self.sites.get(site);
-        let writes = before.what.writes();
-        if !writes && !touch.what.writes() {
-            return None;
-        }
-        let why = match (before.what.strong(), touch.what.strong()) {
-            (Some(other), Some(own)) => self.tells_apart(
-                (other.1, before.element_bytes),
-                (own.1, touch.element_bytes),
-                entry,
-            )?,
-            _ => Why::Weak,
-        };
+        let writes = self.sites.get(site).what.writes();
         let thread = self.unordered(entry, touch.thread, writes)?;
         Some(Before {
             epoch: entry.epoch,
@@ -221,10 +213,31 @@ impl Judge<'_> {
         })
     }
 
+    /// Whether two accesses need no order: both read, or are atomic for each other. If not, why.
+    fn atomic_for(&self, entry: &Entry, touch: &Touch) -> Result<(), Why> {
+        let before = self.sites.get((entry.who & SITE) >> SITE_SHIFT);
+        if !before.what.writes() && !touch.what.writes() {
+            return Ok(());
+        }
+        match (before.what.strong(), touch.what.strong()) {
+            (Some(other), Some(own)) => {
+                let (other, own) = (
+                    (other.1, before.element_bytes),
+                    (own.1, touch.element_bytes),
+                );
+                self.tells_apart(other, own, entry).map_or(Ok(()), Err)
+            }
+            _ => Err(Why::Weak),
+        }
+    }
+
     /// Why two strong accesses are not atomic for each other, if they are not.
     fn tells_apart(&self, other: (Scope, u32), own: (Scope, u32), entry: &Entry) -> Option<Why> {
         if other.1 != own.1 {
             return Some(Why::Size);
+        }
+        if other.0.min(own.0) >= Scope::Device {
+            return None;
         }
         let instance = self.world.instance(entry.epoch)?;
         let clock = self.clock;
@@ -273,7 +286,9 @@ impl Judge<'_> {
             (None, _) => true,
             (Some(_), None) => false,
             (Some(own), Some(other)) => {
+                // A write may come to be known by being observed; a read before it does not.
                 own.1 == other.1
+                    && writes == touch.what.writes()
                     && touch.element_bytes == before.element_bytes
                     && self.clock.is_own(self.world, entry.epoch)
             }

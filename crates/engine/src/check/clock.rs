@@ -536,35 +536,35 @@ impl Clock {
     }
 
     /// The reading half of a strong access: what was released there is seen.
-    pub(super) fn observe(
-        &mut self,
-        world: &World,
-        site: &Site,
-        thread: u32,
-        bytes: u32,
-        how: How,
-    ) {
-        if site.bytes != bytes {
-            return;
-        }
-        let groups = self.groups(how.scope, how.reach);
-        for &(group, chain) in site
-            .chains
-            .iter()
-            .filter(|(group, _)| groups.contains(group))
-        {
+    pub(super) fn acquire(&mut self, world: &World, site: &Site, thread: u32, how: How) {
+        for (group, chain) in self.visible(site, how) {
             let len = world.chains.len(chain);
-            let view = Rc::make_mut(self.views.entry(thread).or_default());
-            view.observe(chain, len);
             if how.order.acquires() {
+                let view = Rc::make_mut(self.views.entry(thread).or_default());
                 world.chains.acquire(view, chain, len);
             } else {
-                self.seen
-                    .entry(thread)
-                    .or_default()
-                    .push((group, chain, len));
+                let seen = self.seen.entry(thread).or_default();
+                seen.retain(|(_, other, _)| *other != chain);
+                seen.push((group, chain, len));
             }
         }
+    }
+
+    /// After it: the writes themselves come before what the thread does next.
+    pub(super) fn observe(&mut self, world: &World, site: &Site, thread: u32, how: How) {
+        for (_, chain) in self.visible(site, how) {
+            let view = Rc::make_mut(self.views.entry(thread).or_default());
+            view.observe(chain, world.chains.len(chain));
+        }
+    }
+
+    fn visible(&self, site: &Site, how: How) -> Vec<(Group, u32)> {
+        if site.chains.is_empty() || site.bytes != how.bytes {
+            return Vec::new();
+        }
+        let groups = self.groups(how.scope, how.reach);
+        let chains = site.chains.iter().copied();
+        chains.filter(|(group, _)| groups.contains(group)).collect()
     }
 
     /// The writing half of a strong access. The time must go on before the thread does more, if the
@@ -574,14 +574,14 @@ impl Clock {
         world: &mut World,
         site: &mut Site,
         thread: u32,
-        bytes: u32,
-        (how, effect): (How, Effect),
+        how: How,
+        effect: Effect,
     ) {
         let groups = self.groups(how.scope, how.reach);
-        if effect == Effect::Replace || site.bytes != bytes {
+        if effect == Effect::Replace || site.bytes != how.bytes {
             site.chains.clear();
         }
-        site.bytes = bytes;
+        site.bytes = how.bytes;
         site.chains.retain(|(group, _)| groups.contains(group));
         let mut heads = self.fenced.get(&thread).cloned().unwrap_or_default();
         if how.order.releases() {
@@ -622,6 +622,7 @@ impl Clock {
 pub(super) struct How {
     pub(super) order: Order,
     pub(super) scope: Scope,
+    pub(super) bytes: u32,
     pub(super) reach: Reach,
 }
 

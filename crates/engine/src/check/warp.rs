@@ -192,6 +192,7 @@ impl Ground<'_> {
         let how = How {
             order,
             scope,
+            bytes: access.element_bytes,
             reach: self.reach,
         };
         for (lane, start) in access.lanes.each() {
@@ -212,7 +213,6 @@ impl Ground<'_> {
         address: u64,
         how: How,
     ) {
-        let bytes = access.element_bytes;
         let thread = access.warp * 32 + lane;
         let key = address | self.space;
         let known = match self.reach {
@@ -222,16 +222,19 @@ impl Ground<'_> {
         let is_known = known.is_some();
         let mut site = known.unwrap_or_default();
         if access.what.reads() {
-            self.clock.observe(self.world, &site, thread, bytes, how);
+            self.clock.acquire(self.world, &site, thread, how);
         }
-        self.one(access, fast, lane, address, bytes.into());
+        self.one(access, fast, lane, address, how.bytes.into());
+        if access.what.reads() {
+            self.clock.observe(self.world, &site, thread, how);
+        }
         if access.what.writes() {
             let effect = match access.what {
                 What::Atomic(..) => Effect::Continue,
                 _ => Effect::Replace,
             };
             self.clock
-                .publish(self.world, &mut site, thread, bytes, (how, effect));
+                .publish(self.world, &mut site, thread, how, effect);
         }
         if is_known || access.what.writes() {
             match self.reach {
