@@ -1,6 +1,7 @@
 //! Executes PTX on a CPU, warp by warp, and checks what its threads do with memory.
 
 pub mod arith;
+pub mod check;
 mod exec;
 mod launch;
 mod lower;

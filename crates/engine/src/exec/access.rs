@@ -187,7 +187,7 @@ unsafe fn in_space(
 }
 
 fn local_bounds(context: &Context<'_>, lanes: &Lanes<'_>) -> Result<(), Fault> {
-    context.at.locals().resolve(lanes)
+    context.at.frames().resolve(lanes)
 }
 
 fn parameter_bounds(context: &Context<'_>, lanes: &Lanes<'_>, direction: Direction) -> Result<(), Fault> {

@@ -98,17 +98,6 @@ impl Activations {
         }
     }
 
-    /// Bytes of local memory that are in use by each thread.
-    pub(crate) fn local_end(&self) -> u32 {
-        self.iter()
-            .map(|it| it.local + it.program.local_bytes).max().unwrap_or(0)
-    }
-
-    /// All that lanes are in.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Activation> {
-        self.all.iter().flatten()
-    }
-
     /// How many functions lanes are in, one calling another.
     pub(crate) fn depth(&self, mut index: u32) -> u32 {
         let mut depth = 0;

@@ -121,7 +121,7 @@ fn load(context: &Context<'_>, address: u64, bytes: u32, lane: usize) -> Result<
         windows::LOCAL => {
             let local = context.at.local;
             let thread = local.start.wrapping_add(lane * local.bytes as usize);
-            (context.at.locals().resolve(&lanes), thread.wrapping_add(offset as usize))
+            (context.at.frames().resolve(&lanes), thread.wrapping_add(offset as usize))
         }
         windows::SHARED => (
             context.at.layout.resolve(&lanes),

@@ -6,7 +6,6 @@ mod block;
 mod builtin;
 pub(crate) mod failure;
 mod format;
-pub(crate) mod local;
 pub(crate) mod op;
 pub(crate) mod program;
 pub(crate) mod registers;

@@ -3,7 +3,6 @@
 use ptx::SpecialRegister;
 
 use super::access::Access;
-use super::local::Variable;
 use super::op::Op;
 use super::registers::Kind;
 
@@ -11,6 +10,8 @@ use super::registers::Kind;
 #[derive(Debug)]
 pub(crate) struct Program {
     pub(crate) name: String,
+    /// Which function of the module.
+    pub(crate) index: u32,
     pub(crate) ops: Vec<Op>,
     pub(crate) blocks: Vec<Block>,
     /// Bytes of its registers.
@@ -27,10 +28,9 @@ pub(crate) struct Program {
     pub(crate) parameters: Vec<Parameter>,
     /// Where returned values lie.
     pub(crate) returns: Vec<Words>,
-    /// Variables in local memory.
-    pub(crate) locals: Vec<Variable>,
     /// Bytes of local memory that an activation takes.
     pub(crate) local_bytes: u32,
+    pub(crate) local_alignment: u32,
 }
 
 /// The same bits in all lanes.

@@ -4,9 +4,9 @@ use std::time::Instant;
 
 use super::access::Access;
 use super::failure::Failed;
-use super::local::Locals;
 use super::program::Program;
-use crate::memory::{Cached, Memory, Shared};
+use crate::check::{BlockId, Checker};
+use crate::memory::{self, Cached, Memory, Shared};
 
 /// A launch, as its threads see it.
 pub(crate) struct Launch<'l> {
@@ -68,8 +68,16 @@ pub(crate) struct Surroundings<'l> {
     pub(crate) met: *mut Cached,
     /// How often it has looked at what other threads may write: see [`Pause`](super::warp::Pause).
     pub(crate) looks: u32,
+    /// Who is told of what threads do, in checked launches.
+    pub(crate) checking: Option<Checking<'l>>,
     /// What went wrong in the instructions that ran last: the first is kept.
     pub(crate) fault: Option<Box<Failed>>,
+}
+
+/// The checks of a launch, and the block that runs.
+pub(crate) struct Checking<'l> {
+    pub(crate) checker: &'l mut Checker,
+    pub(crate) block: BlockId,
 }
 
 /// The local memory of a warp's threads.
@@ -81,7 +89,7 @@ pub(crate) struct Local {
     /// Where the activation's begins.
     pub(crate) frame: u32,
     /// What lies in it.
-    pub(crate) variables: *const Locals,
+    pub(crate) frames: *const memory::Local,
 }
 
 impl Surroundings<'_> {
@@ -102,10 +110,10 @@ impl Surroundings<'_> {
         unsafe { &(*self.program).name }
     }
 
-    /// The variables in local memory.
-    pub(crate) fn locals(&self) -> &Locals {
+    /// The frames in local memory.
+    pub(crate) fn frames(&self) -> &memory::Local {
         // SAFETY: as for the function: the warp's own.
-        unsafe { &*self.local.variables }
+        unsafe { &*self.local.frames }
     }
 }
 

@@ -8,13 +8,14 @@ use std::sync::Arc;
 use super::activation::{Activation, Activations, Caller, Group, lanes_of_warp};
 use super::builtin;
 use super::failure::{Failed, Failure};
-use super::local::Locals;
 use super::op::Context;
 use super::program::{
     Barrier, BarrierAction, Call, Callee, Gate, Point, Program, Then, Words,
 };
 use super::registers::{FULL, Kind, LANES, lanes_of};
 use super::worker::Code;
+use crate::check::Who;
+use crate::memory::{self, Label};
 
 /// How many blocks of instructions a group may go through before others have their turn.
 const TURN: u32 = 1 << 12;
@@ -43,7 +44,7 @@ pub(crate) struct Warp {
     /// Local memory, a thread's after another's.
     local: Vec<u64>,
     local_bytes: u32,
-    locals: Locals,
+    frames: Option<memory::Local>,
     /// Blocks of instructions that it has gone through.
     pub(crate) steps: u64,
 }
@@ -80,6 +81,7 @@ impl Warp {
         self.ready.clear();
         self.gated.clear();
         self.waiting.clear();
+        self.frames = None;
         self.steps = 0;
         let activation = self.activate(code.kernel(), self.live, None, code, context);
         self.ready.push(Group {
@@ -300,7 +302,7 @@ impl Warp {
         context.at.local.start = self.local.as_mut_ptr().cast();
         context.at.local.bytes = self.local_bytes;
         context.at.local.frame = activation.local;
-        context.at.local.variables = &raw const self.locals;
+        context.at.local.frames = self.frames.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
         context.at.program = Arc::as_ptr(&activation.program);
         context.at.accesses = activation.program.accesses.as_ptr();
         context.at.met = activation.met;
@@ -536,25 +538,45 @@ impl Warp {
         context: &mut Context<'_>,
     ) -> u32 {
         let (registers, is_new) = self.activations.registers(program);
-        let local = self.activations.local_end();
-        let end = local + program.local_bytes;
-        if end > self.local_bytes {
-            self.grow_local(end);
-        }
+        let local = self.frame(program, lanes, context);
         context.at.warp = self.index;
         code.fill(program, registers.start(), is_new, context);
-        let activation = self.activations.add(Activation {
+        self.activations.add(Activation {
             program: Arc::clone(program),
             met: code.met(program),
             registers,
             lanes,
             local,
             caller,
-        });
-        if program.local_bytes > 0 {
-            self.locals = Locals::of(&self.activations);
+        })
+    }
+
+    /// Local memory for an activation: its offset in each thread's.
+    fn frame(&mut self, program: &Program, lanes: u32, context: &mut Context<'_>) -> u32 {
+        /// Bytes between frames that belong to nobody.
+        const GAP: u32 = 64;
+        if program.local_bytes == 0 {
+            return 0;
         }
-        activation
+        let frames = self.frames.get_or_insert_with(|| memory::Local::new(GAP));
+        let label = Label::new(&program.name, 1);
+        let local = frames.push(lanes, program.local_bytes, program.local_alignment.max(16), &label);
+        let end = frames.bytes();
+        if end > self.local_bytes {
+            self.grow_local(end);
+        }
+        if let Some(checking) = &mut context.at.checking {
+            let who = Who { block: checking.block, warp: self.index, mask: lanes };
+            checking.checker.frame(who, local, program.local_bytes);
+        }
+        local
+    }
+
+    /// Ends the frames of lanes that leave a function.
+    fn end_frame(&mut self, program: &Program, lanes: u32) {
+        if let Some(frames) = self.frames.as_mut().filter(|_| program.local_bytes > 0) {
+            frames.pop(lanes);
+        }
     }
 
     /// Makes room for `bytes` of local memory a thread.
@@ -652,6 +674,7 @@ impl Warp {
         if is_empty {
             self.activations.remove(group.activation);
         }
+        self.end_frame(&program, group.mask);
         Some(Group {
             activation: caller.activation,
             at: caller.next,
@@ -668,6 +691,8 @@ impl Warp {
             activation.lanes &= !group.mask;
             let is_empty = activation.lanes == 0;
             let caller = activation.caller.as_ref().map(|it| it.activation);
+            let program = Arc::clone(&activation.program);
+            self.end_frame(&program, group.mask);
             if is_empty {
                 self.activations.remove(index);
             }

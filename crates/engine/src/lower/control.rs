@@ -9,7 +9,6 @@ use ptx::{
 use super::flow::End;
 use super::handler::handler;
 use super::{Lowered, Lowering};
-use crate::exec::local::Variable;
 use crate::exec::op::unary;
 use crate::exec::program::{
     Barrier, BarrierAction, BarrierReduction, Builtin, Callee, Parameter, Then, Words,
@@ -21,29 +20,19 @@ use crate::module::windows;
 #[derive(Debug, Default)]
 pub(crate) struct Locals {
     offsets: HashMap<u32, u32>,
-    pub(crate) variables: Vec<Variable>,
     pub(crate) bytes: u32,
+    pub(crate) alignment: u32,
 }
 
 impl Locals {
-    /// Bytes before and behind each that belong to nobody.
-    const GAP: u32 = 64;
-
     pub(crate) fn of(body: &Body) -> Locals {
         let mut locals = Locals::default();
-        let mut end = 0;
-        for (index, variable) in body.variables.iter().enumerate() {
-            if variable.space == Space::Local {
-                let offset = (end + Self::GAP).next_multiple_of(variable.alignment.max(16));
-                end = offset + variable.bytes as u32;
-                locals.offsets.insert(index as u32, offset);
-                locals.variables.push(Variable {
-                    name: variable.name.as_str().into(),
-                    offset,
-                    bytes: variable.bytes as u32,
-                });
-                locals.bytes = (end + Self::GAP).next_multiple_of(16);
-            }
+        let variables = body.variables.iter().enumerate();
+        for (index, variable) in variables.filter(|it| it.1.space == Space::Local) {
+            let offset = locals.bytes.next_multiple_of(variable.alignment.max(1));
+            locals.offsets.insert(index as u32, offset);
+            locals.bytes = offset + variable.bytes as u32;
+            locals.alignment = locals.alignment.max(variable.alignment);
         }
         locals
     }

@@ -179,6 +179,7 @@ impl Lowering<'_> {
         let constant = |((kind, bits), slot)| Constant { slot, kind, bits };
         Program {
             name: self.function.name.clone(),
+            index: self.index,
             ops: self.ops,
             blocks,
             register_bytes: self.slots.end,
@@ -188,8 +189,8 @@ impl Lowering<'_> {
             parameters: self.parameters,
             returns: self.returns,
             accesses: self.accesses,
-            locals: self.locals.variables,
             local_bytes: self.locals.bytes,
+            local_alignment: self.locals.alignment,
         }
     }
 }

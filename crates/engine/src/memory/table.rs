@@ -248,6 +248,11 @@ impl Memory {
         }
     }
 
+    /// All that is allocated.
+    pub fn allocations(&self) -> Vec<Allocation> {
+        self.read().live.values().cloned().collect()
+    }
+
     /// All blocks of the heap that nobody has freed.
     pub fn heap_blocks(&self) -> Vec<Allocation> {
         let table = self.read();
