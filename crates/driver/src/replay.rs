@@ -84,7 +84,7 @@ impl<S: Signature> Emulated<S> {
             },
             ..engine::Options::default()
         };
-        let ran = ptx.kernel.launch(shape, options, &parameters, &|text| print!("{text}"));
+        let ran = ptx.kernel.launch(shape, options, &parameters, &|text| print!("{text}"), None);
         drop(lent);
         ran.map_err(|error| self.failed(ptx, error))
     }

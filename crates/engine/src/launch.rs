@@ -4,8 +4,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
+use crate::check::{self, Agent, Checker, Finding, Operation, Side};
+use crate::exec::checked::of_site;
 use crate::exec::failure::{Failed, Failure, Thread};
-use crate::exec::surroundings::Launch as Launched;
+use crate::exec::surroundings::{Checking, Launch as Launched};
 use crate::exec::worker::{self, Code};
 use crate::memory::Shared;
 use crate::module::{Kernel, SHARED_GAP, parameter_offsets};
@@ -75,6 +77,16 @@ pub enum LaunchError {
         /// File and line, or the PTX's line.
         place: String,
     },
+    /// Threads do with memory what they must not.
+    #[error("{kernel}: {text}")]
+    Found {
+        /// The kernel.
+        kernel: String,
+        /// What, with both places.
+        text: String,
+        /// The same for programs.
+        finding: Box<Finding>,
+    },
     /// Not as many bytes of parameters as the kernel has.
     #[error("{kernel} has {expected} bytes of parameters; {given} were given")]
     Parameters {
@@ -88,6 +100,14 @@ pub enum LaunchError {
     /// The kernel has an instruction that the engine does not execute.
     #[error(transparent)]
     Unsupported(#[from] crate::Unsupported),
+}
+
+/// The checks of a launch: what is known of the device's memory, and when the launch runs.
+pub struct Checks<'c> {
+    /// Of the device.
+    pub checker: &'c mut Checker,
+    /// The launch, among what else the streams of the device do.
+    pub operation: Operation,
 }
 
 impl Kernel {
@@ -108,7 +128,8 @@ impl Kernel {
     }
 
     /// Runs the kernel once for each thread of the grid, and returns when all have ended. A grid with
-    /// no blocks or a block with no threads runs nothing. `print` is given what the kernel prints.
+    /// no blocks or a block with no threads runs nothing. `print` is given what the kernel prints. With
+    /// checks it runs on one core, so that a finding is the same each time, and ends with the first.
     ///
     /// # Errors
     /// See [`LaunchError`]. Blocks that have not begun when a thread fails are not run.
@@ -118,6 +139,7 @@ impl Kernel {
         options: Options,
         parameters: &[u8],
         print: &(dyn Fn(&str) + Sync),
+        checks: Option<Checks<'_>>,
     ) -> Result<(), LaunchError> {
         let expected = parameter_offsets(self.code.function()).1;
         if expected as usize != parameters.len() {
@@ -144,29 +166,41 @@ impl Kernel {
         let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));
         let failure: Mutex<Option<Box<Failed>>> = Mutex::new(None);
         let cores = match options.schedule {
-            Schedule::InOrder => options.cores as u64,
-            Schedule::Seeded(_) => 1,
+            Schedule::InOrder if checks.is_none() => options.cores as u64,
+            _ => 1,
         };
         let workers = cores.min(launch.blocks()).max(1);
         let resident = options.resident_blocks.div_ceil(workers) as usize;
-        let work = || {
+        let work = |checking| {
             let code = Code::new(&self.code, program.clone(), &options);
             let next = || {
                 let index = next.fetch_add(1, Ordering::Relaxed);
                 (index < launch.blocks()).then_some(index)
             };
-            if let Err(failed) = worker::work(&launch, &layout, &code, resident, &next, &stop) {
+            if let Err(failed) = worker::work(&launch, &layout, &code, checking, resident, &next, &stop) {
                 stop.store(true, Ordering::Relaxed);
                 let mut first = failure.lock().unwrap_or_else(PoisonError::into_inner);
                 first.get_or_insert(failed);
             }
         };
-        std::thread::scope(|scope| {
-            for _ in 1..workers {
-                scope.spawn(work);
+        match checks {
+            Some(Checks { checker, operation }) => {
+                let shape = check::Shape {
+                    program: self.code.number(),
+                    threads: launch.threads_per_block(),
+                    blocks_per_cluster: 1,
+                };
+                let id = checker.launch(operation, shape);
+                work(Some(Checking { checker: &mut *checker, launch: id, block: None }));
+                checker.end_launch(id);
             }
-            work();
-        });
+            None => std::thread::scope(|scope| {
+                for _ in 1..workers {
+                    scope.spawn(|| work(None));
+                }
+                work(None);
+            }),
+        }
         match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some(failed) => Err(self.error(*failed)),
             None => Ok(()),
@@ -174,11 +208,27 @@ impl Kernel {
     }
 
     fn error(&self, failed: Failed) -> LaunchError {
+        if let Failure::Check(finding) = failed.failure {
+            let text = finding.text(|side| self.whom(side));
+            let kernel = self.name().to_owned();
+            return LaunchError::Found { kernel, text, finding };
+        }
         LaunchError::Thread {
             kernel: self.name().to_owned(),
             thread: failed.thread,
             place: self.code.place(&failed.function, failed.instruction),
             failure: failed.failure,
         }
+    }
+
+    /// Who a side of a finding is, and where its instruction is from.
+    fn whom(&self, side: &Side) -> (String, String) {
+        let (function, instruction) = of_site(side.instruction);
+        let place = match side.agent {
+            Agent::Host => String::new(),
+            _ if side.program != self.code.number() => "another module".to_owned(),
+            _ => self.code.place_in(function, instruction),
+        };
+        (side.agent.to_string(), place)
     }
 }

@@ -9,6 +9,6 @@ pub mod memory;
 mod module;
 
 pub use exec::failure::{Failure, Thread};
-pub use launch::{LaunchError, Options, Schedule, Shape};
+pub use launch::{Checks, LaunchError, Options, Schedule, Shape};
 pub use lower::Unsupported;
 pub use module::{Kernel, LoadError, Module};

@@ -1,6 +1,7 @@
 //! A module of PTX in an emulated device's memory.
 
 use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use ptx::{
@@ -48,6 +49,8 @@ pub struct Module(Arc<Loaded>);
 #[derive(Debug)]
 struct Loaded {
     ptx: ptx::Module,
+    /// Another for each module of the process.
+    number: u32,
     text: String,
     memory: Arc<Memory>,
     /// Where variables lie; none for those in shared memory.
@@ -76,6 +79,8 @@ enum Shared {
     Body(u32, u32),
 }
 
+static NUMBERS: AtomicU32 = AtomicU32::new(0);
+
 /// Bytes behind each shared variable that belong to nobody, so that overruns are found. Whole lines, so
 /// that banks stay as they are.
 pub(crate) const SHARED_GAP: u32 = 256;
@@ -95,6 +100,7 @@ impl Module {
             kernels: ptx.functions.iter().map(|_| OnceLock::new()).collect(),
             addresses: vec![None; ptx.variables.len()],
             ptx,
+            number: NUMBERS.fetch_add(1, Ordering::Relaxed),
             text: text.to_owned(),
             memory: Arc::clone(memory),
             storage: Vec::new(),
@@ -261,13 +267,27 @@ impl Code {
         &self.loaded.ptx.functions[self.kernel as usize]
     }
 
+    /// The module's number, of all of the process.
+    pub(crate) fn number(&self) -> u32 {
+        self.loaded.number
+    }
+
     /// Where an instruction of a function is from: file and line, or the line of the PTX.
     pub(crate) fn place(&self, function: &str, index: u32) -> String {
+        let functions = self.loaded.ptx.functions.iter();
+        match functions.into_iter().position(|it| it.name == function) {
+            Some(function) => self.place_in(function as u32, index),
+            None => format!("`{function}`"),
+        }
+    }
+
+    /// As [`Code::place`], by the number of the function.
+    pub(crate) fn place_in(&self, function: u32, index: u32) -> String {
         let ptx = &self.loaded.ptx;
-        let body = ptx.function(function).and_then(|it| it.body.as_ref());
+        let body = ptx.functions.get(function as usize).and_then(|it| it.body.as_ref());
         let instruction = body.and_then(|it| it.instructions.get(index as usize));
         let Some((body, instruction)) = body.zip(instruction) else {
-            return format!("`{function}`");
+            return "an unknown place".to_owned();
         };
         let location = instruction.location.map(|it| &body.locations[it as usize]);
         match location.filter(|it| it.line > 0).map(|it| (ptx.file(it.file), it.line)) {

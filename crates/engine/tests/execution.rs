@@ -71,7 +71,7 @@ impl Device {
         let shape = Shape { grid: [grid, 1, 1], block: [block, 1, 1], dynamic_shared: 8 * block };
         kernel.launch(shape, self.options, &packed, &|text| {
             self.said.lock().expect("no panic").push_str(text);
-        })
+        }, None)
     }
 
     fn launch(&self, name: &str, grid: u32, block: u32, parameters: &[Parameter]) {
@@ -386,6 +386,6 @@ fn launches_with_too_few_parameters_are_refused() {
     let device = Device::new();
     let kernel = device.module.kernel("recursion").expect("a kernel");
     let shape = Shape { grid: [1; 3], block: [1; 3], dynamic_shared: 0 };
-    let error = kernel.launch(shape, Options::default(), &[0; 8], &|_| ()).expect_err("too few");
+    let error = kernel.launch(shape, Options::default(), &[0; 8], &|_| (), None).expect_err("too few");
     assert_eq!(error.to_string(), "recursion has 16 bytes of parameters; 8 were given");
 }

@@ -41,6 +41,11 @@ pub(crate) enum Act {
     /// Narrow signed values are extended by their sign.
     Load { signed: bool },
     Store,
+    /// The first half of an asynchronous copy: its checks are both halves', to the shared address that a
+    /// slot holds.
+    CopyFrom { to: u32, to_offset: i64 },
+    /// The second half.
+    CopyTo,
     /// What was there goes to the data, where they have slots.
     Atomic(Atomic),
 }
@@ -55,6 +60,8 @@ pub(crate) struct Atomic {
     /// The slot of the comparand, or of anything.
     pub(crate) comparand: u32,
     pub(crate) kind: Kind,
+    /// Whether it writes only where memory equals the comparand.
+    pub(crate) compares: bool,
 }
 
 /// Where addresses point.
@@ -154,7 +161,7 @@ unsafe fn in_space(
 ) {
     let lanes = Lanes::new(addresses, mask, bytes);
     let direction = match access.act {
-        Act::Load { .. } => Direction::Read,
+        Act::Load { .. } | Act::CopyFrom { .. } => Direction::Read,
         _ => Direction::Write,
     };
     let resolved = match space {
@@ -176,11 +183,18 @@ unsafe fn in_space(
         context.at.looks += 1;
     }
     let host = host(context, space, &lanes);
+    if context.at.checking.is_some() {
+        // SAFETY: the lanes' addresses have been resolved.
+        if !unsafe { super::checked::check(context, op, access, space, &lanes, &host) } {
+            return;
+        }
+    }
     // SAFETY: the lanes' addresses have been resolved to memory of their bytes.
     unsafe {
         match (&access.act, host) {
             (Act::Load { signed }, host) => load(context, access, host, mask, *signed),
-            (Act::Store, host) => store(context, access, host, mask),
+            (Act::CopyFrom { .. }, host) => load(context, access, host, mask, false),
+            (Act::Store | Act::CopyTo, host) => store(context, access, host, mask),
             (Act::Atomic(atomic), host) => change(context, access, atomic, host, mask),
         }
     }
@@ -206,7 +220,7 @@ fn parameter_bounds(context: &Context<'_>, lanes: &Lanes<'_>, direction: Directi
 }
 
 /// Where the lanes' elements lie in the host's memory.
-enum Host {
+pub(super) enum Host {
     /// One lane's behind another's, from lane 0's.
     Consecutive(*mut u8),
     Each([*mut u8; LANES]),
@@ -214,7 +228,7 @@ enum Host {
 
 impl Host {
     #[inline(always)]
-    fn of(&self, lane: usize, bytes: usize) -> *mut u8 {
+    pub(super) fn of(&self, lane: usize, bytes: usize) -> *mut u8 {
         match self {
             Host::Consecutive(start) => start.wrapping_add(lane * bytes),
             Host::Each(all) => all[lane],
@@ -430,7 +444,7 @@ unsafe fn update(at: *mut u8, bytes: u32, change: impl Fn(u128) -> u128) -> u128
 /// # Safety
 /// `bytes` bytes may be read.
 #[inline(always)]
-unsafe fn read(from: *const u8, bytes: u32, order: Order) -> u128 {
+pub(super) unsafe fn read(from: *const u8, bytes: u32, order: Order) -> u128 {
     let is_strong = order != Order::Weak;
     // SAFETY: the caller's contract; accesses are aligned to their bytes.
     unsafe {
@@ -494,7 +508,7 @@ unsafe fn set_lane(context: &mut Context<'_>, data: Data, lane: usize, value: u1
 /// # Safety
 /// The slot is of its kind.
 #[inline(always)]
-unsafe fn lane_of(context: &Context<'_>, data: Data, lane: usize) -> u128 {
+pub(super) unsafe fn lane_of(context: &Context<'_>, data: Data, lane: usize) -> u128 {
     let Some(slot) = data.slot else { return 0 };
     // SAFETY: the caller's contract.
     unsafe {

@@ -1,6 +1,7 @@
 //! A block: its warps, shared memory and barriers.
 
 use super::failure::{Failed, Failure, Thread};
+use crate::check::BlockId;
 use super::op::Context;
 use super::program::BarrierAction;
 use super::registers::Registers;
@@ -11,6 +12,8 @@ use super::worker::Code;
 /// A block that runs, or room for one.
 pub(crate) struct Block {
     number: u64,
+    /// Its number for the checks.
+    id: Option<BlockId>,
     warps: Vec<Warp>,
     shared: Registers,
 }
@@ -29,6 +32,7 @@ impl Block {
     pub(crate) fn new(threads: u32, shared: u32) -> Block {
         Block {
             number: 0,
+            id: None,
             warps: (0..threads.div_ceil(32)).map(|_| Warp::default()).collect(),
             shared: Registers::new(shared as usize),
         }
@@ -37,6 +41,8 @@ impl Block {
     /// Makes it the block of this number, at its beginning.
     pub(crate) fn begin(&mut self, number: u64, code: &Code<'_>, context: &mut Context<'_>) {
         self.number = number;
+        let at = &mut context.at;
+        self.id = at.checking.as_mut().map(|it| it.checker.begin_block(it.launch, number, &at.layout));
         // What nobody has written is none of the values that one expects.
         self.shared.fill(0xFF);
         self.enter(context);
@@ -71,9 +77,9 @@ impl Block {
                     Pause::Looking => looks += 1,
                 }
             }
-            let released = self.release(context);
+            let released = self.release(context)?;
             if self.warps.iter().all(Warp::has_ended) {
-                return Ok(Progress::Ended);
+                return self.end(context).map(|()| Progress::Ended);
             }
             if count < self.warps.len() || code.is_seeded() && code.choose(4) > 0 {
                 return Ok(Progress::Turn);
@@ -90,14 +96,21 @@ impl Block {
     fn enter(&self, context: &mut Context<'_>) {
         context.at.block = self.number;
         context.at.shared = self.shared.start();
+        if let (Some(checking), Some(id)) = (&mut context.at.checking, self.id) {
+            checking.block = Some(id);
+        }
     }
 
     /// Lets threads go on whose barrier all have come to. Gives whether there were any.
-    fn release(&mut self, context: &mut Context<'_>) -> bool {
+    fn release(&mut self, context: &mut Context<'_>) -> Result<bool, Box<Failed>> {
         let mut released = false;
         for id in 0..16 {
-            if self.is_complete(id) {
+            if let Some(wanted) = self.is_complete(id) {
                 released = true;
+                if let (Some(checking), None) = (&mut context.at.checking, wanted) {
+                    let checked = checking.checker.barrier(checking.block());
+                    checked.map_err(|finding| Box::new(self.failed(Failure::Check(finding), context)))?;
+                }
                 let (count, of) = self.warps.iter_mut().fold((0, 0), |sum, warp| {
                     let own = warp.reduced(id, context);
                     (sum.0 + own.0, sum.1 + own.1)
@@ -108,21 +121,28 @@ impl Block {
                 }
             }
         }
-        released
+        Ok(released)
     }
 
-    /// Whether as many threads have come to a barrier as it wants, one of which waits.
-    fn is_complete(&self, id: u32) -> bool {
+    fn end(&mut self, context: &mut Context<'_>) -> Result<(), Box<Failed>> {
+        let ended = match &mut context.at.checking {
+            Some(checking) => checking.checker.end_block(checking.block()),
+            None => Ok(()),
+        };
+        ended.map_err(|finding| Box::new(self.failed(Failure::Check(finding), context)))
+    }
+
+    /// Whether as many threads have come to a barrier as it wants, one of which waits; and how many those
+    /// are.
+    fn is_complete(&self, id: u32) -> Option<Option<u32>> {
         let at = |warp: &Warp| {
             let waiting = warp.waiting.iter().filter(|it| it.id == id);
             waiting.fold(0, |mask, it| mask | it.group.mask)
         };
         let all = self.warps.iter().flat_map(|warp| &warp.waiting).filter(|it| it.id == id);
-        let Some(wanted) = all.clone().map(|it| it.threads).next() else {
-            return false;
-        };
+        let wanted = all.clone().map(|it| it.threads).next()?;
         let waits = all.clone().any(|it| !matches!(it.barrier.action, BarrierAction::Arrive));
-        match wanted {
+        let is_complete = match wanted {
             None => waits && self.warps.iter().all(|warp| warp.live & !at(warp) == 0),
             Some(wanted) => {
                 // Threads that have ended count as come, with those of their warp that have.
@@ -137,7 +157,8 @@ impl Block {
                     .sum();
                 come >= wanted
             }
-        }
+        };
+        is_complete.then_some(wanted)
     }
 
     /// Who waits for what, where nobody can go on.
@@ -146,12 +167,18 @@ impl Block {
         for warp in self.warps.iter().filter(|warp| !warp.has_ended()) {
             parts.extend(warp.waits());
         }
+        let block = context.at.block_index();
+        self.failed(Failure::Stuck { block, waiting: parts.join("; ") }, context)
+    }
+
+    /// A failure that is no instruction's own, of a thread that has not ended.
+    fn failed(&self, failure: Failure, context: &Context<'_>) -> Failed {
         let warp = self.warps.iter().find(|warp| !warp.has_ended());
         let thread = warp.map_or(0, |warp| u64::from(warp.index) * 32 + u64::from(warp.live.trailing_zeros()));
         let (function, instruction) = warp.and_then(Warp::first_wait).unwrap_or_default();
         let block = context.at.block_index();
         Failed {
-            failure: Failure::Stuck { block, waiting: parts.join("; ") },
+            failure,
             thread: Thread { block, thread: coordinates(thread, context.at.launch.block) },
             function,
             instruction,

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::op::Context;
+use crate::check::Finding;
 use crate::memory::Fault;
 
 /// A thread of a launch.
@@ -29,6 +30,9 @@ pub enum Failure {
     /// An access to memory that the launch has not.
     #[error("{0}")]
     Memory(Fault),
+    /// Something that threads must not do with memory.
+    #[error("{0}")]
+    Check(Box<Finding>),
     /// A failed assertion of `assert` in CUDA C++.
     #[error("assertion `{message}` failed in {function}, {file}:{line}")]
     Assertion {

@@ -4,6 +4,7 @@ pub(crate) mod access;
 pub(crate) mod activation;
 mod block;
 mod builtin;
+pub(crate) mod checked;
 pub(crate) mod failure;
 mod format;
 pub(crate) mod op;

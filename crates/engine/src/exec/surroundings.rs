@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::access::Access;
 use super::failure::Failed;
 use super::program::Program;
-use crate::check::{BlockId, Checker};
+use crate::check::{BlockId, Checker, LaunchId};
 use crate::memory::{self, Cached, Memory, Shared};
 
 /// A launch, as its threads see it.
@@ -77,7 +77,15 @@ pub(crate) struct Surroundings<'l> {
 /// The checks of a launch, and the block that runs.
 pub(crate) struct Checking<'l> {
     pub(crate) checker: &'l mut Checker,
-    pub(crate) block: BlockId,
+    pub(crate) launch: LaunchId,
+    pub(crate) block: Option<BlockId>,
+}
+
+impl Checking<'_> {
+    /// The block that runs.
+    pub(crate) fn block(&self) -> BlockId {
+        self.block.expect("a block runs")
+    }
 }
 
 /// The local memory of a warp's threads.
@@ -108,6 +116,12 @@ impl Surroundings<'_> {
     pub(crate) fn function(&self) -> &str {
         // SAFETY: set when a warp enters an activation, which keeps its program.
         unsafe { &(*self.program).name }
+    }
+
+    /// Its number in the module.
+    pub(crate) fn function_index(&self) -> u32 {
+        // SAFETY: as above.
+        unsafe { (*self.program).index }
     }
 
     /// The frames in local memory.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::activation::{Activation, Activations, Caller, Group, lanes_of_warp};
 use super::builtin;
+use super::checked;
 use super::failure::{Failed, Failure};
 use super::op::Context;
 use super::program::{
@@ -370,6 +371,9 @@ impl Warp {
             group.mask = same;
         }
         if members & self.live & !group.mask == 0 {
+            if gate.orders_memory {
+                checked::sync_warp(context, group.mask);
+            }
             return true;
         }
         self.gated.push((*group, members));
@@ -417,6 +421,10 @@ impl Warp {
             self.ready.push(one);
             return;
         }
+        let all = merged.iter().fold(0, |mask, group| mask | group.mask);
+        if self.gate(&merged[0]).orders_memory {
+            checked::sync_warp(context, all);
+        }
         let mut values = [0u128; LANES];
         for group in &merged {
             if let Some((slot, kind)) = self.gate(group).source {
@@ -426,7 +434,6 @@ impl Warp {
                 lanes_of(group.mask).for_each(|lane| values[lane] = own[lane]);
             }
         }
-        let all = merged.iter().fold(0, |mask, group| mask | group.mask);
         for mut group in merged {
             let source = self.gate(&group).source;
             let program = self.enter(group.activation, context);
@@ -465,6 +472,11 @@ impl Warp {
             let id = context.slot::<u32>(barrier.id)[lane];
             (id, barrier.threads.map(|slot| context.slot::<u32>(slot)[lane]))
         };
+        let waits = !matches!(barrier.action, BarrierAction::Arrive);
+        if let Some(checking) = context.at.checking.as_mut().filter(|_| threads.is_some() || !waits) {
+            let who = Who { block: checking.block(), warp: self.index, mask: group.mask };
+            checking.checker.arrive(who, id);
+        }
         let waiting = Waiting { group, barrier: *barrier, id, threads };
         self.waiting.push(waiting);
         match barrier.action {
@@ -483,7 +495,12 @@ impl Warp {
         let (released, rest) = std::mem::take(&mut self.waiting).into_iter().partition(|it| it.id == id);
         self.waiting = rest;
         let released: Vec<Waiting> = released;
-        for Waiting { mut group, barrier, .. } in released {
+        for Waiting { mut group, barrier, threads, .. } in released {
+            let waits = !matches!(barrier.action, BarrierAction::Arrive);
+            if let Some(checking) = context.at.checking.as_mut().filter(|_| threads.is_some() && waits) {
+                let who = Who { block: checking.block(), warp: self.index, mask: group.mask };
+                checking.checker.leave(who, id);
+            }
             match barrier.action {
                 BarrierAction::Arrive => continue,
                 BarrierAction::Sync => {}
@@ -566,7 +583,7 @@ impl Warp {
             self.grow_local(end);
         }
         if let Some(checking) = &mut context.at.checking {
-            let who = Who { block: checking.block, warp: self.index, mask: lanes };
+            let who = Who { block: checking.block(), warp: self.index, mask: lanes };
             checking.checker.frame(who, local, program.local_bytes);
         }
         local

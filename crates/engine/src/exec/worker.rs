@@ -13,7 +13,7 @@ use super::failure::{Failed, Failure};
 use super::op::{self, Context, Op};
 use super::program::{Parameter, Program};
 use super::registers::{FULL, Kind, LANES};
-use super::surroundings::{Launch, Local, Surroundings, coordinates};
+use super::surroundings::{Checking, Launch, Local, Surroundings, coordinates};
 use crate::launch::{Options, Schedule};
 use crate::lower::control::axis;
 use crate::memory::{Cached, Shared};
@@ -211,10 +211,12 @@ const TOGETHER: usize = 4;
 ///
 /// # Errors
 /// A thread failed.
+#[allow(clippy::too_many_arguments, reason = "what a worker is made of")]
 pub(crate) fn work<'l>(
     launch: &'l Launch<'l>,
     layout: &Shared,
     code: &Code<'l>,
+    checking: Option<Checking<'l>>,
     most_resident: usize,
     next: &dyn Fn() -> Option<u64>,
     stop: &AtomicBool,
@@ -238,7 +240,7 @@ pub(crate) fn work<'l>(
             accesses: std::ptr::null(),
             met: std::ptr::null_mut(),
             looks: 0,
-            checking: None,
+            checking,
             fault: None,
         },
     };

@@ -7,6 +7,7 @@ use super::handler::handler;
 use super::slots::kind;
 use super::{Lowered, Lowering};
 use crate::exec::access::{self, Access, Act, Atomic, Data};
+use crate::exec::checked;
 use crate::exec::op::{binary, unary};
 use crate::exec::program::{Parameter, Words};
 use crate::exec::registers::Kind;
@@ -47,7 +48,18 @@ impl Lowering<'_> {
             }
             Operation::CpAsync(it) => self.copy_async(it),
             // Copies are done where they begin.
-            Operation::CpAsyncCommitGroup | Operation::CpAsyncWaitGroup(_) | Operation::CpAsyncWaitAll => Ok(()),
+            Operation::CpAsyncCommitGroup => {
+                self.emit_masked(handler!(|c, _op| checked::commit(c)), 0, [0; 3], 0);
+                Ok(())
+            }
+            Operation::CpAsyncWaitGroup(but) => {
+                self.emit_masked(handler!(|c, op| checked::wait(c, Some(op.a))), 0, [*but, 0, 0], 0);
+                Ok(())
+            }
+            Operation::CpAsyncWaitAll => {
+                self.emit_masked(handler!(|c, _op| checked::wait(c, None)), 0, [0; 3], 0);
+                Ok(())
+            }
             // Hints change nothing that a thread sees.
             Operation::Prefetch(_)
             | Operation::Prefetchu(_)
@@ -102,9 +114,10 @@ impl Lowering<'_> {
         let kind = kind(ty);
         let data = vec![Data { slot: Some(self.scratch(kind)), kind, bits: ty.bits() }];
         let (weak, scope) = (Order::Weak, Scope::System);
-        let load = Act::Load { signed: false };
+        let to = self.address(&it.destination)?;
+        let load = Act::CopyFrom { to: to.0, to_offset: to.1 };
         self.access(Space::Global, ty, &it.source, weak, scope, load, data.clone())?;
-        self.access(Space::Shared, ty, &it.destination, weak, scope, Act::Store, data)
+        self.access(Space::Shared, ty, &it.destination, weak, scope, Act::CopyTo, data)
     }
 
     /// Where a loaded element goes.
@@ -197,16 +210,19 @@ impl Lowering<'_> {
             None => operands[0],
         };
         let data = change.destinations.iter().map(|&it| self.loaded(it)).collect();
-        let act = Act::Atomic(Atomic { update, operands, comparand, kind });
+        let act = Act::Atomic(Atomic { update, operands, comparand, kind, compares: change.comparand.is_some() });
         self.access(change.space, change.ty, change.address, change.order, change.scope, act, data)
     }
 
-    fn fence(&mut self, _fence: &Fence) {
-        let run = handler!(|c, _op| {
+    fn fence(&mut self, fence: &Fence) {
+        // Fences of other proxies order what the engine does in order anyway.
+        let Fence::Thread { order, scope, .. } = *fence else { return };
+        let run = handler!(|c, op| {
             std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
             c.at.looks += 1;
+            checked::fence(c, op.a, op.b);
         });
-        self.emit_masked(run, 0, [0; 3], 0);
+        self.emit_masked(run, 0, [order as u32, scope as u32, 0], 0);
     }
 
     /// A load from a parameter: of the kernel, of the function, or of a call.
