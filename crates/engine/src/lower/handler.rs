@@ -55,11 +55,58 @@ macro_rules! handler {
 }
 pub(crate) use handler;
 
+/// As [`handler!`], compiled once: of what is seldom executed, or gains nothing by vectors.
+macro_rules! rare {
+    (|$context:ident, $op:ident| $body:expr) => {{
+        use $crate::exec::op::{Context, Handler, Op};
+        // SAFETY: as for all handlers; the lowering gives it slots of the kinds that it wants.
+        unsafe fn baseline($context: &mut Context<'_>, $op: &Op) {
+            // SAFETY: the caller's contract.
+            unsafe { $body }
+        }
+        baseline as Handler
+    }};
+}
+pub(crate) use rare;
+
+/// A handler of a function on lanes, all of the Rust type of a PTX type; `None` for types that are not
+/// of the group.
+macro_rules! each {
+    (unary $ty:expr, of $group:ident, $f:expr) => {
+        $crate::lower::handler::with_type!($ty, T of $group, $crate::lower::handler::handler!(
+            |c, op| $crate::exec::op::unary(c, op, |a: T| $f(a))))
+    };
+    (binary $ty:expr, of $group:ident, $f:expr) => {
+        $crate::lower::handler::with_type!($ty, T of $group, $crate::lower::handler::handler!(
+            |c, op| $crate::exec::op::binary(c, op, |a: T, b: T| $f(a, b))))
+    };
+    (ternary $ty:expr, of $group:ident, $f:expr) => {
+        $crate::lower::handler::with_type!($ty, T of $group, $crate::lower::handler::handler!(
+            |c, op| $crate::exec::op::ternary(c, op, |a: T, b: T, d: T| $f(a, b, d))))
+    };
+    (compare $ty:expr, of $group:ident, $f:expr) => {
+        $crate::lower::handler::with_type!($ty, T of $group, $crate::lower::handler::handler!(
+            |c, op| $crate::exec::op::compare(c, op, |a: T, b: T| $f(a, b))))
+    };
+}
+pub(crate) use each;
+
 /// `$body` with `$T` as the Rust type of a PTX type, of the group that is named; `None` for others.
 macro_rules! with_type {
     ($ty:expr, $T:ident of integers, $body:expr) => {
         $crate::lower::handler::typed!($ty, $T, $body,
             U16 | B16 => u16, S16 => i16, U32 | B32 => u32, S32 => i32, U64 | B64 => u64, S64 => i64)
+    };
+    ($ty:expr, $T:ident of long_integers, $body:expr) => {
+        $crate::lower::handler::typed!($ty, $T, $body,
+            U32 | B32 => u32, S32 => i32, U64 | B64 => u64, S64 => i64)
+    };
+    ($ty:expr, $T:ident of signed, $body:expr) => {
+        $crate::lower::handler::typed!($ty, $T, $body, S16 => i16, S32 => i32, S64 => i64)
+    };
+    ($ty:expr, $T:ident of long_words, $body:expr) => {
+        $crate::lower::handler::typed!($ty, $T, $body,
+            B32 | U32 | S32 => u32, B64 | U64 | S64 => u64)
     };
     ($ty:expr, $T:ident of words, $body:expr) => {
         $crate::lower::handler::typed!($ty, $T, $body,

@@ -3,10 +3,18 @@
 pub(crate) mod flow;
 pub(crate) mod handler;
 mod hoist;
+mod apply;
+mod bits;
+mod carry;
+mod compare;
 mod integer;
 mod logic;
 mod float;
+mod functions;
+mod half;
+mod modifiers;
 mod convert;
+mod narrow;
 mod movement;
 mod atomic;
 mod memory;
@@ -62,6 +70,8 @@ pub(crate) struct Lowering<'m> {
     /// Slots for values within one instruction, and how many of them are in use.
     scratch: HashMap<Kind, Vec<u32>>,
     used: HashMap<Kind, usize>,
+    /// The predicate that `.cc` writes, once there is one.
+    pub(crate) carry: Option<u32>,
     /// The instruction that is lowered.
     pub(crate) instruction: u32,
     /// The gate of the block that begins with it.
@@ -95,6 +105,7 @@ pub(crate) fn lower(layout: &Layout<'_>, index: u32) -> Result<Program, Unsuppor
         locals: control::Locals::of(body),
         scratch: HashMap::new(),
         used: HashMap::new(),
+        carry: None,
         instruction: 0,
         gate: None,
         is_hoisted: false,
@@ -153,7 +164,10 @@ impl Lowering<'_> {
 
     fn operation(&mut self, operation: &Operation) -> Lowered<()> {
         None.or_else(|| self.integer(operation))
+            .or_else(|| self.bits(operation))
             .or_else(|| self.float(operation))
+            .or_else(|| self.function(operation))
+            .or_else(|| self.compare(operation))
             .or_else(|| self.logic(operation))
             .or_else(|| self.convert(operation))
             .or_else(|| self.movement(operation))
