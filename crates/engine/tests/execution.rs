@@ -344,8 +344,8 @@ fn dynamic_shared_memory_is_the_launchs() {
 #[test]
 fn carries_go_from_sum_to_sum() {
     in_all_orders(|device| {
-        let a: Vec<u128> = (0..40).map(|i| u128::MAX / 3 * i + (1 << 32) - 1).collect();
-        let b: Vec<u128> = (0..40).map(|i| u128::MAX / 7 + (i << 95)).collect();
+        let a: Vec<u128> = (0..40).map(|i| (u128::MAX / 3).wrapping_mul(i).wrapping_add((1 << 32) - 1)).collect();
+        let b: Vec<u128> = (0..40).map(|i| (u128::MAX / 7).wrapping_add(i << 95)).collect();
         let (x, y, sum) = (device.buffer(&a), device.buffer(&b), device.buffer(&[0u128; 40]));
         device.launch("carries", 1, 40, &[x.parameter(), y.parameter(), sum.parameter()]);
         let expected = a.iter().zip(&b).map(|(&a, &b)| a.wrapping_add(b));

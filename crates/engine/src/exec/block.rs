@@ -82,7 +82,10 @@ impl Block {
                 return self.end(context).map(|()| Progress::Ended);
             }
             if count < self.warps.len() || code.is_seeded() && code.choose(4) > 0 {
-                return Ok(Progress::Turn);
+                return Ok(match looks > 0 && turns == 0 && !released {
+                    true => Progress::Looking,
+                    false => Progress::Turn,
+                });
             }
             match (turns, looks) {
                 (0, 0) if !released => return Err(Box::new(self.stuck(context))),

@@ -265,15 +265,10 @@ impl Warp {
                     return Err(Box::new(context.failed(Failure::Trap, instruction)));
                 }
             }
-            if fuel == 0 {
+            if fuel == 0 || context.at.looks > LOOKS {
                 if self.steps > code.most_steps() {
                     return Err(Box::new(context.failed(Failure::Steps { limit: code.most_steps() }, instruction)));
                 }
-                group.turns += 1;
-                self.ready.push(group);
-                return Ok(());
-            }
-            if context.at.looks > LOOKS {
                 group.turns += 1;
                 self.ready.push(group);
                 return Ok(());

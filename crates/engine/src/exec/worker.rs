@@ -246,11 +246,13 @@ pub(crate) fn work<'l>(
     };
     let mut resident: Vec<Block> = Vec::new();
     let mut spare: Vec<Block> = Vec::new();
-    let mut turn = 0;
+    let (mut turn, mut in_vain) = (0, 0);
     loop {
         if code.is_seeded() {
-            // One block runs alone, or far ahead of others that have begun.
-            turn = code.choose(resident.len() + usize::from(resident.len() < TOGETHER.min(most_resident)));
+            // One block runs alone, or far ahead of others that have begun. Where those that have wait,
+            // it may be for one that has not.
+            let most = if in_vain > 2 * resident.len() { most_resident } else { TOGETHER.min(most_resident) };
+            turn = code.choose(resident.len() + usize::from(resident.len() < most));
         }
         if resident.is_empty() || turn == resident.len() && resident.len() < most_resident {
             if let Some(number) = next() {
@@ -266,9 +268,13 @@ pub(crate) fn work<'l>(
             return Ok(());
         }
         turn %= resident.len();
+        in_vain += 1;
         match resident[turn].run(code, &mut context)? {
-            Progress::Ended => spare.push(resident.swap_remove(turn)),
-            Progress::Turn => {}
+            Progress::Ended => {
+                spare.push(resident.swap_remove(turn));
+                in_vain = 0;
+            }
+            Progress::Turn => in_vain = 0,
             // It may wait for a block that has not begun.
             Progress::Looking => turn += 1,
         }
