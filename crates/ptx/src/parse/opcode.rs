@@ -15,6 +15,8 @@ pub(super) struct Opcode<'a> {
     count: usize,
     /// One bit for each part that is not taken.
     left: u32,
+    /// A part that must be there was not.
+    lacks: bool,
 }
 
 impl<'a> Opcode<'a> {
@@ -25,6 +27,7 @@ impl<'a> Opcode<'a> {
             parts: [""; MOST],
             count: 0,
             left: 0,
+            lacks: false,
         }
     }
 
@@ -61,8 +64,17 @@ impl<'a> Opcode<'a> {
         what: &str,
         known: impl Fn(&'a str) -> Option<T>,
     ) -> Result<T> {
-        self.take(known)
-            .ok_or_else(|| self.error(&format!("`{}` lacks {what}", self.name)))
+        if let Some(value) = self.take(known) {
+            return Ok(value);
+        }
+        self.lacks = true;
+        let meant = self
+            .rest()
+            .find(|(_, part)| Type::from_name(part).is_none());
+        let meant = meant.map_or(String::new(), |(_, part)| {
+            format!(", and `.{part}` is none")
+        });
+        Err(self.error(&format!("`{}` lacks {what}{meant}", self.name)))
     }
 
     /// Takes this part if it is there.
@@ -72,11 +84,11 @@ impl<'a> Opcode<'a> {
 
     /// Takes this part, which must be there.
     pub(super) fn need(&mut self, name: &str) -> Result<()> {
-        if self.flag(name) {
-            Ok(())
-        } else {
-            Err(self.error(&format!("`{}` lacks `.{name}`", self.name)))
+        self.lacks = !self.flag(name);
+        if !self.lacks {
+            return Ok(());
         }
+        Err(self.error(&format!("`{}` lacks `.{name}`", self.name)))
     }
 
     /// Whether this part is there.
@@ -109,9 +121,9 @@ impl<'a> Opcode<'a> {
         Fail::at(self.begin, message)
     }
 
-    /// An error if a part is left.
+    /// An error if a part is left, unless there is a better one.
     pub(super) fn finish(&self, source: &str) -> Result<()> {
-        if self.left == 0 {
+        if self.left == 0 || self.lacks {
             return Ok(());
         }
         match self.rest().next() {

@@ -38,6 +38,7 @@ fn is_known(name: &str) -> bool {
 impl<'a> Parser<'a> {
     pub(super) fn other(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
         if !is_known(op.name) {
+            op.drain();
             return Err(op.error(&format!("unknown instruction `{}`", op.name)));
         }
         let (name, modifiers) = (op.name.to_owned(), op.drain());
