@@ -104,6 +104,10 @@ impl<'a> Parser<'a> {
             _ if name == "_" => Ok(Returned::Nowhere),
             Some(Name::Register(register)) => Ok(Returned::Register(register)),
             Some(Name::Symbol(symbol)) => Ok(Returned::Variable(symbol)),
+            Some(Name::Vector(..)) => Err(Fail::at(
+                begin,
+                format!("`{name}` is a vector: a call takes its parts"),
+            )),
             _ => Err(Fail::at(begin, format!("`{name}` is not declared"))),
         }
     }
