@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let (mut bytes, mut instructions, mut others, mut time, mut failed) = (0, 0, 0, Duration::ZERO, 0);
+    let (mut bytes, mut instructions, mut others, mut time, mut failed) =
+        (0, 0, 0, Duration::ZERO, 0);
     for path in std::env::args().skip(1) {
         let text = std::fs::read_to_string(&path)?;
         let begin = Instant::now();
@@ -12,10 +13,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         bytes += text.len();
         match parsed {
             Ok(module) => {
-                let bodies = module.functions.iter().filter_map(|function| function.body.as_ref());
+                let bodies = module
+                    .functions
+                    .iter()
+                    .filter_map(|function| function.body.as_ref());
                 for instruction in bodies.flat_map(|body| &body.instructions) {
                     instructions += 1;
-                    others += usize::from(matches!(instruction.operation, ptx::Operation::Other(_)));
+                    others +=
+                        usize::from(matches!(instruction.operation, ptx::Operation::Other(_)));
                 }
             }
             Err(error) => {
@@ -25,6 +30,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     let speed = bytes as f64 / 1e6 / time.as_secs_f64();
-    println!("{bytes} bytes, {instructions} instructions ({others} only taken apart), {failed} files failed, {speed:.1} MB/s");
+    println!(
+        "{bytes} bytes, {instructions} instructions ({others} only taken apart), {failed} files failed, {speed:.1} MB/s"
+    );
     Ok(())
 }

@@ -149,7 +149,7 @@ pub struct Parameter {
 pub enum ParameterStorage {
     /// In memory (`.param`).
     Memory,
-    /// In this register of the body, where there is one (`.reg`, which the stack calls lack).
+    /// In this register of the body (`.reg`), of a vector in as many from it on. None: there is no body.
     Register(Option<crate::Reg>),
 }
 

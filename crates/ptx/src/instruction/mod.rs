@@ -278,6 +278,8 @@ operation_enum! {
     Pack(Pack),
     /// `mov` of one value into several registers.
     Unpack(Unpack),
+    /// `mov.v2`, `mov.v4`: value by value.
+    MovVector(MovVector),
     /// `shfl` and `shfl.sync`.
     Shfl(Shfl),
     /// `prmt`.

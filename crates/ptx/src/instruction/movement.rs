@@ -77,6 +77,16 @@ operations! {
         pub a: Operand,
     }
 
+    /// Several values into as many registers.
+    pub struct MovVector {
+        /// Of each.
+        pub ty: Type,
+        /// Destinations; None: `_`.
+        pub d: Vec<Option<Reg>>,
+        /// As many sources.
+        pub a: Vec<Operand>,
+    }
+
     /// The value of another lane.
     pub struct Shfl {
         /// Of `shfl.sync`: the lanes that take part, `u32`. None: the old `shfl`.

@@ -4,10 +4,9 @@ use super::lexer::Token;
 use super::opcode::Opcode;
 use super::scope::Name;
 use super::{Fail, Parser, Result};
-use crate::{BranchTargets, CallTargets, FunctionId, Guard, Instruction, Linkage, Prototype, Reg, Space, Type};
-
-/// Names of the parts of a vector of registers.
-const PARTS: [&str; 8] = ["x", "y", "z", "w", "4", "5", "6", "7"];
+use crate::{
+    BranchTargets, CallTargets, FunctionId, Guard, Instruction, Linkage, Prototype, Space,
+};
 
 impl<'a> Parser<'a> {
     /// `{ ... }`. The scope of the parameters is open.
@@ -28,7 +27,11 @@ impl<'a> Parser<'a> {
     fn statement(&mut self, id: FunctionId) -> Result<()> {
         match self.token {
             Token::Word(word) => {
-                if self.labelled()? { self.labelled_statement(word) } else { self.instruction(self.begin, None) }
+                if self.labelled()? {
+                    self.labelled_statement(word)
+                } else {
+                    self.instruction(self.begin, None)
+                }
             }
             Token::Sign(b'@') => self.guarded(),
             Token::Dotted(name) => self.advance().and_then(|_| self.body_directive(name, id)),
@@ -60,12 +63,18 @@ impl<'a> Parser<'a> {
             "section" => self.section(),
             "pragma" => {
                 let pragmas = self.pragma()?;
-                self.module.functions[id.0 as usize].directives.pragmas.extend(pragmas);
+                self.module.functions[id.0 as usize]
+                    .directives
+                    .pragmas
+                    .extend(pragmas);
                 Ok(())
             }
             _ => match Space::from_name(name).filter(|&space| space != Space::Generic) {
                 Some(space) => self.variables(space, Linkage::Private),
-                None => Err(Fail::at(self.end - name.len() - 1, format!("unknown directive `.{name}`"))),
+                None => Err(Fail::at(
+                    self.end - name.len() - 1,
+                    format!("unknown directive `.{name}`"),
+                )),
             },
         }
     }
@@ -81,7 +90,7 @@ impl<'a> Parser<'a> {
                 self.expect(b'>')?;
                 self.local.declare_family(name, kind.ty, count);
             } else {
-                let meaning = self.register(name, kind.ty, kind.vector);
+                let meaning = self.local.register(name, kind.ty, kind.vector);
                 if !self.local.declare(name, meaning) {
                     return Err(Fail::at(begin, format!("`{name}` is declared twice")));
                 }
@@ -90,20 +99,6 @@ impl<'a> Parser<'a> {
                 return self.expect(b';');
             }
         }
-    }
-
-    fn register(&mut self, name: &str, ty: Type, vector: u8) -> Name {
-        if vector == 1 {
-            return Name::Register(self.local.new_register(name.to_owned(), ty));
-        }
-        let mut first = Reg(0);
-        for (index, part) in PARTS.iter().take(usize::from(vector)).enumerate() {
-            let register = self.local.new_register(format!("{name}.{part}"), ty);
-            if index == 0 {
-                first = register;
-            }
-        }
-        Name::Vector(first, vector)
     }
 
     /// A label, or a list that has one.
@@ -117,10 +112,18 @@ impl<'a> Parser<'a> {
             Token::Dotted("callprototype") => self.prototype(name)?,
             _ => {
                 let free = self.local.place_label(name, begin);
-                return if free { Ok(()) } else { Err(Fail::at(begin, format!("label `{name}` is there twice"))) };
+                return if free {
+                    Ok(())
+                } else {
+                    Err(Fail::at(begin, format!("label `{name}` is there twice")))
+                };
             }
         };
-        if self.local.declare(name, meaning) { Ok(()) } else { Err(Fail::at(begin, format!("`{name}` is declared twice"))) }
+        if self.local.declare(name, meaning) {
+            Ok(())
+        } else {
+            Err(Fail::at(begin, format!("`{name}` is declared twice")))
+        }
     }
 
     fn branch_targets(&mut self, name: &str) -> Result<Name> {
@@ -132,7 +135,10 @@ impl<'a> Parser<'a> {
         })?;
         self.expect(b';')?;
         let lists = &mut self.local.body.branch_targets;
-        lists.push(BranchTargets { name: name.to_owned(), labels });
+        lists.push(BranchTargets {
+            name: name.to_owned(),
+            labels,
+        });
         Ok(Name::BranchTargets(lists.len() as u32 - 1))
     }
 
@@ -141,16 +147,27 @@ impl<'a> Parser<'a> {
         let functions = self.list(Self::function_name)?;
         self.expect(b';')?;
         let lists = &mut self.local.body.call_targets;
-        lists.push(CallTargets { name: name.to_owned(), functions });
+        lists.push(CallTargets {
+            name: name.to_owned(),
+            functions,
+        });
         Ok(Name::CallTargets(lists.len() as u32 - 1))
     }
 
     /// `.callprototype (.param .b32 _) _ (.param .b64 _);`
     fn prototype(&mut self, name: &str) -> Result<Name> {
         self.advance()?;
-        let returns = if self.token == Token::Sign(b'(') { self.parameters()?.0.list } else { Vec::new() };
+        let returns = if self.token == Token::Sign(b'(') {
+            self.parameters()?.0.list
+        } else {
+            Vec::new()
+        };
         self.word("`_`")?;
-        let parameters = if self.token == Token::Sign(b'(') { self.parameters()?.0 } else { Default::default() };
+        let parameters = if self.token == Token::Sign(b'(') {
+            self.parameters()?.0
+        } else {
+            Default::default()
+        };
         let mut noreturn = false;
         while let Token::Dotted(directive) = self.token {
             match directive {
@@ -166,7 +183,13 @@ impl<'a> Parser<'a> {
         }
         self.expect(b';')?;
         let lists = &mut self.local.body.prototypes;
-        lists.push(Prototype { name: name.to_owned(), returns, parameters: parameters.list, variadic: parameters.variadic, noreturn });
+        lists.push(Prototype {
+            name: name.to_owned(),
+            returns,
+            parameters: parameters.list,
+            variadic: parameters.variadic,
+            noreturn,
+        });
         Ok(Name::Prototype(lists.len() as u32 - 1))
     }
 
@@ -180,7 +203,9 @@ impl<'a> Parser<'a> {
     }
 
     fn instruction(&mut self, begin: usize, guard: Option<Guard>) -> Result<()> {
-        let Token::Word(name) = self.token else { return Err(self.expected("an instruction")) };
+        let Token::Word(name) = self.token else {
+            return Err(self.expected("an instruction"));
+        };
         let line = self.line;
         let mut opcode = Opcode::new(name, self.begin);
         while let Some(part) = self.lexer.modifier()? {
@@ -197,7 +222,13 @@ impl<'a> Parser<'a> {
         let span = begin as u32..self.lexer.offset as u32;
         self.advance()?;
         let location = self.local.lines.current;
-        self.local.body.instructions.push(Instruction { guard, operation, location, line, span });
+        self.local.body.instructions.push(Instruction {
+            guard,
+            operation,
+            location,
+            line,
+            span,
+        });
         Ok(())
     }
 }

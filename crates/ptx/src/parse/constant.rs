@@ -30,7 +30,11 @@ impl Constant {
             (Self::Signed(value), _) => value as u64,
             (Self::Unsigned(value), _) => value,
         };
-        if ty.bits() >= 64 { bits } else { bits & ((1 << ty.bits()) - 1) }
+        if ty.bits() >= 64 {
+            bits
+        } else {
+            bits & ((1 << ty.bits()) - 1)
+        }
     }
 
     pub(super) const fn integer(self) -> Option<i64> {
@@ -92,13 +96,16 @@ impl Parser<'_> {
     pub(super) fn count(&mut self, what: &str) -> Result<u64> {
         let begin = self.begin;
         let value = self.constant()?.integer();
-        value.and_then(|value| u64::try_from(value).ok()).ok_or_else(|| Fail::at(begin, format!("expected {what}")))
+        value
+            .and_then(|value| u64::try_from(value).ok())
+            .ok_or_else(|| Fail::at(begin, format!("expected {what}")))
     }
 
     /// The same, of at most 32 bits.
     pub(super) fn count32(&mut self, what: &str) -> Result<u32> {
         let begin = self.begin;
-        u32::try_from(self.count(what)?).map_err(|_| Fail::at(begin, format!("expected {what} below 4294967296")))
+        u32::try_from(self.count(what)?)
+            .map_err(|_| Fail::at(begin, format!("expected {what} below 4294967296")))
     }
 
     fn conditional(&mut self, depth: u32) -> Result<Constant> {
@@ -117,22 +124,33 @@ impl Parser<'_> {
 
     fn expression(&mut self, least: u8, depth: u32) -> Result<Constant> {
         let mut left = self.term(depth)?;
-        while let Some((operator, tightness)) = self.operator().filter(|&(_, tightness)| tightness >= least) {
+        while let Some((operator, tightness)) =
+            self.operator().filter(|&(_, tightness)| tightness >= least)
+        {
             let begin = self.begin;
             for _ in 0..operator.len() {
                 self.advance()?;
             }
             let right = self.expression(tightness + 1, depth)?;
-            left = apply(operator, left, right).ok_or_else(|| Fail::at(begin, format!("`{operator}` of these constants is not defined")))?;
+            left = apply(operator, left, right).ok_or_else(|| {
+                Fail::at(
+                    begin,
+                    format!("`{operator}` of these constants is not defined"),
+                )
+            })?;
         }
         Ok(left)
     }
 
     /// The operator that follows.
     fn operator(&self) -> Option<(&'static str, u8)> {
-        let Token::Sign(_) = self.token else { return None };
+        let Token::Sign(_) = self.token else {
+            return None;
+        };
         let rest = &self.source[self.begin..];
-        OPERATORS.into_iter().find(|(operator, _)| rest.starts_with(operator))
+        OPERATORS
+            .into_iter()
+            .find(|(operator, _)| rest.starts_with(operator))
     }
 
     fn term(&mut self, depth: u32) -> Result<Constant> {
@@ -141,7 +159,8 @@ impl Parser<'_> {
         }
         match self.token {
             Token::Number(text) => {
-                let value = number(text).ok_or_else(|| self.fail(format!("`{text}` is no number of PTX")))?;
+                let value = number(text)
+                    .ok_or_else(|| self.fail(format!("`{text}` is no number of PTX")))?;
                 self.advance()?;
                 Ok(value)
             }
@@ -172,8 +191,15 @@ impl Parser<'_> {
             self.advance()?;
             self.expect(b')')?;
             let begin = self.begin;
-            let value = self.term(depth + 1)?.integer().ok_or_else(|| Fail::at(begin, "a cast wants an integer"))?;
-            return Ok(if signed { Constant::Signed(value) } else { Constant::Unsigned(value as u64) });
+            let value = self
+                .term(depth + 1)?
+                .integer()
+                .ok_or_else(|| Fail::at(begin, "a cast wants an integer"))?;
+            return Ok(if signed {
+                Constant::Signed(value)
+            } else {
+                Constant::Unsigned(value as u64)
+            });
         }
         let value = self.conditional(depth + 1)?;
         self.expect(b')')?;
@@ -198,7 +224,11 @@ fn negate(sign: u8, value: Constant) -> Option<Constant> {
 fn apply(operator: &str, left: Constant, right: Constant) -> Option<Constant> {
     if matches!(operator, "&&" | "||") {
         let (left, right) = (left.is_true(), right.is_true());
-        return Some(Constant::Signed(i64::from(if operator == "&&" { left && right } else { left || right })));
+        return Some(Constant::Signed(i64::from(if operator == "&&" {
+            left && right
+        } else {
+            left || right
+        })));
     }
     match (left, right) {
         (Constant::Signed(left), Constant::Signed(right)) => apply_signed(operator, left, right),
@@ -279,14 +309,21 @@ fn apply_float(operator: &str, left: f64, right: f64) -> Option<Constant> {
 /// A literal.
 fn number(text: &str) -> Option<Constant> {
     let hexadecimal = |digits: &str, length: usize| {
-        (digits.len() == length && digits.bytes().all(|byte| byte.is_ascii_hexdigit())).then(|| u64::from_str_radix(digits, 16).ok())?
+        (digits.len() == length && digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
+            .then(|| u64::from_str_radix(digits, 16).ok())?
     };
     match text.as_bytes() {
-        [b'0', b'f' | b'F', ..] => hexadecimal(&text[2..], 8).map(|bits| Constant::Single(bits as u32)),
-        [b'0', b'd' | b'D', ..] => hexadecimal(&text[2..], 16).map(|bits| Constant::Double(f64::from_bits(bits))),
+        [b'0', b'f' | b'F', ..] => {
+            hexadecimal(&text[2..], 8).map(|bits| Constant::Single(bits as u32))
+        }
+        [b'0', b'd' | b'D', ..] => {
+            hexadecimal(&text[2..], 16).map(|bits| Constant::Double(f64::from_bits(bits)))
+        }
         [b'0', b'x' | b'X', ..] => integer(&text[2..], 16),
         [b'0', b'b' | b'B', ..] => integer(&text[2..], 2),
-        _ if text.contains('.') || text.contains(['e', 'E']) => text.parse().ok().map(Constant::Double),
+        _ if text.contains('.') || text.contains(['e', 'E']) => {
+            text.parse().ok().map(Constant::Double)
+        }
         [b'0', _, ..] => integer(&text[1..], 8),
         _ => integer(text, 10),
     }

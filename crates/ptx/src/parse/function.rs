@@ -4,7 +4,8 @@ use super::lexer::Token;
 use super::scope::{Local, Name};
 use super::{Fail, Parser, Result};
 use crate::{
-    Directives, Function, FunctionId, FunctionKind, Linkage, Parameter, ParameterStorage, Pointer, Space, Symbol, Type,
+    Directives, Function, FunctionId, FunctionKind, Linkage, Parameter, ParameterStorage, Pointer,
+    Space, Symbol, Type,
 };
 
 /// Parameters or returned values in parentheses.
@@ -15,7 +16,19 @@ pub(super) struct Parameters {
 }
 
 /// A list of parameters and the names of those that have one.
-type Named<'a> = (Parameters, Vec<Option<(&'a str, usize)>>);
+type Named<'a> = (Parameters, Vec<Option<Spot<'a>>>);
+
+/// A name and where it stands.
+type Spot<'a> = (&'a str, usize);
+
+/// What stands before the name of a parameter.
+struct ParameterKind {
+    storage: ParameterStorage,
+    ty: Type,
+    vector: u64,
+    alignment: Option<u32>,
+    pointer: Option<Pointer>,
+}
 
 impl<'a> Parser<'a> {
     /// `(returns) name (parameters) directives body`; `.func` or `.entry` is taken.
@@ -53,7 +66,13 @@ impl<'a> Parser<'a> {
         self.body(id)
     }
 
-    fn declare_function(&mut self, name: &'a str, begin: usize, function: Function, defined: bool) -> Result<FunctionId> {
+    fn declare_function(
+        &mut self,
+        name: &'a str,
+        begin: usize,
+        function: Function,
+        defined: bool,
+    ) -> Result<FunctionId> {
         let twice = || Fail::at(begin, format!("`{name}` is declared twice"));
         match self.globals.names.get(name) {
             Some(&Symbol::Function(id)) => {
@@ -77,19 +96,34 @@ impl<'a> Parser<'a> {
     }
 
     /// Makes parameters known in the body, and gives registers to those that are registers.
-    fn declare_parameters(&mut self, id: FunctionId, names: &[Option<(&'a str, usize)>], symbol: fn(u32) -> Symbol) -> Result<()> {
+    fn declare_parameters(
+        &mut self,
+        id: FunctionId,
+        names: &[Option<Spot<'a>>],
+        symbol: fn(u32) -> Symbol,
+    ) -> Result<()> {
         for (index, name) in names.iter().enumerate() {
             let Some((name, begin)) = *name else { continue };
             let function = &mut self.module.functions[id.0 as usize];
             let is_return = matches!(symbol(0), Symbol::Return(_));
-            let list = if is_return { &mut function.returns } else { &mut function.parameters };
+            let list = if is_return {
+                &mut function.returns
+            } else {
+                &mut function.parameters
+            };
             let parameter = &mut list[index];
             let meaning = match &mut parameter.storage {
                 ParameterStorage::Memory => Name::Symbol(symbol(index as u32)),
                 ParameterStorage::Register(register) => {
-                    let number = self.local.new_register(name.to_owned(), parameter.ty);
-                    *register = Some(number);
-                    Name::Register(number)
+                    let meaning = self.local.register(
+                        name,
+                        parameter.ty,
+                        u8::try_from(parameter.elements.unwrap_or(1)).unwrap_or(1),
+                    );
+                    if let Name::Register(first) | Name::Vector(first, _) = meaning {
+                        *register = Some(first);
+                    }
+                    meaning
                 }
             };
             if !self.local.declare(name, meaning) {
@@ -100,7 +134,11 @@ impl<'a> Parser<'a> {
     }
 
     fn optional_parameters(&mut self) -> Result<Named<'a>> {
-        if self.token == Token::Sign(b'(') { self.parameters() } else { Ok(Default::default()) }
+        if self.token == Token::Sign(b'(') {
+            self.parameters()
+        } else {
+            Ok(Default::default())
+        }
     }
 
     /// `(.param .u64 x, .param .align 4 .b8 y[12])`.
@@ -128,8 +166,14 @@ impl<'a> Parser<'a> {
     }
 
     /// One of them, its name where it has one, and whether it is `name[]`.
-    fn parameter(&mut self) -> Result<(Parameter, Option<(&'a str, usize)>, bool)> {
-        let (storage, ty, vector, alignment, pointer) = self.parameter_kind()?;
+    fn parameter(&mut self) -> Result<(Parameter, Option<Spot<'a>>, bool)> {
+        let ParameterKind {
+            storage,
+            ty,
+            vector,
+            alignment,
+            pointer,
+        } = self.parameter_kind()?;
         let begin = self.begin;
         let name = match self.token {
             Token::Word(name) => {
@@ -140,7 +184,9 @@ impl<'a> Parser<'a> {
         };
         let (dimensions, open) = self.dimensions()?;
         let element = u64::from(ty.bytes()) * vector;
-        let elements = dimensions.iter().try_fold(vector, |product, &count| product.checked_mul(count));
+        let elements = dimensions
+            .iter()
+            .try_fold(vector, |product, &count| product.checked_mul(count));
         let bytes = elements.and_then(|elements| elements.checked_mul(u64::from(ty.bytes())));
         let (Some(elements), Some(bytes)) = (elements, bytes) else {
             return Err(Fail::at(begin, format!("parameter `{name}` is too large")));
@@ -154,11 +200,15 @@ impl<'a> Parser<'a> {
             storage,
             pointer,
         };
-        Ok((parameter, (!matches!(name, "" | "_")).then_some((name, begin)), open))
+        Ok((
+            parameter,
+            (!matches!(name, "" | "_")).then_some((name, begin)),
+            open,
+        ))
     }
 
     /// `.param .align 8 .b8`, `.param .u64 .ptr .global .align 16`, `.reg .b32`.
-    fn parameter_kind(&mut self) -> Result<(ParameterStorage, Type, u64, Option<u32>, Option<Pointer>)> {
+    fn parameter_kind(&mut self) -> Result<ParameterKind> {
         let storage = match self.token {
             Token::Dotted("param") => ParameterStorage::Memory,
             Token::Dotted("reg") => ParameterStorage::Register(None),
@@ -178,19 +228,33 @@ impl<'a> Parser<'a> {
                     }
                     continue;
                 }
-                ("ptr", pointer) => *pointer = Some(Pointer { space: Space::Generic, alignment: 4 }),
+                ("ptr", pointer) => {
+                    *pointer = Some(Pointer {
+                        space: Space::Generic,
+                        alignment: 4,
+                    })
+                }
                 ("v2", _) => vector = 2,
                 ("v4", _) => vector = 4,
-                (_, Some(pointer)) if space.is_some() => pointer.space = space.unwrap_or(Space::Generic),
+                (_, Some(pointer)) if space.is_some() => {
+                    pointer.space = space.unwrap_or(Space::Generic)
+                }
                 _ => {
-                    let given = Type::from_name(name).ok_or_else(|| self.fail(format!("unknown type `.{name}`")))?;
+                    let given = Type::from_name(name)
+                        .ok_or_else(|| self.fail(format!("unknown type `.{name}`")))?;
                     ty = Some(given);
                 }
             }
             self.advance()?;
         }
         let ty = ty.ok_or_else(|| self.expected("a type"))?;
-        Ok((storage, ty, vector, alignment, pointer))
+        Ok(ParameterKind {
+            storage,
+            ty,
+            vector,
+            alignment,
+            pointer,
+        })
     }
 
     /// `.maxntid 256, 1, 1` and the like.
@@ -204,18 +268,31 @@ impl<'a> Parser<'a> {
                 "maxntid" => directives.maxntid = Some(self.three()?),
                 "reqntid" => directives.reqntid = Some(self.three()?),
                 "reqnctapercluster" => directives.reqnctapercluster = Some(self.three()?),
-                "minnctapersm" => directives.minnctapersm = Some(self.count32("a number of blocks")?),
+                "minnctapersm" => {
+                    directives.minnctapersm = Some(self.count32("a number of blocks")?)
+                }
                 "maxnctapersm" => drop(self.count32("a number of blocks")?),
                 "maxnreg" => directives.maxnreg = Some(self.count32("a number of registers")?),
-                "maxclusterrank" => directives.maxclusterrank = Some(self.count32("a number of blocks")?),
-                "abi_preserve" => directives.abi_preserve = Some(self.count32("a number of registers")?),
-                "abi_preserve_control" => directives.abi_preserve_control = Some(self.count32("a number of registers")?),
+                "maxclusterrank" => {
+                    directives.maxclusterrank = Some(self.count32("a number of blocks")?)
+                }
+                "abi_preserve" => {
+                    directives.abi_preserve = Some(self.count32("a number of registers")?)
+                }
+                "abi_preserve_control" => {
+                    directives.abi_preserve_control = Some(self.count32("a number of registers")?)
+                }
                 "explicitcluster" => directives.explicitcluster = true,
                 "blocksareclusters" => directives.blocksareclusters = true,
                 "noreturn" => directives.noreturn = true,
                 "attribute" => drop(self.attribute()?),
                 "pragma" => directives.pragmas.extend(self.pragma()?),
-                _ => return Err(Fail::at(self.end - name.len() - 1, format!("unknown directive `.{name}`"))),
+                _ => {
+                    return Err(Fail::at(
+                        self.end - name.len() - 1,
+                        format!("unknown directive `.{name}`"),
+                    ));
+                }
             }
         }
         Ok(())
@@ -223,11 +300,11 @@ impl<'a> Parser<'a> {
 
     fn three(&mut self) -> Result<[u32; 3]> {
         let mut sizes = [1; 3];
-        for index in 0..3 {
+        for (index, size) in sizes.iter_mut().enumerate() {
             if index > 0 && !self.eat(b',')? {
                 break;
             }
-            sizes[index] = self.count32("a size")?;
+            *size = self.count32("a size")?;
         }
         Ok(sizes)
     }

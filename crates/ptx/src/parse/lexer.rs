@@ -35,11 +35,19 @@ const fn continues_word(byte: u8) -> bool {
 
 impl<'a> Lexer<'a> {
     pub(super) const fn new(source: &'a str) -> Self {
-        Self { source, offset: 0, line: 1 }
+        Self {
+            source,
+            offset: 0,
+            line: 1,
+        }
     }
 
     fn byte(&self, ahead: usize) -> u8 {
-        self.source.as_bytes().get(self.offset + ahead).copied().unwrap_or(0)
+        self.source
+            .as_bytes()
+            .get(self.offset + ahead)
+            .copied()
+            .unwrap_or(0)
     }
 
     /// Skips spaces and comments.
@@ -62,7 +70,10 @@ impl<'a> Lexer<'a> {
     /// Goes to the end of the line.
     pub(super) fn skip_line(&mut self) {
         let rest = &self.source.as_bytes()[self.offset..];
-        self.offset += rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());
+        self.offset += rest
+            .iter()
+            .position(|&byte| byte == b'\n')
+            .unwrap_or(rest.len());
     }
 
     fn skip_comment(&mut self) -> Result<()> {
@@ -148,7 +159,12 @@ impl<'a> Lexer<'a> {
 
     fn number(&mut self, begin: usize) -> Token<'a> {
         let letter = self.byte(1);
-        if self.byte(0) == b'0' && matches!(letter, b'x' | b'X' | b'f' | b'F' | b'd' | b'D' | b'b' | b'B') {
+        if self.byte(0) == b'0'
+            && matches!(
+                letter,
+                b'x' | b'X' | b'f' | b'F' | b'd' | b'D' | b'b' | b'B'
+            )
+        {
             self.skip_word();
             return Token::Number(&self.source[begin..self.offset]);
         }

@@ -15,17 +15,20 @@ pub(super) struct Lines<'a> {
     /// The last one at a file, line and column.
     at: HashMap<(u32, u32, u32), u32>,
     /// For each location the label of its function's name.
-    functions: Vec<Option<(&'a str, u64)>>,
+    functions: Vec<Option<NameAt<'a>>>,
 }
 
-type Key<'a> = ((u32, u32, u32), Option<(&'a str, u64)>, Option<u32>);
+/// A label of `.debug_str`, and bytes behind it.
+type NameAt<'a> = (&'a str, u64);
+
+type Key<'a> = ((u32, u32, u32), Option<NameAt<'a>>, Option<u32>);
 
 /// `.debug_str`, and who wants a name of it.
 #[derive(Default)]
 pub(super) struct Names<'a> {
     bytes: Vec<u8>,
     labels: HashMap<&'a str, usize>,
-    wanted: Vec<(usize, Vec<Option<(&'a str, u64)>>)>,
+    wanted: Vec<(usize, Vec<Option<NameAt<'a>>>)>,
 }
 
 impl<'a> Names<'a> {
@@ -37,9 +40,15 @@ impl<'a> Names<'a> {
     }
 
     fn name(&self, label: &str, offset: u64) -> Option<String> {
-        let begin = self.labels.get(label)?.checked_add(usize::try_from(offset).ok()?)?;
+        let begin = self
+            .labels
+            .get(label)?
+            .checked_add(usize::try_from(offset).ok()?)?;
         let rest = self.bytes.get(begin..)?;
-        let end = rest.iter().position(|&byte| byte == 0).unwrap_or(rest.len());
+        let end = rest
+            .iter()
+            .position(|&byte| byte == 0)
+            .unwrap_or(rest.len());
         std::str::from_utf8(&rest[..end]).ok().map(str::to_owned)
     }
 }
@@ -48,12 +57,17 @@ impl<'a> Parser<'a> {
     /// `.file 1 "path", time, size`; the first word is taken.
     pub(super) fn file(&mut self) -> Result<()> {
         let index = self.count32("the number of a file")?;
-        let Token::Text(path) = self.token else { return Err(self.expected("the path of a file")) };
+        let Token::Text(path) = self.token else {
+            return Err(self.expected("the path of a file"));
+        };
         self.advance()?;
         while self.eat(b',')? {
             self.constant()?;
         }
-        self.module.files.push(File { index, path: path.replace("\\\\", "\\") });
+        self.module.files.push(File {
+            index,
+            path: path.replace("\\\\", "\\"),
+        });
         Ok(())
     }
 
@@ -67,7 +81,11 @@ impl<'a> Parser<'a> {
                 Token::Word("function_name") => {
                     self.advance()?;
                     let label = self.word("the label of a name")?;
-                    let offset = if self.eat(b'+')? { self.count("an offset")? } else { 0 };
+                    let offset = if self.eat(b'+')? {
+                        self.count("an offset")?
+                    } else {
+                        0
+                    };
                     function = Some((label, offset));
                 }
                 Token::Word("inlined_at") => {
@@ -84,26 +102,46 @@ impl<'a> Parser<'a> {
     }
 
     fn place(&mut self) -> Result<(u32, u32, u32)> {
-        Ok((self.plain("the number of a file")?, self.plain("a line")?, self.plain("a column")?))
+        Ok((
+            self.plain("the number of a file")?,
+            self.plain("a line")?,
+            self.plain("a column")?,
+        ))
     }
 
     /// A number, and no expression: the next may follow without a comma.
     pub(super) fn plain(&mut self, what: &str) -> Result<u32> {
-        let Token::Number(text) = self.token else { return Err(self.expected(what)) };
+        let Token::Number(text) = self.token else {
+            return Err(self.expected(what));
+        };
         let number = text.parse().map_err(|_| self.expected(what))?;
         self.advance()?;
         Ok(number)
     }
 
-    fn location(&mut self, place: (u32, u32, u32), function: Option<(&'a str, u64)>, inlined_at: Option<u32>) -> u32 {
+    fn location(
+        &mut self,
+        place: (u32, u32, u32),
+        function: Option<NameAt<'a>>,
+        inlined_at: Option<u32>,
+    ) -> u32 {
         let lines = &mut self.local.lines;
         let locations = &mut self.local.body.locations;
-        let id = *lines.known.entry((place, function, inlined_at)).or_insert_with(|| {
-            let (file, line, column) = place;
-            locations.push(Location { file, line, column, function: None, inlined_at });
-            lines.functions.push(function);
-            locations.len() as u32 - 1
-        });
+        let id = *lines
+            .known
+            .entry((place, function, inlined_at))
+            .or_insert_with(|| {
+                let (file, line, column) = place;
+                locations.push(Location {
+                    file,
+                    line,
+                    column,
+                    function: None,
+                    inlined_at,
+                });
+                lines.functions.push(function);
+                locations.len() as u32 - 1
+            });
         lines.at.insert(place, id);
         id
     }
@@ -155,9 +193,12 @@ impl<'a> Parser<'a> {
     /// Gives locations the names of their functions, when all sections are read.
     pub(super) fn name_locations(&mut self) {
         for (function, wanted) in std::mem::take(&mut self.names.wanted) {
-            let Some(body) = self.module.functions[function].body.as_mut() else { continue };
+            let Some(body) = self.module.functions[function].body.as_mut() else {
+                continue;
+            };
             for (location, wanted) in body.locations.iter_mut().zip(wanted) {
-                location.function = wanted.and_then(|(label, offset)| self.names.name(label, offset));
+                location.function =
+                    wanted.and_then(|(label, offset)| self.names.name(label, offset));
             }
         }
     }

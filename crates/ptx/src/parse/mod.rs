@@ -43,7 +43,9 @@ pub fn parse(source: &str) -> std::result::Result<Module, ParseError> {
     if u32::try_from(source.len()).is_err() {
         return Err(Fail::at(0, "a text of more than 4 GiB").locate(source));
     }
-    Parser::new(source).and_then(Parser::module).map_err(|fail| fail.locate(source))
+    Parser::new(source)
+        .and_then(Parser::module)
+        .map_err(|fail| fail.locate(source))
 }
 
 /// Why and where parsing stopped.
@@ -57,11 +59,16 @@ type Result<T> = std::result::Result<T, Box<Fail>>;
 
 impl Fail {
     fn at(offset: usize, message: impl Into<String>) -> Box<Self> {
-        Box::new(Self { offset, message: message.into() })
+        Box::new(Self {
+            offset,
+            message: message.into(),
+        })
     }
 
     fn locate(&self, source: &str) -> ParseError {
-        let before = source.get(..self.offset.min(source.len())).unwrap_or(source);
+        let before = source
+            .get(..self.offset.min(source.len()))
+            .unwrap_or(source);
         let begin = before.rfind('\n').map_or(0, |newline| newline + 1);
         let line = source[begin..].lines().next().unwrap_or_default();
         ParseError {
@@ -139,7 +146,11 @@ impl<'a> Parser<'a> {
     }
 
     fn expect(&mut self, sign: u8) -> Result<()> {
-        if self.eat(sign)? { Ok(()) } else { Err(self.expected(&format!("`{}`", char::from(sign)))) }
+        if self.eat(sign)? {
+            Ok(())
+        } else {
+            Err(self.expected(&format!("`{}`", char::from(sign))))
+        }
     }
 
     fn comma(&mut self) -> Result<()> {

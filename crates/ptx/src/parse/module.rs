@@ -7,7 +7,11 @@ use crate::{ArchFeatures, FunctionId, FunctionKind, Linkage, Module, Space, Symb
 pub(super) const fn empty() -> Module {
     Module {
         version: (0, 0),
-        target: Target { arch: 0, features: ArchFeatures::Common, options: Vec::new() },
+        target: Target {
+            arch: 0,
+            features: ArchFeatures::Common,
+            options: Vec::new(),
+        },
         address_size: 64,
         files: Vec::new(),
         variables: Vec::new(),
@@ -66,8 +70,12 @@ impl Parser<'_> {
 
     fn version(&mut self) -> Result<()> {
         self.advance()?;
-        let Token::Number(text) = self.token else { return Err(self.expected("a version such as `8.7`")) };
-        let parts = text.split_once('.').and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
+        let Token::Number(text) = self.token else {
+            return Err(self.expected("a version such as `8.7`"));
+        };
+        let parts = text
+            .split_once('.')
+            .and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
         self.module.version = parts.ok_or_else(|| self.expected("a version such as `8.7`"))?;
         self.advance().map(drop)
     }
@@ -75,7 +83,10 @@ impl Parser<'_> {
     fn target(&mut self) -> Result<()> {
         self.advance()?;
         for word in self.list(|parser| parser.word("a target such as `sm_90`"))? {
-            let Some(arch) = word.strip_prefix("sm_").or_else(|| word.strip_prefix("compute_")) else {
+            let Some(arch) = word
+                .strip_prefix("sm_")
+                .or_else(|| word.strip_prefix("compute_"))
+            else {
                 self.module.target.options.push(word.to_owned());
                 continue;
             };
@@ -87,7 +98,10 @@ impl Parser<'_> {
                 _ => None,
             };
             let (Ok(number), Some(features)) = (digits.parse(), features) else {
-                return Err(Fail::at(self.begin, format!("`{word}` is no target such as `sm_90a`")));
+                return Err(Fail::at(
+                    self.begin,
+                    format!("`{word}` is no target such as `sm_90a`"),
+                ));
             };
             self.module.target.arch = number;
             self.module.target.features = features;
@@ -129,16 +143,28 @@ impl Parser<'_> {
     fn declaration(&mut self) -> Result<()> {
         let mut linkage = Linkage::Private;
         loop {
-            let Token::Dotted(name) = self.token else { return Err(self.expected("`.func`, `.entry` or a state space")) };
+            let Token::Dotted(name) = self.token else {
+                return Err(self.expected("`.func`, `.entry` or a state space"));
+            };
             let given = match name {
                 "extern" => Linkage::External,
                 "visible" => Linkage::Visible,
                 "weak" => Linkage::Weak,
                 "common" => Linkage::Common,
-                "entry" => return self.advance().and_then(|_| self.function(FunctionKind::Entry, linkage)),
-                "func" => return self.advance().and_then(|_| self.function(FunctionKind::Device, linkage)),
+                "entry" => {
+                    return self
+                        .advance()
+                        .and_then(|_| self.function(FunctionKind::Entry, linkage));
+                }
+                "func" => {
+                    return self
+                        .advance()
+                        .and_then(|_| self.function(FunctionKind::Device, linkage));
+                }
                 _ => match Space::from_name(name).filter(|&space| space != Space::Generic) {
-                    Some(space) => return self.advance().and_then(|_| self.variables(space, linkage)),
+                    Some(space) => {
+                        return self.advance().and_then(|_| self.variables(space, linkage));
+                    }
                     None => return Err(self.fail(format!("unknown directive `.{name}`"))),
                 },
             };

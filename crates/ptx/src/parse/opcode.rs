@@ -15,11 +15,20 @@ pub(super) struct Opcode<'a> {
     count: usize,
     /// One bit for each part that is not taken.
     left: u32,
+    /// A part that must be there was not.
+    lacks: bool,
 }
 
 impl<'a> Opcode<'a> {
     pub(super) const fn new(name: &'a str, begin: usize) -> Self {
-        Self { name, begin, parts: [""; MOST], count: 0, left: 0 }
+        Self {
+            name,
+            begin,
+            parts: [""; MOST],
+            count: 0,
+            left: 0,
+            lacks: false,
+        }
     }
 
     pub(super) fn push(&mut self, part: &'a str) -> Result<()> {
@@ -35,19 +44,37 @@ impl<'a> Opcode<'a> {
     /// The parts that are left.
     fn rest(&self) -> impl Iterator<Item = (usize, &'a str)> + use<'a> {
         let (parts, left) = (self.parts, self.left);
-        (0..self.count).filter(move |index| left & (1 << index) != 0).map(move |index| (index, parts[index]))
+        (0..self.count)
+            .filter(move |index| left & (1 << index) != 0)
+            .map(move |index| (index, parts[index]))
     }
 
     /// Takes the first part that `known` knows.
     pub(super) fn take<T>(&mut self, known: impl Fn(&'a str) -> Option<T>) -> Option<T> {
-        let (index, value) = self.rest().find_map(|(index, part)| Some((index, known(part)?)))?;
+        let (index, value) = self
+            .rest()
+            .find_map(|(index, part)| Some((index, known(part)?)))?;
         self.left &= !(1 << index);
         Some(value)
     }
 
     /// The same; it must be there.
-    pub(super) fn want<T>(&mut self, what: &str, known: impl Fn(&'a str) -> Option<T>) -> Result<T> {
-        self.take(known).ok_or_else(|| self.error(&format!("`{}` lacks {what}", self.name)))
+    pub(super) fn want<T>(
+        &mut self,
+        what: &str,
+        known: impl Fn(&'a str) -> Option<T>,
+    ) -> Result<T> {
+        if let Some(value) = self.take(known) {
+            return Ok(value);
+        }
+        self.lacks = true;
+        let meant = self
+            .rest()
+            .find(|(_, part)| Type::from_name(part).is_none());
+        let meant = meant.map_or(String::new(), |(_, part)| {
+            format!(", and `.{part}` is none")
+        });
+        Err(self.error(&format!("`{}` lacks {what}{meant}", self.name)))
     }
 
     /// Takes this part if it is there.
@@ -57,7 +84,11 @@ impl<'a> Opcode<'a> {
 
     /// Takes this part, which must be there.
     pub(super) fn need(&mut self, name: &str) -> Result<()> {
-        if self.flag(name) { Ok(()) } else { Err(self.error(&format!("`{}` lacks `.{name}`", self.name))) }
+        self.lacks = !self.flag(name);
+        if !self.lacks {
+            return Ok(());
+        }
+        Err(self.error(&format!("`{}` lacks `.{name}`", self.name)))
     }
 
     /// Whether this part is there.
@@ -90,16 +121,19 @@ impl<'a> Opcode<'a> {
         Fail::at(self.begin, message)
     }
 
-    /// An error if a part is left.
+    /// An error if a part is left, unless there is a better one.
     pub(super) fn finish(&self, source: &str) -> Result<()> {
-        if self.left == 0 {
+        if self.left == 0 || self.lacks {
             return Ok(());
         }
         match self.rest().next() {
             None => Ok(()),
             Some((_, part)) => {
                 let offset = part.as_ptr() as usize - source.as_ptr() as usize;
-                Err(Fail::at(offset, format!("unknown modifier `.{part}` of `{}`", self.name)))
+                Err(Fail::at(
+                    offset,
+                    format!("unknown modifier `.{part}` of `{}`", self.name),
+                ))
             }
         }
     }

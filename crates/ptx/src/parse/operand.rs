@@ -4,7 +4,7 @@ use super::lexer::Token;
 use super::scope::Name;
 use super::special;
 use super::{Fail, Parser, Result};
-use crate::{Address, Base, Operand, Predicate, Reg, Type};
+use crate::{Address, Base, Kind, Operand, Predicate, Reg, Type};
 
 impl<'a> Parser<'a> {
     /// A register.
@@ -14,14 +14,19 @@ impl<'a> Parser<'a> {
         match self.lookup(name) {
             Some(Name::Register(register)) => Ok(register),
             Some(Name::Vector(first, parts)) => self.part(first, parts),
-            Some(_) => Err(Fail::at(begin, format!("expected a register, and `{name}` is none"))),
+            Some(_) => Err(Fail::at(
+                begin,
+                format!("expected a register, and `{name}` is none"),
+            )),
             None => Err(Fail::at(begin, format!("`{name}` is not declared"))),
         }
     }
 
     /// `.x` of a vector of registers.
     fn part(&mut self, first: Reg, parts: u8) -> Result<Reg> {
-        let Token::Dotted(name) = self.token else { return Err(self.expected("`.x` or another part of the vector")) };
+        let Token::Dotted(name) = self.token else {
+            return Err(self.expected("`.x` or another part of the vector"));
+        };
         let index = match name {
             "x" | "r" => 0,
             "y" | "g" => 1,
@@ -55,7 +60,7 @@ impl<'a> Parser<'a> {
     /// A value of this type.
     pub(super) fn operand(&mut self, ty: Type) -> Result<Operand> {
         let Token::Word(name) = self.token else {
-            return Ok(Operand::Immediate(self.constant()?.bits(ty)));
+            return self.immediate(ty);
         };
         let begin = self.begin;
         let operand = match self.lookup(name) {
@@ -66,7 +71,10 @@ impl<'a> Parser<'a> {
             }
             Some(Name::Symbol(symbol)) => {
                 self.advance()?;
-                return Ok(Operand::Symbol { symbol, offset: self.addend()? });
+                return Ok(Operand::Symbol {
+                    symbol,
+                    offset: self.addend()?,
+                });
             }
             Some(_) => return Err(Fail::at(begin, format!("`{name}` is no value"))),
             None if name.starts_with('%') => return self.special(name),
@@ -75,6 +83,22 @@ impl<'a> Parser<'a> {
         };
         self.advance()?;
         Ok(operand)
+    }
+
+    fn immediate(&mut self, ty: Type) -> Result<Operand> {
+        let begin = self.begin;
+        let value = self.constant()?;
+        match (value.integer().is_some(), ty.kind()) {
+            (true, Kind::Float) => Err(Fail::at(
+                begin,
+                format!("an integer where `.{}` is wanted", ty.name()),
+            )),
+            (false, Kind::Unsigned | Kind::Signed | Kind::Predicate) => Err(Fail::at(
+                begin,
+                format!("a float where `.{}` is wanted", ty.name()),
+            )),
+            _ => Ok(Operand::Immediate(value.bits(ty))),
+        }
     }
 
     fn special(&mut self, name: &str) -> Result<Operand> {
@@ -94,8 +118,29 @@ impl<'a> Parser<'a> {
         }
         match special::alone(name) {
             Some(register) => Ok(Operand::Special(register)),
-            None => Err(Fail::at(begin, format!("`{name}` is not declared, and no register of the hardware"))),
+            None => Err(Fail::at(
+                begin,
+                format!("`{name}` is not declared, and no register of the hardware"),
+            )),
         }
+    }
+
+    /// All of `%tid`, where it is next without an axis.
+    pub(super) fn special_vector(&mut self) -> Result<Option<Vec<Operand>>> {
+        let Token::Word(name) = self.token else {
+            return Ok(None);
+        };
+        let parts: Option<Vec<_>> = ["x", "y", "z"]
+            .iter()
+            .map(|axis| special::with_axis(name, axis).map(Operand::Special))
+            .collect();
+        let Some(mut parts) = parts else {
+            return Ok(None);
+        };
+        self.advance()?;
+        // The fourth is unused.
+        parts.push(Operand::Immediate(0));
+        Ok(Some(parts))
     }
 
     /// `+4`, `-4` or nothing.
@@ -104,7 +149,9 @@ impl<'a> Parser<'a> {
             return Ok(0);
         }
         let begin = self.begin;
-        self.constant()?.integer().ok_or_else(|| Fail::at(begin, "an offset is an integer"))
+        self.constant()?
+            .integer()
+            .ok_or_else(|| Fail::at(begin, "an offset is an integer"))
     }
 
     /// A comma and a value.
@@ -115,18 +162,29 @@ impl<'a> Parser<'a> {
 
     /// A comma and a value, or nothing.
     pub(super) fn optional(&mut self, ty: Type) -> Result<Option<Operand>> {
-        if self.eat(b',')? { self.operand(ty).map(Some) } else { Ok(None) }
+        if self.eat(b',')? {
+            self.operand(ty).map(Some)
+        } else {
+            Ok(None)
+        }
     }
 
     /// A comma and a value where `given`.
     pub(super) fn given(&mut self, given: bool, ty: Type) -> Result<Option<Operand>> {
-        if given { self.then(ty).map(Some) } else { Ok(None) }
+        if given {
+            self.then(ty).map(Some)
+        } else {
+            Ok(None)
+        }
     }
 
     /// `p` or `!p`.
     pub(super) fn predicate(&mut self) -> Result<Predicate> {
         let negated = self.eat(b'!')?;
-        Ok(Predicate { value: self.operand(Type::Pred)?, negated })
+        Ok(Predicate {
+            value: self.operand(Type::Pred)?,
+            negated,
+        })
     }
 
     /// `[base+offset]`.
@@ -147,8 +205,14 @@ impl<'a> Parser<'a> {
     pub(super) fn place_in_memory(&mut self) -> Result<Address> {
         let Token::Word(name) = self.token else {
             let begin = self.begin;
-            let offset = self.constant()?.integer().ok_or_else(|| Fail::at(begin, "an address is an integer"))?;
-            return Ok(Address { base: Base::Absolute, offset });
+            let offset = self
+                .constant()?
+                .integer()
+                .ok_or_else(|| Fail::at(begin, "an address is an integer"))?;
+            return Ok(Address {
+                base: Base::Absolute,
+                offset,
+            });
         };
         let begin = self.begin;
         self.advance()?;
@@ -158,7 +222,10 @@ impl<'a> Parser<'a> {
             Some(Name::Symbol(symbol)) => Base::Symbol(symbol),
             _ => return Err(Fail::at(begin, format!("`{name}` is not declared"))),
         };
-        Ok(Address { base, offset: self.addend()? })
+        Ok(Address {
+            base,
+            offset: self.addend()?,
+        })
     }
 
     /// `{a, _, b}`, one register, or a vector of registers.
@@ -169,7 +236,9 @@ impl<'a> Parser<'a> {
             return Ok(list);
         }
         if let Some((first, parts)) = self.whole_vector()? {
-            return Ok((0..u32::from(parts)).map(|index| Some(Reg(first.0 + index))).collect());
+            return Ok((0..u32::from(parts))
+                .map(|index| Some(Reg(first.0 + index)))
+                .collect());
         }
         Ok(vec![self.sink()?])
     }
@@ -189,15 +258,21 @@ impl<'a> Parser<'a> {
             return Ok(list);
         }
         if let Some((first, parts)) = self.whole_vector()? {
-            return Ok((0..u32::from(parts)).map(|index| Operand::Register(Reg(first.0 + index))).collect());
+            return Ok((0..u32::from(parts))
+                .map(|index| Operand::Register(Reg(first.0 + index)))
+                .collect());
         }
         Ok(vec![self.operand(ty)?])
     }
 
     /// The name of a vector of registers without a part behind it.
     fn whole_vector(&mut self) -> Result<Option<(Reg, u8)>> {
-        let Token::Word(name) = self.token else { return Ok(None) };
-        let Some(Name::Vector(first, parts)) = self.lookup(name) else { return Ok(None) };
+        let Token::Word(name) = self.token else {
+            return Ok(None);
+        };
+        let Some(Name::Vector(first, parts)) = self.lookup(name) else {
+            return Ok(None);
+        };
         let mut ahead = self.lexer;
         if ahead.modifier()?.is_some() {
             return Ok(None);

@@ -49,6 +49,9 @@ pub(super) struct Local<'a> {
     pub(super) lines: super::location::Lines<'a>,
 }
 
+/// Names of the parts of a vector of registers.
+const PARTS: [&str; 8] = ["x", "y", "z", "w", "4", "5", "6", "7"];
+
 /// Position of a label that is used but not yet there.
 const OPEN: u32 = u32::MAX;
 
@@ -59,12 +62,21 @@ impl<'a> Local<'a> {
 
     /// Ends the innermost scope. Labels that it lacks are its parent's.
     pub(super) fn close_scope(&mut self) -> Result<()> {
-        let Some(scope) = self.scopes.pop() else { return Ok(()) };
-        let mut open: Vec<_> = scope.labels.into_iter().filter(|(_, (id, _))| self.body.labels[id.0 as usize].position == OPEN).collect();
+        let Some(scope) = self.scopes.pop() else {
+            return Ok(());
+        };
+        let mut open: Vec<_> = scope
+            .labels
+            .into_iter()
+            .filter(|(_, (id, _))| self.body.labels[id.0 as usize].position == OPEN)
+            .collect();
         open.sort_unstable_by_key(|&(_, (_, offset))| offset);
         for (name, (id, offset)) in open {
             let Some(parent) = self.scopes.last_mut() else {
-                return Err(Fail::at(offset, format!("label `{name}` is nowhere in this function")));
+                return Err(Fail::at(
+                    offset,
+                    format!("label `{name}` is nowhere in this function"),
+                ));
             };
             let (kept, _) = *parent.labels.entry(name).or_insert((id, offset));
             if kept != id {
@@ -83,15 +95,32 @@ impl<'a> Local<'a> {
     pub(super) fn finish(mut self) -> (Body, super::location::Lines<'a>) {
         // Outer scopes were closed later, so their labels are settled first.
         for (inner, outer) in self.outer.into_iter().rev() {
-            self.body.labels[inner.0 as usize].position = self.body.labels[outer.0 as usize].position;
+            self.body.labels[inner.0 as usize].position =
+                self.body.labels[outer.0 as usize].position;
         }
         (self.body, self.lines)
     }
 
     /// A register of its own.
-    pub(super) fn new_register(&mut self, name: String, ty: Type) -> Reg {
+    fn new_register(&mut self, name: String, ty: Type) -> Reg {
         self.body.registers.push(Register { name, ty });
         Reg(self.body.registers.len() as u32 - 1)
+    }
+
+    /// A register of its own, or several that are the parts of a vector.
+    pub(super) fn register(&mut self, name: &str, ty: Type, vector: u8) -> Name {
+        let vector = vector.clamp(1, PARTS.len() as u8);
+        if vector == 1 {
+            return Name::Register(self.new_register(name.to_owned(), ty));
+        }
+        let mut first = Reg(0);
+        for (index, part) in PARTS.iter().take(usize::from(vector)).enumerate() {
+            let register = self.new_register(format!("{name}.{part}"), ty);
+            if index == 0 {
+                first = register;
+            }
+        }
+        Name::Vector(first, vector)
     }
 
     /// Declares a name in the innermost scope. False: it is there already.
@@ -127,9 +156,14 @@ impl<'a> Local<'a> {
     /// A label that is used here.
     pub(super) fn label(&mut self, name: &'a str, offset: usize) -> LabelId {
         let labels = &mut self.body.labels;
-        let Some(scope) = self.scopes.last_mut() else { return LabelId(0) };
+        let Some(scope) = self.scopes.last_mut() else {
+            return LabelId(0);
+        };
         let (id, _) = *scope.labels.entry(name).or_insert_with(|| {
-            labels.push(Label { name: name.to_owned(), position: OPEN });
+            labels.push(Label {
+                name: name.to_owned(),
+                position: OPEN,
+            });
             (LabelId(labels.len() as u32 - 1), offset)
         });
         id
@@ -149,8 +183,13 @@ impl<'a> Local<'a> {
 impl Family<'_> {
     fn member(&self, name: &str) -> Option<Type> {
         let digits = name.strip_prefix(self.prefix)?;
-        let canonical = digits.bytes().all(|byte| byte.is_ascii_digit()) && (digits == "0" || !digits.starts_with('0'));
-        let index: u64 = if canonical { digits.parse().ok()? } else { return None };
+        let canonical = digits.bytes().all(|byte| byte.is_ascii_digit())
+            && (digits == "0" || !digits.starts_with('0'));
+        let index: u64 = if canonical {
+            digits.parse().ok()?
+        } else {
+            return None;
+        };
         (index < self.count).then_some(self.ty)
     }
 }
@@ -160,7 +199,11 @@ impl<'a> Parser<'a> {
     pub(super) fn lookup(&mut self, name: &'a str) -> Option<Name> {
         match self.local.lookup(name) {
             Some(meaning) => Some(meaning),
-            None => self.globals.names.get(name).map(|&symbol| Name::Symbol(symbol)),
+            None => self
+                .globals
+                .names
+                .get(name)
+                .map(|&symbol| Name::Symbol(symbol)),
         }
     }
 }

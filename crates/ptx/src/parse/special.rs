@@ -53,7 +53,11 @@ pub(super) fn alone(name: &str) -> Option<SpecialRegister> {
 }
 
 fn numbered(name: &str) -> Option<SpecialRegister> {
-    let number = |text: &str, most: u8| text.parse().ok().filter(|&number: &u8| number <= most && !text.starts_with('+'));
+    let number = |text: &str, most: u8| {
+        text.parse()
+            .ok()
+            .filter(|&number: &u8| number <= most && !text.starts_with('+'))
+    };
     if let Some(rest) = name.strip_prefix("%envreg") {
         return number(rest, 31).map(SpecialRegister::Envreg);
     }

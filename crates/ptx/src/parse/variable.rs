@@ -31,7 +31,12 @@ impl<'a> Parser<'a> {
 
     /// `.align 8 .v2 .f32` and attributes, in any order.
     pub(super) fn kind(&mut self) -> Result<Kind> {
-        let mut kind = Kind { ty: Type::Pred, vector: 1, alignment: None, managed: false };
+        let mut kind = Kind {
+            ty: Type::Pred,
+            vector: 1,
+            alignment: None,
+            managed: false,
+        };
         let mut typed = false;
         while let Token::Dotted(name) = self.token {
             match name {
@@ -49,19 +54,28 @@ impl<'a> Parser<'a> {
                 "v4" => kind.vector = 4,
                 "v8" => kind.vector = 8,
                 _ => {
-                    kind.ty = Type::from_name(name).ok_or_else(|| self.fail(format!("unknown type `.{name}`")))?;
+                    kind.ty = Type::from_name(name)
+                        .ok_or_else(|| self.fail(format!("unknown type `.{name}`")))?;
                     typed = true;
                 }
             }
             self.advance()?;
         }
-        if typed { Ok(kind) } else { Err(self.expected("a type")) }
+        if typed {
+            Ok(kind)
+        } else {
+            Err(self.expected("a type"))
+        }
     }
 
     pub(super) fn alignment(&mut self) -> Result<u32> {
         let begin = self.begin;
         let alignment = self.count32("an alignment")?;
-        if alignment.is_power_of_two() { Ok(alignment) } else { Err(Fail::at(begin, "an alignment is a power of two")) }
+        if alignment.is_power_of_two() {
+            Ok(alignment)
+        } else {
+            Err(Fail::at(begin, "an alignment is a power of two"))
+        }
     }
 
     /// `(.managed)`, `(.unified(1, 2))`: whether it is managed.
@@ -104,11 +118,18 @@ impl<'a> Parser<'a> {
         if self.eat(b'=')? {
             variable.initial = self.initial(kind.ty, element, &mut dimensions, open)?;
         }
-        variable.bytes = size(element, &dimensions).ok_or_else(|| Fail::at(begin, format!("`{name}` is too large")))?;
+        variable.bytes = size(element, &dimensions)
+            .ok_or_else(|| Fail::at(begin, format!("`{name}` is too large")))?;
         variable.dimensions = dimensions;
-        let Some((slot, replace)) = slot else { return Ok(()) };
+        let Some((slot, replace)) = slot else {
+            return Ok(());
+        };
         if replace {
-            let place = if self.local.depth() > 0 { &mut self.local.body.variables } else { &mut self.module.variables };
+            let place = if self.local.depth() > 0 {
+                &mut self.local.body.variables
+            } else {
+                &mut self.module.variables
+            };
             place[slot] = variable;
         }
         Ok(())
@@ -116,18 +137,29 @@ impl<'a> Parser<'a> {
 
     /// Makes the name known before its first value, which may name it. Returns where it goes, and
     /// whether it replaces what is there.
-    fn declare_variable(&mut self, variable: &Variable, name: &'a str, begin: usize) -> Result<Option<(usize, bool)>> {
+    fn declare_variable(
+        &mut self,
+        variable: &Variable,
+        name: &'a str,
+        begin: usize,
+    ) -> Result<Option<(usize, bool)>> {
         let twice = || Fail::at(begin, format!("`{name}` is declared twice"));
         if self.local.depth() > 0 {
             let slot = self.local.body.variables.len();
-            if name != "_" && !self.local.declare(name, Name::Symbol(Symbol::Body(slot as u32))) {
+            if name != "_"
+                && !self
+                    .local
+                    .declare(name, Name::Symbol(Symbol::Body(slot as u32)))
+            {
                 return Err(twice());
             }
             self.local.body.variables.push(variable.clone());
             return Ok(Some((slot, true)));
         }
         if let Some(&known) = self.globals.names.get(name) {
-            let Symbol::Module(slot) = known else { return Err(twice()) };
+            let Symbol::Module(slot) = known else {
+                return Err(twice());
+            };
             let declared_only = |linkage| linkage == Linkage::External;
             let replace = declared_only(self.module.variables[slot as usize].linkage);
             if !replace && !declared_only(variable.linkage) {
@@ -157,29 +189,65 @@ impl<'a> Parser<'a> {
         Ok((dimensions, open))
     }
 
-    fn initial(&mut self, ty: Type, element: u64, dimensions: &mut [u64], open: bool) -> Result<Option<Initial>> {
+    fn initial(
+        &mut self,
+        ty: Type,
+        element: u64,
+        dimensions: &mut [u64],
+        open: bool,
+    ) -> Result<Option<Initial>> {
         if matches!(ty, Type::TexRef | Type::SamplerRef | Type::SurfRef) {
             self.skip_braces()?;
             return Ok(None);
         }
-        let mut filler = Filler { ty, bytes: Vec::new(), relocations: Vec::new() };
+        let mut filler = Filler {
+            ty,
+            bytes: Vec::new(),
+            relocations: Vec::new(),
+        };
         let inner = size(element, dimensions.get(1..).unwrap_or_default());
         if open {
-            let inner = inner.filter(|&inner| inner > 0 && inner <= LARGEST).ok_or_else(|| self.fail("an array of nothing, or one that is too large"))?;
-            self.fill(&mut filler, 0, None, &[&[inner], &strides(element, dimensions)[1..]].concat(), 0)?;
+            let inner = inner
+                .filter(|&inner| inner > 0 && inner <= LARGEST)
+                .ok_or_else(|| self.fail("an array of nothing, or one that is too large"))?;
+            self.fill(
+                &mut filler,
+                0,
+                None,
+                &[&[inner], &strides(element, dimensions)[1..]].concat(),
+                0,
+            )?;
             dimensions[0] = (filler.bytes.len() as u64).div_ceil(inner);
             filler.bytes.resize((dimensions[0] * inner) as usize, 0);
         } else {
-            let bytes = size(element, dimensions).filter(|&bytes| bytes <= LARGEST).ok_or_else(|| self.fail("a first value of more than 256 MiB"))?;
-            self.fill(&mut filler, 0, Some(bytes), &strides(element, dimensions), 0)?;
+            let bytes = size(element, dimensions)
+                .filter(|&bytes| bytes <= LARGEST)
+                .ok_or_else(|| self.fail("a first value of more than 256 MiB"))?;
+            self.fill(
+                &mut filler,
+                0,
+                Some(bytes),
+                &strides(element, dimensions),
+                0,
+            )?;
             filler.bytes.resize(bytes as usize, 0);
         }
-        Ok(Some(Initial { bytes: filler.bytes, relocations: filler.relocations }))
+        Ok(Some(Initial {
+            bytes: filler.bytes,
+            relocations: filler.relocations,
+        }))
     }
 
     /// A value or a list in braces at `begin`, which must not pass `end`. `strides` are the bytes of
     /// the items that braces here have, then those of the braces within. Returns where it ended.
-    fn fill(&mut self, filler: &mut Filler, begin: u64, end: Option<u64>, strides: &[u64], depth: u32) -> Result<u64> {
+    fn fill(
+        &mut self,
+        filler: &mut Filler,
+        begin: u64,
+        end: Option<u64>,
+        strides: &[u64],
+        depth: u32,
+    ) -> Result<u64> {
         if depth > DEPTH {
             return Err(self.fail("these braces are nested too deeply"));
         }
@@ -191,7 +259,9 @@ impl<'a> Parser<'a> {
         let mut at = begin;
         while !self.eat(b'}')? {
             if self.token == Token::Sign(b'{') {
-                let last = at.checked_add(stride).filter(|&last| last <= end.unwrap_or(LARGEST));
+                let last = at
+                    .checked_add(stride)
+                    .filter(|&last| last <= end.unwrap_or(LARGEST));
                 let last = last.ok_or_else(|| self.fail("more values than the variable has"))?;
                 self.fill(filler, at, Some(last), within, depth + 1)?;
                 at = last;
@@ -221,9 +291,18 @@ impl<'a> Parser<'a> {
         }
         let value = self.constant()?;
         // A 128-bit value has its upper half from the sign.
-        let fill = if matches!(value, Constant::Signed(value) if value < 0) { 0xff } else { 0 };
-        let low = value.bits(if bytes > 8 { Type::B64 } else { filler.ty }).to_le_bytes();
-        for (index, byte) in filler.bytes[at as usize..next as usize].iter_mut().enumerate() {
+        let fill = if matches!(value, Constant::Signed(value) if value < 0) {
+            0xff
+        } else {
+            0
+        };
+        let low = value
+            .bits(if bytes > 8 { Type::B64 } else { filler.ty })
+            .to_le_bytes();
+        for (index, byte) in filler.bytes[at as usize..next as usize]
+            .iter_mut()
+            .enumerate()
+        {
             *byte = low.get(index).copied().unwrap_or(fill);
         }
         Ok(next)
@@ -233,7 +312,11 @@ impl<'a> Parser<'a> {
     fn relocation(&mut self, offset: u64, bytes: u8) -> Result<Option<Relocation>> {
         let shift = self.mask()?;
         let Token::Word(word) = self.token else {
-            return if shift.is_some() { Err(self.expected("a name")) } else { Ok(None) };
+            return if shift.is_some() {
+                Err(self.expected("a name"))
+            } else {
+                Ok(None)
+            };
         };
         if word == "WARP_SZ" {
             return Ok(None);
@@ -259,21 +342,34 @@ impl<'a> Parser<'a> {
             }
             None => bytes,
         };
-        Ok(Some(Relocation { offset, bytes, symbol, addend, address, shift: shift.unwrap_or(0) }))
+        Ok(Some(Relocation {
+            offset,
+            bytes,
+            symbol,
+            addend,
+            address,
+            shift: shift.unwrap_or(0),
+        }))
     }
 
     /// `0xFF00(`: which byte of the address is meant, as bits to shift by.
     fn mask(&mut self) -> Result<Option<u8>> {
-        let Token::Number(text) = self.token else { return Ok(None) };
+        let Token::Number(text) = self.token else {
+            return Ok(None);
+        };
         let mut ahead = self.lexer;
         ahead.skip_space()?;
         if ahead.token()? != Token::Sign(b'(') {
             return Ok(None);
         }
         let digits = text.trim_start_matches("0x").trim_start_matches("0X");
-        let mask = u64::from_str_radix(digits, 16).ok().filter(|mask| mask.trailing_zeros() % 8 == 0);
+        let mask = u64::from_str_radix(digits, 16)
+            .ok()
+            .filter(|mask| mask.trailing_zeros() % 8 == 0);
         let mask = mask.filter(|&mask| mask != 0 && mask >> mask.trailing_zeros() == 0xff);
-        let shift = mask.ok_or_else(|| self.expected("a mask of one byte such as `0xFF00`"))?.trailing_zeros();
+        let shift = mask
+            .ok_or_else(|| self.expected("a mask of one byte such as `0xFF00`"))?
+            .trailing_zeros();
         self.advance()?;
         self.expect(b'(')?;
         Ok(Some(shift as u8))
@@ -313,10 +409,15 @@ impl Filler {
 
 /// Bytes of an array.
 fn size(element: u64, dimensions: &[u64]) -> Option<u64> {
-    dimensions.iter().try_fold(element, |bytes, &count| bytes.checked_mul(count))
+    dimensions
+        .iter()
+        .try_fold(element, |bytes, &count| bytes.checked_mul(count))
 }
 
 /// Bytes of an item of each dimension, then of an element.
 fn strides(element: u64, dimensions: &[u64]) -> Vec<u64> {
-    (0..dimensions.len()).map(|index| size(element, &dimensions[index + 1..]).unwrap_or(u64::MAX)).chain([element]).collect()
+    (0..dimensions.len())
+        .map(|index| size(element, &dimensions[index + 1..]).unwrap_or(u64::MAX))
+        .chain([element])
+        .collect()
 }

@@ -6,8 +6,9 @@ use super::super::scope::Name;
 use super::super::{Parser, Result};
 use super::memory::prefetch_size;
 use crate::{
-    Address, AtomicOperator, CacheOperator, Completion, CpAsync, CpAsyncBulk, CpAsyncBulkPrefetch, CpAsyncBulkTensor,
-    CpAsyncBulkWaitGroup, CpAsyncMbarrierArrive, CpReduceAsyncBulk, Operand, Operation, Space, TensorCopy, TensorMode, Type,
+    Address, AtomicOperator, CacheOperator, Completion, CpAsync, CpAsyncBulk, CpAsyncBulkPrefetch,
+    CpAsyncBulkTensor, CpAsyncBulkWaitGroup, CpAsyncMbarrierArrive, CpReduceAsyncBulk, Operand,
+    Operation, Space, TensorCopy, TensorMode, Type,
 };
 
 /// `[map, {x, y}]`.
@@ -28,7 +29,11 @@ fn bulk_kind(op: &mut Opcode<'_>) -> Result<BulkKind> {
     if !counted {
         op.need("bulk_group")?;
     }
-    Ok(BulkKind { counted, multicast: op.flag("multicast::cluster"), has_policy: op.flag("L2::cache_hint") })
+    Ok(BulkKind {
+        counted,
+        multicast: op.flag("multicast::cluster"),
+        has_policy: op.flag("L2::cache_hint"),
+    })
 }
 
 impl<'a> Parser<'a> {
@@ -46,7 +51,10 @@ impl<'a> Parser<'a> {
         }
         if op.flag("wait_group") {
             let read = op.flag("read");
-            return Ok(Operation::CpAsyncBulkWaitGroup(CpAsyncBulkWaitGroup { groups: self.number32()?, read }));
+            return Ok(Operation::CpAsyncBulkWaitGroup(CpAsyncBulkWaitGroup {
+                groups: self.number32()?,
+                read,
+            }));
         }
         let prefetch = op.flag("prefetch");
         if op.flag("tensor") {
@@ -64,7 +72,11 @@ impl<'a> Parser<'a> {
         op.need("b64")?;
         let no_increment = op.flag("noinc");
         let space = op.take(Space::from_name).unwrap_or(Space::Generic);
-        Ok(Operation::CpAsyncMbarrierArrive(CpAsyncMbarrierArrive { no_increment, space, address: self.address()? }))
+        Ok(Operation::CpAsyncMbarrierArrive(CpAsyncMbarrierArrive {
+            no_increment,
+            space,
+            address: self.address()?,
+        }))
     }
 
     fn cp_async(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
@@ -78,7 +90,9 @@ impl<'a> Parser<'a> {
             return Ok(Operation::CpAsyncWaitGroup(self.number32()?));
         }
         let cache = op.want("`.ca` or `.cg`", CacheOperator::from_name)?;
-        op.want("`.shared`", |part| Space::from_name(part).filter(|&space| space == Space::Shared))?;
+        op.want("`.shared`", |part| {
+            Space::from_name(part).filter(|&space| space == Space::Shared)
+        })?;
         op.need("global")?;
         let has_policy = op.flag("L2::cache_hint");
         let prefetch = prefetch_size(op);
@@ -96,7 +110,16 @@ impl<'a> Parser<'a> {
                 source_size = Some(self.operand(Type::U32)?);
             }
         }
-        let copy = CpAsync { cache, prefetch, policy, destination, source, size, source_size, ignore_source };
+        let copy = CpAsync {
+            cache,
+            prefetch,
+            policy,
+            destination,
+            source,
+            size,
+            source_size,
+            ignore_source,
+        };
         Ok(Operation::CpAsync(Box::new(copy)))
     }
 
@@ -105,7 +128,9 @@ impl<'a> Parser<'a> {
         match self.token {
             Token::Sign(b'!') => true,
             Token::Word(name) => match self.lookup(name) {
-                Some(Name::Register(register)) => self.local.body.registers[register.0 as usize].ty == Type::Pred,
+                Some(Name::Register(register)) => {
+                    self.local.body.registers[register.0 as usize].ty == Type::Pred
+                }
                 _ => false,
             },
             _ => false,
@@ -121,25 +146,44 @@ impl<'a> Parser<'a> {
 
     fn bulk(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
         let (destination_space, source_space) = bulk_spaces(op)?;
-        let BulkKind { counted, multicast, has_policy } = bulk_kind(op)?;
+        let BulkKind {
+            counted,
+            multicast,
+            has_policy,
+        } = bulk_kind(op)?;
         let masked = op.flag("cp_mask");
-        let (destination, source, size) = (self.address()?, self.then_address()?, self.then(Type::U32)?);
+        let (destination, source, size) =
+            (self.address()?, self.then_address()?, self.then(Type::U32)?);
         let completion = self.completion(counted)?;
         let multicast = self.given(multicast, Type::U16)?;
         let policy = self.given(has_policy, Type::B64)?;
         let byte_mask = self.given(masked, Type::U16)?;
-        let copy =
-            CpAsyncBulk { destination_space, source_space, destination, source, size, completion, multicast, policy, byte_mask };
+        let copy = CpAsyncBulk {
+            destination_space,
+            source_space,
+            destination,
+            source,
+            size,
+            completion,
+            multicast,
+            policy,
+            byte_mask,
+        };
         Ok(Operation::CpAsyncBulk(Box::new(copy)))
     }
 
     fn bulk_reduce(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
         let (destination_space, source_space) = bulk_spaces(op)?;
-        let BulkKind { counted, has_policy, .. } = bulk_kind(op)?;
+        let BulkKind {
+            counted,
+            has_policy,
+            ..
+        } = bulk_kind(op)?;
         let operator = op.want("an operation such as `.add`", AtomicOperator::from_name)?;
         let noftz = op.flag("noftz");
         let ty = op.ty()?;
-        let (destination, source, size) = (self.address()?, self.then_address()?, self.then(Type::U32)?);
+        let (destination, source, size) =
+            (self.address()?, self.then_address()?, self.then(Type::U32)?);
         let completion = self.completion(counted)?;
         let policy = self.given(has_policy, Type::B64)?;
         let copy = CpReduceAsyncBulk {
@@ -163,12 +207,22 @@ impl<'a> Parser<'a> {
         let has_policy = op.flag("L2::cache_hint");
         let (source, size) = (self.address()?, self.then(Type::U32)?);
         let policy = self.given(has_policy, Type::B64)?;
-        Ok(Operation::CpAsyncBulkPrefetch(Box::new(CpAsyncBulkPrefetch { source, size, policy })))
+        Ok(Operation::CpAsyncBulkPrefetch(Box::new(
+            CpAsyncBulkPrefetch {
+                source,
+                size,
+                policy,
+            },
+        )))
     }
 
     /// A comma and the mbarrier, where there is one.
     fn completion(&mut self, counted: bool) -> Result<Completion> {
-        if counted { Ok(Completion::Mbarrier(self.then_address()?)) } else { Ok(Completion::Group) }
+        if counted {
+            Ok(Completion::Mbarrier(self.then_address()?))
+        } else {
+            Ok(Completion::Group)
+        }
     }
 
     fn tensor(&mut self, op: &mut Opcode<'a>, prefetch: bool, reduce: bool) -> Result<Operation> {
@@ -179,7 +233,10 @@ impl<'a> Parser<'a> {
             op.need("L2")?;
             op.need("global")?;
             let has_policy = op.flag("L2::cache_hint");
-            let TensorPlace { map: tensor_map, coordinates } = self.tensor_place()?;
+            let TensorPlace {
+                map: tensor_map,
+                coordinates,
+            } = self.tensor_place()?;
             let offsets = self.offsets()?;
             let policy = self.given(has_policy, Type::B64)?;
             let (copy, completion, multicast) = (TensorCopy::Prefetch, None, None);
@@ -197,25 +254,47 @@ impl<'a> Parser<'a> {
             }));
         }
         let (destination_space, source_space) = bulk_spaces(op)?;
-        let BulkKind { counted, multicast, has_policy } = bulk_kind(op)?;
-        let operator = if reduce { Some(op.want("an operation such as `.add`", AtomicOperator::from_name)?) } else { None };
+        let BulkKind {
+            counted,
+            multicast,
+            has_policy,
+        } = bulk_kind(op)?;
+        let operator = if reduce {
+            Some(op.want("an operation such as `.add`", AtomicOperator::from_name)?)
+        } else {
+            None
+        };
         let (copy, place) = match (operator, source_space) {
             (None, Space::Global) => {
                 let destination = self.address()?;
                 self.comma()?;
-                (TensorCopy::Load { space: destination_space, destination }, self.tensor_place()?)
+                (
+                    TensorCopy::Load {
+                        space: destination_space,
+                        destination,
+                    },
+                    self.tensor_place()?,
+                )
             }
             (operator, _) => {
                 let place = self.tensor_place()?;
                 let source = self.then_address()?;
-                (operator.map_or(TensorCopy::Store { source }, |operator| TensorCopy::Reduce { source, operator }), place)
+                (
+                    operator.map_or(TensorCopy::Store { source }, |operator| {
+                        TensorCopy::Reduce { source, operator }
+                    }),
+                    place,
+                )
             }
         };
         let completion = Some(self.completion(counted)?);
         let offsets = self.offsets()?;
         let multicast = self.given(multicast, Type::U16)?;
         let policy = self.given(has_policy, Type::B64)?;
-        let TensorPlace { map: tensor_map, coordinates } = place;
+        let TensorPlace {
+            map: tensor_map,
+            coordinates,
+        } = place;
         Ok(tensor_copy(CpAsyncBulkTensor {
             copy,
             dimensions,
@@ -257,9 +336,15 @@ fn tensor_copy(copy: CpAsyncBulkTensor) -> Operation {
 
 /// Destination and source.
 fn bulk_spaces(op: &mut Opcode<'_>) -> Result<(Space, Space)> {
-    Ok((op.want("the destination's state space", Space::from_name)?, op.want("the source's state space", Space::from_name)?))
+    Ok((
+        op.want("the destination's state space", Space::from_name)?,
+        op.want("the source's state space", Space::from_name)?,
+    ))
 }
 
 fn dimension(part: &str) -> Option<u8> {
-    part.strip_suffix('d')?.parse().ok().filter(|dimensions| (1..=5).contains(dimensions))
+    part.strip_suffix('d')?
+        .parse()
+        .ok()
+        .filter(|dimensions| (1..=5).contains(dimensions))
 }

@@ -24,29 +24,79 @@ fn kind(op: &mut Opcode<'_>) -> Result<Kind> {
     let (noftz, has_policy) = (op.flag("noftz"), op.flag("L2::cache_hint"));
     // The operands tell how many.
     op.take(|part| matches!(part, "v2" | "v4" | "v8").then_some(()));
-    Ok(Kind { space, order, scope, operator, noftz, has_policy, ty: op.ty()? })
+    Ok(Kind {
+        space,
+        order,
+        scope,
+        operator,
+        noftz,
+        has_policy,
+        ty: op.ty()?,
+    })
 }
 
 impl<'a> Parser<'a> {
     pub(super) fn atom(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
-        let Kind { space, order, scope, operator, noftz, has_policy, ty } = kind(op)?;
+        let Kind {
+            space,
+            order,
+            scope,
+            operator,
+            noftz,
+            has_policy,
+            ty,
+        } = kind(op)?;
         let d = self.destinations()?;
         let address = self.then_address()?;
         self.comma()?;
         let swaps = operator == AtomicOperator::CompareAndSwap;
         let first = self.sources(ty)?;
-        let (comparand, a) = if swaps { (first.first().copied(), vec![self.then(ty)?]) } else { (None, first) };
+        let (comparand, a) = if swaps {
+            (first.first().copied(), vec![self.then(ty)?])
+        } else {
+            (None, first)
+        };
         self.same_length(d.len(), a.len())?;
         let policy = self.given(has_policy, Type::B64)?;
-        Ok(Operation::Atom(Box::new(Atom { space, order, scope, operator, ty, noftz, policy, d, address, comparand, a })))
+        Ok(Operation::Atom(Box::new(Atom {
+            space,
+            order,
+            scope,
+            operator,
+            ty,
+            noftz,
+            policy,
+            d,
+            address,
+            comparand,
+            a,
+        })))
     }
 
     pub(super) fn red(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
-        let Kind { space, order, scope, operator, noftz, has_policy, ty } = kind(op)?;
+        let Kind {
+            space,
+            order,
+            scope,
+            operator,
+            noftz,
+            has_policy,
+            ty,
+        } = kind(op)?;
         let address = self.address()?;
         self.comma()?;
         let a = self.sources(ty)?;
         let policy = self.given(has_policy, Type::B64)?;
-        Ok(Operation::Red(Box::new(Red { space, order, scope, operator, ty, noftz, policy, address, a })))
+        Ok(Operation::Red(Box::new(Red {
+            space,
+            order,
+            scope,
+            operator,
+            ty,
+            noftz,
+            policy,
+            address,
+            a,
+        })))
     }
 }

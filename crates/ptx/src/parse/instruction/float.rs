@@ -3,7 +3,8 @@
 use super::super::opcode::Opcode;
 use super::super::{Parser, Result};
 use crate::{
-    FloatBinary, FloatDiv, FloatMinMax, FloatRoot, FloatTest, FloatUnary, Fma, Operation, Precision, Rounding, Testp, Unary,
+    FloatBinary, FloatDiv, FloatMinMax, FloatRoot, FloatTest, FloatUnary, Fma, Operation,
+    Precision, Rounding, Testp, Unary,
 };
 
 impl<'a> Parser<'a> {
@@ -53,16 +54,42 @@ impl<'a> Parser<'a> {
         let ty = op.ty()?;
         let source = op.optional_type().unwrap_or(ty);
         let (d, a, b) = (self.reg()?, self.then(source)?, self.then(ty)?);
-        Ok(FloatBinary { ty, source, rounding, ftz, saturate, d, a, b })
+        Ok(FloatBinary {
+            ty,
+            source,
+            rounding,
+            ftz,
+            saturate,
+            d,
+            a,
+            b,
+        })
     }
 
     fn fma(&mut self, op: &mut Opcode<'a>) -> Result<Fma> {
         let rounding = op.take(Rounding::from_name).unwrap_or(Rounding::Rn);
-        let (ftz, saturate, relu, oob) = (op.flag("ftz"), op.flag("sat"), op.flag("relu"), op.flag("oob"));
+        let (ftz, saturate, relu, oob) = (
+            op.flag("ftz"),
+            op.flag("sat"),
+            op.flag("relu"),
+            op.flag("oob"),
+        );
         let ty = op.ty()?;
         let source = op.optional_type().unwrap_or(ty);
         let (d, a, b) = (self.reg()?, self.then(source)?, self.then(source)?);
-        Ok(Fma { ty, source, rounding, ftz, saturate, relu, oob, d, a, b, c: self.then(ty)? })
+        Ok(Fma {
+            ty,
+            source,
+            rounding,
+            ftz,
+            saturate,
+            relu,
+            oob,
+            d,
+            a,
+            b,
+            c: self.then(ty)?,
+        })
     }
 
     fn precision(&self, op: &mut Opcode<'a>) -> Result<Precision> {
@@ -72,20 +99,36 @@ impl<'a> Parser<'a> {
         if op.flag("full") {
             return Ok(Precision::Full);
         }
-        Ok(Precision::Rounded(op.want("`.approx`, `.full` or a rounding", Rounding::from_name)?))
+        Ok(Precision::Rounded(op.want(
+            "`.approx`, `.full` or a rounding",
+            Rounding::from_name,
+        )?))
     }
 
     fn float_div(&mut self, op: &mut Opcode<'a>) -> Result<FloatDiv> {
         let precision = self.precision(op)?;
         let ftz = op.flag("ftz");
         let crate::Binary { ty, d, a, b } = self.binary(op)?;
-        Ok(FloatDiv { ty, precision, ftz, d, a, b })
+        Ok(FloatDiv {
+            ty,
+            precision,
+            ftz,
+            d,
+            a,
+            b,
+        })
     }
 
     fn float_root(&mut self, op: &mut Opcode<'a>) -> Result<FloatRoot> {
         let precision = self.precision(op)?;
         let FloatUnary { ty, ftz, d, a } = self.float_unary(op)?;
-        Ok(FloatRoot { ty, precision, ftz, d, a })
+        Ok(FloatRoot {
+            ty,
+            precision,
+            ftz,
+            d,
+            a,
+        })
     }
 
     fn float_min_max(&mut self, op: &mut Opcode<'a>) -> Result<FloatMinMax> {
@@ -95,6 +138,16 @@ impl<'a> Parser<'a> {
         }
         let abs = op.flag("abs");
         let crate::Binary { ty, d, a, b } = self.binary(op)?;
-        Ok(FloatMinMax { ty, ftz, nan, xorsign_abs, abs, d, a, b, c: self.optional(ty)? })
+        Ok(FloatMinMax {
+            ty,
+            ftz,
+            nan,
+            xorsign_abs,
+            abs,
+            d,
+            a,
+            b,
+            c: self.optional(ty)?,
+        })
     }
 }

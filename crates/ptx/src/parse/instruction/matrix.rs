@@ -4,15 +4,20 @@ use super::super::lexer::Token;
 use super::super::opcode::Opcode;
 use super::super::{Fail, Parser, Result};
 use crate::{
-    Accumulator, BitOperator, BlockScale, Fragment, Layout, Ldmatrix, Mma, MmaKind, Operand, Operation, PackedFormat, Rounding, Scale,
-    Shape, Space, Sparsity, Stmatrix, Type, Unary, WgmmaMma, WgmmaSource, WmmaLoad, WmmaMma, WmmaStore,
+    Accumulator, BitOperator, BlockScale, Fragment, Layout, Ldmatrix, Mma, MmaKind, Operand,
+    Operation, PackedFormat, Rounding, Scale, Shape, Space, Sparsity, Stmatrix, Type, Unary,
+    WgmmaMma, WgmmaSource, WmmaLoad, WmmaMma, WmmaStore,
 };
 
 /// `m16n8k16` or `m8n8`.
 fn shape(part: &str) -> Option<Shape> {
     let (m, rest) = part.strip_prefix('m')?.split_once('n')?;
     let (n, k) = rest.split_once('k').unwrap_or((rest, "0"));
-    Some(Shape { m: m.parse().ok()?, n: n.parse().ok()?, k: k.parse().ok()? })
+    Some(Shape {
+        m: m.parse().ok()?,
+        n: n.parse().ok()?,
+        k: k.parse().ok()?,
+    })
 }
 
 fn want_shape(op: &mut Opcode<'_>) -> Result<Shape> {
@@ -31,12 +36,15 @@ fn together(op: &mut Opcode<'_>) -> Result<()> {
 
 /// `.xor.popc`.
 fn bits(op: &mut Opcode<'_>) -> Option<BitOperator> {
-    op.flag("popc").then(|| op.take(BitOperator::from_name).unwrap_or(BitOperator::And))
+    op.flag("popc")
+        .then(|| op.take(BitOperator::from_name).unwrap_or(BitOperator::And))
 }
 
 /// `.x1`, `.x2`, `.x4`.
 fn count(op: &mut Opcode<'_>) -> Result<u8> {
-    op.want("`.x1`, `.x2` or `.x4`", |part| part.strip_prefix('x')?.parse().ok())
+    op.want("`.x1`, `.x2` or `.x4`", |part| {
+        part.strip_prefix('x')?.parse().ok()
+    })
 }
 
 impl<'a> Parser<'a> {
@@ -48,13 +56,20 @@ impl<'a> Parser<'a> {
         let (saturate, bits) = (op.flag("satfinite"), bits(op));
         let kind = op.take(|part| MmaKind::from_name(part.strip_prefix("kind::")?));
         let scaled = op.flag("block_scale");
-        let vector = op.take(|part| part.strip_prefix("scale_vec::")?.strip_suffix('X')?.parse().ok());
+        let vector = op.take(|part| {
+            part.strip_prefix("scale_vec::")?
+                .strip_suffix('X')?
+                .parse()
+                .ok()
+        });
         let (d_type, a_type, b_type, c_type) = (op.ty()?, op.ty()?, op.ty()?, op.ty()?);
         let scale_type = if scaled { Some(op.ty()?) } else { None };
         let d = self.registers_of()?;
         let (a, b, c) = (self.then_list()?, self.then_list()?, self.then_list()?);
         let sparsity = sparse.map(|ordered| self.sparsity(ordered)).transpose()?;
-        let scale = scale_type.map(|ty| self.block_scale(vector, ty)).transpose()?;
+        let scale = scale_type
+            .map(|ty| self.block_scale(vector, ty))
+            .transpose()?;
         Ok(Operation::Mma(Box::new(Mma {
             shape,
             a_layout,
@@ -82,11 +97,20 @@ impl<'a> Parser<'a> {
     }
 
     fn sparsity(&mut self, ordered: bool) -> Result<Sparsity> {
-        Ok(Sparsity { ordered, metadata: self.then(Type::B32)?, selector: self.then(Type::U32)? })
+        Ok(Sparsity {
+            ordered,
+            metadata: self.then(Type::B32)?,
+            selector: self.then(Type::U32)?,
+        })
     }
 
     fn block_scale(&mut self, vector: Option<u32>, ty: Type) -> Result<BlockScale> {
-        Ok(BlockScale { vector, ty, a: self.scale()?, b: self.scale()? })
+        Ok(BlockScale {
+            vector,
+            ty,
+            a: self.scale()?,
+            b: self.scale()?,
+        })
     }
 
     /// `data, {byte, thread}`.
@@ -98,7 +122,11 @@ impl<'a> Parser<'a> {
         self.comma()?;
         let selectors = self.sources(Type::U16)?;
         match (&data[..], &selectors[..]) {
-            (&[data], &[byte_id, thread_id]) => Ok(Scale { data, byte_id, thread_id }),
+            (&[data], &[byte_id, thread_id]) => Ok(Scale {
+                data,
+                byte_id,
+                thread_id,
+            }),
             _ => Err(Fail::at(begin, "expected a scale and `{byte, thread}`")),
         }
     }
@@ -119,11 +147,28 @@ impl<'a> Parser<'a> {
         if load {
             let (d, address) = (self.registers_of()?, self.then_address()?);
             let stride = self.optional(Type::U32)?;
-            return Ok(Operation::WmmaLoad(Box::new(WmmaLoad { fragment, layout, shape, space, ty, d, address, stride })));
+            return Ok(Operation::WmmaLoad(Box::new(WmmaLoad {
+                fragment,
+                layout,
+                shape,
+                space,
+                ty,
+                d,
+                address,
+                stride,
+            })));
         }
         let (address, a) = (self.address()?, self.then_list()?);
         let stride = self.optional(Type::U32)?;
-        Ok(Operation::WmmaStore(Box::new(WmmaStore { layout, shape, space, ty, address, a, stride })))
+        Ok(Operation::WmmaStore(Box::new(WmmaStore {
+            layout,
+            shape,
+            space,
+            ty,
+            address,
+            a,
+            stride,
+        })))
     }
 
     fn wmma_mma(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
@@ -170,11 +215,28 @@ impl<'a> Parser<'a> {
         let ty = if op.flag("b8x16") { Type::B8 } else { op.ty()? };
         if op.name == "ldmatrix" {
             let (d, address) = (self.registers_of()?, self.then_address()?);
-            let load = Ldmatrix { shape, transposed, space, ty, format, d, count, address };
+            let load = Ldmatrix {
+                shape,
+                transposed,
+                space,
+                ty,
+                format,
+                d,
+                count,
+                address,
+            };
             return Ok(Operation::Ldmatrix(Box::new(load)));
         }
         let (address, a) = (self.address()?, self.then_list()?);
-        Ok(Operation::Stmatrix(Box::new(Stmatrix { shape, transposed, space, ty, address, count, a })))
+        Ok(Operation::Stmatrix(Box::new(Stmatrix {
+            shape,
+            transposed,
+            space,
+            ty,
+            address,
+            count,
+            a,
+        })))
     }
 
     pub(super) fn wgmma(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
@@ -211,7 +273,12 @@ impl<'a> Parser<'a> {
             (&[a, b], _) => (a, b, false, false),
             (&[a, b, transpose], WgmmaSource::Registers(_)) => (a, b, false, transpose != 0),
             (&[a, b, transpose_a, transpose_b], _) => (a, b, transpose_a != 0, transpose_b != 0),
-            _ => return Err(Fail::at(begin, "expected scales of both factors, then whether they are transposed")),
+            _ => {
+                return Err(Fail::at(
+                    begin,
+                    "expected scales of both factors, then whether they are transposed",
+                ));
+            }
         };
         Ok(Operation::WgmmaMma(Box::new(WgmmaMma {
             shape,
@@ -237,7 +304,11 @@ impl<'a> Parser<'a> {
         let mut numbers = Vec::new();
         while self.eat(b',')? {
             let begin = self.begin;
-            numbers.push(self.constant()?.integer().ok_or_else(|| Fail::at(begin, "expected an integer"))?);
+            numbers.push(
+                self.constant()?
+                    .integer()
+                    .ok_or_else(|| Fail::at(begin, "expected an integer"))?,
+            );
         }
         Ok(numbers)
     }

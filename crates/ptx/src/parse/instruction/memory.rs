@@ -3,8 +3,8 @@
 use super::super::opcode::Opcode;
 use super::super::{Parser, Result};
 use crate::{
-    AtomicOperator, CacheHints, CacheLevel, CacheOperator, CacheRange, Eviction, Ld, Ldu, Operation, Order, Prefetch, PrefetchSize,
-    RedAsync, Scope, Space, St, StAsync, Type,
+    AtomicOperator, CacheHints, CacheLevel, CacheOperator, CacheRange, Eviction, Ld, Ldu,
+    Operation, Order, Prefetch, PrefetchSize, RedAsync, Scope, Space, St, StAsync, Type,
 };
 
 /// The order of an access. `.mmio` has `.relaxed` beside it.
@@ -26,7 +26,7 @@ pub(super) fn prefetch_size(op: &mut Opcode<'_>) -> Option<PrefetchSize> {
 }
 
 /// How many elements an access has.
-fn vector(op: &mut Opcode<'_>) -> usize {
+pub(super) fn vector(op: &mut Opcode<'_>) -> usize {
     let count = op.take(|part| match part {
         "v2" => Some(2),
         "v4" => Some(4),
@@ -56,25 +56,63 @@ fn access(op: &mut Opcode<'_>) -> Result<AccessKind> {
     let prefetch = prefetch_size(op);
     let operator = op.take(CacheOperator::from_name);
     let count = vector(op);
-    let hints = CacheHints { operator, level1, level2, prefetch, policy: None };
-    Ok(AccessKind { space, order, scope, hints, has_policy, ty: op.ty()?, count })
+    let hints = CacheHints {
+        operator,
+        level1,
+        level2,
+        prefetch,
+        policy: None,
+    };
+    Ok(AccessKind {
+        space,
+        order,
+        scope,
+        hints,
+        has_policy,
+        ty: op.ty()?,
+        count,
+    })
 }
 
 impl<'a> Parser<'a> {
     /// An error where a list has another length than the type says.
     pub(super) fn same_length(&self, wanted: usize, found: usize) -> Result<()> {
-        if wanted == found { Ok(()) } else { Err(self.fail(format!("expected {wanted} registers before this, found {found}"))) }
+        if wanted == found {
+            Ok(())
+        } else {
+            Err(self.fail(format!(
+                "expected {wanted} registers before this, found {found}"
+            )))
+        }
     }
 
     pub(super) fn ld(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
         let read_only = op.flag("nc");
-        let AccessKind { space, order, scope, mut hints, has_policy, ty, count } = access(op)?;
+        let AccessKind {
+            space,
+            order,
+            scope,
+            mut hints,
+            has_policy,
+            ty,
+            count,
+        } = access(op)?;
         let d = self.destinations()?;
         self.same_length(count, d.len())?;
         let address = self.then_address()?;
         let unified = self.eat_dotted("unified")?;
         hints.policy = self.given(has_policy, Type::B64)?;
-        Ok(Operation::Ld(Box::new(Ld { space, order, scope, read_only, unified, hints, ty, d, address })))
+        Ok(Operation::Ld(Box::new(Ld {
+            space,
+            order,
+            scope,
+            read_only,
+            unified,
+            hints,
+            ty,
+            d,
+            address,
+        })))
     }
 
     pub(super) fn ldu(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
@@ -83,30 +121,70 @@ impl<'a> Parser<'a> {
         let ty = op.ty()?;
         let d = self.destinations()?;
         self.same_length(count, d.len())?;
-        Ok(Operation::Ldu(Ldu { space, ty, d, address: self.then_address()? }))
+        Ok(Operation::Ldu(Ldu {
+            space,
+            ty,
+            d,
+            address: self.then_address()?,
+        }))
     }
 
     pub(super) fn st(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
-        let AccessKind { space, order, scope, mut hints, has_policy, ty, count } = access(op)?;
+        let AccessKind {
+            space,
+            order,
+            scope,
+            mut hints,
+            has_policy,
+            ty,
+            count,
+        } = access(op)?;
         let address = self.address()?;
         self.comma()?;
         let a = self.sources(ty)?;
         self.same_length(count, a.len())?;
         hints.policy = self.given(has_policy, Type::B64)?;
-        Ok(Operation::St(Box::new(St { space, order, scope, hints, ty, address, a })))
+        Ok(Operation::St(Box::new(St {
+            space,
+            order,
+            scope,
+            hints,
+            ty,
+            address,
+            a,
+        })))
     }
 
     pub(super) fn st_async(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
         op.need("async")?;
         let counted = op.flag("mbarrier::complete_tx::bytes");
-        let AccessKind { space, order, scope, ty, count, .. } = access(op)?;
+        let AccessKind {
+            space,
+            order,
+            scope,
+            ty,
+            count,
+            ..
+        } = access(op)?;
         let address = self.address()?;
         self.comma()?;
         let a = self.sources(ty)?;
         self.same_length(count, a.len())?;
-        let mbarrier = if counted { Some(self.then_address()?) } else { None };
+        let mbarrier = if counted {
+            Some(self.then_address()?)
+        } else {
+            None
+        };
         let space = if counted { Space::SharedCluster } else { space };
-        Ok(Operation::StAsync(Box::new(StAsync { space, order, scope, ty, address, a, mbarrier })))
+        Ok(Operation::StAsync(Box::new(StAsync {
+            space,
+            order,
+            scope,
+            ty,
+            address,
+            a,
+            mbarrier,
+        })))
     }
 
     pub(super) fn red_async(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
@@ -118,9 +196,26 @@ impl<'a> Parser<'a> {
         let operator = op.want("an operation such as `.add`", AtomicOperator::from_name)?;
         let ty = op.ty()?;
         let (address, a) = (self.address()?, self.then(ty)?);
-        let mbarrier = if counted { Some(self.then_address()?) } else { None };
-        let space = space.unwrap_or(if counted { Space::SharedCluster } else { Space::Generic });
-        Ok(Operation::RedAsync(Box::new(RedAsync { space, order, scope, operator, ty, address, a, mbarrier })))
+        let mbarrier = if counted {
+            Some(self.then_address()?)
+        } else {
+            None
+        };
+        let space = space.unwrap_or(if counted {
+            Space::SharedCluster
+        } else {
+            Space::Generic
+        });
+        Ok(Operation::RedAsync(Box::new(RedAsync {
+            space,
+            order,
+            scope,
+            operator,
+            ty,
+            address,
+            a,
+            mbarrier,
+        })))
     }
 
     pub(super) fn cache(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
@@ -128,21 +223,47 @@ impl<'a> Parser<'a> {
         match op.name {
             "prefetch" if op.has("tensormap") => {
                 op.need("tensormap")?;
-                Ok(Operation::Prefetch(Prefetch { space, level: None, eviction: None, address: self.address()? }))
+                Ok(Operation::Prefetch(Prefetch {
+                    space,
+                    level: None,
+                    eviction: None,
+                    address: self.address()?,
+                }))
             }
             "prefetch" => {
                 let eviction = eviction(op, "L2");
-                let level = if eviction.is_some() { CacheLevel::L2 } else { op.want("`.L1` or `.L2`", CacheLevel::from_name)? };
-                Ok(Operation::Prefetch(Prefetch { space, level: Some(level), eviction, address: self.address()? }))
+                let level = if eviction.is_some() {
+                    CacheLevel::L2
+                } else {
+                    op.want("`.L1` or `.L2`", CacheLevel::from_name)?
+                };
+                Ok(Operation::Prefetch(Prefetch {
+                    space,
+                    level: Some(level),
+                    eviction,
+                    address: self.address()?,
+                }))
             }
             "prefetchu" => {
                 op.need("L1")?;
                 Ok(Operation::Prefetchu(self.address()?))
             }
             name => {
-                op.need(if name == "discard" { "L2" } else { "L2::evict_normal" })?;
-                let range = CacheRange { space, address: self.address()?, bytes: self.then(Type::U32)? };
-                Ok(if name == "discard" { Operation::Discard(range) } else { Operation::ApplyPriority(range) })
+                op.need(if name == "discard" {
+                    "L2"
+                } else {
+                    "L2::evict_normal"
+                })?;
+                let range = CacheRange {
+                    space,
+                    address: self.address()?,
+                    bytes: self.then(Type::U32)?,
+                };
+                Ok(if name == "discard" {
+                    Operation::Discard(range)
+                } else {
+                    Operation::ApplyPriority(range)
+                })
             }
         }
     }

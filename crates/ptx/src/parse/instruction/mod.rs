@@ -20,7 +20,14 @@ use crate::Operation;
 impl<'a> Parser<'a> {
     /// The instruction of this opcode: the next token is its first operand.
     pub(super) fn operation(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
-        let families = [Self::arithmetic, Self::logic_and_movement, Self::memory_access, Self::control_flow, Self::together, Self::matrices];
+        let families = [
+            Self::arithmetic,
+            Self::logic_and_movement,
+            Self::memory_access,
+            Self::control_flow,
+            Self::together,
+            Self::matrices,
+        ];
         for family in families {
             if let Some(operation) = family(self, op)? {
                 return Ok(operation);
@@ -33,12 +40,18 @@ impl<'a> Parser<'a> {
     fn arithmetic(&mut self, op: &mut Opcode<'a>) -> Result<Option<Operation>> {
         let float = op.peek_type().is_some_and(crate::Type::is_float);
         match op.name {
-            "add" | "sub" | "mul" | "mad" | "fma" | "div" | "min" | "max" | "abs" | "neg" if float => self.float(op),
+            "add" | "sub" | "mul" | "mad" | "fma" | "div" | "min" | "max" | "abs" | "neg"
+                if float =>
+            {
+                self.float(op)
+            }
             "add" | "sub" | "addc" | "subc" => self.integer_sum(op),
             "mul" | "mad" | "madc" | "mul24" | "mad24" => self.integer_product(op),
             "sad" | "div" | "rem" | "min" | "max" | "abs" | "neg" => self.integer(op),
-            "popc" | "clz" | "brev" | "bfind" | "fns" | "bfe" | "bfi" | "szext" | "bmsk" | "dp4a" | "dp2a" => self.bits(op),
-            "rcp" | "sqrt" | "rsqrt" | "sin" | "cos" | "lg2" | "ex2" | "tanh" | "testp" | "copysign" => self.float(op),
+            "popc" | "clz" | "brev" | "bfind" | "fns" | "bfe" | "bfi" | "szext" | "bmsk"
+            | "dp4a" | "dp2a" => self.bits(op),
+            "rcp" | "sqrt" | "rsqrt" | "sin" | "cos" | "lg2" | "ex2" | "tanh" | "testp"
+            | "copysign" => self.float(op),
             _ => return Ok(None),
         }
         .map(Some)
@@ -47,7 +60,9 @@ impl<'a> Parser<'a> {
     fn logic_and_movement(&mut self, op: &mut Opcode<'a>) -> Result<Option<Operation>> {
         match op.name {
             "set" | "setp" | "selp" | "slct" => self.comparison(op),
-            "and" | "or" | "xor" | "not" | "cnot" | "lop3" | "shf" | "shl" | "shr" => self.logic(op),
+            "and" | "or" | "xor" | "not" | "cnot" | "lop3" | "shf" | "shl" | "shr" => {
+                self.logic(op)
+            }
             "mov" => self.mov(op),
             "shfl" => self.shfl(op),
             "prmt" => self.prmt(op),
@@ -98,7 +113,10 @@ impl<'a> Parser<'a> {
             "fence" => self.fence(op),
             "vote" | "match" | "activemask" | "redux" | "elect" => self.warp(op),
             "griddepcontrol" => {
-                let action = op.want("`.wait` or `.launch_dependents`", crate::Griddepcontrol::from_name)?;
+                let action = op.want(
+                    "`.wait` or `.launch_dependents`",
+                    crate::Griddepcontrol::from_name,
+                )?;
                 Ok(Operation::Griddepcontrol(action))
             }
             "mbarrier" => self.mbarrier(op),
@@ -121,5 +139,8 @@ impl<'a> Parser<'a> {
 
 const fn is_quadruple(ty: crate::Type) -> bool {
     use crate::Type;
-    matches!(ty, Type::E4m3x4 | Type::E5m2x4 | Type::E3m2x4 | Type::E2m3x4 | Type::E2m1x4)
+    matches!(
+        ty,
+        Type::E4m3x4 | Type::E5m2x4 | Type::E3m2x4 | Type::E2m3x4 | Type::E2m1x4
+    )
 }

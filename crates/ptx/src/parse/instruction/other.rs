@@ -27,7 +27,9 @@ const KNOWN: [&str; 17] = [
     "warpsync",
 ];
 
-const VIDEO: [&str; 10] = ["vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vmad", "vset", "vavrg"];
+const VIDEO: [&str; 10] = [
+    "vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vmad", "vset", "vavrg",
+];
 
 fn is_known(name: &str) -> bool {
     KNOWN.contains(&name) || VIDEO.contains(&name.trim_end_matches(['2', '4']))
@@ -36,6 +38,7 @@ fn is_known(name: &str) -> bool {
 impl<'a> Parser<'a> {
     pub(super) fn other(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
         if !is_known(op.name) {
+            op.drain();
             return Err(op.error(&format!("unknown instruction `{}`", op.name)));
         }
         let (name, modifiers) = (op.name.to_owned(), op.drain());
@@ -43,7 +46,11 @@ impl<'a> Parser<'a> {
         if self.token != Token::Sign(b';') {
             operands = self.list(|parser| parser.argument(0))?;
         }
-        Ok(Operation::Other(Box::new(Other { name, modifiers, operands })))
+        Ok(Operation::Other(Box::new(Other {
+            name,
+            modifiers,
+            operands,
+        })))
     }
 
     fn argument(&mut self, depth: u32) -> Result<Argument> {
@@ -60,7 +67,11 @@ impl<'a> Parser<'a> {
             Token::Sign(b'[') => {
                 self.advance()?;
                 let address = self.place_in_memory()?;
-                let rest = if self.eat(b',')? { self.list(|parser| parser.argument(depth + 1))? } else { Vec::new() };
+                let rest = if self.eat(b',')? {
+                    self.list(|parser| parser.argument(depth + 1))?
+                } else {
+                    Vec::new()
+                };
                 self.expect(b']')?;
                 Ok(Argument::Address(address, rest))
             }

@@ -4,8 +4,9 @@ use super::super::lexer::Token;
 use super::super::opcode::Opcode;
 use super::super::{Parser, Result};
 use crate::{
-    Activemask, Barrier, BarrierAction, BarrierCluster, ClusterAction, Elect, Fence, Match, MatchMode, Operand, Operation, Order,
-    Predicate, Proxy, Redux, ReduxOperator, Scope, Space, Type, Vote, VoteMode,
+    Activemask, Barrier, BarrierAction, BarrierCluster, ClusterAction, Elect, Fence, Match,
+    MatchMode, Operand, Operation, Order, Predicate, Proxy, Redux, ReduxOperator, Scope, Space,
+    Type, Vote, VoteMode,
 };
 
 /// What a barrier's reduction computes.
@@ -34,16 +35,33 @@ impl<'a> Parser<'a> {
         if !arrive {
             op.need("sync")?;
         }
-        let action = if arrive { BarrierAction::Arrive } else { BarrierAction::Sync };
+        let action = if arrive {
+            BarrierAction::Arrive
+        } else {
+            BarrierAction::Sync
+        };
         let (id, threads) = (self.operand(Type::U32)?, self.optional(Type::U32)?);
-        Ok(Operation::Barrier(Barrier { aligned, action, id, threads }))
+        Ok(Operation::Barrier(Barrier {
+            aligned,
+            action,
+            id,
+            threads,
+        }))
     }
 
     fn barrier_cluster(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
         let action = op.want("`.arrive` or `.wait`", ClusterAction::from_name)?;
-        let otherwise = if action == ClusterAction::Arrive { Order::Release } else { Order::Acquire };
+        let otherwise = if action == ClusterAction::Arrive {
+            Order::Release
+        } else {
+            Order::Acquire
+        };
         let order = op.take(Order::from_name).unwrap_or(otherwise);
-        Ok(Operation::BarrierCluster(BarrierCluster { action, order, aligned: op.flag("aligned") }))
+        Ok(Operation::BarrierCluster(BarrierCluster {
+            action,
+            order,
+            aligned: op.flag("aligned"),
+        }))
     }
 
     /// `bar.red.and.pred p, a, b, c`, where b may be missing.
@@ -54,7 +72,11 @@ impl<'a> Parser<'a> {
             "or" => Some(Reduction::Or),
             _ => None,
         })?;
-        op.need(if matches!(reduction, Reduction::Popc) { "u32" } else { "pred" })?;
+        op.need(if matches!(reduction, Reduction::Popc) {
+            "u32"
+        } else {
+            "pred"
+        })?;
         let d = self.reg()?;
         let id = self.then(Type::U32)?;
         self.comma()?;
@@ -62,14 +84,29 @@ impl<'a> Parser<'a> {
             (None, self.predicate()?)
         } else {
             let first = self.operand(Type::U32)?;
-            if self.eat(b',')? { (Some(first), self.predicate()?) } else { (None, Predicate { value: first, negated: false }) }
+            if self.eat(b',')? {
+                (Some(first), self.predicate()?)
+            } else {
+                (
+                    None,
+                    Predicate {
+                        value: first,
+                        negated: false,
+                    },
+                )
+            }
         };
         let action = match reduction {
             Reduction::Popc => BarrierAction::Popc { d, predicate },
             Reduction::And => BarrierAction::And { p: d, predicate },
             Reduction::Or => BarrierAction::Or { p: d, predicate },
         };
-        Ok(Operation::Barrier(Barrier { aligned, action, id, threads }))
+        Ok(Operation::Barrier(Barrier {
+            aligned,
+            action,
+            id,
+            threads,
+        }))
     }
 
     pub(super) fn membar(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
@@ -82,7 +119,11 @@ impl<'a> Parser<'a> {
             "sys" => Some(Scope::System),
             _ => None,
         })?;
-        Ok(Operation::Fence(Fence::Thread { order: Order::SequentiallyConsistent, scope, restrict: None }))
+        Ok(Operation::Fence(Fence::Thread {
+            order: Order::SequentiallyConsistent,
+            scope,
+            restrict: None,
+        }))
     }
 
     pub(super) fn fence(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
@@ -97,7 +138,11 @@ impl<'a> Parser<'a> {
         let order = op.take(Order::from_name).unwrap_or(Order::AcquireRelease);
         let restrict = restriction(op);
         let scope = op.want("a scope such as `.gpu`", Scope::from_name)?;
-        Ok(Operation::Fence(Fence::Thread { order, scope, restrict }))
+        Ok(Operation::Fence(Fence::Thread {
+            order,
+            scope,
+            restrict,
+        }))
     }
 
     fn proxy(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
@@ -105,24 +150,46 @@ impl<'a> Parser<'a> {
             let order = op.want("`.acquire` or `.release`", Order::from_name)?;
             let scope = op.want("a scope such as `.gpu`", Scope::from_name)?;
             let acquire = order == Order::Acquire;
-            let (address, size) = if acquire { (Some(self.address()?), Some(self.then(Type::U32)?)) } else { (None, None) };
-            return Ok(Operation::Fence(Fence::TensorMap { order, scope, address, size }));
+            let (address, size) = if acquire {
+                (Some(self.address()?), Some(self.then(Type::U32)?))
+            } else {
+                (None, None)
+            };
+            return Ok(Operation::Fence(Fence::TensorMap {
+                order,
+                scope,
+                address,
+                size,
+            }));
         }
         if op.flag("async::generic") {
             let order = op.want("`.acquire` or `.release`", Order::from_name)?;
-            let restrict = restriction(op).ok_or_else(|| op.error("`fence` lacks `.sync_restrict`"))?;
+            let restrict =
+                restriction(op).ok_or_else(|| op.error("`fence` lacks `.sync_restrict`"))?;
             let scope = op.want("a scope such as `.cluster`", Scope::from_name)?;
-            return Ok(Operation::Fence(Fence::AsyncGeneric { order, restrict, scope }));
+            return Ok(Operation::Fence(Fence::AsyncGeneric {
+                order,
+                restrict,
+                scope,
+            }));
         }
-        let proxy = op.want("a proxy such as `.async`", |part| matches!(part, "alias" | "async").then_some(part))?;
-        let space = if proxy == "async" { op.take(Space::from_name) } else { None };
+        let proxy = op.want("a proxy such as `.async`", |part| {
+            matches!(part, "alias" | "async").then_some(part)
+        })?;
+        let space = if proxy == "async" {
+            op.take(Space::from_name)
+        } else {
+            None
+        };
         Ok(Operation::Fence(Fence::Proxy(match (proxy, space) {
             ("alias", _) => Proxy::Alias,
             (_, Some(Space::Global)) => Proxy::AsyncGlobal,
             (_, Some(Space::Shared)) => Proxy::AsyncShared,
             (_, Some(Space::SharedCluster)) => Proxy::AsyncSharedCluster,
             (_, None) => Proxy::Async,
-            (_, Some(space)) => return Err(op.error(&format!("`fence.proxy.async` knows no `.{}`", space.name()))),
+            (_, Some(space)) => {
+                return Err(op.error(&format!("`fence.proxy.async` knows no `.{}`", space.name())));
+            }
         })))
     }
 
@@ -134,7 +201,14 @@ impl<'a> Parser<'a> {
                 let mode = op.want("`.any` or `.all`", MatchMode::from_name)?;
                 let ty = op.ty()?;
                 let (d, p) = self.pair()?;
-                Ok(Operation::Match(Match { mode, ty, d, p, a: self.then(ty)?, mask: self.then(Type::B32)? }))
+                Ok(Operation::Match(Match {
+                    mode,
+                    ty,
+                    d,
+                    p,
+                    a: self.then(ty)?,
+                    mask: self.then(Type::B32)?,
+                }))
             }
             "activemask" => {
                 op.need("b32")?;
@@ -145,19 +219,35 @@ impl<'a> Parser<'a> {
                 let (abs, nan) = (op.flag("abs"), op.flag("NaN"));
                 let ty = op.ty()?;
                 let (d, a) = (self.reg()?, self.then(ty)?);
-                Ok(Operation::Redux(Redux { operator, ty, abs, nan, d, a, mask: self.then(Type::B32)? }))
+                Ok(Operation::Redux(Redux {
+                    operator,
+                    ty,
+                    abs,
+                    nan,
+                    d,
+                    a,
+                    mask: self.then(Type::B32)?,
+                }))
             }
             _ => {
                 let d = self.sink()?;
                 self.expect(b'|')?;
-                Ok(Operation::Elect(Elect { d, p: self.reg()?, mask: self.then(Type::B32)? }))
+                Ok(Operation::Elect(Elect {
+                    d,
+                    p: self.reg()?,
+                    mask: self.then(Type::B32)?,
+                }))
             }
         }
     }
 
     fn vote(&mut self, op: &mut Opcode<'a>, sync: bool) -> Result<Operation> {
         let mode = op.want("a mode such as `.ballot`", VoteMode::from_name)?;
-        op.need(if mode == VoteMode::Ballot { "b32" } else { "pred" })?;
+        op.need(if mode == VoteMode::Ballot {
+            "b32"
+        } else {
+            "pred"
+        })?;
         let d = self.reg()?;
         self.comma()?;
         let a = self.predicate()?;
