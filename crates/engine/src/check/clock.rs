@@ -197,7 +197,7 @@ pub(super) struct Clock {
     /// Chains of meetings: of lanes of a warp, and of barriers.
     meetings: Map<(u32, u32), u32>,
     own_chains: Vec<u32>,
-    /// Whether other blocks may know of the block's own chains.
+    /// Whether other blocks may come to know of the block's own chains since the last barrier.
     is_exported: bool,
     /// The chains of its shared memory.
     pub(super) sites: Sites,
@@ -318,9 +318,7 @@ impl Clock {
         for (_, view) in self.views.drain() {
             self.all.join(&view);
         }
-        if !self.is_exported {
-            self.end_chains(world);
-        }
+        self.end_chains(world);
     }
 
     /// What the block's own chains say, everybody of the block knows now.
@@ -333,7 +331,9 @@ impl Clock {
         self.meetings.clear();
         self.seen.clear();
         self.sites.clear();
-        own.into_iter().for_each(|chain| world.chains.end(chain));
+        if !std::mem::take(&mut self.is_exported) {
+            own.into_iter().for_each(|chain| world.chains.end(chain));
+        }
     }
 
     fn past(&self, warp: u32, mask: u32) -> Past {
@@ -461,6 +461,7 @@ impl Clock {
             self.fence_all(world, warp, mask, scope);
         }
         if order.releases() {
+            self.is_exported |= scope > Scope::Block;
             for thread in lanes(warp, mask) {
                 let head = self.head(thread);
                 let fences = self.fenced.entry(thread).or_default();
@@ -577,7 +578,9 @@ impl Clock {
         how: How,
         effect: Effect,
     ) {
-        let groups = self.groups(how.scope, how.reach);
+        // Who may not observe it for its scope races with it: the write is known to them all the
+        // same, since others may carry it on.
+        let groups = self.groups(Scope::System, how.reach);
         if effect == Effect::Replace || site.bytes != how.bytes {
             site.chains.clear();
         }
@@ -601,7 +604,7 @@ impl Clock {
             let chain = self.chain(world, site, group);
             world.chains.write(chain, (self.number, thread, self.now));
             for (scope, head) in &heads {
-                if group.scope() <= *scope {
+                if group.scope() <= (*scope).min(how.scope) {
                     self.is_exported |= group.scope() > Scope::Block;
                     world.chains.release(chain, self.number, head);
                 }
@@ -611,9 +614,7 @@ impl Clock {
 
     /// The block has ended.
     pub(super) fn end(&mut self, world: &mut World) {
-        if !self.is_exported {
-            self.end_chains(world);
-        }
+        self.end_chains(world);
     }
 }
 

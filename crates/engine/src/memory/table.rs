@@ -85,6 +85,13 @@ impl Cached {
         offset < self.bytes && last - first < self.bytes - offset
     }
 
+    fn allows(&self, direction: Direction) -> Result<(), FaultClass> {
+        match (direction, self.protection) {
+            (Direction::Write, Protection::ReadOnly) => Err(FaultClass::ReadOnly),
+            _ => Ok(()),
+        }
+    }
+
     /// Where it begins.
     #[inline]
     pub(crate) fn start(&self) -> u64 {
@@ -322,10 +329,7 @@ impl Memory {
         }
         for (lane, address) in lanes.each() {
             self.look_up(address, lanes.bytes, cached)
-                .and_then(|()| match (direction, cached.protection) {
-                    (Direction::Write, Protection::ReadOnly) => Err(FaultClass::ReadOnly),
-                    _ => Ok(()),
-                })
+                .and_then(|()| cached.allows(direction))
                 .map_err(|class| self.fault(class, lane, address, lanes.bytes))?;
         }
         Ok(())
