@@ -1,13 +1,14 @@
 //! One cell and one thread's access, with everything that is known.
 
 use super::access::{Scope, What};
-use super::clock::{Clock, World};
+use super::clock::Clock;
 use super::finding::Why;
 use super::line::{
     ANCIENT, Line, NEVER, PENDING, SET, SEVERAL, SITE, SITE_SHIFT, STRONG, THREAD, WARP,
 };
 use super::sets::{DEPTH, Entry, IsStrong, Sets};
 use super::sites::Sites;
+use super::world::World;
 
 /// What an access conflicts with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

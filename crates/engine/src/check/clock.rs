@@ -7,177 +7,18 @@
 
 use std::rc::Rc;
 
-use super::access::{LaunchId, Order, Scope};
-use super::chains::{Chains, Head, Past, View, Write};
+use super::access::{LaunchId, Scope};
+use super::chains::{Head, Past, View, Write};
 use super::hash::Map;
-use super::streams::Operation;
-
-/// A launch, and what has begun since.
-#[derive(Debug)]
-pub(super) struct Launch {
-    pub(super) id: LaunchId,
-    pub(super) operation: Operation,
-    pub(super) blocks_per_cluster: u64,
-    pub(super) start: u32,
-    pub(super) is_running: bool,
-}
-
-/// Which block, of which launch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Instance {
-    pub(super) launch: LaunchId,
-    /// Its linear index. None of the host.
-    pub(super) block: Option<u64>,
-}
-
-/// Threads among which a chain is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-enum Group {
-    /// By number, from one barrier to the next: what came before it all of the block know.
-    Block(u32, u32),
-    Cluster(u32, u64),
-    Device,
-}
-
-/// The chains of one address.
-#[derive(Debug, Default)]
-pub(super) struct Site {
-    bytes: u32,
-    chains: Vec<(Group, u32)>,
-    /// What threads of which block have released here themselves: a later strong write of the same
-    /// thread still does.
-    released: Vec<(u32, u32, Scope, Head)>,
-}
-
-/// The chains of all addresses.
-pub(super) type Sites = Map<u64, Site>;
-
-/// Time, and all launches that are not yet before everything.
-#[derive(Debug)]
-pub(super) struct World {
-    next: u32,
-    /// From which time on times are which instance's.
-    runs: Vec<(u32, u32)>,
-    instances: Vec<Instance>,
-    /// The number of the first of these.
-    first_instance: u32,
-    pub(super) launches: Vec<Launch>,
-    launched: u32,
-    pub(super) chains: Chains,
-    pub(super) sites: Sites,
-    fences: Site,
-}
-
-/// The first time that there is.
-const FIRST: u32 = 2;
-
-impl World {
-    pub(super) fn new() -> World {
-        World {
-            next: FIRST,
-            runs: Vec::new(),
-            instances: Vec::new(),
-            first_instance: 0,
-            launches: Vec::new(),
-            launched: 0,
-            chains: Chains::default(),
-            sites: Sites::default(),
-            fences: Site::default(),
-        }
-    }
-
-    /// Another time, of an instance: and whether it follows on its last one.
-    fn tick(&mut self, instance: u32) -> (u32, bool) {
-        let now = self.next;
-        self.next += 1;
-        let follows = self.runs.last().is_some_and(|(_, last)| *last == instance);
-        if !follows {
-            self.runs.push((now, instance));
-        }
-        (now, follows)
-    }
-
-    pub(super) fn now(&self) -> u32 {
-        self.next
-    }
-
-    /// Whether times may run out.
-    pub(super) fn is_old(&self) -> bool {
-        self.next > 1 << 30 && self.launches.iter().all(|launch| !launch.is_running)
-    }
-
-    /// Begins a launch; gives the time before which everything is before it.
-    pub(super) fn launch(&mut self, operation: Operation, cluster: u64) -> (LaunchId, u32) {
-        self.launches
-            .retain(|launch| launch.is_running || !operation.is_everyones(&launch.operation));
-        if self.launches.is_empty() {
-            self.forget();
-        }
-        let id = LaunchId(self.launched);
-        self.launched += 1;
-        let start = self.next;
-        self.launches.push(Launch {
-            id,
-            operation,
-            blocks_per_cluster: cluster.max(1),
-            start,
-            is_running: true,
-        });
-        (id, self.floor(id))
-    }
-
-    /// All that has been is before all that will be.
-    fn forget(&mut self) {
-        self.runs.clear();
-        self.first_instance += self.instances.len() as u32;
-        self.instances.clear();
-        self.chains.clear();
-        self.sites.clear();
-        self.fences = Site::default();
-    }
-
-    pub(super) fn end(&mut self, id: LaunchId) {
-        if let Some(launch) = self.launches.iter_mut().find(|launch| launch.id == id) {
-            launch.is_running = false;
-        }
-    }
-
-    fn floor(&self, id: LaunchId) -> u32 {
-        let own = self.of(id);
-        let unordered = self.launches.iter().filter(|other| {
-            own.is_none_or(|own| other.id == id || !own.operation.is_after(&other.operation))
-        });
-        unordered
-            .map(|launch| launch.start)
-            .min()
-            .unwrap_or(self.next)
-    }
-
-    pub(super) fn of(&self, id: LaunchId) -> Option<&Launch> {
-        self.launches.iter().find(|launch| launch.id == id)
-    }
-
-    /// Whose time it is.
-    fn instance_at(&self, epoch: u32) -> Option<u32> {
-        let after = self.runs.partition_point(|(from, _)| *from <= epoch);
-        Some(self.runs.get(after.checked_sub(1)?)?.1)
-    }
-
-    /// Which block it was at that time.
-    pub(super) fn instance(&self, epoch: u32) -> Option<Instance> {
-        let number = self.instance_at(epoch)?;
-        self.instances
-            .get((number - self.first_instance) as usize)
-            .copied()
-    }
-}
+use super::strong::{Group, Sites};
+use super::world::{Instance, World};
 
 /// The time of a block, and what its threads know.
 #[derive(Debug)]
 pub(super) struct Clock {
     pub(super) launch: LaunchId,
     pub(super) block: Option<u64>,
-    cluster: u64,
+    pub(super) cluster: u64,
     /// Whether the launch has clusters of several blocks.
     pub(super) is_clustered: bool,
     pub(super) number: u32,
@@ -189,16 +30,16 @@ pub(super) struct Clock {
     /// When each warp last met as a whole.
     pub(super) syncs: Vec<u32>,
     all: View,
-    views: Map<u32, Rc<View>>,
+    pub(super) views: Map<u32, Rc<View>>,
     /// What a thread's relaxed reads saw: acquired at its next fence.
-    seen: Map<u32, Vec<(Group, u32, u32)>>,
+    pub(super) seen: Map<u32, Vec<(Group, u32, u32)>>,
     /// What a thread's last fences release through its next strong writes: of falling scopes.
-    fenced: Map<u32, Vec<(Scope, Head)>>,
+    pub(super) fenced: Map<u32, Vec<(Scope, Head)>>,
     /// Chains of meetings: of lanes of a warp, and of barriers.
     meetings: Map<(u32, u32), u32>,
-    own_chains: Vec<u32>,
-    /// Whether other blocks may know of the block's own chains.
-    is_exported: bool,
+    pub(super) own_chains: Vec<u32>,
+    /// Whether other blocks may come to know of the block's own chains since the last barrier.
+    pub(super) is_exported: bool,
     /// The chains of its shared memory.
     pub(super) sites: Sites,
 }
@@ -318,9 +159,7 @@ impl Clock {
         for (_, view) in self.views.drain() {
             self.all.join(&view);
         }
-        if !self.is_exported {
-            self.end_chains(world);
-        }
+        self.end_chains(world);
     }
 
     /// What the block's own chains say, everybody of the block knows now.
@@ -333,7 +172,9 @@ impl Clock {
         self.meetings.clear();
         self.seen.clear();
         self.sites.clear();
-        own.into_iter().for_each(|chain| world.chains.end(chain));
+        if !std::mem::take(&mut self.is_exported) {
+            own.into_iter().for_each(|chain| world.chains.end(chain));
+        }
     }
 
     fn past(&self, warp: u32, mask: u32) -> Past {
@@ -360,7 +201,7 @@ impl Clock {
     }
 
     /// What a thread has done so far. The time must go on before it does more.
-    fn head(&self, thread: u32) -> Head {
+    pub(super) fn head(&self, thread: u32) -> Head {
         Head {
             past: self.past(thread / 32, 1 << (thread % 32)),
             view: self.view(thread),
@@ -443,210 +284,9 @@ impl Clock {
         })
     }
 
-    /// A fence of lanes of a warp.
-    pub(super) fn fence(
-        &mut self,
-        world: &mut World,
-        warp: u32,
-        mask: u32,
-        order: Order,
-        scope: Scope,
-    ) {
-        for thread in lanes(warp, mask) {
-            if order.acquires() {
-                self.acquire_seen(world, thread, scope);
-            }
-        }
-        if order == Order::SequentiallyConsistent {
-            self.fence_all(world, warp, mask, scope);
-        }
-        if order.releases() {
-            for thread in lanes(warp, mask) {
-                let head = self.head(thread);
-                let fences = self.fenced.entry(thread).or_default();
-                fences.retain(|(other, _)| *other > scope);
-                fences.push((scope, head));
-            }
-            self.tick(world);
-        }
-    }
-
-    fn acquire_seen(&mut self, world: &World, thread: u32, scope: Scope) {
-        let Some(seen) = self.seen.remove(&thread) else {
-            return;
-        };
-        let view = Rc::make_mut(self.views.entry(thread).or_default());
-        let (known, rest) = seen
-            .into_iter()
-            .partition::<Vec<_>, _>(|(group, ..)| group.scope() <= scope);
-        for (_, chain, len) in known {
-            world.chains.acquire(view, chain, len);
-        }
-        if !rest.is_empty() {
-            self.seen.insert(thread, rest);
-        }
-    }
-
-    /// Fences of `fence.sc` are ordered among each other.
-    fn fence_all(&mut self, world: &mut World, warp: u32, mask: u32, scope: Scope) {
-        let mut fences = std::mem::take(&mut world.fences);
-        let groups = self.groups(scope, Reach::Device);
-        for thread in lanes(warp, mask) {
-            let view = Rc::make_mut(self.views.entry(thread).or_default());
-            for (_, chain) in fences
-                .chains
-                .iter()
-                .filter(|(group, _)| groups.contains(group))
-            {
-                world.chains.acquire(view, *chain, world.chains.len(*chain));
-            }
-        }
-        for group in groups {
-            let chain = self.chain(world, &mut fences, group);
-            self.is_exported |= group.scope() > Scope::Block;
-            for thread in lanes(warp, mask) {
-                world.chains.release(chain, self.number, &self.head(thread));
-            }
-        }
-        world.fences = fences;
-    }
-
-    fn chain(&mut self, world: &mut World, site: &mut Site, group: Group) -> u32 {
-        if let Some((_, chain)) = site.chains.iter().find(|(other, _)| *other == group) {
-            return *chain;
-        }
-        let chain = world.chains.begin();
-        site.chains.push((group, chain));
-        if matches!(group, Group::Block(..)) {
-            self.own_chains.push(chain);
-        }
-        chain
-    }
-
-    /// The groups that this block is in, up to a scope.
-    fn groups(&self, scope: Scope, reach: Reach) -> Vec<Group> {
-        let all = [
-            Some(Group::Block(self.number, self.barrier)),
-            self.is_clustered
-                .then_some(Group::Cluster(self.launch.0, self.cluster)),
-            (reach == Reach::Device).then_some(Group::Device),
-        ];
-        let within = |group: &Group| group.scope() <= scope;
-        all.into_iter().flatten().filter(within).collect()
-    }
-
-    /// The reading half of a strong access: what was released there is seen.
-    pub(super) fn acquire(&mut self, world: &World, site: &Site, thread: u32, how: How) {
-        for (group, chain) in self.visible(site, how) {
-            let len = world.chains.len(chain);
-            if how.order.acquires() {
-                let view = Rc::make_mut(self.views.entry(thread).or_default());
-                world.chains.acquire(view, chain, len);
-            } else {
-                let seen = self.seen.entry(thread).or_default();
-                seen.retain(|(_, other, _)| *other != chain);
-                seen.push((group, chain, len));
-            }
-        }
-    }
-
-    /// After it: the writes themselves come before what the thread does next.
-    pub(super) fn observe(&mut self, world: &World, site: &Site, thread: u32, how: How) {
-        for (_, chain) in self.visible(site, how) {
-            let view = Rc::make_mut(self.views.entry(thread).or_default());
-            view.observe(chain, world.chains.len(chain));
-        }
-    }
-
-    fn visible(&self, site: &Site, how: How) -> Vec<(Group, u32)> {
-        if site.chains.is_empty() || site.bytes != how.bytes {
-            return Vec::new();
-        }
-        let groups = self.groups(how.scope, how.reach);
-        let chains = site.chains.iter().copied();
-        chains.filter(|(group, _)| groups.contains(group)).collect()
-    }
-
-    /// The writing half of a strong access. The time must go on before the thread does more, if the
-    /// order releases.
-    pub(super) fn publish(
-        &mut self,
-        world: &mut World,
-        site: &mut Site,
-        thread: u32,
-        how: How,
-        effect: Effect,
-    ) {
-        let groups = self.groups(how.scope, how.reach);
-        if effect == Effect::Replace || site.bytes != how.bytes {
-            site.chains.clear();
-        }
-        site.bytes = how.bytes;
-        site.chains.retain(|(group, _)| groups.contains(group));
-        let mut heads = self.fenced.get(&thread).cloned().unwrap_or_default();
-        if how.order.releases() {
-            let head = self.head(thread);
-            let other = |release: &(u32, u32, Scope, Head)| {
-                (release.0, release.1) != (self.number, thread) || release.2 > how.scope
-            };
-            site.released.retain(other);
-            site.released.push((self.number, thread, how.scope, head));
-        }
-        for (block, other, scope, head) in &site.released {
-            if (*block, *other) == (self.number, thread) {
-                heads.push((*scope, head.clone()));
-            }
-        }
-        for group in groups {
-            let chain = self.chain(world, site, group);
-            world.chains.write(chain, (self.number, thread, self.now));
-            for (scope, head) in &heads {
-                if group.scope() <= *scope {
-                    self.is_exported |= group.scope() > Scope::Block;
-                    world.chains.release(chain, self.number, head);
-                }
-            }
-        }
-    }
-
     /// The block has ended.
     pub(super) fn end(&mut self, world: &mut World) {
-        if !self.is_exported {
-            self.end_chains(world);
-        }
-    }
-}
-
-/// How a strong access is made.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct How {
-    pub(super) order: Order,
-    pub(super) scope: Scope,
-    pub(super) bytes: u32,
-    pub(super) reach: Reach,
-}
-
-/// Who can reach the memory at all.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reach {
-    Block,
-    Device,
-}
-
-/// What a strong write does with what was written before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Effect {
-    Replace,
-    Continue,
-}
-
-impl Group {
-    fn scope(self) -> Scope {
-        match self {
-            Group::Block(..) => Scope::Block,
-            Group::Cluster(..) => Scope::Cluster,
-            Group::Device => Scope::Device,
-        }
+        self.end_chains(world);
     }
 }
 

@@ -86,7 +86,7 @@ fn sweep<const SHIFT: u32, const KIND: bool>(
             (WRITE, true) => write::<SHIFT, true>(line, fast, first),
             (WRITE, false) => write::<SHIFT, false>(line, fast, first),
         };
-        bad_at_all |= bad.iter().fold(0, |any, bad| any | bad);
+        bad_at_all |= bad;
         first -= CELLS as i32;
     }
     bad_at_all == 0
@@ -144,17 +144,12 @@ fn is_read_before(fast: &Fast, re: u32, rt: u32, rm: u32, bit: u32) -> (u32, u32
 }
 
 #[inline(always)]
-fn read<const SHIFT: u32, const WHOLE: bool>(
-    line: &mut Line,
-    fast: &Fast,
-    first: i32,
-) -> [u32; CELLS] {
+fn read<const SHIFT: u32, const WHOLE: bool>(line: &mut Line, fast: &Fast, first: i32) -> u32 {
     let mut bad = [0; CELLS];
-    for cell in 0..CELLS {
-        let (bit, me, active) = lane::<SHIFT, WHOLE>(cell, fast, first);
-        bad[cell] = read_cell(line, cell, fast, (bit, me, active));
+    for (cell, bad) in bad.iter_mut().enumerate() {
+        *bad = read_cell(line, cell, fast, lane::<SHIFT, WHOLE>(cell, fast, first));
     }
-    bad
+    bad.iter().fold(0, |any, bad| any | bad)
 }
 
 /// All ones if the cell is active and its access cannot be shown to be in order.
@@ -176,17 +171,12 @@ fn read_cell(line: &mut Line, cell: usize, fast: &Fast, (bit, me, active): (u32,
 }
 
 #[inline(always)]
-fn write<const SHIFT: u32, const WHOLE: bool>(
-    line: &mut Line,
-    fast: &Fast,
-    first: i32,
-) -> [u32; CELLS] {
+fn write<const SHIFT: u32, const WHOLE: bool>(line: &mut Line, fast: &Fast, first: i32) -> u32 {
     let mut bad = [0; CELLS];
-    for cell in 0..CELLS {
-        let (bit, me, active) = lane::<SHIFT, WHOLE>(cell, fast, first);
-        bad[cell] = write_cell(line, cell, fast, (bit, me, active));
+    for (cell, bad) in bad.iter_mut().enumerate() {
+        *bad = write_cell(line, cell, fast, lane::<SHIFT, WHOLE>(cell, fast, first));
     }
-    bad
+    bad.iter().fold(0, |any, bad| any | bad)
 }
 
 #[inline(always)]

@@ -47,6 +47,7 @@ mod cell;
 mod chains;
 mod clock;
 mod copies;
+mod entry;
 mod finding;
 mod hash;
 mod host;
@@ -56,9 +57,11 @@ mod sets;
 mod shadow;
 mod sites;
 mod streams;
+mod strong;
 #[cfg(test)]
 mod tests;
 mod warp;
+mod world;
 
 pub use access::{Access, BlockId, LaunchId, Order, Scope, Strength, What, Who};
 pub use copies::Copy;
@@ -66,7 +69,7 @@ pub use finding::{Agent, Class, Finding, Side, Space, Why};
 pub use streams::{Event, Operation, Stream, Streams};
 
 use crate::memory::{AllocationId, Cached, Contents, Fault, Kind, Memory, Part, Place, Shared};
-use clock::{Clock, World};
+use clock::Clock;
 use copies::{Copies, Source};
 use hash::Map;
 use line::Sweeps;
@@ -74,6 +77,7 @@ use local::Written;
 use sets::Sets;
 use shadow::Shadow;
 use sites::Sites;
+use world::World;
 
 /// A finding, or nothing wrong.
 pub type Checked = Result<(), Box<Finding>>;

@@ -28,7 +28,7 @@ struct Node {
 }
 
 /// Beyond this many nodes sets are forgotten.
-const NODES: usize = 8 << 20;
+const NODES: usize = 2 << 20;
 /// Beyond this many accesses of a cell the older half is forgotten.
 pub(super) const DEPTH: u32 = 512;
 

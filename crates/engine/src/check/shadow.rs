@@ -15,7 +15,7 @@ pub(super) struct Shadow {
     lines: Box<[Line]>,
     /// Per line, the place in `bytes` plus 1. Empty as long as there is none.
     fine: Vec<u32>,
-    bytes: Vec<Box<[Line; FINE]>>,
+    bytes: Vec<[Line; FINE]>,
 }
 
 /// The cells of one lane's access.
@@ -140,7 +140,7 @@ impl Shadow {
             rt: spread(&coarse.rt, part),
             rm: spread(&coarse.rm, part),
         });
-        self.bytes.push(Box::new(fine));
+        self.bytes.push(fine);
         self.fine[line] = self.bytes.len() as u32;
     }
 }

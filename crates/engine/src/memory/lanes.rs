@@ -97,6 +97,11 @@ impl<'a> Lanes<'a> {
 
 #[inline]
 fn pattern(addresses: &[u64; LANES], mask: u32, bytes: u32) -> Pattern {
+    if mask == u32::MAX && is_consecutive(addresses, bytes.into()) {
+        return Pattern::Consecutive {
+            start: addresses[0],
+        };
+    }
     let first = (mask.trailing_zeros() & 31) as usize;
     let shift = bytes.trailing_zeros();
     let start = addresses[first].wrapping_sub((first as u64) << shift);
@@ -116,4 +121,14 @@ fn pattern(addresses: &[u64; LANES], mask: u32, bytes: u32) -> Pattern {
     } else {
         Pattern::Any
     }
+}
+
+/// By differences, without a branch, so that it takes a few vector instructions.
+#[inline]
+fn is_consecutive(addresses: &[u64; LANES], bytes: u64) -> bool {
+    let mut off = 0;
+    for lane in 1..LANES {
+        off |= addresses[lane].wrapping_sub(addresses[lane - 1]) ^ bytes;
+    }
+    off == 0
 }

@@ -19,6 +19,7 @@
 //! - Names: [`Memory::name`] before a launch for each buffer that a parameter points to.
 
 mod allocation;
+mod device;
 mod fault;
 mod lanes;
 mod local;
@@ -29,9 +30,9 @@ mod table;
 mod tests;
 
 pub use allocation::{Allocation, AllocationId, Contents, Protection};
+pub use device::{Cached, Direction, Limits, Memory, OutOfMemory, Running};
 pub use fault::{Fault, FaultClass};
 pub use lanes::{LANES, Lanes, Pattern};
 pub use local::Local;
 pub use place::{Kind, Label, Part, Place};
 pub use shared::{Shared, Variable};
-pub use table::{Cached, Direction, Limits, Memory, OutOfMemory, Running};

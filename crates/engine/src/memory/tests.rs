@@ -1,3 +1,5 @@
+#![allow(clippy::unwrap_used)]
+
 use super::*;
 
 fn class(result: Result<(), Fault>) -> Option<FaultClass> {
