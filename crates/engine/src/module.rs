@@ -395,6 +395,28 @@ fn shared_variables(module: &ptx::Module, kernel: u32) -> Vec<Shared> {
     names.into_iter().collect()
 }
 
+/// A kernel and the functions that it may call.
+fn reached(module: &ptx::Module, kernel: u32) -> BTreeSet<u32> {
+    let mut seen = BTreeSet::from([kernel]);
+    let mut left = vec![kernel];
+    while let Some(function) = left.pop() {
+        let body = module.functions[function as usize].body.as_ref();
+        let mut symbol = |symbol| match symbol {
+            Symbol::Function(function) if module.functions[function.0 as usize].body.is_some() => {
+                if seen.insert(function.0) {
+                    left.push(function.0);
+                }
+            }
+            _ => {}
+        };
+        for instruction in body.into_iter().flat_map(|it| &it.instructions) {
+            instruction.visit_symbols(&mut symbol);
+        }
+        taken(module).into_iter().for_each(symbol);
+    }
+    seen
+}
+
 /// The functions whose addresses initial values have.
 fn taken(module: &ptx::Module) -> Vec<Symbol> {
     let initials = module.variables.iter().filter_map(|it| it.initial.as_ref());
@@ -424,6 +446,17 @@ impl Kernel {
     /// Its name.
     pub fn name(&self) -> &str {
         &self.code.function().name
+    }
+
+    /// Makes the code of the kernel and of the functions that it names, which a launch does otherwise.
+    ///
+    /// # Errors
+    /// One of them has an instruction that the engine does not execute.
+    pub fn prepare(&self) -> Result<(), Unsupported> {
+        for function in reached(&self.code.loaded.ptx, self.code.kernel) {
+            self.code.program(function)?;
+        }
+        Ok(())
     }
 
     /// Bytes of each of its parameters.

@@ -11,6 +11,21 @@ use crate::arith::half::{Bf16, F16, Half};
 use crate::exec::op::{Context, Handler, Op, ternary, unary};
 use crate::exec::registers::{Kind, LANES};
 
+/// A handler of `d = c ? a : b` of words or double words, without branches.
+macro_rules! selected {
+    ($T:ty) => {
+        handler!(|c, op| {
+            let (a, b) = (c.slot::<$T>(op.a), c.slot::<$T>(op.b));
+            let by = c.predicate(op.c);
+            let mut all: [$T; LANES] = [0; LANES];
+            for (lane, to) in all.iter_mut().enumerate() {
+                let mask = <$T>::from(by >> lane & 1).wrapping_neg();
+                *to = a[lane] & mask | b[lane] & !mask;
+            }
+            *c.slot_mut(op.d) = all;
+        })
+    };
+}
 /// Two values that are compared, and in which type.
 #[derive(Clone, Copy)]
 struct Pair {
@@ -134,8 +149,8 @@ impl Lowering<'_> {
 
     fn selp(&mut self, it: &Selp) -> Lowered<()> {
         let run = match kind(it.ty) {
-            Kind::Word => handler!(|c, op| selected::<u32>(c, op)),
-            Kind::Double => handler!(|c, op| selected::<u64>(c, op)),
+            Kind::Word => selected!(u32),
+            Kind::Double => selected!(u64),
             _ => return Err("the type".to_owned()),
         };
         let kind = kind(it.ty);
@@ -274,24 +289,6 @@ unsafe fn chosen(context: &mut Context<'_>, op: &Op) {
         for (lane, to) in all.iter_mut().enumerate() {
             let of = |lanes: u32| (lanes >> lane & 1).wrapping_neg();
             *to = of(lower) & op.aux as u32 | of(upper) & (op.aux >> 32) as u32;
-        }
-        *context.slot_mut(op.d) = all;
-    }
-}
-
-/// `d = c ? a : b`.
-///
-/// # Safety
-/// `a`, `b` and `d` hold lanes of the type, `c` a predicate.
-#[inline(always)]
-unsafe fn selected<T: Copy>(context: &mut Context<'_>, op: &Op) {
-    // SAFETY: the caller's contract.
-    unsafe {
-        let (a, b) = (context.slot::<T>(op.a), context.slot::<T>(op.b));
-        let by = context.predicate(op.c);
-        let mut all = *b;
-        for (lane, to) in all.iter_mut().enumerate() {
-            *to = if by >> lane & 1 != 0 { a[lane] } else { b[lane] };
         }
         *context.slot_mut(op.d) = all;
     }

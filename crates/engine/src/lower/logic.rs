@@ -67,10 +67,7 @@ impl Lowering<'_> {
         for (slot, operand) in slots.iter_mut().zip(&sources) {
             *slot = self.read(operand, Kind::Word)?;
         }
-        let run = handler!(|c, op| {
-            let table = op.aux as u8;
-            ternary(c, op, |a, b, d| bits::lop3(a, b, d, table))
-        });
+        let run = three_inputs(it.table);
         let Some(p) = it.p else {
             let d = it.d.ok_or("no destination")?;
             return self.finish_in(run, (d, Kind::Word), slots, it.table.into());
@@ -110,4 +107,21 @@ impl Lowering<'_> {
         let run = with_type!(it.ty, T of integers, handler!(|c, op| binary(c, op, |a: T, n: u32| bits::shr(a, n))));
         self.apply(run, (it.d, it.ty), &[(it.a, it.ty), (it.b, Type::U32)], 0)
     }
+}
+
+/// The handler of a table; the common ones have one of their own.
+fn three_inputs(table: u8) -> Handler {
+    macro_rules! tables {
+        ($($table:literal)*) => {
+            match table {
+                $($table => handler!(|c, op| ternary(c, op, |a, b, d| bits::lop3(a, b, d, $table))),)*
+                _ => handler!(|c, op| {
+                    let table = op.aux as u8;
+                    ternary(c, op, |a, b, d| bits::lop3(a, b, d, table))
+                }),
+            }
+        };
+    }
+    // Sums and carries of three bits, choices, and pairs of `and`, `or` and `xor`.
+    tables!(0x80 0xfe 0x96 0xe8 0xca 0xea 0xf8 0x78 0x6a 0x28)
 }
