@@ -40,10 +40,9 @@ for source in examples/src/bin/*.rs; do
 done
 cargo build --profile quick --package planted
 cp target/quick/planted bundle/
-for test in agreement cases ceilings devices gpu occupancy vectors asynchrony; do
+for test in agreement cases ceilings devices foreign gpu occupancy vectors asynchrony; do
     cp "$(executable $test test --profile quick --test $test)" "bundle/test-$test"
 done
-cp "$(executable foreign test --profile quick --package ridgepoint-driver --test foreign)" bundle/test-foreign
 cp "$(executable api test --profile quick --package conformance --test api)" bundle/test-api
 for test in approximations bits; do
     cp "$(executable $test test --profile quick --package mathematics --test $test)" "bundle/test-$test"

@@ -61,3 +61,57 @@ fn reductions_and_scans_have_no_generic_access() {
         assert!(!found.iter().any(generic), "{kernel}: {found:?}");
     }
 }
+
+/// What a thread executes up to its first load from global memory. It takes the first branch, or falls
+/// through it; later ones are those of the way it went, which all threads take that have an element.
+fn before_the_first_load(code: &str, taken: bool) -> Vec<&str> {
+    let lines: Vec<&str> = code.lines().map(str::trim).collect();
+    let mut way = Vec::new();
+    let (mut at, mut branches) = (0, 0);
+    while let Some(line) = lines.get(at) {
+        at += 1;
+        let Some((_, instruction)) = line.split_once("*/").filter(|_| line.starts_with("/*"))
+        else {
+            continue;
+        };
+        let instruction = instruction.trim();
+        if instruction.starts_with("LDG") {
+            return way;
+        }
+        if instruction.is_empty() {
+            continue;
+        }
+        way.push(instruction);
+        if let Some((condition, target)) = instruction.split_once("BRA `(") {
+            branches += 1;
+            if condition.is_empty() || (branches == 1 && taken) {
+                let label = target.split(')').next().expect("split has a first part");
+                let place = lines.iter().position(|line| *line == format!("{label}:"));
+                at = place.expect("the label is there");
+            }
+        }
+    }
+    panic!("there is no load:\n{code}");
+}
+
+#[test]
+fn a_grid_of_one_dimension_is_not_asked_for_others_before_the_first_load() {
+    let (arch, ptx, _) = examples::ptx()[0];
+    let code = disassemble(arch, ptx, "saxpy").expect("setup.sh has brought the tools");
+    let mut ways = [true, false].map(|taken| before_the_first_load(&code, taken));
+    ways.sort_by_key(Vec::len);
+    let [line, solid] = &ways;
+    let others = |way: &[&str]| {
+        let reads = way
+            .iter()
+            .filter(|instruction| instruction.starts_with("S2"));
+        reads
+            .filter(|read| read.contains(".Y") || read.contains(".Z"))
+            .count()
+    };
+    // nvcc has 13 for a kernel that counts in 32 bits and in one dimension.
+    assert!(line.len() <= 40, "{}:\n{}", line.len(), line.join("\n"));
+    assert_eq!(others(line), 0, "{}", line.join("\n"));
+    // Of a grid of three dimensions each thread's place in all of them counts.
+    assert_eq!(others(solid), 4, "{}", solid.join("\n"));
+}

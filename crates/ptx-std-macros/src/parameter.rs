@@ -126,7 +126,14 @@ impl Parameter {
         let Parameter { name, pattern, .. } = self;
         let length = self.length_name();
         let value = match &self.passing {
-            Passing::Slice(_) => quote! { ::core::slice::from_raw_parts(#name, #length) },
+            // LLVM does not learn from `from_raw_parts` that the pointer is not null, and would ask that
+            // of each element that comes in an `Option`.
+            Passing::Slice(_) => quote! {
+                {
+                    ::core::hint::assert_unchecked(!#name.is_null());
+                    ::core::slice::from_raw_parts(#name, #length)
+                }
+            },
             Passing::Output(_) => quote! { ::cuda_std::Output::from_raw(#name, #length) },
             Passing::Reference(_) => quote! { &*#name },
             _ => return quote! { let #pattern = #name; },

@@ -45,6 +45,7 @@ mod math;
 pub mod mem;
 pub mod misc;
 mod output;
+mod own;
 pub mod packed;
 pub mod ptr;
 pub mod shared;

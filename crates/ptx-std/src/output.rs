@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use crate::thread;
+use crate::own;
 
 /// A kernel's parameter for elements that it writes: pointer and length, like a slice, of which
 /// each thread reaches its own elements and no others.
@@ -32,11 +32,14 @@ impl<T> Output<'_, T> {
     /// What `#[kernel]` makes of the launch's argument.
     ///
     /// # Safety
-    /// `len` elements at `pointer` are initialised, stay alive, and are reached by this launch's
-    /// threads only through such an output, and by each thread through one.
+    /// `len` elements at `pointer`, which is not null, are initialised, stay alive, and are reached by
+    /// this launch's threads only through such an output, and by each thread through one.
     #[doc(hidden)]
     #[inline(always)]
     pub unsafe fn from_raw(pointer: *mut T, len: usize) -> Self {
+        // SAFETY: by this function's own terms. LLVM would ask it of each element that comes in an
+        // `Option`, where null is `None`.
+        unsafe { core::hint::assert_unchecked(!pointer.is_null()) };
         Output {
             pointer,
             len,
@@ -67,7 +70,7 @@ impl<T> Output<'_, T> {
     #[inline(always)]
     pub fn own(&mut self) -> impl Iterator<Item = (usize, &mut T)> {
         let pointer = self.pointer;
-        own_indices(self.len).map(move |index| {
+        own::indices(self.reach(), usize::MAX).map(move |index| {
             // SAFETY: index < len, and comes to this thread alone and once; the iterator borrows
             // the output.
             (index, unsafe { &mut *pointer.add(index) })
@@ -83,23 +86,20 @@ impl<T> Output<'_, T> {
     ) -> impl Iterator<Item = (&'s U, &'s mut T)> {
         let pointer = self.pointer;
         let input_pointer = input.as_ptr();
-        own_indices(self.len.min(input.len())).map(move |index| {
+        own::indices(self.reach(), input.len()).map(move |index| {
             // SAFETY: as in `own`; and index < input.len().
             unsafe { (&*input_pointer.add(index), &mut *pointer.add(index)) }
         })
     }
-}
 
-#[inline(always)]
-fn own_indices(len: usize) -> impl Iterator<Item = usize> {
-    let threads = thread::grid_threads();
-    let mut next = thread::linear_index();
-    core::iter::from_fn(move || {
-        let index = next;
-        if index >= len {
-            return None;
+    /// How many elements are handed out: all, as no memory has more than 2^61. Of elements without bytes
+    /// there may be more, and those beyond are nobody's.
+    #[inline(always)]
+    fn reach(&self) -> usize {
+        if size_of::<T>() == 0 {
+            self.len.min(1 << 61)
+        } else {
+            self.len
         }
-        next = next.saturating_add(threads);
-        Some(index)
-    })
+    }
 }

@@ -9,6 +9,7 @@ use crate::support::{Case, launch};
 
 pub(crate) const CASES: &[Case] = &[
     ("kernel::generic", generic_kernels),
+    ("kernel::own", own_elements),
     ("kernel::run", safe_launches),
     ("kernel::parameters", parameters),
     ("kernel::bounds", bounds),
@@ -43,6 +44,40 @@ fn generic_kernels(device: &Device) -> Result<(), Failed> {
         );
         let expected: Vec<u32> = groups.iter().map(|group| group.iter().sum()).collect();
         equal(&sums.to_vec()?, &expected)?;
+    }
+    Ok(())
+}
+
+/// In a grid of any shape each element comes to one thread and once: with fewer elements than threads, as
+/// many, and more.
+fn own_elements(device: &Device) -> Result<(), Failed> {
+    for (grid, block) in [
+        ([6, 1, 1], [24, 1, 1]),
+        ([3, 2, 1], [24, 1, 1]),
+        ([3, 1, 2], [24, 1, 1]),
+        ([6, 1, 1], [12, 2, 1]),
+        ([6, 1, 1], [12, 1, 2]),
+        ([3, 2, 1], [4, 3, 2]),
+        ([1, 2, 3], [1, 4, 6]),
+    ] {
+        let shape = LaunchConfig {
+            grid,
+            block,
+            dynamic_shared: 0,
+        };
+        for n in [1, 25, 143, 144, 145, 1000] {
+            let values: Vec<i32> = (1..=n).collect();
+            let mut buffer = device.buffer_from(&values)?;
+            launch!(
+                device,
+                output::scale_i32::entry(),
+                shape,
+                -3,
+                buffer.slice_mut(..)
+            );
+            let expected: Vec<i32> = values.iter().map(|value| -3 * value).collect();
+            equal(&buffer.to_vec()?, &expected)?;
+        }
     }
     Ok(())
 }

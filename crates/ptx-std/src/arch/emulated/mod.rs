@@ -50,6 +50,11 @@ pub(crate) fn opaque(value: u32) -> u32 {
     value
 }
 
+#[inline]
+pub(crate) fn multiply_add_wide(a: u32, b: u32, c: usize) -> usize {
+    (a as usize * b as usize).wrapping_add(c)
+}
+
 pub(crate) fn multiprocessor() -> u32 {
     0
 }

@@ -63,3 +63,22 @@ pub(crate) fn opaque(mut value: u32) -> u32 {
     unsafe { asm!("/* {} */", inout(reg32) value, options(pure, nomem, nostack, preserves_flags)) }
     value
 }
+
+/// `a b + c`, without a carry. LLVM does not look inside, so it neither widens `a` and `b` where paths meet
+/// nor turns a loop's index into a running address for each array.
+#[inline(always)]
+pub(crate) fn multiply_add_wide(a: u32, b: u32, c: usize) -> usize {
+    let sum;
+    // SAFETY: arithmetic.
+    unsafe {
+        asm!(
+            "mad.wide.u32 {sum}, {a}, {b}, {c};",
+            sum = out(reg64) sum,
+            a = in(reg32) a,
+            b = in(reg32) b,
+            c = in(reg64) c,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    sum
+}
