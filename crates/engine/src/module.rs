@@ -20,6 +20,8 @@ pub(crate) mod windows {
     pub(crate) const LOCAL: u64 = 0x02 << 56;
     /// The kernel's parameters.
     pub(crate) const PARAMETERS: u64 = 0x03 << 56;
+    /// Constant memory, whose own addresses are the host's.
+    pub(crate) const CONSTANT: u64 = 0x05 << 56;
     /// Functions.
     pub(crate) const FUNCTIONS: u64 = 0x04 << 56;
     /// What is not the window.
@@ -217,8 +219,15 @@ impl Loaded {
         let address = address.ok_or_else(|| {
             LoadError::Refused("the address of a shared variable as a first value".to_owned())
         })?;
-        // Addresses in global and constant memory are generic ones.
-        let (RelocatedAddress::InSpace | RelocatedAddress::Generic) = relocation.address;
+        let is_constant = match relocation.symbol {
+            Symbol::Module(index) => self.ptx.variables[index as usize].space == Space::Const,
+            _ => false,
+        };
+        let window = match relocation.address {
+            RelocatedAddress::Generic if is_constant => windows::CONSTANT,
+            RelocatedAddress::Generic | RelocatedAddress::InSpace => 0,
+        };
+        let address = address + window;
         Ok(address.wrapping_add_signed(relocation.addend) >> relocation.shift)
     }
 }

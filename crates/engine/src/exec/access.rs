@@ -137,8 +137,11 @@ unsafe fn generic(
         if lanes == 0 {
             continue;
         }
-        if space != Space::Global {
-            lanes_of(lanes).for_each(|lane| addresses[lane] &= windows::OFFSET);
+        // Addresses of constant memory are the host's, too. Those of no window become faults.
+        for lane in lanes_of(lanes) {
+            if windows::of(addresses[lane]) <= windows::CONSTANT {
+                addresses[lane] &= windows::OFFSET;
+            }
         }
         // SAFETY: the caller's contract.
         unsafe { in_space(context, op, access, space, &addresses, lanes, bytes) };

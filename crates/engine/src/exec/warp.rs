@@ -629,7 +629,11 @@ impl Warp {
                     .filter(|&lane| addresses[lane] == address)
                     .fold(0, |mask, lane| mask | 1 << lane);
                 if same != group.mask {
-                    self.ready.push(Group { mask: group.mask & !same, ..group });
+                    // The others come back to the call, behind the block's operations.
+                    let program = &self.activations.get(group.activation).program;
+                    let block = &program.blocks[group.at.block as usize];
+                    let at = Point { op: block.end - block.start, ..group.at };
+                    self.ready.push(Group { mask: group.mask & !same, at, ..group });
                     group.mask = same;
                 }
                 context.mask = same;

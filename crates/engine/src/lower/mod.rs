@@ -215,6 +215,10 @@ impl Lowering<'_> {
     /// extended by zeros.
     pub(crate) fn read(&mut self, operand: &Operand, kind: Kind) -> Lowered<u32> {
         match *operand {
+            Operand::Immediate(bits) if kind == Kind::Predicate => {
+                let truth = if bits == 0 { 0 } else { u32::MAX };
+                Ok(self.constant(kind, truth.into()))
+            }
             Operand::Immediate(bits) => Ok(self.constant(kind, u128::from(bits))),
             Operand::Register(register) => {
                 let (slot, of) = self.slots.of(register);

@@ -168,7 +168,8 @@ impl Lowering<'_> {
 /// The window of a space.
 fn window(space: Space) -> Lowered<u64> {
     Ok(match space {
-        Space::Global | Space::Const => 0,
+        Space::Global => 0,
+        Space::Const => windows::CONSTANT,
         Space::Shared | Space::SharedCluster => windows::SHARED,
         Space::Local => windows::LOCAL,
         Space::Param | Space::ParamEntry => windows::PARAMETERS,
