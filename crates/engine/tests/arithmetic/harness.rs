@@ -16,7 +16,7 @@ const LIMITS: Limits =
     Limits { bytes: 1 << 30, heap_bytes: 0, guard: 64, quarantine_bytes: 0, quarantine_count: 0 };
 
 /// Values of integers at whose borders something happens.
-pub const INTEGERS: &[u64] = &[
+pub(crate) const INTEGERS: &[u64] = &[
     0,
     1,
     2,
@@ -42,7 +42,7 @@ pub const INTEGERS: &[u64] = &[
 ];
 
 /// Bits of `f32`: zeros, subnormal and normal ones, halves between integers, infinities, NaN.
-pub const F32: &[u64] = &[
+pub(crate) const F32: &[u64] = &[
     0,
     0x8000_0000,
     1,
@@ -69,7 +69,7 @@ pub const F32: &[u64] = &[
 ];
 
 /// Bits of `f64`.
-pub const F64: &[u64] = &[
+pub(crate) const F64: &[u64] = &[
     0,
     1 << 63,
     1,
@@ -94,7 +94,7 @@ pub const F64: &[u64] = &[
 ];
 
 /// Bits of halves, of either format, with another half above.
-pub const HALVES: &[u64] = &[
+pub(crate) const HALVES: &[u64] = &[
     0x3C00_0000,
     0x0000_8000,
     0xBC00_0001,
@@ -117,18 +117,18 @@ pub const HALVES: &[u64] = &[
 
 /// An instruction and the registers that it names: `%d` and `%e` are written; `%a`, `%b`, `%c` and `%f` are
 /// read. Types are `pred`, `b8`, `b16`, `b32` and `b64`.
-pub struct Case<'t, const N: usize> {
+pub(crate) struct Case<'t, const N: usize> {
     /// One instruction, or several, each with a semicolon. All are guarded.
-    pub text: &'t str,
+    pub(crate) text: &'t str,
     /// Types of `%d` and `%e`.
-    pub written: &'t [&'t str],
+    pub(crate) written: &'t [&'t str],
     /// Types of what is read.
-    pub read: [&'t str; N],
+    pub(crate) read: [&'t str; N],
 }
 
 /// Runs an instruction with one result for all combinations of values. `expected` is compared in the width of
 /// the destination.
-pub fn check<const N: usize>(
+pub(crate) fn check<const N: usize>(
     text: &str,
     d: &str,
     read: [&str; N],
@@ -140,7 +140,7 @@ pub fn check<const N: usize>(
 }
 
 /// Why an instruction cannot be executed.
-pub fn refusal(text: &str, d: &str, read: &[&str]) -> String {
+pub(crate) fn refusal(text: &str, d: &str, read: &[&str]) -> String {
     let ptx = kernel(text, &[d], read);
     let module = Module::load(&ptx, &Arc::new(Memory::new(LIMITS))).unwrap();
     module.kernel("k").unwrap().prepare().unwrap_err().why
@@ -148,7 +148,7 @@ pub fn refusal(text: &str, d: &str, read: &[&str]) -> String {
 
 impl<const N: usize> Case<'_, N> {
     /// As [`check`], with several results.
-    pub fn check(&self, values: [&[u64]; N], expected: impl Fn([u64; N]) -> Vec<u64>) {
+    pub(crate) fn check(&self, values: [&[u64]; N], expected: impl Fn([u64; N]) -> Vec<u64>) {
         let combinations = combinations(values);
         let results = self.run(&combinations).unwrap_or_else(|error| panic!("{}: {error}", self.text));
         for (sources, results) in combinations.iter().zip(results) {
