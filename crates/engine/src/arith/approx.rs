@@ -16,7 +16,7 @@
 //! | `ex2.approx.f16`, `.bf16` | relative 2^-9.9, 2^-7 | 0.5 ulp |
 //! | `tanh.approx.f32` | relative 2^-11 | 0.5 ulp |
 //! | `tanh.approx.f16`, `.bf16` | absolute 2^-10.987, 2^-8 | 0.5 ulp |
-//! | `rcp.approx.ftz.f64`, `rsqrt.approx.ftz.f64` | that of the upper 32 bits; no bound stated | 0.5 units of the 20th bit |
+//! | `rcp.approx.ftz.f64`, `rsqrt.approx.ftz.f64` | that of the upper 32 bits; no bound stated | cut off after the 20th bit |
 //! | `rsqrt.approx.f64` | no bound stated | 1 ulp |
 //!
 //! 0.5 ulp stands for a correct rounding of a result that has `f64`'s error. `normal_reciprocal` of `ptx_std` makes one Newton step
@@ -70,7 +70,19 @@ pub fn div(a: f32, b: f32) -> f32 {
     })
 }
 
-/// `div.full.f32`.
+/// `div.approx.ftz.f32`, as [`float::div_ftz`].
+#[inline(always)]
+pub fn div_ftz(a: f32, b: f32) -> f32 {
+    let [a, b] = [a, b].map(float::flush);
+    let quotient = div(a, b);
+    if quotient == 0.0 {
+        quotient
+    } else {
+        float::div_ftz(a, b, Rounding::Nearest)
+    }
+}
+
+/// `div.full.f32`; with `.ftz` it is [`float::div_ftz`].
 #[inline(always)]
 pub fn div_full(a: f32, b: f32) -> f32 {
     float::div(a, b, Rounding::Nearest)
@@ -79,13 +91,13 @@ pub fn div_full(a: f32, b: f32) -> f32 {
 /// `ex2.approx.f16`, `ex2.approx.ftz.bf16`.
 #[inline]
 pub fn ex2_half<H: Half>(x: u16) -> u16 {
-    half::from_f64::<H>(libm::exp2(H::to_f32(x).into()), Rounding::Nearest)
+    half::nearest::<H>(libm::exp2(H::to_f32(x).into()))
 }
 
 /// `tanh.approx.f16`, `tanh.approx.bf16`.
 #[inline]
 pub fn tanh_half<H: Half>(x: u16) -> u16 {
-    half::from_f64::<H>(libm::tanh(H::to_f32(x).into()), Rounding::Nearest)
+    half::nearest::<H>(libm::tanh(H::to_f32(x).into()))
 }
 
 /// `rcp.approx.ftz.f64`: from the upper 32 bits alone, and with 0 for the lower ones.
@@ -106,24 +118,18 @@ pub fn rsqrt_f64(x: f64) -> f64 {
     canonical(1.0 / x.sqrt())
 }
 
-const LOWER: u64 = 0xffff_ffff;
-
-/// The number without its lower 32 bits; NaN stays NaN.
+/// Without the lower 32 bits.
 fn truncate(x: f64) -> f64 {
-    if x.is_nan() {
-        x
-    } else {
-        f64::from_bits(x.to_bits() & !LOWER)
-    }
+    f64::from_bits(x.to_bits() & u64::MAX << 32)
 }
 
-/// The nearest number whose lower 32 bits are 0.
+/// Without the lower 32 bits; NaN is the hardware's.
 fn upper(x: f64) -> f64 {
-    let x = canonical(flush_f64(x));
-    if x.is_finite() {
-        f64::from_bits((x.to_bits() + (LOWER >> 1)) & !LOWER)
+    const NAN: f64 = f64::from_bits(0x7fff_ffff << 32);
+    if x.is_nan() {
+        NAN
     } else {
-        x
+        truncate(flush_f64(x))
     }
 }
 

@@ -43,6 +43,21 @@ pub fn add_f32_shared(old: f32, operand: f32) -> f32 {
     float::add(old, operand, Rounding::Nearest)
 }
 
+/// `atom.add.f64`, which keeps NaN as it is, the operand's if both are.
+#[inline(always)]
+pub fn add_f64(old: f64, operand: f64) -> f64 {
+    let old_or_sum = if old.is_nan() {
+        old
+    } else {
+        float::add(old, operand, Rounding::Nearest)
+    };
+    if operand.is_nan() {
+        operand
+    } else {
+        old_or_sum
+    }
+}
+
 /// `redux` of integers: the values of the lanes that take part, by `add`, `min`, `max`, `and`, `or` or `xor`.
 #[inline]
 pub fn redux<T>(values: impl Iterator<Item = T>, function: impl Fn(T, T) -> T) -> Option<T> {

@@ -8,13 +8,13 @@
 //! | `f32` or `f64`, integer | [`to_integer`]; from `f16` and `bf16` by way of `f32` |
 //! | float, integral float of the type | [`round_to_integral`] |
 //! | `f32`, `f64` | [`f64_from_f32`], [`f32_from_f64`] |
-//! | `f32` or `f64`, `f16` or `bf16` | [`half::from_f32`], [`half::from_f64`](super::half::from_f64) |
-//! | `f16` or `bf16`, `f32` | [`f32_from_half`] |
+//! | `f32` or `f64`, `f16` or `bf16` | [`half::from_f32`](super::half::from_f32), [`half::from_f64`](super::half::from_f64) |
+//! | `f16` or `bf16`, `f32` or `f64` | [`f32_from_half`], [`f64_from_half`] |
 //! | `f32`, `tf32` | [`tf32`] |
 //! | `f32`, 8 bits and less | [`fp8`](super::fp8) |
 //!
 //! `.ftz`, `.sat`, `.relu` and `.satfinite` are functions of their own, to be put before or after
-//! ([`float`], [`half`]).
+//! ([`float`], [`half`](super::half)).
 
 use super::directed::{Exact, Format, Rounding};
 use super::float::{self, Float};
@@ -126,29 +126,41 @@ macro_rules! integral {
 
 integral!(f32 f64);
 
-/// `cvt.f64.f32`.
+/// `cvt.f64.f32`; NaN keeps its sign and digits, as on the host. With `.ftz` the operand is `canonical(flush(x))`.
 #[inline(always)]
 pub fn f64_from_f32(x: f32) -> f64 {
     float::canonical(x.into())
 }
 
-/// `cvt.f32.f64`.
+/// `cvt.f64.f16`, `cvt.f64.bf16`, as [`f64_from_f32`].
+#[inline(always)]
+pub fn f64_from_half<H: Half>(bits: u16) -> f64 {
+    f64_from_f32(H::to_f32(bits))
+}
+
+/// `cvt.f32.f64`; NaN keeps its sign and upper digits, as on the host.
 #[inline(always)]
 pub fn f32_from_f64(x: f64, rounding: Rounding) -> f32 {
     match rounding {
-        Rounding::Nearest => float::canonical(x as f32),
+        Rounding::Nearest => x as f32,
         _ if x.is_finite() => f32::from_bits(Exact::of(x).round(Format::F32, rounding) as u32),
-        _ => float::canonical(x as f32),
+        _ => x as f32,
     }
 }
 
-/// `cvt.f32.f16`, `cvt.f32.bf16`.
+/// `cvt.f32.f16`, `cvt.f32.bf16`. NaN is the hardware's if of `f16`, and the same if of `bf16`.
 #[inline(always)]
 pub fn f32_from_half<H: Half>(bits: u16) -> f32 {
-    float::canonical(H::to_f32(bits))
+    let x = H::to_f32(bits);
+    if H::FORMAT == Format::F16 {
+        float::canonical(x)
+    } else {
+        x
+    }
 }
 
-/// `cvt.tf32.f32`: the fraction has 10 bits, the lower 13 are 0.
+/// `cvt.tf32.f32`: the fraction has 10 bits, the lower 13 are 0. NaN is the hardware's without those, and for `.rna` the operand
+/// without those, which of a few is infinity.
 #[inline(always)]
 pub fn tf32(x: f32, rounding: Rounding) -> f32 {
     const DROPPED: u32 = 13;
@@ -160,10 +172,14 @@ pub fn tf32(x: f32, rounding: Rounding) -> f32 {
         _ => 0,
     };
     let rounded = f32::from_bits((bits.wrapping_add(bias)) & (u32::MAX << DROPPED));
-    if x.is_finite() {
-        rounded
+    let nan = match rounding {
+        Rounding::NearestAway => bits,
+        _ => float::canonical(x).to_bits(),
+    };
+    if x.is_nan() {
+        f32::from_bits(nan & u32::MAX << DROPPED)
     } else {
-        float::canonical(x)
+        rounded
     }
 }
 

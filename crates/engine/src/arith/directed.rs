@@ -1,7 +1,7 @@
 //! Exact results and their rounding to any format in any direction: slow, for all that the host's own
 //! arithmetic does not do.
 
-use super::float::Float;
+use super::float::{Float, settled};
 
 /// Where to round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -258,14 +258,26 @@ fn is_finite<F: Float>(x: F) -> bool {
 /// `a + b`, rounded.
 #[inline(never)]
 pub(super) fn add<F: Float>(a: F, b: F, rounding: Rounding) -> F {
+    if !(is_finite(a) && is_finite(b)) {
+        return settled(a + b, [b, a]);
+    }
     fma(a, F::ONE, b, rounding)
+}
+
+/// `a - b`, rounded.
+#[inline(never)]
+pub(super) fn sub<F: Float>(a: F, b: F, rounding: Rounding) -> F {
+    if !(is_finite(a) && is_finite(b)) {
+        return settled(a - b, [b, a]);
+    }
+    fma(a, F::ONE, -b, rounding)
 }
 
 /// `a * b`, rounded.
 #[inline(never)]
 pub(super) fn mul<F: Float>(a: F, b: F, rounding: Rounding) -> F {
     if !(is_finite(a) && is_finite(b)) {
-        return super::float::canonical(a * b);
+        return settled(a * b, [b, a]);
     }
     round(Exact::of(a).times(Exact::of(b)), rounding)
 }
@@ -274,7 +286,7 @@ pub(super) fn mul<F: Float>(a: F, b: F, rounding: Rounding) -> F {
 #[inline(never)]
 pub(super) fn fma<F: Float>(a: F, b: F, c: F, rounding: Rounding) -> F {
     if !(is_finite(a) && is_finite(b) && is_finite(c)) {
-        return super::float::canonical(a.mul_add(b, c));
+        return settled(a.mul_add(b, c), [b, c, a]);
     }
     let product = Exact::of(a).times(Exact::of(b));
     let addend = Exact::of(c);
@@ -295,7 +307,7 @@ pub(super) fn fma<F: Float>(a: F, b: F, c: F, rounding: Rounding) -> F {
 #[inline(never)]
 pub(super) fn div<F: Float>(a: F, b: F, rounding: Rounding) -> F {
     if !(is_finite(a) && is_finite(b)) || b == F::ZERO {
-        return super::float::canonical(a / b);
+        return settled(a / b, [a, b]);
     }
     round(Exact::of(a).over(Exact::of(b)), rounding)
 }
@@ -304,7 +316,7 @@ pub(super) fn div<F: Float>(a: F, b: F, rounding: Rounding) -> F {
 #[inline(never)]
 pub(super) fn sqrt<F: Float>(a: F, rounding: Rounding) -> F {
     if !(is_finite(a) && a > F::ZERO) {
-        return super::float::canonical(a.sqrt());
+        return settled(a.sqrt(), [a]);
     }
     round(Exact::of(a).root(), rounding)
 }

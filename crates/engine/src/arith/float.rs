@@ -1,6 +1,7 @@
 //! Arithmetic of `f32` and `f64`.
 //!
-//! Modifiers compose: `mul.rz.ftz.sat.f32` is `saturate(flush(mul(flush(a), flush(b), Rounding::Zero)))`.
+//! Modifiers compose: `add.rz.ftz.sat.f32` is `saturate(flush(add(flush(a), flush(b), Rounding::Zero)))`. Only where a
+//! result below the normal numbers may be rounded to one, `.ftz` has functions of its own: [`mul_ftz`], [`fma_ftz`], [`div_ftz`].
 //! With a constant [`Rounding::Nearest`] the functions are the host's own operations.
 
 use std::ops::{Add, Div, Mul, Neg, Sub};
@@ -20,7 +21,7 @@ pub trait Float:
     + Neg<Output = Self>
 {
     /// What the hardware gives where a result is no number.
-    const NAN: Self;
+    const HARDWARE_NAN: Self;
     /// Positive 0.
     const ZERO: Self;
     /// 1.
@@ -44,12 +45,14 @@ pub trait Float:
     fn magnitude(self) -> Self;
     /// The number with the sign of another.
     fn with_sign_of(self, sign: Self) -> Self;
+    /// The NaN that the hardware makes of one in an operand: of `f64` the same with the quiet bit.
+    fn quieted(self) -> Self;
 }
 
 macro_rules! floats {
-    ($($float:ident $bits:ident $nan:literal $format:expr;)*) => {$(
+    ($($float:ident $bits:ident $nan:literal $format:expr, |$x:ident| $quieted:expr;)*) => {$(
         impl Float for $float {
-            const NAN: Self = $float::from_bits($nan);
+            const HARDWARE_NAN: Self = $float::from_bits($nan);
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
             const INFINITY: Self = $float::INFINITY;
@@ -85,20 +88,37 @@ macro_rules! floats {
             fn with_sign_of(self, sign: Self) -> Self {
                 $float::copysign(self, sign)
             }
+
+            #[inline(always)]
+            fn quieted(self) -> Self {
+                let $x = self;
+                $quieted
+            }
         }
     )*};
 }
 
 floats! {
-    f32 u32 0x7fff_ffff Format::F32;
-    f64 u64 0xfff8_0000_0000_0000 Format::F64;
+    f32 u32 0x7fff_ffff Format::F32, |_x| Self::HARDWARE_NAN;
+    f64 u64 0xfff8_0000_0000_0000 Format::F64, |x| Self::from_bits(x.to_bits() | 1 << 51);
+}
+
+/// A result, or where that is NaN the one that the hardware gives: what it makes of the first NaN of the operands,
+/// or of none.
+#[inline(always)]
+pub(super) fn settled<F: Float, const N: usize>(result: F, operands: [F; N]) -> F {
+    let nan =
+        operands.into_iter().rev().fold(
+            F::HARDWARE_NAN,
+            |nan, x| if is_nan(x) { x.quieted() } else { nan },
+        );
+    if is_nan(result) { nan } else { result }
 }
 
 /// `x`, or the hardware's NaN for any other.
 #[inline(always)]
-#[allow(clippy::eq_op, reason = "only NaN is not equal to itself")]
 pub fn canonical<F: Float>(x: F) -> F {
-    if x == x { x } else { F::NAN }
+    settled(x, [x])
 }
 
 /// `.ftz`: 0 of the same sign in the place of a subnormal number.
@@ -128,7 +148,7 @@ pub fn relu<F: Float>(x: F) -> F {
 #[inline(always)]
 pub fn add<F: Float>(a: F, b: F, rounding: Rounding) -> F {
     match rounding {
-        Rounding::Nearest => canonical(a + b),
+        Rounding::Nearest => settled(a + b, [b, a]),
         _ => directed::add(a, b, rounding),
     }
 }
@@ -137,8 +157,8 @@ pub fn add<F: Float>(a: F, b: F, rounding: Rounding) -> F {
 #[inline(always)]
 pub fn sub<F: Float>(a: F, b: F, rounding: Rounding) -> F {
     match rounding {
-        Rounding::Nearest => canonical(a - b),
-        _ => directed::add(a, -b, rounding),
+        Rounding::Nearest => settled(a - b, [b, a]),
+        _ => directed::sub(a, b, rounding),
     }
 }
 
@@ -146,7 +166,7 @@ pub fn sub<F: Float>(a: F, b: F, rounding: Rounding) -> F {
 #[inline(always)]
 pub fn mul<F: Float>(a: F, b: F, rounding: Rounding) -> F {
     match rounding {
-        Rounding::Nearest => canonical(a * b),
+        Rounding::Nearest => settled(a * b, [b, a]),
         _ => directed::mul(a, b, rounding),
     }
 }
@@ -155,7 +175,7 @@ pub fn mul<F: Float>(a: F, b: F, rounding: Rounding) -> F {
 #[inline(always)]
 pub fn fma<F: Float>(a: F, b: F, c: F, rounding: Rounding) -> F {
     match rounding {
-        Rounding::Nearest => canonical(a.mul_add(b, c)),
+        Rounding::Nearest => settled(a.mul_add(b, c), [b, c, a]),
         _ => directed::fma(a, b, c, rounding),
     }
 }
@@ -164,8 +184,46 @@ pub fn fma<F: Float>(a: F, b: F, c: F, rounding: Rounding) -> F {
 #[inline(always)]
 pub fn div<F: Float>(a: F, b: F, rounding: Rounding) -> F {
     match rounding {
-        Rounding::Nearest => canonical(a / b),
+        Rounding::Nearest => settled(a / b, [a, b]),
         _ => directed::div(a, b, rounding),
+    }
+}
+
+/// `mul.ftz`. A product that is below the normal numbers when rounded to the digits of one is 0, though rounding to a
+/// multiple of the least number would make it normal.
+#[inline(always)]
+pub fn mul_ftz(a: f32, b: f32, rounding: Rounding) -> f32 {
+    let [a, b] = [a, b].map(flush);
+    flush_tiny(mul(a, b, rounding), f64::from(a) * f64::from(b), rounding)
+}
+
+/// `fma.ftz`, as [`mul_ftz`].
+#[inline(always)]
+pub fn fma_ftz(a: f32, b: f32, c: f32, rounding: Rounding) -> f32 {
+    let [a, b, c] = [a, b, c].map(flush);
+    let sum = super::half::add_to_odd(f64::from(a) * f64::from(b), f64::from(c));
+    flush_tiny(fma(a, b, c, rounding), sum, rounding)
+}
+
+/// `div.ftz` with a rounding, as [`mul_ftz`].
+#[inline(always)]
+pub fn div_ftz(a: f32, b: f32, rounding: Rounding) -> f32 {
+    let [a, b] = [a, b].map(flush);
+    // No quotient of numbers of 24 digits is so near to another one that 53 digits do not tell them apart.
+    flush_tiny(div(a, b, rounding), f64::from(a) / f64::from(b), rounding)
+}
+
+/// A result, or 0 of its sign if the exact one, on whose side of every `f32` the `f64` is, is below the normal
+/// numbers after rounding to 24 digits.
+#[inline(always)]
+fn flush_tiny(result: f32, exact: f64, rounding: Rounding) -> f32 {
+    const SCALE: f64 = (1u64 << 40) as f64;
+    let scaled = super::convert::f32_from_f64(exact * SCALE, rounding);
+    let is_tiny = scaled.abs() < f32::MIN_POSITIVE * SCALE as f32;
+    if is_tiny {
+        0f32.copysign(result)
+    } else {
+        result
     }
 }
 
@@ -187,13 +245,13 @@ pub fn sqrt<F: Float>(a: F, rounding: Rounding) -> F {
 /// `neg`.
 #[inline(always)]
 pub fn neg<F: Float>(a: F) -> F {
-    canonical(-a)
+    settled(-a, [a])
 }
 
 /// `abs`.
 #[inline(always)]
 pub fn abs<F: Float>(a: F) -> F {
-    canonical(a.magnitude())
+    settled(a.magnitude(), [a])
 }
 
 /// `copysign`: the second operand with the sign of the first.
@@ -208,7 +266,7 @@ pub fn min<F: Float>(a: F, b: F) -> F {
     // Equal numbers differ in the sign of 0 at most.
     let equal = F::from_bits(a.to_bits() | b.to_bits());
     let lesser = if (a < b) | is_nan(b) { a } else { b };
-    canonical(if a == b { equal } else { lesser })
+    settled(if a == b { equal } else { lesser }, [b, a])
 }
 
 /// `max`: of NaN and a number the number; -0 is less than 0.
@@ -216,7 +274,7 @@ pub fn min<F: Float>(a: F, b: F) -> F {
 pub fn max<F: Float>(a: F, b: F) -> F {
     let equal = F::from_bits(a.to_bits() & b.to_bits());
     let greater = if (a > b) | is_nan(b) { a } else { b };
-    canonical(if a == b { equal } else { greater })
+    settled(if a == b { equal } else { greater }, [b, a])
 }
 
 /// `min.NaN`: NaN, if an operand is.
@@ -234,7 +292,7 @@ pub fn max_nan<F: Float>(a: F, b: F) -> F {
 #[inline(always)]
 fn or_nan<F: Float>(a: F, b: F, result: F) -> F {
     if is_nan(a) | is_nan(b) {
-        F::NAN
+        F::HARDWARE_NAN
     } else {
         result
     }
@@ -279,10 +337,11 @@ pub fn testp<F: Float>(a: F, class: Class) -> bool {
     }
 }
 
+/// Whether it is no number. Not `x != x`: LLVM takes a choice between `x` and a NaN by that for `x` itself, though the NaN
+/// is another.
 #[inline(always)]
-#[allow(clippy::eq_op, reason = "only NaN is not equal to itself")]
 pub(super) fn is_nan<F: Float>(x: F) -> bool {
-    x != x
+    x.magnitude().to_bits() > F::INFINITY.to_bits()
 }
 
 /// An instruction of `.f32x2`: the function for `f32`, on both halves.

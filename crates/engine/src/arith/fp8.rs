@@ -69,12 +69,9 @@ fn within(x: f32, format: Format, round: impl Fn(Exact) -> u64) -> u8 {
     if x.is_nan() {
         return format.nan();
     }
-    // Infinity becomes the greatest number, as does all that is beyond it.
-    let exact = Exact::of(x.clamp(f32::MIN, f32::MAX));
-    let bits = round(exact);
-    let magnitude = bits & (format.sign() - 1);
-    let beyond = magnitude.saturating_sub(format.max);
-    (bits - beyond) as u8
+    // Nothing between the greatest number and itself is rounded beyond it.
+    let greatest = F16::to_f32(decode(format.max as u8, format));
+    round(Exact::of(x.clamp(-greatest, greatest))) as u8
 }
 
 /// `cvt.rn.f16x2`: one number as `f16`, which has all of them.

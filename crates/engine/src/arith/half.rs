@@ -1,7 +1,7 @@
 //! Arithmetic of `f16` and `bf16`, whose registers are `u16`: `add::<F16>`, `fma::<Bf16>`.
 //!
-//! Each result is rounded once. Modifiers compose: `fma.rn.ftz.relu.f16` is
-//! `relu(flush(fma(flush(a), flush(b), flush(c))))`. Packed types are [`packed`]. What has operands of `f16` and
+//! Each result is rounded once. Modifiers compose: `add.ftz.sat.f16` is `saturate(flush(add(flush(a), flush(b))))`, and
+//! `fma.rn.ftz.relu.f16` is `relu(fma_ftz(a, b, c))`. Packed types are [`packed`]. What has operands of `f16` and
 //! results of `f32`, such as `fma.rn.f32.f16` and comparisons, is the function of `f32` of [`Half::to_f32`].
 
 use super::directed::{Exact, Format, Rounding};
@@ -127,11 +127,8 @@ impl Half for Bf16 {
 fn odd<F: Float>(nearest: F, error: F) -> F {
     let [is_above, is_below] = [error > F::ZERO, error < F::ZERO];
     let is_even = nearest.to_bits() & 1 == 0;
-    let step = if is_above == (nearest > F::ZERO) {
-        1
-    } else {
-        u64::MAX
-    };
+    let is_negative = F::ONE.with_sign_of(nearest) < F::ZERO;
+    let step = if is_below == is_negative { 1 } else { u64::MAX };
     let step = if (is_above | is_below) & is_even {
         step
     } else {
@@ -142,7 +139,7 @@ fn odd<F: Float>(nearest: F, error: F) -> F {
 
 /// `a + b`, rounded to odd.
 #[inline(always)]
-fn add_to_odd<F: Float>(a: F, b: F) -> F {
+pub(super) fn add_to_odd<F: Float>(a: F, b: F) -> F {
     let sum = a + b;
     let of_b = sum - a;
     odd(sum, (a - (sum - of_b)) + (b - of_b))
@@ -166,13 +163,24 @@ pub fn from_f32<H: Half>(x: f32, rounding: Rounding) -> u16 {
     }
 }
 
-/// From `f64`.
+/// From `f64`, of which NaN keeps the sign and the upper digits.
 #[inline(always)]
 pub fn from_f64<H: Half>(x: f64, rounding: Rounding) -> u16 {
-    match rounding {
-        Rounding::Nearest => H::nearest(narrow_to_odd(x)),
+    let number = match rounding {
+        Rounding::Nearest => nearest::<H>(x),
         _ => from_float::<H, f64>(x, rounding),
-    }
+    };
+    let digits =
+        (x.to_bits() >> (52 - H::FORMAT.fraction)) as u16 & ((1 << H::FORMAT.fraction) - 1);
+    let nan =
+        (x.to_bits() >> 48) as u16 & SIGN | H::INFINITY | digits | 1 << (H::FORMAT.fraction - 1);
+    if x.is_nan() { nan } else { number }
+}
+
+/// The nearest of an approximation's result; NaN is the hardware's.
+#[inline(always)]
+pub(super) fn nearest<H: Half>(x: f64) -> u16 {
+    H::nearest(narrow_to_odd(x))
 }
 
 #[inline(never)]
@@ -211,6 +219,36 @@ pub fn mul<H: Half>(a: u16, b: u16) -> u16 {
 #[inline(always)]
 pub fn fma<H: Half>(a: u16, b: u16, c: u16) -> u16 {
     H::fused(a, b, c)
+}
+
+/// `mul.ftz`, for `f16`. As [`float::mul_ftz`].
+#[inline(always)]
+pub fn mul_ftz(a: u16, b: u16) -> u16 {
+    let [a, b] = [a, b].map(|x| F16::to_f32(flush::<F16>(x)));
+    nearest_normal(a * b)
+}
+
+/// `fma.ftz`, for `f16`, as [`mul_ftz`].
+#[inline(always)]
+pub fn fma_ftz(a: u16, b: u16, c: u16) -> u16 {
+    let [a, b, c] = [a, b, c].map(|x| F16::to_f32(flush::<F16>(x)));
+    nearest_normal(add_to_odd(a * b, c))
+}
+
+/// The nearest `f16`, or 0 of the same sign if it is below the normal numbers after rounding to 11 digits.
+#[inline(always)]
+fn nearest_normal(x: f32) -> u16 {
+    let scaled = F16::nearest(x * 4096.0) & !SIGN;
+    // 2^-14, scaled.
+    let is_tiny = scaled < 0x3400;
+    F16::nearest(if is_tiny { 0f32.copysign(x) } else { x })
+}
+
+/// `fma.oob`: a `result`, or 0 if `a` or `b` is the NaN that stands for what is out of bounds of a tensor.
+#[inline(always)]
+pub fn or_out_of_bounds(a: u16, b: u16, result: u16) -> u16 {
+    let is_out = |x| x & !SIGN == 0x7ff7;
+    if is_out(a) | is_out(b) { 0 } else { result }
 }
 
 /// `neg`.
