@@ -113,7 +113,7 @@ fn between_floats() {
     let f32_of = |bits: u64| f32::from_bits(bits as u32);
     check("cvt.f64.f32 %d, %a;", "b64", ["b32"], [F32], |[a]| convert::f64_from_f32(f32_of(a)).to_bits());
     check("cvt.ftz.f64.f32 %d, %a;", "b64", ["b32"], [F32], |[a]| {
-        convert::f64_from_f32(float::flush(f32_of(a))).to_bits()
+        convert::f64_from_f32(float::canonical(float::flush(f32_of(a)))).to_bits()
     });
     for (name, how) in ROUNDINGS {
         check(&format!("cvt.r{name}.f32.f64 %d, %a;"), "b32", ["b64"], [F64], |[a]| {
@@ -148,14 +148,15 @@ fn between_floats() {
         half::satfinite::<F16>(half::relu::<F16>(half::from_f32::<F16>(f32_of(a), Rounding::Nearest))).into()
     });
     check("cvt.sat.f32.f32 %d, %a;", "b32", ["b32"], [F32], |[a]| float::saturate(f32_of(a)).to_bits().into());
-    check("cvt.ftz.f32.f32 %d, %a;", "b32", ["b32"], [F32], |[a]| float::flush(f32_of(a)).to_bits().into());
+    check("cvt.ftz.f32.f32 %d, %a;", "b32", ["b32"], [F32], |[a]| float::canonical(float::flush(f32_of(a))).to_bits().into());
     check("cvt.f32.f16 %d, %a;", "b32", ["b16"], [HALVES], |[a]| convert::f32_from_half::<F16>(a as u16).to_bits().into());
     check("cvt.f32.bf16 %d, %a;", "b32", ["b16"], [HALVES], |[a]| {
         convert::f32_from_half::<Bf16>(a as u16).to_bits().into()
     });
     check("cvt.f64.f16 %d, %a;", "b64", ["b16"], [HALVES], |[a]| {
-        convert::f64_from_f32(convert::f32_from_half::<F16>(a as u16)).to_bits()
+        convert::f64_from_half::<F16>(a as u16).to_bits()
     });
+    check("cvt.f64.bf16 %d, %a;", "b64", ["b16"], [HALVES], |[a]| convert::f64_from_half::<Bf16>(a as u16).to_bits());
     // A wider register than the source's type.
     check("cvt.f32.f16 %d, %a;", "b32", ["b32"], [&[0x1234_3C00]], |_| 0x3F80_0000);
 }
@@ -245,7 +246,7 @@ fn tf32() {
             convert::tf32(f32::from_bits(a as u32), how).to_bits().into()
         });
         check(&format!("cvt.{name}.satfinite.relu.tf32.f32 %d, %a;"), "b32", ["b32"], [F32], |[a]| {
-            float::relu(convert::tf32_satfinite(convert::tf32(f32::from_bits(a as u32), how))).to_bits().into()
+            convert::tf32_satfinite(convert::tf32(float::relu(f32::from_bits(a as u32)), how)).to_bits().into()
         });
     }
 }

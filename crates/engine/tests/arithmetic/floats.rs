@@ -23,6 +23,11 @@ fn of_bits(bits: u64) -> f32 {
     f32::from_bits(bits as u32)
 }
 
+/// Results with `.sat` or without.
+fn saturated(sat: bool, result: f32) -> u64 {
+    u64::from(if sat { float::saturate(result) } else { result }.to_bits())
+}
+
 /// A function with `.ftz` and `.sat` around it.
 fn modified<const N: usize>(ftz: bool, sat: bool, operands: [u64; N], f: impl Fn([f32; N]) -> f32) -> u64 {
     let flush = |x: f32| if ftz { float::flush(x) } else { x };
@@ -43,14 +48,16 @@ fn of_f32() {
                 modified(ftz, sat, it, |[a, b]| float::sub(a, b, how))
             });
             check(&format!("mul{name} %d, %a, %b;"), "b32", ["b32"; 2], two, |it| {
-                modified(ftz, sat, it, |[a, b]| float::mul(a, b, how))
+                let [a, b] = it.map(of_bits);
+                saturated(sat, if ftz { float::mul_ftz(a, b, how) } else { float::mul(a, b, how) })
             });
             if rounding.is_empty() {
                 continue;
             }
             for op in ["fma", "mad"] {
                 check(&format!("{op}{name} %d, %a, %b, %c;"), "b32", ["b32"; 3], three, |it| {
-                    modified(ftz, sat, it, |[a, b, c]| float::fma(a, b, c, how))
+                    let [a, b, c] = it.map(of_bits);
+                    saturated(sat, if ftz { float::fma_ftz(a, b, c, how) } else { float::fma(a, b, c, how) })
                 });
             }
         }
@@ -100,11 +107,14 @@ fn packed() {
                 float::packed(it, |[a, b]| flush(float::sub(flush(a), flush(b), how)))
             });
             check(&format!("mul{name} %d, %a, %b;"), "b64", ["b64"; 2], two, |it| {
-                float::packed(it, |[a, b]| flush(float::mul(flush(a), flush(b), how)))
+                float::packed(it, |[a, b]| if ftz { float::mul_ftz(a, b, how) } else { float::mul(a, b, how) })
             });
             if !rounding.is_empty() {
                 check(&format!("fma{name} %d, %a, %b, %c;"), "b64", ["b64"; 3], three, |it| {
-                    float::packed(it, |[a, b, c]| flush(float::fma(flush(a), flush(b), flush(c), how)))
+                    float::packed(it, |[a, b, c]| match ftz {
+                        true => float::fma_ftz(a, b, c, how),
+                        false => float::fma(a, b, c, how),
+                    })
                 });
             }
         }
@@ -214,14 +224,18 @@ fn functions() {
                 modified(ftz, false, it, |[a]| f(a))
             });
         }
-        for (name, f) in [("approx", approx::div as fn(f32, f32) -> f32), ("full", approx::div_full)] {
-            check(&format!("div.{name}{modifier}.f32 %d, %a, %b;"), "b32", ["b32"; 2], [F32; 2], |it| {
-                modified(ftz, false, it, |[a, b]| f(a, b))
-            });
-        }
+        check(&format!("div.approx{modifier}.f32 %d, %a, %b;"), "b32", ["b32"; 2], [F32; 2], |it| {
+            let [a, b] = it.map(of_bits);
+            saturated(false, if ftz { approx::div_ftz(a, b) } else { approx::div(a, b) })
+        });
+        check(&format!("div.full{modifier}.f32 %d, %a, %b;"), "b32", ["b32"; 2], [F32; 2], |it| {
+            let [a, b] = it.map(of_bits);
+            saturated(false, if ftz { float::div_ftz(a, b, Rounding::Nearest) } else { approx::div_full(a, b) })
+        });
         for (name, how) in ROUNDINGS.into_iter().skip(1) {
             check(&format!("div{name}{modifier}.f32 %d, %a, %b;"), "b32", ["b32"; 2], [F32; 2], |it| {
-                modified(ftz, false, it, |[a, b]| float::div(a, b, how))
+                let [a, b] = it.map(of_bits);
+                saturated(false, if ftz { float::div_ftz(a, b, how) } else { float::div(a, b, how) })
             });
             check(&format!("rcp{name}{modifier}.f32 %d, %a;"), "b32", ["b32"], [F32], |it| {
                 modified(ftz, false, it, |[a]| float::rcp(a, how))
@@ -240,6 +254,6 @@ fn functions() {
 #[test]
 fn refused() {
     assert_eq!(refusal("add.sat.f64 %d, %a, %b;", "b64", &["b64"; 2]), "the type or a modifier");
-    assert_eq!(refusal("fma.rn.oob.f16 %d, %a, %b, %c;", "b16", &["b16"; 3]), "`.oob`");
+    assert_eq!(refusal("fma.rn.sat.bf16 %d, %a, %b, %c;", "b16", &["b16"; 3]), "the type or a modifier");
     assert_eq!(refusal("sin.approx.f64 %d, %a;", "b64", &["b64"]), "the type or a modifier");
 }
