@@ -279,12 +279,12 @@ fn from_integer(it: &Cvt) -> Steps {
     Ok(steps)
 }
 
-/// From a half to `f32`, from other floats nothing; `.ftz` of `f32`.
+/// From a half to `f32`, from other floats nothing; `.ftz` of `f32`, which does not keep a NaN.
 fn opened(it: &Cvt) -> Option<Step> {
     let run = match it.from {
         Type::F16 => handler!(|c, op| unary(c, op, convert::f32_from_half::<F16>)),
         Type::Bf16 => handler!(|c, op| unary(c, op, convert::f32_from_half::<Bf16>)),
-        Type::F32 if it.ftz => handler!(|c, op| unary(c, op, float::flush)),
+        Type::F32 if it.ftz => handler!(|c, op| unary(c, op, |a| float::canonical(float::flush(a)))),
         _ => return None,
     };
     Some(step(run, Kind::Word))
@@ -336,6 +336,13 @@ fn to_integer(it: &Cvt, bits: u32) -> Steps {
 fn between_floats(it: &Cvt) -> Steps {
     let how = named(it)?;
     let aux = Modifiers::rounded(how).aux();
+    if let (Some(run), Type::F64) = (to_f64(it.from), it.to) {
+        // A NaN keeps its digits.
+        return match it.rounding {
+            None => Ok([step(run, Kind::Double)].into_iter().chain(bounded(it)).collect()),
+            Some(_) => Err("the rounding"),
+        };
+    }
     let mut steps: Vec<_> = opened(it).into_iter().collect();
     let from = if it.from == Type::F64 { Type::F64 } else { Type::F32 };
     if is_integral(it) {
@@ -358,6 +365,15 @@ fn between_floats(it: &Cvt) -> Steps {
     steps.extend(rounded(from, it.to, how));
     steps.extend(bounded(it));
     Ok(steps)
+}
+
+/// From a half to `f64`.
+fn to_f64(from: Type) -> Option<Handler> {
+    Some(match from {
+        Type::F16 => handler!(|c, op| unary(c, op, convert::f64_from_half::<F16>)),
+        Type::Bf16 => handler!(|c, op| unary(c, op, convert::f64_from_half::<Bf16>)),
+        _ => return None,
+    })
 }
 
 /// From `f32` or `f64` to a float; none for what it is.

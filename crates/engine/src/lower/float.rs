@@ -12,17 +12,16 @@ use crate::arith::half::{Bf16, F16};
 use crate::exec::op::{Handler, binary, ternary, unary};
 use crate::exec::registers::Kind;
 
-/// Handlers of a function of `f32` and `f64` with a rounding.
+/// Handlers of a function of `f32` and `f64` with a rounding, and its form with `.ftz`.
 macro_rules! operators {
-    ($($name:ident: $shape:ident($($x:ident),*);)*) => {$(
+    ($($name:ident: $shape:ident($($x:ident),*), $ftz:expr;)*) => {$(
         fn $name(ty: Type, how: Modifiers) -> Option<Handler> {
             use Modifiers as M;
             Some(match ty {
                 Type::F32 if how == M::NONE =>
                     handler!(|c, op| $shape(c, op, |$($x: f32),*| float::$name($($x),*, Rounding::Nearest))),
-                Type::F32 if how == M::FTZ => handler!(|c, op| $shape(c, op, |$($x: f32),*| {
-                    float::flush(float::$name($(float::flush($x)),*, Rounding::Nearest))
-                })),
+                Type::F32 if how == M::FTZ =>
+                    handler!(|c, op| $shape(c, op, |$($x: f32),*| $ftz($($x),*, Rounding::Nearest))),
                 Type::F64 if how == M::NONE =>
                     handler!(|c, op| $shape(c, op, |$($x: f64),*| float::$name($($x),*, Rounding::Nearest))),
                 Type::F32x2 if how == M::NONE => handler!(|c, op| $shape(c, op, |$($x: u64),*| {
@@ -30,7 +29,10 @@ macro_rules! operators {
                 })),
                 Type::F32 if how.only(&[M::ANY_ROUNDING, M::FTZ, M::SAT]) => handler!(|c, op| {
                     let how = M::of(op.aux);
-                    $shape(c, op, |$($x: f32),*| how.result(float::$name($(how.operand($x)),*, how.rounding())))
+                    $shape(c, op, |$($x: f32),*| how.bounded(match how.has(M::FTZ) {
+                        true => $ftz($($x),*, how.rounding()),
+                        false => float::$name($($x),*, how.rounding()),
+                    }))
                 }),
                 Type::F64 if how.only(&[M::ANY_ROUNDING]) => handler!(|c, op| {
                     let how = M::of(op.aux);
@@ -38,8 +40,9 @@ macro_rules! operators {
                 }),
                 Type::F32x2 if how.only(&[M::ANY_ROUNDING, M::FTZ]) => handler!(|c, op| {
                     let how = M::of(op.aux);
-                    $shape(c, op, |$($x: u64),*| float::packed([$($x),*], |[$($x),*]| {
-                        how.result(float::$name($(how.operand($x)),*, how.rounding()))
+                    $shape(c, op, |$($x: u64),*| float::packed([$($x),*], |[$($x),*]| match how.has(M::FTZ) {
+                        true => $ftz($($x),*, how.rounding()),
+                        false => float::$name($($x),*, how.rounding()),
                     }))
                 }),
                 _ => return half::$name(ty, how),
@@ -49,10 +52,21 @@ macro_rules! operators {
 }
 
 operators! {
-    add: binary(a, b);
-    sub: binary(a, b);
-    mul: binary(a, b);
-    fma: ternary(a, b, d);
+    add: binary(a, b), add_ftz;
+    sub: binary(a, b), sub_ftz;
+    mul: binary(a, b), float::mul_ftz;
+    fma: ternary(a, b, d), float::fma_ftz;
+}
+
+// A sum below the normal numbers is exact.
+#[inline(always)]
+fn add_ftz(a: f32, b: f32, rounding: Rounding) -> f32 {
+    float::flush(float::add(float::flush(a), float::flush(b), rounding))
+}
+
+#[inline(always)]
+fn sub_ftz(a: f32, b: f32, rounding: Rounding) -> f32 {
+    float::flush(float::sub(float::flush(a), float::flush(b), rounding))
 }
 
 impl Lowering<'_> {
@@ -81,14 +95,12 @@ impl Lowering<'_> {
     }
 
     fn fma(&mut self, it: &Fma) -> Lowered<()> {
-        if it.oob {
-            return Err("`.oob`".to_owned());
-        }
         let how = rounding(it.rounding).ok_or("the rounding")?;
         let how = Modifiers::rounded(how)
             .with(Modifiers::FTZ, it.ftz)
             .with(Modifiers::SAT, it.saturate)
-            .with(Modifiers::RELU, it.relu);
+            .with(Modifiers::RELU, it.relu)
+            .with(Modifiers::OOB, it.oob);
         let run = fma(it.ty, how).ok_or("the type or a modifier")?;
         let a = self.widened(&it.a, it.source, it.ty)?;
         let b = self.widened(&it.b, it.source, it.ty)?;
@@ -133,7 +145,7 @@ impl Lowering<'_> {
             (Type::F32, true) => Some(handler!(|c, op| unary(c, op, |a| float::flush(float::abs(a))))),
             (Type::F64, true) => None,
             (Type::F32 | Type::F64, false) => each!(unary it.ty, of floats, float::abs),
-            (ty, _) => half::abs(ty),
+            (ty, _) => half::abs(ty, how(it)),
         };
         self.with_ftz(run, it)
     }
@@ -143,16 +155,19 @@ impl Lowering<'_> {
             (Type::F32, true) => Some(handler!(|c, op| unary(c, op, |a| float::flush(float::neg(a))))),
             (Type::F64, true) => None,
             (Type::F32 | Type::F64, false) => each!(unary it.ty, of floats, float::neg),
-            (ty, _) => half::neg(ty),
+            (ty, _) => half::neg(ty, how(it)),
         };
         self.with_ftz(run, it)
     }
 
     /// `d = f(a)`, where the handler is told of `.ftz`.
     pub(super) fn with_ftz(&mut self, run: Option<Handler>, it: &FloatUnary) -> Lowered<()> {
-        let how = Modifiers::NONE.with(Modifiers::FTZ, it.ftz);
-        self.apply(run, (it.d, it.ty), &[(it.a, it.ty)], how.aux())
+        self.apply(run, (it.d, it.ty), &[(it.a, it.ty)], how(it).aux())
     }
+}
+
+fn how(it: &FloatUnary) -> Modifiers {
+    Modifiers::NONE.with(Modifiers::FTZ, it.ftz)
 }
 
 /// Handlers of the smaller or the larger.

@@ -42,14 +42,12 @@ impl Lowering<'_> {
     fn float_div(&mut self, it: &FloatDiv) -> Lowered<()> {
         let how = modifiers(it.precision, it.ftz)?;
         let run = match (it.ty, it.precision) {
-            (Type::F32, Precision::Approximate) => handler!(|c, op| {
-                let how = Modifiers::of(op.aux);
-                binary(c, op, |a, b| how.result(approx::div(how.operand(a), how.operand(b))))
-            }),
-            (Type::F32, Precision::Full) => handler!(|c, op| {
-                let how = Modifiers::of(op.aux);
-                binary(c, op, |a, b| how.result(approx::div_full(how.operand(a), how.operand(b))))
-            }),
+            (Type::F32, Precision::Approximate) if it.ftz => handler!(|c, op| binary(c, op, approx::div_ftz)),
+            (Type::F32, Precision::Approximate) => handler!(|c, op| binary(c, op, approx::div)),
+            (Type::F32, _) if how == Modifiers::FTZ => {
+                handler!(|c, op| binary(c, op, |a, b| float::div_ftz(a, b, Rounding::Nearest)))
+            }
+            (Type::F32, Precision::Full) => handler!(|c, op| binary(c, op, approx::div_full)),
             (Type::F32, _) if how == Modifiers::NONE => {
                 handler!(|c, op| binary(c, op, |a: f32, b: f32| float::div(a, b, Rounding::Nearest)))
             }
@@ -58,7 +56,10 @@ impl Lowering<'_> {
             }
             (Type::F32, _) => rare!(|c, op| {
                 let how = Modifiers::of(op.aux);
-                binary(c, op, |a, b| how.result(float::div(how.operand(a), how.operand(b), how.rounding())))
+                binary(c, op, |a, b| match how.has(Modifiers::FTZ) {
+                    true => float::div_ftz(a, b, how.rounding()),
+                    false => float::div(a, b, how.rounding()),
+                })
             }),
             (Type::F64, Precision::Rounded(_)) if !it.ftz => rare!(|c, op| {
                 let how = Modifiers::of(op.aux);

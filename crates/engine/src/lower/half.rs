@@ -3,7 +3,7 @@
 use ptx::Type;
 
 use super::modifiers::Modifiers;
-use crate::arith::half;
+use crate::arith::half::{self, F16};
 use crate::exec::op::Handler;
 
 /// A handler of a function of halves, which is given the modifiers and the format.
@@ -36,29 +36,58 @@ macro_rules! halves {
 }
 pub(super) use halves;
 
-/// Handlers of a function that is rounded.
+/// Whether a format has `.ftz` and `.sat`.
+fn is_f16(ty: Type) -> bool {
+    matches!(ty, Type::F16 | Type::F16x2)
+}
+
+/// Handlers of a function that is rounded, and its form with `.ftz`, for `f16`.
 macro_rules! operators {
-    ($($name:ident: $shape:ident($($x:ident),*);)*) => {$(
+    ($($name:ident: $shape:ident($($x:ident),*), $ftz:expr;)*) => {$(
         pub(super) fn $name(ty: Type, how: Modifiers) -> Option<Handler> {
             use Modifiers as M;
-            if how == M::NONE {
-                return halves!(ty, $shape($($x),*), |how, H| half::$name::<H>($($x),*));
+            match how {
+                M::NONE => halves!(ty, $shape($($x),*), |how, H| half::$name::<H>($($x),*)),
+                _ if is_f16(ty) && how.only(&[M::FTZ, M::SAT]) => halves!(ty, $shape($($x),*), |how, H| {
+                    how.half_bounded::<H>(match how.has(M::FTZ) {
+                        true => $ftz($($x),*),
+                        false => half::$name::<H>($($x),*),
+                    })
+                }),
+                _ => None,
             }
-            if !how.only(&[M::FTZ, M::SAT, M::RELU]) {
-                return None;
-            }
-            halves!(ty, $shape($($x),*), |how, H| {
-                how.half_result::<H>(half::$name::<H>($(how.half_operand::<H>($x)),*))
-            })
         }
     )*};
 }
 
 operators! {
-    add: binary(a, b);
-    sub: binary(a, b);
-    mul: binary(a, b);
-    fma: ternary(a, b, d);
+    add: binary(a, b), |a, b| flush(half::add::<F16>(flush(a), flush(b)));
+    sub: binary(a, b), |a, b| flush(half::sub::<F16>(flush(a), flush(b)));
+    mul: binary(a, b), half::mul_ftz;
+}
+
+#[inline(always)]
+fn flush(x: u16) -> u16 {
+    half::flush::<F16>(x)
+}
+
+pub(super) fn fma(ty: Type, how: Modifiers) -> Option<Handler> {
+    use Modifiers as M;
+    let is_offered = match is_f16(ty) {
+        true => how.only(&[M::FTZ, M::SAT, M::RELU]) || how.only(&[M::OOB, M::RELU]),
+        false => how.only(&[M::OOB, M::RELU]),
+    };
+    match how {
+        M::NONE => halves!(ty, ternary(a, b, d), |how, H| half::fma::<H>(a, b, d)),
+        _ if is_offered => halves!(ty, ternary(a, b, d), |how, H| {
+            let result = how.half_bounded::<H>(match how.has(M::FTZ) {
+                true => half::fma_ftz(a, b, d),
+                false => half::fma::<H>(a, b, d),
+            });
+            if how.has(M::OOB) { half::or_out_of_bounds(a, b, result) } else { result }
+        }),
+        _ => None,
+    }
 }
 
 /// Handlers of the smaller or the larger.
@@ -72,7 +101,7 @@ macro_rules! extremes {
             if how == M::NAN {
                 return halves!(ty, binary(a, b), |how, H| half::$or_nan::<H>(a, b));
             }
-            if !how.only(&[M::NAN, M::FTZ, M::XORSIGN]) {
+            if !how.only(&[M::NAN, M::FTZ, M::XORSIGN]) || how.has(M::FTZ) && !is_f16(ty) {
                 return None;
             }
             halves!(ty, binary(a, b), |how, H| {
@@ -81,10 +110,10 @@ macro_rules! extremes {
                     false => half::$name::<H>(a, b),
                 };
                 let (a, b) = (how.half_operand::<H>(a), how.half_operand::<H>(b));
-                match how.has(M::XORSIGN) {
+                how.half_result::<H>(match how.has(M::XORSIGN) {
                     true => half::xorsign_abs::<H>(a, b, function),
                     false => function(a, b),
-                }
+                })
             })
         }
     )*};
@@ -95,10 +124,16 @@ extremes! {
     max max_nan;
 }
 
-pub(super) fn abs(ty: Type) -> Option<Handler> {
+pub(super) fn abs(ty: Type, how: Modifiers) -> Option<Handler> {
+    if how.has(Modifiers::FTZ) && !is_f16(ty) {
+        return None;
+    }
     halves!(ty, unary(a), |how, H| how.half_result::<H>(half::abs::<H>(a)))
 }
 
-pub(super) fn neg(ty: Type) -> Option<Handler> {
+pub(super) fn neg(ty: Type, how: Modifiers) -> Option<Handler> {
+    if how.has(Modifiers::FTZ) && !is_f16(ty) {
+        return None;
+    }
     halves!(ty, unary(a), |how, H| how.half_result::<H>(half::neg::<H>(a)))
 }

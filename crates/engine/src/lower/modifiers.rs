@@ -25,6 +25,8 @@ impl Modifiers {
     pub(crate) const ABS: Modifiers = Modifiers(1 << 8);
     /// `.NaN`.
     pub(crate) const NAN: Modifiers = Modifiers(1 << 9);
+    /// `.oob`.
+    pub(crate) const OOB: Modifiers = Modifiers(1 << 10);
     const ROUNDING: u64 = 7;
 
     /// Only a rounding.

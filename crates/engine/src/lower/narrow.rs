@@ -129,12 +129,11 @@ fn tf32(it: &Cvt) -> Steps {
     let run = handler!(|c, op| {
         let how = Modifiers::of(op.aux);
         unary(c, op, |a: f32| {
-            let rounded = convert::tf32(a, how.rounding());
-            let finite = match how.has(Modifiers::SATFINITE) {
+            let rounded = convert::tf32(how.bounded(a), how.rounding());
+            match how.has(Modifiers::SATFINITE) {
                 true => convert::tf32_satfinite(rounded),
                 false => rounded,
-            };
-            how.bounded(finite)
+            }
         })
     });
     Ok(vec![Step { run, kind: Kind::Word, aux: how.aux() }])
