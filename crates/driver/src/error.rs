@@ -227,7 +227,7 @@ pub enum DriverError {
     },
 
     /// A kernel failed on the emulator, which ran its PTX.
-    #[error(transparent)]
+    #[error("on the emulator: {0}")]
     Engine(Box<engine::LaunchError>),
 
     /// A cooperative launch has more blocks than run at once.

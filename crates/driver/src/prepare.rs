@@ -33,7 +33,7 @@ impl Device {
         let ptx = self.emulated_ptx(&entry)?;
         self.check_block(&entry, shape, function.as_ref())?;
         let grid = self.check_grid(entry.name(), shape)?;
-        self.check_shared(entry.name(), shape, function.as_ref())?;
+        self.check_shared(entry.name(), shape, function.as_ref(), ptx.as_ref())?;
         Ok(Prepared {
             entry,
             shape: simt::Shape {
@@ -216,11 +216,13 @@ impl Device {
         kernel: &'static str,
         shape: LaunchConfig,
         function: Option<&Function<'_>>,
+        ptx: Option<&EmulatedPtx>,
     ) -> Result<(), DriverError> {
-        let own = match function {
-            Some(function) => attribute(function, FunctionAttribute::SharedMemorySizeBytes)?,
-            // The emulator sees a kernel's own arrays when it runs.
-            None => 0,
+        let own = match (function, ptx) {
+            (Some(function), _) => attribute(function, FunctionAttribute::SharedMemorySizeBytes)?,
+            (None, Some(ptx)) => ptx.kernel.static_shared(),
+            // A Rust function's own arrays are seen when it runs.
+            (None, None) => 0,
         };
         let limit = self.properties.limits.shared_per_block.saturating_sub(own);
         if shape.dynamic_shared > limit {

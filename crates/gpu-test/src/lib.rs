@@ -123,16 +123,11 @@ fn required(variable: Option<&OsStr>) -> usize {
     variable.map_or(0, |text| number(text).unwrap_or(1))
 }
 
-/// The emulator. [`SEED`] may name its schedule.
+/// The emulator, executing PTX. [`SEED`] may name its schedule.
 ///
 /// # Errors
-/// The variable is not a number.
-pub fn emulator() -> Result<Device, Failed> {
-    emulator_with(&[])
-}
-
-/// The emulator, executing PTX. [`SEED`] may name its schedule.
-fn emulator_with(ptx: &[Embedded<'_>]) -> Result<Device, Failed> {
+/// The variable is not a number, or the emulator cannot read the PTX.
+pub fn emulator(ptx: &[Embedded<'_>]) -> Result<Device, Failed> {
     let schedule = number(SEED)?.map_or(Schedule::InOrder, Schedule::Seeded);
     scheduled(schedule, ptx)
 }
@@ -142,11 +137,15 @@ fn emulator_with(ptx: &[Embedded<'_>]) -> Result<Device, Failed> {
 ///
 /// # Errors
 /// The first failure, with the command that runs its schedule alone.
-pub fn under_seeds(seeds: u64, case: impl Fn(&Device) -> Result<(), Failed>) -> Result<(), Failed> {
+pub fn under_seeds(
+    ptx: Ptx,
+    seeds: u64,
+    case: impl Fn(&Device) -> Result<(), Failed>,
+) -> Result<(), Failed> {
     // A test of the language's own harness has a thread of its name.
     let thread = thread::current();
     let name = thread.name().filter(|name| *name != "main");
-    under_seeds_as(name, seeds, &[], case)
+    under_seeds_as(name, seeds, ptx, case)
 }
 
 fn under_seeds_as(
@@ -155,7 +154,7 @@ fn under_seeds_as(
     ptx: &[Embedded<'_>],
     case: impl Fn(&Device) -> Result<(), Failed>,
 ) -> Result<(), Failed> {
-    case(&emulator_with(ptx)?)?;
+    case(&emulator(ptx)?)?;
     if number(SEED)?.is_some() {
         return Ok(());
     }
@@ -215,24 +214,26 @@ fn number(variable: &str) -> Result<Option<u64>, Failed> {
 /// ```
 /// # use gpu_test::{Device, Failed, alike, equal};
 /// fn case(device: &Device) -> Result<(), Failed> {
-///     let sevenths = alike(device, |device| {
+///     let ptx = &[]; // What CudaBuilder::embed_to wrote; this case launches nothing.
+///     let sevenths = alike(device, ptx, |device| {
 ///         let buffer = device.buffer_filled(3, 1.0f32 / 7.0)?; // And a launch.
 ///         Ok(buffer.to_vec()?)
 ///     })?;
 ///     equal(&sevenths, &[1.0 / 7.0; 3])
 /// }
-/// # case(&gpu_test::emulator().expect("an emulator")).expect("alike");
+/// # case(&gpu_test::emulator(&[]).expect("an emulator")).expect("alike");
 /// ```
 ///
 /// # Errors
 /// Those of `run`, or an element that differs.
 pub fn alike<T: DeviceValue + Debug>(
     device: &Device,
+    ptx: Ptx,
     run: impl Fn(&Device) -> Result<Vec<T>, Failed>,
 ) -> Result<Vec<T>, Failed> {
     let output = run(device)?;
     if !device.properties().is_emulated() {
-        same_bits(&output, &run(&emulator()?)?)?;
+        same_bits(&output, &run(&emulator(ptx)?)?)?;
     }
     Ok(output)
 }
@@ -309,7 +310,7 @@ mod tests {
     #[test]
     fn a_failure_under_a_seed_says_the_command_for_that_schedule_and_test() {
         let runs = Cell::new(0);
-        let failed = under_seeds_as(Some("emulator::a b"), 16, |_| {
+        let failed = under_seeds_as(Some("emulator::a b"), 16, &[], |_| {
             // In order, then under seeds 0 and 1.
             runs.set(runs.get() + 1);
             equal(&[runs.get() < 3], &[true])

@@ -212,6 +212,7 @@ fn best(times: usize, mut seconds: impl FnMut() -> f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use crate::driver::DeviceChoice;
     use crate::embedded::Polynomial;
     use crate::measure::{Runs, Sampling};
     use crate::sweep::{Plan, Selection, Settings, Sweep};
@@ -220,7 +221,7 @@ mod tests {
     /// Whatever else the machine does makes rows slower, which are means; roofs are of the best times.
     #[test]
     fn no_kernel_of_a_sweep_is_much_faster_than_its_roof() {
-        let bench = Bench::emulator(Default::default());
+        let bench = Bench::embedded(&DeviceChoice::Cpu).expect("the emulator");
         let select = |workload: &'static dyn Workload| {
             let mut selection = Selection::defaults(workload, true);
             for (name, values) in &mut selection.values {
