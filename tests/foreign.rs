@@ -41,6 +41,7 @@ fn main() {
             missing(device, &files.cubin(&cubin(device)?)?)
         }),
         Trial::test("emulator::cubins_are_refused", cubin_on_the_emulator),
+        Trial::test("emulator::an_access_out_of_bounds_is_told", beyond),
     ];
     let trials = both.into_iter().flatten().chain(cubins).collect();
     gpu_test::run(&arguments, trials).exit();
@@ -353,6 +354,28 @@ fn missing(device: &Device, path: &Path) -> Result<(), Failed> {
         equal(&[error.to_string()], &[expected])?;
     }
     Ok(())
+}
+
+/// A GPU may say nothing of it.
+fn beyond() -> Result<(), Failed> {
+    let files = Files::new()?;
+    let loaded = emulator(&[])?.load(files.ptx(PTX)?)?;
+    let shape = LaunchConfig::linear(1000, 256);
+    let prepared = loaded.prepare(Entry::<Saxpy>::foreign("saxpy"), shape)?;
+    let (x, mut y) = (
+        loaded.buffer_filled(1000, 1.0)?,
+        loaded.buffer_filled(900, 0.0)?,
+    );
+    let stream = Stream::new(&loaded)?;
+    // SAFETY: the emulator refuses what is out of bounds.
+    let launched = unsafe { prepared.launch(&stream, &(1000, 2.0, x.slice(..), y.slice_mut(..))) };
+    let error = launched.err().ok_or("it ran")?.to_string();
+    let line = 1 + PTX.lines().position(|line| line.contains("%f3, [%rd7]")).ok_or("there")?;
+    let expected = format!(
+        "on the emulator: block [3, 0, 0], thread [132, 0, 0] of saxpy: out of bounds: 4 bytes at \
+         element 900 of `3` (of 900), at line {line} of the PTX"
+    );
+    equal(&[error], &[expected])
 }
 
 /// The header is all that is looked at.

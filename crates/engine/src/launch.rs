@@ -1,7 +1,8 @@
 //! Launches.
 
+use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Instant;
 
 use crate::check::{self, Agent, Checker, Finding, Operation, Side};
@@ -56,10 +57,17 @@ impl Default for Options {
             schedule: Schedule::InOrder,
             steps: 1 << 28,
             resident_blocks: 132 * 32,
-            cores: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+            cores: cores(),
             multiprocessors: 132,
         }
     }
+}
+
+/// The host's cores. The system is asked once: it reads files to say, which takes longer than a small launch.
+fn cores() -> usize {
+    static CORES: LazyLock<usize> =
+        LazyLock::new(|| std::thread::available_parallelism().map_or(1, NonZero::get));
+    *CORES
 }
 
 /// Why a launch did not run to its end.

@@ -133,12 +133,12 @@ impl<'d> Sweep<'d> {
         let mut roofs = BTreeMap::new();
         for precision in precisions {
             if let Entry::Vacant(unknown) = roofs.entry(precision) {
-                unknown.insert(roofs_of(device, precision)?);
+                unknown.insert(roofs_of(bench.own(), precision)?);
             }
         }
         // Memory's roof is there also where nothing is computed.
         if roofs.is_empty() {
-            roofs.insert(Precision::F32, roofs_of(device, Precision::F32)?);
+            roofs.insert(Precision::F32, roofs_of(bench.own(), Precision::F32)?);
         }
         Ok(Sweep {
             device,
@@ -318,7 +318,7 @@ fn check_memory(device: &Device, points: &[(Point<'_>, Case<'_>)]) -> Result<(),
 fn roofs_of(device: &Device, precision: Precision) -> Result<Roofs, SweepError> {
     let properties = device.properties();
     if properties.is_emulated() {
-        return Ok(measure::host_roofs(precision)?);
+        return Ok(measure::host_roofs(device, precision)?);
     }
     Roofs::of(properties, precision).ok_or_else(|| SweepError::UnknownGpu {
         device: properties.name.clone(),
