@@ -9,7 +9,7 @@ use super::error::during;
 use super::gpu::Gpu;
 use super::launch::Blocks;
 use super::replay::EmulatedPtx;
-use super::{Device, DriverError, Emulation, LaunchConfig, Prepared, Schedule, home};
+use super::{Device, DriverError, LaunchConfig, Prepared, home};
 
 impl Device {
     /// Checks a launch of the kernel against its own bounds and the device's limits, once for any
@@ -54,13 +54,9 @@ impl Device {
         })
     }
 
-    /// The kernel's PTX, if the emulator executes it: not where memory is checked or the order of threads
-    /// is another than that of their indices, which the Rust functions are for.
+    /// The kernel's PTX, if the emulator has it.
     fn emulated_ptx(&self, name: &str) -> Option<EmulatedPtx> {
-        let Emulation { checks, schedule, .. } = self.emulation;
-        let is_plain = schedule == Schedule::InOrder
-            && !(checks.races || checks.uninitialised || checks.bounds);
-        let kernels = self.kernels.as_ref().filter(|_| is_plain)?;
+        let kernels = self.kernels.as_ref()?;
         Some(EmulatedPtx {
             kernel: kernels.module.kernel(name)?,
             kernels: Arc::clone(kernels),
