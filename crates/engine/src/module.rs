@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use ptx::{
-    Function, FunctionKind, Linkage, Operation, RelocatedAddress, Relocation, Space, Symbol, Variable,
+    Function, FunctionId, FunctionKind, Linkage, Operation, RelocatedAddress, Relocation, Space, Symbol, Variable,
 };
 
 use crate::exec::program::Program;
@@ -411,10 +411,10 @@ fn reached(module: &ptx::Module, kernel: u32) -> BTreeSet<u32> {
     while let Some(function) = left.pop() {
         let body = module.functions[function as usize].body.as_ref();
         let mut symbol = |symbol| match symbol {
-            Symbol::Function(function) if module.functions[function.0 as usize].body.is_some() => {
-                if seen.insert(function.0) {
-                    left.push(function.0);
-                }
+            Symbol::Function(FunctionId(it))
+                if module.functions[it as usize].body.is_some() && seen.insert(it) =>
+            {
+                left.push(it);
             }
             _ => {}
         };

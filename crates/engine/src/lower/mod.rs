@@ -15,6 +15,7 @@ mod half;
 mod modifiers;
 mod convert;
 mod narrow;
+mod rounding;
 mod movement;
 mod atomic;
 mod memory;
