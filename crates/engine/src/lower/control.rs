@@ -241,7 +241,6 @@ impl Lowering<'_> {
                 None => None,
             },
             action,
-            aligned: barrier.aligned,
         })
     }
 
