@@ -245,8 +245,7 @@ impl<T: DeviceValue> DeviceBuffer<T> {
             Storage::Host(memory) => {
                 memory.used_by_host(range.clone(), Direction::Read)?;
                 cuda_loader::pass("cuMemcpyDtoH_v2", || {
-                    bytemuck::cast_slice_mut::<_, u8>(values)
-                        .copy_from_slice(&memory[range]);
+                    bytemuck::cast_slice_mut::<_, u8>(values).copy_from_slice(&memory[range]);
                 });
                 Ok(())
             }
@@ -298,8 +297,7 @@ impl<T: DeviceValue> DeviceBuffer<T> {
         let range = self.range(first, count);
         self.in_flight.store(true, Ordering::Relaxed);
         // SAFETY: inside the allocation.
-        let target = unsafe { self.address_mut().add(range.start) };
-        target
+        unsafe { self.address_mut().add(range.start) }
     }
 
     /// Tells the emulator's checks that a copy in a stream reaches `count` elements from `first` on.
@@ -382,4 +380,3 @@ impl<T: DeviceValue> Drop for DeviceBuffer<T> {
         }
     }
 }
-

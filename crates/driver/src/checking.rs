@@ -104,6 +104,8 @@ pub(super) fn accessed(
         }
         None => checking.streams.host(),
     };
-    let checked = checking.checker.host(emulator::memory(), operation, (start, bytes), direction);
+    let checked = checking
+        .checker
+        .host(emulator::memory(), operation, (start, bytes), direction);
     checked.map_err(|finding| finding.to_string())
 }

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::fs;
 use std::ops::{Deref, DerefMut, Range};
+use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use cuda_loader::PanicRecord;
@@ -11,6 +12,7 @@ use engine::memory::{Contents, Direction, Kind, Label, Memory, OutOfMemory, Prot
 use occupancy::{ComputeCapability, OccupancyError};
 
 use super::checking::{self, Order};
+use super::image::{File, Image};
 use super::{DeviceChoice, DeviceProperties, DriverError, Embedded, Limits, ptx};
 
 pub(super) fn properties(
@@ -82,7 +84,10 @@ impl Emulated {
         bytes: Range<usize>,
         direction: Direction,
     ) -> Result<(), DriverError> {
-        let range = (self.start.addr() as u64 + bytes.start as u64, bytes.len() as u64);
+        let range = (
+            self.start.addr() as u64 + bytes.start as u64,
+            bytes.len() as u64,
+        );
         checking::accessed(order, range, direction, self.contents).map_err(DriverError::HostAccess)
     }
 }
@@ -115,6 +120,8 @@ pub(super) struct Kernels {
     pub(super) module: Module,
     /// Where its kernels say where they panicked.
     pub(super) panics: Option<PanicRecord>,
+    /// Where they are from, if not embedded.
+    file: Option<File>,
 }
 
 impl Kernels {
@@ -127,23 +134,66 @@ impl Kernels {
         let Some((arch, text)) = ptx::best(embedded, actual) else {
             return Ok(None);
         };
-        let loaded = Kernels::load(text).map_err(|error| DriverError::UnreadablePtx { arch, error });
+        let loaded = Kernels::load(text, None);
+        let loaded = loaded.map_err(|error| DriverError::UnreadablePtx { arch, error });
         loaded.map(Arc::new).map(Some)
     }
 
-    pub(super) fn load(text: &str) -> Result<Kernels, engine::LoadError> {
+    /// Those of a file, on the emulator that is called `device`.
+    pub(super) fn of_file(path: &Path, device: &str) -> Result<Kernels, DriverError> {
+        let image = Image::read(path)?;
+        if let Image::Cubin(_) = &image {
+            return Err(DriverError::MachineCode {
+                path: path.to_owned(),
+                device: device.to_owned(),
+            });
+        }
+        let file = File::new(path, &image);
+        Kernels::load(&image.text(), Some(file)).map_err(|error| DriverError::UnreadableKernels {
+            path: path.to_owned(),
+            device: device.to_owned(),
+            error,
+        })
+    }
+
+    /// The error that there is no such kernel.
+    pub(super) fn without(&self, kernel: &'static str) -> DriverError {
+        match &self.file {
+            None => DriverError::NoKernel(kernel),
+            Some(file) => file.without(kernel),
+        }
+    }
+
+    /// Whether the kernels of a file are meant, and no others.
+    pub(super) fn are_of_a_file(&self) -> bool {
+        self.file.is_some()
+    }
+
+    fn load(text: &str, file: Option<File>) -> Result<Kernels, engine::LoadError> {
         let module = Module::load(text, memory())?;
         let record = module.variable("__ptx_std_panic").map(|(variable, _)| {
-            let places = module.variable("__ptx_std_panic_places").map_or(0, |it| it.0);
+            let places = module
+                .variable("__ptx_std_panic_places")
+                .map_or(0, |it| it.0);
             let texts = module.bytes("__ptx_std_panic_texts").unwrap_or_default();
             let record = PanicRecord::new(places, &texts);
             let label = Label::new("", 1);
             let (address, bytes) = (record.address(), PanicRecord::BYTES as u64);
-            memory().adopt(address, bytes, Kind::PanicRecord, label, Protection::ReadWrite);
+            memory().adopt(
+                address,
+                bytes,
+                Kind::PanicRecord,
+                label,
+                Protection::ReadWrite,
+            );
             module.write(variable, &address.to_le_bytes());
             record
         });
-        Ok(Kernels { module, panics: record })
+        Ok(Kernels {
+            module,
+            panics: record,
+            file,
+        })
     }
 }
 

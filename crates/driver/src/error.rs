@@ -114,11 +114,22 @@ pub enum DriverError {
         names: Vec<String>,
     },
 
-    /// The emulator was given what somebody else compiled: it runs Rust.
-    #[error("{what}: {device} runs kernels that are written in Rust, and no PTX or machine code")]
-    Foreign {
-        /// The kernel or the file.
-        what: String,
+    /// The emulator does not understand the PTX of a file.
+    #[error("{device}: cannot load {path}: {error}")]
+    UnreadableKernels {
+        /// The file.
+        path: PathBuf,
+        /// The device's name.
+        device: String,
+        /// What it does not understand.
+        error: engine::LoadError,
+    },
+
+    /// The emulator was given a cubin.
+    #[error("{path} is a cubin, machine code for a GPU; {device} executes PTX")]
+    MachineCode {
+        /// The file.
+        path: PathBuf,
         /// The device's name.
         device: String,
     },
@@ -221,7 +232,7 @@ pub enum DriverError {
     HostAccess(String),
 
     /// A kernel failed on the emulator, which ran its PTX.
-    #[error("kernel on the emulator: {0}")]
+    #[error(transparent)]
     Engine(Box<engine::LaunchError>),
 
     /// A cooperative launch has more blocks than run at once.

@@ -19,9 +19,9 @@ impl Device {
     /// # Errors
     /// The block or the grid is empty, not what the kernel requires, or over a limit of the device or of the
     /// kernel: [`DriverError::Block`], [`DriverError::BlockExtent`], [`DriverError::RequiredBlock`],
-    /// [`DriverError::Grid`], [`DriverError::SharedMemory`]. On a GPU also [`DriverError::NoKernel`] or
-    /// [`DriverError::NoKernelInFile`], or the driver refuses ([`DriverError::Call`],
-    /// [`DriverError::Cuda`]). On the emulator also [`DriverError::Foreign`].
+    /// [`DriverError::Grid`], [`DriverError::SharedMemory`]. The PTX or the file has no such kernel
+    /// ([`DriverError::NoKernel`], [`DriverError::NoKernelInFile`]), which the emulator asks for a file's
+    /// kernels alone. On a GPU also: the driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]).
     pub fn prepare<S: Signature>(
         &self,
         entry: Entry<S>,
@@ -29,11 +29,9 @@ impl Device {
     ) -> Result<Prepared<'_, S>, DriverError> {
         let function = match &self.gpu {
             Some(gpu) => Some(gpu.function(entry.name())?),
-            None if entry.is_foreign() => {
-                return Err(self.runs_rust_only(format!("kernel {}", entry.name())));
-            }
             None => None,
         };
+        let ptx = self.emulated_ptx(&entry)?;
         self.check_block(&entry, shape, function.as_ref())?;
         let grid = self.check_grid(entry.name(), shape)?;
         self.check_shared(entry.name(), shape, function.as_ref())?;
@@ -51,18 +49,34 @@ impl Device {
                 shared_per_block: self.properties.limits.shared_per_block,
                 ..self.emulation
             },
-            ptx: self.emulated_ptx(entry.name()),
+            ptx,
         })
     }
 
-    /// The kernel's PTX, if the emulator has it: not in a build of `ridgepoint check`, where the kernels'
+    /// The kernel's PTX, if the emulator executes it: not in a build of `ridgepoint check`, where the kernels'
     /// functions say what they do with memory.
-    fn emulated_ptx(&self, name: &str) -> Option<EmulatedPtx> {
-        let kernels = self.kernels.as_ref().filter(|_| !INSTRUMENTED)?;
-        Some(EmulatedPtx {
-            kernel: kernels.module.kernel(name)?,
-            kernels: Arc::clone(kernels),
-        })
+    ///
+    /// # Errors
+    /// It is a file's, which has no such kernel.
+    fn emulated_ptx<S: Signature>(
+        &self,
+        entry: &Entry<S>,
+    ) -> Result<Option<EmulatedPtx>, DriverError> {
+        let (name, kernels) = (entry.name(), self.kernels.as_ref());
+        let found = kernels.and_then(|kernels| {
+            Some(EmulatedPtx {
+                kernel: kernels.module.kernel(name)?,
+                kernels: Arc::clone(kernels),
+            })
+        });
+        let is_of_file = kernels.is_some_and(|kernels| kernels.are_of_a_file());
+        match found {
+            Some(_) if !INSTRUMENTED || entry.is_foreign() => Ok(found),
+            Some(_) => Ok(None),
+            // It has a Rust function.
+            None if self.gpu.is_some() || !(is_of_file || entry.is_foreign()) => Ok(None),
+            None => Err(kernels.map_or(DriverError::NoKernel(name), |it| it.without(name))),
+        }
     }
 
     /// [`Device::prepare`] for a kernel whose blocks wait for each other, with

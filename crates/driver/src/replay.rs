@@ -81,13 +81,19 @@ impl<S: Signature> Emulated<S> {
     ) -> Result<(), DriverError> {
         let failed = |error| self.failed(ptx, error);
         record::begin(self.entry.name(), &self.options, Seen::All).map_err(|error| {
-            DriverError::Emulated { kernel: self.entry.name(), error }
+            DriverError::Emulated {
+                kernel: self.entry.name(),
+                error,
+            }
         })?;
         let mut addresses: SmallVec<[*const u8; 16]> = SmallVec::new();
         (self.entry.marshal())(arguments, &mut |address, _| addresses.push(address.cast()));
         // SAFETY: the PTX was built from the kernel, whose parameters `marshal` describes.
         let parameters = unsafe { ptx.kernel.pack(&addresses) };
-        let lent: Vec<Lent> = (self.entry.memory())(arguments).iter().map(Lent::new).collect();
+        let lent: Vec<Lent> = (self.entry.memory())(arguments)
+            .iter()
+            .map(Lent::new)
+            .collect();
         let shape = engine::Shape {
             grid: self.shape.grid,
             block: self.shape.block,
@@ -111,15 +117,20 @@ impl<S: Signature> Emulated<S> {
             let checking = &mut *checking;
             let stream = order.stream(checking);
             let operation = checking.streams.enqueue(stream);
-            let checks = engine::Checks { checker: &mut checking.checker, operation };
-            ptx.kernel.launch(shape, options, &parameters, &print, Some(checks))
+            let checks = engine::Checks {
+                checker: &mut checking.checker,
+                operation,
+            };
+            ptx.kernel
+                .launch(shape, options, &parameters, &print, Some(checks))
         } else {
             let ran = ptx.kernel.launch(shape, options, &parameters, &print, None);
             checking::unchecked();
             ran
         };
         drop(lent);
-        ran.map_err(failed).inspect_err(|_| record::failed(self.entry.name()))
+        ran.map_err(failed)
+            .inspect_err(|_| record::failed(self.entry.name()))
     }
 
     fn failed(&self, ptx: &EmulatedPtx, error: engine::LaunchError) -> DriverError {
@@ -128,7 +139,10 @@ impl<S: Signature> Emulated<S> {
             Some(panic) => DriverError::Emulated {
                 kernel: self.entry.name(),
                 error: simt::LaunchError::Panicked {
-                    thread: simt::Thread { block: panic.block, thread: panic.thread },
+                    thread: simt::Thread {
+                        block: panic.block,
+                        thread: panic.thread,
+                    },
                     message: panic.what.unwrap_or_else(|| "panicked".to_owned()),
                     place: panic.place.unwrap_or_else(|| "an unknown place".to_owned()),
                 },
@@ -159,7 +173,10 @@ struct Lent {
 impl Lent {
     fn new(memory: &cuda_std::launch::Memory) -> Lent {
         let label = Label::new(memory.parameter, memory.element_bytes as u32);
-        let (start, bytes) = (memory.address as u64, (memory.len * memory.element_bytes) as u64);
+        let (start, bytes) = (
+            memory.address as u64,
+            (memory.len * memory.element_bytes) as u64,
+        );
         if emulator::memory().find(start).is_some() {
             emulator::memory().name(start, label);
             return Lent { adopted: None };
@@ -168,7 +185,9 @@ impl Lent {
         if bytes > 0 {
             emulator::memory().adopt(start, bytes, Kind::Host, label, Protection::ReadWrite);
         }
-        Lent { adopted: (bytes > 0).then_some(start) }
+        Lent {
+            adopted: (bytes > 0).then_some(start),
+        }
     }
 }
 
@@ -181,7 +200,9 @@ impl Drop for Lent {
 }
 
 /// A captured launch of the emulator.
-pub(super) struct Replay(Box<dyn Fn(&Order) -> Result<(), DriverError>>);
+pub(super) struct Replay(Box<Run>);
+
+type Run = dyn Fn(&Order) -> Result<(), DriverError>;
 
 // SAFETY: a run reads the arguments where they are, through a shared reference, as the emulator's cores
 // do (see `Shared`), and they are never dropped.

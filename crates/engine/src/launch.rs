@@ -73,7 +73,7 @@ pub enum LaunchError {
         /// Which thread.
         thread: Thread,
         /// What went wrong.
-        failure: Failure,
+        failure: Box<Failure>,
         /// File and line, or the PTX's line.
         place: String,
     },
@@ -119,7 +119,8 @@ impl Kernel {
         let function = self.code.function();
         let (offsets, bytes) = parameter_offsets(function);
         let mut packed = vec![0; bytes as usize];
-        for ((parameter, offset), address) in function.parameters.iter().zip(offsets).zip(addresses) {
+        for ((parameter, offset), address) in function.parameters.iter().zip(offsets).zip(addresses)
+        {
             let to = &mut packed[offset as usize..][..parameter.bytes as usize];
             // SAFETY: the caller's contract.
             unsafe { to.as_mut_ptr().copy_from_nonoverlapping(*address, to.len()) };
@@ -144,7 +145,11 @@ impl Kernel {
         let expected = parameter_offsets(self.code.function()).1;
         if expected as usize != parameters.len() {
             let (kernel, given) = (self.name().to_owned(), parameters.len());
-            return Err(LaunchError::Parameters { kernel, expected, given });
+            return Err(LaunchError::Parameters {
+                kernel,
+                expected,
+                given,
+            });
         }
         let program = self.code.kernel()?;
         let _running = self.code.memory().running();
@@ -177,7 +182,9 @@ impl Kernel {
                 let index = next.fetch_add(1, Ordering::Relaxed);
                 (index < launch.blocks()).then_some(index)
             };
-            if let Err(failed) = worker::work(&launch, &layout, &code, checking, resident, &next, &stop) {
+            if let Err(failed) =
+                worker::work(&launch, &layout, &code, checking, resident, &next, &stop)
+            {
                 stop.store(true, Ordering::Relaxed);
                 let mut first = failure.lock().unwrap_or_else(PoisonError::into_inner);
                 first.get_or_insert(failed);
@@ -191,7 +198,11 @@ impl Kernel {
                     blocks_per_cluster: 1,
                 };
                 let id = checker.launch(operation, shape);
-                work(Some(Checking { checker: &mut *checker, launch: id, block: None }));
+                work(Some(Checking {
+                    checker: &mut *checker,
+                    launch: id,
+                    block: None,
+                }));
                 checker.end_launch(id);
             }
             None => std::thread::scope(|scope| {
@@ -221,7 +232,11 @@ impl Kernel {
                     finding.place.count_elements_of(bytes);
                 }
                 let text = finding.text(|side| self.whom(side, shape));
-                LaunchError::Found { kernel, text, finding: Some(finding) }
+                LaunchError::Found {
+                    kernel,
+                    text,
+                    finding: Some(finding),
+                }
             }
             Failure::Memory(mut fault) => {
                 let (verb, bytes) = access.unwrap_or(("reaches", 1));
@@ -231,14 +246,23 @@ impl Kernel {
                 if fault.class == FaultClass::Misaligned {
                     text += &format!(", with an alignment of {} bytes", fault.bytes);
                 }
-                LaunchError::Found { kernel, text, finding: None }
+                LaunchError::Found {
+                    kernel,
+                    text,
+                    finding: None,
+                }
             }
             failure @ Failure::Stuck { .. } => LaunchError::Found {
                 kernel,
                 text: format!("{failure}, at {place}"),
                 finding: None,
             },
-            failure => LaunchError::Thread { kernel, thread, failure, place },
+            failure => LaunchError::Thread {
+                kernel,
+                thread,
+                failure: Box::new(failure),
+                place,
+            },
         }
     }
 

@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use ptx::{
-    Function, FunctionId, FunctionKind, Linkage, Operation, RelocatedAddress, Relocation, Space, Symbol, Variable,
+    Function, FunctionId, FunctionKind, Linkage, Operation, RelocatedAddress, Relocation, Space,
+    Symbol, Variable,
 };
 
 use crate::exec::program::Program;
@@ -81,7 +82,10 @@ impl Parsed {
             return Ok(Arc::clone(known));
         }
         let ptx = ptx::parse(text)?;
-        let parsed = Arc::new(Parsed { ptx, text: text.to_owned() });
+        let parsed = Arc::new(Parsed {
+            ptx,
+            text: text.to_owned(),
+        });
         *last() = Some(Arc::clone(&parsed));
         Ok(parsed)
     }
@@ -120,7 +124,9 @@ impl Module {
         let parsed = Parsed::of(text)?;
         if parsed.ptx.address_size != 64 {
             let size = parsed.ptx.address_size;
-            return Err(LoadError::Refused(format!("addresses of {size} bits; 64 are supported")));
+            return Err(LoadError::Refused(format!(
+                "addresses of {size} bits; 64 are supported"
+            )));
         }
         let mut loaded = Loaded {
             addresses: vec![None; parsed.ptx.variables.len()],
@@ -131,7 +137,13 @@ impl Module {
         };
         loaded.place()?;
         Ok(Module {
-            kernels: loaded.parsed.ptx.functions.iter().map(|_| OnceLock::new()).collect(),
+            kernels: loaded
+                .parsed
+                .ptx
+                .functions
+                .iter()
+                .map(|_| OnceLock::new())
+                .collect(),
             loaded: Arc::new(loaded),
         })
     }
@@ -139,11 +151,14 @@ impl Module {
     /// A kernel by its name.
     pub fn kernel(&self, name: &str) -> Option<Kernel> {
         let functions = self.loaded.parsed.ptx.functions.iter();
-        let index = functions
-            .into_iter()
-            .position(|it| it.name == name && it.kind == FunctionKind::Entry && it.body.is_some())?;
-        let code = self.kernels[index].get_or_init(|| Arc::new(Code::new(&self.loaded, index as u32)));
-        Some(Kernel { code: Arc::clone(code) })
+        let index = functions.into_iter().position(|it| {
+            it.name == name && it.kind == FunctionKind::Entry && it.body.is_some()
+        })?;
+        let code =
+            self.kernels[index].get_or_init(|| Arc::new(Code::new(&self.loaded, index as u32)));
+        Some(Kernel {
+            code: Arc::clone(code),
+        })
     }
 
     /// The names of its kernels.
@@ -177,7 +192,11 @@ impl Module {
     pub fn write(&self, address: u64, bytes: &[u8]) {
         let of = self.loaded.memory.find(address);
         let is_inside = of.is_some_and(|it| it.holds(address, bytes.len() as u64));
-        assert!(is_inside, "{} bytes at {address:#x}, of no variable", bytes.len());
+        assert!(
+            is_inside,
+            "{} bytes at {address:#x}, of no variable",
+            bytes.len()
+        );
         let to = std::ptr::with_exposed_provenance_mut::<u8>(address as usize);
         // SAFETY: the variable's memory, which the module keeps.
         unsafe { to.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
@@ -195,12 +214,16 @@ impl Loaded {
                 Space::Shared => continue,
                 _ => {
                     let (name, space) = (&variable.name, variable.space);
-                    return Err(LoadError::Refused(format!("`{name}` in the space {space:?}")));
+                    return Err(LoadError::Refused(format!(
+                        "`{name}` in the space {space:?}"
+                    )));
                 }
             };
             if variable.linkage == Linkage::External {
                 let name = &variable.name;
-                return Err(LoadError::Refused(format!("`{name}`, which nothing defines")));
+                return Err(LoadError::Refused(format!(
+                    "`{name}`, which nothing defines"
+                )));
             }
             let label = Label::new(&variable.name, variable.ty.bytes());
             let (alignment, bytes) = (u64::from(variable.alignment), variable.bytes);
@@ -209,7 +232,10 @@ impl Loaded {
             self.addresses[index] = Some(address);
         }
         for index in 0..self.parsed.ptx.variables.len() {
-            let (Some(address), Some(initial)) = (self.addresses[index], &self.parsed.ptx.variables[index].initial) else {
+            let (Some(address), Some(initial)) = (
+                self.addresses[index],
+                &self.parsed.ptx.variables[index].initial,
+            ) else {
                 continue;
             };
             let mut bytes = initial.bytes.clone();
@@ -245,7 +271,9 @@ impl Loaded {
             LoadError::Refused("the address of a shared variable as a first value".to_owned())
         })?;
         let is_constant = match relocation.symbol {
-            Symbol::Module(index) => self.parsed.ptx.variables[index as usize].space == Space::Const,
+            Symbol::Module(index) => {
+                self.parsed.ptx.variables[index as usize].space == Space::Const
+            }
             _ => false,
         };
         let window = match relocation.address {
@@ -272,7 +300,13 @@ impl Code {
             kernel,
             shared: Vec::new(),
             offsets: HashMap::new(),
-            programs: loaded.parsed.ptx.functions.iter().map(|_| OnceLock::new()).collect(),
+            programs: loaded
+                .parsed
+                .ptx
+                .functions
+                .iter()
+                .map(|_| OnceLock::new())
+                .collect(),
         };
         let mut end = 0;
         let mut dynamic = Vec::new();
@@ -293,7 +327,8 @@ impl Code {
             });
         }
         let layout = memory::Shared::new(&code.shared, 0, SHARED_GAP);
-        code.offsets.extend(dynamic.into_iter().map(|it| (it, layout.dynamic())));
+        code.offsets
+            .extend(dynamic.into_iter().map(|it| (it, layout.dynamic())));
         code
     }
 
@@ -309,7 +344,10 @@ impl Code {
     /// Where an instruction of a function is from: file and line, or the line of the PTX.
     pub(crate) fn place_in(&self, function: u32, index: u32) -> String {
         let ptx = &self.loaded.parsed.ptx;
-        let body = ptx.functions.get(function as usize).and_then(|it| it.body.as_ref());
+        let body = ptx
+            .functions
+            .get(function as usize)
+            .and_then(|it| it.body.as_ref());
         match body.filter(|it| (index as usize) < it.instructions.len()) {
             Some(body) => source::place(ptx, body, index as usize),
             None => "an unknown place".to_owned(),
@@ -318,7 +356,14 @@ impl Code {
 
     /// What an instruction does with memory: what it is called, and the bytes of an element.
     pub(crate) fn access_of(&self, function: u32, index: u32) -> Option<(&'static str, u32)> {
-        let body = self.loaded.parsed.ptx.functions.get(function as usize)?.body.as_ref()?;
+        let body = self
+            .loaded
+            .parsed
+            .ptx
+            .functions
+            .get(function as usize)?
+            .body
+            .as_ref()?;
         Some(match &body.instructions.get(index as usize)?.operation {
             Operation::Ld(it) => ("reads", it.ty.bytes()),
             Operation::Ldu(it) => ("reads", it.ty.bytes()),
@@ -333,7 +378,9 @@ impl Code {
     /// The number of a function.
     pub(crate) fn function_of(&self, name: &str) -> Option<u32> {
         let mut functions = self.loaded.parsed.ptx.functions.iter();
-        functions.position(|it| it.name == name).map(|index| index as u32)
+        functions
+            .position(|it| it.name == name)
+            .map(|index| index as u32)
     }
 
     pub(crate) fn memory(&self) -> &Memory {
@@ -377,15 +424,21 @@ impl Layout<'_> {
     pub(crate) fn address_of_variable(&self, index: u32) -> Result<u64, String> {
         match self.code.offsets.get(&Shared::Module(index)) {
             Some(offset) => Ok(u64::from(*offset)),
-            None => self.code.loaded.addresses[index as usize]
-                .ok_or_else(|| format!("`{}` has no address", self.module.variables[index as usize].name)),
+            None => self.code.loaded.addresses[index as usize].ok_or_else(|| {
+                format!(
+                    "`{}` has no address",
+                    self.module.variables[index as usize].name
+                )
+            }),
         }
     }
 
     /// The offset of a shared variable of a function's body.
     pub(crate) fn address_of_shared(&self, function: u32, index: u32) -> Result<u64, String> {
         let offset = self.code.offsets.get(&Shared::Body(function, index));
-        offset.map(|it| u64::from(*it)).ok_or_else(|| "a shared variable without a place".to_owned())
+        offset
+            .map(|it| u64::from(*it))
+            .ok_or_else(|| "a shared variable without a place".to_owned())
     }
 }
 
@@ -469,7 +522,9 @@ fn name_of_shared(name: &str) -> &str {
 fn taken(module: &ptx::Module) -> Vec<Symbol> {
     let initials = module.variables.iter().filter_map(|it| it.initial.as_ref());
     let symbols = initials.flat_map(|it| &it.relocations).map(|it| it.symbol);
-    symbols.filter(|it| matches!(it, Symbol::Function(_))).collect()
+    symbols
+        .filter(|it| matches!(it, Symbol::Function(_)))
+        .collect()
 }
 
 /// The offset of each parameter of a kernel among all of them, and the bytes of all.

@@ -13,7 +13,9 @@ pub(crate) fn place(module: &Module, body: &Body, index: usize) -> String {
         let mut location = it.location;
         while let Some(found) = location.map(|it| &body.locations[it as usize]) {
             match module.file(found.file) {
-                Some(file) if found.line > 0 && !is_foreign(file) => return Some((file, found.line)),
+                Some(file) if found.line > 0 && !is_foreign(file) => {
+                    return Some((file, found.line));
+                }
                 _ => location = found.inlined_at,
             }
         }
@@ -48,6 +50,8 @@ fn shortened(file: &str) -> &str {
         let root = here.ancestors().find(|it| it.join("Cargo.lock").exists())?;
         Some(format!("{}/", root.to_str()?))
     });
-    let root = ROOT.as_deref().filter(|root| Path::new(file).is_absolute() && file.starts_with(root));
+    let root = ROOT
+        .as_deref()
+        .filter(|root| Path::new(file).is_absolute() && file.starts_with(root));
     root.map_or(file, |root| &file[root.len()..])
 }

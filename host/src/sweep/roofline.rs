@@ -278,7 +278,7 @@ fn cases<'d>(bench: &'d Bench, plan: &Plan<'_>) -> Result<Cases<'d>, SweepError>
             Ok(case) if launches.insert(point.launch_key(&case)) => points.push((point, case)),
             Ok(_) => {}
             // Nothing that an argument could mend: the workload is for GPUs.
-            Err(PointError::Driver(error @ DriverError::Foreign { .. })) => {
+            Err(PointError::Driver(error @ DriverError::MachineCode { .. })) => {
                 let reason = format!("{}: {error}", workload.name());
                 if left_out.last() != Some(&reason) {
                     left_out.push(reason);

@@ -221,7 +221,7 @@ impl<const N: usize> Case<'_, N> {
                 ..Options::default()
             };
             kernel
-                .launch(shape, options, &parameters, &|_| {})
+                .launch(shape, options, &parameters, &|_| {}, None)
                 .map_err(|error| error.to_string())?;
             for (thread, results) in results.iter_mut().enumerate() {
                 for (index, result) in results.iter_mut().enumerate() {
