@@ -75,13 +75,6 @@ pub(super) fn waited(event: Option<&Event>) {
     }
 }
 
-/// The host has waited for all streams.
-pub(super) fn synchronized() {
-    if let Some(mut checking) = used() {
-        checking.streams.synchronise_all();
-    }
-}
-
 /// A launch without checks has run.
 pub(super) fn unchecked() {
     if let Some(mut checking) = used() {
@@ -111,6 +104,8 @@ pub(super) fn accessed(
         }
         None => checking.streams.host(),
     };
-    let checked = checking.checker.host(emulator::memory(), operation, (start, bytes), direction);
+    let checked = checking
+        .checker
+        .host(emulator::memory(), operation, (start, bytes), direction);
     checked.map_err(|finding| finding.to_string())
 }

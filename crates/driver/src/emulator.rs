@@ -2,15 +2,16 @@
 
 use std::fmt;
 use std::fs;
-use std::ops::{Deref, DerefMut};
+use std::ops::{Deref, DerefMut, Range};
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
 use cuda_loader::PanicRecord;
 use engine::Module;
-use engine::memory::{Contents, Kind, Label, Memory, OutOfMemory, Protection};
+use engine::memory::{Contents, Direction, Kind, Label, Memory, OutOfMemory, Protection};
 use occupancy::{ComputeCapability, OccupancyError};
 
+use super::checking::{self, Order};
 use super::image::{File, Image};
 use super::{DeviceChoice, DeviceProperties, DriverError, Embedded, Limits, ptx};
 
@@ -42,6 +43,8 @@ pub(super) fn memory() -> &'static Arc<Memory> {
 pub(super) struct Emulated {
     start: *mut u8,
     bytes: usize,
+    /// What it began with.
+    contents: Contents,
 }
 
 // SAFETY: it owns its memory as a Box does.
@@ -51,13 +54,41 @@ unsafe impl Sync for Emulated {}
 
 impl Emulated {
     /// Zeros, aligned to 256 as the driver's allocations are.
-    pub(super) fn new(bytes: u64) -> Result<Emulated, OutOfMemory> {
-        let label = Label::new("", 1);
-        let address = memory().allocate(bytes, 256, Contents::Defined, label)?;
-        Ok(Emulated {
+    pub(super) fn new(bytes: u64, contents: Contents) -> Result<Emulated, OutOfMemory> {
+        let address = memory().allocate(bytes, 256, contents, Label::new("", 1))?;
+        let memory = Emulated {
             start: std::ptr::with_exposed_provenance_mut(address as usize),
             bytes: bytes as usize,
-        })
+            contents,
+        };
+        if contents == Contents::Undefined {
+            // SAFETY: allocated with so many bytes.
+            unsafe { memory.start.write_bytes(0, memory.bytes) };
+        }
+        Ok(memory)
+    }
+
+    /// Tells the checks that the host reaches bytes.
+    pub(super) fn used_by_host(
+        &self,
+        bytes: Range<usize>,
+        direction: Direction,
+    ) -> Result<(), DriverError> {
+        self.used(None, bytes, direction)
+    }
+
+    /// Tells the checks that the host, or a copy in a stream, reaches bytes.
+    pub(super) fn used(
+        &self,
+        order: Option<&Order>,
+        bytes: Range<usize>,
+        direction: Direction,
+    ) -> Result<(), DriverError> {
+        let range = (
+            self.start.addr() as u64 + bytes.start as u64,
+            bytes.len() as u64,
+        );
+        checking::accessed(order, range, direction, self.contents).map_err(DriverError::HostAccess)
     }
 }
 
@@ -141,12 +172,20 @@ impl Kernels {
     fn load(text: &str, file: Option<File>) -> Result<Kernels, engine::LoadError> {
         let module = Module::load(text, memory())?;
         let record = module.variable("__ptx_std_panic").map(|(variable, _)| {
-            let places = module.variable("__ptx_std_panic_places").map_or(0, |it| it.0);
+            let places = module
+                .variable("__ptx_std_panic_places")
+                .map_or(0, |it| it.0);
             let texts = module.bytes("__ptx_std_panic_texts").unwrap_or_default();
             let record = PanicRecord::new(places, &texts);
             let label = Label::new("", 1);
             let (address, bytes) = (record.address(), PanicRecord::BYTES as u64);
-            memory().adopt(address, bytes, Kind::PanicRecord, label, Protection::ReadWrite);
+            memory().adopt(
+                address,
+                bytes,
+                Kind::PanicRecord,
+                label,
+                Protection::ReadWrite,
+            );
             module.write(variable, &address.to_le_bytes());
             record
         });

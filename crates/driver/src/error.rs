@@ -226,6 +226,11 @@ pub enum DriverError {
         error: simt::LaunchError,
     },
 
+    /// The host, or a copy, reaches memory that a kernel may use at the same time: found by the emulator's
+    /// checks.
+    #[error("on the emulator: {0}")]
+    HostAccess(String),
+
     /// A kernel failed on the emulator, which ran its PTX.
     #[error("on the emulator: {0}")]
     Engine(Box<engine::LaunchError>),

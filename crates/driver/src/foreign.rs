@@ -121,13 +121,23 @@ mod tests {
 
     #[test]
     fn files_that_the_emulator_does_not_take_are_refused_with_the_reason() {
-        let missing = emulator().load("no/such.ptx").err().expect("no file");
-        assert!(matches!(missing, DriverError::UnreadableFile { .. }), "{missing:?}");
+        let missing = emulator().load("no/such.ptx").expect_err("no file");
+        assert!(
+            matches!(missing, DriverError::UnreadableFile { .. }),
+            "{missing:?}"
+        );
         let path = std::env::temp_dir().join(format!("ridgepoint-{}.ptx", std::process::id()));
-        std::fs::write(&path, ".version 8.0\n.target sm_70\n.address_size 64\nnonsense").expect("written");
-        let error = emulator().load(&path).err().expect("refused");
+        std::fs::write(
+            &path,
+            ".version 8.0\n.target sm_70\n.address_size 64\nnonsense",
+        )
+        .expect("written");
+        let error = emulator().load(&path).expect_err("refused");
         std::fs::remove_file(&path).expect("written above");
-        assert!(matches!(error, DriverError::UnreadableKernels { .. }), "{error:?}");
+        assert!(
+            matches!(error, DriverError::UnreadableKernels { .. }),
+            "{error:?}"
+        );
         assert!(error.to_string().contains("nonsense"), "{error}");
     }
 

@@ -187,7 +187,7 @@ impl<S: Signature> Prepared<'_, S> {
         }
         // SAFETY: the caller's contract.
         cuda_loader::pass(self.blocks.driver_call(), || unsafe {
-            self.emulated().run(arguments)
+            self.emulated().run(&stream.order, arguments)
         })
     }
 

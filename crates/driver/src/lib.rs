@@ -88,6 +88,7 @@
 
 mod buffer;
 mod calls;
+mod checking;
 mod choice;
 mod compiled;
 mod context;

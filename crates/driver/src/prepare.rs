@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use cuda_std::emulation::INSTRUMENTED;
 use cuda_std::launch::{Entry, Signature};
 use cust::function::{Function, FunctionAttribute};
 
@@ -9,7 +10,7 @@ use super::error::during;
 use super::gpu::Gpu;
 use super::launch::Blocks;
 use super::replay::EmulatedPtx;
-use super::{Device, DriverError, Emulation, LaunchConfig, Prepared, Schedule, home};
+use super::{Device, DriverError, LaunchConfig, Prepared, home};
 
 impl Device {
     /// Checks a launch of the kernel against its own bounds and the device's limits, once for any
@@ -52,8 +53,8 @@ impl Device {
         })
     }
 
-    /// The kernel's PTX, if the emulator executes it: not where memory is checked or the order of threads
-    /// is another than that of their indices, which the Rust functions are for.
+    /// The kernel's PTX, if the emulator executes it: not in a build of `ridgepoint check`, where the kernels'
+    /// functions say what they do with memory.
     ///
     /// # Errors
     /// It is a file's, which has no such kernel.
@@ -61,11 +62,6 @@ impl Device {
         &self,
         entry: &Entry<S>,
     ) -> Result<Option<EmulatedPtx>, DriverError> {
-        let Emulation {
-            checks, schedule, ..
-        } = self.emulation;
-        let is_plain = schedule == Schedule::InOrder
-            && !(checks.races || checks.uninitialised || checks.bounds);
         let (name, kernels) = (entry.name(), self.kernels.as_ref());
         let found = kernels.and_then(|kernels| {
             Some(EmulatedPtx {
@@ -75,7 +71,7 @@ impl Device {
         });
         let is_of_file = kernels.is_some_and(|kernels| kernels.are_of_a_file());
         match found {
-            Some(_) if is_plain || entry.is_foreign() => Ok(found),
+            Some(_) if !INSTRUMENTED || entry.is_foreign() => Ok(found),
             Some(_) => Ok(None),
             // It has a Rust function.
             None if self.gpu.is_some() || !(is_of_file || entry.is_foreign()) => Ok(None),

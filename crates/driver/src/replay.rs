@@ -9,7 +9,11 @@ use cuda_std::launch::{Entry, Signature};
 use engine::memory::{Kind, Label, Protection};
 use smallvec::SmallVec;
 
+use simt::Schedule;
+use simt::record::{self, Seen};
+
 use super::DriverError;
+use super::checking::{self, Order};
 use super::emulator::{self, Kernels};
 use super::launch::Blocks;
 
@@ -34,10 +38,14 @@ pub(super) struct EmulatedPtx {
 impl<S: Signature> Emulated<S> {
     /// # Safety
     /// As for [`Prepared::launch`].
-    pub(super) unsafe fn run(&self, arguments: &S::Arguments<'_>) -> Result<(), DriverError> {
+    pub(super) unsafe fn run(
+        &self,
+        order: &Order,
+        arguments: &S::Arguments<'_>,
+    ) -> Result<(), DriverError> {
         if let Some(ptx) = &self.ptx {
             // SAFETY: the caller's contract.
-            return unsafe { self.execute(ptx, arguments) };
+            return unsafe { self.execute(ptx, order, arguments) };
         }
         let shared = Shared(&raw const *arguments);
         let call = self.entry.call();
@@ -65,12 +73,27 @@ impl<S: Signature> Emulated<S> {
     ///
     /// # Safety
     /// As for [`Prepared::launch`].
-    unsafe fn execute(&self, ptx: &EmulatedPtx, arguments: &S::Arguments<'_>) -> Result<(), DriverError> {
+    unsafe fn execute(
+        &self,
+        ptx: &EmulatedPtx,
+        order: &Order,
+        arguments: &S::Arguments<'_>,
+    ) -> Result<(), DriverError> {
+        let failed = |error| self.failed(ptx, error);
+        record::begin(self.entry.name(), &self.options, Seen::All).map_err(|error| {
+            DriverError::Emulated {
+                kernel: self.entry.name(),
+                error,
+            }
+        })?;
         let mut addresses: SmallVec<[*const u8; 16]> = SmallVec::new();
         (self.entry.marshal())(arguments, &mut |address, _| addresses.push(address.cast()));
         // SAFETY: the PTX was built from the kernel, whose parameters `marshal` describes.
         let parameters = unsafe { ptx.kernel.pack(&addresses) };
-        let lent: Vec<Lent> = (self.entry.memory())(arguments).iter().map(Lent::new).collect();
+        let lent: Vec<Lent> = (self.entry.memory())(arguments)
+            .iter()
+            .map(Lent::new)
+            .collect();
         let shape = engine::Shape {
             grid: self.shape.grid,
             block: self.shape.block,
@@ -82,11 +105,32 @@ impl<S: Signature> Emulated<S> {
                 Blocks::Independent => engine::Options::default().resident_blocks,
                 Blocks::Cooperative => u64::MAX,
             },
+            schedule: match self.options.schedule {
+                Schedule::InOrder => engine::Schedule::InOrder,
+                Schedule::Seeded(seed) => engine::Schedule::Seeded(seed),
+            },
             ..engine::Options::default()
         };
-        let ran = ptx.kernel.launch(shape, options, &parameters, &|text| print!("{text}"), None);
+        let print = |text: &str| print!("{text}");
+        let ran = if self.options.checks.watch_memory() {
+            let mut checking = checking::checking();
+            let checking = &mut *checking;
+            let stream = order.stream(checking);
+            let operation = checking.streams.enqueue(stream);
+            let checks = engine::Checks {
+                checker: &mut checking.checker,
+                operation,
+            };
+            ptx.kernel
+                .launch(shape, options, &parameters, &print, Some(checks))
+        } else {
+            let ran = ptx.kernel.launch(shape, options, &parameters, &print, None);
+            checking::unchecked();
+            ran
+        };
         drop(lent);
-        ran.map_err(|error| self.failed(ptx, error))
+        ran.map_err(failed)
+            .inspect_err(|_| record::failed(self.entry.name()))
     }
 
     fn failed(&self, ptx: &EmulatedPtx, error: engine::LaunchError) -> DriverError {
@@ -95,7 +139,10 @@ impl<S: Signature> Emulated<S> {
             Some(panic) => DriverError::Emulated {
                 kernel: self.entry.name(),
                 error: simt::LaunchError::Panicked {
-                    thread: simt::Thread { block: panic.block, thread: panic.thread },
+                    thread: simt::Thread {
+                        block: panic.block,
+                        thread: panic.thread,
+                    },
                     message: panic.what.unwrap_or_else(|| "panicked".to_owned()),
                     place: panic.place.unwrap_or_else(|| "an unknown place".to_owned()),
                 },
@@ -113,7 +160,7 @@ impl<S: Signature> Emulated<S> {
         let kept: ManuallyDrop<S::Arguments<'static>> =
             unsafe { std::mem::transmute_copy(arguments) };
         // SAFETY: `Replay::run`'s caller vouches for it.
-        Replay(Box::new(move || unsafe { self.run(&kept) }))
+        Replay(Box::new(move |order| unsafe { self.run(order, &kept) }))
     }
 }
 
@@ -126,7 +173,10 @@ struct Lent {
 impl Lent {
     fn new(memory: &cuda_std::launch::Memory) -> Lent {
         let label = Label::new(memory.parameter, memory.element_bytes as u32);
-        let (start, bytes) = (memory.address as u64, (memory.len * memory.element_bytes) as u64);
+        let (start, bytes) = (
+            memory.address as u64,
+            (memory.len * memory.element_bytes) as u64,
+        );
         if emulator::memory().find(start).is_some() {
             emulator::memory().name(start, label);
             return Lent { adopted: None };
@@ -135,7 +185,9 @@ impl Lent {
         if bytes > 0 {
             emulator::memory().adopt(start, bytes, Kind::Host, label, Protection::ReadWrite);
         }
-        Lent { adopted: (bytes > 0).then_some(start) }
+        Lent {
+            adopted: (bytes > 0).then_some(start),
+        }
     }
 }
 
@@ -148,7 +200,9 @@ impl Drop for Lent {
 }
 
 /// A captured launch of the emulator.
-pub(super) struct Replay(Box<dyn Fn() -> Result<(), DriverError>>);
+pub(super) struct Replay(Box<Run>);
+
+type Run = dyn Fn(&Order) -> Result<(), DriverError>;
 
 // SAFETY: a run reads the arguments where they are, through a shared reference, as the emulator's cores
 // do (see `Shared`), and they are never dropped.
@@ -157,8 +211,8 @@ unsafe impl Send for Replay {}
 impl Replay {
     /// # Safety
     /// As for the [`Prepared::launch`] that was captured.
-    pub(super) unsafe fn run(&self) -> Result<(), DriverError> {
-        (self.0)()
+    pub(super) unsafe fn run(&self, order: &Order) -> Result<(), DriverError> {
+        (self.0)(order)
     }
 }
 

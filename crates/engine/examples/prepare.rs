@@ -19,7 +19,11 @@ fn main() -> ExitCode {
         missing += prepare(&path, &text);
     }
     println!("{missing} kernels or modules are not executed");
-    if missing == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if missing == 0 {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
 }
 
 /// How many kernels, or the module, cannot be executed.
@@ -33,6 +37,9 @@ fn prepare(path: &str, text: &str) -> usize {
     };
     let names: Vec<_> = module.kernels().collect();
     let kernels = names.iter().filter_map(|name| module.kernel(name));
-    let errors = kernels.filter_map(|kernel| Some((kernel.name().to_owned(), kernel.prepare().err()?)));
-    errors.inspect(|(kernel, error)| println!("{path}: {kernel}: {error}")).count()
+    let errors =
+        kernels.filter_map(|kernel| Some((kernel.name().to_owned(), kernel.prepare().err()?)));
+    errors
+        .inspect(|(kernel, error)| println!("{path}: {kernel}: {error}"))
+        .count()
 }

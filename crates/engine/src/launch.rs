@@ -8,9 +8,9 @@ use std::time::Instant;
 use crate::check::{self, Agent, Checker, Finding, Operation, Side};
 use crate::exec::checked::of_site;
 use crate::exec::failure::{Failed, Failure, Thread};
-use crate::exec::surroundings::{Checking, Launch as Launched};
+use crate::exec::surroundings::{Checking, Launch as Launched, coordinates};
 use crate::exec::worker::{self, Code};
-use crate::memory::Shared;
+use crate::memory::{FaultClass, Shared};
 use crate::module::{Kernel, SHARED_GAP, parameter_offsets};
 
 /// The shape of a launch, in the order x, y, z.
@@ -74,26 +74,26 @@ fn cores() -> usize {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum LaunchError {
     /// A thread failed.
-    #[error("{thread} of {kernel}: {failure}, at {place}")]
+    #[error("{kernel}: {thread}: {failure}, at {place}")]
     Thread {
         /// The kernel.
         kernel: String,
         /// Which thread.
         thread: Thread,
         /// What went wrong.
-        failure: Failure,
+        failure: Box<Failure>,
         /// File and line, or the PTX's line.
         place: String,
     },
-    /// Threads do with memory what they must not.
+    /// Threads do what they must not.
     #[error("{kernel}: {text}")]
     Found {
         /// The kernel.
         kernel: String,
         /// What, with both places.
         text: String,
-        /// The same for programs.
-        finding: Box<Finding>,
+        /// The same for programs, of what takes checks to find.
+        finding: Option<Box<Finding>>,
     },
     /// Not as many bytes of parameters as the kernel has.
     #[error("{kernel} has {expected} bytes of parameters; {given} were given")]
@@ -127,7 +127,8 @@ impl Kernel {
         let function = self.code.function();
         let (offsets, bytes) = parameter_offsets(function);
         let mut packed = vec![0; bytes as usize];
-        for ((parameter, offset), address) in function.parameters.iter().zip(offsets).zip(addresses) {
+        for ((parameter, offset), address) in function.parameters.iter().zip(offsets).zip(addresses)
+        {
             let to = &mut packed[offset as usize..][..parameter.bytes as usize];
             // SAFETY: the caller's contract.
             unsafe { to.as_mut_ptr().copy_from_nonoverlapping(*address, to.len()) };
@@ -152,7 +153,11 @@ impl Kernel {
         let expected = parameter_offsets(self.code.function()).1;
         if expected as usize != parameters.len() {
             let (kernel, given) = (self.name().to_owned(), parameters.len());
-            return Err(LaunchError::Parameters { kernel, expected, given });
+            return Err(LaunchError::Parameters {
+                kernel,
+                expected,
+                given,
+            });
         }
         let program = self.code.kernel()?;
         let _running = self.code.memory().running();
@@ -185,7 +190,9 @@ impl Kernel {
                 let index = next.fetch_add(1, Ordering::Relaxed);
                 (index < launch.blocks()).then_some(index)
             };
-            if let Err(failed) = worker::work(&launch, &layout, &code, checking, resident, &next, &stop) {
+            if let Err(failed) =
+                worker::work(&launch, &layout, &code, checking, resident, &next, &stop)
+            {
                 stop.store(true, Ordering::Relaxed);
                 let mut first = failure.lock().unwrap_or_else(PoisonError::into_inner);
                 first.get_or_insert(failed);
@@ -199,7 +206,11 @@ impl Kernel {
                     blocks_per_cluster: 1,
                 };
                 let id = checker.launch(operation, shape);
-                work(Some(Checking { checker: &mut *checker, launch: id, block: None }));
+                work(Some(Checking {
+                    checker: &mut *checker,
+                    launch: id,
+                    block: None,
+                }));
                 checker.end_launch(id);
             }
             None => std::thread::scope(|scope| {
@@ -210,33 +221,76 @@ impl Kernel {
             }),
         }
         match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            Some(failed) => Err(self.error(*failed)),
+            Some(failed) => Err(self.error(*failed, shape)),
             None => Ok(()),
         }
     }
 
-    fn error(&self, failed: Failed) -> LaunchError {
-        if let Failure::Check(finding) = failed.failure {
-            let text = finding.text(|side| self.whom(side));
-            let kernel = self.name().to_owned();
-            return LaunchError::Found { kernel, text, finding };
-        }
-        LaunchError::Thread {
-            kernel: self.name().to_owned(),
-            thread: failed.thread,
-            place: self.code.place(&failed.function, failed.instruction),
-            failure: failed.failure,
+    /// A failure as the host is told of it.
+    fn error(&self, failed: Failed, shape: Shape) -> LaunchError {
+        let (code, kernel) = (&self.code, self.name().to_owned());
+        let function = code.function_of(&failed.function).unwrap_or(u32::MAX);
+        let place = code.place_in(function, failed.instruction);
+        let access = code.access_of(function, failed.instruction);
+        let thread = failed.thread;
+        match failed.failure {
+            Failure::Check(mut finding) => {
+                let (function, instruction) = of_site(finding.now.instruction);
+                if let Some((_, bytes)) = code.access_of(function, instruction) {
+                    finding.place.count_elements_of(bytes);
+                }
+                let text = finding.text(|side| self.whom(side, shape));
+                LaunchError::Found {
+                    kernel,
+                    text,
+                    finding: Some(finding),
+                }
+            }
+            Failure::Memory(mut fault) => {
+                let (verb, bytes) = access.unwrap_or(("reaches", 1));
+                fault.place.count_elements_of(bytes);
+                let (class, at) = (fault.class.name(), &fault.place);
+                let mut text = format!("{class}: {thread} {verb} {at} at {place}");
+                if fault.class == FaultClass::Misaligned {
+                    text += &format!(", with an alignment of {} bytes", fault.bytes);
+                }
+                LaunchError::Found {
+                    kernel,
+                    text,
+                    finding: None,
+                }
+            }
+            failure @ Failure::Stuck { .. } => LaunchError::Found {
+                kernel,
+                text: format!("{failure}, at {place}"),
+                finding: None,
+            },
+            failure => LaunchError::Thread {
+                kernel,
+                thread,
+                failure: Box::new(failure),
+                place,
+            },
         }
     }
 
     /// Who a side of a finding is, and where its instruction is from.
-    fn whom(&self, side: &Side) -> (String, String) {
+    fn whom(&self, side: &Side, shape: Shape) -> (String, String) {
         let (function, instruction) = of_site(side.instruction);
-        let place = match side.agent {
-            Agent::Host => String::new(),
-            _ if side.program != self.code.number() => "another module".to_owned(),
-            _ => self.code.place_in(function, instruction),
+        let is_own = side.program == self.code.number();
+        let who = match side.agent {
+            Agent::Thread { block, thread } if is_own => Thread {
+                block: coordinates(block, shape.grid),
+                thread: coordinates(thread.into(), shape.block),
+            }
+            .to_string(),
+            agent => agent.to_string(),
         };
-        (side.agent.to_string(), place)
+        let place = match side.agent {
+            Agent::Host => "the host's own code".to_owned(),
+            _ if is_own => self.code.place_in(function, instruction),
+            _ => "another module".to_owned(),
+        };
+        (who, place)
     }
 }

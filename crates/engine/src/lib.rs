@@ -7,6 +7,7 @@ mod launch;
 mod lower;
 pub mod memory;
 mod module;
+mod source;
 
 pub use exec::failure::{Failure, Thread};
 pub use launch::{Checks, LaunchError, Options, Schedule, Shape};

@@ -2,15 +2,17 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use ptx::{
-    Function, FunctionKind, Linkage, Operation, RelocatedAddress, Relocation, Space, Symbol, Variable,
+    Function, FunctionId, FunctionKind, Linkage, Operation, RelocatedAddress, Relocation, Space,
+    Symbol, Variable,
 };
 
 use crate::exec::program::Program;
 use crate::lower::{self, Unsupported};
 use crate::memory::{self, Kind, Label, Memory, Protection};
+use crate::source;
 
 /// The windows of generic addresses: their top bytes.
 pub(crate) mod windows {
@@ -46,21 +48,47 @@ pub enum LoadError {
 
 /// A module of PTX with its variables in memory.
 #[derive(Clone, Debug)]
-pub struct Module(Arc<Loaded>);
+pub struct Module {
+    loaded: Arc<Loaded>,
+    /// The code of each function that is a kernel, made when it is first asked for.
+    kernels: Arc<[OnceLock<Arc<Code>>]>,
+}
 
 #[derive(Debug)]
 struct Loaded {
-    ptx: ptx::Module,
+    parsed: Arc<Parsed>,
     /// Another for each module of the process.
     number: u32,
-    text: String,
     memory: Arc<Memory>,
     /// Where variables lie; none for those in shared memory.
     addresses: Vec<Option<u64>>,
     /// The memory of variables, which [`Memory`] has adopted.
     storage: Vec<Box<[u128]>>,
-    /// The code of each function that is a kernel, made when it is first asked for.
-    kernels: Vec<OnceLock<Arc<Code>>>,
+}
+
+/// PTX, which does not change.
+#[derive(Debug)]
+struct Parsed {
+    ptx: ptx::Module,
+    text: String,
+}
+
+impl Parsed {
+    /// Reads PTX. What was read last is kept, because tests open a device again and again.
+    fn of(text: &str) -> Result<Arc<Parsed>, ptx::ParseError> {
+        static LAST: Mutex<Option<Arc<Parsed>>> = Mutex::new(None);
+        let last = || LAST.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = last().as_ref().filter(|it| it.text == text) {
+            return Ok(Arc::clone(known));
+        }
+        let ptx = ptx::parse(text)?;
+        let parsed = Arc::new(Parsed {
+            ptx,
+            text: text.to_owned(),
+        });
+        *last() = Some(Arc::clone(&parsed));
+        Ok(parsed)
+    }
 }
 
 /// A kernel and the functions that it calls.
@@ -93,46 +121,58 @@ impl Module {
     /// # Errors
     /// The text is no PTX, or has what the emulator does not take: see [`LoadError`].
     pub fn load(text: &str, memory: &Arc<Memory>) -> Result<Module, LoadError> {
-        let ptx = ptx::parse(text)?;
-        if ptx.address_size != 64 {
-            let size = ptx.address_size;
-            return Err(LoadError::Refused(format!("addresses of {size} bits; 64 are supported")));
+        let parsed = Parsed::of(text)?;
+        if parsed.ptx.address_size != 64 {
+            let size = parsed.ptx.address_size;
+            return Err(LoadError::Refused(format!(
+                "addresses of {size} bits; 64 are supported"
+            )));
         }
         let mut loaded = Loaded {
-            kernels: ptx.functions.iter().map(|_| OnceLock::new()).collect(),
-            addresses: vec![None; ptx.variables.len()],
-            ptx,
+            addresses: vec![None; parsed.ptx.variables.len()],
+            parsed,
             number: NUMBERS.fetch_add(1, Ordering::Relaxed),
-            text: text.to_owned(),
             memory: Arc::clone(memory),
             storage: Vec::new(),
         };
         loaded.place()?;
-        Ok(Module(Arc::new(loaded)))
+        Ok(Module {
+            kernels: loaded
+                .parsed
+                .ptx
+                .functions
+                .iter()
+                .map(|_| OnceLock::new())
+                .collect(),
+            loaded: Arc::new(loaded),
+        })
     }
 
     /// A kernel by its name.
     pub fn kernel(&self, name: &str) -> Option<Kernel> {
-        let functions = self.0.ptx.functions.iter();
-        let index = functions
-            .into_iter()
-            .position(|it| it.name == name && it.kind == FunctionKind::Entry && it.body.is_some())?;
-        let code = self.0.kernels[index].get_or_init(|| Arc::new(Code::new(&self.0, index as u32)));
-        Some(Kernel { code: Arc::clone(code) })
+        let functions = self.loaded.parsed.ptx.functions.iter();
+        let index = functions.into_iter().position(|it| {
+            it.name == name && it.kind == FunctionKind::Entry && it.body.is_some()
+        })?;
+        let code =
+            self.kernels[index].get_or_init(|| Arc::new(Code::new(&self.loaded, index as u32)));
+        Some(Kernel {
+            code: Arc::clone(code),
+        })
     }
 
     /// The names of its kernels.
     pub fn kernels(&self) -> impl Iterator<Item = &str> {
-        let functions = self.0.ptx.functions.iter();
+        let functions = self.loaded.parsed.ptx.functions.iter();
         let kernels = functions.filter(|it| it.kind == FunctionKind::Entry && it.body.is_some());
         kernels.map(|it| it.name.as_str())
     }
 
     /// Address and bytes of a variable in global or constant memory.
     pub fn variable(&self, name: &str) -> Option<(u64, u64)> {
-        let variables = &self.0.ptx.variables;
+        let variables = &self.loaded.parsed.ptx.variables;
         let index = variables.iter().position(|it| it.name == name)?;
-        Some((self.0.addresses[index]?, variables[index].bytes))
+        Some((self.loaded.addresses[index]?, variables[index].bytes))
     }
 }
 
@@ -150,9 +190,13 @@ impl Module {
     /// # Panics
     /// There are not so many bytes of a variable at the address.
     pub fn write(&self, address: u64, bytes: &[u8]) {
-        let of = self.0.memory.find(address);
+        let of = self.loaded.memory.find(address);
         let is_inside = of.is_some_and(|it| it.holds(address, bytes.len() as u64));
-        assert!(is_inside, "{} bytes at {address:#x}, of no variable", bytes.len());
+        assert!(
+            is_inside,
+            "{} bytes at {address:#x}, of no variable",
+            bytes.len()
+        );
         let to = std::ptr::with_exposed_provenance_mut::<u8>(address as usize);
         // SAFETY: the variable's memory, which the module keeps.
         unsafe { to.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
@@ -162,20 +206,24 @@ impl Module {
 impl Loaded {
     /// Gives variables their memory and first values.
     fn place(&mut self) -> Result<(), LoadError> {
-        for index in 0..self.ptx.variables.len() {
-            let variable = &self.ptx.variables[index];
+        for index in 0..self.parsed.ptx.variables.len() {
+            let variable = &self.parsed.ptx.variables[index];
             let (kind, protection) = match variable.space {
                 Space::Global => (Kind::Variable, Protection::ReadWrite),
                 Space::Const => (Kind::Constant, Protection::ReadOnly),
                 Space::Shared => continue,
                 _ => {
                     let (name, space) = (&variable.name, variable.space);
-                    return Err(LoadError::Refused(format!("`{name}` in the space {space:?}")));
+                    return Err(LoadError::Refused(format!(
+                        "`{name}` in the space {space:?}"
+                    )));
                 }
             };
             if variable.linkage == Linkage::External {
                 let name = &variable.name;
-                return Err(LoadError::Refused(format!("`{name}`, which nothing defines")));
+                return Err(LoadError::Refused(format!(
+                    "`{name}`, which nothing defines"
+                )));
             }
             let label = Label::new(&variable.name, variable.ty.bytes());
             let (alignment, bytes) = (u64::from(variable.alignment), variable.bytes);
@@ -183,8 +231,11 @@ impl Loaded {
             self.memory.adopt(address, bytes, kind, label, protection);
             self.addresses[index] = Some(address);
         }
-        for index in 0..self.ptx.variables.len() {
-            let (Some(address), Some(initial)) = (self.addresses[index], &self.ptx.variables[index].initial) else {
+        for index in 0..self.parsed.ptx.variables.len() {
+            let (Some(address), Some(initial)) = (
+                self.addresses[index],
+                &self.parsed.ptx.variables[index].initial,
+            ) else {
                 continue;
             };
             let mut bytes = initial.bytes.clone();
@@ -220,7 +271,9 @@ impl Loaded {
             LoadError::Refused("the address of a shared variable as a first value".to_owned())
         })?;
         let is_constant = match relocation.symbol {
-            Symbol::Module(index) => self.ptx.variables[index as usize].space == Space::Const,
+            Symbol::Module(index) => {
+                self.parsed.ptx.variables[index as usize].space == Space::Const
+            }
             _ => false,
         };
         let window = match relocation.address {
@@ -247,12 +300,18 @@ impl Code {
             kernel,
             shared: Vec::new(),
             offsets: HashMap::new(),
-            programs: loaded.ptx.functions.iter().map(|_| OnceLock::new()).collect(),
+            programs: loaded
+                .parsed
+                .ptx
+                .functions
+                .iter()
+                .map(|_| OnceLock::new())
+                .collect(),
         };
         let mut end = 0;
         let mut dynamic = Vec::new();
-        for shared in shared_variables(&loaded.ptx, kernel) {
-            let variable = shared.of(&loaded.ptx);
+        for shared in shared_variables(&loaded.parsed.ptx, kernel) {
+            let variable = shared.of(&loaded.parsed.ptx);
             if variable.bytes == 0 {
                 dynamic.push(shared);
                 continue;
@@ -262,18 +321,19 @@ impl Code {
             end = offset + bytes + SHARED_GAP;
             code.offsets.insert(shared, offset);
             code.shared.push(memory::Variable {
-                label: Label::new(&variable.name, variable.ty.bytes()),
+                label: Label::new(name_of_shared(&variable.name), variable.ty.bytes()),
                 bytes,
                 alignment: variable.alignment,
             });
         }
         let layout = memory::Shared::new(&code.shared, 0, SHARED_GAP);
-        code.offsets.extend(dynamic.into_iter().map(|it| (it, layout.dynamic())));
+        code.offsets
+            .extend(dynamic.into_iter().map(|it| (it, layout.dynamic())));
         code
     }
 
     pub(crate) fn function(&self) -> &Function {
-        &self.loaded.ptx.functions[self.kernel as usize]
+        &self.loaded.parsed.ptx.functions[self.kernel as usize]
     }
 
     /// The module's number, of all of the process.
@@ -282,27 +342,45 @@ impl Code {
     }
 
     /// Where an instruction of a function is from: file and line, or the line of the PTX.
-    pub(crate) fn place(&self, function: &str, index: u32) -> String {
-        let functions = self.loaded.ptx.functions.iter();
-        match functions.into_iter().position(|it| it.name == function) {
-            Some(function) => self.place_in(function as u32, index),
-            None => format!("`{function}`"),
+    pub(crate) fn place_in(&self, function: u32, index: u32) -> String {
+        let ptx = &self.loaded.parsed.ptx;
+        let body = ptx
+            .functions
+            .get(function as usize)
+            .and_then(|it| it.body.as_ref());
+        match body.filter(|it| (index as usize) < it.instructions.len()) {
+            Some(body) => source::place(ptx, body, index as usize),
+            None => "an unknown place".to_owned(),
         }
     }
 
-    /// As [`Code::place`], by the number of the function.
-    pub(crate) fn place_in(&self, function: u32, index: u32) -> String {
-        let ptx = &self.loaded.ptx;
-        let body = ptx.functions.get(function as usize).and_then(|it| it.body.as_ref());
-        let instruction = body.and_then(|it| it.instructions.get(index as usize));
-        let Some((body, instruction)) = body.zip(instruction) else {
-            return "an unknown place".to_owned();
-        };
-        let location = instruction.location.map(|it| &body.locations[it as usize]);
-        match location.filter(|it| it.line > 0).map(|it| (ptx.file(it.file), it.line)) {
-            Some((Some(file), line)) => format!("{file}:{line}"),
-            _ => format!("line {} of the PTX", instruction.line),
-        }
+    /// What an instruction does with memory: what it is called, and the bytes of an element.
+    pub(crate) fn access_of(&self, function: u32, index: u32) -> Option<(&'static str, u32)> {
+        let body = self
+            .loaded
+            .parsed
+            .ptx
+            .functions
+            .get(function as usize)?
+            .body
+            .as_ref()?;
+        Some(match &body.instructions.get(index as usize)?.operation {
+            Operation::Ld(it) => ("reads", it.ty.bytes()),
+            Operation::Ldu(it) => ("reads", it.ty.bytes()),
+            Operation::St(it) => ("writes", it.ty.bytes()),
+            Operation::Atom(it) => ("atomically accesses", it.ty.bytes()),
+            Operation::Red(it) => ("atomically accesses", it.ty.bytes()),
+            Operation::CpAsync(it) => ("copies to or from", it.size),
+            _ => return None,
+        })
+    }
+
+    /// The number of a function.
+    pub(crate) fn function_of(&self, name: &str) -> Option<u32> {
+        let mut functions = self.loaded.parsed.ptx.functions.iter();
+        functions
+            .position(|it| it.name == name)
+            .map(|index| index as u32)
     }
 
     pub(crate) fn memory(&self) -> &Memory {
@@ -310,7 +388,7 @@ impl Code {
     }
 
     pub(crate) fn has_body(&self, function: u32) -> bool {
-        let function = self.loaded.ptx.functions.get(function as usize);
+        let function = self.loaded.parsed.ptx.functions.get(function as usize);
         function.is_some_and(|it| it.body.is_some())
     }
 
@@ -323,8 +401,8 @@ impl Code {
     pub(crate) fn program(&self, function: u32) -> Result<Arc<Program>, Unsupported> {
         let made = self.programs[function as usize].get_or_init(|| {
             let layout = Layout {
-                module: &self.loaded.ptx,
-                text: &self.loaded.text,
+                module: &self.loaded.parsed.ptx,
+                text: &self.loaded.parsed.text,
                 code: self,
             };
             lower::lower(&layout, function).map(Arc::new)
@@ -346,15 +424,21 @@ impl Layout<'_> {
     pub(crate) fn address_of_variable(&self, index: u32) -> Result<u64, String> {
         match self.code.offsets.get(&Shared::Module(index)) {
             Some(offset) => Ok(u64::from(*offset)),
-            None => self.code.loaded.addresses[index as usize]
-                .ok_or_else(|| format!("`{}` has no address", self.module.variables[index as usize].name)),
+            None => self.code.loaded.addresses[index as usize].ok_or_else(|| {
+                format!(
+                    "`{}` has no address",
+                    self.module.variables[index as usize].name
+                )
+            }),
         }
     }
 
     /// The offset of a shared variable of a function's body.
     pub(crate) fn address_of_shared(&self, function: u32, index: u32) -> Result<u64, String> {
         let offset = self.code.offsets.get(&Shared::Body(function, index));
-        offset.map(|it| u64::from(*it)).ok_or_else(|| "a shared variable without a place".to_owned())
+        offset
+            .map(|it| u64::from(*it))
+            .ok_or_else(|| "a shared variable without a place".to_owned())
     }
 }
 
@@ -411,10 +495,10 @@ fn reached(module: &ptx::Module, kernel: u32) -> BTreeSet<u32> {
     while let Some(function) = left.pop() {
         let body = module.functions[function as usize].body.as_ref();
         let mut symbol = |symbol| match symbol {
-            Symbol::Function(function) if module.functions[function.0 as usize].body.is_some() => {
-                if seen.insert(function.0) {
-                    left.push(function.0);
-                }
+            Symbol::Function(FunctionId(it))
+                if module.functions[it as usize].body.is_some() && seen.insert(it) =>
+            {
+                left.push(it);
             }
             _ => {}
         };
@@ -426,11 +510,21 @@ fn reached(module: &ptx::Module, kernel: u32) -> BTreeSet<u32> {
     seen
 }
 
+/// What the author calls a shared variable: nothing, where ptx-std's macro has named it by its place.
+fn name_of_shared(name: &str) -> &str {
+    match name.starts_with("__shared_") {
+        true => "",
+        false => name,
+    }
+}
+
 /// The functions whose addresses initial values have.
 fn taken(module: &ptx::Module) -> Vec<Symbol> {
     let initials = module.variables.iter().filter_map(|it| it.initial.as_ref());
     let symbols = initials.flat_map(|it| &it.relocations).map(|it| it.symbol);
-    symbols.filter(|it| matches!(it, Symbol::Function(_))).collect()
+    symbols
+        .filter(|it| matches!(it, Symbol::Function(_)))
+        .collect()
 }
 
 /// The offset of each parameter of a kernel among all of them, and the bytes of all.
@@ -462,7 +556,7 @@ impl Kernel {
     /// # Errors
     /// One of them has an instruction that the engine does not execute.
     pub fn prepare(&self) -> Result<(), Unsupported> {
-        for function in reached(&self.code.loaded.ptx, self.code.kernel) {
+        for function in reached(&self.code.loaded.parsed.ptx, self.code.kernel) {
             self.code.program(function)?;
         }
         Ok(())

@@ -56,22 +56,45 @@ impl Device {
     fn buffer<T: Copy>(&self, values: &[T]) -> Buffer<T> {
         let bytes = size_of_val(values) as u64;
         let label = Label::new("", size_of::<T>() as u32);
-        let address = self.memory.allocate(bytes, 256, Contents::Defined, label).expect("memory");
+        let address = self
+            .memory
+            .allocate(bytes, 256, Contents::Defined, label)
+            .expect("memory");
         let to = std::ptr::with_exposed_provenance_mut::<T>(address as usize);
         // SAFETY: allocated above for so many.
         unsafe { to.copy_from_nonoverlapping(values.as_ptr(), values.len()) };
-        Buffer { address, len: values.len(), element: std::marker::PhantomData }
+        Buffer {
+            address,
+            len: values.len(),
+            element: std::marker::PhantomData,
+        }
     }
 
-    fn try_launch(&self, name: &str, grid: u32, block: u32, parameters: &[Parameter]) -> Result<(), LaunchError> {
+    fn try_launch(
+        &self,
+        name: &str,
+        grid: u32,
+        block: u32,
+        parameters: &[Parameter],
+    ) -> Result<(), LaunchError> {
         let kernel = self.module.kernel(name).expect("a kernel of this name");
         let addresses: Vec<*const u8> = parameters.iter().map(|it| it.as_ptr()).collect();
         // SAFETY: each has the bytes of its parameter.
         let packed = unsafe { kernel.pack(&addresses) };
-        let shape = Shape { grid: [grid, 1, 1], block: [block, 1, 1], dynamic_shared: 8 * block };
-        kernel.launch(shape, self.options, &packed, &|text| {
-            self.said.lock().expect("no panic").push_str(text);
-        }, None)
+        let shape = Shape {
+            grid: [grid, 1, 1],
+            block: [block, 1, 1],
+            dynamic_shared: 8 * block,
+        };
+        kernel.launch(
+            shape,
+            self.options,
+            &packed,
+            &|text| {
+                self.said.lock().expect("no panic").push_str(text);
+            },
+            None,
+        )
     }
 
     fn launch(&self, name: &str, grid: u32, block: u32, parameters: &[Parameter]) {
@@ -81,7 +104,9 @@ impl Device {
     }
 
     fn failure(&self, name: &str, grid: u32, block: u32, parameters: &[Parameter]) -> String {
-        self.try_launch(name, grid, block, parameters).expect_err("a failure").to_string()
+        self.try_launch(name, grid, block, parameters)
+            .expect_err("a failure")
+            .to_string()
     }
 }
 
@@ -100,7 +125,12 @@ fn lanes_go_round_loops_in_different_numbers() {
     in_all_orders(|device| {
         let numbers: Vec<u32> = (1..=100).collect();
         let (n, steps) = (device.buffer(&numbers), device.buffer(&[u32::MAX; 100]));
-        device.launch("collatz", 2, 64, &[n.parameter(), steps.parameter(), value(100i32)]);
+        device.launch(
+            "collatz",
+            2,
+            64,
+            &[n.parameter(), steps.parameter(), value(100i32)],
+        );
         let expected = numbers.iter().map(|&n| {
             let next = |x: &u32| (*x != 1).then(|| if x % 2 == 1 { 3 * x + 1 } else { x / 2 });
             std::iter::successors(Some(n), next).count() as u32 - 1
@@ -114,7 +144,12 @@ fn blocks_reduce_through_shared_memory_and_shuffles() {
     in_all_orders(|device| {
         let x: Vec<f32> = (0..1000).map(|i| (i % 17) as f32).collect();
         let (input, sums) = (device.buffer(&x), device.buffer(&[0f32; 4]));
-        device.launch("block_sum", 4, 256, &[input.parameter(), sums.parameter(), value(1000i32)]);
+        device.launch(
+            "block_sum",
+            4,
+            256,
+            &[input.parameter(), sums.parameter(), value(1000i32)],
+        );
         let expected: Vec<f32> = x.chunks(256).map(|part| part.iter().sum()).collect();
         assert_eq!(sums.values(), expected);
     });
@@ -140,9 +175,16 @@ fn functions_call_themselves() {
         let (input, out) = (device.buffer(&n), device.buffer(&[0i32; 40]));
         device.launch("recursion", 1, 40, &[input.parameter(), out.parameter()]);
         fn fibonacci(n: i32) -> i32 {
-            if n < 2 { n } else { fibonacci(n - 1) + fibonacci(n - 2) }
+            if n < 2 {
+                n
+            } else {
+                fibonacci(n - 1) + fibonacci(n - 2)
+            }
         }
-        assert_eq!(out.values(), n.iter().map(|&n| fibonacci(n)).collect::<Vec<_>>());
+        assert_eq!(
+            out.values(),
+            n.iter().map(|&n| fibonacci(n)).collect::<Vec<_>>()
+        );
     });
 }
 
@@ -159,7 +201,12 @@ struct Pair {
 fn structs_are_passed_and_returned() {
     in_all_orders(|device| {
         let out = device.buffer(&[Pair::default(); 40]);
-        let pair = Pair { a: 1.25, b: -7, c: 3, padding: [0; 5] };
+        let pair = Pair {
+            a: 1.25,
+            b: -7,
+            c: 3,
+            padding: [0; 5],
+        };
         device.launch("structs", 1, 40, &[value(pair), out.parameter()]);
         for (thread, got) in out.values().iter().enumerate() {
             let a = (1.25 * 2.0 + thread as f64) * 2.0 + 0.5;
@@ -241,7 +288,7 @@ fn kernels_print() {
 #[test]
 fn assertions_are_told() {
     let said = Device::new().failure("asserts", 1, 32, &[value(7i32)]);
-    let expected = "block [0, 0, 0], thread [7, 0, 0] of asserts: assertion `int(threadIdx.x) < limit` failed in";
+    let expected = "asserts: block [0, 0, 0], thread [7, 0, 0]: assertion `int(threadIdx.x) < limit` failed in";
     assert!(said.starts_with(expected), "{said}");
 }
 
@@ -280,7 +327,8 @@ fn warps_vote_match_and_reduce() {
         let x: Vec<u32> = (0..32).map(|i| i * 37 % 101).collect();
         let (input, out) = (device.buffer(&x), device.buffer(&[0u32; 32]));
         device.launch("warp_words", 1, 32, &[input.parameter(), out.parameter()]);
-        let mask = |f: &dyn Fn(usize) -> bool| (0..32).filter(|&i| f(i)).fold(0u32, |m, i| m | 1 << i);
+        let mask =
+            |f: &dyn Fn(usize) -> bool| (0..32).filter(|&i| f(i)).fold(0u32, |m, i| m | 1 << i);
         let ballot = mask(&|i| x[i] & 1 == 1);
         let expected = (0..32).map(|lane: usize| {
             let same = mask(&|i| x[i] % 5 == x[lane] % 5);
@@ -308,7 +356,9 @@ fn shuffles_at_two_places_meet() {
 #[test]
 fn vectors_are_loaded_and_stored() {
     in_all_orders(|device| {
-        let x: Vec<[f32; 4]> = (0..40).map(|i| [0.0, 0.25, 0.5, 0.75].map(|part| i as f32 + part)).collect();
+        let x: Vec<[f32; 4]> = (0..40)
+            .map(|i| [0.0, 0.25, 0.5, 0.75].map(|part| i as f32 + part))
+            .collect();
         let a: Vec<[i16; 2]> = (0..40).map(|i| [i, -2 * i]).collect();
         let c: Vec<[i8; 4]> = (0..40).map(|i| [i, -i, 2, -3]).collect();
         let buffers = (device.buffer(&x), device.buffer(&[[0f32; 4]; 40]));
@@ -325,8 +375,13 @@ fn vectors_are_loaded_and_stored() {
         device.launch("vectors", 1, 40, &parameters);
         let turned = |&[a, b, c, d]: &[f32; 4]| [d, c, b, a];
         assert_eq!(buffers.1.values(), x.iter().map(turned).collect::<Vec<_>>());
-        assert_eq!(shorts.1.values(), a.iter().map(|&[x, y]| [y, -x]).collect::<Vec<_>>());
-        let sum = |&[a, b, c, d]: &[i8; 4]| i32::from(a) + 2 * i32::from(b) + 3 * i32::from(c) + 4 * i32::from(d);
+        assert_eq!(
+            shorts.1.values(),
+            a.iter().map(|&[x, y]| [y, -x]).collect::<Vec<_>>()
+        );
+        let sum = |&[a, b, c, d]: &[i8; 4]| {
+            i32::from(a) + 2 * i32::from(b) + 3 * i32::from(c) + 4 * i32::from(d)
+        };
         assert_eq!(bytes.1.values(), c.iter().map(sum).collect::<Vec<_>>());
     });
 }
@@ -344,10 +399,23 @@ fn dynamic_shared_memory_is_the_launchs() {
 #[test]
 fn carries_go_from_sum_to_sum() {
     in_all_orders(|device| {
-        let a: Vec<u128> = (0..40).map(|i| (u128::MAX / 3).wrapping_mul(i).wrapping_add((1 << 32) - 1)).collect();
-        let b: Vec<u128> = (0..40).map(|i| (u128::MAX / 7).wrapping_add(i << 95)).collect();
-        let (x, y, sum) = (device.buffer(&a), device.buffer(&b), device.buffer(&[0u128; 40]));
-        device.launch("carries", 1, 40, &[x.parameter(), y.parameter(), sum.parameter()]);
+        let a: Vec<u128> = (0..40)
+            .map(|i| (u128::MAX / 3).wrapping_mul(i).wrapping_add((1 << 32) - 1))
+            .collect();
+        let b: Vec<u128> = (0..40)
+            .map(|i| (u128::MAX / 7).wrapping_add(i << 95))
+            .collect();
+        let (x, y, sum) = (
+            device.buffer(&a),
+            device.buffer(&b),
+            device.buffer(&[0u128; 40]),
+        );
+        device.launch(
+            "carries",
+            1,
+            40,
+            &[x.parameter(), y.parameter(), sum.parameter()],
+        );
         let expected = a.iter().zip(&b).map(|(&a, &b)| a.wrapping_add(b));
         assert_eq!(sum.values(), expected.collect::<Vec<_>>());
     });
@@ -357,9 +425,16 @@ fn carries_go_from_sum_to_sum() {
 fn accesses_out_of_bounds_are_told_with_thread_and_line() {
     let device = Device::new();
     let (x, y) = (device.buffer(&[0i32; 40]), device.buffer(&[0i32; 40]));
-    let said = device.failure("out_of_bounds", 1, 40, &[x.parameter(), y.parameter(), value(5i32)]);
-    assert!(said.starts_with("block [0, 0, 0], thread [35, 0, 0] of out_of_bounds: out of bounds: "), "{said}");
-    let line = SOURCE.lines().position(|line| line.contains("void out_of_bounds"));
+    let said = device.failure(
+        "out_of_bounds",
+        1,
+        40,
+        &[x.parameter(), y.parameter(), value(5i32)],
+    );
+    assert!(said.starts_with("out_of_bounds: out of bounds: block [0, 0, 0], thread [35, 0, 0] reads element 40 of a buffer (of 40) at "), "{said}");
+    let line = SOURCE
+        .lines()
+        .position(|line| line.contains("void out_of_bounds"));
     let place = format!("execution.cu:{}", line.expect("it is there") + 1);
     assert!(said.ends_with(&place), "{said}, not at {place}");
 }
@@ -372,20 +447,35 @@ fn endless_loops_end() {
     device.options.steps = 100_000;
     let flag = device.buffer(&[0i32]);
     let said = device.failure("never", 1, 1, &[flag.parameter()]);
-    assert!(said.contains("goes on for ever, or for more than 100000 steps"), "{said}");
+    assert!(
+        said.contains("goes on for ever, or for more than 100000 steps"),
+        "{said}"
+    );
 }
 
 #[test]
 fn blocks_that_cannot_go_on_say_who_waits() {
     let said = Device::new().failure("stuck", 1, 64, &[]);
-    assert!(said.contains("cannot go on: lanes 0xffffffff of warp 1 wait at barrier 1"), "{said}");
+    assert!(
+        said.contains("cannot go on: lanes 0xffffffff of warp 1 wait at barrier 1"),
+        "{said}"
+    );
 }
 
 #[test]
 fn launches_with_too_few_parameters_are_refused() {
     let device = Device::new();
     let kernel = device.module.kernel("recursion").expect("a kernel");
-    let shape = Shape { grid: [1; 3], block: [1; 3], dynamic_shared: 0 };
-    let error = kernel.launch(shape, Options::default(), &[0; 8], &|_| (), None).expect_err("too few");
-    assert_eq!(error.to_string(), "recursion has 16 bytes of parameters; 8 were given");
+    let shape = Shape {
+        grid: [1; 3],
+        block: [1; 3],
+        dynamic_shared: 0,
+    };
+    let error = kernel
+        .launch(shape, Options::default(), &[0; 8], &|_| (), None)
+        .expect_err("too few");
+    assert_eq!(
+        error.to_string(),
+        "recursion has 16 bytes of parameters; 8 were given"
+    );
 }

@@ -4,7 +4,7 @@
 //! observe, of which each but the first is an atomic operation on what the one before wrote. Who
 //! acquires a chain knows its first so many writes, so that what a thread knows is a few numbers.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::hash::Map;
 
@@ -79,7 +79,7 @@ fn join(known: &mut Known, other: &[(u32, u32)]) {
 #[derive(Clone, Debug)]
 pub(super) struct Head {
     pub(super) past: Past,
-    pub(super) view: Rc<View>,
+    pub(super) view: Arc<View>,
 }
 
 /// A write as others know it: the block's number, the thread, the time.
@@ -93,7 +93,7 @@ struct Chain {
     /// Of each block, which releases.
     by_block: Map<u32, Vec<u32>>,
     /// What the releasers knew, all together, from a length on.
-    views: Vec<(u32, Rc<View>)>,
+    views: Vec<(u32, Arc<View>)>,
     writes: Map<Write, u32>,
 }
 
@@ -145,7 +145,7 @@ impl Chains {
         // What it knows of this chain everybody knows who knows so much of it.
         view.acquired.retain(|(other, _)| *other != index);
         if before.as_deref() != Some(&view) {
-            chain.views.push((chain.len, Rc::new(view)));
+            chain.views.push((chain.len, Arc::new(view)));
         }
     }
 

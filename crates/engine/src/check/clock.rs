@@ -5,7 +5,7 @@
 //! time of its block. So what is before what is a comparison with the time of the last barrier, or
 //! with that at which the warp met, or a look at what a thread has acquired from others.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::access::{LaunchId, Scope};
 use super::chains::{Head, Past, View, Write};
@@ -30,7 +30,7 @@ pub(super) struct Clock {
     /// When each warp last met as a whole.
     pub(super) syncs: Vec<u32>,
     all: View,
-    pub(super) views: Map<u32, Rc<View>>,
+    pub(super) views: Map<u32, Arc<View>>,
     /// What a thread's relaxed reads saw: acquired at its next fence.
     pub(super) seen: Map<u32, Vec<(Group, u32, u32)>>,
     /// What a thread's last fences release through its next strong writes: of falling scopes.
@@ -188,14 +188,14 @@ impl Clock {
     }
 
     /// What a thread knows beyond barriers.
-    fn view(&self, thread: u32) -> Rc<View> {
+    fn view(&self, thread: u32) -> Arc<View> {
         match self.views.get(&thread) {
-            None => Rc::new(self.all.clone()),
+            None => Arc::new(self.all.clone()),
             Some(view) if self.all.is_empty() => view.clone(),
             Some(view) => {
                 let mut view = View::clone(view);
                 view.join(&self.all);
-                Rc::new(view)
+                Arc::new(view)
             }
         }
     }
@@ -242,7 +242,7 @@ impl Clock {
             }
             let head = Head {
                 past: self.past(warp, mask),
-                view: Rc::new(view),
+                view: Arc::new(view),
             };
             world.chains.release(chain, self.number, &head);
         }
@@ -259,7 +259,7 @@ impl Clock {
     ) {
         let chain = self.meeting(world, meeting, key);
         let len = world.chains.len(chain);
-        let mut last: Option<(Option<Rc<View>>, Rc<View>)> = None;
+        let mut last: Option<(Option<Arc<View>>, Arc<View>)> = None;
         for &(warp, mask) in threads {
             for thread in lanes(warp, mask) {
                 let before = self.views.get(&thread).cloned();
@@ -267,7 +267,7 @@ impl Clock {
                 let view = shared.map(|(_, view)| view.clone()).unwrap_or_else(|| {
                     let mut view = before.as_deref().cloned().unwrap_or_default();
                     world.chains.acquire(&mut view, chain, len);
-                    Rc::new(view)
+                    Arc::new(view)
                 });
                 last = Some((before, view.clone()));
                 self.views.insert(thread, view);

@@ -1,6 +1,6 @@
 //! Fences, and accesses that order others.
 
-use std::rc::Rc;
+use std::sync::Arc;
 
 use super::access::{Order, Scope};
 use super::chains::Head;
@@ -63,7 +63,7 @@ impl Clock {
         let Some(seen) = self.seen.remove(&thread) else {
             return;
         };
-        let view = Rc::make_mut(self.views.entry(thread).or_default());
+        let view = Arc::make_mut(self.views.entry(thread).or_default());
         let (known, rest) = seen
             .into_iter()
             .partition::<Vec<_>, _>(|(group, ..)| group.scope() <= scope);
@@ -80,7 +80,7 @@ impl Clock {
         let mut fences = std::mem::take(&mut world.fences);
         let groups = self.groups(scope, Reach::Device);
         for thread in lanes(warp, mask) {
-            let view = Rc::make_mut(self.views.entry(thread).or_default());
+            let view = Arc::make_mut(self.views.entry(thread).or_default());
             for (_, chain) in fences
                 .chains
                 .iter()
@@ -128,7 +128,7 @@ impl Clock {
         for (group, chain) in self.visible(site, how) {
             let len = world.chains.len(chain);
             if how.order.acquires() {
-                let view = Rc::make_mut(self.views.entry(thread).or_default());
+                let view = Arc::make_mut(self.views.entry(thread).or_default());
                 world.chains.acquire(view, chain, len);
             } else {
                 let seen = self.seen.entry(thread).or_default();
@@ -141,7 +141,7 @@ impl Clock {
     /// After it: the writes themselves come before what the thread does next.
     pub(super) fn observe(&mut self, world: &World, site: &Site, thread: u32, how: How) {
         for (_, chain) in self.visible(site, how) {
-            let view = Rc::make_mut(self.views.entry(thread).or_default());
+            let view = Arc::make_mut(self.views.entry(thread).or_default());
             view.observe(chain, world.chains.len(chain));
         }
     }

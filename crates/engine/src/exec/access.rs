@@ -39,11 +39,16 @@ pub(crate) struct Data {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Act {
     /// Narrow signed values are extended by their sign.
-    Load { signed: bool },
+    Load {
+        signed: bool,
+    },
     Store,
     /// The first half of an asynchronous copy: its checks are both halves', to the shared address that a
     /// slot holds.
-    CopyFrom { to: u32, to_offset: i64 },
+    CopyFrom {
+        to: u32,
+        to_offset: i64,
+    },
     /// The second half.
     CopyTo,
     /// What was there goes to the data, where they have slots.
@@ -130,7 +135,12 @@ unsafe fn generic(
         windows::PARAMETERS => Space::Parameters,
         _ => Space::Global,
     };
-    for space in [Space::Global, Space::Shared, Space::Local, Space::Parameters] {
+    for space in [
+        Space::Global,
+        Space::Shared,
+        Space::Local,
+        Space::Parameters,
+    ] {
         let lanes = lanes_of(mask)
             .filter(|&lane| of(addresses[lane]) == space)
             .fold(0, |lanes, lane| lanes | 1 << lane);
@@ -207,7 +217,11 @@ fn local_bounds(context: &Context<'_>, lanes: &Lanes<'_>) -> Result<(), Fault> {
     context.at.frames().resolve(lanes)
 }
 
-fn parameter_bounds(context: &Context<'_>, lanes: &Lanes<'_>, direction: Direction) -> Result<(), Fault> {
+fn parameter_bounds(
+    context: &Context<'_>,
+    lanes: &Lanes<'_>,
+    direction: Direction,
+) -> Result<(), Fault> {
     let (_, last) = lanes.span();
     let class = match direction {
         Direction::Write => FaultClass::ReadOnly,
@@ -218,11 +232,19 @@ fn parameter_bounds(context: &Context<'_>, lanes: &Lanes<'_>, direction: Directi
         class,
         lane: lanes.mask.trailing_zeros(),
         bytes: lanes.bytes,
-        place: Box::new(crate::memory::Place { address: last, below: None, above: None }),
+        place: Box::new(crate::memory::Place {
+            address: last,
+            below: None,
+            above: None,
+        }),
     })
 }
 
 /// Where the lanes' elements lie in the host's memory.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "it lives in registers and on the stack"
+)]
 pub(super) enum Host {
     /// One lane's behind another's, from lane 0's.
     Consecutive(*mut u8),
@@ -292,7 +314,13 @@ unsafe fn load(context: &mut Context<'_>, access: &Access, host: Host, mask: u32
         let from = host.of(lane, bytes);
         for (index, data) in access.data.iter().enumerate() {
             // SAFETY: the caller's contract.
-            let value = unsafe { read(from.add(index * access.element as usize), access.element, access.order) };
+            let value = unsafe {
+                read(
+                    from.add(index * access.element as usize),
+                    access.element,
+                    access.order,
+                )
+            };
             let value = match signed {
                 true => extended(value, access.element * 8),
                 false => value,
@@ -311,7 +339,11 @@ unsafe fn load(context: &mut Context<'_>, access: &Access, host: Host, mask: u32
 /// # Safety
 /// As for [`load`]; the slots hold `T`.
 #[inline(always)]
-unsafe fn load_all<T: Copy + Default, const N: usize>(context: &mut Context<'_>, from: *mut u8, data: &[Data; N]) -> bool {
+unsafe fn load_all<T: Copy + Default, const N: usize>(
+    context: &mut Context<'_>,
+    from: *mut u8,
+    data: &[Data; N],
+) -> bool {
     // SAFETY: the caller's contract; what lanes read may be unaligned for an array only.
     let all: [[T; N]; LANES] = unsafe { from.cast::<[[T; N]; LANES]>().read_unaligned() };
     for (index, data) in data.iter().enumerate() {
@@ -360,7 +392,12 @@ unsafe fn store(context: &mut Context<'_>, access: &Access, host: Host, mask: u3
             // SAFETY: the slot is of its kind; the caller's contract.
             unsafe {
                 let value = lane_of(context, *data, lane);
-                write(to.add(index * access.element as usize), access.element, value, access.order);
+                write(
+                    to.add(index * access.element as usize),
+                    access.element,
+                    value,
+                    access.order,
+                );
             }
         }
     }
@@ -369,10 +406,17 @@ unsafe fn store(context: &mut Context<'_>, access: &Access, host: Host, mask: u3
 /// # Safety
 /// As for [`load_all`].
 #[inline(always)]
-unsafe fn store_all<T: Copy + Default, const N: usize>(context: &mut Context<'_>, to: *mut u8, data: &[Data; N]) -> bool {
+unsafe fn store_all<T: Copy + Default, const N: usize>(
+    context: &mut Context<'_>,
+    to: *mut u8,
+    data: &[Data; N],
+) -> bool {
     let mut all = [[T::default(); N]; LANES];
     for (index, data) in data.iter().enumerate() {
-        let Some(slot) = data.slot.filter(|_| data.kind.bytes() as usize == size_of::<T>() * LANES) else {
+        let Some(slot) = data
+            .slot
+            .filter(|_| data.kind.bytes() as usize == size_of::<T>() * LANES)
+        else {
             return false;
         };
         // SAFETY: the slot holds `T`, as its kind says.
@@ -388,18 +432,30 @@ unsafe fn store_all<T: Copy + Default, const N: usize>(context: &mut Context<'_>
 
 /// # Safety
 /// Each lane of the mask may read and write its elements, which are aligned.
-unsafe fn change(context: &mut Context<'_>, access: &Access, atomic: &Atomic, host: Host, mask: u32) {
+unsafe fn change(
+    context: &mut Context<'_>,
+    access: &Access,
+    atomic: &Atomic,
+    host: Host,
+    mask: u32,
+) {
     let bytes = access.element as usize * access.data.len();
     for lane in lanes_of(mask) {
         let at = host.of(lane, bytes);
         for (index, data) in access.data.iter().enumerate() {
-            let of = |slot| Data { slot: Some(slot), kind: atomic.kind, bits: 128 };
+            let of = |slot| Data {
+                slot: Some(slot),
+                kind: atomic.kind,
+                bits: 128,
+            };
             // SAFETY: the slots are of the kind; the caller's contract.
             unsafe {
                 let operand = lane_of(context, of(atomic.operands[index]), lane);
                 let comparand = lane_of(context, of(atomic.comparand), lane);
                 let at = at.add(index * access.element as usize);
-                let before = update(at, access.element, |old| (atomic.update)(old, operand, comparand));
+                let before = update(at, access.element, |old| {
+                    (atomic.update)(old, operand, comparand)
+                });
                 set_lane(context, *data, lane, before);
             }
         }
@@ -454,9 +510,13 @@ pub(super) unsafe fn read(from: *const u8, bytes: u32, order: Order) -> u128 {
         match bytes {
             1 => u128::from(from.read_volatile()),
             2 => u128::from(from.cast::<u16>().read_volatile()),
-            4 if is_strong => u128::from(AtomicU32::from_ptr(from.cast_mut().cast()).load(Ordering::Acquire)),
+            4 if is_strong => {
+                u128::from(AtomicU32::from_ptr(from.cast_mut().cast()).load(Ordering::Acquire))
+            }
             4 => u128::from(from.cast::<u32>().read()),
-            8 if is_strong => u128::from(AtomicU64::from_ptr(from.cast_mut().cast()).load(Ordering::Acquire)),
+            8 if is_strong => {
+                u128::from(AtomicU64::from_ptr(from.cast_mut().cast()).load(Ordering::Acquire))
+            }
             8 => u128::from(from.cast::<u64>().read()),
             _ => from.cast::<u128>().read_unaligned(),
         }

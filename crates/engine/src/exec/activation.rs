@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::program::{Point, Program, Words};
-use crate::memory::Cached;
 use super::registers::{FULL, Registers};
+use crate::memory::Cached;
 
 /// A function that lanes of a warp have called together, and its registers.
 pub(crate) struct Activation {

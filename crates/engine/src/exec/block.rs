@@ -1,13 +1,13 @@
 //! A block: its warps, shared memory and barriers.
 
 use super::failure::{Failed, Failure, Thread};
-use crate::check::BlockId;
 use super::op::Context;
 use super::program::BarrierAction;
 use super::registers::Registers;
 use super::surroundings::coordinates;
 use super::warp::{Pause, Warp};
 use super::worker::Code;
+use crate::check::BlockId;
 
 /// A block that runs, or room for one.
 pub(crate) struct Block {
@@ -42,7 +42,10 @@ impl Block {
     pub(crate) fn begin(&mut self, number: u64, code: &Code<'_>, context: &mut Context<'_>) {
         self.number = number;
         let at = &mut context.at;
-        self.id = at.checking.as_mut().map(|it| it.checker.begin_block(it.launch, number, &at.layout));
+        self.id = at
+            .checking
+            .as_mut()
+            .map(|it| it.checker.begin_block(it.launch, number, &at.layout));
         // What nobody has written is none of the values that one expects.
         self.shared.fill(0xFF);
         self.enter(context);
@@ -56,7 +59,11 @@ impl Block {
     ///
     /// # Errors
     /// A thread failed, or all wait.
-    pub(crate) fn run(&mut self, code: &Code<'_>, context: &mut Context<'_>) -> Result<Progress, Box<Failed>> {
+    pub(crate) fn run(
+        &mut self,
+        code: &Code<'_>,
+        context: &mut Context<'_>,
+    ) -> Result<Progress, Box<Failed>> {
         self.enter(context);
         loop {
             let (mut turns, mut looks) = (0, 0);
@@ -112,7 +119,9 @@ impl Block {
                 released = true;
                 if let (Some(checking), None) = (&mut context.at.checking, wanted) {
                     let checked = checking.checker.barrier(checking.block());
-                    checked.map_err(|finding| Box::new(self.failed(Failure::Check(finding), context)))?;
+                    checked.map_err(|finding| {
+                        Box::new(self.failed(Failure::Check(finding), context))
+                    })?;
                 }
                 let (count, of) = self.warps.iter_mut().fold((0, 0), |sum, warp| {
                     let own = warp.reduced(id, context);
@@ -142,9 +151,15 @@ impl Block {
             let waiting = warp.waiting.iter().filter(|it| it.id == id);
             waiting.fold(0, |mask, it| mask | it.group.mask)
         };
-        let all = self.warps.iter().flat_map(|warp| &warp.waiting).filter(|it| it.id == id);
+        let all = self
+            .warps
+            .iter()
+            .flat_map(|warp| &warp.waiting)
+            .filter(|it| it.id == id);
         let wanted = all.clone().map(|it| it.threads).next()?;
-        let waits = all.clone().any(|it| !matches!(it.barrier.action, BarrierAction::Arrive));
+        let waits = all
+            .clone()
+            .any(|it| !matches!(it.barrier.action, BarrierAction::Arrive));
         let is_complete = match wanted {
             None => waits && self.warps.iter().all(|warp| warp.live & !at(warp) == 0),
             Some(wanted) => {
@@ -171,18 +186,29 @@ impl Block {
             parts.extend(warp.waits());
         }
         let block = context.at.block_index();
-        self.failed(Failure::Stuck { block, waiting: parts.join("; ") }, context)
+        self.failed(
+            Failure::Stuck {
+                block,
+                waiting: parts.join("; "),
+            },
+            context,
+        )
     }
 
     /// A failure that is no instruction's own, of a thread that has not ended.
     fn failed(&self, failure: Failure, context: &Context<'_>) -> Failed {
         let warp = self.warps.iter().find(|warp| !warp.has_ended());
-        let thread = warp.map_or(0, |warp| u64::from(warp.index) * 32 + u64::from(warp.live.trailing_zeros()));
+        let thread = warp.map_or(0, |warp| {
+            u64::from(warp.index) * 32 + u64::from(warp.live.trailing_zeros())
+        });
         let (function, instruction) = warp.and_then(Warp::first_wait).unwrap_or_default();
         let block = context.at.block_index();
         Failed {
             failure,
-            thread: Thread { block, thread: coordinates(thread, context.at.launch.block) },
+            thread: Thread {
+                block,
+                thread: coordinates(thread, context.at.launch.block),
+            },
             function,
             instruction,
         }

@@ -32,10 +32,15 @@ pub(crate) fn call(
         Builtin::Free => {
             for lane in lanes_of(context.mask) {
                 let address = argument(call, context, 0, lane);
-                context.at.launch.memory.heap_free(address).map_err(|mut fault| {
-                    fault.lane = lane as u32;
-                    Failure::Memory(fault)
-                })?;
+                context
+                    .at
+                    .launch
+                    .memory
+                    .heap_free(address)
+                    .map_err(|mut fault| {
+                        fault.lane = lane as u32;
+                        Failure::Memory(fault)
+                    })?;
             }
             Ok(())
         }
@@ -52,7 +57,8 @@ fn print(call: &Call, context: &mut Context<'_>) -> Result<(), Failure> {
             offset += bytes;
             load(context, values + offset - bytes, bytes as u32, lane)
         };
-        let text = super::format::format(&format, &mut next, &|address| text(context, address, lane))?;
+        let text =
+            super::format::format(&format, &mut next, &|address| text(context, address, lane))?;
         (context.at.launch.print)(&text);
         give(call, context, lane, text.len() as u64);
     }
@@ -95,7 +101,8 @@ fn give(call: &Call, context: &mut Context<'_>, lane: usize, value: u64) {
     if let Some(Words { slot, count }) = call.returns.first().copied() {
         for index in 0..count.min(2) {
             // SAFETY: the slot holds words.
-            let words: &mut [u32; LANES] = unsafe { context.slot_mut(slot + index * Kind::Word.bytes()) };
+            let words: &mut [u32; LANES] =
+                unsafe { context.slot_mut(slot + index * Kind::Word.bytes()) };
             words[lane] = (value >> (32 * index)) as u32;
         }
     }
@@ -115,20 +122,31 @@ fn text(context: &Context<'_>, address: u64, lane: usize) -> Result<String, Fail
 /// Reads memory at a generic address.
 fn load(context: &Context<'_>, address: u64, bytes: u32, lane: usize) -> Result<u64, Failure> {
     let offset = address & windows::OFFSET;
-    let addresses = [if address < windows::SHARED { address } else { offset }; LANES];
+    let addresses = [if address < windows::SHARED {
+        address
+    } else {
+        offset
+    }; LANES];
     let lanes = Lanes::new(&addresses, 1 << lane, bytes);
     let (resolved, at) = match windows::of(address) {
         windows::LOCAL => {
             let local = context.at.local;
             let thread = local.start.wrapping_add(lane * local.bytes as usize);
-            (context.at.frames().resolve(&lanes), thread.wrapping_add(offset as usize))
+            (
+                context.at.frames().resolve(&lanes),
+                thread.wrapping_add(offset as usize),
+            )
         }
         windows::SHARED => (
             context.at.layout.resolve(&lanes),
             context.at.shared.wrapping_add(offset as usize),
         ),
         _ => (
-            context.at.launch.memory.resolve(&lanes, Direction::Read, &mut Cached::default()),
+            context
+                .at
+                .launch
+                .memory
+                .resolve(&lanes, Direction::Read, &mut Cached::default()),
             std::ptr::with_exposed_provenance_mut(address as usize),
         ),
     };

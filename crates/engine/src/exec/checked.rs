@@ -19,7 +19,10 @@ pub(crate) fn site(function: u32, instruction: u32) -> u32 {
 
 /// The function and the instruction of a number.
 pub(crate) fn of_site(site: u32) -> (u32, u32) {
-    (site >> INSTRUCTION_BITS, site & ((1 << INSTRUCTION_BITS) - 1))
+    (
+        site >> INSTRUCTION_BITS,
+        site & ((1 << INSTRUCTION_BITS) - 1),
+    )
 }
 
 /// Tells the checker of an access that is about to be made. Gives whether it may be.
@@ -48,10 +51,18 @@ pub(super) unsafe fn check(
         Act::Atomic(atomic) => lanes_of(lanes.mask).all(|lane| {
             let one = Lanes::new(lanes.addresses, 1 << lane, lanes.bytes);
             let is_equal = !atomic.compares || {
-                let comparand = Data { slot: Some(atomic.comparand), kind: atomic.kind, bits: 128 };
+                let comparand = Data {
+                    slot: Some(atomic.comparand),
+                    kind: atomic.kind,
+                    bits: 128,
+                };
                 // SAFETY: the caller's contract.
                 unsafe {
-                    let now = read(host.of(lane, lanes.bytes as usize), access.element, access.order);
+                    let now = read(
+                        host.of(lane, lanes.bytes as usize),
+                        access.element,
+                        access.order,
+                    );
                     now == lane_of(context, comparand, lane)
                 }
             };
@@ -65,13 +76,24 @@ pub(super) unsafe fn check(
     }
 }
 
-fn tell(context: &mut Context<'_>, op: &Op, access: &Access, space: Space, lanes: &Lanes<'_>, what: What) -> bool {
+fn tell(
+    context: &mut Context<'_>,
+    op: &Op,
+    access: &Access,
+    space: Space,
+    lanes: &Lanes<'_>,
+    what: What,
+) -> bool {
     let warp = context.at.warp;
     let function = context.at.function_index();
     let Some(checking) = &mut context.at.checking else {
         return true;
     };
-    let who = Who { block: checking.block(), warp, mask: lanes.mask };
+    let who = Who {
+        block: checking.block(),
+        warp,
+        mask: lanes.mask,
+    };
     let access = check::Access {
         instruction: site(function, op.instruction),
         what,
@@ -82,7 +104,9 @@ fn tell(context: &mut Context<'_>, op: &Op, access: &Access, space: Space, lanes
         Space::Global => {
             // SAFETY: there is one for each access of the program.
             let met = unsafe { &mut *context.at.met.add(op.aux as usize) };
-            checking.checker.global(context.at.launch.memory, met, who, &access)
+            checking
+                .checker
+                .global(context.at.launch.memory, met, who, &access)
         }
         Space::Shared => checking.checker.shared(who, &access),
         Space::Local => {
@@ -101,16 +125,26 @@ fn copy(context: &mut Context<'_>, op: &Op, from: &Lanes<'_>, to: &[u64; LANES])
     let Some(checking) = &mut context.at.checking else {
         return true;
     };
-    let who = Who { block: checking.block(), warp, mask: from.mask };
+    let who = Who {
+        block: checking.block(),
+        warp,
+        mask: from.mask,
+    };
     let to = Lanes::new(to, from.mask, from.bytes);
     if let Err(fault) = context.at.layout.resolve(&to) {
         context.fault(Failure::Memory(fault), op.instruction);
         return false;
     }
-    let copy = Copy { instruction, to: &to, from: Some(from) };
+    let copy = Copy {
+        instruction,
+        to: &to,
+        from: Some(from),
+    };
     // SAFETY: there is one for each access of the program.
     let met = unsafe { &mut *context.at.met.add(op.aux as usize) };
-    let checked = checking.checker.copy(context.at.launch.memory, met, who, &copy);
+    let checked = checking
+        .checker
+        .copy(context.at.launch.memory, met, who, &copy);
     found(context, op.instruction, checked)
 }
 
@@ -165,14 +199,22 @@ pub(crate) fn wait(context: &mut Context<'_>, but: Option<u32>) {
 pub(crate) fn sync_warp(context: &mut Context<'_>, mask: u32) {
     let warp = context.at.warp;
     if let Some(checking) = &mut context.at.checking {
-        checking.checker.sync_warp(Who { block: checking.block(), warp, mask });
+        checking.checker.sync_warp(Who {
+            block: checking.block(),
+            warp,
+            mask,
+        });
     }
 }
 
 /// The running lanes.
 fn who(context: &Context<'_>) -> Option<Who> {
     let block = context.at.checking.as_ref()?.block();
-    Some(Who { block, warp: context.at.warp, mask: context.mask })
+    Some(Who {
+        block,
+        warp: context.at.warp,
+        mask: context.mask,
+    })
 }
 
 fn strength(of: PtxOrder, among: PtxScope) -> Strength {

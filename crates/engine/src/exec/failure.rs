@@ -17,7 +17,11 @@ pub struct Thread {
 
 impl fmt::Display for Thread {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "block {:?}, thread {:?}", self.block, self.thread)
+        write!(
+            formatter,
+            "block {:?}, thread {:?}",
+            self.block, self.thread
+        )
     }
 }
 

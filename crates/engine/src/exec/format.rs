@@ -16,7 +16,8 @@ pub(crate) fn format(
     while let Some(at) = rest.find('%') {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
-        let end = rest[1..].find(|c: char| c.is_ascii_alphabetic() && !"hlLjztq".contains(c) || c == '%');
+        let end =
+            rest[1..].find(|c: char| c.is_ascii_alphabetic() && !"hlLjztq".contains(c) || c == '%');
         let Some(end) = end.map(|end| end + 2) else {
             break;
         };
@@ -52,26 +53,47 @@ fn convert(
     let width = number(width)?;
     let precision = precision.map(number).transpose()?;
     let mut integer = || next(if is_long { 8 } else { 4 });
-    let signed = |value: u64| if is_long { value as i64 } else { i64::from(value as u32 as i32) };
+    let signed = |value: u64| {
+        if is_long {
+            value as i64
+        } else {
+            i64::from(value as u32 as i32)
+        }
+    };
     let (sign, digits) = match letter {
         'd' | 'i' => {
             let value = signed(integer()?);
             (sign(value < 0, &flags), value.unsigned_abs().to_string())
         }
         'u' => ("", integer()?.to_string()),
-        'x' => (if flags.contains('#') { "0x" } else { "" }, format!("{:x}", integer()?)),
-        'X' => (if flags.contains('#') { "0X" } else { "" }, format!("{:X}", integer()?)),
-        'o' => (if flags.contains('#') { "0" } else { "" }, format!("{:o}", integer()?)),
+        'x' => (
+            if flags.contains('#') { "0x" } else { "" },
+            format!("{:x}", integer()?),
+        ),
+        'X' => (
+            if flags.contains('#') { "0X" } else { "" },
+            format!("{:X}", integer()?),
+        ),
+        'o' => (
+            if flags.contains('#') { "0" } else { "" },
+            format!("{:o}", integer()?),
+        ),
         'c' => ("", char::from(next(4)? as u8).to_string()),
         'p' => ("0x", format!("{:x}", next(8)?)),
         's' => {
             let text = text(next(8)?)?;
-            ("", text.chars().take(precision.unwrap_or(usize::MAX)).collect())
+            (
+                "",
+                text.chars().take(precision.unwrap_or(usize::MAX)).collect(),
+            )
         }
         'f' | 'F' | 'e' | 'E' | 'g' | 'G' | 'a' | 'A' => {
             let value = f64::from_bits(next(8)?);
             let digits = float(value.abs(), letter, precision.unwrap_or(6));
-            (sign(value.is_sign_negative() && !value.is_nan(), &flags), digits)
+            (
+                sign(value.is_sign_negative() && !value.is_nan(), &flags),
+                digits,
+            )
         }
         _ => return Ok(conversion.to_owned()),
     };
@@ -101,7 +123,11 @@ fn sign(is_negative: bool, flags: &str) -> &'static str {
 fn float(value: f64, letter: char, precision: usize) -> String {
     if !value.is_finite() {
         let name = if value.is_nan() { "nan" } else { "inf" };
-        return if letter.is_uppercase() { name.to_uppercase() } else { name.to_owned() };
+        return if letter.is_uppercase() {
+            name.to_uppercase()
+        } else {
+            name.to_owned()
+        };
     }
     match letter {
         'f' | 'F' => format!("{value:.precision$}"),
@@ -111,7 +137,10 @@ fn float(value: f64, letter: char, precision: usize) -> String {
             let exponent = exponent(value, precision - 1);
             let text = match exponent < -4 || exponent >= precision as i32 {
                 true => exponential(value, if letter == 'G' { 'E' } else { 'e' }, precision - 1),
-                false => format!("{value:.*}", (precision as i32 - 1 - exponent).max(0) as usize),
+                false => format!(
+                    "{value:.*}",
+                    (precision as i32 - 1 - exponent).max(0) as usize
+                ),
             };
             shortened(&text)
         }
@@ -121,7 +150,9 @@ fn float(value: f64, letter: char, precision: usize) -> String {
 /// The decimal exponent of a value that is rounded to so many digits behind the point.
 fn exponent(value: f64, precision: usize) -> i32 {
     let text = format!("{value:.precision$e}");
-    text.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0)
+    text.split_once('e')
+        .and_then(|(_, exponent)| exponent.parse().ok())
+        .unwrap_or(0)
 }
 
 fn exponential(value: f64, letter: char, precision: usize) -> String {

@@ -221,10 +221,10 @@ fn compute<D: Lane>(f: impl Fn(usize) -> D) -> [D::Slot; LANES] {
 pub(crate) fn signs(lanes: &[u32; LANES]) -> u32 {
     use std::arch::x86_64::{_mm_loadu_ps, _mm_movemask_ps};
     let mut mask = 0;
-    for (index, four) in lanes.chunks_exact(4).enumerate() {
+    for index in (0..LANES).step_by(4) {
         // SAFETY: SSE is part of x86-64; four words are read.
-        let bits = unsafe { _mm_movemask_ps(_mm_loadu_ps(four.as_ptr().cast())) };
-        mask |= (bits as u32) << (4 * index);
+        let bits = unsafe { _mm_movemask_ps(_mm_loadu_ps(lanes.as_ptr().add(index).cast())) };
+        mask |= (bits as u32) << index;
     }
     mask
 }

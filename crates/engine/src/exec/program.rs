@@ -131,8 +131,6 @@ pub(crate) struct Barrier {
     /// A slot of words: how many threads; none for all of the block.
     pub(crate) threads: Option<u32>,
     pub(crate) action: BarrierAction,
-    /// Whether all lanes of a warp must come together.
-    pub(crate) aligned: bool,
 }
 
 /// What a barrier does besides counting.

@@ -31,8 +31,14 @@ pub(crate) struct Launch<'l> {
 impl Launch<'_> {
     /// Bytes of the parameters, extended to all bits.
     pub(crate) fn parameter(&self, offset: u32, bytes: u32, signed: bool) -> u128 {
-        let all = self.parameters.iter().skip(offset as usize).take(bytes as usize);
-        let bits = all.rev().fold(0, |bits, &byte| bits << 8 | u128::from(byte));
+        let all = self
+            .parameters
+            .iter()
+            .skip(offset as usize)
+            .take(bytes as usize);
+        let bits = all
+            .rev()
+            .fold(0, |bits, &byte| bits << 8 | u128::from(byte));
         let shift = 128 - 8 * bytes;
         match signed {
             true => ((bits << shift) as i128 >> shift) as u128,

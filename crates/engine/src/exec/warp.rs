@@ -10,9 +10,7 @@ use super::builtin;
 use super::checked;
 use super::failure::{Failed, Failure};
 use super::op::Context;
-use super::program::{
-    Barrier, BarrierAction, Call, Callee, Gate, Point, Program, Then, Words,
-};
+use super::program::{Barrier, BarrierAction, Call, Callee, Gate, Point, Program, Then, Words};
 use super::registers::{FULL, Kind, LANES, lanes_of};
 use super::worker::Code;
 use crate::check::Who;
@@ -75,7 +73,13 @@ pub(crate) enum Pause {
 
 impl Warp {
     /// Begins the kernel in a new block.
-    pub(crate) fn begin(&mut self, index: u32, threads: u32, code: &Code<'_>, context: &mut Context<'_>) {
+    pub(crate) fn begin(
+        &mut self,
+        index: u32,
+        threads: u32,
+        code: &Code<'_>,
+        context: &mut Context<'_>,
+    ) {
         self.index = index;
         self.live = lanes_of_warp(index, threads);
         self.activations.clear();
@@ -97,7 +101,11 @@ impl Warp {
     ///
     /// # Errors
     /// A thread failed.
-    pub(crate) fn run(&mut self, code: &Code<'_>, context: &mut Context<'_>) -> Result<Pause, Box<Failed>> {
+    pub(crate) fn run(
+        &mut self,
+        code: &Code<'_>,
+        context: &mut Context<'_>,
+    ) -> Result<Pause, Box<Failed>> {
         context.at.warp = self.index;
         let (mut turns, mut has_looked) = (0, true);
         loop {
@@ -142,7 +150,9 @@ impl Warp {
     /// Function and instruction of one that waits.
     pub(crate) fn first_wait(&self) -> Option<(String, u32)> {
         let gated = self.gated.iter().map(|it| &it.0);
-        let group = gated.chain(self.waiting.iter().map(|it| &it.group)).next()?;
+        let group = gated
+            .chain(self.waiting.iter().map(|it| &it.group))
+            .next()?;
         let program = &self.activations.get(group.activation).program;
         let block = program.blocks.get(group.at.block as usize)?;
         Some((program.name.clone(), block.instruction))
@@ -155,7 +165,11 @@ impl Warp {
             self.open_gates(context);
         }
         let mut first = code.choose(self.ready.len());
-        let others = if code.choose(2) == 0 { 0..self.ready.len() } else { 0..0 };
+        let others = if code.choose(2) == 0 {
+            0..self.ready.len()
+        } else {
+            0..0
+        };
         for other in others {
             let (a, b) = (&self.ready[other], &self.ready[first]);
             let earlier = match a.turns == b.turns {
@@ -186,7 +200,12 @@ impl Warp {
         });
     }
 
-    fn run_group(&mut self, mut group: Group, code: &Code<'_>, context: &mut Context<'_>) -> Result<(), Box<Failed>> {
+    fn run_group(
+        &mut self,
+        mut group: Group,
+        code: &Code<'_>,
+        context: &mut Context<'_>,
+    ) -> Result<(), Box<Failed>> {
         let mut fuel = TURN;
         let mut program = self.enter(group.activation, context);
         loop {
@@ -227,7 +246,12 @@ impl Warp {
             let instruction = block.instruction;
             match &block.then {
                 Then::Jump(next) => group.at = Point::start_of(*next),
-                Then::Branch { predicate, wanted, taken, otherwise } => {
+                Then::Branch {
+                    predicate,
+                    wanted,
+                    taken,
+                    otherwise,
+                } => {
                     // SAFETY: the slot holds a predicate.
                     let lanes = unsafe { context.predicate(*predicate) };
                     let lanes = if *wanted { lanes } else { !lanes } & group.mask;
@@ -267,7 +291,12 @@ impl Warp {
             }
             if fuel == 0 || context.at.looks > LOOKS {
                 if self.steps > code.most_steps() {
-                    return Err(Box::new(context.failed(Failure::Steps { limit: code.most_steps() }, instruction)));
+                    return Err(Box::new(context.failed(
+                        Failure::Steps {
+                            limit: code.most_steps(),
+                        },
+                        instruction,
+                    )));
                 }
                 group.turns += 1;
                 self.ready.push(group);
@@ -288,7 +317,10 @@ impl Warp {
         let is_access = |op: &&u32| program.ops[**op as usize].accesses_memory;
         let behind: Vec<u32> = (start + 1..end).collect();
         let accesses = behind.iter().filter(is_access);
-        accesses.copied().find(|_| code.choose(4) == 0).unwrap_or(end)
+        accesses
+            .copied()
+            .find(|_| code.choose(4) == 0)
+            .unwrap_or(end)
     }
 
     /// Makes an activation the one that runs.
@@ -298,7 +330,10 @@ impl Warp {
         context.at.local.start = self.local.as_mut_ptr().cast();
         context.at.local.bytes = self.local_bytes;
         context.at.local.frame = activation.local;
-        context.at.local.frames = self.frames.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+        context.at.local.frames = self
+            .frames
+            .as_ref()
+            .map_or(std::ptr::null(), std::ptr::from_ref);
         context.at.program = Arc::as_ptr(&activation.program);
         context.at.accesses = activation.program.accesses.as_ptr();
         context.at.met = activation.met;
@@ -343,7 +378,11 @@ impl Warp {
         }
         parts.sort_unstable();
         for &(block, mask) in &parts[1..] {
-            self.ready.push(Group { at: Point::start_of(block), mask, ..group });
+            self.ready.push(Group {
+                at: Point::start_of(block),
+                mask,
+                ..group
+            });
         }
         (group.at, group.mask) = (Point::start_of(parts[0].0), parts[0].1);
         group
@@ -362,7 +401,10 @@ impl Warp {
             .filter(|&lane| masks[lane] == members)
             .fold(0, |mask, lane| mask | 1 << lane);
         if same != group.mask {
-            self.ready.push(Group { mask: group.mask & !same, ..*group });
+            self.ready.push(Group {
+                mask: group.mask & !same,
+                ..*group
+            });
             group.mask = same;
         }
         if members & self.live & !group.mask == 0 {
@@ -382,13 +424,21 @@ impl Warp {
         while place < self.gated.len() {
             let (group, members) = self.gated[place];
             let key = self.gate(&group).key;
-            let meets = |warp: &Warp, other: &(Group, u32)| other.1 == members && warp.gate(&other.0).key == key;
-            let there = self.gated.iter().filter(|it| meets(self, it)).fold(0, |mask, it| mask | it.0.mask);
+            let meets = |warp: &Warp, other: &(Group, u32)| {
+                other.1 == members && warp.gate(&other.0).key == key
+            };
+            let there = self
+                .gated
+                .iter()
+                .filter(|it| meets(self, it))
+                .fold(0, |mask, it| mask | it.0.mask);
             if members & self.live & !there != 0 {
                 place += 1;
                 continue;
             }
-            let (opened, rest) = std::mem::take(&mut self.gated).into_iter().partition(|it| meets(self, it));
+            let (opened, rest) = std::mem::take(&mut self.gated)
+                .into_iter()
+                .partition(|it| meets(self, it));
             self.gated = rest;
             self.exchange(opened, context);
             place = 0;
@@ -406,7 +456,9 @@ impl Warp {
     fn exchange(&mut self, groups: Vec<(Group, u32)>, context: &mut Context<'_>) {
         let mut merged: Vec<Group> = Vec::new();
         for (group, _) in groups {
-            let same = merged.iter_mut().find(|it| (it.activation, it.at) == (group.activation, group.at));
+            let same = merged
+                .iter_mut()
+                .find(|it| (it.activation, it.at) == (group.activation, group.at));
             match same {
                 Some(it) => it.mask |= group.mask,
                 None => merged.push(group),
@@ -433,7 +485,8 @@ impl Warp {
             let source = self.gate(&group).source;
             let program = self.enter(group.activation, context);
             let block = &program.blocks[group.at.block as usize];
-            let op = &program.ops[block.start as usize..(block.start as usize + 1).min(block.end as usize)];
+            let op = &program.ops
+                [block.start as usize..(block.start as usize + 1).min(block.end as usize)];
             context.mask = group.mask;
             if let Some((slot, kind)) = source {
                 // SAFETY: the slot is of this kind; what it held is put back in lanes of others.
@@ -460,19 +513,41 @@ impl Warp {
 // Barriers of the block.
 impl Warp {
     /// Brings a group to a barrier; it goes on at once where it need not wait.
-    fn come_to(&mut self, barrier: &Barrier, mut group: Group, context: &mut Context<'_>) -> Option<Group> {
+    fn come_to(
+        &mut self,
+        barrier: &Barrier,
+        mut group: Group,
+        context: &mut Context<'_>,
+    ) -> Option<Group> {
         // SAFETY: the slots hold words.
         let (id, threads) = unsafe {
             let lane = group.mask.trailing_zeros() as usize;
             let id = context.slot::<u32>(barrier.id)[lane];
-            (id, barrier.threads.map(|slot| context.slot::<u32>(slot)[lane]))
+            (
+                id,
+                barrier.threads.map(|slot| context.slot::<u32>(slot)[lane]),
+            )
         };
         let waits = !matches!(barrier.action, BarrierAction::Arrive);
-        if let Some(checking) = context.at.checking.as_mut().filter(|_| threads.is_some() || !waits) {
-            let who = Who { block: checking.block(), warp: self.index, mask: group.mask };
+        if let Some(checking) = context
+            .at
+            .checking
+            .as_mut()
+            .filter(|_| threads.is_some() || !waits)
+        {
+            let who = Who {
+                block: checking.block(),
+                warp: self.index,
+                mask: group.mask,
+            };
             checking.checker.arrive(who, id);
         }
-        let waiting = Waiting { group, barrier: *barrier, id, threads };
+        let waiting = Waiting {
+            group,
+            barrier: *barrier,
+            id,
+            threads,
+        };
         self.waiting.push(waiting);
         match barrier.action {
             BarrierAction::Arrive => {
@@ -487,19 +562,40 @@ impl Warp {
     /// of `of`.
     pub(crate) fn release(&mut self, id: u32, count: u32, of: u32, context: &mut Context<'_>) {
         use super::program::BarrierReduction::{And, Count, Or};
-        let (released, rest) = std::mem::take(&mut self.waiting).into_iter().partition(|it| it.id == id);
+        let (released, rest) = std::mem::take(&mut self.waiting)
+            .into_iter()
+            .partition(|it| it.id == id);
         self.waiting = rest;
         let released: Vec<Waiting> = released;
-        for Waiting { mut group, barrier, threads, .. } in released {
+        for Waiting {
+            mut group,
+            barrier,
+            threads,
+            ..
+        } in released
+        {
             let waits = !matches!(barrier.action, BarrierAction::Arrive);
-            if let Some(checking) = context.at.checking.as_mut().filter(|_| threads.is_some() && waits) {
-                let who = Who { block: checking.block(), warp: self.index, mask: group.mask };
+            if let Some(checking) = context
+                .at
+                .checking
+                .as_mut()
+                .filter(|_| threads.is_some() && waits)
+            {
+                let who = Who {
+                    block: checking.block(),
+                    warp: self.index,
+                    mask: group.mask,
+                };
                 checking.checker.leave(who, id);
             }
             match barrier.action {
                 BarrierAction::Arrive => continue,
                 BarrierAction::Sync => {}
-                BarrierAction::Reduce { operation, destination, .. } => {
+                BarrierAction::Reduce {
+                    operation,
+                    destination,
+                    ..
+                } => {
                     self.enter(group.activation, context);
                     context.mask = group.mask;
                     let truth = |it: bool| if it { FULL } else { 0 };
@@ -507,7 +603,9 @@ impl Warp {
                     unsafe {
                         match operation {
                             Count => context.set_running(destination, &[count; LANES]),
-                            And => context.set_predicate_of_running(destination, truth(count == of)),
+                            And => {
+                                context.set_predicate_of_running(destination, truth(count == of))
+                            }
                             Or => context.set_predicate_of_running(destination, truth(count > 0)),
                         }
                     }
@@ -522,8 +620,18 @@ impl Warp {
     pub(crate) fn reduced(&mut self, id: u32, context: &mut Context<'_>) -> (u32, u32) {
         let mut sums = (0, 0);
         for place in 0..self.waiting.len() {
-            let Waiting { group, barrier, id: of, .. } = &self.waiting[place];
-            let BarrierAction::Reduce { predicate, wanted, .. } = barrier.action else { continue };
+            let Waiting {
+                group,
+                barrier,
+                id: of,
+                ..
+            } = &self.waiting[place];
+            let BarrierAction::Reduce {
+                predicate, wanted, ..
+            } = barrier.action
+            else {
+                continue;
+            };
             if *of != id {
                 continue;
             }
@@ -572,13 +680,22 @@ impl Warp {
         }
         let frames = self.frames.get_or_insert_with(|| memory::Local::new(GAP));
         let label = Label::new(&program.name, 1);
-        let local = frames.push(lanes, program.local_bytes, program.local_alignment.max(16), &label);
+        let local = frames.push(
+            lanes,
+            program.local_bytes,
+            program.local_alignment.max(16),
+            &label,
+        );
         let end = frames.bytes();
         if end > self.local_bytes {
             self.grow_local(end);
         }
         if let Some(checking) = &mut context.at.checking {
-            let who = Who { block: checking.block(), warp: self.index, mask: lanes };
+            let who = Who {
+                block: checking.block(),
+                warp: self.index,
+                mask: lanes,
+            };
             checking.checker.frame(who, local, program.local_bytes);
         }
         local
@@ -632,8 +749,15 @@ impl Warp {
                     // The others come back to the call, behind the block's operations.
                     let program = &self.activations.get(group.activation).program;
                     let block = &program.blocks[group.at.block as usize];
-                    let at = Point { op: block.end - block.start, ..group.at };
-                    self.ready.push(Group { mask: group.mask & !same, at, ..group });
+                    let at = Point {
+                        op: block.end - block.start,
+                        ..group.at
+                    };
+                    self.ready.push(Group {
+                        mask: group.mask & !same,
+                        at,
+                        ..group
+                    });
                     group.mask = same;
                 }
                 context.mask = same;
@@ -642,8 +766,11 @@ impl Warp {
                     .ok_or_else(|| Box::new(context.failed(none, instruction)))?
             }
         };
-        let failed = |failure, context: &Context<'_>| Box::new(context.failed(failure, instruction));
-        let program = code.program(function).map_err(|failure| failed(failure, context))?;
+        let failed =
+            |failure, context: &Context<'_>| Box::new(context.failed(failure, instruction));
+        let program = code
+            .program(function)
+            .map_err(|failure| failed(failure, context))?;
         if self.activations.depth(group.activation) == MOST_CALLS {
             return Err(failed(Failure::Recursion { limit: MOST_CALLS }, context));
         }
@@ -729,8 +856,12 @@ unsafe fn copy_words(from: *mut u8, given: Words, to: *mut u8, taken: Words, mas
         let offset = word * Kind::Word.bytes();
         // SAFETY: the caller's contract.
         unsafe {
-            let given = *from.add((given.slot + offset) as usize).cast::<[u32; LANES]>();
-            let taken = &mut *to.add((taken.slot + offset) as usize).cast::<[u32; LANES]>();
+            let given = *from
+                .add((given.slot + offset) as usize)
+                .cast::<[u32; LANES]>();
+            let taken = &mut *to
+                .add((taken.slot + offset) as usize)
+                .cast::<[u32; LANES]>();
             lanes_of(mask).for_each(|lane| taken[lane] = given[lane]);
         }
     }

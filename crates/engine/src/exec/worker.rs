@@ -77,7 +77,7 @@ impl<'l> Code<'l> {
     /// The function at an address that a kernel calls.
     pub(crate) fn function_at(&self, address: u64) -> Option<u32> {
         (windows::of(address) == windows::FUNCTIONS)
-            .then(|| (address & windows::OFFSET) / 16)
+            .then_some((address & windows::OFFSET) / 16)
             .map(|index| index as u32)
             .filter(|&index| self.functions.has_body(index))
     }
@@ -87,24 +87,36 @@ impl<'l> Code<'l> {
     /// # Errors
     /// It has an instruction that the engine does not execute.
     pub(crate) fn program(&self, function: u32) -> Result<Arc<Program>, Failure> {
-        self.functions.program(function).map_err(Failure::Unsupported)
+        self.functions
+            .program(function)
+            .map_err(Failure::Unsupported)
     }
 
     /// Where a program's accesses remember the allocations that they met.
     pub(crate) fn met(&self, program: &Arc<Program>) -> *mut Cached {
         let mut all = self.met.borrow_mut();
-        let met = all.entry(Arc::as_ptr(program)).or_insert_with(|| {
-            vec![Cached::default(); program.accesses.len()].into_boxed_slice()
-        });
+        let met = all
+            .entry(Arc::as_ptr(program))
+            .or_insert_with(|| vec![Cached::default(); program.accesses.len()].into_boxed_slice());
         met.as_mut_ptr()
     }
 
     /// Sets the registers that an activation begins with: all of them where they are new, else those
     /// that differ from block to block.
-    pub(crate) fn fill(&self, program: &Program, registers: *mut u8, is_new: bool, context: &mut Context<'_>) {
+    pub(crate) fn fill(
+        &self,
+        program: &Program,
+        registers: *mut u8,
+        is_new: bool,
+        context: &mut Context<'_>,
+    ) {
         context.registers = registers;
         context.mask = FULL;
-        let at = (&context.at.launch, context.at.block_index(), context.at.warp);
+        let at = (
+            &context.at.launch,
+            context.at.block_index(),
+            context.at.warp,
+        );
         let block = at.1;
         for &(special, slot) in &program.specials {
             let value = match special {
@@ -129,7 +141,14 @@ impl<'l> Code<'l> {
             unsafe { broadcast(context, constant.slot, constant.kind, constant.bits) };
         }
         for parameter in &program.parameters {
-            if let Parameter::Launch { offset, bytes, signed, slot, kind } = *parameter {
+            if let Parameter::Launch {
+                offset,
+                bytes,
+                signed,
+                slot,
+                kind,
+            } = *parameter
+            {
                 let bits = context.at.launch.parameter(offset, bytes, signed);
                 // SAFETY: the slot is of its kind.
                 unsafe { broadcast(context, slot, kind, bits) };
@@ -143,8 +162,8 @@ impl<'l> Code<'l> {
 /// What a launch fixes for each thread of a warp.
 fn fixed(special: SpecialRegister, context: &Context<'_>) -> [u32; LANES] {
     use SpecialRegister::{
-        AggrSmemSize, DynamicSmemSize, LanemaskEq, LanemaskGe, LanemaskGt, LanemaskLe, LanemaskLt, Nctaid,
-        Nsmid, Ntid, Nwarpid, Tid, TotalSmemSize, Warpid,
+        AggrSmemSize, DynamicSmemSize, LanemaskEq, LanemaskGe, LanemaskGt, LanemaskLe, LanemaskLt,
+        Nctaid, Nsmid, Ntid, Nwarpid, Tid, TotalSmemSize, Warpid,
     };
     let launch = context.at.launch;
     let all = |value| [value; LANES];
@@ -197,10 +216,16 @@ impl Runners {
                 unsafe { op::run_masked(context, ops) }
             }
             if crate::lower::handler::has_vectors() {
-                return Runners { full: op::run_full, masked };
+                return Runners {
+                    full: op::run_full,
+                    masked,
+                };
             }
         }
-        Runners { full: op::run_full, masked: op::run_masked }
+        Runners {
+            full: op::run_full,
+            masked: op::run_masked,
+        }
     }
 }
 
@@ -251,7 +276,11 @@ pub(crate) fn work<'l>(
         if code.is_seeded() {
             // One block runs alone, or far ahead of others that have begun. Where those that have wait,
             // it may be for one that has not.
-            let most = if in_vain > 2 * resident.len() { most_resident } else { TOGETHER.min(most_resident) };
+            let most = if in_vain > 2 * resident.len() {
+                most_resident
+            } else {
+                TOGETHER.min(most_resident)
+            };
             turn = code.choose(resident.len() + usize::from(resident.len() < most));
         }
         if resident.is_empty() || turn == resident.len() && resident.len() < most_resident {
@@ -280,4 +309,3 @@ pub(crate) fn work<'l>(
         }
     }
 }
-

@@ -1,6 +1,9 @@
 //! Instructions that work across the lanes of a warp.
 
-use ptx::{Match, MatchMode, Operand, Operation, Redux, ReduxOperator, Shfl, ShuffleMode, Type, Vote, VoteMode};
+use ptx::{
+    Match, MatchMode, Operand, Operation, Redux, ReduxOperator, Shfl, ShuffleMode, Type, Vote,
+    VoteMode,
+};
 
 use super::handler::handler;
 use super::{Lowered, Lowering};
@@ -36,7 +39,12 @@ impl Lowering<'_> {
     }
 
     /// Lanes of the mask wait for each other. `key` tells instructions apart that do not meet.
-    fn meet(&mut self, mask: Option<&Operand>, source: Option<(u32, Kind)>, key: u64) -> Lowered<()> {
+    fn meet(
+        &mut self,
+        mask: Option<&Operand>,
+        source: Option<(u32, Kind)>,
+        key: u64,
+    ) -> Lowered<()> {
         let Some(mask) = mask else { return Ok(()) };
         // Read before the block begins: a constant or a register as it is then.
         let before = self.ops.len();
@@ -44,7 +52,12 @@ impl Lowering<'_> {
         if self.ops.len() != before {
             return Err("a mask of such a kind".to_owned());
         }
-        self.gate = Some(Gate { members, source, key, orders_memory: false });
+        self.gate = Some(Gate {
+            members,
+            source,
+            key,
+            orders_memory: false,
+        });
         Ok(())
     }
 
@@ -62,22 +75,41 @@ impl Lowering<'_> {
             None => self.scratch(Kind::Predicate),
         };
         let run = match it.mode {
-            ShuffleMode::Up => handler!(|context, op| shuffle(context, op, |lane, b, clamp, segment| {
-                let from = lane.wrapping_sub(b);
-                (from, from as i32 >= (lane & segment | clamp & !segment) as i32)
-            })),
-            ShuffleMode::Down => handler!(|context, op| shuffle(context, op, |lane, b, clamp, segment| {
-                let from = lane + b;
-                (from, from <= lane & segment | clamp & !segment)
-            })),
-            ShuffleMode::Butterfly => handler!(|context, op| shuffle(context, op, |lane, b, clamp, segment| {
-                let from = lane ^ b;
-                (from, from <= lane & segment | clamp & !segment)
-            })),
-            ShuffleMode::Index => handler!(|context, op| shuffle(context, op, |lane, b, clamp, segment| {
-                let from = lane & segment | b & !segment;
-                (from, from <= lane & segment | clamp & !segment)
-            })),
+            ShuffleMode::Up => {
+                handler!(
+                    |context, op| shuffle(context, op, |lane, b, clamp, segment| {
+                        let from = lane.wrapping_sub(b);
+                        (
+                            from,
+                            from as i32 >= (lane & segment | clamp & !segment) as i32,
+                        )
+                    })
+                )
+            }
+            ShuffleMode::Down => {
+                handler!(
+                    |context, op| shuffle(context, op, |lane, b, clamp, segment| {
+                        let from = lane + b;
+                        (from, from <= lane & segment | clamp & !segment)
+                    })
+                )
+            }
+            ShuffleMode::Butterfly => {
+                handler!(
+                    |context, op| shuffle(context, op, |lane, b, clamp, segment| {
+                        let from = lane ^ b;
+                        (from, from <= lane & segment | clamp & !segment)
+                    })
+                )
+            }
+            ShuffleMode::Index => {
+                handler!(
+                    |context, op| shuffle(context, op, |lane, b, clamp, segment| {
+                        let from = lane & segment | b & !segment;
+                        (from, from <= lane & segment | clamp & !segment)
+                    })
+                )
+            }
         };
         self.emit_masked(run, d, [a, b, c], u64::from(p));
         Ok(())
@@ -144,10 +176,16 @@ impl Lowering<'_> {
             None => self.scratch(Kind::Predicate),
         };
         let run = match (it.mode, kind) {
-            (MatchMode::Any, Kind::Double) => handler!(|c, op| match_any::<u64>(c, op.d, op.a, op.b)),
+            (MatchMode::Any, Kind::Double) => {
+                handler!(|c, op| match_any::<u64>(c, op.d, op.a, op.b))
+            }
             (MatchMode::Any, _) => handler!(|c, op| match_any::<u32>(c, op.d, op.a, op.b)),
-            (MatchMode::All, Kind::Double) => handler!(|c, op| match_all::<u64>(c, op.d, op.a, op.b, op.aux as u32)),
-            (MatchMode::All, _) => handler!(|c, op| match_all::<u32>(c, op.d, op.a, op.b, op.aux as u32)),
+            (MatchMode::All, Kind::Double) => {
+                handler!(|c, op| match_all::<u64>(c, op.d, op.a, op.b, op.aux as u32))
+            }
+            (MatchMode::All, _) => {
+                handler!(|c, op| match_all::<u32>(c, op.d, op.a, op.b, op.aux as u32))
+            }
         };
         self.emit_masked(run, d, [a, members, 0], u64::from(p));
         Ok(())
@@ -155,7 +193,11 @@ impl Lowering<'_> {
 
     fn redux(&mut self, it: &Redux) -> Lowered<()> {
         let a = self.plain(&it.a, Kind::Word)?;
-        self.meet(Some(&it.mask), Some((a, Kind::Word)), 32 + it.operator as u64)?;
+        self.meet(
+            Some(&it.mask),
+            Some((a, Kind::Word)),
+            32 + it.operator as u64,
+        )?;
         let members = self.read(&it.mask, Kind::Word)?;
         let d = self.write(it.d).0;
         macro_rules! reduced {
@@ -163,7 +205,8 @@ impl Lowering<'_> {
                 handler!(|c, op| {
                     let values = *c.slot::<u32>(op.a);
                     let members = members_of(c, op.b);
-                    let reduced = atomic::redux(lanes_of(members).map(|lane| values[lane] as $T), $f);
+                    let reduced =
+                        atomic::redux(lanes_of(members).map(|lane| values[lane] as $T), $f);
                     c.set_running(op.d, &[reduced.unwrap_or_default() as u32; LANES]);
                 })
             };
@@ -245,7 +288,11 @@ unsafe fn shuffle(
         for lane in 0..LANES {
             let (clamp, segment) = (bounds[lane] & 31, bounds[lane] >> 8 & 31);
             let (source, is_within) = from(lane as u32, amounts[lane] & 31, clamp, segment);
-            let source = if is_within { source as usize & 31 } else { lane };
+            let source = if is_within {
+                source as usize & 31
+            } else {
+                lane
+            };
             shuffled[lane] = values[source];
             within |= u32::from(is_within) << lane;
         }
@@ -271,7 +318,13 @@ unsafe fn match_any<T: Copy + PartialEq>(context: &mut Context<'_>, d: u32, a: u
 
 /// # Safety
 /// `a` holds `T`, `d` and `members` words, `p` a predicate.
-unsafe fn match_all<T: Copy + PartialEq>(context: &mut Context<'_>, d: u32, a: u32, members: u32, p: u32) {
+unsafe fn match_all<T: Copy + PartialEq>(
+    context: &mut Context<'_>,
+    d: u32,
+    a: u32,
+    members: u32,
+    p: u32,
+) {
     // SAFETY: the caller's contract.
     unsafe {
         let values = *context.slot::<T>(a);

@@ -3,9 +3,9 @@
 use ptx::{Address, AtomicOperator, Operand, Order, Reg, Scope, Space, Type};
 
 use super::Lowered;
-use crate::arith::{atomic, float, half};
 use crate::arith::directed::Rounding;
 use crate::arith::half::{Bf16, F16};
+use crate::arith::{atomic, float, half};
 
 /// An atomic or a reduction.
 pub(crate) struct Change<'i> {
@@ -38,11 +38,17 @@ pub(crate) fn update(operator: AtomicOperator, ty: Type, space: Space) -> Lowere
         (Inc, _) => |old, a, _| atomic::inc(old as u32, a as u32).into(),
         (Dec, _) => |old, a, _| atomic::dec(old as u32, a as u32).into(),
         (Add, Type::F32) => match space {
-            Space::Shared | Space::SharedCluster => |old, a, _| float32(atomic::add_f32_shared, old, a),
+            Space::Shared | Space::SharedCluster => {
+                |old, a, _| float32(atomic::add_f32_shared, old, a)
+            }
             _ => |old, a, _| float32(atomic::add_f32_global, old, a),
         },
         (Add, Type::F64) => |old, a, _| {
-            let sum = float::add(f64::from_bits(old as u64), f64::from_bits(a as u64), Rounding::Nearest);
+            let sum = float::add(
+                f64::from_bits(old as u64),
+                f64::from_bits(a as u64),
+                Rounding::Nearest,
+            );
             sum.to_bits().into()
         },
         (Add, Type::F16) => |old, a, _| half::add::<F16>(old as u16, a as u16).into(),
@@ -70,7 +76,9 @@ pub(crate) fn update(operator: AtomicOperator, ty: Type, space: Space) -> Lowere
 }
 
 fn float32(sum: fn(f32, f32) -> f32, old: u128, a: u128) -> u128 {
-    sum(f32::from_bits(old as u32), f32::from_bits(a as u32)).to_bits().into()
+    sum(f32::from_bits(old as u32), f32::from_bits(a as u32))
+        .to_bits()
+        .into()
 }
 
 fn packed(f: fn(u16, u16) -> u16, old: u128, a: u128) -> u128 {

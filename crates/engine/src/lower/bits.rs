@@ -54,7 +54,8 @@ impl Lowering<'_> {
     }
 
     fn bfi(&mut self, it: &Bfi) -> Lowered<()> {
-        let run: Option<Handler> = with_type!(it.ty, T of long_words, handler!(|c, op| inserted::<T>(c, op)));
+        let run: Option<Handler> =
+            with_type!(it.ty, T of long_words, handler!(|c, op| inserted::<T>(c, op)));
         let run = run.ok_or("the type")?;
         let length = self.read(&it.length, super::slots::kind(Type::U32))?;
         let sources = [(it.a, it.ty), (it.b, it.ty), (it.position, Type::U32)];
@@ -63,10 +64,18 @@ impl Lowering<'_> {
 
     fn szext(&mut self, it: &Szext) -> Lowered<()> {
         let run = match (it.ty, it.wrap) {
-            (Type::U32, Wrap::Clamp) => handler!(|c, op| binary(c, op, |a: u32, n| bits::szext(a, n, Excess::Clamp))),
-            (Type::U32, Wrap::Wrap) => handler!(|c, op| binary(c, op, |a: u32, n| bits::szext(a, n, Excess::Wrap))),
-            (Type::S32, Wrap::Clamp) => handler!(|c, op| binary(c, op, |a: i32, n| bits::szext(a, n, Excess::Clamp))),
-            (Type::S32, Wrap::Wrap) => handler!(|c, op| binary(c, op, |a: i32, n| bits::szext(a, n, Excess::Wrap))),
+            (Type::U32, Wrap::Clamp) => {
+                handler!(|c, op| binary(c, op, |a: u32, n| bits::szext(a, n, Excess::Clamp)))
+            }
+            (Type::U32, Wrap::Wrap) => {
+                handler!(|c, op| binary(c, op, |a: u32, n| bits::szext(a, n, Excess::Wrap)))
+            }
+            (Type::S32, Wrap::Clamp) => {
+                handler!(|c, op| binary(c, op, |a: i32, n| bits::szext(a, n, Excess::Clamp)))
+            }
+            (Type::S32, Wrap::Wrap) => {
+                handler!(|c, op| binary(c, op, |a: i32, n| bits::szext(a, n, Excess::Wrap)))
+            }
             _ => return Err("the type".to_owned()),
         };
         self.same(Some(run), it.ty, it.d, &[it.a, it.b])
@@ -90,7 +99,10 @@ unsafe fn inserted<T: Lane + Word>(context: &mut Context<'_>, op: &Op) {
     // SAFETY: the caller's contract.
     unsafe {
         let (a, b) = (context.slot::<T::Slot>(op.a), context.slot::<T::Slot>(op.b));
-        let (position, length) = (context.slot::<u32>(op.c), context.slot::<u32>(op.aux as u32));
+        let (position, length) = (
+            context.slot::<u32>(op.c),
+            context.slot::<u32>(op.aux as u32),
+        );
         let mut all = [T::of(a[0]).slot(); LANES];
         for (lane, to) in all.iter_mut().enumerate() {
             *to = bits::bfi(T::of(a[lane]), T::of(b[lane]), position[lane], length[lane]).slot();

@@ -26,12 +26,16 @@ macro_rules! chained {
 
 impl Lowering<'_> {
     pub(super) fn add_with_carry(&mut self, it: &IntegerSum) -> Lowered<()> {
-        let run = chained!(it.ty, long_words, |a, b, _, carry| integer::add_with_carry(a, b, carry));
+        let run = chained!(it.ty, long_words, |a, b, _, carry| integer::add_with_carry(
+            a, b, carry
+        ));
         self.sum_with_carry(it, run)
     }
 
     pub(super) fn sub_with_borrow(&mut self, it: &IntegerSum) -> Lowered<()> {
-        let run = chained!(it.ty, long_words, |a, b, _, borrow| integer::sub_with_borrow(a, b, borrow));
+        let run = chained!(it.ty, long_words, |a, b, _, borrow| {
+            integer::sub_with_borrow(a, b, borrow)
+        });
         self.sum_with_carry(it, run)
     }
 
@@ -39,7 +43,13 @@ impl Lowering<'_> {
         if it.saturate {
             return Err("`.sat` with a carry".to_owned());
         }
-        self.chained(run, (it.d, it.ty), [it.a, it.b, it.b], it.carry_in, it.carry_out)
+        self.chained(
+            run,
+            (it.d, it.ty),
+            [it.a, it.b, it.b],
+            it.carry_in,
+            it.carry_out,
+        )
     }
 
     pub(super) fn mad_with_carry(&mut self, it: &IntegerMad) -> Lowered<()> {
@@ -47,11 +57,21 @@ impl Lowering<'_> {
             return Err("`.sat` with a carry".to_owned());
         }
         let run = match it.half {
-            Half::Lo => chained!(it.ty, long_words, |a, b, c, carry| integer::mad_lo_with_carry(a, b, c, carry)),
-            Half::Hi => chained!(it.ty, long_integers, |a, b, c, carry| integer::mad_hi_with_carry(a, b, c, carry)),
+            Half::Lo => chained!(it.ty, long_words, |a, b, c, carry| {
+                integer::mad_lo_with_carry(a, b, c, carry)
+            }),
+            Half::Hi => chained!(it.ty, long_integers, |a, b, c, carry| {
+                integer::mad_hi_with_carry(a, b, c, carry)
+            }),
             Half::Wide => None,
         };
-        self.chained(run, (it.d, it.ty), [it.a, it.b, it.c], it.carry_in, it.carry_out)
+        self.chained(
+            run,
+            (it.d, it.ty),
+            [it.a, it.b, it.c],
+            it.carry_in,
+            it.carry_out,
+        )
     }
 
     fn chained(
@@ -86,11 +106,19 @@ impl Lowering<'_> {
 /// # Safety
 /// The sources and `d` hold lanes of the type, and `aux` has the slot of a predicate.
 #[inline(always)]
-unsafe fn chained<T: Lane>(context: &mut Context<'_>, op: &Op, f: impl Fn(T, T, T, bool) -> (T, bool)) {
+unsafe fn chained<T: Lane>(
+    context: &mut Context<'_>,
+    op: &Op,
+    f: impl Fn(T, T, T, bool) -> (T, bool),
+) {
     let slot = (op.aux >> SLOT) as u32;
     // SAFETY: the caller's contract.
     unsafe {
-        let carried = if op.aux & IN != 0 { context.predicate(slot) } else { 0 };
+        let carried = if op.aux & IN != 0 {
+            context.predicate(slot)
+        } else {
+            0
+        };
         let [a, b, c] = [op.a, op.b, op.c].map(|it| context.slot::<T::Slot>(it));
         let mut all = *a;
         let mut carries = [0; LANES];

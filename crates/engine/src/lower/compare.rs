@@ -49,7 +49,10 @@ impl Lowering<'_> {
     fn setp(&mut self, it: &Setp) -> Lowered<()> {
         let pairs = self.pairs(it.ty, it.ftz, &it.a, &it.b)?;
         let with = match &it.combination {
-            Some(combination) => Some((combining(combination.operator), self.read_predicate(&combination.with)?)),
+            Some(combination) => Some((
+                combining(combination.operator),
+                self.read_predicate(&combination.with)?,
+            )),
             None => None,
         };
         if let ([pair], None, None, Some(p)) = (&pairs[..], with, it.q, it.p) {
@@ -80,7 +83,10 @@ impl Lowering<'_> {
         let pairs = self.pairs(it.source, it.ftz, &it.a, &it.b)?;
         let [low, high] = truths(it.destination, pairs.len()).ok_or("the types")?;
         let with = match &it.combination {
-            Some(combination) => Some((combining(combination.operator), self.read_predicate(&combination.with)?)),
+            Some(combination) => Some((
+                combining(combination.operator),
+                self.read_predicate(&combination.with)?,
+            )),
             None => None,
         };
         let mut answers = Vec::new();
@@ -93,7 +99,12 @@ impl Lowering<'_> {
         }
         let run = handler!(|c, op| chosen(c, op));
         let upper = answers.get(1).copied().unwrap_or(answers[0]);
-        self.finish_in(run, (it.d, Kind::Word), [answers[0], upper, 0], u64::from(high) << 32 | u64::from(low))
+        self.finish_in(
+            run,
+            (it.d, Kind::Word),
+            [answers[0], upper, 0],
+            u64::from(high) << 32 | u64::from(low),
+        )
     }
 
     /// What is compared: two values, or each half of them; halves as `f32`, which is exact.
@@ -121,7 +132,11 @@ impl Lowering<'_> {
         let flags = u64::from(ftz);
         let mut pair = |run| {
             let [a, b] = [a, b].map(|it| self.value(run, Kind::Word, [it, 0, 0], flags));
-            Pair { ty: Type::F32, a, b }
+            Pair {
+                ty: Type::F32,
+                a,
+                b,
+            }
         };
         Ok(parts.into_iter().map(&mut pair).collect())
     }
@@ -163,17 +178,31 @@ impl Lowering<'_> {
         use relation::{slct, slct_f32};
         // A subnormal selector below zero is zero with `.ftz`.
         let run = match (it.selector, kind(it.ty), it.ftz) {
-            (Type::S32, Kind::Word, false) => handler!(|c, op| ternary(c, op, |a: u32, b: u32, by| slct(a, b, by))),
-            (Type::S32, Kind::Double, false) => handler!(|c, op| ternary(c, op, |a: u64, b: u64, by| slct(a, b, by))),
-            (Type::F32, Kind::Word, false) => handler!(|c, op| ternary(c, op, |a: u32, b: u32, by| slct_f32(a, b, by))),
+            (Type::S32, Kind::Word, false) => {
+                handler!(|c, op| ternary(c, op, |a: u32, b: u32, by| slct(a, b, by)))
+            }
+            (Type::S32, Kind::Double, false) => {
+                handler!(|c, op| ternary(c, op, |a: u64, b: u64, by| slct(a, b, by)))
+            }
+            (Type::F32, Kind::Word, false) => {
+                handler!(|c, op| ternary(c, op, |a: u32, b: u32, by| slct_f32(a, b, by)))
+            }
             (Type::F32, Kind::Double, false) => {
                 handler!(|c, op| ternary(c, op, |a: u64, b: u64, by| slct_f32(a, b, by)))
             }
             (Type::F32, Kind::Word, true) => {
-                handler!(|c, op| ternary(c, op, |a: u32, b: u32, by| slct_f32(a, b, float::flush(by))))
+                handler!(|c, op| ternary(c, op, |a: u32, b: u32, by| slct_f32(
+                    a,
+                    b,
+                    float::flush(by)
+                )))
             }
             (Type::F32, Kind::Double, true) => {
-                handler!(|c, op| ternary(c, op, |a: u64, b: u64, by| slct_f32(a, b, float::flush(by))))
+                handler!(|c, op| ternary(c, op, |a: u64, b: u64, by| slct_f32(
+                    a,
+                    b,
+                    float::flush(by)
+                )))
             }
             _ => return Err("the type or a modifier".to_owned()),
         };
@@ -305,7 +334,11 @@ unsafe fn widened<H: Half>(context: &mut Context<'_>, op: &Op, shift: u32) {
     unsafe {
         unary(context, op, |a: u32| {
             let half = (a >> shift) as u16;
-            H::to_f32(if ftz { crate::arith::half::flush::<H>(half) } else { half })
+            H::to_f32(if ftz {
+                crate::arith::half::flush::<H>(half)
+            } else {
+                half
+            })
         });
     }
 }

@@ -2,9 +2,7 @@
 
 use std::collections::HashMap;
 
-use ptx::{
-    Axis, Body, Call, Operand, Operation, Returned, Space, SpecialRegister, Symbol,
-};
+use ptx::{Axis, Body, Call, Operand, Operation, Returned, Space, SpecialRegister, Symbol};
 
 use super::flow::End;
 use super::handler::handler;
@@ -51,13 +49,26 @@ pub(crate) fn kind_of_special(special: SpecialRegister) -> Kind {
 /// Whether a special register is the same for a thread in all blocks.
 pub(crate) fn is_fixed_by_launch(special: SpecialRegister) -> bool {
     use SpecialRegister::{
-        AggrSmemSize, DynamicSmemSize, Laneid, LanemaskEq, LanemaskGe, LanemaskGt, LanemaskLe, LanemaskLt,
-        Nctaid, Nsmid, Ntid, Nwarpid, Tid, TotalSmemSize, Warpid,
+        AggrSmemSize, DynamicSmemSize, Laneid, LanemaskEq, LanemaskGe, LanemaskGt, LanemaskLe,
+        LanemaskLt, Nctaid, Nsmid, Ntid, Nwarpid, Tid, TotalSmemSize, Warpid,
     };
     matches!(
         special,
-        Tid(_) | Ntid(_) | Nctaid(_) | Laneid | Warpid | Nwarpid | Nsmid | LanemaskEq | LanemaskLe
-            | LanemaskLt | LanemaskGe | LanemaskGt | TotalSmemSize | AggrSmemSize | DynamicSmemSize
+        Tid(_)
+            | Ntid(_)
+            | Nctaid(_)
+            | Laneid
+            | Warpid
+            | Nwarpid
+            | Nsmid
+            | LanemaskEq
+            | LanemaskLe
+            | LanemaskLt
+            | LanemaskGe
+            | LanemaskGt
+            | TotalSmemSize
+            | AggrSmemSize
+            | DynamicSmemSize
     )
 }
 
@@ -72,7 +83,11 @@ impl Lowering<'_> {
             let words = self.words(parameter.bytes);
             self.parameters.push(Parameter::Call(words));
         }
-        self.returns = function.returns.iter().map(|it| self.words(it.bytes)).collect();
+        self.returns = function
+            .returns
+            .iter()
+            .map(|it| self.words(it.bytes))
+            .collect();
     }
 
     /// Words for so many bytes.
@@ -103,15 +118,18 @@ impl Lowering<'_> {
                 self.variables.insert(index, words);
                 Ok(words)
             }
-            Symbol::Module(_) | Symbol::Function(_) => Err("a parameter outside of a function".to_owned()),
+            Symbol::Module(_) | Symbol::Function(_) => {
+                Err("a parameter outside of a function".to_owned())
+            }
         }
     }
 
     /// The slot of a special register, and its kind.
     pub(super) fn special(&mut self, special: SpecialRegister) -> Lowered<(u32, Kind)> {
         use SpecialRegister::{
-            Clock, Clock64, ClockHi, ClusterCtaid, ClusterCtarank, ClusterNctaid, ClusterNctarank, Clusterid,
-            Ctaid, Globaltimer, GlobaltimerHi, GlobaltimerLo, IsExplicitCluster, Nclusterid, Smid,
+            Clock, Clock64, ClockHi, ClusterCtaid, ClusterCtarank, ClusterNctaid, ClusterNctarank,
+            Clusterid, Ctaid, Globaltimer, GlobaltimerHi, GlobaltimerLo, IsExplicitCluster,
+            Nclusterid, Smid,
         };
         let kind = kind_of_special(special);
         match special {
@@ -120,10 +138,14 @@ impl Lowering<'_> {
             // Without clusters, each block is one.
             Clusterid(axis) => Ok((self.fixed_special(Ctaid(axis)), kind)),
             Nclusterid(axis) => Ok((self.fixed_special(SpecialRegister::Nctaid(axis)), kind)),
-            ClusterCtaid(_) | ClusterCtarank | IsExplicitCluster => Ok((self.constant(kind, 0), kind)),
+            ClusterCtaid(_) | ClusterCtarank | IsExplicitCluster => {
+                Ok((self.constant(kind, 0), kind))
+            }
             ClusterNctaid(_) | ClusterNctarank => Ok((self.constant(kind, 1), kind)),
             SpecialRegister::Gridid => Ok((self.constant(kind, 1), kind)),
-            Clock | Clock64 | ClockHi | Globaltimer | GlobaltimerLo | GlobaltimerHi => self.time(special),
+            Clock | Clock64 | ClockHi | Globaltimer | GlobaltimerLo | GlobaltimerHi => {
+                self.time(special)
+            }
             other => Err(format!("the special register {other:?}")),
         }
     }
@@ -146,7 +168,9 @@ impl Lowering<'_> {
         };
         self.emit_masked(run, whole, [0; 3], 0);
         let slot = match special {
-            SpecialRegister::Clock | SpecialRegister::GlobaltimerLo => self.resized(whole, Kind::Double, Kind::Word)?,
+            SpecialRegister::Clock | SpecialRegister::GlobaltimerLo => {
+                self.resized(whole, Kind::Double, Kind::Word)?
+            }
             SpecialRegister::ClockHi | SpecialRegister::GlobaltimerHi => {
                 let high = self.scratch(Kind::Word);
                 let run = handler!(|c, op| unary(c, op, |a: u64| (a >> 32) as u32));
@@ -178,7 +202,10 @@ impl Lowering<'_> {
                 return Err("the address of a function's parameter".to_owned());
             }
         };
-        Ok(self.constant(Kind::Double, u128::from(address.wrapping_add_signed(offset))))
+        Ok(self.constant(
+            Kind::Double,
+            u128::from(address.wrapping_add_signed(offset)),
+        ))
     }
 
     fn address_of_local(&mut self, index: u32, offset: i64) -> u32 {
@@ -198,13 +225,21 @@ impl Lowering<'_> {
         Ok(match end {
             End::Falls(next) => Then::Jump(*next as u32),
             End::Return => Then::Return,
-            End::Splits { guard, taken, otherwise, .. } => Then::Branch {
+            End::Splits {
+                guard,
+                taken,
+                otherwise,
+                ..
+            } => Then::Branch {
                 predicate: self.read(&Operand::Register(guard.register), Kind::Predicate)?,
                 wanted: !guard.negated,
                 taken: *taken as u32,
                 otherwise: *otherwise as u32,
             },
-            End::By { instruction, targets } => match &body.instructions[*instruction].operation {
+            End::By {
+                instruction,
+                targets,
+            } => match &body.instructions[*instruction].operation {
                 Operation::BranchIndexed(branch) => Then::Switch {
                     index: self.read(&branch.index, Kind::Word)?,
                     targets: targets.iter().map(|&it| it as u32).collect(),
@@ -225,7 +260,12 @@ impl Lowering<'_> {
         let mut reduce = |operation, d, predicate| {
             let predicate = self.read_predicate(predicate)?;
             let destination = self.write(d).0;
-            Ok::<_, String>(BarrierAction::Reduce { operation, destination, predicate, wanted: true })
+            Ok::<_, String>(BarrierAction::Reduce {
+                operation,
+                destination,
+                predicate,
+                wanted: true,
+            })
         };
         let action = match &barrier.action {
             ptx::BarrierAction::Sync => BarrierAction::Sync,
@@ -241,7 +281,6 @@ impl Lowering<'_> {
                 None => None,
             },
             action,
-            aligned: barrier.aligned,
         })
     }
 
@@ -252,10 +291,14 @@ impl Lowering<'_> {
                 match (&callee.body, builtin(&callee.name)) {
                     (Some(_), _) => Callee::Function(function.0),
                     (None, Some(builtin)) => Callee::Builtin(builtin),
-                    (None, None) => return Err(format!("`{}`, which nothing defines", callee.name)),
+                    (None, None) => {
+                        return Err(format!("`{}`, which nothing defines", callee.name));
+                    }
                 }
             }
-            ptx::Callee::Indirect { address, .. } => Callee::Address(self.read(address, Kind::Double)?),
+            ptx::Callee::Indirect { address, .. } => {
+                Callee::Address(self.read(address, Kind::Double)?)
+            }
         };
         let mut arguments = Vec::new();
         for argument in &call.arguments {
@@ -272,8 +315,15 @@ impl Lowering<'_> {
                 Returned::Register(_) => return Err("a value returned in a register".to_owned()),
             }
         }
-        let call = crate::exec::program::Call { callee, arguments, returns };
-        Ok(Then::Call { call: Box::new(call), next })
+        let call = crate::exec::program::Call {
+            callee,
+            arguments,
+            returns,
+        };
+        Ok(Then::Call {
+            call: Box::new(call),
+            next,
+        })
     }
 }
 
@@ -295,4 +345,3 @@ pub(crate) fn axis(axis: Axis) -> usize {
         Axis::Z => 2,
     }
 }
-

@@ -85,9 +85,18 @@ impl Lowering<'_> {
         })
     }
 
-    fn float_binary(&mut self, it: &FloatBinary, run: fn(Type, Modifiers) -> Option<Handler>) -> Lowered<()> {
-        let how = it.rounding.map_or(Some(Rounding::Nearest), rounding).ok_or("the rounding")?;
-        let how = Modifiers::rounded(how).with(Modifiers::FTZ, it.ftz).with(Modifiers::SAT, it.saturate);
+    fn float_binary(
+        &mut self,
+        it: &FloatBinary,
+        run: fn(Type, Modifiers) -> Option<Handler>,
+    ) -> Lowered<()> {
+        let how = it
+            .rounding
+            .map_or(Some(Rounding::Nearest), rounding)
+            .ok_or("the rounding")?;
+        let how = Modifiers::rounded(how)
+            .with(Modifiers::FTZ, it.ftz)
+            .with(Modifiers::SAT, it.saturate);
         let run = run(it.ty, how).ok_or("the type or a modifier")?;
         let a = self.widened(&it.a, it.source, it.ty)?;
         let b = self.read(&it.b, kind(it.ty))?;
@@ -114,13 +123,19 @@ impl Lowering<'_> {
         let run = match (from, to) {
             _ if from == to => return Ok(slot),
             (Type::F16, Type::F32) => handler!(|c, op| unary(c, op, convert::f32_from_half::<F16>)),
-            (Type::Bf16, Type::F32) => handler!(|c, op| unary(c, op, convert::f32_from_half::<Bf16>)),
+            (Type::Bf16, Type::F32) => {
+                handler!(|c, op| unary(c, op, convert::f32_from_half::<Bf16>))
+            }
             _ => return Err("the type of the sources".to_owned()),
         };
         Ok(self.value(run, Kind::Word, [slot, 0, 0], 0))
     }
 
-    fn float_min_max(&mut self, it: &FloatMinMax, run: fn(Type, Modifiers) -> Option<Handler>) -> Lowered<()> {
+    fn float_min_max(
+        &mut self,
+        it: &FloatMinMax,
+        run: fn(Type, Modifiers) -> Option<Handler>,
+    ) -> Lowered<()> {
         let how = Modifiers::NONE
             .with(Modifiers::FTZ, it.ftz)
             .with(Modifiers::NAN, it.nan)
@@ -142,7 +157,9 @@ impl Lowering<'_> {
 
     fn float_abs(&mut self, it: &FloatUnary) -> Lowered<()> {
         let run = match (it.ty, it.ftz) {
-            (Type::F32, true) => Some(handler!(|c, op| unary(c, op, |a| float::flush(float::abs(a))))),
+            (Type::F32, true) => Some(handler!(|c, op| unary(c, op, |a| float::flush(
+                float::abs(a)
+            )))),
             (Type::F64, true) => None,
             (Type::F32 | Type::F64, false) => each!(unary it.ty, of floats, float::abs),
             (ty, _) => half::abs(ty, how(it)),
@@ -152,7 +169,9 @@ impl Lowering<'_> {
 
     fn float_neg(&mut self, it: &FloatUnary) -> Lowered<()> {
         let run = match (it.ty, it.ftz) {
-            (Type::F32, true) => Some(handler!(|c, op| unary(c, op, |a| float::flush(float::neg(a))))),
+            (Type::F32, true) => Some(handler!(|c, op| unary(c, op, |a| float::flush(
+                float::neg(a)
+            )))),
             (Type::F64, true) => None,
             (Type::F32 | Type::F64, false) => each!(unary it.ty, of floats, float::neg),
             (ty, _) => half::neg(ty, how(it)),

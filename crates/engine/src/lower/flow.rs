@@ -39,7 +39,9 @@ impl End {
     pub(crate) fn targets(&self) -> Vec<usize> {
         match self {
             End::Falls(next) => vec![*next],
-            End::Splits { taken, otherwise, .. } => vec![*taken, *otherwise],
+            End::Splits {
+                taken, otherwise, ..
+            } => vec![*taken, *otherwise],
             End::By { targets, .. } => targets.clone(),
             End::Return => Vec::new(),
         }
@@ -151,17 +153,28 @@ impl<'b> Blocks<'b> {
 
     fn piece(&self, range: Range<usize>) -> Piece {
         let Some(last) = range.clone().last() else {
-            return Piece { straight: range, end: End::Falls(self.count) };
+            return Piece {
+                straight: range,
+                end: End::Falls(self.count),
+            };
         };
         let instruction = &self.body.instructions[last];
         let next = self.at(last + 1);
-        let by = |targets| End::By { instruction: last, targets };
+        let by = |targets| End::By {
+            instruction: last,
+            targets,
+        };
         let end = match &instruction.operation {
             Operation::Branch(branch) => {
                 let taken = self.at_label(branch.target);
                 match instruction.guard {
                     None => End::Falls(taken),
-                    Some(guard) => End::Splits { instruction: last, guard, taken, otherwise: next },
+                    Some(guard) => End::Splits {
+                        instruction: last,
+                        guard,
+                        taken,
+                        otherwise: next,
+                    },
                 }
             }
             Operation::BranchIndexed(branch) => {
@@ -171,9 +184,17 @@ impl<'b> Blocks<'b> {
             Operation::Barrier(_) | Operation::Call(_) => by(vec![next]),
             Operation::Ret(_) => End::Return,
             Operation::Exit | Operation::Trap | Operation::Brkpt => by(Vec::new()),
-            _ => return Piece { straight: range, end: End::Falls(next) },
+            _ => {
+                return Piece {
+                    straight: range,
+                    end: End::Falls(next),
+                };
+            }
         };
-        Piece { straight: range.start..last, end }
+        Piece {
+            straight: range.start..last,
+            end,
+        }
     }
 }
 
@@ -220,7 +241,9 @@ fn in_order(all: Vec<Piece>) -> Vec<Piece> {
             let mut piece = taken[old].take().expect("each once");
             match &mut piece.end {
                 End::Falls(next) => *next = place[*next],
-                End::Splits { taken, otherwise, .. } => {
+                End::Splits {
+                    taken, otherwise, ..
+                } => {
                     *taken = place[*taken];
                     *otherwise = place[*otherwise];
                 }

@@ -42,17 +42,27 @@ impl Lowering<'_> {
     fn float_div(&mut self, it: &FloatDiv) -> Lowered<()> {
         let how = modifiers(it.precision, it.ftz)?;
         let run = match (it.ty, it.precision) {
-            (Type::F32, Precision::Approximate) if it.ftz => handler!(|c, op| binary(c, op, approx::div_ftz)),
+            (Type::F32, Precision::Approximate) if it.ftz => {
+                handler!(|c, op| binary(c, op, approx::div_ftz))
+            }
             (Type::F32, Precision::Approximate) => handler!(|c, op| binary(c, op, approx::div)),
             (Type::F32, _) if how == Modifiers::FTZ => {
                 handler!(|c, op| binary(c, op, |a, b| float::div_ftz(a, b, Rounding::Nearest)))
             }
             (Type::F32, Precision::Full) => handler!(|c, op| binary(c, op, approx::div_full)),
             (Type::F32, _) if how == Modifiers::NONE => {
-                handler!(|c, op| binary(c, op, |a: f32, b: f32| float::div(a, b, Rounding::Nearest)))
+                handler!(|c, op| binary(c, op, |a: f32, b: f32| float::div(
+                    a,
+                    b,
+                    Rounding::Nearest
+                )))
             }
             (Type::F64, Precision::Rounded(_)) if how == Modifiers::NONE => {
-                handler!(|c, op| binary(c, op, |a: f64, b: f64| float::div(a, b, Rounding::Nearest)))
+                handler!(|c, op| binary(c, op, |a: f64, b: f64| float::div(
+                    a,
+                    b,
+                    Rounding::Nearest
+                )))
             }
             (Type::F32, _) => rare!(|c, op| {
                 let how = Modifiers::of(op.aux);
@@ -67,7 +77,12 @@ impl Lowering<'_> {
             }),
             _ => return Err("the type or a modifier".to_owned()),
         };
-        self.apply(Some(run), (it.d, it.ty), &[(it.a, it.ty), (it.b, it.ty)], how.aux())
+        self.apply(
+            Some(run),
+            (it.d, it.ty),
+            &[(it.a, it.ty), (it.b, it.ty)],
+            how.aux(),
+        )
     }
 
     fn rcp(&mut self, it: &FloatRoot) -> Lowered<()> {
@@ -77,10 +92,14 @@ impl Lowering<'_> {
                 let how = Modifiers::of(op.aux);
                 unary(c, op, |a| how.result(approx::rcp(how.operand(a))))
             }),
-            (Type::F64, Precision::Approximate) if it.ftz => rare!(|c, op| unary(c, op, approx::rcp_f64)),
+            (Type::F64, Precision::Approximate) if it.ftz => {
+                rare!(|c, op| unary(c, op, approx::rcp_f64))
+            }
             (Type::F32, Precision::Rounded(_)) => handler!(|c, op| {
                 let how = Modifiers::of(op.aux);
-                unary(c, op, |a| how.result(float::rcp(how.operand(a), how.rounding())))
+                unary(c, op, |a| {
+                    how.result(float::rcp(how.operand(a), how.rounding()))
+                })
             }),
             (Type::F64, Precision::Rounded(_)) if !it.ftz => handler!(|c, op| {
                 let how = Modifiers::of(op.aux);
@@ -100,7 +119,9 @@ impl Lowering<'_> {
             }),
             (Type::F32, Precision::Rounded(_)) => handler!(|c, op| {
                 let how = Modifiers::of(op.aux);
-                unary(c, op, |a| how.result(float::sqrt(how.operand(a), how.rounding())))
+                unary(c, op, |a| {
+                    how.result(float::sqrt(how.operand(a), how.rounding()))
+                })
             }),
             (Type::F64, Precision::Rounded(_)) if !it.ftz => handler!(|c, op| {
                 let how = Modifiers::of(op.aux);

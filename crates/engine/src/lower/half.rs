@@ -84,7 +84,11 @@ pub(super) fn fma(ty: Type, how: Modifiers) -> Option<Handler> {
                 true => half::fma_ftz(a, b, d),
                 false => half::fma::<H>(a, b, d),
             });
-            if how.has(M::OOB) { half::or_out_of_bounds(a, b, result) } else { result }
+            if how.has(M::OOB) {
+                half::or_out_of_bounds(a, b, result)
+            } else {
+                result
+            }
         }),
         _ => None,
     }
@@ -128,12 +132,14 @@ pub(super) fn abs(ty: Type, how: Modifiers) -> Option<Handler> {
     if how.has(Modifiers::FTZ) && !is_f16(ty) {
         return None;
     }
-    halves!(ty, unary(a), |how, H| how.half_result::<H>(half::abs::<H>(a)))
+    halves!(ty, unary(a), |how, H| how
+        .half_result::<H>(half::abs::<H>(a)))
 }
 
 pub(super) fn neg(ty: Type, how: Modifiers) -> Option<Handler> {
     if how.has(Modifiers::FTZ) && !is_f16(ty) {
         return None;
     }
-    halves!(ty, unary(a), |how, H| how.half_result::<H>(half::neg::<H>(a)))
+    halves!(ty, unary(a), |how, H| how
+        .half_result::<H>(half::neg::<H>(a)))
 }

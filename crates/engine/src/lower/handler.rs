@@ -26,6 +26,7 @@ macro_rules! handler {
     (|$context:ident, $op:ident| $body:expr) => {{
         use $crate::exec::op::{Context, Handler, Op};
         // SAFETY: as for all handlers; the lowering gives it slots of the kinds that it wants.
+        #[allow(unused_unsafe, reason = "not every body does something unsafe")]
         unsafe fn baseline($context: &mut Context<'_>, $op: &Op) {
             // SAFETY: the caller's contract.
             #[allow(unused_unsafe, reason = "not every body needs it")]
@@ -36,6 +37,7 @@ macro_rules! handler {
         #[cfg(target_arch = "x86_64")]
         #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
         // SAFETY: as for `baseline`; the processor has been asked.
+        #[allow(unused_unsafe, reason = "as above")]
         unsafe fn vectors($context: &mut Context<'_>, $op: &Op) {
             // SAFETY: the caller's contract.
             #[allow(unused_unsafe, reason = "not every body needs it")]
@@ -60,6 +62,7 @@ macro_rules! rare {
     (|$context:ident, $op:ident| $body:expr) => {{
         use $crate::exec::op::{Context, Handler, Op};
         // SAFETY: as for all handlers; the lowering gives it slots of the kinds that it wants.
+        #[allow(unused_unsafe, reason = "not every body does something unsafe")]
         unsafe fn baseline($context: &mut Context<'_>, $op: &Op) {
             // SAFETY: the caller's contract.
             unsafe { $body }

@@ -4,8 +4,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use ptx::{Access, Body, Function, FunctionKind, Operation, Reg, Space, Symbol};
 
-use super::flow::Piece;
 use super::control::is_fixed_by_launch;
+use super::flow::Piece;
 
 /// Instructions that run once per warp and launch, and the registers that they write.
 #[derive(Debug, Default)]
@@ -36,7 +36,8 @@ pub(crate) fn hoisted(function: &Function, body: &Body, pieces: &[Piece]) -> Hoi
                     }
                     Access::Use => is_fixed &= hoisted.registers.contains(&register),
                 });
-                if let Some(register) = written.filter(|_| is_fixed && instruction.guard.is_none()) {
+                if let Some(register) = written.filter(|_| is_fixed && instruction.guard.is_none())
+                {
                     hoisted.instructions.insert(index);
                     hoisted.registers.insert(register);
                 }
@@ -64,12 +65,14 @@ fn definitions(body: &Body) -> HashMap<Reg, u32> {
 /// Whether an instruction gives the same result whenever it is executed, if its registers do.
 fn is_pure(operation: &Operation) -> bool {
     use Operation::{
-        And, Bfe, Bfi, Bmsk, Cnot, Cvt, Cvta, FloatAdd, FloatMul, FloatNeg, FloatSub, Fma, IntegerAbs,
-        IntegerAdd, IntegerMad, IntegerMax, IntegerMin, IntegerMul, IntegerNeg, IntegerSub, Ld, Lop3, Mov,
-        Not, Or, Pack, Prmt, Selp, Setp, Shf, Shl, Shr, Xor,
+        And, Bfe, Bfi, Bmsk, Cnot, Cvt, Cvta, FloatAdd, FloatMul, FloatNeg, FloatSub, Fma,
+        IntegerAbs, IntegerAdd, IntegerMad, IntegerMax, IntegerMin, IntegerMul, IntegerNeg,
+        IntegerSub, Ld, Lop3, Mov, Not, Or, Pack, Prmt, Selp, Setp, Shf, Shl, Shr, Xor,
     };
     match operation {
-        IntegerAdd(it) | IntegerSub(it) => !it.carry_in && !it.carry_out && are_fixed(&[it.a, it.b]),
+        IntegerAdd(it) | IntegerSub(it) => {
+            !it.carry_in && !it.carry_out && are_fixed(&[it.a, it.b])
+        }
         IntegerMad(it) => !it.carry_in && !it.carry_out && are_fixed(&[it.a, it.b, it.c]),
         IntegerMul(it) => are_fixed(&[it.a, it.b]),
         IntegerMin(it) | IntegerMax(it) => are_fixed(&[it.a, it.b]),
@@ -78,7 +81,9 @@ fn is_pure(operation: &Operation) -> bool {
         FloatAdd(it) | FloatSub(it) | FloatMul(it) => are_fixed(&[it.a, it.b]),
         FloatNeg(it) => are_fixed(&[it.a]),
         Fma(it) => are_fixed(&[it.a, it.b, it.c]),
-        Cvt(it) => it.random.is_none() && are_fixed(&[it.a]) && it.b.is_none_or(|b| are_fixed(&[b])),
+        Cvt(it) => {
+            it.random.is_none() && are_fixed(&[it.a]) && it.b.is_none_or(|b| are_fixed(&[b]))
+        }
         Cvta(it) => are_fixed(&[it.a]),
         Setp(it) => it.combination.is_none() && it.q.is_none() && are_fixed(&[it.a, it.b]),
         Selp(it) => are_fixed(&[it.a, it.b, it.c.value]),
@@ -102,4 +107,3 @@ fn are_fixed(operands: &[ptx::Operand]) -> bool {
         ptx::Operand::Register(_) | ptx::Operand::Immediate(_) => true,
     })
 }
-

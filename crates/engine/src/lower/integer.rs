@@ -1,6 +1,9 @@
 //! Arithmetic on integers.
 
-use ptx::{DotProduct, Half, IntegerMad, IntegerMinMax, IntegerMul, IntegerSum, Mad24, Mul24, Operation, Type};
+use ptx::{
+    DotProduct, Half, IntegerMad, IntegerMinMax, IntegerMul, IntegerSum, Mad24, Mul24, Operation,
+    Type,
+};
 
 use super::handler::{each, handler};
 use super::{Lowered, Lowering};
@@ -10,7 +13,9 @@ use crate::exec::op::{Handler, binary, ternary};
 /// A handler of a function on both halves of packed integers.
 macro_rules! packed {
     ($T:ty, $f:expr) => {
-        Some(handler!(|c, op| binary(c, op, |a: u32, b: u32| integer::packed::<$T>(a, b, $f))))
+        Some(handler!(|c, op| binary(c, op, |a: u32, b: u32| {
+            integer::packed::<$T>(a, b, $f)
+        })))
     };
 }
 
@@ -82,10 +87,18 @@ impl Lowering<'_> {
         let run = match (it.half, it.ty) {
             (Half::Lo, ty) => each!(binary ty, of words, integer::mul_lo),
             (Half::Hi, ty) => each!(binary ty, of integers, integer::mul_hi),
-            (Half::Wide, Type::U16) => Some(handler!(|c, op| binary(c, op, integer::mul_wide::<u16>))),
-            (Half::Wide, Type::S16) => Some(handler!(|c, op| binary(c, op, integer::mul_wide::<i16>))),
-            (Half::Wide, Type::U32) => Some(handler!(|c, op| binary(c, op, integer::mul_wide::<u32>))),
-            (Half::Wide, Type::S32) => Some(handler!(|c, op| binary(c, op, integer::mul_wide::<i32>))),
+            (Half::Wide, Type::U16) => {
+                Some(handler!(|c, op| binary(c, op, integer::mul_wide::<u16>)))
+            }
+            (Half::Wide, Type::S16) => {
+                Some(handler!(|c, op| binary(c, op, integer::mul_wide::<i16>)))
+            }
+            (Half::Wide, Type::U32) => {
+                Some(handler!(|c, op| binary(c, op, integer::mul_wide::<u32>)))
+            }
+            (Half::Wide, Type::S32) => {
+                Some(handler!(|c, op| binary(c, op, integer::mul_wide::<i32>)))
+            }
             (Half::Wide, _) => None,
         };
         let d = product(it.ty, it.half);
@@ -97,18 +110,33 @@ impl Lowering<'_> {
             return self.mad_with_carry(it);
         }
         let run = match (it.half, it.ty, it.saturate) {
-            (Half::Hi, Type::S32, true) => Some(handler!(|c, op| ternary(c, op, integer::mad_hi_sat::<i32>))),
+            (Half::Hi, Type::S32, true) => {
+                Some(handler!(|c, op| ternary(c, op, integer::mad_hi_sat::<i32>)))
+            }
             (_, _, true) => None,
             (Half::Lo, ty, _) => each!(ternary ty, of words, integer::mad_lo),
             (Half::Hi, ty, _) => each!(ternary ty, of integers, integer::mad_hi),
-            (Half::Wide, Type::U16, _) => Some(handler!(|c, op| ternary(c, op, integer::mad_wide::<u16>))),
-            (Half::Wide, Type::S16, _) => Some(handler!(|c, op| ternary(c, op, integer::mad_wide::<i16>))),
-            (Half::Wide, Type::U32, _) => Some(handler!(|c, op| ternary(c, op, integer::mad_wide::<u32>))),
-            (Half::Wide, Type::S32, _) => Some(handler!(|c, op| ternary(c, op, integer::mad_wide::<i32>))),
+            (Half::Wide, Type::U16, _) => {
+                Some(handler!(|c, op| ternary(c, op, integer::mad_wide::<u16>)))
+            }
+            (Half::Wide, Type::S16, _) => {
+                Some(handler!(|c, op| ternary(c, op, integer::mad_wide::<i16>)))
+            }
+            (Half::Wide, Type::U32, _) => {
+                Some(handler!(|c, op| ternary(c, op, integer::mad_wide::<u32>)))
+            }
+            (Half::Wide, Type::S32, _) => {
+                Some(handler!(|c, op| ternary(c, op, integer::mad_wide::<i32>)))
+            }
             (Half::Wide, ..) => None,
         };
         let d = product(it.ty, it.half);
-        self.apply(run, (it.d, d), &[(it.a, it.ty), (it.b, it.ty), (it.c, d)], 0)
+        self.apply(
+            run,
+            (it.d, d),
+            &[(it.a, it.ty), (it.b, it.ty), (it.c, d)],
+            0,
+        )
     }
 
     fn mul24(&mut self, it: &Mul24) -> Lowered<()> {
@@ -124,11 +152,21 @@ impl Lowering<'_> {
 
     fn mad24(&mut self, it: &Mad24) -> Lowered<()> {
         let run = match (it.half, it.ty, it.saturate) {
-            (Half::Lo, Type::U32, false) => handler!(|c, op| ternary(c, op, integer::mad24_lo::<u32>)),
-            (Half::Lo, Type::S32, false) => handler!(|c, op| ternary(c, op, integer::mad24_lo::<i32>)),
-            (Half::Hi, Type::U32, false) => handler!(|c, op| ternary(c, op, integer::mad24_hi::<u32>)),
-            (Half::Hi, Type::S32, false) => handler!(|c, op| ternary(c, op, integer::mad24_hi::<i32>)),
-            (Half::Hi, Type::S32, true) => handler!(|c, op| ternary(c, op, integer::mad24_hi_sat::<i32>)),
+            (Half::Lo, Type::U32, false) => {
+                handler!(|c, op| ternary(c, op, integer::mad24_lo::<u32>))
+            }
+            (Half::Lo, Type::S32, false) => {
+                handler!(|c, op| ternary(c, op, integer::mad24_lo::<i32>))
+            }
+            (Half::Hi, Type::U32, false) => {
+                handler!(|c, op| ternary(c, op, integer::mad24_hi::<u32>))
+            }
+            (Half::Hi, Type::S32, false) => {
+                handler!(|c, op| ternary(c, op, integer::mad24_hi::<i32>))
+            }
+            (Half::Hi, Type::S32, true) => {
+                handler!(|c, op| ternary(c, op, integer::mad24_hi_sat::<i32>))
+            }
             _ => return Err("the type or `.sat`".to_owned()),
         };
         self.same(Some(run), it.ty, it.d, &[it.a, it.b, it.c])
@@ -139,7 +177,9 @@ impl Lowering<'_> {
             (Type::U16x2, false) => packed!(u16, integer::min),
             (Type::S16x2, false) => packed!(i16, integer::min),
             (Type::S16x2, true) => packed!(i16, |a, b| integer::relu(integer::min(a, b))),
-            (Type::S32, true) => Some(handler!(|c, op| binary(c, op, |a: i32, b: i32| integer::relu(integer::min(a, b))))),
+            (Type::S32, true) => Some(handler!(|c, op| binary(c, op, |a: i32, b: i32| {
+                integer::relu(integer::min(a, b))
+            }))),
             (_, true) => None,
             (ty, false) => each!(binary ty, of integers, integer::min),
         };
@@ -151,7 +191,9 @@ impl Lowering<'_> {
             (Type::U16x2, false) => packed!(u16, integer::max),
             (Type::S16x2, false) => packed!(i16, integer::max),
             (Type::S16x2, true) => packed!(i16, |a, b| integer::relu(integer::max(a, b))),
-            (Type::S32, true) => Some(handler!(|c, op| binary(c, op, |a: i32, b: i32| integer::relu(integer::max(a, b))))),
+            (Type::S32, true) => Some(handler!(|c, op| binary(c, op, |a: i32, b: i32| {
+                integer::relu(integer::max(a, b))
+            }))),
             (_, true) => None,
             (ty, false) => each!(binary ty, of integers, integer::max),
         };

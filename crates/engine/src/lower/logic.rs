@@ -16,7 +16,9 @@ macro_rules! bitwise {
                 let ($a, $b) = (c.predicate(op.a), c.predicate(op.b));
                 c.set_predicate(op.d, $value);
             })),
-            Type::B16 | Type::B32 => Some(handler!(|c, op| binary(c, op, |$a: u32, $b: u32| $value))),
+            Type::B16 | Type::B32 => {
+                Some(handler!(|c, op| binary(c, op, |$a: u32, $b: u32| $value)))
+            }
             Type::B64 => Some(handler!(|c, op| binary(c, op, |$a: u64, $b: u64| $value))),
             _ => None,
         }
@@ -72,7 +74,10 @@ impl Lowering<'_> {
             let d = it.d.ok_or("no destination")?;
             return self.finish_in(run, (d, Kind::Word), slots, it.table.into());
         };
-        let combination = it.combination.as_ref().ok_or("a predicate without an operator")?;
+        let combination = it
+            .combination
+            .as_ref()
+            .ok_or("a predicate without an operator")?;
         let with = self.read_predicate(&combination.with)?;
         let result = self.value(run, Kind::Word, slots, it.table.into());
         let zero = self.constant(Kind::Word, 0);
@@ -90,10 +95,18 @@ impl Lowering<'_> {
     fn shf(&mut self, it: &Shf) -> Lowered<()> {
         use Excess as E;
         let run = match (it.direction, it.wrap) {
-            (Direction::Left, Wrap::Clamp) => handler!(|c, op| ternary(c, op, |a, b, n| bits::shf_l(a, b, n, E::Clamp))),
-            (Direction::Left, Wrap::Wrap) => handler!(|c, op| ternary(c, op, |a, b, n| bits::shf_l(a, b, n, E::Wrap))),
-            (Direction::Right, Wrap::Clamp) => handler!(|c, op| ternary(c, op, |a, b, n| bits::shf_r(a, b, n, E::Clamp))),
-            (Direction::Right, Wrap::Wrap) => handler!(|c, op| ternary(c, op, |a, b, n| bits::shf_r(a, b, n, E::Wrap))),
+            (Direction::Left, Wrap::Clamp) => {
+                handler!(|c, op| ternary(c, op, |a, b, n| bits::shf_l(a, b, n, E::Clamp)))
+            }
+            (Direction::Left, Wrap::Wrap) => {
+                handler!(|c, op| ternary(c, op, |a, b, n| bits::shf_l(a, b, n, E::Wrap)))
+            }
+            (Direction::Right, Wrap::Clamp) => {
+                handler!(|c, op| ternary(c, op, |a, b, n| bits::shf_r(a, b, n, E::Clamp)))
+            }
+            (Direction::Right, Wrap::Wrap) => {
+                handler!(|c, op| ternary(c, op, |a, b, n| bits::shf_r(a, b, n, E::Wrap)))
+            }
         };
         self.same(Some(run), Type::B32, it.d, &[it.a, it.b, it.c])
     }

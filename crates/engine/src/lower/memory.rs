@@ -1,6 +1,9 @@
 //! Loads, stores, atomics, fences and hints.
 
-use ptx::{Address, Base, CpAsync, Fence, Ld, Operand, Operation, Order, Reg, Scope, Space, St, Symbol, Type};
+use ptx::{
+    Address, Base, CpAsync, Fence, Ld, Operand, Operation, Order, Reg, Scope, Space, St, Symbol,
+    Type,
+};
 
 use super::atomic;
 use super::handler::handler;
@@ -18,7 +21,14 @@ impl Lowering<'_> {
     pub(super) fn memory(&mut self, operation: &Operation) -> Option<Lowered<()>> {
         Some(match operation {
             Operation::Ld(it) => self.ld(it),
-            Operation::Ldu(it) => self.load(it.space, it.ty, &it.d, &it.address, Order::Weak, Scope::System),
+            Operation::Ldu(it) => self.load(
+                it.space,
+                it.ty,
+                &it.d,
+                &it.address,
+                Order::Weak,
+                Scope::System,
+            ),
             Operation::St(it) => self.st(it),
             Operation::Atom(it) => self.atomic(&atomic::Change {
                 space: it.space,
@@ -53,7 +63,12 @@ impl Lowering<'_> {
                 Ok(())
             }
             Operation::CpAsyncWaitGroup(but) => {
-                self.emit_masked(handler!(|c, op| checked::wait(c, Some(op.a))), 0, [*but, 0, 0], 0);
+                self.emit_masked(
+                    handler!(|c, op| checked::wait(c, Some(op.a))),
+                    0,
+                    [*but, 0, 0],
+                    0,
+                );
                 Ok(())
             }
             Operation::CpAsyncWaitAll => {
@@ -82,7 +97,14 @@ impl Lowering<'_> {
             (Space::Param | Space::ParamEntry | Space::ParamFunction, Base::Symbol(symbol)) => {
                 self.load_parameter(symbol, it)
             }
-            _ => self.load(it.space, it.ty, &it.d, &it.address, it.order, it.scope.unwrap_or(Scope::System)),
+            _ => self.load(
+                it.space,
+                it.ty,
+                &it.d,
+                &it.address,
+                it.order,
+                it.scope.unwrap_or(Scope::System),
+            ),
         }
     }
 
@@ -96,7 +118,9 @@ impl Lowering<'_> {
         scope: Scope,
     ) -> Lowered<()> {
         let data = d.iter().map(|&it| self.loaded(it)).collect();
-        let act = Act::Load { signed: ty.is_signed() };
+        let act = Act::Load {
+            signed: ty.is_signed(),
+        };
         self.access(space, ty, address, order, scope, act, data)
     }
 
@@ -112,21 +136,52 @@ impl Lowering<'_> {
             _ => Type::B128,
         };
         let kind = kind(ty);
-        let data = vec![Data { slot: Some(self.scratch(kind)), kind, bits: ty.bits() }];
+        let data = vec![Data {
+            slot: Some(self.scratch(kind)),
+            kind,
+            bits: ty.bits(),
+        }];
         let (weak, scope) = (Order::Weak, Scope::System);
         let to = self.address(&it.destination)?;
-        let load = Act::CopyFrom { to: to.0, to_offset: to.1 };
-        self.access(Space::Global, ty, &it.source, weak, scope, load, data.clone())?;
-        self.access(Space::Shared, ty, &it.destination, weak, scope, Act::CopyTo, data)
+        let load = Act::CopyFrom {
+            to: to.0,
+            to_offset: to.1,
+        };
+        self.access(
+            Space::Global,
+            ty,
+            &it.source,
+            weak,
+            scope,
+            load,
+            data.clone(),
+        )?;
+        self.access(
+            Space::Shared,
+            ty,
+            &it.destination,
+            weak,
+            scope,
+            Act::CopyTo,
+            data,
+        )
     }
 
     /// Where a loaded element goes.
     fn loaded(&mut self, register: Option<Reg>) -> Data {
         let Some(register) = register else {
-            return Data { slot: None, kind: Kind::Word, bits: 32 };
+            return Data {
+                slot: None,
+                kind: Kind::Word,
+                bits: 32,
+            };
         };
         let (slot, kind) = self.write(register);
-        Data { slot: Some(slot), kind, bits: self.register_bits(register) }
+        Data {
+            slot: Some(slot),
+            kind,
+            bits: self.register_bits(register),
+        }
     }
 
     /// Bits of a register, as it is declared.
@@ -136,7 +191,9 @@ impl Lowering<'_> {
     }
 
     fn st(&mut self, it: &St) -> Lowered<()> {
-        if let (Space::Param | Space::ParamFunction, Base::Symbol(symbol)) = (it.space, it.address.base) {
+        if let (Space::Param | Space::ParamFunction, Base::Symbol(symbol)) =
+            (it.space, it.address.base)
+        {
             return self.store_parameter(symbol, it);
         }
         let mut data = Vec::new();
@@ -145,13 +202,28 @@ impl Lowering<'_> {
                 Operand::Register(register) => self.slots.kind(register),
                 _ => kind(it.ty),
             };
-            data.push(Data { slot: Some(self.read(operand, kind)?), kind, bits: 128 });
+            data.push(Data {
+                slot: Some(self.read(operand, kind)?),
+                kind,
+                bits: 128,
+            });
         }
         let scope = it.scope.unwrap_or(Scope::System);
-        self.access(it.space, it.ty, &it.address, it.order, scope, Act::Store, data)
+        self.access(
+            it.space,
+            it.ty,
+            &it.address,
+            it.order,
+            scope,
+            Act::Store,
+            data,
+        )
     }
 
-    #[allow(clippy::too_many_arguments, reason = "each is one of the instruction's parts")]
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "each is one of the instruction's parts"
+    )]
     fn access(
         &mut self,
         space: Space,
@@ -184,7 +256,8 @@ impl Lowering<'_> {
         let index = self.accesses.len() as u64 - 1;
         self.emit_masked(run, 0, [base, 0, 0], index);
         if let Some(op) = self.ops.last_mut() {
-            op.accesses_memory = space != access::Space::Local && space != access::Space::Parameters;
+            op.accesses_memory =
+                space != access::Space::Local && space != access::Space::Parameters;
         }
         Ok(())
     }
@@ -192,7 +265,10 @@ impl Lowering<'_> {
     /// The slot that an address begins at, and what is added.
     pub(super) fn address(&mut self, address: &Address) -> Lowered<(u32, i64)> {
         Ok(match address.base {
-            Base::Register(register) => (self.read(&Operand::Register(register), Kind::Double)?, address.offset),
+            Base::Register(register) => (
+                self.read(&Operand::Register(register), Kind::Double)?,
+                address.offset,
+            ),
             Base::Symbol(symbol) => (self.address_of(symbol, address.offset)?, 0),
             Base::Absolute => (self.constant(Kind::Double, 0), address.offset),
         })
@@ -209,14 +285,34 @@ impl Lowering<'_> {
             Some(comparand) => self.read(comparand, kind)?,
             None => operands[0],
         };
-        let data = change.destinations.iter().map(|&it| self.loaded(it)).collect();
-        let act = Act::Atomic(Atomic { update, operands, comparand, kind, compares: change.comparand.is_some() });
-        self.access(change.space, change.ty, change.address, change.order, change.scope, act, data)
+        let data = change
+            .destinations
+            .iter()
+            .map(|&it| self.loaded(it))
+            .collect();
+        let act = Act::Atomic(Atomic {
+            update,
+            operands,
+            comparand,
+            kind,
+            compares: change.comparand.is_some(),
+        });
+        self.access(
+            change.space,
+            change.ty,
+            change.address,
+            change.order,
+            change.scope,
+            act,
+            data,
+        )
     }
 
     fn fence(&mut self, fence: &Fence) {
         // Fences of other proxies order what the engine does in order anyway.
-        let Fence::Thread { order, scope, .. } = *fence else { return };
+        let Fence::Thread { order, scope, .. } = *fence else {
+            return;
+        };
         let run = handler!(|c, op| {
             std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
             c.at.looks += 1;
@@ -248,9 +344,19 @@ impl Lowering<'_> {
     /// A part of the kernel's parameters, which lies in a slot before the kernel begins.
     fn load_of_launch(&mut self, register: Reg, offset: u32, ty: Type) {
         let (own, kind) = self.write(register);
-        let slot = if self.is_hoisted { own } else { self.slots.add(kind) };
+        let slot = if self.is_hoisted {
+            own
+        } else {
+            self.slots.add(kind)
+        };
         let (bytes, signed) = (ty.bytes(), ty.is_signed());
-        self.parameters.push(Parameter::Launch { offset, bytes, signed, slot, kind });
+        self.parameters.push(Parameter::Launch {
+            offset,
+            bytes,
+            signed,
+            slot,
+            kind,
+        });
         if !self.is_hoisted {
             self.copy(register, slot);
         }
@@ -261,7 +367,8 @@ impl Lowering<'_> {
         let kind = self.slots.kind(register);
         match ty.bytes() {
             8 => {
-                let run = handler!(|c, op| binary(c, op, |low: u32, high: u32| u64::from(low) | u64::from(high) << 32));
+                let run = handler!(|c, op| binary(c, op, |low: u32, high: u32| u64::from(low)
+                    | u64::from(high) << 32));
                 self.emit(run, register, &[word(0), word(1)]);
             }
             4 if kind == Kind::Word => self.copy(register, word(0)),
@@ -275,10 +382,18 @@ impl Lowering<'_> {
             bytes @ (1 | 2) if kind == Kind::Word => {
                 let shift = self.constant(Kind::Word, u128::from(offset % 4 * 8));
                 let run = match (bytes, ty.is_signed(), self.register_bits(register)) {
-                    (1, false, _) => handler!(|c, op| binary(c, op, |a: u32, s: u32| (a >> s) as u8)),
-                    (1, true, 16) => handler!(|c, op| binary(c, op, |a: u32, s: u32| i16::from((a >> s) as i8))),
-                    (1, true, _) => handler!(|c, op| binary(c, op, |a: u32, s: u32| i32::from((a >> s) as i8))),
-                    (_, true, 32) => handler!(|c, op| binary(c, op, |a: u32, s: u32| i32::from((a >> s) as i16))),
+                    (1, false, _) => {
+                        handler!(|c, op| binary(c, op, |a: u32, s: u32| (a >> s) as u8))
+                    }
+                    (1, true, 16) => {
+                        handler!(|c, op| binary(c, op, |a: u32, s: u32| i16::from((a >> s) as i8)))
+                    }
+                    (1, true, _) => {
+                        handler!(|c, op| binary(c, op, |a: u32, s: u32| i32::from((a >> s) as i8)))
+                    }
+                    (_, true, 32) => {
+                        handler!(|c, op| binary(c, op, |a: u32, s: u32| i32::from((a >> s) as i16)))
+                    }
                     _ => handler!(|c, op| binary(c, op, |a: u32, s: u32| (a >> s) as u16)),
                 };
                 self.emit(run, register, &[word(0), shift]);
@@ -312,8 +427,12 @@ impl Lowering<'_> {
                 2 | 1 => {
                     use crate::exec::op::ternary;
                     let run = match bytes {
-                        2 => handler!(|c, op| ternary(c, op, |word: u32, a: u32, s: u32| word & !(0xFFFF << s) | (a & 0xFFFF) << s)),
-                        _ => handler!(|c, op| ternary(c, op, |word: u32, a: u32, s: u32| word & !(0xFF << s) | (a & 0xFF) << s)),
+                        2 => handler!(|c, op| ternary(c, op, |word: u32, a: u32, s: u32| word
+                            & !(0xFFFF << s)
+                            | (a & 0xFFFF) << s)),
+                        _ => handler!(|c, op| ternary(c, op, |word: u32, a: u32, s: u32| word
+                            & !(0xFF << s)
+                            | (a & 0xFF) << s)),
                     };
                     self.emit_to(run, word(0), Kind::Word, &[word(0), value, shift]);
                 }
@@ -323,4 +442,3 @@ impl Lowering<'_> {
         Ok(())
     }
 }
-

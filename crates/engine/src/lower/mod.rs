@@ -1,25 +1,26 @@
 //! From a function of PTX to a program.
 
-pub(crate) mod flow;
-pub(crate) mod handler;
-mod hoist;
+mod across;
 mod apply;
+mod atomic;
 mod bits;
 mod carry;
 mod compare;
-mod integer;
-mod logic;
+pub(crate) mod control;
+mod convert;
 mod float;
+pub(crate) mod flow;
 mod functions;
 mod half;
-mod modifiers;
-mod convert;
-mod narrow;
-mod movement;
-mod atomic;
+pub(crate) mod handler;
+mod hoist;
+mod integer;
+mod logic;
 mod memory;
-mod across;
-pub(crate) mod control;
+mod modifiers;
+mod movement;
+mod narrow;
+mod rounding;
 mod slots;
 
 use std::collections::HashMap;
@@ -184,9 +185,8 @@ impl Lowering<'_> {
             self.instruction = *instruction as u32;
         }
         self.used.clear();
-        self.then(end).map_err(|why| {
-            self.unsupported(&body.instructions[self.instruction as usize], why)
-        })
+        self.then(end)
+            .map_err(|why| self.unsupported(&body.instructions[self.instruction as usize], why))
     }
 
     fn finish(self, blocks: Vec<Block>, launch_ops: Vec<Op>) -> Program {
@@ -298,7 +298,17 @@ impl Lowering<'_> {
     ) {
         let instruction = self.instruction;
         let accesses_memory = false;
-        self.ops.push(Op { run, writes, d, a, b, c, aux, instruction, accesses_memory });
+        self.ops.push(Op {
+            run,
+            writes,
+            d,
+            a,
+            b,
+            c,
+            aux,
+            instruction,
+            accesses_memory,
+        });
     }
 
     /// The slot of a constant.
@@ -309,7 +319,10 @@ impl Lowering<'_> {
             Kind::Quad => bits,
         };
         let slots = &mut self.slots;
-        *self.constants.entry((kind, bits)).or_insert_with(|| slots.add(kind))
+        *self
+            .constants
+            .entry((kind, bits))
+            .or_insert_with(|| slots.add(kind))
     }
 
     /// A slot for a value within the instruction.
@@ -331,7 +344,10 @@ impl Lowering<'_> {
     pub(crate) fn fixed_special(&mut self, special: SpecialRegister) -> u32 {
         let slots = &mut self.slots;
         let kind = control::kind_of_special(special);
-        *self.specials.entry(special).or_insert_with(|| slots.add(kind))
+        *self
+            .specials
+            .entry(special)
+            .or_insert_with(|| slots.add(kind))
     }
 
     /// A slot brought to another kind: cut, or extended by zeros.

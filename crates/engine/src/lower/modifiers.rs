@@ -89,42 +89,78 @@ impl Modifiers {
     /// An operand, flushed if so.
     #[inline(always)]
     pub(crate) fn operand(self, x: f32) -> f32 {
-        if self.has(Modifiers::FTZ) { float::flush(x) } else { x }
+        if self.has(Modifiers::FTZ) {
+            float::flush(x)
+        } else {
+            x
+        }
     }
 
     /// A result, flushed, saturated and made positive if so.
     #[inline(always)]
     pub(crate) fn result(self, x: f32) -> f32 {
-        let x = if self.has(Modifiers::FTZ) { float::flush(x) } else { x };
+        let x = if self.has(Modifiers::FTZ) {
+            float::flush(x)
+        } else {
+            x
+        };
         self.bounded(x)
     }
 
     /// A result of either type, without `.ftz`.
     #[inline(always)]
     pub(crate) fn bounded<F: Float>(self, x: F) -> F {
-        let x = if self.has(Modifiers::SAT) { float::saturate(x) } else { x };
-        if self.has(Modifiers::RELU) { float::relu(x) } else { x }
+        let x = if self.has(Modifiers::SAT) {
+            float::saturate(x)
+        } else {
+            x
+        };
+        if self.has(Modifiers::RELU) {
+            float::relu(x)
+        } else {
+            x
+        }
     }
 
     /// As [`Modifiers::operand`].
     #[inline(always)]
     pub(crate) fn half_operand<H: Half>(self, x: u16) -> u16 {
-        if self.has(Modifiers::FTZ) { half::flush::<H>(x) } else { x }
+        if self.has(Modifiers::FTZ) {
+            half::flush::<H>(x)
+        } else {
+            x
+        }
     }
 
     /// As [`Modifiers::result`].
     #[inline(always)]
     pub(crate) fn half_result<H: Half>(self, x: u16) -> u16 {
-        let x = if self.has(Modifiers::FTZ) { half::flush::<H>(x) } else { x };
+        let x = if self.has(Modifiers::FTZ) {
+            half::flush::<H>(x)
+        } else {
+            x
+        };
         self.half_bounded::<H>(x)
     }
 
     /// As [`Modifiers::bounded`], and `.satfinite`.
     #[inline(always)]
     pub(crate) fn half_bounded<H: Half>(self, x: u16) -> u16 {
-        let x = if self.has(Modifiers::SAT) { half::saturate::<H>(x) } else { x };
-        let x = if self.has(Modifiers::RELU) { half::relu::<H>(x) } else { x };
-        if self.has(Modifiers::SATFINITE) { half::satfinite::<H>(x) } else { x }
+        let x = if self.has(Modifiers::SAT) {
+            half::saturate::<H>(x)
+        } else {
+            x
+        };
+        let x = if self.has(Modifiers::RELU) {
+            half::relu::<H>(x)
+        } else {
+            x
+        };
+        if self.has(Modifiers::SATFINITE) {
+            half::satfinite::<H>(x)
+        } else {
+            x
+        }
     }
 }
 

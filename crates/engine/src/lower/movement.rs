@@ -26,7 +26,10 @@ impl Lowering<'_> {
         let kind = self.slots.kind(d);
         let a = match *a {
             // The address of a kernel's parameter is one of a window of its own.
-            Operand::Symbol { symbol: symbol @ ptx::Symbol::Parameter(_), offset } => {
+            Operand::Symbol {
+                symbol: symbol @ ptx::Symbol::Parameter(_),
+                offset,
+            } => {
                 let offset = self.address_of(symbol, offset)?;
                 self.in_window(offset, windows::PARAMETERS)
             }
@@ -64,9 +67,21 @@ impl Lowering<'_> {
             };
             let shift = self.constant(Kind::Word, u128::from(bits * index as u32));
             let run = match whole {
-                Kind::Word => handler!(|c, op| crate::exec::op::ternary(c, op, |sum: u32, part: u32, shift: u32| sum | part << shift)),
-                Kind::Double => handler!(|c, op| crate::exec::op::ternary(c, op, |sum: u64, part: u64, shift: u32| sum | part << shift)),
-                Kind::Quad => handler!(|c, op| crate::exec::op::ternary(c, op, |sum: u128, part: u128, shift: u32| sum | part << shift)),
+                Kind::Word => handler!(|c, op| crate::exec::op::ternary(
+                    c,
+                    op,
+                    |sum: u32, part: u32, shift: u32| sum | part << shift
+                )),
+                Kind::Double => handler!(|c, op| crate::exec::op::ternary(
+                    c,
+                    op,
+                    |sum: u64, part: u64, shift: u32| sum | part << shift
+                )),
+                Kind::Quad => handler!(|c, op| crate::exec::op::ternary(
+                    c,
+                    op,
+                    |sum: u128, part: u128, shift: u32| sum | part << shift
+                )),
                 Kind::Predicate => return Err("a predicate of several values".to_owned()),
             };
             if index + 1 == it.a.len() {
@@ -109,11 +124,19 @@ impl Lowering<'_> {
             let Some(part) = *part else { continue };
             let shift = self.constant(Kind::Word, u128::from(bits * index as u32));
             let run = match (whole, bits) {
-                (Kind::Word, 16) => handler!(|c, op| binary(c, op, |a: u32, s: u32| a >> s & 0xFFFF)),
+                (Kind::Word, 16) => {
+                    handler!(|c, op| binary(c, op, |a: u32, s: u32| a >> s & 0xFFFF))
+                }
                 (Kind::Word, _) => handler!(|c, op| binary(c, op, |a: u32, s: u32| a >> s & 0xFF)),
-                (Kind::Double, 32) => handler!(|c, op| binary(c, op, |a: u64, s: u32| (a >> s) as u32)),
-                (Kind::Double, 16) => handler!(|c, op| binary(c, op, |a: u64, s: u32| (a >> s) as u16)),
-                (Kind::Double, _) => handler!(|c, op| binary(c, op, |a: u64, s: u32| (a >> s) as u8)),
+                (Kind::Double, 32) => {
+                    handler!(|c, op| binary(c, op, |a: u64, s: u32| (a >> s) as u32))
+                }
+                (Kind::Double, 16) => {
+                    handler!(|c, op| binary(c, op, |a: u64, s: u32| (a >> s) as u16))
+                }
+                (Kind::Double, _) => {
+                    handler!(|c, op| binary(c, op, |a: u64, s: u32| (a >> s) as u8))
+                }
                 (_, 64) => handler!(|c, op| binary(c, op, |a: u128, s: u32| (a >> s) as u64)),
                 (_, 32) => handler!(|c, op| binary(c, op, |a: u128, s: u32| (a >> s) as u32)),
                 _ => handler!(|c, op| binary(c, op, |a: u128, s: u32| (a >> s) as u16)),
@@ -159,7 +182,8 @@ impl Lowering<'_> {
     fn isspacep(&mut self, it: &Isspacep) -> Lowered<()> {
         let a = self.read(&it.a, Kind::Double)?;
         let first = self.constant(Kind::Double, u128::from(window(it.space)?));
-        let run = handler!(|c, op| crate::exec::op::compare(c, op, |a: u64, b: u64| windows::of(a) == b));
+        let run =
+            handler!(|c, op| crate::exec::op::compare(c, op, |a: u64, b: u64| windows::of(a) == b));
         self.emit(run, it.p, &[a, first]);
         Ok(())
     }

@@ -2,19 +2,17 @@
 
 use ptx::{Cvt, Rounding as Named, Saturation, Type};
 
-use super::convert::{Step, step};
+use super::Lowering;
+use super::convert::{Step, Steps, step};
 use super::handler::{handler, rare};
 use super::modifiers::{Modifiers, rounding};
 use super::slots::kind;
-use super::Lowering;
 use crate::arith::directed::Format;
 use crate::arith::float::Rounding;
 use crate::arith::half::{self, Bf16, F16, Half};
 use crate::arith::{convert, fp8};
 use crate::exec::op::{Handler, binary, ternary, unary};
 use crate::exec::registers::Kind;
-
-type Steps = Result<Vec<Step>, &'static str>;
 
 impl Lowering<'_> {
     /// The steps of a conversion that is not of one integer or float to another.
@@ -48,7 +46,10 @@ fn both(bytes: u16, f: impl Fn(u8) -> u16) -> u32 {
 fn modifiers(it: &Cvt, rounding: Rounding) -> Modifiers {
     Modifiers::rounded(rounding)
         .with(Modifiers::FTZ, it.ftz)
-        .with(Modifiers::SATFINITE, it.saturation == Some(Saturation::Satfinite))
+        .with(
+            Modifiers::SATFINITE,
+            it.saturation == Some(Saturation::Satfinite),
+        )
         .with(Modifiers::RELU, it.relu)
 }
 
@@ -68,12 +69,12 @@ fn packed(it: &Cvt) -> Steps {
         ($H:ty) => {
             match how == Modifiers::NONE {
                 true => handler!(|c, op| binary(c, op, |a: f32, b: f32| {
-                    pair::<$H>(a, b, |x| half::from_f32::<$H>(x, Rounding::Nearest))
+                    pair(a, b, |x| half::from_f32::<$H>(x, Rounding::Nearest))
                 })),
                 false => rare!(|c, op| {
                     let how = Modifiers::of(op.aux);
                     binary(c, op, |a: f32, b: f32| {
-                        pair::<$H>(how.operand(a), how.operand(b), |x| {
+                        pair(how.operand(a), how.operand(b), |x| {
                             how.half_bounded::<$H>(half::from_f32::<$H>(x, how.rounding()))
                         })
                     })
@@ -81,12 +82,20 @@ fn packed(it: &Cvt) -> Steps {
             }
         };
     }
-    let run = if it.to == Type::F16x2 { of!(F16) } else { of!(Bf16) };
-    Ok(vec![Step { run, kind: Kind::Word, aux: how.aux() }])
+    let run = if it.to == Type::F16x2 {
+        of!(F16)
+    } else {
+        of!(Bf16)
+    };
+    Ok(vec![Step {
+        run,
+        kind: Kind::Word,
+        aux: how.aux(),
+    }])
 }
 
 #[inline(always)]
-fn pair<H: Half>(upper: f32, lower: f32, f: impl Fn(f32) -> u16) -> u32 {
+fn pair(upper: f32, lower: f32, f: impl Fn(f32) -> u16) -> u32 {
     u32::from(f(upper)) << 16 | u32::from(f(lower))
 }
 
@@ -108,8 +117,16 @@ fn randomly(it: &Cvt) -> Steps {
             })
         };
     }
-    let run = if it.to == Type::F16x2 { of!(F16) } else { of!(Bf16) };
-    Ok(vec![Step { run, kind: Kind::Word, aux: how.aux() }])
+    let run = if it.to == Type::F16x2 {
+        of!(F16)
+    } else {
+        of!(Bf16)
+    };
+    Ok(vec![Step {
+        run,
+        kind: Kind::Word,
+        aux: how.aux(),
+    }])
 }
 
 fn half_random<H: Half>(x: f32, random: u32) -> u16 {
@@ -136,12 +153,19 @@ fn tf32(it: &Cvt) -> Steps {
             }
         })
     });
-    Ok(vec![Step { run, kind: Kind::Word, aux: how.aux() }])
+    Ok(vec![Step {
+        run,
+        kind: Kind::Word,
+        aux: how.aux(),
+    }])
 }
 
 /// Whether a type is two floats of less than 16 bits, with a sign.
 fn is_few(ty: Type) -> bool {
-    matches!(ty, Type::E4m3x2 | Type::E5m2x2 | Type::E2m3x2 | Type::E3m2x2 | Type::E2m1x2)
+    matches!(
+        ty,
+        Type::E4m3x2 | Type::E5m2x2 | Type::E2m3x2 | Type::E3m2x2 | Type::E2m1x2
+    )
 }
 
 /// Two numbers to floats of few bits.
@@ -150,16 +174,30 @@ fn few_bits(it: &Cvt) -> Steps {
     if it.rounding != Some(Named::Rn) || !is_finite || it.ftz || it.random.is_some() {
         return Err("a modifier");
     }
-    let relu = if it.relu { Modifiers::RELU } else { Modifiers::NONE };
+    let relu = if it.relu {
+        Modifiers::RELU
+    } else {
+        Modifiers::NONE
+    };
     macro_rules! of {
         ($format:expr, $bits:literal) => {
             match (it.from, it.b.is_some()) {
-                (Type::F32, true) => rare!(|c, op| binary(c, op, |a, b| few::<$bits>([a, b], op.aux, $format))),
+                (Type::F32, true) => {
+                    rare!(|c, op| binary(c, op, |a, b| few::<$bits>([a, b], op.aux, $format)))
+                }
                 (Type::F16x2, false) => rare!(|c, op| unary(c, op, |a: u32| {
-                    few::<$bits>([F16::to_f32((a >> 16) as u16), F16::to_f32(a as u16)], op.aux, $format)
+                    few::<$bits>(
+                        [F16::to_f32((a >> 16) as u16), F16::to_f32(a as u16)],
+                        op.aux,
+                        $format,
+                    )
                 })),
                 (Type::Bf16x2, false) => rare!(|c, op| unary(c, op, |a: u32| {
-                    few::<$bits>([Bf16::to_f32((a >> 16) as u16), Bf16::to_f32(a as u16)], op.aux, $format)
+                    few::<$bits>(
+                        [Bf16::to_f32((a >> 16) as u16), Bf16::to_f32(a as u16)],
+                        op.aux,
+                        $format,
+                    )
                 })),
                 _ => return Err("the types"),
             }
@@ -172,7 +210,11 @@ fn few_bits(it: &Cvt) -> Steps {
         Type::E3m2x2 => of!(fp8::E3M2, 8),
         _ => of!(fp8::E2M1, 4),
     };
-    Ok(vec![Step { run, kind: Kind::Word, aux: relu.aux() }])
+    Ok(vec![Step {
+        run,
+        kind: Kind::Word,
+        aux: relu.aux(),
+    }])
 }
 
 /// Two numbers of a format, the first in the upper bits.
@@ -184,7 +226,12 @@ fn few<const BITS: u32>(numbers: [f32; 2], modifiers: u64, format: Format) -> u1
 
 /// Two floats of few bits to `f16`.
 fn to_halves(it: &Cvt) -> Steps {
-    if it.rounding != Some(Named::Rn) || it.ftz || it.saturation.is_some() || it.b.is_some() || it.random.is_some() {
+    if it.rounding != Some(Named::Rn)
+        || it.ftz
+        || it.saturation.is_some()
+        || it.b.is_some()
+        || it.random.is_some()
+    {
         return Err("a modifier");
     }
     macro_rules! of {
@@ -193,7 +240,11 @@ fn to_halves(it: &Cvt) -> Steps {
                 let how = Modifiers::of(op.aux);
                 unary(c, op, |a: u16| {
                     let mask = (1 << $bits) - 1;
-                    let of = |bits: u16| u32::from(how.half_bounded::<F16>(fp8::decode((bits & mask) as u8, $format)));
+                    let of = |bits: u16| {
+                        u32::from(
+                            how.half_bounded::<F16>(fp8::decode((bits & mask) as u8, $format)),
+                        )
+                    };
                     of(a >> $bits) << 16 | of(a)
                 })
             })
@@ -206,25 +257,47 @@ fn to_halves(it: &Cvt) -> Steps {
         Type::E3m2x2 => of!(fp8::E3M2, 8),
         _ => of!(fp8::E2M1, 4),
     };
-    let aux = if it.relu { Modifiers::RELU } else { Modifiers::NONE }.aux();
-    Ok(vec![Step { run, kind: Kind::Word, aux }])
+    let aux = if it.relu {
+        Modifiers::RELU
+    } else {
+        Modifiers::NONE
+    }
+    .aux();
+    Ok(vec![Step {
+        run,
+        kind: Kind::Word,
+        aux,
+    }])
 }
 
 /// Two numbers to powers of two.
 fn to_scale(it: &Cvt) -> Steps {
-    if !matches!(it.rounding, Some(Named::Rz | Named::Rp)) || it.ftz || it.relu || it.random.is_some() {
+    if !matches!(it.rounding, Some(Named::Rz | Named::Rp))
+        || it.ftz
+        || it.relu
+        || it.random.is_some()
+    {
         return Err("a modifier");
     }
     let how = modifiers(it, it.rounding.and_then(rounding).ok_or("the rounding")?);
     let run = match (it.from, it.b.is_some(), it.saturation) {
         (_, _, Some(Saturation::Sat)) => return Err("`.sat`"),
-        (Type::F32, true, _) => rare!(|c, op| binary(c, op, |a, b| scales([a, b], Modifiers::of(op.aux)))),
+        (Type::F32, true, _) => {
+            rare!(|c, op| binary(c, op, |a, b| scales([a, b], Modifiers::of(op.aux))))
+        }
         (Type::Bf16x2, false, _) => rare!(|c, op| unary(c, op, |a: u32| {
-            scales([Bf16::to_f32((a >> 16) as u16), Bf16::to_f32(a as u16)], Modifiers::of(op.aux))
+            scales(
+                [Bf16::to_f32((a >> 16) as u16), Bf16::to_f32(a as u16)],
+                Modifiers::of(op.aux),
+            )
         })),
         _ => return Err("the types"),
     };
-    Ok(vec![Step { run, kind: Kind::Word, aux: how.aux() }])
+    Ok(vec![Step {
+        run,
+        kind: Kind::Word,
+        aux: how.aux(),
+    }])
 }
 
 fn scales(numbers: [f32; 2], how: Modifiers) -> u16 {

@@ -39,7 +39,10 @@ impl Slots {
             }
             let (register, kind) = (interval.register, slots.kind(interval.register));
             let is_pinned = pinned.contains(&register);
-            let again = free.get_mut(&kind).filter(|_| !is_pinned).and_then(Vec::pop);
+            let again = free
+                .get_mut(&kind)
+                .filter(|_| !is_pinned)
+                .and_then(Vec::pop);
             let slot = again.unwrap_or_else(|| slots.add(kind));
             slots.of[register.0 as usize] = Some(slot);
             if !is_pinned {
@@ -102,17 +105,27 @@ fn intervals(body: &Body, pieces: &[Piece]) -> Vec<Interval> {
     };
     let mut step = 0;
     for (index, piece) in pieces.iter().enumerate() {
-        live_in[index].iter().for_each(|&register| touch(register, step));
+        live_in[index]
+            .iter()
+            .for_each(|&register| touch(register, step));
         for accesses in steps(body, piece) {
             step += 1;
-            accesses.iter().for_each(|&(_, register)| touch(register, step));
+            accesses
+                .iter()
+                .for_each(|&(_, register)| touch(register, step));
         }
         step += 1;
         for target in piece.end.targets() {
-            live_in[target].iter().for_each(|&register| touch(register, step));
+            live_in[target]
+                .iter()
+                .for_each(|&register| touch(register, step));
         }
     }
-    let interval = |(register, (first, last))| Interval { register, first, last };
+    let interval = |(register, (first, last))| Interval {
+        register,
+        first,
+        last,
+    };
     ranges.into_iter().map(interval).collect()
 }
 
@@ -127,7 +140,12 @@ fn live_in(body: &Body, pieces: &[Piece]) -> Vec<BTreeSet<Reg>> {
                 now.extend(&live[target]);
             }
             for accesses in steps(body, piece).iter().rev() {
-                let of = |wanted| accesses.iter().filter(move |it| it.0 == wanted).map(|it| it.1);
+                let of = |wanted| {
+                    accesses
+                        .iter()
+                        .filter(move |it| it.0 == wanted)
+                        .map(|it| it.1)
+                };
                 of(Access::Define).for_each(|register| {
                     now.remove(&register);
                 });

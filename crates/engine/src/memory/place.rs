@@ -97,9 +97,9 @@ impl fmt::Display for Part {
             (Kind::Constant, false) => write!(f, "the constant `{name}`")?,
             (Kind::Heap { .. }, _) => write!(f, "a heap block")?,
             (Kind::PanicRecord, _) => write!(f, "the panic record")?,
-            (Kind::Shared, true) => write!(f, "shared memory")?,
+            (Kind::Shared, true) => write!(f, "a shared array")?,
             (Kind::Shared, false) => write!(f, "the shared `{name}`")?,
-            (Kind::DynamicShared, true) => write!(f, "dynamic shared memory")?,
+            (Kind::DynamicShared, true) => write!(f, "the dynamic shared memory")?,
             (Kind::DynamicShared, false) => write!(f, "`{name}` in dynamic shared memory")?,
             (Kind::Local, true) => write!(f, "local memory")?,
             (Kind::Local, false) => write!(f, "the local memory of `{name}`")?,
@@ -124,6 +124,15 @@ pub struct Place {
 }
 
 impl Place {
+    /// Counts in elements of so many bytes where nothing is known of them.
+    pub(crate) fn count_elements_of(&mut self, bytes: u32) {
+        for part in self.below.iter_mut().chain(&mut self.above) {
+            if part.label.element_bytes == 1 && part.kind != Kind::DynamicShared {
+                part.label.element_bytes = bytes.max(1);
+            }
+        }
+    }
+
     /// The memory that holds the address, or the nearest to it.
     pub fn nearest(&self) -> Option<&Part> {
         match (&self.below, &self.above) {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use engine::memory::{Contents, Label, Limits, Memory};
-use engine::{LaunchError, Module, Options, Shape};
+use engine::{Module, Options, Shape};
 
 /// A warp and a half.
 const THREADS: u32 = 48;
@@ -12,8 +12,13 @@ const THREADS: u32 = 48;
 /// What destinations hold where the guard is false.
 const BEFORE: u64 = 0xA5A5_A5A5_A5A5_A5A5;
 
-const LIMITS: Limits =
-    Limits { bytes: 1 << 30, heap_bytes: 0, guard: 64, quarantine_bytes: 0, quarantine_count: 0 };
+const LIMITS: Limits = Limits {
+    bytes: 1 << 30,
+    heap_bytes: 0,
+    guard: 64,
+    quarantine_bytes: 0,
+    quarantine_count: 0,
+};
 
 /// Values of integers at whose borders something happens.
 pub(crate) const INTEGERS: &[u64] = &[
@@ -135,7 +140,11 @@ pub(crate) fn check<const N: usize>(
     values: [&[u64]; N],
     expected: impl Fn([u64; N]) -> u64,
 ) {
-    let case = Case { text, written: &[d], read };
+    let case = Case {
+        text,
+        written: &[d],
+        read,
+    };
     case.check(values, |sources| vec![expected(sources)]);
 }
 
@@ -150,20 +159,25 @@ impl<const N: usize> Case<'_, N> {
     /// As [`check`], with several results.
     pub(crate) fn check(&self, values: [&[u64]; N], expected: impl Fn([u64; N]) -> Vec<u64>) {
         let combinations = combinations(values);
-        let results = self.run(&combinations).unwrap_or_else(|error| panic!("{}: {error}", self.text));
+        let results = self
+            .run(&combinations)
+            .unwrap_or_else(|error| panic!("{}: {error}", self.text));
         for (sources, results) in combinations.iter().zip(results) {
             let read = |index: usize| sources[index] & mask(self.read[index]);
             let expected = expected(std::array::from_fn(read));
             for ((result, expected), ty) in results.iter().zip(expected).zip(self.written) {
                 let expected = expected & mask(ty);
                 let text = self.text;
-                assert!(*result == expected, "{text} of {sources:#x?}: {result:#x} and not {expected:#x}");
+                assert!(
+                    *result == expected,
+                    "{text} of {sources:#x?}: {result:#x} and not {expected:#x}"
+                );
             }
         }
     }
 
     /// The results of each combination.
-    fn run(&self, combinations: &[[u64; N]]) -> Result<Vec<Vec<u64>>, LaunchError> {
+    fn run(&self, combinations: &[[u64; N]]) -> Result<Vec<Vec<u64>>, String> {
         let memory = Arc::new(Memory::new(LIMITS));
         let module = Module::load(&kernel(self.text, self.written, &self.read), &memory).unwrap();
         let kernel = module.kernel("k").unwrap();
@@ -171,7 +185,14 @@ impl<const N: usize> Case<'_, N> {
         let threads = (blocks * THREADS) as usize;
         let buffer = |count: usize| {
             let label = Label::new("buffer", 8);
-            memory.allocate(8 * (count * threads).max(1) as u64, 16, Contents::Defined, label).unwrap()
+            memory
+                .allocate(
+                    8 * (count * threads).max(1) as u64,
+                    16,
+                    Contents::Defined,
+                    label,
+                )
+                .unwrap()
         };
         let (inputs, outputs) = (buffer(N), buffer(self.written.len()));
         let words = |address: u64, index: usize| {
@@ -190,9 +211,18 @@ impl<const N: usize> Case<'_, N> {
             parameters.extend(outputs.to_le_bytes());
             parameters.extend((threads as u32).to_le_bytes());
             parameters.extend(flip.to_le_bytes());
-            let shape = Shape { grid: [blocks, 1, 1], block: [THREADS, 1, 1], dynamic_shared: 0 };
-            let options = Options { cores: 1, ..Options::default() };
-            kernel.launch(shape, options, &parameters, &|_| {})?;
+            let shape = Shape {
+                grid: [blocks, 1, 1],
+                block: [THREADS, 1, 1],
+                dynamic_shared: 0,
+            };
+            let options = Options {
+                cores: 1,
+                ..Options::default()
+            };
+            kernel
+                .launch(shape, options, &parameters, &|_| {}, None)
+                .map_err(|error| error.to_string())?;
             for (thread, results) in results.iter_mut().enumerate() {
                 for (index, result) in results.iter_mut().enumerate() {
                     // SAFETY: the buffer has a word for each result of each thread.
@@ -255,7 +285,9 @@ fn kernel(text: &str, written: &[&str], read: &[&str]) -> String {
     for (name, ty) in ["%a", "%b", "%c", "%f"].iter().zip(read) {
         line(format!(".reg .{ty} {name};"));
         line(match *ty {
-            "pred" => format!("ld.global.u64 %t, [%w0]; and.b64 %t, %t, 1; setp.ne.u64 {name}, %t, 0;"),
+            "pred" => {
+                format!("ld.global.u64 %t, [%w0]; and.b64 %t, %t, 1; setp.ne.u64 {name}, %t, 0;")
+            }
             _ => format!("ld.global.{ty} {name}, [%w0];"),
         });
         line("add.u64 %w0, %w0, %w3;".to_owned());

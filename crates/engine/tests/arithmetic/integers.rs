@@ -19,7 +19,9 @@ fn of_two() {
             macro_rules! binary {
                 ($op:literal, $f:expr) => {
                     let text = format!(concat!($op, ".{} %d, %a, %b;"), $name);
-                    check(&text, $register, [$register; 2], two, |[a, b]| $f(a as $T, b as $T) as u64);
+                    check(&text, $register, [$register; 2], two, |[a, b]| {
+                        $f(a as $T, b as $T) as u64
+                    });
                 };
             }
             binary!("add", integer::add);
@@ -43,7 +45,9 @@ fn of_three() {
                 ($op:literal, $f:expr) => {
                     let text = format!(concat!($op, ".{} %d, %a, %b, %c;"), $name);
                     let three = [INTEGERS, INTEGERS, &INTEGERS[12..]];
-                    check(&text, $register, [$register; 3], three, |[a, b, c]| $f(a as $T, b as $T, c as $T) as u64);
+                    check(&text, $register, [$register; 3], three, |[a, b, c]| {
+                        $f(a as $T, b as $T, c as $T) as u64
+                    });
                 };
             }
             ternary!("mad.lo", integer::mad_lo);
@@ -59,9 +63,13 @@ fn of_one() {
     macro_rules! test {
         ($name:literal, $register:literal, $T:ty) => {
             let text = format!("abs.{} %d, %a;", $name);
-            check(&text, $register, [$register], [INTEGERS], |[a]| (a as $T).wrapping_abs() as u64);
+            check(&text, $register, [$register], [INTEGERS], |[a]| {
+                (a as $T).wrapping_abs() as u64
+            });
             let text = format!("neg.{} %d, %a;", $name);
-            check(&text, $register, [$register], [INTEGERS], |[a]| (a as $T).wrapping_neg() as u64);
+            check(&text, $register, [$register], [INTEGERS], |[a]| {
+                (a as $T).wrapping_neg() as u64
+            });
         };
     }
     for_types!(["s16" "b16" i16, "s32" "b32" i32, "s64" "b64" i64], test);
@@ -76,9 +84,13 @@ fn wide() {
                 (<$W>::from(a as $T).wrapping_mul(<$W>::from(b as $T))) as u64
             });
             let text = format!("mad.wide.{} %d, %a, %b, %c;", $name);
-            check(&text, $wide, [$register, $register, $wide], [INTEGERS; 3], |[a, b, c]| {
-                integer::mad_wide(a as $T, b as $T, c as $W) as u64
-            });
+            check(
+                &text,
+                $wide,
+                [$register, $register, $wide],
+                [INTEGERS; 3],
+                |[a, b, c]| integer::mad_wide(a as $T, b as $T, c as $W) as u64,
+            );
         };
     }
     test!("u16", "b16", u16, "b32", u32);
@@ -86,19 +98,53 @@ fn wide() {
     test!("u32", "b32", u32, "b64", u64);
     test!("s32", "b32", i32, "b64", i64);
     // The sources may be wider registers, and one of them the destination.
-    check("mul.wide.u32 %d, %a, 7;", "b64", ["b32"], [INTEGERS], |[a]| a * 7);
+    check(
+        "mul.wide.u32 %d, %a, 7;",
+        "b64",
+        ["b32"],
+        [INTEGERS],
+        |[a]| a * 7,
+    );
 }
 
 #[test]
 fn saturating() {
     let (two, three) = ([INTEGERS; 2], [INTEGERS; 3]);
-    check("add.sat.s32 %d, %a, %b;", "b32", ["b32"; 2], two, |[a, b]| (a as i32).saturating_add(b as i32) as u64);
-    check("sub.sat.s32 %d, %a, %b;", "b32", ["b32"; 2], two, |[a, b]| (a as i32).saturating_sub(b as i32) as u64);
-    check("mad.hi.sat.s32 %d, %a, %b, %c;", "b32", ["b32"; 3], three, |[a, b, c]| {
-        integer::mad_hi_sat(a as i32, b as i32, c as i32) as u64
-    });
-    check("min.relu.s32 %d, %a, %b;", "b32", ["b32"; 2], two, |[a, b]| (a as i32).min(b as i32).max(0) as u64);
-    check("max.relu.s32 %d, %a, %b;", "b32", ["b32"; 2], two, |[a, b]| (a as i32).max(b as i32).max(0) as u64);
+    check(
+        "add.sat.s32 %d, %a, %b;",
+        "b32",
+        ["b32"; 2],
+        two,
+        |[a, b]| (a as i32).saturating_add(b as i32) as u64,
+    );
+    check(
+        "sub.sat.s32 %d, %a, %b;",
+        "b32",
+        ["b32"; 2],
+        two,
+        |[a, b]| (a as i32).saturating_sub(b as i32) as u64,
+    );
+    check(
+        "mad.hi.sat.s32 %d, %a, %b, %c;",
+        "b32",
+        ["b32"; 3],
+        three,
+        |[a, b, c]| integer::mad_hi_sat(a as i32, b as i32, c as i32) as u64,
+    );
+    check(
+        "min.relu.s32 %d, %a, %b;",
+        "b32",
+        ["b32"; 2],
+        two,
+        |[a, b]| (a as i32).min(b as i32).max(0) as u64,
+    );
+    check(
+        "max.relu.s32 %d, %a, %b;",
+        "b32",
+        ["b32"; 2],
+        two,
+        |[a, b]| (a as i32).max(b as i32).max(0) as u64,
+    );
 }
 
 #[test]
@@ -109,11 +155,15 @@ fn of_24_bits() {
             macro_rules! of {
                 ($text:literal, 2, $f:expr) => {
                     let text = format!($text, $name);
-                    check(&text, "b32", ["b32"; 2], two, |[a, b]| $f(a as $T, b as $T) as u64);
+                    check(&text, "b32", ["b32"; 2], two, |[a, b]| {
+                        $f(a as $T, b as $T) as u64
+                    });
                 };
                 ($text:literal, 3, $f:expr) => {
                     let text = format!($text, $name);
-                    check(&text, "b32", ["b32"; 3], three, |[a, b, c]| $f(a as $T, b as $T, c as $T) as u64);
+                    check(&text, "b32", ["b32"; 3], three, |[a, b, c]| {
+                        $f(a as $T, b as $T, c as $T) as u64
+                    });
                 };
             }
             of!("mul24.lo.{} %d, %a, %b;", 2, integer::mul24_lo);
@@ -124,20 +174,38 @@ fn of_24_bits() {
     }
     test!("u32", u32);
     test!("s32", i32);
-    check("mad24.hi.sat.s32 %d, %a, %b, %c;", "b32", ["b32"; 3], three, |[a, b, c]| {
-        integer::mad24_hi_sat(a as i32, b as i32, c as i32) as u64
-    });
-    check("mul24.lo.s32 %d, %a, %b;", "b32", ["b32"; 2], [&[0xFF_FFFF], &[3]], |_| -3i64 as u64);
+    check(
+        "mad24.hi.sat.s32 %d, %a, %b, %c;",
+        "b32",
+        ["b32"; 3],
+        three,
+        |[a, b, c]| integer::mad24_hi_sat(a as i32, b as i32, c as i32) as u64,
+    );
+    check(
+        "mul24.lo.s32 %d, %a, %b;",
+        "b32",
+        ["b32"; 2],
+        [&[0xFF_FFFF], &[3]],
+        |_| -3i64 as u64,
+    );
 }
 
 #[test]
 fn packed() {
     macro_rules! test {
         ($op:literal, $T:ty, $f:expr) => {
-            check(concat!($op, " %d, %a, %b;"), "b32", ["b32"; 2], [INTEGERS; 2], |[a, b]| {
-                let half = |shift: u32| u64::from($f((a >> shift) as $T, (b >> shift) as $T) as u16) << shift;
-                half(0) | half(16)
-            });
+            check(
+                concat!($op, " %d, %a, %b;"),
+                "b32",
+                ["b32"; 2],
+                [INTEGERS; 2],
+                |[a, b]| {
+                    let half = |shift: u32| {
+                        u64::from($f((a >> shift) as $T, (b >> shift) as $T) as u16) << shift
+                    };
+                    half(0) | half(16)
+                },
+            );
         };
     }
     test!("add.u16x2", u16, u16::wrapping_add);
@@ -156,10 +224,17 @@ fn packed() {
 fn dot_products() {
     macro_rules! dp4a {
         ($name:literal, $A:ty, $B:ty) => {
-            check(concat!("dp4a.", $name, " %d, %a, %b, %c;"), "b32", ["b32"; 3], [INTEGERS; 3], |[a, b, c]| {
-                let product = |i: u32| i32::from((a >> (8 * i)) as $A) * i32::from((b >> (8 * i)) as $B);
-                (0..4).fold(c as i32, |sum, i| sum.wrapping_add(product(i))) as u64
-            });
+            check(
+                concat!("dp4a.", $name, " %d, %a, %b, %c;"),
+                "b32",
+                ["b32"; 3],
+                [INTEGERS; 3],
+                |[a, b, c]| {
+                    let product =
+                        |i: u32| i32::from((a >> (8 * i)) as $A) * i32::from((b >> (8 * i)) as $B);
+                    (0..4).fold(c as i32, |sum, i| sum.wrapping_add(product(i))) as u64
+                },
+            );
         };
     }
     dp4a!("u32.u32", u8, u8);
@@ -168,10 +243,18 @@ fn dot_products() {
     dp4a!("s32.s32", i8, i8);
     macro_rules! dp2a {
         ($name:literal, $A:ty, $B:ty, $from:literal) => {
-            check(concat!("dp2a.", $name, " %d, %a, %b, %c;"), "b32", ["b32"; 3], [INTEGERS; 3], |[a, b, c]| {
-                let product = |i: u32| i32::from((a >> (16 * i)) as $A) * i32::from((b >> (8 * i + $from)) as $B);
-                (0..2).fold(c as i32, |sum, i| sum.wrapping_add(product(i))) as u64
-            });
+            check(
+                concat!("dp2a.", $name, " %d, %a, %b, %c;"),
+                "b32",
+                ["b32"; 3],
+                [INTEGERS; 3],
+                |[a, b, c]| {
+                    let product = |i: u32| {
+                        i32::from((a >> (16 * i)) as $A) * i32::from((b >> (8 * i + $from)) as $B)
+                    };
+                    (0..2).fold(c as i32, |sum, i| sum.wrapping_add(product(i))) as u64
+                },
+            );
         };
     }
     dp2a!("lo.u32.u32", u16, u8, 0);
@@ -186,6 +269,12 @@ fn dot_products() {
 
 #[test]
 fn refused() {
-    assert_eq!(refusal("add.sat.u32 %d, %a, %b;", "b32", &["b32"; 2]), "the type or a modifier");
-    assert_eq!(refusal("add.u64 %d, %a, %b;", "b32", &["b64"; 2]), "a result of Double in a register of Word");
+    assert_eq!(
+        refusal("add.sat.u32 %d, %a, %b;", "b32", &["b32"; 2]),
+        "the type or a modifier"
+    );
+    assert_eq!(
+        refusal("add.u64 %d, %a, %b;", "b32", &["b64"; 2]),
+        "a result of Double in a register of Word"
+    );
 }

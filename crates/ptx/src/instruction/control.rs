@@ -30,7 +30,9 @@ impl Visit for Callee {
     fn visit(&self, visitor: &mut dyn FnMut(crate::instruction::Named)) {
         match self {
             Self::Direct(function) => {
-                visitor(crate::instruction::Named::Symbol(Symbol::Function(*function)));
+                visitor(crate::instruction::Named::Symbol(Symbol::Function(
+                    *function,
+                )));
             }
             Self::Indirect { address, .. } => address.visit(visitor),
         }
@@ -51,7 +53,10 @@ pub enum Returned {
 impl Visit for Returned {
     fn visit(&self, visitor: &mut dyn FnMut(crate::instruction::Named)) {
         if let Self::Register(register) = self {
-            visitor(crate::instruction::Named::Register(Access::Define, *register));
+            visitor(crate::instruction::Named::Register(
+                Access::Define,
+                *register,
+            ));
         }
     }
 }
@@ -188,6 +193,9 @@ impl Visit for Argument {
 fn either(operand: Operand, visitor: &mut dyn FnMut(crate::instruction::Named)) {
     if let Operand::Register(register) = operand {
         visitor(crate::instruction::Named::Register(Access::Use, register));
-        visitor(crate::instruction::Named::Register(Access::Define, register));
+        visitor(crate::instruction::Named::Register(
+            Access::Define,
+            register,
+        ));
     }
 }
