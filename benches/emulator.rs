@@ -1,70 +1,92 @@
 //! How many threads a second does the emulator run, and what do the checks cost?
 //!
 //! ```text
-//! taskset -c 0 cargo bench -p ridgepoint-simt --bench emulator
-//! taskset -c 0 ridgepoint check --cargo bench -- -p ridgepoint-simt --bench emulator
+//! taskset -c 0 cargo bench -p examples --bench emulator
+//! taskset -c 0 ridgepoint check --cargo bench -- -p examples --bench emulator
 //! ```
 //!
-//! The second measures the same kernels with every access checked. Both are of one core, and in its
-//! time: what else the machine does meanwhile does not count.
+//! Each launch as PTX, which the engine executes, and as the kernel's Rust function on fibers. The second
+//! command measures the functions alone, with every access checked. Both are of one core, and in its time:
+//! what else the machine does meanwhile does not count.
 
 use std::time::Duration;
 
 use cpu_time::ThreadTime;
 use criterion::measurement::{Measurement, ValueFormatter, WallTime};
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
 use cuda_std::emulation::INSTRUMENTED;
-use cuda_std::launch::{Kernel, Slice, SliceMut};
-use example_kernels::{reduction::block_sums, saxpy::saxpy};
-use simt::{Launch, Shape};
+use cuda_std::launch::Kernel;
+use example_kernels::{horner::horner, reduction::block_sums, saxpy::saxpy};
+use ridgepoint::driver::{Device, DeviceBuffer, DeviceChoice, LaunchConfig, Stream};
 
 const BLOCK: u32 = 256;
 const BLOCKS: u32 = 64;
 const THREADS: usize = (BLOCK * BLOCKS) as usize;
+const DEGREE: u32 = 1000;
 
 fn emulator(criterion: &mut Criterion<CoreTime>) {
     assert_eq!(simt::cores(), 1, "run it on one core: taskset -c 0");
+    let fibers = Device::open(&DeviceChoice::Cpu, &[]);
+    run(criterion, "fibers", &fibers.expect("the emulator"));
+    if !INSTRUMENTED {
+        let engine = Device::open(&DeviceChoice::Cpu, examples::ptx());
+        run(criterion, "engine", &engine.expect("the emulator"));
+    }
+}
+
+fn run(criterion: &mut Criterion<CoreTime>, machine: &str, device: &Device) {
     let checks = if INSTRUMENTED { "checked" } else { "unchecked" };
-    let mut group = criterion.benchmark_group(format!("emulator/{checks}"));
+    let mut group = criterion.benchmark_group(format!("{machine}/{checks}"));
     group.throughput(Throughput::Elements(THREADS as u64));
     group.sample_size(20);
     group.warm_up_time(Duration::from_millis(500));
     group.measurement_time(Duration::from_secs(3));
 
-    let x = vec![1.5f32; THREADS * 4];
-    let mut y = vec![2.5f32; THREADS];
-    group.bench_function("saxpy, no barrier", |bencher| {
-        bencher.iter(|| launch::<saxpy>(&(2.0, slice(&x[..THREADS]), slice_mut(&mut y))));
+    let x = filled(device, THREADS * 4, 1.5);
+    let mut y = filled(device, THREADS, 2.5);
+    measure::<saxpy>(
+        &mut group,
+        (device, BLOCKS),
+        "saxpy, no barrier",
+        &(2.0, x.slice(..THREADS), y.slice_mut(..)),
+    );
+    measure::<block_sums>(
+        &mut group,
+        (device, BLOCKS),
+        "block reduction, shuffles",
+        &(x.slice(..), y.slice_mut(..)),
+    );
+    let degree = format!("horner of degree {DEGREE}");
+    measure::<horner>(
+        &mut group,
+        (device, BLOCKS),
+        &degree,
+        &(x.slice(..THREADS), y.slice_mut(..), DEGREE),
+    );
+    group.throughput(Throughput::Elements(BLOCK.into()));
+    let (x, y) = (x.slice(..BLOCK as usize), y.slice_mut(..BLOCK as usize));
+    measure::<saxpy>(&mut group, (device, 1), "saxpy of one block", &(2.0, x, y));
+}
+
+fn filled(device: &Device, len: usize, value: f32) -> DeviceBuffer<f32> {
+    device.buffer_filled(len, value).expect("memory")
+}
+
+fn measure<K: Kernel>(
+    group: &mut BenchmarkGroup<'_, CoreTime>,
+    (device, blocks): (&Device, u32),
+    name: &str,
+    arguments: &K::Arguments<'_>,
+) {
+    let shape = LaunchConfig::blocks(blocks.into(), BLOCK);
+    let prepared = device.prepare(K::entry(), shape).expect("a small launch");
+    let stream = Stream::new(device).expect("a stream");
+    group.bench_function(name, |bencher| {
+        bencher.iter(|| {
+            // SAFETY: the slices outlive the launch, and have an element a thread or four.
+            unsafe { prepared.launch(&stream, arguments) }.expect("the kernels are correct");
+        });
     });
-    group.bench_function("block reduction, shuffles", |bencher| {
-        bencher.iter(|| launch::<block_sums>(&(slice(&x), slice_mut(&mut y))));
-    });
-}
-
-fn launch<K: Kernel>(arguments: &K::Arguments<'_>)
-where
-    for<'a> K::Arguments<'a>: Sync,
-{
-    let shape = Shape {
-        grid: [BLOCKS, 1, 1],
-        block: [BLOCK, 1, 1],
-        dynamic_shared: 0,
-    };
-    Launch::new(shape)
-        .memory(&K::memory(arguments), arguments)
-        // SAFETY: the slices outlive the launch, and have an element a thread or four.
-        .run(&move || unsafe { K::call(arguments) })
-        .expect("the kernels are correct");
-}
-
-fn slice(values: &[f32]) -> Slice<'_, f32> {
-    // SAFETY: the borrow.
-    unsafe { Slice::from_raw(values.as_ptr(), values.len()) }
-}
-
-fn slice_mut(values: &mut [f32]) -> SliceMut<'_, f32> {
-    // SAFETY: the borrow.
-    unsafe { SliceMut::from_raw(values.as_mut_ptr(), values.len()) }
 }
 
 /// The time that the core spends on this thread, on which a launch runs where there is one core.

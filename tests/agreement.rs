@@ -35,7 +35,7 @@ fn trials_of<T: Element + DeviceValue>(kernel: Kernel) -> [Trial; 2] {
     let name = T::kernel(form, width, ilp).map_or("missing", |entry| entry.name());
     on_both(name, embedded_ptx(), move |device| {
         each_case::<T>(|case| {
-            let output = alike(device, |device| case.run(device, kernel));
+            let output = alike(device, embedded_ptx(), |device| case.run(device, kernel));
             let output =
                 output.map_err(|failed| case.failure(failed.message().unwrap_or("failed")))?;
             case.check(&output)

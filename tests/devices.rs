@@ -40,7 +40,7 @@ fn main() {
             "contexts::the_emulator_is_another_device",
             embedded_ptx(),
             |gpu| {
-                let emulator = Device::emulator(Emulation::default());
+                let emulator = Device::emulator_with(Emulation::default(), embedded_ptx())?;
                 mismatches(gpu, &emulator)?;
                 mismatches(&emulator, gpu)
             },
@@ -385,7 +385,7 @@ fn tracing() -> Result<(), Failed> {
 fn one_device(device: &Device) -> Result<(), Failed> {
     let again = match &device.properties().gpu {
         Some(gpu) => Device::with_ptx(gpu.ordinal, embedded_ptx())?,
-        None => Device::emulator(Emulation::default()),
+        None => Device::emulator_with(Emulation::default(), embedded_ptx())?,
     };
     let (mut work, other) = (Work::on(device)?, Work::on(&again)?);
     work.x = other.x;

@@ -1,5 +1,5 @@
-//! Kernels that somebody else compiled, from files. What the emulator says of them is in crates/driver,
-//! which device they belong to in tests/devices.rs.
+//! Kernels that somebody else compiled, from files, on both machines. Which device they belong to is in
+//! tests/devices.rs.
 
 use std::fs;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use bytemuck::{Pod, Zeroable};
 use cuda_std::launch::{Entry, Foreign, In, Out};
 use cust::link::Linker;
-use gpu_test::{Arguments, Failed, Trial, equal, on_gpu};
+use gpu_test::{Arguments, Failed, Trial, emulator, equal, on_both, on_gpu};
 use kernels_gpu::elementwise::{BLOCK, scale_f32};
 use kernels_gpu::functions::Scale;
 use kernels_gpu::vector::map_threads;
@@ -18,25 +18,40 @@ use tempfile::TempDir;
 
 fn main() {
     let arguments = Arguments::from_args();
-    let trials = vec![
-        trial("ptx_computes", |device| {
+    let both = [
+        both("ptx_computes", |device| {
             saxpy(device, &Files::new()?.ptx(PTX)?)
         }),
-        trial("a_cubin_computes", |device| {
+        both("values_are_passed_as_c_has_them", values),
+        both("a_graph_has_them", graph),
+        both("kernels_of_our_own_are_loaded", own),
+        both("refused_ptx_is_shown", refused),
+        both("a_kernel_that_is_not_there_is_named", |device| {
+            missing(device, &Files::new()?.ptx(PTX)?)
+        }),
+    ];
+    let cubins = [
+        gpu("a_cubin_computes", |device| {
             let files = Files::new()?;
             saxpy(device, &files.cubin(&cubin(device)?)?)
         }),
-        trial("values_are_passed_as_c_has_them", values),
-        trial("a_graph_has_them", graph),
-        trial("kernels_of_our_own_are_loaded", own),
-        trial("refused_ptx_shows_the_drivers_log", refused),
-        trial("cubins_that_cannot_run_are_refused", other_cubins),
-        trial("a_kernel_that_is_not_there_is_named", missing),
+        gpu("cubins_that_cannot_run_are_refused", other_cubins),
+        gpu("a_kernel_that_is_not_in_a_cubin_is_named", |device| {
+            let files = Files::new()?;
+            missing(device, &files.cubin(&cubin(device)?)?)
+        }),
+        Trial::test("emulator::cubins_are_refused", cubin_on_the_emulator),
+        Trial::test("emulator::an_access_out_of_bounds_is_told", beyond),
     ];
+    let trials = both.into_iter().flatten().chain(cubins).collect();
     gpu_test::run(&arguments, trials).exit();
 }
 
-fn trial(name: &str, case: fn(&Device) -> Result<(), Failed>) -> Trial {
+fn both(name: &str, case: fn(&Device) -> Result<(), Failed>) -> [Trial; 2] {
+    on_both(name, embedded_ptx(), case)
+}
+
+fn gpu(name: &str, case: fn(&Device) -> Result<(), Failed>) -> Trial {
     on_gpu(name, embedded_ptx(), case)
 }
 
@@ -286,17 +301,22 @@ fn own(device: &Device) -> Result<(), Failed> {
 fn refused(device: &Device) -> Result<(), Failed> {
     let files = Files::new()?;
     let path = files.ptx(&PTX.replacen("fma.rn.f32", "nonsense.f32", 1))?;
-    match device.load(&path) {
+    let (named, text, log) = match device.load(&path) {
         Err(error @ DriverError::RefusedFile { .. }) => {
             let text = error.to_string();
-            let named = format!("the driver refuses {}: ", path.display());
-            let log = text.lines().skip(1).any(|line| line.contains("nonsense"));
-            match text.contains(&named) && log {
-                true => Ok(()),
-                false => Err(text.into()),
-            }
+            let log: String = text.lines().skip(1).collect();
+            ("the driver refuses", text, log)
         }
-        other => Err(format!("{other:?}").into()),
+        Err(error @ DriverError::UnreadableKernels { .. }) => {
+            let text = error.to_string();
+            ("cannot load", text.clone(), text)
+        }
+        other => return Err(format!("{other:?}").into()),
+    };
+    let named = format!("{named} {}: ", path.display());
+    match text.contains(&named) && log.contains("nonsense") {
+        true => Ok(()),
+        false => Err(text.into()),
     }
 }
 
@@ -322,19 +342,56 @@ fn other_cubins(device: &Device) -> Result<(), Failed> {
     }
 }
 
-fn missing(device: &Device) -> Result<(), Failed> {
-    let files = Files::new()?;
-    for path in [files.ptx(PTX)?, files.cubin(&cubin(device)?)?] {
-        let loaded = device.load(&path)?;
-        for name in ["_Z5saxpyifPKfPf", "saxpy\0"] {
-            let entry = Entry::<Saxpy>::foreign(name);
-            let Err(error) = loaded.prepare(entry, LaunchConfig::blocks(1, 32)) else {
-                return Err(format!("{name:?} is there").into());
-            };
-            let path = path.display();
-            let expected = format!("kernel {name} is not in {path}, which has affine, saxpy");
-            equal(&[error.to_string()], &[expected])?;
-        }
+fn missing(device: &Device, path: &Path) -> Result<(), Failed> {
+    let loaded = device.load(path)?;
+    for name in ["_Z5saxpyifPKfPf", "saxpy\0"] {
+        let entry = Entry::<Saxpy>::foreign(name);
+        let Err(error) = loaded.prepare(entry, LaunchConfig::blocks(1, 32)) else {
+            return Err(format!("{name:?} is there").into());
+        };
+        let path = path.display();
+        let expected = format!("kernel {name} is not in {path}, which has affine, saxpy");
+        equal(&[error.to_string()], &[expected])?;
     }
     Ok(())
+}
+
+/// A GPU may say nothing of it.
+fn beyond() -> Result<(), Failed> {
+    let files = Files::new()?;
+    let loaded = emulator(&[])?.load(files.ptx(PTX)?)?;
+    let shape = LaunchConfig::linear(1000, 256);
+    let prepared = loaded.prepare(Entry::<Saxpy>::foreign("saxpy"), shape)?;
+    let (x, mut y) = (
+        loaded.buffer_filled(1000, 1.0)?,
+        loaded.buffer_filled(900, 0.0)?,
+    );
+    let stream = Stream::new(&loaded)?;
+    // SAFETY: the emulator refuses what is out of bounds.
+    let launched = unsafe { prepared.launch(&stream, &(1000, 2.0, x.slice(..), y.slice_mut(..))) };
+    let error = launched.err().ok_or("it ran")?.to_string();
+    let line = 1 + PTX.lines().position(|line| line.contains("%f3, [%rd7]")).ok_or("there")?;
+    let expected = format!(
+        "on the emulator: block [3, 0, 0], thread [132, 0, 0] of saxpy: out of bounds: 4 bytes at \
+         element 900 of `3` (of 900), at line {line} of the PTX"
+    );
+    equal(&[error], &[expected])
+}
+
+/// The header is all that is looked at.
+fn cubin_on_the_emulator() -> Result<(), Failed> {
+    const NVIDIA: u16 = 190;
+    let mut header = [0; 64];
+    header[..5].copy_from_slice(b"\x7fELF\x02");
+    header[18..20].copy_from_slice(&NVIDIA.to_le_bytes());
+    let files = Files::new()?;
+    let path = files.cubin(&header)?;
+    match emulator(&[])?.load(&path) {
+        Err(error @ DriverError::MachineCode { .. }) => {
+            let text = error.to_string();
+            let named = format!("{} is a cubin", path.display());
+            equal(&[text.starts_with(&named)], &[true])
+        }
+        other => Err(format!("{other:?}").into()),
+    }
 }

@@ -22,4 +22,4 @@ mod result;
 pub use context::make_current;
 pub use entry::{DriverError, driver};
 pub use gate::{Call, pass, record, unrecorded};
-pub use record::{Panic, panic};
+pub use record::{Panic, PanicRecord, panic};

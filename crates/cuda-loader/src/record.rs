@@ -96,6 +96,47 @@ struct Context {
 // SAFETY: the page is the process's, and read as memory that others write.
 unsafe impl Send for Context {}
 
+/// The record of a module that no driver has loaded, but an emulator.
+pub struct PanicRecord(Context);
+
+// SAFETY: as for `Context`, which is not changed.
+unsafe impl Sync for PanicRecord {}
+
+impl PanicRecord {
+    /// Bytes of the record.
+    pub const BYTES: usize = size_of::<Record>();
+
+    /// A record for a module whose `__ptx_std_panic_places` are at an address, and which has these
+    /// `__ptx_std_panic_texts`.
+    pub fn new(places: u64, texts: &[u8]) -> PanicRecord {
+        let texts = std::str::from_utf8(texts).ok();
+        PanicRecord(Context {
+            page: Box::into_raw(Box::new(Page(Record::default()))),
+            modules: texts.and_then(|texts| Places::parse(places, texts)).into_iter().collect(),
+        })
+    }
+
+    /// What the module's `__ptx_std_panic` is to be.
+    pub fn address(&self) -> u64 {
+        self.0.page.expose_provenance() as u64
+    }
+
+    /// The panic that was recorded, if one was, after which the next may be.
+    pub fn take(&self) -> Option<Panic> {
+        let panic = self.0.panic()?;
+        // SAFETY: a page of the process's; the launch that wrote it has ended.
+        unsafe { ptr::write_volatile(&raw mut (*self.0.page).0, Record::default()) };
+        Some(panic)
+    }
+}
+
+impl Drop for PanicRecord {
+    fn drop(&mut self) {
+        // SAFETY: from a box; with the module its kernels are gone.
+        drop(unsafe { Box::from_raw(self.0.page) });
+    }
+}
+
 /// By address of the context.
 static CONTEXTS: Mutex<BTreeMap<usize, Context>> = Mutex::new(BTreeMap::new());
 

@@ -4,15 +4,17 @@ use std::marker::PhantomData;
 use std::ops::{Bound, Range, RangeBounds};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use bytemuck::{Pod, Zeroable};
+use bytemuck::Pod;
 use cuda_std::launch::{Home, Slice, SliceMut};
 use cust::context::CurrentContext;
 use cust::error::CudaError;
 use cust::memory::{CopyDestination, DeviceBuffer as CudaBuffer};
 use cust::sys;
-use simt::Uninitialised;
+use engine::memory::{Contents, Direction};
 
+use super::checking::Order;
 use super::context::Owned;
+use super::emulator::{self, Emulated};
 use super::error::{checked, during};
 use super::{Device, DriverError};
 
@@ -49,16 +51,8 @@ pub struct DeviceBuffer<T: DeviceValue> {
 /// Bytes, aligned to 256 as the driver's allocations are.
 enum Storage {
     Gpu(Owned<CudaBuffer<u8>>),
-    Host {
-        memory: Vec<Unit>,
-        /// Of a buffer that began without contents.
-        contents: Option<Uninitialised>,
-    },
+    Host(Emulated),
 }
-
-#[derive(Clone, Copy, Pod, Zeroable)]
-#[repr(C, align(256))]
-struct Unit([u8; 256]);
 
 impl Device {
     /// A buffer of `len` elements, each `value`.
@@ -115,16 +109,25 @@ impl Device {
         &self,
         len: usize,
     ) -> Result<DeviceBuffer<T>, DriverError> {
-        let mut buffer = self.allocate(len)?;
-        buffer.poison()?;
-        if let Storage::Host { memory, contents } = &mut buffer.storage {
-            *contents = Some(Uninitialised::new(bytes_of(memory)));
+        let mut buffer = self.allocate_with(len, Contents::Undefined)?;
+        match &mut buffer.storage {
+            // Nobody has written it, as far as checks go.
+            Storage::Host(memory) => memory.fill(0xFF),
+            Storage::Gpu(_) => buffer.poison()?,
         }
         Ok(buffer)
     }
 
     /// A buffer whose elements are whatever the memory holds, or zero.
     fn allocate<T: DeviceValue>(&self, len: usize) -> Result<DeviceBuffer<T>, DriverError> {
+        self.allocate_with(len, Contents::Defined)
+    }
+
+    fn allocate_with<T: DeviceValue>(
+        &self,
+        len: usize,
+        contents: Contents,
+    ) -> Result<DeviceBuffer<T>, DriverError> {
         let bytes = (len as u64).saturating_mul(size_of::<T>() as u64);
         self.check_memory(bytes)?;
         let storage = match &self.gpu {
@@ -139,10 +142,12 @@ impl Device {
                     other => during("allocate device memory")(other),
                 })
             })?),
-            None => Storage::Host {
-                memory: self.emulated(bytes.div_ceil(256) as usize, Unit::zeroed())?,
-                contents: None,
-            },
+            None => {
+                let memory = Emulated::new(bytes, contents);
+                Storage::Host(
+                    memory.map_err(|_| self.out_of_memory(bytes, emulator::free_memory()))?,
+                )
+            }
         };
         Ok(DeviceBuffer {
             storage,
@@ -208,14 +213,11 @@ impl<T: DeviceValue> DeviceBuffer<T> {
                     .map_err(during("copy to the device"))?;
                 finish()
             }
-            Storage::Host { memory, contents } => {
-                let memory = &mut bytemuck::cast_slice_mut::<_, u8>(memory)[range];
+            Storage::Host(memory) => {
+                memory.used_by_host(range.clone(), Direction::Write)?;
                 cuda_loader::pass("cuMemcpyHtoD_v2", || {
-                    memory.copy_from_slice(bytemuck::cast_slice(values));
+                    memory[range].copy_from_slice(bytemuck::cast_slice(values));
                 });
-                if let Some(contents) = contents {
-                    contents.written(bytes_of(memory));
-                }
                 Ok(())
             }
         }
@@ -240,10 +242,10 @@ impl<T: DeviceValue> DeviceBuffer<T> {
                 .index(range)
                 .copy_to(bytemuck::cast_slice_mut(values))
                 .map_err(during("copy from the device")),
-            Storage::Host { memory, .. } => {
+            Storage::Host(memory) => {
+                memory.used_by_host(range.clone(), Direction::Read)?;
                 cuda_loader::pass("cuMemcpyDtoH_v2", || {
-                    bytemuck::cast_slice_mut::<_, u8>(values)
-                        .copy_from_slice(&bytemuck::cast_slice(memory)[range]);
+                    bytemuck::cast_slice_mut::<_, u8>(values).copy_from_slice(&memory[range]);
                 });
                 Ok(())
             }
@@ -275,8 +277,9 @@ impl<T: DeviceValue> DeviceBuffer<T> {
                 memory.set_8(byte).map_err(during("fill device memory"))?;
                 finish()
             }
-            Storage::Host { memory, .. } => {
-                memory.fill(Unit([byte; 256]));
+            Storage::Host(memory) => {
+                memory.used_by_host(0..memory.len(), Direction::Write)?;
+                memory.fill(byte);
                 Ok(())
             }
         }
@@ -294,28 +297,34 @@ impl<T: DeviceValue> DeviceBuffer<T> {
         let range = self.range(first, count);
         self.in_flight.store(true, Ordering::Relaxed);
         // SAFETY: inside the allocation.
-        let target = unsafe { self.address_mut().add(range.start) };
-        if let Storage::Host {
-            contents: Some(contents),
-            ..
-        } = &mut self.storage
-        {
-            contents.written(target.addr()..target.addr() + range.len());
+        unsafe { self.address_mut().add(range.start) }
+    }
+
+    /// Tells the emulator's checks that a copy in a stream reaches `count` elements from `first` on.
+    pub(super) fn used_by_copy(
+        &self,
+        order: &Order,
+        first: usize,
+        count: usize,
+        direction: Direction,
+    ) -> Result<(), DriverError> {
+        match &self.storage {
+            Storage::Host(memory) => memory.used(Some(order), self.range(first, count), direction),
+            Storage::Gpu(_) => Ok(()),
         }
-        target
     }
 
     fn address(&self) -> usize {
         match &self.storage {
             Storage::Gpu(memory) => memory.outside().as_device_ptr().as_raw() as usize,
-            Storage::Host { memory, .. } => memory.as_ptr() as usize,
+            Storage::Host(memory) => memory.as_ptr() as usize,
         }
     }
 
     fn address_mut(&mut self) -> *mut u8 {
         match &mut self.storage {
             Storage::Gpu(memory) => memory.outside().as_device_ptr().as_raw() as *mut u8,
-            Storage::Host { memory, .. } => memory.as_mut_ptr().cast(),
+            Storage::Host(memory) => memory.as_mut_ptr(),
         }
     }
 
@@ -370,10 +379,4 @@ impl<T: DeviceValue> Drop for DeviceBuffer<T> {
             let _ = CurrentContext::synchronize();
         }
     }
-}
-
-/// Where the values lie.
-fn bytes_of<V>(values: &[V]) -> Range<usize> {
-    let start = values.as_ptr().addr();
-    start..start + size_of_val(values)
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use cust::context::CurrentContext;
 use cust::sys;
+use engine::memory::Direction;
 
 use super::error::{checked, during};
 use super::{DeviceBuffer, DeviceValue, DriverError, Event, Pinned, Refused, Stream, home};
@@ -56,6 +57,9 @@ impl<'d> Stream<'d> {
         if let Err(error) = self.accept(TO_DEVICE, target) {
             return Err(Refused::with(error, host));
         }
+        if let Err(error) = target.used_by_copy(&self.order, first, host.len(), Direction::Write) {
+            return Err(Refused::with(error, host));
+        }
         let to = target.copy_target(first, host.len());
         let bytes = size_of_val(&host[..]);
         let from = host.as_ptr().cast::<c_void>();
@@ -93,6 +97,9 @@ impl<'d> Stream<'d> {
         mut host: Pinned<T>,
     ) -> Result<Pending<'d, T>, Refused<Pinned<T>>> {
         if let Err(error) = self.accept(FROM_DEVICE, source) {
+            return Err(Refused::with(error, host));
+        }
+        if let Err(error) = source.used_by_copy(&self.order, first, host.len(), Direction::Read) {
             return Err(Refused::with(error, host));
         }
         let from = source.copy_source(first, host.len());
@@ -134,6 +141,7 @@ impl<'d> Stream<'d> {
         self.accept(TO_DEVICE, target)?;
         let bytes = size_of_val(values);
         let Some(stream) = self.enter()? else {
+            self.order.synchronized();
             return self.traced(TO_DEVICE, bytes, || target.write(first, values));
         };
         let to = target.copy_target(first, values.len());
@@ -165,6 +173,7 @@ impl<'d> Stream<'d> {
         self.accept(FROM_DEVICE, source)?;
         let bytes = size_of_val(values);
         let Some(stream) = self.enter()? else {
+            self.order.synchronized();
             return self.traced(FROM_DEVICE, bytes, || source.read(first, values));
         };
         let from = source.copy_source(first, values.len());

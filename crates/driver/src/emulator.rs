@@ -1,10 +1,19 @@
 //! The emulator as a device.
 
+use std::fmt;
 use std::fs;
+use std::ops::{Deref, DerefMut, Range};
+use std::path::Path;
+use std::sync::{Arc, LazyLock};
 
+use cuda_loader::PanicRecord;
+use engine::Module;
+use engine::memory::{Contents, Direction, Kind, Label, Memory, OutOfMemory, Protection};
 use occupancy::{ComputeCapability, OccupancyError};
 
-use super::{DeviceChoice, DeviceProperties, Limits};
+use super::checking::{self, Order};
+use super::image::{File, Image};
+use super::{DeviceChoice, DeviceProperties, DriverError, Embedded, Limits, ptx};
 
 pub(super) fn properties(
     capability: ComputeCapability,
@@ -22,6 +31,184 @@ pub(super) fn properties(
         limits: Limits::of(capability)?,
         gpu: None,
     })
+}
+
+/// The memory of all emulators: as devices they are one.
+pub(super) fn memory() -> &'static Arc<Memory> {
+    static MEMORY: LazyLock<Arc<Memory>> = LazyLock::new(Arc::default);
+    &MEMORY
+}
+
+/// Bytes of the emulated device's memory.
+pub(super) struct Emulated {
+    start: *mut u8,
+    bytes: usize,
+    /// What it began with.
+    contents: Contents,
+}
+
+// SAFETY: it owns its memory as a Box does.
+unsafe impl Send for Emulated {}
+// SAFETY: as above.
+unsafe impl Sync for Emulated {}
+
+impl Emulated {
+    /// Zeros, aligned to 256 as the driver's allocations are.
+    pub(super) fn new(bytes: u64, contents: Contents) -> Result<Emulated, OutOfMemory> {
+        let address = memory().allocate(bytes, 256, contents, Label::new("", 1))?;
+        let memory = Emulated {
+            start: std::ptr::with_exposed_provenance_mut(address as usize),
+            bytes: bytes as usize,
+            contents,
+        };
+        if contents == Contents::Undefined {
+            // SAFETY: allocated with so many bytes.
+            unsafe { memory.start.write_bytes(0, memory.bytes) };
+        }
+        Ok(memory)
+    }
+
+    /// Tells the checks that the host reaches bytes.
+    pub(super) fn used_by_host(
+        &self,
+        bytes: Range<usize>,
+        direction: Direction,
+    ) -> Result<(), DriverError> {
+        self.used(None, bytes, direction)
+    }
+
+    /// Tells the checks that the host, or a copy in a stream, reaches bytes.
+    pub(super) fn used(
+        &self,
+        order: Option<&Order>,
+        bytes: Range<usize>,
+        direction: Direction,
+    ) -> Result<(), DriverError> {
+        let range = (
+            self.start.addr() as u64 + bytes.start as u64,
+            bytes.len() as u64,
+        );
+        checking::accessed(order, range, direction, self.contents).map_err(DriverError::HostAccess)
+    }
+}
+
+impl Deref for Emulated {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        // SAFETY: allocated with so many bytes, which were zeroed.
+        unsafe { std::slice::from_raw_parts(self.start, self.bytes) }
+    }
+}
+
+impl DerefMut for Emulated {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above.
+        unsafe { std::slice::from_raw_parts_mut(self.start, self.bytes) }
+    }
+}
+
+impl Drop for Emulated {
+    fn drop(&mut self) {
+        let freed = memory().free(self.start.addr() as u64);
+        debug_assert!(freed.is_ok(), "allocated in `new`: {freed:?}");
+    }
+}
+
+/// The kernels of PTX, as the emulator runs them.
+pub(super) struct Kernels {
+    pub(super) module: Module,
+    /// Where its kernels say where they panicked.
+    pub(super) panics: Option<PanicRecord>,
+    /// Where they are from, if not embedded.
+    file: Option<File>,
+}
+
+impl Kernels {
+    /// Those of the best PTX for a compute capability; none where no PTX is for it.
+    pub(super) fn of(
+        embedded: &[Embedded<'_>],
+        capability: ComputeCapability,
+    ) -> Result<Option<Arc<Kernels>>, DriverError> {
+        let actual = capability.major() * 10 + capability.minor();
+        let Some((arch, text)) = ptx::best(embedded, actual) else {
+            return Ok(None);
+        };
+        let loaded = Kernels::load(text, None);
+        let loaded = loaded.map_err(|error| DriverError::UnreadablePtx { arch, error });
+        loaded.map(Arc::new).map(Some)
+    }
+
+    /// Those of a file, on the emulator that is called `device`.
+    pub(super) fn of_file(path: &Path, device: &str) -> Result<Kernels, DriverError> {
+        let image = Image::read(path)?;
+        if let Image::Cubin(_) = &image {
+            return Err(DriverError::MachineCode {
+                path: path.to_owned(),
+                device: device.to_owned(),
+            });
+        }
+        let file = File::new(path, &image);
+        Kernels::load(&image.text(), Some(file)).map_err(|error| DriverError::UnreadableKernels {
+            path: path.to_owned(),
+            device: device.to_owned(),
+            error,
+        })
+    }
+
+    /// The error that there is no such kernel.
+    pub(super) fn without(&self, kernel: &'static str) -> DriverError {
+        match &self.file {
+            None => DriverError::NoKernel(kernel),
+            Some(file) => file.without(kernel),
+        }
+    }
+
+    /// Whether the kernels of a file are meant, and no others.
+    pub(super) fn are_of_a_file(&self) -> bool {
+        self.file.is_some()
+    }
+
+    fn load(text: &str, file: Option<File>) -> Result<Kernels, engine::LoadError> {
+        let module = Module::load(text, memory())?;
+        let record = module.variable("__ptx_std_panic").map(|(variable, _)| {
+            let places = module
+                .variable("__ptx_std_panic_places")
+                .map_or(0, |it| it.0);
+            let texts = module.bytes("__ptx_std_panic_texts").unwrap_or_default();
+            let record = PanicRecord::new(places, &texts);
+            let label = Label::new("", 1);
+            let (address, bytes) = (record.address(), PanicRecord::BYTES as u64);
+            memory().adopt(
+                address,
+                bytes,
+                Kind::PanicRecord,
+                label,
+                Protection::ReadWrite,
+            );
+            module.write(variable, &address.to_le_bytes());
+            record
+        });
+        Ok(Kernels {
+            module,
+            panics: record,
+            file,
+        })
+    }
+}
+
+impl Drop for Kernels {
+    fn drop(&mut self) {
+        if let Some(record) = &self.panics {
+            memory().disown(record.address());
+        }
+    }
+}
+
+impl fmt::Debug for Kernels {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Kernels").finish_non_exhaustive()
+    }
 }
 
 /// Bytes that can be allocated without swapping, and within the limit of the process's addresses, if

@@ -59,6 +59,15 @@ pub enum DriverError {
         log: String,
     },
 
+    /// The emulator does not understand the PTX.
+    #[error("the emulator cannot load the PTX for sm_{arch}: {error}")]
+    UnreadablePtx {
+        /// The PTX's architecture.
+        arch: u32,
+        /// What it does not understand.
+        error: engine::LoadError,
+    },
+
     /// The PTX has no entry of this name.
     #[error("kernel {0} is not in the embedded PTX")]
     NoKernel(&'static str),
@@ -105,11 +114,22 @@ pub enum DriverError {
         names: Vec<String>,
     },
 
-    /// The emulator was given what somebody else compiled: it runs Rust.
-    #[error("{what}: {device} runs kernels that are written in Rust, and no PTX or machine code")]
-    Foreign {
-        /// The kernel or the file.
-        what: String,
+    /// The emulator does not understand the PTX of a file.
+    #[error("{device}: cannot load {path}: {error}")]
+    UnreadableKernels {
+        /// The file.
+        path: PathBuf,
+        /// The device's name.
+        device: String,
+        /// What it does not understand.
+        error: engine::LoadError,
+    },
+
+    /// The emulator was given a cubin.
+    #[error("{path} is a cubin, machine code for a GPU; {device} executes PTX")]
+    MachineCode {
+        /// The file.
+        path: PathBuf,
         /// The device's name.
         device: String,
     },
@@ -205,6 +225,15 @@ pub enum DriverError {
         /// What happened.
         error: simt::LaunchError,
     },
+
+    /// The host, or a copy, reaches memory that a kernel may use at the same time: found by the emulator's
+    /// checks.
+    #[error("on the emulator: {0}")]
+    HostAccess(String),
+
+    /// A kernel failed on the emulator, which ran its PTX.
+    #[error("on the emulator: {0}")]
+    Engine(Box<engine::LaunchError>),
 
     /// A cooperative launch has more blocks than run at once.
     #[error("{kernel}: cooperative grid of {actual} blocks; {device} runs {limit} at once")]

@@ -7,6 +7,9 @@ use std::time::Instant;
 use cuda_std::launch::Home;
 use cust::sys::{self, CUevent, CUresult, CUstream};
 
+use engine::check;
+
+use super::checking;
 use super::context::{Context, Owned};
 use super::error::checked;
 use super::{DriverError, Stream, home};
@@ -21,8 +24,8 @@ pub struct Event<'d> {
 
 enum Kind {
     Cuda(Owned<Raw>),
-    /// On the emulator everything before it is done.
-    Host(Instant),
+    /// On the emulator everything before it is done. What its checks know it by, if they are used.
+    Host(Instant, Option<check::Event>),
 }
 
 /// The driver's event.
@@ -42,9 +45,9 @@ pub(super) enum Timing {
 
 impl Event<'_> {
     /// An event of the emulator: now.
-    pub(super) fn emulated() -> Self {
+    pub(super) fn emulated(checked: Option<check::Event>) -> Self {
         Event {
-            kind: Kind::Host(Instant::now()),
+            kind: Kind::Host(Instant::now(), checked),
             home: home::emulator(),
             device: PhantomData,
         }
@@ -92,8 +95,8 @@ impl Event<'_> {
                     sys::cuStreamWaitEvent(stream, event.outside().0, 0)
                 })
             }
-            (Kind::Host(_), None) => {
-                cuda_loader::pass("cuStreamWaitEvent", || ());
+            (Kind::Host(_, event), None) => {
+                cuda_loader::pass("cuStreamWaitEvent", || stream.order.wait(event.as_ref()));
                 Ok(())
             }
             _ => {
@@ -117,7 +120,10 @@ impl Event<'_> {
                     result => checked("ask for an event", result).map(|()| true),
                 }
             }
-            Kind::Host(_) => Ok(true),
+            Kind::Host(_, event) => {
+                checking::waited(event.as_ref());
+                Ok(true)
+            }
         }
     }
 
@@ -135,8 +141,8 @@ impl Event<'_> {
                     sys::cuEventSynchronize(event)
                 })
             }
-            Kind::Host(_) => {
-                cuda_loader::pass("cuEventSynchronize", || ());
+            Kind::Host(_, event) => {
+                cuda_loader::pass("cuEventSynchronize", || checking::waited(event.as_ref()));
                 Ok(())
             }
         }
@@ -160,7 +166,7 @@ impl Event<'_> {
                 })?;
                 Ok(f64::from(milliseconds))
             }
-            (Kind::Host(end), Kind::Host(start)) => {
+            (Kind::Host(end, _), Kind::Host(start, _)) => {
                 // Of two places at once either may be the earlier.
                 let (end, start) = (*end, *start);
                 Ok(end.saturating_duration_since(start).as_secs_f64() * 1e3

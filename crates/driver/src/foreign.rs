@@ -1,28 +1,30 @@
 //! Kernels from a file, whoever compiled them.
 
 use std::path::Path;
+use std::sync::Arc;
 
+use super::emulator::Kernels;
 use super::{Device, DriverError, trace};
 
 impl Device {
     /// The same device with the kernels of a file in place of its own: PTX, which the driver compiles, or a
-    /// cubin, machine code for one kind of GPU. What is in the file decides, not its name.
+    /// cubin, machine code for one kind of GPU. What is in the file decides, not its name. The emulator
+    /// executes PTX, whoever compiled it, and takes no cubin.
     ///
     /// What nvcc makes of `extern "C" __global__ void saxpy(int n, float a, const float* x, float* y)`
     /// has the [signature](cuda_std::launch::Foreign) that the caller gives it:
     ///
     /// ```no_run
     /// use cuda_std::launch::{Entry, Foreign, In, Out};
-    /// use ridgepoint_driver::{Device, LaunchConfig, Stream};
+    /// use ridgepoint_driver::{Device, DeviceChoice, LaunchConfig, Stream};
     ///
     /// type Saxpy = Foreign<(i32, f32, In<f32>, Out<f32>)>;
     ///
-    /// let device = Device::with_ptx(0, &[(75, PTX, None)])?;
-    /// # const PTX: &str = "";
+    /// let device = Device::open(&DeviceChoice::Auto, &[])?;
     /// let x = device.buffer_filled(1000, 1.5f32)?;
     /// let mut y = device.buffer_filled(1000, 2.0f32)?;
     ///
-    /// let loaded = device.load("saxpy.cubin")?;
+    /// let loaded = device.load("saxpy.ptx")?;
     /// let saxpy = loaded.prepare(Entry::<Saxpy>::foreign("saxpy"), LaunchConfig::linear(1000, 256))?;
     /// let stream = Stream::new(&device)?;
     /// // SAFETY: saxpy has these parameters; the buffers have 1000 elements, and live until the stream
@@ -58,30 +60,24 @@ impl Device {
     /// # Errors
     /// The file cannot be read ([`DriverError::UnreadableFile`]), holds something else, or a cubin in part
     /// ([`DriverError::UnknownFile`]), or the driver refuses what it holds ([`DriverError::RefusedFile`]).
-    /// The device is the emulator, which runs kernels written in Rust only ([`DriverError::Foreign`]). Any
-    /// other call of the driver may fail, too ([`DriverError::Call`], [`DriverError::Cuda`]).
+    /// The emulator does not understand its PTX ([`DriverError::UnreadableKernels`]), or it is a cubin
+    /// ([`DriverError::MachineCode`]). Any other call of the driver may fail, too ([`DriverError::Call`],
+    /// [`DriverError::Cuda`]).
     pub fn load(&self, path: impl AsRef<Path>) -> Result<Device, DriverError> {
         let path = path.as_ref();
-        let Some(gpu) = &self.gpu else {
-            return Err(self.runs_rust_only(path.display().to_string()));
+        let name = &self.properties.name;
+        let (gpu, kernels) = match &self.gpu {
+            Some(gpu) => (Some(gpu.load(path, name)?), None),
+            None => (None, Some(Arc::new(Kernels::of_file(path, name)?))),
         };
-        let gpu = gpu.load(path, &self.properties.name)?;
         Ok(Device {
-            trace: trace::Recorder::begin(Some(&gpu.context)),
+            trace: trace::Recorder::begin(gpu.as_ref().map(|gpu| &gpu.context)),
             properties: self.properties.clone(),
             home: self.home,
-            gpu: Some(gpu),
+            gpu,
+            kernels,
             emulation: self.emulation,
         })
-    }
-
-    /// Why the emulator does not take it.
-    #[cold]
-    pub(super) fn runs_rust_only(&self, what: String) -> DriverError {
-        DriverError::Foreign {
-            what,
-            device: self.properties.name.clone(),
-        }
     }
 }
 
@@ -110,25 +106,39 @@ mod tests {
         Device::open(&DeviceChoice::Cpu, &[]).expect("there is always an emulator")
     }
 
-    fn refused<R>(result: Result<R, DriverError>, what: &str) {
-        let error = result.err().expect("refused");
-        assert!(matches!(error, DriverError::Foreign { .. }), "{error:?}");
-        let text = error.to_string();
-        let start = format!("{what}: CPU emulator (");
-        let end = "runs kernels that are written in Rust, and no PTX or machine code";
-        assert!(text.starts_with(&start) && text.ends_with(end), "{text}");
+    #[test]
+    fn a_foreign_kernel_without_ptx_is_missing() {
+        fn refused<R>(result: Result<R, DriverError>) {
+            let text = result.err().expect("refused").to_string();
+            assert_eq!(text, "kernel saxpy is not in the embedded PTX");
+        }
+        let (emulator, shape) = (emulator(), LaunchConfig::linear(5, 32));
+        let foreign = Entry::<Saxpy>::foreign("saxpy");
+        refused(emulator.prepare(foreign, shape));
+        refused(emulator.prepare_cooperative(foreign, shape));
+        refused(emulator.prepare(foreign.with_signature::<saxpy>(), shape));
     }
 
     #[test]
-    fn the_emulator_refuses_what_others_compiled() {
-        let (emulator, shape) = (emulator(), LaunchConfig::linear(5, 32));
-        let foreign = Entry::<Saxpy>::foreign("saxpy");
-        refused(emulator.prepare(foreign, shape), "kernel saxpy");
-        refused(emulator.prepare_cooperative(foreign, shape), "kernel saxpy");
-        let renamed = foreign.with_signature::<saxpy>();
-        refused(emulator.prepare(renamed, shape), "kernel saxpy");
-        // Before the file is looked for.
-        refused(emulator.load("no/such.ptx"), "no/such.ptx");
+    fn files_that_the_emulator_does_not_take_are_refused_with_the_reason() {
+        let missing = emulator().load("no/such.ptx").expect_err("no file");
+        assert!(
+            matches!(missing, DriverError::UnreadableFile { .. }),
+            "{missing:?}"
+        );
+        let path = std::env::temp_dir().join(format!("ridgepoint-{}.ptx", std::process::id()));
+        std::fs::write(
+            &path,
+            ".version 8.0\n.target sm_70\n.address_size 64\nnonsense",
+        )
+        .expect("written");
+        let error = emulator().load(&path).expect_err("refused");
+        std::fs::remove_file(&path).expect("written above");
+        assert!(
+            matches!(error, DriverError::UnreadableKernels { .. }),
+            "{error:?}"
+        );
+        assert!(error.to_string().contains("nonsense"), "{error}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! A GPU through `cust`: its context, its module, its properties.
 
 use std::ffi::{CStr, CString, c_void};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use cust::context::{CurrentContext, ResourceLimit};
 use cust::device::{Device as CudaDevice, DeviceAttribute};
@@ -13,7 +13,7 @@ use cust::{CudaApiVersion, CudaFlags};
 
 use super::context::{Context, Owned};
 use super::error::{checked, during};
-use super::image::Image;
+use super::image::{File, Image};
 use super::{DeviceProperties, DriverError, Embedded, GpuProperties, Limits, home, ptx};
 
 /// Bytes of stack for a thread of kernels that print or say why they panic. What formats text calls
@@ -28,13 +28,6 @@ pub(super) struct Gpu {
     pub(super) context: Context,
     /// Where the kernels are from, if not embedded.
     file: Option<File>,
-}
-
-/// What errors say of a file of kernels.
-#[derive(Debug)]
-struct File {
-    path: PathBuf,
-    names: Vec<String>,
 }
 
 impl Gpu {
@@ -106,10 +99,7 @@ impl Gpu {
         Ok(Gpu {
             module,
             context: self.context.clone(),
-            file: Some(File {
-                path: path.to_owned(),
-                names: image.names(),
-            }),
+            file: Some(File::new(path, &image)),
         })
     }
 
@@ -128,11 +118,7 @@ impl Gpu {
     fn without(&self, kernel: &'static str) -> DriverError {
         match &self.file {
             None => DriverError::NoKernel(kernel),
-            Some(File { path, names }) => DriverError::NoKernelInFile {
-                kernel,
-                path: path.clone(),
-                names: names.clone(),
-            },
+            Some(file) => file.without(kernel),
         }
     }
 

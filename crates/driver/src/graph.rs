@@ -242,7 +242,7 @@ impl Graph<'_> {
                 // SAFETY: the caller vouches for each.
                 replays
                     .iter()
-                    .try_for_each(|replay| unsafe { replay.run() })
+                    .try_for_each(|replay| unsafe { replay.run(&stream.order) })
             }),
             _ => unreachable!("of one device, both are a GPU's or both the emulator's"),
         })

@@ -4,9 +4,34 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::DriverError;
+
+/// What errors say of a file of kernels.
+#[derive(Debug)]
+pub(super) struct File {
+    path: PathBuf,
+    names: Vec<String>,
+}
+
+impl File {
+    pub(super) fn new(path: &Path, image: &Image) -> File {
+        File {
+            path: path.to_owned(),
+            names: image.names(),
+        }
+    }
+
+    /// The error that it has no such kernel.
+    pub(super) fn without(&self, kernel: &'static str) -> DriverError {
+        DriverError::NoKernelInFile {
+            kernel,
+            path: self.path.clone(),
+            names: self.names.clone(),
+        }
+    }
+}
 
 /// Kernels as the driver takes them. What it is not told is where they end.
 #[derive(Debug)]

@@ -9,7 +9,7 @@ use cust::sys::{self, CUDA_KERNEL_NODE_PARAMS, CUstream};
 use smallvec::SmallVec;
 
 use super::error::checked;
-use super::replay::{Emulated, Replay};
+use super::replay::{Emulated, EmulatedPtx, Replay};
 use super::{DriverError, Stream, home};
 
 /// A kernel with a launch configuration that its device allows, ready to be launched.
@@ -23,6 +23,8 @@ pub struct Prepared<'d, S: Signature> {
     pub(super) function: Option<Function<'d>>,
     /// How it runs there.
     pub(super) emulation: simt::Options,
+    /// Its PTX, if the emulator executes that.
+    pub(super) ptx: Option<EmulatedPtx>,
 }
 
 /// Whether the blocks of a grid may wait for each other.
@@ -185,7 +187,7 @@ impl<S: Signature> Prepared<'_, S> {
         }
         // SAFETY: the caller's contract.
         cuda_loader::pass(self.blocks.driver_call(), || unsafe {
-            self.emulated().run(arguments)
+            self.emulated().run(&stream.order, arguments)
         })
     }
 
@@ -311,6 +313,7 @@ impl<S: Signature> Prepared<'_, S> {
             shape: self.shape,
             blocks: self.blocks,
             options: self.emulation,
+            ptx: self.ptx.clone(),
         }
     }
 }

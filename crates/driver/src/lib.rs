@@ -88,6 +88,7 @@
 
 mod buffer;
 mod calls;
+mod checking;
 mod choice;
 mod compiled;
 mod context;
@@ -129,7 +130,10 @@ pub use refused::Refused;
 pub use simt::{Checks, LaunchError, Options as Emulation, Schedule};
 pub use stream::Stream;
 
+use std::sync::Arc;
+
 use cuda_std::launch::Home;
+use emulator::Kernels;
 use gpu::Gpu;
 
 /// A GPU, or the emulator.
@@ -142,6 +146,8 @@ pub struct Device {
     home: &'static Home,
     /// `None` is the emulator.
     gpu: Option<Gpu>,
+    /// The kernels of the emulator's PTX; without them it runs the kernels' Rust functions.
+    kernels: Option<Arc<Kernels>>,
     /// How the emulator runs launches.
     emulation: Emulation,
 }
@@ -158,12 +164,12 @@ impl Device {
     /// fails for the other reasons.
     pub fn open(choice: &DeviceChoice, ptx: &[Embedded<'_>]) -> Result<Device, DriverError> {
         match choice {
-            DeviceChoice::Cpu => Ok(Device::emulator(Emulation::default())),
-            DeviceChoice::CpuAs(of) => Device::emulator_of(*of, Emulation::default()),
+            DeviceChoice::Cpu => Device::emulator_with(Emulation::default(), ptx),
+            DeviceChoice::CpuAs(of) => Device::emulator_of(*of, Emulation::default(), ptx),
             DeviceChoice::Cuda(ordinal) => Device::with_ptx(*ordinal, ptx),
             DeviceChoice::Auto => match Device::with_ptx(0, ptx) {
                 Err(DriverError::NoDriver(_) | DriverError::NoGpu) => {
-                    Ok(Device::emulator(Emulation::default()))
+                    Device::emulator_with(Emulation::default(), ptx)
                 }
                 opened => opened,
             },
@@ -173,22 +179,37 @@ impl Device {
     /// The emulator, which runs launches as `emulation` says, with the limits of
     /// [`DeviceChoice::EMULATED`].
     pub fn emulator(emulation: Emulation) -> Device {
-        Device::emulator_of(DeviceChoice::EMULATED, emulation).expect("its limits are known")
+        Device::emulator_with(emulation, &[]).expect("its limits are known")
+    }
+
+    /// The emulator with the limits of [`DeviceChoice::EMULATED`], which executes PTX. Of kernels that the
+    /// PTX lacks it runs the Rust functions.
+    ///
+    /// # Errors
+    /// [`DriverError::UnreadablePtx`]: the PTX that is best for the emulated GPU cannot be read.
+    pub fn emulator_with(
+        emulation: Emulation,
+        ptx: &[Embedded<'_>],
+    ) -> Result<Device, DriverError> {
+        Device::emulator_of(DeviceChoice::EMULATED, emulation, ptx)
     }
 
     /// The emulator with the limits of a compute capability, which replace those in `emulation`.
     ///
     /// # Errors
-    /// [`DriverError::UnknownCapability`]: the limits of the capability are not known.
+    /// [`DriverError::UnknownCapability`]: the limits of the capability are not known. Also as
+    /// [`Device::emulator_with`].
     pub fn emulator_of(
         capability: ComputeCapability,
         emulation: Emulation,
+        ptx: &[Embedded<'_>],
     ) -> Result<Device, DriverError> {
         Ok(Device {
             trace: trace::Recorder::begin(None),
             properties: emulator::properties(capability)?,
             home: home::emulator(),
             gpu: None,
+            kernels: Kernels::of(ptx, capability)?,
             emulation,
         })
     }
@@ -219,6 +240,7 @@ impl Device {
                 properties: self.properties.clone(),
                 home: self.home,
                 gpu: None,
+                kernels: self.kernels.clone(),
                 emulation: self.emulation,
             }),
         }
@@ -235,6 +257,7 @@ impl Device {
             home: gpu.context.home,
             properties,
             gpu: Some(gpu),
+            kernels: None,
             emulation: Emulation::default(),
         })
     }

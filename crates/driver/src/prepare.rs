@@ -1,11 +1,15 @@
 //! Launches, checked once for any number of them.
 
+use std::sync::Arc;
+
+use cuda_std::emulation::INSTRUMENTED;
 use cuda_std::launch::{Entry, Signature};
 use cust::function::{Function, FunctionAttribute};
 
 use super::error::during;
 use super::gpu::Gpu;
 use super::launch::Blocks;
+use super::replay::EmulatedPtx;
 use super::{Device, DriverError, LaunchConfig, Prepared, home};
 
 impl Device {
@@ -15,9 +19,9 @@ impl Device {
     /// # Errors
     /// The block or the grid is empty, not what the kernel requires, or over a limit of the device or of the
     /// kernel: [`DriverError::Block`], [`DriverError::BlockExtent`], [`DriverError::RequiredBlock`],
-    /// [`DriverError::Grid`], [`DriverError::SharedMemory`]. On a GPU also [`DriverError::NoKernel`] or
-    /// [`DriverError::NoKernelInFile`], or the driver refuses ([`DriverError::Call`],
-    /// [`DriverError::Cuda`]). On the emulator also [`DriverError::Foreign`].
+    /// [`DriverError::Grid`], [`DriverError::SharedMemory`]. The PTX or the file has no such kernel
+    /// ([`DriverError::NoKernel`], [`DriverError::NoKernelInFile`]), which the emulator asks for a file's
+    /// kernels alone. On a GPU also: the driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]).
     pub fn prepare<S: Signature>(
         &self,
         entry: Entry<S>,
@@ -25,14 +29,12 @@ impl Device {
     ) -> Result<Prepared<'_, S>, DriverError> {
         let function = match &self.gpu {
             Some(gpu) => Some(gpu.function(entry.name())?),
-            None if entry.is_foreign() => {
-                return Err(self.runs_rust_only(format!("kernel {}", entry.name())));
-            }
             None => None,
         };
+        let ptx = self.emulated_ptx(&entry)?;
         self.check_block(&entry, shape, function.as_ref())?;
         let grid = self.check_grid(entry.name(), shape)?;
-        self.check_shared(entry.name(), shape, function.as_ref())?;
+        self.check_shared(entry.name(), shape, function.as_ref(), ptx.as_ref())?;
         Ok(Prepared {
             entry,
             shape: simt::Shape {
@@ -47,7 +49,34 @@ impl Device {
                 shared_per_block: self.properties.limits.shared_per_block,
                 ..self.emulation
             },
+            ptx,
         })
+    }
+
+    /// The kernel's PTX, if the emulator executes it: not in a build of `ridgepoint check`, where the kernels'
+    /// functions say what they do with memory.
+    ///
+    /// # Errors
+    /// It is a file's, which has no such kernel.
+    fn emulated_ptx<S: Signature>(
+        &self,
+        entry: &Entry<S>,
+    ) -> Result<Option<EmulatedPtx>, DriverError> {
+        let (name, kernels) = (entry.name(), self.kernels.as_ref());
+        let found = kernels.and_then(|kernels| {
+            Some(EmulatedPtx {
+                kernel: kernels.module.kernel(name)?,
+                kernels: Arc::clone(kernels),
+            })
+        });
+        let is_of_file = kernels.is_some_and(|kernels| kernels.are_of_a_file());
+        match found {
+            Some(_) if !INSTRUMENTED || entry.is_foreign() => Ok(found),
+            Some(_) => Ok(None),
+            // It has a Rust function.
+            None if self.gpu.is_some() || !(is_of_file || entry.is_foreign()) => Ok(None),
+            None => Err(kernels.map_or(DriverError::NoKernel(name), |it| it.without(name))),
+        }
     }
 
     /// [`Device::prepare`] for a kernel whose blocks wait for each other, with
@@ -183,11 +212,13 @@ impl Device {
         kernel: &'static str,
         shape: LaunchConfig,
         function: Option<&Function<'_>>,
+        ptx: Option<&EmulatedPtx>,
     ) -> Result<(), DriverError> {
-        let own = match function {
-            Some(function) => attribute(function, FunctionAttribute::SharedMemorySizeBytes)?,
-            // The emulator sees a kernel's own arrays when it runs.
-            None => 0,
+        let own = match (function, ptx) {
+            (Some(function), _) => attribute(function, FunctionAttribute::SharedMemorySizeBytes)?,
+            (None, Some(ptx)) => ptx.kernel.static_shared(),
+            // A Rust function's own arrays are seen when it runs.
+            (None, None) => 0,
         };
         let limit = self.properties.limits.shared_per_block.saturating_sub(own);
         if shape.dynamic_shared > limit {

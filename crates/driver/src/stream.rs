@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use cust::stream::{Stream as CudaStream, StreamFlags};
 use cust::sys::CUstream;
 
+use super::checking::Order;
 use super::context::Owned;
 use super::error::during;
 use super::event::Timing;
@@ -23,6 +24,8 @@ pub struct Stream<'d> {
     pub(super) device: &'d Device,
     /// Its number, for traces.
     number: u32,
+    /// What the emulator's checks know it by.
+    pub(super) order: Order,
     /// What [`Stream::capture`] has collected so far.
     pub(super) captured: RefCell<Option<Captured>>,
 }
@@ -48,6 +51,7 @@ impl<'d> Stream<'d> {
             cuda,
             device,
             number: COUNT.fetch_add(1, Ordering::Relaxed),
+            order: Order::default(),
             captured: RefCell::new(None),
         };
         if let (Some(trace), Some(cuda)) = (&device.trace, &stream.cuda) {
@@ -88,7 +92,9 @@ impl<'d> Stream<'d> {
     fn record_with(&self, timing: Timing) -> Result<Event<'d>, DriverError> {
         match &self.cuda {
             Some(cuda) => self.event(cuda, timing),
-            None => Ok(cuda_loader::pass("cuEventRecord", Event::emulated)),
+            None => Ok(cuda_loader::pass("cuEventRecord", || {
+                Event::emulated(self.order.record())
+            })),
         }
     }
 
@@ -137,7 +143,7 @@ impl<'d> Stream<'d> {
                 .synchronize()
                 .map_err(during("run the stream's kernels")),
             None => {
-                cuda_loader::pass("cuStreamSynchronize", || ());
+                cuda_loader::pass("cuStreamSynchronize", || self.order.synchronized());
                 Ok(())
             }
         }
@@ -167,7 +173,7 @@ impl<'d> Stream<'d> {
     fn timed(&self) -> Result<Event<'static>, DriverError> {
         match &self.cuda {
             Some(cuda) => cuda_loader::unrecorded(|| self.event(cuda, Timing::On)),
-            None => Ok(Event::emulated()),
+            None => Ok(Event::emulated(None)),
         }
     }
 

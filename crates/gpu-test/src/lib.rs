@@ -65,7 +65,7 @@ pub fn on_both(
     let emulator = format!("emulator::{name}");
     [
         Trial::test(emulator.clone(), move || {
-            under_seeds_as(Some(&emulator), number(SEEDS)?.unwrap_or(0), emulated)
+            under_seeds_as(Some(&emulator), number(SEEDS)?.unwrap_or(0), ptx, emulated)
         }),
         on_gpu(format!("cuda::{name}"), ptx, case),
     ]
@@ -123,13 +123,13 @@ fn required(variable: Option<&OsStr>) -> usize {
     variable.map_or(0, |text| number(text).unwrap_or(1))
 }
 
-/// The emulator. [`SEED`] may name its schedule.
+/// The emulator, executing PTX. [`SEED`] may name its schedule.
 ///
 /// # Errors
-/// The variable is not a number.
-pub fn emulator() -> Result<Device, Failed> {
+/// The variable is not a number, or the emulator cannot read the PTX.
+pub fn emulator(ptx: &[Embedded<'_>]) -> Result<Device, Failed> {
     let schedule = number(SEED)?.map_or(Schedule::InOrder, Schedule::Seeded);
-    Ok(scheduled(schedule))
+    scheduled(schedule, ptx)
 }
 
 /// Runs the case on the emulator in order, and under each seed below `seeds`. Where [`SEED`] names
@@ -137,24 +137,29 @@ pub fn emulator() -> Result<Device, Failed> {
 ///
 /// # Errors
 /// The first failure, with the command that runs its schedule alone.
-pub fn under_seeds(seeds: u64, case: impl Fn(&Device) -> Result<(), Failed>) -> Result<(), Failed> {
+pub fn under_seeds(
+    ptx: Ptx,
+    seeds: u64,
+    case: impl Fn(&Device) -> Result<(), Failed>,
+) -> Result<(), Failed> {
     // A test of the language's own harness has a thread of its name.
     let thread = thread::current();
     let name = thread.name().filter(|name| *name != "main");
-    under_seeds_as(name, seeds, case)
+    under_seeds_as(name, seeds, ptx, case)
 }
 
 fn under_seeds_as(
     test: Option<&str>,
     seeds: u64,
+    ptx: &[Embedded<'_>],
     case: impl Fn(&Device) -> Result<(), Failed>,
 ) -> Result<(), Failed> {
-    case(&emulator()?)?;
+    case(&emulator(ptx)?)?;
     if number(SEED)?.is_some() {
         return Ok(());
     }
     for seed in 0..seeds {
-        case(&scheduled(Schedule::Seeded(seed))).map_err(|failed| {
+        case(&scheduled(Schedule::Seeded(seed), ptx)?).map_err(|failed| {
             let message = failed.message().unwrap_or("failed");
             let again = replay(&command(), test);
             Failed::from(format!(
@@ -184,11 +189,12 @@ fn replay(command: &str, test: Option<&str>) -> String {
     }
 }
 
-fn scheduled(schedule: Schedule) -> Device {
-    Device::emulator(Emulation {
+fn scheduled(schedule: Schedule, ptx: &[Embedded<'_>]) -> Result<Device, Failed> {
+    let emulation = Emulation {
         schedule,
         ..Emulation::default()
-    })
+    };
+    Ok(Device::emulator_with(emulation, ptx)?)
 }
 
 /// The number that an environment variable holds, if it is set.
@@ -208,24 +214,26 @@ fn number(variable: &str) -> Result<Option<u64>, Failed> {
 /// ```
 /// # use gpu_test::{Device, Failed, alike, equal};
 /// fn case(device: &Device) -> Result<(), Failed> {
-///     let sevenths = alike(device, |device| {
+///     let ptx = &[]; // What CudaBuilder::embed_to wrote; this case launches nothing.
+///     let sevenths = alike(device, ptx, |device| {
 ///         let buffer = device.buffer_filled(3, 1.0f32 / 7.0)?; // And a launch.
 ///         Ok(buffer.to_vec()?)
 ///     })?;
 ///     equal(&sevenths, &[1.0 / 7.0; 3])
 /// }
-/// # case(&gpu_test::emulator().expect("an emulator")).expect("alike");
+/// # case(&gpu_test::emulator(&[]).expect("an emulator")).expect("alike");
 /// ```
 ///
 /// # Errors
 /// Those of `run`, or an element that differs.
 pub fn alike<T: DeviceValue + Debug>(
     device: &Device,
+    ptx: Ptx,
     run: impl Fn(&Device) -> Result<Vec<T>, Failed>,
 ) -> Result<Vec<T>, Failed> {
     let output = run(device)?;
     if !device.properties().is_emulated() {
-        same_bits(&output, &run(&emulator()?)?)?;
+        same_bits(&output, &run(&emulator(ptx)?)?)?;
     }
     Ok(output)
 }
@@ -302,7 +310,7 @@ mod tests {
     #[test]
     fn a_failure_under_a_seed_says_the_command_for_that_schedule_and_test() {
         let runs = Cell::new(0);
-        let failed = under_seeds_as(Some("emulator::a b"), 16, |_| {
+        let failed = under_seeds_as(Some("emulator::a b"), 16, &[], |_| {
             // In order, then under seeds 0 and 1.
             runs.set(runs.get() + 1);
             equal(&[runs.get() < 3], &[true])

@@ -24,7 +24,7 @@ macro_rules! trials {
                 Ok(out.to_vec()?)
             }
             on_gpu(concat!("cuda::bits::", stringify!($name)), ptx(), |gpu| {
-                same(&words(gpu)?, &words(&emulator()?)?)
+                same(&words(gpu)?, &words(&emulator(ptx())?)?)
             })
         }),*]
     };

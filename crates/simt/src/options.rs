@@ -2,6 +2,8 @@
 
 use cuda_std::emulation::INSTRUMENTED;
 
+use crate::record;
+
 /// The order in which blocks, warps and lanes run, and where they take turns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Schedule {
@@ -45,8 +47,8 @@ impl Checks {
         bounds: false,
     };
 
-    /// Whether one of them looks at each access to memory, which needs instrumented code.
-    pub(crate) fn watch_memory(self) -> bool {
+    /// Whether one of them looks at each access to memory.
+    pub fn watch_memory(self) -> bool {
         self.races || self.uninitialised || self.bounds
     }
 }
@@ -56,7 +58,7 @@ impl Default for Checks {
     fn default() -> Self {
         Checks {
             divergence: true,
-            ..if INSTRUMENTED {
+            ..if INSTRUMENTED || record::is_kept() {
                 Checks::ALL
             } else {
                 Checks::NONE

@@ -18,7 +18,8 @@ use std::thread;
 
 use cuda_std::launch::{Entry, Signature};
 
-use crate::driver::{Device, Emulation, LaunchConfig, Schedule, Stream};
+use crate::driver::{Device, DriverError, Emulation, LaunchConfig, Schedule, Stream};
+use crate::kernels::embedded_ptx;
 
 /// Elements that each kernel works on: around a warp, a block and a grid.
 pub const SIZES: [usize; 10] = [0, 1, 31, 32, 33, 255, 256, 257, 1000, 65_537];
@@ -130,16 +131,17 @@ impl Case {
             runs: 0,
             findings: BTreeMap::new(),
         };
+        let in_order = emulator(Schedule::InOrder);
         for size in SIZES {
             let seeds = if size <= self.most_seeded { seeds } else { 0 };
             let seeded = (0..seeds).map(Schedule::Seeded);
             for schedule in [Schedule::InOrder].into_iter().chain(seeded) {
-                let device = Device::emulator(Emulation {
-                    schedule,
-                    ..Emulation::default()
-                });
+                let found = match schedule {
+                    Schedule::InOrder => self.run_on(&in_order, size),
+                    schedule => self.run_on(&emulator(schedule), size),
+                };
                 row.runs += 1;
-                if let Err(finding) = self.run(&device, size) {
+                if let Err(finding) = found {
                     let when = format!("{size} elements, {schedule:?}");
                     row.findings.entry(finding).or_insert(when);
                 }
@@ -147,6 +149,26 @@ impl Case {
         }
         row
     }
+
+    fn run_on(&self, device: &Result<Device, DriverError>, n: usize) -> Result<(), String> {
+        match device {
+            Ok(device) => self.run(device, n),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+}
+
+/// The emulator with the embedded PTX, which it executes in order alone.
+fn emulator(schedule: Schedule) -> Result<Device, DriverError> {
+    let ptx = match schedule {
+        Schedule::InOrder => embedded_ptx(),
+        Schedule::Seeded(_) => &[],
+    };
+    let emulation = Emulation {
+        schedule,
+        ..Emulation::default()
+    };
+    Device::emulator_with(emulation, ptx)
 }
 
 /// Launches a kernel once and waits for it.

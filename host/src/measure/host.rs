@@ -9,24 +9,25 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::Instant;
 
-use cuda_std::launch::{Slice, SliceMut};
 use cuda_std::packed::F16x2;
 use itertools::iproduct;
 use kernels_gpu::polynomial::{Element, Form, ILPS, WIDTHS};
 
-use crate::driver::{free_host_memory, host_memory};
+use crate::driver::{
+    Device, DeviceValue, DriverError, LaunchConfig, Stream, free_host_memory, host_memory,
+};
 use crate::model::{BytesPerSec, FlopsPerSec, Precision, Roofs};
 
-/// Measures the roofs with all cores at once, in some tenths of a second. Each is the best of several
-/// passes, since other processes may keep the cores busy during one.
+/// Measures the roofs of an emulator with the library's kernels, with all cores at once, in some tenths of a
+/// second. Each is the best of several passes, since other processes may keep the cores busy during one.
 ///
 /// # Errors
-/// There is too little memory, for the arrays or for the threads' stacks.
-pub fn host_roofs(precision: Precision) -> Result<Roofs, HostRoofsError> {
+/// There is too little memory, or a kernel did not run.
+pub fn host_roofs(device: &Device, precision: Precision) -> Result<Roofs, HostRoofsError> {
     match precision {
-        Precision::F32 => measure::<f32>(),
-        Precision::F64 => measure::<f64>(),
-        Precision::F16x2 => measure::<F16x2>(),
+        Precision::F32 => measure::<f32>(device),
+        Precision::F64 => measure::<f64>(device),
+        Precision::F16x2 => measure::<F16x2>(device),
     }
 }
 
@@ -46,10 +47,10 @@ pub enum HostRoofsError {
     },
     /// A kernel did not run.
     #[error("measuring the host's roofs: {0}")]
-    Launch(#[from] simt::LaunchError),
+    Launch(#[from] DriverError),
 }
 
-fn measure<T: Element>() -> Result<Roofs, HostRoofsError> {
+fn measure<T: Element + DeviceValue>(device: &Device) -> Result<Roofs, HostRoofsError> {
     const PASSES: usize = 3;
     let kernels = |form| iproduct!([form], WIDTHS, ILPS).map(Timed::new).collect();
     let (mut horner, mut power_sum): (Vec<_>, Vec<_>) =
@@ -64,7 +65,7 @@ fn measure<T: Element>() -> Result<Roofs, HostRoofsError> {
         horner
             .iter_mut()
             .chain(&mut power_sum)
-            .try_for_each(Timed::run::<T>)?;
+            .try_for_each(|timed| timed.run::<T>(device))?;
     }
     let highest = |kernels: &[Timed]| kernels.iter().map(|it| it.rate).fold(0.0, f64::max);
     let (fma, add_mul) = (highest(&horner), highest(&power_sum));
@@ -77,13 +78,6 @@ fn measure<T: Element>() -> Result<Roofs, HostRoofsError> {
         peak: FlopsPerSec(fma.max(add_mul)),
     })
 }
-
-/// Elements that lie as in device memory: at multiples of 16 bytes.
-#[derive(Clone, Copy)]
-#[repr(C, align(16))]
-struct Aligned<T>([T; LANES]);
-
-const LANES: usize = 4;
 
 /// Up to this degree no number overflows (`Element::X`).
 const HIGHEST_DEGREE: u32 = 1000;
@@ -112,7 +106,7 @@ impl Timed {
 
     /// Times launches so long that what surrounds the arithmetic is nothing. One that others have made
     /// long is followed by longer ones in the next pass.
-    fn run<T: Element>(&mut self) -> Result<(), simt::LaunchError> {
+    fn run<T: Element + DeviceValue>(&mut self, device: &Device) -> Result<(), DriverError> {
         const THREADS: u32 = 64;
         /// Enough for each core to have a block all the time.
         const BLOCKS_PER_CORE: u32 = 8;
@@ -120,30 +114,20 @@ impl Timed {
         let Timed {
             form, width, ilp, ..
         } = *self;
-        let shape = simt::Shape {
-            grid: [BLOCKS_PER_CORE * simt::cores() as u32, 1, 1],
-            block: [THREADS, 1, 1],
-            dynamic_shared: 0,
-        };
-        let elements = (shape.grid[0] * THREADS * width * ilp) as usize;
+        let blocks = BLOCKS_PER_CORE * simt::cores() as u32;
+        let elements = (blocks * THREADS * width * ilp) as usize;
         let numbers = elements * T::from_f64(T::X).numbers().count();
-        let x = vec![Aligned([T::from_f64(T::X); LANES]); elements / LANES];
-        let mut y = x.clone();
+        let x = device.buffer_filled(elements, T::from_f64(T::X))?;
+        let mut y = device.buffer_filled(elements, T::from_f64(T::X))?;
         let entry = T::kernel(form, width, ilp).expect("there is one for each of WIDTHS and ILPS");
-        let call = entry.call();
-        let mut seconds = |k: u32| {
-            // SAFETY: x and y hold so many elements, which nothing else reaches until the launch has ended.
-            let (x, y) = unsafe {
-                (
-                    Slice::from_raw(x.as_ptr().cast::<T>(), elements),
-                    SliceMut::from_raw(y.as_mut_ptr().cast::<T>(), elements),
-                )
-            };
-            let arguments = (x, y, k);
+        let prepared = device.prepare(entry, LaunchConfig::blocks(blocks.into(), THREADS))?;
+        let stream = Stream::new(device)?;
+        let mut seconds = |k: u32| -> Result<f64, DriverError> {
             let start = Instant::now();
-            // SAFETY: y has room for x and is apart from it, both are aligned (`Aligned`), the grid is
-            // one-dimensional, and k is at least 1.
-            simt::launch(shape, &|| unsafe { call(&arguments) })?;
+            // SAFETY: y has room for x, the grid is one-dimensional, and k is at least 1; both live until
+            // the stream has been synchronised.
+            unsafe { prepared.launch(&stream, &(x.slice(..), y.slice_mut(..), k)) }?;
+            stream.synchronize()?;
             Ok(start.elapsed().as_secs_f64())
         };
         loop {
@@ -212,6 +196,7 @@ fn best(times: usize, mut seconds: impl FnMut() -> f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use crate::driver::DeviceChoice;
     use crate::embedded::Polynomial;
     use crate::measure::{Runs, Sampling};
     use crate::sweep::{Plan, Selection, Settings, Sweep};
@@ -220,7 +205,7 @@ mod tests {
     /// Whatever else the machine does makes rows slower, which are means; roofs are of the best times.
     #[test]
     fn no_kernel_of_a_sweep_is_much_faster_than_its_roof() {
-        let bench = Bench::emulator(Default::default());
+        let bench = Bench::embedded(&DeviceChoice::Cpu).expect("the emulator");
         let select = |workload: &'static dyn Workload| {
             let mut selection = Selection::defaults(workload, true);
             for (name, values) in &mut selection.values {

@@ -283,6 +283,7 @@ fn label(parts: &[(&'static str, String)], all: &[Vec<(&'static str, String)>]) 
 mod tests {
     use super::*;
     use crate::ceilings::load;
+    use crate::driver::DeviceChoice;
     use crate::embedded::Polynomial;
     use crate::model::FlopsPerByte;
     use crate::sweep::{Plan, Selection, Settings, Sweep};
@@ -292,7 +293,7 @@ mod tests {
 
     /// Rows at 95 % of the data sheet's roofs, all else as the emulator has it.
     fn rows(device: &DeviceProperties, precisions: &[Precision], k: &[u32]) -> Vec<Record> {
-        let bench = Bench::emulator(Default::default());
+        let bench = Bench::embedded(&DeviceChoice::Cpu).expect("the emulator");
         let few = |workload| {
             let mut selection = Selection::defaults(workload, true);
             for (name, values) in &mut selection.values {

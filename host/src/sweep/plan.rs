@@ -197,11 +197,12 @@ type Combination = (Named, u32, GridSize, CacheState);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::driver::DeviceChoice;
     use crate::embedded::Polynomial;
 
     #[test]
     fn the_first_axis_changes_fastest() {
-        let bench = Bench::emulator(Default::default());
+        let bench = Bench::embedded(&DeviceChoice::Cpu).expect("the emulator");
         let mut selection = Selection::defaults(&Polynomial::HORNER, true);
         for (name, values) in &mut selection.values {
             match *name {

@@ -451,7 +451,8 @@ pub fn by_series(records: &[Record]) -> Vec<(Series<'_>, Vec<&Record>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::driver::Device;
+    use crate::driver::DeviceChoice;
+    use crate::kernels;
     use crate::measure::host_roofs;
     use crate::model::{BytesPerSec, Operation};
 
@@ -606,10 +607,10 @@ mod tests {
 
     #[test]
     fn no_figure_is_nan_where_nothing_is_known() {
-        let emulator = Device::emulator(Default::default());
+        let emulator = kernels::open(&DeviceChoice::Cpu).expect("the emulator");
         let roofs = Roofs {
             memory: BytesPerSec(1e9),
-            ..host_roofs(Precision::F32).expect("memory")
+            ..host_roofs(&emulator, Precision::F32).expect("memory")
         };
         let context = Context {
             properties: emulator.properties(),

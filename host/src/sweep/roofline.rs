@@ -133,12 +133,12 @@ impl<'d> Sweep<'d> {
         let mut roofs = BTreeMap::new();
         for precision in precisions {
             if let Entry::Vacant(unknown) = roofs.entry(precision) {
-                unknown.insert(roofs_of(device, precision)?);
+                unknown.insert(roofs_of(bench.own(), precision)?);
             }
         }
         // Memory's roof is there also where nothing is computed.
         if roofs.is_empty() {
-            roofs.insert(Precision::F32, roofs_of(device, Precision::F32)?);
+            roofs.insert(Precision::F32, roofs_of(bench.own(), Precision::F32)?);
         }
         Ok(Sweep {
             device,
@@ -278,7 +278,7 @@ fn cases<'d>(bench: &'d Bench, plan: &Plan<'_>) -> Result<Cases<'d>, SweepError>
             Ok(case) if launches.insert(point.launch_key(&case)) => points.push((point, case)),
             Ok(_) => {}
             // Nothing that an argument could mend: the workload is for GPUs.
-            Err(PointError::Driver(error @ DriverError::Foreign { .. })) => {
+            Err(PointError::Driver(error @ DriverError::MachineCode { .. })) => {
                 let reason = format!("{}: {error}", workload.name());
                 if left_out.last() != Some(&reason) {
                     left_out.push(reason);
@@ -318,7 +318,7 @@ fn check_memory(device: &Device, points: &[(Point<'_>, Case<'_>)]) -> Result<(),
 fn roofs_of(device: &Device, precision: Precision) -> Result<Roofs, SweepError> {
     let properties = device.properties();
     if properties.is_emulated() {
-        return Ok(measure::host_roofs(precision)?);
+        return Ok(measure::host_roofs(device, precision)?);
     }
     Roofs::of(properties, precision).ok_or_else(|| SweepError::UnknownGpu {
         device: properties.name.clone(),
@@ -329,15 +329,18 @@ fn roofs_of(device: &Device, precision: Precision) -> Result<Roofs, SweepError> 
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+    use std::path::PathBuf;
+
     use super::*;
-    use crate::driver::LaunchConfig;
+    use crate::driver::{DeviceChoice, LaunchConfig};
     use crate::embedded::{Polynomial, Stream};
     use crate::launch::In;
     use crate::sweep::Selection;
     use crate::workload::{Axis, Workload};
 
-    /// A kernel that somebody else compiled.
-    struct Foreign;
+    /// A kernel that somebody else compiled, in this file.
+    struct Foreign(PathBuf);
 
     impl Workload for Foreign {
         fn name(&self) -> &str {
@@ -350,9 +353,9 @@ mod tests {
 
         fn case<'d>(&self, at: &Point<'d>) -> Result<Case<'d>, PointError> {
             let config = LaunchConfig::linear(1, at.block());
-            let launch = at.launch_from::<(In<f32>,)>("foreign.ptx", "foreign", config)?;
+            let launch = at.launch_from::<(In<f32>,)>(&self.0, "foreign", config)?;
             let arrays = launch.arrays(|device| device.buffer_filled(1, 0f32));
-            // SAFETY: nothing is launched: there is no such file.
+            // SAFETY: nothing is launched: the file is not loaded.
             Ok(unsafe { arrays.arguments_unchecked(|x| (x.slice(..),)) })
         }
     }
@@ -371,17 +374,29 @@ mod tests {
         }
     }
 
+    /// The header of a cubin without sections.
+    fn machine_code() -> [u8; 64] {
+        const NVIDIA: u16 = 190;
+        let mut header = [0; 64];
+        header[..5].copy_from_slice(b"\x7fELF\x02");
+        header[18..20].copy_from_slice(&NVIDIA.to_le_bytes());
+        header
+    }
+
     #[test]
     fn workloads_for_gpus_are_left_out_and_said_to_be() {
-        let bench = Bench::emulator(Default::default());
-        let both = plan(&[&Foreign, &Stream::COPY]);
+        let bench = Bench::embedded(&DeviceChoice::Cpu).expect("the emulator");
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        fs::write(&file, machine_code()).expect("room for a header");
+        let foreign: &'static Foreign = Box::leak(Box::new(Foreign(file.path().to_owned())));
+        let both = plan(&[foreign, &Stream::COPY]);
         let mut sweep = Sweep::new(&bench, &both, Settings::quick()).expect("one is left");
         assert_eq!((sweep.points().len(), sweep.left_out().len()), (1, 1));
-        assert!(sweep.left_out()[0].contains("foreign.ptx"));
+        assert!(sweep.left_out()[0].contains("is a cubin"));
         let row = sweep.measure(0, None).expect("it runs");
         assert_eq!((row.ai, row.gflops, row.checked), (None, None, true));
         assert!(row.bandwidth.is_some());
-        let none = Sweep::new(&bench, &plan(&[&Foreign]), Settings::quick());
+        let none = Sweep::new(&bench, &plan(&[foreign]), Settings::quick());
         assert!(matches!(none, Err(SweepError::NothingLeft(_))));
         let none = Sweep::new(&bench, &plan(&[]), Settings::quick());
         assert!(matches!(none, Err(SweepError::NoPoints)));
@@ -389,7 +404,7 @@ mod tests {
 
     #[test]
     fn a_launch_that_does_not_depend_on_the_block_is_measured_once() {
-        let bench = Bench::emulator(Default::default());
+        let bench = Bench::embedded(&DeviceChoice::Cpu).expect("the emulator");
         let blocks = |workload| {
             let plan = Plan {
                 blocks: vec![32, 64],

@@ -42,13 +42,17 @@ impl Bench {
         })
     }
 
-    /// The emulator.
-    pub fn emulator(emulation: Emulation) -> Bench {
-        Bench {
-            device: Device::emulator(emulation),
+    /// The emulator with the kernels of this PTX. The library's, where the PTX has them not, run as Rust
+    /// functions.
+    ///
+    /// # Errors
+    /// As [`Device::emulator_with`].
+    pub fn emulator(emulation: Emulation, ptx: &[Embedded<'_>]) -> Result<Bench, DriverError> {
+        Ok(Bench {
+            device: Device::emulator_with(emulation, ptx)?,
             own: None,
             loaded: FrozenMap::new(),
-        }
+        })
     }
 
     /// The device with the workloads' kernels.

@@ -43,7 +43,7 @@
 //! }
 //! # use ridgepoint::driver::Emulation;
 //! # use ridgepoint::sweep::{Plan, Selection, Settings, Sweep};
-//! # let bench = ridgepoint::workload::Bench::emulator(Emulation::default());
+//! # let bench = ridgepoint::workload::Bench::emulator(Emulation::default(), &[])?;
 //! # let plan = Plan { selected: vec![Selection::defaults(&Scale, true)], ..Plan::default() };
 //! # let mut sweep = Sweep::new(&bench, &plan, Settings::quick())?;
 //! # let row = sweep.measure(0, None)?;

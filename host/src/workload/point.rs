@@ -203,8 +203,8 @@ impl<'d> Point<'d> {
         LaunchConfig::blocks(blocks, self.block)
     }
 
-    /// A launch of a kernel that somebody else compiled, from a `.ptx` or `.cubin` file. The emulator
-    /// leaves such points out.
+    /// A launch of a kernel that somebody else compiled, from a `.ptx` or `.cubin` file. On the
+    /// emulator, which executes PTX, points with a cubin are left out.
     ///
     /// # Errors
     /// [`PointError::Driver`], as [`Device::load`].

@@ -108,11 +108,12 @@ impl<'d> Timed<'d> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::driver::DeviceChoice;
     use crate::embedded::Polynomial;
 
     #[test]
     fn a_point_is_timed_launch_by_launch() {
-        let bench = Bench::emulator(Default::default());
+        let bench = Bench::embedded(&DeviceChoice::Cpu).expect("the emulator");
         let values = [("n", Value::Whole(64)), ("k", Value::Whole(3))];
         let mut timed = Timed::new(&bench, &Polynomial::HORNER, &values).expect("small");
         let (none, some) = (timed.time(0), timed.time(2500));

@@ -34,7 +34,7 @@ impl Notes {
         let event = match gpu {
             // Nothing runs yet, so the device comes to it at once.
             Some(context) => Event::record(context, std::ptr::null_mut(), Timing::On).ok()?,
-            None => Event::emulated(),
+            None => Event::emulated(None),
         };
         event.synchronize().ok()?;
         Some(Notes {

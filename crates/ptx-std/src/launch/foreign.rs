@@ -33,7 +33,7 @@ use super::{
 /// ```
 ///
 /// Nothing compares it with the kernel: whoever launches vouches for it, with `Prepared::launch`, and there is
-/// no `run`. The emulator has nothing to run.
+/// no `run`. The emulator executes the PTX that is loaded.
 pub struct Foreign<P>(PhantomData<fn() -> P>);
 
 impl<P: ForeignParameters> Signature for Foreign<P> {

@@ -10,8 +10,8 @@ use super::project::{Instrumented, folder_of_checks, joined};
 use crate::cli::harness::Target;
 use crate::cli::lists::whole;
 use crate::cli::roofline::sweep_failure;
-use crate::cli::suite::{Study, Workloads};
-use crate::cli::{Failure, streams};
+use crate::cli::suite::{Study, Suite, Workloads};
+use crate::cli::{Failure, driver_failure, streams};
 use crate::driver::{Emulation, Schedule};
 use crate::sweep::{self, Plan};
 use crate::workload::Bench;
@@ -72,10 +72,11 @@ fn run(plan: &Plan<'_>, seeds: u64) -> Result<(), Failure> {
     let seeded = (0..seeds).map(Schedule::Seeded);
     let (mut points, mut findings) = (0, Vec::new());
     for schedule in [Schedule::InOrder].into_iter().chain(seeded) {
-        let bench = Bench::emulator(Emulation {
+        let emulation = Emulation {
             schedule,
             ..Emulation::default()
-        });
+        };
+        let bench = Bench::emulator(emulation, Suite::get().ptx).map_err(driver_failure)?;
         let checked = sweep::check(&bench, plan).map_err(sweep_failure)?;
         if schedule == Schedule::InOrder {
             for reason in &checked.left_out {

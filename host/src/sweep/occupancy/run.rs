@@ -245,7 +245,7 @@ impl<'d> OccupancySweep<'d> {
             Ok(case) => case,
             // An argument can mend it.
             Err(error @ PointError::Refused(_)) => return Err(refused(point, &error)),
-            Err(PointError::Driver(error @ DriverError::Foreign { .. })) => {
+            Err(PointError::Driver(error @ DriverError::MachineCode { .. })) => {
                 self.leave_out(&point.workload, &error);
                 return Ok(());
             }

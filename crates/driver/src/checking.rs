@@ -1,0 +1,111 @@
+//! What the emulator knows of who has used its memory, and in which order.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+
+use engine::check::{Checker, Event, Stream, Streams};
+use engine::memory::{Contents, Direction};
+
+use super::emulator;
+
+/// Of the emulated device, which all emulators are.
+pub(super) struct Checking {
+    pub(super) checker: Checker,
+    pub(super) streams: Streams,
+}
+
+static IS_USED: AtomicBool = AtomicBool::new(false);
+
+/// The checks of this process. A checked launch holds them until it has ended.
+pub(super) fn checking() -> MutexGuard<'static, Checking> {
+    static CHECKING: LazyLock<Mutex<Checking>> = LazyLock::new(|| {
+        Mutex::new(Checking {
+            checker: Checker::new(),
+            streams: Streams::default(),
+        })
+    });
+    IS_USED.store(true, Ordering::Relaxed);
+    CHECKING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The checks, if something has been checked before.
+fn used() -> Option<MutexGuard<'static, Checking>> {
+    IS_USED.load(Ordering::Relaxed).then(checking)
+}
+
+/// A stream of the emulator, as far as checks go: made when it is first needed.
+#[derive(Default)]
+pub(super) struct Order(Mutex<Option<Stream>>);
+
+impl Order {
+    /// Its number in the checks.
+    pub(super) fn stream(&self, checking: &mut Checking) -> Stream {
+        let mut stream = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        *stream.get_or_insert_with(|| checking.streams.stream())
+    }
+
+    /// The host has waited for it.
+    pub(super) fn synchronized(&self) {
+        if let Some(mut checking) = used() {
+            let stream = self.stream(&mut checking);
+            checking.streams.synchronise(stream);
+        }
+    }
+
+    /// A place in it.
+    pub(super) fn record(&self) -> Option<Event> {
+        let mut checking = used()?;
+        let stream = self.stream(&mut checking);
+        Some(checking.streams.record(stream))
+    }
+
+    /// What comes next waits for an event.
+    pub(super) fn wait(&self, event: Option<&Event>) {
+        if let (Some(mut checking), Some(event)) = (used(), event) {
+            let stream = self.stream(&mut checking);
+            checking.streams.wait(stream, event);
+        }
+    }
+}
+
+/// The host has waited for an event.
+pub(super) fn waited(event: Option<&Event>) {
+    if let (Some(mut checking), Some(event)) = (used(), event) {
+        checking.streams.wait_on_host(event);
+    }
+}
+
+/// A launch without checks has run.
+pub(super) fn unchecked() {
+    if let Some(mut checking) = used() {
+        checking.checker.trust(emulator::memory());
+    }
+}
+
+/// The host, or a copy in a stream, reaches bytes of a buffer.
+///
+/// # Errors
+/// What of it races with a kernel, in words.
+pub(super) fn accessed(
+    order: Option<&Order>,
+    (start, bytes): (u64, u64),
+    direction: Direction,
+    contents: Contents,
+) -> Result<(), String> {
+    let is_needed = contents == Contents::Undefined && direction == Direction::Write;
+    let checking = if is_needed { Some(checking()) } else { used() };
+    let Some(mut checking) = checking.filter(|_| bytes > 0) else {
+        return Ok(());
+    };
+    let operation = match order {
+        Some(order) => {
+            let stream = order.stream(&mut checking);
+            checking.streams.enqueue(stream)
+        }
+        None => checking.streams.host(),
+    };
+    let checked = checking
+        .checker
+        .host(emulator::memory(), operation, (start, bytes), direction);
+    checked.map_err(|finding| finding.to_string())
+}

@@ -1,0 +1,114 @@
+//! What the executor says of an access.
+
+use crate::memory::Lanes;
+
+/// A launch, or another operation of a stream, as [`Checker::launch`](super::Checker::launch)
+/// numbers them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LaunchId(pub(super) u32);
+
+/// A resident block. Another block has it once this one has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct BlockId(pub(super) u32);
+
+/// Threads of a warp.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Who {
+    /// Their block.
+    pub block: BlockId,
+    /// Index of the warp in it.
+    pub warp: u32,
+    /// Which lanes.
+    pub mask: u32,
+}
+
+/// Among which threads an operation is atomic, or orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Scope {
+    /// `.cta`
+    Block,
+    /// `.cluster`
+    Cluster,
+    /// `.gpu`
+    Device,
+    /// `.sys`
+    System,
+}
+
+/// What an operation or a fence orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Nothing.
+    Relaxed,
+    /// What follows.
+    Acquire,
+    /// What came before.
+    Release,
+    /// Both.
+    AcquireRelease,
+    /// Both, and all such fences among each other: `fence.sc`, `membar`.
+    SequentiallyConsistent,
+}
+
+impl Order {
+    pub(super) fn acquires(self) -> bool {
+        !matches!(self, Order::Relaxed | Order::Release)
+    }
+
+    pub(super) fn releases(self) -> bool {
+        !matches!(self, Order::Relaxed | Order::Acquire)
+    }
+}
+
+/// Whether an access may meet others without being ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Strength {
+    /// `ld`, `st` and everything that is not said to be strong: races are its fault.
+    Weak,
+    /// `.relaxed`, `.acquire`, `.release`; `.volatile` is relaxed with the scope of the system.
+    Strong(Order, Scope),
+}
+
+/// What an access does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum What {
+    /// Reads. So does a compare-and-swap that fails.
+    Read(Strength),
+    /// Writes.
+    Write(Strength),
+    /// Reads and writes at once: `atom` and `red`, whose order is relaxed if it is not said.
+    Atomic(Order, Scope),
+}
+
+impl What {
+    pub(super) fn reads(self) -> bool {
+        !matches!(self, What::Write(_))
+    }
+
+    pub(super) fn writes(self) -> bool {
+        !matches!(self, What::Read(_))
+    }
+
+    pub(super) fn strong(self) -> Option<(Order, Scope)> {
+        match self {
+            What::Read(Strength::Weak) | What::Write(Strength::Weak) => None,
+            What::Read(Strength::Strong(order, scope))
+            | What::Write(Strength::Strong(order, scope))
+            | What::Atomic(order, scope) => Some((order, scope)),
+        }
+    }
+}
+
+/// One access of a warp.
+#[derive(Clone, Copy, Debug)]
+pub struct Access<'a> {
+    /// Which instruction, within the launch's program. Always the same `what`, `element_bytes` and
+    /// bytes, but that a compare-and-swap may also read.
+    pub instruction: u32,
+    /// What it does.
+    pub what: What,
+    /// Bytes of one element of a vector; else those of the access.
+    pub element_bytes: u32,
+    /// Where: addresses of global memory, offsets in shared and local memory.
+    pub lanes: &'a Lanes<'a>,
+}

@@ -1,0 +1,369 @@
+//! One cell and one thread's access, with everything that is known.
+
+use super::access::{Scope, What};
+use super::clock::Clock;
+use super::finding::Why;
+use super::line::{
+    ANCIENT, Line, NEVER, PENDING, SET, SEVERAL, SITE, SITE_SHIFT, STRONG, THREAD, WARP,
+};
+use super::sets::{DEPTH, Entry, IsStrong, Sets};
+use super::sites::Sites;
+use super::world::World;
+
+/// What an access conflicts with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Before {
+    pub(super) epoch: u32,
+    pub(super) thread: u32,
+    pub(super) site: u32,
+    pub(super) is_exact: bool,
+    pub(super) wrong: Wrong,
+}
+
+/// What is wrong between two accesses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wrong {
+    Race(Why),
+    Pending,
+}
+
+/// One thread's access.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Touch {
+    pub(super) thread: u32,
+    pub(super) what: What,
+    pub(super) element_bytes: u32,
+    /// By number.
+    pub(super) site: u32,
+}
+
+/// What the order of accesses is judged by.
+#[derive(Clone, Copy)]
+pub(super) struct Judge<'a> {
+    pub(super) world: &'a World,
+    pub(super) clock: &'a Clock,
+    pub(super) sites: &'a Sites,
+    /// Everything before is in order.
+    pub(super) floor: u32,
+    /// What was written before is not.
+    pub(super) unwritten: u32,
+    /// The time that an initialisation by a strong write gets.
+    pub(super) initial: u32,
+}
+
+impl Judge<'_> {
+    /// Whether the bytes of a cell have been written.
+    pub(super) fn is_written(&self, line: &Line, cell: usize) -> bool {
+        line.we[cell] >= self.unwritten
+    }
+
+    /// Remembers the access; gives one that it races with.
+    pub(super) fn touch(
+        &self,
+        line: &mut Line,
+        cell: usize,
+        sets: &mut Sets,
+        touch: &Touch,
+    ) -> Option<Before> {
+        if let Some(before) = self.after_write(line, cell, touch) {
+            return Some(before);
+        }
+        if self.is_repeated(line, cell, sets, touch) {
+            return None;
+        }
+        let is_weak_read = touch.what.strong().is_none() && !touch.what.writes();
+        if is_weak_read && self.read_on_top(line, cell, sets, touch) {
+            return None;
+        }
+        let mut entries = self.entries(line, cell, sets);
+        let found = entries.iter().find_map(|entry| self.conflict(entry, touch));
+        if found.is_some() {
+            return found;
+        }
+        if touch.what.writes() && touch.what.strong().is_none() {
+            line.we[cell] = self.clock.now;
+            line.wt[cell] = touch.thread | touch.site << SITE_SHIFT;
+            (line.re[cell], line.rt[cell], line.rm[cell]) = (NEVER, 0, 0);
+            return None;
+        }
+        if touch.what.writes() && !self.is_written(line, cell) {
+            (line.we[cell], line.wt[cell]) = (self.initial.max(ANCIENT), 0);
+        }
+        entries.retain(|entry| !self.replaces(touch, entry));
+        self.merge(&mut entries, touch);
+        if entries.len() > DEPTH as usize {
+            entries.drain(..DEPTH as usize / 2);
+        }
+        self.store(line, cell, sets, &entries);
+        None
+    }
+
+    /// Whether the thread has made this access since the last write, at the same time, and nothing
+    /// since that could race with it.
+    fn is_repeated(&self, line: &Line, cell: usize, sets: &Sets, touch: &Touch) -> bool {
+        let now = self.clock.now;
+        let (re, rt, rm) = (line.re[cell], line.rt[cell], line.rm[cell]);
+        let is_weak_write = touch.what.writes() && touch.what.strong().is_none();
+        if rt & SET == 0 || re < now || !sets.has(re) || is_weak_write {
+            return false;
+        }
+        let (mut rest, who) = (rm, touch.thread);
+        while let Some((entry, parent)) = sets.top(rest) {
+            if entry.epoch < self.clock.barrier {
+                return false;
+            }
+            if entry.epoch == now && (entry.who ^ who) & WARP == 0 && self.is_alike(&entry, touch) {
+                return entry.mask >> (touch.thread % 32) & 1 == 1;
+            }
+            if self.atomic_for(&entry, touch).is_err() {
+                return false;
+            }
+            rest = parent;
+        }
+        false
+    }
+
+    fn after_write(&self, line: &Line, cell: usize, touch: &Touch) -> Option<Before> {
+        let (epoch, who) = (line.we[cell], line.wt[cell]);
+        let wrong = match epoch {
+            NEVER | ANCIENT => return None,
+            PENDING => Wrong::Pending,
+            _ if self.is_before(touch.thread, epoch, who & THREAD) => return None,
+            _ => Wrong::Race(Why::Weak),
+        };
+        Some(Before {
+            epoch,
+            thread: who & THREAD,
+            site: (who & SITE) >> SITE_SHIFT,
+            is_exact: true,
+            wrong,
+        })
+    }
+
+    fn is_before(&self, me: u32, epoch: u32, thread: u32) -> bool {
+        epoch < self.floor || self.clock.knows(self.world, me, epoch, thread)
+    }
+
+    /// Weak reads in a set of weak reads look at their own block's alone: the rest may be long.
+    fn read_on_top(&self, line: &mut Line, cell: usize, sets: &mut Sets, touch: &Touch) -> bool {
+        let (re, rt) = (line.re[cell], line.rt[cell]);
+        let set = line.rm[cell];
+        if rt & SET == 0
+            || re < self.floor
+            || !sets.has(re)
+            || sets.has_strong(set)
+            || sets.depth(set) >= DEPTH
+        {
+            return false;
+        }
+        let (mut rest, mut entries) = (set, Vec::new());
+        while let Some((entry, parent)) = sets.top(rest) {
+            if !(self.clock.run..=self.clock.now).contains(&entry.epoch) {
+                break;
+            }
+            entries.push(entry);
+            rest = parent;
+        }
+        entries.reverse();
+        entries.retain(|entry| !self.replaces(touch, entry));
+        self.merge(&mut entries, touch);
+        let weak = IsStrong::Weak;
+        for entry in &entries {
+            rest = sets.with(rest, *entry, weak);
+        }
+        line.re[cell] = re.max(self.clock.now);
+        line.rt[cell] = SET | touch.thread | touch.site << SITE_SHIFT;
+        line.rm[cell] = rest;
+        true
+    }
+
+    /// The accesses since the last write, the oldest first.
+    fn entries(&self, line: &Line, cell: usize, sets: &Sets) -> Vec<Entry> {
+        let (epoch, who, mask) = (line.re[cell], line.rt[cell], line.rm[cell]);
+        if epoch == NEVER || epoch < self.floor {
+            return Vec::new();
+        }
+        if who & SET == 0 {
+            return vec![Entry { epoch, who, mask }];
+        }
+        if !sets.has(epoch) {
+            let (who, mask) = (who & !SET, 1 << (who & 31));
+            return vec![Entry { epoch, who, mask }];
+        }
+        let mut entries = Vec::new();
+        let mut rest = mask;
+        while let Some((entry, parent)) = sets.top(rest) {
+            entries.push(entry);
+            rest = parent;
+        }
+        entries.reverse();
+        entries
+    }
+
+    fn conflict(&self, entry: &Entry, touch: &Touch) -> Option<Before> {
+        let why = self.atomic_for(entry, touch).err()?;
+        let site = (entry.who & SITE) >> SITE_SHIFT;
+        let writes = self.sites.get(site).what.writes();
+        let thread = self.unordered(entry, touch.thread, writes)?;
+        Some(Before {
+            epoch: entry.epoch,
+            thread,
+            site,
+            is_exact: entry.who & SEVERAL == 0 || thread == entry.who & THREAD,
+            wrong: Wrong::Race(why),
+        })
+    }
+
+    /// Whether two accesses need no order: both read, or are atomic for each other. If not, why.
+    fn atomic_for(&self, entry: &Entry, touch: &Touch) -> Result<(), Why> {
+        let before = self.sites.get((entry.who & SITE) >> SITE_SHIFT);
+        if !before.what.writes() && !touch.what.writes() {
+            return Ok(());
+        }
+        match (before.what.strong(), touch.what.strong()) {
+            (Some(other), Some(own)) => {
+                let (other, own) = (
+                    (other.1, before.element_bytes),
+                    (own.1, touch.element_bytes),
+                );
+                self.tells_apart(other, own, entry).map_or(Ok(()), Err)
+            }
+            _ => Err(Why::Weak),
+        }
+    }
+
+    /// Why two strong accesses are not atomic for each other, if they are not.
+    fn tells_apart(&self, other: (Scope, u32), own: (Scope, u32), entry: &Entry) -> Option<Why> {
+        if other.1 != own.1 {
+            return Some(Why::Size);
+        }
+        if other.0.min(own.0) >= Scope::Device {
+            return None;
+        }
+        let instance = self.world.instance(entry.epoch)?;
+        let clock = self.clock;
+        let needed = if instance.launch == clock.launch && instance.block == clock.block {
+            Scope::Block
+        } else if instance.launch == clock.launch
+            && instance
+                .block
+                .is_some_and(|block| clock.is_in_cluster(self.world, block))
+        {
+            Scope::Cluster
+        } else {
+            Scope::Device
+        };
+        (other.0.min(own.0) < needed).then_some(Why::Scope)
+    }
+
+    /// A thread of the entry that nothing orders before this one: the latest if it is one.
+    fn unordered(&self, entry: &Entry, me: u32, writes: bool) -> Option<u32> {
+        let latest = entry.who & THREAD;
+        let base = latest & !31;
+        let others = (0..32)
+            .filter(|lane| entry.mask >> lane & 1 == 1)
+            .map(|lane| base + lane);
+        std::iter::once(latest).chain(others).find(|thread| {
+            let is_strong_write = writes && entry.who & STRONG != 0;
+            !self.is_before(me, entry.epoch, *thread)
+                && !(is_strong_write
+                    && self
+                        .clock
+                        .has_observed(self.world, me, entry.epoch, *thread))
+        })
+    }
+
+    /// Whether whoever races with the entry later also races with this access.
+    fn replaces(&self, touch: &Touch, entry: &Entry) -> bool {
+        if entry.epoch < self.floor {
+            return true;
+        }
+        let before = self.sites.get((entry.who & SITE) >> SITE_SHIFT);
+        let writes = before.what.writes();
+        if writes && !touch.what.writes() {
+            return false;
+        }
+        let is_covered = match (touch.what.strong(), before.what.strong()) {
+            (None, _) => true,
+            (Some(_), None) => false,
+            (Some(own), Some(other)) => {
+                // A write may come to be known by being observed; a read before it does not.
+                own.1 == other.1
+                    && writes == touch.what.writes()
+                    && touch.element_bytes == before.element_bytes
+                    && self.clock.is_own(self.world, entry.epoch)
+            }
+        };
+        is_covered && self.all_before(entry, touch.thread)
+    }
+
+    fn all_before(&self, entry: &Entry, me: u32) -> bool {
+        let base = entry.who & THREAD & !31;
+        (0..32)
+            .filter(|lane| entry.mask >> lane & 1 == 1)
+            .all(|lane| self.is_before(me, entry.epoch, base + lane))
+    }
+
+    /// Whether what races with one races with the other, the threads aside.
+    fn is_alike(&self, entry: &Entry, touch: &Touch) -> bool {
+        let site = (entry.who & SITE) >> SITE_SHIFT;
+        let before = self.sites.get(site);
+        let is_weak = touch.what.strong().is_none();
+        site == touch.site
+            || (before.what == touch.what
+                && (is_weak || before.element_bytes == touch.element_bytes))
+    }
+
+    /// Adds the access: to an entry of its warp and time that is of the same kind, if there is one.
+    fn merge(&self, entries: &mut Vec<Entry>, touch: &Touch) {
+        let is_strong = touch.what.strong().is_some();
+        let flag = if is_strong { STRONG } else { 0 };
+        let who = touch.thread | touch.site << SITE_SHIFT | flag;
+        let mask = 1 << (touch.thread % 32);
+        let now = self.clock.now;
+        let like = entries.iter_mut().find(|entry| {
+            entry.epoch == now && (entry.who ^ who) & WARP == 0 && self.is_alike(entry, touch)
+        });
+        match like {
+            Some(entry) => {
+                let differs = (entry.who ^ who) & SITE != 0;
+                let several = if differs {
+                    SEVERAL
+                } else {
+                    entry.who & SEVERAL
+                };
+                entry.who = who | several;
+                entry.mask |= mask;
+            }
+            None => entries.push(Entry {
+                epoch: now,
+                who,
+                mask,
+            }),
+        }
+    }
+
+    fn store(&self, line: &mut Line, cell: usize, sets: &mut Sets, entries: &[Entry]) {
+        if let [only] = entries {
+            (line.re[cell], line.rt[cell], line.rm[cell]) = (only.epoch, only.who, only.mask);
+            return;
+        }
+        let mut set = 0;
+        for entry in entries {
+            let is_strong = if entry.who & STRONG == 0 {
+                IsStrong::Weak
+            } else {
+                IsStrong::Strong
+            };
+            set = sets.with(set, *entry, is_strong);
+        }
+        let last = entries.last().map_or(0, |entry| entry.who & !SEVERAL);
+        line.re[cell] = entries
+            .iter()
+            .map(|entry| entry.epoch)
+            .max()
+            .unwrap_or(NEVER);
+        line.rt[cell] = SET | last;
+        line.rm[cell] = set;
+    }
+}

@@ -1,0 +1,297 @@
+//! What comes before what.
+//!
+//! Times are numbers that the device counts; each is one block's own. A block's time goes on at its
+//! barriers, when lanes of a warp meet, and when one of its threads releases, and an access has the
+//! time of its block. So what is before what is a comparison with the time of the last barrier, or
+//! with that at which the warp met, or a look at what a thread has acquired from others.
+
+use std::sync::Arc;
+
+use super::access::{LaunchId, Scope};
+use super::chains::{Head, Past, View, Write};
+use super::hash::Map;
+use super::strong::{Group, Sites};
+use super::world::{Instance, World};
+
+/// The time of a block, and what its threads know.
+#[derive(Debug)]
+pub(super) struct Clock {
+    pub(super) launch: LaunchId,
+    pub(super) block: Option<u64>,
+    pub(super) cluster: u64,
+    /// Whether the launch has clusters of several blocks.
+    pub(super) is_clustered: bool,
+    pub(super) number: u32,
+    pub(super) floor: u32,
+    pub(super) start: u32,
+    pub(super) now: u32,
+    pub(super) run: u32,
+    pub(super) barrier: u32,
+    /// When each warp last met as a whole.
+    pub(super) syncs: Vec<u32>,
+    all: View,
+    pub(super) views: Map<u32, Arc<View>>,
+    /// What a thread's relaxed reads saw: acquired at its next fence.
+    pub(super) seen: Map<u32, Vec<(Group, u32, u32)>>,
+    /// What a thread's last fences release through its next strong writes: of falling scopes.
+    pub(super) fenced: Map<u32, Vec<(Scope, Head)>>,
+    /// Chains of meetings: of lanes of a warp, and of barriers.
+    meetings: Map<(u32, u32), u32>,
+    pub(super) own_chains: Vec<u32>,
+    /// Whether other blocks may come to know of the block's own chains since the last barrier.
+    pub(super) is_exported: bool,
+    /// The chains of its shared memory.
+    pub(super) sites: Sites,
+}
+
+impl Clock {
+    pub(super) fn new(
+        world: &mut World,
+        launch: LaunchId,
+        block: Option<u64>,
+        threads: u32,
+    ) -> Clock {
+        let number = world.first_instance + world.instances.len() as u32;
+        world.instances.push(Instance { launch, block });
+        // One time for what is there at first, and one to begin with.
+        let (start, follows) = world.tick(number);
+        debug_assert!(!follows, "a number is one block's");
+        let (now, _) = world.tick(number);
+        let size = world
+            .of(launch)
+            .map_or(1, |launch| launch.blocks_per_cluster);
+        Clock {
+            launch,
+            block,
+            cluster: block.unwrap_or(0) / size,
+            is_clustered: size > 1,
+            number,
+            floor: world.floor(launch),
+            start,
+            now,
+            run: start,
+            barrier: now,
+            syncs: vec![0; threads.div_ceil(32) as usize],
+            all: View::default(),
+            views: Map::default(),
+            seen: Map::default(),
+            fenced: Map::default(),
+            meetings: Map::default(),
+            own_chains: Vec::new(),
+            is_exported: false,
+            sites: Sites::default(),
+        }
+    }
+
+    pub(super) fn tick(&mut self, world: &mut World) {
+        let (now, follows) = world.tick(self.number);
+        self.now = now;
+        if !follows {
+            self.run = now;
+        }
+    }
+
+    /// Whether what a thread did at that time comes before what `me` does now.
+    pub(super) fn knows(&self, world: &World, me: u32, epoch: u32, thread: u32) -> bool {
+        if epoch < self.floor {
+            return true;
+        }
+        let Some(owner) = world.instance_at(epoch) else {
+            return true;
+        };
+        if owner == self.number {
+            let sync = self.syncs.get(me as usize / 32).copied().unwrap_or(0);
+            if thread == me || epoch < self.barrier || (thread / 32 == me / 32 && epoch < sync) {
+                return true;
+            }
+        } else if self.is_of_launch_before(world, epoch) {
+            return true;
+        }
+        world.chains.knows(&self.all, owner, thread, epoch)
+            || self
+                .views
+                .get(&me)
+                .is_some_and(|view| world.chains.knows(view, owner, thread, epoch))
+    }
+
+    fn is_of_launch_before(&self, world: &World, epoch: u32) -> bool {
+        let Some(instance) = world.instance(epoch) else {
+            return true;
+        };
+        match (world.of(instance.launch), world.of(self.launch)) {
+            (Some(before), Some(own)) => {
+                before.id != own.id && own.operation.is_after(&before.operation)
+            }
+            _ => instance.launch != self.launch,
+        }
+    }
+
+    /// Whether it is a time of this block.
+    pub(super) fn is_own(&self, world: &World, epoch: u32) -> bool {
+        world.instance_at(epoch) == Some(self.number)
+    }
+
+    /// Whether another block of the launch is in the same cluster.
+    pub(super) fn is_in_cluster(&self, world: &World, block: u64) -> bool {
+        let size = world
+            .of(self.launch)
+            .map_or(1, |launch| launch.blocks_per_cluster);
+        block / size == self.cluster
+    }
+
+    /// Whether `me` has observed a strong write.
+    pub(super) fn has_observed(&self, world: &World, me: u32, epoch: u32, thread: u32) -> bool {
+        let Some(owner) = world.instance_at(epoch) else {
+            return true;
+        };
+        let write: Write = (owner, thread, epoch);
+        world.chains.has_observed(&self.all, write)
+            || self
+                .views
+                .get(&me)
+                .is_some_and(|view| world.chains.has_observed(view, write))
+    }
+
+    /// All threads of the block have met.
+    pub(super) fn barrier(&mut self, world: &mut World) {
+        self.tick(world);
+        self.barrier = self.now;
+        for (_, view) in self.views.drain() {
+            self.all.join(&view);
+        }
+        self.end_chains(world);
+    }
+
+    /// What the block's own chains say, everybody of the block knows now.
+    fn end_chains(&mut self, world: &mut World) {
+        if self.own_chains.is_empty() {
+            return;
+        }
+        let own = std::mem::take(&mut self.own_chains);
+        self.all.forget(&own);
+        self.meetings.clear();
+        self.seen.clear();
+        self.sites.clear();
+        if !std::mem::take(&mut self.is_exported) {
+            own.into_iter().for_each(|chain| world.chains.end(chain));
+        }
+    }
+
+    fn past(&self, warp: u32, mask: u32) -> Past {
+        Past {
+            barrier: self.barrier,
+            warp,
+            sync: self.syncs.get(warp as usize).copied().unwrap_or(0),
+            mask,
+            time: self.now + 1,
+        }
+    }
+
+    /// What a thread knows beyond barriers.
+    fn view(&self, thread: u32) -> Arc<View> {
+        match self.views.get(&thread) {
+            None => Arc::new(self.all.clone()),
+            Some(view) if self.all.is_empty() => view.clone(),
+            Some(view) => {
+                let mut view = View::clone(view);
+                view.join(&self.all);
+                Arc::new(view)
+            }
+        }
+    }
+
+    /// What a thread has done so far. The time must go on before it does more.
+    pub(super) fn head(&self, thread: u32) -> Head {
+        Head {
+            past: self.past(thread / 32, 1 << (thread % 32)),
+            view: self.view(thread),
+        }
+    }
+
+    /// Lanes of a warp, of which `all` exist, have met.
+    pub(super) fn sync_warp(&mut self, world: &mut World, warp: u32, mask: u32, all: u32) {
+        let is_whole = mask & all == all;
+        if is_whole && self.views.is_empty() {
+            self.tick(world);
+            self.syncs[warp as usize] = self.now;
+            return;
+        }
+        let threads = [(warp, mask)];
+        self.arrive(world, (1 << 16) + warp, mask, &threads);
+        self.leave(world, (1 << 16) + warp, mask, &threads);
+        if is_whole {
+            self.syncs[warp as usize] = self.now;
+        }
+    }
+
+    /// Threads come to a meeting: what they did is known to who leaves it.
+    pub(super) fn arrive(
+        &mut self,
+        world: &mut World,
+        meeting: u32,
+        key: u32,
+        threads: &[(u32, u32)],
+    ) {
+        let chain = self.meeting(world, meeting, key);
+        for &(warp, mask) in threads {
+            let mut view = View::default();
+            for thread in lanes(warp, mask) {
+                if let Some(own) = self.views.get(&thread) {
+                    view.join(own);
+                }
+            }
+            let head = Head {
+                past: self.past(warp, mask),
+                view: Arc::new(view),
+            };
+            world.chains.release(chain, self.number, &head);
+        }
+        self.tick(world);
+    }
+
+    /// Threads leave a meeting.
+    pub(super) fn leave(
+        &mut self,
+        world: &mut World,
+        meeting: u32,
+        key: u32,
+        threads: &[(u32, u32)],
+    ) {
+        let chain = self.meeting(world, meeting, key);
+        let len = world.chains.len(chain);
+        let mut last: Option<(Option<Arc<View>>, Arc<View>)> = None;
+        for &(warp, mask) in threads {
+            for thread in lanes(warp, mask) {
+                let before = self.views.get(&thread).cloned();
+                let shared = last.as_ref().filter(|(other, _)| *other == before);
+                let view = shared.map(|(_, view)| view.clone()).unwrap_or_else(|| {
+                    let mut view = before.as_deref().cloned().unwrap_or_default();
+                    world.chains.acquire(&mut view, chain, len);
+                    Arc::new(view)
+                });
+                last = Some((before, view.clone()));
+                self.views.insert(thread, view);
+            }
+        }
+    }
+
+    fn meeting(&mut self, world: &mut World, meeting: u32, key: u32) -> u32 {
+        let own = &mut self.own_chains;
+        *self.meetings.entry((meeting, key)).or_insert_with(|| {
+            let chain = world.chains.begin();
+            own.push(chain);
+            chain
+        })
+    }
+
+    /// The block has ended.
+    pub(super) fn end(&mut self, world: &mut World) {
+        self.end_chains(world);
+    }
+}
+
+pub(super) fn lanes(warp: u32, mask: u32) -> impl Iterator<Item = u32> {
+    (0..32)
+        .filter(move |lane| mask >> lane & 1 == 1)
+        .map(move |lane| warp * 32 + lane)
+}

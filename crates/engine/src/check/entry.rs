@@ -1,0 +1,266 @@
+//! Accesses to global and shared memory, and what is found.
+
+use super::access::{Access, Strength, What, Who};
+use super::cell::Wrong;
+use super::finding::{Agent, Class, Finding, Side, Space};
+use super::sites::{Role, Site};
+use super::strong::Reach;
+use super::warp::{Ground, Numbered, Trouble};
+use super::world::Instance;
+use super::{Block, BlockId, Checked, Checker, Global, live};
+use crate::memory::{Cached, Contents, Lanes, Memory, Pattern, Place};
+
+impl Checker {
+    /// An access to global memory, that `memory` has resolved with `cached`.
+    ///
+    /// # Errors
+    /// What it races with, or bytes that nobody has written.
+    #[inline]
+    pub fn global(
+        &mut self,
+        memory: &Memory,
+        cached: &mut Cached,
+        who: Who,
+        access: &Access<'_>,
+    ) -> Checked {
+        let numbered = self.numbered(who, access, Role::of(access.what));
+        self.pending_sources(memory, who, access)?;
+        self.global_in_each(memory, cached, who, &numbered)
+    }
+
+    /// In one allocation, or lane by lane.
+    pub(super) fn global_in_each(
+        &mut self,
+        memory: &Memory,
+        cached: &mut Cached,
+        who: Who,
+        access: &Numbered<'_>,
+    ) -> Checked {
+        let (first, last) = access.lanes.span();
+        if cached.covers(first, last) {
+            return self.global_in(memory, cached, who, access);
+        }
+        for (lane, address) in access.lanes.each() {
+            let lanes = Lanes {
+                mask: 1 << lane,
+                pattern: Pattern::Any,
+                ..*access.lanes
+            };
+            let one = Numbered {
+                lanes: &lanes,
+                ..*access
+            };
+            if memory.look_up(address, lanes.bytes, cached).is_ok() {
+                self.global_in(memory, cached, who, &one)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn global_in(
+        &mut self,
+        memory: &Memory,
+        cached: &Cached,
+        who: Who,
+        access: &Numbered<'_>,
+    ) -> Checked {
+        let (shadow, contents) = Global::of(&mut self.shadows, cached);
+        let block = live(&mut self.blocks, who.block);
+        // The host may copy what has no value yet.
+        let is_kernel = block.clock.block.is_some();
+        let unwritten = u32::from(is_kernel && contents == Contents::Undefined);
+        let mut ground = Ground {
+            floor: block.clock.floor,
+            unwritten,
+            initial: 0,
+            reach: Reach::Device,
+            world: &mut self.world,
+            clock: &mut block.clock,
+            sites: &self.sites,
+            sets: &mut self.sets,
+            sweeps: &self.sweeps,
+            shadow,
+            empty: None,
+            race: None,
+            overwritten: Vec::new(),
+            space: 0,
+        };
+        ground.access(access);
+        let (race, empty) = (ground.race, ground.empty);
+        if self.sets.is_full() {
+            block.clock.tick(&mut self.world);
+            self.sets.clear(self.world.now());
+        }
+        match race.or(empty) {
+            None => Ok(()),
+            Some(trouble) => {
+                let place = memory.place(trouble.address);
+                Err(self.found(who, Space::Global, access, place, &trouble))
+            }
+        }
+    }
+
+    /// An access to the block's own shared memory, by offsets that the launch's layout has resolved.
+    ///
+    /// # Errors
+    /// What it races with. Reads of what nobody has written are held back.
+    #[inline]
+    pub fn shared(&mut self, who: Who, access: &Access<'_>) -> Checked {
+        self.shared_of(who.block, who, access)
+    }
+
+    /// As [`Checker::shared`], of another block in the cluster.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn shared_of(&mut self, owner: BlockId, who: Who, access: &Access<'_>) -> Checked {
+        let numbered = self.numbered(who, access, Role::of(access.what));
+        let (race, empty) = self.in_shared(owner, who, &numbered);
+        if let Some(trouble) = race {
+            let block = live(&mut self.blocks, owner);
+            let place = block.layout.place(trouble.address);
+            block.held = None;
+            return Err(self.found(who, Space::Shared, &numbered, place, &trouble));
+        }
+        if let Some(trouble) = empty
+            && live(&mut self.blocks, owner).held.is_none()
+        {
+            let place = live(&mut self.blocks, owner).layout.place(trouble.address);
+            let found = self.found(who, Space::Shared, &numbered, place, &trouble);
+            live(&mut self.blocks, owner).held = Some(found);
+        }
+        Ok(())
+    }
+
+    pub(super) fn in_shared(
+        &mut self,
+        owner: BlockId,
+        who: Who,
+        access: &Numbered<'_>,
+    ) -> (Option<Trouble>, Option<Trouble>) {
+        // Out of its place while the accessing block's clock, or its own, is at hand.
+        let Some(mut held) = self.blocks[owner.0 as usize].take() else {
+            return (None, None);
+        };
+        let Block {
+            clock,
+            shadow,
+            sets,
+            ..
+        } = &mut *held;
+        let start = clock.start;
+        let clock = match &mut self.blocks[who.block.0 as usize] {
+            Some(other) => &mut other.clock,
+            None => clock,
+        };
+        // What comes before the block's barrier comes before whatever else happens there, unless
+        // other blocks can reach it.
+        let (floor, reach) = if clock.is_clustered {
+            (start + 1, Reach::Device)
+        } else {
+            (clock.barrier, Reach::Block)
+        };
+        let mut ground = Ground {
+            floor,
+            unwritten: start,
+            initial: start,
+            reach,
+            world: &mut self.world,
+            clock,
+            sites: &self.sites,
+            sets,
+            sweeps: &self.sweeps,
+            shadow,
+            empty: None,
+            race: None,
+            overwritten: Vec::new(),
+            space: u64::from(start) << 24 | 1 << 63,
+        };
+        ground.access(access);
+        let found = (ground.race, ground.empty);
+        self.blocks[owner.0 as usize] = Some(held);
+        found
+    }
+
+    pub(super) fn numbered<'a>(
+        &mut self,
+        who: Who,
+        access: &Access<'a>,
+        role: Role,
+    ) -> Numbered<'a> {
+        let block = live(&mut self.blocks, who.block);
+        let (table, program) = (block.table, block.program);
+        let site = || Site {
+            program,
+            instruction: access.instruction,
+            what: access.what,
+            is_copy: matches!(role, Role::CopyFrom | Role::CopyTo),
+            element_bytes: access.element_bytes,
+        };
+        Numbered {
+            warp: who.warp,
+            what: access.what,
+            element_bytes: access.element_bytes,
+            lanes: access.lanes,
+            site: self.sites.number(table, role, site, access.instruction),
+        }
+    }
+
+    #[cold]
+    pub(super) fn found(
+        &mut self,
+        who: Who,
+        space: Space,
+        access: &Numbered<'_>,
+        place: Place,
+        trouble: &Trouble,
+    ) -> Box<Finding> {
+        let class = match trouble.before.map(|before| before.wrong) {
+            None => Class::Uninitialised,
+            Some(Wrong::Race(why)) => Class::Race(why),
+            Some(Wrong::Pending) => Class::PendingCopy,
+        };
+        let clock = &live(&mut self.blocks, who.block).clock;
+        let own = Instance {
+            launch: clock.launch,
+            block: clock.block,
+        };
+        let side = |site: u32, instance: Instance, thread, is_exact| {
+            let site = self.sites.get(site);
+            let agent = instance
+                .block
+                .map_or(Agent::Host, |block| Agent::Thread { block, thread });
+            Side {
+                launch: instance.launch,
+                program: site.program,
+                agent,
+                what: (!site.is_copy).then_some(site.what),
+                instruction: site.instruction,
+                is_exact,
+            }
+        };
+        let before = trouble.before.map(|before| {
+            let instance = match before.wrong {
+                Wrong::Pending => own,
+                Wrong::Race(_) => self.world.instance(before.epoch).unwrap_or(own),
+            };
+            side(before.site, instance, before.thread, before.is_exact)
+        });
+        Box::new(Finding {
+            class,
+            space,
+            place,
+            now: side(access.site, own, who.warp * 32 + trouble.lane, true),
+            before,
+        })
+    }
+}
+
+impl Role {
+    pub(super) fn of(what: What) -> Role {
+        match what {
+            What::Read(Strength::Weak | Strength::Strong(..)) => Role::Read,
+            What::Write(_) | What::Atomic(..) => Role::Write,
+        }
+    }
+}

@@ -1,0 +1,376 @@
+//! Checks of what threads do with memory: races by happens-before with scopes, bytes that nobody
+//! has written, asynchronous copies, leaks.
+//!
+//! # For the executor
+//!
+//! One [`Checker`] per device, beside its [`Memory`]. It looks at what checked launches do, on one
+//! host thread; blocks may run one after another or in turns. A call either remembers what happened
+//! and is `Ok`, or gives a [`Finding`]; going on after a finding is sound, but later ones may follow
+//! from it.
+//!
+//! | when | call |
+//! |---|---|
+//! | the host enqueues, records, waits | [`Streams`], one call each |
+//! | a launch begins, ends | [`Checker::launch`] with `streams.enqueue(stream)`, [`Checker::end_launch`] |
+//! | a block begins, ends | [`Checker::begin_block`], [`Checker::end_block`] |
+//! | `ld`, `st`, `atom`, `red` of global memory | `memory.resolve(..)?`, then [`Checker::global`] with the same [`Cached`] |
+//! | of shared memory | `shared.resolve(..)?`, then [`Checker::shared`] |
+//! | of local memory | `local.resolve(..)?`, then [`Checker::local`]; [`Checker::frame`] after `local.push` |
+//! | all of a block have met at a barrier | [`Checker::barrier`] |
+//! | some of it: `bar.arrive`, `bar.sync` with a count | [`Checker::arrive`] as each warp comes, [`Checker::leave`] for those that waited, when the last has come |
+//! | `bar.warp.sync` of lanes that have met | [`Checker::sync_warp`] |
+//! | `fence`, `membar` | [`Checker::fence`] |
+//! | `cp.async` and its groups | [`Checker::copy`], [`Checker::commit`], [`Checker::wait`] |
+//! | the host copies or fills | [`Checker::host`] |
+//! | an unchecked launch has run | [`Checker::trust`] |
+//! | a launch or a module has ended | [`Checker::leaks`] |
+//!
+//! Call before the access itself is made. Atomics and other strong accesses must then be made lane
+//! by lane, in ascending order, and in the order of the calls: what a read observes is taken to be
+//! what was last written. A compare-and-swap that fails is a [`What::Read`]: split the mask.
+//! Generic addresses are resolved first: a call is of one state space. Shuffles and votes order no
+//! memory. `mbarrier` operations are strong accesses of their 8 bytes in shared memory, with
+//! scope of the block: arrive releases, a successful test or wait acquires.
+//!
+//! Reads of shared memory that nobody has written are held back until the block's next barrier, or
+//! its end: if another thread writes meanwhile, the race is what is wrong, and is found instead.
+//!
+//! # What is remembered
+//!
+//! 20 bytes per word (`line.rs`): the last weak write, and the accesses since. A line of words becomes
+//! four of bytes once a byte of it is accessed, so everything is exact to the byte. Whole warps go
+//! over lines with vector instructions; what comparisons of times cannot show to be in order goes to
+//! `cell.rs`, which asks the block's `clock.rs` and the `chains.rs` of what was released.
+
+mod access;
+mod cell;
+mod chains;
+mod clock;
+mod copies;
+mod entry;
+mod finding;
+mod hash;
+mod host;
+mod line;
+mod local;
+mod sets;
+mod shadow;
+mod sites;
+mod streams;
+mod strong;
+#[cfg(test)]
+mod tests;
+mod warp;
+mod world;
+
+pub use access::{Access, BlockId, LaunchId, Order, Scope, Strength, What, Who};
+pub use copies::Copy;
+pub use finding::{Agent, Class, Finding, Side, Space, Why};
+pub use streams::{Event, Operation, Stream, Streams};
+
+use crate::memory::{AllocationId, Cached, Contents, Fault, Kind, Memory, Part, Place, Shared};
+use clock::Clock;
+use copies::{Copies, Source};
+use hash::Map;
+use line::Sweeps;
+use local::Written;
+use sets::Sets;
+use shadow::Shadow;
+use sites::Sites;
+use world::World;
+
+/// A finding, or nothing wrong.
+pub type Checked = Result<(), Box<Finding>>;
+
+/// What a launch says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// A number of the program that instructions are counted in: another for each module.
+    pub program: u32,
+    /// Threads per block.
+    pub threads: u32,
+    /// Blocks per cluster, 1 without clusters. Those of a cluster have consecutive indices here.
+    pub blocks_per_cluster: u64,
+}
+
+/// What a device's checked launches have done with its memory.
+#[derive(Debug)]
+pub struct Checker {
+    world: World,
+    sites: Sites,
+    blocks: Vec<Option<Box<Block>>>,
+    /// Of blocks that have ended, for the next.
+    spare: Vec<Shadow>,
+    /// By an allocation's slot.
+    shadows: Vec<Global>,
+    sets: Sets,
+    sweeps: Sweeps,
+    /// What asynchronous copies read that have not landed.
+    sources: Map<u64, Source>,
+    copied: u64,
+    shapes: Vec<(LaunchId, Shape)>,
+}
+
+/// What is known of an allocation.
+#[derive(Debug, Default)]
+struct Global {
+    id: AllocationId,
+    contents: Contents,
+    shadow: Option<Shadow>,
+}
+
+#[derive(Debug)]
+struct Block {
+    clock: Clock,
+    program: u32,
+    table: usize,
+    threads: u32,
+    layout: Shared,
+    shadow: Shadow,
+    sets: Sets,
+    local: Vec<Written>,
+    copies: Copies,
+    /// The first read since the last barrier of shared memory that nobody has written.
+    held: Option<Box<Finding>>,
+}
+
+impl Default for Checker {
+    fn default() -> Checker {
+        Checker::new()
+    }
+}
+
+impl Checker {
+    /// Has seen nothing.
+    pub fn new() -> Checker {
+        Checker {
+            world: World::new(),
+            sites: Sites::new(),
+            blocks: Vec::new(),
+            spare: Vec::new(),
+            shadows: Vec::new(),
+            sets: Sets::default(),
+            sweeps: Sweeps::of_this_machine(),
+            sources: Map::default(),
+            copied: 0,
+            shapes: Vec::new(),
+        }
+    }
+
+    /// A launch begins.
+    pub fn launch(&mut self, operation: Operation, shape: Shape) -> LaunchId {
+        self.rebase();
+        let (id, floor) = self.world.launch(operation, shape.blocks_per_cluster);
+        if floor == self.world.now() {
+            self.sets.clear(floor);
+        }
+        self.shapes.push((id, shape));
+        id
+    }
+
+    /// All its blocks have ended.
+    pub fn end_launch(&mut self, launch: LaunchId) {
+        self.world.end(launch);
+        self.shapes.retain(|(id, _)| *id != launch);
+    }
+
+    /// A block becomes resident. `shared` is the launch's layout.
+    ///
+    /// # Panics
+    /// If the launch has ended.
+    pub fn begin_block(&mut self, launch: LaunchId, block: u64, shared: &Shared) -> BlockId {
+        let shape = self.shapes.iter().find(|(id, _)| *id == launch);
+        let (_, shape) = *shape.expect("the launch has not ended");
+        let clock = Clock::new(&mut self.world, launch, Some(block), shape.threads);
+        self.seat(clock, shape, shared)
+    }
+
+    fn seat(&mut self, clock: Clock, shape: Shape, shared: &Shared) -> BlockId {
+        let bytes = u64::from(shared.bytes());
+        let again = self.spare.pop().filter(|shadow| shadow.is_for(bytes));
+        let block = Block {
+            clock,
+            program: shape.program,
+            table: self.sites.program(shape.program),
+            threads: shape.threads,
+            layout: shared.clone(),
+            shadow: again.unwrap_or_else(|| Shadow::new(0, bytes)),
+            sets: Sets::default(),
+            local: vec![Written::default(); shape.threads.div_ceil(32) as usize],
+            copies: Copies::default(),
+            held: None,
+        };
+        let free = self.blocks.iter().position(Option::is_none);
+        let slot = free.unwrap_or_else(|| {
+            self.blocks.push(None);
+            self.blocks.len() - 1
+        });
+        self.blocks[slot] = Some(Box::new(block));
+        BlockId(slot as u32)
+    }
+
+    /// All threads of a block have exited.
+    ///
+    /// # Errors
+    /// A read of shared memory that was held back.
+    pub fn end_block(&mut self, block: BlockId) -> Checked {
+        let Some(mut ended) = self.blocks[block.0 as usize].take() else {
+            return Ok(());
+        };
+        ended.clock.end(&mut self.world);
+        let number = ended.clock.number;
+        self.sources.retain(|_, source| source.instance != number);
+        if ended.copies.is_empty() {
+            self.spare.push(ended.shadow);
+        }
+        ended.held.map_or(Ok(()), Err)
+    }
+
+    /// All threads of a block that have not exited have met at a barrier.
+    ///
+    /// # Errors
+    /// A read of shared memory that was held back.
+    pub fn barrier(&mut self, block: BlockId) -> Checked {
+        let (world, block) = (&mut self.world, live(&mut self.blocks, block));
+        block.clock.barrier(world);
+        if !block.clock.is_clustered {
+            block.sets.clear(block.clock.barrier);
+        }
+        block.held.take().map_or(Ok(()), Err)
+    }
+
+    /// Threads come to a barrier that not all of the block take part in, or that they do not wait at.
+    pub fn arrive(&mut self, who: Who, barrier: u32) {
+        let (world, block) = (&mut self.world, live(&mut self.blocks, who.block));
+        block
+            .clock
+            .arrive(world, barrier, 0, &[(who.warp, who.mask)]);
+    }
+
+    /// Threads, that have arrived, go on from such a barrier: all have come.
+    pub fn leave(&mut self, who: Who, barrier: u32) {
+        let (world, block) = (&mut self.world, live(&mut self.blocks, who.block));
+        block
+            .clock
+            .leave(world, barrier, 0, &[(who.warp, who.mask)]);
+    }
+
+    /// Lanes of a warp have met in `bar.warp.sync`.
+    pub fn sync_warp(&mut self, who: Who) {
+        let (world, block) = (&mut self.world, live(&mut self.blocks, who.block));
+        let lanes = block.threads.saturating_sub(who.warp * 32).min(32);
+        let all = u32::MAX >> (32 - lanes.max(1));
+        block.clock.sync_warp(world, who.warp, who.mask, all);
+    }
+
+    /// A fence.
+    pub fn fence(&mut self, who: Who, order: Order, scope: Scope) {
+        let (world, block) = (&mut self.world, live(&mut self.blocks, who.block));
+        block.clock.fence(world, who.warp, who.mask, order, scope);
+    }
+
+    /// What a thread of a block does, for findings of the executor's own.
+    pub fn side(&self, who: Who, lane: u32, instruction: u32, what: What) -> Option<Side> {
+        let block = self.blocks.get(who.block.0 as usize)?.as_ref()?;
+        Some(Side {
+            launch: block.clock.launch,
+            program: block.program,
+            agent: Agent::Thread {
+                block: block.clock.block.unwrap_or(0),
+                thread: who.warp * 32 + lane,
+            },
+            what: Some(what),
+            instruction,
+            is_exact: true,
+        })
+    }
+
+    /// A fault of an access as a finding.
+    pub fn fault(
+        &self,
+        who: Who,
+        space: Space,
+        access: &Access<'_>,
+        fault: Fault,
+    ) -> Option<Finding> {
+        Some(Finding {
+            class: Class::Fault(fault.class),
+            space,
+            now: self.side(who, fault.lane, access.instruction, access.what)?,
+            place: *fault.place,
+            before: None,
+        })
+    }
+
+    /// The blocks of the heap that are still there, as findings of a launch that has ended.
+    pub fn leaks(&self, memory: &Memory, launch: LaunchId, program: u32) -> Vec<Finding> {
+        let blocks = memory.heap_blocks().into_iter();
+        let leak = |block: crate::memory::Allocation| {
+            let Kind::Heap { instruction } = block.kind else {
+                return None;
+            };
+            let below: Part = block.part(block.start);
+            Some(Finding {
+                class: Class::Leak,
+                space: Space::Global,
+                place: Place {
+                    address: block.start,
+                    below: Some(below),
+                    above: None,
+                },
+                now: Side {
+                    launch,
+                    program,
+                    agent: Agent::Kernel,
+                    what: None,
+                    instruction,
+                    is_exact: true,
+                },
+                before: None,
+            })
+        };
+        blocks.filter_map(leak).collect()
+    }
+
+    /// Begins to count time again, before there is none left.
+    fn rebase(&mut self) {
+        let is_idle = self.blocks.iter().all(Option::is_none);
+        if is_idle && self.world.is_old() {
+            self.world = World::new();
+            self.sets.clear(0);
+            let shadows = self
+                .shadows
+                .iter_mut()
+                .filter_map(|known| known.shadow.as_mut());
+            shadows.for_each(Shadow::age);
+        }
+    }
+}
+
+fn live(blocks: &mut [Option<Box<Block>>], id: BlockId) -> &mut Block {
+    blocks[id.0 as usize]
+        .as_mut()
+        .expect("the block has not ended")
+}
+
+impl Global {
+    /// The shadow of the allocation that an access lies in.
+    fn of<'a>(shadows: &'a mut Vec<Global>, cached: &Cached) -> (&'a mut Shadow, Contents) {
+        let slot = cached.id.slot as usize;
+        if slot >= shadows.len() {
+            shadows.resize_with(slot + 1, Global::default);
+        }
+        let known = &mut shadows[slot];
+        if known.id != cached.id {
+            *known = Global {
+                id: cached.id,
+                contents: cached.contents,
+                shadow: None,
+            };
+        }
+        let shadow = known
+            .shadow
+            .get_or_insert_with(|| Shadow::new(cached.start(), cached.bytes()));
+        (shadow, known.contents)
+    }
+}

@@ -1,0 +1,146 @@
+//! The shadow of one allocation, or of a block's shared memory.
+
+use super::line::{ANCIENT, CELLS, Line, NEVER};
+
+/// Bytes that a line of words stands for.
+pub(super) const LINE: u64 = 128;
+const WORD: u64 = 4;
+const FINE: usize = 4;
+
+/// Lines of words from an address on. A line whose bytes are accessed one by one is replaced by four
+/// lines of bytes. Lines that nothing reaches take no memory.
+#[derive(Debug)]
+pub(super) struct Shadow {
+    origin: u64,
+    lines: Box<[Line]>,
+    /// Per line, the place in `bytes` plus 1. Empty as long as there is none.
+    fine: Vec<u32>,
+    bytes: Vec<[Line; FINE]>,
+}
+
+/// The cells of one lane's access.
+pub(super) struct Cells<'a> {
+    pub(super) line: &'a mut Line,
+    pub(super) first: usize,
+    pub(super) count: usize,
+}
+
+/// Lines in a row.
+pub(super) struct Rows<'a> {
+    pub(super) lines: &'a mut [Line],
+    /// The address of the first.
+    pub(super) start: u64,
+    /// Bytes per cell.
+    pub(super) cell: u64,
+}
+
+impl Shadow {
+    pub(super) fn new(start: u64, bytes: u64) -> Shadow {
+        let origin = start & !(LINE - 1);
+        let lines = (start + bytes).div_ceil(LINE) - origin / LINE;
+        // SAFETY: a line is integers, for which zero is a value.
+        let lines = unsafe { Box::new_zeroed_slice(lines as usize).assume_init() };
+        Shadow {
+            origin,
+            lines,
+            fine: Vec::new(),
+            bytes: Vec::new(),
+        }
+    }
+
+    /// Whether it was made for so many bytes from 0 on.
+    pub(super) fn is_for(&self, bytes: u64) -> bool {
+        self.origin == 0 && self.lines.len() as u64 == bytes.div_ceil(LINE)
+    }
+
+    /// Whether accesses of so many bytes meet lines of words alone.
+    #[inline]
+    pub(super) fn is_coarse(&self, bytes: u64) -> bool {
+        self.fine.is_empty() && bytes >= WORD
+    }
+
+    /// The lines that hold `first..=last`, all of words.
+    #[inline]
+    pub(super) fn coarse(&mut self, first: u64, last: u64) -> Rows<'_> {
+        let from = (first - self.origin) / LINE;
+        let to = (last - self.origin) / LINE;
+        Rows {
+            lines: &mut self.lines[from as usize..=to as usize],
+            start: self.origin + from * LINE,
+            cell: WORD,
+        }
+    }
+
+    /// The lines that stand for the 128 bytes of an address, for accesses of so many bytes.
+    pub(super) fn rows(&mut self, address: u64, bytes: u64) -> Rows<'_> {
+        let index = ((address - self.origin) / LINE) as usize;
+        let start = self.origin + index as u64 * LINE;
+        if bytes < WORD {
+            self.split(index);
+        }
+        match self.fine_of(index) {
+            Some(fine) => Rows {
+                lines: &mut self.bytes[fine][..],
+                start,
+                cell: 1,
+            },
+            None => Rows {
+                lines: std::slice::from_mut(&mut self.lines[index]),
+                start,
+                cell: WORD,
+            },
+        }
+    }
+
+    /// The cells of an aligned access of at most 16 bytes.
+    #[inline]
+    pub(super) fn cells(&mut self, address: u64, bytes: u64) -> Cells<'_> {
+        let rows = self.rows(address, bytes);
+        let cell = ((address - rows.start) / rows.cell) as usize;
+        Cells {
+            line: &mut rows.lines[cell / CELLS],
+            first: cell % CELLS,
+            count: (bytes / rows.cell) as usize,
+        }
+    }
+
+    /// Everything that has been is before all that will be.
+    pub(super) fn age(&mut self) {
+        let fine = self.bytes.iter_mut().flat_map(|lines| lines.iter_mut());
+        for line in self.lines.iter_mut().chain(fine) {
+            line.we
+                .iter_mut()
+                .for_each(|epoch| *epoch = ANCIENT.min(*epoch));
+            line.re.fill(NEVER);
+        }
+    }
+
+    fn fine_of(&self, line: usize) -> Option<usize> {
+        match self.fine.get(line) {
+            None | Some(0) => None,
+            Some(fine) => Some(*fine as usize - 1),
+        }
+    }
+
+    fn split(&mut self, line: usize) {
+        if self.fine.is_empty() {
+            self.fine = vec![0; self.lines.len()];
+        }
+        if self.fine[line] > 0 {
+            return;
+        }
+        let coarse = &self.lines[line];
+        let spread = |from: &[u32; CELLS], part: usize| {
+            std::array::from_fn(|cell| from[part * CELLS / FINE + cell / FINE])
+        };
+        let fine = std::array::from_fn(|part| Line {
+            we: spread(&coarse.we, part),
+            wt: spread(&coarse.wt, part),
+            re: spread(&coarse.re, part),
+            rt: spread(&coarse.rt, part),
+            rm: spread(&coarse.rm, part),
+        });
+        self.bytes.push(fine);
+        self.fine[line] = self.bytes.len() as u32;
+    }
+}

@@ -1,0 +1,93 @@
+//! The accesses of programs by small numbers, so that a cell can remember which it was.
+
+use super::access::{Strength, What};
+use super::hash::Map;
+
+/// One instruction's access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Site {
+    pub(super) program: u32,
+    pub(super) instruction: u32,
+    pub(super) what: What,
+    /// Whether it is half of an asynchronous copy.
+    pub(super) is_copy: bool,
+    pub(super) element_bytes: u32,
+}
+
+/// What an instruction does at a site: a copy has two, and a compare-and-swap may only read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Read,
+    Write,
+    CopyFrom,
+    CopyTo,
+}
+
+/// All sites of a checker. 0 is the host.
+#[derive(Debug)]
+pub(super) struct Sites {
+    all: Vec<Site>,
+    /// Per program, and per instruction.
+    tables: Vec<Vec<[u16; 4]>>,
+    programs: Map<u32, usize>,
+}
+
+/// More than a cell can number are one.
+const MOST: usize = u16::MAX as usize;
+
+impl Sites {
+    pub(super) fn new() -> Sites {
+        let host = Site {
+            program: u32::MAX,
+            instruction: u32::MAX,
+            what: What::Write(Strength::Weak),
+            is_copy: false,
+            element_bytes: 1,
+        };
+        Sites {
+            all: vec![host],
+            tables: Vec::new(),
+            programs: Map::default(),
+        }
+    }
+
+    pub(super) fn get(&self, number: u32) -> &Site {
+        &self.all[number as usize]
+    }
+
+    /// The place of a program's table.
+    pub(super) fn program(&mut self, program: u32) -> usize {
+        let tables = &mut self.tables;
+        *self.programs.entry(program).or_insert_with(|| {
+            tables.push(Vec::new());
+            tables.len() - 1
+        })
+    }
+
+    #[inline]
+    pub(super) fn number(
+        &mut self,
+        table: usize,
+        role: Role,
+        site: impl FnOnce() -> Site,
+        instruction: u32,
+    ) -> u32 {
+        match self.tables[table].get(instruction as usize) {
+            Some(numbers) if numbers[role as usize] > 0 => numbers[role as usize].into(),
+            _ => self.add(table, role, site()),
+        }
+    }
+
+    #[cold]
+    fn add(&mut self, table: usize, role: Role, site: Site) -> u32 {
+        if self.all.len() < MOST {
+            self.all.push(site);
+        }
+        let number = self.all.len() - 1;
+        let table = &mut self.tables[table];
+        let at = site.instruction as usize;
+        table.resize(table.len().max(at + 1), [0; 4]);
+        table[at][role as usize] = number as u16;
+        number as u32
+    }
+}

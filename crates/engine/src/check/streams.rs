@@ -1,0 +1,135 @@
+//! What the host orders: streams, events, waits.
+
+use std::sync::Arc;
+
+/// A stream, or the host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stream(usize);
+
+/// What had been enqueued in a stream when the event was recorded.
+#[derive(Clone, Debug)]
+pub struct Event(Past);
+
+/// A launch or a copy in a stream, or an access of the host, with all that is ordered before it.
+#[derive(Clone, Debug)]
+pub struct Operation {
+    stream: usize,
+    tick: u32,
+    past: Past,
+    /// What the host had waited for: before all that follows, too.
+    host: Past,
+}
+
+/// Per stream, how many of its operations are known to be done.
+#[derive(Clone, Debug, Default)]
+struct Past(Arc<Vec<u32>>);
+
+impl Past {
+    fn of(&self, stream: usize) -> u32 {
+        self.0.get(stream).copied().unwrap_or(0)
+    }
+
+    fn join(&mut self, other: &Past) {
+        if (0..other.0.len()).any(|stream| other.of(stream) > self.of(stream)) {
+            let len = self.0.len().max(other.0.len());
+            let both = (0..len).map(|stream| self.of(stream).max(other.of(stream)));
+            self.0 = Arc::new(both.collect());
+        }
+    }
+
+    fn tick(&mut self, stream: usize) -> u32 {
+        let ticks = Arc::make_mut(&mut self.0);
+        ticks.resize(ticks.len().max(stream + 1), 0);
+        ticks[stream] += 1;
+        ticks[stream]
+    }
+}
+
+impl Operation {
+    /// Whether the other operation is ordered before this one.
+    pub fn is_after(&self, other: &Operation) -> bool {
+        self.past.of(other.stream) >= other.tick
+    }
+
+    /// Whether the other operation is ordered before all that is yet to come.
+    pub(super) fn is_everyones(&self, other: &Operation) -> bool {
+        self.host.of(other.stream) >= other.tick
+    }
+}
+
+/// The order of a device's operations. Each method is one call of the host's, in its order.
+#[derive(Debug)]
+pub struct Streams {
+    /// The host is the first.
+    pasts: Vec<Past>,
+}
+
+const HOST: usize = 0;
+
+impl Default for Streams {
+    fn default() -> Streams {
+        Streams {
+            pasts: vec![Past::default()],
+        }
+    }
+}
+
+impl Streams {
+    /// Another stream.
+    pub fn stream(&mut self) -> Stream {
+        self.pasts.push(Past::default());
+        Stream(self.pasts.len() - 1)
+    }
+
+    /// A launch, or an asynchronous copy, is enqueued.
+    pub fn enqueue(&mut self, stream: Stream) -> Operation {
+        let host = self.pasts[HOST].clone();
+        self.pasts[stream.0].join(&host);
+        self.operation(stream.0)
+    }
+
+    /// The host itself reads or writes memory that kernels reach.
+    pub fn host(&mut self) -> Operation {
+        self.operation(HOST)
+    }
+
+    /// An event is recorded in a stream.
+    pub fn record(&mut self, stream: Stream) -> Event {
+        let host = self.pasts[HOST].clone();
+        self.pasts[stream.0].join(&host);
+        Event(self.pasts[stream.0].clone())
+    }
+
+    /// What is enqueued from now on waits for the event.
+    pub fn wait(&mut self, stream: Stream, event: &Event) {
+        self.pasts[stream.0].join(&event.0);
+    }
+
+    /// The host waits for the event.
+    pub fn wait_on_host(&mut self, event: &Event) {
+        self.pasts[HOST].join(&event.0);
+    }
+
+    /// The host waits for a stream.
+    pub fn synchronise(&mut self, stream: Stream) {
+        let past = self.pasts[stream.0].clone();
+        self.pasts[HOST].join(&past);
+    }
+
+    /// The host waits for the device.
+    pub fn synchronise_all(&mut self) {
+        for stream in 1..self.pasts.len() {
+            self.synchronise(Stream(stream));
+        }
+    }
+
+    fn operation(&mut self, stream: usize) -> Operation {
+        let tick = self.pasts[stream].tick(stream);
+        Operation {
+            stream,
+            tick,
+            past: self.pasts[stream].clone(),
+            host: self.pasts[HOST].clone(),
+        }
+    }
+}

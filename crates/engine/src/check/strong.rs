@@ -1,0 +1,234 @@
+//! Fences, and accesses that order others.
+
+use std::sync::Arc;
+
+use super::access::{Order, Scope};
+use super::chains::Head;
+use super::clock::{Clock, lanes};
+use super::hash::Map;
+use super::world::World;
+
+/// Threads among which a chain is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Group {
+    /// By number, from one barrier to the next: what came before it all of the block know.
+    Block(u32, u32),
+    Cluster(u32, u64),
+    Device,
+}
+
+/// The chains of one address.
+#[derive(Debug, Default)]
+pub(super) struct Site {
+    bytes: u32,
+    chains: Vec<(Group, u32)>,
+    /// What threads of which block have released here themselves: a later strong write of the same
+    /// thread still does.
+    released: Vec<(u32, u32, Scope, Head)>,
+}
+
+/// The chains of all addresses.
+pub(super) type Sites = Map<u64, Site>;
+impl Clock {
+    /// A fence of lanes of a warp.
+    pub(super) fn fence(
+        &mut self,
+        world: &mut World,
+        warp: u32,
+        mask: u32,
+        order: Order,
+        scope: Scope,
+    ) {
+        for thread in lanes(warp, mask) {
+            if order.acquires() {
+                self.acquire_seen(world, thread, scope);
+            }
+        }
+        if order == Order::SequentiallyConsistent {
+            self.fence_all(world, warp, mask, scope);
+        }
+        if order.releases() {
+            self.is_exported |= scope > Scope::Block;
+            for thread in lanes(warp, mask) {
+                let head = self.head(thread);
+                let fences = self.fenced.entry(thread).or_default();
+                fences.retain(|(other, _)| *other > scope);
+                fences.push((scope, head));
+            }
+            self.tick(world);
+        }
+    }
+
+    fn acquire_seen(&mut self, world: &World, thread: u32, scope: Scope) {
+        let Some(seen) = self.seen.remove(&thread) else {
+            return;
+        };
+        let view = Arc::make_mut(self.views.entry(thread).or_default());
+        let (known, rest) = seen
+            .into_iter()
+            .partition::<Vec<_>, _>(|(group, ..)| group.scope() <= scope);
+        for (_, chain, len) in known {
+            world.chains.acquire(view, chain, len);
+        }
+        if !rest.is_empty() {
+            self.seen.insert(thread, rest);
+        }
+    }
+
+    /// Fences of `fence.sc` are ordered among each other.
+    fn fence_all(&mut self, world: &mut World, warp: u32, mask: u32, scope: Scope) {
+        let mut fences = std::mem::take(&mut world.fences);
+        let groups = self.groups(scope, Reach::Device);
+        for thread in lanes(warp, mask) {
+            let view = Arc::make_mut(self.views.entry(thread).or_default());
+            for (_, chain) in fences
+                .chains
+                .iter()
+                .filter(|(group, _)| groups.contains(group))
+            {
+                world.chains.acquire(view, *chain, world.chains.len(*chain));
+            }
+        }
+        for group in groups {
+            let chain = self.chain(world, &mut fences, group);
+            self.is_exported |= group.scope() > Scope::Block;
+            for thread in lanes(warp, mask) {
+                world.chains.release(chain, self.number, &self.head(thread));
+            }
+        }
+        world.fences = fences;
+    }
+
+    fn chain(&mut self, world: &mut World, site: &mut Site, group: Group) -> u32 {
+        if let Some((_, chain)) = site.chains.iter().find(|(other, _)| *other == group) {
+            return *chain;
+        }
+        let chain = world.chains.begin();
+        site.chains.push((group, chain));
+        if matches!(group, Group::Block(..)) {
+            self.own_chains.push(chain);
+        }
+        chain
+    }
+
+    /// The groups that this block is in, up to a scope.
+    fn groups(&self, scope: Scope, reach: Reach) -> Vec<Group> {
+        let all = [
+            Some(Group::Block(self.number, self.barrier)),
+            self.is_clustered
+                .then_some(Group::Cluster(self.launch.0, self.cluster)),
+            (reach == Reach::Device).then_some(Group::Device),
+        ];
+        let within = |group: &Group| group.scope() <= scope;
+        all.into_iter().flatten().filter(within).collect()
+    }
+
+    /// The reading half of a strong access: what was released there is seen.
+    pub(super) fn acquire(&mut self, world: &World, site: &Site, thread: u32, how: How) {
+        for (group, chain) in self.visible(site, how) {
+            let len = world.chains.len(chain);
+            if how.order.acquires() {
+                let view = Arc::make_mut(self.views.entry(thread).or_default());
+                world.chains.acquire(view, chain, len);
+            } else {
+                let seen = self.seen.entry(thread).or_default();
+                seen.retain(|(_, other, _)| *other != chain);
+                seen.push((group, chain, len));
+            }
+        }
+    }
+
+    /// After it: the writes themselves come before what the thread does next.
+    pub(super) fn observe(&mut self, world: &World, site: &Site, thread: u32, how: How) {
+        for (_, chain) in self.visible(site, how) {
+            let view = Arc::make_mut(self.views.entry(thread).or_default());
+            view.observe(chain, world.chains.len(chain));
+        }
+    }
+
+    fn visible(&self, site: &Site, how: How) -> Vec<(Group, u32)> {
+        if site.chains.is_empty() || site.bytes != how.bytes {
+            return Vec::new();
+        }
+        let groups = self.groups(how.scope, how.reach);
+        let chains = site.chains.iter().copied();
+        chains.filter(|(group, _)| groups.contains(group)).collect()
+    }
+
+    /// The writing half of a strong access. The time must go on before the thread does more, if the
+    /// order releases.
+    pub(super) fn publish(
+        &mut self,
+        world: &mut World,
+        site: &mut Site,
+        thread: u32,
+        how: How,
+        effect: Effect,
+    ) {
+        // Who may not observe it for its scope races with it: the write is known to them all the
+        // same, since others may carry it on.
+        let groups = self.groups(Scope::System, how.reach);
+        if effect == Effect::Replace || site.bytes != how.bytes {
+            site.chains.clear();
+        }
+        site.bytes = how.bytes;
+        site.chains.retain(|(group, _)| groups.contains(group));
+        let mut heads = self.fenced.get(&thread).cloned().unwrap_or_default();
+        if how.order.releases() {
+            let head = self.head(thread);
+            let other = |release: &(u32, u32, Scope, Head)| {
+                (release.0, release.1) != (self.number, thread) || release.2 > how.scope
+            };
+            site.released.retain(other);
+            site.released.push((self.number, thread, how.scope, head));
+        }
+        for (block, other, scope, head) in &site.released {
+            if (*block, *other) == (self.number, thread) {
+                heads.push((*scope, head.clone()));
+            }
+        }
+        for group in groups {
+            let chain = self.chain(world, site, group);
+            world.chains.write(chain, (self.number, thread, self.now));
+            for (scope, head) in &heads {
+                if group.scope() <= (*scope).min(how.scope) {
+                    self.is_exported |= group.scope() > Scope::Block;
+                    world.chains.release(chain, self.number, head);
+                }
+            }
+        }
+    }
+}
+
+/// How a strong access is made.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct How {
+    pub(super) order: Order,
+    pub(super) scope: Scope,
+    pub(super) bytes: u32,
+    pub(super) reach: Reach,
+}
+
+/// Who can reach the memory at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reach {
+    Block,
+    Device,
+}
+
+/// What a strong write does with what was written before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Effect {
+    Replace,
+    Continue,
+}
+
+impl Group {
+    fn scope(self) -> Scope {
+        match self {
+            Group::Block(..) => Scope::Block,
+            Group::Cluster(..) => Scope::Cluster,
+            Group::Device => Scope::Device,
+        }
+    }
+}

@@ -1,0 +1,111 @@
+use super::*;
+use crate::memory::Direction;
+
+/// How the second of two launches follows on the first.
+#[derive(Clone, Copy, Debug)]
+enum Follows {
+    SameStream,
+    OtherStream,
+    AfterEvent,
+    AfterHost,
+    BeforeEvent,
+}
+
+#[test]
+fn streams() {
+    use Follows::*;
+    for (follows, races) in [
+        (SameStream, false),
+        (OtherStream, true),
+        (AfterEvent, false),
+        (AfterHost, false),
+        (BeforeEvent, true),
+    ] {
+        let mut device = Device::new(32);
+        let (x, first) = (device.x, device.stream);
+        let second = device.streams.stream();
+        let early = device.streams.record(second);
+        let block = device.block(0);
+        device.at(block, 0, WRITE, x, 4).unwrap();
+        device.checker.end_block(block).unwrap();
+        device.checker.end_launch(device.launch);
+        let stream = match follows {
+            SameStream => first,
+            OtherStream => second,
+            AfterEvent => {
+                let event = device.streams.record(first);
+                device.streams.wait(second, &event);
+                second
+            }
+            AfterHost => {
+                device.streams.synchronise(first);
+                second
+            }
+            BeforeEvent => {
+                device.streams.wait(second, &early);
+                second
+            }
+        };
+        device.launch = device
+            .checker
+            .launch(device.streams.enqueue(stream), shape(32));
+        let block = device.block(0);
+        assert_eq!(
+            is_race(device.at(block, 0, WRITE, x, 4)),
+            races,
+            "{follows:?}"
+        );
+        // The third launch, in the first stream, follows on the first launch alone.
+        device.launch = device
+            .checker
+            .launch(device.streams.enqueue(first), shape(32));
+        let block = device.block(0);
+        device.at(block, 0, READ, x + 64, 4).unwrap();
+    }
+}
+
+#[test]
+fn copies_of_the_host() {
+    for waits in [true, false] {
+        let mut device = Device::new(32);
+        let (x, block) = (device.x, device.block(0));
+        device.at(block, 0, WRITE, x + 2000, 4).unwrap();
+        device.checker.end_block(block).unwrap();
+        device.checker.end_launch(device.launch);
+        if waits {
+            device.streams.synchronise_all();
+        }
+        let operation = device.streams.host();
+        let result = device
+            .checker
+            .host(&device.memory, operation, (x + 3, 4001), Direction::Read);
+        assert_eq!(is_race(result), !waits);
+    }
+    // A fill gives values, and what follows in its stream knows of it.
+    let mut device = Device::new(32);
+    let y = device
+        .memory
+        .allocate(999, 16, Contents::Undefined, Label::new("y", 4))
+        .unwrap();
+    for is_same in [true, false] {
+        let stream = device.streams.stream();
+        let operation = device.streams.enqueue(stream);
+        device
+            .checker
+            .host(&device.memory, operation, (y, 999), Direction::Write)
+            .unwrap();
+        let next = if is_same {
+            stream
+        } else {
+            device.streams.stream()
+        };
+        device.launch = device
+            .checker
+            .launch(device.streams.enqueue(next), shape(32));
+        let block = device.block(0);
+        assert_eq!(is_race(device.at(block, 0, READ, y + 992, 4)), !is_same);
+        device.checker.end_block(block).unwrap();
+        device.checker.end_launch(device.launch);
+        device.streams.synchronise_all();
+    }
+}

@@ -1,0 +1,398 @@
+use super::*;
+use Order::{Acquire, AcquireRelease, Relaxed, Release, SequentiallyConsistent};
+
+/// What two threads do between their accesses to one word.
+#[derive(Clone, Copy, Debug)]
+enum Between {
+    Nothing,
+    SyncWarp(u32),
+    Barrier,
+    /// Of warps 0 and 1 only.
+    PartialBarrier,
+    /// Warp 0 arrives, and warp 1 waits; the write comes after the arrival.
+    ArriveTooEarly,
+}
+
+fn in_block(between: Between, second: u32) -> bool {
+    let mut device = Device::new(96);
+    let (block, x) = (device.block(0), device.x);
+    let warp = |warp, mask| Who { block, warp, mask };
+    if let Between::ArriveTooEarly = between {
+        device.checker.arrive(warp(0, u32::MAX), 1);
+    }
+    assert_eq!(device.at(block, 0, WRITE, x, 4), Ok(()));
+    match between {
+        Between::Nothing => (),
+        Between::SyncWarp(mask) => device.checker.sync_warp(warp(0, mask)),
+        Between::Barrier => device.checker.barrier(block).unwrap(),
+        Between::PartialBarrier => {
+            device.checker.arrive(warp(0, u32::MAX), 1);
+            device.checker.arrive(warp(1, u32::MAX), 1);
+            device.checker.leave(warp(0, u32::MAX), 1);
+            device.checker.leave(warp(1, u32::MAX), 1);
+        }
+        Between::ArriveTooEarly => {
+            device.checker.arrive(warp(1, u32::MAX), 1);
+            device.checker.leave(warp(1, u32::MAX), 1);
+        }
+    }
+    is_race(device.at(block, second, READ, x, 4))
+}
+
+#[test]
+fn within_a_block() {
+    for (between, second, races) in [
+        (Between::Nothing, 0, false),
+        (Between::Nothing, 5, true),
+        (Between::SyncWarp(u32::MAX), 5, false),
+        (Between::SyncWarp(u32::MAX), 40, true),
+        (Between::SyncWarp(0b10_0001), 5, false),
+        (Between::SyncWarp(0b10_0001), 6, true),
+        (Between::SyncWarp(0b10_0000), 5, true),
+        (Between::Barrier, 95, false),
+        (Between::PartialBarrier, 40, false),
+        (Between::PartialBarrier, 70, true),
+        (Between::ArriveTooEarly, 40, true),
+    ] {
+        assert_eq!(in_block(between, second), races, "{between:?}, {second}");
+    }
+}
+
+/// A message from one thread to another: what the first does after its write, the second before it
+/// reads.
+struct Message {
+    fence: Option<(Order, Scope)>,
+    store: What,
+    load: What,
+    second_fence: Option<(Order, Scope)>,
+}
+
+fn passes(message: &Message, other: (u64, u32)) -> bool {
+    let mut device = Device::new(64);
+    let (first, x, flag) = (device.block(0), device.x, device.flag);
+    let second = if other.0 == 0 {
+        first
+    } else {
+        device.block(other.0)
+    };
+    device.at(first, 0, WRITE, x, 4).unwrap();
+    if let Some((order, scope)) = message.fence {
+        device.fence(first, 0, order, scope);
+    }
+    if is_race(device.at(first, 0, message.store, flag, 4)) {
+        return false;
+    }
+    if is_race(device.at(second, other.1, message.load, flag, 4)) {
+        return false;
+    }
+    if let Some((order, scope)) = message.second_fence {
+        device.fence(second, other.1, order, scope);
+    }
+    !is_race(device.at(second, other.1, READ, x, 4))
+}
+
+#[test]
+fn messages() {
+    use Scope::{Block, Device as Gpu, System};
+    let message = |fence, store, load, second_fence| Message {
+        fence,
+        store,
+        load,
+        second_fence,
+    };
+    let both = |out, inn, scope| message(None, store(out, scope), load(inn, scope), None);
+    let fences = |scope, inner| {
+        let fence = Some((AcquireRelease, scope));
+        message(fence, store(Relaxed, inner), load(Relaxed, inner), fence)
+    };
+    let far = (1, 0);
+    let near = (0, 40);
+    for (what, message, other, passed) in [
+        ("release, acquire", both(Release, Acquire, Gpu), far, true),
+        ("system", both(Release, Acquire, System), far, true),
+        ("relaxed write", both(Relaxed, Acquire, Gpu), far, false),
+        ("relaxed read", both(Release, Relaxed, Gpu), far, false),
+        (
+            "scope of a block, far",
+            both(Release, Acquire, Block),
+            far,
+            false,
+        ),
+        (
+            "scope of a block, near",
+            both(Release, Acquire, Block),
+            near,
+            true,
+        ),
+        ("weak flag", message(None, WRITE, READ, None), near, false),
+        ("fences", fences(Gpu, Gpu), far, true),
+        ("fences of the block, far", fences(Block, Gpu), far, false),
+        ("fences of the block, near", fences(Block, Gpu), near, true),
+        ("flag of the block, far", fences(Gpu, Block), far, false),
+        (
+            "one fence",
+            message(
+                Some((SequentiallyConsistent, Gpu)),
+                store(Relaxed, Gpu),
+                load(Relaxed, Gpu),
+                None,
+            ),
+            far,
+            false,
+        ),
+        (
+            "atomics",
+            message(
+                None,
+                What::Atomic(Release, Gpu),
+                What::Atomic(Acquire, Gpu),
+                None,
+            ),
+            far,
+            true,
+        ),
+        (
+            "relaxed atomics",
+            message(
+                None,
+                What::Atomic(Relaxed, Gpu),
+                What::Atomic(Relaxed, Gpu),
+                None,
+            ),
+            far,
+            false,
+        ),
+        (
+            "mixed scopes of the pattern",
+            message(None, store(Release, Gpu), load(Acquire, Block), None),
+            near,
+            true,
+        ),
+    ] {
+        assert_eq!(passes(&message, other), passed, "{what}");
+    }
+}
+
+#[test]
+fn atomics_of_another_block_carry_releases_on() {
+    for (middle, races) in [
+        (What::Atomic(Relaxed, Scope::Device), false),
+        (store(Relaxed, Scope::Device), true),
+    ] {
+        let mut device = Device::new(32);
+        let (x, flag) = (device.x, device.flag);
+        let blocks = [0, 1, 2].map(|index| device.block(index));
+        device.at(blocks[0], 0, WRITE, x, 4).unwrap();
+        device
+            .at(blocks[0], 0, store(Release, Scope::Device), flag, 4)
+            .unwrap();
+        device.at(blocks[1], 0, middle, flag, 4).unwrap();
+        device
+            .at(blocks[2], 0, load(Acquire, Scope::Device), flag, 4)
+            .unwrap();
+        assert_eq!(
+            is_race(device.at(blocks[2], 0, READ, x, 4)),
+            races,
+            "{middle:?}"
+        );
+    }
+}
+
+#[test]
+fn the_last_block_may_reset_the_counter() {
+    for relaxed in [true, false] {
+        let mut device = Device::new(32);
+        let flag = device.flag;
+        let blocks = [0, 1, 2].map(|index| device.block(index));
+        let what = What::Atomic(Relaxed, Scope::Device);
+        for block in blocks {
+            device.at(block, 0, what, flag, 4).unwrap();
+        }
+        // The last has observed all others; the first has not.
+        let who = blocks[if relaxed { 2 } else { 0 }];
+        assert_eq!(is_race(device.at(who, 0, WRITE, flag, 4)), !relaxed);
+    }
+}
+
+#[test]
+fn a_weak_write_before_an_atomic_is_not_forgotten() {
+    for ordered in [true, false] {
+        let mut device = Device::new(32);
+        let (block, flag) = (device.block(0), device.flag);
+        device.at(block, 0, WRITE, flag, 4).unwrap();
+        if ordered {
+            device.checker.barrier(block).unwrap();
+        }
+        let add = What::Atomic(Relaxed, Scope::Block);
+        device.at(block, 0, add, flag, 4).unwrap();
+        assert_eq!(is_race(device.at(block, 1, add, flag, 4)), !ordered);
+    }
+}
+
+#[test]
+fn three_readers() {
+    // Those that meet the writer do not hide the one that does not, whatever their order; in one
+    // warp and in several.
+    for lanes in [[1, 2, 3], [3, 2, 1], [2, 3, 1]] {
+        for stride in [1, 32] {
+            for met in [0b1110, 0b0110, 0b1100, 0b1010] {
+                let mut device = Device::new(128);
+                let (block, x, flag) = (device.block(0), device.x, device.flag);
+                for lane in lanes {
+                    device.at(block, lane * stride, READ, x, 4).unwrap();
+                }
+                for lane in (1..4).filter(|lane| met >> lane & 1 == 1) {
+                    let add = What::Atomic(Release, Scope::Block);
+                    device.at(block, lane * stride, add, flag, 4).unwrap();
+                }
+                device
+                    .at(block, 0, load(Acquire, Scope::Block), flag, 4)
+                    .unwrap();
+                let raced = is_race(device.at(block, 0, WRITE, x, 4));
+                assert_eq!(raced, met != 0b1110, "{lanes:?} {stride} {met:b}");
+            }
+        }
+    }
+}
+
+#[test]
+fn readers_of_other_blocks() {
+    for met in [0b1110, 0b0110, 0b1100] {
+        let mut device = Device::new(32);
+        let (x, flag) = (device.x, device.flag);
+        let blocks = [0, 1, 2, 3].map(|index| device.block(index));
+        for block in &blocks[1..] {
+            device.at(*block, 0, READ, x, 4).unwrap();
+        }
+        for index in (1..4).filter(|index| met >> index & 1 == 1) {
+            let add = What::Atomic(Release, Scope::Device);
+            device.at(blocks[index], 0, add, flag, 4).unwrap();
+        }
+        device
+            .at(blocks[0], 0, load(Acquire, Scope::Device), flag, 4)
+            .unwrap();
+        assert_eq!(is_race(device.at(blocks[0], 0, WRITE, x, 4)), met != 0b1110);
+    }
+}
+
+#[test]
+fn sizes_and_bytes() {
+    let add = What::Atomic(Relaxed, Scope::Device);
+    for (first, second, found) in [
+        ((add, 0, 4), (add, 0, 4), None),
+        ((add, 0, 4), (add, 0, 8), Some(Class::Race(Why::Size))),
+        ((add, 4, 4), (add, 0, 8), Some(Class::Race(Why::Size))),
+        ((add, 0, 4), (add, 4, 4), None),
+        ((add, 0, 4), (READ, 0, 4), Some(Class::Race(Why::Weak))),
+        ((WRITE, 0, 1), (WRITE, 1, 1), None),
+        ((WRITE, 0, 2), (WRITE, 1, 1), Some(Class::Race(Why::Weak))),
+        ((WRITE, 0, 16), (READ, 15, 1), Some(Class::Race(Why::Weak))),
+        ((WRITE, 0, 8), (READ, 8, 8), None),
+        ((READ, 3, 1), (WRITE, 0, 4), Some(Class::Race(Why::Weak))),
+        ((READ, 0, 8), (READ, 4, 4), None),
+    ] {
+        for far in [false, true] {
+            let mut device = Device::new(32);
+            let (a, x) = (device.block(0), device.x);
+            let b = if far { device.block(1) } else { a };
+            device.at(a, 0, first.0, x + first.1, first.2).unwrap();
+            let result = device.at(b, 1, second.0, x + second.1, second.2);
+            assert_eq!(class(result), found, "{first:?} {second:?}");
+        }
+    }
+}
+
+#[test]
+fn scopes() {
+    use Scope::{Block, Device as Gpu};
+    for (first, second, far, found) in [
+        (Block, Block, false, None),
+        (Block, Block, true, Some(Class::Race(Why::Scope))),
+        (Gpu, Block, true, Some(Class::Race(Why::Scope))),
+        (Gpu, Gpu, true, None),
+    ] {
+        let mut device = Device::new(32);
+        let (a, x) = (device.block(0), device.x);
+        let b = if far { device.block(1) } else { a };
+        device.at(a, 0, What::Atomic(Relaxed, first), x, 4).unwrap();
+        let result = device.at(b, 1, What::Atomic(Relaxed, second), x, 4);
+        assert_eq!(class(result), found);
+    }
+}
+
+#[test]
+fn clusters() {
+    for size in [1, 2] {
+        let mut device = Device::new(32);
+        let shape = Shape {
+            blocks_per_cluster: size,
+            ..shape(32)
+        };
+        device.launch = device
+            .checker
+            .launch(device.streams.enqueue(device.stream), shape);
+        let (a, b, x) = (device.block(0), device.block(1), device.x);
+        let add = What::Atomic(Relaxed, Scope::Cluster);
+        device.at(a, 0, add, x, 4).unwrap();
+        assert_eq!(is_race(device.at(b, 0, add, x, 4)), size == 1);
+    }
+}
+
+#[test]
+fn coalesced_warps() {
+    // Shifted by a lane, a neighbour's element: across lines, and beside the warp's own.
+    for (shift, races) in [(0, false), (1, true), (-1, true), (32, false)] {
+        for bytes in [1, 2, 4, 8, 16] {
+            let mut device = Device::new(32);
+            let (block, x) = (device.block(0), device.x + 1024);
+            let at = |shift: i64| {
+                std::array::from_fn(|lane| {
+                    (x as i64 + (lane as i64 + shift) * i64::from(bytes)) as u64
+                })
+            };
+            device
+                .warp(block, 0, u32::MAX, WRITE, &at(0), bytes as u32)
+                .unwrap();
+            let result = device.warp(block, 0, u32::MAX, READ, &at(shift), bytes as u32);
+            assert_eq!(is_race(result), races, "{shift} {bytes}");
+        }
+    }
+}
+
+#[test]
+fn both_sides_are_named() {
+    let mut device = Device::new(32);
+    let (block, x) = (device.block(7), device.x);
+    device.at(block, 4, READ, x + 20, 4).unwrap();
+    let found = device.at(block, 3, WRITE, x + 20, 4).unwrap_err();
+    assert_eq!(
+        found.to_string(),
+        "race on element 5 of `x` (of 1024): block 7, thread 3 writes it at instruction 2, and \
+         block 7, thread 4 read it at instruction 1"
+    );
+}
+
+#[test]
+fn blocks_in_turns_have_clocks_of_their_own() {
+    let mut device = Device::new(64);
+    let (a, b, x) = (device.block(0), device.block(1), device.x);
+    for turn in 0..8 {
+        device.at(a, turn, WRITE, x, 4).unwrap();
+        device.at(b, turn, WRITE, x + 4, 4).unwrap();
+        device.checker.barrier(a).unwrap();
+        device.at(b, turn, READ, x + 4, 4).unwrap();
+        device.checker.barrier(b).unwrap();
+    }
+    assert!(is_race(device.at(a, 0, READ, x + 4, 4)));
+}
+
+#[test]
+fn block_after_block() {
+    let mut device = Device::new(32);
+    let x = device.x;
+    let a = device.block(0);
+    device.at(a, 0, WRITE, x, 4).unwrap();
+    device.checker.end_block(a).unwrap();
+    let b = device.block(1);
+    assert!(is_race(device.at(b, 0, READ, x, 4)));
+}

@@ -1,0 +1,192 @@
+use super::*;
+use crate::memory::{Direction, FaultClass, Kind, Protection};
+
+#[test]
+fn global_bytes() {
+    let (mut device, block, _) = frame(32);
+    let fresh = device
+        .memory
+        .allocate(64, 16, Contents::Undefined, Label::new("y", 4))
+        .unwrap();
+    device.at(block, 0, WRITE, fresh, 2).unwrap();
+    device.at(block, 0, READ, fresh, 2).unwrap();
+    assert_eq!(
+        class(device.at(block, 0, READ, fresh, 4)),
+        Some(Class::Uninitialised)
+    );
+    device.at(block, 0, WRITE, fresh + 2, 2).unwrap();
+    device.at(block, 0, READ, fresh, 4).unwrap();
+    // An atomic needs a value, and a strong store gives one.
+    let add = What::Atomic(Order::Relaxed, Scope::Device);
+    assert_eq!(
+        class(device.at(block, 0, add, fresh + 8, 4)),
+        Some(Class::Uninitialised)
+    );
+    device
+        .at(
+            block,
+            0,
+            store(Order::Relaxed, Scope::Device),
+            fresh + 12,
+            4,
+        )
+        .unwrap();
+    device.at(block, 0, add, fresh + 12, 4).unwrap();
+    // What an unchecked launch has written nobody knows.
+    device.checker.trust(&device.memory);
+    device.at(block, 0, READ, fresh + 32, 16).unwrap();
+}
+
+#[test]
+fn shared_reads_are_held_back() {
+    let (mut device, block, _) = frame(64);
+    device.shared(block, 0, READ, 8, 4).unwrap();
+    assert_eq!(
+        class(device.checker.barrier(block)),
+        Some(Class::Uninitialised)
+    );
+    // Where another thread writes before the next barrier, the race is what is wrong.
+    device.shared(block, 0, READ, 16, 4).unwrap();
+    assert!(is_race(device.shared(block, 40, WRITE, 16, 4)));
+    device.checker.barrier(block).unwrap();
+    device.shared(block, 0, WRITE, 8, 4).unwrap();
+    device.checker.barrier(block).unwrap();
+    device.shared(block, 40, READ, 8, 4).unwrap();
+    device.checker.end_block(block).unwrap();
+    // The next block's memory holds nothing again.
+    let block = device.block(1);
+    device.shared(block, 40, READ, 8, 4).unwrap();
+    assert_eq!(
+        class(device.checker.end_block(block)),
+        Some(Class::Uninitialised)
+    );
+}
+
+#[test]
+fn local_memory() {
+    let (mut device, block, mut local) = frame(32);
+    let who = Who {
+        block,
+        warp: 0,
+        mask: u32::MAX,
+    };
+    let offset = local.push(u32::MAX, 32, 8, &Label::new("kernel", 4));
+    device.checker.frame(who, offset, 32);
+    let mut access = |local: &Local, what, at: u32, bytes| {
+        let addresses = [u64::from(at); LANES];
+        let lanes = Lanes::new(&addresses, u32::MAX, bytes);
+        local
+            .resolve(&lanes)
+            .map_err(|fault| fault.class)
+            .map(|()| {
+                let access = Access {
+                    instruction: 1,
+                    what,
+                    element_bytes: bytes,
+                    lanes: &lanes,
+                };
+                class(device.checker.local(who, &access, local))
+            })
+    };
+    assert_eq!(access(&local, WRITE, offset, 4), Ok(None));
+    assert_eq!(access(&local, READ, offset, 4), Ok(None));
+    assert_eq!(
+        access(&local, READ, offset, 8),
+        Ok(Some(Class::Uninitialised))
+    );
+    assert_eq!(
+        access(&local, READ, offset + 32, 4),
+        Err(FaultClass::OutOfBounds)
+    );
+    assert_eq!(
+        access(&local, WRITE, offset + 28, 8),
+        Err(FaultClass::Misaligned)
+    );
+    local.pop(u32::MAX);
+    assert_eq!(
+        access(&local, READ, offset, 4),
+        Err(FaultClass::OutOfBounds)
+    );
+    let again = local.push(1, 32, 8, &Label::new("callee", 4));
+    assert_eq!(again, offset);
+    device.checker.frame(who, again, 32);
+}
+
+#[test]
+fn the_heap() {
+    let (mut device, block, _) = frame(64);
+    let one = device.memory.heap_allocate(64, 7).unwrap();
+    assert_eq!(
+        class(device.at(block, 0, READ, one, 4)),
+        Some(Class::Uninitialised)
+    );
+    device.at(block, 0, WRITE, one, 4).unwrap();
+    assert!(is_race(device.at(block, 1, WRITE, one, 4)));
+    let leaks = device.checker.leaks(&device.memory, device.launch, 1);
+    assert_eq!(
+        leaks[0].to_string(),
+        "leak: byte 0 of a heap block (of 64 bytes) is never freed; allocated at instruction 7"
+    );
+    device.memory.heap_free(one).unwrap();
+    assert!(
+        device
+            .checker
+            .leaks(&device.memory, device.launch, 1)
+            .is_empty()
+    );
+    assert_eq!(
+        class(device.at(block, 0, READ, one, 4)),
+        Some(Class::Fault(FaultClass::Freed))
+    );
+    // Another block in the same place is another allocation.
+    let mut limits = device.memory.limits();
+    limits.quarantine_count = 0;
+    device.memory.set_limits(limits);
+    for _ in 0..4 {
+        let next = device.memory.heap_allocate(64, 8).unwrap();
+        device.at(block, 3, WRITE, next, 4).unwrap();
+        device.memory.heap_free(next).unwrap();
+        device.checker.barrier(block).unwrap();
+    }
+}
+
+#[test]
+fn constants_and_the_last_lane() {
+    let (mut device, block, _) = frame(32);
+    let constants = [1u32; 8];
+    let start = constants.as_ptr().expose_provenance() as u64;
+    let label = Label::new("TABLE", 4);
+    device
+        .memory
+        .adopt(start, 32, Kind::Constant, label, Protection::ReadOnly);
+    device.at(block, 0, READ, start, 4).unwrap();
+    let found = device.at(block, 0, WRITE, start + 4, 4).unwrap_err();
+    assert_eq!(
+        found.to_string(),
+        "write to constant memory: block 0, thread 0 writes element 1 of the constant `TABLE` \
+         (of 8) at instruction 2"
+    );
+    let x = device.x + 4096 - 31 * 16;
+    let past: [u64; LANES] = std::array::from_fn(|lane| x + lane as u64 * 16);
+    let found = device
+        .warp(block, 0, u32::MAX, READ, &past, 16)
+        .unwrap_err();
+    assert_eq!(found.class, Class::Fault(FaultClass::OutOfBounds));
+    assert!(
+        found
+            .to_string()
+            .contains("thread 31 reads element 1024 of `x` (of 1024)"),
+        "{found}"
+    );
+    device
+        .warp(block, 0, u32::MAX >> 1, READ, &past, 16)
+        .unwrap();
+    let direction = Direction::Read;
+    let lanes = Lanes::new(&past, u32::MAX, 16);
+    assert!(
+        device
+            .memory
+            .resolve(&lanes, direction, &mut Cached::default())
+            .is_err()
+    );
+}

@@ -1,0 +1,262 @@
+//! What an access of a warp does with the shadow.
+
+use super::access::{Order, Scope, What};
+use super::cell::{Before, Judge, Touch};
+use super::clock::Clock;
+use super::line::{Fast, Line, PENDING, READ, SET, STRONG, Sweeps, WRITE, one, read_by_all};
+use super::sets::Sets;
+use super::shadow::{Cells, LINE, Rows, Shadow};
+use super::sites::Sites;
+use super::strong::{Effect, How, Reach};
+use super::world::World;
+use crate::memory::{Lanes, Pattern};
+
+/// The first access of a warp that something is wrong with.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Trouble {
+    pub(super) lane: u32,
+    pub(super) address: u64,
+    /// None where nobody has written.
+    pub(super) before: Option<Before>,
+}
+
+/// What accesses to one memory are judged with.
+pub(super) struct Ground<'a> {
+    pub(super) world: &'a mut World,
+    pub(super) clock: &'a mut Clock,
+    pub(super) sites: &'a Sites,
+    pub(super) sets: &'a mut Sets,
+    pub(super) sweeps: &'a Sweeps,
+    pub(super) shadow: &'a mut Shadow,
+    pub(super) floor: u32,
+    pub(super) unwritten: u32,
+    pub(super) initial: u32,
+    pub(super) reach: Reach,
+    /// Reads without a value, and races: the first of each.
+    pub(super) empty: Option<Trouble>,
+    pub(super) race: Option<Trouble>,
+    /// Where weak writes have taken the place of strong ones.
+    pub(super) overwritten: Vec<u64>,
+    /// Tells equal offsets of blocks apart.
+    pub(super) space: u64,
+}
+
+/// One warp's access by the number of its site.
+#[derive(Clone, Copy)]
+pub(super) struct Numbered<'a> {
+    pub(super) warp: u32,
+    pub(super) what: What,
+    pub(super) element_bytes: u32,
+    pub(super) lanes: &'a Lanes<'a>,
+    pub(super) site: u32,
+}
+
+impl Numbered<'_> {
+    fn touch(&self, lane: u32) -> Touch {
+        Touch {
+            thread: self.warp * 32 + lane,
+            what: self.what,
+            element_bytes: self.element_bytes,
+            site: self.site,
+        }
+    }
+
+    fn kind(&self) -> bool {
+        if self.what.writes() { WRITE } else { READ }
+    }
+}
+
+impl Ground<'_> {
+    pub(super) fn fast(&self, access: &Numbered<'_>) -> Fast {
+        let Clock {
+            run,
+            barrier,
+            now,
+            ref syncs,
+            ..
+        } = *self.clock;
+        let sync = syncs.get(access.warp as usize).copied().unwrap_or(0);
+        Fast {
+            floor: self.floor,
+            unwritten: self.unwritten,
+            run,
+            barrier_span: barrier.saturating_sub(run),
+            sync_span: sync.saturating_sub(run),
+            now_span: now - run,
+            now,
+            base: access.warp * 32,
+            mask: access.lanes.mask,
+            site: access.site << super::line::SITE_SHIFT,
+        }
+    }
+
+    /// A weak access.
+    #[inline]
+    pub(super) fn weak(&mut self, access: &Numbered<'_>) {
+        let fast = self.fast(access);
+        match access.lanes.pattern {
+            Pattern::Consecutive { start } => self.consecutive(access, &fast, start),
+            Pattern::Same { address } if !access.what.writes() => {
+                self.same(access, &fast, address);
+            }
+            _ => self.scattered(access, &fast),
+        }
+        self.forget_overwritten();
+    }
+
+    fn consecutive(&mut self, access: &Numbered<'_>, fast: &Fast, start: u64) {
+        let bytes = u64::from(access.lanes.bytes);
+        let (first, last) = access.lanes.span();
+        let is_clean = if self.shadow.is_coarse(bytes) {
+            let rows = self.shadow.coarse(first, last);
+            sweep(self.sweeps, access, fast, rows, start)
+        } else {
+            let (mut chunk, mut is_clean) = (first, true);
+            while chunk <= last {
+                let rows = self.shadow.rows(chunk, bytes);
+                chunk = rows.start + LINE;
+                is_clean &= sweep(self.sweeps, access, fast, rows, start);
+            }
+            is_clean
+        };
+        if !is_clean {
+            // What was found in order is so again.
+            self.scattered(access, fast);
+        }
+    }
+
+    fn same(&mut self, access: &Numbered<'_>, fast: &Fast, address: u64) {
+        let bytes = access.lanes.bytes.into();
+        let Cells { line, first, count } = self.shadow.cells(address, bytes);
+        let is_clean = (first..first + count).all(|cell| read_by_all(line, cell, fast));
+        if !is_clean {
+            self.scattered(access, fast);
+        }
+    }
+
+    fn scattered(&mut self, access: &Numbered<'_>, fast: &Fast) {
+        let bytes = u64::from(access.lanes.bytes);
+        for (lane, address) in access.lanes.each() {
+            self.one(access, fast, lane, address, bytes);
+        }
+    }
+
+    /// One lane's cells.
+    #[inline]
+    fn one(&mut self, access: &Numbered<'_>, fast: &Fast, lane: u32, address: u64, bytes: u64) {
+        let judge = Judge {
+            world: self.world,
+            clock: self.clock,
+            sites: self.sites,
+            floor: self.floor,
+            unwritten: self.unwritten,
+            initial: self.initial,
+        };
+        let Cells { line, first, count } = self.shadow.cells(address, bytes);
+        for cell in first..first + count {
+            let is_weak = access.what.strong().is_none();
+            if is_weak && one(access.kind(), line, cell, fast, lane) {
+                continue;
+            }
+            let trouble = |before| Trouble {
+                lane,
+                address,
+                before,
+            };
+            if access.what.reads() && !judge.is_written(line, cell) && line.we[cell] != PENDING {
+                self.empty.get_or_insert(trouble(None));
+            }
+            if is_weak && access.what.writes() && line.rt[cell] & (STRONG | SET) != 0 {
+                self.overwritten.push(address);
+            }
+            if let Some(before) = judge.touch(line, cell, self.sets, &access.touch(lane)) {
+                self.race.get_or_insert(trouble(Some(before)));
+            }
+        }
+    }
+
+    fn forget_overwritten(&mut self) {
+        for address in std::mem::take(&mut self.overwritten) {
+            let sites = match self.reach {
+                Reach::Block => &mut self.clock.sites,
+                Reach::Device => &mut self.world.sites,
+            };
+            sites.remove(&(address | self.space));
+        }
+    }
+
+    /// A strong access: lane by lane, element by element.
+    pub(super) fn strong(&mut self, access: &Numbered<'_>, (order, scope): (Order, Scope)) {
+        let fast = self.fast(access);
+        let element = u64::from(access.element_bytes);
+        let how = How {
+            order,
+            scope,
+            bytes: access.element_bytes,
+            reach: self.reach,
+        };
+        for (lane, start) in access.lanes.each() {
+            for part in 0..u64::from(access.lanes.bytes) / element {
+                self.strong_element(access, &fast, lane, start + part * element, how);
+            }
+        }
+        if order.releases() && access.what.writes() {
+            self.clock.tick(self.world);
+        }
+    }
+
+    fn strong_element(
+        &mut self,
+        access: &Numbered<'_>,
+        fast: &Fast,
+        lane: u32,
+        address: u64,
+        how: How,
+    ) {
+        let thread = access.warp * 32 + lane;
+        let key = address | self.space;
+        let known = match self.reach {
+            Reach::Block => self.clock.sites.remove(&key),
+            Reach::Device => self.world.sites.remove(&key),
+        };
+        let is_known = known.is_some();
+        let mut site = known.unwrap_or_default();
+        if access.what.reads() {
+            self.clock.acquire(self.world, &site, thread, how);
+        }
+        self.one(access, fast, lane, address, how.bytes.into());
+        if access.what.reads() {
+            self.clock.observe(self.world, &site, thread, how);
+        }
+        if access.what.writes() {
+            let effect = match access.what {
+                What::Atomic(..) => Effect::Continue,
+                _ => Effect::Replace,
+            };
+            self.clock
+                .publish(self.world, &mut site, thread, how, effect);
+        }
+        if is_known || access.what.writes() {
+            match self.reach {
+                Reach::Block => self.clock.sites.insert(key, site),
+                Reach::Device => self.world.sites.insert(key, site),
+            };
+        }
+    }
+
+    pub(super) fn access(&mut self, access: &Numbered<'_>) {
+        match access.what.strong() {
+            None => self.weak(access),
+            Some(how) => self.strong(access, how),
+        }
+    }
+}
+
+/// One run over lines in a row.
+#[inline]
+fn sweep(sweeps: &Sweeps, access: &Numbered<'_>, fast: &Fast, rows: Rows<'_>, start: u64) -> bool {
+    let shift = (u64::from(access.lanes.bytes) / rows.cell).trailing_zeros();
+    let first = start.wrapping_sub(rows.start) as i64 / rows.cell as i64;
+    let lines: &mut [Line] = rows.lines;
+    sweeps.run(access.kind(), shift, lines, fast, first as i32)
+}

@@ -1,0 +1,144 @@
+//! Time, and whose it is.
+
+use super::access::LaunchId;
+use super::chains::Chains;
+use super::streams::Operation;
+use super::strong::{Site, Sites};
+
+/// A launch, and what has begun since.
+#[derive(Debug)]
+pub(super) struct Launch {
+    pub(super) id: LaunchId,
+    pub(super) operation: Operation,
+    pub(super) blocks_per_cluster: u64,
+    pub(super) start: u32,
+    pub(super) is_running: bool,
+}
+
+/// Which block, of which launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Instance {
+    pub(super) launch: LaunchId,
+    /// Its linear index. None of the host.
+    pub(super) block: Option<u64>,
+}
+
+/// Time, and all launches that are not yet before everything.
+#[derive(Debug)]
+pub(super) struct World {
+    next: u32,
+    /// From which time on times are which instance's.
+    runs: Vec<(u32, u32)>,
+    pub(super) instances: Vec<Instance>,
+    /// The number of the first of these.
+    pub(super) first_instance: u32,
+    pub(super) launches: Vec<Launch>,
+    launched: u32,
+    pub(super) chains: Chains,
+    pub(super) sites: Sites,
+    pub(super) fences: Site,
+}
+
+/// The first time that there is.
+const FIRST: u32 = 2;
+
+impl World {
+    pub(super) fn new() -> World {
+        World {
+            next: FIRST,
+            runs: Vec::new(),
+            instances: Vec::new(),
+            first_instance: 0,
+            launches: Vec::new(),
+            launched: 0,
+            chains: Chains::default(),
+            sites: Sites::default(),
+            fences: Site::default(),
+        }
+    }
+
+    /// Another time, of an instance: and whether it follows on its last one.
+    pub(super) fn tick(&mut self, instance: u32) -> (u32, bool) {
+        let now = self.next;
+        self.next += 1;
+        let follows = self.runs.last().is_some_and(|(_, last)| *last == instance);
+        if !follows {
+            self.runs.push((now, instance));
+        }
+        (now, follows)
+    }
+
+    pub(super) fn now(&self) -> u32 {
+        self.next
+    }
+
+    /// Whether times may run out.
+    pub(super) fn is_old(&self) -> bool {
+        self.next > 1 << 30 && self.launches.iter().all(|launch| !launch.is_running)
+    }
+
+    /// Begins a launch; gives the time before which everything is before it.
+    pub(super) fn launch(&mut self, operation: Operation, cluster: u64) -> (LaunchId, u32) {
+        self.launches
+            .retain(|launch| launch.is_running || !operation.is_everyones(&launch.operation));
+        if self.launches.is_empty() {
+            self.forget();
+        }
+        let id = LaunchId(self.launched);
+        self.launched += 1;
+        let start = self.next;
+        self.launches.push(Launch {
+            id,
+            operation,
+            blocks_per_cluster: cluster.max(1),
+            start,
+            is_running: true,
+        });
+        (id, self.floor(id))
+    }
+
+    /// All that has been is before all that will be.
+    fn forget(&mut self) {
+        self.runs.clear();
+        self.first_instance += self.instances.len() as u32;
+        self.instances.clear();
+        self.chains.clear();
+        self.sites.clear();
+        self.fences = Site::default();
+    }
+
+    pub(super) fn end(&mut self, id: LaunchId) {
+        if let Some(launch) = self.launches.iter_mut().find(|launch| launch.id == id) {
+            launch.is_running = false;
+        }
+    }
+
+    pub(super) fn floor(&self, id: LaunchId) -> u32 {
+        let own = self.of(id);
+        let unordered = self.launches.iter().filter(|other| {
+            own.is_none_or(|own| other.id == id || !own.operation.is_after(&other.operation))
+        });
+        unordered
+            .map(|launch| launch.start)
+            .min()
+            .unwrap_or(self.next)
+    }
+
+    pub(super) fn of(&self, id: LaunchId) -> Option<&Launch> {
+        self.launches.iter().find(|launch| launch.id == id)
+    }
+
+    /// Whose time it is.
+    pub(super) fn instance_at(&self, epoch: u32) -> Option<u32> {
+        let after = self.runs.partition_point(|(from, _)| *from <= epoch);
+        Some(self.runs.get(after.checked_sub(1)?)?.1)
+    }
+
+    /// Which block it was at that time.
+    pub(super) fn instance(&self, epoch: u32) -> Option<Instance> {
+        let number = self.instance_at(epoch)?;
+        self.instances
+            .get((number - self.first_instance) as usize)
+            .copied()
+    }
+}

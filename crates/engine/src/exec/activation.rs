@@ -1,0 +1,142 @@
+//! A function that lanes of a warp are in.
+
+use std::sync::Arc;
+
+use super::program::{Point, Program, Words};
+use super::registers::{FULL, Registers};
+use crate::memory::Cached;
+
+/// A function that lanes of a warp have called together, and its registers.
+pub(crate) struct Activation {
+    pub(crate) program: Arc<Program>,
+    pub(crate) registers: Registers,
+    /// Lanes that have not returned.
+    pub(crate) lanes: u32,
+    /// Where its local memory begins in each thread's.
+    pub(crate) local: u32,
+    /// The allocations that the program's accesses met last.
+    pub(crate) met: *mut Cached,
+    /// Who called; none for the kernel.
+    pub(crate) caller: Option<Caller>,
+}
+
+/// Where an activation returns to.
+#[derive(Clone)]
+pub(crate) struct Caller {
+    /// The activation, an index.
+    pub(crate) activation: u32,
+    /// Where the call stands, to compare what is further back.
+    pub(crate) call: Point,
+    /// Where its lanes go on.
+    pub(crate) next: Point,
+    /// Where the returned values go.
+    pub(crate) returns: Vec<Words>,
+}
+
+/// Lanes of a warp that have come to the same operation of the same activation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Group {
+    pub(crate) activation: u32,
+    pub(crate) at: Point,
+    pub(crate) mask: u32,
+    /// How often it was interrupted: those that were less often go first.
+    pub(crate) turns: u32,
+}
+
+/// The activations of a warp. Freed places are taken again.
+#[derive(Default)]
+pub(crate) struct Activations {
+    all: Vec<Option<Activation>>,
+    free: Vec<u32>,
+    /// Registers of functions that were left, by the address of their program.
+    spare: Vec<(Arc<Program>, Registers)>,
+}
+
+impl Activations {
+    pub(crate) fn get(&self, index: u32) -> &Activation {
+        self.all[index as usize].as_ref().expect("lanes are in it")
+    }
+
+    pub(crate) fn get_mut(&mut self, index: u32) -> &mut Activation {
+        self.all[index as usize].as_mut().expect("lanes are in it")
+    }
+
+    /// Registers for a program, with whether they are new.
+    pub(crate) fn registers(&mut self, program: &Arc<Program>) -> (Registers, bool) {
+        let spare = self.spare.iter().position(|it| Arc::ptr_eq(&it.0, program));
+        match spare {
+            Some(place) => (self.spare.swap_remove(place).1, false),
+            None => (Registers::new(program.register_bytes as usize), true),
+        }
+    }
+
+    pub(crate) fn add(&mut self, activation: Activation) -> u32 {
+        match self.free.pop() {
+            Some(index) => {
+                self.all[index as usize] = Some(activation);
+                index
+            }
+            None => {
+                self.all.push(Some(activation));
+                self.all.len() as u32 - 1
+            }
+        }
+    }
+
+    pub(crate) fn remove(&mut self, index: u32) {
+        let place = self.all.get_mut(index as usize).and_then(Option::take);
+        let activation = place.expect("lanes were in it");
+        self.spare.push((activation.program, activation.registers));
+        self.free.push(index);
+    }
+
+    pub(crate) fn clear(&mut self) {
+        for index in 0..self.all.len() as u32 {
+            if self.all[index as usize].is_some() {
+                self.remove(index);
+            }
+        }
+    }
+
+    /// How many functions lanes are in, one calling another.
+    pub(crate) fn depth(&self, mut index: u32) -> u32 {
+        let mut depth = 0;
+        while let Some(caller) = &self.get(index).caller {
+            index = caller.activation;
+            depth += 1;
+        }
+        depth
+    }
+
+    /// Whether a group is further back than another: in its function or, where they are in
+    /// different ones, in the function that called both.
+    pub(crate) fn is_behind(&self, one: &Group, other: &Group) -> bool {
+        if one.activation == other.activation {
+            return one.at < other.at;
+        }
+        let (mut a, mut b) = ((one.activation, one.at), (other.activation, other.at));
+        let (mut of_a, mut of_b) = (self.depth(a.0), self.depth(b.0));
+        while a.0 != b.0 {
+            let (up, depth) = match of_a >= of_b {
+                true => (&mut a, &mut of_a),
+                false => (&mut b, &mut of_b),
+            };
+            let Some(caller) = &self.get(up.0).caller else {
+                break;
+            };
+            *up = (caller.activation, caller.call);
+            *depth -= 1;
+        }
+        // Of two at the same call, whoever is in it is further back than who has yet to make it.
+        a.1 < b.1
+    }
+}
+
+/// Lanes of a block that exist: its last warp may have fewer.
+pub(crate) fn lanes_of_warp(warp: u32, threads: u32) -> u32 {
+    let left = threads - warp * 32;
+    match left {
+        0..32 => (1 << left) - 1,
+        _ => FULL,
+    }
+}

@@ -1,0 +1,216 @@
+//! A block: its warps, shared memory and barriers.
+
+use super::failure::{Failed, Failure, Thread};
+use super::op::Context;
+use super::program::BarrierAction;
+use super::registers::Registers;
+use super::surroundings::coordinates;
+use super::warp::{Pause, Warp};
+use super::worker::Code;
+use crate::check::BlockId;
+
+/// A block that runs, or room for one.
+pub(crate) struct Block {
+    number: u64,
+    /// Its number for the checks.
+    id: Option<BlockId>,
+    warps: Vec<Warp>,
+    shared: Registers,
+}
+
+/// How far a block has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Progress {
+    Ended,
+    /// It goes on, and other blocks may have their turn.
+    Turn,
+    /// It waits for what other blocks write, as far as one can see.
+    Looking,
+}
+
+impl Block {
+    pub(crate) fn new(threads: u32, shared: u32) -> Block {
+        Block {
+            number: 0,
+            id: None,
+            warps: (0..threads.div_ceil(32)).map(|_| Warp::default()).collect(),
+            shared: Registers::new(shared as usize),
+        }
+    }
+
+    /// Makes it the block of this number, at its beginning.
+    pub(crate) fn begin(&mut self, number: u64, code: &Code<'_>, context: &mut Context<'_>) {
+        self.number = number;
+        let at = &mut context.at;
+        self.id = at
+            .checking
+            .as_mut()
+            .map(|it| it.checker.begin_block(it.launch, number, &at.layout));
+        // What nobody has written is none of the values that one expects.
+        self.shared.fill(0xFF);
+        self.enter(context);
+        let threads = context.at.launch.threads_per_block();
+        for (index, warp) in (0..).zip(&mut self.warps) {
+            warp.begin(index, threads, code, context);
+        }
+    }
+
+    /// Runs its warps until all have ended or had their turns.
+    ///
+    /// # Errors
+    /// A thread failed, or all wait.
+    pub(crate) fn run(
+        &mut self,
+        code: &Code<'_>,
+        context: &mut Context<'_>,
+    ) -> Result<Progress, Box<Failed>> {
+        self.enter(context);
+        loop {
+            let (mut turns, mut looks) = (0, 0);
+            // A seed begins anywhere, and lets other blocks go on in between.
+            let first = code.choose(self.warps.len());
+            let count = match code.is_seeded() {
+                true => 1 + code.choose(self.warps.len()),
+                false => self.warps.len(),
+            };
+            let (before, behind) = self.warps.split_at_mut(first);
+            for warp in behind.iter_mut().chain(before).take(count) {
+                if warp.has_ended() {
+                    continue;
+                }
+                match warp.run(code, context)? {
+                    Pause::AtBarrier | Pause::Stuck => {}
+                    Pause::Turn => turns += 1,
+                    Pause::Looking => looks += 1,
+                }
+            }
+            let released = self.release(context)?;
+            if self.warps.iter().all(Warp::has_ended) {
+                return self.end(context).map(|()| Progress::Ended);
+            }
+            if count < self.warps.len() || code.is_seeded() && code.choose(4) > 0 {
+                return Ok(match looks > 0 && turns == 0 && !released {
+                    true => Progress::Looking,
+                    false => Progress::Turn,
+                });
+            }
+            match (turns, looks) {
+                (0, 0) if !released => return Err(Box::new(self.stuck(context))),
+                (0, 1..) if !released => return Ok(Progress::Looking),
+                (1.., _) => return Ok(Progress::Turn),
+                _ => {}
+            }
+        }
+    }
+
+    fn enter(&self, context: &mut Context<'_>) {
+        context.at.block = self.number;
+        context.at.shared = self.shared.start();
+        if let (Some(checking), Some(id)) = (&mut context.at.checking, self.id) {
+            checking.block = Some(id);
+        }
+    }
+
+    /// Lets threads go on whose barrier all have come to. Gives whether there were any.
+    fn release(&mut self, context: &mut Context<'_>) -> Result<bool, Box<Failed>> {
+        let mut released = false;
+        for id in 0..16 {
+            if let Some(wanted) = self.is_complete(id) {
+                released = true;
+                if let (Some(checking), None) = (&mut context.at.checking, wanted) {
+                    let checked = checking.checker.barrier(checking.block());
+                    checked.map_err(|finding| {
+                        Box::new(self.failed(Failure::Check(finding), context))
+                    })?;
+                }
+                let (count, of) = self.warps.iter_mut().fold((0, 0), |sum, warp| {
+                    let own = warp.reduced(id, context);
+                    (sum.0 + own.0, sum.1 + own.1)
+                });
+                for warp in &mut self.warps {
+                    context.at.warp = warp.index;
+                    warp.release(id, count, of, context);
+                }
+            }
+        }
+        Ok(released)
+    }
+
+    fn end(&mut self, context: &mut Context<'_>) -> Result<(), Box<Failed>> {
+        let ended = match &mut context.at.checking {
+            Some(checking) => checking.checker.end_block(checking.block()),
+            None => Ok(()),
+        };
+        ended.map_err(|finding| Box::new(self.failed(Failure::Check(finding), context)))
+    }
+
+    /// Whether as many threads have come to a barrier as it wants, one of which waits; and how many those
+    /// are.
+    fn is_complete(&self, id: u32) -> Option<Option<u32>> {
+        let at = |warp: &Warp| {
+            let waiting = warp.waiting.iter().filter(|it| it.id == id);
+            waiting.fold(0, |mask, it| mask | it.group.mask)
+        };
+        let all = self
+            .warps
+            .iter()
+            .flat_map(|warp| &warp.waiting)
+            .filter(|it| it.id == id);
+        let wanted = all.clone().map(|it| it.threads).next()?;
+        let waits = all
+            .clone()
+            .any(|it| !matches!(it.barrier.action, BarrierAction::Arrive));
+        let is_complete = match wanted {
+            None => waits && self.warps.iter().all(|warp| warp.live & !at(warp) == 0),
+            Some(wanted) => {
+                // Threads that have ended count as come, with those of their warp that have.
+                let come: u32 = self
+                    .warps
+                    .iter()
+                    .map(|warp| match at(warp) {
+                        0 => 0,
+                        all if warp.live & !all == 0 => 32,
+                        some => some.count_ones(),
+                    })
+                    .sum();
+                come >= wanted
+            }
+        };
+        is_complete.then_some(wanted)
+    }
+
+    /// Who waits for what, where nobody can go on.
+    fn stuck(&self, context: &Context<'_>) -> Failed {
+        let mut parts = Vec::new();
+        for warp in self.warps.iter().filter(|warp| !warp.has_ended()) {
+            parts.extend(warp.waits());
+        }
+        let block = context.at.block_index();
+        self.failed(
+            Failure::Stuck {
+                block,
+                waiting: parts.join("; "),
+            },
+            context,
+        )
+    }
+
+    /// A failure that is no instruction's own, of a thread that has not ended.
+    fn failed(&self, failure: Failure, context: &Context<'_>) -> Failed {
+        let warp = self.warps.iter().find(|warp| !warp.has_ended());
+        let thread = warp.map_or(0, |warp| {
+            u64::from(warp.index) * 32 + u64::from(warp.live.trailing_zeros())
+        });
+        let (function, instruction) = warp.and_then(Warp::first_wait).unwrap_or_default();
+        let block = context.at.block_index();
+        Failed {
+            failure,
+            thread: Thread {
+                block,
+                thread: coordinates(thread, context.at.launch.block),
+            },
+            function,
+            instruction,
+        }
+    }
+}

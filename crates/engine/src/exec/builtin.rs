@@ -1,0 +1,162 @@
+//! Functions that the driver defines.
+
+use super::failure::Failure;
+use super::op::Context;
+use super::program::{Builtin, Call, Words};
+use super::registers::{Kind, LANES, lanes_of};
+use crate::memory::{Cached, Direction, Lanes};
+use crate::module::windows;
+
+/// Executes a call for the lanes of the context's mask.
+///
+/// # Errors
+/// A lane fails.
+pub(crate) fn call(
+    which: Builtin,
+    call: &Call,
+    context: &mut Context<'_>,
+    instruction: u32,
+) -> Result<(), Failure> {
+    match which {
+        Builtin::Print => print(call, context),
+        Builtin::AssertFail => Err(assertion(call, context)),
+        Builtin::Allocate => {
+            for lane in lanes_of(context.mask) {
+                let bytes = argument(call, context, 0, lane);
+                let memory = context.at.launch.memory;
+                let address = memory.heap_allocate(bytes, instruction).unwrap_or(0);
+                give(call, context, lane, address);
+            }
+            Ok(())
+        }
+        Builtin::Free => {
+            for lane in lanes_of(context.mask) {
+                let address = argument(call, context, 0, lane);
+                context
+                    .at
+                    .launch
+                    .memory
+                    .heap_free(address)
+                    .map_err(|mut fault| {
+                        fault.lane = lane as u32;
+                        Failure::Memory(fault)
+                    })?;
+            }
+            Ok(())
+        }
+    }
+}
+
+fn print(call: &Call, context: &mut Context<'_>) -> Result<(), Failure> {
+    for lane in lanes_of(context.mask) {
+        let format = text(context, argument(call, context, 0, lane), lane)?;
+        let values = argument(call, context, 1, lane);
+        let mut offset = 0u64;
+        let mut next = |bytes: u64| {
+            offset = offset.next_multiple_of(bytes);
+            offset += bytes;
+            load(context, values + offset - bytes, bytes as u32, lane)
+        };
+        let text =
+            super::format::format(&format, &mut next, &|address| text(context, address, lane))?;
+        (context.at.launch.print)(&text);
+        give(call, context, lane, text.len() as u64);
+    }
+    Ok(())
+}
+
+fn assertion(call: &Call, context: &Context<'_>) -> Failure {
+    let lane = context.mask.trailing_zeros() as usize;
+    let of = |index| text(context, argument(call, context, index, lane), lane);
+    let told = || {
+        Ok(Failure::Assertion {
+            message: of(0)?,
+            file: of(1)?,
+            line: argument(call, context, 2, lane) as u32,
+            function: of(3)?,
+        })
+    };
+    told().unwrap_or_else(|failure| failure)
+}
+
+/// An argument of a lane, its lower 64 bits.
+fn argument(call: &Call, context: &Context<'_>, index: usize, lane: usize) -> u64 {
+    let Some(Words { slot, count }) = call.arguments.get(index).copied() else {
+        return 0;
+    };
+    let word = |index: u32| {
+        // SAFETY: the slot holds words.
+        let words = unsafe { context.slot::<u32>(slot + index * Kind::Word.bytes()) };
+        u64::from(words[lane])
+    };
+    match count {
+        0 => 0,
+        1 => word(0),
+        _ => word(0) | word(1) << 32,
+    }
+}
+
+/// Gives a lane what is returned.
+fn give(call: &Call, context: &mut Context<'_>, lane: usize, value: u64) {
+    if let Some(Words { slot, count }) = call.returns.first().copied() {
+        for index in 0..count.min(2) {
+            // SAFETY: the slot holds words.
+            let words: &mut [u32; LANES] =
+                unsafe { context.slot_mut(slot + index * Kind::Word.bytes()) };
+            words[lane] = (value >> (32 * index)) as u32;
+        }
+    }
+}
+
+/// A text that ends with a zero byte.
+fn text(context: &Context<'_>, address: u64, lane: usize) -> Result<String, Failure> {
+    let mut bytes = Vec::new();
+    loop {
+        match load(context, address + bytes.len() as u64, 1, lane)? {
+            0 => return Ok(String::from_utf8_lossy(&bytes).into_owned()),
+            byte => bytes.push(byte as u8),
+        }
+    }
+}
+
+/// Reads memory at a generic address.
+fn load(context: &Context<'_>, address: u64, bytes: u32, lane: usize) -> Result<u64, Failure> {
+    let offset = address & windows::OFFSET;
+    let addresses = [if address < windows::SHARED {
+        address
+    } else {
+        offset
+    }; LANES];
+    let lanes = Lanes::new(&addresses, 1 << lane, bytes);
+    let (resolved, at) = match windows::of(address) {
+        windows::LOCAL => {
+            let local = context.at.local;
+            let thread = local.start.wrapping_add(lane * local.bytes as usize);
+            (
+                context.at.frames().resolve(&lanes),
+                thread.wrapping_add(offset as usize),
+            )
+        }
+        windows::SHARED => (
+            context.at.layout.resolve(&lanes),
+            context.at.shared.wrapping_add(offset as usize),
+        ),
+        _ => (
+            context
+                .at
+                .launch
+                .memory
+                .resolve(&lanes, Direction::Read, &mut Cached::default()),
+            std::ptr::with_exposed_provenance_mut(address as usize),
+        ),
+    };
+    resolved.map_err(Failure::Memory)?;
+    // SAFETY: resolved above to `bytes` bytes of an aligned address.
+    Ok(unsafe {
+        match bytes {
+            1 => u64::from(at.read()),
+            4 => u64::from(at.cast::<u32>().read()),
+            _ => at.cast::<u64>().read(),
+        }
+    })
+}

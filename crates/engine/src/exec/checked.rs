@@ -1,0 +1,245 @@
+//! What checked launches tell the checker.
+
+use ptx::{Order as PtxOrder, Scope as PtxScope};
+
+use super::access::{Access, Act, Data, Host, Space, lane_of, read};
+use super::failure::Failure;
+use super::op::{Context, Op};
+use super::registers::{LANES, lanes_of};
+use crate::check::{self, Copy, Order, Scope, Strength, What, Who};
+use crate::memory::Lanes;
+
+/// Bits of an instruction's number in a function; the function's number is above them.
+const INSTRUCTION_BITS: u32 = 18;
+
+/// The number of an instruction in its module.
+pub(crate) fn site(function: u32, instruction: u32) -> u32 {
+    function << INSTRUCTION_BITS | instruction & ((1 << INSTRUCTION_BITS) - 1)
+}
+
+/// The function and the instruction of a number.
+pub(crate) fn of_site(site: u32) -> (u32, u32) {
+    (
+        site >> INSTRUCTION_BITS,
+        site & ((1 << INSTRUCTION_BITS) - 1),
+    )
+}
+
+/// Tells the checker of an access that is about to be made. Gives whether it may be.
+///
+/// # Safety
+/// The lanes have been resolved to `host`; the slots are of their kinds.
+#[cold]
+pub(super) unsafe fn check(
+    context: &mut Context<'_>,
+    op: &Op,
+    access: &Access,
+    space: Space,
+    lanes: &Lanes<'_>,
+    host: &Host,
+) -> bool {
+    let strength = strength(access.order, access.scope);
+    match access.act {
+        Act::CopyTo => true,
+        Act::CopyFrom { to, to_offset } => {
+            // SAFETY: the slot holds addresses.
+            let to = unsafe { context.slot::<u64>(to) }.map(|it| it.wrapping_add_signed(to_offset));
+            copy(context, op, lanes, &to)
+        }
+        Act::Load { .. } => tell(context, op, access, space, lanes, What::Read(strength)),
+        Act::Store => tell(context, op, access, space, lanes, What::Write(strength)),
+        Act::Atomic(atomic) => lanes_of(lanes.mask).all(|lane| {
+            let one = Lanes::new(lanes.addresses, 1 << lane, lanes.bytes);
+            let is_equal = !atomic.compares || {
+                let comparand = Data {
+                    slot: Some(atomic.comparand),
+                    kind: atomic.kind,
+                    bits: 128,
+                };
+                // SAFETY: the caller's contract.
+                unsafe {
+                    let now = read(
+                        host.of(lane, lanes.bytes as usize),
+                        access.element,
+                        access.order,
+                    );
+                    now == lane_of(context, comparand, lane)
+                }
+            };
+            let (order, scope) = (order(access.order), scope(access.scope));
+            let what = match is_equal {
+                true => What::Atomic(order, scope),
+                false => What::Read(Strength::Strong(order, scope)),
+            };
+            tell(context, op, access, space, &one, what)
+        }),
+    }
+}
+
+fn tell(
+    context: &mut Context<'_>,
+    op: &Op,
+    access: &Access,
+    space: Space,
+    lanes: &Lanes<'_>,
+    what: What,
+) -> bool {
+    let warp = context.at.warp;
+    let function = context.at.function_index();
+    let Some(checking) = &mut context.at.checking else {
+        return true;
+    };
+    let who = Who {
+        block: checking.block(),
+        warp,
+        mask: lanes.mask,
+    };
+    let access = check::Access {
+        instruction: site(function, op.instruction),
+        what,
+        element_bytes: access.element,
+        lanes,
+    };
+    let checked = match space {
+        Space::Global => {
+            // SAFETY: there is one for each access of the program.
+            let met = unsafe { &mut *context.at.met.add(op.aux as usize) };
+            checking
+                .checker
+                .global(context.at.launch.memory, met, who, &access)
+        }
+        Space::Shared => checking.checker.shared(who, &access),
+        Space::Local => {
+            // SAFETY: the warp's own, which has entered.
+            let frames = unsafe { &*context.at.local.frames };
+            checking.checker.local(who, &access, frames)
+        }
+        Space::Parameters | Space::Generic => Ok(()),
+    };
+    found(context, op.instruction, checked)
+}
+
+fn copy(context: &mut Context<'_>, op: &Op, from: &Lanes<'_>, to: &[u64; LANES]) -> bool {
+    let warp = context.at.warp;
+    let instruction = site(context.at.function_index(), op.instruction);
+    let Some(checking) = &mut context.at.checking else {
+        return true;
+    };
+    let who = Who {
+        block: checking.block(),
+        warp,
+        mask: from.mask,
+    };
+    let to = Lanes::new(to, from.mask, from.bytes);
+    if let Err(fault) = context.at.layout.resolve(&to) {
+        context.fault(Failure::Memory(fault), op.instruction);
+        return false;
+    }
+    let copy = Copy {
+        instruction,
+        to: &to,
+        from: Some(from),
+    };
+    // SAFETY: there is one for each access of the program.
+    let met = unsafe { &mut *context.at.met.add(op.aux as usize) };
+    let checked = checking
+        .checker
+        .copy(context.at.launch.memory, met, who, &copy);
+    found(context, op.instruction, checked)
+}
+
+/// Keeps a finding as the launch's failure. Gives whether there was none.
+fn found(context: &mut Context<'_>, instruction: u32, checked: check::Checked) -> bool {
+    match checked {
+        Ok(()) => true,
+        Err(finding) => {
+            context.fault(Failure::Check(finding), instruction);
+            false
+        }
+    }
+}
+
+/// Tells of a fence, by the numbers of its order and its scope.
+pub(crate) fn fence(context: &mut Context<'_>, of: u32, among: u32) {
+    let who = who(context);
+    if let (Some(checking), Some(who)) = (&mut context.at.checking, who) {
+        let of = match of {
+            of if of == PtxOrder::Acquire as u32 => Order::Acquire,
+            of if of == PtxOrder::Release as u32 => Order::Release,
+            of if of == PtxOrder::AcquireRelease as u32 => Order::AcquireRelease,
+            _ => Order::SequentiallyConsistent,
+        };
+        let among = match among {
+            it if it == PtxScope::Block as u32 => Scope::Block,
+            it if it == PtxScope::Cluster as u32 => Scope::Cluster,
+            it if it == PtxScope::Device as u32 => Scope::Device,
+            _ => Scope::System,
+        };
+        checking.checker.fence(who, of, among);
+    }
+}
+
+/// Tells that the running lanes end a group of copies.
+pub(crate) fn commit(context: &mut Context<'_>) {
+    let who = who(context);
+    if let (Some(checking), Some(who)) = (&mut context.at.checking, who) {
+        checking.checker.commit(who);
+    }
+}
+
+/// Tells that the running lanes wait for their copies, but for the newest groups.
+pub(crate) fn wait(context: &mut Context<'_>, but: Option<u32>) {
+    let who = who(context);
+    if let (Some(checking), Some(who)) = (&mut context.at.checking, who) {
+        checking.checker.wait(who, but);
+    }
+}
+
+/// Tells that lanes of the warp have met.
+pub(crate) fn sync_warp(context: &mut Context<'_>, mask: u32) {
+    let warp = context.at.warp;
+    if let Some(checking) = &mut context.at.checking {
+        checking.checker.sync_warp(Who {
+            block: checking.block(),
+            warp,
+            mask,
+        });
+    }
+}
+
+/// The running lanes.
+fn who(context: &Context<'_>) -> Option<Who> {
+    let block = context.at.checking.as_ref()?.block();
+    Some(Who {
+        block,
+        warp: context.at.warp,
+        mask: context.mask,
+    })
+}
+
+fn strength(of: PtxOrder, among: PtxScope) -> Strength {
+    match of {
+        PtxOrder::Weak => Strength::Weak,
+        PtxOrder::Volatile | PtxOrder::Mmio => Strength::Strong(Order::Relaxed, Scope::System),
+        of => Strength::Strong(order(of), scope(among)),
+    }
+}
+
+fn order(of: PtxOrder) -> Order {
+    match of {
+        PtxOrder::Weak | PtxOrder::Volatile | PtxOrder::Relaxed | PtxOrder::Mmio => Order::Relaxed,
+        PtxOrder::Acquire => Order::Acquire,
+        PtxOrder::Release => Order::Release,
+        PtxOrder::AcquireRelease => Order::AcquireRelease,
+        PtxOrder::SequentiallyConsistent => Order::SequentiallyConsistent,
+    }
+}
+
+fn scope(among: PtxScope) -> Scope {
+    match among {
+        PtxScope::Block => Scope::Block,
+        PtxScope::Cluster => Scope::Cluster,
+        PtxScope::Device => Scope::Device,
+        PtxScope::System => Scope::System,
+    }
+}

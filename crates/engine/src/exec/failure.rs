@@ -1,0 +1,119 @@
+//! How a launch ends early.
+
+use std::fmt;
+
+use super::op::Context;
+use crate::check::Finding;
+use crate::memory::Fault;
+
+/// A thread of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thread {
+    /// Index of its block, x, y, z.
+    pub block: [u32; 3],
+    /// Its index in the block, x, y, z.
+    pub thread: [u32; 3],
+}
+
+impl fmt::Display for Thread {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "block {:?}, thread {:?}",
+            self.block, self.thread
+        )
+    }
+}
+
+/// What went wrong.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum Failure {
+    /// A `trap` or a breakpoint.
+    #[error("trap")]
+    Trap,
+    /// An access to memory that the launch has not.
+    #[error("{0}")]
+    Memory(Fault),
+    /// Something that threads must not do with memory.
+    #[error("{0}")]
+    Check(Box<Finding>),
+    /// A failed assertion of `assert` in CUDA C++.
+    #[error("assertion `{message}` failed in {function}, {file}:{line}")]
+    Assertion {
+        /// The condition.
+        message: String,
+        /// Where.
+        file: String,
+        /// Where.
+        line: u32,
+        /// In which function.
+        function: String,
+    },
+    /// A call of an address that is no function's.
+    #[error("call of {address:#x}, which is no function")]
+    NoFunction {
+        /// The address.
+        address: u64,
+    },
+    /// Calls nested deeper than the emulator allows.
+    #[error("calls are nested more than {limit} deep")]
+    Recursion {
+        /// How deep they may be.
+        limit: u32,
+    },
+    /// Threads that wait for others which will not come.
+    #[error("block {block:?} cannot go on: {waiting}")]
+    Stuck {
+        /// The block.
+        block: [u32; 3],
+        /// Who waits where for what.
+        waiting: String,
+    },
+    /// More steps than [`Options::steps`](crate::Options::steps).
+    #[error("goes on for ever, or for more than {limit} steps")]
+    Steps {
+        /// How many were allowed.
+        limit: u64,
+    },
+    /// A function of the module that has an instruction which the engine does not execute.
+    #[error("{0}")]
+    Unsupported(crate::Unsupported),
+}
+
+/// What went wrong, and where.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Failed {
+    pub(crate) failure: Failure,
+    pub(crate) thread: Thread,
+    /// The function and its instruction.
+    pub(crate) function: String,
+    pub(crate) instruction: u32,
+}
+
+impl Context<'_> {
+    /// Keeps the first fault of the instructions that run.
+    #[cold]
+    pub(crate) fn fault(&mut self, failure: Failure, instruction: u32) {
+        if self.at.fault.is_none() {
+            self.at.fault = Some(Box::new(self.failed(failure, instruction)));
+        }
+    }
+
+    /// A failure of the first running lane, or of that which the failure names.
+    #[cold]
+    pub(crate) fn failed(&self, failure: Failure, instruction: u32) -> Failed {
+        let lane = match &failure {
+            Failure::Memory(fault) => fault.lane,
+            _ => self.mask.trailing_zeros(),
+        };
+        Failed {
+            failure,
+            thread: Thread {
+                block: self.at.block_index(),
+                thread: self.at.thread_index(lane as usize),
+            },
+            function: self.at.function().to_owned(),
+            instruction,
+        }
+    }
+}

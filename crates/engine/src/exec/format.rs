@@ -1,0 +1,175 @@
+//! `printf`, as CUDA has it.
+
+use super::failure::Failure;
+
+/// Formats a text. `next` gives the next value of 4 or 8 bytes, `text` the text at an address.
+///
+/// # Errors
+/// Those of `next` and `text`.
+pub(crate) fn format(
+    format: &str,
+    next: &mut dyn FnMut(u64) -> Result<u64, Failure>,
+    text: &dyn Fn(u64) -> Result<String, Failure>,
+) -> Result<String, Failure> {
+    let mut out = String::new();
+    let mut rest = format;
+    while let Some(at) = rest.find('%') {
+        out.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let end =
+            rest[1..].find(|c: char| c.is_ascii_alphabetic() && !"hlLjztq".contains(c) || c == '%');
+        let Some(end) = end.map(|end| end + 2) else {
+            break;
+        };
+        out.push_str(&convert(&rest[..end], next, text)?);
+        rest = &rest[end..];
+    }
+    out.push_str(rest);
+    Ok(out)
+}
+
+/// Formats one conversion, from `%` to its letter.
+fn convert(
+    conversion: &str,
+    next: &mut dyn FnMut(u64) -> Result<u64, Failure>,
+    text: &dyn Fn(u64) -> Result<String, Failure>,
+) -> Result<String, Failure> {
+    let letter = conversion.chars().last().unwrap_or('%');
+    if letter == '%' {
+        return Ok("%".to_owned());
+    }
+    let body = &conversion[1..conversion.len() - 1];
+    let is_long = body.contains("l") || body.contains(['j', 'z', 't', 'q']);
+    let flags: String = body.chars().take_while(|c| "-+ #0".contains(*c)).collect();
+    let numbers = body[flags.len()..].trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let (width, precision) = match numbers.split_once('.') {
+        Some((width, precision)) => (width, Some(precision)),
+        None => (numbers, None),
+    };
+    let mut number = |digits: &str| match digits {
+        "*" => next(4).map(|value| value as usize),
+        digits => Ok(digits.parse().unwrap_or(0)),
+    };
+    let width = number(width)?;
+    let precision = precision.map(number).transpose()?;
+    let mut integer = || next(if is_long { 8 } else { 4 });
+    let signed = |value: u64| {
+        if is_long {
+            value as i64
+        } else {
+            i64::from(value as u32 as i32)
+        }
+    };
+    let (sign, digits) = match letter {
+        'd' | 'i' => {
+            let value = signed(integer()?);
+            (sign(value < 0, &flags), value.unsigned_abs().to_string())
+        }
+        'u' => ("", integer()?.to_string()),
+        'x' => (
+            if flags.contains('#') { "0x" } else { "" },
+            format!("{:x}", integer()?),
+        ),
+        'X' => (
+            if flags.contains('#') { "0X" } else { "" },
+            format!("{:X}", integer()?),
+        ),
+        'o' => (
+            if flags.contains('#') { "0" } else { "" },
+            format!("{:o}", integer()?),
+        ),
+        'c' => ("", char::from(next(4)? as u8).to_string()),
+        'p' => ("0x", format!("{:x}", next(8)?)),
+        's' => {
+            let text = text(next(8)?)?;
+            (
+                "",
+                text.chars().take(precision.unwrap_or(usize::MAX)).collect(),
+            )
+        }
+        'f' | 'F' | 'e' | 'E' | 'g' | 'G' | 'a' | 'A' => {
+            let value = f64::from_bits(next(8)?);
+            let digits = float(value.abs(), letter, precision.unwrap_or(6));
+            (
+                sign(value.is_sign_negative() && !value.is_nan(), &flags),
+                digits,
+            )
+        }
+        _ => return Ok(conversion.to_owned()),
+    };
+    let digits = match (precision, "diuxXo".contains(letter)) {
+        (Some(precision), true) => format!("{digits:0>precision$}"),
+        _ => digits,
+    };
+    let fill = width.saturating_sub(sign.len() + digits.chars().count());
+    let has_zeros = flags.contains('0') && !flags.contains('-') && letter != 's';
+    Ok(match (flags.contains('-'), has_zeros) {
+        (true, _) => format!("{sign}{digits}{}", " ".repeat(fill)),
+        (false, true) => format!("{sign}{}{digits}", "0".repeat(fill)),
+        (false, false) => format!("{}{sign}{digits}", " ".repeat(fill)),
+    })
+}
+
+fn sign(is_negative: bool, flags: &str) -> &'static str {
+    match is_negative {
+        true => "-",
+        false if flags.contains('+') => "+",
+        false if flags.contains(' ') => " ",
+        false => "",
+    }
+}
+
+/// A float that is not negative.
+fn float(value: f64, letter: char, precision: usize) -> String {
+    if !value.is_finite() {
+        let name = if value.is_nan() { "nan" } else { "inf" };
+        return if letter.is_uppercase() {
+            name.to_uppercase()
+        } else {
+            name.to_owned()
+        };
+    }
+    match letter {
+        'f' | 'F' => format!("{value:.precision$}"),
+        'e' | 'E' => exponential(value, letter, precision),
+        _ => {
+            let precision = precision.max(1);
+            let exponent = exponent(value, precision - 1);
+            let text = match exponent < -4 || exponent >= precision as i32 {
+                true => exponential(value, if letter == 'G' { 'E' } else { 'e' }, precision - 1),
+                false => format!(
+                    "{value:.*}",
+                    (precision as i32 - 1 - exponent).max(0) as usize
+                ),
+            };
+            shortened(&text)
+        }
+    }
+}
+
+/// The decimal exponent of a value that is rounded to so many digits behind the point.
+fn exponent(value: f64, precision: usize) -> i32 {
+    let text = format!("{value:.precision$e}");
+    text.split_once('e')
+        .and_then(|(_, exponent)| exponent.parse().ok())
+        .unwrap_or(0)
+}
+
+fn exponential(value: f64, letter: char, precision: usize) -> String {
+    let text = format!("{value:.precision$e}");
+    let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let exponent: i32 = exponent.parse().unwrap_or(0);
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{digits}{letter}{sign}{:02}", exponent.unsigned_abs())
+}
+
+/// Without zeros at the end of the digits behind the point.
+fn shortened(text: &str) -> String {
+    let at = text.find(['e', 'E']).unwrap_or(text.len());
+    let (digits, exponent) = text.split_at(at);
+    let digits = match digits.contains('.') {
+        true => digits.trim_end_matches('0').trim_end_matches('.'),
+        false => digits,
+    };
+    format!("{digits}{exponent}")
+}

@@ -1,0 +1,290 @@
+//! What a decoded instruction is, and what it works on.
+
+use std::mem::MaybeUninit;
+
+use super::registers::{FULL, Kind, LANES, Lane};
+use super::surroundings::Surroundings;
+
+/// Executes an instruction for a warp.
+///
+/// # Safety
+/// The operation's slots are of its kind and lie in the registers of the context.
+pub(crate) type Handler = unsafe fn(&mut Context<'_>, &Op);
+
+/// A decoded instruction. Operands are slots.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Op {
+    pub(crate) run: Handler,
+    /// What it writes, where it writes all lanes of one slot whatever the mask. None: it looks at the
+    /// mask by itself.
+    pub(crate) writes: Option<Kind>,
+    /// The destination.
+    pub(crate) d: u32,
+    pub(crate) a: u32,
+    pub(crate) b: u32,
+    pub(crate) c: u32,
+    /// What else its handler wants to know.
+    pub(crate) aux: u64,
+    /// The instruction of the function, for reports.
+    pub(crate) instruction: u32,
+    /// Whether it reads or writes what other threads may see.
+    pub(crate) accesses_memory: bool,
+}
+
+/// The warp that executes.
+pub(crate) struct Context<'l> {
+    /// Of the activation that runs.
+    pub(crate) registers: *mut u8,
+    /// The lanes that run.
+    pub(crate) mask: u32,
+    /// What the registers do not hold: memory, the block, the launch.
+    pub(crate) at: Surroundings<'l>,
+}
+
+impl Context<'_> {
+    /// The lanes of a slot.
+    ///
+    /// # Safety
+    /// The slot holds lanes of this type, and lies in the registers.
+    #[inline(always)]
+    pub(crate) unsafe fn slot<T: Copy>(&self, slot: u32) -> &[T; LANES] {
+        // SAFETY: the caller's contract; slots are aligned to 64 bytes.
+        unsafe { &*self.registers.add(slot as usize).cast() }
+    }
+
+    /// As [`Context::slot`], to write.
+    ///
+    /// # Safety
+    /// As for [`Context::slot`].
+    #[inline(always)]
+    pub(crate) unsafe fn slot_mut<T: Copy>(&mut self, slot: u32) -> &mut [T; LANES] {
+        // SAFETY: the caller's contract; the registers are this warp's alone.
+        unsafe { &mut *self.registers.add(slot as usize).cast() }
+    }
+
+    /// The lanes for which a predicate is true; of others than the running ones it says nothing.
+    ///
+    /// # Safety
+    /// The slot holds a predicate.
+    #[inline(always)]
+    pub(crate) unsafe fn predicate(&self, slot: u32) -> u32 {
+        // SAFETY: the caller's contract.
+        unsafe { *self.registers.add(slot as usize).cast() }
+    }
+
+    /// Sets a predicate of all lanes.
+    ///
+    /// # Safety
+    /// The slot holds a predicate.
+    #[inline(always)]
+    pub(crate) unsafe fn set_predicate(&mut self, slot: u32, lanes: u32) {
+        // SAFETY: the caller's contract.
+        unsafe { *self.registers.add(slot as usize).cast() = lanes };
+    }
+
+    /// Sets a predicate of the running lanes.
+    ///
+    /// # Safety
+    /// The slot holds a predicate.
+    #[inline(always)]
+    pub(crate) unsafe fn set_predicate_of_running(&mut self, slot: u32, lanes: u32) {
+        // SAFETY: the caller's contract.
+        let before = unsafe { self.predicate(slot) };
+        let after = before & !self.mask | lanes & self.mask;
+        // SAFETY: the caller's contract.
+        unsafe { self.set_predicate(slot, after) };
+    }
+
+    /// Sets the running lanes of a slot.
+    ///
+    /// # Safety
+    /// As for [`Context::slot`].
+    #[inline(always)]
+    pub(crate) unsafe fn set_running<T: Copy>(&mut self, slot: u32, lanes: &[T; LANES]) {
+        let mask = self.mask;
+        // SAFETY: the caller's contract.
+        let all = unsafe { self.slot_mut::<T>(slot) };
+        if mask == FULL {
+            *all = *lanes;
+        } else {
+            keep(all, lanes, mask);
+        }
+    }
+}
+
+/// Takes the lanes of a mask from `new`.
+#[inline(always)]
+fn keep<T: Copy>(all: &mut [T; LANES], new: &[T; LANES], mask: u32) {
+    // Blended in registers and stored whole: what masked stores write cannot be forwarded to loads.
+    let blended: [T; LANES] = std::array::from_fn(|lane| {
+        if mask >> lane & 1 != 0 {
+            new[lane]
+        } else {
+            all[lane]
+        }
+    });
+    *all = blended;
+}
+
+/// `d = f(a)` in each lane.
+///
+/// # Safety
+/// The slots hold lanes of these types.
+#[inline(always)]
+pub(crate) unsafe fn unary<A: Lane, D: Lane>(
+    context: &mut Context<'_>,
+    op: &Op,
+    f: impl Fn(A) -> D,
+) {
+    // SAFETY: the caller's contract.
+    let a = unsafe { context.slot::<A::Slot>(op.a) };
+    let d = compute(|lane| f(A::of(a[lane])));
+    // SAFETY: the caller's contract.
+    unsafe { *context.slot_mut(op.d) = d };
+}
+
+/// `d = f(a, b)` in each lane.
+///
+/// # Safety
+/// The slots hold lanes of these types.
+#[inline(always)]
+pub(crate) unsafe fn binary<A: Lane, B: Lane, D: Lane>(
+    context: &mut Context<'_>,
+    op: &Op,
+    f: impl Fn(A, B) -> D,
+) {
+    // SAFETY: the caller's contract.
+    let a = unsafe { context.slot::<A::Slot>(op.a) };
+    // SAFETY: the caller's contract.
+    let b = unsafe { context.slot::<B::Slot>(op.b) };
+    let d = compute(|lane| f(A::of(a[lane]), B::of(b[lane])));
+    // SAFETY: the caller's contract.
+    unsafe { *context.slot_mut(op.d) = d };
+}
+
+/// `d = f(a, b, c)` in each lane.
+///
+/// # Safety
+/// The slots hold lanes of these types.
+#[inline(always)]
+pub(crate) unsafe fn ternary<A: Lane, B: Lane, C: Lane, D: Lane>(
+    context: &mut Context<'_>,
+    op: &Op,
+    f: impl Fn(A, B, C) -> D,
+) {
+    // SAFETY: the caller's contract.
+    let a = unsafe { context.slot::<A::Slot>(op.a) };
+    // SAFETY: the caller's contract.
+    let b = unsafe { context.slot::<B::Slot>(op.b) };
+    // SAFETY: the caller's contract.
+    let c = unsafe { context.slot::<C::Slot>(op.c) };
+    let d = compute(|lane| f(A::of(a[lane]), B::of(b[lane]), C::of(c[lane])));
+    // SAFETY: the caller's contract.
+    unsafe { *context.slot_mut(op.d) = d };
+}
+
+/// A predicate of each lane from two values.
+///
+/// # Safety
+/// The slots hold lanes of these types.
+#[inline(always)]
+pub(crate) unsafe fn compare<A: Lane, B: Lane>(
+    context: &mut Context<'_>,
+    op: &Op,
+    f: impl Fn(A, B) -> bool,
+) {
+    // SAFETY: the caller's contract.
+    let a = unsafe { context.slot::<A::Slot>(op.a) };
+    // SAFETY: the caller's contract.
+    let b = unsafe { context.slot::<B::Slot>(op.b) };
+    let lanes = compute(|lane| u32::from(f(A::of(a[lane]), B::of(b[lane]))).wrapping_neg());
+    // SAFETY: the caller's contract.
+    unsafe { context.set_predicate(op.d, signs(&lanes)) };
+}
+
+#[inline(always)]
+fn compute<D: Lane>(f: impl Fn(usize) -> D) -> [D::Slot; LANES] {
+    // Not `array::from_fn`, which is not always made of vector instructions.
+    let mut all = [const { MaybeUninit::uninit() }; LANES];
+    for (lane, to) in all.iter_mut().enumerate() {
+        to.write(f(lane).slot());
+    }
+    all.map(|lane| {
+        // SAFETY: written above.
+        unsafe { lane.assume_init() }
+    })
+}
+
+/// The highest bit of each lane.
+#[inline(always)]
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn signs(lanes: &[u32; LANES]) -> u32 {
+    use std::arch::x86_64::{_mm_loadu_ps, _mm_movemask_ps};
+    let mut mask = 0;
+    for index in (0..LANES).step_by(4) {
+        // SAFETY: SSE is part of x86-64; four words are read.
+        let bits = unsafe { _mm_movemask_ps(_mm_loadu_ps(lanes.as_ptr().add(index).cast())) };
+        mask |= (bits as u32) << index;
+    }
+    mask
+}
+
+/// The highest bit of each lane.
+#[inline(always)]
+#[cfg(not(target_arch = "x86_64"))]
+pub(crate) fn signs(lanes: &[u32; LANES]) -> u32 {
+    let bits = lanes.iter().enumerate();
+    bits.fold(0, |mask, (lane, bits)| mask | (bits >> 31) << lane)
+}
+
+/// Runs instructions for a full warp.
+///
+/// # Safety
+/// As for their handlers.
+#[inline(always)]
+pub(crate) unsafe fn run_full(context: &mut Context<'_>, ops: &[Op]) {
+    for op in ops {
+        // SAFETY: the caller's contract.
+        unsafe { (op.run)(context, op) };
+    }
+}
+
+/// Runs instructions for the lanes of the context's mask.
+///
+/// # Safety
+/// As for their handlers.
+#[inline(always)]
+pub(crate) unsafe fn run_masked(context: &mut Context<'_>, ops: &[Op]) {
+    for op in ops {
+        // SAFETY: the caller's contract.
+        unsafe {
+            match op.writes {
+                None => (op.run)(context, op),
+                Some(Kind::Predicate) => {
+                    let before = context.predicate(op.d);
+                    (op.run)(context, op);
+                    let after = context.predicate(op.d);
+                    context.set_predicate(op.d, before);
+                    context.set_predicate_of_running(op.d, after);
+                }
+                Some(Kind::Word) => run_keeping::<u32>(context, op),
+                Some(Kind::Double) => run_keeping::<u64>(context, op),
+                Some(Kind::Quad) => run_keeping::<u128>(context, op),
+            }
+        }
+    }
+}
+
+/// # Safety
+/// The destination holds lanes of this type.
+#[inline(always)]
+unsafe fn run_keeping<T: Copy>(context: &mut Context<'_>, op: &Op) {
+    // SAFETY: the caller's contract.
+    let before = unsafe { *context.slot::<T>(op.d) };
+    // SAFETY: the caller's contract.
+    unsafe { (op.run)(context, op) };
+    let mask = context.mask;
+    // SAFETY: the caller's contract.
+    let after = unsafe { context.slot_mut::<T>(op.d) };
+    keep(after, &before, !mask);
+}

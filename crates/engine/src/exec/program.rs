@@ -1,0 +1,206 @@
+//! A function as warps execute it.
+
+use ptx::SpecialRegister;
+
+use super::access::Access;
+use super::op::Op;
+use super::registers::Kind;
+
+/// A decoded function. Its blocks are in reverse postorder, so that a lower number is further back.
+#[derive(Debug)]
+pub(crate) struct Program {
+    pub(crate) name: String,
+    /// Which function of the module.
+    pub(crate) index: u32,
+    pub(crate) ops: Vec<Op>,
+    pub(crate) blocks: Vec<Block>,
+    /// Bytes of its registers.
+    pub(crate) register_bytes: u32,
+    /// Constants and the slots that hold them in all lanes.
+    pub(crate) constants: Vec<Constant>,
+    /// What a launch or a block fixes, and the slots.
+    pub(crate) specials: Vec<(SpecialRegister, u32)>,
+    /// Instructions of no side effect whose result is the same for all blocks, run once per warp and launch.
+    pub(crate) launch_ops: Vec<Op>,
+    /// What its operations on memory do; an operation has an index.
+    pub(crate) accesses: Vec<Access>,
+    /// Where parameters lie.
+    pub(crate) parameters: Vec<Parameter>,
+    /// Where returned values lie.
+    pub(crate) returns: Vec<Words>,
+    /// Bytes of local memory that an activation takes.
+    pub(crate) local_bytes: u32,
+    pub(crate) local_alignment: u32,
+}
+
+/// The same bits in all lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Constant {
+    pub(crate) slot: u32,
+    pub(crate) kind: Kind,
+    pub(crate) bits: u128,
+}
+
+/// A parameter: of a kernel at a place in the launch's, of a function in words.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Parameter {
+    /// Bits of the kernel's parameters, in all lanes of a slot.
+    Launch {
+        /// First byte in the parameters of the launch.
+        offset: u32,
+        /// Bytes that are read; those above them are zero or the sign.
+        bytes: u32,
+        signed: bool,
+        slot: u32,
+        kind: Kind,
+    },
+    /// A function's.
+    Call(Words),
+}
+
+/// Memory of a call's parameter: each 4 bytes a slot of words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Words {
+    pub(crate) slot: u32,
+    pub(crate) count: u32,
+}
+
+/// Instructions that run one after another.
+#[derive(Debug)]
+pub(crate) struct Block {
+    /// Its first operation and the one behind its last.
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+    /// For whom a group waits before the first.
+    pub(crate) gate: Option<Gate>,
+    /// What comes then.
+    pub(crate) then: Then,
+    /// The instruction that says so.
+    pub(crate) instruction: u32,
+}
+
+/// Lanes wait for others of the warp before an instruction that works across lanes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Gate {
+    /// Lanes that take part, for each lane.
+    pub(crate) members: u32,
+    /// What they give each other.
+    pub(crate) source: Option<(u32, Kind)>,
+    /// The same for instructions that meet, wherever they stand.
+    pub(crate) key: u64,
+    /// Whether meeting orders memory, as `bar.warp.sync` does.
+    pub(crate) orders_memory: bool,
+}
+
+/// Where a group goes on.
+#[derive(Debug)]
+pub(crate) enum Then {
+    Jump(u32),
+    /// Lanes whose predicate is the wanted one go to the first block, others to the second.
+    Branch {
+        predicate: u32,
+        wanted: bool,
+        taken: u32,
+        otherwise: u32,
+    },
+    /// By an index in a slot of words; beyond the last is undefined.
+    Switch {
+        index: u32,
+        targets: Box<[u32]>,
+    },
+    Barrier {
+        barrier: Barrier,
+        next: u32,
+    },
+    Call {
+        call: Box<Call>,
+        next: u32,
+    },
+    /// Of the activation.
+    Return,
+    /// Of the thread.
+    Exit,
+    Trap,
+}
+
+/// `barrier.sync`, `barrier.arrive`, `barrier.red`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Barrier {
+    /// A slot of words: which of the 16.
+    pub(crate) id: u32,
+    /// A slot of words: how many threads; none for all of the block.
+    pub(crate) threads: Option<u32>,
+    pub(crate) action: BarrierAction,
+}
+
+/// What a barrier does besides counting.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum BarrierAction {
+    /// Waits.
+    Sync,
+    /// Does not wait.
+    Arrive,
+    /// Waits, and gives a slot what was said of a predicate.
+    Reduce {
+        operation: BarrierReduction,
+        destination: u32,
+        predicate: u32,
+        wanted: bool,
+    },
+}
+
+/// What `barrier.red` says of the threads' predicates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BarrierReduction {
+    /// How many are true, into a slot of words.
+    Count,
+    And,
+    Or,
+}
+
+/// A call of a function.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub(crate) callee: Callee,
+    pub(crate) arguments: Vec<Words>,
+    pub(crate) returns: Vec<Words>,
+}
+
+/// Who is called.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Callee {
+    /// A function of the module, by its index.
+    Function(u32),
+    /// The function whose address lies in a slot of 64 bits.
+    Address(u32),
+    /// What the driver defines.
+    Builtin(Builtin),
+}
+
+/// Functions that the driver defines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Builtin {
+    /// `int vprintf(const char* format, const void* values)`
+    Print,
+    /// `void __assertfail(const char* message, const char* file, unsigned line, const char* function, size_t character_size)`
+    AssertFail,
+    /// `void* malloc(size_t bytes)`
+    Allocate,
+    /// `void free(void* memory)`
+    Free,
+}
+
+/// An operation of a block: where a group of lanes has come to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Point {
+    pub(crate) block: u32,
+    /// Counted from the block's first.
+    pub(crate) op: u32,
+}
+
+impl Point {
+    /// Before the first operation of a block.
+    pub(crate) fn start_of(block: u32) -> Point {
+        Point { block, op: 0 }
+    }
+}

@@ -1,0 +1,131 @@
+//! Registers of a warp: a slot of 32 lanes for each.
+
+use std::alloc::{self, Layout};
+use std::ptr::NonNull;
+
+/// Lanes of a warp.
+pub(crate) const LANES: usize = 32;
+
+/// All lanes.
+pub(crate) const FULL: u32 = u32::MAX;
+
+/// The registers of one activation of a function by a warp. Slots are byte offsets.
+pub(crate) struct Registers {
+    start: NonNull<u8>,
+    layout: Layout,
+}
+
+// SAFETY: it owns its memory as a Box does.
+unsafe impl Send for Registers {}
+
+impl Registers {
+    /// A cache line, and what the widest vector registers want.
+    const ALIGNMENT: usize = 64;
+
+    /// `bytes` of zeros.
+    pub(crate) fn new(bytes: usize) -> Registers {
+        let layout = Layout::from_size_align(bytes.max(Self::ALIGNMENT), Self::ALIGNMENT)
+            .expect("registers of a function are few");
+        // SAFETY: its size is not zero.
+        let start = unsafe { alloc::alloc_zeroed(layout) };
+        let start = NonNull::new(start).unwrap_or_else(|| alloc::handle_alloc_error(layout));
+        Registers { start, layout }
+    }
+
+    pub(crate) fn start(&self) -> *mut u8 {
+        self.start.as_ptr()
+    }
+
+    /// Sets all bytes.
+    pub(crate) fn fill(&mut self, byte: u8) {
+        // SAFETY: it owns so many bytes.
+        unsafe { self.start.as_ptr().write_bytes(byte, self.layout.size()) };
+    }
+}
+
+impl Drop for Registers {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `new` with this layout.
+        unsafe { alloc::dealloc(self.start.as_ptr(), self.layout) };
+    }
+}
+
+/// What a register holds in a lane. Types of 8 and 16 bits lie in 32, the upper bits zero.
+pub(crate) trait Lane: Copy {
+    /// What lies in the slot.
+    type Slot: Copy;
+
+    fn of(slot: Self::Slot) -> Self;
+
+    fn slot(self) -> Self::Slot;
+}
+
+macro_rules! lanes {
+    ($($ty:ty: $slot:ty, |$from:ident| $of:expr, |$to:ident| $bits:expr;)*) => {$(
+        impl Lane for $ty {
+            type Slot = $slot;
+
+            #[inline(always)]
+            fn of($from: $slot) -> $ty {
+                $of
+            }
+
+            #[inline(always)]
+            fn slot(self) -> $slot {
+                let $to = self;
+                $bits
+            }
+        }
+    )*};
+}
+
+lanes! {
+    u8: u32, |slot| slot as u8, |value| u32::from(value);
+    i8: u32, |slot| slot as i8, |value| u32::from(value as u8);
+    u16: u32, |slot| slot as u16, |value| u32::from(value);
+    i16: u32, |slot| slot as i16, |value| u32::from(value as u16);
+    u32: u32, |slot| slot, |value| value;
+    i32: u32, |slot| slot as i32, |value| value as u32;
+    f32: u32, |slot| f32::from_bits(slot), |value| value.to_bits();
+    u64: u64, |slot| slot, |value| value;
+    i64: u64, |slot| slot as i64, |value| value as u64;
+    f64: u64, |slot| f64::from_bits(slot), |value| value.to_bits();
+    u128: u128, |slot| slot, |value| value;
+}
+
+/// What a slot is, for those who copy or keep lanes of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    /// A mask of lanes.
+    Predicate,
+    /// 32 bits a lane.
+    Word,
+    /// 64 bits a lane.
+    Double,
+    /// 128 bits a lane.
+    Quad,
+}
+
+impl Kind {
+    /// Bytes of a slot, so that slots stay aligned.
+    pub(crate) const fn bytes(self) -> u32 {
+        match self {
+            Kind::Predicate => 64,
+            Kind::Word => 4 * LANES as u32,
+            Kind::Double => 8 * LANES as u32,
+            Kind::Quad => 16 * LANES as u32,
+        }
+    }
+}
+
+/// The lanes of a mask, from the lowest.
+pub(crate) fn lanes_of(mask: u32) -> impl Iterator<Item = usize> {
+    let mut left = mask;
+    std::iter::from_fn(move || {
+        let lane = left.trailing_zeros() as usize;
+        (left != 0).then(|| {
+            left &= left - 1;
+            lane
+        })
+    })
+}

@@ -1,0 +1,145 @@
+//! What a warp reaches besides its registers.
+
+use std::time::Instant;
+
+use super::access::Access;
+use super::failure::Failed;
+use super::program::Program;
+use crate::check::{BlockId, Checker, LaunchId};
+use crate::memory::{self, Cached, Memory, Shared};
+
+/// A launch, as its threads see it.
+pub(crate) struct Launch<'l> {
+    /// Blocks of the grid.
+    pub(crate) grid: [u32; 3],
+    /// Threads of a block.
+    pub(crate) block: [u32; 3],
+    /// Bytes of static and of dynamic shared memory of a block.
+    pub(crate) static_shared: u32,
+    pub(crate) dynamic_shared: u32,
+    /// The kernel's parameters, one behind the other as PTX lays them out.
+    pub(crate) parameters: Vec<u8>,
+    pub(crate) memory: &'l Memory,
+    /// What kernels print goes there.
+    pub(crate) print: &'l (dyn Fn(&str) + Sync),
+    /// When clocks were zero.
+    pub(crate) started: Instant,
+    /// The multiprocessors that the grid's blocks are said to run on.
+    pub(crate) multiprocessors: u32,
+}
+
+impl Launch<'_> {
+    /// Bytes of the parameters, extended to all bits.
+    pub(crate) fn parameter(&self, offset: u32, bytes: u32, signed: bool) -> u128 {
+        let all = self
+            .parameters
+            .iter()
+            .skip(offset as usize)
+            .take(bytes as usize);
+        let bits = all
+            .rev()
+            .fold(0, |bits, &byte| bits << 8 | u128::from(byte));
+        let shift = 128 - 8 * bytes;
+        match signed {
+            true => ((bits << shift) as i128 >> shift) as u128,
+            false => bits,
+        }
+    }
+
+    pub(crate) fn threads_per_block(&self) -> u32 {
+        self.block.iter().product()
+    }
+
+    pub(crate) fn blocks(&self) -> u64 {
+        self.grid.iter().map(|&blocks| u64::from(blocks)).product()
+    }
+}
+
+/// Where a warp is.
+pub(crate) struct Surroundings<'l> {
+    pub(crate) launch: &'l Launch<'l>,
+    /// Where variables of shared memory lie.
+    pub(crate) layout: Shared,
+    /// The block's number, x running fastest.
+    pub(crate) block: u64,
+    pub(crate) warp: u32,
+    /// The block's shared memory.
+    pub(crate) shared: *mut u8,
+    pub(crate) local: Local,
+    /// The function that runs.
+    pub(crate) program: *const Program,
+    /// Its accesses to memory.
+    pub(crate) accesses: *const Access,
+    /// The allocation that each of them met last, by the access's number.
+    pub(crate) met: *mut Cached,
+    /// How often it has looked at what other threads may write: see [`Pause`](super::warp::Pause).
+    pub(crate) looks: u32,
+    /// Who is told of what threads do, in checked launches.
+    pub(crate) checking: Option<Checking<'l>>,
+    /// What went wrong in the instructions that ran last: the first is kept.
+    pub(crate) fault: Option<Box<Failed>>,
+}
+
+/// The checks of a launch, and the block that runs.
+pub(crate) struct Checking<'l> {
+    pub(crate) checker: &'l mut Checker,
+    pub(crate) launch: LaunchId,
+    pub(crate) block: Option<BlockId>,
+}
+
+impl Checking<'_> {
+    /// The block that runs.
+    pub(crate) fn block(&self) -> BlockId {
+        self.block.expect("a block runs")
+    }
+}
+
+/// The local memory of a warp's threads.
+#[derive(Clone, Copy)]
+pub(crate) struct Local {
+    pub(crate) start: *mut u8,
+    /// Bytes a thread.
+    pub(crate) bytes: u32,
+    /// Where the activation's begins.
+    pub(crate) frame: u32,
+    /// What lies in it.
+    pub(crate) frames: *const memory::Local,
+}
+
+impl Surroundings<'_> {
+    /// The block's index, x, y, z.
+    pub(crate) fn block_index(&self) -> [u32; 3] {
+        coordinates(self.block, self.launch.grid)
+    }
+
+    /// A thread's index in its block, x, y, z.
+    pub(crate) fn thread_index(&self, lane: usize) -> [u32; 3] {
+        let thread = u64::from(self.warp) * 32 + lane as u64;
+        coordinates(thread, self.launch.block)
+    }
+
+    /// The function that runs.
+    pub(crate) fn function(&self) -> &str {
+        // SAFETY: set when a warp enters an activation, which keeps its program.
+        unsafe { &(*self.program).name }
+    }
+
+    /// Its number in the module.
+    pub(crate) fn function_index(&self) -> u32 {
+        // SAFETY: as above.
+        unsafe { (*self.program).index }
+    }
+
+    /// The frames in local memory.
+    pub(crate) fn frames(&self) -> &memory::Local {
+        // SAFETY: as for the function: the warp's own.
+        unsafe { &*self.local.frames }
+    }
+}
+
+/// The x, y, z of a linear index, x running fastest.
+pub(crate) fn coordinates(linear: u64, extent: [u32; 3]) -> [u32; 3] {
+    let [x, y, _] = extent.map(u64::from);
+    // Each is less than its extent, a u32.
+    [linear % x, linear / x % y, linear / x / y].map(|index| index as u32)
+}

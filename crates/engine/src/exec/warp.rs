@@ -1,0 +1,904 @@
+//! A warp: its groups of lanes and what they wait for.
+//!
+//! The group that is furthest back runs; groups that meet go on together. A group that goes on for
+//! long lets the others go first, so that lanes may wait for lanes of their own warp.
+
+use std::sync::Arc;
+
+use super::activation::{Activation, Activations, Caller, Group, lanes_of_warp};
+use super::builtin;
+use super::checked;
+use super::failure::{Failed, Failure};
+use super::op::Context;
+use super::program::{Barrier, BarrierAction, Call, Callee, Gate, Point, Program, Then, Words};
+use super::registers::{FULL, Kind, LANES, lanes_of};
+use super::worker::Code;
+use crate::check::Who;
+use crate::memory::{self, Label};
+
+/// How many blocks of instructions a group may go through before others have their turn.
+const TURN: u32 = 1 << 12;
+
+/// How many groups of a warp may run before other warps have their turn.
+const TURNS: u32 = 64;
+
+/// How often a warp may look at what others may write before they have their turn.
+const LOOKS: u32 = 32;
+
+/// How deep calls may be nested.
+const MOST_CALLS: u32 = 1 << 12;
+
+/// The threads of a warp.
+#[derive(Default)]
+pub(crate) struct Warp {
+    pub(crate) index: u32,
+    /// Lanes that have not ended.
+    pub(crate) live: u32,
+    pub(crate) activations: Activations,
+    ready: Vec<Group>,
+    /// Groups before a gate, and the lanes that meet there.
+    gated: Vec<(Group, u32)>,
+    /// Groups at a barrier of the block.
+    pub(crate) waiting: Vec<Waiting>,
+    /// Local memory, a thread's after another's.
+    local: Vec<u64>,
+    local_bytes: u32,
+    frames: Option<memory::Local>,
+    /// Blocks of instructions that it has gone through.
+    pub(crate) steps: u64,
+}
+
+/// A group at a barrier of the block.
+pub(crate) struct Waiting {
+    pub(crate) group: Group,
+    pub(crate) barrier: Barrier,
+    /// Which of the 16.
+    pub(crate) id: u32,
+    /// How many threads it wants; none for all of the block.
+    pub(crate) threads: Option<u32>,
+}
+
+/// Why a warp has stopped for now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pause {
+    /// All of its threads have ended or wait at a barrier of the block.
+    AtBarrier,
+    /// It has had its turn.
+    Turn,
+    /// It has had its turn, and waits for what others write as far as one can see.
+    Looking,
+    /// Lanes wait for lanes of the warp that will not come by themselves.
+    Stuck,
+}
+
+impl Warp {
+    /// Begins the kernel in a new block.
+    pub(crate) fn begin(
+        &mut self,
+        index: u32,
+        threads: u32,
+        code: &Code<'_>,
+        context: &mut Context<'_>,
+    ) {
+        self.index = index;
+        self.live = lanes_of_warp(index, threads);
+        self.activations.clear();
+        self.ready.clear();
+        self.gated.clear();
+        self.waiting.clear();
+        self.frames = None;
+        self.steps = 0;
+        let activation = self.activate(code.kernel(), self.live, None, code, context);
+        self.ready.push(Group {
+            activation,
+            at: Point::start_of(0),
+            mask: self.live,
+            turns: 0,
+        });
+    }
+
+    /// Runs groups until none can go on or the warp has had its turn.
+    ///
+    /// # Errors
+    /// A thread failed.
+    pub(crate) fn run(
+        &mut self,
+        code: &Code<'_>,
+        context: &mut Context<'_>,
+    ) -> Result<Pause, Box<Failed>> {
+        context.at.warp = self.index;
+        let (mut turns, mut has_looked) = (0, true);
+        loop {
+            let Some(group) = self.next(code, context) else {
+                return Ok(match self.gated.is_empty() {
+                    true => Pause::AtBarrier,
+                    false => Pause::Stuck,
+                });
+            };
+            turns += 1;
+            context.at.looks = 0;
+            self.run_group(group, code, context)?;
+            has_looked &= context.at.looks > LOOKS;
+            if turns >= TURNS || code.is_seeded() && code.choose(4) == 0 {
+                return Ok(match has_looked {
+                    true => Pause::Looking,
+                    false => Pause::Turn,
+                });
+            }
+        }
+    }
+
+    /// Whether all of its threads have ended.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.live == 0
+    }
+
+    /// Who waits for what.
+    pub(crate) fn waits(&self) -> Vec<String> {
+        let index = self.index;
+        let at_barrier = self.waiting.iter().map(|it| {
+            let (id, mask) = (it.id, it.group.mask);
+            format!("lanes {mask:#010x} of warp {index} wait at barrier {id}")
+        });
+        let gated = self.gated.iter().map(|(group, members)| {
+            let mask = group.mask;
+            format!("lanes {mask:#010x} of warp {index} wait for the lanes {members:#010x}")
+        });
+        at_barrier.chain(gated).collect()
+    }
+
+    /// Function and instruction of one that waits.
+    pub(crate) fn first_wait(&self) -> Option<(String, u32)> {
+        let gated = self.gated.iter().map(|it| &it.0);
+        let group = gated
+            .chain(self.waiting.iter().map(|it| &it.group))
+            .next()?;
+        let program = &self.activations.get(group.activation).program;
+        let block = program.blocks.get(group.at.block as usize)?;
+        Some((program.name.clone(), block.instruction))
+    }
+
+    /// Takes the group that goes next, with all that have come as far.
+    fn next(&mut self, code: &Code<'_>, context: &mut Context<'_>) -> Option<Group> {
+        if self.ready.is_empty() {
+            // Lanes may have ended for which others wait.
+            self.open_gates(context);
+        }
+        let mut first = code.choose(self.ready.len());
+        let others = if code.choose(2) == 0 {
+            0..self.ready.len()
+        } else {
+            0..0
+        };
+        for other in others {
+            let (a, b) = (&self.ready[other], &self.ready[first]);
+            let earlier = match a.turns == b.turns {
+                true => self.activations.is_behind(a, b),
+                false => a.turns < b.turns,
+            };
+            if earlier {
+                first = other;
+            }
+        }
+        if self.ready.is_empty() {
+            return None;
+        }
+        let mut group = self.ready.swap_remove(first);
+        self.merge(&mut group);
+        Some(group)
+    }
+
+    /// Takes in the groups that are where this one is.
+    fn merge(&mut self, group: &mut Group) {
+        let (activation, at) = (group.activation, group.at);
+        self.ready.retain(|other| {
+            let meets = (other.activation, other.at) == (activation, at);
+            if meets {
+                group.mask |= other.mask;
+            }
+            !meets
+        });
+    }
+
+    fn run_group(
+        &mut self,
+        mut group: Group,
+        code: &Code<'_>,
+        context: &mut Context<'_>,
+    ) -> Result<(), Box<Failed>> {
+        let mut fuel = TURN;
+        let mut program = self.enter(group.activation, context);
+        loop {
+            let block = &program.blocks[group.at.block as usize];
+            if group.at.op == 0
+                && let Some(gate) = &block.gate
+            {
+                self.merge(&mut group);
+                match self.pass(gate, &mut group, context) {
+                    true => {}
+                    false => return Ok(()),
+                }
+            }
+            let start = block.start + group.at.op;
+            let end = match code.is_seeded() {
+                true => self.until_interrupted(&program, start, block.end, code),
+                false => block.end,
+            };
+            let ops = &program.ops[start as usize..end as usize];
+            context.mask = group.mask;
+            // SAFETY: the operations were lowered for this program's registers.
+            unsafe {
+                match group.mask == FULL {
+                    true => (code.run.full)(context, ops),
+                    false => (code.run.masked)(context, ops),
+                }
+            };
+            if let Some(fault) = context.at.fault.take() {
+                return Err(fault);
+            }
+            self.steps += 1;
+            if end < block.end {
+                group.at.op = end - block.start;
+                self.ready.push(group);
+                return Ok(());
+            }
+            fuel -= 1;
+            let instruction = block.instruction;
+            match &block.then {
+                Then::Jump(next) => group.at = Point::start_of(*next),
+                Then::Branch {
+                    predicate,
+                    wanted,
+                    taken,
+                    otherwise,
+                } => {
+                    // SAFETY: the slot holds a predicate.
+                    let lanes = unsafe { context.predicate(*predicate) };
+                    let lanes = if *wanted { lanes } else { !lanes } & group.mask;
+                    group = self.branch(group, lanes, *taken, *otherwise);
+                }
+                Then::Switch { index, targets } => {
+                    // SAFETY: the slot holds words.
+                    let index = unsafe { *context.slot::<u32>(*index) };
+                    group = self.switch(group, &index, targets);
+                }
+                Then::Barrier { barrier, next } => {
+                    group.at = Point::start_of(*next);
+                    match self.come_to(barrier, group, context) {
+                        Some(on) => group = on,
+                        None => return Ok(()),
+                    }
+                }
+                Then::Call { call, next } => {
+                    let next = Point::start_of(*next);
+                    group = self.call(group, call, next, code, context, instruction)?;
+                    program = self.enter(group.activation, context);
+                }
+                Then::Return => match self.leave(group) {
+                    Some(caller) => {
+                        group = caller;
+                        program = self.enter(group.activation, context);
+                    }
+                    None => return Ok(()),
+                },
+                Then::Exit => {
+                    self.end(group);
+                    return Ok(());
+                }
+                Then::Trap => {
+                    return Err(Box::new(context.failed(Failure::Trap, instruction)));
+                }
+            }
+            if fuel == 0 || context.at.looks > LOOKS {
+                if self.steps > code.most_steps() {
+                    return Err(Box::new(context.failed(
+                        Failure::Steps {
+                            limit: code.most_steps(),
+                        },
+                        instruction,
+                    )));
+                }
+                group.turns += 1;
+                self.ready.push(group);
+                return Ok(());
+            }
+            let goes_first = |other: &Group| {
+                other.turns <= group.turns && !self.activations.is_behind(&group, other)
+            };
+            if self.ready.iter().any(goes_first) {
+                self.ready.push(group);
+                return Ok(());
+            }
+        }
+    }
+
+    /// How far a seed lets a group go on: up to an access, or the end of the block.
+    fn until_interrupted(&self, program: &Program, start: u32, end: u32, code: &Code<'_>) -> u32 {
+        let is_access = |op: &&u32| program.ops[**op as usize].accesses_memory;
+        let behind: Vec<u32> = (start + 1..end).collect();
+        let accesses = behind.iter().filter(is_access);
+        accesses
+            .copied()
+            .find(|_| code.choose(4) == 0)
+            .unwrap_or(end)
+    }
+
+    /// Makes an activation the one that runs.
+    fn enter(&mut self, activation: u32, context: &mut Context<'_>) -> Arc<Program> {
+        let activation = self.activations.get(activation);
+        context.registers = activation.registers.start();
+        context.at.local.start = self.local.as_mut_ptr().cast();
+        context.at.local.bytes = self.local_bytes;
+        context.at.local.frame = activation.local;
+        context.at.local.frames = self
+            .frames
+            .as_ref()
+            .map_or(std::ptr::null(), std::ptr::from_ref);
+        context.at.program = Arc::as_ptr(&activation.program);
+        context.at.accesses = activation.program.accesses.as_ptr();
+        context.at.met = activation.met;
+        Arc::clone(&activation.program)
+    }
+
+    /// Splits a group at a branch; the part that is further back goes on.
+    fn branch(&mut self, mut group: Group, lanes: u32, taken: u32, otherwise: u32) -> Group {
+        let rest = group.mask & !lanes;
+        let (on, other) = match (lanes, rest) {
+            (_, 0) => ((taken, lanes), None),
+            (0, _) => ((otherwise, rest), None),
+            _ if taken < otherwise => ((taken, lanes), Some((otherwise, rest))),
+            _ => ((otherwise, rest), Some((taken, lanes))),
+        };
+        if let Some((block, mask)) = other {
+            self.ready.push(Group {
+                at: Point::start_of(block),
+                mask,
+                ..group
+            });
+        }
+        group.at = Point::start_of(on.0);
+        group.mask = on.1;
+        group
+    }
+
+    fn switch(&mut self, mut group: Group, index: &[u32; LANES], targets: &[u32]) -> Group {
+        let target = |lane: usize| {
+            let index = (index[lane] as usize).min(targets.len() - 1);
+            targets[index]
+        };
+        let mut rest = group.mask;
+        let mut parts: Vec<(u32, u32)> = Vec::new();
+        while rest != 0 {
+            let block = target(rest.trailing_zeros() as usize);
+            let lanes = lanes_of(rest)
+                .filter(|&lane| target(lane) == block)
+                .fold(0, |mask, lane| mask | 1 << lane);
+            parts.push((block, lanes));
+            rest &= !lanes;
+        }
+        parts.sort_unstable();
+        for &(block, mask) in &parts[1..] {
+            self.ready.push(Group {
+                at: Point::start_of(block),
+                mask,
+                ..group
+            });
+        }
+        (group.at, group.mask) = (Point::start_of(parts[0].0), parts[0].1);
+        group
+    }
+}
+
+// Instructions across lanes.
+impl Warp {
+    /// Whether a group may pass a gate. If not, it is kept until the lanes for which it waits come.
+    fn pass(&mut self, gate: &Gate, group: &mut Group, context: &mut Context<'_>) -> bool {
+        // SAFETY: the slot holds words.
+        let masks = unsafe { *context.slot::<u32>(gate.members) };
+        let first = group.mask.trailing_zeros() as usize;
+        let members = masks[first];
+        let same = lanes_of(group.mask)
+            .filter(|&lane| masks[lane] == members)
+            .fold(0, |mask, lane| mask | 1 << lane);
+        if same != group.mask {
+            self.ready.push(Group {
+                mask: group.mask & !same,
+                ..*group
+            });
+            group.mask = same;
+        }
+        if members & self.live & !group.mask == 0 {
+            if gate.orders_memory {
+                checked::sync_warp(context, group.mask);
+            }
+            return true;
+        }
+        self.gated.push((*group, members));
+        self.open_gates(context);
+        false
+    }
+
+    /// Lets groups go on whose lanes have all come to gates of one key.
+    fn open_gates(&mut self, context: &mut Context<'_>) {
+        let mut place = 0;
+        while place < self.gated.len() {
+            let (group, members) = self.gated[place];
+            let key = self.gate(&group).key;
+            let meets = |warp: &Warp, other: &(Group, u32)| {
+                other.1 == members && warp.gate(&other.0).key == key
+            };
+            let there = self
+                .gated
+                .iter()
+                .filter(|it| meets(self, it))
+                .fold(0, |mask, it| mask | it.0.mask);
+            if members & self.live & !there != 0 {
+                place += 1;
+                continue;
+            }
+            let (opened, rest) = std::mem::take(&mut self.gated)
+                .into_iter()
+                .partition(|it| meets(self, it));
+            self.gated = rest;
+            self.exchange(opened, context);
+            place = 0;
+        }
+    }
+
+    fn gate(&self, group: &Group) -> &Gate {
+        let program = &self.activations.get(group.activation).program;
+        let gate = &program.blocks[group.at.block as usize].gate;
+        gate.as_ref().expect("it waits at one")
+    }
+
+    /// Makes groups that have met ready. Those at different instructions each execute theirs with the
+    /// others' values in the lanes that are not theirs.
+    fn exchange(&mut self, groups: Vec<(Group, u32)>, context: &mut Context<'_>) {
+        let mut merged: Vec<Group> = Vec::new();
+        for (group, _) in groups {
+            let same = merged
+                .iter_mut()
+                .find(|it| (it.activation, it.at) == (group.activation, group.at));
+            match same {
+                Some(it) => it.mask |= group.mask,
+                None => merged.push(group),
+            }
+        }
+        if let [one] = merged[..] {
+            self.ready.push(one);
+            return;
+        }
+        let all = merged.iter().fold(0, |mask, group| mask | group.mask);
+        if self.gate(&merged[0]).orders_memory {
+            checked::sync_warp(context, all);
+        }
+        let mut values = [0u128; LANES];
+        for group in &merged {
+            if let Some((slot, kind)) = self.gate(group).source {
+                self.enter(group.activation, context);
+                // SAFETY: the slot is of this kind.
+                let own = unsafe { read(context, slot, kind) };
+                lanes_of(group.mask).for_each(|lane| values[lane] = own[lane]);
+            }
+        }
+        for mut group in merged {
+            let source = self.gate(&group).source;
+            let program = self.enter(group.activation, context);
+            let block = &program.blocks[group.at.block as usize];
+            let op = &program.ops
+                [block.start as usize..(block.start as usize + 1).min(block.end as usize)];
+            context.mask = group.mask;
+            if let Some((slot, kind)) = source {
+                // SAFETY: the slot is of this kind; what it held is put back in lanes of others.
+                unsafe {
+                    let before = read(context, slot, kind);
+                    let mut given = before;
+                    lanes_of(all).for_each(|lane| given[lane] = values[lane]);
+                    write(context, slot, kind, &given);
+                    super::op::run_masked(context, op);
+                    let mut after = read(context, slot, kind);
+                    lanes_of(!group.mask).for_each(|lane| after[lane] = before[lane]);
+                    write(context, slot, kind, &after);
+                }
+            } else {
+                // SAFETY: lowered for these registers.
+                unsafe { super::op::run_masked(context, op) };
+            }
+            group.at.op = 1;
+            self.ready.push(group);
+        }
+    }
+}
+
+// Barriers of the block.
+impl Warp {
+    /// Brings a group to a barrier; it goes on at once where it need not wait.
+    fn come_to(
+        &mut self,
+        barrier: &Barrier,
+        mut group: Group,
+        context: &mut Context<'_>,
+    ) -> Option<Group> {
+        // SAFETY: the slots hold words.
+        let (id, threads) = unsafe {
+            let lane = group.mask.trailing_zeros() as usize;
+            let id = context.slot::<u32>(barrier.id)[lane];
+            (
+                id,
+                barrier.threads.map(|slot| context.slot::<u32>(slot)[lane]),
+            )
+        };
+        let waits = !matches!(barrier.action, BarrierAction::Arrive);
+        if let Some(checking) = context
+            .at
+            .checking
+            .as_mut()
+            .filter(|_| threads.is_some() || !waits)
+        {
+            let who = Who {
+                block: checking.block(),
+                warp: self.index,
+                mask: group.mask,
+            };
+            checking.checker.arrive(who, id);
+        }
+        let waiting = Waiting {
+            group,
+            barrier: *barrier,
+            id,
+            threads,
+        };
+        self.waiting.push(waiting);
+        match barrier.action {
+            BarrierAction::Arrive => {
+                group.turns = 0;
+                Some(group)
+            }
+            _ => None,
+        }
+    }
+
+    /// Lets the groups at a barrier go on; a reduction has given `count` threads with a true predicate,
+    /// of `of`.
+    pub(crate) fn release(&mut self, id: u32, count: u32, of: u32, context: &mut Context<'_>) {
+        use super::program::BarrierReduction::{And, Count, Or};
+        let (released, rest) = std::mem::take(&mut self.waiting)
+            .into_iter()
+            .partition(|it| it.id == id);
+        self.waiting = rest;
+        let released: Vec<Waiting> = released;
+        for Waiting {
+            mut group,
+            barrier,
+            threads,
+            ..
+        } in released
+        {
+            let waits = !matches!(barrier.action, BarrierAction::Arrive);
+            if let Some(checking) = context
+                .at
+                .checking
+                .as_mut()
+                .filter(|_| threads.is_some() && waits)
+            {
+                let who = Who {
+                    block: checking.block(),
+                    warp: self.index,
+                    mask: group.mask,
+                };
+                checking.checker.leave(who, id);
+            }
+            match barrier.action {
+                BarrierAction::Arrive => continue,
+                BarrierAction::Sync => {}
+                BarrierAction::Reduce {
+                    operation,
+                    destination,
+                    ..
+                } => {
+                    self.enter(group.activation, context);
+                    context.mask = group.mask;
+                    let truth = |it: bool| if it { FULL } else { 0 };
+                    // SAFETY: a count goes to a slot of words, the others to a predicate's.
+                    unsafe {
+                        match operation {
+                            Count => context.set_running(destination, &[count; LANES]),
+                            And => {
+                                context.set_predicate_of_running(destination, truth(count == of))
+                            }
+                            Or => context.set_predicate_of_running(destination, truth(count > 0)),
+                        }
+                    }
+                }
+            }
+            group.turns = 0;
+            self.ready.push(group);
+        }
+    }
+
+    /// How many threads with a true predicate have come to a barrier, and how many at all.
+    pub(crate) fn reduced(&mut self, id: u32, context: &mut Context<'_>) -> (u32, u32) {
+        let mut sums = (0, 0);
+        for place in 0..self.waiting.len() {
+            let Waiting {
+                group,
+                barrier,
+                id: of,
+                ..
+            } = &self.waiting[place];
+            let BarrierAction::Reduce {
+                predicate, wanted, ..
+            } = barrier.action
+            else {
+                continue;
+            };
+            if *of != id {
+                continue;
+            }
+            let (activation, mask) = (group.activation, group.mask);
+            self.enter(activation, context);
+            // SAFETY: the slot holds a predicate.
+            let lanes = unsafe { context.predicate(predicate) };
+            let lanes = if wanted { lanes } else { !lanes } & mask;
+            sums.0 += lanes.count_ones();
+            sums.1 += mask.count_ones();
+        }
+        sums
+    }
+}
+
+// Calls.
+impl Warp {
+    fn activate(
+        &mut self,
+        program: &Arc<Program>,
+        lanes: u32,
+        caller: Option<Caller>,
+        code: &Code<'_>,
+        context: &mut Context<'_>,
+    ) -> u32 {
+        let (registers, is_new) = self.activations.registers(program);
+        let local = self.frame(program, lanes, context);
+        context.at.warp = self.index;
+        code.fill(program, registers.start(), is_new, context);
+        self.activations.add(Activation {
+            program: Arc::clone(program),
+            met: code.met(program),
+            registers,
+            lanes,
+            local,
+            caller,
+        })
+    }
+
+    /// Local memory for an activation: its offset in each thread's.
+    fn frame(&mut self, program: &Program, lanes: u32, context: &mut Context<'_>) -> u32 {
+        /// Bytes between frames that belong to nobody.
+        const GAP: u32 = 64;
+        if program.local_bytes == 0 {
+            return 0;
+        }
+        let frames = self.frames.get_or_insert_with(|| memory::Local::new(GAP));
+        let label = Label::new(&program.name, 1);
+        let local = frames.push(
+            lanes,
+            program.local_bytes,
+            program.local_alignment.max(16),
+            &label,
+        );
+        let end = frames.bytes();
+        if end > self.local_bytes {
+            self.grow_local(end);
+        }
+        if let Some(checking) = &mut context.at.checking {
+            let who = Who {
+                block: checking.block(),
+                warp: self.index,
+                mask: lanes,
+            };
+            checking.checker.frame(who, local, program.local_bytes);
+        }
+        local
+    }
+
+    /// Ends the frames of lanes that leave a function.
+    fn end_frame(&mut self, program: &Program, lanes: u32) {
+        if let Some(frames) = self.frames.as_mut().filter(|_| program.local_bytes > 0) {
+            frames.pop(lanes);
+        }
+    }
+
+    /// Makes room for `bytes` of local memory a thread.
+    fn grow_local(&mut self, bytes: u32) {
+        let bytes = bytes.next_multiple_of(16).max(self.local_bytes * 2);
+        let mut grown = vec![u64::MAX; LANES * bytes as usize / 8];
+        let before = self.local_bytes as usize / 8;
+        for (lane, room) in grown.chunks_exact_mut(bytes as usize / 8).enumerate() {
+            room[..before].copy_from_slice(&self.local[lane * before..][..before]);
+        }
+        self.local = grown;
+        self.local_bytes = bytes;
+    }
+
+    fn call(
+        &mut self,
+        mut group: Group,
+        call: &Call,
+        next: Point,
+        code: &Code<'_>,
+        context: &mut Context<'_>,
+        instruction: u32,
+    ) -> Result<Group, Box<Failed>> {
+        let function = match call.callee {
+            Callee::Builtin(which) => {
+                context.mask = group.mask;
+                builtin::call(which, call, context, instruction)
+                    .map_err(|failure| Box::new(context.failed(failure, instruction)))?;
+                group.at = next;
+                return Ok(group);
+            }
+            Callee::Function(function) => function,
+            Callee::Address(slot) => {
+                // SAFETY: the slot holds 64 bits.
+                let addresses = unsafe { *context.slot::<u64>(slot) };
+                let address = addresses[group.mask.trailing_zeros() as usize];
+                let same = lanes_of(group.mask)
+                    .filter(|&lane| addresses[lane] == address)
+                    .fold(0, |mask, lane| mask | 1 << lane);
+                if same != group.mask {
+                    // The others come back to the call, behind the block's operations.
+                    let program = &self.activations.get(group.activation).program;
+                    let block = &program.blocks[group.at.block as usize];
+                    let at = Point {
+                        op: block.end - block.start,
+                        ..group.at
+                    };
+                    self.ready.push(Group {
+                        mask: group.mask & !same,
+                        at,
+                        ..group
+                    });
+                    group.mask = same;
+                }
+                context.mask = same;
+                let none = Failure::NoFunction { address };
+                code.function_at(address)
+                    .ok_or_else(|| Box::new(context.failed(none, instruction)))?
+            }
+        };
+        let failed =
+            |failure, context: &Context<'_>| Box::new(context.failed(failure, instruction));
+        let program = code
+            .program(function)
+            .map_err(|failure| failed(failure, context))?;
+        if self.activations.depth(group.activation) == MOST_CALLS {
+            return Err(failed(Failure::Recursion { limit: MOST_CALLS }, context));
+        }
+        let caller = Caller {
+            activation: group.activation,
+            call: group.at,
+            next,
+            returns: call.returns.clone(),
+        };
+        let from = context.registers;
+        let callee = self.activate(&program, group.mask, Some(caller), code, context);
+        let to = self.activations.get(callee).registers.start();
+        let taken = program.parameters.iter().filter_map(|it| match it {
+            super::program::Parameter::Call(words) => Some(*words),
+            super::program::Parameter::Launch { .. } => None,
+        });
+        for (given, taken) in call.arguments.iter().zip(taken) {
+            // SAFETY: both are slots of words of their programs.
+            unsafe { copy_words(from, *given, to, taken, FULL) };
+        }
+        Ok(Group {
+            activation: callee,
+            at: Point::start_of(0),
+            ..group
+        })
+    }
+
+    /// Returns a group's lanes to their caller, or ends them.
+    fn leave(&mut self, group: Group) -> Option<Group> {
+        let activation = self.activations.get_mut(group.activation);
+        let Some(caller) = activation.caller.clone() else {
+            self.end(group);
+            return None;
+        };
+        activation.lanes &= !group.mask;
+        let is_empty = activation.lanes == 0;
+        let from = activation.registers.start();
+        let program = Arc::clone(&activation.program);
+        let to = self.activations.get(caller.activation).registers.start();
+        for (given, taken) in program.returns.iter().zip(&caller.returns) {
+            // SAFETY: both are slots of words of their programs.
+            unsafe { copy_words(from, *given, to, *taken, group.mask) };
+        }
+        if is_empty {
+            self.activations.remove(group.activation);
+        }
+        self.end_frame(&program, group.mask);
+        Some(Group {
+            activation: caller.activation,
+            at: caller.next,
+            ..group
+        })
+    }
+
+    /// Ends a group's lanes, in all functions that they are in.
+    fn end(&mut self, group: Group) {
+        self.live &= !group.mask;
+        let mut index = group.activation;
+        loop {
+            let activation = self.activations.get_mut(index);
+            activation.lanes &= !group.mask;
+            let is_empty = activation.lanes == 0;
+            let caller = activation.caller.as_ref().map(|it| it.activation);
+            let program = Arc::clone(&activation.program);
+            self.end_frame(&program, group.mask);
+            if is_empty {
+                self.activations.remove(index);
+            }
+            match caller {
+                Some(caller) => index = caller,
+                None => break,
+            }
+        }
+    }
+}
+
+/// Copies a parameter's words for the lanes of a mask.
+///
+/// # Safety
+/// Both are slots of words in their registers.
+unsafe fn copy_words(from: *mut u8, given: Words, to: *mut u8, taken: Words, mask: u32) {
+    for word in 0..given.count.min(taken.count) {
+        let offset = word * Kind::Word.bytes();
+        // SAFETY: the caller's contract.
+        unsafe {
+            let given = *from
+                .add((given.slot + offset) as usize)
+                .cast::<[u32; LANES]>();
+            let taken = &mut *to
+                .add((taken.slot + offset) as usize)
+                .cast::<[u32; LANES]>();
+            lanes_of(mask).for_each(|lane| taken[lane] = given[lane]);
+        }
+    }
+}
+
+/// The bits of a slot's lanes.
+///
+/// # Safety
+/// It is of this kind.
+unsafe fn read(context: &Context<'_>, slot: u32, kind: Kind) -> [u128; LANES] {
+    // SAFETY: the caller's contract.
+    unsafe {
+        match kind {
+            Kind::Predicate => {
+                let lanes = context.predicate(slot);
+                std::array::from_fn(|lane| u128::from(lanes >> lane & 1))
+            }
+            Kind::Word => context.slot::<u32>(slot).map(u128::from),
+            Kind::Double => context.slot::<u64>(slot).map(u128::from),
+            Kind::Quad => *context.slot(slot),
+        }
+    }
+}
+
+/// # Safety
+/// As for [`read`].
+unsafe fn write(context: &mut Context<'_>, slot: u32, kind: Kind, values: &[u128; LANES]) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        match kind {
+            Kind::Predicate => {
+                let lanes = (0..LANES).fold(0, |mask, lane| mask | (values[lane] as u32) << lane);
+                context.set_predicate(slot, lanes);
+            }
+            Kind::Word => *context.slot_mut(slot) = values.map(|value| value as u32),
+            Kind::Double => *context.slot_mut(slot) = values.map(|value| value as u64),
+            Kind::Quad => *context.slot_mut(slot) = *values,
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! A host thread that runs blocks of a launch.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use fastrand::Rng;
+use ptx::SpecialRegister;
+
+use super::block::{Block, Progress};
+use super::failure::{Failed, Failure};
+use super::op::{self, Context, Op};
+use super::program::{Parameter, Program};
+use super::registers::{FULL, Kind, LANES};
+use super::surroundings::{Checking, Launch, Local, Surroundings, coordinates};
+use crate::launch::{Options, Schedule};
+use crate::lower::control::axis;
+use crate::memory::{Cached, Shared};
+use crate::module::{Code as Functions, windows};
+
+/// The code of a kernel, as one host thread uses it.
+pub(crate) struct Code<'l> {
+    functions: &'l Functions,
+    kernel: Arc<Program>,
+    pub(crate) run: Runners,
+    steps: u64,
+    /// What decides where the order is free; none: the lowest goes first.
+    chance: Option<RefCell<Rng>>,
+    /// For each program the allocations that its accesses met last.
+    met: RefCell<HashMap<*const Program, Box<[Cached]>>>,
+}
+
+/// Compiled for this processor.
+pub(crate) struct Runners {
+    pub(crate) full: unsafe fn(&mut Context<'_>, &[Op]),
+    pub(crate) masked: unsafe fn(&mut Context<'_>, &[Op]),
+}
+
+impl<'l> Code<'l> {
+    pub(crate) fn new(functions: &'l Functions, kernel: Arc<Program>, options: &Options) -> Self {
+        let chance = match options.schedule {
+            Schedule::InOrder => None,
+            Schedule::Seeded(seed) => Some(RefCell::new(Rng::with_seed(seed))),
+        };
+        Code {
+            functions,
+            kernel,
+            run: Runners::of_this_processor(),
+            steps: options.steps,
+            chance,
+            met: RefCell::default(),
+        }
+    }
+
+    /// Whether a seed decides the order.
+    pub(crate) fn is_seeded(&self) -> bool {
+        self.chance.is_some()
+    }
+
+    /// A number below `count`, by the seed; 0 without one.
+    pub(crate) fn choose(&self, count: usize) -> usize {
+        match &self.chance {
+            Some(chance) if count > 1 => chance.borrow_mut().usize(..count),
+            _ => 0,
+        }
+    }
+
+    pub(crate) fn kernel(&self) -> &Arc<Program> {
+        &self.kernel
+    }
+
+    pub(crate) fn most_steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// The function at an address that a kernel calls.
+    pub(crate) fn function_at(&self, address: u64) -> Option<u32> {
+        (windows::of(address) == windows::FUNCTIONS)
+            .then_some((address & windows::OFFSET) / 16)
+            .map(|index| index as u32)
+            .filter(|&index| self.functions.has_body(index))
+    }
+
+    /// A function of the module, lowered when it is called first.
+    ///
+    /// # Errors
+    /// It has an instruction that the engine does not execute.
+    pub(crate) fn program(&self, function: u32) -> Result<Arc<Program>, Failure> {
+        self.functions
+            .program(function)
+            .map_err(Failure::Unsupported)
+    }
+
+    /// Where a program's accesses remember the allocations that they met.
+    pub(crate) fn met(&self, program: &Arc<Program>) -> *mut Cached {
+        let mut all = self.met.borrow_mut();
+        let met = all
+            .entry(Arc::as_ptr(program))
+            .or_insert_with(|| vec![Cached::default(); program.accesses.len()].into_boxed_slice());
+        met.as_mut_ptr()
+    }
+
+    /// Sets the registers that an activation begins with: all of them where they are new, else those
+    /// that differ from block to block.
+    pub(crate) fn fill(
+        &self,
+        program: &Program,
+        registers: *mut u8,
+        is_new: bool,
+        context: &mut Context<'_>,
+    ) {
+        context.registers = registers;
+        context.mask = FULL;
+        let at = (
+            &context.at.launch,
+            context.at.block_index(),
+            context.at.warp,
+        );
+        let block = at.1;
+        for &(special, slot) in &program.specials {
+            let value = match special {
+                SpecialRegister::Ctaid(of) => Some([block[axis(of)]; LANES]),
+                SpecialRegister::Smid => {
+                    let of = u64::from(context.at.launch.multiprocessors);
+                    Some([(context.at.block % of) as u32; LANES])
+                }
+                other if is_new => Some(fixed(other, context)),
+                _ => None,
+            };
+            if let Some(value) = value {
+                // SAFETY: the slot holds words.
+                unsafe { *context.slot_mut(slot) = value };
+            }
+        }
+        if !is_new {
+            return;
+        }
+        for constant in &program.constants {
+            // SAFETY: the slot is of its kind.
+            unsafe { broadcast(context, constant.slot, constant.kind, constant.bits) };
+        }
+        for parameter in &program.parameters {
+            if let Parameter::Launch {
+                offset,
+                bytes,
+                signed,
+                slot,
+                kind,
+            } = *parameter
+            {
+                let bits = context.at.launch.parameter(offset, bytes, signed);
+                // SAFETY: the slot is of its kind.
+                unsafe { broadcast(context, slot, kind, bits) };
+            }
+        }
+        // SAFETY: they were lowered for these registers.
+        unsafe { (self.run.full)(context, &program.launch_ops) };
+    }
+}
+
+/// What a launch fixes for each thread of a warp.
+fn fixed(special: SpecialRegister, context: &Context<'_>) -> [u32; LANES] {
+    use SpecialRegister::{
+        AggrSmemSize, DynamicSmemSize, LanemaskEq, LanemaskGe, LanemaskGt, LanemaskLe, LanemaskLt,
+        Nctaid, Nsmid, Ntid, Nwarpid, Tid, TotalSmemSize, Warpid,
+    };
+    let launch = context.at.launch;
+    let all = |value| [value; LANES];
+    let lanes = |f: fn(u32) -> u32| std::array::from_fn(|lane| f(lane as u32));
+    match special {
+        Tid(of) => std::array::from_fn(|lane| {
+            let thread = u64::from(context.at.warp) * 32 + lane as u64;
+            coordinates(thread, launch.block)[axis(of)]
+        }),
+        Ntid(of) => all(launch.block[axis(of)]),
+        Nctaid(of) => all(launch.grid[axis(of)]),
+        Warpid => all(context.at.warp),
+        Nwarpid => all(launch.threads_per_block().div_ceil(32)),
+        Nsmid => all(launch.multiprocessors),
+        LanemaskEq => lanes(|lane| 1 << lane),
+        LanemaskLe => lanes(|lane| u32::MAX >> (31 - lane)),
+        LanemaskLt => lanes(|lane| (1 << lane) - 1),
+        LanemaskGe => lanes(|lane| u32::MAX << lane),
+        LanemaskGt => lanes(|lane| u32::MAX << lane & !(1 << lane)),
+        TotalSmemSize | AggrSmemSize => all(launch.static_shared + launch.dynamic_shared),
+        DynamicSmemSize => all(launch.dynamic_shared),
+        _ => lanes(|lane| lane),
+    }
+}
+
+/// Sets all lanes of a slot.
+///
+/// # Safety
+/// The slot is of this kind.
+unsafe fn broadcast(context: &mut Context<'_>, slot: u32, kind: Kind, bits: u128) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        match kind {
+            Kind::Predicate => context.set_predicate(slot, bits as u32),
+            Kind::Word => *context.slot_mut(slot) = [bits as u32; LANES],
+            Kind::Double => *context.slot_mut(slot) = [bits as u64; LANES],
+            Kind::Quad => *context.slot_mut(slot) = [bits; LANES],
+        }
+    }
+}
+
+impl Runners {
+    fn of_this_processor() -> Runners {
+        #[cfg(target_arch = "x86_64")]
+        {
+            #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+            // SAFETY: as for `run_masked`; the processor has been asked.
+            unsafe fn masked(context: &mut Context<'_>, ops: &[Op]) {
+                // SAFETY: the caller's contract.
+                unsafe { op::run_masked(context, ops) }
+            }
+            if crate::lower::handler::has_vectors() {
+                return Runners {
+                    full: op::run_full,
+                    masked,
+                };
+            }
+        }
+        Runners {
+            full: op::run_full,
+            masked: op::run_masked,
+        }
+    }
+}
+
+/// How many blocks take turns under a seed.
+const TOGETHER: usize = 4;
+
+/// Runs blocks of a launch until there are no more, `next` gives none, or another worker has failed.
+///
+/// # Errors
+/// A thread failed.
+#[allow(clippy::too_many_arguments, reason = "what a worker is made of")]
+pub(crate) fn work<'l>(
+    launch: &'l Launch<'l>,
+    layout: &Shared,
+    code: &Code<'l>,
+    checking: Option<Checking<'l>>,
+    most_resident: usize,
+    next: &dyn Fn() -> Option<u64>,
+    stop: &AtomicBool,
+) -> Result<(), Box<Failed>> {
+    let mut context = Context {
+        registers: std::ptr::null_mut(),
+        mask: 0,
+        at: Surroundings {
+            launch,
+            layout: layout.clone(),
+            block: 0,
+            warp: 0,
+            shared: std::ptr::null_mut(),
+            local: Local {
+                start: std::ptr::null_mut(),
+                bytes: 0,
+                frame: 0,
+                frames: std::ptr::null(),
+            },
+            program: Arc::as_ptr(code.kernel()),
+            accesses: std::ptr::null(),
+            met: std::ptr::null_mut(),
+            looks: 0,
+            checking,
+            fault: None,
+        },
+    };
+    let mut resident: Vec<Block> = Vec::new();
+    let mut spare: Vec<Block> = Vec::new();
+    let (mut turn, mut in_vain) = (0, 0);
+    loop {
+        if code.is_seeded() {
+            // One block runs alone, or far ahead of others that have begun. Where those that have wait,
+            // it may be for one that has not.
+            let most = if in_vain > 2 * resident.len() {
+                most_resident
+            } else {
+                TOGETHER.min(most_resident)
+            };
+            turn = code.choose(resident.len() + usize::from(resident.len() < most));
+        }
+        if resident.is_empty() || turn == resident.len() && resident.len() < most_resident {
+            if let Some(number) = next() {
+                let room = || Block::new(launch.threads_per_block(), layout.bytes());
+                let mut block = spare.pop().unwrap_or_else(room);
+                block.begin(number, code, &mut context);
+                resident.push(block);
+            } else if resident.is_empty() {
+                return Ok(());
+            }
+        }
+        if stop.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        turn %= resident.len();
+        in_vain += 1;
+        match resident[turn].run(code, &mut context)? {
+            Progress::Ended => {
+                spare.push(resident.swap_remove(turn));
+                in_vain = 0;
+            }
+            Progress::Turn => in_vain = 0,
+            // It may wait for a block that has not begun.
+            Progress::Looking => turn += 1,
+        }
+    }
+}

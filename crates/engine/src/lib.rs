@@ -1,0 +1,15 @@
+//! Executes PTX on a CPU, warp by warp, and checks what its threads do with memory.
+
+pub mod arith;
+pub mod check;
+mod exec;
+mod launch;
+mod lower;
+pub mod memory;
+mod module;
+mod source;
+
+pub use exec::failure::{Failure, Thread};
+pub use launch::{Checks, LaunchError, Options, Schedule, Shape};
+pub use lower::Unsupported;
+pub use module::{Kernel, LoadError, Module};

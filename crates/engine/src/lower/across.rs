@@ -1,0 +1,337 @@
+//! Instructions that work across the lanes of a warp.
+
+use ptx::{
+    Match, MatchMode, Operand, Operation, Redux, ReduxOperator, Shfl, ShuffleMode, Type, Vote,
+    VoteMode,
+};
+
+use super::handler::handler;
+use super::{Lowered, Lowering};
+use crate::arith::atomic;
+use crate::exec::op::Context;
+use crate::exec::program::Gate;
+use crate::exec::registers::{Kind, LANES, lanes_of};
+
+impl Lowering<'_> {
+    /// Lowers what lanes do together; none for other instructions.
+    pub(super) fn across(&mut self, operation: &Operation) -> Option<Lowered<()>> {
+        Some(match operation {
+            Operation::Shfl(it) => self.shfl(it),
+            Operation::Vote(it) => self.vote(it),
+            Operation::Match(it) => self.matching(it),
+            Operation::Redux(it) => self.redux(it),
+            Operation::Activemask(it) => {
+                let d = self.write(it.d).0;
+                let run = handler!(|c, op| c.set_running(op.d, &[c.mask; LANES]));
+                self.emit_masked(run, d, [0; 3], 0);
+                Ok(())
+            }
+            Operation::Elect(it) => self.elect(it.d, it.p, &it.mask),
+            Operation::BarrierWarp(mask) => self.meet(Some(mask), None, 1).map(|()| {
+                if let Some(gate) = &mut self.gate {
+                    gate.orders_memory = true;
+                }
+                // Groups that meet go on behind the instruction's first operation.
+                self.emit_masked(handler!(|_c, _op| ()), 0, [0; 3], 0);
+            }),
+            _ => return None,
+        })
+    }
+
+    /// Lanes of the mask wait for each other. `key` tells instructions apart that do not meet.
+    fn meet(
+        &mut self,
+        mask: Option<&Operand>,
+        source: Option<(u32, Kind)>,
+        key: u64,
+    ) -> Lowered<()> {
+        let Some(mask) = mask else { return Ok(()) };
+        // Read before the block begins: a constant or a register as it is then.
+        let before = self.ops.len();
+        let members = self.read(mask, Kind::Word)?;
+        if self.ops.len() != before {
+            return Err("a mask of such a kind".to_owned());
+        }
+        self.gate = Some(Gate {
+            members,
+            source,
+            key,
+            orders_memory: false,
+        });
+        Ok(())
+    }
+
+    fn shfl(&mut self, it: &Shfl) -> Lowered<()> {
+        let a = self.plain(&it.a, Kind::Word)?;
+        let b = self.plain(&it.b, Kind::Word)?;
+        let c = self.plain(&it.c, Kind::Word)?;
+        self.meet(it.mask.as_ref(), Some((a, Kind::Word)), 2 + it.mode as u64)?;
+        let d = match it.d {
+            Some(d) => self.write(d).0,
+            None => self.scratch(Kind::Word),
+        };
+        let p = match it.p {
+            Some(p) => self.write(p).0,
+            None => self.scratch(Kind::Predicate),
+        };
+        let run = match it.mode {
+            ShuffleMode::Up => {
+                handler!(
+                    |context, op| shuffle(context, op, |lane, b, clamp, segment| {
+                        let from = lane.wrapping_sub(b);
+                        (
+                            from,
+                            from as i32 >= (lane & segment | clamp & !segment) as i32,
+                        )
+                    })
+                )
+            }
+            ShuffleMode::Down => {
+                handler!(
+                    |context, op| shuffle(context, op, |lane, b, clamp, segment| {
+                        let from = lane + b;
+                        (from, from <= lane & segment | clamp & !segment)
+                    })
+                )
+            }
+            ShuffleMode::Butterfly => {
+                handler!(
+                    |context, op| shuffle(context, op, |lane, b, clamp, segment| {
+                        let from = lane ^ b;
+                        (from, from <= lane & segment | clamp & !segment)
+                    })
+                )
+            }
+            ShuffleMode::Index => {
+                handler!(
+                    |context, op| shuffle(context, op, |lane, b, clamp, segment| {
+                        let from = lane & segment | b & !segment;
+                        (from, from <= lane & segment | clamp & !segment)
+                    })
+                )
+            }
+        };
+        self.emit_masked(run, d, [a, b, c], u64::from(p));
+        Ok(())
+    }
+
+    /// The slot of an operand that needs no operation, because a gate comes before the block's first.
+    fn plain(&mut self, operand: &Operand, kind: Kind) -> Lowered<u32> {
+        let before = self.ops.len();
+        let slot = self.read(operand, kind)?;
+        match self.ops.len() == before {
+            true => Ok(slot),
+            false => Err("an operand of another width".to_owned()),
+        }
+    }
+
+    fn vote(&mut self, it: &Vote) -> Lowered<()> {
+        let a = match it.a.value {
+            Operand::Register(_) => self.plain(&it.a.value, Kind::Predicate)?,
+            _ => self.read_predicate(&it.a)?,
+        };
+        let key = 8 + it.mode as u64;
+        self.meet(it.mask.as_ref(), Some((a, Kind::Predicate)), key)?;
+        let members = match &it.mask {
+            Some(mask) => self.read(mask, Kind::Word)?,
+            None => self.constant(Kind::Word, u32::MAX.into()),
+        };
+        let negated = it.a.negated && it.a.value.register().is_some();
+        let d = self.write(it.d).0;
+        let run = match it.mode {
+            VoteMode::Ballot => handler!(|c, op| {
+                let yes = said(c, op.a, op.aux) & members_of(c, op.b);
+                c.set_running(op.d, &[yes; LANES]);
+            }),
+            VoteMode::All => handler!(|c, op| {
+                let members = members_of(c, op.b);
+                let yes = said(c, op.a, op.aux) & members;
+                c.set_predicate_of_running(op.d, truth(yes == members));
+            }),
+            VoteMode::Any => handler!(|c, op| {
+                let yes = said(c, op.a, op.aux) & members_of(c, op.b);
+                c.set_predicate_of_running(op.d, truth(yes != 0));
+            }),
+            VoteMode::Uni => handler!(|c, op| {
+                let members = members_of(c, op.b);
+                let yes = said(c, op.a, op.aux) & members;
+                c.set_predicate_of_running(op.d, truth(yes == 0 || yes == members));
+            }),
+        };
+        self.emit_masked(run, d, [a, members, 0], u64::from(negated));
+        Ok(())
+    }
+
+    fn matching(&mut self, it: &Match) -> Lowered<()> {
+        let kind = super::slots::kind(it.ty);
+        let a = self.plain(&it.a, kind)?;
+        self.meet(Some(&it.mask), Some((a, kind)), 16 + it.mode as u64)?;
+        let members = self.read(&it.mask, Kind::Word)?;
+        let d = match it.d {
+            Some(d) => self.write(d).0,
+            None => self.scratch(Kind::Word),
+        };
+        let p = match it.p {
+            Some(p) => self.write(p).0,
+            None => self.scratch(Kind::Predicate),
+        };
+        let run = match (it.mode, kind) {
+            (MatchMode::Any, Kind::Double) => {
+                handler!(|c, op| match_any::<u64>(c, op.d, op.a, op.b))
+            }
+            (MatchMode::Any, _) => handler!(|c, op| match_any::<u32>(c, op.d, op.a, op.b)),
+            (MatchMode::All, Kind::Double) => {
+                handler!(|c, op| match_all::<u64>(c, op.d, op.a, op.b, op.aux as u32))
+            }
+            (MatchMode::All, _) => {
+                handler!(|c, op| match_all::<u32>(c, op.d, op.a, op.b, op.aux as u32))
+            }
+        };
+        self.emit_masked(run, d, [a, members, 0], u64::from(p));
+        Ok(())
+    }
+
+    fn redux(&mut self, it: &Redux) -> Lowered<()> {
+        let a = self.plain(&it.a, Kind::Word)?;
+        self.meet(
+            Some(&it.mask),
+            Some((a, Kind::Word)),
+            32 + it.operator as u64,
+        )?;
+        let members = self.read(&it.mask, Kind::Word)?;
+        let d = self.write(it.d).0;
+        macro_rules! reduced {
+            ($T:ty, $f:expr) => {
+                handler!(|c, op| {
+                    let values = *c.slot::<u32>(op.a);
+                    let members = members_of(c, op.b);
+                    let reduced =
+                        atomic::redux(lanes_of(members).map(|lane| values[lane] as $T), $f);
+                    c.set_running(op.d, &[reduced.unwrap_or_default() as u32; LANES]);
+                })
+            };
+        }
+        let run = match (it.operator, it.ty) {
+            (_, Type::F32) => return Err("floats".to_owned()),
+            (ReduxOperator::Add, _) => reduced!(u32, |a: u32, b: u32| a.wrapping_add(b)),
+            (ReduxOperator::Min, Type::S32) => reduced!(i32, |a: i32, b: i32| a.min(b)),
+            (ReduxOperator::Max, Type::S32) => reduced!(i32, |a: i32, b: i32| a.max(b)),
+            (ReduxOperator::Min, _) => reduced!(u32, |a: u32, b: u32| a.min(b)),
+            (ReduxOperator::Max, _) => reduced!(u32, |a: u32, b: u32| a.max(b)),
+            (ReduxOperator::And, _) => reduced!(u32, |a: u32, b: u32| a & b),
+            (ReduxOperator::Or, _) => reduced!(u32, |a: u32, b: u32| a | b),
+            (ReduxOperator::Xor, _) => reduced!(u32, |a: u32, b: u32| a ^ b),
+        };
+        self.emit_masked(run, d, [a, members, 0], 0);
+        Ok(())
+    }
+
+    fn elect(&mut self, d: Option<ptx::Reg>, p: ptx::Reg, mask: &Operand) -> Lowered<()> {
+        self.meet(Some(mask), None, 64)?;
+        let members = self.read(mask, Kind::Word)?;
+        let d = match d {
+            Some(d) => self.write(d).0,
+            None => self.scratch(Kind::Word),
+        };
+        let p = self.write(p).0;
+        let run = handler!(|c, op| {
+            let leader = members_of(c, op.b).trailing_zeros();
+            c.set_running(op.d, &[leader; LANES]);
+            c.set_predicate_of_running(op.aux as u32, 1 << leader);
+        });
+        self.emit_masked(run, d, [0, members, 0], u64::from(p));
+        Ok(())
+    }
+}
+
+fn truth(it: bool) -> u32 {
+    if it { u32::MAX } else { 0 }
+}
+
+/// The lanes that take part: those of the mask that run now.
+///
+/// # Safety
+/// The slot holds words.
+unsafe fn members_of(context: &Context<'_>, slot: u32) -> u32 {
+    // SAFETY: the caller's contract.
+    let masks = unsafe { context.slot::<u32>(slot) };
+    masks[context.mask.trailing_zeros() as usize & 31]
+}
+
+/// What the lanes say.
+///
+/// # Safety
+/// The slot holds a predicate.
+unsafe fn said(context: &Context<'_>, slot: u32, negated: u64) -> u32 {
+    // SAFETY: the caller's contract.
+    let lanes = unsafe { context.predicate(slot) };
+    if negated == 0 { lanes } else { !lanes }
+}
+
+/// Shuffles; `from` tells which lane a lane reads, and whether it is within bounds.
+///
+/// # Safety
+/// `a`, `b`, `c` and `d` hold words, `aux` is the slot of a predicate.
+#[inline(always)]
+unsafe fn shuffle(
+    context: &mut Context<'_>,
+    op: &crate::exec::op::Op,
+    from: impl Fn(u32, u32, u32, u32) -> (u32, bool),
+) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let values = *context.slot::<u32>(op.a);
+        let amounts = context.slot::<u32>(op.b);
+        let bounds = context.slot::<u32>(op.c);
+        let mut shuffled = values;
+        let mut within = 0;
+        for lane in 0..LANES {
+            let (clamp, segment) = (bounds[lane] & 31, bounds[lane] >> 8 & 31);
+            let (source, is_within) = from(lane as u32, amounts[lane] & 31, clamp, segment);
+            let source = if is_within {
+                source as usize & 31
+            } else {
+                lane
+            };
+            shuffled[lane] = values[source];
+            within |= u32::from(is_within) << lane;
+        }
+        context.set_running(op.d, &shuffled);
+        context.set_predicate_of_running(op.aux as u32, within);
+    }
+}
+
+/// # Safety
+/// `a` holds `T`, the others words.
+unsafe fn match_any<T: Copy + PartialEq>(context: &mut Context<'_>, d: u32, a: u32, members: u32) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let values = *context.slot::<T>(a);
+        let members = members_of(context, members);
+        let same: [u32; LANES] = std::array::from_fn(|lane| {
+            let others = lanes_of(members).filter(|&other| values[other] == values[lane]);
+            others.fold(0, |mask, other| mask | 1 << other)
+        });
+        context.set_running(d, &same);
+    }
+}
+
+/// # Safety
+/// `a` holds `T`, `d` and `members` words, `p` a predicate.
+unsafe fn match_all<T: Copy + PartialEq>(
+    context: &mut Context<'_>,
+    d: u32,
+    a: u32,
+    members: u32,
+    p: u32,
+) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let values = *context.slot::<T>(a);
+        let members = members_of(context, members);
+        let first = values[members.trailing_zeros() as usize & 31];
+        let all = lanes_of(members).all(|lane| values[lane] == first);
+        context.set_running(d, &[if all { members } else { 0 }; LANES]);
+        context.set_predicate_of_running(p, truth(all));
+    }
+}

@@ -1,0 +1,112 @@
+//! Counting, finding and moving the bits of integers.
+
+use ptx::{Bfi, Bfind, Bmsk, Operation, Szext, Ternary, Type, Wrap};
+
+use super::handler::{each, handler, rare, with_type};
+use super::{Lowered, Lowering};
+use crate::arith::bits::{self, Excess};
+use crate::arith::integer::Word;
+use crate::exec::op::{Context, Handler, Op, binary, ternary};
+use crate::exec::registers::{LANES, Lane};
+
+impl Lowering<'_> {
+    /// Lowers instructions on single bits and fields; none for other instructions.
+    pub(super) fn bits(&mut self, operation: &Operation) -> Option<Lowered<()>> {
+        Some(match operation {
+            Operation::Popc(it) => {
+                let run = each!(unary it.ty, of long_words, bits::popc);
+                self.apply(run, (it.d, Type::U32), &[(it.a, it.ty)], 0)
+            }
+            Operation::Clz(it) => {
+                let run = each!(unary it.ty, of long_words, bits::clz);
+                self.apply(run, (it.d, Type::U32), &[(it.a, it.ty)], 0)
+            }
+            Operation::Brev(it) => {
+                let run = each!(unary it.ty, of long_words, bits::brev);
+                self.same(run, it.ty, it.d, &[it.a])
+            }
+            Operation::Bfind(it) => self.bfind(it),
+            Operation::Fns(it) => {
+                let run = rare!(|c, op| ternary(c, op, bits::fns));
+                self.same(Some(run), Type::B32, it.d, &[it.mask, it.base, it.offset])
+            }
+            Operation::Bfe(it) => self.bfe(it),
+            Operation::Bfi(it) => self.bfi(it),
+            Operation::Szext(it) => self.szext(it),
+            Operation::Bmsk(it) => self.bmsk(it),
+            _ => return None,
+        })
+    }
+
+    fn bfind(&mut self, it: &Bfind) -> Lowered<()> {
+        let run = match it.shift_amount {
+            false => each!(unary it.ty, of long_integers, bits::bfind),
+            true => each!(unary it.ty, of long_integers, bits::bfind_shiftamt),
+        };
+        self.apply(run, (it.d, Type::U32), &[(it.a, it.ty)], 0)
+    }
+
+    fn bfe(&mut self, it: &Ternary) -> Lowered<()> {
+        let run = with_type!(it.ty, T of long_integers,
+            handler!(|c, op| ternary(c, op, |a: T, position: u32, length: u32| bits::bfe(a, position, length))));
+        let sources = [(it.a, it.ty), (it.b, Type::U32), (it.c, Type::U32)];
+        self.apply(run, (it.d, it.ty), &sources, 0)
+    }
+
+    fn bfi(&mut self, it: &Bfi) -> Lowered<()> {
+        let run: Option<Handler> =
+            with_type!(it.ty, T of long_words, handler!(|c, op| inserted::<T>(c, op)));
+        let run = run.ok_or("the type")?;
+        let length = self.read(&it.length, super::slots::kind(Type::U32))?;
+        let sources = [(it.a, it.ty), (it.b, it.ty), (it.position, Type::U32)];
+        self.apply(Some(run), (it.d, it.ty), &sources, length.into())
+    }
+
+    fn szext(&mut self, it: &Szext) -> Lowered<()> {
+        let run = match (it.ty, it.wrap) {
+            (Type::U32, Wrap::Clamp) => {
+                handler!(|c, op| binary(c, op, |a: u32, n| bits::szext(a, n, Excess::Clamp)))
+            }
+            (Type::U32, Wrap::Wrap) => {
+                handler!(|c, op| binary(c, op, |a: u32, n| bits::szext(a, n, Excess::Wrap)))
+            }
+            (Type::S32, Wrap::Clamp) => {
+                handler!(|c, op| binary(c, op, |a: i32, n| bits::szext(a, n, Excess::Clamp)))
+            }
+            (Type::S32, Wrap::Wrap) => {
+                handler!(|c, op| binary(c, op, |a: i32, n| bits::szext(a, n, Excess::Wrap)))
+            }
+            _ => return Err("the type".to_owned()),
+        };
+        self.same(Some(run), it.ty, it.d, &[it.a, it.b])
+    }
+
+    fn bmsk(&mut self, it: &Bmsk) -> Lowered<()> {
+        let run = match it.wrap {
+            Wrap::Clamp => handler!(|c, op| binary(c, op, |a, b| bits::bmsk(a, b, Excess::Clamp))),
+            Wrap::Wrap => handler!(|c, op| binary(c, op, |a, b| bits::bmsk(a, b, Excess::Wrap))),
+        };
+        self.same(Some(run), Type::B32, it.d, &[it.a, it.b])
+    }
+}
+
+/// `bfi`, the slot of whose fourth source, the length, is `aux`.
+///
+/// # Safety
+/// `a`, `b` and `d` hold lanes of the type, `c` and `aux` words.
+#[inline(always)]
+unsafe fn inserted<T: Lane + Word>(context: &mut Context<'_>, op: &Op) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let (a, b) = (context.slot::<T::Slot>(op.a), context.slot::<T::Slot>(op.b));
+        let (position, length) = (
+            context.slot::<u32>(op.c),
+            context.slot::<u32>(op.aux as u32),
+        );
+        let mut all = [T::of(a[0]).slot(); LANES];
+        for (lane, to) in all.iter_mut().enumerate() {
+            *to = bits::bfi(T::of(a[lane]), T::of(b[lane]), position[lane], length[lane]).slot();
+        }
+        *context.slot_mut(op.d) = all;
+    }
+}

@@ -1,0 +1,347 @@
+//! Branches, calls, barriers; parameters, addresses and special registers.
+
+use std::collections::HashMap;
+
+use ptx::{Axis, Body, Call, Operand, Operation, Returned, Space, SpecialRegister, Symbol};
+
+use super::flow::End;
+use super::handler::handler;
+use super::{Lowered, Lowering};
+use crate::exec::op::unary;
+use crate::exec::program::{
+    Barrier, BarrierAction, BarrierReduction, Builtin, Callee, Parameter, Then, Words,
+};
+use crate::exec::registers::{Kind, LANES};
+use crate::module::windows;
+
+/// Where the local variables of a body lie in an activation's local memory.
+#[derive(Debug, Default)]
+pub(crate) struct Locals {
+    offsets: HashMap<u32, u32>,
+    pub(crate) bytes: u32,
+    pub(crate) alignment: u32,
+}
+
+impl Locals {
+    pub(crate) fn of(body: &Body) -> Locals {
+        let mut locals = Locals::default();
+        let variables = body.variables.iter().enumerate();
+        for (index, variable) in variables.filter(|it| it.1.space == Space::Local) {
+            let offset = locals.bytes.next_multiple_of(variable.alignment.max(1));
+            locals.offsets.insert(index as u32, offset);
+            locals.bytes = offset + variable.bytes as u32;
+            locals.alignment = locals.alignment.max(variable.alignment);
+        }
+        locals
+    }
+}
+
+/// What a special register is.
+pub(crate) fn kind_of_special(special: SpecialRegister) -> Kind {
+    use SpecialRegister::{Clock64, CurrentGraphExec, Globaltimer, Gridid, Pm64};
+    match special {
+        Clock64 | CurrentGraphExec | Globaltimer | Gridid | Pm64(_) => Kind::Double,
+        SpecialRegister::IsExplicitCluster => Kind::Predicate,
+        _ => Kind::Word,
+    }
+}
+
+/// Whether a special register is the same for a thread in all blocks.
+pub(crate) fn is_fixed_by_launch(special: SpecialRegister) -> bool {
+    use SpecialRegister::{
+        AggrSmemSize, DynamicSmemSize, Laneid, LanemaskEq, LanemaskGe, LanemaskGt, LanemaskLe,
+        LanemaskLt, Nctaid, Nsmid, Ntid, Nwarpid, Tid, TotalSmemSize, Warpid,
+    };
+    matches!(
+        special,
+        Tid(_)
+            | Ntid(_)
+            | Nctaid(_)
+            | Laneid
+            | Warpid
+            | Nwarpid
+            | Nsmid
+            | LanemaskEq
+            | LanemaskLe
+            | LanemaskLt
+            | LanemaskGe
+            | LanemaskGt
+            | TotalSmemSize
+            | AggrSmemSize
+            | DynamicSmemSize
+    )
+}
+
+impl Lowering<'_> {
+    /// Gives the parameters and returned values of a function their words.
+    pub(super) fn signature(&mut self) {
+        let function = self.function;
+        if function.kind == ptx::FunctionKind::Entry {
+            return;
+        }
+        for parameter in &function.parameters {
+            let words = self.words(parameter.bytes);
+            self.parameters.push(Parameter::Call(words));
+        }
+        self.returns = function
+            .returns
+            .iter()
+            .map(|it| self.words(it.bytes))
+            .collect();
+    }
+
+    /// Words for so many bytes.
+    fn words(&mut self, bytes: u64) -> Words {
+        let count = bytes.div_ceil(4) as u32;
+        let slot = self.slots.end;
+        (0..count).for_each(|_| {
+            self.slots.add(Kind::Word);
+        });
+        Words { slot, count }
+    }
+
+    /// The words of a variable that holds parameters, if it is one.
+    pub(super) fn words_of(&mut self, symbol: Symbol) -> Lowered<Words> {
+        match symbol {
+            Symbol::Parameter(index) => match self.parameters.get(index as usize) {
+                Some(Parameter::Call(words)) => Ok(*words),
+                _ => Err("no parameter of a function".to_owned()),
+            },
+            Symbol::Return(index) => Ok(self.returns[index as usize]),
+            Symbol::Body(index) => {
+                if let Some(words) = self.variables.get(&index) {
+                    return Ok(*words);
+                }
+                let body = self.function.body.as_ref().expect("it has one");
+                let bytes = body.variables[index as usize].bytes;
+                let words = self.words(bytes);
+                self.variables.insert(index, words);
+                Ok(words)
+            }
+            Symbol::Module(_) | Symbol::Function(_) => {
+                Err("a parameter outside of a function".to_owned())
+            }
+        }
+    }
+
+    /// The slot of a special register, and its kind.
+    pub(super) fn special(&mut self, special: SpecialRegister) -> Lowered<(u32, Kind)> {
+        use SpecialRegister::{
+            Clock, Clock64, ClockHi, ClusterCtaid, ClusterCtarank, ClusterNctaid, ClusterNctarank,
+            Clusterid, Ctaid, Globaltimer, GlobaltimerHi, GlobaltimerLo, IsExplicitCluster,
+            Nclusterid, Smid,
+        };
+        let kind = kind_of_special(special);
+        match special {
+            special if is_fixed_by_launch(special) => Ok((self.fixed_special(special), kind)),
+            Ctaid(_) | Smid => Ok((self.fixed_special(special), kind)),
+            // Without clusters, each block is one.
+            Clusterid(axis) => Ok((self.fixed_special(Ctaid(axis)), kind)),
+            Nclusterid(axis) => Ok((self.fixed_special(SpecialRegister::Nctaid(axis)), kind)),
+            ClusterCtaid(_) | ClusterCtarank | IsExplicitCluster => {
+                Ok((self.constant(kind, 0), kind))
+            }
+            ClusterNctaid(_) | ClusterNctarank => Ok((self.constant(kind, 1), kind)),
+            SpecialRegister::Gridid => Ok((self.constant(kind, 1), kind)),
+            Clock | Clock64 | ClockHi | Globaltimer | GlobaltimerLo | GlobaltimerHi => {
+                self.time(special)
+            }
+            other => Err(format!("the special register {other:?}")),
+        }
+    }
+
+    /// Nanoseconds stand for cycles.
+    fn time(&mut self, special: SpecialRegister) -> Lowered<(u32, Kind)> {
+        let whole = self.scratch(Kind::Double);
+        let run = match special {
+            SpecialRegister::Clock | SpecialRegister::Clock64 | SpecialRegister::ClockHi => {
+                handler!(|c, op| {
+                    let now = c.at.launch.started.elapsed().as_nanos() as u64;
+                    c.set_running(op.d, &[now; LANES]);
+                })
+            }
+            _ => handler!(|c, op| {
+                let now = std::time::SystemTime::UNIX_EPOCH.elapsed();
+                let now = now.map_or(0, |it| it.as_nanos() as u64);
+                c.set_running(op.d, &[now; LANES]);
+            }),
+        };
+        self.emit_masked(run, whole, [0; 3], 0);
+        let slot = match special {
+            SpecialRegister::Clock | SpecialRegister::GlobaltimerLo => {
+                self.resized(whole, Kind::Double, Kind::Word)?
+            }
+            SpecialRegister::ClockHi | SpecialRegister::GlobaltimerHi => {
+                let high = self.scratch(Kind::Word);
+                let run = handler!(|c, op| unary(c, op, |a: u64| (a >> 32) as u32));
+                self.emit_to(run, high, Kind::Word, &[whole]);
+                high
+            }
+            _ => whole,
+        };
+        Ok((slot, kind_of_special(special)))
+    }
+
+    /// The slot with the address of a symbol, in its own space.
+    pub(super) fn address_of(&mut self, symbol: Symbol, offset: i64) -> Lowered<u32> {
+        let address = match symbol {
+            Symbol::Module(index) => self.layout.address_of_variable(index)?,
+            Symbol::Function(function) => windows::FUNCTIONS + 16 * u64::from(function.0),
+            Symbol::Parameter(index) if self.function.kind == ptx::FunctionKind::Entry => {
+                u64::from(crate::module::parameter_offsets(self.function).0[index as usize])
+            }
+            Symbol::Body(index) => {
+                let body = self.function.body.as_ref().expect("it has one");
+                match body.variables[index as usize].space {
+                    Space::Local => return Ok(self.address_of_local(index, offset)),
+                    Space::Shared => self.layout.address_of_shared(self.index, index)?,
+                    _ => return Err("the address of a call's parameter".to_owned()),
+                }
+            }
+            Symbol::Parameter(_) | Symbol::Return(_) => {
+                return Err("the address of a function's parameter".to_owned());
+            }
+        };
+        Ok(self.constant(
+            Kind::Double,
+            u128::from(address.wrapping_add_signed(offset)),
+        ))
+    }
+
+    fn address_of_local(&mut self, index: u32, offset: i64) -> u32 {
+        let offset = i64::from(self.locals.offsets[&index]) + offset;
+        let address = self.scratch(Kind::Double);
+        let run = handler!(|c, op| {
+            let frame = u64::from(c.at.local.frame);
+            *c.slot_mut(op.d) = [frame.wrapping_add(op.aux); LANES];
+        });
+        self.push(run, Some(Kind::Double), address, [0; 3], offset as u64);
+        address
+    }
+
+    /// How a block ends.
+    pub(super) fn then(&mut self, end: &End) -> Lowered<Then> {
+        let body = self.function.body.as_ref().expect("it has one");
+        Ok(match end {
+            End::Falls(next) => Then::Jump(*next as u32),
+            End::Return => Then::Return,
+            End::Splits {
+                guard,
+                taken,
+                otherwise,
+                ..
+            } => Then::Branch {
+                predicate: self.read(&Operand::Register(guard.register), Kind::Predicate)?,
+                wanted: !guard.negated,
+                taken: *taken as u32,
+                otherwise: *otherwise as u32,
+            },
+            End::By {
+                instruction,
+                targets,
+            } => match &body.instructions[*instruction].operation {
+                Operation::BranchIndexed(branch) => Then::Switch {
+                    index: self.read(&branch.index, Kind::Word)?,
+                    targets: targets.iter().map(|&it| it as u32).collect(),
+                },
+                Operation::Barrier(barrier) => Then::Barrier {
+                    barrier: self.barrier(barrier)?,
+                    next: targets[0] as u32,
+                },
+                Operation::Call(call) => self.call(call, targets[0] as u32)?,
+                Operation::Exit => Then::Exit,
+                _ => Then::Trap,
+            },
+        })
+    }
+
+    fn barrier(&mut self, barrier: &ptx::Barrier) -> Lowered<Barrier> {
+        use BarrierReduction::{And, Count, Or};
+        let mut reduce = |operation, d, predicate| {
+            let predicate = self.read_predicate(predicate)?;
+            let destination = self.write(d).0;
+            Ok::<_, String>(BarrierAction::Reduce {
+                operation,
+                destination,
+                predicate,
+                wanted: true,
+            })
+        };
+        let action = match &barrier.action {
+            ptx::BarrierAction::Sync => BarrierAction::Sync,
+            ptx::BarrierAction::Arrive => BarrierAction::Arrive,
+            ptx::BarrierAction::Popc { d, predicate } => reduce(Count, *d, predicate)?,
+            ptx::BarrierAction::And { p, predicate } => reduce(And, *p, predicate)?,
+            ptx::BarrierAction::Or { p, predicate } => reduce(Or, *p, predicate)?,
+        };
+        Ok(Barrier {
+            id: self.read(&barrier.id, Kind::Word)?,
+            threads: match &barrier.threads {
+                Some(threads) => Some(self.read(threads, Kind::Word)?),
+                None => None,
+            },
+            action,
+        })
+    }
+
+    fn call(&mut self, call: &Call, next: u32) -> Lowered<Then> {
+        let callee = match &call.callee {
+            ptx::Callee::Direct(function) => {
+                let callee = &self.layout.module.functions[function.0 as usize];
+                match (&callee.body, builtin(&callee.name)) {
+                    (Some(_), _) => Callee::Function(function.0),
+                    (None, Some(builtin)) => Callee::Builtin(builtin),
+                    (None, None) => {
+                        return Err(format!("`{}`, which nothing defines", callee.name));
+                    }
+                }
+            }
+            ptx::Callee::Indirect { address, .. } => {
+                Callee::Address(self.read(address, Kind::Double)?)
+            }
+        };
+        let mut arguments = Vec::new();
+        for argument in &call.arguments {
+            arguments.push(match argument {
+                Operand::Symbol { symbol, offset: 0 } => self.words_of(*symbol)?,
+                _ => return Err("an argument that is no variable".to_owned()),
+            });
+        }
+        let mut returns = Vec::new();
+        for returned in &call.returns {
+            match returned {
+                Returned::Variable(symbol) => returns.push(self.words_of(*symbol)?),
+                Returned::Nowhere => {}
+                Returned::Register(_) => return Err("a value returned in a register".to_owned()),
+            }
+        }
+        let call = crate::exec::program::Call {
+            callee,
+            arguments,
+            returns,
+        };
+        Ok(Then::Call {
+            call: Box::new(call),
+            next,
+        })
+    }
+}
+
+fn builtin(name: &str) -> Option<Builtin> {
+    Some(match name {
+        "vprintf" => Builtin::Print,
+        "__assertfail" => Builtin::AssertFail,
+        "malloc" => Builtin::Allocate,
+        "free" => Builtin::Free,
+        _ => return None,
+    })
+}
+
+/// The index of an axis.
+pub(crate) fn axis(axis: Axis) -> usize {
+    match axis {
+        Axis::X => 0,
+        Axis::Y => 1,
+        Axis::Z => 2,
+    }
+}

@@ -1,0 +1,283 @@
+//! Basic blocks of a function, in the order in which warps prefer them.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use ptx::{Body, Guard, Instruction, LabelId, Operation};
+
+/// A basic block: instructions that run one after another.
+#[derive(Debug)]
+pub(crate) struct Piece {
+    /// Indices of instructions, without the one that ends it.
+    pub(crate) straight: Range<usize>,
+    pub(crate) end: End,
+}
+
+/// How a basic block ends. Targets are indices of pieces.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// Goes on with the next.
+    Falls(usize),
+    /// To one of two by the guard of an instruction.
+    Splits {
+        instruction: usize,
+        guard: Guard,
+        taken: usize,
+        otherwise: usize,
+    },
+    /// By the instruction of this index, which is `brx.idx`, a barrier, a call, `exit` or a trap, to
+    /// one of these.
+    By {
+        instruction: usize,
+        targets: Vec<usize>,
+    },
+    /// To the caller.
+    Return,
+}
+
+impl End {
+    pub(crate) fn targets(&self) -> Vec<usize> {
+        match self {
+            End::Falls(next) => vec![*next],
+            End::Splits {
+                taken, otherwise, ..
+            } => vec![*taken, *otherwise],
+            End::By { targets, .. } => targets.clone(),
+            End::Return => Vec::new(),
+        }
+    }
+}
+
+/// The basic blocks that can be reached, in reverse postorder: later blocks of the text are visited
+/// first, so that what leaves a loop comes behind it.
+pub(crate) fn pieces(body: &Body) -> Vec<Piece> {
+    let blocks = Blocks::of(body);
+    let mut all = Vec::new();
+    for (index, &start) in blocks.starts.iter().enumerate() {
+        let next = blocks.starts.get(index + 1).copied();
+        let range = start..next.unwrap_or(body.instructions.len());
+        if let Some(guard) = blocks.guard(start) {
+            all.push(Piece {
+                straight: start..start,
+                end: End::Splits {
+                    instruction: start,
+                    guard,
+                    taken: all.len() + 1,
+                    otherwise: blocks.at(start + 1),
+                },
+            });
+        }
+        all.push(blocks.piece(range));
+    }
+    let end = body.instructions.len();
+    all.push(Piece {
+        straight: end..end,
+        end: End::Return,
+    });
+    in_order(all)
+}
+
+/// Whether an instruction waits for other lanes of the warp, so that a block begins with it.
+pub(crate) fn meets(instruction: &Instruction) -> bool {
+    match &instruction.operation {
+        Operation::Shfl(it) => it.mask.is_some(),
+        Operation::Vote(it) => it.mask.is_some(),
+        Operation::Match(_)
+        | Operation::Redux(_)
+        | Operation::Elect(_)
+        | Operation::BarrierWarp(_)
+        | Operation::Mma(_)
+        | Operation::Ldmatrix(_)
+        | Operation::Stmatrix(_)
+        | Operation::Movmatrix(_)
+        | Operation::WmmaLoad(_)
+        | Operation::WmmaStore(_)
+        | Operation::WmmaMma(_) => true,
+        _ => false,
+    }
+}
+
+/// Whether a block ends with an instruction.
+fn ends(instruction: &Instruction) -> bool {
+    instruction.is_terminator()
+        || matches!(
+            instruction.operation,
+            Operation::Barrier(_) | Operation::Call(_) | Operation::Brkpt
+        )
+}
+
+/// Where blocks begin, and their numbers.
+struct Blocks<'b> {
+    body: &'b Body,
+    starts: Vec<usize>,
+    numbers: Vec<usize>,
+    /// How many there are, without that behind the last instruction.
+    count: usize,
+}
+
+impl<'b> Blocks<'b> {
+    fn of(body: &'b Body) -> Self {
+        let mut blocks = Blocks {
+            body,
+            starts: starts(body).into_iter().collect(),
+            numbers: Vec::new(),
+            count: 0,
+        };
+        for index in 0..blocks.starts.len() {
+            blocks.numbers.push(blocks.count);
+            // Two where a guard leads around it.
+            let guard = blocks.guard(blocks.starts[index]);
+            blocks.count += 1 + usize::from(guard.is_some());
+        }
+        blocks
+    }
+
+    /// The guard of an instruction that is no branch.
+    fn guard(&self, instruction: usize) -> Option<Guard> {
+        let instruction = self.body.instructions.get(instruction)?;
+        let is_branch = matches!(instruction.operation, Operation::Branch(_));
+        instruction.guard.filter(|_| !is_branch)
+    }
+
+    /// The block that begins with an instruction; behind the last one the function returns.
+    fn at(&self, instruction: usize) -> usize {
+        match self.starts.binary_search(&instruction) {
+            Ok(index) => self.numbers[index],
+            Err(_) => self.count,
+        }
+    }
+
+    fn at_label(&self, label: LabelId) -> usize {
+        self.at(position(self.body, label))
+    }
+
+    fn piece(&self, range: Range<usize>) -> Piece {
+        let Some(last) = range.clone().last() else {
+            return Piece {
+                straight: range,
+                end: End::Falls(self.count),
+            };
+        };
+        let instruction = &self.body.instructions[last];
+        let next = self.at(last + 1);
+        let by = |targets| End::By {
+            instruction: last,
+            targets,
+        };
+        let end = match &instruction.operation {
+            Operation::Branch(branch) => {
+                let taken = self.at_label(branch.target);
+                match instruction.guard {
+                    None => End::Falls(taken),
+                    Some(guard) => End::Splits {
+                        instruction: last,
+                        guard,
+                        taken,
+                        otherwise: next,
+                    },
+                }
+            }
+            Operation::BranchIndexed(branch) => {
+                let labels = &self.body.branch_targets[branch.targets as usize].labels;
+                by(labels.iter().map(|&label| self.at_label(label)).collect())
+            }
+            Operation::Barrier(_) | Operation::Call(_) => by(vec![next]),
+            Operation::Ret(_) => End::Return,
+            Operation::Exit | Operation::Trap | Operation::Brkpt => by(Vec::new()),
+            _ => {
+                return Piece {
+                    straight: range,
+                    end: End::Falls(next),
+                };
+            }
+        };
+        Piece {
+            straight: range.start..last,
+            end,
+        }
+    }
+}
+
+/// Where basic blocks begin.
+fn starts(body: &Body) -> BTreeSet<usize> {
+    let mut starts = BTreeSet::from([0]);
+    for (index, instruction) in body.instructions.iter().enumerate() {
+        match &instruction.operation {
+            Operation::Branch(branch) => {
+                starts.insert(position(body, branch.target));
+            }
+            Operation::BranchIndexed(branch) => {
+                let targets = &body.branch_targets[branch.targets as usize].labels;
+                starts.extend(targets.iter().map(|&label| position(body, label)));
+            }
+            _ => {}
+        }
+        let is_branch = matches!(instruction.operation, Operation::Branch(_));
+        if ends(instruction) || instruction.guard.is_some() {
+            starts.insert(index + 1);
+        }
+        if meets(instruction) || instruction.guard.is_some() && !is_branch {
+            starts.insert(index);
+        }
+    }
+    starts.retain(|&start| start < body.instructions.len());
+    starts
+}
+
+fn position(body: &Body, label: LabelId) -> usize {
+    body.labels[label.0 as usize].position as usize
+}
+
+fn in_order(all: Vec<Piece>) -> Vec<Piece> {
+    let order = reverse_postorder(&all);
+    let mut place = vec![usize::MAX; all.len()];
+    for (new, &old) in order.iter().enumerate() {
+        place[old] = new;
+    }
+    let mut taken: Vec<Option<Piece>> = all.into_iter().map(Some).collect();
+    order
+        .iter()
+        .map(|&old| {
+            let mut piece = taken[old].take().expect("each once");
+            match &mut piece.end {
+                End::Falls(next) => *next = place[*next],
+                End::Splits {
+                    taken, otherwise, ..
+                } => {
+                    *taken = place[*taken];
+                    *otherwise = place[*otherwise];
+                }
+                End::By { targets, .. } => targets.iter_mut().for_each(|it| *it = place[*it]),
+                End::Return => {}
+            }
+            piece
+        })
+        .collect()
+}
+
+fn reverse_postorder(all: &[Piece]) -> Vec<usize> {
+    let mut order = Vec::new();
+    let mut seen = vec![false; all.len()];
+    seen[0] = true;
+    let targets_of = |index: usize| {
+        let mut targets = all[index].end.targets();
+        targets.sort_unstable();
+        targets
+    };
+    let mut path = vec![(0, targets_of(0))];
+    while let Some((index, targets)) = path.last_mut() {
+        match targets.pop() {
+            Some(target) if seen[target] => {}
+            Some(target) => {
+                seen[target] = true;
+                path.push((target, targets_of(target)));
+            }
+            None => {
+                order.push(*index);
+                path.pop();
+            }
+        }
+    }
+    order.reverse();
+    order
+}

@@ -1,0 +1,135 @@
+//! Handlers for this processor.
+
+use std::sync::OnceLock;
+
+/// Whether the processor has what the fast handlers are compiled for.
+pub(crate) fn has_vectors() -> bool {
+    static KNOWN: OnceLock<bool> = OnceLock::new();
+    #[cfg(target_arch = "x86_64")]
+    let known = || {
+        is_x86_feature_detected!("avx2")
+            && is_x86_feature_detected!("fma")
+            && is_x86_feature_detected!("f16c")
+            && is_x86_feature_detected!("bmi1")
+            && is_x86_feature_detected!("bmi2")
+            && is_x86_feature_detected!("lzcnt")
+            && is_x86_feature_detected!("popcnt")
+    };
+    #[cfg(not(target_arch = "x86_64"))]
+    let known = || false;
+    *KNOWN.get_or_init(known)
+}
+
+/// A [`Handler`](crate::exec::op::Handler) of an expression of `context` and `op`: compiled twice, for
+/// any processor and for one with AVX2 and FMA, of which the right one is taken.
+macro_rules! handler {
+    (|$context:ident, $op:ident| $body:expr) => {{
+        use $crate::exec::op::{Context, Handler, Op};
+        // SAFETY: as for all handlers; the lowering gives it slots of the kinds that it wants.
+        #[allow(unused_unsafe, reason = "not every body does something unsafe")]
+        unsafe fn baseline($context: &mut Context<'_>, $op: &Op) {
+            // SAFETY: the caller's contract.
+            #[allow(unused_unsafe, reason = "not every body needs it")]
+            unsafe {
+                $body
+            }
+        }
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
+        // SAFETY: as for `baseline`; the processor has been asked.
+        #[allow(unused_unsafe, reason = "as above")]
+        unsafe fn vectors($context: &mut Context<'_>, $op: &Op) {
+            // SAFETY: the caller's contract.
+            #[allow(unused_unsafe, reason = "not every body needs it")]
+            unsafe {
+                $body
+            }
+        }
+        #[cfg(target_arch = "x86_64")]
+        let handler = match $crate::lower::handler::has_vectors() {
+            true => vectors as Handler,
+            false => baseline as Handler,
+        };
+        #[cfg(not(target_arch = "x86_64"))]
+        let handler = baseline as Handler;
+        handler
+    }};
+}
+pub(crate) use handler;
+
+/// As [`handler!`], compiled once: of what is seldom executed, or gains nothing by vectors.
+macro_rules! rare {
+    (|$context:ident, $op:ident| $body:expr) => {{
+        use $crate::exec::op::{Context, Handler, Op};
+        // SAFETY: as for all handlers; the lowering gives it slots of the kinds that it wants.
+        #[allow(unused_unsafe, reason = "not every body does something unsafe")]
+        unsafe fn baseline($context: &mut Context<'_>, $op: &Op) {
+            // SAFETY: the caller's contract.
+            unsafe { $body }
+        }
+        baseline as Handler
+    }};
+}
+pub(crate) use rare;
+
+/// A handler of a function on lanes, all of the Rust type of a PTX type; `None` for types that are not
+/// of the group.
+macro_rules! each {
+    (unary $ty:expr, of $group:ident, $f:expr) => {
+        $crate::lower::handler::with_type!($ty, T of $group, $crate::lower::handler::handler!(
+            |c, op| $crate::exec::op::unary(c, op, |a: T| $f(a))))
+    };
+    (binary $ty:expr, of $group:ident, $f:expr) => {
+        $crate::lower::handler::with_type!($ty, T of $group, $crate::lower::handler::handler!(
+            |c, op| $crate::exec::op::binary(c, op, |a: T, b: T| $f(a, b))))
+    };
+    (ternary $ty:expr, of $group:ident, $f:expr) => {
+        $crate::lower::handler::with_type!($ty, T of $group, $crate::lower::handler::handler!(
+            |c, op| $crate::exec::op::ternary(c, op, |a: T, b: T, d: T| $f(a, b, d))))
+    };
+    (compare $ty:expr, of $group:ident, $f:expr) => {
+        $crate::lower::handler::with_type!($ty, T of $group, $crate::lower::handler::handler!(
+            |c, op| $crate::exec::op::compare(c, op, |a: T, b: T| $f(a, b))))
+    };
+}
+pub(crate) use each;
+
+/// `$body` with `$T` as the Rust type of a PTX type, of the group that is named; `None` for others.
+macro_rules! with_type {
+    ($ty:expr, $T:ident of integers, $body:expr) => {
+        $crate::lower::handler::typed!($ty, $T, $body,
+            U16 | B16 => u16, S16 => i16, U32 | B32 => u32, S32 => i32, U64 | B64 => u64, S64 => i64)
+    };
+    ($ty:expr, $T:ident of long_integers, $body:expr) => {
+        $crate::lower::handler::typed!($ty, $T, $body,
+            U32 | B32 => u32, S32 => i32, U64 | B64 => u64, S64 => i64)
+    };
+    ($ty:expr, $T:ident of signed, $body:expr) => {
+        $crate::lower::handler::typed!($ty, $T, $body, S16 => i16, S32 => i32, S64 => i64)
+    };
+    ($ty:expr, $T:ident of long_words, $body:expr) => {
+        $crate::lower::handler::typed!($ty, $T, $body,
+            B32 | U32 | S32 => u32, B64 | U64 | S64 => u64)
+    };
+    ($ty:expr, $T:ident of words, $body:expr) => {
+        $crate::lower::handler::typed!($ty, $T, $body,
+            B16 | U16 | S16 => u16, B32 | U32 | S32 | F32 => u32, B64 | U64 | S64 | F64 => u64)
+    };
+    ($ty:expr, $T:ident of floats, $body:expr) => {
+        $crate::lower::handler::typed!($ty, $T, $body, F32 => f32, F64 => f64)
+    };
+}
+pub(crate) use with_type;
+
+macro_rules! typed {
+    ($ty:expr, $T:ident, $body:expr, $($($name:ident)|* => $rust:ty),*) => {
+        match $ty {
+            $($(ptx::Type::$name)|* => {
+                type $T = $rust;
+                Some($body)
+            })*
+            _ => None,
+        }
+    };
+}
+pub(crate) use typed;

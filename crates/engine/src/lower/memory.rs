@@ -1,0 +1,444 @@
+//! Loads, stores, atomics, fences and hints.
+
+use ptx::{
+    Address, Base, CpAsync, Fence, Ld, Operand, Operation, Order, Reg, Scope, Space, St, Symbol,
+    Type,
+};
+
+use super::atomic;
+use super::handler::handler;
+use super::slots::kind;
+use super::{Lowered, Lowering};
+use crate::exec::access::{self, Access, Act, Atomic, Data};
+use crate::exec::checked;
+use crate::exec::op::{binary, unary};
+use crate::exec::program::{Parameter, Words};
+use crate::exec::registers::Kind;
+use crate::module::parameter_offsets;
+
+impl Lowering<'_> {
+    /// Lowers what concerns memory; none for other instructions.
+    pub(super) fn memory(&mut self, operation: &Operation) -> Option<Lowered<()>> {
+        Some(match operation {
+            Operation::Ld(it) => self.ld(it),
+            Operation::Ldu(it) => self.load(
+                it.space,
+                it.ty,
+                &it.d,
+                &it.address,
+                Order::Weak,
+                Scope::System,
+            ),
+            Operation::St(it) => self.st(it),
+            Operation::Atom(it) => self.atomic(&atomic::Change {
+                space: it.space,
+                order: it.order,
+                scope: it.scope,
+                operator: it.operator,
+                ty: it.ty,
+                address: &it.address,
+                comparand: it.comparand.as_ref(),
+                operands: &it.a,
+                destinations: &it.d,
+            }),
+            Operation::Red(it) => self.atomic(&atomic::Change {
+                space: it.space,
+                order: it.order,
+                scope: it.scope,
+                operator: it.operator,
+                ty: it.ty,
+                address: &it.address,
+                comparand: None,
+                operands: &it.a,
+                destinations: &vec![None; it.a.len()],
+            }),
+            Operation::Fence(it) => {
+                self.fence(it);
+                Ok(())
+            }
+            Operation::CpAsync(it) => self.copy_async(it),
+            // Copies are done where they begin.
+            Operation::CpAsyncCommitGroup => {
+                self.emit_masked(handler!(|c, _op| checked::commit(c)), 0, [0; 3], 0);
+                Ok(())
+            }
+            Operation::CpAsyncWaitGroup(but) => {
+                self.emit_masked(
+                    handler!(|c, op| checked::wait(c, Some(op.a))),
+                    0,
+                    [*but, 0, 0],
+                    0,
+                );
+                Ok(())
+            }
+            Operation::CpAsyncWaitAll => {
+                self.emit_masked(handler!(|c, _op| checked::wait(c, None)), 0, [0; 3], 0);
+                Ok(())
+            }
+            // Hints change nothing that a thread sees.
+            Operation::Prefetch(_)
+            | Operation::Prefetchu(_)
+            | Operation::ApplyPriority(_)
+            | Operation::Discard(_)
+            | Operation::Pmevent(_)
+            | Operation::Setmaxnreg(_)
+            | Operation::Griddepcontrol(_) => Ok(()),
+            Operation::Nanosleep(_) => {
+                let run = handler!(|c, _op| c.at.looks += 1 << 16);
+                self.emit_masked(run, 0, [0; 3], 0);
+                Ok(())
+            }
+            _ => return None,
+        })
+    }
+
+    fn ld(&mut self, it: &Ld) -> Lowered<()> {
+        match (it.space, it.address.base) {
+            (Space::Param | Space::ParamEntry | Space::ParamFunction, Base::Symbol(symbol)) => {
+                self.load_parameter(symbol, it)
+            }
+            _ => self.load(
+                it.space,
+                it.ty,
+                &it.d,
+                &it.address,
+                it.order,
+                it.scope.unwrap_or(Scope::System),
+            ),
+        }
+    }
+
+    fn load(
+        &mut self,
+        space: Space,
+        ty: Type,
+        d: &[Option<Reg>],
+        address: &Address,
+        order: Order,
+        scope: Scope,
+    ) -> Lowered<()> {
+        let data = d.iter().map(|&it| self.loaded(it)).collect();
+        let act = Act::Load {
+            signed: ty.is_signed(),
+        };
+        self.access(space, ty, address, order, scope, act, data)
+    }
+
+    /// A copy from global to shared memory, done at once.
+    fn copy_async(&mut self, it: &CpAsync) -> Lowered<()> {
+        let whole = |size| size == Operand::Immediate(u64::from(it.size));
+        if it.ignore_source.is_some() || !it.source_size.is_none_or(whole) {
+            return Err("a copy of fewer bytes than it writes".to_owned());
+        }
+        let ty = match it.size {
+            4 => Type::B32,
+            8 => Type::B64,
+            _ => Type::B128,
+        };
+        let kind = kind(ty);
+        let data = vec![Data {
+            slot: Some(self.scratch(kind)),
+            kind,
+            bits: ty.bits(),
+        }];
+        let (weak, scope) = (Order::Weak, Scope::System);
+        let to = self.address(&it.destination)?;
+        let load = Act::CopyFrom {
+            to: to.0,
+            to_offset: to.1,
+        };
+        self.access(
+            Space::Global,
+            ty,
+            &it.source,
+            weak,
+            scope,
+            load,
+            data.clone(),
+        )?;
+        self.access(
+            Space::Shared,
+            ty,
+            &it.destination,
+            weak,
+            scope,
+            Act::CopyTo,
+            data,
+        )
+    }
+
+    /// Where a loaded element goes.
+    fn loaded(&mut self, register: Option<Reg>) -> Data {
+        let Some(register) = register else {
+            return Data {
+                slot: None,
+                kind: Kind::Word,
+                bits: 32,
+            };
+        };
+        let (slot, kind) = self.write(register);
+        Data {
+            slot: Some(slot),
+            kind,
+            bits: self.register_bits(register),
+        }
+    }
+
+    /// Bits of a register, as it is declared.
+    pub(super) fn register_bits(&self, register: Reg) -> u32 {
+        let body = self.function.body.as_ref().expect("it has one");
+        body.registers[register.0 as usize].ty.bits()
+    }
+
+    fn st(&mut self, it: &St) -> Lowered<()> {
+        if let (Space::Param | Space::ParamFunction, Base::Symbol(symbol)) =
+            (it.space, it.address.base)
+        {
+            return self.store_parameter(symbol, it);
+        }
+        let mut data = Vec::new();
+        for operand in &it.a {
+            let kind = match *operand {
+                Operand::Register(register) => self.slots.kind(register),
+                _ => kind(it.ty),
+            };
+            data.push(Data {
+                slot: Some(self.read(operand, kind)?),
+                kind,
+                bits: 128,
+            });
+        }
+        let scope = it.scope.unwrap_or(Scope::System);
+        self.access(
+            it.space,
+            it.ty,
+            &it.address,
+            it.order,
+            scope,
+            Act::Store,
+            data,
+        )
+    }
+
+    #[allow(
+        clippy::too_many_arguments,
+        reason = "each is one of the instruction's parts"
+    )]
+    fn access(
+        &mut self,
+        space: Space,
+        ty: Type,
+        address: &Address,
+        order: Order,
+        scope: Scope,
+        act: Act,
+        data: Vec<Data>,
+    ) -> Lowered<()> {
+        let space = match space {
+            Space::Global | Space::Const => access::Space::Global,
+            Space::Shared | Space::SharedCluster => access::Space::Shared,
+            Space::Local => access::Space::Local,
+            Space::Param | Space::ParamEntry => access::Space::Parameters,
+            Space::Generic => access::Space::Generic,
+            other => return Err(format!("the space {other:?}")),
+        };
+        let (base, offset) = self.address(address)?;
+        self.accesses.push(Access {
+            act,
+            space,
+            element: ty.bytes(),
+            data,
+            offset,
+            order,
+            scope,
+        });
+        let run = handler!(|c, op| access::access(c, op));
+        let index = self.accesses.len() as u64 - 1;
+        self.emit_masked(run, 0, [base, 0, 0], index);
+        if let Some(op) = self.ops.last_mut() {
+            op.accesses_memory =
+                space != access::Space::Local && space != access::Space::Parameters;
+        }
+        Ok(())
+    }
+
+    /// The slot that an address begins at, and what is added.
+    pub(super) fn address(&mut self, address: &Address) -> Lowered<(u32, i64)> {
+        Ok(match address.base {
+            Base::Register(register) => (
+                self.read(&Operand::Register(register), Kind::Double)?,
+                address.offset,
+            ),
+            Base::Symbol(symbol) => (self.address_of(symbol, address.offset)?, 0),
+            Base::Absolute => (self.constant(Kind::Double, 0), address.offset),
+        })
+    }
+
+    pub(super) fn atomic(&mut self, change: &atomic::Change<'_>) -> Lowered<()> {
+        let update = atomic::update(change.operator, change.ty, change.space)?;
+        let kind = kind(change.ty);
+        let mut operands = [0; 8];
+        for (slot, operand) in operands.iter_mut().zip(change.operands) {
+            *slot = self.read(operand, kind)?;
+        }
+        let comparand = match change.comparand {
+            Some(comparand) => self.read(comparand, kind)?,
+            None => operands[0],
+        };
+        let data = change
+            .destinations
+            .iter()
+            .map(|&it| self.loaded(it))
+            .collect();
+        let act = Act::Atomic(Atomic {
+            update,
+            operands,
+            comparand,
+            kind,
+            compares: change.comparand.is_some(),
+        });
+        self.access(
+            change.space,
+            change.ty,
+            change.address,
+            change.order,
+            change.scope,
+            act,
+            data,
+        )
+    }
+
+    fn fence(&mut self, fence: &Fence) {
+        // Fences of other proxies order what the engine does in order anyway.
+        let Fence::Thread { order, scope, .. } = *fence else {
+            return;
+        };
+        let run = handler!(|c, op| {
+            std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+            c.at.looks += 1;
+            checked::fence(c, op.a, op.b);
+        });
+        self.emit_masked(run, 0, [order as u32, scope as u32, 0], 0);
+    }
+
+    /// A load from a parameter: of the kernel, of the function, or of a call.
+    fn load_parameter(&mut self, symbol: Symbol, it: &Ld) -> Lowered<()> {
+        let bytes = it.ty.bytes();
+        for (index, register) in it.d.iter().enumerate() {
+            let Some(register) = *register else { continue };
+            let offset = it.address.offset as u32 + index as u32 * bytes;
+            match symbol {
+                Symbol::Parameter(parameter) if self.function.kind == ptx::FunctionKind::Entry => {
+                    let offset = parameter_offsets(self.function).0[parameter as usize] + offset;
+                    self.load_of_launch(register, offset, it.ty);
+                }
+                symbol => {
+                    let words = self.words_of(symbol)?;
+                    self.load_words(register, words, offset, it.ty)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A part of the kernel's parameters, which lies in a slot before the kernel begins.
+    fn load_of_launch(&mut self, register: Reg, offset: u32, ty: Type) {
+        let (own, kind) = self.write(register);
+        let slot = if self.is_hoisted {
+            own
+        } else {
+            self.slots.add(kind)
+        };
+        let (bytes, signed) = (ty.bytes(), ty.is_signed());
+        self.parameters.push(Parameter::Launch {
+            offset,
+            bytes,
+            signed,
+            slot,
+            kind,
+        });
+        if !self.is_hoisted {
+            self.copy(register, slot);
+        }
+    }
+
+    fn load_words(&mut self, register: Reg, words: Words, offset: u32, ty: Type) -> Lowered<()> {
+        let word = |index: u32| words.slot + (offset / 4 + index) * Kind::Word.bytes();
+        let kind = self.slots.kind(register);
+        match ty.bytes() {
+            8 => {
+                let run = handler!(|c, op| binary(c, op, |low: u32, high: u32| u64::from(low)
+                    | u64::from(high) << 32));
+                self.emit(run, register, &[word(0), word(1)]);
+            }
+            4 if kind == Kind::Word => self.copy(register, word(0)),
+            4 => {
+                let run = match ty.is_signed() {
+                    true => handler!(|c, op| unary(c, op, |a: i32| i64::from(a))),
+                    false => handler!(|c, op| unary(c, op, |a: u32| u64::from(a))),
+                };
+                self.emit(run, register, &[word(0)]);
+            }
+            bytes @ (1 | 2) if kind == Kind::Word => {
+                let shift = self.constant(Kind::Word, u128::from(offset % 4 * 8));
+                let run = match (bytes, ty.is_signed(), self.register_bits(register)) {
+                    (1, false, _) => {
+                        handler!(|c, op| binary(c, op, |a: u32, s: u32| (a >> s) as u8))
+                    }
+                    (1, true, 16) => {
+                        handler!(|c, op| binary(c, op, |a: u32, s: u32| i16::from((a >> s) as i8)))
+                    }
+                    (1, true, _) => {
+                        handler!(|c, op| binary(c, op, |a: u32, s: u32| i32::from((a >> s) as i8)))
+                    }
+                    (_, true, 32) => {
+                        handler!(|c, op| binary(c, op, |a: u32, s: u32| i32::from((a >> s) as i16)))
+                    }
+                    _ => handler!(|c, op| binary(c, op, |a: u32, s: u32| (a >> s) as u16)),
+                };
+                self.emit(run, register, &[word(0), shift]);
+            }
+            bytes => return Err(format!("a parameter of {bytes} bytes in such a register")),
+        }
+        Ok(())
+    }
+
+    fn store_parameter(&mut self, symbol: Symbol, it: &St) -> Lowered<()> {
+        let words = self.words_of(symbol)?;
+        let bytes = it.ty.bytes();
+        for (index, operand) in it.a.iter().enumerate() {
+            let offset = it.address.offset as u32 + index as u32 * bytes;
+            let word = |index: u32| words.slot + (offset / 4 + index) * Kind::Word.bytes();
+            if bytes == 8 {
+                let value = self.read(operand, Kind::Double)?;
+                let low = handler!(|c, op| unary(c, op, |a: u64| a as u32));
+                let high = handler!(|c, op| unary(c, op, |a: u64| (a >> 32) as u32));
+                self.emit_to(low, word(0), Kind::Word, &[value]);
+                self.emit_to(high, word(1), Kind::Word, &[value]);
+                continue;
+            }
+            let value = self.read(operand, Kind::Word)?;
+            let shift = self.constant(Kind::Word, u128::from(offset % 4 * 8));
+            match bytes {
+                4 => {
+                    let run = handler!(|c, op| unary(c, op, |a: u32| a));
+                    self.emit_to(run, word(0), Kind::Word, &[value]);
+                }
+                2 | 1 => {
+                    use crate::exec::op::ternary;
+                    let run = match bytes {
+                        2 => handler!(|c, op| ternary(c, op, |word: u32, a: u32, s: u32| word
+                            & !(0xFFFF << s)
+                            | (a & 0xFFFF) << s)),
+                        _ => handler!(|c, op| ternary(c, op, |word: u32, a: u32, s: u32| word
+                            & !(0xFF << s)
+                            | (a & 0xFF) << s)),
+                    };
+                    self.emit_to(run, word(0), Kind::Word, &[word(0), value, shift]);
+                }
+                bytes => return Err(format!("a parameter of {bytes} bytes")),
+            }
+        }
+        Ok(())
+    }
+}

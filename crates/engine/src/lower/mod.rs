@@ -1,0 +1,368 @@
+//! From a function of PTX to a program.
+
+mod across;
+mod apply;
+mod atomic;
+mod bits;
+mod carry;
+mod compare;
+pub(crate) mod control;
+mod convert;
+mod float;
+pub(crate) mod flow;
+mod functions;
+mod half;
+pub(crate) mod handler;
+mod hoist;
+mod integer;
+mod logic;
+mod memory;
+mod modifiers;
+mod movement;
+mod narrow;
+mod rounding;
+mod slots;
+
+use std::collections::HashMap;
+
+use ptx::{Function, Instruction, Operand, Operation, Predicate, Reg, SpecialRegister};
+
+use crate::exec::access::Access;
+use crate::exec::op::{Handler, Op};
+use crate::exec::program::{Block, Constant, Gate, Parameter, Program, Words};
+use crate::exec::registers::Kind;
+use crate::module::Layout;
+use flow::End;
+use slots::Slots;
+
+/// An instruction that the engine does not execute.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` in {function}, line {line} of the PTX, is not executed by the emulator: {why}")]
+pub struct Unsupported {
+    /// The instruction.
+    pub text: String,
+    /// The function that it is in.
+    pub function: String,
+    /// Its line, from 1.
+    pub line: u32,
+    /// What of it.
+    pub why: String,
+}
+
+/// Why one instruction cannot be lowered.
+pub(crate) type Lowered<T> = Result<T, String>;
+
+/// What is known of a function while it is lowered.
+pub(crate) struct Lowering<'m> {
+    pub(crate) layout: Layout<'m>,
+    /// Which function of the module.
+    pub(crate) index: u32,
+    pub(crate) function: &'m Function,
+    pub(crate) slots: Slots,
+    pub(crate) ops: Vec<Op>,
+    pub(crate) accesses: Vec<Access>,
+    constants: HashMap<(Kind, u128), u32>,
+    specials: HashMap<SpecialRegister, u32>,
+    pub(crate) parameters: Vec<Parameter>,
+    pub(crate) returns: Vec<Words>,
+    /// Words of variables of calls, by variable.
+    pub(crate) variables: HashMap<u32, Words>,
+    pub(crate) locals: control::Locals,
+    /// Slots for values within one instruction, and how many of them are in use.
+    scratch: HashMap<Kind, Vec<u32>>,
+    used: HashMap<Kind, usize>,
+    /// The predicate that `.cc` writes, once there is one.
+    pub(crate) carry: Option<u32>,
+    /// The instruction that is lowered.
+    pub(crate) instruction: u32,
+    /// The gate of the block that begins with it.
+    pub(crate) gate: Option<Gate>,
+    /// Whether it runs once a launch.
+    pub(crate) is_hoisted: bool,
+}
+
+/// Lowers a function of a module.
+///
+/// # Errors
+/// It has an instruction that the engine does not execute.
+pub(crate) fn lower(layout: &Layout<'_>, index: u32) -> Result<Program, Unsupported> {
+    let function = &layout.module.functions[index as usize];
+    let body = function.body.as_ref().expect("declarations are not called");
+    let pieces = flow::pieces(body);
+    let hoisted = hoist::hoisted(function, body, &pieces);
+    let slots = Slots::new(body, &pieces, &hoisted.registers);
+    let mut lowering = Lowering {
+        layout: *layout,
+        index,
+        function,
+        slots,
+        ops: Vec::new(),
+        accesses: Vec::new(),
+        constants: HashMap::new(),
+        specials: HashMap::new(),
+        parameters: Vec::new(),
+        returns: Vec::new(),
+        variables: HashMap::new(),
+        locals: control::Locals::of(body),
+        scratch: HashMap::new(),
+        used: HashMap::new(),
+        carry: None,
+        instruction: 0,
+        gate: None,
+        is_hoisted: false,
+    };
+    lowering.signature();
+    let mut blocks = Vec::new();
+    let mut launch_ops = Vec::new();
+    for piece in &pieces {
+        let start = lowering.ops.len();
+        lowering.gate = None;
+        let mut gate = None;
+        for index in piece.straight.clone() {
+            let is_hoisted = hoisted.instructions.contains(&index);
+            let before = lowering.ops.len();
+            lowering.is_hoisted = is_hoisted;
+            lowering.instruction(index)?;
+            if is_hoisted {
+                launch_ops.extend(lowering.ops.drain(before..));
+            }
+            if index == piece.straight.start {
+                gate = lowering.gate.take();
+            }
+        }
+        let then = lowering.end(&piece.end)?;
+        blocks.push(Block {
+            start: start as u32,
+            end: lowering.ops.len() as u32,
+            gate,
+            then,
+            instruction: lowering.instruction,
+        });
+    }
+    Ok(lowering.finish(blocks, launch_ops))
+}
+
+impl Lowering<'_> {
+    /// Lowers the instruction of this index.
+    fn instruction(&mut self, index: usize) -> Result<(), Unsupported> {
+        let function = self.function;
+        let body = function.body.as_ref().expect("it has one");
+        let instruction = &body.instructions[index];
+        self.instruction = index as u32;
+        self.used.clear();
+        self.operation(&instruction.operation)
+            .map_err(|why| self.unsupported(instruction, why))
+    }
+
+    fn unsupported(&self, instruction: &Instruction, why: String) -> Unsupported {
+        Unsupported {
+            text: instruction.text(self.layout.text).to_owned(),
+            function: self.function.name.clone(),
+            line: instruction.line,
+            why,
+        }
+    }
+
+    fn operation(&mut self, operation: &Operation) -> Lowered<()> {
+        None.or_else(|| self.integer(operation))
+            .or_else(|| self.bits(operation))
+            .or_else(|| self.float(operation))
+            .or_else(|| self.function(operation))
+            .or_else(|| self.compare(operation))
+            .or_else(|| self.logic(operation))
+            .or_else(|| self.convert(operation))
+            .or_else(|| self.movement(operation))
+            .or_else(|| self.memory(operation))
+            .or_else(|| self.across(operation))
+            .unwrap_or_else(|| Err("this instruction is not implemented".to_owned()))
+    }
+
+    /// How a block ends.
+    fn end(&mut self, end: &End) -> Result<crate::exec::program::Then, Unsupported> {
+        let function = self.function;
+        let body = function.body.as_ref().expect("it has one");
+        if let End::Splits { instruction, .. } | End::By { instruction, .. } = end {
+            self.instruction = *instruction as u32;
+        }
+        self.used.clear();
+        self.then(end)
+            .map_err(|why| self.unsupported(&body.instructions[self.instruction as usize], why))
+    }
+
+    fn finish(self, blocks: Vec<Block>, launch_ops: Vec<Op>) -> Program {
+        let constant = |((kind, bits), slot)| Constant { slot, kind, bits };
+        Program {
+            name: self.function.name.clone(),
+            index: self.index,
+            ops: self.ops,
+            blocks,
+            register_bytes: self.slots.end,
+            constants: self.constants.into_iter().map(constant).collect(),
+            specials: self.specials.into_iter().collect(),
+            launch_ops,
+            parameters: self.parameters,
+            returns: self.returns,
+            accesses: self.accesses,
+            local_bytes: self.locals.bytes,
+            local_alignment: self.locals.alignment,
+        }
+    }
+}
+
+// What the families of instructions use.
+impl Lowering<'_> {
+    /// The slot that holds an operand. A register of another width is brought to the kind: cut, or
+    /// extended by zeros.
+    pub(crate) fn read(&mut self, operand: &Operand, kind: Kind) -> Lowered<u32> {
+        match *operand {
+            Operand::Immediate(bits) if kind == Kind::Predicate => {
+                let truth = if bits == 0 { 0 } else { u32::MAX };
+                Ok(self.constant(kind, truth.into()))
+            }
+            Operand::Immediate(bits) => Ok(self.constant(kind, u128::from(bits))),
+            Operand::Register(register) => {
+                let (slot, of) = self.slots.of(register);
+                match of == kind {
+                    true => Ok(slot),
+                    false => self.resized(slot, of, kind),
+                }
+            }
+            Operand::Special(special) => {
+                let (slot, of) = self.special(special)?;
+                match of == kind {
+                    true => Ok(slot),
+                    false => self.resized(slot, of, kind),
+                }
+            }
+            Operand::Symbol { symbol, offset } => {
+                let slot = self.address_of(symbol, offset)?;
+                match kind {
+                    Kind::Double => Ok(slot),
+                    other => self.resized(slot, Kind::Double, other),
+                }
+            }
+        }
+    }
+
+    /// The slot of a predicate, negated where it is.
+    pub(crate) fn read_predicate(&mut self, predicate: &Predicate) -> Lowered<u32> {
+        let slot = match predicate.value {
+            Operand::Immediate(truth) => {
+                let truth = (truth != 0) != predicate.negated;
+                return Ok(self.constant(Kind::Predicate, if truth { u32::MAX.into() } else { 0 }));
+            }
+            ref operand => self.read(operand, Kind::Predicate)?,
+        };
+        if !predicate.negated {
+            return Ok(slot);
+        }
+        let negated = self.scratch(Kind::Predicate);
+        let run = handler::handler!(|context, op| {
+            let lanes = context.predicate(op.a);
+            context.set_predicate(op.d, !lanes);
+        });
+        self.push(run, Some(Kind::Predicate), negated, [slot, 0, 0], 0);
+        Ok(negated)
+    }
+
+    /// The slot of a register that is written, and its kind.
+    pub(crate) fn write(&mut self, register: Reg) -> (u32, Kind) {
+        self.slots.of(register)
+    }
+
+    /// `register = f(sources)`, for all lanes of the destination.
+    pub(crate) fn emit(&mut self, run: Handler, register: Reg, sources: &[u32]) {
+        let (slot, kind) = self.write(register);
+        self.emit_to(run, slot, kind, sources);
+    }
+
+    /// As [`Lowering::emit`], into a slot.
+    pub(crate) fn emit_to(&mut self, run: Handler, slot: u32, kind: Kind, sources: &[u32]) {
+        let mut slots = [0; 3];
+        slots[..sources.len()].copy_from_slice(sources);
+        self.push(run, Some(kind), slot, slots, 0);
+    }
+
+    /// An operation whose handler looks at the mask itself.
+    pub(crate) fn emit_masked(&mut self, run: Handler, d: u32, sources: [u32; 3], aux: u64) {
+        self.push(run, None, d, sources, aux);
+    }
+
+    pub(crate) fn push(
+        &mut self,
+        run: Handler,
+        writes: Option<Kind>,
+        d: u32,
+        [a, b, c]: [u32; 3],
+        aux: u64,
+    ) {
+        let instruction = self.instruction;
+        let accesses_memory = false;
+        self.ops.push(Op {
+            run,
+            writes,
+            d,
+            a,
+            b,
+            c,
+            aux,
+            instruction,
+            accesses_memory,
+        });
+    }
+
+    /// The slot of a constant.
+    pub(crate) fn constant(&mut self, kind: Kind, bits: u128) -> u32 {
+        let bits = match kind {
+            Kind::Predicate | Kind::Word => bits & u128::from(u32::MAX),
+            Kind::Double => bits & u128::from(u64::MAX),
+            Kind::Quad => bits,
+        };
+        let slots = &mut self.slots;
+        *self
+            .constants
+            .entry((kind, bits))
+            .or_insert_with(|| slots.add(kind))
+    }
+
+    /// A slot for a value within the instruction.
+    pub(crate) fn scratch(&mut self, kind: Kind) -> u32 {
+        let used = self.used.entry(kind).or_default();
+        // What runs once a launch keeps its slots: others must not write them meanwhile.
+        let slots = self.scratch.entry(kind).or_default();
+        if self.is_hoisted {
+            return self.slots.add(kind);
+        }
+        if *used == slots.len() {
+            slots.push(self.slots.add(kind));
+        }
+        *used += 1;
+        slots[*used - 1]
+    }
+
+    /// The slot of a special register that a launch or a block fixes.
+    pub(crate) fn fixed_special(&mut self, special: SpecialRegister) -> u32 {
+        let slots = &mut self.slots;
+        let kind = control::kind_of_special(special);
+        *self
+            .specials
+            .entry(special)
+            .or_insert_with(|| slots.add(kind))
+    }
+
+    /// A slot brought to another kind: cut, or extended by zeros.
+    pub(crate) fn resized(&mut self, slot: u32, from: Kind, to: Kind) -> Lowered<u32> {
+        use crate::exec::op::unary;
+        use handler::handler;
+        let run = match (from, to) {
+            (Kind::Double, Kind::Word) => handler!(|c, op| unary(c, op, |a: u64| a as u32)),
+            (Kind::Word, Kind::Double) => handler!(|c, op| unary(c, op, |a: u32| u64::from(a))),
+            (Kind::Quad, Kind::Double) => handler!(|c, op| unary(c, op, |a: u128| a as u64)),
+            (Kind::Double, Kind::Quad) => handler!(|c, op| unary(c, op, |a: u64| u128::from(a))),
+            _ => return Err(format!("a register of {from:?} where {to:?} is wanted")),
+        };
+        let resized = self.scratch(to);
+        self.emit_to(run, resized, to, &[slot]);
+        Ok(resized)
+    }
+}

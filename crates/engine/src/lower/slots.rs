@@ -1,0 +1,179 @@
+//! Which slot holds which register: those that are never live together share one.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use ptx::{Access, Body, Reg, Type};
+
+use super::flow::{End, Piece};
+use crate::exec::registers::Kind;
+
+/// The slots of a function's registers.
+#[derive(Debug)]
+pub(crate) struct Slots {
+    of: Vec<Option<u32>>,
+    kinds: Vec<Kind>,
+    /// The first byte behind them.
+    pub(crate) end: u32,
+}
+
+impl Slots {
+    /// Gives slots to the registers of a body. `pinned` ones keep theirs to themselves.
+    pub(crate) fn new(body: &Body, pieces: &[Piece], pinned: &BTreeSet<Reg>) -> Slots {
+        let kinds: Vec<Kind> = body.registers.iter().map(|it| kind(it.ty)).collect();
+        let mut slots = Slots {
+            of: vec![None; kinds.len()],
+            kinds,
+            end: 0,
+        };
+        let mut free: HashMap<Kind, Vec<u32>> = HashMap::new();
+        let mut held: BTreeMap<u32, Vec<Reg>> = BTreeMap::new();
+        let mut intervals = intervals(body, pieces);
+        intervals.sort_unstable_by_key(|it| (it.first, it.register));
+        for interval in intervals {
+            // What ended before this begins.
+            while let Some(entry) = held.first_entry().filter(|it| *it.key() < interval.first) {
+                for register in entry.remove() {
+                    let slot = slots.of[register.0 as usize].expect("it was given one");
+                    free.entry(slots.kind(register)).or_default().push(slot);
+                }
+            }
+            let (register, kind) = (interval.register, slots.kind(interval.register));
+            let is_pinned = pinned.contains(&register);
+            let again = free
+                .get_mut(&kind)
+                .filter(|_| !is_pinned)
+                .and_then(Vec::pop);
+            let slot = again.unwrap_or_else(|| slots.add(kind));
+            slots.of[register.0 as usize] = Some(slot);
+            if !is_pinned {
+                held.entry(interval.last).or_default().push(register);
+            }
+        }
+        slots
+    }
+
+    /// Another slot.
+    pub(crate) fn add(&mut self, kind: Kind) -> u32 {
+        let slot = self.end;
+        self.end += kind.bytes();
+        slot
+    }
+
+    /// The slot of a register, and its kind. One that no instruction names has none until now.
+    pub(crate) fn of(&mut self, register: Reg) -> (u32, Kind) {
+        let kind = self.kind(register);
+        let slot = match self.of[register.0 as usize] {
+            Some(slot) => slot,
+            None => self.add(kind),
+        };
+        self.of[register.0 as usize] = Some(slot);
+        (slot, kind)
+    }
+
+    pub(crate) fn kind(&self, register: Reg) -> Kind {
+        self.kinds[register.0 as usize]
+    }
+}
+
+/// What a register of a type is.
+pub(crate) fn kind(ty: Type) -> Kind {
+    match ty.bits() {
+        1 => Kind::Predicate,
+        128 => Kind::Quad,
+        64 => Kind::Double,
+        _ => Kind::Word,
+    }
+}
+
+/// Where a register is live, in steps of the pieces' order.
+struct Interval {
+    register: Reg,
+    first: u32,
+    last: u32,
+}
+
+/// One interval a register, from its first to its last moment, gaps included. A thread goes through
+/// its own blocks one after another, and lanes do not touch each other's, so it does not matter in
+/// which order a warp runs its groups.
+fn intervals(body: &Body, pieces: &[Piece]) -> Vec<Interval> {
+    let live_in = live_in(body, pieces);
+    let mut ranges: HashMap<Reg, (u32, u32)> = HashMap::new();
+    let mut touch = |register: Reg, step: u32| {
+        let range = ranges.entry(register).or_insert((step, step));
+        range.0 = range.0.min(step);
+        range.1 = range.1.max(step);
+    };
+    let mut step = 0;
+    for (index, piece) in pieces.iter().enumerate() {
+        live_in[index]
+            .iter()
+            .for_each(|&register| touch(register, step));
+        for accesses in steps(body, piece) {
+            step += 1;
+            accesses
+                .iter()
+                .for_each(|&(_, register)| touch(register, step));
+        }
+        step += 1;
+        for target in piece.end.targets() {
+            live_in[target]
+                .iter()
+                .for_each(|&register| touch(register, step));
+        }
+    }
+    let interval = |(register, (first, last))| Interval {
+        register,
+        first,
+        last,
+    };
+    ranges.into_iter().map(interval).collect()
+}
+
+/// The registers that each piece needs from before.
+fn live_in(body: &Body, pieces: &[Piece]) -> Vec<BTreeSet<Reg>> {
+    let mut live: Vec<BTreeSet<Reg>> = vec![BTreeSet::new(); pieces.len()];
+    loop {
+        let mut changed = false;
+        for (index, piece) in pieces.iter().enumerate().rev() {
+            let mut now: BTreeSet<Reg> = BTreeSet::new();
+            for target in piece.end.targets() {
+                now.extend(&live[target]);
+            }
+            for accesses in steps(body, piece).iter().rev() {
+                let of = |wanted| {
+                    accesses
+                        .iter()
+                        .filter(move |it| it.0 == wanted)
+                        .map(|it| it.1)
+                };
+                of(Access::Define).for_each(|register| {
+                    now.remove(&register);
+                });
+                now.extend(of(Access::Use));
+            }
+            if now.len() != live[index].len() {
+                live[index] = now;
+                changed = true;
+            }
+        }
+        if !changed {
+            return live;
+        }
+    }
+}
+
+/// What the instructions of a piece access, and what ends it.
+fn steps(body: &Body, piece: &Piece) -> Vec<Vec<(Access, Reg)>> {
+    let accesses = |index: usize| {
+        let mut accesses = Vec::new();
+        body.instructions[index].visit(|access, register| accesses.push((access, register)));
+        accesses
+    };
+    let mut steps: Vec<_> = piece.straight.clone().map(accesses).collect();
+    match &piece.end {
+        End::Splits { guard, .. } => steps.push(vec![(Access::Use, guard.register)]),
+        End::By { instruction, .. } => steps.push(accesses(*instruction)),
+        End::Falls(_) | End::Return => {}
+    }
+    steps
+}

@@ -1,0 +1,474 @@
+//! The memory of a device.
+
+use std::alloc::dealloc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use super::allocation::{Allocation, AllocationId, Contents, Protection};
+use super::fault::{Fault, FaultClass};
+use super::lanes::Lanes;
+use super::place::{Kind, Label, Place};
+use super::table::{Table, layout, take};
+
+/// What a heap block costs beside its bytes, as on a GPU about.
+const HEAP_HEADER: u64 = 16;
+
+/// How much memory there is, and how much of it is kept apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of all allocations that are not the heap's.
+    pub bytes: u64,
+    /// Bytes of the heap of kernels, as `cudaLimitMallocHeapSize`.
+    pub heap_bytes: u64,
+    /// Bytes at both sides of each allocation that belong to nobody.
+    pub guard: u64,
+    /// Freed bytes that are remembered as freed.
+    pub quarantine_bytes: u64,
+    /// Freed allocations that are remembered as freed.
+    pub quarantine_count: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits {
+            bytes: u64::MAX,
+            heap_bytes: 8 << 20,
+            guard: 512,
+            quarantine_bytes: 64 << 20,
+            quarantine_count: 4096,
+        }
+    }
+}
+
+/// An allocation did not fit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no memory for {bytes} bytes: {used} of {limit} are in use")]
+pub struct OutOfMemory {
+    /// What was asked for.
+    pub bytes: u64,
+    /// What is in use.
+    pub used: u64,
+    /// What there is.
+    pub limit: u64,
+}
+
+/// What an access does, as far as protection goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Direction {
+    /// Reads.
+    Read,
+    /// Writes, or reads and writes.
+    Write,
+}
+
+/// The allocation that an instruction reached last.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cached {
+    start: u64,
+    bytes: u64,
+    generation: u64,
+    /// Which allocation.
+    pub(crate) id: AllocationId,
+    pub(crate) contents: Contents,
+    protection: Protection,
+}
+
+impl Cached {
+    /// Whether all of `first..=last` lies in it. Says nothing of whether it still lives.
+    #[inline]
+    pub fn covers(&self, first: u64, last: u64) -> bool {
+        let offset = first.wrapping_sub(self.start);
+        offset < self.bytes && last - first < self.bytes - offset
+    }
+
+    fn allows(&self, direction: Direction) -> Result<(), FaultClass> {
+        match (direction, self.protection) {
+            (Direction::Write, Protection::ReadOnly) => Err(FaultClass::ReadOnly),
+            _ => Ok(()),
+        }
+    }
+
+    /// Where it begins.
+    #[inline]
+    pub(crate) fn start(&self) -> u64 {
+        self.start
+    }
+
+    /// Its bytes.
+    #[inline]
+    pub(crate) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+}
+
+/// The memory of an emulated device. Outlives launches; may be used from many threads.
+#[derive(Debug, Default)]
+pub struct Memory {
+    limits: RwLock<Limits>,
+    table: RwLock<Table>,
+    /// Goes on with each allocation that ends.
+    generation: AtomicU64,
+    running: AtomicUsize,
+}
+
+/// A launch runs: memory stays with the process until this is dropped.
+#[derive(Debug)]
+pub struct Running<'a>(&'a Memory);
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        if self.0.running.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.0.collect();
+        }
+    }
+}
+
+impl Memory {
+    /// With these limits.
+    pub fn new(limits: Limits) -> Memory {
+        let memory = Memory::default();
+        memory.set_limits(limits);
+        memory
+    }
+
+    /// The limits in force.
+    pub fn limits(&self) -> Limits {
+        *self.limits.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Sets limits for what is allocated from now on.
+    pub fn set_limits(&self, limits: Limits) {
+        *self.limits.write().unwrap_or_else(PoisonError::into_inner) = limits;
+    }
+
+    /// A launch begins. Ends when the guard is dropped.
+    pub fn running(&self) -> Running<'_> {
+        self.running.fetch_add(1, Ordering::AcqRel);
+        Running(self)
+    }
+
+    /// Memory for the host: its address. Zeroed where `contents` are defined. No bytes get an
+    /// address of their own that nothing can be read from.
+    ///
+    /// # Errors
+    /// If the limit or the host's memory is too small.
+    pub fn allocate(
+        &self,
+        bytes: u64,
+        alignment: u64,
+        contents: Contents,
+        label: Label,
+    ) -> Result<u64, OutOfMemory> {
+        self.insert(bytes, alignment, contents, Kind::Buffer, label)
+    }
+
+    /// A kernel's `malloc`, at an instruction. None where the heap is full.
+    pub fn heap_allocate(&self, bytes: u64, instruction: u32) -> Option<u64> {
+        let kind = Kind::Heap { instruction };
+        self.insert(bytes, 16, Contents::Undefined, kind, Label::new("", 1))
+            .ok()
+    }
+
+    /// Adds memory that somebody else owns, and keeps until it is forgotten.
+    pub fn adopt(
+        &self,
+        start: u64,
+        bytes: u64,
+        kind: Kind,
+        label: Label,
+        protection: Protection,
+    ) -> AllocationId {
+        let mut table = self.write();
+        let id = table.slot();
+        table.forget_within(start, bytes);
+        let contents = Contents::Defined;
+        let allocation = Allocation {
+            id,
+            start,
+            bytes,
+            kind,
+            label,
+            protection,
+            contents,
+            block: None,
+        };
+        table.live.insert(start, allocation);
+        id
+    }
+
+    /// Forgets adopted memory: its owner takes it back. Gives whether it was known.
+    pub fn disown(&self, start: u64) -> Option<AllocationId> {
+        let mut table = self.write();
+        table
+            .live
+            .get(&start)
+            .filter(|found| found.block.is_none())?;
+        let gone = table.live.remove(&start)?;
+        table.free_slots.push(gone.id);
+        self.generation.fetch_add(1, Ordering::AcqRel);
+        Some(gone.id)
+    }
+
+    /// The host's `free`.
+    ///
+    /// # Errors
+    /// If the address is no start of an allocation, or of one that was freed.
+    pub fn free(&self, address: u64) -> Result<(), Fault> {
+        self.end(address, |kind| !matches!(kind, Kind::Heap { .. }))
+    }
+
+    /// A kernel's `free`. Null is nothing.
+    ///
+    /// # Errors
+    /// If the address is no start of a heap block, or of one that was freed.
+    pub fn heap_free(&self, address: u64) -> Result<(), Fault> {
+        if address == 0 {
+            return Ok(());
+        }
+        self.end(address, |kind| matches!(kind, Kind::Heap { .. }))
+    }
+
+    /// Gives the allocation at the address another name.
+    pub fn name(&self, address: u64, label: Label) {
+        let mut table = self.write();
+        if let Some(found) = table.at_mut(address) {
+            found.label = label;
+        }
+    }
+
+    /// All that is allocated.
+    pub fn allocations(&self) -> Vec<Allocation> {
+        self.read().live.values().cloned().collect()
+    }
+
+    /// All blocks of the heap that nobody has freed.
+    pub fn heap_blocks(&self) -> Vec<Allocation> {
+        let table = self.read();
+        let is_heap = |found: &&Allocation| matches!(found.kind, Kind::Heap { .. });
+        table.live.values().filter(is_heap).cloned().collect()
+    }
+
+    /// The allocation that holds the address.
+    pub fn find(&self, address: u64) -> Option<Allocation> {
+        self.read().at(address).cloned()
+    }
+
+    /// Where an address lies, or what it lies next to.
+    pub fn place(&self, address: u64) -> Place {
+        let table = self.read();
+        let below = table.live.range(..=address).next_back();
+        let above = table.live.range(address.saturating_add(1)..).next();
+        let freed = table.freed_at(address);
+        let part = |(_, found): (&u64, &Allocation)| found.part(address);
+        let below = freed
+            .map(|found| found.part(address))
+            .or_else(|| below.map(part));
+        let is_held = below.as_ref().is_some_and(|part| part.distance() == 0);
+        Place {
+            address,
+            below,
+            above: above.map(part).filter(|_| !is_held),
+        }
+    }
+
+    /// Checks that each active lane may make its access: alignment, bounds, protection.
+    ///
+    /// # Errors
+    /// What is wrong with the first lane that may not.
+    #[inline]
+    pub fn resolve(
+        &self,
+        lanes: &Lanes<'_>,
+        direction: Direction,
+        cached: &mut Cached,
+    ) -> Result<(), Fault> {
+        let (first, last) = lanes.span();
+        if self.is_valid(cached, direction)
+            && cached.covers(first, last)
+            && lanes.misaligned().is_none()
+        {
+            return Ok(());
+        }
+        self.resolve_each(lanes, direction, cached)
+    }
+
+    #[inline]
+    fn is_valid(&self, cached: &Cached, direction: Direction) -> bool {
+        cached.generation == self.generation.load(Ordering::Acquire)
+            && (direction == Direction::Read || cached.protection == Protection::ReadWrite)
+    }
+
+    #[cold]
+    fn resolve_each(
+        &self,
+        lanes: &Lanes<'_>,
+        direction: Direction,
+        cached: &mut Cached,
+    ) -> Result<(), Fault> {
+        if let Some((lane, address)) = lanes.misaligned() {
+            return Err(self.fault(FaultClass::Misaligned, lane, address, lanes.bytes));
+        }
+        for (lane, address) in lanes.each() {
+            self.look_up(address, lanes.bytes, cached)
+                .and_then(|()| cached.allows(direction))
+                .map_err(|class| self.fault(class, lane, address, lanes.bytes))?;
+        }
+        Ok(())
+    }
+
+    /// Makes `cached` the allocation that holds one lane's access.
+    ///
+    /// # Errors
+    /// Why none does.
+    pub(crate) fn look_up(
+        &self,
+        address: u64,
+        bytes: u32,
+        cached: &mut Cached,
+    ) -> Result<(), FaultClass> {
+        let last = address.saturating_add(u64::from(bytes) - 1);
+        if self.is_valid(cached, Direction::Read) && cached.covers(address, last) {
+            return Ok(());
+        }
+        let table = self.read();
+        let Some(found) = table.at(address) else {
+            return Err(table.missing(address));
+        };
+        if !found.holds(address, u64::from(bytes)) {
+            return Err(FaultClass::OutOfBounds);
+        }
+        *cached = Cached {
+            start: found.start,
+            bytes: found.bytes,
+            generation: self.generation.load(Ordering::Acquire),
+            id: found.id,
+            contents: found.contents,
+            protection: found.protection,
+        };
+        Ok(())
+    }
+
+    fn fault(&self, class: FaultClass, lane: u32, address: u64, bytes: u32) -> Fault {
+        Fault {
+            class,
+            lane,
+            bytes,
+            place: Box::new(self.place(address)),
+        }
+    }
+
+    fn insert(
+        &self,
+        bytes: u64,
+        alignment: u64,
+        contents: Contents,
+        kind: Kind,
+        label: Label,
+    ) -> Result<u64, OutOfMemory> {
+        let limits = self.limits();
+        let mut table = self.write();
+        let is_heap = matches!(kind, Kind::Heap { .. });
+        let (used, limit, cost) = if is_heap {
+            (
+                table.heap_used,
+                limits.heap_bytes,
+                bytes.saturating_add(HEAP_HEADER),
+            )
+        } else {
+            (table.used, limits.bytes, bytes)
+        };
+        let full = OutOfMemory { bytes, used, limit };
+        if cost > limit.saturating_sub(used) {
+            return Err(full);
+        }
+        let (layout, guard) = layout(bytes, alignment.max(16), limits.guard).ok_or(full)?;
+        let again = table
+            .dead
+            .get_mut(&layout)
+            .filter(|_| is_heap)
+            .and_then(Vec::pop);
+        let block = again.or_else(|| take(layout, contents)).ok_or(full)?;
+        let start = block as u64 + guard;
+        let id = table.slot();
+        table.forget_within(start, bytes);
+        *table.used_by(&kind) += cost;
+        let allocation = Allocation {
+            id,
+            start,
+            bytes,
+            kind,
+            label,
+            protection: Protection::ReadWrite,
+            contents,
+            block: Some((block, layout)),
+        };
+        table.live.insert(start, allocation);
+        Ok(start)
+    }
+
+    fn end(&self, address: u64, is_meant: impl Fn(&Kind) -> bool) -> Result<(), Fault> {
+        let mut table = self.write();
+        let is_start = table
+            .live
+            .get(&address)
+            .is_some_and(|found| found.block.is_some() && is_meant(&found.kind));
+        let Some(gone) = is_start.then(|| table.live.remove(&address)).flatten() else {
+            let was_freed = table.freed.contains_key(&address);
+            drop(table);
+            let class = if was_freed {
+                FaultClass::DoubleFree
+            } else {
+                FaultClass::NotAllocated
+            };
+            return Err(self.fault(class, 0, address, 0));
+        };
+        let is_heap = matches!(gone.kind, Kind::Heap { .. });
+        let cost = gone.bytes + if is_heap { HEAP_HEADER } else { 0 };
+        *table.used_by(&gone.kind) -= cost;
+        table.freed_bytes += gone.bytes;
+        table.order.push_back(address);
+        table.freed.insert(address, gone);
+        self.generation.fetch_add(1, Ordering::AcqRel);
+        table.shrink(&self.limits());
+        drop(table);
+        self.collect();
+        Ok(())
+    }
+
+    /// Gives memory back that nobody remembers, unless a launch may hold a pointer to it.
+    fn collect(&self) {
+        let mut table = self.write();
+        if self.running.load(Ordering::Acquire) > 0 {
+            return;
+        }
+        for (layout, blocks) in std::mem::take(&mut table.dead) {
+            for start in blocks {
+                // SAFETY: `take` got it with this layout; it left the tables, and no launch runs.
+                unsafe { dealloc(start as *mut u8, layout) };
+            }
+        }
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Table> {
+        self.table.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Table> {
+        self.table.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        {
+            let mut table = self.write();
+            let live = std::mem::take(&mut table.live).into_values();
+            let freed = std::mem::take(&mut table.freed).into_values();
+            for (start, layout) in live.chain(freed).filter_map(|gone| gone.block) {
+                table.dead.entry(layout).or_default().push(start);
+            }
+        }
+        // With the memory its users are gone.
+        self.collect();
+    }
+}

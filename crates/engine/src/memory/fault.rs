@@ -1,0 +1,54 @@
+//! Why an access cannot be made.
+
+use super::place::Place;
+
+/// What is wrong with an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultClass {
+    /// It lies in nobody's memory, or its end does.
+    OutOfBounds,
+    /// It lies in memory that was freed.
+    Freed,
+    /// It is null, or within the first 64 KiB.
+    Null,
+    /// It lies in constant memory, which is written to.
+    ReadOnly,
+    /// It is no multiple of the access's bytes.
+    Misaligned,
+    /// It is an address of another state space.
+    Window,
+    /// `free` of what is no start of a heap block.
+    NotAllocated,
+    /// `free` of what was freed before.
+    DoubleFree,
+}
+
+/// An access that cannot be made: the first of its warp.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {bytes} bytes at {place}", .class.name())]
+pub struct Fault {
+    /// What is wrong.
+    pub class: FaultClass,
+    /// The lane whose address it is.
+    pub lane: u32,
+    /// Bytes of the access.
+    pub bytes: u32,
+    /// Where.
+    pub place: Box<Place>,
+}
+
+impl FaultClass {
+    /// As reports begin.
+    pub fn name(self) -> &'static str {
+        match self {
+            FaultClass::OutOfBounds => "out of bounds",
+            FaultClass::Freed => "use after free",
+            FaultClass::Null => "null pointer",
+            FaultClass::ReadOnly => "write to constant memory",
+            FaultClass::Misaligned => "misaligned",
+            FaultClass::Window => "address of another state space",
+            FaultClass::NotAllocated => "free of what was not allocated",
+            FaultClass::DoubleFree => "double free",
+        }
+    }
+}

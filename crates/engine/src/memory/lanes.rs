@@ -1,0 +1,134 @@
+//! The addresses of one access of a warp.
+
+/// Lanes of a warp.
+pub const LANES: usize = 32;
+
+/// How the addresses of the active lanes follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pattern {
+    /// Lane `i` reaches `start + i * bytes`. `start` is lane 0's address, active or not.
+    Consecutive {
+        /// The address of lane 0.
+        start: u64,
+    },
+    /// All lanes reach one address.
+    Same {
+        /// That address.
+        address: u64,
+    },
+    /// Anything else.
+    Any,
+}
+
+/// The addresses of one access: one per lane, of which `mask` says which are meant.
+#[derive(Clone, Copy, Debug)]
+pub struct Lanes<'a> {
+    /// The addresses; those of inactive lanes mean nothing.
+    pub addresses: &'a [u64; LANES],
+    /// The active lanes. Never 0.
+    pub mask: u32,
+    /// Bytes per lane: 1, 2, 4, 8 or 16, a vector as a whole.
+    pub bytes: u32,
+    /// How the addresses follow each other.
+    pub pattern: Pattern,
+}
+
+impl<'a> Lanes<'a> {
+    /// Looks at the addresses once; memory, checks and the access itself all use what it finds.
+    #[inline]
+    pub fn new(addresses: &'a [u64; LANES], mask: u32, bytes: u32) -> Lanes<'a> {
+        let pattern = pattern(addresses, mask, bytes);
+        Lanes {
+            addresses,
+            mask,
+            bytes,
+            pattern,
+        }
+    }
+
+    /// The active lanes in ascending order, each with its address.
+    #[inline]
+    pub fn each(&self) -> impl Iterator<Item = (u32, u64)> + use<'a> {
+        let (mut mask, addresses) = (self.mask, self.addresses);
+        std::iter::from_fn(move || {
+            let lane = mask.trailing_zeros();
+            mask &= mask.wrapping_sub(1);
+            addresses.get(lane as usize).map(|address| (lane, *address))
+        })
+    }
+
+    /// The lowest address, and that of the last byte.
+    #[inline]
+    pub fn span(&self) -> (u64, u64) {
+        let bytes = u64::from(self.bytes);
+        let (low, high) = match self.pattern {
+            Pattern::Same { address } => (address, address),
+            Pattern::Consecutive { start } => {
+                let first = u64::from(self.mask.trailing_zeros());
+                let last = u64::from(31 - self.mask.leading_zeros());
+                (
+                    start.wrapping_add(first * bytes),
+                    start.wrapping_add(last * bytes),
+                )
+            }
+            Pattern::Any => self
+                .each()
+                .fold((u64::MAX, 0), |(low, high), (_, address)| {
+                    (low.min(address), high.max(address))
+                }),
+        };
+        (low, high.saturating_add(bytes - 1))
+    }
+
+    /// The first active lane whose address is no multiple of the bytes.
+    #[inline]
+    pub fn misaligned(&self) -> Option<(u32, u64)> {
+        let is_off = |address: u64| address & u64::from(self.bytes - 1) != 0;
+        match self.pattern {
+            Pattern::Same { address } | Pattern::Consecutive { start: address }
+                if !is_off(address) =>
+            {
+                None
+            }
+            _ => self.each().find(|(_, address)| is_off(*address)),
+        }
+    }
+}
+
+#[inline]
+fn pattern(addresses: &[u64; LANES], mask: u32, bytes: u32) -> Pattern {
+    if mask == u32::MAX && is_consecutive(addresses, bytes.into()) {
+        return Pattern::Consecutive {
+            start: addresses[0],
+        };
+    }
+    let first = (mask.trailing_zeros() & 31) as usize;
+    let shift = bytes.trailing_zeros();
+    let start = addresses[first].wrapping_sub((first as u64) << shift);
+    let (mut consecutive, mut same) = (0, 0);
+    for lane in 0..LANES {
+        let active = u64::from(mask >> lane & 1).wrapping_neg();
+        let expected = start.wrapping_add((lane as u64) << shift);
+        consecutive |= (addresses[lane] ^ expected) & active;
+        same |= (addresses[lane] ^ addresses[first]) & active;
+    }
+    if consecutive == 0 {
+        Pattern::Consecutive { start }
+    } else if same == 0 {
+        Pattern::Same {
+            address: addresses[first],
+        }
+    } else {
+        Pattern::Any
+    }
+}
+
+/// By differences, without a branch, so that it takes a few vector instructions.
+#[inline]
+fn is_consecutive(addresses: &[u64; LANES], bytes: u64) -> bool {
+    let mut off = 0;
+    for lane in 1..LANES {
+        off |= addresses[lane].wrapping_sub(addresses[lane - 1]) ^ bytes;
+    }
+    off == 0
+}

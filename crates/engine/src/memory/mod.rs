@@ -1,0 +1,38 @@
+//! The memory of an emulated device: allocations, resolution of addresses, bounds.
+//!
+//! # For the executor
+//!
+//! - Global memory: one [`Memory`] per device, shared by host threads. Per global access of a
+//!   warp, whatever the mode: `let lanes = Lanes::new(&addresses, mask, bytes)`, then
+//!   `memory.resolve(&lanes, Direction::Read, &mut cached)?`. `cached` is the instruction's own and
+//!   begins as `Cached::default()`; while all lanes stay in the allocation of last time nothing is
+//!   looked up. After `Ok` each active lane may dereference its address for `bytes` bytes.
+//!   `lanes.pattern` tells how to load: one vector, one scalar, or lane by lane.
+//! - Hold [`Memory::running`]'s guard for as long as a launch runs: memory that is freed meanwhile
+//!   is not given back to the host before all guards are gone, so a stale pointer reads old bytes
+//!   and never faults.
+//! - Shared memory: [`Shared::new`] once per launch lays variables out (with gaps if checked);
+//!   `shared.offset_of(i)` is what the symbol's address becomes; `shared.resolve(&lanes)` per
+//!   access. Offsets, not addresses; the bytes are the executor's.
+//! - Local memory: one [`Local`] per warp; `push` when an activation begins, `pop` when it ends.
+//! - Kernels' `malloc` and `free`: [`Memory::heap_allocate`] and [`Memory::heap_free`].
+//! - Names: [`Memory::name`] before a launch for each buffer that a parameter points to.
+
+mod allocation;
+mod device;
+mod fault;
+mod lanes;
+mod local;
+mod place;
+mod shared;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use allocation::{Allocation, AllocationId, Contents, Protection};
+pub use device::{Cached, Direction, Limits, Memory, OutOfMemory, Running};
+pub use fault::{Fault, FaultClass};
+pub use lanes::{LANES, Lanes, Pattern};
+pub use local::Local;
+pub use place::{Kind, Label, Part, Place};
+pub use shared::{Shared, Variable};

@@ -1,0 +1,154 @@
+//! Memory as the kernel's author knows it.
+
+use std::fmt;
+use std::sync::Arc;
+
+/// What a piece of memory is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A buffer of the host's.
+    Buffer,
+    /// A variable of a module.
+    Variable,
+    /// Constant memory of a module.
+    Constant,
+    /// Host memory that kernels may reach.
+    Host,
+    /// What a kernel allocated, at an instruction.
+    Heap {
+        /// The instruction that allocated it.
+        instruction: u32,
+    },
+    /// Where a panic is recorded.
+    PanicRecord,
+    /// A shared variable.
+    Shared,
+    /// Dynamic shared memory, or a part of it.
+    DynamicShared,
+    /// A local variable, or the frame of a function.
+    Local,
+}
+
+/// A name and an element type for reports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// What the user calls it: a parameter, a variable; empty if nothing is known.
+    pub name: Arc<str>,
+    /// Bytes per element, at least 1.
+    pub element_bytes: u32,
+}
+
+impl Label {
+    /// A name with the size of an element.
+    pub fn new(name: &str, element_bytes: u32) -> Label {
+        Label {
+            name: name.into(),
+            element_bytes: element_bytes.max(1),
+        }
+    }
+}
+
+/// An address relative to a piece of memory, which it may miss.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// What it is.
+    pub kind: Kind,
+    /// What it is called.
+    pub label: Label,
+    /// Bytes from its start; negative below it.
+    pub offset: i64,
+    /// Its bytes.
+    pub bytes: u64,
+}
+
+impl Part {
+    /// The element that the address lies in; negative, or from [`Part::elements`] on, none of its.
+    pub fn element(&self) -> i64 {
+        self.offset.div_euclid(i64::from(self.label.element_bytes))
+    }
+
+    /// How many elements it has.
+    pub fn elements(&self) -> u64 {
+        self.bytes / u64::from(self.label.element_bytes)
+    }
+
+    /// How many bytes lie between the address and this memory.
+    pub fn distance(&self) -> u64 {
+        match u64::try_from(self.offset) {
+            Err(_) => self.offset.unsigned_abs(),
+            Ok(offset) => offset.saturating_sub(self.bytes.saturating_sub(1)),
+        }
+    }
+}
+
+impl fmt::Display for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.label.element_bytes > 1 {
+            write!(f, "element {} of ", self.element())?;
+        } else {
+            write!(f, "byte {} of ", self.offset)?;
+        }
+        let (name, bytes) = (&self.label.name, self.bytes);
+        match (&self.kind, name.is_empty()) {
+            (Kind::Buffer | Kind::Host, true) => write!(f, "a buffer")?,
+            (Kind::Buffer | Kind::Host | Kind::Variable, false) => write!(f, "`{name}`")?,
+            (Kind::Variable, true) => write!(f, "a variable of the module")?,
+            (Kind::Constant, true) => write!(f, "constant memory")?,
+            (Kind::Constant, false) => write!(f, "the constant `{name}`")?,
+            (Kind::Heap { .. }, _) => write!(f, "a heap block")?,
+            (Kind::PanicRecord, _) => write!(f, "the panic record")?,
+            (Kind::Shared, true) => write!(f, "a shared array")?,
+            (Kind::Shared, false) => write!(f, "the shared `{name}`")?,
+            (Kind::DynamicShared, true) => write!(f, "the dynamic shared memory")?,
+            (Kind::DynamicShared, false) => write!(f, "`{name}` in dynamic shared memory")?,
+            (Kind::Local, true) => write!(f, "local memory")?,
+            (Kind::Local, false) => write!(f, "the local memory of `{name}`")?,
+        }
+        if self.label.element_bytes > 1 {
+            write!(f, " (of {})", self.elements())
+        } else {
+            write!(f, " (of {bytes} bytes)")
+        }
+    }
+}
+
+/// Where an address lies, or what it lies next to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The address, or the offset in shared or local memory.
+    pub address: u64,
+    /// The memory that holds it, or the nearest below it.
+    pub below: Option<Part>,
+    /// The nearest above it, where none holds it.
+    pub above: Option<Part>,
+}
+
+impl Place {
+    /// Counts in elements of so many bytes where nothing is known of them.
+    pub(crate) fn count_elements_of(&mut self, bytes: u32) {
+        for part in self.below.iter_mut().chain(&mut self.above) {
+            if part.label.element_bytes == 1 && part.kind != Kind::DynamicShared {
+                part.label.element_bytes = bytes.max(1);
+            }
+        }
+    }
+
+    /// The memory that holds the address, or the nearest to it.
+    pub fn nearest(&self) -> Option<&Part> {
+        match (&self.below, &self.above) {
+            (Some(below), Some(above)) if above.distance() < below.distance() => Some(above),
+            (Some(below), _) => Some(below),
+            (None, above) => above.as_ref(),
+        }
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.nearest() {
+            // Farther away it says nothing.
+            Some(part) if part.distance() < part.bytes.max(1 << 30) => part.fmt(f),
+            _ => write!(f, "address {:#x}, in no memory of the launch", self.address),
+        }
+    }
+}

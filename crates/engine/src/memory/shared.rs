@@ -1,0 +1,189 @@
+//! Where the variables of a block's shared memory lie.
+
+use std::sync::Arc;
+
+use super::fault::{Fault, FaultClass};
+use super::lanes::Lanes;
+use super::place::{Kind, Label, Part, Place};
+
+/// A shared variable of a module, or a named part of dynamic shared memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// Its name and the bytes of an element.
+    pub label: Label,
+    /// Its bytes.
+    pub bytes: u32,
+    /// What its offset is a multiple of.
+    pub alignment: u32,
+}
+
+/// The layout of a launch's shared memory: static variables, then the dynamic part. The same for
+/// each block. Clones share it.
+#[derive(Clone, Debug)]
+pub struct Shared(Arc<Layout>);
+
+#[derive(Debug)]
+struct Layout {
+    /// Rising offsets; the dynamic parts last.
+    pieces: Vec<Piece>,
+    statics: usize,
+    dynamic: u32,
+    bytes: u32,
+    /// With no gaps the whole is one piece, and a check is one comparison.
+    is_solid: bool,
+}
+
+#[derive(Debug)]
+struct Piece {
+    kind: Kind,
+    label: Label,
+    start: u32,
+    bytes: u32,
+}
+
+impl Shared {
+    /// Lays out static variables, and behind them `dynamic` bytes, with `gap` bytes that belong to
+    /// nobody behind each: 0 as on a GPU; 256 or more so that overruns are found.
+    pub fn new(statics: &[Variable], dynamic: u32, gap: u32) -> Shared {
+        let mut pieces = Vec::new();
+        let mut end = 0u32;
+        for variable in statics {
+            let start = end.next_multiple_of(variable.alignment.max(1));
+            pieces.push(Piece {
+                kind: Kind::Shared,
+                label: variable.label.clone(),
+                start,
+                bytes: variable.bytes,
+            });
+            end = start + variable.bytes + gap;
+        }
+        let start = end.next_multiple_of(128);
+        pieces.push(Piece {
+            kind: Kind::DynamicShared,
+            label: Label::new("", 1),
+            start,
+            bytes: dynamic,
+        });
+        let bytes = if dynamic == 0 {
+            end
+        } else {
+            start + dynamic + gap
+        };
+        Shared(Arc::new(Layout {
+            pieces,
+            statics: statics.len(),
+            dynamic: start,
+            bytes,
+            is_solid: gap == 0,
+        }))
+    }
+
+    /// Names parts of the dynamic memory, by their offsets in it, rising. What lies in none of them
+    /// is out of bounds then.
+    #[must_use]
+    pub fn with_parts(&self, parts: &[(u32, Variable)]) -> Shared {
+        let start = self.0.dynamic;
+        let statics = self
+            .0
+            .pieces
+            .iter()
+            .take(self.0.statics)
+            .map(|piece| Piece {
+                kind: piece.kind.clone(),
+                label: piece.label.clone(),
+                ..*piece
+            });
+        let parts = parts.iter().map(|(offset, part)| Piece {
+            kind: Kind::DynamicShared,
+            label: part.label.clone(),
+            start: start + offset,
+            bytes: part.bytes,
+        });
+        Shared(Arc::new(Layout {
+            pieces: statics.chain(parts).collect(),
+            is_solid: false,
+            ..*self.0
+        }))
+    }
+
+    /// Bytes to provide for each block, gaps included.
+    pub fn bytes(&self) -> u32 {
+        self.0.bytes
+    }
+
+    /// The offset of the static variable of this index.
+    pub fn offset_of(&self, variable: usize) -> Option<u32> {
+        let piece = self.0.pieces.get(variable)?;
+        (variable < self.0.statics).then_some(piece.start)
+    }
+
+    /// The offset of the dynamic part.
+    pub fn dynamic(&self) -> u32 {
+        self.0.dynamic
+    }
+
+    /// Checks that each active lane's offset lies in a variable.
+    ///
+    /// # Errors
+    /// What is wrong with the first lane's that does not.
+    #[inline]
+    pub fn resolve(&self, lanes: &Lanes<'_>) -> Result<(), Fault> {
+        let (first, last) = lanes.span();
+        if self.holds(first, last) && lanes.misaligned().is_none() {
+            return Ok(());
+        }
+        self.resolve_each(lanes)
+    }
+
+    #[inline]
+    fn holds(&self, first: u64, last: u64) -> bool {
+        if self.0.is_solid {
+            return last < u64::from(self.0.bytes) && first <= last;
+        }
+        self.0.pieces.iter().any(|piece| {
+            let offset = first.wrapping_sub(u64::from(piece.start));
+            offset < u64::from(piece.bytes) && last - first < u64::from(piece.bytes) - offset
+        })
+    }
+
+    #[cold]
+    fn resolve_each(&self, lanes: &Lanes<'_>) -> Result<(), Fault> {
+        let fault = |class, lane, address| Fault {
+            class,
+            lane,
+            bytes: lanes.bytes,
+            place: Box::new(self.place(address)),
+        };
+        if let Some((lane, address)) = lanes.misaligned() {
+            return Err(fault(FaultClass::Misaligned, lane, address));
+        }
+        let last = |address: u64| address.saturating_add(u64::from(lanes.bytes) - 1);
+        match lanes
+            .each()
+            .find(|(_, address)| !self.holds(*address, last(*address)))
+        {
+            Some((lane, address)) => Err(fault(FaultClass::OutOfBounds, lane, address)),
+            None => Ok(()),
+        }
+    }
+
+    /// Where an offset lies, or what it lies next to.
+    pub fn place(&self, offset: u64) -> Place {
+        let part = |piece: &Piece| Part {
+            kind: piece.kind.clone(),
+            label: piece.label.clone(),
+            offset: offset.wrapping_sub(u64::from(piece.start)) as i64,
+            bytes: piece.bytes.into(),
+        };
+        let pieces = self.0.pieces.iter().filter(|piece| piece.bytes > 0);
+        let (below, above): (Vec<_>, Vec<_>) =
+            pieces.partition(|piece| u64::from(piece.start) <= offset);
+        let below = below.last().map(|piece| part(piece));
+        let is_held = below.as_ref().is_some_and(|part| part.distance() == 0);
+        Place {
+            address: offset,
+            below,
+            above: above.first().map(|piece| part(piece)).filter(|_| !is_held),
+        }
+    }
+}

@@ -1,0 +1,248 @@
+#![allow(clippy::unwrap_used)]
+
+use super::*;
+
+fn class(result: Result<(), Fault>) -> Option<FaultClass> {
+    result.err().map(|fault| fault.class)
+}
+
+fn read(memory: &Memory, address: u64, bytes: u32) -> Result<(), Fault> {
+    let addresses = [address; LANES];
+    let lanes = Lanes::new(&addresses, 4, bytes);
+    memory.resolve(&lanes, Direction::Read, &mut Cached::default())
+}
+
+fn buffer(memory: &Memory, bytes: u64, name: &str) -> u64 {
+    memory
+        .allocate(bytes, 16, Contents::Defined, Label::new(name, 4))
+        .unwrap()
+}
+
+#[test]
+fn patterns() {
+    let rising: [u64; LANES] = std::array::from_fn(|lane| 64 + lane as u64 * 8);
+    let mut one_off = rising;
+    one_off[3] += 8;
+    let start = 64;
+    for (addresses, mask, bytes, pattern) in [
+        (rising, u32::MAX, 8, Pattern::Consecutive { start }),
+        (rising, u32::MAX, 4, Pattern::Any),
+        (one_off, u32::MAX, 8, Pattern::Any),
+        (one_off, !8, 8, Pattern::Consecutive { start }),
+        ([64; LANES], u32::MAX, 8, Pattern::Same { address: 64 }),
+    ] {
+        assert_eq!(Lanes::new(&addresses, mask, bytes).pattern, pattern);
+    }
+    assert_eq!(Lanes::new(&rising, 0b110, 8).span(), (72, 87));
+    assert_eq!(
+        Lanes::new(&one_off, u32::MAX, 8).span(),
+        (64, 64 + 31 * 8 + 7)
+    );
+}
+
+#[test]
+fn bounds() {
+    let memory = Memory::new(Limits::default());
+    let x = buffer(&memory, 20, "x");
+    for (address, bytes, found) in [
+        (x, 16, None),
+        (x + 16, 4, None),
+        (x + 16, 8, Some(FaultClass::OutOfBounds)),
+        (x + 20, 4, Some(FaultClass::OutOfBounds)),
+        (x - 4, 4, Some(FaultClass::OutOfBounds)),
+        (x + 2, 4, Some(FaultClass::Misaligned)),
+        (0, 4, Some(FaultClass::Null)),
+        (4096, 4, Some(FaultClass::Null)),
+        (0x0100_0000_0000_0010, 4, Some(FaultClass::Window)),
+    ] {
+        assert_eq!(
+            class(read(&memory, address, bytes)),
+            found,
+            "{address:#x} {bytes}"
+        );
+    }
+    let far = read(&memory, x + 4 * 1000, 4).unwrap_err();
+    assert_eq!(
+        far.to_string(),
+        "out of bounds: 4 bytes at element 1000 of `x` (of 5)"
+    );
+}
+
+#[test]
+fn a_guard_lies_between_neighbours() {
+    let memory = Memory::new(Limits {
+        guard: 4096,
+        ..Limits::default()
+    });
+    let buffers = [0; 16].map(|_| buffer(&memory, 64, "x"));
+    for start in buffers {
+        assert_eq!(
+            class(read(&memory, start + 64 + 4092, 4)),
+            Some(FaultClass::OutOfBounds)
+        );
+        assert_eq!(
+            class(read(&memory, start - 4096, 4)),
+            Some(FaultClass::OutOfBounds)
+        );
+    }
+}
+
+#[test]
+fn freed_memory() {
+    let memory = Memory::new(Limits {
+        quarantine_count: 2,
+        ..Limits::default()
+    });
+    let buffers = ["a", "b", "c"].map(|name| buffer(&memory, 64, name));
+    let mut cached = Cached::default();
+    let addresses = [buffers[0]; LANES];
+    let lanes = Lanes::new(&addresses, 1, 4);
+    assert_eq!(memory.resolve(&lanes, Direction::Read, &mut cached), Ok(()));
+    memory.free(buffers[0]).unwrap();
+    // The instruction's cache does not outlive the allocation.
+    let fault = memory
+        .resolve(&lanes, Direction::Read, &mut cached)
+        .unwrap_err();
+    assert_eq!(
+        fault.to_string(),
+        "use after free: 4 bytes at element 0 of `a` (of 16)"
+    );
+    assert_eq!(class(memory.free(buffers[0])), Some(FaultClass::DoubleFree));
+    assert_eq!(
+        class(memory.free(buffers[1] + 16)),
+        Some(FaultClass::NotAllocated)
+    );
+    memory.free(buffers[1]).unwrap();
+    memory.free(buffers[2]).unwrap();
+    // Only two are remembered.
+    assert_eq!(
+        class(read(&memory, buffers[0], 4)),
+        Some(FaultClass::OutOfBounds)
+    );
+    assert_eq!(class(read(&memory, buffers[1], 4)), Some(FaultClass::Freed));
+}
+
+#[test]
+fn the_heap_has_a_limit() {
+    let memory = Memory::new(Limits {
+        heap_bytes: 1024,
+        ..Limits::default()
+    });
+    let blocks: Vec<u64> = std::iter::from_fn(|| memory.heap_allocate(112, 1)).collect();
+    assert_eq!(blocks.len(), 8);
+    assert_eq!(
+        class(memory.free(blocks[0])),
+        Some(FaultClass::NotAllocated)
+    );
+    memory.heap_free(blocks[0]).unwrap();
+    assert_eq!(
+        class(memory.heap_free(blocks[0])),
+        Some(FaultClass::DoubleFree)
+    );
+    assert_eq!(memory.heap_free(0), Ok(()));
+    assert!(memory.heap_allocate(112, 1).is_some());
+    assert_eq!(memory.heap_blocks().len(), 8);
+}
+
+#[test]
+fn a_launch_keeps_what_it_may_still_read() {
+    let memory = Memory::new(Limits {
+        quarantine_count: 0,
+        ..Limits::default()
+    });
+    let running = memory.running();
+    let mut seen = std::collections::HashSet::new();
+    for _ in 0..100 {
+        let block = memory.heap_allocate(64, 1).unwrap();
+        seen.insert(block);
+        // SAFETY: allocated above; nobody else has it.
+        unsafe { (block as *mut u32).write(7) };
+        memory.heap_free(block).unwrap();
+        // SAFETY: freed, and kept for as long as `running` lives.
+        assert_eq!(unsafe { (block as *const u32).read() }, 7);
+    }
+    // The same block again and again, not a hundred.
+    assert_eq!(seen.len(), 1);
+    drop(running);
+}
+
+#[test]
+fn threads_resolve_while_others_allocate() {
+    let memory = Memory::new(Limits::default());
+    let x = buffer(&memory, 4096, "x");
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                for _ in 0..2000 {
+                    let block = memory.heap_allocate(32, 1).unwrap();
+                    memory.heap_free(block).unwrap();
+                }
+            });
+        }
+        let mut cached = Cached::default();
+        let addresses = std::array::from_fn(|lane| x + lane as u64 * 4);
+        for _ in 0..20_000 {
+            let lanes = Lanes::new(&addresses, u32::MAX, 4);
+            memory
+                .resolve(&lanes, Direction::Write, &mut cached)
+                .unwrap();
+        }
+    });
+}
+
+#[test]
+fn shared_variables() {
+    let variable = |name, bytes| Variable {
+        label: Label::new(name, 4),
+        bytes,
+        alignment: 16,
+    };
+    let statics = [variable("a", 40), variable("b", 64)];
+    let plain = Shared::new(&statics, 128, 0);
+    assert_eq!(
+        (plain.offset_of(0), plain.offset_of(1), plain.dynamic()),
+        (Some(0), Some(48), 128)
+    );
+    let gaps = Shared::new(&statics, 128, 256);
+    let dynamic = u64::from(gaps.dynamic());
+    let parts = gaps.with_parts(&[(0, variable("left", 32)), (64, variable("right", 64))]);
+    let resolve = |shared: &Shared, offset: u64| {
+        let addresses = [offset; LANES];
+        shared.resolve(&Lanes::new(&addresses, 1, 4))
+    };
+    for (shared, offset, text) in [
+        (&gaps, 36, None),
+        (
+            &gaps,
+            40,
+            Some("out of bounds: 4 bytes at element 10 of the shared `a` (of 10)"),
+        ),
+        (
+            &gaps,
+            42,
+            Some("misaligned: 4 bytes at element 10 of the shared `a` (of 10)"),
+        ),
+        (&gaps, dynamic + 124, None),
+        (
+            &gaps,
+            dynamic + 128,
+            Some("out of bounds: 4 bytes at byte 128 of dynamic shared memory (of 128 bytes)"),
+        ),
+        (&parts, dynamic + 28, None),
+        (
+            &parts,
+            dynamic + 32,
+            Some("out of bounds: 4 bytes at element 8 of `left` in dynamic shared memory (of 8)"),
+        ),
+        (&parts, dynamic + 64, None),
+        (&plain, u64::from(plain.bytes()) - 4, None),
+        (
+            &plain,
+            u64::from(plain.bytes()),
+            Some("out of bounds: 4 bytes at byte 128 of dynamic shared memory (of 128 bytes)"),
+        ),
+    ] {
+        let found = resolve(shared, offset).err().map(|fault| fault.to_string());
+        assert_eq!(found.as_deref(), text, "{offset}");
+    }
+}

@@ -1,0 +1,577 @@
+//! A module of PTX in an emulated device's memory.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use ptx::{
+    Function, FunctionId, FunctionKind, Linkage, Operation, RelocatedAddress, Relocation, Space,
+    Symbol, Variable,
+};
+
+use crate::exec::program::Program;
+use crate::lower::{self, Unsupported};
+use crate::memory::{self, Kind, Label, Memory, Protection};
+use crate::source;
+
+/// The windows of generic addresses: their top bytes.
+pub(crate) mod windows {
+    /// The block's shared memory.
+    pub(crate) const SHARED: u64 = 0x01 << 56;
+    /// The thread's local memory.
+    pub(crate) const LOCAL: u64 = 0x02 << 56;
+    /// The kernel's parameters.
+    pub(crate) const PARAMETERS: u64 = 0x03 << 56;
+    /// Constant memory, whose own addresses are the host's.
+    pub(crate) const CONSTANT: u64 = 0x05 << 56;
+    /// Functions.
+    pub(crate) const FUNCTIONS: u64 = 0x04 << 56;
+    /// What is not the window.
+    pub(crate) const OFFSET: u64 = (1 << 56) - 1;
+
+    /// The window of an address; 0 is global memory.
+    pub(crate) fn of(address: u64) -> u64 {
+        address & !OFFSET
+    }
+}
+
+/// Why a module cannot be loaded.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LoadError {
+    /// The text is no PTX.
+    #[error("the PTX cannot be read: {0}")]
+    Parse(#[from] ptx::ParseError),
+    /// It is of a kind that the emulator does not take.
+    #[error("the PTX cannot be loaded: {0}")]
+    Refused(String),
+}
+
+/// A module of PTX with its variables in memory.
+#[derive(Clone, Debug)]
+pub struct Module {
+    loaded: Arc<Loaded>,
+    /// The code of each function that is a kernel, made when it is first asked for.
+    kernels: Arc<[OnceLock<Arc<Code>>]>,
+}
+
+#[derive(Debug)]
+struct Loaded {
+    parsed: Arc<Parsed>,
+    /// Another for each module of the process.
+    number: u32,
+    memory: Arc<Memory>,
+    /// Where variables lie; none for those in shared memory.
+    addresses: Vec<Option<u64>>,
+    /// The memory of variables, which [`Memory`] has adopted.
+    storage: Vec<Box<[u128]>>,
+}
+
+/// PTX, which does not change.
+#[derive(Debug)]
+struct Parsed {
+    ptx: ptx::Module,
+    text: String,
+}
+
+impl Parsed {
+    /// Reads PTX. What was read last is kept, because tests open a device again and again.
+    fn of(text: &str) -> Result<Arc<Parsed>, ptx::ParseError> {
+        static LAST: Mutex<Option<Arc<Parsed>>> = Mutex::new(None);
+        let last = || LAST.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = last().as_ref().filter(|it| it.text == text) {
+            return Ok(Arc::clone(known));
+        }
+        let ptx = ptx::parse(text)?;
+        let parsed = Arc::new(Parsed {
+            ptx,
+            text: text.to_owned(),
+        });
+        *last() = Some(Arc::clone(&parsed));
+        Ok(parsed)
+    }
+}
+
+/// A kernel and the functions that it calls.
+#[derive(Debug)]
+pub(crate) struct Code {
+    loaded: Arc<Loaded>,
+    kernel: u32,
+    /// The shared variables that they name, and where they lie.
+    pub(crate) shared: Vec<memory::Variable>,
+    offsets: HashMap<Shared, u32>,
+    programs: Vec<OnceLock<Result<Arc<Program>, Unsupported>>>,
+}
+
+/// A variable in shared memory: of the module, or of a function's body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+enum Shared {
+    Module(u32),
+    Body(u32, u32),
+}
+
+static NUMBERS: AtomicU32 = AtomicU32::new(0);
+
+/// Bytes behind each shared variable that belong to nobody, so that overruns are found. Whole lines, so
+/// that banks stay as they are.
+pub(crate) const SHARED_GAP: u32 = 256;
+
+impl Module {
+    /// Reads PTX and puts its variables into the memory of a device.
+    ///
+    /// # Errors
+    /// The text is no PTX, or has what the emulator does not take: see [`LoadError`].
+    pub fn load(text: &str, memory: &Arc<Memory>) -> Result<Module, LoadError> {
+        let parsed = Parsed::of(text)?;
+        if parsed.ptx.address_size != 64 {
+            let size = parsed.ptx.address_size;
+            return Err(LoadError::Refused(format!(
+                "addresses of {size} bits; 64 are supported"
+            )));
+        }
+        let mut loaded = Loaded {
+            addresses: vec![None; parsed.ptx.variables.len()],
+            parsed,
+            number: NUMBERS.fetch_add(1, Ordering::Relaxed),
+            memory: Arc::clone(memory),
+            storage: Vec::new(),
+        };
+        loaded.place()?;
+        Ok(Module {
+            kernels: loaded
+                .parsed
+                .ptx
+                .functions
+                .iter()
+                .map(|_| OnceLock::new())
+                .collect(),
+            loaded: Arc::new(loaded),
+        })
+    }
+
+    /// A kernel by its name.
+    pub fn kernel(&self, name: &str) -> Option<Kernel> {
+        let functions = self.loaded.parsed.ptx.functions.iter();
+        let index = functions.into_iter().position(|it| {
+            it.name == name && it.kind == FunctionKind::Entry && it.body.is_some()
+        })?;
+        let code =
+            self.kernels[index].get_or_init(|| Arc::new(Code::new(&self.loaded, index as u32)));
+        Some(Kernel {
+            code: Arc::clone(code),
+        })
+    }
+
+    /// The names of its kernels.
+    pub fn kernels(&self) -> impl Iterator<Item = &str> {
+        let functions = self.loaded.parsed.ptx.functions.iter();
+        let kernels = functions.filter(|it| it.kind == FunctionKind::Entry && it.body.is_some());
+        kernels.map(|it| it.name.as_str())
+    }
+
+    /// Address and bytes of a variable in global or constant memory.
+    pub fn variable(&self, name: &str) -> Option<(u64, u64)> {
+        let variables = &self.loaded.parsed.ptx.variables;
+        let index = variables.iter().position(|it| it.name == name)?;
+        Some((self.loaded.addresses[index]?, variables[index].bytes))
+    }
+}
+
+impl Module {
+    /// The bytes of a variable in global or constant memory.
+    pub fn bytes(&self, name: &str) -> Option<Vec<u8>> {
+        let (address, bytes) = self.variable(name)?;
+        let from = std::ptr::with_exposed_provenance::<u8>(address as usize);
+        // SAFETY: the variable's memory, which the module keeps.
+        Some(unsafe { std::slice::from_raw_parts(from, bytes as usize) }.to_vec())
+    }
+
+    /// Sets bytes of a variable, before launches.
+    ///
+    /// # Panics
+    /// There are not so many bytes of a variable at the address.
+    pub fn write(&self, address: u64, bytes: &[u8]) {
+        let of = self.loaded.memory.find(address);
+        let is_inside = of.is_some_and(|it| it.holds(address, bytes.len() as u64));
+        assert!(
+            is_inside,
+            "{} bytes at {address:#x}, of no variable",
+            bytes.len()
+        );
+        let to = std::ptr::with_exposed_provenance_mut::<u8>(address as usize);
+        // SAFETY: the variable's memory, which the module keeps.
+        unsafe { to.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+    }
+}
+
+impl Loaded {
+    /// Gives variables their memory and first values.
+    fn place(&mut self) -> Result<(), LoadError> {
+        for index in 0..self.parsed.ptx.variables.len() {
+            let variable = &self.parsed.ptx.variables[index];
+            let (kind, protection) = match variable.space {
+                Space::Global => (Kind::Variable, Protection::ReadWrite),
+                Space::Const => (Kind::Constant, Protection::ReadOnly),
+                Space::Shared => continue,
+                _ => {
+                    let (name, space) = (&variable.name, variable.space);
+                    return Err(LoadError::Refused(format!(
+                        "`{name}` in the space {space:?}"
+                    )));
+                }
+            };
+            if variable.linkage == Linkage::External {
+                let name = &variable.name;
+                return Err(LoadError::Refused(format!(
+                    "`{name}`, which nothing defines"
+                )));
+            }
+            let label = Label::new(&variable.name, variable.ty.bytes());
+            let (alignment, bytes) = (u64::from(variable.alignment), variable.bytes);
+            let address = self.store(bytes, alignment);
+            self.memory.adopt(address, bytes, kind, label, protection);
+            self.addresses[index] = Some(address);
+        }
+        for index in 0..self.parsed.ptx.variables.len() {
+            let (Some(address), Some(initial)) = (
+                self.addresses[index],
+                &self.parsed.ptx.variables[index].initial,
+            ) else {
+                continue;
+            };
+            let mut bytes = initial.bytes.clone();
+            for relocation in &initial.relocations {
+                let value = self.relocated(relocation)?.to_le_bytes();
+                let (at, count) = (relocation.offset as usize, usize::from(relocation.bytes));
+                bytes[at..at + count].copy_from_slice(&value[..count]);
+            }
+            let to = std::ptr::with_exposed_provenance_mut::<u8>(address as usize);
+            // SAFETY: `store` has given it room for the variable, and nothing runs yet.
+            unsafe { to.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+        }
+        Ok(())
+    }
+
+    /// Room of its own for a variable: zeros, with some at both ends that belong to nobody.
+    fn store(&mut self, bytes: u64, alignment: u64) -> u64 {
+        const GUARD: u64 = 512;
+        let count = (bytes + 2 * GUARD + alignment).div_ceil(16);
+        let mut room = vec![0u128; count as usize].into_boxed_slice();
+        let start = room.as_mut_ptr().expose_provenance() as u64;
+        self.storage.push(room);
+        (start + GUARD).next_multiple_of(alignment.max(1))
+    }
+
+    fn relocated(&self, relocation: &Relocation) -> Result<u64, LoadError> {
+        let address = match relocation.symbol {
+            Symbol::Module(index) => self.addresses[index as usize],
+            Symbol::Function(function) => Some(windows::FUNCTIONS + 16 * u64::from(function.0)),
+            _ => None,
+        };
+        let address = address.ok_or_else(|| {
+            LoadError::Refused("the address of a shared variable as a first value".to_owned())
+        })?;
+        let is_constant = match relocation.symbol {
+            Symbol::Module(index) => {
+                self.parsed.ptx.variables[index as usize].space == Space::Const
+            }
+            _ => false,
+        };
+        let window = match relocation.address {
+            RelocatedAddress::Generic if is_constant => windows::CONSTANT,
+            RelocatedAddress::Generic | RelocatedAddress::InSpace => 0,
+        };
+        let address = address + window;
+        Ok(address.wrapping_add_signed(relocation.addend) >> relocation.shift)
+    }
+}
+
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        for address in self.addresses.iter().flatten() {
+            self.memory.disown(*address);
+        }
+    }
+}
+
+impl Code {
+    fn new(loaded: &Arc<Loaded>, kernel: u32) -> Code {
+        let mut code = Code {
+            loaded: Arc::clone(loaded),
+            kernel,
+            shared: Vec::new(),
+            offsets: HashMap::new(),
+            programs: loaded
+                .parsed
+                .ptx
+                .functions
+                .iter()
+                .map(|_| OnceLock::new())
+                .collect(),
+        };
+        let mut end = 0;
+        let mut dynamic = Vec::new();
+        for shared in shared_variables(&loaded.parsed.ptx, kernel) {
+            let variable = shared.of(&loaded.parsed.ptx);
+            if variable.bytes == 0 {
+                dynamic.push(shared);
+                continue;
+            }
+            let bytes = variable.bytes as u32;
+            let offset = u32::next_multiple_of(end, variable.alignment.max(1));
+            end = offset + bytes + SHARED_GAP;
+            code.offsets.insert(shared, offset);
+            code.shared.push(memory::Variable {
+                label: Label::new(name_of_shared(&variable.name), variable.ty.bytes()),
+                bytes,
+                alignment: variable.alignment,
+            });
+        }
+        let layout = memory::Shared::new(&code.shared, 0, SHARED_GAP);
+        code.offsets
+            .extend(dynamic.into_iter().map(|it| (it, layout.dynamic())));
+        code
+    }
+
+    pub(crate) fn function(&self) -> &Function {
+        &self.loaded.parsed.ptx.functions[self.kernel as usize]
+    }
+
+    /// The module's number, of all of the process.
+    pub(crate) fn number(&self) -> u32 {
+        self.loaded.number
+    }
+
+    /// Where an instruction of a function is from: file and line, or the line of the PTX.
+    pub(crate) fn place_in(&self, function: u32, index: u32) -> String {
+        let ptx = &self.loaded.parsed.ptx;
+        let body = ptx
+            .functions
+            .get(function as usize)
+            .and_then(|it| it.body.as_ref());
+        match body.filter(|it| (index as usize) < it.instructions.len()) {
+            Some(body) => source::place(ptx, body, index as usize),
+            None => "an unknown place".to_owned(),
+        }
+    }
+
+    /// What an instruction does with memory: what it is called, and the bytes of an element.
+    pub(crate) fn access_of(&self, function: u32, index: u32) -> Option<(&'static str, u32)> {
+        let body = self
+            .loaded
+            .parsed
+            .ptx
+            .functions
+            .get(function as usize)?
+            .body
+            .as_ref()?;
+        Some(match &body.instructions.get(index as usize)?.operation {
+            Operation::Ld(it) => ("reads", it.ty.bytes()),
+            Operation::Ldu(it) => ("reads", it.ty.bytes()),
+            Operation::St(it) => ("writes", it.ty.bytes()),
+            Operation::Atom(it) => ("atomically accesses", it.ty.bytes()),
+            Operation::Red(it) => ("atomically accesses", it.ty.bytes()),
+            Operation::CpAsync(it) => ("copies to or from", it.size),
+            _ => return None,
+        })
+    }
+
+    /// The number of a function.
+    pub(crate) fn function_of(&self, name: &str) -> Option<u32> {
+        let mut functions = self.loaded.parsed.ptx.functions.iter();
+        functions
+            .position(|it| it.name == name)
+            .map(|index| index as u32)
+    }
+
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.loaded.memory
+    }
+
+    pub(crate) fn has_body(&self, function: u32) -> bool {
+        let function = self.loaded.parsed.ptx.functions.get(function as usize);
+        function.is_some_and(|it| it.body.is_some())
+    }
+
+    /// The program of the kernel.
+    pub(crate) fn kernel(&self) -> Result<Arc<Program>, Unsupported> {
+        self.program(self.kernel)
+    }
+
+    /// The program of a function, made when it is first asked for.
+    pub(crate) fn program(&self, function: u32) -> Result<Arc<Program>, Unsupported> {
+        let made = self.programs[function as usize].get_or_init(|| {
+            let layout = Layout {
+                module: &self.loaded.parsed.ptx,
+                text: &self.loaded.parsed.text,
+                code: self,
+            };
+            lower::lower(&layout, function).map(Arc::new)
+        });
+        made.clone()
+    }
+}
+
+/// What lowering asks of a module.
+#[derive(Clone, Copy)]
+pub(crate) struct Layout<'m> {
+    pub(crate) module: &'m ptx::Module,
+    pub(crate) text: &'m str,
+    code: &'m Code,
+}
+
+impl Layout<'_> {
+    /// The address of a variable of the module, in its own space.
+    pub(crate) fn address_of_variable(&self, index: u32) -> Result<u64, String> {
+        match self.code.offsets.get(&Shared::Module(index)) {
+            Some(offset) => Ok(u64::from(*offset)),
+            None => self.code.loaded.addresses[index as usize].ok_or_else(|| {
+                format!(
+                    "`{}` has no address",
+                    self.module.variables[index as usize].name
+                )
+            }),
+        }
+    }
+
+    /// The offset of a shared variable of a function's body.
+    pub(crate) fn address_of_shared(&self, function: u32, index: u32) -> Result<u64, String> {
+        let offset = self.code.offsets.get(&Shared::Body(function, index));
+        offset
+            .map(|it| u64::from(*it))
+            .ok_or_else(|| "a shared variable without a place".to_owned())
+    }
+}
+
+impl Shared {
+    fn of(self, module: &ptx::Module) -> &Variable {
+        match self {
+            Shared::Module(index) => &module.variables[index as usize],
+            Shared::Body(function, index) => {
+                let body = module.functions[function as usize].body.as_ref();
+                &body.expect("it names a variable").variables[index as usize]
+            }
+        }
+    }
+}
+
+/// The shared variables that a kernel and the functions that it may call name, in order.
+fn shared_variables(module: &ptx::Module, kernel: u32) -> Vec<Shared> {
+    let mut names = BTreeSet::new();
+    let mut seen = BTreeSet::from([kernel]);
+    let mut left = vec![kernel];
+    while let Some(function) = left.pop() {
+        let Some(body) = &module.functions[function as usize].body else {
+            continue;
+        };
+        for (index, variable) in body.variables.iter().enumerate() {
+            if variable.space == Space::Shared {
+                names.insert(Shared::Body(function, index as u32));
+            }
+        }
+        let mut symbol = |symbol| match symbol {
+            Symbol::Module(index) if module.variables[index as usize].space == Space::Shared => {
+                names.insert(Shared::Module(index));
+            }
+            Symbol::Function(function) if seen.insert(function.0) => left.push(function.0),
+            _ => {}
+        };
+        for instruction in &body.instructions {
+            instruction.visit_symbols(&mut symbol);
+            if let Operation::Call(call) = &instruction.operation
+                && matches!(call.callee, ptx::Callee::Indirect { .. })
+            {
+                // Any function whose address a first value has.
+                taken(module).into_iter().for_each(&mut symbol);
+            }
+        }
+    }
+    names.into_iter().collect()
+}
+
+/// A kernel and the functions that it may call.
+fn reached(module: &ptx::Module, kernel: u32) -> BTreeSet<u32> {
+    let mut seen = BTreeSet::from([kernel]);
+    let mut left = vec![kernel];
+    while let Some(function) = left.pop() {
+        let body = module.functions[function as usize].body.as_ref();
+        let mut symbol = |symbol| match symbol {
+            Symbol::Function(FunctionId(it))
+                if module.functions[it as usize].body.is_some() && seen.insert(it) =>
+            {
+                left.push(it);
+            }
+            _ => {}
+        };
+        for instruction in body.into_iter().flat_map(|it| &it.instructions) {
+            instruction.visit_symbols(&mut symbol);
+        }
+        taken(module).into_iter().for_each(symbol);
+    }
+    seen
+}
+
+/// What the author calls a shared variable: nothing, where ptx-std's macro has named it by its place.
+fn name_of_shared(name: &str) -> &str {
+    match name.starts_with("__shared_") {
+        true => "",
+        false => name,
+    }
+}
+
+/// The functions whose addresses initial values have.
+fn taken(module: &ptx::Module) -> Vec<Symbol> {
+    let initials = module.variables.iter().filter_map(|it| it.initial.as_ref());
+    let symbols = initials.flat_map(|it| &it.relocations).map(|it| it.symbol);
+    symbols
+        .filter(|it| matches!(it, Symbol::Function(_)))
+        .collect()
+}
+
+/// The offset of each parameter of a kernel among all of them, and the bytes of all.
+pub(crate) fn parameter_offsets(function: &Function) -> (Vec<u32>, u32) {
+    let mut end = 0u32;
+    let mut offsets = Vec::new();
+    for parameter in &function.parameters {
+        let offset = end.next_multiple_of(parameter.alignment.max(1));
+        end = offset + parameter.bytes as u32;
+        offsets.push(offset);
+    }
+    (offsets, end)
+}
+
+/// A kernel of a module.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    pub(crate) code: Arc<Code>,
+}
+
+impl Kernel {
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.code.function().name
+    }
+
+    /// Makes the code of the kernel and of the functions that it names, which a launch does otherwise.
+    ///
+    /// # Errors
+    /// One of them has an instruction that the engine does not execute.
+    pub fn prepare(&self) -> Result<(), Unsupported> {
+        for function in reached(&self.code.loaded.parsed.ptx, self.code.kernel) {
+            self.code.program(function)?;
+        }
+        Ok(())
+    }
+
+    /// Bytes of each of its parameters.
+    pub fn parameter_bytes(&self) -> impl Iterator<Item = u64> {
+        self.code.function().parameters.iter().map(|it| it.bytes)
+    }
+
+    /// Bytes of shared memory of a block that it declares, without what a launch adds and without the
+    /// gaps between variables that the emulator leaves.
+    pub fn static_shared(&self) -> u32 {
+        self.code.shared.iter().fold(0, |end, variable| {
+            end.next_multiple_of(variable.alignment.max(1)) + variable.bytes
+        })
+    }
+}

@@ -1,0 +1,206 @@
+//! Asynchronous copies.
+
+use crate::instruction::{Visit, operations};
+use crate::names::named;
+use crate::{Address, AtomicOperator, Operand, Predicate, PrefetchSize, Space, Type};
+
+named! {
+    /// How coordinates of a tensor are taken.
+    pub enum TensorMode {
+        /// A box.
+        Tile = "tile",
+        /// Four rows, gathered.
+        TileGather4 = "tile::gather4",
+        /// Four rows, scattered.
+        TileScatter4 = "tile::scatter4",
+        /// Columns of a convolution.
+        Im2col = "im2col",
+        /// Columns of a convolution along the width.
+        Im2colW = "im2col::w",
+        /// Columns of a convolution along the width, 128 pixels.
+        Im2colW128 = "im2col::w::128",
+        /// Columns of a convolution, without offsets (stores).
+        Im2colNoOffsets = "im2col_no_offs",
+    }
+}
+
+/// How a bulk copy says that it is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Completion {
+    /// It counts its bytes at an mbarrier.
+    Mbarrier(Address),
+    /// By a group that a thread waits for.
+    Group,
+}
+
+impl Visit for Completion {
+    fn visit(&self, visitor: &mut dyn FnMut(crate::instruction::Named)) {
+        if let Self::Mbarrier(address) = self {
+            address.visit(visitor);
+        }
+    }
+}
+
+/// What a tensor copy does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TensorCopy {
+    /// Global to shared memory.
+    Load {
+        /// [`Space::Shared`] or [`Space::SharedCluster`].
+        space: Space,
+        /// Where to.
+        destination: Address,
+    },
+    /// Shared to global memory.
+    Store {
+        /// Where from.
+        source: Address,
+    },
+    /// Shared to global memory, combined with what is there.
+    Reduce {
+        /// Where from.
+        source: Address,
+        /// How.
+        operator: AtomicOperator,
+    },
+    /// Into L2.
+    Prefetch,
+}
+
+impl Visit for TensorCopy {
+    fn visit(&self, visitor: &mut dyn FnMut(crate::instruction::Named)) {
+        match self {
+            Self::Load {
+                destination: address,
+                ..
+            }
+            | Self::Store { source: address }
+            | Self::Reduce {
+                source: address, ..
+            } => {
+                address.visit(visitor);
+            }
+            Self::Prefetch => {}
+        }
+    }
+}
+
+operations! {
+    /// A copy of 4, 8 or 16 bytes from global to shared memory.
+    pub struct CpAsync {
+        /// `.ca` or `.cg`; it changes no value.
+        pub cache: crate::CacheOperator,
+        /// `.L2::128B` and the like.
+        pub prefetch: Option<PrefetchSize>,
+        /// `.L2::cache_hint`.
+        pub policy: Option<Operand>,
+        /// Where to, shared.
+        pub destination: Address,
+        /// Where from, global.
+        pub source: Address,
+        /// Bytes that are written.
+        pub size: u32,
+        /// Bytes that are read; the rest is zero.
+        pub source_size: Option<Operand>,
+        /// Where it is true nothing is read and all is zero.
+        pub ignore_source: Option<Predicate>,
+    }
+
+    /// An arrival when the thread's copies before it are done.
+    pub struct CpAsyncMbarrierArrive {
+        /// `.noinc`: the arrival is one of those that are expected.
+        pub no_increment: bool,
+        /// [`Space::Shared`] or [`Space::Generic`].
+        pub space: Space,
+        /// The barrier.
+        pub address: Address,
+    }
+
+    /// A copy of many bytes.
+    pub struct CpAsyncBulk {
+        /// [`Space::Shared`], [`Space::SharedCluster`] or [`Space::Global`].
+        pub destination_space: Space,
+        /// [`Space::Shared`] or [`Space::Global`].
+        pub source_space: Space,
+        /// Where to.
+        pub destination: Address,
+        /// Where from.
+        pub source: Address,
+        /// Bytes, a multiple of 16.
+        pub size: Operand,
+        /// How it says that it is done.
+        pub completion: Completion,
+        /// `.multicast::cluster`: a mask of blocks.
+        pub multicast: Option<Operand>,
+        /// `.L2::cache_hint`.
+        pub policy: Option<Operand>,
+        /// `.cp_mask`: which of 16 bytes are written.
+        pub byte_mask: Option<Operand>,
+    }
+
+    /// A copy of many elements that combines them with those at the destination.
+    pub struct CpReduceAsyncBulk {
+        /// [`Space::SharedCluster`] or [`Space::Global`].
+        pub destination_space: Space,
+        /// [`Space::Shared`].
+        pub source_space: Space,
+        /// How.
+        pub operator: AtomicOperator,
+        /// Of an element.
+        pub ty: Type,
+        /// `.noftz`.
+        pub noftz: bool,
+        /// Where to.
+        pub destination: Address,
+        /// Where from.
+        pub source: Address,
+        /// Bytes, a multiple of 16.
+        pub size: Operand,
+        /// How it says that it is done.
+        pub completion: Completion,
+        /// `.L2::cache_hint`.
+        pub policy: Option<Operand>,
+    }
+
+    /// A hint to fetch many bytes into L2.
+    pub struct CpAsyncBulkPrefetch {
+        /// Where from, global.
+        pub source: Address,
+        /// Bytes, a multiple of 16.
+        pub size: Operand,
+        /// `.L2::cache_hint`.
+        pub policy: Option<Operand>,
+    }
+
+    /// A copy of a part of a tensor.
+    pub struct CpAsyncBulkTensor {
+        /// What it does.
+        pub copy: TensorCopy,
+        /// 1 to 5.
+        pub dimensions: u8,
+        /// How coordinates are taken.
+        pub mode: TensorMode,
+        /// The tensor's descriptor.
+        pub tensor_map: Address,
+        /// Innermost first.
+        pub coordinates: Vec<Operand>,
+        /// `im2col`: offsets, or the width's half and offset.
+        pub offsets: Vec<Operand>,
+        /// How it says that it is done; None for a prefetch.
+        pub completion: Option<Completion>,
+        /// `.multicast::cluster`: a mask of blocks.
+        pub multicast: Option<Operand>,
+        /// `.cta_group::1`, `::2`.
+        pub block_group: Option<u32>,
+        /// `.L2::cache_hint`.
+        pub policy: Option<Operand>,
+    }
+
+    /// Waits until at most so many groups are left.
+    pub struct CpAsyncBulkWaitGroup {
+        /// How many.
+        pub groups: u32,
+        /// `.read`: until their sources are read.
+        pub read: bool,
+    }
+}

@@ -1,0 +1,201 @@
+//! Branches, calls and what else concerns the thread itself.
+
+use crate::instruction::{Visit, operations};
+use crate::{Access, Address, Base, FunctionId, LabelId, Operand, Reg, Symbol, Type};
+
+/// What a call reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Callee {
+    /// This function.
+    Direct(FunctionId),
+    /// That whose address is in a register.
+    Indirect {
+        /// The register.
+        address: Operand,
+        /// What is known of it.
+        targets: Option<IndirectTargets>,
+    },
+}
+
+/// What is known of an indirect call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum IndirectTargets {
+    /// The functions: an index into [`Body::call_targets`](crate::Body::call_targets).
+    Targets(u32),
+    /// The signature: an index into [`Body::prototypes`](crate::Body::prototypes).
+    Prototype(u32),
+}
+
+impl Visit for Callee {
+    fn visit(&self, visitor: &mut dyn FnMut(crate::instruction::Named)) {
+        match self {
+            Self::Direct(function) => {
+                visitor(crate::instruction::Named::Symbol(Symbol::Function(
+                    *function,
+                )));
+            }
+            Self::Indirect { address, .. } => address.visit(visitor),
+        }
+    }
+}
+
+/// Where a call puts what is returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Returned {
+    /// In a `.param` variable of the body (or in a returned value of the function).
+    Variable(Symbol),
+    /// In a register.
+    Register(Reg),
+    /// Nowhere (`_`).
+    Nowhere,
+}
+
+impl Visit for Returned {
+    fn visit(&self, visitor: &mut dyn FnMut(crate::instruction::Named)) {
+        if let Self::Register(register) = self {
+            visitor(crate::instruction::Named::Register(
+                Access::Define,
+                *register,
+            ));
+        }
+    }
+}
+
+operations! {
+    /// To a label.
+    pub struct Branch {
+        /// `.uni`: all active lanes go the same way.
+        pub uniform: bool,
+        /// Where to.
+        pub target: LabelId,
+    }
+
+    /// To a label of a list.
+    pub struct BranchIndexed {
+        /// `.uni`: all active lanes go the same way.
+        pub uniform: bool,
+        /// Which one, `u32`.
+        pub index: Operand,
+        /// The list: an index into [`Body::branch_targets`](crate::Body::branch_targets).
+        pub targets: u32,
+    }
+
+    /// A call.
+    pub struct Call {
+        /// `.uni`: all active lanes call the same.
+        pub uniform: bool,
+        /// What.
+        pub callee: Callee,
+        /// Where to put what is returned.
+        pub returns: Vec<Returned>,
+        /// `.param` variables (as [`Operand::Symbol`] of [`Symbol::Body`]), registers or immediates.
+        pub arguments: Vec<Operand>,
+    }
+
+    /// Back to the caller; from a kernel, the end.
+    pub struct Ret {
+        /// `.uni`: all active lanes return.
+        pub uniform: bool,
+    }
+
+    /// A trigger of performance events.
+    pub struct Pmevent {
+        /// `.mask`: a is a mask of events; else it is one.
+        pub mask: bool,
+        /// Which.
+        pub a: Operand,
+    }
+
+    /// A change of the warp's registers.
+    pub struct Setmaxnreg {
+        /// `.inc`; else `.dec`.
+        pub increase: bool,
+        /// How many a thread.
+        pub count: u32,
+    }
+
+    /// The stack pointer, into d.
+    pub struct Stacksave {
+        /// `u32` or `u64`.
+        pub ty: Type,
+        /// Destination.
+        pub d: Reg,
+    }
+
+    /// The stack pointer, from a.
+    pub struct Stackrestore {
+        /// `u32` or `u64`.
+        pub ty: Type,
+        /// Source.
+        pub a: Operand,
+    }
+
+    /// Bytes of the stack.
+    pub struct Alloca {
+        /// `u32` or `u64`: of d and a.
+        pub ty: Type,
+        /// Their address, in local memory.
+        pub d: Reg,
+        /// How many.
+        pub size: Operand,
+        /// Alignment, where it is given.
+        pub alignment: Option<u32>,
+    }
+
+    /// An instruction that is only taken apart. All its registers count as read and written.
+    pub struct Other {
+        /// The opcode's first part: `tcgen05`, `tex`.
+        pub name: String,
+        /// The others, in order, without dots: `ld`, `sync`, `aligned`.
+        pub modifiers: Vec<String>,
+        /// Its operands, in order.
+        pub operands: Vec<Argument>,
+    }
+}
+
+/// An operand of an instruction that is only taken apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Argument {
+    /// A value.
+    Value(Operand),
+    /// A negated predicate.
+    Negated(Operand),
+    /// `{a, b}`.
+    List(Vec<Argument>),
+    /// `[a]`, `[a, b, {c}]`.
+    Address(Address, Vec<Argument>),
+    /// `a|b`.
+    Pair(Operand, Operand),
+    /// `_`.
+    Nothing,
+}
+
+impl Visit for Argument {
+    fn visit(&self, visitor: &mut dyn FnMut(crate::instruction::Named)) {
+        match self {
+            Self::Value(operand) | Self::Negated(operand) => either(*operand, visitor),
+            Self::List(list) => list.visit(visitor),
+            Self::Address(address, rest) => {
+                if let Base::Register(register) = address.base {
+                    visitor(crate::instruction::Named::Register(Access::Use, register));
+                }
+                rest.visit(visitor);
+            }
+            Self::Pair(first, second) => {
+                either(*first, visitor);
+                either(*second, visitor);
+            }
+            Self::Nothing => {}
+        }
+    }
+}
+
+fn either(operand: Operand, visitor: &mut dyn FnMut(crate::instruction::Named)) {
+    if let Operand::Register(register) = operand {
+        visitor(crate::instruction::Named::Register(Access::Use, register));
+        visitor(crate::instruction::Named::Register(
+            Access::Define,
+            register,
+        ));
+    }
+}

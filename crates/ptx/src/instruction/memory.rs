@@ -1,0 +1,302 @@
+//! Loads, stores, atomics and hints to caches.
+
+use crate::instruction::operations;
+use crate::names::named;
+use crate::{Address, Operand, Reg, Space, Type};
+
+named! {
+    /// The order of an access, a fence or an atomic.
+    pub enum Order {
+        /// `.weak`, also where a load or a store says nothing.
+        Weak = "weak",
+        /// `.volatile`.
+        Volatile = "volatile",
+        /// `.relaxed`, also where an atomic says nothing.
+        Relaxed = "relaxed",
+        /// `.acquire`.
+        Acquire = "acquire",
+        /// `.release`.
+        Release = "release",
+        /// `.acq_rel`.
+        AcquireRelease = "acq_rel",
+        /// `.sc`.
+        SequentiallyConsistent = "sc",
+        /// `.mmio`: relaxed, each access performed as it stands.
+        Mmio = "mmio",
+    }
+}
+
+named! {
+    /// Threads among which an order holds.
+    pub enum Scope {
+        /// The block.
+        Block = "cta",
+        /// The cluster.
+        Cluster = "cluster",
+        /// The device.
+        Device = "gpu",
+        /// All devices and the host.
+        System = "sys",
+    }
+}
+
+named! {
+    /// How a load or store uses the caches.
+    pub enum CacheOperator {
+        /// In all levels.
+        Ca = "ca",
+        /// In L2 only.
+        Cg = "cg",
+        /// Likely used once.
+        Cs = "cs",
+        /// The line is not used again.
+        Lu = "lu",
+        /// Not cached: fetched again.
+        Cv = "cv",
+        /// Written back in all levels.
+        Wb = "wb",
+        /// Written through.
+        Wt = "wt",
+    }
+}
+
+named! {
+    /// What a cache drops first.
+    pub enum Eviction {
+        /// As usual.
+        Normal = "evict_normal",
+        /// As usual; the priority is not changed.
+        Unchanged = "evict_unchanged",
+        /// First.
+        First = "evict_first",
+        /// Last.
+        Last = "evict_last",
+        /// Not cached.
+        NoAllocate = "no_allocate",
+    }
+}
+
+named! {
+    /// How much more a load fetches into L2.
+    pub enum PrefetchSize {
+        /// 64 bytes.
+        Bytes64 = "64B",
+        /// 128 bytes.
+        Bytes128 = "128B",
+        /// 256 bytes.
+        Bytes256 = "256B",
+    }
+}
+
+named! {
+    /// A level of the caches.
+    pub enum CacheLevel {
+        /// The multiprocessor's.
+        L1 = "L1",
+        /// The device's.
+        L2 = "L2",
+    }
+}
+
+named! {
+    /// What an atomic does with memory and its operand.
+    pub enum AtomicOperator {
+        /// Sum.
+        Add = "add",
+        /// Up by one, to 0 behind the operand.
+        Inc = "inc",
+        /// Down by one, to the operand below 0 or above it.
+        Dec = "dec",
+        /// Smaller.
+        Min = "min",
+        /// Larger.
+        Max = "max",
+        /// Bits of both.
+        And = "and",
+        /// Bits of either.
+        Or = "or",
+        /// Bits of one.
+        Xor = "xor",
+        /// Operand.
+        Exchange = "exch",
+        /// Operand where memory equals the comparand.
+        CompareAndSwap = "cas",
+    }
+}
+
+operations! {
+    /// What an access says to the caches; it changes no value.
+    pub struct CacheHints {
+        /// `.ca` and the like.
+        pub operator: Option<CacheOperator>,
+        /// `.L1::`.
+        pub level1: Option<Eviction>,
+        /// `.L2::`.
+        pub level2: Option<Eviction>,
+        /// `.L2::64B` and the like.
+        pub prefetch: Option<PrefetchSize>,
+        /// `.L2::cache_hint`: a policy, `b64`.
+        pub policy: Option<Operand>,
+    }
+
+    /// A load.
+    pub struct Ld {
+        /// Where from.
+        pub space: Space,
+        /// [`Order::Weak`], `Volatile`, `Relaxed`, `Acquire` or `Mmio`.
+        pub order: Order,
+        /// Given with `Relaxed`, `Acquire` and `Mmio`.
+        pub scope: Option<Scope>,
+        /// `.nc`: nobody writes it during the launch.
+        pub read_only: bool,
+        /// `.unified`: the address is the same on all devices.
+        pub unified: bool,
+        /// To the caches.
+        pub hints: CacheHints,
+        /// Of an element in memory.
+        pub ty: Type,
+        /// 1, 2, 4 or 8 of them, which may be wider than `ty`; None: `_`.
+        pub d: Vec<Option<Reg>>,
+        /// Where.
+        pub address: Address,
+    }
+
+    /// A load from memory that is the same for all lanes.
+    pub struct Ldu {
+        /// Where from.
+        pub space: Space,
+        /// Of an element in memory.
+        pub ty: Type,
+        /// 1, 2 or 4 of them.
+        pub d: Vec<Option<Reg>>,
+        /// Where.
+        pub address: Address,
+    }
+
+    /// A store.
+    pub struct St {
+        /// Where to.
+        pub space: Space,
+        /// [`Order::Weak`], `Volatile`, `Relaxed`, `Release` or `Mmio`.
+        pub order: Order,
+        /// Given with `Relaxed`, `Release` and `Mmio`.
+        pub scope: Option<Scope>,
+        /// To the caches.
+        pub hints: CacheHints,
+        /// Of an element in memory.
+        pub ty: Type,
+        /// Where.
+        pub address: Address,
+        /// 1, 2, 4 or 8 values, of which the lower bits are stored.
+        pub a: Vec<Operand>,
+    }
+
+    /// A store to another block's shared memory that counts at an mbarrier (`st.async.shared::cluster`),
+    /// or a released store without one.
+    pub struct StAsync {
+        /// Where to.
+        pub space: Space,
+        /// [`Order::Weak`] or [`Order::Release`].
+        pub order: Order,
+        /// Given with `Release`.
+        pub scope: Option<Scope>,
+        /// Of an element.
+        pub ty: Type,
+        /// Where.
+        pub address: Address,
+        /// 1, 2 or 4 values.
+        pub a: Vec<Operand>,
+        /// The barrier; none with `Release`.
+        pub mbarrier: Option<Address>,
+    }
+
+    /// A reduction into another block's shared memory that counts at an mbarrier.
+    pub struct RedAsync {
+        /// Where to.
+        pub space: Space,
+        /// [`Order::Relaxed`] or [`Order::Release`].
+        pub order: Order,
+        /// Among which threads.
+        pub scope: Option<Scope>,
+        /// What is done.
+        pub operator: AtomicOperator,
+        /// Of the element.
+        pub ty: Type,
+        /// Where.
+        pub address: Address,
+        /// The operand.
+        pub a: Operand,
+        /// The barrier; none with `Release`.
+        pub mbarrier: Option<Address>,
+    }
+
+    /// An atomic that returns what was in memory.
+    pub struct Atom {
+        /// Where.
+        pub space: Space,
+        /// [`Order::Relaxed`] where it says nothing.
+        pub order: Order,
+        /// [`Scope::Device`] where it says nothing.
+        pub scope: Scope,
+        /// What is done.
+        pub operator: AtomicOperator,
+        /// Of an element.
+        pub ty: Type,
+        /// `.noftz`: subnormals are kept.
+        pub noftz: bool,
+        /// `.L2::cache_hint`.
+        pub policy: Option<Operand>,
+        /// 1, 2, 4 or 8; None: `_`.
+        pub d: Vec<Option<Reg>>,
+        /// Where.
+        pub address: Address,
+        /// What `cas` compares with.
+        pub comparand: Option<Operand>,
+        /// As many operands as d.
+        pub a: Vec<Operand>,
+    }
+
+    /// An atomic that returns nothing.
+    pub struct Red {
+        /// Where.
+        pub space: Space,
+        /// [`Order::Relaxed`] where it says nothing.
+        pub order: Order,
+        /// [`Scope::Device`] where it says nothing.
+        pub scope: Scope,
+        /// What is done.
+        pub operator: AtomicOperator,
+        /// Of an element.
+        pub ty: Type,
+        /// `.noftz`: subnormals are kept.
+        pub noftz: bool,
+        /// `.L2::cache_hint`.
+        pub policy: Option<Operand>,
+        /// Where.
+        pub address: Address,
+        /// 1, 2, 4 or 8 operands.
+        pub a: Vec<Operand>,
+    }
+
+    /// A hint to fetch a line.
+    pub struct Prefetch {
+        /// Where; [`Space::Generic`] where it says nothing.
+        pub space: Space,
+        /// Into which cache. None: `.tensormap`, a descriptor.
+        pub level: Option<CacheLevel>,
+        /// `.L2::evict_last`, `.L2::evict_normal`.
+        pub eviction: Option<Eviction>,
+        /// What.
+        pub address: Address,
+    }
+
+    /// Bytes in the cache.
+    pub struct CacheRange {
+        /// [`Space::Global`] or [`Space::Generic`].
+        pub space: Space,
+        /// Where.
+        pub address: Address,
+        /// How many: 128.
+        pub bytes: Operand,
+    }
+}

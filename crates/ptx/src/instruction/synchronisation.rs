@@ -1,0 +1,358 @@
+//! Barriers, fences, votes and what else threads do together.
+
+use crate::instruction::{Visit, operations};
+use crate::names::named;
+use crate::{Address, Operand, Order, Predicate, Reg, Scope, Space, Type};
+
+/// What a barrier does besides counting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BarrierAction {
+    /// `.sync`: waits.
+    Sync,
+    /// `.arrive`: does not wait.
+    Arrive,
+    /// `.red.popc`: waits, and counts the threads whose predicate is true.
+    Popc {
+        /// Destination, `u32`.
+        d: Reg,
+        /// The thread's predicate.
+        predicate: Predicate,
+    },
+    /// `.red.and`: waits, and tells whether all predicates are true.
+    And {
+        /// Destination.
+        p: Reg,
+        /// The thread's predicate.
+        predicate: Predicate,
+    },
+    /// `.red.or`: waits, and tells whether any predicate is true.
+    Or {
+        /// Destination.
+        p: Reg,
+        /// The thread's predicate.
+        predicate: Predicate,
+    },
+}
+
+impl Visit for BarrierAction {
+    fn visit(&self, visitor: &mut dyn FnMut(crate::instruction::Named)) {
+        match self {
+            Self::Sync | Self::Arrive => {}
+            Self::Popc { d, predicate }
+            | Self::And { p: d, predicate }
+            | Self::Or { p: d, predicate } => {
+                d.visit(visitor);
+                predicate.visit(visitor);
+            }
+        }
+    }
+}
+
+named! {
+    /// What `barrier.cluster` does.
+    pub enum ClusterAction {
+        /// Does not wait.
+        Arrive = "arrive",
+        /// Waits.
+        Wait = "wait",
+    }
+}
+
+named! {
+    /// What a vote tells.
+    pub enum VoteMode {
+        /// Whether all lanes say yes.
+        All = "all",
+        /// Whether one says yes.
+        Any = "any",
+        /// Whether all say the same.
+        Uni = "uni",
+        /// Which lanes say yes.
+        Ballot = "ballot",
+    }
+}
+
+named! {
+    /// What `match.sync` tells.
+    pub enum MatchMode {
+        /// The lanes with the same value.
+        Any = "any",
+        /// All lanes if they have the same value, else none.
+        All = "all",
+    }
+}
+
+named! {
+    /// What `redux.sync` computes.
+    pub enum ReduxOperator {
+        /// Sum.
+        Add = "add",
+        /// Smallest.
+        Min = "min",
+        /// Largest.
+        Max = "max",
+        /// Bits of all.
+        And = "and",
+        /// Bits of any.
+        Or = "or",
+        /// Bits of an odd number.
+        Xor = "xor",
+    }
+}
+
+named! {
+    /// What `griddepcontrol` does.
+    pub enum Griddepcontrol {
+        /// Lets dependent grids begin.
+        LaunchDependents = "launch_dependents",
+        /// Waits for the grids that this one depends on.
+        Wait = "wait",
+    }
+}
+
+named! {
+    /// A way to memory other than ordinary accesses.
+    pub enum Proxy {
+        /// Aliased virtual addresses.
+        Alias = "alias",
+        /// Asynchronous copies and tensor cores.
+        Async = "async",
+        /// The same, of global memory.
+        AsyncGlobal = "async.global",
+        /// The same, of this block's shared memory.
+        AsyncShared = "async.shared::cta" | "async.shared",
+        /// The same, of the cluster's shared memory.
+        AsyncSharedCluster = "async.shared::cluster",
+    }
+}
+
+/// What a fence orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Fence {
+    /// Accesses of the thread: `fence`, and `membar` (which is `.sc`).
+    Thread {
+        /// [`Order::SequentiallyConsistent`], `AcquireRelease`, `Acquire` or `Release`.
+        order: Order,
+        /// Among which threads.
+        scope: Scope,
+        /// `.sync_restrict::`: accesses of this space alone.
+        restrict: Option<Space>,
+    },
+    /// `fence.mbarrier_init.release.cluster`.
+    MbarrierInit,
+    /// `fence.proxy`: accesses through two proxies.
+    Proxy(Proxy),
+    /// `fence.proxy.tensormap::generic.release` and `.acquire`.
+    TensorMap {
+        /// Release or acquire.
+        order: Order,
+        /// Among which threads.
+        scope: Scope,
+        /// The descriptor, with acquire.
+        address: Option<Address>,
+        /// Its bytes, with acquire.
+        size: Option<Operand>,
+    },
+    /// `fence.proxy.async::generic.acquire` and `.release` with `.sync_restrict::`.
+    AsyncGeneric {
+        /// Release or acquire.
+        order: Order,
+        /// The space.
+        restrict: Space,
+        /// Among which threads.
+        scope: Scope,
+    },
+}
+
+impl Visit for Fence {
+    fn visit(&self, visitor: &mut dyn FnMut(crate::instruction::Named)) {
+        if let Self::TensorMap { address, size, .. } = self {
+            address.visit(visitor);
+            size.visit(visitor);
+        }
+    }
+}
+
+/// What is waited for at an mbarrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Phase {
+    /// The phase of a state that an arrival gave, `b64`.
+    State(Operand),
+    /// `.parity`: the phase with this parity, `u32`.
+    Parity(Operand),
+}
+
+impl Visit for Phase {
+    fn visit(&self, visitor: &mut dyn FnMut(crate::instruction::Named)) {
+        let (Self::State(operand) | Self::Parity(operand)) = self;
+        operand.visit(visitor);
+    }
+}
+
+operations! {
+    /// A barrier of the block.
+    pub struct Barrier {
+        /// All lanes of a warp execute it together: `bar` and `.aligned`.
+        pub aligned: bool,
+        /// What it does.
+        pub action: BarrierAction,
+        /// Which of the 16, `u32`.
+        pub id: Operand,
+        /// How many threads, a multiple of the warp's; None: all of the block.
+        pub threads: Option<Operand>,
+    }
+
+    /// The barrier of the cluster.
+    pub struct BarrierCluster {
+        /// What it does.
+        pub action: ClusterAction,
+        /// Release, relaxed (arrive) or acquire (wait).
+        pub order: Order,
+        /// All lanes of a warp execute it together.
+        pub aligned: bool,
+    }
+
+    /// A vote of the warp.
+    pub struct Vote {
+        /// Of `vote.sync`: the lanes that take part. None: the old `vote`.
+        pub mask: Option<Operand>,
+        /// What it tells.
+        pub mode: VoteMode,
+        /// Destination, a predicate, of a ballot `b32`.
+        pub d: Reg,
+        /// What the lane says.
+        pub a: Predicate,
+    }
+
+    /// Lanes with the same value.
+    pub struct Match {
+        /// What it tells.
+        pub mode: MatchMode,
+        /// `b32` or `b64`: of a.
+        pub ty: Type,
+        /// Destination, `b32`; None: `_`.
+        pub d: Option<Reg>,
+        /// Whether all are the same ([`MatchMode::All`]).
+        pub p: Option<Reg>,
+        /// The lane's value.
+        pub a: Operand,
+        /// The lanes that take part.
+        pub mask: Operand,
+    }
+
+    /// The lanes that execute it.
+    pub struct Activemask {
+        /// Destination, `b32`.
+        pub d: Reg,
+    }
+
+    /// A reduction over the warp.
+    pub struct Redux {
+        /// What it computes.
+        pub operator: ReduxOperator,
+        /// `u32`, `s32`, `b32` or `f32`.
+        pub ty: Type,
+        /// `.abs`.
+        pub abs: bool,
+        /// `.NaN`: NaN where a value is.
+        pub nan: bool,
+        /// Destination.
+        pub d: Reg,
+        /// The lane's value.
+        pub a: Operand,
+        /// The lanes that take part.
+        pub mask: Operand,
+    }
+
+    /// One lane of several.
+    pub struct Elect {
+        /// Which, `b32`; None: `_`.
+        pub d: Option<Reg>,
+        /// Whether it is this one.
+        pub p: Reg,
+        /// The lanes that take part.
+        pub mask: Operand,
+    }
+
+    /// A new mbarrier.
+    pub struct MbarrierInit {
+        /// [`Space::Shared`] or [`Space::Generic`].
+        pub space: Space,
+        /// Where.
+        pub address: Address,
+        /// Arrivals that it expects, `u32`.
+        pub count: Operand,
+    }
+
+    /// The end of an mbarrier.
+    pub struct MbarrierInval {
+        /// [`Space::Shared`] or [`Space::Generic`].
+        pub space: Space,
+        /// Where.
+        pub address: Address,
+    }
+
+    /// A change of the bytes that an mbarrier waits for.
+    pub struct MbarrierTransaction {
+        /// `.complete_tx`: fewer; else `.expect_tx`: more.
+        pub complete: bool,
+        /// Block or cluster.
+        pub scope: Scope,
+        /// [`Space::Shared`], [`Space::SharedCluster`] or [`Space::Generic`].
+        pub space: Space,
+        /// Where.
+        pub address: Address,
+        /// Bytes, `u32`.
+        pub count: Operand,
+    }
+
+    /// An arrival at an mbarrier.
+    pub struct MbarrierArrive {
+        /// `.arrive_drop`: later phases expect fewer.
+        pub drop: bool,
+        /// `.expect_tx`: so many more bytes first.
+        pub expect_tx: Option<Operand>,
+        /// `.noComplete`: it does not end the phase.
+        pub no_complete: bool,
+        /// [`Order::Release`] or [`Order::Relaxed`].
+        pub order: Order,
+        /// Block or cluster.
+        pub scope: Scope,
+        /// [`Space::Shared`], [`Space::SharedCluster`] or [`Space::Generic`].
+        pub space: Space,
+        /// The state before it, `b64`; None: `_`, or not given.
+        pub state: Option<Reg>,
+        /// Where.
+        pub address: Address,
+        /// Arrivals, `u32`; None: one.
+        pub count: Option<Operand>,
+    }
+
+    /// A look at an mbarrier, or a wait for it.
+    pub struct MbarrierWait {
+        /// `.try_wait`: it may wait for a while.
+        pub suspend: bool,
+        /// [`Order::Acquire`] or [`Order::Relaxed`].
+        pub order: Order,
+        /// Block or cluster.
+        pub scope: Scope,
+        /// [`Space::Shared`] or [`Space::Generic`].
+        pub space: Space,
+        /// Whether the phase is complete.
+        pub p: Reg,
+        /// Where.
+        pub address: Address,
+        /// Which phase.
+        pub phase: Phase,
+        /// How long at most, nanoseconds, `u32`.
+        pub time: Option<Operand>,
+    }
+
+    /// The arrivals that a state still expects.
+    pub struct MbarrierPendingCount {
+        /// Destination, `u32`.
+        pub d: Reg,
+        /// The state, `b64`.
+        pub state: Operand,
+    }
+}

@@ -1,0 +1,20 @@
+//! A parser of NVIDIA's PTX, as rustc (LLVM), nvcc and Triton write it for sm_70 to sm_100 (PTX 6.0 to 9.0).
+//!
+//! [`Module`] is what a text declares: variables with their bytes, and functions whose [`Body`] has
+//! registers, labels and [`Instruction`]s. Names are resolved to numbers, constants to bits, `.loc` lines to
+//! [`Location`]s. Meant for a compiler: nothing is checked that the assembler checks and a compiler can do without.
+
+mod error;
+mod instruction;
+mod module;
+mod names;
+mod operand;
+mod parse;
+mod types;
+
+pub use error::ParseError;
+pub use instruction::*;
+pub use module::*;
+pub use operand::*;
+pub use parse::parse;
+pub use types::*;

@@ -1,0 +1,270 @@
+//! Loads, stores and hints to caches.
+
+use super::super::opcode::Opcode;
+use super::super::{Parser, Result};
+use crate::{
+    AtomicOperator, CacheHints, CacheLevel, CacheOperator, CacheRange, Eviction, Ld, Ldu,
+    Operation, Order, Prefetch, PrefetchSize, RedAsync, Scope, Space, St, StAsync, Type,
+};
+
+/// The order of an access. `.mmio` has `.relaxed` beside it.
+pub(super) fn order(op: &mut Opcode<'_>, otherwise: Order) -> Order {
+    if op.flag("mmio") {
+        op.take(Order::from_name);
+        return Order::Mmio;
+    }
+    op.take(Order::from_name).unwrap_or(otherwise)
+}
+
+/// `.L1::evict_first`, `.L2::evict_last`, `.L2::cache_hint`.
+fn eviction(op: &mut Opcode<'_>, level: &str) -> Option<Eviction> {
+    op.take(|part| Eviction::from_name(part.strip_prefix(level)?.strip_prefix("::")?))
+}
+
+pub(super) fn prefetch_size(op: &mut Opcode<'_>) -> Option<PrefetchSize> {
+    op.take(|part| PrefetchSize::from_name(part.strip_prefix("L2::")?))
+}
+
+/// How many elements an access has.
+pub(super) fn vector(op: &mut Opcode<'_>) -> usize {
+    let count = op.take(|part| match part {
+        "v2" => Some(2),
+        "v4" => Some(4),
+        "v8" => Some(8),
+        _ => None,
+    });
+    count.unwrap_or(1)
+}
+
+/// What stands in the name of a load or a store.
+struct AccessKind {
+    space: Space,
+    order: Order,
+    scope: Option<Scope>,
+    hints: CacheHints,
+    has_policy: bool,
+    ty: Type,
+    count: usize,
+}
+
+fn access(op: &mut Opcode<'_>) -> Result<AccessKind> {
+    let space = op.take(Space::from_name).unwrap_or(Space::Generic);
+    let order = order(op, Order::Weak);
+    let scope = op.take(Scope::from_name);
+    let (level1, level2) = (eviction(op, "L1"), eviction(op, "L2"));
+    let has_policy = op.flag("L2::cache_hint");
+    let prefetch = prefetch_size(op);
+    let operator = op.take(CacheOperator::from_name);
+    let count = vector(op);
+    let hints = CacheHints {
+        operator,
+        level1,
+        level2,
+        prefetch,
+        policy: None,
+    };
+    Ok(AccessKind {
+        space,
+        order,
+        scope,
+        hints,
+        has_policy,
+        ty: op.ty()?,
+        count,
+    })
+}
+
+impl<'a> Parser<'a> {
+    /// An error where a list has another length than the type says.
+    pub(super) fn same_length(&self, wanted: usize, found: usize) -> Result<()> {
+        if wanted == found {
+            Ok(())
+        } else {
+            Err(self.fail(format!(
+                "expected {wanted} registers before this, found {found}"
+            )))
+        }
+    }
+
+    pub(super) fn ld(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
+        let read_only = op.flag("nc");
+        let AccessKind {
+            space,
+            order,
+            scope,
+            mut hints,
+            has_policy,
+            ty,
+            count,
+        } = access(op)?;
+        let d = self.destinations()?;
+        self.same_length(count, d.len())?;
+        let address = self.then_address()?;
+        let unified = self.eat_dotted("unified")?;
+        hints.policy = self.given(has_policy, Type::B64)?;
+        Ok(Operation::Ld(Box::new(Ld {
+            space,
+            order,
+            scope,
+            read_only,
+            unified,
+            hints,
+            ty,
+            d,
+            address,
+        })))
+    }
+
+    pub(super) fn ldu(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
+        let space = op.take(Space::from_name).unwrap_or(Space::Generic);
+        let count = vector(op);
+        let ty = op.ty()?;
+        let d = self.destinations()?;
+        self.same_length(count, d.len())?;
+        Ok(Operation::Ldu(Ldu {
+            space,
+            ty,
+            d,
+            address: self.then_address()?,
+        }))
+    }
+
+    pub(super) fn st(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
+        let AccessKind {
+            space,
+            order,
+            scope,
+            mut hints,
+            has_policy,
+            ty,
+            count,
+        } = access(op)?;
+        let address = self.address()?;
+        self.comma()?;
+        let a = self.sources(ty)?;
+        self.same_length(count, a.len())?;
+        hints.policy = self.given(has_policy, Type::B64)?;
+        Ok(Operation::St(Box::new(St {
+            space,
+            order,
+            scope,
+            hints,
+            ty,
+            address,
+            a,
+        })))
+    }
+
+    pub(super) fn st_async(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
+        op.need("async")?;
+        let counted = op.flag("mbarrier::complete_tx::bytes");
+        let AccessKind {
+            space,
+            order,
+            scope,
+            ty,
+            count,
+            ..
+        } = access(op)?;
+        let address = self.address()?;
+        self.comma()?;
+        let a = self.sources(ty)?;
+        self.same_length(count, a.len())?;
+        let mbarrier = if counted {
+            Some(self.then_address()?)
+        } else {
+            None
+        };
+        let space = if counted { Space::SharedCluster } else { space };
+        Ok(Operation::StAsync(Box::new(StAsync {
+            space,
+            order,
+            scope,
+            ty,
+            address,
+            a,
+            mbarrier,
+        })))
+    }
+
+    pub(super) fn red_async(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
+        op.need("async")?;
+        let counted = op.flag("mbarrier::complete_tx::bytes");
+        let space = op.take(Space::from_name);
+        let order = order(op, Order::Relaxed);
+        let scope = op.take(Scope::from_name);
+        let operator = op.want("an operation such as `.add`", AtomicOperator::from_name)?;
+        let ty = op.ty()?;
+        let (address, a) = (self.address()?, self.then(ty)?);
+        let mbarrier = if counted {
+            Some(self.then_address()?)
+        } else {
+            None
+        };
+        let space = space.unwrap_or(if counted {
+            Space::SharedCluster
+        } else {
+            Space::Generic
+        });
+        Ok(Operation::RedAsync(Box::new(RedAsync {
+            space,
+            order,
+            scope,
+            operator,
+            ty,
+            address,
+            a,
+            mbarrier,
+        })))
+    }
+
+    pub(super) fn cache(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
+        let space = op.take(Space::from_name).unwrap_or(Space::Generic);
+        match op.name {
+            "prefetch" if op.has("tensormap") => {
+                op.need("tensormap")?;
+                Ok(Operation::Prefetch(Prefetch {
+                    space,
+                    level: None,
+                    eviction: None,
+                    address: self.address()?,
+                }))
+            }
+            "prefetch" => {
+                let eviction = eviction(op, "L2");
+                let level = if eviction.is_some() {
+                    CacheLevel::L2
+                } else {
+                    op.want("`.L1` or `.L2`", CacheLevel::from_name)?
+                };
+                Ok(Operation::Prefetch(Prefetch {
+                    space,
+                    level: Some(level),
+                    eviction,
+                    address: self.address()?,
+                }))
+            }
+            "prefetchu" => {
+                op.need("L1")?;
+                Ok(Operation::Prefetchu(self.address()?))
+            }
+            name => {
+                op.need(if name == "discard" {
+                    "L2"
+                } else {
+                    "L2::evict_normal"
+                })?;
+                let range = CacheRange {
+                    space,
+                    address: self.address()?,
+                    bytes: self.then(Type::U32)?,
+                };
+                Ok(if name == "discard" {
+                    Operation::Discard(range)
+                } else {
+                    Operation::ApplyPriority(range)
+                })
+            }
+        }
+    }
+}

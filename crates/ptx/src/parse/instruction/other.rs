@@ -1,0 +1,130 @@
+//! Instructions that are only taken apart.
+
+use super::super::constant::DEPTH;
+use super::super::lexer::Token;
+use super::super::opcode::Opcode;
+use super::super::{Fail, Parser, Result};
+use crate::{Argument, Operation, Other, Type};
+
+/// Their names; those of video instructions follow.
+const KNOWN: [&str; 17] = [
+    "clusterlaunchcontrol",
+    "createpolicy",
+    "cvt",
+    "istypep",
+    "multimem",
+    "st",
+    "suld",
+    "suq",
+    "sured",
+    "sust",
+    "tcgen05",
+    "tensormap",
+    "tex",
+    "tld4",
+    "txq",
+    "_warpsync",
+    "warpsync",
+];
+
+const VIDEO: [&str; 10] = [
+    "vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vmad", "vset", "vavrg",
+];
+
+fn is_known(name: &str) -> bool {
+    KNOWN.contains(&name) || VIDEO.contains(&name.trim_end_matches(['2', '4']))
+}
+
+impl<'a> Parser<'a> {
+    pub(super) fn other(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
+        if !is_known(op.name) {
+            op.drain();
+            return Err(op.error(&format!("unknown instruction `{}`", op.name)));
+        }
+        let (name, modifiers) = (op.name.to_owned(), op.drain());
+        let mut operands = Vec::new();
+        if self.token != Token::Sign(b';') {
+            operands = self.list(|parser| parser.argument(0))?;
+        }
+        Ok(Operation::Other(Box::new(Other {
+            name,
+            modifiers,
+            operands,
+        })))
+    }
+
+    fn argument(&mut self, depth: u32) -> Result<Argument> {
+        if depth > DEPTH {
+            return Err(self.fail("these braces are nested too deeply"));
+        }
+        match self.token {
+            Token::Sign(b'{') => {
+                self.advance()?;
+                let list = self.list(|parser| parser.argument(depth + 1))?;
+                self.expect(b'}')?;
+                self.paired(Argument::List(list))
+            }
+            Token::Sign(b'[') => {
+                self.advance()?;
+                let address = self.place_in_memory()?;
+                let rest = if self.eat(b',')? {
+                    self.list(|parser| parser.argument(depth + 1))?
+                } else {
+                    Vec::new()
+                };
+                self.expect(b']')?;
+                Ok(Argument::Address(address, rest))
+            }
+            Token::Sign(b'!') => {
+                self.advance()?;
+                Ok(Argument::Negated(self.operand(Type::Pred)?))
+            }
+            Token::Word("_") => self.advance().and_then(|_| self.paired(Argument::Nothing)),
+            // `-a` of a video instruction.
+            Token::Sign(b'-') if self.minus_register()? => {
+                self.advance()?;
+                Ok(Argument::Negated(self.operand(Type::B64)?))
+            }
+            _ => {
+                let value = Argument::Value(self.operand(Type::B64)?);
+                self.selector()?;
+                self.paired(value)
+            }
+        }
+    }
+
+    fn minus_register(&self) -> Result<bool> {
+        let mut ahead = self.lexer;
+        ahead.skip_space()?;
+        Ok(matches!(ahead.token()?, Token::Word(name) if name != "WARP_SZ"))
+    }
+
+    /// `.b0`, `.h1`: which part of an operand; the text tells.
+    fn selector(&mut self) -> Result<()> {
+        if let Token::Dotted(part) = self.token {
+            if !part.starts_with(['b', 'h']) {
+                return Err(self.expected("`,` or `;`"));
+            }
+            self.advance()?;
+        }
+        Ok(())
+    }
+
+    /// `|p` behind a destination.
+    fn paired(&mut self, first: Argument) -> Result<Argument> {
+        let begin = self.begin;
+        if !self.eat(b'|')? {
+            return Ok(first);
+        }
+        let second = self.argument(DEPTH)?;
+        match (first, second) {
+            (Argument::Value(first), Argument::Value(second)) => Ok(Argument::Pair(first, second)),
+            (Argument::List(mut list), second) => {
+                list.push(second);
+                Ok(Argument::List(list))
+            }
+            (Argument::Nothing, second) => Ok(second),
+            _ => Err(Fail::at(begin, "a pair of this is not known")),
+        }
+    }
+}

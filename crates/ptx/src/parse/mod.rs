@@ -1,0 +1,197 @@
+//! Text to a [`Module`].
+
+mod body;
+mod constant;
+mod function;
+mod instruction;
+mod lexer;
+mod location;
+mod module;
+mod opcode;
+mod operand;
+mod scope;
+mod special;
+mod variable;
+
+use crate::{Module, ParseError};
+use lexer::{Lexer, Token};
+use scope::{Globals, Local};
+
+/// Parses a PTX text.
+///
+/// ```
+/// let module = ptx::parse(
+///     ".version 8.7 .target sm_90 .address_size 64
+///      .visible .entry twice(.param .u64 out) {
+///          .reg .b32 %r<3>;
+///          .reg .b64 %rd<2>;
+///          ld.param.u64 %rd1, [out];
+///          ld.global.u32 %r1, [%rd1];
+///          shl.b32 %r2, %r1, 1;
+///          st.global.u32 [%rd1], %r2;
+///          ret;
+///      }",
+/// )?;
+/// let body = module.functions[0].body.as_ref().ok_or("no body")?;
+/// assert!(matches!(body.instructions[2].operation, ptx::Operation::Shl(_)));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// The first place that is no PTX, or none that is known here.
+pub fn parse(source: &str) -> std::result::Result<Module, ParseError> {
+    if u32::try_from(source.len()).is_err() {
+        return Err(Fail::at(0, "a text of more than 4 GiB").locate(source));
+    }
+    Parser::new(source)
+        .and_then(Parser::module)
+        .map_err(|fail| fail.locate(source))
+}
+
+/// Why and where parsing stopped.
+#[derive(Debug)]
+pub(crate) struct Fail {
+    offset: usize,
+    message: String,
+}
+
+type Result<T> = std::result::Result<T, Box<Fail>>;
+
+impl Fail {
+    fn at(offset: usize, message: impl Into<String>) -> Box<Self> {
+        Box::new(Self {
+            offset,
+            message: message.into(),
+        })
+    }
+
+    fn locate(&self, source: &str) -> ParseError {
+        let before = source
+            .get(..self.offset.min(source.len()))
+            .unwrap_or(source);
+        let begin = before.rfind('\n').map_or(0, |newline| newline + 1);
+        let line = source[begin..].lines().next().unwrap_or_default();
+        ParseError {
+            line: before.bytes().filter(|&byte| byte == b'\n').count() as u32 + 1,
+            column: before[begin..].chars().count() as u32 + 1,
+            message: self.message.clone(),
+            text: line.trim().to_owned(),
+        }
+    }
+}
+
+/// Where the parser stands, and what it knows so far.
+struct Parser<'a> {
+    source: &'a str,
+    /// Behind `token`.
+    lexer: Lexer<'a>,
+    /// The next token, its first byte and its line.
+    token: Token<'a>,
+    begin: usize,
+    line: u32,
+    /// Behind the token before.
+    end: usize,
+    module: Module,
+    globals: Globals<'a>,
+    /// Of the function whose body is being parsed.
+    local: Local<'a>,
+    names: location::Names<'a>,
+}
+
+impl<'a> Parser<'a> {
+    fn new(source: &'a str) -> Result<Self> {
+        let mut parser = Self {
+            source,
+            lexer: Lexer::new(source),
+            token: Token::End,
+            begin: 0,
+            line: 1,
+            end: 0,
+            module: module::empty(),
+            globals: Globals::default(),
+            local: Local::default(),
+            names: location::Names::default(),
+        };
+        parser.advance()?;
+        Ok(parser)
+    }
+
+    /// Takes the token and looks at the next.
+    fn advance(&mut self) -> Result<Token<'a>> {
+        let taken = self.token;
+        self.end = self.lexer.offset;
+        self.lexer.skip_space()?;
+        self.begin = self.lexer.offset;
+        self.line = self.lexer.line;
+        self.token = self.lexer.token()?;
+        Ok(taken)
+    }
+
+    /// Takes this sign if it is next.
+    fn eat(&mut self, sign: u8) -> Result<bool> {
+        let found = self.token == Token::Sign(sign);
+        if found {
+            self.advance()?;
+        }
+        Ok(found)
+    }
+
+    /// Takes this `.word` if it is next.
+    fn eat_dotted(&mut self, word: &str) -> Result<bool> {
+        let found = self.token == Token::Dotted(word);
+        if found {
+            self.advance()?;
+        }
+        Ok(found)
+    }
+
+    fn expect(&mut self, sign: u8) -> Result<()> {
+        if self.eat(sign)? {
+            Ok(())
+        } else {
+            Err(self.expected(&format!("`{}`", char::from(sign))))
+        }
+    }
+
+    fn comma(&mut self) -> Result<()> {
+        self.expect(b',')
+    }
+
+    fn word(&mut self, what: &str) -> Result<&'a str> {
+        match self.token {
+            Token::Word(word) => {
+                self.advance()?;
+                Ok(word)
+            }
+            _ => Err(self.expected(what)),
+        }
+    }
+
+    /// Items with commas between them.
+    fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
+        let mut items = vec![item(self)?];
+        while self.eat(b',')? {
+            items.push(item(self)?);
+        }
+        Ok(items)
+    }
+
+    /// An error at the next token.
+    fn fail(&self, message: impl Into<String>) -> Box<Fail> {
+        Fail::at(self.begin, message)
+    }
+
+    fn expected(&self, what: &str) -> Box<Fail> {
+        self.fail(format!("expected {what}, found {}", self.found()))
+    }
+
+    fn found(&self) -> String {
+        match self.token {
+            Token::Word(text) | Token::Number(text) => format!("`{text}`"),
+            Token::Dotted(text) => format!("`.{text}`"),
+            Token::Text(text) => format!("\"{text}\""),
+            Token::Sign(sign) => format!("`{}`", char::from(sign)),
+            Token::End => "the end of the text".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! What names mean, in the module and in the braces of a body.
+
+use std::collections::HashMap;
+
+use super::{Fail, Parser, Result};
+use crate::{Body, Label, LabelId, Reg, Register, Symbol, Type};
+
+/// Names of the module.
+#[derive(Default)]
+pub(super) struct Globals<'a> {
+    pub(super) names: HashMap<&'a str, Symbol>,
+}
+
+/// What a name means in a body.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Name {
+    Register(Reg),
+    /// So many registers from this one on.
+    Vector(Reg, u8),
+    Symbol(Symbol),
+    BranchTargets(u32),
+    CallTargets(u32),
+    Prototype(u32),
+}
+
+/// `%r<17>`: its registers get a number when they are first used.
+struct Family<'a> {
+    prefix: &'a str,
+    ty: Type,
+    count: u64,
+}
+
+/// What one pair of braces declares.
+#[derive(Default)]
+struct Scope<'a> {
+    names: HashMap<&'a str, Name>,
+    families: Vec<Family<'a>>,
+    /// With the place of the first use, for an error.
+    labels: HashMap<&'a str, (LabelId, usize)>,
+}
+
+/// A body that is being parsed.
+#[derive(Default)]
+pub(super) struct Local<'a> {
+    pub(super) body: Body,
+    scopes: Vec<Scope<'a>>,
+    /// Labels that turned out to be those of a surrounding scope.
+    outer: Vec<(LabelId, LabelId)>,
+    pub(super) lines: super::location::Lines<'a>,
+}
+
+/// Names of the parts of a vector of registers.
+const PARTS: [&str; 8] = ["x", "y", "z", "w", "4", "5", "6", "7"];
+
+/// Position of a label that is used but not yet there.
+const OPEN: u32 = u32::MAX;
+
+impl<'a> Local<'a> {
+    pub(super) fn open_scope(&mut self) {
+        self.scopes.push(Scope::default());
+    }
+
+    /// Ends the innermost scope. Labels that it lacks are its parent's.
+    pub(super) fn close_scope(&mut self) -> Result<()> {
+        let Some(scope) = self.scopes.pop() else {
+            return Ok(());
+        };
+        let mut open: Vec<_> = scope
+            .labels
+            .into_iter()
+            .filter(|(_, (id, _))| self.body.labels[id.0 as usize].position == OPEN)
+            .collect();
+        open.sort_unstable_by_key(|&(_, (_, offset))| offset);
+        for (name, (id, offset)) in open {
+            let Some(parent) = self.scopes.last_mut() else {
+                return Err(Fail::at(
+                    offset,
+                    format!("label `{name}` is nowhere in this function"),
+                ));
+            };
+            let (kept, _) = *parent.labels.entry(name).or_insert((id, offset));
+            if kept != id {
+                self.outer.push((id, kept));
+            }
+        }
+        Ok(())
+    }
+
+    /// How many scopes are open.
+    pub(super) const fn depth(&self) -> usize {
+        self.scopes.len()
+    }
+
+    /// The body, when its last scope is closed.
+    pub(super) fn finish(mut self) -> (Body, super::location::Lines<'a>) {
+        // Outer scopes were closed later, so their labels are settled first.
+        for (inner, outer) in self.outer.into_iter().rev() {
+            self.body.labels[inner.0 as usize].position =
+                self.body.labels[outer.0 as usize].position;
+        }
+        (self.body, self.lines)
+    }
+
+    /// A register of its own.
+    fn new_register(&mut self, name: String, ty: Type) -> Reg {
+        self.body.registers.push(Register { name, ty });
+        Reg(self.body.registers.len() as u32 - 1)
+    }
+
+    /// A register of its own, or several that are the parts of a vector.
+    pub(super) fn register(&mut self, name: &str, ty: Type, vector: u8) -> Name {
+        let vector = vector.clamp(1, PARTS.len() as u8);
+        if vector == 1 {
+            return Name::Register(self.new_register(name.to_owned(), ty));
+        }
+        let mut first = Reg(0);
+        for (index, part) in PARTS.iter().take(usize::from(vector)).enumerate() {
+            let register = self.new_register(format!("{name}.{part}"), ty);
+            if index == 0 {
+                first = register;
+            }
+        }
+        Name::Vector(first, vector)
+    }
+
+    /// Declares a name in the innermost scope. False: it is there already.
+    pub(super) fn declare(&mut self, name: &'a str, meaning: Name) -> bool {
+        match self.scopes.last_mut() {
+            Some(scope) => scope.names.insert(name, meaning).is_none(),
+            None => false,
+        }
+    }
+
+    pub(super) fn declare_family(&mut self, prefix: &'a str, ty: Type, count: u64) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.families.push(Family { prefix, ty, count });
+        }
+    }
+
+    /// What a name of the body means.
+    pub(super) fn lookup(&mut self, name: &'a str) -> Option<Name> {
+        for index in (0..self.scopes.len()).rev() {
+            let scope = &self.scopes[index];
+            if let Some(&meaning) = scope.names.get(name) {
+                return Some(meaning);
+            }
+            if let Some(ty) = scope.families.iter().find_map(|family| family.member(name)) {
+                let meaning = Name::Register(self.new_register(name.to_owned(), ty));
+                self.scopes[index].names.insert(name, meaning);
+                return Some(meaning);
+            }
+        }
+        None
+    }
+
+    /// A label that is used here.
+    pub(super) fn label(&mut self, name: &'a str, offset: usize) -> LabelId {
+        let labels = &mut self.body.labels;
+        let Some(scope) = self.scopes.last_mut() else {
+            return LabelId(0);
+        };
+        let (id, _) = *scope.labels.entry(name).or_insert_with(|| {
+            labels.push(Label {
+                name: name.to_owned(),
+                position: OPEN,
+            });
+            (LabelId(labels.len() as u32 - 1), offset)
+        });
+        id
+    }
+
+    /// A label that stands here. False: it stands elsewhere already.
+    pub(super) fn place_label(&mut self, name: &'a str, offset: usize) -> bool {
+        let id = self.label(name, offset);
+        let position = self.body.instructions.len() as u32;
+        let label = &mut self.body.labels[id.0 as usize];
+        let free = label.position == OPEN;
+        label.position = position;
+        free
+    }
+}
+
+impl Family<'_> {
+    fn member(&self, name: &str) -> Option<Type> {
+        let digits = name.strip_prefix(self.prefix)?;
+        let canonical = digits.bytes().all(|byte| byte.is_ascii_digit())
+            && (digits == "0" || !digits.starts_with('0'));
+        let index: u64 = if canonical {
+            digits.parse().ok()?
+        } else {
+            return None;
+        };
+        (index < self.count).then_some(self.ty)
+    }
+}
+
+impl<'a> Parser<'a> {
+    /// What a name means here.
+    pub(super) fn lookup(&mut self, name: &'a str) -> Option<Name> {
+        match self.local.lookup(name) {
+            Some(meaning) => Some(meaning),
+            None => self
+                .globals
+                .names
+                .get(name)
+                .map(|&symbol| Name::Symbol(symbol)),
+        }
+    }
+}

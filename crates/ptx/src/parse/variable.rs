@@ -1,0 +1,423 @@
+//! Variables and their first values.
+
+use super::constant::{Constant, DEPTH};
+use super::lexer::Token;
+use super::scope::Name;
+use super::{Fail, Parser, Result};
+use crate::{Initial, Linkage, RelocatedAddress, Relocation, Space, Symbol, Type, Variable};
+
+/// Larger first values are refused.
+const LARGEST: u64 = 1 << 28;
+
+/// What stands before the names of a declaration.
+pub(super) struct Kind {
+    pub(super) ty: Type,
+    pub(super) vector: u8,
+    pub(super) alignment: Option<u32>,
+    managed: bool,
+}
+
+impl<'a> Parser<'a> {
+    /// The names of a declaration, up to its semicolon; the space is taken.
+    pub(super) fn variables(&mut self, space: Space, linkage: Linkage) -> Result<()> {
+        let kind = self.kind()?;
+        loop {
+            self.variable(space, linkage, &kind)?;
+            if !self.eat(b',')? {
+                return self.expect(b';');
+            }
+        }
+    }
+
+    /// `.align 8 .v2 .f32` and attributes, in any order.
+    pub(super) fn kind(&mut self) -> Result<Kind> {
+        let mut kind = Kind {
+            ty: Type::Pred,
+            vector: 1,
+            alignment: None,
+            managed: false,
+        };
+        let mut typed = false;
+        while let Token::Dotted(name) = self.token {
+            match name {
+                "align" => {
+                    self.advance()?;
+                    kind.alignment = Some(self.alignment()?);
+                    continue;
+                }
+                "attribute" => {
+                    self.advance()?;
+                    kind.managed |= self.attribute()?;
+                    continue;
+                }
+                "v2" => kind.vector = 2,
+                "v4" => kind.vector = 4,
+                "v8" => kind.vector = 8,
+                _ => {
+                    kind.ty = Type::from_name(name)
+                        .ok_or_else(|| self.fail(format!("unknown type `.{name}`")))?;
+                    typed = true;
+                }
+            }
+            self.advance()?;
+        }
+        if typed {
+            Ok(kind)
+        } else {
+            Err(self.expected("a type"))
+        }
+    }
+
+    pub(super) fn alignment(&mut self) -> Result<u32> {
+        let begin = self.begin;
+        let alignment = self.count32("an alignment")?;
+        if alignment.is_power_of_two() {
+            Ok(alignment)
+        } else {
+            Err(Fail::at(begin, "an alignment is a power of two"))
+        }
+    }
+
+    /// `(.managed)`, `(.unified(1, 2))`: whether it is managed.
+    pub(super) fn attribute(&mut self) -> Result<bool> {
+        self.expect(b'(')?;
+        let mut managed = false;
+        let mut depth = 1;
+        while depth > 0 {
+            match self.advance()? {
+                Token::Dotted("managed") => managed = true,
+                Token::Sign(b'(') => depth += 1,
+                Token::Sign(b')') => depth -= 1,
+                Token::End => return Err(self.expected("`)`")),
+                _ => {}
+            }
+        }
+        Ok(managed)
+    }
+
+    fn variable(&mut self, space: Space, linkage: Linkage, kind: &Kind) -> Result<()> {
+        let line = self.line;
+        let begin = self.begin;
+        let name = self.word("the name of a variable")?;
+        let element = u64::from(kind.ty.bytes()) * u64::from(kind.vector);
+        let (mut dimensions, open) = self.dimensions()?;
+        let mut variable = Variable {
+            name: name.to_owned(),
+            space,
+            linkage,
+            ty: kind.ty,
+            vector: kind.vector,
+            dimensions: Vec::new(),
+            bytes: 0,
+            alignment: kind.alignment.unwrap_or(element as u32),
+            initial: None,
+            managed: kind.managed,
+            line,
+        };
+        let slot = self.declare_variable(&variable, name, begin)?;
+        if self.eat(b'=')? {
+            variable.initial = self.initial(kind.ty, element, &mut dimensions, open)?;
+        }
+        variable.bytes = size(element, &dimensions)
+            .ok_or_else(|| Fail::at(begin, format!("`{name}` is too large")))?;
+        variable.dimensions = dimensions;
+        let Some((slot, replace)) = slot else {
+            return Ok(());
+        };
+        if replace {
+            let place = if self.local.depth() > 0 {
+                &mut self.local.body.variables
+            } else {
+                &mut self.module.variables
+            };
+            place[slot] = variable;
+        }
+        Ok(())
+    }
+
+    /// Makes the name known before its first value, which may name it. Returns where it goes, and
+    /// whether it replaces what is there.
+    fn declare_variable(
+        &mut self,
+        variable: &Variable,
+        name: &'a str,
+        begin: usize,
+    ) -> Result<Option<(usize, bool)>> {
+        let twice = || Fail::at(begin, format!("`{name}` is declared twice"));
+        if self.local.depth() > 0 {
+            let slot = self.local.body.variables.len();
+            if name != "_"
+                && !self
+                    .local
+                    .declare(name, Name::Symbol(Symbol::Body(slot as u32)))
+            {
+                return Err(twice());
+            }
+            self.local.body.variables.push(variable.clone());
+            return Ok(Some((slot, true)));
+        }
+        if let Some(&known) = self.globals.names.get(name) {
+            let Symbol::Module(slot) = known else {
+                return Err(twice());
+            };
+            let declared_only = |linkage| linkage == Linkage::External;
+            let replace = declared_only(self.module.variables[slot as usize].linkage);
+            if !replace && !declared_only(variable.linkage) {
+                return Err(twice());
+            }
+            return Ok(Some((slot as usize, replace)));
+        }
+        let slot = self.module.variables.len();
+        self.globals.names.insert(name, Symbol::Module(slot as u32));
+        self.module.variables.push(variable.clone());
+        Ok(Some((slot, true)))
+    }
+
+    /// `[2][3]`, and whether the first is `[]`, which counts as 0.
+    pub(super) fn dimensions(&mut self) -> Result<(Vec<u64>, bool)> {
+        let mut dimensions = Vec::new();
+        let mut open = false;
+        while self.eat(b'[')? {
+            if dimensions.is_empty() && self.token == Token::Sign(b']') {
+                open = true;
+                dimensions.push(0);
+            } else {
+                dimensions.push(self.count("a number of elements")?);
+            }
+            self.expect(b']')?;
+        }
+        Ok((dimensions, open))
+    }
+
+    fn initial(
+        &mut self,
+        ty: Type,
+        element: u64,
+        dimensions: &mut [u64],
+        open: bool,
+    ) -> Result<Option<Initial>> {
+        if matches!(ty, Type::TexRef | Type::SamplerRef | Type::SurfRef) {
+            self.skip_braces()?;
+            return Ok(None);
+        }
+        let mut filler = Filler {
+            ty,
+            bytes: Vec::new(),
+            relocations: Vec::new(),
+        };
+        let inner = size(element, dimensions.get(1..).unwrap_or_default());
+        if open {
+            let inner = inner
+                .filter(|&inner| inner > 0 && inner <= LARGEST)
+                .ok_or_else(|| self.fail("an array of nothing, or one that is too large"))?;
+            self.fill(
+                &mut filler,
+                0,
+                None,
+                &[&[inner], &strides(element, dimensions)[1..]].concat(),
+                0,
+            )?;
+            dimensions[0] = (filler.bytes.len() as u64).div_ceil(inner);
+            filler.bytes.resize((dimensions[0] * inner) as usize, 0);
+        } else {
+            let bytes = size(element, dimensions)
+                .filter(|&bytes| bytes <= LARGEST)
+                .ok_or_else(|| self.fail("a first value of more than 256 MiB"))?;
+            self.fill(
+                &mut filler,
+                0,
+                Some(bytes),
+                &strides(element, dimensions),
+                0,
+            )?;
+            filler.bytes.resize(bytes as usize, 0);
+        }
+        Ok(Some(Initial {
+            bytes: filler.bytes,
+            relocations: filler.relocations,
+        }))
+    }
+
+    /// A value or a list in braces at `begin`, which must not pass `end`. `strides` are the bytes of
+    /// the items that braces here have, then those of the braces within. Returns where it ended.
+    fn fill(
+        &mut self,
+        filler: &mut Filler,
+        begin: u64,
+        end: Option<u64>,
+        strides: &[u64],
+        depth: u32,
+    ) -> Result<u64> {
+        if depth > DEPTH {
+            return Err(self.fail("these braces are nested too deeply"));
+        }
+        if !self.eat(b'{')? {
+            return self.value(filler, begin, end);
+        }
+        let scalar = u64::from(filler.ty.bytes());
+        let (&stride, within) = strides.split_first().unwrap_or((&scalar, &[]));
+        let mut at = begin;
+        while !self.eat(b'}')? {
+            if self.token == Token::Sign(b'{') {
+                let last = at
+                    .checked_add(stride)
+                    .filter(|&last| last <= end.unwrap_or(LARGEST));
+                let last = last.ok_or_else(|| self.fail("more values than the variable has"))?;
+                self.fill(filler, at, Some(last), within, depth + 1)?;
+                at = last;
+                filler.reach(at);
+            } else {
+                at = self.value(filler, at, end)?;
+            }
+            if !self.eat(b',')? {
+                self.expect(b'}')?;
+                break;
+            }
+        }
+        Ok(at)
+    }
+
+    /// One number or address.
+    fn value(&mut self, filler: &mut Filler, at: u64, end: Option<u64>) -> Result<u64> {
+        let bytes = filler.ty.bytes();
+        let next = at + u64::from(bytes);
+        if end.is_some_and(|end| next > end) || next > LARGEST {
+            return Err(self.fail("more values than the variable has"));
+        }
+        filler.reach(next);
+        if let Some(relocation) = self.relocation(at, bytes as u8)? {
+            filler.relocations.push(relocation);
+            return Ok(next);
+        }
+        let value = self.constant()?;
+        // A 128-bit value has its upper half from the sign.
+        let fill = if matches!(value, Constant::Signed(value) if value < 0) {
+            0xff
+        } else {
+            0
+        };
+        let low = value
+            .bits(if bytes > 8 { Type::B64 } else { filler.ty })
+            .to_le_bytes();
+        for (index, byte) in filler.bytes[at as usize..next as usize]
+            .iter_mut()
+            .enumerate()
+        {
+            *byte = low.get(index).copied().unwrap_or(fill);
+        }
+        Ok(next)
+    }
+
+    /// `x+4`, `generic(x)+4` or `0xFF00(x)`, where one of them is next.
+    fn relocation(&mut self, offset: u64, bytes: u8) -> Result<Option<Relocation>> {
+        let shift = self.mask()?;
+        let Token::Word(word) = self.token else {
+            return if shift.is_some() {
+                Err(self.expected("a name"))
+            } else {
+                Ok(None)
+            };
+        };
+        if word == "WARP_SZ" {
+            return Ok(None);
+        }
+        let first = self.begin;
+        self.advance()?;
+        let (name, begin, address) = if word == "generic" && self.eat(b'(')? {
+            let begin = self.begin;
+            let name = self.word("a name")?;
+            self.expect(b')')?;
+            (name, begin, RelocatedAddress::Generic)
+        } else {
+            (word, first, RelocatedAddress::InSpace)
+        };
+        let Some(Name::Symbol(symbol)) = self.lookup(name) else {
+            return Err(Fail::at(begin, format!("`{name}` is not declared")));
+        };
+        let addend = self.addend()?;
+        let bytes = match shift {
+            Some(_) => {
+                self.expect(b')')?;
+                1
+            }
+            None => bytes,
+        };
+        Ok(Some(Relocation {
+            offset,
+            bytes,
+            symbol,
+            addend,
+            address,
+            shift: shift.unwrap_or(0),
+        }))
+    }
+
+    /// `0xFF00(`: which byte of the address is meant, as bits to shift by.
+    fn mask(&mut self) -> Result<Option<u8>> {
+        let Token::Number(text) = self.token else {
+            return Ok(None);
+        };
+        let mut ahead = self.lexer;
+        ahead.skip_space()?;
+        if ahead.token()? != Token::Sign(b'(') {
+            return Ok(None);
+        }
+        let digits = text.trim_start_matches("0x").trim_start_matches("0X");
+        let mask = u64::from_str_radix(digits, 16)
+            .ok()
+            .filter(|mask| mask.trailing_zeros() % 8 == 0);
+        let mask = mask.filter(|&mask| mask != 0 && mask >> mask.trailing_zeros() == 0xff);
+        let shift = mask
+            .ok_or_else(|| self.expected("a mask of one byte such as `0xFF00`"))?
+            .trailing_zeros();
+        self.advance()?;
+        self.expect(b'(')?;
+        Ok(Some(shift as u8))
+    }
+
+    /// `{...}` that is not looked at.
+    fn skip_braces(&mut self) -> Result<()> {
+        self.expect(b'{')?;
+        let mut depth = 1;
+        while depth > 0 {
+            match self.advance()? {
+                Token::Sign(b'{') => depth += 1,
+                Token::Sign(b'}') => depth -= 1,
+                Token::End => return Err(self.expected("`}`")),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The bytes of a first value, so far.
+struct Filler {
+    ty: Type,
+    bytes: Vec<u8>,
+    relocations: Vec<Relocation>,
+}
+
+impl Filler {
+    /// Zeros up to there.
+    fn reach(&mut self, end: u64) {
+        if (self.bytes.len() as u64) < end {
+            self.bytes.resize(end as usize, 0);
+        }
+    }
+}
+
+/// Bytes of an array.
+fn size(element: u64, dimensions: &[u64]) -> Option<u64> {
+    dimensions
+        .iter()
+        .try_fold(element, |bytes, &count| bytes.checked_mul(count))
+}
+
+/// Bytes of an item of each dimension, then of an element.
+fn strides(element: u64, dimensions: &[u64]) -> Vec<u64> {
+    (0..dimensions.len())
+        .map(|index| size(element, &dimensions[index + 1..]).unwrap_or(u64::MAX))
+        .chain([element])
+        .collect()
+}

@@ -1,0 +1,220 @@
+//! Declarations: versions, variables, functions.
+
+use ptx::*;
+
+const HEAD: &str = ".version 8.7\n.target sm_90a, texmode_independent\n.address_size 64\n";
+
+fn parse(text: &str) -> Module {
+    ptx::parse(&format!("{HEAD}{text}")).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn initial(text: &str) -> Vec<u8> {
+    parse(text).variables[0]
+        .initial
+        .clone()
+        .expect("a first value")
+        .bytes
+}
+
+#[test]
+fn target() {
+    let module = parse("");
+    assert_eq!((module.version, module.address_size), ((8, 7), 64));
+    assert_eq!(
+        module.target,
+        Target {
+            arch: 90,
+            features: ArchFeatures::Architecture,
+            options: vec!["texmode_independent".to_owned()]
+        }
+    );
+}
+
+#[test]
+fn first_values() {
+    assert_eq!(initial(".global .b8 x[4] = {1, -1};"), [1, 255, 0, 0]);
+    assert_eq!(
+        initial(".const .u16 x[2][2] = {{1}, {2, 3}};"),
+        [1, 0, 0, 0, 2, 0, 3, 0]
+    );
+    assert_eq!(
+        initial(".global .u16 x[2][2] = {1, 2, 3};"),
+        [1, 0, 2, 0, 3, 0, 0, 0]
+    );
+    assert_eq!(
+        initial(".global .f32 x[] = {1.0, 0f40000000};"),
+        [0, 0, 128, 63, 0, 0, 0, 64]
+    );
+    assert_eq!(
+        initial(".global .v2 .u8 x[2] = {{1, 2}, {3, 4}};"),
+        [1, 2, 3, 4]
+    );
+    assert_eq!(initial(".global .s32 x = (1 << 8) | 3;"), [3, 1, 0, 0]);
+    let open = &parse(".global .b16 x[][2] = {{1, 2}, {3}, {4}};").variables[0];
+    assert_eq!((&open.dimensions[..], open.bytes), (&[3, 2][..], 12));
+}
+
+#[test]
+fn addresses_in_first_values() {
+    let module = parse(
+        ".global .b8 x[8];
+         .func f() { ret; }
+         .global .u64 a[3] = {x+4, generic(x)-2, f};
+         .global .u8 b[2] = {0xFF(x), 0xFF00(generic(x))};",
+    );
+    let relocations = |index: usize| {
+        module.variables[index]
+            .initial
+            .clone()
+            .expect("a first value")
+            .relocations
+    };
+    let relocation = |offset, bytes, symbol, addend, address, shift| Relocation {
+        offset,
+        bytes,
+        symbol,
+        addend,
+        address,
+        shift,
+    };
+    let (x, f) = (Symbol::Module(0), Symbol::Function(FunctionId(0)));
+    assert_eq!(
+        relocations(1),
+        [
+            relocation(0, 8, x, 4, RelocatedAddress::InSpace, 0),
+            relocation(8, 8, x, -2, RelocatedAddress::Generic, 0),
+            relocation(16, 8, f, 0, RelocatedAddress::InSpace, 0),
+        ]
+    );
+    assert_eq!(
+        relocations(2),
+        [
+            relocation(0, 1, x, 0, RelocatedAddress::InSpace, 0),
+            relocation(1, 1, x, 0, RelocatedAddress::Generic, 8)
+        ]
+    );
+}
+
+#[test]
+fn variables() {
+    let module = parse(
+        ".extern .shared .align 16 .b8 dynamic[];
+         .visible .global .attribute(.managed) .align 4 .u32 shared_with_host = 5;
+         .weak .const .f64 c;
+         .global .texref t;",
+    );
+    let [dynamic, managed, weak, texture] = &module.variables[..] else {
+        panic!()
+    };
+    assert_eq!(
+        (
+            dynamic.bytes,
+            dynamic.alignment,
+            dynamic.space,
+            dynamic.linkage
+        ),
+        (0, 16, Space::Shared, Linkage::External)
+    );
+    assert_eq!(
+        (managed.managed, managed.linkage, managed.line),
+        (true, Linkage::Visible, 5)
+    );
+    assert_eq!(
+        (weak.bytes, weak.alignment, weak.linkage),
+        (8, 8, Linkage::Weak)
+    );
+    assert_eq!(texture.ty, Type::TexRef);
+}
+
+#[test]
+fn functions() {
+    let module = parse(
+        ".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 v) .noreturn;
+         .func (.param .align 8 .b8 r[12]) f(.param .u32 a, .param .align 4 .b8 b[]);
+         .visible .entry k(.param .u64 .ptr .global .align 16 p, .param .align 64 .b8 map[128])
+         .maxntid 128, 2
+         .reqnctapercluster 2
+         .minnctapersm 3
+         .maxnreg 64
+         .explicitcluster
+         .pragma \"nounroll\";
+         { ret; }
+         .func (.reg .b32 r) old(.reg .v2 .f32 a) { mov.b32 r, a.y; ret; }
+         .alias f, old;",
+    );
+    let [vprintf, f, k, old] = &module.functions[..] else {
+        panic!()
+    };
+    assert!(
+        vprintf.directives.noreturn
+            && vprintf.body.is_none()
+            && vprintf.linkage == Linkage::External
+    );
+    assert_eq!(
+        (
+            f.returns[0].bytes,
+            f.returns[0].alignment,
+            f.parameters.len(),
+            f.variadic
+        ),
+        (12, 8, 1, true)
+    );
+    assert_eq!(
+        k.parameters[0].pointer,
+        Some(Pointer {
+            space: Space::Global,
+            alignment: 16
+        })
+    );
+    assert_eq!(
+        (
+            k.parameters[1].bytes,
+            k.parameters[1].alignment,
+            k.parameters[1].elements
+        ),
+        (128, 64, Some(128))
+    );
+    assert_eq!(
+        (k.directives.maxntid, k.directives.reqnctapercluster),
+        (Some([128, 2, 1]), Some([2, 1, 1]))
+    );
+    assert_eq!(
+        (
+            k.directives.minnctapersm,
+            k.directives.maxnreg,
+            k.directives.explicitcluster
+        ),
+        (Some(3), Some(64), true)
+    );
+    assert_eq!(
+        (&k.directives.pragmas[..], k.line, k.kind),
+        (&["nounroll".to_owned()][..], 6, FunctionKind::Entry)
+    );
+    assert_eq!(
+        old.returns[0].storage,
+        ParameterStorage::Register(Some(Reg(0)))
+    );
+    assert_eq!(
+        old.body.as_ref().expect("a body").instructions[0].uses(),
+        [Reg(2)]
+    );
+    assert_eq!(module.aliases, [(FunctionId(1), FunctionId(3))]);
+    assert_eq!(module.function("old"), Some(old));
+}
+
+#[test]
+fn a_definition_takes_the_place_of_its_declaration() {
+    let module = parse(
+        ".func f(.param .u32 a);
+         .extern .global .u32 x;
+         .entry k() { call f, (1); ret; }
+         .func f(.param .u32 a) { ret; }
+         .visible .global .u32 x = 7;",
+    );
+    assert_eq!(module.functions.len(), 2);
+    assert!(module.functions[0].body.is_some());
+    assert_eq!(
+        (module.variables.len(), module.variables[0].linkage),
+        (1, Linkage::Visible)
+    );
+}
