@@ -370,7 +370,10 @@ fn beyond() -> Result<(), Failed> {
     // SAFETY: the emulator refuses what is out of bounds.
     let launched = unsafe { prepared.launch(&stream, &(1000, 2.0, x.slice(..), y.slice_mut(..))) };
     let error = launched.err().ok_or("it ran")?.to_string();
-    let line = 1 + PTX.lines().position(|line| line.contains("%f3, [%rd7]")).ok_or("there")?;
+    let line = 1 + PTX
+        .lines()
+        .position(|line| line.contains("%f3, [%rd7]"))
+        .ok_or("there")?;
     let expected = format!(
         "on the emulator: block [3, 0, 0], thread [132, 0, 0] of saxpy: out of bounds: 4 bytes at \
          element 900 of `3` (of 900), at line {line} of the PTX"

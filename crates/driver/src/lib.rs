@@ -214,6 +214,22 @@ impl Device {
         })
     }
 
+    /// The same emulator, with its kernels and their variables, which runs launches as `emulation` says: that
+    /// reads no PTX again. `None` of a GPU.
+    pub fn with_emulation(&self, emulation: Emulation) -> Option<Device> {
+        if self.gpu.is_some() {
+            return None;
+        }
+        Some(Device {
+            trace: trace::Recorder::begin(None),
+            properties: self.properties.clone(),
+            home: self.home,
+            gpu: None,
+            kernels: self.kernels.clone(),
+            emulation,
+        })
+    }
+
     /// Opens a GPU with PTX of the caller's.
     ///
     /// # Errors

@@ -129,7 +129,7 @@ fn required(variable: Option<&OsStr>) -> usize {
 /// The variable is not a number, or the emulator cannot read the PTX.
 pub fn emulator(ptx: &[Embedded<'_>]) -> Result<Device, Failed> {
     let schedule = number(SEED)?.map_or(Schedule::InOrder, Schedule::Seeded);
-    scheduled(schedule, ptx)
+    Ok(Device::emulator_with(scheduled(schedule), ptx)?)
 }
 
 /// Runs the case on the emulator in order, and under each seed below `seeds`. Where [`SEED`] names
@@ -154,12 +154,14 @@ fn under_seeds_as(
     ptx: &[Embedded<'_>],
     case: impl Fn(&Device) -> Result<(), Failed>,
 ) -> Result<(), Failed> {
-    case(&emulator(ptx)?)?;
+    let in_order = emulator(ptx)?;
+    case(&in_order)?;
     if number(SEED)?.is_some() {
         return Ok(());
     }
     for seed in 0..seeds {
-        case(&scheduled(Schedule::Seeded(seed), ptx)?).map_err(|failed| {
+        let seeded = in_order.with_emulation(scheduled(Schedule::Seeded(seed)));
+        case(&seeded.ok_or("it is the emulator")?).map_err(|failed| {
             let message = failed.message().unwrap_or("failed");
             let again = replay(&command(), test);
             Failed::from(format!(
@@ -189,12 +191,11 @@ fn replay(command: &str, test: Option<&str>) -> String {
     }
 }
 
-fn scheduled(schedule: Schedule, ptx: &[Embedded<'_>]) -> Result<Device, Failed> {
-    let emulation = Emulation {
+fn scheduled(schedule: Schedule) -> Emulation {
+    Emulation {
         schedule,
         ..Emulation::default()
-    };
-    Ok(Device::emulator_with(emulation, ptx)?)
+    }
 }
 
 /// The number that an environment variable holds, if it is set.

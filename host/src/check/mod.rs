@@ -18,7 +18,7 @@ use std::thread;
 
 use cuda_std::launch::{Entry, Signature};
 
-use crate::driver::{Device, DriverError, Emulation, LaunchConfig, Schedule, Stream};
+use crate::driver::{Device, Emulation, LaunchConfig, Schedule, Stream};
 use crate::kernels::embedded_ptx;
 
 /// Elements that each kernel works on: around a warp, a block and a grid.
@@ -131,17 +131,25 @@ impl Case {
             runs: 0,
             findings: BTreeMap::new(),
         };
-        let in_order = emulator(Schedule::InOrder);
+        let in_order = match Device::emulator_with(Emulation::default(), embedded_ptx()) {
+            Ok(device) => device,
+            Err(error) => {
+                let when = "before the first launch".to_owned();
+                row.findings.insert(error.to_string(), when);
+                return row;
+            }
+        };
         for size in SIZES {
             let seeds = if size <= self.most_seeded { seeds } else { 0 };
             let seeded = (0..seeds).map(Schedule::Seeded);
             for schedule in [Schedule::InOrder].into_iter().chain(seeded) {
-                let found = match schedule {
-                    Schedule::InOrder => self.run_on(&in_order, size),
-                    schedule => self.run_on(&emulator(schedule), size),
+                let emulation = Emulation {
+                    schedule,
+                    ..Emulation::default()
                 };
+                let device = in_order.with_emulation(emulation);
                 row.runs += 1;
-                if let Err(finding) = found {
+                if let Err(finding) = self.run(device.as_ref().unwrap_or(&in_order), size) {
                     let when = format!("{size} elements, {schedule:?}");
                     row.findings.entry(finding).or_insert(when);
                 }
@@ -149,26 +157,6 @@ impl Case {
         }
         row
     }
-
-    fn run_on(&self, device: &Result<Device, DriverError>, n: usize) -> Result<(), String> {
-        match device {
-            Ok(device) => self.run(device, n),
-            Err(error) => Err(error.to_string()),
-        }
-    }
-}
-
-/// The emulator with the embedded PTX, which it executes in order alone.
-fn emulator(schedule: Schedule) -> Result<Device, DriverError> {
-    let ptx = match schedule {
-        Schedule::InOrder => embedded_ptx(),
-        Schedule::Seeded(_) => &[],
-    };
-    let emulation = Emulation {
-        schedule,
-        ..Emulation::default()
-    };
-    Device::emulator_with(emulation, ptx)
 }
 
 /// Launches a kernel once and waits for it.

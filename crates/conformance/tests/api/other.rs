@@ -79,7 +79,8 @@ fn clocks(device: &Device) -> Result<(), Failed> {
 pub(crate) fn breakpoint_on_the_emulator() -> Result<(), Failed> {
     let device = &emulator(ptx())?;
     let shape = LaunchConfig::blocks(1, 32);
-    let stops = || -> Result<Vec<u64>, Failed> { Ok(words!(device, other::stops::entry(), shape, 1)) };
+    let stops =
+        || -> Result<Vec<u64>, Failed> { Ok(words!(device, other::stops::entry(), shape, 1)) };
     let failed = stops().expect_err("it stops");
     let text = failed.message().unwrap_or_default();
     equal(&[text.contains("trap")], &[true])
