@@ -112,7 +112,10 @@ impl PanicRecord {
         let texts = std::str::from_utf8(texts).ok();
         PanicRecord(Context {
             page: Box::into_raw(Box::new(Page(Record::default()))),
-            modules: texts.and_then(|texts| Places::parse(places, texts)).into_iter().collect(),
+            modules: texts
+                .and_then(|texts| Places::parse(places, texts))
+                .into_iter()
+                .collect(),
         })
     }
 
