@@ -205,14 +205,15 @@ pub(crate) unsafe fn compare<A: Lane, B: Lane>(
 #[inline(always)]
 fn compute<D: Lane>(f: impl Fn(usize) -> D) -> [D::Slot; LANES] {
     // Not `array::from_fn`, which is not always made of vector instructions.
-    let mut all = [const { MaybeUninit::uninit() }; LANES];
-    for (lane, to) in all.iter_mut().enumerate() {
-        to.write(f(lane).slot());
+    // Nor its `map`, which is not always inlined.
+    let mut all = MaybeUninit::<[D::Slot; LANES]>::uninit();
+    let to = all.as_mut_ptr().cast::<D::Slot>();
+    for lane in 0..LANES {
+        // SAFETY: one of the array's elements.
+        unsafe { to.add(lane).write(f(lane).slot()) };
     }
-    all.map(|lane| {
-        // SAFETY: written above.
-        unsafe { lane.assume_init() }
-    })
+    // SAFETY: all its elements are written above.
+    unsafe { all.assume_init() }
 }
 
 /// The highest bit of each lane.
