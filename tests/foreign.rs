@@ -375,8 +375,8 @@ fn beyond() -> Result<(), Failed> {
         .position(|line| line.contains("%f3, [%rd7]"))
         .ok_or("there")?;
     let expected = format!(
-        "on the emulator: block [3, 0, 0], thread [132, 0, 0] of saxpy: out of bounds: 4 bytes at \
-         element 900 of `3` (of 900), at line {line} of the PTX"
+        "on the emulator: saxpy: out of bounds: block [3, 0, 0], thread [132, 0, 0] reads element 900 of \
+         `3` (of 900) at line {line} of the PTX"
     );
     equal(&[error], &[expected])
 }

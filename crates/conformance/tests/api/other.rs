@@ -6,7 +6,7 @@ use conformance_kernels::other;
 use gpu_test::{Device, Failed, emulator, equal};
 use ridgepoint_driver::LaunchConfig;
 
-use crate::support::{Case, expected, launch, words};
+use crate::support::{Case, launch, words};
 
 pub(crate) const CASES: &[Case] = &[
     ("async_copy::copies", copies),
