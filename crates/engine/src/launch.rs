@@ -215,7 +215,8 @@ impl Kernel {
             }
             None => std::thread::scope(|scope| {
                 for _ in 1..workers {
-                    scope.spawn(|| work(None));
+                    // Where there are no more threads, those that there are do its work.
+                    let _ = std::thread::Builder::new().spawn_scoped(scope, || work(None));
                 }
                 work(None);
             }),
