@@ -92,9 +92,12 @@ pub(super) fn accessed(
     direction: Direction,
     contents: Contents,
 ) -> Result<(), String> {
-    let is_needed = contents == Contents::Undefined && direction == Direction::Write;
-    let checking = if is_needed { Some(checking()) } else { used() };
-    let Some(mut checking) = checking.filter(|_| bytes > 0) else {
+    let is_first = contents == Contents::Undefined && direction == Direction::Write;
+    let Some(mut checking) = used().filter(|_| bytes > 0) else {
+        // Nobody remembers which of its bytes: checks that begin later take all of them for written.
+        if is_first {
+            emulator::memory().define(start);
+        }
         return Ok(());
     };
     let operation = match order {

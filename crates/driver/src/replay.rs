@@ -10,7 +10,7 @@ use engine::memory::{Kind, Label, Protection};
 use smallvec::SmallVec;
 
 use simt::Schedule;
-use simt::record::{self, Seen};
+use simt::record;
 
 use super::DriverError;
 use super::checking::{self, Order};
@@ -80,11 +80,9 @@ impl<S: Signature> Emulated<S> {
         arguments: &S::Arguments<'_>,
     ) -> Result<(), DriverError> {
         let failed = |error| self.failed(ptx, error);
-        record::begin(self.entry.name(), &self.options, Seen::All).map_err(|error| {
-            DriverError::Emulated {
-                kernel: self.entry.name(),
-                error,
-            }
+        record::begin(self.entry.name(), &self.options).map_err(|error| DriverError::Emulated {
+            kernel: self.entry.name(),
+            error,
         })?;
         let mut addresses: SmallVec<[*const u8; 16]> = SmallVec::new();
         (self.entry.marshal())(arguments, &mut |address, _| addresses.push(address.cast()));

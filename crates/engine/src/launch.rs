@@ -183,7 +183,14 @@ impl Kernel {
             _ => 1,
         };
         let workers = cores.min(launch.blocks()).max(1);
-        let resident = options.resident_blocks.div_ceil(workers) as usize;
+        // Of 2048 threads a multiprocessor.
+        let by_threads = (2048 / u64::from(launch.threads_per_block())).max(1);
+        let by_threads = by_threads * u64::from(options.multiprocessors);
+        let resident = match options.resident_blocks {
+            u64::MAX => launch.blocks(),
+            most => most.min(by_threads),
+        };
+        let resident = resident.div_ceil(workers) as usize;
         let work = |checking| {
             let code = Code::new(&self.code, program.clone(), &options);
             let next = || {

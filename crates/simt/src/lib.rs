@@ -163,7 +163,7 @@ impl<'a> Launch<'a> {
         if self.shape.blocks() == 0 || self.shape.threads() == 0 {
             return Ok(());
         }
-        record::begin(self.kernel, &self.options, record::Seen::Instrumented)?;
+        record::begin(self.kernel, &self.options)?;
         if self.options.checks.watch_memory() && !INSTRUMENTED {
             return Err(LaunchError::NotInstrumented);
         }

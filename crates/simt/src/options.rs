@@ -2,8 +2,6 @@
 
 use cuda_std::emulation::INSTRUMENTED;
 
-use crate::record;
-
 /// The order in which blocks, warps and lanes run, and where they take turns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Schedule {
@@ -47,7 +45,7 @@ impl Checks {
         bounds: false,
     };
 
-    /// Whether one of them looks at each access to memory.
+    /// Whether one of them looks at each access to memory, which needs instrumented code or PTX.
     pub fn watch_memory(self) -> bool {
         self.races || self.uninitialised || self.bounds
     }
@@ -58,7 +56,7 @@ impl Default for Checks {
     fn default() -> Self {
         Checks {
             divergence: true,
-            ..if INSTRUMENTED || record::is_kept() {
+            ..if INSTRUMENTED {
                 Checks::ALL
             } else {
                 Checks::NONE

@@ -150,26 +150,12 @@ pub fn tests(count: u64) {
     update(|own| own.record.tests += count);
 }
 
-/// Whether the accesses of a launch's threads can be seen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Seen {
-    /// All: its PTX is executed.
-    All,
-    /// Those of instrumented functions.
-    Instrumented,
-}
-
-/// Whether `ridgepoint check` has started the process.
-pub fn is_kept() -> bool {
-    OWN.is_some()
-}
-
 /// A launch begins.
 ///
 /// # Errors
 /// `ridgepoint check` has started the process, and cannot see what its kernels do.
-pub fn begin(kernel: &'static str, options: &Options, seen: Seen) -> Result<(), LaunchError> {
-    let is_refused = update(|own| own.begin(kernel, options, seen));
+pub fn begin(kernel: &'static str, options: &Options) -> Result<(), LaunchError> {
+    let is_refused = update(|own| own.begin(kernel, options));
     match is_refused {
         Some(true) => Err(LaunchError::Unseen),
         _ => Ok(()),
@@ -224,8 +210,8 @@ impl Own {
     }
 
     /// Whether the launch is refused.
-    fn begin(&mut self, kernel: &'static str, options: &Options, seen: Seen) -> bool {
-        if !INSTRUMENTED && seen == Seen::Instrumented {
+    fn begin(&mut self, kernel: &'static str, options: &Options) -> bool {
+        if !INSTRUMENTED {
             self.record.refused += 1;
             return true;
         }

@@ -192,7 +192,7 @@ unsafe fn in_space(
         context.fault(Failure::Memory(fault), op.instruction);
         return;
     }
-    if access.order != Order::Weak {
+    if access.order != Order::Weak && matches!(access.act, Act::Load { .. }) {
         context.at.looks += 1;
     }
     let host = host(context, space, &lanes);
@@ -440,6 +440,7 @@ unsafe fn change(
     mask: u32,
 ) {
     let bytes = access.element as usize * access.data.len();
+    let mut has_changed = false;
     for lane in lanes_of(mask) {
         let at = host.of(lane, bytes);
         for (index, data) in access.data.iter().enumerate() {
@@ -456,9 +457,13 @@ unsafe fn change(
                 let before = update(at, access.element, |old| {
                     (atomic.update)(old, operand, comparand)
                 });
+                has_changed |= (atomic.update)(before, operand, comparand) != before;
                 set_lane(context, *data, lane, before);
             }
         }
+    }
+    if !has_changed {
+        context.at.looks += 1;
     }
 }
 

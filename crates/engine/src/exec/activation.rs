@@ -39,8 +39,11 @@ pub(crate) struct Group {
     pub(crate) activation: u32,
     pub(crate) at: Point,
     pub(crate) mask: u32,
-    /// How often it was interrupted: those that were less often go first.
+    /// How often it has had its turn: those that had fewer go first.
     pub(crate) turns: u32,
+    /// What it has spent of its turn: blocks of instructions, and looks at what others write.
+    pub(crate) spent: u32,
+    pub(crate) looks: u32,
 }
 
 /// The activations of a warp. Freed places are taken again.
@@ -115,7 +118,8 @@ impl Activations {
             return one.at < other.at;
         }
         let (mut a, mut b) = ((one.activation, one.at), (other.activation, other.at));
-        let (mut of_a, mut of_b) = (self.depth(a.0), self.depth(b.0));
+        let (depth_of_one, depth_of_other) = (self.depth(a.0), self.depth(b.0));
+        let (mut of_a, mut of_b) = (depth_of_one, depth_of_other);
         while a.0 != b.0 {
             let (up, depth) = match of_a >= of_b {
                 true => (&mut a, &mut of_a),
@@ -128,7 +132,7 @@ impl Activations {
             *depth -= 1;
         }
         // Of two at the same call, whoever is in it is further back than who has yet to make it.
-        a.1 < b.1
+        a.1 < b.1 || a.1 == b.1 && depth_of_one > depth_of_other
     }
 }
 

@@ -33,7 +33,7 @@ impl Block {
         Block {
             number: 0,
             id: None,
-            warps: (0..threads.div_ceil(32)).map(|_| Warp::default()).collect(),
+            warps: (0..threads.div_ceil(32)).map(|_| Warp::new()).collect(),
             shared: Registers::new(shared as usize),
         }
     }

@@ -55,7 +55,12 @@ fn print(call: &Call, context: &mut Context<'_>) -> Result<(), Failure> {
         let mut next = |bytes: u64| {
             offset = offset.next_multiple_of(bytes);
             offset += bytes;
-            load(context, values + offset - bytes, bytes as u32, lane)
+            load(
+                context,
+                values.wrapping_add(offset - bytes),
+                bytes as u32,
+                lane,
+            )
         };
         let text =
             super::format::format(&format, &mut next, &|address| text(context, address, lane))?;
@@ -112,7 +117,7 @@ fn give(call: &Call, context: &mut Context<'_>, lane: usize, value: u64) {
 fn text(context: &Context<'_>, address: u64, lane: usize) -> Result<String, Failure> {
     let mut bytes = Vec::new();
     loop {
-        match load(context, address + bytes.len() as u64, 1, lane)? {
+        match load(context, address.wrapping_add(bytes.len() as u64), 1, lane)? {
             0 => return Ok(String::from_utf8_lossy(&bytes).into_owned()),
             byte => bytes.push(byte as u8),
         }
@@ -147,7 +152,7 @@ fn load(context: &Context<'_>, address: u64, bytes: u32, lane: usize) -> Result<
                 .launch
                 .memory
                 .resolve(&lanes, Direction::Read, &mut Cached::default()),
-            std::ptr::with_exposed_provenance_mut(address as usize),
+            std::ptr::with_exposed_provenance_mut(addresses[lane] as usize),
         ),
     };
     resolved.map_err(Failure::Memory)?;

@@ -63,6 +63,8 @@ pub(crate) struct Surroundings<'l> {
     /// The block's number, x running fastest.
     pub(crate) block: u64,
     pub(crate) warp: u32,
+    /// Lanes of the warp that have not ended.
+    pub(crate) live: u32,
     /// The block's shared memory.
     pub(crate) shared: *mut u8,
     pub(crate) local: Local,

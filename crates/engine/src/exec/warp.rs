@@ -28,8 +28,10 @@ const LOOKS: u32 = 32;
 /// How deep calls may be nested.
 const MOST_CALLS: u32 = 1 << 12;
 
+/// Bytes between frames of local memory that belong to nobody.
+const GAP: u32 = 64;
+
 /// The threads of a warp.
-#[derive(Default)]
 pub(crate) struct Warp {
     pub(crate) index: u32,
     /// Lanes that have not ended.
@@ -43,7 +45,7 @@ pub(crate) struct Warp {
     /// Local memory, a thread's after another's.
     local: Vec<u64>,
     local_bytes: u32,
-    frames: Option<memory::Local>,
+    frames: memory::Local,
     /// Blocks of instructions that it has gone through.
     pub(crate) steps: u64,
 }
@@ -72,6 +74,22 @@ pub(crate) enum Pause {
 }
 
 impl Warp {
+    /// Room for a warp.
+    pub(crate) fn new() -> Warp {
+        Warp {
+            index: 0,
+            live: 0,
+            activations: Activations::default(),
+            ready: Vec::new(),
+            gated: Vec::new(),
+            waiting: Vec::new(),
+            frames: memory::Local::new(GAP),
+            local: Vec::new(),
+            local_bytes: 0,
+            steps: 0,
+        }
+    }
+
     /// Begins the kernel in a new block.
     pub(crate) fn begin(
         &mut self,
@@ -86,7 +104,7 @@ impl Warp {
         self.ready.clear();
         self.gated.clear();
         self.waiting.clear();
-        self.frames = None;
+        self.frames = memory::Local::new(GAP);
         self.steps = 0;
         let activation = self.activate(code.kernel(), self.live, None, code, context);
         self.ready.push(Group {
@@ -94,6 +112,8 @@ impl Warp {
             at: Point::start_of(0),
             mask: self.live,
             turns: 0,
+            spent: 0,
+            looks: 0,
         });
     }
 
@@ -107,7 +127,7 @@ impl Warp {
         context: &mut Context<'_>,
     ) -> Result<Pause, Box<Failed>> {
         context.at.warp = self.index;
-        let (mut turns, mut has_looked) = (0, true);
+        let (mut turns, mut has_looked) = (0, false);
         loop {
             let Some(group) = self.next(code, context) else {
                 return Ok(match self.gated.is_empty() {
@@ -116,9 +136,9 @@ impl Warp {
                 });
             };
             turns += 1;
-            context.at.looks = 0;
+            context.at.looks = group.looks;
             self.run_group(group, code, context)?;
-            has_looked &= context.at.looks > LOOKS;
+            has_looked |= context.at.looks > LOOKS;
             if turns >= TURNS || code.is_seeded() && code.choose(4) == 0 {
                 return Ok(match has_looked {
                     true => Pause::Looking,
@@ -195,6 +215,8 @@ impl Warp {
             let meets = (other.activation, other.at) == (activation, at);
             if meets {
                 group.mask |= other.mask;
+                group.spent = group.spent.max(other.spent);
+                group.looks = group.looks.max(other.looks);
             }
             !meets
         });
@@ -206,7 +228,6 @@ impl Warp {
         code: &Code<'_>,
         context: &mut Context<'_>,
     ) -> Result<(), Box<Failed>> {
-        let mut fuel = TURN;
         let mut program = self.enter(group.activation, context);
         loop {
             let block = &program.blocks[group.at.block as usize];
@@ -237,13 +258,12 @@ impl Warp {
                 return Err(fault);
             }
             self.steps += 1;
+            group.spent += 1;
+            let instruction = block.instruction;
             if end < block.end {
                 group.at.op = end - block.start;
-                self.ready.push(group);
-                return Ok(());
+                return self.interrupt(group, code, context, instruction);
             }
-            fuel -= 1;
-            let instruction = block.instruction;
             match &block.then {
                 Then::Jump(next) => group.at = Point::start_of(*next),
                 Then::Branch {
@@ -279,37 +299,50 @@ impl Warp {
                         group = caller;
                         program = self.enter(group.activation, context);
                     }
-                    None => return Ok(()),
+                    None => {
+                        self.open_gates(context);
+                        return Ok(());
+                    }
                 },
                 Then::Exit => {
                     self.end(group);
+                    self.open_gates(context);
                     return Ok(());
                 }
                 Then::Trap => {
                     return Err(Box::new(context.failed(Failure::Trap, instruction)));
                 }
             }
-            if fuel == 0 || context.at.looks > LOOKS {
-                if self.steps > code.most_steps() {
-                    return Err(Box::new(context.failed(
-                        Failure::Steps {
-                            limit: code.most_steps(),
-                        },
-                        instruction,
-                    )));
-                }
-                group.turns += 1;
-                self.ready.push(group);
-                return Ok(());
-            }
             let goes_first = |other: &Group| {
                 other.turns <= group.turns && !self.activations.is_behind(&group, other)
             };
-            if self.ready.iter().any(goes_first) {
-                self.ready.push(group);
-                return Ok(());
+            let has_had_its_turn = group.spent >= TURN || context.at.looks > LOOKS;
+            if has_had_its_turn || self.ready.iter().any(goes_first) {
+                return self.interrupt(group, code, context, instruction);
             }
         }
+    }
+
+    /// Lets others go first. What a group has spent of its turn it keeps, however often it is interrupted.
+    fn interrupt(
+        &mut self,
+        mut group: Group,
+        code: &Code<'_>,
+        context: &Context<'_>,
+        instruction: u32,
+    ) -> Result<(), Box<Failed>> {
+        let limit = code.most_steps();
+        if self.steps > limit {
+            let failure = Failure::Steps { limit };
+            return Err(Box::new(context.failed(failure, instruction)));
+        }
+        group.looks = context.at.looks;
+        if group.spent >= TURN || group.looks > LOOKS {
+            group.turns += 1;
+            (group.spent, group.looks) = (0, 0);
+        }
+        self.ready.push(group);
+        Ok(())
     }
 
     /// How far a seed lets a group go on: up to an access, or the end of the block.
@@ -329,11 +362,9 @@ impl Warp {
         context.registers = activation.registers.start();
         context.at.local.start = self.local.as_mut_ptr().cast();
         context.at.local.bytes = self.local_bytes;
+        context.at.live = self.live;
         context.at.local.frame = activation.local;
-        context.at.local.frames = self
-            .frames
-            .as_ref()
-            .map_or(std::ptr::null(), std::ptr::from_ref);
+        context.at.local.frames = &raw const self.frames;
         context.at.program = Arc::as_ptr(&activation.program);
         context.at.accesses = activation.program.accesses.as_ptr();
         context.at.met = activation.met;
@@ -673,20 +704,17 @@ impl Warp {
 
     /// Local memory for an activation: its offset in each thread's.
     fn frame(&mut self, program: &Program, lanes: u32, context: &mut Context<'_>) -> u32 {
-        /// Bytes between frames that belong to nobody.
-        const GAP: u32 = 64;
         if program.local_bytes == 0 {
             return 0;
         }
-        let frames = self.frames.get_or_insert_with(|| memory::Local::new(GAP));
         let label = Label::new(&program.name, 1);
-        let local = frames.push(
+        let local = self.frames.push(
             lanes,
             program.local_bytes,
             program.local_alignment.max(16),
             &label,
         );
-        let end = frames.bytes();
+        let end = self.frames.bytes();
         if end > self.local_bytes {
             self.grow_local(end);
         }
@@ -703,8 +731,8 @@ impl Warp {
 
     /// Ends the frames of lanes that leave a function.
     fn end_frame(&mut self, program: &Program, lanes: u32) {
-        if let Some(frames) = self.frames.as_mut().filter(|_| program.local_bytes > 0) {
-            frames.pop(lanes);
+        if program.local_bytes > 0 {
+            self.frames.pop(lanes);
         }
     }
 

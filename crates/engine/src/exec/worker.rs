@@ -229,6 +229,9 @@ impl Runners {
     }
 }
 
+/// How many turns a block may have before another has one.
+const IN_A_ROW: u32 = 16;
+
 /// How many blocks take turns under a seed.
 const TOGETHER: usize = 4;
 
@@ -254,6 +257,7 @@ pub(crate) fn work<'l>(
             layout: layout.clone(),
             block: 0,
             warp: 0,
+            live: 0,
             shared: std::ptr::null_mut(),
             local: Local {
                 start: std::ptr::null_mut(),
@@ -271,7 +275,7 @@ pub(crate) fn work<'l>(
     };
     let mut resident: Vec<Block> = Vec::new();
     let mut spare: Vec<Block> = Vec::new();
-    let (mut turn, mut in_vain) = (0, 0);
+    let (mut turn, mut in_vain, mut in_a_row) = (0, 0, 0);
     loop {
         if code.is_seeded() {
             // One block runs alone, or far ahead of others that have begun. Where those that have wait,
@@ -303,7 +307,14 @@ pub(crate) fn work<'l>(
                 spare.push(resident.swap_remove(turn));
                 in_vain = 0;
             }
-            Progress::Turn => in_vain = 0,
+            // It may wait all the same, with much to do between looks.
+            Progress::Turn => {
+                in_vain = 0;
+                in_a_row += 1;
+                if in_a_row > IN_A_ROW {
+                    (turn, in_a_row) = (turn + 1, 0);
+                }
+            }
             // It may wait for a block that has not begun.
             Progress::Looking => turn += 1,
         }

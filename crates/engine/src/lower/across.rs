@@ -134,7 +134,12 @@ impl Lowering<'_> {
         self.meet(it.mask.as_ref(), Some((a, Kind::Predicate)), key)?;
         let members = match &it.mask {
             Some(mask) => self.read(mask, Kind::Word)?,
-            None => self.constant(Kind::Word, u32::MAX.into()),
+            None => {
+                let running = self.scratch(Kind::Word);
+                let run = handler!(|c, op| *c.slot_mut(op.d) = [c.mask; LANES]);
+                self.push(run, Some(Kind::Word), running, [0; 3], 0);
+                running
+            }
         };
         let negated = it.a.negated && it.a.value.register().is_some();
         let d = self.write(it.d).0;
@@ -248,14 +253,14 @@ fn truth(it: bool) -> u32 {
     if it { u32::MAX } else { 0 }
 }
 
-/// The lanes that take part: those of the mask that run now.
+/// The lanes that take part: those of the mask that have not ended.
 ///
 /// # Safety
 /// The slot holds words.
 unsafe fn members_of(context: &Context<'_>, slot: u32) -> u32 {
     // SAFETY: the caller's contract.
     let masks = unsafe { context.slot::<u32>(slot) };
-    masks[context.mask.trailing_zeros() as usize & 31]
+    masks[context.mask.trailing_zeros() as usize & 31] & context.at.live
 }
 
 /// What the lanes say.

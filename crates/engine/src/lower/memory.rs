@@ -265,6 +265,9 @@ impl Lowering<'_> {
     /// The slot that an address begins at, and what is added.
     pub(super) fn address(&mut self, address: &Address) -> Lowered<(u32, i64)> {
         Ok(match address.base {
+            Base::Register(register) if self.slots.kind(register) == Kind::Word => {
+                (self.narrow_address(register, address.offset)?, 0)
+            }
             Base::Register(register) => (
                 self.read(&Operand::Register(register), Kind::Double)?,
                 address.offset,
@@ -272,6 +275,16 @@ impl Lowering<'_> {
             Base::Symbol(symbol) => (self.address_of(symbol, address.offset)?, 0),
             Base::Absolute => (self.constant(Kind::Double, 0), address.offset),
         })
+    }
+
+    /// The slot of an address of 32 bits, which wraps around at 2^32.
+    fn narrow_address(&mut self, register: Reg, offset: i64) -> Lowered<u32> {
+        let base = self.read(&Operand::Register(register), Kind::Word)?;
+        let offset = self.constant(Kind::Word, u128::from(offset as u32));
+        let sum = self.scratch(Kind::Double);
+        let run = handler!(|c, op| binary(c, op, |a: u32, b: u32| u64::from(a.wrapping_add(b))));
+        self.emit_to(run, sum, Kind::Double, &[base, offset]);
+        Ok(sum)
     }
 
     pub(super) fn atomic(&mut self, change: &atomic::Change<'_>) -> Lowered<()> {

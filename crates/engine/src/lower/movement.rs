@@ -24,17 +24,7 @@ impl Lowering<'_> {
 
     fn mov(&mut self, d: Reg, a: &Operand) -> Lowered<()> {
         let kind = self.slots.kind(d);
-        let a = match *a {
-            // The address of a kernel's parameter is one of a window of its own.
-            Operand::Symbol {
-                symbol: symbol @ ptx::Symbol::Parameter(_),
-                offset,
-            } => {
-                let offset = self.address_of(symbol, offset)?;
-                self.in_window(offset, windows::PARAMETERS)
-            }
-            ref other => self.read(other, kind)?,
-        };
+        let a = self.read(a, kind)?;
         self.copy(d, a);
         Ok(())
     }

@@ -236,6 +236,14 @@ impl Memory {
         }
     }
 
+    /// From now on the allocation at the address counts as written.
+    pub fn define(&self, address: u64) {
+        let mut table = self.write();
+        if let Some(found) = table.at_mut(address) {
+            found.contents = Contents::Defined;
+        }
+    }
+
     /// All that is allocated.
     pub fn allocations(&self) -> Vec<Allocation> {
         self.read().live.values().cloned().collect()
