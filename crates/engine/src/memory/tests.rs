@@ -226,7 +226,7 @@ fn shared_variables() {
         (
             &gaps,
             dynamic + 128,
-            Some("out of bounds: 4 bytes at byte 128 of dynamic shared memory (of 128 bytes)"),
+            Some("out of bounds: 4 bytes at byte 128 of the dynamic shared memory (of 128 bytes)"),
         ),
         (&parts, dynamic + 28, None),
         (
@@ -239,7 +239,7 @@ fn shared_variables() {
         (
             &plain,
             u64::from(plain.bytes()),
-            Some("out of bounds: 4 bytes at byte 128 of dynamic shared memory (of 128 bytes)"),
+            Some("out of bounds: 4 bytes at byte 128 of the dynamic shared memory (of 128 bytes)"),
         ),
     ] {
         let found = resolve(shared, offset).err().map(|fault| fault.to_string());
