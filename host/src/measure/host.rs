@@ -150,12 +150,18 @@ struct Copy {
 
 impl Copy {
     const BYTES: usize = 64 << 20;
+    /// What the emulator takes beside them, to read the kernels' PTX and to run it.
+    const SPARE: u64 = 48 << 20;
 
     fn new() -> Result<Copy, u64> {
-        Ok(Copy {
+        let copy = Copy {
             source: host_memory(Self::BYTES, 1)?,
             target: host_memory(Self::BYTES, 2)?,
-        })
+        };
+        match free_host_memory() >= Self::SPARE {
+            true => Ok(copy),
+            false => Err(Self::BYTES as u64),
+        }
     }
 
     /// Bytes read plus bytes written in a second.
