@@ -278,7 +278,7 @@ pub(crate) fn sum_of_elements(n: usize, element: impl Fn(usize) -> f32 + Sync) -
 
 /// What comes of each part of `0..n`, a part for each core of the host.
 pub(crate) fn on_all_cores<T: Send>(n: usize, of: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
-    let cores = simt::cores();
+    let cores = crate::driver::cores();
     let size = n.div_ceil(cores);
     let part = &|core: usize| of((core * size).min(n)..((core + 1) * size).min(n));
     thread::scope(|scope| {

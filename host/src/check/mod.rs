@@ -74,7 +74,9 @@ pub fn check_all(seeds: u64, done: impl Fn() + Sync) -> Vec<Row> {
         }
     };
     let mut rows: Vec<_> = thread::scope(|scope| {
-        let threads: Vec<_> = (0..simt::cores()).map(|_| scope.spawn(check)).collect();
+        let threads: Vec<_> = (0..crate::driver::cores())
+            .map(|_| scope.spawn(check))
+            .collect();
         let rows = threads.into_iter().map(|thread| thread.join());
         rows.flat_map(|rows| rows.expect("a case makes an error of a kernel's panic"))
             .collect()
@@ -131,7 +133,11 @@ impl Case {
             runs: 0,
             findings: BTreeMap::new(),
         };
-        let in_order = match Device::emulator_with(Emulation::default(), embedded_ptx()) {
+        let emulation = Emulation {
+            is_checked: true,
+            ..Emulation::default()
+        };
+        let in_order = match Device::emulator_with(emulation, embedded_ptx()) {
             Ok(device) => device,
             Err(error) => {
                 let when = "before the first launch".to_owned();
@@ -145,7 +151,7 @@ impl Case {
             for schedule in [Schedule::InOrder].into_iter().chain(seeded) {
                 let emulation = Emulation {
                     schedule,
-                    ..Emulation::default()
+                    ..emulation
                 };
                 let device = in_order.with_emulation(emulation);
                 row.runs += 1;

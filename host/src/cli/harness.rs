@@ -62,9 +62,6 @@ pub fn bench(
     ptx: &'static [Embedded<'static>],
     workloads: Vec<&'static dyn Workload>,
 ) -> ExitCode {
-    if let Some(code) = check::compile() {
-        return code;
-    }
     if let Err(reason) = refuse_same_names(&workloads).and_then(|()| check_axes(&workloads)) {
         return failure::status(Err(Failure::Usage(reason)));
     }

@@ -12,12 +12,10 @@ use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-use cuda_std::emulation::INSTRUMENTED;
+use super::{Emulation, Schedule};
 
-use crate::{LaunchError, Options, Schedule};
-
-/// The environment variable that names the folder for the records. `ridgepoint check` sets it, and
-/// in a process that has it only instrumented kernels can be launched.
+/// The environment variable that names the folder for the records. `ridgepoint check` sets it, and in a
+/// process that has it the emulator checks launches by default.
 pub const FOLDER: &str = "RIDGEPOINT_CHECK";
 
 /// The environment variable with the command that `ridgepoint check` was started by, ready to be
@@ -36,9 +34,9 @@ pub struct Record {
     pub program: String,
     /// Tests that ran, where they are `gpu-test`'s.
     pub tests: u64,
-    /// Launches that were refused because the program is not instrumented.
+    /// Launches of kernels whose PTX the device does not have.
     pub refused: u64,
-    /// Launches whose options switch off the checks of memory.
+    /// Launches whose [`Emulation`] switches off the checks.
     pub unchecked: u64,
     /// Launches with checks, by kernel.
     pub kernels: BTreeMap<String, Launches>,
@@ -150,20 +148,18 @@ pub fn tests(count: u64) {
     update(|own| own.record.tests += count);
 }
 
+/// Whether `ridgepoint check` has started this process.
+pub fn is_kept() -> bool {
+    OWN.is_some()
+}
+
 /// A launch begins.
-///
-/// # Errors
-/// `ridgepoint check` has started the process, and cannot see what its kernels do.
-pub fn begin(kernel: &'static str, options: &Options) -> Result<(), LaunchError> {
-    let is_refused = update(|own| own.begin(kernel, options));
-    match is_refused {
-        Some(true) => Err(LaunchError::Unseen),
-        _ => Ok(()),
-    }
+pub(super) fn begin(kernel: &'static str, emulation: &Emulation, has_ptx: bool) {
+    update(|own| own.begin(kernel, emulation, has_ptx));
 }
 
 /// In a launch of this kernel something was found.
-pub fn failed(kernel: &'static str) {
+pub(super) fn failed(kernel: &'static str) {
     update(|own| {
         if let Some(launches) = own.record.kernels.get_mut(kernel) {
             launches.failed += 1;
@@ -209,19 +205,18 @@ impl Own {
         }
     }
 
-    /// Whether the launch is refused.
-    fn begin(&mut self, kernel: &'static str, options: &Options) -> bool {
-        if !INSTRUMENTED {
-            self.record.refused += 1;
-            return true;
-        }
-        if !options.checks.watch_memory() {
+    fn begin(&mut self, kernel: &'static str, emulation: &Emulation, has_ptx: bool) {
+        if !emulation.is_checked {
             self.record.unchecked += 1;
-            return false;
+            return;
+        }
+        if !has_ptx {
+            self.record.refused += 1;
+            return;
         }
         let launches = self.record.kernels.entry(kernel.to_owned()).or_default();
         launches.all += 1;
-        match options.schedule {
+        match emulation.schedule {
             Schedule::InOrder => launches.in_order = true,
             Schedule::Seeded(seed) => {
                 if launches.seeds == 0 {
@@ -232,7 +227,6 @@ impl Own {
                 launches.seeds = seeds.len() as u64;
             }
         }
-        false
     }
 }
 
