@@ -1,0 +1,169 @@
+//! Instructions across the lanes of a warp: shuffles, votes, matches, reductions, `bar.warp.sync`.
+
+use super::activation::Group;
+use super::checked;
+use super::op::Context;
+use super::program::Gate;
+use super::registers::{Kind, LANES, lanes_of};
+use super::warp::Warp;
+
+impl Warp {
+    /// Whether a group may pass a gate. If not, it is kept until the lanes for which it waits come.
+    pub(super) fn pass(
+        &mut self,
+        gate: &Gate,
+        group: &mut Group,
+        context: &mut Context<'_>,
+    ) -> bool {
+        // SAFETY: the slot holds words.
+        let masks = unsafe { *context.slot::<u32>(gate.members) };
+        let first = group.mask.trailing_zeros() as usize;
+        let members = masks[first];
+        let same = lanes_of(group.mask)
+            .filter(|&lane| masks[lane] == members)
+            .fold(0, |mask, lane| mask | 1 << lane);
+        if same != group.mask {
+            self.ready.push(Group {
+                mask: group.mask & !same,
+                ..*group
+            });
+            group.mask = same;
+        }
+        if members & self.live & !group.mask == 0 {
+            if gate.orders_memory {
+                checked::sync_warp(context, group.mask);
+            }
+            return true;
+        }
+        self.gated.push((*group, members));
+        self.open_gates(context);
+        false
+    }
+
+    /// Lets groups go on whose lanes have all come to gates of one key.
+    pub(super) fn open_gates(&mut self, context: &mut Context<'_>) {
+        let mut place = 0;
+        while place < self.gated.len() {
+            let (group, members) = self.gated[place];
+            let key = self.gate(&group).key;
+            let meets = |warp: &Warp, other: &(Group, u32)| {
+                other.1 == members && warp.gate(&other.0).key == key
+            };
+            let there = self
+                .gated
+                .iter()
+                .filter(|it| meets(self, it))
+                .fold(0, |mask, it| mask | it.0.mask);
+            if members & self.live & !there != 0 {
+                place += 1;
+                continue;
+            }
+            let (opened, rest) = std::mem::take(&mut self.gated)
+                .into_iter()
+                .partition(|it| meets(self, it));
+            self.gated = rest;
+            self.exchange(opened, context);
+            place = 0;
+        }
+    }
+
+    fn gate(&self, group: &Group) -> &Gate {
+        let program = &self.activations.get(group.activation).program;
+        let gate = &program.blocks[group.at.block as usize].gate;
+        gate.as_ref().expect("it waits at one")
+    }
+
+    /// Makes groups that have met ready. Those at different instructions each execute theirs with the
+    /// others' values in the lanes that are not theirs.
+    fn exchange(&mut self, groups: Vec<(Group, u32)>, context: &mut Context<'_>) {
+        let mut merged: Vec<Group> = Vec::new();
+        for (group, _) in groups {
+            let same = merged
+                .iter_mut()
+                .find(|it| (it.activation, it.at) == (group.activation, group.at));
+            match same {
+                Some(it) => it.mask |= group.mask,
+                None => merged.push(group),
+            }
+        }
+        if let [one] = merged[..] {
+            self.ready.push(one);
+            return;
+        }
+        let all = merged.iter().fold(0, |mask, group| mask | group.mask);
+        if self.gate(&merged[0]).orders_memory {
+            checked::sync_warp(context, all);
+        }
+        let mut values = [0u128; LANES];
+        for group in &merged {
+            if let Some((slot, kind)) = self.gate(group).source {
+                self.enter(group.activation, context);
+                // SAFETY: the slot is of this kind.
+                let own = unsafe { read(context, slot, kind) };
+                lanes_of(group.mask).for_each(|lane| values[lane] = own[lane]);
+            }
+        }
+        for mut group in merged {
+            let source = self.gate(&group).source;
+            let program = self.enter(group.activation, context);
+            let block = &program.blocks[group.at.block as usize];
+            let op = &program.ops
+                [block.start as usize..(block.start as usize + 1).min(block.end as usize)];
+            context.mask = group.mask;
+            if let Some((slot, kind)) = source {
+                // SAFETY: the slot is of this kind; what it held is put back in lanes of others.
+                unsafe {
+                    let before = read(context, slot, kind);
+                    let mut given = before;
+                    lanes_of(all).for_each(|lane| given[lane] = values[lane]);
+                    write(context, slot, kind, &given);
+                    super::op::run_masked(context, op);
+                    let mut after = read(context, slot, kind);
+                    lanes_of(!group.mask).for_each(|lane| after[lane] = before[lane]);
+                    write(context, slot, kind, &after);
+                }
+            } else {
+                // SAFETY: lowered for these registers.
+                unsafe { super::op::run_masked(context, op) };
+            }
+            group.at.op = 1;
+            self.ready.push(group);
+        }
+    }
+}
+
+/// The bits of a slot's lanes.
+///
+/// # Safety
+/// It is of this kind.
+unsafe fn read(context: &Context<'_>, slot: u32, kind: Kind) -> [u128; LANES] {
+    // SAFETY: the caller's contract.
+    unsafe {
+        match kind {
+            Kind::Predicate => {
+                let lanes = context.predicate(slot);
+                std::array::from_fn(|lane| u128::from(lanes >> lane & 1))
+            }
+            Kind::Word => context.slot::<u32>(slot).map(u128::from),
+            Kind::Double => context.slot::<u64>(slot).map(u128::from),
+            Kind::Quad => *context.slot(slot),
+        }
+    }
+}
+
+/// # Safety
+/// As for [`read`].
+unsafe fn write(context: &mut Context<'_>, slot: u32, kind: Kind, values: &[u128; LANES]) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        match kind {
+            Kind::Predicate => {
+                let lanes = (0..LANES).fold(0, |mask, lane| mask | (values[lane] as u32) << lane);
+                context.set_predicate(slot, lanes);
+            }
+            Kind::Word => *context.slot_mut(slot) = values.map(|value| value as u32),
+            Kind::Double => *context.slot_mut(slot) = values.map(|value| value as u64),
+            Kind::Quad => *context.slot_mut(slot) = *values,
+        }
+    }
+}
