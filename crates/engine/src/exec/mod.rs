@@ -2,11 +2,15 @@
 
 pub(crate) mod access;
 pub(crate) mod activation;
+mod barriers;
 mod block;
 mod builtin;
+mod calls;
 pub(crate) mod checked;
+mod divergence;
 pub(crate) mod failure;
 mod format;
+mod gates;
 pub(crate) mod op;
 pub(crate) mod program;
 pub(crate) mod registers;

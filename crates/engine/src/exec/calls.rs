@@ -1,0 +1,233 @@
+//! Calls, returns and ends of threads.
+
+use std::sync::Arc;
+
+use super::activation::{Activation, Caller, Group};
+use super::builtin;
+use super::failure::{Failed, Failure};
+use super::op::Context;
+use super::program::{Call, Callee, Point, Program, Words};
+use super::registers::{FULL, Kind, LANES, lanes_of};
+use super::warp::Warp;
+use super::worker::Code;
+use crate::check::Who;
+use crate::memory::Label;
+
+/// How deep calls may be nested.
+const MOST_CALLS: u32 = 1 << 12;
+
+impl Warp {
+    pub(super) fn activate(
+        &mut self,
+        program: &Arc<Program>,
+        lanes: u32,
+        caller: Option<Caller>,
+        code: &Code<'_>,
+        context: &mut Context<'_>,
+    ) -> u32 {
+        let (registers, is_new) = self.activations.registers(program);
+        let local = self.frame(program, lanes, context);
+        context.at.warp = self.index;
+        code.fill(program, registers.start(), is_new, context);
+        self.activations.add(Activation {
+            program: Arc::clone(program),
+            met: code.met(program),
+            registers,
+            lanes,
+            local,
+            caller,
+        })
+    }
+
+    /// Local memory for an activation: its offset in each thread's.
+    fn frame(&mut self, program: &Program, lanes: u32, context: &mut Context<'_>) -> u32 {
+        if program.local_bytes == 0 {
+            return 0;
+        }
+        let label = Label::new(&program.name, 1);
+        let local = self.frames.push(
+            lanes,
+            program.local_bytes,
+            program.local_alignment.max(16),
+            &label,
+        );
+        let end = self.frames.bytes();
+        if end > self.local_bytes {
+            self.grow_local(end);
+        }
+        if let Some(checking) = &mut context.at.checking {
+            let who = Who {
+                block: checking.block(),
+                warp: self.index,
+                mask: lanes,
+            };
+            checking.checker.frame(who, local, program.local_bytes);
+        }
+        local
+    }
+
+    /// Ends the frames of lanes that leave a function.
+    fn end_frame(&mut self, program: &Program, lanes: u32) {
+        if program.local_bytes > 0 {
+            self.frames.pop(lanes);
+        }
+    }
+
+    /// Makes room for `bytes` of local memory a thread.
+    fn grow_local(&mut self, bytes: u32) {
+        let bytes = bytes.next_multiple_of(16).max(self.local_bytes * 2);
+        let mut grown = vec![u64::MAX; LANES * bytes as usize / 8];
+        let before = self.local_bytes as usize / 8;
+        for (lane, room) in grown.chunks_exact_mut(bytes as usize / 8).enumerate() {
+            room[..before].copy_from_slice(&self.local[lane * before..][..before]);
+        }
+        self.local = grown;
+        self.local_bytes = bytes;
+    }
+
+    pub(super) fn call(
+        &mut self,
+        mut group: Group,
+        call: &Call,
+        next: Point,
+        code: &Code<'_>,
+        context: &mut Context<'_>,
+        instruction: u32,
+    ) -> Result<Group, Box<Failed>> {
+        let function = match call.callee {
+            Callee::Builtin(which) => {
+                context.mask = group.mask;
+                builtin::call(which, call, context, instruction)
+                    .map_err(|failure| Box::new(context.failed(failure, instruction)))?;
+                group.at = next;
+                return Ok(group);
+            }
+            Callee::Function(function) => function,
+            Callee::Address(slot) => {
+                // SAFETY: the slot holds 64 bits.
+                let addresses = unsafe { *context.slot::<u64>(slot) };
+                let address = addresses[group.mask.trailing_zeros() as usize];
+                let same = lanes_of(group.mask)
+                    .filter(|&lane| addresses[lane] == address)
+                    .fold(0, |mask, lane| mask | 1 << lane);
+                if same != group.mask {
+                    // The others come back to the call, behind the block's operations.
+                    let program = &self.activations.get(group.activation).program;
+                    let block = &program.blocks[group.at.block as usize];
+                    let at = Point {
+                        op: block.end - block.start,
+                        ..group.at
+                    };
+                    self.ready.push(Group {
+                        mask: group.mask & !same,
+                        at,
+                        ..group
+                    });
+                    group.mask = same;
+                }
+                context.mask = same;
+                let none = Failure::NoFunction { address };
+                code.function_at(address)
+                    .ok_or_else(|| Box::new(context.failed(none, instruction)))?
+            }
+        };
+        let failed =
+            |failure, context: &Context<'_>| Box::new(context.failed(failure, instruction));
+        let program = code
+            .program(function)
+            .map_err(|failure| failed(failure, context))?;
+        if self.activations.depth(group.activation) == MOST_CALLS {
+            return Err(failed(Failure::Recursion { limit: MOST_CALLS }, context));
+        }
+        let caller = Caller {
+            activation: group.activation,
+            call: group.at,
+            next,
+            returns: call.returns.clone(),
+        };
+        let from = context.registers;
+        let callee = self.activate(&program, group.mask, Some(caller), code, context);
+        let to = self.activations.get(callee).registers.start();
+        let taken = program.parameters.iter().filter_map(|it| match it {
+            super::program::Parameter::Call(words) => Some(*words),
+            super::program::Parameter::Launch { .. } => None,
+        });
+        for (given, taken) in call.arguments.iter().zip(taken) {
+            // SAFETY: both are slots of words of their programs.
+            unsafe { copy_words(from, *given, to, taken, FULL) };
+        }
+        Ok(Group {
+            activation: callee,
+            at: Point::start_of(0),
+            ..group
+        })
+    }
+
+    /// Returns a group's lanes to their caller, or ends them.
+    pub(super) fn leave(&mut self, group: Group) -> Option<Group> {
+        let activation = self.activations.get_mut(group.activation);
+        let Some(caller) = activation.caller.clone() else {
+            self.end(group);
+            return None;
+        };
+        activation.lanes &= !group.mask;
+        let is_empty = activation.lanes == 0;
+        let from = activation.registers.start();
+        let program = Arc::clone(&activation.program);
+        let to = self.activations.get(caller.activation).registers.start();
+        for (given, taken) in program.returns.iter().zip(&caller.returns) {
+            // SAFETY: both are slots of words of their programs.
+            unsafe { copy_words(from, *given, to, *taken, group.mask) };
+        }
+        if is_empty {
+            self.activations.remove(group.activation);
+        }
+        self.end_frame(&program, group.mask);
+        Some(Group {
+            activation: caller.activation,
+            at: caller.next,
+            ..group
+        })
+    }
+
+    /// Ends a group's lanes, in all functions that they are in.
+    pub(super) fn end(&mut self, group: Group) {
+        self.live &= !group.mask;
+        let mut index = group.activation;
+        loop {
+            let activation = self.activations.get_mut(index);
+            activation.lanes &= !group.mask;
+            let is_empty = activation.lanes == 0;
+            let caller = activation.caller.as_ref().map(|it| it.activation);
+            let program = Arc::clone(&activation.program);
+            self.end_frame(&program, group.mask);
+            if is_empty {
+                self.activations.remove(index);
+            }
+            match caller {
+                Some(caller) => index = caller,
+                None => break,
+            }
+        }
+    }
+}
+
+/// Copies a parameter's words for the lanes of a mask.
+///
+/// # Safety
+/// Both are slots of words in their registers.
+unsafe fn copy_words(from: *mut u8, given: Words, to: *mut u8, taken: Words, mask: u32) {
+    for word in 0..given.count.min(taken.count) {
+        let offset = word * Kind::Word.bytes();
+        // SAFETY: the caller's contract.
+        unsafe {
+            let given = *from
+                .add((given.slot + offset) as usize)
+                .cast::<[u32; LANES]>();
+            let taken = &mut *to
+                .add((taken.slot + offset) as usize)
+                .cast::<[u32; LANES]>();
+            lanes_of(mask).for_each(|lane| taken[lane] = given[lane]);
+        }
+    }
+}
