@@ -3,7 +3,7 @@
 use super::failure::{Failed, Failure, Thread};
 use super::op::Context;
 use super::program::BarrierAction;
-use super::registers::Registers;
+use super::registers::{Registers, lanes_of};
 use super::surroundings::coordinates;
 use super::warp::{Pause, Warp};
 use super::worker::Code;
@@ -12,6 +12,7 @@ use crate::check::BlockId;
 /// A block that runs, or room for one.
 pub(crate) struct Block {
     number: u64,
+    index: [u32; 3],
     /// Its number for the checks.
     id: Option<BlockId>,
     warps: Vec<Warp>,
@@ -32,6 +33,7 @@ impl Block {
     pub(crate) fn new(threads: u32, shared: u32) -> Block {
         Block {
             number: 0,
+            index: [0; 3],
             id: None,
             warps: (0..threads.div_ceil(32)).map(|_| Warp::new()).collect(),
             shared: Registers::new(shared as usize),
@@ -41,6 +43,7 @@ impl Block {
     /// Makes it the block of this number, at its beginning.
     pub(crate) fn begin(&mut self, number: u64, code: &Code<'_>, context: &mut Context<'_>) {
         self.number = number;
+        self.index = coordinates(number, context.at.launch.grid);
         let at = &mut context.at;
         self.id = at
             .checking
@@ -105,6 +108,7 @@ impl Block {
 
     fn enter(&self, context: &mut Context<'_>) {
         context.at.block = self.number;
+        context.at.block_index = self.index;
         context.at.shared = self.shared.start();
         if let (Some(checking), Some(id)) = (&mut context.at.checking, self.id) {
             checking.block = Some(id);
@@ -114,7 +118,9 @@ impl Block {
     /// Lets threads go on whose barrier all have come to. Gives whether there were any.
     fn release(&mut self, context: &mut Context<'_>) -> Result<bool, Box<Failed>> {
         let mut released = false;
-        for id in 0..16 {
+        let waiting = self.warps.iter().flat_map(|warp| &warp.waiting);
+        let waited_for = waiting.fold(0, |ids, it| ids | 1u32.checked_shl(it.id).unwrap_or(0));
+        for id in lanes_of(waited_for).map(|id| id as u32) {
             if let Some(wanted) = self.is_complete(id) {
                 released = true;
                 if let (Some(checking), None) = (&mut context.at.checking, wanted) {
@@ -185,7 +191,7 @@ impl Block {
         for warp in self.warps.iter().filter(|warp| !warp.has_ended()) {
             parts.extend(warp.waits());
         }
-        let block = context.at.block_index();
+        let block = context.at.block_index;
         self.failed(
             Failure::Stuck {
                 block,
@@ -202,7 +208,7 @@ impl Block {
             u64::from(warp.index) * 32 + u64::from(warp.live.trailing_zeros())
         });
         let (function, instruction) = warp.and_then(Warp::first_wait).unwrap_or_default();
-        let block = context.at.block_index();
+        let block = context.at.block_index;
         Failed {
             failure,
             thread: Thread {

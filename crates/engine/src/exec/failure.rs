@@ -109,7 +109,7 @@ impl Context<'_> {
         Failed {
             failure,
             thread: Thread {
-                block: self.at.block_index(),
+                block: self.at.block_index,
                 thread: self.at.thread_index(lane as usize),
             },
             function: self.at.function().to_owned(),

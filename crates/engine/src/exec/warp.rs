@@ -85,13 +85,13 @@ impl Warp {
     ) {
         self.index = index;
         self.live = lanes_of_warp(index, threads);
-        self.activations.clear();
         self.ready.clear();
         self.gated.clear();
         self.waiting.clear();
-        self.frames = memory::Local::new(GAP);
+        self.frames.clear();
         self.steps = 0;
-        let activation = self.activate(code.kernel(), self.live, None, code, context);
+        context.at.warp = index;
+        let activation = self.begin_kernel(code, context);
         self.ready.push(Group {
             activation,
             at: Point::start_of(0),
@@ -227,7 +227,7 @@ impl Warp {
             }
             let start = block.start + group.at.op;
             let end = match code.is_seeded() {
-                true => self.until_interrupted(&program, start, block.end, code),
+                true => self.until_interrupted(program, start, block.end, code),
                 false => block.end,
             };
             let ops = &program.ops[start as usize..end as usize];
@@ -342,7 +342,7 @@ impl Warp {
     }
 
     /// Makes an activation the one that runs.
-    pub(super) fn enter(&mut self, activation: u32, context: &mut Context<'_>) -> Arc<Program> {
+    pub(super) fn enter<'p>(&mut self, activation: u32, context: &mut Context<'_>) -> &'p Program {
         let activation = self.activations.get(activation);
         context.registers = activation.registers.start();
         context.at.local.start = self.local.as_mut_ptr().cast();
@@ -353,7 +353,8 @@ impl Warp {
         context.at.program = Arc::as_ptr(&activation.program);
         context.at.accesses = activation.program.accesses.as_ptr();
         context.at.met = activation.met;
-        Arc::clone(&activation.program)
+        // SAFETY: the module's code, which the launch borrows, keeps each program that it has given.
+        unsafe { &*context.at.program }
     }
 
     /// Splits a group at a branch; the part that is further back goes on.

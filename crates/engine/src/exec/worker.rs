@@ -112,29 +112,21 @@ impl<'l> Code<'l> {
     ) {
         context.registers = registers;
         context.mask = FULL;
-        let at = (
-            &context.at.launch,
-            context.at.block_index(),
-            context.at.warp,
-        );
-        let block = at.1;
-        for &(special, slot) in &program.specials {
+        for &(special, slot) in &program.block_specials {
             let value = match special {
-                SpecialRegister::Ctaid(of) => Some([block[axis(of)]; LANES]),
-                SpecialRegister::Smid => {
-                    let of = u64::from(context.at.launch.multiprocessors);
-                    Some([(context.at.block % of) as u32; LANES])
-                }
-                other if is_new => Some(fixed(other, context)),
-                _ => None,
+                SpecialRegister::Ctaid(of) => context.at.block_index[axis(of)],
+                _ => (context.at.block % u64::from(context.at.launch.multiprocessors)) as u32,
             };
-            if let Some(value) = value {
-                // SAFETY: the slot holds words.
-                unsafe { *context.slot_mut(slot) = value };
-            }
+            // SAFETY: the slot holds words.
+            unsafe { *context.slot_mut(slot) = [value; LANES] };
         }
         if !is_new {
             return;
+        }
+        for &(special, slot) in &program.launch_specials {
+            let value = fixed(special, context);
+            // SAFETY: the slot holds words.
+            unsafe { *context.slot_mut(slot) = value };
         }
         for constant in &program.constants {
             // SAFETY: the slot is of its kind.
@@ -256,6 +248,7 @@ pub(crate) fn work<'l>(
             launch,
             layout: layout.clone(),
             block: 0,
+            block_index: [0; 3],
             warp: 0,
             live: 0,
             shared: std::ptr::null_mut(),

@@ -283,7 +283,7 @@ impl Memory {
     ///
     /// # Errors
     /// What is wrong with the first lane that may not.
-    #[inline]
+    #[inline(always)]
     pub fn resolve(
         &self,
         lanes: &Lanes<'_>,
