@@ -42,6 +42,9 @@ pub struct Options {
     pub schedule: Schedule,
     /// How many blocks of instructions a warp may go through.
     pub steps: u64,
+    /// Whether threads that go separate ways where they must stay together are a [`LaunchError::Found`]:
+    /// at barriers of the block and where lanes of a warp meet.
+    pub divergence: bool,
     /// How many blocks may have begun and not ended, on all cores together: what the GPU holds.
     pub resident_blocks: u64,
     /// The host's cores that run blocks.
@@ -56,9 +59,23 @@ impl Default for Options {
         Options {
             schedule: Schedule::InOrder,
             steps: 1 << 28,
+            divergence: false,
             resident_blocks: 132 * 32,
             cores: cores(),
             multiprocessors: 132,
+        }
+    }
+}
+
+impl Options {
+    /// How many blocks of a launch may have begun and not ended.
+    fn resident(&self, shape: Shape) -> u64 {
+        // Of 2048 threads a multiprocessor.
+        let threads: u32 = shape.block.iter().product();
+        let by_threads = (2048 / u64::from(threads.max(1))).max(1);
+        match self.resident_blocks {
+            u64::MAX => shape.grid.iter().map(|&it| u64::from(it)).product(),
+            most => most.min(by_threads * u64::from(self.multiprocessors)),
         }
     }
 }
@@ -171,6 +188,7 @@ impl Kernel {
             print,
             started: Instant::now(),
             multiprocessors: options.multiprocessors,
+            resident_blocks: options.resident(shape),
         };
         if launch.blocks() == 0 || launch.threads_per_block() == 0 {
             return Ok(());
@@ -183,14 +201,7 @@ impl Kernel {
             _ => 1,
         };
         let workers = cores.min(launch.blocks()).max(1);
-        // Of 2048 threads a multiprocessor.
-        let by_threads = (2048 / u64::from(launch.threads_per_block())).max(1);
-        let by_threads = by_threads * u64::from(options.multiprocessors);
-        let resident = match options.resident_blocks {
-            u64::MAX => launch.blocks(),
-            most => most.min(by_threads),
-        };
-        let resident = resident.div_ceil(workers) as usize;
+        let resident = launch.resident_blocks.div_ceil(workers) as usize;
         let work = |checking| {
             let code = Code::new(&self.code, program.clone(), &options);
             let next = || {
@@ -268,9 +279,9 @@ impl Kernel {
                     finding: None,
                 }
             }
-            failure @ Failure::Stuck { .. } => LaunchError::Found {
+            failure @ (Failure::Stuck { .. } | Failure::Diverged { .. }) => LaunchError::Found {
                 kernel,
-                text: format!("{failure}, at {place}"),
+                text: failure.to_string(),
                 finding: None,
             },
             failure => LaunchError::Thread {

@@ -1,10 +1,13 @@
 //! Barriers of the block, as one of its warps comes to them.
 
 use super::activation::Group;
+use super::checked;
+use super::failure::Failed;
 use super::op::Context;
 use super::program::{Barrier, BarrierAction};
-use super::registers::{FULL, LANES};
+use super::registers::{FULL, LANES, lanes_of};
 use super::warp::Warp;
+use super::worker::Code;
 use crate::check::Who;
 
 /// A group at a barrier of the block.
@@ -15,52 +18,65 @@ pub(crate) struct Waiting {
     pub(crate) id: u32,
     /// How many threads it wants; none for all of the block.
     pub(crate) threads: Option<u32>,
+    /// The instruction, numbered in its module.
+    pub(super) site: u32,
 }
 
 impl Warp {
-    /// Brings a group to a barrier; it goes on at once where it need not wait.
+    /// Brings a group to the barrier of an instruction; it goes on at once where it need not wait.
+    ///
+    /// # Errors
+    /// There is no such barrier; only where that is looked for.
     pub(super) fn come_to(
         &mut self,
         barrier: &Barrier,
         mut group: Group,
+        instruction: u32,
+        code: &Code<'_>,
         context: &mut Context<'_>,
-    ) -> Option<Group> {
-        // SAFETY: the slots hold words.
-        let (id, threads) = unsafe {
-            let lane = group.mask.trailing_zeros() as usize;
-            let id = context.slot::<u32>(barrier.id)[lane];
-            (
-                id,
-                barrier.threads.map(|slot| context.slot::<u32>(slot)[lane]),
-            )
-        };
+    ) -> Result<Option<Group>, Box<Failed>> {
         let waits = !matches!(barrier.action, BarrierAction::Arrive);
-        if let Some(checking) = context
-            .at
-            .checking
-            .as_mut()
-            .filter(|_| threads.is_some() || !waits)
-        {
+        // SAFETY: the slots hold words.
+        let (ids, counts) = unsafe {
+            let counts = barrier.threads.map(|slot| *context.slot::<u32>(slot));
+            (*context.slot::<u32>(barrier.id), counts)
+        };
+        let mut rest = group.mask;
+        while rest != 0 {
+            let first = rest.trailing_zeros() as usize;
+            let (id, threads) = (ids[first], counts.map(|it| it[first]));
+            let mask = lanes_of(rest)
+                .filter(|&lane| ids[lane] == id && counts.map(|it| it[lane]) == threads)
+                .fold(0, |mask, lane| mask | 1 << lane);
+            rest &= !mask;
+            let waiting = Waiting {
+                group: Group { mask, ..group },
+                barrier: *barrier,
+                id,
+                threads,
+                site: checked::site(context.at.function_index(), instruction),
+            };
+            if code.finds_divergence() {
+                waiting.check(self.index, code, context)?;
+            }
+            if threads.is_some() || !waits {
+                self.tell_of_arrival(mask, id, context);
+            }
+            self.waiting.push(waiting);
+        }
+        group.turns = 0;
+        Ok((!waits).then_some(group))
+    }
+
+    /// Tells the checks of lanes that have come to a barrier of some threads.
+    fn tell_of_arrival(&self, mask: u32, id: u32, context: &mut Context<'_>) {
+        if let Some(checking) = &mut context.at.checking {
             let who = Who {
                 block: checking.block(),
                 warp: self.index,
-                mask: group.mask,
+                mask,
             };
             checking.checker.arrive(who, id);
-        }
-        let waiting = Waiting {
-            group,
-            barrier: *barrier,
-            id,
-            threads,
-        };
-        self.waiting.push(waiting);
-        match barrier.action {
-            BarrierAction::Arrive => {
-                group.turns = 0;
-                Some(group)
-            }
-            _ => None,
         }
     }
 

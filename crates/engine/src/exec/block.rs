@@ -1,5 +1,6 @@
 //! A block: its warps, shared memory and barriers.
 
+use super::divergence;
 use super::failure::{Failed, Failure, Thread};
 use super::op::Context;
 use super::program::BarrierAction;
@@ -87,7 +88,7 @@ impl Block {
                     Pause::Looking => looks += 1,
                 }
             }
-            let released = self.release(context)?;
+            let released = self.release(code, context)?;
             if self.warps.iter().all(Warp::has_ended) {
                 return self.end(context).map(|()| Progress::Ended);
             }
@@ -98,7 +99,7 @@ impl Block {
                 });
             }
             match (turns, looks) {
-                (0, 0) if !released => return Err(Box::new(self.stuck(context))),
+                (0, 0) if !released => return Err(divergence::stuck(&self.warps, code, context)),
                 (0, 1..) if !released => return Ok(Progress::Looking),
                 (1.., _) => return Ok(Progress::Turn),
                 _ => {}
@@ -116,13 +117,16 @@ impl Block {
     }
 
     /// Lets threads go on whose barrier all have come to. Gives whether there were any.
-    fn release(&mut self, context: &mut Context<'_>) -> Result<bool, Box<Failed>> {
+    fn release(&mut self, code: &Code<'_>, context: &mut Context<'_>) -> Result<bool, Box<Failed>> {
         let mut released = false;
         let waiting = self.warps.iter().flat_map(|warp| &warp.waiting);
         let waited_for = waiting.fold(0, |ids, it| ids | 1u32.checked_shl(it.id).unwrap_or(0));
         for id in lanes_of(waited_for).map(|id| id as u32) {
             if let Some(wanted) = self.is_complete(id) {
                 released = true;
+                if code.finds_divergence() {
+                    divergence::check_barrier(&self.warps, id, code, context)?;
+                }
                 if let (Some(checking), None) = (&mut context.at.checking, wanted) {
                     let checked = checking.checker.barrier(checking.block());
                     checked.map_err(|finding| {
@@ -185,29 +189,12 @@ impl Block {
         is_complete.then_some(wanted)
     }
 
-    /// Who waits for what, where nobody can go on.
-    fn stuck(&self, context: &Context<'_>) -> Failed {
-        let mut parts = Vec::new();
-        for warp in self.warps.iter().filter(|warp| !warp.has_ended()) {
-            parts.extend(warp.waits());
-        }
-        let block = context.at.block_index;
-        self.failed(
-            Failure::Stuck {
-                block,
-                waiting: parts.join("; "),
-            },
-            context,
-        )
-    }
-
     /// A failure that is no instruction's own, of a thread that has not ended.
     fn failed(&self, failure: Failure, context: &Context<'_>) -> Failed {
         let warp = self.warps.iter().find(|warp| !warp.has_ended());
         let thread = warp.map_or(0, |warp| {
             u64::from(warp.index) * 32 + u64::from(warp.live.trailing_zeros())
         });
-        let (function, instruction) = warp.and_then(Warp::first_wait).unwrap_or_default();
         let block = context.at.block_index;
         Failed {
             failure,
@@ -215,8 +202,8 @@ impl Block {
                 block,
                 thread: coordinates(thread, context.at.launch.block),
             },
-            function,
-            instruction,
+            function: context.at.function().to_owned(),
+            instruction: 0,
         }
     }
 }

@@ -61,6 +61,14 @@ pub enum Failure {
         /// How deep they may be.
         limit: u32,
     },
+    /// Threads that go separate ways where they must stay together.
+    #[error("divergence in block {block:?}: {text}")]
+    Diverged {
+        /// The block.
+        block: [u32; 3],
+        /// Who is where, and what is wrong with that.
+        text: String,
+    },
     /// Threads that wait for others which will not come.
     #[error("block {block:?} cannot go on: {waiting}")]
     Stuck {
@@ -74,6 +82,21 @@ pub enum Failure {
     Steps {
         /// How many were allowed.
         limit: u64,
+        /// Whether it looks at what other threads may write, as far as one can see.
+        is_looking: bool,
+    },
+    /// A thread that waits for what others write, while others cannot begin.
+    #[error(
+        "waits for what others write, for more than {limit} steps, and block {block:?} has not begun: the \
+        device holds {held} at once, and those that have begun do not end"
+    )]
+    NotBegun {
+        /// How many steps were allowed.
+        limit: u64,
+        /// The first block that has not begun.
+        block: [u32; 3],
+        /// How many blocks the device holds.
+        held: u64,
     },
     /// A function of the module that has an instruction which the engine does not execute.
     #[error("{0}")]

@@ -2,19 +2,25 @@
 
 use super::activation::Group;
 use super::checked;
+use super::failure::Failed;
 use super::op::{Context, lanes_where};
-use super::program::Gate;
+use super::program::{Gate, Meeting};
 use super::registers::{Kind, LANES, lanes_of};
 use super::warp::Warp;
+use super::worker::Code;
 
 impl Warp {
     /// Whether a group may pass a gate. If not, it is kept until the lanes for which it waits come.
+    ///
+    /// # Errors
+    /// Lanes must not meet so; only where that is looked for.
     pub(super) fn pass(
         &mut self,
         gate: &Gate,
         group: &mut Group,
+        code: &Code<'_>,
         context: &mut Context<'_>,
-    ) -> bool {
+    ) -> Result<bool, Box<Failed>> {
         // SAFETY: the slot holds words.
         let masks = unsafe { context.slot::<u32>(gate.members) };
         let first = group.mask.trailing_zeros() as usize;
@@ -27,25 +33,40 @@ impl Warp {
             });
             group.mask = same;
         }
+        if code.finds_divergence() {
+            self.check_meeting(gate, (group, members), code, context)?;
+        }
         if members & self.live & !group.mask == 0 {
-            if gate.orders_memory {
+            if gate.meeting == Meeting::Sync {
                 checked::sync_warp(context, group.mask);
             }
-            return true;
+            return Ok(true);
         }
         self.gated.push((*group, members));
-        self.open_gates(context);
-        false
+        self.open_gates(code, context)?;
+        Ok(false)
     }
 
-    /// Lets groups go on whose lanes have all come to gates of one key.
-    pub(super) fn open_gates(&mut self, context: &mut Context<'_>) {
+    /// Lets groups go on whose lanes have all come to gates of one kind.
+    ///
+    /// # Errors
+    /// They wait for lanes that have left; only where that is looked for.
+    pub(super) fn open_gates(
+        &mut self,
+        code: &Code<'_>,
+        context: &mut Context<'_>,
+    ) -> Result<(), Box<Failed>> {
+        if code.finds_divergence() {
+            for (group, members) in &self.gated {
+                self.check_members((group, *members), code, context)?;
+            }
+        }
         let mut place = 0;
         while place < self.gated.len() {
             let (group, members) = self.gated[place];
-            let key = self.gate(&group).key;
+            let meeting = self.gate(&group).meeting;
             let meets = |warp: &Warp, other: &(Group, u32)| {
-                other.1 == members && warp.gate(&other.0).key == key
+                other.1 == members && warp.gate(&other.0).meeting == meeting
             };
             let there = self
                 .gated
@@ -63,9 +84,17 @@ impl Warp {
             self.exchange(opened, context);
             place = 0;
         }
+        Ok(())
     }
 
-    fn gate(&self, group: &Group) -> &Gate {
+    /// The instruction at which a group waits for lanes of its warp.
+    pub(super) fn site_of_gate(&self, group: &Group) -> u32 {
+        let program = &self.activations.get(group.activation).program;
+        let first = program.blocks[group.at.block as usize].start as usize;
+        checked::site(program.index, program.ops[first].instruction)
+    }
+
+    pub(super) fn gate(&self, group: &Group) -> &Gate {
         let program = &self.activations.get(group.activation).program;
         let gate = &program.blocks[group.at.block as usize].gate;
         gate.as_ref().expect("it waits at one")
@@ -89,7 +118,7 @@ impl Warp {
             return;
         }
         let all = merged.iter().fold(0, |mask, group| mask | group.mask);
-        if self.gate(&merged[0]).orders_memory {
+        if self.gate(&merged[0]).meeting == Meeting::Sync {
             checked::sync_warp(context, all);
         }
         let mut values = [0u128; LANES];

@@ -7,6 +7,7 @@ mod block;
 mod builtin;
 mod calls;
 pub(crate) mod checked;
+mod divergence;
 pub(crate) mod failure;
 mod format;
 mod gates;

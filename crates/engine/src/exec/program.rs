@@ -1,6 +1,6 @@
 //! A function as warps execute it.
 
-use ptx::SpecialRegister;
+use ptx::{MatchMode, ReduxOperator, ShuffleMode, SpecialRegister, VoteMode};
 
 use super::access::Access;
 use super::op::Op;
@@ -92,9 +92,21 @@ pub(crate) struct Gate {
     /// What they give each other.
     pub(crate) source: Option<(u32, Kind)>,
     /// The same for instructions that meet, wherever they stand.
-    pub(crate) key: u64,
-    /// Whether meeting orders memory, as `bar.warp.sync` does.
-    pub(crate) orders_memory: bool,
+    pub(crate) meeting: Meeting,
+    /// Of a shuffle the slots that say, with its mode, from which lane a lane reads: PTX's b and c.
+    pub(crate) from: Option<(u32, u32)>,
+}
+
+/// What lanes of a warp do together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Meeting {
+    /// `bar.warp.sync`, which orders memory.
+    Sync,
+    Shuffle(ShuffleMode),
+    Vote(VoteMode),
+    Match(MatchMode),
+    Reduction(ReduxOperator),
+    Election,
 }
 
 /// Where a group goes on.
@@ -135,6 +147,8 @@ pub(crate) struct Barrier {
     pub(crate) id: u32,
     /// A slot of words: how many threads; none for all of the block.
     pub(crate) threads: Option<u32>,
+    /// Whether all lanes of a warp must come to it together.
+    pub(crate) aligned: bool,
     pub(crate) action: BarrierAction,
 }
 

@@ -26,6 +26,8 @@ pub(crate) struct Launch<'l> {
     pub(crate) started: Instant,
     /// The multiprocessors that the grid's blocks are said to run on.
     pub(crate) multiprocessors: u32,
+    /// How many blocks may have begun and not ended.
+    pub(crate) resident_blocks: u64,
 }
 
 impl Launch<'_> {

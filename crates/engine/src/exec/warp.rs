@@ -21,7 +21,7 @@ const TURN: u32 = 1 << 12;
 const TURNS: u32 = 64;
 
 /// How often a warp may look at what others may write before they have their turn.
-const LOOKS: u32 = 32;
+pub(super) const LOOKS: u32 = 32;
 
 /// Bytes between frames of local memory that belong to nobody.
 const GAP: u32 = 64;
@@ -43,6 +43,8 @@ pub(crate) struct Warp {
     pub(super) frames: memory::Local,
     /// Blocks of instructions that it has gone through.
     pub(crate) steps: u64,
+    /// How many those were when it last looked at what others may write.
+    looked: u64,
 }
 
 /// Why a warp has stopped for now.
@@ -72,6 +74,7 @@ impl Warp {
             local: Vec::new(),
             local_bytes: 0,
             steps: 0,
+            looked: 0,
         }
     }
 
@@ -89,7 +92,7 @@ impl Warp {
         self.gated.clear();
         self.waiting.clear();
         self.frames.clear();
-        self.steps = 0;
+        (self.steps, self.looked) = (0, 0);
         context.at.warp = index;
         let activation = self.begin_kernel(code, context);
         self.ready.push(Group {
@@ -114,7 +117,7 @@ impl Warp {
         context.at.warp = self.index;
         let (mut turns, mut has_looked) = (0, false);
         loop {
-            let Some(group) = self.next(code, context) else {
+            let Some(group) = self.next(code, context)? else {
                 return Ok(match self.gated.is_empty() {
                     true => Pause::AtBarrier,
                     false => Pause::Stuck,
@@ -138,36 +141,15 @@ impl Warp {
         self.live == 0
     }
 
-    /// Who waits for what.
-    pub(crate) fn waits(&self) -> Vec<String> {
-        let index = self.index;
-        let at_barrier = self.waiting.iter().map(|it| {
-            let (id, mask) = (it.id, it.group.mask);
-            format!("lanes {mask:#010x} of warp {index} wait at barrier {id}")
-        });
-        let gated = self.gated.iter().map(|(group, members)| {
-            let mask = group.mask;
-            format!("lanes {mask:#010x} of warp {index} wait for the lanes {members:#010x}")
-        });
-        at_barrier.chain(gated).collect()
-    }
-
-    /// Function and instruction of one that waits.
-    pub(crate) fn first_wait(&self) -> Option<(String, u32)> {
-        let gated = self.gated.iter().map(|it| &it.0);
-        let group = gated
-            .chain(self.waiting.iter().map(|it| &it.group))
-            .next()?;
-        let program = &self.activations.get(group.activation).program;
-        let block = program.blocks.get(group.at.block as usize)?;
-        Some((program.name.clone(), block.instruction))
-    }
-
     /// Takes the group that goes next, with all that have come as far.
-    fn next(&mut self, code: &Code<'_>, context: &mut Context<'_>) -> Option<Group> {
+    fn next(
+        &mut self,
+        code: &Code<'_>,
+        context: &mut Context<'_>,
+    ) -> Result<Option<Group>, Box<Failed>> {
         if self.ready.is_empty() {
             // Lanes may have ended for which others wait.
-            self.open_gates(context);
+            self.open_gates(code, context)?;
         }
         let mut first = code.choose(self.ready.len());
         let others = if code.choose(2) == 0 {
@@ -186,11 +168,11 @@ impl Warp {
             }
         }
         if self.ready.is_empty() {
-            return None;
+            return Ok(None);
         }
         let mut group = self.ready.swap_remove(first);
         self.merge(&mut group);
-        Some(group)
+        Ok(Some(group))
     }
 
     /// Takes in the groups that are where this one is.
@@ -220,9 +202,8 @@ impl Warp {
                 && let Some(gate) = &block.gate
             {
                 self.merge(&mut group);
-                match self.pass(gate, &mut group, context) {
-                    true => {}
-                    false => return Ok(()),
+                if !self.pass(gate, &mut group, code, context)? {
+                    return Ok(());
                 }
             }
             let start = block.start + group.at.op;
@@ -269,7 +250,7 @@ impl Warp {
                 }
                 Then::Barrier { barrier, next } => {
                     group.at = Point::start_of(*next);
-                    match self.come_to(barrier, group, context) {
+                    match self.come_to(barrier, group, instruction, code, context)? {
                         Some(on) => group = on,
                         None => return Ok(()),
                     }
@@ -285,14 +266,12 @@ impl Warp {
                         program = self.enter(group.activation, context);
                     }
                     None => {
-                        self.open_gates(context);
-                        return Ok(());
+                        return self.open_gates(code, context);
                     }
                 },
                 Then::Exit => {
                     self.end(group);
-                    self.open_gates(context);
-                    return Ok(());
+                    return self.open_gates(code, context);
                 }
                 Then::Trap => {
                     return Err(Box::new(context.failed(Failure::Trap, instruction)));
@@ -316,9 +295,13 @@ impl Warp {
         context: &Context<'_>,
         instruction: u32,
     ) -> Result<(), Box<Failed>> {
+        if context.at.looks > 0 {
+            self.looked = self.steps;
+        }
         let limit = code.most_steps();
-        if self.steps > limit {
-            let failure = Failure::Steps { limit };
+        if self.steps > limit || code.gives_up() {
+            let is_looking = self.steps - self.looked <= u64::from(TURN);
+            let failure = Failure::Steps { limit, is_looking };
             return Err(Box::new(context.failed(failure, instruction)));
         }
         group.looks = context.at.looks;

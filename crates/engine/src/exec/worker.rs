@@ -1,6 +1,6 @@
 //! A host thread that runs blocks of a launch.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,6 +14,7 @@ use super::op::{self, Context, Op};
 use super::program::{Parameter, Program};
 use super::registers::{FULL, Kind, LANES};
 use super::surroundings::{Checking, Launch, Local, Surroundings, coordinates};
+use super::warp::LOOKS;
 use crate::launch::{Options, Schedule};
 use crate::lower::control::axis;
 use crate::memory::{Cached, Shared};
@@ -25,6 +26,9 @@ pub(crate) struct Code<'l> {
     kernel: Arc<Program>,
     pub(crate) run: Runners,
     steps: u64,
+    finds_divergence: bool,
+    /// Whether all blocks that have begun have waited for as long as one may go on.
+    gives_up: Cell<bool>,
     /// What decides where the order is free; none: the lowest goes first.
     chance: Option<RefCell<Rng>>,
     /// For each program the allocations that its accesses met last.
@@ -48,6 +52,8 @@ impl<'l> Code<'l> {
             kernel,
             run: Runners::of_this_processor(),
             steps: options.steps,
+            finds_divergence: options.divergence,
+            gives_up: Cell::new(false),
             chance,
             met: RefCell::default(),
         }
@@ -72,6 +78,21 @@ impl<'l> Code<'l> {
 
     pub(crate) fn most_steps(&self) -> u64 {
         self.steps
+    }
+
+    /// Whether threads that go separate ways where they must not are a failure.
+    pub(crate) fn finds_divergence(&self) -> bool {
+        self.finds_divergence
+    }
+
+    /// Whether whoever waits next has waited for too long.
+    pub(crate) fn gives_up(&self) -> bool {
+        self.gives_up.get()
+    }
+
+    /// File and line of an instruction.
+    pub(crate) fn place(&self, function: u32, instruction: u32) -> String {
+        self.functions.place_in(function, instruction)
     }
 
     /// The function at an address that a kernel calls.
@@ -227,6 +248,27 @@ const IN_A_ROW: u32 = 16;
 /// How many blocks take turns under a seed.
 const TOGETHER: usize = 4;
 
+/// A failure, with what a thread waits for that goes on for ever where there is a block that cannot begin.
+fn explained(
+    mut failed: Box<Failed>,
+    launch: &Launch<'_>,
+    not_begun: &dyn Fn() -> Option<u64>,
+) -> Box<Failed> {
+    if let Failure::Steps {
+        limit,
+        is_looking: true,
+    } = failed.failure
+        && let Some(block) = not_begun()
+    {
+        failed.failure = Failure::NotBegun {
+            limit,
+            block: coordinates(block, launch.grid),
+            held: launch.resident_blocks,
+        };
+    }
+    failed
+}
+
 /// Runs blocks of a launch until there are no more, `next` gives none, or another worker has failed.
 ///
 /// # Errors
@@ -295,7 +337,13 @@ pub(crate) fn work<'l>(
         }
         turn %= resident.len();
         in_vain += 1;
-        match resident[turn].run(code, &mut context)? {
+        // What blocks wait that cannot go on, they wait together.
+        code.gives_up
+            .set(in_vain as u64 > code.steps / u64::from(LOOKS));
+        let ran = resident[turn].run(code, &mut context);
+        let is_full = resident.len() == most_resident;
+        let not_begun = || if is_full { next() } else { None };
+        match ran.map_err(|failed| explained(failed, launch, &not_begun))? {
             Progress::Ended => {
                 spare.push(resident.swap_remove(turn));
                 in_vain = 0;

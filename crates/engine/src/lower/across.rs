@@ -9,7 +9,7 @@ use super::handler::handler;
 use super::{Lowered, Lowering};
 use crate::arith::atomic;
 use crate::exec::op::{Context, each_lane, lanes_where};
-use crate::exec::program::Gate;
+use crate::exec::program::{Gate, Meeting};
 use crate::exec::registers::{Kind, LANES, lanes_of};
 
 impl Lowering<'_> {
@@ -27,10 +27,7 @@ impl Lowering<'_> {
                 Ok(())
             }
             Operation::Elect(it) => self.elect(it.d, it.p, &it.mask),
-            Operation::BarrierWarp(mask) => self.meet(Some(mask), None, 1).map(|()| {
-                if let Some(gate) = &mut self.gate {
-                    gate.orders_memory = true;
-                }
+            Operation::BarrierWarp(mask) => self.meet(Some(mask), None, Meeting::Sync).map(|()| {
                 // Groups that meet go on behind the instruction's first operation.
                 self.emit_masked(handler!(|_c, _op| ()), 0, [0; 3], 0);
             }),
@@ -38,12 +35,12 @@ impl Lowering<'_> {
         })
     }
 
-    /// Lanes of the mask wait for each other. `key` tells instructions apart that do not meet.
+    /// Lanes of the mask wait for each other.
     fn meet(
         &mut self,
         mask: Option<&Operand>,
         source: Option<(u32, Kind)>,
-        key: u64,
+        meeting: Meeting,
     ) -> Lowered<()> {
         let Some(mask) = mask else { return Ok(()) };
         // Read before the block begins: a constant or a register as it is then.
@@ -55,8 +52,8 @@ impl Lowering<'_> {
         self.gate = Some(Gate {
             members,
             source,
-            key,
-            orders_memory: false,
+            meeting,
+            from: None,
         });
         Ok(())
     }
@@ -65,7 +62,11 @@ impl Lowering<'_> {
         let a = self.plain(&it.a, Kind::Word)?;
         let b = self.plain(&it.b, Kind::Word)?;
         let c = self.plain(&it.c, Kind::Word)?;
-        self.meet(it.mask.as_ref(), Some((a, Kind::Word)), 2 + it.mode as u64)?;
+        let meeting = Meeting::Shuffle(it.mode);
+        self.meet(it.mask.as_ref(), Some((a, Kind::Word)), meeting)?;
+        if let Some(gate) = &mut self.gate {
+            gate.from = Some((b, c));
+        }
         let d = match it.d {
             Some(d) => self.write(d).0,
             None => self.scratch(Kind::Word),
@@ -75,41 +76,12 @@ impl Lowering<'_> {
             None => self.scratch(Kind::Predicate),
         };
         let run = match it.mode {
-            ShuffleMode::Up => {
-                handler!(
-                    |context, op| shuffle(context, op, |lane, b, clamp, segment| {
-                        let from = lane.wrapping_sub(b);
-                        (
-                            from,
-                            from as i32 >= (lane & segment | clamp & !segment) as i32,
-                        )
-                    })
-                )
-            }
-            ShuffleMode::Down => {
-                handler!(
-                    |context, op| shuffle(context, op, |lane, b, clamp, segment| {
-                        let from = lane + b;
-                        (from, from <= lane & segment | clamp & !segment)
-                    })
-                )
-            }
+            ShuffleMode::Up => handler!(|context, op| shuffle(context, op, ShuffleMode::Up)),
+            ShuffleMode::Down => handler!(|context, op| shuffle(context, op, ShuffleMode::Down)),
             ShuffleMode::Butterfly => {
-                handler!(
-                    |context, op| shuffle(context, op, |lane, b, clamp, segment| {
-                        let from = lane ^ b;
-                        (from, from <= lane & segment | clamp & !segment)
-                    })
-                )
+                handler!(|context, op| shuffle(context, op, ShuffleMode::Butterfly))
             }
-            ShuffleMode::Index => {
-                handler!(
-                    |context, op| shuffle(context, op, |lane, b, clamp, segment| {
-                        let from = lane & segment | b & !segment;
-                        (from, from <= lane & segment | clamp & !segment)
-                    })
-                )
-            }
+            ShuffleMode::Index => handler!(|context, op| shuffle(context, op, ShuffleMode::Index)),
         };
         self.emit_masked(run, d, [a, b, c], u64::from(p));
         Ok(())
@@ -130,8 +102,8 @@ impl Lowering<'_> {
             Operand::Register(_) => self.plain(&it.a.value, Kind::Predicate)?,
             _ => self.read_predicate(&it.a)?,
         };
-        let key = 8 + it.mode as u64;
-        self.meet(it.mask.as_ref(), Some((a, Kind::Predicate)), key)?;
+        let meeting = Meeting::Vote(it.mode);
+        self.meet(it.mask.as_ref(), Some((a, Kind::Predicate)), meeting)?;
         let members = match &it.mask {
             Some(mask) => self.read(mask, Kind::Word)?,
             None => {
@@ -170,7 +142,8 @@ impl Lowering<'_> {
     fn matching(&mut self, it: &Match) -> Lowered<()> {
         let kind = super::slots::kind(it.ty);
         let a = self.plain(&it.a, kind)?;
-        self.meet(Some(&it.mask), Some((a, kind)), 16 + it.mode as u64)?;
+        let meeting = Meeting::Match(it.mode);
+        self.meet(Some(&it.mask), Some((a, kind)), meeting)?;
         let members = self.read(&it.mask, Kind::Word)?;
         let d = match it.d {
             Some(d) => self.write(d).0,
@@ -198,11 +171,8 @@ impl Lowering<'_> {
 
     fn redux(&mut self, it: &Redux) -> Lowered<()> {
         let a = self.plain(&it.a, Kind::Word)?;
-        self.meet(
-            Some(&it.mask),
-            Some((a, Kind::Word)),
-            32 + it.operator as u64,
-        )?;
+        let meeting = Meeting::Reduction(it.operator);
+        self.meet(Some(&it.mask), Some((a, Kind::Word)), meeting)?;
         let members = self.read(&it.mask, Kind::Word)?;
         let d = self.write(it.d).0;
         macro_rules! reduced {
@@ -232,7 +202,7 @@ impl Lowering<'_> {
     }
 
     fn elect(&mut self, d: Option<ptx::Reg>, p: ptx::Reg, mask: &Operand) -> Lowered<()> {
-        self.meet(Some(mask), None, 64)?;
+        self.meet(Some(mask), None, Meeting::Election)?;
         let members = self.read(mask, Kind::Word)?;
         let d = match d {
             Some(d) => self.write(d).0,
@@ -273,32 +243,42 @@ unsafe fn said(context: &Context<'_>, slot: u32, negated: u64) -> u32 {
     if negated == 0 { lanes } else { !lanes }
 }
 
-/// Shuffles; `from` tells which lane a lane reads, and whether it is within bounds.
-///
+/// The lane from which a lane reads, and whether that is within bounds: `amount` is PTX's b, `bounds` its c.
+#[inline(always)]
+pub(crate) fn read_by(mode: ShuffleMode, lane: u32, amount: u32, bounds: u32) -> (u32, bool) {
+    let (amount, clamp, segment) = (amount & 31, bounds & 31, bounds >> 8 & 31);
+    let last = lane & segment | clamp & !segment;
+    match mode {
+        ShuffleMode::Up => {
+            let from = lane.wrapping_sub(amount);
+            (from, from as i32 >= last as i32)
+        }
+        ShuffleMode::Down => (lane + amount, lane + amount <= last),
+        ShuffleMode::Butterfly => (lane ^ amount, lane ^ amount <= last),
+        ShuffleMode::Index => {
+            let from = lane & segment | amount & !segment;
+            (from, from <= last)
+        }
+    }
+}
+
 /// # Safety
 /// `a`, `b`, `c` and `d` hold words, `aux` is the slot of a predicate.
 #[inline(always)]
-unsafe fn shuffle(
-    context: &mut Context<'_>,
-    op: &crate::exec::op::Op,
-    from: impl Fn(u32, u32, u32, u32) -> (u32, bool),
-) {
+unsafe fn shuffle(context: &mut Context<'_>, op: &crate::exec::op::Op, mode: ShuffleMode) {
     // SAFETY: the caller's contract.
     unsafe {
         let values = *context.slot::<u32>(op.a);
         let amounts = context.slot::<u32>(op.b);
         let bounds = context.slot::<u32>(op.c);
-        let source = |lane: usize| {
-            let (clamp, segment) = (bounds[lane] & 31, bounds[lane] >> 8 & 31);
-            from(lane as u32, amounts[lane] & 31, clamp, segment)
-        };
+        let source = |lane: usize| read_by(mode, lane as u32, amounts[lane], bounds[lane]);
         // The lanes first, which takes a few vector instructions, and then their values.
         let sources = each_lane(|lane| match source(lane) {
             (source, true) => source & 31,
             _ => lane as u32,
         });
         let within = lanes_where(|lane| source(lane).1);
-        let shuffled = each_lane(|lane| values[sources[lane] as usize]);
+        let shuffled = each_lane(|lane| values[sources[lane] as usize & 31]);
         context.set_running(op.d, &shuffled);
         context.set_predicate_of_running(op.aux as u32, within);
     }

@@ -280,6 +280,7 @@ impl Lowering<'_> {
                 Some(threads) => Some(self.read(threads, Kind::Word)?),
                 None => None,
             },
+            aligned: barrier.aligned,
             action,
         })
     }

@@ -1,6 +1,6 @@
 //! From a function of PTX to a program.
 
-mod across;
+pub(crate) mod across;
 mod apply;
 mod atomic;
 mod bits;
