@@ -107,6 +107,11 @@ impl Block {
         }
     }
 
+    /// What its warps have done in their last turns, looking for what others write, does not count.
+    pub(crate) fn forget_waiting(&mut self) {
+        self.warps.iter_mut().for_each(Warp::forget_waiting);
+    }
+
     fn enter(&self, context: &mut Context<'_>) {
         context.at.block = self.number;
         context.at.block_index = self.index;

@@ -11,6 +11,7 @@ use super::registers::{FULL, Kind, LANES, lanes_of};
 use super::warp::Warp;
 use super::worker::Code;
 use crate::check::Who;
+use crate::limits::MOST_LOCAL_BYTES;
 
 /// How deep calls may be nested.
 const MOST_CALLS: u32 = 1 << 12;
@@ -143,6 +144,14 @@ impl Warp {
             .map_err(|failure| failed(failure, context))?;
         if self.activations.get(group.activation).depth == MOST_CALLS {
             return Err(failed(Failure::Recursion { limit: MOST_CALLS }, context));
+        }
+        let actual = match program.local_bytes {
+            0 => 0,
+            bytes => self.frames.bytes().saturating_add(bytes),
+        };
+        if actual > MOST_LOCAL_BYTES {
+            let limit = MOST_LOCAL_BYTES;
+            return Err(failed(Failure::LocalMemory { actual, limit }, context));
         }
         let caller = Caller {
             activation: group.activation,

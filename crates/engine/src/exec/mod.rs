@@ -11,6 +11,7 @@ mod divergence;
 pub(crate) mod failure;
 mod format;
 mod gates;
+pub(crate) mod looks;
 pub(crate) mod op;
 pub(crate) mod program;
 pub(crate) mod registers;
