@@ -9,6 +9,7 @@ use crate::check::{self, Agent, Checker, Finding, Operation, Side};
 use crate::exec::checked::of_site;
 use crate::exec::failure::{Failed, Failure, Thread};
 use crate::exec::looks::Looks;
+use crate::exec::pool::POOL;
 use crate::exec::surroundings::{Checking, Launch as Launched, coordinates};
 use crate::exec::worker::{self, Code};
 use crate::memory::{FaultClass, Shared};
@@ -286,13 +287,7 @@ impl Kernel {
                 }));
                 checker.end_launch(id);
             }
-            None => std::thread::scope(|scope| {
-                for _ in 1..workers {
-                    // Where there are no more threads, those that there are do its work.
-                    let _ = std::thread::Builder::new().spawn_scoped(scope, || work(None));
-                }
-                work(None);
-            }),
+            None => POOL.run(workers as usize - 1, &|| work(None)),
         }
         match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some(failed) => Err(self.error(*failed, shape)),

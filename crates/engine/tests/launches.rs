@@ -231,3 +231,22 @@ fn waiting_for_another_core_is_no_endless_loop() {
     };
     run(&memory, "waits", shape, options, &state.to_le_bytes()).expect("one works meanwhile");
 }
+
+#[test]
+fn variables_stay_while_another_launch_runs() {
+    let memory: Arc<Memory> = Arc::default();
+    let module = Module::load(PTX_OF_NOTHING, &memory).expect("PTX");
+    let (address, bytes) = module.variable("kept").expect("a variable");
+    let running = memory.running();
+    drop(module);
+    assert!(memory.find(address).is_none());
+    let from = std::ptr::with_exposed_provenance::<u8>(address as usize);
+    // SAFETY: memory is given back when no launch runs.
+    let values = unsafe { std::slice::from_raw_parts(from, bytes as usize) };
+    assert!(values.iter().step_by(4096).all(|value| *value == 0));
+    drop(running);
+}
+
+/// A variable, so large that the system takes its memory back at once.
+const PTX_OF_NOTHING: &str = ".version 8.0\n.target sm_90\n.address_size 64\n\
+    .global .align 4 .b8 kept[67108864];";

@@ -13,6 +13,7 @@ mod format;
 mod gates;
 pub(crate) mod looks;
 pub(crate) mod op;
+pub(crate) mod pool;
 pub(crate) mod program;
 pub(crate) mod registers;
 pub(crate) mod surroundings;
