@@ -37,6 +37,15 @@ fn used() -> Option<MutexGuard<'static, Checking>> {
 #[derive(Default)]
 pub(super) struct Order(Mutex<Option<Stream>>);
 
+impl Drop for Order {
+    fn drop(&mut self) {
+        let stream = self.0.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if let Some(stream) = stream.take() {
+            checking().streams.end(stream);
+        }
+    }
+}
+
 impl Order {
     /// Its number in the checks.
     pub(super) fn stream(&self, checking: &mut Checking) -> Stream {

@@ -169,8 +169,21 @@ pub enum DriverError {
         kernel: &'static str,
         /// The block asked for, x, y, z.
         actual: [u32; 3],
-        /// What `#[kernel(block = ..)]` says.
+        /// What `#[kernel(block = ..)]` or the PTX's `.reqntid` says.
         required: [u32; 3],
+    },
+
+    /// A signature is not that of the kernel's PTX: the emulator knows both.
+    #[error(
+        "{kernel}: the signature has parameters of {signature:?} bytes, and the kernel's PTX of {ptx:?}"
+    )]
+    Parameters {
+        /// The kernel.
+        kernel: &'static str,
+        /// Bytes of each parameter, as the signature has them; a slice is two.
+        signature: Vec<u64>,
+        /// Bytes of each, as the PTX has them.
+        ptx: Vec<u64>,
     },
 
     /// A block would have more shared memory than there is.

@@ -155,4 +155,90 @@ mod tests {
         assert_eq!(y.to_vec()?, [5.0; 5]);
         Ok(())
     }
+
+    const BOUNDED: &str = "
+        .version 8.0
+        .target sm_90
+        .address_size 64
+        .visible .entry fixed() .reqntid 8, 8, 1 { ret; }
+        .visible .entry bounded() .maxntid 16, 4, 1 { ret; }
+        .visible .entry values(.param .u32 a, .param .align 4 .b8 b[12], .param .u64 c) { ret; }
+        .visible .entry shares()
+        {
+            .shared .align 16 .b8 all[65536];
+            .reg .b64 %rd<2>;
+            mov.u64 %rd1, all;
+            st.shared.u32 [%rd1], 1;
+            ret;
+        }";
+
+    /// The emulator with kernels of a file.
+    fn loaded(name: &str) -> Device {
+        let file = format!("ridgepoint-{name}-{}.ptx", std::process::id());
+        let path = std::env::temp_dir().join(file);
+        std::fs::write(&path, BOUNDED).expect("written");
+        let device = emulator().load(&path).expect("PTX");
+        std::fs::remove_file(&path).expect("written above");
+        device
+    }
+
+    fn refused<R>(result: Result<R, DriverError>) -> String {
+        result.err().expect("refused").to_string()
+    }
+
+    #[test]
+    fn bounds_in_the_ptx_of_a_file_are_kept() -> Result<(), DriverError> {
+        let device = loaded("bounds");
+        let bounded = Entry::<Foreign<()>>::foreign("bounded");
+        device.prepare(bounded, LaunchConfig::blocks(1, 64))?;
+        let text = refused(device.prepare(bounded, LaunchConfig::blocks(1, 65)));
+        let name = &device.properties().name;
+        let expected =
+            format!("bounded: block of 65 threads; this kernel on {name} allows 1 to 64");
+        assert_eq!(text, expected);
+        let fixed = Entry::<Foreign<()>>::foreign("fixed");
+        let text = refused(device.prepare(fixed, LaunchConfig::blocks(1, 64)));
+        let expected = "fixed: block of [64, 1, 1] threads; the kernel requires [8, 8, 1]";
+        assert_eq!(text, expected);
+        Ok(())
+    }
+
+    #[test]
+    fn a_signature_has_the_parameters_of_the_ptx() -> Result<(), DriverError> {
+        let device = loaded("signature");
+        let shape = LaunchConfig::blocks(1, 32);
+        let right = Entry::<Foreign<(u32, [f32; 3], Out<f32>)>>::foreign("values");
+        device.prepare(right, shape)?;
+        let fewer = Entry::<Foreign<(u32, [f32; 3])>>::foreign("values");
+        let expected = "values: the signature has parameters of [4, 12] bytes, and the kernel's PTX of \
+                        [4, 12, 8]";
+        assert_eq!(refused(device.prepare(fewer, shape)), expected);
+        let wider = Entry::<Foreign<(u64, [f32; 3], Out<f32>)>>::foreign("values");
+        let text = refused(device.prepare(wider, shape));
+        assert!(text.contains("of [8, 12, 8] bytes"), "{text}");
+        Ok(())
+    }
+
+    #[test]
+    fn a_cooperative_grid_is_as_large_as_the_gpu_holds() -> Result<(), DriverError> {
+        let device = loaded("cooperative");
+        let at_once = |name: &str, threads| {
+            let entry = Entry::<Foreign<()>>::foreign(name);
+            let one = device.prepare(entry, LaunchConfig::blocks(1, threads))?;
+            device.blocks_at_once(&one)
+        };
+        // By 2048 threads, 32 blocks and 228 KiB of shared memory a multiprocessor.
+        assert_eq!(at_once("bounded", 64)?, 132 * 32);
+        assert_eq!(at_once("shares", 256)?, 132 * 3);
+        assert_eq!(at_once("shares", 1024)?, 132 * 2);
+        let entry = Entry::<Foreign<()>>::foreign("shares");
+        device.prepare_cooperative(entry, LaunchConfig::blocks(132 * 3, 256))?;
+        let over = LaunchConfig::blocks(132 * 3 + 1, 256);
+        let text = refused(device.prepare_cooperative(entry, over));
+        assert!(
+            text.contains("cooperative grid of 397 blocks") && text.contains("runs 396 at once"),
+            "{text}"
+        );
+        Ok(())
+    }
 }

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use cuda_std::launch::{Entry, Signature};
+use cuda_std::launch::{Entry, Parameter, Passing, Signature};
 use cust::function::{Function, FunctionAttribute};
+use occupancy::Multiprocessor;
 
 use super::error::during;
 use super::gpu::Gpu;
@@ -20,7 +21,8 @@ impl Device {
     /// kernel: [`DriverError::Block`], [`DriverError::BlockExtent`], [`DriverError::RequiredBlock`],
     /// [`DriverError::Grid`], [`DriverError::SharedMemory`]. The PTX or the file has no such kernel
     /// ([`DriverError::NoKernel`], [`DriverError::NoKernelInFile`]), which the emulator asks for a file's
-    /// kernels alone. On a GPU also: the driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]).
+    /// kernels alone. On the emulator also: its PTX has other parameters ([`DriverError::Parameters`]). On a
+    /// GPU also: the driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]).
     pub fn prepare<S: Signature>(
         &self,
         entry: Entry<S>,
@@ -31,7 +33,10 @@ impl Device {
             None => None,
         };
         let ptx = self.emulated_ptx(&entry)?;
-        self.check_block(&entry, shape, function.as_ref())?;
+        if let Some(ptx) = &ptx {
+            check_parameters(&entry, &ptx.kernel)?;
+        }
+        self.check_block(&entry, shape, function.as_ref(), ptx.as_ref())?;
         let grid = self.check_grid(entry.name(), shape)?;
         self.check_shared(entry.name(), shape, function.as_ref(), ptx.as_ref())?;
         Ok(Prepared {
@@ -119,7 +124,10 @@ impl Device {
         const OPERATION: &str = "ask for the occupancy";
         home::same(OPERATION, self.home, "the kernel", prepared.home)?;
         let (Some(gpu), Some(function)) = (&self.gpu, &prepared.function) else {
-            return Ok(simt::most_blocks(prepared.shape));
+            return Ok(match &prepared.ptx {
+                Some(ptx) => self.emulated_blocks_at_once(&ptx.kernel, prepared.shape)?,
+                None => simt::most_blocks(prepared.shape),
+            });
         };
         gpu.context.enter()?;
         let [x, y, z] = prepared.shape.block;
@@ -132,13 +140,34 @@ impl Device {
         Ok(u64::from(each) * u64::from(self.properties.multiprocessors))
     }
 
+    /// What the emulated GPU's multiprocessors hold by their threads, blocks and shared memory. Registers are
+    /// the machine code's, which nobody has here.
+    fn emulated_blocks_at_once(
+        &self,
+        kernel: &engine::Kernel,
+        shape: simt::Shape,
+    ) -> Result<u64, DriverError> {
+        let needs = occupancy::Kernel {
+            static_shared_bytes: kernel.static_shared(),
+            dynamic_shared_bytes: shape.dynamic_shared,
+            ..occupancy::Kernel::default()
+        };
+        let of = Multiprocessor::of(self.properties.capability())?;
+        let each = of.occupancy(&needs, shape.block.iter().product())?.blocks;
+        let multiprocessors = engine::Options::default().multiprocessors;
+        Ok(u64::from(each) * u64::from(multiprocessors))
+    }
+
     fn check_block<S: Signature>(
         &self,
         entry: &Entry<S>,
         shape: LaunchConfig,
         function: Option<&Function<'_>>,
+        ptx: Option<&EmulatedPtx>,
     ) -> Result<(), DriverError> {
-        if let Some(required) = entry.bounds().block
+        // A foreign kernel's bounds are in its PTX alone; a GPU's driver knows them, too.
+        let own = ptx.and_then(|ptx| ptx.kernel.required_block());
+        if let Some(required) = entry.bounds().block.or(own)
             && shape.block != required
         {
             return Err(DriverError::RequiredBlock {
@@ -153,6 +182,12 @@ impl Device {
         // Fewer than the device allows if the kernel uses many registers.
         if let Some(function) = function {
             limit = attribute(function, FunctionAttribute::MaxThreadsPerBlock)?;
+            limited_by = format!("this kernel on {}", self.properties.name);
+        }
+        if let Some(bound) = ptx.and_then(|ptx| ptx.kernel.max_threads())
+            && bound < limit
+        {
+            limit = bound;
             limited_by = format!("this kernel on {}", self.properties.name);
         }
         if let Some(bound) = entry.bounds().max_threads.filter(|&bound| bound <= limit) {
@@ -233,6 +268,31 @@ impl Device {
             }
             _ => Ok(()),
         }
+    }
+}
+
+/// Refuses a signature whose parameters are not those of the PTX, by number or size: their bytes would be
+/// read for others'.
+fn check_parameters<S: Signature>(
+    entry: &Entry<S>,
+    kernel: &engine::Kernel,
+) -> Result<(), DriverError> {
+    let of = |parameter: &Parameter| match parameter.passing {
+        Passing::Slice => [8, 8],
+        Passing::Pointer => [8, 0],
+        Passing::Value { size } => [size as u64, 0],
+    };
+    let signature: Vec<u64> = entry.parameters().iter().flat_map(of).collect();
+    // A value without bytes is no parameter.
+    let signature: Vec<u64> = signature.into_iter().filter(|&bytes| bytes > 0).collect();
+    let ptx: Vec<u64> = kernel.parameter_bytes().collect();
+    match signature == ptx {
+        true => Ok(()),
+        false => Err(DriverError::Parameters {
+            kernel: entry.name(),
+            signature,
+            ptx,
+        }),
     }
 }
 

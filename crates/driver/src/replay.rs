@@ -1,7 +1,7 @@
 //! Launches on the emulator, at once or captured.
 
 use std::mem::ManuallyDrop;
-
+use std::ops::Range;
 use std::sync::Arc;
 
 use cuda_loader::PanicRecord;
@@ -83,10 +83,7 @@ impl<S: Signature> Emulated<S> {
         (self.entry.marshal())(arguments, &mut |address, _| addresses.push(address.cast()));
         // SAFETY: the PTX was built from the kernel, whose parameters `marshal` describes.
         let parameters = unsafe { ptx.kernel.pack(&addresses) };
-        let lent: Vec<Lent> = (self.entry.memory())(arguments)
-            .iter()
-            .map(Lent::new)
-            .collect();
+        let lent = Lent::all(&(self.entry.memory())(arguments));
         let shape = engine::Shape {
             grid: self.shape.grid,
             block: self.shape.block,
@@ -94,6 +91,8 @@ impl<S: Signature> Emulated<S> {
         };
         let options = engine::Options {
             steps: self.emulation.steps,
+            divergence: true,
+            shared_per_block: self.shared_per_block,
             resident_blocks: match self.blocks {
                 Blocks::Independent => engine::Options::default().resident_blocks,
                 Blocks::Cooperative => u64::MAX,
@@ -153,38 +152,52 @@ impl<S: Signature> Emulated<S> {
     }
 }
 
-/// Memory of a launch that the emulated device knows while it runs.
+/// Memory of the host's that the emulated device knows while a launch runs.
 struct Lent {
-    /// Adopted for the launch.
-    adopted: Option<u64>,
+    start: u64,
 }
 
 impl Lent {
-    fn new(memory: &cuda_std::launch::Memory) -> Lent {
-        let label = Label::new(memory.parameter, memory.element_bytes as u32);
-        let (start, bytes) = (
-            memory.address as u64,
-            (memory.len * memory.element_bytes) as u64,
-        );
-        if emulator::memory().find(start).is_some() {
-            emulator::memory().name(start, label);
-            return Lent { adopted: None };
+    /// Names the device's memory among a launch's views, and lends it the rest.
+    fn all(views: &[cuda_std::launch::Memory]) -> Vec<Lent> {
+        let mut of_host = Vec::new();
+        for view in views {
+            let label = Label::new(view.parameter, view.element_bytes as u32);
+            let start = view.address as u64;
+            let end = start + (view.len * view.element_bytes) as u64;
+            if emulator::memory().find(start).is_some() {
+                emulator::memory().name(start, label);
+            } else if start < end {
+                of_host.push((start..end, label));
+            }
         }
-        // A view of memory of the host's.
-        if bytes > 0 {
-            emulator::memory().adopt(start, bytes, Kind::Host, label, Protection::ReadWrite);
-        }
-        Lent {
-            adopted: (bytes > 0).then_some(start),
+        let lend = |(bytes, label)| Lent::new(bytes, label);
+        united(of_host).into_iter().map(lend).collect()
+    }
+
+    fn new(bytes: Range<u64>, label: Label) -> Lent {
+        let (start, len) = (bytes.start, bytes.end - bytes.start);
+        emulator::memory().adopt(start, len, Kind::Host, label, Protection::ReadWrite);
+        Lent { start }
+    }
+}
+
+/// Views that overlap as one piece of memory, with the name of the one that begins first.
+fn united(mut views: Vec<(Range<u64>, Label)>) -> Vec<(Range<u64>, Label)> {
+    views.sort_by_key(|(bytes, _)| bytes.start);
+    let mut pieces: Vec<(Range<u64>, Label)> = Vec::new();
+    for (bytes, label) in views {
+        match pieces.last_mut().filter(|(last, _)| bytes.start < last.end) {
+            Some((last, _)) => last.end = last.end.max(bytes.end),
+            None => pieces.push((bytes, label)),
         }
     }
+    pieces
 }
 
 impl Drop for Lent {
     fn drop(&mut self) {
-        if let Some(start) = self.adopted {
-            emulator::memory().disown(start);
-        }
+        emulator::memory().disown(self.start);
     }
 }
 
@@ -203,5 +216,29 @@ impl Replay {
     /// As for the [`Prepared::launch`] that was captured.
     pub(super) unsafe fn run(&self, order: &Order) -> Result<(), DriverError> {
         (self.0)(order)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn overlapping_views_are_one_piece_of_memory() {
+        let view = |bytes, name| (bytes, Label::new(name, 4));
+        let views = vec![
+            view(150..300, "b"),
+            view(400..500, "d"),
+            view(100..200, "a"),
+            view(120..130, "c"),
+            // Next to it, and no part of it.
+            view(500..600, "e"),
+        ];
+        let expected = [
+            view(100..300, "a"),
+            view(400..500, "d"),
+            view(500..600, "e"),
+        ];
+        assert_eq!(united(views), expected);
     }
 }

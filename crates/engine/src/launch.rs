@@ -8,6 +8,8 @@ use std::time::Instant;
 use crate::check::{self, Agent, Checker, Finding, Operation, Side};
 use crate::exec::checked::of_site;
 use crate::exec::failure::{Failed, Failure, Thread};
+use crate::exec::looks::Looks;
+use crate::exec::pool::POOL;
 use crate::exec::surroundings::{Checking, Launch as Launched, coordinates};
 use crate::exec::worker::{self, Code};
 use crate::memory::{FaultClass, Shared};
@@ -51,6 +53,8 @@ pub struct Options {
     pub cores: usize,
     /// The multiprocessors that `%smid` and `%nsmid` tell of.
     pub multiprocessors: u32,
+    /// Bytes of shared memory that a block may have, static and dynamic.
+    pub shared_per_block: u32,
 }
 
 impl Default for Options {
@@ -63,6 +67,7 @@ impl Default for Options {
             resident_blocks: 132 * 32,
             cores: cores(),
             multiprocessors: 132,
+            shared_per_block: 227 << 10,
         }
     }
 }
@@ -122,6 +127,55 @@ pub enum LaunchError {
         /// How many were given.
         given: usize,
     },
+    /// A block of more threads than there may be.
+    #[error("{kernel}: block of {actual} threads; {limited_by} allows {limit}")]
+    Threads {
+        /// The kernel.
+        kernel: String,
+        /// Threads of the block.
+        actual: u64,
+        /// The most that are allowed.
+        limit: u64,
+        /// What allows no more.
+        limited_by: &'static str,
+    },
+    /// A block of another shape than the kernel is compiled for.
+    #[error("{kernel}: block of {actual:?} threads; its .reqntid requires {required:?}")]
+    RequiredBlock {
+        /// The kernel.
+        kernel: String,
+        /// The block, x, y, z.
+        actual: [u32; 3],
+        /// What it is compiled for.
+        required: [u32; 3],
+    },
+    /// More shared memory than a block may have.
+    #[error(
+        "{kernel}: {dynamic} bytes of dynamic shared memory beside the kernel's own {own}; a block may \
+         have {limit}"
+    )]
+    SharedMemory {
+        /// The kernel.
+        kernel: String,
+        /// What the launch asks for.
+        dynamic: u32,
+        /// What the kernel declares.
+        own: u32,
+        /// The most that both may be.
+        limit: u32,
+    },
+    /// More bytes of something than there are.
+    #[error("{kernel}: {actual} bytes of {what}; a GPU allows {limit}")]
+    Bytes {
+        /// The kernel.
+        kernel: String,
+        /// Of what.
+        what: &'static str,
+        /// How many.
+        actual: u32,
+        /// The most that are allowed.
+        limit: u32,
+    },
     /// The kernel has an instruction that the engine does not execute.
     #[error(transparent)]
     Unsupported(#[from] crate::Unsupported),
@@ -158,7 +212,7 @@ impl Kernel {
     /// checks it runs on one core, so that a finding is the same each time, and ends with the first.
     ///
     /// # Errors
-    /// See [`LaunchError`]. Blocks that have not begun when a thread fails are not run.
+    /// See [`LaunchError`]; what a GPU would not launch is not run at all. Blocks that have not begun when a thread fails are not run.
     pub fn launch(
         &self,
         shape: Shape,
@@ -177,6 +231,7 @@ impl Kernel {
             });
         }
         let program = self.code.kernel()?;
+        self.check_limits(shape, &options, program.local_bytes)?;
         let _running = self.code.memory().running();
         let launch = Launched {
             grid: shape.grid,
@@ -202,8 +257,9 @@ impl Kernel {
         };
         let workers = cores.min(launch.blocks()).max(1);
         let resident = launch.resident_blocks.div_ceil(workers) as usize;
+        let looks = Looks::new(workers as usize);
         let work = |checking| {
-            let code = Code::new(&self.code, program.clone(), &options);
+            let code = Code::new(&self.code, program.clone(), looks.join(), &options);
             let next = || {
                 let index = next.fetch_add(1, Ordering::Relaxed);
                 (index < launch.blocks()).then_some(index)
@@ -231,13 +287,7 @@ impl Kernel {
                 }));
                 checker.end_launch(id);
             }
-            None => std::thread::scope(|scope| {
-                for _ in 1..workers {
-                    // Where there are no more threads, those that there are do its work.
-                    let _ = std::thread::Builder::new().spawn_scoped(scope, || work(None));
-                }
-                work(None);
-            }),
+            None => POOL.run(workers as usize - 1, &|| work(None)),
         }
         match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some(failed) => Err(self.error(*failed, shape)),

@@ -4,6 +4,7 @@ pub mod arith;
 pub mod check;
 mod exec;
 mod launch;
+mod limits;
 mod lower;
 pub mod memory;
 mod module;

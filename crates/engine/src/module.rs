@@ -290,6 +290,8 @@ impl Drop for Loaded {
         for address in self.addresses.iter().flatten() {
             self.memory.disown(*address);
         }
+        // A launch of another module may be at them.
+        self.memory.retire(std::mem::take(&mut self.storage));
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use cuda_std::launch::Entry;
 use gpu_test::{Arguments, Failed, Trial};
 use planted::{BUGS, Bug, CORRECT, Launch, Planted};
-use ridgepoint_driver::{Checks, Device, DriverError, Emulation, Schedule};
+use ridgepoint_driver::{Device, DriverError, Emulation, Schedule};
 
 /// Orders under which each bug must be found and each twin be clean.
 const SEEDS: u64 = 100;
@@ -39,8 +39,7 @@ fn device(schedule: Schedule) -> Result<Device, DriverError> {
     let emulation = Emulation {
         schedule,
         steps: STEPS,
-        checks: Checks::ALL,
-        ..Emulation::default()
+        is_checked: true,
     };
     let opened = OPENED.as_ref().expect("the PTX can be read");
     Ok(opened.with_emulation(emulation).expect("an emulator"))

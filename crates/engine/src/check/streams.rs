@@ -29,8 +29,13 @@ impl Past {
         self.0.get(stream).copied().unwrap_or(0)
     }
 
+    /// Whether all of the other is known to be done.
+    fn has(&self, other: &Past) -> bool {
+        (0..other.0.len()).all(|stream| other.of(stream) <= self.of(stream))
+    }
+
     fn join(&mut self, other: &Past) {
-        if (0..other.0.len()).any(|stream| other.of(stream) > self.of(stream)) {
+        if !self.has(other) {
             let len = self.0.len().max(other.0.len());
             let both = (0..len).map(|stream| self.of(stream).max(other.of(stream)));
             self.0 = Arc::new(both.collect());
@@ -62,6 +67,8 @@ impl Operation {
 pub struct Streams {
     /// The host is the first.
     pasts: Vec<Past>,
+    /// Streams that nobody has any more.
+    ended: Vec<usize>,
 }
 
 const HOST: usize = 0;
@@ -70,6 +77,7 @@ impl Default for Streams {
     fn default() -> Streams {
         Streams {
             pasts: vec![Past::default()],
+            ended: Vec::new(),
         }
     }
 }
@@ -77,8 +85,18 @@ impl Default for Streams {
 impl Streams {
     /// Another stream.
     pub fn stream(&mut self) -> Stream {
+        let is_known = |&stream: &usize| self.pasts[HOST].has(&self.pasts[stream]);
+        if let Some(place) = self.ended.iter().position(is_known) {
+            return Stream(self.ended.swap_remove(place));
+        }
         self.pasts.push(Past::default());
         Stream(self.pasts.len() - 1)
+    }
+
+    /// The stream is destroyed. Another takes its place once the host has waited for all of it: what that
+    /// does comes after it anyway.
+    pub fn end(&mut self, stream: Stream) {
+        self.ended.push(stream.0);
     }
 
     /// A launch, or an asynchronous copy, is enqueued.
@@ -131,5 +149,40 @@ impl Streams {
             past: self.pasts[stream].clone(),
             host: self.pasts[HOST].clone(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn streams_that_the_host_has_waited_for_are_taken_again() {
+        let mut streams = Streams::default();
+        for _ in 0..1000 {
+            let stream = streams.stream();
+            streams.enqueue(stream);
+            streams.synchronise(stream);
+            streams.end(stream);
+        }
+        assert_eq!(streams.pasts.len(), 2);
+    }
+
+    #[test]
+    fn a_stream_is_not_after_one_that_still_runs() {
+        let mut streams = Streams::default();
+        let first = streams.stream();
+        let before = streams.enqueue(first);
+        streams.end(first);
+        let other = streams.stream();
+        assert!(!streams.enqueue(other).is_after(&before));
+        // Nor one that took over what another waited for.
+        let waiting = streams.stream();
+        let event = streams.record(other);
+        streams.wait(waiting, &event);
+        streams.end(waiting);
+        let third = streams.stream();
+        assert!(!streams.enqueue(third).is_after(&before));
+        assert_eq!(streams.pasts.len(), 5);
     }
 }

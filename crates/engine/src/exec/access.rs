@@ -6,7 +6,7 @@ use std::sync::atomic::{self, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Orderin
 use ptx::{Order, Scope};
 
 use super::failure::Failure;
-use super::op::{Context, Op};
+use super::op::{Context, Op, each_lane};
 use super::registers::{FULL, Kind, LANES, lanes_of};
 use crate::memory::{Direction, Fault, FaultClass, Lanes, Pattern};
 use crate::module::windows;
@@ -271,13 +271,13 @@ fn host(context: &Context<'_>, space: Space, lanes: &Lanes<'_>) -> Host {
     match (space, lanes.pattern) {
         (Space::Local, _) => {
             let local = context.at.local;
-            Host::Each(std::array::from_fn(|lane| {
+            Host::Each(each_lane(|lane| {
                 let thread = local.start.wrapping_add(lane * local.bytes as usize);
                 thread.wrapping_add(lanes.addresses[lane] as usize)
             }))
         }
         (_, Pattern::Consecutive { start }) => Host::Consecutive(at(base, start)),
-        _ => Host::Each(std::array::from_fn(|lane| at(base, lanes.addresses[lane]))),
+        _ => Host::Each(each_lane(|lane| at(base, lanes.addresses[lane]))),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::program::{Point, Program, Words};
+use super::program::{Point, Program};
 use super::registers::{FULL, Registers};
 use crate::memory::Cached;
 
@@ -18,19 +18,19 @@ pub(crate) struct Activation {
     pub(crate) met: *mut Cached,
     /// Who called; none for the kernel.
     pub(crate) caller: Option<Caller>,
+    /// How many calls deep it is.
+    pub(crate) depth: u32,
 }
 
 /// Where an activation returns to.
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 pub(crate) struct Caller {
     /// The activation, an index.
     pub(crate) activation: u32,
-    /// Where the call stands, to compare what is further back.
+    /// Where the call stands, at the end of its block.
     pub(crate) call: Point,
     /// Where its lanes go on.
     pub(crate) next: Point,
-    /// Where the returned values go.
-    pub(crate) returns: Vec<Words>,
 }
 
 /// Lanes of a warp that have come to the same operation of the same activation.
@@ -46,7 +46,8 @@ pub(crate) struct Group {
     pub(crate) looks: u32,
 }
 
-/// The activations of a warp. Freed places are taken again.
+/// The activations of a warp, first of all the kernel's, which stays from block to block. Freed places are
+/// taken again.
 #[derive(Default)]
 pub(crate) struct Activations {
     all: Vec<Option<Activation>>,
@@ -93,22 +94,15 @@ impl Activations {
         self.free.push(index);
     }
 
-    pub(crate) fn clear(&mut self) {
-        for index in 0..self.all.len() as u32 {
+    /// The kernel's for a new block, with whether there is one. Of functions there are none any more.
+    pub(crate) fn begin_again(&mut self, lanes: u32) -> bool {
+        for index in 1..self.all.len() as u32 {
             if self.all[index as usize].is_some() {
                 self.remove(index);
             }
         }
-    }
-
-    /// How many functions lanes are in, one calling another.
-    pub(crate) fn depth(&self, mut index: u32) -> u32 {
-        let mut depth = 0;
-        while let Some(caller) = &self.get(index).caller {
-            index = caller.activation;
-            depth += 1;
-        }
-        depth
+        let kernel = self.all.first_mut().and_then(Option::as_mut);
+        kernel.map(|it| it.lanes = lanes).is_some()
     }
 
     /// Whether a group is further back than another: in its function or, where they are in
@@ -118,7 +112,7 @@ impl Activations {
             return one.at < other.at;
         }
         let (mut a, mut b) = ((one.activation, one.at), (other.activation, other.at));
-        let (depth_of_one, depth_of_other) = (self.depth(a.0), self.depth(b.0));
+        let (depth_of_one, depth_of_other) = (self.get(a.0).depth, self.get(b.0).depth);
         let (mut of_a, mut of_b) = (depth_of_one, depth_of_other);
         while a.0 != b.0 {
             let (up, depth) = match of_a >= of_b {

@@ -84,18 +84,13 @@ impl Warp {
     /// of `of`.
     pub(crate) fn release(&mut self, id: u32, count: u32, of: u32, context: &mut Context<'_>) {
         use super::program::BarrierReduction::{And, Count, Or};
-        let (released, rest) = std::mem::take(&mut self.waiting)
-            .into_iter()
-            .partition(|it| it.id == id);
-        self.waiting = rest;
-        let released: Vec<Waiting> = released;
-        for Waiting {
-            mut group,
-            barrier,
-            threads,
-            ..
-        } in released
-        {
+        while let Some(place) = self.waiting.iter().position(|it| it.id == id) {
+            let Waiting {
+                mut group,
+                barrier,
+                threads,
+                ..
+            } = self.waiting.remove(place);
             let waits = !matches!(barrier.action, BarrierAction::Arrive);
             if let Some(checking) = context
                 .at

@@ -4,7 +4,7 @@ use super::divergence;
 use super::failure::{Failed, Failure, Thread};
 use super::op::Context;
 use super::program::BarrierAction;
-use super::registers::Registers;
+use super::registers::{Registers, lanes_of};
 use super::surroundings::coordinates;
 use super::warp::{Pause, Warp};
 use super::worker::Code;
@@ -13,6 +13,7 @@ use crate::check::BlockId;
 /// A block that runs, or room for one.
 pub(crate) struct Block {
     number: u64,
+    index: [u32; 3],
     /// Its number for the checks.
     id: Option<BlockId>,
     warps: Vec<Warp>,
@@ -33,6 +34,7 @@ impl Block {
     pub(crate) fn new(threads: u32, shared: u32) -> Block {
         Block {
             number: 0,
+            index: [0; 3],
             id: None,
             warps: (0..threads.div_ceil(32)).map(|_| Warp::new()).collect(),
             shared: Registers::new(shared as usize),
@@ -42,6 +44,7 @@ impl Block {
     /// Makes it the block of this number, at its beginning.
     pub(crate) fn begin(&mut self, number: u64, code: &Code<'_>, context: &mut Context<'_>) {
         self.number = number;
+        self.index = coordinates(number, context.at.launch.grid);
         let at = &mut context.at;
         self.id = at
             .checking
@@ -104,8 +107,14 @@ impl Block {
         }
     }
 
+    /// What its warps have done in their last turns, looking for what others write, does not count.
+    pub(crate) fn forget_waiting(&mut self) {
+        self.warps.iter_mut().for_each(Warp::forget_waiting);
+    }
+
     fn enter(&self, context: &mut Context<'_>) {
         context.at.block = self.number;
+        context.at.block_index = self.index;
         context.at.shared = self.shared.start();
         if let (Some(checking), Some(id)) = (&mut context.at.checking, self.id) {
             checking.block = Some(id);
@@ -115,7 +124,9 @@ impl Block {
     /// Lets threads go on whose barrier all have come to. Gives whether there were any.
     fn release(&mut self, code: &Code<'_>, context: &mut Context<'_>) -> Result<bool, Box<Failed>> {
         let mut released = false;
-        for id in 0..16 {
+        let waiting = self.warps.iter().flat_map(|warp| &warp.waiting);
+        let waited_for = waiting.fold(0, |ids, it| ids | 1u32.checked_shl(it.id).unwrap_or(0));
+        for id in lanes_of(waited_for).map(|id| id as u32) {
             if let Some(wanted) = self.is_complete(id) {
                 released = true;
                 if code.finds_divergence() {
@@ -189,7 +200,7 @@ impl Block {
         let thread = warp.map_or(0, |warp| {
             u64::from(warp.index) * 32 + u64::from(warp.live.trailing_zeros())
         });
-        let block = context.at.block_index();
+        let block = context.at.block_index;
         Failed {
             failure,
             thread: Thread {

@@ -51,10 +51,11 @@ fn print(call: &Call, context: &mut Context<'_>) -> Result<(), Failure> {
     for lane in lanes_of(context.mask) {
         let format = text(context, argument(call, context, 0, lane), lane)?;
         let values = argument(call, context, 1, lane);
-        let mut offset = 0u64;
+        let (mut offset, mut count) = (0u64, 0);
         let mut next = |bytes: u64| {
             offset = offset.next_multiple_of(bytes);
             offset += bytes;
+            count += 1;
             load(
                 context,
                 values.wrapping_add(offset - bytes),
@@ -65,7 +66,7 @@ fn print(call: &Call, context: &mut Context<'_>) -> Result<(), Failure> {
         let text =
             super::format::format(&format, &mut next, &|address| text(context, address, lane))?;
         (context.at.launch.print)(&text);
-        give(call, context, lane, text.len() as u64);
+        give(call, context, lane, count);
     }
     Ok(())
 }

@@ -6,18 +6,31 @@ use super::activation::{Activation, Caller, Group};
 use super::builtin;
 use super::failure::{Failed, Failure};
 use super::op::Context;
-use super::program::{Call, Callee, Point, Program, Words};
+use super::program::{Call, Callee, Point, Program, Then, Words};
 use super::registers::{FULL, Kind, LANES, lanes_of};
 use super::warp::Warp;
 use super::worker::Code;
 use crate::check::Who;
-use crate::memory::Label;
+use crate::limits::MOST_LOCAL_BYTES;
 
 /// How deep calls may be nested.
 const MOST_CALLS: u32 = 1 << 12;
 
 impl Warp {
-    pub(super) fn activate(
+    /// The kernel's activation for a new block: in the registers of the block before, if there was one.
+    pub(super) fn begin_kernel(&mut self, code: &Code<'_>, context: &mut Context<'_>) -> u32 {
+        const KERNEL: u32 = 0;
+        if !self.activations.begin_again(self.live) {
+            return self.activate(code.kernel(), self.live, None, code, context);
+        }
+        let local = self.frame(code.kernel(), self.live, context);
+        let kernel = self.activations.get_mut(KERNEL);
+        kernel.local = local;
+        code.fill(&kernel.program, kernel.registers.start(), false, context);
+        KERNEL
+    }
+
+    fn activate(
         &mut self,
         program: &Arc<Program>,
         lanes: u32,
@@ -35,6 +48,7 @@ impl Warp {
             registers,
             lanes,
             local,
+            depth: caller.map_or(0, |it| self.activations.get(it.activation).depth + 1),
             caller,
         })
     }
@@ -44,12 +58,11 @@ impl Warp {
         if program.local_bytes == 0 {
             return 0;
         }
-        let label = Label::new(&program.name, 1);
         let local = self.frames.push(
             lanes,
             program.local_bytes,
             program.local_alignment.max(16),
-            &label,
+            &program.label,
         );
         let end = self.frames.bytes();
         if end > self.local_bytes {
@@ -64,13 +77,6 @@ impl Warp {
             checking.checker.frame(who, local, program.local_bytes);
         }
         local
-    }
-
-    /// Ends the frames of lanes that leave a function.
-    fn end_frame(&mut self, program: &Program, lanes: u32) {
-        if program.local_bytes > 0 {
-            self.frames.pop(lanes);
-        }
     }
 
     /// Makes room for `bytes` of local memory a thread.
@@ -136,14 +142,21 @@ impl Warp {
         let program = code
             .program(function)
             .map_err(|failure| failed(failure, context))?;
-        if self.activations.depth(group.activation) == MOST_CALLS {
+        if self.activations.get(group.activation).depth == MOST_CALLS {
             return Err(failed(Failure::Recursion { limit: MOST_CALLS }, context));
+        }
+        let actual = match program.local_bytes {
+            0 => 0,
+            bytes => self.frames.bytes().saturating_add(bytes),
+        };
+        if actual > MOST_LOCAL_BYTES {
+            let limit = MOST_LOCAL_BYTES;
+            return Err(failed(Failure::LocalMemory { actual, limit }, context));
         }
         let caller = Caller {
             activation: group.activation,
             call: group.at,
             next,
-            returns: call.returns.clone(),
         };
         let from = context.registers;
         let callee = self.activate(&program, group.mask, Some(caller), code, context);
@@ -166,7 +179,7 @@ impl Warp {
     /// Returns a group's lanes to their caller, or ends them.
     pub(super) fn leave(&mut self, group: Group) -> Option<Group> {
         let activation = self.activations.get_mut(group.activation);
-        let Some(caller) = activation.caller.clone() else {
+        let Some(caller) = activation.caller else {
             self.end(group);
             return None;
         };
@@ -174,15 +187,19 @@ impl Warp {
         let is_empty = activation.lanes == 0;
         let from = activation.registers.start();
         let program = Arc::clone(&activation.program);
-        let to = self.activations.get(caller.activation).registers.start();
-        for (given, taken) in program.returns.iter().zip(&caller.returns) {
-            // SAFETY: both are slots of words of their programs.
-            unsafe { copy_words(from, *given, to, *taken, group.mask) };
+        let to = self.activations.get(caller.activation);
+        if let Then::Call { call, .. } = &to.program.blocks[caller.call.block as usize].then {
+            for (given, taken) in program.returns.iter().zip(&call.returns) {
+                // SAFETY: both are slots of words of their programs.
+                unsafe { copy_words(from, *given, to.registers.start(), *taken, group.mask) };
+            }
         }
         if is_empty {
             self.activations.remove(group.activation);
         }
-        self.end_frame(&program, group.mask);
+        if program.local_bytes > 0 {
+            self.frames.pop(group.mask);
+        }
         Some(Group {
             activation: caller.activation,
             at: caller.next,
@@ -198,16 +215,15 @@ impl Warp {
             let activation = self.activations.get_mut(index);
             activation.lanes &= !group.mask;
             let is_empty = activation.lanes == 0;
-            let caller = activation.caller.as_ref().map(|it| it.activation);
-            let program = Arc::clone(&activation.program);
-            self.end_frame(&program, group.mask);
+            let caller = activation.caller;
+            if activation.program.local_bytes > 0 {
+                self.frames.pop(group.mask);
+            }
+            let Some(caller) = caller else { break };
             if is_empty {
                 self.activations.remove(index);
             }
-            match caller {
-                Some(caller) => index = caller,
-                None => break,
-            }
+            index = caller.activation;
         }
     }
 }

@@ -51,12 +51,12 @@ impl Party {
 
 /// A finding in the block that runs, said of one of its threads.
 fn found(text: String, warp: u32, lane: u32, context: &Context<'_>) -> Box<Failed> {
-    let block = context.at.block_index();
+    let block = context.at.block_index;
     failed(Failure::Diverged { block, text }, warp, lane, context)
 }
 
 fn failed(failure: Failure, warp: u32, lane: u32, context: &Context<'_>) -> Box<Failed> {
-    let block = context.at.block_index();
+    let block = context.at.block_index;
     let thread = u64::from(warp * 32 + lane);
     Box::new(Failed {
         failure,
@@ -348,7 +348,7 @@ pub(super) fn stuck(warps: &[Warp], code: &Code<'_>, context: &Context<'_>) -> B
     let text = texts.collect::<Vec<_>>().join("; ");
     let first = parties.first().and_then(|it| it.1.first());
     let (warp, mask) = first.copied().unwrap_or((0, 1));
-    let block = context.at.block_index();
+    let block = context.at.block_index;
     let failure = match warps.iter().find_map(Warp::lane_at_barrier) {
         Some(absent) => Failure::Diverged {
             block,

@@ -77,6 +77,14 @@ pub enum Failure {
         /// Who waits where for what.
         waiting: String,
     },
+    /// More local memory than a thread has.
+    #[error("{actual} bytes of local memory in calls; a thread has {limit}")]
+    LocalMemory {
+        /// What the calls take together.
+        actual: u32,
+        /// What there is.
+        limit: u32,
+    },
     /// More steps than [`Options::steps`](crate::Options::steps).
     #[error("goes on for ever, or for more than {limit} steps")]
     Steps {
@@ -132,7 +140,7 @@ impl Context<'_> {
         Failed {
             failure,
             thread: Thread {
-                block: self.at.block_index(),
+                block: self.at.block_index,
                 thread: self.at.thread_index(lane as usize),
             },
             function: self.at.function().to_owned(),

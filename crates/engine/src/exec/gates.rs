@@ -3,7 +3,7 @@
 use super::activation::Group;
 use super::checked;
 use super::failure::Failed;
-use super::op::Context;
+use super::op::{Context, lanes_where};
 use super::program::{Gate, Meeting};
 use super::registers::{Kind, LANES, lanes_of};
 use super::warp::Warp;
@@ -22,12 +22,10 @@ impl Warp {
         context: &mut Context<'_>,
     ) -> Result<bool, Box<Failed>> {
         // SAFETY: the slot holds words.
-        let masks = unsafe { *context.slot::<u32>(gate.members) };
+        let masks = unsafe { context.slot::<u32>(gate.members) };
         let first = group.mask.trailing_zeros() as usize;
         let members = masks[first];
-        let same = lanes_of(group.mask)
-            .filter(|&lane| masks[lane] == members)
-            .fold(0, |mask, lane| mask | 1 << lane);
+        let same = lanes_where(|lane| masks[lane] == members) & group.mask;
         if same != group.mask {
             self.ready.push(Group {
                 mask: group.mask & !same,

@@ -116,12 +116,9 @@ impl Context<'_> {
 #[inline(always)]
 fn keep<T: Copy>(all: &mut [T; LANES], new: &[T; LANES], mask: u32) {
     // Blended in registers and stored whole: what masked stores write cannot be forwarded to loads.
-    let blended: [T; LANES] = std::array::from_fn(|lane| {
-        if mask >> lane & 1 != 0 {
-            new[lane]
-        } else {
-            all[lane]
-        }
+    let blended = each_lane(|lane| match mask >> lane & 1 {
+        0 => all[lane],
+        _ => new[lane],
     });
     *all = blended;
 }
@@ -138,7 +135,7 @@ pub(crate) unsafe fn unary<A: Lane, D: Lane>(
 ) {
     // SAFETY: the caller's contract.
     let a = unsafe { context.slot::<A::Slot>(op.a) };
-    let d = compute(|lane| f(A::of(a[lane])));
+    let d = each_lane(|lane| f(A::of(a[lane])).slot());
     // SAFETY: the caller's contract.
     unsafe { *context.slot_mut(op.d) = d };
 }
@@ -157,7 +154,7 @@ pub(crate) unsafe fn binary<A: Lane, B: Lane, D: Lane>(
     let a = unsafe { context.slot::<A::Slot>(op.a) };
     // SAFETY: the caller's contract.
     let b = unsafe { context.slot::<B::Slot>(op.b) };
-    let d = compute(|lane| f(A::of(a[lane]), B::of(b[lane])));
+    let d = each_lane(|lane| f(A::of(a[lane]), B::of(b[lane])).slot());
     // SAFETY: the caller's contract.
     unsafe { *context.slot_mut(op.d) = d };
 }
@@ -178,7 +175,7 @@ pub(crate) unsafe fn ternary<A: Lane, B: Lane, C: Lane, D: Lane>(
     let b = unsafe { context.slot::<B::Slot>(op.b) };
     // SAFETY: the caller's contract.
     let c = unsafe { context.slot::<C::Slot>(op.c) };
-    let d = compute(|lane| f(A::of(a[lane]), B::of(b[lane]), C::of(c[lane])));
+    let d = each_lane(|lane| f(A::of(a[lane]), B::of(b[lane]), C::of(c[lane])).slot());
     // SAFETY: the caller's contract.
     unsafe { *context.slot_mut(op.d) = d };
 }
@@ -197,23 +194,30 @@ pub(crate) unsafe fn compare<A: Lane, B: Lane>(
     let a = unsafe { context.slot::<A::Slot>(op.a) };
     // SAFETY: the caller's contract.
     let b = unsafe { context.slot::<B::Slot>(op.b) };
-    let lanes = compute(|lane| u32::from(f(A::of(a[lane]), B::of(b[lane]))).wrapping_neg());
+    let lanes = lanes_where(|lane| f(A::of(a[lane]), B::of(b[lane])));
     // SAFETY: the caller's contract.
-    unsafe { context.set_predicate(op.d, signs(&lanes)) };
+    unsafe { context.set_predicate(op.d, lanes) };
 }
 
+/// What a function gives for each lane.
 #[inline(always)]
-fn compute<D: Lane>(f: impl Fn(usize) -> D) -> [D::Slot; LANES] {
+pub(crate) fn each_lane<T: Copy>(f: impl Fn(usize) -> T) -> [T; LANES] {
     // Not `array::from_fn`, which is not always made of vector instructions.
     // Nor its `map`, which is not always inlined.
-    let mut all = MaybeUninit::<[D::Slot; LANES]>::uninit();
-    let to = all.as_mut_ptr().cast::<D::Slot>();
+    let mut all = MaybeUninit::<[T; LANES]>::uninit();
+    let to = all.as_mut_ptr().cast::<T>();
     for lane in 0..LANES {
         // SAFETY: one of the array's elements.
-        unsafe { to.add(lane).write(f(lane).slot()) };
+        unsafe { to.add(lane).write(f(lane)) };
     }
     // SAFETY: all its elements are written above.
     unsafe { all.assume_init() }
+}
+
+/// The lanes of which something is true, without a branch a lane.
+#[inline(always)]
+pub(crate) fn lanes_where(is_true: impl Fn(usize) -> bool) -> u32 {
+    signs(&each_lane(|lane| u32::from(is_true(lane)).wrapping_neg()))
 }
 
 /// The highest bit of each lane.

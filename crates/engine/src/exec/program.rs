@@ -5,11 +5,14 @@ use ptx::{MatchMode, ReduxOperator, ShuffleMode, SpecialRegister, VoteMode};
 use super::access::Access;
 use super::op::Op;
 use super::registers::Kind;
+use crate::memory::Label;
 
 /// A decoded function. Its blocks are in reverse postorder, so that a lower number is further back.
 #[derive(Debug)]
 pub(crate) struct Program {
     pub(crate) name: String,
+    /// Its frames, in reports.
+    pub(crate) label: Label,
     /// Which function of the module.
     pub(crate) index: u32,
     pub(crate) ops: Vec<Op>,
@@ -18,8 +21,10 @@ pub(crate) struct Program {
     pub(crate) register_bytes: u32,
     /// Constants and the slots that hold them in all lanes.
     pub(crate) constants: Vec<Constant>,
-    /// What a launch or a block fixes, and the slots.
-    pub(crate) specials: Vec<(SpecialRegister, u32)>,
+    /// What a launch fixes for each warp of a block, and the slots.
+    pub(crate) launch_specials: Vec<(SpecialRegister, u32)>,
+    /// What a block fixes.
+    pub(crate) block_specials: Vec<(SpecialRegister, u32)>,
     /// Instructions of no side effect whose result is the same for all blocks, run once per warp and launch.
     pub(crate) launch_ops: Vec<Op>,
     /// What its operations on memory do; an operation has an index.

@@ -64,6 +64,8 @@ pub(crate) struct Surroundings<'l> {
     pub(crate) layout: Shared,
     /// The block's number, x running fastest.
     pub(crate) block: u64,
+    /// Its index, x, y, z.
+    pub(crate) block_index: [u32; 3],
     pub(crate) warp: u32,
     /// Lanes of the warp that have not ended.
     pub(crate) live: u32,
@@ -111,11 +113,6 @@ pub(crate) struct Local {
 }
 
 impl Surroundings<'_> {
-    /// The block's index, x, y, z.
-    pub(crate) fn block_index(&self) -> [u32; 3] {
-        coordinates(self.block, self.launch.grid)
-    }
-
     /// A thread's index in its block, x, y, z.
     pub(crate) fn thread_index(&self, lane: usize) -> [u32; 3] {
         let thread = u64::from(self.warp) * 32 + lane as u64;

@@ -43,6 +43,8 @@ pub(crate) struct Warp {
     pub(super) frames: memory::Local,
     /// Blocks of instructions that it has gone through.
     pub(crate) steps: u64,
+    /// How many of them it went through in its last turn, if it waits.
+    waited: u64,
     /// How many those were when it last looked at what others may write.
     looked: u64,
 }
@@ -74,6 +76,7 @@ impl Warp {
             local: Vec::new(),
             local_bytes: 0,
             steps: 0,
+            waited: 0,
             looked: 0,
         }
     }
@@ -88,13 +91,13 @@ impl Warp {
     ) {
         self.index = index;
         self.live = lanes_of_warp(index, threads);
-        self.activations.clear();
         self.ready.clear();
         self.gated.clear();
         self.waiting.clear();
-        self.frames = memory::Local::new(GAP);
-        (self.steps, self.looked) = (0, 0);
-        let activation = self.activate(code.kernel(), self.live, None, code, context);
+        self.frames.clear();
+        (self.steps, self.waited, self.looked) = (0, 0, 0);
+        context.at.warp = index;
+        let activation = self.begin_kernel(code, context);
         self.ready.push(Group {
             activation,
             at: Point::start_of(0),
@@ -116,6 +119,8 @@ impl Warp {
     ) -> Result<Pause, Box<Failed>> {
         context.at.warp = self.index;
         let (mut turns, mut has_looked) = (0, false);
+        let before = self.steps;
+        self.waited = 0;
         loop {
             let Some(group) = self.next(code, context)? else {
                 return Ok(match self.gated.is_empty() {
@@ -128,12 +133,19 @@ impl Warp {
             self.run_group(group, code, context)?;
             has_looked |= context.at.looks > LOOKS;
             if turns >= TURNS || code.is_seeded() && code.choose(4) == 0 {
-                return Ok(match has_looked {
-                    true => Pause::Looking,
-                    false => Pause::Turn,
-                });
+                if !has_looked {
+                    return Ok(Pause::Turn);
+                }
+                self.waited = self.steps - before;
+                return Ok(Pause::Looking);
             }
         }
+    }
+
+    /// What it has done in its last turn does not count, if it waits.
+    pub(crate) fn forget_waiting(&mut self) {
+        self.steps -= std::mem::take(&mut self.waited);
+        self.looked = self.looked.min(self.steps);
     }
 
     /// Whether all of its threads have ended.
@@ -208,7 +220,7 @@ impl Warp {
             }
             let start = block.start + group.at.op;
             let end = match code.is_seeded() {
-                true => self.until_interrupted(&program, start, block.end, code),
+                true => self.until_interrupted(program, start, block.end, code),
                 false => block.end,
             };
             let ops = &program.ops[start as usize..end as usize];
@@ -325,7 +337,7 @@ impl Warp {
     }
 
     /// Makes an activation the one that runs.
-    pub(super) fn enter(&mut self, activation: u32, context: &mut Context<'_>) -> Arc<Program> {
+    pub(super) fn enter<'p>(&mut self, activation: u32, context: &mut Context<'_>) -> &'p Program {
         let activation = self.activations.get(activation);
         context.registers = activation.registers.start();
         context.at.local.start = self.local.as_mut_ptr().cast();
@@ -336,7 +348,8 @@ impl Warp {
         context.at.program = Arc::as_ptr(&activation.program);
         context.at.accesses = activation.program.accesses.as_ptr();
         context.at.met = activation.met;
-        Arc::clone(&activation.program)
+        // SAFETY: the module's code, which the launch borrows, keeps each program that it has given.
+        unsafe { &*context.at.program }
     }
 
     /// Splits a group at a branch; the part that is further back goes on.

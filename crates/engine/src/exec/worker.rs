@@ -10,6 +10,7 @@ use ptx::SpecialRegister;
 
 use super::block::{Block, Progress};
 use super::failure::{Failed, Failure};
+use super::looks::Core;
 use super::op::{self, Context, Op};
 use super::program::{Parameter, Program};
 use super::registers::{FULL, Kind, LANES};
@@ -29,6 +30,8 @@ pub(crate) struct Code<'l> {
     finds_divergence: bool,
     /// Whether all blocks that have begun have waited for as long as one may go on.
     gives_up: Cell<bool>,
+    /// The core that it runs on, among others.
+    pub(crate) core: Core<'l>,
     /// What decides where the order is free; none: the lowest goes first.
     chance: Option<RefCell<Rng>>,
     /// For each program the allocations that its accesses met last.
@@ -42,7 +45,12 @@ pub(crate) struct Runners {
 }
 
 impl<'l> Code<'l> {
-    pub(crate) fn new(functions: &'l Functions, kernel: Arc<Program>, options: &Options) -> Self {
+    pub(crate) fn new(
+        functions: &'l Functions,
+        kernel: Arc<Program>,
+        core: Core<'l>,
+        options: &Options,
+    ) -> Self {
         let chance = match options.schedule {
             Schedule::InOrder => None,
             Schedule::Seeded(seed) => Some(RefCell::new(Rng::with_seed(seed))),
@@ -54,6 +62,7 @@ impl<'l> Code<'l> {
             steps: options.steps,
             finds_divergence: options.divergence,
             gives_up: Cell::new(false),
+            core,
             chance,
             met: RefCell::default(),
         }
@@ -133,29 +142,21 @@ impl<'l> Code<'l> {
     ) {
         context.registers = registers;
         context.mask = FULL;
-        let at = (
-            &context.at.launch,
-            context.at.block_index(),
-            context.at.warp,
-        );
-        let block = at.1;
-        for &(special, slot) in &program.specials {
+        for &(special, slot) in &program.block_specials {
             let value = match special {
-                SpecialRegister::Ctaid(of) => Some([block[axis(of)]; LANES]),
-                SpecialRegister::Smid => {
-                    let of = u64::from(context.at.launch.multiprocessors);
-                    Some([(context.at.block % of) as u32; LANES])
-                }
-                other if is_new => Some(fixed(other, context)),
-                _ => None,
+                SpecialRegister::Ctaid(of) => context.at.block_index[axis(of)],
+                _ => (context.at.block % u64::from(context.at.launch.multiprocessors)) as u32,
             };
-            if let Some(value) = value {
-                // SAFETY: the slot holds words.
-                unsafe { *context.slot_mut(slot) = value };
-            }
+            // SAFETY: the slot holds words.
+            unsafe { *context.slot_mut(slot) = [value; LANES] };
         }
         if !is_new {
             return;
+        }
+        for &(special, slot) in &program.launch_specials {
+            let value = fixed(special, context);
+            // SAFETY: the slot holds words.
+            unsafe { *context.slot_mut(slot) = value };
         }
         for constant in &program.constants {
             // SAFETY: the slot is of its kind.
@@ -190,10 +191,10 @@ fn fixed(special: SpecialRegister, context: &Context<'_>) -> [u32; LANES] {
     let all = |value| [value; LANES];
     let lanes = |f: fn(u32) -> u32| std::array::from_fn(|lane| f(lane as u32));
     match special {
-        Tid(of) => std::array::from_fn(|lane| {
-            let thread = u64::from(context.at.warp) * 32 + lane as u64;
-            coordinates(thread, launch.block)[axis(of)]
-        }),
+        Tid(of) => {
+            let first = coordinates(u64::from(context.at.warp) * 32, launch.block);
+            counted_on(first, launch.block).map(|thread| thread[axis(of)])
+        }
         Ntid(of) => all(launch.block[axis(of)]),
         Nctaid(of) => all(launch.grid[axis(of)]),
         Warpid => all(context.at.warp),
@@ -208,6 +209,24 @@ fn fixed(special: SpecialRegister, context: &Context<'_>) -> [u32; LANES] {
         DynamicSmemSize => all(launch.dynamic_shared),
         _ => lanes(|lane| lane),
     }
+}
+
+/// The coordinates of a warp's threads, from the first one's: a division for each would take longer than
+/// what small kernels do.
+fn counted_on(first: [u32; 3], [width, height, _]: [u32; 3]) -> [[u32; 3]; LANES] {
+    let mut next = first;
+    let mut all = [first; LANES];
+    for thread in &mut all {
+        *thread = next;
+        next[0] += 1;
+        if next[0] == width {
+            next = [0, next[1] + 1, next[2]];
+        }
+        if next[1] == height {
+            next = [next[0], 0, next[2] + 1];
+        }
+    }
+    all
 }
 
 /// Sets all lanes of a slot.
@@ -298,6 +317,7 @@ pub(crate) fn work<'l>(
             launch,
             layout: layout.clone(),
             block: 0,
+            block_index: [0; 3],
             warp: 0,
             live: 0,
             shared: std::ptr::null_mut(),
@@ -364,7 +384,13 @@ pub(crate) fn work<'l>(
                 }
             }
             // It may wait for a block that has not begun.
-            Progress::Looking => turn += 1,
+            Progress::Looking => {
+                if !code.core.looks_in_vain() {
+                    resident[turn].forget_waiting();
+                    in_vain -= 1;
+                }
+                turn += 1;
+            }
         }
     }
 }

@@ -8,7 +8,7 @@ use ptx::{
 use super::handler::handler;
 use super::{Lowered, Lowering};
 use crate::arith::atomic;
-use crate::exec::op::Context;
+use crate::exec::op::{Context, each_lane, lanes_where};
 use crate::exec::program::{Gate, Meeting};
 use crate::exec::registers::{Kind, LANES, lanes_of};
 
@@ -271,18 +271,14 @@ unsafe fn shuffle(context: &mut Context<'_>, op: &crate::exec::op::Op, mode: Shu
         let values = *context.slot::<u32>(op.a);
         let amounts = context.slot::<u32>(op.b);
         let bounds = context.slot::<u32>(op.c);
-        let mut shuffled = values;
-        let mut within = 0;
-        for lane in 0..LANES {
-            let (source, is_within) = read_by(mode, lane as u32, amounts[lane], bounds[lane]);
-            let source = if is_within {
-                source as usize & 31
-            } else {
-                lane
-            };
-            shuffled[lane] = values[source];
-            within |= u32::from(is_within) << lane;
-        }
+        let source = |lane: usize| read_by(mode, lane as u32, amounts[lane], bounds[lane]);
+        // The lanes first, which takes a few vector instructions, and then their values.
+        let sources = each_lane(|lane| match source(lane) {
+            (source, true) => source & 31,
+            _ => lane as u32,
+        });
+        let within = lanes_where(|lane| source(lane).1);
+        let shuffled = each_lane(|lane| values[sources[lane] as usize & 31]);
         context.set_running(op.d, &shuffled);
         context.set_predicate_of_running(op.aux as u32, within);
     }
@@ -295,7 +291,7 @@ unsafe fn match_any<T: Copy + PartialEq>(context: &mut Context<'_>, d: u32, a: u
     unsafe {
         let values = *context.slot::<T>(a);
         let members = members_of(context, members);
-        let same: [u32; LANES] = std::array::from_fn(|lane| {
+        let same = each_lane(|lane| {
             let others = lanes_of(members).filter(|&other| values[other] == values[lane]);
             others.fold(0, |mask, other| mask | 1 << other)
         });

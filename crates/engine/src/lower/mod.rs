@@ -31,6 +31,7 @@ use crate::exec::access::Access;
 use crate::exec::op::{Handler, Op};
 use crate::exec::program::{Block, Constant, Gate, Parameter, Program, Words};
 use crate::exec::registers::Kind;
+use crate::memory::Label;
 use crate::module::Layout;
 use flow::End;
 use slots::Slots;
@@ -191,14 +192,20 @@ impl Lowering<'_> {
 
     fn finish(self, blocks: Vec<Block>, launch_ops: Vec<Op>) -> Program {
         let constant = |((kind, bits), slot)| Constant { slot, kind, bits };
+        let (block_specials, launch_specials) = self
+            .specials
+            .into_iter()
+            .partition(|it| !control::is_fixed_by_launch(it.0));
         Program {
             name: self.function.name.clone(),
+            label: Label::new(&self.function.name, 1),
             index: self.index,
             ops: self.ops,
             blocks,
             register_bytes: self.slots.end,
             constants: self.constants.into_iter().map(constant).collect(),
-            specials: self.specials.into_iter().collect(),
+            launch_specials,
+            block_specials,
             launch_ops,
             parameters: self.parameters,
             returns: self.returns,

@@ -1,6 +1,6 @@
 //! The memory of a device.
 
-use std::alloc::dealloc;
+use std::alloc::{Layout, dealloc};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -209,6 +209,18 @@ impl Memory {
         Some(gone.id)
     }
 
+    /// Takes memory that was adopted and is known no more: it stays as long as launches run.
+    pub(crate) fn retire(&self, storage: Vec<Box<[u128]>>) {
+        let mut table = self.write();
+        for room in storage.into_iter().filter(|room| !room.is_empty()) {
+            let layout = Layout::for_value(&*room);
+            let start = Box::into_raw(room).cast::<u8>().expose_provenance();
+            table.dead.entry(layout).or_default().push(start);
+        }
+        drop(table);
+        self.collect();
+    }
+
     /// The host's `free`.
     ///
     /// # Errors
@@ -283,7 +295,7 @@ impl Memory {
     ///
     /// # Errors
     /// What is wrong with the first lane that may not.
-    #[inline]
+    #[inline(always)]
     pub fn resolve(
         &self,
         lanes: &Lanes<'_>,
@@ -451,7 +463,8 @@ impl Memory {
         }
         for (layout, blocks) in std::mem::take(&mut table.dead) {
             for start in blocks {
-                // SAFETY: `take` got it with this layout; it left the tables, and no launch runs.
+                // SAFETY: `take`, or the box that `retire` was given, got it with this layout; it left the
+                // tables, and no launch runs.
                 unsafe { dealloc(start as *mut u8, layout) };
             }
         }

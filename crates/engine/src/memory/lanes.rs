@@ -35,7 +35,7 @@ pub struct Lanes<'a> {
 
 impl<'a> Lanes<'a> {
     /// Looks at the addresses once; memory, checks and the access itself all use what it finds.
-    #[inline]
+    #[inline(always)]
     pub fn new(addresses: &'a [u64; LANES], mask: u32, bytes: u32) -> Lanes<'a> {
         let pattern = pattern(addresses, mask, bytes);
         Lanes {
@@ -95,7 +95,8 @@ impl<'a> Lanes<'a> {
     }
 }
 
-#[inline]
+// Inlined, so that it is compiled for the processor that its caller is compiled for.
+#[inline(always)]
 fn pattern(addresses: &[u64; LANES], mask: u32, bytes: u32) -> Pattern {
     if mask == u32::MAX && is_consecutive(addresses, bytes.into()) {
         return Pattern::Consecutive {
@@ -124,7 +125,7 @@ fn pattern(addresses: &[u64; LANES], mask: u32, bytes: u32) -> Pattern {
 }
 
 /// By differences, without a branch, so that it takes a few vector instructions.
-#[inline]
+#[inline(always)]
 fn is_consecutive(addresses: &[u64; LANES], bytes: u64) -> bool {
     let mut off = 0;
     for lane in 1..LANES {

@@ -9,11 +9,14 @@ use super::place::{Kind, Label, Part, Place};
 pub struct Local {
     gap: u32,
     frames: [Vec<Frame>; LANES],
+    /// What frames are called; few, since a function's are called the same.
+    labels: Vec<Label>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Frame {
-    label: Label,
+    /// Which of the labels.
+    label: u32,
     start: u32,
     bytes: u32,
 }
@@ -24,7 +27,13 @@ impl Local {
         Local {
             gap,
             frames: Default::default(),
+            labels: Vec::new(),
         }
+    }
+
+    /// No frames again.
+    pub fn clear(&mut self) {
+        self.frames.iter_mut().for_each(Vec::clear);
     }
 
     /// A frame for an activation of these lanes: its offset, one for all of them.
@@ -34,14 +43,24 @@ impl Local {
             .map(|frame| frame.start + frame.bytes + self.gap)
             .max();
         let start = top.unwrap_or(self.gap).next_multiple_of(alignment.max(1));
+        let label = self.number_of(label);
         for lane in active(mask) {
             self.frames[lane].push(Frame {
-                label: label.clone(),
+                label,
                 start,
                 bytes,
             });
         }
         start
+    }
+
+    fn number_of(&mut self, label: &Label) -> u32 {
+        let known = self.labels.iter().position(|it| it == label);
+        let number = known.unwrap_or_else(|| {
+            self.labels.push(label.clone());
+            self.labels.len() - 1
+        });
+        number as u32
     }
 
     /// The innermost frame of each of these lanes ends.
@@ -92,7 +111,7 @@ impl Local {
     pub fn place(&self, lane: u32, offset: u64) -> Place {
         let part = |frame: &Frame| Part {
             kind: Kind::Local,
-            label: frame.label.clone(),
+            label: self.labels[frame.label as usize].clone(),
             offset: offset.wrapping_sub(u64::from(frame.start)) as i64,
             bytes: frame.bytes.into(),
         };

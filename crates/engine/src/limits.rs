@@ -1,0 +1,91 @@
+//! What a launch may ask for.
+
+use crate::launch::{LaunchError, Options, Shape};
+use crate::module::{Kernel, parameter_offsets};
+
+/// Threads of a block, on all GPUs.
+const MOST_THREADS: u64 = 1024;
+
+/// Bytes of local memory of a thread, on all GPUs.
+pub(crate) const MOST_LOCAL_BYTES: u32 = 512 << 10;
+
+/// Bytes of a kernel's parameters, from compute capability 7.0 on.
+const MOST_PARAMETER_BYTES: u32 = 32_764;
+
+impl Kernel {
+    /// The most threads of a block that it is compiled for, if it says so (`.maxntid`).
+    pub fn max_threads(&self) -> Option<u32> {
+        let most = self.code.function().directives.maxntid?;
+        Some(
+            most.iter()
+                .fold(1, |all, &extent| all.saturating_mul(extent)),
+        )
+    }
+
+    /// The block that it is compiled for, if it says so (`.reqntid`).
+    pub fn required_block(&self) -> Option<[u32; 3]> {
+        self.code.function().directives.reqntid
+    }
+
+    /// Refuses what no GPU launches.
+    pub(crate) fn check_limits(
+        &self,
+        shape: Shape,
+        options: &Options,
+        local_bytes: u32,
+    ) -> Result<(), LaunchError> {
+        let kernel = self.name().to_owned();
+        self.check_block(shape)?;
+        let own = self.static_shared();
+        let limit = options.shared_per_block;
+        if u64::from(own) + u64::from(shape.dynamic_shared) > u64::from(limit) {
+            let dynamic = shape.dynamic_shared;
+            return Err(LaunchError::SharedMemory {
+                kernel,
+                dynamic,
+                own,
+                limit,
+            });
+        }
+        let (what, actual, limit) = match parameter_offsets(self.code.function()).1 {
+            bytes if bytes > MOST_PARAMETER_BYTES => ("parameters", bytes, MOST_PARAMETER_BYTES),
+            _ if local_bytes > MOST_LOCAL_BYTES => {
+                ("local memory a thread", local_bytes, MOST_LOCAL_BYTES)
+            }
+            _ => return Ok(()),
+        };
+        Err(LaunchError::Bytes {
+            kernel,
+            what,
+            actual,
+            limit,
+        })
+    }
+
+    fn check_block(&self, shape: Shape) -> Result<(), LaunchError> {
+        let kernel = self.name().to_owned();
+        if let Some(required) = self.required_block().filter(|it| *it != shape.block) {
+            let actual = shape.block;
+            return Err(LaunchError::RequiredBlock {
+                kernel,
+                actual,
+                required,
+            });
+        }
+        let extents = shape.block.iter().map(|&extent| u64::from(extent));
+        let actual = extents.fold(1u64, u64::saturating_mul);
+        let (limit, limited_by) = match self.max_threads().map(u64::from) {
+            Some(own) if own < MOST_THREADS => (own, "its .maxntid"),
+            _ => (MOST_THREADS, "a GPU"),
+        };
+        match actual > limit {
+            true => Err(LaunchError::Threads {
+                kernel,
+                actual,
+                limit,
+                limited_by,
+            }),
+            false => Ok(()),
+        }
+    }
+}
