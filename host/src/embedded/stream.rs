@@ -2,17 +2,17 @@
 //! of 16 bytes of a thread under way.
 
 use std::collections::BTreeMap;
+use std::iter;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
+use std::thread;
 
 use cuda_std::launch::{Entry, Signature};
 use kernels_gpu::ceilings::WARP;
-use kernels_gpu::ceilings::stream::{Vector, pattern};
-use kernels_gpu::studied::{axpys, norms, scales};
+use kernels_gpu::ceilings::stream::*;
+use kernels_gpu::studied::{axpys, norms, scales as studied_scales};
 
-use crate::ceilings::memory::{
-    FACTOR, UNROLLS, copies, on_all_cores, reads, sum_of_elements, sum_of_words, writes,
-};
+use super::values::{Output, check_same};
 use crate::driver::{Device, DeviceBuffer, DriverError, LaunchConfig, Stream as Queue};
 use crate::model::{Operation, Precision};
 use crate::workload::{Axis, Case, Point, PointError, Workload};
@@ -28,6 +28,9 @@ enum Kind {
     Scale,
     Elementwise,
     Nrm2,
+    Write,
+    StreamScale,
+    Triad,
 }
 
 impl Stream {
@@ -41,6 +44,75 @@ impl Stream {
     pub const ELEMENTWISE: Stream = Stream(Kind::Elementwise);
     /// The Euclidean norm of x.
     pub const NRM2: Stream = Stream(Kind::Nrm2);
+    /// y = the pattern.
+    pub(crate) const WRITE: Stream = Stream(Kind::Write);
+    /// As [`Stream::SCALE`], by the kernel of STREAM.
+    pub(crate) const STREAM_SCALE: Stream = Stream(Kind::StreamScale);
+    /// y = x + a z.
+    pub(crate) const TRIAD: Stream = Stream(Kind::Triad);
+}
+
+/// Vectors of a thread that are under way at once.
+pub(crate) const UNROLLS: [u32; 4] = [1, 2, 4, 8];
+
+/// What x or z is multiplied by.
+const FACTOR: f32 = 0.75;
+
+/// Of up to so many elements each is compared, of more their sum.
+const EACH: usize = 1 << 20;
+
+impl Kind {
+    /// An element of y.
+    fn of(self, x: f32, z: f32) -> f32 {
+        match self {
+            Kind::Scale | Kind::StreamScale => FACTOR * x,
+            Kind::Elementwise => FACTOR.mul_add(x, z),
+            Kind::Triad => FACTOR.mul_add(z, x),
+            Kind::Copy | Kind::Write | Kind::Read | Kind::Nrm2 => x,
+        }
+    }
+
+    /// Arrays that are read.
+    fn arrays_read(self) -> usize {
+        match self {
+            Kind::Write => 0,
+            Kind::Elementwise | Kind::Triad => 2,
+            _ => 1,
+        }
+    }
+
+    /// Whether a thread that has one vector under way takes no second one.
+    fn needs_all_threads(self) -> bool {
+        matches!(
+            self,
+            Kind::Copy | Kind::Write | Kind::StreamScale | Kind::Triad
+        )
+    }
+}
+
+/// The first element of z, in the pattern that x begins: what is compared element by element tells them
+/// apart.
+fn first_of_z(n: usize) -> usize {
+    if n <= EACH { n } else { 0 }
+}
+
+macro_rules! variant {
+    ($unroll:expr; $u1:ident $u2:ident $u4:ident $u8:ident) => {
+        match $unroll {
+            1 => $u1::entry(),
+            2 => $u2::entry().with_signature::<$u1>(),
+            4 => $u4::entry().with_signature::<$u1>(),
+            _ => $u8::entry().with_signature::<$u1>(),
+        }
+    };
+}
+
+fn writes(unroll: u32) -> Entry<write_u1> {
+    variant!(unroll; write_u1 write_u2 write_u4 write_u8)
+}
+
+fn reads(unroll: u32) -> Entry<read_u1> {
+    variant!(unroll; read_u1 read_u2 read_u4 read_u8)
 }
 
 /// Elements of a vector.
@@ -57,6 +129,9 @@ impl Workload for Stream {
             Kind::Scale => "scale",
             Kind::Elementwise => "elementwise",
             Kind::Nrm2 => "nrm2",
+            Kind::Write => "write",
+            Kind::StreamScale => "stream_scale",
+            Kind::Triad => "triad",
         }
     }
 
@@ -80,67 +155,67 @@ impl Workload for Stream {
         }
         let ilp = at.whole("ilp") as u32;
         let vectors = at.size("n") / WIDTH;
-        if vectors == 0 {
+        if vectors == 0 && at.size("n") > 0 {
             return Err(
                 format!("elements: {} given, at least {WIDTH} needed", at.size("n")).into(),
             );
         }
-        let threads = vectors.div_ceil(ilp as usize);
-        let config = at.linear(threads);
         let n = vectors * WIDTH;
         let there_is = "there is one for each of UNROLLS";
-        Ok(match self.0 {
+        let case = match self.0 {
             Kind::Copy => {
-                let expected = expected(self.0, n);
-                // SAFETY: as `map` says, x and y have as many vectors.
-                unsafe {
-                    self.map(at, copies(ilp), config, vectors, expected, |it| {
-                        (it.x.slice(..), it.y.slice_mut(..))
-                    })
-                }
-                .loads(16, ilp)
+                let entry = variant!(ilp; copy_u1 copy_u2 copy_u4 copy_u8);
+                // SAFETY: x and y have as many vectors.
+                unsafe { self.map(at, entry, vectors, |it| (it.x.slice(..), it.y.view())) }
             }
-            Kind::Scale => {
-                let entry = scales(ilp).expect(there_is);
-                let expected = expected(self.0, n);
-                // SAFETY: as for `copy`.
-                unsafe {
-                    self.map(at, entry, config, vectors, expected, |it| {
-                        (it.x.slice(..), it.y.slice_mut(..), FACTOR)
-                    })
-                }
-                .operations(Precision::F32, Operation::Multiply, n)
-                .loads(16, ilp)
+            Kind::Write => {
+                // SAFETY: y has so many vectors.
+                unsafe { self.map(at, writes(ilp), vectors, |it| (it.y.view(), it.vectors)) }
             }
-            Kind::Elementwise => {
-                let entry = axpys(ilp).expect(there_is);
-                let expected = expected(self.0, n);
-                // SAFETY: as for `copy`; z has as many vectors, too.
-                unsafe {
-                    self.map(at, entry, config, vectors, expected, |it| {
-                        (it.x.slice(..), it.z.slice(..), it.y.slice_mut(..), FACTOR)
-                    })
-                }
-                .reads::<f32>(n)
-                .operations(Precision::F32, Operation::Fma, n)
-                // One of each array.
-                .loads(16, 2 * ilp)
+            Kind::Scale | Kind::StreamScale => {
+                let studied = || studied_scales(ilp).expect(there_is).with_signature();
+                let entry = match self.0 {
+                    Kind::Scale => studied(),
+                    _ => variant!(ilp; scale_u1 scale_u2 scale_u4 scale_u8),
+                };
+                // SAFETY: as for `copy`; both kernels take the same.
+                let case = unsafe {
+                    self.map(at, entry, vectors, |it| (it.x.slice(..), it.y.view(), FACTOR))
+                };
+                case.operations(Precision::F32, Operation::Multiply, n)
             }
-            Kind::Read => read(at, ilp, config, vectors),
-            Kind::Nrm2 => norm(at, ilp, at.one_wave(threads), vectors),
-        })
+            Kind::Elementwise | Kind::Triad => {
+                let studied = || axpys(ilp).expect(there_is).with_signature();
+                let entry = match self.0 {
+                    Kind::Elementwise => studied(),
+                    _ => variant!(ilp; triad_u1 triad_u2 triad_u4 triad_u8),
+                };
+                // SAFETY: as for `scale`; z has as many vectors, too.
+                let case = unsafe {
+                    self.map(at, entry, vectors, |it| {
+                        (it.x.slice(..), it.z.slice(..), it.y.view(), FACTOR)
+                    })
+                };
+                case.operations(Precision::F32, Operation::Fma, n)
+            }
+            Kind::Read => read(at, ilp, vectors),
+            Kind::Nrm2 => norm(at, ilp, vectors),
+        };
+        // One of each array.
+        Ok(case.loads(16, ilp * self.0.arrays_read() as u32))
     }
 }
 
 /// The arrays of a launch that writes y.
 struct Arrays {
+    vectors: u64,
     x: DeviceBuffer<Vector>,
     z: DeviceBuffer<Vector>,
-    y: DeviceBuffer<Vector>,
+    y: Output<Vector>,
 }
 
 impl Stream {
-    /// A launch that writes y, the words of which should add up to `expected`.
+    /// A launch that writes y.
     ///
     /// # Safety
     /// The kernel takes arrays of as many vectors each, apart and aligned as device allocations are, in
@@ -149,61 +224,71 @@ impl Stream {
         &self,
         at: &Point<'d>,
         entry: Entry<S>,
-        config: LaunchConfig,
         vectors: usize,
-        expected: u32,
         arguments: impl for<'a> Fn(&'a mut Arrays) -> S::Arguments<'a> + 'd,
     ) -> Case<'d> {
-        // Only one of them reads a second array.
-        let others = if self.0 == Kind::Elementwise {
-            vectors
-        } else {
-            0
+        let (Stream(kind), ilp) = (*self, at.whole("ilp"));
+        let config = match ilp == 1 && kind.needs_all_threads() {
+            true => LaunchConfig::linear(vectors as u64, at.block()),
+            false => at.linear(vectors.div_ceil(ilp as usize)),
         };
-        let device = at.device();
+        let of_array = move |number| if kind.arrays_read() >= number { vectors } else { 0 };
+        let (device, n) = (at.device(), vectors * WIDTH);
         let arrays = at
             .launch(entry, config)
             .arrays(move |device| {
                 Ok(Arrays {
-                    x: patterned(device, vectors)?,
-                    z: patterned(device, others)?,
-                    y: device.buffer_uninitialized(vectors)?,
+                    vectors: vectors as u64,
+                    x: patterned(device, 0, of_array(1))?,
+                    z: patterned(device, first_of_z(n), of_array(2))?,
+                    y: Output::new(device, vectors)?,
                 })
             })
-            .check(move |arrays| adds_up(&[sum_on_device(device, &arrays.y)?], expected));
+            .check(move |arrays| {
+                if n > EACH {
+                    let sum = sum_on_device(device, &arrays.y)?;
+                    return adds_up(&[sum], expected(kind, n));
+                }
+                let expected: Vec<f32> = (0..n).map(|i| element(kind, i, n)).collect();
+                check_same(arrays.y.values()?.as_flattened(), &expected)
+            });
         // SAFETY: the caller's contract.
         let case = unsafe { arrays.arguments_unchecked(arguments) };
-        case.reads::<Vector>(vectors).writes::<Vector>(vectors)
+        case.reads::<Vector>(kind.arrays_read() * vectors)
+            .writes::<Vector>(vectors)
     }
 }
 
-fn read<'d>(at: &Point<'d>, ilp: u32, config: LaunchConfig, vectors: usize) -> Case<'d> {
-    let expected = expected(Kind::Read, vectors * WIDTH);
+fn read<'d>(at: &Point<'d>, ilp: u32, vectors: usize) -> Case<'d> {
+    let config = at.linear(vectors.div_ceil(ilp as usize));
     let arrays = at
         .launch(reads(ilp), config)
         .arrays(move |device| {
-            let sums = device.buffer_uninitialized::<u32>(warps(config))?;
-            Ok((patterned(device, vectors)?, sums))
+            let sums = Output::new(device, warps(config))?;
+            Ok((patterned(device, 0, vectors)?, sums))
         })
-        .check(move |(_, sums)| adds_up(&sums.to_vec()?, expected));
+        .check(move |(_, sums)| {
+            adds_up(&sums.values()?, expected(Kind::Read, vectors * WIDTH))
+        });
     // SAFETY: sums has a place for each warp, and blocks are whole warps (`case`).
-    let case = unsafe { arrays.arguments_unchecked(|(x, sums)| (x.slice(..), sums.slice_mut(..))) };
-    case.reads::<Vector>(vectors).loads(16, ilp)
+    let case = unsafe { arrays.arguments_unchecked(|(x, sums)| (x.slice(..), sums.view())) };
+    case.reads::<Vector>(vectors)
 }
 
-fn norm<'d>(at: &Point<'d>, ilp: u32, config: LaunchConfig, vectors: usize) -> Case<'d> {
+fn norm<'d>(at: &Point<'d>, ilp: u32, vectors: usize) -> Case<'d> {
+    let config = at.one_wave(vectors.div_ceil(ilp as usize));
     let entry = norms(ilp).expect("there is one for each of UNROLLS");
     let n = vectors * WIDTH;
     let arrays = at
         .launch(entry, config)
         .arrays(move |device| {
-            let x = patterned(device, vectors)?;
-            let result = device.buffer_filled(1, f32::NAN)?;
+            let x = patterned(device, 0, vectors)?;
+            let result = Output::<f32>::new(device, 1)?;
             let partials = device.buffer_zeroed(config.grid[0] as usize)?;
             Ok((x, result, partials, device.buffer_zeroed(1)?))
         })
         .check(move |(_, result, ..)| {
-            let (actual, expected) = (f64::from(result.to_vec()?[0]), norm_of_pattern(n));
+            let (actual, expected) = (f64::from(result.values()?[0]), norm_of_pattern(n));
             let error = (actual - expected).abs();
             match error <= NORM_TOLERANCE * expected {
                 true => Ok(()),
@@ -216,7 +301,7 @@ fn norm<'d>(at: &Point<'d>, ilp: u32, config: LaunchConfig, vectors: usize) -> C
         arrays.arguments_unchecked(|(x, result, partials, ticket)| {
             (
                 x.slice(..),
-                result.slice_mut(..),
+                result.view(),
                 partials.slice_mut(..),
                 ticket.slice_mut(..),
             )
@@ -224,7 +309,6 @@ fn norm<'d>(at: &Point<'d>, ilp: u32, config: LaunchConfig, vectors: usize) -> C
     };
     case.reads::<Vector>(vectors)
         .operations(Precision::F32, Operation::Fma, n)
-        .loads(16, ilp)
 }
 
 fn warps(config: LaunchConfig) -> usize {
@@ -233,12 +317,18 @@ fn warps(config: LaunchConfig) -> usize {
 
 const FILLING_BLOCK: u32 = 256;
 
-/// So many vectors of the pattern.
-fn patterned(device: &Device, vectors: usize) -> Result<DeviceBuffer<Vector>, DriverError> {
-    let mut array = device.buffer_uninitialized::<Vector>(vectors)?;
-    if vectors == 0 {
-        return Ok(array);
+/// So many vectors of the pattern from element `first` on, which is 0 for more than [`EACH`].
+fn patterned(
+    device: &Device,
+    first: usize,
+    vectors: usize,
+) -> Result<DeviceBuffer<Vector>, DriverError> {
+    if vectors * WIDTH <= EACH {
+        let first = first / WIDTH;
+        let values: Vec<Vector> = (first..first + vectors).map(pattern_vector).collect();
+        return device.buffer_from(&values);
     }
+    let mut array = device.buffer_uninitialized::<Vector>(vectors)?;
     let config = LaunchConfig::linear(vectors as u64, FILLING_BLOCK);
     let prepared = device.prepare(writes(1), config)?;
     let stream = Queue::new(device)?;
@@ -250,7 +340,7 @@ fn patterned(device: &Device, vectors: usize) -> Result<DeviceBuffer<Vector>, Dr
 }
 
 /// The wrapping sum of the words of y, by the kernel that is checked when it reads x.
-fn sum_on_device(device: &Device, y: &DeviceBuffer<Vector>) -> Result<u32, DriverError> {
+fn sum_on_device(device: &Device, y: &Output<Vector>) -> Result<u32, DriverError> {
     const BLOCKS: u64 = 8;
     let full = LaunchConfig::linear(y.len() as u64, FILLING_BLOCK);
     let most = BLOCKS * u64::from(device.properties().multiprocessors);
@@ -260,7 +350,7 @@ fn sum_on_device(device: &Device, y: &DeviceBuffer<Vector>) -> Result<u32, Drive
     let prepared = device.prepare(reads(1), config)?;
     // SAFETY: sums has a place for each warp, and blocks are whole warps; both arrays live until the stream
     // is synchronised.
-    unsafe { prepared.launch(&stream, &(y.slice(..), sums.slice_mut(..))) }?;
+    unsafe { prepared.launch(&stream, &(y.slice(), sums.slice_mut(..))) }?;
     stream.synchronize()?;
     Ok(sum_of_words(&sums.to_vec()?))
 }
@@ -272,19 +362,49 @@ fn adds_up(words: &[u32], expected: u32) -> Result<(), PointError> {
     }
 }
 
+/// Element `i` of the output of `n`.
+fn element(kind: Kind, i: usize, n: usize) -> f32 {
+    kind.of(pattern(i), pattern(i + first_of_z(n)))
+}
+
 /// What the words of the output add up to.
 fn expected(kind: Kind, n: usize) -> u32 {
     static KNOWN: Mutex<BTreeMap<(Kind, usize), u32>> = Mutex::new(BTreeMap::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    *known.entry((kind, n)).or_insert_with(|| match kind {
-        Kind::Scale => sum_of_elements(n, |i| FACTOR * pattern(i)),
-        Kind::Elementwise => sum_of_elements(n, |i| FACTOR.mul_add(pattern(i), pattern(i))),
-        _ => sum_of_elements(n, pattern),
-    })
+    let sum = |range: Range<usize>| {
+        let words = range.map(|i| element(kind, i, n).to_bits());
+        words.fold(0, u32::wrapping_add)
+    };
+    *known
+        .entry((kind, n))
+        .or_insert_with(|| sum_of_words(&on_all_cores(n, sum)))
 }
 
 fn norm_of_pattern(n: usize) -> f64 {
     let squares =
         |range: Range<usize>| -> f64 { range.map(|i| f64::from(pattern(i)).powi(2)).sum() };
     on_all_cores(n, squares).into_iter().sum::<f64>().sqrt()
+}
+
+/// The wrapping sum of words, such as warps that add up words have written.
+pub(super) fn sum_of_words(words: &[u32]) -> u32 {
+    words.iter().fold(0, |sum, &word| sum.wrapping_add(word))
+}
+
+/// What comes of each part of `0..n`, a part for each core of the host.
+fn on_all_cores<T: Send>(n: usize, of: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
+    let cores = simt::cores();
+    let size = n.div_ceil(cores);
+    let part = &|core: usize| of((core * size).min(n)..((core + 1) * size).min(n));
+    thread::scope(|scope| {
+        let start = |core| thread::Builder::new().spawn_scoped(scope, move || part(core));
+        let started: Vec<_> = (1..cores).map(start).collect();
+        let first = part(0);
+        let others = (1..).zip(started).map(|(core, started)| match started {
+            Ok(thread) => thread.join().expect("arithmetic does not panic"),
+            // There are no more threads.
+            Err(_) => part(core),
+        });
+        iter::once(first).chain(others).collect()
+    })
 }

@@ -16,6 +16,8 @@ pub use host::{HostRoofsError, host_roofs};
 #[cfg(feature = "cli")]
 pub(crate) use sampling::places;
 #[cfg(feature = "cli")]
-pub use sampling::{CacheState, Enqueue, Sampler, Samples, Sampling};
+pub use sampling::{CacheState, Sampler, Samples, Sampling};
 pub use statistics::{Summary, outliers};
-pub use timing::{Runs, time};
+#[cfg(feature = "cli")]
+pub(crate) use timing::time_launches;
+pub use timing::{Enqueue, Runs, time};

@@ -61,6 +61,7 @@ mod timed;
 pub(crate) use axis::whole;
 pub use axis::{Axis, Value};
 pub use bench::Bench;
+pub(crate) use bench::Loaded;
 pub use case::{Arrays, Case, Launch};
 pub use close::close;
 pub use point::{GridSize, Point, PointError};

@@ -1,0 +1,111 @@
+//! A matrix times a vector, and times a matrix.
+
+use kernels_gpu::gemv;
+use kernels_gpu::matmul::{BLOCK, DEPTH, TILE, matmul};
+
+use super::Checked;
+use super::values::{Expected, Output, check_each, check_same, epsilon, random};
+use crate::driver::LaunchConfig;
+use crate::vector::{Product, Real};
+use crate::workload::{Case, Point, PointError};
+
+/// The most rows of a matrix times a vector, and the most columns of one times a matrix: each takes a
+/// block, or as many steps, whatever their number.
+const MOST: usize = 1000;
+
+/// The axis of checks that says which of a matrix's sizes are `n`.
+const LONG: &str = "long";
+
+pub(super) fn checked() -> Vec<Checked> {
+    let matmul = Checked::of_size(matmul::entry().name(), |at| {
+        let n = at.size("n");
+        times_matrix(at, match at.whole(LONG) {
+            0 => [2 * TILE, n.min(MOST).next_multiple_of(DEPTH), 2 * TILE],
+            _ => [TILE, DEPTH, n.max(1).next_multiple_of(TILE)],
+        })
+    });
+    let all = [times_vector::<f32>(), times_vector::<f64>(), matmul];
+    all.into_iter().map(|it| it.at(LONG, [0, 1])).collect()
+}
+
+/// Of few rows of `n` elements, and of many rows of few elements.
+fn times_vector<T: Real>() -> Checked {
+    Checked::of_size(T::gemv().name(), |at| {
+        let n = at.size("n");
+        let (rows, columns) = match at.whole(LONG) {
+            0 => (3, n),
+            _ => (n.clamp(1, MOST), 5),
+        };
+        let arrays = at
+            .launch(T::gemv(), LaunchConfig::blocks(rows as u64, gemv::BLOCK))
+            .arrays(move |device| {
+                let numbers = random::<T>((rows + 1) * columns);
+                let (x, a) = numbers.split_at(columns);
+                Ok((
+                    device.buffer_from(a)?,
+                    device.buffer_from(x)?,
+                    Output::new(device, rows)?,
+                    Product::<T>::new(device, rows as u32)?,
+                ))
+            })
+            .check(move |(_, _, y, _)| {
+                let numbers = random::<T>((rows + 1) * columns);
+                let (x, a) = numbers.split_at(columns);
+                let expected = (0..rows).map(|row| {
+                    let row = &a[row * columns..][..columns];
+                    let terms = || row.iter().zip(x).map(|(&a, &x)| a.into() * x.into());
+                    Expected {
+                        value: terms().sum(),
+                        tolerance: 16.0 * epsilon::<T>() * terms().map(f64::abs).sum::<f64>(),
+                    }
+                });
+                check_each(y.values()?.into_iter().map(Into::into), expected)
+            });
+        // SAFETY: device allocations are aligned.
+        Ok(unsafe {
+            arrays.enqueue(|(a, x, y, product), _, stream| {
+                product.launch(stream, a.slice(..), x.slice(..), y.view())
+            })
+        })
+    })
+}
+
+/// Sizes: rows, inner, columns.
+fn times_matrix<'d>(
+    at: &Point<'d>,
+    [rows, inner, columns]: [usize; 3],
+) -> Result<Case<'d>, PointError> {
+    let config = LaunchConfig {
+        grid: [(columns / TILE) as u64, (rows / TILE) as u64, 1],
+        block: [BLOCK[0], BLOCK[1], 1],
+        dynamic_shared: 0,
+    };
+    let arrays = at
+        .launch(matmul::entry(), config)
+        .arrays(move |device| {
+            let a = device.buffer_from(&random::<f32>(rows * inner))?;
+            let b = device.buffer_from(&random::<f32>(inner * columns))?;
+            Ok((a, b, Output::new(device, rows * columns)?))
+        })
+        .check(move |(_, _, c)| {
+            let (a, b) = (random::<f32>(rows * inner), random::<f32>(inner * columns));
+            let mut expected = vec![0.0; rows * columns];
+            for row in 0..rows {
+                for k in 0..inner {
+                    let a = a[row * inner + k];
+                    for column in 0..columns {
+                        // In the kernel's order, and so to the last bit.
+                        let sum = &mut expected[row * columns + column];
+                        *sum = a.mul_add(b[k * columns + column], *sum);
+                    }
+                }
+            }
+            check_same(&c.values()?, &expected)
+        });
+    // SAFETY: the sizes are multiples of TILE and DEPTH, and device allocations are aligned.
+    Ok(unsafe {
+        arrays.arguments_unchecked(move |(a, b, c)| {
+            (a.slice(..), b.slice(..), c.view(), inner as u32)
+        })
+    })
+}
