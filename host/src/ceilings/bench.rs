@@ -185,12 +185,7 @@ impl Timed {
 
     /// The ceiling of a latency: a thread did `count` of something one after the other, while the
     /// device counted cycles and nanoseconds.
-    pub(crate) fn latency(
-        self,
-        quantity: Quantity,
-        count: f64,
-        bench: &Bench<'_>,
-    ) -> Ceiling {
+    pub(crate) fn latency(self, quantity: Quantity, count: f64, bench: &Bench<'_>) -> Ceiling {
         /// The emulator's cycles are nanoseconds.
         const EMULATED_HZ: f64 = 1e9;
         let counters = self.counters.unwrap_or_default();

@@ -96,7 +96,11 @@ fn chained<'d, O: Measured<Value: DeviceValue>>(
         .launch(variant.entry, config)
         .arrays(move |device| {
             let c = device.buffer_from(&[O::C])?;
-            Ok((c, Output::new(device, threads)?, Output::new(device, blocks)?))
+            Ok((
+                c,
+                Output::new(device, threads)?,
+                Output::new(device, blocks)?,
+            ))
         })
         .check(move |(_, sums, clocks)| {
             clocks.values()?;

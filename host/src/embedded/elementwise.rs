@@ -8,8 +8,8 @@ use kernels_gpu::elementwise::{
 use kernels_gpu::functions::{Add, Axpy, Exp, Gelu, Mul, Relu, Scale, Sqrt};
 use kernels_gpu::vector::{Argument, Map, Scalar, Zip, map_threads};
 
-use super::values::{Expected, Output, check_each, epsilon, random};
 use super::Checked;
+use super::values::{Expected, Output, check_each, epsilon, random};
 use crate::driver::{Device, DriverError};
 use crate::vector::Real;
 use crate::workload::{Case, GridSize, Point, PointError};
@@ -29,36 +29,36 @@ pub(super) fn checked() -> Vec<Checked> {
     let mut all = of_type::<f32>();
     all.extend(of_type::<f64>());
     all.extend([
-            map(
-                relu_f32::entry().with_signature(),
-                Relu,
-                rounded::<f32>(relu),
-            ),
-            map(
-                relu_f64::entry().with_signature(),
-                Relu,
-                rounded::<f64>(relu),
-            ),
-            map(
-                sqrt_f32::entry().with_signature(),
-                Sqrt,
-                rounded::<f32>(f64::sqrt),
-            ),
-            map(
-                sqrt_f64::entry().with_signature(),
-                Sqrt,
-                rounded::<f64>(f64::sqrt),
-            ),
-            map(
-                exp_f32::entry().with_signature(),
-                Exp,
-                near::<f32>(2.0, f64::exp),
-            ),
-            map(gelu_f32::entry().with_signature(), Gelu, gelu),
-            zip(add_f32::entry().with_signature(), Add, 0.0, |x, y| x + y),
-            zip(add_f64::entry().with_signature(), Add, 0.0, |x, y| x + y),
-            zip(mul_f32::entry().with_signature(), Mul, 0.0, |x, y| x * y),
-            zip(mul_f64::entry().with_signature(), Mul, 0.0, |x, y| x * y),
+        map(
+            relu_f32::entry().with_signature(),
+            Relu,
+            rounded::<f32>(relu),
+        ),
+        map(
+            relu_f64::entry().with_signature(),
+            Relu,
+            rounded::<f64>(relu),
+        ),
+        map(
+            sqrt_f32::entry().with_signature(),
+            Sqrt,
+            rounded::<f32>(f64::sqrt),
+        ),
+        map(
+            sqrt_f64::entry().with_signature(),
+            Sqrt,
+            rounded::<f64>(f64::sqrt),
+        ),
+        map(
+            exp_f32::entry().with_signature(),
+            Exp,
+            near::<f32>(2.0, f64::exp),
+        ),
+        map(gelu_f32::entry().with_signature(), Gelu, gelu),
+        zip(add_f32::entry().with_signature(), Add, 0.0, |x, y| x + y),
+        zip(add_f64::entry().with_signature(), Add, 0.0, |x, y| x + y),
+        zip(mul_f32::entry().with_signature(), Mul, 0.0, |x, y| x * y),
+        zip(mul_f64::entry().with_signature(), Mul, 0.0, |x, y| x * y),
     ]);
     all
 }
@@ -104,11 +104,7 @@ fn near<T: Real>(units: f64, of: impl Of) -> impl Reference {
     }
 }
 
-fn map<T: Real, F: Own>(
-    entry: Entry<Map<T, F>>,
-    function: F,
-    expected: impl Reference,
-) -> Checked {
+fn map<T: Real, F: Own>(entry: Entry<Map<T, F>>, function: F, expected: impl Reference) -> Checked {
     mapped(entry, expected, |_| Ok(()), move |_| function)
 }
 

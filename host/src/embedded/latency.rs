@@ -30,7 +30,11 @@ impl Workload for Chase {
 
     fn axes(&self) -> Vec<Axis> {
         let whole = |name, value| Axis::whole(name, [value]);
-        vec![whole("n", 1 << 10), whole("stride", 1), whole("loads", 1000)]
+        vec![
+            whole("n", 1 << 10),
+            whole("stride", 1),
+            whole("loads", 1000),
+        ]
     }
 
     fn case<'d>(&self, at: &Point<'d>) -> Result<Case<'d>, PointError> {
@@ -111,7 +115,9 @@ impl Workload for Barrier {
 
     fn case<'d>(&self, at: &Point<'d>) -> Result<Case<'d>, PointError> {
         let (entry, rounds) = (wait_for_grid::entry(), at.whole("n") as u32);
-        let one = at.device().prepare(entry, LaunchConfig::blocks(1, at.block()))?;
+        let one = at
+            .device()
+            .prepare(entry, LaunchConfig::blocks(1, at.block()))?;
         let blocks = at.whole("blocks").min(at.device().blocks_at_once(&one)?);
         let arrays = at
             .launch(entry, LaunchConfig::blocks(blocks, at.block()))

@@ -47,7 +47,10 @@ pub(crate) fn checked() -> Vec<Checked> {
     let mut all = Vec::new();
     for form in [Polynomial::POWER_SUM, Polynomial::HORNER] {
         // An element of f16x2 is two numbers.
-        all.extend([polynomial(form, ["f32", "f64"]), polynomial(form, ["f16x2"]).each(2)]);
+        all.extend([
+            polynomial(form, ["f32", "f64"]),
+            polynomial(form, ["f16x2"]).each(2),
+        ]);
     }
     all.extend(elementwise::checked());
     all.extend(norm::checked());
@@ -81,13 +84,15 @@ fn streams() -> Vec<Checked> {
     let norm = Checked::new(Stream::NRM2, &[96]).all_seeded();
     let all = all.into_iter().chain([norm]);
     // An element is a vector.
-    all.map(|it| it.at("ilp", stream::UNROLLS).each(4)).collect()
+    all.map(|it| it.at("ilp", stream::UNROLLS).each(4))
+        .collect()
 }
 
 /// What measures arithmetic, caches, latencies and barriers.
 fn ceilings() -> Vec<Checked> {
     let whole = |it: Checked, axes: [(&'static str, u64); 2]| {
-        axes.into_iter().fold(it, |it, (axis, value)| it.at(axis, [value]))
+        axes.into_iter()
+            .fold(it, |it, (axis, value)| it.at(axis, [value]))
     };
     vec![
         chains::<FmaF32>(),

@@ -63,7 +63,10 @@ fn normalized<T: Real>() -> Checked {
         let multiprocessors = at.device().properties().multiprocessors;
         let blocks = normalize_blocks::<T>(n as u64, multiprocessors);
         let arrays = at
-            .launch(T::normalize(), LaunchConfig::blocks(blocks, normalize::BLOCK))
+            .launch(
+                T::normalize(),
+                LaunchConfig::blocks(blocks, normalize::BLOCK),
+            )
             .arrays(move |device| {
                 let x = device.buffer_from(&random::<T>(n))?;
                 let (y, length) = (Output::<T>::new(device, n)?, Output::<T>::new(device, 1)?);

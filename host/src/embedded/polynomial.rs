@@ -91,7 +91,9 @@ fn case<'d, T: Element + DeviceValue>(
     let x = at.setting("x").unwrap_or(T::X);
     let (element, _) = input::<T>(x, k)?;
     let numbers: Vec<f64> = match is_varied {
-        true => (0..PERIOD).map(|i| x * (f64::from(i) / 100.0 - 1.0)).collect(),
+        true => (0..PERIOD)
+            .map(|i| x * (f64::from(i) / 100.0 - 1.0))
+            .collect(),
         false => vec![x],
     };
     let entry = T::kernel(form, vector, ilp).expect("there is one for each of WIDTHS and ILPS");
@@ -108,8 +110,7 @@ fn case<'d, T: Element + DeviceValue>(
         .check(move |(_, y)| matches_reference(y, &numbers, k));
     // SAFETY: x and y have as many elements, are apart and aligned as device allocations are; the grid
     // is one-dimensional, and no k is 0 (`axes`).
-    let case =
-        unsafe { arrays.arguments_unchecked(move |(x, y)| (x.slice(..), y.view(), k)) };
+    let case = unsafe { arrays.arguments_unchecked(move |(x, y)| (x.slice(..), y.view(), k)) };
     let steps = n * k as usize;
     let case = match form {
         Form::Horner => case.operations(precision, Operation::Fma, steps),

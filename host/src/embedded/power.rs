@@ -22,12 +22,21 @@ pub(super) fn checked() -> Vec<Checked> {
 fn spectrum<'d>(at: &Point<'d>) -> Result<Case<'d>, PointError> {
     let n = at.size("n");
     // A launch has a block at least, and so the matrix a row.
-    let rows = if n <= MOST_ROWS { n.max(1) } else { n.isqrt() + 1 };
+    let rows = if n <= MOST_ROWS {
+        n.max(1)
+    } else {
+        n.isqrt() + 1
+    };
     let numbers = random::<f64>(2 * rows);
-    let middle: f64 = (0..rows).map(|i| numbers[rows + i].powi(2) * numbers[i]).sum();
+    let middle: f64 = (0..rows)
+        .map(|i| numbers[rows + i].powi(2) * numbers[i])
+        .sum();
     let there = numbers.clone();
     let arrays = at
-        .launch(with_spectrum::entry(), LaunchConfig::blocks(rows as u64, BLOCK))
+        .launch(
+            with_spectrum::entry(),
+            LaunchConfig::blocks(rows as u64, BLOCK),
+        )
         .arrays(move |device| {
             let (d, v) = there.split_at(rows);
             let a = Output::new(device, rows * rows)?;
@@ -72,8 +81,7 @@ fn look<'d>(at: &Point<'d>) -> Result<Case<'d>, PointError> {
         .check(move |(_, _, seen)| {
             let numbers = random::<f64>(2 * n);
             let (x, y) = numbers.split_at(n);
-            let dot =
-                |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
+            let dot = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
             // Of no elements both are 0 / 0.
             let xx = dot(x, x);
             let quotient = dot(x, y) / xx;

@@ -19,10 +19,13 @@ const LONG: &str = "long";
 pub(super) fn checked() -> Vec<Checked> {
     let matmul = Checked::of_size(matmul::entry().name(), |at| {
         let n = at.size("n");
-        times_matrix(at, match at.whole(LONG) {
-            0 => [2 * TILE, n.min(MOST).next_multiple_of(DEPTH), 2 * TILE],
-            _ => [TILE, DEPTH, n.max(1).next_multiple_of(TILE)],
-        })
+        times_matrix(
+            at,
+            match at.whole(LONG) {
+                0 => [2 * TILE, n.min(MOST).next_multiple_of(DEPTH), 2 * TILE],
+                _ => [TILE, DEPTH, n.max(1).next_multiple_of(TILE)],
+            },
+        )
     });
     let all = [times_vector::<f32>(), times_vector::<f64>(), matmul];
     all.into_iter().map(|it| it.at(LONG, [0, 1])).collect()

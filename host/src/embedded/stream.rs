@@ -180,7 +180,9 @@ impl Workload for Stream {
                 };
                 // SAFETY: as for `copy`; both kernels take the same.
                 let case = unsafe {
-                    self.map(at, entry, vectors, |it| (it.x.slice(..), it.y.view(), FACTOR))
+                    self.map(at, entry, vectors, |it| {
+                        (it.x.slice(..), it.y.view(), FACTOR)
+                    })
                 };
                 case.operations(Precision::F32, Operation::Multiply, n)
             }
@@ -232,7 +234,13 @@ impl Stream {
             true => LaunchConfig::linear(vectors as u64, at.block()),
             false => at.linear(vectors.div_ceil(ilp as usize)),
         };
-        let of_array = move |number| if kind.arrays_read() >= number { vectors } else { 0 };
+        let of_array = move |number| {
+            if kind.arrays_read() >= number {
+                vectors
+            } else {
+                0
+            }
+        };
         let (device, n) = (at.device(), vectors * WIDTH);
         let arrays = at
             .launch(entry, config)
@@ -267,9 +275,7 @@ fn read<'d>(at: &Point<'d>, ilp: u32, vectors: usize) -> Case<'d> {
             let sums = Output::new(device, warps(config))?;
             Ok((patterned(device, 0, vectors)?, sums))
         })
-        .check(move |(_, sums)| {
-            adds_up(&sums.values()?, expected(Kind::Read, vectors * WIDTH))
-        });
+        .check(move |(_, sums)| adds_up(&sums.values()?, expected(Kind::Read, vectors * WIDTH)));
     // SAFETY: sums has a place for each warp, and blocks are whole warps (`case`).
     let case = unsafe { arrays.arguments_unchecked(|(x, sums)| (x.slice(..), sums.view())) };
     case.reads::<Vector>(vectors)

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "cli")]
 mod conditions;
+mod gpu;
 #[cfg(feature = "cli")]
 mod host;
 #[cfg(feature = "cli")]
@@ -11,6 +12,8 @@ mod timing;
 
 #[cfg(feature = "cli")]
 pub use conditions::{Conditions, Monitor};
+#[cfg(all(test, feature = "cli"))]
+pub(crate) use gpu::h200;
 #[cfg(feature = "cli")]
 pub use host::{HostRoofsError, host_roofs};
 #[cfg(feature = "cli")]

@@ -318,7 +318,7 @@ fn roofs_of(device: &Device, precision: Precision) -> Result<Roofs, SweepError> 
     if properties.is_emulated() {
         return Ok(measure::host_roofs(device, precision)?);
     }
-    Roofs::of(properties, precision).ok_or_else(|| SweepError::UnknownGpu {
+    Roofs::of_device(properties, precision).ok_or_else(|| SweepError::UnknownGpu {
         device: properties.name.clone(),
         major: properties.compute_capability.0,
         minor: properties.compute_capability.1,

@@ -274,24 +274,29 @@ impl<'d> Case<'d> {
             Ok(())
         })?;
         let is_checked = run.check()?;
-        Ok((samples.expect("`launch` calls what it is given"), is_checked))
+        Ok((
+            samples.expect("`launch` calls what it is given"),
+            is_checked,
+        ))
     }
 
     /// Allocates, launches once, compares, and frees. Whether there was something to compare with.
     pub(crate) fn check(&mut self) -> Result<bool, PointError> {
         let stream = Stream::new(self.device)?;
-        self.time(&stream, Runs { warmup: 1, timed: 0 })?;
+        self.time(
+            &stream,
+            Runs {
+                warmup: 1,
+                timed: 0,
+            },
+        )?;
         let is_checked = self.run_mut().check();
         self.release();
         is_checked
     }
 
     /// Allocates, and times each of so many launches: milliseconds.
-    pub(crate) fn time(
-        &mut self,
-        stream: &Stream<'_>,
-        runs: Runs,
-    ) -> Result<Vec<f64>, PointError> {
+    pub(crate) fn time(&mut self, stream: &Stream<'_>, runs: Runs) -> Result<Vec<f64>, PointError> {
         stream.refuse_capture_by_thread("launch a workload")?;
         stream.finish_copies()?;
         let mut times = Vec::new();
