@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 
-use comfy_table::{CellAlignment, Table, presets};
 use cuda_builder::resources::BlockOccupancy;
 
+use super::Format;
 use crate::kernels::KernelRecord;
+use crate::table;
 
 /// The blocks whose occupancy the table for people shows; the other formats have them all.
 const SHOWN: [u32; 5] = [64, 128, 256, 512, 1024];
@@ -56,8 +57,6 @@ const COLUMNS: [Column; 15] = [
 
 /// A table for a terminal: a row a kernel and architecture.
 pub fn kernels_table(records: &[KernelRecord]) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_FULL_CONDENSED);
     let mut header: Vec<String> = [
         "kernel",
         "arch",
@@ -69,15 +68,7 @@ pub fn kernels_table(records: &[KernelRecord]) -> String {
     .map(str::to_owned)
     .to_vec();
     header.extend(SHOWN.map(|threads| format!("{threads}")));
-    table.set_header(header);
-    for record in records {
-        table.add_row(table_row(record));
-    }
-    for (i, column) in table.column_iter_mut().enumerate() {
-        if i >= 2 {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
+    let table = table::text(header, records.iter().map(table_row), |column| column >= 2);
     format!(
         "{table}\n\nThe last columns: theoretical occupancy in blocks of so many threads, without \
          dynamic shared memory,\nand what limits it: w warps, b blocks, r registers, s shared memory \
@@ -121,39 +112,27 @@ fn short(block: &BlockOccupancy) -> String {
     )
 }
 
-/// Comma-separated values: a row a kernel, architecture and block.
+/// A row a kernel, architecture and block; of JSON an object a kernel and architecture, with all that is
+/// known of it.
 ///
 /// # Errors
 /// They could not be written.
-pub fn kernels_csv(records: &[KernelRecord], output: impl Write) -> io::Result<()> {
-    let mut writer = csv::Writer::from_writer(output);
-    writer.write_record(COLUMNS.map(|(name, _)| name))?;
-    for row in rows(records) {
-        writer.write_record(row)?;
+pub fn kernels_rows(
+    records: &[KernelRecord],
+    format: Format,
+    mut output: impl Write,
+) -> io::Result<()> {
+    if format == Format::Json {
+        serde_json::to_writer_pretty(&mut output, records)?;
+        return writeln!(output);
     }
-    writer.flush()
-}
-
-/// A Markdown table with the rows of [`kernels_csv`].
-///
-/// # Errors
-/// It could not be written.
-pub fn kernels_markdown(records: &[KernelRecord], mut output: impl Write) -> io::Result<()> {
-    writeln!(output, "| {} |", COLUMNS.map(|(name, _)| name).join(" | "))?;
-    writeln!(output, "|{}", "---|".repeat(COLUMNS.len()))?;
+    let names = COLUMNS.map(|(name, _)| name);
+    output.write_all(&table::head(names, format)?)?;
     for row in rows(records) {
-        writeln!(output, "| {} |", row.join(" | "))?;
+        let cells = row.iter().map(String::as_str);
+        output.write_all(&table::line(cells, format)?)?;
     }
     Ok(())
-}
-
-/// An array of objects, one a kernel and architecture, with all that is known of it.
-///
-/// # Errors
-/// It could not be written.
-pub fn kernels_json(records: &[KernelRecord], mut output: impl Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut output, records)?;
-    writeln!(output)
 }
 
 fn rows(records: &[KernelRecord]) -> impl Iterator<Item = [String; COLUMNS.len()]> {
