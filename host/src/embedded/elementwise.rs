@@ -1,6 +1,6 @@
 //! Functions of each element of one vector or two.
 
-use cuda_std::launch::Entry;
+use cuda_std::launch::{Entry, Signature};
 use kernels_gpu::elementwise::{
     BLOCK, add_f32, add_f64, exp_f32, gelu_f32, mul_f32, mul_f64, relu_f32, relu_f64, sqrt_f32,
     sqrt_f64,
@@ -9,10 +9,10 @@ use kernels_gpu::functions::{Add, Axpy, Exp, Gelu, Mul, Relu, Scale, Sqrt};
 use kernels_gpu::vector::{Argument, Map, Scalar, Zip, map_threads};
 
 use super::Checked;
-use super::values::{Expected, Output, check_each, epsilon, random};
-use crate::driver::{Device, DriverError};
+use super::values::{Expected, Given, epsilon, random};
+use crate::driver::{Device, DriverError, LaunchConfig};
 use crate::vector::Real;
-use crate::workload::{Case, GridSize, Point, PointError};
+use crate::workload::{Case, GridSize, Point};
 
 /// The greatest element.
 const SPREAD: f64 = 20.0;
@@ -29,43 +29,26 @@ pub(super) fn checked() -> Vec<Checked> {
     let mut all = of_type::<f32>();
     all.extend(of_type::<f64>());
     all.extend([
-        map(
-            relu_f32::entry().with_signature(),
-            Relu,
-            rounded::<f32>(relu),
-        ),
-        map(
-            relu_f64::entry().with_signature(),
-            Relu,
-            rounded::<f64>(relu),
-        ),
-        map(
-            sqrt_f32::entry().with_signature(),
-            Sqrt,
-            rounded::<f32>(f64::sqrt),
-        ),
-        map(
-            sqrt_f64::entry().with_signature(),
-            Sqrt,
-            rounded::<f64>(f64::sqrt),
-        ),
-        map(
-            exp_f32::entry().with_signature(),
-            Exp,
-            near::<f32>(2.0, f64::exp),
-        ),
-        map(gelu_f32::entry().with_signature(), Gelu, gelu),
-        zip(add_f32::entry().with_signature(), Add, 0.0, |x, y| x + y),
-        zip(add_f64::entry().with_signature(), Add, 0.0, |x, y| x + y),
-        zip(mul_f32::entry().with_signature(), Mul, 0.0, |x, y| x * y),
-        zip(mul_f64::entry().with_signature(), Mul, 0.0, |x, y| x * y),
+        map::<f32, _>(relu_f32::entry(), Relu, rounded::<f32>(relu)),
+        map::<f64, _>(relu_f64::entry(), Relu, rounded::<f64>(relu)),
+        map::<f32, _>(sqrt_f32::entry(), Sqrt, rounded::<f32>(f64::sqrt)),
+        map::<f64, _>(sqrt_f64::entry(), Sqrt, rounded::<f64>(f64::sqrt)),
+        map::<f32, _>(exp_f32::entry(), Exp, near::<f32>(2.0, f64::exp)),
+        map::<f32, _>(gelu_f32::entry(), Gelu, gelu),
+        zip::<f32, _>(add_f32::entry(), Add, 0.0, |x, y| x + y),
+        zip::<f64, _>(add_f64::entry(), Add, 0.0, |x, y| x + y),
+        zip::<f32, _>(mul_f32::entry(), Mul, 0.0, |x, y| x * y),
+        zip::<f64, _>(mul_f64::entry(), Mul, 0.0, |x, y| x * y),
     ]);
     all
 }
 
+/// The arguments of a kernel.
+type Arguments<'a, S> = <S as Signature>::Arguments<'a>;
+
 /// A function of the host's.
-trait Of: Fn(f64) -> f64 + Copy + Send + Sync + 'static {}
-impl<F: Fn(f64) -> f64 + Copy + Send + Sync + 'static> Of for F {}
+trait Function: Fn(f64) -> f64 + Copy + Send + Sync + 'static {}
+impl<F: Fn(f64) -> f64 + Copy + Send + Sync + 'static> Function for F {}
 
 /// What a function of the device's should be.
 trait Reference: Fn(f64) -> Expected + Copy + Send + Sync + 'static {}
@@ -80,21 +63,21 @@ fn of_type<T: Real>() -> Vec<Checked> {
     // The reference of `f32` rounds twice.
     let axpy = |x: f64, y| FACTOR.mul_add(x, y);
     vec![
-        map(T::scale(), Scale { factor }, rounded::<T>(|x| FACTOR * x)),
+        map::<T, _>(T::scale(), Scale { factor }, rounded::<T>(|x| FACTOR * x)),
         map_by(T::scale_by(), rounded::<T>(|x| FACTOR * x)),
         map_by(T::divide_by(), near::<T>(2.0, |x| x / FACTOR)),
-        zip(T::axpy(), Axpy { factor }, 1.0, axpy),
+        zip::<T, _>(T::axpy(), Axpy { factor }, 1.0, axpy),
     ]
 }
 
 /// `of(x)`, rounded once. To round that of `f32` in `f64` first changes nothing: S. Figueroa, "When is
 /// double rounding innocuous?", ACM SIGNUM Newsletter 30(3), 1995.
-fn rounded<T: Real>(of: impl Of) -> impl Reference {
+fn rounded<T: Real>(of: impl Function) -> impl Reference {
     near::<T>(0.0, of)
 }
 
 /// `of(x)` to so many units in the last place.
-fn near<T: Real>(units: f64, of: impl Of) -> impl Reference {
+fn near<T: Real>(units: f64, of: impl Function) -> impl Reference {
     move |x| {
         let value: f64 = T::from_f64(of(x)).into();
         Expected {
@@ -104,7 +87,12 @@ fn near<T: Real>(units: f64, of: impl Of) -> impl Reference {
     }
 }
 
-fn map<T: Real, F: Own>(entry: Entry<Map<T, F>>, function: F, expected: impl Reference) -> Checked {
+fn map<T: Real, F: Own>(
+    entry: Entry<impl for<'a> Signature<Arguments<'a> = Arguments<'a, Map<T, F>>>>,
+    function: F,
+    expected: impl Reference,
+) -> Checked {
+    let entry: Entry<Map<T, F>> = entry.with_signature();
     mapped(entry, expected, |_| Ok(()), move |_| function)
 }
 
@@ -120,73 +108,66 @@ fn mapped<T: Real, F: Argument, O: 'static>(
     owner: impl Fn(&Device) -> Result<O, DriverError> + Copy + Send + Sync + 'static,
     function: impl for<'a> Fn(&'a O) -> F::Of<'a> + Copy + Send + Sync + 'static,
 ) -> Checked {
-    of_vectors(entry.name(), move |at| {
+    of_vectors::<T>(entry.name(), move |at, config| {
         let n = at.size("n");
-        let config = at.linear(map_threads::<T>(n as u64) as usize);
+        let given = move |device| Given::new(device, numbers::<T>(n), n, n);
         let arrays = at
             .launch(entry, config)
-            .arrays(move |device| {
-                let x = device.buffer_from(&numbers::<T>(n))?;
-                Ok((owner(device)?, x, Output::new(device, n)?))
-            })
-            .check(move |(_, _, y)| {
-                let values = y.values()?.into_iter().map(Into::into);
-                let x = numbers::<T>(n).into_iter();
-                check_each(values, x.map(|x| expected(x.into())))
+            .arrays(move |device| Ok((owner(device)?, given(device)?)))
+            .check(move |(_, it)| {
+                let (x, _) = it.here();
+                it.out.check(x.iter().map(|&x| expected(x.into())))
             });
         // SAFETY: both have n elements, aligned as device allocations are.
-        Ok(unsafe {
-            arrays.arguments_unchecked(move |(owner, x, y)| {
-                (function(owner), x.slice(..), y.view(), n)
+        unsafe {
+            arrays.arguments_unchecked(move |(owner, it)| {
+                (function(owner), it.x.slice(..), it.out.view(), n)
             })
-        })
+        }
     })
 }
 
 fn zip<T: Real, F: Own>(
-    entry: Entry<Zip<T, F>>,
+    entry: Entry<impl for<'a> Signature<Arguments<'a> = Arguments<'a, Zip<T, F>>>>,
     function: F,
     units: f64,
     of: impl Fn(f64, f64) -> f64 + Copy + Send + Sync + 'static,
 ) -> Checked {
-    of_vectors(entry.name(), move |at| {
+    let entry: Entry<Zip<T, F>> = entry.with_signature();
+    of_vectors::<T>(entry.name(), move |at, config| {
         let n = at.size("n");
-        let config = at.linear(map_threads::<T>(n as u64) as usize);
         let arrays = at
             .launch(entry, config)
-            .arrays(move |device| {
-                let both = numbers::<T>(2 * n);
-                let (x, y) = both.split_at(n);
-                let z = Output::new(device, n)?;
-                Ok((device.buffer_from(x)?, device.buffer_from(y)?, z))
-            })
-            .check(move |(_, _, z)| {
-                let both = numbers::<T>(2 * n);
-                let (x, y) = both.split_at(n);
+            .arrays(move |device| Given::new(device, numbers::<T>(2 * n), n, n))
+            .check(move |it| {
+                let (x, y) = it.here();
                 let expected = x.iter().zip(y).map(|(&x, &y)| {
-                    let (x, y) = (x.into(), y.into());
-                    near::<T>(units, move |x| of(x, y))(x)
+                    let of_x = near::<T>(units, move |x| of(x, y.into()));
+                    of_x(x.into())
                 });
-                check_each(z.values()?.into_iter().map(Into::into), expected)
+                it.out.check(expected)
             });
         // SAFETY: all have n elements, aligned as device allocations are.
-        Ok(unsafe {
-            arrays.arguments_unchecked(move |(x, y, z)| {
-                (function, x.slice(..), y.slice(..), z.view(), n)
+        unsafe {
+            arrays.arguments_unchecked(move |it| {
+                (function, it.x.slice(..), it.y.slice(..), it.out.view(), n)
             })
-        })
+        }
     })
 }
 
 /// A thread for each vector, and so few that each has several.
-fn of_vectors(
+fn of_vectors<T: Real>(
     name: &'static str,
-    case: impl for<'d> Fn(&Point<'d>) -> Result<Case<'d>, PointError> + Send + Sync + 'static,
+    case: impl for<'d> Fn(&Point<'d>, LaunchConfig) -> Case<'d> + Send + Sync + 'static,
 ) -> Checked {
     Checked {
         blocks: vec![BLOCK],
         grids: vec![GridSize::Full, GridSize::PerMultiprocessor(1)],
-        ..Checked::of_size(name, case)
+        ..Checked::of_size(name, move |at| {
+            let threads = map_threads::<T>(at.whole("n"));
+            Ok(case(at, at.linear(threads as usize)))
+        })
     }
 }
 

@@ -5,9 +5,10 @@ use kernels_gpu::normalize;
 use kernels_gpu::vector::{normalize_blocks, reduction_blocks, reference_norm};
 
 use super::Checked;
-use super::values::{Expected, Output, check_each, epsilon, random};
+use super::values::{Expected, Given, Output, epsilon, random};
 use crate::driver::LaunchConfig;
 use crate::vector::{Norm, Normalize, Real};
+use crate::workload::Point;
 
 pub(super) fn checked() -> Vec<Checked> {
     let all = [
@@ -36,23 +37,17 @@ fn norm_of<T: Real>(x: &[T]) -> Expected {
 fn norm<T: Real>() -> Checked {
     Checked::of_size(T::nrm2().name(), |at| {
         let n = at.size("n");
-        let multiprocessors = at.device().properties().multiprocessors;
-        let blocks = reduction_blocks::<T>(n as u64, multiprocessors);
         let arrays = at
-            .launch(T::nrm2(), LaunchConfig::blocks(blocks, BLOCK))
+            .launch(T::nrm2(), LaunchConfig::blocks(blocks::<T>(at), BLOCK))
             .arrays(move |device| {
-                let x = device.buffer_from(&random::<T>(n))?;
-                Ok((x, Output::<T>::new(device, 1)?, Norm::<T>::new(device, n)?))
+                let given = Given::<T>::new(device, random(n), n, 1)?;
+                Ok((given, Norm::<T>::new(device, n)?))
             })
-            .check(move |(_, result, _)| {
-                let actual = result.values()?[0].into();
-                norm_of(&random::<T>(n)).check("the norm", actual)
-            });
+            .check(|(it, _)| it.out.check([norm_of(it.here().0)].into_iter()));
         // SAFETY: all launches are in one stream.
         Ok(unsafe {
-            arrays.enqueue(|(x, result, norm), _, stream| {
-                norm.launch(stream, x.slice(..), result.view())
-            })
+            arrays
+                .enqueue(|(it, norm), _, stream| norm.launch(stream, it.x.slice(..), it.out.view()))
         })
     })
 }
@@ -62,30 +57,27 @@ fn normalized<T: Real>() -> Checked {
         let n = at.size("n");
         let multiprocessors = at.device().properties().multiprocessors;
         let blocks = normalize_blocks::<T>(n as u64, multiprocessors);
+        let config = LaunchConfig::blocks(blocks, normalize::BLOCK);
         let arrays = at
-            .launch(
-                T::normalize(),
-                LaunchConfig::blocks(blocks, normalize::BLOCK),
-            )
+            .launch(T::normalize(), config)
             .arrays(move |device| {
-                let x = device.buffer_from(&random::<T>(n))?;
-                let (y, length) = (Output::<T>::new(device, n)?, Output::<T>::new(device, 1)?);
-                Ok((x, y, length, Normalize::<T>::new(device, n)?))
+                let given = Given::<T>::new(device, random(n), n, n)?;
+                let length = Output::<T>::new(device, 1)?;
+                Ok((given, length, Normalize::<T>::new(device, n)?))
             })
-            .check(move |(_, y, length, _)| {
-                let x = random::<T>(n);
-                let expected = norm_of(&x);
-                expected.check("the norm", length.values()?[0].into())?;
-                let quotients = wide(&x).map(|x| Expected {
+            .check(|(it, length, _)| {
+                let (x, _) = it.here();
+                let expected = norm_of(x);
+                length.check([expected].into_iter())?;
+                it.out.check(wide(x).map(|x| Expected {
                     value: x / expected.value,
                     tolerance: 4.0 * epsilon::<T>() * (x / expected.value).abs(),
-                });
-                check_each(wide(&y.values()?), quotients)
+                }))
             });
         // SAFETY: all launches are in one stream.
         Ok(unsafe {
-            arrays.enqueue(|(x, y, length, normalize), _, stream| {
-                normalize.launch(stream, x.slice(..), y.view(), length.view())
+            arrays.enqueue(|(it, length, normalize), _, stream| {
+                normalize.launch(stream, it.x.slice(..), it.out.view(), length.view())
             })
         })
     })
@@ -93,44 +85,35 @@ fn normalized<T: Real>() -> Checked {
 
 fn dot<T: Real>() -> Checked {
     Checked::of_size(T::dot().name(), |at| {
-        let n = at.size("n");
-        let multiprocessors = at.device().properties().multiprocessors;
-        let blocks = reduction_blocks::<T>(n as u64, multiprocessors);
+        let (n, blocks) = (at.size("n"), blocks::<T>(at));
         let arrays = at
             .launch(T::dot(), LaunchConfig::blocks(blocks, BLOCK))
             .arrays(move |device| {
-                let both = random::<T>(2 * n);
-                let (x, y) = both.split_at(n);
-                Ok((
-                    device.buffer_from(x)?,
-                    device.buffer_from(y)?,
-                    Output::<T>::new(device, 1)?,
-                    device.buffer_zeroed(blocks as usize)?,
-                    device.buffer_zeroed(1)?,
-                ))
+                let given = Given::<T>::new(device, random(2 * n), n, 1)?;
+                let partials = device.buffer_zeroed(blocks as usize)?;
+                Ok((given, partials, device.buffer_zeroed(1)?))
             })
-            .check(move |(_, _, result, ..)| {
-                let both = random::<T>(2 * n);
-                let (x, y) = both.split_at(n);
+            .check(|(it, ..)| {
+                let (x, y) = it.here();
                 let terms = || wide(x).zip(wide(y)).map(|(x, y)| x * y);
                 let expected = Expected {
                     value: terms().sum(),
                     tolerance: epsilon::<T>() * terms().map(f64::abs).sum::<f64>(),
                 };
-                expected.check("the product", result.values()?[0].into())
+                it.out.check([expected].into_iter())
             });
         // SAFETY: x and y are as long and aligned; a partial a block, and a ticket that begins at 0 and is 0
         // again after each launch.
         Ok(unsafe {
-            arrays.arguments_unchecked(|(x, y, result, partials, ticket)| {
-                (
-                    x.slice(..),
-                    y.slice(..),
-                    result.view(),
-                    partials.slice_mut(..),
-                    ticket.slice_mut(..),
-                )
+            arrays.arguments_unchecked(|(it, partials, ticket)| {
+                let (x, y) = (it.x.slice(..), it.y.slice(..));
+                let (partials, ticket) = (partials.slice_mut(..), ticket.slice_mut(..));
+                (x, y, it.out.view(), partials, ticket)
             })
         })
     })
+}
+
+fn blocks<T: Real>(at: &Point<'_>) -> u64 {
+    reduction_blocks::<T>(at.whole("n"), at.device().properties().multiprocessors)
 }

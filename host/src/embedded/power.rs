@@ -4,7 +4,7 @@ use kernels_gpu::counter::{self, count};
 use kernels_gpu::power::{BLOCK, inspect, with_spectrum};
 
 use super::Checked;
-use super::values::{Expected, Output, check_each, check_same, random};
+use super::values::{Expected, Given, check_same, random};
 use crate::driver::LaunchConfig;
 use crate::workload::{Case, Point, PointError};
 
@@ -31,21 +31,14 @@ fn spectrum<'d>(at: &Point<'d>) -> Result<Case<'d>, PointError> {
     let middle: f64 = (0..rows)
         .map(|i| numbers[rows + i].powi(2) * numbers[i])
         .sum();
-    let there = numbers.clone();
+    let config = LaunchConfig::blocks(rows as u64, BLOCK);
     let arrays = at
-        .launch(
-            with_spectrum::entry(),
-            LaunchConfig::blocks(rows as u64, BLOCK),
-        )
-        .arrays(move |device| {
-            let (d, v) = there.split_at(rows);
-            let a = Output::new(device, rows * rows)?;
-            Ok((device.buffer_from(d)?, device.buffer_from(v)?, a))
-        })
-        .check(move |(_, _, a)| {
-            let (d, v) = numbers.split_at(rows);
+        .launch(with_spectrum::entry(), config)
+        .arrays(move |device| Given::new(device, numbers.clone(), rows, rows * rows))
+        .check(move |it| {
+            let (d, v) = it.here();
             // (I - 2 v vᵀ) D (I - 2 v vᵀ), multiplied out.
-            let expected = (0..rows * rows).map(|i| {
+            it.out.check((0..rows * rows).map(|i| {
                 let (row, column) = (i / rows, i % rows);
                 let product = v[row] * v[column];
                 let terms = [
@@ -59,12 +52,12 @@ fn spectrum<'d>(at: &Point<'d>) -> Result<Case<'d>, PointError> {
                     value: terms.iter().sum(),
                     tolerance: 8.0 * f64::EPSILON * size,
                 }
-            });
-            check_each(a.values()?.into_iter(), expected)
+            }))
         });
     // SAFETY: v is as long as d, a is its square, and there is a block a row.
     Ok(unsafe {
-        arrays.arguments_unchecked(move |(d, v, a)| (d.slice(..), v.slice(..), middle, a.view()))
+        arrays
+            .arguments_unchecked(move |it| (it.x.slice(..), it.y.slice(..), middle, it.out.view()))
     })
 }
 
@@ -72,22 +65,16 @@ fn look<'d>(at: &Point<'d>) -> Result<Case<'d>, PointError> {
     let n = at.size("n");
     let arrays = at
         .launch(inspect::entry(), LaunchConfig::blocks(1, BLOCK))
-        .arrays(move |device| {
-            let numbers = random::<f64>(2 * n);
-            let (x, y) = numbers.split_at(n);
-            let seen = Output::new(device, n + 2)?;
-            Ok((device.buffer_from(x)?, device.buffer_from(y)?, seen))
-        })
-        .check(move |(_, _, seen)| {
-            let numbers = random::<f64>(2 * n);
-            let (x, y) = numbers.split_at(n);
+        .arrays(move |device| Given::new(device, random::<f64>(2 * n), n, n + 2))
+        .check(move |it| {
+            let (x, y) = it.here();
             let dot = |a: &[f64], b: &[f64]| -> f64 { a.iter().zip(b).map(|(a, b)| a * b).sum() };
             // Of no elements both are 0 / 0.
             let xx = dot(x, x);
             let quotient = dot(x, y) / xx;
             let off: Vec<f64> = x.iter().zip(y).map(|(x, y)| y - quotient * x).collect();
             let residual = (dot(&off, &off) / xx).sqrt();
-            let seen = seen.values()?;
+            let seen = it.out.values()?;
             // As many roundings as there are elements, each of a term that is not greater than 1.
             let tolerance = f64::EPSILON * (n as f64 + 4.0) * (1.0 + (n as f64) / xx);
             for (what, value, actual) in [
@@ -99,9 +86,7 @@ fn look<'d>(at: &Point<'d>) -> Result<Case<'d>, PointError> {
             check_same(&seen[2..], x)
         });
     // SAFETY: y is as long as x, `seen` two longer, and there is one block.
-    Ok(unsafe {
-        arrays.arguments_unchecked(|(x, y, seen)| (x.slice(..), y.slice(..), seen.view()))
-    })
+    Ok(unsafe { arrays.arguments_unchecked(|it| (it.x.slice(..), it.y.slice(..), it.out.view())) })
 }
 
 /// As many launches as there are elements.

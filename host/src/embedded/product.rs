@@ -4,7 +4,7 @@ use kernels_gpu::gemv;
 use kernels_gpu::matmul::{BLOCK, DEPTH, TILE, matmul};
 
 use super::Checked;
-use super::values::{Expected, Output, check_each, check_same, epsilon, random};
+use super::values::{Expected, Given, check_same, epsilon, random};
 use crate::driver::LaunchConfig;
 use crate::vector::{Product, Real};
 use crate::workload::{Case, Point, PointError};
@@ -43,31 +43,24 @@ fn times_vector<T: Real>() -> Checked {
             .launch(T::gemv(), LaunchConfig::blocks(rows as u64, gemv::BLOCK))
             .arrays(move |device| {
                 let numbers = random::<T>((rows + 1) * columns);
-                let (x, a) = numbers.split_at(columns);
-                Ok((
-                    device.buffer_from(a)?,
-                    device.buffer_from(x)?,
-                    Output::new(device, rows)?,
-                    Product::<T>::new(device, rows as u32)?,
-                ))
+                let given = Given::new(device, numbers, columns, rows)?;
+                Ok((given, Product::<T>::new(device, rows as u32)?))
             })
-            .check(move |(_, _, y, _)| {
-                let numbers = random::<T>((rows + 1) * columns);
-                let (x, a) = numbers.split_at(columns);
-                let expected = (0..rows).map(|row| {
+            .check(move |(it, _)| {
+                let (x, a) = it.here();
+                it.out.check((0..rows).map(|row| {
                     let row = &a[row * columns..][..columns];
                     let terms = || row.iter().zip(x).map(|(&a, &x)| a.into() * x.into());
                     Expected {
                         value: terms().sum(),
                         tolerance: 16.0 * epsilon::<T>() * terms().map(f64::abs).sum::<f64>(),
                     }
-                });
-                check_each(y.values()?.into_iter().map(Into::into), expected)
+                }))
             });
         // SAFETY: device allocations are aligned.
         Ok(unsafe {
-            arrays.enqueue(|(a, x, y, product), _, stream| {
-                product.launch(stream, a.slice(..), x.slice(..), y.view())
+            arrays.enqueue(|(it, product), _, stream| {
+                product.launch(stream, it.y.slice(..), it.x.slice(..), it.out.view())
             })
         })
     })
@@ -86,12 +79,11 @@ fn times_matrix<'d>(
     let arrays = at
         .launch(matmul::entry(), config)
         .arrays(move |device| {
-            let a = device.buffer_from(&random::<f32>(rows * inner))?;
-            let b = device.buffer_from(&random::<f32>(inner * columns))?;
-            Ok((a, b, Output::new(device, rows * columns)?))
+            let numbers = random::<f32>((rows + columns) * inner);
+            Given::new(device, numbers, rows * inner, rows * columns)
         })
-        .check(move |(_, _, c)| {
-            let (a, b) = (random::<f32>(rows * inner), random::<f32>(inner * columns));
+        .check(move |it| {
+            let (a, b) = it.here();
             let mut expected = vec![0.0; rows * columns];
             for row in 0..rows {
                 for k in 0..inner {
@@ -103,12 +95,13 @@ fn times_matrix<'d>(
                     }
                 }
             }
-            check_same(&c.values()?, &expected)
+            check_same(&it.out.values()?, &expected)
         });
     // SAFETY: the sizes are multiples of TILE and DEPTH, and device allocations are aligned.
     Ok(unsafe {
-        arrays.arguments_unchecked(move |(a, b, c)| {
-            (a.slice(..), b.slice(..), c.view(), inner as u32)
+        arrays.arguments_unchecked(move |it| {
+            let (a, b) = (it.x.slice(..), it.y.slice(..));
+            (a, b, it.out.view(), inner as u32)
         })
     })
 }

@@ -272,8 +272,8 @@ fn read<'d>(at: &Point<'d>, ilp: u32, vectors: usize) -> Case<'d> {
     let arrays = at
         .launch(reads(ilp), config)
         .arrays(move |device| {
-            let sums = Output::new(device, warps(config))?;
-            Ok((patterned(device, 0, vectors)?, sums))
+            let x = patterned(device, 0, vectors)?;
+            Ok((x, Output::new(device, warps(config))?))
         })
         .check(move |(_, sums)| adds_up(&sums.values()?, expected(Kind::Read, vectors * WIDTH)));
     // SAFETY: sums has a place for each warp, and blocks are whole warps (`case`).

@@ -91,6 +91,49 @@ fn is_written<T: DeviceValue>(value: &T) -> bool {
     bytes_of(value).iter().any(|&byte| byte != 0xFF)
 }
 
+impl<T: DeviceValue + Into<f64>> Output<T> {
+    /// Fails unless the kernel wrote as many numbers as expected, each near.
+    pub(super) fn check(
+        &self,
+        expected: impl ExactSizeIterator<Item = Expected>,
+    ) -> Result<(), PointError> {
+        check_each(self.values()?.into_iter().map(Into::into), expected)
+    }
+}
+
+/// Numbers in two arrays, and what a kernel makes of them.
+pub(super) struct Given<T: Real> {
+    here: Vec<T>,
+    len: usize,
+    pub(super) x: DeviceBuffer<T>,
+    pub(super) y: DeviceBuffer<T>,
+    pub(super) out: Output<T>,
+}
+
+impl<T: Real> Given<T> {
+    /// The first `len` of the numbers are x, and the others y.
+    pub(super) fn new(
+        device: &Device,
+        here: Vec<T>,
+        len: usize,
+        out: usize,
+    ) -> Result<Self, DriverError> {
+        let (x, y) = here.split_at(len);
+        Ok(Given {
+            x: device.buffer_from(x)?,
+            y: device.buffer_from(y)?,
+            out: Output::new(device, out)?,
+            len,
+            here,
+        })
+    }
+
+    /// x and y.
+    pub(super) fn here(&self) -> (&[T], &[T]) {
+        self.here.split_at(self.len)
+    }
+}
+
 /// What a number should be, and by how much it may differ.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Expected {
