@@ -15,6 +15,7 @@ mod values;
 pub use chains::Fma;
 pub(crate) use checked::Checked;
 pub use polynomial::Polynomial;
+pub use product::Matmul;
 pub use stream::Stream;
 
 use kernels_gpu::ceilings::chains::{

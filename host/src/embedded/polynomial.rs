@@ -1,12 +1,12 @@
 //! x + x^2 + .. + x^k of each number: the roofline exercise's kernel.
 
 use cuda_std::packed::F16x2;
-use kernels_gpu::polynomial::{Element, Form, ILPS, WIDTHS, reference};
+use kernels_gpu::polynomial::{Element, Form, ILPS, Reference, WIDTHS, reference};
 
 use super::values::Output;
 use crate::driver::DeviceValue;
 use crate::model::{Operation, Precision};
-use crate::workload::{Axis, Case, Point, PointError, Workload};
+use crate::workload::{Axis, Case, Chunk, Point, PointError, Workload};
 
 /// The polynomial in one of its forms, of 2k operations a number and as many bytes as one is read and one
 /// written: k / 4 FLOP/byte in f32, k / 8 in f64 and k / 2 in f16.
@@ -73,6 +73,24 @@ impl Workload for Polynomial {
             "f16x2" => case::<F16x2>(*self, at, Precision::F16x2),
             _ => case::<f32>(*self, at, Precision::F32),
         }
+    }
+
+    fn chunk<'d>(&self, at: &Point<'d>) -> Result<Chunk<'d>, PointError> {
+        let [k, vector, ilp] = ["k", "vector", "ilp"].map(|axis| at.whole(axis) as u32);
+        let entry = f32::kernel(self.form, vector, ilp).ok_or("there is no such kernel")?;
+        let config = at.linear(at.size("n").div_ceil((vector * ilp) as usize));
+        let prepared = at.device().prepare(entry, config)?;
+        let check = move |x: &[f32], y: &[f32]| {
+            let expected: Vec<_> = x.iter().map(|&x| reference::<f32>(x.into(), k)).collect();
+            compare(y.iter().copied(), &mut (0..).zip(expected.iter().cycle()))
+        };
+        // SAFETY: as in `case`; the arrays are a chunk long each.
+        Ok(unsafe {
+            Chunk::new(
+                move |stream, x, y| prepared.launch(stream, &(x, y, k)),
+                check,
+            )
+        })
     }
 }
 
@@ -180,20 +198,29 @@ fn matches_reference<T: Element + DeviceValue>(
     for first in (0..y.len()).step_by(CHUNK) {
         let mut values = vec![T::zeroed(); CHUNK.min(y.len() - first)];
         y.read(first, &mut values)?;
-        for actual in values.iter().flat_map(|value| value.numbers()) {
-            let (index, expected) = pairs.next().expect("there is no end");
-            let error = (actual - expected.value).abs();
-            if error.is_nan() || error > expected.error {
-                return Err(format!(
-                    "number {index} is {actual:e}, the float64 reference says {:e}, and the error is \
-                     {error:e} where {:e} is allowed",
-                    expected.value, expected.error
-                )
-                .into());
-            }
-        }
+        compare(values.into_iter(), &mut pairs)?;
     }
     y.check_guard()
+}
+
+/// Compares the numbers of `values`, in order, with the next of those expected, which have no end.
+fn compare<'e, T: Element>(
+    values: impl Iterator<Item = T>,
+    expected: &mut impl Iterator<Item = (u64, &'e Reference)>,
+) -> Result<(), PointError> {
+    for actual in values.flat_map(T::numbers) {
+        let (index, expected) = expected.next().expect("there is no end");
+        let error = (actual - expected.value).abs();
+        if error.is_nan() || error > expected.error {
+            return Err(format!(
+                "number {index} is {actual:e}, the float64 reference says {:e}, and the error is \
+                 {error:e} where {:e} is allowed",
+                expected.value, expected.error
+            )
+            .into());
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

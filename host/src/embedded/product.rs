@@ -1,13 +1,14 @@
 //! A matrix times a vector, and times a matrix.
 
+use cuda_std::launch::{Slice, SliceMut};
 use kernels_gpu::gemv;
 use kernels_gpu::matmul::{BLOCK, DEPTH, TILE, matmul};
 
 use super::Checked;
 use super::values::{Expected, Given, check_same, epsilon, random};
-use crate::driver::LaunchConfig;
+use crate::driver::{LaunchConfig, Stream};
 use crate::vector::{Product, Real};
-use crate::workload::{Case, Point, PointError};
+use crate::workload::{Axis, Case, Chunk, Point, PointError, Workload};
 
 /// The most rows of a matrix times a vector, and the most columns of one times a matrix: each takes a
 /// block, or as many steps, whatever their number.
@@ -66,18 +67,74 @@ fn times_vector<T: Real>() -> Checked {
     })
 }
 
+/// `n` numbers as rows of `size`, times a matrix of so many rows and columns.
+#[derive(Clone, Copy, Debug)]
+pub struct Matmul;
+
+impl Workload for Matmul {
+    fn name(&self) -> &str {
+        "matmul"
+    }
+
+    fn axes(&self) -> Vec<Axis> {
+        vec![Axis::whole("n", [1 << 24]), Axis::whole("size", [1 << 12])]
+    }
+
+    fn case<'d>(&self, at: &Point<'d>) -> Result<Case<'d>, PointError> {
+        let size = at.size("size");
+        times_matrix(at, [at.size("n") / size, size, size])
+    }
+
+    fn chunk<'d>(&self, at: &Point<'d>) -> Result<Chunk<'d>, PointError> {
+        let size = at.size("size");
+        let prepared = at
+            .device()
+            .prepare(matmul::entry(), tiles(at.size("n") / size, size))?;
+        // Positive, so that sums lose no digits.
+        let matrix: Vec<f32> = random::<f32>(size * size)
+            .into_iter()
+            .map(f32::abs)
+            .collect();
+        let there = at.device().buffer_from(&matrix)?;
+        let check = move |a: &[f32], c: &[f32]| {
+            // Steps that meet other rows and columns each time.
+            (0..c.len()).step_by(c.len() / 7 + 1).try_for_each(|i| {
+                let (row, column) = (i / size, i % size);
+                let terms = (0..size).map(|k| {
+                    let a = a[(row * size + k) % a.len()];
+                    f64::from(a) * f64::from(matrix[k * size + column])
+                });
+                let value = terms.sum();
+                let tolerance = 1e-4 * value;
+                let what = format!("row {row}, column {column}");
+                Expected { value, tolerance }.check(&what, c[i].into())
+            })
+        };
+        // SAFETY: as in `times_matrix`; the arrays are a chunk long each.
+        Ok(unsafe {
+            let launch = move |stream: &Stream<'_>, a: Slice<'_, f32>, c: SliceMut<'_, f32>| {
+                prepared.launch(stream, &(a, there.slice(..), c, size as u32))
+            };
+            Chunk::new(launch, check)
+        })
+    }
+}
+
+fn tiles(rows: usize, columns: usize) -> LaunchConfig {
+    LaunchConfig {
+        grid: [(columns / TILE) as u64, (rows / TILE) as u64, 1],
+        block: [BLOCK[0], BLOCK[1], 1],
+        dynamic_shared: 0,
+    }
+}
+
 /// Sizes: rows, inner, columns.
 fn times_matrix<'d>(
     at: &Point<'d>,
     [rows, inner, columns]: [usize; 3],
 ) -> Result<Case<'d>, PointError> {
-    let config = LaunchConfig {
-        grid: [(columns / TILE) as u64, (rows / TILE) as u64, 1],
-        block: [BLOCK[0], BLOCK[1], 1],
-        dynamic_shared: 0,
-    };
     let arrays = at
-        .launch(matmul::entry(), config)
+        .launch(matmul::entry(), tiles(rows, columns))
         .arrays(move |device| {
             let numbers = random::<f32>((rows + columns) * inner);
             Given::new(device, numbers, rows * inner, rows * columns)
