@@ -4,56 +4,12 @@ use std::io::{self, Write};
 
 use cuda_builder::resources::BlockOccupancy;
 
-use super::Format;
+use super::{Cell, Format};
 use crate::kernels::KernelRecord;
-use crate::table;
+use crate::table::{self, cell, known, number};
 
 /// The blocks whose occupancy the table for people shows; the other formats have them all.
 const SHOWN: [u32; 5] = [64, 128, 256, 512, 1024];
-
-/// Name and text of a column of the rows: one row for each kernel, architecture and block.
-type Column = (&'static str, fn(&KernelRecord, &BlockOccupancy) -> String);
-
-const COLUMNS: [Column; 15] = [
-    ("kernel", |kernel, _| kernel.resources.name.clone()),
-    ("arch", |kernel, _| format!("sm_{}", kernel.arch)),
-    ("registers", |kernel, _| {
-        kernel.resources.registers.to_string()
-    }),
-    ("static_shared_bytes", |kernel, _| {
-        kernel.resources.static_shared_bytes.to_string()
-    }),
-    ("stack_bytes", |kernel, _| {
-        kernel.resources.stack_bytes.to_string()
-    }),
-    ("spill_store_bytes", |kernel, _| {
-        kernel.resources.spill_store_bytes.to_string()
-    }),
-    ("spill_load_bytes", |kernel, _| {
-        kernel.resources.spill_load_bytes.to_string()
-    }),
-    ("barriers", |kernel, _| {
-        kernel.resources.barriers.to_string()
-    }),
-    ("max_threads", |kernel, _| {
-        kernel
-            .resources
-            .max_threads
-            .map_or_else(String::new, |threads| threads.to_string())
-    }),
-    ("block", |_, block| block.block_threads.to_string()),
-    ("blocks_per_multiprocessor", |_, block| {
-        block.blocks.to_string()
-    }),
-    ("active_warps", |_, block| block.active_warps.to_string()),
-    ("occupancy_percent", |_, block| {
-        format!("{:.2}", 100.0 * block.fraction)
-    }),
-    ("limited_by", |_, block| block.limited_by.join(" ")),
-    ("refused", |_, block| {
-        block.refused.clone().unwrap_or_default()
-    }),
-];
 
 /// A table for a terminal: a row a kernel and architecture.
 pub fn kernels_table(records: &[KernelRecord]) -> String {
@@ -126,18 +82,35 @@ pub fn kernels_rows(
         serde_json::to_writer_pretty(&mut output, records)?;
         return writeln!(output);
     }
-    let names = COLUMNS.map(|(name, _)| name);
-    output.write_all(&table::head(names, format)?)?;
-    for row in rows(records) {
-        let cells = row.iter().map(String::as_str);
-        output.write_all(&table::line(cells, format)?)?;
+    let blocks = records.iter().flat_map(|record| {
+        let blocks = record.resources.occupancy.iter();
+        blocks.map(move |block| columns(record, block))
+    });
+    for (index, columns) in blocks.enumerate() {
+        let names = columns.iter().map(|(name, _)| *name);
+        let cells = columns.iter().map(|(_, cell)| cell.as_str());
+        output.write_all(&table::row(names, cells, format, index)?)?;
     }
     Ok(())
 }
 
-fn rows(records: &[KernelRecord]) -> impl Iterator<Item = [String; COLUMNS.len()]> {
-    records.iter().flat_map(|record| {
-        let blocks = record.resources.occupancy.iter();
-        blocks.map(move |block| COLUMNS.map(|(_, text)| text(record, block)))
-    })
+fn columns(record: &KernelRecord, block: &BlockOccupancy) -> Vec<Cell> {
+    let kernel = &record.resources;
+    vec![
+        cell("kernel", &kernel.name),
+        cell("arch", format!("sm_{}", record.arch)),
+        cell("registers", kernel.registers),
+        cell("static_shared_bytes", kernel.static_shared_bytes),
+        cell("stack_bytes", kernel.stack_bytes),
+        cell("spill_store_bytes", kernel.spill_store_bytes),
+        cell("spill_load_bytes", kernel.spill_load_bytes),
+        cell("barriers", kernel.barriers),
+        known("max_threads", kernel.max_threads),
+        cell("block", block.block_threads),
+        cell("blocks_per_multiprocessor", block.blocks),
+        cell("active_warps", block.active_warps),
+        number("occupancy_percent", 100.0 * block.fraction),
+        cell("limited_by", block.limited_by.join(" ")),
+        known("refused", block.refused.as_ref()),
+    ]
 }

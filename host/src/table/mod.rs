@@ -13,7 +13,7 @@ use serde::Serialize;
 
 pub(crate) use columns::{COLUMNS, Column, Rule, cell, is_outcome, known, number};
 pub(crate) use text::text;
-pub(crate) use write::{element, head, line, row};
+pub(crate) use write::{element, row};
 
 /// A column's name and the text of its cell in a row.
 pub type Cell = (&'static str, String);

@@ -14,30 +14,18 @@ pub(crate) fn row<'a>(
     index: usize,
 ) -> io::Result<Vec<u8>> {
     let row = line(cells, format)?;
-    match index {
-        0 => Ok([head(names, format)?, row].concat()),
-        _ => Ok(row),
+    if index > 0 {
+        return Ok(row);
     }
-}
-
-/// The columns' names.
-pub(crate) fn head<'a>(
-    names: impl IntoIterator<Item = &'a str>,
-    format: Format,
-) -> io::Result<Vec<u8>> {
     let names: Vec<&str> = names.into_iter().collect();
     let mut text = line(names.iter().copied(), format)?;
     if format == Format::Markdown {
         text.extend(format!("|{}\n", "---|".repeat(names.len())).bytes());
     }
-    Ok(text)
+    Ok([text, row].concat())
 }
 
-/// A row of CSV or of Markdown.
-pub(crate) fn line<'a>(
-    cells: impl IntoIterator<Item = &'a str>,
-    format: Format,
-) -> io::Result<Vec<u8>> {
+fn line<'a>(cells: impl IntoIterator<Item = &'a str>, format: Format) -> io::Result<Vec<u8>> {
     if format == Format::Markdown {
         let cells = cells.into_iter().map(|cell| cell.replace('|', "\\|"));
         let cells: Vec<String> = cells.collect();
