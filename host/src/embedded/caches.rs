@@ -1,9 +1,8 @@
 //! The caches and shared memory: the same bytes read again and again.
 
-use kernels_gpu::ceilings::WARP;
 use kernels_gpu::ceilings::cache::{UNROLL, Words, read_again, read_shared, shared_reference};
 
-use super::stream::sum_of_words;
+use super::pattern::{sum_of_words, warps};
 use super::values::{Output, check_same};
 use crate::driver::LaunchConfig;
 use crate::workload::{Axis, Case, Point, PointError, Workload};
@@ -103,8 +102,4 @@ fn passes() -> Axis {
 /// Element `i` of an array: words without regularity.
 fn words(i: u32) -> Words {
     [i, !i, i.wrapping_mul(0x9E37_79B1), i ^ 0x5555]
-}
-
-fn warps(config: LaunchConfig) -> usize {
-    (config.grid[0] * config.block_threads() / u64::from(WARP)) as usize
 }

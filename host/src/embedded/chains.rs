@@ -25,7 +25,7 @@ impl Workload for Fma {
         vec![
             ilp::<FmaF32>(),
             // One warp per multiprocessor takes long enough with these.
-            steps::<FmaF32>()
+            steps()
                 .within(u64::from(FmaF32::LINE)..=1 << 24)
                 .help("multiply-adds of a thread"),
         ]
@@ -59,7 +59,7 @@ impl<O: Measured<Value: DeviceValue>> Workload for Chains<O> {
     }
 
     fn axes(&self) -> Vec<Axis> {
-        vec![ilp::<O>(), steps::<O>(), Axis::whole("n", [1 << 16])]
+        vec![ilp::<O>(), steps(), Axis::whole("n", [1 << 16])]
     }
 
     fn case<'d>(&self, at: &Point<'d>) -> Result<Case<'d>, PointError> {
@@ -72,7 +72,7 @@ fn ilp<O: Measured>() -> Axis {
     Axis::one_of("ilp", chains.clone(), chains).help("chains of a thread")
 }
 
-fn steps<O: Measured>() -> Axis {
+fn steps() -> Axis {
     Axis::whole("steps", [50 << 10]).on_emulator([1024])
 }
 

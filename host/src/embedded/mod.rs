@@ -6,6 +6,7 @@ mod checked;
 mod elementwise;
 pub(crate) mod latency;
 mod norm;
+mod pattern;
 mod polynomial;
 mod power;
 mod product;

@@ -2,18 +2,17 @@
 //! of 16 bytes of a thread under way.
 
 use std::collections::BTreeMap;
-use std::iter;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
-use std::thread;
 
 use cuda_std::launch::{Entry, Signature};
 use kernels_gpu::ceilings::WARP;
 use kernels_gpu::ceilings::stream::*;
 use kernels_gpu::studied::{axpys, norms, scales as studied_scales};
 
-use super::values::{Output, check_same};
-use crate::driver::{Device, DeviceBuffer, DriverError, LaunchConfig, Stream as Queue};
+use super::pattern::*;
+use super::values::{Expected, Output, check_same};
+use crate::driver::{DeviceBuffer, LaunchConfig};
 use crate::model::{Operation, Precision};
 use crate::workload::{Axis, Case, Point, PointError, Workload};
 
@@ -58,9 +57,6 @@ pub(crate) const UNROLLS: [u32; 4] = [1, 2, 4, 8];
 /// What x or z is multiplied by.
 const FACTOR: f32 = 0.75;
 
-/// Of up to so many elements each is compared, of more their sum.
-const EACH: usize = 1 << 20;
-
 impl Kind {
     /// An element of y.
     fn of(self, x: f32, z: f32) -> f32 {
@@ -90,12 +86,6 @@ impl Kind {
     }
 }
 
-/// The first element of z, in the pattern that x begins: what is compared element by element tells them
-/// apart.
-fn first_of_z(n: usize) -> usize {
-    if n <= EACH { n } else { 0 }
-}
-
 macro_rules! variant {
     ($unroll:expr; $u1:ident $u2:ident $u4:ident $u8:ident) => {
         match $unroll {
@@ -106,17 +96,6 @@ macro_rules! variant {
         }
     };
 }
-
-fn writes(unroll: u32) -> Entry<write_u1> {
-    variant!(unroll; write_u1 write_u2 write_u4 write_u8)
-}
-
-fn reads(unroll: u32) -> Entry<read_u1> {
-    variant!(unroll; read_u1 read_u2 read_u4 read_u8)
-}
-
-/// Elements of a vector.
-const WIDTH: usize = size_of::<Vector>() / size_of::<f32>();
 
 /// The error that a norm may have, relative to it: some neighbours are added up in `f32`.
 const NORM_TOLERANCE: f64 = 1e-6;
@@ -160,48 +139,10 @@ impl Workload for Stream {
                 format!("elements: {} given, at least {WIDTH} needed", at.size("n")).into(),
             );
         }
-        let n = vectors * WIDTH;
-        let there_is = "there is one for each of UNROLLS";
         let case = match self.0 {
-            Kind::Copy => {
-                let entry = variant!(ilp; copy_u1 copy_u2 copy_u4 copy_u8);
-                // SAFETY: x and y have as many vectors.
-                unsafe { self.map(at, entry, vectors, |it| (it.x.slice(..), it.y.view())) }
-            }
-            Kind::Write => {
-                // SAFETY: y has so many vectors.
-                unsafe { self.map(at, writes(ilp), vectors, |it| (it.y.view(), it.vectors)) }
-            }
-            Kind::Scale | Kind::StreamScale => {
-                let studied = || studied_scales(ilp).expect(there_is).with_signature();
-                let entry = match self.0 {
-                    Kind::Scale => studied(),
-                    _ => variant!(ilp; scale_u1 scale_u2 scale_u4 scale_u8),
-                };
-                // SAFETY: as for `copy`; both kernels take the same.
-                let case = unsafe {
-                    self.map(at, entry, vectors, |it| {
-                        (it.x.slice(..), it.y.view(), FACTOR)
-                    })
-                };
-                case.operations(Precision::F32, Operation::Multiply, n)
-            }
-            Kind::Elementwise | Kind::Triad => {
-                let studied = || axpys(ilp).expect(there_is).with_signature();
-                let entry = match self.0 {
-                    Kind::Elementwise => studied(),
-                    _ => variant!(ilp; triad_u1 triad_u2 triad_u4 triad_u8),
-                };
-                // SAFETY: as for `scale`; z has as many vectors, too.
-                let case = unsafe {
-                    self.map(at, entry, vectors, |it| {
-                        (it.x.slice(..), it.z.slice(..), it.y.view(), FACTOR)
-                    })
-                };
-                case.operations(Precision::F32, Operation::Fma, n)
-            }
             Kind::Read => read(at, ilp, vectors),
             Kind::Nrm2 => norm(at, ilp, vectors),
+            _ => self.writing(at, ilp, vectors),
         };
         // One of each array.
         Ok(case.loads(16, ilp * self.0.arrays_read() as u32))
@@ -217,8 +158,52 @@ struct Arrays {
 }
 
 impl Stream {
-    /// A launch that writes y.
-    ///
+    /// A launch that writes y, in blocks of whole warps.
+    fn writing<'d>(&self, at: &Point<'d>, ilp: u32, vectors: usize) -> Case<'d> {
+        let n = vectors * WIDTH;
+        let there_is = "there is one for each of UNROLLS";
+        match self.0 {
+            Kind::Copy => {
+                let entry = variant!(ilp; copy_u1 copy_u2 copy_u4 copy_u8);
+                // SAFETY: x and y have as many vectors.
+                unsafe { self.map(at, entry, vectors, |it| (it.x.slice(..), it.y.view())) }
+            }
+            Kind::Scale | Kind::StreamScale => {
+                let studied = || studied_scales(ilp).expect(there_is).with_signature();
+                let entry = match self.0 {
+                    Kind::Scale => studied(),
+                    _ => variant!(ilp; scale_u1 scale_u2 scale_u4 scale_u8),
+                };
+                // SAFETY: as for `copy`; both kernels take the same.
+                unsafe {
+                    self.map(at, entry, vectors, |it| {
+                        (it.x.slice(..), it.y.view(), FACTOR)
+                    })
+                }
+                .operations(Precision::F32, Operation::Multiply, n)
+            }
+            Kind::Elementwise | Kind::Triad => {
+                let studied = || axpys(ilp).expect(there_is).with_signature();
+                let entry = match self.0 {
+                    Kind::Elementwise => studied(),
+                    _ => variant!(ilp; triad_u1 triad_u2 triad_u4 triad_u8),
+                };
+                // SAFETY: as for `scale`; z has as many vectors, too.
+                let case = unsafe {
+                    self.map(at, entry, vectors, |it| {
+                        (it.x.slice(..), it.z.slice(..), it.y.view(), FACTOR)
+                    })
+                };
+                case.operations(Precision::F32, Operation::Fma, n)
+            }
+            _ => {
+                let entry = variant!(ilp; write_u1 write_u2 write_u4 write_u8);
+                // SAFETY: y has so many vectors.
+                unsafe { self.map(at, entry, vectors, |it| (it.y.view(), it.vectors)) }
+            }
+        }
+    }
+
     /// # Safety
     /// The kernel takes arrays of as many vectors each, apart and aligned as device allocations are, in
     /// blocks of whole warps and a grid of one dimension.
@@ -270,7 +255,7 @@ impl Stream {
 fn read<'d>(at: &Point<'d>, ilp: u32, vectors: usize) -> Case<'d> {
     let config = at.linear(vectors.div_ceil(ilp as usize));
     let arrays = at
-        .launch(reads(ilp), config)
+        .launch(variant!(ilp; read_u1 read_u2 read_u4 read_u8), config)
         .arrays(move |device| {
             let x = patterned(device, 0, vectors)?;
             Ok((x, Output::new(device, warps(config))?))
@@ -294,78 +279,20 @@ fn norm<'d>(at: &Point<'d>, ilp: u32, vectors: usize) -> Case<'d> {
             Ok((x, result, partials, device.buffer_zeroed(1)?))
         })
         .check(move |(_, result, ..)| {
-            let (actual, expected) = (f64::from(result.values()?[0]), norm_of_pattern(n));
-            let error = (actual - expected).abs();
-            match error <= NORM_TOLERANCE * expected {
-                true => Ok(()),
-                false => Err(format!("the norm is {actual}, not {expected}").into()),
-            }
+            let value = norm_of_pattern(n);
+            let tolerance = NORM_TOLERANCE * value;
+            result.check([Expected { value, tolerance }].into_iter())
         });
     // SAFETY: x is aligned as device allocations are; there is a partial sum for each block, a ticket that
     // begins at 0 and is 0 again after each launch, and blocks are whole warps (`case`).
     let case = unsafe {
         arrays.arguments_unchecked(|(x, result, partials, ticket)| {
-            (
-                x.slice(..),
-                result.view(),
-                partials.slice_mut(..),
-                ticket.slice_mut(..),
-            )
+            let (partials, ticket) = (partials.slice_mut(..), ticket.slice_mut(..));
+            (x.slice(..), result.view(), partials, ticket)
         })
     };
     case.reads::<Vector>(vectors)
         .operations(Precision::F32, Operation::Fma, n)
-}
-
-fn warps(config: LaunchConfig) -> usize {
-    (config.grid[0] * config.block_threads() / u64::from(WARP)) as usize
-}
-
-const FILLING_BLOCK: u32 = 256;
-
-/// So many vectors of the pattern from element `first` on, which is 0 for more than [`EACH`].
-fn patterned(
-    device: &Device,
-    first: usize,
-    vectors: usize,
-) -> Result<DeviceBuffer<Vector>, DriverError> {
-    if vectors * WIDTH <= EACH {
-        let first = first / WIDTH;
-        let values: Vec<Vector> = (first..first + vectors).map(pattern_vector).collect();
-        return device.buffer_from(&values);
-    }
-    let mut array = device.buffer_uninitialized::<Vector>(vectors)?;
-    let config = LaunchConfig::linear(vectors as u64, FILLING_BLOCK);
-    let prepared = device.prepare(writes(1), config)?;
-    let stream = Queue::new(device)?;
-    // SAFETY: the array has so many vectors, aligned as device allocations are, and lives until the
-    // stream is synchronised.
-    unsafe { prepared.launch(&stream, &(array.slice_mut(..), vectors as u64)) }?;
-    stream.synchronize()?;
-    Ok(array)
-}
-
-/// The wrapping sum of the words of y, by the kernel that is checked when it reads x.
-fn sum_on_device(device: &Device, y: &Output<Vector>) -> Result<u32, DriverError> {
-    const BLOCKS: u64 = 8;
-    let full = LaunchConfig::linear(y.len() as u64, FILLING_BLOCK);
-    let most = BLOCKS * u64::from(device.properties().multiprocessors);
-    let config = LaunchConfig::blocks(full.grid[0].min(most), FILLING_BLOCK);
-    let mut sums = device.buffer_uninitialized::<u32>(warps(config))?;
-    let stream = Queue::new(device)?;
-    let prepared = device.prepare(reads(1), config)?;
-    // SAFETY: sums has a place for each warp, and blocks are whole warps; both arrays live until the stream
-    // is synchronised.
-    unsafe { prepared.launch(&stream, &(y.slice(), sums.slice_mut(..))) }?;
-    stream.synchronize()?;
-    Ok(sum_of_words(&sums.to_vec()?))
-}
-
-fn adds_up(words: &[u32], expected: u32) -> Result<(), PointError> {
-    match sum_of_words(words) {
-        actual if actual == expected => Ok(()),
-        actual => Err(format!("the sum of the words is {actual}, not {expected}").into()),
-    }
 }
 
 /// Element `i` of the output of `n`.
@@ -384,33 +311,4 @@ fn expected(kind: Kind, n: usize) -> u32 {
     *known
         .entry((kind, n))
         .or_insert_with(|| sum_of_words(&on_all_cores(n, sum)))
-}
-
-fn norm_of_pattern(n: usize) -> f64 {
-    let squares =
-        |range: Range<usize>| -> f64 { range.map(|i| f64::from(pattern(i)).powi(2)).sum() };
-    on_all_cores(n, squares).into_iter().sum::<f64>().sqrt()
-}
-
-/// The wrapping sum of words, such as warps that add up words have written.
-pub(super) fn sum_of_words(words: &[u32]) -> u32 {
-    words.iter().fold(0, |sum, &word| sum.wrapping_add(word))
-}
-
-/// What comes of each part of `0..n`, a part for each core of the host.
-fn on_all_cores<T: Send>(n: usize, of: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
-    let cores = simt::cores();
-    let size = n.div_ceil(cores);
-    let part = &|core: usize| of((core * size).min(n)..((core + 1) * size).min(n));
-    thread::scope(|scope| {
-        let start = |core| thread::Builder::new().spawn_scoped(scope, move || part(core));
-        let started: Vec<_> = (1..cores).map(start).collect();
-        let first = part(0);
-        let others = (1..).zip(started).map(|(core, started)| match started {
-            Ok(thread) => thread.join().expect("arithmetic does not panic"),
-            // There are no more threads.
-            Err(_) => part(core),
-        });
-        iter::once(first).chain(others).collect()
-    })
 }
