@@ -85,7 +85,7 @@ impl Workload for Matmul {
         times_matrix(at, [at.size("n") / size, size, size])
     }
 
-    fn chunk<'d>(&self, at: &Point<'d>) -> Result<Chunk<'d>, PointError> {
+    fn chunk<'d>(&self, at: &Point<'d>, input: &[f32]) -> Result<Chunk<'d>, PointError> {
         let size = at.size("size");
         let prepared = at
             .device()
@@ -96,12 +96,13 @@ impl Workload for Matmul {
             .map(f32::abs)
             .collect();
         let there = at.device().buffer_from(&matrix)?;
-        let check = move |a: &[f32], c: &[f32]| {
+        let input = input.to_vec();
+        let check = move |first: usize, c: &[f32]| {
             // Steps that meet other rows and columns each time.
             (0..c.len()).step_by(c.len() / 7 + 1).try_for_each(|i| {
                 let (row, column) = (i / size, i % size);
                 let terms = (0..size).map(|k| {
-                    let a = a[(row * size + k) % a.len()];
+                    let a = input[(first + row * size + k) % input.len()];
                     f64::from(a) * f64::from(matrix[k * size + column])
                 });
                 let value = terms.sum();

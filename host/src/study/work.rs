@@ -58,16 +58,16 @@ impl Work {
             ("ilp", 1.into()),
         ];
         let point = Point::new(device, loaded, self.workload, values);
+        let input: Vec<f32> = (0..PERIOD).map(|i| input(0, i)).collect();
         self.workload
-            .chunk(&point)
+            .chunk(&point, &input)
             .map_err(|error| refused("", error))
     }
 }
 
 /// Compares the output of a piece with the reference.
 pub(super) fn check(chunk: &Chunk<'_>, piece: usize, output: &[f32]) -> Result<(), StudyError> {
-    let input: Vec<f32> = (0..PERIOD).map(|i| input(piece, i)).collect();
-    let checked = chunk.check(&input, output);
+    let checked = chunk.check(first(piece), output);
     checked.map_err(|error| refused(&format!("piece {piece}: "), error))
 }
 
@@ -80,6 +80,10 @@ fn refused(what: &str, error: PointError) -> StudyError {
 
 /// Element `i` of piece `piece`: at most a half, so that no polynomial grows.
 pub(super) fn input(piece: usize, i: usize) -> f32 {
-    let place = (i + 97 * piece) % PERIOD;
-    place as f32 / (2 * PERIOD) as f32
+    ((first(piece) + i) % PERIOD) as f32 / (2 * PERIOD) as f32
+}
+
+/// Elements of the input that a piece leaves out.
+fn first(piece: usize) -> usize {
+    97 * piece % PERIOD
 }

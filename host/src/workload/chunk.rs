@@ -14,17 +14,17 @@ pub struct Chunk<'d> {
 type Launch<'d> =
     dyn Fn(&Stream<'_>, Slice<'_, f32>, SliceMut<'_, f32>) -> Result<(), DriverError> + 'd;
 
-type Check<'d> = dyn Fn(&[f32], &[f32]) -> Result<(), PointError> + 'd;
+type Check<'d> = dyn Fn(usize, &[f32]) -> Result<(), PointError> + 'd;
 
 impl<'d> Chunk<'d> {
-    /// `launch` puts the kernel into the stream; `check` compares the second array with what comes of the
-    /// first, whose numbers are repeated for as long as the second is.
+    /// `launch` puts the kernel into the stream. `check` compares what it made of a chunk that begins with so
+    /// many numbers of the input left out.
     ///
     /// # Safety
     /// The launch keeps the kernel's contract for all arrays of as many numbers that are apart.
     pub unsafe fn new(
         launch: impl Fn(&Stream<'_>, Slice<'_, f32>, SliceMut<'_, f32>) -> Result<(), DriverError> + 'd,
-        check: impl Fn(&[f32], &[f32]) -> Result<(), PointError> + 'd,
+        check: impl Fn(usize, &[f32]) -> Result<(), PointError> + 'd,
     ) -> Chunk<'d> {
         Chunk {
             launch: Box::new(launch),
@@ -46,8 +46,8 @@ impl<'d> Chunk<'d> {
         (self.launch)(stream, from, to)
     }
 
-    /// Compares a chunk with the reference.
-    pub(crate) fn check(&self, from: &[f32], to: &[f32]) -> Result<(), PointError> {
-        (self.check)(from, to)
+    /// Compares with the reference what was made of a chunk that begins with number `first` of the input.
+    pub(crate) fn check(&self, first: usize, output: &[f32]) -> Result<(), PointError> {
+        (self.check)(first, output)
     }
 }

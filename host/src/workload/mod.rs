@@ -88,11 +88,12 @@ pub trait Workload: Sync {
     /// ([`PointError::Driver`]).
     fn case<'d>(&self, at: &Point<'d>) -> Result<Case<'d>, PointError>;
 
-    /// What is launched for a chunk of `n` numbers where a study streams batches through the device.
+    /// What is launched for a chunk of `n` numbers where a study streams batches through the device: those of
+    /// `input`, again and again, from any of them on.
     ///
     /// # Errors
     /// As [`Workload::case`]; most take no chunks ([`PointError::Refused`]).
-    fn chunk<'d>(&self, at: &Point<'d>) -> Result<Chunk<'d>, PointError> {
+    fn chunk<'d>(&self, at: &Point<'d>, _input: &[f32]) -> Result<Chunk<'d>, PointError> {
         Err(format!("{} takes no chunks", at.workload).into())
     }
 }
