@@ -9,8 +9,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use super::failure::{self, Failure, STATUSES};
 use super::suite::{COMMON, Choice, Suite};
 use super::{check, explain, kernels, list, measure, occupancy, roofline};
-use crate::compare::OUTCOMES;
 use crate::driver::Embedded;
+use crate::table::is_outcome;
 use crate::workload::{Axis, Workload};
 
 /// Where a bench target is, as cargo knows it when it is compiled.
@@ -117,7 +117,7 @@ fn check_axes(workloads: &[&dyn Workload]) -> Result<(), String> {
                         "axis {name:?}: letters, digits, - and _ are allowed"
                     ));
                 }
-                if name == "kernel" || OUTCOMES.contains(&name) {
+                if name == "kernel" || is_outcome(name) {
                     return Err(format!(
                         "axis {name:?}: a column of the results is called so"
                     ));

@@ -1,11 +1,19 @@
-//! Rows of files: their cells, their formats, and their text on a terminal. Reports write them, and
+//! Rows of files: their columns, their formats, and their text on a terminal. Reports write them, and
 //! comparisons read them.
+
+mod columns;
+mod text;
+mod write;
 
 use std::borrow::Cow;
 use std::path::Path;
 use std::str::FromStr;
 
 use serde::Serialize;
+
+pub(crate) use columns::{COLUMNS, Column, Rule, cell, is_outcome, known, number};
+pub(crate) use text::text;
+pub(crate) use write::{element, row};
 
 /// A column's name and the text of its cell in a row.
 pub type Cell = (&'static str, String);

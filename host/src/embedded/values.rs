@@ -1,11 +1,11 @@
 //! What kernels are given, and how what they wrote is compared.
 
 use bytemuck::bytes_of;
-use cuda_std::launch::SliceMut;
+use cuda_std::launch::{Slice, SliceMut};
 
-use super::Failure;
-use crate::driver::{Device, DeviceBuffer, DeviceValue};
+use crate::driver::{Device, DeviceBuffer, DeviceValue, DriverError};
 use crate::vector::Real;
+use crate::workload::PointError;
 
 /// Elements behind an output that no kernel may touch.
 const GUARD: usize = 8;
@@ -35,7 +35,7 @@ pub(super) struct Output<T: DeviceValue> {
 }
 
 impl<T: DeviceValue> Output<T> {
-    pub(super) fn new(device: &Device, len: usize) -> Result<Self, Failure> {
+    pub(super) fn new(device: &Device, len: usize) -> Result<Self, DriverError> {
         let buffer = device.buffer_uninitialized(len + GUARD)?;
         Ok(Output { buffer, len })
     }
@@ -44,13 +44,40 @@ impl<T: DeviceValue> Output<T> {
         self.buffer.slice_mut(..self.len)
     }
 
-    /// What the kernel wrote: every element, and nothing behind them.
-    pub(super) fn values(&self) -> Result<Vec<T>, Failure> {
-        let (len, mut values) = (self.len, self.buffer.to_vec()?);
-        let guard = values.split_off(len);
-        if let Some(i) = guard.iter().position(is_written) {
-            return Err(format!("element {} of {len} was written", len + i).into());
+    #[cfg(test)]
+    pub(super) fn write(&mut self, values: &[T]) -> Result<(), DriverError> {
+        self.buffer.write(0, values)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// What the kernel wrote, for another one.
+    pub(super) fn slice(&self) -> Slice<'_, T> {
+        self.buffer.slice(..self.len)
+    }
+
+    /// Some of what the kernel wrote, from element `first` on.
+    pub(super) fn read(&self, first: usize, values: &mut [T]) -> Result<(), DriverError> {
+        self.buffer.read(first, values)
+    }
+
+    /// Fails if an element behind the last was written.
+    pub(super) fn check_guard(&self) -> Result<(), PointError> {
+        let mut guard = [T::zeroed(); GUARD];
+        self.read(self.len, &mut guard)?;
+        match guard.iter().position(is_written) {
+            Some(i) => Err(format!("element {} of {} was written", self.len + i, self.len).into()),
+            None => Ok(()),
         }
+    }
+
+    /// What the kernel wrote: every element, and nothing behind them.
+    pub(super) fn values(&self) -> Result<Vec<T>, PointError> {
+        self.check_guard()?;
+        let (len, mut values) = (self.len, self.buffer.to_vec()?);
+        values.truncate(len);
         match values.iter().position(|value| !is_written(value)) {
             Some(i) => Err(format!("element {i} of {len} was not written").into()),
             None => Ok(values),
@@ -64,6 +91,49 @@ fn is_written<T: DeviceValue>(value: &T) -> bool {
     bytes_of(value).iter().any(|&byte| byte != 0xFF)
 }
 
+impl<T: DeviceValue + Into<f64>> Output<T> {
+    /// Fails unless the kernel wrote as many numbers as expected, each near.
+    pub(super) fn check(
+        &self,
+        expected: impl ExactSizeIterator<Item = Expected>,
+    ) -> Result<(), PointError> {
+        check_each(self.values()?.into_iter().map(Into::into), expected)
+    }
+}
+
+/// Numbers in two arrays, and what a kernel makes of them.
+pub(super) struct Given<T: Real> {
+    here: Vec<T>,
+    len: usize,
+    pub(super) x: DeviceBuffer<T>,
+    pub(super) y: DeviceBuffer<T>,
+    pub(super) out: Output<T>,
+}
+
+impl<T: Real> Given<T> {
+    /// The first `len` of the numbers are x, and the others y.
+    pub(super) fn new(
+        device: &Device,
+        here: Vec<T>,
+        len: usize,
+        out: usize,
+    ) -> Result<Self, DriverError> {
+        let (x, y) = here.split_at(len);
+        Ok(Given {
+            x: device.buffer_from(x)?,
+            y: device.buffer_from(y)?,
+            out: Output::new(device, out)?,
+            len,
+            here,
+        })
+    }
+
+    /// x and y.
+    pub(super) fn here(&self) -> (&[T], &[T]) {
+        self.here.split_at(self.len)
+    }
+}
+
 /// What a number should be, and by how much it may differ.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Expected {
@@ -73,7 +143,7 @@ pub(super) struct Expected {
 
 impl Expected {
     /// Fails unless `actual` is near, or both are NaN.
-    pub(super) fn check(self, what: &str, actual: f64) -> Result<(), Failure> {
+    pub(super) fn check(self, what: &str, actual: f64) -> Result<(), PointError> {
         let Expected { value, tolerance } = self;
         let same = actual == value || (actual.is_nan() && value.is_nan());
         if same || (actual - value).abs() <= tolerance {
@@ -87,7 +157,7 @@ impl Expected {
 pub(super) fn check_each(
     actual: impl ExactSizeIterator<Item = f64>,
     expected: impl ExactSizeIterator<Item = Expected>,
-) -> Result<(), Failure> {
+) -> Result<(), PointError> {
     if actual.len() != expected.len() {
         return Err(format!("{} elements, not {}", actual.len(), expected.len()).into());
     }
@@ -99,7 +169,7 @@ pub(super) fn check_each(
 pub(super) fn check_same<T: DeviceValue + std::fmt::Debug>(
     actual: &[T],
     expected: &[T],
-) -> Result<(), Failure> {
+) -> Result<(), PointError> {
     if actual.len() != expected.len() {
         return Err(format!("{} elements, not {}", actual.len(), expected.len()).into());
     }
