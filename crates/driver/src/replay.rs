@@ -4,7 +4,6 @@ use std::mem::ManuallyDrop;
 
 use std::sync::Arc;
 
-use cuda_loader::PanicRecord;
 use cuda_std::launch::{Entry, Signature};
 use engine::memory::{Kind, Label, Protection};
 use smallvec::SmallVec;
@@ -99,6 +98,7 @@ impl<S: Signature> Emulated<S> {
         };
         let options = engine::Options {
             steps: self.options.steps,
+            divergence: self.options.checks.divergence,
             resident_blocks: match self.blocks {
                 Blocks::Independent => engine::Options::default().resident_blocks,
                 Blocks::Cooperative => u64::MAX,
@@ -119,21 +119,22 @@ impl<S: Signature> Emulated<S> {
                 checker: &mut checking.checker,
                 operation,
             };
-            ptx.kernel
-                .launch(shape, options, &parameters, &print, Some(checks))
+            let ran = ptx
+                .kernel
+                .launch(shape, options, &parameters, &print, Some(checks));
+            // Before others run that may panic, too.
+            ran.map_err(failed)
         } else {
             let ran = ptx.kernel.launch(shape, options, &parameters, &print, None);
             checking::unchecked();
-            ran
+            ran.map_err(failed)
         };
         drop(lent);
-        ran.map_err(failed)
-            .inspect_err(|_| record::failed(self.entry.name()))
+        ran.inspect_err(|_| record::failed(self.entry.name()))
     }
 
     fn failed(&self, ptx: &EmulatedPtx, error: engine::LaunchError) -> DriverError {
-        let panic = ptx.kernels.panics.as_ref().and_then(PanicRecord::take);
-        match panic {
+        match ptx.kernels.panic() {
             Some(panic) => DriverError::Emulated {
                 kernel: self.entry.name(),
                 error: simt::LaunchError::Panicked {

@@ -204,7 +204,7 @@ bugs! {
         {both}";
     heap::heap_leak / heap_leak_fixed:
         (1, 32, 0), 64, (64, Zeros),
-        "?";
+        "leak: no later kernel reaches a heap block of 16 bytes, allocated at {at}";
     local::local_not_written / local_not_written_fixed:
         (1, 64, 0), 64, (64, Zeros),
         "uninitialised: block [0, 0, 0], thread [7, 0, 0] reads element 7 of the local memory of \
