@@ -32,6 +32,7 @@ impl Checker {
                 address: block.start,
                 below: Some(block.part(block.start)),
                 above: None,
+                by_way_of: None,
             },
             now: Side {
                 launch,

@@ -282,6 +282,7 @@ impl Memory {
             address,
             below,
             above: above.map(part).filter(|_| !is_held),
+            by_way_of: None,
         }
     }
 
@@ -360,6 +361,25 @@ impl Memory {
             protection: found.protection,
         };
         Ok(())
+    }
+
+    /// What is wrong with the first lane's access that does not lie in the allocation at `root`. The
+    /// lanes are resolved, `cached` is what they met last.
+    pub(crate) fn stray(&self, root: u64, lanes: &Lanes<'_>, cached: &Cached) -> Option<Fault> {
+        let (first, last) = lanes.span();
+        if cached.covers(first, last) && cached.covers(root, root) {
+            return None;
+        }
+        let mut of = Cached::default();
+        // A view of no elements points to nothing.
+        self.look_up(root, 1, &mut of).ok()?;
+        let end = |address: u64| address.saturating_add(u64::from(lanes.bytes) - 1);
+        let (lane, address) = lanes
+            .each()
+            .find(|(_, address)| !of.covers(*address, end(*address)))?;
+        let mut fault = self.fault(FaultClass::OutOfBounds, lane, address, lanes.bytes);
+        fault.place.by_way_of = self.place(root).below;
+        Some(fault)
     }
 
     fn fault(&self, class: FaultClass, lane: u32, address: u64, bytes: u32) -> Fault {

@@ -105,6 +105,7 @@ impl Local {
             address: offset,
             below,
             above: above.first().map(|frame| part(frame)).filter(|_| !is_held),
+            by_way_of: None,
         }
     }
 }

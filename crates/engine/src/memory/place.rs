@@ -94,6 +94,15 @@ impl Part {
         }
     }
 
+    /// What it is, and how large.
+    fn sized(&self) -> String {
+        let name = self.name();
+        match self.label.element_bytes {
+            0 | 1 => format!("{name} (of {} bytes)", self.bytes),
+            _ => format!("{name} (of {})", self.elements()),
+        }
+    }
+
     /// How many bytes lie between the address and this memory.
     pub fn distance(&self) -> u64 {
         match u64::try_from(self.offset) {
@@ -110,12 +119,7 @@ impl fmt::Display for Part {
         } else {
             write!(f, "byte {} of ", self.offset)?;
         }
-        write!(f, "{}", self.name())?;
-        if self.label.element_bytes > 1 {
-            write!(f, " (of {})", self.elements())
-        } else {
-            write!(f, " (of {} bytes)", self.bytes)
-        }
+        f.write_str(&self.sized())
     }
 }
 
@@ -128,12 +132,19 @@ pub struct Place {
     pub below: Option<Part>,
     /// The nearest above it, where none holds it.
     pub above: Option<Part>,
+    /// Other memory, into which the pointer was made that led here.
+    pub by_way_of: Option<Part>,
 }
 
 impl Place {
     /// Counts in elements of so many bytes where nothing is known of them.
     pub(crate) fn count_elements_of(&mut self, bytes: u32) {
-        for part in self.below.iter_mut().chain(&mut self.above) {
+        for part in self
+            .below
+            .iter_mut()
+            .chain(&mut self.above)
+            .chain(&mut self.by_way_of)
+        {
             if part.label.element_bytes == 1 && part.kind != Kind::DynamicShared {
                 part.label.element_bytes = bytes.max(1);
             }
@@ -162,8 +173,12 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.nearest() {
             // Farther away it says nothing.
-            Some(part) if part.distance() < part.bytes.max(1 << 30) => part.fmt(f),
-            _ => write!(f, "address {:#x}, in no memory of the launch", self.address),
+            Some(part) if part.distance() < part.bytes.max(1 << 30) => part.fmt(f)?,
+            _ => write!(f, "address {:#x}, in no memory of the launch", self.address)?,
+        }
+        match &self.by_way_of {
+            Some(part) => write!(f, ", by way of {}", part.sized()),
+            None => Ok(()),
         }
     }
 }
