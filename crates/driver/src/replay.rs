@@ -99,6 +99,7 @@ impl<S: Signature> Emulated<S> {
         };
         let options = engine::Options {
             steps: self.options.steps,
+            divergence: self.options.checks.divergence,
             resident_blocks: match self.blocks {
                 Blocks::Independent => engine::Options::default().resident_blocks,
                 Blocks::Cooperative => u64::MAX,
