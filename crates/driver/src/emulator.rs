@@ -6,7 +6,7 @@ use std::ops::{Deref, DerefMut, Range};
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
-use cuda_loader::PanicRecord;
+use cuda_loader::{Panic, PanicRecord};
 use engine::Module;
 use engine::memory::{Contents, Direction, Kind, Label, Memory, OutOfMemory, Protection};
 use occupancy::{ComputeCapability, OccupancyError};
@@ -118,8 +118,8 @@ impl Drop for Emulated {
 /// The kernels of PTX, as the emulator runs them.
 pub(super) struct Kernels {
     pub(super) module: Module,
-    /// Where its kernels say where they panicked.
-    pub(super) panics: Option<PanicRecord>,
+    /// Where its kernels say where they panicked, and the variable that leads there.
+    panics: Option<(PanicRecord, u64)>,
     /// Where they are from, if not embedded.
     file: Option<File>,
 }
@@ -169,6 +169,15 @@ impl Kernels {
         self.file.is_some()
     }
 
+    /// The panic of a launch that has ended. The next launch may have one of its own.
+    pub(super) fn panic(&self) -> Option<Panic> {
+        let (record, variable) = self.panics.as_ref()?;
+        let panic = record.take()?;
+        // Behind the record's address, whether a thread has taken it.
+        self.module.write(variable + 8, &[0; 4]);
+        Some(panic)
+    }
+
     fn load(text: &str, file: Option<File>) -> Result<Kernels, engine::LoadError> {
         let module = Module::load(text, memory())?;
         let record = module.variable("__ptx_std_panic").map(|(variable, _)| {
@@ -187,7 +196,7 @@ impl Kernels {
                 Protection::ReadWrite,
             );
             module.write(variable, &address.to_le_bytes());
-            record
+            (record, variable)
         });
         Ok(Kernels {
             module,
@@ -199,7 +208,7 @@ impl Kernels {
 
 impl Drop for Kernels {
     fn drop(&mut self) {
-        if let Some(record) = &self.panics {
+        if let Some((record, _)) = &self.panics {
             memory().disown(record.address());
         }
     }

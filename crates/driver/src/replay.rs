@@ -4,7 +4,6 @@ use std::mem::ManuallyDrop;
 use std::ops::Range;
 use std::sync::Arc;
 
-use cuda_loader::PanicRecord;
 use cuda_std::launch::{Entry, Signature};
 use engine::memory::{Kind, Label, Protection};
 use smallvec::SmallVec;
@@ -110,20 +109,22 @@ impl<S: Signature> Emulated<S> {
                 checker: &mut checking.checker,
                 operation,
             };
-            ptx.kernel
-                .launch(shape, options, &parameters, &print, Some(checks))
+            let ran = ptx
+                .kernel
+                .launch(shape, options, &parameters, &print, Some(checks));
+            // Before others run that may panic, too.
+            ran.map_err(|error| self.failed(ptx, error))
         } else {
             let ran = ptx.kernel.launch(shape, options, &parameters, &print, None);
             checking::unchecked();
-            ran
+            ran.map_err(|error| self.failed(ptx, error))
         };
         drop(lent);
-        ran.map_err(|error| self.failed(ptx, error))
+        ran
     }
 
     fn failed(&self, ptx: &EmulatedPtx, error: engine::LaunchError) -> DriverError {
-        let panic = ptx.kernels.panics.as_ref().and_then(PanicRecord::take);
-        match panic {
+        match ptx.kernels.panic() {
             Some(panic) => DriverError::Emulated {
                 kernel: self.entry.name(),
                 error: simt::LaunchError::Panicked {

@@ -272,6 +272,7 @@ impl Kernel {
                 first.get_or_insert(failed);
             }
         };
+        let mut lost = Ok(());
         match checks {
             Some(Checks { checker, operation }) => {
                 let shape = check::Shape {
@@ -285,13 +286,16 @@ impl Kernel {
                     launch: id,
                     block: None,
                 }));
+                if !stop.load(Ordering::Relaxed) {
+                    lost = checker.leaks(self.code.memory(), id, self.code.number());
+                }
                 checker.end_launch(id);
             }
             None => POOL.run(workers as usize - 1, &|| work(None)),
         }
         match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
             Some(failed) => Err(self.error(*failed, shape)),
-            None => Ok(()),
+            None => lost.map_err(|finding| self.found(finding, shape)),
         }
     }
 
@@ -303,20 +307,12 @@ impl Kernel {
         let access = code.access_of(function, failed.instruction);
         let thread = failed.thread;
         match failed.failure {
-            Failure::Check(mut finding) => {
-                let (function, instruction) = of_site(finding.now.instruction);
-                if let Some((_, bytes)) = code.access_of(function, instruction) {
-                    finding.place.count_elements_of(bytes);
-                }
-                let text = finding.text(|side| self.whom(side, shape));
-                LaunchError::Found {
-                    kernel,
-                    text,
-                    finding: Some(finding),
-                }
-            }
+            Failure::Check(finding) => self.found(finding, shape),
             Failure::Memory(mut fault) => {
-                let (verb, bytes) = access.unwrap_or(("reaches", 1));
+                let (verb, bytes) = match fault.class {
+                    FaultClass::DoubleFree | FaultClass::NotAllocated => ("frees", 1),
+                    _ => access.unwrap_or(("reaches", 1)),
+                };
                 fault.place.count_elements_of(bytes);
                 let (class, at) = (fault.class.name(), &fault.place);
                 let mut text = format!("{class}: {thread} {verb} {at} at {place}");
@@ -340,6 +336,28 @@ impl Kernel {
                 failure: Box::new(failure),
                 place,
             },
+        }
+    }
+
+    /// What the checks have found as the host is told of it.
+    fn found(&self, mut finding: Box<Finding>, shape: Shape) -> LaunchError {
+        let (function, instruction) = of_site(finding.now.instruction);
+        if let Some((_, bytes)) = self.code.access_of(function, instruction) {
+            finding.place.count_elements_of(bytes);
+        }
+        let current = finding.now.launch;
+        let text = finding.text(|side| {
+            let (mut who, place) = self.whom(side, shape);
+            let is_kernels = matches!(side.agent, Agent::Thread { .. });
+            if is_kernels && side.launch != current {
+                who += " of another launch";
+            }
+            (who, place)
+        });
+        LaunchError::Found {
+            kernel: self.name().to_owned(),
+            text,
+            finding: Some(finding),
         }
     }
 

@@ -7,6 +7,13 @@ use crate::memory::Lanes;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LaunchId(pub(super) u32);
 
+impl LaunchId {
+    /// Its number, from 1.
+    pub(crate) fn number(self) -> u64 {
+        u64::from(self.0) + 1
+    }
+}
+
 /// A resident block. Another block has it once this one has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BlockId(pub(super) u32);

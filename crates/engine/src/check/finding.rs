@@ -25,7 +25,7 @@ pub enum Class {
     Uninitialised,
     /// An asynchronous copy has not been waited for by the thread that made it.
     PendingCopy,
-    /// A heap block that nobody has freed.
+    /// A heap block that nobody has freed, or can.
     Leak,
     /// The access cannot be made at all.
     Fault(FaultClass),
@@ -99,7 +99,10 @@ impl Finding {
         let (place, verb) = (&self.place, self.now.verb());
         let Some(before) = &self.before else {
             return match self.class {
-                Class::Leak => format!("leak: {place} is never freed; allocated at {source}"),
+                Class::Leak => format!(
+                    "leak: no later kernel reaches {}, allocated at {source}",
+                    place.whole()
+                ),
                 _ => format!("{}: {thread} {verb} {place} at {source}", self.class.name()),
             };
         };

@@ -23,7 +23,7 @@
 //! | `cp.async` and its groups | [`Checker::copy`], [`Checker::commit`], [`Checker::wait`] |
 //! | the host copies or fills | [`Checker::host`] |
 //! | an unchecked launch has run | [`Checker::trust`] |
-//! | a launch or a module has ended | [`Checker::leaks`] |
+//! | a launch has ended well | [`Checker::leaks`] |
 //!
 //! Call before the access itself is made. Atomics and other strong accesses must then be made lane
 //! by lane, in ascending order, and in the order of the calls: what a read observes is taken to be
@@ -51,6 +51,7 @@ mod entry;
 mod finding;
 mod hash;
 mod host;
+mod leaks;
 mod line;
 mod local;
 mod sets;
@@ -68,7 +69,7 @@ pub use copies::Copy;
 pub use finding::{Agent, Class, Finding, Side, Space, Why};
 pub use streams::{Event, Operation, Stream, Streams};
 
-use crate::memory::{AllocationId, Cached, Contents, Fault, Kind, Memory, Part, Place, Shared};
+use crate::memory::{AllocationId, Cached, Contents, Fault, Shared};
 use clock::Clock;
 use copies::{Copies, Source};
 use hash::Map;
@@ -300,36 +301,6 @@ impl Checker {
             place: *fault.place,
             before: None,
         })
-    }
-
-    /// The blocks of the heap that are still there, as findings of a launch that has ended.
-    pub fn leaks(&self, memory: &Memory, launch: LaunchId, program: u32) -> Vec<Finding> {
-        let blocks = memory.heap_blocks().into_iter();
-        let leak = |block: crate::memory::Allocation| {
-            let Kind::Heap { instruction } = block.kind else {
-                return None;
-            };
-            let below: Part = block.part(block.start);
-            Some(Finding {
-                class: Class::Leak,
-                space: Space::Global,
-                place: Place {
-                    address: block.start,
-                    below: Some(below),
-                    above: None,
-                },
-                now: Side {
-                    launch,
-                    program,
-                    agent: Agent::Kernel,
-                    what: None,
-                    instruction,
-                    is_exact: true,
-                },
-                before: None,
-            })
-        };
-        blocks.filter_map(leak).collect()
     }
 
     /// Begins to count time again, before there is none left.

@@ -8,6 +8,7 @@ use ptx::{Order, Scope};
 use super::failure::Failure;
 use super::op::{Context, Op, each_lane};
 use super::registers::{FULL, Kind, LANES, lanes_of};
+use crate::lower::roots::Root;
 use crate::memory::{Direction, Fault, FaultClass, Lanes, Pattern};
 use crate::module::windows;
 
@@ -24,6 +25,8 @@ pub(crate) struct Access {
     pub(crate) offset: i64,
     pub(crate) order: Order,
     pub(crate) scope: Scope,
+    /// What the address was made from, where that is known.
+    pub(crate) root: Option<Root>,
 }
 
 /// A register that is loaded to or stored from; none for `_`.
@@ -236,6 +239,7 @@ fn parameter_bounds(
             address: last,
             below: None,
             above: None,
+            by_way_of: None,
         }),
     })
 }

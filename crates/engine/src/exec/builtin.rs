@@ -1,5 +1,6 @@
 //! Functions that the driver defines.
 
+use super::checked;
 use super::failure::Failure;
 use super::op::Context;
 use super::program::{Builtin, Call, Words};
@@ -21,10 +22,14 @@ pub(crate) fn call(
         Builtin::Print => print(call, context),
         Builtin::AssertFail => Err(assertion(call, context)),
         Builtin::Allocate => {
+            let checking = context.at.checking.as_ref();
+            let launch = checking.map_or(0, |it| it.launch.number());
+            let instruction = checked::site(context.at.function_index(), instruction);
             for lane in lanes_of(context.mask) {
                 let bytes = argument(call, context, 0, lane);
                 let memory = context.at.launch.memory;
-                let address = memory.heap_allocate(bytes, instruction).unwrap_or(0);
+                let address = memory.heap_allocate(bytes, instruction, launch);
+                let address = address.unwrap_or(0);
                 give(call, context, lane, address);
             }
             Ok(())

@@ -7,7 +7,8 @@ use super::failure::Failure;
 use super::op::{Context, Op};
 use super::registers::{LANES, lanes_of};
 use crate::check::{self, Copy, Order, Scope, Strength, What, Who};
-use crate::memory::Lanes;
+use crate::lower::roots::Root;
+use crate::memory::{Fault, Lanes};
 
 /// Bits of an instruction's number in a function; the function's number is above them.
 const INSTRUCTION_BITS: u32 = 18;
@@ -38,6 +39,10 @@ pub(super) unsafe fn check(
     lanes: &Lanes<'_>,
     host: &Host,
 ) -> bool {
+    if let Some(fault) = stray(context, op, access, space, lanes) {
+        context.fault(Failure::Memory(fault), op.instruction);
+        return false;
+    }
     let strength = strength(access.order, access.scope);
     match access.act {
         Act::CopyTo => true,
@@ -74,6 +79,26 @@ pub(super) unsafe fn check(
             tell(context, op, access, space, &one, what)
         }),
     }
+}
+
+/// Memory that is there, and reached by a pointer that was made from other memory.
+fn stray(
+    context: &Context<'_>,
+    op: &Op,
+    access: &Access,
+    space: Space,
+    lanes: &Lanes<'_>,
+) -> Option<Fault> {
+    let launch = context.at.launch;
+    let root = match (space, access.root?) {
+        (Space::Global, Root::Parameter(offset)) => launch.parameter(offset, 8, false) as u64,
+        (Space::Global, Root::Variable(address)) => address,
+        (Space::Shared, Root::Shared(offset)) => return context.at.layout.stray(offset, lanes),
+        _ => return None,
+    };
+    // SAFETY: there is one for each access of the program.
+    let met = unsafe { &*context.at.met.add(op.aux as usize) };
+    launch.memory.stray(root, lanes, met)
 }
 
 fn tell(

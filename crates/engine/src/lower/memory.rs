@@ -243,7 +243,12 @@ impl Lowering<'_> {
             other => return Err(format!("the space {other:?}")),
         };
         let (base, offset) = self.address(address)?;
+        let root = match address.base {
+            Base::Register(register) => self.roots.root(register),
+            _ => None,
+        };
         self.accesses.push(Access {
+            root,
             act,
             space,
             element: ty.bytes(),

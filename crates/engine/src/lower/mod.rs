@@ -20,6 +20,7 @@ mod memory;
 mod modifiers;
 mod movement;
 mod narrow;
+pub(crate) mod roots;
 mod rounding;
 mod slots;
 
@@ -62,6 +63,7 @@ pub(crate) struct Lowering<'m> {
     pub(crate) slots: Slots,
     pub(crate) ops: Vec<Op>,
     pub(crate) accesses: Vec<Access>,
+    pub(crate) roots: roots::Roots,
     constants: HashMap<(Kind, u128), u32>,
     specials: HashMap<SpecialRegister, u32>,
     pub(crate) parameters: Vec<Parameter>,
@@ -99,6 +101,7 @@ pub(crate) fn lower(layout: &Layout<'_>, index: u32) -> Result<Program, Unsuppor
         slots,
         ops: Vec::new(),
         accesses: Vec::new(),
+        roots: roots::Roots::of(layout, index, function, body),
         constants: HashMap::new(),
         specials: HashMap::new(),
         parameters: Vec::new(),

@@ -50,6 +50,8 @@ pub struct Allocation {
     pub protection: Protection,
     /// What it held at first.
     pub contents: Contents,
+    /// Which of all that the device has ever allocated.
+    pub serial: u64,
     /// The host's block around it, guards included, and where that begins. None of adopted memory.
     pub(super) block: Option<(usize, Layout)>,
 }

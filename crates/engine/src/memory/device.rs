@@ -1,6 +1,7 @@
 //! The memory of a device.
 
 use std::alloc::{Layout, dealloc};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -162,9 +163,12 @@ impl Memory {
         self.insert(bytes, alignment, contents, Kind::Buffer, label)
     }
 
-    /// A kernel's `malloc`, at an instruction. None where the heap is full.
-    pub fn heap_allocate(&self, bytes: u64, instruction: u32) -> Option<u64> {
-        let kind = Kind::Heap { instruction };
+    /// A kernel's `malloc`, at an instruction of a launch: see [`Kind::Heap`]. None where the heap is full.
+    pub fn heap_allocate(&self, bytes: u64, instruction: u32, launch: u64) -> Option<u64> {
+        let kind = Kind::Heap {
+            instruction,
+            launch,
+        };
         self.insert(bytes, 16, Contents::Undefined, kind, Label::new("", 1))
             .ok()
     }
@@ -190,6 +194,7 @@ impl Memory {
             label,
             protection,
             contents,
+            serial: table.serial(),
             block: None,
         };
         table.live.insert(start, allocation);
@@ -261,11 +266,12 @@ impl Memory {
         self.read().live.values().cloned().collect()
     }
 
-    /// All blocks of the heap that nobody has freed.
-    pub fn heap_blocks(&self) -> Vec<Allocation> {
-        let table = self.read();
-        let is_heap = |found: &&Allocation| matches!(found.kind, Kind::Heap { .. });
-        table.live.values().filter(is_heap).cloned().collect()
+    /// Looks at all that is allocated, by address, while nobody may allocate or free.
+    pub(crate) fn while_nothing_is_freed<R>(
+        &self,
+        look: impl FnOnce(&BTreeMap<u64, Allocation>) -> R,
+    ) -> R {
+        look(&self.read().live)
     }
 
     /// The allocation that holds the address.
@@ -288,6 +294,7 @@ impl Memory {
             address,
             below,
             above: above.map(part).filter(|_| !is_held),
+            by_way_of: None,
         }
     }
 
@@ -368,6 +375,25 @@ impl Memory {
         Ok(())
     }
 
+    /// What is wrong with the first lane's access that does not lie in the allocation at `root`. The
+    /// lanes are resolved, `cached` is what they met last.
+    pub(crate) fn stray(&self, root: u64, lanes: &Lanes<'_>, cached: &Cached) -> Option<Fault> {
+        let (first, last) = lanes.span();
+        if cached.covers(first, last) && cached.covers(root, root) {
+            return None;
+        }
+        let mut of = Cached::default();
+        // A view of no elements points to nothing.
+        self.look_up(root, 1, &mut of).ok()?;
+        let end = |address: u64| address.saturating_add(u64::from(lanes.bytes) - 1);
+        let (lane, address) = lanes
+            .each()
+            .find(|(_, address)| !of.covers(*address, end(*address)))?;
+        let mut fault = self.fault(FaultClass::OutOfBounds, lane, address, lanes.bytes);
+        fault.place.by_way_of = self.place(root).below;
+        Some(fault)
+    }
+
     fn fault(&self, class: FaultClass, lane: u32, address: u64, bytes: u32) -> Fault {
         Fault {
             class,
@@ -420,6 +446,7 @@ impl Memory {
             label,
             protection: Protection::ReadWrite,
             contents,
+            serial: table.serial(),
             block: Some((block, layout)),
         };
         table.live.insert(start, allocation);

@@ -124,6 +124,7 @@ impl Local {
             address: offset,
             below,
             above: above.first().map(|frame| part(frame)).filter(|_| !is_held),
+            by_way_of: None,
         }
     }
 }

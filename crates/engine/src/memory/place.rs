@@ -18,6 +18,8 @@ pub enum Kind {
     Heap {
         /// The instruction that allocated it.
         instruction: u32,
+        /// The number of its launch among those that are checked, from 1; 0 of one that is not.
+        launch: u64,
     },
     /// Where a panic is recorded.
     PanicRecord,
@@ -72,6 +74,35 @@ impl Part {
         self.bytes / u64::from(self.label.element_bytes)
     }
 
+    /// What it is and what it is called.
+    fn name(&self) -> String {
+        let name = &self.label.name;
+        match (&self.kind, name.is_empty()) {
+            (Kind::Buffer | Kind::Host, true) => "a buffer".to_owned(),
+            (Kind::Buffer | Kind::Host | Kind::Variable, false) => format!("`{name}`"),
+            (Kind::Variable, true) => "a variable of the module".to_owned(),
+            (Kind::Constant, true) => "constant memory".to_owned(),
+            (Kind::Constant, false) => format!("the constant `{name}`"),
+            (Kind::Heap { .. }, _) => "a heap block".to_owned(),
+            (Kind::PanicRecord, _) => "the panic record".to_owned(),
+            (Kind::Shared, true) => "a shared array".to_owned(),
+            (Kind::Shared, false) => format!("the shared `{name}`"),
+            (Kind::DynamicShared, true) => "the dynamic shared memory".to_owned(),
+            (Kind::DynamicShared, false) => format!("`{name}` in dynamic shared memory"),
+            (Kind::Local, true) => "local memory".to_owned(),
+            (Kind::Local, false) => format!("the local memory of `{name}`"),
+        }
+    }
+
+    /// What it is, and how large.
+    fn sized(&self) -> String {
+        let name = self.name();
+        match self.label.element_bytes {
+            0 | 1 => format!("{name} (of {} bytes)", self.bytes),
+            _ => format!("{name} (of {})", self.elements()),
+        }
+    }
+
     /// How many bytes lie between the address and this memory.
     pub fn distance(&self) -> u64 {
         match u64::try_from(self.offset) {
@@ -88,27 +119,7 @@ impl fmt::Display for Part {
         } else {
             write!(f, "byte {} of ", self.offset)?;
         }
-        let (name, bytes) = (&self.label.name, self.bytes);
-        match (&self.kind, name.is_empty()) {
-            (Kind::Buffer | Kind::Host, true) => write!(f, "a buffer")?,
-            (Kind::Buffer | Kind::Host | Kind::Variable, false) => write!(f, "`{name}`")?,
-            (Kind::Variable, true) => write!(f, "a variable of the module")?,
-            (Kind::Constant, true) => write!(f, "constant memory")?,
-            (Kind::Constant, false) => write!(f, "the constant `{name}`")?,
-            (Kind::Heap { .. }, _) => write!(f, "a heap block")?,
-            (Kind::PanicRecord, _) => write!(f, "the panic record")?,
-            (Kind::Shared, true) => write!(f, "a shared array")?,
-            (Kind::Shared, false) => write!(f, "the shared `{name}`")?,
-            (Kind::DynamicShared, true) => write!(f, "the dynamic shared memory")?,
-            (Kind::DynamicShared, false) => write!(f, "`{name}` in dynamic shared memory")?,
-            (Kind::Local, true) => write!(f, "local memory")?,
-            (Kind::Local, false) => write!(f, "the local memory of `{name}`")?,
-        }
-        if self.label.element_bytes > 1 {
-            write!(f, " (of {})", self.elements())
-        } else {
-            write!(f, " (of {bytes} bytes)")
-        }
+        f.write_str(&self.sized())
     }
 }
 
@@ -121,15 +132,30 @@ pub struct Place {
     pub below: Option<Part>,
     /// The nearest above it, where none holds it.
     pub above: Option<Part>,
+    /// Other memory, into which the pointer was made that led here.
+    pub by_way_of: Option<Part>,
 }
 
 impl Place {
     /// Counts in elements of so many bytes where nothing is known of them.
     pub(crate) fn count_elements_of(&mut self, bytes: u32) {
-        for part in self.below.iter_mut().chain(&mut self.above) {
+        for part in self
+            .below
+            .iter_mut()
+            .chain(&mut self.above)
+            .chain(&mut self.by_way_of)
+        {
             if part.label.element_bytes == 1 && part.kind != Kind::DynamicShared {
                 part.label.element_bytes = bytes.max(1);
             }
+        }
+    }
+
+    /// The memory that holds the address, in words.
+    pub(crate) fn whole(&self) -> String {
+        match &self.below {
+            Some(part) => format!("{} of {} bytes", part.name(), part.bytes),
+            None => "memory".to_owned(),
         }
     }
 
@@ -147,8 +173,12 @@ impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.nearest() {
             // Farther away it says nothing.
-            Some(part) if part.distance() < part.bytes.max(1 << 30) => part.fmt(f),
-            _ => write!(f, "address {:#x}, in no memory of the launch", self.address),
+            Some(part) if part.distance() < part.bytes.max(1 << 30) => part.fmt(f)?,
+            _ => write!(f, "address {:#x}, in no memory of the launch", self.address)?,
+        }
+        match &self.by_way_of {
+            Some(part) => write!(f, ", by way of {}", part.sized()),
+            None => Ok(()),
         }
     }
 }

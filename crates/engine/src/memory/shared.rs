@@ -167,6 +167,28 @@ impl Shared {
         }
     }
 
+    /// What is wrong with the first lane's access that does not lie in the variable at `root`.
+    pub(crate) fn stray(&self, root: u64, lanes: &Lanes<'_>) -> Option<Fault> {
+        let of = self
+            .0
+            .pieces
+            .iter()
+            .find(|it| u64::from(it.start) == root)?;
+        let is_outside = |(_, offset): &(u32, u64)| {
+            let inside = offset.wrapping_sub(root);
+            inside.saturating_add(lanes.bytes.into()) > of.bytes.into()
+        };
+        let (lane, offset) = lanes.each().find(is_outside)?;
+        let mut place = self.place(offset);
+        place.by_way_of = self.place(root).below;
+        Some(Fault {
+            class: FaultClass::OutOfBounds,
+            lane,
+            bytes: lanes.bytes,
+            place: Box::new(place),
+        })
+    }
+
     /// Where an offset lies, or what it lies next to.
     pub fn place(&self, offset: u64) -> Place {
         let part = |piece: &Piece| Part {
@@ -184,6 +206,7 @@ impl Shared {
             address: offset,
             below,
             above: above.first().map(|piece| part(piece)).filter(|_| !is_held),
+            by_way_of: None,
         }
     }
 }

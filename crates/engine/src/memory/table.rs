@@ -24,6 +24,7 @@ pub(super) struct Table {
     pub(super) dead: HashMap<Layout, Vec<usize>>,
     pub(super) free_slots: Vec<AllocationId>,
     slots: u32,
+    allocated: u64,
     pub(super) used: u64,
     pub(super) heap_used: u64,
 }
@@ -61,6 +62,12 @@ impl Table {
             serial: last.serial + 1,
             ..last
         }
+    }
+
+    /// The next number of an allocation.
+    pub(super) fn serial(&mut self) -> u64 {
+        self.allocated += 1;
+        self.allocated
     }
 
     pub(super) fn used_by(&mut self, kind: &Kind) -> &mut u64 {

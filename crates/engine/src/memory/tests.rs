@@ -128,7 +128,7 @@ fn the_heap_has_a_limit() {
         heap_bytes: 1024,
         ..Limits::default()
     });
-    let blocks: Vec<u64> = std::iter::from_fn(|| memory.heap_allocate(112, 1)).collect();
+    let blocks: Vec<u64> = std::iter::from_fn(|| memory.heap_allocate(112, 1, 1)).collect();
     assert_eq!(blocks.len(), 8);
     assert_eq!(
         class(memory.free(blocks[0])),
@@ -140,7 +140,7 @@ fn the_heap_has_a_limit() {
         Some(FaultClass::DoubleFree)
     );
     assert_eq!(memory.heap_free(0), Ok(()));
-    assert!(memory.heap_allocate(112, 1).is_some());
+    assert!(memory.heap_allocate(112, 1, 1).is_some());
     assert_eq!(memory.heap_blocks().len(), 8);
 }
 
@@ -153,7 +153,7 @@ fn a_launch_keeps_what_it_may_still_read() {
     let running = memory.running();
     let mut seen = std::collections::HashSet::new();
     for _ in 0..100 {
-        let block = memory.heap_allocate(64, 1).unwrap();
+        let block = memory.heap_allocate(64, 1, 1).unwrap();
         seen.insert(block);
         // SAFETY: allocated above; nobody else has it.
         unsafe { (block as *mut u32).write(7) };
@@ -174,7 +174,7 @@ fn threads_resolve_while_others_allocate() {
         for _ in 0..2 {
             scope.spawn(|| {
                 for _ in 0..2000 {
-                    let block = memory.heap_allocate(32, 1).unwrap();
+                    let block = memory.heap_allocate(32, 1, 1).unwrap();
                     memory.heap_free(block).unwrap();
                 }
             });

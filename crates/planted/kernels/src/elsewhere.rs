@@ -1,7 +1,5 @@
 //! Pointers to what they were not made for.
 
-use cuda_std::atomic::Ordering::{Acquire, Release};
-use cuda_std::atomic::mid::*;
 use cuda_std::prelude::*;
 
 /// What all threads look up.
@@ -21,16 +19,6 @@ pub unsafe fn constant<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
             entry.cast_mut().write_volatile(11); // now: constant_written
         }
         *y.add(own) = *entry;
-    }
-}
-
-/// Writes to what the signature says is only read.
-#[kernel(instances(written_through_reference<true>, written_through_reference_fixed<false>))]
-pub unsafe fn reference<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
-    let own = thread::global_index();
-    if own < n as usize {
-        let to = if BUG { x.as_ptr().cast_mut() } else { y };
-        unsafe { *to.add(own) = own as u32 }; // now: written_through_reference
     }
 }
 
@@ -63,32 +51,5 @@ pub unsafe fn wild<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
         };
         let distance = distance.read_volatile();
         *y.offset(own as isize + distance) = 1; // now: into_other_buffer
-    }
-}
-
-/// A pointer to a block's shared memory, which another block follows.
-#[kernel(
-    instances(other_blocks_shared<true>, other_blocks_shared_fixed<false>),
-    allow(generic_shared_access)
-)]
-pub unsafe fn shared<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
-    let values = shared_array![u32; 64];
-    let (flag, kept) = unsafe { (y, y.add(2).cast::<*const u32>()) };
-    let own = thread::thread_idx_x() as usize;
-    unsafe {
-        *values.add(own) = x[own % n as usize];
-        if BUG && thread::block_idx_x() == 0 && own == 0 {
-            *kept = values;
-            atomic_store_32_device(flag, Release, 1);
-        }
-        thread::sync_threads();
-        let mut from = values.cast_const();
-        if BUG && thread::block_idx_x() == 1 {
-            while atomic_load_32_device(flag, Acquire) == 0 {
-                thread::nanosleep(100);
-            }
-            from = *kept;
-        }
-        *y.add(4 + thread::global_index()) = *from.add(own); // now: other_blocks_shared
     }
 }

@@ -1,0 +1,169 @@
+//! What the pointers in registers were made from: an access by a pointer into one buffer that lands in
+//! another is a bug, though there is memory.
+//!
+//! A register is looked at as a whole, whatever the path on which it was written.
+
+use ptx::{Body, Function, FunctionKind, Instruction, Operand, Operation, Reg, Space, Symbol};
+
+use crate::module::{Layout, parameter_offsets};
+
+/// What an address was made from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Root {
+    /// The kernel's parameter at this offset, a pointer.
+    Parameter(u32),
+    /// A variable in global or constant memory, at this address.
+    Variable(u64),
+    /// A variable in shared memory, at this offset.
+    Shared(u64),
+}
+
+/// What is known of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Value {
+    /// No pointer, or not yet seen.
+    Number,
+    /// From memory, another function or another lane: a number, or a pointer into anything.
+    Loaded,
+    /// A pointer that was made from this.
+    From(Root),
+    /// Several of these, or something made from an address that is none.
+    Unknown,
+}
+
+/// The roots of a function's registers.
+pub(crate) struct Roots(Vec<Value>);
+
+impl Roots {
+    pub(crate) fn of(layout: &Layout<'_>, index: u32, function: &Function, body: &Body) -> Roots {
+        let mut roots = Roots(vec![Value::Number; body.registers.len()]);
+        let symbols = |symbol| of_symbol(layout, index, body, symbol);
+        loop {
+            let mut has_changed = false;
+            for instruction in &body.instructions {
+                let defined = instruction.definitions();
+                if defined.is_empty() {
+                    continue;
+                }
+                let value = roots.value(function, instruction, &symbols);
+                for register in defined {
+                    let known = &mut roots.0[register.0 as usize];
+                    let joined = known.or(value);
+                    has_changed |= joined != *known;
+                    *known = joined;
+                }
+            }
+            if !has_changed {
+                return roots;
+            }
+        }
+    }
+
+    /// What an address in a register was made from, where that is one thing.
+    pub(crate) fn root(&self, register: Reg) -> Option<Root> {
+        match self.0[register.0 as usize] {
+            Value::From(root) => Some(root),
+            _ => None,
+        }
+    }
+
+    fn value(
+        &self,
+        function: &Function,
+        instruction: &Instruction,
+        symbols: &dyn Fn(Symbol) -> Value,
+    ) -> Value {
+        let of = |operand: &Operand| match *operand {
+            Operand::Register(register) => self.0[register.0 as usize],
+            Operand::Symbol { symbol, .. } => symbols(symbol),
+            Operand::Immediate(_) | Operand::Special(_) => Value::Number,
+        };
+        match &instruction.operation {
+            Operation::Ld(it) => match it.address.base {
+                ptx::Base::Symbol(Symbol::Parameter(parameter))
+                    if is_pointer(function, parameter) && it.address.offset == 0 =>
+                {
+                    let (offsets, _) = parameter_offsets(function);
+                    Value::From(Root::Parameter(offsets[parameter as usize]))
+                }
+                _ => Value::Loaded,
+            },
+            Operation::Mov(it) => of(&it.a),
+            Operation::Cvta(it) => of(&it.a),
+            Operation::Selp(it) => of(&it.a).or(of(&it.b)),
+            Operation::IntegerAdd(it) => of(&it.a).plus(of(&it.b)),
+            Operation::IntegerSub(it) => of(&it.a).minus(of(&it.b)),
+            Operation::IntegerMad(it) => of(&it.a).times(of(&it.b)).plus(of(&it.c)),
+            Operation::IntegerMul(it) => of(&it.a).times(of(&it.b)),
+            // To align an address, and to add to one that is aligned.
+            Operation::And(it) | Operation::Or(it) => of(&it.a).plus(of(&it.b)),
+            Operation::Shl(it) | Operation::Shr(it) | Operation::Xor(it) => {
+                of(&it.a).times(of(&it.b))
+            }
+            Operation::Cvt(it) => of(&it.a).times(Value::Number),
+            _ => Value::Loaded,
+        }
+    }
+}
+
+impl Value {
+    /// Either.
+    fn or(self, other: Value) -> Value {
+        match (self, other) {
+            (one, other) if one == other => one,
+            (Value::Number, other) => other,
+            (one, Value::Number) => one,
+            _ => Value::Unknown,
+        }
+    }
+
+    fn plus(self, other: Value) -> Value {
+        match (self, other) {
+            // What is added to a pointer is an index.
+            (Value::From(root), Value::Number | Value::Loaded)
+            | (Value::Number | Value::Loaded, Value::From(root)) => Value::From(root),
+            (Value::From(_), Value::From(_)) => Value::Unknown,
+            (one, other) => one.or(other),
+        }
+    }
+
+    /// The difference of two pointers leads from one to the other.
+    fn minus(self, other: Value) -> Value {
+        match other {
+            Value::Number | Value::Loaded => self.plus(other),
+            Value::From(_) | Value::Unknown => Value::Unknown,
+        }
+    }
+
+    /// What is made of both, and is no address any more.
+    fn times(self, other: Value) -> Value {
+        match self.or(other) {
+            Value::From(_) => Value::Unknown,
+            other => other,
+        }
+    }
+}
+
+/// Whether a parameter is a kernel's pointer.
+fn is_pointer(function: &Function, parameter: u32) -> bool {
+    function.kind == FunctionKind::Entry
+        && function.parameters[parameter as usize].pointer.is_some()
+}
+
+fn of_symbol(layout: &Layout<'_>, index: u32, body: &Body, symbol: Symbol) -> Value {
+    let root = match symbol {
+        Symbol::Module(variable) => {
+            let address = layout.address_of_variable(variable).ok();
+            match layout.module.variables[variable as usize].space {
+                Space::Shared => address.map(Root::Shared),
+                _ => address.map(Root::Variable),
+            }
+        }
+        Symbol::Body(variable) if body.variables[variable as usize].space == Space::Shared => {
+            let offset = layout.address_of_shared(index, variable).ok();
+            offset.map(Root::Shared)
+        }
+        _ => None,
+    };
+    root.map_or(Value::Loaded, Value::From)
+}
