@@ -151,7 +151,7 @@ fn a_warp_comes_to_one_aligned_barrier() {
         64,
         "mov.u32 %r2, 0;\nL: add.u32 %r2, %r2, 1;\nsetp.le.u32 %p0, %r2, %r1;\n@%p0 bra L;\nbar.sync 0;",
     );
-    // A function that whole warps call from two places.
+    // Warps that come to two barriers, at places of their own.
     clean(64, &arms("%r0, 32", "bar.sync 0;\nbar.sync 1, 32"));
 }
 

@@ -36,18 +36,16 @@ impl Warp {
         context: &mut Context<'_>,
     ) -> Result<Option<Group>, Box<Failed>> {
         let waits = !matches!(barrier.action, BarrierAction::Arrive);
-        // SAFETY: the slots hold words.
-        let (ids, counts) = unsafe {
-            let counts = barrier.threads.map(|slot| *context.slot::<u32>(slot));
-            (*context.slot::<u32>(barrier.id), counts)
-        };
         let mut rest = group.mask;
         while rest != 0 {
-            let first = rest.trailing_zeros() as usize;
-            let (id, threads) = (ids[first], counts.map(|it| it[first]));
-            let mask = lanes_of(rest)
-                .filter(|&lane| ids[lane] == id && counts.map(|it| it[lane]) == threads)
-                .fold(0, |mask, lane| mask | 1 << lane);
+            // SAFETY: the slots hold words.
+            let (id, threads, mask) = unsafe {
+                let (id, mask) = alike(context.slot(barrier.id), rest);
+                match barrier.threads.map(|slot| alike(context.slot(slot), mask)) {
+                    Some((threads, mask)) => (id, Some(threads), mask),
+                    None => (id, None, mask),
+                }
+            };
             rest &= !mask;
             let waiting = Waiting {
                 group: Group { mask, ..group },
@@ -162,4 +160,14 @@ impl Warp {
         }
         sums
     }
+}
+
+/// The word of the first lane of a mask, and the lanes of it that have the same.
+fn alike(words: &[u32; LANES], mask: u32) -> (u32, u32) {
+    let first = words[mask.trailing_zeros() as usize];
+    if *words == [first; LANES] {
+        return (first, mask);
+    }
+    let same = lanes_of(mask).filter(|&lane| words[lane] == first);
+    (first, same.fold(0, |mask, lane| mask | 1 << lane))
 }

@@ -245,23 +245,22 @@ pub(super) fn check_barrier(
     let wanted = |it: &Waiting| it.threads.unwrap_or(limit).next_multiple_of(32);
     let mut first: Option<(&Warp, &Waiting)> = None;
     for warp in warps {
-        let come: Vec<&Waiting> = warp.waiting.iter().filter(|it| it.id == id).collect();
-        let Some(&own) = come.first() else { continue };
+        let come = || warp.waiting.iter().filter(|it| it.id == id);
+        let Some(own) = come().next() else { continue };
         let before = *first.get_or_insert((warp, own));
-        let differs = come.iter().find(|it| wanted(it) != wanted(before.1));
+        let differs = come().find(|it| wanted(it) != wanted(before.1));
         if let Some(other) = differs {
             return Err(two_places(before, (warp, other), code, context));
         }
-        let Some(&aligned) = come.iter().find(|it| it.barrier.aligned) else {
+        let Some(aligned) = come().find(|it| it.barrier.aligned) else {
             continue;
         };
-        let elsewhere = come
-            .iter()
-            .find(|it| it.site != aligned.site && it.group.mask & aligned.group.mask == 0);
+        let elsewhere =
+            come().find(|it| it.site != aligned.site && it.group.mask & aligned.group.mask == 0);
         if let Some(other) = elsewhere {
             return Err(two_places((warp, aligned), (warp, other), code, context));
         }
-        let mask = come.iter().fold(0, |mask, it| mask | it.group.mask);
+        let mask = come().fold(0, |mask, it| mask | it.group.mask);
         if lanes_of_warp(warp.index, limit) & !mask != 0 {
             return Err(in_part(warps, (warp, aligned, mask), code, context));
         }

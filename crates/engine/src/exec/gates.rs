@@ -5,7 +5,7 @@ use super::checked;
 use super::failure::Failed;
 use super::op::{Context, lanes_where};
 use super::program::{Gate, Meeting};
-use super::registers::{Kind, LANES, lanes_of};
+use super::registers::{FULL, Kind, LANES, lanes_of};
 use super::warp::Warp;
 use super::worker::Code;
 
@@ -33,7 +33,8 @@ impl Warp {
             });
             group.mask = same;
         }
-        if code.finds_divergence() {
+        // A whole warp with the mask of a whole warp may do anything.
+        if code.finds_divergence() && group.mask & members != FULL {
             self.check_meeting(gate, (group, members), code, context)?;
         }
         if members & self.live & !group.mask == 0 {
