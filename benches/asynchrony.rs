@@ -117,7 +117,7 @@ fn pipeline(criterion: &mut Criterion, device: &Device) {
         rounds: 1,
     };
     let mut pipeline = Pipeline::new(device, plan).expect("memory");
-    let work = Work::Horner(100);
+    let work = Work::horner(100);
     let parts = pipeline.parts(work).expect("the launches work");
     time(criterion, device, "pipeline", size, |iterations| {
         let mut milliseconds = 0.0;

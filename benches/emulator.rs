@@ -2,22 +2,21 @@
 //!
 //! ```text
 //! taskset -c 0 cargo bench -p examples --bench emulator
-//! taskset -c 0 ridgepoint check --cargo bench -- -p examples --bench emulator
 //! ```
 //!
-//! Each launch as PTX, which the engine executes, and as the kernel's Rust function on fibers. The second
-//! command measures the functions alone, with every access checked. Both are of one core, and in its time:
-//! what else the machine does meanwhile does not count.
+//! Each launch as PTX without and with checks, and as a call of the kernel's Rust function per thread. On
+//! one core, and in its time: what else the machine does meanwhile does not count.
 
 use std::time::Duration;
 
 use cpu_time::ThreadTime;
 use criterion::measurement::{Measurement, ValueFormatter, WallTime};
 use criterion::{BenchmarkGroup, Criterion, Throughput, criterion_group, criterion_main};
-use cuda_std::emulation::INSTRUMENTED;
 use cuda_std::launch::Kernel;
 use example_kernels::{horner::horner, reduction::block_sums, saxpy::saxpy};
-use ridgepoint::driver::{Device, DeviceBuffer, DeviceChoice, LaunchConfig, Stream};
+use ridgepoint::driver::{
+    self, Device, DeviceBuffer, DeviceChoice, Emulation, LaunchConfig, Stream,
+};
 
 const BLOCK: u32 = 256;
 const BLOCKS: u32 = 64;
@@ -25,18 +24,27 @@ const THREADS: usize = (BLOCK * BLOCKS) as usize;
 const DEGREE: u32 = 1000;
 
 fn emulator(criterion: &mut Criterion<CoreTime>) {
-    assert_eq!(simt::cores(), 1, "run it on one core: taskset -c 0");
-    let fibers = Device::open(&DeviceChoice::Cpu, &[]);
-    run(criterion, "fibers", &fibers.expect("the emulator"));
-    if !INSTRUMENTED {
-        let engine = Device::open(&DeviceChoice::Cpu, examples::ptx());
-        run(criterion, "engine", &engine.expect("the emulator"));
-    }
+    assert_eq!(driver::cores(), 1, "run it on one core: taskset -c 0");
+    let engine = Device::open(&DeviceChoice::Cpu, examples::ptx()).expect("the emulator");
+    let checks = Emulation {
+        is_checked: true,
+        ..Emulation::default()
+    };
+    run(criterion, "PTX", &engine);
+    run(
+        criterion,
+        "PTX, checked",
+        &engine.with_emulation(checks).expect("it is the emulator"),
+    );
+    run(
+        criterion,
+        "functions",
+        &Device::emulator(Emulation::default()),
+    );
 }
 
-fn run(criterion: &mut Criterion<CoreTime>, machine: &str, device: &Device) {
-    let checks = if INSTRUMENTED { "checked" } else { "unchecked" };
-    let mut group = criterion.benchmark_group(format!("{machine}/{checks}"));
+fn run(criterion: &mut Criterion<CoreTime>, how: &str, device: &Device) {
+    let mut group = criterion.benchmark_group(how);
     group.throughput(Throughput::Elements(THREADS as u64));
     group.sample_size(20);
     group.warm_up_time(Duration::from_millis(500));

@@ -55,7 +55,7 @@ fn facts_are_plausible(device: &Device) -> Result<(), Failed> {
     assert!(facts.limits.threads_per_block >= 1024, "{facts:?}");
     assert!(facts.limits.blocks_per_multiprocessor >= 16, "{facts:?}");
     assert!(facts.limits.shared_per_block >= 48 << 10, "{facts:?}");
-    let roofs = Roofs::of(facts, Precision::F32).ok_or("the lanes are known")?;
+    let roofs = Roofs::of_device(facts, Precision::F32).ok_or("the lanes are known")?;
     assert!(
         roofs.memory.tera() > 0.1 && roofs.fma.tera() > 1.0,
         "{roofs:?}"

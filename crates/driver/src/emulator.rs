@@ -10,7 +10,6 @@ use cuda_loader::PanicRecord;
 use engine::Module;
 use engine::memory::{Contents, Direction, Kind, Label, Memory, OutOfMemory, Protection};
 use occupancy::{ComputeCapability, OccupancyError};
-use simt::Uninitialised;
 
 use super::checking::{self, Order};
 use super::image::{File, Image};
@@ -19,7 +18,7 @@ use super::{DeviceChoice, DeviceProperties, DriverError, Embedded, Limits, ptx};
 pub(super) fn properties(
     capability: ComputeCapability,
 ) -> Result<DeviceProperties, OccupancyError> {
-    let cores = simt::cores();
+    let cores = engine::cores();
     let of = match capability {
         DeviceChoice::EMULATED => String::new(),
         other => format!(" of {}", other.arch()),
@@ -46,8 +45,6 @@ pub(super) struct Emulated {
     bytes: usize,
     /// What it began with.
     contents: Contents,
-    /// The same for kernels that run as functions.
-    uninitialised: Option<Uninitialised>,
 }
 
 // SAFETY: it owns its memory as a Box does.
@@ -59,12 +56,10 @@ impl Emulated {
     /// Zeros, aligned to 256 as the driver's allocations are.
     pub(super) fn new(bytes: u64, contents: Contents) -> Result<Emulated, OutOfMemory> {
         let address = memory().allocate(bytes, 256, contents, Label::new("", 1))?;
-        let range = address as usize..address as usize + bytes as usize;
         let memory = Emulated {
             start: std::ptr::with_exposed_provenance_mut(address as usize),
             bytes: bytes as usize,
             contents,
-            uninitialised: (contents == Contents::Undefined).then(|| Uninitialised::new(range)),
         };
         if contents == Contents::Undefined {
             // SAFETY: allocated with so many bytes.
@@ -93,10 +88,6 @@ impl Emulated {
             self.start.addr() as u64 + bytes.start as u64,
             bytes.len() as u64,
         );
-        if let (Some(contents), Direction::Write) = (&self.uninitialised, direction) {
-            let start = range.0 as usize;
-            contents.written(start..start + bytes.len());
-        }
         checking::accessed(order, range, direction, self.contents).map_err(DriverError::HostAccess)
     }
 }

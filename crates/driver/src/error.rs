@@ -244,6 +244,18 @@ pub enum DriverError {
     #[error("on the emulator: {0}")]
     HostAccess(String),
 
+    /// What was asked of the emulator takes the kernel's PTX.
+    #[error(
+        "{kernel}: {what} can be had of a kernel's PTX alone, and the emulator was opened without \
+         PTX of this one; `Device::emulator_with` takes it"
+    )]
+    WithoutPtx {
+        /// The kernel.
+        kernel: &'static str,
+        /// What was asked.
+        what: &'static str,
+    },
+
     /// A kernel failed on the emulator, which ran its PTX.
     #[error("on the emulator: {0}")]
     Engine(Box<engine::LaunchError>),

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use super::error::checked;
 use super::replay::{Emulated, EmulatedPtx, Replay};
-use super::{DriverError, Stream, home};
+use super::{DriverError, Emulation, Stream, home};
 
 /// A kernel with a launch configuration that its device allows, ready to be launched.
 pub struct Prepared<'d, S: Signature> {
@@ -22,7 +22,8 @@ pub struct Prepared<'d, S: Signature> {
     /// `None` runs on the emulator.
     pub(super) function: Option<Function<'d>>,
     /// How it runs there.
-    pub(super) emulation: simt::Options,
+    pub(super) emulation: Emulation,
+    pub(super) shared_per_block: u32,
     /// Its PTX, if the emulator executes that.
     pub(super) ptx: Option<EmulatedPtx>,
 }
@@ -312,7 +313,8 @@ impl<S: Signature> Prepared<'_, S> {
             entry: self.entry,
             shape: self.shape,
             blocks: self.blocks,
-            options: self.emulation,
+            emulation: self.emulation,
+            shared_per_block: self.shared_per_block,
             ptx: self.ptx.clone(),
         }
     }

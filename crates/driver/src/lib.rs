@@ -93,6 +93,7 @@ mod choice;
 mod compiled;
 mod context;
 mod copy;
+mod emulation;
 mod emulator;
 mod error;
 mod event;
@@ -107,6 +108,7 @@ mod pinned;
 mod prepare;
 mod properties;
 mod ptx;
+pub mod record;
 mod refused;
 mod replay;
 mod stream;
@@ -117,6 +119,8 @@ pub use calls::Calls;
 pub use choice::DeviceChoice;
 pub use compiled::Compiled;
 pub use copy::Pending;
+pub use emulation::{Emulation, Schedule};
+pub use engine::cores;
 pub use error::DriverError;
 pub use event::Event;
 pub use graph::Graph;
@@ -127,7 +131,7 @@ pub use pinned::Pinned;
 pub use properties::{DeviceProperties, GpuProperties, Limits};
 pub use ptx::{Embedded, target_of};
 pub use refused::Refused;
-pub use simt::{Checks, LaunchError, Options as Emulation, Schedule};
+pub use simt::LaunchError;
 pub use stream::Stream;
 
 use std::sync::Arc;
@@ -176,8 +180,8 @@ impl Device {
         }
     }
 
-    /// The emulator, which runs launches as `emulation` says, with the limits of
-    /// [`DeviceChoice::EMULATED`].
+    /// The emulator without PTX, with the limits of [`DeviceChoice::EMULATED`]: it runs the kernels' Rust
+    /// functions, in order, and can check nothing.
     pub fn emulator(emulation: Emulation) -> Device {
         Device::emulator_with(emulation, &[]).expect("its limits are known")
     }
@@ -194,7 +198,7 @@ impl Device {
         Device::emulator_of(DeviceChoice::EMULATED, emulation, ptx)
     }
 
-    /// The emulator with the limits of a compute capability, which replace those in `emulation`.
+    /// The emulator with the limits of a compute capability.
     ///
     /// # Errors
     /// [`DriverError::UnknownCapability`]: the limits of the capability are not known. Also as

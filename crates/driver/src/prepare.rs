@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use cuda_std::emulation::INSTRUMENTED;
 use cuda_std::launch::{Entry, Parameter, Passing, Signature};
 use cust::function::{Function, FunctionAttribute};
 use occupancy::Multiprocessor;
@@ -50,16 +49,13 @@ impl Device {
             blocks: Blocks::Independent,
             home: self.home,
             function,
-            emulation: simt::Options {
-                shared_per_block: self.properties.limits.shared_per_block,
-                ..self.emulation
-            },
+            emulation: self.emulation,
+            shared_per_block: self.properties.limits.shared_per_block,
             ptx,
         })
     }
 
-    /// The kernel's PTX, if the emulator executes it: not in a build of `ridgepoint check`, where the kernels'
-    /// functions say what they do with memory.
+    /// The kernel's PTX, if the emulator executes it.
     ///
     /// # Errors
     /// It is a file's, which has no such kernel.
@@ -76,8 +72,7 @@ impl Device {
         });
         let is_of_file = kernels.is_some_and(|kernels| kernels.are_of_a_file());
         match found {
-            Some(_) if !INSTRUMENTED || entry.is_foreign() => Ok(found),
-            Some(_) => Ok(None),
+            Some(_) => Ok(found),
             // It has a Rust function.
             None if self.gpu.is_some() || !(is_of_file || entry.is_foreign()) => Ok(None),
             None => Err(kernels.map_or(DriverError::NoKernel(name), |it| it.without(name))),
@@ -131,7 +126,7 @@ impl Device {
         let (Some(gpu), Some(function)) = (&self.gpu, &prepared.function) else {
             return Ok(match &prepared.ptx {
                 Some(ptx) => self.emulated_blocks_at_once(&ptx.kernel, prepared.shape)?,
-                None => simt::most_cooperative_blocks(prepared.shape),
+                None => simt::most_blocks(prepared.shape),
             });
         };
         gpu.context.enter()?;

@@ -9,20 +9,19 @@ use cuda_std::launch::{Entry, Signature};
 use engine::memory::{Kind, Label, Protection};
 use smallvec::SmallVec;
 
-use simt::Schedule;
-use simt::record;
-
-use super::DriverError;
 use super::checking::{self, Order};
 use super::emulator::{self, Kernels};
 use super::launch::Blocks;
+use super::record;
+use super::{DriverError, Emulation};
 
 /// A launch on the emulator.
 pub(super) struct Emulated<S: Signature> {
     pub(super) entry: Entry<S>,
     pub(super) shape: simt::Shape,
     pub(super) blocks: Blocks,
-    pub(super) options: simt::Options,
+    pub(super) emulation: Emulation,
+    pub(super) shared_per_block: u32,
     /// What is executed in place of the kernel's function.
     pub(super) ptx: Option<EmulatedPtx>,
 }
@@ -43,30 +42,31 @@ impl<S: Signature> Emulated<S> {
         order: &Order,
         arguments: &S::Arguments<'_>,
     ) -> Result<(), DriverError> {
-        if let Some(ptx) = &self.ptx {
+        record::begin(self.entry.name(), &self.emulation, self.ptx.is_some());
+        let ran = match &self.ptx {
             // SAFETY: the caller's contract.
-            return unsafe { self.execute(ptx, order, arguments) };
-        }
-        let shared = Shared(&raw const *arguments);
-        let call = self.entry.call();
-        let memory = (self.entry.memory())(arguments);
-        let launch = simt::Launch::new(self.shape)
-            .kernel(self.entry.name())
-            .options(self.options)
-            .memory(&memory, arguments);
-        let launch = match self.blocks {
-            Blocks::Independent => launch,
-            Blocks::Cooperative => launch.cooperative(),
+            Some(ptx) => unsafe { self.execute(ptx, order, arguments) },
+            // SAFETY: the caller's contract.
+            None => unsafe { self.call(arguments) },
         };
-        launch
-            .run(&move || {
-                // SAFETY: the caller keeps the kernel's contract; `arguments` outlives the call.
-                unsafe { call(&*shared.address()) }
-            })
-            .map_err(|error| DriverError::Emulated {
-                kernel: self.entry.name(),
-                error,
-            })
+        ran.inspect_err(|_| record::failed(self.entry.name()))
+    }
+
+    /// Calls the kernel's function for each thread.
+    ///
+    /// # Safety
+    /// As for [`Prepared::launch`].
+    unsafe fn call(&self, arguments: &S::Arguments<'_>) -> Result<(), DriverError> {
+        let (kernel, call) = (self.entry.name(), self.entry.call());
+        if let Some(what) = self.emulation.of_ptx_alone() {
+            return Err(DriverError::WithoutPtx { kernel, what });
+        }
+        simt::Launch::new(self.shape)
+            .steps(self.emulation.steps)
+            .shared_per_block(self.shared_per_block)
+            // SAFETY: the caller keeps the kernel's contract.
+            .run(&|| unsafe { call(arguments) })
+            .map_err(|error| DriverError::Emulated { kernel, error })
     }
 
     /// Executes the kernel's PTX.
@@ -79,11 +79,6 @@ impl<S: Signature> Emulated<S> {
         order: &Order,
         arguments: &S::Arguments<'_>,
     ) -> Result<(), DriverError> {
-        let failed = |error| self.failed(ptx, error);
-        record::begin(self.entry.name(), &self.options).map_err(|error| DriverError::Emulated {
-            kernel: self.entry.name(),
-            error,
-        })?;
         let mut addresses: SmallVec<[*const u8; 16]> = SmallVec::new();
         (self.entry.marshal())(arguments, &mut |address, _| addresses.push(address.cast()));
         // SAFETY: the PTX was built from the kernel, whose parameters `marshal` describes.
@@ -95,20 +90,18 @@ impl<S: Signature> Emulated<S> {
             dynamic_shared: self.shape.dynamic_shared,
         };
         let options = engine::Options {
-            steps: self.options.steps,
-            shared_per_block: self.options.shared_per_block,
+            steps: self.emulation.steps,
+            divergence: true,
+            shared_per_block: self.shared_per_block,
             resident_blocks: match self.blocks {
                 Blocks::Independent => engine::Options::default().resident_blocks,
                 Blocks::Cooperative => u64::MAX,
             },
-            schedule: match self.options.schedule {
-                Schedule::InOrder => engine::Schedule::InOrder,
-                Schedule::Seeded(seed) => engine::Schedule::Seeded(seed),
-            },
+            schedule: self.emulation.schedule,
             ..engine::Options::default()
         };
         let print = |text: &str| print!("{text}");
-        let ran = if self.options.checks.watch_memory() {
+        let ran = if self.emulation.is_checked {
             let mut checking = checking::checking();
             let checking = &mut *checking;
             let stream = order.stream(checking);
@@ -125,8 +118,7 @@ impl<S: Signature> Emulated<S> {
             ran
         };
         drop(lent);
-        ran.map_err(failed)
-            .inspect_err(|_| record::failed(self.entry.name()))
+        ran.map_err(|error| self.failed(ptx, error))
     }
 
     fn failed(&self, ptx: &EmulatedPtx, error: engine::LaunchError) -> DriverError {
@@ -214,8 +206,9 @@ pub(super) struct Replay(Box<Run>);
 
 type Run = dyn Fn(&Order) -> Result<(), DriverError>;
 
-// SAFETY: a run reads the arguments where they are, through a shared reference, as the emulator's cores
-// do (see `Shared`), and they are never dropped.
+// SAFETY: a run reads the arguments where they are, through a shared reference, and they are never
+// dropped. `#[kernel]` asks for `Sync` values and elements, and for `Send` elements of an `Output`; of a raw
+// pointer the launch's caller vouches for the use.
 unsafe impl Send for Replay {}
 
 impl Replay {
@@ -223,19 +216,6 @@ impl Replay {
     /// As for the [`Prepared::launch`] that was captured.
     pub(super) unsafe fn run(&self, order: &Order) -> Result<(), DriverError> {
         (self.0)(order)
-    }
-}
-
-/// Arguments that several cores read at once.
-struct Shared<A>(*const A);
-
-// SAFETY: `#[kernel]` asks for `Sync` values and elements, and for `Send` elements of an `Output`, of
-// which each thread has its own; of a raw pointer the launch's caller vouches for the use.
-unsafe impl<A> Sync for Shared<A> {}
-
-impl<A> Shared<A> {
-    fn address(&self) -> *const A {
-        self.0
     }
 }
 

@@ -86,7 +86,7 @@ impl Options {
 }
 
 /// The host's cores. The system is asked once: it reads files to say, which takes longer than a small launch.
-fn cores() -> usize {
+pub fn cores() -> usize {
     static CORES: LazyLock<usize> =
         LazyLock::new(|| std::thread::available_parallelism().map_or(1, NonZero::get));
     *CORES

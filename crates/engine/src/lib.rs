@@ -11,6 +11,6 @@ mod module;
 mod source;
 
 pub use exec::failure::{Failure, Thread};
-pub use launch::{Checks, LaunchError, Options, Schedule, Shape};
+pub use launch::{Checks, LaunchError, Options, Schedule, Shape, cores};
 pub use lower::Unsupported;
 pub use module::{Kernel, LoadError, Module};

@@ -31,9 +31,9 @@ use std::thread;
 
 use bytemuck::bytes_of;
 pub use libtest_mimic::{Arguments, Conclusion, Failed, Trial};
+use ridgepoint_driver::record::{self, EXACT};
 pub use ridgepoint_driver::{Device, Embedded};
 use ridgepoint_driver::{DeviceValue, Emulation, Schedule, gpus};
-use simt::record::{self, EXACT};
 
 /// The environment variable that says how many GPUs must be there. What is not a number is 1.
 pub const REQUIRE_GPU: &str = "RIDGEPOINT_REQUIRE_GPU";

@@ -5,7 +5,7 @@ mod table;
 use cuda_std::launch::{Entry, Signature, Slice, SliceMut};
 use ridgepoint_driver::{Device, DriverError, Embedded, LaunchConfig, Stream};
 
-pub use table::BUGS;
+pub use table::{BUGS, CORRECT};
 
 /// The PTX that the kernels were built to.
 #[inline(never)] // Else each place that calls it has a copy.
@@ -28,15 +28,34 @@ pub struct Bug {
     pub kernel: fn() -> Entry<Planted>,
     /// Its twin.
     pub fixed: fn() -> Entry<Planted>,
+    /// How both are launched.
+    pub launch: Launch,
+    /// What the emulator says. `{WORD}` stands for the line that ends with `// WORD: NAME`, or for
+    /// the one after it if there is nothing else on that line.
+    pub report: &'static str,
+}
+
+/// A kernel without a bug that looks as if it had one.
+pub struct Correct {
+    /// The kernel's name.
+    pub name: &'static str,
+    /// The kernel.
+    pub kernel: fn() -> Entry<Planted>,
+    /// How it is launched.
+    pub launch: Launch,
+}
+
+/// How a kernel is launched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Launch {
     /// Blocks, threads a block, and bytes of dynamic shared memory.
-    pub launch: (u64, u32, u32),
+    pub shape: (u64, u32, u32),
+    /// In how many streams, which do not wait for each other.
+    pub streams: usize,
     /// Elements of `x`, and the kernel's `n`.
     pub n: u32,
     /// Elements of `y`, and what they are before the launch.
     pub y: (usize, Before),
-    /// What the emulator says. `{WORD}` stands for the line that ends with `// WORD: NAME`, or for
-    /// the one after it if there is nothing else on that line.
-    pub report: &'static str,
 }
 
 /// What a buffer holds before a launch.
@@ -48,8 +67,8 @@ pub enum Before {
     Nothing,
 }
 
-impl Bug {
-    /// Launches one of the two kernels and waits for its end.
+impl Launch {
+    /// Launches a kernel and waits for its end.
     ///
     /// # Errors
     /// What the device says of it.
@@ -60,16 +79,21 @@ impl Bug {
             (len, Before::Zeros) => device.buffer_filled(len, 0u32)?,
             (len, Before::Nothing) => device.buffer_uninitialized(len)?,
         };
-        let (grid, block, dynamic_shared) = self.launch;
+        let (grid, block, dynamic_shared) = self.shape;
         let shape = LaunchConfig::blocks(grid, block).with_dynamic_shared(dynamic_shared);
         let prepared = device.prepare(entry, shape)?;
-        let stream = Stream::new(device)?;
-        // SAFETY: none for the kernel with the bug, which is why the program that launches it does
-        // nothing else. The buffers outlive the wait.
-        unsafe { prepared.launch(&stream, &(x.slice(..), y.slice_mut(..), self.n)) }?;
-        stream.synchronize()
+        let streams = (0..self.streams).map(|_| Stream::new(device));
+        let streams: Vec<Stream<'_>> = streams.collect::<Result<_, _>>()?;
+        for stream in &streams {
+            // SAFETY: none for the kernel with the bug, which is why the program that launches it does
+            // nothing else. The buffers outlive the wait.
+            unsafe { prepared.launch(stream, &(x.slice(..), y.slice_mut(..), self.n)) }?;
+        }
+        streams.iter().try_for_each(Stream::synchronize)
     }
+}
 
+impl Bug {
     /// What the emulator says, with files and lines.
     pub fn expected(&self) -> String {
         let mut text = self.report.to_owned();

@@ -1,49 +1,76 @@
 //! The bugs.
 
-use planted_kernels::{bounds, divergence, global, progress, shared, uninitialised};
+use planted_kernels::{
+    atomics, bounds, copies, correct, divergence, elsewhere, global, heap, local, progress, shared,
+    streams, uninitialised,
+};
 
 use crate::Before::{Nothing, Zeros};
-use crate::Bug;
+use crate::{Bug, Correct, Launch};
 
 macro_rules! bugs {
-    ($($module:ident::$name:ident / $fixed:ident: $launch:expr, $n:expr, $y:expr, $report:expr;)*) => {
+    ($($module:ident::$name:ident / $fixed:ident: $shape:expr $(; $streams:literal streams)?, $n:expr, $y:expr, $report:expr;)*) => {
         /// All of them.
         pub const BUGS: &[Bug] = &[$(Bug {
             name: stringify!($name),
             kernel: || $module::$name::entry().with_signature(),
             fixed: || $module::$fixed::entry().with_signature(),
-            launch: $launch,
-            n: $n,
-            y: $y,
+            launch: Launch {
+                shape: $shape,
+                streams: [$($streams,)? 1][0],
+                n: $n,
+                y: $y,
+            },
             report: $report,
         }),*];
     };
 }
 
+macro_rules! correct {
+    ($($name:ident: $shape:expr, $n:expr, $y:expr;)*) => {
+        /// Kernels in which there is nothing to find.
+        pub const CORRECT: &[Correct] = &[$(Correct {
+            name: stringify!($name),
+            kernel: || correct::$name::entry().with_signature(),
+            launch: Launch {
+                shape: $shape,
+                streams: 1,
+                n: $n,
+                y: $y,
+            },
+        }),*];
+    };
+}
+
+correct! {
+    pointers_in_a_buffer: (1, 64, 0), 50, (54, Zeros);
+    warps_that_leave: (1, 128, 0), 64, (64, Zeros);
+}
+
 bugs! {
     shared::reduction_without_barrier / reduction_without_barrier_fixed:
         (2, 256, 0), 500, (2, Zeros),
-        "race on element 128 of the shared array [u32; 256]: block [0, 0, 0], thread [128, 0, 0] \
+        "race on element 128 of a shared array (of 256): block [0, 0, 0], thread [128, 0, 0] \
         writes it at {before}, and block [0, 0, 0], thread [0, 0, 0] read it at {now}";
     shared::tile_overwritten / tile_overwritten_fixed:
         (2, 256, 0), 512, (512, Zeros),
-        "race on element 1 of the shared array [u32; 256]: block [0, 0, 0], thread [1, 0, 0] \
+        "race on element 1 of a shared array (of 256): block [0, 0, 0], thread [1, 0, 0] \
         writes it at {now}, and block [0, 0, 0], thread [0, 0, 0] read it at {before}";
     shared::warp_without_sync / warp_without_sync_fixed:
         (1, 64, 0), 64, (64, Zeros),
-        "race on element 1 of the shared array [u32; 256]: block [0, 0, 0], thread [1, 0, 0] \
-        writes it at {before}, and block [0, 0, 0], thread [0, 0, 0] read it at {now}";
+        "race on element 1 of a shared array (of 256): block [0, 0, 0], thread [0, 0, 0] reads it at \
+        {now}, and block [0, 0, 0], thread [1, 0, 0] wrote it at {before}";
     shared::shuffle_for_sync / shuffle_for_sync_fixed:
         (1, 64, 0), 64, (64, Zeros),
-        "race on element 1 of the shared array [u32; 256]: block [0, 0, 0], thread [0, 0, 0] \
+        "race on element 1 of a shared array (of 256): block [0, 0, 0], thread [0, 0, 0] \
         reads it at {now}, and block [0, 0, 0], thread [1, 0, 0] wrote it at {before}";
     shared::shared_histogram / shared_histogram_fixed:
         (2, 256, 0), 500, (32, Zeros),
-        "race on element 1 of the shared array [u32; 16]: block [0, 0, 0], thread [14, 0, 0] \
-        reads it at {both}, and block [0, 0, 0], thread [7, 0, 0] wrote it at {both}";
+        "race on element 0 of a shared array (of 16): block [0, 0, 0], thread [0, 0, 0] writes it at \
+        {both}, and block [0, 0, 0], thread [30, 0, 0] read it at {both}";
     shared::all_write_one / all_write_one_fixed:
         (1, 64, 0), 64, (64, Zeros),
-        "race on element 0 of the shared array [u32; 1]: block [0, 0, 0], thread [1, 0, 0] writes \
+        "race on element 0 of a shared array (of 1): block [0, 0, 0], thread [1, 0, 0] writes \
         it at {both}, and block [0, 0, 0], thread [0, 0, 0] wrote it at {both}";
     global::two_blocks_write / two_blocks_write_fixed:
         (4, 64, 0), 256, (256, Zeros),
@@ -51,8 +78,8 @@ bugs! {
         {both}, and block [0, 0, 0], thread [0, 0, 0] wrote it at {both}";
     global::global_histogram / global_histogram_fixed:
         (4, 64, 0), 256, (16, Zeros),
-        "race on element 1 of `y` (of 16): block [0, 0, 0], thread [14, 0, 0] reads it at {both}, \
-        and block [0, 0, 0], thread [7, 0, 0] wrote it at {both}";
+        "race on element 0 of `y` (of 16): block [0, 0, 0], thread [0, 0, 0] writes it at {both}, \
+        and block [0, 0, 0], thread [30, 0, 0] read it at {both}";
     global::stencil_in_place / stencil_in_place_fixed:
         (4, 64, 0), 256, (256, Zeros),
         "race on element 1 of `y` (of 256): block [0, 0, 0], thread [1, 0, 0] writes it at {now}, \
@@ -64,15 +91,16 @@ bugs! {
     global::scope_too_narrow / scope_too_narrow_fixed:
         (4, 64, 0), 256, (1, Zeros),
         "race on element 0 of `y` (of 1): block [1, 0, 0], thread [0, 0, 0] atomically accesses \
-        it at {both}, and block [0, 0, 0], thread [63, 0, 0] atomically accessed it at {both}";
+        it at {both}, and block [0, 0, 0], thread [31, 0, 0] atomically accessed it at {both}; \
+        the scope of one leaves the other out";
     global::message_without_order / message_without_order_fixed:
         (2, 32, 0), 64, (3, Zeros),
         "race on element 0 of `y` (of 3): block [1, 0, 0], thread [0, 0, 0] reads it at {now}, \
         and block [0, 0, 0], thread [0, 0, 0] wrote it at {before}";
     global::neighbour_without_barrier / neighbour_without_barrier_fixed:
         (2, 64, 0), 128, (256, Zeros),
-        "race on element 1 of `y` (of 256): block [0, 0, 0], thread [1, 0, 0] writes it at \
-        {before}, and block [0, 0, 0], thread [0, 0, 0] read it at {now}";
+        "race on element 1 of `y` (of 256): block [0, 0, 0], thread [0, 0, 0] reads it at {now}, and \
+        block [0, 0, 0], thread [1, 0, 0] wrote it at {before}";
     divergence::barrier_under_branch / barrier_under_branch_fixed:
         (1, 64, 0), 64, (32, Zeros),
         "divergence in block [0, 0, 0]: 32 threads wait at the barrier at {at}, and 32, the first \
@@ -108,12 +136,11 @@ bugs! {
         barrier at {other}; lane 16 of warp 0 is at the barrier";
     uninitialised::halo_not_filled / halo_not_filled_fixed:
         (2, 64, 0), 128, (128, Zeros),
-        "uninitialised: block [0, 0, 0], thread [63, 0, 0] reads element 64 of the shared array \
-        [u32; 65] at {now}";
+        "uninitialised: block [0, 0, 0], thread [63, 0, 0] reads element 64 of a shared array (of 65) at {now}";
     uninitialised::sum_not_cleared / sum_not_cleared_fixed:
         (2, 64, 256), 256, (128, Zeros),
         "uninitialised: block [0, 0, 0], thread [0, 0, 0] reads byte 0 of the dynamic shared \
-        memory (of 256) at {now}";
+        memory (of 256 bytes) at {now}";
     uninitialised::buffer_not_filled / buffer_not_filled_fixed:
         (2, 64, 0), 128, (128, Nothing),
         "uninitialised: block [0, 0, 0], thread [0, 0, 0] reads element 0 of `y` (of 128) at \
@@ -132,12 +159,11 @@ bugs! {
         {now}";
     bounds::shared_too_short / shared_too_short_fixed:
         (1, 64, 0), 64, (64, Zeros),
-        "out of bounds: block [0, 0, 0], thread [63, 0, 0] writes element 63 of the shared array \
-        [u32; 63] at {now}";
+        "out of bounds: block [0, 0, 0], thread [63, 0, 0] writes element 63 of a shared array (of 63) at {now}";
     bounds::dynamic_too_short / dynamic_too_short_fixed:
         (1, 64, 256), 64, (64, Zeros),
         "out of bounds: block [0, 0, 0], thread [63, 0, 0] writes byte 256 of the dynamic shared \
-        memory (of 256) at {now}";
+        memory (of 256 bytes) at {now}";
     bounds::misaligned_vector / misaligned_vector_fixed:
         (1, 64, 0), 256, (256, Zeros),
         "misaligned: block [0, 0, 0], thread [0, 0, 0] reads element 2 of `x` (of 256) at {now}, \
@@ -148,10 +174,10 @@ bugs! {
         with an alignment of 4 bytes";
     progress::endless_loop / endless_loop_fixed:
         (1, 32, 0), 64, (32, Zeros),
-        "block [0, 0, 0], thread [16, 0, 0] goes on for ever, or for more than 1048576 steps, at {at}";
+        "block [0, 0, 0], thread [0, 0, 0]: goes on for ever, or for more than 16384 steps, at {at}";
     progress::flag_never_set / flag_never_set_fixed:
         (1, 64, 0), 64, (2, Zeros),
-        "block [0, 0, 0], thread [0, 0, 0] goes on for ever, or for more than 1048576 steps, at {at}";
+        "block [0, 0, 0], thread [0, 0, 0]: goes on for ever, or for more than 16384 steps, at {at}";
     progress::lanes_in_a_circle / lanes_in_a_circle_fixed:
         (1, 32, 0), 32, (3, Zeros),
         "block [0, 0, 0] cannot go on: thread [0, 0, 0] waits in warp 0 for a Sync of the mask \
@@ -159,6 +185,74 @@ bugs! {
         at {at}; thread [2, 0, 0] waits in warp 0 for a Sync of the mask 0x00000005 at {at}";
     progress::panics / panics_fixed:
         (1, 64, 0), 64, (64, Zeros),
-        "block [0, 0, 0], thread [63, 0, 0] panicked at {at}:30: index out of bounds: the len is \
-        64 but the index is 64";
+        "block [0, 0, 0], thread [63, 0, 0] panicked at {at}:30: index out of bounds";
+    heap::heap_race / heap_race_fixed:
+        (1, 64, 0), 64, (1, Zeros),
+        "race on element 0 of a heap block (of 1): block [0, 0, 0], thread [0, 0, 0] writes it at \
+        {both}, and block [0, 0, 0], thread [1, 0, 0] read it at {both}";
+    heap::heap_not_written / heap_not_written_fixed:
+        (1, 64, 0), 64, (64, Zeros),
+        "uninitialised: block [0, 0, 0], thread [3, 0, 0] reads element 3 of a heap block (of 4) at \
+        {now}";
+    heap::use_after_free / use_after_free_fixed:
+        (1, 64, 0), 64, (64, Zeros),
+        "use after free: block [0, 0, 0], thread [0, 0, 0] reads element 0 of a heap block (of 1) at \
+        {now}";
+    heap::double_free / double_free_fixed:
+        (1, 64, 0), 64, (64, Zeros),
+        "double free: block [0, 0, 0], thread [32, 0, 0] frees byte 0 of a heap block (of 4 bytes) at \
+        {both}";
+    heap::heap_leak / heap_leak_fixed:
+        (1, 32, 0), 64, (64, Zeros),
+        "?";
+    local::local_not_written / local_not_written_fixed:
+        (1, 64, 0), 64, (64, Zeros),
+        "uninitialised: block [0, 0, 0], thread [7, 0, 0] reads element 7 of the local memory of \
+        `local_not_written` (of 8) at {now}";
+    local::local_overrun / local_overrun_fixed:
+        (1, 64, 0), 64, (64, Zeros),
+        "out of bounds: block [0, 0, 0], thread [8, 0, 0] reads element 8 of the local memory of \
+        `local_overrun` (of 8) at {now}";
+    copies::copy_without_wait / copy_without_wait_fixed:
+        (1, 64, 0), 64, (64, Zeros),
+        "asynchronous copy without a wait on element 0 of a shared array (of 64): block [0, 0, 0], \
+        thread [0, 0, 0] reads it at {now}, and block [0, 0, 0], thread [0, 0, 0] copied to or from \
+        it at {before}";
+    copies::wait_for_one_too_few / wait_for_one_too_few_fixed:
+        (1, 64, 0), 128, (64, Zeros),
+        "asynchronous copy without a wait on element 64 of a shared array (of 128): block [0, 0, 0], \
+        thread [0, 0, 0] reads it at {now}, and block [0, 0, 0], thread [0, 0, 0] copied to or from \
+        it at {before}";
+    atomics::mixed_sizes / mixed_sizes_fixed:
+        (1, 64, 0), 64, (2, Zeros),
+        "race on element 0 of `y` (of 2): block [0, 0, 0], thread [32, 0, 0] atomically accesses it at \
+        {now}, and block [0, 0, 0], thread [31, 0, 0] atomically accessed it at {before}; atomics \
+        of different sizes";
+    atomics::plain_against_atomic / plain_against_atomic_fixed:
+        (1, 64, 0), 64, (1, Zeros),
+        "race on element 0 of `y` (of 1): block [0, 0, 0], thread [0, 0, 0] writes it at {before}, \
+        and block [0, 0, 0], thread [31, 0, 0] atomically accessed it at {now}";
+    elsewhere::constant_written / constant_written_fixed:
+        (1, 64, 0), 64, (64, Zeros),
+        "write to constant memory: block [0, 0, 0], thread [0, 0, 0] writes element 0 of the constant \
+        `TABLE` (of 4) at {now}";
+    elsewhere::written_through_reference / written_through_reference_fixed:
+        (1, 64, 0), 64, (64, Zeros),
+        "write through a reference: block [0, 0, 0], thread [0, 0, 0] writes element 0 of `x` (of 64) \
+        at {now}";
+    elsewhere::into_next_array / into_next_array_fixed:
+        (1, 64, 0), 256, (64, Zeros),
+        "out of bounds: block [0, 0, 0], thread [0, 0, 0] reads element 160 of a shared array (of 64) \
+        at {now}";
+    elsewhere::into_other_buffer / into_other_buffer_fixed:
+        (1, 64, 0), 64, (256, Zeros),
+        "out of bounds: block [0, 0, 0], thread [0, 0, 0] writes element 0 of `x` (of 64), by way of \
+        `y` (of 256), at {now}";
+    elsewhere::other_blocks_shared / other_blocks_shared_fixed:
+        (2, 64, 0), 64, (132, Zeros),
+        "?";
+    streams::two_streams / two_streams_fixed:
+        (1, 64, 0); 2 streams, 64, (64, Zeros),
+        "race on element 0 of `y` (of 64): block [0, 0, 0], thread [0, 0, 0] reads it at {both}, and \
+        block [0, 0, 0], thread [0, 0, 0] of another launch wrote it at {both}";
 }

@@ -1,74 +1,93 @@
-//! The emulator finds each planted bug, says what, where and who, and says nothing of its twin. It
-//! needs instrumented kernels: `ridgepoint check -- -p planted`, which `tests/check_command.rs` runs.
+//! The emulator, which executes the kernels' PTX and checks what they do, finds each planted bug: it says
+//! what, where and who, and says nothing of its twin.
 
+use std::sync::LazyLock;
+
+use cuda_std::launch::Entry;
 use gpu_test::{Arguments, Failed, Trial};
-use planted::{BUGS, Bug};
-use ridgepoint_driver::{Checks, Device, DriverError, Emulation, Schedule};
+use planted::{BUGS, Bug, CORRECT, Launch, Planted};
+use ridgepoint_driver::{Device, DriverError, Emulation, Schedule};
 
-/// Orders under which each twin must be clean.
+/// Orders under which each bug must be found and each twin be clean.
 const SEEDS: u64 = 100;
 /// What any of these kernels needs, and not so much that an endless one takes long.
-const STEPS: u64 = 1 << 20;
+const STEPS: u64 = 1 << 14;
 
 fn main() {
-    let is_instrumented = Checks::default() == Checks::ALL;
     let trials = BUGS.iter().flat_map(|bug| {
         [
             Trial::test(format!("found::{}", bug.name), move || found(bug)),
             Trial::test(format!("fails::{}", bug.name), move || fails(bug)),
-            Trial::test(format!("clean::{}", bug.name), move || clean(bug)),
+            Trial::test(format!("clean::{}", bug.name), move || {
+                clean(&bug.launch, (bug.fixed)())
+            }),
         ]
-        .map(|trial| {
-            if is_instrumented {
-                trial
-            } else {
-                trial
-                    .with_kind("needs ridgepoint check")
-                    .with_ignored_flag(true)
-            }
+    });
+    let correct = CORRECT.iter().map(|it| {
+        Trial::test(format!("clean::{}", it.name), move || {
+            clean(&it.launch, (it.kernel)())
         })
     });
-    gpu_test::run(&Arguments::from_args(), trials.collect()).exit();
+    gpu_test::run(&Arguments::from_args(), trials.chain(correct).collect()).exit();
 }
 
-fn device(schedule: Schedule) -> Device {
-    Device::emulator(Emulation {
+fn device(schedule: Schedule) -> Result<Device, DriverError> {
+    static OPENED: LazyLock<Result<Device, String>> = LazyLock::new(|| {
+        let opened = Device::emulator_with(Emulation::default(), planted::ptx());
+        opened.map_err(|error| error.to_string())
+    });
+    let emulation = Emulation {
         schedule,
         steps: STEPS,
-        ..Emulation::default()
-    })
+        is_checked: true,
+    };
+    let opened = OPENED.as_ref().expect("the PTX can be read");
+    Ok(opened.with_emulation(emulation).expect("an emulator"))
 }
 
 fn found(bug: &Bug) -> Result<(), Failed> {
-    let entry = (bug.kernel)();
-    match bug.run(&device(Schedule::InOrder), entry) {
-        Err(DriverError::Emulated { kernel, error }) => {
-            let (actual, expected) = (error.to_string(), bug.expected());
-            if kernel != bug.name || actual != expected {
-                return Err(format!("{kernel}: {actual}\n  instead of {expected}").into());
-            }
-            Ok(())
-        }
-        other => Err(format!("{other:?} instead of {}", bug.expected()).into()),
+    let expected = bug.expected();
+    match bug.launch.run(&device(Schedule::InOrder)?, (bug.kernel)()) {
+        Err(error) => match said_of(bug.name, &error) {
+            Some(said) if said == expected => Ok(()),
+            _ => Err(format!("{error}\n  instead of {expected}").into()),
+        },
+        Ok(()) => Err(format!("nothing instead of {expected}").into()),
     }
 }
 
 /// In any order something is found, and the process lives on.
 fn fails(bug: &Bug) -> Result<(), Failed> {
     for seed in 0..SEEDS {
-        match bug.run(&device(Schedule::Seeded(seed)), (bug.kernel)()) {
-            Err(DriverError::Emulated { .. }) => (),
+        match bug
+            .launch
+            .run(&device(Schedule::Seeded(seed))?, (bug.kernel)())
+        {
+            Err(error) if said_of(bug.name, &error).is_some() => (),
             other => return Err(format!("seed {seed}: {other:?}").into()),
         }
     }
     Ok(())
 }
 
-fn clean(bug: &Bug) -> Result<(), Failed> {
-    let fixed = (bug.fixed)();
-    bug.run(&device(Schedule::InOrder), fixed)?;
+/// What the emulator says of a kernel.
+fn said_of(kernel: &str, error: &DriverError) -> Option<String> {
+    let text = error.to_string();
+    let text = match error {
+        DriverError::Emulated { .. } => {
+            text.strip_prefix(&format!("kernel {kernel} on the emulator: "))
+        }
+        DriverError::Engine(_) => text.strip_prefix(&format!("on the emulator: {kernel}: ")),
+        _ => None,
+    };
+    text.map(str::to_owned)
+}
+
+fn clean(launch: &Launch, entry: Entry<Planted>) -> Result<(), Failed> {
+    launch.run(&device(Schedule::InOrder)?, entry)?;
     for seed in 0..SEEDS {
-        bug.run(&device(Schedule::Seeded(seed)), fixed)
+        launch
+            .run(&device(Schedule::Seeded(seed))?, entry)
             .map_err(|error| format!("seed {seed}: {error}"))?;
     }
     Ok(())

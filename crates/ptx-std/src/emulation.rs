@@ -3,37 +3,12 @@
 //! An emulator runs the kernel's function once for every thread of the grid, each time inside
 //! [`enter`] with that thread's [`Lane`]. Kernels never call anything here.
 
-mod gate;
-#[cfg(instrumented)]
-mod instrumented;
-
 use core::cell::Cell;
-use core::fmt;
-use core::ops::Range;
 use core::panic::Location;
 use core::ptr::NonNull;
-use core::sync::atomic::Ordering;
-use std::rc::Rc;
 use std::thread_local;
 
 pub use crate::warp::WARP_SIZE;
-pub use gate::Gate;
-
-/// Whether the crates that depend on this one are compiled so that each access of theirs to memory
-/// comes to [`Hooks::access`], as `ridgepoint check` does it.
-pub const INSTRUMENTED: bool = cfg!(instrumented);
-
-/// Where the sources of this crate lie, whose lines say nothing to a kernel's author.
-pub const SOURCES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src");
-
-/// Where the program itself lies, its code, its constants and its statics, where it is
-/// [`INSTRUMENTED`].
-pub fn program() -> Range<usize> {
-    #[cfg(instrumented)]
-    return instrumented::program();
-    #[cfg(not(instrumented))]
-    return 0..0;
-}
 
 /// Where a thread stands in its grid, in the order x, y, z.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -113,89 +88,27 @@ impl SharedArray {
     }
 }
 
-/// Between which threads an atomic operation is atomic, and a fence orders.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// Those of a block.
-    Block,
-    /// Those of the device, or of the whole system: the emulator is one device.
-    Device,
-}
-
-/// What an access does to memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
-    /// Reads.
-    Read,
-    /// Writes.
-    Write,
-    /// Reads, and writes what depends on it.
-    Modify,
-}
-
-/// Where in the program something happens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// A return address: the call before it.
-    Code(usize),
-    /// A line of the source.
-    Source(&'static Location<'static>),
-}
-
-/// One access of a thread to memory.
-#[derive(Clone, Copy, Debug)]
-pub struct Access {
-    /// The first byte.
-    pub address: usize,
-    /// How many bytes.
-    pub bytes: usize,
-    /// The alignment that it needs.
-    pub alignment: usize,
-    /// What it does.
-    pub effect: Effect,
-    /// Of an atomic access, its scope and order.
-    pub atomic: Option<(Scope, Ordering)>,
-    /// Where it is.
-    pub place: Place,
-}
-
 /// What a thread asks of the emulator beyond its coordinates: all that it shares with others.
 pub trait Hooks {
     /// Returns when every live thread of the block has called it.
     fn sync_threads(&self, predicate: bool, place: &'static Location<'static>) -> Tally;
 
-    /// Brings a value to the lanes that `mask` names. The thread waits next, and asks for what all have
-    /// [`brought`](Hooks::brought) when it goes on.
-    fn bring(&self, operation: Operation, mask: u32, value: u64, place: &'static Location<'static>);
-
-    /// Returns when every lane that the mask names has come for the same operation with the same
-    /// mask. Only where the thread has no [gate](Lane::gate).
-    fn wait(&self);
-
-    /// What all of them have brought.
-    fn brought(&self) -> Rc<Exchange>;
+    /// Returns what the lanes have brought, when every lane that the mask names has come for the same
+    /// operation with the same mask.
+    fn exchange(
+        &self,
+        operation: Operation,
+        mask: u32,
+        value: u64,
+        place: &'static Location<'static>,
+    ) -> Exchange;
 
     /// The lanes of the warp that are at this place of the source together.
     fn active_mask(&self, place: &'static Location<'static>) -> u32;
 
-    /// Lets other threads go on for so many nanoseconds.
-    fn sleep(&self, nanoseconds: u32);
-
-    /// Before each access: of atomic ones through `cuda_std` always, of all others where the
-    /// kernel is [`INSTRUMENTED`]. Does not return for an access that must not happen.
-    fn access(&self, access: &Access);
-
-    /// A fence.
-    fn fence(&self, scope: Scope, ordering: Ordering);
-
-    /// The thread has used up its [fuel](Lane::fuel). Gives it more, or does not return.
-    fn refuel(&self) -> u32;
-
-    /// The thread has allocated memory on the heap. Only where it is [`INSTRUMENTED`].
-    fn allocated(&self, memory: Range<usize>);
-
-    /// The thread does what lanes that go separate ways must not. Does not return.
-    fn diverged(&self, what: fmt::Arguments<'_>, place: &'static Location<'static>) -> !;
+    /// Lets other threads go on. It counts as so many steps; returns how many the thread may go on
+    /// for before it does so again.
+    fn give_way(&self, steps: u32, place: &'static Location<'static>) -> u32;
 
     /// The block's memory for `array`, which is aligned to 16 bytes and not initialised.
     fn shared_array(&self, array: SharedArray) -> *mut u8;
@@ -214,51 +127,10 @@ pub trait Hooks {
 pub struct Lane<'a> {
     /// Where the thread stands.
     pub coordinates: Coordinates,
-    /// Memory of which no access need be told: its stack, which is nobody else's, and what the
-    /// launch itself hands to all threads.
-    pub unwatched: [Range<usize>; 3],
-    /// How many steps it goes before it asks for more: accesses, and where it is [`INSTRUMENTED`]
-    /// every turn of a loop.
+    /// How many steps it goes before it [gives way](Hooks::give_way).
     pub fuel: Cell<u32>,
     /// The emulator that runs it.
     pub hooks: &'a dyn Hooks,
-    /// Where it waits, if not in [`Hooks::wait`]. On the other side is the emulator.
-    pub gate: Option<&'a Gate>,
-}
-
-impl Lane<'_> {
-    /// Uses fuel.
-    #[inline]
-    fn step(&self, steps: u32) {
-        match self.fuel.get().checked_sub(steps) {
-            Some(left) => self.fuel.set(left),
-            None => self.fuel.set(self.hooks.refuel()),
-        }
-    }
-
-    /// What the lanes of `mask` bring, this one `value`.
-    #[inline(always)]
-    pub(crate) fn exchange(
-        &self,
-        operation: Operation,
-        mask: u32,
-        value: u64,
-        place: &'static Location<'static>,
-    ) -> Rc<Exchange> {
-        self.hooks.bring(operation, mask, value, place);
-        self.wait();
-        self.hooks.brought()
-    }
-
-    #[inline(always)]
-    fn wait(&self) {
-        let _pause = pause();
-        match self.gate {
-            // SAFETY: the emulator has given us the gate, passed it last, and waits.
-            Some(gate) => unsafe { gate.pass() },
-            None => self.hooks.wait(),
-        }
-    }
 }
 
 thread_local! {
@@ -307,37 +179,21 @@ pub(crate) fn coordinates<R>(read: impl FnOnce(&Coordinates) -> R) -> R {
 const OUTSIDE: &str =
     "a kernel's function was called outside of a launch: run it through an emulator";
 
-/// Tells the emulator of an atomic access, if a kernel runs: host code may use the same functions.
+/// Counts an atomic operation, if a kernel runs: host code may use the same functions. Who reads again
+/// and again waits for another thread, which is to have its turn soon.
 #[inline]
-pub(crate) fn atomic_access<T>(
-    pointer: *mut T,
-    effect: Effect,
-    scope: Scope,
-    ordering: Ordering,
-    place: &'static Location<'static>,
-) {
+pub(crate) fn step(steps: u32, place: &'static Location<'static>) {
     if CURRENT.get().is_some() {
         with_current(|lane| {
-            // Who reads again and again waits for another thread, and is to have its turn soon.
-            lane.step(if effect == Effect::Read { 256 } else { 1 });
-            lane.hooks.access(&Access {
-                address: pointer.addr(),
-                bytes: size_of::<T>(),
-                alignment: size_of::<T>(),
-                effect,
-                atomic: Some((scope, ordering)),
-                place: Place::Source(place),
-            });
+            let left = lane.fuel.get().checked_sub(steps);
+            lane.fuel
+                .set(left.unwrap_or_else(|| lane.hooks.give_way(FUEL, place)));
         });
     }
 }
 
-/// Tells the emulator of a fence, if a kernel runs.
-pub(crate) fn fence(scope: Scope, ordering: Ordering) {
-    if CURRENT.get().is_some() {
-        with_current(|lane| lane.hooks.fence(scope, ordering));
-    }
-}
+/// What a thread that gives way has gone through, at most.
+const FUEL: u32 = 1 << 16;
 
 /// Asks the lane of the thread that runs.
 #[inline]

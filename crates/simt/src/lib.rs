@@ -1,68 +1,43 @@
-//! A CPU emulator for GPU kernels written with `ptx-std`.
+//! Runs kernels of `ptx-std` that have no PTX, such as those of examples in documentation, as what they
+//! are on the host: functions.
 //!
-//! A launch runs the kernel's function once for every thread of the grid. Blocks are spread over
-//! the host's cores; the threads of a block run on one core, in order of their index or in that of
-//! a [`Schedule`], each until it ends or waits for the others.
+//! A launch calls the kernel's function once for every thread of the grid, each on a stack of its own,
+//! in order of their index; a thread runs until it ends or waits for others. All on the core that
+//! launches.
 //!
-//! What comes out is functional: the same results, for the same source, as on a GPU. How long it
-//! takes says nothing about a GPU.
+//! What comes out is functional. Nothing is checked, and how long it takes says nothing about a GPU.
 //!
 //! ```
 //! use cuda_std::thread;
-//! use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+//! use std::sync::atomic::{AtomicU32, Ordering};
 //!
 //! let sum = AtomicU32::new(0);
 //! let shape = simt::Shape { grid: [4, 1, 1], block: [32, 1, 1], dynamic_shared: 0 };
-//! simt::launch(shape, &|| {
+//! simt::Launch::new(shape).run(&|| {
 //!     sum.fetch_add(thread::index_1d(), Ordering::Relaxed);
 //! })?;
 //! assert_eq!(sum.into_inner(), 127 * 128 / 2);
 //! # Ok::<(), simt::LaunchError>(())
 //! ```
-//!
-//! [`Checks`] look for what a GPU hides: races, divergence, memory that nobody has written or that
-//! is out of bounds. Those of memory need instrumented code, which `ridgepoint check` makes. They
-//! run a launch on one core, so that a report is the same each time.
 
 mod block;
-mod buffers;
-mod check;
 mod error;
-mod fiber;
+mod grid;
+mod lane;
 mod memory;
-mod options;
-mod order;
-mod place;
-pub mod record;
-mod source;
-mod stack;
-mod thread;
+mod panics;
 mod wait;
-mod warp;
-mod worker;
 
-use std::num::NonZero;
-use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
-
-use cuda_std::emulation::INSTRUMENTED;
-pub use cuda_std::launch::Memory;
-
-pub use buffers::Uninitialised;
-pub use error::{AccessBy, AccessKind, LaunchError, Location, Thread};
-pub use options::{Checks, Options, Schedule};
-
-use worker::{Looks, Worker};
+pub use error::{LaunchError, Thread};
 
 /// The shape of a launch, in the order x, y, z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Blocks in the grid.
     pub grid: [u32; 3],
-    /// Threads a block.
+    /// Threads per block.
     pub block: [u32; 3],
-    /// Bytes of dynamic shared memory a block.
+    /// Bytes of dynamic shared memory per block.
     pub dynamic_shared: u32,
 }
 
@@ -76,167 +51,69 @@ impl Shape {
     }
 }
 
-/// Runs `kernel` once for every thread of the grid, with the default [`Options`], and returns when
-/// all have ended. What it prints goes to standard output.
-///
-/// A grid with no blocks or a block with no threads runs nothing.
-///
-/// # Errors
-/// The first failure of any thread. Blocks that have not begun by then are not run.
-pub fn launch(shape: Shape, kernel: &(dyn Fn() + Sync)) -> Result<(), LaunchError> {
-    Launch::new(shape).run(kernel)
-}
-
 /// A launch that is more than a shape.
 pub struct Launch<'a> {
     shape: Shape,
-    options: Options,
-    print: &'a (dyn Fn(&str) + Sync),
-    memory: Option<&'a [Memory]>,
-    arguments: Range<usize>,
-    cooperative: bool,
-    kernel: &'static str,
+    steps: u64,
+    shared_per_block: u32,
+    print: &'a dyn Fn(&str),
 }
 
 impl<'a> Launch<'a> {
-    /// With default options; what the kernel prints goes to standard output.
+    /// With 2^28 steps and the 227 KiB of shared memory of compute capability 9.0; what the kernel
+    /// prints goes to standard output.
     pub fn new(shape: Shape) -> Self {
         Launch {
             shape,
-            options: Options::default(),
+            steps: 1 << 28,
+            shared_per_block: 227 * 1024,
             print: &|text| print!("{text}"),
-            memory: None,
-            arguments: 0..0,
-            cooperative: false,
-            kernel: "a closure",
         }
     }
 
-    /// The kernel's name.
+    /// How many steps threads may wait for others' flags while none ends or meets others: one for each
+    /// atomic operation, but 256 where it only reads, and one per nanosecond of sleep.
     #[must_use]
-    pub fn kernel(self, kernel: &'static str) -> Self {
-        Launch { kernel, ..self }
+    pub fn steps(self, steps: u64) -> Self {
+        Launch { steps, ..self }
     }
 
-    /// All blocks of the grid run at once, so that they may wait for each other. A thread that waits
-    /// for another block gives way, as `nanosleep` does.
+    /// Bytes of shared memory that a block may have, static and dynamic.
     #[must_use]
-    pub fn cooperative(self) -> Self {
+    pub fn shared_per_block(self, shared_per_block: u32) -> Self {
         Launch {
-            cooperative: true,
+            shared_per_block,
             ..self
         }
-    }
-
-    /// Run in this way.
-    #[must_use]
-    pub fn options(self, options: Options) -> Self {
-        Launch { options, ..self }
     }
 
     /// `print` is given what the kernel prints, piece by piece.
     #[must_use]
-    pub fn print(self, print: &'a (dyn Fn(&str) + Sync)) -> Self {
+    pub fn print(self, print: &'a dyn Fn(&str)) -> Self {
         Launch { print, ..self }
     }
 
-    /// The memory that the kernel may reach, and the value that holds its arguments. Only where it
-    /// is given can other accesses be out of bounds, and only there are races on buffers found.
-    #[must_use]
-    pub fn memory<A>(self, memory: &'a [Memory], arguments: *const A) -> Self {
-        let start = arguments.addr();
-        Launch {
-            memory: Some(memory),
-            arguments: start..start + size_of::<A>(),
-            ..self
-        }
-    }
-
-    /// Runs `kernel` as [`launch`] does.
+    /// Runs `kernel` once for every thread of the grid, and returns when all have ended. A grid with no
+    /// blocks or a block with no threads runs nothing.
+    ///
+    /// Blocks may wait for each other as long as at most [`most_blocks`] have begun.
     ///
     /// # Errors
-    /// Those of [`launch`], [`LaunchError::NotInstrumented`] and [`LaunchError::Unseen`].
-    ///
-    /// # Panics
-    /// It is cooperative and has more than [`most_cooperative_blocks`].
-    pub fn run(&self, kernel: &(dyn Fn() + Sync)) -> Result<(), LaunchError> {
+    /// The first failure of any thread. Blocks that have not begun by then are not run.
+    pub fn run(&self, kernel: &dyn Fn()) -> Result<(), LaunchError> {
         if self.shape.blocks() == 0 || self.shape.threads() == 0 {
             return Ok(());
         }
-        record::begin(self.kernel, &self.options)?;
-        if self.options.checks.watch_memory() && !INSTRUMENTED {
-            return Err(LaunchError::NotInstrumented);
-        }
-        self.run_blocks(kernel)
-            .inspect_err(|_| record::failed(self.kernel))
-    }
-
-    fn run_blocks(&self, kernel: &(dyn Fn() + Sync)) -> Result<(), LaunchError> {
-        place::watch();
-        let blocks = self.shape.blocks();
-        let most = most_cooperative_blocks(self.shape);
-        assert!(
-            !self.cooperative || blocks <= most,
-            "a cooperative launch of {blocks} blocks; at most {most} run at once"
-        );
-        let next = AtomicU64::new(0);
-        let stop = AtomicBool::new(false);
-        let failure = Mutex::new(None);
-        let is_one =
-            self.options.checks.watch_memory() || self.options.schedule != Schedule::InOrder;
-        let workers = match is_one {
-            true => 1,
-            false => cores().min(blocks.min(most) as usize).max(1),
-        };
-        let looks = Looks::new(workers);
-        let work = |core| {
-            place::runs(self.kernel);
-            let worker = Worker::new(self, kernel, &looks, core);
-            let next = || {
-                let index = next.fetch_add(1, Ordering::Relaxed);
-                (index < blocks && !stop.load(Ordering::Relaxed)).then_some(index)
-            };
-            if let Err(error) = worker.run(next, &stop) {
-                stop.store(true, Ordering::Relaxed);
-                failure
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .get_or_insert(error);
-            }
-        };
-        std::thread::scope(|scope| {
-            for core in 1..workers {
-                let work = &work;
-                let thread = std::thread::Builder::new();
-                // Where there are no more threads, those that there are do its work.
-                if thread.spawn_scoped(scope, move || work(core)).is_err() {
-                    looks.end(core);
-                }
-            }
-            work(0);
-        });
-        match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            Some(error) => Err(error),
-            None => Ok(()),
-        }
+        panics::note_places();
+        grid::run(self, kernel)
     }
 }
 
-/// The most blocks of this shape that a cooperative launch may have: threads of all of them wait.
-pub fn most_cooperative_blocks(shape: Shape) -> u64 {
-    most_blocks(shape)
-}
-
-/// How many blocks may have threads that wait. Linux lets a process have 65,530 mappings, and each
-/// stack with its guard page takes two.
-fn most_blocks(shape: Shape) -> u64 {
+/// How many blocks of this shape may have threads that wait. Linux lets a process have 65,530
+/// mappings, and each stack with its guard page takes two.
+pub fn most_blocks(shape: Shape) -> u64 {
     const STACKS: u64 = 28_000;
     (STACKS / u64::from(shape.threads().max(1))).max(1)
-}
-
-/// How many blocks run at once: the host's cores.
-pub fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, NonZero::get)
 }
 
 /// The x, y, z of a linear index, x running fastest.

@@ -1,12 +1,10 @@
 //! Blocks that wait for each other.
 
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use cuda_std::atomic::Ordering::Acquire;
-use cuda_std::atomic::mid::atomic_load_32_device;
 use cuda_std::cooperative::sync_grid;
 use cuda_std::thread;
-use simt::{Launch, LaunchError, Options, Shape, most_cooperative_blocks};
+use simt::{Launch, LaunchError, Shape};
 
 fn shape(blocks: u32, threads: u32) -> Shape {
     Shape {
@@ -22,7 +20,6 @@ fn no_block_passes_the_barrier_before_all_have_come() {
     let (arrivals, come, early) = (AtomicU32::new(0), AtomicU32::new(0), AtomicU32::new(0));
     for launch in 1..=3 {
         Launch::new(shape(blocks, threads))
-            .cooperative()
             .run(&|| {
                 for round in 1..=5 {
                     come.fetch_add(1, Ordering::Relaxed);
@@ -45,7 +42,7 @@ fn no_block_passes_the_barrier_before_all_have_come() {
 #[test]
 fn a_block_that_fails_ends_those_that_wait_for_it() {
     let arrivals = AtomicU32::new(0);
-    let error = Launch::new(shape(4, 32)).cooperative().run(&|| {
+    let error = Launch::new(shape(4, 32)).run(&|| {
         assert_ne!(thread::block_idx_x(), 2, "planted");
         // SAFETY: a cooperative launch; that some never come is what this is about.
         unsafe { sync_grid(arrivals.as_ptr()) };
@@ -59,65 +56,4 @@ fn a_block_that_fails_ends_those_that_wait_for_it() {
         }
         other => panic!("{other:?}"),
     }
-}
-
-#[test]
-#[should_panic(expected = "a cooperative launch of 1000000 blocks")]
-fn more_blocks_than_run_at_once_are_refused() {
-    assert!(most_cooperative_blocks(shape(1, 1024)) >= 16);
-    let _ = Launch::new(shape(1_000_000, 32)).cooperative().run(&|| ());
-}
-
-/// On a busy host a core may not see for long what it waited for, while the others wait for it already.
-#[test]
-fn barriers_on_a_busy_host_are_no_endless_loop() {
-    let (arrivals, ended) = (AtomicU32::new(0), AtomicBool::new(false));
-    let options = Options {
-        steps: 1 << 20,
-        ..Options::default()
-    };
-    let result = std::thread::scope(|scope| {
-        for _ in 0..4 * simt::cores() {
-            scope.spawn(|| {
-                while !ended.load(Ordering::Relaxed) {
-                    std::hint::spin_loop();
-                }
-            });
-        }
-        let result = Launch::new(shape(4, 32))
-            .cooperative()
-            .options(options)
-            .run(&|| {
-                for _ in 0..100 {
-                    // SAFETY: a cooperative launch, all of whose threads come here.
-                    unsafe { sync_grid(arrivals.as_ptr()) };
-                }
-            });
-        ended.store(true, Ordering::Relaxed);
-        result
-    });
-    result.expect("every thread reaches every barrier");
-}
-
-/// Where none can go on, that shows on several cores too.
-#[test]
-fn blocks_that_wait_for_nothing_are_found() {
-    let flag = AtomicU32::new(0);
-    let options = Options {
-        steps: 1 << 20,
-        ..Options::default()
-    };
-    let result = Launch::new(shape(4, 1))
-        .cooperative()
-        .options(options)
-        .run(&|| {
-            // SAFETY: the flag is there.
-            while unsafe { atomic_load_32_device(flag.as_ptr(), Acquire) } == 0 {
-                thread::nanosleep(20);
-            }
-        });
-    assert!(
-        matches!(result, Err(LaunchError::Steps { .. })),
-        "{result:?}"
-    );
 }

@@ -1,14 +1,16 @@
 //! Launches as a kernel sees them.
 
-use std::env;
-use std::hint::black_box;
-use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
-use cuda_std::emulation::INSTRUMENTED;
+use cuda_std::atomic::Ordering::Acquire;
+use cuda_std::atomic::mid::atomic_load_32_device;
 use cuda_std::{thread, warp};
-use simt::{Checks, Launch, LaunchError, Options, Shape, launch};
+use simt::{Launch, LaunchError, Shape};
+
+fn launch(shape: Shape, kernel: &dyn Fn()) -> Result<(), LaunchError> {
+    Launch::new(shape).run(kernel)
+}
 
 fn counters(n: usize) -> Vec<AtomicU32> {
     (0..n).map(|_| AtomicU32::new(0)).collect()
@@ -97,30 +99,14 @@ fn a_thread_that_has_left_is_not_waited_for() {
         block: [64, 1, 1],
         dynamic_shared: 0,
     };
-    let kernel = || {
+    launch(shape, &|| {
         if thread::thread_idx_x() >= 40 {
             return;
         }
         thread::sync_threads();
         after.fetch_add(1, Relaxed);
-    };
-    let unchecked = Options {
-        checks: Checks::NONE,
-        ..Options::default()
-    };
-    let launch = Launch::new(shape);
-    let checked = launch.run(&kernel).expect_err("24 threads have left");
-    assert!(
-        checked.to_string().contains(
-            "40 threads wait at the barrier at crates/simt/tests/launch.rs:104, and 24, the first \
-             [40, 0, 0], have left"
-        ),
-        "{checked}"
-    );
-    launch
-        .options(unchecked)
-        .run(&kernel)
-        .expect("nothing fails");
+    })
+    .expect("nothing fails");
     assert_eq!(after.into_inner(), 40);
 }
 
@@ -213,16 +199,15 @@ fn threads_that_nothing_can_wake_are_reported() {
             thread::sync_threads();
         }
     });
-    let Err(LaunchError::Diverged { block, what }) = result else {
+    let Err(LaunchError::Stuck { block, waiting }) = result else {
         panic!("{result:?}");
     };
     assert_eq!(block, [0, 0, 0]);
     for words in [
         "63 threads, the first [0, 0, 0], wait at the barrier at crates/simt/tests/launch.rs:",
         "thread [5, 0, 0] waits in warp 0 for a Sync of the mask 0x00000060 at ",
-        "lane 6 of warp 0 is at the barrier",
     ] {
-        assert!(what.contains(words), "{what}");
+        assert!(waiting.contains(words), "{waiting}");
     }
 }
 
@@ -233,13 +218,7 @@ fn shared_memory_is_fresh_in_each_block_and_one_for_all_its_threads() {
         ..block_of(33)
     };
     let sums = counters(8);
-    // It reads what nobody has written.
-    let unchecked = Options {
-        checks: Checks::NONE,
-        ..Options::default()
-    };
     Launch::new(shape)
-        .options(unchecked)
         .run(&|| {
             let numbers = cuda_std::shared_array![u32; 33];
             let own = thread::thread_idx_x() as usize;
@@ -319,7 +298,7 @@ fn the_active_lanes_are_those_of_the_same_arm() {
 
 #[test]
 fn a_mask_that_does_not_name_its_lane_or_its_source_is_reported() {
-    let failure = |kernel: &(dyn Fn() + Sync)| {
+    let failure = |kernel: &dyn Fn()| {
         let failed = launch(block_of(32), kernel).expect_err("it is wrong");
         failed.to_string()
     };
@@ -374,7 +353,7 @@ fn a_kernel_that_asks_for_its_place_while_it_is_unwound_is_answered() {
         }
     });
     assert!(
-        matches!(result, Err(LaunchError::Diverged { .. })),
+        matches!(result, Err(LaunchError::Stuck { .. })),
         "{result:?}"
     );
 }
@@ -404,40 +383,57 @@ fn no_thread_is_current_after_a_launch() {
 }
 
 #[test]
-fn an_index_that_the_standard_library_ends_the_process_for_is_said_with_kernel_and_thread() {
-    // The checks are in builds for debugging, and not in those of `ridgepoint check`.
-    if INSTRUMENTED || !cfg!(debug_assertions) {
-        return;
-    }
-    const CHILD: &str = "SIMT_TEST_OF_AN_UNCHECKED_INDEX";
-    if env::var_os(CHILD).is_some() {
-        let shape = Shape {
-            grid: [2, 1, 1],
-            block: [32, 1, 1],
-            dynamic_shared: 0,
-        };
-        let values = [0u32; 40];
-        let _ = Launch::new(shape).kernel("too_far").run(&|| {
-            let i = thread::index_1d() as usize;
-            // SAFETY: not kept, on purpose: there are more threads than values.
-            black_box(unsafe { values.get_unchecked(black_box(i)) });
-        });
-        return;
-    }
-    let name = std::thread::current().name().map(str::to_owned);
-    let child = Command::new(env::current_exe().expect("a test program"))
-        .args(["--exact", &name.expect("tests' threads have names")])
-        .env(CHILD, "")
-        .output();
-    let child = child.expect("it starts");
-    let text = String::from_utf8_lossy(&child.stderr);
-    let expected =
-        "kernel too_far on the emulator: block [1, 0, 0], thread [8, 0, 0] ends the process at ";
-    assert!(!child.status.success(), "{text}");
-    assert!(text.contains(expected), "{text}");
-    assert!(text.contains("tests/launch.rs:"), "{text}");
+fn a_block_can_wait_for_the_flag_of_a_later_one() {
+    let flag = AtomicU32::new(0);
+    let shape = Shape {
+        grid: [100, 1, 1],
+        ..block_of(32)
+    };
+    launch(shape, &|| match thread::block_idx_x() {
+        99 => flag.store(1, Relaxed),
+        _ => {
+            // SAFETY: the flag is there.
+            while unsafe { atomic_load_32_device(flag.as_ptr(), Acquire) } == 0 {}
+        }
+    })
+    .expect("block 99 sets it");
+}
+
+#[test]
+fn a_thread_that_waits_for_ever_is_named_with_its_line() {
+    let flag = AtomicU32::new(0);
+    let kernel = || {
+        if thread::index_1d() == 33 {
+            // SAFETY: the flag is there.
+            while unsafe { atomic_load_32_device(flag.as_ptr(), Acquire) } == 0 {}
+        }
+    };
+    let shape = Shape {
+        grid: [2, 1, 1],
+        ..block_of(32)
+    };
+    let failed = Launch::new(shape).steps(1 << 20).run(&kernel);
+    let text = failed.expect_err("nobody sets it").to_string();
     assert!(
-        text.contains("get_unchecked requires that the index is within"),
+        text.starts_with(
+            "block [1, 0, 0], thread [1, 0, 0] goes on for ever, or for more than 1048576 steps, \
+             at crates/simt/tests/launch.rs:"
+        ),
         "{text}"
     );
+}
+
+#[test]
+fn arrays_and_dynamic_memory_share_the_devices_limit() {
+    let shape = Shape {
+        dynamic_shared: 1000,
+        ..block_of(1)
+    };
+    let launch = Launch::new(shape).shared_per_block(1024);
+    let result = launch.run(&|| {
+        cuda_std::shared_array![u8; 25];
+    });
+    let text = result.expect_err("one byte too many").to_string();
+    let expected = "25 bytes and 1000 of dynamic shared memory; a block of this device has 1024";
+    assert!(text.contains(expected), "{text}");
 }

@@ -1,11 +1,10 @@
 //! What the measurements of all ceilings share.
 
-use cuda_std::launch::{Entry, Signature};
-
 use super::{Ceiling, Quantity};
-use crate::driver::{Device, DriverError, LaunchConfig, Stream};
-use crate::measure::{self, Runs, Summary};
+use crate::driver::{Device, DriverError, Stream};
+use crate::measure::{Runs, Summary};
 use crate::study::StudyError;
+use crate::workload::{GridSize, Loaded, Point, PointError, Value, Workload};
 
 /// How much work the launches have, and how many there are.
 #[derive(Clone, Debug, PartialEq)]
@@ -55,16 +54,12 @@ impl Effort {
 #[non_exhaustive]
 pub enum BenchError {
     /// A kernel computed something else.
-    #[error("{variant}: {what} is {actual}, not {expected}")]
+    #[error("{variant}: {reason}")]
     Wrong {
         /// The kernel and its launch.
         variant: String,
-        /// What was compared.
-        what: &'static str,
-        /// What came out.
-        actual: String,
-        /// What should have.
-        expected: String,
+        /// What came out, and what should have.
+        reason: String,
     },
     /// There is nothing to measure.
     #[error("{what}: {actual} given, at least {least} needed")]
@@ -90,20 +85,28 @@ pub enum BenchError {
 /// The device under test and how it is tested.
 pub(crate) struct Bench<'d> {
     pub(crate) device: &'d Device,
-    pub(crate) stream: Stream<'d>,
+    loaded: &'d Loaded,
+    stream: Stream<'d>,
     pub(crate) effort: &'d Effort,
 }
 
 /// A launch that was timed.
 pub(crate) struct Timed {
-    pub(crate) variant: String,
-    pub(crate) time: Summary,
+    variant: String,
+    time: Summary,
     samples: usize,
-    device: String,
+    /// Bytes that it moved.
+    bytes: Option<f64>,
+    /// Cycles and nanoseconds of it, by the device's own counters.
+    pub(crate) counters: Option<[u64; 2]>,
 }
 
 impl<'d> Bench<'d> {
-    pub(crate) fn new(device: &'d Device, effort: &'d Effort) -> Result<Self, BenchError> {
+    pub(crate) fn new(
+        device: &'d Device,
+        loaded: &'d Loaded,
+        effort: &'d Effort,
+    ) -> Result<Self, BenchError> {
         let at_least = |what, actual, least| match actual {
             actual if actual < least => Err(BenchError::TooLittle {
                 what,
@@ -118,76 +121,74 @@ impl<'d> Bench<'d> {
         at_least("loads", effort.loads.into(), 1)?;
         Ok(Bench {
             device,
+            loaded,
             stream: Stream::new(device)?,
             effort,
         })
     }
 
-    /// So many blocks a multiprocessor.
-    pub(crate) fn per_multiprocessor(&self, blocks: u32, threads: u32) -> LaunchConfig {
-        let multiprocessors = u64::from(self.device.properties().multiprocessors);
-        LaunchConfig::blocks(u64::from(blocks) * multiprocessors, threads)
-    }
-
-    /// Times the kernel.
-    ///
-    /// # Safety
-    /// As for [`measure::time`].
-    pub(crate) unsafe fn time<S: Signature>(
+    /// Times a workload's launch at these values of its axes, and compares what it wrote.
+    pub(crate) fn measure(
         &self,
-        entry: Entry<S>,
-        shape: LaunchConfig,
-        arguments: &S::Arguments<'_>,
+        workload: &dyn Workload,
+        values: &[(&'static str, u64)],
+        block: u32,
+        grid: GridSize,
     ) -> Result<Timed, BenchError> {
-        let prepared = self.device.prepare(entry, shape)?;
-        // SAFETY: the caller's contract.
-        let samples =
-            unsafe { measure::time(&prepared, &self.stream, arguments, self.effort.runs) }?;
-        self.timed(entry.name(), shape, &samples)
-    }
-
-    /// The statistics of a launch's times.
-    pub(crate) fn timed(
-        &self,
-        name: &str,
-        shape: LaunchConfig,
-        samples: &[f64],
-    ) -> Result<Timed, BenchError> {
-        let time = Summary::of(samples).ok_or(BenchError::TooLittle {
-            what: "timed launches",
-            actual: 0,
-            least: 1,
-        })?;
+        let values = values.iter().map(|&(axis, it)| (axis, Value::Whole(it)));
+        let point = Point {
+            block,
+            grid,
+            ..Point::new(self.device, self.loaded, workload, values.collect())
+        };
+        let refused = |variant: &str, error| match error {
+            PointError::Driver(error) => BenchError::Driver(error),
+            PointError::Refused(reason) => BenchError::Wrong {
+                variant: variant.to_owned(),
+                reason,
+            },
+        };
+        let case = workload.case(&point);
+        let mut case = case
+            .map_err(|error| refused(workload.name(), error))?
+            .refused()?;
+        let (blocks, threads) = (case.config.grid[0], case.config.block[0]);
+        let variant = format!("{}, {blocks} blocks of {threads}", case.kernel);
+        let measured = case.time(&self.stream, self.effort.runs);
+        let measured = measured.and_then(|times| Ok((times, case.counted()?)));
+        let (times, counters) = measured.map_err(|error| refused(&variant, error))?;
         Ok(Timed {
-            variant: format!("{name}, {} blocks of {}", shape.grid[0], shape.block[0]),
-            time,
-            samples: samples.len(),
-            device: self.device.properties().name.clone(),
+            variant,
+            time: Summary::of(&times).expect("`new` saw that there are timed launches"),
+            samples: times.len(),
+            bytes: case.work.bytes(),
+            counters,
         })
     }
 }
 
 impl Timed {
+    /// The ceiling of a rate, in bytes that the launch moved.
+    pub(crate) fn bytes_per_second(self, quantity: Quantity, bench: &Bench<'_>) -> Ceiling {
+        let bytes = self.bytes.unwrap_or(0.0);
+        self.rate(quantity, bytes, bench)
+    }
+
     /// The ceiling of a rate, of which the launch did `amount`: bytes or operations.
     pub(crate) fn rate(self, quantity: Quantity, amount: f64, bench: &Bench<'_>) -> Ceiling {
         Ceiling {
             value: amount / (self.time.median / 1e3),
             datasheet: quantity.datasheet(bench.device.properties()),
-            ..self.with(quantity, 0.0)
+            ..self.with(quantity, 0.0, bench)
         }
     }
 
     /// The ceiling of a latency: a thread did `count` of something one after the other, while the
     /// device counted cycles and nanoseconds.
-    pub(crate) fn latency(
-        self,
-        quantity: Quantity,
-        counters: [u64; 2],
-        count: f64,
-        bench: &Bench<'_>,
-    ) -> Ceiling {
+    pub(crate) fn latency(self, quantity: Quantity, count: f64, bench: &Bench<'_>) -> Ceiling {
         /// The emulator's cycles are nanoseconds.
         const EMULATED_HZ: f64 = 1e9;
+        let counters = self.counters.unwrap_or_default();
         let cycles = counters[0] as f64 / count;
         let clock_hz = clock_of(counters);
         let gpu = bench.device.properties().gpu.as_ref();
@@ -195,12 +196,12 @@ impl Timed {
         Ceiling {
             clock_hz,
             cycles: Some(cycles),
-            ..self.with(quantity, cycles / clock_hz.unwrap_or(highest))
+            ..self.with(quantity, cycles / clock_hz.unwrap_or(highest), bench)
         }
     }
 
     /// A ceiling with this value and nothing else known.
-    fn with(self, quantity: Quantity, value: f64) -> Ceiling {
+    fn with(self, quantity: Quantity, value: f64, bench: &Bench<'_>) -> Ceiling {
         Ceiling {
             quantity,
             unit: quantity.unit(),
@@ -212,26 +213,8 @@ impl Timed {
             rms_percent: (self.samples > 1).then_some(self.time.rms_percent),
             clock_hz: None,
             cycles: None,
-            device: self.device,
+            device: bench.device.properties().name.clone(),
         }
-    }
-
-    /// Fails where what the launch wrote is not what it should be.
-    pub(crate) fn check<T: PartialEq + std::fmt::Debug>(
-        &self,
-        what: &'static str,
-        actual: T,
-        expected: T,
-    ) -> Result<(), BenchError> {
-        if actual == expected {
-            return Ok(());
-        }
-        Err(BenchError::Wrong {
-            variant: self.variant.clone(),
-            what,
-            actual: format!("{actual:?}"),
-            expected: format!("{expected:?}"),
-        })
     }
 }
 

@@ -1,88 +1,96 @@
-//! What a load takes that waits for the one before: a chase through a random cycle.
+//! What a load takes that waits for the one before, and what a launch, a node of a graph and a barrier of a
+//! grid take.
 
-use cuda_std::launch::Entry;
-use kernels_gpu::ceilings::chase::{SHARED_ELEMENTS, chase, chase_shared};
+use std::ops::ControlFlow;
+
+use kernels_gpu::ceilings::chase::SHARED_ELEMENTS;
 
 use super::bench::Bench;
 use super::{BenchError, Ceiling, Quantity};
-use crate::driver::LaunchConfig;
+use crate::embedded::latency::{Barrier, Chase};
+use crate::study::{DispatchRow, Rounds, dispatch};
+use crate::workload::GridSize;
 
 /// Bytes of a cache line.
-const LINE: usize = 128;
+const LINE: u64 = 128;
 
-const ELEMENT: usize = size_of::<u32>();
+const ELEMENT: u64 = size_of::<u32>() as u64;
 
 /// Bytes that are far more than a level 2 cache, well within one, and well within a level 1 cache.
-const MEMORY: usize = 512 << 20;
-const L2: usize = 8 << 20;
-const L1: usize = 32 << 10;
+const MEMORY: u64 = 512 << 20;
+const L2: u64 = 8 << 20;
+const L1: u64 = 32 << 10;
 /// As much as the emulator has time for.
-const EMULATED: usize = 64 << 10;
+const EMULATED: u64 = 64 << 10;
 
-pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Ceiling>, BenchError> {
-    let emulated = bench.device.properties().is_emulated();
-    let bytes = |bytes: usize| if emulated { bytes.min(EMULATED) } else { bytes };
-    let in_lines = |bytes: usize| cycle(bytes / LINE, LINE / ELEMENT);
-    let (global, shared) = (chase::entry(), chase_shared::entry().with_signature());
-    Ok(vec![
-        time(
-            bench,
-            Quantity::MemoryLatency,
-            global,
-            &in_lines(bytes(MEMORY)),
-        )?,
-        time(bench, Quantity::L2Latency, global, &in_lines(bytes(L2)))?,
-        time(bench, Quantity::L1Latency, global, &in_lines(bytes(L1)))?,
-        time(
-            bench,
-            Quantity::SharedLatency,
-            shared,
-            &cycle(SHARED_ELEMENTS, 1),
-        )?,
-    ])
-}
+/// Threads of a block at the barrier; there is one block a multiprocessor.
+const BLOCK: u32 = 256;
 
-/// An array of `count` places, `stride` elements apart, each of which holds the next: in a random
-/// order, which comes to all of them (S. Sattolo, "An algorithm to generate a random cyclic
-/// permutation", Information Processing Letters 22, 1986).
-pub(crate) fn cycle(count: usize, stride: usize) -> Vec<u32> {
-    let mut random = fastrand::Rng::with_seed(1);
-    let mut next: Vec<u32> = (0..count as u32).collect();
-    for i in (1..count).rev() {
-        next.swap(i, random.usize(..i));
-    }
-    let mut array = vec![0; count * stride];
-    for (i, next) in next.into_iter().enumerate() {
-        array[i * stride] = next * stride as u32;
-    }
-    array
-}
-
-fn time(
-    bench: &Bench<'_>,
-    quantity: Quantity,
-    entry: Entry<chase>,
-    next: &[u32],
-) -> Result<Ceiling, BenchError> {
-    let loads = bench.effort.loads;
-    let buffer = bench.device.buffer_from(next)?;
-    let mut out = bench.device.buffer_filled(3, 0u64)?;
-    // SAFETY: `cycle` makes elements below the length, `chase_shared` gets no more elements than it
-    // has room for, and there are three words for the one thread.
-    let timed = unsafe {
-        bench.time(
-            entry,
-            LaunchConfig::blocks(1, 1),
-            &(buffer.slice(..), loads, out.slice_mut(..)),
-        )
-    }?;
-    let [cycles, nanoseconds, at] = out.to_vec()?[..] else {
-        unreachable!("three words");
+/// Of loads.
+pub(super) fn loads(bench: &Bench<'_>) -> Result<Vec<Ceiling>, BenchError> {
+    let loads = u64::from(bench.effort.loads);
+    let most = match bench.device.properties().is_emulated() {
+        true => EMULATED,
+        false => u64::MAX,
     };
-    // Each launch goes on where the one before has ended.
-    let runs = bench.effort.runs;
-    let all = u64::from(loads) * u64::from(runs.warmup + runs.timed);
-    let end = (0..all).fold(0, |at, _| next[at as usize]);
-    timed.check("the element that the chase ends at", at, u64::from(end))?;
-    Ok(timed.latency(quantity, [cycles, nanoseconds], f64::from(loads), bench))
+    let lines = |bytes: u64| (Chase::Global, bytes.min(most) / LINE, LINE / ELEMENT);
+    let shared = (Chase::Shared, SHARED_ELEMENTS as u64, 1);
+    let chases = [
+        (Quantity::MemoryLatency, lines(MEMORY)),
+        (Quantity::L2Latency, lines(L2)),
+        (Quantity::L1Latency, lines(L1)),
+        (Quantity::SharedLatency, shared),
+    ];
+    let time = |(quantity, (chase, places, stride))| {
+        let values = [("n", places), ("stride", stride), ("loads", loads)];
+        let timed = bench.measure(&chase, &values, 1, GridSize::Full)?;
+        Ok(timed.latency(quantity, loads as f64, bench))
+    };
+    chases.into_iter().map(time).collect()
+}
+
+/// Of launches and barriers.
+pub(super) fn launches(bench: &Bench<'_>) -> Result<Vec<Ceiling>, BenchError> {
+    let rounds = Rounds {
+        rounds: bench.effort.runs.timed,
+        iterations: bench.effort.launches,
+    };
+    let rows = dispatch(bench.device, rounds, &mut || ControlFlow::Continue(()))
+        .map_err(|error| BenchError::Launches(Box::new(error)))?;
+    let of = |name: &str, quantity, us: fn(&DispatchRow) -> f64| {
+        let row = rows.iter().find(|row| row.dispatch == name)?;
+        Some(launch(quantity, row, us(row)))
+    };
+    let found = [
+        of("no barrier", Quantity::LaunchEnqueue, |row| row.host_us),
+        of("a barrier each launch", Quantity::LaunchAndWait, |row| {
+            row.complete_us
+        }),
+        of("a graph", Quantity::GraphNode, |row| row.device_us),
+        Some(grid_barrier(bench)?),
+    ];
+    Ok(found.into_iter().flatten().collect())
+}
+
+fn launch(quantity: Quantity, row: &DispatchRow, us: f64) -> Ceiling {
+    Ceiling {
+        quantity,
+        unit: quantity.unit(),
+        value: us / 1e6,
+        datasheet: None,
+        variant: format!("{} launches, {}", row.launches, row.dispatch),
+        median_ms: us / 1e3,
+        rms_percent: None,
+        clock_hz: None,
+        cycles: None,
+        device: row.device.clone(),
+    }
+}
+
+fn grid_barrier(bench: &Bench<'_>) -> Result<Ceiling, BenchError> {
+    let rounds = u64::from(bench.effort.launches);
+    let multiprocessors = u64::from(bench.device.properties().multiprocessors);
+    let values = [("n", rounds), ("blocks", multiprocessors)];
+    let timed = bench.measure(&Barrier, &values, BLOCK, GridSize::Full)?;
+    Ok(timed.latency(Quantity::GridBarrier, rounds as f64, bench))
 }

@@ -4,12 +4,11 @@
 //! Each figure is that of the fastest of several launches of kernels that do nothing else
 //! (`kernels_gpu::ceilings`), by the median of its times, with every launch's output checked.
 
-pub(crate) mod arithmetic;
-pub(crate) mod bench;
-pub(crate) mod caches;
-pub(crate) mod latency;
-mod launches;
-pub(crate) mod memory;
+mod arithmetic;
+mod bench;
+mod caches;
+mod latency;
+mod memory;
 mod quantity;
 mod store;
 
@@ -23,6 +22,7 @@ pub use store::{Key, StoreError, cache_path, load, load_named, save};
 
 use crate::driver::Device;
 use crate::model::{BytesPerSec, FlopsPerSec, Limit, Precision, Roofs};
+use crate::workload::Loaded;
 use bench::Bench;
 
 /// A measured ceiling.
@@ -101,7 +101,8 @@ impl Ceilings {
             ControlFlow::Break(()) => Err(BenchError::Stopped),
         };
         let began = jiff::Timestamp::now().to_string();
-        let bench = Bench::new(device, effort)?;
+        let loaded = Loaded::default();
+        let bench = Bench::new(device, &loaded, effort)?;
         begin("memory")?;
         let mut ceilings = memory::measure(&bench)?;
         begin("caches and shared memory")?;
@@ -110,9 +111,9 @@ impl Ceilings {
         begin("arithmetic")?;
         ceilings.extend(arithmetic::measure(&bench)?);
         begin("latencies")?;
-        ceilings.extend(latency::measure(&bench)?);
+        ceilings.extend(latency::loads(&bench)?);
         begin("launches")?;
-        ceilings.extend(launches::measure(&bench)?);
+        ceilings.extend(latency::launches(&bench)?);
         Ok(Ceilings {
             key: Key::of(device.properties()),
             emulated: device.properties().is_emulated(),

@@ -6,66 +6,94 @@ use serde::{Deserialize, Serialize};
 use crate::driver::DeviceProperties;
 use crate::model::{Datasheet, Limit, Precision};
 
-/// A ceiling: a rate that no kernel on the device exceeds, or a time that none falls below.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Quantity {
+/// Each quantity with its name in tables and its unit.
+macro_rules! quantities {
+    ($($(#[$doc:meta])* $name:ident, $text:literal, $unit:ident;)*) => {
+        /// A ceiling: a rate that no kernel on the device exceeds, or a time that none falls below.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum Quantity {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Quantity {
+            /// Every quantity, in the order of tables.
+            pub const ALL: [Quantity; 28] = [$(Quantity::$name),*];
+
+            /// The name in tables.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Quantity::$name => $text,)*
+                }
+            }
+
+            /// The unit of its values.
+            pub fn unit(self) -> Unit {
+                match self {
+                    $(Quantity::$name => Unit::$unit,)*
+                }
+            }
+        }
+    };
+}
+
+quantities! {
     /// Memory read.
-    MemoryRead,
+    MemoryRead, "memory read", BytesPerSec;
     /// Memory written.
-    MemoryWrite,
+    MemoryWrite, "memory write", BytesPerSec;
     /// Memory copied: bytes read plus bytes written, as in the three below.
-    MemoryCopy,
+    MemoryCopy, "memory copy", BytesPerSec;
     /// y = a x.
-    MemoryScale,
+    MemoryScale, "memory scale", BytesPerSec;
     /// y = x + a z.
-    MemoryTriad,
+    MemoryTriad, "memory triad", BytesPerSec;
     /// Level 2 cache read.
-    L2Read,
+    L2Read, "L2 read", BytesPerSec;
     /// Level 1 cache read.
-    L1Read,
+    L1Read, "L1 read", BytesPerSec;
     /// Shared memory read.
-    SharedRead,
+    SharedRead, "shared read", BytesPerSec;
     /// Fused multiply-add of `f32`.
-    FmaF32,
+    FmaF32, "f32 fma", FlopsPerSec;
     /// Multiply and add of `f32` that do not fuse.
-    AddMulF32,
+    AddMulF32, "f32 add+mul", FlopsPerSec;
     /// Fused multiply-add of `f64`.
-    FmaF64,
+    FmaF64, "f64 fma", FlopsPerSec;
     /// Fused multiply-add of two `f16` at once.
-    FmaF16x2,
+    FmaF16x2, "f16x2 fma", FlopsPerSec;
     /// Fused multiply-add of two `bf16` at once.
-    FmaBf16x2,
+    FmaBf16x2, "bf16x2 fma", FlopsPerSec;
     /// Multiply and add of two `f16` at once that do not fuse.
-    AddMulF16x2,
+    AddMulF16x2, "f16x2 add+mul", FlopsPerSec;
     /// Multiply-add of 32-bit integers.
-    MadI32,
+    MadI32, "i32 multiply-add", OpsPerSec;
     /// 2^x of `f32`: special functions.
-    Exp2F32,
+    Exp2F32, "f32 exp2", OpsPerSec;
     /// A load from memory.
-    MemoryLatency,
+    MemoryLatency, "memory latency", Seconds;
     /// A load from the level 2 cache.
-    L2Latency,
+    L2Latency, "L2 latency", Seconds;
     /// A load from the level 1 cache.
-    L1Latency,
+    L1Latency, "L1 latency", Seconds;
     /// A load from shared memory.
-    SharedLatency,
+    SharedLatency, "shared latency", Seconds;
     /// An operation of [`Quantity::FmaF32`] that waits for the one before.
-    FmaF32Latency,
+    FmaF32Latency, "f32 fma latency", Seconds;
     /// An operation of [`Quantity::FmaF64`] that waits for the one before.
-    FmaF64Latency,
+    FmaF64Latency, "f64 fma latency", Seconds;
     /// An operation of [`Quantity::FmaF16x2`] that waits for the one before.
-    FmaF16x2Latency,
+    FmaF16x2Latency, "f16x2 fma latency", Seconds;
     /// An operation of [`Quantity::Exp2F32`], and the negation before it, that wait for the one before.
-    Exp2F32Latency,
+    Exp2F32Latency, "f32 exp2 latency", Seconds;
     /// The host's part of a launch that nobody waits for.
-    LaunchEnqueue,
+    LaunchEnqueue, "launch, enqueue", Seconds;
     /// A launch until the host knows that it is done.
-    LaunchAndWait,
+    LaunchAndWait, "launch and wait", Seconds;
     /// A launch that is a node of a graph: the device's time.
-    GraphNode,
+    GraphNode, "graph node", Seconds;
     /// A barrier of all threads of a grid, a block on each multiprocessor.
-    GridBarrier,
+    GridBarrier, "grid barrier", Seconds;
 }
 
 /// The unit of a [`Quantity`].
@@ -86,38 +114,6 @@ pub enum Unit {
 }
 
 impl Quantity {
-    /// Every quantity, in the order of tables.
-    pub const ALL: [Quantity; 28] = [
-        Quantity::MemoryRead,
-        Quantity::MemoryWrite,
-        Quantity::MemoryCopy,
-        Quantity::MemoryScale,
-        Quantity::MemoryTriad,
-        Quantity::L2Read,
-        Quantity::L1Read,
-        Quantity::SharedRead,
-        Quantity::FmaF32,
-        Quantity::AddMulF32,
-        Quantity::FmaF64,
-        Quantity::FmaF16x2,
-        Quantity::FmaBf16x2,
-        Quantity::AddMulF16x2,
-        Quantity::MadI32,
-        Quantity::Exp2F32,
-        Quantity::MemoryLatency,
-        Quantity::L2Latency,
-        Quantity::L1Latency,
-        Quantity::SharedLatency,
-        Quantity::FmaF32Latency,
-        Quantity::FmaF64Latency,
-        Quantity::FmaF16x2Latency,
-        Quantity::Exp2F32Latency,
-        Quantity::LaunchEnqueue,
-        Quantity::LaunchAndWait,
-        Quantity::GraphNode,
-        Quantity::GridBarrier,
-    ];
-
     /// What measures a precision's arithmetic roof, where it is measured.
     pub fn arithmetic_rate(precision: Precision, limit: Limit) -> Option<Quantity> {
         match (precision, limit) {
@@ -127,62 +123,6 @@ impl Quantity {
             (Precision::F16x2, Limit::Fma) => Some(Quantity::FmaF16x2),
             (Precision::F16x2, Limit::AddMul) => Some(Quantity::AddMulF16x2),
             _ => None,
-        }
-    }
-
-    /// The name in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            Quantity::MemoryRead => "memory read",
-            Quantity::MemoryWrite => "memory write",
-            Quantity::MemoryCopy => "memory copy",
-            Quantity::MemoryScale => "memory scale",
-            Quantity::MemoryTriad => "memory triad",
-            Quantity::L2Read => "L2 read",
-            Quantity::L1Read => "L1 read",
-            Quantity::SharedRead => "shared read",
-            Quantity::FmaF32 => "f32 fma",
-            Quantity::AddMulF32 => "f32 add+mul",
-            Quantity::FmaF64 => "f64 fma",
-            Quantity::FmaF16x2 => "f16x2 fma",
-            Quantity::FmaBf16x2 => "bf16x2 fma",
-            Quantity::AddMulF16x2 => "f16x2 add+mul",
-            Quantity::MadI32 => "i32 multiply-add",
-            Quantity::Exp2F32 => "f32 exp2",
-            Quantity::MemoryLatency => "memory latency",
-            Quantity::L2Latency => "L2 latency",
-            Quantity::L1Latency => "L1 latency",
-            Quantity::SharedLatency => "shared latency",
-            Quantity::FmaF32Latency => "f32 fma latency",
-            Quantity::FmaF64Latency => "f64 fma latency",
-            Quantity::FmaF16x2Latency => "f16x2 fma latency",
-            Quantity::Exp2F32Latency => "f32 exp2 latency",
-            Quantity::LaunchEnqueue => "launch, enqueue",
-            Quantity::LaunchAndWait => "launch and wait",
-            Quantity::GraphNode => "graph node",
-            Quantity::GridBarrier => "grid barrier",
-        }
-    }
-
-    /// The unit of its values.
-    pub fn unit(self) -> Unit {
-        match self {
-            Quantity::MemoryRead
-            | Quantity::MemoryWrite
-            | Quantity::MemoryCopy
-            | Quantity::MemoryScale
-            | Quantity::MemoryTriad
-            | Quantity::L2Read
-            | Quantity::L1Read
-            | Quantity::SharedRead => Unit::BytesPerSec,
-            Quantity::FmaF32
-            | Quantity::AddMulF32
-            | Quantity::FmaF64
-            | Quantity::FmaF16x2
-            | Quantity::FmaBf16x2
-            | Quantity::AddMulF16x2 => Unit::FlopsPerSec,
-            Quantity::MadI32 | Quantity::Exp2F32 => Unit::OpsPerSec,
-            _ => Unit::Seconds,
         }
     }
 

@@ -78,7 +78,7 @@ fn print_gpu(facts: &DeviceProperties, gpu: &GpuProperties) {
         );
     }
     for precision in Precision::ALL {
-        if let Some(roofs) = Roofs::of(facts, precision) {
+        if let Some(roofs) = Roofs::of_device(facts, precision) {
             row(
                 &format!("{} roofs", precision.name()),
                 format!(

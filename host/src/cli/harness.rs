@@ -9,8 +9,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use super::failure::{self, Failure, STATUSES};
 use super::suite::{COMMON, Choice, Suite};
 use super::{check, explain, kernels, list, measure, occupancy, roofline};
-use crate::compare::OUTCOMES;
 use crate::driver::Embedded;
+use crate::table::is_outcome;
 use crate::workload::{Axis, Workload};
 
 /// Where a bench target is, as cargo knows it when it is compiled.
@@ -62,9 +62,6 @@ pub fn bench(
     ptx: &'static [Embedded<'static>],
     workloads: Vec<&'static dyn Workload>,
 ) -> ExitCode {
-    if let Some(code) = check::compile() {
-        return code;
-    }
     if let Err(reason) = refuse_same_names(&workloads).and_then(|()| check_axes(&workloads)) {
         return failure::status(Err(Failure::Usage(reason)));
     }
@@ -120,7 +117,7 @@ fn check_axes(workloads: &[&dyn Workload]) -> Result<(), String> {
                         "axis {name:?}: letters, digits, - and _ are allowed"
                     ));
                 }
-                if name == "kernel" || OUTCOMES.contains(&name) {
+                if name == "kernel" || is_outcome(name) {
                     return Err(format!(
                         "axis {name:?}: a column of the results is called so"
                     ));

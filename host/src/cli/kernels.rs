@@ -6,7 +6,7 @@ use super::lists::arch;
 use super::suite::Suite;
 use super::{Failure, streams};
 use crate::kernels::{KernelsError, inventory, machine_code, ptx};
-use crate::report::{kernels_csv, kernels_json, kernels_markdown, kernels_table};
+use crate::report::{Format, kernels_rows, kernels_table};
 
 #[derive(Args)]
 pub(super) struct Arguments {
@@ -83,15 +83,14 @@ impl Arguments {
                 "warning: no report for sm_{arch}: ptxas was not there or does not know it"
             ));
         }
+        let format = match self.format {
+            ListFormat::Table => return Ok(kernels_table(&found.records).into_bytes()),
+            ListFormat::Json => Format::Json,
+            ListFormat::Csv => Format::Csv,
+            ListFormat::Md => Format::Markdown,
+        };
         let mut text = Vec::new();
-        match self.format {
-            ListFormat::Table => text = kernels_table(&found.records).into_bytes(),
-            ListFormat::Json => kernels_json(&found.records, &mut text).map_err(Failure::failed)?,
-            ListFormat::Csv => kernels_csv(&found.records, &mut text).map_err(Failure::failed)?,
-            ListFormat::Md => {
-                kernels_markdown(&found.records, &mut text).map_err(Failure::failed)?;
-            }
-        }
+        kernels_rows(&found.records, format, &mut text).map_err(Failure::failed)?;
         Ok(text)
     }
 }

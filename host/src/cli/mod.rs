@@ -85,9 +85,6 @@ enum Command {
 
 /// Runs the command that the process's arguments ask for.
 pub fn main() -> ExitCode {
-    if let Some(code) = check::compile() {
-        return code;
-    }
     match Cli::try_parse() {
         Ok(cli) => failure::status(run(cli.command)),
         Err(refused) => explain(&refused),

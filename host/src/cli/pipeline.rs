@@ -70,6 +70,7 @@ pub(super) struct Arguments {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Kernel {
     /// A polynomial of each element.
+    #[value(alias = "horner")]
     Polynomial,
     /// The batch times a matrix.
     Matmul,
@@ -168,12 +169,12 @@ impl Arguments {
         let mut works = Vec::new();
         for kernel in each_once(self.kernel.clone()) {
             match kernel {
-                Kernel::Matmul => works.push((Work::Matmul, None)),
+                Kernel::Matmul => works.push((Work::MATMUL, None)),
                 Kernel::Polynomial => {
                     for &weight in &weights {
                         interrupt.check()?;
                         let degree = pipeline.degree(weight).map_err(study_failure)?;
-                        works.push((Work::Horner(degree), Some(weight)));
+                        works.push((Work::horner(degree), Some(weight)));
                     }
                 }
             }

@@ -8,8 +8,7 @@ use serde_json::value::RawValue;
 
 use super::rows::{Cells, Rows};
 use super::{TableError, Torn};
-use crate::table::Format;
-use crate::table::printable;
+use crate::table::{self, Format, printable};
 
 /// Files with the same columns, in any order, which are opened.
 pub struct Merge {
@@ -81,7 +80,7 @@ impl Merge {
             .flat_map(Rows::runs)
             .map(AsRef::as_ref)
             .collect();
-        let begin = |output| Sink::begin(output, &self.header, &runs);
+        let begin = |output| Sink::begin(output, &runs);
         let mut sinks = outputs
             .into_iter()
             .map(begin)
@@ -134,42 +133,51 @@ fn same_columns(first: &Rows, other: &Rows) -> Result<(), TableError> {
 /// An output that rows are written to.
 struct Sink<'a> {
     path: PathBuf,
-    writer: Writer<'a>,
-}
-
-enum Writer<'a> {
-    Csv(Box<csv::Writer<Box<dyn Write + 'a>>>),
-    Json {
-        output: BufWriter<Box<dyn Write + 'a>>,
-        separator: &'static str,
-    },
-    Markdown(BufWriter<Box<dyn Write + 'a>>),
+    format: Format,
+    writer: BufWriter<Box<dyn Write + 'a>>,
+    /// What JSON begins with.
+    head: String,
+    rows: usize,
 }
 
 impl<'a> Sink<'a> {
-    fn begin(
-        output: MergeOutput<'a>,
-        header: &StringRecord,
-        runs: &[&RawValue],
-    ) -> Result<Sink<'a>, TableError> {
-        let MergeOutput {
-            path,
-            format,
-            writer,
-        } = output;
-        match Writer::begin(format, writer, header, runs) {
-            Ok(writer) => Ok(Sink { path, writer }),
-            Err(error) => Err(cannot_write(&path, error)),
-        }
+    fn begin(output: MergeOutput<'a>, runs: &[&RawValue]) -> Result<Sink<'a>, TableError> {
+        let runs = serde_json::to_string(runs);
+        let runs = runs.map_err(|error| cannot_write(&output.path, error.into()))?;
+        Ok(Sink {
+            path: output.path,
+            format: output.format,
+            writer: BufWriter::new(output.writer),
+            head: format!("{{\"runs\": {runs},\n\"rows\": ["),
+            rows: 0,
+        })
     }
 
     fn row(&mut self, header: &StringRecord, row: &Cells) -> Result<(), TableError> {
-        let written = self.writer.row(header, row);
+        let text = self.text(header, row);
+        let written = text.and_then(|text| self.writer.write_all(&text));
+        self.rows += 1;
         written.map_err(|error| cannot_write(&self.path, error))
     }
 
+    fn text(&self, header: &StringRecord, row: &Cells) -> io::Result<Vec<u8>> {
+        match (self.format, &row.json) {
+            (Format::Json, Some(json)) => table::element(json, self.rows, &self.head),
+            (Format::Json, None) => {
+                let json = RawValue::from_string(object(header, &row.text)?)?;
+                table::element(&json, self.rows, &self.head)
+            }
+            _ => table::row(header, &row.text, self.format, self.rows),
+        }
+    }
+
     fn finish(mut self) -> Result<(), TableError> {
-        let finished = self.writer.finish();
+        let tail = match self.format {
+            Format::Json => "\n]}\n",
+            Format::Csv | Format::Markdown => "",
+        };
+        let written = self.writer.write_all(tail.as_bytes());
+        let finished = written.and_then(|()| self.writer.flush());
         finished.map_err(|error| cannot_write(&self.path, error))
     }
 }
@@ -180,68 +188,6 @@ fn cannot_write(path: &Path, error: io::Error) -> TableError {
         path: path.to_path_buf(),
         error,
     }
-}
-
-impl<'a> Writer<'a> {
-    fn begin(
-        format: Format,
-        output: Box<dyn Write + 'a>,
-        header: &StringRecord,
-        runs: &[&RawValue],
-    ) -> io::Result<Writer<'a>> {
-        match format {
-            Format::Csv => {
-                let mut writer = csv::Writer::from_writer(output);
-                writer.write_record(header)?;
-                Ok(Writer::Csv(Box::new(writer)))
-            }
-            Format::Json => {
-                let mut output = BufWriter::new(output);
-                let runs = serde_json::to_string(runs)?;
-                write!(output, "{{\"runs\": {runs},\n\"rows\": [")?;
-                let separator = "";
-                Ok(Writer::Json { output, separator })
-            }
-            Format::Markdown => {
-                let mut output = BufWriter::new(output);
-                line(&mut output, header)?;
-                writeln!(output, "|{}", "---|".repeat(header.len()))?;
-                Ok(Writer::Markdown(output))
-            }
-        }
-    }
-
-    fn row(&mut self, header: &StringRecord, row: &Cells) -> io::Result<()> {
-        match self {
-            Writer::Csv(writer) => writer.write_record(&row.text)?,
-            Writer::Json { output, separator } => {
-                match &row.json {
-                    Some(json) => write!(output, "{separator}\n{json}")?,
-                    None => write!(output, "{separator}\n{}", object(header, &row.text)?)?,
-                }
-                *separator = ",";
-            }
-            Writer::Markdown(output) => line(output, &row.text)?,
-        }
-        Ok(())
-    }
-
-    fn finish(&mut self) -> io::Result<()> {
-        match self {
-            Writer::Csv(writer) => writer.flush(),
-            Writer::Json { output, .. } => {
-                output.write_all(b"\n]}\n")?;
-                output.flush()
-            }
-            Writer::Markdown(output) => output.flush(),
-        }
-    }
-}
-
-/// A row of a Markdown table.
-fn line(output: &mut impl Write, cells: &StringRecord) -> io::Result<()> {
-    let cells: Vec<String> = cells.iter().map(|cell| cell.replace('|', "\\|")).collect();
-    writeln!(output, "| {} |", cells.join(" | "))
 }
 
 /// The row of a CSV as an object: numbers with the digits that they have, empty cells as null.

@@ -15,7 +15,6 @@ pub use merge::{Merge, MergeOutput, Merged};
 pub(crate) use rows::Rows;
 pub use spread::{Spread, spreads};
 use table::Measured;
-pub(crate) use table::OUTCOMES;
 pub use table::Table;
 
 /// Two rows of the same launch.

@@ -13,44 +13,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::{TableError, Torn};
-use crate::table::printable;
-
-/// What a cell may hold besides nothing.
-#[derive(Clone, Copy)]
-enum Rule {
-    Positive,
-    NotNegative,
-}
-
-/// Columns that a verdict or a picture rests on, whichever command reads them.
-const RULES: [(&str, Rule); 9] = [
-    ("ai", Rule::Positive),
-    ("gflops", Rule::NotNegative),
-    ("bandwidth", Rule::NotNegative),
-    ("mean_ms", Rule::Positive),
-    ("median_ms", Rule::Positive),
-    ("min_ms", Rule::Positive),
-    ("rms_percent", Rule::NotNegative),
-    ("samples", Rule::Positive),
-    ("noise_floor_percent", Rule::NotNegative),
-];
-
-impl Rule {
-    fn allows(self, cell: &str) -> bool {
-        let number = cell.parse().ok().filter(|it: &f64| it.is_finite());
-        number.is_some_and(|it| match self {
-            Rule::Positive => it > 0.0,
-            Rule::NotNegative => it >= 0.0,
-        })
-    }
-
-    fn wanted(self) -> &'static str {
-        match self {
-            Rule::Positive => "a finite number above 0",
-            Rule::NotNegative => "a finite number of at least 0",
-        }
-    }
-}
+use crate::table::{COLUMNS, Column, Rule, printable};
 
 /// Rows of a file, one after the other. A last row that is not whole is left out, and
 /// [`torn`](Rows::torn) then says so.
@@ -146,13 +109,13 @@ impl Rows {
     }
 
     fn new(path: &Path, header: StringRecord, source: Source, runs: Vec<Box<RawValue>>) -> Rows {
-        let place = |&(name, rule): &(&'static str, Rule)| {
-            let place = header.iter().position(|it| it == name)?;
-            Some((place, name, rule))
+        let place = |column: &'static Column| {
+            let place = header.iter().position(|it| it == column.name)?;
+            Some((place, column.name, column.rule?))
         };
         Rows {
             path: path.to_path_buf(),
-            ruled: RULES.iter().filter_map(place).collect(),
+            ruled: COLUMNS.iter().filter_map(place).collect(),
             header,
             source,
             ahead: None,

@@ -5,62 +5,7 @@ use std::path::Path;
 use csv::StringRecord;
 
 use super::{Rows, TableError};
-use crate::table::Row;
-use crate::table::printable;
-
-/// The columns that say what came out, and of what; the others say what the launch was. The axes of a
-/// user's workload are among the latter, whatever they are called.
-pub(crate) const OUTCOMES: [&str; 47] = [
-    "ai",
-    "gflops",
-    "bandwidth",
-    "percent_peak",
-    "blocks_per_sm",
-    "mean_ms",
-    "median_ms",
-    "min_ms",
-    "rms_percent",
-    "limiting_roof",
-    "ridge_point",
-    "roof_gflops",
-    "percent_roof",
-    "measured_roof_gflops",
-    "percent_measured_roof",
-    "percent_peak_at_clock",
-    "bound",
-    "working_set",
-    "samples",
-    "batch",
-    "outliers",
-    "clock_mhz",
-    "nvml_clock_mhz",
-    "power_watts",
-    "temperature",
-    "noise_floor_percent",
-    "flags",
-    "advice",
-    "gpu",
-    "device",
-    "checked",
-    // Of an occupancy study.
-    "registers",
-    "resident_blocks",
-    "driver_blocks",
-    "occupancy_percent",
-    "limited_by",
-    "waves",
-    "tail_percent",
-    "rate",
-    "unit",
-    "percent_ceiling",
-    "in_flight_needed",
-    "in_flight_provided",
-    "in_flight_unit",
-    "local_bytes",
-    // Of JSON alone.
-    "samples_ms",
-    "samples_clock_hz",
-];
+use crate::table::{Row, is_outcome, printable};
 
 /// Samples of a row that does not say how many: what `--runs` is by default.
 const SAMPLES: f64 = 10.0;
@@ -141,7 +86,7 @@ impl Columns {
     fn of(header: &StringRecord) -> Columns {
         let place = |name: &str| header.iter().position(|it| it == name);
         let named = header.iter().enumerate();
-        let launch = named.filter(|(_, name)| !OUTCOMES.contains(name));
+        let launch = named.filter(|(_, name)| !is_outcome(name));
         Columns {
             launch: launch
                 .map(|(place, name)| (name.to_owned(), place))

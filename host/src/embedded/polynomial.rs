@@ -1,27 +1,45 @@
 //! x + x^2 + .. + x^k of each number: the roofline exercise's kernel.
 
-use cuda_std::packed::F16x2;
-use kernels_gpu::polynomial::{Element, Form, ILPS, WIDTHS, reference};
+use std::cell::OnceCell;
 
-use crate::driver::{DeviceBuffer, DeviceValue, DriverError};
+use cuda_std::packed::F16x2;
+use kernels_gpu::polynomial::{Element, Form, ILPS, Reference, WIDTHS, reference};
+
+use super::values::Output;
+use crate::driver::DeviceValue;
 use crate::model::{Operation, Precision};
-use crate::workload::{Axis, Case, Point, PointError, Workload};
+use crate::workload::{Axis, Case, Chunk, Point, PointError, Workload};
 
 /// The polynomial in one of its forms, of 2k operations a number and as many bytes as one is read and one
 /// written: k / 4 FLOP/byte in f32, k / 8 in f64 and k / 2 in f16.
 #[derive(Clone, Copy, Debug)]
-pub struct Polynomial(Form);
+pub struct Polynomial {
+    form: Form,
+    /// Whether the numbers differ, or are all x.
+    is_varied: bool,
+}
 
 impl Polynomial {
     /// `result += power; power *= x`: an add and a multiply that cannot fuse.
-    pub const POWER_SUM: Polynomial = Polynomial(Form::PowerSum);
+    pub const POWER_SUM: Polynomial = Polynomial::new(Form::PowerSum);
     /// `result = result * x + x`: one fused multiply-add.
-    pub const HORNER: Polynomial = Polynomial(Form::Horner);
+    pub const HORNER: Polynomial = Polynomial::new(Form::Horner);
+
+    const fn new(form: Form) -> Polynomial {
+        let is_varied = false;
+        Polynomial { form, is_varied }
+    }
+
+    /// Of numbers that differ.
+    pub(super) fn varied(self) -> Polynomial {
+        let is_varied = true;
+        Polynomial { is_varied, ..self }
+    }
 }
 
 impl Workload for Polynomial {
     fn name(&self) -> &str {
-        match self.0 {
+        match self.form {
             Form::PowerSum => "power-sum",
             Form::Horner => "horner",
         }
@@ -53,15 +71,42 @@ impl Workload for Polynomial {
 
     fn case<'d>(&self, at: &Point<'d>) -> Result<Case<'d>, PointError> {
         match at.text("dtype") {
-            "f64" => case::<f64>(self.0, at, Precision::F64),
-            "f16x2" => case::<F16x2>(self.0, at, Precision::F16x2),
-            _ => case::<f32>(self.0, at, Precision::F32),
+            "f64" => case::<f64>(*self, at, Precision::F64),
+            "f16x2" => case::<F16x2>(*self, at, Precision::F16x2),
+            _ => case::<f32>(*self, at, Precision::F32),
         }
+    }
+
+    fn chunk<'d>(&self, at: &Point<'d>, input: &[f32]) -> Result<Chunk<'d>, PointError> {
+        let [k, vector, ilp] = ["k", "vector", "ilp"].map(|axis| at.whole(axis) as u32);
+        let entry = f32::kernel(self.form, vector, ilp).ok_or("there is no such kernel")?;
+        let config = at.linear(at.size("n").div_ceil((vector * ilp) as usize));
+        let prepared = at.device().prepare(entry, config)?;
+        let expected = OnceCell::new();
+        let input = input.to_vec();
+        let check = move |first: usize, y: &[f32]| {
+            let all = || {
+                input
+                    .iter()
+                    .map(|&x| reference::<f32>(x.into(), k))
+                    .collect()
+            };
+            let expected: &Vec<_> = expected.get_or_init(all);
+            let mut expected = (0..).zip(expected.iter().cycle().skip(first));
+            compare(y.iter().copied(), &mut expected)
+        };
+        // SAFETY: as in `case`; the arrays are a chunk long each.
+        Ok(unsafe {
+            Chunk::new(
+                move |stream, x, y| prepared.launch(stream, &(x, y, k)),
+                check,
+            )
+        })
     }
 }
 
 fn case<'d, T: Element + DeviceValue>(
-    form: Form,
+    Polynomial { form, is_varied }: Polynomial,
     at: &Point<'d>,
     precision: Precision,
 ) -> Result<Case<'d>, PointError> {
@@ -72,19 +117,29 @@ fn case<'d, T: Element + DeviceValue>(
         return Err(format!("n = {n} is odd: {dtype} takes numbers in pairs").into());
     }
     let elements = n / precision.numbers() as usize;
-    let (element, number) = input::<T>(at.setting("x").unwrap_or(T::X), k)?;
+    let x = at.setting("x").unwrap_or(T::X);
+    let (element, _) = input::<T>(x, k)?;
+    let numbers: Vec<f64> = match is_varied {
+        true => (0..PERIOD)
+            .map(|i| x * (f64::from(i) / 100.0 - 1.0))
+            .collect(),
+        false => vec![x],
+    };
     let entry = T::kernel(form, vector, ilp).expect("there is one for each of WIDTHS and ILPS");
+    let there = numbers.clone();
     let arrays = at
         .launch(entry, at.linear(elements.div_ceil((vector * ilp) as usize)))
         .arrays(move |device| {
-            let x = device.buffer_filled(elements, element)?;
-            Ok((x, device.buffer_uninitialized::<T>(elements)?))
+            let x = match is_varied {
+                true => device.buffer_from(&varied::<T>(&there, elements))?,
+                false => device.buffer_filled(elements, element)?,
+            };
+            Ok((x, Output::<T>::new(device, elements)?))
         })
-        .check(move |(_, y)| matches_reference(y, number, k));
+        .check(move |(_, y)| matches_reference(y, &numbers, k));
     // SAFETY: x and y have as many elements, are apart and aligned as device allocations are; the grid
     // is one-dimensional, and no k is 0 (`axes`).
-    let case =
-        unsafe { arrays.arguments_unchecked(move |(x, y)| (x.slice(..), y.slice_mut(..), k)) };
+    let case = unsafe { arrays.arguments_unchecked(move |(x, y)| (x.slice(..), y.view(), k)) };
     let steps = n * k as usize;
     let case = match form {
         Form::Horner => case.operations(precision, Operation::Fma, steps),
@@ -130,32 +185,50 @@ fn sum_of_powers(x: f64, k: u32) -> f64 {
     x * (k * x.ln()).exp_m1() / (x - 1.0)
 }
 
-/// Compares the numbers of `y`, in order, with the polynomial of degree `k` at `x`.
+/// Numbers after which varied ones begin again.
+const PERIOD: u32 = 201;
+
+/// So many elements of these numbers, again and again.
+fn varied<T: Element>(numbers: &[f64], elements: usize) -> Vec<T> {
+    let mut all = numbers.iter().cycle();
+    let mut next = || *all.next().expect("there is one at least");
+    (0..elements).map(|_| T::from_numbers(&mut next)).collect()
+}
+
+/// Compares the numbers of `y`, in order, with the polynomial of degree `k` at the numbers of `x`, again and
+/// again.
 fn matches_reference<T: Element + DeviceValue>(
-    y: &DeviceBuffer<T>,
-    x: f64,
+    y: &Output<T>,
+    x: &[f64],
     k: u32,
 ) -> Result<(), PointError> {
     const CHUNK: usize = 1 << 22;
-    let expected = reference::<T>(x, k);
-    let read = |first| -> Result<Vec<T>, DriverError> {
+    let nearest = |&x: &f64| T::from_f64(x).numbers().next().unwrap_or(x);
+    let expected: Vec<_> = x.iter().map(|x| reference::<T>(nearest(x), k)).collect();
+    let mut pairs = (0u64..).zip(expected.iter().cycle());
+    for first in (0..y.len()).step_by(CHUNK) {
         let mut values = vec![T::zeroed(); CHUNK.min(y.len() - first)];
         y.read(first, &mut values)?;
-        Ok(values)
-    };
-    let mut index = 0u64;
-    for first in (0..y.len()).step_by(CHUNK) {
-        for actual in read(first)?.iter().flat_map(|value| value.numbers()) {
-            let error = (actual - expected.value).abs();
-            if error.is_nan() || error > expected.error {
-                return Err(format!(
-                    "number {index} is {actual:e}, the float64 reference says {:e}, and the error is \
-                     {error:e} where {:e} is allowed",
-                    expected.value, expected.error
-                )
-                .into());
-            }
-            index += 1;
+        compare(values.into_iter(), &mut pairs)?;
+    }
+    y.check_guard()
+}
+
+/// Compares the numbers of `values`, in order, with the next of those expected, which have no end.
+fn compare<'e, T: Element>(
+    values: impl Iterator<Item = T>,
+    expected: &mut impl Iterator<Item = (u64, &'e Reference)>,
+) -> Result<(), PointError> {
+    for actual in values.flat_map(T::numbers) {
+        let (index, expected) = expected.next().expect("there is no end");
+        let error = (actual - expected.value).abs();
+        if error.is_nan() || error > expected.error {
+            return Err(format!(
+                "number {index} is {actual:e}, the float64 reference says {:e}, and the error is \
+                 {error:e} where {:e} is allowed",
+                expected.value, expected.error
+            )
+            .into());
         }
     }
     Ok(())
@@ -184,8 +257,9 @@ mod tests {
         let right = reference::<f32>(0.5, 3).value as f32;
         let mut values = vec![right; 1000];
         let check = |values: &[f32]| {
-            let output = device.buffer_from(values).expect("memory");
-            matches_reference(&output, 0.5, 3).map_err(|error| error.to_string())
+            let mut output = Output::new(&device, values.len()).expect("memory");
+            output.write(values).expect("as long");
+            matches_reference(&output, &[0.5], 3).map_err(|error| error.to_string())
         };
         assert_eq!(check(&values), Ok(()));
         values[998] = f32::NAN;

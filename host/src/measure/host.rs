@@ -114,7 +114,7 @@ impl Timed {
         let Timed {
             form, width, ilp, ..
         } = *self;
-        let blocks = BLOCKS_PER_CORE * simt::cores() as u32;
+        let blocks = BLOCKS_PER_CORE * crate::driver::cores() as u32;
         let elements = (blocks * THREADS * width * ilp) as usize;
         let numbers = elements * T::from_f64(T::X).numbers().count();
         let x = device.buffer_filled(elements, T::from_f64(T::X))?;
@@ -176,7 +176,7 @@ impl Copy {
     }
 
     fn run(&mut self) {
-        let part = Self::BYTES / simt::cores();
+        let part = Self::BYTES / crate::driver::cores();
         let parts = self.target.chunks_mut(part).zip(self.source.chunks(part));
         let parts = Mutex::new(parts);
         let next = || parts.lock().expect("copies do not panic").next();
@@ -186,7 +186,7 @@ impl Copy {
             }
         };
         thread::scope(|scope| {
-            for _ in 1..simt::cores() {
+            for _ in 1..crate::driver::cores() {
                 // Where there are no more threads, those that there are do its work.
                 let _ = thread::Builder::new().spawn_scoped(scope, work);
             }

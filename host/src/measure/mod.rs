@@ -2,6 +2,7 @@
 
 #[cfg(feature = "cli")]
 mod conditions;
+mod gpu;
 #[cfg(feature = "cli")]
 mod host;
 #[cfg(feature = "cli")]
@@ -11,11 +12,15 @@ mod timing;
 
 #[cfg(feature = "cli")]
 pub use conditions::{Conditions, Monitor};
+#[cfg(all(test, feature = "cli"))]
+pub(crate) use gpu::h200;
 #[cfg(feature = "cli")]
 pub use host::{HostRoofsError, host_roofs};
 #[cfg(feature = "cli")]
 pub(crate) use sampling::places;
 #[cfg(feature = "cli")]
-pub use sampling::{CacheState, Enqueue, Sampler, Samples, Sampling};
+pub use sampling::{CacheState, Sampler, Samples, Sampling};
 pub use statistics::{Summary, outliers};
-pub use timing::{Runs, time};
+#[cfg(feature = "cli")]
+pub(crate) use timing::time_launches;
+pub use timing::{Enqueue, Runs, time};

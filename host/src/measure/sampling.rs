@@ -7,7 +7,7 @@ use std::str::FromStr;
 use kernels_gpu::ceilings::clock::read_clocks;
 use kernels_gpu::ceilings::stream::{Vector, write_u4};
 
-use super::{Conditions, Monitor, Runs, Summary};
+use super::{Conditions, Enqueue, Monitor, Runs, Summary};
 use crate::driver::{Device, DeviceBuffer, DriverError, LaunchConfig, Prepared, Stream};
 
 /// Launches shorter than this are timed in batches.
@@ -81,9 +81,6 @@ pub struct Samples {
     /// What the management library said while they ran.
     pub conditions: Conditions,
 }
-
-/// Puts a sample's work into a stream.
-pub type Enqueue<'a> = dyn FnMut(&Stream<'_>) -> Result<(), DriverError> + 'a;
 
 /// Takes samples on one device.
 pub struct Sampler<'d> {

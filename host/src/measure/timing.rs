@@ -30,14 +30,30 @@ pub unsafe fn time<S: Signature>(
     runs: Runs,
 ) -> Result<Vec<f64>, DriverError> {
     // SAFETY: the caller's contract is that of `launch`.
-    let launch = || unsafe { prepared.launch(stream, arguments) };
+    let mut launch = |stream: &Stream<'_>| unsafe { prepared.launch(stream, arguments) };
+    // SAFETY: the caller's contract.
+    unsafe { time_launches(stream, &mut launch, runs) }
+}
+
+/// Puts a sample's work into a stream.
+pub type Enqueue<'a> = dyn FnMut(&Stream<'_>) -> Result<(), DriverError> + 'a;
+
+/// As [`time`], of whatever `launch` puts into the stream.
+///
+/// # Safety
+/// That keeps its contracts until the stream has been synchronised, which it is on success.
+pub(crate) unsafe fn time_launches(
+    stream: &Stream<'_>,
+    launch: &mut Enqueue<'_>,
+    runs: Runs,
+) -> Result<Vec<f64>, DriverError> {
     for _ in 0..runs.warmup {
-        launch()?;
+        launch(stream)?;
     }
     let mut events = Vec::with_capacity(runs.timed as usize);
     for _ in 0..runs.timed {
         let start = stream.record()?;
-        launch()?;
+        launch(stream)?;
         events.push((start, stream.record()?));
     }
     stream.synchronize()?;

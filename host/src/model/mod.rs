@@ -2,8 +2,7 @@
 
 use std::str::FromStr;
 
-#[cfg(test)]
-use crate::driver::{ComputeCapability, DeviceProperties, GpuProperties, Limits};
+use ::occupancy::ComputeCapability;
 
 #[cfg(feature = "cli")]
 mod occupancy;
@@ -75,23 +74,19 @@ impl Precision {
     }
 }
 
-/// An H200, for tests without one.
-#[cfg(test)]
-pub(crate) fn h200() -> DeviceProperties {
-    DeviceProperties {
-        name: "NVIDIA H200".to_owned(),
-        compute_capability: (9, 0),
-        multiprocessors: 132,
-        memory_bytes: 150_000_000_000,
-        limits: Limits::of(ComputeCapability::new(9, 0)).expect("known"),
-        gpu: Some(GpuProperties {
-            ordinal: 0,
-            cuda_version: (13, 0),
-            clock_hz: 1.98e9,
-            memory_clock_hz: 3.201e9,
-            memory_bus_bits: 6016,
-            l2_bytes: 60 << 20,
-            pci_bus_id: String::new(),
-        }),
-    }
+/// A GPU, as far as its roofs depend on it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gpu {
+    /// What the driver calls it.
+    pub name: String,
+    /// What its multiprocessors can do.
+    pub capability: ComputeCapability,
+    /// Streaming multiprocessors.
+    pub multiprocessors: u32,
+    /// Their highest clock.
+    pub clock_hz: f64,
+    /// The highest clock of the memory.
+    pub memory_clock_hz: f64,
+    /// Width of the memory bus.
+    pub memory_bus_bits: u32,
 }

@@ -6,8 +6,7 @@
 use occupancy::Arithmetic;
 use serde::Serialize;
 
-use super::{BytesPerSec, Datasheet, FlopsPerByte, FlopsPerSec, Precision};
-use crate::driver::DeviceProperties;
+use super::{BytesPerSec, Datasheet, FlopsPerByte, FlopsPerSec, Gpu, Precision};
 
 /// What can hold a kernel down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -65,19 +64,18 @@ pub struct Roof {
 
 impl Roofs {
     /// The roofs of a GPU, from its data sheet where it is known, and from its parts: lanes x 2 x
-    /// clock, and memory clock x 2 x bus width. `None` for the emulator, whose roofs are measured,
-    /// and for a compute capability of which the lanes are not known.
-    pub fn of(facts: &DeviceProperties, precision: Precision) -> Option<Roofs> {
+    /// clock, and memory clock x 2 x bus width. `None` for a compute capability of which the lanes are
+    /// not known.
+    pub fn of(gpu: &Gpu, precision: Precision) -> Option<Roofs> {
         const TRANSFERS_PER_CLOCK: f64 = 2.0;
         const BITS_PER_BYTE: f64 = 8.0;
 
-        let gpu = facts.gpu.as_ref()?;
-        let lanes = facts.capability().lanes(precision.into())?;
+        let lanes = gpu.capability.lanes(precision.into())?;
         let rate =
-            |lanes| FlopsPerSec(f64::from(facts.multiprocessors) * f64::from(lanes) * gpu.clock_hz);
+            |lanes| FlopsPerSec(f64::from(gpu.multiprocessors) * f64::from(lanes) * gpu.clock_hz);
         let fma = FlopsPerSec(2.0 * rate(lanes).0);
-        let special = facts.capability().lanes(Arithmetic::Special).map(rate);
-        let sheet = Datasheet::of(&facts.name);
+        let special = gpu.capability.lanes(Arithmetic::Special).map(rate);
+        let sheet = Datasheet::of(&gpu.name);
         let from_parts = gpu.memory_clock_hz * TRANSFERS_PER_CLOCK * f64::from(gpu.memory_bus_bits)
             / BITS_PER_BYTE;
         Some(Roofs {
@@ -124,24 +122,37 @@ impl Roofs {
 
 #[cfg(test)]
 mod tests {
+    use occupancy::ComputeCapability;
+
     use super::*;
+
+    fn h200() -> Gpu {
+        Gpu {
+            name: "NVIDIA H200".to_owned(),
+            capability: ComputeCapability::new(9, 0),
+            multiprocessors: 132,
+            clock_hz: 1.98e9,
+            memory_clock_hz: 3.201e9,
+            memory_bus_bits: 6016,
+        }
+    }
 
     #[test]
     fn the_roofs_of_an_h200_are_those_of_its_data_sheet() {
-        let f32_roofs = Roofs::of(&crate::model::h200(), Precision::F32).expect("a GPU");
+        let f32_roofs = Roofs::of(&h200(), Precision::F32).expect("a GPU");
         assert_eq!(f32_roofs.memory, BytesPerSec(4.8e12));
         assert_eq!(f32_roofs.peak, FlopsPerSec(67e12));
         assert!((f32_roofs.fma.tera() - 66.9).abs() < 0.01);
         assert!((f32_roofs.ceiling(Limit::AddMul).tera() - 33.45).abs() < 0.01);
-        let f64_roofs = Roofs::of(&crate::model::h200(), Precision::F64).expect("a GPU");
+        let f64_roofs = Roofs::of(&h200(), Precision::F64).expect("a GPU");
         assert!((f64_roofs.fma.tera() - 33.45).abs() < 0.01);
     }
 
     #[test]
     fn another_gpus_roofs_come_from_its_parts() {
-        let mut facts = crate::model::h200();
-        facts.name = "NVIDIA Test".to_owned();
-        let roofs = Roofs::of(&facts, Precision::F32).expect("a GPU");
+        let mut gpu = h200();
+        gpu.name = "NVIDIA Test".to_owned();
+        let roofs = Roofs::of(&gpu, Precision::F32).expect("a GPU");
         assert!((roofs.memory.tera() - 4.81).abs() < 0.01);
         assert_eq!(roofs.peak, roofs.fma);
     }

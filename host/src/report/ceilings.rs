@@ -2,41 +2,32 @@
 
 use std::io::{self, Write};
 
-use comfy_table::{CellAlignment, Table, presets};
-
 use super::{Cell, Row};
 use crate::ceilings::{Ceiling, Ceilings, Unit};
+use crate::table::{self, cell, known, number};
 
 /// `value` and `datasheet` are in `unit`.
 impl Row for Ceiling {
     fn columns(&self) -> Vec<Cell> {
         vec![
-            ("quantity", self.quantity.name().to_owned()),
-            ("value", format!("{:e}", self.value)),
-            ("unit", unit(self.unit).to_owned()),
-            ("datasheet", text(self.datasheet, |it| format!("{it:e}"))),
-            ("percent", text(self.percent(), |it| format!("{it:.2}"))),
-            ("cycles", text(self.cycles, |it| format!("{it:.1}"))),
-            (
-                "clock_mhz",
-                text(self.clock_hz, |it| format!("{:.0}", it / 1e6)),
-            ),
-            ("median_ms", format!("{:.6}", self.median_ms)),
-            (
-                "rms_percent",
-                text(self.rms_percent, |it| format!("{it:.3}")),
-            ),
-            ("variant", self.variant.clone()),
-            ("device", self.device.clone()),
+            cell("quantity", self.quantity.name()),
+            cell("value", format!("{:e}", self.value)),
+            cell("unit", unit(self.unit)),
+            known("datasheet", self.datasheet.map(|it| format!("{it:e}"))),
+            known("percent", self.percent().map(|it| format!("{it:.2}"))),
+            known("cycles", self.cycles.map(|it| format!("{it:.1}"))),
+            number("clock_mhz", self.clock_hz.map(|it| it / 1e6)),
+            number("median_ms", self.median_ms),
+            number("rms_percent", self.rms_percent),
+            cell("variant", &self.variant),
+            cell("device", &self.device),
         ]
     }
 }
 
 /// A table for a terminal, and another of the caches' plateaus.
 pub fn ceilings_table(ceilings: &Ceilings) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_FULL_CONDENSED);
-    table.set_header([
+    let header = [
         "ceiling",
         "measured",
         "data sheet",
@@ -45,9 +36,9 @@ pub fn ceilings_table(ceilings: &Ceilings) -> String {
         "MHz",
         "± %",
         "by",
-    ]);
-    for row in &ceilings.ceilings {
-        table.add_row([
+    ];
+    let rows = ceilings.ceilings.iter().map(|row| {
+        [
             row.quantity.name().to_owned(),
             row.unit.text(row.value),
             text(row.datasheet, |value| row.unit.text(value)),
@@ -56,20 +47,17 @@ pub fn ceilings_table(ceilings: &Ceilings) -> String {
             text(row.clock_hz, |value| format!("{:.0}", value / 1e6)),
             text(row.rms_percent, |value| format!("{value:.2}")),
             row.variant.clone(),
-        ]);
-    }
-    align_right(&mut table, 1..7);
-    let mut sets = Table::new();
-    sets.load_style(presets::UTF8_FULL_CONDENSED);
-    sets.set_header(["read again after", "in all", "rate"]);
-    for set in &ceilings.working_sets {
-        sets.add_row([
+        ]
+    });
+    let table = table::text(header, rows, |column| (1..7).contains(&column));
+    let sets = ceilings.working_sets.iter().map(|set| {
+        [
             size(set.bytes_per_multiprocessor),
             size(set.bytes),
             Unit::BytesPerSec.text(set.bytes_per_sec),
-        ]);
-    }
-    align_right(&mut sets, 0..3);
+        ]
+    });
+    let sets = table::text(["read again after", "in all", "rate"], sets, |_| true);
     let note = if ceilings.emulated {
         "The emulator ran the GPU's kernels on this host: the figures are the host's and no GPU's.\n"
     } else {
@@ -111,13 +99,5 @@ fn size(bytes: u64) -> String {
         format!("{kib:.0} KiB")
     } else {
         format!("{:.1} MiB", kib / KIB)
-    }
-}
-
-fn align_right(table: &mut Table, columns: std::ops::Range<usize>) {
-    for (i, column) in table.column_iter_mut().enumerate() {
-        if columns.contains(&i) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
     }
 }

@@ -317,7 +317,7 @@ mod tests {
             let row = sweep.measure(index, None).expect("it runs");
             let arithmetic = row.arithmetic.expect("there are operations");
             for (&precision, &k) in iproduct!(precisions, k) {
-                let roofs = Roofs::of(device, precision).expect("known");
+                let roofs = Roofs::of_device(device, precision).expect("known");
                 let ai = 2.0 * f64::from(k) / f64::from(2 * precision.bytes());
                 let ceiling = (arithmetic, roofs.ceiling(arithmetic));
                 let roof = roofs.limiting(FlopsPerByte(ai), ceiling);
@@ -402,7 +402,7 @@ mod tests {
 
     #[test]
     fn labels_do_not_cover_each_other() {
-        let device = crate::model::h200();
+        let device = crate::measure::h200();
         let path = Path::new(concat!(
             env!("CARGO_MANIFEST_DIR"),
             "/docs/results/h200-ceilings/ceilings.json"
@@ -418,8 +418,12 @@ mod tests {
             (&[Precision::F32, Precision::F16x2], &k[8..]),
         ] {
             let records = rows(&device, precisions, k);
-            let of =
-                |&precision: &Precision| (precision, Roofs::of(&device, precision).expect("known"));
+            let of = |&precision: &Precision| {
+                (
+                    precision,
+                    Roofs::of_device(&device, precision).expect("known"),
+                )
+            };
             let chart = Chart {
                 device: &device,
                 roofs: &precisions.iter().map(of).collect(),

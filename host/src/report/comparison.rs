@@ -1,15 +1,12 @@
 //! Two runs side by side, as text for people.
 
-use comfy_table::{CellAlignment, Table, presets};
-
 use super::row_count;
 use crate::compare::{Comparison, Spread, Verdict};
+use crate::table;
 
 /// A table of the rows that changed, and how many did not.
 pub fn comparison_text(comparison: &Comparison) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_FULL_CONDENSED);
-    table.set_header([
+    let header = [
         "launch",
         "before ms",
         "after ms",
@@ -17,13 +14,13 @@ pub fn comparison_text(comparison: &Comparison) -> String {
         "noise",
         "",
         "flags",
-    ]);
+    ];
     let changed = comparison
         .changes
         .iter()
         .filter(|change| change.verdict != Verdict::Same);
-    for change in changed {
-        table.add_row([
+    let rows = changed.map(|change| {
+        [
             change.launch.clone(),
             format!("{:.4}", change.before_ms),
             format!("{:.4}", change.after_ms),
@@ -34,15 +31,13 @@ pub fn comparison_text(comparison: &Comparison) -> String {
                 _ => "faster".to_owned(),
             },
             change.flags.join(" "),
-        ]);
-    }
-    for column in table.column_iter_mut().take(5).skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
+        ]
+    });
+    let rows: Vec<_> = rows.collect();
     let count = |verdict| comparison.with(verdict).count();
     let mut text = String::new();
-    if table.row_count() > 0 {
-        text = format!("{table}\n");
+    if !rows.is_empty() {
+        text = table::text(header, rows, |column| (1..5).contains(&column)) + "\n";
     }
     for (launches, which) in [
         (&comparison.only_before, "before"),
@@ -63,28 +58,23 @@ pub fn comparison_text(comparison: &Comparison) -> String {
 
 /// A table of how launches differ from GPU to GPU.
 pub fn spread_table(spreads: &[Spread]) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_FULL_CONDENSED);
-    table.set_header([
+    let header = [
         "launch",
         "fastest ms",
         "slowest ms",
         "spread",
         "slowest GPU",
         "slower than alone",
-    ]);
-    for spread in spreads {
-        table.add_row([
+    ];
+    let rows = spreads.iter().map(|spread| {
+        [
             spread.launch.clone(),
             format!("{:.4}", spread.fastest_ms),
             format!("{:.4}", spread.slowest_ms),
             format!("{:.2} %", spread.percent),
             spread.slowest.to_string(),
             format!("{:+.2} %", spread.slowed_percent),
-        ]);
-    }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table.to_string()
+        ]
+    });
+    table::text(header, rows, |column| column > 0)
 }

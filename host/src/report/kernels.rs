@@ -2,62 +2,17 @@
 
 use std::io::{self, Write};
 
-use comfy_table::{CellAlignment, Table, presets};
 use cuda_builder::resources::BlockOccupancy;
 
+use super::{Cell, Format};
 use crate::kernels::KernelRecord;
+use crate::table::{self, cell, known, number};
 
 /// The blocks whose occupancy the table for people shows; the other formats have them all.
 const SHOWN: [u32; 5] = [64, 128, 256, 512, 1024];
 
-/// Name and text of a column of the rows: one row for each kernel, architecture and block.
-type Column = (&'static str, fn(&KernelRecord, &BlockOccupancy) -> String);
-
-const COLUMNS: [Column; 15] = [
-    ("kernel", |kernel, _| kernel.resources.name.clone()),
-    ("arch", |kernel, _| format!("sm_{}", kernel.arch)),
-    ("registers", |kernel, _| {
-        kernel.resources.registers.to_string()
-    }),
-    ("static_shared_bytes", |kernel, _| {
-        kernel.resources.static_shared_bytes.to_string()
-    }),
-    ("stack_bytes", |kernel, _| {
-        kernel.resources.stack_bytes.to_string()
-    }),
-    ("spill_store_bytes", |kernel, _| {
-        kernel.resources.spill_store_bytes.to_string()
-    }),
-    ("spill_load_bytes", |kernel, _| {
-        kernel.resources.spill_load_bytes.to_string()
-    }),
-    ("barriers", |kernel, _| {
-        kernel.resources.barriers.to_string()
-    }),
-    ("max_threads", |kernel, _| {
-        kernel
-            .resources
-            .max_threads
-            .map_or_else(String::new, |threads| threads.to_string())
-    }),
-    ("block", |_, block| block.block_threads.to_string()),
-    ("blocks_per_multiprocessor", |_, block| {
-        block.blocks.to_string()
-    }),
-    ("active_warps", |_, block| block.active_warps.to_string()),
-    ("occupancy_percent", |_, block| {
-        format!("{:.2}", 100.0 * block.fraction)
-    }),
-    ("limited_by", |_, block| block.limited_by.join(" ")),
-    ("refused", |_, block| {
-        block.refused.clone().unwrap_or_default()
-    }),
-];
-
 /// A table for a terminal: a row a kernel and architecture.
 pub fn kernels_table(records: &[KernelRecord]) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_FULL_CONDENSED);
     let mut header: Vec<String> = [
         "kernel",
         "arch",
@@ -69,15 +24,7 @@ pub fn kernels_table(records: &[KernelRecord]) -> String {
     .map(str::to_owned)
     .to_vec();
     header.extend(SHOWN.map(|threads| format!("{threads}")));
-    table.set_header(header);
-    for record in records {
-        table.add_row(table_row(record));
-    }
-    for (i, column) in table.column_iter_mut().enumerate() {
-        if i >= 2 {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
+    let table = table::text(header, records.iter().map(table_row), |column| column >= 2);
     format!(
         "{table}\n\nThe last columns: theoretical occupancy in blocks of so many threads, without \
          dynamic shared memory,\nand what limits it: w warps, b blocks, r registers, s shared memory \
@@ -121,44 +68,49 @@ fn short(block: &BlockOccupancy) -> String {
     )
 }
 
-/// Comma-separated values: a row a kernel, architecture and block.
+/// A row a kernel, architecture and block; of JSON an object a kernel and architecture, with all that is
+/// known of it.
 ///
 /// # Errors
 /// They could not be written.
-pub fn kernels_csv(records: &[KernelRecord], output: impl Write) -> io::Result<()> {
-    let mut writer = csv::Writer::from_writer(output);
-    writer.write_record(COLUMNS.map(|(name, _)| name))?;
-    for row in rows(records) {
-        writer.write_record(row)?;
+pub fn kernels_rows(
+    records: &[KernelRecord],
+    format: Format,
+    mut output: impl Write,
+) -> io::Result<()> {
+    if format == Format::Json {
+        serde_json::to_writer_pretty(&mut output, records)?;
+        return writeln!(output);
     }
-    writer.flush()
-}
-
-/// A Markdown table with the rows of [`kernels_csv`].
-///
-/// # Errors
-/// It could not be written.
-pub fn kernels_markdown(records: &[KernelRecord], mut output: impl Write) -> io::Result<()> {
-    writeln!(output, "| {} |", COLUMNS.map(|(name, _)| name).join(" | "))?;
-    writeln!(output, "|{}", "---|".repeat(COLUMNS.len()))?;
-    for row in rows(records) {
-        writeln!(output, "| {} |", row.join(" | "))?;
+    let blocks = records.iter().flat_map(|record| {
+        let blocks = record.resources.occupancy.iter();
+        blocks.map(move |block| columns(record, block))
+    });
+    for (index, columns) in blocks.enumerate() {
+        let names = columns.iter().map(|(name, _)| *name);
+        let cells = columns.iter().map(|(_, cell)| cell.as_str());
+        output.write_all(&table::row(names, cells, format, index)?)?;
     }
     Ok(())
 }
 
-/// An array of objects, one a kernel and architecture, with all that is known of it.
-///
-/// # Errors
-/// It could not be written.
-pub fn kernels_json(records: &[KernelRecord], mut output: impl Write) -> io::Result<()> {
-    serde_json::to_writer_pretty(&mut output, records)?;
-    writeln!(output)
-}
-
-fn rows(records: &[KernelRecord]) -> impl Iterator<Item = [String; COLUMNS.len()]> {
-    records.iter().flat_map(|record| {
-        let blocks = record.resources.occupancy.iter();
-        blocks.map(move |block| COLUMNS.map(|(_, text)| text(record, block)))
-    })
+fn columns(record: &KernelRecord, block: &BlockOccupancy) -> Vec<Cell> {
+    let kernel = &record.resources;
+    vec![
+        cell("kernel", &kernel.name),
+        cell("arch", format!("sm_{}", record.arch)),
+        cell("registers", kernel.registers),
+        cell("static_shared_bytes", kernel.static_shared_bytes),
+        cell("stack_bytes", kernel.stack_bytes),
+        cell("spill_store_bytes", kernel.spill_store_bytes),
+        cell("spill_load_bytes", kernel.spill_load_bytes),
+        cell("barriers", kernel.barriers),
+        known("max_threads", kernel.max_threads),
+        cell("block", block.block_threads),
+        cell("blocks_per_multiprocessor", block.blocks),
+        cell("active_warps", block.active_warps),
+        number("occupancy_percent", 100.0 * block.fraction),
+        cell("limited_by", block.limited_by.join(" ")),
+        known("refused", block.refused.as_ref()),
+    ]
 }

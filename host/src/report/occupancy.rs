@@ -1,41 +1,37 @@
 //! Occupancy, computed and measured, as text for people.
 
-use comfy_table::{CellAlignment, Table, presets};
-
-use super::columns::optional;
 use super::{Cell, Row};
 use crate::model::{OccupancyRow, Relief};
 use crate::sweep::occupancy::{OccupancyRecord, knees};
+use crate::table::{self, cell, known, number};
 
 impl Row for OccupancyRow {
     fn columns(&self) -> Vec<Cell> {
         vec![
-            ("arch", format!("sm_{}", self.arch)),
-            ("registers", self.registers.to_string()),
-            ("shared_bytes", self.shared_bytes.to_string()),
-            ("block", self.block.to_string()),
-            ("resident_blocks", self.resident_blocks.to_string()),
-            ("active_warps", self.active_warps.to_string()),
-            ("occupancy_percent", format!("{:.2}", self.percent())),
-            ("limited_by", self.limited_by.join(" ")),
-            (
+            cell("arch", format!("sm_{}", self.arch)),
+            cell("registers", self.registers),
+            cell("shared_bytes", self.shared_bytes),
+            cell("block", self.block),
+            cell("resident_blocks", self.resident_blocks),
+            cell("active_warps", self.active_warps),
+            number("occupancy_percent", self.percent()),
+            cell("limited_by", self.limited_by.join(" ")),
+            known(
                 "one_more_registers",
-                optional(self.one_more.and_then(|it| it.registers)),
+                self.one_more.and_then(|it| it.registers),
             ),
-            (
+            known(
                 "one_more_shared_bytes",
-                optional(self.one_more.and_then(|it| it.shared_bytes)),
+                self.one_more.and_then(|it| it.shared_bytes),
             ),
-            ("refused", self.refused.clone().unwrap_or_default()),
+            known("refused", self.refused.as_ref()),
         ]
     }
 }
 
 /// A table for a terminal: a row a block.
 pub fn model_table(rows: &[OccupancyRow]) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_FULL_CONDENSED);
-    table.set_header([
+    let header = [
         "arch",
         "registers",
         "shared",
@@ -45,14 +41,14 @@ pub fn model_table(rows: &[OccupancyRow]) -> String {
         "occupancy",
         "limited by",
         "one more block with",
-    ]);
-    for row in rows {
+    ];
+    let rows = rows.iter().map(|row| {
         let last = match (&row.refused, row.one_more) {
             (Some(reason), _) => reason.clone(),
             (None, Some(relief)) => relief_text(relief),
             (None, None) => String::new(),
         };
-        table.add_row([
+        [
             format!("sm_{}", row.arch),
             row.registers.to_string(),
             kib(row.shared_bytes),
@@ -62,11 +58,9 @@ pub fn model_table(rows: &[OccupancyRow]) -> String {
             format!("{:.1} %", row.percent()),
             row.limited_by.join(", ").replace('_', " "),
             last,
-        ]);
-    }
-    for column in table.column_iter_mut().take(7).skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
+        ]
+    });
+    let table = table::text(header, rows, |column| (1..7).contains(&column));
     format!("{table}\nblocks and warps are those that a multiprocessor holds at once.")
 }
 

@@ -87,7 +87,7 @@ pub(super) fn flats(chart: &Chart<'_>) -> Vec<Flat> {
     });
     let mut roofs: Vec<_> = of_rows.collect();
     if !chart.roofs.contains_key(&Precision::F64) {
-        let f64_roofs = Roofs::of(chart.device, Precision::F64);
+        let f64_roofs = Roofs::of_device(chart.device, Precision::F64);
         roofs.extend(f64_roofs.map(|roofs| (Precision::F64, Limit::Fma, roofs.fma)));
     }
     roofs.sort_by(|a, b| b.2.0.total_cmp(&a.2.0));

@@ -2,10 +2,10 @@
 
 use std::io;
 
-use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
-use super::{Format, Row, RunFacts, csv, json, markdown};
+use super::{Format, Row, RunFacts};
+use crate::table;
 
 /// A row of a file that is written row by row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,14 +29,14 @@ impl RunFacts {
         };
         if format == Format::Json {
             let head = if index == 0 { head()? } else { String::new() };
-            let text = json::element(record, index, &head)?;
+            let text = table::element(record, index, &head)?;
             return Ok(RowText {
                 text,
                 tail: "\n]}\n",
             });
         }
         let (names, cells): (Vec<&str>, Vec<String>) = record.columns().into_iter().unzip();
-        line(&names, &cells, format, index)
+        line(names, &cells, format, index)
     }
 }
 
@@ -47,22 +47,23 @@ impl RunFacts {
 /// A field is something else.
 pub fn row_text<R: Serialize>(record: &R, format: Format, index: usize) -> io::Result<RowText> {
     if format == Format::Json {
-        let text = json::element(record, index, "[")?;
+        let text = table::element(record, index, "[")?;
         return Ok(RowText {
             text,
             tail: "\n]\n",
         });
     }
     let (names, cells) = fields(record)?;
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    line(&names, &cells, format, index)
+    line(names.iter().map(String::as_str), &cells, format, index)
 }
 
-fn line(names: &[&str], cells: &[String], format: Format, index: usize) -> io::Result<RowText> {
-    let text = match format {
-        Format::Markdown => markdown::row(names, cells, index),
-        _ => csv::row(names, cells, index)?,
-    };
+fn line<'a>(
+    names: impl IntoIterator<Item = &'a str>,
+    cells: &'a [String],
+    format: Format,
+    index: usize,
+) -> io::Result<RowText> {
+    let text = table::row(names, cells.iter().map(String::as_str), format, index)?;
     Ok(RowText { text, tail: "" })
 }
 
@@ -79,27 +80,14 @@ pub fn row_count(count: usize) -> String {
 /// # Errors
 /// A field is neither a number nor a truth value nor text.
 pub fn rows_table<R: Serialize>(rows: &[R]) -> io::Result<String> {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_FULL_CONDENSED);
-    let mut are_numbers = Vec::new();
-    for (index, row) in rows.iter().enumerate() {
-        let (names, cells) = fields(row)?;
-        if index == 0 {
-            let is_number = |text: &String| text.parse::<f64>().is_ok();
-            are_numbers = cells.iter().map(is_number).collect();
-            table.set_header(names);
-        }
-        table.add_row(cells);
-    }
-    if rows.is_empty() {
+    let Some(first) = rows.first() else {
         return Ok(String::new());
-    }
-    for (column, is_number) in table.column_iter_mut().zip(are_numbers) {
-        if is_number {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    Ok(table.to_string())
+    };
+    let (names, cells) = fields(first)?;
+    let is_number = |text: &String| text.parse::<f64>().is_ok();
+    let are_numbers: Vec<bool> = cells.iter().map(is_number).collect();
+    let rows: io::Result<Vec<_>> = rows.iter().map(|row| Ok(fields(row)?.1)).collect();
+    Ok(table::text(names, rows?, |column| are_numbers[column]))
 }
 
 /// The names of a row's fields, and their values as text: as `csv` has them.

@@ -3,14 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use comfy_table::{CellAlignment, Table, presets};
-
-use super::columns::optional;
 use super::roofs::memory_name;
 use crate::compare::{Change, Verdict};
 use crate::driver::DeviceProperties;
 use crate::model::{Limit, Precision, Roofs};
 use crate::sweep::{NOISY_PERCENT, PLAUSIBLE_PERCENT, Record, by_series};
+use crate::table;
 use crate::workload::Value;
 
 /// Two lines for a point: what it is, and what came out.
@@ -126,8 +124,6 @@ pub fn roofs(facts: &DeviceProperties, roofs: &BTreeMap<Precision, Roofs>) -> St
 
 /// A table with a row for each kernel and launch: its best rate and bandwidth, and its ceiling.
 pub fn summary(records: &[Record]) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_FULL_CONDENSED);
     let groups = by_series(records);
     let mut axes: Vec<&str> = Vec::new();
     for (name, _) in groups.iter().flat_map(|(series, _)| &series.axes) {
@@ -151,12 +147,12 @@ pub fn summary(records: &[Record]) -> String {
         "% of its roof".to_owned(),
     ];
     let names = ["kernel", "dtype"].into_iter().chain(axes.iter().copied());
-    table.set_header(names.map(str::to_owned).chain(last));
-    for (series, members) in &groups {
+    let header: Vec<String> = names.map(str::to_owned).chain(last).collect();
+    let rows = groups.iter().filter_map(|(series, members)| {
         let speed = |row: &Record| row.gflops.or(row.bandwidth).unwrap_or(0.0);
         let fastest = members.iter().copied();
         let fastest = fastest.max_by(|a, b| speed(a).total_cmp(&speed(b)));
-        let Some(fastest) = fastest else { continue };
+        let fastest = fastest?;
         let widest = members.iter().filter_map(|row| row.bandwidth);
         let digits = |value: Option<f64>| optional(value.map(|it| format!("{it:.1}")));
         let own = axes.iter().map(|axis| {
@@ -173,11 +169,9 @@ pub fn summary(records: &[Record]) -> String {
             optional(fastest.arithmetic.map(ceiling)),
             digits(fastest.percent_roof),
         ];
-        table.add_row(first.into_iter().chain(own).chain(last));
-    }
-    for column in table.column_iter_mut().skip(2) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
+        Some(first.into_iter().chain(own).chain(last).collect::<Vec<_>>())
+    });
+    let table = table::text(header, rows, |column| column >= 2);
     if !groups
         .iter()
         .any(|(_, members)| members[0].arithmetic.is_some())
@@ -192,9 +186,7 @@ pub fn summary(records: &[Record]) -> String {
 
 /// A table of launches, with the change of each since the run before, where there is one.
 pub fn measured(records: &[Record], changes: &[Option<&Change>]) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_FULL_CONDENSED);
-    table.set_header([
+    let header = [
         "launch",
         "time",
         "± %",
@@ -203,7 +195,7 @@ pub fn measured(records: &[Record], changes: &[Option<&Change>]) -> String {
         "% of roof",
         "bound by",
         "change",
-    ]);
+    ];
     let differs = |of: fn(&Record) -> String| {
         let all = records.iter().map(of);
         all.collect::<BTreeSet<_>>().len() > 1
@@ -214,9 +206,9 @@ pub fn measured(records: &[Record], changes: &[Option<&Change>]) -> String {
         ("cache", |row| row.cache.to_owned()),
     ];
     let common: Vec<_> = common.into_iter().filter(|(_, of)| differs(*of)).collect();
-    for (record, change) in records.iter().zip(changes) {
+    let rows = records.iter().zip(changes).map(|(record, change)| {
         let digits = |value: Option<f64>| optional(value.map(|it| format!("{it:.1}")));
-        table.add_row([
+        [
             launch(record, &common),
             format!("{:.4} ms", record.median_ms),
             format!("{:.1}", record.rms_percent),
@@ -225,11 +217,9 @@ pub fn measured(records: &[Record], changes: &[Option<&Change>]) -> String {
             digits(record.percent_measured_roof.or(record.percent_roof)),
             optional(record.bound.map(|bound| bound.name())),
             change.map_or_else(String::new, change_text),
-        ]);
-    }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
+        ]
+    });
+    let table = table::text(header, rows, |column| column > 0);
     let unchecked = records.iter().any(|record| !record.checked);
     let note = match unchecked {
         true => "\nSome workloads have no reference: their results are not compared.",
@@ -287,4 +277,9 @@ fn ceiling(arithmetic: Limit) -> &'static str {
         Limit::Fma => "FMA",
         other => other.name(),
     }
+}
+
+/// Nothing where nothing is known.
+fn optional(value: Option<impl ToString>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
 }

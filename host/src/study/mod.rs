@@ -35,6 +35,9 @@ pub enum StudyError {
         /// By how much they may differ.
         allowed: f64,
     },
+    /// A workload takes no chunks, or computed something else.
+    #[error("{0}")]
+    Refused(String),
     /// There is nothing to go on from.
     #[error("no complete checkpoint to resume from in {}", .0.display())]
     NoCheckpoint(PathBuf),

@@ -5,6 +5,7 @@ mod plan;
 mod record;
 mod roofline;
 
+pub(crate) use plan::product;
 pub use plan::{Plan, Selection, TooManyPoints};
 pub use record::{AxisValues, NOISY_PERCENT, PLAUSIBLE_PERCENT, Record, Series, by_series};
 pub use roofline::{Checked, Settings, Sweep, SweepError, check};

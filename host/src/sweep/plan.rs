@@ -137,15 +137,10 @@ impl<'w> Plan<'w> {
             for (mut values, block, grid, cache) in self.combinations(&selection.values) {
                 values.extend(selection.settings.iter().cloned());
                 let point = Point {
-                    bench,
-                    device: bench.device(),
-                    workload: workload.name().to_owned(),
-                    values,
                     block,
                     grid,
                     cache,
-                    more_shared: 0,
-                    resident: None,
+                    ..Point::new(bench.device(), &bench.loaded, *workload, values)
                 };
                 points.push((*workload, point));
             }

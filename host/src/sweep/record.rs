@@ -491,8 +491,8 @@ mod tests {
         ms: &[f64],
         clock_hz: f64,
     ) -> Record {
-        let properties = crate::model::h200();
-        let roofs = Roofs::of(&properties, Precision::F32).expect("known");
+        let properties = crate::measure::h200();
+        let roofs = Roofs::of_device(&properties, Precision::F32).expect("known");
         let context = Context {
             properties: &properties,
             axes: &[],

@@ -243,8 +243,6 @@ pub struct Checked {
 /// no points ([`SweepError::NoPoints`], [`SweepError::Points`]).
 pub fn check(bench: &Bench, plan: &Plan<'_>) -> Result<Checked, SweepError> {
     let (points, left_out) = cases(bench, plan)?;
-    let sampling = Settings::quick().sampling;
-    let mut sampler = Sampler::new(bench.own(), sampling.runs.timed)?;
     let mut checked = Checked {
         points: 0,
         without_reference: 0,
@@ -253,8 +251,8 @@ pub fn check(bench: &Bench, plan: &Plan<'_>) -> Result<Checked, SweepError> {
     };
     for (point, mut case) in points {
         checked.points += 1;
-        match case.sample(&mut sampler, point.cache, sampling) {
-            Ok((_, is_checked)) => checked.without_reference += usize::from(!is_checked),
+        match case.check() {
+            Ok(is_checked) => checked.without_reference += usize::from(!is_checked),
             Err(error) => checked.findings.push(format!("{point}: {error}")),
         }
     }
@@ -320,7 +318,7 @@ fn roofs_of(device: &Device, precision: Precision) -> Result<Roofs, SweepError> 
     if properties.is_emulated() {
         return Ok(measure::host_roofs(device, precision)?);
     }
-    Roofs::of(properties, precision).ok_or_else(|| SweepError::UnknownGpu {
+    Roofs::of_device(properties, precision).ok_or_else(|| SweepError::UnknownGpu {
         device: properties.name.clone(),
         major: properties.compute_capability.0,
         minor: properties.compute_capability.1,

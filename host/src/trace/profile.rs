@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
-use comfy_table::{CellAlignment, Table, presets};
-
 use super::Trace;
+use crate::table;
 
 /// Times of the same name.
 struct Group {
@@ -43,24 +42,22 @@ fn groups<'a>(times: impl Iterator<Item = (&'a str, Duration)>) -> Vec<Group> {
     groups
 }
 
-fn table(groups: Vec<Group>, whole: Duration) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_FULL_CONDENSED);
-    table.set_header([
+fn table(groups: Vec<Group>, whole: Duration) -> String {
+    let header = [
         "Time (%)",
         "Total time",
         "Calls",
         "mean ± std (min ‥ max)",
         "Name",
-    ]);
-    for Group { name, times } in groups {
+    ];
+    let rows = groups.into_iter().map(|Group { name, times }| {
         let total: Duration = times.iter().sum();
         let mean = total.as_secs_f64() / times.len() as f64;
         let squares = times.iter().map(|time| (time.as_secs_f64() - mean).powi(2));
         let deviation = (squares.sum::<f64>() / times.len() as f64).sqrt();
         let least = times.iter().min().copied().unwrap_or_default();
         let most = times.iter().max().copied().unwrap_or_default();
-        table.add_row([
+        [
             format!("{:.2}", 100.0 * total.as_secs_f64() / whole.as_secs_f64()),
             text(total),
             times.len().to_string(),
@@ -72,12 +69,9 @@ fn table(groups: Vec<Group>, whole: Duration) -> Table {
                 text(most),
             ),
             name,
-        ]);
-    }
-    for column in table.column_iter_mut().take(4) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
+        ]
+    });
+    table::text(header, rows, |column| column < 4)
 }
 
 /// In the unit that leaves one to three digits before the point.
@@ -104,7 +98,7 @@ mod tests {
             ("long", ms(6)),
             ("short", ms(1)),
         ];
-        let table = table(groups(times.into_iter()), ms(20)).to_string();
+        let table = table(groups(times.into_iter()), ms(20));
         let rows: Vec<&str> = table.lines().filter(|line| line.contains("ms")).collect();
         assert_eq!(rows.len(), 2, "{table}");
         for part in [

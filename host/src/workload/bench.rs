@@ -13,8 +13,26 @@ pub struct Bench {
     device: Device,
     /// `None` where the first has them, too.
     own: Option<Device>,
-    /// The device again with the kernels of files, by their paths.
-    loaded: FrozenMap<PathBuf, Box<Device>>,
+    pub(crate) loaded: Loaded,
+}
+
+/// A device again with the kernels of `.ptx` or `.cubin` files, by their paths.
+#[derive(Default)]
+pub(crate) struct Loaded(FrozenMap<PathBuf, Box<Device>>);
+
+impl Loaded {
+    /// The device with the kernels of a file, which is loaded once.
+    pub(super) fn load<'d>(
+        &'d self,
+        device: &Device,
+        path: &Path,
+    ) -> Result<&'d Device, DriverError> {
+        if let Some(known) = self.0.get(path) {
+            return Ok(known);
+        }
+        let loaded = Box::new(device.load(path)?);
+        Ok(self.0.insert(path.to_path_buf(), loaded))
+    }
 }
 
 impl Bench {
@@ -26,7 +44,7 @@ impl Bench {
         Ok(Bench {
             device: Device::open(choice, ptx)?,
             own: Some(kernels::open(choice)?),
-            loaded: FrozenMap::new(),
+            loaded: Loaded::default(),
         })
     }
 
@@ -38,7 +56,7 @@ impl Bench {
         Ok(Bench {
             device: kernels::open(choice)?,
             own: None,
-            loaded: FrozenMap::new(),
+            loaded: Loaded::default(),
         })
     }
 
@@ -51,7 +69,7 @@ impl Bench {
         Ok(Bench {
             device: Device::emulator_with(emulation, ptx)?,
             own: None,
-            loaded: FrozenMap::new(),
+            loaded: Loaded::default(),
         })
     }
 
@@ -65,11 +83,7 @@ impl Bench {
     /// # Errors
     /// As [`Device::load`].
     pub fn load(&self, path: &Path) -> Result<&Device, DriverError> {
-        if let Some(known) = self.loaded.get(path) {
-            return Ok(known);
-        }
-        let loaded = Box::new(self.device.load(path)?);
-        Ok(self.loaded.insert(path.to_path_buf(), loaded))
+        self.loaded.load(&self.device, path)
     }
 
     /// The device with the library's kernels.

@@ -4,7 +4,7 @@ use cuda_std::launch::{Entry, SafeKernel, Signature};
 
 use super::{Point, PointError};
 use crate::driver::{Device, DriverError, LaunchConfig, Prepared, Stream};
-use crate::measure::{CacheState, Sampler, Samples, Sampling};
+use crate::measure::{self, CacheState, Enqueue, Runs, Sampler, Samples, Sampling};
 use crate::model::{Operation, Precision, Work};
 
 /// A launch of a kernel.
@@ -43,6 +43,15 @@ impl<'d, S: Signature> Launch<'d, S> {
             launch: self,
             allocate: Box::new(allocate),
             check: None,
+            counters: None,
+        }
+    }
+
+    /// The same with blocks that wait for each other.
+    pub(crate) fn cooperative(self) -> Self {
+        Launch {
+            prepared: self.device.prepare_cooperative(self.entry, self.config),
+            ..self
         }
     }
 }
@@ -52,9 +61,16 @@ pub struct Arrays<'d, S: Signature, D> {
     launch: Launch<'d, S>,
     allocate: Box<dyn Fn(&'d Device) -> Result<D, DriverError> + 'd>,
     check: Option<Box<Check<'d, D>>>,
+    counters: Option<Box<Counters<'d, D>>>,
 }
 
 type Check<'d, D> = dyn Fn(&D) -> Result<(), PointError> + 'd;
+
+/// Cycles and nanoseconds that the kernel itself has counted.
+type Counters<'d, D> = dyn Fn(&D) -> Result<[u64; 2], PointError> + 'd;
+
+/// What is done with a case's launches.
+type With<'a> = dyn FnMut(&mut Enqueue<'_>) -> Result<(), DriverError> + 'a;
 
 impl<'d, S: Signature, D: 'd> Arrays<'d, S, D> {
     /// Compares what the kernel wrote with a reference; [`close`](super::close) does for arrays. Any number of
@@ -63,6 +79,17 @@ impl<'d, S: Signature, D: 'd> Arrays<'d, S, D> {
     pub fn check(self, check: impl Fn(&D) -> Result<(), PointError> + 'd) -> Self {
         Arrays {
             check: Some(Box::new(check)),
+            ..self
+        }
+    }
+
+    /// Where the kernel says how many cycles and nanoseconds its last launch took.
+    pub(crate) fn counters(
+        self,
+        counters: impl Fn(&D) -> Result<[u64; 2], PointError> + 'd,
+    ) -> Self {
+        Arrays {
+            counters: Some(Box::new(counters)),
             ..self
         }
     }
@@ -95,12 +122,10 @@ impl<'d, S: Signature, D: 'd> Arrays<'d, S, D> {
         self,
         arguments: impl for<'a> Fn(&'a mut D) -> S::Arguments<'a> + 'd,
     ) -> Case<'d> {
-        self.sampled(move |prepared, arrays, sampler, cache, sampling| {
+        self.launched(move |prepared, arrays, with| {
             let arguments = arguments(arrays);
-            // SAFETY: the caller's contract; the arguments are borrowed until `sample` has waited.
-            let mut launch = |stream: &Stream<'_>| unsafe { prepared.launch(stream, &arguments) };
-            // SAFETY: as above.
-            unsafe { sampler.sample(&mut launch, cache, sampling) }
+            // SAFETY: the caller's contract; the arguments are borrowed until `with` has waited.
+            with(&mut |stream: &Stream<'_>| unsafe { prepared.launch(stream, &arguments) })
         })
     }
 
@@ -113,23 +138,16 @@ impl<'d, S: Signature, D: 'd> Arrays<'d, S, D> {
         self,
         enqueue: impl Fn(&mut D, &Prepared<'d, S>, &Stream<'_>) -> Result<(), DriverError> + 'd,
     ) -> Case<'d> {
-        self.sampled(move |prepared, arrays, sampler, cache, sampling| {
-            let mut launch = |stream: &Stream<'_>| enqueue(arrays, prepared, stream);
-            // SAFETY: the caller's contract; the arrays live until `sample` has waited.
-            unsafe { sampler.sample(&mut launch, cache, sampling) }
+        self.launched(move |prepared, arrays, with| {
+            with(&mut |stream: &Stream<'_>| enqueue(arrays, prepared, stream))
         })
     }
 
-    fn sampled(
+    /// `launch` gives what it is called with the launches of a sample; these may be under way until that has
+    /// returned.
+    fn launched(
         self,
-        sample: impl Fn(
-            &Prepared<'d, S>,
-            &mut D,
-            &mut Sampler<'_>,
-            CacheState,
-            Sampling,
-        ) -> Result<Samples, DriverError>
-        + 'd,
+        launch: impl Fn(&Prepared<'d, S>, &mut D, &mut With<'_>) -> Result<(), DriverError> + 'd,
     ) -> Case<'d> {
         let Launch {
             device,
@@ -137,14 +155,15 @@ impl<'d, S: Signature, D: 'd> Arrays<'d, S, D> {
             config,
             prepared,
         } = self.launch;
-        let (allocate, check) = (self.allocate, self.check);
+        let (allocate, check, counters) = (self.allocate, self.check, self.counters);
         let run = prepared.map(|prepared| -> Box<dyn Run + 'd> {
             Box::new(Held {
                 device,
                 allocate,
                 check,
-                sample: Box::new(move |arrays: &mut D, sampler: &mut _, cache, sampling| {
-                    sample(&prepared, arrays, sampler, cache, sampling)
+                counters,
+                launch: Box::new(move |arrays: &mut D, with: &mut With<'_>| {
+                    launch(&prepared, arrays, with)
                 }),
                 arrays: None,
             })
@@ -247,11 +266,69 @@ impl<'d> Case<'d> {
         cache: CacheState,
         sampling: Sampling,
     ) -> Result<(Samples, bool), PointError> {
-        let run = self.run.as_mut().expect("`refused` was asked first");
-        run.allocate()?;
-        let samples = run.sample(sampler, cache, sampling)?;
+        let run = self.allocated()?;
+        let mut samples = None;
+        run.launch(&mut |launch| {
+            // SAFETY: who made the case vouches for what it launches, and `sample` waits for it.
+            samples = Some(unsafe { sampler.sample(launch, cache, sampling) }?);
+            Ok(())
+        })?;
         let is_checked = run.check()?;
-        Ok((samples, is_checked))
+        Ok((
+            samples.expect("`launch` calls what it is given"),
+            is_checked,
+        ))
+    }
+
+    /// Allocates, launches once, compares, and frees. Whether there was something to compare with.
+    pub(crate) fn check(&mut self) -> Result<bool, PointError> {
+        let stream = Stream::new(self.device)?;
+        self.time(
+            &stream,
+            Runs {
+                warmup: 1,
+                timed: 0,
+            },
+        )?;
+        let is_checked = self.run_mut().check();
+        self.release();
+        is_checked
+    }
+
+    /// Allocates, and times each of so many launches: milliseconds.
+    pub(crate) fn time(&mut self, stream: &Stream<'_>, runs: Runs) -> Result<Vec<f64>, PointError> {
+        stream.refuse_capture_by_thread("launch a workload")?;
+        stream.finish_copies()?;
+        let mut times = Vec::new();
+        self.allocated()?.launch(&mut |launch| {
+            // SAFETY: who made the case vouches for what it launches.
+            let timed = unsafe { measure::time_launches(stream, launch, runs) };
+            if timed.is_err() {
+                // Launches may be under way. The first error is the one that counts.
+                let _ = stream.synchronize();
+            }
+            times = timed?;
+            Ok(())
+        })?;
+        Ok(times)
+    }
+
+    /// Compares what the launches wrote, and says what the kernel has counted.
+    pub(crate) fn counted(&mut self) -> Result<Option<[u64; 2]>, PointError> {
+        let run = self.run_mut();
+        run.check()?;
+        run.counters()
+    }
+
+    fn allocated(&mut self) -> Result<&mut (dyn Run + 'd), DriverError> {
+        let run = self.run_mut();
+        run.allocate()?;
+        Ok(run)
+    }
+
+    fn run_mut(&mut self) -> &mut (dyn Run + 'd) {
+        let run = self.run.as_mut().expect("`refused` was asked first");
+        run.as_mut()
     }
 
     /// Frees the arrays.
@@ -272,14 +349,10 @@ impl<'d> Case<'d> {
 
 trait Run {
     fn allocate(&mut self) -> Result<(), DriverError>;
-    fn sample(
-        &mut self,
-        sampler: &mut Sampler<'_>,
-        cache: CacheState,
-        sampling: Sampling,
-    ) -> Result<Samples, DriverError>;
+    fn launch(&mut self, with: &mut With<'_>) -> Result<(), DriverError>;
     /// `false` where there is nothing to compare with.
     fn check(&self) -> Result<bool, PointError>;
+    fn counters(&self) -> Result<Option<[u64; 2]>, PointError>;
     fn release(&mut self);
 }
 
@@ -288,12 +361,14 @@ struct Held<'d, D> {
     device: &'d Device,
     allocate: Box<dyn Fn(&'d Device) -> Result<D, DriverError> + 'd>,
     check: Option<Box<Check<'d, D>>>,
-    sample: Box<Sample<'d, D>>,
+    counters: Option<Box<Counters<'d, D>>>,
+    launch: Box<Launching<'d, D>>,
     arrays: Option<D>,
 }
 
-type Sample<'d, D> =
-    dyn Fn(&mut D, &mut Sampler<'_>, CacheState, Sampling) -> Result<Samples, DriverError> + 'd;
+type Launching<'d, D> = dyn Fn(&mut D, &mut With<'_>) -> Result<(), DriverError> + 'd;
+
+const ALLOCATED: &str = "`allocate` comes first";
 
 impl<D> Run for Held<'_, D> {
     fn allocate(&mut self) -> Result<(), DriverError> {
@@ -303,22 +378,22 @@ impl<D> Run for Held<'_, D> {
         Ok(())
     }
 
-    fn sample(
-        &mut self,
-        sampler: &mut Sampler<'_>,
-        cache: CacheState,
-        sampling: Sampling,
-    ) -> Result<Samples, DriverError> {
-        let arrays = self.arrays.as_mut().expect("`allocate` comes first");
-        (self.sample)(arrays, sampler, cache, sampling)
+    fn launch(&mut self, with: &mut With<'_>) -> Result<(), DriverError> {
+        (self.launch)(self.arrays.as_mut().expect(ALLOCATED), with)
     }
 
     fn check(&self) -> Result<bool, PointError> {
-        let arrays = self.arrays.as_ref().expect("`allocate` comes first");
+        let arrays = self.arrays.as_ref().expect(ALLOCATED);
         match &self.check {
             Some(check) => check(arrays).map(|()| true),
             None => Ok(false),
         }
+    }
+
+    fn counters(&self) -> Result<Option<[u64; 2]>, PointError> {
+        let arrays = self.arrays.as_ref().expect(ALLOCATED);
+        let counters = self.counters.as_ref();
+        counters.map(|counters| counters(arrays)).transpose()
     }
 
     fn release(&mut self) {

@@ -54,6 +54,7 @@
 mod axis;
 mod bench;
 mod case;
+mod chunk;
 mod close;
 mod point;
 mod timed;
@@ -61,7 +62,9 @@ mod timed;
 pub(crate) use axis::whole;
 pub use axis::{Axis, Value};
 pub use bench::Bench;
+pub(crate) use bench::Loaded;
 pub use case::{Arrays, Case, Launch};
+pub use chunk::Chunk;
 pub use close::close;
 pub use point::{GridSize, Point, PointError};
 pub use timed::Timed;
@@ -84,4 +87,13 @@ pub trait Workload: Sync {
     /// There is no such launch ([`PointError::Refused`]), or the device does not take it
     /// ([`PointError::Driver`]).
     fn case<'d>(&self, at: &Point<'d>) -> Result<Case<'d>, PointError>;
+
+    /// What is launched for a chunk of `n` numbers where a study streams batches through the device: those of
+    /// `input`, again and again, from any of them on.
+    ///
+    /// # Errors
+    /// As [`Workload::case`]; most take no chunks ([`PointError::Refused`]).
+    fn chunk<'d>(&self, at: &Point<'d>, _input: &[f32]) -> Result<Chunk<'d>, PointError> {
+        Err(format!("{} takes no chunks", at.workload).into())
+    }
 }

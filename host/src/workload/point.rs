@@ -6,7 +6,8 @@ use std::str::FromStr;
 
 use cuda_std::launch::{Entry, Foreign, ForeignParameters, Signature};
 
-use super::{Bench, Case, Launch, Value};
+use super::bench::Loaded;
+use super::{Case, Launch, Value, Workload};
 use crate::driver::{Device, DriverError, LaunchConfig};
 use crate::measure::CacheState;
 
@@ -63,7 +64,7 @@ impl fmt::Display for GridSize {
 /// A value of each of a workload's axes, of the block, of the grid and of the caches' state, on a device.
 #[derive(Clone)]
 pub struct Point<'d> {
-    pub(crate) bench: &'d Bench,
+    pub(crate) loaded: &'d Loaded,
     /// That of the bench, or with a limit of registers.
     pub(crate) device: &'d Device,
     pub(crate) workload: String,
@@ -103,6 +104,26 @@ impl From<&str> for PointError {
 }
 
 impl<'d> Point<'d> {
+    /// In blocks of 256 threads, as many as there is work for, and with warm caches.
+    pub(crate) fn new(
+        device: &'d Device,
+        loaded: &'d Loaded,
+        workload: &dyn Workload,
+        values: Vec<(&'static str, Value)>,
+    ) -> Point<'d> {
+        Point {
+            loaded,
+            device,
+            workload: workload.name().to_owned(),
+            values,
+            block: 256,
+            grid: GridSize::Full,
+            cache: CacheState::Warm,
+            more_shared: 0,
+            resident: None,
+        }
+    }
+
     /// The device that it is on.
     pub fn device(&self) -> &'d Device {
         self.device
@@ -214,7 +235,7 @@ impl<'d> Point<'d> {
         kernel: &str,
         config: LaunchConfig,
     ) -> Result<Launch<'d, Foreign<P>>, PointError> {
-        let loaded = self.bench.load(file.as_ref())?;
+        let loaded = self.loaded.load(self.device, file.as_ref())?;
         Ok(Launch::new(self, loaded, Entry::foreign(kernel), config))
     }
 

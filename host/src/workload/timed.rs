@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Bench, Case, GridSize, Point, PointError, Value, Workload};
+use super::{Bench, Case, Point, PointError, Value, Workload};
 use crate::measure::{CacheState, Runs, Sampler, Sampling};
 
 /// A workload at one point, whose launches are timed by the device.
@@ -56,17 +56,7 @@ impl<'d> Timed<'d> {
             let value = value.or_else(|| axis.defaults(is_emulated).first())?;
             Some((axis.name(), value.clone()))
         });
-        let point = Point {
-            bench,
-            device: bench.device(),
-            workload: name.to_owned(),
-            values: values.collect(),
-            block: 256,
-            grid: GridSize::Full,
-            cache: CacheState::Warm,
-            more_shared: 0,
-            resident: None,
-        };
+        let point = Point::new(bench.device(), &bench.loaded, workload, values.collect());
         Ok(Timed {
             case: workload.case(&point)?.refused()?,
             sampler: Sampler::new(bench.own(), Timed::AT_ONCE)?,

@@ -4,7 +4,7 @@ use crate::memory::Lanes;
 
 /// A launch, or another operation of a stream, as [`Checker::launch`](super::Checker::launch)
 /// numbers them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LaunchId(pub(super) u32);
 
 /// A resident block. Another block has it once this one has ended.

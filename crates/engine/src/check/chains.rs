@@ -4,6 +4,7 @@
 //! observe, of which each but the first is an atomic operation on what the one before wrote. Who
 //! acquires a chain knows its first so many writes, so that what a thread knows is a few numbers.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::hash::Map;
@@ -88,6 +89,8 @@ pub(super) type Write = (u32, u32, u32);
 #[derive(Debug, Default)]
 struct Chain {
     len: u32,
+    /// When it last grew.
+    grew: u32,
     /// Releases, each with the length of the chain at which it is known.
     releases: Vec<(u32, u32, Past)>,
     /// Of each block, which releases.
@@ -102,29 +105,64 @@ const WRITES: usize = 1 << 14;
 
 /// All chains of a device.
 #[derive(Debug, Default)]
-pub(super) struct Chains(Vec<Option<Box<Chain>>>);
+pub(super) struct Chains {
+    /// The number of the first that is kept.
+    first: u32,
+    kept: VecDeque<Option<Box<Chain>>>,
+}
 
 impl Chains {
     pub(super) fn begin(&mut self) -> u32 {
-        self.0.push(None);
-        self.0.len() as u32 - 1
+        self.kept.push_back(None);
+        self.first + self.kept.len() as u32 - 1
     }
 
     /// What a chain says, everybody who may know it knows otherwise.
     pub(super) fn end(&mut self, chain: u32) {
-        self.0[chain as usize] = None;
+        if let Some(chain) = self.slot(chain) {
+            *chain = None;
+        }
     }
 
-    pub(super) fn clear(&mut self) {
-        self.0.clear();
+    /// Ends those that have not grown since a time before which everything is before everything to come.
+    pub(super) fn end_before(&mut self, floor: u32) {
+        for chain in &mut self.kept {
+            chain.take_if(|chain| chain.grew < floor);
+        }
+        while let Some(None) = self.kept.front() {
+            self.kept.pop_front();
+            self.first += 1;
+        }
+    }
+
+    /// How many there are.
+    #[cfg(test)]
+    pub(super) fn kept(&self) -> usize {
+        self.kept.len()
+    }
+
+    /// Whether something has been said in a chain that has not ended.
+    pub(super) fn has(&self, chain: u32) -> bool {
+        self.get(chain).is_some()
+    }
+
+    fn slot(&mut self, chain: u32) -> Option<&mut Option<Box<Chain>>> {
+        self.kept.get_mut(chain.checked_sub(self.first)? as usize)
     }
 
     fn get(&self, chain: u32) -> Option<&Chain> {
-        self.0[chain as usize].as_deref()
+        self.kept
+            .get(chain.checked_sub(self.first)? as usize)?
+            .as_deref()
     }
 
-    fn get_mut(&mut self, chain: u32) -> &mut Chain {
-        self.0[chain as usize].get_or_insert_default()
+    /// # Panics
+    /// The chain was ended by [`Chains::end_before`], which is told of those that may grow.
+    fn grow(&mut self, chain: u32, now: u32) -> &mut Chain {
+        let chain = self.slot(chain).expect("it has not ended");
+        let chain = chain.get_or_insert_default();
+        chain.grew = chain.grew.max(now);
+        chain
     }
 
     pub(super) fn len(&self, chain: u32) -> u32 {
@@ -134,7 +172,8 @@ impl Chains {
     /// Adds a release of a block.
     pub(super) fn release(&mut self, chain: u32, block: u32, head: &Head) {
         let index = chain;
-        let chain = self.get_mut(chain);
+        let past = &head.past;
+        let chain = self.grow(chain, past.time.max(past.sync).max(past.barrier));
         chain.len += 1;
         let release = chain.releases.len() as u32;
         chain.releases.push((chain.len, block, head.past));
@@ -151,7 +190,7 @@ impl Chains {
 
     /// Adds a write, whatever it releases.
     pub(super) fn write(&mut self, chain: u32, write: Write) {
-        let chain = self.get_mut(chain);
+        let chain = self.grow(chain, write.2);
         if chain.writes.len() < WRITES {
             chain.len += 1;
             chain.writes.entry(write).or_insert(chain.len);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::access::{Order, Scope};
-use super::chains::Head;
+use super::chains::{Chains, Head};
 use super::clock::{Clock, lanes};
 use super::hash::Map;
 use super::world::World;
@@ -25,6 +25,17 @@ pub(super) struct Site {
     /// What threads of which block have released here themselves: a later strong write of the same
     /// thread still does.
     released: Vec<(u32, u32, Scope, Head)>,
+}
+
+impl Site {
+    /// Forgets the chains that have ended; whether there are others.
+    pub(super) fn keep(&mut self, chains: &Chains) -> bool {
+        self.chains.retain(|(_, chain)| chains.has(*chain));
+        if self.chains.is_empty() {
+            *self = Site::default();
+        }
+        !self.chains.is_empty()
+    }
 }
 
 /// The chains of all addresses.

@@ -32,8 +32,11 @@ pub(super) struct World {
     pub(super) instances: Vec<Instance>,
     /// The number of the first of these.
     pub(super) first_instance: u32,
+    /// By rising number, and so by rising start.
     pub(super) launches: Vec<Launch>,
     launched: u32,
+    /// How many runs were left when it was last looked what can be forgotten.
+    kept: usize,
     pub(super) chains: Chains,
     pub(super) sites: Sites,
     pub(super) fences: Site,
@@ -41,6 +44,12 @@ pub(super) struct World {
 
 /// The first time that there is.
 const FIRST: u32 = 2;
+
+/// Launches that have ended and that the host has not waited for, before the oldest counts as done.
+const UNORDERED: usize = 1 << 12;
+
+/// Runs that are kept whether they are needed or not.
+const SMALL: usize = 1 << 10;
 
 impl World {
     pub(super) fn new() -> World {
@@ -51,6 +60,7 @@ impl World {
             first_instance: 0,
             launches: Vec::new(),
             launched: 0,
+            kept: SMALL,
             chains: Chains::default(),
             sites: Sites::default(),
             fences: Site::default(),
@@ -81,8 +91,9 @@ impl World {
     pub(super) fn launch(&mut self, operation: Operation, cluster: u64) -> (LaunchId, u32) {
         self.launches
             .retain(|launch| launch.is_running || !operation.is_everyones(&launch.operation));
-        if self.launches.is_empty() {
-            self.forget();
+        self.forget_oldest();
+        if self.launches.is_empty() || self.runs.len() > 2 * self.kept {
+            self.collect();
         }
         let id = LaunchId(self.launched);
         self.launched += 1;
@@ -97,14 +108,35 @@ impl World {
         (id, self.floor(id))
     }
 
-    /// All that has been is before all that will be.
-    fn forget(&mut self) {
-        self.runs.clear();
-        self.first_instance += self.instances.len() as u32;
-        self.instances.clear();
-        self.chains.clear();
-        self.sites.clear();
-        self.fences = Site::default();
+    /// Launches that nobody ever waits for, as where a stream is dropped, are not kept for ever.
+    fn forget_oldest(&mut self) {
+        let ended = self.launches.iter().filter(|launch| !launch.is_running);
+        let surplus = ended.count().saturating_sub(UNORDERED);
+        let mut left = surplus;
+        self.launches.retain(|launch| {
+            let goes = left > 0 && !launch.is_running;
+            left -= usize::from(goes);
+            !goes
+        });
+    }
+
+    /// Forgets what is before all that will be: all from before the first launch that something may still
+    /// race with.
+    fn collect(&mut self) {
+        let floor = self.launches.first().map_or(self.next, |first| first.start);
+        let past = self.runs.partition_point(|(from, _)| *from < floor);
+        self.runs.drain(..past);
+        let end = self.first_instance + self.instances.len() as u32;
+        let first = self.runs.iter().map(|(_, instance)| *instance).min();
+        let first = first.unwrap_or(end);
+        self.instances
+            .drain(..(first - self.first_instance) as usize);
+        self.first_instance = first;
+        self.chains.end_before(floor);
+        let chains = &self.chains;
+        self.sites.retain(|_, site| site.keep(chains));
+        self.fences.keep(chains);
+        self.kept = self.runs.len().max(SMALL);
     }
 
     pub(super) fn end(&mut self, id: LaunchId) {
@@ -125,7 +157,8 @@ impl World {
     }
 
     pub(super) fn of(&self, id: LaunchId) -> Option<&Launch> {
-        self.launches.iter().find(|launch| launch.id == id)
+        let at = self.launches.binary_search_by_key(&id, |launch| launch.id);
+        at.ok().map(|at| &self.launches[at])
     }
 
     /// Whose time it is.

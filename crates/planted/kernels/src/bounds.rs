@@ -69,7 +69,7 @@ pub unsafe fn misaligned<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
     if i + 8 <= n as usize {
         unsafe {
             let values: [u32; 4] = vector::load(x.as_ptr().add(i + if BUG { 2 } else { 4 })); // now: misaligned_vector
-            vector::store(y.add(i), values);
+            vector::store(y.add(i), values.map(|value| value + 1));
         }
     }
 }

@@ -8,11 +8,18 @@
 // Each kernel breaks the contract of something, which is what it is for.
 #![allow(clippy::undocumented_unsafe_blocks, clippy::missing_safety_doc)]
 
+pub mod atomics;
 pub mod bounds;
+pub mod copies;
+pub mod correct;
 pub mod divergence;
+pub mod elsewhere;
 pub mod global;
+pub mod heap;
+pub mod local;
 pub mod progress;
 pub mod shared;
+pub mod streams;
 pub mod uninitialised;
 
 macro_rules! sources {
@@ -22,5 +29,7 @@ macro_rules! sources {
 }
 
 /// The name and the text of each file.
-pub const SOURCES: &[(&str, &str)] =
-    sources!["bounds" "divergence" "global" "progress" "shared" "uninitialised"];
+pub const SOURCES: &[(&str, &str)] = sources![
+    "atomics" "bounds" "copies" "correct" "divergence" "elsewhere" "global" "heap" "local"
+    "progress" "shared" "streams" "uninitialised"
+];

@@ -2,14 +2,15 @@
 //!
 //! ```text
 //! planted             lists the kernels with bugs
-//! planted NAME        launches the kernel with the bug
-//! planted NAME fixed  launches its twin
+//! planted correct     lists those without that look as if they had one
+//! planted NAME        launches the kernel
+//! planted NAME fixed  launches the twin of one with a bug
 //! ```
 
 use std::env;
 use std::error::Error;
 
-use planted::{BUGS, ptx};
+use planted::{BUGS, CORRECT, ptx};
 use ridgepoint_driver::Device;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -20,13 +21,21 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
         return Ok(());
     };
+    if name == "correct" {
+        for correct in CORRECT {
+            println!("{}", correct.name);
+        }
+        return Ok(());
+    }
     let bug = BUGS.iter().find(|bug| bug.name == name);
-    let bug = bug.ok_or_else(|| format!("no bug {name}"))?;
-    let entry = match arguments.get(1).map(String::as_str) {
-        None => (bug.kernel)(),
-        Some("fixed") => (bug.fixed)(),
-        Some(other) => return Err(format!("{other} is not `fixed`").into()),
+    let correct = CORRECT.iter().find(|correct| correct.name == name);
+    let (entry, launch) = match (bug, correct, arguments.get(1).map(String::as_str)) {
+        (Some(bug), _, None) => ((bug.kernel)(), bug.launch),
+        (Some(bug), _, Some("fixed")) => ((bug.fixed)(), bug.launch),
+        (None, Some(correct), None) => ((correct.kernel)(), correct.launch),
+        (None, None, _) => return Err(format!("no kernel {name}").into()),
+        (.., Some(other)) => return Err(format!("{other} is not `fixed`").into()),
     };
-    bug.run(&Device::with_ptx(0, ptx())?, entry)?;
+    launch.run(&Device::with_ptx(0, ptx())?, entry)?;
     Ok(())
 }

@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use simt::record::{Launches, Record};
-
 use crate::cli::Failure;
+use crate::driver::record::{Launches, Record};
 
 /// Names in a list before it is cut off.
 const MOST_NAMES: usize = 8;
@@ -14,7 +13,7 @@ const MOST_NAMES: usize = 8;
 pub(super) struct Checked {
     packages: BTreeSet<String>,
     programs: BTreeSet<String>,
-    /// Programs that were not instrumented.
+    /// Programs that launched kernels without their PTX.
     refused: BTreeSet<String>,
     tests: u64,
     unchecked: u64,
@@ -65,7 +64,7 @@ impl Checked {
         let failed = |text: String| Err(Failure::Failed(text));
         if !self.refused.is_empty() {
             return failed(format!(
-                "not checked: the kernels of {} are not instrumented, see above",
+                "not checked: {} launches kernels without PTX, see above",
                 list(&self.refused)
             ));
         }
@@ -80,7 +79,7 @@ impl Checked {
                  those of the tests of `gpu_test::on_both`",
                 match self.unchecked {
                     0 => "no kernel was launched on the emulator".to_owned(),
-                    count => format!("all {count} launches switch off the checks of memory"),
+                    count => format!("all {count} launches switch off the checks"),
                 }
             )),
         }
@@ -116,10 +115,7 @@ impl fmt::Display for Checked {
         }
         if self.unchecked > 0 {
             let launches = counted(self.unchecked, "launch");
-            writeln!(
-                formatter,
-                "  not checked: {launches} without checks of memory"
-            )?;
+            writeln!(formatter, "  not checked: {launches} without checks")?;
         }
         Ok(())
     }
@@ -226,7 +222,7 @@ mod tests {
             "{text}"
         );
         assert!(
-            text.ends_with("  not checked: 1 launch without checks of memory\n"),
+            text.ends_with("  not checked: 1 launch without checks\n"),
             "{text}"
         );
     }
@@ -257,12 +253,12 @@ mod tests {
             (
                 vec![clean.clone(), refused.clone()],
                 true,
-                Some("kernels of b are not instrumented"),
+                Some("b launches kernels without PTX"),
             ),
             (
                 vec![clean, refused],
                 false,
-                Some("kernels of b are not instrumented"),
+                Some("b launches kernels without PTX"),
             ),
         ] {
             let verdict = Checked::new(records).verdict(has_passed);

@@ -1,32 +1,29 @@
 //! `ridgepoint check`, and `cargo bench -- check`.
 
 mod checked;
-mod compiler;
 mod embedded;
 mod project;
 mod workloads;
 
 use std::env;
 use std::ffi::OsString;
-use std::path::Path;
 use std::process::{Command, ExitStatus};
 
+use checked::Checked;
 use clap::Args;
 
-use super::Failure;
 use super::interrupt::Interrupt;
 use super::lists::whole;
-pub(super) use compiler::compile;
+use super::{Failure, streams};
+use crate::driver::record::{self, Record};
 pub(super) use workloads::{Arguments as WorkloadArguments, check as workloads};
 
 const HELP: &str = "\
-`ridgepoint check --` checks the project in this folder: it runs `cargo test --tests` in a build of its
-own, in which every memory access of a kernel is checked, and ends with a summary of what was checked.
+`ridgepoint check --` checks the project in this folder: it runs `cargo test --tests`, which launches
+kernels on the emulator, has every memory access of theirs looked at, and ends with a summary of what was
+checked. It builds nothing that `cargo test` does not build.
 
-Without `--` it checks the kernels that ridgepoint carries, which takes cargo and the source tree that
-this command was built from.
-
-The build lies in the folder `check` of cargo's target folder; the first one takes minutes.";
+Without `--` it checks the kernels that ridgepoint carries.";
 
 /// Run a project's tests, or the embedded kernels, on the emulator with every access checked.
 #[derive(Args)]
@@ -61,23 +58,37 @@ impl Arguments {
     }
 }
 
-/// Cargo, with a compiler that instruments kernels, and a target folder for what that makes.
-fn instrumented_cargo(target: &Path) -> Result<Command, Failure> {
-    let own = env::current_exe().map_err(Failure::failed)?;
-    let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo
-        .env("RUSTC_WRAPPER", own)
-        .env_remove("RUSTC_WORKSPACE_WRAPPER")
-        .env(compiler::WRAPS_RUSTC, "1")
-        .env("CARGO_TARGET_DIR", target);
-    Ok(cargo)
+/// A program whose launches on the emulator are checked.
+struct Observed {
+    program: Command,
+    /// The command line that a finding is repeated with.
+    replay: String,
+    seeds: u64,
 }
 
-fn status(mut cargo: Command) -> Result<ExitStatus, Failure> {
+impl Observed {
+    /// Runs it, and says what was looked at.
+    fn run(mut self) -> Result<(), Failure> {
+        let records = tempfile::tempdir().map_err(Failure::failed)?;
+        self.program
+            .env("RIDGEPOINT_SEEDS", self.seeds.to_string())
+            .env(record::FOLDER, records.path())
+            .env(record::REPLAY, self.replay);
+        let has_passed = status(self.program)?.success();
+        let records = Record::all_in(records.path()).map_err(Failure::failed)?;
+        let checked = Checked::new(records);
+        streams::print(checked.to_string().as_bytes());
+        checked.verdict(has_passed)
+    }
+}
+
+fn status(mut program: Command) -> Result<ExitStatus, Failure> {
     let interrupt = Interrupt::watch()?;
-    let status = Interrupt::start(&mut cargo).and_then(|mut cargo| interrupt.wait(&mut cargo));
+    let status =
+        Interrupt::start(&mut program).and_then(|mut started| interrupt.wait(&mut started));
     interrupt.check()?;
-    status.map_err(|error| Failure::Failed(format!("cannot run cargo: {error}")))
+    let name = program.get_program().display();
+    status.map_err(|error| Failure::Failed(format!("cannot run {name}: {error}")))
 }
 
 #[cfg(test)]

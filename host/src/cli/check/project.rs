@@ -1,14 +1,14 @@
 //! A project, checked.
 
 use std::env;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::process::Command;
 
 use cargo_metadata::{Error, MetadataCommand};
-use simt::record::{self, Record};
 
-use super::checked::Checked;
-use super::{instrumented_cargo, status};
+use super::Observed;
 use crate::cli::{Failure, streams};
+use crate::driver::record;
 
 /// Runs cargo's command, or its tests, and says what was looked at.
 pub(super) fn check(
@@ -16,69 +16,31 @@ pub(super) fn check(
     arguments: &[String],
     seeds: u64,
 ) -> Result<(), Failure> {
-    if value_of("--target-dir", arguments).is_some() {
-        return Err(Failure::Usage(
-            "--target-dir is not for a check, which makes a folder of its own in cargo's target \
-             folder: set CARGO_TARGET_DIR"
-                .to_owned(),
-        ));
-    }
-    let target = folder_of_checks(value_of("--manifest-path", arguments).map(Path::new))?;
+    expect_project(value_of("--manifest-path", arguments).map(Path::new))?;
     let words = words_of_cargo(command, arguments);
-    let what = format!("this project: `cargo {}`", joined(&words));
-    let cargo = Instrumented {
-        what: &what,
-        words: &words,
+    streams::complain(&format!(
+        "Checking this project: `cargo {}`",
+        joined(&words)
+    ));
+    let mut program = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    program.args(words);
+    let observed = Observed {
+        program,
         replay: replay(command, arguments),
         seeds,
     };
-    cargo.run(&target)
+    observed.run()
 }
 
-/// A command of cargo's, in a build with checks.
-pub(super) struct Instrumented<'a> {
-    /// What is checked, for people.
-    pub(super) what: &'a str,
-    /// Cargo's command and its arguments.
-    pub(super) words: &'a [String],
-    /// The command line that a finding is repeated with.
-    pub(super) replay: String,
-    pub(super) seeds: u64,
-}
-
-impl Instrumented<'_> {
-    /// Runs it with this target folder, and says what was looked at.
-    pub(super) fn run(self, target: &Path) -> Result<(), Failure> {
-        let records = tempfile::tempdir().map_err(Failure::failed)?;
-        streams::complain(&format!(
-            "Checking {}, built with checks in {}, which takes minutes the first time.",
-            self.what,
-            target.display()
-        ));
-        let mut cargo = instrumented_cargo(target)?;
-        cargo
-            .args(self.words)
-            .env("RIDGEPOINT_SEEDS", self.seeds.to_string())
-            .env(record::FOLDER, records.path())
-            .env(record::REPLAY, self.replay);
-        let has_passed = status(cargo)?.success();
-        let records = Record::all_in(records.path()).map_err(Failure::failed)?;
-        let checked = Checked::new(records);
-        streams::print(checked.to_string().as_bytes());
-        checked.verdict(has_passed)
-    }
-}
-
-/// The folder for checks in cargo's target folder: that of the project in this folder, or of the one that
-/// the manifest describes.
-pub(super) fn folder_of_checks(manifest: Option<&Path>) -> Result<PathBuf, Failure> {
+/// Fails where there is no project in this folder, or none that the manifest describes.
+fn expect_project(manifest: Option<&Path>) -> Result<(), Failure> {
     let mut command = MetadataCommand::new();
     command.no_deps();
     if let Some(manifest) = manifest {
         command.manifest_path(manifest);
     }
     match command.exec() {
-        Ok(metadata) => Ok(metadata.target_directory.join("check").into()),
+        Ok(_) => Ok(()),
         Err(Error::CargoMetadata { stderr }) => Err(Failure::Usage(format!(
             "no project to check: {}",
             stderr.trim().trim_start_matches("error: ")
@@ -202,16 +164,6 @@ mod tests {
 
     fn words(text: &str) -> Vec<String> {
         text.split_whitespace().map(str::to_owned).collect()
-    }
-
-    #[test]
-    fn the_folder_is_in_the_target_folder_of_the_workspace() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let folder = |manifest: &str| folder_of_checks(Some(&root.join(manifest))).ok();
-        let own = folder("Cargo.toml").expect("this is a package");
-        assert!(own.ends_with("check"), "{}", own.display());
-        assert_eq!(folder("crates/simt/Cargo.toml"), Some(own));
-        assert_eq!(folder("no/Cargo.toml"), None);
     }
 
     #[test]

@@ -1,18 +1,18 @@
 //! A user's workloads, checked: `cargo bench -- check`.
 
 use std::env;
-use std::path::Path;
+use std::process::Command;
 
 use clap::Args;
-use cuda_std::emulation::INSTRUMENTED;
 
-use super::project::{Instrumented, folder_of_checks, joined};
+use super::Observed;
+use super::project::joined;
 use crate::cli::harness::Target;
 use crate::cli::lists::whole;
 use crate::cli::roofline::sweep_failure;
 use crate::cli::suite::{Study, Suite, Workloads};
 use crate::cli::{Failure, driver_failure, streams};
-use crate::driver::{Emulation, Schedule};
+use crate::driver::{Emulation, Schedule, record};
 use crate::sweep::{self, Plan};
 use crate::workload::Bench;
 
@@ -27,44 +27,26 @@ pub(in crate::cli) struct Arguments {
     workloads: Workloads,
 }
 
-/// The kernels of a bench target are not instrumented: cargo builds it again, with checks, and that one
-/// runs the points.
+/// Runs the points in a process whose launches are recorded: this program again.
 pub(in crate::cli) fn check(arguments: &Arguments, target: Target) -> Result<(), Failure> {
     let selected = arguments.workloads.select(Study::Sweep, true)?;
     let plan = arguments.workloads.plan(selected, Plan::default())?;
-    if INSTRUMENTED {
+    if record::is_kept() {
         return run(&plan, arguments.seeds);
     }
-    let manifest = Path::new(target.folder).join("Cargo.toml");
-    // Cargo takes patterns: in the name of a crate each `-` has become a `_`.
-    let pattern = target.name.replace('_', "?");
     let own: Vec<String> = env::args_os()
         .skip(1)
         .map(|word| word.to_string_lossy().into_owned())
         .filter(|word| word != "--bench")
         .collect();
-    let manifest_path = manifest.to_string_lossy();
-    let first = [
-        "test",
-        "--manifest-path",
-        &manifest_path,
-        "--bench",
-        &pattern,
-        "--",
-    ];
-    let words: Vec<String> = first
-        .map(str::to_owned)
-        .into_iter()
-        .chain(own.clone())
-        .collect();
-    let replay = format!("cargo bench --bench {} -- {}", target.name, joined(&own));
-    let cargo = Instrumented {
-        what: &format!("the workloads of {}", target.name),
-        words: &words,
-        replay,
+    let mut program = Command::new(env::current_exe().map_err(Failure::failed)?);
+    program.args(&own);
+    let observed = Observed {
+        program,
+        replay: format!("cargo bench --bench {} -- {}", target.name, joined(&own)),
         seeds: arguments.seeds,
     };
-    cargo.run(&folder_of_checks(Some(&manifest))?)
+    observed.run()
 }
 
 /// Runs every point in order and under each seed. All are run, whatever one of them says.
@@ -97,7 +79,7 @@ fn run(plan: &Plan<'_>, seeds: u64) -> Result<(), Failure> {
             }
         }
     }
-    simt::record::tests(points);
+    record::tests(points);
     match findings.len() {
         0 => Ok(()),
         count => Err(Failure::Found(format!("{count} findings"))),

@@ -10,11 +10,12 @@ use tracing::trace_span;
 pub use plan::{Parts, PipelineMode, PipelineRow, Plan};
 
 use super::rounds::rounded;
-use super::work::{Work, Worker, input};
+use super::work::{Work, check, input};
 use super::{StudyError, host_peak_bytes};
 use crate::driver::trace::captured;
 use crate::driver::{Device, DeviceBuffer, DriverError, Event, Pending, Pinned, Stream};
 use crate::measure::Summary;
+use crate::workload::{Chunk, Loaded};
 
 /// The highest degree of a polynomial: the host computes the reference of each chunk, too.
 const MOST_DEGREE: u32 = 1 << 16;
@@ -48,10 +49,10 @@ struct Slot<'d> {
 }
 
 impl Slot<'_> {
-    fn compute(&mut self, worker: &Worker<'_>) -> Result<(), DriverError> {
+    fn compute(&mut self, chunk: &Chunk<'_>) -> Result<(), DriverError> {
         // SAFETY: both are a chunk long; the pipeline waits for its streams before its buffers go.
         unsafe {
-            worker.launch(
+            chunk.launch(
                 &self.stream,
                 self.input.slice(..),
                 self.output.slice_mut(..),
@@ -112,10 +113,11 @@ impl<'d> Pipeline<'d> {
     /// # Errors
     /// The driver's.
     pub fn parts(&mut self, work: Work) -> Result<Parts, StudyError> {
-        let worker = Worker::new(self.device, self.plan, work)?;
+        let loaded = Loaded::default();
+        let chunk = work.chunk(self.device, &loaded, self.plan)?;
         Ok(Parts {
             to_device_ms: self.median("copies to the device", Pipeline::upload_all)?,
-            compute_ms: self.median("kernels", |pipeline| pipeline.compute_all(&worker))?,
+            compute_ms: self.median("kernels", |pipeline| pipeline.compute_all(&chunk))?,
             from_device_ms: self.median("copies from the device", Pipeline::download_all)?,
         })
     }
@@ -131,11 +133,11 @@ impl<'d> Pipeline<'d> {
             true => (1, 5),
             false => (200, 2000),
         };
-        let first = self.parts(Work::Horner(low))?;
-        let mut second = self.parts(Work::Horner(high))?.compute_ms;
+        let first = self.parts(Work::horner(low))?;
+        let mut second = self.parts(Work::horner(high))?.compute_ms;
         while second < 1.5 * first.compute_ms && high < MOST_DEGREE {
             high = MOST_DEGREE.min(2 * high);
-            second = self.parts(Work::Horner(high))?.compute_ms;
+            second = self.parts(Work::horner(high))?.compute_ms;
         }
         let each = (second - first.compute_ms) / f64::from(high - low);
         let degree = f64::from(low) + (weight * first.wire_ms() - first.compute_ms) / each;
@@ -159,11 +161,12 @@ impl<'d> Pipeline<'d> {
         work: Work,
         parts: Parts,
     ) -> Result<PipelineRow, StudyError> {
-        let worker = Worker::new(self.device, self.plan, work)?;
+        let loaded = Loaded::default();
+        let chunk = work.chunk(self.device, &loaded, self.plan)?;
         let total_ms = match mode {
-            PipelineMode::Pageable => self.pageable(&worker)?,
-            PipelineMode::Sequential => self.pinned(&worker, mode, Self::in_one_stream)?,
-            PipelineMode::Streamed => self.pinned(&worker, mode, Self::in_streams)?,
+            PipelineMode::Pageable => self.pageable(&chunk)?,
+            PipelineMode::Sequential => self.pinned(&chunk, mode, Self::in_one_stream)?,
+            PipelineMode::Streamed => self.pinned(&chunk, mode, Self::in_streams)?,
         };
         let sum = parts.to_device_ms + parts.compute_ms + parts.from_device_ms;
         let (plan, is_pinned) = (self.plan, mode != PipelineMode::Pageable);
@@ -202,41 +205,41 @@ impl<'d> Pipeline<'d> {
 
     fn pinned(
         &mut self,
-        worker: &Worker<'_>,
+        chunk: &Chunk<'_>,
         mode: PipelineMode,
-        pass: impl Fn(&mut Self, &Worker<'_>) -> Result<(), DriverError>,
+        pass: impl Fn(&mut Self, &Chunk<'_>) -> Result<(), DriverError>,
     ) -> Result<f64, StudyError> {
         for host in &mut self.output {
             host.fill(f32::NAN);
         }
-        let total = self.median(mode.name(), |pipeline| pass(pipeline, worker))?;
+        let total = self.median(mode.name(), |pipeline| pass(pipeline, chunk))?;
         let outputs = self.output.iter().enumerate();
         for (piece, output) in outputs {
-            worker.check(piece, output)?;
+            check(chunk, piece, output)?;
         }
         Ok(total)
     }
 
-    fn pageable(&mut self, worker: &Worker<'_>) -> Result<f64, StudyError> {
+    fn pageable(&mut self, chunk: &Chunk<'_>) -> Result<f64, StudyError> {
         let input: Vec<Vec<f32>> = self.input.iter().map(|piece| piece.to_vec()).collect();
         let mut output = vec![vec![f32::NAN; self.plan.chunk()]; input.len()];
         let total = self.median(PipelineMode::Pageable.name(), |pipeline| {
             let slot = &mut pipeline.slots[0];
             for (input, output) in input.iter().zip(&mut output) {
                 slot.stream.write(input, &mut slot.input, 0)?;
-                slot.compute(worker)?;
+                slot.compute(chunk)?;
                 slot.stream.read(&slot.output, 0, output)?;
             }
             Ok(())
         })?;
         for (piece, output) in output.iter().enumerate() {
-            worker.check(piece, output)?;
+            check(chunk, piece, output)?;
         }
         Ok(total)
     }
 
     /// All pieces through one stream and one slot.
-    fn in_one_stream(&mut self, worker: &Worker<'_>) -> Result<(), DriverError> {
+    fn in_one_stream(&mut self, chunk: &Chunk<'_>) -> Result<(), DriverError> {
         let slot = &mut self.slots[0];
         let hosts = take(&mut self.input)
             .into_iter()
@@ -244,7 +247,7 @@ impl<'d> Pipeline<'d> {
         let (mut up, mut down) = (Vec::new(), Vec::new());
         for (input, output) in hosts {
             up.push(slot.stream.upload(input, &mut slot.input, 0)?);
-            slot.compute(worker)?;
+            slot.compute(chunk)?;
             down.push(slot.stream.download(&slot.output, 0, output)?);
         }
         self.input = finished(up)?;
@@ -255,7 +258,7 @@ impl<'d> Pipeline<'d> {
     /// All pieces through the slots in turn. A slot's next input waits until the last has been
     /// computed, and its next output until the last has been fetched. The streams wait for each other
     /// by as few events as there can be: after an event, a copy begins a few microseconds later.
-    fn in_streams(&mut self, worker: &Worker<'_>) -> Result<(), DriverError> {
+    fn in_streams(&mut self, chunk: &Chunk<'_>) -> Result<(), DriverError> {
         let Wires { up, down } = &self.wires;
         let hosts = take(&mut self.input)
             .into_iter()
@@ -272,7 +275,7 @@ impl<'d> Pipeline<'d> {
             if let Some(last) = i.checked_sub(slots) {
                 slot.stream.wait_event(downloads[last].done())?;
             }
-            slot.compute(worker)?;
+            slot.compute(chunk)?;
             let computed = slot.stream.mark()?;
             down.wait_event(&computed)?;
             downloads.push(down.download(&slot.output, 0, output)?);
@@ -306,8 +309,8 @@ impl<'d> Pipeline<'d> {
         Ok(())
     }
 
-    fn compute_all(&mut self, worker: &Worker<'_>) -> Result<(), DriverError> {
-        (0..self.plan.pieces()).try_for_each(|_| self.slots[0].compute(worker))
+    fn compute_all(&mut self, chunk: &Chunk<'_>) -> Result<(), DriverError> {
+        (0..self.plan.pieces()).try_for_each(|_| self.slots[0].compute(chunk))
     }
 
     /// The median time of `pass` until its work is done, in milliseconds, after one to warm up.

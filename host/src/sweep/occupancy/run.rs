@@ -11,10 +11,10 @@ use super::record::{Launched, OccupancyRecord};
 use crate::ceilings::{Ceilings, Quantity};
 use crate::driver::{Device, DriverError, Embedded};
 use crate::kernels::{self, KernelsError};
-use crate::measure::{CacheState, Sampler, Sampling};
+use crate::measure::{Sampler, Sampling};
 use crate::sweep::plan::product;
 use crate::sweep::{Selection, TooManyPoints};
-use crate::workload::{Bench, Case, GridSize, Point, PointError};
+use crate::workload::{Bench, Case, Point, PointError};
 
 /// Why a point has no record.
 #[derive(Debug, thiserror::Error)]
@@ -214,16 +214,10 @@ impl<'d> OccupancySweep<'d> {
             {
                 let mut values = values.clone();
                 values.extend(selection.settings.iter().cloned());
+                let device = self.device(max_registers);
                 let point = Point {
-                    bench: self.bench,
-                    device: self.device(max_registers),
-                    workload: selection.workload.name().to_owned(),
-                    values,
                     block,
-                    grid: GridSize::Full,
-                    cache: CacheState::Warm,
-                    more_shared: 0,
-                    resident: None,
+                    ..Point::new(device, &self.bench.loaded, selection.workload, values)
                 };
                 self.add_steps(&point, max_registers, selection, plan, &axes, &mut launches)?;
             }

@@ -109,3 +109,42 @@ fn copies_of_the_host() {
         device.streams.synchronise_all();
     }
 }
+
+/// Where several host threads launch, there is always a launch that the host has not waited for yet.
+#[test]
+fn what_is_before_everything_to_come_is_forgotten_though_a_launch_is_always_pending() {
+    let mut device = Device::new(32);
+    device.checker.end_launch(device.launch);
+    let (x, flag) = (device.x, device.flag);
+    let streams = [device.stream, device.streams.stream()];
+    let mut most = (0, 0);
+    for round in 0..10_000u64 {
+        let stream = streams[round as usize % 2];
+        let operation = device.streams.enqueue(stream);
+        device.launch = device.checker.launch(operation, shape(32));
+        let block = device.block(0);
+        let own = x + 4 * (round % 2);
+        device.at(block, 0, WRITE, own, 4).unwrap();
+        let release = store(Order::Release, Scope::Device);
+        device
+            .at(block, 0, release, flag + 4 * (round % 2), 4)
+            .unwrap();
+        device.checker.end_block(block).unwrap();
+        device.checker.end_launch(device.launch);
+        // The other one's launch, the one before.
+        device
+            .streams
+            .synchronise(streams[(round as usize + 1) % 2]);
+        let world = &device.checker.world;
+        most = (
+            most.0.max(world.instances.len()),
+            most.1.max(world.chains.kept()),
+        );
+    }
+    assert!(most.0 < 5000 && most.1 < 5000, "{most:?}");
+    // What is still pending is not forgotten.
+    let operation = device.streams.enqueue(streams[0]);
+    device.launch = device.checker.launch(operation, shape(32));
+    let block = device.block(0);
+    device.at(block, 0, READ, x + 4, 4).unwrap_err();
+}

@@ -1,13 +1,9 @@
-//! Atomic operations on host memory. They are atomic for all of the host's threads; the emulator is
-//! told the scope that the kernel asked for.
-//!
-//! Nothing here is inlined: where the kernel is instrumented, its own accesses are, and these would
-//! be seen twice.
+//! Atomic operations on host memory, which are atomic for all of the host's threads, whatever the scope.
 
 use core::panic::Location;
 use core::sync::atomic::Ordering;
 
-use crate::emulation::{Effect, Scope, atomic_access};
+use crate::emulation::step;
 
 /// The ordering of the read where a compare-and-swap fails and writes nothing.
 fn of_failure(ordering: Ordering) -> Ordering {
@@ -22,20 +18,20 @@ macro_rules! access {
     ($load:ident $store:ident $bits:ident $atomic:ident) => {
         /// # Safety
         /// The pointer is valid for atomic reads.
-        #[inline(never)]
+        #[inline]
         #[track_caller]
         pub(crate) unsafe fn $load(pointer: *mut $bits, ordering: Ordering) -> $bits {
-            atomic_access(pointer, Effect::Read, SCOPE, ordering, Location::caller());
+            step(256, Location::caller());
             // SAFETY: the caller vouches for the pointer.
             unsafe { $atomic::from_ptr(pointer) }.load(ordering)
         }
 
         /// # Safety
         /// The pointer is valid for atomic writes.
-        #[inline(never)]
+        #[inline]
         #[track_caller]
         pub(crate) unsafe fn $store(pointer: *mut $bits, ordering: Ordering, value: $bits) {
-            atomic_access(pointer, Effect::Write, SCOPE, ordering, Location::caller());
+            step(1, Location::caller());
             // SAFETY: the caller vouches for the pointer.
             unsafe { $atomic::from_ptr(pointer) }.store(value, ordering);
         }
@@ -46,10 +42,10 @@ macro_rules! read_modify_write {
     ($type:ident $atomic:ident: $($name:ident = $method:ident;)*) => {$(
         /// # Safety
         /// The pointer is valid for atomic reads and writes.
-        #[inline(never)]
+        #[inline]
         #[track_caller]
         pub(crate) unsafe fn $name(pointer: *mut $type, ordering: Ordering, value: $type) -> $type {
-            atomic_access(pointer, Effect::Modify, SCOPE, ordering, Location::caller());
+            step(1, Location::caller());
             // SAFETY: the caller vouches for the pointer.
             unsafe { $atomic::from_ptr(pointer) }.$method(value, ordering)
         }
@@ -73,7 +69,7 @@ macro_rules! unsigned {
 
             /// # Safety
             /// The pointer is valid for atomic reads and writes.
-            #[inline(never)]
+            #[inline]
             #[track_caller]
             pub(crate) unsafe fn compare_and_swap(
                 pointer: *mut $type,
@@ -81,7 +77,7 @@ macro_rules! unsigned {
                 current: $type,
                 new: $type,
             ) -> $type {
-                atomic_access(pointer, Effect::Modify, SCOPE, ordering, Location::caller());
+                step(1, Location::caller());
                 // SAFETY: the caller vouches for the pointer.
                 unsafe { $atomic::from_ptr(pointer) }
                     .compare_exchange(current, new, ordering, of_failure(ordering))
@@ -91,14 +87,14 @@ macro_rules! unsigned {
             $(
                 /// # Safety
                 /// The pointer is valid for atomic reads and writes.
-                #[inline(never)]
+                #[inline]
                 #[track_caller]
                 pub(crate) unsafe fn $count(
                     pointer: *mut $type,
                     ordering: Ordering,
                     $limit: $type,
                 ) -> $type {
-                    atomic_access(pointer, Effect::Modify, SCOPE, ordering, Location::caller());
+                    step(1, Location::caller());
                     let next = |$old| Some($next);
                     // SAFETY: the caller vouches for the pointer.
                     unsafe { $atomic::from_ptr(pointer) }
@@ -127,14 +123,14 @@ macro_rules! float {
 
             /// # Safety
             /// The pointer is valid for atomic reads and writes.
-            #[inline(never)]
+            #[inline]
             #[track_caller]
             pub(crate) unsafe fn add(
                 pointer: *mut $type,
                 ordering: Ordering,
                 value: $type,
             ) -> $type {
-                atomic_access(pointer, Effect::Modify, SCOPE, ordering, Location::caller());
+                step(1, Location::caller());
                 // SAFETY: the caller vouches for the pointer.
                 let atomic = unsafe { $atomic::from_ptr(pointer.cast()) };
                 let add = |old| Some(($type::from_bits(old) + value).to_bits());
@@ -145,38 +141,27 @@ macro_rules! float {
     };
 }
 
-macro_rules! scopes {
-    ($($name:ident = $scope:ident;)*) => {$(
-        pub(crate) mod $name {
-            use super::*;
-            use core::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64};
+pub(crate) mod every_scope {
+    use super::*;
+    use core::sync::atomic::{AtomicI32, AtomicI64, AtomicU32, AtomicU64};
 
-            const SCOPE: Scope = Scope::$scope;
-
-            pub(crate) fn fence(ordering: Ordering) {
-                if ordering != Ordering::Relaxed {
-                    crate::emulation::fence(SCOPE, ordering);
-                    core::sync::atomic::fence(ordering);
-                }
-            }
-
-            access!(load_32 store_32 u32 AtomicU32);
-            access!(load_64 store_64 u64 AtomicU64);
-            unsigned!(u32 AtomicU32
-                inc = |old, limit| if old >= limit { 0 } else { old + 1 };
-                dec = |old, limit| if old == 0 || old > limit { limit } else { old - 1 };
-            );
-            unsigned!(u64 AtomicU64);
-            signed!(i32 AtomicI32);
-            signed!(i64 AtomicI64);
-            float!(f32 AtomicU32);
-            float!(f64 AtomicU64);
+    pub(crate) fn fence(ordering: Ordering) {
+        if ordering != Ordering::Relaxed {
+            core::sync::atomic::fence(ordering);
         }
-    )*};
+    }
+
+    access!(load_32 store_32 u32 AtomicU32);
+    access!(load_64 store_64 u64 AtomicU64);
+    unsigned!(u32 AtomicU32
+        inc = |old, limit| if old >= limit { 0 } else { old + 1 };
+        dec = |old, limit| if old == 0 || old > limit { limit } else { old - 1 };
+    );
+    unsigned!(u64 AtomicU64);
+    signed!(i32 AtomicI32);
+    signed!(i64 AtomicI64);
+    float!(f32 AtomicU32);
+    float!(f64 AtomicU64);
 }
 
-scopes! {
-    block = Block;
-    device = Device;
-    system = Device;
-}
+pub(crate) use {every_scope as block, every_scope as device, every_scope as system};

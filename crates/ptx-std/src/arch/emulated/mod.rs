@@ -11,19 +11,15 @@ pub(crate) mod ptr;
 use core::any::type_name;
 use core::panic::Location;
 use core::sync::atomic::Ordering;
-use std::rc::Rc;
 
 use crate::emulation::{
-    Access, Coordinates, Effect, Exchange, Operation, Place, SharedArray, Tally, WARP_SIZE,
-    coordinates, current, with_current,
+    Coordinates, Exchange, Operation, SharedArray, Tally, WARP_SIZE, coordinates, with_current,
 };
 use crate::warp::WarpShuffleMode;
 
 macro_rules! special_registers {
     ($($name:ident = $field:ident[$axis:literal];)*) => {$(
-        // Inlined into an instrumented kernel, each read of ours would be taken for one of its own.
-        #[cfg_attr(not(instrumented), inline)]
-        #[cfg_attr(instrumented, inline(never))]
+        #[inline]
         pub(crate) fn $name() -> u32 {
             coordinates(|own| own.$field[$axis])
         }
@@ -59,29 +55,14 @@ pub(crate) fn multiprocessor() -> u32 {
     0
 }
 
-/// Tells the emulator of an address that is not aligned as the instruction needs it.
+/// Panics where an address is not aligned as the instruction needs it.
 #[inline]
 #[track_caller]
 pub(crate) fn expect_aligned<T>(pointer: *const T, alignment: usize) {
-    if !pointer.addr().is_multiple_of(alignment) {
-        misaligned(pointer.addr(), alignment, Location::caller());
-    }
-}
-
-#[cold]
-fn misaligned(address: usize, alignment: usize, place: &'static Location<'static>) {
-    if current().is_some() {
-        with_current(|lane| {
-            lane.hooks.access(&Access {
-                address,
-                bytes: alignment,
-                alignment,
-                effect: Effect::Read,
-                atomic: None,
-                place: Place::Source(place),
-            });
-        });
-    }
+    assert!(
+        pointer.addr().is_multiple_of(alignment),
+        "an access to {pointer:p}, which is no multiple of {alignment} bytes"
+    );
 }
 
 pub(crate) fn lane_id() -> u32 {
@@ -121,8 +102,13 @@ pub(crate) fn device_fence() {
 
 pub(crate) use device_fence as system_fence;
 
+#[track_caller]
 pub(crate) fn nanosleep(nanoseconds: u32) {
-    with_current(|lane| lane.hooks.sleep(nanoseconds));
+    let place = Location::caller();
+    with_current(|lane| {
+        lane.fuel
+            .set(lane.hooks.give_way(nanoseconds.max(64), place))
+    });
 }
 
 #[track_caller]
@@ -133,9 +119,23 @@ pub(crate) fn activemask() -> u32 {
 
 /// What the lanes of `mask` brought, 0 for the others.
 #[track_caller]
-fn exchange(operation: Operation, mask: u32, value: u64) -> Rc<Exchange> {
-    let place = Location::caller();
-    with_current(|lane| lane.exchange(operation, mask, value, place))
+fn exchange(operation: Operation, mask: u32, value: u64) -> Exchange {
+    meet(operation, mask, value, Location::caller())
+}
+
+fn meet(
+    operation: Operation,
+    mask: u32,
+    value: u64,
+    place: &'static Location<'static>,
+) -> Exchange {
+    let lane = lane_id();
+    assert!(
+        mask >> lane & 1 == 1,
+        "lane {lane} comes to a {operation:?} with the mask {mask:#010x}, which does not name it, \
+         at {place}"
+    );
+    with_current(|lane| lane.hooks.exchange(operation, mask, value, place))
 }
 
 /// The lanes of `mask` whose value is `value`.
@@ -175,9 +175,6 @@ pub(crate) fn match_any_64(mask: u32, value: u64) -> u32 {
     lanes_with(mask, &exchange(Operation::Match, mask, value), value)
 }
 
-// Inlined for what `special_registers` is.
-#[cfg_attr(not(instrumented), inline)]
-#[cfg_attr(instrumented, inline(never))]
 pub(crate) fn shuffle(
     source: WarpShuffleMode,
     mask: u32,
@@ -186,18 +183,14 @@ pub(crate) fn shuffle(
     clamp: u32,
     place: &'static Location<'static>,
 ) -> u32 {
-    with_current(|current| {
-        let exchange = current.exchange(Operation::Shuffle, mask, value.into(), place);
-        let lane = current.coordinates.lane();
-        let read = lane_read(source, lane, n, clamp);
-        if mask >> read & 1 == 0 {
-            let what = format_args!(
-                "lane {lane} shuffles from lane {read}, which its mask {mask:#010x} does not name"
-            );
-            current.hooks.diverged(what, place)
-        }
-        exchange.values[read as usize & 31] as u32
-    })
+    let exchange = meet(Operation::Shuffle, mask, value.into(), place);
+    let lane = lane_id();
+    let read = lane_read(source, lane, n, clamp);
+    assert!(
+        mask >> read & 1 == 1,
+        "lane {lane} shuffles from lane {read}, which its mask {mask:#010x} does not name, at {place}"
+    );
+    exchange.values[read as usize & 31] as u32
 }
 
 /// The lane that a lane reads by the rule of PTX's `shfl.sync` (PTX ISA, "Data Movement and

@@ -1,0 +1,284 @@
+//! What `ridgepoint check` learns of the processes that it starts: which kernels they launch, how
+//! often and under which schedules, and whether memory is looked at meanwhile.
+//!
+//! Each process keeps one file up to date, with every launch, because it may end in any way.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::env;
+use std::fmt;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Seek, Write};
+use std::path::{Path, PathBuf};
+use std::process;
+use std::sync::{LazyLock, Mutex, PoisonError};
+
+use super::{Emulation, Schedule};
+
+/// The environment variable that names the folder for the records. `ridgepoint check` sets it, and in a
+/// process that has it the emulator checks launches by default.
+pub const FOLDER: &str = "RIDGEPOINT_CHECK";
+
+/// The environment variable with the command that `ridgepoint check` was started by, ready to be
+/// followed by the name of a test where it ends with [`EXACT`].
+pub const REPLAY: &str = "RIDGEPOINT_REPLAY";
+
+/// Asks a test program for the one test whose name comes next.
+pub const EXACT: &str = " -- --exact";
+
+/// The launches of one process.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Record {
+    /// The package whose program cargo has run, if cargo has.
+    pub package: String,
+    /// The program, a test target's or another's.
+    pub program: String,
+    /// Tests that ran, where they are `gpu-test`'s.
+    pub tests: u64,
+    /// Launches of kernels whose PTX the device does not have.
+    pub refused: u64,
+    /// Launches whose [`Emulation`] switches off the checks.
+    pub unchecked: u64,
+    /// Launches with checks, by kernel.
+    pub kernels: BTreeMap<String, Launches>,
+}
+
+/// The launches of a kernel with checks.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Launches {
+    /// How many.
+    pub all: u64,
+    /// Those of them in which something was found.
+    pub failed: u64,
+    /// Whether one was in order.
+    pub in_order: bool,
+    /// Under how many seeds they were.
+    pub seeds: u64,
+    /// The first of these seeds.
+    pub first_seed: u64,
+}
+
+impl Record {
+    /// Those that the processes have left in the folder.
+    ///
+    /// # Errors
+    /// One cannot be read, or was not written here.
+    pub fn all_in(folder: &Path) -> io::Result<Vec<Record>> {
+        let mut records = Vec::new();
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            let record = Record::parse(&fs::read_to_string(&path)?);
+            records.push(record.ok_or_else(|| {
+                io::Error::new(
+                    ErrorKind::InvalidData,
+                    format!(
+                        "the record of a checked process cannot be read: {}",
+                        path.display()
+                    ),
+                )
+            })?);
+        }
+        Ok(records)
+    }
+
+    fn parse(text: &str) -> Option<Record> {
+        let mut record = Record::default();
+        for line in text.lines() {
+            let (key, value) = line.split_once(' ')?;
+            match key {
+                "package" => record.package = value.to_owned(),
+                "program" => record.program = value.to_owned(),
+                "tests" => record.tests = value.parse().ok()?,
+                "refused" => record.refused = value.parse().ok()?,
+                "unchecked" => record.unchecked = value.parse().ok()?,
+                "kernel" => {
+                    let (kernel, launches) = Launches::parse(value)?;
+                    record.kernels.insert(kernel, launches);
+                }
+                _ => return None,
+            }
+        }
+        Some(record)
+    }
+}
+
+/// A line for each fact. It only ever gets longer, so that it can be written over what was before.
+impl fmt::Display for Record {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(formatter, "package {}", self.package)?;
+        writeln!(formatter, "program {}", self.program)?;
+        writeln!(formatter, "tests {}", self.tests)?;
+        writeln!(formatter, "refused {}", self.refused)?;
+        writeln!(formatter, "unchecked {}", self.unchecked)?;
+        for (kernel, launches) in &self.kernels {
+            writeln!(formatter, "kernel {launches} {kernel}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Launches {
+    fn parse(text: &str) -> Option<(String, Launches)> {
+        let mut words = text.splitn(6, ' ');
+        let mut number = || words.next()?.parse().ok();
+        let launches = Launches {
+            all: number()?,
+            failed: number()?,
+            in_order: number()? != 0,
+            seeds: number()?,
+            first_seed: number()?,
+        };
+        Some((words.next()?.to_owned(), launches))
+    }
+}
+
+impl fmt::Display for Launches {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let in_order = u8::from(self.in_order);
+        let (all, failed, seeds) = (self.all, self.failed, self.seeds);
+        write!(
+            formatter,
+            "{all} {failed} {in_order} {seeds} {}",
+            self.first_seed
+        )
+    }
+}
+
+/// So many tests have run in this process.
+pub fn tests(count: u64) {
+    update(|own| own.record.tests += count);
+}
+
+/// Whether `ridgepoint check` has started this process.
+pub fn is_kept() -> bool {
+    OWN.is_some()
+}
+
+/// A launch begins.
+pub(super) fn begin(kernel: &'static str, emulation: &Emulation, has_ptx: bool) {
+    update(|own| own.begin(kernel, emulation, has_ptx));
+}
+
+/// In a launch of this kernel something was found.
+pub(super) fn failed(kernel: &'static str) {
+    update(|own| {
+        if let Some(launches) = own.record.kernels.get_mut(kernel) {
+            launches.failed += 1;
+        }
+    });
+}
+
+static OWN: LazyLock<Option<Mutex<Own>>> =
+    LazyLock::new(|| env::var_os(FOLDER).map(|folder| Mutex::new(Own::new(folder.into()))));
+
+/// This process's record.
+struct Own {
+    record: Record,
+    seeds: HashMap<&'static str, BTreeSet<u64>>,
+    file: Option<File>,
+}
+
+/// Changes the record and writes it, in a process that has one.
+fn update<R>(change: impl FnOnce(&mut Own) -> R) -> Option<R> {
+    let mut own = OWN.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner);
+    let result = change(&mut own);
+    let text = own.record.to_string();
+    if let Some(file) = &mut own.file {
+        // A launch that cannot be recorded is missing in the summary alone: its findings fail its test.
+        let _ = file.rewind().and_then(|()| file.write_all(text.as_bytes()));
+    }
+    Some(result)
+}
+
+impl Own {
+    fn new(folder: PathBuf) -> Own {
+        let program = env::current_exe().unwrap_or_default();
+        let stem = program.file_stem().unwrap_or_default().to_string_lossy();
+        let record = Record {
+            package: env::var("CARGO_PKG_NAME").unwrap_or_default(),
+            program: without_hash(&stem).to_owned(),
+            ..Record::default()
+        };
+        Own {
+            record,
+            seeds: HashMap::new(),
+            file: new_file(&folder),
+        }
+    }
+
+    fn begin(&mut self, kernel: &'static str, emulation: &Emulation, has_ptx: bool) {
+        if !emulation.is_checked {
+            self.record.unchecked += 1;
+            return;
+        }
+        if !has_ptx {
+            self.record.refused += 1;
+            return;
+        }
+        let launches = self.record.kernels.entry(kernel.to_owned()).or_default();
+        launches.all += 1;
+        match emulation.schedule {
+            Schedule::InOrder => launches.in_order = true,
+            Schedule::Seeded(seed) => {
+                if launches.seeds == 0 {
+                    launches.first_seed = seed;
+                }
+                let seeds = self.seeds.entry(kernel).or_default();
+                seeds.insert(seed);
+                launches.seeds = seeds.len() as u64;
+            }
+        }
+    }
+}
+
+/// A file that no other process has: numbers of processes come again.
+fn new_file(folder: &Path) -> Option<File> {
+    let id = process::id();
+    let mut names = (0..).map(|again: u64| folder.join(format!("{id}-{again}")));
+    names.find_map(
+        |path| match OpenOptions::new().write(true).create_new(true).open(path) {
+            Ok(file) => Some(Some(file)),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => None,
+            Err(_) => Some(None),
+        },
+    )?
+}
+
+/// The target's name: cargo adds 16 digits to those of tests.
+fn without_hash(stem: &str) -> &str {
+    match stem.rsplit_once('-') {
+        Some((name, hash)) if hash.len() == 16 && hash.bytes().all(|b| b.is_ascii_hexdigit()) => {
+            name
+        }
+        _ => stem,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_is_read_as_it_was_written_and_only_gets_longer() {
+        let mut record = Record {
+            package: "demo".to_owned(),
+            program: without_hash("scale-0123456789abcdef").to_owned(),
+            ..Record::default()
+        };
+        assert_eq!(record.program, "scale");
+        assert_eq!(without_hash("my-program"), "my-program");
+        let mut length = 0;
+        for launch in 0..12 {
+            record.tests += 1;
+            let launches = record.kernels.entry("a closure".to_owned()).or_default();
+            launches.all += 1;
+            launches.in_order |= launch > 2;
+            launches.seeds = launch;
+            let text = record.to_string();
+            assert!(text.len() >= length, "{text}");
+            length = text.len();
+            assert_eq!(Record::parse(&text), Some(record.clone()));
+        }
+        assert_eq!(Record::parse("kernel 1 2\n"), None);
+        assert_eq!(Record::parse("something else\n"), None);
+    }
+}

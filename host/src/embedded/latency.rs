@@ -1,0 +1,176 @@
+//! What waits for what came before: a chase through a random cycle, a barrier of a grid, and the clocks.
+
+use kernels_gpu::ceilings::WARP;
+use kernels_gpu::ceilings::barrier::wait_for_grid;
+use kernels_gpu::ceilings::chase::{SHARED_ELEMENTS, chase, chase_shared};
+use kernels_gpu::ceilings::clock::read_clocks;
+
+use super::Checked;
+use super::values::{Output, check_same};
+use crate::driver::{DeviceBuffer, LaunchConfig};
+use crate::measure::places;
+use crate::workload::{Axis, Case, Point, PointError, Workload};
+
+/// So many `loads` through a cycle of `n` places, `stride` elements apart.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Chase {
+    /// In memory or in the caches.
+    Global,
+    /// In shared memory, which holds [`SHARED_ELEMENTS`].
+    Shared,
+}
+
+impl Workload for Chase {
+    fn name(&self) -> &str {
+        match self {
+            Chase::Global => "chase",
+            Chase::Shared => "chase_shared",
+        }
+    }
+
+    fn axes(&self) -> Vec<Axis> {
+        let whole = |name, value| Axis::whole(name, [value]);
+        vec![
+            whole("n", 1 << 10),
+            whole("stride", 1),
+            whole("loads", 1000),
+        ]
+    }
+
+    fn case<'d>(&self, at: &Point<'d>) -> Result<Case<'d>, PointError> {
+        let [n, stride, loads] = ["n", "stride", "loads"].map(|axis| at.size(axis));
+        let (entry, most) = match self {
+            Chase::Global => (chase::entry(), usize::MAX),
+            Chase::Shared => (chase_shared::entry().with_signature(), SHARED_ELEMENTS),
+        };
+        let places = n.clamp(1, most / stride);
+        let arrays = at
+            .launch(entry, LaunchConfig::blocks(1, 1))
+            .arrays(move |device| {
+                let next = cycle(places, stride);
+                Ok(Chased {
+                    there: device.buffer_from(&next)?,
+                    next,
+                    out: device.buffer_zeroed(3)?,
+                    launches: 0,
+                })
+            })
+            .check(move |it| {
+                // Each launch goes on where the one before has ended.
+                let end = (0..it.launches * loads).fold(0, |at, _| it.next[at as usize]);
+                check_same(&it.out.to_vec()?[2..], &[u64::from(end)])
+            })
+            .counters(|it| counted(&it.out.to_vec()?));
+        // SAFETY: `cycle` makes elements below the length, `chase_shared` gets no more elements than it
+        // has room for, and there are three words for the one thread.
+        Ok(unsafe {
+            arrays.enqueue(move |it, prepared, stream| {
+                it.launches += 1;
+                let arguments = (it.there.slice(..), loads as u32, it.out.slice_mut(..));
+                prepared.launch(stream, &arguments)
+            })
+        })
+    }
+}
+
+struct Chased {
+    next: Vec<u32>,
+    there: DeviceBuffer<u32>,
+    out: DeviceBuffer<u64>,
+    launches: usize,
+}
+
+/// Cycles and nanoseconds: the first words.
+fn counted(out: &[u64]) -> Result<[u64; 2], PointError> {
+    Ok([out[0], out[1]])
+}
+
+/// An array of `count` places, `stride` elements apart, each of which holds the next: in a random
+/// order, which comes to all of them (S. Sattolo, "An algorithm to generate a random cyclic
+/// permutation", Information Processing Letters 22, 1986).
+fn cycle(count: usize, stride: usize) -> Vec<u32> {
+    let mut random = fastrand::Rng::with_seed(1);
+    let mut next: Vec<u32> = (0..count as u32).collect();
+    for i in (1..count).rev() {
+        next.swap(i, random.usize(..i));
+    }
+    let mut array = vec![0; count * stride];
+    for (i, next) in next.into_iter().enumerate() {
+        array[i * stride] = next * stride as u32;
+    }
+    array
+}
+
+/// `n` barriers of as many `blocks`, no more than the device holds at once.
+pub(crate) struct Barrier;
+
+impl Workload for Barrier {
+    fn name(&self) -> &str {
+        "wait_for_grid"
+    }
+
+    fn axes(&self) -> Vec<Axis> {
+        vec![Axis::whole("n", [20]), Axis::whole("blocks", [3])]
+    }
+
+    fn case<'d>(&self, at: &Point<'d>) -> Result<Case<'d>, PointError> {
+        let (entry, rounds) = (wait_for_grid::entry(), at.whole("n") as u32);
+        let one = at
+            .device()
+            .prepare(entry, LaunchConfig::blocks(1, at.block()))?;
+        let blocks = at.whole("blocks").min(at.device().blocks_at_once(&one)?);
+        let arrays = at
+            .launch(entry, LaunchConfig::blocks(blocks, at.block()))
+            .cooperative()
+            .arrays(|device| Ok((device.buffer_zeroed(1)?, Output::<u64>::new(device, 3)?, 0)))
+            .check(move |(arrivals, out, launches)| {
+                check_same(&out.values()?[2..], &[u64::from(rounds)])?;
+                // All blocks together have added 2^31 in each round.
+                check_same(&arrivals.to_vec()?, &[rounds.wrapping_mul(*launches) << 31])
+            })
+            .counters(|(_, out, _)| counted(&out.values()?));
+        // SAFETY: a cooperative launch, a count of arrivals that begins with 0, and three words.
+        Ok(unsafe {
+            arrays.enqueue(move |(arrivals, out, launches), prepared, stream| {
+                *launches += 1;
+                prepared.launch(stream, &(rounds, arrivals.slice_mut(..), out.view()))
+            })
+        })
+    }
+}
+
+/// `n` blocks, of which the first of each multiprocessor writes its place and no other.
+pub(super) fn clocks() -> Checked {
+    const SLOTS: usize = 3;
+    const UNTOUCHED: [u64; 2] = [u64::MAX; 2];
+    Checked::of_size(read_clocks::entry().name(), |at| {
+        let (n, places) = (at.size("n").max(1), places(at.device()));
+        let arrays = at
+            .launch(read_clocks::entry(), LaunchConfig::blocks(n as u64, WARP))
+            .arrays(move |device| device.buffer_filled(SLOTS * places as usize, UNTOUCHED))
+            .check(move |out| {
+                let out = out.to_vec()?;
+                let slots: Vec<&[[u64; 2]]> = out.chunks(places as usize).collect();
+                for other in [slots[0], slots[2]] {
+                    check_same(other, &vec![UNTOUCHED; other.len()])?;
+                }
+                let written: Vec<_> = slots[1].iter().filter(|&&it| it != UNTOUCHED).collect();
+                if written.is_empty() || written.len() > n {
+                    return Err(format!("{n} blocks wrote {} places", written.len()).into());
+                }
+                let is_half = |pair: &&&[u64; 2]| pair.contains(&u64::MAX) || pair[1] == 0;
+                match written.iter().find(is_half) {
+                    Some(pair) => Err(format!("the clocks are {pair:?}").into()),
+                    None => Ok(()),
+                }
+            });
+        // SAFETY: there is room for three slots, whose bits are set once the launch before has ended.
+        Ok(unsafe {
+            arrays.enqueue(move |out, prepared, stream| {
+                stream.synchronize()?;
+                out.poison()?;
+                prepared.launch(stream, &(out.slice_mut(..), places, 1))
+            })
+        })
+    })
+}
