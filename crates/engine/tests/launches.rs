@@ -132,7 +132,7 @@ fn run(
     options: Options,
     parameters: &[u8],
 ) -> Result<String, LaunchError> {
-    let text = PTX.replace("LONG", &"div.rn.f64 %f1, %f1, %f1;".repeat(50));
+    let text = PTX.replace("LONG", &"div.rn.f64 %f1, %f1, %f1;".repeat(400));
     let module = Module::load(&text, memory).expect("PTX");
     let kernel = module.kernel(name).expect("a kernel of this name");
     let said = std::sync::Mutex::new(String::new());
@@ -221,7 +221,7 @@ fn waiting_for_another_core_is_no_endless_loop() {
         .expect("memory");
     let shape = Shape {
         grid: [8, 1, 1],
-        block: [32, 1, 1],
+        block: [1; 3],
         dynamic_shared: 0,
     };
     let options = Options {

@@ -118,12 +118,12 @@ impl Local {
         let frames = self.frames[lane as usize % LANES].iter();
         let (below, above): (Vec<_>, Vec<_>) =
             frames.partition(|frame| u64::from(frame.start) <= offset);
-        let below = below.last().map(|frame| part(frame));
+        let below = below.last().map(part);
         let is_held = below.as_ref().is_some_and(|part| part.distance() == 0);
         Place {
             address: offset,
             below,
-            above: above.first().map(|frame| part(frame)).filter(|_| !is_held),
+            above: above.first().map(part).filter(|_| !is_held),
             by_way_of: None,
         }
     }
