@@ -238,6 +238,7 @@ fn compare<'e, T: Element>(
 mod tests {
     use super::*;
     use crate::driver::Device;
+    use crate::workload::Loaded;
 
     #[test]
     fn the_sum_of_powers_is_that_of_the_reference() {
@@ -268,5 +269,21 @@ mod tests {
         values[7] += 1e-5;
         let error = check(&values).expect_err("an error");
         assert!(error.contains("number 7 is"), "{error}");
+    }
+
+    #[test]
+    fn a_chunk_is_compared_with_the_numbers_that_it_begins_with() {
+        let device = Device::emulator(Default::default());
+        let loaded = Loaded::default();
+        let values = [("n", 3), ("k", 3), ("vector", 1), ("ilp", 1)];
+        let values = values.map(|(axis, value)| (axis, value.into()));
+        let point = Point::new(&device, &loaded, &Polynomial::HORNER, values.into());
+        let chunk = Polynomial::HORNER.chunk(&point, &[0.0, 0.5]).expect("f32");
+        assert!(chunk.check(0, &[0.0, 0.875, 0.0]).is_ok());
+        assert!(chunk.check(3, &[0.875, 0.0]).is_ok());
+        let error = chunk
+            .check(1, &[0.875, 0.875])
+            .expect_err("the second is 0");
+        assert!(error.to_string().contains("number 1 is"), "{error}");
     }
 }
