@@ -213,43 +213,37 @@ fn masks_name_who_brings_them() {
 }
 
 #[test]
-fn masks_name_lanes_that_exist() {
-    let vote = "vote.sync.ballot.b32 %r2, %p0, %r3;";
+fn shuffles_read_lanes_that_exist() {
+    let body =
+        |mode: &str| format!(".loc 1 50 0\nshfl.sync.{mode}.b32 %r2, %r1, 1, 31, 0xffffffff;");
     found(
         40,
-        &format!("setp.eq.u32 %p0, %r0, 0;\nmov.u32 %r3, -1;\n.loc 1 50 0\n{vote}"),
-        "8 threads, the first [32, 0, 0], wait in warp 1 for a Vote of the mask 0xffffffff at a.cu:50; \
-        there is no lane 8 in warp 1",
+        &body("down"),
+        "thread [39, 0, 0]: lane 7 shuffles from lane 8, which warp 1 does not have, at a.cu:50",
     );
-    clean(
-        40,
-        &format!("setp.lt.u32 %p0, %r0, 32;\nselp.b32 %r3, -1, 0xff, %p0;\n{vote}"),
-    );
+    clean(40, &body("up"));
 }
 
 #[test]
-fn masks_name_lanes_that_have_not_left() {
+fn masks_may_name_lanes_that_have_left_but_shuffles_do_not_read_them() {
     let body = |meeting: &str| {
         format!(
             "setp.ge.u32 %p0, %r1, 20;\n@%p0 bra DONE;\n.loc 1 60 0\n{meeting};\nst.global.u32 [%rd0], %r2;"
         )
     };
-    let said = |name: &str| {
-        format!(
-            "20 threads, the first [0, 0, 0], wait in warp 0 for a {name} of the mask 0xffffffff at \
-            a.cu:60; lane 20 of warp 0 has left"
-        )
-    };
-    for (meeting, name) in [
-        ("vote.sync.any.pred %p1, %p0, MASK", "Vote"),
-        ("shfl.sync.bfly.b32 %r2, %r1, 1, 31, MASK", "Shuffle"),
-        ("bar.warp.sync MASK", "Sync"),
-        ("match.any.sync.b32 %r2, %r1, MASK", "Match"),
-        ("redux.sync.add.u32 %r2, %r1, MASK", "Reduction"),
+    found(
+        32,
+        &body("shfl.sync.down.b32 %r2, %r1, 1, 31, 0xffffffff"),
+        "thread [19, 0, 0]: lane 19 shuffles from lane 20, which has left, at a.cu:60",
+    );
+    for meeting in [
+        "vote.sync.any.pred %p1, %p0, 0xffffffff",
+        "shfl.sync.bfly.b32 %r2, %r1, 1, 31, 0xffffffff",
+        "bar.warp.sync 0xffffffff",
+        "match.any.sync.b32 %r2, %r1, 0xffffffff",
+        "redux.sync.add.u32 %r2, %r1, 0xffffffff",
     ] {
-        let with = |mask| body(&meeting.replace("MASK", mask));
-        found(32, &with("0xffffffff"), &said(name));
-        clean(32, &with("0x000fffff"));
+        clean(32, &body(meeting));
     }
 }
 

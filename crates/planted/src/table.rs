@@ -115,12 +115,12 @@ bugs! {
         the first [36, 0, 0], have left";
     divergence::full_mask_in_partial_warp / full_mask_in_partial_warp_fixed:
         (1, 40, 0), 40, (40, Zeros),
-        "divergence in block [0, 0, 0]: 8 threads, the first [32, 0, 0], wait in warp 1 for a \
-        Shuffle of the mask 0xffffffff at {at}; there is no lane 8 in warp 1";
+        "divergence in block [0, 0, 0]: thread [39, 0, 0]: lane 7 shuffles from lane 8, which warp 1 \
+        does not have, at {at}";
     divergence::lane_left / lane_left_fixed:
         (1, 32, 0), 20, (32, Zeros),
-        "divergence in block [0, 0, 0]: 20 threads, the first [0, 0, 0], wait in warp 0 for a \
-        Vote of the mask 0xffffffff at {at}; lane 20 of warp 0 has left";
+        "divergence in block [0, 0, 0]: thread [19, 0, 0]: lane 19 shuffles from lane 20, which has \
+        left, at {at}";
     divergence::shuffle_outside_mask / shuffle_outside_mask_fixed:
         (1, 32, 0), 32, (32, Zeros),
         "divergence in block [0, 0, 0]: thread [15, 0, 0]: lane 15 shuffles from lane 16, which \

@@ -2,7 +2,8 @@
 //!
 //! A warp may leave a block before a barrier. But an aligned barrier is for whole warps: all lanes that a
 //! warp began with come to the same instruction. Lanes that meet in a warp all bring a mask that names
-//! them, and no lane that has left or has never been.
+//! them. It may name lanes that have left or have never been, which nobody waits for; a shuffle must not read
+//! them.
 
 use super::activation::{Group, lanes_of_warp};
 use super::barriers::Waiting;
@@ -93,8 +94,7 @@ impl Warp {
     /// Whether a group may come to a gate with the mask that its lanes bring.
     ///
     /// # Errors
-    /// The mask names a lane that cannot come, or does not name one of the group, or a shuffle reads a lane
-    /// that it does not name.
+    /// The mask does not name a lane of the group, or one that a shuffle reads.
     pub(super) fn check_meeting(
         &self,
         gate: &Gate,
@@ -102,67 +102,57 @@ impl Warp {
         code: &Code<'_>,
         context: &Context<'_>,
     ) -> Result<(), Box<Failed>> {
-        let one = |lane: u32, text: String| {
-            let thread = context.at.thread_index(lane as usize);
-            let place = place(self.site_of_gate(group), code);
-            let text = format!("thread {thread:?}: lane {lane} {text}, at {place}");
-            Err(found(text, self.index, lane, context))
-        };
         let unnamed = group.mask & !members;
         if unnamed != 0 {
-            let name = gate.meeting.name();
-            let text =
-                format!("comes to {name} with the mask {members:#010x}, which does not name it");
-            return one(unnamed.trailing_zeros(), text);
+            let lane = unnamed.trailing_zeros();
+            let thread = context.at.thread_index(lane as usize);
+            let (name, place) = (gate.meeting.name(), place(self.site_of_gate(group), code));
+            let text = format!(
+                "thread {thread:?}: lane {lane} comes to {name} with the mask {members:#010x}, which does \
+                 not name it, at {place}"
+            );
+            return Err(found(text, self.index, lane, context));
         }
-        self.check_members((group, members), code, context)?;
-        if let (Meeting::Shuffle(mode), Some((b, c))) = (gate.meeting, gate.from) {
-            // SAFETY: both hold words.
-            let (amounts, bounds): (&[u32; LANES], &[u32; LANES]) =
-                unsafe { (context.slot(b), context.slot(c)) };
-            for lane in lanes_of(group.mask) {
-                let (from, is_within) = read_by(mode, lane as u32, amounts[lane], bounds[lane]);
-                if is_within && members >> (from & 31) & 1 == 0 {
-                    let text = format!(
-                        "shuffles from lane {from}, which its mask {members:#010x} does not name"
-                    );
-                    return one(lane as u32, text);
-                }
-            }
-        }
-        Ok(())
+        self.check_sources(gate, (group, members), |_| true, code, context)
     }
 
-    /// Whether all lanes of a mask exist and have not left.
+    /// Whether a shuffle reads only lanes that its mask names and that take part: a mask may name lanes that
+    /// have left, but what they bring is undefined.
     ///
     /// # Errors
-    /// They do not, or have.
-    pub(super) fn check_members(
+    /// It reads another.
+    pub(super) fn check_sources(
         &self,
+        gate: &Gate,
         (group, members): (&Group, u32),
+        takes_part: impl Fn(u32) -> bool,
         code: &Code<'_>,
         context: &Context<'_>,
     ) -> Result<(), Box<Failed>> {
-        let begun = lanes_of_warp(self.index, context.at.launch.threads_per_block());
-        let (absent, gone) = (members & !begun, members & begun & !self.live);
-        let warp = self.index;
-        let why = match (absent, gone) {
-            (0, 0) => return Ok(()),
-            (0, gone) => format!("lane {} of warp {warp} has left", gone.trailing_zeros()),
-            (absent, _) => format!(
-                "there is no lane {} in warp {warp}",
-                absent.trailing_zeros()
-            ),
+        let (Meeting::Shuffle(mode), Some((b, c))) = (gate.meeting, gate.from) else {
+            return Ok(());
         };
-        let site = self.site_of_gate(group);
-        let others = self
-            .gated
-            .iter()
-            .filter(|it| it.1 == members && self.site_of_gate(&it.0) == site);
-        let mask = others.fold(group.mask, |mask, it| mask | it.0.mask);
-        let text = Party::new([(warp, mask)], context).wait(&self.at_gate(group, members, code));
-        let lane = mask.trailing_zeros();
-        Err(found(format!("{text}; {why}"), warp, lane, context))
+        // SAFETY: both hold words.
+        let (amounts, bounds): (&[u32; LANES], &[u32; LANES]) =
+            unsafe { (context.slot(b), context.slot(c)) };
+        let begun = lanes_of_warp(self.index, context.at.launch.threads_per_block());
+        for lane in lanes_of(group.mask) {
+            let (from, is_within) = read_by(mode, lane as u32, amounts[lane], bounds[lane]);
+            let is_in = |mask: u32| mask >> (from & 31) & 1 == 1;
+            let why = match is_within {
+                true if !is_in(members) => format!("its mask {members:#010x} does not name"),
+                true if !is_in(begun) => format!("warp {} does not have", self.index),
+                true if !takes_part(from & 31) => "has left".to_owned(),
+                _ => continue,
+            };
+            let thread = context.at.thread_index(lane);
+            let place = place(self.site_of_gate(group), code);
+            let text = format!(
+                "thread {thread:?}: lane {lane} shuffles from lane {from}, which {why}, at {place}"
+            );
+            return Err(found(text, self.index, lane as u32, context));
+        }
+        Ok(())
     }
 
     /// A lane that is at a barrier of the block, where others of its warp wait for it.

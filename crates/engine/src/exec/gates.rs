@@ -41,6 +41,10 @@ impl Warp {
             if gate.meeting == Meeting::Sync {
                 checked::sync_warp(context, group.mask);
             }
+            if code.finds_divergence() && group.mask != FULL {
+                let come = |lane| group.mask >> lane & 1 == 1;
+                self.check_sources(gate, (group, members), come, code, context)?;
+            }
             return Ok(true);
         }
         self.gated.push((*group, members));
@@ -51,17 +55,12 @@ impl Warp {
     /// Lets groups go on whose lanes have all come to gates of one kind.
     ///
     /// # Errors
-    /// They wait for lanes that have left; only where that is looked for.
+    /// A shuffle reads a lane that has left; only where that is looked for.
     pub(super) fn open_gates(
         &mut self,
         code: &Code<'_>,
         context: &mut Context<'_>,
     ) -> Result<(), Box<Failed>> {
-        if code.finds_divergence() {
-            for (group, members) in &self.gated {
-                self.check_members((group, *members), code, context)?;
-            }
-        }
         let mut place = 0;
         while place < self.gated.len() {
             let (group, members) = self.gated[place];
@@ -82,6 +81,13 @@ impl Warp {
                 .into_iter()
                 .partition(|it| meets(self, it));
             self.gated = rest;
+            if code.finds_divergence() && there != FULL {
+                for (group, members) in &opened {
+                    self.enter(group.activation, context);
+                    let come = |lane| there >> lane & 1 == 1;
+                    self.check_sources(self.gate(group), (group, *members), come, code, context)?;
+                }
+            }
             self.exchange(opened, context);
             place = 0;
         }

@@ -2,7 +2,7 @@
 
 use cuda_std::prelude::*;
 use cuda_std::warp::{
-    FULL_MASK, WARP_SIZE, lane_id, sync_warp, warp_shuffle_down, warp_vote_ballot,
+    FULL_MASK, WARP_SIZE, lane_id, sync_warp, warp_shuffle_down, warp_shuffle_idx,
 };
 
 /// A barrier that half of a warp comes to, where the other half leaves. A whole warp may leave, as in the
@@ -67,31 +67,31 @@ pub unsafe fn early<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
 pub unsafe fn partial<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
     let own = thread::thread_idx_x();
     let lanes = (thread::block_dim_x() - own / WARP_SIZE * WARP_SIZE).min(WARP_SIZE);
-    let mask = if BUG {
-        FULL_MASK
+    let (mask, lanes) = if BUG {
+        (FULL_MASK, WARP_SIZE)
     } else {
-        FULL_MASK >> (WARP_SIZE - lanes)
+        (FULL_MASK >> (WARP_SIZE - lanes), lanes)
     };
     unsafe {
-        let (other, _) = warp_shuffle_down(mask, x[own as usize % n as usize], 0, WARP_SIZE); // at: full_mask_in_partial_warp
+        let value = x[own as usize % n as usize];
+        let next = (lane_id() + 1) % lanes;
+        let (other, _) = warp_shuffle_idx(mask, value, next, WARP_SIZE); // at: full_mask_in_partial_warp
         *y.add(own as usize) = other;
     }
 }
 
-/// A lane leaves before its warp meets.
+/// A lane leaves before its warp meets, and another reads what it would have brought.
 #[kernel(instances(lane_left<true>, lane_left_fixed<false>))]
 pub unsafe fn left<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
     let lane = lane_id();
     if lane >= n {
         return;
     }
-    let mask = if BUG {
-        FULL_MASK
-    } else {
-        FULL_MASK >> (WARP_SIZE - n)
-    };
+    let lanes = if BUG { WARP_SIZE } else { n };
     unsafe {
-        *y.add(lane as usize) = warp_vote_ballot(mask, x[lane as usize] > 7); // at: lane_left
+        let next = (lane + 1) % lanes;
+        let (other, _) = warp_shuffle_idx(FULL_MASK, x[lane as usize], next, WARP_SIZE); // at: lane_left
+        *y.add(lane as usize) = other;
     }
 }
 
