@@ -5,7 +5,7 @@ use super::op::Context;
 use super::program::BarrierAction;
 use super::registers::Registers;
 use super::surroundings::coordinates;
-use super::warp::{Pause, Warp};
+use super::warp::{Pause, Stop, Warp};
 use super::worker::Code;
 use crate::check::BlockId;
 
@@ -67,14 +67,7 @@ impl Block {
         self.enter(context);
         loop {
             let (mut turns, mut looks) = (0, 0);
-            // A seed begins anywhere, and lets other blocks go on in between.
-            let first = code.choose(self.warps.len());
-            let count = match code.is_seeded() {
-                true => 1 + code.choose(self.warps.len()),
-                false => self.warps.len(),
-            };
-            let (before, behind) = self.warps.split_at_mut(first);
-            for warp in behind.iter_mut().chain(before).take(count) {
+            for warp in &mut self.warps {
                 if warp.has_ended() {
                     continue;
                 }
@@ -88,12 +81,6 @@ impl Block {
             if self.warps.iter().all(Warp::has_ended) {
                 return self.end(context).map(|()| Progress::Ended);
             }
-            if count < self.warps.len() || code.is_seeded() && code.choose(4) > 0 {
-                return Ok(match looks > 0 && turns == 0 && !released {
-                    true => Progress::Looking,
-                    false => Progress::Turn,
-                });
-            }
             match (turns, looks) {
                 (0, 0) if !released => return Err(Box::new(self.stuck(context))),
                 (0, 1..) if !released => return Ok(Progress::Looking),
@@ -101,6 +88,40 @@ impl Block {
                 _ => {}
             }
         }
+    }
+
+    /// Runs one warp until a decision is asked for or it can go on no further.
+    ///
+    /// # Errors
+    /// As for [`Block::run`].
+    pub(crate) fn run_one(
+        &mut self,
+        warp: usize,
+        code: &Code<'_>,
+        context: &mut Context<'_>,
+    ) -> Result<Stop, Box<Failed>> {
+        self.enter(context);
+        let stop = self.warps[warp].run_directed(code, context)?;
+        self.release(context)?;
+        if self.warps.iter().all(Warp::has_ended) {
+            return self.end(context).map(|()| Stop::Ended);
+        }
+        match self.warps.iter().any(Warp::is_ready) {
+            true => Ok(stop),
+            false => Err(Box::new(self.stuck(context))),
+        }
+    }
+
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    pub(crate) fn warps(&self) -> &[Warp] {
+        &self.warps
+    }
+
+    pub(crate) fn warp_mut(&mut self, warp: usize) -> &mut Warp {
+        &mut self.warps[warp]
     }
 
     fn enter(&self, context: &mut Context<'_>) {
@@ -114,6 +135,9 @@ impl Block {
     /// Lets threads go on whose barrier all have come to. Gives whether there were any.
     fn release(&mut self, context: &mut Context<'_>) -> Result<bool, Box<Failed>> {
         let mut released = false;
+        if self.warps.iter().all(|warp| warp.waiting.is_empty()) {
+            return Ok(false);
+        }
         for id in 0..16 {
             if let Some(wanted) = self.is_complete(id) {
                 released = true;

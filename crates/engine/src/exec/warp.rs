@@ -48,6 +48,12 @@ pub(crate) struct Warp {
     frames: memory::Local,
     /// Blocks of instructions that it has gone through.
     pub(crate) steps: u64,
+    /// Turns of its groups since it let others go first, under a director.
+    turns: u32,
+    /// How often it did.
+    pub(crate) yields: u32,
+    /// Whether the group that ran last asks who goes on.
+    asks: bool,
 }
 
 /// A group at a barrier of the block.
@@ -58,6 +64,19 @@ pub(crate) struct Waiting {
     pub(crate) id: u32,
     /// How many threads it wants; none for all of the block.
     pub(crate) threads: Option<u32>,
+}
+
+/// Where a warp has stopped for a director.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stop {
+    /// At an access. It could go on.
+    Asks,
+    /// It waits or has ended.
+    Waits,
+    /// It has had its turn, and lets others go first.
+    Yields,
+    /// The block has ended.
+    Ended,
 }
 
 /// Why a warp has stopped for now.
@@ -87,6 +106,9 @@ impl Warp {
             local: Vec::new(),
             local_bytes: 0,
             steps: 0,
+            turns: 0,
+            yields: 0,
+            asks: false,
         }
     }
 
@@ -106,6 +128,7 @@ impl Warp {
         self.waiting.clear();
         self.frames = memory::Local::new(GAP);
         self.steps = 0;
+        (self.turns, self.yields, self.asks) = (0, 0, false);
         let activation = self.activate(code.kernel(), self.live, None, code, context);
         self.ready.push(Group {
             activation,
@@ -114,6 +137,7 @@ impl Warp {
             turns: 0,
             spent: 0,
             looks: 0,
+            is_decided: false,
         });
     }
 
@@ -139,13 +163,110 @@ impl Warp {
             context.at.looks = group.looks;
             self.run_group(group, code, context)?;
             has_looked |= context.at.looks > LOOKS;
-            if turns >= TURNS || code.is_seeded() && code.choose(4) == 0 {
+            if turns >= TURNS {
                 return Ok(match has_looked {
                     true => Pause::Looking,
                     false => Pause::Turn,
                 });
             }
         }
+    }
+
+    /// Runs groups until a decision is asked for or the warp can go on no further.
+    ///
+    /// # Errors
+    /// A thread failed.
+    pub(crate) fn run_directed(
+        &mut self,
+        code: &Code<'_>,
+        context: &mut Context<'_>,
+    ) -> Result<Stop, Box<Failed>> {
+        context.at.warp = self.index;
+        loop {
+            let Some(group) = self.next(code, context) else {
+                return Ok(Stop::Waits);
+            };
+            context.at.looks = group.looks;
+            self.run_group(group, code, context)?;
+            if std::mem::take(&mut self.asks) {
+                return Ok(Stop::Asks);
+            }
+            // Lanes may wait for lanes of their warp, which go first.
+            let turns = |group: &Group| group.turns;
+            let is_round = self.ready.iter().map(turns).min() == self.ready.iter().map(turns).max();
+            if self.turns >= TURNS && is_round {
+                self.turns = 0;
+                self.yields += 1;
+                return Ok(Stop::Yields);
+            }
+        }
+    }
+
+    /// Whether any of its lanes can go on.
+    pub(crate) fn is_ready(&self) -> bool {
+        !self.ready.is_empty()
+    }
+
+    /// Whether a lane can go on.
+    pub(crate) fn is_at(&self, lane: u32) -> bool {
+        self.ready.iter().any(|group| group.mask >> lane & 1 != 0)
+    }
+
+    /// The first lane of the group that goes next.
+    pub(crate) fn next_lane(&self) -> Option<u32> {
+        let first = self.first()?;
+        Some(self.ready[first].mask.trailing_zeros())
+    }
+
+    /// Lanes that could go on instead of the group that asks: the first of each other group, and each of
+    /// its own that could go ahead.
+    pub(crate) fn alternatives(&self) -> Vec<u32> {
+        let Some(asking) = self.asking() else {
+            return Vec::new();
+        };
+        let own = self.ready[asking].mask;
+        let own = if own.count_ones() > 1 { own } else { 0 };
+        let others = self.ready.iter().enumerate().filter(|it| it.0 != asking);
+        let others = others.map(|(_, group)| group.mask.trailing_zeros());
+        others
+            .chain(lanes_of(own).map(|lane| lane as u32))
+            .collect()
+    }
+
+    /// The group that asked last.
+    fn asking(&self) -> Option<usize> {
+        self.ready.iter().rposition(|group| group.is_decided)
+    }
+
+    /// Lets a lane go ahead of those with which it asks.
+    pub(crate) fn part(&mut self, lane: u32) {
+        if let Some(asking) = self.asking()
+            && let asking = &mut self.ready[asking]
+            && asking.mask >> lane & 1 != 0
+            && asking.mask != 1 << lane
+        {
+            let alone = Group {
+                mask: 1 << lane,
+                ..*asking
+            };
+            asking.mask &= !alone.mask;
+            self.ready.push(alone);
+        }
+    }
+
+    /// Makes the group of a lane the next, until it waits or has had its turn. Gives whether there is one.
+    pub(crate) fn favour(&mut self, lane: u32) -> bool {
+        let is_there = |group: &Group| group.mask >> lane & 1 != 0;
+        let Some(place) = self.ready.iter().position(is_there) else {
+            return false;
+        };
+        if self.first() != Some(place) {
+            let turns = self.ready[place].turns;
+            for (_, other) in self.ready.iter_mut().enumerate().filter(|it| it.0 != place) {
+                other.turns = other.turns.max(turns + 1);
+            }
+        }
+        true
     }
 
     /// Whether all of its threads have ended.
@@ -184,13 +305,16 @@ impl Warp {
             // Lanes may have ended for which others wait.
             self.open_gates(context);
         }
-        let mut first = code.choose(self.ready.len());
-        let others = if code.choose(2) == 0 {
-            0..self.ready.len()
-        } else {
-            0..0
-        };
-        for other in others {
+        let first = self.first()?;
+        let mut group = self.ready.swap_remove(first);
+        self.merge(&mut group, code);
+        Some(group)
+    }
+
+    /// The group that goes next: of those that had the fewest turns the one that is furthest back.
+    fn first(&self) -> Option<usize> {
+        let mut first = 0;
+        for other in 1..self.ready.len() {
             let (a, b) = (&self.ready[other], &self.ready[first]);
             let earlier = match a.turns == b.turns {
                 true => self.activations.is_behind(a, b),
@@ -200,19 +324,16 @@ impl Warp {
                 first = other;
             }
         }
-        if self.ready.is_empty() {
-            return None;
-        }
-        let mut group = self.ready.swap_remove(first);
-        self.merge(&mut group);
-        Some(group)
+        (!self.ready.is_empty()).then_some(first)
     }
 
     /// Takes in the groups that are where this one is.
-    fn merge(&mut self, group: &mut Group) {
-        let (activation, at) = (group.activation, group.at);
+    fn merge(&mut self, group: &mut Group, code: &Code<'_>) {
+        let (activation, at, turns) = (group.activation, group.at, group.turns);
+        // Lanes that have gone ahead stay ahead.
+        let may_meet = |other: &Group| code.director.is_none() || other.turns == turns;
         self.ready.retain(|other| {
-            let meets = (other.activation, other.at) == (activation, at);
+            let meets = (other.activation, other.at) == (activation, at) && may_meet(other);
             if meets {
                 group.mask |= other.mask;
                 group.spent = group.spent.max(other.spent);
@@ -234,17 +355,18 @@ impl Warp {
             if group.at.op == 0
                 && let Some(gate) = &block.gate
             {
-                self.merge(&mut group);
+                self.merge(&mut group, code);
                 match self.pass(gate, &mut group, context) {
                     true => {}
                     false => return Ok(()),
                 }
             }
             let start = block.start + group.at.op;
-            let end = match code.is_seeded() {
-                true => self.until_interrupted(&program, start, block.end, code),
-                false => block.end,
+            let asked_at = match &code.director {
+                None => None,
+                Some(director) => director.asks_at(&program, start..block.end, group.is_decided),
             };
+            let end = asked_at.unwrap_or(block.end);
             let ops = &program.ops[start as usize..end as usize];
             context.mask = group.mask;
             // SAFETY: the operations were lowered for this program's registers.
@@ -260,8 +382,10 @@ impl Warp {
             self.steps += 1;
             group.spent += 1;
             let instruction = block.instruction;
-            if end < block.end {
+            group.is_decided = asked_at.is_some();
+            if group.is_decided {
                 group.at.op = end - block.start;
+                self.asks = true;
                 return self.interrupt(group, code, context, instruction);
             }
             match &block.then {
@@ -338,22 +462,12 @@ impl Warp {
         }
         group.looks = context.at.looks;
         if group.spent >= TURN || group.looks > LOOKS {
+            self.turns += if group.looks > LOOKS { TURNS } else { 1 };
             group.turns += 1;
             (group.spent, group.looks) = (0, 0);
         }
         self.ready.push(group);
         Ok(())
-    }
-
-    /// How far a seed lets a group go on: up to an access, or the end of the block.
-    fn until_interrupted(&self, program: &Program, start: u32, end: u32, code: &Code<'_>) -> u32 {
-        let is_access = |op: &&u32| program.ops[**op as usize].accesses_memory;
-        let behind: Vec<u32> = (start + 1..end).collect();
-        let accesses = behind.iter().filter(is_access);
-        accesses
-            .copied()
-            .find(|_| code.choose(4) == 0)
-            .unwrap_or(end)
     }
 
     /// Makes an activation the one that runs.

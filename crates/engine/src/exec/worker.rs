@@ -5,19 +5,19 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fastrand::Rng;
 use ptx::SpecialRegister;
 
 use super::block::{Block, Progress};
+use super::director::Director;
 use super::failure::{Failed, Failure};
 use super::op::{self, Context, Op};
 use super::program::{Parameter, Program};
 use super::registers::{FULL, Kind, LANES};
 use super::surroundings::{Checking, Launch, Local, Surroundings, coordinates};
-use crate::launch::{Options, Schedule};
 use crate::lower::control::axis;
 use crate::memory::{Cached, Shared};
 use crate::module::{Code as Functions, windows};
+use crate::schedule::Choices;
 
 /// The code of a kernel, as one host thread uses it.
 pub(crate) struct Code<'l> {
@@ -25,8 +25,8 @@ pub(crate) struct Code<'l> {
     kernel: Arc<Program>,
     pub(crate) run: Runners,
     steps: u64,
-    /// What decides where the order is free; none: the lowest goes first.
-    chance: Option<RefCell<Rng>>,
+    /// Who decides where the order is free; none: the lowest goes first.
+    pub(crate) director: Option<Director<'l>>,
     /// For each program the allocations that its accesses met last.
     met: RefCell<HashMap<*const Program, Box<[Cached]>>>,
 }
@@ -38,31 +38,19 @@ pub(crate) struct Runners {
 }
 
 impl<'l> Code<'l> {
-    pub(crate) fn new(functions: &'l Functions, kernel: Arc<Program>, options: &Options) -> Self {
-        let chance = match options.schedule {
-            Schedule::InOrder => None,
-            Schedule::Seeded(seed) => Some(RefCell::new(Rng::with_seed(seed))),
-        };
+    pub(crate) fn new(
+        functions: &'l Functions,
+        kernel: Arc<Program>,
+        steps: u64,
+        choices: Option<&'l Choices>,
+    ) -> Self {
         Code {
             functions,
             kernel,
             run: Runners::of_this_processor(),
-            steps: options.steps,
-            chance,
+            steps,
+            director: choices.map(Director::new),
             met: RefCell::default(),
-        }
-    }
-
-    /// Whether a seed decides the order.
-    pub(crate) fn is_seeded(&self) -> bool {
-        self.chance.is_some()
-    }
-
-    /// A number below `count`, by the seed; 0 without one.
-    pub(crate) fn choose(&self, count: usize) -> usize {
-        match &self.chance {
-            Some(chance) if count > 1 => chance.borrow_mut().usize(..count),
-            _ => 0,
         }
     }
 
@@ -232,67 +220,75 @@ impl Runners {
 /// How many turns a block may have before another has one.
 const IN_A_ROW: u32 = 16;
 
-/// How many blocks take turns under a seed.
-const TOGETHER: usize = 4;
+/// What blocks of a launch are run with.
+pub(crate) struct Crew<'c, 'l> {
+    pub(crate) launch: &'l Launch<'l>,
+    pub(crate) layout: &'c Shared,
+    pub(crate) code: &'c Code<'l>,
+    /// How many blocks may have begun and not ended.
+    pub(crate) resident: usize,
+}
 
-/// Runs blocks of a launch until there are no more, `next` gives none, or another worker has failed.
+impl<'l> Crew<'_, 'l> {
+    pub(crate) fn context(&self, checking: Option<Checking<'l>>) -> Context<'l> {
+        Context {
+            registers: std::ptr::null_mut(),
+            mask: 0,
+            at: Surroundings {
+                launch: self.launch,
+                layout: self.layout.clone(),
+                block: 0,
+                warp: 0,
+                live: 0,
+                shared: std::ptr::null_mut(),
+                local: Local {
+                    start: std::ptr::null_mut(),
+                    bytes: 0,
+                    frame: 0,
+                    frames: std::ptr::null(),
+                },
+                program: Arc::as_ptr(self.code.kernel()),
+                accesses: std::ptr::null(),
+                met: std::ptr::null_mut(),
+                looks: 0,
+                checking,
+                fault: None,
+            },
+        }
+    }
+
+    /// A block at its beginning, in the room of one that has ended.
+    pub(crate) fn begin(
+        &self,
+        number: u64,
+        spare: &mut Vec<Block>,
+        context: &mut Context<'l>,
+    ) -> Block {
+        let room = || Block::new(self.launch.threads_per_block(), self.layout.bytes());
+        let mut block = spare.pop().unwrap_or_else(room);
+        block.begin(number, self.code, context);
+        block
+    }
+}
+
+/// Runs blocks of a launch in order until there are no more, `next` gives none, or another worker has failed.
 ///
 /// # Errors
 /// A thread failed.
-#[allow(clippy::too_many_arguments, reason = "what a worker is made of")]
 pub(crate) fn work<'l>(
-    launch: &'l Launch<'l>,
-    layout: &Shared,
-    code: &Code<'l>,
+    crew: &Crew<'_, 'l>,
     checking: Option<Checking<'l>>,
-    most_resident: usize,
     next: &dyn Fn() -> Option<u64>,
     stop: &AtomicBool,
 ) -> Result<(), Box<Failed>> {
-    let mut context = Context {
-        registers: std::ptr::null_mut(),
-        mask: 0,
-        at: Surroundings {
-            launch,
-            layout: layout.clone(),
-            block: 0,
-            warp: 0,
-            live: 0,
-            shared: std::ptr::null_mut(),
-            local: Local {
-                start: std::ptr::null_mut(),
-                bytes: 0,
-                frame: 0,
-                frames: std::ptr::null(),
-            },
-            program: Arc::as_ptr(code.kernel()),
-            accesses: std::ptr::null(),
-            met: std::ptr::null_mut(),
-            looks: 0,
-            checking,
-            fault: None,
-        },
-    };
+    let mut context = crew.context(checking);
     let mut resident: Vec<Block> = Vec::new();
     let mut spare: Vec<Block> = Vec::new();
-    let (mut turn, mut in_vain, mut in_a_row) = (0, 0, 0);
+    let (mut turn, mut in_a_row) = (0, 0);
     loop {
-        if code.is_seeded() {
-            // One block runs alone, or far ahead of others that have begun. Where those that have wait,
-            // it may be for one that has not.
-            let most = if in_vain > 2 * resident.len() {
-                most_resident
-            } else {
-                TOGETHER.min(most_resident)
-            };
-            turn = code.choose(resident.len() + usize::from(resident.len() < most));
-        }
-        if resident.is_empty() || turn == resident.len() && resident.len() < most_resident {
+        if resident.is_empty() || turn == resident.len() && resident.len() < crew.resident {
             if let Some(number) = next() {
-                let room = || Block::new(launch.threads_per_block(), layout.bytes());
-                let mut block = spare.pop().unwrap_or_else(room);
-                block.begin(number, code, &mut context);
-                resident.push(block);
+                resident.push(crew.begin(number, &mut spare, &mut context));
             } else if resident.is_empty() {
                 return Ok(());
             }
@@ -301,15 +297,10 @@ pub(crate) fn work<'l>(
             return Ok(());
         }
         turn %= resident.len();
-        in_vain += 1;
-        match resident[turn].run(code, &mut context)? {
-            Progress::Ended => {
-                spare.push(resident.swap_remove(turn));
-                in_vain = 0;
-            }
+        match resident[turn].run(crew.code, &mut context)? {
+            Progress::Ended => spare.push(resident.swap_remove(turn)),
             // It may wait all the same, with much to do between looks.
             Progress::Turn => {
-                in_vain = 0;
                 in_a_row += 1;
                 if in_a_row > IN_A_ROW {
                     (turn, in_a_row) = (turn + 1, 0);
