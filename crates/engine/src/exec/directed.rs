@@ -155,7 +155,9 @@ impl Stage<'_, '_> {
                 let crew = self.crew;
                 let begun = crew.begin(block, &mut self.spare, &mut self.context);
                 self.resident.push(begun);
-                (self.slot, self.warp) = (self.resident.len() - 1, Some(0));
+                let within = to.thread % u64::from(crew.launch.threads_per_block());
+                let warp = within as usize / LANES;
+                (self.slot, self.warp) = (self.resident.len() - 1, Some(warp));
             }
         }
     }
@@ -176,9 +178,8 @@ impl Stage<'_, '_> {
 
     /// Tells of those that could go on instead of the default.
     fn tell(&self, at: u64, point: Point) {
-        let mut others = self.others(point, MOST_TOLD + 1);
-        let is_new = |it: &Candidate| matches!(it.place, Place::New(_));
-        if others.iter().filter(|it| is_new(it)).count() > MOST_TOLD {
+        let mut others = self.others(point, MOST_TOLD);
+        if self.may_begin() && self.unbegun.next().nth(MOST_TOLD).is_some() {
             self.director.is_partial();
         }
         let preempts = point == Point::Access;
@@ -243,57 +244,58 @@ impl Stage<'_, '_> {
     /// Warps that could go on instead of the one that ran, the next one first, and blocks that could begin,
     /// at most so many. Where one lets others go first, those that have done so least often.
     fn others(&self, point: Point, most_new: usize) -> Vec<Candidate> {
-        let (mut others, mut fewest) = (Vec::new(), u32::MAX);
-        let new = self.unbegun.next().take(match self.may_begin() {
-            true => most_new,
-            false => 0,
-        });
-        let new: Vec<u64> = new.collect();
-        if !new.is_empty() {
-            fewest = 0;
-        }
-        let running = self.warp.map(|warp| (self.slot, warp));
-        for step in 0..=self.resident.len() {
-            let slot = (self.slot + step) % self.resident.len().max(1);
-            let Some(block) = self.resident.get(slot) else {
-                break;
-            };
-            // Of the block that runs those behind the warp, and in the end those before it.
-            let count = block.warps().len();
-            let from = self.warp.map_or(0, |warp| warp + 1);
-            let range = match (step, step == self.resident.len()) {
-                (0, _) => from.min(count)..count,
-                (_, true) => 0..from.min(count),
-                _ => 0..count,
-            };
-            for index in range {
-                let warp = &block.warps()[index];
-                let Some(lane) = warp.next_lane().filter(|_| running != Some((slot, index))) else {
-                    continue;
-                };
-                let place = Place::Warp {
-                    slot,
-                    warp: index,
-                    lane,
-                };
-                let candidate = Candidate {
-                    thread: self.thread(block.number(), index, lane),
-                    block: block.number(),
-                    place,
-                };
-                fewest = fewest.min(warp.yields);
-                others.push((warp.yields, candidate));
-            }
-        }
+        let most_new = if self.may_begin() { most_new } else { 0 };
+        let new: Vec<u64> = self.unbegun.next().take(most_new).collect();
+        let mut begun: Vec<(u32, Candidate)> = self
+            .turns()
+            .filter_map(|(slot, warp)| self.candidate(slot, warp))
+            .collect();
         if point == Point::Yields {
-            others.retain(|it| it.0 == fewest);
+            let fewest = match new.is_empty() {
+                true => begun.iter().map(|it| it.0).min().unwrap_or(0),
+                false => 0,
+            };
+            begun.retain(|it| it.0 == fewest);
         }
-        let new = new.into_iter().map(|block| Candidate {
-            thread: self.thread(block, 0, 0),
+        // A block begins with any of its warps.
+        let warps = self.crew.launch.threads_per_block().div_ceil(32) as usize;
+        let warp_of = |block, warp| Candidate {
+            thread: self.thread(block, warp, 0),
             block,
             place: Place::New(block),
+        };
+        let new = new
+            .into_iter()
+            .flat_map(|block| (0..warps).map(move |warp| warp_of(block, warp)));
+        begun.into_iter().map(|it| it.1).chain(new).collect()
+    }
+
+    /// All warps but the one that ran: those behind it in its block, the next blocks', those before it.
+    fn turns(&self) -> impl Iterator<Item = (usize, usize)> {
+        let (blocks, slot) = (self.resident.len(), self.slot);
+        let warps = self.resident.first().map_or(0, |it| it.warps().len());
+        let ran = self.warp;
+        let behind = (ran.map_or(0, |warp| warp + 1)..warps).map(move |warp| (slot, warp));
+        let next = (1..blocks).flat_map(move |step| {
+            let slot = (slot + step) % blocks;
+            (0..warps).map(move |warp| (slot, warp))
         });
-        others.into_iter().map(|it| it.1).chain(new).collect()
+        let before = (0..ran.unwrap_or(0)).map(move |warp| (slot, warp));
+        // Where the block that ran has ended, the next one has its place.
+        let all = behind.chain(next).chain(before);
+        all.map(move |(slot, warp)| (slot % blocks, warp))
+    }
+
+    /// A warp that can go on, with how often it has let others go first.
+    fn candidate(&self, slot: usize, warp: usize) -> Option<(u32, Candidate)> {
+        let block = &self.resident[slot];
+        let lane = block.warps()[warp].next_lane()?;
+        let candidate = Candidate {
+            thread: self.thread(block.number(), warp, lane),
+            block: block.number(),
+            place: Place::Warp { slot, warp, lane },
+        };
+        Some((block.warps()[warp].yields, candidate))
     }
 
     fn may_begin(&self) -> bool {
