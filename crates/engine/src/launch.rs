@@ -11,9 +11,11 @@ use crate::exec::failure::{Failed, Failure, Thread};
 use crate::exec::looks::Looks;
 use crate::exec::pool::POOL;
 use crate::exec::surroundings::{Checking, Launch as Launched, coordinates};
-use crate::exec::worker::{self, Code};
+use crate::exec::worker::{Code, Crew};
+use crate::exec::{directed, worker};
 use crate::memory::{FaultClass, Shared};
 use crate::module::{Kernel, SHARED_GAP, parameter_offsets};
+use crate::schedule::Schedule;
 
 /// The shape of a launch, in the order x, y, z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,19 +28,8 @@ pub struct Shape {
     pub dynamic_shared: u32,
 }
 
-/// The order in which blocks, warps and lanes run, and where they take turns.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Schedule {
-    /// By their index; a warp runs until it ends or waits.
-    #[default]
-    InOrder,
-    /// Another order for each number, the same for the same number: blocks, warps and lanes go ahead and
-    /// fall behind, and any access to memory may be where others have their turn. On one core.
-    Seeded(u64),
-}
-
 /// How a launch is run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Who goes first.
     pub schedule: Schedule,
@@ -251,22 +242,37 @@ impl Kernel {
         let layout = Shared::new(&self.code.shared, shape.dynamic_shared, SHARED_GAP);
         let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));
         let failure: Mutex<Option<Box<Failed>>> = Mutex::new(None);
-        let cores = match options.schedule {
-            Schedule::InOrder if checks.is_none() => options.cores as u64,
+        let choices = options.schedule.choices();
+        let cores = match choices {
+            None if checks.is_none() => options.cores as u64,
             _ => 1,
         };
         let workers = cores.min(launch.blocks()).max(1);
         let resident = launch.resident_blocks.div_ceil(workers) as usize;
         let looks = Looks::new(workers as usize);
         let work = |checking| {
-            let code = Code::new(&self.code, program.clone(), looks.join(), &options);
+            let code = Code::new(
+                &self.code,
+                program.clone(),
+                looks.join(),
+                &options,
+                choices.as_ref(),
+            );
             let next = || {
                 let index = next.fetch_add(1, Ordering::Relaxed);
                 (index < launch.blocks()).then_some(index)
             };
-            if let Err(failed) =
-                worker::work(&launch, &layout, &code, checking, resident, &next, &stop)
-            {
+            let crew = Crew {
+                launch: &launch,
+                layout: &layout,
+                code: &code,
+                resident,
+            };
+            let ran = match &code.director {
+                None => worker::work(&crew, checking, &next, &stop),
+                Some(director) => directed::work(&crew, checking, director),
+            };
+            if let Err(failed) = ran {
                 stop.store(true, Ordering::Relaxed);
                 let mut first = failure.lock().unwrap_or_else(PoisonError::into_inner);
                 first.get_or_insert(failed);

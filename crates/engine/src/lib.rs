@@ -8,9 +8,13 @@ mod limits;
 mod lower;
 pub mod memory;
 mod module;
+mod schedule;
 mod source;
 
 pub use exec::failure::{Failure, Thread};
-pub use launch::{Checks, LaunchError, Options, Schedule, Shape, cores};
+pub use launch::{Checks, LaunchError, Options, Shape, cores};
 pub use lower::Unsupported;
 pub use module::{Kernel, LoadError, Module};
+pub use schedule::{
+    Choice, Choices, Explored, Failing, NoChoice, Schedule, Shrunk, explore, shrink,
+};

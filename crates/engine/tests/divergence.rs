@@ -16,7 +16,7 @@ fn ptx(body: &str) -> String {
 }
 
 /// Where a launch differs from one block of 64 threads.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Launch<'b> {
     body: &'b str,
     blocks: u32,
@@ -51,7 +51,7 @@ impl<'b> Launch<'b> {
         };
         let options = Options {
             schedule,
-            ..self.options
+            ..self.options.clone()
         };
         let kernel = module.kernel("test").expect("a kernel");
         kernel.launch(shape, options, &words.to_le_bytes(), &|_| (), None)

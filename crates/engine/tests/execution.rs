@@ -91,7 +91,7 @@ impl Device {
         };
         kernel.launch(
             shape,
-            self.options,
+            self.options.clone(),
             &packed,
             &|text| {
                 self.said.lock().expect("no panic").push_str(text);

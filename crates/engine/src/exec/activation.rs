@@ -44,6 +44,8 @@ pub(crate) struct Group {
     /// What it has spent of its turn: blocks of instructions, and looks at what others write.
     pub(crate) spent: u32,
     pub(crate) looks: u32,
+    /// Whether it stands at an access of which has been decided who goes on.
+    pub(crate) is_decided: bool,
 }
 
 /// The activations of a warp, first of all the kernel's, which stays from block to block. Freed places are

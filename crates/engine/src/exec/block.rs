@@ -5,6 +5,7 @@ use super::failure::{Failed, Failure, Thread};
 use super::op::Context;
 use super::program::BarrierAction;
 use super::registers::{Registers, lanes_of};
+use super::stops::Stop;
 use super::surroundings::coordinates;
 use super::warp::{Pause, Warp};
 use super::worker::Code;
@@ -71,14 +72,7 @@ impl Block {
         self.enter(context);
         loop {
             let (mut turns, mut looks) = (0, 0);
-            // A seed begins anywhere, and lets other blocks go on in between.
-            let first = code.choose(self.warps.len());
-            let count = match code.is_seeded() {
-                true => 1 + code.choose(self.warps.len()),
-                false => self.warps.len(),
-            };
-            let (before, behind) = self.warps.split_at_mut(first);
-            for warp in behind.iter_mut().chain(before).take(count) {
+            for warp in &mut self.warps {
                 if warp.has_ended() {
                     continue;
                 }
@@ -92,12 +86,6 @@ impl Block {
             if self.warps.iter().all(Warp::has_ended) {
                 return self.end(context).map(|()| Progress::Ended);
             }
-            if count < self.warps.len() || code.is_seeded() && code.choose(4) > 0 {
-                return Ok(match looks > 0 && turns == 0 && !released {
-                    true => Progress::Looking,
-                    false => Progress::Turn,
-                });
-            }
             match (turns, looks) {
                 (0, 0) if !released => return Err(divergence::stuck(&self.warps, code, context)),
                 (0, 1..) if !released => return Ok(Progress::Looking),
@@ -110,6 +98,40 @@ impl Block {
     /// What its warps have done in their last turns, looking for what others write, does not count.
     pub(crate) fn forget_waiting(&mut self) {
         self.warps.iter_mut().for_each(Warp::forget_waiting);
+    }
+
+    /// Runs one warp until a decision is asked for or it can go on no further.
+    ///
+    /// # Errors
+    /// As for [`Block::run`].
+    pub(crate) fn run_one(
+        &mut self,
+        warp: usize,
+        code: &Code<'_>,
+        context: &mut Context<'_>,
+    ) -> Result<Stop, Box<Failed>> {
+        self.enter(context);
+        let stop = self.warps[warp].run_directed(code, context)?;
+        self.release(code, context)?;
+        if self.warps.iter().all(Warp::has_ended) {
+            return self.end(context).map(|()| Stop::Ended);
+        }
+        match self.warps.iter().any(Warp::is_ready) {
+            true => Ok(stop),
+            false => Err(divergence::stuck(&self.warps, code, context)),
+        }
+    }
+
+    pub(crate) fn number(&self) -> u64 {
+        self.number
+    }
+
+    pub(crate) fn warps(&self) -> &[Warp] {
+        &self.warps
+    }
+
+    pub(crate) fn warp_mut(&mut self, warp: usize) -> &mut Warp {
+        &mut self.warps[warp]
     }
 
     fn enter(&self, context: &mut Context<'_>) {

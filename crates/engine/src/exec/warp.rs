@@ -11,6 +11,7 @@ use super::failure::{Failed, Failure};
 use super::op::Context;
 use super::program::{Point, Program, Then};
 use super::registers::{FULL, LANES, lanes_of};
+use super::stops::Directed;
 use super::worker::Code;
 use crate::memory;
 
@@ -18,7 +19,7 @@ use crate::memory;
 const TURN: u32 = 1 << 12;
 
 /// How many groups of a warp may run before other warps have their turn.
-const TURNS: u32 = 64;
+pub(super) const TURNS: u32 = 64;
 
 /// How often a warp may look at what others may write before they have their turn.
 pub(super) const LOOKS: u32 = 32;
@@ -47,6 +48,8 @@ pub(crate) struct Warp {
     waited: u64,
     /// How many those were when it last looked at what others may write.
     looked: u64,
+    /// How it has come on under a director.
+    pub(super) directed: Directed,
 }
 
 /// Why a warp has stopped for now.
@@ -78,6 +81,7 @@ impl Warp {
             steps: 0,
             waited: 0,
             looked: 0,
+            directed: Directed::default(),
         }
     }
 
@@ -96,6 +100,7 @@ impl Warp {
         self.waiting.clear();
         self.frames.clear();
         (self.steps, self.waited, self.looked) = (0, 0, 0);
+        self.directed = Directed::default();
         context.at.warp = index;
         let activation = self.begin_kernel(code, context);
         self.ready.push(Group {
@@ -105,6 +110,7 @@ impl Warp {
             turns: 0,
             spent: 0,
             looks: 0,
+            is_decided: false,
         });
     }
 
@@ -132,7 +138,7 @@ impl Warp {
             context.at.looks = group.looks;
             self.run_group(group, code, context)?;
             has_looked |= context.at.looks > LOOKS;
-            if turns >= TURNS || code.is_seeded() && code.choose(4) == 0 {
+            if turns >= TURNS {
                 if !has_looked {
                     return Ok(Pause::Turn);
                 }
@@ -154,7 +160,7 @@ impl Warp {
     }
 
     /// Takes the group that goes next, with all that have come as far.
-    fn next(
+    pub(super) fn next(
         &mut self,
         code: &Code<'_>,
         context: &mut Context<'_>,
@@ -163,13 +169,18 @@ impl Warp {
             // Lanes may have ended for which others wait.
             self.open_gates(code, context)?;
         }
-        let mut first = code.choose(self.ready.len());
-        let others = if code.choose(2) == 0 {
-            0..self.ready.len()
-        } else {
-            0..0
+        let Some(first) = self.first() else {
+            return Ok(None);
         };
-        for other in others {
+        let mut group = self.ready.swap_remove(first);
+        self.merge(&mut group, code);
+        Ok(Some(group))
+    }
+
+    /// The group that goes next: of those that had the fewest turns the one that is furthest back.
+    pub(super) fn first(&self) -> Option<usize> {
+        let mut first = 0;
+        for other in 1..self.ready.len() {
             let (a, b) = (&self.ready[other], &self.ready[first]);
             let earlier = match a.turns == b.turns {
                 true => self.activations.is_behind(a, b),
@@ -179,19 +190,16 @@ impl Warp {
                 first = other;
             }
         }
-        if self.ready.is_empty() {
-            return Ok(None);
-        }
-        let mut group = self.ready.swap_remove(first);
-        self.merge(&mut group);
-        Ok(Some(group))
+        (!self.ready.is_empty()).then_some(first)
     }
 
     /// Takes in the groups that are where this one is.
-    fn merge(&mut self, group: &mut Group) {
-        let (activation, at) = (group.activation, group.at);
+    fn merge(&mut self, group: &mut Group, code: &Code<'_>) {
+        let (activation, at, turns) = (group.activation, group.at, group.turns);
+        // Lanes that have gone ahead stay ahead.
+        let may_meet = |other: &Group| code.director.is_none() || other.turns == turns;
         self.ready.retain(|other| {
-            let meets = (other.activation, other.at) == (activation, at);
+            let meets = (other.activation, other.at) == (activation, at) && may_meet(other);
             if meets {
                 group.mask |= other.mask;
                 group.spent = group.spent.max(other.spent);
@@ -201,7 +209,7 @@ impl Warp {
         });
     }
 
-    fn run_group(
+    pub(super) fn run_group(
         &mut self,
         mut group: Group,
         code: &Code<'_>,
@@ -213,16 +221,17 @@ impl Warp {
             if group.at.op == 0
                 && let Some(gate) = &block.gate
             {
-                self.merge(&mut group);
+                self.merge(&mut group, code);
                 if !self.pass(gate, &mut group, code, context)? {
                     return Ok(());
                 }
             }
             let start = block.start + group.at.op;
-            let end = match code.is_seeded() {
-                true => self.until_interrupted(program, start, block.end, code),
-                false => block.end,
+            let asked_at = match &code.director {
+                None => None,
+                Some(director) => director.asks_at(program, start..block.end, group.is_decided),
             };
+            let end = asked_at.unwrap_or(block.end);
             let ops = &program.ops[start as usize..end as usize];
             context.mask = group.mask;
             // SAFETY: the operations were lowered for this program's registers.
@@ -238,8 +247,10 @@ impl Warp {
             self.steps += 1;
             group.spent += 1;
             let instruction = block.instruction;
-            if end < block.end {
+            group.is_decided = asked_at.is_some();
+            if group.is_decided {
                 group.at.op = end - block.start;
+                self.directed.asks = true;
                 return self.interrupt(group, code, context, instruction);
             }
             match &block.then {
@@ -318,22 +329,12 @@ impl Warp {
         }
         group.looks = context.at.looks;
         if group.spent >= TURN || group.looks > LOOKS {
+            self.directed.has_had_turn(group.looks > LOOKS);
             group.turns += 1;
             (group.spent, group.looks) = (0, 0);
         }
         self.ready.push(group);
         Ok(())
-    }
-
-    /// How far a seed lets a group go on: up to an access, or the end of the block.
-    fn until_interrupted(&self, program: &Program, start: u32, end: u32, code: &Code<'_>) -> u32 {
-        let is_access = |op: &&u32| program.ops[**op as usize].accesses_memory;
-        let behind: Vec<u32> = (start + 1..end).collect();
-        let accesses = behind.iter().filter(is_access);
-        accesses
-            .copied()
-            .find(|_| code.choose(4) == 0)
-            .unwrap_or(end)
     }
 
     /// Makes an activation the one that runs.

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use fastrand::Rng;
 use ptx::SpecialRegister;
 
 use super::block::{Block, Progress};
+use super::director::Director;
 use super::failure::{Failed, Failure};
 use super::looks::Core;
 use super::op::{self, Context, Op};
@@ -16,10 +16,11 @@ use super::program::{Parameter, Program};
 use super::registers::{FULL, Kind, LANES};
 use super::surroundings::{Checking, Launch, Local, Surroundings, coordinates};
 use super::warp::LOOKS;
-use crate::launch::{Options, Schedule};
+use crate::launch::Options;
 use crate::lower::control::axis;
 use crate::memory::{Cached, Shared};
 use crate::module::{Code as Functions, windows};
+use crate::schedule::Choices;
 
 /// The code of a kernel, as one host thread uses it.
 pub(crate) struct Code<'l> {
@@ -32,8 +33,8 @@ pub(crate) struct Code<'l> {
     gives_up: Cell<bool>,
     /// The core that it runs on, among others.
     pub(crate) core: Core<'l>,
-    /// What decides where the order is free; none: the lowest goes first.
-    chance: Option<RefCell<Rng>>,
+    /// Who decides where the order is free; none: the lowest goes first.
+    pub(crate) director: Option<Director<'l>>,
     /// For each program the allocations that its accesses met last.
     met: RefCell<HashMap<*const Program, Box<[Cached]>>>,
 }
@@ -50,11 +51,8 @@ impl<'l> Code<'l> {
         kernel: Arc<Program>,
         core: Core<'l>,
         options: &Options,
+        choices: Option<&'l Choices>,
     ) -> Self {
-        let chance = match options.schedule {
-            Schedule::InOrder => None,
-            Schedule::Seeded(seed) => Some(RefCell::new(Rng::with_seed(seed))),
-        };
         Code {
             functions,
             kernel,
@@ -63,21 +61,8 @@ impl<'l> Code<'l> {
             finds_divergence: options.divergence,
             gives_up: Cell::new(false),
             core,
-            chance,
+            director: choices.map(Director::new),
             met: RefCell::default(),
-        }
-    }
-
-    /// Whether a seed decides the order.
-    pub(crate) fn is_seeded(&self) -> bool {
-        self.chance.is_some()
-    }
-
-    /// A number below `count`, by the seed; 0 without one.
-    pub(crate) fn choose(&self, count: usize) -> usize {
-        match &self.chance {
-            Some(chance) if count > 1 => chance.borrow_mut().usize(..count),
-            _ => 0,
         }
     }
 
@@ -92,6 +77,12 @@ impl<'l> Code<'l> {
     /// Whether threads that go separate ways where they must not are a failure.
     pub(crate) fn finds_divergence(&self) -> bool {
         self.finds_divergence
+    }
+
+    /// Says how often in a row blocks have had their turns and only waited. What those wait that cannot go
+    /// on, they wait together.
+    pub(crate) fn has_waited(&self, in_vain: u64) {
+        self.gives_up.set(in_vain > self.steps / u64::from(LOOKS));
     }
 
     /// Whether whoever waits next has waited for too long.
@@ -272,89 +263,97 @@ impl Runners {
 /// How many turns a block may have before another has one.
 const IN_A_ROW: u32 = 16;
 
-/// How many blocks take turns under a seed.
-const TOGETHER: usize = 4;
-
-/// A failure, with what a thread waits for that goes on for ever where there is a block that cannot begin.
-fn explained(
-    mut failed: Box<Failed>,
-    launch: &Launch<'_>,
-    not_begun: &dyn Fn() -> Option<u64>,
-) -> Box<Failed> {
-    if let Failure::Steps {
-        limit,
-        is_looking: true,
-    } = failed.failure
-        && let Some(block) = not_begun()
-    {
-        failed.failure = Failure::NotBegun {
-            limit,
-            block: coordinates(block, launch.grid),
-            held: launch.resident_blocks,
-        };
-    }
-    failed
+/// What blocks of a launch are run with.
+pub(crate) struct Crew<'c, 'l> {
+    pub(crate) launch: &'l Launch<'l>,
+    pub(crate) layout: &'c Shared,
+    pub(crate) code: &'c Code<'l>,
+    /// How many blocks may have begun and not ended.
+    pub(crate) resident: usize,
 }
 
-/// Runs blocks of a launch until there are no more, `next` gives none, or another worker has failed.
+impl<'l> Crew<'_, 'l> {
+    pub(crate) fn context(&self, checking: Option<Checking<'l>>) -> Context<'l> {
+        Context {
+            registers: std::ptr::null_mut(),
+            mask: 0,
+            at: Surroundings {
+                launch: self.launch,
+                layout: self.layout.clone(),
+                block: 0,
+                block_index: [0; 3],
+                warp: 0,
+                live: 0,
+                shared: std::ptr::null_mut(),
+                local: Local {
+                    start: std::ptr::null_mut(),
+                    bytes: 0,
+                    frame: 0,
+                    frames: std::ptr::null(),
+                },
+                program: Arc::as_ptr(self.code.kernel()),
+                accesses: std::ptr::null(),
+                met: std::ptr::null_mut(),
+                looks: 0,
+                checking,
+                fault: None,
+            },
+        }
+    }
+
+    /// A block at its beginning, in the room of one that has ended.
+    pub(crate) fn begin(
+        &self,
+        number: u64,
+        spare: &mut Vec<Block>,
+        context: &mut Context<'l>,
+    ) -> Block {
+        let room = || Block::new(self.launch.threads_per_block(), self.layout.bytes());
+        let mut block = spare.pop().unwrap_or_else(room);
+        block.begin(number, self.code, context);
+        block
+    }
+
+    /// A failure, with what a thread waits for that goes on for ever where there is a block that cannot begin.
+    pub(crate) fn explained(
+        &self,
+        mut failed: Box<Failed>,
+        not_begun: impl FnOnce() -> Option<u64>,
+    ) -> Box<Failed> {
+        if let Failure::Steps {
+            limit,
+            is_looking: true,
+        } = failed.failure
+            && let Some(block) = not_begun()
+        {
+            failed.failure = Failure::NotBegun {
+                limit,
+                block: coordinates(block, self.launch.grid),
+                held: self.launch.resident_blocks,
+            };
+        }
+        failed
+    }
+}
+
+/// Runs blocks of a launch in order until there are no more, `next` gives none, or another worker has failed.
 ///
 /// # Errors
 /// A thread failed.
-#[allow(clippy::too_many_arguments, reason = "what a worker is made of")]
 pub(crate) fn work<'l>(
-    launch: &'l Launch<'l>,
-    layout: &Shared,
-    code: &Code<'l>,
+    crew: &Crew<'_, 'l>,
     checking: Option<Checking<'l>>,
-    most_resident: usize,
     next: &dyn Fn() -> Option<u64>,
     stop: &AtomicBool,
 ) -> Result<(), Box<Failed>> {
-    let mut context = Context {
-        registers: std::ptr::null_mut(),
-        mask: 0,
-        at: Surroundings {
-            launch,
-            layout: layout.clone(),
-            block: 0,
-            block_index: [0; 3],
-            warp: 0,
-            live: 0,
-            shared: std::ptr::null_mut(),
-            local: Local {
-                start: std::ptr::null_mut(),
-                bytes: 0,
-                frame: 0,
-                frames: std::ptr::null(),
-            },
-            program: Arc::as_ptr(code.kernel()),
-            accesses: std::ptr::null(),
-            met: std::ptr::null_mut(),
-            looks: 0,
-            checking,
-            fault: None,
-        },
-    };
+    let mut context = crew.context(checking);
     let mut resident: Vec<Block> = Vec::new();
     let mut spare: Vec<Block> = Vec::new();
     let (mut turn, mut in_vain, mut in_a_row) = (0, 0, 0);
     loop {
-        if code.is_seeded() {
-            // One block runs alone, or far ahead of others that have begun. Where those that have wait,
-            // it may be for one that has not.
-            let most = if in_vain > 2 * resident.len() {
-                most_resident
-            } else {
-                TOGETHER.min(most_resident)
-            };
-            turn = code.choose(resident.len() + usize::from(resident.len() < most));
-        }
-        if resident.is_empty() || turn == resident.len() && resident.len() < most_resident {
+        if resident.is_empty() || turn == resident.len() && resident.len() < crew.resident {
             if let Some(number) = next() {
-                let room = || Block::new(launch.threads_per_block(), layout.bytes());
-                let mut block = spare.pop().unwrap_or_else(room);
-                block.begin(number, code, &mut context);
-                resident.push(block);
+                resident.push(crew.begin(number, &mut spare, &mut context));
             } else if resident.is_empty() {
                 return Ok(());
             }
@@ -364,13 +363,11 @@ pub(crate) fn work<'l>(
         }
         turn %= resident.len();
         in_vain += 1;
-        // What blocks wait that cannot go on, they wait together.
-        code.gives_up
-            .set(in_vain as u64 > code.steps / u64::from(LOOKS));
-        let ran = resident[turn].run(code, &mut context);
-        let is_full = resident.len() == most_resident;
+        crew.code.has_waited(in_vain);
+        let ran = resident[turn].run(crew.code, &mut context);
+        let is_full = resident.len() == crew.resident;
         let not_begun = || if is_full { next() } else { None };
-        match ran.map_err(|failed| explained(failed, launch, &not_begun))? {
+        match ran.map_err(|failed| crew.explained(failed, not_begun))? {
             Progress::Ended => {
                 spare.push(resident.swap_remove(turn));
                 in_vain = 0;
@@ -385,7 +382,7 @@ pub(crate) fn work<'l>(
             }
             // It may wait for a block that has not begun.
             Progress::Looking => {
-                if !code.core.looks_in_vain() {
+                if !crew.code.core.looks_in_vain() {
                     resident[turn].forget_waiting();
                     in_vain -= 1;
                 }

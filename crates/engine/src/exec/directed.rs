@@ -1,0 +1,323 @@
+//! Runs blocks of a launch as a director says, one warp at a time.
+
+use super::block::Block;
+use super::director::{Director, Point, Says};
+use super::failure::Failed;
+use super::op::Context;
+use super::registers::LANES;
+use super::stops::Stop;
+use super::surroundings::Checking;
+use super::unbegun::Unbegun;
+use super::worker::Crew;
+use crate::schedule::Open;
+
+/// How many blocks that could begin are told of.
+const MOST_TOLD: usize = 64;
+
+/// Who could go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Candidate {
+    /// Its name: the first thread, counted through the grid.
+    pub(crate) thread: u64,
+    pub(crate) block: u64,
+    pub(crate) place: Place,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// A lane of the warp that ran.
+    Lane(u32),
+    /// The lane of a warp of a block that has begun.
+    Warp { slot: usize, warp: usize, lane: u32 },
+    /// A block that has not.
+    New(u64),
+}
+
+/// Those of whom one goes on.
+#[derive(Clone, Copy)]
+pub(crate) struct Among<'a> {
+    pub(crate) point: Point,
+    /// The block that ran last.
+    pub(crate) here: Option<u64>,
+    /// How many blocks have begun.
+    pub(crate) begun: usize,
+    /// Lanes of the warp that ran.
+    pub(crate) own: &'a [Candidate],
+    /// Other warps, the next one first.
+    pub(crate) others: &'a [Candidate],
+}
+
+/// Runs all blocks.
+///
+/// # Errors
+/// A thread failed.
+pub(crate) fn work<'s, 'l>(
+    crew: &'s Crew<'s, 'l>,
+    checking: Option<Checking<'l>>,
+    director: &'s Director<'l>,
+) -> Result<(), Box<Failed>> {
+    let mut stage = Stage {
+        crew,
+        director,
+        context: crew.context(checking),
+        resident: Vec::new(),
+        spare: Vec::new(),
+        unbegun: Unbegun::new(crew.launch.blocks(), director.order()),
+        slot: 0,
+        warp: None,
+        in_vain: 0,
+    };
+    let mut point = Point::Free;
+    while stage.goes_on(point) {
+        point = stage.run()?;
+    }
+    Ok(())
+}
+
+struct Stage<'s, 'l> {
+    crew: &'s Crew<'s, 'l>,
+    director: &'s Director<'l>,
+    context: Context<'l>,
+    /// In the order in which they have begun.
+    resident: Vec<Block>,
+    spare: Vec<Block>,
+    unbegun: Unbegun,
+    /// The block that runs, or the place where the next one is looked for.
+    slot: usize,
+    /// The warp that runs; none where its block has ended.
+    warp: Option<usize>,
+    /// How often in a row warps have let others go first that wait for what those write.
+    in_vain: u64,
+}
+
+impl Stage<'_, '_> {
+    /// Runs the warp that has control until it loses it.
+    fn run(&mut self) -> Result<Point, Box<Failed>> {
+        let warp = self.warp.expect("one has control");
+        let ran = self.resident[self.slot].run_one(warp, self.crew.code, &mut self.context);
+        let not_begun = || match self.may_begin() {
+            true => None,
+            false => self.unbegun.next().next(),
+        };
+        let stop = ran.map_err(|failed| self.crew.explained(failed, not_begun))?;
+        self.in_vain = match stop {
+            Stop::Asks => self.in_vain,
+            Stop::Looks => self.in_vain + 1,
+            Stop::Waits | Stop::Yields | Stop::Ended => 0,
+        };
+        self.crew.code.has_waited(self.in_vain);
+        Ok(match stop {
+            Stop::Asks => Point::Access,
+            Stop::Yields | Stop::Looks => Point::Yields,
+            Stop::Waits => Point::Free,
+            Stop::Ended => {
+                self.spare.push(self.resident.remove(self.slot));
+                self.warp = None;
+                Point::Free
+            }
+        })
+    }
+
+    /// Gives control to whoever goes on. None does where all blocks have ended.
+    fn goes_on(&mut self, point: Point) -> bool {
+        let at = self.director.number(point);
+        let chosen = match self.director.says(at) {
+            Says::Default => None,
+            Says::Thread(thread) => {
+                let found = self.find(thread, point);
+                if found.is_none() {
+                    self.director.is_partial();
+                }
+                found
+            }
+            Says::Any => self.of_a_seed(point),
+            Says::Tell => {
+                self.tell(at, point);
+                None
+            }
+        };
+        if let Some(chosen) = chosen {
+            self.director.made(at, chosen.thread);
+            self.give(chosen);
+            return true;
+        }
+        if point == Point::Access {
+            return true;
+        }
+        match self.others(point, 1).first().copied() {
+            Some(next) => self.give(next),
+            // It lets others go first, and there are none.
+            None => return point == Point::Yields,
+        }
+        true
+    }
+
+    fn give(&mut self, to: Candidate) {
+        match to.place {
+            Place::Lane(lane) => {
+                let block = &mut self.resident[self.slot];
+                let warp = block.warp_mut(self.warp.expect("it ran"));
+                warp.part(lane);
+                warp.favour(lane);
+            }
+            Place::Warp { slot, warp, lane } => {
+                self.resident[slot].warp_mut(warp).favour(lane);
+                (self.slot, self.warp) = (slot, Some(warp));
+            }
+            Place::New(block) => {
+                self.unbegun.begin(block);
+                let crew = self.crew;
+                let begun = crew.begin(block, &mut self.spare, &mut self.context);
+                self.resident.push(begun);
+                let within = to.thread % u64::from(crew.launch.threads_per_block());
+                let warp = within as usize / LANES;
+                (self.slot, self.warp) = (self.resident.len() - 1, Some(warp));
+            }
+        }
+    }
+
+    fn of_a_seed(&self, point: Point) -> Option<Candidate> {
+        let (own, others) = (self.own(point), self.others(point, 1));
+        let chosen = self.director.choose(&Among {
+            point,
+            here: self.warp.map(|_| self.resident[self.slot].number()),
+            begun: self.resident.len(),
+            own: &own,
+            others: &others,
+        });
+        // The next one by the indices is nobody's choice.
+        let is_default = |it: &Candidate| others.first() == Some(it) && self.director.order() == 0;
+        chosen.filter(|it| point == Point::Access || !is_default(it))
+    }
+
+    /// Tells of those that could go on instead of the default.
+    fn tell(&self, at: u64, point: Point) {
+        let mut others = self.others(point, MOST_TOLD);
+        if self.may_begin() && self.unbegun.next().nth(MOST_TOLD).is_some() {
+            self.director.is_partial();
+        }
+        let preempts = point == Point::Access;
+        if !preempts && !others.is_empty() {
+            others.remove(0);
+        }
+        let own = self.own(point);
+        let threads: Vec<u64> = others.iter().chain(&own).map(|it| it.thread).collect();
+        if !threads.is_empty() {
+            let open = Open {
+                at,
+                preempts,
+                threads,
+            };
+            self.director.open(open);
+        }
+    }
+
+    /// A thread that can go on.
+    fn find(&self, thread: u64, point: Point) -> Option<Candidate> {
+        let threads = u64::from(self.crew.launch.threads_per_block());
+        let (block, within) = (thread / threads, thread % threads);
+        let (warp, lane) = (within as usize / LANES, (within % LANES as u64) as u32);
+        let Some(slot) = self.resident.iter().position(|it| it.number() == block) else {
+            let is_new = self.may_begin() && block < self.crew.launch.blocks();
+            let place = Place::New(block);
+            let new = Candidate {
+                thread,
+                block,
+                place,
+            };
+            return (is_new && self.unbegun.contains(block)).then_some(new);
+        };
+        if (slot, Some(warp)) == (self.slot, self.warp) {
+            return self.own(point).into_iter().find(|it| it.thread == thread);
+        }
+        let place = Place::Warp { slot, warp, lane };
+        self.resident[slot].warps()[warp]
+            .is_at(lane)
+            .then_some(Candidate {
+                thread,
+                block,
+                place,
+            })
+    }
+
+    /// Lanes of the warp that ran which could go on at an access, instead of those that ran.
+    fn own(&self, point: Point) -> Vec<Candidate> {
+        let Some(index) = self.warp.filter(|_| point == Point::Access) else {
+            return Vec::new();
+        };
+        let block = &self.resident[self.slot];
+        let lanes = block.warps()[index].alternatives();
+        let candidate = |lane| Candidate {
+            thread: self.thread(block.number(), index, lane),
+            block: block.number(),
+            place: Place::Lane(lane),
+        };
+        lanes.into_iter().map(candidate).collect()
+    }
+
+    /// Warps that could go on instead of the one that ran, the next one first, and blocks that could begin,
+    /// at most so many. Where one lets others go first, those that have done so least often.
+    fn others(&self, point: Point, most_new: usize) -> Vec<Candidate> {
+        let most_new = if self.may_begin() { most_new } else { 0 };
+        let new: Vec<u64> = self.unbegun.next().take(most_new).collect();
+        let mut begun: Vec<(u32, Candidate)> = self
+            .turns()
+            .filter_map(|(slot, warp)| self.candidate(slot, warp))
+            .collect();
+        if point == Point::Yields {
+            let fewest = match new.is_empty() {
+                true => begun.iter().map(|it| it.0).min().unwrap_or(0),
+                false => 0,
+            };
+            begun.retain(|it| it.0 == fewest);
+        }
+        // A block begins with any of its warps.
+        let warps = self.crew.launch.threads_per_block().div_ceil(32) as usize;
+        let warp_of = |block, warp| Candidate {
+            thread: self.thread(block, warp, 0),
+            block,
+            place: Place::New(block),
+        };
+        let new = new
+            .into_iter()
+            .flat_map(|block| (0..warps).map(move |warp| warp_of(block, warp)));
+        begun.into_iter().map(|it| it.1).chain(new).collect()
+    }
+
+    /// All warps but the one that ran: those behind it in its block, the next blocks', those before it.
+    fn turns(&self) -> impl Iterator<Item = (usize, usize)> {
+        let (blocks, slot) = (self.resident.len(), self.slot);
+        let warps = self.resident.first().map_or(0, |it| it.warps().len());
+        let ran = self.warp;
+        let behind = (ran.map_or(0, |warp| warp + 1)..warps).map(move |warp| (slot, warp));
+        let next = (1..blocks).flat_map(move |step| {
+            let slot = (slot + step) % blocks;
+            (0..warps).map(move |warp| (slot, warp))
+        });
+        let before = (0..ran.unwrap_or(0)).map(move |warp| (slot, warp));
+        // Where the block that ran has ended, the next one has its place.
+        let all = behind.chain(next).chain(before);
+        all.map(move |(slot, warp)| (slot % blocks, warp))
+    }
+
+    /// A warp that can go on, with how often it has let others go first.
+    fn candidate(&self, slot: usize, warp: usize) -> Option<(u32, Candidate)> {
+        let block = &self.resident[slot];
+        let lane = block.warps()[warp].next_lane()?;
+        let candidate = Candidate {
+            thread: self.thread(block.number(), warp, lane),
+            block: block.number(),
+            place: Place::Warp { slot, warp, lane },
+        };
+        Some((block.warps()[warp].yields(), candidate))
+    }
+
+    fn may_begin(&self) -> bool {
+        self.resident.len() < self.crew.resident
+    }
+
+    fn thread(&self, block: u64, warp: usize, lane: u32) -> u64 {
+        let threads = u64::from(self.crew.launch.threads_per_block());
+        block * threads + (warp * LANES) as u64 + u64::from(lane)
+    }
+}

@@ -1,0 +1,111 @@
+//! The shortest schedule that fails.
+
+use super::explore::search;
+use super::{Choice, Choices, Keeps, Schedule, Source};
+
+/// A failing schedule with few switches.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Shrunk<E> {
+    /// The schedule, from its beginning.
+    pub choices: Choices,
+    /// What `run` gave under it.
+    pub error: E,
+    /// Switches of the schedule that was given.
+    pub before: usize,
+    /// How often `run` was called.
+    pub runs: u64,
+    /// Whether all schedules with fewer switches were run, and none fails.
+    pub is_shortest: bool,
+}
+
+/// Runs the schedule, and where it fails looks for the shortest that still does: switches are left out as long
+/// as the rest fails, then all schedules with fewer are tried, in at most `limit` runs in all. The same each time.
+/// `run` sets the memory up anew and launches with the schedule that it is given. None: it did not fail.
+pub fn shrink<E>(
+    schedule: &Schedule,
+    limit: u64,
+    run: impl FnMut(&Schedule) -> Result<(), E>,
+) -> Option<Shrunk<E>> {
+    let mut search = Search {
+        run,
+        runs: 0,
+        limit,
+    };
+    let source = match schedule {
+        Schedule::InOrder => Source::List(Vec::new()),
+        Schedule::Seeded(seed) => Source::Seed(*seed),
+        Schedule::Chosen(choices) => choices.source().clone(),
+    };
+    let (mut list, mut error) = search.failure(Choices::new(source, Keeps::Switches))?;
+    let before = list.len();
+    search.leave_out(&mut list, &mut error);
+    let is_shortest = search.fewer(&mut list, &mut error);
+    Some(Shrunk {
+        choices: Choices::of(list),
+        error,
+        before,
+        runs: search.runs,
+        is_shortest,
+    })
+}
+
+struct Search<R> {
+    run: R,
+    runs: u64,
+    limit: u64,
+}
+
+impl<E, R: FnMut(&Schedule) -> Result<(), E>> Search<R> {
+    /// The switches that a failing run made, and its error.
+    fn failure(&mut self, choices: Choices) -> Option<(Vec<Choice>, E)> {
+        self.runs += 1;
+        let error = (self.run)(&Schedule::Chosen(choices.clone())).err()?;
+        let taken = std::mem::take(&mut choices.run().taken);
+        Some((taken, error))
+    }
+
+    /// Delta debugging: leaves out parts of the list, smaller and smaller ones, while the rest fails.
+    fn leave_out(&mut self, list: &mut Vec<Choice>, error: &mut E) {
+        let mut part = list.len();
+        while part > 0 {
+            let (mut start, mut is_shorter) = (0, false);
+            while start < list.len() && self.runs < self.limit {
+                let mut rest = list.clone();
+                rest.drain(start..(start + part).min(list.len()));
+                match self.failure(Choices::kept(rest, Keeps::Switches)) {
+                    Some((shorter, failed)) => {
+                        (*list, *error, is_shorter) = (shorter, failed, true);
+                    }
+                    None => start += part,
+                }
+            }
+            if self.runs >= self.limit {
+                return;
+            }
+            // One that could not be left out before may be now.
+            part = match is_shorter {
+                true => part.min(list.len()),
+                false => part / 2,
+            };
+        }
+    }
+
+    /// Tries all lists that are shorter. Gives whether it came to an end.
+    fn fewer(&mut self, list: &mut Vec<Choice>, error: &mut E) -> bool {
+        let Some(bound) = list.len().checked_sub(1) else {
+            return true;
+        };
+        let left = self.limit.saturating_sub(self.runs);
+        let explored = search(bound, left, |_| 1, &mut self.run);
+        self.runs += explored.runs;
+        match explored.failure {
+            // Those with fewer switches ran before it.
+            Some(failing) => {
+                *list = failing.choices.switches().to_vec();
+                *error = failing.error;
+                true
+            }
+            None => explored.is_complete,
+        }
+    }
+}
