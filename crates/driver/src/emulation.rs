@@ -5,7 +5,7 @@ pub use engine::Schedule;
 use super::record;
 
 /// How the emulator runs launches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Emulation {
     /// Who goes first.
     pub schedule: Schedule,

@@ -76,7 +76,7 @@ impl Device {
             home: self.home,
             gpu,
             kernels,
-            emulation: self.emulation,
+            emulation: self.emulation.clone(),
         })
     }
 }

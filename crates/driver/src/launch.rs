@@ -313,7 +313,7 @@ impl<S: Signature> Prepared<'_, S> {
             entry: self.entry,
             shape: self.shape,
             blocks: self.blocks,
-            emulation: self.emulation,
+            emulation: self.emulation.clone(),
             shared_per_block: self.shared_per_block,
             ptx: self.ptx.clone(),
         }

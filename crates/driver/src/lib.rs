@@ -261,7 +261,7 @@ impl Device {
                 home: self.home,
                 gpu: None,
                 kernels: self.kernels.clone(),
-                emulation: self.emulation,
+                emulation: self.emulation.clone(),
             }),
         }
     }

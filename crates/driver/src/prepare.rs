@@ -49,7 +49,7 @@ impl Device {
             blocks: Blocks::Independent,
             home: self.home,
             function,
-            emulation: self.emulation,
+            emulation: self.emulation.clone(),
             shared_per_block: self.properties.limits.shared_per_block,
             ptx,
         })

@@ -216,9 +216,9 @@ impl Own {
         }
         let launches = self.record.kernels.entry(kernel.to_owned()).or_default();
         launches.all += 1;
-        match emulation.schedule {
+        match &emulation.schedule {
             Schedule::InOrder => launches.in_order = true,
-            Schedule::Seeded(seed) => {
+            &Schedule::Seeded(seed) => {
                 if launches.seeds == 0 {
                     launches.first_seed = seed;
                 }
@@ -226,6 +226,8 @@ impl Own {
                 seeds.insert(seed);
                 launches.seeds = seeds.len() as u64;
             }
+            // Of a search, whose result says how many there were.
+            Schedule::Chosen(_) => {}
         }
     }
 }

@@ -96,7 +96,7 @@ impl<S: Signature> Emulated<S> {
                 Blocks::Independent => engine::Options::default().resident_blocks,
                 Blocks::Cooperative => u64::MAX,
             },
-            schedule: self.emulation.schedule,
+            schedule: self.emulation.schedule.clone(),
             ..engine::Options::default()
         };
         let print = |text: &str| print!("{text}");

@@ -23,6 +23,7 @@
 //! the variable is 2 or more.
 
 mod gpu_thread;
+mod schedules;
 
 use std::env;
 use std::ffi::OsStr;
@@ -34,6 +35,7 @@ pub use libtest_mimic::{Arguments, Conclusion, Failed, Trial};
 use ridgepoint_driver::record::{self, EXACT};
 pub use ridgepoint_driver::{Device, Embedded};
 use ridgepoint_driver::{DeviceValue, Emulation, Schedule, gpus};
+pub use schedules::{SCHEDULE, under_schedules};
 
 /// The environment variable that says how many GPUs must be there. What is not a number is 1.
 pub const REQUIRE_GPU: &str = "RIDGEPOINT_REQUIRE_GPU";
@@ -123,17 +125,17 @@ fn required(variable: Option<&OsStr>) -> usize {
     variable.map_or(0, |text| number(text).unwrap_or(1))
 }
 
-/// The emulator, executing PTX. [`SEED`] may name its schedule.
+/// The emulator, executing PTX. [`SEED`] or [`SCHEDULE`] may name its schedule.
 ///
 /// # Errors
-/// The variable is not a number, or the emulator cannot read the PTX.
+/// The variable is no seed or no schedule, or the emulator cannot read the PTX.
 pub fn emulator(ptx: &[Embedded<'_>]) -> Result<Device, Failed> {
-    let schedule = number(SEED)?.map_or(Schedule::InOrder, Schedule::Seeded);
+    let schedule = named_schedule()?.unwrap_or_default();
     Ok(Device::emulator_with(scheduled(schedule), ptx)?)
 }
 
 /// Runs the case on the emulator in order, and under each seed below `seeds`. Where [`SEED`] names
-/// one, under that alone.
+/// one, or [`SCHEDULE`], under that alone.
 ///
 /// # Errors
 /// The first failure, with the command that runs its schedule alone.
@@ -142,10 +144,22 @@ pub fn under_seeds(
     seeds: u64,
     case: impl Fn(&Device) -> Result<(), Failed>,
 ) -> Result<(), Failed> {
-    // A test of the language's own harness has a thread of its name.
+    under_seeds_as(test_of_thread().as_deref(), seeds, ptx, case)
+}
+
+/// A test of the language's own harness has a thread of its name.
+fn test_of_thread() -> Option<String> {
     let thread = thread::current();
     let name = thread.name().filter(|name| *name != "main");
-    under_seeds_as(name, seeds, ptx, case)
+    name.map(str::to_owned)
+}
+
+/// The one schedule that the environment names.
+fn named_schedule() -> Result<Option<Schedule>, Failed> {
+    match schedules::named()? {
+        Some(choices) => Ok(Some(Schedule::Chosen(choices))),
+        None => Ok(number(SEED)?.map(Schedule::Seeded)),
+    }
 }
 
 fn under_seeds_as(
@@ -156,7 +170,7 @@ fn under_seeds_as(
 ) -> Result<(), Failed> {
     let in_order = emulator(ptx)?;
     case(&in_order)?;
-    if number(SEED)?.is_some() {
+    if named_schedule()?.is_some() {
         return Ok(());
     }
     for seed in 0..seeds {
