@@ -102,17 +102,17 @@ bugs! {
         "race on element 1 of `y` (of 256): block [0, 0, 0], thread [0, 0, 0] reads it at {now}, and \
         block [0, 0, 0], thread [1, 0, 0] wrote it at {before}";
     divergence::barrier_under_branch / barrier_under_branch_fixed:
-        (1, 64, 0), 64, (32, Zeros),
-        "divergence in block [0, 0, 0]: 32 threads wait at the barrier at {at}, and 32, the first \
-        [32, 0, 0], have left";
+        (1, 64, 0), 64, (48, Zeros),
+        "divergence in block [0, 0, 0]: 48 threads wait at the barrier at {at}, and 16 of warp 1, \
+        the first [48, 0, 0], have left";
     divergence::two_barriers / two_barriers_fixed:
         (1, 64, 0), 64, (64, Zeros),
         "divergence in block [0, 0, 0]: thread [0, 0, 0] waits at the barrier at {at}, and thread \
-        [1, 0, 0] at the one at {other}";
+        [1, 0, 0] waits at the barrier at {other}";
     divergence::early_return / early_return_fixed:
         (2, 64, 0), 100, (100, Zeros),
-        "divergence in block [1, 0, 0]: 36 threads wait at the barrier at {at}, and 28, the first \
-        [36, 0, 0], have left";
+        "divergence in block [1, 0, 0]: 36 threads wait at the barrier at {at}, and 28 of warp 1, \
+        the first [36, 0, 0], have left";
     divergence::full_mask_in_partial_warp / full_mask_in_partial_warp_fixed:
         (1, 40, 0), 40, (40, Zeros),
         "divergence in block [0, 0, 0]: 8 threads, the first [32, 0, 0], wait in warp 1 for a \

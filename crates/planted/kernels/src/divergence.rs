@@ -5,23 +5,17 @@ use cuda_std::warp::{
     FULL_MASK, WARP_SIZE, lane_id, sync_warp, warp_shuffle_down, warp_vote_ballot,
 };
 
-/// A barrier that half of the block comes to.
-#[kernel(instances(barrier_under_branch<true>, barrier_under_branch_fixed<false>))]
-pub unsafe fn branch<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
+/// A barrier that half of a warp comes to, where the other half leaves. A whole warp may leave, as in the
+/// twin.
+#[kernel(instances(barrier_under_branch<48>, barrier_under_branch_fixed<32>))]
+pub unsafe fn branch<const COME: usize>(x: &[u32], y: *mut u32, n: u32) {
     let values = shared_array![u32; 64];
     let own = thread::thread_idx_x() as usize;
     unsafe {
-        if own < 32 {
+        if own < COME {
             *values.add(own) = x[own % n as usize];
-            if BUG {
-                thread::sync_threads(); // at: barrier_under_branch
-            }
-        }
-        if !BUG {
-            thread::sync_threads();
-        }
-        if own < 32 {
-            *y.add(own) = *values.add(31 - own);
+            thread::sync_threads(); // at: barrier_under_branch
+            *y.add(own) = *values.add(COME - 1 - own);
         }
     }
 }
