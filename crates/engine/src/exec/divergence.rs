@@ -10,7 +10,7 @@ use super::checked::of_site;
 use super::failure::{Failed, Failure, Thread};
 use super::op::Context;
 use super::program::{BarrierAction, Gate, Meeting};
-use super::registers::{LANES, lanes_of};
+use super::registers::{FULL, LANES, lanes_of};
 use super::surroundings::coordinates;
 use super::warp::Warp;
 use super::worker::Code;
@@ -116,7 +116,10 @@ impl Warp {
             return one(unnamed.trailing_zeros(), text);
         }
         self.check_members((group, members), code, context)?;
-        if let (Meeting::Shuffle(mode), Some((b, c))) = (gate.meeting, gate.from) {
+        // A full mask names each lane that a shuffle may read.
+        if let (Meeting::Shuffle(mode), Some((b, c))) = (gate.meeting, gate.from)
+            && members != FULL
+        {
             // SAFETY: both hold words.
             let (amounts, bounds): (&[u32; LANES], &[u32; LANES]) =
                 unsafe { (context.slot(b), context.slot(c)) };
