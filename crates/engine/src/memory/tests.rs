@@ -141,7 +141,7 @@ fn the_heap_has_a_limit() {
     );
     assert_eq!(memory.heap_free(0), Ok(()));
     assert!(memory.heap_allocate(112, 1, 1).is_some());
-    assert_eq!(memory.heap_blocks().len(), 8);
+    assert_eq!(memory.allocations().len(), 8);
 }
 
 #[test]

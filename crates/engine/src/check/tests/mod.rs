@@ -10,7 +10,7 @@ mod speed;
 mod values;
 
 use super::*;
-use crate::memory::{LANES, Label, Lanes, Limits, Local, Variable};
+use crate::memory::{LANES, Label, Lanes, Limits, Local, Memory, Variable};
 
 /// Plain accesses.
 pub(super) const READ: What = What::Read(Strength::Weak);
