@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Asks the four tools of compute-sanitizer about each planted bug of the bundle, and about its
-# correct twin, and writes a table:
+# correct twin, and about kernels that look as if they had a bug, and writes a table:
 #
 #   bundle/sanitize-bugs.sh results/bugs.md
 #
 # A verdict is what the tool reports first, `-` if it reports nothing, `hangs` if the kernel has not
-# ended after 20 s. A twin is to be `-` for all four. Ends with 1 if a twin is not.
+# ended after 20 s. A twin is to be `-` for all four. Ends with 1 if a twin, or a kernel without a bug,
+# is not.
 set -uo pipefail
 bundle=$(cd "$(dirname "$0")" && pwd)
 mkdir -p "$(dirname "$1")"
@@ -30,14 +31,19 @@ verdict() {
     fi
 }
 
-# row BUG: the table's line, in a file of its own. Many run at once: most of a verdict's time is the
+# row KIND NAME: the table's line of a `bug` and its twin, or of a `correct` kernel, in a file of its own. Many run at once: most of a verdict's time is the
 # host's.
 row() {
-    local bug=$1 line twin=clean tool of_twin
+    local kind=$1 bug=$2 line twin=clean tool of_twin
     line="| $bug"
     for tool in memcheck racecheck initcheck synccheck; do
-        line+=" | $(verdict "$tool" "$bug")"
-        of_twin=$(verdict "$tool" "$bug" fixed)
+        if [[ $kind == bug ]]; then
+            line+=" | $(verdict "$tool" "$bug")"
+            of_twin=$(verdict "$tool" "$bug" fixed)
+        else
+            line+=" | "
+            of_twin=$(verdict "$tool" "$bug")
+        fi
         if [[ $of_twin != - ]]; then
             twin="$tool: $of_twin"
         fi
@@ -48,13 +54,14 @@ row() {
 rows=$(mktemp -d)
 export bundle rows
 export -f verdict row
-"$bundle/planted" | xargs -P 12 -I '{}' bash -c 'row {}'
+"$bundle/planted" | xargs -P 12 -I '{}' bash -c 'row bug {}'
+"$bundle/planted" correct | xargs -P 12 -I '{}' bash -c 'row correct {}'
 {
     echo "| bug | memcheck | racecheck | initcheck | synccheck | twin |"
     echo "|---|---|---|---|---|---|"
-    for bug in $("$bundle/planted"); do
+    for bug in $("$bundle/planted"; "$bundle/planted" correct); do
         cat "$rows/$bug"
     done
 } >"$out"
 cat "$out"
-[[ $(grep -c '| clean |$' "$out") == $("$bundle/planted" | wc -l) ]]
+[[ $(grep -c '| clean |$' "$out") == $({ "$bundle/planted"; "$bundle/planted" correct; } | wc -l) ]]

@@ -65,7 +65,7 @@ fn points<'d>(
     loaded: &'d Loaded,
     n: usize,
 ) -> impl Iterator<Item = Point<'d>> {
-    let size = ("n", Value::Whole(n as u64 * of.each));
+    let size = ("n", Value::Whole(n.min(of.most) as u64 * of.each));
     let values = values.iter().cloned().chain([size]).collect_vec();
     iproduct!(&of.blocks, &of.grids).map(move |(&block, &grid)| Point {
         block,

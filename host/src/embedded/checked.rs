@@ -7,6 +7,8 @@ pub(crate) struct Checked {
     pub(crate) workload: Box<dyn Workload + Send>,
     /// How much an element of a check is on the axis `n`.
     pub(crate) each: u64,
+    /// The most elements, where each takes its time.
+    pub(crate) most: usize,
     /// The other axes.
     pub(crate) values: Vec<(&'static str, Vec<Value>)>,
     pub(crate) blocks: Vec<u32>,
@@ -22,6 +24,7 @@ impl Checked {
         Checked {
             workload: Box::new(workload),
             each: 1,
+            most: usize::MAX,
             values: Vec::new(),
             blocks: blocks.to_vec(),
             grids: vec![GridSize::Full, GridSize::PerMultiprocessor(1)],
@@ -54,6 +57,10 @@ impl Checked {
 
     pub(super) fn each(self, each: u64) -> Checked {
         Checked { each, ..self }
+    }
+
+    pub(super) fn most(self, most: usize) -> Checked {
+        Checked { most, ..self }
     }
 
     pub(super) fn all_seeded(self) -> Checked {

@@ -109,7 +109,7 @@ fn ceilings() -> Vec<Checked> {
         one_shape(Shared).at("passes", [3]),
         whole(one_shape(Chase::Global), [("stride", 1), ("loads", 1000)]),
         whole(one_shape(Chase::Shared), [("stride", 1), ("loads", 1000)]),
-        one_shape(Barrier).at("blocks", [3]),
+        one_shape(Barrier).at("blocks", [3]).most(1000),
         latency::clocks(),
     ]
 }

@@ -60,7 +60,7 @@ fn first_lost(all: &BTreeMap<u64, Allocation>, launch: u64) -> Option<Allocation
     }
     let is_its =
         |it: &&Allocation| matches!(it.kind, Kind::Heap { launch: by, .. } if by == launch);
-    if !unreached.values().any(|it| is_its(it)) {
+    if !unreached.values().any(&is_its) {
         return None;
     }
     while let Some(from) = reached.pop() {

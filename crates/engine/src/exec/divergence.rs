@@ -11,7 +11,7 @@ use super::checked::of_site;
 use super::failure::{Failed, Failure, Thread};
 use super::op::Context;
 use super::program::{BarrierAction, Gate, Meeting};
-use super::registers::{LANES, lanes_of};
+use super::registers::{FULL, LANES, lanes_of};
 use super::surroundings::coordinates;
 use super::warp::Warp;
 use super::worker::Code;
@@ -113,7 +113,11 @@ impl Warp {
             );
             return Err(found(text, self.index, lane, context));
         }
-        self.check_sources(gate, (group, members), |_| true, code, context)
+        // A full mask names each lane that a shuffle may read; whether they come shows when all have.
+        match members {
+            FULL => Ok(()),
+            _ => self.check_sources(gate, (group, members), |_| true, code, context),
+        }
     }
 
     /// Whether a shuffle reads only lanes that its mask names and that take part: a mask may name lanes that

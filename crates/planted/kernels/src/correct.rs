@@ -16,7 +16,11 @@ pub unsafe fn pointers_in_a_buffer(x: &[u32], y: *mut u32, n: u32) {
         let i = thread::thread_idx_x() as usize;
         if i < n as usize {
             let [from, to] = kept.read_volatile();
-            let from = if i % 2 == 0 { from } else { y.cast_const() };
+            let from = if i.is_multiple_of(2) {
+                from
+            } else {
+                y.cast_const()
+            };
             *to.cast_mut().add(i) = *from.add(i) + 1;
         }
     }

@@ -94,7 +94,7 @@ pub unsafe fn leak<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
     unsafe { *place = values[own] };
     if BUG {
         core::mem::forget(values);
-    } else if own % 2 == 0 {
+    } else if own.is_multiple_of(2) {
         unsafe {
             place
                 .cast::<*mut Vec<u32>>()

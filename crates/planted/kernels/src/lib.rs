@@ -1,5 +1,5 @@
 //! Kernels with known bugs. Each comes twice, from one source: with the bug, where `BUG` is true,
-//! and without it, under the same name with `_fixed` behind it.
+//! and without it, under the same name with `_fixed` behind it. Those of `correct` have none.
 //!
 //! All take the same arguments: `x` to read, `y` to write, `n` elements to work on. Comments at the
 //! ends of lines say where the bug is seen.
