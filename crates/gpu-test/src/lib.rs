@@ -138,7 +138,8 @@ pub fn emulator(ptx: &[Embedded<'_>]) -> Result<Device, Failed> {
 /// one, or [`SCHEDULE`], under that alone.
 ///
 /// # Errors
-/// The first failure, with the command that runs its schedule alone.
+/// The first failure, with the command that runs its schedule alone, and that for a shorter one which fails, where ten
+/// seconds find one.
 pub fn under_seeds(
     ptx: Ptx,
     seeds: u64,
@@ -173,13 +174,17 @@ fn under_seeds_as(
     if named_schedule()?.is_some() {
         return Ok(());
     }
+    let run = |schedule: &Schedule| {
+        let device = in_order.with_emulation(scheduled(schedule.clone()));
+        case(&device.ok_or("it is the emulator")?)
+    };
     for seed in 0..seeds {
-        let seeded = in_order.with_emulation(scheduled(Schedule::Seeded(seed)));
-        case(&seeded.ok_or("it is the emulator")?).map_err(|failed| {
+        run(&Schedule::Seeded(seed)).map_err(|failed| {
             let message = failed.message().unwrap_or("failed");
             let again = replay(&command(), test);
+            let shortest = schedules::shortest(seed, &again, run).unwrap_or_default();
             Failed::from(format!(
-                "{message}\nThis schedule alone:\n  {SEED}={seed} {again}"
+                "{message}\nThis schedule alone:\n  {SEED}={seed} {again}{shortest}"
             ))
         })?;
     }

@@ -1,6 +1,7 @@
 //! A case under all schedules with few preemptions.
 
 use std::env;
+use std::time::{Duration, Instant};
 
 use engine::{Choices, explore, shrink};
 use ridgepoint_driver::Schedule;
@@ -16,6 +17,9 @@ pub const SCHEDULE: &str = "RIDGEPOINT_SCHEDULE";
 /// How many schedules are run at most, and how many more to make one shorter.
 const MOST: u64 = 10_000;
 const MOST_TO_SHRINK: u64 = 2_000;
+
+/// How long a seed's schedule is made shorter.
+const MOST_TIME: Duration = Duration::from_secs(10);
 
 /// Runs the case on the emulator under each schedule with at most so many preemptions: see
 /// [`engine::explore`]. The case opens nothing of its own: it fills its buffers anew and launches on the
@@ -62,13 +66,41 @@ pub fn under_schedules(
     Err(told(&choices, &error, explored.runs))
 }
 
+/// What to say of the shortest schedule that was found to fail as a seed's does; none where it does not fail again.
+/// After a failure nobody waits long for it: what has not run by then counts as what does not fail.
+pub(super) fn shortest(
+    seed: u64,
+    again: &str,
+    run: impl Fn(&Schedule) -> Result<(), Failed>,
+) -> Option<String> {
+    let begun = Instant::now();
+    let run_in_time = |schedule: &Schedule| match begun.elapsed() < MOST_TIME {
+        true => run(schedule),
+        false => Ok(()),
+    };
+    let shrunk = shrink(&Schedule::Seeded(seed), MOST_TO_SHRINK, run_in_time)?;
+    let (choices, before) = (&shrunk.choices, shrunk.before);
+    // In order it has not failed.
+    (!choices.switches().is_empty()).then(|| {
+        let switches = counted(choices);
+        format!("\nWith {switches} instead of {before}:\n  {SCHEDULE}={choices} {again}")
+    })
+}
+
+/// How many switches of control it has, in words.
+fn counted(choices: &Choices) -> String {
+    match choices.switches().len() {
+        1 => "1 switch of control".to_owned(),
+        count => format!("{count} switches of control"),
+    }
+}
+
 fn told(choices: &Choices, error: &Failed, runs: u64) -> Failed {
     let message = error.message().unwrap_or("failed");
-    let count = choices.switches().len();
-    let switches = if count == 1 { "switch" } else { "switches" };
+    let switches = counted(choices);
     let again = replay(&command(), test_of_thread().as_deref());
     Failed::from(format!(
-        "{message}\nThis schedule alone ({count} {switches} of control; {runs} were run):\n  {SCHEDULE}={choices} {again}"
+        "{message}\nThis schedule alone ({switches}; {runs} were run):\n  {SCHEDULE}={choices} {again}"
     ))
 }
 
@@ -84,8 +116,65 @@ pub(super) fn named() -> Result<Option<Choices>, Failed> {
 
 #[cfg(test)]
 mod tests {
+    use cuda_std::launch::{Entry, Foreign, Out};
+    use ridgepoint_driver::{LaunchConfig, Stream};
+
     use super::*;
-    use crate::equal;
+    use crate::{equal, under_seeds_as};
+
+    const KERNELS: &str = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../engine/tests/schedules/kernels.ptx"
+    );
+
+    /// Two threads of two blocks each add 1 to a word, without an atomic.
+    fn lost_update(device: &Device) -> Result<(), Failed> {
+        let loaded = device.load(KERNELS)?;
+        let entry = Entry::<Foreign<(Out<u32>,)>>::foreign("lost_update");
+        let kernel = loaded.prepare(entry, LaunchConfig::linear(2, 1))?;
+        let mut word = loaded.buffer_filled(1, 0u32)?;
+        let stream = Stream::new(&loaded)?;
+        // SAFETY: the kernel has this parameter and writes one word; the stream is synchronised before the
+        // buffer ends.
+        unsafe { kernel.launch(&stream, &(word.slice_mut(..),)) }?;
+        stream.synchronize()?;
+        equal(&word.to_vec()?, &[2])
+    }
+
+    /// What the message names fails by itself.
+    fn fails_again(message: &str) {
+        let named = message.split("RIDGEPOINT_SCHEDULE=").nth(1);
+        let named = named
+            .and_then(|it| it.split(' ').next())
+            .expect("a schedule");
+        let schedule = Schedule::Chosen(named.parse().expect("choices"));
+        let device = Device::emulator(scheduled(schedule));
+        let failed = lost_update(&device).expect_err("a lost update");
+        assert_eq!(failed.message(), Some("element 0 is 1, not 2"));
+    }
+
+    #[test]
+    fn all_schedules_find_a_lost_update_and_say_the_shortest() {
+        assert!(under_schedules(&[], 0, lost_update).is_ok());
+        let failed = under_schedules(&[], 1, lost_update).expect_err("a lost update");
+        let message = failed.message().unwrap_or_default();
+        let begins = "element 0 is 1, not 2\nThis schedule alone (1 switch of control; ";
+        assert!(message.starts_with(begins), "{message}");
+        fails_again(message);
+    }
+
+    #[test]
+    fn a_seeds_failure_says_a_shorter_schedule() {
+        let failed =
+            under_seeds_as(Some("lost"), 100, &[], lost_update).expect_err("a lost update");
+        let message = failed.message().unwrap_or_default();
+        assert!(
+            message.contains("\nWith 1 switch of control instead of "),
+            "{message}"
+        );
+        assert!(message.ends_with(" --exact lost"), "{message}");
+        fails_again(message);
+    }
 
     #[test]
     fn a_failure_says_the_schedule_and_the_command() {

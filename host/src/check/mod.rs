@@ -145,7 +145,7 @@ impl Case {
             is_checked: true,
             ..Emulation::default()
         };
-        let in_order = match Device::emulator_with(emulation, embedded_ptx()) {
+        let in_order = match Device::emulator_with(emulation.clone(), embedded_ptx()) {
             Ok(device) => device,
             Err(error) => {
                 let when = "before the first launch".to_owned();
@@ -160,7 +160,7 @@ impl Case {
             let seeded = (0..seeds).map(Schedule::Seeded);
             for schedule in [Schedule::InOrder].into_iter().chain(seeded) {
                 let emulation = Emulation {
-                    schedule,
+                    schedule: schedule.clone(),
                     ..emulation
                 };
                 let device = in_order.with_emulation(emulation);

@@ -134,7 +134,8 @@ impl Checked {
 
 fn schedules(launches: &Launches) -> String {
     let seeds = match launches.seeds {
-        0 => return "in order".to_owned(),
+        0 if launches.in_order => return "in order".to_owned(),
+        0 => return "under a chosen schedule alone".to_owned(),
         1 => format!("under seed {}", launches.first_seed),
         seeds => format!("under {seeds} seeds"),
     };
@@ -196,11 +197,13 @@ mod tests {
                 "b",
                 &[("x", launches(2, false, 2)), ("z", launches(4, false, 1))],
             ),
+            record("b", &[("w", launches(1, false, 0))]),
         ];
         let mut checked = Checked::new(ran.into());
-        let expected = "Checked demo (a, b): 4 tests, 10 launches of 3 kernels; nothing was found.
+        let expected = "Checked demo (a, b): 6 tests, 11 launches of 4 kernels; nothing was found.
   in order: y
   in order and under 2 seeds: x
+  under a chosen schedule alone: w
   under seed 7 alone: z
 ";
         assert_eq!(checked.to_string(), expected);

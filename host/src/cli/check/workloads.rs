@@ -54,13 +54,14 @@ fn run(plan: &Plan<'_>, seeds: u64) -> Result<(), Failure> {
     let seeded = (0..seeds).map(Schedule::Seeded);
     let (mut points, mut findings) = (0, Vec::new());
     for schedule in [Schedule::InOrder].into_iter().chain(seeded) {
+        let is_in_order = schedule == Schedule::InOrder;
         let emulation = Emulation {
             schedule,
             ..Emulation::default()
         };
         let bench = Bench::emulator(emulation, Suite::get().ptx).map_err(driver_failure)?;
         let checked = sweep::check(&bench, plan).map_err(sweep_failure)?;
-        if schedule == Schedule::InOrder {
+        if is_in_order {
             for reason in &checked.left_out {
                 streams::say(&format!("left out: {reason}"));
             }
