@@ -43,6 +43,10 @@ impl Meeting {
 }
 
 /// What a thread is told when it goes on.
+#[allow(
+    clippy::large_enum_variant,
+    reason = "it goes to each lane by copy, and a box would take an allocation for each"
+)]
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Answer {
     Turn,
