@@ -164,6 +164,9 @@ impl Checker {
         let (id, floor) = self.world.launch(operation, shape.blocks_per_cluster);
         if floor == self.world.now() {
             self.sets.clear(floor);
+            if self.blocks.iter().all(Option::is_none) {
+                self.sites.forget();
+            }
         }
         self.shapes.push((id, shape));
         id

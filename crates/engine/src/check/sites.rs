@@ -27,10 +27,14 @@ pub(super) enum Role {
 #[derive(Debug)]
 pub(super) struct Sites {
     all: Vec<Site>,
-    /// Per program, and per instruction.
-    tables: Vec<Vec<[u16; 4]>>,
+    /// Per program, and per instruction, in pages.
+    tables: Vec<Vec<Option<Box<Page>>>>,
     programs: Map<u32, usize>,
 }
+
+/// Instructions are numbered with gaps between functions.
+const PAGE: usize = 256;
+type Page = [[u16; 4]; PAGE];
 
 /// More than a cell can number are one.
 const MOST: usize = u16::MAX as usize;
@@ -72,9 +76,19 @@ impl Sites {
         site: impl FnOnce() -> Site,
         instruction: u32,
     ) -> u32 {
-        match self.tables[table].get(instruction as usize) {
-            Some(numbers) if numbers[role as usize] > 0 => numbers[role as usize].into(),
-            _ => self.add(table, role, site()),
+        let page = self.tables[table].get(instruction as usize / PAGE);
+        if let Some(Some(page)) = page
+            && let number @ 1.. = page[instruction as usize % PAGE][role as usize]
+        {
+            return number.into();
+        }
+        self.add(table, role, site())
+    }
+
+    /// Forgets them where they are many and nobody can ask for one any more.
+    pub(super) fn forget(&mut self) {
+        if self.all.len() > MOST / 2 {
+            *self = Sites::new();
         }
     }
 
@@ -86,8 +100,9 @@ impl Sites {
         let number = self.all.len() - 1;
         let table = &mut self.tables[table];
         let at = site.instruction as usize;
-        table.resize(table.len().max(at + 1), [0; 4]);
-        table[at][role as usize] = number as u16;
+        table.resize_with(table.len().max(at / PAGE + 1), || None);
+        let page = table[at / PAGE].get_or_insert_with(|| Box::new([[0; 4]; PAGE]));
+        page[at % PAGE][role as usize] = number as u16;
         number as u32
     }
 }

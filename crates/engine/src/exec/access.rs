@@ -44,6 +44,8 @@ pub(crate) enum Act {
     /// Narrow signed values are extended by their sign.
     Load {
         signed: bool,
+        /// Whether what is loaded is only stored elsewhere.
+        is_moved: bool,
     },
     Store,
     /// The first half of an asynchronous copy: its checks are both halves', to the shared address that a
@@ -208,7 +210,7 @@ unsafe fn in_space(
     // SAFETY: the lanes' addresses have been resolved to memory of their bytes.
     unsafe {
         match (&access.act, host) {
-            (Act::Load { signed }, host) => load(context, access, host, mask, *signed),
+            (Act::Load { signed, .. }, host) => load(context, access, host, mask, *signed),
             (Act::CopyFrom { .. }, host) => load(context, access, host, mask, false),
             (Act::Store | Act::CopyTo, host) => store(context, access, host, mask),
             (Act::Atomic(atomic), host) => change(context, access, atomic, host, mask),

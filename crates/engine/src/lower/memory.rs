@@ -120,6 +120,7 @@ impl Lowering<'_> {
         let data = d.iter().map(|&it| self.loaded(it)).collect();
         let act = Act::Load {
             signed: ty.is_signed(),
+            is_moved: d.iter().flatten().all(|it| self.moved[it.0 as usize]),
         };
         self.access(space, ty, address, order, scope, act, data)
     }

@@ -19,6 +19,7 @@ mod logic;
 mod memory;
 mod modifiers;
 mod movement;
+mod moves;
 mod narrow;
 pub(crate) mod roots;
 mod rounding;
@@ -64,6 +65,8 @@ pub(crate) struct Lowering<'m> {
     pub(crate) ops: Vec<Op>,
     pub(crate) accesses: Vec<Access>,
     pub(crate) roots: roots::Roots,
+    /// Registers whose values are only moved.
+    moved: Vec<bool>,
     constants: HashMap<(Kind, u128), u32>,
     specials: HashMap<SpecialRegister, u32>,
     pub(crate) parameters: Vec<Parameter>,
@@ -102,6 +105,7 @@ pub(crate) fn lower(layout: &Layout<'_>, index: u32) -> Result<Program, Unsuppor
         ops: Vec::new(),
         accesses: Vec::new(),
         roots: roots::Roots::of(layout, index, function, body),
+        moved: moves::moved(body),
         constants: HashMap::new(),
         specials: HashMap::new(),
         parameters: Vec::new(),
