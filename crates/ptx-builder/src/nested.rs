@@ -261,7 +261,8 @@ fn rustflags(toolchain: &Toolchain, arch: NvvmArch, options: &Options) -> Vec<St
 
 /// Takes away what the outer cargo, rustup or clippy set for the host's compiler.
 pub(crate) fn forget_outer_build(command: &mut Command) {
-    const EXACT: [&str; 7] = [
+    const EXACT: [&str; 8] = [
+        "CARGO_INCREMENTAL",
         "RUSTC",
         "RUSTDOC",
         "RUSTFLAGS",
