@@ -30,7 +30,7 @@ impl Default for Emulation {
 }
 
 impl Emulation {
-    /// What of it can be had of a kernel's PTX alone.
+    /// What it asks for that takes the kernel's PTX.
     pub(super) fn of_ptx_alone(&self) -> Option<&'static str> {
         match self.schedule {
             _ if self.is_checked => Some("checks"),

@@ -229,7 +229,8 @@ impl Graph<'_> {
     ///
     /// # Errors
     /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]);
-    /// [`DriverError::Emulated`]: a thread failed on the emulator; [`DriverError::Capturing`]; [`DriverError::OtherDevice`].
+    /// [`DriverError::Emulated`], [`DriverError::Engine`], [`DriverError::WithoutPtx`]: as for
+    /// [`Prepared::launch`] on the emulator; [`DriverError::Capturing`]; [`DriverError::OtherDevice`].
     pub unsafe fn launch(&self, stream: &Stream<'_>) -> Result<(), DriverError> {
         home::same(LAUNCH, stream.device.home, "the graph", self.home)?;
         stream.refuse_capture("launch of a graph")?;

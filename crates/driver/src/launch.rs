@@ -54,8 +54,9 @@ impl<S: Signature> Prepared<'_, S> {
     ///
     /// # Errors
     /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]);
-    /// [`DriverError::Emulated`]: a thread failed on the emulator. [`DriverError::OtherDevice`]: the
-    /// kernel was prepared for another device than the stream's, or a buffer is of another; then nothing
+    /// [`DriverError::Emulated`], [`DriverError::Engine`]: a thread failed on the emulator, or something was
+    /// found; [`DriverError::WithoutPtx`]: checks or a schedule of a kernel without PTX.
+    /// [`DriverError::OtherDevice`]: the kernel was prepared for another device than the stream's, or a buffer is of another; then nothing
     /// is in the stream.
     ///
     /// # Panics

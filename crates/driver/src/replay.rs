@@ -48,7 +48,11 @@ impl<S: Signature> Emulated<S> {
             // SAFETY: the caller's contract.
             None => unsafe { self.call(arguments) },
         };
-        ran.inspect_err(|_| record::failed(self.entry.name()))
+        ran.inspect_err(|_| {
+            if self.emulation.is_checked {
+                record::failed(self.entry.name());
+            }
+        })
     }
 
     /// Calls the kernel's function for each thread.

@@ -178,6 +178,13 @@ fn barriers_are_for_whole_warps_of_the_block() {
         "shr.u32 %r2, %r0, 6;\nadd.u32 %r2, %r2, 1;\nbar.sync %r2, 64;",
     );
     clean(40, "bar.sync 1, 64;");
+    // No number of threads is all of them.
+    clean(64, &arms("%r0, 32", "bar.sync 1, 0"));
+    found(
+        64,
+        ".loc 1 30 0\nbar.arrive 1, 0;",
+        "thread [0, 0, 0] arrives at barrier 1 for 0 threads, at a.cu:30",
+    );
     // Of three warps the first comes to a barrier of its own place, the others to one of all.
     let split = |barrier: &str| {
         format!(

@@ -3,8 +3,8 @@
 //!
 //! # For the executor
 //!
-//! One [`Checker`] per device, beside its [`Memory`]. It looks at what checked launches do, on one
-//! host thread; blocks may run one after another or in turns. A call either remembers what happened
+//! One [`Checker`] per device, beside its [`Memory`](crate::memory::Memory). It looks at what checked
+//! launches do, on one host thread; blocks may run one after another or in turns. A call either remembers what happened
 //! and is `Ok`, or gives a [`Finding`]; going on after a finding is sound, but later ones may follow
 //! from it.
 //!

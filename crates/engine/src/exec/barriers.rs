@@ -47,6 +47,8 @@ impl Warp {
                 }
             };
             rest &= !mask;
+            // Who waits for no number of threads waits for all.
+            let threads = threads.filter(|&threads| threads != 0 || !waits);
             let waiting = Waiting {
                 group: Group { mask, ..group },
                 barrier: *barrier,

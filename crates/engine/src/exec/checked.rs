@@ -51,7 +51,7 @@ pub(super) unsafe fn check(
             let to = unsafe { context.slot::<u64>(to) }.map(|it| it.wrapping_add_signed(to_offset));
             copy(context, op, lanes, &to)
         }
-        // Moved as it is: what reads it there must have a value.
+        // Moved as it is, such as the padding of a struct.
         Act::Load { is_moved: true, .. } if space == Space::Local => true,
         Act::Load { .. } => tell(context, op, access, space, lanes, What::Read(strength)),
         Act::Store => tell(context, op, access, space, lanes, What::Write(strength)),

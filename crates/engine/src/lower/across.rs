@@ -212,7 +212,7 @@ impl Lowering<'_> {
         let run = handler!(|c, op| {
             let leader = members_of(c, op.b).trailing_zeros();
             c.set_running(op.d, &[leader; LANES]);
-            c.set_predicate_of_running(op.aux as u32, 1 << leader);
+            c.set_predicate_of_running(op.aux as u32, 1u32.checked_shl(leader).unwrap_or(0));
         });
         self.emit_masked(run, d, [0, members, 0], u64::from(p));
         Ok(())
