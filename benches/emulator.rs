@@ -93,6 +93,8 @@ fn measure<K: Kernel>(
         bencher.iter(|| {
             // SAFETY: the slices outlive the launch, and have an element a thread or four.
             unsafe { prepared.launch(&stream, arguments) }.expect("the kernels are correct");
+            // The next kernel's stream does not wait for this one's.
+            stream.synchronize().expect("it has ended");
         });
     });
 }
