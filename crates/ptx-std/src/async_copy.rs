@@ -5,7 +5,7 @@
 //! for the thread's own copies: a barrier after it makes them visible to the block. It needs
 //! `sm_80`.
 //!
-//! On the host each copy is done at once: an emulated run does not show that a wait is missing.
+//! `ridgepoint check` finds a missing wait. In a kernel without PTX each copy is done at once.
 //!
 //! ```
 //! use ptx_std::async_copy::{cp_async_ca, cp_async_commit_group, cp_async_wait_group};

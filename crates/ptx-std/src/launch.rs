@@ -153,7 +153,7 @@ impl<S: Signature> Entry<S> {
         self.is_own
     }
 
-    /// Whether it is a [`Foreign`] kernel, of which a GPU has the machine code and the emulator nothing.
+    /// Whether it is a [`Foreign`] kernel, of which a GPU has the machine code and the emulator the PTX.
     pub fn is_foreign(&self) -> bool {
         self.is_foreign
     }

@@ -49,7 +49,7 @@ pub fn dynamic_smem_size() -> u32 {
 }
 
 /// Bytes of shared memory that the block has, static and dynamic, with what the system reserves.
-/// The emulator counts the arrays that the block has used so far.
+/// In a kernel without PTX the arrays count that the block has used so far.
 #[inline(always)]
 pub fn total_smem_size() -> u32 {
     arch::total_smem_size()

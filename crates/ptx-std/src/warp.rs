@@ -1,10 +1,10 @@
 //! The 32 lanes of a warp: votes, shuffles, matches and reductions, without memory.
 //!
 //! Every function takes a `mask` of the lanes that take part, bit n for lane n. All of them must
-//! reach the same call with the same mask, which names the calling lane and no lane that has ended
-//! or does not exist, as in the partial last warp of a block whose size is no multiple of 32.
+//! reach the same call with the same mask, which names the calling lane. It may name lanes that have
+//! ended or do not exist, as in a partial last warp, but a shuffle must not read those.
 //! Else the result is undefined, on a GPU possibly a hang. The emulator reports a mask that does not
-//! name its lane, a shuffle from a lane that the mask does not name, and lanes that never come; it
+//! name its lane, a shuffle from a lane that does not take part, and lanes that never come; it
 //! does not tell two calls of the same kind with the same mask apart.
 
 use core::panic::Location;
