@@ -1,7 +1,7 @@
 //! A block: its warps, shared memory and barriers.
 
 use super::divergence;
-use super::failure::{Failed, Failure, Thread};
+use super::failure::{Failed, Failure};
 use super::op::Context;
 use super::program::BarrierAction;
 use super::registers::{Registers, lanes_of};
@@ -156,9 +156,7 @@ impl Block {
                 }
                 if let (Some(checking), None) = (&mut context.at.checking, wanted) {
                     let checked = checking.checker.barrier(checking.block());
-                    checked.map_err(|finding| {
-                        Box::new(self.failed(Failure::Check(finding), context))
-                    })?;
+                    checked.map_err(|finding| self.failed(Failure::Check(finding), context))?;
                 }
                 let (count, of) = self.warps.iter_mut().fold((0, 0), |sum, warp| {
                     let own = warp.reduced(id, context);
@@ -178,7 +176,7 @@ impl Block {
             Some(checking) => checking.checker.end_block(checking.block()),
             None => Ok(()),
         };
-        ended.map_err(|finding| Box::new(self.failed(Failure::Check(finding), context)))
+        ended.map_err(|finding| self.failed(Failure::Check(finding), context))
     }
 
     /// Whether as many threads have come to a barrier as it wants, one of which waits; and how many those
@@ -217,20 +215,9 @@ impl Block {
     }
 
     /// A failure that is no instruction's own, of a thread that has not ended.
-    fn failed(&self, failure: Failure, context: &Context<'_>) -> Failed {
+    fn failed(&self, failure: Failure, context: &Context<'_>) -> Box<Failed> {
         let warp = self.warps.iter().find(|warp| !warp.has_ended());
-        let thread = warp.map_or(0, |warp| {
-            u64::from(warp.index) * 32 + u64::from(warp.live.trailing_zeros())
-        });
-        let block = context.at.block_index;
-        Failed {
-            failure,
-            thread: Thread {
-                block,
-                thread: coordinates(thread, context.at.launch.block),
-            },
-            function: context.at.function().to_owned(),
-            instruction: 0,
-        }
+        let (warp, lane) = warp.map_or((0, 0), |it| (it.index, it.live.trailing_zeros()));
+        divergence::failed(failure, warp, lane, context)
     }
 }

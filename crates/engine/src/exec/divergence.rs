@@ -56,7 +56,8 @@ fn found(text: String, warp: u32, lane: u32, context: &Context<'_>) -> Box<Faile
     failed(Failure::Diverged { block, text }, warp, lane, context)
 }
 
-fn failed(failure: Failure, warp: u32, lane: u32, context: &Context<'_>) -> Box<Failed> {
+/// A failure of a thread of the block that runs.
+pub(super) fn failed(failure: Failure, warp: u32, lane: u32, context: &Context<'_>) -> Box<Failed> {
     let block = context.at.block_index;
     let thread = u64::from(warp * 32 + lane);
     Box::new(Failed {
