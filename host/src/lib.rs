@@ -25,37 +25,13 @@
 // They panic where a stream takes nothing more, and the library prints nothing: `cli::streams` does.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
-#[cfg(feature = "cli")]
-pub mod ceilings;
-#[cfg(feature = "cli")]
-pub mod check;
-#[cfg(feature = "cli")]
 pub mod cli;
-#[cfg(feature = "cli")]
-pub mod compare;
-#[cfg(feature = "cli")]
-pub mod embedded;
-#[cfg(feature = "cli")]
 pub mod kernels;
-pub mod measure;
-pub mod model;
-#[cfg(feature = "cli")]
-pub mod report;
-#[cfg(feature = "cli")]
-pub mod study;
-#[cfg(feature = "cli")]
-pub mod sweep;
-#[cfg(feature = "cli")]
-pub mod table;
-#[cfg(feature = "cli")]
-pub mod trace;
-#[cfg(feature = "cli")]
-pub mod vector;
-#[cfg(feature = "cli")]
-pub mod workload;
 
-pub use cuda_std::launch;
-pub use ridgepoint_driver as driver;
+pub use ridgepoint_harness::{
+    ceilings, check, compare, driver, embedded, launch, measure, model, report, study, sweep,
+    table, trace, vector, workload,
+};
 
 /// The `main` of a bench target with `harness = false`: the commands of `cargo bench --` over workloads,
 /// whose kernels are in this PTX.
@@ -71,7 +47,6 @@ pub use ridgepoint_driver as driver;
 /// # fn ptx() -> &'static [ridgepoint::driver::Embedded<'static>] { &[] }
 /// ridgepoint::main!(ptx(); Scale);
 /// ```
-#[cfg(feature = "cli")]
 #[macro_export]
 macro_rules! main {
     ($ptx:expr; $($workload:expr),+ $(,)?) => {
