@@ -120,7 +120,7 @@ pub use choice::DeviceChoice;
 pub use compiled::Compiled;
 pub use copy::Pending;
 pub use emulation::{Emulation, Schedule};
-pub use engine::cores;
+pub use engine::{cores, count};
 pub use error::DriverError;
 pub use event::Event;
 pub use graph::Graph;
@@ -232,6 +232,15 @@ impl Device {
             kernels: self.kernels.clone(),
             emulation,
         })
+    }
+
+    /// What the kernels did that have been launched and counted since this was last asked, by the
+    /// device's own PTX: the launches of each kernel added up, in the order in which kernels were first
+    /// launched. [`Emulation::is_counted`] asks for it; devices that [`Device::with_emulation`] makes share
+    /// it. A GPU counts nothing.
+    pub fn take_counts(&self) -> Vec<count::Counts> {
+        let kernels = self.kernels.as_ref();
+        kernels.map(|it| it.take_counts()).unwrap_or_default()
     }
 
     /// Opens a GPU with PTX of the caller's.

@@ -32,27 +32,27 @@ mad.lo.u32 %r3, %r2, %r5, %r1;
 ";
 
 /// How many instructions [`HEAD`] has.
-pub const OF_HEAD: u64 = 7;
+pub(crate) const OF_HEAD: u64 = 7;
 
 /// Bytes of each buffer.
 const BYTES: u64 = 1 << 20;
 
 /// A kernel and how it is launched.
-pub struct Case {
-    pub ptx: String,
-    pub grid: u32,
-    pub block: u32,
-    pub n: u32,
-    pub cores: usize,
+pub(crate) struct Case {
+    pub(crate) ptx: String,
+    pub(crate) grid: u32,
+    pub(crate) block: u32,
+    pub(crate) n: u32,
+    pub(crate) cores: usize,
 }
 
 impl Case {
     /// A kernel of this body, which ends with `ret`, on one warp.
-    pub fn new(body: &str) -> Case {
+    pub(crate) fn new(body: &str) -> Case {
         Case::of_module(format!("{HEAD}{body}\nret;\n}}\n"))
     }
 
-    pub fn of_module(ptx: String) -> Case {
+    pub(crate) fn of_module(ptx: String) -> Case {
         Case {
             ptx,
             grid: 1,
@@ -62,7 +62,7 @@ impl Case {
         }
     }
 
-    pub fn grid(self, grid: u32, block: u32) -> Case {
+    pub(crate) fn grid(self, grid: u32, block: u32) -> Case {
         Case {
             grid,
             block,
@@ -70,15 +70,15 @@ impl Case {
         }
     }
 
-    pub fn n(self, n: u32) -> Case {
+    pub(crate) fn n(self, n: u32) -> Case {
         Case { n, ..self }
     }
 
-    pub fn cores(self, cores: usize) -> Case {
+    pub(crate) fn cores(self, cores: usize) -> Case {
         Case { cores, ..self }
     }
 
-    pub fn run(&self) -> Counts {
+    pub(crate) fn run(&self) -> Counts {
         let memory = Arc::new(memory::Memory::default());
         let module = Module::load(&self.ptx, &memory).expect("PTX");
         let buffer = |name| {
@@ -106,7 +106,7 @@ impl Case {
 }
 
 /// The instruction whose text begins so; there is one.
-pub fn instruction<'c>(counts: &'c Counts, text: &str) -> &'c Counted {
+pub(crate) fn instruction<'c>(counts: &'c Counts, text: &str) -> &'c Counted {
     let mut found = counts
         .instructions
         .iter()
@@ -119,7 +119,7 @@ pub fn instruction<'c>(counts: &'c Counts, text: &str) -> &'c Counted {
 }
 
 /// What an instruction did in a space.
-pub fn memory(counts: &Counts, text: &str, space: Space) -> Memory {
+pub(crate) fn memory(counts: &Counts, text: &str, space: Space) -> Memory {
     let all = &instruction(counts, text).memory;
     *all.iter()
         .find(|it| it.space == space)
@@ -127,6 +127,6 @@ pub fn memory(counts: &Counts, text: &str, space: Space) -> Memory {
 }
 
 /// How often warps issued instructions of a class.
-pub fn warps(counts: &Counts, class: Class) -> u64 {
+pub(crate) fn warps(counts: &Counts, class: Class) -> u64 {
     counts.warps_of(class)
 }
