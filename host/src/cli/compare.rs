@@ -17,10 +17,10 @@ use crate::report::{Format, comparison_text, row_count};
 #[derive(Args)]
 #[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
-    /// Rows of the run before, CSV or JSON; - is standard input
+    /// Rows of the earlier run, CSV or JSON; - is standard input
     before: PathBuf,
 
-    /// Rows of the run after, CSV or JSON; - is standard input
+    /// Rows of the later run, CSV or JSON; - is standard input
     after: PathBuf,
 
     /// Ignore differences up to this percentage
@@ -78,11 +78,11 @@ pub(super) struct MergeArguments {
     #[arg(required = true)]
     inputs: Vec<PathBuf>,
 
-    /// Where all rows go; - is standard output
+    /// Files to write all rows to; - is standard output
     #[arg(long, value_name = "LIST", value_delimiter = ',', required = true)]
     output: Vec<PathBuf>,
 
-    /// Format of the rows: csv, json or md [default: by each file's ending, else csv]
+    /// Format of the rows: csv, json or md [default: from the file name's ending, or csv]
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
 }

@@ -91,7 +91,7 @@ pub fn study_text(record: &OccupancyRecord) -> String {
     };
     let limit = record.max_registers.map_or_else(String::new, |limit| {
         let local = record.local_bytes.unwrap_or(0);
-        format!(", at most {limit} registers and so {local} bytes of local memory a thread")
+        format!(", at most {limit} registers and so {local} bytes of local memory per thread")
     });
     let axes = record.axes.0.iter();
     let axes = axes.filter_map(|(name, value)| Some(format!(" {name} = {}", value.as_ref()?)));
@@ -105,7 +105,7 @@ pub fn study_text(record: &OccupancyRecord) -> String {
         )
     });
     format!(
-        "{}{}  block = {:4}  {:3.0} % occupancy: {} blocks a multiprocessor{driver}, limited by \
+        "{}{}  block = {:4}  {:3.0} % occupancy: {} blocks per multiprocessor{driver}, limited by \
          {}{limit}\n    {:.1} {} ± {:.1} %{ceiling}{in_flight}  {:.2} waves, {:.0} % idle in the \
          last{flagged}",
         record.kernel,
