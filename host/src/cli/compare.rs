@@ -12,7 +12,7 @@ use super::lists::percent;
 use super::output::{formats, open_whole, target};
 use super::{Failure, streams};
 use crate::compare::{Comparison, Merge, MergeOutput, Table, Verdict};
-use crate::report::{Format, comparison_text, row_count};
+use crate::report::{Format, comparison_text, counted};
 
 #[derive(Args)]
 #[command(allow_negative_numbers = true)]
@@ -59,7 +59,7 @@ pub(super) fn judge(comparison: &Comparison, say: impl FnOnce(&str)) -> Result<(
     let missing = comparison.only_before.len();
     let count = |count, what: &str| {
         let verb = if count == 1 { "is" } else { "are" };
-        (count > 0).then(|| format!("{} {verb} {what}", row_count(count)))
+        (count > 0).then(|| format!("{} {verb} {what}", counted(count as u64, "row")))
     };
     let slower = count(slower, "slower by more than noise and tolerance");
     let found: Vec<String> = slower
@@ -125,7 +125,11 @@ pub(super) fn merge(
         let (path, is_file) = (output.path().to_path_buf(), !output.is_standard());
         output.finish()?;
         if is_file {
-            console.say(&format!("{}: {}", row_count(merged.rows), path.display()));
+            console.say(&format!(
+                "{}: {}",
+                counted(merged.rows as u64, "row"),
+                path.display()
+            ));
         }
     }
     Ok(())
