@@ -146,7 +146,11 @@ fn call<P: Parameters>(all: &Functions, name: &'static str, mut parameters: P) -
 
 /// What knows metrics, and makes values of counters.
 #[derive(Debug)]
-struct Host(*mut c_void);
+struct Host {
+    object: *mut c_void,
+    /// Which counters this process may read. The object looks at it again.
+    _available: Vec<u8>,
+}
 
 impl Host {
     fn new(functions: &Functions, context: *mut c_void, device: usize) -> Result<Host, Error> {
@@ -169,7 +173,10 @@ impl Host {
                 ..HostInitialize::new()
             },
         )?;
-        Ok(Host(host.host))
+        Ok(Host {
+            object: host.host,
+            _available: available,
+        })
     }
 
     /// What the hardware has to be told to count these.
@@ -181,7 +188,7 @@ impl Host {
                 functions,
                 "cuptiProfilerHostConfigAddMetrics",
                 AddMetrics {
-                    host: self.0,
+                    host: self.object,
                     names: names.as_ptr(),
                     count: names.len(),
                     ..AddMetrics::new()
@@ -193,7 +200,7 @@ impl Host {
             functions,
             "cuptiProfilerHostGetConfigImageSize",
             ConfigSize {
-                host: self.0,
+                host: self.object,
                 ..ConfigSize::new()
             },
         )?;
@@ -202,7 +209,7 @@ impl Host {
             functions,
             "cuptiProfilerHostGetConfigImage",
             Config {
-                host: self.0,
+                host: self.object,
                 bytes: image.len(),
                 image: image.as_mut_ptr(),
                 ..Config::new()
@@ -223,7 +230,7 @@ impl Host {
             functions,
             "cuptiProfilerHostEvaluateToGpuValues",
             Evaluate {
-                host: self.0,
+                host: self.object,
                 data: data.as_ptr(),
                 bytes: data.len(),
                 range: 0,
@@ -391,7 +398,7 @@ impl Drop for Counters {
         // What cannot be given back ends with the process.
         let _ = call(&self.functions, "cuptiRangeProfilerDisable", profiler);
         let host = OfProfiler {
-            profiler: self.host.0,
+            profiler: self.host.object,
             ..OfProfiler::new()
         };
         let _ = call(&self.functions, "cuptiProfilerHostDeinitialize", host);
