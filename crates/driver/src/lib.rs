@@ -35,7 +35,7 @@
 //! # let device = Device::open(&DeviceChoice::Cpu, &[])?;
 //! # let x = device.buffer_filled(1000, 0.5f32)?;
 //! # let mut y = device.buffer_filled(1000, f32::NAN)?;
-//! # let horner = f32::kernel(Form::Horner, 4, 1).expect("there is one for 4 elements a thread");
+//! # let horner = f32::kernel(Form::Horner, 4, 1).expect("there is one for 4 elements per thread");
 //! # let prepared = device.prepare(horner, LaunchConfig::linear(1000 / 4, 256))?;
 //! # let stream = Stream::new(&device)?;
 //! // The last argument is a count of steps, a u32.
@@ -93,6 +93,7 @@ mod choice;
 mod compiled;
 mod context;
 mod copy;
+mod counters;
 mod emulation;
 mod emulator;
 mod error;
@@ -119,6 +120,7 @@ pub use calls::Calls;
 pub use choice::DeviceChoice;
 pub use compiled::Compiled;
 pub use copy::Pending;
+pub use counters::Counters;
 pub use emulation::{Emulation, Schedule};
 pub use engine::{cores, count};
 pub use error::DriverError;
