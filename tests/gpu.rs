@@ -135,12 +135,13 @@ fn counters_are_the_launchs(device: &Device) -> Result<(), Failed> {
     let mut counters = Counters::new(device, &metrics)?;
     for _ in 0..2 {
         let mut launches = 0;
-        let values = counters.measure(|| {
+        let launch = || {
             launches += 1;
             // SAFETY: both have `N` elements, and live until the stream is synchronised.
             unsafe { prepared.launch(&stream, &(x.slice(..), y.slice_mut(..), K)) }?;
             stream.synchronize()
-        })?;
+        };
+        let values = counters.measure(|| Ok::<_, DriverError>(()), launch)?;
         assert_eq!(launches, counters.passes(), "{values:?}");
         assert_eq!(values[0], N as f64 * f64::from(K), "{values:?}");
         // An L2 of 50 MB keeps up to a fifth of each array.

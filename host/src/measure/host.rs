@@ -239,6 +239,7 @@ mod tests {
             most: 3,
         };
         let settings = Settings {
+            counters: false,
             sampling,
             twice: false,
         };

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "cli")]
 mod conditions;
+#[cfg(feature = "cli")]
+mod counters;
 mod gpu;
 #[cfg(feature = "cli")]
 mod host;
@@ -12,6 +14,8 @@ mod timing;
 
 #[cfg(feature = "cli")]
 pub use conditions::{Conditions, Monitor};
+#[cfg(feature = "cli")]
+pub use counters::{HardwareCounters, Measured};
 #[cfg(all(test, feature = "cli"))]
 pub(crate) use gpu::h200;
 #[cfg(feature = "cli")]
