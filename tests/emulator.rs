@@ -89,6 +89,7 @@ fn no_kernel_of_a_sweep_is_much_faster_than_its_roof() {
         most: 3,
     };
     let settings = Settings {
+        counters: false,
         sampling,
         twice: false,
     };

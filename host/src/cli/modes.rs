@@ -15,19 +15,19 @@ pub(super) fn norm() -> impl TypedValueParser<Value = NormMode> {
         (
             NormMode::Host,
             "host",
-            "To the host, which waits for it and launches the scaling with it",
+            "Copied to the host, which waits for it and passes it to the scaling kernel",
         ),
         (
             NormMode::Device,
             "device",
-            "It stays on the device: two launches",
+            "Kept on the device: two launches",
         ),
-        (NormMode::Fused, "fused", "One cooperative launch does all"),
         (
-            NormMode::Graph,
-            "graph",
-            "As fused, ten at once from a graph",
+            NormMode::Fused,
+            "fused",
+            "Kept on the device: one cooperative launch",
         ),
+        (NormMode::Graph, "graph", "As fused, ten launches per graph"),
     ])
 }
 
@@ -37,18 +37,17 @@ pub(super) fn pipeline() -> impl TypedValueParser<Value = PipelineMode> {
         (
             PipelineMode::Pageable,
             "pageable",
-            "One stream, and memory of the program's own, which the driver copies piece by piece",
+            "One stream, pageable memory",
         ),
         (
             PipelineMode::Sequential,
             "sequential",
-            "One stream, and page-locked memory",
+            "One stream, page-locked memory",
         ),
         (
             PipelineMode::Streamed,
             "streamed",
-            "Page-locked memory, a stream for copies to the device and one for copies back, and one for \
-             the kernels of each place",
+            "Page-locked memory, with separate streams for copies in, copies out and the kernels of each slot",
         ),
     ])
 }
@@ -56,16 +55,20 @@ pub(super) fn pipeline() -> impl TypedValueParser<Value = PipelineMode> {
 /// `--mode` of a power iteration
 pub(super) fn power() -> impl TypedValueParser<Value = PowerMode> {
     one_of(&[
-        (PowerMode::Baseline, "baseline", "Copy, wait, write, go on"),
+        (
+            PowerMode::Baseline,
+            "baseline",
+            "Blocking: copy, wait and write before the next step",
+        ),
         (
             PowerMode::Async,
             "async",
-            "Copies, their waits and the files go on beside the next steps",
+            "Asynchronous: copy and write while the next steps run",
         ),
         (
             PowerMode::Graph,
             "graph",
-            "As async, with the steps in graphs",
+            "Asynchronous, with the steps launched as graphs",
         ),
     ])
 }
@@ -76,17 +79,17 @@ pub(super) fn device_times() -> impl TypedValueParser<Value = DeviceTimes> {
         (
             DeviceTimes::Auto,
             "auto",
-            "CUPTI where it is to be had, else events",
+            "CUPTI if available, otherwise events",
         ),
         (
             DeviceTimes::Cupti,
             "cupti",
-            "NVIDIA's CUPTI: each kernel and copy by itself, within graphs too",
+            "NVIDIA's CUPTI: each kernel and copy separately, also within graphs",
         ),
         (
             DeviceTimes::Events,
             "events",
-            "An event before each launch and copy, and one after",
+            "Events around each launch and copy",
         ),
     ])
 }

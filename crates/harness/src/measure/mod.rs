@@ -1,6 +1,7 @@
 //! Timing and its statistics.
 
 mod conditions;
+mod counters;
 mod gpu;
 mod host;
 mod sampling;
@@ -8,6 +9,7 @@ mod statistics;
 mod timing;
 
 pub use conditions::{Conditions, Monitor};
+pub use counters::{HardwareCounters, Measured};
 #[cfg(test)]
 pub(crate) use gpu::h200;
 pub use host::{HostRoofsError, host_roofs};

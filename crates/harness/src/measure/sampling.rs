@@ -7,7 +7,7 @@ use std::str::FromStr;
 use kernels_gpu::ceilings::clock::read_clocks;
 use kernels_gpu::ceilings::stream::{Vector, write_u4};
 
-use super::{Conditions, Enqueue, Monitor, Runs, Summary};
+use super::{Conditions, Enqueue, HardwareCounters, Measured, Monitor, Runs, Summary};
 use crate::driver::{Device, DeviceBuffer, DriverError, LaunchConfig, Prepared, Stream};
 
 /// Launches shorter than this are timed in batches.
@@ -166,6 +166,40 @@ impl<'d> Sampler<'d> {
         samples
     }
 
+    /// What the hardware counts of one launch, with caches as for samples.
+    ///
+    /// # Safety
+    /// As for [`Sampler::sample`].
+    ///
+    /// # Errors
+    /// The driver's, or the counters cannot be read.
+    pub unsafe fn count(
+        &mut self,
+        counters: &mut HardwareCounters,
+        launch: &mut Enqueue<'_>,
+        cache: CacheState,
+    ) -> Result<Measured, DriverError> {
+        self.stream.finish_copies()?;
+        // What warm caches hold is another launch's.
+        launch(&self.stream)?;
+        let (stream, flush, flushed) = (&self.stream, &self.flush, &mut self.flushed);
+        let prepare = || {
+            if cache == CacheState::Cold {
+                empty_caches(flush, flushed, stream)?;
+            }
+            stream.synchronize()
+        };
+        let measured = counters.measure(prepare, || {
+            launch(stream)?;
+            stream.synchronize()
+        });
+        if measured.is_err() {
+            // Launches may be under way. The first error is the one that counts.
+            let _ = stream.synchronize();
+        }
+        measured
+    }
+
     fn samples(
         &mut self,
         launch: &mut Enqueue<'_>,
@@ -231,7 +265,7 @@ impl<'d> Sampler<'d> {
         self.read_clocks(0)?;
         for sample in 0..count {
             if cache == CacheState::Cold {
-                self.flush()?;
+                empty_caches(&self.flush, &mut self.flushed, &self.stream)?;
             }
             let start = self.stream.record()?;
             for _ in 0..samples.batch {
@@ -249,15 +283,6 @@ impl<'d> Sampler<'d> {
         }
         samples.clock_hz.extend(self.clock_rates(count)?);
         Ok(())
-    }
-
-    fn flush(&mut self) -> Result<(), DriverError> {
-        let vectors = self.flushed.len() as u64;
-        // SAFETY: the buffer has so many vectors, and lives as long as the stream.
-        unsafe {
-            self.flush
-                .launch(&self.stream, &(self.flushed.slice_mut(..), vectors))
-        }
     }
 
     /// Has each multiprocessor's clock written to a slot.
@@ -279,6 +304,17 @@ impl<'d> Sampler<'d> {
         let pairs = slots.windows(2).take(count as usize);
         Ok(pairs.map(|pair| clock_rate(pair[0], pair[1])).collect())
     }
+}
+
+/// Fills the caches with what nobody reads: a sampler's, whose buffer lives as long as its stream.
+fn empty_caches(
+    flush: &Prepared<'_, write_u4>,
+    flushed: &mut DeviceBuffer<Vector>,
+    stream: &Stream<'_>,
+) -> Result<(), DriverError> {
+    let vectors = flushed.len() as u64;
+    // SAFETY: the buffer has so many vectors, and lives as long as the stream.
+    unsafe { flush.launch(stream, &(flushed.slice_mut(..), vectors)) }
 }
 
 /// Room for the readings of so many multiprocessors: their numbers may have gaps.

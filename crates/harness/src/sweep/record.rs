@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use crate::ceilings::Ceilings;
 use crate::driver::{DeviceProperties, LaunchConfig};
-use crate::measure::{CacheState, Conditions, Samples, Summary, outliers};
+use crate::measure::{CacheState, Conditions, Measured, Samples, Summary, outliers};
 use crate::model::{Bound, FlopsPerSec, Limit, Precision, Roof, Roofs, Situation, Work};
 use crate::workload::{Case, GridSize, Point, Value};
 
@@ -102,6 +102,12 @@ pub struct Record {
     pub device: String,
     /// Whether the output was compared with a reference; a row that differs from it is not written.
     pub checked: bool,
+    /// Bytes that the GPU's memory gave and took in a launch, as its counters say.
+    pub dram_bytes: Option<f64>,
+    /// Operations on floating point of a launch, as the GPU's counters say.
+    pub measured_flop: Option<f64>,
+    /// The intensity of these two, FLOP/byte.
+    pub measured_ai: Option<f64>,
     /// One sentence: what to try.
     pub advice: &'static str,
     /// The time of a launch, for each sample, in order.
@@ -142,6 +148,8 @@ pub(super) struct Context<'a> {
     pub(super) roofs: &'a BTreeMap<Precision, Roofs>,
     pub(super) ceilings: Option<&'a Ceilings>,
     pub(super) is_checked: bool,
+    /// What the hardware has counted.
+    pub(super) measured: Option<Measured>,
 }
 
 /// A launch, as far as its record depends on it.
@@ -277,6 +285,9 @@ impl Record {
             gpu: context.properties.gpu.as_ref().map(|gpu| gpu.ordinal),
             device: context.properties.name.clone(),
             checked: context.is_checked,
+            dram_bytes: context.measured.map(|it| it.dram_bytes),
+            measured_flop: context.measured.map(|it| it.flop),
+            measured_ai: context.measured.map(|it| it.flop / it.dram_bytes),
             advice: match is_known {
                 true => situation.advice(),
                 false => "Say what the launch moves and computes: its roofs follow from that.",
@@ -498,6 +509,7 @@ mod tests {
             roofs: &BTreeMap::from([(Precision::F32, roofs)]),
             ceilings: None,
             is_checked: true,
+            measured: None,
         };
         let samples = Samples {
             ms: ms.to_vec(),
@@ -617,6 +629,7 @@ mod tests {
             roofs: &BTreeMap::from([(Precision::F32, roofs)]),
             ceilings: None,
             is_checked: true,
+            measured: None,
         };
         let samples = Samples {
             ms: vec![1.0],

@@ -7,7 +7,7 @@ use super::record::{Context, Launched};
 use super::{Plan, Record, TooManyPoints};
 use crate::ceilings::Ceilings;
 use crate::driver::{Device, DriverError};
-use crate::measure::{self, HostRoofsError, Runs, Sampler, Samples, Sampling};
+use crate::measure::{self, HardwareCounters, HostRoofsError, Runs, Sampler, Samples, Sampling};
 use crate::model::{Precision, Roofs};
 use crate::trace;
 use crate::workload::{Bench, Case, Point, PointError};
@@ -19,6 +19,8 @@ pub struct Settings {
     pub sampling: Sampling,
     /// Whether each point is measured twice, which shows how much two measurements differ.
     pub twice: bool,
+    /// Whether a GPU's hardware counts bytes and operations of each point, too.
+    pub counters: bool,
 }
 
 impl Settings {
@@ -34,6 +36,7 @@ impl Settings {
                 most: 1,
             },
             twice: false,
+            counters: false,
         }
     }
 }
@@ -107,6 +110,7 @@ pub enum SweepError {
 pub struct Sweep<'d> {
     device: &'d Device,
     sampler: Sampler<'d>,
+    counters: Option<HardwareCounters>,
     settings: Settings,
     points: Vec<(Point<'d>, Case<'d>)>,
     left_out: Vec<String>,
@@ -143,6 +147,10 @@ impl<'d> Sweep<'d> {
         Ok(Sweep {
             device,
             sampler: Sampler::new(bench.own(), settings.sampling.runs.timed)?,
+            counters: match settings.counters {
+                true => Some(HardwareCounters::new(device)?),
+                false => None,
+            },
             settings,
             points,
             left_out,
@@ -193,6 +201,10 @@ impl<'d> Sweep<'d> {
             false => None,
         };
         let (point, case) = &mut self.points[index];
+        let measured = match &mut self.counters {
+            Some(counters) => Some(case.count(&mut self.sampler, counters, point.cache)?),
+            None => None,
+        };
         case.release();
         let context = Context {
             properties: self.device.properties(),
@@ -200,6 +212,7 @@ impl<'d> Sweep<'d> {
             roofs: &self.roofs,
             ceilings,
             is_checked,
+            measured,
         };
         Record::new(
             &Launched::new(point, case),

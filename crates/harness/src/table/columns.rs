@@ -86,7 +86,7 @@ const fn ruled(name: &'static str, decimals: usize, rule: Rule) -> Column {
 }
 
 /// Every column that says what came out.
-pub(crate) static COLUMNS: [Column; 47] = [
+pub(crate) static COLUMNS: [Column; 50] = [
     ruled("ai", 6, Positive),
     ruled("gflops", 2, NotNegative),
     ruled("bandwidth", 2, NotNegative),
@@ -113,6 +113,9 @@ pub(crate) static COLUMNS: [Column; 47] = [
     plain("power_watts"),
     plain("temperature"),
     ruled("noise_floor_percent", 3, NotNegative),
+    ruled("dram_bytes", 0, NotNegative),
+    ruled("measured_flop", 0, NotNegative),
+    digits("measured_ai", 6),
     plain("flags"),
     plain("advice"),
     plain("gpu"),

@@ -4,7 +4,9 @@ use cuda_std::launch::{Entry, SafeKernel, Signature};
 
 use super::{Point, PointError};
 use crate::driver::{Device, DriverError, LaunchConfig, Prepared, Stream};
-use crate::measure::{self, CacheState, Enqueue, Runs, Sampler, Samples, Sampling};
+use crate::measure::{
+    self, CacheState, Enqueue, HardwareCounters, Measured, Runs, Sampler, Samples, Sampling,
+};
 use crate::model::{Operation, Precision, Work};
 
 /// A launch of a kernel.
@@ -278,6 +280,22 @@ impl<'d> Case<'d> {
             samples.expect("`launch` calls what it is given"),
             is_checked,
         ))
+    }
+
+    /// Allocates, and has the hardware count a launch.
+    pub(crate) fn count(
+        &mut self,
+        sampler: &mut Sampler<'_>,
+        counters: &mut HardwareCounters,
+        cache: CacheState,
+    ) -> Result<Measured, DriverError> {
+        let mut measured = None;
+        self.allocated()?.launch(&mut |launch| {
+            // SAFETY: who made the case vouches for what it launches, and `count` waits for it.
+            measured = Some(unsafe { sampler.count(counters, launch, cache) }?);
+            Ok(())
+        })?;
+        Ok(measured.expect("`launch` calls what it is given"))
     }
 
     /// Allocates, launches once, compares, and frees. Whether there was something to compare with.
