@@ -1,4 +1,5 @@
-//! What holds a launch back, and what to try.
+//! What holds a launch back, and what to try: the verdict and the advice of a row, in all words but those around
+//! them (`report/terminal.rs`, `report/html.rs`).
 
 use serde::Serialize;
 
