@@ -21,6 +21,7 @@ mod modifiers;
 mod movement;
 mod moves;
 mod narrow;
+mod parameters;
 pub(crate) mod roots;
 mod rounding;
 mod slots;
