@@ -1,6 +1,6 @@
 //! From a function of PTX to a program.
 
-pub(crate) mod across;
+mod across;
 mod apply;
 mod atomic;
 mod bits;
@@ -24,6 +24,7 @@ mod narrow;
 mod parameters;
 pub(crate) mod roots;
 mod rounding;
+pub(crate) mod shuffle;
 mod slots;
 
 use std::collections::HashMap;
