@@ -1,51 +1,107 @@
 //! Modes of the studies as values of options: names, and what `--help` says of each. The library's types
 //! know no command line.
 
-use clap::ValueEnum;
-use clap::builder::PossibleValue;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::study::{NormMode, PipelineMode, PowerMode};
 use crate::trace::DeviceTimes;
 
-macro_rules! values {
-    ($($type:ident { $($variant:ident = $name:literal, $help:literal;)* })*) => {$(
-        impl ValueEnum for $type {
-            fn value_variants<'a>() -> &'a [Self] {
-                &[$($type::$variant),*]
-            }
+/// A mode, its name, and what `--help` says of it.
+type Named<T> = (T, &'static str, &'static str);
 
-            fn to_possible_value(&self) -> Option<PossibleValue> {
-                Some(match self {
-                    $($type::$variant => PossibleValue::new($name).help($help),)*
-                })
-            }
-        }
-    )*};
+/// `--mode` of a norm
+pub(super) fn norm() -> impl TypedValueParser<Value = NormMode> {
+    one_of(&[
+        (
+            NormMode::Host,
+            "host",
+            "Copied to the host, which waits for it and passes it to the scaling kernel",
+        ),
+        (
+            NormMode::Device,
+            "device",
+            "Kept on the device: two launches",
+        ),
+        (
+            NormMode::Fused,
+            "fused",
+            "Kept on the device: one cooperative launch",
+        ),
+        (NormMode::Graph, "graph", "As fused, ten launches per graph"),
+    ])
 }
 
-values! {
-    NormMode {
-        Host = "host", "To the host, which waits for it and launches the scaling with it";
-        Device = "device", "It stays on the device: two launches";
-        Fused = "fused", "One cooperative launch does all";
-        Graph = "graph", "As fused, ten at once from a graph";
-    }
-    PipelineMode {
-        Pageable = "pageable",
-            "One stream, and memory of the program's own, which the driver copies piece by piece";
-        Sequential = "sequential", "One stream, and page-locked memory";
-        Streamed = "streamed",
-            "Page-locked memory, a stream for copies to the device and one for copies back, and one for \
-             the kernels of each place";
-    }
-    PowerMode {
-        Baseline = "baseline", "Copy, wait, write, go on";
-        Async = "async", "Copies, their waits and the files go on beside the next steps";
-        Graph = "graph", "As async, with the steps in graphs";
-    }
-    DeviceTimes {
-        Auto = "auto", "CUPTI where it is to be had, else events";
-        Cupti = "cupti", "NVIDIA's CUPTI: each kernel and copy by itself, within graphs too";
-        Events = "events", "An event before each launch and copy, and one after";
-    }
+/// `--mode` of a pipeline
+pub(super) fn pipeline() -> impl TypedValueParser<Value = PipelineMode> {
+    one_of(&[
+        (
+            PipelineMode::Pageable,
+            "pageable",
+            "One stream, pageable memory",
+        ),
+        (
+            PipelineMode::Sequential,
+            "sequential",
+            "One stream, page-locked memory",
+        ),
+        (
+            PipelineMode::Streamed,
+            "streamed",
+            "Page-locked memory, with separate streams for copies in, copies out and the kernels of each slot",
+        ),
+    ])
+}
+
+/// `--mode` of a power iteration
+pub(super) fn power() -> impl TypedValueParser<Value = PowerMode> {
+    one_of(&[
+        (
+            PowerMode::Baseline,
+            "baseline",
+            "Blocking: copy, wait and write before the next step",
+        ),
+        (
+            PowerMode::Async,
+            "async",
+            "Asynchronous: copy and write while the next steps run",
+        ),
+        (
+            PowerMode::Graph,
+            "graph",
+            "Asynchronous, with the steps launched as graphs",
+        ),
+    ])
+}
+
+/// `--device-times`
+pub(super) fn device_times() -> impl TypedValueParser<Value = DeviceTimes> {
+    one_of(&[
+        (
+            DeviceTimes::Auto,
+            "auto",
+            "CUPTI if available, otherwise events",
+        ),
+        (
+            DeviceTimes::Cupti,
+            "cupti",
+            "NVIDIA's CUPTI: each kernel and copy separately, also within graphs",
+        ),
+        (
+            DeviceTimes::Events,
+            "events",
+            "Events around each launch and copy",
+        ),
+    ])
+}
+
+fn one_of<T: Copy + Send + Sync + 'static>(
+    modes: &'static [Named<T>],
+) -> impl TypedValueParser<Value = T> {
+    let values = modes
+        .iter()
+        .map(|&(_, name, help)| PossibleValue::new(name).help(help));
+    PossibleValuesParser::new(values).map(move |text| {
+        let found = modes.iter().find(|(_, name, _)| *name == text);
+        found.expect("the parser takes these names alone").0
+    })
 }

@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::lists::{Dtype, MOST_ROUNDS, each_once, element_count, whole};
 use super::study::{Common, Rows, study_failure};
-use super::{Failure, driver_failure};
+use super::{Failure, driver_failure, modes};
 use crate::driver::Device;
 use crate::study::{NormMode, NormRow, NormStudy, Rounds};
 use crate::vector::Real;
@@ -17,7 +17,7 @@ const LEAST_ITERATIONS: u64 = 10;
 #[derive(Args)]
 #[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
-    /// Elements, such as 2^26 [default: 2^10 to 2^28, on the emulator 2^10 and 2^13]
+    /// Numbers of elements, such as 2^26 [default: 2^10 to 2^28; emulator: 2^10 and 2^13]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = element_count)]
     n: Vec<u64>,
 
@@ -31,17 +31,17 @@ pub(super) struct Arguments {
     )]
     dtype: Vec<Dtype>,
 
-    /// Where the norm goes
+    /// How the norm reaches the scaling
     #[arg(
         long,
         value_name = "LIST",
         value_delimiter = ',',
-        value_enum,
+        value_parser = modes::norm(),
         default_value = "host,device,fused,graph"
     )]
     mode: Vec<NormMode>,
 
-    /// Times that the loop is timed; the medians count
+    /// Number of timings of the loop; the median is reported
     #[arg(long, value_name = "COUNT", default_value_t = 9,
           value_parser = whole::<u32>(1..=MOST_ROUNDS))]
     rounds: u32,

@@ -7,7 +7,7 @@ use clap::Args;
 use super::destination::{Destination, Unfinished};
 use super::files::Files;
 use super::lists::refuse_without_effect;
-use super::{Failure, streams};
+use super::{Failure, modes, streams};
 use crate::driver::DeviceProperties;
 use crate::trace::{
     DeviceTimes, SHOWS_RANGES_TO_PROFILERS, Source, annotated, profile, profiler_is_there, record,
@@ -18,16 +18,16 @@ use crate::trace::{
 // Commands flatten it into arguments of their own, which are a group of the same name.
 #[group(skip)]
 pub(super) struct Arguments {
-    /// Write a timeline that Perfetto opens: ranges, driver calls, kernels and copies
+    /// Write a timeline for Perfetto: ranges, driver calls, kernels and copies
     #[arg(long, value_name = "PATH")]
     trace: Option<PathBuf>,
 
-    /// Say where the time went, on the host side and on the device side
+    /// Report where the time went, on the host and on the device
     #[arg(long)]
     profile: bool,
 
-    /// What times a GPU's work for --trace and --profile [default: auto]
-    #[arg(long, value_name = "SOURCE")]
+    /// How GPU work is timed for --trace and --profile [default: auto]
+    #[arg(long, value_name = "SOURCE", value_parser = modes::device_times())]
     device_times: Option<DeviceTimes>,
 }
 

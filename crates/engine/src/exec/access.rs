@@ -245,6 +245,12 @@ pub(super) unsafe fn observe(
     space: Space,
     lanes: &Lanes<'_>,
 ) -> bool {
+    if context.at.counting.is_some() {
+        super::counted::access(context, op, access, space, lanes);
+    }
+    if context.at.checking.is_none() {
+        return true;
+    }
     let host = Host::of(context, space, lanes.addresses);
     // SAFETY: the caller's contract.
     unsafe { super::checked::check(context, op, access, space, lanes, &host) }

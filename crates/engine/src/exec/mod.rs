@@ -8,6 +8,7 @@ mod builtin;
 mod calls;
 mod change;
 pub(crate) mod checked;
+mod counted;
 pub(crate) mod directed;
 mod director;
 mod divergence;

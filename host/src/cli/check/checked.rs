@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::cli::Failure;
 use crate::driver::record::{Launches, Record};
+use crate::report::counted;
 
 /// Names in a list before it is cut off.
 const MOST_NAMES: usize = 8;
@@ -59,7 +60,9 @@ impl Checked {
         }
     }
 
-    /// Whether a check that cargo ended so is one, and is clean.
+    /// Decides how `check` ends, from whether the program that it started has succeeded (`has_passed`) and from
+    /// what that launched: clean, [`Failure::Found`] where it failed after a launch, [`Failure::Failed`] where
+    /// nothing was checked.
     pub(super) fn verdict(&self, has_passed: bool) -> Result<(), Failure> {
         let failed = |text: String| Err(Failure::Failed(text));
         if !self.refused.is_empty() {
@@ -142,14 +145,6 @@ fn schedules(launches: &Launches) -> String {
     match launches.in_order {
         true => format!("in order and {seeds}"),
         false => format!("{seeds} alone"),
-    }
-}
-
-fn counted(count: u64, what: &str) -> String {
-    match (count, what) {
-        (1, _) => format!("1 {what}"),
-        (_, "launch") => format!("{count} launches"),
-        _ => format!("{count} {what}s"),
     }
 }
 

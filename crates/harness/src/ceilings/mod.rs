@@ -1,0 +1,174 @@
+//! A device's ceilings, measured: what its memory, its caches and its arithmetic do at most, and
+//! what a load or an operation takes.
+//!
+//! Each figure is that of the fastest of several launches of kernels that do nothing else
+//! (`kernels_gpu::ceilings`), by the median of its times, with every launch's output checked.
+
+mod arithmetic;
+mod bench;
+mod caches;
+mod latency;
+mod memory;
+mod quantity;
+mod store;
+
+use std::ops::ControlFlow;
+
+use serde::{Deserialize, Serialize};
+
+pub use bench::{BenchError, Effort};
+pub use quantity::{Quantity, Unit};
+pub use store::{Key, StoreError, cache_path, load, load_named, save};
+
+use crate::driver::Device;
+use crate::model::{BytesPerSec, FlopsPerSec, Limit, Precision, Roofs};
+use crate::workload::Loaded;
+use bench::Bench;
+
+/// A measured ceiling.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ceiling {
+    /// What was measured.
+    pub quantity: Quantity,
+    /// The unit of the values below.
+    pub unit: Unit,
+    /// What was reached.
+    pub value: f64,
+    /// What the data sheet says, or the hardware's parts come to.
+    pub datasheet: Option<f64>,
+    /// The kernel and the launch that reached it.
+    pub variant: String,
+    /// Median of the launch's times.
+    pub median_ms: f64,
+    /// Population standard deviation of the times, percent of their mean, where it is known.
+    pub rms_percent: Option<f64>,
+    /// The multiprocessors' clock meanwhile, from the device's own counters, where they were read.
+    pub clock_hz: Option<f64>,
+    /// Cycles of that clock, for a latency.
+    pub cycles: Option<f64>,
+    /// What ran it.
+    pub device: String,
+}
+
+impl Ceiling {
+    /// The value as a percentage of the data sheet's.
+    pub fn percent(&self) -> Option<f64> {
+        self.datasheet.map(|sheet| 100.0 * self.value / sheet)
+    }
+}
+
+/// The bandwidth at which the same bytes are read again and again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WorkingSet {
+    /// Bytes in all.
+    pub bytes: u64,
+    /// Bytes that a multiprocessor reads between two readings of the same byte.
+    pub bytes_per_multiprocessor: u64,
+    /// Bytes per second.
+    pub bytes_per_sec: f64,
+}
+
+/// All ceilings of a device.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ceilings {
+    /// The device.
+    pub key: Key,
+    /// Whether the device is the emulator: then the figures are the host's and no GPU's.
+    pub emulated: bool,
+    /// When they were measured, RFC 3339.
+    pub began: String,
+    /// Elements, `f32`, of each array of the memory kernels.
+    pub n: u64,
+    /// The ceilings.
+    pub ceilings: Vec<Ceiling>,
+    /// The caches' plateaus, ascending by size.
+    pub working_sets: Vec<WorkingSet>,
+}
+
+impl Ceilings {
+    /// Measures all ceilings of a device, some seconds on a GPU. `progress` is told what comes next, and
+    /// may end it.
+    ///
+    /// # Errors
+    /// The driver's, too little memory, a kernel's output is wrong, or `progress` has ended it.
+    pub fn measure(
+        device: &Device,
+        effort: &Effort,
+        mut progress: impl FnMut(&str) -> ControlFlow<()>,
+    ) -> Result<Ceilings, BenchError> {
+        let mut begin = |step| match progress(step) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(()) => Err(BenchError::Stopped),
+        };
+        let began = jiff::Timestamp::now().to_string();
+        let loaded = Loaded::default();
+        let bench = Bench::new(device, &loaded, effort)?;
+        begin("memory")?;
+        let mut ceilings = memory::measure(&bench)?;
+        begin("caches and shared memory")?;
+        let (cached, working_sets) = caches::measure(&bench)?;
+        ceilings.extend(cached);
+        begin("arithmetic")?;
+        ceilings.extend(arithmetic::measure(&bench)?);
+        begin("latencies")?;
+        ceilings.extend(latency::loads(&bench)?);
+        begin("launches")?;
+        ceilings.extend(latency::launches(&bench)?);
+        Ok(Ceilings {
+            key: Key::of(device.properties()),
+            emulated: device.properties().is_emulated(),
+            began,
+            n: effort.elements,
+            ceilings,
+            working_sets,
+        })
+    }
+
+    /// The roofs over kernels that read and write alike: memory copied, or the level 2 cache read
+    /// where their data stay there, and the arithmetic of a precision. `peak` is the arithmetic's.
+    pub fn roofs(&self, precision: Precision, in_l2: bool) -> Option<Roofs> {
+        let value = |quantity| self.get(quantity).map(|ceiling| ceiling.value);
+        let memory = if in_l2 {
+            Quantity::L2Read
+        } else {
+            Quantity::MemoryCopy
+        };
+        let arithmetic = |limit| value(Quantity::arithmetic_rate(precision, limit)?);
+        let fma = arithmetic(Limit::Fma)?;
+        // Where it is not measured: an add or a multiply takes the slot of a multiply-add.
+        let add_mul = arithmetic(Limit::AddMul).unwrap_or(fma / 2.0);
+        Some(Roofs {
+            memory: BytesPerSec(value(memory)?),
+            fma: FlopsPerSec(fma),
+            add_mul: FlopsPerSec(add_mul),
+            special: value(Quantity::Exp2F32).map(FlopsPerSec),
+            peak: FlopsPerSec(fma),
+        })
+    }
+
+    /// A figure that is not a finite number above 0, and its name.
+    fn implausible(&self) -> Option<(String, f64)> {
+        let named = |what: &str, one: &Ceiling| format!("{what} of {}", one.quantity.name());
+        let ceilings = self.ceilings.iter().flat_map(|one| {
+            let datasheet = one
+                .datasheet
+                .map(|sheet| (named("the data sheet", one), sheet));
+            [(named("the value", one), one.value)]
+                .into_iter()
+                .chain(datasheet)
+        });
+        let sets = self.working_sets.iter().map(|set| {
+            (
+                format!("the rate of {} bytes read again", set.bytes),
+                set.bytes_per_sec,
+            )
+        });
+        let mut all = ceilings.chain(sets);
+        all.find(|(_, value)| !(value.is_finite() && *value > 0.0))
+    }
+
+    /// The ceiling of a quantity, where it was measured.
+    pub fn get(&self, quantity: Quantity) -> Option<&Ceiling> {
+        self.ceilings.iter().find(|one| one.quantity == quantity)
+    }
+}

@@ -1,0 +1,186 @@
+//! What is measured, and what the data sheet says of it.
+
+use occupancy::Arithmetic;
+use serde::{Deserialize, Serialize};
+
+use crate::driver::DeviceProperties;
+use crate::model::{Datasheet, Limit, Precision};
+
+/// Each quantity with its name in tables and its unit.
+macro_rules! quantities {
+    ($($(#[$doc:meta])* $name:ident, $text:literal, $unit:ident;)*) => {
+        /// A ceiling: a rate that no kernel on the device exceeds, or a time that none falls below.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum Quantity {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Quantity {
+            /// Every quantity, in the order of tables.
+            pub const ALL: [Quantity; 28] = [$(Quantity::$name),*];
+
+            /// The name in tables.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Quantity::$name => $text,)*
+                }
+            }
+
+            /// The unit of its values.
+            pub fn unit(self) -> Unit {
+                match self {
+                    $(Quantity::$name => Unit::$unit,)*
+                }
+            }
+        }
+    };
+}
+
+quantities! {
+    /// Memory read.
+    MemoryRead, "memory read", BytesPerSec;
+    /// Memory written.
+    MemoryWrite, "memory write", BytesPerSec;
+    /// Memory copied: bytes read plus bytes written, as in the three below.
+    MemoryCopy, "memory copy", BytesPerSec;
+    /// y = a x.
+    MemoryScale, "memory scale", BytesPerSec;
+    /// y = x + a z.
+    MemoryTriad, "memory triad", BytesPerSec;
+    /// Level 2 cache read.
+    L2Read, "L2 read", BytesPerSec;
+    /// Level 1 cache read.
+    L1Read, "L1 read", BytesPerSec;
+    /// Shared memory read.
+    SharedRead, "shared read", BytesPerSec;
+    /// Fused multiply-add of `f32`.
+    FmaF32, "f32 fma", FlopsPerSec;
+    /// Multiply and add of `f32` that do not fuse.
+    AddMulF32, "f32 add+mul", FlopsPerSec;
+    /// Fused multiply-add of `f64`.
+    FmaF64, "f64 fma", FlopsPerSec;
+    /// Fused multiply-add of two `f16` at once.
+    FmaF16x2, "f16x2 fma", FlopsPerSec;
+    /// Fused multiply-add of two `bf16` at once.
+    FmaBf16x2, "bf16x2 fma", FlopsPerSec;
+    /// Multiply and add of two `f16` at once that do not fuse.
+    AddMulF16x2, "f16x2 add+mul", FlopsPerSec;
+    /// Multiply-add of 32-bit integers.
+    MadI32, "i32 multiply-add", OpsPerSec;
+    /// 2^x of `f32`: special functions.
+    Exp2F32, "f32 exp2", OpsPerSec;
+    /// A load from memory.
+    MemoryLatency, "memory latency", Seconds;
+    /// A load from the level 2 cache.
+    L2Latency, "L2 latency", Seconds;
+    /// A load from the level 1 cache.
+    L1Latency, "L1 latency", Seconds;
+    /// A load from shared memory.
+    SharedLatency, "shared latency", Seconds;
+    /// An operation of [`Quantity::FmaF32`] that waits for the one before.
+    FmaF32Latency, "f32 fma latency", Seconds;
+    /// An operation of [`Quantity::FmaF64`] that waits for the one before.
+    FmaF64Latency, "f64 fma latency", Seconds;
+    /// An operation of [`Quantity::FmaF16x2`] that waits for the one before.
+    FmaF16x2Latency, "f16x2 fma latency", Seconds;
+    /// An operation of [`Quantity::Exp2F32`], and the negation before it, that wait for the one before.
+    Exp2F32Latency, "f32 exp2 latency", Seconds;
+    /// The host's part of a launch that nobody waits for.
+    LaunchEnqueue, "launch, enqueue", Seconds;
+    /// A launch until the host knows that it is done.
+    LaunchAndWait, "launch and wait", Seconds;
+    /// A launch that is a node of a graph: the device's time.
+    GraphNode, "graph node", Seconds;
+    /// A barrier of all threads of a grid, a block on each multiprocessor.
+    GridBarrier, "grid barrier", Seconds;
+}
+
+/// The unit of a [`Quantity`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Unit {
+    /// Bytes per second.
+    #[serde(rename = "B/s")]
+    BytesPerSec,
+    /// Floating-point operations per second; a multiply-add is two.
+    #[serde(rename = "FLOP/s")]
+    FlopsPerSec,
+    /// Other operations per second; a multiply-add is two.
+    #[serde(rename = "op/s")]
+    OpsPerSec,
+    /// Seconds.
+    #[serde(rename = "s")]
+    Seconds,
+}
+
+impl Quantity {
+    /// What measures a precision's arithmetic roof, where it is measured.
+    pub fn arithmetic_rate(precision: Precision, limit: Limit) -> Option<Quantity> {
+        match (precision, limit) {
+            (Precision::F32, Limit::Fma) => Some(Quantity::FmaF32),
+            (Precision::F32, Limit::AddMul) => Some(Quantity::AddMulF32),
+            (Precision::F64, Limit::Fma) => Some(Quantity::FmaF64),
+            (Precision::F16x2, Limit::Fma) => Some(Quantity::FmaF16x2),
+            (Precision::F16x2, Limit::AddMul) => Some(Quantity::AddMulF16x2),
+            _ => None,
+        }
+    }
+
+    /// What the data sheet says, or for arithmetic and shared memory what the parts come to:
+    /// multiprocessors x results a clock x clock. `None` for the emulator and where nothing is known.
+    pub fn datasheet(self, facts: &DeviceProperties) -> Option<f64> {
+        let gpu = facts.gpu.as_ref()?;
+        let clocks = f64::from(facts.multiprocessors) * gpu.clock_hz;
+        if let Some((arithmetic, operations)) = self.arithmetic() {
+            let lanes = facts.capability().lanes(arithmetic)?;
+            return Some(clocks * f64::from(lanes) * operations);
+        }
+        match self {
+            Quantity::MemoryRead
+            | Quantity::MemoryWrite
+            | Quantity::MemoryCopy
+            | Quantity::MemoryScale
+            | Quantity::MemoryTriad => Some(Datasheet::of(&facts.name)?.memory.0),
+            // 32 banks of 4 bytes a clock: CUDA C++ Programming Guide, "Shared Memory".
+            Quantity::SharedRead => Some(clocks * 128.0),
+            _ => None,
+        }
+    }
+
+    /// What the hardware counts, and how many operations each of its results is.
+    fn arithmetic(self) -> Option<(Arithmetic, f64)> {
+        Some(match self {
+            Quantity::FmaF32 => (Arithmetic::F32, 2.0),
+            // An add or a multiply takes a multiply-add's place.
+            Quantity::AddMulF32 => (Arithmetic::F32, 1.0),
+            Quantity::FmaF64 => (Arithmetic::F64, 2.0),
+            Quantity::FmaF16x2 => (Arithmetic::F16x2, 2.0),
+            Quantity::FmaBf16x2 => (Arithmetic::Bf16x2, 2.0),
+            Quantity::AddMulF16x2 => (Arithmetic::F16x2, 1.0),
+            Quantity::MadI32 => (Arithmetic::I32, 2.0),
+            Quantity::Exp2F32 => (Arithmetic::Special, 1.0),
+            _ => return None,
+        })
+    }
+}
+
+impl Unit {
+    /// A value for people, such as `4.23 TB/s` or `561 ns`.
+    pub fn text(self, value: f64) -> String {
+        match self {
+            Unit::Seconds if value < 1e-6 => format!("{:.1} ns", value * 1e9),
+            Unit::Seconds => format!("{:.2} us", value * 1e6),
+            Unit::BytesPerSec => rate(value, "B/s"),
+            Unit::FlopsPerSec => rate(value, "FLOP/s"),
+            Unit::OpsPerSec => rate(value, "op/s"),
+        }
+    }
+}
+
+fn rate(value: f64, unit: &str) -> String {
+    if value >= 1e12 {
+        format!("{:.3} T{unit}", value / 1e12)
+    } else {
+        format!("{:.3} G{unit}", value / 1e9)
+    }
+}

@@ -1,0 +1,313 @@
+//! Vectors read, copied, scaled, combined, and their norm: kernels that memory bounds, with 1 to 8 loads
+//! of 16 bytes of a thread under way.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use cuda_std::launch::{Entry, Signature};
+use kernels_gpu::ceilings::WARP;
+use kernels_gpu::ceilings::stream::*;
+use kernels_gpu::studied::{axpys, norms, scales as studied_scales};
+
+use super::pattern::*;
+use super::values::{Expected, Output, check_same};
+use crate::driver::{DeviceBuffer, LaunchConfig};
+use crate::model::{Operation, Precision};
+use crate::workload::{Axis, Case, Point, PointError, Workload};
+
+/// A kernel over vectors.
+#[derive(Clone, Copy, Debug)]
+pub struct Stream(Kind);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Copy,
+    Read,
+    Scale,
+    Elementwise,
+    Nrm2,
+    Write,
+    StreamScale,
+    Triad,
+}
+
+impl Stream {
+    /// y = x
+    pub const COPY: Stream = Stream(Kind::Copy);
+    /// The sum of x.
+    pub const READ: Stream = Stream(Kind::Read);
+    /// y = a x
+    pub const SCALE: Stream = Stream(Kind::Scale);
+    /// y = a x + z, of each element.
+    pub const ELEMENTWISE: Stream = Stream(Kind::Elementwise);
+    /// The Euclidean norm of x.
+    pub const NRM2: Stream = Stream(Kind::Nrm2);
+    /// y = the pattern.
+    pub(crate) const WRITE: Stream = Stream(Kind::Write);
+    /// As [`Stream::SCALE`], by the kernel of STREAM.
+    pub(crate) const STREAM_SCALE: Stream = Stream(Kind::StreamScale);
+    /// y = x + a z.
+    pub(crate) const TRIAD: Stream = Stream(Kind::Triad);
+}
+
+/// Vectors of a thread that are under way at once.
+pub(crate) const UNROLLS: [u32; 4] = [1, 2, 4, 8];
+
+/// What x or z is multiplied by.
+const FACTOR: f32 = 0.75;
+
+impl Kind {
+    /// An element of y.
+    fn of(self, x: f32, z: f32) -> f32 {
+        match self {
+            Kind::Scale | Kind::StreamScale => FACTOR * x,
+            Kind::Elementwise => FACTOR.mul_add(x, z),
+            Kind::Triad => FACTOR.mul_add(z, x),
+            Kind::Copy | Kind::Write | Kind::Read | Kind::Nrm2 => x,
+        }
+    }
+
+    /// Arrays that are read.
+    fn arrays_read(self) -> usize {
+        match self {
+            Kind::Write => 0,
+            Kind::Elementwise | Kind::Triad => 2,
+            _ => 1,
+        }
+    }
+
+    /// Whether a thread that has one vector under way takes no second one.
+    fn needs_all_threads(self) -> bool {
+        matches!(
+            self,
+            Kind::Copy | Kind::Write | Kind::StreamScale | Kind::Triad
+        )
+    }
+}
+
+macro_rules! variant {
+    ($unroll:expr; $u1:ident $u2:ident $u4:ident $u8:ident) => {
+        match $unroll {
+            1 => $u1::entry(),
+            2 => $u2::entry().with_signature::<$u1>(),
+            4 => $u4::entry().with_signature::<$u1>(),
+            _ => $u8::entry().with_signature::<$u1>(),
+        }
+    };
+}
+
+/// The error that a norm may have, relative to it: some neighbours are added up in `f32`.
+const NORM_TOLERANCE: f64 = 1e-6;
+
+impl Workload for Stream {
+    fn name(&self) -> &str {
+        match self.0 {
+            Kind::Copy => "copy",
+            Kind::Read => "read",
+            Kind::Scale => "scale",
+            Kind::Elementwise => "elementwise",
+            Kind::Nrm2 => "nrm2",
+            Kind::Write => "write",
+            Kind::StreamScale => "stream_scale",
+            Kind::Triad => "triad",
+        }
+    }
+
+    fn axes(&self) -> Vec<Axis> {
+        vec![
+            Axis::one_of("ilp", UNROLLS, UNROLLS).help("16-byte loads in flight per thread"),
+            Axis::whole("n", [1 << 26])
+                .on_emulator([1 << 14])
+                .help("elements in each f32 array"),
+        ]
+    }
+
+    fn case<'d>(&self, at: &Point<'d>) -> Result<Case<'d>, PointError> {
+        if !at.block().is_multiple_of(WARP) {
+            let block = at.block();
+            return Err(format!(
+                "a block of {block} threads: the kernels need whole warps of {WARP}"
+            )
+            .into());
+        }
+        let ilp = at.whole("ilp") as u32;
+        let vectors = at.size("n") / WIDTH;
+        if vectors == 0 && at.size("n") > 0 {
+            return Err(
+                format!("elements: {} given, at least {WIDTH} needed", at.size("n")).into(),
+            );
+        }
+        let case = match self.0 {
+            Kind::Read => read(at, ilp, vectors),
+            Kind::Nrm2 => norm(at, ilp, vectors),
+            _ => self.writing(at, ilp, vectors),
+        };
+        // One of each array.
+        Ok(case.loads(16, ilp * self.0.arrays_read() as u32))
+    }
+}
+
+/// The arrays of a launch that writes y.
+struct Arrays {
+    vectors: u64,
+    x: DeviceBuffer<Vector>,
+    z: DeviceBuffer<Vector>,
+    y: Output<Vector>,
+}
+
+impl Stream {
+    /// A launch that writes y, in blocks of whole warps.
+    fn writing<'d>(&self, at: &Point<'d>, ilp: u32, vectors: usize) -> Case<'d> {
+        let n = vectors * WIDTH;
+        let there_is = "there is one for each of UNROLLS";
+        match self.0 {
+            Kind::Copy => {
+                let entry = variant!(ilp; copy_u1 copy_u2 copy_u4 copy_u8);
+                // SAFETY: x and y have as many vectors.
+                unsafe { self.map(at, entry, vectors, |it| (it.x.slice(..), it.y.view())) }
+            }
+            Kind::Scale | Kind::StreamScale => {
+                let studied = || studied_scales(ilp).expect(there_is).with_signature();
+                let entry = match self.0 {
+                    Kind::Scale => studied(),
+                    _ => variant!(ilp; scale_u1 scale_u2 scale_u4 scale_u8),
+                };
+                // SAFETY: as for `copy`; both kernels take the same.
+                unsafe {
+                    self.map(at, entry, vectors, |it| {
+                        (it.x.slice(..), it.y.view(), FACTOR)
+                    })
+                }
+                .operations(Precision::F32, Operation::Multiply, n)
+            }
+            Kind::Elementwise | Kind::Triad => {
+                let studied = || axpys(ilp).expect(there_is).with_signature();
+                let entry = match self.0 {
+                    Kind::Elementwise => studied(),
+                    _ => variant!(ilp; triad_u1 triad_u2 triad_u4 triad_u8),
+                };
+                // SAFETY: as for `scale`; z has as many vectors, too.
+                let case = unsafe {
+                    self.map(at, entry, vectors, |it| {
+                        (it.x.slice(..), it.z.slice(..), it.y.view(), FACTOR)
+                    })
+                };
+                case.operations(Precision::F32, Operation::Fma, n)
+            }
+            _ => {
+                let entry = variant!(ilp; write_u1 write_u2 write_u4 write_u8);
+                // SAFETY: y has so many vectors.
+                unsafe { self.map(at, entry, vectors, |it| (it.y.view(), it.vectors)) }
+            }
+        }
+    }
+
+    /// # Safety
+    /// The kernel takes arrays of as many vectors each, apart and aligned as device allocations are, in
+    /// blocks of whole warps and a grid of one dimension.
+    unsafe fn map<'d, S: Signature>(
+        &self,
+        at: &Point<'d>,
+        entry: Entry<S>,
+        vectors: usize,
+        arguments: impl for<'a> Fn(&'a mut Arrays) -> S::Arguments<'a> + 'd,
+    ) -> Case<'d> {
+        let (Stream(kind), ilp) = (*self, at.whole("ilp"));
+        let config = match ilp == 1 && kind.needs_all_threads() {
+            true => LaunchConfig::linear(vectors as u64, at.block()),
+            false => at.linear(vectors.div_ceil(ilp as usize)),
+        };
+        let of_array = move |number| {
+            if kind.arrays_read() >= number {
+                vectors
+            } else {
+                0
+            }
+        };
+        let (device, n) = (at.device(), vectors * WIDTH);
+        let arrays = at
+            .launch(entry, config)
+            .arrays(move |device| {
+                Ok(Arrays {
+                    vectors: vectors as u64,
+                    x: patterned(device, 0, of_array(1))?,
+                    z: patterned(device, first_of_z(n), of_array(2))?,
+                    y: Output::new(device, vectors)?,
+                })
+            })
+            .check(move |arrays| {
+                if n > EACH {
+                    let sum = sum_on_device(device, &arrays.y)?;
+                    return adds_up(&[sum], expected(kind, n));
+                }
+                let expected: Vec<f32> = (0..n).map(|i| element(kind, i, n)).collect();
+                check_same(arrays.y.values()?.as_flattened(), &expected)
+            });
+        // SAFETY: the caller's contract.
+        let case = unsafe { arrays.arguments_unchecked(arguments) };
+        case.reads::<Vector>(kind.arrays_read() * vectors)
+            .writes::<Vector>(vectors)
+    }
+}
+
+fn read<'d>(at: &Point<'d>, ilp: u32, vectors: usize) -> Case<'d> {
+    let config = at.linear(vectors.div_ceil(ilp as usize));
+    let arrays = at
+        .launch(variant!(ilp; read_u1 read_u2 read_u4 read_u8), config)
+        .arrays(move |device| {
+            let x = patterned(device, 0, vectors)?;
+            Ok((x, Output::new(device, warps(config))?))
+        })
+        .check(move |(_, sums)| adds_up(&sums.values()?, expected(Kind::Read, vectors * WIDTH)));
+    // SAFETY: sums has a place for each warp, and blocks are whole warps (`case`).
+    let case = unsafe { arrays.arguments_unchecked(|(x, sums)| (x.slice(..), sums.view())) };
+    case.reads::<Vector>(vectors)
+}
+
+fn norm<'d>(at: &Point<'d>, ilp: u32, vectors: usize) -> Case<'d> {
+    let config = at.one_wave(vectors.div_ceil(ilp as usize));
+    let entry = norms(ilp).expect("there is one for each of UNROLLS");
+    let n = vectors * WIDTH;
+    let arrays = at
+        .launch(entry, config)
+        .arrays(move |device| {
+            let x = patterned(device, 0, vectors)?;
+            let result = Output::<f32>::new(device, 1)?;
+            let partials = device.buffer_zeroed(config.grid[0] as usize)?;
+            Ok((x, result, partials, device.buffer_zeroed(1)?))
+        })
+        .check(move |(_, result, ..)| {
+            let value = norm_of_pattern(n);
+            let tolerance = NORM_TOLERANCE * value;
+            result.check([Expected { value, tolerance }].into_iter())
+        });
+    // SAFETY: x is aligned as device allocations are; there is a partial sum for each block, a ticket that
+    // begins at 0 and is 0 again after each launch, and blocks are whole warps (`case`).
+    let case = unsafe {
+        arrays.arguments_unchecked(|(x, result, partials, ticket)| {
+            let (partials, ticket) = (partials.slice_mut(..), ticket.slice_mut(..));
+            (x.slice(..), result.view(), partials, ticket)
+        })
+    };
+    case.reads::<Vector>(vectors)
+        .operations(Precision::F32, Operation::Fma, n)
+}
+
+/// Element `i` of the output of `n`.
+fn element(kind: Kind, i: usize, n: usize) -> f32 {
+    kind.of(pattern(i), pattern(i + first_of_z(n)))
+}
+
+/// What the words of the output add up to.
+fn expected(kind: Kind, n: usize) -> u32 {
+    static KNOWN: Mutex<BTreeMap<(Kind, usize), u32>> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let sum = |range: Range<usize>| {
+        let words = range.map(|i| element(kind, i, n).to_bits());
+        words.fold(0, u32::wrapping_add)
+    };
+    *known
+        .entry((kind, n))
+        .or_insert_with(|| sum_of_words(&on_all_cores(n, sum)))
+}

@@ -1,0 +1,80 @@
+//! Two runs side by side, as text for people.
+
+use super::counted;
+use crate::compare::{Comparison, Spread, Verdict};
+use crate::table;
+
+/// A table of the rows that changed, and how many did not.
+pub fn comparison_text(comparison: &Comparison) -> String {
+    let header = [
+        "launch",
+        "before ms",
+        "after ms",
+        "time",
+        "noise",
+        "",
+        "flags",
+    ];
+    let changed = comparison
+        .changes
+        .iter()
+        .filter(|change| change.verdict != Verdict::Same);
+    let rows = changed.map(|change| {
+        [
+            change.launch.clone(),
+            format!("{:.4}", change.before_ms),
+            format!("{:.4}", change.after_ms),
+            format!("{:+.2} %", change.percent),
+            format!("{:.2} %", change.noise_percent),
+            match change.verdict {
+                Verdict::Slower => "slower".to_owned(),
+                _ => "faster".to_owned(),
+            },
+            change.flags.join(" "),
+        ]
+    });
+    let rows: Vec<_> = rows.collect();
+    let count = |verdict| comparison.with(verdict).count();
+    let mut text = String::new();
+    if !rows.is_empty() {
+        text = table::text(header, rows, |column| (1..5).contains(&column)) + "\n";
+    }
+    for (launches, which) in [
+        (&comparison.only_before, "before"),
+        (&comparison.only_after, "after"),
+    ] {
+        for launch in launches {
+            text.push_str(&format!("only {which}: {launch}\n"));
+        }
+    }
+    text + &format!(
+        "{}: {} as fast as before, {} faster, {} slower",
+        counted(comparison.changes.len() as u64, "row"),
+        count(Verdict::Same),
+        count(Verdict::Faster),
+        count(Verdict::Slower)
+    )
+}
+
+/// A table of how launches differ from GPU to GPU.
+pub fn spread_table(spreads: &[Spread]) -> String {
+    let header = [
+        "launch",
+        "fastest ms",
+        "slowest ms",
+        "spread",
+        "slowest GPU",
+        "slower than alone",
+    ];
+    let rows = spreads.iter().map(|spread| {
+        [
+            spread.launch.clone(),
+            format!("{:.4}", spread.fastest_ms),
+            format!("{:.4}", spread.slowest_ms),
+            format!("{:.2} %", spread.percent),
+            spread.slowest.to_string(),
+            format!("{:+.2} %", spread.slowed_percent),
+        ]
+    });
+    table::text(header, rows, |column| column > 0)
+}

@@ -1,0 +1,29 @@
+//! Records as text, tables, files and charts, each over `impl Write`.
+
+mod canvas;
+mod ceilings;
+mod chart;
+mod columns;
+mod comparison;
+mod html;
+mod kernels;
+mod occupancy;
+mod occupancy_chart;
+mod roofs;
+mod rows;
+mod run;
+mod saved_chart;
+pub mod terminal;
+
+pub use crate::table::{Cell, Format, Row};
+pub use canvas::{ChartError, ChartFormat};
+pub use ceilings::{ceilings_json, ceilings_table};
+pub use chart::Chart;
+pub use comparison::{comparison_text, spread_table};
+pub use html::HtmlReport;
+pub use kernels::{kernels_rows, kernels_table};
+pub use occupancy::{model_table, study_summary, study_text};
+pub use occupancy_chart::OccupancyChart;
+pub use rows::{RowText, counted, row_text, rows_table};
+pub use run::RunFacts;
+pub use saved_chart::{SavedChart, SavedRow};

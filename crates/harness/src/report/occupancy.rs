@@ -1,0 +1,141 @@
+//! Occupancy, computed and measured, as text for people.
+
+use super::{Cell, Row, counted};
+use crate::model::{OccupancyRow, Relief};
+use crate::sweep::occupancy::{OccupancyRecord, knees};
+use crate::table::{self, cell, known, number};
+
+impl Row for OccupancyRow {
+    fn columns(&self) -> Vec<Cell> {
+        vec![
+            cell("arch", format!("sm_{}", self.arch)),
+            cell("registers", self.registers),
+            cell("shared_bytes", self.shared_bytes),
+            cell("block", self.block),
+            cell("resident_blocks", self.resident_blocks),
+            cell("active_warps", self.active_warps),
+            number("occupancy_percent", self.percent()),
+            cell("limited_by", self.limited_by.join(" ")),
+            known(
+                "one_more_registers",
+                self.one_more.and_then(|it| it.registers),
+            ),
+            known(
+                "one_more_shared_bytes",
+                self.one_more.and_then(|it| it.shared_bytes),
+            ),
+            known("refused", self.refused.as_ref()),
+        ]
+    }
+}
+
+/// A table for a terminal: a row a block.
+pub fn model_table(rows: &[OccupancyRow]) -> String {
+    let header = [
+        "arch",
+        "registers",
+        "shared",
+        "block",
+        "blocks",
+        "warps",
+        "occupancy",
+        "limited by",
+        "one more block with",
+    ];
+    let rows = rows.iter().map(|row| {
+        let last = match (&row.refused, row.one_more) {
+            (Some(reason), _) => reason.clone(),
+            (None, Some(relief)) => relief_text(relief),
+            (None, None) => String::new(),
+        };
+        [
+            format!("sm_{}", row.arch),
+            row.registers.to_string(),
+            kib(row.shared_bytes),
+            row.block.to_string(),
+            row.resident_blocks.to_string(),
+            format!("{} of {}", row.active_warps, row.max_warps),
+            format!("{:.1} %", row.percent()),
+            row.limited_by.join(", ").replace('_', " "),
+            last,
+        ]
+    });
+    let table = table::text(header, rows, |column| (1..7).contains(&column));
+    format!("{table}\nblocks and warps are those that a multiprocessor holds at once.")
+}
+
+fn relief_text(relief: Relief) -> String {
+    let registers = relief.registers.map(|it| format!("{it} registers"));
+    let shared = relief.shared_bytes.map(kib);
+    let parts: Vec<String> = [registers, shared].into_iter().flatten().collect();
+    parts.join(" and ")
+}
+
+fn kib(bytes: u32) -> String {
+    format!("{} KiB", f64::from(bytes) / 1024.0)
+}
+
+/// Two lines for a point: what runs at once, and what came out.
+pub fn study_text(record: &OccupancyRecord) -> String {
+    let driver = record.driver_blocks.map_or_else(String::new, |blocks| {
+        let verdict = if blocks == record.resident_blocks {
+            "as"
+        } else {
+            "NOT as"
+        };
+        format!(", {verdict} the driver says")
+    });
+    let flagged = match record.flags[..] {
+        [] => String::new(),
+        _ => format!("  flagged: {}", record.flags.join(", ")),
+    };
+    let limit = record.max_registers.map_or_else(String::new, |limit| {
+        let local = record.local_bytes.unwrap_or(0);
+        format!(", at most {limit} registers and so {local} bytes of local memory per thread")
+    });
+    let axes = record.axes.0.iter();
+    let axes = axes.filter_map(|(name, value)| Some(format!(" {name} = {}", value.as_ref()?)));
+    let ceiling = record.percent_ceiling.map_or_else(String::new, |percent| {
+        format!(", {percent:.1} % of the ceiling")
+    });
+    let in_flight = record.in_flight.map_or_else(String::new, |it| {
+        format!(
+            "  {:.0} {} in flight, {:.0} needed",
+            it.provided, it.unit, it.needed
+        )
+    });
+    format!(
+        "{}{}  block = {:4}  {:3.0} % occupancy: {} per multiprocessor{driver}, limited by \
+         {}{limit}\n    {:.1} {} ± {:.1} %{ceiling}{in_flight}  {:.2} waves, {:.0} % idle in the \
+         last{flagged}",
+        record.kernel,
+        axes.collect::<String>(),
+        record.block,
+        record.occupancy_percent,
+        counted(record.resident_blocks.into(), "block"),
+        record.limited_by.join(" and ").replace('_', " "),
+        record.rate,
+        record.unit,
+        record.rms_percent,
+        record.waves,
+        record.tail_percent,
+    )
+}
+
+/// How little occupancy is enough for each kernel, and where model and driver differ.
+pub fn study_summary(records: &[OccupancyRecord]) -> String {
+    let mut lines: Vec<String> = knees(records).iter().map(ToString::to_string).collect();
+    let differ = |record: &&OccupancyRecord| {
+        record
+            .driver_blocks
+            .is_some_and(|blocks| blocks != record.resident_blocks)
+    };
+    match records.iter().filter(differ).count() {
+        0 => {}
+        count => lines.push(format!(
+            "warning: in {} the driver holds another number of blocks than the model",
+            counted(count as u64, "row")
+        )),
+    }
+    format!("\n{}\n", lines.join("\n"))
+}

@@ -1,0 +1,286 @@
+//! Text for people.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+use super::counted;
+use super::roofs::memory_name;
+use crate::compare::{Change, Verdict};
+use crate::driver::DeviceProperties;
+use crate::model::{Limit, Precision, Roofs};
+use crate::sweep::{NOISY_PERCENT, PLAUSIBLE_PERCENT, Record, by_series};
+use crate::table;
+use crate::workload::Value;
+
+/// Two lines for a point: what it is, and what came out.
+pub fn point(record: &Record) -> String {
+    let noise = match record.flags[..] {
+        [] => String::new(),
+        _ if record.rms_percent > NOISY_PERCENT => {
+            format!(
+                "  warning: RMS deviation above {NOISY_PERCENT} %; {}",
+                record.flags.join(", ")
+            )
+        }
+        _ => format!("  flagged: {}", record.flags.join(", ")),
+    };
+    let measured = record
+        .percent_measured_roof
+        .map_or_else(String::new, |percent| {
+            let above = match percent > PLAUSIBLE_PERCENT {
+                true => {
+                    ": more than that roof allows; were the ceilings measured with a smaller --n?"
+                }
+                false => "",
+            };
+            format!(", {percent:.1} % of the measured one{above}")
+        });
+    let named = |(name, value): &(&'static str, String)| format!("{name} {value}");
+    let series = record.series();
+    let axes: Vec<_> = series
+        .axes
+        .iter()
+        .map(|(name, value)| (*name, value.to_string()))
+        .collect();
+    let axes: Vec<String> = axes.iter().map(named).collect();
+    let along = record
+        .along()
+        .map(|(name, value)| format!("{name} = {value:>4}"));
+    let kernel = [Some(series.kernel), series.dtype];
+    let what = [
+        along,
+        record.ai.map(|ai| format!("AI = {ai:8.3} FLOP/byte")),
+        Some(format!(
+            "{}{}, {} of {}",
+            kernel.into_iter().flatten().collect::<Vec<_>>().join(" "),
+            axes.iter()
+                .map(|axis| format!(", {axis}"))
+                .collect::<String>(),
+            counted(record.grid, "block"),
+            record.block
+        )),
+    ];
+    let roof = record.percent_roof.zip(record.limiting_roof);
+    let rates = [
+        Some(format!(
+            "{:.4} ms ± {:.1} %",
+            record.mean_ms, record.rms_percent
+        )),
+        record.gflops.map(|rate| format!("{rate:.1} GFLOP/s")),
+        record.bandwidth.map(|rate| format!("{rate:.1} GB/s")),
+        record
+            .percent_peak
+            .map(|percent| format!("{percent:.2} % of peak")),
+        roof.map(|(percent, limit)| {
+            format!("{percent:.1} % of the {} roof{measured}", limit.name())
+        }),
+    ];
+    let verdict = match record.bound {
+        Some(bound) => format!("bound by {}: {}", bound.name(), record.advice),
+        None => record.advice.to_owned(),
+    };
+    let unchecked = match record.checked {
+        true => "",
+        false => "  not compared with a reference",
+    };
+    let joined = |parts: &[Option<String>]| {
+        parts
+            .iter()
+            .flatten()
+            .cloned()
+            .collect::<Vec<_>>()
+            .join("  ")
+    };
+    format!(
+        "{}\n    {}{noise}{unchecked}\n    {verdict}",
+        joined(&what),
+        joined(&rates)
+    )
+}
+
+/// What the roofs are.
+pub fn roofs(facts: &DeviceProperties, roofs: &BTreeMap<Precision, Roofs>) -> String {
+    let mut text = String::new();
+    let source = if facts.is_emulated() {
+        ", measured on this host"
+    } else {
+        ""
+    };
+    for (precision, roofs) in roofs {
+        let _ = writeln!(
+            text,
+            "{} roofs{source}: {} {}, FMA {}, add+mul {}\n\
+             ridge point: {:.3} FLOP/byte under the FMA roof, {:.3} under the add+mul roof",
+            precision.name(),
+            memory_name(facts),
+            roofs.memory,
+            roofs.ceiling(Limit::Fma),
+            roofs.ceiling(Limit::AddMul),
+            roofs.ridge_point(Limit::Fma).0,
+            roofs.ridge_point(Limit::AddMul).0,
+        );
+    }
+    text
+}
+
+/// A table with a row for each kernel and launch: its best rate and bandwidth, and its ceiling.
+pub fn summary(records: &[Record]) -> String {
+    let groups = by_series(records);
+    let mut axes: Vec<&str> = Vec::new();
+    for (name, _) in groups.iter().flat_map(|(series, _)| &series.axes) {
+        if !axes.contains(name) {
+            axes.push(name);
+        }
+    }
+    let mut alongs: Vec<&str> = Vec::new();
+    for axis in groups.iter().filter_map(|(_, members)| members[0].along) {
+        if !alongs.contains(&axis) {
+            alongs.push(axis);
+        }
+    }
+    let last = [
+        "block".to_owned(),
+        "grid".to_owned(),
+        "best GB/s".to_owned(),
+        "best GFLOP/s".to_owned(),
+        format!("at {}", alongs.join("/")),
+        "ceiling".to_owned(),
+        "% of its roof".to_owned(),
+    ];
+    let names = ["kernel", "dtype"].into_iter().chain(axes.iter().copied());
+    let header: Vec<String> = names.map(str::to_owned).chain(last).collect();
+    let rows = groups.iter().filter_map(|(series, members)| {
+        let speed = |row: &Record| row.gflops.or(row.bandwidth).unwrap_or(0.0);
+        let fastest = members.iter().copied();
+        let fastest = fastest.max_by(|a, b| speed(a).total_cmp(&speed(b)));
+        let fastest = fastest?;
+        let widest = members.iter().filter_map(|row| row.bandwidth);
+        let digits = |value: Option<f64>| optional(value.map(|it| format!("{it:.1}")));
+        let own = axes.iter().map(|axis| {
+            let found = series.axes.iter().find(|(name, _)| name == axis);
+            optional(found.map(|(_, value)| value))
+        });
+        let first = [series.kernel.to_owned(), optional(series.dtype)];
+        let last = [
+            series.block.to_string(),
+            series.grid.to_string(),
+            digits(widest.reduce(f64::max)),
+            digits(fastest.gflops),
+            optional(fastest.along().map(|(_, value)| value)),
+            optional(fastest.arithmetic.map(ceiling)),
+            digits(fastest.percent_roof),
+        ];
+        Some(first.into_iter().chain(own).chain(last).collect::<Vec<_>>())
+    });
+    let table = table::text(header, rows, |column| column >= 2);
+    if !groups
+        .iter()
+        .any(|(_, members)| members[0].arithmetic.is_some())
+    {
+        return format!("{table}\n");
+    }
+    format!(
+        "{table}\nFMA ceiling: fused multiply-adds. add+mul ceiling: adds and multiplies that do not \
+         fuse, which on a GPU leaves half of the FMA rate.\n"
+    )
+}
+
+/// A table of launches, with the change of each since the run before, where there is one.
+pub fn measured(records: &[Record], changes: &[Option<&Change>]) -> String {
+    let header = [
+        "launch",
+        "time",
+        "± %",
+        "GB/s",
+        "GFLOP/s",
+        "% of roof",
+        "bound by",
+        "change",
+    ];
+    let differs = |of: fn(&Record) -> String| {
+        let all = records.iter().map(of);
+        all.collect::<BTreeSet<_>>().len() > 1
+    };
+    let common: [Part; 3] = [
+        ("block", |row| row.block.to_string()),
+        ("grid", |row| row.grid_size.to_string()),
+        ("cache", |row| row.cache.to_owned()),
+    ];
+    let common: Vec<_> = common.into_iter().filter(|(_, of)| differs(*of)).collect();
+    let rows = records.iter().zip(changes).map(|(record, change)| {
+        let digits = |value: Option<f64>| optional(value.map(|it| format!("{it:.1}")));
+        [
+            launch(record, &common),
+            format!("{:.4} ms", record.median_ms),
+            format!("{:.1}", record.rms_percent),
+            digits(record.bandwidth),
+            digits(record.gflops),
+            digits(record.percent_measured_roof.or(record.percent_roof)),
+            optional(record.bound.map(|bound| bound.name())),
+            change.map_or_else(String::new, change_text),
+        ]
+    });
+    let table = table::text(header, rows, |column| column > 0);
+    let unchecked = records.iter().any(|record| !record.checked);
+    let note = match unchecked {
+        true => "\nSome workloads have no reference: their results are not compared.",
+        false => "",
+    };
+    format!("{table}{note}")
+}
+
+/// `+4.2 %`, or that it is none.
+fn change_text(change: &Change) -> String {
+    match change.verdict {
+        Verdict::Same => "none".to_owned(),
+        Verdict::Faster | Verdict::Slower => format!("{:+.1} %", change.percent),
+    }
+}
+
+/// A part of a launch's name, and how a record has it.
+type Part = (&'static str, fn(&Record) -> String);
+
+/// The kernel, its element type and what is not the same for all launches of it.
+fn launch(record: &Record, common: &[Part]) -> String {
+    let series = record.series();
+    let names = [Some(series.kernel), series.dtype].into_iter().flatten();
+    let axes = series
+        .axes
+        .iter()
+        .filter(|(_, value)| !matches!(value, Value::Text(_)));
+    let texts = series
+        .axes
+        .iter()
+        .filter(|(_, value)| matches!(value, Value::Text(_)));
+    let names = names
+        .map(str::to_owned)
+        .chain(texts.map(|(_, value)| value.to_string()));
+    let along = record
+        .along()
+        .map(|(name, value)| format!("{name} {value}"));
+    let numbers = axes
+        .map(|(name, value)| format!("{name} {value}"))
+        .chain(along);
+    let numbers = numbers.chain(
+        common
+            .iter()
+            .map(|(name, of)| format!("{name} {}", of(record))),
+    );
+    let all: Vec<String> = [names.collect::<Vec<_>>().join(" ")]
+        .into_iter()
+        .chain(numbers)
+        .collect();
+    all.join(", ")
+}
+
+fn ceiling(arithmetic: Limit) -> &'static str {
+    match arithmetic {
+        Limit::Fma => "FMA",
+        other => other.name(),
+    }
+}
+
+/// Nothing where nothing is known.
+fn optional(value: Option<impl ToString>) -> String {
+    value.map_or_else(String::new, |value| value.to_string())
+}

@@ -1,0 +1,261 @@
+//! `y = x / ‖x‖` in a loop: with the norm brought to the host each time, and with it left on the
+//! device.
+
+use std::fmt;
+
+use kernels_gpu::vector::reference_norm;
+use serde::Serialize;
+use tracing::trace_span;
+
+use super::rounds::{PerIteration, rounded};
+use super::{Rounds, StudyError};
+use crate::driver::{Device, DeviceBuffer, DriverError, Stream};
+use crate::vector::{Divide, Norm, Normalize, Real, Scaled};
+
+/// Where the norm goes before the vector is scaled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NormMode {
+    /// To the host, which waits for it and launches the scaling with it.
+    Host,
+    /// It stays on the device: two launches.
+    Device,
+    /// One cooperative launch does all.
+    Fused,
+    /// As fused, ten at once from a graph.
+    Graph,
+}
+
+/// Normalizations in a graph.
+const GRAPH: u32 = 10;
+
+/// Random elements, which are repeated: the checks need not know more.
+const PATTERN: usize = 1 << 16;
+
+impl fmt::Display for NormMode {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            NormMode::Host => "host",
+            NormMode::Device => "device",
+            NormMode::Fused => "fused",
+            NormMode::Graph => "graph",
+        })
+    }
+}
+
+/// What an iteration took, in the median.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct NormRow {
+    /// Where the norm goes: `host`, `device`, `fused` or `graph`.
+    pub mode: String,
+    /// `f32` or `f64`.
+    pub dtype: &'static str,
+    /// Elements.
+    pub n: usize,
+    /// Microseconds of the host an iteration, its waits included.
+    pub host_us: f64,
+    /// Microseconds of the device an iteration, idle time included.
+    pub device_us: f64,
+    /// 1e9 bytes per second, counting one read and one write of each element.
+    pub gigabytes_per_second: f64,
+    /// Launches an iteration, counted at the driver gate.
+    pub launches: f64,
+    /// Copies an iteration, counted there.
+    pub copies: f64,
+    /// Waits of the host an iteration, counted there.
+    pub waits: f64,
+    /// What ran it.
+    pub device: String,
+    /// Whether norm and elements agreed with the float64 reference.
+    pub checked: bool,
+}
+
+/// A vector on a device, and what normalizes it.
+pub struct NormStudy<'d, T: Real> {
+    device: &'d Device,
+    stream: Stream<'d>,
+    n: usize,
+    pattern: Vec<T>,
+    x: DeviceBuffer<T>,
+    y: DeviceBuffer<T>,
+    norm: DeviceBuffer<T>,
+    nrm2: Norm<'d, T>,
+    scale: Scaled<'d, T>,
+    divide: Divide<'d, T>,
+    normalize: Normalize<'d, T>,
+}
+
+impl<'d, T: Real> NormStudy<'d, T> {
+    /// Fails if a vector of `n` elements and its scaled copy do not fit into the device's memory.
+    ///
+    /// # Errors
+    /// [`DriverError::OutOfMemory`], or the driver's.
+    pub fn check_memory(device: &Device, n: usize) -> Result<(), DriverError> {
+        device.check_memory((n as u64).saturating_mul(2 * size_of::<T>() as u64))
+    }
+
+    /// A random vector of `n` elements.
+    ///
+    /// # Errors
+    /// There is too little memory.
+    pub fn new(device: &'d Device, n: usize) -> Result<Self, StudyError> {
+        let mut random = fastrand::Rng::with_seed(42);
+        let pattern: Vec<T> = (0..PATTERN.min(n))
+            .map(|_| T::from_f64(random.f64() * 2.0 - 1.0))
+            .collect();
+        let mut x = device.buffer_zeroed(n)?;
+        for first in (0..n).step_by(pattern.len()) {
+            x.write(first, &pattern[..pattern.len().min(n - first)])?;
+        }
+        Ok(NormStudy {
+            device,
+            stream: Stream::new(device)?,
+            n,
+            pattern,
+            x,
+            y: device.buffer_zeroed(n)?,
+            norm: device.buffer_zeroed(1)?,
+            nrm2: Norm::new(device, n)?,
+            scale: Scaled::new(device, n)?,
+            divide: Divide::new(device, n)?,
+            normalize: Normalize::new(device, n)?,
+        })
+    }
+
+    /// Runs the loop in one mode, and checks what it has computed. In a graph the iterations are
+    /// rounded up to whole ones.
+    ///
+    /// # Errors
+    /// The driver's, or the result is wrong.
+    pub fn measure(&mut self, mode: NormMode, rounds: Rounds) -> Result<NormRow, StudyError> {
+        let range = trace_span!("normalize", color = "blue", payload = self.n as u64, %mode);
+        let _range = range.entered();
+        self.y.poison()?;
+        self.norm.poison()?;
+        let times = match mode {
+            NormMode::Host => self.on_host(rounds),
+            NormMode::Device => self.on_device(rounds),
+            NormMode::Fused => self.fused(rounds),
+            NormMode::Graph => self.in_graph(rounds),
+        }?;
+        self.check(mode)?;
+        let bytes = (2 * self.n * size_of::<T>()) as f64;
+        Ok(NormRow {
+            mode: mode.to_string(),
+            dtype: T::NAME,
+            n: self.n,
+            host_us: rounded(times.host_us),
+            device_us: rounded(times.device_us),
+            gigabytes_per_second: rounded(bytes / times.device_us / 1e3),
+            launches: times.launches,
+            copies: times.copies,
+            waits: times.waits,
+            device: self.device.properties().name.clone(),
+            checked: true,
+        })
+    }
+
+    fn on_host(&mut self, rounds: Rounds) -> Result<PerIteration, DriverError> {
+        let mut norm = [T::default()];
+        rounds.run(&self.stream, |_| {
+            // SAFETY: all buffers are as long as `self`, which waits for its stream before they go.
+            unsafe {
+                self.nrm2
+                    .launch(&self.stream, self.x.slice(..), self.norm.slice_mut(..))
+            }?;
+            self.stream.read(&self.norm, 0, &mut norm)?;
+            let factor = T::from_f64(1.0) / norm[0];
+            // SAFETY: as above.
+            unsafe {
+                self.scale
+                    .launch(&self.stream, factor, self.x.slice(..), self.y.slice_mut(..))
+            }
+        })
+    }
+
+    fn on_device(&mut self, rounds: Rounds) -> Result<PerIteration, DriverError> {
+        rounds.run(&self.stream, |_| {
+            // SAFETY: as in `on_host`.
+            unsafe {
+                self.nrm2
+                    .launch(&self.stream, self.x.slice(..), self.norm.slice_mut(..))?;
+                self.divide.launch(
+                    &self.stream,
+                    self.norm.slice(..),
+                    self.x.slice(..),
+                    self.y.slice_mut(..),
+                )
+            }
+        })
+    }
+
+    fn fused(&mut self, rounds: Rounds) -> Result<PerIteration, DriverError> {
+        rounds.run(&self.stream, |_| {
+            // SAFETY: as in `on_host`.
+            unsafe {
+                self.normalize.launch(
+                    &self.stream,
+                    self.x.slice(..),
+                    self.y.slice_mut(..),
+                    self.norm.slice_mut(..),
+                )
+            }
+        })
+    }
+
+    fn in_graph(&mut self, rounds: Rounds) -> Result<PerIteration, DriverError> {
+        let graph = self.stream.capture(|| {
+            (0..GRAPH).try_for_each(|_| {
+                // SAFETY: as in `on_host`; the graph goes before them.
+                unsafe {
+                    self.normalize.launch(
+                        &self.stream,
+                        self.x.slice(..),
+                        self.y.slice_mut(..),
+                        self.norm.slice_mut(..),
+                    )
+                }
+            })
+        })?;
+        let rounds = Rounds {
+            iterations: rounds.iterations.next_multiple_of(GRAPH),
+            ..rounds
+        };
+        rounds.run(&self.stream, |i| match i % GRAPH {
+            // SAFETY: as above.
+            0 => unsafe { graph.launch(&self.stream) },
+            _ => Ok(()),
+        })
+    }
+
+    /// Compares the norm and every element of `y` with the reference.
+    fn check(&self, mode: NormMode) -> Result<(), StudyError> {
+        let wide = self.pattern.iter().map(|&x| x.into());
+        let (times, rest) = (self.n / self.pattern.len(), self.n % self.pattern.len());
+        let (whole, part) = (
+            reference_norm(wide.clone()),
+            reference_norm(wide.clone().take(rest)),
+        );
+        let expected = (times as f64 * whole * whole + part * part).sqrt();
+        let allowed = if T::NAME == "f32" { 4e-7 } else { 1e-14 };
+        let norm = self.norm.to_vec()?[0].into();
+        StudyError::check("the norm", norm, expected, allowed * expected)?;
+        let mut y = vec![T::default(); self.pattern.len()];
+        for first in (0..self.n).step_by(y.len()) {
+            let len = y.len().min(self.n - first);
+            self.y.read(first, &mut y[..len])?;
+            for (i, (x, &y)) in wide.clone().zip(&y[..len]).enumerate() {
+                let expected = x / expected;
+                let what = format_args!("{mode}: element {}", first + i);
+                StudyError::check(what, y.into(), expected, allowed * expected.abs())?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<T: Real> Drop for NormStudy<'_, T> {
+    /// Waits for what a failed measurement may have left in the stream.
+    fn drop(&mut self) {
+        let _ = self.stream.synchronize();
+    }
+}

@@ -1,0 +1,202 @@
+//! How little occupancy is enough.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use super::OccupancyRecord;
+use crate::workload::Value;
+
+/// What counts as top speed, percent of the fastest row.
+const ENOUGH: f64 = 95.0;
+
+/// The least occupancy with which a kernel reaches its top speed, for one variant of it, such as a number
+/// of independent operations per thread.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Knee {
+    /// The kernel, and what tells its rows apart: [`families`].
+    pub kernel: String,
+    /// What tells its rows apart: `ILP 4`.
+    pub variant: String,
+    /// The kernel's fastest row, of any variant.
+    pub top: f64,
+    /// Its unit.
+    pub unit: &'static str,
+    /// The row's speed as a percentage of `top`.
+    pub percent_top: f64,
+    /// The row's occupancy.
+    pub occupancy_percent: f64,
+    /// Whether that is top speed; otherwise the row is the fastest there is.
+    pub enough: bool,
+}
+
+impl std::fmt::Display for Knee {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let at_most = if self.enough { "" } else { "at most " };
+        write!(
+            formatter,
+            "{}: {at_most}{:.0} % of the top speed ({:.1} {}) from {:.0} % occupancy",
+            self.kernel, self.percent_top, self.top, self.unit, self.occupancy_percent
+        )?;
+        match self.variant.as_str() {
+            "" => Ok(()),
+            variant => write!(formatter, " with {variant}"),
+        }
+    }
+}
+
+/// The independent operations of a thread, where a kernel has instances with several: `ILP 4`.
+pub fn variant(record: &OccupancyRecord) -> String {
+    let axes = record.axes.0.iter();
+    let mut ilp = axes.filter(|(name, _)| *name == "ilp");
+    let ilp = ilp.next().and_then(|(_, value)| value.as_ref());
+    ilp.map_or_else(String::new, |ilp| format!("ILP {ilp}"))
+}
+
+/// For each row, the rows whose speeds are of one kind with its: the kernel, and those of its other axes
+/// that are not the same in all rows of the kernel. `scale, n 65536`
+pub fn families(records: &[OccupancyRecord]) -> Vec<String> {
+    // The first row of each kernel, and which axes differ from it in another.
+    let mut kernels: HashMap<&str, (&OccupancyRecord, Vec<bool>)> = HashMap::new();
+    for record in records {
+        let axes = record.axes.0.len();
+        let (first, differ) = kernels
+            .entry(&record.kernel)
+            .or_insert_with(|| (record, vec![false; axes]));
+        let pairs = first.axes.0.iter().zip(&record.axes.0);
+        for (differ, (of_first, own)) in differ.iter_mut().zip(pairs) {
+            *differ |= of_first != own;
+        }
+    }
+    let family = |record: &OccupancyRecord| {
+        let (_, differ) = &kernels[record.kernel.as_str()];
+        let axes = record.axes.0.iter().zip(differ);
+        let axes = axes.filter(|((name, _), differs)| **differs && *name != "ilp");
+        let parts = axes.filter_map(|((name, value), _)| match value.as_ref()? {
+            Value::Text(text) => Some(text.clone()),
+            value => Some(format!("{name} {value}")),
+        });
+        let kernel = [record.kernel.clone()].into_iter();
+        kernel.chain(parts).collect::<Vec<_>>().join(", ")
+    };
+    records.iter().map(family).collect()
+}
+
+/// A knee for each family and variant, in order of first appearance.
+pub fn knees(records: &[OccupancyRecord]) -> Vec<Knee> {
+    let named = records.iter().zip(families(records));
+    let rows: Vec<(&OccupancyRecord, String, String)> = named
+        .map(|(row, family)| (row, family, variant(row)))
+        .collect();
+    let mut groups: Vec<(&str, &str)> = Vec::new();
+    for (_, family, variant) in &rows {
+        let group = (family.as_str(), variant.as_str());
+        if !groups.contains(&group) {
+            groups.push(group);
+        }
+    }
+    let knees = groups.into_iter();
+    knees
+        .filter_map(|(family, variant)| knee(&rows, family, variant))
+        .collect()
+}
+
+fn knee(rows: &[(&OccupancyRecord, String, String)], family: &str, variant: &str) -> Option<Knee> {
+    let of_family = || rows.iter().filter(|(_, it, _)| it == family);
+    let rates = of_family().map(|(record, ..)| record.rate);
+    let top = rates.fold(0.0, f64::max);
+    let percent = |record: &OccupancyRecord| 100.0 * record.rate / top;
+    let members = || {
+        let members = of_family().filter(|(.., it)| it == variant);
+        members.map(|(record, ..)| *record)
+    };
+    let least = members()
+        .filter(|record| percent(record) >= ENOUGH)
+        .min_by(|a, b| a.occupancy_percent.total_cmp(&b.occupancy_percent));
+    let row = least.or_else(|| members().max_by(|a, b| a.rate.total_cmp(&b.rate)))?;
+    Some(Knee {
+        kernel: family.to_owned(),
+        variant: variant.to_owned(),
+        top,
+        unit: row.unit,
+        percent_top: percent(row),
+        occupancy_percent: row.occupancy_percent,
+        enough: least.is_some(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sweep::AxisValues;
+    use crate::sweep::occupancy::InFlight;
+
+    fn row(ilp: u64, occupancy_percent: f64, rate: f64) -> OccupancyRecord {
+        OccupancyRecord {
+            kernel: "copy".to_owned(),
+            axes: AxisValues(vec![("ilp", Some(ilp.into())), ("n", Some(64u64.into()))]),
+            block: 256,
+            dynamic_shared: 0,
+            max_registers: None,
+            registers: Some(32),
+            local_bytes: Some(0),
+            resident_blocks: 1,
+            driver_blocks: None,
+            occupancy_percent,
+            limited_by: vec!["warps"],
+            grid: 1,
+            waves: 1.0,
+            tail_percent: 0.0,
+            unit: "GB/s",
+            rate,
+            percent_ceiling: Some(100.0),
+            in_flight: Some(InFlight {
+                unit: "bytes",
+                needed: 1.0,
+                provided: 1.0,
+            }),
+            mean_ms: 1.0,
+            median_ms: 1.0,
+            rms_percent: 0.0,
+            device: "test".to_owned(),
+            checked: true,
+            flags: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn speeds_of_different_sizes_are_not_compared() {
+        let of = |n: u64, rate| OccupancyRecord {
+            axes: AxisValues(vec![("n", Some(n.into()))]),
+            ..row(1, 50.0, rate)
+        };
+        let records = [of(64, 100.0), of(4096, 3000.0)];
+        let texts: Vec<String> = knees(&records).iter().map(ToString::to_string).collect();
+        assert_eq!(
+            texts[0],
+            "copy, n 64: 100 % of the top speed (100.0 GB/s) from 50 % occupancy"
+        );
+        assert!(texts[1].starts_with("copy, n 4096: 100 % of the top speed (3000.0"));
+    }
+
+    #[test]
+    fn the_knee_is_the_least_occupancy_with_top_speed() {
+        let records = [
+            row(1, 25.0, 1000.0),
+            row(1, 100.0, 3000.0),
+            row(4, 12.5, 3000.0),
+            row(4, 25.0, 3900.0),
+            row(4, 50.0, 4000.0),
+        ];
+        let found = knees(&records);
+        let text: Vec<String> = found.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            text,
+            [
+                "copy: at most 75 % of the top speed (4000.0 GB/s) from 100 % occupancy with ILP 1",
+                "copy: 98 % of the top speed (4000.0 GB/s) from 25 % occupancy with ILP 4",
+            ]
+        );
+        assert!(knees(&[]).is_empty());
+    }
+}

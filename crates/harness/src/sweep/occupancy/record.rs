@@ -1,0 +1,303 @@
+//! What a point of the occupancy sweep comes to.
+
+use ::occupancy::Occupancy;
+use serde::{Serialize, Serializer};
+
+use super::OccupancyError;
+use crate::ceilings::{Ceilings, Quantity};
+use crate::driver::DeviceProperties;
+use crate::measure::{Samples, Summary};
+use crate::model::{Precision, Work};
+use crate::sweep::record::AxisValues;
+use crate::sweep::{NOISY_PERCENT, PLAUSIBLE_PERCENT};
+use crate::workload::{Case, Point};
+
+/// One row of an occupancy study.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OccupancyRecord {
+    /// The workload's name.
+    pub kernel: String,
+    /// The values of the study's axes.
+    #[serde(flatten)]
+    pub axes: AxisValues,
+    /// Threads per block.
+    pub block: u64,
+    /// Bytes of dynamic shared memory per block.
+    pub dynamic_shared: u32,
+    /// Registers per thread at most that the kernel was compiled for; `None` left them to the compiler.
+    pub max_registers: Option<u32>,
+    /// Registers per thread, as the driver has compiled the kernel; on the emulator as `ptxas` has.
+    /// `None` where neither is known.
+    pub registers: Option<u32>,
+    /// Bytes of local memory per thread: what its registers do not hold.
+    pub local_bytes: Option<u32>,
+    /// Blocks that a multiprocessor holds at once, by our model.
+    pub resident_blocks: u32,
+    /// The same by the driver. `None` on the emulator.
+    pub driver_blocks: Option<u32>,
+    /// Active warps as a percentage of the most there can be.
+    pub occupancy_percent: f64,
+    /// What keeps more blocks out, of `warps blocks registers shared_memory`.
+    pub limited_by: Vec<&'static str>,
+    /// Blocks in the grid.
+    pub grid: u64,
+    /// Times that the multiprocessors fill up: blocks over those that all of them hold at once.
+    pub waves: f64,
+    /// What the last, partial wave leaves idle, as a percentage of all waves' places.
+    pub tail_percent: f64,
+    /// `GB/s` or `GFLOP/s`, whichever is nearer to its ceiling; `launches/s` of a workload that says
+    /// neither bytes nor operations.
+    pub unit: &'static str,
+    /// The rate of the median time.
+    pub rate: f64,
+    /// `rate` as a percentage of the measured ceiling.
+    pub percent_ceiling: Option<f64>,
+    /// Little's law, for a multiprocessor, where the workload says what a thread has under way.
+    #[serde(serialize_with = "of_known_fields")]
+    pub in_flight: Option<InFlight>,
+    /// Mean time of a launch.
+    pub mean_ms: f64,
+    /// Median time of a launch.
+    pub median_ms: f64,
+    /// Population standard deviation of the times, percent of the mean.
+    pub rms_percent: f64,
+    /// What ran it.
+    pub device: String,
+    /// Whether the output was compared with a reference.
+    pub checked: bool,
+    /// What is to be said against the row: `noisy implausible`, as of a roofline's.
+    pub flags: Vec<&'static str>,
+}
+
+/// The same fields also where nothing is known: rows of a file have the same columns.
+fn of_known_fields<S: Serializer>(
+    in_flight: &Option<InFlight>,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Fields {
+        unit: Option<&'static str>,
+        needed: Option<f64>,
+        provided: Option<f64>,
+    }
+    let fields = Fields {
+        unit: in_flight.map(|it| it.unit),
+        needed: in_flight.map(|it| it.needed),
+        provided: in_flight.map(|it| it.provided),
+    };
+    fields.serialize(serializer)
+}
+
+/// A launch of the study, as far as its record depends on it.
+pub(super) struct Launched<'a, 'd> {
+    pub(super) point: &'a Point<'d>,
+    pub(super) case: &'a Case<'d>,
+    pub(super) axes: &'a [&'static str],
+    pub(super) max_registers: Option<u32>,
+    pub(super) registers: Option<u32>,
+    pub(super) local_bytes: Option<u32>,
+    pub(super) model: &'a Occupancy,
+    pub(super) driver_blocks: Option<u32>,
+    pub(super) is_checked: bool,
+}
+
+/// What a launch is held back by at most, and how much of that it does.
+struct Measure {
+    unit: &'static str,
+    /// Bytes or operations.
+    amount: f64,
+    /// The same a second at most.
+    ceiling: Option<f64>,
+}
+
+impl Launched<'_, '_> {
+    pub(super) fn record(
+        &self,
+        samples: &Samples,
+        properties: &DeviceProperties,
+        ceilings: &Ceilings,
+    ) -> Result<OccupancyRecord, OccupancyError> {
+        let time = Summary::of(&samples.ms).ok_or(OccupancyError::NoRuns)?;
+        let config = self.case.config;
+        let grid = config.grid.iter().product();
+        let (waves, tail_percent) = waves(grid, self.model.blocks, properties.multiprocessors);
+        let measure = measure(&self.case.work, ceilings)?;
+        let rate = measure.amount / (time.median / 1e3);
+        let percent_ceiling = measure.ceiling.map(|ceiling| 100.0 * rate / ceiling);
+        let axis = |name: &&'static str| {
+            let found = self.point.values.iter().find(|(it, _)| it == name);
+            (*name, found.map(|(_, value)| value.clone()))
+        };
+        Ok(OccupancyRecord {
+            kernel: self.point.workload.clone(),
+            axes: AxisValues(self.axes.iter().map(axis).collect()),
+            block: config.block_threads(),
+            dynamic_shared: config.dynamic_shared,
+            max_registers: self.max_registers,
+            registers: self.registers,
+            local_bytes: self.local_bytes,
+            resident_blocks: self.model.blocks,
+            driver_blocks: self.driver_blocks,
+            occupancy_percent: 100.0 * self.model.fraction(),
+            limited_by: self.model.limited_by.iter().map(|it| it.name()).collect(),
+            grid,
+            waves,
+            tail_percent,
+            unit: measure.unit,
+            rate: match measure.unit {
+                "launches/s" => rate,
+                _ => rate / 1e9,
+            },
+            percent_ceiling,
+            in_flight: self.in_flight(&measure, properties, ceilings)?,
+            mean_ms: time.mean,
+            median_ms: time.median,
+            rms_percent: time.rms_percent,
+            device: properties.name.clone(),
+            checked: self.is_checked,
+            flags: flags(time.rms_percent, percent_ceiling),
+        })
+    }
+
+    /// Little's law. A thread waits for what it reads, not for what it writes.
+    fn in_flight(
+        &self,
+        measure: &Measure,
+        properties: &DeviceProperties,
+        ceilings: &Ceilings,
+    ) -> Result<Option<InFlight>, OccupancyError> {
+        let Some(ceiling) = measure.ceiling else {
+            return Ok(None);
+        };
+        let rate = ceiling / f64::from(properties.multiprocessors);
+        let threads = f64::from(self.model.blocks) * self.case.config.block_threads() as f64;
+        let work = &self.case.work;
+        let of_memory = measure.unit == "GB/s";
+        let found = match (of_memory, self.case.loads, self.case.chains) {
+            (true, Some((bytes, at_once)), _) => InFlight {
+                unit: "bytes",
+                needed: value_of(ceilings, Quantity::MemoryLatency)? * rate * work.read_share(),
+                provided: threads * f64::from(bytes) * f64::from(at_once),
+            },
+            (false, _, Some(chains)) => InFlight {
+                unit: "operations",
+                // A multiply-add is two operations of the rate, and one in flight.
+                // One on a pair of f16 does both numbers'.
+                needed: value_of(ceilings, latency(work))? * rate
+                    / work.flops_per_instruction()
+                    / work.precision().map_or(1.0, |it| f64::from(it.numbers())),
+                provided: threads * f64::from(chains),
+            },
+            _ => return Ok(None),
+        };
+        Ok(Some(found))
+    }
+}
+
+fn latency(work: &Work) -> Quantity {
+    match work.precision() {
+        Some(Precision::F64) => Quantity::FmaF64Latency,
+        Some(Precision::F16x2) => Quantity::FmaF16x2Latency,
+        _ => Quantity::FmaF32Latency,
+    }
+}
+
+/// What takes more of the time where nothing waits: the bytes or the operations.
+fn measure(work: &Work, ceilings: &Ceilings) -> Result<Measure, OccupancyError> {
+    let memory = match work.bytes() {
+        Some(bytes) => Some((bytes, value_of(ceilings, memory(work))?)),
+        None => None,
+    };
+    let arithmetic = match work.ceiling(|precision| ceilings.roofs(precision, false)) {
+        Some((_, rate)) => work.flops().map(|it| (it, rate.0)),
+        None => None,
+    };
+    let seconds = |it: Option<(f64, f64)>| it.map_or(0.0, |(amount, rate)| amount / rate);
+    let of = |unit, (amount, ceiling)| Measure {
+        unit,
+        amount,
+        ceiling: Some(ceiling),
+    };
+    Ok(match (memory, arithmetic) {
+        (Some(it), _) if seconds(memory) >= seconds(arithmetic) => of("GB/s", it),
+        (_, Some(it)) => of("GFLOP/s", it),
+        _ => Measure {
+            unit: "launches/s",
+            amount: 1.0,
+            ceiling: None,
+        },
+    })
+}
+
+/// The ceiling of kernels that read and write in this proportion.
+fn memory(work: &Work) -> Quantity {
+    /// Between copies, which read a half, and two arrays read for one written.
+    const MOSTLY_READ: f64 = 0.6;
+    match (work.read_share(), work.flops()) {
+        (1.0, _) => Quantity::MemoryRead,
+        (0.0, _) => Quantity::MemoryWrite,
+        (MOSTLY_READ.., _) => Quantity::MemoryTriad,
+        (_, Some(_)) => Quantity::MemoryScale,
+        (_, None) => Quantity::MemoryCopy,
+    }
+}
+
+fn value_of(ceilings: &Ceilings, quantity: Quantity) -> Result<f64, OccupancyError> {
+    let found = ceilings.get(quantity).map(|ceiling| ceiling.value);
+    found.ok_or(OccupancyError::NoCeiling { quantity })
+}
+
+/// The flags of a row with this deviation and rate.
+fn flags(rms_percent: f64, percent_ceiling: Option<f64>) -> Vec<&'static str> {
+    let flags = [
+        ("noisy", rms_percent > NOISY_PERCENT),
+        (
+            "implausible",
+            percent_ceiling.is_some_and(|it| it > PLAUSIBLE_PERCENT),
+        ),
+    ];
+    let flags = flags.into_iter().filter(|(_, is_so)| *is_so);
+    flags.map(|(name, _)| name).collect()
+}
+
+/// What has to be in flight in a multiprocessor, and what a launch has in flight there: J. Little, "A
+/// proof for the queuing formula L = λW", Operations Research 9(3), 1961.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct InFlight {
+    /// `bytes` or `operations`.
+    pub unit: &'static str,
+    /// Measured latency times measured rate.
+    pub needed: f64,
+    /// Resident threads times what each has under way.
+    pub provided: f64,
+}
+
+/// Waves, and the share of their places that stays empty, in percent.
+fn waves(grid: u64, resident_blocks: u32, multiprocessors: u32) -> (f64, f64) {
+    let places = u64::from(resident_blocks) * u64::from(multiprocessors);
+    let whole = grid.div_ceil(places.max(1)) * places;
+    let empty = whole.saturating_sub(grid) as f64;
+    (
+        grid as f64 / places.max(1) as f64,
+        100.0 * empty / whole.max(1) as f64,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{flags, waves};
+
+    #[test]
+    fn a_rate_above_its_ceiling_is_flagged() {
+        assert!(flags(1.0, Some(101.9)).is_empty());
+        assert_eq!(flags(6.0, Some(210.8)), ["noisy", "implausible"]);
+    }
+
+    #[test]
+    fn a_block_more_than_a_wave_leaves_the_second_nearly_empty() {
+        assert_eq!(waves(264, 2, 132), (1.0, 0.0));
+        let (count, tail) = waves(265, 2, 132);
+        assert!((count - 1.0038).abs() < 1e-4 && (tail - 100.0 * 263.0 / 528.0).abs() < 1e-9);
+        assert_eq!(waves(66, 1, 132), (0.5, 50.0));
+    }
+}
