@@ -102,7 +102,7 @@ fn dot<T: Real>() -> Checked {
                 };
                 it.out.check([expected].into_iter())
             });
-        // SAFETY: x and y are as long and aligned; a partial a block, and a ticket that begins at 0 and is 0
+        // SAFETY: x and y are as long and aligned; one partial per block, and a ticket that begins at 0 and is 0
         // again after each launch.
         Ok(unsafe {
             arrays.arguments_unchecked(|(it, partials, ticket)| {

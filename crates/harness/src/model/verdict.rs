@@ -1,4 +1,5 @@
-//! What holds a launch back, and what to try.
+//! What holds a launch back, and what to try: the verdict and the advice of a row, in all words but those around
+//! them (`report/terminal.rs`, `report/html.rs`).
 
 use serde::Serialize;
 
@@ -109,7 +110,7 @@ impl Situation {
             "Close to the ridge point loads and arithmetic take nearly the same time, and what does \
              not overlap adds up: let blocks stay and stride (grid 8x)."
         } else {
-            "Too little is in flight: more independent work a thread, or more threads."
+            "Too little is in flight: more independent work per thread, or more threads."
         }
     }
 }

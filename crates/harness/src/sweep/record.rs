@@ -19,8 +19,10 @@ const FULL_CLOCK: f64 = 0.98;
 pub const PLAUSIBLE_PERCENT: f64 = 102.0;
 
 /// One row of a roofline; its rates are those of the mean time. The first five fields are the roofline
-/// exercise's. A rate whose bytes or
-/// operations the workload does not say is not known.
+/// exercise's. A rate whose bytes or operations the workload does not say is not known.
+///
+/// JSON has its fields, CSV and Markdown the columns that [`Row::columns`](crate::table::Row) names: a field that
+/// `report/columns.rs` lacks is in JSON alone.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Record {
     /// The first axis of the sweep, if there is one.

@@ -3,8 +3,8 @@
 use super::Cell;
 use Rule::{NotNegative, Positive};
 
-/// A column that says what came out, or of what. The others say what a launch was: the axes of workloads are
-/// among them, whatever they are called.
+/// A column that says what came out, or of what. Any other says what a launch was, and rows that differ in one are
+/// of different launches to `compare`: the axes of workloads are such columns, whatever they are called.
 pub(crate) struct Column {
     pub(crate) name: &'static str,
     /// Digits behind the point, of numbers.
@@ -55,12 +55,12 @@ pub(crate) fn number(name: &'static str, value: impl Into<Option<f64>>) -> Cell 
     )
 }
 
-/// A cell that is empty where nothing is known.
+/// A cell that is empty where nothing is known. It is not looked for in `COLUMNS`.
 pub(crate) fn known(name: &'static str, value: Option<impl ToString>) -> Cell {
     (name, value.map_or_else(String::new, |it| it.to_string()))
 }
 
-/// A cell.
+/// A cell. It is not looked for in `COLUMNS`.
 pub(crate) fn cell(name: &'static str, value: impl ToString) -> Cell {
     (name, value.to_string())
 }
@@ -85,7 +85,8 @@ const fn ruled(name: &'static str, decimals: usize, rule: Rule) -> Column {
     }
 }
 
-/// Every column that says what came out.
+/// Every column that says what came out, of all kinds of rows. Where they stand in a row is said in
+/// `report/columns.rs`.
 pub(crate) static COLUMNS: [Column; 50] = [
     ruled("ai", 6, Positive),
     ruled("gflops", 2, NotNegative),

@@ -28,7 +28,7 @@ pub trait Row: Serialize {
 /// The format of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
-    /// Comma-separated values, a header and a row a record.
+    /// Comma-separated values, a header and one row per record.
     Csv,
     /// One object: the run, and the rows with every sample.
     Json,

@@ -45,7 +45,7 @@ impl<'d, T: Real> Norm<'d, T> {
         result: SliceMut<'_, T>,
     ) -> Result<(), DriverError> {
         let (partials, ticket) = (self.partials.slice_mut(..), self.ticket.slice_mut(..));
-        // SAFETY: an element a block of `prepared`, and a ticket that began at 0; the caller vouches
+        // SAFETY: one element per block of `prepared`, and a ticket that began at 0; the caller vouches
         // for the rest.
         unsafe { self.prepared.launch(stream, &(x, result, partials, ticket)) }
     }
@@ -100,7 +100,7 @@ impl<'d, T: Real> Normalize<'d, T> {
         assert_eq!(x.len(), y.len(), "elements of x and of y");
         let len = x.len();
         let (partials, arrivals) = (self.partials.slice_mut(..), self.arrivals.slice_mut(..));
-        // SAFETY: an element a block of `prepared`, and a count of arrivals that began at 0; the
+        // SAFETY: one element per block of `prepared`, and a count of arrivals that began at 0; the
         // caller vouches for the rest.
         unsafe {
             self.prepared
