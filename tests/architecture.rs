@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// Modules of the library, and what their sources do not name. Whoever adds a name here has found one
 /// more arrow that points one way.
-const STRANGERS: [(&str, &[&str]); 12] = [
+const STRANGERS: [(&str, &[&str]); 14] = [
     (
         "model",
         &[
@@ -70,6 +70,24 @@ const STRANGERS: [(&str, &[&str]); 12] = [
         ],
     ),
     ("report", &["crate::cli"]),
+    (
+        "standalone",
+        &[
+            "crate::cli",
+            "crate::report",
+            "crate::sweep",
+            "crate::workload",
+        ],
+    ),
+    (
+        "profile",
+        &[
+            "crate::cli",
+            "crate::report",
+            "crate::sweep",
+            "crate::workload",
+        ],
+    ),
     ("trace", &["crate::cli", "crate::report", "crate::sweep"]),
 ];
 

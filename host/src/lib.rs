@@ -14,8 +14,10 @@
 //! * [`kernels`]: the embedded kernels' registers, occupancy and code, without a GPU
 //! * [`measure`]: timing and statistics
 //! * [`model`]: roofline arithmetic, pure functions
+//! * [`standalone`]: a kernel of any PTX file, launched by a description alone
 //! * [`study`]: what waiting for the device costs
 //! * [`sweep`]: workloads and the points of their axes, plan, run, records
+//! * [`profile`]: what kernels did, counted: totals, lines, advice
 //! * [`report`]: CSV, JSON, Markdown, charts, terminal text
 //! * [`table`]: rows of files
 //! * [`trace`]: timelines and profiles
@@ -39,8 +41,12 @@ pub mod embedded;
 pub mod kernels;
 pub mod measure;
 pub mod model;
+//PROF #[cfg(feature = "cli")]
+//PROF pub mod profile;
 #[cfg(feature = "cli")]
 pub mod report;
+#[cfg(feature = "cli")]
+pub mod standalone;
 #[cfg(feature = "cli")]
 pub mod study;
 #[cfg(feature = "cli")]

@@ -6,6 +6,7 @@ mod charts;
 mod check;
 mod compare;
 mod console;
+mod described;
 mod destination;
 mod device;
 mod dispatch;
@@ -25,7 +26,9 @@ mod occupancy;
 mod output;
 mod pipeline;
 mod power;
+//PROF mod profile;
 mod roofline;
+mod run;
 mod several;
 mod streams;
 mod study;
@@ -69,6 +72,10 @@ enum Command {
     Kernels(kernels::Arguments),
     /// Test kernels on the emulator with every access checked: races, divergence, bounds.
     Check(check::Arguments),
+    /// Execute a kernel of any PTX file, whoever compiled it, with every access checked.
+    Run(Box<run::Arguments>),
+    //PROF     /// Count what a kernel does: totals, the hottest lines, what to change, and the least time of a GPU.
+    //PROF     Profile(Box<profile::Arguments>),
     /// Draw rows that were measured before under their device's roofs, and point some out.
     Chart(chart::Arguments),
     /// Compare the rows of two runs; ends with 1 where one became slower by more than the noise.
@@ -127,6 +134,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Occupancy(it) => it.trace.around(it.files(), || occupancy::run(&it)),
         Command::Kernels(arguments) => kernels::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
+        Command::Run(it) => run::run(&it),
+        //PROF         Command::Profile(it) => profile::run(&it),
         Command::Chart(it) => it.files().check().and_then(|()| chart::run(&it)),
         Command::Compare(it) => it.files().check().and_then(|()| compare::run(&it)),
         Command::Merge(it) => it.files().check().and_then(|()| compare::run_merge(&it)),

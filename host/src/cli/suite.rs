@@ -187,9 +187,10 @@ fn of_choices(suite: &Suite) -> String {
 }
 
 /// Options of the commands that take workloads: no axis has one of its own with such a name.
-const RESERVED: [&str; 27] = [
+const RESERVED: [&str; 33] = [
     "aa",
     "arch",
+    "arg",
     "axis",
     "baseline",
     "bench",
@@ -198,16 +199,21 @@ const RESERVED: [&str; 27] = [
     "device-times",
     "format",
     "help",
+    "json",
     "kernel",
+    "launch",
+    "lines",
     "max-registers",
     "max-runs",
     "noise",
     "output",
+    "page",
     "plot",
     "profile",
     "quiet",
     "registers",
     "report",
+    "roofs",
     "runs",
     "seeds",
     "shared",

@@ -260,9 +260,9 @@ pub fn check(bench: &Bench, plan: &Plan<'_>) -> Result<Checked, SweepError> {
 }
 
 /// Points with their cases, all of which the device allows, and why others are left out.
-type Cases<'d> = (Vec<(Point<'d>, Case<'d>)>, Vec<String>);
+pub(super) type Cases<'d> = (Vec<(Point<'d>, Case<'d>)>, Vec<String>);
 
-fn cases<'d>(bench: &'d Bench, plan: &Plan<'_>) -> Result<Cases<'d>, SweepError> {
+pub(super) fn cases<'d>(bench: &'d Bench, plan: &Plan<'_>) -> Result<Cases<'d>, SweepError> {
     plan.check()?;
     for selection in &plan.selected {
         selection.check().map_err(SweepError::Selection)?;
