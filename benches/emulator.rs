@@ -1,4 +1,4 @@
-//! How many threads a second does the emulator run, and what do the checks cost?
+//! How many threads per second does the emulator run, and what do the checks cost?
 //!
 //! ```text
 //! taskset -c 0 cargo bench -p examples --bench emulator

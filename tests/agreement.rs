@@ -11,7 +11,7 @@ use ridgepoint::kernels::embedded_ptx;
 /// Sizes around those of a warp, a block and a grid, few of them multiples of a vector.
 const SIZES: [usize; 13] = [0, 1, 2, 3, 5, 31, 32, 33, 255, 256, 257, 1000, 65_537];
 const DEGREES: [u32; 9] = [1, 2, 7, 16, 31, 100, 127, 129, 300];
-/// Threads a block, and blocks in the grid if not one thread for each vector.
+/// Threads per block, and blocks in the grid if not one thread for each vector.
 const LAUNCHES: [(u32, Option<u64>); 4] = [(256, None), (32, None), (100, None), (64, Some(3))];
 /// Elements behind the output that no kernel may touch.
 const GUARD: usize = 8;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use gpu_test::{Arguments, Failed, Trial, on_gpu};
 use kernels_gpu::ceilings::chains::{FmaF32, Measured, Operation};
 use kernels_gpu::polynomial::{Element, Form};
-use ridgepoint::driver::{Device, DriverError, LaunchConfig, Stream};
+use ridgepoint::driver::{Counters, Device, DriverError, LaunchConfig, Stream};
 use ridgepoint::kernels::embedded_ptx;
 use ridgepoint::measure::Monitor;
 use ridgepoint::model::{Precision, Roofs};
@@ -38,6 +38,11 @@ fn main() {
             command_line_measures,
         ),
         trial("work_beside_a_sample_is_flagged", work_beside_is_flagged),
+        trial("counters_are_those_of_the_launch", counters_are_the_launchs),
+        trial(
+            "a_metric_that_is_not_there_is_named",
+            missing_metric_is_named,
+        ),
     ];
     gpu_test::run(&arguments, trials).exit();
 }
@@ -111,6 +116,50 @@ fn too_large_a_buffer_is_refused(device: &Device) -> Result<(), Failed> {
         Err(other) => Err(other.to_string().into()),
         Ok(_) => Err("allocated 16 TiB".into()),
     }
+}
+
+/// Multiply-adds as the formula has them, to the last; bytes of memory as far as caches keep none.
+fn counters_are_the_launchs(device: &Device) -> Result<(), Failed> {
+    const N: usize = 1 << 26;
+    const K: u32 = 50;
+    let x = device.buffer_filled(N, 0.5f32)?;
+    let mut y = device.buffer_filled(N, 0f32)?;
+    let kernel = f32::kernel(Form::Horner, 4, 1).ok_or("there is one")?;
+    let prepared = device.prepare(kernel, LaunchConfig::linear(N as u64 / 4, 256))?;
+    let stream = Stream::new(device)?;
+    let metrics = [
+        "smsp__sass_thread_inst_executed_op_ffma_pred_on.sum",
+        "dram__bytes_read.sum",
+        "dram__bytes_write.sum",
+    ];
+    let mut counters = Counters::new(device, &metrics)?;
+    for _ in 0..2 {
+        let mut launches = 0;
+        let values = counters.measure(|| {
+            launches += 1;
+            // SAFETY: both have `N` elements, and live until the stream is synchronised.
+            unsafe { prepared.launch(&stream, &(x.slice(..), y.slice_mut(..), K)) }?;
+            stream.synchronize()
+        })?;
+        assert_eq!(launches, counters.passes(), "{values:?}");
+        assert_eq!(values[0], N as f64 * f64::from(K), "{values:?}");
+        // An L2 of 50 MB keeps up to a fifth of each array.
+        let bytes = 4.0 * N as f64;
+        for moved in &values[1..] {
+            assert!((0.75..1.05).contains(&(moved / bytes)), "{values:?}");
+        }
+    }
+    Ok(())
+}
+
+fn missing_metric_is_named(device: &Device) -> Result<(), Failed> {
+    let error = Counters::new(device, &["dram__bytes_read.sum", "nonsense__bytes.sum"]);
+    let error = error.err().ok_or("it was found")?.to_string();
+    assert!(
+        error.ends_with("no metric \"nonsense__bytes.sum\""),
+        "{error}"
+    );
+    Ok(())
 }
 
 fn command_line_measures(device: &Device) -> Result<(), Failed> {

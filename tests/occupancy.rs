@@ -16,7 +16,7 @@ const LIVE_STEP: usize = 3;
 /// Registers of a thread beside the live words.
 const OTHERS: usize = 8;
 
-/// Threads a block: all whole warps, and some that are none.
+/// Threads per block: all whole warps, and some that are none.
 fn blocks() -> impl Iterator<Item = u32> {
     (32..=1024).step_by(32).chain([1, 33, 100, 500, 1000])
 }

@@ -88,7 +88,7 @@ fn a_launch_file_says_the_same_and_options_count_before_it() {
     ends(
         &output,
         0,
-        &["2 launches, in order and under 1 seeds", "1, 3.5, 6"],
+        &["2 launches, in order and under 1 seed;", "1, 3.5, 6"],
     );
     assert_eq!(
         fs::read(folder.path().join("y.bin"))
@@ -103,7 +103,7 @@ fn a_launch_file_says_the_same_and_options_count_before_it() {
     ends(
         &fewer,
         0,
-        &["1 blocks of 32 x 2 threads", "1 launch, in order"],
+        &["1 block of 32 x 2 threads", "1 launch, in order"],
     );
     fs::write(folder.path().join("bad.toml"), "gird = 4\n").expect("written");
     let bad = run_in(folder.path(), "--launch bad.toml");

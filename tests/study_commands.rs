@@ -304,7 +304,7 @@ fn a_limit_of_registers_lets_more_blocks_in() {
 #[test]
 fn points_that_cannot_run_are_refused_before_anything_is_measured() {
     for (arguments, message) in [
-        (["--shared", "300KiB"], "bytes of shared memory a block"),
+        (["--shared", "300KiB"], "bytes of shared memory per block"),
         (["--ilp", "3"], "expected one of 1, 2, 4, 8"),
         (["--block", "2048"], "from 1 to 1024"),
         (["--n", "3"], "at least 4 needed"),

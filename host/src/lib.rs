@@ -41,8 +41,8 @@ pub mod embedded;
 pub mod kernels;
 pub mod measure;
 pub mod model;
-//PROF #[cfg(feature = "cli")]
-//PROF pub mod profile;
+#[cfg(feature = "cli")]
+pub mod profile;
 #[cfg(feature = "cli")]
 pub mod report;
 #[cfg(feature = "cli")]

@@ -2,7 +2,7 @@
 
 use cuda_std::prelude::*;
 
-/// Threads a block.
+/// Threads per block.
 pub const BLOCK: u32 = 32;
 
 /// Adds 1 to the counter.

@@ -37,7 +37,7 @@ use crate::functions::{Add, Axpy, Binary, Divide, Exp, Gelu, Mul, Relu, Scale, S
 use crate::real::Float;
 use crate::stride::strided;
 
-/// Threads a block.
+/// Threads per block.
 pub const BLOCK: u32 = 256;
 /// Vectors that a thread has in flight.
 pub const IN_FLIGHT: usize = 1;

@@ -5,7 +5,7 @@ use cuda_std::prelude::*;
 use crate::real::Float;
 use crate::reduction::block_sum_in_first_warp;
 
-/// Threads a block.
+/// Threads per block.
 pub const BLOCK: u32 = 256;
 /// Loads of 16 bytes of the row that a thread has in flight, and as many of `x`.
 const IN_FLIGHT: usize = 4;

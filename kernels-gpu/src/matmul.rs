@@ -7,7 +7,7 @@ pub const TILE: usize = 64;
 /// Columns of `A` and rows of `B` that a block holds in shared memory at once; the inner size is a
 /// multiple of it.
 pub const DEPTH: usize = 16;
-/// Threads a block, x and y.
+/// Threads per block, x and y.
 pub const BLOCK: [u32; 2] = [16, 16];
 /// Rows and columns of `C` that a thread computes.
 const OWN: usize = 4;

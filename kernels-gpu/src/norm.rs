@@ -16,7 +16,7 @@ use crate::real::Float;
 use crate::reduction::{Turn, grid_sum};
 use crate::stride::{shared_out, vectors};
 
-/// Threads a block.
+/// Threads per block.
 pub const BLOCK: u32 = 512;
 /// Loads of 16 bytes that a thread has in flight.
 pub const IN_FLIGHT: usize = 8;

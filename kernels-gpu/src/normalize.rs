@@ -11,7 +11,7 @@ use crate::functions::{Divide, Unary};
 use crate::norm::{Squares, over_elements};
 use crate::reduction::{block_sum, sum_of_blocks};
 
-/// Threads a block.
+/// Threads per block.
 pub const BLOCK: u32 = 512;
 /// Blocks that a multiprocessor holds at once.
 pub const BLOCKS_EACH: u32 = 2;

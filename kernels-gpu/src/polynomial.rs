@@ -81,7 +81,7 @@ macro_rules! kernels {
             }
         )*
 
-        /// The kernel for `ilp` vectors of `width` elements a thread.
+        /// The kernel for `ilp` vectors of `width` elements per thread.
         #[cfg(not(target_arch = "nvptx64"))]
         fn $family(width: u32, ilp: u32) -> Option<Entry<Polynomial<$real>>> {
             Some(match (width, ilp) {
@@ -101,7 +101,7 @@ kernels! {
     horner_f16x2 = horner<F16x2>;
 }
 
-/// Applies `f` to `x`, `ILP` vectors of `N` elements a thread at once, and to the rest, fewer than
+/// Applies `f` to `x`, `ILP` vectors of `N` elements per thread at once, and to the rest, fewer than
 /// `N`, one by one. A thread that stays loads its next vectors before it works on those it has, so
 /// that memory and arithmetic are busy at the same time.
 #[inline(always)]

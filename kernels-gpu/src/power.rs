@@ -5,7 +5,7 @@ use cuda_std::prelude::*;
 
 use crate::reduction::block_sum;
 
-/// Threads a block.
+/// Threads per block.
 pub const BLOCK: u32 = 512;
 
 /// The symmetric matrix `(I - 2 v vᵀ) diag(d) (I - 2 v vᵀ)`, whose eigenvalues are `d`, in row-major

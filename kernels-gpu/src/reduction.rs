@@ -143,7 +143,7 @@ impl Turn {
 /// A sum is handed on in one word that is not zero, so that nothing else need be ordered with it.
 ///
 /// # Safety
-/// `partials` has `K` elements a block and `turn` was taken from a ticket. All bits of both are 0
+/// `partials` has `K` elements per block and `turn` was taken from a ticket. All bits of both are 0
 /// before their first use, and again after the launch. Nothing else touches either meanwhile. All
 /// threads of the grid take their turn and come here once, in blocks of one dimension and whole warps.
 #[inline(always)]
@@ -169,7 +169,7 @@ pub unsafe fn grid_sum<const K: usize>(
         }
         if thread == 0 {
             for k in 0..K {
-                // SAFETY: K words a block.
+                // SAFETY: K words per block.
                 unsafe {
                     let own = words.add(thread::block_idx_x() as usize * K + k);
                     atomic_store_64_device(own, Ordering::Relaxed, to_word(of_block[k]));
@@ -184,7 +184,7 @@ pub unsafe fn grid_sum<const K: usize>(
     if !is_last || (one_warp_does && thread >= WARP_SIZE) {
         return None;
     }
-    // SAFETY: K words a block, and each block has begun. This is the only one that began last.
+    // SAFETY: K words per block, and each block has begun. This is the only one that began last.
     let own = unsafe {
         if one_warp_does {
             sum_of_words::<K, OF_A_WARP>(words, WARP_SIZE)

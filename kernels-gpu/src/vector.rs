@@ -158,7 +158,7 @@ elements! {
 }
 
 /// Blocks for a reduction over `n` elements on a device with so many multiprocessors: one where that has
-/// everything in flight at once, and one a multiprocessor below 6 tiles for each, 50 MB on an H200, which
+/// everything in flight at once, and one per multiprocessor below 6 tiles for each, 50 MB on an H200, which
 /// its L2 cache may hold.
 ///
 /// For larger vectors there are more than run at once, because a GPU does not serve all its

@@ -55,9 +55,9 @@ pub struct Launch {
     pub grid: [u32; 3],
     /// Threads of a block in x, y, z.
     pub block: [u32; 3],
-    /// Registers a thread.
+    /// Registers per thread.
     pub registers: u32,
-    /// Bytes of shared memory a block, static and dynamic.
+    /// Bytes of shared memory per block, static and dynamic.
     pub shared: u32,
 }
 

@@ -1,4 +1,5 @@
 //! What a GPU did and when: activity records of CUPTI, NVIDIA's profiling library, opened at run time.
+//! What it counted meanwhile: [`Counters`].
 //!
 //! A [`Session`] collects a record of every kernel, copy and fill of this process, also of the
 //! launches within a graph, each with the device's own times. Nothing is put into the streams.
@@ -14,12 +15,14 @@
 //! ```
 
 mod activity;
+mod counters;
 mod error;
 mod library;
 mod record;
 mod session;
 
 pub use activity::{Activity, Direction, Launch, StreamId, Work};
+pub use counters::Counters;
 pub use error::Error;
 pub use library::{LIBRARY, Version, version};
 pub use session::{Collected, Session};

@@ -5,7 +5,6 @@ use std::error::Error as _;
 use std::ffi::{CStr, OsStr, c_char, c_void};
 use std::fmt;
 use std::fs;
-use std::mem;
 use std::path::{Path, PathBuf};
 use std::ptr;
 use std::sync::OnceLock;
@@ -139,18 +138,27 @@ pub fn version() -> Result<Version, Error> {
     functions().map(|functions| functions.version)
 }
 
-/// The library's functions. It is opened once and never closed: CUPTI's threads run in it.
+/// The library's functions.
 pub(crate) fn functions() -> Result<&'static Functions, Error> {
-    static FUNCTIONS: OnceLock<Result<Functions, Error>> = OnceLock::new();
-    let functions = FUNCTIONS.get_or_init(|| {
+    opened().map(|(functions, _)| functions)
+}
+
+/// The library, for functions that not every version has.
+pub(crate) fn library() -> Result<&'static libloading::Library, Error> {
+    opened().map(|(_, library)| library)
+}
+
+/// It is opened once and never closed: CUPTI's threads run in it.
+fn opened() -> Result<&'static (Functions, libloading::Library), Error> {
+    static OPENED: OnceLock<Result<(Functions, libloading::Library), Error>> = OnceLock::new();
+    let opened = OPENED.get_or_init(|| {
         let named = variable(LIBRARY);
         let (path, library) = open(named.as_deref())?;
         let functions = Functions::find(&library)
             .map_err(|reason| Error::Unusable(format!("{}: {reason}", path.display())))?;
-        mem::forget(library);
-        Ok(functions)
+        Ok((functions, library))
     });
-    functions.as_ref().map_err(Error::clone)
+    opened.as_ref().map_err(Error::clone)
 }
 
 /// Opens the file that is named, or else the first that the loader finds or a toolkit has.

@@ -4,10 +4,11 @@ use std::fmt;
 use std::fs;
 use std::ops::{Deref, DerefMut, Range};
 use std::path::Path;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use cuda_loader::{Panic, PanicRecord};
 use engine::Module;
+use engine::count::Counts;
 use engine::memory::{Contents, Direction, Kind, Label, Memory, OutOfMemory, Protection};
 use occupancy::{ComputeCapability, OccupancyError};
 
@@ -122,6 +123,8 @@ pub(super) struct Kernels {
     panics: Option<(PanicRecord, u64)>,
     /// Where they are from, if not embedded.
     file: Option<File>,
+    /// What counted launches did, a kernel after another.
+    counts: Mutex<Vec<Counts>>,
 }
 
 impl Kernels {
@@ -169,6 +172,21 @@ impl Kernels {
         self.file.is_some()
     }
 
+    /// Adds what a launch did to what the kernel's others did.
+    pub(super) fn keep(&self, counts: Counts) {
+        let mut all = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        match all.iter_mut().find(|it| it.kernel == counts.kernel) {
+            Some(own) => own.add(&counts),
+            None => all.push(counts),
+        }
+    }
+
+    /// What launches did, each kernel's added up, in the order of the first ones.
+    pub(super) fn take_counts(&self) -> Vec<Counts> {
+        let mut all = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *all)
+    }
+
     /// The panic of a launch that has ended. The next launch may have one of its own.
     pub(super) fn panic(&self) -> Option<Panic> {
         let (record, variable) = self.panics.as_ref()?;
@@ -202,6 +220,7 @@ impl Kernels {
             module,
             panics: record,
             file,
+            counts: Mutex::default(),
         })
     }
 }

@@ -313,6 +313,10 @@ pub enum DriverError {
     #[error("no CUPTI: {0}")]
     Cupti(cupti::Error),
 
+    /// The hardware's counters cannot be read.
+    #[error("cannot read hardware counters: {0}")]
+    Counters(cupti::Error),
+
     /// Another error of the driver.
     #[error("{operation}: {error:?} ({error})")]
     Cuda {

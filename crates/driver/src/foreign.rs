@@ -227,7 +227,7 @@ mod tests {
             let one = device.prepare(entry, LaunchConfig::blocks(1, threads))?;
             device.blocks_at_once(&one)
         };
-        // By 2048 threads, 32 blocks and 228 KiB of shared memory a multiprocessor.
+        // By 2048 threads, 32 blocks and 228 KiB of shared memory per multiprocessor.
         assert_eq!(at_once("bounded", 64)?, 132 * 32);
         assert_eq!(at_once("shares", 256)?, 132 * 3);
         assert_eq!(at_once("shares", 1024)?, 132 * 2);

@@ -35,7 +35,7 @@
 //! # let device = Device::open(&DeviceChoice::Cpu, &[])?;
 //! # let x = device.buffer_filled(1000, 0.5f32)?;
 //! # let mut y = device.buffer_filled(1000, f32::NAN)?;
-//! # let horner = f32::kernel(Form::Horner, 4, 1).expect("there is one for 4 elements a thread");
+//! # let horner = f32::kernel(Form::Horner, 4, 1).expect("there is one for 4 elements per thread");
 //! # let prepared = device.prepare(horner, LaunchConfig::linear(1000 / 4, 256))?;
 //! # let stream = Stream::new(&device)?;
 //! // The last argument is a count of steps, a u32.
@@ -93,6 +93,7 @@ mod choice;
 mod compiled;
 mod context;
 mod copy;
+mod counters;
 mod emulation;
 mod emulator;
 mod error;
@@ -119,8 +120,9 @@ pub use calls::Calls;
 pub use choice::DeviceChoice;
 pub use compiled::Compiled;
 pub use copy::Pending;
+pub use counters::Counters;
 pub use emulation::{Emulation, Schedule};
-pub use engine::cores;
+pub use engine::{cores, count};
 pub use error::DriverError;
 pub use event::Event;
 pub use graph::Graph;
@@ -232,6 +234,15 @@ impl Device {
             kernels: self.kernels.clone(),
             emulation,
         })
+    }
+
+    /// What the kernels did that have been launched and counted since this was last asked, by the
+    /// device's own PTX: the launches of each kernel added up, in the order in which kernels were first
+    /// launched. [`Emulation::is_counted`] asks for it; devices that [`Device::with_emulation`] makes share
+    /// it. A GPU counts nothing.
+    pub fn take_counts(&self) -> Vec<count::Counts> {
+        let kernels = self.kernels.as_ref();
+        kernels.map(|it| it.take_counts()).unwrap_or_default()
     }
 
     /// Opens a GPU with PTX of the caller's.

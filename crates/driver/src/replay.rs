@@ -104,6 +104,18 @@ impl<S: Signature> Emulated<S> {
             ..engine::Options::default()
         };
         let print = |text: &str| print!("{text}");
+        let run = |options, checks| match self.emulation.is_counted {
+            false => ptx
+                .kernel
+                .launch(shape, options, &parameters, &print, checks),
+            true => {
+                let counts = ptx
+                    .kernel
+                    .count(shape, options, &parameters, &print, checks)?;
+                ptx.kernels.keep(counts);
+                Ok(())
+            }
+        };
         let ran = if self.emulation.is_checked {
             let mut checking = checking::checking();
             let checking = &mut *checking;
@@ -113,13 +125,11 @@ impl<S: Signature> Emulated<S> {
                 checker: &mut checking.checker,
                 operation,
             };
-            let ran = ptx
-                .kernel
-                .launch(shape, options, &parameters, &print, Some(checks));
+            let ran = run(options, Some(checks));
             // Before others run that may panic, too.
             ran.map_err(|error| self.failed(ptx, error))
         } else {
-            let ran = ptx.kernel.launch(shape, options, &parameters, &print, None);
+            let ran = run(options, None);
             checking::unchecked();
             ran.map_err(|error| self.failed(ptx, error))
         };

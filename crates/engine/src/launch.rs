@@ -6,6 +6,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Instant;
 
 use crate::check::{self, Agent, Checker, Finding, Operation, Side};
+use crate::count::{Counts, Tally};
 use crate::exec::checked::of_site;
 use crate::exec::failure::{Failed, Failure, Thread};
 use crate::exec::looks::Looks;
@@ -212,6 +213,36 @@ impl Kernel {
         print: &(dyn Fn(&str) + Sync),
         checks: Option<Checks<'_>>,
     ) -> Result<(), LaunchError> {
+        self.run(shape, options, parameters, print, checks, None)
+    }
+
+    /// As [`Kernel::launch`], and counts what it does.
+    ///
+    /// # Errors
+    /// As for [`Kernel::launch`].
+    pub fn count(
+        &self,
+        shape: Shape,
+        options: Options,
+        parameters: &[u8],
+        print: &(dyn Fn(&str) + Sync),
+        checks: Option<Checks<'_>>,
+    ) -> Result<Counts, LaunchError> {
+        let sum = Mutex::default();
+        self.run(shape, options, parameters, print, checks, Some(&sum))?;
+        let sum = sum.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(sum.counts(&self.code, shape))
+    }
+
+    fn run(
+        &self,
+        shape: Shape,
+        options: Options,
+        parameters: &[u8],
+        print: &(dyn Fn(&str) + Sync),
+        checks: Option<Checks<'_>>,
+        counts: Option<&Mutex<Tally>>,
+    ) -> Result<(), LaunchError> {
         let expected = parameter_offsets(self.code.function()).1;
         if expected as usize != parameters.len() {
             let (kernel, given) = (self.name().to_owned(), parameters.len());
@@ -250,7 +281,7 @@ impl Kernel {
         let workers = cores.min(launch.blocks()).max(1);
         let resident = launch.resident_blocks.div_ceil(workers) as usize;
         let looks = Looks::new(workers as usize);
-        let work = |checking| {
+        let run = |checking: Option<Checking<'_>>, counting: Option<&mut Tally>| {
             let code = Code::new(
                 &self.code,
                 program.clone(),
@@ -268,10 +299,18 @@ impl Kernel {
                 code: &code,
                 resident,
             };
-            let ran = match &code.director {
-                None => worker::work(&crew, checking, &next, &stop),
-                Some(director) => directed::work(&crew, checking, director),
-            };
+            match &code.director {
+                None => worker::work(&crew, checking, counting, &next, &stop),
+                Some(director) => directed::work(&crew, checking, counting, director),
+            }
+        };
+        let work = |checking| {
+            let mut tally = counts.map(|_| Tally::default());
+            let ran = run(checking, tally.as_mut());
+            if let (Some(sum), Some(tally)) = (counts, tally) {
+                let mut sum = sum.lock().unwrap_or_else(PoisonError::into_inner);
+                sum.add(tally);
+            }
             if let Err(failed) = ran {
                 stop.store(true, Ordering::Relaxed);
                 let mut first = failure.lock().unwrap_or_else(PoisonError::into_inner);

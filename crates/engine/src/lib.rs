@@ -2,6 +2,7 @@
 
 pub mod arith;
 pub mod check;
+pub mod count;
 mod exec;
 mod launch;
 mod limits;

@@ -338,6 +338,20 @@ impl Code {
         &self.loaded.parsed.ptx.functions[self.kernel as usize]
     }
 
+    /// The kernel's number in the module.
+    pub(crate) fn function_index(&self) -> u32 {
+        self.kernel
+    }
+
+    pub(crate) fn ptx(&self) -> &ptx::Module {
+        &self.loaded.parsed.ptx
+    }
+
+    /// The text of the module.
+    pub(crate) fn text(&self) -> &str {
+        &self.loaded.parsed.text
+    }
+
     /// The module's number, of all of the process.
     pub(crate) fn number(&self) -> u32 {
         self.loaded.number

@@ -1,35 +1,79 @@
 //! Places in the source, as reports name them.
 
+use std::fmt;
 use std::path::Path;
 use std::sync::LazyLock;
 
-use ptx::{Body, Module};
+use ptx::{Body, Location, Module};
 
-/// File and line of the innermost function of the kernel's author at or before an instruction: compilers
-/// often tell no more than where what they inlined is from. Else the instruction's own line, else that of
-/// the PTX.
+/// A line of the source.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The file; within the workspace that the process runs in, from its root.
+    pub file: String,
+    /// From 1.
+    pub line: u32,
+    /// From 1; 0 where the compiler knew none.
+    pub column: u32,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}", self.file, self.line)
+    }
+}
+
+/// Where an instruction is from.
+pub(crate) struct Places {
+    /// The innermost function of the kernel's author at or before it: compilers often tell no more than
+    /// where what they inlined is from. Else the instruction's own line.
+    pub(crate) own: Option<Place>,
+    /// Its own line.
+    itself: Option<Place>,
+}
+
+impl Places {
+    /// Where inlined code itself stands, if that is another line than the author's.
+    pub(crate) fn callee(&self) -> Option<Place> {
+        let line = |it: &Place| (it.file.clone(), it.line);
+        let is_other = |it: &&Place| self.own.as_ref().map(line) != Some(line(it));
+        self.itself.as_ref().filter(is_other).cloned()
+    }
+}
+
+/// File and line of an instruction, else its line in the PTX.
 pub(crate) fn place(module: &Module, body: &Body, index: usize) -> String {
-    let own = body.instructions[..=index].iter().rev().find_map(|it| {
-        let mut location = it.location;
-        while let Some(found) = location.map(|it| &body.locations[it as usize]) {
-            match module.file(found.file) {
-                Some(file) if found.line > 0 && !is_foreign(file) => {
-                    return Some((file, found.line));
-                }
-                _ => location = found.inlined_at,
+    match places(module, body, index).own {
+        Some(place) => place.to_string(),
+        None => format!("line {} of the PTX", body.instructions[index].line),
+    }
+}
+
+pub(crate) fn places(module: &Module, body: &Body, index: usize) -> Places {
+    let known = |at: u32| {
+        let location = &body.locations[at as usize];
+        let file = module.file(location.file)?;
+        (location.line > 0).then_some((file, location))
+    };
+    let authors = body.instructions[..=index].iter().rev().find_map(|it| {
+        let mut next = it.location;
+        while let Some(at) = next {
+            match known(at) {
+                Some((file, location)) if !is_foreign(file) => return Some((file, location)),
+                _ => next = body.locations[at as usize].inlined_at,
             }
         }
         None
     });
-    let instruction = &body.instructions[index];
-    let any = || {
-        let location = &body.locations[instruction.location? as usize];
-        let file = module.file(location.file)?;
-        (location.line > 0).then_some((file, location.line))
+    let itself = body.instructions[index].location.and_then(known);
+    let place = |(file, location): (&str, &Location)| Place {
+        file: shortened(file).to_owned(),
+        line: location.line,
+        column: location.column,
     };
-    match own.or_else(any) {
-        Some((file, line)) => format!("{}:{line}", shortened(file)),
-        None => format!("line {} of the PTX", instruction.line),
+    Places {
+        own: authors.or(itself).map(place),
+        itself: itself.map(place),
     }
 }
 

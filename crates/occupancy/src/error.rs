@@ -23,7 +23,7 @@ pub enum OccupancyError {
     },
 
     /// A thread has too many registers.
-    #[error("{actual} registers a thread: at most {limit} are possible")]
+    #[error("{actual} registers per thread: at most {limit} are possible")]
     RegistersPerThread {
         /// What the kernel needs.
         actual: u32,
@@ -33,7 +33,7 @@ pub enum OccupancyError {
 
     /// A block has too many registers.
     #[error(
-        "{actual} registers a block ({per_thread} a thread, as they are allocated): at most \
+        "{actual} registers per block ({per_thread} per thread, as they are allocated): at most \
          {limit} are possible"
     )]
     RegistersPerBlock {
@@ -46,7 +46,7 @@ pub enum OccupancyError {
     },
 
     /// A block has too much shared memory.
-    #[error("{actual_bytes} bytes of shared memory a block: at most {limit_bytes} are possible")]
+    #[error("{actual_bytes} bytes of shared memory per block: at most {limit_bytes} are possible")]
     SharedMemory {
         /// What the block needs.
         actual_bytes: u32,

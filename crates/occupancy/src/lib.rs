@@ -81,9 +81,9 @@ impl Resource {
 pub struct Occupancy {
     /// Threads of a block.
     pub block_threads: u32,
-    /// Blocks a multiprocessor, at least one.
+    /// Blocks per multiprocessor, at least one.
     pub blocks: u32,
-    /// Warps a multiprocessor.
+    /// Warps per multiprocessor.
     pub active_warps: u32,
     /// The most warps that any kernel gets.
     pub max_warps: u32,

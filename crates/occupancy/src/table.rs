@@ -94,7 +94,7 @@ pub struct Multiprocessor {
 impl Multiprocessor {
     /// The limits of a compute capability.
     ///
-    /// | capability | warps | blocks | shared KiB | shared KiB a block | reserved KiB a block |
+    /// | capability | warps | blocks | shared KiB | shared KiB per block | reserved KiB per block |
     /// |---|---|---|---|---|---|
     /// | 7.0, 7.2 | 64 | 32 | 96 | 96 | 0 |
     /// | 7.5 | 32 | 16 | 64 | 64 | 0 |

@@ -39,7 +39,7 @@ fn check(arch: u32, kernel: Kernel, threads: u32, blocks: u32, warps: u32, by: &
 
 #[test]
 fn sm_90() {
-    // 128 x 32 = 4096 registers a warp, 16384 / 4096 = 4 warps a partition, 16 in all.
+    // 128 x 32 = 4096 registers per warp, 16384 / 4096 = 4 warps a partition, 16 in all.
     check(90, registers(128), 256, 2, 16, &[Registers]);
     // 32 x 32 = 1024: 16 warps a partition, 64 in all, as many as there are places.
     check(90, registers(32), 256, 8, 64, &[Warps, Registers]);
@@ -49,11 +49,11 @@ fn sm_90() {
     check(90, registers(16), 1024, 2, 64, &[Warps]);
     // 33 x 32 = 1056, rounded up to 1280: 12 warps a partition, 48 in all.
     check(90, registers(33), 128, 12, 48, &[Registers]);
-    // 3 warps a block: 64 / 3 = 21.
+    // 3 warps per block: 64 / 3 = 21.
     check(90, registers(16), 96, 21, 63, &[Warps]);
     // A last warp that is not full counts as one.
     check(90, registers(16), 33, 32, 64, &[Warps, Blocks]);
-    // 48 + 1 KiB a block: 228 / 49 = 4.
+    // 48 + 1 KiB per block: 228 / 49 = 4.
     check(90, shared(32, 48 * 1024, 0), 128, 4, 16, &[SharedMemory]);
     check(
         90,
@@ -167,7 +167,7 @@ fn a_block_that_cannot_run_says_what_it_asks_and_what_there_is() {
 
 #[test]
 fn a_launch_is_refused_for_the_registers_of_warps_rounded_up_to_four() {
-    // 232 x 32 = 7424 registers a warp: 9 warps would have 66,816, and so 8 are the most.
+    // 232 x 32 = 7424 registers per warp: 9 warps would have 66,816, and so 8 are the most.
     let kernel = registers(232);
     assert!(multiprocessor(90).occupancy(&kernel, 256).is_ok());
     // 5 warps are checked as 8, which fit.

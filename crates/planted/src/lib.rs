@@ -48,7 +48,7 @@ pub struct Correct {
 /// How a kernel is launched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Launch {
-    /// Blocks, threads a block, and bytes of dynamic shared memory.
+    /// Blocks, threads per block, and bytes of dynamic shared memory.
     pub shape: (u64, u32, u32),
     /// In how many streams, which do not wait for each other.
     pub streams: usize,

@@ -72,9 +72,9 @@ pub struct ConstantBank {
 pub struct BlockOccupancy {
     /// Threads of a block.
     pub block_threads: u32,
-    /// Blocks a multiprocessor; 0 if such a block cannot run.
+    /// Blocks per multiprocessor; 0 if such a block cannot run.
     pub blocks: u32,
-    /// Warps a multiprocessor.
+    /// Warps per multiprocessor.
     pub active_warps: u32,
     /// Active warps over the most there can be: 0 to 1.
     pub fraction: f64,

@@ -27,7 +27,7 @@ pub(crate) struct Instance {
 }
 
 impl Options {
-    /// The most threads a block: said, or those of the block that is required.
+    /// The most threads per block: said, or those of the block that is required.
     pub(crate) fn max_threads(&self) -> Option<u32> {
         self.max_threads
             .or_else(|| self.block.map(|block| block.iter().product()))

@@ -38,7 +38,7 @@ mod space;
 ///
 /// `#[kernel(..)]` takes, in any combination:
 ///
-/// - `max_threads = 256`: no launch has more threads a block, so the compiler may use more registers
+/// - `max_threads = 256`: no launch has more threads per block, so the compiler may use more registers
 ///   a thread (`.maxntid`); a launch with more is an error before the driver sees it;
 /// - `min_blocks = 4`: so many blocks are to fit on a multiprocessor at once, so the compiler uses
 ///   fewer registers (`.minnctapersm`);

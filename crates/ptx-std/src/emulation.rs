@@ -17,7 +17,7 @@ pub struct Coordinates {
     pub thread_idx: [u32; 3],
     /// Index of the block in the grid.
     pub block_idx: [u32; 3],
-    /// Threads a block.
+    /// Threads per block.
     pub block_dim: [u32; 3],
     /// Blocks in the grid.
     pub grid_dim: [u32; 3],

@@ -30,11 +30,11 @@ indices! {
     block_idx_y;
     /// Index of the block in the grid, z.
     block_idx_z;
-    /// Threads a block, x.
+    /// Threads per block, x.
     block_dim_x;
-    /// Threads a block, y.
+    /// Threads per block, y.
     block_dim_y;
-    /// Threads a block, z.
+    /// Threads per block, z.
     block_dim_z;
     /// Blocks in the grid, x.
     grid_dim_x;
@@ -59,7 +59,7 @@ vectors! {
     thread_idx = thread_idx_x, thread_idx_y, thread_idx_z;
     /// Index of the block in the grid.
     block_idx = block_idx_x, block_idx_y, block_idx_z;
-    /// Threads a block.
+    /// Threads per block.
     block_dim = block_dim_x, block_dim_y, block_dim_z;
     /// Blocks in the grid.
     grid_dim = grid_dim_x, grid_dim_y, grid_dim_z;
@@ -84,7 +84,7 @@ pub fn linear_index() -> usize {
     block * block_threads() as usize + thread as usize
 }
 
-/// Threads a block, over all dimensions.
+/// Threads per block, over all dimensions.
 #[inline(always)]
 pub fn block_threads() -> u32 {
     block_dim_x() * block_dim_y() * block_dim_z()

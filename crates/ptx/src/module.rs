@@ -165,13 +165,13 @@ pub struct Pointer {
 /// What a function says of its launches and its registers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Directives {
-    /// `.maxntid`: at most so many threads a block. What is not given is 1.
+    /// `.maxntid`: at most so many threads per block. What is not given is 1.
     pub maxntid: Option<[u32; 3]>,
-    /// `.reqntid`: exactly so many threads a block.
+    /// `.reqntid`: exactly so many threads per block.
     pub reqntid: Option<[u32; 3]>,
     /// `.minnctapersm`: blocks that a multiprocessor shall hold.
     pub minnctapersm: Option<u32>,
-    /// `.maxnreg`: registers a thread.
+    /// `.maxnreg`: registers per thread.
     pub maxnreg: Option<u32>,
     /// `.reqnctapercluster`: exactly so many blocks a cluster.
     pub reqnctapercluster: Option<[u32; 3]>,

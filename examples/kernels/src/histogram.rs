@@ -6,7 +6,7 @@ use cuda_std::prelude::*;
 
 /// Values that a byte has.
 pub const BINS: usize = 256;
-/// Threads a block, one for each bin.
+/// Threads per block, one for each bin.
 pub const BLOCK: u32 = 256;
 /// Bytes that a thread reads at once.
 pub const WIDTH: usize = 16;

@@ -4,7 +4,7 @@
 use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, WARP_SIZE, lane_id, warp_shuffle_down};
 
-/// Threads a block.
+/// Threads per block.
 pub const BLOCK: u32 = 256;
 /// Elements that a thread reads at once.
 pub const WIDTH: usize = 4;

@@ -4,7 +4,7 @@
 use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, WARP_SIZE, lane_id, warp_shuffle_idx, warp_shuffle_up};
 
-/// Threads a block.
+/// Threads per block.
 pub const BLOCK: u32 = 256;
 /// Elements that a thread reads at once.
 const WIDTH: usize = 4;
@@ -56,7 +56,7 @@ pub unsafe fn scan_sums(sums: *mut u32, len: u32) {
 /// `sums` has for each tile the sum of those before it.
 ///
 /// # Safety
-/// `y` has room for as many elements as `x`, `sums` has one a block, and all are aligned to 16
+/// `y` has room for as many elements as `x`, `sums` has one per block, and all are aligned to 16
 /// bytes.
 #[kernel(block = [256])]
 pub unsafe fn scan_tiles(x: &[u32], sums: &[u32], y: *mut u32) {

@@ -4,7 +4,7 @@ use example_kernels::histogram::{BINS, BLOCK, WIDTH, histogram};
 use examples::{Default, Outcome};
 use ridgepoint::driver::{LaunchConfig, Stream};
 
-/// Blocks a multiprocessor: as many as run at once.
+/// Blocks per multiprocessor: as many as run at once.
 const BLOCKS_EACH: u64 = 8;
 
 fn main() -> Outcome {

@@ -4,7 +4,7 @@ use example_kernels::reduction::{BLOCK, WIDTH, block_sums};
 use examples::{Default, Outcome};
 use ridgepoint::driver::{LaunchConfig, Stream};
 
-/// Blocks a multiprocessor: enough to keep the memory busy.
+/// Blocks per multiprocessor: enough to keep the memory busy.
 const BLOCKS_EACH: u64 = 8;
 
 fn main() -> Outcome {

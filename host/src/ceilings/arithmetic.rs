@@ -11,7 +11,7 @@ use crate::driver::DeviceValue;
 use crate::embedded::chains::{Chains, lines};
 use crate::workload::GridSize;
 
-/// Threads a block, and blocks a multiprocessor: as many threads as it holds.
+/// Threads per block, and blocks per multiprocessor: as many threads as it holds.
 const BLOCK: u32 = 256;
 const BLOCKS: u32 = 8;
 

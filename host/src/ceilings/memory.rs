@@ -6,7 +6,7 @@ use crate::embedded::Stream;
 use crate::embedded::stream::UNROLLS;
 use crate::workload::GridSize;
 
-/// Threads a block.
+/// Threads per block.
 const BLOCK_SIZES: [u32; 2] = [256, 512];
 
 /// Blocks; full is as many as take one tile each.

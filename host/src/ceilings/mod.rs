@@ -64,7 +64,7 @@ pub struct WorkingSet {
     pub bytes: u64,
     /// Bytes that a multiprocessor reads between two readings of the same byte.
     pub bytes_per_multiprocessor: u64,
-    /// Bytes a second.
+    /// Bytes per second.
     pub bytes_per_sec: f64,
 }
 

@@ -99,13 +99,13 @@ quantities! {
 /// The unit of a [`Quantity`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Unit {
-    /// Bytes a second.
+    /// Bytes per second.
     #[serde(rename = "B/s")]
     BytesPerSec,
-    /// Floating-point operations a second; a multiply-add is two.
+    /// Floating-point operations per second; a multiply-add is two.
     #[serde(rename = "FLOP/s")]
     FlopsPerSec,
-    /// Other operations a second; a multiply-add is two.
+    /// Other operations per second; a multiply-add is two.
     #[serde(rename = "op/s")]
     OpsPerSec,
     /// Seconds.

@@ -19,28 +19,29 @@ use crate::report::{Format, RunFacts, ceilings_json, ceilings_table};
 #[derive(Args)]
 #[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
-    /// auto, cuda, cuda:N or cpu (the emulator)
+    /// Device: auto, cuda, cuda:N, cpu (the emulator) or cpu:sm_NN (the emulator with that architecture's
+    /// limits)
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     device: DeviceChoice,
 
-    /// Elements, f32, of each array in memory [default: 2^28, on the emulator 2^14]
+    /// Elements in each f32 array [default: 2^28; emulator: 2^14]
     #[arg(long, value_name = "COUNT", value_parser = element_count)]
     n: Option<u64>,
 
-    /// Timed launches of each kernel [default: 10, on the emulator 2]
+    /// Number of timed launches of each kernel [default: 10; emulator: 2]
     #[arg(long, value_name = "COUNT", value_parser = whole::<u32>(1..=MOST_RUNS))]
     runs: Option<u32>,
 
-    /// Where the figures go as well, in place of an earlier file; - is standard output. The ending .csv,
-    /// .json or .md is the format
+    /// Files to write the figures to as well, replacing existing ones; - is standard output. The file
+    /// name's ending, .csv, .json or .md, gives the format
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     output: Vec<PathBuf>,
 
-    /// Format of the output: csv, json or md [default: by the file's ending, csv without one]
+    /// Format of the output: csv, json or md [default: from the file name's ending, or csv]
     #[arg(long, value_name = "FORMAT", requires = "output")]
     format: Option<Format>,
 
-    /// Do not keep the figures for the other commands
+    /// Do not save the figures for other commands
     #[arg(long)]
     no_cache: bool,
 

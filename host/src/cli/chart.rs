@@ -25,27 +25,27 @@ const CURVE: [&str; 9] = [
 
 #[derive(Args)]
 pub(super) struct Arguments {
-    /// Rows that `ridgepoint roofline` wrote, CSV or JSON; - is standard input
+    /// Rows written by `ridgepoint roofline`, CSV or JSON; - is standard input
     rows: PathBuf,
 
-    /// Ceilings of the same device that `ridgepoint ceilings --output FILE.json` wrote: the roofs
+    /// Ceilings of the same device, written by `ridgepoint ceilings --output FILE.json`: the roofs
     #[arg(long, value_name = "FILE")]
     ceilings: PathBuf,
 
-    /// Rows to draw, such as kernel=horner,grid=1056: each column has one of the values that are given
-    /// for it [default: all]
+    /// Rows to draw, such as kernel=horner,grid=1056; several values of one column are alternatives
+    /// [default: all]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     only: Vec<Condition>,
 
-    /// Rows to point out, of those
+    /// Rows to highlight
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     mark: Vec<Condition>,
 
-    /// The title
+    /// Title of the chart
     #[arg(long, value_name = "TEXT", default_value = "Roofline")]
     title: String,
 
-    /// Where the chart goes: names that end in .svg or .png
+    /// Files to draw the chart to, .svg or .png
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = chart_path(),
           required = true)]
     output: Vec<PathBuf>,

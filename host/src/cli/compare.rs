@@ -12,15 +12,15 @@ use super::lists::percent;
 use super::output::{formats, open_whole, target};
 use super::{Failure, streams};
 use crate::compare::{Comparison, Merge, MergeOutput, Table, Verdict};
-use crate::report::{Format, comparison_text, row_count};
+use crate::report::{Format, comparison_text, counted};
 
 #[derive(Args)]
 #[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
-    /// Rows of the run before, CSV or JSON; - is standard input
+    /// Rows of the earlier run, CSV or JSON; - is standard input
     before: PathBuf,
 
-    /// Rows of the run after, CSV or JSON; - is standard input
+    /// Rows of the later run, CSV or JSON; - is standard input
     after: PathBuf,
 
     /// Ignore differences up to this percentage
@@ -59,7 +59,7 @@ pub(super) fn judge(comparison: &Comparison, say: impl FnOnce(&str)) -> Result<(
     let missing = comparison.only_before.len();
     let count = |count, what: &str| {
         let verb = if count == 1 { "is" } else { "are" };
-        (count > 0).then(|| format!("{} {verb} {what}", row_count(count)))
+        (count > 0).then(|| format!("{} {verb} {what}", counted(count as u64, "row")))
     };
     let slower = count(slower, "slower by more than noise and tolerance");
     let found: Vec<String> = slower
@@ -78,11 +78,11 @@ pub(super) struct MergeArguments {
     #[arg(required = true)]
     inputs: Vec<PathBuf>,
 
-    /// Where all rows go; - is standard output
+    /// Files to write all rows to; - is standard output
     #[arg(long, value_name = "LIST", value_delimiter = ',', required = true)]
     output: Vec<PathBuf>,
 
-    /// Format of the rows: csv, json or md [default: by each file's ending, else csv]
+    /// Format of the rows: csv, json or md [default: from the file name's ending, or csv]
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
 }
@@ -125,7 +125,11 @@ pub(super) fn merge(
         let (path, is_file) = (output.path().to_path_buf(), !output.is_standard());
         output.finish()?;
         if is_file {
-            console.say(&format!("{}: {}", row_count(merged.rows), path.display()));
+            console.say(&format!(
+                "{}: {}",
+                counted(merged.rows as u64, "row"),
+                path.display()
+            ));
         }
     }
     Ok(())

@@ -13,11 +13,11 @@ const MOST_LAUNCHES: u64 = 10_000;
 #[derive(Args)]
 #[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
-    /// Launches of the loop [default: 500, on the emulator 50]
+    /// Launches in the loop [default: 500; emulator: 50]
     #[arg(long, value_name = "COUNT", value_parser = whole::<u32>(1..=MOST_LAUNCHES))]
     launches: Option<u32>,
 
-    /// Times that the loop is timed; the medians count
+    /// Number of timings of the loop; the median is reported
     #[arg(long, value_name = "COUNT", default_value_t = 21,
           value_parser = whole::<u32>(1..=MOST_ROUNDS))]
     rounds: u32,

@@ -10,11 +10,11 @@ use crate::report::{Format, kernels_rows, kernels_table};
 
 #[derive(Args)]
 pub(super) struct Arguments {
-    /// Show the kernels whose names contain this
+    /// Show only kernels whose names contain this text
     #[arg(default_value = "", hide_default_value = true)]
     filter: String,
 
-    /// Architectures, such as sm_90 [default: every embedded one; for code the newest]
+    /// Architectures, such as sm_90 [default: all that are embedded; for code, the newest]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = arch)]
     arch: Vec<u32>,
 
@@ -26,7 +26,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "NAME", conflicts_with_all = ["filter", "format", "sass"])]
     ptx: Option<String>,
 
-    /// Print the machine code of this kernel, made with ptxas and nvdisasm
+    /// Print the machine code of this kernel (needs ptxas and nvdisasm)
     #[arg(long, value_name = "NAME", conflicts_with_all = ["filter", "format"])]
     sass: Option<String>,
 }
@@ -34,11 +34,11 @@ pub(super) struct Arguments {
 /// `--format`
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum ListFormat {
-    /// For people.
+    /// An aligned table.
     Table,
-    /// One object per kernel, with all that is known.
+    /// One object per kernel, with every detail.
     Json,
-    /// One row per kernel and block.
+    /// One row per kernel and block size.
     Csv,
     /// The rows as a Markdown table.
     Md,

@@ -195,7 +195,7 @@ fn measure(
     let console = Console::new(Text::Stdout, names.len() as u64);
     let ceilings = known_ceilings(device, None, &console)?;
     let about = match device.properties().is_emulated() {
-        true => ": the results are a GPU's, the times are this host's",
+        true => ": results match a GPU's; timings are those of this host",
         false => "",
     };
     console.say(&format!("{}{about}", device.properties().name));

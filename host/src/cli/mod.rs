@@ -26,7 +26,7 @@ mod occupancy;
 mod output;
 mod pipeline;
 mod power;
-//PROF mod profile;
+mod profile;
 mod roofline;
 mod run;
 mod several;
@@ -54,39 +54,39 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Sweep the arithmetic intensity of a kernel: GFLOP/s and GB/s under the roofs.
+    /// Sweep a kernel's arithmetic intensity and place each point under the roofline.
     Roofline(Box<roofline::Arguments>),
-    /// Normalize a vector in a loop: with the norm brought to the host, and with it left on the device.
+    /// Compare normalizing a vector with the norm sent to the host and with it kept on the device.
     Norm(norm::Arguments),
-    /// Measure what a launch costs the host, and what each barrier costs a loop.
+    /// Measure launch overhead, and the cost of each kind of synchronization in a loop.
     Dispatch(dispatch::Arguments),
-    /// Iterate a matrix's greatest eigenvalue, with checkpoints: waiting for each, and not.
+    /// Compute a dominant eigenvalue by power iteration, with blocking or asynchronous checkpoints.
     Power(power::Arguments),
-    /// Send batches to the device, through a kernel and back: one after the other, and overlapped.
+    /// Measure how well copies overlap with kernels, for batches that go to the device and back.
     Pipeline(pipeline::Arguments),
-    /// Measure what the device does at most: memory, caches, arithmetic, latencies.
+    /// Measure the device's ceilings: memory and cache bandwidth, arithmetic, latencies.
     Ceilings(ceilings::Arguments),
-    /// Occupancy: computed for any architecture, or measured against speed and work in flight.
+    /// Compute occupancy for any architecture, or measure how speed depends on it.
     Occupancy(Box<occupancy::Arguments>),
-    /// List the embedded kernels with their registers and occupancy, or show the code of one.
+    /// List kernels with their registers and occupancy, or print a kernel's code.
     Kernels(kernels::Arguments),
-    /// Test kernels on the emulator with every access checked: races, divergence, bounds.
+    /// Run kernels on the emulator and check every access: races, bounds, divergence and more.
     Check(check::Arguments),
-    /// Execute a kernel of any PTX file, whoever compiled it, with every access checked.
+    /// Run a kernel of any PTX file on the emulator and check every access.
     Run(Box<run::Arguments>),
-    //PROF     /// Count what a kernel does: totals, the hottest lines, what to change, and the least time of a GPU.
-    //PROF     Profile(Box<profile::Arguments>),
-    /// Draw rows that were measured before under their device's roofs, and point some out.
+    /// Count what a kernel does: instructions, bytes, conflicts, the hottest lines, and advice.
+    Profile(Box<profile::Arguments>),
+    /// Draw the roofline chart of a file of measured rows.
     Chart(chart::Arguments),
-    /// Compare the rows of two runs; ends with 1 where one became slower by more than the noise.
+    /// Compare two runs; exit with status 1 if a row is slower by more than the noise.
     Compare(compare::Arguments),
-    /// Put the rows of several files into one.
+    /// Merge several files of rows into one.
     Merge(compare::MergeArguments),
-    /// Show what devices there are, or why there is none.
+    /// List devices, or explain why none was found.
     Device,
-    /// Show which tools and libraries are installed, and how to get those that are missing.
+    /// List the tools and libraries that are installed, and how to install the missing ones.
     Doctor,
-    /// Write a package with a kernel, a program that launches it, and a test.
+    /// Create a package with a kernel, a program that launches it, a test and a benchmark.
     New(new::Arguments),
 }
 
@@ -135,7 +135,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Kernels(arguments) => kernels::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Run(it) => run::run(&it),
-        //PROF         Command::Profile(it) => profile::run(&it),
+                Command::Profile(it) => profile::run(&it),
         Command::Chart(it) => it.files().check().and_then(|()| chart::run(&it)),
         Command::Compare(it) => it.files().check().and_then(|()| compare::run(&it)),
         Command::Merge(it) => it.files().check().and_then(|()| compare::run_merge(&it)),

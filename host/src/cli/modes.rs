@@ -25,27 +25,26 @@ macro_rules! values {
 
 values! {
     NormMode {
-        Host = "host", "To the host, which waits for it and launches the scaling with it";
-        Device = "device", "It stays on the device: two launches";
-        Fused = "fused", "One cooperative launch does all";
-        Graph = "graph", "As fused, ten at once from a graph";
+        Host = "host", "Copied to the host, which waits for it and passes it to the scaling kernel";
+        Device = "device", "Kept on the device: two launches";
+        Fused = "fused", "Kept on the device: one cooperative launch";
+        Graph = "graph", "As fused, ten launches per graph";
     }
     PipelineMode {
         Pageable = "pageable",
-            "One stream, and memory of the program's own, which the driver copies piece by piece";
-        Sequential = "sequential", "One stream, and page-locked memory";
+            "One stream, pageable memory";
+        Sequential = "sequential", "One stream, page-locked memory";
         Streamed = "streamed",
-            "Page-locked memory, a stream for copies to the device and one for copies back, and one for \
-             the kernels of each place";
+            "Page-locked memory, with separate streams for copies in, copies out and the kernels of each slot";
     }
     PowerMode {
-        Baseline = "baseline", "Copy, wait, write, go on";
-        Async = "async", "Copies, their waits and the files go on beside the next steps";
-        Graph = "graph", "As async, with the steps in graphs";
+        Baseline = "baseline", "Blocking: copy, wait and write before the next step";
+        Async = "async", "Asynchronous: copy and write while the next steps run";
+        Graph = "graph", "Asynchronous, with the steps launched as graphs";
     }
     DeviceTimes {
-        Auto = "auto", "CUPTI where it is to be had, else events";
-        Cupti = "cupti", "NVIDIA's CUPTI: each kernel and copy by itself, within graphs too";
-        Events = "events", "An event before each launch and copy, and one after";
+        Auto = "auto", "CUPTI if available, otherwise events";
+        Cupti = "cupti", "NVIDIA's CUPTI: each kernel and copy separately, also within graphs";
+        Events = "events", "Events around each launch and copy";
     }
 }

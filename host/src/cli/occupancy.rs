@@ -46,12 +46,13 @@ const MEASURED: [&str; 9] = [
 #[derive(Args)]
 #[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
-    /// No measurement: theoretical occupancy on these architectures, such as sm_90
+    /// Compute the theoretical occupancy on these architectures, such as sm_90, without measuring
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = arch,
           conflicts_with_all = MEASURED, help_heading = "Without a GPU")]
     arch: Vec<u32>,
 
-    /// No measurement: theoretical occupancy with so many registers a thread [default: 32]
+    /// Compute the theoretical occupancy with this many registers per thread, without measuring [default:
+    /// 32]
     #[arg(
         long,
         value_name = "LIST",
@@ -62,21 +63,21 @@ pub(super) struct Arguments {
     )]
     registers: Vec<u32>,
 
-    /// Threads a block
+    /// Threads per block
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "64,128,256,512,1024",
           value_parser = whole::<u32>(1..=MOST_THREADS))]
     block: Vec<u32>,
 
-    /// Shared memory a block, such as 48KiB [default: none; measured, amounts that leave room for
-    /// ever fewer blocks]
+    /// Dynamic shared memory per block, such as 48KiB [default: none; when measuring, amounts that leave
+    /// room for fewer and fewer blocks]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = bytes)]
     shared: Vec<u32>,
 
     #[command(flatten)]
     workloads: Workloads,
 
-    /// Registers a thread at most, for which the kernels are compiled anew: any, or 24 to 255. Limits
-    /// above what a kernel takes anyway are left out
+    /// Maximum registers per thread, for which the kernels are recompiled: any, or 24 to 255. Limits that
+    /// a kernel stays below anyway are skipped
     #[arg(
         long,
         value_name = "LIST",
@@ -85,33 +86,34 @@ pub(super) struct Arguments {
     )]
     max_registers: Vec<MaxRegisters>,
 
-    /// Timed launches [default: 10, on the emulator 2]
+    /// Number of timed launches [default: 10; emulator: 2]
     #[arg(long, value_name = "COUNT", value_parser = whole::<u32>(1..=MOST_RUNS))]
     runs: Option<u32>,
 
-    /// auto, cuda, cuda:N or cpu (the emulator)
+    /// Device: auto, cuda, cuda:N, cpu (the emulator) or cpu:sm_NN (the emulator with that architecture's
+    /// limits)
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     device: DeviceChoice,
 
-    /// Ceilings that `ridgepoint ceilings --output FILE.json` wrote [default: those kept for the
-    /// device, else measured first]
+    /// Ceilings to use, a file written by `ridgepoint ceilings --output FILE.json` [default: the ones
+    /// saved for the device, or else measured first]
     #[arg(long, value_name = "FILE")]
     ceilings: Option<PathBuf>,
 
-    /// Where the rows go, in place of an earlier file; - is standard output. The ending .csv, .json or .md
-    /// is the format [default: occupancy.csv; without a GPU, a table]
+    /// Files to write the rows to, replacing existing ones; - is standard output. The file name's ending,
+    /// .csv, .json or .md, gives the format [default: occupancy.csv; a table with --arch or --registers]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     output: Vec<PathBuf>,
 
-    /// Format of the rows: csv, json or md [default: by each file's ending, csv without one]
+    /// Format of the rows: csv, json or md [default: from the file name's ending, or csv]
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
 
-    /// Where charts of speed against work in flight go: names that end in .svg or .png
+    /// Files to draw charts of speed against work in flight to, .svg or .png
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = chart_path())]
     plot: Vec<PathBuf>,
 
-    /// One HTML file with charts, tables and the run, which opens from disk
+    /// Write a self-contained HTML report with charts, tables and run details
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 

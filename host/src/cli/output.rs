@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::Failure;
 use super::console::{Console, Target};
 use super::destination::{Destination, Unfinished, is_standard};
-use crate::report::{Format, RowText, row_count};
+use crate::report::{Format, RowText, counted};
 
 /// The files that each row goes to. A file that no row goes to is not made, and an earlier one stays.
 pub(super) struct Outputs {
@@ -78,7 +78,11 @@ impl Outputs {
             let is_file = !output.destination.is_standard();
             output.finish()?;
             if is_file {
-                console.say(&format!("{}: {}", row_count(self.rows), path.display()));
+                console.say(&format!(
+                    "{}: {}",
+                    counted(self.rows as u64, "row"),
+                    path.display()
+                ));
             }
         }
         Ok(())

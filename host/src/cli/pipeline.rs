@@ -15,24 +15,24 @@ const MOST_CHUNKS: u64 = 10_000;
 #[derive(Args)]
 #[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
-    /// Batches
+    /// Number of batches
     #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = whole::<usize>(1..=MOST_CHUNKS))]
     batches: usize,
 
-    /// Rows and columns of a batch, of f32 [default: 4096, on the emulator 128]
+    /// Rows and columns of each f32 batch [default: 4096; emulator: 128]
     #[arg(long, value_name = "COUNT", value_parser = whole::<usize>(1..=1 << 15))]
     size: Option<usize>,
 
-    /// Parts of a batch, which are copied and computed each at once [default: 8, on the emulator 2]
+    /// Chunks per batch; each is copied and computed as a whole [default: 8; emulator: 2]
     #[arg(long, value_name = "COUNT", value_parser = whole::<usize>(1..=MOST_CHUNKS))]
     chunks: Option<usize>,
 
-    /// Chunks on the device at once in the streamed mode: each above two is slower, because the copies to
-    /// the device run further ahead of those back [default: 2]
+    /// Chunks on the device at the same time in streamed mode. More than two are slower: copies to the
+    /// device run further ahead of those back [default: 2]
     #[arg(long, value_name = "COUNT", value_parser = whole::<usize>(1..=MOST_CHUNKS))]
     slots: Option<usize>,
 
-    /// How batches go through
+    /// How batches are sent and computed
     #[arg(
         long,
         value_name = "LIST",
@@ -42,7 +42,7 @@ pub(super) struct Arguments {
     )]
     mode: Vec<PipelineMode>,
 
-    /// What is computed of them
+    /// What to compute from each batch
     #[arg(
         long,
         value_name = "LIST",
@@ -52,12 +52,12 @@ pub(super) struct Arguments {
     )]
     kernel: Vec<Kernel>,
 
-    /// Weights of the polynomial, in parts of the time of the copies in one direction [default: 0.1,1,2]
+    /// Work of the polynomial, as a multiple of the copy time in one direction [default: 0.1,1,2]
     #[arg(long, value_name = "LIST", value_delimiter = ',',
           value_parser = real("a number above 0 and at most 10, such as 0.1", |it| it > 0.0 && it <= 10.0))]
     weight: Vec<f64>,
 
-    /// Times that each is timed; the medians count
+    /// Number of timings of each mode; the median is reported
     #[arg(long, value_name = "COUNT", default_value_t = 5,
           value_parser = whole::<u32>(1..=MOST_ROUNDS))]
     rounds: u32,

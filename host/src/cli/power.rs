@@ -18,42 +18,42 @@ const CHECK_EVERY: u64 = 10;
 #[derive(Args)]
 #[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
-    /// How the iteration gets on while it is looked at
+    /// How checkpoints are taken while the iteration runs
     #[arg(long, value_name = "MODE", value_enum, default_value = "async")]
     mode: PowerMode,
 
-    /// Rows and columns of the matrix, of f64 [default: 8192, on the emulator 64]
+    /// Rows and columns of the f64 matrix [default: 8192; emulator: 64]
     #[arg(long, value_name = "COUNT", value_parser = whole::<u32>(2..=1 << 16))]
     dim: Option<u32>,
 
-    /// The gap between the greatest eigenvalue, which is 1, and the next
+    /// Gap between the dominant eigenvalue, which is 1, and the next
     #[arg(long, value_name = "NUMBER", default_value_t = 0.05,
           value_parser = real("a number above 0 and below 1, such as 0.05", |it| it > 0.0 && it < 1.0))]
     dominance: f64,
 
-    /// The most steps
+    /// Maximum number of steps
     #[arg(long, value_name = "COUNT", default_value_t = 1000, value_parser = whole::<u64>(1..=MOST_STEPS))]
     max_steps: u64,
 
-    /// Steps from one residual, progress line and checkpoint to the next
-    /// [default: 10, or --max-steps where that is less]
+    /// Steps between residuals, progress lines and checkpoints [default: 10, or --max-steps if that is
+    /// less]
     #[arg(long, value_name = "COUNT", value_parser = whole::<u64>(1..=1000))]
     check_every: Option<u64>,
 
-    /// A residual below this ends the iteration
+    /// Residual at which the iteration has converged
     #[arg(long, value_name = "NUMBER", default_value_t = 1e-10,
           value_parser = real("a number above 0 and at most 1, such as 1e-10", |it| it > 0.0 && it <= 1.0))]
     tolerance: f64,
 
-    /// What the matrix and the first vector are made from
+    /// Seed of the random matrix and starting vector
     #[arg(long, value_name = "NUMBER", default_value_t = 42, value_parser = whole::<u64>(0..=u64::MAX))]
     seed: u64,
 
-    /// Where checkpoints go, each in binary and as text
+    /// Directory for checkpoints, each written in binary and as text
     #[arg(long, value_name = "DIR")]
     checkpoint: Option<PathBuf>,
 
-    /// Go on from the newest whole checkpoint
+    /// Resume from the latest complete checkpoint
     #[arg(long, requires = "checkpoint")]
     resume: bool,
 

@@ -32,13 +32,13 @@ pub(super) struct Arguments {
     #[command(flatten)]
     workloads: Workloads,
 
-    /// Threads a block
+    /// Threads per block
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "256",
           value_parser = whole::<u32>(1..=MOST_THREADS))]
     block: Vec<u32>,
 
-    /// Blocks in the grid: "full" is as many as there is work for, "8x" is 8 per multiprocessor, which
-    /// stay and stride
+    /// Blocks in the grid: "full" for one thread per vector of elements, "8x" for 8 per multiprocessor
+    /// with a grid-stride loop
     #[arg(
         long,
         value_name = "LIST",
@@ -47,7 +47,7 @@ pub(super) struct Arguments {
     )]
     grid: Vec<GridSize>,
 
-    /// What the caches hold when a launch begins: warm, cold
+    /// State of the caches before each launch: warm or cold
     #[arg(
         long,
         value_name = "LIST",
@@ -56,38 +56,38 @@ pub(super) struct Arguments {
     )]
     cache: Vec<CacheState>,
 
-    /// Launches before the timed ones
+    /// Number of warm-up launches
     #[arg(long, value_name = "COUNT", default_value_t = 3, value_parser = whole::<u32>(0..=MOST_RUNS))]
     warmup: u32,
 
-    /// Timed launches
+    /// Number of timed launches
     #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = whole::<u32>(1..=MOST_RUNS))]
     runs: u32,
 
-    /// Take more samples until the mean's standard error is at most this percentage of it
+    /// Add samples until the standard error is at most this percentage of the mean
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     noise: Option<f64>,
 
-    /// With --noise, samples at most [default: 200, or twice --runs where that is more]
+    /// Maximum number of samples with --noise [default: 200 or twice --runs, whichever is more]
     #[arg(long, value_name = "COUNT", requires = "noise", value_parser = whole::<u32>(2..=10 * MOST_RUNS))]
     max_runs: Option<u32>,
 
-    /// Measure each point twice and say how much the two differ: the noise floor
+    /// Measure each point twice and report the difference: the noise floor
     #[arg(long)]
     aa: bool,
 
-    /// Ceilings that `ridgepoint ceilings --output FILE.json` wrote [default: those kept for the
-    /// device, where there are any]
+    /// Ceilings to use, a file written by `ridgepoint ceilings --output FILE.json` [default: the ones
+    /// saved for the device, if any]
     #[arg(long, value_name = "FILE")]
     ceilings: Option<PathBuf>,
 
-    /// auto, cuda, cuda:N, cpu (the emulator), cpu:sm_NN (with the limits of that compute capability), or
-    /// all: each GPU alone, then all at once
+    /// Device: auto, cuda, cuda:N, cpu (the emulator), cpu:sm_NN (the emulator with that architecture's
+    /// limits), or all (each GPU alone, then all at once)
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = devices)]
     device: Devices,
 
-    /// Where the rows go, in place of an earlier file; - is standard output. The ending .csv, .json or .md
-    /// is the format
+    /// Files to write the rows to, replacing existing ones; - is standard output. The file name's ending,
+    /// .csv, .json or .md, gives the format
     #[arg(
         long,
         value_name = "LIST",
@@ -96,24 +96,24 @@ pub(super) struct Arguments {
     )]
     output: Vec<PathBuf>,
 
-    /// Format of the rows: csv, json or md [default: by each file's ending, csv without one]
+    /// Format of the rows: csv, json or md [default: from the file name's ending, or csv]
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
 
-    /// Where charts go: names that end in .svg or .png
+    /// Files to draw charts to, .svg or .png
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = chart_path())]
     plot: Vec<PathBuf>,
 
-    /// Rows of an earlier run, CSV or JSON: exit with status 1 if a row is slower by more than the noise,
-    /// or missing
+    /// Rows of an earlier run to compare with, CSV or JSON: exit with status 1 if a row is slower by more
+    /// than the noise, or missing
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
 
-    /// With --baseline, a difference up to this is none [default: 3%]
+    /// Ignore differences from the baseline up to this percentage [default: 3%]
     #[arg(long, value_name = "PERCENT", requires = "baseline", value_parser = percent)]
     tolerance: Option<f64>,
 
-    /// One HTML file with charts, tables and the run, which opens from disk
+    /// Write a self-contained HTML report with charts, tables and run details
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
 
@@ -323,8 +323,8 @@ fn introduce(console: &Console, bench: &Bench, sweep: &Sweep<'_>, plan: &Plan<'_
             format!(", here with n = {n}")
         };
         console.say(&format!(
-            "The emulator runs the GPU's kernels on this host{here}. The results are a GPU's; the times \
-             are not."
+            "The emulator runs the GPU's kernels on this host{here}. Results match a GPU's; timings are \
+             those of this host."
         ));
     }
     console.say(&terminal::roofs(properties, sweep.roofs()));

@@ -8,6 +8,7 @@ use super::files::Files;
 use super::lists::whole;
 use super::{Failure, driver_failure, streams};
 use crate::driver::{Device, DeviceChoice, Emulation, LaunchConfig, Schedule};
+use crate::report::counted;
 use crate::standalone::{After, Output, Standalone, StandaloneError};
 
 const HELP: &str = "\
@@ -70,17 +71,18 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 
 /// `64 blocks of 256 threads`
 pub(super) fn shape(config: LaunchConfig) -> String {
-    fn extents(all: &[impl ToString + PartialEq<u32>]) -> String {
+    fn extents(all: &[u32]) -> String {
         let last = all.iter().rposition(|it| *it != 1).unwrap_or(0);
         let texts: Vec<String> = all[..=last].iter().map(ToString::to_string).collect();
         texts.join(" x ")
     }
     let grid = config.grid.map(|it| u32::try_from(it).unwrap_or(u32::MAX));
-    format!(
-        "{} blocks of {} threads",
-        extents(&grid),
-        extents(&config.block)
-    )
+    let of = |extents: String, what: &str| match extents.as_str() {
+        "1" => format!("1 {what}"),
+        _ => format!("{extents} {what}s"),
+    };
+    let (grid, block) = (extents(&grid), extents(&config.block));
+    format!("{} of {}", of(grid, "block"), of(block, "thread"))
 }
 
 /// On a GPU, or on the emulator without checks.
@@ -174,7 +176,11 @@ impl Runs {
         };
         let schedules = match seeds {
             0 => "1 launch, in order".to_owned(),
-            seeds => format!("{} launches, in order and under {seeds} seeds", seeds + 1),
+            seeds => format!(
+                "{}, in order and under {}",
+                counted(seeds + 1, "launch"),
+                counted(seeds, "seed")
+            ),
         };
         streams::say(&format!("Checked {kernel}: {schedules}; {what}."));
         if let Some(what) = self.differs {
@@ -184,8 +190,7 @@ impl Runs {
         }
         match (self.findings.len(), self.first) {
             (0, Some(after)) => Ok(after),
-            (1, _) => Err(Failure::Found("1 finding".to_owned())),
-            (count, _) => Err(Failure::Found(format!("{count} findings"))),
+            (count, _) => Err(Failure::Found(counted(count as u64, "finding"))),
         }
     }
 }

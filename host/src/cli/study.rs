@@ -16,16 +16,17 @@ use crate::study::StudyError;
 
 #[derive(Args)]
 pub(super) struct Common {
-    /// auto, cuda, cuda:N or cpu (the emulator)
+    /// Device: auto, cuda, cuda:N, cpu (the emulator) or cpu:sm_NN (the emulator with that architecture's
+    /// limits)
     #[arg(long, value_name = "DEVICE", default_value = "auto")]
     device: DeviceChoice,
 
-    /// Where the rows go, beside the table that is shown, in place of an earlier file; - is standard
-    /// output. The ending .csv, .json or .md is the format
+    /// Files to write the rows to besides the table, replacing existing ones; - is standard output. The
+    /// file name's ending, .csv, .json or .md, gives the format
     #[arg(long, value_name = "PATH", value_delimiter = ',')]
     output: Vec<PathBuf>,
 
-    /// Format of the rows: csv, json or md [default: by the file's ending, csv without one]
+    /// Format of the rows: csv, json or md [default: from the file name's ending, or csv]
     #[arg(long, value_name = "FORMAT", requires = "output")]
     format: Option<Format>,
 
@@ -71,8 +72,8 @@ impl Common {
         console.say(&format!("Device: {}", device.properties().name));
         if device.properties().is_emulated() {
             console.say(
-                "The emulator runs the GPU's kernels on this host at a small size. The results are \
-                 a GPU's; the times are not.",
+                "The emulator runs the GPU's kernels on this host at a small size. Results match a \
+                 GPU's; timings are those of this host.",
             );
         }
         Ok(device)

@@ -18,15 +18,15 @@ use crate::trace::{
 // Commands flatten it into arguments of their own, which are a group of the same name.
 #[group(skip)]
 pub(super) struct Arguments {
-    /// Write a timeline that Perfetto opens: ranges, driver calls, kernels and copies
+    /// Write a timeline for Perfetto: ranges, driver calls, kernels and copies
     #[arg(long, value_name = "PATH")]
     trace: Option<PathBuf>,
 
-    /// Say where the time went, on the host side and on the device side
+    /// Report where the time went, on the host and on the device
     #[arg(long)]
     profile: bool,
 
-    /// What times a GPU's work for --trace and --profile [default: auto]
+    /// How GPU work is timed for --trace and --profile [default: auto]
     #[arg(long, value_name = "SOURCE")]
     device_times: Option<DeviceTimes>,
 }

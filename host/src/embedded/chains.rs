@@ -27,7 +27,7 @@ impl Workload for Fma {
             // One warp per multiprocessor takes long enough with these.
             steps()
                 .within(u64::from(FmaF32::LINE)..=1 << 24)
-                .help("multiply-adds of a thread"),
+                .help("multiply-adds per thread"),
         ]
     }
 
@@ -69,7 +69,7 @@ impl<O: Measured<Value: DeviceValue>> Workload for Chains<O> {
 
 fn ilp<O: Measured>() -> Axis {
     let chains: Vec<u32> = O::VARIANTS.iter().map(|it| it.chains).collect();
-    Axis::one_of("ilp", chains.clone(), chains).help("chains of a thread")
+    Axis::one_of("ilp", chains.clone(), chains).help("independent chains per thread")
 }
 
 fn steps() -> Axis {

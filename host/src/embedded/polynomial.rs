@@ -50,21 +50,21 @@ impl Workload for Polynomial {
             Axis::whole("k", [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000])
                 .within(1..=1 << 20)
                 .in_occupancy([100])
-                .help("degrees of the polynomial: 2k FLOP an element"),
+                .help("degrees of the polynomial: 2k FLOP per element"),
             Axis::one_of("dtype", Precision::ALL.map(Precision::name), ["f32"])
-                .help("element types: f32, f64, f16x2 (two f16 in a register, one element)"),
+                .help("element types: f32, f64, f16x2 (two f16 values in one register, counted as one element)"),
             Axis::one_of("vector", WIDTHS, [1])
                 .in_occupancy([1, 4])
-                .help("elements that a thread loads at once: 1, 2, 4"),
+                .help("elements per load: 1, 2, 4"),
             Axis::one_of("ilp", ILPS, [1]).in_occupancy([1, 2, 4]).help(
                 "vectors that a thread works on at once: 1, 2, 4. It has vector x ilp independent chains",
             ),
             Axis::whole("n", [1 << 26])
                 .on_emulator([1 << 16])
-                .help("numbers, such as 2^26"),
+                .help("number of elements, such as 2^26"),
             Axis::setting("x").help(
-                "the value of every input number [default: 1.01, of f16x2 0.9, because 1.01^630 is \
-                 more than an f16 holds]",
+                "value of every input element [default: 1.01; f16x2: 0.9, because 1.01^630 is \
+                 too large for an f16]",
             ),
         ]
     }

@@ -116,11 +116,10 @@ impl Workload for Stream {
 
     fn axes(&self) -> Vec<Axis> {
         vec![
-            Axis::one_of("ilp", UNROLLS, UNROLLS)
-                .help("loads of 16 bytes of a thread that are under way at once"),
+            Axis::one_of("ilp", UNROLLS, UNROLLS).help("16-byte loads in flight per thread"),
             Axis::whole("n", [1 << 26])
                 .on_emulator([1 << 14])
-                .help("elements, f32, of each array"),
+                .help("elements in each f32 array"),
         ]
     }
 

@@ -68,7 +68,7 @@ pub fn disassemble(arch: u32, ptx: &str, name: &str) -> Result<String, KernelsEr
 }
 
 /// What the kernels of the newest embedded architecture need where none takes more than `registers`
-/// registers a thread, as `ptxas` says here and now.
+/// registers per thread, as `ptxas` says here and now.
 ///
 /// # Errors
 /// `ptxas` is not here, or refuses.

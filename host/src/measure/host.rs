@@ -89,7 +89,7 @@ struct Timed {
     ilp: u32,
     /// The degree up to which launches were too short.
     k: u32,
-    /// Operations a second.
+    /// Operations per second.
     rate: f64,
 }
 

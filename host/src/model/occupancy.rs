@@ -8,11 +8,11 @@ use serde::Serialize;
 pub struct OccupancyRow {
     /// The architecture: 90 of `sm_90`.
     pub arch: u32,
-    /// Registers a thread.
+    /// Registers per thread.
     pub registers: u32,
-    /// Bytes of shared memory a block.
+    /// Bytes of shared memory per block.
     pub shared_bytes: u32,
-    /// Threads a block.
+    /// Threads per block.
     pub block: u32,
     /// Blocks that a multiprocessor holds at once; 0 where no such block can run.
     pub resident_blocks: u32,
@@ -31,9 +31,9 @@ pub struct OccupancyRow {
 /// The most of each resource with which one more block fits; `None` for those that do not limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Relief {
-    /// Registers a thread.
+    /// Registers per thread.
     pub registers: Option<u32>,
-    /// Bytes of shared memory a block.
+    /// Bytes of shared memory per block.
     pub shared_bytes: Option<u32>,
 }
 

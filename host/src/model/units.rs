@@ -12,9 +12,9 @@ macro_rules! units {
 }
 
 units! {
-    /// Floating-point operations a second.
+    /// Floating-point operations per second.
     FlopsPerSec;
-    /// Bytes a second.
+    /// Bytes per second.
     BytesPerSec;
     /// Arithmetic intensity: floating-point operations for each byte of memory traffic.
     FlopsPerByte;

@@ -101,7 +101,7 @@ impl Situation {
             "Arithmetic does not get every cycle: operands in one register bank or too few chains; try \
              another vector or ILP, and look at the machine code."
         } else if self.load_bytes.is_some_and(|bytes| bytes < WIDEST) {
-            "Too little is in flight: load 16 bytes a thread."
+            "Too little is in flight: load 16 bytes per thread."
         } else if self.is_near_ridge() && self.strides {
             "Close to the ridge point loads and arithmetic take nearly the same time, and not all of it \
              overlaps: fewer bytes help, and so do fewer operations."

@@ -1,6 +1,6 @@
 //! Two runs side by side, as text for people.
 
-use super::row_count;
+use super::counted;
 use crate::compare::{Comparison, Spread, Verdict};
 use crate::table;
 
@@ -49,7 +49,7 @@ pub fn comparison_text(comparison: &Comparison) -> String {
     }
     text + &format!(
         "{}: {} as fast as before, {} faster, {} slower",
-        row_count(comparison.changes.len()),
+        counted(comparison.changes.len() as u64, "row"),
         count(Verdict::Same),
         count(Verdict::Faster),
         count(Verdict::Slower)

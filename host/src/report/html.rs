@@ -109,7 +109,7 @@ impl HtmlReport {
     fn empty(what: &str, run: &RunFacts) -> HtmlReport {
         let device = &run.device;
         let emulated = device.is_emulated();
-        let note = "Emulated: the results are a GPU's, the times are this host's and no GPU's.";
+        let note = "Emulated: results match a GPU's; timings are those of this host.";
         let mut facts = vec![
             ("device", device.name.clone()),
             ("multiprocessors", device.multiprocessors.to_string()),

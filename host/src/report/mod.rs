@@ -24,6 +24,6 @@ pub use html::HtmlReport;
 pub use kernels::{kernels_rows, kernels_table};
 pub use occupancy::{model_table, study_summary, study_text};
 pub use occupancy_chart::OccupancyChart;
-pub use rows::{RowText, row_count, row_text, rows_table};
+pub use rows::{RowText, counted, row_text, rows_table};
 pub use run::RunFacts;
 pub use saved_chart::{SavedChart, SavedRow};

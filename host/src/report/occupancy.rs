@@ -1,6 +1,6 @@
 //! Occupancy, computed and measured, as text for people.
 
-use super::{Cell, Row};
+use super::{Cell, Row, counted};
 use crate::model::{OccupancyRow, Relief};
 use crate::sweep::occupancy::{OccupancyRecord, knees};
 use crate::table::{self, cell, known, number};
@@ -91,7 +91,7 @@ pub fn study_text(record: &OccupancyRecord) -> String {
     };
     let limit = record.max_registers.map_or_else(String::new, |limit| {
         let local = record.local_bytes.unwrap_or(0);
-        format!(", at most {limit} registers and so {local} bytes of local memory a thread")
+        format!(", at most {limit} registers and so {local} bytes of local memory per thread")
     });
     let axes = record.axes.0.iter();
     let axes = axes.filter_map(|(name, value)| Some(format!(" {name} = {}", value.as_ref()?)));
@@ -105,14 +105,14 @@ pub fn study_text(record: &OccupancyRecord) -> String {
         )
     });
     format!(
-        "{}{}  block = {:4}  {:3.0} % occupancy: {} blocks a multiprocessor{driver}, limited by \
+        "{}{}  block = {:4}  {:3.0} % occupancy: {} per multiprocessor{driver}, limited by \
          {}{limit}\n    {:.1} {} ± {:.1} %{ceiling}{in_flight}  {:.2} waves, {:.0} % idle in the \
          last{flagged}",
         record.kernel,
         axes.collect::<String>(),
         record.block,
         record.occupancy_percent,
-        record.resident_blocks,
+        counted(record.resident_blocks.into(), "block"),
         record.limited_by.join(" and ").replace('_', " "),
         record.rate,
         record.unit,
@@ -133,7 +133,8 @@ pub fn study_summary(records: &[OccupancyRecord]) -> String {
     match records.iter().filter(differ).count() {
         0 => {}
         count => lines.push(format!(
-            "warning: in {count} rows the driver holds another number of blocks than the model"
+            "warning: in {} the driver holds another number of blocks than the model",
+            counted(count as u64, "row")
         )),
     }
     format!("\n{}\n", lines.join("\n"))

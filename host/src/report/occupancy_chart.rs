@@ -20,7 +20,7 @@ const ROW: u32 = 360;
 const LEGEND: u32 = 28;
 
 /// What a chart of an occupancy study shows: one plot for each kernel and size, marks for each number
-/// of independent operations a thread.
+/// of independent operations per thread.
 pub struct OccupancyChart<'a> {
     /// The device that made the records.
     pub device: &'a DeviceProperties,

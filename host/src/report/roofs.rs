@@ -26,7 +26,7 @@ pub(super) struct Frame {
 }
 
 impl Frame {
-    /// The ends of what lies in the frame of rate = intensity x `bandwidth`, 1e9 bytes a second: a
+    /// The ends of what lies in the frame of rate = intensity x `bandwidth`, 1e9 bytes per second: a
     /// backend would bend a line that leaves it. `None` where all of it is outside.
     pub(super) fn slope(&self, bandwidth: f64) -> Option<[(f64, f64); 2]> {
         let left = self.x.0.max(self.y.0 / bandwidth);

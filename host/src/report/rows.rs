@@ -67,12 +67,14 @@ fn line<'a>(
     Ok(RowText { text, tail: "" })
 }
 
-/// `1 row`, `2 rows`
-pub fn row_count(count: usize) -> String {
-    match count {
-        1 => "1 row".to_owned(),
-        _ => format!("{count} rows"),
-    }
+/// `1 row`, `2 rows`; `1 launch`, `2 launches`.
+pub fn counted(count: u64, what: &str) -> String {
+    let ending = match (count, what.ends_with("ch")) {
+        (1, _) => "",
+        (_, true) => "es",
+        (_, false) => "s",
+    };
+    format!("{count} {what}{ending}")
 }
 
 /// The rows as a table for people.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
+use super::counted;
 use super::roofs::memory_name;
 use crate::compare::{Change, Verdict};
 use crate::driver::DeviceProperties;
@@ -50,12 +51,12 @@ pub fn point(record: &Record) -> String {
         along,
         record.ai.map(|ai| format!("AI = {ai:8.3} FLOP/byte")),
         Some(format!(
-            "{}{}, {} blocks of {}",
+            "{}{}, {} of {}",
             kernel.into_iter().flatten().collect::<Vec<_>>().join(" "),
             axes.iter()
                 .map(|axis| format!(", {axis}"))
                 .collect::<String>(),
-            record.grid,
+            counted(record.grid, "block"),
             record.block
         )),
     ];

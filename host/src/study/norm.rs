@@ -55,7 +55,7 @@ pub struct NormRow {
     pub host_us: f64,
     /// Microseconds of the device an iteration, idle time included.
     pub device_us: f64,
-    /// 1e9 bytes a second, counting one read and one write of each element.
+    /// 1e9 bytes per second, counting one read and one write of each element.
     pub gigabytes_per_second: f64,
     /// Launches an iteration, counted at the driver gate.
     pub launches: f64,

@@ -15,7 +15,7 @@ pub struct Work {
 
 /// Elements after which the input repeats itself.
 const PERIOD: usize = 1021;
-/// Elements a thread of the polynomial.
+/// Elements per thread of the polynomial.
 const WIDTH: u32 = 4;
 
 impl Work {

@@ -36,7 +36,7 @@ fn line<'a>(cells: impl IntoIterator<Item = &'a str>, format: Format) -> io::Res
     writer.into_inner().map_err(|error| error.into_error())
 }
 
-/// Element number `index`, from 0, of a JSON array, one a line: after its `head` if it is the first.
+/// Element number `index`, from 0, of a JSON array, one per line: after its `head` if it is the first.
 pub(crate) fn element(record: &impl Serialize, index: usize, head: &str) -> io::Result<Vec<u8>> {
     let before = if index == 0 { head } else { "," };
     let mut text = format!("{before}\n").into_bytes();

@@ -297,7 +297,7 @@ impl Axis {
     pub fn defaults_text(&self) -> String {
         let list = |values: &[Value]| values.iter().map(|value| self.written(value)).join(",");
         match &self.on_emulator {
-            Some(values) => format!("{}, on the emulator {}", list(&self.values), list(values)),
+            Some(values) => format!("{}; emulator: {}", list(&self.values), list(values)),
             None => list(&self.values),
         }
     }
@@ -513,7 +513,7 @@ mod tests {
     #[test]
     fn defaults_are_written_as_they_are_read() {
         let n = Axis::whole("n", [1 << 26]).on_emulator([100u64]);
-        assert_eq!(n.defaults_text(), "2^26, on the emulator 100");
+        assert_eq!(n.defaults_text(), "2^26; emulator: 100");
         assert_eq!(n.defaults(true), [Value::Whole(100)]);
         assert_eq!(Axis::powers_of_two("n", [16, 20]).defaults_text(), "16,20");
     }

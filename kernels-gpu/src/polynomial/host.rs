@@ -55,7 +55,7 @@ pub trait Element: Real + Send + Sync + Debug {
         Self::from_numbers(|| value)
     }
 
-    /// The kernel of this form for `ilp` vectors of `width` elements a thread, or `None` if these
+    /// The kernel of this form for `ilp` vectors of `width` elements per thread, or `None` if these
     /// are not of [`ILPS`] and [`WIDTHS`].
     fn kernel(form: Form, width: u32, ilp: u32) -> Option<Entry<Polynomial<Self>>>;
 }

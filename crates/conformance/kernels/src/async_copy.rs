@@ -5,7 +5,7 @@ use cuda_std::prelude::*;
 
 use crate::put;
 
-/// Threads a block.
+/// Threads per block.
 pub const BLOCK: usize = 64;
 
 /// A line's value as one number.

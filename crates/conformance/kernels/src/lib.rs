@@ -26,7 +26,7 @@ use cuda_std::thread::linear_index;
 /// Writes the words of the thread that runs: each thread has `N`, one thread's behind the other's.
 ///
 /// # Safety
-/// `out` has room for `N` words a thread.
+/// `out` has room for `N` words per thread.
 unsafe fn put<const N: usize>(out: *mut u64, words: [u64; N]) {
     for (i, word) in words.iter().enumerate() {
         // SAFETY: the caller's contract; the place is this thread's alone.

@@ -8,7 +8,7 @@ use cuda_std::prelude::*;
 
 use crate::put;
 
-/// Threads a block of these kernels.
+/// Threads per block of these kernels.
 pub const BLOCK: usize = 64;
 
 macro_rules! round_trips {
@@ -47,7 +47,7 @@ unsafe fn turn<T: Copy>(values: *mut T) {
 /// Two arrays of one generic function, of types of the same size, alive at the same time.
 ///
 /// # Safety
-/// `out` has room for 2 words a thread.
+/// `out` has room for 2 words per thread.
 #[kernel(block = [64])]
 pub unsafe fn generic_arrays(out: *mut u64) {
     let own = thread::thread_idx_x() as usize;
@@ -104,7 +104,7 @@ static PRIMES: [u32; 8] = [2, 3, 5, 7, 11, 13, 17, 19];
 /// Statics in all address spaces.
 ///
 /// # Safety
-/// `out` has room for 3 words a thread.
+/// `out` has room for 3 words per thread.
 #[kernel(block = [64])]
 pub unsafe fn statics(out: *mut u64) {
     let own = thread::thread_idx_x() as usize;
@@ -125,7 +125,7 @@ pub unsafe fn statics(out: *mut u64) {
 /// Dynamic shared memory, and how much of it there is.
 ///
 /// # Safety
-/// `out` has room for 3 words a thread, and the launch gives 4 bytes a thread.
+/// `out` has room for 3 words per thread, and the launch gives 4 bytes per thread.
 #[kernel]
 pub unsafe fn dynamic(out: *mut u64) {
     let seen = shared::dynamic_shared_mem::<u32>();
@@ -151,7 +151,7 @@ pub unsafe fn dynamic(out: *mut u64) {
 /// Turns each `N` elements around: one load, one store.
 ///
 /// # Safety
-/// Both have `N` elements a thread and the alignment that `vector` asks for.
+/// Both have `N` elements per thread and the alignment that `vector` asks for.
 #[kernel(instances(
     vectors_3<u16, 3>,
     vectors_8<f32, 2>,
@@ -167,20 +167,20 @@ pub unsafe fn vectors<T: Copy + Sync + 'static, const N: usize>(from: *const T, 
     }
 }
 
-/// Copies 16 bytes a thread.
+/// Copies 16 bytes per thread.
 ///
 /// # Safety
-/// Both have 8 elements a thread and are aligned to 16 bytes.
+/// Both have 8 elements per thread and are aligned to 16 bytes.
 #[kernel]
 pub unsafe fn vector_copy(from: *const u16, to: *mut u16) {
     let first = thread::global_index() * 8;
     unsafe { vector::copy::<u16, 8>(from.add(first), to.add(first)) };
 }
 
-/// Copies 3 times 16 bytes a thread, a block's bytes apart.
+/// Copies 3 times 16 bytes per thread, a block's bytes apart.
 ///
 /// # Safety
-/// Both have 24 elements a thread and are aligned to 16 bytes.
+/// Both have 24 elements per thread and are aligned to 16 bytes.
 #[kernel]
 pub unsafe fn vector_copy_strided(from: *const u16, to: *mut u16) {
     let block = thread::block_idx_x() as usize * 3 * thread::block_dim_x() as usize;

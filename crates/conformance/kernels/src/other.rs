@@ -49,7 +49,7 @@ pub unsafe fn spaces(out: *mut [[u64; 6]; 4]) {
 /// Whether each clock goes on within a second, and how many nanoseconds have passed.
 ///
 /// # Safety
-/// `out` has room for 3 words a thread.
+/// `out` has room for 3 words per thread.
 #[kernel]
 pub unsafe fn clocks(out: *mut u64) {
     let (ticks, nanoseconds) = (clock(), globaltimer());

@@ -9,7 +9,7 @@ use crate::put;
 pub const PLACES: usize = 25;
 
 /// # Safety
-/// `out` has room for [`PLACES`] words a thread.
+/// `out` has room for [`PLACES`] words per thread.
 #[kernel]
 pub unsafe fn places(out: *mut u64) {
     let (flat, solid) = (index_2d(), index_3d());
@@ -47,7 +47,7 @@ pub unsafe fn places(out: *mut u64) {
 /// loop over `len` elements: how many, and the sum of their indices.
 ///
 /// # Safety
-/// `out` has room for 6 words a thread.
+/// `out` has room for 6 words per thread.
 #[kernel]
 pub unsafe fn strides(out: *mut u64, len: usize) {
     let words = [
@@ -64,7 +64,7 @@ pub unsafe fn strides(out: *mut u64, len: usize) {
 /// The element that the thread before wrote, over the barrier; then the barriers that count.
 ///
 /// # Safety
-/// `out` has room for 5 words a thread.
+/// `out` has room for 5 words per thread.
 #[kernel(max_threads = 128)]
 pub unsafe fn barriers(out: *mut u64) {
     let seen = shared_array![u32; 128];

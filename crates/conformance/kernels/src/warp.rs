@@ -14,7 +14,7 @@ fn own_mask() -> u32 {
 }
 
 /// # Safety
-/// `out` has room for 10 words a thread.
+/// `out` has room for 10 words per thread.
 #[kernel]
 pub unsafe fn votes(out: *mut u64) {
     let (mask, lane) = (own_mask(), lane_id());
@@ -39,7 +39,7 @@ pub unsafe fn votes(out: *mut u64) {
 }
 
 /// # Safety
-/// `out` has room for 6 words a thread.
+/// `out` has room for 6 words per thread.
 #[kernel]
 pub unsafe fn matches(out: *mut u64) {
     let (mask, lane) = (own_mask(), lane_id());
@@ -57,7 +57,7 @@ pub unsafe fn matches(out: *mut u64) {
 }
 
 /// # Safety
-/// `out` has room for 12 words a thread.
+/// `out` has room for 12 words per thread.
 #[kernel]
 pub unsafe fn reductions(out: *mut u64) {
     let (mask, lane) = (own_mask(), lane_id());
@@ -85,7 +85,7 @@ pub unsafe fn reductions(out: *mut u64) {
 /// All shuffles of a whole warp's lanes, in segments of `width`.
 ///
 /// # Safety
-/// `out` has room for 8 words a thread, and blocks are of whole warps.
+/// `out` has room for 8 words per thread, and blocks are of whole warps.
 #[kernel]
 pub unsafe fn shuffles(out: *mut u64, n: u32, width: u32) {
     let lane = lane_id();
@@ -111,7 +111,7 @@ pub unsafe fn shuffles(out: *mut u64, n: u32, width: u32) {
 /// The value of the lane's neighbour, for every type that a shuffle carries.
 ///
 /// # Safety
-/// `out` has room for 16 words a thread, and blocks are of whole warps.
+/// `out` has room for 16 words per thread, and blocks are of whole warps.
 #[kernel]
 pub unsafe fn shuffled_types(out: *mut u64) {
     let lane = lane_id();

@@ -2,11 +2,11 @@
 
 use std::hash::{BuildHasherDefault, Hasher};
 
-pub(super) type Map<K, V> = std::collections::HashMap<K, V, BuildHasherDefault<Quick>>;
+pub(crate) type Map<K, V> = std::collections::HashMap<K, V, BuildHasherDefault<Quick>>;
 
 /// Multiplies and rotates.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Quick(u64);
+pub(crate) struct Quick(u64);
 
 impl Hasher for Quick {
     fn finish(&self) -> u64 {

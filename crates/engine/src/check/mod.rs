@@ -49,7 +49,7 @@ mod clock;
 mod copies;
 mod entry;
 mod finding;
-mod hash;
+pub(crate) mod hash;
 mod host;
 mod leaks;
 mod line;

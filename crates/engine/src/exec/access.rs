@@ -201,6 +201,9 @@ unsafe fn in_space(
         context.at.looks += 1;
     }
     let host = host(context, space, &lanes);
+    if context.at.counting.is_some() {
+        super::counted::access(context, op, access, space, &lanes);
+    }
     if context.at.checking.is_some() {
         // SAFETY: the lanes' addresses have been resolved.
         if !unsafe { super::checked::check(context, op, access, space, &lanes, &host) } {

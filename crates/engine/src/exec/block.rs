@@ -141,6 +141,9 @@ impl Block {
         if let (Some(checking), Some(id)) = (&mut context.at.checking, self.id) {
             checking.block = Some(id);
         }
+        if let Some(tally) = &mut context.at.counting {
+            tally.enter(self.number);
+        }
     }
 
     /// Lets threads go on whose barrier all have come to. Gives whether there were any.
@@ -172,6 +175,9 @@ impl Block {
     }
 
     fn end(&mut self, context: &mut Context<'_>) -> Result<(), Box<Failed>> {
+        if let Some(tally) = &mut context.at.counting {
+            tally.end();
+        }
         let ended = match &mut context.at.checking {
             Some(checking) => checking.checker.end_block(checking.block()),
             None => Ok(()),

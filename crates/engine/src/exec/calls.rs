@@ -124,6 +124,9 @@ impl Warp {
                         op: block.end - block.start,
                         ..group.at
                     };
+                    if let Some(tally) = &mut context.at.counting {
+                        tally.comes_back(program, group.at.block, group.mask & !same);
+                    }
                     self.ready.push(Group {
                         mask: group.mask & !same,
                         at,

@@ -9,6 +9,7 @@ use super::stops::Stop;
 use super::surroundings::Checking;
 use super::unbegun::Unbegun;
 use super::worker::Crew;
+use crate::count::Tally;
 use crate::schedule::Open;
 
 /// How many blocks that could begin are told of.
@@ -54,12 +55,13 @@ pub(crate) struct Among<'a> {
 pub(crate) fn work<'s, 'l>(
     crew: &'s Crew<'s, 'l>,
     checking: Option<Checking<'l>>,
+    counting: Option<&'l mut Tally>,
     director: &'s Director<'l>,
 ) -> Result<(), Box<Failed>> {
     let mut stage = Stage {
         crew,
         director,
-        context: crew.context(checking),
+        context: crew.context(checking, counting),
         resident: Vec::new(),
         spare: Vec::new(),
         unbegun: Unbegun::new(crew.launch.blocks(), director.order()),

@@ -7,6 +7,7 @@ mod block;
 mod builtin;
 mod calls;
 pub(crate) mod checked;
+mod counted;
 pub(crate) mod directed;
 mod director;
 mod divergence;

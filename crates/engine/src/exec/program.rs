@@ -1,5 +1,7 @@
 //! A function as warps execute it.
 
+use std::ops::Range;
+
 use ptx::{MatchMode, ReduxOperator, ShuffleMode, SpecialRegister, VoteMode};
 
 use super::access::Access;
@@ -82,6 +84,8 @@ pub(crate) struct Block {
     pub(crate) then: Then,
     /// The instruction that says so.
     pub(crate) instruction: u32,
+    /// The function's instructions that a warp issues that runs it, hoisted ones and the last one too.
+    pub(crate) issues: Range<u32>,
 }
 
 /// Lanes wait for others of the warp before an instruction that works across lanes.

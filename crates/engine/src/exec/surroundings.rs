@@ -6,6 +6,7 @@ use super::access::Access;
 use super::failure::Failed;
 use super::program::Program;
 use crate::check::{BlockId, Checker, LaunchId};
+use crate::count::Tally;
 use crate::memory::{self, Cached, Memory, Shared};
 
 /// A launch, as its threads see it.
@@ -82,6 +83,8 @@ pub(crate) struct Surroundings<'l> {
     pub(crate) looks: u32,
     /// Who is told of what threads do, in checked launches.
     pub(crate) checking: Option<Checking<'l>>,
+    /// What counts them, in counted launches.
+    pub(crate) counting: Option<&'l mut Tally>,
     /// What went wrong in the instructions that ran last: the first is kept.
     pub(crate) fault: Option<Box<Failed>>,
 }

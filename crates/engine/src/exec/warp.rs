@@ -253,6 +253,9 @@ impl Warp {
                 self.directed.asks = true;
                 return self.interrupt(group, code, context, instruction);
             }
+            if let Some(tally) = &mut context.at.counting {
+                tally.run(program, group.at.block, group.mask);
+            }
             match &block.then {
                 Then::Jump(next) => group.at = Point::start_of(*next),
                 Then::Branch {
@@ -264,12 +267,19 @@ impl Warp {
                     // SAFETY: the slot holds a predicate.
                     let lanes = unsafe { context.predicate(*predicate) };
                     let lanes = if *wanted { lanes } else { !lanes } & group.mask;
+                    if let Some(tally) = &mut context.at.counting {
+                        tally.branch(program, group.at.block, lanes, group.mask);
+                    }
                     group = self.branch(group, lanes, *taken, *otherwise);
                 }
                 Then::Switch { index, targets } => {
                     // SAFETY: the slot holds words.
                     let index = unsafe { *context.slot::<u32>(*index) };
+                    let before = group;
                     group = self.switch(group, &index, targets);
+                    if let Some(tally) = &mut context.at.counting {
+                        tally.branch(program, before.at.block, group.mask, before.mask);
+                    }
                 }
                 Then::Barrier { barrier, next } => {
                     group.at = Point::start_of(*next);

@@ -16,6 +16,7 @@ use super::program::{Parameter, Program};
 use super::registers::{FULL, Kind, LANES};
 use super::surroundings::{Checking, Launch, Local, Surroundings, coordinates};
 use super::warp::LOOKS;
+use crate::count::Tally;
 use crate::launch::Options;
 use crate::lower::control::axis;
 use crate::memory::{Cached, Shared};
@@ -273,7 +274,11 @@ pub(crate) struct Crew<'c, 'l> {
 }
 
 impl<'l> Crew<'_, 'l> {
-    pub(crate) fn context(&self, checking: Option<Checking<'l>>) -> Context<'l> {
+    pub(crate) fn context(
+        &self,
+        checking: Option<Checking<'l>>,
+        counting: Option<&'l mut Tally>,
+    ) -> Context<'l> {
         Context {
             registers: std::ptr::null_mut(),
             mask: 0,
@@ -296,6 +301,7 @@ impl<'l> Crew<'_, 'l> {
                 met: std::ptr::null_mut(),
                 looks: 0,
                 checking,
+                counting,
                 fault: None,
             },
         }
@@ -343,10 +349,11 @@ impl<'l> Crew<'_, 'l> {
 pub(crate) fn work<'l>(
     crew: &Crew<'_, 'l>,
     checking: Option<Checking<'l>>,
+    counting: Option<&'l mut Tally>,
     next: &dyn Fn() -> Option<u64>,
     stop: &AtomicBool,
 ) -> Result<(), Box<Failed>> {
-    let mut context = crew.context(checking);
+    let mut context = crew.context(checking, counting);
     let mut resident: Vec<Block> = Vec::new();
     let mut spare: Vec<Block> = Vec::new();
     let (mut turn, mut in_vain, mut in_a_row) = (0, 0, 0);

@@ -10,6 +10,9 @@ use ptx::{Body, Guard, Instruction, LabelId, Operation};
 pub(crate) struct Piece {
     /// Indices of instructions, without the one that ends it.
     pub(crate) straight: Range<usize>,
+    /// Those that a warp issues that comes to it, with the one that ends it. An instruction with a guard is
+    /// issued where lanes part, whether or not one of them executes it.
+    pub(crate) issues: Range<usize>,
     pub(crate) end: End,
 }
 
@@ -59,6 +62,7 @@ pub(crate) fn pieces(body: &Body) -> Vec<Piece> {
         if let Some(guard) = blocks.guard(start) {
             all.push(Piece {
                 straight: start..start,
+                issues: start..start + 1,
                 end: End::Splits {
                     instruction: start,
                     guard,
@@ -67,11 +71,17 @@ pub(crate) fn pieces(body: &Body) -> Vec<Piece> {
                 },
             });
         }
-        all.push(blocks.piece(range));
+        let piece = blocks.piece(range.clone());
+        let issues = match blocks.guard(start) {
+            Some(_) => start..start,
+            None => range,
+        };
+        all.push(Piece { issues, ..piece });
     }
     let end = body.instructions.len();
     all.push(Piece {
         straight: end..end,
+        issues: end..end,
         end: End::Return,
     });
     in_order(all)
@@ -154,7 +164,8 @@ impl<'b> Blocks<'b> {
     fn piece(&self, range: Range<usize>) -> Piece {
         let Some(last) = range.clone().last() else {
             return Piece {
-                straight: range,
+                straight: range.clone(),
+                issues: range,
                 end: End::Falls(self.count),
             };
         };
@@ -186,13 +197,15 @@ impl<'b> Blocks<'b> {
             Operation::Exit | Operation::Trap | Operation::Brkpt => by(Vec::new()),
             _ => {
                 return Piece {
-                    straight: range,
+                    straight: range.clone(),
+                    issues: range,
                     end: End::Falls(next),
                 };
             }
         };
         Piece {
             straight: range.start..last,
+            issues: range,
             end,
         }
     }

@@ -145,6 +145,7 @@ pub(crate) fn lower(layout: &Layout<'_>, index: u32) -> Result<Program, Unsuppor
             gate,
             then,
             instruction: lowering.instruction,
+            issues: piece.issues.start as u32..piece.issues.end as u32,
         });
     }
     Ok(lowering.finish(blocks, launch_ops))

@@ -3,7 +3,7 @@
 use cuda_std::async_copy::{cp_async_ca, cp_async_commit_group, cp_async_wait_group};
 use cuda_std::prelude::*;
 
-/// Threads a block.
+/// Threads per block.
 const BLOCK: usize = 64;
 
 /// A tile that is read before it has landed.

@@ -5,7 +5,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use cuda_std::prelude::*;
 use cuda_std::warp::{FULL_MASK, sync_warp, warp_shuffle_xor};
 
-/// Threads a block.
+/// Threads per block.
 pub const BLOCK: usize = 256;
 
 /// The sum of a block's elements: no barrier between the steps of the tree.

@@ -2,7 +2,7 @@
 
 use cuda_std::prelude::*;
 
-/// Threads a block.
+/// Threads per block.
 const BLOCK: usize = 64;
 
 /// A tile with a place for each neighbour, which nobody fills.

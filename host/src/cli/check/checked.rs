@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::cli::Failure;
 use crate::driver::record::{Launches, Record};
+use crate::report::counted;
 
 /// Names in a list before it is cut off.
 const MOST_NAMES: usize = 8;
@@ -142,14 +143,6 @@ fn schedules(launches: &Launches) -> String {
     match launches.in_order {
         true => format!("in order and {seeds}"),
         false => format!("{seeds} alone"),
-    }
-}
-
-fn counted(count: u64, what: &str) -> String {
-    match (count, what) {
-        (1, _) => format!("1 {what}"),
-        (_, "launch") => format!("{count} launches"),
-        _ => format!("{count} {what}s"),
     }
 }
 

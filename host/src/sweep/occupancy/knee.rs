@@ -11,7 +11,7 @@ use crate::workload::Value;
 const ENOUGH: f64 = 95.0;
 
 /// The least occupancy with which a kernel reaches its top speed, for one variant of it, such as a number
-/// of independent operations a thread.
+/// of independent operations per thread.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Knee {
     /// The kernel, and what tells its rows apart: [`families`].

@@ -10,7 +10,7 @@ use crate::sweep::{Selection, TooManyPoints};
 pub struct OccupancyPlan<'w> {
     /// The workloads, each with the values of its own axes.
     pub selected: Vec<Selection<'w>>,
-    /// Registers a thread at most: the kernels are compiled anew. `None` leaves them to the compiler.
+    /// Registers per thread at most: the kernels are compiled anew. `None` leaves them to the compiler.
     pub max_registers: Vec<Option<u32>>,
     /// Threads per block.
     pub blocks: Vec<u32>,

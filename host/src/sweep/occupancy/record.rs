@@ -22,14 +22,14 @@ pub struct OccupancyRecord {
     pub axes: AxisValues,
     /// Threads per block.
     pub block: u64,
-    /// Bytes of dynamic shared memory a block.
+    /// Bytes of dynamic shared memory per block.
     pub dynamic_shared: u32,
-    /// Registers a thread at most that the kernel was compiled for; `None` left them to the compiler.
+    /// Registers per thread at most that the kernel was compiled for; `None` left them to the compiler.
     pub max_registers: Option<u32>,
-    /// Registers a thread, as the driver has compiled the kernel; on the emulator as `ptxas` has.
+    /// Registers per thread, as the driver has compiled the kernel; on the emulator as `ptxas` has.
     /// `None` where neither is known.
     pub registers: Option<u32>,
-    /// Bytes of local memory a thread: what its registers do not hold.
+    /// Bytes of local memory per thread: what its registers do not hold.
     pub local_bytes: Option<u32>,
     /// Blocks that a multiprocessor holds at once, by our model.
     pub resident_blocks: u32,

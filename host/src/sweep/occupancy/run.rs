@@ -54,7 +54,7 @@ pub enum OccupancyError {
     #[error("no points: each axis needs at least one value, and a study at least one workload")]
     NoPoints,
     /// It is not known what a limit of registers makes of the kernels.
-    #[error("at most {registers} registers a thread: {error}")]
+    #[error("at most {registers} registers per thread: {error}")]
     Registers {
         /// The limit.
         registers: u32,
@@ -83,7 +83,7 @@ pub enum OccupancyError {
     Driver(#[from] DriverError),
 }
 
-/// A device whose kernels take at most so many registers a thread.
+/// A device whose kernels take at most so many registers per thread.
 pub struct Limited {
     registers: u32,
     device: Device,

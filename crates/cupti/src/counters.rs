@@ -1,0 +1,419 @@
+//! Hardware counters: CUPTI's range profiler (CUDA 12.6 and newer).
+//!
+//! What is measured runs once per pass, because the hardware counts only so much at once.
+
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::mem;
+use std::ptr;
+
+use self::parameters::*;
+use crate::error::Error;
+use crate::library::{functions, library};
+
+mod parameters;
+
+/// Ranges are pushed and popped by this program, which also repeats them for each pass.
+const USER_RANGE: u32 = 2;
+const USER_REPLAY: u32 = 3;
+
+/// Of the kinds of profilers the one of ranges.
+const RANGE_PROFILER: u32 = 0;
+
+/// Hardware counters of everything that a context does while it is measured.
+///
+/// ```no_run
+/// # fn launch_and_wait() -> Result<(), cupti::Error> { Ok(()) }
+/// # let context: *mut std::ffi::c_void = std::ptr::null_mut();
+/// // SAFETY: the context is current, on device 0, and outlives the counters.
+/// let mut counters = unsafe { cupti::Counters::new(context, 0, &["dram__bytes_read.sum"]) }?;
+/// let values = counters.measure(launch_and_wait)?;
+/// println!("{} bytes read in {} passes", values[0], counters.passes());
+/// # Ok::<(), cupti::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Counters {
+    functions: Functions,
+    host: Host,
+    profiler: Profiler,
+    metrics: Vec<CString>,
+    passes: usize,
+    config: Vec<u8>,
+    data: Vec<u8>,
+}
+
+impl Counters {
+    /// Prepares to read these metrics, by the names that Nsight Compute has for them.
+    ///
+    /// # Errors
+    /// There is no library or it is older than CUDA 12.6, the process may not read counters, or the device
+    /// has no metric of such a name.
+    ///
+    /// # Safety
+    /// `context` is a handle of the driver, current on this thread, on the device with this number, and
+    /// alive as long as the counters.
+    pub unsafe fn new(
+        context: *mut c_void,
+        device: usize,
+        metrics: &[&str],
+    ) -> Result<Counters, Error> {
+        let functions = Functions::find(library()?)?;
+        call(&functions, "cuptiProfilerInitialize", Initialize::new())?;
+        let metrics: Vec<CString> = metrics
+            .iter()
+            .map(|&name| CString::new(name).map_err(|_| Error::NoSuchMetric(name.to_owned())))
+            .collect::<Result<_, _>>()?;
+        let host = Host::new(&functions, context, device)?;
+        let config = host.config(&functions, &metrics)?;
+        let passes = passes(&functions, &config)?;
+        let profiler = Profiler::new(&functions, context)?;
+        let data = profiler.room(&functions, &metrics)?;
+        Ok(Counters {
+            functions,
+            host,
+            profiler,
+            metrics,
+            passes,
+            config,
+            data,
+        })
+    }
+
+    /// How often what is measured runs.
+    pub fn passes(&self) -> usize {
+        self.passes
+    }
+
+    /// Runs `launch`, which launches and waits for the device, once per pass. Gives the metrics' values over
+    /// all that it launched, in the order in which they were asked for.
+    ///
+    /// # Errors
+    /// Those of `launch`, and CUPTI's.
+    pub fn measure<E: From<Error>>(
+        &mut self,
+        mut launch: impl FnMut() -> Result<(), E>,
+    ) -> Result<Vec<f64>, E> {
+        let functions = &self.functions;
+        self.profiler.clear(functions, &mut self.data)?;
+        self.profiler
+            .configure(functions, &self.config, &mut self.data)?;
+        for _ in 0..=self.passes {
+            self.profiler.start(functions)?;
+            let launched = launch();
+            let is_last = self.profiler.stop(functions)?;
+            launched?;
+            if is_last {
+                self.profiler.decode(functions)?;
+                return Ok(self.host.values(functions, &self.metrics, &self.data)?);
+            }
+        }
+        Err(Error::Unfinished(self.passes).into())
+    }
+}
+
+/// A function of CUPTI that takes a structure.
+type Function = unsafe extern "C" fn(*mut c_void) -> u32;
+
+/// The functions, in the order of [`SYMBOLS`].
+#[derive(Debug)]
+struct Functions([Function; SYMBOLS.len()]);
+
+impl Functions {
+    fn find(library: &libloading::Library) -> Result<Functions, Error> {
+        let mut found = [missing as Function; SYMBOLS.len()];
+        for (symbol, function) in SYMBOLS.iter().zip(&mut found) {
+            // SAFETY: CUPTI's functions of these names take one pointer, to a structure that says its size.
+            let it = unsafe { library.get::<Function>(symbol.as_bytes()) };
+            *function = *it.map_err(|_| Error::NoCounters(symbol))?;
+        }
+        Ok(Functions(found))
+    }
+}
+
+unsafe extern "C" fn missing(_: *mut c_void) -> u32 {
+    unreachable!("replaced by the library's")
+}
+
+/// Calls the function of this name. Gives back the structure, with what the function has written there.
+fn call<P: Parameters>(all: &Functions, name: &'static str, mut parameters: P) -> Result<P, Error> {
+    let index = SYMBOLS.iter().position(|&symbol| symbol == name);
+    let function = all.0[index.expect("a function that is used is listed")];
+    // SAFETY: the structure is the one that the function of this name takes, as the calls below pair them;
+    // what its pointers lead to is alive until the call returns.
+    let answer = unsafe { function(ptr::from_mut(&mut parameters).cast()) };
+    functions()?.checked(name, answer)?;
+    Ok(parameters)
+}
+
+/// What knows metrics, and makes values of counters.
+#[derive(Debug)]
+struct Host {
+    object: *mut c_void,
+    /// Which counters this process may read. The object looks at it again.
+    _available: Vec<u8>,
+}
+
+impl Host {
+    fn new(functions: &Functions, context: *mut c_void, device: usize) -> Result<Host, Error> {
+        let chip = call(
+            functions,
+            "cuptiDeviceGetChipName",
+            ChipName {
+                device,
+                ..ChipName::new()
+            },
+        )?;
+        let available = availability(functions, context)?;
+        let host = call(
+            functions,
+            "cuptiProfilerHostInitialize",
+            HostInitialize {
+                kind: RANGE_PROFILER,
+                chip: chip.name,
+                available: available.as_ptr(),
+                ..HostInitialize::new()
+            },
+        )?;
+        Ok(Host {
+            object: host.host,
+            _available: available,
+        })
+    }
+
+    /// What the hardware has to be told to count these.
+    fn config(&self, functions: &Functions, metrics: &[CString]) -> Result<Vec<u8>, Error> {
+        for name in metrics {
+            // One by one, so that an error can name the metric.
+            let names = [name.as_ptr()];
+            let added = call(
+                functions,
+                "cuptiProfilerHostConfigAddMetrics",
+                AddMetrics {
+                    host: self.object,
+                    names: names.as_ptr(),
+                    count: names.len(),
+                    ..AddMetrics::new()
+                },
+            );
+            added.map_err(|error| error.of_metric(name))?;
+        }
+        let size = call(
+            functions,
+            "cuptiProfilerHostGetConfigImageSize",
+            ConfigSize {
+                host: self.object,
+                ..ConfigSize::new()
+            },
+        )?;
+        let mut image = vec![0; size.bytes];
+        call(
+            functions,
+            "cuptiProfilerHostGetConfigImage",
+            Config {
+                host: self.object,
+                bytes: image.len(),
+                image: image.as_mut_ptr(),
+                ..Config::new()
+            },
+        )?;
+        Ok(image)
+    }
+
+    fn values(
+        &self,
+        functions: &Functions,
+        metrics: &[CString],
+        data: &[u8],
+    ) -> Result<Vec<f64>, Error> {
+        let names = pointers(metrics);
+        let mut values = vec![0.0; names.len()];
+        call(
+            functions,
+            "cuptiProfilerHostEvaluateToGpuValues",
+            Evaluate {
+                host: self.object,
+                data: data.as_ptr(),
+                bytes: data.len(),
+                range: 0,
+                names: names.as_ptr(),
+                count: names.len(),
+                values: values.as_mut_ptr(),
+                ..Evaluate::new()
+            },
+        )?;
+        Ok(values)
+    }
+}
+
+/// Which counters this process may read.
+fn availability(functions: &Functions, context: *mut c_void) -> Result<Vec<u8>, Error> {
+    const NAME: &str = "cuptiProfilerGetCounterAvailability";
+    let asked = Availability {
+        context,
+        ..Availability::new()
+    };
+    let size = call(functions, NAME, asked)?;
+    let mut image = vec![0; size.bytes];
+    call(
+        functions,
+        NAME,
+        Availability {
+            context,
+            bytes: image.len(),
+            image: image.as_mut_ptr(),
+            ..Availability::new()
+        },
+    )?;
+    Ok(image)
+}
+
+fn passes(functions: &Functions, config: &[u8]) -> Result<usize, Error> {
+    let asked = Passes {
+        bytes: config.len(),
+        image: config.as_ptr(),
+        ..Passes::new()
+    };
+    Ok(call(functions, "cuptiProfilerHostGetNumOfPasses", asked)?.passes)
+}
+
+/// What counts in a context.
+#[derive(Debug)]
+struct Profiler(*mut c_void);
+
+impl Profiler {
+    fn new(functions: &Functions, context: *mut c_void) -> Result<Profiler, Error> {
+        let asked = Enable {
+            context,
+            ..Enable::new()
+        };
+        Ok(Profiler(
+            call(functions, "cuptiRangeProfilerEnable", asked)?.profiler,
+        ))
+    }
+
+    /// Room for the counters of one range.
+    fn room(&self, functions: &Functions, metrics: &[CString]) -> Result<Vec<u8>, Error> {
+        let names = pointers(metrics);
+        let size = call(
+            functions,
+            "cuptiRangeProfilerGetCounterDataSize",
+            DataSize {
+                profiler: self.0,
+                names: names.as_ptr(),
+                count: names.len(),
+                ranges: 1,
+                nodes: 1,
+                ..DataSize::new()
+            },
+        )?;
+        Ok(vec![0; size.bytes])
+    }
+
+    fn clear(&self, functions: &Functions, data: &mut [u8]) -> Result<(), Error> {
+        let asked = DataInitialize {
+            profiler: self.0,
+            bytes: data.len(),
+            data: data.as_mut_ptr(),
+            ..DataInitialize::new()
+        };
+        call(
+            functions,
+            "cuptiRangeProfilerCounterDataImageInitialize",
+            asked,
+        )
+        .map(drop)
+    }
+
+    fn configure(
+        &self,
+        functions: &Functions,
+        config: &[u8],
+        data: &mut [u8],
+    ) -> Result<(), Error> {
+        let asked = SetConfig {
+            profiler: self.0,
+            config_bytes: config.len(),
+            config: config.as_ptr(),
+            data_bytes: data.len(),
+            data: data.as_mut_ptr(),
+            range: USER_RANGE,
+            replay: USER_REPLAY,
+            ranges: 1,
+            levels: 1,
+            least_level: 1,
+            target_level: 1,
+            ..SetConfig::new()
+        };
+        call(functions, "cuptiRangeProfilerSetConfig", asked).map(drop)
+    }
+
+    /// Begins a pass.
+    fn start(&self, functions: &Functions) -> Result<(), Error> {
+        let of = |profiler| OfProfiler {
+            profiler,
+            ..OfProfiler::new()
+        };
+        call(functions, "cuptiRangeProfilerStart", of(self.0))?;
+        let name: &CStr = c"measured";
+        let range = PushRange {
+            profiler: self.0,
+            name: name.as_ptr(),
+            ..PushRange::new()
+        };
+        call(functions, "cuptiRangeProfilerPushRange", range).map(drop)
+    }
+
+    /// Ends a pass. Gives whether it was the last.
+    fn stop(&self, functions: &Functions) -> Result<bool, Error> {
+        let range = OfProfiler {
+            profiler: self.0,
+            ..OfProfiler::new()
+        };
+        call(functions, "cuptiRangeProfilerPopRange", range)?;
+        let asked = Stop {
+            profiler: self.0,
+            ..Stop::new()
+        };
+        Ok(call(functions, "cuptiRangeProfilerStop", asked)?.is_last != 0)
+    }
+
+    /// Brings the counters into the room that was given with the configuration.
+    fn decode(&self, functions: &Functions) -> Result<(), Error> {
+        let asked = Decode {
+            profiler: self.0,
+            ..Decode::new()
+        };
+        match call(functions, "cuptiRangeProfilerDecodeData", asked)?.dropped {
+            0 => Ok(()),
+            dropped => Err(Error::Dropped(dropped)),
+        }
+    }
+}
+
+impl Drop for Counters {
+    fn drop(&mut self) {
+        let profiler = OfProfiler {
+            profiler: self.profiler.0,
+            ..OfProfiler::new()
+        };
+        // What cannot be given back ends with the process.
+        let _ = call(&self.functions, "cuptiRangeProfilerDisable", profiler);
+        let host = OfProfiler {
+            profiler: self.host.object,
+            ..OfProfiler::new()
+        };
+        let _ = call(&self.functions, "cuptiProfilerHostDeinitialize", host);
+    }
+}
+
+fn pointers(names: &[CString]) -> Vec<*const c_char> {
+    names.iter().map(|name| name.as_ptr()).collect()
+}
+
+/// A structure with nothing in it but its size.
+///
+/// # Safety
+/// Zeros are a value of the type.
+unsafe fn empty<T>() -> T {
+    // SAFETY: the caller's contract.
+    unsafe { mem::zeroed() }
+}

@@ -1,0 +1,95 @@
+//! What a GPU's hardware counts.
+
+use super::context::Owned;
+use super::{Device, DriverError};
+
+/// Hardware counters of a GPU, which its profiling library reads (CUPTI of CUDA 12.6 or newer).
+///
+/// ```no_run
+/// use ridgepoint_driver::{Counters, Device, DriverError, Stream};
+///
+/// let device = Device::with_ptx(0, &[])?;
+/// let stream = Stream::new(&device)?;
+/// let mut counters = Counters::new(&device, &["dram__bytes_read.sum", "dram__bytes_write.sum"])?;
+/// let values = counters.measure(|| {
+///     // Launches.
+///     stream.synchronize()
+/// })?;
+/// println!("{} bytes read, {} written", values[0], values[1]);
+/// # Ok::<(), DriverError>(())
+/// ```
+#[derive(Debug)]
+pub struct Counters(Owned<cupti::Counters>);
+
+/// What ends a measurement early.
+enum Ended<E> {
+    Launch(E),
+    Counters(cupti::Error),
+}
+
+impl<E> From<cupti::Error> for Ended<E> {
+    fn from(error: cupti::Error) -> Ended<E> {
+        Ended::Counters(error)
+    }
+}
+
+impl Counters {
+    /// Prepares to read metrics, by the names that Nsight Compute has for them. One measures at a time in a
+    /// process, and none beside a profiler.
+    ///
+    /// # Errors
+    /// [`DriverError::Counters`]: the device is the emulator; there is no CUPTI, or an older one; the process
+    /// may not read counters; the device has no metric of such a name.
+    pub fn new(device: &Device, metrics: &[&str]) -> Result<Counters, DriverError> {
+        let (Some(gpu), Some(properties)) = (&device.gpu, &device.properties.gpu) else {
+            let why = "the emulator has none; its counts are exact".to_owned();
+            return Err(DriverError::Counters(cupti::Error::Unusable(why)));
+        };
+        let context = &gpu.context;
+        let owned = context.own(|| {
+            // SAFETY: the context is entered, of this device, and kept by what is owned in it.
+            let counters = unsafe {
+                cupti::Counters::new(context.raw().cast(), properties.ordinal as usize, metrics)
+            };
+            counters.map_err(DriverError::Counters)
+        })?;
+        Ok(Counters(owned))
+    }
+
+    /// How often [`Counters::measure`] launches: the hardware counts only so much at once.
+    pub fn passes(&self) -> usize {
+        self.0.outside().passes()
+    }
+
+    /// Calls `launch`, which launches and waits for the device, once per pass. Gives the metrics' values over
+    /// all that the device did meanwhile.
+    ///
+    /// # Errors
+    /// Those of `launch`; [`DriverError::Counters`].
+    pub fn measure<E: From<DriverError>>(
+        &mut self,
+        mut launch: impl FnMut() -> Result<(), E>,
+    ) -> Result<Vec<f64>, E> {
+        let counters = self.0.enter_mut()?;
+        let measured = counters.measure(|| launch().map_err(Ended::Launch));
+        measured.map_err(|ended| match ended {
+            Ended::Launch(error) => error,
+            Ended::Counters(error) => DriverError::Counters(error).into(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_emulator_has_none() {
+        let device = Device::emulator(crate::Emulation::default());
+        let error = Counters::new(&device, &["dram__bytes_read.sum"]).expect_err("no GPU");
+        assert_eq!(
+            error.to_string(),
+            "cannot read hardware counters: the emulator has none; its counts are exact"
+        );
+    }
+}

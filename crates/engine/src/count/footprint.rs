@@ -1,0 +1,165 @@
+//! Which sectors of global memory were reached: a bit each, in pages.
+
+use std::ops::Range;
+
+use super::SECTOR;
+use crate::check::hash::Map;
+
+/// Sectors of a page, which is 64 KiB: small, because each block has pages of its own.
+const SECTORS: u64 = 2048;
+const WORDS: usize = SECTORS as usize / 64;
+
+/// What is done with a sector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    Read,
+    Write,
+    /// Atomics.
+    Both,
+}
+
+#[derive(Clone, Debug)]
+struct Page {
+    number: u64,
+    read: [u64; WORDS],
+    written: [u64; WORDS],
+}
+
+impl Page {
+    fn new(number: u64) -> Page {
+        Page {
+            number,
+            read: [0; WORDS],
+            written: [0; WORDS],
+        }
+    }
+}
+
+/// Sectors by their numbers.
+#[derive(Debug, Default)]
+pub(super) struct Sectors {
+    pages: Vec<Page>,
+    /// Places in `pages`.
+    places: Map<u64, u32>,
+    /// The place where a page was last, by the lowest bits of its number.
+    recent: [u32; 16],
+    /// How many were read, and written.
+    pub(super) read: u64,
+    pub(super) written: u64,
+}
+
+/// How many sectors there are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Totals {
+    pub(super) read: u64,
+    pub(super) written: u64,
+    pub(super) either: u64,
+}
+
+impl Sectors {
+    /// Adds sectors. Gives how many of them are new in this way.
+    pub(super) fn reach(&mut self, first: u64, last: u64, way: Way) -> u32 {
+        let (mut read, mut written) = (0, 0);
+        for word in first / 64..=last / 64 {
+            let begin = first.max(word * 64) % 64;
+            let end = last.min(word * 64 + 63) % 64;
+            let bits = u64::MAX >> (63 - (end - begin)) << begin;
+            let page = self.page(word / WORDS as u64);
+            let word = word as usize % WORDS;
+            if way != Way::Write {
+                read += add(&mut page.read[word], bits);
+            }
+            if way != Way::Read {
+                written += add(&mut page.written[word], bits);
+            }
+        }
+        self.read += u64::from(read);
+        self.written += u64::from(written);
+        match way {
+            Way::Read | Way::Both => read,
+            Way::Write => written,
+        }
+    }
+
+    #[inline]
+    fn page(&mut self, number: u64) -> &mut Page {
+        let recent = &mut self.recent[number as usize % 16];
+        let is_there = self.pages.get(*recent as usize).map(|it| it.number) == Some(number);
+        if !is_there {
+            let pages = &mut self.pages;
+            *recent = *self.places.entry(number).or_insert_with(|| {
+                pages.push(Page::new(number));
+                pages.len() as u32 - 1
+            });
+        }
+        &mut self.pages[*recent as usize]
+    }
+
+    /// Adds another's sectors.
+    pub(super) fn add(&mut self, other: &Sectors) {
+        for page in &other.pages {
+            let own = self.page(page.number);
+            let unite = |own: &mut [u64; WORDS], with: &[u64; WORDS]| {
+                own.iter_mut()
+                    .zip(with)
+                    .for_each(|(own, with)| *own |= with);
+            };
+            unite(&mut own.read, &page.read);
+            unite(&mut own.written, &page.written);
+        }
+    }
+
+    /// Forgets all sectors, and keeps the room.
+    pub(super) fn clear(&mut self) {
+        self.pages.clear();
+        self.places.clear();
+        (self.read, self.written) = (0, 0);
+    }
+
+    pub(super) fn totals(&self) -> Totals {
+        self.within(0..u64::MAX)
+    }
+
+    /// Those that hold bytes of an allocation.
+    pub(super) fn of_allocation(&self, start: u64, bytes: u64) -> Totals {
+        let first = start / SECTOR;
+        self.within(first..first + bytes.div_ceil(SECTOR))
+    }
+
+    fn within(&self, sectors: Range<u64>) -> Totals {
+        let mut totals = Totals::default();
+        for page in &self.pages {
+            let first = page.number * SECTORS;
+            if first >= sectors.end || first + SECTORS <= sectors.start {
+                continue;
+            }
+            for (word, (read, written)) in (0..).zip(page.read.iter().zip(&page.written)) {
+                let first = first + word * 64;
+                let mask = bits_within(first, &sectors);
+                let count = |bits: u64| u64::from((bits & mask).count_ones());
+                totals.read += count(*read);
+                totals.written += count(*written);
+                totals.either += count(read | written);
+            }
+        }
+        totals
+    }
+}
+
+/// Sets bits, and gives how many of them were not set.
+fn add(word: &mut u64, bits: u64) -> u32 {
+    let new = bits & !*word;
+    *word |= bits;
+    new.count_ones()
+}
+
+/// The bits of the word that begins with sector `first` which lie within a range.
+fn bits_within(first: u64, sectors: &Range<u64>) -> u64 {
+    let from = sectors.start.saturating_sub(first).min(64);
+    let to = sectors.end.saturating_sub(first).min(64);
+    let below = |bit: u64| match bit {
+        64 => u64::MAX,
+        bit => (1 << bit) - 1,
+    };
+    below(to) & !below(from)
+}

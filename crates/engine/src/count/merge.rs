@@ -1,0 +1,142 @@
+//! Sums: of what cores have counted, and of launches.
+
+use std::collections::HashMap;
+
+use super::tally::{OfAccess, OfFunction, Tally};
+use super::{Buffer, Counted, Counts, Footprint, Memory};
+
+impl Tally {
+    /// Adds what another core has counted in the same launch, when no block runs.
+    pub(crate) fn add(&mut self, other: Tally) {
+        if self.functions.len() < other.functions.len() {
+            self.functions.resize_with(other.functions.len(), || None);
+        }
+        for (own, other) in self.functions.iter_mut().zip(other.functions) {
+            match (own, other) {
+                (Some(own), Some(other)) => own.add(&other),
+                (own @ None, Some(other)) => *own = Some(other),
+                (_, None) => {}
+            }
+        }
+        self.reached.add(&other.reached);
+        self.read_by_blocks += other.read_by_blocks;
+        self.written_by_blocks += other.written_by_blocks;
+    }
+}
+
+impl OfFunction {
+    fn add(&mut self, other: &OfFunction) {
+        for (own, other) in self.blocks.iter_mut().zip(&other.blocks) {
+            own.runs += other.runs;
+            own.lanes += other.lanes;
+            own.taken += other.taken;
+            own.splits += other.splits;
+        }
+        for (own, other) in self.accesses.iter_mut().zip(&other.accesses) {
+            if other.requests > 0 {
+                own.add(other);
+            }
+        }
+    }
+}
+
+impl OfAccess {
+    pub(super) fn add(&mut self, other: &OfAccess) {
+        (self.instruction, self.width) = (other.instruction, other.width);
+        self.requests += other.requests;
+        self.bytes += other.bytes;
+        self.sectors += other.sectors;
+        self.least_sectors += other.least_sectors;
+        self.new_sectors += other.new_sectors;
+        self.wavefronts += other.wavefronts;
+        self.conflicts += other.conflicts;
+        self.consecutive += other.consecutive;
+        self.same += other.same;
+        self.irregular += other.irregular;
+        for (stride, count) in &other.strides {
+            *self.strides.entry(*stride).or_default() += count;
+        }
+    }
+}
+
+impl Counts {
+    /// Adds what other launches of the kernel did. Sectors that both reached are counted in both.
+    pub fn add(&mut self, other: &Counts) {
+        self.launches += other.launches;
+        self.blocks += other.blocks;
+        self.warps += other.warps;
+        self.threads += other.threads;
+        self.footprint.add(&other.footprint);
+        let key = |it: &Counted| (it.function.clone(), it.instruction);
+        let own = self.instructions.iter().enumerate();
+        let places: HashMap<_, _> = own.map(|(place, it)| (key(it), place)).collect();
+        for it in &other.instructions {
+            match places.get(&key(it)) {
+                Some(&place) => self.instructions[place].add(it),
+                None => self.instructions.push(it.clone()),
+            }
+        }
+        let own = self.kernel.clone();
+        let in_order = |it: &Counted| (it.function != own, it.function.clone(), it.instruction);
+        self.instructions.sort_by_cached_key(in_order);
+    }
+}
+
+impl Footprint {
+    fn add(&mut self, other: &Footprint) {
+        self.read += other.read;
+        self.written += other.written;
+        self.either += other.either;
+        self.read_by_blocks += other.read_by_blocks;
+        self.written_by_blocks += other.written_by_blocks;
+        for buffer in &other.buffers {
+            let is_same = |it: &&mut Buffer| (&it.name, it.bytes) == (&buffer.name, buffer.bytes);
+            match self.buffers.iter_mut().find(is_same) {
+                Some(own) => own.add(buffer),
+                None => self.buffers.push(buffer.clone()),
+            }
+        }
+    }
+}
+
+impl Buffer {
+    fn add(&mut self, other: &Buffer) {
+        self.read += other.read;
+        self.written += other.written;
+        self.either += other.either;
+    }
+}
+
+impl Counted {
+    fn add(&mut self, other: &Counted) {
+        self.warps += other.warps;
+        self.lanes += other.lanes;
+        self.threads += other.threads;
+        for memory in &other.memory {
+            match self.memory.iter_mut().find(|it| it.space == memory.space) {
+                Some(own) => own.add(memory),
+                None => self.memory.push(*memory),
+            }
+        }
+        if let (Some(own), Some(other)) = (&mut self.branch, other.branch) {
+            own.taken += other.taken;
+            own.not_taken += other.not_taken;
+            own.splits += other.splits;
+        }
+    }
+}
+
+impl Memory {
+    fn add(&mut self, other: &Memory) {
+        if other.requests > self.requests {
+            self.stride = other.stride;
+        }
+        self.requests += other.requests;
+        self.bytes += other.bytes;
+        self.sectors += other.sectors;
+        self.least_sectors += other.least_sectors;
+        self.new_sectors += other.new_sectors;
+        self.wavefronts += other.wavefronts;
+        self.conflicts += other.conflicts;
+    }
+}

@@ -1,0 +1,222 @@
+//! What one core counts.
+
+use std::collections::BTreeMap;
+
+use super::footprint::{Sectors, Way};
+use super::{SECTOR, Space, banks, sectors};
+use crate::check::hash::Map;
+use crate::exec::program::Program;
+use crate::memory::{Lanes, Pattern};
+
+/// How many distances between lanes are told apart at one access.
+const MOST_STRIDES: usize = 1 << 12;
+
+/// What the blocks that a core has run did.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    /// By the number of the function.
+    pub(super) functions: Vec<Option<Box<OfFunction>>>,
+    /// What blocks that have begun and not ended have reached, by their numbers; the one that runs apart.
+    others: Map<u64, Sectors>,
+    own: Sectors,
+    block: Option<u64>,
+    spare: Vec<Sectors>,
+    pub(super) reached: Sectors,
+    pub(super) read_by_blocks: u64,
+    pub(super) written_by_blocks: u64,
+}
+
+/// What happened in a function.
+#[derive(Debug)]
+pub(super) struct OfFunction {
+    pub(super) blocks: Box<[OfBlock]>,
+    /// Four for each access of the program: one for each space.
+    pub(super) accesses: Box<[OfAccess]>,
+}
+
+/// What happened to a basic block.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct OfBlock {
+    /// How often lanes came to it, and how many.
+    pub(super) runs: u64,
+    pub(super) lanes: u64,
+    /// The lanes that took its branch, and how often some did and some did not.
+    pub(super) taken: u64,
+    pub(super) splits: u64,
+}
+
+/// What an access did in one space.
+#[derive(Clone, Debug, Default)]
+pub(super) struct OfAccess {
+    pub(super) instruction: u32,
+    /// Bytes of a lane.
+    pub(super) width: u32,
+    pub(super) requests: u64,
+    pub(super) bytes: u64,
+    pub(super) sectors: u64,
+    pub(super) least_sectors: u64,
+    pub(super) new_sectors: u64,
+    pub(super) wavefronts: u64,
+    pub(super) conflicts: u64,
+    /// Requests whose lanes lie one behind another, or all at one address.
+    pub(super) consecutive: u64,
+    pub(super) same: u64,
+    /// Those of other distances, and those of more than one.
+    pub(super) strides: BTreeMap<i64, u64>,
+    pub(super) irregular: u64,
+}
+
+/// An access of a warp.
+pub(crate) struct Reached<'a> {
+    /// Which access of the function, and of which instruction.
+    pub(crate) access: usize,
+    pub(crate) instruction: u32,
+    pub(crate) space: Space,
+    pub(crate) way: Way,
+    pub(crate) lanes: &'a Lanes<'a>,
+    /// Where the allocation begins, in global memory.
+    pub(crate) start: u64,
+}
+
+impl Tally {
+    /// A block begins or goes on.
+    pub(crate) fn enter(&mut self, block: u64) {
+        if self.block == Some(block) {
+            return;
+        }
+        let next = self.others.remove(&block);
+        let next = next.or_else(|| self.spare.pop()).unwrap_or_default();
+        let before = std::mem::replace(&mut self.own, next);
+        match self.block.replace(block) {
+            Some(number) => drop(self.others.insert(number, before)),
+            None => self.spare.push(before),
+        }
+    }
+
+    /// The block that runs ends.
+    pub(crate) fn end(&mut self) {
+        self.read_by_blocks += self.own.read;
+        self.written_by_blocks += self.own.written;
+        self.reached.add(&self.own);
+        self.own.clear();
+        self.spare.push(std::mem::take(&mut self.own));
+        self.block = None;
+    }
+
+    /// Lanes come to a basic block.
+    pub(crate) fn run(&mut self, program: &Program, block: u32, mask: u32) {
+        let block = &mut of(&mut self.functions, program).blocks[block as usize];
+        block.runs += 1;
+        block.lanes += u64::from(mask.count_ones());
+    }
+
+    /// Lanes of those at a basic block take its branch.
+    pub(crate) fn branch(&mut self, program: &Program, block: u32, taken: u32, mask: u32) {
+        let block = &mut of(&mut self.functions, program).blocks[block as usize];
+        block.taken += u64::from((taken & mask).count_ones());
+        block.splits += u64::from(taken & mask != 0 && !taken & mask != 0);
+    }
+
+    /// Lanes that have come to a basic block will come to it again, to go another way at its end.
+    pub(crate) fn comes_back(&mut self, program: &Program, block: u32, mask: u32) {
+        let block = &mut of(&mut self.functions, program).blocks[block as usize];
+        block.lanes -= u64::from(mask.count_ones());
+    }
+
+    /// Lanes reach memory.
+    pub(crate) fn reach(&mut self, program: &Program, reached: &Reached<'_>) {
+        let Reached { lanes, space, .. } = *reached;
+        let own = &mut self.own;
+        let function = of(&mut self.functions, program);
+        let access = &mut function.accesses[4 * reached.access + place(space)];
+        (access.instruction, access.width) = (reached.instruction, lanes.bytes);
+        access.requests += 1;
+        access.bytes += u64::from(lanes.mask.count_ones() * lanes.bytes);
+        access.note_stride(lanes);
+        match space {
+            Space::Global | Space::Constant => {
+                let (bias, way) = (reached.start % SECTOR, reached.way);
+                let mut new = 0;
+                let count = sectors::of_global(lanes, bias, |first, last| {
+                    new += own.reach(first, last, way);
+                });
+                access.new_sectors += u64::from(new);
+                access.note_sectors(lanes, count);
+            }
+            Space::Local => access.note_sectors(lanes, sectors::of_local(lanes)),
+            Space::Shared => {
+                let wavefronts = match reached.way {
+                    Way::Both => banks::of_atomic(lanes),
+                    _ => banks::of_access(lanes),
+                };
+                access.wavefronts += u64::from(wavefronts.all);
+                access.conflicts += u64::from(wavefronts.all - wavefronts.least);
+            }
+            Space::Parameters => {}
+        }
+    }
+}
+
+fn of<'f>(
+    functions: &'f mut Vec<Option<Box<OfFunction>>>,
+    program: &Program,
+) -> &'f mut OfFunction {
+    let index = program.index as usize;
+    if functions.len() <= index {
+        functions.resize_with(index + 1, || None);
+    }
+    functions[index].get_or_insert_with(|| Box::new(OfFunction::of(program)))
+}
+
+/// Where a space's access lies among those of one operation.
+fn place(space: Space) -> usize {
+    match space {
+        Space::Global | Space::Constant => 0,
+        Space::Shared => 1,
+        Space::Local => 2,
+        Space::Parameters => 3,
+    }
+}
+
+impl OfFunction {
+    fn of(program: &Program) -> OfFunction {
+        OfFunction {
+            blocks: vec![OfBlock::default(); program.blocks.len()].into(),
+            accesses: vec![OfAccess::default(); 4 * program.accesses.len()].into(),
+        }
+    }
+
+    /// The accesses that were made, each with its space.
+    pub(super) fn accesses(&self) -> impl Iterator<Item = (Space, &OfAccess)> {
+        let spaces = [
+            Space::Global,
+            Space::Shared,
+            Space::Local,
+            Space::Parameters,
+        ];
+        let all = self.accesses.iter().zip(spaces.into_iter().cycle());
+        all.filter(|(it, _)| it.requests > 0)
+            .map(|(it, space)| (space, it))
+    }
+}
+
+impl OfAccess {
+    fn note_sectors(&mut self, lanes: &Lanes<'_>, count: u32) {
+        self.sectors += u64::from(count);
+        self.least_sectors += u64::from(count.min(sectors::least(lanes)));
+    }
+
+    fn note_stride(&mut self, lanes: &Lanes<'_>) {
+        match lanes.pattern {
+            _ if lanes.mask & lanes.mask >> 1 == 0 => {}
+            Pattern::Consecutive { .. } => self.consecutive += 1,
+            Pattern::Same { .. } => self.same += 1,
+            Pattern::Any => match sectors::stride(lanes) {
+                Some(stride) if self.strides.len() < MOST_STRIDES => {
+                    *self.strides.entry(stride).or_default() += 1;
+                }
+                _ => self.irregular += 1,
+            },
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! What counted launches note of accesses.
+
+use super::access::{Access, Act, Space};
+use super::op::{Context, Op};
+use crate::count::{self, Reached, Way};
+use crate::memory::Lanes;
+
+/// Counts an access that is about to be made, whose lanes have been resolved.
+#[cold]
+#[inline(never)]
+pub(super) fn access(
+    context: &mut Context<'_>,
+    op: &Op,
+    access: &Access,
+    space: Space,
+    lanes: &Lanes<'_>,
+) {
+    let space = match space {
+        Space::Global => count::Space::Global,
+        Space::Shared => count::Space::Shared,
+        Space::Local => count::Space::Local,
+        Space::Parameters | Space::Generic => count::Space::Parameters,
+    };
+    let way = match access.act {
+        Act::Load { .. } | Act::CopyFrom { .. } => Way::Read,
+        Act::Store | Act::CopyTo => Way::Write,
+        Act::Atomic(_) => Way::Both,
+    };
+    // SAFETY: there is one for each access of the program.
+    let met = unsafe { &*context.at.met.add(op.aux as usize) };
+    let reached = Reached {
+        access: op.aux as usize,
+        instruction: op.instruction,
+        space,
+        way,
+        lanes,
+        start: met.start(),
+    };
+    // SAFETY: set when a warp enters an activation, which keeps its program.
+    let program = unsafe { &*context.at.program };
+    if let Some(tally) = &mut context.at.counting {
+        tally.reach(program, &reached);
+    }
+}
