@@ -135,7 +135,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Kernels(arguments) => kernels::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Run(it) => run::run(&it),
-                Command::Profile(it) => profile::run(&it),
+        Command::Profile(it) => profile::run(&it),
         Command::Chart(it) => it.files().check().and_then(|()| chart::run(&it)),
         Command::Compare(it) => it.files().check().and_then(|()| compare::run(&it)),
         Command::Merge(it) => it.files().check().and_then(|()| compare::run_merge(&it)),

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use cuda_builder::resources::Report;
 use serde::Serialize;
 
 use super::described::{Described, failure};
@@ -13,10 +14,10 @@ use super::roofline::sweep_failure;
 use super::run::shape;
 use super::suite::{Study, Suite, Workloads};
 use super::{Failure, driver_failure, streams};
-use crate::driver::{Device, Emulation};
+use crate::driver::{Device, Emulation, LaunchConfig};
 use crate::kernels::{newest_report, report_of};
 use crate::model::Gpu;
-use crate::profile::{self, Profile, Resources, Subject};
+use crate::profile::{self, Formula, Profile, Resources, Subject};
 use crate::standalone::{Standalone, StandaloneError};
 use crate::sweep::{self, Plan};
 use crate::workload::Bench;
@@ -81,7 +82,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             let standalone = described.read(&[])?;
             arguments.shown.with(|gpu| counted_file(&standalone, gpu))
         }
-        (false, false) => arguments.shown.with(|gpu| counted_workloads(workloads, gpu)),
+        (false, false) => arguments
+            .shown
+            .with(|gpu| counted_workloads(workloads, gpu)),
         (true, false) => Err(Failure::Usage(
             "a file of PTX and --workload: name one of them".to_owned(),
         )),
@@ -94,7 +97,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 /// `cargo bench -- profile`
 pub(super) fn workloads(arguments: &WorkloadArguments) -> Result<(), Failure> {
     let workloads = &arguments.workloads;
-    arguments.shown.with(|gpu| counted_workloads(workloads, gpu))
+    arguments
+        .shown
+        .with(|gpu| counted_workloads(workloads, gpu))
 }
 
 /// The emulator that counts.
@@ -106,7 +111,7 @@ fn emulation() -> Emulation {
     }
 }
 
-fn counted_file(standalone: &Standalone, gpu: &Gpu) -> Result<Vec<Profile>, Failure> {
+fn counted_file(standalone: &Standalone, gpu: &Gpu) -> Result<Found, Failure> {
     let device = Device::emulator_with(emulation(), &[]).map_err(driver_failure)?;
     let loaded = device.load(standalone.file()).map_err(driver_failure)?;
     match standalone.run_loaded(&loaded) {
@@ -118,12 +123,7 @@ fn counted_file(standalone: &Standalone, gpu: &Gpu) -> Result<Vec<Profile>, Fail
     }
     let config = standalone.config();
     let report = report_of(standalone.text(), gpu.capability);
-    let kernels = report.iter().flat_map(|it| &it.kernels);
-    let needs = kernels.into_iter().find(|it| it.name == standalone.kernel());
-    let resources = report.as_ref().zip(needs).map(|(report, kernel)| {
-        let threads = config.block_threads() as u32;
-        Resources::new(report.arch, kernel, threads, config.dynamic_shared)
-    });
+    let resources = resources(report.as_ref(), standalone.kernel(), config);
     let counts = loaded.take_counts();
     let profiles = counts.iter().map(|counts| {
         let subject = Subject {
@@ -132,13 +132,17 @@ fn counted_file(standalone: &Standalone, gpu: &Gpu) -> Result<Vec<Profile>, Fail
             ptx: Some(standalone.text()),
             gpu,
             resources: resources.clone(),
+            formula: None,
         };
         Profile::new(counts, subject)
     });
-    Ok(profiles.collect())
+    Ok(Found {
+        profiles: profiles.collect(),
+        ..Found::default()
+    })
 }
 
-fn counted_workloads(workloads: &Workloads, gpu: &Gpu) -> Result<Vec<Profile>, Failure> {
+fn counted_workloads(workloads: &Workloads, gpu: &Gpu) -> Result<Found, Failure> {
     let selected = workloads.select(Study::Sweep, true)?;
     let plan = workloads.plan(selected, Plan::default())?;
     let ptx = Suite::get().ptx;
@@ -148,27 +152,52 @@ fn counted_workloads(workloads: &Workloads, gpu: &Gpu) -> Result<Vec<Profile>, F
         streams::say(&format!("left out: {reason}"));
     }
     let report = newest_report(ptx);
-    let mut profiles = Vec::new();
+    let mut found = Found::default();
     for point in &counted.points {
+        let formula = Formula::of(&point.work);
+        let compared = formula.map(|it| it.compare(&point.counts));
+        let compared = compared.unwrap_or_default();
+        let named = |reason: String| format!("{}: {reason}", point.name);
+        found.wrong.extend(compared.wrong.map(named));
+        found.notes.extend(compared.exceeded.map(named));
         for counts in &point.counts {
-            let kernels = report.iter().flat_map(|it| &it.kernels);
-            let needs = kernels.into_iter().find(|it| it.name == counts.kernel);
-            let resources = report.as_ref().zip(needs).map(|(report, kernel)| {
-                let config = point.config;
-                let threads = config.block_threads() as u32;
-                Resources::new(report.arch, kernel, threads, config.dynamic_shared)
-            });
+            let resources = resources(report.as_ref(), &counts.kernel, point.config);
             let subject = Subject {
                 at: format!("{}, {}", point.name, shape(point.config)),
                 ptx_file: "PTX".to_owned(),
                 ptx: None,
                 gpu,
                 resources,
+                // Of all its kernels together.
+                formula: formula.filter(|_| point.counts.len() == 1),
             };
-            profiles.push(Profile::new(counts, subject));
+            found.profiles.push(Profile::new(counts, subject));
         }
     }
-    Ok(profiles)
+    Ok(found)
+}
+
+/// What a kernel of the report needs in such a launch.
+fn resources(report: Option<&Report>, kernel: &str, config: LaunchConfig) -> Option<Resources> {
+    let report = report?;
+    let needs = report.kernels.iter().find(|it| it.name == kernel)?;
+    let threads = config.block_threads() as u32;
+    Some(Resources::new(
+        report.arch,
+        needs,
+        threads,
+        config.dynamic_shared,
+    ))
+}
+
+/// What was counted, and where workloads say something else.
+#[derive(Default)]
+struct Found {
+    profiles: Vec<Profile>,
+    /// More than was counted.
+    wrong: Vec<String>,
+    /// Less.
+    notes: Vec<String>,
 }
 
 /// What the JSON file holds.
@@ -180,20 +209,24 @@ struct Document<'p> {
 
 impl Shown {
     /// Opens the files, and shows and writes what `count` gives.
-    fn with(
-        &self,
-        count: impl FnOnce(&Gpu) -> Result<Vec<Profile>, Failure>,
-    ) -> Result<(), Failure> {
+    fn with(&self, count: impl FnOnce(&Gpu) -> Result<Found, Failure>) -> Result<(), Failure> {
         let files = Files::default().outputs("--json", &self.json);
         files.outputs("--page", &self.page).check()?;
         let open = |path: &Option<PathBuf>| {
             let path = path.as_ref();
-            path.map(|path| Destination::open(path, Unfinished::IsNothing)).transpose()
+            path.map(|path| Destination::open(path, Unfinished::IsNothing))
+                .transpose()
         };
         let (json, page) = (open(&self.json)?, open(&self.page)?);
-        let profiles = count(&self.roofs)?;
+        let Found {
+            profiles,
+            wrong,
+            notes,
+        } = count(&self.roofs)?;
         if profiles.is_empty() {
-            return Err(Failure::Failed("nothing was counted: no kernel was launched".to_owned()));
+            return Err(Failure::Failed(
+                "nothing was counted: no kernel was launched".to_owned(),
+            ));
         }
         for profile in &profiles {
             streams::say(&profile::text(profile, self.lines as usize));
@@ -209,6 +242,12 @@ impl Shown {
             let html = profile::page(&profiles);
             page.write_whole(|file| file.write_all(html.as_bytes()))?;
         }
-        Ok(())
+        for note in notes {
+            streams::say(&format!("note: {note}"));
+        }
+        match wrong.is_empty() {
+            true => Ok(()),
+            false => Err(Failure::Found(wrong.join("\n"))),
+        }
     }
 }

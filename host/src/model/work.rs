@@ -72,6 +72,19 @@ impl Work {
         self
     }
 
+    /// Both, one after the other.
+    #[must_use]
+    pub fn and(mut self, other: Work) -> Work {
+        let both = |a: Option<f64>, b: Option<f64>| match (a, b) {
+            (None, None) => None,
+            (a, b) => Some(a.unwrap_or(0.0) + b.unwrap_or(0.0)),
+        };
+        self.read = both(self.read, other.read);
+        self.written = both(self.written, other.written);
+        self.operations.extend(other.operations);
+        self
+    }
+
     /// Bytes moved.
     pub fn bytes(&self) -> Option<f64> {
         let all = self.read.unwrap_or(0.0) + self.written.unwrap_or(0.0);

@@ -84,18 +84,20 @@ pub(super) fn advice(counts: &Counts, ptx_file: &str) -> Vec<Advice> {
         let splits = counted.branch.map_or(0, |it| it.splits);
         add(Kind::DivergentBranch, splits as f64 * of_branch);
     }
-    let told = groups.into_iter().filter_map(|((file, line, kind), group)| {
-        let share = group.cycles / all;
-        let (finding, remedy) = group.told(kind)?;
-        (share >= LEAST_SHARE).then_some(Advice {
-            kind,
-            file,
-            line,
-            share,
-            finding,
-            remedy,
-        })
-    });
+    let told = groups
+        .into_iter()
+        .filter_map(|((file, line, kind), group)| {
+            let share = group.cycles / all;
+            let (finding, remedy) = group.told(kind, counts.launches)?;
+            (share >= LEAST_SHARE).then_some(Advice {
+                kind,
+                file,
+                line,
+                share,
+                finding,
+                remedy,
+            })
+        });
     let mut advice: Vec<Advice> = told.collect();
     advice.sort_by(|a, b| b.share.total_cmp(&a.share));
     advice
@@ -104,7 +106,10 @@ pub(super) fn advice(counts: &Counts, ptx_file: &str) -> Vec<Advice> {
 /// Cycles for sectors that the same bytes side by side would not take.
 fn uncoalesced(memory: &Memory) -> f64 {
     match memory.space {
-        Space::Global => cost::sectors(memory.sectors.saturating_sub(memory.least_sectors)),
+        Space::Global if memory.sectors > memory.least_sectors => {
+            let excess = memory.sectors - memory.least_sectors;
+            cost::memory(memory) * excess as f64 / memory.sectors as f64
+        }
         _ => 0.0,
     }
 }
@@ -147,11 +152,11 @@ impl<'c> Group<'c> {
     }
 
     /// What it does, and what to do; none where that is not enough to speak of.
-    fn told(&self, kind: Kind) -> Option<(String, String)> {
+    fn told(&self, kind: Kind, launches: u64) -> Option<(String, String)> {
         match kind {
             Kind::Uncoalesced => self.uncoalesced(),
             Kind::BankConflict => Some(self.conflicts()),
-            Kind::DivergentBranch => self.divergent(),
+            Kind::DivergentBranch => self.divergent(launches),
             Kind::RedundantLoad => Some(self.redundant()),
             Kind::LocalMemory => Some(self.local()),
         }
@@ -246,20 +251,28 @@ impl<'c> Group<'c> {
             Some(stride) if stride % 128 == 0 => {
                 "make a row one element longer, such as 33 for 32, so that lanes reach different banks"
             }
-            _ => "lay the array out so that neighbouring lanes reach neighbouring words, or pad its rows",
+            _ => {
+                "lay the array out so that neighbouring lanes reach neighbouring words, or pad its rows"
+            }
         };
         (finding, remedy.to_owned())
     }
 
-    fn divergent(&self) -> Option<(String, String)> {
-        let splits: u64 = self.instructions.iter().filter_map(|it| it.branch).map(|it| it.splits).sum();
+    fn divergent(&self, launches: u64) -> Option<(String, String)> {
+        let splits: u64 = self
+            .instructions
+            .iter()
+            .filter_map(|it| it.branch)
+            .map(|it| it.splits)
+            .sum();
         let warps: u64 = self.instructions.iter().map(|it| it.warps).sum();
         let share = 100.0 * splits as f64 / warps.max(1) as f64;
-        // The last warp of a grid that is no multiple of 32 is none that anybody can help.
-        if share < 1.0 {
+        // One in each launch is the end of the data, which nobody can help.
+        if splits <= launches {
             return None;
         }
-        let finding = format!("parts {share:.1} % of the warps that come to it ({splits} of {warps})");
+        let finding =
+            format!("parts {share:.1} % of the warps that come to it ({splits} of {warps})");
         let remedy = "let all lanes of a warp decide alike, by whole warps or by sorted data, or compute \
                       both sides and select";
         Some((finding, remedy.to_owned()))
@@ -282,8 +295,12 @@ impl<'c> Group<'c> {
 
     fn local(&self) -> (String, String) {
         let bytes = self.sum(Space::Local, |it| it.bytes);
-        let finding = format!("{} {bytes} bytes of local memory, which each thread has of its own", self.verb());
-        let remedy = "index arrays by constants, so that they stay in registers, or use smaller ones";
+        let finding = format!(
+            "{} {bytes} bytes of local memory, which each thread has of its own",
+            self.verb()
+        );
+        let remedy =
+            "index arrays by constants, so that they stay in registers, or use smaller ones";
         (finding, remedy.to_owned())
     }
 }

@@ -1,7 +1,7 @@
 //! How much of a multiprocessor's time an instruction takes, as far as counts can say: what lines and advice
 //! are ordered by.
 
-use crate::driver::count::{Class, Counted, Space};
+use crate::driver::count::{Class, Counted, Memory, Space};
 
 /// Warps that a multiprocessor's four schedulers issue in a cycle.
 const ISSUED: f64 = 4.0;
@@ -19,21 +19,20 @@ pub(super) fn cycles(of: &Counted) -> f64 {
         Class::Special => of.warps as f64 / SPECIAL,
         _ => of.warps as f64 / ISSUED,
     };
-    let memory = of.memory.iter().map(|it| match it.space {
-        Space::Global => {
-            let new = it.new_sectors.min(it.sectors);
-            sectors(new) + repeated(it.sectors - new)
-        }
-        Space::Local => repeated(it.sectors),
-        Space::Shared => it.wavefronts as f64,
-        Space::Constant | Space::Parameters => 0.0,
-    });
-    issue + memory.sum::<f64>()
+    issue + of.memory.iter().map(memory).sum::<f64>()
 }
 
-/// Cycles for sectors from L2.
-pub(super) fn sectors(count: u64) -> f64 {
-    count as f64 / SECTORS
+/// Cycles for what an instruction does in a space.
+pub(super) fn memory(of: &Memory) -> f64 {
+    match of.space {
+        Space::Global => {
+            let new = of.new_sectors.min(of.sectors);
+            new as f64 / SECTORS + repeated(of.sectors - new)
+        }
+        Space::Local => repeated(of.sectors),
+        Space::Shared => of.wavefronts as f64,
+        Space::Constant | Space::Parameters => 0.0,
+    }
 }
 
 /// Cycles for sectors that are in L1.

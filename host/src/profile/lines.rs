@@ -70,7 +70,11 @@ impl Sums {
         let mut sums = Sums {
             warps: counted.warps,
             threads: counted.threads,
-            flop: if counted.is_float() { counted.operations() } else { 0 },
+            flop: if counted.is_float() {
+                counted.operations()
+            } else {
+                0
+            },
             splits: counted.branch.map_or(0, |it| it.splits),
             ..Sums::default()
         };
@@ -117,7 +121,15 @@ pub(super) fn lines(counts: &Counts, ptx_file: &str, context: &mut Context) -> V
         let (file, line) = place(counted, ptx_file);
         let at = *index.entry((file.clone(), line)).or_insert_with(|| {
             let text = context.line(&file, line);
-            lines.push((Line { file, line, text, ..Line::default() }, 0.0));
+            lines.push((
+                Line {
+                    file,
+                    line,
+                    text,
+                    ..Line::default()
+                },
+                0.0,
+            ));
             lines.len() - 1
         });
         let (line, cycles) = &mut lines[at];

@@ -6,6 +6,7 @@
 
 mod advice;
 mod cost;
+mod formula;
 mod lines;
 mod page;
 mod resources;
@@ -20,11 +21,12 @@ use crate::driver::count::Counts;
 use crate::model::Gpu;
 
 pub use advice::{Advice, Kind};
+pub use formula::{Compared, Formula};
 pub use lines::{Instruction, Line, Sums};
 pub use page::page;
 pub use resources::Resources;
 pub use text::text;
-pub use totals::{ClassRow, SpaceRow, Totals};
+pub use totals::{BufferRow, ClassRow, SpaceRow, Totals};
 pub use verdict::{Verdict, work};
 
 /// What launches of a kernel did.
@@ -40,6 +42,10 @@ pub struct Profile {
     pub classes: Vec<ClassRow>,
     /// Memory by space.
     pub spaces: Vec<SpaceRow>,
+    /// The buffers and variables of global memory that were reached.
+    pub buffers: Vec<BufferRow>,
+    /// What the workload says of itself.
+    pub formula: Option<Formula>,
     /// The least time that a GPU needs, and what holds it there.
     pub verdict: Verdict,
     /// Registers, spills and occupancy, where `ptxas` has said what they are.
@@ -66,6 +72,8 @@ pub struct Subject<'a> {
     pub gpu: &'a Gpu,
     /// What `ptxas` says of the kernel.
     pub resources: Option<Resources>,
+    /// What the workload says of the launch, where there is one.
+    pub formula: Option<Formula>,
 }
 
 impl Profile {
@@ -79,6 +87,8 @@ impl Profile {
             totals: Totals::new(counts),
             classes: totals::classes(counts),
             spaces: totals::spaces(counts),
+            buffers: totals::buffers(counts),
+            formula: subject.formula,
             verdict: Verdict::new(counts, subject.gpu),
             resources: subject.resources,
             advice: advice::advice(counts, &subject.ptx_file),

@@ -17,13 +17,22 @@ pub fn page(profiles: &[Profile]) -> String {
     let names: Vec<&str> = names.into_iter().collect();
     let body: String = profiles.iter().enumerate().map(section).collect();
     TEMPLATE
-        .replace("@TITLE@", &escaped(&format!("Profile: {}", names.join(", "))))
-        .replace("@SUBTITLE@", "Counted by the emulator, which executes PTX; nothing is measured")
+        .replace(
+            "@TITLE@",
+            &escaped(&format!("Profile: {}", names.join(", "))),
+        )
+        .replace(
+            "@SUBTITLE@",
+            "Counted by the emulator, which executes PTX; nothing is measured",
+        )
         .replacen("@BODY@", &body, 1)
 }
 
 fn section((index, profile): (usize, &Profile)) -> String {
-    let mut html = format!("<section id=\"profile-{index}\">\n<h2>{}</h2>\n", escaped(&profile.kernel));
+    let mut html = format!(
+        "<section id=\"profile-{index}\">\n<h2>{}</h2>\n",
+        escaped(&profile.kernel)
+    );
     html += &format!("<p class=\"faint\">{}</p>\n", escaped(&profile.at));
     html += &format!("<pre>{}</pre>\n", escaped(totals(profile).trim_end()));
     html += &advice(index, profile);
@@ -66,7 +75,10 @@ fn source(index: usize, profile: &Profile, file: &str, lines: &BTreeMap<u32, &Li
          <th>bytes</th><th>sectors</th><th>passes</th><th>line</th><th class=\"code\">source</th></tr>\n",
         escaped(file)
     );
-    let hottest = lines.values().map(|it| it.share).fold(f64::MIN_POSITIVE, f64::max);
+    let hottest = lines
+        .values()
+        .map(|it| it.share)
+        .fold(f64::MIN_POSITIVE, f64::max);
     let shown: BTreeSet<u32> = lines
         .keys()
         .flat_map(|line| line.saturating_sub(AROUND).max(1)..=line + AROUND)
@@ -93,20 +105,34 @@ fn source(index: usize, profile: &Profile, file: &str, lines: &BTreeMap<u32, &Li
     html + "</table></div>\n"
 }
 
-fn counted_row(index: usize, profile: &Profile, line: &Line, text: Option<&str>, heat: f64) -> String {
+fn counted_row(
+    index: usize,
+    profile: &Profile,
+    line: &Line,
+    text: Option<&str>,
+    heat: f64,
+) -> String {
     let all = profile.advice.iter();
     let advice: Vec<String> = all
         .filter(|it| (&it.file, it.line) == (&line.file, line.line))
         .map(|it| format!("<p>{}: {}.</p>", escaped(&it.finding), escaped(&it.remedy)))
         .collect();
-    let class = if advice.is_empty() { "" } else { " class=\"advised\"" };
+    let class = if advice.is_empty() {
+        ""
+    } else {
+        " class=\"advised\""
+    };
     let known = text.or(line.text.as_deref());
     let own = known.map_or_else(String::new, escaped);
     // A line of PTX is its own instruction.
-    let is_ptx = known.is_none() || line.ptx.iter().all(|it| it.line == line.line) && line.ptx.len() == 1;
+    let is_ptx =
+        known.is_none() || line.ptx.iter().all(|it| it.line == line.line) && line.ptx.len() == 1;
     let code = match (is_ptx, known) {
         (true, Some(_)) => own,
-        _ => format!("<details><summary>{own}</summary>{}</details>", instructions(line)),
+        _ => format!(
+            "<details><summary>{own}</summary>{}</details>",
+            instructions(line)
+        ),
     };
     format!(
         "<tr id=\"{}\"{class} style=\"background: rgba(var(--heat), {:.3})\"><td>{}</td>{}\
@@ -136,7 +162,13 @@ fn instructions(line: &Line) -> String {
 }
 
 fn cells(sums: &Sums) -> String {
-    let columns = [sums.warps, sums.flop, sums.bytes, sums.sectors, sums.wavefronts];
+    let columns = [
+        sums.warps,
+        sums.flop,
+        sums.bytes,
+        sums.sectors,
+        sums.wavefronts,
+    ];
     let cells = columns.map(|count| match count {
         0 => "<td></td>".to_owned(),
         count => format!("<td>{}</td>", number(count)),
@@ -164,7 +196,10 @@ mod tests {
 
     #[test]
     fn text_is_no_markup() {
-        assert_eq!(escaped("a<b && c>\"d\""), "a&lt;b &amp;&amp; c&gt;&quot;d&quot;");
+        assert_eq!(
+            escaped("a<b && c>\"d\""),
+            "a&lt;b &amp;&amp; c&gt;&quot;d&quot;"
+        );
         assert_eq!(anchor(1, "src/a.rs", 7), "p1-src-a-rs-7");
     }
 }

@@ -27,7 +27,9 @@ impl Context {
     /// A line as it is in the file; none where [`Context::line`] has not read it.
     pub(super) fn whole(&self, file: &str, line: u32) -> Option<&str> {
         let lines = self.0.get(file)?.as_ref()?;
-        lines.get((line as usize).checked_sub(1)?).map(String::as_str)
+        lines
+            .get((line as usize).checked_sub(1)?)
+            .map(String::as_str)
     }
 }
 

@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use super::{ClassRow, Line, Profile, Resources, SpaceRow, Totals, Verdict};
+use super::{
+    BufferRow, ClassRow, Formula, Instruction, Line, Profile, Resources, SpaceRow, Totals, Verdict,
+};
 
 /// Totals, verdict, the hottest `most` lines, and advice.
 pub fn text(profile: &Profile, most: usize) -> String {
@@ -25,17 +27,24 @@ pub(super) fn totals(profile: &Profile) -> String {
         ("by class", classes(&profile.classes)),
         ("FLOP", flop(&profile.classes)),
     ];
-    rows.extend(profile.spaces.iter().map(|it| (it.space.as_str(), space(it))));
+    rows.extend(
+        profile
+            .spaces
+            .iter()
+            .map(|it| (it.space.as_str(), space(it))),
+    );
     rows.extend([
         ("least bytes", least(totals)),
+        ("buffers", buffers(&profile.buffers)),
         ("intensity", intensity(totals)),
+        ("formula", profile.formula.map_or(String::new(), formula)),
         ("divergence", divergence(totals)),
         ("barriers", at_all(totals.barriers, "of warps")),
         ("atomics", at_all(totals.atomics, "of lanes")),
         ("occupancy", resources(profile.resources.as_ref())),
     ]);
     let mut text = String::new();
-    for (name, value) in rows {
+    for (name, value) in rows.into_iter().filter(|(_, value)| !value.is_empty()) {
         // Writing to a string does not fail.
         let _ = writeln!(text, "  {name:<16}{value}");
     }
@@ -63,14 +72,11 @@ fn space(of: &SpaceRow) -> String {
 }
 
 fn launched(totals: &Totals) -> String {
-    let launches = match totals.launches {
-        1 => String::new(),
-        launches => format!("{} times, ", number(launches)),
-    };
     format!(
-        "{launches}{} blocks, {} threads",
+        "launches {}, blocks {}, threads {}",
+        number(totals.launches),
         number(totals.blocks),
-        number(totals.threads)
+        number(totals.launched_threads)
     )
 }
 
@@ -128,6 +134,30 @@ fn least(totals: &Totals) -> String {
         number(totals.least_read),
         number(totals.least_written)
     )
+}
+
+fn buffers(rows: &[BufferRow]) -> String {
+    let parts = rows.iter().map(|row| {
+        let name = match row.name.as_str() {
+            "" => "one without a name",
+            name => name,
+        };
+        format!(
+            "{name} of {}: {} read, {} written",
+            number(row.bytes),
+            number(row.read),
+            number(row.written)
+        )
+    });
+    wrapped(parts.collect())
+}
+
+/// What the workload says, for comparison.
+fn formula(of: Formula) -> String {
+    let flop = of.flop.map(|it| format!("{} FLOP", number(it as u64)));
+    let bytes = of.bytes.map(|it| format!("{} bytes", number(it as u64)));
+    let both: Vec<String> = [flop, bytes].into_iter().flatten().collect();
+    format!("the workload says {}", both.join(", "))
 }
 
 fn intensity(totals: &Totals) -> String {
@@ -204,18 +234,24 @@ fn verdict(of: &Verdict) -> String {
 fn hottest(lines: &[Line], most: usize) -> String {
     let mut text = String::new();
     for line in lines.iter().take(most) {
-        let place = format!("{}:{}", line.file, line.line);
-        let written = line.text.as_deref().or_else(|| Some(line.ptx.first()?.text.as_str()));
+        // Where the source is not here, the instruction that does most says what the line is about.
+        let most = |it: &&Instruction| (it.sums.sectors, it.sums.wavefronts, it.sums.warps);
+        let own = || line.ptx.iter().max_by_key(most).map(|it| it.text.as_str());
+        let written = line.text.as_deref().or_else(own).unwrap_or_default();
+        // PTX has tabs.
+        let written: Vec<&str> = written.split_whitespace().collect();
         text += &format!(
-            "  {:>6}  {place}  {}\n          {}\n",
+            "  {:>6}  {}:{}  {}\n          {}\n",
             percent(line.share),
-            written.unwrap_or_default(),
+            line.file,
+            line.line,
+            written.join(" "),
             counts(line)
         );
     }
     match lines.len().saturating_sub(most) {
         0 => {}
-        more => text += &format!("  and {more} lines more\n"),
+        more => text += &format!("  lines that are left: {more}\n"),
     }
     text
 }
@@ -292,9 +328,18 @@ mod tests {
 
     #[test]
     fn numbers_are_read_easily() {
-        assert_eq!([0, 999, 1000, 1_234_567].map(number), ["0", "999", "1,000", "1,234,567"]);
-        assert_eq!([0.0, 0.125, 12.34, 1234.5].map(significant), ["0", "0.125", "12.3", "1234"]);
-        assert_eq!([2.5e-7, 4.1e-5, 0.5, 2.0].map(seconds), ["250 ns", "41.0 us", "500 ms", "2.00 s"]);
+        assert_eq!(
+            [0, 999, 1000, 1_234_567].map(number),
+            ["0", "999", "1,000", "1,234,567"]
+        );
+        assert_eq!(
+            [0.0, 0.125, 12.34, 1234.5].map(significant),
+            ["0", "0.125", "12.3", "1234"]
+        );
+        assert_eq!(
+            [2.5e-7, 4.1e-5, 0.5, 2.0].map(seconds),
+            ["250 ns", "41.0 us", "500 ms", "2.00 s"]
+        );
         let long = wrapped(vec!["x".repeat(50), "y".repeat(50)]);
         assert_eq!(long.lines().count(), 2);
     }

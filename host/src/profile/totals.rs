@@ -15,7 +15,7 @@ pub struct Totals {
     /// Blocks of all launches.
     pub blocks: u64,
     /// Threads of all blocks.
-    pub threads: u64,
+    pub launched_threads: u64,
     /// The sums; its bytes and sectors are global memory's.
     #[serde(flatten)]
     pub sums: Sums,
@@ -69,6 +69,19 @@ pub struct SpaceRow {
     pub conflicts: u64,
 }
 
+/// A buffer or a variable: bytes of its distinct sectors.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BufferRow {
+    /// The parameter or variable; empty where none is known.
+    pub name: String,
+    /// All bytes of it.
+    pub bytes: u64,
+    /// Bytes that were read.
+    pub read: u64,
+    /// Bytes that were written.
+    pub written: u64,
+}
+
 impl Totals {
     pub(super) fn new(counts: &Counts) -> Totals {
         let mut sums = Sums::default();
@@ -87,7 +100,7 @@ impl Totals {
         Totals {
             launches: counts.launches,
             blocks: counts.blocks,
-            threads: counts.threads,
+            launched_threads: counts.threads,
             active_lanes: lanes as f64 / (32 * sums.warps.max(1)) as f64,
             intensity: (least > 0).then(|| sums.flop as f64 / least as f64),
             sums,
@@ -158,4 +171,18 @@ pub(super) fn spaces(counts: &Counts) -> Vec<SpaceRow> {
         row.conflicts += memory.conflicts;
     }
     rows.into_values().collect()
+}
+
+/// In the order of their names.
+pub(super) fn buffers(counts: &Counts) -> Vec<BufferRow> {
+    let rows = counts.footprint.buffers.iter().map(|it| BufferRow {
+        name: it.name.clone(),
+        bytes: it.bytes,
+        read: it.read * SECTOR,
+        written: it.written * SECTOR,
+    });
+    let mut rows: Vec<BufferRow> = rows.collect();
+    // Argument 2 before argument 10.
+    rows.sort_by(|a, b| (a.name.len(), &a.name).cmp(&(b.name.len(), &b.name)));
+    rows
 }

@@ -33,9 +33,9 @@ impl Verdict {
         let of = |precision| Roofs::of(gpu, precision);
         let bandwidth = of(Precision::F32).map_or(f64::INFINITY, |roofs| roofs.memory.0);
         let memory_seconds = work.bytes().unwrap_or(0.0) / bandwidth;
-        let lanes = work.ceiling(of).and_then(|(limit, rate)| {
-            Some((work.flops()? / rate.0, limit.name()))
-        });
+        let lanes = work
+            .ceiling(of)
+            .and_then(|(limit, rate)| Some((work.flops()? / rate.0, limit.name())));
         let tensor = tensor_seconds(counts, gpu).map(|seconds| (seconds, "tensor"));
         let slowest = [lanes, tensor].into_iter().flatten();
         let arithmetic = slowest.max_by(|a, b| a.0.total_cmp(&b.0));

@@ -86,7 +86,7 @@ const fn ruled(name: &'static str, decimals: usize, rule: Rule) -> Column {
 }
 
 /// Every column that says what came out.
-pub(crate) static COLUMNS: [Column; 47] = [
+pub(crate) static COLUMNS: [Column; 50] = [
     ruled("ai", 6, Positive),
     ruled("gflops", 2, NotNegative),
     ruled("bandwidth", 2, NotNegative),
@@ -115,6 +115,9 @@ pub(crate) static COLUMNS: [Column; 47] = [
     ruled("noise_floor_percent", 3, NotNegative),
     plain("flags"),
     plain("advice"),
+    plain("counted_flop"),
+    plain("counted_bytes"),
+    digits("counted_ai", 6),
     plain("gpu"),
     plain("device"),
     plain("checked"),
