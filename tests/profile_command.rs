@@ -250,9 +250,10 @@ fn the_page_shows_each_line_with_its_counts() {
         page.text("document.body.innerText")
             .contains("__shared__ float tile[32][32];")
     );
-    let theme =
-        "document.getElementById('theme').click(), getComputedStyle(document.body).backgroundColor";
-    assert_ne!(page.text(theme), page.text(theme));
+    let colour = "getComputedStyle(document.body).backgroundColor";
+    let before = page.text(colour);
+    page.point_at("#theme", &["mousePressed", "mouseReleased"]);
+    assert_ne!(before, page.text(colour));
     let picture: PathBuf = Path::new(env!("CARGO_TARGET_TMPDIR")).join("profile.png");
     fs::write(picture, page.picture()).expect("written");
 }
