@@ -1,10 +1,10 @@
-//! How many threads per second does the emulator run, and what do the checks cost?
+//! How many threads per second does the emulator run, and what do checks and counts cost?
 //!
 //! ```text
 //! taskset -c 0 cargo bench -p examples --bench emulator
 //! ```
 //!
-//! Each launch as PTX without and with checks, and as a call of the kernel's Rust function per thread. On
+//! Each launch as PTX, also checked and counted, and as a call of the kernel's Rust function per thread. On
 //! one core, and in its time: what else the machine does meanwhile does not count.
 
 use std::time::Duration;
@@ -36,6 +36,13 @@ fn emulator(criterion: &mut Criterion<CoreTime>) {
         "PTX, checked",
         &engine.with_emulation(checks).expect("it is the emulator"),
     );
+    let counts = Emulation {
+        is_counted: true,
+        ..Emulation::default()
+    };
+    let counting = engine.with_emulation(counts).expect("it is the emulator");
+    run(criterion, "PTX, counted", &counting);
+    assert!(!counting.take_counts().is_empty(), "nothing was counted");
     run(
         criterion,
         "functions",

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use cuda_builder::resources::Report;
 use serde::Serialize;
 
 use super::described::{Described, failure};
@@ -14,7 +13,7 @@ use super::roofline::sweep_failure;
 use super::run::shape;
 use super::suite::{Study, Suite, Workloads};
 use super::{Failure, driver_failure, streams};
-use crate::driver::{Device, Emulation, LaunchConfig};
+use crate::driver::{Device, Emulation};
 use crate::kernels::{newest_report, report_of};
 use crate::model::Gpu;
 use crate::profile::{self, Formula, Profile, Resources, Subject};
@@ -123,7 +122,8 @@ fn counted_file(standalone: &Standalone, gpu: &Gpu) -> Result<Found, Failure> {
     }
     let config = standalone.config();
     let report = report_of(standalone.text(), gpu.capability);
-    let resources = resources(report.as_ref(), standalone.kernel(), config);
+    let report = report.as_ref();
+    let resources = report.and_then(|it| Resources::of(it, standalone.kernel(), config));
     let counts = loaded.take_counts();
     let profiles = counts.iter().map(|counts| {
         let subject = Subject {
@@ -161,7 +161,8 @@ fn counted_workloads(workloads: &Workloads, gpu: &Gpu) -> Result<Found, Failure>
         found.wrong.extend(compared.wrong.map(named));
         found.notes.extend(compared.exceeded.map(named));
         for counts in &point.counts {
-            let resources = resources(report.as_ref(), &counts.kernel, point.config);
+            let report = report.as_ref();
+            let resources = report.and_then(|it| Resources::of(it, &counts.kernel, point.config));
             let subject = Subject {
                 at: format!("{}, {}", point.name, shape(point.config)),
                 ptx_file: "PTX".to_owned(),
@@ -175,19 +176,6 @@ fn counted_workloads(workloads: &Workloads, gpu: &Gpu) -> Result<Found, Failure>
         }
     }
     Ok(found)
-}
-
-/// What a kernel of the report needs in such a launch.
-fn resources(report: Option<&Report>, kernel: &str, config: LaunchConfig) -> Option<Resources> {
-    let report = report?;
-    let needs = report.kernels.iter().find(|it| it.name == kernel)?;
-    let threads = config.block_threads() as u32;
-    Some(Resources::new(
-        report.arch,
-        needs,
-        threads,
-        config.dynamic_shared,
-    ))
 }
 
 /// What was counted, and where workloads say something else.

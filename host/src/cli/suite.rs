@@ -9,6 +9,7 @@ use itertools::Itertools;
 use super::Failure;
 use super::lists::{MOST_THREADS, each_once, whole};
 use crate::driver::{DeviceChoice, DriverError, Embedded};
+use crate::kernels;
 use crate::sweep::{Plan, Selection};
 use crate::workload::{Axis, Bench, Value, Workload};
 
@@ -61,7 +62,7 @@ impl Suite {
     /// Of the command `ridgepoint`.
     pub(super) fn embedded() -> Suite {
         Suite {
-            ptx: crate::kernels::embedded_ptx(),
+            ptx: kernels::embedded_ptx(),
             workloads: crate::embedded::all(),
             option: ["kernel", "workload"],
             sweep: Choice {
@@ -84,10 +85,7 @@ impl Suite {
     }
 
     pub(super) fn open(&self, choice: &DeviceChoice) -> Result<Bench, DriverError> {
-        match std::ptr::eq(self.ptx, crate::kernels::embedded_ptx()) {
-            true => Bench::embedded(choice),
-            false => Bench::open(choice, self.ptx),
-        }
+        kernels::bench(choice, self.ptx)
     }
 
     /// The axes of all workloads, each name once.

@@ -35,6 +35,8 @@ fn each(lanes: &Lanes<'_>, sector: impl Fn(u64) -> u64, mut reach: impl FnMut(u6
         if len > 0 {
             let range = &mut ranges[len - 1];
             if first >= range.0 && first <= range.1 + 1 {
+                // It may have come to one before it that lies above.
+                falls &= last <= range.1 || len == 1;
                 range.1 = range.1.max(last);
                 continue;
             }

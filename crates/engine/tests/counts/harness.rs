@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
+use engine::check::{Checker, Streams};
 use engine::count::{Class, Counted, Counts, Memory, Space};
 use engine::memory::{self, Contents, Label};
-use engine::{Module, Options, Shape};
+use engine::{Checks, Kernel, Module, Options, Schedule, Shape};
 
 /// Parameters, registers and the begin of a kernel: `%rd1` and `%rd2` are the addresses of two buffers, `%r1`
 /// is the thread's index in its block, `%r2` the block's, `%r3` the thread's in the grid, `%r4` the third parameter.
@@ -40,10 +41,16 @@ const BYTES: u64 = 1 << 20;
 /// A kernel and how it is launched.
 pub(crate) struct Case {
     pub(crate) ptx: String,
+    pub(crate) kernel: &'static str,
     pub(crate) grid: u32,
     pub(crate) block: u32,
     pub(crate) n: u32,
     pub(crate) cores: usize,
+    pub(crate) is_checked: bool,
+    pub(crate) schedule: Schedule,
+    /// What the buffers hold at first.
+    pub(crate) x: Vec<u32>,
+    pub(crate) y: Vec<u32>,
 }
 
 impl Case {
@@ -55,10 +62,15 @@ impl Case {
     pub(crate) fn of_module(ptx: String) -> Case {
         Case {
             ptx,
+            kernel: "kernel",
             grid: 1,
             block: 32,
             n: 0,
             cores: 1,
+            is_checked: false,
+            schedule: Schedule::InOrder,
+            x: Vec::new(),
+            y: Vec::new(),
         }
     }
 
@@ -78,30 +90,62 @@ impl Case {
         Case { cores, ..self }
     }
 
+    pub(crate) fn y(self, y: Vec<u32>) -> Case {
+        Case { y, ..self }
+    }
+
+    /// The counts of a launch.
     pub(crate) fn run(&self) -> Counts {
+        self.with_kernel(|kernel, parameters| {
+            let (mut checker, mut streams) = (Checker::new(), Streams::default());
+            let stream = streams.stream();
+            let checks = self.is_checked.then(|| Checks {
+                checker: &mut checker,
+                operation: streams.enqueue(stream),
+            });
+            let (shape, options) = (self.shape(), self.options());
+            let counted = kernel.count(shape, options, parameters, &|_| {}, checks);
+            counted.unwrap_or_else(|error| panic!("{error}"))
+        })
+    }
+
+    /// Loads the kernel and fills the buffers.
+    pub(crate) fn with_kernel<R>(&self, run: impl FnOnce(&Kernel, &[u8]) -> R) -> R {
         let memory = Arc::new(memory::Memory::default());
         let module = Module::load(&self.ptx, &memory).expect("PTX");
-        let buffer = |name| {
+        let buffer = |name, values: &[u32]| {
             let label = Label::new(name, 4);
-            memory
-                .allocate(BYTES, 256, Contents::Defined, label)
-                .expect("memory")
+            let allocated = memory.allocate(BYTES, 256, Contents::Defined, label);
+            let address = allocated.expect("memory");
+            let to = std::ptr::with_exposed_provenance_mut::<u32>(address as usize);
+            assert!(size_of_val(values) as u64 <= BYTES);
+            // SAFETY: it has as many bytes, and nothing runs.
+            unsafe { to.copy_from_nonoverlapping(values.as_ptr(), values.len()) };
+            address
         };
-        let mut parameters = [buffer("x").to_le_bytes(), buffer("y").to_le_bytes()].concat();
+        let (x, y) = (buffer("x", &self.x), buffer("y", &self.y));
+        let mut parameters = [x.to_le_bytes(), y.to_le_bytes()].concat();
         parameters.extend(self.n.to_le_bytes());
-        let shape = Shape {
+        let kernel = module.kernel(self.kernel).expect("a kernel");
+        parameters.truncate(kernel.parameter_bytes().sum::<u64>() as usize);
+        run(&kernel, &parameters)
+    }
+
+    pub(crate) fn shape(&self) -> Shape {
+        Shape {
             grid: [self.grid, 1, 1],
             block: [self.block, 1, 1],
             dynamic_shared: 0,
-        };
-        let options = Options {
+        }
+    }
+
+    pub(crate) fn options(&self) -> Options {
+        Options {
             divergence: true,
             cores: self.cores,
+            schedule: self.schedule.clone(),
             ..Options::default()
-        };
-        let kernel = module.kernel("kernel").expect("a kernel");
-        let counted = kernel.count(shape, options, &parameters, &|_| {}, None);
-        counted.unwrap_or_else(|error| panic!("{error}"))
+        }
     }
 }
 
