@@ -8,7 +8,7 @@ use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Node};
 
 /// Modules of the library, and what their sources do not name. Whoever adds a name here has found one
 /// more arrow that points one way.
-const STRANGERS: [(&str, &[&str]); 11] = [
+const STRANGERS: [(&str, &[&str]); 13] = [
     (
         "model",
         &[
@@ -41,6 +41,14 @@ const STRANGERS: [(&str, &[&str]); 11] = [
     ),
     (
         "kernels",
+        &["crate::report", "crate::sweep", "crate::workload"],
+    ),
+    (
+        "standalone",
+        &["crate::report", "crate::sweep", "crate::workload"],
+    ),
+    (
+        "profile",
         &["crate::report", "crate::sweep", "crate::workload"],
     ),
     ("trace", &["crate::report", "crate::sweep"]),

@@ -10,7 +10,7 @@ use cuda_builder::nvidia::{NoTool, Tool};
 use cuda_builder::resources::Report;
 
 use super::{KernelsError, names, not_embedded};
-use crate::driver::{Embedded, target_of};
+use crate::driver::{ComputeCapability, Embedded, target_of};
 
 /// The PTX of the entry `name` alone: of `arch`, or of the newest embedded architecture.
 ///
@@ -86,22 +86,56 @@ pub(super) fn report(
     ptx: &str,
     max_registers: Option<u32>,
 ) -> Result<Report, KernelsError> {
+    let known = known(arch).expect("PTX is embedded for architectures that the builder knows");
+    let target = assembled_for(arch, ptx);
+    report_for(known, &target, ptx, max_registers)
+}
+
+/// What the kernels of any PTX need on a GPU that runs it, as `ptxas` says here and now; code for one
+/// architecture alone is reported for that. `None` where `ptxas` is not here, or refuses.
+pub fn report_of(ptx: &str, capability: ComputeCapability) -> Option<Report> {
+    let target = target_of(ptx)?;
+    let wanted = capability.major() * 10 + capability.minor();
+    // `sm_90a` and `sm_100f` have no number behind the underscore.
+    let own = target
+        .strip_prefix("sm_")
+        .and_then(|it| it.parse::<u32>().ok());
+    match own {
+        Some(own) if own <= wanted => {
+            report_for(known(wanted)?, &format!("-arch=sm_{wanted}"), ptx, None)
+        }
+        _ => {
+            let digits = target.trim_start_matches("sm_");
+            let digits = digits.trim_end_matches(|it: char| !it.is_ascii_digit());
+            let arch = known(digits.parse().ok()?)?;
+            report_for(arch, &format!("-arch={target}"), ptx, None)
+        }
+    }
+    .ok()
+}
+
+fn known(arch: u32) -> Option<NvvmArch> {
+    let mut all = NvvmArch::ALL.iter();
+    all.find(|it| it.number() == arch).copied()
+}
+
+fn report_for(
+    arch: NvvmArch,
+    target: &str,
+    ptx: &str,
+    max_registers: Option<u32>,
+) -> Result<Report, KernelsError> {
     let ptxas = find(Tool::Ptxas)?;
     let folder = tempfile::tempdir().map_err(io("create a folder in", &std::env::temp_dir()))?;
     let source = folder.path().join("kernels.ptx");
     fs::write(&source, ptx).map_err(io("write", &source))?;
-    let target = assembled_for(arch, ptx);
     let limit = max_registers.map(|registers| format!("-maxrregcount={registers}"));
     let mut assemble: Vec<&OsStr> = vec!["-v".as_ref(), target.as_ref()];
     assemble.extend(limit.as_ref().map(OsStr::new));
     assemble.extend(["-o".as_ref(), "/dev/null".as_ref(), source.as_os_str()]);
     let said = run(&ptxas, &assemble)?;
     let said = [said.stdout, said.stderr].concat();
-    let mut known = NvvmArch::ALL.iter();
-    let arch = known
-        .find(|it| it.number() == arch)
-        .expect("PTX is embedded for architectures that the builder knows");
-    Ok(Report::parse(*arch, ptx, &String::from_utf8_lossy(&said)))
+    Ok(Report::parse(arch, ptx, &String::from_utf8_lossy(&said)))
 }
 
 /// What tells `ptxas` the architecture: as the PTX says, whose suffix the number lacks.

@@ -6,7 +6,7 @@ mod error;
 use cuda_builder::resources::{KernelResources, Report};
 use serde::Serialize;
 
-pub use code::{disassemble, machine_code, ptx, report_with_max_registers};
+pub use code::{disassemble, machine_code, ptx, report_of, report_with_max_registers};
 pub use error::KernelsError;
 
 use crate::driver::Embedded;

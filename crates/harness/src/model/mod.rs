@@ -12,7 +12,7 @@ mod verdict;
 mod work;
 
 pub use occupancy::{OccupancyRow, Relief};
-pub use peaks::Datasheet;
+pub use peaks::{Datasheet, tensor_peak};
 pub use roofline::{Limit, Roof, Roofs};
 pub use units::{BytesPerSec, FlopsPerByte, FlopsPerSec};
 pub use verdict::{Bound, Situation};

@@ -72,6 +72,19 @@ impl Work {
         self
     }
 
+    /// Both, one after the other.
+    #[must_use]
+    pub fn and(mut self, other: Work) -> Work {
+        let both = |a: Option<f64>, b: Option<f64>| match (a, b) {
+            (None, None) => None,
+            (a, b) => Some(a.unwrap_or(0.0) + b.unwrap_or(0.0)),
+        };
+        self.read = both(self.read, other.read);
+        self.written = both(self.written, other.written);
+        self.operations.extend(other.operations);
+        self
+    }
+
     /// Bytes moved.
     pub fn bytes(&self) -> Option<f64> {
         let all = self.read.unwrap_or(0.0) + self.written.unwrap_or(0.0);
@@ -217,5 +230,14 @@ mod tests {
         let both = bytes.operations(Precision::F64, Operation::Fma, 2.0);
         assert_eq!(both.intensity(), Some(FlopsPerByte(0.5)));
         assert_eq!(both.ceiling(|_| None), None);
+    }
+
+    #[test]
+    fn works_add_up() {
+        let first = Work::default().reads(8.0);
+        let second = Work::default().writes(4.0);
+        let second = second.operations(Precision::F32, Operation::Fma, 6.0);
+        let both = first.and(second);
+        assert_eq!((both.bytes(), both.flops()), (Some(12.0), Some(12.0)));
     }
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
+use super::count::Sum;
 use crate::ceilings::Ceilings;
 use crate::driver::{DeviceProperties, LaunchConfig};
 use crate::measure::{CacheState, Conditions, Measured, Samples, Summary, outliers};
@@ -98,6 +99,12 @@ pub struct Record {
     /// What is to be said against the row: `noisy outliers clock implausible shared` and what throttled
     /// it.
     pub flags: Vec<String>,
+    /// Operations on floating point that the emulator has counted.
+    pub counted_flop: Option<u64>,
+    /// Bytes of the distinct sectors that it has seen read and written.
+    pub counted_bytes: Option<u64>,
+    /// The first over the second, FLOP/byte.
+    pub counted_ai: Option<f64>,
     /// The GPU's number on its machine.
     pub gpu: Option<u32>,
     /// What ran it.
@@ -150,6 +157,8 @@ pub(super) struct Context<'a> {
     pub(super) roofs: &'a BTreeMap<Precision, Roofs>,
     pub(super) ceilings: Option<&'a Ceilings>,
     pub(super) is_checked: bool,
+    /// What the emulator has counted.
+    pub(super) counted: Option<Sum>,
     /// What the hardware has counted.
     pub(super) measured: Option<Measured>,
 }
@@ -218,6 +227,7 @@ impl Record {
         let time = Summary::of(&samples.ms)?;
         let seconds = time.mean / MS_PER_S;
         let work = launched.work;
+        let counted = context.counted.as_ref();
         let rate = work.flops().map(|flops| flops / seconds);
         let moved = work.bytes().map(|bytes| bytes / seconds);
         let in_l2 = context.is_in_l2(launched);
@@ -287,6 +297,9 @@ impl Record {
             gpu: context.properties.gpu.as_ref().map(|gpu| gpu.ordinal),
             device: context.properties.name.clone(),
             checked: context.is_checked,
+            counted_flop: counted.map(|it| it.flop),
+            counted_bytes: counted.map(|it| it.bytes),
+            counted_ai: counted.and_then(|it| Some(it.work.intensity()?.0)),
             dram_bytes: context.measured.map(|it| it.dram_bytes),
             measured_flop: context.measured.map(|it| it.flop),
             measured_ai: context.measured.map(|it| it.flop / it.dram_bytes),
@@ -511,6 +524,7 @@ mod tests {
             roofs: &BTreeMap::from([(Precision::F32, roofs)]),
             ceilings: None,
             is_checked: true,
+            counted: None,
             measured: None,
         };
         let samples = Samples {
@@ -631,6 +645,7 @@ mod tests {
             roofs: &BTreeMap::from([(Precision::F32, roofs)]),
             ceilings: None,
             is_checked: true,
+            counted: None,
             measured: None,
         };
         let samples = Samples {

@@ -3,12 +3,13 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
 
+use super::count::Counting;
 use super::record::{Context, Launched};
 use super::{Plan, Record, TooManyPoints};
 use crate::ceilings::Ceilings;
 use crate::driver::{Device, DriverError};
 use crate::measure::{self, HardwareCounters, HostRoofsError, Runs, Sampler, Samples, Sampling};
-use crate::model::{Precision, Roofs};
+use crate::model::{Precision, Roofs, Work};
 use crate::trace;
 use crate::workload::{Bench, Case, Point, PointError};
 
@@ -86,6 +87,14 @@ pub enum SweepError {
         /// What.
         reason: String,
     },
+    /// The workload says of its bytes or operations what the emulator does not count.
+    #[error("{point}: {reason}")]
+    Formula {
+        /// Where.
+        point: String,
+        /// Both figures.
+        reason: String,
+    },
     /// An axis has no values, or one that it does not take.
     #[error("{0}")]
     Selection(String),
@@ -113,6 +122,7 @@ pub struct Sweep<'d> {
     counters: Option<HardwareCounters>,
     settings: Settings,
     points: Vec<(Point<'d>, Case<'d>)>,
+    counting: Counting<'d>,
     left_out: Vec<String>,
     /// The names of all workloads' axes.
     axes: Vec<&'static str>,
@@ -126,13 +136,23 @@ impl<'d> Sweep<'d> {
     /// There are no points or too many ([`SweepError::NoPoints`], [`SweepError::Points`]), a workload
     /// or the device refuses one ([`SweepError::Refused`], [`SweepError::Driver`]), the memory does not
     /// suffice ([`SweepError::Memory`]), or the roofs are not known ([`SweepError::UnknownGpu`],
-    /// [`SweepError::HostRoofs`]); [`SweepError::NoRuns`].
+    /// [`SweepError::HostRoofs`]); [`SweepError::NoRuns`]. Points whose workload says nothing of bytes and
+    /// operations run once on the emulator, as [`Sweep::measure`] does.
     pub fn new(bench: &'d Bench, plan: &Plan<'_>, settings: Settings) -> Result<Self, SweepError> {
         if settings.sampling.runs.timed == 0 {
             return Err(SweepError::NoRuns);
         }
         let device = bench.device();
-        let (points, left_out) = cases(bench, plan)?;
+        let (mut points, left_out) = cases(bench, plan)?;
+        let mut counting = Counting::new(bench, plan)?;
+        for (index, (_, case)) in points.iter_mut().enumerate() {
+            // What a workload leaves out altogether is counted, and before roofs are chosen.
+            if case.work == Work::default()
+                && let Some(sum) = counting.count(index, &case.work)?
+            {
+                case.work = sum.work;
+            }
+        }
         let precisions = points.iter().flat_map(|(_, case)| case.work.precisions());
         let mut roofs = BTreeMap::new();
         for precision in precisions {
@@ -153,6 +173,7 @@ impl<'d> Sweep<'d> {
             },
             settings,
             points,
+            counting,
             left_out,
             axes: plan.axes(),
             roofs,
@@ -184,7 +205,8 @@ impl<'d> Sweep<'d> {
     /// its speed with the data sheet and with the device's ceilings, where they are known.
     ///
     /// # Errors
-    /// The driver's ([`SweepError::Driver`]), or an element is wrong ([`SweepError::Wrong`]).
+    /// The driver's ([`SweepError::Driver`]), an element is wrong ([`SweepError::Wrong`]), or the emulator
+    /// counts something else than the workload says ([`SweepError::Formula`]).
     ///
     /// # Panics
     /// There is no such point.
@@ -206,12 +228,14 @@ impl<'d> Sweep<'d> {
             None => None,
         };
         case.release();
+        let counted = self.counting.count(index, &case.work)?;
         let context = Context {
             properties: self.device.properties(),
             axes: &self.axes,
             roofs: &self.roofs,
             ceilings,
             is_checked,
+            counted,
             measured,
         };
         Record::new(
@@ -273,9 +297,9 @@ pub fn check(bench: &Bench, plan: &Plan<'_>) -> Result<Checked, SweepError> {
 }
 
 /// Points with their cases, all of which the device allows, and why others are left out.
-type Cases<'d> = (Vec<(Point<'d>, Case<'d>)>, Vec<String>);
+pub(super) type Cases<'d> = (Vec<(Point<'d>, Case<'d>)>, Vec<String>);
 
-fn cases<'d>(bench: &'d Bench, plan: &Plan<'_>) -> Result<Cases<'d>, SweepError> {
+pub(super) fn cases<'d>(bench: &'d Bench, plan: &Plan<'_>) -> Result<Cases<'d>, SweepError> {
     plan.check()?;
     for selection in &plan.selected {
         selection.check().map_err(SweepError::Selection)?;

@@ -1,6 +1,7 @@
 //! The device that workloads run on, with their kernels and with the library's own.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use elsa::FrozenMap;
 
@@ -13,6 +14,8 @@ pub struct Bench {
     /// `None` where the first has them, too.
     own: Option<Device>,
     pub(crate) loaded: Loaded,
+    /// The same emulator, which counts; made when it is first asked for.
+    counting: OnceLock<Option<Box<Bench>>>,
 }
 
 /// A device again with the kernels of `.ptx` or `.cubin` files, by their paths.
@@ -44,6 +47,7 @@ impl Bench {
             device: Device::open(choice, ptx)?,
             own: None,
             loaded: Loaded::default(),
+            counting: OnceLock::new(),
         })
     }
 
@@ -72,6 +76,7 @@ impl Bench {
             device: Device::emulator_with(emulation, ptx)?,
             own: None,
             loaded: Loaded::default(),
+            counting: OnceLock::new(),
         })
     }
 
@@ -86,6 +91,25 @@ impl Bench {
     /// As [`Device::load`].
     pub fn load(&self, path: &Path) -> Result<&Device, DriverError> {
         self.loaded.load(&self.device, path)
+    }
+
+    /// The same emulator, which counts launches. `None` of a GPU.
+    pub(crate) fn counting(&self) -> Option<&Bench> {
+        let counting = self.counting.get_or_init(|| {
+            let emulation = Emulation {
+                is_counted: true,
+                is_checked: false,
+                ..Emulation::default()
+            };
+            let device = self.device.with_emulation(emulation)?;
+            Some(Box::new(Bench {
+                device,
+                own: None,
+                loaded: Loaded::default(),
+                counting: OnceLock::new(),
+            }))
+        });
+        counting.as_deref()
     }
 
     /// The device with the library's kernels.
