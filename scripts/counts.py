@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Counts of the emulator beside Nsight Compute's, kernel by kernel.
 
-    counts.py FOLDER OUT      FOLDER: ridgepoint, and PTX files (embedded.ptx, examples.ptx, nvcc.ptx, planted.ptx)
+    counts.py FOLDER OUT      FOLDER: the bundle of gpu-bundle.sh
 
 Each kernel is launched once on the emulator (`ridgepoint profile`) and once on the GPU under `ncu`
 (`ridgepoint run --device cuda`), with the same arguments. Leaves OUT/counts.csv, OUT/counts.md and what both
@@ -20,14 +20,14 @@ N = 1 << 20
 LAUNCHES = {
     "saxpy (nvcc)": ("saxpy", "nvcc.ptx", "4096", "256", [f"i32:{N - 3}", "f32:2.5", f"f32[{N}]=random", f"f32[{N}]=ones"]),
     "horner k=50 (nvcc)": ("horner", "nvcc.ptx", "4096", "256", [f"i32:{N}", "i32:50", f"f32[{N}]=random", f"f32[{N}]=zeros"]),
-    "copy, 16 bytes": ("copy_u4", "embedded.ptx", "256", "256", [f"f32[{N}]=iota", f"u64:{N}", f"f32[{N}]=zeros"]),
-    "scale": ("scale_f32", "embedded.ptx", "1024", "256", ["bytes:00002040", f"f32[{N}]=random", f"f32[{N}]=zeros", f"u64:{N}"]),
-    "power sum k=10": ("power_sum_f32_v1", "embedded.ptx", "4096", "256", [f"f32[{N}]=random", f"u64:{N}", f"f32[{N}]=zeros", "u32:10"]),
-    "horner k=50": ("horner_f32_v1", "embedded.ptx", "4096", "256", [f"f32[{N}]=random", f"u64:{N}", f"f32[{N}]=zeros", "u32:50"]),
-    "horner f64 k=10": ("horner_f64_v1", "embedded.ptx", "4096", "256", [f"f64[{N}]=random", f"u64:{N}", f"f64[{N}]=zeros", "u32:10"]),
-    "exp (special)": ("exp_f32", "embedded.ptx", "1024", "256", [f"f32[{N}]=random", f"f32[{N}]=zeros", f"u64:{N}"]),
-    "nrm2": ("nrm2_f32", "embedded.ptx", "128", "512", [f"f32[{N}]=random", f"u64:{N}", "f32[1]=zeros", "f64[128]=zeros", "u32[1]=zeros"]),
-    "gemv f64": ("gemv_f64", "embedded.ptx", "1024", "256", ["f64[1048576]=random", "f64[1024]=random", "u64:1024", "f64[1024]=zeros"]),
+    "copy, 16 bytes": ("copy_u4", "kernels.ptx", "256", "256", [f"f32[{N}]=iota", f"u64:{N}", f"f32[{N}]=zeros"]),
+    "scale": ("scale_f32", "kernels.ptx", "1024", "256", ["bytes:00002040", f"f32[{N}]=random", f"f32[{N}]=zeros", f"u64:{N}"]),
+    "power sum k=10": ("power_sum_f32_v1", "kernels.ptx", "4096", "256", [f"f32[{N}]=random", f"u64:{N}", f"f32[{N}]=zeros", "u32:10"]),
+    "horner k=50": ("horner_f32_v1", "kernels.ptx", "4096", "256", [f"f32[{N}]=random", f"u64:{N}", f"f32[{N}]=zeros", "u32:50"]),
+    "horner f64 k=10": ("horner_f64_v1", "kernels.ptx", "4096", "256", [f"f64[{N}]=random", f"u64:{N}", f"f64[{N}]=zeros", "u32:10"]),
+    "exp (special)": ("exp_f32", "kernels.ptx", "1024", "256", [f"f32[{N}]=random", f"f32[{N}]=zeros", f"u64:{N}"]),
+    "nrm2": ("nrm2_f32", "kernels.ptx", "128", "512", [f"f32[{N}]=random", f"u64:{N}", "f32[1]=zeros", "f64[128]=zeros", "u32[1]=zeros"]),
+    "gemv f64": ("gemv_f64", "kernels.ptx", "1024", "256", ["f64[1048576]=random", "f64[1024]=random", "u64:1024", "f64[1024]=zeros"]),
     "block sums (shuffles)": ("block_sums", "examples.ptx", "256", "256", [f"f32[{N}]=random", f"u64:{N}", "f32[256]=zeros"]),
     "histogram (shared atomics)": ("histogram", "examples.ptx", "256", "256", [f"u8[{N}]=random", f"u64:{N}", "u32[256]=zeros"]),
     "matmul": ("matmul", "examples.ptx", "4,4", "16,16", ["f32[65536]=random", "u64:65536", "f32[65536]=random", "u64:65536", "f32[65536]=zeros", "u32:256"]),

@@ -81,7 +81,7 @@ fn request(random: &mut fastrand::Rng, bytes: u64) -> Request {
         0 => start + lane,
         1 => start + lane * step,
         2 => start + (31 - lane) * step,
-        3 => start + (lane ^ step % 4) / few,
+        3 => start + (lane ^ (step % 4)) / few,
         4 => random.u64(0..few * 16),
         _ => random.u64(0..1024),
     };

@@ -181,6 +181,10 @@ mod tests {
     use super::*;
     use crate::driver::LaunchConfig;
 
+    /// A kernel of that name and signature, which does nothing.
+    const COUNT: &str = ".version 7.0\n.target sm_70\n.address_size 64\n\
+        .visible .entry count(.param .u64 count_param_0)\n{\nret;\n}\n";
+
     #[test]
     fn each_finding_is_kept_once_with_what_shows_it_first() {
         let wrong = Checked::of_size("wrong_from_33_on", |at| {
@@ -198,7 +202,7 @@ mod tests {
             kernel: "wrong_from_33_on",
             at: vec![(Box::leak(Box::new(wrong)), Vec::new())],
         };
-        let row = case.check(&[], 2);
+        let row = case.check(&[(70, COUNT, None)], 2);
         assert_eq!(row.runs, 9 * 3 + 1);
         let expected = ("off by one".to_owned(), "33 elements, InOrder".to_owned());
         assert_eq!(row.findings, BTreeMap::from([expected]));

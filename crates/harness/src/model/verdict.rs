@@ -110,7 +110,7 @@ impl Situation {
             "Close to the ridge point loads and arithmetic take nearly the same time, and what does \
              not overlap adds up: let blocks stay and stride (grid 8x)."
         } else {
-            "Too little is in flight: more independent work a thread, or more threads."
+            "Too little is in flight: more independent work per thread, or more threads."
         }
     }
 }

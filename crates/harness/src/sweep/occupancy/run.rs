@@ -3,133 +3,36 @@
 use std::collections::HashSet;
 
 use ::occupancy::{Kernel, Multiprocessor, Occupancy};
-use cuda_builder::resources::Report;
 
-use super::OccupancyPlan;
+use super::limited::{Devices, Limited, Needs};
 use super::plan::stepping_shared;
 use super::record::{Launched, OccupancyRecord};
-use crate::ceilings::{Ceilings, Quantity};
+use super::{OccupancyError, OccupancyPlan};
+use crate::ceilings::Ceilings;
 use crate::driver::{Device, DriverError, Embedded};
-use crate::kernels::{self, KernelsError};
 use crate::measure::{Sampler, Sampling};
+use crate::sweep::Selection;
 use crate::sweep::plan::product;
-use crate::sweep::{Selection, TooManyPoints};
-use crate::workload::{Bench, Case, Point, PointError};
-
-/// Why a point has no record.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum OccupancyError {
-    /// A point cannot run.
-    #[error("{point}: {reason}")]
-    Model {
-        /// Where.
-        point: String,
-        /// Why.
-        reason: ::occupancy::OccupancyError,
-    },
-    /// The workload or the device refuses a point.
-    #[error("{point}: {reason}")]
-    Refused {
-        /// Where.
-        point: String,
-        /// Why.
-        reason: String,
-    },
-    /// The kernel computed something else.
-    #[error("{point}: wrong result: {reason}")]
-    Wrong {
-        /// Where.
-        point: String,
-        /// What.
-        reason: String,
-    },
-    /// An axis has no values, or one that it does not take.
-    #[error("{0}")]
-    Selection(String),
-    /// There are too many points.
-    #[error(transparent)]
-    Points(#[from] TooManyPoints),
-    /// There is nothing to measure.
-    #[error("no points: each axis needs at least one value, and a study at least one workload")]
-    NoPoints,
-    /// It is not known what a limit of registers makes of the kernels.
-    #[error("at most {registers} registers per thread: {error}")]
-    Registers {
-        /// The limit.
-        registers: u32,
-        /// Why.
-        error: KernelsError,
-    },
-    /// The limits of this GPU's multiprocessors are not known.
-    #[error("{device}: {reason}")]
-    UnknownGpu {
-        /// The device's name.
-        device: String,
-        /// Why.
-        reason: ::occupancy::OccupancyError,
-    },
-    /// The ceilings lack what the sweep is compared with.
-    #[error("the ceilings have no {}: run `ridgepoint ceilings` again", quantity.name())]
-    NoCeiling {
-        /// What is missing.
-        quantity: Quantity,
-    },
-    /// The measurement has no samples.
-    #[error("no timed launches: at least one is needed")]
-    NoRuns,
-    /// The driver's error.
-    #[error(transparent)]
-    Driver(#[from] DriverError),
-}
-
-/// A device whose kernels take at most so many registers per thread.
-pub struct Limited {
-    registers: u32,
-    device: Device,
-    /// What the kernels need, where no driver knows.
-    report: Option<Report>,
-}
-
-impl Limited {
-    /// The device once more for each limit of the plan, with the kernels of this PTX.
-    ///
-    /// # Errors
-    /// The plan has too many points ([`OccupancyError::Points`]); the driver's
-    /// ([`OccupancyError::Driver`]); on the emulator, there is no `ptxas`
-    /// ([`OccupancyError::Registers`]).
-    pub fn all(
-        bench: &Bench,
-        plan: &OccupancyPlan<'_>,
-        ptx: &[Embedded<'_>],
-    ) -> Result<Vec<Limited>, OccupancyError> {
-        plan.check()?;
-        let device = bench.device();
-        let limits = plan.max_registers.iter().flatten();
-        let limited = limits.map(|&registers| {
-            let report = || kernels::report_with_max_registers(ptx, registers);
-            let report = device.properties().is_emulated().then(report).transpose();
-            Ok(Limited {
-                registers,
-                device: device.with_max_registers(registers, ptx)?,
-                report: report.map_err(|error| OccupancyError::Registers { registers, error })?,
-            })
-        });
-        limited.collect()
-    }
-}
+use crate::workload::{Bench, Case, Point, PointError, Workload};
 
 /// An occupancy sweep that its device can run.
 pub struct OccupancySweep<'d> {
     bench: &'d Bench,
-    limited: &'d [Limited],
-    /// What the kernels need where nothing limits their registers and no driver knows.
-    report: Option<Report>,
+    devices: Devices<'d>,
     multiprocessor: Multiprocessor,
     sampler: Sampler<'d>,
     sampling: Sampling,
     points: Vec<Planned<'d>>,
     refused: Vec<OccupancyError>,
+}
+
+/// A launch of the plan whose shared memory is not chosen yet.
+struct Candidate<'a, 'd> {
+    workload: &'a dyn Workload,
+    /// The names of all axes.
+    axes: &'a [&'static str],
+    point: Point<'d>,
+    max_registers: Option<u32>,
 }
 
 /// A point of the sweep.
@@ -142,14 +45,6 @@ struct Planned<'d> {
     max_registers: Option<u32>,
     needs: Needs,
     model: Occupancy,
-}
-
-/// What a kernel needs. `None` where neither the driver nor a report says it.
-#[derive(Clone, Copy, Default)]
-struct Needs {
-    registers: Option<u32>,
-    local_bytes: Option<u32>,
-    static_shared: u32,
 }
 
 impl<'d> OccupancySweep<'d> {
@@ -171,8 +66,7 @@ impl<'d> OccupancySweep<'d> {
         plan.check()?;
         let mut sweep = OccupancySweep {
             bench,
-            limited,
-            report: kernels::newest_report(ptx),
+            devices: Devices::new(bench, limited, ptx),
             multiprocessor: multiprocessor(bench.device())?,
             sampler: Sampler::new(bench.own(), sampling.runs.timed)?,
             sampling,
@@ -214,12 +108,18 @@ impl<'d> OccupancySweep<'d> {
             {
                 let mut values = values.clone();
                 values.extend(selection.settings.iter().cloned());
-                let device = self.device(max_registers);
+                let device = self.devices.device(max_registers);
                 let point = Point {
                     block,
                     ..Point::new(device, &self.bench.loaded, selection.workload, values)
                 };
-                self.add_steps(&point, max_registers, selection, plan, &axes, &mut launches)?;
+                let candidate = Candidate {
+                    workload: selection.workload,
+                    axes: &axes,
+                    point,
+                    max_registers,
+                };
+                self.add_steps(&candidate, plan, &mut launches)?;
             }
         }
         Ok(())
@@ -228,95 +128,114 @@ impl<'d> OccupancySweep<'d> {
     /// Adds a point with each amount of shared memory that it can run with.
     fn add_steps(
         &mut self,
-        point: &Point<'d>,
-        max_registers: Option<u32>,
-        selection: &Selection<'_>,
+        candidate: &Candidate<'_, 'd>,
         plan: &OccupancyPlan<'_>,
-        axes: &[&'static str],
         launches: &mut HashSet<String>,
     ) -> Result<(), OccupancyError> {
-        let case = match selection.workload.case(point) {
-            Ok(case) => case,
-            // An argument can mend it.
-            Err(error @ PointError::Refused(_)) => return Err(refused(point, &error)),
-            Err(PointError::Driver(error @ DriverError::MachineCode { .. })) => {
-                self.leave_out(&point.workload, &error);
-                return Ok(());
-            }
-            Err(PointError::Driver(error)) => return Err(error.into()),
-        };
-        let is_own = std::ptr::eq(case.device, point.device);
-        if max_registers.is_some() && !is_own {
-            // A file's kernels are as they are.
+        let Some(case) = self.case(candidate)? else {
             return Ok(());
-        }
+        };
+        let (point, max_registers) = (&candidate.point, candidate.max_registers);
         // A workload with blocks of its own is the same launch for each of the plan's.
         if !launches.insert(format!("{max_registers:?} {}", point.launch_key(&case))) {
             return Ok(());
         }
-        let needs = self.needs(&case, max_registers)?;
         if let Some(limit) = max_registers
             && plan.max_registers.contains(&None)
-            && self
-                .needs(&case, None)?
-                .registers
-                .is_some_and(|registers| registers <= limit)
+            && let Some(registers) = self.devices.needs(&case, None)?.registers
+            && registers <= limit
         {
             // Compiled as without the limit, which is a point of its own.
             return Ok(());
         }
+        let needs = self.devices.needs(&case, max_registers)?;
         let own = needs.static_shared + case.config.dynamic_shared;
         let block = case.config.block_threads() as u32;
         let stepping = || stepping_shared(block, own, &self.multiprocessor);
         let mut last = None;
         for more_shared in plan.shared.clone().unwrap_or_else(stepping) {
-            let with_more = Point {
+            let point = Point {
                 more_shared,
                 ..point.clone()
             };
-            let name = named(&with_more, max_registers);
-            let kernel = Kernel {
-                registers_per_thread: needs.registers.unwrap_or(0),
-                static_shared_bytes: needs.static_shared,
-                dynamic_shared_bytes: case.config.dynamic_shared + more_shared,
-                max_threads_per_block: None,
-            };
-            let model = match self.multiprocessor.occupancy(&kernel, block) {
-                Ok(model) => model,
-                Err(reason) => {
-                    let point = name;
-                    self.refused.push(OccupancyError::Model { point, reason });
-                    continue;
-                }
+            let Some(model) = self.model(&point, &case, needs, max_registers) else {
+                continue;
             };
             // Other resources may keep out more blocks than a step of shared memory does.
-            let is_another = last != Some(model.blocks);
-            last = Some(model.blocks);
-            if plan.shared.is_none() && !is_another {
-                continue;
-            }
-            let point = Point {
-                resident: Some(model.blocks),
-                ..with_more
-            };
-            let case = selection
-                .workload
-                .case(&point)
-                .and_then(|case| Ok(case.refused()?));
-            match case {
-                Ok(case) => self.points.push(Planned {
-                    axes: axes.to_vec(),
-                    name,
-                    point,
-                    case,
-                    max_registers,
-                    needs,
-                    model,
-                }),
-                Err(error) => self.refused.push(refused(&point, &error)),
+            let is_another = last.replace(model.blocks) != Some(model.blocks);
+            if plan.shared.is_some() || is_another {
+                self.add_point(candidate, point, needs, model);
             }
         }
         Ok(())
+    }
+
+    /// What the candidate launches. `None` where it is left out.
+    fn case(&mut self, candidate: &Candidate<'_, 'd>) -> Result<Option<Case<'d>>, OccupancyError> {
+        let point = &candidate.point;
+        let case = match candidate.workload.case(point) {
+            Ok(case) => case,
+            // An argument can mend it.
+            Err(error @ PointError::Refused(_)) => return Err(refused(point, &error)),
+            Err(PointError::Driver(error @ DriverError::MachineCode { .. })) => {
+                self.leave_out(&point.workload, &error);
+                return Ok(None);
+            }
+            Err(PointError::Driver(error)) => return Err(error.into()),
+        };
+        // A file's kernels are as they are, whatever the limit.
+        let is_own = std::ptr::eq(case.device, point.device);
+        Ok((candidate.max_registers.is_none() || is_own).then_some(case))
+    }
+
+    /// The occupancy of a point. `None` where it cannot run.
+    fn model(
+        &mut self,
+        point: &Point<'_>,
+        case: &Case<'_>,
+        needs: Needs,
+        max_registers: Option<u32>,
+    ) -> Option<Occupancy> {
+        let kernel = Kernel {
+            registers_per_thread: needs.registers.unwrap_or(0),
+            static_shared_bytes: needs.static_shared,
+            dynamic_shared_bytes: case.config.dynamic_shared + point.more_shared,
+            max_threads_per_block: None,
+        };
+        let block = case.config.block_threads() as u32;
+        let model = self.multiprocessor.occupancy(&kernel, block);
+        model
+            .map_err(|reason| {
+                let point = named(point, max_registers);
+                self.refused.push(OccupancyError::Model { point, reason });
+            })
+            .ok()
+    }
+
+    fn add_point(
+        &mut self,
+        candidate: &Candidate<'_, 'd>,
+        point: Point<'d>,
+        needs: Needs,
+        model: Occupancy,
+    ) {
+        let point = Point {
+            resident: Some(model.blocks),
+            ..point
+        };
+        let case = candidate.workload.case(&point);
+        match case.and_then(|case| Ok(case.refused()?)) {
+            Ok(case) => self.points.push(Planned {
+                axes: candidate.axes.to_vec(),
+                name: named(&point, candidate.max_registers),
+                point,
+                case,
+                max_registers: candidate.max_registers,
+                needs,
+                model,
+            }),
+            Err(error) => self.refused.push(refused(&point, &error)),
+        }
     }
 
     /// A workload for GPUs, once.
@@ -331,52 +250,6 @@ impl<'d> OccupancySweep<'d> {
                 reason: error.to_string(),
             });
         }
-    }
-
-    fn device(&self, max_registers: Option<u32>) -> &'d Device {
-        match self.limit(max_registers) {
-            Some(limited) => &limited.device,
-            None => self.bench.device(),
-        }
-    }
-
-    fn limit(&self, max_registers: Option<u32>) -> Option<&'d Limited> {
-        let limit = max_registers?;
-        let found = self.limited.iter().find(|one| one.registers == limit);
-        Some(found.expect("`Limited::all` made one for each limit of the plan"))
-    }
-
-    fn needs(&self, case: &Case<'_>, max_registers: Option<u32>) -> Result<Needs, OccupancyError> {
-        let is_of_file = !self.has(case.device);
-        let device = match is_of_file {
-            true => case.device,
-            false => self.device(max_registers),
-        };
-        if let Some(compiled) = device.compiled(case.kernel)? {
-            return Ok(Needs {
-                registers: Some(compiled.registers),
-                local_bytes: Some(compiled.local_bytes),
-                static_shared: compiled.static_shared,
-            });
-        }
-        let report = match self.limit(max_registers) {
-            Some(limited) => &limited.report,
-            None => &self.report,
-        };
-        let mut reported = report.iter().flat_map(|report| &report.kernels);
-        let found = reported.find(|kernel| kernel.name == case.kernel);
-        Ok(found.map_or_else(Needs::default, |kernel| Needs {
-            registers: Some(kernel.registers),
-            local_bytes: Some(kernel.stack_bytes),
-            static_shared: kernel.static_shared_bytes,
-        }))
-    }
-
-    /// Whether the device has the kernels of the bench, limited or not.
-    fn has(&self, device: &Device) -> bool {
-        let mut limited = self.limited.iter();
-        let is_it = |other: &Device| std::ptr::eq(other, device);
-        is_it(self.bench.device()) || limited.any(|limited| is_it(&limited.device))
     }
 
     /// The names of the points, in order, without those that cannot run.
