@@ -4,7 +4,7 @@ use std::fmt;
 use std::fs;
 use std::ops::{Deref, DerefMut, Range};
 use std::path::Path;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use cuda_loader::{Panic, PanicRecord};
 use engine::Module;
@@ -122,6 +122,8 @@ pub(super) struct Kernels {
     panics: Option<(PanicRecord, u64)>,
     /// Where they are from, if not embedded.
     file: Option<File>,
+    /// Whose turn it is to panic: there is one record.
+    turn: Mutex<()>,
 }
 
 impl Kernels {
@@ -169,6 +171,11 @@ impl Kernels {
         self.file.is_some()
     }
 
+    /// Keeps other launches waiting, until the launch has ended and its panic has been taken.
+    pub(super) fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The panic of a launch that has ended. The next launch may have one of its own.
     pub(super) fn panic(&self) -> Option<Panic> {
         let (record, variable) = self.panics.as_ref()?;
@@ -202,6 +209,7 @@ impl Kernels {
             module,
             panics: record,
             file,
+            turn: Mutex::default(),
         })
     }
 }

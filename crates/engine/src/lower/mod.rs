@@ -21,6 +21,7 @@ mod modifiers;
 mod movement;
 mod moves;
 mod narrow;
+mod parts;
 pub(crate) mod roots;
 mod rounding;
 mod slots;
@@ -127,6 +128,7 @@ pub(crate) fn lower(layout: &Layout<'_>, index: u32) -> Result<Program, Unsuppor
         lowering.gate = None;
         let mut gate = None;
         for index in piece.straight.clone() {
+            lowering.part(index)?;
             let is_hoisted = hoisted.instructions.contains(&index);
             let before = lowering.ops.len();
             lowering.is_hoisted = is_hoisted;
