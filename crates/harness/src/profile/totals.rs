@@ -132,7 +132,7 @@ pub(super) fn classes(counts: &Counts) -> Vec<ClassRow> {
         row.flop += sums.flop;
     }
     let mut rows: Vec<ClassRow> = rows.into_values().collect();
-    rows.sort_by(|a, b| b.warps.cmp(&a.warps));
+    rows.sort_by_key(|row| std::cmp::Reverse(row.warps));
     rows
 }
 
