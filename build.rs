@@ -1,4 +1,4 @@
-//! Builds the kernels to PTX, which the host library embeds with the feature `cli`.
+//! Builds the kernels to PTX, which the package embeds.
 //!
 //! `RIDGEPOINT_ARCH=sm_80,sm_90` builds for several architectures; the default is `sm_90`.
 
@@ -8,9 +8,6 @@ use std::path::{Path, PathBuf};
 use cuda_builder::{CudaBuilder, CudaBuilderError, Level, Lint, NvvmArch};
 
 fn main() -> Result<(), CudaBuilderError> {
-    if env::var_os("CARGO_FEATURE_CLI").is_none() {
-        return Ok(());
-    }
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     // Its build script says where it is: beside this package, or in cargo's registry.
     let kernels =

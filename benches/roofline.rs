@@ -9,10 +9,12 @@ use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_m
 use itertools::iproduct;
 use ridgepoint::driver::DeviceChoice;
 use ridgepoint::embedded::Polynomial;
-use ridgepoint::workload::{Bench, Timed, Workload};
+use ridgepoint::kernels;
+use ridgepoint::workload::{Timed, Workload};
 
 fn roofline(criterion: &mut Criterion) {
-    let bench = Bench::embedded(&DeviceChoice::Auto).expect("a GPU that works, or none");
+    let bench = kernels::bench(&DeviceChoice::Auto, kernels::embedded_ptx())
+        .expect("a GPU that works, or none");
     let (machine, n) = match bench.device().properties().is_emulated() {
         true => ("emulator", 1u64 << 12),
         false => ("cuda", 1 << 26),

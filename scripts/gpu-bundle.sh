@@ -26,15 +26,22 @@ for line in sys.stdin:
 
 rm -rf bundle bundle.tgz
 mkdir -p bundle/examples
-# A peer loads our PTX itself, to launch it in turns with its own.
-built=$(cargo build --release --features nvtx --message-format=json-render-diagnostics | python3 -c '
+# built PACKAGE CARGO-ARGUMENTS...: builds, and prints the folder that the package's build script wrote to.
+built() {
+    local package=$1
+    shift
+    cargo build "$@" --message-format=json-render-diagnostics | python3 -c '
 import json, sys
 for line in sys.stdin:
     message = json.loads(line)
     if message["reason"] == "build-script-executed" and message["package_id"] == sys.argv[1]:
-        print(message["out_dir"])' "$(cargo pkgid --package ridgepoint)")
-cp target/release/ridgepoint "$built/kernels.ptx" bundle/
-cargo build --profile quick --package examples
+        print(message["out_dir"])' "$(cargo pkgid --package "$package")"
+}
+
+# A peer loads our PTX itself, to launch it in turns with its own.
+cp "$(built ridgepoint --release --features nvtx)/kernels.ptx" target/release/ridgepoint bundle/
+cp "$(built examples --profile quick --package examples)/kernels.ptx" bundle/examples.ptx
+cp tests/planted/planted.ptx bundle/
 for source in examples/src/bin/*.rs; do
     cp "target/quick/$(basename "$source" .rs)" bundle/examples/
 done
@@ -56,7 +63,7 @@ done
 cp "$(executable workloads bench --profile quick --package examples --bench workloads)" bundle/bench-workloads
 cp examples/benches/nvcc.ptx bundle/
 cp scripts/{gpu-run,workloads-run,two-gpus-run,asynchrony-run,mathematics-run,enqueue-ratio,lesson,sanitize,sanitize-bugs}.sh bundle/
-cp scripts/{roofs,timeline,fuzz-command-line,kill-test,mathematics-errors}.py bundle/
+cp scripts/{counts,roofs,timeline,fuzz-command-line,kill-test,mathematics-errors}.py bundle/
 cp benches/peers/*.{cu,py} bundle/
 echo "$RIDGEPOINT_COMMIT" >bundle/commit
 # What debuggers need is most of their size.

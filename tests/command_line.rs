@@ -321,6 +321,21 @@ fn rows_carry_what_it_takes_to_trust_them() {
     assert!(!text.to_lowercase().contains("nan"), "{text}");
 }
 
+/// docs/measuring.md says what each column of a sweep means.
+#[test]
+fn every_column_is_told_of() {
+    let output = roofline(&[&SMALL[..], &["--output", "-", "--quiet"]].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    let rows = String::from_utf8(output.stdout).expect("text");
+    let header = rows.lines().next().expect("a header");
+    assert!(header.split(',').count() > 40, "{header}");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/measuring.md");
+    let page = fs::read_to_string(page).expect("the page");
+    let untold = |name: &&str| !page.contains(&format!("`{name}`"));
+    let untold: Vec<&str> = header.split(',').filter(untold).collect();
+    assert!(untold.is_empty(), "docs/measuring.md lacks {untold:?}");
+}
+
 #[test]
 fn a_partial_warp_is_allowed_and_warned_of() {
     let output = roofline(&[&SMALL[..], &["--block", "100", "--output", "-", "--quiet"]].concat());

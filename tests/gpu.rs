@@ -135,12 +135,13 @@ fn counters_are_the_launchs(device: &Device) -> Result<(), Failed> {
     let mut counters = Counters::new(device, &metrics)?;
     for _ in 0..2 {
         let mut launches = 0;
-        let values = counters.measure(|| {
+        let launch = || {
             launches += 1;
             // SAFETY: both have `N` elements, and live until the stream is synchronised.
             unsafe { prepared.launch(&stream, &(x.slice(..), y.slice_mut(..), K)) }?;
             stream.synchronize()
-        })?;
+        };
+        let values = counters.measure(|| Ok::<_, DriverError>(()), launch)?;
         assert_eq!(launches, counters.passes(), "{values:?}");
         assert_eq!(values[0], N as f64 * f64::from(K), "{values:?}");
         // An L2 of 50 MB keeps up to a fifth of each array.
@@ -159,6 +160,45 @@ fn missing_metric_is_named(device: &Device) -> Result<(), Failed> {
         error.ends_with("no metric \"nonsense__bytes.sum\""),
         "{error}"
     );
+    Ok(())
+}
+
+/// Of polynomials of each type: the columns of `roofline --counters`.
+fn formulas_are_measured(_: &Device) -> Result<(), Failed> {
+    let output = Command::new(support::ridgepoint())
+        .args([
+            "roofline", "--device", "cuda", "--n", "2^24", "--k", "10,50",
+        ])
+        .args([
+            "--kernel",
+            "horner",
+            "--dtype",
+            "f32,f64,f16x2",
+            "--vector",
+            "2",
+        ])
+        .args(["--counters", "--quiet", "--output", "-"])
+        .output()?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    let mut rows = csv::Reader::from_reader(output.stdout.as_slice());
+    let names = rows.headers()?.clone();
+    let rows: Vec<_> = rows.records().collect::<Result<_, _>>()?;
+    assert_eq!(rows.len(), 2 * 3);
+    for row in &rows {
+        let cell = |name: &str| -> Result<f64, Failed> {
+            let place = names.iter().position(|it| it == name);
+            let place = place.ok_or_else(|| format!("no column {name}"))?;
+            Ok(row[place].parse()?)
+        };
+        // GFLOP/s and milliseconds, of two and six decimals.
+        let flop = cell("gflops")? * cell("mean_ms")? * 1e6;
+        let ratio = cell("measured_flop")? / flop;
+        assert!((0.999..1.001).contains(&ratio), "{ratio} of {row:?}");
+        // Up to the L2 cache's 50 MB of 64 to 256 MB stay there.
+        let ratio = cell("measured_ai")? / cell("ai")?;
+        assert!((0.9..3.0).contains(&ratio), "{ratio} of {row:?}");
+    }
     Ok(())
 }
 

@@ -183,6 +183,12 @@ fn the_kernel_of_a_new_package_is_measured_checked_and_compared() {
             && clean.contains("4 seeds: scale"),
         "{clean}"
     );
+    // As docs/profiling-a-kernel.md has it.
+    let profile = succeeds("profile --n 2^10");
+    assert!(
+        profile.contains("1,024: multiply f32 1,024") && profile.contains("kernels/src/lib.rs:"),
+        "{profile}"
+    );
     fs::write(&source, good.replace("*y = a * x;", "*y = a * x + 1.0;")).expect("writable");
     let wrong = bench(&package, "check --n 33");
     assert_eq!(wrong.status.code(), Some(1), "{}", stderr(&wrong));

@@ -87,6 +87,7 @@ where
         .writes::<T>(n * n)
         .operations(precision, Add, 4 * n * n)
         .operations(precision, Multiply, n * n)
+        .loads(size_of::<T>() as u32, 5)
 }
 
 /// An element of the stencil's input.

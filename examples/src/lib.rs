@@ -3,8 +3,8 @@
 use std::error::Error;
 
 use clap::Parser;
-use ridgepoint::driver::{Device, DeviceChoice, Embedded, Prepared, Stream};
-use ridgepoint::measure::{self, Runs};
+use ridgepoint_driver::{Device, DeviceChoice, Embedded, Prepared, Stream};
+use ridgepoint_harness::measure::{self, Runs};
 
 /// What every example's `main` returns.
 pub type Outcome = Result<(), Box<dyn Error>>;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use ridgepoint::kernels::disassemble;
+use ridgepoint_harness::kernels::disassemble;
 
 /// The memory instructions of a kernel, each once, such as `LDS.128`.
 fn accesses(kernel: &str) -> BTreeSet<String> {

@@ -1,61 +1,19 @@
 //! Ridgepoint: launch GPU kernels written in Rust, measure them, and learn what limits them.
 //!
-//! The library never prints. It returns records; the command line (`main.rs`, [`cli`]) shows them.
-//!
-//! Without the feature `cli`, which is on by default, there are [`driver`], [`measure`] and [`model`]:
-//! what a program needs to launch and time kernels of its own.
-//!
-//! * [`ceilings`]: what a device does at most, measured
-//! * [`check`]: the embedded kernels under the emulator's checks
-//! * [`compare`]: two runs side by side
-//! * [`driver`]: GPUs and the emulator behind one set of safe types, the package `ridgepoint-driver`
-//! * [`embedded`]: Ridgepoint's own kernels as workloads
-//! * [`launch`]: how kernels and their arguments are described, those of other compilers among them
-//! * [`kernels`]: the embedded kernels' registers, occupancy and code, without a GPU
-//! * [`measure`]: timing and statistics
-//! * [`model`]: roofline arithmetic, pure functions
-//! * [`study`]: what waiting for the device costs
-//! * [`sweep`]: workloads and the points of their axes, plan, run, records
-//! * [`report`]: CSV, JSON, Markdown, charts, terminal text
-//! * [`table`]: rows of files
-//! * [`trace`]: timelines and profiles
-//! * [`vector`]: norms, scaling and products on a device
-//! * [`workload`]: what is measured, a user's kernels among them
+//! The command line ([`cli`], [`main!`]) and the PTX of the embedded kernels ([`kernels`]), over the packages
+//! `ridgepoint-harness`, which measures and never prints, and `ridgepoint-driver`, which launches. Both are
+//! re-exported here: who measures kernels of their own depends on this package alone.
 
-// They panic where a stream takes nothing more, and the library prints nothing: `cli::streams` does.
+// They panic where a stream takes nothing more: `cli::streams` prints.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
-#[cfg(feature = "cli")]
-pub mod ceilings;
-#[cfg(feature = "cli")]
-pub mod check;
-#[cfg(feature = "cli")]
 pub mod cli;
-#[cfg(feature = "cli")]
-pub mod compare;
-#[cfg(feature = "cli")]
-pub mod embedded;
-#[cfg(feature = "cli")]
 pub mod kernels;
-pub mod measure;
-pub mod model;
-#[cfg(feature = "cli")]
-pub mod report;
-#[cfg(feature = "cli")]
-pub mod study;
-#[cfg(feature = "cli")]
-pub mod sweep;
-#[cfg(feature = "cli")]
-pub mod table;
-#[cfg(feature = "cli")]
-pub mod trace;
-#[cfg(feature = "cli")]
-pub mod vector;
-#[cfg(feature = "cli")]
-pub mod workload;
 
-pub use cuda_std::launch;
-pub use ridgepoint_driver as driver;
+pub use ridgepoint_harness::{
+    ceilings, check, compare, driver, embedded, launch, measure, model, profile, report,
+    standalone, study, sweep, table, trace, vector, workload,
+};
 
 /// The `main` of a bench target with `harness = false`: the commands of `cargo bench --` over workloads,
 /// whose kernels are in this PTX.
@@ -71,7 +29,6 @@ pub use ridgepoint_driver as driver;
 /// # fn ptx() -> &'static [ridgepoint::driver::Embedded<'static>] { &[] }
 /// ridgepoint::main!(ptx(); Scale);
 /// ```
-#[cfg(feature = "cli")]
 #[macro_export]
 macro_rules! main {
     ($ptx:expr; $($workload:expr),+ $(,)?) => {

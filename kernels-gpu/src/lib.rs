@@ -1,4 +1,4 @@
-//! Ridgepoint's kernels, one file a family: the kernels, their launch shape and their CPU
+//! Ridgepoint's kernels, one file per family: the kernels, their launch shape and their CPU
 //! reference. A kernel's name and parameters are written here and nowhere else.
 
 #![no_std]

@@ -161,7 +161,7 @@ pub(crate) fn over_elements<const N: usize, const K: usize>(sums: [[f64; K]; N])
 /// The Euclidean norm of `x` to `result`.
 ///
 /// # Safety
-/// `x` is aligned to 16 bytes and `result` has one element. `partials` has an element a block and
+/// `x` is aligned to 16 bytes and `result` has one element. `partials` has one element per block and
 /// `ticket` one; all bits of both are 0 before the first launch, and each launch leaves them so. The
 /// grid has one dimension. Launches that may run at once have partials and tickets of their own.
 #[kernel(block = [512, 1, 1], min_blocks = 2, instances(nrm2_f32<f32, 4, 1>, nrm2_f64<f64, 2, 3>))]

@@ -26,7 +26,7 @@ const THREADS: usize = BLOCK as usize;
 ///
 /// # Safety
 /// `x` has `len` elements and `y` has room for them; `y` is `x` itself or apart from it, and both are
-/// aligned to 16 bytes. `norm` has one element, `partials` an element a block, and `arrivals` one,
+/// aligned to 16 bytes. `norm` has one element, `partials` one element per block, and `arrivals` one,
 /// which is 0 before the first launch. The launch is cooperative, or of one block, and of one
 /// dimension. Launches that may run at once have partials and arrivals of their own.
 #[kernel(block = [512, 1, 1], min_blocks = 2,
@@ -117,7 +117,7 @@ unsafe fn grid_root<T: Squares<K>, const N: usize, const K: usize>(
     if thread::grid_dim_x() == 1 {
         return T::root(of_block);
     }
-    // SAFETY: an element a block, which the barrier shows to the others.
+    // SAFETY: one element per block, which the barrier shows to the others.
     unsafe {
         if thread::thread_idx_x() == 0 {
             *partials.add(thread::block_idx_x() as usize) = of_block;

@@ -26,7 +26,7 @@ const RANGE_PROFILER: u32 = 0;
 /// # let context: *mut std::ffi::c_void = std::ptr::null_mut();
 /// // SAFETY: the context is current, on device 0, and outlives the counters.
 /// let mut counters = unsafe { cupti::Counters::new(context, 0, &["dram__bytes_read.sum"]) }?;
-/// let values = counters.measure(launch_and_wait)?;
+/// let values = counters.measure(|| Ok(()), launch_and_wait)?;
 /// println!("{} bytes read in {} passes", values[0], counters.passes());
 /// # Ok::<(), cupti::Error>(())
 /// ```
@@ -83,13 +83,14 @@ impl Counters {
         self.passes
     }
 
-    /// Runs `launch`, which launches and waits for the device, once per pass. Gives the metrics' values over
-    /// all that it launched, in the order in which they were asked for.
+    /// Once per pass runs `prepare`, which is not counted, and `launch`. Both launch and wait for the device.
+    /// Gives the metrics' values over all that `launch` did, in the order in which they were asked for.
     ///
     /// # Errors
-    /// Those of `launch`, and CUPTI's.
+    /// Those of `prepare` and `launch`, and CUPTI's.
     pub fn measure<E: From<Error>>(
         &mut self,
+        mut prepare: impl FnMut() -> Result<(), E>,
         mut launch: impl FnMut() -> Result<(), E>,
     ) -> Result<Vec<f64>, E> {
         let functions = &self.functions;
@@ -97,6 +98,7 @@ impl Counters {
         self.profiler
             .configure(functions, &self.config, &mut self.data)?;
         for _ in 0..=self.passes {
+            prepare()?;
             self.profiler.start(functions)?;
             let launched = launch();
             let is_last = self.profiler.stop(functions)?;

@@ -11,10 +11,11 @@ use super::{Device, DriverError};
 /// let device = Device::with_ptx(0, &[])?;
 /// let stream = Stream::new(&device)?;
 /// let mut counters = Counters::new(&device, &["dram__bytes_read.sum", "dram__bytes_write.sum"])?;
-/// let values = counters.measure(|| {
+/// let launch = || {
 ///     // Launches.
 ///     stream.synchronize()
-/// })?;
+/// };
+/// let values = counters.measure(|| Ok(()), launch)?;
 /// println!("{} bytes read, {} written", values[0], values[1]);
 /// # Ok::<(), DriverError>(())
 /// ```
@@ -61,17 +62,21 @@ impl Counters {
         self.0.outside().passes()
     }
 
-    /// Calls `launch`, which launches and waits for the device, once per pass. Gives the metrics' values over
-    /// all that the device did meanwhile.
+    /// Once per pass calls `prepare`, which is not counted, and `launch`. Both launch and wait for the device.
+    /// Gives the metrics' values over all that `launch` did.
     ///
     /// # Errors
-    /// Those of `launch`; [`DriverError::Counters`].
+    /// Those of `prepare` and `launch`; [`DriverError::Counters`].
     pub fn measure<E: From<DriverError>>(
         &mut self,
+        mut prepare: impl FnMut() -> Result<(), E>,
         mut launch: impl FnMut() -> Result<(), E>,
     ) -> Result<Vec<f64>, E> {
         let counters = self.0.enter_mut()?;
-        let measured = counters.measure(|| launch().map_err(Ended::Launch));
+        let measured = counters.measure(
+            || prepare().map_err(Ended::Launch),
+            || launch().map_err(Ended::Launch),
+        );
         measured.map_err(|ended| match ended {
             Ended::Launch(error) => error,
             Ended::Counters(error) => DriverError::Counters(error).into(),

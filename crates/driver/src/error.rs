@@ -327,6 +327,23 @@ pub enum DriverError {
     },
 }
 
+impl DriverError {
+    /// Whether a launch ran and its threads did what they must not: anything else is the launch's own
+    /// fault, or this machine's.
+    pub fn is_finding(&self) -> bool {
+        match self {
+            DriverError::Engine(error) => matches!(
+                **error,
+                engine::LaunchError::Thread { .. } | engine::LaunchError::Found { .. }
+            ),
+            DriverError::Emulated { .. }
+            | DriverError::HostAccess(_)
+            | DriverError::Panicked { .. } => true,
+            _ => false,
+        }
+    }
+}
+
 /// A log in lines of its own.
 fn below(log: &str) -> String {
     match log {

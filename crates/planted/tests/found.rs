@@ -40,6 +40,7 @@ fn device(schedule: Schedule) -> Result<Device, DriverError> {
         schedule,
         steps: STEPS,
         is_checked: true,
+        ..Emulation::default()
     };
     let opened = OPENED.as_ref().expect("the PTX can be read");
     Ok(opened.with_emulation(emulation).expect("an emulator"))

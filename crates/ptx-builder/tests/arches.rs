@@ -16,7 +16,7 @@ use cuda_std::atomic::{Ordering, mid::*};
 use cuda_std::warp::*;
 
 /// # Safety
-/// `y` and `bits` have an element a thread.
+/// `y` and `bits` have one element per thread.
 #[kernel]
 pub unsafe fn all(x: &[f32], y: *mut f32, bits: *mut u32) {
     let turned = shared_array![f32; 64];

@@ -2,9 +2,11 @@
 //!
 //! `#[kernel]` writes all of it from the kernel's own signature, so a launch with a wrong argument
 //! list does not compile. [`Entry`] is the same description as a value, for tables of kernels that
-//! take the same arguments. [`Foreign`] describes a kernel that somebody else compiled.
+//! take the same arguments. [`Foreign`] describes a kernel that somebody else compiled, [`Untyped`] one whose
+//! parameters are known when the program runs.
 
 mod foreign;
+mod untyped;
 
 use core::ffi::c_void;
 use core::marker::PhantomData;
@@ -12,6 +14,7 @@ use std::string::String;
 use std::vec::Vec;
 
 pub use foreign::{Foreign, ForeignParameter, ForeignParameters, In, Out};
+pub use untyped::{Argument, Untyped};
 
 /// The arguments that a launch takes, as a tuple of [`Slice`]s, [`SliceMut`]s and values.
 pub trait Signature: 'static {

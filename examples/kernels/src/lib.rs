@@ -1,4 +1,5 @@
-//! The kernels of the examples, one file for each program in `../src/bin` or workload in `../benches`.
+//! The kernels of the examples, one file for each program in `examples/src/bin` or workload in
+//! `examples/benches`.
 
 #![no_std]
 

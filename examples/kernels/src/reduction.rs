@@ -14,7 +14,7 @@ const WARPS: usize = (BLOCK / WARP_SIZE) as usize;
 /// depends on the grid alone, so the same grid gives the same bits.
 ///
 /// # Safety
-/// `sums` has room for an element a block, and `x` is aligned to 16 bytes.
+/// `sums` has room for one element per block, and `x` is aligned to 16 bytes.
 #[kernel(block = [256])]
 pub unsafe fn block_sums(x: &[f32], sums: *mut f32) {
     let mut sum = 0.0;

@@ -19,7 +19,7 @@ const WARPS: usize = (BLOCK / WARP_SIZE) as usize;
 /// The sum, wrapping, of each tile of `x`: a block for each.
 ///
 /// # Safety
-/// `sums` has room for an element a block, and `x` is aligned to 16 bytes.
+/// `sums` has room for one element per block, and `x` is aligned to 16 bytes.
 #[kernel(block = [256])]
 pub unsafe fn tile_sums(x: &[u32], sums: *mut u32) {
     let mut sum = 0u32;

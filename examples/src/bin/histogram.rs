@@ -2,7 +2,7 @@
 
 use example_kernels::histogram::{BINS, BLOCK, WIDTH, histogram};
 use examples::{Default, Outcome};
-use ridgepoint::driver::{LaunchConfig, Stream};
+use ridgepoint_driver::{LaunchConfig, Stream};
 
 /// Blocks per multiprocessor: as many as run at once.
 const BLOCKS_EACH: u64 = 8;

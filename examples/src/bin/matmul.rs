@@ -4,7 +4,7 @@ use std::error::Error;
 
 use example_kernels::matmul::{BLOCK, DEPTH, TILE, matmul};
 use examples::{Default, Outcome};
-use ridgepoint::driver::{LaunchConfig, Stream};
+use ridgepoint_driver::{LaunchConfig, Stream};
 
 fn main() -> Outcome {
     let (device, n) = examples::start(Default {

@@ -2,7 +2,7 @@
 
 use example_kernels::oscillator::{Parameters, State, moved, oscillate};
 use examples::{Default, Outcome};
-use ridgepoint::driver::{LaunchConfig, Stream};
+use ridgepoint_driver::{LaunchConfig, Stream};
 
 fn main() -> Outcome {
     let (device, n) = examples::start(Default {

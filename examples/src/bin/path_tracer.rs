@@ -6,7 +6,7 @@ use std::io::BufWriter;
 
 use example_kernels::path_tracer::{pixel, trace};
 use examples::{Default, Outcome};
-use ridgepoint::driver::{LaunchConfig, Stream};
+use ridgepoint_driver::{LaunchConfig, Stream};
 
 const FILE: &str = "path_tracer.png";
 

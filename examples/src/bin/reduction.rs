@@ -2,7 +2,7 @@
 
 use example_kernels::reduction::{BLOCK, WIDTH, block_sums};
 use examples::{Default, Outcome};
-use ridgepoint::driver::{LaunchConfig, Stream};
+use ridgepoint_driver::{LaunchConfig, Stream};
 
 /// Blocks per multiprocessor: enough to keep the memory busy.
 const BLOCKS_EACH: u64 = 8;

@@ -2,7 +2,7 @@
 
 use example_kernels::sha256::{DIGEST, MESSAGE, sha256};
 use examples::{Default, Outcome};
-use ridgepoint::driver::{LaunchConfig, Stream};
+use ridgepoint_driver::{LaunchConfig, Stream};
 use sha2::{Digest, Sha256};
 
 fn main() -> Outcome {

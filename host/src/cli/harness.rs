@@ -8,7 +8,7 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::failure::{self, Failure, STATUSES};
 use super::suite::{COMMON, Choice, Suite};
-use super::{check, explain, kernels, list, measure, occupancy, roofline};
+use super::{check, explain, kernels, list, measure, occupancy, profile, roofline};
 use crate::driver::Embedded;
 use crate::table::is_outcome;
 use crate::workload::{Axis, Workload};
@@ -52,6 +52,8 @@ enum Command {
     Kernels(kernels::Arguments),
     /// Run workloads on the emulator with every access checked: races, divergence, bounds
     Check(check::WorkloadArguments),
+    /// Count what workloads do on the emulator: instructions, bytes, the hottest lines, and advice
+    Profile(Box<profile::WorkloadArguments>),
     /// Measure as `measure` does, and end with 1 where something became slower by more than the noise
     Compare(measure::CompareArguments),
 }
@@ -173,6 +175,7 @@ fn dispatch(command: Command, target: Target, run: Run) -> Result<(), Failure> {
         Command::Occupancy(it) => it.trace.around(it.files(), || occupancy::run(&it)),
         Command::Kernels(it) => kernels::run(&it),
         Command::Check(it) => check::workloads(&it, target),
+        Command::Profile(it) => profile::workloads(&it),
         Command::Compare(it) => {
             it.files().check()?;
             measure::compare(&it, target)

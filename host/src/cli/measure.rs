@@ -169,6 +169,7 @@ impl Effort {
 
     fn settings(&self) -> Settings {
         Settings {
+            counters: false,
             sampling: Sampling {
                 runs: Runs {
                     warmup: 3,

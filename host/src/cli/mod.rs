@@ -6,6 +6,7 @@ mod charts;
 mod check;
 mod compare;
 mod console;
+mod described;
 mod destination;
 mod device;
 mod dispatch;
@@ -25,7 +26,9 @@ mod occupancy;
 mod output;
 mod pipeline;
 mod power;
+mod profile;
 mod roofline;
+mod run;
 mod several;
 mod streams;
 mod study;
@@ -69,6 +72,10 @@ enum Command {
     Kernels(kernels::Arguments),
     /// Run kernels on the emulator and check every access: races, bounds, divergence and more.
     Check(check::Arguments),
+    /// Run a kernel of any PTX file on the emulator and check every access.
+    Run(Box<run::Arguments>),
+    /// Count what a kernel does: instructions, bytes, conflicts, the hottest lines, and advice.
+    Profile(Box<profile::Arguments>),
     /// Draw the roofline chart of a file of measured rows.
     Chart(chart::Arguments),
     /// Compare two runs; exit with status 1 if a row is slower by more than the noise.
@@ -127,6 +134,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Occupancy(it) => it.trace.around(it.files(), || occupancy::run(&it)),
         Command::Kernels(arguments) => kernels::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
+        Command::Run(it) => run::run(&it),
+        Command::Profile(it) => profile::run(&it),
         Command::Chart(it) => it.files().check().and_then(|()| chart::run(&it)),
         Command::Compare(it) => it.files().check().and_then(|()| compare::run(&it)),
         Command::Merge(it) => it.files().check().and_then(|()| compare::run_merge(&it)),

@@ -1,50 +1,107 @@
 //! Modes of the studies as values of options: names, and what `--help` says of each. The library's types
 //! know no command line.
 
-use clap::ValueEnum;
-use clap::builder::PossibleValue;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use crate::study::{NormMode, PipelineMode, PowerMode};
 use crate::trace::DeviceTimes;
 
-macro_rules! values {
-    ($($type:ident { $($variant:ident = $name:literal, $help:literal;)* })*) => {$(
-        impl ValueEnum for $type {
-            fn value_variants<'a>() -> &'a [Self] {
-                &[$($type::$variant),*]
-            }
+/// A mode, its name, and what `--help` says of it.
+type Named<T> = (T, &'static str, &'static str);
 
-            fn to_possible_value(&self) -> Option<PossibleValue> {
-                Some(match self {
-                    $($type::$variant => PossibleValue::new($name).help($help),)*
-                })
-            }
-        }
-    )*};
+/// `--mode` of a norm
+pub(super) fn norm() -> impl TypedValueParser<Value = NormMode> {
+    one_of(&[
+        (
+            NormMode::Host,
+            "host",
+            "Copied to the host, which waits for it and passes it to the scaling kernel",
+        ),
+        (
+            NormMode::Device,
+            "device",
+            "Kept on the device: two launches",
+        ),
+        (
+            NormMode::Fused,
+            "fused",
+            "Kept on the device: one cooperative launch",
+        ),
+        (NormMode::Graph, "graph", "As fused, ten launches per graph"),
+    ])
 }
 
-values! {
-    NormMode {
-        Host = "host", "Copied to the host, which waits for it and passes it to the scaling kernel";
-        Device = "device", "Kept on the device: two launches";
-        Fused = "fused", "Kept on the device: one cooperative launch";
-        Graph = "graph", "As fused, ten launches per graph";
-    }
-    PipelineMode {
-        Pageable = "pageable",
-            "One stream, pageable memory";
-        Sequential = "sequential", "One stream, page-locked memory";
-        Streamed = "streamed",
-            "Page-locked memory, with separate streams for copies in, copies out and the kernels of each slot";
-    }
-    PowerMode {
-        Baseline = "baseline", "Blocking: copy, wait and write before the next step";
-        Async = "async", "Asynchronous: copy and write while the next steps run";
-        Graph = "graph", "Asynchronous, with the steps launched as graphs";
-    }
-    DeviceTimes {
-        Auto = "auto", "CUPTI if available, otherwise events";
-        Cupti = "cupti", "NVIDIA's CUPTI: each kernel and copy separately, also within graphs";
-        Events = "events", "Events around each launch and copy";
-    }
+/// `--mode` of a pipeline
+pub(super) fn pipeline() -> impl TypedValueParser<Value = PipelineMode> {
+    one_of(&[
+        (
+            PipelineMode::Pageable,
+            "pageable",
+            "One stream, pageable memory",
+        ),
+        (
+            PipelineMode::Sequential,
+            "sequential",
+            "One stream, page-locked memory",
+        ),
+        (
+            PipelineMode::Streamed,
+            "streamed",
+            "Page-locked memory, with separate streams for copies in, copies out and the kernels of each slot",
+        ),
+    ])
+}
+
+/// `--mode` of a power iteration
+pub(super) fn power() -> impl TypedValueParser<Value = PowerMode> {
+    one_of(&[
+        (
+            PowerMode::Baseline,
+            "baseline",
+            "Blocking: copy, wait and write before the next step",
+        ),
+        (
+            PowerMode::Async,
+            "async",
+            "Asynchronous: copy and write while the next steps run",
+        ),
+        (
+            PowerMode::Graph,
+            "graph",
+            "Asynchronous, with the steps launched as graphs",
+        ),
+    ])
+}
+
+/// `--device-times`
+pub(super) fn device_times() -> impl TypedValueParser<Value = DeviceTimes> {
+    one_of(&[
+        (
+            DeviceTimes::Auto,
+            "auto",
+            "CUPTI if available, otherwise events",
+        ),
+        (
+            DeviceTimes::Cupti,
+            "cupti",
+            "NVIDIA's CUPTI: each kernel and copy separately, also within graphs",
+        ),
+        (
+            DeviceTimes::Events,
+            "events",
+            "Events around each launch and copy",
+        ),
+    ])
+}
+
+fn one_of<T: Copy + Send + Sync + 'static>(
+    modes: &'static [Named<T>],
+) -> impl TypedValueParser<Value = T> {
+    let values = modes
+        .iter()
+        .map(|&(_, name, help)| PossibleValue::new(name).help(help));
+    PossibleValuesParser::new(values).map(move |text| {
+        let found = modes.iter().find(|(_, name, _)| *name == text);
+        found.expect("the parser takes these names alone").0
+    })
 }

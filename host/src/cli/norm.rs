@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::lists::{Dtype, MOST_ROUNDS, each_once, element_count, whole};
 use super::study::{Common, Rows, study_failure};
-use super::{Failure, driver_failure};
+use super::{Failure, driver_failure, modes};
 use crate::driver::Device;
 use crate::study::{NormMode, NormRow, NormStudy, Rounds};
 use crate::vector::Real;
@@ -36,7 +36,7 @@ pub(super) struct Arguments {
         long,
         value_name = "LIST",
         value_delimiter = ',',
-        value_enum,
+        value_parser = modes::norm(),
         default_value = "host,device,fused,graph"
     )]
     mode: Vec<NormMode>,

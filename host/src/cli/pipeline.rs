@@ -6,6 +6,7 @@ use kernels_gpu::matmul::TILE;
 use super::Failure;
 use super::interrupt::Interrupt;
 use super::lists::{MOST_ROUNDS, each_once, real, refuse_without_effect, whole};
+use super::modes;
 use super::study::{Common, Rows, study_failure};
 use crate::study::{Pipeline, PipelineMode, PipelineRow, Plan, Work};
 
@@ -37,7 +38,7 @@ pub(super) struct Arguments {
         long,
         value_name = "LIST",
         value_delimiter = ',',
-        value_enum,
+        value_parser = modes::pipeline(),
         default_value = "pageable,sequential,streamed"
     )]
     mode: Vec<PipelineMode>,

@@ -7,6 +7,7 @@ use clap::Args;
 use super::Failure;
 use super::files::Files;
 use super::lists::{real, whole};
+use super::modes;
 use super::study::{Common, study_failure};
 use crate::study::{PowerMode, PowerPlan, Progress, newest, power};
 
@@ -19,7 +20,7 @@ const CHECK_EVERY: u64 = 10;
 #[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
     /// How checkpoints are taken while the iteration runs
-    #[arg(long, value_name = "MODE", value_enum, default_value = "async")]
+    #[arg(long, value_name = "MODE", value_parser = modes::power(), default_value = "async")]
     mode: PowerMode,
 
     /// Rows and columns of the f64 matrix [default: 8192; emulator: 64]

@@ -76,6 +76,10 @@ pub(super) struct Arguments {
     #[arg(long)]
     aa: bool,
 
+    /// Also read the GPU's hardware counters: bytes of memory and operations of a launch
+    #[arg(long)]
+    counters: bool,
+
     /// Ceilings to use, a file written by `ridgepoint ceilings --output FILE.json` [default: the ones
     /// saved for the device, if any]
     #[arg(long, value_name = "FILE")]
@@ -162,10 +166,17 @@ fn run_on(choice: &DeviceChoice, arguments: &Arguments, sampling: Sampling) -> R
     let bench = Suite::get().open(choice).map_err(driver_failure)?;
     let device = bench.device();
     arguments.trace.check(device.properties())?;
+    if device.properties().is_emulated() {
+        refuse_without_effect(
+            &[("--counters", arguments.counters)],
+            "on the emulator: `ridgepoint profile` counts exactly",
+        )?;
+    }
     let plan = arguments.plan(device.properties().is_emulated())?;
     let settings = Settings {
         sampling,
         twice: arguments.aa,
+        counters: arguments.counters,
     };
     let mut sweep = Sweep::new(&bench, &plan, settings).map_err(sweep_failure)?;
     let target = target(arguments.quiet, &arguments.output);
@@ -293,6 +304,7 @@ impl Arguments {
             "warmup": self.warmup,
             "runs": self.runs,
             "noise_percent": self.noise,
+            "counters": self.counters,
             "ceilings": ceilings,
         });
         for selection in &plan.selected {

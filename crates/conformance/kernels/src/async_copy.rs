@@ -40,7 +40,7 @@ impl Copies {
 /// the barrier those of another thread.
 ///
 /// # Safety
-/// The inputs have an element a thread, `out` 9.
+/// The inputs have one element per thread, `out` 9.
 #[kernel(block = [64])]
 pub unsafe fn copies(words: *const u32, pairs: *const u64, lines: *const [u32; 4], out: *mut u64) {
     let copies = Copies {

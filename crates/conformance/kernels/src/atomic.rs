@@ -31,7 +31,7 @@ macro_rules! operations {
         /// One of each operation by every thread.
         ///
         /// # Safety
-        /// `operands` and `seen` have an element a thread, `cells` one per block if `step` is 1, and
+        /// `operands` and `seen` have one element per thread, `cells` one per block if `step` is 1, and
         /// one if it is 0.
         #[kernel]
         pub unsafe fn $name(
@@ -50,7 +50,7 @@ macro_rules! operations {
         /// One of each operation by every thread.
         ///
         /// # Safety
-        /// `operands` and `seen` have an element a thread, `cells` one per block.
+        /// `operands` and `seen` have one element per thread, `cells` one per block.
         #[kernel(max_threads = 64)]
         pub unsafe fn $name(
             cells: *mut [$ty; [$(stringify!($operation)),*].len()],

@@ -7,7 +7,7 @@ use cuda_std::thread::{block_dim_x, global_index, grid_threads, thread_idx_x};
 /// Each thread takes, round after round, what the thread of the same place in the next block has.
 ///
 /// # Safety
-/// The launch is cooperative; `values` and `out` have a word a thread, and `arrivals` is 0.
+/// The launch is cooperative; `values` and `out` have one word per thread, and `arrivals` is 0.
 #[kernel]
 pub unsafe fn around_the_grid(values: *mut u64, out: *mut u64, arrivals: *mut u32, rounds: u32) {
     let own = global_index();

@@ -16,7 +16,7 @@ macro_rules! round_trips {
         /// Turns a block's values around through shared memory.
         ///
         /// # Safety
-        /// `values` has an element a thread.
+        /// `values` has one element per thread.
         #[kernel(block = [64])]
         pub unsafe fn $name(values: *mut $ty) {
             unsafe { turn(values) };
@@ -76,7 +76,7 @@ fn scratch<T>() -> *mut T {
 /// A loop with a constant count, which is unrolled: its array stays one.
 ///
 /// # Safety
-/// `out` has room for a word a thread.
+/// `out` has room for one word per thread.
 #[kernel(block = [64])]
 pub unsafe fn unrolled(out: *mut u64) {
     let own = thread::thread_idx_x() as usize;
@@ -192,7 +192,7 @@ pub unsafe fn vector_copy_strided(from: *const u16, to: *mut u16) {
 /// The heap. A vector that grows lies on the stack.
 ///
 /// # Safety
-/// `out` has room for a word a thread.
+/// `out` has room for one word per thread.
 #[kernel(allow(local_memory, panic_in_loop))]
 pub unsafe fn heap(out: *mut u64) {
     let mut numbers = Vec::new();

@@ -31,7 +31,7 @@ unsafe fn places<T>(pointer: *const T, space: AddressSpace) -> [u64; 6] {
 /// What `places` says of a pointer to global, shared, constant and local memory.
 ///
 /// # Safety
-/// `out` has an element a thread.
+/// `out` has one element per thread.
 #[kernel(allow(local_memory))]
 pub unsafe fn spaces(out: *mut [[u64; 6]; 4]) {
     let own = [thread::thread_idx_x(); 4];
@@ -72,7 +72,7 @@ pub unsafe fn clocks(out: *mut u64) {
 /// Stops in a debugger, and without one ends with an error: not to be launched on a GPU.
 ///
 /// # Safety
-/// `out` has room for a word a thread.
+/// `out` has room for one word per thread.
 #[kernel]
 pub unsafe fn stops(out: *mut u64) {
     breakpoint();

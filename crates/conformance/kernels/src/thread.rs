@@ -117,7 +117,7 @@ pub unsafe fn fences(out: *mut u64, arrived: *mut u32) {
 /// A barrier in a helper that is not inlined, behind a branch, and in a loop.
 ///
 /// # Safety
-/// `out` has room for a word a thread.
+/// `out` has room for one word per thread.
 #[kernel(max_threads = 64)]
 pub unsafe fn convergence(out: *mut u64, rounds: u32) {
     let ring = shared_array![u32; 64];

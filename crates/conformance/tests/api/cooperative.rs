@@ -18,7 +18,7 @@ fn sync_grid(device: &Device) -> Result<(), Failed> {
         let shape = LaunchConfig::blocks(blocks, threads as u32);
         let prepared = device.prepare_cooperative(around_the_grid::entry(), shape)?;
         let stream = Stream::new(device)?;
-        // SAFETY: a word a thread, and no arrivals; the buffers outlive the wait.
+        // SAFETY: one word per thread, and no arrivals; the buffers outlive the wait.
         unsafe {
             prepared.launch(
                 &stream,

@@ -4,7 +4,7 @@ use super::access::{Scope, What};
 use super::clock::Clock;
 use super::finding::Why;
 use super::line::{
-    ANCIENT, Line, NEVER, PENDING, SET, SEVERAL, SITE, SITE_SHIFT, STRONG, THREAD, WARP,
+    ANCIENT, LANE, Line, NEVER, PENDING, SET, SEVERAL, SITE, SITE_SHIFT, STRONG, THREAD, WARP,
 };
 use super::sets::{DEPTH, Entry, IsStrong, Sets};
 use super::sites::Sites;
@@ -108,7 +108,7 @@ impl Judge<'_> {
             return false;
         }
         let (mut rest, who) = (rm, touch.thread);
-        while let Some((entry, parent)) = sets.top(rest) {
+        while let Some((entry, parent)) = sets.top_of(rest, rt) {
             if entry.epoch < self.clock.barrier {
                 return false;
             }
@@ -153,11 +153,12 @@ impl Judge<'_> {
             || !sets.has(re)
             || sets.has_strong(set)
             || sets.depth(set) >= DEPTH
+            || (sets.is_by_lane(set) && (rt ^ touch.thread) & LANE != 0)
         {
             return false;
         }
         let (mut rest, mut entries) = (set, Vec::new());
-        while let Some((entry, parent)) = sets.top(rest) {
+        while let Some((entry, parent)) = sets.top_of(rest, rt) {
             if !(self.clock.run..=self.clock.now).contains(&entry.epoch) {
                 break;
             }
@@ -192,7 +193,7 @@ impl Judge<'_> {
         }
         let mut entries = Vec::new();
         let mut rest = mask;
-        while let Some((entry, parent)) = sets.top(rest) {
+        while let Some((entry, parent)) = sets.top_of(rest, who) {
             entries.push(entry);
             rest = parent;
         }

@@ -126,6 +126,11 @@ impl Clock {
         }
     }
 
+    /// Whether it is a time of this block, before its last barrier.
+    pub(super) fn is_before_barrier(&self, world: &World, epoch: u32) -> bool {
+        epoch < self.barrier && self.is_own(world, epoch)
+    }
+
     /// Whether it is a time of this block.
     pub(super) fn is_own(&self, world: &World, epoch: u32) -> bool {
         world.instance_at(epoch) == Some(self.number)

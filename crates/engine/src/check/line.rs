@@ -9,6 +9,7 @@ pub(super) const CELLS: usize = 32;
 /// Bits of `wt` and `rt`: the thread, of which these are the warp's.
 pub(super) const THREAD: u32 = 0x3ff;
 pub(super) const WARP: u32 = 0x3e0;
+pub(super) const LANE: u32 = 0x1f;
 /// Then 16 bits of the site, and flags.
 pub(super) const SITE_SHIFT: u32 = 10;
 pub(super) const SITE: u32 = 0xffff << SITE_SHIFT;
@@ -65,6 +66,18 @@ pub(super) struct Fast {
     pub(super) site: u32,
 }
 
+impl Fast {
+    /// Whether it is a time of the block, since the last one of others.
+    pub(super) fn is_own(&self, epoch: u32) -> bool {
+        epoch.wrapping_sub(self.run) <= self.now_span
+    }
+
+    /// Whether a thread is one of the warp.
+    pub(super) fn is_of_warp(&self, who: u32) -> bool {
+        who & WARP == self.base
+    }
+}
+
 /// What the cells of a line are accessed for.
 pub(super) const READ: bool = false;
 pub(super) const WRITE: bool = true;
@@ -94,12 +107,12 @@ fn sweep<const SHIFT: u32, const KIND: bool>(
 
 /// All ones for true, so that comparisons of lanes stay comparisons of vectors.
 #[inline(always)]
-fn all(truth: bool) -> u32 {
+pub(super) fn all(truth: bool) -> u32 {
     u32::from(truth).wrapping_neg()
 }
 
 #[inline(always)]
-fn pick(mask: u32, yes: u32, no: u32) -> u32 {
+pub(super) fn pick(mask: u32, yes: u32, no: u32) -> u32 {
     (yes & mask) | (no & !mask)
 }
 
@@ -129,6 +142,14 @@ fn is_written_before(fast: &Fast, we: u32, wt: u32, me: u32) -> u32 {
         | (all(since < fast.sync_span) & all(wt & WARP == fast.base))
 }
 
+/// Whether a cell has been written, before what a thread of the warp does. Of no thread that there is: before
+/// what all of the warp do.
+#[inline(always)]
+pub(super) fn is_written_for(line: &Line, cell: usize, fast: &Fast, me: u32) -> u32 {
+    let (we, wt) = (line.we[cell], line.wt[cell]);
+    all(we >= fast.unwritten) & is_written_before(fast, we, wt, me)
+}
+
 /// Whether the accesses since the last write are before this one; and whether they are weak reads of
 /// this warp.
 #[inline(always)]
@@ -155,12 +176,10 @@ fn read<const SHIFT: u32, const WHOLE: bool>(line: &mut Line, fast: &Fast, first
 /// All ones if the cell is active and its access cannot be shown to be in order.
 #[inline(always)]
 fn read_cell(line: &mut Line, cell: usize, fast: &Fast, (bit, me, active): (u32, u32, u32)) -> u32 {
-    let (we, wt) = (line.we[cell], line.wt[cell]);
     let (re, rt, rm) = (line.re[cell], line.rt[cell], line.rm[cell]);
     let (before, warp) = is_read_before(fast, re, rt, rm, bit);
     let merge = warp & all(re == fast.now);
-    let good =
-        all(we >= fast.unwritten) & is_written_before(fast, we, wt, me) & (before | merge) & active;
+    let good = is_written_for(line, cell, fast, me) & (before | merge) & active;
     let mine = me | fast.site;
     let others = merge & all(rm != bit);
     let several = others & ((all((rt ^ mine) & SITE != 0) & SEVERAL) | (rt & SEVERAL));
@@ -213,13 +232,8 @@ pub(super) fn one(kind: bool, line: &mut Line, cell: usize, fast: &Fast, lane: u
 /// A read of one cell by all active lanes: whether it is in order for each, and remembered.
 #[inline]
 pub(super) fn read_by_all(line: &mut Line, cell: usize, fast: &Fast) -> bool {
-    let (we, wt) = (line.we[cell], line.wt[cell]);
+    let is_written = is_written_for(line, cell, fast, u32::MAX) != 0;
     let (re, rt) = (line.re[cell], line.rt[cell]);
-    let since = we.wrapping_sub(fast.run);
-    let is_written = we >= fast.unwritten
-        && (we < fast.floor
-            || since < fast.barrier_span
-            || (since < fast.sync_span && wt & WARP == fast.base));
     let since = re.wrapping_sub(fast.run);
     let is_plain = rt & (SET | STRONG) == 0;
     let is_warp = is_plain && rt & WARP == fast.base;

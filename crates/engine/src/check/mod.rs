@@ -61,6 +61,7 @@ mod streams;
 mod strong;
 #[cfg(test)]
 mod tests;
+mod together;
 mod warp;
 mod world;
 

@@ -1,9 +1,11 @@
 //! Sets of accesses, for cells that several warps have accessed since the last write.
 //!
 //! Cells that the same warps read in the same way share a set, so that a table that a whole grid
-//! reads costs little.
+//! reads costs little. So do cells in a row that each lane of a warp reads one of, if their sets say
+//! of who accessed them "the same lane as the latest".
 
 use super::hash::Map;
+use super::line::LANE;
 
 /// Accesses by lanes of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -12,6 +14,25 @@ pub(super) struct Entry {
     /// As a line's `rt`: the latest thread, its site, whether it is strong.
     pub(super) who: u32,
     pub(super) mask: u32,
+}
+
+/// Flag of an entry's `who` within a set: the lane was the one that accessed the cell last. The thread
+/// is that of the warp's first lane, and the mask 0.
+pub(super) const SAME_LANE: u32 = 1 << 29;
+
+impl Entry {
+    /// What an entry of a set says of a cell that `latest`, as a line's `rt`, accessed last.
+    fn of_cell(self, latest: u32) -> Entry {
+        if self.who & SAME_LANE == 0 {
+            return self;
+        }
+        let lane = latest & LANE;
+        Entry {
+            epoch: self.epoch,
+            who: self.who & !SAME_LANE | lane,
+            mask: 1 << lane,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -25,6 +46,8 @@ struct Node {
     key: Key,
     depth: u32,
     has_strong: bool,
+    /// Whether any entry is of the same lane as the latest.
+    is_by_lane: bool,
 }
 
 /// Beyond this many nodes sets are forgotten.
@@ -47,24 +70,35 @@ impl Sets {
         epoch >= self.since
     }
 
-    /// The newest entry, and the rest.
+    /// The newest entry, as it is written, and the rest.
     pub(super) fn top(&self, set: u32) -> Option<(Entry, u32)> {
-        let node = self.nodes.get((set as usize).checked_sub(1)?)?;
+        let node = self.node(set)?;
         Some((node.key.entry, node.key.parent))
+    }
+
+    /// The same of a cell that `latest`, as a line's `rt`, accessed last.
+    pub(super) fn top_of(&self, set: u32, latest: u32) -> Option<(Entry, u32)> {
+        let (entry, rest) = self.top(set)?;
+        Some((entry.of_cell(latest), rest))
+    }
+
+    fn node(&self, set: u32) -> Option<&Node> {
+        self.nodes.get((set as usize).checked_sub(1)?)
+    }
+
+    /// Whether what it says of a cell depends on the lane that accessed the cell last.
+    pub(super) fn is_by_lane(&self, set: u32) -> bool {
+        self.node(set).is_some_and(|node| node.is_by_lane)
     }
 
     /// How many entries.
     pub(super) fn depth(&self, set: u32) -> u32 {
-        (set as usize)
-            .checked_sub(1)
-            .map_or(0, |at| self.nodes[at].depth)
+        self.node(set).map_or(0, |node| node.depth)
     }
 
     /// Whether any of them is strong.
     pub(super) fn has_strong(&self, set: u32) -> bool {
-        (set as usize)
-            .checked_sub(1)
-            .is_some_and(|at| self.nodes[at].has_strong)
+        self.node(set).is_some_and(|node| node.has_strong)
     }
 
     /// The set with one more.
@@ -77,6 +111,7 @@ impl Sets {
             key,
             depth: self.depth(parent) + 1,
             has_strong: is_strong == IsStrong::Strong || self.has_strong(parent),
+            is_by_lane: entry.who & SAME_LANE != 0 || self.is_by_lane(parent),
         };
         self.nodes.push(node);
         let set = self.nodes.len() as u32;

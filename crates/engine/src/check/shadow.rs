@@ -34,6 +34,14 @@ pub(super) struct Rows<'a> {
     pub(super) cell: u64,
 }
 
+impl Rows<'_> {
+    /// The cell, from the first line on, at which an address lies, and so many bytes in cells, as a power of 2.
+    pub(super) fn place(&self, address: u64, bytes: u64) -> (i32, u32) {
+        let cell = address.wrapping_sub(self.start) as i64 / self.cell as i64;
+        (cell as i32, (bytes / self.cell).trailing_zeros())
+    }
+}
+
 impl Shadow {
     pub(super) fn new(start: u64, bytes: u64) -> Shadow {
         let origin = start & !(LINE - 1);

@@ -3,11 +3,12 @@
 use super::access::{Order, Scope, What};
 use super::cell::{Before, Judge, Touch};
 use super::clock::Clock;
-use super::line::{Fast, Line, PENDING, READ, SET, STRONG, Sweeps, WRITE, one, read_by_all};
+use super::line::{CELLS, Fast, PENDING, READ, SET, STRONG, Sweeps, WRITE, one, read_by_all};
 use super::sets::Sets;
 use super::shadow::{Cells, LINE, Rows, Shadow};
 use super::sites::Sites;
 use super::strong::{Effect, How, Reach};
+use super::together::Together;
 use super::world::World;
 use crate::memory::{Lanes, Pattern};
 
@@ -119,16 +120,51 @@ impl Ground<'_> {
             }
             is_clean
         };
-        if !is_clean {
+        let is_read = access.kind() == READ;
+        if !is_clean && !(is_read && self.read_together(access, fast, start)) {
             // What was found in order is so again.
             self.scattered(access, fast);
         }
     }
 
+    /// Reads of rows that other warps have read, too: whether they are in order, and remembered.
+    fn read_together(&mut self, access: &Numbered<'_>, fast: &Fast, start: u64) -> bool {
+        let bytes = u64::from(access.lanes.bytes);
+        let (mut chunk, last) = access.lanes.span();
+        let mut together = Together {
+            world: self.world,
+            clock: self.clock,
+            sets: self.sets,
+            fast,
+        };
+        while chunk <= last {
+            let rows = self.shadow.rows(chunk, bytes);
+            chunk = rows.start + LINE;
+            let (mut first, shift) = rows.place(start, bytes);
+            for line in rows.lines {
+                let alone = std::slice::from_mut(line);
+                let is_clean = self.sweeps.run(READ, shift, alone, fast, first)
+                    || together.read_row(line, (first, shift));
+                if !is_clean {
+                    return false;
+                }
+                first -= CELLS as i32;
+            }
+        }
+        true
+    }
+
     fn same(&mut self, access: &Numbered<'_>, fast: &Fast, address: u64) {
         let bytes = access.lanes.bytes.into();
         let Cells { line, first, count } = self.shadow.cells(address, bytes);
-        let is_clean = (first..first + count).all(|cell| read_by_all(line, cell, fast));
+        let mut together = Together {
+            world: self.world,
+            clock: self.clock,
+            sets: self.sets,
+            fast,
+        };
+        let is_clean = (first..first + count)
+            .all(|cell| read_by_all(line, cell, fast) || together.read_one(line, cell));
         if !is_clean {
             self.scattered(access, fast);
         }
@@ -255,8 +291,6 @@ impl Ground<'_> {
 /// One run over lines in a row.
 #[inline]
 fn sweep(sweeps: &Sweeps, access: &Numbered<'_>, fast: &Fast, rows: Rows<'_>, start: u64) -> bool {
-    let shift = (u64::from(access.lanes.bytes) / rows.cell).trailing_zeros();
-    let first = start.wrapping_sub(rows.start) as i64 / rows.cell as i64;
-    let lines: &mut [Line] = rows.lines;
-    sweeps.run(access.kind(), shift, lines, fast, first as i32)
+    let (first, shift) = rows.place(start, access.lanes.bytes.into());
+    sweeps.run(access.kind(), shift, rows.lines, fast, first)
 }

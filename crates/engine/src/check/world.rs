@@ -12,6 +12,8 @@ pub(super) struct Launch {
     pub(super) operation: Operation,
     pub(super) blocks_per_cluster: u64,
     pub(super) start: u32,
+    /// Everything before this time was before it as it began.
+    floor: u32,
     pub(super) is_running: bool,
 }
 
@@ -98,14 +100,16 @@ impl World {
         let id = LaunchId(self.launched);
         self.launched += 1;
         let start = self.next;
+        let floor = self.before(&operation).min(start);
         self.launches.push(Launch {
             id,
             operation,
             blocks_per_cluster: cluster.max(1),
             start,
+            floor,
             is_running: true,
         });
-        (id, self.floor(id))
+        (id, floor)
     }
 
     /// Launches that nobody ever waits for, as where a stream is dropped, are not kept for ever.
@@ -145,15 +149,22 @@ impl World {
         }
     }
 
-    pub(super) fn floor(&self, id: LaunchId) -> u32 {
-        let own = self.of(id);
-        let unordered = self.launches.iter().filter(|other| {
-            own.is_none_or(|own| other.id == id || !own.operation.is_after(&other.operation))
-        });
+    /// The time before which everything is before an operation: there may be thousands of launches that it is
+    /// not after, so a launch keeps it for its blocks.
+    fn before(&self, operation: &Operation) -> u32 {
+        let unordered = self
+            .launches
+            .iter()
+            .filter(|other| !operation.is_after(&other.operation));
         unordered
             .map(|launch| launch.start)
             .min()
             .unwrap_or(self.next)
+    }
+
+    /// The time before which everything is before a launch, or before all that will be.
+    pub(super) fn floor(&self, id: LaunchId) -> u32 {
+        self.of(id).map_or(self.next, |launch| launch.floor)
     }
 
     pub(super) fn of(&self, id: LaunchId) -> Option<&Launch> {

@@ -1,15 +1,14 @@
 //! Loads, stores and atomics.
 
-use std::sync::Mutex;
-use std::sync::atomic::{self, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
-
 use ptx::{Order, Scope};
 
+use super::change::change;
 use super::failure::Failure;
-use super::op::{Context, Op, each_lane};
-use super::registers::{FULL, Kind, LANES, lanes_of};
+use super::lanewise::{load, store};
+use super::op::{Context, Op};
+use super::registers::{Kind, LANES, lanes_of};
 use crate::lower::roots::Root;
-use crate::memory::{Direction, Fault, FaultClass, Lanes, Pattern};
+use crate::memory::{Direction, Fault, FaultClass, Lanes};
 use crate::module::windows;
 
 /// What an operation does with memory.
@@ -27,6 +26,13 @@ pub(crate) struct Access {
     pub(crate) scope: Scope,
     /// What the address was made from, where that is known.
     pub(crate) root: Option<Root>,
+}
+
+impl Access {
+    /// Bytes a lane.
+    pub(super) fn bytes(&self) -> u32 {
+        self.element * self.data.len() as u32
+    }
 }
 
 /// A register that is loaded to or stored from; none for `_`.
@@ -58,6 +64,15 @@ pub(crate) enum Act {
     CopyTo,
     /// What was there goes to the data, where they have slots.
     Atomic(Atomic),
+}
+
+impl Act {
+    pub(super) fn direction(&self) -> Direction {
+        match self {
+            Act::Load { .. } | Act::CopyFrom { .. } => Direction::Read,
+            Act::Store | Act::CopyTo | Act::Atomic(_) => Direction::Write,
+        }
+    }
 }
 
 /// A change of an element.
@@ -105,7 +120,7 @@ pub(crate) unsafe fn access(context: &mut Context<'_>, op: &Op) {
     for lane in 0..LANES {
         addresses[lane] = base[lane].wrapping_add(offset);
     }
-    let bytes = access.element * access.data.len() as u32;
+    let bytes = access.bytes();
     let mask = context.mask;
     if access.space == Space::Generic {
         // SAFETY: the caller's contract.
@@ -178,19 +193,19 @@ unsafe fn in_space(
     bytes: u32,
 ) {
     let lanes = Lanes::new(addresses, mask, bytes);
-    let direction = match access.act {
-        Act::Load { .. } | Act::CopyFrom { .. } => Direction::Read,
-        _ => Direction::Write,
-    };
     let resolved = match space {
         Space::Global => {
             // SAFETY: there is one for each access of the program.
             let met = unsafe { &mut *context.at.met.add(op.aux as usize) };
-            context.at.launch.memory.resolve(&lanes, direction, met)
+            context
+                .at
+                .launch
+                .memory
+                .resolve(&lanes, access.act.direction(), met)
         }
         Space::Shared => context.at.layout.resolve(&lanes),
-        Space::Local => local_bounds(context, &lanes),
-        Space::Parameters => parameter_bounds(context, &lanes, direction),
+        Space::Local => context.at.frames().resolve(&lanes),
+        Space::Parameters => parameter_bounds(context, &lanes, access.act.direction()),
         Space::Generic => unreachable!("resolved by the window"),
     };
     if let Err(fault) = resolved {
@@ -200,29 +215,45 @@ unsafe fn in_space(
     if access.order != Order::Weak && matches!(access.act, Act::Load { .. }) {
         context.at.looks += 1;
     }
-    let host = host(context, space, &lanes);
-    if context.at.counting.is_some() {
-        super::counted::access(context, op, access, space, &lanes);
-    }
-    if context.at.checking.is_some() {
+    let host = Host::of(context, space, addresses);
+    if context.at.is_observed() {
         // SAFETY: the lanes' addresses have been resolved.
-        if !unsafe { super::checked::check(context, op, access, space, &lanes, &host) } {
+        if !unsafe { observe(context, op, access, space, &lanes) } {
             return;
         }
     }
     // SAFETY: the lanes' addresses have been resolved to memory of their bytes.
     unsafe {
-        match (&access.act, host) {
-            (Act::Load { signed, .. }, host) => load(context, access, host, mask, *signed),
-            (Act::CopyFrom { .. }, host) => load(context, access, host, mask, false),
-            (Act::Store | Act::CopyTo, host) => store(context, access, host, mask),
-            (Act::Atomic(atomic), host) => change(context, access, atomic, host, mask),
+        match &access.act {
+            Act::Load { signed, .. } => load(context, access, &host, mask, *signed),
+            Act::CopyFrom { .. } => load(context, access, &host, mask, false),
+            Act::Store | Act::CopyTo => store(context, access, &host, mask),
+            Act::Atomic(atomic) => change(context, access, atomic, &host, mask),
         }
     }
 }
 
-fn local_bounds(context: &Context<'_>, lanes: &Lanes<'_>) -> Result<(), Fault> {
-    context.at.frames().resolve(lanes)
+/// Tells who watches the launch of an access that has been resolved and is about to be made. Gives whether
+/// it may be. Every access of a launch that is watched comes here.
+///
+/// # Safety
+/// The lanes have been resolved in the space; the access's slots are of their kinds.
+pub(super) unsafe fn observe(
+    context: &mut Context<'_>,
+    op: &Op,
+    access: &Access,
+    space: Space,
+    lanes: &Lanes<'_>,
+) -> bool {
+    if context.at.counting.is_some() {
+        super::counted::access(context, op, access, space, lanes);
+    }
+    if context.at.checking.is_none() {
+        return true;
+    }
+    let host = Host::of(context, space, lanes.addresses);
+    // SAFETY: the caller's contract.
+    unsafe { super::checked::check(context, op, access, space, lanes, &host) }
 }
 
 fn parameter_bounds(
@@ -250,350 +281,34 @@ fn parameter_bounds(
 }
 
 /// Where the lanes' elements lie in the host's memory.
-#[allow(
-    clippy::large_enum_variant,
-    reason = "it lives in registers and on the stack"
-)]
-pub(super) enum Host {
-    /// One lane's behind another's, from lane 0's.
-    Consecutive(*mut u8),
-    Each([*mut u8; LANES]),
+pub(super) struct Host<'a> {
+    /// Of lane 0, without its address.
+    base: usize,
+    /// From one lane to the next.
+    step: usize,
+    addresses: &'a [u64; LANES],
 }
 
-impl Host {
+impl<'a> Host<'a> {
     #[inline(always)]
-    pub(super) fn of(&self, lane: usize, bytes: usize) -> *mut u8 {
-        match self {
-            Host::Consecutive(start) => start.wrapping_add(lane * bytes),
-            Host::Each(all) => all[lane],
-        }
-    }
-}
-
-#[inline(always)]
-fn host(context: &Context<'_>, space: Space, lanes: &Lanes<'_>) -> Host {
-    let base = match space {
-        Space::Shared => context.at.shared,
-        Space::Parameters => context.at.launch.parameters.as_ptr().cast_mut(),
-        _ => std::ptr::null_mut(),
-    };
-    match (space, lanes.pattern) {
-        (Space::Local, _) => {
-            let local = context.at.local;
-            Host::Each(each_lane(|lane| {
-                let thread = local.start.wrapping_add(lane * local.bytes as usize);
-                thread.wrapping_add(lanes.addresses[lane] as usize)
-            }))
-        }
-        (_, Pattern::Consecutive { start }) => Host::Consecutive(at(base, start)),
-        _ => Host::Each(each_lane(|lane| at(base, lanes.addresses[lane]))),
-    }
-}
-
-#[inline(always)]
-fn at(base: *mut u8, address: u64) -> *mut u8 {
-    match base.is_null() {
-        true => std::ptr::with_exposed_provenance_mut(address as usize),
-        false => base.wrapping_add(address as usize),
-    }
-}
-
-/// # Safety
-/// Each lane of the mask may read its elements.
-#[inline(always)]
-unsafe fn load(context: &mut Context<'_>, access: &Access, host: Host, mask: u32, signed: bool) {
-    if let (Host::Consecutive(from), FULL, Order::Weak) = (&host, mask, access.order) {
-        // SAFETY: the caller's contract.
-        let done = unsafe {
-            match (access.element, &access.data[..]) {
-                (4, [d]) => load_all::<u32, 1>(context, *from, &[*d]),
-                (4, [a, b]) => load_all::<u32, 2>(context, *from, &[*a, *b]),
-                (4, [a, b, c, d]) => load_all::<u32, 4>(context, *from, &[*a, *b, *c, *d]),
-                (8, [d]) => load_all::<u64, 1>(context, *from, &[*d]),
-                (8, [a, b]) => load_all::<u64, 2>(context, *from, &[*a, *b]),
-                _ => false,
-            }
+    fn of(context: &Context<'_>, space: Space, addresses: &'a [u64; LANES]) -> Host<'a> {
+        let at = &context.at;
+        let (base, step) = match space {
+            Space::Shared => (at.shared.expose_provenance(), 0),
+            Space::Parameters => (at.launch.parameters.as_ptr().expose_provenance(), 0),
+            Space::Local => (at.local.start.expose_provenance(), at.local.bytes as usize),
+            Space::Global | Space::Generic => (0, 0),
         };
-        if done {
-            return;
+        Host {
+            base,
+            step,
+            addresses,
         }
     }
-    let bytes = access.element as usize * access.data.len();
-    for lane in lanes_of(mask) {
-        let from = host.of(lane, bytes);
-        for (index, data) in access.data.iter().enumerate() {
-            // SAFETY: the caller's contract.
-            let value = unsafe {
-                read(
-                    from.add(index * access.element as usize),
-                    access.element,
-                    access.order,
-                )
-            };
-            let value = match signed {
-                true => extended(value, access.element * 8),
-                false => value,
-            };
-            // SAFETY: the slot is of its kind.
-            unsafe { set_lane(context, *data, lane, value) };
-        }
-    }
-    if matches!(access.order, Order::Acquire) {
-        atomic::fence(Ordering::Acquire);
-    }
-}
 
-/// Loads whole vectors of a full warp whose lanes lie one behind another.
-///
-/// # Safety
-/// As for [`load`]; the slots hold `T`.
-#[inline(always)]
-unsafe fn load_all<T: Copy + Default, const N: usize>(
-    context: &mut Context<'_>,
-    from: *mut u8,
-    data: &[Data; N],
-) -> bool {
-    // SAFETY: the caller's contract; what lanes read may be unaligned for an array only.
-    let all: [[T; N]; LANES] = unsafe { from.cast::<[[T; N]; LANES]>().read_unaligned() };
-    for (index, data) in data.iter().enumerate() {
-        if data.kind.bytes() as usize != size_of::<T>() * LANES {
-            return false;
-        }
-        if let Some(slot) = data.slot {
-            let mut lanes = [T::default(); LANES];
-            for lane in 0..LANES {
-                lanes[lane] = all[lane][index];
-            }
-            // SAFETY: the slot holds `T`, as its kind says.
-            unsafe { *context.slot_mut(slot) = lanes };
-        }
-    }
-    true
-}
-
-/// # Safety
-/// Each lane of the mask may write its elements.
-#[inline(always)]
-unsafe fn store(context: &mut Context<'_>, access: &Access, host: Host, mask: u32) {
-    if let (Host::Consecutive(to), FULL, Order::Weak) = (&host, mask, access.order) {
-        // SAFETY: the caller's contract.
-        let done = unsafe {
-            match (access.element, &access.data[..]) {
-                (4, [d]) => store_all::<u32, 1>(context, *to, &[*d]),
-                (4, [a, b]) => store_all::<u32, 2>(context, *to, &[*a, *b]),
-                (4, [a, b, c, d]) => store_all::<u32, 4>(context, *to, &[*a, *b, *c, *d]),
-                (8, [d]) => store_all::<u64, 1>(context, *to, &[*d]),
-                (8, [a, b]) => store_all::<u64, 2>(context, *to, &[*a, *b]),
-                _ => false,
-            }
-        };
-        if done {
-            return;
-        }
-    }
-    if matches!(access.order, Order::Release) {
-        atomic::fence(Ordering::Release);
-    }
-    let bytes = access.element as usize * access.data.len();
-    for lane in lanes_of(mask) {
-        let to = host.of(lane, bytes);
-        for (index, data) in access.data.iter().enumerate() {
-            // SAFETY: the slot is of its kind; the caller's contract.
-            unsafe {
-                let value = lane_of(context, *data, lane);
-                write(
-                    to.add(index * access.element as usize),
-                    access.element,
-                    value,
-                    access.order,
-                );
-            }
-        }
-    }
-}
-
-/// # Safety
-/// As for [`load_all`].
-#[inline(always)]
-unsafe fn store_all<T: Copy + Default, const N: usize>(
-    context: &mut Context<'_>,
-    to: *mut u8,
-    data: &[Data; N],
-) -> bool {
-    let mut all = [[T::default(); N]; LANES];
-    for (index, data) in data.iter().enumerate() {
-        let Some(slot) = data
-            .slot
-            .filter(|_| data.kind.bytes() as usize == size_of::<T>() * LANES)
-        else {
-            return false;
-        };
-        // SAFETY: the slot holds `T`, as its kind says.
-        let lanes = unsafe { context.slot::<T>(slot) };
-        for lane in 0..LANES {
-            all[lane][index] = lanes[lane];
-        }
-    }
-    // SAFETY: the caller's contract.
-    unsafe { to.cast::<[[T; N]; LANES]>().write_unaligned(all) };
-    true
-}
-
-/// # Safety
-/// Each lane of the mask may read and write its elements, which are aligned.
-unsafe fn change(
-    context: &mut Context<'_>,
-    access: &Access,
-    atomic: &Atomic,
-    host: Host,
-    mask: u32,
-) {
-    let bytes = access.element as usize * access.data.len();
-    let mut has_changed = false;
-    for lane in lanes_of(mask) {
-        let at = host.of(lane, bytes);
-        for (index, data) in access.data.iter().enumerate() {
-            let of = |slot| Data {
-                slot: Some(slot),
-                kind: atomic.kind,
-                bits: 128,
-            };
-            // SAFETY: the slots are of the kind; the caller's contract.
-            unsafe {
-                let operand = lane_of(context, of(atomic.operands[index]), lane);
-                let comparand = lane_of(context, of(atomic.comparand), lane);
-                let at = at.add(index * access.element as usize);
-                let before = update(at, access.element, |old| {
-                    (atomic.update)(old, operand, comparand)
-                });
-                has_changed |= (atomic.update)(before, operand, comparand) != before;
-                set_lane(context, *data, lane, before);
-            }
-        }
-    }
-    if !has_changed {
-        context.at.looks += 1;
-    }
-}
-
-/// Changes an element atomically, and gives what it was.
-///
-/// # Safety
-/// It may be read and written, and is aligned.
-unsafe fn update(at: *mut u8, bytes: u32, change: impl Fn(u128) -> u128) -> u128 {
-    macro_rules! exchange {
-        ($atomic:ty, $bits:ty) => {{
-            // SAFETY: the caller's contract; all host threads access it atomically while it is raced for.
-            let element = unsafe { <$atomic>::from_ptr(at.cast()) };
-            let mut old = element.load(Ordering::Relaxed);
-            loop {
-                let new = change(u128::from(old)) as $bits;
-                match element.compare_exchange_weak(old, new, Ordering::SeqCst, Ordering::Relaxed) {
-                    Ok(_) => break u128::from(old),
-                    Err(now) => old = now,
-                }
-            }
-        }};
-    }
-    match bytes {
-        1 => exchange!(AtomicU8, u8),
-        2 => exchange!(AtomicU16, u16),
-        4 => exchange!(AtomicU32, u32),
-        8 => exchange!(AtomicU64, u64),
-        _ => {
-            // Hosts have no type for it.
-            static LOCK: Mutex<()> = Mutex::new(());
-            let _guard = LOCK.lock();
-            // SAFETY: the caller's contract; the lock keeps others out.
-            unsafe {
-                let old = at.cast::<u128>().read_unaligned();
-                at.cast::<u128>().write_unaligned(change(old));
-                old
-            }
-        }
-    }
-}
-
-/// # Safety
-/// `bytes` bytes may be read.
-#[inline(always)]
-pub(super) unsafe fn read(from: *const u8, bytes: u32, order: Order) -> u128 {
-    let is_strong = order != Order::Weak;
-    // SAFETY: the caller's contract; accesses are aligned to their bytes.
-    unsafe {
-        match bytes {
-            1 => u128::from(from.read_volatile()),
-            2 => u128::from(from.cast::<u16>().read_volatile()),
-            4 if is_strong => {
-                u128::from(AtomicU32::from_ptr(from.cast_mut().cast()).load(Ordering::Acquire))
-            }
-            4 => u128::from(from.cast::<u32>().read()),
-            8 if is_strong => {
-                u128::from(AtomicU64::from_ptr(from.cast_mut().cast()).load(Ordering::Acquire))
-            }
-            8 => u128::from(from.cast::<u64>().read()),
-            _ => from.cast::<u128>().read_unaligned(),
-        }
-    }
-}
-
-/// # Safety
-/// `bytes` bytes may be written.
-#[inline(always)]
-unsafe fn write(to: *mut u8, bytes: u32, value: u128, order: Order) {
-    let is_strong = order != Order::Weak;
-    // SAFETY: the caller's contract; accesses are aligned to their bytes.
-    unsafe {
-        match bytes {
-            1 => to.write_volatile(value as u8),
-            2 => to.cast::<u16>().write_volatile(value as u16),
-            4 if is_strong => AtomicU32::from_ptr(to.cast()).store(value as u32, Ordering::Release),
-            4 => to.cast::<u32>().write(value as u32),
-            8 if is_strong => AtomicU64::from_ptr(to.cast()).store(value as u64, Ordering::Release),
-            8 => to.cast::<u64>().write(value as u64),
-            _ => to.cast::<u128>().write_unaligned(value),
-        }
-    }
-}
-
-/// A value extended by its sign.
-fn extended(value: u128, bits: u32) -> u128 {
-    let shift = 128 - bits;
-    ((value << shift) as i128 >> shift) as u128
-}
-
-/// # Safety
-/// The slot is of its kind.
-#[inline(always)]
-unsafe fn set_lane(context: &mut Context<'_>, data: Data, lane: usize, value: u128) {
-    let Some(slot) = data.slot else { return };
-    let value = match data.bits {
-        128 => value,
-        bits => value & ((1 << bits) - 1),
-    };
-    // SAFETY: the caller's contract.
-    unsafe {
-        match data.kind {
-            Kind::Word => context.slot_mut::<u32>(slot)[lane] = value as u32,
-            Kind::Double => context.slot_mut::<u64>(slot)[lane] = value as u64,
-            Kind::Quad => context.slot_mut::<u128>(slot)[lane] = value,
-            Kind::Predicate => {}
-        }
-    }
-}
-
-/// # Safety
-/// The slot is of its kind.
-#[inline(always)]
-pub(super) unsafe fn lane_of(context: &Context<'_>, data: Data, lane: usize) -> u128 {
-    let Some(slot) = data.slot else { return 0 };
-    // SAFETY: the caller's contract.
-    unsafe {
-        match data.kind {
-            Kind::Word => u128::from(context.slot::<u32>(slot)[lane]),
-            Kind::Double => u128::from(context.slot::<u64>(slot)[lane]),
-            Kind::Quad => context.slot::<u128>(slot)[lane],
-            Kind::Predicate => 0,
-        }
+    #[inline(always)]
+    pub(super) fn at(&self, lane: usize) -> *mut u8 {
+        let own = self.base + lane * self.step;
+        std::ptr::with_exposed_provenance_mut(own.wrapping_add(self.addresses[lane] as usize))
     }
 }

@@ -2,8 +2,9 @@
 
 use ptx::{Order as PtxOrder, Scope as PtxScope};
 
-use super::access::{Access, Act, Data, Host, Space, lane_of, read};
+use super::access::{Access, Act, Data, Host, Space};
 use super::failure::Failure;
+use super::lanewise::{lane_of, read};
 use super::op::{Context, Op};
 use super::registers::{LANES, lanes_of};
 use crate::check::{self, Copy, Order, Scope, Strength, What, Who};
@@ -37,7 +38,7 @@ pub(super) unsafe fn check(
     access: &Access,
     space: Space,
     lanes: &Lanes<'_>,
-    host: &Host,
+    host: &Host<'_>,
 ) -> bool {
     if let Some(fault) = stray(context, op, access, space, lanes) {
         context.fault(Failure::Memory(fault), op.instruction);
@@ -65,11 +66,7 @@ pub(super) unsafe fn check(
                 };
                 // SAFETY: the caller's contract.
                 unsafe {
-                    let now = read(
-                        host.of(lane, lanes.bytes as usize),
-                        access.element,
-                        access.order,
-                    );
+                    let now = read(host.at(lane), access.element, access.order);
                     now == lane_of(context, comparand, lane)
                 }
             };

@@ -15,7 +15,7 @@ use super::registers::{FULL, LANES, lanes_of};
 use super::surroundings::coordinates;
 use super::warp::Warp;
 use super::worker::Code;
-use crate::lower::across::read_by;
+use crate::lower::shuffle::read_by;
 
 /// Barriers of a block.
 const BARRIERS: u32 = 16;

@@ -93,6 +93,8 @@ pub(crate) struct Block {
 pub(crate) struct Gate {
     /// Lanes that take part, for each lane.
     pub(crate) members: u32,
+    /// Whether those are all of the warp's and nothing else is to be done: a whole warp passes.
+    pub(crate) is_for_all: bool,
     /// What they give each other.
     pub(crate) source: Option<(u32, Kind)>,
     /// The same for instructions that meet, wherever they stand.

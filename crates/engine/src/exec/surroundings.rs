@@ -116,6 +116,12 @@ pub(crate) struct Local {
 }
 
 impl Surroundings<'_> {
+    /// Whether anybody is told of accesses before they are made.
+    #[inline(always)]
+    pub(crate) fn is_observed(&self) -> bool {
+        self.checking.is_some() || self.counting.is_some()
+    }
+
     /// A thread's index in its block, x, y, z.
     pub(crate) fn thread_index(&self, lane: usize) -> [u32; 3] {
         let thread = u64::from(self.warp) * 32 + lane as u64;

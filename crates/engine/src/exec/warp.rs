@@ -165,7 +165,10 @@ impl Warp {
         code: &Code<'_>,
         context: &mut Context<'_>,
     ) -> Result<Option<Group>, Box<Failed>> {
-        if self.ready.is_empty() {
+        if self.ready.len() == 1 {
+            return Ok(self.ready.pop());
+        }
+        if self.ready.is_empty() && !self.gated.is_empty() {
             // Lanes may have ended for which others wait.
             self.open_gates(code, context)?;
         }
@@ -220,6 +223,7 @@ impl Warp {
             let block = &program.blocks[group.at.block as usize];
             if group.at.op == 0
                 && let Some(gate) = &block.gate
+                && !(gate.is_for_all && group.mask == FULL)
             {
                 self.merge(&mut group, code);
                 if !self.pass(gate, &mut group, code, context)? {
@@ -241,8 +245,8 @@ impl Warp {
                     false => (code.run.masked)(context, ops),
                 }
             };
-            if let Some(fault) = context.at.fault.take() {
-                return Err(fault);
+            if context.at.fault.is_some() {
+                return context.at.fault.take().map_or(Ok(()), Err);
             }
             self.steps += 1;
             group.spent += 1;
@@ -310,14 +314,18 @@ impl Warp {
                     return Err(Box::new(context.failed(Failure::Trap, instruction)));
                 }
             }
-            let goes_first = |other: &Group| {
-                other.turns <= group.turns && !self.activations.is_behind(&group, other)
-            };
             let has_had_its_turn = group.spent >= TURN || context.at.looks > LOOKS;
-            if has_had_its_turn || self.ready.iter().any(goes_first) {
+            if has_had_its_turn || !self.ready.is_empty() && self.is_overtaken(&group) {
                 return self.interrupt(group, code, context, instruction);
             }
         }
+    }
+
+    /// Whether a group that is ready goes before this one.
+    fn is_overtaken(&self, group: &Group) -> bool {
+        self.ready
+            .iter()
+            .any(|other| other.turns <= group.turns && !self.activations.is_behind(group, other))
     }
 
     /// Lets others go first. What a group has spent of its turn it keeps, however often it is interrupted.

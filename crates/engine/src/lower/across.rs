@@ -1,14 +1,11 @@
 //! Instructions that work across the lanes of a warp.
 
-use ptx::{
-    Match, MatchMode, Operand, Operation, Redux, ReduxOperator, Shfl, ShuffleMode, Type, Vote,
-    VoteMode,
-};
+use ptx::{Match, MatchMode, Operand, Operation, Redux, ReduxOperator, Type, Vote, VoteMode};
 
 use super::handler::handler;
 use super::{Lowered, Lowering};
 use crate::arith::atomic;
-use crate::exec::op::{Context, each_lane, lanes_where};
+use crate::exec::op::{Context, each_lane};
 use crate::exec::program::{Gate, Meeting};
 use crate::exec::registers::{Kind, LANES, lanes_of};
 
@@ -36,7 +33,7 @@ impl Lowering<'_> {
     }
 
     /// Lanes of the mask wait for each other.
-    fn meet(
+    pub(super) fn meet(
         &mut self,
         mask: Option<&Operand>,
         source: Option<(u32, Kind)>,
@@ -49,8 +46,10 @@ impl Lowering<'_> {
         if self.ops.len() != before {
             return Err("a mask of such a kind".to_owned());
         }
+        let is_all = matches!(mask, Operand::Immediate(bits) if *bits as u32 == u32::MAX);
         self.gate = Some(Gate {
             members,
+            is_for_all: is_all && meeting != Meeting::Sync,
             source,
             meeting,
             from: None,
@@ -58,37 +57,8 @@ impl Lowering<'_> {
         Ok(())
     }
 
-    fn shfl(&mut self, it: &Shfl) -> Lowered<()> {
-        let a = self.plain(&it.a, Kind::Word)?;
-        let b = self.plain(&it.b, Kind::Word)?;
-        let c = self.plain(&it.c, Kind::Word)?;
-        let meeting = Meeting::Shuffle(it.mode);
-        self.meet(it.mask.as_ref(), Some((a, Kind::Word)), meeting)?;
-        if let Some(gate) = &mut self.gate {
-            gate.from = Some((b, c));
-        }
-        let d = match it.d {
-            Some(d) => self.write(d).0,
-            None => self.scratch(Kind::Word),
-        };
-        let p = match it.p {
-            Some(p) => self.write(p).0,
-            None => self.scratch(Kind::Predicate),
-        };
-        let run = match it.mode {
-            ShuffleMode::Up => handler!(|context, op| shuffle(context, op, ShuffleMode::Up)),
-            ShuffleMode::Down => handler!(|context, op| shuffle(context, op, ShuffleMode::Down)),
-            ShuffleMode::Butterfly => {
-                handler!(|context, op| shuffle(context, op, ShuffleMode::Butterfly))
-            }
-            ShuffleMode::Index => handler!(|context, op| shuffle(context, op, ShuffleMode::Index)),
-        };
-        self.emit_masked(run, d, [a, b, c], u64::from(p));
-        Ok(())
-    }
-
     /// The slot of an operand that needs no operation, because a gate comes before the block's first.
-    fn plain(&mut self, operand: &Operand, kind: Kind) -> Lowered<u32> {
+    pub(super) fn plain(&mut self, operand: &Operand, kind: Kind) -> Lowered<u32> {
         let before = self.ops.len();
         let slot = self.read(operand, kind)?;
         match self.ops.len() == before {
@@ -241,47 +211,6 @@ unsafe fn said(context: &Context<'_>, slot: u32, negated: u64) -> u32 {
     // SAFETY: the caller's contract.
     let lanes = unsafe { context.predicate(slot) };
     if negated == 0 { lanes } else { !lanes }
-}
-
-/// The lane from which a lane reads, and whether that is within bounds: `amount` is PTX's b, `bounds` its c.
-#[inline(always)]
-pub(crate) fn read_by(mode: ShuffleMode, lane: u32, amount: u32, bounds: u32) -> (u32, bool) {
-    let (amount, clamp, segment) = (amount & 31, bounds & 31, bounds >> 8 & 31);
-    let last = lane & segment | clamp & !segment;
-    match mode {
-        ShuffleMode::Up => {
-            let from = lane.wrapping_sub(amount);
-            (from, from as i32 >= last as i32)
-        }
-        ShuffleMode::Down => (lane + amount, lane + amount <= last),
-        ShuffleMode::Butterfly => (lane ^ amount, lane ^ amount <= last),
-        ShuffleMode::Index => {
-            let from = lane & segment | amount & !segment;
-            (from, from <= last)
-        }
-    }
-}
-
-/// # Safety
-/// `a`, `b`, `c` and `d` hold words, `aux` is the slot of a predicate.
-#[inline(always)]
-unsafe fn shuffle(context: &mut Context<'_>, op: &crate::exec::op::Op, mode: ShuffleMode) {
-    // SAFETY: the caller's contract.
-    unsafe {
-        let values = *context.slot::<u32>(op.a);
-        let amounts = context.slot::<u32>(op.b);
-        let bounds = context.slot::<u32>(op.c);
-        let source = |lane: usize| read_by(mode, lane as u32, amounts[lane], bounds[lane]);
-        // The lanes first, which takes a few vector instructions, and then their values.
-        let sources = each_lane(|lane| match source(lane) {
-            (source, true) => source & 31,
-            _ => lane as u32,
-        });
-        let within = lanes_where(|lane| source(lane).1);
-        let shuffled = each_lane(|lane| values[sources[lane] as usize & 31]);
-        context.set_running(op.d, &shuffled);
-        context.set_predicate_of_running(op.aux as u32, within);
-    }
 }
 
 /// # Safety

@@ -1,6 +1,6 @@
 //! From a function of PTX to a program.
 
-pub(crate) mod across;
+mod across;
 mod apply;
 mod atomic;
 mod bits;
@@ -21,8 +21,10 @@ mod modifiers;
 mod movement;
 mod moves;
 mod narrow;
+mod parameters;
 pub(crate) mod roots;
 mod rounding;
+pub(crate) mod shuffle;
 mod slots;
 
 use std::collections::HashMap;

@@ -7,7 +7,6 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::allocation::{Allocation, AllocationId, Contents, Protection};
 use super::fault::{Fault, FaultClass};
-use super::lanes::Lanes;
 use super::place::{Kind, Label, Place};
 use super::table::{Table, layout, take};
 
@@ -53,62 +52,13 @@ pub struct OutOfMemory {
     pub limit: u64,
 }
 
-/// What an access does, as far as protection goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// Reads.
-    Read,
-    /// Writes, or reads and writes.
-    Write,
-}
-
-/// The allocation that an instruction reached last.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Cached {
-    start: u64,
-    bytes: u64,
-    generation: u64,
-    /// Which allocation.
-    pub(crate) id: AllocationId,
-    pub(crate) contents: Contents,
-    protection: Protection,
-}
-
-impl Cached {
-    /// Whether all of `first..=last` lies in it. Says nothing of whether it still lives.
-    #[inline]
-    pub fn covers(&self, first: u64, last: u64) -> bool {
-        let offset = first.wrapping_sub(self.start);
-        offset < self.bytes && last - first < self.bytes - offset
-    }
-
-    fn allows(&self, direction: Direction) -> Result<(), FaultClass> {
-        match (direction, self.protection) {
-            (Direction::Write, Protection::ReadOnly) => Err(FaultClass::ReadOnly),
-            _ => Ok(()),
-        }
-    }
-
-    /// Where it begins.
-    #[inline]
-    pub(crate) fn start(&self) -> u64 {
-        self.start
-    }
-
-    /// Its bytes.
-    #[inline]
-    pub(crate) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-}
-
 /// The memory of an emulated device. Outlives launches; may be used from many threads.
 #[derive(Debug, Default)]
 pub struct Memory {
     limits: RwLock<Limits>,
     table: RwLock<Table>,
     /// Goes on with each allocation that ends.
-    generation: AtomicU64,
+    pub(super) generation: AtomicU64,
     running: AtomicUsize,
 }
 
@@ -298,103 +248,7 @@ impl Memory {
         }
     }
 
-    /// Checks that each active lane may make its access: alignment, bounds, protection.
-    ///
-    /// # Errors
-    /// What is wrong with the first lane that may not.
-    #[inline(always)]
-    pub fn resolve(
-        &self,
-        lanes: &Lanes<'_>,
-        direction: Direction,
-        cached: &mut Cached,
-    ) -> Result<(), Fault> {
-        let (first, last) = lanes.span();
-        if self.is_valid(cached, direction)
-            && cached.covers(first, last)
-            && lanes.misaligned().is_none()
-        {
-            return Ok(());
-        }
-        self.resolve_each(lanes, direction, cached)
-    }
-
-    #[inline]
-    fn is_valid(&self, cached: &Cached, direction: Direction) -> bool {
-        cached.generation == self.generation.load(Ordering::Acquire)
-            && (direction == Direction::Read || cached.protection == Protection::ReadWrite)
-    }
-
-    #[cold]
-    fn resolve_each(
-        &self,
-        lanes: &Lanes<'_>,
-        direction: Direction,
-        cached: &mut Cached,
-    ) -> Result<(), Fault> {
-        if let Some((lane, address)) = lanes.misaligned() {
-            return Err(self.fault(FaultClass::Misaligned, lane, address, lanes.bytes));
-        }
-        for (lane, address) in lanes.each() {
-            self.look_up(address, lanes.bytes, cached)
-                .and_then(|()| cached.allows(direction))
-                .map_err(|class| self.fault(class, lane, address, lanes.bytes))?;
-        }
-        Ok(())
-    }
-
-    /// Makes `cached` the allocation that holds one lane's access.
-    ///
-    /// # Errors
-    /// Why none does.
-    pub(crate) fn look_up(
-        &self,
-        address: u64,
-        bytes: u32,
-        cached: &mut Cached,
-    ) -> Result<(), FaultClass> {
-        let last = address.saturating_add(u64::from(bytes) - 1);
-        if self.is_valid(cached, Direction::Read) && cached.covers(address, last) {
-            return Ok(());
-        }
-        let table = self.read();
-        let Some(found) = table.at(address) else {
-            return Err(table.missing(address));
-        };
-        if !found.holds(address, u64::from(bytes)) {
-            return Err(FaultClass::OutOfBounds);
-        }
-        *cached = Cached {
-            start: found.start,
-            bytes: found.bytes,
-            generation: self.generation.load(Ordering::Acquire),
-            id: found.id,
-            contents: found.contents,
-            protection: found.protection,
-        };
-        Ok(())
-    }
-
-    /// What is wrong with the first lane's access that does not lie in the allocation at `root`. The
-    /// lanes are resolved, `cached` is what they met last.
-    pub(crate) fn stray(&self, root: u64, lanes: &Lanes<'_>, cached: &Cached) -> Option<Fault> {
-        let (first, last) = lanes.span();
-        if cached.covers(first, last) && cached.covers(root, root) {
-            return None;
-        }
-        let mut of = Cached::default();
-        // A view of no elements points to nothing.
-        self.look_up(root, 1, &mut of).ok()?;
-        let end = |address: u64| address.saturating_add(u64::from(lanes.bytes) - 1);
-        let (lane, address) = lanes
-            .each()
-            .find(|(_, address)| !of.covers(*address, end(*address)))?;
-        let mut fault = self.fault(FaultClass::OutOfBounds, lane, address, lanes.bytes);
-        fault.place.by_way_of = self.place(root).below;
-        Some(fault)
-    }
-
-    fn fault(&self, class: FaultClass, lane: u32, address: u64, bytes: u32) -> Fault {
+    pub(super) fn fault(&self, class: FaultClass, lane: u32, address: u64, bytes: u32) -> Fault {
         Fault {
             class,
             lane,
@@ -497,7 +351,7 @@ impl Memory {
         }
     }
 
-    fn read(&self) -> RwLockReadGuard<'_, Table> {
+    pub(super) fn read(&self) -> RwLockReadGuard<'_, Table> {
         self.table.read().unwrap_or_else(PoisonError::into_inner)
     }
 

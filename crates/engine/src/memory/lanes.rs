@@ -46,6 +46,18 @@ impl<'a> Lanes<'a> {
         }
     }
 
+    /// All lanes, whose addresses are known to follow each other.
+    pub(crate) fn row(addresses: &'a [u64; LANES], bytes: u32) -> Lanes<'a> {
+        Lanes {
+            addresses,
+            mask: u32::MAX,
+            bytes,
+            pattern: Pattern::Consecutive {
+                start: addresses[0],
+            },
+        }
+    }
+
     /// The active lanes in ascending order, each with its address.
     #[inline]
     pub fn each(&self) -> impl Iterator<Item = (u32, u64)> + use<'a> {

@@ -9,6 +9,8 @@ use super::place::{Kind, Label, Part, Place};
 pub struct Local {
     gap: u32,
     frames: [Vec<Frame>; LANES],
+    /// Whether there have been any since they were cleared.
+    is_used: bool,
     /// What frames are called; few, since a function's are called the same.
     labels: Vec<Label>,
 }
@@ -27,13 +29,16 @@ impl Local {
         Local {
             gap,
             frames: Default::default(),
+            is_used: false,
             labels: Vec::new(),
         }
     }
 
     /// No frames again.
     pub fn clear(&mut self) {
-        self.frames.iter_mut().for_each(Vec::clear);
+        if std::mem::take(&mut self.is_used) {
+            self.frames.iter_mut().for_each(Vec::clear);
+        }
     }
 
     /// A frame for an activation of these lanes: its offset, one for all of them.
@@ -44,6 +49,7 @@ impl Local {
             .max();
         let start = top.unwrap_or(self.gap).next_multiple_of(alignment.max(1));
         let label = self.number_of(label);
+        self.is_used = true;
         for lane in active(mask) {
             self.frames[lane].push(Frame {
                 label,

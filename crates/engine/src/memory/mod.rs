@@ -24,15 +24,17 @@ mod fault;
 mod lanes;
 mod local;
 mod place;
+mod resolve;
 mod shared;
 mod table;
 #[cfg(test)]
 mod tests;
 
 pub use allocation::{Allocation, AllocationId, Contents, Protection};
-pub use device::{Cached, Direction, Limits, Memory, OutOfMemory, Running};
+pub use device::{Limits, Memory, OutOfMemory, Running};
 pub use fault::{Fault, FaultClass};
 pub use lanes::{LANES, Lanes, Pattern};
 pub use local::Local;
 pub use place::{Kind, Label, Part, Place};
+pub use resolve::{Cached, Direction};
 pub use shared::{Shared, Variable};

@@ -135,8 +135,9 @@ impl Shared {
         self.resolve_each(lanes)
     }
 
+    /// Whether all of `first..=last` lies in one variable.
     #[inline]
-    fn holds(&self, first: u64, last: u64) -> bool {
+    pub(crate) fn holds(&self, first: u64, last: u64) -> bool {
         if self.0.is_solid {
             return last < u64::from(self.0.bytes) && first <= last;
         }

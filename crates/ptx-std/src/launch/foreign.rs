@@ -65,7 +65,7 @@ unsafe fn no_body<P: ForeignParameters>(_: &P::Arguments<'_>) {
 }
 
 /// The name, for as long as the process runs.
-fn kept(name: &str) -> &'static str {
+pub(super) fn kept(name: &str) -> &'static str {
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = names.get(name) {

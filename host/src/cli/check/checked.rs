@@ -60,7 +60,9 @@ impl Checked {
         }
     }
 
-    /// Whether a check that cargo ended so is one, and is clean.
+    /// Decides how `check` ends, from whether the program that it started has succeeded (`has_passed`) and from
+    /// what that launched: clean, [`Failure::Found`] where it failed after a launch, [`Failure::Failed`] where
+    /// nothing was checked.
     pub(super) fn verdict(&self, has_passed: bool) -> Result<(), Failure> {
         let failed = |text: String| Err(Failure::Failed(text));
         if !self.refused.is_empty() {

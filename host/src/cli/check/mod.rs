@@ -1,4 +1,8 @@
 //! `ridgepoint check`, and `cargo bench -- check`.
+//!
+//! Each ends with a [`Failure`] or without one, of which [`super::failure::status`] makes the exit status: for the
+//! embedded kernels `embedded::check` decides, by its findings; for a project and for workloads, which run in
+//! processes of their own, [`Checked::verdict`], by how these ended and what they launched.
 
 mod checked;
 mod embedded;

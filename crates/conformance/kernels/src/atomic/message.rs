@@ -137,7 +137,7 @@ macro_rules! store_buffering {
         /// consistent order one of the two sees the other's.
         ///
         /// # Safety
-        /// `flags` and `seen` have an element a thread; the flags are 0.
+        /// `flags` and `seen` have one element per thread; the flags are 0.
         #[kernel]
         pub unsafe fn $name(flags: *mut u32, seen: *mut u32, by: u32) {
             let (own, partner) = $sides();

@@ -6,6 +6,7 @@ mod copies;
 mod host;
 mod oracle;
 mod races;
+mod rows;
 mod speed;
 mod values;
 

@@ -32,10 +32,14 @@ enum Meeting {
     Warp,
 }
 
-struct Random(u64);
+pub(super) struct Random(u64);
 
 impl Random {
-    fn below(&mut self, end: usize) -> usize {
+    pub(super) fn new(seed: u64) -> Random {
+        Random(seed * 7919 + 1)
+    }
+
+    pub(super) fn below(&mut self, end: usize) -> usize {
         self.0 = self
             .0
             .wrapping_mul(6_364_136_223_846_793_005)
@@ -43,7 +47,7 @@ impl Random {
         ((self.0 >> 33) as usize) % end
     }
 
-    fn of<T: std::marker::Copy>(&mut self, from: &[T]) -> T {
+    pub(super) fn of<T: std::marker::Copy>(&mut self, from: &[T]) -> T {
         from[self.below(from.len())]
     }
 }
@@ -336,7 +340,7 @@ fn shrink(mut events: Vec<Event>) -> Vec<Event> {
 fn random_programs() {
     let (mut raced, mut clean) = (0, 0);
     for seed in 0..SEEDS {
-        let mut random = Random(seed * 7919 + 1);
+        let mut random = Random::new(seed);
         let len = 4 + random.below(14);
         let events: Vec<Event> = (0..len).map(|_| event(&mut random)).collect();
         if !agree(&events) {

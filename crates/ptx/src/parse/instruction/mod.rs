@@ -1,4 +1,4 @@
-//! Instructions, a family a file: which modifiers each takes, then which operands.
+//! Instructions, one file per family: which modifiers each takes, then which operands.
 
 mod asynchronous;
 mod atomic;

@@ -1,5 +1,7 @@
 //! The kernels under the roofline, in an occupancy study, checked and compared:
 //! `cargo bench -- --help`.
+//!
+//! To add a workload, implement `Workload` for a type of its own, and name it in the last line.
 
 use kernels::{reference, scale};
 use ridgepoint::model::{Operation::Multiply, Precision::F32};

@@ -1,4 +1,5 @@
-//! The kernels. They are compiled twice: to PTX, and for the host, where the emulator runs them.
+//! The kernels. They are compiled twice: to PTX, which GPUs and the emulator execute, and for the host, where
+//! launches take their names and parameters from.
 
 #![no_std]
 

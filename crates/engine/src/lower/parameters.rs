@@ -1,0 +1,132 @@
+//! Loads and stores of parameters, which lie in registers.
+
+use ptx::{Ld, Reg, St, Symbol, Type};
+
+use super::handler::handler;
+use super::{Lowered, Lowering};
+use crate::exec::op::{binary, ternary, unary};
+use crate::exec::program::{Parameter, Words};
+use crate::exec::registers::Kind;
+use crate::module::parameter_offsets;
+
+impl Lowering<'_> {
+    /// A load from a parameter: of the kernel, of the function, or of a call.
+    pub(super) fn load_parameter(&mut self, symbol: Symbol, it: &Ld) -> Lowered<()> {
+        let bytes = it.ty.bytes();
+        for (index, register) in it.d.iter().enumerate() {
+            let Some(register) = *register else { continue };
+            let offset = it.address.offset as u32 + index as u32 * bytes;
+            match symbol {
+                Symbol::Parameter(parameter) if self.function.kind == ptx::FunctionKind::Entry => {
+                    let offset = parameter_offsets(self.function).0[parameter as usize] + offset;
+                    self.load_of_launch(register, offset, it.ty);
+                }
+                symbol => {
+                    let words = self.words_of(symbol)?;
+                    self.load_words(register, words, offset, it.ty)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A part of the kernel's parameters, which lies in a slot before the kernel begins.
+    fn load_of_launch(&mut self, register: Reg, offset: u32, ty: Type) {
+        let (own, kind) = self.write(register);
+        let slot = if self.is_hoisted {
+            own
+        } else {
+            self.slots.add(kind)
+        };
+        let (bytes, signed) = (ty.bytes(), ty.is_signed());
+        self.parameters.push(Parameter::Launch {
+            offset,
+            bytes,
+            signed,
+            slot,
+            kind,
+        });
+        if !self.is_hoisted {
+            self.copy(register, slot);
+        }
+    }
+
+    fn load_words(&mut self, register: Reg, words: Words, offset: u32, ty: Type) -> Lowered<()> {
+        let word = |index: u32| words.slot + (offset / 4 + index) * Kind::Word.bytes();
+        let kind = self.slots.kind(register);
+        match ty.bytes() {
+            8 => {
+                let run = handler!(|c, op| binary(c, op, |low: u32, high: u32| u64::from(low)
+                    | u64::from(high) << 32));
+                self.emit(run, register, &[word(0), word(1)]);
+            }
+            4 if kind == Kind::Word => self.copy(register, word(0)),
+            4 => {
+                let run = match ty.is_signed() {
+                    true => handler!(|c, op| unary(c, op, |a: i32| i64::from(a))),
+                    false => handler!(|c, op| unary(c, op, |a: u32| u64::from(a))),
+                };
+                self.emit(run, register, &[word(0)]);
+            }
+            bytes @ (1 | 2) if kind == Kind::Word => {
+                let shift = self.constant(Kind::Word, u128::from(offset % 4 * 8));
+                let run = match (bytes, ty.is_signed(), self.register_bits(register)) {
+                    (1, false, _) => {
+                        handler!(|c, op| binary(c, op, |a: u32, s: u32| (a >> s) as u8))
+                    }
+                    (1, true, 16) => {
+                        handler!(|c, op| binary(c, op, |a: u32, s: u32| i16::from((a >> s) as i8)))
+                    }
+                    (1, true, _) => {
+                        handler!(|c, op| binary(c, op, |a: u32, s: u32| i32::from((a >> s) as i8)))
+                    }
+                    (_, true, 32) => {
+                        handler!(|c, op| binary(c, op, |a: u32, s: u32| i32::from((a >> s) as i16)))
+                    }
+                    _ => handler!(|c, op| binary(c, op, |a: u32, s: u32| (a >> s) as u16)),
+                };
+                self.emit(run, register, &[word(0), shift]);
+            }
+            bytes => return Err(format!("a parameter of {bytes} bytes in such a register")),
+        }
+        Ok(())
+    }
+
+    pub(super) fn store_parameter(&mut self, symbol: Symbol, it: &St) -> Lowered<()> {
+        let words = self.words_of(symbol)?;
+        let bytes = it.ty.bytes();
+        for (index, operand) in it.a.iter().enumerate() {
+            let offset = it.address.offset as u32 + index as u32 * bytes;
+            let word = |index: u32| words.slot + (offset / 4 + index) * Kind::Word.bytes();
+            if bytes == 8 {
+                let value = self.read(operand, Kind::Double)?;
+                let low = handler!(|c, op| unary(c, op, |a: u64| a as u32));
+                let high = handler!(|c, op| unary(c, op, |a: u64| (a >> 32) as u32));
+                self.emit_to(low, word(0), Kind::Word, &[value]);
+                self.emit_to(high, word(1), Kind::Word, &[value]);
+                continue;
+            }
+            let value = self.read(operand, Kind::Word)?;
+            let shift = self.constant(Kind::Word, u128::from(offset % 4 * 8));
+            match bytes {
+                4 => {
+                    let run = handler!(|c, op| unary(c, op, |a: u32| a));
+                    self.emit_to(run, word(0), Kind::Word, &[value]);
+                }
+                2 | 1 => {
+                    let run = match bytes {
+                        2 => handler!(|c, op| ternary(c, op, |word: u32, a: u32, s: u32| word
+                            & !(0xFFFF << s)
+                            | (a & 0xFFFF) << s)),
+                        _ => handler!(|c, op| ternary(c, op, |word: u32, a: u32, s: u32| word
+                            & !(0xFF << s)
+                            | (a & 0xFF) << s)),
+                    };
+                    self.emit_to(run, word(0), Kind::Word, &[word(0), value, shift]);
+                }
+                bytes => return Err(format!("a parameter of {bytes} bytes")),
+            }
+        }
+        Ok(())
+    }
+}

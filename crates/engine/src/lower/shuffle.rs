@@ -1,0 +1,178 @@
+//! Shuffles.
+
+use ptx::{Operand, Shfl, ShuffleMode};
+
+use super::handler::handler;
+use super::{Lowered, Lowering};
+use crate::exec::op::{Context, Handler, Op, each_lane, lanes_where};
+use crate::exec::program::Meeting;
+use crate::exec::registers::{Kind, LANES};
+
+impl Lowering<'_> {
+    pub(super) fn shfl(&mut self, it: &Shfl) -> Lowered<()> {
+        let a = self.plain(&it.a, Kind::Word)?;
+        let b = self.plain(&it.b, Kind::Word)?;
+        let c = self.plain(&it.c, Kind::Word)?;
+        let meeting = Meeting::Shuffle(it.mode);
+        self.meet(it.mask.as_ref(), Some((a, Kind::Word)), meeting)?;
+        if let Some(gate) = &mut self.gate {
+            gate.from = Some((b, c));
+        }
+        let d = match it.d {
+            Some(d) => self.write(d).0,
+            None => self.scratch(Kind::Word),
+        };
+        let p = match it.p {
+            Some(p) => self.write(p).0,
+            None => self.scratch(Kind::Predicate),
+        };
+        let run = fixed(it).unwrap_or_else(|| by_lane(it.mode));
+        self.emit_masked(run, d, [a, b, c], u64::from(p));
+        Ok(())
+    }
+}
+
+/// The lane from which a lane reads, and whether that is within bounds: `amount` is PTX's b, `bounds` its c.
+#[inline(always)]
+pub(crate) fn read_by(mode: ShuffleMode, lane: u32, amount: u32, bounds: u32) -> (u32, bool) {
+    let (amount, clamp, segment) = (amount & 31, bounds & 31, bounds >> 8 & 31);
+    let last = lane & segment | clamp & !segment;
+    match mode {
+        ShuffleMode::Up => {
+            let from = lane.wrapping_sub(amount);
+            (from, from as i32 >= last as i32)
+        }
+        ShuffleMode::Down => (lane + amount, lane + amount <= last),
+        ShuffleMode::Butterfly => (lane ^ amount, lane ^ amount <= last),
+        ShuffleMode::Index => {
+            let from = lane & segment | amount & !segment;
+            (from, from <= last)
+        }
+    }
+}
+
+/// # Safety
+/// `a`, `b`, `c` and `d` hold words, `aux` is the slot of a predicate.
+#[inline(always)]
+unsafe fn shuffle(context: &mut Context<'_>, op: &crate::exec::op::Op, mode: ShuffleMode) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let values = *context.slot::<u32>(op.a);
+        let amounts = context.slot::<u32>(op.b);
+        let bounds = context.slot::<u32>(op.c);
+        let source = |lane: usize| read_by(mode, lane as u32, amounts[lane], bounds[lane]);
+        // The lanes first, which takes a few vector instructions, and then their values.
+        let sources = each_lane(|lane| match source(lane) {
+            (source, true) => source & 31,
+            _ => lane as u32,
+        });
+        let within = lanes_where(|lane| source(lane).1);
+        let shuffled = each_lane(|lane| values[sources[lane] as usize & 31]);
+        context.set_running(op.d, &shuffled);
+        context.set_predicate_of_running(op.aux as u32, within);
+    }
+}
+
+/// What shuffles by amounts and bounds that lie in slots.
+fn by_lane(mode: ShuffleMode) -> Handler {
+    match mode {
+        ShuffleMode::Up => handler!(|c, op| shuffle(c, op, ShuffleMode::Up)),
+        ShuffleMode::Down => handler!(|c, op| shuffle(c, op, ShuffleMode::Down)),
+        ShuffleMode::Butterfly => handler!(|c, op| shuffle(c, op, ShuffleMode::Butterfly)),
+        ShuffleMode::Index => handler!(|c, op| shuffle(c, op, ShuffleMode::Index)),
+    }
+}
+
+/// What shuffles among all lanes by an amount that is known here, as reductions do.
+fn fixed(it: &Shfl) -> Option<Handler> {
+    let known = |operand: &Operand| match operand {
+        Operand::Immediate(bits) => Some(*bits as u32),
+        _ => None,
+    };
+    let (amount, bounds) = (known(&it.b)?, known(&it.c)?);
+    macro_rules! by {
+        ($f:ident) => {
+            match amount {
+                1 => handler!(|c, op| fixed_shuffle(c, op, $f::<1>)),
+                2 => handler!(|c, op| fixed_shuffle(c, op, $f::<2>)),
+                4 => handler!(|c, op| fixed_shuffle(c, op, $f::<4>)),
+                8 => handler!(|c, op| fixed_shuffle(c, op, $f::<8>)),
+                16 => handler!(|c, op| fixed_shuffle(c, op, $f::<16>)),
+                _ => return None,
+            }
+        };
+    }
+    Some(match (it.mode, bounds) {
+        (ShuffleMode::Up, 0) => by!(up),
+        (ShuffleMode::Down, 31) => by!(down),
+        (ShuffleMode::Butterfly, 31) => by!(butterfly),
+        _ => return None,
+    })
+}
+
+/// # Safety
+/// `a` and `d` hold words, `aux` is the slot of a predicate.
+#[inline(always)]
+unsafe fn fixed_shuffle(
+    context: &mut Context<'_>,
+    op: &Op,
+    f: impl Fn(&[u32; LANES]) -> ([u32; LANES], u32),
+) {
+    // SAFETY: the caller's contract.
+    unsafe {
+        let (shuffled, within) = f(context.slot(op.a));
+        context.set_running(op.d, &shuffled);
+        context.set_predicate_of_running(op.aux as u32, within);
+    }
+}
+
+/// The values that lanes get, and the lanes that read from one within bounds.
+#[inline(always)]
+fn up<const BY: usize>(values: &[u32; LANES]) -> ([u32; LANES], u32) {
+    let mut shuffled = *values;
+    shuffled[BY..].copy_from_slice(&values[..LANES - BY]);
+    (shuffled, u32::MAX << BY)
+}
+
+/// As [`up`].
+#[inline(always)]
+fn down<const BY: usize>(values: &[u32; LANES]) -> ([u32; LANES], u32) {
+    let mut shuffled = *values;
+    shuffled[..LANES - BY].copy_from_slice(&values[BY..]);
+    (shuffled, u32::MAX >> BY)
+}
+
+/// As [`up`].
+#[inline(always)]
+fn butterfly<const BY: usize>(values: &[u32; LANES]) -> ([u32; LANES], u32) {
+    (each_lane(|lane| values[lane ^ BY]), u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn expected(mode: ShuffleMode, amount: u32, bounds: u32) -> ([u32; LANES], u32) {
+        let read = |lane: usize| read_by(mode, lane as u32, amount, bounds);
+        let value = |lane: usize| match read(lane) {
+            (from, true) => 100 + from,
+            _ => 100 + lane as u32,
+        };
+        let within = (0..LANES).fold(0, |mask, lane| mask | u32::from(read(lane).1) << lane);
+        (std::array::from_fn(value), within)
+    }
+
+    #[test]
+    fn a_known_amount_shuffles_as_one_from_a_slot_does() {
+        let values = std::array::from_fn(|lane| 100 + lane as u32);
+        macro_rules! by {
+            ($($amount:literal)*) => {$(
+                assert_eq!(up::<$amount>(&values), expected(ShuffleMode::Up, $amount, 0));
+                assert_eq!(down::<$amount>(&values), expected(ShuffleMode::Down, $amount, 31));
+                let crossed = expected(ShuffleMode::Butterfly, $amount, 31);
+                assert_eq!(butterfly::<$amount>(&values), crossed);
+            )*};
+        }
+        by!(1 2 4 8 16);
+    }
+}

@@ -1,0 +1,210 @@
+//! Each embedded kernel at many sizes against a reference on the host: on a GPU, and on the emulator
+//! under many schedules, with all checks that are possible.
+
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use itertools::{Itertools, iproduct};
+
+use crate::driver::{Device, Embedded, Emulation, Schedule};
+use crate::embedded::{self, Checked};
+use crate::sweep::product;
+use crate::workload::{Loaded, Point, PointError, Value};
+
+/// Elements that each kernel works on: around a warp, a block and a grid.
+pub const SIZES: [usize; 10] = [0, 1, 31, 32, 33, 255, 256, 257, 1000, 65_537];
+
+/// The largest size that runs under every seed, and not in order alone, of most kernels.
+const MOST_SEEDED: usize = 1000;
+
+/// A kernel and the points at which its results are compared with a reference.
+#[derive(Clone)]
+pub struct Case {
+    /// The kernel's name.
+    pub kernel: &'static str,
+    /// The workloads that launch it, each with values of its axes but the size.
+    at: Vec<(&'static Checked, Vec<(&'static str, Value)>)>,
+}
+
+/// The cases, one for each kernel.
+pub fn cases() -> Vec<Case> {
+    static CHECKED: LazyLock<Vec<Checked>> = LazyLock::new(embedded::checked);
+    let device = Device::emulator(Emulation::default());
+    let loaded = Loaded::default();
+    let mut cases: Vec<Case> = Vec::new();
+    for (of, values) in CHECKED
+        .iter()
+        .flat_map(|of| product(&of.values).into_iter().map(move |it| (of, it)))
+    {
+        let point = points(of, &values, &device, &loaded, SIZES[1]).next();
+        let case = point.map(|point| of.workload.case(&point));
+        let kernel = match case {
+            Some(Ok(case)) => case.kernel,
+            Some(Err(error)) => unreachable!("{}: {error}", of.workload.name()),
+            None => unreachable!("{} has no points", of.workload.name()),
+        };
+        match cases.iter_mut().find(|case| case.kernel == kernel) {
+            Some(case) => case.at.push((of, values)),
+            None => cases.push(Case {
+                kernel,
+                at: vec![(of, values)],
+            }),
+        }
+    }
+    cases
+}
+
+/// The points of a workload at these values and this size.
+fn points<'d>(
+    of: &Checked,
+    values: &[(&'static str, Value)],
+    device: &'d Device,
+    loaded: &'d Loaded,
+    n: usize,
+) -> impl Iterator<Item = Point<'d>> {
+    let size = ("n", Value::Whole(n.min(of.most) as u64 * of.each));
+    let values = values.iter().cloned().chain([size]).collect_vec();
+    iproduct!(&of.blocks, &of.grids).map(move |(&block, &grid)| Point {
+        block,
+        grid,
+        ..Point::new(device, loaded, of.workload.as_ref(), values.clone())
+    })
+}
+
+/// Checks every kernel of this PTX as [`Case::check`] does, several at once, one for each core of the host.
+/// `done` is called for each that is through.
+pub fn check_all(ptx: &[Embedded<'_>], seeds: u64, done: impl Fn() + Sync) -> Vec<Row> {
+    let cases = cases();
+    let next = AtomicUsize::new(0);
+    let check = || {
+        let mut rows = Vec::new();
+        loop {
+            let i = next.fetch_add(1, Ordering::Relaxed);
+            let Some(case) = cases.get(i) else {
+                return rows;
+            };
+            rows.push((i, case.check(ptx, seeds)));
+            done();
+        }
+    };
+    let mut rows: Vec<_> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..crate::driver::cores())
+            .map(|_| scope.spawn(check))
+            .collect();
+        let rows = threads.into_iter().map(|thread| thread.join());
+        rows.flat_map(|rows| rows.expect("a case makes an error of a kernel's panic"))
+            .collect()
+    });
+    rows.sort_by_key(|(i, _)| *i);
+    rows.into_iter().map(|(_, row)| row).collect()
+}
+
+/// What became of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The kernel's name.
+    pub kernel: &'static str,
+    /// How often it ran.
+    pub runs: usize,
+    /// What was found, each once, with the first size and schedule that show it.
+    pub findings: BTreeMap<String, String>,
+}
+
+impl Case {
+    /// Runs the kernel on about `n` elements, once in each of its shapes: its workload says what an element
+    /// is where it has no array of them, and rounds `n` to what the kernel takes.
+    ///
+    /// # Errors
+    /// The driver's, or what differs from the reference.
+    pub fn run(&self, device: &Device, n: usize) -> Result<(), String> {
+        let loaded = Loaded::default();
+        let mut at = self.at.iter();
+        at.try_for_each(|(of, values)| {
+            points(of, values, device, &loaded, n).try_for_each(|point| {
+                let case = of.workload.case(&point)?;
+                match case.refused()?.check()? {
+                    true => Ok(()),
+                    false => Err("there is no reference".into()),
+                }
+            })
+        })
+        .map_err(|error: PointError| error.to_string())
+    }
+
+    /// Runs the kernel of this PTX at each of [`SIZES`] in order, and under each seed below `seeds`.
+    pub fn check(&self, ptx: &[Embedded<'_>], seeds: u64) -> Row {
+        let mut row = Row {
+            kernel: self.kernel,
+            runs: 0,
+            findings: BTreeMap::new(),
+        };
+        let emulation = Emulation {
+            is_checked: true,
+            ..Emulation::default()
+        };
+        let in_order = match Device::emulator_with(emulation.clone(), ptx) {
+            Ok(device) => device,
+            Err(error) => {
+                let when = "before the first launch".to_owned();
+                row.findings.insert(error.to_string(), when);
+                return row;
+            }
+        };
+        for size in SIZES {
+            let all_seeded = self.at.iter().any(|(of, _)| of.all_seeded);
+            let is_seeded = all_seeded || size <= MOST_SEEDED;
+            let seeds = if is_seeded { seeds } else { 0 };
+            let seeded = (0..seeds).map(Schedule::Seeded);
+            for schedule in [Schedule::InOrder].into_iter().chain(seeded) {
+                let emulation = Emulation {
+                    schedule: schedule.clone(),
+                    ..emulation
+                };
+                let device = in_order.with_emulation(emulation);
+                row.runs += 1;
+                if let Err(finding) = self.run(device.as_ref().unwrap_or(&in_order), size) {
+                    let when = format!("{size} elements, {schedule:?}");
+                    row.findings.entry(finding).or_insert(when);
+                }
+            }
+        }
+        row
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kernels_gpu::counter::{self, count};
+
+    use super::*;
+    use crate::driver::LaunchConfig;
+
+    /// A kernel of that name and signature, which does nothing.
+    const COUNT: &str = ".version 7.0\n.target sm_70\n.address_size 64\n\
+        .visible .entry count(.param .u64 count_param_0)\n{\nret;\n}\n";
+
+    #[test]
+    fn each_finding_is_kept_once_with_what_shows_it_first() {
+        let wrong = Checked::of_size("wrong_from_33_on", |at| {
+            let n = at.size("n");
+            let launch = at.launch(count::entry(), LaunchConfig::blocks(1, counter::BLOCK));
+            let arrays = launch.arrays(|device| device.buffer_zeroed(1));
+            let arrays = arrays.check(move |_| match n {
+                ..33 => Ok(()),
+                _ => Err("off by one".into()),
+            });
+            // SAFETY: one block.
+            Ok(unsafe { arrays.arguments_unchecked(|counter| (counter.slice_mut(..),)) })
+        });
+        let case = Case {
+            kernel: "wrong_from_33_on",
+            at: vec![(Box::leak(Box::new(wrong)), Vec::new())],
+        };
+        let row = case.check(&[(70, COUNT, None)], 2);
+        assert_eq!(row.runs, 9 * 3 + 1);
+        let expected = ("off by one".to_owned(), "33 elements, InOrder".to_owned());
+        assert_eq!(row.findings, BTreeMap::from([expected]));
+    }
+}

@@ -1,0 +1,405 @@
+//! The one reader of rows that ridgepoint wrote: CSV or JSON, whichever a file begins like.
+
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::vec;
+
+use csv::{ReaderBuilder, StringRecord};
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::{TableError, Torn};
+use crate::table::{COLUMNS, Column, Rule, printable};
+
+/// Rows of a file, one after the other. A last row that is not whole is left out, and
+/// [`torn`](Rows::torn) then says so.
+pub struct Rows {
+    path: PathBuf,
+    header: StringRecord,
+    /// The places of the columns that have a rule.
+    ruled: Vec<(usize, &'static str, Rule)>,
+    source: Source,
+    /// The next row, where it was asked whether there is one.
+    ahead: Option<Cells>,
+    /// Rows so far.
+    count: usize,
+    torn: Option<Torn>,
+    runs: Vec<Box<RawValue>>,
+}
+
+/// A row as it was read.
+pub struct Cells {
+    /// A cell for each column.
+    pub text: StringRecord,
+    /// All that the file says of it, where that is JSON.
+    pub(crate) json: Option<Box<RawValue>>,
+}
+
+enum Source {
+    Csv(Box<CsvRows>),
+    Json(vec::IntoIter<Box<RawValue>>),
+}
+
+/// What comes next.
+enum Step {
+    Row(Cells),
+    /// A last row that is not whole.
+    Torn {
+        cells: usize,
+    },
+    End,
+}
+
+impl Rows {
+    /// Opens a file, or standard input where it is called `-`, and reads as far as the columns' names.
+    ///
+    /// # Errors
+    /// It cannot be read ([`TableError::Io`]), is empty ([`TableError::NoRows`]), or begins like JSON and is
+    /// no document with rows ([`TableError::Json`], [`TableError::Fields`]).
+    pub fn open(path: &Path) -> Result<Rows, TableError> {
+        let failed = |error: io::Error| TableError::Io {
+            action: "read",
+            path: path.to_path_buf(),
+            error,
+        };
+        let mut input: Box<dyn BufRead> = match path == Path::new("-") {
+            true => Box::new(io::stdin().lock()),
+            false => Box::new(BufReader::new(File::open(path).map_err(failed)?)),
+        };
+        match first_byte(&mut input).map_err(failed)? {
+            None => Err(TableError::NoRows {
+                path: path.to_path_buf(),
+            }),
+            // A device of zeros would be read for ever.
+            Some(0) => Err(failed(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "it is not text",
+            ))),
+            Some(b'{') => Rows::json(serde_json::from_reader(input), path),
+            Some(b'[') => {
+                let document = serde_json::from_reader(input).map(|rows| Document {
+                    rows,
+                    ..Document::default()
+                });
+                Rows::json(document, path)
+            }
+            Some(_) => {
+                let opened = CsvRows::open(input);
+                let (header, rows) = opened.map_err(|error| failed(error.into()))?;
+                Ok(Rows::new(path, header, Source::Csv(Box::new(rows)), vec![]))
+            }
+        }
+    }
+
+    fn json(document: serde_json::Result<Document>, path: &Path) -> Result<Rows, TableError> {
+        let Document {
+            run,
+            mut runs,
+            rows,
+        } = document.map_err(|error| not_json(path, &error))?;
+        runs.extend(run);
+        let first = rows.first().map(|row| fields(row, path)).transpose()?;
+        let names = first.iter().flatten().map(|(name, _)| name.as_str());
+        let header = names.collect();
+        Ok(Rows::new(
+            path,
+            header,
+            Source::Json(rows.into_iter()),
+            runs,
+        ))
+    }
+
+    fn new(path: &Path, header: StringRecord, source: Source, runs: Vec<Box<RawValue>>) -> Rows {
+        let place = |column: &'static Column| {
+            let place = header.iter().position(|it| it == column.name)?;
+            Some((place, column.name, column.rule?))
+        };
+        Rows {
+            path: path.to_path_buf(),
+            ruled: COLUMNS.iter().filter_map(place).collect(),
+            header,
+            source,
+            ahead: None,
+            count: 0,
+            torn: None,
+            runs,
+        }
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The columns' names; none where a JSON has no rows.
+    pub fn header(&self) -> &StringRecord {
+        &self.header
+    }
+
+    /// What the file says of the runs that its rows are of, as JSON.
+    pub(crate) fn runs(&self) -> &[Box<RawValue>] {
+        &self.runs
+    }
+
+    /// The last row, where it is not whole, once all others are read.
+    pub fn torn(&self) -> Option<&Torn> {
+        self.torn.as_ref()
+    }
+
+    /// Whether there is another row.
+    pub(crate) fn has_rows(&mut self) -> Result<bool, TableError> {
+        if self.ahead.is_none() {
+            self.ahead = self.read()?;
+        }
+        Ok(self.ahead.is_some())
+    }
+
+    fn read(&mut self) -> Result<Option<Cells>, TableError> {
+        match self.source.step(self.count + 1, &self.header, &self.path)? {
+            Step::Row(cells) => self.checked(cells).map(Some),
+            Step::Torn { cells } => {
+                self.torn = Some(Torn {
+                    path: self.path.clone(),
+                    row: self.count + 1,
+                    cells,
+                    columns: self.header.len(),
+                });
+                Ok(None)
+            }
+            Step::End => Ok(None),
+        }
+    }
+
+    /// The row, if it has a cell for each column, and in those that have a rule what that allows.
+    fn checked(&mut self, cells: Cells) -> Result<Cells, TableError> {
+        self.count += 1;
+        if cells.text.len() != self.header.len() {
+            return Err(TableError::Cells {
+                path: self.path.clone(),
+                row: self.count,
+                actual: cells.text.len(),
+                expected: self.header.len(),
+            });
+        }
+        for &(place, column, rule) in &self.ruled {
+            let cell = &cells.text[place];
+            if !cell.is_empty() && !rule.allows(cell) {
+                return Err(TableError::Value {
+                    path: self.path.clone(),
+                    row: self.count,
+                    column,
+                    cell: cell.to_owned(),
+                    wanted: rule.wanted(),
+                });
+            }
+        }
+        Ok(cells)
+    }
+}
+
+impl Iterator for Rows {
+    type Item = Result<Cells, TableError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.ahead.take() {
+            Some(row) => Some(Ok(row)),
+            None => self.read().transpose(),
+        }
+    }
+}
+
+impl Source {
+    fn step(
+        &mut self,
+        number: usize,
+        header: &StringRecord,
+        path: &Path,
+    ) -> Result<Step, TableError> {
+        match self {
+            Source::Csv(rows) => rows.step(header.len()).map_err(|error| TableError::Io {
+                action: "read",
+                path: path.to_path_buf(),
+                error: error.into(),
+            }),
+            Source::Json(rows) => {
+                let Some(row) = rows.next() else {
+                    return Ok(Step::End);
+                };
+                let text = of_columns(&fields(&row, path)?, header);
+                let text = text.map_err(|difference| TableError::Fields {
+                    path: path.to_path_buf(),
+                    row: number,
+                    difference,
+                })?;
+                let json = Some(row);
+                Ok(Step::Row(Cells { text, json }))
+            }
+        }
+    }
+}
+
+/// A CSV, read one row ahead: only the last one may be torn.
+struct CsvRows {
+    reader: csv::Reader<Tail<Box<dyn BufRead>>>,
+    ahead: Option<StringRecord>,
+}
+
+impl CsvRows {
+    fn open(input: Box<dyn BufRead>) -> csv::Result<(StringRecord, CsvRows)> {
+        let input = Tail { input, last: b'\n' };
+        let mut reader = ReaderBuilder::new().flexible(true).from_reader(input);
+        let header = reader.headers()?.clone();
+        let mut rows = CsvRows {
+            reader,
+            ahead: None,
+        };
+        rows.look_ahead()?;
+        Ok((header, rows))
+    }
+
+    fn look_ahead(&mut self) -> csv::Result<()> {
+        let mut row = StringRecord::new();
+        self.ahead = self.reader.read_record(&mut row)?.then_some(row);
+        Ok(())
+    }
+
+    fn step(&mut self, columns: usize) -> csv::Result<Step> {
+        let Some(text) = self.ahead.take() else {
+            return Ok(Step::End);
+        };
+        self.look_ahead()?;
+        let is_whole = text.len() >= columns && self.reader.get_ref().last == b'\n';
+        if self.ahead.is_none() && !is_whole {
+            return Ok(Step::Torn { cells: text.len() });
+        }
+        Ok(Step::Row(Cells { text, json: None }))
+    }
+}
+
+/// Knows the last byte that was read.
+struct Tail<R> {
+    input: R,
+    last: u8,
+}
+
+impl<R: Read> Read for Tail<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.input.read(buffer)?;
+        if let Some(&last) = buffer[..count].last() {
+            self.last = last;
+        }
+        Ok(count)
+    }
+}
+
+/// The first byte that is no space, which stays where it is.
+fn first_byte(input: &mut impl BufRead) -> io::Result<Option<u8>> {
+    loop {
+        let buffer = input.fill_buf()?;
+        if buffer.is_empty() {
+            return Ok(None);
+        }
+        let spaces = buffer.iter().take_while(|it| it.is_ascii_whitespace());
+        let spaces = spaces.count();
+        if let Some(&first) = buffer.get(spaces) {
+            return Ok(Some(first));
+        }
+        input.consume(spaces);
+    }
+}
+
+/// What ridgepoint writes as JSON, or merges.
+#[derive(Default, Deserialize)]
+struct Document {
+    run: Option<Box<RawValue>>,
+    #[serde(default)]
+    runs: Vec<Box<RawValue>>,
+    rows: Vec<Box<RawValue>>,
+}
+
+/// The fields of an object in their order. That of the first row is that of a JSON's columns.
+struct Fields(Vec<(String, Value)>);
+
+impl<'de> Deserialize<'de> for Fields {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct InOrder;
+        impl<'de> Visitor<'de> for InOrder {
+            type Value = Fields;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(formatter, "a row as an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Fields, A::Error> {
+                let mut fields = Vec::new();
+                while let Some(field) = map.next_entry()? {
+                    fields.push(field);
+                }
+                Ok(Fields(fields))
+            }
+        }
+        deserializer.deserialize_map(InOrder)
+    }
+}
+
+/// The columns of a row with their cells' text, as in the CSV: names in a list are words of a cell, an
+/// object's fields are columns of their own, and lists of samples are none.
+fn fields(row: &RawValue, path: &Path) -> Result<Vec<(String, String)>, TableError> {
+    let Fields(fields) = serde_json::from_str(row.get()).map_err(|error| not_json(path, &error))?;
+    let mut cells = Vec::with_capacity(fields.len());
+    for (name, value) in fields {
+        match value {
+            Value::Null => cells.push((name, String::new())),
+            Value::String(text) => cells.push((name, text)),
+            Value::Bool(_) | Value::Number(_) => cells.push((name, value.to_string())),
+            Value::Array(values) => {
+                let words: Option<Vec<&str>> = values.iter().map(Value::as_str).collect();
+                cells.extend(words.map(|words| (name, words.join(" "))));
+            }
+            Value::Object(inner) => cells.extend(inner.iter().map(|(part, value)| {
+                let text = value.as_str().map(str::to_owned);
+                let text = text.unwrap_or_else(|| value.to_string());
+                (format!("{name}_{part}"), text)
+            })),
+        }
+    }
+    Ok(cells)
+}
+
+/// The cells of these columns, in their order.
+///
+/// # Errors
+/// The columns that there is no field of, and the fields that there is no column of.
+fn of_columns(fields: &[(String, String)], header: &StringRecord) -> Result<StringRecord, String> {
+    let names = || fields.iter().map(|(name, _)| name.as_str());
+    let cells = || fields.iter().map(|(_, cell)| cell.as_str());
+    if names().eq(header) {
+        return Ok(cells().collect());
+    }
+    let place = |column: &str| names().position(|name| name == column);
+    let places: Option<Vec<usize>> = header.iter().map(place).collect();
+    if let Some(places) = places
+        && places.len() == fields.len()
+    {
+        return Ok(places.into_iter().map(|place| &*fields[place].1).collect());
+    }
+    let lacks = header.iter().filter(|column| place(column).is_none());
+    let also = names().filter(|name| !header.iter().any(|column| column == *name));
+    let lacks = lacks.map(|name| format!("no {}", printable(name)));
+    let also = also.map(|name| format!("also {}", printable(name)));
+    let difference: Vec<String> = lacks.chain(also).collect();
+    Err(match difference.is_empty() {
+        true => "one of them twice".to_owned(),
+        false => difference.join(", "),
+    })
+}
+
+fn not_json(path: &Path, error: &serde_json::Error) -> TableError {
+    TableError::Json {
+        path: path.to_path_buf(),
+        error: printable(&error.to_string()).into_owned(),
+    }
+}

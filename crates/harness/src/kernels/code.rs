@@ -1,0 +1,245 @@
+//! A kernel's PTX, and its machine code.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use cuda_builder::NvvmArch;
+use cuda_builder::nvidia::{NoTool, Tool};
+use cuda_builder::resources::Report;
+
+use super::{KernelsError, names, not_embedded};
+use crate::driver::{ComputeCapability, Embedded, target_of};
+
+/// The PTX of the entry `name` alone: of `arch`, or of the newest embedded architecture.
+///
+/// # Errors
+/// There is no such entry, or the architecture is not embedded.
+pub fn ptx<'a>(
+    library: &[Embedded<'a>],
+    arch: Option<u32>,
+    name: &str,
+) -> Result<&'a str, KernelsError> {
+    let (_, ptx) = module(library, arch)?;
+    entries(ptx)
+        .find(|(entry, _)| *entry == name)
+        .map(|(_, text)| text)
+        .ok_or_else(|| KernelsError::unknown(name, &names(library)))
+}
+
+/// The machine code of the entry `name`, as `ptxas` and `nvdisasm` make it here and now: of `arch`,
+/// or of the newest embedded architecture.
+///
+/// # Errors
+/// There is no such entry, the architecture is not embedded, or the tools are not here or fail.
+pub fn machine_code(
+    library: &[Embedded<'_>],
+    arch: Option<u32>,
+    name: &str,
+) -> Result<String, KernelsError> {
+    ptx(library, arch, name)?;
+    let (arch, module) = module(library, arch)?;
+    disassemble(arch, module, name)
+}
+
+/// The machine code of the entry `name` of any PTX for `arch` (90 for `sm_90`).
+///
+/// # Errors
+/// The tools are not here, or refuse the PTX.
+pub fn disassemble(arch: u32, ptx: &str, name: &str) -> Result<String, KernelsError> {
+    let (ptxas, nvdisasm) = (find(Tool::Ptxas)?, find(Tool::Nvdisasm)?);
+    let folder = tempfile::tempdir().map_err(io("create a folder in", &std::env::temp_dir()))?;
+    let source = folder.path().join("kernels.ptx");
+    let cubin = folder.path().join("kernels.cubin");
+    fs::write(&source, ptx).map_err(io("write", &source))?;
+    let target = assembled_for(arch, ptx);
+    let assemble: [&OsStr; 6] = [
+        target.as_ref(),
+        "-e".as_ref(),
+        name.as_ref(),
+        "-o".as_ref(),
+        cubin.as_ref(),
+        source.as_ref(),
+    ];
+    run(&ptxas, &assemble)?;
+    let listing = run(&nvdisasm, &["-c".as_ref(), cubin.as_ref()])?;
+    Ok(section(&String::from_utf8_lossy(&listing.stdout), name))
+}
+
+/// What the kernels of the newest embedded architecture need where none takes more than `registers`
+/// registers per thread, as `ptxas` says here and now.
+///
+/// # Errors
+/// `ptxas` is not here, or refuses.
+pub fn report_with_max_registers(
+    library: &[Embedded<'_>],
+    registers: u32,
+) -> Result<Report, KernelsError> {
+    let (arch, ptx) = module(library, None)?;
+    report(arch, ptx, Some(registers))
+}
+
+/// What the kernels of the PTX need, as `ptxas` says here and now.
+pub(super) fn report(
+    arch: u32,
+    ptx: &str,
+    max_registers: Option<u32>,
+) -> Result<Report, KernelsError> {
+    let known = known(arch).expect("PTX is embedded for architectures that the builder knows");
+    let target = assembled_for(arch, ptx);
+    report_for(known, &target, ptx, max_registers)
+}
+
+/// What the kernels of any PTX need on a GPU that runs it, as `ptxas` says here and now; code for one
+/// architecture alone is reported for that. `None` where `ptxas` is not here, or refuses.
+pub fn report_of(ptx: &str, capability: ComputeCapability) -> Option<Report> {
+    let target = target_of(ptx)?;
+    let wanted = capability.major() * 10 + capability.minor();
+    // `sm_90a` and `sm_100f` have no number behind the underscore.
+    let own = target
+        .strip_prefix("sm_")
+        .and_then(|it| it.parse::<u32>().ok());
+    match own {
+        Some(own) if own <= wanted => {
+            report_for(known(wanted)?, &format!("-arch=sm_{wanted}"), ptx, None)
+        }
+        _ => {
+            let digits = target.trim_start_matches("sm_");
+            let digits = digits.trim_end_matches(|it: char| !it.is_ascii_digit());
+            let arch = known(digits.parse().ok()?)?;
+            report_for(arch, &format!("-arch={target}"), ptx, None)
+        }
+    }
+    .ok()
+}
+
+fn known(arch: u32) -> Option<NvvmArch> {
+    let mut all = NvvmArch::ALL.iter();
+    all.find(|it| it.number() == arch).copied()
+}
+
+fn report_for(
+    arch: NvvmArch,
+    target: &str,
+    ptx: &str,
+    max_registers: Option<u32>,
+) -> Result<Report, KernelsError> {
+    let ptxas = find(Tool::Ptxas)?;
+    let folder = tempfile::tempdir().map_err(io("create a folder in", &std::env::temp_dir()))?;
+    let source = folder.path().join("kernels.ptx");
+    fs::write(&source, ptx).map_err(io("write", &source))?;
+    let limit = max_registers.map(|registers| format!("-maxrregcount={registers}"));
+    let mut assemble: Vec<&OsStr> = vec!["-v".as_ref(), target.as_ref()];
+    assemble.extend(limit.as_ref().map(OsStr::new));
+    assemble.extend(["-o".as_ref(), "/dev/null".as_ref(), source.as_os_str()]);
+    let said = run(&ptxas, &assemble)?;
+    let said = [said.stdout, said.stderr].concat();
+    Ok(Report::parse(arch, ptx, &String::from_utf8_lossy(&said)))
+}
+
+/// What tells `ptxas` the architecture: as the PTX says, whose suffix the number lacks.
+fn assembled_for(arch: u32, ptx: &str) -> String {
+    match target_of(ptx) {
+        Some(target) => format!("-arch={target}"),
+        None => format!("-arch=sm_{arch}"),
+    }
+}
+
+/// A tool, searched from here and from where this program is.
+fn find(tool: Tool) -> Result<PathBuf, NoTool> {
+    let here = std::env::current_dir().unwrap_or_default();
+    let program = std::env::current_exe().unwrap_or_default();
+    tool.find(&here).or_else(|_| tool.find(&program))
+}
+
+/// The architecture's PTX, or the newest.
+fn module<'a>(library: &[Embedded<'a>], arch: Option<u32>) -> Result<(u32, &'a str), KernelsError> {
+    let wanted = |(it, ..): &&Embedded<'_>| arch.is_none_or(|arch| arch == *it);
+    library
+        .iter()
+        .rfind(wanted)
+        .map(|&(arch, ptx, _)| (arch, ptx))
+        .ok_or_else(|| not_embedded(library, arch.unwrap_or_default()))
+}
+
+/// Name and text of each entry.
+pub(super) fn entries(ptx: &str) -> impl Iterator<Item = (&str, &str)> {
+    const ENTRY: &str = ".visible .entry ";
+    ptx.match_indices(ENTRY).filter_map(move |(start, _)| {
+        let text = &ptx[start..];
+        let (name, _) = text[ENTRY.len()..].split_once('(')?;
+        // The brace that ends a function stands at the start of its line, those within do not.
+        let end = text.find("\n}")? + "\n}".len();
+        Some((name.trim(), &text[..end]))
+    })
+}
+
+/// The part of `nvdisasm`'s listing that is the kernel's code.
+fn section(listing: &str, name: &str) -> String {
+    let heading = format!(".text.{name}:");
+    let lines = listing
+        .lines()
+        .skip_while(|line| line.trim() != heading)
+        .take_while(|line| !line.trim_start().starts_with(".section"));
+    let text = lines.collect::<Vec<_>>().join("\n");
+    text.trim_end().to_owned()
+}
+
+fn run(program: &Path, arguments: &[&OsStr]) -> Result<Output, KernelsError> {
+    let output = Command::new(program).args(arguments).output();
+    let output = output.map_err(io("run", program))?;
+    if !output.status.success() {
+        let said = [output.stdout, output.stderr].concat();
+        return Err(KernelsError::Tool {
+            tool: program.to_path_buf(),
+            message: String::from_utf8_lossy(&said).trim().to_owned(),
+        });
+    }
+    Ok(output)
+}
+
+fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> KernelsError {
+    move |error| KernelsError::Io {
+        action,
+        path: path.to_path_buf(),
+        error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{entries, section};
+
+    #[test]
+    fn an_entry_ends_at_its_own_brace() {
+        let ptx = "\
+.version 7.8
+.visible .entry one(
+\t.param .u64 a
+)
+{
+\t{ // callseq 0
+\t}
+\tret;
+
+}
+.func helper()
+{
+}
+.visible .entry two()
+{
+}
+";
+        let found: Vec<(&str, &str)> = entries(ptx).collect();
+        assert_eq!(found[0].0, "one");
+        assert!(found[0].1.ends_with("\tret;\n\n}"), "{}", found[0].1);
+        assert_eq!(found[1], ("two", ".visible .entry two()\n{\n}"));
+    }
+
+    #[test]
+    fn a_listing_is_cut_to_the_kernel() {
+        let listing = "header\n.section .text.a,\"ax\"\n.text.a:\n  /*0000*/ EXIT ;\n.section .b\n";
+        assert_eq!(section(listing, "a"), ".text.a:\n  /*0000*/ EXIT ;");
+    }
+}

@@ -1,0 +1,29 @@
+//! Measures GPU kernels written in Rust, and says what limits them: all of the package `ridgepoint` but its
+//! command line and the PTX of the embedded kernels.
+//!
+//! A [`Workload`](workload::Workload) says what is launched at a point of its axes; a [`Sweep`](sweep::Sweep)
+//! measures points and returns [`Record`](sweep::Record)s; [`report`] writes them and [`compare`] reads them
+//! back. The library never prints, and asks for PTX where it opens a device.
+
+// They panic where a stream takes nothing more.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
+pub mod ceilings;
+pub mod check;
+pub mod compare;
+pub mod embedded;
+pub mod kernels;
+pub mod measure;
+pub mod model;
+pub mod profile;
+pub mod report;
+pub mod standalone;
+pub mod study;
+pub mod sweep;
+pub mod table;
+pub mod trace;
+pub mod vector;
+pub mod workload;
+
+pub use cuda_std::launch;
+pub use ridgepoint_driver as driver;

@@ -1,0 +1,201 @@
+//! What the emulator reaches at most on this host: its roofs.
+//!
+//! They are measured, since no data sheet says what a host's cores make of a GPU's code, and they are
+//! the host's: nothing here says anything about a GPU. The arithmetic is that of the polynomial's
+//! kernels, because a roof of other code is one that these may exceed.
+
+use std::hint::black_box;
+use std::sync::Mutex;
+use std::thread;
+use std::time::Instant;
+
+use cuda_std::packed::F16x2;
+use itertools::iproduct;
+use kernels_gpu::polynomial::{Element, Form, ILPS, WIDTHS};
+
+use crate::driver::{
+    Device, DeviceValue, DriverError, LaunchConfig, Stream, free_host_memory, host_memory,
+};
+use crate::model::{BytesPerSec, FlopsPerSec, Precision, Roofs};
+
+/// Measures the roofs of an emulator with the library's kernels, with all cores at once, in some tenths of a
+/// second. Each is the best of several passes, since other processes may keep the cores busy during one.
+///
+/// # Errors
+/// There is too little memory, or a kernel did not run.
+pub fn host_roofs(device: &Device, precision: Precision) -> Result<Roofs, HostRoofsError> {
+    match precision {
+        Precision::F32 => measure::<f32>(device),
+        Precision::F64 => measure::<f64>(device),
+        Precision::F16x2 => measure::<F16x2>(device),
+    }
+}
+
+/// Why the host's roofs cannot be measured.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HostRoofsError {
+    /// There is too little memory for the arrays.
+    #[error(
+        "measuring the host's memory roof takes two buffers of {needed} bytes; {free} bytes are free"
+    )]
+    Memory {
+        /// Bytes of a buffer.
+        needed: u64,
+        /// Bytes free.
+        free: u64,
+    },
+    /// A kernel did not run.
+    #[error("measuring the host's roofs: {0}")]
+    Launch(#[from] DriverError),
+}
+
+fn measure<T: Element + DeviceValue>(device: &Device) -> Result<Roofs, HostRoofsError> {
+    const PASSES: usize = 3;
+    let kernels = |form| iproduct!([form], WIDTHS, ILPS).map(Timed::new).collect();
+    let (mut horner, mut power_sum): (Vec<_>, Vec<_>) =
+        (kernels(Form::Horner), kernels(Form::PowerSum));
+    let mut copy = Copy::new().map_err(|needed| HostRoofsError::Memory {
+        needed,
+        free: free_host_memory(),
+    })?;
+    let mut memory = 0.0f64;
+    for _ in 0..PASSES {
+        memory = memory.max(copy.rate());
+        horner
+            .iter_mut()
+            .chain(&mut power_sum)
+            .try_for_each(|timed| timed.run::<T>(device))?;
+    }
+    let highest = |kernels: &[Timed]| kernels.iter().map(|it| it.rate).fold(0.0, f64::max);
+    let (fma, add_mul) = (highest(&horner), highest(&power_sum));
+    Ok(Roofs {
+        memory: BytesPerSec(memory),
+        fma: FlopsPerSec(fma),
+        add_mul: FlopsPerSec(add_mul),
+        // The host has no instructions for them, and computes them.
+        special: Some(FlopsPerSec(add_mul)),
+        peak: FlopsPerSec(fma.max(add_mul)),
+    })
+}
+
+/// Up to this degree no number overflows (`Element::X`).
+const HIGHEST_DEGREE: u32 = 1000;
+
+/// A kernel of the polynomial, and how fast it was so far.
+struct Timed {
+    form: Form,
+    width: u32,
+    ilp: u32,
+    /// The degree up to which launches were too short.
+    k: u32,
+    /// Operations per second.
+    rate: f64,
+}
+
+impl Timed {
+    fn new((form, width, ilp): (Form, u32, u32)) -> Timed {
+        Timed {
+            form,
+            width,
+            ilp,
+            k: HIGHEST_DEGREE / 64,
+            rate: 0.0,
+        }
+    }
+
+    /// Times launches so long that what surrounds the arithmetic is nothing. One that others have made
+    /// long is followed by longer ones in the next pass.
+    fn run<T: Element + DeviceValue>(&mut self, device: &Device) -> Result<(), DriverError> {
+        const THREADS: u32 = 64;
+        /// Enough for each core to have a block all the time.
+        const BLOCKS_PER_CORE: u32 = 8;
+        const LONG_ENOUGH_SECONDS: f64 = 2e-3;
+        let Timed {
+            form, width, ilp, ..
+        } = *self;
+        let blocks = BLOCKS_PER_CORE * crate::driver::cores() as u32;
+        let elements = (blocks * THREADS * width * ilp) as usize;
+        let numbers = elements * T::from_f64(T::X).numbers().count();
+        let x = device.buffer_filled(elements, T::from_f64(T::X))?;
+        let mut y = device.buffer_filled(elements, T::from_f64(T::X))?;
+        let entry = T::kernel(form, width, ilp).expect("there is one for each of WIDTHS and ILPS");
+        let prepared = device.prepare(entry, LaunchConfig::blocks(blocks.into(), THREADS))?;
+        let stream = Stream::new(device)?;
+        let mut seconds = |k: u32| -> Result<f64, DriverError> {
+            let start = Instant::now();
+            // SAFETY: y has room for x, the grid is one-dimensional, and k is at least 1; both live until
+            // the stream has been synchronised.
+            unsafe { prepared.launch(&stream, &(x.slice(..), y.slice_mut(..), k)) }?;
+            stream.synchronize()?;
+            Ok(start.elapsed().as_secs_f64())
+        };
+        loop {
+            let shortest = f64::min(seconds(self.k)?, seconds(self.k)?);
+            let rate = 2.0 * f64::from(self.k) * numbers as f64 / shortest;
+            self.rate = self.rate.max(rate);
+            if shortest >= LONG_ENOUGH_SECONDS || self.k == HIGHEST_DEGREE {
+                return Ok(());
+            }
+            self.k = (2 * self.k).min(HIGHEST_DEGREE);
+        }
+    }
+}
+
+/// Memory that all cores copy, too much for caches.
+struct Copy {
+    source: Vec<u8>,
+    target: Vec<u8>,
+}
+
+impl Copy {
+    const BYTES: usize = 64 << 20;
+    /// What the emulator takes beside them, to read the kernels' PTX and to run it.
+    const SPARE: u64 = 48 << 20;
+
+    fn new() -> Result<Copy, u64> {
+        let copy = Copy {
+            source: host_memory(Self::BYTES, 1)?,
+            target: host_memory(Self::BYTES, 2)?,
+        };
+        match free_host_memory() >= Self::SPARE {
+            true => Ok(copy),
+            false => Err(Self::BYTES as u64),
+        }
+    }
+
+    /// Bytes read plus bytes written in a second.
+    fn rate(&mut self) -> f64 {
+        let seconds = best(3, || {
+            let start = Instant::now();
+            self.run();
+            black_box(&self.target);
+            start.elapsed().as_secs_f64()
+        });
+        2.0 * Self::BYTES as f64 / seconds
+    }
+
+    fn run(&mut self) {
+        let part = Self::BYTES / crate::driver::cores();
+        let parts = self.target.chunks_mut(part).zip(self.source.chunks(part));
+        let parts = Mutex::new(parts);
+        let next = || parts.lock().expect("copies do not panic").next();
+        let work = || {
+            while let Some((target, source)) = next() {
+                target.copy_from_slice(source);
+            }
+        };
+        thread::scope(|scope| {
+            for _ in 1..crate::driver::cores() {
+                // Where there are no more threads, those that there are do its work.
+                let _ = thread::Builder::new().spawn_scoped(scope, work);
+            }
+            work();
+        });
+    }
+}
+
+/// The shortest of so many times.
+fn best(times: usize, mut seconds: impl FnMut() -> f64) -> f64 {
+    (0..times).map(|_| seconds()).fold(f64::INFINITY, f64::min)
+}

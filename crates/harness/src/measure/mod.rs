@@ -1,0 +1,20 @@
+//! Timing and its statistics.
+
+mod conditions;
+mod counters;
+mod gpu;
+mod host;
+mod sampling;
+mod statistics;
+mod timing;
+
+pub use conditions::{Conditions, Monitor};
+pub use counters::{HardwareCounters, Measured};
+#[cfg(test)]
+pub(crate) use gpu::h200;
+pub use host::{HostRoofsError, host_roofs};
+pub(crate) use sampling::places;
+pub use sampling::{CacheState, Sampler, Samples, Sampling};
+pub use statistics::{Summary, outliers};
+pub(crate) use timing::time_launches;
+pub use timing::{Enqueue, Runs, time};

@@ -1,0 +1,387 @@
+//! Samples with what is needed to trust them: cold or warm caches, batches of short launches, as many
+//! samples as the noise asks for, and the clock at which each ran.
+
+use std::fmt;
+use std::str::FromStr;
+
+use kernels_gpu::ceilings::clock::read_clocks;
+use kernels_gpu::ceilings::stream::{Vector, write_u4};
+
+use super::{Conditions, Enqueue, HardwareCounters, Measured, Monitor, Runs, Summary};
+use crate::driver::{Device, DeviceBuffer, DriverError, LaunchConfig, Prepared, Stream};
+
+/// Launches shorter than this are timed in batches.
+const SHORT_MS: f64 = 0.02;
+/// What a batch of them comes to.
+const BATCH_MS: f64 = 0.1;
+const MOST_IN_BATCH: f64 = 100.0;
+
+/// Between two readings of the clocks there have to be so many nanoseconds, because the clock that
+/// counts them may be updated once a microsecond only.
+const LEAST_NS: u64 = 20_000;
+
+/// What the caches hold when a launch begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum CacheState {
+    /// What the launch before has left there.
+    Warm,
+    /// Other data: as much as twice the level 2 cache was written since.
+    Cold,
+}
+
+impl CacheState {
+    /// Its name on the command line and in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            CacheState::Warm => "warm",
+            CacheState::Cold => "cold",
+        }
+    }
+}
+
+impl fmt::Display for CacheState {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+impl FromStr for CacheState {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "warm" => Ok(CacheState::Warm),
+            "cold" => Ok(CacheState::Cold),
+            _ => Err(format!("{text:?} is neither warm nor cold")),
+        }
+    }
+}
+
+/// How many samples there are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sampling {
+    /// Launches before the samples, and samples at least.
+    pub runs: Runs,
+    /// Samples are added until the mean's standard error is at most this percentage of it. `None`
+    /// leaves it at `runs`.
+    pub noise_percent: Option<f64>,
+    /// Samples at most.
+    pub most: u32,
+}
+
+/// The samples of a kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Samples {
+    /// Milliseconds of a launch, for each sample.
+    pub ms: Vec<f64>,
+    /// Clock of the multiprocessors while each sample ran, where the device's counters tell.
+    pub clock_hz: Vec<Option<f64>>,
+    /// Launches of a sample: its time is their mean.
+    pub batch: u32,
+    /// What the management library said while they ran.
+    pub conditions: Conditions,
+}
+
+/// Takes samples on one device.
+pub struct Sampler<'d> {
+    device: &'d Device,
+    stream: Stream<'d>,
+    monitor: Monitor,
+    /// Reads the clocks; `None` on the emulator, whose are no GPU's.
+    probe: Option<Prepared<'d, read_clocks>>,
+    /// Readings of each multiprocessor, slot behind slot.
+    clocks: DeviceBuffer<[u64; 2]>,
+    slots: u32,
+    /// Writes to memory what pushes everything else out of the caches.
+    flush: Prepared<'d, write_u4>,
+    flushed: DeviceBuffer<Vector>,
+}
+
+impl<'d> Sampler<'d> {
+    /// A sampler that takes up to `samples` samples between two looks at them.
+    ///
+    /// # Errors
+    /// There is too little memory.
+    pub fn new(device: &'d Device, samples: u32) -> Result<Self, DriverError> {
+        const CACHES: u64 = 2;
+        const BLOCK: u32 = 256;
+        const EACH: u64 = 4;
+        let l2_bytes = device
+            .properties()
+            .gpu
+            .as_ref()
+            .map_or(0, |gpu| gpu.l2_bytes);
+        let vectors = (CACHES * l2_bytes)
+            .div_ceil(size_of::<Vector>() as u64)
+            .max(1);
+        let slots = samples + 1;
+        let places = places(device);
+        let readings = (slots * places) as usize;
+        let probe = || {
+            device.prepare(
+                read_clocks::entry(),
+                LaunchConfig::blocks(places.into(), 32),
+            )
+        };
+        let flush = LaunchConfig::linear(vectors.div_ceil(EACH), BLOCK);
+        Ok(Sampler {
+            device,
+            stream: Stream::new(device)?,
+            monitor: Monitor::new(device.properties()),
+            probe: (!device.properties().is_emulated())
+                .then(probe)
+                .transpose()?,
+            clocks: device.buffer_filled(readings, [u64::MAX; 2])?,
+            slots,
+            flush: device.prepare(write_u4::entry(), flush)?,
+            flushed: device.buffer_filled(vectors as usize, [0.0; 4])?,
+        })
+    }
+
+    /// Samples of what `launch` puts into a stream.
+    ///
+    /// All launches of `runs` are queued before the first result is read, so the device is busy when
+    /// a sample begins and its time is the kernels', without the host's.
+    ///
+    /// # Safety
+    /// What `launch` puts into the stream keeps its contracts, as for
+    /// [`Prepared::launch`](crate::driver::Prepared::launch), until this function has returned: by then
+    /// the stream is synchronised.
+    ///
+    /// # Errors
+    /// The driver's, or what a thread did on the emulator.
+    pub unsafe fn sample(
+        &mut self,
+        launch: &mut Enqueue<'_>,
+        cache: CacheState,
+        sampling: Sampling,
+    ) -> Result<Samples, DriverError> {
+        // Nothing waits for a capture: what has begun would go on without its arrays.
+        self.stream.refuse_capture_by_thread("take samples")?;
+        let samples = self.samples(launch, cache, sampling);
+        if samples.is_err() {
+            // Launches may be under way. The first error is the one that counts.
+            let _ = self.stream.synchronize();
+        }
+        samples
+    }
+
+    /// What the hardware counts of one launch, with caches as for samples.
+    ///
+    /// # Safety
+    /// As for [`Sampler::sample`].
+    ///
+    /// # Errors
+    /// The driver's, or the counters cannot be read.
+    pub unsafe fn count(
+        &mut self,
+        counters: &mut HardwareCounters,
+        launch: &mut Enqueue<'_>,
+        cache: CacheState,
+    ) -> Result<Measured, DriverError> {
+        self.stream.finish_copies()?;
+        // What warm caches hold is another launch's.
+        launch(&self.stream)?;
+        let (stream, flush, flushed) = (&self.stream, &self.flush, &mut self.flushed);
+        let prepare = || {
+            if cache == CacheState::Cold {
+                empty_caches(flush, flushed, stream)?;
+            }
+            stream.synchronize()
+        };
+        let measured = counters.measure(prepare, || {
+            launch(stream)?;
+            stream.synchronize()
+        });
+        if measured.is_err() {
+            // Launches may be under way. The first error is the one that counts.
+            let _ = stream.synchronize();
+        }
+        measured
+    }
+
+    fn samples(
+        &mut self,
+        launch: &mut Enqueue<'_>,
+        cache: CacheState,
+        sampling: Sampling,
+    ) -> Result<Samples, DriverError> {
+        self.stream.finish_copies()?;
+        let batch = match cache {
+            CacheState::Warm => self.batch(launch)?,
+            CacheState::Cold => 1,
+        };
+        let mut samples = Samples {
+            ms: Vec::new(),
+            clock_hz: Vec::new(),
+            batch,
+            conditions: Conditions::default(),
+        };
+        loop {
+            let taken = samples.ms.len() as u32;
+            let left = sampling.most.saturating_sub(taken);
+            let count = sampling.runs.timed.min(self.slots - 1);
+            let count = if taken == 0 { count } else { count.min(left) };
+            self.take(launch, cache, sampling.runs.warmup, count, &mut samples)?;
+            if count == 0 || is_enough(&samples.ms, sampling) {
+                return Ok(samples);
+            }
+        }
+    }
+
+    /// How many launches a sample needs to be no short time.
+    fn batch(&self, launch: &mut Enqueue<'_>) -> Result<u32, DriverError> {
+        if self.device.properties().is_emulated() {
+            return Ok(1);
+        }
+        // The first launch of a kernel may wait for its code.
+        launch(&self.stream)?;
+        let start = self.stream.record()?;
+        launch(&self.stream)?;
+        let end = self.stream.record()?;
+        self.stream.synchronize()?;
+        let ms = end.milliseconds_since(&start)?;
+        Ok(if ms < SHORT_MS {
+            (BATCH_MS / ms).ceil().clamp(1.0, MOST_IN_BATCH) as u32
+        } else {
+            1
+        })
+    }
+
+    fn take(
+        &mut self,
+        launch: &mut Enqueue<'_>,
+        cache: CacheState,
+        warmup: u32,
+        count: u32,
+        samples: &mut Samples,
+    ) -> Result<(), DriverError> {
+        let mut events = Vec::with_capacity(count as usize);
+        self.clocks.poison()?;
+        // Right before the samples, so that the device is busy when the first begins.
+        for _ in 0..warmup {
+            launch(&self.stream)?;
+        }
+        self.read_clocks(0)?;
+        for sample in 0..count {
+            if cache == CacheState::Cold {
+                empty_caches(&self.flush, &mut self.flushed, &self.stream)?;
+            }
+            let start = self.stream.record()?;
+            for _ in 0..samples.batch {
+                launch(&self.stream)?;
+            }
+            events.push((start, self.stream.record()?));
+            self.read_clocks(sample + 1)?;
+        }
+        samples.conditions = self.monitor.now();
+        self.stream.synchronize()?;
+        for (start, end) in &events {
+            samples
+                .ms
+                .push(end.milliseconds_since(start)? / f64::from(samples.batch));
+        }
+        samples.clock_hz.extend(self.clock_rates(count)?);
+        Ok(())
+    }
+
+    /// Has each multiprocessor's clock written to a slot.
+    fn read_clocks(&mut self, slot: u32) -> Result<(), DriverError> {
+        let Some(probe) = &self.probe else {
+            return Ok(());
+        };
+        let arguments = (self.clocks.slice_mut(..), places(self.device), slot);
+        // SAFETY: there are readings for all slots, which `take` has poisoned, and the buffer lives as
+        // long as the stream.
+        unsafe { probe.launch(&self.stream, &arguments) }
+    }
+
+    /// The clock between each two slots.
+    fn clock_rates(&self, count: u32) -> Result<Vec<Option<f64>>, DriverError> {
+        let places = places(self.device) as usize;
+        let readings = self.clocks.to_vec()?;
+        let slots: Vec<&[[u64; 2]]> = readings.chunks(places).collect();
+        let pairs = slots.windows(2).take(count as usize);
+        Ok(pairs.map(|pair| clock_rate(pair[0], pair[1])).collect())
+    }
+}
+
+/// Fills the caches with what nobody reads: a sampler's, whose buffer lives as long as its stream.
+fn empty_caches(
+    flush: &Prepared<'_, write_u4>,
+    flushed: &mut DeviceBuffer<Vector>,
+    stream: &Stream<'_>,
+) -> Result<(), DriverError> {
+    let vectors = flushed.len() as u64;
+    // SAFETY: the buffer has so many vectors, and lives as long as the stream.
+    unsafe { flush.launch(stream, &(flushed.slice_mut(..), vectors)) }
+}
+
+/// Room for the readings of so many multiprocessors: their numbers may have gaps.
+pub(crate) fn places(device: &Device) -> u32 {
+    2 * device.properties().multiprocessors
+}
+
+/// The median of the multiprocessors' clocks between two readings, in Hz. A place that no block wrote
+/// has all bits set.
+fn clock_rate(before: &[[u64; 2]], after: &[[u64; 2]]) -> Option<f64> {
+    const NANOSECONDS: f64 = 1e9;
+    let rates: Vec<f64> = before
+        .iter()
+        .zip(after)
+        .filter(|(before, after)| before[0] != u64::MAX && after[0] != u64::MAX)
+        .filter_map(|(before, after)| {
+            let cycles = after[0].checked_sub(before[0])?;
+            let nanoseconds = after[1].checked_sub(before[1])?;
+            (nanoseconds >= LEAST_NS).then(|| cycles as f64 / nanoseconds as f64 * NANOSECONDS)
+        })
+        .collect();
+    Summary::of(&rates).map(|rates| rates.median)
+}
+
+/// Whether the samples are as many as there may be, or quiet enough.
+fn is_enough(ms: &[f64], sampling: Sampling) -> bool {
+    let (Some(wanted), Some(summary)) = (sampling.noise_percent, Summary::of(ms)) else {
+        return true;
+    };
+    let standard_error = summary.rms_percent / (ms.len() as f64).sqrt();
+    standard_error <= wanted || ms.len() as u32 >= sampling.most
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clock_is_that_of_the_multiprocessors_in_the_middle() {
+        let absent = [u64::MAX; 2];
+        let before = [[1000, 5000], [70_000, 5000], absent, [9, 5000]];
+        let at = |cycles: u64| [cycles + 198_000, 105_000];
+        let after = [at(1000), at(70_000), [5, 105_000], [99_009, 105_000]];
+        assert_eq!(clock_rate(&before, &after), Some(1.98e9));
+        let soon = before.map(|[cycles, ns]| [cycles.wrapping_add(10), ns.wrapping_add(10)]);
+        assert_eq!(clock_rate(&before, &soon), None, "too short a time");
+        assert_eq!(
+            clock_rate(&after, &before),
+            None,
+            "clocks do not run backwards"
+        );
+    }
+
+    #[test]
+    fn noise_asks_for_more_samples_up_to_the_most() {
+        let sampling = |noise_percent| Sampling {
+            runs: Runs {
+                warmup: 0,
+                timed: 4,
+            },
+            noise_percent,
+            most: 8,
+        };
+        let noisy = [1.0, 2.0, 1.0, 2.0];
+        assert!(is_enough(&noisy, sampling(None)));
+        assert!(!is_enough(&noisy, sampling(Some(1.0))));
+        assert!(is_enough(&noisy, sampling(Some(50.0))));
+        assert!(is_enough(&[noisy, noisy].concat(), sampling(Some(1.0))));
+    }
+}

@@ -1,0 +1,183 @@
+//! What the hardware can do at most, by its data sheet.
+
+use occupancy::{Arithmetic, ComputeCapability};
+
+use super::{BytesPerSec, FlopsPerSec, Gpu, Precision};
+
+impl From<Precision> for Arithmetic {
+    fn from(precision: Precision) -> Arithmetic {
+        match precision {
+            Precision::F32 => Arithmetic::F32,
+            Precision::F64 => Arithmetic::F64,
+            Precision::F16x2 => Arithmetic::F16x2,
+        }
+    }
+}
+
+/// Peaks that NVIDIA's data sheet states for a product.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Datasheet {
+    /// The product, as the data sheet calls it.
+    pub product: &'static str,
+    /// Memory bandwidth.
+    pub memory: BytesPerSec,
+    f32_peak: FlopsPerSec,
+    f64_peak: FlopsPerSec,
+    f16_peak: FlopsPerSec,
+}
+
+/// Sources: NVIDIA H200 data sheet (2024), NVIDIA H100 data sheet (2023), and for f16 without tensor
+/// cores "NVIDIA H100 Tensor Core GPU Architecture" (2022). The rates are rounded as they are there:
+/// 67 TFLOP/s is 132 multiprocessors x 128 lanes x 2 x 1.98 GHz = 66.9.
+const DATASHEETS: [(&str, Datasheet); 3] = [
+    ("H200", sheet("H200 SXM", 4.8e12)),
+    ("GH200", sheet("GH200", 4.0e12)),
+    ("H100", sheet("H100 SXM", 3.35e12)),
+];
+
+const fn sheet(product: &'static str, bytes_per_sec: f64) -> Datasheet {
+    Datasheet {
+        product,
+        memory: BytesPerSec(bytes_per_sec),
+        f32_peak: FlopsPerSec(67e12),
+        f64_peak: FlopsPerSec(33.5e12),
+        f16_peak: FlopsPerSec(133.8e12),
+    }
+}
+
+impl Datasheet {
+    /// The data sheet of the GPU that the driver calls `name`, where it is known. The PCIe and NVL
+    /// boards of the H100 have other figures and are not.
+    pub fn of(name: &str) -> Option<Datasheet> {
+        let mut words = name.split_whitespace();
+        if name.contains("PCIe") || name.contains("NVL") {
+            return None;
+        }
+        words.find_map(|word| {
+            DATASHEETS
+                .iter()
+                .find(|(model, _)| *model == word)
+                .map(|(_, sheet)| *sheet)
+        })
+    }
+
+    /// The peak rate of multiply-add.
+    pub fn peak(&self, precision: Precision) -> FlopsPerSec {
+        match precision {
+            Precision::F32 => self.f32_peak,
+            Precision::F64 => self.f64_peak,
+            Precision::F16x2 => self.f16_peak,
+        }
+    }
+}
+
+/// Name on the command line, the driver's name, compute capability, multiprocessors, highest clocks of
+/// multiprocessors and memory in Hz, and bits of the memory bus.
+type Parts = (&'static str, &'static str, (u32, u32), u32, f64, f64, u32);
+
+/// Sources: those of [`DATASHEETS`] and "NVIDIA A100 Tensor Core GPU" (2021); clocks as the driver tells them.
+const PARTS: [Parts; 4] = [
+    ("h200", "NVIDIA H200", (9, 0), 132, 1.98e9, 3.201e9, 6016),
+    (
+        "gh200",
+        "NVIDIA GH200 480GB",
+        (9, 0),
+        132,
+        1.98e9,
+        2.619e9,
+        6144,
+    ),
+    (
+        "h100",
+        "NVIDIA H100 80GB HBM3",
+        (9, 0),
+        132,
+        1.98e9,
+        2.619e9,
+        5120,
+    ),
+    (
+        "a100",
+        "NVIDIA A100-SXM4-80GB",
+        (8, 0),
+        108,
+        1.41e9,
+        1.593e9,
+        5120,
+    ),
+];
+
+impl Gpu {
+    /// A GPU that is not here, by a short name such as `h200`.
+    ///
+    /// # Errors
+    /// It is not known; which are.
+    pub fn named(name: &str) -> Result<Gpu, String> {
+        let Some(&(_, name, (major, minor), multiprocessors, clock_hz, memory_clock_hz, bits)) =
+            PARTS.iter().find(|(it, ..)| *it == name)
+        else {
+            let names = PARTS.map(|(it, ..)| it).join(", ");
+            return Err(format!("{name:?} is none of the GPUs {names}"));
+        };
+        Ok(Gpu {
+            name: name.to_owned(),
+            capability: ComputeCapability::new(major, minor),
+            multiprocessors,
+            clock_hz,
+            memory_clock_hz,
+            memory_bus_bits: bits,
+        })
+    }
+}
+
+/// The data sheet's rate of dense products of matrices of a PTX type, for the SXM board of an architecture.
+pub fn tensor_peak(capability: ComputeCapability, element: &str) -> Option<FlopsPerSec> {
+    let tera = match ((capability.major(), capability.minor()), element) {
+        ((9, 0), "f16" | "bf16" | "f16x2" | "bf16x2") => 989.4,
+        ((9, 0), "tf32") => 494.7,
+        ((9, 0), "e4m3" | "e5m2" | "s8" | "u8") => 1978.9,
+        ((9, 0), "f64") => 66.9,
+        ((8, 0), "f16" | "bf16" | "f16x2" | "bf16x2") => 312.0,
+        ((8, 0), "tf32") => 156.0,
+        ((8, 0), "s8" | "u8") => 624.0,
+        ((8, 0), "f64") => 19.5,
+        _ => return None,
+    };
+    Some(FlopsPerSec(tera * 1e12))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_are_told_apart_by_the_drivers_name() {
+        let product = |name| Datasheet::of(name).map(|sheet| sheet.product);
+        assert_eq!(product("NVIDIA H200"), Some("H200 SXM"));
+        assert_eq!(product("NVIDIA H100 80GB HBM3"), Some("H100 SXM"));
+        assert_eq!(product("NVIDIA H100 PCIe"), None);
+        assert_eq!(product("NVIDIA H200 NVL"), None);
+        assert_eq!(product("NVIDIA GeForce RTX 4090"), None);
+    }
+
+    #[test]
+    fn named_gpus_have_their_data_sheets_bandwidth() {
+        for (name, ..) in PARTS {
+            let gpu = Gpu::named(name).expect("it is in the table");
+            let from_parts = gpu.memory_clock_hz * 2.0 * f64::from(gpu.memory_bus_bits) / 8.0;
+            let sheet = Datasheet::of(&gpu.name).map_or(2.039e12, |sheet| sheet.memory.0);
+            assert!(
+                (from_parts / sheet - 1.0).abs() < 0.01,
+                "{name}: {from_parts}"
+            );
+        }
+        let error = Gpu::named("b300").expect_err("unknown");
+        assert_eq!(
+            error,
+            "\"b300\" is none of the GPUs h200, gh200, h100, a100"
+        );
+        let a100 = Gpu::named("a100").expect("known").capability;
+        assert_eq!(tensor_peak(a100, "f16"), Some(FlopsPerSec(312e12)));
+        assert_eq!(tensor_peak(a100, "e4m3"), None);
+    }
+}

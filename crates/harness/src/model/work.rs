@@ -1,0 +1,243 @@
+//! What a launch moves and computes, and the rate that roofs allow it.
+
+use super::{FlopsPerByte, FlopsPerSec, Limit, Precision, Roofs};
+
+/// What an instruction does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// A multiply and an add, rounded once: two operations.
+    Fma,
+    /// An add or a subtraction that is not fused with a multiply.
+    Add,
+    /// A multiply that is not fused with an add.
+    Multiply,
+    /// An approximate reciprocal, root, power, logarithm, sine or cosine.
+    Special,
+}
+
+impl Operation {
+    /// Floating-point operations that it counts as.
+    pub fn flops(self) -> f64 {
+        match self {
+            Operation::Fma => 2.0,
+            _ => 1.0,
+        }
+    }
+}
+
+/// Bytes and operations of a launch. What is not known is left out.
+///
+/// ```
+/// use ridgepoint_harness::model::{FlopsPerByte, Operation, Precision, Work};
+///
+/// // y = a x, of a million f32.
+/// let scale = Work::default()
+///     .reads(4e6)
+///     .writes(4e6)
+///     .operations(Precision::F32, Operation::Multiply, 1e6);
+/// assert_eq!(scale.intensity(), Some(FlopsPerByte(0.125)));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Work {
+    read: Option<f64>,
+    written: Option<f64>,
+    operations: Vec<(Precision, Operation, f64)>,
+}
+
+impl Work {
+    /// Bytes read from memory: each once, whatever caches do.
+    #[must_use]
+    pub fn reads(self, bytes: f64) -> Work {
+        Work {
+            read: Some(self.read.unwrap_or(0.0) + bytes),
+            ..self
+        }
+    }
+
+    /// Bytes written to memory.
+    #[must_use]
+    pub fn writes(self, bytes: f64) -> Work {
+        Work {
+            written: Some(self.written.unwrap_or(0.0) + bytes),
+            ..self
+        }
+    }
+
+    /// So many instructions of a kind on numbers of a type. One on a pair of f16 counts twice.
+    #[must_use]
+    pub fn operations(mut self, precision: Precision, operation: Operation, count: f64) -> Work {
+        if count > 0.0 {
+            self.operations.push((precision, operation, count));
+        }
+        self
+    }
+
+    /// Both, one after the other.
+    #[must_use]
+    pub fn and(mut self, other: Work) -> Work {
+        let both = |a: Option<f64>, b: Option<f64>| match (a, b) {
+            (None, None) => None,
+            (a, b) => Some(a.unwrap_or(0.0) + b.unwrap_or(0.0)),
+        };
+        self.read = both(self.read, other.read);
+        self.written = both(self.written, other.written);
+        self.operations.extend(other.operations);
+        self
+    }
+
+    /// Bytes moved.
+    pub fn bytes(&self) -> Option<f64> {
+        let all = self.read.unwrap_or(0.0) + self.written.unwrap_or(0.0);
+        (all > 0.0).then_some(all)
+    }
+
+    /// Bytes of an array, where each is read or written as a whole.
+    pub fn array_bytes(&self) -> f64 {
+        match (self.read.unwrap_or(0.0), self.written.unwrap_or(0.0)) {
+            (read, written) if read > 0.0 && written > 0.0 => read.min(written),
+            (read, written) => read.max(written),
+        }
+    }
+
+    /// Floating-point operations.
+    pub fn flops(&self) -> Option<f64> {
+        let each = self.operations.iter();
+        let flops = each.map(|(_, operation, count)| operation.flops() * count);
+        (!self.operations.is_empty()).then(|| flops.sum())
+    }
+
+    /// Operations per byte.
+    pub fn intensity(&self) -> Option<FlopsPerByte> {
+        Some(FlopsPerByte(self.flops()? / self.bytes()?))
+    }
+
+    /// The share of the bytes that is read; 0 where none are known.
+    pub fn read_share(&self) -> f64 {
+        match self.bytes() {
+            Some(bytes) if bytes > 0.0 => self.read.unwrap_or(0.0) / bytes,
+            _ => 0.0,
+        }
+    }
+
+    /// Operations that an instruction counts as, on average: 2 of multiply-adds alone.
+    pub fn flops_per_instruction(&self) -> f64 {
+        let instructions: f64 = self.operations.iter().map(|(.., count)| count).sum();
+        self.flops().unwrap_or(0.0) / instructions
+    }
+
+    /// The types that are computed with.
+    pub fn precisions(&self) -> Vec<Precision> {
+        let mut all: Vec<_> = self.operations.iter().map(|(it, ..)| *it).collect();
+        all.sort();
+        all.dedup();
+        all
+    }
+
+    /// The type that most operations are of.
+    pub fn precision(&self) -> Option<Precision> {
+        let flops = |wanted: Precision| {
+            let each = self.operations.iter().filter(|(it, ..)| *it == wanted);
+            each.map(|(_, operation, count)| operation.flops() * count)
+                .sum::<f64>()
+        };
+        let all = self.precisions().into_iter();
+        all.max_by(|a, b| flops(*a).total_cmp(&flops(*b)))
+    }
+
+    /// The rate at which a device does these operations and nothing else, and what holds it there.
+    /// `roofs` knows those of each type. Adds, multiplies and multiply-adds of a type share its lanes;
+    /// special functions and the other types have their own, and work meanwhile. `None` without
+    /// operations, or where the roofs of one of their types are not known.
+    pub fn ceiling(
+        &self,
+        roofs: impl Fn(Precision) -> Option<Roofs>,
+    ) -> Option<(Limit, FlopsPerSec)> {
+        let flops = self.flops()?;
+        let mut slowest = (Limit::Fma, 0.0);
+        let mut special = 0.0;
+        for precision in self.precisions() {
+            let roofs = roofs(precision)?;
+            let seconds = |kinds: &[Operation], rate: FlopsPerSec| {
+                let each = self.operations.iter();
+                let mine = each.filter(|(it, kind, _)| *it == precision && kinds.contains(kind));
+                mine.map(|(_, kind, count)| kind.flops() * count)
+                    .sum::<f64>()
+                    / rate.0
+            };
+            let fused = seconds(&[Operation::Fma], roofs.fma);
+            let single = seconds(&[Operation::Add, Operation::Multiply], roofs.add_mul);
+            let limit = if fused < single {
+                Limit::AddMul
+            } else {
+                Limit::Fma
+            };
+            if self.operations.iter().any(|it| it.1 == Operation::Special) {
+                special += seconds(&[Operation::Special], roofs.special?);
+            }
+            if fused + single > slowest.1 {
+                slowest = (limit, fused + single);
+            }
+        }
+        if special > slowest.1 {
+            slowest = (Limit::Special, special);
+        }
+        Some((slowest.0, FlopsPerSec(flops / slowest.1)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::BytesPerSec;
+
+    const ROOFS: Roofs = Roofs {
+        memory: BytesPerSec(4e12),
+        fma: FlopsPerSec(64e12),
+        add_mul: FlopsPerSec(32e12),
+        special: Some(FlopsPerSec(4e12)),
+        peak: FlopsPerSec(64e12),
+    };
+
+    fn ceiling(operations: &[(Operation, f64)]) -> (Limit, f64) {
+        let add = |work: Work, &(kind, count): &_| work.operations(Precision::F32, kind, count);
+        let work = operations.iter().fold(Work::default(), add);
+        let (limit, rate) = work.ceiling(|_| Some(ROOFS)).expect("operations");
+        (limit, rate.0)
+    }
+
+    #[test]
+    fn what_shares_lanes_adds_up_and_what_does_not_overlaps() {
+        use Operation::{Add, Fma, Multiply, Special};
+        assert_eq!(ceiling(&[(Fma, 8.0)]), (Limit::Fma, 64e12));
+        assert_eq!(
+            ceiling(&[(Add, 4.0), (Multiply, 4.0)]),
+            (Limit::AddMul, 32e12)
+        );
+        // Three operations in two slots.
+        assert_eq!(ceiling(&[(Fma, 1.0), (Add, 1.0)]).1, 48e12);
+        assert_eq!(ceiling(&[(Special, 1.0)]), (Limit::Special, 4e12));
+        let (limit, rate) = ceiling(&[(Fma, 16.0), (Special, 1.0)]);
+        assert_eq!((limit, rate), (Limit::Fma, 66e12));
+    }
+
+    #[test]
+    fn what_is_left_out_is_not_known() {
+        let nothing = Work::default();
+        assert_eq!((nothing.bytes(), nothing.flops()), (None, None));
+        assert_eq!(nothing.ceiling(|_| Some(ROOFS)), None);
+        let bytes = nothing.writes(8.0);
+        assert_eq!((bytes.bytes(), bytes.intensity()), (Some(8.0), None));
+        let both = bytes.operations(Precision::F64, Operation::Fma, 2.0);
+        assert_eq!(both.intensity(), Some(FlopsPerByte(0.5)));
+        assert_eq!(both.ceiling(|_| None), None);
+    }
+
+    #[test]
+    fn works_add_up() {
+        let first = Work::default().reads(8.0);
+        let second = Work::default().writes(4.0);
+        let second = second.operations(Precision::F32, Operation::Fma, 6.0);
+        let both = first.and(second);
+        assert_eq!((both.bytes(), both.flops()), (Some(12.0), Some(12.0)));
+    }
+}

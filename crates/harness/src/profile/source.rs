@@ -1,0 +1,65 @@
+//! The text of source files, as far as they are on this machine.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Files by the names that places give them, each read once.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Context(BTreeMap<String, Option<Vec<String>>>);
+
+impl Context {
+    /// With a file of PTX, whose text is known.
+    pub(super) fn new(ptx_file: &str, ptx: Option<&str>) -> Context {
+        let text = ptx.map(|text| text.lines().map(str::to_owned).collect());
+        Context(BTreeMap::from([(ptx_file.to_owned(), text)]))
+    }
+
+    /// A line of a file, from 1, without what stands before and behind it.
+    pub(super) fn line(&mut self, file: &str, line: u32) -> Option<String> {
+        let lines = self.0.entry(file.to_owned());
+        let lines = lines.or_insert_with(|| read(file)).as_ref()?;
+        let text = lines.get((line as usize).checked_sub(1)?)?;
+        Some(text.trim().to_owned())
+    }
+
+    /// A line as it is in the file; none where [`Context::line`] has not read it.
+    pub(super) fn whole(&self, file: &str, line: u32) -> Option<&str> {
+        let lines = self.0.get(file)?.as_ref()?;
+        lines
+            .get((line as usize).checked_sub(1)?)
+            .map(String::as_str)
+    }
+}
+
+fn read(file: &str) -> Option<Vec<String>> {
+    let text = candidates(file).find_map(|path| fs::read(path).ok())?;
+    let text = String::from_utf8_lossy(&text);
+    Some(text.lines().map(str::to_owned).collect())
+}
+
+/// Where a file may be: places within a workspace are told from its root.
+fn candidates(file: &str) -> impl Iterator<Item = PathBuf> {
+    let here = env::current_dir().unwrap_or_default();
+    let file = Path::new(file).to_owned();
+    let folders: Vec<PathBuf> = here.ancestors().map(|folder| folder.join(&file)).collect();
+    folders.into_iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_found_from_any_folder_of_the_workspace() {
+        let mut context = Context::new("a.ptx", Some("first\n  second;\n"));
+        assert_eq!(context.line("a.ptx", 2), Some("second;".to_owned()));
+        assert_eq!(context.whole("a.ptx", 2), Some("  second;"));
+        assert_eq!(context.line("a.ptx", 0), None);
+        assert_eq!(context.line("a.ptx", 3), None);
+        let own = context.line("Cargo.toml", 1);
+        assert_eq!(own.as_deref(), Some("[workspace]"));
+        assert_eq!(context.line("no/such.rs", 1), None);
+    }
+}

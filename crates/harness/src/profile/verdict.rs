@@ -1,0 +1,105 @@
+//! The least time that a GPU needs for what was counted.
+
+use serde::{Deserialize, Serialize};
+
+use crate::driver::count::{Class, Counted, Counts, SECTOR, Type};
+use crate::model::{Gpu, Operation, Precision, Roofs, Work, tensor_peak};
+
+/// Where a kernel is under the roofs of a GPU.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// The GPU.
+    pub gpu: String,
+    /// Seconds for the least bytes at its memory's bandwidth, of all launches.
+    pub memory_seconds: f64,
+    /// Seconds for the operations at its arithmetic's rate; none where there are none, or the rate is not
+    /// known.
+    pub arithmetic_seconds: Option<f64>,
+    /// The kind of arithmetic: `fma`, `add+mul`, `special` or `tensor`.
+    pub arithmetic: Option<String>,
+    /// The longer of both.
+    pub least_seconds: f64,
+    /// What that is: `memory`, or the kind of arithmetic.
+    pub limit: String,
+    /// The intensity from which on arithmetic is the limit.
+    pub ridge_point: Option<f64>,
+    /// The GPU's memory bandwidth, in bytes a second.
+    pub bandwidth: f64,
+}
+
+impl Verdict {
+    pub(super) fn new(counts: &Counts, gpu: &Gpu) -> Verdict {
+        let work = work(counts);
+        let of = |precision| Roofs::of(gpu, precision);
+        let bandwidth = of(Precision::F32).map_or(f64::INFINITY, |roofs| roofs.memory.0);
+        let memory_seconds = work.bytes().unwrap_or(0.0) / bandwidth;
+        let lanes = work
+            .ceiling(of)
+            .and_then(|(limit, rate)| Some((work.flops()? / rate.0, limit.name())));
+        let tensor = tensor_seconds(counts, gpu).map(|seconds| (seconds, "tensor"));
+        let slowest = [lanes, tensor].into_iter().flatten();
+        let arithmetic = slowest.max_by(|a, b| a.0.total_cmp(&b.0));
+        let (least_seconds, limit) = match arithmetic {
+            Some((seconds, name)) if seconds > memory_seconds => (seconds, name),
+            _ => (memory_seconds, "memory"),
+        };
+        let flop = counts.flop() as f64;
+        Verdict {
+            gpu: gpu.name.clone(),
+            memory_seconds,
+            arithmetic_seconds: arithmetic.map(|(seconds, _)| seconds),
+            arithmetic: arithmetic.map(|(_, name)| name.to_owned()),
+            least_seconds,
+            limit: limit.to_owned(),
+            ridge_point: arithmetic.map(|(seconds, _)| flop / seconds / bandwidth),
+            bandwidth,
+        }
+    }
+}
+
+/// Bytes and operations as the roofs' model has them: each distinct sector once, and what lanes compute.
+/// Products of matrices are none of these.
+pub fn work(counts: &Counts) -> Work {
+    let footprint = &counts.footprint;
+    let mut work = Work::default();
+    if footprint.read > 0 {
+        work = work.reads((footprint.read * SECTOR) as f64);
+    }
+    if footprint.written > 0 {
+        work = work.writes((footprint.written * SECTOR) as f64);
+    }
+    let operations = counts.instructions.iter().filter_map(operations);
+    operations.fold(work, |work, (precision, operation, count)| {
+        work.operations(precision, operation, count)
+    })
+}
+
+/// Precision, kind and number of an instruction's operations on floating point.
+fn operations(counted: &Counted) -> Option<(Precision, Operation, f64)> {
+    let operation = match counted.class {
+        Class::Fma => Operation::Fma,
+        Class::Add => Operation::Add,
+        Class::Multiply => Operation::Multiply,
+        Class::Special => Operation::Special,
+        _ => return None,
+    };
+    let precision = match counted.element? {
+        Type::F32 | Type::F32x2 => Precision::F32,
+        Type::F64 => Precision::F64,
+        Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 => Precision::F16x2,
+        _ => return None,
+    };
+    let count = counted.operations() as f64 / operation.flops();
+    Some((precision, operation, count))
+}
+
+/// Seconds for products of matrices; none where there are none, or a rate is not known.
+fn tensor_seconds(counts: &Counts, gpu: &Gpu) -> Option<f64> {
+    let all = counts.instructions.iter();
+    let mut seconds = 0.0;
+    for counted in all.filter(|it| it.class == Class::Tensor) {
+        let peak = tensor_peak(gpu.capability, counted.element?.name())?;
+        seconds += counted.operations() as f64 / peak.0;
+    }
+    (seconds > 0.0).then_some(seconds)
+}

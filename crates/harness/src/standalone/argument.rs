@@ -1,0 +1,300 @@
+//! An argument as people write it: `u32:5`, `f32[1024]=random`.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use fastrand::Rng;
+
+use super::StandaloneError;
+use super::element::{Element, integer};
+
+/// What a launch gives the kernel for a parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Argument {
+    /// As it was written.
+    text: String,
+    pub(super) kind: Kind,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Kind {
+    /// A number of a type.
+    Value(Element, Vec<u8>),
+    /// A structure: its bytes.
+    Bytes(Vec<u8>),
+    /// A pointer to memory.
+    Buffer(Buffer),
+}
+
+/// Memory of the launch's own.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Buffer {
+    pub(super) element: Element,
+    /// `None`: what the file has.
+    len: Option<usize>,
+    fill: Fill,
+}
+
+/// What a buffer begins with.
+#[derive(Clone, Debug, PartialEq)]
+enum Fill {
+    /// Nobody has written it: a kernel that reads it is told of.
+    Nothing,
+    /// Each element is this number.
+    Constant(Vec<u8>),
+    /// 0, 1, 2 and so on.
+    Iota,
+    /// Floats from 0 to 1, and whole numbers of any bits; or numbers below a limit.
+    Random(Option<u64>),
+    /// The bytes of a file.
+    File(PathBuf),
+}
+
+impl Argument {
+    /// The same, with a file's path from this folder on.
+    #[must_use]
+    pub fn from_folder(mut self, folder: &Path) -> Argument {
+        if let Kind::Buffer(Buffer {
+            fill: Fill::File(path),
+            ..
+        }) = &mut self.kind
+        {
+            *path = folder.join(&*path);
+        }
+        self
+    }
+}
+
+/// As it was written.
+impl fmt::Display for Argument {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.text)
+    }
+}
+
+impl FromStr for Argument {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Argument, String> {
+        let kind = kind(text).map_err(|error| {
+            format!(
+                "{error}; an argument is a value such as u32:5 or f32:2.5, or a buffer such as \
+                 f32[1024]=random"
+            )
+        })?;
+        Ok(Argument {
+            text: text.to_owned(),
+            kind,
+        })
+    }
+}
+
+fn kind(text: &str) -> Result<Kind, String> {
+    if let Some((ty, rest)) = text.split_once('[') {
+        let element = Element::parse(ty)?;
+        let (len, fill) = rest
+            .split_once(']')
+            .ok_or_else(|| format!("{text:?} has no ]"))?;
+        return buffer(element, len, fill).map(Kind::Buffer);
+    }
+    match text.split_once(':') {
+        Some(("bytes", digits)) => hexadecimal(digits).map(Kind::Bytes),
+        Some((ty, value)) => {
+            let element = Element::parse(ty)?;
+            Ok(Kind::Value(element, element.value(value)?))
+        }
+        None => Err(format!("{text:?} has no type")),
+    }
+}
+
+fn buffer(element: Element, len: &str, fill: &str) -> Result<Buffer, String> {
+    let fill = match fill.strip_prefix('=') {
+        Some(fill) => Fill::parse(element, fill)?,
+        None if fill.is_empty() => Fill::Nothing,
+        None => return Err(format!("{fill:?} stands where = is expected")),
+    };
+    let is_file = matches!(fill, Fill::File(_));
+    let len = match integer(len).and_then(|len| usize::try_from(len).ok()) {
+        Some(len) => Some(len),
+        None if len.is_empty() && is_file => None,
+        None => return Err(format!("{len:?} is no number of elements")),
+    };
+    Ok(Buffer { element, len, fill })
+}
+
+impl Fill {
+    fn parse(element: Element, text: &str) -> Result<Fill, String> {
+        Ok(match text {
+            "zeros" => Fill::Constant(element.integer(0)),
+            "ones" => Fill::Constant(element.integer(1)),
+            "iota" => Fill::Iota,
+            "random" => Fill::Random(None),
+            "" => return Err("nothing stands behind =".to_owned()),
+            _ => match (text.strip_prefix("random:"), element.value(text)) {
+                (Some(limit), _) => Fill::Random(Some(
+                    integer(limit)
+                        .and_then(|limit| u64::try_from(limit).ok())
+                        .filter(|limit| *limit > 0)
+                        .ok_or_else(|| format!("{limit:?} is no limit of random numbers"))?,
+                )),
+                (None, Ok(constant)) => Fill::Constant(constant),
+                (None, Err(_)) if text.contains(['.', '/']) => Fill::File(text.into()),
+                (None, Err(_)) => {
+                    return Err(format!(
+                        "{text:?} is none of zeros, ones, iota, random, random:LIMIT, a number of \
+                         the type, and a file"
+                    ));
+                }
+            },
+        })
+    }
+}
+
+impl Buffer {
+    /// What it begins with: all bytes, or how many there are of what nobody has written. The same each
+    /// time, and in buffers of other places another.
+    pub(super) fn contents(&self, place: usize) -> Result<Contents, StandaloneError> {
+        let (len, size) = (self.len.unwrap_or_default(), self.element.bytes());
+        Ok(Contents::Written(match &self.fill {
+            Fill::Nothing => return Ok(Contents::Unwritten(len.saturating_mul(size))),
+            Fill::Constant(value) => value.repeat(len),
+            Fill::Iota => (0..len as i128)
+                .flat_map(|it| self.element.integer(it))
+                .collect(),
+            Fill::Random(limit) => self.random(len, *limit, place),
+            Fill::File(path) => self.read(path)?,
+        }))
+    }
+
+    fn random(&self, len: usize, limit: Option<u64>, place: usize) -> Vec<u8> {
+        let mut rng = Rng::with_seed(place as u64);
+        let is_float = self.element.is_float();
+        let mut bytes = Vec::with_capacity(len * self.element.bytes());
+        for _ in 0..len {
+            bytes.extend(match limit {
+                _ if is_float => self.element.float(rng.f64() * limit.unwrap_or(1) as f64),
+                Some(limit) => self.element.integer(rng.u64(..limit).into()),
+                None => self.element.integer(rng.u64(..).into()),
+            });
+        }
+        bytes
+    }
+
+    fn read(&self, path: &Path) -> Result<Vec<u8>, StandaloneError> {
+        let bytes = std::fs::read(path).map_err(|error| StandaloneError::File {
+            path: path.to_owned(),
+            error,
+        })?;
+        let size = self.element.bytes();
+        let expected = self
+            .len
+            .map_or(bytes.len().next_multiple_of(size), |len| len * size);
+        match bytes.len() == expected {
+            true => Ok(bytes),
+            false => Err(StandaloneError::Usage(format!(
+                "{} has {} bytes, and the buffer {expected}, of {size} each",
+                path.display(),
+                bytes.len()
+            ))),
+        }
+    }
+}
+
+/// What a buffer begins with.
+pub(super) enum Contents {
+    /// So many bytes.
+    Unwritten(usize),
+    Written(Vec<u8>),
+}
+
+fn hexadecimal(digits: &str) -> Result<Vec<u8>, String> {
+    let refused = || format!("{digits:?} is no row of bytes, two hexadecimal digits each");
+    if digits.is_empty() || digits.len() % 2 != 0 || !digits.is_ascii() {
+        return Err(refused());
+    }
+    let pairs = (0..digits.len()).step_by(2);
+    pairs
+        .map(|at| u8::from_str_radix(&digits[at..at + 2], 16).map_err(|_| refused()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn contents(text: &str) -> Vec<u8> {
+        let argument: Argument = text.parse().unwrap_or_else(|error| panic!("{error}"));
+        let Kind::Buffer(buffer) = argument.kind else {
+            panic!("{text} is no buffer")
+        };
+        match buffer.contents(3).expect("contents") {
+            Contents::Written(bytes) => bytes,
+            Contents::Unwritten(bytes) => panic!("{bytes} unwritten bytes"),
+        }
+    }
+
+    #[test]
+    fn fills_are_those_that_were_asked_for() {
+        assert_eq!(contents("u8[3]=zeros"), [0; 3]);
+        assert_eq!(contents("u8[3]=7"), [7; 3]);
+        assert_eq!(contents("u16[2]=ones"), [1, 0, 1, 0]);
+        assert_eq!(contents("u8[2^2]=iota"), [0, 1, 2, 3]);
+        let floats = contents("f32[100]=random");
+        let floats = floats.chunks_exact(4);
+        let floats: Vec<f32> = floats
+            .map(|it| f32::from_le_bytes(it.try_into().expect("4 bytes")))
+            .collect();
+        assert!(floats.iter().all(|it| (0.0..1.0).contains(it)));
+        assert!(floats.windows(2).any(|it| it[0] != it[1]));
+        assert!(contents("u8[100]=random:5").iter().all(|it| *it < 5));
+        assert!(contents("u8[1000]=random").iter().any(|it| *it > 200));
+        assert_eq!(contents("u8[9]=random"), contents("u8[9]=random"));
+    }
+
+    #[test]
+    fn a_file_fills_a_buffer_of_its_size() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("x.bin"), [1, 2, 3, 4]).expect("written");
+        let of = |text: &str| {
+            let argument: Argument = text.parse().expect("an argument");
+            let Kind::Buffer(buffer) = argument.from_folder(folder.path()).kind else {
+                panic!("{text} is no buffer")
+            };
+            match buffer.contents(0) {
+                Ok(Contents::Written(bytes)) => Ok(bytes),
+                Ok(Contents::Unwritten(_)) => panic!("unwritten"),
+                Err(error) => Err(error.to_string()),
+            }
+        };
+        assert_eq!(of("u16[2]=x.bin"), Ok(vec![1, 2, 3, 4]));
+        assert_eq!(of("u16[]=x.bin"), Ok(vec![1, 2, 3, 4]));
+        let error = of("u16[3]=x.bin").expect_err("too short");
+        assert!(error.contains("has 4 bytes, and the buffer 6"), "{error}");
+        assert!(of("u64[]=x.bin").is_err());
+        assert!(of("u16[2]=y.bin").is_err());
+    }
+
+    #[test]
+    fn what_is_no_argument_is_refused_with_the_reason() {
+        for (text, expected) in [
+            ("5", "\"5\" has no type"),
+            ("int:5", "\"int\" is not one of the types"),
+            ("u32:x", "\"x\" is no u32"),
+            ("f32[10", "has no ]"),
+            ("f32[x]", "\"x\" is no number of elements"),
+            ("f32[]", "\"\" is no number of elements"),
+            ("f32[10]random", "where = is expected"),
+            ("f32[10]=", "nothing stands behind ="),
+            ("f32[10]=noise", "\"noise\" is none of zeros"),
+            ("u8[10]=random:0", "no limit"),
+            ("bytes:abc", "two hexadecimal digits"),
+        ] {
+            let error = text.parse::<Argument>().expect_err("refused");
+            assert!(
+                error.contains(expected) && error.contains("such as u32:5"),
+                "{error}"
+            );
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! What is launched, as a command line or a launch file says it.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use serde::Deserialize;
+
+use super::{Argument, StandaloneError};
+use crate::driver::LaunchConfig;
+
+/// A launch, or a part of its description.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Description {
+    /// The file of PTX.
+    pub file: Option<PathBuf>,
+    /// The kernel; where it is missing, the only one in the file.
+    pub kernel: Option<String>,
+    /// Blocks.
+    pub grid: Option<Extents>,
+    /// Threads a block.
+    pub block: Option<Extents>,
+    /// Bytes of dynamic shared memory a block.
+    pub shared: Option<u32>,
+    /// An argument for each of the kernel's parameters.
+    pub arguments: Vec<Argument>,
+    /// The buffers that are wanted.
+    pub outputs: Vec<Output>,
+}
+
+/// Numbers in x, y and z: `64`, `64,8` or `64,8,1`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "Written")]
+pub struct Extents(pub [u32; 3]);
+
+/// A number or a list, as TOML has them.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Written {
+    One(u32),
+    List(Vec<u32>),
+}
+
+impl TryFrom<Written> for Extents {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<Extents, String> {
+        let list = match written {
+            Written::One(x) => vec![x],
+            Written::List(list) => list,
+        };
+        match list[..] {
+            [x] => Ok(Extents([x, 1, 1])),
+            [x, y] => Ok(Extents([x, y, 1])),
+            [x, y, z] => Ok(Extents([x, y, z])),
+            _ => Err(format!("{} numbers, and there are three axes", list.len())),
+        }
+    }
+}
+
+impl FromStr for Extents {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Extents, String> {
+        let numbers: Result<Vec<u32>, _> = text.split(',').map(str::parse).collect();
+        let expected = || format!("{text:?}: expected one to three numbers, such as 64 or 64,8");
+        Written::List(numbers.map_err(|_| expected())?)
+            .try_into()
+            .map_err(|_: String| expected())
+    }
+}
+
+/// A buffer that is wanted after the launch: `2`, or `2=y.bin` for its bytes in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// Of which argument, from 0.
+    pub place: usize,
+    /// Where its bytes go.
+    pub path: Option<PathBuf>,
+}
+
+impl FromStr for Output {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Output, String> {
+        let (place, path) = match text.split_once('=') {
+            Some((_, "")) => return Err(format!("{text:?} names no file")),
+            Some((place, path)) => (place, Some(PathBuf::from(path))),
+            None => (text, None),
+        };
+        let place = place.parse().map_err(|_| {
+            format!("{text:?}: expected the number of an argument, from 0, or NUMBER=FILE")
+        })?;
+        Ok(Output { place, path })
+    }
+}
+
+/// A launch file.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Toml {
+    file: Option<PathBuf>,
+    kernel: Option<String>,
+    grid: Option<Extents>,
+    block: Option<Extents>,
+    shared: Option<u32>,
+    #[serde(default)]
+    args: Vec<String>,
+    #[serde(default)]
+    out: Vec<String>,
+}
+
+/// A description that is complete but for the kernel's name.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Launch {
+    pub(super) file: PathBuf,
+    pub(super) kernel: Option<String>,
+    pub(super) config: LaunchConfig,
+    pub(super) arguments: Vec<Argument>,
+    pub(super) outputs: Vec<Output>,
+}
+
+impl Description {
+    /// Reads a launch file. Paths in it begin at its folder.
+    ///
+    /// # Errors
+    /// It cannot be read, or is no description.
+    pub fn read(path: &Path) -> Result<Description, StandaloneError> {
+        let text = std::fs::read_to_string(path).map_err(|error| StandaloneError::File {
+            path: path.to_owned(),
+            error,
+        })?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        parse(&text, folder).map_err(|error| {
+            StandaloneError::Usage(format!("{}: {}", path.display(), error.trim_end()))
+        })
+    }
+
+    /// This description, and from `other` what it does not say.
+    #[must_use]
+    pub fn or(self, other: Description) -> Description {
+        Description {
+            file: self.file.or(other.file),
+            kernel: self.kernel.or(other.kernel),
+            grid: self.grid.or(other.grid),
+            block: self.block.or(other.block),
+            shared: self.shared.or(other.shared),
+            arguments: either(self.arguments, other.arguments),
+            outputs: either(self.outputs, other.outputs),
+        }
+    }
+
+    /// The launch.
+    ///
+    /// # Errors
+    /// What is missing.
+    pub fn complete(self) -> Result<Launch, StandaloneError> {
+        let missing = |what| StandaloneError::Usage(format!("{what} is missing"));
+        let Extents(grid) = self
+            .grid
+            .ok_or_else(|| missing("--grid, the number of blocks"))?;
+        let Extents(block) = self
+            .block
+            .ok_or_else(|| missing("--block, the threads of a block"))?;
+        Ok(Launch {
+            file: self.file.ok_or_else(|| missing("a file of PTX"))?,
+            kernel: self.kernel,
+            config: LaunchConfig {
+                grid: grid.map(u64::from),
+                block,
+                dynamic_shared: self.shared.unwrap_or(0),
+            },
+            arguments: self.arguments,
+            outputs: self.outputs,
+        })
+    }
+}
+
+fn either<T>(own: Vec<T>, other: Vec<T>) -> Vec<T> {
+    match own.is_empty() {
+        true => other,
+        false => own,
+    }
+}
+
+fn parse(text: &str, folder: &Path) -> Result<Description, String> {
+    let toml: Toml = toml::from_str(text).map_err(|error| error.to_string())?;
+    let argument = |text: &String| text.parse().map(|it: Argument| it.from_folder(folder));
+    let output = |text: &String| {
+        text.parse().map(|it: Output| Output {
+            path: it.path.map(|path| folder.join(path)),
+            ..it
+        })
+    };
+    Ok(Description {
+        file: toml.file.map(|file| folder.join(file)),
+        kernel: toml.kernel,
+        grid: toml.grid,
+        block: toml.block,
+        shared: toml.shared,
+        arguments: toml.args.iter().map(argument).collect::<Result<_, _>>()?,
+        outputs: toml.out.iter().map(output).collect::<Result<_, _>>()?,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_launch_file_has_what_the_options_have() {
+        let text = r#"
+            file = "saxpy.ptx"
+            kernel = "saxpy"
+            grid = 64
+            block = [32, 8]
+            shared = 1024
+            args = ["u32:5", "f32[8]=x.bin"]
+            out = ["1=y.bin"]
+        "#;
+        let read = parse(text, Path::new("/tmp")).expect("a description");
+        assert_eq!(read.file, Some("/tmp/saxpy.ptx".into()));
+        assert_eq!(read.block, Some(Extents([32, 8, 1])));
+        assert_eq!(read.outputs[0].path, Some("/tmp/y.bin".into()));
+        let expected: Argument = "f32[8]=x.bin".parse().expect("an argument");
+        assert_eq!(read.arguments[1], expected.from_folder(Path::new("/tmp")));
+        let launch = Description {
+            grid: Some(Extents([2, 1, 1])),
+            ..Description::default()
+        };
+        let launch = launch.or(read).complete().expect("all is there");
+        assert_eq!(launch.config.grid, [2, 1, 1]);
+        assert_eq!(launch.config.dynamic_shared, 1024);
+        assert_eq!(launch.arguments.len(), 2);
+    }
+
+    #[test]
+    fn what_a_launch_file_has_wrong_is_told() {
+        for (text, expected) in [
+            ("gird = 64", "unknown field `gird`"),
+            ("grid = [1, 2, 3, 4]", "4 numbers, and there are three axes"),
+            ("args = [\"u32\"]", "\"u32\" has no type"),
+            ("out = [\"y\"]", "expected the number of an argument"),
+        ] {
+            let error = parse(text, Path::new("")).expect_err("refused");
+            assert!(error.contains(expected), "{error}");
+        }
+        let error = Description::default()
+            .complete()
+            .expect_err("nothing is there");
+        assert!(error.to_string().contains("--grid"), "{error}");
+    }
+
+    #[test]
+    fn extents_are_one_to_three() {
+        assert_eq!("64".parse(), Ok(Extents([64, 1, 1])));
+        assert_eq!("64,8".parse(), Ok(Extents([64, 8, 1])));
+        assert_eq!("4,3,2".parse(), Ok(Extents([4, 3, 2])));
+        for text in ["", "x", "1,2,3,4", "-1", "64x8"] {
+            let error = text.parse::<Extents>().expect_err("refused");
+            assert!(error.contains("such as 64 or 64,8"), "{error}");
+        }
+    }
+}

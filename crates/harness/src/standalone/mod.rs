@@ -1,0 +1,71 @@
+//! A kernel of any PTX file, launched by a description of it alone: no program knows its signature.
+//!
+//! ```
+//! use ridgepoint::driver::{Device, DeviceChoice};
+//! use ridgepoint::standalone::{Description, Standalone};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let file = folder.path().join("fill.ptx");
+//! std::fs::write(&file, ".version 8.0\n.target sm_90\n.address_size 64\n
+//!     .visible .entry fill(.param .u64 p) {
+//!         .reg .b32 %r1; .reg .b64 %rd<4>;
+//!         ld.param.u64 %rd1, [p]; mov.u32 %r1, %tid.x;
+//!         mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2;
+//!         st.global.u32 [%rd3], %r1; ret;
+//!     }")?;
+//! let description = Description {
+//!     file: Some(file),
+//!     grid: Some("1".parse()?),
+//!     block: Some("4".parse()?),
+//!     arguments: vec!["u32[4]".parse()?],
+//!     ..Description::default()
+//! };
+//! let standalone = Standalone::read(description.complete()?)?;
+//! let device = Device::open(&DeviceChoice::Cpu, &[])?;
+//! let after = standalone.run(&device)?;
+//! assert_eq!(after[0].shown(), "0, 1, 2, 3");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod argument;
+mod description;
+mod element;
+mod run;
+mod signature;
+
+use std::io;
+use std::path::PathBuf;
+
+pub use argument::Argument;
+pub use description::{Description, Extents, Launch, Output};
+pub use element::Element;
+pub use run::{After, Standalone};
+
+use crate::driver::DriverError;
+
+/// Why a described launch is not done, or what became of it.
+#[derive(Debug, thiserror::Error)]
+pub enum StandaloneError {
+    /// The description is wrong, or is not of the kernel.
+    #[error("{0}")]
+    Usage(String),
+    /// A file cannot be read.
+    #[error("cannot read {}: {error}", path.display())]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        error: io::Error,
+    },
+    /// A file is no PTX.
+    #[error("{}: {error}", path.display())]
+    Ptx {
+        /// The file.
+        path: PathBuf,
+        /// What is not understood.
+        error: ptx::ParseError,
+    },
+    /// The driver refuses, or the kernel failed.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+}

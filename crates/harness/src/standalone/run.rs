@@ -1,0 +1,247 @@
+//! A described launch, run.
+
+use std::path::Path;
+
+use cuda_std::launch::{Argument as Passed, Entry, Passing, Untyped};
+
+use super::argument::{Contents, Kind};
+use super::{Element, Launch, Output, StandaloneError, signature};
+use crate::driver::{Device, DeviceBuffer, DriverError, LaunchConfig, Stream};
+
+/// A description whose arguments are the kernel's.
+pub struct Standalone {
+    launch: Launch,
+    kernel: String,
+    text: String,
+    target: u32,
+    /// What findings call each argument.
+    names: Vec<&'static str>,
+}
+
+/// A buffer after a launch.
+pub struct After {
+    /// Of which argument, from 0.
+    pub place: usize,
+    /// All bytes.
+    pub bytes: Vec<u8>,
+    /// Whether the kernel has changed any.
+    pub is_changed: bool,
+    element: Element,
+}
+
+impl After {
+    /// The first elements.
+    pub fn shown(&self) -> String {
+        const MOST: usize = 8;
+        let size = self.element.bytes();
+        let first = self.bytes.chunks_exact(size).take(MOST);
+        let mut shown: Vec<String> = first.map(|it| self.element.shown(it)).collect();
+        if self.bytes.len() > MOST * size {
+            shown.push("..".to_owned());
+        }
+        shown.join(", ")
+    }
+
+    /// How many elements of which type.
+    pub fn shape(&self) -> String {
+        let elements = self.bytes.len() / self.element.bytes();
+        format!("{}[{elements}]", self.element)
+    }
+
+    /// Tells contents apart.
+    pub fn checksum(&self) -> u32 {
+        crc32fast::hash(&self.bytes)
+    }
+}
+
+impl Standalone {
+    /// Reads the file, and compares the description with the kernel.
+    ///
+    /// # Errors
+    /// The file cannot be read or is no PTX ([`StandaloneError::File`], [`StandaloneError::Ptx`]), or the
+    /// description is not the kernel's ([`StandaloneError::Usage`]).
+    pub fn read(launch: Launch) -> Result<Standalone, StandaloneError> {
+        let path = &launch.file;
+        let text = std::fs::read(path).map_err(|error| StandaloneError::File {
+            path: path.clone(),
+            error,
+        })?;
+        let text = String::from_utf8_lossy(&text).into_owned();
+        let module = ptx::parse(&text).map_err(|error| StandaloneError::Ptx {
+            path: path.clone(),
+            error,
+        })?;
+        let of_file = |error| StandaloneError::Usage(format!("{}: {error}", path.display()));
+        let kernel = signature::kernel(&module, launch.kernel.as_deref()).map_err(of_file)?;
+        signature::check(kernel, &launch.arguments).map_err(StandaloneError::Usage)?;
+        let is_buffer = |place: usize| {
+            let argument = launch.arguments.get(place);
+            argument.is_some_and(|it| matches!(it.kind, Kind::Buffer(_)))
+        };
+        if let Some(Output { place, .. }) = launch.outputs.iter().find(|it| !is_buffer(it.place)) {
+            return Err(StandaloneError::Usage(format!(
+                "--out {place}: that is no argument which is a buffer; the first is 0"
+            )));
+        }
+        Ok(Standalone {
+            kernel: kernel.name.clone(),
+            target: module.target.arch,
+            names: (0..launch.arguments.len()).map(name).collect(),
+            text,
+            launch,
+        })
+    }
+
+    /// The kernel's name.
+    pub fn kernel(&self) -> &str {
+        &self.kernel
+    }
+
+    /// The file of PTX.
+    pub fn file(&self) -> &Path {
+        &self.launch.file
+    }
+
+    /// What is in the file.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The architecture that the PTX is for: 90 of `sm_90`.
+    pub fn target(&self) -> u32 {
+        self.target
+    }
+
+    /// Blocks and threads.
+    pub fn config(&self) -> LaunchConfig {
+        self.launch.config
+    }
+
+    /// The buffers that are wanted.
+    pub fn outputs(&self) -> &[Output] {
+        &self.launch.outputs
+    }
+
+    /// Launches the kernel once, with memory of its own, and waits. Every buffer after it, in order.
+    ///
+    /// # Errors
+    /// The device refuses the launch, or the kernel failed ([`StandaloneError::Driver`]), or a file that fills
+    /// a buffer cannot be read.
+    pub fn run(&self, device: &Device) -> Result<Vec<After>, StandaloneError> {
+        let loaded = device.load(&self.launch.file)?;
+        self.run_loaded(&loaded)
+    }
+
+    /// [`Standalone::run`] on a device that was [loaded](Device::load) with the file.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn run_loaded(&self, loaded: &Device) -> Result<Vec<After>, StandaloneError> {
+        let passing: Vec<Passing> = self
+            .launch
+            .arguments
+            .iter()
+            .map(|it| passing(&it.kind))
+            .collect();
+        let entry = Entry::<Untyped>::untyped(&self.kernel, &passing);
+        let prepared = loaded.prepare(entry, self.launch.config)?;
+        let mut memory = self.memory(loaded)?;
+        let stream = Stream::new(loaded)?;
+        // SAFETY: the arguments have the sizes of the parameters of the PTX, with which `read` compared
+        // them. The buffers live until the stream was synchronised below, and nobody else has them. What
+        // the kernel does with them is its author's: the emulator looks at every access.
+        let launched = unsafe { prepared.launch(&stream, &&self.passed(&mut memory)[..]) };
+        let done = stream.synchronize();
+        launched.and(done)?;
+        memory
+            .into_iter()
+            .flatten()
+            .map(|it| Ok(it.after()?))
+            .collect()
+    }
+
+    /// The memory of each argument that is a buffer.
+    fn memory(&self, device: &Device) -> Result<Vec<Option<Memory>>, StandaloneError> {
+        let arguments = self.launch.arguments.iter().enumerate();
+        let memory = arguments.map(|(place, argument)| {
+            let Kind::Buffer(buffer) = &argument.kind else {
+                return Ok(None);
+            };
+            let contents = buffer.contents(place)?;
+            Ok(Some(Memory::new(device, place, buffer.element, contents)?))
+        });
+        memory.collect()
+    }
+
+    fn passed<'a>(&'a self, memory: &'a mut [Option<Memory>]) -> Vec<Passed<'a>> {
+        let both = self.launch.arguments.iter().zip(memory);
+        let passed = both.map(|(argument, memory)| match (&argument.kind, memory) {
+            (_, Some(memory)) => Passed::Memory {
+                name: self.names[memory.place],
+                element_bytes: memory.element.bytes(),
+                view: memory.buffer.slice_mut(..),
+            },
+            (Kind::Value(_, bytes) | Kind::Bytes(bytes), None) => Passed::Value(bytes),
+            (Kind::Buffer(_), None) => unreachable!("each buffer has memory"),
+        });
+        passed.collect()
+    }
+}
+
+/// `argument 3`, for as long as the process runs.
+fn name(place: usize) -> &'static str {
+    format!("argument {place}").leak()
+}
+
+/// A buffer of a launch.
+struct Memory {
+    place: usize,
+    element: Element,
+    buffer: DeviceBuffer<u8>,
+    /// The checksum of what it began with; `None` where nobody had written it.
+    before: Option<u32>,
+}
+
+impl Memory {
+    fn new(
+        device: &Device,
+        place: usize,
+        element: Element,
+        contents: Contents,
+    ) -> Result<Memory, DriverError> {
+        let (buffer, before) = match contents {
+            Contents::Unwritten(bytes) => (device.buffer_uninitialized(bytes)?, None),
+            Contents::Written(bytes) => {
+                (device.buffer_from(&bytes)?, Some(crc32fast::hash(&bytes)))
+            }
+        };
+        Ok(Memory {
+            place,
+            element,
+            buffer,
+            before,
+        })
+    }
+
+    fn after(self) -> Result<After, DriverError> {
+        let bytes = self.buffer.to_vec()?;
+        let is_changed = match self.before {
+            Some(before) => before != crc32fast::hash(&bytes),
+            // All bits of it were set.
+            None => bytes.iter().any(|byte| *byte != 0xFF),
+        };
+        Ok(After {
+            place: self.place,
+            bytes,
+            is_changed,
+            element: self.element,
+        })
+    }
+}
+
+fn passing(kind: &Kind) -> Passing {
+    match kind {
+        Kind::Value(_, bytes) | Kind::Bytes(bytes) => Passing::Value { size: bytes.len() },
+        Kind::Buffer(_) => Passing::Pointer,
+    }
+}

@@ -1,0 +1,13 @@
+//! Sweeps: workloads, the points of their axes, and a record for each point measured.
+
+mod count;
+pub mod occupancy;
+mod plan;
+mod record;
+mod roofline;
+
+pub use count::{Counted, CountedPoint, count};
+pub(crate) use plan::product;
+pub use plan::{Plan, Selection, TooManyPoints};
+pub use record::{AxisValues, NOISY_PERCENT, PLAUSIBLE_PERCENT, Record, Series, by_series};
+pub use roofline::{Checked, Settings, Sweep, SweepError, check};

@@ -1,0 +1,476 @@
+//! The roofline sweep: everything checked first, then one record a point.
+
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashSet};
+
+use super::count::Counting;
+use super::record::{Context, Launched};
+use super::{Plan, Record, TooManyPoints};
+use crate::ceilings::Ceilings;
+use crate::driver::{Device, DriverError};
+use crate::measure::{self, HardwareCounters, HostRoofsError, Runs, Sampler, Samples, Sampling};
+use crate::model::{Precision, Roofs, Work};
+use crate::trace;
+use crate::workload::{Bench, Case, Point, PointError};
+
+/// What is the same for every point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// Launches before the samples, and how many samples.
+    pub sampling: Sampling,
+    /// Whether each point is measured twice, which shows how much two measurements differ.
+    pub twice: bool,
+    /// Whether a GPU's hardware counts bytes and operations of each point, too.
+    pub counters: bool,
+}
+
+impl Settings {
+    /// One sample of each point: enough to see that it runs.
+    pub fn quick() -> Settings {
+        Settings {
+            sampling: Sampling {
+                runs: Runs {
+                    warmup: 0,
+                    timed: 1,
+                },
+                noise_percent: None,
+                most: 1,
+            },
+            twice: false,
+            counters: false,
+        }
+    }
+}
+
+/// Why a sweep cannot begin, or a point has no record.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SweepError {
+    /// The arrays do not fit into the device's memory.
+    #[error("{point}, takes {needed} bytes for its arrays; {device} has {free} free")]
+    Memory {
+        /// The point that needs most.
+        point: String,
+        /// Bytes needed.
+        needed: u64,
+        /// Bytes free.
+        free: u64,
+        /// The device's name.
+        device: String,
+    },
+    /// The emulator's roofs cannot be measured.
+    #[error(transparent)]
+    HostRoofs(#[from] HostRoofsError),
+    /// The workload refuses a point.
+    #[error("{point}: {reason}")]
+    Refused {
+        /// Where.
+        point: String,
+        /// Why.
+        reason: String,
+    },
+    /// The roofs of this GPU are not known.
+    #[error("{device}: the arithmetic lanes of compute capability {major}.{minor} are not known")]
+    UnknownGpu {
+        /// The device's name.
+        device: String,
+        /// Major compute capability.
+        major: u32,
+        /// Minor compute capability.
+        minor: u32,
+    },
+    /// The kernel computed something else.
+    #[error("{point}: wrong result: {reason}")]
+    Wrong {
+        /// Where.
+        point: String,
+        /// What.
+        reason: String,
+    },
+    /// The workload says of its bytes or operations what the emulator does not count.
+    #[error("{point}: {reason}")]
+    Formula {
+        /// Where.
+        point: String,
+        /// Both figures.
+        reason: String,
+    },
+    /// An axis has no values, or one that it does not take.
+    #[error("{0}")]
+    Selection(String),
+    /// There are too many points.
+    #[error(transparent)]
+    Points(#[from] TooManyPoints),
+    /// There is nothing to measure.
+    #[error("no points: each axis needs at least one value, and a sweep at least one workload")]
+    NoPoints,
+    /// All workloads are left out.
+    #[error("no workload is left: {0}")]
+    NothingLeft(String),
+    /// The measurement has no samples.
+    #[error("no timed launches: at least one is needed")]
+    NoRuns,
+    /// The driver's error.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+}
+
+/// A sweep that its device can run.
+pub struct Sweep<'d> {
+    device: &'d Device,
+    sampler: Sampler<'d>,
+    counters: Option<HardwareCounters>,
+    settings: Settings,
+    points: Vec<(Point<'d>, Case<'d>)>,
+    counting: Counting<'d>,
+    left_out: Vec<String>,
+    /// The names of all workloads' axes.
+    axes: Vec<&'static str>,
+    roofs: BTreeMap<Precision, Roofs>,
+}
+
+impl<'d> Sweep<'d> {
+    /// Checks every point against the device's limits.
+    ///
+    /// # Errors
+    /// There are no points or too many ([`SweepError::NoPoints`], [`SweepError::Points`]), a workload
+    /// or the device refuses one ([`SweepError::Refused`], [`SweepError::Driver`]), the memory does not
+    /// suffice ([`SweepError::Memory`]), or the roofs are not known ([`SweepError::UnknownGpu`],
+    /// [`SweepError::HostRoofs`]); [`SweepError::NoRuns`]. Points whose workload says nothing of bytes and
+    /// operations run once on the emulator, as [`Sweep::measure`] does.
+    pub fn new(bench: &'d Bench, plan: &Plan<'_>, settings: Settings) -> Result<Self, SweepError> {
+        if settings.sampling.runs.timed == 0 {
+            return Err(SweepError::NoRuns);
+        }
+        let device = bench.device();
+        let (mut points, left_out) = cases(bench, plan)?;
+        let mut counting = Counting::new(bench, plan)?;
+        for (index, (_, case)) in points.iter_mut().enumerate() {
+            // What a workload leaves out altogether is counted, and before roofs are chosen.
+            if case.work == Work::default()
+                && let Some(sum) = counting.count(index, &case.work)?
+            {
+                case.work = sum.work;
+            }
+        }
+        let precisions = points.iter().flat_map(|(_, case)| case.work.precisions());
+        let mut roofs = BTreeMap::new();
+        for precision in precisions {
+            if let Entry::Vacant(unknown) = roofs.entry(precision) {
+                unknown.insert(roofs_of(bench.own(), precision)?);
+            }
+        }
+        // Memory's roof is there also where nothing is computed.
+        if roofs.is_empty() {
+            roofs.insert(Precision::F32, roofs_of(bench.own(), Precision::F32)?);
+        }
+        Ok(Sweep {
+            device,
+            sampler: Sampler::new(bench.own(), settings.sampling.runs.timed)?,
+            counters: match settings.counters {
+                true => Some(HardwareCounters::new(device)?),
+                false => None,
+            },
+            settings,
+            points,
+            counting,
+            left_out,
+            axes: plan.axes(),
+            roofs,
+        })
+    }
+
+    /// The points, in order.
+    pub fn points(&self) -> impl ExactSizeIterator<Item = &Point<'d>> {
+        self.points.iter().map(|(point, _)| point)
+    }
+
+    /// Workloads that this device has no kernels for, and why.
+    pub fn left_out(&self) -> &[String] {
+        &self.left_out
+    }
+
+    /// The most bytes of an array that a point works on.
+    pub fn largest_array(&self) -> u64 {
+        let bytes = self.points.iter().map(|(_, case)| case.work.array_bytes());
+        bytes.fold(0.0, f64::max) as u64
+    }
+
+    /// The roofs for each precision of the sweep.
+    pub fn roofs(&self) -> &BTreeMap<Precision, Roofs> {
+        &self.roofs
+    }
+
+    /// Launches the kernel of point number `index`, times it, compares its output with the reference, and
+    /// its speed with the data sheet and with the device's ceilings, where they are known.
+    ///
+    /// # Errors
+    /// The driver's ([`SweepError::Driver`]), an element is wrong ([`SweepError::Wrong`]), or the emulator
+    /// counts something else than the workload says ([`SweepError::Formula`]).
+    ///
+    /// # Panics
+    /// There is no such point.
+    pub fn measure(
+        &mut self,
+        index: usize,
+        ceilings: Option<&Ceilings>,
+    ) -> Result<Record, SweepError> {
+        let name = self.points[index].0.to_string();
+        let _range = trace::range(&name);
+        let (samples, is_checked) = self.sample(index)?;
+        let again = match self.settings.twice {
+            true => Some(self.sample(index)?.0),
+            false => None,
+        };
+        let (point, case) = &mut self.points[index];
+        let measured = match &mut self.counters {
+            Some(counters) => Some(case.count(&mut self.sampler, counters, point.cache)?),
+            None => None,
+        };
+        case.release();
+        let counted = self.counting.count(index, &case.work)?;
+        let context = Context {
+            properties: self.device.properties(),
+            axes: &self.axes,
+            roofs: &self.roofs,
+            ceilings,
+            is_checked,
+            counted,
+            measured,
+        };
+        Record::new(
+            &Launched::new(point, case),
+            samples,
+            again.as_ref(),
+            &context,
+        )
+        .ok_or(SweepError::NoRuns)
+    }
+
+    fn sample(&mut self, index: usize) -> Result<(Samples, bool), SweepError> {
+        let (point, case) = &mut self.points[index];
+        let sampled = case.sample(&mut self.sampler, point.cache, self.settings.sampling);
+        sampled.map_err(|error| match error {
+            PointError::Driver(error) => error.into(),
+            PointError::Refused(reason) => SweepError::Wrong {
+                point: point.to_string(),
+                reason,
+            },
+        })
+    }
+}
+
+/// What a check of a plan's points has found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checked {
+    /// Points that were run.
+    pub points: usize,
+    /// Those of them that have no reference.
+    pub without_reference: usize,
+    /// What was wrong, with the first point that shows it.
+    pub findings: Vec<String>,
+    /// Workloads that the device has no kernels for, and why.
+    pub left_out: Vec<String>,
+}
+
+/// Runs each point once and compares its output with the reference; findings do not end it.
+///
+/// # Errors
+/// A workload or the device refuses a point ([`SweepError::Refused`], [`SweepError::Driver`]), or there are
+/// no points ([`SweepError::NoPoints`], [`SweepError::Points`]).
+pub fn check(bench: &Bench, plan: &Plan<'_>) -> Result<Checked, SweepError> {
+    let (points, left_out) = cases(bench, plan)?;
+    let mut checked = Checked {
+        points: 0,
+        without_reference: 0,
+        findings: Vec::new(),
+        left_out,
+    };
+    for (point, mut case) in points {
+        checked.points += 1;
+        match case.check() {
+            Ok(is_checked) => checked.without_reference += usize::from(!is_checked),
+            Err(error) => checked.findings.push(format!("{point}: {error}")),
+        }
+    }
+    Ok(checked)
+}
+
+/// Points with their cases, all of which the device allows, and why others are left out.
+pub(super) type Cases<'d> = (Vec<(Point<'d>, Case<'d>)>, Vec<String>);
+
+pub(super) fn cases<'d>(bench: &'d Bench, plan: &Plan<'_>) -> Result<Cases<'d>, SweepError> {
+    plan.check()?;
+    for selection in &plan.selected {
+        selection.check().map_err(SweepError::Selection)?;
+    }
+    let mut points = Vec::new();
+    let mut left_out = Vec::new();
+    let mut launches = HashSet::new();
+    for (workload, point) in plan.points(bench) {
+        match workload.case(&point) {
+            // A workload with blocks of its own is the same launch for each of the plan's.
+            Ok(case) if launches.insert(point.launch_key(&case)) => points.push((point, case)),
+            Ok(_) => {}
+            // Nothing that an argument could mend: the workload is for GPUs.
+            Err(PointError::Driver(error @ DriverError::MachineCode { .. })) => {
+                let reason = format!("{}: {error}", workload.name());
+                if left_out.last() != Some(&reason) {
+                    left_out.push(reason);
+                }
+            }
+            Err(PointError::Driver(error)) => return Err(error.into()),
+            Err(PointError::Refused(reason)) => {
+                let point = point.to_string();
+                return Err(SweepError::Refused { point, reason });
+            }
+        }
+    }
+    if let (true, Some(reason)) = (points.is_empty(), left_out.first()) {
+        return Err(SweepError::NothingLeft(reason.clone()));
+    }
+    check_memory(bench.device(), &points)?;
+    let points = points.into_iter();
+    let points = points.map(|(point, case)| Ok((point, case.refused()?)));
+    Ok((points.collect::<Result<_, DriverError>>()?, left_out))
+}
+
+fn check_memory(device: &Device, points: &[(Point<'_>, Case<'_>)]) -> Result<(), SweepError> {
+    let largest = points.iter().max_by_key(|(_, case)| case.memory());
+    let (point, case) = largest.ok_or(SweepError::NoPoints)?;
+    let (needed, free) = (case.memory(), device.free_memory()?);
+    if needed <= free {
+        return Ok(());
+    }
+    Err(SweepError::Memory {
+        point: point.described(),
+        needed,
+        free,
+        device: device.properties().name.clone(),
+    })
+}
+
+fn roofs_of(device: &Device, precision: Precision) -> Result<Roofs, SweepError> {
+    let properties = device.properties();
+    if properties.is_emulated() {
+        return Ok(measure::host_roofs(device, precision)?);
+    }
+    Roofs::of_device(properties, precision).ok_or_else(|| SweepError::UnknownGpu {
+        device: properties.name.clone(),
+        major: properties.compute_capability.0,
+        minor: properties.compute_capability.1,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::driver::{Emulation, LaunchConfig};
+    use crate::embedded::{Polynomial, Stream};
+    use crate::launch::In;
+    use crate::sweep::Selection;
+    use crate::workload::{Axis, Workload};
+
+    /// A kernel that somebody else compiled, in this file.
+    struct Foreign(PathBuf);
+
+    impl Workload for Foreign {
+        fn name(&self) -> &str {
+            "foreign"
+        }
+
+        fn axes(&self) -> Vec<Axis> {
+            Vec::new()
+        }
+
+        fn case<'d>(&self, at: &Point<'d>) -> Result<Case<'d>, PointError> {
+            let config = LaunchConfig::linear(1, at.block());
+            let launch = at.launch_from::<(In<f32>,)>(&self.0, "foreign", config)?;
+            let arrays = launch.arrays(|device| device.buffer_filled(1, 0f32));
+            // SAFETY: nothing is launched: the file is not loaded.
+            Ok(unsafe { arrays.arguments_unchecked(|x| (x.slice(..),)) })
+        }
+    }
+
+    fn plan(workloads: &[&'static dyn Workload]) -> Plan<'static> {
+        let select = |&workload: &&'static dyn Workload| {
+            let mut selection = Selection::defaults(workload, true);
+            for (_, values) in &mut selection.values {
+                values.truncate(1);
+            }
+            selection
+        };
+        Plan {
+            selected: workloads.iter().map(select).collect(),
+            ..Plan::default()
+        }
+    }
+
+    /// The header of a cubin without sections.
+    fn machine_code() -> [u8; 64] {
+        const NVIDIA: u16 = 190;
+        let mut header = [0; 64];
+        header[..5].copy_from_slice(b"\x7fELF\x02");
+        header[18..20].copy_from_slice(&NVIDIA.to_le_bytes());
+        header
+    }
+
+    #[test]
+    fn workloads_for_gpus_are_left_out_and_said_to_be() {
+        let bench = Bench::emulator(Emulation::default(), &[]).expect("the emulator");
+        let file = tempfile::NamedTempFile::new().expect("a file");
+        fs::write(&file, machine_code()).expect("room for a header");
+        let foreign: &'static Foreign = Box::leak(Box::new(Foreign(file.path().to_owned())));
+        let both = plan(&[foreign, &Stream::COPY]);
+        let mut sweep = Sweep::new(&bench, &both, Settings::quick()).expect("one is left");
+        assert_eq!((sweep.points().len(), sweep.left_out().len()), (1, 1));
+        assert!(sweep.left_out()[0].contains("is a cubin"));
+        let row = sweep.measure(0, None).expect("it runs");
+        assert_eq!((row.ai, row.gflops, row.checked), (None, None, true));
+        assert!(row.bandwidth.is_some());
+        let none = Sweep::new(&bench, &plan(&[foreign]), Settings::quick());
+        assert!(matches!(none, Err(SweepError::NothingLeft(_))));
+        let none = Sweep::new(&bench, &plan(&[]), Settings::quick());
+        assert!(matches!(none, Err(SweepError::NoPoints)));
+    }
+
+    #[test]
+    fn a_launch_that_does_not_depend_on_the_block_is_measured_once() {
+        let bench = Bench::emulator(Emulation::default(), &[]).expect("the emulator");
+        let blocks = |workload| {
+            let plan = Plan {
+                blocks: vec![32, 64],
+                ..plan(&[workload])
+            };
+            let sweep = Sweep::new(&bench, &plan, Settings::quick()).expect("small");
+            sweep.points().len()
+        };
+        assert_eq!(blocks(&Polynomial::HORNER), 2);
+        assert_eq!(blocks(&OneBlock), 1);
+    }
+
+    /// A launch of one block of its own.
+    struct OneBlock;
+
+    impl Workload for OneBlock {
+        fn name(&self) -> &str {
+            "one"
+        }
+
+        fn axes(&self) -> Vec<Axis> {
+            Vec::new()
+        }
+
+        fn case<'d>(&self, at: &Point<'d>) -> Result<Case<'d>, PointError> {
+            let entry = kernels_gpu::ceilings::stream::write_u1::entry();
+            let arrays = at
+                .launch(entry, LaunchConfig::blocks(1, 32))
+                .arrays(|device| device.buffer_filled(32, [0f32; 4]));
+            // SAFETY: there are 32 vectors, which live until the launch has ended.
+            Ok(unsafe { arrays.arguments_unchecked(|y| (y.slice_mut(..), 32)) })
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! Rows of files: their columns, their formats, and their text on a terminal. Reports write them, and
+//! comparisons read them.
+
+mod columns;
+mod text;
+mod write;
+
+use std::borrow::Cow;
+use std::path::Path;
+use std::str::FromStr;
+
+use serde::Serialize;
+
+pub use columns::is_outcome;
+pub(crate) use columns::{COLUMNS, Column, Rule, cell, known, number};
+pub use text::text;
+pub(crate) use write::{element, row};
+
+/// A column's name and the text of its cell in a row.
+pub type Cell = (&'static str, String);
+
+/// A row of a table.
+pub trait Row: Serialize {
+    /// Each column's name and cell. The names are the same in all rows of a table.
+    fn columns(&self) -> Vec<Cell>;
+}
+
+/// The format of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Comma-separated values, a header and one row per record.
+    Csv,
+    /// One object: the run, and the rows with every sample.
+    Json,
+    /// A table.
+    Markdown,
+}
+
+impl Format {
+    /// The format that a file's name asks for by its ending: CSV if it has none, and `None` if the
+    /// ending is not a format's.
+    pub fn of(path: &Path) -> Option<Format> {
+        match path.extension() {
+            None => Some(Format::Csv),
+            Some(ending) => ending.to_str()?.to_ascii_lowercase().parse().ok(),
+        }
+    }
+}
+
+impl FromStr for Format {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "csv" => Ok(Format::Csv),
+            "json" => Ok(Format::Json),
+            "md" => Ok(Format::Markdown),
+            _ => Err(format!("{text:?} is none of csv, json and md")),
+        }
+    }
+}
+
+/// Text from a file, such that a terminal shows its control characters and does not obey them.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    if !text.contains(char::is_control) {
+        return Cow::Borrowed(text);
+    }
+    let shown = text.chars().map(|letter| match letter.is_control() {
+        true => letter.escape_debug().to_string(),
+        false => letter.to_string(),
+    });
+    Cow::Owned(shown.collect())
+}

@@ -1,0 +1,119 @@
+//! The device that workloads run on, with their kernels and with the library's own.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use elsa::FrozenMap;
+
+use crate::driver::{Device, DeviceChoice, DriverError, Embedded, Emulation};
+
+/// A device with the kernels of the workloads, and again with those that read clocks, flush caches and
+/// measure ceilings.
+pub struct Bench {
+    device: Device,
+    /// `None` where the first has them, too.
+    own: Option<Device>,
+    pub(crate) loaded: Loaded,
+    /// The same emulator, which counts; made when it is first asked for.
+    counting: OnceLock<Option<Box<Bench>>>,
+}
+
+/// A device again with the kernels of `.ptx` or `.cubin` files, by their paths.
+#[derive(Default)]
+pub(crate) struct Loaded(FrozenMap<PathBuf, Box<Device>>);
+
+impl Loaded {
+    /// The device with the kernels of a file, which is loaded once.
+    pub(super) fn load<'d>(
+        &'d self,
+        device: &Device,
+        path: &Path,
+    ) -> Result<&'d Device, DriverError> {
+        if let Some(known) = self.0.get(path) {
+            return Ok(known);
+        }
+        let loaded = Box::new(device.load(path)?);
+        Ok(self.0.insert(path.to_path_buf(), loaded))
+    }
+}
+
+impl Bench {
+    /// Opens the chosen device with the kernels of this PTX, the library's among them.
+    ///
+    /// # Errors
+    /// As [`Device::open`].
+    pub fn open(choice: &DeviceChoice, ptx: &[Embedded<'_>]) -> Result<Bench, DriverError> {
+        Ok(Bench {
+            device: Device::open(choice, ptx)?,
+            own: None,
+            loaded: Loaded::default(),
+            counting: OnceLock::new(),
+        })
+    }
+
+    /// Opens the chosen device with the kernels of this PTX, and again with the library's, of `own`.
+    ///
+    /// # Errors
+    /// As [`Device::open`].
+    pub fn with_own(
+        choice: &DeviceChoice,
+        ptx: &[Embedded<'_>],
+        own: &[Embedded<'_>],
+    ) -> Result<Bench, DriverError> {
+        Ok(Bench {
+            own: Some(Device::open(choice, own)?),
+            ..Bench::open(choice, ptx)?
+        })
+    }
+
+    /// The emulator with the kernels of this PTX. The library's, where the PTX has them not, run as Rust
+    /// functions.
+    ///
+    /// # Errors
+    /// As [`Device::emulator_with`].
+    pub fn emulator(emulation: Emulation, ptx: &[Embedded<'_>]) -> Result<Bench, DriverError> {
+        Ok(Bench {
+            device: Device::emulator_with(emulation, ptx)?,
+            own: None,
+            loaded: Loaded::default(),
+            counting: OnceLock::new(),
+        })
+    }
+
+    /// The device with the workloads' kernels.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The device with the kernels of a `.ptx` or `.cubin` file, which is loaded once.
+    ///
+    /// # Errors
+    /// As [`Device::load`].
+    pub fn load(&self, path: &Path) -> Result<&Device, DriverError> {
+        self.loaded.load(&self.device, path)
+    }
+
+    /// The same emulator, which counts launches. `None` of a GPU.
+    pub(crate) fn counting(&self) -> Option<&Bench> {
+        let counting = self.counting.get_or_init(|| {
+            let emulation = Emulation {
+                is_counted: true,
+                is_checked: false,
+                ..Emulation::default()
+            };
+            let device = self.device.with_emulation(emulation)?;
+            Some(Box::new(Bench {
+                device,
+                own: None,
+                loaded: Loaded::default(),
+                counting: OnceLock::new(),
+            }))
+        });
+        counting.as_deref()
+    }
+
+    /// The device with the library's kernels.
+    pub fn own(&self) -> &Device {
+        self.own.as_ref().unwrap_or(&self.device)
+    }
+}

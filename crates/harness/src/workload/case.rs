@@ -1,0 +1,420 @@
+//! What is launched at a point: a kernel, its arrays, its arguments, and what it should write.
+
+use cuda_std::launch::{Entry, SafeKernel, Signature};
+
+use super::{Point, PointError};
+use crate::driver::{Device, DriverError, LaunchConfig, Prepared, Stream};
+use crate::measure::{
+    self, CacheState, Enqueue, HardwareCounters, Measured, Runs, Sampler, Samples, Sampling,
+};
+use crate::model::{Operation, Precision, Work};
+
+/// A launch of a kernel.
+pub struct Launch<'d, S: Signature> {
+    device: &'d Device,
+    entry: Entry<S>,
+    config: LaunchConfig,
+    /// Or why the device does not allow it, which is said once all points are known.
+    prepared: Result<Prepared<'d, S>, DriverError>,
+}
+
+impl<'d, S: Signature> Launch<'d, S> {
+    /// `device` has the kernel; the arrays are of the point's, which is the same.
+    pub(super) fn new(
+        at: &Point<'d>,
+        device: &'d Device,
+        entry: Entry<S>,
+        config: LaunchConfig,
+    ) -> Launch<'d, S> {
+        let shared = config.dynamic_shared.saturating_add(at.more_shared);
+        let config = config.with_dynamic_shared(shared);
+        Launch {
+            device,
+            entry,
+            config,
+            prepared: device.prepare(entry, config),
+        }
+    }
+
+    /// How to allocate and fill what the kernel works on. It is done when the point is measured.
+    pub fn arrays<D>(
+        self,
+        allocate: impl Fn(&'d Device) -> Result<D, DriverError> + 'd,
+    ) -> Arrays<'d, S, D> {
+        Arrays {
+            launch: self,
+            allocate: Box::new(allocate),
+            check: None,
+            counters: None,
+        }
+    }
+
+    /// The same with blocks that wait for each other.
+    pub(crate) fn cooperative(self) -> Self {
+        Launch {
+            prepared: self.device.prepare_cooperative(self.entry, self.config),
+            ..self
+        }
+    }
+}
+
+/// A launch and the arrays `D` that it works on.
+pub struct Arrays<'d, S: Signature, D> {
+    launch: Launch<'d, S>,
+    allocate: Box<dyn Fn(&'d Device) -> Result<D, DriverError> + 'd>,
+    check: Option<Box<Check<'d, D>>>,
+    counters: Option<Box<Counters<'d, D>>>,
+}
+
+type Check<'d, D> = dyn Fn(&D) -> Result<(), PointError> + 'd;
+
+/// Cycles and nanoseconds that the kernel itself has counted.
+type Counters<'d, D> = dyn Fn(&D) -> Result<[u64; 2], PointError> + 'd;
+
+/// What is done with a case's launches.
+type With<'a> = dyn FnMut(&mut Enqueue<'_>) -> Result<(), DriverError> + 'a;
+
+impl<'d, S: Signature, D: 'd> Arrays<'d, S, D> {
+    /// Compares what the kernel wrote with a reference; [`close`](super::close) does for arrays. Any number of
+    /// launches with the same arrays have run by then. Without it rows say that they are not checked.
+    #[must_use]
+    pub fn check(self, check: impl Fn(&D) -> Result<(), PointError> + 'd) -> Self {
+        Arrays {
+            check: Some(Box::new(check)),
+            ..self
+        }
+    }
+
+    /// Where the kernel says how many cycles and nanoseconds its last launch took.
+    pub(crate) fn counters(
+        self,
+        counters: impl Fn(&D) -> Result<[u64; 2], PointError> + 'd,
+    ) -> Self {
+        Arrays {
+            counters: Some(Box::new(counters)),
+            ..self
+        }
+    }
+
+    /// The arguments of the launch, from the arrays: of a safe kernel.
+    ///
+    /// # Panics
+    /// The entry is another kernel's under this one's signature.
+    pub fn arguments(
+        self,
+        arguments: impl for<'a> Fn(&'a mut D) -> S::Arguments<'a> + 'd,
+    ) -> Case<'d>
+    where
+        S: SafeKernel,
+    {
+        assert!(
+            self.launch.entry.is_own(),
+            "{} is launched under another kernel's signature",
+            self.launch.entry.name()
+        );
+        // SAFETY: a safe kernel has no contract.
+        unsafe { self.arguments_unchecked(arguments) }
+    }
+
+    /// The arguments of the launch, from the arrays: of any kernel.
+    ///
+    /// # Safety
+    /// They keep the kernel's contract, however often it is launched with the same.
+    pub unsafe fn arguments_unchecked(
+        self,
+        arguments: impl for<'a> Fn(&'a mut D) -> S::Arguments<'a> + 'd,
+    ) -> Case<'d> {
+        self.launched(move |prepared, arrays, with| {
+            let arguments = arguments(arrays);
+            // SAFETY: the caller's contract; the arguments are borrowed until `with` has waited.
+            with(&mut |stream: &Stream<'_>| unsafe { prepared.launch(stream, &arguments) })
+        })
+    }
+
+    /// Whatever a sample consists of, put into the stream: several launches, say. The rows have the name
+    /// and the configuration of this launch.
+    ///
+    /// # Safety
+    /// What is put there keeps its contracts, however often it is, for as long as the arrays live.
+    pub unsafe fn enqueue(
+        self,
+        enqueue: impl Fn(&mut D, &Prepared<'d, S>, &Stream<'_>) -> Result<(), DriverError> + 'd,
+    ) -> Case<'d> {
+        self.launched(move |prepared, arrays, with| {
+            with(&mut |stream: &Stream<'_>| enqueue(arrays, prepared, stream))
+        })
+    }
+
+    /// `launch` gives what it is called with the launches of a sample; these may be under way until that has
+    /// returned.
+    fn launched(
+        self,
+        launch: impl Fn(&Prepared<'d, S>, &mut D, &mut With<'_>) -> Result<(), DriverError> + 'd,
+    ) -> Case<'d> {
+        let Launch {
+            device,
+            entry,
+            config,
+            prepared,
+        } = self.launch;
+        let (allocate, check, counters) = (self.allocate, self.check, self.counters);
+        let run = prepared.map(|prepared| -> Box<dyn Run + 'd> {
+            Box::new(Held {
+                device,
+                allocate,
+                check,
+                counters,
+                launch: Box::new(move |arrays: &mut D, with: &mut With<'_>| {
+                    launch(&prepared, arrays, with)
+                }),
+                arrays: None,
+            })
+        });
+        Case {
+            run,
+            kernel: entry.name(),
+            config,
+            work: Work::default(),
+            memory: None,
+            loads: None,
+            chains: None,
+            device,
+        }
+    }
+}
+
+/// A point's launch, complete: what it works on, moves, computes, and should write.
+pub struct Case<'d> {
+    run: Result<Box<dyn Run + 'd>, DriverError>,
+    pub(crate) kernel: &'static str,
+    pub(crate) config: LaunchConfig,
+    pub(crate) work: Work,
+    memory: Option<u64>,
+    /// Bytes of a load, and how many are under way.
+    pub(crate) loads: Option<(u32, u32)>,
+    pub(crate) chains: Option<u32>,
+    /// The device that has the kernel.
+    pub(crate) device: &'d Device,
+}
+
+impl<'d> Case<'d> {
+    /// The launch reads so many elements from memory, each once.
+    #[must_use]
+    pub fn reads<T>(self, elements: usize) -> Self {
+        let bytes = elements as f64 * size_of::<T>() as f64;
+        Case {
+            work: self.work.reads(bytes),
+            ..self
+        }
+    }
+
+    /// The launch writes so many elements to memory.
+    #[must_use]
+    pub fn writes<T>(self, elements: usize) -> Self {
+        let bytes = elements as f64 * size_of::<T>() as f64;
+        Case {
+            work: self.work.writes(bytes),
+            ..self
+        }
+    }
+
+    /// All threads together execute so many operations of a kind, on numbers of a type.
+    #[must_use]
+    pub fn operations(self, precision: Precision, operation: Operation, count: usize) -> Self {
+        Case {
+            work: self.work.operations(precision, operation, count as f64),
+            ..self
+        }
+    }
+
+    /// Bytes that the arrays take, where they are not what the launch reads and writes.
+    #[must_use]
+    pub fn allocates(self, bytes: u64) -> Self {
+        Case {
+            memory: Some(bytes),
+            ..self
+        }
+    }
+
+    /// A thread loads so many bytes with one instruction, and has so many such loads under way at once.
+    #[must_use]
+    pub fn loads(self, bytes: u32, at_once: u32) -> Self {
+        Case {
+            loads: Some((bytes, at_once)),
+            ..self
+        }
+    }
+
+    /// So many operations of a thread do not wait for each other.
+    #[must_use]
+    pub fn chains(self, count: u32) -> Self {
+        Case {
+            chains: Some(count),
+            ..self
+        }
+    }
+
+    /// Bytes that the arrays take, as far as that is known.
+    pub(crate) fn memory(&self) -> u64 {
+        let moved = || self.work.bytes().unwrap_or(0.0) as u64;
+        self.memory.unwrap_or_else(moved)
+    }
+
+    /// Allocates, takes samples, and compares. Whether there was something to compare with comes with
+    /// the samples.
+    pub(crate) fn sample(
+        &mut self,
+        sampler: &mut Sampler<'_>,
+        cache: CacheState,
+        sampling: Sampling,
+    ) -> Result<(Samples, bool), PointError> {
+        let run = self.allocated()?;
+        let mut samples = None;
+        run.launch(&mut |launch| {
+            // SAFETY: who made the case vouches for what it launches, and `sample` waits for it.
+            samples = Some(unsafe { sampler.sample(launch, cache, sampling) }?);
+            Ok(())
+        })?;
+        let is_checked = run.check()?;
+        Ok((
+            samples.expect("`launch` calls what it is given"),
+            is_checked,
+        ))
+    }
+
+    /// Allocates, and has the hardware count a launch.
+    pub(crate) fn count(
+        &mut self,
+        sampler: &mut Sampler<'_>,
+        counters: &mut HardwareCounters,
+        cache: CacheState,
+    ) -> Result<Measured, DriverError> {
+        let mut measured = None;
+        self.allocated()?.launch(&mut |launch| {
+            // SAFETY: who made the case vouches for what it launches, and `count` waits for it.
+            measured = Some(unsafe { sampler.count(counters, launch, cache) }?);
+            Ok(())
+        })?;
+        Ok(measured.expect("`launch` calls what it is given"))
+    }
+
+    /// Allocates, launches once, compares, and frees. Whether there was something to compare with.
+    pub(crate) fn check(&mut self) -> Result<bool, PointError> {
+        let stream = Stream::new(self.device)?;
+        self.time(
+            &stream,
+            Runs {
+                warmup: 1,
+                timed: 0,
+            },
+        )?;
+        let is_checked = self.run_mut().check();
+        self.release();
+        is_checked
+    }
+
+    /// Allocates, and times each of so many launches: milliseconds.
+    pub(crate) fn time(&mut self, stream: &Stream<'_>, runs: Runs) -> Result<Vec<f64>, PointError> {
+        stream.refuse_capture_by_thread("launch a workload")?;
+        stream.finish_copies()?;
+        let mut times = Vec::new();
+        self.allocated()?.launch(&mut |launch| {
+            // SAFETY: who made the case vouches for what it launches.
+            let timed = unsafe { measure::time_launches(stream, launch, runs) };
+            if timed.is_err() {
+                // Launches may be under way. The first error is the one that counts.
+                let _ = stream.synchronize();
+            }
+            times = timed?;
+            Ok(())
+        })?;
+        Ok(times)
+    }
+
+    /// Compares what the launches wrote, and says what the kernel has counted.
+    pub(crate) fn counted(&mut self) -> Result<Option<[u64; 2]>, PointError> {
+        let run = self.run_mut();
+        run.check()?;
+        run.counters()
+    }
+
+    fn allocated(&mut self) -> Result<&mut (dyn Run + 'd), DriverError> {
+        let run = self.run_mut();
+        run.allocate()?;
+        Ok(run)
+    }
+
+    fn run_mut(&mut self) -> &mut (dyn Run + 'd) {
+        let run = self.run.as_mut().expect("`refused` was asked first");
+        run.as_mut()
+    }
+
+    /// Frees the arrays.
+    pub(crate) fn release(&mut self) {
+        if let Ok(run) = &mut self.run {
+            run.release();
+        }
+    }
+
+    /// Takes out why the device does not allow the launch.
+    pub(crate) fn refused(self) -> Result<Self, DriverError> {
+        match self.run {
+            Err(error) => Err(error),
+            Ok(_) => Ok(self),
+        }
+    }
+}
+
+trait Run {
+    fn allocate(&mut self) -> Result<(), DriverError>;
+    fn launch(&mut self, with: &mut With<'_>) -> Result<(), DriverError>;
+    /// `false` where there is nothing to compare with.
+    fn check(&self) -> Result<bool, PointError>;
+    fn counters(&self) -> Result<Option<[u64; 2]>, PointError>;
+    fn release(&mut self);
+}
+
+/// A launch with its arrays, once they are allocated.
+struct Held<'d, D> {
+    device: &'d Device,
+    allocate: Box<dyn Fn(&'d Device) -> Result<D, DriverError> + 'd>,
+    check: Option<Box<Check<'d, D>>>,
+    counters: Option<Box<Counters<'d, D>>>,
+    launch: Box<Launching<'d, D>>,
+    arrays: Option<D>,
+}
+
+type Launching<'d, D> = dyn Fn(&mut D, &mut With<'_>) -> Result<(), DriverError> + 'd;
+
+const ALLOCATED: &str = "`allocate` comes first";
+
+impl<D> Run for Held<'_, D> {
+    fn allocate(&mut self) -> Result<(), DriverError> {
+        // The old ones first: there may be no memory for both.
+        self.arrays = None;
+        self.arrays = Some((self.allocate)(self.device)?);
+        Ok(())
+    }
+
+    fn launch(&mut self, with: &mut With<'_>) -> Result<(), DriverError> {
+        (self.launch)(self.arrays.as_mut().expect(ALLOCATED), with)
+    }
+
+    fn check(&self) -> Result<bool, PointError> {
+        let arrays = self.arrays.as_ref().expect(ALLOCATED);
+        match &self.check {
+            Some(check) => check(arrays).map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    fn counters(&self) -> Result<Option<[u64; 2]>, PointError> {
+        let arrays = self.arrays.as_ref().expect(ALLOCATED);
+        let counters = self.counters.as_ref();
+        counters.map(|counters| counters(arrays)).transpose()
+    }
+
+    fn release(&mut self) {
+        self.arrays = None;
+    }
+}

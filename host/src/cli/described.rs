@@ -1,0 +1,86 @@
+//! The options that describe a launch of a PTX file: those of `ridgepoint run` and `ridgepoint profile`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::lists::bytes;
+use super::{Failure, driver_failure};
+use crate::driver::DriverError;
+use crate::standalone::{Argument, Description, Extents, Output, Standalone, StandaloneError};
+
+#[derive(Args)]
+#[command(next_help_heading = "A kernel of a PTX file")]
+pub(super) struct Described {
+    /// PTX, whoever compiled it
+    #[arg(value_name = "FILE.ptx")]
+    file: Option<PathBuf>,
+
+    /// The kernel's name in it [default: the only one]
+    #[arg(requires = "file")]
+    entry: Option<String>,
+
+    /// Blocks: X, X,Y or X,Y,Z
+    #[arg(id = "blocks", long = "grid", value_name = "BLOCKS")]
+    grid: Option<Extents>,
+
+    /// Threads of a block: X, X,Y or X,Y,Z
+    #[arg(id = "threads", long = "block", value_name = "THREADS")]
+    block: Option<Extents>,
+
+    /// Bytes of dynamic shared memory a block, such as 4096 or 48KiB
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    shared: Option<u32>,
+
+    /// The next argument: a value such as u32:5 or f32:-2.5, the bytes of a structure such as
+    /// bytes:0100, or a buffer such as f32[2^20]=random: zeros, ones, iota, random, random:LIMIT, a
+    /// number, or a file; where nothing stands behind it, nobody has written it
+    #[arg(long = "arg", value_name = "ARGUMENT")]
+    arguments: Vec<Argument>,
+
+    /// A TOML file with file, kernel, grid, block, shared, args and out; options count before it
+    #[arg(long, value_name = "FILE")]
+    launch: Option<PathBuf>,
+}
+
+impl Described {
+    /// Whether a launch is described at all.
+    pub(super) fn is_given(&self) -> bool {
+        self.file.is_some() || self.launch.is_some()
+    }
+
+    /// The launch, compared with the kernel's PTX.
+    pub(super) fn read(&self, outputs: &[Output]) -> Result<Standalone, Failure> {
+        let own = Description {
+            file: self.file.clone(),
+            kernel: self.entry.clone(),
+            grid: self.grid,
+            block: self.block,
+            shared: self.shared,
+            arguments: self.arguments.clone(),
+            outputs: outputs.to_vec(),
+        };
+        let read = || {
+            let other = match &self.launch {
+                Some(path) => Description::read(path)?,
+                None => Description::default(),
+            };
+            Standalone::read(own.or(other).complete()?)
+        };
+        read().map_err(failure)
+    }
+}
+
+/// What did not begin. A finding of a kernel that ran is none of these.
+pub(super) fn failure(error: StandaloneError) -> Failure {
+    match error {
+        StandaloneError::Usage(reason) => Failure::Usage(reason),
+        StandaloneError::Driver(error) => match error {
+            DriverError::BlockExtent { .. }
+            | DriverError::RequiredBlock { .. }
+            | DriverError::SharedMemory { .. } => Failure::Usage(error.to_string()),
+            error => driver_failure(error),
+        },
+        error => Failure::failed(error),
+    }
+}

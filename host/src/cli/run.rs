@@ -1,0 +1,227 @@
+//! `ridgepoint run`: a kernel of any PTX file, executed and checked.
+
+use clap::Args;
+
+use super::described::{Described, failure};
+use super::destination::{Destination, Unfinished};
+use super::files::Files;
+use super::lists::whole;
+use super::{Failure, driver_failure, streams};
+use crate::driver::{Device, DeviceChoice, Emulation, LaunchConfig, Schedule};
+use crate::report::counted;
+use crate::standalone::{After, Output, Standalone, StandaloneError};
+
+const HELP: &str = "\
+ridgepoint run saxpy.ptx saxpy --grid 64 --block 256 \\
+    --arg i32:16384 --arg f32:2.5 --arg f32[16384]=random --arg f32[16384]=ones --out 3
+
+On the emulator every access is looked at: bounds, races, divergence, memory that nobody has written. The
+launch runs in order, and under seeds, each of which is another order of blocks, warps and lanes.";
+
+#[derive(Args)]
+#[command(after_help = HELP)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    described: Described,
+
+    /// A buffer to show after the launch, by its argument's number from 0, or NUMBER=FILE for all its
+    /// bytes in a file [default: show each that has changed]
+    #[arg(long = "out", value_name = "NUMBER[=FILE]")]
+    outputs: Vec<Output>,
+
+    /// cpu (the emulator), cpu:sm_NN, cuda, cuda:N or auto
+    #[arg(long, value_name = "DEVICE", default_value = "cpu")]
+    device: DeviceChoice,
+
+    /// Also run under N seeds; each is a different order of blocks, warps and lanes
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = whole::<u64>(0..=10_000))]
+    seeds: u64,
+
+    /// Run once, with several cores, and look at bounds and divergence alone
+    #[arg(long, conflicts_with = "seeds")]
+    no_check: bool,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let standalone = arguments.described.read(&arguments.outputs)?;
+    let wanted = standalone.outputs().iter();
+    let paths: Vec<_> = wanted.filter_map(|it| it.path.clone()).collect();
+    Files::default().outputs("--out", &paths).check()?;
+    let device = Device::open(&arguments.device, &[]).map_err(driver_failure)?;
+    streams::say(&format!(
+        "{} of {}, {}, on {}",
+        standalone.kernel(),
+        standalone.file().display(),
+        shape(standalone.config()),
+        device.properties().name,
+    ));
+    let is_emulated = device.properties().is_emulated();
+    let after = match is_emulated && !arguments.no_check {
+        true => checked(&standalone, &device, arguments.seeds)?,
+        false => once(&standalone, &device)?,
+    };
+    for it in &after {
+        show(it, standalone.outputs())?;
+    }
+    if !after.iter().any(|it| it.is_changed) {
+        streams::say("No argument has changed.");
+    }
+    Ok(())
+}
+
+/// `64 blocks of 256 threads`
+pub(super) fn shape(config: LaunchConfig) -> String {
+    fn extents(all: &[u32]) -> String {
+        let last = all.iter().rposition(|it| *it != 1).unwrap_or(0);
+        let texts: Vec<String> = all[..=last].iter().map(ToString::to_string).collect();
+        texts.join(" x ")
+    }
+    let grid = config.grid.map(|it| u32::try_from(it).unwrap_or(u32::MAX));
+    let of = |extents: String, what: &str| match extents.as_str() {
+        "1" => format!("1 {what}"),
+        _ => format!("{extents} {what}s"),
+    };
+    let (grid, block) = (extents(&grid), extents(&config.block));
+    format!("{} of {}", of(grid, "block"), of(block, "thread"))
+}
+
+/// On a GPU, or on the emulator without checks.
+fn once(standalone: &Standalone, device: &Device) -> Result<Vec<After>, Failure> {
+    let unchecked = device.with_emulation(Emulation {
+        is_checked: false,
+        ..Emulation::default()
+    });
+    let why = match unchecked {
+        Some(_) => "bounds and divergence alone, as --no-check says",
+        None => "a GPU looks at nothing; --device cpu does",
+    };
+    let after = match standalone.run(unchecked.as_ref().unwrap_or(device)) {
+        Ok(after) => after,
+        Err(StandaloneError::Driver(error)) if error.is_finding() => {
+            return Err(Failure::Found(error.to_string()));
+        }
+        Err(error) => return Err(failure(error)),
+    };
+    streams::say(&format!("Not checked: {why}."));
+    Ok(after)
+}
+
+/// In order and under each seed. All are run, whatever one of them says.
+fn checked(standalone: &Standalone, device: &Device, seeds: u64) -> Result<Vec<After>, Failure> {
+    let mut runs = Runs::default();
+    let seeded = (0..seeds).map(Schedule::Seeded);
+    for schedule in [Schedule::InOrder].into_iter().chain(seeded) {
+        let when = match &schedule {
+            Schedule::Seeded(seed) => format!("seed {seed}"),
+            _ => "in order".to_owned(),
+        };
+        let emulation = Emulation {
+            schedule,
+            is_checked: true,
+            ..Emulation::default()
+        };
+        let device = device.with_emulation(emulation);
+        let device = device.expect("a device that is emulated");
+        runs.add(standalone.run(&device), &when)?;
+    }
+    runs.end(standalone.kernel(), seeds)
+}
+
+/// What has come of the launches so far.
+#[derive(Default)]
+struct Runs {
+    first: Option<Vec<After>>,
+    findings: Vec<String>,
+    /// Launches in which something was found.
+    failed: u64,
+    /// The first schedule with another result than the first.
+    differs: Option<String>,
+}
+
+impl Runs {
+    fn add(&mut self, ran: Result<Vec<After>, StandaloneError>, when: &str) -> Result<(), Failure> {
+        match ran {
+            Ok(after) => self.compare(after, when),
+            Err(StandaloneError::Driver(error)) if error.is_finding() => {
+                self.failed += 1;
+                let finding = error.to_string();
+                if !self.findings.contains(&finding) {
+                    streams::say(&format!("{finding} ({when})"));
+                    self.findings.push(finding);
+                }
+            }
+            Err(error) => return Err(failure(error)),
+        }
+        Ok(())
+    }
+
+    fn compare(&mut self, after: Vec<After>, when: &str) {
+        let Some(first) = &self.first else {
+            self.first = Some(after);
+            return;
+        };
+        let mut both = first.iter().zip(&after);
+        if let (None, Some((first, _))) = (
+            &self.differs,
+            both.find(|(first, it)| first.bytes != it.bytes),
+        ) {
+            self.differs = Some(format!("argument {} under {when}", first.place));
+        }
+    }
+
+    fn end(self, kernel: &str, seeds: u64) -> Result<Vec<After>, Failure> {
+        let what = match self.failed {
+            0 => "nothing was found".to_owned(),
+            failed => format!("something was found in {failed} of them"),
+        };
+        let schedules = match seeds {
+            0 => "1 launch, in order".to_owned(),
+            seeds => format!(
+                "{}, in order and under {}",
+                counted(seeds + 1, "launch"),
+                counted(seeds, "seed")
+            ),
+        };
+        streams::say(&format!("Checked {kernel}: {schedules}; {what}."));
+        if let Some(what) = self.differs {
+            streams::say(&format!(
+                "note: the result depends on the order of threads: {what} is another than at first"
+            ));
+        }
+        match (self.findings.len(), self.first) {
+            (0, Some(after)) => Ok(after),
+            (count, _) => Err(Failure::Found(counted(count as u64, "finding"))),
+        }
+    }
+}
+
+/// Says what is in a buffer that is wanted, and writes it where it goes.
+fn show(after: &After, outputs: &[Output]) -> Result<(), Failure> {
+    let mut wanted = outputs
+        .iter()
+        .filter(|it| it.place == after.place)
+        .peekable();
+    let is_shown = match outputs {
+        [] => after.is_changed,
+        _ => wanted.peek().is_some(),
+    };
+    if is_shown {
+        let what = if after.is_changed {
+            "changed"
+        } else {
+            "as it was"
+        };
+        streams::say(&format!(
+            "argument {}, {}, {what}: {} (crc32 {:08x})",
+            after.place,
+            after.shape(),
+            after.shown(),
+            after.checksum()
+        ));
+    }
+    for path in wanted.filter_map(|it| it.path.as_ref()) {
+        let file = Destination::open(path, Unfinished::IsNothing)?;
+        file.write_whole(|file| file.write_all(&after.bytes))?;
+    }
+    Ok(())
+}

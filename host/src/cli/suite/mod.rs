@@ -1,0 +1,309 @@
+//! The workloads of a program, and the options that name them and their axes.
+
+mod select;
+
+use std::sync::OnceLock;
+
+use clap::builder::PossibleValuesParser;
+use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command, FromArgMatches};
+use itertools::Itertools;
+
+use crate::driver::{DeviceChoice, DriverError, Embedded};
+use crate::kernels;
+use crate::workload::{Axis, Bench, Workload};
+
+/// What a program measures: set once, before its command line is read.
+pub(super) struct Suite {
+    /// The PTX of the workloads' kernels.
+    pub(super) ptx: &'static [Embedded<'static>],
+    pub(super) workloads: Vec<&'static dyn Workload>,
+    /// The option that names them, and another name for it.
+    pub(super) option: [&'static str; 2],
+    pub(super) sweep: Choice,
+    pub(super) occupancy: Choice,
+}
+
+/// Which of a suite's workloads a study takes; without names, all of them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Choice {
+    /// Where none is named.
+    pub(super) default: &'static [&'static str],
+    /// As `all`.
+    pub(super) all: &'static [&'static str],
+}
+
+/// A command that takes workloads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Study {
+    Sweep,
+    Occupancy,
+}
+
+static SUITE: OnceLock<Suite> = OnceLock::new();
+
+/// Options have names and help that live as long as the program.
+fn kept(text: String) -> &'static str {
+    Box::leak(text.into_boxed_str())
+}
+
+impl Suite {
+    /// Makes this the program's suite, unless it has one.
+    pub(super) fn set(suite: Suite) {
+        // A second one would be the tests', which are one program.
+        let _ = SUITE.set(suite);
+    }
+
+    /// The program's suite.
+    pub(super) fn get() -> &'static Suite {
+        SUITE.get_or_init(Suite::embedded)
+    }
+
+    /// Of the command `ridgepoint`.
+    pub(super) fn embedded() -> Suite {
+        Suite {
+            ptx: kernels::embedded_ptx(),
+            workloads: crate::embedded::all(),
+            option: ["kernel", "workload"],
+            sweep: Choice {
+                default: &["power-sum"],
+                // The others have one intensity.
+                all: &["power-sum", "horner"],
+            },
+            occupancy: Choice {
+                default: &["copy", "fma"],
+                all: &[],
+            },
+        }
+    }
+
+    fn choice(&self, study: Study) -> Choice {
+        match study {
+            Study::Sweep => self.sweep,
+            Study::Occupancy => self.occupancy,
+        }
+    }
+
+    pub(super) fn open(&self, choice: &DeviceChoice) -> Result<Bench, DriverError> {
+        kernels::bench(choice, self.ptx)
+    }
+
+    /// The axes of all workloads, each name once.
+    fn axes(&self) -> Vec<Axis> {
+        let all = self.workloads.iter().flat_map(|workload| workload.axes());
+        all.unique_by(Axis::name).collect()
+    }
+
+    fn names(&self) -> Vec<&'static str> {
+        let names = self.workloads.iter().map(|workload| workload.name());
+        names.map(|name| kept(name.to_owned())).collect()
+    }
+}
+
+/// The axes that are every workload's.
+pub(super) const COMMON: [&str; 3] = ["block", "grid", "cache"];
+
+/// Of every workload in the suite.
+const ALL: &str = "all";
+
+/// `--workload`, `--axis`, and an option for each axis of the suite's workloads.
+#[derive(Clone, Debug)]
+pub(super) struct Workloads {
+    names: Vec<String>,
+    lists: Vec<List>,
+}
+
+/// Values that an option gives an axis.
+#[derive(Clone, Debug)]
+struct List {
+    /// As it was typed: `--k`, `--axis k`.
+    option: String,
+    axis: String,
+    /// Whether the items are exponents of two.
+    are_powers: bool,
+    items: Vec<String>,
+}
+
+impl clap::Args for Workloads {
+    fn augment_args(command: Command) -> Command {
+        const HEADING: &str = "Workloads and their axes";
+        let suite = Suite::get();
+        let names = suite.names().into_iter().chain([ALL]);
+        let workload = Arg::new("workload")
+            .long(suite.option[0])
+            .visible_alias(suite.option[1])
+            .value_name("LIST")
+            .value_delimiter(',')
+            .action(ArgAction::Append)
+            .value_parser(PossibleValuesParser::new(names))
+            .help(kept(of_choices(suite)))
+            .help_heading(HEADING);
+        let axis = Arg::new("axis")
+            .long("axis")
+            .value_name("NAME=LIST")
+            .action(ArgAction::Append)
+            .value_parser(list)
+            .help(
+                "Values of an axis: n=1000,2^20, n=16:64:16 (from, to, step), n[pow2]=16:26. block, \
+                 grid and cache are axes of every workload",
+            )
+            .help_heading(HEADING);
+        let mut command = command.arg(workload).arg(axis);
+        let mut group = ArgGroup::new("workloads")
+            .multiple(true)
+            .args(["workload", "axis"]);
+        let taken: Vec<&str> = RESERVED.into_iter().chain(COMMON).collect();
+        for axis in suite.axes() {
+            // Such an axis has `--axis` alone.
+            if taken.contains(&axis.name()) {
+                continue;
+            }
+            command = command.arg(option(&axis).help_heading(HEADING));
+            group = group.arg(id(axis.name()));
+        }
+        command.group(group)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Workloads::augment_args(command)
+    }
+}
+
+/// What `--workload` says of itself.
+fn of_choices(suite: &Suite) -> String {
+    let of = |choice: Choice| match choice.default {
+        [] => ALL.to_owned(),
+        names => names.join(","),
+    };
+    let (sweep, occupancy) = (of(suite.sweep), of(suite.occupancy));
+    match sweep == occupancy {
+        true => format!("Workloads to measure [default: {sweep}]"),
+        false => {
+            format!("Workloads to measure [default: {sweep}; in an occupancy study {occupancy}]")
+        }
+    }
+}
+
+/// Options of the commands that take workloads: no axis has one of its own with such a name.
+const RESERVED: [&str; 34] = [
+    "aa",
+    "arch",
+    "arg",
+    "axis",
+    "baseline",
+    "bench",
+    "ceilings",
+    "counters",
+    "device",
+    "device-times",
+    "format",
+    "help",
+    "json",
+    "kernel",
+    "launch",
+    "lines",
+    "max-registers",
+    "max-runs",
+    "noise",
+    "output",
+    "page",
+    "plot",
+    "profile",
+    "quiet",
+    "registers",
+    "report",
+    "roofs",
+    "runs",
+    "seeds",
+    "shared",
+    "tolerance",
+    "trace",
+    "warmup",
+    "workload",
+];
+
+/// What clap knows an axis's option by: no field of a command's arguments is called so.
+fn id(axis: &str) -> &'static str {
+    kept(format!("axis:{axis}"))
+}
+
+/// `--NAME LIST`. Where workloads have different axes of the name, what one of them takes is taken, and
+/// each workload looks again.
+fn option(axis: &Axis) -> Arg {
+    let name = axis.name();
+    let same = Suite::get().workloads.iter();
+    let same: Vec<Axis> = same
+        .flat_map(|workload| workload.axes())
+        .filter(|other| other.name() == name)
+        .collect();
+    let takes = move |text: &str| -> Result<String, String> {
+        let mut parsed = same.iter().map(|axis| axis.parse(text));
+        let first = parsed.next().unwrap_or(Ok(Vec::new()));
+        match first.is_ok() || parsed.any(|it| it.is_ok()) {
+            true => Ok(text.to_owned()),
+            false => Err(first.err().unwrap_or_default()),
+        }
+    };
+    let help = match axis.is_setting() {
+        true => axis.description(),
+        false => format!("{} [default: {}]", axis.description(), axis.defaults_text()),
+    };
+    let mut help = help.trim_start().to_owned();
+    // As other options have it.
+    if let Some(first) = help.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    let option = Arg::new(id(name)).long(name).value_parser(takes).help(help);
+    match axis.is_setting() {
+        true => option.value_name("NUMBER"),
+        false => option
+            .value_name("LIST")
+            .value_delimiter(',')
+            .action(ArgAction::Append),
+    }
+}
+
+/// The value of `--axis`.
+fn list(text: &str) -> Result<List, String> {
+    let (name, items) = text
+        .split_once('=')
+        .ok_or("expected NAME=LIST, such as n=2^20,2^24")?;
+    let (axis, are_powers) = match name.strip_suffix("[pow2]") {
+        Some(axis) => (axis, true),
+        None => (name, false),
+    };
+    let inner = items.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
+    let items = inner.unwrap_or(items).split(',');
+    Ok(List {
+        option: format!("--axis {axis}"),
+        axis: axis.to_owned(),
+        are_powers,
+        items: items.map(str::to_owned).collect(),
+    })
+}
+
+impl FromArgMatches for Workloads {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Workloads, clap::Error> {
+        let names = matches.get_many("workload").into_iter().flatten();
+        let given = matches.get_many("axis").into_iter().flatten();
+        let mut lists: Vec<List> = given.cloned().collect();
+        let axes = Suite::get().axes().into_iter();
+        for name in axes.map(|axis| axis.name()) {
+            let items = matches.try_get_many::<String>(id(name)).ok().flatten();
+            lists.extend(items.map(|items| List {
+                option: format!("--{name}"),
+                axis: name.to_owned(),
+                are_powers: false,
+                items: items.cloned().collect(),
+            }));
+        }
+        Ok(Workloads {
+            names: names.cloned().collect(),
+            lists,
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Workloads::from_arg_matches(matches)?;
+        Ok(())
+    }
+}

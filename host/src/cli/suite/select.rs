@@ -1,0 +1,281 @@
+//! What the options of workloads select: workloads, and values of their axes.
+
+use itertools::Itertools;
+
+use super::{ALL, COMMON, List, Study, Suite, Workloads};
+use crate::cli::Failure;
+use crate::cli::lists::{MOST_THREADS, each_once, whole};
+use crate::sweep::{Plan, Selection};
+use crate::workload::{Axis, Value, Workload};
+
+impl Workloads {
+    /// The workloads, each with the values of its axes.
+    pub(in crate::cli) fn select(
+        &self,
+        study: Study,
+        is_emulated: bool,
+    ) -> Result<Vec<Selection<'static>>, Failure> {
+        let selected = self.workloads(study);
+        for (index, list) in self.lists.iter().enumerate() {
+            if self.lists[..index]
+                .iter()
+                .any(|other| other.axis == list.axis)
+            {
+                return Err(Failure::Usage(format!(
+                    "{}: the axis {} is given twice",
+                    list.option, list.axis
+                )));
+            }
+            let axes = selected.iter().flat_map(|workload| workload.axes());
+            let axes: Vec<&str> = axes
+                .map(|axis| axis.name())
+                .chain(COMMON)
+                .unique()
+                .collect();
+            if !axes.contains(&list.axis.as_str()) {
+                let names = selected.iter().map(|workload| workload.name());
+                return Err(Failure::Usage(format!(
+                    "{} has no effect on {}: the axes are {}",
+                    list.option,
+                    names.format(", "),
+                    axes.join(", ")
+                )));
+            }
+        }
+        selected
+            .into_iter()
+            .map(|workload| self.of(workload, study, is_emulated))
+            .collect()
+    }
+
+    /// The selected workloads.
+    fn workloads(&self, study: Study) -> Vec<&'static dyn Workload> {
+        let suite = Suite::get();
+        let choice = suite.choice(study);
+        let every: Vec<&str> = suite.workloads.iter().map(|it| it.name()).collect();
+        let or_every = |names: &[&'static str]| match names {
+            [] => every.clone(),
+            names => names.to_vec(),
+        };
+        let names: Vec<&str> = match &self.names[..] {
+            [] => or_every(choice.default),
+            names => names
+                .iter()
+                .flat_map(|name| match name.as_str() {
+                    ALL => or_every(choice.all),
+                    name => vec![name],
+                })
+                .unique()
+                .collect(),
+        };
+        // In the order in which they are named.
+        let find = |name: &str| suite.workloads.iter().find(|it| it.name() == name).copied();
+        names.into_iter().filter_map(find).collect()
+    }
+
+    fn of(
+        &self,
+        workload: &'static dyn Workload,
+        study: Study,
+        is_emulated: bool,
+    ) -> Result<Selection<'static>, Failure> {
+        let mut selection = Selection {
+            workload,
+            values: Vec::new(),
+            settings: Vec::new(),
+        };
+        for axis in workload.axes() {
+            let list = self.lists.iter().find(|list| list.axis == axis.name());
+            let values = match list {
+                Some(list) => list.values(&axis)?,
+                None if study == Study::Occupancy => axis.occupancy_defaults(is_emulated).to_vec(),
+                None => axis.defaults(is_emulated).to_vec(),
+            };
+            match (axis.is_setting(), &values[..]) {
+                (true, []) => {}
+                (true, [value]) => selection.settings.push((axis.name(), value.clone())),
+                (true, _) => {
+                    return Err(Failure::Usage(format!(
+                        "--{}: one value is possible",
+                        axis.name()
+                    )));
+                }
+                (false, _) => selection.values.push((axis.name(), values)),
+            }
+        }
+        Ok(selection)
+    }
+
+    /// Whether nothing was asked for but what the workloads have for themselves.
+    pub(in crate::cli) fn is_default(&self) -> bool {
+        self.names.is_empty() && self.lists.is_empty()
+    }
+
+    /// Refuses values of the axes of every workload that have no effect on a study.
+    pub(in crate::cli) fn refuse_common(&self, axes: &[&str], why: &str) -> Result<(), Failure> {
+        match self
+            .lists
+            .iter()
+            .find(|list| axes.contains(&list.axis.as_str()))
+        {
+            Some(list) => Err(Failure::Usage(format!(
+                "{} has no effect {why}",
+                list.option
+            ))),
+            None => Ok(()),
+        }
+    }
+
+    /// The selected workloads, with the values that `--axis` gives the axes of every workload in place
+    /// of those of `others`.
+    pub(in crate::cli) fn plan(
+        &self,
+        selected: Vec<Selection<'static>>,
+        others: Plan<'static>,
+    ) -> Result<Plan<'static>, Failure> {
+        Ok(Plan {
+            selected,
+            blocks: self
+                .common("block", whole::<u32>(1..=MOST_THREADS))?
+                .unwrap_or(others.blocks),
+            grids: self.common("grid", str::parse)?.unwrap_or(others.grids),
+            caches: self.common("cache", str::parse)?.unwrap_or(others.caches),
+        })
+    }
+
+    /// The values that `--axis` gives an axis of every workload, where it does.
+    fn common<T: PartialEq>(
+        &self,
+        axis: &str,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<Option<Vec<T>>, Failure> {
+        let Some(list) = self.lists.iter().find(|list| list.axis == axis) else {
+            return Ok(None);
+        };
+        let mut values = Vec::new();
+        for item in &list.items {
+            // Ranges and powers of numbers, and names as they are.
+            let texts = match Axis::whole("", []).parse(item) {
+                Ok(numbers) if list.are_powers => numbers.iter().map(power).collect(),
+                Ok(numbers) => numbers.iter().map(ToString::to_string).collect(),
+                Err(_) => vec![item.clone()],
+            };
+            for text in texts {
+                values.push(parse(&text).map_err(|error| list.refused(item, &error))?);
+            }
+        }
+        Ok(Some(each_once(values)))
+    }
+}
+
+fn power(exponent: &Value) -> String {
+    format!("2^{exponent}")
+}
+
+impl List {
+    fn values(&self, axis: &Axis) -> Result<Vec<Value>, Failure> {
+        let mut values = Vec::new();
+        for item in &self.items {
+            let parsed = match self.are_powers {
+                true => axis.parse_powers(item),
+                false => axis.parse(item),
+            };
+            values.extend(parsed.map_err(|error| self.refused(item, &error))?);
+        }
+        Ok(each_once(values))
+    }
+
+    fn refused(&self, item: &str, error: &str) -> Failure {
+        Failure::Usage(format!(
+            "invalid value '{item}' for '{}': {error}",
+            self.option
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Args, Command, FromArgMatches};
+
+    use super::*;
+
+    fn parse(words: &str) -> Result<Workloads, clap::Error> {
+        let command = Workloads::augment_args(Command::new("test").no_binary_name(true));
+        let matches = command.try_get_matches_from(words.split_whitespace())?;
+        Workloads::from_arg_matches(&matches)
+    }
+
+    /// The names of what is selected, with so many values of the axis `k` or `ilp`.
+    fn selected(words: &str, study: Study) -> Result<Vec<(String, usize)>, Failure> {
+        let workloads = parse(words).expect("words that clap takes");
+        let selected = workloads.select(study, true)?;
+        let values = |selection: &Selection<'_>| {
+            let mut all = selection.values.iter();
+            let found = all.find(|(name, _)| ["k", "ilp"].contains(name));
+            found.map_or(0, |(_, values)| values.len())
+        };
+        let named = selected.iter();
+        Ok(named
+            .map(|it| (it.workload.name().to_owned(), values(it)))
+            .collect())
+    }
+
+    #[test]
+    fn workloads_are_taken_in_the_order_of_their_names() {
+        let of = |words, study| {
+            let selected = selected(words, study).expect("there are some");
+            selected
+                .into_iter()
+                .map(|(name, _)| name)
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(of("", Study::Sweep), ["power-sum"]);
+        assert_eq!(of("", Study::Occupancy), ["copy", "fma"]);
+        assert_eq!(
+            of("--kernel horner,power-sum", Study::Sweep),
+            ["horner", "power-sum"]
+        );
+        assert_eq!(
+            of("--workload all,copy", Study::Sweep),
+            ["power-sum", "horner", "copy"]
+        );
+        assert_eq!(of("--kernel copy,copy", Study::Occupancy), ["copy"]);
+    }
+
+    #[test]
+    fn an_axis_has_an_option_of_its_own_and_that_of_all() {
+        let count = |words| selected(words, Study::Sweep).expect("values")[0].1;
+        assert_eq!(count("--k 1,2,3,2"), 3);
+        assert_eq!(count("--axis k=1:5"), 5);
+        assert_eq!(count("--axis k=[1,10:30:10]"), 4);
+        assert_eq!(count("--axis k[pow2]=0:4"), 5);
+        for words in [
+            "--k 1 --axis k=2",
+            "--axis m=1",
+            "--kernel copy --k 1",
+            "--axis k=0",
+            "--x 1 --axis x=2",
+        ] {
+            assert!(
+                matches!(selected(words, Study::Sweep), Err(Failure::Usage(_))),
+                "{words}"
+            );
+        }
+        for words in ["--k 0", "--axis k", "--kernel fft", "--dtype f16"] {
+            assert!(parse(words).is_err(), "{words}");
+        }
+    }
+
+    #[test]
+    fn axes_of_every_workload_have_ranges_and_names() {
+        let workloads = parse("--axis block[pow2]=5:7 --axis grid=full,8x").expect("words");
+        let plan = workloads.plan(Vec::new(), Plan::default()).expect("values");
+        assert_eq!(
+            (plan.blocks, plan.grids.len(), plan.caches.len()),
+            (vec![32, 64, 128], 2, 1)
+        );
+        let unknown = parse("--axis cache=hot").expect("words");
+        assert!(unknown.plan(Vec::new(), Plan::default()).is_err());
+        assert!(unknown.refuse_common(&["cache"], "here").is_err());
+    }
+}

@@ -1,0 +1,287 @@
+//! `ridgepoint profile` as a user types it: the page's commands word for word, planted mistakes whose lines are
+//! named first, the JSON and the annotated source.
+
+#[path = "support/browser.rs"]
+mod browser;
+mod support;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use browser::Page;
+use serde_json::Value;
+use tempfile::TempDir;
+
+fn tree() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A folder with the files that the tests and the page name.
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    for (from, to) in [
+        ("examples/benches/nvcc.ptx", "nvcc.ptx"),
+        ("crates/ptx/tests/corpus/triton_add_75.ptx", "triton.ptx"),
+        ("tests/planted/planted.ptx", "planted.ptx"),
+        ("tests/planted/planted.cu", "planted.cu"),
+    ] {
+        fs::copy(tree().join(from), folder.path().join(to)).expect("copied");
+    }
+    folder
+}
+
+fn ridgepoint_in(folder: &Path, words: &str) -> Output {
+    Command::new(support::ridgepoint())
+        .args(words.split_whitespace())
+        .current_dir(folder)
+        .output()
+        .expect("the command starts")
+}
+
+#[track_caller]
+fn succeeds(folder: &Path, words: &str) -> String {
+    let output = ridgepoint_in(folder, words);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{words}: {text}{errors}");
+    text
+}
+
+/// The blocks of a language in a page of the documentation.
+fn blocks(page: &str, language: &str) -> Vec<String> {
+    let text = fs::read_to_string(tree().join("docs").join(page)).expect("the page");
+    let begin = format!("```{language}\n");
+    let blocks = text.split(&begin).skip(1);
+    let blocks = blocks.map(|it| it.split("```").next().unwrap_or_default().to_owned());
+    blocks.collect()
+}
+
+#[test]
+fn the_commands_of_the_page_run_word_for_word() {
+    let folder = folder();
+    let [launch] = &blocks("profiling-a-kernel.md", "toml")[..] else {
+        panic!("one launch file is expected");
+    };
+    fs::write(folder.path().join("saxpy.toml"), launch).expect("written");
+    let (mut runs, mut profiles) = (0, 0);
+    for command in blocks("profiling-a-kernel.md", "sh")
+        .iter()
+        .flat_map(|it| it.lines())
+    {
+        match command.split_once(' ') {
+            Some(("ridgepoint", words)) => {
+                let said = succeeds(folder.path(), words);
+                let (is_run, part) = match words.starts_with("run") {
+                    true => (true, "nothing was found."),
+                    false => (false, "Under the roofs of "),
+                };
+                assert!(said.contains(part), "{command}: {said}");
+                runs += usize::from(is_run);
+                profiles += usize::from(!is_run);
+            }
+            // Of a project: tests/new_command.rs runs it there.
+            _ => assert_eq!(command, "cargo bench -- profile --n 2^10"),
+        }
+    }
+    assert_eq!((runs, profiles), (4, 4));
+    assert_eq!(
+        fs::read(folder.path().join("y.bin"))
+            .expect("written")
+            .len(),
+        65536
+    );
+    for file in ["horner.json", "horner.html"] {
+        assert!(folder.path().join(file).is_file(), "{file}");
+    }
+}
+
+/// What of a planted kernel is told first: kind and line.
+fn first_advice(kernel: &str, shape: &str) -> (Value, String) {
+    let folder = folder();
+    let words = format!("profile planted.ptx {kernel} {shape} --json p.json");
+    let said = succeeds(folder.path(), &words);
+    let text = fs::read_to_string(folder.path().join("p.json")).expect("written");
+    let mut document: Value = serde_json::from_str(&text).expect("JSON");
+    (document["profiles"][0]["advice"][0].take(), said)
+}
+
+#[test]
+fn planted_mistakes_are_named_first_with_their_line() {
+    let blocks = "--grid 4 --block 256 --arg f32[1024]=random --arg f32[1024]";
+    let tile = "--grid 1 --block 1024 --arg f32[1024]=random --arg f32[1024]";
+    for (kernel, shape, kind, line, parts) in [
+        (
+            "uncoalesced",
+            blocks,
+            "uncoalesced",
+            5,
+            ["4 bytes a lane, 128 bytes apart: 12.5 % of the bytes that it moves are used (4096 of 32768)"].as_slice(),
+        ),
+        (
+            "conflict",
+            tile,
+            "bank-conflict",
+            14,
+            &["128 bytes apart: 1,024 passes", "32 would do, 32.0 times", "33 for 32"],
+        ),
+        (
+            "divergent",
+            blocks,
+            "divergent-branch",
+            20,
+            &["parts 100.0 % of the warps that come to it (32 of 32)"],
+        ),
+        (
+            "redundant",
+            blocks,
+            "redundant-load",
+            32,
+            &["8192 sectors, of which 128 are new, each 64.0 times"],
+        ),
+    ] {
+        let (advice, said) = first_advice(kernel, shape);
+        assert_eq!(advice["kind"], kind, "{said}");
+        assert_eq!((&advice["line"], &advice["file"]), (&line.into(), &"planted.cu".into()), "{said}");
+        let told = said.split("Advice, the most expensive first\n").nth(1).expect("advice");
+        let told = told.lines().next().expect("a line");
+        assert!(told.contains(&format!("planted.cu:{line} ")), "{told}");
+        for part in parts {
+            assert!(told.replace(',', "").contains(&part.replace(',', "")), "{part:?}: {told}");
+        }
+    }
+}
+
+#[test]
+fn totals_are_those_of_the_launch() {
+    let folder = folder();
+    let said = succeeds(
+        folder.path(),
+        "profile nvcc.ptx saxpy --grid 4 --block 256 --arg i32:1000 --arg f32:2 --arg f32[1000]=random \
+         --arg f32[1000]=ones --json saxpy.json",
+    );
+    for part in [
+        "saxpy, 4 blocks of 256 threads",
+        "fma f32 2,000",
+        "12,000 bytes asked for, 375 sectors of 32 bytes; side by side 375 (100.0 %)",
+        "12,000 of memory: 8,000 read, 4,000 written",
+        "0.167 FLOP/byte",
+        "1 of 32 branches part a warp",
+        "Under the roofs of NVIDIA H200: 2.50 ns at least, limited by memory",
+        "nvcc.ptx:43  ld.global.f32 %f2, [%rd6];",
+        "Nothing costs more than it must.",
+    ] {
+        assert!(said.contains(part), "{part:?} is not in: {said}");
+    }
+    let text = fs::read_to_string(folder.path().join("saxpy.json")).expect("written");
+    let document: Value = serde_json::from_str(&text).expect("JSON");
+    let profile = &document["profiles"][0];
+    assert_eq!(profile["totals"]["flop"], 2000);
+    let lines = profile["lines"].as_array().expect("lines");
+    // Each instruction is a line of its own, and none is left out.
+    let sum = |of: &str| {
+        lines
+            .iter()
+            .map(|it| it[of].as_u64().expect("a count"))
+            .sum::<u64>()
+    };
+    assert_eq!(
+        sum("warps"),
+        profile["totals"]["warps"].as_u64().expect("a count")
+    );
+    assert_eq!(sum("bytes"), 12000);
+    let share: f64 = lines.iter().filter_map(|it| it["share"].as_f64()).sum();
+    assert!((share - 1.0).abs() < 1e-9, "{share}");
+}
+
+#[test]
+fn json_is_read_as_it_was_written() {
+    let folder = folder();
+    let words = "profile --workload horner --axis n=2^12 --axis k=3,16 --json p.json";
+    let said = succeeds(folder.path(), words);
+    assert_eq!(said.matches("Under the roofs of").count(), 2, "{said}");
+    let text = fs::read_to_string(folder.path().join("p.json")).expect("written");
+    let mut document: Value = serde_json::from_str(&text).expect("JSON");
+    let written = document["profiles"].take();
+    let read: Vec<ridgepoint::profile::Profile> =
+        serde_json::from_value(written.clone()).expect("profiles");
+    assert_eq!(serde_json::to_value(&read).expect("JSON"), written);
+    // An FMA each step, of each of the elements.
+    assert_eq!(read[1].totals.sums.flop, 2 * 16 * 4096);
+    let hottest = &read[1].lines[0];
+    assert!(hottest.file.ends_with("polynomial.rs"), "{}", hottest.file);
+}
+
+/// Leaves a picture of the page in the target folder, as tmp/profile.png: docs/profile.png is one.
+#[test]
+fn the_page_shows_each_line_with_its_counts() {
+    let folder = folder();
+    let words = "profile planted.ptx conflict --grid 1 --block 1024 --arg f32[1024]=random \
+                 --arg f32[1024] --page conflict.html";
+    succeeds(folder.path(), words);
+    let path = folder.path().join("conflict.html");
+    let html = fs::read_to_string(&path).expect("written");
+    assert!(
+        !html.contains("http"),
+        "it asks for something from a network"
+    );
+    let mut page = Page::open(&format!("file://{}", path.display()), [1280, 1000]);
+    let row = |line: u32| format!("document.getElementById('p0-planted-cu-{line}')");
+    let read = page.text(&format!("{}.innerText", row(14)));
+    assert!(read.contains("y[i] = tile[i % 32][i / 32];"), "{read}");
+    assert!(
+        read.contains("1,024 passes") || read.contains("1024 passes"),
+        "{read}"
+    );
+    let heat = |page: &mut Page, line| {
+        page.text(&format!("getComputedStyle({}).backgroundColor", row(line)))
+    };
+    assert_ne!(heat(&mut page, 14), heat(&mut page, 11));
+    // The PTX is beneath the line, once that is opened.
+    let open = format!(
+        "{}.querySelector('details').open = true, {}.innerText",
+        row(14),
+        row(14)
+    );
+    let opened = page.text(&open);
+    assert!(opened.contains("ld.shared.f32 %f2, [%r10];"), "{opened}");
+    // A line without code is there, too.
+    assert!(
+        page.text("document.body.innerText")
+            .contains("__shared__ float tile[32][32];")
+    );
+    let colour = "getComputedStyle(document.body).backgroundColor";
+    let before = page.text(colour);
+    page.point_at("#theme", &["mousePressed", "mouseReleased"]);
+    assert_ne!(before, page.text(colour));
+    let picture: PathBuf = Path::new(env!("CARGO_TARGET_TMPDIR")).join("profile.png");
+    fs::write(picture, page.picture()).expect("written");
+}
+
+#[test]
+fn what_cannot_be_profiled_is_told() {
+    let folder = folder();
+    let saxpy = "nvcc.ptx saxpy --grid 4 --block 256 --arg i32:9 --arg f32:2 --arg f32[9]=ones --arg f32[9]=ones";
+    for (words, status, expected) in [
+        ("".to_owned(), 2, "name a file of PTX, or --workload"),
+        (format!("{saxpy} --workload horner"), 2, "name one of them"),
+        (
+            format!("{saxpy} --roofs b300"),
+            2,
+            "is none of the GPUs h200",
+        ),
+        ("--workload horner --k 0".to_owned(), 2, "from 1 to"),
+        (saxpy.replace("i32:9", "i32:10"), 1, "argument 2"),
+        (
+            format!("{saxpy} --json /nonexistent/p.json"),
+            3,
+            "cannot write",
+        ),
+        (format!("{saxpy} --json p --page p"), 2, "name one output"),
+    ] {
+        let output = ridgepoint_in(folder.path(), &format!("profile {words}"));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{words}: {said}");
+        assert!(said.contains(expected), "{words}: {said}");
+    }
+}

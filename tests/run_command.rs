@@ -1,0 +1,270 @@
+//! `ridgepoint run` as a user types it: kernels that nvcc and Triton compiled, wrong arguments, and findings.
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+use tempfile::TempDir;
+
+fn tree() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("a temporary folder")
+}
+
+/// Runs `ridgepoint run` in a folder.
+fn run_in(folder: &Path, words: &str) -> Output {
+    Command::new(support::ridgepoint())
+        .arg("run")
+        .args(words.split_whitespace())
+        .current_dir(folder)
+        .output()
+        .expect("the command starts")
+}
+
+fn text(output: &Output) -> String {
+    let both = [&output.stdout[..], &output.stderr[..]].concat();
+    String::from_utf8_lossy(&both).into_owned()
+}
+
+#[track_caller]
+fn ends(output: &Output, status: i32, expected: &[&str]) -> String {
+    let text = text(output);
+    assert_eq!(output.status.code(), Some(status), "{text}");
+    for part in expected {
+        assert!(text.contains(part), "{part:?} is not in: {text}");
+    }
+    text
+}
+
+/// nvcc's saxpy over 1000 elements.
+const SAXPY: &str = "examples/benches/nvcc.ptx saxpy --grid 4 --block 256 --arg i32:1000 --arg f32:2.5 \
+                     --arg f32[1000]=iota --arg f32[1000]=ones";
+
+#[test]
+fn nvccs_kernel_computes_and_is_checked() {
+    let folder = folder();
+    let file = folder.path().join("y.bin");
+    let words = format!("{SAXPY} --out 3={}", file.display());
+    let output = run_in(tree(), &words);
+    ends(
+        &output,
+        0,
+        &[
+            "saxpy of examples/benches/nvcc.ptx, 4 blocks of 256 threads, on CPU emulator",
+            "Checked saxpy: 5 launches, in order and under 4 seeds; nothing was found.",
+            "argument 3, f32[1000], changed: 1, 3.5, 6, 8.5, 11, 13.5, 16, 18.5, .. (crc32 ",
+        ],
+    );
+    let bytes = fs::read(&file).expect("it was written");
+    let y = bytes
+        .chunks_exact(4)
+        .map(|it| f32::from_le_bytes(it.try_into().expect("4 bytes")));
+    let y: Vec<f32> = y.collect();
+    let expected: Vec<f32> = (0..1000).map(|i| 2.5f32.mul_add(i as f32, 1.0)).collect();
+    assert_eq!(y, expected);
+}
+
+#[test]
+fn a_launch_file_says_the_same_and_options_count_before_it() {
+    let folder = folder();
+    fs::copy(
+        tree().join("examples/benches/nvcc.ptx"),
+        folder.path().join("nvcc.ptx"),
+    )
+    .expect("copied");
+    let launch = "file = \"nvcc.ptx\"\nkernel = \"saxpy\"\ngrid = 4\nblock = 256\n\
+        args = [\"i32:1000\", \"f32:2.5\", \"f32[1000]=iota\", \"f32[1000]=ones\"]\nout = [\"3=y.bin\"]\n";
+    fs::write(folder.path().join("saxpy.toml"), launch).expect("written");
+    let at = folder.path().join("saxpy.toml");
+    let output = run_in(
+        Path::new("/"),
+        &format!("--launch {} --seeds 1", at.display()),
+    );
+    ends(
+        &output,
+        0,
+        &["2 launches, in order and under 1 seed;", "1, 3.5, 6"],
+    );
+    assert_eq!(
+        fs::read(folder.path().join("y.bin"))
+            .expect("written")
+            .len(),
+        4000
+    );
+    let fewer = run_in(
+        folder.path(),
+        "--launch saxpy.toml --seeds 0 --grid 1,1 --block 32",
+    );
+    ends(&fewer, 0, &["1 block of 32 threads", "1 launch, in order"]);
+    fs::write(folder.path().join("bad.toml"), "gird = 4\n").expect("written");
+    let bad = run_in(folder.path(), "--launch bad.toml");
+    ends(&bad, 2, &["bad.toml", "unknown field `gird`"]);
+}
+
+#[test]
+fn tritons_kernel_computes() {
+    let words = "crates/ptx/tests/corpus/triton_add_75.ptx --grid 1 --block 128 --seeds 1 \
+                 --arg f32[1024]=iota --arg f32[1024]=ones --arg f32[1024] --arg u32:1000 --arg u64:0 \
+                 --arg u64:0 --out 2";
+    ends(
+        &run_in(tree(), words),
+        0,
+        &["argument 2, f32[1024], changed: 1, 2, 3, 4, 5"],
+    );
+}
+
+#[test]
+fn without_checks_it_runs_once() {
+    let words = format!("{SAXPY} --no-check");
+    let text = ends(&run_in(tree(), &words), 0, &["Not checked:", "1, 3.5, 6"]);
+    assert!(!text.contains("Checked"), "{text}");
+}
+
+#[test]
+fn what_is_wrong_with_the_arguments_is_told_before_anything_runs() {
+    let nvcc = "examples/benches/nvcc.ptx";
+    for (words, expected) in [
+        (String::new(), "--grid, the number of blocks is missing"),
+        (
+            format!("{nvcc} --grid 1 --block 1"),
+            "which kernel? it has saxpy, horner",
+        ),
+        (
+            format!("{nvcc} scale --grid 1 --block 1"),
+            "no kernel scale: it has saxpy, horner",
+        ),
+        (
+            format!("{nvcc} saxpy --grid 1 --block 1 --arg i32:1"),
+            "saxpy takes 4 arguments, and 1 are given",
+        ),
+        (
+            SAXPY.replace("f32:2.5", "f64:2.5"),
+            "argument 1 of saxpy is f64:2.5, and the PTX has .f32",
+        ),
+        (SAXPY.replace("f32:2.5", "i32:2"), "that is floating point"),
+        (SAXPY.replace("f32:2.5", "2.5"), "\"2.5\" has no type"),
+        (
+            SAXPY.replace("=iota", "=noise"),
+            "none of zeros, ones, iota",
+        ),
+        (
+            SAXPY.replace("--block 256", "--block 2048"),
+            "block of 2048 threads",
+        ),
+        (
+            SAXPY.replace("--block 256", "--block 0"),
+            "block of 0 threads",
+        ),
+        (
+            SAXPY.replace("--grid 4", "--grid 4x4"),
+            "such as 64 or 64,8",
+        ),
+        (
+            format!("{SAXPY} --shared 300000"),
+            "300000 bytes of dynamic shared memory",
+        ),
+        (
+            format!("{SAXPY} --out 1"),
+            "--out 1: that is no argument which is a buffer",
+        ),
+        (
+            format!("{SAXPY} --no-check --seeds 2"),
+            "cannot be used with",
+        ),
+    ] {
+        ends(&run_in(tree(), &words), 2, &[expected]);
+    }
+    for (words, expected) in [
+        (
+            SAXPY.replace("nvcc.ptx", "no.ptx"),
+            "cannot read examples/benches/no.ptx",
+        ),
+        (
+            SAXPY.replace("nvcc.ptx", "nvcc.cu"),
+            "examples/benches/nvcc.cu: ",
+        ),
+        (SAXPY.replace("=iota", "=no.bin"), "cannot read no.bin"),
+    ] {
+        ends(&run_in(tree(), &words), 3, &[expected]);
+    }
+}
+
+/// Each thread adds to one number, without an atomic; and a second kernel whose lanes reach beyond `p`.
+const WRONG: &str = "\
+.version 8.0
+.target sm_80
+.address_size 64
+.visible .entry racy(.param .u64 p)
+{
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [p];
+    ld.global.u32 %r1, [%rd1];
+    add.u32 %r2, %r1, 1;
+    st.global.u32 [%rd1], %r2;
+    ret;
+}
+.visible .entry beyond(.param .u64 p)
+{
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<4>;
+    ld.param.u64 %rd1, [p];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd2, %r1, 4;
+    add.u64 %rd3, %rd1, %rd2;
+    st.global.u32 [%rd3], %r1;
+    ret;
+}
+";
+
+#[test]
+fn findings_are_told_with_their_schedule_and_end_with_1() {
+    let folder = folder();
+    fs::write(folder.path().join("wrong.ptx"), WRONG).expect("written");
+    let racy = run_in(
+        folder.path(),
+        "wrong.ptx racy --grid 2 --block 32 --arg u32[1]=zeros",
+    );
+    ends(
+        &racy,
+        1,
+        &[
+            "racy: ",
+            "argument 0",
+            "line 9 of the PTX",
+            "(in order)",
+            "something was found in 5 of them",
+            "finding",
+        ],
+    );
+    let beyond = run_in(
+        folder.path(),
+        "wrong.ptx beyond --grid 1 --block 64 --arg u32[40]",
+    );
+    ends(&beyond, 1, &["argument 0", "line 22 of the PTX"]);
+    let inside = run_in(
+        folder.path(),
+        "wrong.ptx beyond --grid 1 --block 32 --arg u32[40]",
+    );
+    ends(
+        &inside,
+        0,
+        &["nothing was found", "u32[40], changed: 0, 1, 2"],
+    );
+    let once = run_in(
+        folder.path(),
+        "wrong.ptx beyond --grid 1 --block 64 --arg u32[40] --no-check",
+    );
+    ends(&once, 1, &["argument 0"]);
+    // An element that nobody has written is told where it is read.
+    let unwritten = run_in(
+        folder.path(),
+        "wrong.ptx racy --grid 1 --block 1 --arg u32[1]",
+    );
+    ends(&unwritten, 1, &["line 9 of the PTX"]);
+}
