@@ -116,34 +116,34 @@ fn planted_mistakes_are_named_first_with_their_line() {
             blocks,
             "uncoalesced",
             5,
-            ["4 bytes a lane, 128 bytes apart: 12.5 % of the bytes that it moves are used (4096 of 32768)"].as_slice(),
+            ["loads 4 bytes per lane, 128 bytes apart: 12.5 % of the bytes moved are used (4096 of 32768)"].as_slice(),
         ),
         (
             "conflict",
             tile,
             "bank-conflict",
             14,
-            &["128 bytes apart: 1,024 passes", "32 would do, 32.0 times", "33 for 32"],
+            &["128 bytes apart: 1,024 wavefronts", "32 would do, 32.0 times", "33 for 32"],
         ),
         (
             "divergent",
             blocks,
             "divergent-branch",
             20,
-            &["parts 100.0 % of the warps that come to it (32 of 32)"],
+            &["diverges in 100.0 % of the warps that reach it (32 of 32)"],
         ),
         (
             "redundant",
             blocks,
             "redundant-load",
             32,
-            &["8192 sectors, of which 128 are new, each 64.0 times"],
+            &["8192 sectors, 128 of them new, each 64.0 times"],
         ),
     ] {
         let (advice, said) = first_advice(kernel, shape);
         assert_eq!(advice["kind"], kind, "{said}");
         assert_eq!((&advice["line"], &advice["file"]), (&line.into(), &"planted.cu".into()), "{said}");
-        let told = said.split("Advice, the most expensive first\n").nth(1).expect("advice");
+        let told = said.split("Advice, most expensive first\n").nth(1).expect("advice");
         let told = told.lines().next().expect("a line");
         assert!(told.contains(&format!("planted.cu:{line} ")), "{told}");
         for part in parts {
@@ -163,11 +163,11 @@ fn totals_are_those_of_the_launch() {
     for part in [
         "saxpy, 4 blocks of 256 threads",
         "fma f32 2,000",
-        "12,000 bytes asked for, 375 sectors of 32 bytes; side by side 375 (100.0 %)",
-        "12,000 of memory: 8,000 read, 4,000 written",
+        "12,000 bytes requested, 375 sectors of 32 bytes; 375 if coalesced (100.0 %)",
+        "12,000 bytes: 8,000 read, 4,000 written",
         "0.167 FLOP/byte",
-        "1 of 32 branches part a warp",
-        "Under the roofs of NVIDIA H200: 2.50 ns at least, limited by memory",
+        "1 of 32 branches diverge",
+        "Under the roofs of NVIDIA H200: at least 2.50 ns, limited by memory",
         "nvcc.ptx:43  ld.global.f32 %f2, [%rd6];",
         "Nothing costs more than it must.",
     ] {
@@ -230,7 +230,7 @@ fn the_page_shows_each_line_with_its_counts() {
     let read = page.text(&format!("{}.innerText", row(14)));
     assert!(read.contains("y[i] = tile[i % 32][i / 32];"), "{read}");
     assert!(
-        read.contains("1,024 passes") || read.contains("1024 passes"),
+        read.contains("1,024 wavefronts") || read.contains("1024 wavefronts"),
         "{read}"
     );
     let heat = |page: &mut Page, line| {

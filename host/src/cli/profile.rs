@@ -105,7 +105,6 @@ pub(super) fn workloads(arguments: &WorkloadArguments) -> Result<(), Failure> {
 fn emulation() -> Emulation {
     Emulation {
         is_counted: true,
-        is_checked: false,
         ..Emulation::default()
     }
 }

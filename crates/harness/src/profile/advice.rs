@@ -206,25 +206,25 @@ impl<'c> Group<'c> {
         let percent = 100.0 * used as f64 / moved as f64;
         let distance = match stride {
             Some(stride) => format!("{stride} bytes apart"),
-            None => "at no common distance".to_owned(),
+            None => "at no common stride".to_owned(),
         };
         let finding = format!(
-            "{} {bytes} bytes a lane, {distance}: {percent:.1} % of the bytes that it moves are used \
+            "{} {bytes} bytes per lane, {distance}: {percent:.1} % of the bytes moved are used \
              ({used} of {moved})",
             self.verb()
         );
         let remedy = match stride.map(i64::unsigned_abs) {
             Some(stride) if stride == bytes => {
-                "let the first lane of a warp begin at a multiple of 32 bytes"
+                "let the first lane of each warp begin at a multiple of 32 bytes"
             }
             Some(stride) if stride <= SECTOR => {
-                "keep an array for each field, or load the whole structure with one wide access"
+                "keep one array per field, or load the whole structure with one wide access"
             }
             Some(_) => {
-                "let neighbouring lanes take neighbouring elements, by another order of the index or \
-                 by way of a tile in shared memory"
+                "let neighbouring lanes access neighbouring elements: reorder the index, or go through a \
+                 tile in shared memory"
             }
-            None => "sort the indices, or gather by way of shared memory",
+            None => "sort the indices, or gather through shared memory",
         };
         Some((finding, remedy.to_owned()))
     }
@@ -239,11 +239,11 @@ impl<'c> Group<'c> {
         let ways = wavefronts as f64 / (wavefronts - conflicts).max(1) as f64;
         let distance = match stride {
             Some(stride) => format!("{stride} bytes apart"),
-            None => "at no common distance".to_owned(),
+            None => "at no common stride".to_owned(),
         };
         let finding = format!(
-            "{} {bytes} bytes a lane of shared memory, {distance}: {wavefronts} passes through the banks \
-             where {} would do, {ways:.1} times as many",
+            "{} {bytes} bytes per lane in shared memory, {distance}: {wavefronts} wavefronts where {} \
+             would do, {ways:.1} times as many",
             self.verb(),
             wavefronts - conflicts
         );
@@ -272,9 +272,9 @@ impl<'c> Group<'c> {
             return None;
         }
         let finding =
-            format!("parts {share:.1} % of the warps that come to it ({splits} of {warps})");
-        let remedy = "let all lanes of a warp decide alike, by whole warps or by sorted data, or compute \
-                      both sides and select";
+            format!("diverges in {share:.1} % of the warps that reach it ({splits} of {warps})");
+        let remedy = "let all lanes of a warp take the same side, by whole warps or by sorted data, or \
+                      compute both sides and select";
         Some((finding, remedy.to_owned()))
     }
 
@@ -286,17 +286,17 @@ impl<'c> Group<'c> {
         );
         let times = sectors as f64 / new.max(1) as f64;
         let finding = format!(
-            "loads what its block has loaded before: {sectors} sectors, of which {new} are new, each {times:.1} \
+            "reloads what its block has loaded before: {sectors} sectors, {new} of them new, each {times:.1} \
              times"
         );
-        let remedy = "keep it in registers, or stage it in shared memory once a block";
+        let remedy = "keep it in registers, or stage it in shared memory once per block";
         (finding, remedy.to_owned())
     }
 
     fn local(&self) -> (String, String) {
         let bytes = self.sum(Space::Local, |it| it.bytes);
         let finding = format!(
-            "{} {bytes} bytes of local memory, which each thread has of its own",
+            "{} {bytes} bytes in local memory: spilled registers, or an array with a variable index",
             self.verb()
         );
         let remedy =

@@ -65,14 +65,14 @@ fn advice(index: usize, profile: &Profile) -> String {
         )
     });
     let items: String = items.collect();
-    format!("<h3>Advice, the most expensive first</h3>\n<ol>\n{items}</ol>\n")
+    format!("<h3>Advice, most expensive first</h3>\n<ol>\n{items}</ol>\n")
 }
 
 /// The lines of a file that were counted, and those around them.
 fn source(index: usize, profile: &Profile, file: &str, lines: &BTreeMap<u32, &Line>) -> String {
     let mut html = format!(
         "<h3>{}</h3>\n<div class=\"table\"><table>\n<tr><th>share</th><th>instructions</th><th>FLOP</th>\
-         <th>bytes</th><th>sectors</th><th>passes</th><th>line</th><th class=\"code\">source</th></tr>\n",
+         <th>bytes</th><th>sectors</th><th>wavefronts</th><th>line</th><th class=\"code\">source</th></tr>\n",
         escaped(file)
     );
     let hottest = lines

@@ -9,7 +9,7 @@ use super::{
 /// Totals, verdict, the hottest `most` lines, and advice.
 pub fn text(profile: &Profile, most: usize) -> String {
     format!(
-        "{}, {}\n\n{}\nHottest lines, by their share of issue slots, sectors and passes\n{}{}",
+        "{}, {}\n\n{}\nHottest lines, by share of issue slots, sectors and wavefronts\n{}{}",
         profile.kernel,
         profile.at,
         totals(profile),
@@ -34,13 +34,13 @@ pub(super) fn totals(profile: &Profile) -> String {
             .map(|it| (it.space.as_str(), space(it))),
     );
     rows.extend([
-        ("least bytes", least(totals)),
+        ("least traffic", least(totals)),
         ("buffers", buffers(&profile.buffers)),
         ("intensity", intensity(totals)),
         ("formula", profile.formula.map_or(String::new(), formula)),
         ("divergence", divergence(totals)),
-        ("barriers", at_all(totals.barriers, "of warps")),
-        ("atomics", at_all(totals.atomics, "of lanes")),
+        ("barriers", at_all(totals.barriers, "per warp")),
+        ("atomics", at_all(totals.atomics, "per lane")),
         ("occupancy", resources(profile.resources.as_ref())),
     ]);
     let mut text = String::new();
@@ -52,10 +52,10 @@ pub(super) fn totals(profile: &Profile) -> String {
 }
 
 fn space(of: &SpaceRow) -> String {
-    let mut text = format!("{} bytes asked for", number(of.bytes));
+    let mut text = format!("{} bytes requested", number(of.bytes));
     if of.sectors > 0 {
         text += &format!(
-            ", {} sectors of 32 bytes; side by side {} ({})",
+            ", {} sectors of 32 bytes; {} if coalesced ({})",
             number(of.sectors),
             number(of.least_sectors),
             percent(of.least_sectors as f64 / of.sectors as f64),
@@ -63,7 +63,7 @@ fn space(of: &SpaceRow) -> String {
     }
     if of.wavefronts > 0 {
         text += &format!(
-            ", {} passes through the banks, {} of them for conflicts",
+            ", {} wavefronts, {} of them conflicts",
             number(of.wavefronts),
             number(of.conflicts),
         );
@@ -82,7 +82,7 @@ fn launched(totals: &Totals) -> String {
 
 fn instructions(totals: &Totals) -> String {
     format!(
-        "{} of warps, {} of threads",
+        "{} per warp, {} per thread",
         number(totals.sums.warps),
         number(totals.sums.threads)
     )
@@ -129,7 +129,7 @@ fn wrapped(parts: Vec<String>) -> String {
 
 fn least(totals: &Totals) -> String {
     format!(
-        "{} of memory: {} read, {} written",
+        "{} bytes: {} read, {} written",
         number(totals.least_read + totals.least_written),
         number(totals.least_read),
         number(totals.least_written)
@@ -163,13 +163,13 @@ fn formula(of: Formula) -> String {
 fn intensity(totals: &Totals) -> String {
     match totals.intensity {
         Some(intensity) => format!("{} FLOP/byte", significant(intensity)),
-        None => "none: no bytes".to_owned(),
+        None => "none, without bytes".to_owned(),
     }
 }
 
 fn divergence(totals: &Totals) -> String {
     format!(
-        "{} of the lanes are active; {} of {} branches part a warp",
+        "{} of lanes active; {} of {} branches diverge",
         percent(totals.active_lanes),
         number(totals.sums.splits),
         number(totals.branches)
@@ -218,13 +218,13 @@ fn verdict(of: &Verdict) -> String {
     );
     let arithmetic = match (of.arithmetic_seconds, &of.arithmetic) {
         (Some(time), Some(name)) => format!(", {name} {}", seconds(time)),
-        _ => ", no floating point whose rate is known".to_owned(),
+        _ => ", no floating point of a known rate".to_owned(),
     };
     let ridge = of.ridge_point.map_or(String::new(), |ridge| {
         format!("; ridge point {} FLOP/byte", significant(ridge))
     });
     format!(
-        "Under the roofs of {}: {} at least, limited by {}\n  {memory}{arithmetic}{ridge}",
+        "Under the roofs of {}: at least {}, limited by {}\n  {memory}{arithmetic}{ridge}",
         of.gpu,
         seconds(of.least_seconds),
         of.limit
@@ -251,7 +251,7 @@ fn hottest(lines: &[Line], most: usize) -> String {
     }
     match lines.len().saturating_sub(most) {
         0 => {}
-        more => text += &format!("  lines that are left: {more}\n"),
+        more => text += &format!("  and {more} more\n"),
     }
     text
 }
@@ -267,9 +267,9 @@ fn counts(line: &Line) -> String {
     add(sums.flop, "FLOP");
     add(sums.bytes, "bytes");
     add(sums.sectors, "sectors");
-    add(sums.wavefronts, "passes");
-    add(sums.conflicts, "for conflicts");
-    add(sums.splits, "splits");
+    add(sums.wavefronts, "wavefronts");
+    add(sums.conflicts, "conflicts");
+    add(sums.splits, "divergences");
     parts.join(", ")
 }
 
@@ -277,7 +277,7 @@ fn advice(profile: &Profile) -> String {
     if profile.advice.is_empty() {
         return "\nNothing costs more than it must.\n".to_owned();
     }
-    let mut text = "\nAdvice, the most expensive first\n".to_owned();
+    let mut text = "\nAdvice, most expensive first\n".to_owned();
     for advice in &profile.advice {
         text += &format!("  {:>6}  {advice}\n", percent(advice.share));
     }

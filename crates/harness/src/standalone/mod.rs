@@ -1,8 +1,8 @@
 //! A kernel of any PTX file, launched by a description of it alone: no program knows its signature.
 //!
 //! ```
-//! use ridgepoint::driver::{Device, DeviceChoice};
-//! use ridgepoint::standalone::{Description, Standalone};
+//! use ridgepoint_harness::driver::{Device, DeviceChoice};
+//! use ridgepoint_harness::standalone::{Description, Standalone};
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let file = folder.path().join("fill.ptx");

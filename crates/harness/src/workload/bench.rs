@@ -98,7 +98,6 @@ impl Bench {
         let counting = self.counting.get_or_init(|| {
             let emulation = Emulation {
                 is_counted: true,
-                is_checked: false,
                 ..Emulation::default()
             };
             let device = self.device.with_emulation(emulation)?;
