@@ -241,8 +241,8 @@ mod tests {
         assert_eq!(contents("u16[2]=ones"), [1, 0, 1, 0]);
         assert_eq!(contents("u8[2^2]=iota"), [0, 1, 2, 3]);
         let floats = contents("f32[100]=random");
-        let (floats, _) = floats.as_chunks::<4>();
-        let floats: Vec<f32> = floats.iter().map(|it| f32::from_le_bytes(*it)).collect();
+        let floats = floats.as_chunks().0.iter();
+        let floats: Vec<f32> = floats.map(|it| f32::from_le_bytes(*it)).collect();
         assert!(floats.iter().all(|it| (0.0..1.0).contains(it)));
         assert!(floats.windows(2).any(|it| it[0] != it[1]));
         assert!(contents("u8[100]=random:5").iter().all(|it| *it < 5));
