@@ -175,6 +175,14 @@ impl Checker {
 
     /// All its blocks have ended.
     pub fn end_launch(&mut self, launch: LaunchId) {
+        // Those of a launch that has failed: nobody waits for their copies any more.
+        for slot in 0..self.blocks.len() {
+            let block = self.blocks[slot].as_deref();
+            if block.is_some_and(|block| block.clock.launch == launch) {
+                // The launch's failure was first.
+                let _ = self.end_block(BlockId(slot as u32));
+            }
+        }
         self.world.end(launch);
         self.shapes.retain(|(id, _)| *id != launch);
     }
