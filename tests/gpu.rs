@@ -39,6 +39,7 @@ fn main() {
         ),
         trial("work_beside_a_sample_is_flagged", work_beside_is_flagged),
         trial("counters_are_those_of_the_launch", counters_are_the_launchs),
+        trial("formulas_are_what_is_counted", formulas_are_measured),
         trial(
             "a_metric_that_is_not_there_is_named",
             missing_metric_is_named,

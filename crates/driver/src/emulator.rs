@@ -4,7 +4,7 @@ use std::fmt;
 use std::fs;
 use std::ops::{Deref, DerefMut, Range};
 use std::path::Path;
-use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 use cuda_loader::{Panic, PanicRecord};
 use engine::Module;
@@ -125,6 +125,8 @@ pub(super) struct Kernels {
     file: Option<File>,
     /// What counted launches did, a kernel after another.
     counts: Mutex<Vec<Counts>>,
+    /// Whose turn it is to panic: there is one record.
+    turn: Mutex<()>,
 }
 
 impl Kernels {
@@ -187,6 +189,11 @@ impl Kernels {
         std::mem::take(&mut *all)
     }
 
+    /// Keeps other launches waiting, until the launch has ended and its panic has been taken.
+    pub(super) fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// The panic of a launch that has ended. The next launch may have one of its own.
     pub(super) fn panic(&self) -> Option<Panic> {
         let (record, variable) = self.panics.as_ref()?;
@@ -221,6 +228,7 @@ impl Kernels {
             panics: record,
             file,
             counts: Mutex::default(),
+            turn: Mutex::default(),
         })
     }
 }

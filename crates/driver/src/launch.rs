@@ -6,6 +6,7 @@ use std::ptr;
 use cuda_std::launch::{Entry, Home, SafeKernel, Signature};
 use cust::function::Function;
 use cust::sys::{self, CUDA_KERNEL_NODE_PARAMS, CUstream};
+use occupancy::ComputeCapability;
 use smallvec::SmallVec;
 
 use super::error::checked;
@@ -24,6 +25,7 @@ pub struct Prepared<'d, S: Signature> {
     /// How it runs there.
     pub(super) emulation: Emulation,
     pub(super) shared_per_block: u32,
+    pub(super) capability: ComputeCapability,
     /// Its PTX, if the emulator executes that.
     pub(super) ptx: Option<EmulatedPtx>,
 }
@@ -316,6 +318,7 @@ impl<S: Signature> Prepared<'_, S> {
             blocks: self.blocks,
             emulation: self.emulation.clone(),
             shared_per_block: self.shared_per_block,
+            capability: self.capability,
             ptx: self.ptx.clone(),
         }
     }

@@ -112,6 +112,7 @@ mod ptx;
 pub mod record;
 mod refused;
 mod replay;
+mod room;
 mod stream;
 pub mod trace;
 

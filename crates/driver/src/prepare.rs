@@ -4,13 +4,12 @@ use std::sync::Arc;
 
 use cuda_std::launch::{Entry, Parameter, Passing, Signature};
 use cust::function::{Function, FunctionAttribute};
-use occupancy::Multiprocessor;
 
 use super::error::during;
 use super::gpu::Gpu;
 use super::launch::Blocks;
 use super::replay::EmulatedPtx;
-use super::{Device, DriverError, LaunchConfig, Prepared, home};
+use super::{Device, DriverError, LaunchConfig, Prepared, home, room};
 
 impl Device {
     /// Checks a launch of the kernel against its own bounds and the device's limits, once for any
@@ -51,6 +50,7 @@ impl Device {
             function,
             emulation: self.emulation.clone(),
             shared_per_block: self.properties.limits.shared_per_block,
+            capability: self.properties.capability(),
             ptx,
         })
     }
@@ -125,7 +125,10 @@ impl Device {
         home::same(OPERATION, self.home, "the kernel", prepared.home)?;
         let (Some(gpu), Some(function)) = (&self.gpu, &prepared.function) else {
             return Ok(match &prepared.ptx {
-                Some(ptx) => self.emulated_blocks_at_once(&ptx.kernel, prepared.shape)?,
+                Some(ptx) => {
+                    let own = ptx.kernel.static_shared();
+                    room::blocks_at_once(self.properties.capability(), own, prepared.shape)?
+                }
                 None => simt::most_blocks(prepared.shape),
             });
         };
@@ -138,24 +141,6 @@ impl Device {
             )
             .map_err(during(OPERATION))?;
         Ok(u64::from(each) * u64::from(self.properties.multiprocessors))
-    }
-
-    /// What the emulated GPU's multiprocessors hold by their threads, blocks and shared memory. Registers are
-    /// the machine code's, which nobody has here.
-    fn emulated_blocks_at_once(
-        &self,
-        kernel: &engine::Kernel,
-        shape: simt::Shape,
-    ) -> Result<u64, DriverError> {
-        let needs = occupancy::Kernel {
-            static_shared_bytes: kernel.static_shared(),
-            dynamic_shared_bytes: shape.dynamic_shared,
-            ..occupancy::Kernel::default()
-        };
-        let of = Multiprocessor::of(self.properties.capability())?;
-        let each = of.occupancy(&needs, shape.block.iter().product())?.blocks;
-        let multiprocessors = engine::Options::default().multiprocessors;
-        Ok(u64::from(each) * u64::from(multiprocessors))
     }
 
     fn check_block<S: Signature>(

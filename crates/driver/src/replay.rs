@@ -4,15 +4,16 @@ use std::mem::ManuallyDrop;
 use std::ops::Range;
 use std::sync::Arc;
 
-use cuda_std::launch::{Entry, Signature};
+use cuda_std::launch::{Entry, Parameter, Passing, Signature};
 use engine::memory::{Kind, Label, Protection};
+use occupancy::ComputeCapability;
 use smallvec::SmallVec;
 
 use super::checking::{self, Order};
 use super::emulator::{self, Kernels};
 use super::launch::Blocks;
 use super::record;
-use super::{DriverError, Emulation};
+use super::{DriverError, Emulation, room};
 
 /// A launch on the emulator.
 pub(super) struct Emulated<S: Signature> {
@@ -21,6 +22,7 @@ pub(super) struct Emulated<S: Signature> {
     pub(super) blocks: Blocks,
     pub(super) emulation: Emulation,
     pub(super) shared_per_block: u32,
+    pub(super) capability: ComputeCapability,
     /// What is executed in place of the kernel's function.
     pub(super) ptx: Option<EmulatedPtx>,
 }
@@ -86,7 +88,8 @@ impl<S: Signature> Emulated<S> {
         (self.entry.marshal())(arguments, &mut |address, _| addresses.push(address.cast()));
         // SAFETY: the PTX was built from the kernel, whose parameters `marshal` describes.
         let parameters = unsafe { ptx.kernel.pack(&addresses) };
-        let lent = Lent::all(&(self.entry.memory())(arguments));
+        let views = (self.entry.memory())(arguments);
+        let lent = Lent::all(&views);
         let shape = engine::Shape {
             grid: self.shape.grid,
             block: self.shape.block,
@@ -96,8 +99,9 @@ impl<S: Signature> Emulated<S> {
             steps: self.emulation.steps,
             divergence: true,
             shared_per_block: self.shared_per_block,
+            multiprocessors: room::multiprocessors(self.capability),
             resident_blocks: match self.blocks {
-                Blocks::Independent => engine::Options::default().resident_blocks,
+                Blocks::Independent => self.blocks_at_once(&ptx.kernel),
                 Blocks::Cooperative => u64::MAX,
             },
             schedule: self.emulation.schedule.clone(),
@@ -124,17 +128,26 @@ impl<S: Signature> Emulated<S> {
             let checks = engine::Checks {
                 checker: &mut checking.checker,
                 operation,
+                fixed: fixed(self.entry.parameters(), &views),
             };
             let ran = run(options, Some(checks));
             // Before others run that may panic, too.
             ran.map_err(|error| self.failed(ptx, error))
         } else {
+            // Until it is known whose panic the record holds.
+            let _turn = ptx.kernels.turn();
             let ran = run(options, None);
             checking::unchecked();
             ran.map_err(|error| self.failed(ptx, error))
         };
         drop(lent);
         ran
+    }
+
+    /// How many of its blocks the GPU holds at once. That there is room for one has been seen before.
+    fn blocks_at_once(&self, kernel: &engine::Kernel) -> u64 {
+        let held = room::blocks_at_once(self.capability, kernel.static_shared(), self.shape);
+        held.unwrap_or(1)
     }
 
     fn failed(&self, ptx: &EmulatedPtx, error: engine::LaunchError) -> DriverError {
@@ -165,6 +178,23 @@ impl<S: Signature> Emulated<S> {
         // SAFETY: `Replay::run`'s caller vouches for it.
         Replay(Box::new(move |order| unsafe { self.run(order, &kept) }))
     }
+}
+
+/// Which parameters of the PTX are pointers through which the kernel does not write.
+fn fixed(parameters: &[Parameter], views: &[cuda_std::launch::Memory]) -> Vec<usize> {
+    let (mut next, mut views, mut fixed) = (0, views.iter(), Vec::new());
+    for parameter in parameters {
+        let (count, view) = match parameter.passing {
+            Passing::Slice => (2, views.next()),
+            Passing::Pointer => (1, views.next()),
+            Passing::Value { size } => (usize::from(size > 0), None),
+        };
+        if view.is_some_and(|view| view.is_fixed) {
+            fixed.push(next);
+        }
+        next += count;
+    }
+    fixed
 }
 
 /// Memory of the host's that the emulated device knows while a launch runs.

@@ -1,7 +1,7 @@
 //! Launches.
 
+use std::collections::BTreeMap;
 use std::num::NonZero;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -11,7 +11,8 @@ use crate::exec::checked::of_site;
 use crate::exec::failure::{Failed, Failure, Thread};
 use crate::exec::looks::Looks;
 use crate::exec::pool::POOL;
-use crate::exec::surroundings::{Checking, Launch as Launched, coordinates};
+use crate::exec::queue::Queue;
+use crate::exec::surroundings::{Checking, Held, Launch as Launched, coordinates};
 use crate::exec::worker::{Code, Crew};
 use crate::exec::{directed, worker};
 use crate::memory::{FaultClass, Shared};
@@ -39,7 +40,8 @@ pub struct Options {
     /// Whether threads that go separate ways where they must stay together are a [`LaunchError::Found`]:
     /// at barriers of the block and where lanes of a warp meet.
     pub divergence: bool,
-    /// How many blocks may have begun and not ended, on all cores together: what the GPU holds.
+    /// How many blocks may have begun and not ended, on all cores together: what the GPU holds; `u64::MAX` for
+    /// all of a cooperative launch's.
     pub resident_blocks: u64,
     /// The host's cores that run blocks.
     pub cores: usize,
@@ -65,14 +67,24 @@ impl Default for Options {
 }
 
 impl Options {
-    /// How many blocks of a launch may have begun and not ended.
-    fn resident(&self, shape: Shape) -> u64 {
+    /// How many blocks of a launch may have begun and not ended. In a checked one that is not cooperative few,
+    /// so that who waits for later blocks is found; several where the order is chosen, for else blocks would not
+    /// meet.
+    fn held(&self, shape: Shape, is_checked: bool) -> Held {
+        const TOGETHER: u64 = 16;
         // Of 2048 threads a multiprocessor.
         let threads: u32 = shape.block.iter().product();
         let by_threads = (2048 / u64::from(threads.max(1))).max(1);
-        match self.resident_blocks {
-            u64::MAX => shape.grid.iter().map(|&it| u64::from(it)).product(),
+        let by_device = match self.resident_blocks {
+            u64::MAX => {
+                return Held::ByDevice(shape.grid.iter().map(|&it| u64::from(it)).product());
+            }
             most => most.min(by_threads * u64::from(self.multiprocessors)),
+        };
+        match self.schedule {
+            _ if !is_checked => Held::ByDevice(by_device),
+            Schedule::InOrder => Held::AsPromised(1),
+            _ => Held::AsPromised(by_device.min(TOGETHER)),
         }
     }
 }
@@ -131,6 +143,20 @@ pub enum LaunchError {
         /// What allows no more.
         limited_by: &'static str,
     },
+    /// More blocks or threads in one direction than there may be.
+    #[error("{kernel}: {actual} {of} in {axis}; a GPU allows {limit}")]
+    Extent {
+        /// The kernel.
+        kernel: String,
+        /// `blocks` or `threads`.
+        of: &'static str,
+        /// `x`, `y` or `z`.
+        axis: char,
+        /// How many.
+        actual: u32,
+        /// The most that are allowed.
+        limit: u32,
+    },
     /// A block of another shape than the kernel is compiled for.
     #[error("{kernel}: block of {actual:?} threads; its .reqntid requires {required:?}")]
     RequiredBlock {
@@ -179,6 +205,8 @@ pub struct Checks<'c> {
     pub checker: &'c mut Checker,
     /// The launch, among what else the streams of the device do.
     pub operation: Operation,
+    /// Which of the kernel's parameters are pointers through which it says that it does not write.
+    pub fixed: Vec<usize>,
 }
 
 impl Kernel {
@@ -265,13 +293,13 @@ impl Kernel {
             print,
             started: Instant::now(),
             multiprocessors: options.multiprocessors,
-            resident_blocks: options.resident(shape),
+            held: options.held(shape, checks.is_some()),
         };
         if launch.blocks() == 0 || launch.threads_per_block() == 0 {
             return Ok(());
         }
         let layout = Shared::new(&self.code.shared, shape.dynamic_shared, SHARED_GAP);
-        let (next, stop) = (AtomicU64::new(0), AtomicBool::new(false));
+        let queue = Queue::new(launch.blocks(), launch.held.blocks());
         let failure: Mutex<Option<Box<Failed>>> = Mutex::new(None);
         let choices = options.schedule.choices();
         let cores = match choices {
@@ -279,7 +307,6 @@ impl Kernel {
             _ => 1,
         };
         let workers = cores.min(launch.blocks()).max(1);
-        let resident = launch.resident_blocks.div_ceil(workers) as usize;
         let looks = Looks::new(workers as usize);
         let run = |checking: Option<Checking<'_>>, counting: Option<&mut Tally>| {
             let code = Code::new(
@@ -289,18 +316,13 @@ impl Kernel {
                 &options,
                 choices.as_ref(),
             );
-            let next = || {
-                let index = next.fetch_add(1, Ordering::Relaxed);
-                (index < launch.blocks()).then_some(index)
-            };
             let crew = Crew {
                 launch: &launch,
                 layout: &layout,
                 code: &code,
-                resident,
             };
             match &code.director {
-                None => worker::work(&crew, checking, counting, &next, &stop),
+                None => worker::work(&crew, checking, counting, &queue),
                 Some(director) => directed::work(&crew, checking, counting, director),
             }
         };
@@ -312,14 +334,20 @@ impl Kernel {
                 sum.add(tally);
             }
             if let Err(failed) = ran {
-                stop.store(true, Ordering::Relaxed);
+                queue.stop();
                 let mut first = failure.lock().unwrap_or_else(PoisonError::into_inner);
                 first.get_or_insert(failed);
             }
         };
         let mut lost = Ok(());
         match checks {
-            Some(Checks { checker, operation }) => {
+            Some(Checks {
+                checker,
+                operation,
+                fixed,
+            }) => {
+                let (offsets, _) = parameter_offsets(self.code.function());
+                let offset = |it: usize| offsets.get(it).copied();
                 let shape = check::Shape {
                     program: self.code.number(),
                     threads: launch.threads_per_block(),
@@ -330,8 +358,10 @@ impl Kernel {
                     checker: &mut *checker,
                     launch: id,
                     block: None,
+                    fixed: fixed.into_iter().filter_map(offset).collect(),
+                    parts: BTreeMap::new(),
                 }));
-                if !stop.load(Ordering::Relaxed) {
+                if !queue.has_stopped() {
                     lost = checker.leaks(self.code.memory(), id, self.code.number());
                 }
                 checker.end_launch(id);

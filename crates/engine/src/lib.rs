@@ -17,5 +17,5 @@ pub use launch::{Checks, LaunchError, Options, Shape, cores};
 pub use lower::Unsupported;
 pub use module::{Kernel, LoadError, Module};
 pub use schedule::{
-    Choice, Choices, Explored, Failing, NoChoice, Schedule, Shrunk, explore, shrink,
+    Choice, Choices, Explored, Failing, NoChoice, NotFollowed, Schedule, Shrunk, explore, shrink,
 };

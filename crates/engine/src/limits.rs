@@ -6,6 +6,10 @@ use crate::module::{Kernel, parameter_offsets};
 /// Threads of a block, on all GPUs.
 const MOST_THREADS: u64 = 1024;
 
+/// Blocks of a grid and threads of a block in x, y and z, on all GPUs.
+const MOST_BLOCKS_ALONG: [u32; 3] = [i32::MAX as u32, 65_535, 65_535];
+const MOST_THREADS_ALONG: [u32; 3] = [1024, 1024, 64];
+
 /// Bytes of local memory of a thread, on all GPUs.
 pub(crate) const MOST_LOCAL_BYTES: u32 = 512 << 10;
 
@@ -36,6 +40,8 @@ impl Kernel {
     ) -> Result<(), LaunchError> {
         let kernel = self.name().to_owned();
         self.check_block(shape)?;
+        self.check_extents("blocks", shape.grid, MOST_BLOCKS_ALONG)?;
+        self.check_extents("threads", shape.block, MOST_THREADS_ALONG)?;
         let own = self.static_shared();
         let limit = options.shared_per_block;
         if u64::from(own) + u64::from(shape.dynamic_shared) > u64::from(limit) {
@@ -60,6 +66,26 @@ impl Kernel {
             actual,
             limit,
         })
+    }
+
+    fn check_extents(
+        &self,
+        of: &'static str,
+        extents: [u32; 3],
+        limits: [u32; 3],
+    ) -> Result<(), LaunchError> {
+        for ((axis, actual), limit) in ['x', 'y', 'z'].into_iter().zip(extents).zip(limits) {
+            if actual > limit {
+                return Err(LaunchError::Extent {
+                    kernel: self.name().to_owned(),
+                    of,
+                    axis,
+                    actual,
+                    limit,
+                });
+            }
+        }
+        Ok(())
     }
 
     fn check_block(&self, shape: Shape) -> Result<(), LaunchError> {

@@ -85,6 +85,7 @@ fn is_foreign(file: &str) -> bool {
         || file.contains("ptx-std/src/")
         || file.contains("/targets/x86_64-linux/include/") // CUDA's headers.
         || file.contains("/cuda/include/")
+        || file.contains("/bin/..//include/") // Found by nvcc beside itself.
 }
 
 /// A path within the workspace that the process runs in, from its root.

@@ -178,8 +178,18 @@ fn barriers_are_for_whole_warps_of_the_block() {
         "shr.u32 %r2, %r0, 6;\nadd.u32 %r2, %r2, 1;\nbar.sync %r2, 64;",
     );
     clean(40, "bar.sync 1, 64;");
-    // No number of threads is all of them.
-    clean(64, &arms("%r0, 32", "bar.sync 1, 0"));
+    // No number of threads is all of them: the first warp waits for what the second writes.
+    clean(
+        64,
+        "setp.lt.u32 %p0, %r0, 32;\n@%p0 bra A;\nst.volatile.u32 [%rd0], 1;\nA: bar.sync 1, 0;\n\
+        ld.volatile.u32 %r2, [%rd0];\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 trap;",
+    );
+    // Two of three warps go on; the third waits for another.
+    let three = Launch::new(96, ".loc 1 30 0\nbar.sync 1, 64;");
+    for schedule in [Schedule::InOrder, Schedule::Seeded(0), Schedule::Seeded(1)] {
+        let said = three.run(schedule).expect_err("it waits").to_string();
+        assert!(said.contains("cannot go on: 32 threads"), "{said}");
+    }
     found(
         64,
         ".loc 1 30 0\nbar.arrive 1, 0;",

@@ -157,6 +157,47 @@ fn blocks_have_at_most_1024_threads() {
 }
 
 #[test]
+fn grids_and_blocks_have_limits_in_each_direction() {
+    let refused = |grid, block| {
+        let shape = Shape {
+            grid,
+            block,
+            dynamic_shared: 0,
+        };
+        let ran = run(&Arc::default(), "plain", shape, Options::default(), &[]);
+        ran.expect_err("refused").to_string()
+    };
+    let cases = [
+        (
+            [1 << 31, 1, 1],
+            [1, 1, 1],
+            "2147483648 blocks in x; a GPU allows 2147483647",
+        ),
+        // All together are more than 64 bits hold.
+        (
+            [1, 65_536, 1],
+            [1, 1, 1],
+            "65536 blocks in y; a GPU allows 65535",
+        ),
+        (
+            [u32::MAX; 3],
+            [1, 1, 1],
+            "4294967295 blocks in x; a GPU allows 2147483647",
+        ),
+        (
+            [1, 1, 65_536],
+            [1, 1, 1],
+            "65536 blocks in z; a GPU allows 65535",
+        ),
+        ([1, 1, 1], [1, 1, 65], "65 threads in z; a GPU allows 64"),
+    ];
+    for (grid, block, said) in cases {
+        assert_eq!(refused(grid, block), format!("plain: {said}"));
+    }
+    launch("plain", [1, 1, 64], 0, &[]).expect("allowed");
+}
+
+#[test]
 fn bounds_of_the_ptx_are_kept() {
     // Of any shape.
     launch("bounded", [64, 1, 1], 0, &[]).expect("allowed");

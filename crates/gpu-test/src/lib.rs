@@ -169,11 +169,11 @@ fn under_seeds_as(
     ptx: &[Embedded<'_>],
     case: impl Fn(&Device) -> Result<(), Failed>,
 ) -> Result<(), Failed> {
+    if let Some(schedule) = named_schedule()? {
+        return schedules::under(schedule, ptx, case);
+    }
     let in_order = emulator(ptx)?;
     case(&in_order)?;
-    if named_schedule()?.is_some() {
-        return Ok(());
-    }
     let run = |schedule: &Schedule| {
         let device = in_order.with_emulation(scheduled(schedule.clone()));
         case(&device.ok_or("it is the emulator")?)

@@ -3,11 +3,12 @@
 use std::env;
 use std::time::{Duration, Instant};
 
-use engine::{Choices, explore, shrink};
+use engine::{Choices, Failing, explore, shrink};
 use ridgepoint_driver::Schedule;
 
 use super::{
-    Device, Failed, Ptx, command, emulator, named_schedule, replay, scheduled, test_of_thread,
+    Device, Embedded, Failed, Ptx, command, emulator, named_schedule, replay, scheduled,
+    test_of_thread,
 };
 
 /// The environment variable that names the one schedule under which the emulator runs each case, such as `0:32,17:5`:
@@ -18,7 +19,7 @@ pub const SCHEDULE: &str = "RIDGEPOINT_SCHEDULE";
 const MOST: u64 = 10_000;
 const MOST_TO_SHRINK: u64 = 2_000;
 
-/// How long a seed's schedule is made shorter.
+/// How long a schedule is made shorter.
 const MOST_TIME: Duration = Duration::from_secs(10);
 
 /// Runs the case on the emulator under each schedule with at most so many preemptions: see
@@ -33,10 +34,10 @@ pub fn under_schedules(
     preemptions: usize,
     case: impl Fn(&Device) -> Result<(), Failed>,
 ) -> Result<(), Failed> {
-    let device = emulator(ptx)?;
-    if named_schedule()?.is_some() {
-        return case(&device);
+    if let Some(schedule) = named_schedule()? {
+        return under(schedule, ptx, case);
     }
+    let device = emulator(ptx)?;
     let run = |schedule: &Schedule| {
         let device = device.with_emulation(scheduled(schedule.clone()));
         case(&device.ok_or("it is the emulator")?)
@@ -53,32 +54,61 @@ pub fn under_schedules(
             .into()),
         };
     };
-    let shrunk = shrink(
-        &Schedule::Chosen(failing.choices.clone()),
-        MOST_TO_SHRINK,
-        run,
-    );
-    let (choices, error) = match shrunk {
-        Some(shrunk) => (shrunk.choices, shrunk.error),
-        // It fails now and then: the case is not the same each time.
-        None => (failing.choices, failing.error),
-    };
+    let (choices, error) = shortened(failing, in_time(MOST_TIME, run));
     Err(told(&choices, &error, explored.runs))
 }
 
+/// Runs the case on the emulator under one schedule.
+///
+/// # Errors
+/// It failed, or its launches have not made all switches of the schedule: they are not those for which it was made.
+pub(super) fn under(
+    schedule: Schedule,
+    ptx: &[Embedded<'_>],
+    case: impl Fn(&Device) -> Result<(), Failed>,
+) -> Result<(), Failed> {
+    case(&Device::emulator_with(scheduled(schedule.clone()), ptx)?)?;
+    match schedule {
+        Schedule::Chosen(choices) => choices
+            .check_followed()
+            .map_err(|error| format!("{SCHEDULE}: nothing failed; {error}").into()),
+        _ => Ok(()),
+    }
+}
+
+/// A shorter schedule that fails, and how.
+fn shortened(
+    failing: Failing<Failed>,
+    run: impl Fn(&Schedule) -> Result<(), Failed>,
+) -> (Choices, Failed) {
+    let schedule = Schedule::Chosen(failing.choices.clone());
+    match shrink(&schedule, MOST_TO_SHRINK, run) {
+        Some(shrunk) => (shrunk.choices, shrunk.error),
+        // There was no time, or it fails now and then: the case is not the same each time.
+        None => (failing.choices, failing.error),
+    }
+}
+
+/// After a failure nobody waits long for a shorter schedule: what has not run by then counts as what does not fail.
+fn in_time(
+    most: Duration,
+    run: impl Fn(&Schedule) -> Result<(), Failed>,
+) -> impl Fn(&Schedule) -> Result<(), Failed> {
+    let begun = Instant::now();
+    move |schedule| match begun.elapsed() < most {
+        true => run(schedule),
+        false => Ok(()),
+    }
+}
+
 /// What to say of the shortest schedule that was found to fail as a seed's does; none where it does not fail again.
-/// After a failure nobody waits long for it: what has not run by then counts as what does not fail.
 pub(super) fn shortest(
     seed: u64,
     again: &str,
     run: impl Fn(&Schedule) -> Result<(), Failed>,
 ) -> Option<String> {
-    let begun = Instant::now();
-    let run_in_time = |schedule: &Schedule| match begun.elapsed() < MOST_TIME {
-        true => run(schedule),
-        false => Ok(()),
-    };
-    let shrunk = shrink(&Schedule::Seeded(seed), MOST_TO_SHRINK, run_in_time)?;
+    let run = in_time(MOST_TIME, run);
+    let shrunk = shrink(&Schedule::Seeded(seed), MOST_TO_SHRINK, run)?;
     let (choices, before) = (&shrunk.choices, shrunk.before);
     // In order it has not failed.
     (!choices.switches().is_empty()).then(|| {
@@ -116,6 +146,8 @@ pub(super) fn named() -> Result<Option<Choices>, Failed> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use cuda_std::launch::{Entry, Foreign, Out};
     use ridgepoint_driver::{LaunchConfig, Stream};
 
@@ -161,6 +193,39 @@ mod tests {
         let begins = "element 0 is 1, not 2\nThis schedule alone (1 switch of control; ";
         assert!(message.starts_with(begins), "{message}");
         fails_again(message);
+    }
+
+    #[test]
+    fn nobody_waits_longer_than_the_time_for_a_shorter_schedule() {
+        let runs = Cell::new(0);
+        let run = |_: &Schedule| {
+            runs.set(runs.get() + 1);
+            Err(Failed::from("it fails"))
+        };
+        let failing = || Failing {
+            choices: "0:1,4:2".parse().expect("choices"),
+            error: Failed::from("it failed"),
+        };
+        let (choices, _) = shortened(failing(), in_time(Duration::ZERO, run));
+        assert_eq!((choices.to_string().as_str(), runs.get()), ("0:1,4:2", 0));
+        shortened(failing(), in_time(MOST_TIME, run));
+        assert!(runs.get() > 0);
+    }
+
+    #[test]
+    fn a_schedule_that_cannot_be_followed_is_an_error() {
+        let under_text = |text: &str| {
+            let schedule = Schedule::Chosen(text.parse().expect("choices"));
+            let ran = under(schedule, &[], lost_update);
+            ran.map_err(|failed| failed.message().unwrap_or_default().to_owned())
+        };
+        assert_eq!(under_text("0:1"), Ok(()));
+        assert_eq!(under_text("2:1"), Err("element 0 is 1, not 2".to_owned()));
+        let said = |text: &str| Err(format!("RIDGEPOINT_SCHEDULE: nothing failed; {text}"));
+        let late = said("900:1 of the schedule: the run ended after 7 points");
+        assert_eq!(under_text("0:1,900:1"), late);
+        let gone = said("2:7 of the schedule: thread 7 cannot go on at the point 2");
+        assert_eq!(under_text("2:7"), gone);
     }
 
     #[test]

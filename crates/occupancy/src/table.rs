@@ -45,6 +45,38 @@ impl ComputeCapability {
         self.minor
     }
 
+    /// The multiprocessors of a GPU that has it; none where it is not in the table.
+    ///
+    /// | capability | GPU | multiprocessors |
+    /// |---|---|---|
+    /// | 7.0 | V100 | 80 |
+    /// | 7.2 | AGX Xavier | 8 |
+    /// | 7.5 | T4 | 40 |
+    /// | 8.0 | A100 | 108 |
+    /// | 8.6 | A40 | 84 |
+    /// | 8.7 | AGX Orin | 16 |
+    /// | 8.9 | L40S | 142 |
+    /// | 9.0 | H100, H200 | 132 |
+    /// | 10.0, 10.3 | B200, B300 | 148 |
+    /// | 12.0 | RTX 5090 | 170 |
+    /// | 12.1 | GB10 | 48 |
+    pub const fn multiprocessors(self) -> Option<u32> {
+        Some(match (self.major, self.minor) {
+            (7, 0) => 80,
+            (7, 2) => 8,
+            (7, 5) => 40,
+            (8, 0) => 108,
+            (8, 6) => 84,
+            (8, 7) => 16,
+            (8, 9) => 142,
+            (9, 0) => 132,
+            (10, 0 | 3) => 148,
+            (12, 0) => 170,
+            (12, 1) => 48,
+            _ => return None,
+        })
+    }
+
     /// The name of its architecture: `sm_90`.
     pub fn arch(self) -> String {
         format!("sm_{}{}", self.major, self.minor)

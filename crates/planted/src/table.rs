@@ -1,8 +1,8 @@
 //! The bugs.
 
 use planted_kernels::{
-    atomics, bounds, copies, correct, divergence, elsewhere, global, heap, local, progress, shared,
-    streams, uninitialised,
+    atomics, bounds, copies, correct, divergence, elsewhere, global, heap, local, parts, progress,
+    shared, streams, uninitialised,
 };
 
 use crate::Before::{Nothing, Zeros};
@@ -183,6 +183,10 @@ bugs! {
         "block [0, 0, 0] cannot go on: thread [0, 0, 0] waits in warp 0 for a Sync of the mask \
         0x00000003 at {at}; thread [1, 0, 0] waits in warp 0 for a Sync of the mask 0x00000006 \
         at {at}; thread [2, 0, 0] waits in warp 0 for a Sync of the mask 0x00000005 at {at}";
+    progress::meets_in_plain_launch / meets_in_plain_launch_fixed:
+        (20, 32, 0), 64, (40, Zeros),
+        "block [0, 0, 0], thread [0, 0, 0]: waits for what others write, for more than 16384 steps, and block \
+        [1, 0, 0] has not begun: only a cooperative launch has all of its blocks running at once, at {at}";
     progress::panics / panics_fixed:
         (1, 64, 0), 64, (64, Zeros),
         "block [0, 0, 0], thread [63, 0, 0] panicked at {at}:30: index out of bounds";
@@ -244,6 +248,14 @@ bugs! {
         (1, 64, 0), 64, (256, Zeros),
         "out of bounds: block [0, 0, 0], thread [0, 0, 0] writes element 0 of `x` (of 64), by way of \
         `y` (of 256) at {now}";
+    elsewhere::slice_written / slice_written_fixed:
+        (1, 64, 0), 64, (64, Zeros),
+        "write through a shared reference: block [0, 0, 0], thread [0, 0, 0] writes element 0 of `x` (of 64) \
+        at {now}";
+    parts::into_next_part / into_next_part_fixed:
+        (1, 64, 512), 64, (64, Zeros),
+        "out of bounds: block [0, 0, 0], thread [0, 0, 0] writes element 0 of part 1 of the dynamic shared \
+        memory (of 64), by way of part 0 of the dynamic shared memory (of 64) at {now}";
     streams::two_streams / two_streams_fixed:
         (1, 64, 0); 2 streams, 64, (64, Zeros),
         "race on element 0 of `y` (of 64): block [0, 0, 0], thread [0, 0, 0] reads it at {both}, and \

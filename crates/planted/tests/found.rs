@@ -2,6 +2,7 @@
 //! what, where and who, and says nothing of its twin.
 
 use std::sync::LazyLock;
+use std::thread;
 
 use cuda_std::launch::Entry;
 use gpu_test::{Arguments, Failed, Trial};
@@ -28,7 +29,29 @@ fn main() {
             clean(&it.launch, (it.kernel)())
         })
     });
-    gpu_test::run(&Arguments::from_args(), trials.chain(correct).collect()).exit();
+    let each = Trial::test("panics_side_by_side", panics_side_by_side);
+    let all = trials.chain(correct).chain([each]).collect();
+    gpu_test::run(&Arguments::from_args(), all).exit();
+}
+
+/// Each of the launches that panic on one device at the same time says so.
+fn panics_side_by_side() -> Result<(), Failed> {
+    let device = Device::emulator_with(Emulation::default(), planted::ptx())?;
+    let bug = BUGS.iter().find(|bug| bug.name == "panics").ok_or("none")?;
+    let launches = || {
+        let launch = |_| bug.launch.run(&device, (bug.kernel)());
+        let said = |ran: Result<(), DriverError>| match ran {
+            Err(error) if error.to_string().contains("panicked at") => Ok(()),
+            other => Err(format!("{other:?}")),
+        };
+        (0..50).map(launch).try_for_each(said)
+    };
+    let all: Vec<Result<(), String>> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(launches)).collect();
+        let joined = threads.into_iter().map(|it| it.join());
+        joined.map(|it| it.expect("it returns")).collect()
+    });
+    Ok(all.into_iter().collect::<Result<(), String>>()?)
 }
 
 fn device(schedule: Schedule) -> Result<Device, DriverError> {
@@ -40,6 +63,7 @@ fn device(schedule: Schedule) -> Result<Device, DriverError> {
         schedule,
         steps: STEPS,
         is_checked: true,
+        ..Emulation::default()
     };
     let opened = OPENED.as_ref().expect("the PTX can be read");
     Ok(opened.with_emulation(emulation).expect("an emulator"))

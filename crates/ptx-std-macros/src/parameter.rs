@@ -187,6 +187,15 @@ impl Parameter {
         let name = self.name.to_string();
         match &self.passing {
             Passing::Value => None,
+            Passing::Slice(element) | Passing::Reference(element) => {
+                let element = with_elided(element);
+                Some(quote! {
+                    {
+                        use ::cuda_std::launch::{MayChange as _, Shared};
+                        #argument.memory(#name).shared(Shared::<#element>::IS_FIXED)
+                    }
+                })
+            }
             _ => Some(quote! { #argument.memory(#name) }),
         }
     }

@@ -64,7 +64,9 @@ pub enum Operation {
 /// What the lanes of a warp brought to an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exchange {
-    /// Each lane's value; of lanes outside the mask, 0.
+    /// The lanes of the mask that came; the others had ended.
+    pub lanes: u32,
+    /// Each lane's value; of lanes that did not come, 0.
     pub values: [u64; WARP_SIZE as usize],
 }
 
@@ -93,8 +95,8 @@ pub trait Hooks {
     /// Returns when every live thread of the block has called it.
     fn sync_threads(&self, predicate: bool, place: &'static Location<'static>) -> Tally;
 
-    /// Returns what the lanes have brought, when every lane that the mask names has come for the same
-    /// operation with the same mask.
+    /// Returns what the lanes have brought, when every lane that the mask names and that has not ended has
+    /// come for the same operation with the same mask.
     fn exchange(
         &self,
         operation: Operation,
@@ -192,8 +194,8 @@ pub(crate) fn step(steps: u32, place: &'static Location<'static>) {
     }
 }
 
-/// What a thread that gives way has gone through, at most.
-const FUEL: u32 = 1 << 16;
+/// How many steps a thread goes through before it gives way, at most.
+pub const FUEL: u32 = 1 << 16;
 
 /// Asks the lane of the thread that runs.
 #[inline]

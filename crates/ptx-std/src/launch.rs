@@ -250,7 +250,36 @@ pub struct Memory {
     pub element_bytes: usize,
     /// The device whose memory it is, where that is known.
     pub home: Option<&'static Home>,
+    /// Whether the parameter is a `&` that says that the kernel does not write through it.
+    pub is_fixed: bool,
 }
+
+impl Memory {
+    /// The same, of a parameter that is a `&`.
+    #[must_use]
+    pub fn shared(self, is_fixed: bool) -> Memory {
+        Memory { is_fixed, ..self }
+    }
+}
+
+/// What a `&T` says, for `#[kernel]`: `Shared::<T>::IS_FIXED` is whether nobody may write to the `T`. There is
+/// no `UnsafeCell` in a `Copy` type; of others nothing is known ([`MayChange`]).
+#[doc(hidden)]
+pub struct Shared<T>(PhantomData<T>);
+
+impl<T: Copy> Shared<T> {
+    /// It stays as it is.
+    pub const IS_FIXED: bool = true;
+}
+
+/// The constant of all types that are not `Copy`.
+#[doc(hidden)]
+pub trait MayChange {
+    /// It may change.
+    const IS_FIXED: bool = false;
+}
+
+impl<T> MayChange for Shared<T> {}
 
 /// All memory that a launch lends, one entry per parameter.
 pub type MemoryList = Vec<Memory>;
@@ -326,6 +355,7 @@ macro_rules! views {
                     len: self.len,
                     element_bytes: size_of::<T>(),
                     home: self.home,
+                    is_fixed: false,
                 }
             }
 

@@ -7,7 +7,7 @@
 //!
 //! - [`shared_array!`](crate::shared_array), an array of fixed size wherever the kernel needs it;
 //! - [`#[address_space(shared)]`](crate::address_space) on a `static mut`, as in Rust-CUDA;
-//! - [`dynamic_shared_mem`], whose size the launch gives.
+//! - [`dynamic_shared_mem`], whose size the launch gives, or its parts by [`DynamicShared`].
 
 use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
@@ -25,6 +25,61 @@ pub fn dynamic_shared_mem<T>() -> *mut T {
         )
     };
     arch::dynamic_shared().cast()
+}
+
+/// The block's dynamic shared memory, dealt out in parts that lie one behind another.
+///
+/// A launch that is checked knows the parts: an access by a pointer into one that leads into another is
+/// out of bounds. On a GPU a part is an address and costs nothing else but the comparison of its end
+/// with what the launch gave.
+///
+/// ```
+/// use cuda_std::prelude::*;
+/// use cuda_std::shared::DynamicShared;
+///
+/// #[kernel]
+/// pub unsafe fn convolve(taps: &[f32], x: &[f32], mut y: Output<f32>) {
+///     let mut shared = DynamicShared::new();
+///     let weights: *mut f32 = shared.take(taps.len());
+///     let tile: *mut f32 = shared.take(thread::block_dim_x() as usize + taps.len());
+///     // ..
+/// #   let _ = (weights, tile, x, &mut y);
+/// }
+/// ```
+#[derive(Debug, Default)]
+pub struct DynamicShared {
+    bytes: usize,
+    parts: u32,
+}
+
+impl DynamicShared {
+    /// All of it. Each value deals out the same memory from its beginning.
+    #[inline(always)]
+    pub const fn new() -> DynamicShared {
+        DynamicShared { bytes: 0, parts: 0 }
+    }
+
+    /// The next part, for `len` elements, aligned as they are. Every thread of the block that takes the same
+    /// parts is given the same memory.
+    ///
+    /// # Panics
+    /// The launch gave less dynamic shared memory than all parts take.
+    #[inline(always)]
+    #[track_caller]
+    pub fn take<T>(&mut self, len: usize) -> *mut T {
+        let start = self.bytes.next_multiple_of(align_of::<T>());
+        let bytes = len.saturating_mul(size_of::<T>());
+        let end = start.saturating_add(bytes);
+        assert!(
+            end <= arch::dynamic_smem_size() as usize,
+            "the launch gave less dynamic shared memory than its parts take"
+        );
+        let part = dynamic_shared_mem::<T>().wrapping_byte_add(start);
+        // Less than 2^32, as all of it is.
+        let part = arch::shared_part(part.cast(), self.parts, bytes as u32, size_of::<T>() as u32);
+        (self.bytes, self.parts) = (end, self.parts + 1);
+        part.cast()
+    }
 }
 
 /// The block's memory for the declaration `SITE`, `N` elements: what [`shared_array!`] stands for.

@@ -8,10 +8,10 @@ use std::panic::{self, AssertUnwindSafe};
 
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult};
-use cuda_std::emulation::{Coordinates, Lane, WARP_SIZE, enter};
+use cuda_std::emulation::{Coordinates, FUEL, Lane, WARP_SIZE, enter};
 
 use crate::grid::Stacks;
-use crate::lane::{FUEL, LaneHooks};
+use crate::lane::LaneHooks;
 use crate::memory::BlockMemory;
 use crate::wait::{self, Answer, Wait};
 use crate::{Launch, LaunchError, Thread, coordinates, panics};

@@ -3,13 +3,10 @@
 use std::panic::Location;
 
 use corosensei::Yielder;
-use cuda_std::emulation::{Exchange, Hooks, Operation, SharedArray, Tally, pause};
+use cuda_std::emulation::{Exchange, FUEL, Hooks, Operation, SharedArray, Tally, pause};
 
 use crate::memory::BlockMemory;
 use crate::wait::{Answer, Meeting, Wait};
-
-/// Steps that a thread goes before others have a turn.
-pub(crate) const FUEL: u32 = 1 << 16;
 
 /// Answers one thread, or stops it until there is an answer.
 pub(crate) struct LaneHooks<'a> {

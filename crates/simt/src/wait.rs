@@ -56,7 +56,7 @@ pub(crate) enum Answer {
 }
 
 /// The lanes of a warp that can go on, and with which answer; those of one meeting. `waits` has what
-/// each waits for, by its lane; none of them runs.
+/// each waits for that has not ended, by its lane; none of them runs.
 pub(crate) fn released(waits: &[(u32, Wait)]) -> Option<(u32, Answer)> {
     let complete = waits.iter().find_map(|(_, wait)| match wait {
         Wait::Exchange { meeting, .. } => exchange(waits, meeting),
@@ -75,10 +75,11 @@ pub(crate) fn released(waits: &[(u32, Wait)]) -> Option<(u32, Answer)> {
     })
 }
 
-/// What the lanes have brought to the meeting, if all have come.
+/// What the lanes have brought to the meeting, if all have come that have not ended.
 fn exchange(waits: &[(u32, Wait)], wanted: &Meeting) -> Option<(u32, Answer)> {
-    let (mut here, mut values) = (0, [0; WARP_SIZE as usize]);
+    let (mut live, mut here, mut values) = (0, 0, [0; WARP_SIZE as usize]);
     for (lane, wait) in waits {
+        live |= 1 << lane;
         if let Wait::Exchange { meeting, value } = wait
             && meeting.is(wanted)
         {
@@ -86,8 +87,9 @@ fn exchange(waits: &[(u32, Wait)], wanted: &Meeting) -> Option<(u32, Answer)> {
             values[*lane as usize] = *value;
         }
     }
-    let is_complete = here & wanted.mask == wanted.mask;
-    is_complete.then_some((here, Answer::Exchange(Exchange { values })))
+    let is_complete = wanted.mask & live & !here == 0;
+    let lanes = here & wanted.mask;
+    is_complete.then_some((here, Answer::Exchange(Exchange { lanes, values })))
 }
 
 /// What the threads said at a barrier, if all that wait are there.

@@ -297,6 +297,40 @@ fn the_active_lanes_are_those_of_the_same_arm() {
 }
 
 #[test]
+fn lanes_that_have_left_are_waited_for_by_nobody() {
+    let seen = counters(32);
+    launch(block_of(32), &|| {
+        let lane = warp::lane_id();
+        if lane >= 20 {
+            return;
+        }
+        // SAFETY: all lanes that are left come.
+        let said = unsafe {
+            (
+                warp::warp_vote_all(u32::MAX, true),
+                warp::warp_vote_ballot(u32::MAX, lane > 0),
+                warp::warp_reduce(u32::MAX, lane + 7, warp::WarpReductionOp::Min),
+            )
+        };
+        let is_right = said == (true, 0xF_FFFE, 7);
+        seen[lane as usize].store(u32::from(is_right), Relaxed);
+    })
+    .expect("nothing fails");
+    assert_eq!(values(seen)[..20], [1; 20]);
+    let failed = launch(block_of(32), &|| {
+        if warp::lane_id() < 20 {
+            // SAFETY: none; lane 19 reads lane 20.
+            unsafe { warp::warp_shuffle_down(u32::MAX, 1u32, 1, 32) };
+        }
+    });
+    let said = failed.expect_err("it is wrong").to_string();
+    assert!(
+        said.contains("lane 19 shuffles from lane 20, which has left"),
+        "{said}"
+    );
+}
+
+#[test]
 fn a_mask_that_does_not_name_its_lane_or_its_source_is_reported() {
     let failure = |kernel: &dyn Fn()| {
         let failed = launch(block_of(32), kernel).expect_err("it is wrong");
@@ -348,8 +382,8 @@ fn a_kernel_that_asks_for_its_place_while_it_is_unwound_is_answered() {
         if thread::thread_idx_x() == 0 {
             thread::sync_threads();
         } else {
-            // SAFETY: none; lane 2 does not exist.
-            unsafe { warp::sync_warp(0b110) };
+            // SAFETY: none; lane 0 waits at the barrier.
+            unsafe { warp::sync_warp(0b11) };
         }
     });
     assert!(

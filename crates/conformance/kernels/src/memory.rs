@@ -148,6 +148,35 @@ pub unsafe fn dynamic(out: *mut u64) {
     }
 }
 
+/// Parts of dynamic shared memory.
+///
+/// # Safety
+/// `out` has room for 3 words a thread, and the launch gives 9 bytes a thread and 7 more.
+#[kernel]
+pub unsafe fn parts(out: *mut u64) {
+    let (own, size) = (
+        thread::thread_idx_x() as usize,
+        thread::block_dim_x() as usize,
+    );
+    let mut shared = shared::DynamicShared::new();
+    let (bytes, words): (*mut u8, *mut u64) = (shared.take(size), shared.take(size));
+    unsafe {
+        *bytes.add(own) = own as u8;
+        *words.add(own) = own as u64 * 3;
+        thread::sync_threads();
+        let other = size - 1 - own;
+        let distance = words.addr() - bytes.addr();
+        put(
+            out,
+            [
+                (*bytes.add(other)).into(),
+                *words.add(other),
+                distance as u64,
+            ],
+        );
+    }
+}
+
 /// Turns each `N` elements around: one load, one store.
 ///
 /// # Safety

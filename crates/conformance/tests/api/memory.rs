@@ -13,6 +13,7 @@ pub(crate) const CASES: &[Case] = &[
     ("shared::unrolled", unrolled),
     ("shared::statics", statics),
     ("shared::dynamic", dynamic),
+    ("shared::parts", parts),
     ("mem::heap", heap),
     ("vector::accesses", vector_accesses),
     ("vector::copy", vector_copy),
@@ -97,6 +98,20 @@ fn dynamic(device: &Device) -> Result<(), Failed> {
         too_much,
         "bytes of dynamic shared memory",
     )
+}
+
+fn parts(device: &Device) -> Result<(), Failed> {
+    // The second part begins at a multiple of 8.
+    for (threads, distance) in [(100, 104), (128, 128)] {
+        let shape = LaunchConfig::blocks(2, threads).with_dynamic_shared(9 * threads + 7);
+        let actual = words!(device, memory::parts::entry(), shape, 3);
+        let expected = expected(shape, |_, own| {
+            let other = u64::from(threads - 1 - own);
+            [other, 3 * other, distance]
+        });
+        equal(&actual, &expected)?;
+    }
+    Ok(())
 }
 
 fn heap(device: &Device) -> Result<(), Failed> {

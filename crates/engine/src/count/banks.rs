@@ -93,7 +93,8 @@ fn bank(word: u64) -> usize {
 }
 
 fn distinct_in_a_bank(lanes: &Lanes<'_>, mask: u32) -> u32 {
-    let mut distinct = Distinct::new();
+    // 32 lanes pass with two words at most, 16 with eight.
+    let mut distinct = Distinct::<256>::new();
     let mut banks = [0; BANKS];
     for (_, address) in within(lanes, mask) {
         for word in words(address, lanes.bytes) {

@@ -1,17 +1,16 @@
 //! Distinct numbers of one access of a warp.
 
-/// A set of few numbers. Twice as many places as it ever holds, so that a search ends.
-pub(super) struct Distinct {
+/// A set of at most half as many numbers as it has places, which are a power of two: a search ends.
+pub(super) struct Distinct<const PLACES: usize> {
+    /// Numbers plus 1; 0 where there is none.
     places: [u64; PLACES],
     count: u32,
 }
 
-/// The most are those of 32 lanes that reach 8 words or 2 sectors each.
-const MOST: usize = 256;
-const PLACES: usize = 2 * MOST;
+impl<const PLACES: usize> Distinct<PLACES> {
+    const SHIFT: u32 = 64 - PLACES.ilog2();
 
-impl Distinct {
-    pub(super) fn new() -> Distinct {
+    pub(super) fn new() -> Self {
         Distinct {
             places: [0; PLACES],
             count: 0,
@@ -22,11 +21,15 @@ impl Distinct {
     #[inline]
     pub(super) fn insert(&mut self, number: u64) -> bool {
         let own = number + 1;
-        let mut place = (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 55) as usize;
+        // By the upper bits of a product with an odd number without a pattern, the golden ratio.
+        let mut place = (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> Self::SHIFT) as usize;
         loop {
             match self.places[place] {
                 0 => {
-                    debug_assert!(self.count < MOST as u32, "more than a warp reaches");
+                    debug_assert!(
+                        2 * (self.count as usize) < PLACES,
+                        "more than a warp reaches"
+                    );
                     self.places[place] = own;
                     self.count += 1;
                     return true;

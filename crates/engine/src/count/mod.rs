@@ -38,11 +38,11 @@ pub struct Counts {
     pub threads: u64,
     /// The instructions that a warp issued: the kernel's in the order of the PTX, then those of each function.
     pub instructions: Vec<Counted>,
-    /// The global memory that was reached.
+    /// The memory of the device that was reached.
     pub footprint: Footprint,
 }
 
-/// Distinct sectors of global memory, of several launches added up.
+/// Distinct sectors of global and constant memory, of several launches added up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Footprint {
     /// Those that were read: with those written the least that memory must move.

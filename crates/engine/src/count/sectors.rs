@@ -53,7 +53,8 @@ fn each(lanes: &Lanes<'_>, sector: impl Fn(u64) -> u64, mut reach: impl FnMut(u6
     if rises || falls {
         return count;
     }
-    let mut distinct = Distinct::new();
+    // A lane reaches two at most.
+    let mut distinct = Distinct::<128>::new();
     for &(first, last) in &ranges[..len] {
         for sector in first..=last {
             distinct.insert(sector);
@@ -69,7 +70,8 @@ pub(super) fn of_local(lanes: &Lanes<'_>) -> u32 {
         let octets = (0..4).filter(|octet| lanes.mask >> (8 * octet) & 0xFF != 0);
         return (octets.count() * words(address).count()) as u32;
     }
-    let mut distinct = Distinct::new();
+    // A lane reaches eight words at most.
+    let mut distinct = Distinct::<512>::new();
     for (lane, address) in lanes.each() {
         for word in words(address) {
             distinct.insert(word * 4 + u64::from(lane / 8));

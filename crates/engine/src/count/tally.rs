@@ -117,9 +117,11 @@ impl Tally {
         block.splits += u64::from(taken & mask != 0 && !taken & mask != 0);
     }
 
-    /// Lanes that have come to a basic block will come to it again, to go another way at its end.
+    /// Lanes that have come to the end of a basic block will come to it again, from where they went another
+    /// way than others.
     pub(crate) fn comes_back(&mut self, program: &Program, block: u32, mask: u32) {
         let block = &mut of(&mut self.functions, program).blocks[block as usize];
+        block.runs -= 1;
         block.lanes -= u64::from(mask.count_ones());
     }
 

@@ -71,8 +71,9 @@ impl Block {
     ) -> Result<Progress, Box<Failed>> {
         self.enter(context);
         loop {
-            let (mut turns, mut looks) = (0, 0);
-            for warp in &mut self.warps {
+            let (mut turns, mut looks, mut released) = (0, 0, false);
+            for index in 0..self.warps.len() {
+                let warp = &mut self.warps[index];
                 if warp.has_ended() {
                     continue;
                 }
@@ -81,8 +82,12 @@ impl Block {
                     Pause::Turn => turns += 1,
                     Pause::Looking => looks += 1,
                 }
+                // Of more warps than a barrier wants, those go on that came first.
+                if warp.waiting.iter().any(|it| it.threads.is_some()) {
+                    released |= self.release(code, context)?;
+                }
             }
-            let released = self.release(code, context)?;
+            released |= self.release(code, context)?;
             if self.warps.iter().all(Warp::has_ended) {
                 return self.end(context).map(|()| Progress::Ended);
             }
@@ -179,7 +184,10 @@ impl Block {
             tally.end();
         }
         let ended = match &mut context.at.checking {
-            Some(checking) => checking.checker.end_block(checking.block()),
+            Some(checking) => {
+                checking.parts.remove(&self.number);
+                checking.checker.end_block(checking.block())
+            }
             None => Ok(()),
         };
         ended.map_err(|finding| self.failed(Failure::Check(finding), context))

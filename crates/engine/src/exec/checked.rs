@@ -9,7 +9,7 @@ use super::op::{Context, Op};
 use super::registers::{LANES, lanes_of};
 use crate::check::{self, Copy, Order, Scope, Strength, What, Who};
 use crate::lower::roots::Root;
-use crate::memory::{Fault, Lanes};
+use crate::memory::{Fault, FaultClass, Lanes};
 
 /// Bits of an instruction's number in a function; the function's number is above them.
 const INSTRUCTION_BITS: u32 = 18;
@@ -40,7 +40,8 @@ pub(super) unsafe fn check(
     lanes: &Lanes<'_>,
     host: &Host<'_>,
 ) -> bool {
-    if let Some(fault) = stray(context, op, access, space, lanes) {
+    let fault = stray(context, op, access, space, lanes);
+    if let Some(fault) = fault.or_else(|| writes_fixed(context, access, space, lanes)) {
         context.fault(Failure::Memory(fault), op.instruction);
         return false;
     }
@@ -93,11 +94,36 @@ fn stray(
         (Space::Global, Root::Parameter(offset)) => launch.parameter(offset, 8, false) as u64,
         (Space::Global, Root::Variable(address)) => address,
         (Space::Shared, Root::Shared(offset)) => return context.at.layout.stray(offset, lanes),
+        (Space::Shared, Root::Part(instruction)) => {
+            let by = site(context.at.function_index(), instruction);
+            let parts = context.at.checking.as_ref()?.parts.get(&context.at.block)?;
+            return parts.stray(by, &context.at.layout, lanes);
+        }
         _ => return None,
     };
     // SAFETY: there is one for each access of the program.
     let met = unsafe { &*context.at.met.add(op.aux as usize) };
     launch.memory.stray(root, lanes, met)
+}
+
+/// A write by a pointer that was made from a `&`.
+fn writes_fixed(
+    context: &Context<'_>,
+    access: &Access,
+    space: Space,
+    lanes: &Lanes<'_>,
+) -> Option<Fault> {
+    let (Space::Global, Some(Root::Parameter(offset))) = (space, access.root) else {
+        return None;
+    };
+    let is_write = !matches!(access.act, Act::Load { .. } | Act::CopyFrom { .. });
+    let fixed = &context.at.checking.as_ref()?.fixed;
+    if !is_write || !fixed.contains(&offset) {
+        return None;
+    }
+    let (lane, address) = lanes.each().next()?;
+    let memory = context.at.launch.memory;
+    Some(memory.fault(FaultClass::Fixed, lane, address, lanes.bytes))
 }
 
 fn tell(

@@ -6,11 +6,11 @@ use super::failure::Failed;
 use super::op::Context;
 use super::registers::LANES;
 use super::stops::Stop;
-use super::surroundings::Checking;
+use super::surroundings::{Checking, Held};
 use super::unbegun::Unbegun;
 use super::worker::Crew;
 use crate::count::Tally;
-use crate::schedule::Open;
+use crate::schedule::{Choice, Open};
 
 /// How many blocks that could begin are told of.
 const MOST_TOLD: usize = 64;
@@ -58,13 +58,20 @@ pub(crate) fn work<'s, 'l>(
     counting: Option<&'l mut Tally>,
     director: &'s Director<'l>,
 ) -> Result<(), Box<Failed>> {
+    let blocks = crew.launch.blocks();
+    // Where all may not run at once they begin in order: else earlier ones could be waited for by all.
+    let order = match crew.launch.held {
+        Held::AsPromised(held) if held < blocks => 0,
+        _ => director.order(),
+    };
     let mut stage = Stage {
         crew,
         director,
         context: crew.context(checking, counting),
         resident: Vec::new(),
         spare: Vec::new(),
-        unbegun: Unbegun::new(crew.launch.blocks(), director.order()),
+        unbegun: Unbegun::new(blocks, order),
+        order,
         slot: 0,
         warp: None,
         in_vain: 0,
@@ -84,6 +91,8 @@ struct Stage<'s, 'l> {
     resident: Vec<Block>,
     spare: Vec<Block>,
     unbegun: Unbegun,
+    /// That in which blocks begin; 0 is by their indices.
+    order: u64,
     /// The block that runs, or the place where the next one is looked for.
     slot: usize,
     /// The warp that runs; none where its block has ended.
@@ -97,11 +106,7 @@ impl Stage<'_, '_> {
     fn run(&mut self) -> Result<Point, Box<Failed>> {
         let warp = self.warp.expect("one has control");
         let ran = self.resident[self.slot].run_one(warp, self.crew.code, &mut self.context);
-        let not_begun = || match self.may_begin() {
-            true => None,
-            false => self.unbegun.next().next(),
-        };
-        let stop = ran.map_err(|failed| self.crew.explained(failed, not_begun))?;
+        let stop = ran.map_err(|failed| self.crew.explained(failed, || self.cannot_begin()))?;
         self.in_vain = match stop {
             Stop::Asks => self.in_vain,
             Stop::Looks => self.in_vain + 1,
@@ -123,12 +128,12 @@ impl Stage<'_, '_> {
     /// Gives control to whoever goes on. None does where all blocks have ended.
     fn goes_on(&mut self, point: Point) -> bool {
         let at = self.director.number(point);
-        let chosen = match self.director.says(at) {
+        let chosen = match self.director.says(at, point) {
             Says::Default => None,
             Says::Thread(thread) => {
                 let found = self.find(thread, point);
                 if found.is_none() {
-                    self.director.is_partial();
+                    self.director.missed(Choice { at, thread });
                 }
                 found
             }
@@ -188,7 +193,7 @@ impl Stage<'_, '_> {
             others: &others,
         });
         // The next one by the indices is nobody's choice.
-        let is_default = |it: &Candidate| others.first() == Some(it) && self.director.order() == 0;
+        let is_default = |it: &Candidate| others.first() == Some(it) && self.order == 0;
         chosen.filter(|it| point == Point::Access || !is_default(it))
     }
 
@@ -220,14 +225,15 @@ impl Stage<'_, '_> {
         let (block, within) = (thread / threads, thread % threads);
         let (warp, lane) = (within as usize / LANES, (within % LANES as u64) as u32);
         let Some(slot) = self.resident.iter().position(|it| it.number() == block) else {
-            let is_new = self.may_begin() && block < self.crew.launch.blocks();
+            let is_new = self.may_begin() && self.unbegun.contains(block)
+                || self.waited_for(point) == Some(block);
             let place = Place::New(block);
             let new = Candidate {
                 thread,
                 block,
                 place,
             };
-            return (is_new && self.unbegun.contains(block)).then_some(new);
+            return is_new.then_some(new);
         };
         if (slot, Some(warp)) == (self.slot, self.warp) {
             return self.own(point).into_iter().find(|it| it.thread == thread);
@@ -260,8 +266,10 @@ impl Stage<'_, '_> {
     /// Warps that could go on instead of the one that ran, the next one first, and blocks that could begin,
     /// at most so many. Where one lets others go first, those that have done so least often.
     fn others(&self, point: Point, most_new: usize) -> Vec<Candidate> {
-        let most_new = if self.may_begin() { most_new } else { 0 };
-        let new: Vec<u64> = self.unbegun.next().take(most_new).collect();
+        let new: Vec<u64> = match self.may_begin() {
+            true => self.unbegun.next().take(most_new).collect(),
+            false => self.waited_for(point).into_iter().collect(),
+        };
         let mut begun: Vec<(u32, Candidate)> = self
             .turns()
             .filter_map(|(slot, warp)| self.candidate(slot, warp))
@@ -315,7 +323,21 @@ impl Stage<'_, '_> {
     }
 
     fn may_begin(&self) -> bool {
-        self.resident.len() < self.crew.resident
+        (self.resident.len() as u64) < self.crew.launch.held.blocks()
+    }
+
+    /// Where a launch promises no more blocks than have begun: an earlier one, for which these may wait.
+    fn waited_for(&self, point: Point) -> Option<u64> {
+        let is_promise = matches!(self.crew.launch.held, Held::AsPromised(_));
+        let lowest = self.unbegun.lowest().filter(|_| is_promise)?;
+        let waits = |block: &Block| block.number() > lowest;
+        (point == Point::Yields && self.resident.iter().any(waits)).then_some(lowest)
+    }
+
+    /// A block that waits for room.
+    fn cannot_begin(&self) -> Option<u64> {
+        let is_full = !self.may_begin() && self.waited_for(Point::Yields).is_none();
+        self.unbegun.next().next().filter(|_| is_full)
     }
 
     fn thread(&self, block: u64, warp: usize, lane: u32) -> u64 {

@@ -7,7 +7,7 @@ use std::sync::MutexGuard;
 use super::directed::{Among, Candidate};
 use super::program::Program;
 use super::temper::Temper;
-use crate::schedule::{Choice, Choices, Keeps, Open, Run, Source};
+use crate::schedule::{Choice, Choices, Keeps, MOST_OPEN, Open, Run, Source};
 
 /// Decides at each point of a run who goes on.
 pub(crate) struct Director<'s>(RefCell<State<'s>>);
@@ -73,8 +73,9 @@ impl<'s> Director<'s> {
     }
 
     /// Who shall go on at a point.
-    pub(crate) fn says(&self, at: u64) -> Says {
+    pub(crate) fn says(&self, at: u64, point: Point) -> Says {
         let state = &mut *self.0.borrow_mut();
+        let is_told = state.tells(point);
         let Decides::List(list) = &state.decides else {
             return Says::Any;
         };
@@ -83,7 +84,7 @@ impl<'s> Director<'s> {
                 state.run.passed += 1;
                 Says::Thread(choice.thread)
             }
-            None if state.run.keeps == Keeps::Alternatives => Says::Tell,
+            None if is_told => Says::Tell,
             _ => Says::Default,
         }
     }
@@ -109,6 +110,13 @@ impl<'s> Director<'s> {
         self.0.borrow_mut().run.open.push(open);
     }
 
+    /// Remembers a switch that could not be made.
+    pub(crate) fn missed(&self, choice: Choice) {
+        let run = &mut self.0.borrow_mut().run;
+        run.missed = run.missed.or(Some(choice));
+        run.is_partial = true;
+    }
+
     /// Remembers that not all could be done that was to be.
     pub(crate) fn is_partial(&self) {
         self.0.borrow_mut().run.is_partial = true;
@@ -129,6 +137,18 @@ pub(crate) enum Says {
 }
 
 impl State<'_> {
+    /// Whether others that could go on at a point are to be told, and there is room for them.
+    fn tells(&mut self, point: Point) -> bool {
+        let tells = match self.run.keeps {
+            Keeps::Alternatives { preempting, .. } if point == Point::Access => preempting,
+            Keeps::Alternatives { others, .. } => others,
+            _ => false,
+        };
+        let is_full = self.run.open.len() >= MOST_OPEN;
+        self.run.is_partial |= tells && is_full;
+        tells && !is_full
+    }
+
     /// Whether it must be decided who goes on at the access that comes next.
     fn asks(&mut self) -> bool {
         let at = self.run.points;
@@ -137,8 +157,35 @@ impl State<'_> {
             Decides::Seed(temper) => temper.asks(),
             Decides::List(list) => match list.get(self.run.passed) {
                 Some(next) => next.at == at,
-                None => self.run.keeps == Keeps::Alternatives,
+                None => self.tells(Point::Access),
             },
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_long_run_the_first_alternatives_are_remembered() {
+        let keeps = Keeps::Alternatives {
+            preempting: false,
+            others: true,
+        };
+        let choices = Choices::kept(Vec::new(), keeps);
+        let director = Director::new(&choices);
+        assert!(!director.0.borrow_mut().tells(Point::Access));
+        for at in 0..2 * MOST_OPEN as u64 {
+            if director.says(at, Point::Free) == Says::Tell {
+                director.open(Open {
+                    at,
+                    preempts: false,
+                    threads: vec![1],
+                });
+            }
+            assert_eq!(director.0.borrow().run.is_partial, at >= MOST_OPEN as u64);
+        }
+        assert_eq!(director.0.borrow().run.open.len(), MOST_OPEN);
     }
 }

@@ -106,6 +106,17 @@ pub enum Failure {
         /// How many blocks the device holds.
         held: u64,
     },
+    /// The same, where nothing promises that those which have begun run beside others.
+    #[error(
+        "waits for what others write, for more than {limit} steps, and block {block:?} has not begun: only a \
+        cooperative launch has all of its blocks running at once"
+    )]
+    NotPromised {
+        /// How many steps were allowed.
+        limit: u64,
+        /// The first block that has not begun.
+        block: [u32; 3],
+    },
     /// A function of the module that has an instruction which the engine does not execute.
     #[error("{0}")]
     Unsupported(crate::Unsupported),

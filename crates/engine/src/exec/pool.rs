@@ -7,6 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 /// What threads shall do together.
 type Work<'w> = &'w (dyn Fn() + Sync);
@@ -18,6 +19,8 @@ type Outcome = Result<(), Box<dyn Any + Send>>;
 pub(crate) struct Pool {
     state: Mutex<State>,
     has_work: Condvar,
+    /// How long a thread waits for an offer before it ends.
+    patience: Duration,
 }
 
 #[derive(Default)]
@@ -38,10 +41,10 @@ struct Offer {
 }
 
 /// The pool of the process.
-pub(crate) static POOL: Pool = Pool::new();
+pub(crate) static POOL: Pool = Pool::new(Duration::from_secs(5));
 
 impl Pool {
-    const fn new() -> Pool {
+    const fn new(patience: Duration) -> Pool {
         Pool {
             state: Mutex::new(State {
                 offers: VecDeque::new(),
@@ -49,6 +52,7 @@ impl Pool {
                 asked: 0,
             }),
             has_work: Condvar::new(),
+            patience,
         }
     }
 
@@ -89,7 +93,7 @@ impl Pool {
             }
         }
         drop(state);
-        self.has_work.notify_all();
+        (0..count).for_each(|_| self.has_work.notify_one());
         by
     }
 
@@ -106,8 +110,13 @@ impl Pool {
         let mut state = self.lock();
         loop {
             let Some(offer) = state.offers.pop_front() else {
-                let waited = self.has_work.wait(state);
-                state = waited.unwrap_or_else(PoisonError::into_inner);
+                let waited = self.has_work.wait_timeout(state, self.patience);
+                let (now, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+                state = now;
+                if waited.timed_out() && state.offers.is_empty() {
+                    state.idle -= 1;
+                    return;
+                }
                 continue;
             };
             state.idle -= 1;
@@ -130,11 +139,28 @@ impl Pool {
 mod tests {
     use std::sync::Barrier;
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Instant;
 
     use super::*;
 
     fn pool() -> &'static Pool {
-        Box::leak(Box::new(Pool::new()))
+        Box::leak(Box::new(Pool::new(Duration::from_secs(60))))
+    }
+
+    #[test]
+    fn threads_that_have_nothing_to_do_end() {
+        let pool: &'static Pool = Box::leak(Box::new(Pool::new(Duration::from_millis(20))));
+        for _ in 0..2 {
+            let all = Barrier::new(4);
+            pool.run(3, &|| {
+                all.wait();
+            });
+            let begun = Instant::now();
+            while pool.lock().idle > 0 {
+                assert!(begun.elapsed() < Duration::from_secs(60), "they wait on");
+                thread::sleep(Duration::from_millis(5));
+            }
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! What a warp reaches besides its registers.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use super::access::Access;
@@ -7,7 +8,7 @@ use super::failure::Failed;
 use super::program::Program;
 use crate::check::{BlockId, Checker, LaunchId};
 use crate::count::Tally;
-use crate::memory::{self, Cached, Memory, Shared};
+use crate::memory::{self, Cached, Memory, Parts, Shared};
 
 /// A launch, as its threads see it.
 pub(crate) struct Launch<'l> {
@@ -27,8 +28,25 @@ pub(crate) struct Launch<'l> {
     pub(crate) started: Instant,
     /// The multiprocessors that the grid's blocks are said to run on.
     pub(crate) multiprocessors: u32,
-    /// How many blocks may have begun and not ended.
-    pub(crate) resident_blocks: u64,
+    pub(crate) held: Held,
+}
+
+/// How many blocks may have begun and not ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Held {
+    /// As many as the device has room for.
+    ByDevice(u64),
+    /// No more than that, in a launch of which nobody promises that blocks run at the same time: those that
+    /// have begun may wait for earlier ones, and for no others.
+    AsPromised(u64),
+}
+
+impl Held {
+    pub(crate) fn blocks(self) -> u64 {
+        match self {
+            Held::ByDevice(blocks) | Held::AsPromised(blocks) => blocks,
+        }
+    }
 }
 
 impl Launch<'_> {
@@ -94,6 +112,10 @@ pub(crate) struct Checking<'l> {
     pub(crate) checker: &'l mut Checker,
     pub(crate) launch: LaunchId,
     pub(crate) block: Option<BlockId>,
+    /// The offsets of the parameters through which nobody writes.
+    pub(crate) fixed: Vec<u32>,
+    /// Of dynamic shared memory, by the numbers of the blocks that have declared some.
+    pub(crate) parts: BTreeMap<u64, Parts>,
 }
 
 impl Checking<'_> {

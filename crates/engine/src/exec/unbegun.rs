@@ -10,22 +10,30 @@ pub(crate) struct Unbegun {
     /// The order: from a block on, in steps.
     first: u64,
     step: u64,
+    /// What undoes a step: both are 1 together, counted around the grid.
+    back: u64,
     /// Those that have begun before their time.
     early: BTreeSet<u64>,
+    /// No block before it has not begun.
+    lowest: u64,
 }
 
 impl Unbegun {
     /// In the order of another number each time; 0 is that of the indices.
     pub(crate) fn new(blocks: u64, order: u64) -> Unbegun {
-        let step = (1 + order % blocks..)
-            .find(|&step| greatest_divisor(step, blocks) == 1)
-            .unwrap_or(1);
+        let steps = (1 + order % blocks..).map(|step| (step, inverse(step, blocks)));
+        let (step, back) = steps
+            .filter_map(|(step, back)| Some((step, back?)))
+            .next()
+            .unwrap_or((1, 1));
         Unbegun {
             blocks,
             passed: 0,
             first: order % blocks,
             step,
+            back,
             early: BTreeSet::new(),
+            lowest: 0,
         }
     }
 
@@ -36,36 +44,52 @@ impl Unbegun {
             .filter(|block| !self.early.contains(block))
     }
 
-    /// Takes a block out. Gives whether it was there.
-    pub(crate) fn begin(&mut self, block: u64) -> bool {
-        if self.next().next() == Some(block) {
-            while self.early.remove(&self.at(self.passed)) {
-                self.passed += 1;
-            }
-            self.passed += 1;
-            return true;
-        }
-        self.contains(block) && self.early.insert(block)
+    /// The first by the indices.
+    pub(crate) fn lowest(&self) -> Option<u64> {
+        (self.lowest < self.blocks).then_some(self.lowest)
     }
 
-    /// Whether a block may begin before its time: in the order of the indices, alone.
+    /// Takes a block out, also before its time. Gives whether it was there.
+    pub(crate) fn begin(&mut self, block: u64) -> bool {
+        if !self.contains(block) {
+            return false;
+        }
+        self.early.insert(block);
+        while self.passed < self.blocks && self.early.remove(&self.at(self.passed)) {
+            self.passed += 1;
+        }
+        while self.lowest < self.blocks && !self.contains(self.lowest) {
+            self.lowest += 1;
+        }
+        true
+    }
+
+    /// Whether a block has not begun.
     pub(crate) fn contains(&self, block: u64) -> bool {
-        let is_by_index = self.step == 1 && self.first == 0;
-        is_by_index && (self.passed..self.blocks).contains(&block) && !self.early.contains(&block)
+        block < self.blocks && self.place(block) >= self.passed && !self.early.contains(&block)
     }
 
     fn at(&self, place: u64) -> u64 {
         let (step, blocks) = (u128::from(self.step), u128::from(self.blocks));
         ((u128::from(self.first) + u128::from(place) * step) % blocks) as u64
     }
+
+    /// Which of the order a block is.
+    fn place(&self, block: u64) -> u64 {
+        let (back, blocks) = (u128::from(self.back), u128::from(self.blocks));
+        let distance = u128::from(block) + blocks - u128::from(self.first);
+        (distance * back % blocks) as u64
+    }
 }
 
-fn greatest_divisor(a: u64, b: u64) -> u64 {
-    if b == 0 {
-        a
-    } else {
-        greatest_divisor(b, a % b)
+/// What a number is multiplied with to be 1, counted around `modulus`. None where they have a divisor in common.
+fn inverse(number: u64, modulus: u64) -> Option<u64> {
+    let (mut old, mut new) = ((i128::from(modulus), 0), (i128::from(number % modulus), 1));
+    while new.0 != 0 {
+        let quotient = old.0 / new.0;
+        (old, new) = (new, (old.0 - quotient * new.0, old.1 - quotient * new.1));
     }
+    (old.0 == 1).then(|| i128::rem_euclid(old.1, i128::from(modulus)) as u64)
 }
 
 #[cfg(test)]
@@ -76,7 +100,13 @@ mod tests {
     fn each_block_begins_once_in_any_order() {
         for blocks in [1, 2, 6, 12, 97] {
             for order in 0..50 {
-                let mut all: Vec<u64> = Unbegun::new(blocks, order).next().collect();
+                let mut unbegun = Unbegun::new(blocks, order);
+                let mut all: Vec<u64> = unbegun.next().collect();
+                for (place, &block) in all.iter().enumerate() {
+                    assert_eq!(unbegun.lowest(), all[place..].iter().min().copied());
+                    assert!(unbegun.begin(block) && !unbegun.begin(block));
+                }
+                assert_eq!(unbegun.lowest(), None);
                 all.sort_unstable();
                 assert_eq!(all, (0..blocks).collect::<Vec<_>>(), "order {order}");
             }
@@ -95,5 +125,9 @@ mod tests {
         assert!(unbegun.next().eq([4]));
         assert!(unbegun.begin(4));
         assert_eq!(unbegun.next().next(), None);
+        let mut turned = Unbegun::new(6, 2);
+        let last = turned.next().last().expect("six");
+        assert!(turned.begin(last) && !turned.contains(last));
+        assert_eq!(turned.next().count(), 5);
     }
 }

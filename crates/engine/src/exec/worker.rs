@@ -3,7 +3,6 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use ptx::SpecialRegister;
 
@@ -13,8 +12,9 @@ use super::failure::{Failed, Failure};
 use super::looks::Core;
 use super::op::{self, Context, Op};
 use super::program::{Parameter, Program};
+use super::queue::Queue;
 use super::registers::{FULL, Kind, LANES};
-use super::surroundings::{Checking, Launch, Local, Surroundings, coordinates};
+use super::surroundings::{Checking, Held, Launch, Local, Surroundings, coordinates};
 use super::warp::LOOKS;
 use crate::count::Tally;
 use crate::launch::Options;
@@ -269,8 +269,6 @@ pub(crate) struct Crew<'c, 'l> {
     pub(crate) launch: &'l Launch<'l>,
     pub(crate) layout: &'c Shared,
     pub(crate) code: &'c Code<'l>,
-    /// How many blocks may have begun and not ended.
-    pub(crate) resident: usize,
 }
 
 impl<'l> Crew<'_, 'l> {
@@ -332,17 +330,20 @@ impl<'l> Crew<'_, 'l> {
         } = failed.failure
             && let Some(block) = not_begun()
         {
-            failed.failure = Failure::NotBegun {
-                limit,
-                block: coordinates(block, self.launch.grid),
-                held: self.launch.resident_blocks,
+            let (block, held) = (
+                coordinates(block, self.launch.grid),
+                self.launch.held.blocks(),
+            );
+            failed.failure = match self.launch.held {
+                Held::ByDevice(_) => Failure::NotBegun { limit, block, held },
+                Held::AsPromised(_) => Failure::NotPromised { limit, block },
             };
         }
         failed
     }
 }
 
-/// Runs blocks of a launch in order until there are no more, `next` gives none, or another worker has failed.
+/// Runs blocks of a launch in order until there are no more, or another worker has failed.
 ///
 /// # Errors
 /// A thread failed.
@@ -350,33 +351,37 @@ pub(crate) fn work<'l>(
     crew: &Crew<'_, 'l>,
     checking: Option<Checking<'l>>,
     counting: Option<&'l mut Tally>,
-    next: &dyn Fn() -> Option<u64>,
-    stop: &AtomicBool,
+    queue: &Queue,
 ) -> Result<(), Box<Failed>> {
     let mut context = crew.context(checking, counting);
     let mut resident: Vec<Block> = Vec::new();
     let mut spare: Vec<Block> = Vec::new();
     let (mut turn, mut in_vain, mut in_a_row) = (0, 0, 0);
     loop {
-        if resident.is_empty() || turn == resident.len() && resident.len() < crew.resident {
-            if let Some(number) = next() {
+        if turn == resident.len() {
+            if let Some(number) = queue.begin() {
                 resident.push(crew.begin(number, &mut spare, &mut context));
-            } else if resident.is_empty() {
+            } else if resident.is_empty() && queue.is_empty() {
                 return Ok(());
             }
         }
-        if stop.load(Ordering::Relaxed) {
+        if queue.has_stopped() {
             return Ok(());
+        }
+        if resident.is_empty() {
+            // Other cores have all the room. Nobody waits for the looks of this one.
+            crew.code.core.looks_in_vain();
+            std::thread::yield_now();
+            continue;
         }
         turn %= resident.len();
         in_vain += 1;
         crew.code.has_waited(in_vain);
         let ran = resident[turn].run(crew.code, &mut context);
-        let is_full = resident.len() == crew.resident;
-        let not_begun = || if is_full { next() } else { None };
-        match ran.map_err(|failed| crew.explained(failed, not_begun))? {
+        match ran.map_err(|failed| crew.explained(failed, || queue.held_up()))? {
             Progress::Ended => {
                 spare.push(resident.swap_remove(turn));
+                queue.end();
                 in_vain = 0;
             }
             // It may wait all the same, with much to do between looks.

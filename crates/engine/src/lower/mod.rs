@@ -22,6 +22,7 @@ mod movement;
 mod moves;
 mod narrow;
 mod parameters;
+mod parts;
 pub(crate) mod roots;
 mod rounding;
 pub(crate) mod shuffle;
@@ -129,6 +130,7 @@ pub(crate) fn lower(layout: &Layout<'_>, index: u32) -> Result<Program, Unsuppor
         lowering.gate = None;
         let mut gate = None;
         for index in piece.straight.clone() {
+            lowering.part(index)?;
             let is_hoisted = hoisted.instructions.contains(&index);
             let before = lowering.ops.len();
             lowering.is_hoisted = is_hoisted;

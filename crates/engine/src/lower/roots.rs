@@ -5,6 +5,7 @@
 
 use ptx::{Body, Function, FunctionKind, Instruction, Operand, Operation, Reg, Space, Symbol};
 
+use super::parts;
 use crate::module::{Layout, parameter_offsets};
 
 /// What an address was made from.
@@ -16,6 +17,8 @@ pub(crate) enum Root {
     Variable(u64),
     /// A variable in shared memory, at this offset.
     Shared(u64),
+    /// A part of dynamic shared memory, which this instruction declares.
+    Part(u32),
 }
 
 /// What is known of a value.
@@ -40,12 +43,15 @@ impl Roots {
         let symbols = |symbol| of_symbol(layout, index, body, symbol);
         loop {
             let mut has_changed = false;
-            for instruction in &body.instructions {
+            for (place, instruction) in body.instructions.iter().enumerate() {
                 let defined = instruction.definitions();
                 if defined.is_empty() {
                     continue;
                 }
-                let value = roots.value(function, instruction, &symbols);
+                let value = match parts::gives_part(body, place) {
+                    true => Value::From(Root::Part(place as u32)),
+                    false => roots.value(function, instruction, &symbols),
+                };
                 for register in defined {
                     let known = &mut roots.0[register.0 as usize];
                     let joined = known.or(value);

@@ -119,8 +119,15 @@ impl Memory {
             instruction,
             launch,
         };
-        self.insert(bytes, 16, Contents::Undefined, kind, Label::new("", 1))
-            .ok()
+        let label = Label::new("", 1);
+        let start = self
+            .insert(bytes, 16, Contents::Undefined, kind, label)
+            .ok()?;
+        let to = std::ptr::with_exposed_provenance_mut::<u8>(start as usize);
+        // What an earlier block has left is none of the addresses by which blocks are reached.
+        // SAFETY: allocated above with so many bytes, and nobody knows of it yet.
+        unsafe { to.write_bytes(0xFF, bytes as usize) };
+        Some(start)
     }
 
     /// Adds memory that somebody else owns, and keeps until it is forgotten.
@@ -248,7 +255,7 @@ impl Memory {
         }
     }
 
-    pub(super) fn fault(&self, class: FaultClass, lane: u32, address: u64, bytes: u32) -> Fault {
+    pub(crate) fn fault(&self, class: FaultClass, lane: u32, address: u64, bytes: u32) -> Fault {
         Fault {
             class,
             lane,

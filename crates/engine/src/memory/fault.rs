@@ -13,6 +13,8 @@ pub enum FaultClass {
     Null,
     /// It lies in constant memory, which is written to.
     ReadOnly,
+    /// It was made from a parameter through which nobody writes, and is written to.
+    Fixed,
     /// It is no multiple of the access's bytes.
     Misaligned,
     /// It is an address of another state space.
@@ -45,6 +47,7 @@ impl FaultClass {
             FaultClass::Freed => "use after free",
             FaultClass::Null => "null pointer",
             FaultClass::ReadOnly => "write to constant memory",
+            FaultClass::Fixed => "write through a shared reference",
             FaultClass::Misaligned => "misaligned",
             FaultClass::Window => "address of another state space",
             FaultClass::NotAllocated => "free of what was not allocated",

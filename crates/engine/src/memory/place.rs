@@ -25,8 +25,10 @@ pub enum Kind {
     PanicRecord,
     /// A shared variable.
     Shared,
-    /// Dynamic shared memory, or a part of it.
+    /// Dynamic shared memory.
     DynamicShared,
+    /// The part of dynamic shared memory that has this number.
+    DynamicPart(u32),
     /// A local variable, or the frame of a function.
     Local,
 }
@@ -87,8 +89,10 @@ impl Part {
             (Kind::PanicRecord, _) => "the panic record".to_owned(),
             (Kind::Shared, true) => "a shared array".to_owned(),
             (Kind::Shared, false) => format!("the shared `{name}`"),
-            (Kind::DynamicShared, true) => "the dynamic shared memory".to_owned(),
-            (Kind::DynamicShared, false) => format!("`{name}` in dynamic shared memory"),
+            (Kind::DynamicShared, _) => "the dynamic shared memory".to_owned(),
+            (Kind::DynamicPart(number), _) => {
+                format!("part {number} of the dynamic shared memory")
+            }
             (Kind::Local, true) => "local memory".to_owned(),
             (Kind::Local, false) => format!("the local memory of `{name}`"),
         }

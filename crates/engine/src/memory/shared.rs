@@ -6,7 +6,7 @@ use super::fault::{Fault, FaultClass};
 use super::lanes::Lanes;
 use super::place::{Kind, Label, Part, Place};
 
-/// A shared variable of a module, or a named part of dynamic shared memory.
+/// A shared variable of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
     /// Its name and the bytes of an element.
@@ -24,7 +24,7 @@ pub struct Shared(Arc<Layout>);
 
 #[derive(Debug)]
 struct Layout {
-    /// Rising offsets; the dynamic parts last.
+    /// Rising offsets; the dynamic memory last.
     pieces: Vec<Piece>,
     statics: usize,
     dynamic: u32,
@@ -75,34 +75,6 @@ impl Shared {
             dynamic: start,
             bytes,
             is_solid: gap == 0,
-        }))
-    }
-
-    /// Names parts of the dynamic memory, by their offsets in it, rising. What lies in none of them
-    /// is out of bounds then.
-    #[must_use]
-    pub fn with_parts(&self, parts: &[(u32, Variable)]) -> Shared {
-        let start = self.0.dynamic;
-        let statics = self
-            .0
-            .pieces
-            .iter()
-            .take(self.0.statics)
-            .map(|piece| Piece {
-                kind: piece.kind.clone(),
-                label: piece.label.clone(),
-                ..*piece
-            });
-        let parts = parts.iter().map(|(offset, part)| Piece {
-            kind: Kind::DynamicShared,
-            label: part.label.clone(),
-            start: start + offset,
-            bytes: part.bytes,
-        });
-        Shared(Arc::new(Layout {
-            pieces: statics.chain(parts).collect(),
-            is_solid: false,
-            ..*self.0
         }))
     }
 

@@ -205,7 +205,6 @@ fn shared_variables() {
     );
     let gaps = Shared::new(&statics, 128, 256);
     let dynamic = u64::from(gaps.dynamic());
-    let parts = gaps.with_parts(&[(0, variable("left", 32)), (64, variable("right", 64))]);
     let resolve = |shared: &Shared, offset: u64| {
         let addresses = [offset; LANES];
         shared.resolve(&Lanes::new(&addresses, 1, 4))
@@ -228,13 +227,6 @@ fn shared_variables() {
             dynamic + 128,
             Some("out of bounds: 4 bytes at byte 128 of the dynamic shared memory (of 128 bytes)"),
         ),
-        (&parts, dynamic + 28, None),
-        (
-            &parts,
-            dynamic + 32,
-            Some("out of bounds: 4 bytes at element 8 of `left` in dynamic shared memory (of 8)"),
-        ),
-        (&parts, dynamic + 64, None),
         (&plain, u64::from(plain.bytes()) - 4, None),
         (
             &plain,
@@ -244,5 +236,69 @@ fn shared_variables() {
     ] {
         let found = resolve(shared, offset).err().map(|fault| fault.to_string());
         assert_eq!(found.as_deref(), text, "{offset}");
+    }
+}
+
+#[test]
+fn a_pointer_into_a_part_of_dynamic_shared_memory_stays_there() {
+    let layout = Shared::new(&[], 256, 256);
+    let start = u64::from(layout.dynamic());
+    let mut parts = Parts::default();
+    let part = |by, number, offset, bytes| DynamicPart {
+        by,
+        number,
+        start: start + offset,
+        bytes,
+        element_bytes: 4,
+    };
+    // 1 and 2 are those of a loop.
+    for one in [
+        part(7, 0, 0, 32),
+        part(8, 1, 64, 16),
+        part(8, 2, 80, 16),
+        part(8, 2, 80, 32),
+    ] {
+        parts.declare(one);
+    }
+    let second = "element 0 of part 1 of the dynamic shared memory (of 4), by way of part 0 of the dynamic \
+                  shared memory (of 8)";
+    let cases = [
+        (7, 28, None),
+        (
+            7,
+            32,
+            Some("element 8 of part 0 of the dynamic shared memory (of 8)"),
+        ),
+        (7, 64, Some(second)),
+        (8, 76, None),
+        (8, 108, None),
+        (
+            8,
+            112,
+            Some("element 8 of part 2 of the dynamic shared memory (of 8)"),
+        ),
+        (9, 0, None),
+    ];
+    for (by, offset, said) in cases {
+        let addresses = [start + offset; LANES];
+        let stray = parts.stray(by, &layout, &Lanes::new(&addresses, 1, 4));
+        let place = stray.map(|it| it.place.to_string());
+        assert_eq!(place.as_deref(), said, "{by} at {offset}");
+    }
+}
+
+#[test]
+fn a_heap_block_begins_without_what_another_has_left() {
+    let memory = Memory::default();
+    let start = memory.heap_allocate(64, 0, 1).expect("room");
+    // SAFETY: allocated for 8 words.
+    let words = |start: u64| unsafe {
+        std::slice::from_raw_parts_mut(std::ptr::with_exposed_provenance_mut(start as usize), 8)
+    };
+    words(start).fill(start);
+    memory.heap_free(start).expect("allocated");
+    for _ in 0..4 {
+        let again = memory.heap_allocate(64, 0, 1).expect("room");
+        assert_eq!(words(again), [u64::MAX; 8]);
     }
 }

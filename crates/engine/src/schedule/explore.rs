@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::{Choice, Choices, Keeps, Open, Schedule};
+use super::{Choice, Choices, Keeps, Schedule};
 
 /// What an exploration has found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,14 +36,14 @@ pub fn explore<E>(
     limit: u64,
     run: impl FnMut(&Schedule) -> Result<(), E>,
 ) -> Explored<E> {
-    search(preemptions, limit, |open| usize::from(open.preempts), run)
+    search(preemptions, limit, usize::from, run)
 }
 
-/// The same for any cost of a switch.
+/// The same for any cost of a switch that preempts, or does not.
 pub(super) fn search<E>(
     bound: usize,
     limit: u64,
-    cost: impl Fn(&Open) -> usize,
+    cost: impl Fn(bool) -> usize,
     mut run: impl FnMut(&Schedule) -> Result<(), E>,
 ) -> Explored<E> {
     // For each cost the schedules of that cost that have not run: none is there twice, because a schedule has
@@ -57,7 +57,13 @@ pub(super) fn search<E>(
             break;
         }
         runs += 1;
-        let choices = Choices::kept(list.clone(), Keeps::Alternatives);
+        // What would cost more than is left is not asked for.
+        let is_within = |preempts| spent + cost(preempts) <= bound;
+        let keeps = Keeps::Alternatives {
+            preempting: is_within(true),
+            others: is_within(false),
+        };
+        let choices = Choices::kept(list.clone(), keeps);
         if let Err(error) = run(&Schedule::Chosen(choices.clone())) {
             let choices = choices.anew();
             return Explored {
@@ -69,7 +75,7 @@ pub(super) fn search<E>(
         let ran = std::mem::take(&mut choices.run().open);
         is_complete &= !choices.run().is_partial;
         for open in ran {
-            let spent = spent + cost(&open);
+            let spent = spent + cost(open.preempts);
             let Some(waiting) = waiting.get_mut(spent) else {
                 continue;
             };

@@ -45,6 +45,12 @@ pub struct Choice {
     pub thread: u64,
 }
 
+impl fmt::Display for Choice {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}", self.at, self.thread)
+    }
+}
+
 /// Switches of control: `0:32,17:5` goes to thread 32 at the point 0 and to thread 5 at the point 17. What is
 /// not said is as in order: who runs goes on, then whoever is next.
 ///
@@ -72,9 +78,15 @@ pub(crate) enum Keeps {
     Nothing,
     /// The switches.
     Switches,
-    /// These and what else could have been chosen.
-    Alternatives,
+    /// What else could have been chosen: where a warp could go on, and where one could not.
+    Alternatives {
+        preempting: bool,
+        others: bool,
+    },
 }
+
+/// How many points of a run are remembered: a long run has more than can be searched.
+pub(crate) const MOST_OPEN: usize = 10_000;
 
 /// How far a run has come, and what is remembered of it.
 pub(crate) struct Run {
@@ -85,10 +97,12 @@ pub(crate) struct Run {
     pub(crate) passed: usize,
     /// Switches that it made.
     pub(crate) taken: Vec<Choice>,
-    /// Points behind the last choice where others could have gone on.
+    /// Points behind the last choice where others could have gone on, at most [`MOST_OPEN`].
     pub(crate) open: Vec<Open>,
-    /// Whether a choice could not be made, or not all that could go on were looked at.
+    /// Whether not all that could go on were looked at.
     pub(crate) is_partial: bool,
+    /// The first choice that could not be made.
+    pub(crate) missed: Option<Choice>,
 }
 
 /// A point where others could have gone on.
@@ -119,6 +133,22 @@ impl Choices {
         Choices::new(self.0.source.clone(), Keeps::Nothing)
     }
 
+    /// Whether the launches of a run that has ended have made all switches of a list.
+    ///
+    /// # Errors
+    /// The first switch that they could not make.
+    pub fn check_followed(&self) -> Result<(), NotFollowed> {
+        let (run, switches) = (self.run(), self.switches());
+        match (run.missed, switches.get(run.passed)) {
+            (Some(choice), _) => Err(NotFollowed::Thread { choice }),
+            (None, Some(&choice)) => Err(NotFollowed::End {
+                choice,
+                points: run.points,
+            }),
+            (None, None) => Ok(()),
+        }
+    }
+
     pub(crate) fn kept(mut list: Vec<Choice>, keeps: Keeps) -> Choices {
         list.sort_unstable();
         Choices::new(Source::List(list), keeps)
@@ -132,6 +162,7 @@ impl Choices {
             taken: Vec::new(),
             open: Vec::new(),
             is_partial: false,
+            missed: None,
         };
         let run = Mutex::new(run);
         Choices(Arc::new(Shared { source, run }))
@@ -166,19 +197,50 @@ impl fmt::Debug for Choices {
 
 impl fmt::Display for Choices {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, Choice { at, thread }) in self.switches().iter().enumerate() {
+        for (index, choice) in self.switches().iter().enumerate() {
             let comma = if index == 0 { "" } else { "," };
-            write!(formatter, "{comma}{at}:{thread}")?;
+            write!(formatter, "{comma}{choice}")?;
         }
         Ok(())
     }
 }
 
+/// A switch that a run could not make.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NotFollowed {
+    /// The thread waited, or had ended, or could not begin.
+    #[error("{choice} of the schedule: thread {} cannot go on at the point {}", choice.thread, choice.at)]
+    Thread {
+        /// The switch.
+        choice: Choice,
+    },
+    /// The run had fewer points.
+    #[error("{choice} of the schedule: the run ended after {points} points")]
+    End {
+        /// The first switch behind its end.
+        choice: Choice,
+        /// How many it had.
+        points: u64,
+    },
+}
+
 /// A text that is no list of switches.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is not a switch of a schedule such as 17:5, at the point 17 to thread 5")]
-pub struct NoChoice {
-    text: String,
+pub enum NoChoice {
+    /// A part of it is none.
+    #[error("{text:?} is not a switch of a schedule such as 17:5, at the point 17 to thread 5")]
+    Text {
+        /// The part.
+        text: String,
+    },
+    /// Two switches at one point.
+    #[error("{first} and {second} are at the same point; a schedule has one switch at each")]
+    Repeated {
+        /// One of them.
+        first: Choice,
+        /// Another.
+        second: Choice,
+    },
 }
 
 impl FromStr for Choices {
@@ -192,13 +254,19 @@ impl FromStr for Choices {
                 thread: thread.trim().parse().ok()?,
             })
         };
-        let none = |text: &str| NoChoice {
+        let none = |text: &str| NoChoice::Text {
             text: text.to_owned(),
         };
         let parts = text.split(',').filter(|_| !text.trim().is_empty());
         let list: Result<Vec<Choice>, NoChoice> =
             parts.map(|it| one(it).ok_or_else(|| none(it))).collect();
-        Ok(Choices::of(list?))
+        let choices = Choices::of(list?);
+        let neighbours = choices.switches().windows(2);
+        let repeated = neighbours.filter(|pair| pair[0].at == pair[1].at);
+        match repeated.map(|pair| (pair[0], pair[1])).next() {
+            Some((first, second)) => Err(NoChoice::Repeated { first, second }),
+            None => Ok(choices),
+        }
     }
 }
 
@@ -216,6 +284,9 @@ mod tests {
         assert_eq!(turned.to_string(), "0:3,17:1");
         let error = "0:3,x".parse::<Choices>().expect_err("no number");
         let said = "\"x\" is not a switch of a schedule such as 17:5, at the point 17 to thread 5";
+        assert_eq!(error.to_string(), said);
+        let error = "4:1,0:3,4:2".parse::<Choices>().expect_err("two at 4");
+        let said = "4:1 and 4:2 are at the same point; a schedule has one switch at each";
         assert_eq!(error.to_string(), said);
     }
 }

@@ -102,6 +102,7 @@ impl Case {
             let checks = self.is_checked.then(|| Checks {
                 checker: &mut checker,
                 operation: streams.enqueue(stream),
+                fixed: Vec::new(),
             });
             let (shape, options) = (self.shape(), self.options());
             let counted = kernel.count(shape, options, parameters, &|_| {}, checks);

@@ -201,6 +201,15 @@ fn nvccs_reduction_counts_by_the_lines_of_its_source() {
         .clone()
         .expect("nvcc tells");
     assert!(source.file.ends_with("execution.cu"), "{source:?}");
+    // A header of CUDA's, inlined at line 29.
+    let shuffle = counts
+        .instructions
+        .iter()
+        .find(|it| it.text.starts_with("shfl"));
+    let shuffle = shuffle.expect("it has some");
+    assert_eq!(shuffle.source.as_ref().map(|it| it.line), Some(29));
+    let callee = shuffle.callee.as_ref().expect("it is inlined");
+    assert!(callee.file.ends_with("sm_30_intrinsics.hpp"), "{callee:?}");
     let shared = counts.instructions.iter().flat_map(|it| &it.memory);
     let shared = shared.filter(|it| it.space == Space::Shared);
     assert_eq!(shared.map(|it| it.conflicts).sum::<u64>(), 0);
@@ -222,7 +231,9 @@ fn lanes_of_an_indirect_call_count_once_however_many_targets_it_has() {
     let mut several = by_nvcc("indirect");
     several.x = (0..32).map(|lane| lane % 3).collect();
     let several = several.run();
-    assert_eq!((several.warps, instruction(&several, "call").warps), (1, 3));
+    assert_eq!(instruction(&several, "call").warps, 1);
+    let before = instruction(&several, "mov.u32 \t%r1");
+    assert_eq!((before.warps, before.threads), (1, 32));
     for it in several
         .instructions
         .iter()
@@ -238,4 +249,12 @@ fn lanes_of_an_indirect_call_count_once_however_many_targets_it_has() {
             .count(),
         4
     );
+}
+
+#[test]
+fn a_function_of_the_driver_is_one_call() {
+    let counts = by_nvcc("say").grid(2, 64).run();
+    // A thread of each block says it.
+    assert_eq!(warps(&counts, Class::Call), 2);
+    assert_eq!(instruction(&counts, "call").threads, 2);
 }

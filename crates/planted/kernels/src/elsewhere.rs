@@ -53,3 +53,11 @@ pub unsafe fn wild<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
         *y.offset(own as isize + distance) = 1; // now: into_other_buffer
     }
 }
+
+/// Writes through a slice of which the kernel says that nobody does.
+#[kernel(instances(slice_written<true>, slice_written_fixed<false>))]
+pub unsafe fn slice<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
+    let own = thread::thread_idx_x() as usize;
+    let to = if BUG { x.as_ptr().cast_mut() } else { y };
+    unsafe { *to.add(own) = own as u32 + n }; // now: slice_written
+}

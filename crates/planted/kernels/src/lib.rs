@@ -17,6 +17,7 @@ pub mod elsewhere;
 pub mod global;
 pub mod heap;
 pub mod local;
+pub mod parts;
 pub mod progress;
 pub mod shared;
 pub mod streams;
@@ -31,5 +32,5 @@ macro_rules! sources {
 /// The name and the text of each file.
 pub const SOURCES: &[(&str, &str)] = sources![
     "atomics" "bounds" "copies" "correct" "divergence" "elsewhere" "global" "heap" "local"
-    "progress" "shared" "streams" "uninitialised"
+    "parts" "progress" "shared" "streams" "uninitialised"
 ];

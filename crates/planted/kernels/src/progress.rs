@@ -63,3 +63,26 @@ pub unsafe fn panic<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
         unsafe { *y.add(i) = x[from] }; // at: panics
     }
 }
+
+/// Each block waits for all others, which only a cooperative launch has running at once; those of the twin wait
+/// for the blocks before them.
+#[kernel(instances(meets_in_plain_launch<true>, meets_in_plain_launch_fixed<false>))]
+pub unsafe fn meet<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
+    let block = thread::block_idx_x() as usize;
+    let blocks = thread::grid_dim_x() as usize;
+    if thread::thread_idx_x() == 0 {
+        unsafe {
+            atomic_store_32_device(y.add(block), Release, x[block % n as usize] + 1);
+            let mut sum = 0;
+            for other in 0..if BUG { blocks } else { block } {
+                let mut value = 0;
+                // at: meets_in_plain_launch
+                while value == 0 {
+                    value = atomic_load_32_device(y.add(other), Acquire);
+                }
+                sum += value;
+            }
+            *y.add(blocks + block) = sum;
+        }
+    }
+}

@@ -184,7 +184,7 @@ fn of_choices(suite: &Suite) -> String {
 }
 
 /// Options of the commands that take workloads: no axis has one of its own with such a name.
-const RESERVED: [&str; 33] = [
+const RESERVED: [&str; 34] = [
     "aa",
     "arch",
     "arg",
@@ -192,6 +192,7 @@ const RESERVED: [&str; 33] = [
     "baseline",
     "bench",
     "ceilings",
+    "counters",
     "device",
     "device-times",
     "format",

@@ -117,7 +117,7 @@ pub(crate) fn activemask() -> u32 {
     with_current(|lane| lane.hooks.active_mask(place))
 }
 
-/// What the lanes of `mask` brought, 0 for the others.
+/// What the lanes of `mask` brought that have not ended, 0 for the others.
 #[track_caller]
 fn exchange(operation: Operation, mask: u32, value: u64) -> Exchange {
     meet(operation, mask, value, Location::caller())
@@ -138,10 +138,10 @@ fn meet(
     with_current(|lane| lane.hooks.exchange(operation, mask, value, place))
 }
 
-/// The lanes of `mask` whose value is `value`.
-fn lanes_with(mask: u32, exchange: &Exchange, value: u64) -> u32 {
+/// The lanes that came with this value.
+fn lanes_with(exchange: &Exchange, value: u64) -> u32 {
     (0..WARP_SIZE)
-        .filter(|&lane| mask >> lane & 1 == 1 && exchange.values[lane as usize] == value)
+        .filter(|&lane| exchange.lanes >> lane & 1 == 1 && exchange.values[lane as usize] == value)
         .fold(0, |lanes, lane| lanes | 1 << lane)
 }
 
@@ -152,12 +152,13 @@ pub(crate) fn sync_warp(mask: u32) {
 
 #[track_caller]
 pub(crate) fn vote_ballot(mask: u32, predicate: bool) -> u32 {
-    lanes_with(mask, &exchange(Operation::Vote, mask, predicate.into()), 1)
+    lanes_with(&exchange(Operation::Vote, mask, predicate.into()), 1)
 }
 
 #[track_caller]
 pub(crate) fn vote_all(mask: u32, predicate: bool) -> bool {
-    vote_ballot(mask, predicate) == mask
+    let votes = exchange(Operation::Vote, mask, predicate.into());
+    lanes_with(&votes, 1) == votes.lanes
 }
 
 #[track_caller]
@@ -172,7 +173,7 @@ pub(crate) fn match_any_32(mask: u32, value: u32) -> u32 {
 
 #[track_caller]
 pub(crate) fn match_any_64(mask: u32, value: u64) -> u32 {
-    lanes_with(mask, &exchange(Operation::Match, mask, value), value)
+    lanes_with(&exchange(Operation::Match, mask, value), value)
 }
 
 pub(crate) fn shuffle(
@@ -189,6 +190,10 @@ pub(crate) fn shuffle(
     assert!(
         mask >> read & 1 == 1,
         "lane {lane} shuffles from lane {read}, which its mask {mask:#010x} does not name, at {place}"
+    );
+    assert!(
+        exchange.lanes >> read & 1 == 1,
+        "lane {lane} shuffles from lane {read}, which has left, at {place}"
     );
     exchange.values[read as usize & 31] as u32
 }
@@ -221,7 +226,7 @@ macro_rules! reductions {
         pub(crate) fn $name(mask: u32, value: $ty) -> $ty {
             let exchange = exchange(Operation::Reduce, mask, u64::from(value as u32));
             (0..WARP_SIZE)
-                .filter(|&lane| mask >> lane & 1 == 1)
+                .filter(|&lane| exchange.lanes >> lane & 1 == 1)
                 .map(|lane| exchange.values[lane as usize] as u32 as $ty)
                 .reduce($combine)
                 .unwrap_or(value)
@@ -252,6 +257,10 @@ pub(crate) fn shared_array<T, const N: usize, const SITE: u64>() -> *mut T {
 
 pub(crate) fn dynamic_shared() -> *mut u8 {
     with_current(|lane| lane.hooks.dynamic_shared().0)
+}
+
+pub(crate) fn shared_part(part: *mut u8, _number: u32, _bytes: u32, _element: u32) -> *mut u8 {
+    part
 }
 
 pub(crate) fn dynamic_smem_size() -> u32 {

@@ -51,6 +51,32 @@ pub(crate) fn dynamic_shared() -> *mut u8 {
     pointer
 }
 
+/// A pointer as that to a part of dynamic shared memory. The emulator's checks know the names of the registers
+/// that nothing reads; `ptxas` drops them.
+#[inline(always)]
+pub(crate) fn shared_part(from: *mut u8, number: u32, bytes: u32, element: u32) -> *mut u8 {
+    let pointer: *mut u8;
+    // SAFETY: a move, and others to registers of its own.
+    unsafe {
+        asm!(
+            "{{",
+            ".reg .b32 __part_number, __part_bytes, __part_element;",
+            "mov.b32 __part_number, {number};",
+            "mov.b32 __part_bytes, {bytes};",
+            "mov.b32 __part_element, {element};",
+            "mov.b64 {pointer}, {from};",
+            "}}",
+            number = in(reg32) number,
+            bytes = in(reg32) bytes,
+            element = in(reg32) element,
+            from = in(reg64) from,
+            pointer = out(reg64) pointer,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    pointer
+}
+
 unsafe extern "C" {
     /// The driver's formatted output: a C format and its arguments, packed as a C structure.
     pub fn vprintf(format: *const c_char, arguments: *const c_void) -> i32;
