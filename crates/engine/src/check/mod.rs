@@ -173,8 +173,15 @@ impl Checker {
         id
     }
 
-    /// All its blocks have ended.
+    /// All its blocks have ended, or it has failed and those that are left go on no more.
     pub fn end_launch(&mut self, launch: LaunchId) {
+        for slot in 0..self.blocks.len() {
+            let is_left = |block: &Block| block.clock.launch == launch;
+            if self.blocks[slot].as_deref().is_some_and(is_left) {
+                // Of a launch that has failed the first finding is told, not what this held back.
+                let _ = self.end_block(BlockId(slot as u32));
+            }
+        }
         self.world.end(launch);
         self.shapes.retain(|(id, _)| *id != launch);
     }

@@ -87,3 +87,28 @@ fn both_ends_stay_as_they_are_meanwhile() {
         }
     }
 }
+
+#[test]
+fn copies_of_a_launch_that_failed_are_over() {
+    let (mut device, block, _) = frame(64);
+    let (to, from) = ([0; LANES], [device.x; LANES]);
+    let (to, from) = (Lanes::new(&to, 1, 16), Lanes::new(&from, 1, 16));
+    let copy = Copy {
+        instruction: 50,
+        to: &to,
+        from: Some(&from),
+    };
+    let (x, who) = (device.x, one(block, 0));
+    let memory = &device.memory;
+    let copied = device
+        .checker
+        .copy(memory, &mut Cached::default(), who, &copy);
+    copied.unwrap();
+    // Its block never ends.
+    device.checker.end_launch(device.launch);
+    device.launch = device
+        .checker
+        .launch(device.streams.enqueue(device.stream), shape(64));
+    let next = device.block(0);
+    assert_eq!(class(device.at(next, 0, WRITE, x, 4)), None);
+}
