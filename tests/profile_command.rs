@@ -225,7 +225,7 @@ fn the_page_shows_each_line_with_its_counts() {
         !html.contains("http"),
         "it asks for something from a network"
     );
-    let mut page = Page::open(&format!("file://{}", path.display()), [1280, 1000]);
+    let mut page = Page::open(&format!("file://{}", path.display()), [1280, 1250]);
     let row = |line: u32| format!("document.getElementById('p0-planted-cu-{line}')");
     let read = page.text(&format!("{}.innerText", row(14)));
     assert!(read.contains("y[i] = tile[i % 32][i / 32];"), "{read}");
@@ -254,6 +254,8 @@ fn the_page_shows_each_line_with_its_counts() {
     let before = page.text(colour);
     page.point_at("#theme", &["mousePressed", "mouseReleased"]);
     assert_ne!(before, page.text(colour));
+    page.point_at("#theme", &["mousePressed", "mouseReleased"]);
+    assert_eq!(before, page.text(colour));
     let picture: PathBuf = Path::new(env!("CARGO_TARGET_TMPDIR")).join("profile.png");
     fs::write(picture, page.picture()).expect("written");
 }

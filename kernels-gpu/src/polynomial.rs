@@ -217,10 +217,22 @@ fn repeat<const N: usize, const ILP: usize>(count: u32, mut step: impl FnMut()) 
     while length > 1 {
         length /= 2;
         if count & length != 0 {
+            keep_branch();
             for _ in 0..length {
                 step();
             }
         }
+    }
+}
+
+/// Keeps what follows behind its branch. A few steps are cheap enough for LLVM to compute them in any case and
+/// to throw away what is too much: a degree of 10 would take 16 multiply-adds.
+#[inline(always)]
+fn keep_branch() {
+    #[cfg(target_arch = "nvptx64")]
+    // SAFETY: it is empty.
+    unsafe {
+        core::arch::asm!("", options(nomem, nostack, preserves_flags));
     }
 }
 

@@ -15,6 +15,7 @@ use crate::exec::queue::Queue;
 use crate::exec::surroundings::{Checking, Held, Launch as Launched, coordinates};
 use crate::exec::worker::{Code, Crew};
 use crate::exec::{directed, worker};
+use crate::launch_error::LaunchError;
 use crate::memory::{FaultClass, Shared};
 use crate::module::{Kernel, SHARED_GAP, parameter_offsets};
 use crate::schedule::Schedule;
@@ -94,109 +95,6 @@ pub fn cores() -> usize {
     static CORES: LazyLock<usize> =
         LazyLock::new(|| std::thread::available_parallelism().map_or(1, NonZero::get));
     *CORES
-}
-
-/// Why a launch did not run to its end.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum LaunchError {
-    /// A thread failed.
-    #[error("{kernel}: {thread}: {failure}, at {place}")]
-    Thread {
-        /// The kernel.
-        kernel: String,
-        /// Which thread.
-        thread: Thread,
-        /// What went wrong.
-        failure: Box<Failure>,
-        /// File and line, or the PTX's line.
-        place: String,
-    },
-    /// Threads do what they must not.
-    #[error("{kernel}: {text}")]
-    Found {
-        /// The kernel.
-        kernel: String,
-        /// What, with both places.
-        text: String,
-        /// The same for programs, of what takes checks to find.
-        finding: Option<Box<Finding>>,
-    },
-    /// Not as many bytes of parameters as the kernel has.
-    #[error("{kernel} has {expected} bytes of parameters; {given} were given")]
-    Parameters {
-        /// The kernel.
-        kernel: String,
-        /// How many it has.
-        expected: u32,
-        /// How many were given.
-        given: usize,
-    },
-    /// A block of more threads than there may be.
-    #[error("{kernel}: block of {actual} threads; {limited_by} allows {limit}")]
-    Threads {
-        /// The kernel.
-        kernel: String,
-        /// Threads of the block.
-        actual: u64,
-        /// The most that are allowed.
-        limit: u64,
-        /// What allows no more.
-        limited_by: &'static str,
-    },
-    /// More blocks or threads in one direction than there may be.
-    #[error("{kernel}: {actual} {of} in {axis}; a GPU allows {limit}")]
-    Extent {
-        /// The kernel.
-        kernel: String,
-        /// `blocks` or `threads`.
-        of: &'static str,
-        /// `x`, `y` or `z`.
-        axis: char,
-        /// How many.
-        actual: u32,
-        /// The most that are allowed.
-        limit: u32,
-    },
-    /// A block of another shape than the kernel is compiled for.
-    #[error("{kernel}: block of {actual:?} threads; its .reqntid requires {required:?}")]
-    RequiredBlock {
-        /// The kernel.
-        kernel: String,
-        /// The block, x, y, z.
-        actual: [u32; 3],
-        /// What it is compiled for.
-        required: [u32; 3],
-    },
-    /// More shared memory than a block may have.
-    #[error(
-        "{kernel}: {dynamic} bytes of dynamic shared memory beside the kernel's own {own}; a block may \
-         have {limit}"
-    )]
-    SharedMemory {
-        /// The kernel.
-        kernel: String,
-        /// What the launch asks for.
-        dynamic: u32,
-        /// What the kernel declares.
-        own: u32,
-        /// The most that both may be.
-        limit: u32,
-    },
-    /// More bytes of something than there are.
-    #[error("{kernel}: {actual} bytes of {what}; a GPU allows {limit}")]
-    Bytes {
-        /// The kernel.
-        kernel: String,
-        /// Of what.
-        what: &'static str,
-        /// How many.
-        actual: u32,
-        /// The most that are allowed.
-        limit: u32,
-    },
-    /// The kernel has an instruction that the engine does not execute.
-    #[error(transparent)]
-    Unsupported(#[from] crate::Unsupported),
 }
 
 /// The checks of a launch: what is known of the device's memory, and when the launch runs.

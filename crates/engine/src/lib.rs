@@ -5,6 +5,7 @@ pub mod check;
 pub mod count;
 mod exec;
 mod launch;
+mod launch_error;
 mod limits;
 mod lower;
 pub mod memory;
@@ -13,7 +14,8 @@ mod schedule;
 mod source;
 
 pub use exec::failure::{Failure, Thread};
-pub use launch::{Checks, LaunchError, Options, Shape, cores};
+pub use launch::{Checks, Options, Shape, cores};
+pub use launch_error::LaunchError;
 pub use lower::Unsupported;
 pub use module::{Kernel, LoadError, Module};
 pub use schedule::{

@@ -1,6 +1,7 @@
 //! What a launch may ask for.
 
-use crate::launch::{LaunchError, Options, Shape};
+use crate::launch::{Options, Shape};
+use crate::launch_error::LaunchError;
 use crate::module::{Kernel, parameter_offsets};
 
 /// Threads of a block, on all GPUs.

@@ -29,6 +29,12 @@ pub(crate) mod windows {
     /// What is not the window.
     pub(crate) const OFFSET: u64 = (1 << 56) - 1;
 
+    /// The shared memory of a block, in checked launches: other blocks' is another window. An odd number, so
+    /// that what lies before it is nobody's.
+    pub(crate) fn of_block(block: u64) -> u64 {
+        SHARED | (2 * block + 1) << 32 & OFFSET
+    }
+
     /// The window of an address; 0 is global memory.
     pub(crate) fn of(address: u64) -> u64 {
         address & !OFFSET
@@ -225,7 +231,7 @@ impl Loaded {
                     "`{name}`, which nothing defines"
                 )));
             }
-            let label = Label::new(&variable.name, variable.ty.bytes());
+            let label = Label::new(source::name_of(&variable.name), variable.ty.bytes());
             let (alignment, bytes) = (u64::from(variable.alignment), variable.bytes);
             let address = self.store(bytes, alignment);
             self.memory.adopt(address, bytes, kind, label, protection);

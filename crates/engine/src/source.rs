@@ -100,3 +100,45 @@ fn shortened(file: &str) -> &str {
         .filter(|root| Path::new(file).is_absolute() && file.starts_with(root));
     root.map_or(file, |root| &file[root.len()..])
 }
+
+/// What the author calls a variable: the last part of a name that rustc has mangled.
+pub(crate) fn name_of(symbol: &str) -> &str {
+    let Some(path) = symbol.strip_prefix("_R") else {
+        return symbol;
+    };
+    // Parts are their lengths in digits and what they say, which may begin with a `_` that does not count.
+    let last = (1..path.len()).find_map(|at| {
+        let (before, part) = path.split_at_checked(at)?;
+        let digits = before.len()
+            - before
+                .trim_end_matches(|it: char| it.is_ascii_digit())
+                .len();
+        let length: usize = before[before.len() - digits..].parse().ok()?;
+        let part = match part.strip_prefix('_') {
+            Some(rest) if rest.len() == length => rest,
+            _ => part,
+        };
+        (part.len() == length && digits > 0).then_some(part)
+    });
+    last.unwrap_or(symbol)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::name_of;
+
+    #[test]
+    fn variables_have_the_names_of_the_source() {
+        let names = [
+            (
+                "_RNvNtCslJq33NdhYKP_19conformance_kernels6memory6PRIMES",
+                "PRIMES",
+            ),
+            ("_RNvNtCs1_7planted9elsewhere11TABLE_OF_12", "TABLE_OF_12"),
+            ("TABLE", "TABLE"),
+        ];
+        for (symbol, name) in names {
+            assert_eq!(name_of(symbol), name);
+        }
+    }
+}

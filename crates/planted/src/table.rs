@@ -252,6 +252,14 @@ bugs! {
         (1, 64, 0), 64, (64, Zeros),
         "write through a shared reference: block [0, 0, 0], thread [0, 0, 0] writes element 0 of `x` (of 64) \
         at {now}";
+    elsewhere::static_written / static_written_fixed:
+        (1, 64, 0), 64, (64, Zeros),
+        "write to constant memory: block [0, 0, 0], thread [0, 0, 0] writes element 0 of `FACTORS` (of 4) at \
+        {now}";
+    elsewhere::other_blocks_memory / other_blocks_memory_fixed:
+        (2, 64, 0), 64, (6, Zeros),
+        "shared memory of another block: block [1, 0, 0], thread [0, 0, 0] reads element 0 of a shared array \
+        (of 64) at {now}";
     parts::into_next_part / into_next_part_fixed:
         (1, 64, 512), 64, (64, Zeros),
         "out of bounds: block [0, 0, 0], thread [0, 0, 0] writes element 0 of part 1 of the dynamic shared \

@@ -173,12 +173,13 @@ impl Checker {
         id
     }
 
-    /// All its blocks have ended, or it has failed and those that are left go on no more.
+    /// All its blocks have ended.
     pub fn end_launch(&mut self, launch: LaunchId) {
+        // Those of a launch that has failed: nobody waits for their copies any more.
         for slot in 0..self.blocks.len() {
-            let is_left = |block: &Block| block.clock.launch == launch;
-            if self.blocks[slot].as_deref().is_some_and(is_left) {
-                // Of a launch that has failed the first finding is told, not what this held back.
+            let block = self.blocks[slot].as_deref();
+            if block.is_some_and(|block| block.clock.launch == launch) {
+                // The launch's failure was first.
                 let _ = self.end_block(BlockId(slot as u32));
             }
         }

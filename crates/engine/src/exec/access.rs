@@ -169,7 +169,9 @@ unsafe fn generic(
         }
         // Addresses of constant memory are the host's, too. Those of no window become faults.
         for lane in lanes_of(lanes) {
-            if windows::of(addresses[lane]) <= windows::CONSTANT {
+            if space == Space::Shared {
+                addresses[lane] ^= context.at.shared_window;
+            } else if windows::of(addresses[lane]) <= windows::CONSTANT {
                 addresses[lane] &= windows::OFFSET;
             }
         }

@@ -10,6 +10,7 @@ use super::surroundings::coordinates;
 use super::warp::{Pause, Warp};
 use super::worker::Code;
 use crate::check::BlockId;
+use crate::module::windows;
 
 /// A block that runs, or room for one.
 pub(crate) struct Block {
@@ -145,6 +146,7 @@ impl Block {
         context.at.shared = self.shared.start();
         if let (Some(checking), Some(id)) = (&mut context.at.checking, self.id) {
             checking.block = Some(id);
+            context.at.shared_window = windows::of_block(self.number);
         }
         if let Some(tally) = &mut context.at.counting {
             tally.enter(self.number);

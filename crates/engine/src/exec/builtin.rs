@@ -132,7 +132,10 @@ fn text(context: &Context<'_>, address: u64, lane: usize) -> Result<String, Fail
 
 /// Reads memory at a generic address.
 fn load(context: &Context<'_>, address: u64, bytes: u32, lane: usize) -> Result<u64, Failure> {
-    let offset = address & windows::OFFSET;
+    let offset = match windows::of(address) {
+        windows::SHARED => address ^ context.at.shared_window,
+        _ => address & windows::OFFSET,
+    };
     let addresses = [if address < windows::SHARED {
         address
     } else {

@@ -92,7 +92,7 @@ fn stray(
     let launch = context.at.launch;
     let root = match (space, access.root?) {
         (Space::Global, Root::Parameter(offset)) => launch.parameter(offset, 8, false) as u64,
-        (Space::Global, Root::Variable(address)) => address,
+        (Space::Global, Root::Variable(address) | Root::Constant(address)) => address,
         (Space::Shared, Root::Shared(offset)) => return context.at.layout.stray(offset, lanes),
         (Space::Shared, Root::Part(instruction)) => {
             let by = site(context.at.function_index(), instruction);
@@ -106,24 +106,26 @@ fn stray(
     launch.memory.stray(root, lanes, met)
 }
 
-/// A write by a pointer that was made from a `&`.
+/// A write by a pointer that was made from a `&`, or from a variable that nobody writes.
 fn writes_fixed(
     context: &Context<'_>,
     access: &Access,
     space: Space,
     lanes: &Lanes<'_>,
 ) -> Option<Fault> {
-    let (Space::Global, Some(Root::Parameter(offset))) = (space, access.root) else {
-        return None;
-    };
     let is_write = !matches!(access.act, Act::Load { .. } | Act::CopyFrom { .. });
     let fixed = &context.at.checking.as_ref()?.fixed;
-    if !is_write || !fixed.contains(&offset) {
+    let class = match access.root? {
+        Root::Parameter(offset) if is_write && fixed.contains(&offset) => FaultClass::Fixed,
+        Root::Constant(_) => FaultClass::ReadOnly,
+        _ => return None,
+    };
+    if space != Space::Global {
         return None;
     }
     let (lane, address) = lanes.each().next()?;
     let memory = context.at.launch.memory;
-    Some(memory.fault(FaultClass::Fixed, lane, address, lanes.bytes))
+    Some(memory.fault(class, lane, address, lanes.bytes))
 }
 
 fn tell(

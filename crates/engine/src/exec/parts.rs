@@ -4,7 +4,6 @@ use super::checked::site;
 use super::op::{Context, Op};
 use super::registers::lanes_of;
 use crate::memory::{DynamicPart, Parts};
-use crate::module::windows;
 
 /// Keeps what the running lanes declare: mostly the same.
 ///
@@ -31,7 +30,7 @@ pub(crate) unsafe fn declare(context: &mut Context<'_>, op: &Op) {
         parts.declare(DynamicPart {
             by,
             number,
-            start: starts[lane] & windows::OFFSET,
+            start: starts[lane] & u64::from(u32::MAX),
             bytes: bytes.into(),
             element_bytes: element.max(1),
         });

@@ -90,6 +90,8 @@ pub(crate) struct Surroundings<'l> {
     pub(crate) live: u32,
     /// The block's shared memory.
     pub(crate) shared: *mut u8,
+    /// The generic address at which it begins.
+    pub(crate) shared_window: u64,
     pub(crate) local: Local,
     /// The function that runs.
     pub(crate) program: *const Program,

@@ -288,6 +288,7 @@ impl<'l> Crew<'_, 'l> {
                 warp: 0,
                 live: 0,
                 shared: std::ptr::null_mut(),
+                shared_window: windows::SHARED,
                 local: Local {
                     start: std::ptr::null_mut(),
                     bytes: 0,

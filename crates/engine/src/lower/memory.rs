@@ -242,9 +242,13 @@ impl Lowering<'_> {
             other => return Err(format!("the space {other:?}")),
         };
         let (base, offset) = self.address(address)?;
-        let root = match address.base {
-            Base::Register(register) => self.roots.root(register),
-            _ => None,
+        let body = self.function.body.as_ref().expect("it has one");
+        let root = self
+            .roots
+            .of_address(&self.layout, self.index, body, address);
+        let root = match act {
+            Act::Load { .. } | Act::CopyFrom { .. } => root,
+            _ => root.map(|root| self.roots.written(root)),
         };
         let access = Access {
             root,

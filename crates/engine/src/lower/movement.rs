@@ -144,6 +144,7 @@ impl Lowering<'_> {
             ref other => self.read(other, Kind::Double)?,
         };
         let moved = match it.direction {
+            _ if window == windows::SHARED => self.in_shared_window(a),
             CvtaDirection::ToGeneric => self.in_window(a, window),
             CvtaDirection::FromGeneric => self.in_window(a, window.wrapping_neg()),
         };
@@ -167,6 +168,17 @@ impl Lowering<'_> {
         let run = handler!(|c, op| binary(c, op, |a: u64, b: u64| a.wrapping_add(b)));
         self.emit_to(run, sum, Kind::Double, &[slot, first]);
         sum
+    }
+
+    /// An offset in shared memory as a generic address, or the other way round.
+    pub(super) fn in_shared_window(&mut self, slot: u32) -> u32 {
+        let moved = self.scratch(Kind::Double);
+        let run = handler!(|c, op| {
+            let window = c.at.shared_window;
+            unary(c, op, |a: u64| a ^ window)
+        });
+        self.emit_to(run, moved, Kind::Double, &[slot]);
+        moved
     }
 
     fn isspacep(&mut self, it: &Isspacep) -> Lowered<()> {

@@ -3,7 +3,11 @@
 //!
 //! A register is looked at as a whole, whatever the path on which it was written.
 
-use ptx::{Body, Function, FunctionKind, Instruction, Operand, Operation, Reg, Space, Symbol};
+use std::collections::BTreeSet;
+
+use ptx::{
+    Address, Base, Body, Function, FunctionKind, Instruction, Operand, Operation, Space, Symbol,
+};
 
 use super::parts;
 use crate::module::{Layout, parameter_offsets};
@@ -15,6 +19,8 @@ pub(crate) enum Root {
     Parameter(u32),
     /// A variable in global or constant memory, at this address.
     Variable(u64),
+    /// The same of one that nobody writes: of a write alone.
+    Constant(u64),
     /// A variable in shared memory, at this offset.
     Shared(u64),
     /// A part of dynamic shared memory, which this instruction declares.
@@ -35,11 +41,18 @@ enum Value {
 }
 
 /// The roots of a function's registers.
-pub(crate) struct Roots(Vec<Value>);
+pub(crate) struct Roots {
+    values: Vec<Value>,
+    /// The variables that it reads by `ld.global.nc`, as LLVM does those of Rust's `static`s that do not change.
+    constants: BTreeSet<u64>,
+}
 
 impl Roots {
     pub(crate) fn of(layout: &Layout<'_>, index: u32, function: &Function, body: &Body) -> Roots {
-        let mut roots = Roots(vec![Value::Number; body.registers.len()]);
+        let mut roots = Roots {
+            values: vec![Value::Number; body.registers.len()],
+            constants: BTreeSet::new(),
+        };
         let symbols = |symbol| of_symbol(layout, index, body, symbol);
         loop {
             let mut has_changed = false;
@@ -53,23 +66,54 @@ impl Roots {
                     false => roots.value(function, instruction, &symbols),
                 };
                 for register in defined {
-                    let known = &mut roots.0[register.0 as usize];
+                    let known = &mut roots.values[register.0 as usize];
                     let joined = known.or(value);
                     has_changed |= joined != *known;
                     *known = joined;
                 }
             }
             if !has_changed {
-                return roots;
+                break;
             }
+        }
+        for instruction in &body.instructions {
+            if let Operation::Ld(it) = &instruction.operation
+                && it.read_only
+                && let Value::From(Root::Variable(address)) = roots.at(&it.address, &symbols)
+            {
+                roots.constants.insert(address);
+            }
+        }
+        roots
+    }
+
+    /// What an address was made from, where that is one thing.
+    pub(crate) fn of_address(
+        &self,
+        layout: &Layout<'_>,
+        index: u32,
+        body: &Body,
+        address: &Address,
+    ) -> Option<Root> {
+        match self.at(address, &|symbol| of_symbol(layout, index, body, symbol)) {
+            Value::From(root) => Some(root),
+            _ => None,
         }
     }
 
-    /// What an address in a register was made from, where that is one thing.
-    pub(crate) fn root(&self, register: Reg) -> Option<Root> {
-        match self.0[register.0 as usize] {
-            Value::From(root) => Some(root),
-            _ => None,
+    /// The same, of an address that is written.
+    pub(crate) fn written(&self, root: Root) -> Root {
+        match root {
+            Root::Variable(address) if self.constants.contains(&address) => Root::Constant(address),
+            other => other,
+        }
+    }
+
+    fn at(&self, address: &Address, symbols: &dyn Fn(Symbol) -> Value) -> Value {
+        match address.base {
+            Base::Register(register) => self.values[register.0 as usize],
+            Base::Symbol(symbol) => symbols(symbol),
+            Base::Absolute => Value::Number,
         }
     }
 
@@ -80,13 +124,13 @@ impl Roots {
         symbols: &dyn Fn(Symbol) -> Value,
     ) -> Value {
         let of = |operand: &Operand| match *operand {
-            Operand::Register(register) => self.0[register.0 as usize],
+            Operand::Register(register) => self.values[register.0 as usize],
             Operand::Symbol { symbol, .. } => symbols(symbol),
             Operand::Immediate(_) | Operand::Special(_) => Value::Number,
         };
         match &instruction.operation {
             Operation::Ld(it) => match it.address.base {
-                ptx::Base::Symbol(Symbol::Parameter(parameter))
+                Base::Symbol(Symbol::Parameter(parameter))
                     if is_pointer(function, parameter) && it.address.offset == 0 =>
                 {
                     let (offsets, _) = parameter_offsets(function);

@@ -15,6 +15,8 @@ pub enum FaultClass {
     ReadOnly,
     /// It was made from a parameter through which nobody writes, and is written to.
     Fixed,
+    /// It lies in the shared memory of another block.
+    OtherBlock,
     /// It is no multiple of the access's bytes.
     Misaligned,
     /// It is an address of another state space.
@@ -48,6 +50,7 @@ impl FaultClass {
             FaultClass::Null => "null pointer",
             FaultClass::ReadOnly => "write to constant memory",
             FaultClass::Fixed => "write through a shared reference",
+            FaultClass::OtherBlock => "shared memory of another block",
             FaultClass::Misaligned => "misaligned",
             FaultClass::Window => "address of another state space",
             FaultClass::NotAllocated => "free of what was not allocated",

@@ -130,6 +130,13 @@ impl Shared {
         if let Some((lane, address)) = lanes.misaligned() {
             return Err(fault(FaultClass::Misaligned, lane, address));
         }
+        if let Some((lane, address)) = lanes.each().find(|(_, address)| address >> 32 > 1) {
+            return Err(fault(
+                FaultClass::OtherBlock,
+                lane,
+                address & u64::from(u32::MAX),
+            ));
+        }
         let last = |address: u64| address.saturating_add(u64::from(lanes.bytes) - 1);
         match lanes
             .each()

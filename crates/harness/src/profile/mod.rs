@@ -1,6 +1,6 @@
 //! What a kernel did, told to people: totals, lines with their counts, and advice.
 //!
-//! [`Counts`](crate::driver::count::Counts) are the emulator's, exact and one for each instruction of the
+//! [`Counts`] are the emulator's, exact and one for each instruction of the
 //! PTX. Here they are added up by class and by source line, placed under a GPU's roofs, and searched for
 //! what costs more than it must. Text, JSON and page show one [`Profile`].
 

@@ -39,8 +39,8 @@ pub(super) fn totals(profile: &Profile) -> String {
         ("intensity", intensity(totals)),
         ("formula", profile.formula.map_or(String::new(), formula)),
         ("divergence", divergence(totals)),
-        ("barriers", at_all(totals.barriers, "per warp")),
-        ("atomics", at_all(totals.atomics, "per lane")),
+        ("barriers", at_all(totals.barriers, "by warps")),
+        ("atomics", at_all(totals.atomics, "by lanes")),
         ("occupancy", resources(profile.resources.as_ref())),
     ]);
     let mut text = String::new();
@@ -82,7 +82,7 @@ fn launched(totals: &Totals) -> String {
 
 fn instructions(totals: &Totals) -> String {
     format!(
-        "{} per warp, {} per thread",
+        "{} by warps, {} by threads",
         number(totals.sums.warps),
         number(totals.sums.threads)
     )
@@ -289,7 +289,7 @@ pub(super) fn number(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place) % 3 == 0 {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);

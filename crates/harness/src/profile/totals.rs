@@ -1,5 +1,6 @@
 //! Sums over all instructions of a kernel.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -132,7 +133,7 @@ pub(super) fn classes(counts: &Counts) -> Vec<ClassRow> {
         row.flop += sums.flop;
     }
     let mut rows: Vec<ClassRow> = rows.into_values().collect();
-    rows.sort_by(|a, b| b.warps.cmp(&a.warps));
+    rows.sort_by_key(|row| Reverse(row.warps));
     rows
 }
 

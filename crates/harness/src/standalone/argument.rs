@@ -210,7 +210,7 @@ pub(super) enum Contents {
 
 fn hexadecimal(digits: &str) -> Result<Vec<u8>, String> {
     let refused = || format!("{digits:?} is no row of bytes, two hexadecimal digits each");
-    if digits.is_empty() || digits.len() % 2 != 0 || !digits.is_ascii() {
+    if digits.is_empty() || !digits.len().is_multiple_of(2) || !digits.is_ascii() {
         return Err(refused());
     }
     let pairs = (0..digits.len()).step_by(2);
@@ -241,10 +241,8 @@ mod tests {
         assert_eq!(contents("u16[2]=ones"), [1, 0, 1, 0]);
         assert_eq!(contents("u8[2^2]=iota"), [0, 1, 2, 3]);
         let floats = contents("f32[100]=random");
-        let floats = floats.chunks_exact(4);
-        let floats: Vec<f32> = floats
-            .map(|it| f32::from_le_bytes(it.try_into().expect("4 bytes")))
-            .collect();
+        let floats = floats.as_chunks().0.iter();
+        let floats: Vec<f32> = floats.map(|it| f32::from_le_bytes(*it)).collect();
         assert!(floats.iter().all(|it| (0.0..1.0).contains(it)));
         assert!(floats.windows(2).any(|it| it[0] != it[1]));
         assert!(contents("u8[100]=random:5").iter().all(|it| *it < 5));

@@ -1,5 +1,7 @@
 //! Pointers to what they were not made for.
 
+use cuda_std::atomic::Ordering::{Acquire, Release};
+use cuda_std::atomic::mid::*;
 use cuda_std::prelude::*;
 
 /// What all threads look up.
@@ -60,4 +62,42 @@ pub unsafe fn slice<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
     let own = thread::thread_idx_x() as usize;
     let to = if BUG { x.as_ptr().cast_mut() } else { y };
     unsafe { *to.add(own) = own as u32 + n }; // now: slice_written
+}
+
+/// What does not change, in global memory.
+static FACTORS: [u32; 4] = [7, 11, 13, 17];
+
+/// Writes to it.
+#[kernel(instances(static_written<true>, static_written_fixed<false>))]
+pub unsafe fn write_static<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
+    let own = thread::thread_idx_x() as usize;
+    let factor = unsafe { FACTORS.as_ptr().add(x[own % n as usize] as usize % 4) };
+    unsafe {
+        let value = *factor;
+        if BUG && own == 0 {
+            factor.cast_mut().write_volatile(value + 1); // now: static_written
+        }
+        *y.add(own) = value;
+    }
+}
+
+/// The first block tells the second where its shared memory is.
+#[kernel(instances(other_blocks_memory<true>, other_blocks_memory_fixed<false>))]
+pub unsafe fn other<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
+    let (own, values) = (thread::thread_idx_x() as usize, shared_array![u32; 64]);
+    unsafe {
+        let (flag, at, visible) = (y, y.add(2).cast::<*mut u32>(), y.add(4));
+        *values.add(own) = x[own % n as usize];
+        thread::sync_threads();
+        if own == 0 && thread::block_idx_x() == 0 {
+            *visible = *values;
+            at.write(if BUG { values } else { visible });
+            atomic_store_32_device(flag, Release, 1);
+        }
+        if own == 0 && thread::block_idx_x() == 1 {
+            while atomic_load_32_device(flag, Acquire) == 0 {}
+            let value = *at.read(); // now: other_blocks_memory
+            *y.add(5) = value;
+        }
+    }
 }

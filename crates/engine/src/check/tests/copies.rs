@@ -62,19 +62,7 @@ fn both_ends_stay_as_they_are_meanwhile() {
         for is_source in [true, false] {
             let (mut device, block, _) = frame(64);
             let (x, who) = (device.x, one(block, 0));
-            let (to, from) = ([0; LANES], [x; LANES]);
-            let (to, from) = (Lanes::new(&to, 1, 16), Lanes::new(&from, 1, 16));
-            let copy = Copy {
-                instruction: 50,
-                to: &to,
-                from: Some(&from),
-            };
-            let mut cached = Cached::default();
-            device
-                .checker
-                .copy(&device.memory, &mut cached, who, &copy)
-                .unwrap();
-            device.checker.commit(who);
+            begin_copy(&mut device, who);
             if waits {
                 device.checker.wait(who, Some(0));
             }
@@ -88,9 +76,8 @@ fn both_ends_stay_as_they_are_meanwhile() {
     }
 }
 
-#[test]
-fn copies_of_a_launch_that_failed_are_over() {
-    let (mut device, block, _) = frame(64);
+/// Copies 16 bytes from the first element to the begin of shared memory.
+fn begin_copy(device: &mut Device, who: Who) {
     let (to, from) = ([0; LANES], [device.x; LANES]);
     let (to, from) = (Lanes::new(&to, 1, 16), Lanes::new(&from, 1, 16));
     let copy = Copy {
@@ -98,17 +85,24 @@ fn copies_of_a_launch_that_failed_are_over() {
         to: &to,
         from: Some(&from),
     };
-    let (x, who) = (device.x, one(block, 0));
-    let memory = &device.memory;
-    let copied = device
+    let mut cached = Cached::default();
+    device
         .checker
-        .copy(memory, &mut Cached::default(), who, &copy);
-    copied.unwrap();
-    // Its block never ends.
+        .copy(&device.memory, &mut cached, who, &copy)
+        .unwrap();
+    device.checker.commit(who);
+}
+
+/// Its blocks have not ended, and their copies never land.
+#[test]
+fn a_launch_that_has_failed_leaves_no_copies_behind() {
+    let (mut device, block, _) = frame(64);
+    begin_copy(&mut device, one(block, 0));
     device.checker.end_launch(device.launch);
-    device.launch = device
-        .checker
-        .launch(device.streams.enqueue(device.stream), shape(64));
-    let next = device.block(0);
-    assert_eq!(class(device.at(next, 0, WRITE, x, 4)), None);
+
+    let operation = device.streams.enqueue(device.stream);
+    device.launch = device.checker.launch(operation, shape(64));
+    let later = device.block(0);
+    let x = device.x;
+    assert_eq!(class(device.at(later, 0, WRITE, x, 4)), None);
 }
