@@ -195,21 +195,8 @@ unsafe fn in_space(
     bytes: u32,
 ) {
     let lanes = Lanes::new(addresses, mask, bytes);
-    let resolved = match space {
-        Space::Global => {
-            // SAFETY: there is one for each access of the program.
-            let met = unsafe { &mut *context.at.met.add(op.aux as usize) };
-            context
-                .at
-                .launch
-                .memory
-                .resolve(&lanes, access.act.direction(), met)
-        }
-        Space::Shared => context.at.layout.resolve(&lanes),
-        Space::Local => context.at.frames().resolve(&lanes),
-        Space::Parameters => parameter_bounds(context, &lanes, access.act.direction()),
-        Space::Generic => unreachable!("resolved by the window"),
-    };
+    // SAFETY: the caller's contract.
+    let resolved = unsafe { resolve(context, op, access, space, &lanes) };
     if let Err(fault) = resolved {
         context.fault(Failure::Memory(fault), op.instruction);
         return;
@@ -232,6 +219,35 @@ unsafe fn in_space(
             Act::Store | Act::CopyTo => store(context, access, &host, mask),
             Act::Atomic(atomic) => change(context, access, atomic, &host, mask),
         }
+    }
+}
+
+/// Checks that lanes may make an access in one space.
+///
+/// # Safety
+/// As for [`access`].
+#[inline(always)]
+unsafe fn resolve(
+    context: &mut Context<'_>,
+    op: &Op,
+    access: &Access,
+    space: Space,
+    lanes: &Lanes<'_>,
+) -> Result<(), Fault> {
+    match space {
+        Space::Global => {
+            // SAFETY: there is one for each access of the program.
+            let met = unsafe { &mut *context.at.met.add(op.aux as usize) };
+            context
+                .at
+                .launch
+                .memory
+                .resolve(lanes, access.act.direction(), met)
+        }
+        Space::Shared => context.at.layout.resolve(lanes),
+        Space::Local => context.at.frames().resolve(lanes),
+        Space::Parameters => parameter_bounds(context, lanes, access.act.direction()),
+        Space::Generic => unreachable!("resolved by the window"),
     }
 }
 

@@ -4,6 +4,7 @@ pub(crate) mod access;
 pub(crate) mod activation;
 mod barriers;
 mod block;
+mod branches;
 mod builtin;
 mod calls;
 mod change;

@@ -10,7 +10,7 @@ use super::barriers::Waiting;
 use super::failure::{Failed, Failure};
 use super::op::Context;
 use super::program::{Point, Program, Then};
-use super::registers::{FULL, LANES, lanes_of};
+use super::registers::FULL;
 use super::stops::Directed;
 use super::worker::Code;
 use crate::memory;
@@ -369,53 +369,5 @@ impl Warp {
         context.at.met = activation.met;
         // SAFETY: the module's code, which the launch borrows, keeps each program that it has given.
         unsafe { &*context.at.program }
-    }
-
-    /// Splits a group at a branch; the part that is further back goes on.
-    fn branch(&mut self, mut group: Group, lanes: u32, taken: u32, otherwise: u32) -> Group {
-        let rest = group.mask & !lanes;
-        let (on, other) = match (lanes, rest) {
-            (_, 0) => ((taken, lanes), None),
-            (0, _) => ((otherwise, rest), None),
-            _ if taken < otherwise => ((taken, lanes), Some((otherwise, rest))),
-            _ => ((otherwise, rest), Some((taken, lanes))),
-        };
-        if let Some((block, mask)) = other {
-            self.ready.push(Group {
-                at: Point::start_of(block),
-                mask,
-                ..group
-            });
-        }
-        group.at = Point::start_of(on.0);
-        group.mask = on.1;
-        group
-    }
-
-    fn switch(&mut self, mut group: Group, index: &[u32; LANES], targets: &[u32]) -> Group {
-        let target = |lane: usize| {
-            let index = (index[lane] as usize).min(targets.len() - 1);
-            targets[index]
-        };
-        let mut rest = group.mask;
-        let mut parts: Vec<(u32, u32)> = Vec::new();
-        while rest != 0 {
-            let block = target(rest.trailing_zeros() as usize);
-            let lanes = lanes_of(rest)
-                .filter(|&lane| target(lane) == block)
-                .fold(0, |mask, lane| mask | 1 << lane);
-            parts.push((block, lanes));
-            rest &= !lanes;
-        }
-        parts.sort_unstable();
-        for &(block, mask) in &parts[1..] {
-            self.ready.push(Group {
-                at: Point::start_of(block),
-                mask,
-                ..group
-            });
-        }
-        (group.at, group.mask) = (Point::start_of(parts[0].0), parts[0].1);
-        group
     }
 }
