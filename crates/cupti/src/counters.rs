@@ -33,8 +33,9 @@ const RANGE_PROFILER: u32 = 0;
 #[derive(Debug)]
 pub struct Counters {
     functions: Functions,
-    host: Host,
+    // Dropped in this order.
     profiler: Profiler,
+    host: Host,
     metrics: Vec<CString>,
     passes: usize,
     config: Vec<u8>,
@@ -116,7 +117,7 @@ impl Counters {
 type Function = unsafe extern "C" fn(*mut c_void) -> u32;
 
 /// The functions, in the order of [`SYMBOLS`].
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 struct Functions([Function; SYMBOLS.len()]);
 
 impl Functions {
@@ -149,6 +150,7 @@ fn call<P: Parameters>(all: &Functions, name: &'static str, mut parameters: P) -
 /// What knows metrics, and makes values of counters.
 #[derive(Debug)]
 struct Host {
+    functions: Functions,
     object: *mut c_void,
     /// Which counters this process may read. The object looks at it again.
     _available: Vec<u8>,
@@ -176,6 +178,7 @@ impl Host {
             },
         )?;
         Ok(Host {
+            functions: *functions,
             object: host.host,
             _available: available,
         })
@@ -279,7 +282,10 @@ fn passes(functions: &Functions, config: &[u8]) -> Result<usize, Error> {
 
 /// What counts in a context.
 #[derive(Debug)]
-struct Profiler(*mut c_void);
+struct Profiler {
+    functions: Functions,
+    object: *mut c_void,
+}
 
 impl Profiler {
     fn new(functions: &Functions, context: *mut c_void) -> Result<Profiler, Error> {
@@ -287,9 +293,11 @@ impl Profiler {
             context,
             ..Enable::new()
         };
-        Ok(Profiler(
-            call(functions, "cuptiRangeProfilerEnable", asked)?.profiler,
-        ))
+        let enabled = call(functions, "cuptiRangeProfilerEnable", asked)?;
+        Ok(Profiler {
+            functions: *functions,
+            object: enabled.profiler,
+        })
     }
 
     /// Room for the counters of one range.
@@ -299,7 +307,7 @@ impl Profiler {
             functions,
             "cuptiRangeProfilerGetCounterDataSize",
             DataSize {
-                profiler: self.0,
+                profiler: self.object,
                 names: names.as_ptr(),
                 count: names.len(),
                 ranges: 1,
@@ -312,7 +320,7 @@ impl Profiler {
 
     fn clear(&self, functions: &Functions, data: &mut [u8]) -> Result<(), Error> {
         let asked = DataInitialize {
-            profiler: self.0,
+            profiler: self.object,
             bytes: data.len(),
             data: data.as_mut_ptr(),
             ..DataInitialize::new()
@@ -332,7 +340,7 @@ impl Profiler {
         data: &mut [u8],
     ) -> Result<(), Error> {
         let asked = SetConfig {
-            profiler: self.0,
+            profiler: self.object,
             config_bytes: config.len(),
             config: config.as_ptr(),
             data_bytes: data.len(),
@@ -354,10 +362,10 @@ impl Profiler {
             profiler,
             ..OfProfiler::new()
         };
-        call(functions, "cuptiRangeProfilerStart", of(self.0))?;
+        call(functions, "cuptiRangeProfilerStart", of(self.object))?;
         let name: &CStr = c"measured";
         let range = PushRange {
-            profiler: self.0,
+            profiler: self.object,
             name: name.as_ptr(),
             ..PushRange::new()
         };
@@ -367,12 +375,12 @@ impl Profiler {
     /// Ends a pass. Gives whether it was the last.
     fn stop(&self, functions: &Functions) -> Result<bool, Error> {
         let range = OfProfiler {
-            profiler: self.0,
+            profiler: self.object,
             ..OfProfiler::new()
         };
         call(functions, "cuptiRangeProfilerPopRange", range)?;
         let asked = Stop {
-            profiler: self.0,
+            profiler: self.object,
             ..Stop::new()
         };
         Ok(call(functions, "cuptiRangeProfilerStop", asked)?.is_last != 0)
@@ -381,7 +389,7 @@ impl Profiler {
     /// Brings the counters into the room that was given with the configuration.
     fn decode(&self, functions: &Functions) -> Result<(), Error> {
         let asked = Decode {
-            profiler: self.0,
+            profiler: self.object,
             ..Decode::new()
         };
         match call(functions, "cuptiRangeProfilerDecodeData", asked)?.dropped {
@@ -391,19 +399,31 @@ impl Profiler {
     }
 }
 
-impl Drop for Counters {
+impl Drop for Profiler {
     fn drop(&mut self) {
-        let profiler = OfProfiler {
-            profiler: self.profiler.0,
-            ..OfProfiler::new()
-        };
         // What cannot be given back ends with the process.
-        let _ = call(&self.functions, "cuptiRangeProfilerDisable", profiler);
-        let host = OfProfiler {
-            profiler: self.host.object,
-            ..OfProfiler::new()
-        };
-        let _ = call(&self.functions, "cuptiProfilerHostDeinitialize", host);
+        let _ = call(
+            &self.functions,
+            "cuptiRangeProfilerDisable",
+            OfProfiler {
+                profiler: self.object,
+                ..OfProfiler::new()
+            },
+        );
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        // As above.
+        let _ = call(
+            &self.functions,
+            "cuptiProfilerHostDeinitialize",
+            OfProfiler {
+                profiler: self.object,
+                ..OfProfiler::new()
+            },
+        );
     }
 }
 

@@ -130,11 +130,11 @@ impl<S: Signature> Emulated<S> {
                 operation,
                 fixed: fixed(self.entry.parameters(), &views),
             };
+            // Until it is known whose panic the record holds.
+            let _turn = ptx.kernels.turn();
             let ran = run(options, Some(checks));
-            // Before others run that may panic, too.
             ran.map_err(|error| self.failed(ptx, error))
         } else {
-            // Until it is known whose panic the record holds.
             let _turn = ptx.kernels.turn();
             let ran = run(options, None);
             checking::unchecked();

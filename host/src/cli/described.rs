@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::lists::bytes;
+use super::lists::{bytes, refuse_without_effect};
 use super::{Failure, driver_failure};
 use crate::driver::DriverError;
 use crate::standalone::{Argument, Description, Extents, Output, Standalone, StandaloneError};
@@ -47,6 +47,20 @@ impl Described {
     /// Whether a launch is described at all.
     pub(super) fn is_given(&self) -> bool {
         self.file.is_some() || self.launch.is_some()
+    }
+
+    /// Refuses what describes a launch of a file.
+    pub(super) fn refuse_without_file(&self) -> Result<(), Failure> {
+        let given = [
+            ("--grid", self.grid.is_some()),
+            ("--block", self.block.is_some()),
+            ("--shared", self.shared.is_some()),
+            ("--arg", !self.arguments.is_empty()),
+        ];
+        refuse_without_effect(
+            &given,
+            "on a workload: its block is an axis, such as --axis block=128",
+        )
     }
 
     /// The launch, compared with the kernel's PTX.

@@ -81,9 +81,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             let standalone = described.read(&[])?;
             arguments.shown.with(|gpu| counted_file(&standalone, gpu))
         }
-        (false, false) => arguments
-            .shown
-            .with(|gpu| counted_workloads(workloads, gpu)),
+        (false, false) => {
+            described.refuse_without_file()?;
+            let shown = &arguments.shown;
+            shown.with(|gpu| counted_workloads(workloads, gpu))
+        }
         (true, false) => Err(Failure::Usage(
             "a file of PTX and --workload: name one of them".to_owned(),
         )),

@@ -172,6 +172,11 @@ fn run_on(choice: &DeviceChoice, arguments: &Arguments, sampling: Sampling) -> R
             "on the emulator: `ridgepoint profile` counts exactly",
         )?;
     }
+    if arguments.counters && arguments.trace.records() {
+        return Err(Failure::Usage(
+            "--counters with --trace or --profile: CUPTI does one at a time".to_owned(),
+        ));
+    }
     let plan = arguments.plan(device.properties().is_emulated())?;
     let settings = Settings {
         sampling,

@@ -87,9 +87,8 @@ impl Tally {
         let next = self.others.remove(&block);
         let next = next.or_else(|| self.spare.pop()).unwrap_or_default();
         let before = std::mem::replace(&mut self.own, next);
-        match self.block.replace(block) {
-            Some(number) => drop(self.others.insert(number, before)),
-            None => self.spare.push(before),
+        if let Some(number) = self.block.replace(block) {
+            self.others.insert(number, before);
         }
     }
 
@@ -214,7 +213,9 @@ impl OfAccess {
             Pattern::Consecutive { .. } => self.consecutive += 1,
             Pattern::Same { .. } => self.same += 1,
             Pattern::Any => match sectors::stride(lanes) {
-                Some(stride) if self.strides.len() < MOST_STRIDES => {
+                Some(stride)
+                    if self.strides.len() < MOST_STRIDES || self.strides.contains_key(&stride) =>
+                {
                     *self.strides.entry(stride).or_default() += 1;
                 }
                 _ => self.irregular += 1,

@@ -74,6 +74,9 @@ impl Drop for Running<'_> {
     }
 }
 
+/// Of heap blocks: a sector, so that what is counted does not depend on where the host has room.
+const HEAP_ALIGNMENT: u64 = 32;
+
 impl Memory {
     /// With these limits.
     pub fn new(limits: Limits) -> Memory {
@@ -121,7 +124,7 @@ impl Memory {
         };
         let label = Label::new("", 1);
         let start = self
-            .insert(bytes, 16, Contents::Undefined, kind, label)
+            .insert(bytes, HEAP_ALIGNMENT, Contents::Undefined, kind, label)
             .ok()?;
         let to = std::ptr::with_exposed_provenance_mut::<u8>(start as usize);
         // What an earlier block has left is none of the addresses by which blocks are reached.

@@ -130,12 +130,16 @@ impl Shared {
         if let Some((lane, address)) = lanes.misaligned() {
             return Err(fault(FaultClass::Misaligned, lane, address));
         }
-        if let Some((lane, address)) = lanes.each().find(|(_, address)| address >> 32 > 1) {
-            return Err(fault(
-                FaultClass::OtherBlock,
-                lane,
-                address & u64::from(u32::MAX),
-            ));
+        // The number of another block is above the offset, and below the window, which is gone by now. What
+        // is there of an address that has left its array is not above one that lies in an array.
+        let of_other = |address: u64| {
+            let offset = address & u64::from(u32::MAX);
+            let is_other = (2..1 << 24).contains(&(address >> 32));
+            (is_other && self.holds(offset, offset)).then_some(offset)
+        };
+        let mut others = lanes.each();
+        if let Some((lane, offset)) = others.find_map(|(lane, it)| Some((lane, of_other(it)?))) {
+            return Err(fault(FaultClass::OtherBlock, lane, offset));
         }
         let last = |address: u64| address.saturating_add(u64::from(lanes.bytes) - 1);
         match lanes
@@ -178,8 +182,9 @@ impl Shared {
             bytes: piece.bytes.into(),
         };
         let pieces = self.0.pieces.iter().filter(|piece| piece.bytes > 0);
+        // Where an index below 0 leads is below all of them.
         let (below, above): (Vec<_>, Vec<_>) =
-            pieces.partition(|piece| u64::from(piece.start) <= offset);
+            pieces.partition(|piece| i64::from(piece.start) <= offset as i64);
         let below = below.last().map(|piece| part(piece));
         let is_held = below.as_ref().is_some_and(|part| part.distance() == 0);
         Place {

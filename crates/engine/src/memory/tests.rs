@@ -221,6 +221,17 @@ fn shared_variables() {
             42,
             Some("misaligned: 4 bytes at element 10 of the shared `a` (of 10)"),
         ),
+        // Where an index below 0 leads, and a generic pointer of the fourth block.
+        (
+            &gaps,
+            0u64.wrapping_sub(4),
+            Some("out of bounds: 4 bytes at element -1 of the shared `a` (of 10)"),
+        ),
+        (
+            &gaps,
+            (5 << 32) + 8,
+            Some("shared memory of another block: 4 bytes at element 2 of the shared `a` (of 10)"),
+        ),
         (&gaps, dynamic + 124, None),
         (
             &gaps,

@@ -8,6 +8,7 @@ use fastrand::Rng;
 
 use super::StandaloneError;
 use super::element::{Element, integer};
+use crate::driver::free_host_memory;
 
 /// What a launch gives the kernel for a parameter.
 #[derive(Clone, Debug, PartialEq)]
@@ -156,8 +157,14 @@ impl Buffer {
     /// time, and in buffers of other places another.
     pub(super) fn contents(&self, place: usize) -> Result<Contents, StandaloneError> {
         let (len, size) = (self.len.unwrap_or_default(), self.element.bytes());
+        let (bytes, free) = (len.checked_mul(size), free_host_memory());
+        if bytes.is_none_or(|bytes| bytes as u64 > free) {
+            return Err(StandaloneError::Usage(format!(
+                "a buffer of {len} elements of {size} bytes: {free} bytes of memory are free"
+            )));
+        }
         Ok(Contents::Written(match &self.fill {
-            Fill::Nothing => return Ok(Contents::Unwritten(len.saturating_mul(size))),
+            Fill::Nothing => return Ok(Contents::Unwritten(len * size)),
             Fill::Constant(value) => value.repeat(len),
             Fill::Iota => (0..len as i128)
                 .flat_map(|it| self.element.integer(it))

@@ -302,7 +302,10 @@ impl Record {
             counted_ai: counted.and_then(|it| Some(it.work.intensity()?.0)),
             dram_bytes: context.measured.map(|it| it.dram_bytes),
             measured_flop: context.measured.map(|it| it.flop),
-            measured_ai: context.measured.map(|it| it.flop / it.dram_bytes),
+            measured_ai: context
+                .measured
+                .filter(|it| it.dram_bytes > 0.0)
+                .map(|it| it.flop / it.dram_bytes),
             advice: match is_known {
                 true => situation.advice(),
                 false => "Say what the launch moves and computes: its roofs follow from that.",

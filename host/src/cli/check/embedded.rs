@@ -4,6 +4,7 @@ use crate::check;
 use crate::cli::console::{Console, Target};
 use crate::cli::{Failure, streams};
 use crate::kernels::embedded_ptx;
+use crate::report::counted;
 use crate::table;
 
 /// Checks each, and shows a table.
@@ -25,6 +26,6 @@ pub(super) fn check(seeds: u64) -> Result<(), Failure> {
     let found: usize = rows.iter().map(|row| row.findings.len()).sum();
     match found {
         0 => Ok(()),
-        count => Err(Failure::Found(format!("{count} findings"))),
+        count => Err(Failure::Found(counted(count as u64, "finding"))),
     }
 }
