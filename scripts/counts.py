@@ -20,7 +20,7 @@ N = 1 << 20
 LAUNCHES = {
     "saxpy (nvcc)": ("saxpy", "nvcc.ptx", "4096", "256", [f"i32:{N - 3}", "f32:2.5", f"f32[{N}]=random", f"f32[{N}]=ones"]),
     "horner k=50 (nvcc)": ("horner", "nvcc.ptx", "4096", "256", [f"i32:{N}", "i32:50", f"f32[{N}]=random", f"f32[{N}]=zeros"]),
-    "copy, 16 bytes": ("copy_u4", "kernels.ptx", "256", "256", [f"f32[{N}]=iota", f"u64:{N}", f"f32[{N}]=zeros"]),
+    "copy, 16 bytes": ("copy_u4", "kernels.ptx", "256", "256", [f"f32[{N}]=iota", f"u64:{N // 4}", f"f32[{N}]=zeros"]),
     "scale": ("scale_f32", "kernels.ptx", "1024", "256", ["bytes:00002040", f"f32[{N}]=random", f"f32[{N}]=zeros", f"u64:{N}"]),
     "power sum k=10": ("power_sum_f32_v1", "kernels.ptx", "4096", "256", [f"f32[{N}]=random", f"u64:{N}", f"f32[{N}]=zeros", "u32:10"]),
     "horner k=50": ("horner_f32_v1", "kernels.ptx", "4096", "256", [f"f32[{N}]=random", f"u64:{N}", f"f32[{N}]=zeros", "u32:50"]),

@@ -63,6 +63,7 @@ impl Counters {
             .iter()
             .map(|&name| CString::new(name).map_err(|_| Error::NoSuchMetric(name.to_owned())))
             .collect::<Result<_, _>>()?;
+        Host::new(&functions, context, device)?.check(&functions, &metrics)?;
         let host = Host::new(&functions, context, device)?;
         let config = host.config(&functions, &metrics)?;
         let passes = passes(&functions, &config)?;
@@ -184,23 +185,30 @@ impl Host {
         })
     }
 
+    fn add(&self, functions: &Functions, metrics: &[CString]) -> Result<(), Error> {
+        let names = pointers(metrics);
+        let metrics = AddMetrics {
+            host: self.object,
+            names: names.as_ptr(),
+            count: names.len(),
+            ..AddMetrics::new()
+        };
+        call(functions, "cuptiProfilerHostConfigAddMetrics", metrics).map(drop)
+    }
+
+    /// Refuses a metric that the device does not have. After a refusal the object is of no more use.
+    fn check(self, functions: &Functions, metrics: &[CString]) -> Result<(), Error> {
+        metrics.chunks(1).try_for_each(|one| {
+            let added = self.add(functions, one);
+            added.map_err(|error| error.of_metric(&one[0]))
+        })
+    }
+
     /// What the hardware has to be told to count these.
     fn config(&self, functions: &Functions, metrics: &[CString]) -> Result<Vec<u8>, Error> {
-        for name in metrics {
-            // One by one, so that an error can name the metric.
-            let names = [name.as_ptr()];
-            let added = call(
-                functions,
-                "cuptiProfilerHostConfigAddMetrics",
-                AddMetrics {
-                    host: self.object,
-                    names: names.as_ptr(),
-                    count: names.len(),
-                    ..AddMetrics::new()
-                },
-            );
-            added.map_err(|error| error.of_metric(name))?;
-        }
+        // All at once: each call schedules passes of its own, and what the first has the hardware count is
+        // what all of them read.
+        self.add(functions, metrics)?;
         let size = call(
             functions,
             "cuptiProfilerHostGetConfigImageSize",

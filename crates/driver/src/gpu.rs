@@ -43,7 +43,12 @@ impl Gpu {
         let properties = properties(ordinal)?;
         let (major, minor) = properties.compute_capability;
         let actual = major * 10 + minor;
-        let Some((arch, text)) = ptx::best(embedded, actual) else {
+        let without = ptx::without_kernels(actual);
+        let best = match embedded {
+            [] => Some((actual, without.as_str())),
+            _ => ptx::best(embedded, actual),
+        };
+        let Some((arch, text)) = best else {
             let names: Vec<String> = embedded
                 .iter()
                 .map(|(arch, ..)| format!("sm_{arch}"))

@@ -246,7 +246,7 @@ impl Device {
         kernels.map(|it| it.take_counts()).unwrap_or_default()
     }
 
-    /// Opens a GPU with PTX of the caller's.
+    /// Opens a GPU with PTX of the caller's; without any it has the kernels of files alone ([`Device::load`]).
     ///
     /// # Errors
     /// As [`Device::open`].

@@ -20,6 +20,13 @@ pub(super) fn best<'a>(ptx: &[Embedded<'a>], actual: u32) -> Option<(u32, &'a st
         .map(|(arch, _, text)| (arch, text))
 }
 
+/// PTX without kernels for compute capability `actual` (times ten): of a device that files are loaded on.
+pub(super) fn without_kernels(actual: u32) -> String {
+    // What every driver of such a GPU compiles.
+    let target = actual.min(75);
+    format!(".version 6.3\n.target sm_{target}\n.address_size 64\n")
+}
+
 /// The architecture that PTX is for, as its text names it: "sm_90a".
 pub fn target_of(ptx: &str) -> Option<&str> {
     let target = ptx.lines().find_map(|line| line.strip_prefix(".target "))?;

@@ -2,8 +2,8 @@
 
 use crate::driver::{Counters, Device, DriverError};
 
-/// Metrics, and what an instruction of each is in operations on floating point; 0 where it is bytes. Of packed
-/// `f16` an instruction counts once for both.
+/// Metrics, and what an instruction of each is in operations on floating point; 0 where it is bytes. An
+/// instruction on `f16` works on two.
 const METRICS: [(&str, f64); 11] = [
     ("dram__bytes_read.sum", 0.0),
     ("dram__bytes_write.sum", 0.0),
@@ -13,9 +13,9 @@ const METRICS: [(&str, f64); 11] = [
     ("smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", 2.0),
     ("smsp__sass_thread_inst_executed_op_dadd_pred_on.sum", 1.0),
     ("smsp__sass_thread_inst_executed_op_dmul_pred_on.sum", 1.0),
-    ("smsp__sass_thread_inst_executed_op_hfma_pred_on.sum", 2.0),
-    ("smsp__sass_thread_inst_executed_op_hadd_pred_on.sum", 1.0),
-    ("smsp__sass_thread_inst_executed_op_hmul_pred_on.sum", 1.0),
+    ("smsp__sass_thread_inst_executed_op_hfma_pred_on.sum", 4.0),
+    ("smsp__sass_thread_inst_executed_op_hadd_pred_on.sum", 2.0),
+    ("smsp__sass_thread_inst_executed_op_hmul_pred_on.sum", 2.0),
 ];
 
 /// What the hardware has counted of a launch.
