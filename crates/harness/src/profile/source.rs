@@ -58,7 +58,7 @@ mod tests {
         assert_eq!(context.whole("a.ptx", 2), Some("  second;"));
         assert_eq!(context.line("a.ptx", 0), None);
         assert_eq!(context.line("a.ptx", 3), None);
-        let own = context.line("rust-toolchain.toml", 1);
+        let own = context.line("rust-toolchain.toml", 2);
         assert_eq!(own.as_deref(), Some("[toolchain]"));
         assert_eq!(context.line("no/such.rs", 1), None);
     }
