@@ -39,9 +39,16 @@ LAUNCHES = {
     "redundant loads (nvcc)": ("redundant", "planted.ptx", "256", "256", ["f32[65536]=random", "f32[65536]=zeros"]),
 }
 
+
+
+def of_shared(counter):
+    return [f"{counter}_op_{op}.sum" for op in ("ld", "st", "atom")]
+
+
 SASS = "smsp__sass_thread_inst_executed_op_{}_pred_on.sum"
 
-# What is compared: a name, the counter, and how the counts give it.
+# What is compared: a name, the counters whose sum it is, and how the counts give it. Wavefronts and conflicts
+# of all operations together would have those of shuffles, and of global stores, too.
 FIGURES = [
     ("instructions", "smsp__inst_executed.sum", lambda c: c.warps()),
     ("lanes", "smsp__thread_inst_executed_pred_on.sum", lambda c: c.threads()),
@@ -58,8 +65,8 @@ FIGURES = [
     ("shared loads", "smsp__sass_inst_executed_op_shared_ld.sum", lambda c: c.requests("ld", "shared")),
     ("shared stores", "smsp__sass_inst_executed_op_shared_st.sum", lambda c: c.requests("st", "shared")),
     ("shared atomics", "smsp__sass_inst_executed_op_shared_atom.sum", lambda c: c.requests("atom", "shared")),
-    ("shared wavefronts", "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum", lambda c: c.total("wavefronts")),
-    ("bank conflicts", "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum", lambda c: c.total("conflicts")),
+    ("shared wavefronts", of_shared("l1tex__data_pipe_lsu_wavefronts_mem_shared"), lambda c: c.total("wavefronts")),
+    ("bank conflicts", of_shared("l1tex__data_bank_conflicts_pipe_lsu_mem_shared"), lambda c: c.total("conflicts")),
     ("divergent branches", "smsp__sass_branch_targets_threads_divergent.sum", lambda c: c.total("splits")),
 ]
 
@@ -79,15 +86,14 @@ class Counts:
     def warps(self):
         return sum(it["warps"] for it in self.profile["classes"])
 
-    def of(self, mnemonic, space=""):
-        found = []
+    def of(self, mnemonic, space):
+        """Loads, stores or atomics that reached a space, by whatever address."""
+        reached = "bytes" if space == "global" else "wavefronts"
         for it in self.ptx:
             words = it["text"].split()
             name = words[1] if words[0].startswith("@") else words[0]
-            parts = name.rstrip(";").split(".")
-            if parts[0] in (mnemonic, "red" if mnemonic == "atom" else mnemonic) and space in parts:
-                found.append(it)
-        return found
+            if name.split(".")[0].replace("red", "atom") == mnemonic and it[reached]:
+                yield it
 
     def requests(self, mnemonic, space):
         return sum(it["warps"] for it in self.of(mnemonic, space))
@@ -97,6 +103,10 @@ class Counts:
 
     def total(self, what):
         return sum(it[what] for it in self.ptx)
+
+
+def names(metric):
+    return [metric] if isinstance(metric, str) else metric
 
 
 def run(command, path):
@@ -124,13 +134,14 @@ def compare(folder, out, title, launch):
     launch += [word for it in arguments for word in ("--arg", it)]
     ridgepoint = folder / "ridgepoint"
     ncu = ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--launch-count", "1"]
-    ncu += ["--kernel-name", f"regex:^{kernel}$", "--metrics", ",".join(metric for _, metric, _ in FIGURES)]
+    metrics = [name for _, metric, _ in FIGURES for name in names(metric)]
+    ncu += ["--kernel-name", f"regex:^{kernel}$", "--metrics", ",".join(metrics)]
     measured = run([*ncu, ridgepoint, "run", *launch, "--device", "cuda"], out / f"{name}.ncu.csv")
     counted = run([ridgepoint, "profile", *launch, "--json", out / f"{name}.json"], out / f"{name}.txt")
     if measured.returncode or counted.returncode:
         return None
     counts, values = Counts(out / f"{name}.json"), counters(measured.stdout)
-    rows = [(title, what, of(counts), values[metric]) for what, metric, of in FIGURES]
+    rows = [(title, what, of(counts), sum(map(values.get, names(metric)))) for what, metric, of in FIGURES]
     return [row for row in rows if row[2] or row[3]]
 
 

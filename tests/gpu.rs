@@ -200,9 +200,8 @@ fn missing_metric_is_named(device: &Device) -> Result<(), Failed> {
 /// Of polynomials of each type: the columns of `roofline --counters`.
 fn formulas_are_measured(_: &Device) -> Result<(), Failed> {
     let output = Command::new(support::ridgepoint())
-        // Of other degrees ptxas computes some steps in any case, and selects.
         .args([
-            "roofline", "--device", "cuda", "--n", "2^24", "--k", "16,64",
+            "roofline", "--device", "cuda", "--n", "2^24", "--k", "50,200",
         ])
         .args([
             "--kernel",
@@ -229,7 +228,8 @@ fn formulas_are_measured(_: &Device) -> Result<(), Failed> {
         // GFLOP/s and milliseconds, of two and six decimals.
         let flop = cell("gflops")? * cell("mean_ms")? * 1e6;
         let ratio = cell("measured_flop")? / flop;
-        assert!((0.999..1.001).contains(&ratio), "{ratio} of {row:?}");
+        // ptxas makes constants of instructions on f16: two for each thread here.
+        assert!((0.999..1.03).contains(&ratio), "{ratio} of {row:?}");
         // Up to the L2 cache's 50 MB of 64 to 256 MB stay there.
         let ratio = cell("measured_ai")? / cell("ai")?;
         assert!((0.9..3.0).contains(&ratio), "{ratio} of {row:?}");

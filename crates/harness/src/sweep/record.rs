@@ -248,6 +248,7 @@ impl Record {
             None => work.ceiling(sheet),
         };
         let situation = context.situation(launched, seconds, &reached, arithmetic, in_l2);
+        let precisions = work.precisions();
         let is_known = work.bytes().is_some() || work.flops().is_some();
         let clocks: Vec<f64> = samples.clock_hz.iter().copied().flatten().collect();
         let clock_hz = Summary::of(&clocks).map(|clocks| clocks.median);
@@ -301,11 +302,11 @@ impl Record {
             counted_bytes: counted.map(|it| it.bytes),
             counted_ai: counted.and_then(|it| Some(it.work.intensity()?.0)),
             dram_bytes: context.measured.map(|it| it.dram_bytes),
-            measured_flop: context.measured.map(|it| it.flop),
+            measured_flop: context.measured.map(|it| it.flop_of(&precisions)),
             measured_ai: context
                 .measured
                 .filter(|it| it.dram_bytes > 0.0)
-                .map(|it| it.flop / it.dram_bytes),
+                .map(|it| it.flop_of(&precisions) / it.dram_bytes),
             advice: match is_known {
                 true => situation.advice(),
                 false => "Say what the launch moves and computes: its roofs follow from that.",
