@@ -34,6 +34,7 @@ pub fn dynamic_shared_mem<T>() -> *mut T {
 /// with what the launch gave.
 ///
 /// ```
+/// # extern crate ptx_std as cuda_std;
 /// use cuda_std::prelude::*;
 /// use cuda_std::shared::DynamicShared;
 ///
