@@ -303,6 +303,11 @@ impl Kernel {
                 text: failure.to_string(),
                 finding: None,
             },
+            Failure::Misused(text) => LaunchError::Found {
+                kernel,
+                text: format!("misuse: {thread}: {text}, at {place}"),
+                finding: None,
+            },
             failure => LaunchError::Thread {
                 kernel,
                 thread,

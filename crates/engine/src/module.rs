@@ -393,6 +393,8 @@ impl Code {
             Operation::Atom(it) => ("atomically accesses", it.ty.bytes()),
             Operation::Red(it) => ("atomically accesses", it.ty.bytes()),
             Operation::CpAsync(it) => ("copies to or from", it.size),
+            Operation::Ldmatrix(_) => ("reads", 16),
+            Operation::Stmatrix(_) => ("writes", 16),
             _ => return None,
         })
     }

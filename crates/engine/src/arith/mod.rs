@@ -31,6 +31,7 @@ pub mod float;
 pub mod fp8;
 pub mod half;
 pub mod integer;
+pub mod tensor;
 
 #[cfg(test)]
 mod tests;

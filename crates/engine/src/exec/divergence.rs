@@ -86,6 +86,7 @@ impl Meeting {
             Meeting::Match(_) => "a Match",
             Meeting::Reduction(_) => "a Reduction",
             Meeting::Election => "an Election",
+            Meeting::Matrix(_) => "an instruction on matrices",
         }
     }
 }

@@ -117,6 +117,9 @@ pub enum Failure {
         /// The first block that has not begun.
         block: [u32; 3],
     },
+    /// An instruction that is used as PTX forbids.
+    #[error("{0}")]
+    Misused(String),
     /// A function of the module that has an instruction which the engine does not execute.
     #[error("{0}")]
     Unsupported(crate::Unsupported),

@@ -15,6 +15,7 @@ mod director;
 mod divergence;
 pub(crate) mod failure;
 mod format;
+pub(crate) mod fragment;
 mod gates;
 mod lanewise;
 pub(crate) mod looks;

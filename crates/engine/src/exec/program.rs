@@ -5,6 +5,7 @@ use std::ops::Range;
 use ptx::{MatchMode, ReduxOperator, ShuffleMode, SpecialRegister, VoteMode};
 
 use super::access::Access;
+use super::fragment::Product;
 use super::op::Op;
 use super::registers::Kind;
 use crate::memory::Label;
@@ -31,6 +32,10 @@ pub(crate) struct Program {
     pub(crate) launch_ops: Vec<Op>,
     /// What its operations on memory do; an operation has an index.
     pub(crate) accesses: Vec<Access>,
+    /// Its products of matrices; an operation has an index.
+    pub(crate) products: Vec<Product>,
+    /// Slots of operands that are lists; an operation has the place of the first.
+    pub(crate) lists: Vec<u32>,
     /// Where parameters lie.
     pub(crate) parameters: Vec<Parameter>,
     /// Where returned values lie.
@@ -113,6 +118,8 @@ pub(crate) enum Meeting {
     Match(MatchMode),
     Reduction(ReduxOperator),
     Election,
+    /// An instruction on matrices, by its index: no other meets it.
+    Matrix(u32),
 }
 
 /// Where a group goes on.

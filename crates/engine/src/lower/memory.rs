@@ -223,7 +223,7 @@ impl Lowering<'_> {
         clippy::too_many_arguments,
         reason = "each is one of the instruction's parts"
     )]
-    fn access(
+    pub(super) fn access(
         &mut self,
         space: Space,
         ty: Type,

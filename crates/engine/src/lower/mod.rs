@@ -16,6 +16,7 @@ pub(crate) mod handler;
 mod hoist;
 mod integer;
 mod logic;
+mod matrix;
 mod memory;
 mod modifiers;
 mod movement;
@@ -33,6 +34,7 @@ use std::collections::HashMap;
 use ptx::{Function, Instruction, Operand, Operation, Predicate, Reg, SpecialRegister};
 
 use crate::exec::access::Access;
+use crate::exec::fragment::Product;
 use crate::exec::op::{Handler, Op};
 use crate::exec::program::{Block, Constant, Gate, Parameter, Program, Words};
 use crate::exec::registers::Kind;
@@ -67,6 +69,9 @@ pub(crate) struct Lowering<'m> {
     pub(crate) slots: Slots,
     pub(crate) ops: Vec<Op>,
     pub(crate) accesses: Vec<Access>,
+    pub(crate) products: Vec<Product>,
+    /// Slots of operands that are lists.
+    pub(crate) lists: Vec<u32>,
     pub(crate) roots: roots::Roots,
     /// Registers whose values are only moved.
     moved: Vec<bool>,
@@ -107,6 +112,8 @@ pub(crate) fn lower(layout: &Layout<'_>, index: u32) -> Result<Program, Unsuppor
         slots,
         ops: Vec::new(),
         accesses: Vec::new(),
+        products: Vec::new(),
+        lists: Vec::new(),
         roots: roots::Roots::of(layout, index, function, body),
         moved: moves::moved(body),
         constants: HashMap::new(),
@@ -187,6 +194,7 @@ impl Lowering<'_> {
             .or_else(|| self.movement(operation))
             .or_else(|| self.memory(operation))
             .or_else(|| self.across(operation))
+            .or_else(|| self.matrix(operation))
             .unwrap_or_else(|| Err("this instruction is not implemented".to_owned()))
     }
 
@@ -222,6 +230,8 @@ impl Lowering<'_> {
             parameters: self.parameters,
             returns: self.returns,
             accesses: self.accesses,
+            products: self.products,
+            lists: self.lists,
             local_bytes: self.locals.bytes,
             local_alignment: self.locals.alignment,
         }

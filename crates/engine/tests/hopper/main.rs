@@ -1,0 +1,5 @@
+//! Matrices, asynchronous copies and clusters, from PTX that is written here.
+
+mod harness;
+mod matrices;
+mod products;
