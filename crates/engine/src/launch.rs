@@ -303,6 +303,11 @@ impl Kernel {
                 text: failure.to_string(),
                 finding: None,
             },
+            Failure::Unmet(text) => LaunchError::Found {
+                kernel,
+                text: format!("no end of a phase: {thread} {text}, at {place}"),
+                finding: None,
+            },
             Failure::Misused(text) => LaunchError::Found {
                 kernel,
                 text: format!("misuse: {thread}: {text}, at {place}"),

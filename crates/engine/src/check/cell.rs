@@ -25,6 +25,8 @@ pub(super) struct Before {
 pub(super) enum Wrong {
     Race(Why),
     Pending,
+    /// A thread has written through the generic proxy, and no proxy fence is between.
+    Proxy,
 }
 
 /// One thread's access.

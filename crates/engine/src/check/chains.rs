@@ -17,8 +17,11 @@ pub(super) struct Past {
     /// Of one warp everything before it last met,
     pub(super) warp: u32,
     pub(super) sync: u32,
-    /// and what some lanes of it did before a time.
+    /// and what some lanes of it did,
     pub(super) mask: u32,
+    /// from a time on
+    pub(super) from: u32,
+    /// until before another.
     pub(super) time: u32,
 }
 
@@ -30,7 +33,8 @@ impl Past {
             0
         };
         epoch < self.barrier
-            || (thread / 32 == self.warp && (epoch < self.sync || epoch < lane_time))
+            || (thread / 32 == self.warp
+                && (epoch < self.sync || self.from <= epoch && epoch < lane_time))
     }
 }
 

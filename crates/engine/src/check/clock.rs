@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::access::{LaunchId, Scope};
 use super::chains::{Head, Past, View, Write};
 use super::hash::Map;
-use super::strong::{Group, Sites};
+use super::strong::{Group, Reach, Sites};
 use super::world::{Instance, World};
 
 /// The time of a block, and what its threads know.
@@ -188,6 +188,7 @@ impl Clock {
             warp,
             sync: self.syncs.get(warp as usize).copied().unwrap_or(0),
             mask,
+            from: 0,
             time: self.now + 1,
         }
     }
@@ -289,10 +290,40 @@ impl Clock {
         })
     }
 
+    /// Shows those who wait at an address of the block's shared memory what a copy has done, of the block of a
+    /// number.
+    pub(super) fn release_at(&mut self, world: &mut World, offset: u64, number: u32, head: &Head) {
+        let key = offset | space_of(self.start);
+        let reach = self.reach();
+        let known = match reach {
+            Reach::Block => self.sites.remove(&key),
+            Reach::Device => world.sites.remove(&key),
+        };
+        let mut site = known.unwrap_or_default();
+        self.release_in(world, &mut site, reach, number, head);
+        match reach {
+            Reach::Block => self.sites.insert(key, site),
+            Reach::Device => world.sites.insert(key, site),
+        };
+    }
+
+    /// Who can reach the block's shared memory.
+    pub(super) fn reach(&self) -> Reach {
+        match self.is_clustered {
+            true => Reach::Device,
+            false => Reach::Block,
+        }
+    }
+
     /// The block has ended.
     pub(super) fn end(&mut self, world: &mut World) {
         self.end_chains(world);
     }
+}
+
+/// What tells shared memory of a block that began at a time from other memory.
+pub(super) fn space_of(start: u32) -> u64 {
+    u64::from(start) << 24 | 1 << 63
 }
 
 pub(super) fn lanes(warp: u32, mask: u32) -> impl Iterator<Item = u32> {

@@ -29,11 +29,11 @@ pub struct Copy<'a> {
 pub(super) struct Copies(Map<u32, Vec<Vec<Piece>>>);
 
 #[derive(Clone, Copy, Debug)]
-struct Piece {
-    to: u64,
-    bytes: u64,
+pub(super) struct Piece {
+    pub(super) to: u64,
+    pub(super) bytes: u64,
     /// The number of its source.
-    from: Option<u64>,
+    pub(super) from: Option<u64>,
 }
 
 /// What a copy reads that has not landed.
@@ -196,20 +196,38 @@ impl Checker {
     fn remember_sources(&mut self, who: Who, from: &Lanes<'_>, site: u32) {
         let instance = live(&mut self.blocks, who.block).clock.number;
         for (lane, address) in from.each() {
-            let source = Source {
-                instance,
-                thread: who.warp * 32 + lane,
-                from: address,
-                bytes: from.bytes.into(),
-                site,
-            };
-            self.sources.insert(self.copied, source);
-            self.copied += 1;
+            let thread = who.warp * 32 + lane;
+            self.remember_source(instance, thread, address, from.bytes.into(), site);
         }
+    }
+
+    pub(super) fn remember_source(
+        &mut self,
+        instance: u32,
+        thread: u32,
+        from: u64,
+        bytes: u64,
+        site: u32,
+    ) {
+        let source = Source {
+            instance,
+            thread,
+            from,
+            bytes,
+            site,
+        };
+        self.sources.insert(self.copied, source);
+        self.copied += 1;
     }
 }
 
 impl Copies {
+    /// Takes what a thread has begun that has not landed.
+    pub(super) fn take(&mut self, thread: u32) -> Vec<Piece> {
+        let groups = self.0.remove(&thread).unwrap_or_default();
+        groups.into_iter().flatten().collect()
+    }
+
     /// Whether all have landed.
     pub(super) fn is_empty(&self) -> bool {
         self.0.values().flatten().all(Vec::is_empty)

@@ -2,6 +2,7 @@
 
 use super::access::{Access, Strength, What, Who};
 use super::cell::Wrong;
+use super::clock::space_of;
 use super::finding::{Agent, Class, Finding, Side, Space};
 use super::sites::{Role, Site};
 use super::strong::Reach;
@@ -64,6 +65,33 @@ impl Checker {
         who: Who,
         access: &Numbered<'_>,
     ) -> Checked {
+        self.global_in_with(memory, cached, who, access, |ground| ground.access(access))
+    }
+
+    /// One thread's access to some of an allocation.
+    pub(super) fn global_by_one(
+        &mut self,
+        memory: &Memory,
+        cached: &Cached,
+        who: Who,
+        access: &Numbered<'_>,
+        (address, bytes): (u64, u32),
+    ) -> Checked {
+        let lane = who.mask.trailing_zeros();
+        let all = [(address, u64::from(bytes))];
+        self.global_in_with(memory, cached, who, access, |ground| {
+            ground.by_one(access, lane, all.into_iter());
+        })
+    }
+
+    fn global_in_with(
+        &mut self,
+        memory: &Memory,
+        cached: &Cached,
+        who: Who,
+        access: &Numbered<'_>,
+        reaches: impl FnOnce(&mut Ground<'_>),
+    ) -> Checked {
         let (shadow, contents) = Global::of(&mut self.shadows, cached);
         let block = live(&mut self.blocks, who.block);
         // The host may copy what has no value yet.
@@ -85,7 +113,7 @@ impl Checker {
             overwritten: Vec::new(),
             space: 0,
         };
-        ground.access(access);
+        reaches(&mut ground);
         let (race, empty) = (ground.race, ground.empty);
         if self.sets.is_full() {
             block.clock.tick(&mut self.world);
@@ -115,8 +143,9 @@ impl Checker {
     /// As there.
     pub fn shared_of(&mut self, owner: BlockId, who: Who, access: &Access<'_>) -> Checked {
         let numbered = self.numbered(who, access, Role::of(access.what));
+        let pending = self.pending_reads(owner, &numbered);
         let (race, empty) = self.in_shared(owner, who, &numbered);
-        if let Some(trouble) = race {
+        if let Some(trouble) = pending.or(race) {
             let block = live(&mut self.blocks, owner);
             let place = block.layout.place(trouble.address);
             block.held = None;
@@ -137,6 +166,15 @@ impl Checker {
         owner: BlockId,
         who: Who,
         access: &Numbered<'_>,
+    ) -> (Option<Trouble>, Option<Trouble>) {
+        self.in_shared_with(owner, who, |ground| ground.access(access))
+    }
+
+    pub(super) fn in_shared_with(
+        &mut self,
+        owner: BlockId,
+        who: Who,
+        reaches: impl FnOnce(&mut Ground<'_>),
     ) -> (Option<Trouble>, Option<Trouble>) {
         // Out of its place while the accessing block's clock, or its own, is at hand.
         let Some(mut held) = self.blocks[owner.0 as usize].take() else {
@@ -174,9 +212,9 @@ impl Checker {
             empty: None,
             race: None,
             overwritten: Vec::new(),
-            space: u64::from(start) << 24 | 1 << 63,
+            space: space_of(start),
         };
-        ground.access(access);
+        reaches(&mut ground);
         let found = (ground.race, ground.empty);
         self.blocks[owner.0 as usize] = Some(held);
         found
@@ -194,7 +232,11 @@ impl Checker {
             program,
             instruction: access.instruction,
             what: access.what,
-            is_copy: matches!(role, Role::CopyFrom | Role::CopyTo),
+            is_copy: !matches!(role, Role::Read | Role::Write),
+            is_bulk: !matches!(
+                role,
+                Role::Read | Role::Write | Role::CopyFrom | Role::CopyTo
+            ),
             element_bytes: access.element_bytes,
         };
         Numbered {
@@ -219,6 +261,7 @@ impl Checker {
             None => Class::Uninitialised,
             Some(Wrong::Race(why)) => Class::Race(why),
             Some(Wrong::Pending) => Class::PendingCopy,
+            Some(Wrong::Proxy) => Class::Proxy,
         };
         let clock = &live(&mut self.blocks, who.block).clock;
         let own = Instance {
@@ -242,7 +285,7 @@ impl Checker {
         let before = trouble.before.map(|before| {
             let instance = match before.wrong {
                 Wrong::Pending => own,
-                Wrong::Race(_) => self.world.instance(before.epoch).unwrap_or(own),
+                Wrong::Race(_) | Wrong::Proxy => self.world.instance(before.epoch).unwrap_or(own),
             };
             side(before.site, instance, before.thread, before.is_exact)
         });

@@ -25,6 +25,9 @@ pub enum Class {
     Uninitialised,
     /// An asynchronous copy has not been waited for by the thread that made it.
     PendingCopy,
+    /// A copy or a product reaches through the asynchronous proxy what a thread has written, without a proxy
+    /// fence between.
+    Proxy,
     /// A heap block that nobody has freed, or can.
     Leak,
     /// The access cannot be made at all.
@@ -123,6 +126,7 @@ impl Class {
             Class::Race(_) => "race",
             Class::Uninitialised => "uninitialised",
             Class::PendingCopy => "asynchronous copy without a wait",
+            Class::Proxy => "no proxy fence",
             Class::Leak => "leak",
             Class::Fault(class) => class.name(),
         }

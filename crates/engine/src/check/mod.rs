@@ -43,6 +43,7 @@
 //! `cell.rs`, which asks the block's `clock.rs` and the `chains.rs` of what was released.
 
 mod access;
+mod bulk;
 mod cell;
 mod chains;
 mod clock;
@@ -66,11 +67,13 @@ mod warp;
 mod world;
 
 pub use access::{Access, BlockId, LaunchId, Order, Scope, Strength, What, Who};
+pub use bulk::{Does, Part};
 pub use copies::Copy;
 pub use finding::{Agent, Class, Finding, Side, Space, Why};
 pub use streams::{Event, Operation, Stream, Streams};
 
 use crate::memory::{AllocationId, Cached, Contents, Fault, Shared};
+use bulk::Bulks;
 use clock::Clock;
 use copies::{Copies, Source};
 use hash::Map;
@@ -132,6 +135,7 @@ struct Block {
     sets: Sets,
     local: Vec<Written>,
     copies: Copies,
+    bulks: Bulks,
     /// The first read since the last barrier of shared memory that nobody has written.
     held: Option<Box<Finding>>,
 }
@@ -211,6 +215,7 @@ impl Checker {
             sets: Sets::default(),
             local: vec![Written::default(); shape.threads.div_ceil(32) as usize],
             copies: Copies::default(),
+            bulks: Bulks::default(),
             held: None,
         };
         let free = self.blocks.iter().position(Option::is_none);
@@ -233,10 +238,11 @@ impl Checker {
         ended.clock.end(&mut self.world);
         let number = ended.clock.number;
         self.sources.retain(|_, source| source.instance != number);
-        if ended.copies.is_empty() {
+        let left = self.left_behind(&ended);
+        if ended.copies.is_empty() && ended.bulks.is_idle() {
             self.spare.push(ended.shadow);
         }
-        ended.held.map_or(Ok(()), Err)
+        ended.held.or(left).map_or(Ok(()), Err)
     }
 
     /// All threads of a block that have not exited have met at a barrier.

@@ -11,16 +11,22 @@ pub(super) struct Site {
     pub(super) what: What,
     /// Whether it is half of an asynchronous copy.
     pub(super) is_copy: bool,
+    /// Whether that is through the asynchronous proxy.
+    pub(super) is_bulk: bool,
     pub(super) element_bytes: u32,
 }
 
-/// What an instruction does at a site: a copy has two, and a compare-and-swap may only read.
+/// What an instruction does at a site: a copy has several, and a compare-and-swap may only read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Read,
     Write,
     CopyFrom,
     CopyTo,
+    BulkFrom,
+    BulkTo,
+    BulkFromGlobal,
+    BulkToGlobal,
 }
 
 /// All sites of a checker. 0 is the host.
@@ -34,7 +40,7 @@ pub(super) struct Sites {
 
 /// Instructions are numbered with gaps between functions.
 const PAGE: usize = 256;
-type Page = [[u16; 4]; PAGE];
+type Page = [[u16; 8]; PAGE];
 
 /// More than a cell can number are one.
 const MOST: usize = u16::MAX as usize;
@@ -46,6 +52,7 @@ impl Sites {
             instruction: u32::MAX,
             what: What::Write(Strength::Weak),
             is_copy: false,
+            is_bulk: false,
             element_bytes: 1,
         };
         Sites {
@@ -101,7 +108,7 @@ impl Sites {
         let table = &mut self.tables[table];
         let at = site.instruction as usize;
         table.resize_with(table.len().max(at / PAGE + 1), || None);
-        let page = table[at / PAGE].get_or_insert_with(|| Box::new([[0; 4]; PAGE]));
+        let page = table[at / PAGE].get_or_insert_with(|| Box::new([[0; 8]; PAGE]));
         page[at % PAGE][role as usize] = number as u16;
         number as u32
     }

@@ -122,6 +122,22 @@ impl Clock {
         chain
     }
 
+    /// Adds a release of a block's past to what is known at a site of 8 bytes.
+    pub(super) fn release_in(
+        &mut self,
+        world: &mut World,
+        site: &mut Site,
+        reach: Reach,
+        number: u32,
+        head: &Head,
+    ) {
+        site.bytes = 8;
+        for group in self.groups(Scope::System, reach) {
+            let chain = self.chain(world, site, group);
+            world.chains.release(chain, number, head);
+        }
+    }
+
     /// The groups that this block is in, up to a scope.
     fn groups(&self, scope: Scope, reach: Reach) -> Vec<Group> {
         let all = [

@@ -211,6 +211,20 @@ impl Ground<'_> {
         }
     }
 
+    /// A thread's access to many cells.
+    pub(super) fn by_one(
+        &mut self,
+        access: &Numbered<'_>,
+        lane: u32,
+        all: impl Iterator<Item = (u64, u64)>,
+    ) {
+        let fast = self.fast(access);
+        for (address, bytes) in all {
+            self.one(access, &fast, lane, address, bytes);
+        }
+        self.forget_overwritten();
+    }
+
     fn forget_overwritten(&mut self) {
         for address in std::mem::take(&mut self.overwritten) {
             let sites = match self.reach {

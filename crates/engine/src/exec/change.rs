@@ -48,7 +48,7 @@ pub(super) unsafe fn change(
 ///
 /// # Safety
 /// It may be read and written, and is aligned.
-unsafe fn update(at: *mut u8, bytes: u32, change: impl Fn(u128) -> u128) -> u128 {
+pub(super) unsafe fn update(at: *mut u8, bytes: u32, change: impl Fn(u128) -> u128) -> u128 {
     macro_rules! exchange {
         ($atomic:ty, $bits:ty) => {{
             // SAFETY: the caller's contract; all host threads access it atomically while it is raced for.

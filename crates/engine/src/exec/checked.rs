@@ -7,7 +7,8 @@ use super::failure::Failure;
 use super::lanewise::{lane_of, read};
 use super::op::{Context, Op};
 use super::registers::{LANES, lanes_of};
-use crate::check::{self, Copy, Order, Scope, Strength, What, Who};
+use super::spot::Spot;
+use crate::check::{self, Copy, Does, Order, Part, Scope, Strength, What, Who};
 use crate::lower::roots::Root;
 use crate::memory::{Fault, FaultClass, Lanes};
 
@@ -257,6 +258,151 @@ pub(crate) fn sync_warp(context: &mut Context<'_>, mask: u32) {
             mask,
         });
     }
+}
+
+/// Tells of a proxy fence of the running lanes.
+pub(crate) fn proxy_fence(context: &mut Context<'_>) {
+    let who = who(context);
+    if let (Some(checking), Some(who)) = (&mut context.at.checking, who) {
+        checking.checker.proxy_fence(who);
+    }
+}
+
+/// Tells that the running lanes end a group of bulk copies.
+pub(crate) fn bulk_commit(context: &mut Context<'_>) {
+    let who = who(context);
+    if let (Some(checking), Some(who)) = (&mut context.at.checking, who) {
+        checking.checker.bulk_commit(who);
+    }
+}
+
+/// Tells that the running lanes wait for their bulk copies, but for the newest groups: until they are done, or
+/// until they have read.
+pub(crate) fn bulk_wait(context: &mut Context<'_>, but: u32, only_reads: bool) {
+    let who = who(context);
+    if let (Some(checking), Some(who)) = (&mut context.at.checking, who) {
+        checking.checker.bulk_wait(who, but, only_reads);
+    }
+}
+
+/// Tells of what a lane does at an mbarrier.
+pub(super) fn mbarrier(
+    context: &mut Context<'_>,
+    op: &Op,
+    lane: usize,
+    spot: &Spot,
+    what: What,
+) -> Result<(), Failure> {
+    let instruction = site(context.at.function_index(), op.instruction);
+    let who = lane_alone(context, lane);
+    if let (Some(checking), Some(who), Some(owner)) = (&mut context.at.checking, who, spot.owner) {
+        let mut addresses = [0; LANES];
+        addresses[lane] = spot.offset;
+        let access = check::Access {
+            instruction,
+            what,
+            element_bytes: 8,
+            lanes: &Lanes::new(&addresses, 1 << lane, 8),
+        };
+        let checked = checking.checker.shared_of(owner, who, &access);
+        checked.map_err(Failure::Check)?;
+    }
+    Ok(())
+}
+
+/// Tells that an mbarrier begins.
+pub(super) fn begin_mbarrier(context: &mut Context<'_>, spot: &Spot) {
+    if let (Some(checking), Some(owner)) = (&mut context.at.checking, spot.owner) {
+        checking.checker.begin_mbarrier(owner, spot.offset);
+    }
+}
+
+/// Tells that a phase of an mbarrier ends.
+pub(super) fn end_phase(context: &mut Context<'_>, spot: &Spot) {
+    if let (Some(checking), Some(owner)) = (&mut context.at.checking, spot.owner) {
+        checking.checker.end_phase(owner, spot.offset);
+    }
+}
+
+/// Whether a lane that asks for a phase that has ended is told so.
+pub(super) fn may_know(context: &mut Context<'_>, lane: usize, spot: &Spot) -> bool {
+    let who = lane_alone(context, lane);
+    match (&mut context.at.checking, who, spot.owner) {
+        (Some(checking), Some(who), Some(owner)) => {
+            checking.checker.may_know(owner, spot.offset, who)
+        }
+        _ => true,
+    }
+}
+
+/// Whether copies of phases that have ended may still be under way.
+pub(super) fn may_be_earlier(context: &mut Context<'_>, spot: &Spot) -> bool {
+    match (&mut context.at.checking, spot.owner) {
+        (Some(checking), Some(owner)) => checking.checker.may_be_earlier(owner, spot.offset),
+        _ => false,
+    }
+}
+
+/// Tells that a wait at an mbarrier has succeeded.
+pub(super) fn land(context: &mut Context<'_>, spot: &Spot) {
+    if let (Some(checking), Some(owner)) = (&mut context.at.checking, spot.owner) {
+        checking.checker.land(owner, spot.offset);
+    }
+}
+
+/// Tells that a lane's copies count at an mbarrier.
+pub(super) fn copies_arrive(context: &mut Context<'_>, lane: usize, spot: &Spot) {
+    let who = lane_alone(context, lane);
+    if let (Some(checking), Some(who), Some(owner)) = (&mut context.at.checking, who, spot.owner) {
+        checking.checker.copies_arrive(who, owner, spot.offset);
+    }
+}
+
+/// Tells of a copy to shared memory that an mbarrier counts.
+pub(super) fn bulk_load(
+    context: &mut Context<'_>,
+    op: &Op,
+    lane: usize,
+    mbarrier: &Spot,
+    parts: &[Part],
+) -> Result<(), Failure> {
+    let instruction = site(context.at.function_index(), op.instruction);
+    let (who, memory) = (lane_alone(context, lane), context.at.launch.memory);
+    if let (Some(checking), Some(who), Some(owner)) =
+        (&mut context.at.checking, who, mbarrier.owner)
+    {
+        let told = (owner, mbarrier.offset);
+        let checked = checking
+            .checker
+            .bulk_load(memory, who, told, instruction, parts);
+        checked.map_err(Failure::Check)?;
+    }
+    Ok(())
+}
+
+/// Tells of a copy from shared memory.
+pub(super) fn bulk_store(
+    context: &mut Context<'_>,
+    op: &Op,
+    lane: usize,
+    parts: &[Part],
+    does: Does,
+) -> Result<(), Failure> {
+    let instruction = site(context.at.function_index(), op.instruction);
+    let (who, memory) = (lane_alone(context, lane), context.at.launch.memory);
+    if let (Some(checking), Some(who)) = (&mut context.at.checking, who) {
+        let checked = checking
+            .checker
+            .bulk_store(memory, who, instruction, parts, does);
+        checked.map_err(Failure::Check)?;
+    }
+    Ok(())
+}
+
+fn lane_alone(context: &Context<'_>, lane: usize) -> Option<Who> {
+    let who = who(context)?;
+    let mask = 1 << lane;
+    Some(Who { mask, ..who })
 }
 
 /// The running lanes.

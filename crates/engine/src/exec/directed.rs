@@ -112,7 +112,8 @@ impl Stage<'_, '_> {
             Stop::Looks => self.in_vain + 1,
             Stop::Waits | Stop::Yields | Stop::Ended => 0,
         };
-        self.crew.code.has_waited(self.in_vain);
+        let is_unmet = self.context.at.unmet.is_some();
+        self.crew.code.has_waited(self.in_vain, is_unmet);
         Ok(match stop {
             Stop::Asks => Point::Access,
             Stop::Yields | Stop::Looks => Point::Yields,

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use super::op::Context;
+use super::surroundings::Unmet;
 use crate::check::Finding;
 use crate::memory::Fault;
 
@@ -117,6 +118,9 @@ pub enum Failure {
         /// The first block that has not begun.
         block: [u32; 3],
     },
+    /// A phase of an mbarrier that never ends.
+    #[error("{0}")]
+    Unmet(String),
     /// An instruction that is used as PTX forbids.
     #[error("{0}")]
     Misused(String),
@@ -142,6 +146,26 @@ impl Context<'_> {
         if self.at.fault.is_none() {
             self.at.fault = Some(Box::new(self.failed(failure, instruction)));
         }
+    }
+
+    /// That a wait at an mbarrier never ends.
+    #[cold]
+    pub(crate) fn unmet(&self, unmet: &Unmet) -> Failure {
+        let Unmet {
+            offset,
+            arrivals,
+            bytes,
+            ..
+        } = *unmet;
+        let place = self.at.layout.place(offset);
+        let what = match (arrivals, bytes) {
+            (0, bytes) => format!("{bytes} bytes"),
+            (arrivals, 0) => format!("{arrivals} arrivals"),
+            (arrivals, bytes) => format!("{arrivals} arrivals and {bytes} bytes"),
+        };
+        Failure::Unmet(format!(
+            "waits for ever: the mbarrier on {place} expects {what} that do not come"
+        ))
     }
 
     /// A failure of the first running lane, or of that which the failure names.

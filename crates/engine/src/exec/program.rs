@@ -5,7 +5,9 @@ use std::ops::Range;
 use ptx::{MatchMode, ReduxOperator, ShuffleMode, SpecialRegister, VoteMode};
 
 use super::access::Access;
+use super::bulk::Bulk;
 use super::fragment::Product;
+use super::mbarrier::Mbarrier;
 use super::op::Op;
 use super::registers::Kind;
 use crate::memory::Label;
@@ -34,6 +36,10 @@ pub(crate) struct Program {
     pub(crate) accesses: Vec<Access>,
     /// Its products of matrices; an operation has an index.
     pub(crate) products: Vec<Product>,
+    /// Its instructions on mbarriers; an operation has an index.
+    pub(crate) mbarriers: Vec<Mbarrier>,
+    /// Its copies of many bytes; an operation has an index.
+    pub(crate) bulks: Vec<Bulk>,
     /// Slots of operands that are lists; an operation has the place of the first.
     pub(crate) lists: Vec<u32>,
     /// Where parameters lie.

@@ -101,12 +101,25 @@ pub(crate) struct Surroundings<'l> {
     pub(crate) met: *mut Cached,
     /// How often it has looked at what other threads may write: see [`Pause`](super::warp::Pause).
     pub(crate) looks: u32,
+    /// What a thread has asked an mbarrier for last, in vain.
+    pub(crate) unmet: Option<Unmet>,
     /// Who is told of what threads do, in checked launches.
     pub(crate) checking: Option<Checking<'l>>,
     /// What counts them, in counted launches.
     pub(crate) counting: Option<&'l mut Tally>,
     /// What went wrong in the instructions that ran last: the first is kept.
     pub(crate) fault: Option<Box<Failed>>,
+}
+
+/// A wait at an mbarrier whose phase has not ended.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unmet {
+    /// Where the mbarrier lies in shared memory.
+    pub(crate) offset: u64,
+    /// Arrivals and bytes that it expects.
+    pub(crate) arrivals: u32,
+    pub(crate) bytes: i64,
+    pub(crate) instruction: u32,
 }
 
 /// The checks of a launch, and the block that runs.

@@ -342,7 +342,10 @@ impl Warp {
         let limit = code.most_steps();
         if self.steps > limit || code.gives_up() {
             let is_looking = self.steps - self.looked <= u64::from(TURN);
-            let failure = Failure::Steps { limit, is_looking };
+            let (failure, instruction) = match context.at.unmet {
+                Some(unmet) if is_looking => (context.unmet(&unmet), unmet.instruction),
+                _ => (Failure::Steps { limit, is_looking }, instruction),
+            };
             return Err(Box::new(context.failed(failure, instruction)));
         }
         group.looks = context.at.looks;

@@ -23,6 +23,9 @@ use crate::memory::{Cached, Shared};
 use crate::module::{Code as Functions, windows};
 use crate::schedule::Choices;
 
+/// As [`Options::steps`], where threads wait at mbarriers: nobody can end a phase but those who wait, too.
+const MOST_UNMET: u64 = 1 << 17;
+
 /// The code of a kernel, as one host thread uses it.
 pub(crate) struct Code<'l> {
     functions: &'l Functions,
@@ -82,8 +85,12 @@ impl<'l> Code<'l> {
 
     /// Says how often in a row blocks have had their turns and only waited. What those wait that cannot go
     /// on, they wait together.
-    pub(crate) fn has_waited(&self, in_vain: u64) {
-        self.gives_up.set(in_vain > self.steps / u64::from(LOOKS));
+    pub(crate) fn has_waited(&self, in_vain: u64, is_unmet: bool) {
+        let most = match is_unmet {
+            true => MOST_UNMET.min(self.steps),
+            false => self.steps,
+        };
+        self.gives_up.set(in_vain > most / u64::from(LOOKS));
     }
 
     /// Whether whoever waits next has waited for too long.
@@ -299,6 +306,7 @@ impl<'l> Crew<'_, 'l> {
                 accesses: std::ptr::null(),
                 met: std::ptr::null_mut(),
                 looks: 0,
+                unmet: None,
                 checking,
                 counting,
                 fault: None,
@@ -377,7 +385,7 @@ pub(crate) fn work<'l>(
         }
         turn %= resident.len();
         in_vain += 1;
-        crew.code.has_waited(in_vain);
+        crew.code.has_waited(in_vain, context.at.unmet.is_some());
         let ran = resident[turn].run(crew.code, &mut context);
         match ran.map_err(|failed| crew.explained(failed, || queue.held_up()))? {
             Progress::Ended => {

@@ -1,7 +1,8 @@
 //! Loads, stores, atomics, fences and hints.
 
 use ptx::{
-    Address, Base, CpAsync, Fence, Ld, Operand, Operation, Order, Reg, Scope, Space, St, Type,
+    Address, Base, CpAsync, Fence, Ld, Operand, Operation, Order, Proxy, Reg, Scope, Space, St,
+    Type,
 };
 
 use super::atomic;
@@ -331,9 +332,16 @@ impl Lowering<'_> {
     }
 
     fn fence(&mut self, fence: &Fence) {
-        // Fences of other proxies order what the engine does in order anyway.
-        let Fence::Thread { order, scope, .. } = *fence else {
-            return;
+        // Fences of proxies order what the engine does in order anyway: the checks want to know of them.
+        let (order, scope) = match *fence {
+            Fence::Thread { order, scope, .. } => (order, scope),
+            Fence::MbarrierInit
+            | Fence::AsyncGeneric { .. }
+            | Fence::Proxy(Proxy::Async | Proxy::AsyncShared | Proxy::AsyncSharedCluster) => {
+                let run = handler!(|c, _op| checked::proxy_fence(c));
+                return self.emit_masked(run, 0, [0; 3], 0);
+            }
+            Fence::Proxy(_) | Fence::TensorMap { .. } => return,
         };
         let run = handler!(|c, op| {
             std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);

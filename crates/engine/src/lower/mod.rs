@@ -2,7 +2,8 @@
 
 mod across;
 mod apply;
-mod atomic;
+mod asynchronous;
+pub(crate) mod atomic;
 mod bits;
 mod carry;
 mod compare;
@@ -34,7 +35,9 @@ use std::collections::HashMap;
 use ptx::{Function, Instruction, Operand, Operation, Predicate, Reg, SpecialRegister};
 
 use crate::exec::access::Access;
+use crate::exec::bulk::Bulk;
 use crate::exec::fragment::Product;
+use crate::exec::mbarrier::Mbarrier;
 use crate::exec::op::{Handler, Op};
 use crate::exec::program::{Block, Constant, Gate, Parameter, Program, Words};
 use crate::exec::registers::Kind;
@@ -70,6 +73,8 @@ pub(crate) struct Lowering<'m> {
     pub(crate) ops: Vec<Op>,
     pub(crate) accesses: Vec<Access>,
     pub(crate) products: Vec<Product>,
+    pub(crate) mbarriers: Vec<Mbarrier>,
+    pub(crate) bulks: Vec<Bulk>,
     /// Slots of operands that are lists.
     pub(crate) lists: Vec<u32>,
     pub(crate) roots: roots::Roots,
@@ -113,6 +118,8 @@ pub(crate) fn lower(layout: &Layout<'_>, index: u32) -> Result<Program, Unsuppor
         ops: Vec::new(),
         accesses: Vec::new(),
         products: Vec::new(),
+        mbarriers: Vec::new(),
+        bulks: Vec::new(),
         lists: Vec::new(),
         roots: roots::Roots::of(layout, index, function, body),
         moved: moves::moved(body),
@@ -195,6 +202,7 @@ impl Lowering<'_> {
             .or_else(|| self.memory(operation))
             .or_else(|| self.across(operation))
             .or_else(|| self.matrix(operation))
+            .or_else(|| self.asynchronous(operation))
             .unwrap_or_else(|| Err("this instruction is not implemented".to_owned()))
     }
 
@@ -231,6 +239,8 @@ impl Lowering<'_> {
             returns: self.returns,
             accesses: self.accesses,
             products: self.products,
+            mbarriers: self.mbarriers,
+            bulks: self.bulks,
             lists: self.lists,
             local_bytes: self.locals.bytes,
             local_alignment: self.locals.alignment,

@@ -57,7 +57,8 @@ impl Shared {
             });
             end = start + variable.bytes + gap;
         }
-        let start = end.next_multiple_of(128);
+        // Swizzles are of addresses within 1024 bytes.
+        let start = end.next_multiple_of(1024);
         pieces.push(Piece {
             kind: Kind::DynamicShared,
             label: Label::new("", 1),

@@ -40,7 +40,12 @@ pub(crate) struct Case {
     schedule: Schedule,
     /// What the first buffer holds.
     x: Vec<u32>,
+    /// What is written to an address of the first buffer, from the addresses of both.
+    maps: Vec<Map>,
 }
+
+/// Where a tensor map is in the first buffer, and what makes it.
+type Map = (u64, Box<dyn Fn(u64, u64) -> [u8; 128]>);
 
 impl Case {
     /// A checked launch of one warp of a kernel with this body.
@@ -52,6 +57,7 @@ impl Case {
             is_checked: true,
             schedule: Schedule::InOrder,
             x: Vec::new(),
+            maps: Vec::new(),
         }
     }
 
@@ -65,6 +71,11 @@ impl Case {
 
     pub(crate) fn x(self, x: Vec<u32>) -> Case {
         Case { x, ..self }
+    }
+
+    pub(crate) fn map(mut self, at: u64, map: impl Fn(u64, u64) -> [u8; 128] + 'static) -> Case {
+        self.maps.push((at, Box::new(map)));
+        self
     }
 
     pub(crate) fn unchecked(self) -> Case {
@@ -107,6 +118,11 @@ impl Case {
         assert!(size_of_val(&self.x[..]) <= BYTES);
         // SAFETY: it has as many bytes, and nothing runs.
         unsafe { to.copy_from_nonoverlapping(self.x.as_ptr(), self.x.len()) };
+        for (at, map) in &self.maps {
+            let to = std::ptr::with_exposed_provenance_mut::<[u8; 128]>((x + at) as usize);
+            // SAFETY: as above.
+            unsafe { to.write(map(x, y)) };
+        }
         let kernel = module.kernel("kernel").expect("a kernel");
         let (mut checker, mut streams) = (Checker::new(), Streams::default());
         let stream = streams.stream();
@@ -150,5 +166,39 @@ impl Random {
     /// Between -4 and 4, a multiple of 1/16.
     pub(crate) fn small(&mut self) -> f64 {
         (self.next() % 129) as f64 / 16.0 - 4.0
+    }
+}
+
+/// A tensor of the emulator's driver, and the box that copies move.
+#[derive(Clone, Copy)]
+pub(crate) struct Tensor<'t> {
+    pub(crate) start: u64,
+    /// `CUtensorMapDataType`.
+    pub(crate) data_type: u8,
+    /// Elements of each dimension, the innermost first.
+    pub(crate) sizes: &'t [u32],
+    /// Bytes from one to the next, of all dimensions but the innermost.
+    pub(crate) strides: &'t [u64],
+    pub(crate) counts: &'t [u16],
+    pub(crate) swizzle: u8,
+}
+
+impl Tensor<'_> {
+    pub(crate) fn map(&self) -> [u8; 128] {
+        let mut map = [0; 128];
+        map[..8].copy_from_slice(b"RPTENSOR");
+        map[8..16].copy_from_slice(&self.start.to_le_bytes());
+        for (at, stride) in self.strides.iter().enumerate() {
+            map[16 + 8 * at..][..8].copy_from_slice(&stride.to_le_bytes());
+        }
+        for (at, (size, count)) in self.sizes.iter().zip(self.counts).enumerate() {
+            map[48 + 4 * at..][..4].copy_from_slice(&(size - 1).to_le_bytes());
+            map[68 + 2 * at..][..2].copy_from_slice(&count.to_le_bytes());
+            map[78 + at] = 1;
+        }
+        map[83] = self.sizes.len() as u8;
+        map[84] = self.data_type;
+        map[85] = self.swizzle;
+        map
     }
 }

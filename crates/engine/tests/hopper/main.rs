@@ -1,5 +1,7 @@
 //! Matrices, asynchronous copies and clusters, from PTX that is written here.
 
+mod copies;
 mod harness;
 mod matrices;
 mod products;
+mod tensors;

@@ -1,0 +1,609 @@
+//! Copies of many bytes through the asynchronous proxy, and the mbarriers that count them.
+//!
+//! What a copy writes is pending until somebody waits: for a phase of its mbarrier, or for the group that its
+//! thread has committed. From then on it counts as written by the thread that issued the copy, at that
+//! moment, and who waits for the same phase knows of it. What a copy reads must not be written until then.
+//! What threads write themselves a copy sees only behind a proxy fence.
+
+use std::sync::Arc;
+
+use super::access::{Access, Order, Scope};
+use super::access::{BlockId, Strength, What, Who};
+use super::cell::{Before, Wrong};
+use super::chains::{Head, Past, View};
+use super::clock::lanes;
+use super::finding::{Class, Finding, Space};
+use super::hash::Map;
+use super::line::{PENDING, SITE, SITE_SHIFT, THREAD};
+use super::shadow::Cells;
+use super::sites::Role;
+use super::warp::{Numbered, Trouble};
+use super::{Checked, Checker, Global, live};
+use crate::memory::{AllocationId, Cached, Lanes, Memory};
+
+/// Adjacent bytes that a copy moves: at most 16, a power of 2 that both addresses are multiples of.
+#[derive(Clone, Copy, Debug)]
+pub struct Part {
+    /// Where they are in global memory. None of those outside of a tensor.
+    pub global: Option<u64>,
+    /// Their offset in shared memory.
+    pub shared: u64,
+    /// How many.
+    pub bytes: u32,
+}
+
+/// What a copy does with global memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Does {
+    /// Writes over what is there.
+    Replace,
+    /// Changes it atomically.
+    Change,
+}
+
+/// What a block's threads and others have begun in its shared memory.
+#[derive(Debug, Default)]
+pub(super) struct Bulks {
+    /// How many phases of an mbarrier have ended, by its offset.
+    phases: Map<u64, u32>,
+    /// Which phase of an mbarrier a thread has asked for, where copies count at it.
+    asked: Map<(u64, u32), u32>,
+    counts_bytes: Map<u64, ()>,
+    /// What an mbarrier has not been waited for.
+    incoming: Vec<Incoming>,
+    /// What is read of its shared memory.
+    pub(super) outgoing: Vec<Outgoing>,
+    /// How many groups each thread has committed, with stores or without.
+    committed: Map<u32, u32>,
+    /// When each thread last made a proxy fence.
+    fences: Map<u32, Fenced>,
+}
+
+#[derive(Debug)]
+struct Incoming {
+    mbarrier: u64,
+    phase: u32,
+    parts: Vec<(u64, u32)>,
+    /// The block that issued it, and its thread.
+    by: BlockId,
+    thread: u32,
+    sources: std::ops::Range<u64>,
+}
+
+/// A copy out of shared memory.
+#[derive(Debug)]
+pub(super) struct Outgoing {
+    thread: u32,
+    /// How many groups its thread had committed.
+    group: u32,
+    /// Of shared memory: from the first byte to behind the last.
+    from: u64,
+    to: u64,
+    site: u32,
+    /// Of global memory, where it is not a reduction.
+    global: Vec<Stored>,
+    is_read: bool,
+}
+
+/// Bytes of an allocation.
+type Stored = (AllocationId, u64, u32);
+
+#[derive(Debug)]
+struct Fenced {
+    time: u32,
+    barrier: u32,
+    view: Option<Arc<View>>,
+}
+
+impl Bulks {
+    pub(super) fn is_idle(&self) -> bool {
+        self.incoming.is_empty() && self.outgoing.is_empty()
+    }
+}
+
+// The mbarriers.
+impl Checker {
+    /// A thread has initialised an mbarrier.
+    pub fn begin_mbarrier(&mut self, owner: BlockId, offset: u64) {
+        let bulks = &mut live(&mut self.blocks, owner).bulks;
+        bulks.phases.insert(offset, 0);
+    }
+
+    /// A phase of an mbarrier has ended.
+    pub fn end_phase(&mut self, owner: BlockId, offset: u64) {
+        let bulks = &mut live(&mut self.blocks, owner).bulks;
+        *bulks.phases.entry(offset).or_default() += 1;
+    }
+
+    /// Whether a thread that asks for a phase that has ended is told so. Who asks first is told, as a GPU may
+    /// tell, that copies are under way: who does not ask again reads too early.
+    pub fn may_know(&mut self, owner: BlockId, offset: u64, who: Who) -> bool {
+        let thread = who.warp * 32 + who.mask.trailing_zeros();
+        let bulks = &mut live(&mut self.blocks, owner).bulks;
+        let ended = bulks.phases.get(&offset).copied().unwrap_or(0);
+        let is_first = |asked: Option<u32>| asked != Some(ended);
+        !bulks.counts_bytes.contains_key(&offset)
+            || !is_first(bulks.asked.insert((offset, thread), ended))
+    }
+
+    /// Whether nobody has waited for a phase that has ended with the last byte of its copies: they may be under
+    /// way, and the phase go on.
+    pub fn may_be_earlier(&mut self, owner: BlockId, offset: u64) -> bool {
+        let bulks = &mut live(&mut self.blocks, owner).bulks;
+        let ended = bulks.phases.get(&offset).copied().unwrap_or(0);
+        let is_last = |it: &Incoming| it.mbarrier == offset && it.phase + 1 == ended;
+        bulks.incoming.iter().any(is_last)
+    }
+
+    /// Somebody has waited for a phase: what its copies have brought has landed. Before the wait itself, which
+    /// is a strong read.
+    pub fn land(&mut self, owner: BlockId, offset: u64) {
+        let bulks = &mut live(&mut self.blocks, owner).bulks;
+        if bulks.incoming.is_empty() {
+            return;
+        }
+        let ended = bulks.phases.get(&offset).copied().unwrap_or(0);
+        let has_ended = |it: &Incoming| it.mbarrier == offset && it.phase < ended;
+        let (landed, rest) = std::mem::take(&mut bulks.incoming)
+            .into_iter()
+            .partition(has_ended);
+        bulks.incoming = rest;
+        let landed: Vec<Incoming> = landed;
+        for copy in landed {
+            self.land_one(owner, offset, &copy);
+        }
+    }
+
+    fn land_one(&mut self, owner: BlockId, offset: u64, copy: &Incoming) {
+        let by = match self.blocks[copy.by.0 as usize] {
+            Some(_) => copy.by,
+            None => owner,
+        };
+        let clock = &mut live(&mut self.blocks, by).clock;
+        let (time, number) = (clock.now, clock.number);
+        clock.tick(&mut self.world);
+        let block = live(&mut self.blocks, owner);
+        for &(at, bytes) in &copy.parts {
+            settle(&mut block.shadow.cells(at, bytes.into()), copy.thread, time);
+        }
+        let past = Past {
+            barrier: 0,
+            warp: copy.thread / 32,
+            sync: 0,
+            mask: 1 << (copy.thread % 32),
+            from: time,
+            time: time + 1,
+        };
+        let head = Head {
+            past,
+            view: Arc::default(),
+        };
+        block
+            .clock
+            .release_at(&mut self.world, offset, number, &head);
+        for source in copy.sources.clone() {
+            self.sources.remove(&source);
+        }
+    }
+
+    /// The copies of `cp.async` that a thread has begun count at an mbarrier.
+    pub fn copies_arrive(&mut self, who: Who, owner: BlockId, offset: u64) {
+        let block = live(&mut self.blocks, who.block);
+        let mut moved = Vec::new();
+        for thread in lanes(who.warp, who.mask) {
+            for piece in block.copies.take(thread) {
+                let from = piece.from.map_or(0..0, |it| it..it + 1);
+                moved.push((thread, piece.to, piece.bytes as u32, from));
+            }
+        }
+        let bulks = &mut live(&mut self.blocks, owner).bulks;
+        let phase = bulks.phases.get(&offset).copied().unwrap_or(0);
+        for (thread, to, bytes, sources) in moved {
+            bulks.incoming.push(Incoming {
+                mbarrier: offset,
+                phase,
+                parts: vec![(to, bytes)],
+                by: who.block,
+                thread,
+                sources,
+            });
+        }
+    }
+
+    /// A proxy fence of threads.
+    pub fn proxy_fence(&mut self, who: Who) {
+        let block = live(&mut self.blocks, who.block);
+        let (time, barrier) = (block.clock.now, block.clock.barrier);
+        for thread in lanes(who.warp, who.mask) {
+            let view = block.clock.views.get(&thread).cloned();
+            let fenced = Fenced {
+                time,
+                barrier,
+                view,
+            };
+            block.bulks.fences.insert(thread, fenced);
+        }
+        block.clock.tick(&mut self.world);
+    }
+}
+
+// Copies.
+impl Checker {
+    /// A thread begins a copy to shared memory of `owner`, whose mbarrier at an offset counts its bytes.
+    ///
+    /// # Errors
+    /// What either half races with, or what it reads that nobody has written.
+    pub fn bulk_load(
+        &mut self,
+        memory: &Memory,
+        who: Who,
+        (owner, mbarrier): (BlockId, u64),
+        instruction: u32,
+        parts: &[Part],
+    ) -> Checked {
+        let thread = who.warp * 32 + who.mask.trailing_zeros();
+        self.is_initialised(who, owner, mbarrier, instruction)?;
+        let first = self.copied;
+        self.bulk_global(memory, who, instruction, parts, What::Read(Strength::Weak))?;
+        let write = What::Write(Strength::Weak);
+        let own = [0; 32];
+        let lanes = Lanes::new(&own, who.mask, 16);
+        let access = self.bulk_half(who, instruction, &lanes, write, Role::BulkTo);
+        self.bulk_shared(owner, who, &access, parts)?;
+        let all: Vec<(u64, u32)> = parts.iter().map(|it| (it.shared, it.bytes)).collect();
+        let site = access.site;
+        let block = live(&mut self.blocks, owner);
+        for &(at, bytes) in &all {
+            let Cells { line, first, count } = block.shadow.cells(at, bytes.into());
+            line.we[first..first + count].fill(PENDING);
+            line.wt[first..first + count].fill(thread | site << SITE_SHIFT);
+        }
+        let phase = block.bulks.phases.get(&mbarrier).copied().unwrap_or(0);
+        block.bulks.counts_bytes.insert(mbarrier, ());
+        block.bulks.incoming.push(Incoming {
+            mbarrier,
+            phase,
+            parts: all,
+            by: who.block,
+            thread,
+            sources: first..self.copied,
+        });
+        Ok(())
+    }
+
+    /// A thread begins a copy from its block's shared memory, in the group that it has not committed. A
+    /// reduction changes global memory atomically.
+    ///
+    /// # Errors
+    /// As for [`Checker::bulk_load`].
+    pub fn bulk_store(
+        &mut self,
+        memory: &Memory,
+        who: Who,
+        instruction: u32,
+        parts: &[Part],
+        does: Does,
+    ) -> Checked {
+        let thread = who.warp * 32 + who.mask.trailing_zeros();
+        let own = [0; 32];
+        let lanes = Lanes::new(&own, who.mask, 16);
+        let read = What::Read(Strength::Weak);
+        let access = self.bulk_half(who, instruction, &lanes, read, Role::BulkFrom);
+        self.bulk_shared(who.block, who, &access, parts)?;
+        let what = match does {
+            Does::Change => What::Atomic(Order::Relaxed, Scope::Device),
+            Does::Replace => What::Write(Strength::Weak),
+        };
+        let global = self.bulk_global(memory, who, instruction, parts, what)?;
+        let block = live(&mut self.blocks, who.block);
+        let group = block.bulks.committed.get(&thread).copied().unwrap_or(0);
+        let from = parts.iter().map(|it| it.shared).min().unwrap_or(0);
+        let to = parts.iter().map(|it| it.shared + u64::from(it.bytes)).max();
+        block.bulks.outgoing.push(Outgoing {
+            thread,
+            group,
+            from,
+            to: to.unwrap_or(from),
+            site: access.site,
+            global,
+            is_read: false,
+        });
+        Ok(())
+    }
+
+    /// Threads commit what they have begun since they last did.
+    pub fn bulk_commit(&mut self, who: Who) {
+        let block = live(&mut self.blocks, who.block);
+        for thread in lanes(who.warp, who.mask) {
+            *block.bulks.committed.entry(thread).or_default() += 1;
+        }
+    }
+
+    /// Threads wait for all of their groups but the newest `but`: until they are done, or until what they read
+    /// has been read.
+    pub fn bulk_wait(&mut self, who: Who, but: u32, only_reads: bool) {
+        let block = live(&mut self.blocks, who.block);
+        let now = block.clock.now;
+        let mut done = Vec::new();
+        for thread in lanes(who.warp, who.mask) {
+            let committed = block.bulks.committed.get(&thread).copied().unwrap_or(0);
+            let is_waited = |it: &Outgoing| it.thread == thread && it.group + but < committed;
+            for copy in block.bulks.outgoing.iter_mut().filter(|it| is_waited(it)) {
+                copy.is_read = true;
+            }
+            if !only_reads {
+                let (ended, rest) = std::mem::take(&mut block.bulks.outgoing)
+                    .into_iter()
+                    .partition(is_waited);
+                block.bulks.outgoing = rest;
+                let ended: Vec<Outgoing> = ended;
+                done.extend(ended);
+            }
+        }
+        done.iter().for_each(|copy| self.settle_stored(copy, now));
+    }
+
+    fn settle_stored(&mut self, copy: &Outgoing, time: u32) {
+        for &(id, address, bytes) in &copy.global {
+            let known = self.shadows.get_mut(id.slot as usize);
+            if let Some(shadow) = known
+                .filter(|it| it.id == id)
+                .and_then(|it| it.shadow.as_mut())
+            {
+                settle(&mut shadow.cells(address, bytes.into()), copy.thread, time);
+            }
+        }
+    }
+
+    /// Whether a write to shared memory reaches what a copy still reads.
+    #[inline]
+    pub(super) fn pending_reads(
+        &mut self,
+        owner: BlockId,
+        access: &Numbered<'_>,
+    ) -> Option<Trouble> {
+        let outgoing = &live(&mut self.blocks, owner).bulks.outgoing;
+        if outgoing.is_empty() || !access.what.writes() {
+            return None;
+        }
+        let bytes = u64::from(access.lanes.bytes);
+        access.lanes.each().find_map(|(lane, address)| {
+            let meets =
+                |it: &&Outgoing| !it.is_read && it.from < address + bytes && address < it.to;
+            let before = outgoing.iter().find(meets)?;
+            Some(Trouble {
+                lane,
+                address,
+                before: Some(before.pending()),
+            })
+        })
+    }
+
+    /// A copy of a block that ends, which nobody has waited for, though it still reads shared memory.
+    pub(super) fn left_behind(&mut self, ended: &super::Block) -> Option<Box<Finding>> {
+        for copy in &ended.bulks.outgoing {
+            self.settle_stored(copy, ended.clock.now);
+        }
+        let copy = ended.bulks.outgoing.iter().find(|it| !it.is_read)?;
+        let site = self.sites.get(copy.site);
+        Some(Box::new(Finding {
+            class: Class::PendingCopy,
+            space: Space::Shared,
+            place: ended.layout.place(copy.from),
+            now: super::Side {
+                launch: ended.clock.launch,
+                program: site.program,
+                agent: super::Agent::Thread {
+                    block: ended.clock.block.unwrap_or(0),
+                    thread: copy.thread,
+                },
+                what: None,
+                instruction: site.instruction,
+                is_exact: true,
+            },
+            before: None,
+        }))
+    }
+
+    fn bulk_half<'a>(
+        &mut self,
+        who: Who,
+        instruction: u32,
+        lanes: &'a Lanes<'a>,
+        what: What,
+        role: Role,
+    ) -> Numbered<'a> {
+        let access = Access {
+            instruction,
+            what,
+            element_bytes: 16,
+            lanes,
+        };
+        self.numbered(who, &access, role)
+    }
+
+    /// The half of a copy that is in shared memory.
+    fn bulk_shared(
+        &mut self,
+        owner: BlockId,
+        who: Who,
+        access: &Numbered<'_>,
+        parts: &[Part],
+    ) -> Checked {
+        let lane = who.mask.trailing_zeros();
+        let mut found = None;
+        if access.what.writes() {
+            let outgoing = &live(&mut self.blocks, owner).bulks.outgoing;
+            found = parts.iter().find_map(|part| {
+                let end = part.shared + u64::from(part.bytes);
+                let meets = |it: &&Outgoing| !it.is_read && it.from < end && part.shared < it.to;
+                let before = outgoing.iter().find(meets)?;
+                Some(Trouble {
+                    lane,
+                    address: part.shared,
+                    before: Some(before.pending()),
+                })
+            });
+        }
+        if found.is_none() {
+            found = self.behind_fences(owner, who, parts);
+        }
+        if found.is_none() {
+            let (race, empty) = self.in_shared_with(owner, who, |ground| {
+                let all = parts.iter().map(|it| (it.shared, u64::from(it.bytes)));
+                ground.by_one(access, lane, all);
+            });
+            found = race.or(empty);
+        }
+        match found {
+            None => Ok(()),
+            Some(trouble) => {
+                let place = live(&mut self.blocks, owner).layout.place(trouble.address);
+                Err(self.found(who, Space::Shared, access, place, &trouble))
+            }
+        }
+    }
+
+    /// The half of a copy that is in global memory.
+    fn bulk_global(
+        &mut self,
+        memory: &Memory,
+        who: Who,
+        instruction: u32,
+        parts: &[Part],
+        what: What,
+    ) -> Result<Vec<Stored>, Box<Finding>> {
+        let (own, lane) = ([0; 32], who.mask.trailing_zeros());
+        let lanes = Lanes::new(&own, who.mask, 16);
+        let role = match what {
+            What::Read(_) => Role::BulkFromGlobal,
+            _ => Role::BulkToGlobal,
+        };
+        let access = self.bulk_half(who, instruction, &lanes, what, role);
+        let thread = who.warp * 32 + lane;
+        let instance = live(&mut self.blocks, who.block).clock.number;
+        let (mut met, mut stored) = (Cached::default(), Vec::new());
+        for part in parts {
+            let (Some(address), bytes) = (part.global, part.bytes) else {
+                continue;
+            };
+            if memory.look_up(address, bytes, &mut met).is_err() {
+                continue;
+            }
+            self.global_by_one(memory, &met, who, &access, (address, bytes))?;
+            match what {
+                What::Read(_) => {
+                    self.remember_source(instance, thread, address, bytes.into(), access.site);
+                }
+                What::Write(_) => {
+                    let (shadow, _) = Global::of(&mut self.shadows, &met);
+                    let Cells { line, first, count } = shadow.cells(address, bytes.into());
+                    line.we[first..first + count].fill(PENDING);
+                    line.wt[first..first + count].fill(thread | access.site << SITE_SHIFT);
+                    stored.push((met.id, address, bytes));
+                }
+                What::Atomic(..) => {}
+            }
+        }
+        Ok(stored)
+    }
+
+    /// What threads have written themselves of what a copy reaches, without a proxy fence since.
+    fn behind_fences(&mut self, owner: BlockId, who: Who, parts: &[Part]) -> Option<Trouble> {
+        let lane = who.mask.trailing_zeros();
+        let block = live(&mut self.blocks, owner);
+        let start = block.clock.start;
+        let mut written: Vec<(u64, u32, u32)> = Vec::new();
+        for part in parts {
+            let Cells { line, first, count } = block.shadow.cells(part.shared, part.bytes.into());
+            for cell in first..first + count {
+                let (epoch, by) = (line.we[cell], line.wt[cell]);
+                let is_last = |it: &&(u64, u32, u32)| (it.1, it.2) == (epoch, by);
+                if epoch > start && epoch != PENDING && written.last().filter(is_last).is_none() {
+                    written.push((part.shared, epoch, by));
+                }
+            }
+        }
+        let (address, epoch, by) = written.into_iter().find(|&(_, epoch, by)| {
+            let site = (by & SITE) >> SITE_SHIFT;
+            !self.sites.get(site).is_bulk && !self.is_fenced(who.block, epoch, by & THREAD)
+        })?;
+        let before = Before {
+            epoch,
+            thread: by & THREAD,
+            site: (by & SITE) >> SITE_SHIFT,
+            is_exact: true,
+            wrong: Wrong::Proxy,
+        };
+        Some(Trouble {
+            lane,
+            address,
+            before: Some(before),
+        })
+    }
+
+    /// Whether a proxy fence is between what a thread wrote and what another does now: of the one, of the
+    /// other, or of a third.
+    fn is_fenced(&self, block: BlockId, epoch: u32, thread: u32) -> bool {
+        let is_one = |block: &super::Block| {
+            let clock = &block.clock;
+            let is_own = clock.is_own(&self.world, epoch);
+            block.bulks.fences.iter().any(|(&by, fenced)| {
+                let knows = |view: &Arc<View>| {
+                    let owner = self.world.instance_at(epoch);
+                    owner.is_some_and(|it| self.world.chains.knows(view, it, thread, epoch))
+                };
+                is_own && (by == thread && fenced.time >= epoch || epoch < fenced.barrier)
+                    || fenced.view.as_ref().is_some_and(knows)
+            })
+        };
+        self.blocks[block.0 as usize].as_deref().is_some_and(is_one)
+    }
+
+    /// Whether the thread knows that an mbarrier has been initialised, and a fence has shown that to copies.
+    fn is_initialised(
+        &mut self,
+        who: Who,
+        owner: BlockId,
+        mbarrier: u64,
+        instruction: u32,
+    ) -> Checked {
+        let mut addresses = [0; 32];
+        addresses[who.mask.trailing_zeros() as usize & 31] = mbarrier;
+        let lanes = Lanes::new(&addresses, who.mask, 8);
+        let write = What::Write(Strength::Weak);
+        let access = self.bulk_half(who, instruction, &lanes, write, Role::BulkTo);
+        let part = Part {
+            global: None,
+            shared: mbarrier,
+            bytes: 8,
+        };
+        let trouble = self.behind_fences(owner, who, &[part]);
+        trouble.map_or(Ok(()), |trouble| {
+            let place = live(&mut self.blocks, owner).layout.place(mbarrier);
+            Err(self.found(who, Space::Shared, &access, place, &trouble))
+        })
+    }
+}
+
+/// Cells that were pending for a thread have been written at a time.
+fn settle(cells: &mut Cells<'_>, thread: u32, time: u32) {
+    let Cells { line, first, count } = cells;
+    for cell in *first..*first + *count {
+        if line.we[cell] == PENDING && line.wt[cell] & THREAD == thread {
+            line.we[cell] = time;
+        }
+    }
+}
+
+impl Outgoing {
+    fn pending(&self) -> Before {
+        Before {
+            epoch: PENDING,
+            thread: self.thread,
+            site: self.site,
+            is_exact: true,
+            wrong: Wrong::Pending,
+        }
+    }
+}

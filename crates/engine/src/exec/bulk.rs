@@ -1,0 +1,280 @@
+//! Copies of many bytes between global and shared memory: `cp.async.bulk`, `cp.async.bulk.tensor` and their
+//! reductions. They are done where they begin; when others may see that, the checks know.
+
+use ptx::{AtomicOperator, Type};
+
+use super::checked;
+use super::failure::Failure;
+use super::mbarrier;
+use super::op::{Context, Op};
+use super::registers::lanes_of;
+use super::spot::{Address, Spot, is_parameter};
+use super::tensor_map::{BYTES, TensorMap, adjacent};
+use crate::check::{Does, Part};
+use crate::lower::atomic;
+use crate::memory::{Cached, Direction, Lanes};
+use crate::module::windows;
+
+/// A copy.
+#[derive(Clone, Debug)]
+pub(crate) struct Bulk {
+    pub(crate) way: Way,
+    pub(crate) shared: Address,
+    pub(crate) global: Global,
+}
+
+/// Which way, and who is told.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Way {
+    /// To shared memory; an mbarrier counts the bytes.
+    Load { mbarrier: Address },
+    /// To global memory, in a group of the thread.
+    Store,
+    /// The same, combined with what is there: adjacent bytes are of this type, a tensor's of its own.
+    Reduce {
+        operator: AtomicOperator,
+        ty: Option<Type>,
+    },
+}
+
+/// Where in global memory.
+#[derive(Clone, Debug)]
+pub(crate) enum Global {
+    Adjacent {
+        at: Address,
+        /// A slot of words.
+        bytes: u32,
+    },
+    /// Slots of words, the innermost first.
+    Tensor { map: Address, coordinates: Vec<u32> },
+}
+
+/// Executes a copy, lane by lane.
+///
+/// # Safety
+/// `aux` is the index of a copy of the running program, whose slots are of their kinds.
+pub(crate) unsafe fn execute(context: &mut Context<'_>, op: &Op) {
+    // SAFETY: set when a warp enters an activation, which keeps its program.
+    let bulk = unsafe { &(&*context.at.program).bulks[op.aux as usize] };
+    let mask = context.mask;
+    for lane in lanes_of(mask) {
+        // SAFETY: the caller's contract.
+        if let Err(failure) = unsafe { one(context, op, bulk, lane) } {
+            context.mask = 1 << lane;
+            context.fault(failure, op.instruction);
+            break;
+        }
+    }
+    context.mask = mask;
+}
+
+/// # Safety
+/// As for [`execute`].
+unsafe fn one(context: &mut Context<'_>, op: &Op, bulk: &Bulk, lane: usize) -> Result<(), Failure> {
+    // SAFETY: the caller's contract.
+    let (moved, spot) = unsafe {
+        match &bulk.global {
+            Global::Adjacent { at, bytes } => {
+                let bytes = u64::from(context.slot::<u32>(*bytes)[lane]);
+                if bytes % 16 != 0 {
+                    let text = format!("a copy of {bytes} bytes, no multiple of 16");
+                    return Err(Failure::Misused(text));
+                }
+                let global = at.of(context, lane);
+                if global % 16 != 0 {
+                    let text = format!("a copy from or to {global:#x}, no multiple of 16");
+                    return Err(Failure::Misused(text));
+                }
+                let spot = bulk.shared.range(context, lane, bytes)?;
+                let pieces = adjacent(global, spot.offset, bytes);
+                (
+                    Moved {
+                        pieces,
+                        filling: 0,
+                        bytes,
+                        ty: None,
+                    },
+                    spot,
+                )
+            }
+            Global::Tensor { map, coordinates } => {
+                let map = tensor_map(context, map, lane)?;
+                if map.rank != coordinates.len() {
+                    let (rank, given) = (map.rank, coordinates.len());
+                    let text = format!("{given} coordinates for a tensor of {rank} dimensions");
+                    return Err(Failure::Misused(text));
+                }
+                let at: Vec<i64> = coordinates
+                    .iter()
+                    .map(|&slot| i64::from(context.slot::<u32>(slot)[lane] as i32))
+                    .collect();
+                let spot = bulk.shared.range(context, lane, map.box_bytes())?;
+                if spot.offset % map.alignment() != 0 {
+                    let text = format!(
+                        "a tensor's box at {:#x} of shared memory, no multiple of {}",
+                        spot.offset,
+                        map.alignment()
+                    );
+                    return Err(Failure::Misused(text));
+                }
+                let moved = Moved {
+                    pieces: map.pieces(&at, spot.offset),
+                    filling: map.filling(),
+                    bytes: map.box_bytes(),
+                    ty: Some(map.ty),
+                };
+                (moved, spot)
+            }
+        }
+    };
+    moved.check_global(context, &bulk.way, lane)?;
+    match bulk.way {
+        Way::Load { mbarrier } => {
+            // SAFETY: the caller's contract.
+            let told = unsafe { mbarrier.spot(context, lane, 8)? };
+            checked::bulk_load(context, op, lane, &told, &moved.pieces)?;
+            moved.load(&spot);
+            mbarrier::complete(context, &told, moved.bytes as u32)
+        }
+        Way::Store => {
+            checked::bulk_store(context, op, lane, &moved.pieces, Does::Replace)?;
+            moved.store(&spot);
+            Ok(())
+        }
+        Way::Reduce { operator, ty } => {
+            let ty = ty.or(moved.ty).unwrap_or(Type::U32);
+            let update =
+                atomic::update(operator, ty, ptx::Space::Global).map_err(Failure::Misused)?;
+            checked::bulk_store(context, op, lane, &moved.pieces, Does::Change)?;
+            moved.reduce(&spot, update, ty.bytes());
+            Ok(())
+        }
+    }
+}
+
+/// # Safety
+/// As for [`execute`].
+unsafe fn tensor_map(
+    context: &Context<'_>,
+    at: &Address,
+    lane: usize,
+) -> Result<TensorMap, Failure> {
+    // SAFETY: the caller's contract.
+    let address = unsafe { at.of(context, lane) };
+    let misused = |text: String| Failure::Misused(text);
+    if address % 64 != 0 {
+        return Err(misused(format!(
+            "a tensor map at {address:#x}, no multiple of 64"
+        )));
+    }
+    let mut bytes = [0; BYTES];
+    if is_parameter(address) {
+        let at = (address & windows::OFFSET) as usize;
+        let all = &context.at.launch.parameters;
+        let Some(from) = all.get(at..at + BYTES) else {
+            return Err(misused("a tensor map outside of the parameters".to_owned()));
+        };
+        bytes.copy_from_slice(from);
+    } else {
+        let memory = context.at.launch.memory;
+        let mut met = Cached::default();
+        let address = match windows::of(address) {
+            windows::CONSTANT => address & windows::OFFSET,
+            _ => address,
+        };
+        for part in (0..BYTES).step_by(16) {
+            memory
+                .look_up(address + part as u64, 16, &mut met)
+                .map_err(|_| misused(format!("no tensor map is at {address:#x}")))?;
+        }
+        let from = std::ptr::with_exposed_provenance::<[u8; BYTES]>(address as usize);
+        // SAFETY: looked up above.
+        bytes = unsafe { from.read_unaligned() };
+    }
+    TensorMap::of(&bytes).map_err(misused)
+}
+
+/// What a copy moves.
+struct Moved {
+    pieces: Vec<Part>,
+    /// What is outside of the tensor, repeated.
+    filling: u128,
+    /// Of all pieces.
+    bytes: u64,
+    /// Of a tensor.
+    ty: Option<Type>,
+}
+
+impl Moved {
+    fn check_global(&self, context: &Context<'_>, way: &Way, lane: usize) -> Result<(), Failure> {
+        let direction = match way {
+            Way::Load { .. } => Direction::Read,
+            Way::Store | Way::Reduce { .. } => Direction::Write,
+        };
+        let mut met = Cached::default();
+        for piece in &self.pieces {
+            if let Some(global) = piece.global {
+                let mut addresses = [0; super::registers::LANES];
+                addresses[lane] = global;
+                let lanes = Lanes::new(&addresses, 1 << lane, piece.bytes);
+                let memory = context.at.launch.memory;
+                memory
+                    .resolve(&lanes, direction, &mut met)
+                    .map_err(Failure::Memory)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Each piece's place in the host's memory of global memory, of shared memory, and its bytes.
+    fn each(&self, spot: &Spot) -> impl Iterator<Item = (Option<*mut u8>, *mut u8, usize)> {
+        let base = spot.host.wrapping_sub(spot.offset as usize);
+        self.pieces.iter().map(move |piece| {
+            let global = piece
+                .global
+                .map(|it| std::ptr::with_exposed_provenance_mut(it as usize));
+            let shared = base.wrapping_add(piece.shared as usize);
+            (global, shared, piece.bytes as usize)
+        })
+    }
+
+    fn load(&self, spot: &Spot) {
+        for (global, shared, bytes) in self.each(spot) {
+            // SAFETY: both have been resolved, with so many bytes; they are different memories.
+            unsafe {
+                match global {
+                    Some(from) => shared.copy_from_nonoverlapping(from, bytes),
+                    None => {
+                        shared.copy_from_nonoverlapping(self.filling.to_le_bytes().as_ptr(), bytes)
+                    }
+                }
+            }
+        }
+    }
+
+    fn store(&self, spot: &Spot) {
+        for (global, shared, bytes) in self.each(spot) {
+            if let Some(to) = global {
+                // SAFETY: as for loads.
+                unsafe { to.copy_from_nonoverlapping(shared, bytes) };
+            }
+        }
+    }
+
+    fn reduce(&self, spot: &Spot, update: fn(u128, u128, u128) -> u128, element: u32) {
+        for (global, shared, bytes) in self.each(spot) {
+            let Some(to) = global else { continue };
+            for at in (0..bytes).step_by(element as usize) {
+                let mut operand = [0; 16];
+                // SAFETY: as for loads; elements are aligned to their bytes.
+                unsafe {
+                    let own = operand.as_mut_ptr();
+                    own.copy_from_nonoverlapping(shared.add(at), element as usize);
+                    super::change::update(to.add(at), element, |old| {
+                        update(old, u128::from_le_bytes(operand), 0)
+                    });
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! Places in shared memory that instructions other than loads and stores name.
+
+use super::access::Space;
+use super::failure::Failure;
+use super::op::Context;
+use super::registers::LANES;
+use crate::check::BlockId;
+use crate::memory::{Fault, FaultClass, Lanes};
+use crate::module::windows;
+
+/// An operand that is an address.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Address {
+    /// A slot of 64 bits.
+    pub(crate) slot: u32,
+    pub(crate) offset: i64,
+    pub(crate) space: Space,
+}
+
+/// Shared memory of a block.
+#[derive(Clone, Copy)]
+pub(crate) struct Spot {
+    pub(crate) offset: u64,
+    pub(crate) host: *mut u8,
+    /// The block, in checked launches.
+    pub(crate) owner: Option<BlockId>,
+}
+
+impl Address {
+    /// A lane's address.
+    ///
+    /// # Safety
+    /// The slot is one of the running program, of 64 bits.
+    pub(crate) unsafe fn of(&self, context: &Context<'_>, lane: usize) -> u64 {
+        // SAFETY: the caller's contract.
+        unsafe { context.slot::<u64>(self.slot)[lane].wrapping_add_signed(self.offset) }
+    }
+
+    /// Where a lane's address lies in shared memory, with so many bytes, a power of 2 and at most 16, that it
+    /// is a multiple of.
+    ///
+    /// # Errors
+    /// It does not lie there.
+    ///
+    /// # Safety
+    /// As for [`Address::of`].
+    pub(crate) unsafe fn spot(
+        &self,
+        context: &Context<'_>,
+        lane: usize,
+        bytes: u32,
+    ) -> Result<Spot, Failure> {
+        // SAFETY: the caller's contract.
+        let address = unsafe { self.of(context, lane) };
+        let offset = match self.space {
+            Space::Generic => address ^ context.at.shared_window,
+            _ => address,
+        };
+        let mut addresses = [0; LANES];
+        addresses[lane] = offset;
+        let lanes = Lanes::new(&addresses, 1 << lane, bytes);
+        context.at.layout.resolve(&lanes).map_err(Failure::Memory)?;
+        Ok(Spot {
+            offset,
+            host: context.at.shared.wrapping_add(offset as usize),
+            owner: context.at.checking.as_ref().map(|it| it.block()),
+        })
+    }
+
+    /// As [`Address::spot`], of a multiple of 16 bytes.
+    ///
+    /// # Errors
+    /// They do not all lie there.
+    ///
+    /// # Safety
+    /// As for [`Address::of`].
+    pub(crate) unsafe fn range(
+        &self,
+        context: &Context<'_>,
+        lane: usize,
+        bytes: u64,
+    ) -> Result<Spot, Failure> {
+        // SAFETY: the caller's contract.
+        let spot = unsafe { self.spot(context, lane, 16)? };
+        let layout = &context.at.layout;
+        let last = spot.offset + bytes.max(1) - 1;
+        if layout.holds(spot.offset, last) {
+            return Ok(spot);
+        }
+        let beyond = (spot.offset..=last)
+            .step_by(16)
+            .find(|&it| !layout.holds(it, it + 15));
+        let address = beyond.unwrap_or(last);
+        Err(Failure::Memory(Fault {
+            class: FaultClass::OutOfBounds,
+            lane: lane as u32,
+            bytes: 16,
+            place: Box::new(layout.place(address)),
+        }))
+    }
+}
+
+impl Spot {
+    pub(crate) fn read(&self) -> u64 {
+        // SAFETY: resolved to 8 bytes of shared memory, which one host thread executes.
+        unsafe { self.host.cast::<u64>().read() }
+    }
+
+    pub(crate) fn write(&self, bits: u64) {
+        // SAFETY: as above.
+        unsafe { self.host.cast::<u64>().write(bits) };
+    }
+}
+
+/// The window of generic addresses that an address lies in is that of parameters.
+pub(crate) fn is_parameter(address: u64) -> bool {
+    windows::of(address) == windows::PARAMETERS
+}

@@ -1,0 +1,203 @@
+//! Tensor maps: 128 bytes that the driver makes, on the emulator in a layout of its own.
+//!
+//! | offset | bytes | |
+//! |---|---|---|
+//! | 0 | 8 | ASCII `RPTENSOR` |
+//! | 8 | 8 | address of element 0 |
+//! | 16 | 4 x 8 | stride in bytes of dimensions 1 to 4; 0 beyond the rank |
+//! | 48 | 5 x 4 | size of dimensions 0 to 4, less one |
+//! | 68 | 5 x 2 | box: elements of a dimension, 1 to 256 |
+//! | 78 | 5 x 1 | element strides, 1 to 8 |
+//! | 83 | 1 | rank, 1 to 5 |
+//! | 84 | 1 | `CUtensorMapDataType` |
+//! | 85 | 1 | `CUtensorMapSwizzle`: 0 none, 1, 2, 3: 32, 64, 128 bytes |
+//! | 86 | 1 | outside of the tensor: 0 zeros, 1 NaN |
+//! | 87 | 41 | zero |
+
+use ptx::Type;
+
+use crate::check::Part;
+
+/// Most dimensions.
+pub(crate) const RANK: usize = 5;
+
+/// Bytes of a tensor map.
+pub(crate) const BYTES: usize = 128;
+
+/// A tensor in global memory, and the box that copies move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TensorMap {
+    start: u64,
+    strides: [u64; RANK],
+    sizes: [u64; RANK],
+    counts: [u64; RANK],
+    steps: [u64; RANK],
+    pub(crate) rank: usize,
+    pub(crate) ty: Type,
+    swizzle: Swizzle,
+    fills_nan: bool,
+}
+
+/// How 16 bytes in shared memory change places: some bits of their address are combined with higher ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Swizzle {
+    None,
+    /// Within 32, 64, 128 bytes.
+    By32,
+    By64,
+    By128,
+}
+
+impl Swizzle {
+    /// Where what would lie at an address of shared memory lies.
+    #[inline(always)]
+    pub(crate) fn of(self, address: u64) -> u64 {
+        let bits = match self {
+            Swizzle::None => 0,
+            Swizzle::By32 => 1,
+            Swizzle::By64 => 3,
+            Swizzle::By128 => 7,
+        };
+        address ^ (address >> 7 & bits) << 4
+    }
+}
+
+impl TensorMap {
+    /// Reads one.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(crate) fn of(bytes: &[u8; BYTES]) -> Result<TensorMap, String> {
+        let number = |at: usize, count: usize| {
+            let all = bytes[at..at + count].iter().rev();
+            all.fold(0u64, |sum, &byte| sum << 8 | u64::from(byte))
+        };
+        if &bytes[..8] != b"RPTENSOR" {
+            return Err("no tensor map of the emulator's driver is at its address".to_owned());
+        }
+        let rank = number(83, 1) as usize;
+        if !(1..=RANK).contains(&rank) {
+            return Err(format!("a tensor map of {rank} dimensions"));
+        }
+        let ty = match number(84, 1) {
+            0 => Type::U8,
+            1 => Type::U16,
+            2 => Type::U32,
+            3 => Type::S32,
+            4 => Type::U64,
+            5 => Type::S64,
+            6 => Type::F16,
+            7 | 10 | 11 | 12 => Type::F32,
+            8 => Type::F64,
+            9 => Type::Bf16,
+            other => return Err(format!("a tensor map of the data type {other}")),
+        };
+        let swizzle = match number(85, 1) {
+            0 => Swizzle::None,
+            1 => Swizzle::By32,
+            2 => Swizzle::By64,
+            3 => Swizzle::By128,
+            other => return Err(format!("a tensor map of the swizzle {other}")),
+        };
+        let each = |of: &dyn Fn(usize) -> u64| {
+            std::array::from_fn(|it| if it < rank { of(it) } else { 1 })
+        };
+        Ok(TensorMap {
+            start: number(8, 8),
+            strides: each(&|it| match it {
+                0 => u64::from(ty.bytes()),
+                _ => number(16 + 8 * (it - 1), 8),
+            }),
+            sizes: each(&|it| number(48 + 4 * it, 4) + 1),
+            steps: each(&|it| number(78 + it, 1).max(1)),
+            counts: each(&|it| number(68 + 2 * it, 2).div_ceil(number(78 + it, 1).max(1))),
+            rank,
+            ty,
+            swizzle,
+            fills_nan: number(86, 1) == 1,
+        })
+    }
+
+    /// Bytes of the box in shared memory.
+    pub(crate) fn box_bytes(&self) -> u64 {
+        self.counts.iter().product::<u64>() * u64::from(self.ty.bytes())
+    }
+
+    /// What shared memory must be a multiple of.
+    pub(crate) fn alignment(&self) -> u64 {
+        match self.swizzle {
+            Swizzle::None => 16,
+            _ => 128,
+        }
+    }
+
+    /// The bytes of what lies outside, repeated.
+    pub(crate) fn filling(&self) -> u128 {
+        let nan: u128 = match self.ty {
+            Type::F16 => 0x7fff,
+            Type::Bf16 => 0x7fff,
+            Type::F32 => 0x7fff_ffff,
+            Type::F64 => 0x7fff_ffff_ffff_ffff,
+            _ => 0,
+        };
+        let bits = self.ty.bits();
+        let all = (0..128 / bits).fold(0, |all, at| all | nan << (at * bits));
+        if self.fills_nan { all } else { 0 }
+    }
+
+    /// What a copy of the box at these coordinates moves, between the tensor and shared memory from an offset
+    /// on.
+    pub(crate) fn pieces(&self, coordinates: &[i64], shared: u64) -> Vec<Part> {
+        let element = u64::from(self.ty.bytes());
+        let row_bytes = self.counts[0] * element;
+        let rows: u64 = self.counts[1..].iter().product();
+        let mut pieces = Vec::with_capacity((rows * row_bytes).div_ceil(16) as usize);
+        for row in 0..rows {
+            let mut rest = row;
+            let mut is_inside = true;
+            let mut address = self.start;
+            for dimension in 1..self.rank {
+                let index = rest % self.counts[dimension];
+                rest /= self.counts[dimension];
+                let at = coordinates[dimension] + (index * self.steps[dimension]) as i64;
+                is_inside &= (0..self.sizes[dimension] as i64).contains(&at);
+                address = address.wrapping_add((at as u64).wrapping_mul(self.strides[dimension]));
+            }
+            let mut at = 0;
+            while at < row_bytes {
+                let linear = shared + row * row_bytes + at;
+                let column = coordinates[0] + (at / element * self.steps[0]) as i64;
+                let from = address.wrapping_add((column as u64).wrapping_mul(element));
+                let inside = |last: i64| is_inside && column >= 0 && last < self.sizes[0] as i64;
+                let whole = 16 / element as i64;
+                // 16 bytes at once where all lie on one side.
+                let outside = !is_inside || column + whole <= 0 || column >= self.sizes[0] as i64;
+                let is_dense = self.steps[0] == 1 && at % 16 == 0 && row_bytes - at >= 16;
+                let bytes = match is_dense {
+                    true if outside => 16,
+                    true if from % 16 == 0 && inside(column + whole - 1) => 16,
+                    _ => element,
+                };
+                pieces.push(Part {
+                    global: (bytes == element || !outside)
+                        .then_some(from)
+                        .filter(|_| inside(column)),
+                    shared: self.swizzle.of(linear),
+                    bytes: bytes as u32,
+                });
+                at += bytes;
+            }
+        }
+        pieces
+    }
+}
+
+/// What a copy of adjacent bytes moves. All are multiples of 16.
+pub(crate) fn adjacent(global: u64, shared: u64, bytes: u64) -> Vec<Part> {
+    let piece = |at: u64| Part {
+        global: Some(global + at),
+        shared: shared + at,
+        bytes: 16,
+    };
+    (0..bytes).step_by(16).map(piece).collect()
+}

@@ -1,0 +1,246 @@
+//! `mbarrier`, and copies of many bytes.
+
+use ptx::{
+    Completion, CpAsyncBulk, CpAsyncBulkTensor, CpReduceAsyncBulk, MbarrierArrive, MbarrierWait,
+    Operand, Operation, Order, Phase, Space, TensorCopy, TensorMode,
+};
+
+use super::handler::{handler, rare};
+use super::{Lowered, Lowering};
+use crate::check;
+use crate::exec::bulk::{self, Bulk, Global, Way};
+use crate::exec::mbarrier::{self, Act, Arrival, Mbarrier};
+use crate::exec::op::unary;
+use crate::exec::registers::Kind;
+use crate::exec::spot::Address;
+use crate::exec::{access, checked};
+
+/// What a thread does at an mbarrier is atomic for all that can reach it.
+const SCOPE: check::Scope = check::Scope::Cluster;
+
+impl Lowering<'_> {
+    /// Lowers what concerns mbarriers and bulk copies; none for other instructions.
+    pub(super) fn asynchronous(&mut self, operation: &Operation) -> Option<Lowered<()>> {
+        Some(match operation {
+            Operation::MbarrierInit(it) => {
+                let count = self.read(&it.count, Kind::Word);
+                let what = check::What::Write(check::Strength::Weak);
+                count.and_then(|count| {
+                    self.mbarrier(it.space, &it.address, Act::Init { count }, what)
+                })
+            }
+            Operation::MbarrierInval(it) => {
+                let what = check::What::Write(check::Strength::Weak);
+                self.mbarrier(it.space, &it.address, Act::Inval, what)
+            }
+            Operation::MbarrierTransaction(it) => {
+                let act = self
+                    .read(&it.count, Kind::Word)
+                    .map(|bytes| match it.complete {
+                        true => Act::Complete { bytes },
+                        false => Act::Expect { bytes },
+                    });
+                let what = check::What::Atomic(check::Order::Relaxed, SCOPE);
+                act.and_then(|act| self.mbarrier(it.space, &it.address, act, what))
+            }
+            Operation::MbarrierArrive(it) => self.arrive(it),
+            Operation::MbarrierWait(it) => self.wait(it),
+            Operation::CpAsyncMbarrierArrive(it) => {
+                let act = Act::ArriveByCopies {
+                    is_expected: it.no_increment,
+                };
+                let what = check::What::Atomic(check::Order::Relaxed, SCOPE);
+                self.mbarrier(it.space, &it.address, act, what)
+            }
+            Operation::MbarrierPendingCount(it) => {
+                self.read(&it.state, Kind::Double).map(|state| {
+                    let run = handler!(|c, op| unary(c, op, |a: u64| mbarrier::pending_count(a)));
+                    self.emit(run, it.d, &[state]);
+                })
+            }
+            Operation::CpAsyncBulk(it) => self.bulk_copy(it),
+            Operation::CpReduceAsyncBulk(it) => self.bulk_reduction(it),
+            Operation::CpAsyncBulkTensor(it) => self.tensor_copy(it),
+            // A hint.
+            Operation::CpAsyncBulkPrefetch(_) => Ok(()),
+            Operation::CpAsyncBulkCommitGroup => {
+                self.emit_masked(rare!(|c, _op| checked::bulk_commit(c)), 0, [0; 3], 0);
+                Ok(())
+            }
+            Operation::CpAsyncBulkWaitGroup(it) => {
+                let run = match it.read {
+                    true => rare!(|c, op| checked::bulk_wait(c, op.a, true)),
+                    false => rare!(|c, op| checked::bulk_wait(c, op.a, false)),
+                };
+                self.emit_masked(run, 0, [it.groups, 0, 0], 0);
+                Ok(())
+            }
+            _ => return None,
+        })
+    }
+
+    fn arrive(&mut self, it: &MbarrierArrive) -> Lowered<()> {
+        let optional = |this: &mut Self, operand: &Option<Operand>| match operand {
+            Some(operand) => this.read(operand, Kind::Word).map(Some),
+            None => Ok(None),
+        };
+        let arrival = Arrival {
+            drops: it.drop,
+            expect: optional(self, &it.expect_tx)?,
+            completes: !it.no_complete,
+            count: optional(self, &it.count)?,
+            state: it.state.map(|state| self.write(state).0),
+        };
+        let order = match it.order {
+            Order::Relaxed => check::Order::Relaxed,
+            _ => check::Order::Release,
+        };
+        let what = check::What::Atomic(order, SCOPE);
+        self.mbarrier(it.space, &it.address, Act::Arrive(arrival), what)
+    }
+
+    fn wait(&mut self, it: &MbarrierWait) -> Lowered<()> {
+        let phase = match &it.phase {
+            Phase::State(state) => mbarrier::Phase::Of(self.read(state, Kind::Double)?),
+            Phase::Parity(parity) => mbarrier::Phase::Parity(self.read(parity, Kind::Word)?),
+        };
+        let p = self.write(it.p).0;
+        let order = match it.order {
+            Order::Relaxed => check::Order::Relaxed,
+            _ => check::Order::Acquire,
+        };
+        let what = check::What::Read(check::Strength::Strong(order, SCOPE));
+        self.mbarrier(it.space, &it.address, Act::Wait { phase, p }, what)
+    }
+
+    fn mbarrier(
+        &mut self,
+        space: Space,
+        address: &ptx::Address,
+        act: Act,
+        what: check::What,
+    ) -> Lowered<()> {
+        let at = self.place(space, address)?;
+        self.mbarriers.push(Mbarrier { at, act, what });
+        let index = self.mbarriers.len() as u64 - 1;
+        self.emit_masked(rare!(|c, op| mbarrier::execute(c, op)), 0, [0; 3], index);
+        self.reaches_others();
+        Ok(())
+    }
+
+    /// The last operation is one at which it matters who goes first.
+    fn reaches_others(&mut self) {
+        if let Some(op) = self.ops.last_mut() {
+            op.accesses_memory = true;
+        }
+    }
+
+    /// An address whose base is not needed for anything else.
+    fn place(&mut self, space: Space, address: &ptx::Address) -> Lowered<Address> {
+        let space = match space {
+            Space::Global => access::Space::Global,
+            Space::Shared | Space::SharedCluster => access::Space::Shared,
+            Space::Generic => access::Space::Generic,
+            other => return Err(format!("the space {other:?}")),
+        };
+        let (slot, offset) = self.address(address)?;
+        Ok(Address {
+            slot,
+            offset,
+            space,
+        })
+    }
+
+    fn bulk_copy(&mut self, it: &CpAsyncBulk) -> Lowered<()> {
+        if it.byte_mask.is_some() {
+            return Err("`.cp_mask`".to_owned());
+        }
+        alone(it.multicast.is_some())?;
+        let bytes = self.read(&it.size, Kind::Word)?;
+        let (way, shared, global) = match (it.destination_space, it.source_space, it.completion) {
+            (Space::Global, Space::Shared, Completion::Group) => {
+                (Way::Store, &it.source, &it.destination)
+            }
+            (Space::Shared | Space::SharedCluster, Space::Global, Completion::Mbarrier(told)) => {
+                let mbarrier = self.place(Space::Shared, &told)?;
+                (Way::Load { mbarrier }, &it.destination, &it.source)
+            }
+            _ => return Err("a copy between these spaces".to_owned()),
+        };
+        let shared = self.place(Space::Shared, shared)?;
+        let at = self.place(Space::Global, global)?;
+        self.bulk(Bulk {
+            way,
+            shared,
+            global: Global::Adjacent { at, bytes },
+        })
+    }
+
+    fn bulk_reduction(&mut self, it: &CpReduceAsyncBulk) -> Lowered<()> {
+        if (it.destination_space, it.source_space) != (Space::Global, Space::Shared) {
+            return Err("a reduction between these spaces".to_owned());
+        }
+        let bytes = self.read(&it.size, Kind::Word)?;
+        let shared = self.place(Space::Shared, &it.source)?;
+        let at = self.place(Space::Global, &it.destination)?;
+        super::atomic::update(it.operator, it.ty, Space::Global)?;
+        self.bulk(Bulk {
+            way: Way::Reduce {
+                operator: it.operator,
+                ty: Some(it.ty),
+            },
+            shared,
+            global: Global::Adjacent { at, bytes },
+        })
+    }
+
+    fn tensor_copy(&mut self, it: &CpAsyncBulkTensor) -> Lowered<()> {
+        if it.mode != TensorMode::Tile {
+            return Err("coordinates of other than tiles".to_owned());
+        }
+        alone(it.multicast.is_some() || it.block_group.is_some())?;
+        let map = self.place(Space::Generic, &it.tensor_map)?;
+        let mut coordinates = Vec::new();
+        for coordinate in &it.coordinates {
+            coordinates.push(self.read(coordinate, Kind::Word)?);
+        }
+        let (way, shared) = match (&it.copy, it.completion) {
+            (TensorCopy::Prefetch, _) => return Ok(()),
+            (TensorCopy::Load { destination, .. }, Some(Completion::Mbarrier(told))) => {
+                let mbarrier = self.place(Space::Shared, &told)?;
+                (Way::Load { mbarrier }, destination)
+            }
+            (TensorCopy::Store { source }, _) => (Way::Store, source),
+            (TensorCopy::Reduce { source, operator }, _) => (
+                Way::Reduce {
+                    operator: *operator,
+                    ty: None,
+                },
+                source,
+            ),
+            _ => return Err("this way to say that it is done".to_owned()),
+        };
+        let shared = self.place(Space::Shared, shared)?;
+        self.bulk(Bulk {
+            way,
+            shared,
+            global: Global::Tensor { map, coordinates },
+        })
+    }
+
+    fn bulk(&mut self, bulk: Bulk) -> Lowered<()> {
+        self.bulks.push(bulk);
+        let index = self.bulks.len() as u64 - 1;
+        self.emit_masked(rare!(|c, op| bulk::execute(c, op)), 0, [0; 3], index);
+        self.reaches_others();
+        Ok(())
+    }
+}
+
+/// A copy that goes to one block alone.
+fn alone(is_for_several: bool) -> Lowered<()> {
+    match is_for_several {
+        true => Err("a copy to several blocks".to_owned()),
+        false => Ok(()),
+    }
+}
