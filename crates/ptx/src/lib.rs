@@ -16,5 +16,5 @@ pub use error::ParseError;
 pub use instruction::*;
 pub use module::*;
 pub use operand::*;
-pub use parse::parse;
+pub use parse::{parse, parse_undeclared};
 pub use types::*;

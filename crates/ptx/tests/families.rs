@@ -508,7 +508,7 @@ fn atomics() {
         one("atom.acquire.sys.shared.cas.b32 r1, [r2+4], 1, r3;"),
         Operation::Atom(Box::new(Atom {
             space: Space::Shared,
-            order: Order::Acquire,
+            order: Some(Order::Acquire),
             scope: Scope::System,
             operator: AtomicOperator::CompareAndSwap,
             ty: Type::B32,
@@ -524,10 +524,7 @@ fn atomics() {
         panic!()
     };
     assert_eq!((vector.d.len(), &vector.a[..]), (2, &[reg(3), reg(4)][..]));
-    assert_eq!(
-        (vector.order, vector.scope),
-        (Order::Relaxed, Scope::Device)
-    );
+    assert_eq!((vector.order, vector.scope), (None, Scope::Device));
     let Operation::Red(red) = one("red.global.add.noftz.bf16x2 [d1], r1;") else {
         panic!()
     };

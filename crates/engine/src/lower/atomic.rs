@@ -10,7 +10,7 @@ use crate::arith::{atomic, float, half};
 /// An atomic or a reduction.
 pub(crate) struct Change<'i> {
     pub(crate) space: Space,
-    pub(crate) order: Order,
+    pub(crate) order: Option<Order>,
     pub(crate) scope: Scope,
     pub(crate) operator: AtomicOperator,
     pub(crate) ty: Type,

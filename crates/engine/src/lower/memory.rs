@@ -324,7 +324,7 @@ impl Lowering<'_> {
             change.space,
             change.ty,
             change.address,
-            change.order,
+            change.order.unwrap_or(Order::Relaxed),
             change.scope,
             act,
             data,

@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     fn in_space(text: &str, space: Space) -> Option<String> {
-        Access::of(&Instruction::parse(text, None))?.opcode_in(space)
+        Access::of(&Instruction::parse(text))?.opcode_in(space)
     }
 
     #[test]

@@ -1,40 +1,35 @@
 //! Which function calls which, and which kernel a function works for.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
+
+use ::ptx::{Callee, Function, FunctionId, FunctionKind, Instruction, Module, Operation, Symbol};
 
 use super::flow::Flow;
-use super::instruction::Instruction;
-use super::parse::{Function, Kind, Module};
 
 /// The functions of a module that have a body, with their control flow and their calls.
 #[derive(Debug)]
 pub(crate) struct Calls {
     flows: Vec<Option<Flow>>,
     /// By function index: what it calls, and whether it then goes on.
-    callees: Vec<Vec<Callee>>,
+    callees: Vec<Vec<Called>>,
     /// Functions from which a panic is the way out.
-    never_returns: HashSet<String>,
+    never_returns: HashSet<usize>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Callee {
+struct Called {
     function: usize,
     in_panic: bool,
 }
 
 impl Calls {
-    pub(crate) fn new(module: &Module<'_>) -> Self {
-        let mut never_returns: HashSet<String> = module
-            .functions
-            .iter()
-            .filter(|function| function.is_noreturn())
-            .map(|function| function.name.to_owned())
-            .collect();
-        let flow = |function: &Function<'_>, never_returns: &HashSet<String>| {
-            let is_panic = |instruction: &Instruction<'_>| {
-                let callee = instruction.callee();
-                instruction.base() == "trap"
-                    || callee.is_some_and(|name| never_returns.contains(name))
+    pub(crate) fn new(module: &Module) -> Self {
+        let mut never_returns: HashSet<usize> =
+            indices(module, |function| function.directives.noreturn).collect();
+        let flow = |function: &Function, never_returns: &HashSet<usize>| {
+            let is_panic = |instruction: &Instruction| {
+                instruction.operation == Operation::Trap
+                    || callee(instruction).is_some_and(|callee| never_returns.contains(&callee))
             };
             Some(Flow::new(function.body.as_ref()?, is_panic))
         };
@@ -49,7 +44,7 @@ impl Calls {
             if found.is_empty() {
                 break;
             }
-            never_returns.extend(found.iter().cloned());
+            never_returns.extend(&found);
             for (function, flow_of) in module.functions.iter().zip(&mut flows) {
                 if calls_one_of(function, &found) {
                     *flow_of = flow(function, &never_returns);
@@ -64,9 +59,12 @@ impl Calls {
         }
     }
 
-    /// Whether a call of the function is a panic.
-    pub(crate) fn never_returns(&self, function: &str) -> bool {
-        self.never_returns.contains(function)
+    /// The functions of which a call is a panic.
+    pub(crate) fn never_returning<'m>(&self, module: &'m Module) -> HashSet<&'m str> {
+        let functions = self.never_returns.iter();
+        functions
+            .map(|&function| module.functions[function].name.as_str())
+            .collect()
     }
 
     pub(crate) fn flow(&self, function: usize) -> Option<&Flow> {
@@ -77,31 +75,30 @@ impl Calls {
     /// for those that are passed over and what only they call.
     pub(crate) fn ordinary(
         &self,
-        module: &Module<'_>,
+        module: &Module,
         pass_over: impl Fn(usize) -> bool,
     ) -> HashSet<usize> {
-        let entries = indices(module, |function| function.kind == Kind::Entry);
-        self.reach(entries, |callee| {
-            !callee.in_panic && !pass_over(callee.function)
+        let entries = indices(module, |function| function.kind == FunctionKind::Entry);
+        self.reach(entries.collect(), |called| {
+            !called.in_panic && !pass_over(called.function)
         })
     }
 
     /// Whether the function, or one that it calls in turn, calls `name`.
-    pub(crate) fn leads_to(&self, module: &Module<'_>, function: usize, name: &str) -> bool {
+    pub(crate) fn leads_to(&self, module: &Module, function: usize, name: &str) -> bool {
         self.reach(vec![function], |_| true)
             .iter()
             .any(|&reached| module.functions[reached].name == name)
     }
 
     /// The name of the first kernel that calls the function, itself or through others.
-    pub(crate) fn kernel_of(&self, module: &Module<'_>, function: usize) -> Option<String> {
-        indices(module, |one| one.kind == Kind::Entry)
-            .into_iter()
+    pub(crate) fn kernel_of(&self, module: &Module, function: usize) -> Option<String> {
+        indices(module, |one| one.kind == FunctionKind::Entry)
             .find(|&entry| self.reach(vec![entry], |_| true).contains(&function))
-            .map(|entry| module.functions[entry].name.to_owned())
+            .map(|entry| module.functions[entry].name.clone())
     }
 
-    fn reach(&self, mut open: Vec<usize>, follow: impl Fn(&Callee) -> bool) -> HashSet<usize> {
+    fn reach(&self, mut open: Vec<usize>, follow: impl Fn(&Called) -> bool) -> HashSet<usize> {
         let mut reached = HashSet::new();
         while let Some(function) = open.pop() {
             if reached.insert(function) {
@@ -113,59 +110,63 @@ impl Calls {
     }
 }
 
-fn indices(module: &Module<'_>, which: impl Fn(&Function<'_>) -> bool) -> Vec<usize> {
-    (0..module.functions.len())
-        .filter(|&index| which(&module.functions[index]))
-        .collect()
+fn indices(module: &Module, which: impl Fn(&Function) -> bool) -> impl Iterator<Item = usize> {
+    (0..module.functions.len()).filter(move |&index| which(&module.functions[index]))
+}
+
+/// The function that a call names.
+fn callee(instruction: &Instruction) -> Option<usize> {
+    match &instruction.operation {
+        Operation::Call(call) => match call.callee {
+            Callee::Direct(FunctionId(function)) => Some(function as usize),
+            Callee::Indirect { .. } => None,
+        },
+        _ => None,
+    }
 }
 
 /// The functions that have no way back to their callers and one to a panic, but for those known.
 fn without_return(
-    module: &Module<'_>,
+    module: &Module,
     flows: &[Option<Flow>],
-    known: &HashSet<String>,
-) -> HashSet<String> {
-    let functions = module.functions.iter().zip(flows);
-    functions
-        .filter(|(function, flow)| {
-            let (Some(body), Some(flow)) = (&function.body, flow) else {
-                return false;
-            };
-            let mut instructions = body.instructions.iter();
-            let ends = !instructions.any(|one| one.base() == "ret");
-            let panics = flow.blocks.iter().any(|block| block.panics);
-            function.kind == Kind::Function && ends && panics && !known.contains(function.name)
-        })
-        .map(|(function, _)| function.name.to_owned())
+    known: &HashSet<usize>,
+) -> HashSet<usize> {
+    let panics_only = |index: &usize| {
+        let (Some(body), Some(flow)) = (&module.functions[*index].body, &flows[*index]) else {
+            return false;
+        };
+        let is_return = |one: &Instruction| matches!(one.operation, Operation::Ret(_));
+        let panics = flow.blocks.iter().any(|block| block.panics);
+        panics && !body.instructions.iter().any(is_return)
+    };
+    indices(module, |function| function.kind == FunctionKind::Device)
+        .filter(|index| !known.contains(index))
+        .filter(panics_only)
         .collect()
 }
 
-fn calls_one_of(function: &Function<'_>, names: &HashSet<String>) -> bool {
+fn calls_one_of(function: &Function, functions: &HashSet<usize>) -> bool {
     let instructions = function.body.iter().flat_map(|body| &body.instructions);
     instructions
-        .filter_map(|instruction| instruction.callee())
-        .any(|callee| names.contains(callee))
+        .filter_map(callee)
+        .any(|callee| functions.contains(&callee))
 }
 
 /// A function whose address is taken counts as called: an indirect call may follow.
-fn callees(module: &Module<'_>, flows: &[Option<Flow>]) -> Vec<Vec<Callee>> {
-    let mut by_name: HashMap<&str, usize> = HashMap::new();
-    for (index, function) in module.functions.iter().enumerate() {
-        // A declaration stands before its definition, which takes its place.
-        by_name.insert(function.name, index);
-    }
-    let of = |function: &Function<'_>, flow: &Option<Flow>| -> Option<Vec<Callee>> {
+fn callees(module: &Module, flows: &[Option<Flow>]) -> Vec<Vec<Called>> {
+    let of = |function: &Function, flow: &Option<Flow>| -> Option<Vec<Called>> {
         let (body, flow) = (function.body.as_ref()?, flow.as_ref()?);
-        let instructions = body.instructions.iter().enumerate();
-        let callees = instructions.flat_map(|(index, instruction)| {
+        let mut called = Vec::new();
+        for (index, instruction) in body.instructions.iter().enumerate() {
             let in_panic = flow.panics_at(index);
-            let sources = instruction.sources().into_iter();
-            sources
-                .filter_map(|name| by_name.get(name))
-                .map(move |&function| Callee { function, in_panic })
-                .collect::<Vec<_>>()
-        });
-        Some(callees.collect())
+            instruction.visit_symbols(|symbol| {
+                if let Symbol::Function(FunctionId(function)) = symbol {
+                    let function = function as usize;
+                    called.push(Called { function, in_panic });
+                }
+            });
+        }
+        Some(called)
     };
     let functions = module.functions.iter().zip(flows);
     functions
@@ -175,13 +176,15 @@ fn callees(module: &Module<'_>, flows: &[Option<Flow>]) -> Vec<Vec<Callee>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::lints::testing::parse;
     use super::*;
 
     const TEXT: &str = "
+.func fmt();
+.extern .func vprintf;
 .func panics() .noreturn { call.uni fmt, (); trap; }
 .func fmt() { ret; }
 .func helper() { call.uni vprintf, (); ret; }
-.extern .func vprintf;
 .func lonely() { ret; }
 .entry prints() { call.uni helper, (); ret; }
 .entry checks() { @%p1 bra $BAD; ret; $BAD: call.uni panics, (); exit; }
@@ -194,34 +197,27 @@ mod tests {
 .func outer() { call.uni panics, (); exit; trap; exit; }
 .func spins() { $L: bra.uni $L; }
 ";
-        let module = Module::parse(&text).expect("PTX");
-        let calls = Calls::new(&module);
-        for name in ["panics", "outer"] {
-            assert!(calls.never_returns(name), "{name}");
-        }
-        for name in ["fmt", "helper", "vprintf", "prints", "spins"] {
-            assert!(!calls.never_returns(name), "{name}");
-        }
+        let module = parse(&text);
+        let mut panics = Vec::from_iter(Calls::new(&module).never_returning(&module));
+        panics.sort_unstable();
+        assert_eq!(panics, ["outer", "panics"]);
     }
 
     #[test]
     fn what_only_a_panic_runs_is_not_ordinary() {
-        let module = Module::parse(TEXT).expect("PTX");
+        let module = parse(TEXT);
         let calls = Calls::new(&module);
         let mut ordinary: Vec<_> = calls
             .ordinary(&module, |_| false)
             .into_iter()
-            .map(|index| module.functions[index].name)
+            .map(|index| module.functions[index].name.as_str())
             .collect();
         ordinary.sort_unstable();
         assert_eq!(ordinary, ["checks", "helper", "prints", "vprintf"]);
         let index = |name| {
-            let named = |one: &Function<'_>| one.name == name;
-            module
-                .functions
-                .iter()
-                .position(named)
-                .expect("it is there")
+            let named = |one: &Function| one.name == name;
+            let position = module.functions.iter().position(named);
+            position.expect("it is there")
         };
         assert!(calls.leads_to(&module, index("prints"), "vprintf"));
         assert!(!calls.leads_to(&module, index("checks"), "vprintf"));

@@ -2,8 +2,7 @@
 
 use std::ops::Range;
 
-use super::body::Body;
-use super::instruction::Instruction;
+use ::ptx::{Body, Instruction, LabelId, Operation};
 
 /// A function's control flow graph. Block 0 is where it begins.
 #[derive(Debug)]
@@ -26,7 +25,7 @@ pub(crate) struct Block {
 
 impl Flow {
     /// `is_panic` says which instructions do not return: calls of such functions, and traps.
-    pub(crate) fn new(body: &Body<'_>, is_panic: impl Fn(&Instruction<'_>) -> bool) -> Self {
+    pub(crate) fn new(body: &Body, is_panic: impl Fn(&Instruction) -> bool) -> Self {
         let starts = block_starts(body);
         let ends = starts.iter().skip(1).copied();
         let ends = ends.chain([body.instructions.len()]);
@@ -125,15 +124,15 @@ impl Flow {
         ranks
     }
 
-    fn successors(&self, body: &Body<'_>, index: usize) -> Vec<usize> {
+    fn successors(&self, body: &Body, index: usize) -> Vec<usize> {
         let range = self.blocks[index].instructions.clone();
         let last = &body.instructions[range.end - 1];
-        let mut next: Vec<usize> = targets(body, last, range.end - 1)
-            .into_iter()
+        let mut next: Vec<usize> = targets(body, last)
+            .iter()
+            .map(|label| body.labels[label.0 as usize].position as usize)
             .filter_map(|instruction| self.block_of.get(instruction).copied())
             .collect();
-        let falls_through = !ends_block(last) || last.guard.is_some();
-        if falls_through && index + 1 < self.blocks.len() {
+        if last.falls_through() && index + 1 < self.blocks.len() {
             next.push(index + 1);
         }
         next
@@ -156,14 +155,14 @@ impl Flow {
 }
 
 /// Indices of the instructions that begin a block, ascending.
-fn block_starts(body: &Body<'_>) -> Vec<usize> {
+fn block_starts(body: &Body) -> Vec<usize> {
     let after_ends = body
         .instructions
         .iter()
         .enumerate()
-        .filter(|(_, instruction)| ends_block(instruction))
+        .filter(|(_, instruction)| instruction.is_terminator())
         .map(|(index, _)| index + 1);
-    let labelled = body.labels.iter().map(|label| label.at);
+    let labelled = body.labels.iter().map(|label| label.position as usize);
     let mut starts: Vec<usize> = [0]
         .into_iter()
         .chain(after_ends)
@@ -175,39 +174,26 @@ fn block_starts(body: &Body<'_>) -> Vec<usize> {
     starts
 }
 
-fn ends_block(instruction: &Instruction<'_>) -> bool {
-    matches!(instruction.base(), "bra" | "brx" | "ret" | "exit" | "trap")
-}
-
-/// The instructions that a branch may go to.
-fn targets(body: &Body<'_>, branch: &Instruction<'_>, at: usize) -> Vec<usize> {
-    match branch.base() {
-        "bra" => branch
-            .operands
-            .iter()
-            .filter_map(|label| body.label(label, at))
-            .collect(),
-        "brx" => branch
-            .operands
-            .iter()
-            .filter_map(|table| body.tables.get(table))
-            .flatten()
-            .filter_map(|label| body.label(label, at))
-            .collect(),
-        _ => Vec::new(),
+/// Where a branch may go.
+fn targets<'b>(body: &'b Body, branch: &'b Instruction) -> &'b [LabelId] {
+    match &branch.operation {
+        Operation::Branch(branch) => std::slice::from_ref(&branch.target),
+        Operation::BranchIndexed(branch) => &body.branch_targets[branch.targets as usize].labels,
+        _ => &[],
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::body;
-    use super::super::scanner::Scanner;
+    use super::super::lints::testing;
     use super::*;
 
-    fn with_flow(text: &str, check: impl FnOnce(&Body<'_>, &Flow)) {
-        let body = body::parse(&mut Scanner::new(text)).expect("it ends");
-        let flow = Flow::new(&body, |one| one.base() == "trap");
-        check(&body, &flow);
+    /// The flow of a kernel: of what follows its opening brace.
+    fn with_flow(text: &str, check: impl FnOnce(&Body, &Flow)) {
+        let module = testing::parse(&format!(".entry k() {{ {text}"));
+        let body = module.functions[0].body.as_ref().expect("a body");
+        let flow = Flow::new(body, |one| one.operation == Operation::Trap);
+        check(body, &flow);
     }
 
     /// Blocks: 0 head, 1 and 2 arms, 3 join.
@@ -285,11 +271,12 @@ mod tests {
 
     #[test]
     fn a_label_of_inline_assembly_may_occur_in_several_scopes() {
-        let text = "{ @p bra DONE; mov.b32 %r1, 1; DONE: } { @p bra DONE; mov.b32 %r1, 2; DONE: }
+        let text =
+            "{ @%p1 bra DONE; mov.b32 %r1, 1; DONE: } { @%p1 bra DONE; mov.b32 %r1, 2; DONE: }
             ret; }";
         with_flow(text, |body, flow| {
             let second = flow.block_of(2);
-            assert_eq!(body.instructions[2].opcode, "bra");
+            assert!(body.instructions[2].is_branch());
             assert_eq!(flow.blocks[second].next, [flow.block_of(4), second + 1]);
         });
     }

@@ -2,8 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::body::Body;
-use super::instruction::{Instruction, names};
+use ::ptx::{Base, Body, Instruction, Operand, Operation, Reg, Space, Symbol, Variable};
 
 /// The instructions that use a frame, by index. Those that only take its address are none.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -14,35 +13,42 @@ pub(crate) struct Uses {
     pub(crate) others: Vec<usize>,
 }
 
+/// The stack frame of a body, which lies in local memory: off the chip, behind the caches.
+pub(crate) fn frame(body: &Body) -> Option<&Variable> {
+    body.variables.get(frame_index(body)?)
+}
+
+fn frame_index(body: &Body) -> Option<usize> {
+    let mut variables = body.variables.iter();
+    variables.position(|variable| variable.space == Space::Local)
+}
+
 impl Uses {
     /// Of the body's frame, if it has one.
-    pub(crate) fn of(body: &Body<'_>) -> Option<Uses> {
-        let frame = body.frame?;
-        let mut addresses: HashSet<&str> = HashSet::from([frame.name, "%SP", "%SPL"]);
+    pub(crate) fn of(body: &Body) -> Option<Uses> {
+        let mut addresses = Addresses {
+            frame: Symbol::Body(frame_index(body)? as u32),
+            registers: HashSet::new(),
+        };
         loop {
-            let known = addresses.len();
+            let known = addresses.registers.len();
             let uses = Uses::through(body, &mut addresses);
-            if addresses.len() == known {
+            if addresses.registers.len() == known {
                 return Some(uses);
             }
         }
     }
 
     /// Adds to the addresses those that are made of them.
-    fn through<'t>(body: &Body<'t>, addresses: &mut HashSet<&'t str>) -> Uses {
+    fn through(body: &Body, addresses: &mut Addresses) -> Uses {
         let mut uses = Uses::default();
         for (index, instruction) in body.instructions.iter().enumerate() {
-            let is_address = |operand: &&str| names(operand).any(|name| addresses.contains(name));
-            let sources = instruction.sources();
-            if !sources.iter().any(|name| addresses.contains(name)) {
+            if !addresses.are_read_by(instruction) {
                 continue;
             }
-            let results = instruction.results();
-            if is_address_arithmetic(instruction) && !results.is_empty() {
-                addresses.extend(results);
-            } else if is_local_store(instruction)
-                && !instruction.operands[1..].iter().any(is_address)
-            {
+            if is_address_arithmetic(instruction) {
+                addresses.registers.extend(instruction.definitions());
+            } else if addresses.are_stored_to_alone(instruction) {
                 uses.writes.push(index);
             } else {
                 uses.others.push(index);
@@ -52,18 +58,57 @@ impl Uses {
     }
 }
 
-fn is_address_arithmetic(instruction: &Instruction<'_>) -> bool {
-    matches!(instruction.base(), "mov" | "add" | "or" | "cvta")
+/// What leads to a frame.
+struct Addresses {
+    frame: Symbol,
+    registers: HashSet<Reg>,
 }
 
-/// And not one that passes an argument.
-fn is_local_store(instruction: &Instruction<'_>) -> bool {
-    instruction.base() == "st" && !instruction.opcode.starts_with("st.param")
+impl Addresses {
+    fn are_read_by(&self, instruction: &Instruction) -> bool {
+        let mut named = false;
+        instruction.visit_symbols(|symbol| named |= symbol == self.frame);
+        let uses = instruction.uses();
+        named
+            || uses
+                .iter()
+                .any(|register| self.registers.contains(register))
+    }
+
+    /// Whether it stores to the frame, and none of its addresses. Passing an argument is no such store.
+    fn are_stored_to_alone(&self, instruction: &Instruction) -> bool {
+        match &instruction.operation {
+            Operation::St(store) => {
+                let to_frame = match store.address.base {
+                    Base::Register(register) => self.registers.contains(&register),
+                    Base::Symbol(symbol) => symbol == self.frame,
+                    Base::Absolute => false,
+                };
+                to_frame && !store.a.iter().any(|value| self.contain(*value))
+            }
+            _ => false,
+        }
+    }
+
+    fn contain(&self, value: Operand) -> bool {
+        match value {
+            Operand::Register(register) => self.registers.contains(&register),
+            Operand::Symbol { symbol, .. } => symbol == self.frame,
+            Operand::Immediate(_) | Operand::Special(_) => false,
+        }
+    }
+}
+
+fn is_address_arithmetic(instruction: &Instruction) -> bool {
+    matches!(
+        instruction.operation,
+        Operation::Mov(_) | Operation::IntegerAdd(_) | Operation::Or(_) | Operation::Cvta(_)
+    )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::parse::Module;
+    use super::super::lints::testing::parse;
     use super::*;
 
     fn uses(instructions: &str) -> Uses {
@@ -71,7 +116,7 @@ mod tests {
             ".entry k() {{ .local .align 8 .b8 __local_depot0[16]; mov.b64 %SPL, __local_depot0; \
              cvta.local.u64 %SP, %SPL; add.u64 %rd1, %SP, 0; add.u64 %rd2, %SPL, 8; {instructions} }}"
         );
-        let module = Module::parse(&text).expect("PTX");
+        let module = parse(&text);
         let body = module.functions[0].body.as_ref().expect("a body");
         Uses::of(body).expect("a frame")
     }

@@ -1,14 +1,4 @@
-//! One instruction and what its operands mean.
-
-/// What a `.loc` directive says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Location {
-    /// Number of the file, which `.file` gives a name.
-    pub(crate) file: u32,
-    /// Counted from 1. LLVM writes 0 for what comes from no line.
-    pub(crate) line: u32,
-    pub(crate) column: u32,
-}
+//! Where the parts of an instruction lie in the text.
 
 /// An instruction. Every part is a slice of the module's text, so that it can be replaced there.
 #[derive(Clone, Debug)]
@@ -21,8 +11,6 @@ pub(crate) struct Instruction<'t> {
     pub(crate) opcode: &'t str,
     /// Vectors and argument lists are one operand: `{%r1, %r2}`.
     pub(crate) operands: Vec<&'t str>,
-    /// The innermost source line: that of the inlined function, not that of its caller.
-    pub(crate) location: Option<Location>,
 }
 
 /// Instructions whose first operand is not a result.
@@ -53,7 +41,7 @@ const WITHOUT_RESULT: &[&str] = &[
 
 impl<'t> Instruction<'t> {
     /// Reads the text of an instruction, without its semicolon.
-    pub(crate) fn parse(text: &'t str, location: Option<Location>) -> Self {
+    pub(crate) fn parse(text: &'t str) -> Self {
         let (guard, rest) = match text.strip_prefix('@') {
             Some(_) => split_word(text),
             None => (text, text),
@@ -65,7 +53,6 @@ impl<'t> Instruction<'t> {
             guard,
             opcode,
             operands: split_operands(operands),
-            location,
         }
     }
 
@@ -158,7 +145,7 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Instruction<'_> {
-        Instruction::parse(text, None)
+        Instruction::parse(text)
     }
 
     #[test]

@@ -8,7 +8,7 @@
 use std::path::PathBuf;
 
 use super::edit::Edits;
-use super::parse::{Function, Kind, Module};
+use super::parse::{Kind, Module};
 use super::places::Place;
 
 const MARK: &str = "// ptx-std kernel ";
@@ -59,28 +59,6 @@ fn parse(line: &str) -> Option<Description> {
     })
 }
 
-/// The bytes of each parameter that the entry has. `None` for a form that is not known.
-pub(crate) fn parameter_sizes(entry: &Function<'_>) -> Option<Vec<u64>> {
-    let sizes = entry.parameters.iter();
-    sizes.map(|parameter| parameter_size(parameter)).collect()
-}
-
-/// `.param .u64 .ptr .align 1 x`, `.param .align 4 .b8 x[12]`.
-fn parameter_size(parameter: &str) -> Option<u64> {
-    let mut words = parameter.split_whitespace();
-    let bits: u64 = words.find_map(|word| {
-        let digits = word
-            .strip_prefix(['.'])?
-            .strip_prefix(['b', 'u', 's', 'f'])?;
-        digits.parse().ok()
-    })?;
-    let count = match parameter.split_once('[') {
-        Some((_, count)) => count.split(']').next()?.trim().parse().ok()?,
-        None => 1,
-    };
-    Some(bits / 8 * count)
-}
-
 /// Writes the launch bounds after each entry's parameters. The first bounds the number of threads
 /// of a block, whatever its shape: PTX defines `.maxntid` as a bound on the product.
 pub(crate) fn write_bounds(module: &Module<'_>, descriptions: &[Description], edits: &mut Edits) {
@@ -124,7 +102,7 @@ mod tests {
 ";
 
     #[test]
-    fn descriptions_and_parameters_are_read() {
+    fn descriptions_are_read() {
         let module = Module::parse(TEXT).expect("PTX");
         let all = descriptions(&module);
         assert_eq!(all.len(), 2, "{all:?}");
@@ -132,13 +110,6 @@ mod tests {
         assert_eq!(all[0].parameters, [8, 4, 12]);
         assert!(all[1].parameters.is_empty());
         assert_eq!(all[1].allowed, ["local-memory"]);
-        for description in &all {
-            let entry = module.function(&description.name).expect("it is there");
-            assert_eq!(
-                parameter_sizes(entry).as_ref(),
-                Some(&description.parameters)
-            );
-        }
     }
 
     #[test]

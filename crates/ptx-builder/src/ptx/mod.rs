@@ -1,8 +1,13 @@
 //! The PTX that LLVM wrote: what is made better in it, and what is refused.
 //!
-//! Everything here is a function of the text. [`process`] reads it ([`parse`]), writes the kernels'
+//! Everything here is a function of the text. [`process`] takes it apart ([`parse`]), writes the kernels'
 //! launch bounds into it ([`kernels`]), names the state space of accesses to shared and constant
-//! memory ([`spaces`], [`rewrite`]), makes panics cheap ([`panics`]), and looks for what should not be there ([`lints`]).
+//! memory ([`spaces`], [`rewrite`]), makes panics cheap ([`panics`]), and looks for what should not be there
+//! ([`lints`]).
+//!
+//! What is looked for and what leads where ([`calls`], [`flow`], [`frame`]) goes by the typed instructions of the
+//! crate `ptx`, which the emulator executes. [`parse`] and [`body`] know no more than where the parts of the text
+//! lie, for what is changed in it.
 
 mod access;
 mod body;
@@ -20,7 +25,10 @@ mod rewrite;
 mod scanner;
 mod spaces;
 
+use std::collections::HashSet;
+
 use edit::Edits;
+use kernels::Description;
 use lints::{Finding, Levels, Subject};
 use parse::Module;
 pub(crate) use parse::ParseError;
@@ -66,9 +74,30 @@ pub(crate) fn process(text: &str, options: &Options) -> Result<Processed, ParseE
             rewrite::function(&module, function, spaces, &mut edits);
         }
     }
-    let subject = Subject::new(&module, &spaces, &descriptions, options);
     Ok(Processed {
         text: panics::rewrite(&rewrite::strip_constant_mark(&edits.apply(text)))?,
-        findings: lints::check(&subject, &options.levels),
+        findings: findings(&module, &spaces, &descriptions, options),
     })
+}
+
+/// What the lints say of the module.
+fn findings(
+    module: &Module<'_>,
+    spaces: &[Option<Spaces<'_>>],
+    descriptions: &[Description],
+    options: &Options,
+) -> Vec<Finding> {
+    let parsed = match ::ptx::parse_undeclared(module.text) {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            let finding = lints::unread(&error, module, descriptions, &options.levels);
+            return Vec::from_iter(finding);
+        }
+    };
+    let mixed = module.functions.iter().zip(spaces);
+    let left_generic: HashSet<u32> = mixed
+        .flat_map(|(function, spaces)| rewrite::left_generic(module, function, spaces.as_ref()))
+        .collect();
+    let subject = Subject::new(module.text, &parsed, &left_generic, descriptions, options);
+    lints::check(&subject, &options.levels)
 }

@@ -3,9 +3,7 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::body::Body;
-use super::instruction::Location;
-use super::parse::Module;
+use ::ptx::{Body, Location, Module};
 
 /// A line of a source file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -39,14 +37,9 @@ pub(crate) struct Sources {
 impl Sources {
     /// The place of the kernels' own sources that the instruction comes from, through inlined
     /// functions of libraries: the last such line at or before it.
-    pub(crate) fn place(
-        &self,
-        module: &Module<'_>,
-        body: &Body<'_>,
-        instruction: usize,
-    ) -> Option<Place> {
+    pub(crate) fn place(&self, module: &Module, body: &Body, instruction: usize) -> Option<Place> {
         let location = self.location(module, body, instruction)?;
-        let file = Path::new(module.files.get(&location.file)?);
+        let file = Path::new(module.file(location.file)?);
         Some(Place {
             file: file.strip_prefix(&self.root).unwrap_or(file).to_path_buf(),
             line: location.line,
@@ -54,25 +47,25 @@ impl Sources {
     }
 
     /// As [`Sources::place`], with the column.
-    pub(crate) fn location(
+    pub(crate) fn location<'b>(
         &self,
-        module: &Module<'_>,
-        body: &Body<'_>,
+        module: &Module,
+        body: &'b Body,
         instruction: usize,
-    ) -> Option<Location> {
-        body.instructions[..=instruction]
-            .iter()
+    ) -> Option<&'b Location> {
+        (0..=instruction)
             .rev()
-            .filter_map(|one| one.location)
+            .filter_map(|index| location(body, index))
             .find(|location| {
-                let file = module.files.get(&location.file);
+                let file = module.file(location.file);
                 file.is_some_and(|file| self.is_kernels(Path::new(file)))
             })
     }
 
-    /// Whether the line is a library's.
-    pub(crate) fn is_library(&self, module: &Module<'_>, location: Option<Location>) -> bool {
-        let file = location.and_then(|location| module.files.get(&location.file));
+    /// Whether the instruction is of a library's line.
+    pub(crate) fn is_library(&self, module: &Module, body: &Body, instruction: usize) -> bool {
+        let location = location(body, instruction);
+        let file = location.and_then(|location| module.file(location.file));
         file.is_some_and(|file| self.is_librarys(Path::new(file)))
     }
 
@@ -87,6 +80,14 @@ impl Sources {
     }
 }
 
+/// The innermost source line of an instruction: that of the inlined function, not that of its caller. LLVM writes
+/// line 0 for what comes from none.
+pub(crate) fn location(body: &Body, instruction: usize) -> Option<&Location> {
+    let location = body.instructions[instruction].location?;
+    let location = &body.locations[location as usize];
+    (location.line > 0).then_some(location)
+}
+
 /// How deep the innermost of the folders around the file lies.
 fn depth(folders: &[PathBuf], file: &Path) -> Option<usize> {
     let around = folders.iter().filter(|folder| file.starts_with(folder));
@@ -95,6 +96,7 @@ fn depth(folders: &[PathBuf], file: &Path) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::lints::testing::parse;
     use super::*;
 
     fn sources() -> Sources {
@@ -119,7 +121,7 @@ mod tests {
         let text = ".entry k() {\n.loc 2 9 1\nbar.sync 0;\n.loc 1 5 7\nadd.s32 %r1, %r1, 1;\n\
             .loc 2 9 1\nbar.sync 0;\n.loc 1 0 0\nret;\n}\n\
             .file 1 \"/w/kernels/src/lib.rs\"\n.file 2 \"/w/kernels/std/src/lib.rs\"\n";
-        let module = Module::parse(text).expect("PTX");
+        let module = parse(text);
         let body = module.functions[0].body.as_ref().expect("a body");
         let place = |index| {
             let place = sources().place(&module, body, index);

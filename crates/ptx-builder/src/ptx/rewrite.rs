@@ -121,6 +121,23 @@ pub(crate) fn function(
     rewrite.declare_converted(body, edits);
 }
 
+/// Where in the text the accesses of the function begin whose address is of shared or constant memory only at times.
+pub(crate) fn left_generic(
+    module: &Module<'_>,
+    function: &Function<'_>,
+    spaces: Option<&Spaces<'_>>,
+) -> Vec<u32> {
+    let (Some(body), Some(spaces)) = (&function.body, spaces) else {
+        return Vec::new();
+    };
+    let is_mixed = |access: &Access<'_>| spaces.value(access.address) == Value::Mixed;
+    let instructions = body.instructions.iter();
+    let mixed = instructions.filter(|one| Access::of(one).as_ref().is_some_and(is_mixed));
+    mixed
+        .map(|instruction| module.position(instruction.text) as u32)
+        .collect()
+}
+
 struct Rewrite<'a, 't> {
     module: &'a Module<'t>,
     spaces: &'a Spaces<'t>,

@@ -265,7 +265,7 @@ fn origins(body: &Body<'_>) -> Vec<Origin> {
     let pairs = body.instructions.windows(2).enumerate();
     pairs
         .filter_map(|(instruction, pair)| {
-            let parted = body.labels.iter().any(|label| label.at == instruction + 1);
+            let parted = body.labelled.contains(&(instruction + 1));
             let space = origin(&pair[0], &pair[1]).filter(|_| !parted)?;
             Some(Origin { instruction, space })
         })

@@ -234,8 +234,8 @@ operations! {
     pub struct Atom {
         /// Where.
         pub space: Space,
-        /// [`Order::Relaxed`] where it says nothing.
-        pub order: Order,
+        /// None: it says nothing, which is [`Order::Relaxed`].
+        pub order: Option<Order>,
         /// [`Scope::Device`] where it says nothing.
         pub scope: Scope,
         /// What is done.
@@ -260,8 +260,8 @@ operations! {
     pub struct Red {
         /// Where.
         pub space: Space,
-        /// [`Order::Relaxed`] where it says nothing.
-        pub order: Order,
+        /// None: it says nothing, which is [`Order::Relaxed`].
+        pub order: Option<Order>,
         /// [`Scope::Device`] where it says nothing.
         pub scope: Scope,
         /// What is done.

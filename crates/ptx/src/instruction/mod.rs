@@ -121,6 +121,18 @@ impl Instruction {
             .unwrap_or_default()
     }
 
+    /// Its opcode with all modifiers in `source`, the text that was parsed: `ld.global.v2.b32`.
+    #[must_use]
+    pub fn opcode<'source>(&self, source: &'source str) -> &'source str {
+        let text = self.text(source);
+        let guarded = text
+            .strip_prefix('@')
+            .and_then(|rest| rest.split_once(char::is_whitespace));
+        let text = guarded.map_or(text, |(_, rest)| rest.trim_start());
+        let end = text.find(|c: char| c.is_whitespace() || c == ';');
+        &text[..end.unwrap_or(text.len())]
+    }
+
     fn accessed(&self, wanted: Access) -> Vec<Reg> {
         let mut registers = Vec::new();
         self.visit(|access, register| {

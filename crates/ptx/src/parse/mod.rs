@@ -40,10 +40,34 @@ use scope::{Globals, Local};
 /// # Errors
 /// The first place that is no PTX, or none that is known here.
 pub fn parse(source: &str) -> std::result::Result<Module, ParseError> {
+    parse_with(source, Undeclared::Refused)
+}
+
+/// Parses a PTX text that may lack declarations, as that of a compiler does whose inline assembly names what a
+/// later step declares. A name that nothing declares is an external function where it is called, and elsewhere an
+/// external variable of no bytes in [`Space::Generic`](crate::Space::Generic).
+///
+/// ```
+/// let module = ptx::parse_undeclared(
+///     ".version 8.7 .target sm_90 .address_size 64
+///      .visible .entry k() { .reg .b64 %rd<2>; mov.u64 %rd1, TILE; call.uni later, (); ret; }",
+/// )?;
+/// assert_eq!(module.variable("TILE").ok_or("no variable")?.linkage, ptx::Linkage::External);
+/// assert!(module.function("later").ok_or("no function")?.body.is_none());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+/// As [`parse`], but for such names.
+pub fn parse_undeclared(source: &str) -> std::result::Result<Module, ParseError> {
+    parse_with(source, Undeclared::External)
+}
+
+fn parse_with(source: &str, undeclared: Undeclared) -> std::result::Result<Module, ParseError> {
     if u32::try_from(source.len()).is_err() {
         return Err(Fail::at(0, "a text of more than 4 GiB").locate(source));
     }
-    Parser::new(source)
+    Parser::new(source, undeclared)
         .and_then(Parser::module)
         .map_err(|fail| fail.locate(source))
 }
@@ -80,6 +104,13 @@ impl Fail {
     }
 }
 
+/// What becomes of a name in a body that nothing declares.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Undeclared {
+    Refused,
+    External,
+}
+
 /// Where the parser stands, and what it knows so far.
 struct Parser<'a> {
     source: &'a str,
@@ -96,10 +127,11 @@ struct Parser<'a> {
     /// Of the function whose body is being parsed.
     local: Local<'a>,
     names: location::Names<'a>,
+    undeclared: Undeclared,
 }
 
 impl<'a> Parser<'a> {
-    fn new(source: &'a str) -> Result<Self> {
+    fn new(source: &'a str, undeclared: Undeclared) -> Result<Self> {
         let mut parser = Self {
             source,
             lexer: Lexer::new(source),
@@ -111,6 +143,7 @@ impl<'a> Parser<'a> {
             globals: Globals::default(),
             local: Local::default(),
             names: location::Names::default(),
+            undeclared,
         };
         parser.advance()?;
         Ok(parser)

@@ -79,7 +79,14 @@ impl<'a> Parser<'a> {
             Some(_) => return Err(Fail::at(begin, format!("`{name}` is no value"))),
             None if name.starts_with('%') => return self.special(name),
             None if name == "WARP_SZ" => return Ok(Operand::Immediate(self.constant()?.bits(ty))),
-            None => return Err(Fail::at(begin, format!("`{name}` is not declared"))),
+            None => {
+                let symbol = self.undeclared(name, begin)?;
+                self.advance()?;
+                return Ok(Operand::Symbol {
+                    symbol,
+                    offset: self.addend()?,
+                });
+            }
         };
         self.advance()?;
         Ok(operand)
@@ -220,7 +227,8 @@ impl<'a> Parser<'a> {
             Some(Name::Register(register)) => Base::Register(register),
             Some(Name::Vector(first, parts)) => Base::Register(self.part(first, parts)?),
             Some(Name::Symbol(symbol)) => Base::Symbol(symbol),
-            _ => return Err(Fail::at(begin, format!("`{name}` is not declared"))),
+            Some(_) => return Err(Fail::at(begin, format!("`{name}` is no address"))),
+            None => Base::Symbol(self.undeclared(name, begin)?),
         };
         Ok(Address {
             base,

@@ -2,8 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::{Fail, Parser, Result};
-use crate::{Body, Label, LabelId, Reg, Register, Symbol, Type};
+use super::{Fail, Parser, Result, Undeclared};
+use crate::{
+    Body, Directives, Function, FunctionId, FunctionKind, Label, LabelId, Linkage, Reg, Register,
+    Space, Symbol, Type, Variable,
+};
 
 /// Names of the module.
 #[derive(Default)]
@@ -205,5 +208,53 @@ impl<'a> Parser<'a> {
                 .get(name)
                 .map(|&symbol| Name::Symbol(symbol)),
         }
+    }
+
+    /// The variable of a name that the body and the module lack.
+    pub(super) fn undeclared(&mut self, name: &'a str, begin: usize) -> Result<Symbol> {
+        if self.undeclared == Undeclared::Refused || name.starts_with('%') {
+            return Err(Fail::at(begin, format!("`{name}` is not declared")));
+        }
+        let symbol = Symbol::Module(self.module.variables.len() as u32);
+        self.module.variables.push(Variable {
+            name: name.to_owned(),
+            space: Space::Generic,
+            linkage: Linkage::External,
+            ty: Type::B8,
+            vector: 1,
+            dimensions: vec![0],
+            bytes: 0,
+            alignment: 1,
+            initial: None,
+            managed: false,
+            line: self.line,
+        });
+        self.globals.names.insert(name, symbol);
+        Ok(symbol)
+    }
+
+    /// The function of such a name.
+    pub(super) fn undeclared_function(
+        &mut self,
+        name: &'a str,
+        begin: usize,
+    ) -> Result<FunctionId> {
+        if self.undeclared == Undeclared::Refused {
+            return Err(Fail::at(begin, format!("no function `{name}` is declared")));
+        }
+        let id = FunctionId(self.module.functions.len() as u32);
+        self.module.functions.push(Function {
+            name: name.to_owned(),
+            kind: FunctionKind::Device,
+            linkage: Linkage::External,
+            returns: Vec::new(),
+            parameters: Vec::new(),
+            variadic: false,
+            directives: Directives::default(),
+            body: None,
+            line: self.line,
+        });
+        self.globals.names.insert(name, Symbol::Function(id));
+        Ok(id)
     }
 }

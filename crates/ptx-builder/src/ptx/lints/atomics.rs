@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::super::instruction::Instruction;
+use ::ptx::{Instruction, Operation};
+
 use super::{Report, Subject};
 use crate::source;
 
@@ -18,7 +19,7 @@ const MESSAGE: &str = "this compiler drops the order and the scope of `fetch_*` 
 /// Finds atomics without an order, which older compilers make of those of `core`. The PTX does not tell
 /// whether there was one to drop, the sources do. What such a compiler drops of a relaxed one is the scope:
 /// it is the device's.
-pub(super) fn check(subject: &Subject<'_, '_>) -> Vec<Report> {
+pub(super) fn check(subject: &Subject<'_>) -> Vec<Report> {
     if subject.compiler >= KEEPS_ORDER || all_are_relaxed(subject) {
         return Vec::new();
     }
@@ -35,11 +36,15 @@ pub(super) fn check(subject: &Subject<'_, '_>) -> Vec<Report> {
 
 /// Whether no source file, but those of `core` and of libraries, names another order than `Relaxed`.
 /// Those without an instruction count as well: a constant may hold the order.
-fn all_are_relaxed(subject: &Subject<'_, '_>) -> bool {
+fn all_are_relaxed(subject: &Subject<'_>) -> bool {
     let Ok(in_packages) = source::rust_files(&subject.sources.kernels) else {
         return false;
     };
-    let with_code = subject.module.files.values().map(PathBuf::from);
+    let with_code = subject
+        .module
+        .files
+        .iter()
+        .map(|file| PathBuf::from(&file.path));
     let files: BTreeSet<PathBuf> = with_code.chain(in_packages).collect();
     let mut others = files
         .iter()
@@ -60,10 +65,13 @@ fn is_cores(file: &Path) -> bool {
     file.to_string_lossy().contains("/library/core/")
 }
 
-fn is_unordered(instruction: &Instruction<'_>) -> bool {
-    let mut modifiers = instruction.opcode.split('.').skip(1);
-    matches!(instruction.base(), "atom" | "red")
-        && !modifiers.any(|one| matches!(one, "relaxed" | "acquire" | "release" | "acq_rel"))
+fn is_unordered(instruction: &Instruction) -> bool {
+    let order = match &instruction.operation {
+        Operation::Atom(atomic) => atomic.order,
+        Operation::Red(reduction) => reduction.order,
+        _ => return false,
+    };
+    order.is_none()
 }
 
 #[cfg(test)]
@@ -71,11 +79,16 @@ mod tests {
     use std::fs;
 
     use super::super::super::{Options, process};
-    use super::super::testing::{findings_by, lines, options};
+    use super::super::testing::{HEAD, findings_by, lines, options, with_registers};
     use super::super::{Finding, Level, Lint};
 
     fn module(opcode: &str) -> String {
-        format!(".entry k() {{\n.loc 1 6 3\n{opcode} %r1, [%rd1], 1;\nret; }}")
+        let result = if opcode.starts_with("red") {
+            ""
+        } else {
+            "%r1, "
+        };
+        format!(".entry k() {{\n.loc 1 6 3\n{opcode} {result}[%rd1], 1;\nret; }}")
     }
 
     #[test]
@@ -94,7 +107,7 @@ mod tests {
     fn an_atomic_with_an_order_is_silent() {
         for opcode in [
             "atom.relaxed.gpu.global.add.u32",
-            "atom.acq_rel.sys.cas.b32",
+            "atom.acq_rel.sys.exch.b32",
         ] {
             assert_eq!(lines(Lint::UnorderedAtomic, &module(opcode)), [""; 0]);
         }
@@ -105,11 +118,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let source = folder.path().join("lib.rs");
         let core = folder.path().join("library/core/atomic.rs");
-        let module = module("red.global.add.u32");
-        let text = format!(
-            ".version 7.8\n.target sm_90\n.address_size 64\n{module}\n\
-             .file 1 {source:?}\n.file 2 {core:?}\n"
-        );
+        let text = with_registers(&module("red.global.add.u32"));
+        let text = format!("{HEAD}{text}\n.file 1 {source:?}\n.file 2 {core:?}\n");
         let mut options = options(|_| Level::Deny);
         options.sources.kernels.clear();
         let found = |options: &Options, code: &str| {

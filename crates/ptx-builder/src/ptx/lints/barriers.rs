@@ -2,30 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use super::super::instruction::{Instruction, Location};
+use ::ptx::{Instruction, Location, Operation};
+
+use super::super::places;
 use super::{Defined, Report, Subject};
 
-/// What threads wait for each other at, or exchange values at.
-const CONVERGENT: &[&str] = &[
-    "bar.sync",
-    "bar.red",
-    "bar.arrive",
-    "bar.warp.sync",
-    "barrier",
-    "shfl.sync",
-    "vote.sync",
-    "match.any.sync",
-    "match.all.sync",
-    "redux.sync",
-];
+/// What two copies of one instruction of the source have in common: the opcode, its line and the kernel's.
+type Key<'t> = (&'t str, Line, Option<Line>);
 
-/// What two copies of one instruction of the source have in common.
-type Key<'t> = (&'t str, Location, Option<Location>);
+/// File, line and column.
+type Line = (u32, u32, u32);
 
 /// Finds convergent instructions of which two copies lie in different arms of a branch. Copies that
 /// follow one another are those of an unrolled loop. Without line information nothing tells copies
 /// from two instructions of the source.
-pub(super) fn check(subject: &Subject<'_, '_>) -> Vec<Report> {
+pub(super) fn check(subject: &Subject<'_>) -> Vec<Report> {
     let mut reports = Vec::new();
     for function in subject.defined() {
         for ((opcode, ..), copies) in copies(subject, function) {
@@ -46,33 +37,44 @@ fn message(opcode: &str) -> String {
 }
 
 /// The convergent instructions of the function, by what copies have in common.
-fn copies<'t>(
-    subject: &Subject<'_, 't>,
-    function: Defined<'_, 't>,
-) -> BTreeMap<Key<'t>, Vec<usize>> {
+fn copies<'t>(subject: &Subject<'t>, function: Defined<'_>) -> BTreeMap<Key<'t>, Vec<usize>> {
     let mut copies: BTreeMap<Key<'_>, Vec<usize>> = BTreeMap::new();
     for (index, instruction) in function.body.instructions.iter().enumerate() {
-        let Some(innermost) = instruction.location.filter(|_| is_convergent(instruction)) else {
+        let innermost = places::location(function.body, index);
+        let Some(innermost) = innermost.filter(|_| is_convergent(instruction)) else {
             continue;
         };
         let caller = subject
             .sources
             .location(subject.module, function.body, index);
-        let key = (instruction.opcode, innermost, caller);
+        let opcode = instruction.opcode(subject.text);
+        let key = (opcode, line(innermost), caller.map(line));
         copies.entry(key).or_default().push(index);
     }
     copies
 }
 
-fn is_convergent(instruction: &Instruction<'_>) -> bool {
-    CONVERGENT.iter().any(|name| {
-        let rest = instruction.opcode.strip_prefix(name);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-    })
+fn line(location: &Location) -> Line {
+    (location.file, location.line, location.column)
+}
+
+/// Whether threads wait for each other at it, or exchange values.
+fn is_convergent(instruction: &Instruction) -> bool {
+    matches!(
+        instruction.operation,
+        Operation::Barrier(_)
+            | Operation::BarrierWarp(_)
+            | Operation::BarrierCluster(_)
+            | Operation::Shfl(_)
+            | Operation::Vote(_)
+            | Operation::Match(_)
+            | Operation::Redux(_)
+            | Operation::Elect(_)
+    )
 }
 
 /// A copy that runs instead of another.
-fn in_another_arm(function: Defined<'_, '_>, copies: &[usize]) -> Option<usize> {
+fn in_another_arm(function: Defined<'_>, copies: &[usize]) -> Option<usize> {
     let block = |copy: &usize| function.flow.block_of(*copy);
     let later = copies.iter().enumerate().skip(1);
     later

@@ -1,9 +1,7 @@
 //! `unresolved-external`
 
-use std::collections::HashSet;
+use ::ptx::{Function, FunctionId, Linkage, Module, Space, Symbol, Variable};
 
-use super::super::body::Body;
-use super::super::instruction::{Instruction, names};
 use super::super::{panics, rewrite};
 use super::{Report, Subject, readable};
 
@@ -11,24 +9,43 @@ use super::{Report, Subject, readable};
 const OF_THE_DRIVER: &[&str] = &["vprintf", "malloc", "free", "__assertfail"];
 
 /// Finds names that are used and not defined.
-pub(super) fn check(subject: &Subject<'_, '_>) -> Vec<Report> {
-    let known = defined_names(subject);
+pub(super) fn check(subject: &Subject<'_>) -> Vec<Report> {
     let mut reports = Vec::new();
     for function in subject.defined() {
-        let local = local_names(function.body);
         for (index, instruction) in function.body.instructions.iter().enumerate() {
-            let symbols = symbols(instruction).into_iter();
-            let unknown = symbols.filter(|name| {
-                let declared = local.contains(name) || known.contains(name);
-                let later = rewrite::is_declared_later(name) || panics::is_defined_later(name);
-                !declared && !later && !function.function.has_parameter(name)
+            instruction.visit_symbols(|symbol| {
+                if let Some(name) = undefined(subject.module, symbol) {
+                    reports.push(subject.report(function, index, message(name)));
+                }
             });
-            for name in unknown {
-                reports.push(subject.report(function, index, message(name)));
-            }
         }
     }
     reports
+}
+
+/// The name of the symbol, if neither the module nor the driver nor a later step defines it.
+fn undefined(module: &Module, symbol: Symbol) -> Option<&str> {
+    let name = match symbol {
+        Symbol::Module(variable) => undefined_variable(&module.variables[variable as usize])?,
+        Symbol::Function(id) => undefined_function(module, id)?,
+        Symbol::Body(_) | Symbol::Parameter(_) | Symbol::Return(_) => return None,
+    };
+    let later = rewrite::is_declared_later(name) || panics::is_defined_later(name);
+    (!later).then_some(name)
+}
+
+/// Dynamic shared memory is declared as what is elsewhere, too.
+fn undefined_variable(variable: &Variable) -> Option<&str> {
+    let elsewhere = variable.linkage == Linkage::External && variable.space != Space::Shared;
+    elsewhere.then_some(&variable.name)
+}
+
+fn undefined_function(module: &Module, id: FunctionId) -> Option<&str> {
+    let function: &Function = &module.functions[id.0 as usize];
+    let known = function.body.is_some()
+        || OF_THE_DRIVER.contains(&function.name.as_str())
+        || module.aliases.iter().any(|(alias, _)| *alias == id);
+    (!known).then_some(&function.name)
 }
 
 fn message(name: &str) -> String {
@@ -44,44 +61,6 @@ fn message(name: &str) -> String {
         "{} is used and nothing defines it: {remedy}",
         readable(name)
     )
-}
-
-fn defined_names<'t>(subject: &Subject<'_, 't>) -> HashSet<&'t str> {
-    let functions = subject.module.functions.iter();
-    let functions = functions
-        .filter(|one| one.body.is_some())
-        .map(|one| one.name);
-    let variables = subject.module.variables.iter();
-    let is_external = |text: &str| text.split_whitespace().any(|word| word == ".extern");
-    let variables = variables
-        // Dynamic shared memory is declared so.
-        .filter(|one| !is_external(one.text) || one.space() == Some(".shared"))
-        .map(|one| one.name);
-    functions
-        .chain(variables)
-        .chain(OF_THE_DRIVER.iter().copied())
-        .collect()
-}
-
-fn local_names<'t>(body: &Body<'t>) -> HashSet<&'t str> {
-    let labels = body.labels.iter().map(|label| label.name);
-    body.declared.iter().copied().chain(labels).collect()
-}
-
-/// The names in the operands that stand for an address. Elsewhere a bare name can be a special
-/// value, such as `WARP_SZ`.
-fn symbols<'t>(instruction: &Instruction<'t>) -> Vec<&'t str> {
-    let operands = instruction.operands.iter().copied();
-    let addresses: Vec<&str> = match instruction.base() {
-        "call" => instruction.callee().into_iter().collect(),
-        "mov" => operands.skip(1).collect(),
-        _ => operands.filter(|one| one.starts_with('[')).collect(),
-    };
-    addresses
-        .into_iter()
-        .flat_map(names)
-        .filter(|name| !name.starts_with('%') && *name != "WARP_SZ")
-        .collect()
 }
 
 #[cfg(test)]
@@ -132,7 +111,8 @@ ret;
 .entry k(.param .u64 k_param_0)
 {
 .local .align 4 .b8 __local_depot0[12];
-.reg .b64 %rd<3>;
+.reg .b64 %SPL;
+.param .b64 param0;
 mov.b64 %SPL, __local_depot0;
 ld.param.b64 %rd1, [k_param_0];
 mov.u64 %rd2, __shared_a__4_4; cvta.shared.u64 %rd2, %rd2;
@@ -143,7 +123,8 @@ mov.b32 %r1, 0f3F800000;
 call.uni (retval0), vprintf, (param0);
 call.uni helper, ();
 ld.param.b32 %r2, [retval0]; }
-call (retval0), %rd2, (param0), prototype_0;
+prototype_0: .callprototype (.param .b32 _) _ (.param .b64 _);
+{ .param .b32 retval0; call (retval0), %rd2, (param0), prototype_0; }
 ld.global.b32 %r1, [COUNTER+4];
 ret;
 }";

@@ -1,23 +1,18 @@
 //! `generic-shared-access`
 
-use super::super::access::Access;
-use super::super::spaces::Value;
 use super::{Report, Subject};
 
 const MESSAGE: &str = "this access may be to shared or constant memory or to another, so the \
     hardware finds out which each time: choose between values and not between pointers (the compiler \
     makes one of two alike accesses in both arms of a branch: let them differ)";
 
-/// Finds accesses whose address comes from shared or constant memory only at times.
-pub(super) fn check(subject: &Subject<'_, '_>) -> Vec<Report> {
+/// Finds accesses whose address comes from shared or constant memory only at times: those that the rewriting had
+/// to leave generic.
+pub(super) fn check(subject: &Subject<'_>) -> Vec<Report> {
     let mut reports = Vec::new();
     for function in subject.defined() {
-        let Some(spaces) = &subject.spaces[function.index] else {
-            continue;
-        };
         for (index, instruction) in function.body.instructions.iter().enumerate() {
-            let access = Access::of(instruction);
-            if access.is_some_and(|access| spaces.value(access.address) == Value::Mixed) {
+            if subject.left_generic.contains(&instruction.span.start) {
                 reports.push(subject.report(function, index, MESSAGE.to_owned()));
             }
         }

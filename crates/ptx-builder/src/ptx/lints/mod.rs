@@ -9,19 +9,20 @@ mod parameters;
 mod stack;
 mod stand_in;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
+mod unread;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
+use ::ptx::{Body, Function, Module};
+
 use super::Options;
-use super::body::Body;
 use super::calls::Calls;
 use super::flow::Flow;
 use super::kernels::Description;
-use super::parse::{Function, Module};
 use super::places::{Place, Sources};
-use super::spaces::Spaces;
+pub(crate) use unread::unread;
 
 macro_rules! lints {
     ($($(#[$doc:meta])* $variant:ident = $name:literal, $level:ident, $check:path;)*) => {
@@ -54,7 +55,7 @@ macro_rules! lints {
                 }
             }
 
-            fn check(self, subject: &Subject<'_, '_>) -> Vec<Report> {
+            fn check(self, subject: &Subject<'_>) -> Vec<Report> {
                 match self {
                     $(Lint::$variant => $check(subject),)*
                 }
@@ -75,6 +76,9 @@ lints! {
     /// An access to shared or constant memory whose address may be of another space, so that it is
     /// made through the slower generic path.
     GenericSharedAccess = "generic-shared-access", Deny, generic_access::check;
+    /// An instruction that Ridgepoint's parser does not know, so that no other lint looks at the module, and the
+    /// emulator cannot execute it.
+    UnknownPtx = "unknown-ptx", Deny, unread::check;
     /// The address of a static that stands in for shared or constant memory, which has no bytes itself.
     StandInAddress = "stand-in-address", Deny, stand_in::check;
     /// An atomic of `core::sync::atomic` whose order the compiler has dropped, as it does before Rust 1.99.
@@ -164,23 +168,17 @@ pub(crate) struct Report {
 }
 
 /// Looks for everything that is not allowed. The same words about the same line are said once.
-pub(crate) fn check(subject: &Subject<'_, '_>, levels: &Levels) -> Vec<Finding> {
+pub(crate) fn check(subject: &Subject<'_>, levels: &Levels) -> Vec<Finding> {
     let mut findings = Vec::new();
     for &lint in Lint::ALL {
         let Some(severity) = levels.severity(lint) else {
             continue;
         };
         for report in lint.check(subject) {
-            if subject.allows(&report.kernel, lint) {
+            if allows(subject.descriptions, &report.kernel, lint) {
                 continue;
             }
-            let finding = Finding {
-                severity,
-                lint,
-                kernel: report.kernel,
-                place: report.place,
-                message: report.message,
-            };
+            let finding = report.finding(lint, severity);
             if !findings.contains(&finding) {
                 findings.push(finding);
             }
@@ -189,10 +187,33 @@ pub(crate) fn check(subject: &Subject<'_, '_>, levels: &Levels) -> Vec<Finding> 
     findings
 }
 
+/// Whether the kernel's author has switched the lint off for it.
+fn allows(descriptions: &[Description], kernel: &str, lint: Lint) -> bool {
+    descriptions
+        .iter()
+        .filter(|one| one.name == kernel)
+        .any(|one| one.allowed.iter().any(|name| name == lint.name()))
+}
+
+impl Report {
+    fn finding(self, lint: Lint, severity: Severity) -> Finding {
+        Finding {
+            severity,
+            lint,
+            kernel: self.kernel,
+            place: self.place,
+            message: self.message,
+        }
+    }
+}
+
 /// A module with all that is known about it.
-pub(crate) struct Subject<'a, 't> {
-    module: &'a Module<'t>,
-    spaces: &'a [Option<Spaces<'t>>],
+pub(crate) struct Subject<'a> {
+    /// What was parsed.
+    text: &'a str,
+    module: &'a Module,
+    /// Where accesses begin in the text that may be to shared or constant memory, or to another.
+    left_generic: &'a HashSet<u32>,
     descriptions: &'a [Description],
     sources: &'a Sources,
     /// Major and minor version of the one that made the PTX.
@@ -202,23 +223,25 @@ pub(crate) struct Subject<'a, 't> {
 
 /// A function of the module that has a body.
 #[derive(Clone, Copy)]
-struct Defined<'a, 't> {
+struct Defined<'a> {
     index: usize,
-    function: &'a Function<'t>,
-    body: &'a Body<'t>,
+    function: &'a Function,
+    body: &'a Body,
     flow: &'a Flow,
 }
 
-impl<'a, 't> Subject<'a, 't> {
+impl<'a> Subject<'a> {
     pub(crate) fn new(
-        module: &'a Module<'t>,
-        spaces: &'a [Option<Spaces<'t>>],
+        text: &'a str,
+        module: &'a Module,
+        left_generic: &'a HashSet<u32>,
         descriptions: &'a [Description],
         options: &'a Options,
     ) -> Self {
         Subject {
+            text,
             module,
-            spaces,
+            left_generic,
             descriptions,
             sources: &options.sources,
             compiler: options.compiler,
@@ -226,15 +249,7 @@ impl<'a, 't> Subject<'a, 't> {
         }
     }
 
-    /// Whether the kernel's author has switched the lint off for it.
-    fn allows(&self, kernel: &str, lint: Lint) -> bool {
-        self.descriptions
-            .iter()
-            .filter(|one| one.name == kernel)
-            .any(|one| one.allowed.iter().any(|name| name == lint.name()))
-    }
-
-    fn defined(&self) -> impl Iterator<Item = Defined<'_, 't>> {
+    fn defined(&self) -> impl Iterator<Item = Defined<'_>> {
         let functions = self.module.functions.iter().enumerate();
         functions.filter_map(|(index, function)| {
             Some(Defined {
@@ -247,9 +262,9 @@ impl<'a, 't> Subject<'a, 't> {
     }
 
     /// The functions that run when no kernel panics, without those that make text of values.
-    fn ordinary(&self) -> impl Iterator<Item = Defined<'_, 't>> {
+    fn ordinary(&self) -> impl Iterator<Item = Defined<'_>> {
         let ordinary = self.calls.ordinary(self.module, |function| {
-            readable(self.module.functions[function].name).contains("core::fmt::")
+            readable(&self.module.functions[function].name).contains("core::fmt::")
                 || self.calls.leads_to(self.module, function, "vprintf")
         });
         self.defined()
@@ -257,10 +272,10 @@ impl<'a, 't> Subject<'a, 't> {
     }
 
     /// Reports something about an instruction.
-    fn report(&self, within: Defined<'_, '_>, instruction: usize, message: String) -> Report {
+    fn report(&self, within: Defined<'_>, instruction: usize, message: String) -> Report {
         let place = self.sources.place(self.module, within.body, instruction);
         let kernel = self.calls.kernel_of(self.module, within.index);
-        let name = readable(within.function.name);
+        let name = readable(&within.function.name);
         let message = match &kernel {
             Some(kernel) if *kernel != name => format!("in {name}: {message}"),
             _ => message,

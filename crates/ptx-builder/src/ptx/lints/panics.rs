@@ -6,7 +6,7 @@ const MESSAGE: &str = "a check that panics runs each time round a loop: take a s
     length before the loop, use iterators or `get`, or check once and then use `get_unchecked`";
 
 /// Finds branches from within a loop to where only a panic follows.
-pub(super) fn check(subject: &Subject<'_, '_>) -> Vec<Report> {
+pub(super) fn check(subject: &Subject<'_>) -> Vec<Report> {
     let mut reports = Vec::new();
     for function in subject.ordinary() {
         let flow = function.flow;

@@ -1,11 +1,12 @@
 //! `entry-parameters`
 
-use super::super::kernels::{Description, parameter_sizes};
-use super::super::parse::Kind;
+use ::ptx::FunctionKind;
+
+use super::super::kernels::Description;
 use super::{Report, Subject};
 
 /// Compares each kernel's description with its entry.
-pub(super) fn check(subject: &Subject<'_, '_>) -> Vec<Report> {
+pub(super) fn check(subject: &Subject<'_>) -> Vec<Report> {
     let descriptions = subject.descriptions.iter();
     descriptions
         .filter_map(|description| {
@@ -19,11 +20,11 @@ pub(super) fn check(subject: &Subject<'_, '_>) -> Vec<Report> {
         .collect()
 }
 
-fn fault(subject: &Subject<'_, '_>, description: &Description) -> Option<String> {
+fn fault(subject: &Subject<'_>, description: &Description) -> Option<String> {
     let entry = subject
         .module
         .function(&description.name)
-        .filter(|function| function.kind == Kind::Entry);
+        .filter(|function| function.kind == FunctionKind::Entry);
     let Some(entry) = entry else {
         return Some(
             "the PTX has no entry of this name: make the kernel's module part of the kernel \
@@ -32,14 +33,14 @@ fn fault(subject: &Subject<'_, '_>, description: &Description) -> Option<String>
         );
     };
     let expected = &description.parameters;
-    let found = parameter_sizes(entry);
-    if found.as_ref() == Some(expected) {
+    let found: Vec<u64> = entry.parameters.iter().map(|one| one.bytes).collect();
+    if found == *expected {
         return None;
     }
-    let found = found.map_or("a form that is not known".to_owned(), |sizes| list(&sizes));
     Some(format!(
-        "the entry takes {found} where the kernel's parameters are {}: give parameters types that \
+        "the entry takes {} where the kernel's parameters are {}: give parameters types that \
          are passed as one value, such as numbers, pointers, slices and `#[repr(C)]` structs",
+        list(&found),
         list(expected)
     ))
 }

@@ -1,19 +1,20 @@
 //! `local-memory`
 
-use super::super::frame::Uses;
-use super::super::parse::Kind;
+use ::ptx::FunctionKind;
+
+use super::super::frame::{Uses, frame};
 use super::{Defined, Report, Subject};
 
 /// Finds stack frames in kernels and in what they call when they do not panic.
-pub(super) fn check(subject: &Subject<'_, '_>) -> Vec<Report> {
+pub(super) fn check(subject: &Subject<'_>) -> Vec<Report> {
     subject
         .ordinary()
         .filter_map(|function| report(subject, function))
         .collect()
 }
 
-fn report(subject: &Subject<'_, '_>, function: Defined<'_, '_>) -> Option<Report> {
-    let frame = function.body.frame?;
+fn report(subject: &Subject<'_>, function: Defined<'_>) -> Option<Report> {
+    let frame = frame(function.body)?;
     let prints = subject
         .calls
         .leads_to(subject.module, function.index, "vprintf");
@@ -23,8 +24,8 @@ fn report(subject: &Subject<'_, '_>, function: Defined<'_, '_>) -> Option<Report
     }
     let first_use = first_ordinary_use(subject, function)?;
     let owner = match function.function.kind {
-        Kind::Entry => "the kernel",
-        Kind::Function => "the function",
+        FunctionKind::Entry => "the kernel",
+        FunctionKind::Device => "the function",
     };
     let message = format!(
         "{owner} keeps {} bytes on its stack, which is local memory, off the chip: index arrays \
@@ -38,11 +39,12 @@ fn report(subject: &Subject<'_, '_>, function: Defined<'_, '_>) -> Option<Report
 /// The first instruction that uses what the frame holds, where something else than a panic follows and
 /// which is the kernels' own. Storing in it is no use by itself: what a panic would say is stored before the
 /// check.
-fn first_ordinary_use(subject: &Subject<'_, '_>, function: Defined<'_, '_>) -> Option<usize> {
+fn first_ordinary_use(subject: &Subject<'_>, function: Defined<'_>) -> Option<usize> {
     let uses = Uses::of(function.body)?;
     let is_own = |index: &usize| {
-        let location = function.body.instructions[*index].location;
-        let of_library = subject.sources.is_library(subject.module, location);
+        let of_library = subject
+            .sources
+            .is_library(subject.module, function.body, *index);
         !function.flow.panics_at(*index) && !of_library
     };
     let is_used = uses.others.iter().any(is_own);

@@ -1,39 +1,35 @@
 //! `stand-in-address`
 
-use std::collections::HashSet;
+use ::ptx::{Linkage, Space, Symbol, Type, Variable};
 
-use super::super::parse::Variable;
 use super::{Report, Subject, readable};
 
 /// Finds addresses of statics of no bytes, such as `#[address_space(shared)]` leaves in place of the
 /// memory: what is read and written there is another variable's.
-pub(super) fn check(subject: &Subject<'_, '_>) -> Vec<Report> {
-    let variables = subject.module.variables.iter();
-    let empty: HashSet<&str> = variables
-        .filter(|variable| is_empty(variable))
-        .map(|variable| variable.name)
-        .collect();
+pub(super) fn check(subject: &Subject<'_>) -> Vec<Report> {
     let mut reports = Vec::new();
     for function in subject.defined() {
         for (index, instruction) in function.body.instructions.iter().enumerate() {
-            for name in instruction.sources() {
-                if empty.contains(name) {
-                    reports.push(subject.report(function, index, message(name)));
+            instruction.visit_symbols(|symbol| {
+                if let Symbol::Module(variable) = symbol
+                    && let variable = &subject.module.variables[variable as usize]
+                    && is_empty(variable)
+                {
+                    reports.push(subject.report(function, index, message(&variable.name)));
                 }
-            }
+            });
         }
     }
     reports
 }
 
 /// `.global .align 1 .b8 NAME`. A static of one byte is a `.u8`, and one of several an array.
-fn is_empty(variable: &Variable<'_>) -> bool {
-    let mut words = variable.text.split_whitespace();
-    let is_global = words.next() == Some(".global");
-    is_global
-        && words.nth(2) == Some(".b8")
-        && words.next() == Some(variable.name)
-        && words.next().is_none()
+fn is_empty(variable: &Variable) -> bool {
+    variable.space == Space::Global
+        && variable.linkage == Linkage::Private
+        && variable.ty == Type::B8
+        && variable.dimensions.is_empty()
+        && variable.initial.is_none()
 }
 
 fn message(name: &str) -> String {

@@ -1,13 +1,47 @@
 //! Modules with a planted fault, for the tests of each lint.
 
+use ::ptx::Module;
+
 use super::super::{Options, Sources, process};
 use super::{Finding, Level, Levels, Lint};
+
+pub(super) const HEAD: &str = ".version 7.8\n.target sm_90\n.address_size 64\n";
+
+/// The registers that the texts of tests use without declaring them.
+const REGISTERS: &str = ".reg .pred %p<9>; .reg .b32 %r<9>; .reg .b64 %rd<12>, %SP, %SPL;";
 
 /// File 1 is the kernel's, file 2 a library's.
 const FILES: &str = "
 .file 1 \"/w/kernels/src/lib.rs\"
 .file 2 \"/w/std/src/lib.rs\"
 ";
+
+/// A module of these functions, parsed.
+pub(crate) fn parse(functions: &str) -> Module {
+    let text = format!("{HEAD}{}", with_registers(functions));
+    ::ptx::parse_undeclared(&text).unwrap_or_else(|error| panic!("{error} in:\n{text}"))
+}
+
+/// Declares [`REGISTERS`] in each function, behind its opening brace.
+pub(super) fn with_registers(functions: &str) -> String {
+    let mut text = String::new();
+    let mut rest = functions;
+    while let Some(at) = [".entry", ".func"]
+        .iter()
+        .filter_map(|one| rest.find(one))
+        .min()
+    {
+        let head = rest[at..]
+            .find(['{', ';'])
+            .map_or(rest.len(), |end| at + end + 1);
+        text += &rest[..head];
+        if text.ends_with('{') {
+            text += REGISTERS;
+        }
+        rest = &rest[head..];
+    }
+    text + rest
+}
 
 pub(super) fn options(level: impl Fn(Lint) -> Level) -> Options {
     let mut levels = Levels::default();
@@ -39,7 +73,7 @@ pub(super) fn findings_by(compiler: (u32, u32), lint: Lint, module: &str) -> Vec
             Level::Allow
         }
     };
-    let text = format!(".version 7.8\n.target sm_90\n.address_size 64\n{module}{FILES}");
+    let text = format!("{HEAD}{}{FILES}", with_registers(module));
     let options = Options {
         compiler,
         ..options(only)

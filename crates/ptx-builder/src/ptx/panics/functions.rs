@@ -27,13 +27,17 @@ impl Panic<'_, '_> {
     }
 }
 
-/// The functions of the module that can be put into others, by name.
-pub(super) fn panics<'m, 't>(module: &'m Module<'t>) -> BTreeMap<&'t str, Panic<'m, 't>> {
-    let calls = Calls::new(module);
+/// The functions of the module that can be put into others, by name. `parsed` is of the same text.
+pub(super) fn panics<'m, 't>(
+    module: &'m Module<'t>,
+    parsed: &::ptx::Module,
+) -> BTreeMap<&'t str, Panic<'m, 't>> {
+    let calls = Calls::new(parsed);
+    let never_returning = calls.never_returning(parsed);
     let mut panics: BTreeMap<&'t str, Panic<'m, 't>> = BTreeMap::new();
     for (number, function) in module.functions.iter().enumerate() {
         if let Some(body) = &function.body
-            && calls.never_returns(function.name)
+            && never_returning.contains(function.name)
             && let Some(parameters) = plain_parameters(function)
         {
             let panic = Panic {

@@ -13,8 +13,8 @@ use crate::ptx::instruction::{Instruction, is_name};
 use crate::ptx::parse::{Function, Module};
 
 /// Puts what a panic does at the end of each function that panics.
-pub(super) fn inline(module: &Module<'_>) -> String {
-    let inlining = Inlining::new(module);
+pub(super) fn inline(module: &Module<'_>, parsed: Option<&::ptx::Module>) -> String {
+    let inlining = Inlining::new(module, parsed);
     let mut edits = Edits::default();
     for (index, function) in module.functions.iter().enumerate() {
         if inlining.goes(function) {
@@ -39,6 +39,8 @@ fn extent(module: &Module<'_>, function: &Function<'_>) -> Range<usize> {
 
 struct Inlining<'m, 't> {
     module: &'m Module<'t>,
+    /// The same text.
+    parsed: Option<&'m ::ptx::Module>,
     /// The functions that can be put into others, by name.
     panics: BTreeMap<&'t str, Panic<'m, 't>>,
     /// Names that stand elsewhere than in a call that is replaced.
@@ -46,11 +48,12 @@ struct Inlining<'m, 't> {
 }
 
 impl<'m, 't> Inlining<'m, 't> {
-    fn new(module: &'m Module<'t>) -> Self {
-        let panics = panics(module);
+    fn new(module: &'m Module<'t>, parsed: Option<&'m ::ptx::Module>) -> Self {
+        let panics = parsed.map_or_else(BTreeMap::new, |parsed| panics(module, parsed));
         let mentioned = mentioned(module, &panics);
         Inlining {
             module,
+            parsed,
             panics,
             mentioned,
         }
@@ -73,7 +76,7 @@ impl<'m, 't> Inlining<'m, 't> {
         };
         let mut needed = BTreeSet::new();
         let unread = self.branch(body, true, &mut needed, edits);
-        self.drop_frame(body, &unread, edits);
+        self.drop_frame(index, body, &unread, edits);
         let mut open: Vec<&str> = needed.iter().copied().collect();
         while let Some(name) = open.pop() {
             let instructions = self.panics[name].body.instructions.iter();
@@ -120,24 +123,30 @@ impl<'m, 't> Inlining<'m, 't> {
     }
 
     /// Leaves out a frame that held only what a panic's message would have said.
-    fn drop_frame(&self, body: &Body<'t>, unread: &[&str], edits: &mut Edits) {
-        let (Some(frame), Some(uses)) = (body.frame, Uses::of(body)) else {
+    fn drop_frame(&self, index: usize, body: &Body<'t>, unread: &[&str], edits: &mut Edits) {
+        let name = self.module.functions[index].name;
+        let function = self.parsed.and_then(|parsed| parsed.function(name));
+        let parsed = function.and_then(|function| function.body.as_ref());
+        let (Some(frame), Some(parsed)) = (body.frame, parsed) else {
             return;
         };
-        let is_unread = |index: &usize| {
-            let text = body.instructions[*index].text;
-            unread.iter().any(|one| one.as_ptr() == text.as_ptr())
+        let Some(uses) = Uses::of(parsed) else { return };
+        let text = self.module.text;
+        let span = |index: usize| {
+            let span = &parsed.instructions[index].span;
+            span.start as usize..span.end as usize
         };
-        if unread.is_empty() || !uses.others.iter().all(is_unread) {
+        let is_unread = |index: usize| {
+            let mut unread = unread.iter();
+            unread.any(|one| position(text, one).start == span(index).start)
+        };
+        if unread.is_empty() || !uses.others.iter().all(|&index| is_unread(index)) {
             return;
         }
-        let text = self.module.text;
-        let stores = uses
-            .writes
-            .iter()
-            .map(|&index| body.instructions[index].text);
-        for statement in stores.chain([frame.declaration]) {
-            edits.replace(with_semicolon(position(text, statement)), "");
+        let stores = uses.writes.iter().map(|&index| span(index));
+        let declaration = with_semicolon(position(text, frame.declaration));
+        for statement in stores.chain([declaration]) {
+            edits.replace(statement, "");
         }
         for name in body.instructions.iter().flat_map(Instruction::sources) {
             if name == frame.name {

@@ -44,7 +44,9 @@ pub(crate) fn rewrite(text: &str) -> Result<String, ParseError> {
         return Ok(text.to_owned());
     }
     let text = gather_places(&Module::parse(text)?);
-    Ok(inline(&Module::parse(&text)?))
+    // What is not known is not looked into: its calls stay calls.
+    let parsed = ::ptx::parse_undeclared(&text).ok();
+    Ok(inline(&Module::parse(&text)?, parsed.as_ref()))
 }
 
 /// The statement and its end.
@@ -75,7 +77,7 @@ mod tests {
 .global .align 8 .u64 OTHER[3] = {{generic(FILE), 11, 0}};
 .entry k() {{
 .local .align 8 .b8 \t__local_depot0[16];
-.reg .b64 %rd<9>;
+.reg .b64 %rd<13>, %SPL; .reg .pred %p<2>;
 mov.b64 %SPL, __local_depot0;
 add.u64 %rd8, %SPL, 8;
 st.local.b64 [%rd8], %rd2;
@@ -99,7 +101,7 @@ call.uni handler, (param0); }}
 trap; exit;
 }}
 .func handler(.param .b64 h_0) {{
-.reg .b64 %rd<3>;
+.reg .b64 %rd<3>; .reg .b32 %r<2>;
 ld.volatile.global.b64 %rd1, [__ptx_std_panic];
 ld.param.b64 %rd2, [h_0];
 mov.b32 %r1, __ptx_std_panic_kind;
@@ -175,7 +177,7 @@ trap; exit;
 call.uni ends, ();";
         let more = ".global .align 8 .u64 TABLE[1] = {generic(HERE)};
 .func traps() { trap; exit; }
-.func ends() { @%p1 bra $E; call.uni handler, (param0); $E: call.uni traps, (); trap; exit; }
+.func ends() { .reg .pred %p<2>; @%p1 bra $E; call.uni handler, (param0); $E: call.uni traps, (); trap; exit; }
 .func returns() { ret; }
 .func says() { call.uni returns, (); call.uni handler, (param0); trap; exit; }";
         let text = words(&rewrite(&module(call, more)).expect("PTX"));

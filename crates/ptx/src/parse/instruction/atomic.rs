@@ -8,7 +8,7 @@ use crate::{Atom, AtomicOperator, Operation, Order, Red, Scope, Space, Type};
 /// What stands in the name of an atomic.
 struct Kind {
     space: Space,
-    order: Order,
+    order: Option<Order>,
     scope: Scope,
     operator: AtomicOperator,
     noftz: bool,
@@ -17,7 +17,7 @@ struct Kind {
 }
 
 fn kind(op: &mut Opcode<'_>) -> Result<Kind> {
-    let order = order(op, Order::Relaxed);
+    let order = order(op);
     let scope = op.take(Scope::from_name).unwrap_or(Scope::Device);
     let space = op.take(Space::from_name).unwrap_or(Space::Generic);
     let operator = op.want("an operation such as `.add`", AtomicOperator::from_name)?;

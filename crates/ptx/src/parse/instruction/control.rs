@@ -122,7 +122,7 @@ impl<'a> Parser<'a> {
                 targets: None,
             }),
             Some(_) => Err(Fail::at(begin, format!("`{name}` is no function"))),
-            None => Err(Fail::at(begin, format!("no function `{name}` is declared"))),
+            None => Ok(Callee::Direct(self.undeclared_function(name, begin)?)),
         }
     }
 

@@ -7,13 +7,13 @@ use crate::{
     Operation, Order, Prefetch, PrefetchSize, RedAsync, Scope, Space, St, StAsync, Type,
 };
 
-/// The order of an access. `.mmio` has `.relaxed` beside it.
-pub(super) fn order(op: &mut Opcode<'_>, otherwise: Order) -> Order {
+/// The order that an access names. `.mmio` has `.relaxed` beside it.
+pub(super) fn order(op: &mut Opcode<'_>) -> Option<Order> {
     if op.flag("mmio") {
         op.take(Order::from_name);
-        return Order::Mmio;
+        return Some(Order::Mmio);
     }
-    op.take(Order::from_name).unwrap_or(otherwise)
+    op.take(Order::from_name)
 }
 
 /// `.L1::evict_first`, `.L2::evict_last`, `.L2::cache_hint`.
@@ -49,7 +49,7 @@ struct AccessKind {
 
 fn access(op: &mut Opcode<'_>) -> Result<AccessKind> {
     let space = op.take(Space::from_name).unwrap_or(Space::Generic);
-    let order = order(op, Order::Weak);
+    let order = order(op).unwrap_or(Order::Weak);
     let scope = op.take(Scope::from_name);
     let (level1, level2) = (eviction(op, "L1"), eviction(op, "L2"));
     let has_policy = op.flag("L2::cache_hint");
@@ -191,7 +191,7 @@ impl<'a> Parser<'a> {
         op.need("async")?;
         let counted = op.flag("mbarrier::complete_tx::bytes");
         let space = op.take(Space::from_name);
-        let order = order(op, Order::Relaxed);
+        let order = order(op).unwrap_or(Order::Relaxed);
         let scope = op.take(Scope::from_name);
         let operator = op.want("an operation such as `.add`", AtomicOperator::from_name)?;
         let ty = op.ty()?;
