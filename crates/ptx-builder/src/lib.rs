@@ -198,10 +198,13 @@ impl CudaBuilder {
             };
             self.copy_modules(&ptx, &path, arch)?;
             let resources = resources::write_report(&path, arch, kernels.folder())?;
+            if let Some(written) = &resources {
+                refuse(written.lint(&path, &self.levels)?, &path, arch, &mut warned)?;
+            }
             built.push(Ptx {
                 arch,
                 path,
-                resources,
+                resources: resources.map(|written| written.path),
             });
         }
         if let Some(target) = &self.embed_to {
@@ -253,24 +256,8 @@ impl CudaBuilder {
         })?;
         let path = assembly.with_extension("ptx");
         write(&path, &processed.text)?;
-        let (errors, warnings): (Vec<_>, Vec<_>) = processed
-            .findings
-            .into_iter()
-            .partition(|finding| finding.severity == Severity::Error);
-        for warning in warnings {
-            // Every architecture has the same.
-            if warned.insert(warning.clone()) {
-                println!("cargo::warning={warning}");
-            }
-        }
-        if errors.is_empty() {
-            return Ok(path);
-        }
-        Err(CudaBuilderError::Lints {
-            path,
-            arch,
-            findings: errors,
-        })
+        refuse(processed.findings, &path, arch, warned)?;
+        Ok(path)
     }
 
     /// Puts LLVM's text and bitcode where they were asked for.
@@ -302,6 +289,32 @@ impl CudaBuilder {
         }
         let extension = target.extension().unwrap_or("ptx".as_ref());
         target.with_extension(format!("{arch}.{}", extension.display()))
+    }
+}
+
+/// Shows the findings that are warnings, each once, and fails for those that are errors.
+fn refuse(
+    findings: Vec<Finding>,
+    path: &Path,
+    arch: NvvmArch,
+    warned: &mut BTreeSet<Finding>,
+) -> Result<(), CudaBuilderError> {
+    let (errors, warnings): (Vec<_>, Vec<_>) = findings
+        .into_iter()
+        .partition(|finding| finding.severity == Severity::Error);
+    for warning in warnings {
+        // Every architecture has the same.
+        if warned.insert(warning.clone()) {
+            println!("cargo::warning={warning}");
+        }
+    }
+    match errors.is_empty() {
+        true => Ok(()),
+        false => Err(CudaBuilderError::Lints {
+            path: path.to_path_buf(),
+            arch,
+            findings: errors,
+        }),
     }
 }
 

@@ -4,6 +4,7 @@
 //! [`crate::CudaBuilder::build_all`] writes it beside the PTX as `NAME.resources.json`, where
 //! `ptxas` is there ([`crate::nvidia`]); [`Report::from_json`] reads it.
 
+mod losses;
 mod ptxas;
 
 use std::fs;
@@ -13,13 +14,14 @@ use occupancy::{ComputeCapability, Kernel, Multiprocessor, Resource};
 use serde::{Deserialize, Serialize};
 
 use crate::nvidia::{self, Tool};
+use crate::ptx::lints::{Finding, Levels};
 use crate::{CudaBuilderError, NvvmArch};
 
 /// The blocks whose occupancy is reported, in threads.
 pub const BLOCK_THREADS: [u32; 10] = [32, 64, 96, 128, 192, 256, 384, 512, 768, 1024];
 
 /// Counts up when the report's fields or their meaning change, so that old files are made anew.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// What the kernels of one PTX file need.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -53,6 +55,9 @@ pub struct KernelResources {
     pub barriers: u32,
     /// The largest block that the kernel was compiled for (`.maxntid`, `.reqntid`).
     pub max_threads: Option<u32>,
+    /// What costs the kernel's tensor cores their speed: `ptxas`'s words, or local memory beside `wgmma`.
+    #[serde(default)]
+    pub losses: Vec<String>,
     /// Occupancy at each of [`BLOCK_THREADS`], without dynamic shared memory. Empty if the
     /// architecture's limits are not known.
     pub occupancy: Vec<BlockOccupancy>,
@@ -96,6 +101,7 @@ impl Report {
     /// Makes the report of `ptx` from what `ptxas -v` said of it.
     pub fn parse(arch: NvvmArch, ptx: &str, ptxas_output: &str) -> Report {
         let mut kernels = ptxas::parse(ptxas_output);
+        losses::note(ptxas_output, ptx, &mut kernels);
         let capability = ComputeCapability::from_arch(arch.number());
         let multiprocessor = Multiprocessor::of(capability).ok();
         for kernel in &mut kernels {
@@ -157,13 +163,35 @@ fn name_of(resource: &Resource) -> String {
     resource.name().to_owned()
 }
 
+/// A report and the file that it was written to.
+pub(crate) struct Written {
+    pub(crate) path: PathBuf,
+    report: Report,
+}
+
+impl Written {
+    /// What is not allowed in what `ptxas` made of the PTX in the file `ptx`.
+    pub(crate) fn lint(
+        &self,
+        ptx: &Path,
+        levels: &Levels,
+    ) -> Result<Vec<Finding>, CudaBuilderError> {
+        let text =
+            fs::read_to_string(ptx).map_err(|error| CudaBuilderError::io("read", ptx, error))?;
+        losses::check(&self.report, &text, levels).map_err(|error| CudaBuilderError::MalformedPtx {
+            path: ptx.to_path_buf(),
+            reason: error.to_string(),
+        })
+    }
+}
+
 /// Writes the report of the PTX file `path` beside it, unless the one there is of the same PTX.
 /// `None` where there is no `ptxas`, or it does not know the architecture.
 pub(crate) fn write_report(
     path: &Path,
     arch: NvvmArch,
     start: &Path,
-) -> Result<Option<PathBuf>, CudaBuilderError> {
+) -> Result<Option<Written>, CudaBuilderError> {
     let target = path.with_extension("resources.json");
     let Ok(ptxas) = Tool::Ptxas.find(start) else {
         println!(
@@ -179,8 +207,12 @@ pub(crate) fn write_report(
         fs::read_to_string(path).map_err(|error| CudaBuilderError::io("read", path, error))?;
     let key = key_of(&ptx, arch, &ptxas);
     let there = fs::read_to_string(&target).ok();
-    if there.is_some_and(|text| Report::from_json(&text).is_ok_and(|old| old.key == key)) {
-        return Ok(Some(target));
+    let there = there.and_then(|text| Report::from_json(&text).ok());
+    if let Some(report) = there.filter(|old| old.key == key) {
+        return Ok(Some(Written {
+            path: target,
+            report,
+        }));
     }
     let output = match ptxas::run(&ptxas, arch, path)? {
         Ok(output) => output,
@@ -198,7 +230,10 @@ pub(crate) fn write_report(
         .map_err(|error| CudaBuilderError::io("write", &target, error.into()))?;
     fs::write(&target, text + "\n")
         .map_err(|error| CudaBuilderError::io("write", &target, error))?;
-    Ok(Some(target))
+    Ok(Some(Written {
+        path: target,
+        report,
+    }))
 }
 
 /// 64 bits of FNV-1a over all that the report depends on.

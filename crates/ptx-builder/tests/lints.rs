@@ -2,7 +2,7 @@
 
 mod support;
 
-use ptx_builder::{CudaBuilder, CudaBuilderError, Finding, Level, Lint, Severity};
+use ptx_builder::{CudaBuilder, CudaBuilderError, Finding, Level, Lint, NvvmArch, Severity};
 use support::{build, kernel_crate};
 
 /// Denies the lint alone.
@@ -246,4 +246,65 @@ fn findings_are_listed_one_a_line_with_what_to_do() {
         error.contains("\n  kernel looks_up, src/lib.rs:3: local-memory: "),
         "the kernel's own line: {error}"
     );
+}
+
+/// A warpgroup that multiplies, `LAST` of whose sums are written.
+const WARPGROUP: &str = "
+use cuda_std::shared::{SharedPtr, dynamic_shared_mem};
+use cuda_std::wgmma::{Accumulator, KMajor, N64, Previous, Swizzle128};
+#[inline(INLINED)] unsafe fn add(sums: &mut Accumulator<N64>, tile: KMajor<bf16, Swizzle128>) { unsafe {
+let mut in_flight = sums.begin(); in_flight.open_group();
+in_flight.multiply(Previous::Keep, tile.step::<0>(), tile.step::<1>()); in_flight.commit(); } }
+#[kernel(block = [128], min_blocks = 1)] pub unsafe fn KERNEL(y: *mut f32, n: u32) { unsafe {
+let tile = KMajor::new(SharedPtr::new(dynamic_shared_mem::<bf16>()).align_up(1024));
+let mut sums = Accumulator::<N64>::zeroed();
+for _ in 0..n { add(&mut sums, tile) }
+*y = sums.values()[LAST]; } }";
+
+#[test]
+fn tensor_cores_that_wait() {
+    let found = |name: &str, kernels: &str| {
+        let folder = kernel_crate(name, kernels);
+        let builder = only(build(&folder), Lint::TensorCoreLoss).arch(NvvmArch::Compute90a);
+        match builder.build() {
+            Ok(_) => String::new(),
+            Err(CudaBuilderError::Lints { findings, .. }) => findings
+                .iter()
+                .map(|finding| format!("{finding}\n"))
+                .collect(),
+            Err(other) => panic!("{other}"),
+        }
+    };
+    let warpgroup = |inlined: &str, kernel: &str, last: &str| {
+        let text = WARPGROUP.replace("INLINED", inlined);
+        text.replace("KERNEL", kernel).replace("LAST", last)
+    };
+    let clean = warpgroup("always", "clean", "5");
+    assert_eq!(found("fixture-clean-wgmma", &clean), "");
+
+    let called = found("fixture-called-wgmma", &warpgroup("never", "called", "5"));
+    assert!(called.starts_with("kernel called, "), "{called}");
+    assert!(
+        called.contains("src/lib.rs:9: tensor-core-loss: "),
+        "{called}"
+    );
+    assert!(called.contains("C7510"), "{called}");
+
+    let indexed = warpgroup("always", "indexed", "n as usize % 32");
+    let indexed = found("fixture-indexed-wgmma", &indexed);
+    assert!(
+        indexed.contains("kernel indexed") && indexed.contains("local memory"),
+        "{indexed}"
+    );
+
+    let registers = |bounds: &str| {
+        format!(
+            "#[kernel({bounds})] pub unsafe fn registers() {{ \
+             unsafe {{ cuda_std::warpgroup::increase_registers::<232>() }} }}"
+        )
+    };
+    let unbound = found("fixture-unbound-registers", &registers(""));
+    assert!(unbound.contains("C7508"), "{unbound}");
+    let bound = registers("max_threads = 256, min_blocks = 1");
+    assert_eq!(found("fixture-bound-registers", &bound), "");
 }

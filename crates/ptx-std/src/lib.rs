@@ -31,27 +31,35 @@ pub mod approx;
 pub mod async_copy;
 pub mod atomic;
 pub mod cfg;
+pub mod cluster;
 #[cfg(target_arch = "nvptx64")]
 pub mod constant;
 pub mod cooperative;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod emulation;
 pub mod float;
+pub mod grid_dependency;
 pub mod intrinsics;
 pub mod io;
 #[cfg(not(target_arch = "nvptx64"))]
 pub mod launch;
 mod math;
+pub mod mbarrier;
 pub mod mem;
 pub mod misc;
+pub mod mma;
 mod output;
 mod own;
 pub mod packed;
 pub mod ptr;
 pub mod shared;
 pub mod thread;
+pub mod tma;
+mod unroll;
 pub mod vector;
 pub mod warp;
+pub mod warpgroup;
+pub mod wgmma;
 
 pub use approx::ApproxFloat;
 pub use core::{assert_eq, assert_ne};

@@ -19,7 +19,7 @@ use half::{bf16, f16};
 use crate::arch::packed as arch;
 
 macro_rules! packed {
-    ($($(#[$doc:meta])* $name:ident of $float:ident = $fma:ident;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident of $float:ident = $fma:ident, $from_f32:ident;)*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
         #[repr(transparent)]
@@ -31,6 +31,13 @@ macro_rules! packed {
             #[must_use]
             pub const fn new(low: $float, high: $float) -> Self {
                 $name((high.to_bits() as u32) << 16 | low.to_bits() as u32)
+            }
+
+            /// Two numbers, each rounded to the nearest.
+            #[inline(always)]
+            #[must_use]
+            pub fn from_f32(low: f32, high: f32) -> Self {
+                $name(arch::$from_f32(low, high))
             }
 
             /// The same number twice.
@@ -100,9 +107,9 @@ macro_rules! packed {
 
 packed! {
     /// Two `f16`. `mul_add` is `fma.rn.f16x2`.
-    F16x2 of f16 = fma_f16x2;
+    F16x2 of f16 = fma_f16x2, f16x2_from_f32;
     /// Two `bf16`. `mul_add` is `fma.rn.bf16x2` from `sm_80` on, and several instructions before.
-    Bf16x2 of bf16 = fma_bf16x2;
+    Bf16x2 of bf16 = fma_bf16x2, bf16x2_from_f32;
 }
 
 /// `a * b + c` in each half with one rounding, where no instruction does it. Inlined, and so optimised
@@ -112,7 +119,13 @@ pub(crate) mod software {
     use half::{bf16, f16};
 
     macro_rules! halves {
-        ($($name:ident of $float:ident;)*) => {$(
+        ($($name:ident, $from_f32:ident of $float:ident;)*) => {$(
+            #[inline]
+            pub(crate) fn $from_f32(low: f32, high: f32) -> u32 {
+                let bits = |value| u32::from($float::from_f32(value).to_bits());
+                bits(high) << 16 | bits(low)
+            }
+
             #[inline]
             pub(crate) fn $name(a: u32, b: u32, c: u32) -> u32 {
                 let fma = |shift: u32| {
@@ -126,8 +139,8 @@ pub(crate) mod software {
     }
 
     halves! {
-        fma_f16x2 of f16;
-        fma_bf16x2 of bf16;
+        fma_f16x2, f16x2_from_f32 of f16;
+        fma_bf16x2, bf16x2_from_f32 of bf16;
     }
 
     /// `a * b + c` of 16-bit floats, inexact results with the last bit set. Rounded to 16 bits, it

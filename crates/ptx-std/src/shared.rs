@@ -9,8 +9,12 @@
 //! - [`#[address_space(shared)]`](crate::address_space) on a `static mut`, as in Rust-CUDA;
 //! - [`dynamic_shared_mem`], whose size the launch gives, or its parts by [`DynamicShared`].
 
+mod pointer;
+
 use core::marker::PhantomData;
 use core::ops::{Deref, DerefMut};
+
+pub use pointer::SharedPtr;
 
 use crate::arch;
 

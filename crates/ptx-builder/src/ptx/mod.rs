@@ -53,6 +53,14 @@ pub(crate) struct Processed {
     pub(crate) findings: Vec<Finding>,
 }
 
+/// What the kernels' authors wrote, from PTX that has been [processed](process).
+///
+/// # Errors
+/// As for [`process`].
+pub(crate) fn descriptions(text: &str) -> Result<Vec<kernels::Description>, ParseError> {
+    Ok(kernels::descriptions(&Module::parse(text)?))
+}
+
 /// Rewrites and checks a PTX module.
 ///
 /// # Errors

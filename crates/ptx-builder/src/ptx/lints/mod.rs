@@ -87,6 +87,14 @@ lints! {
     LocalMemory = "local-memory", Warn, stack::check;
     /// A check in a loop that panics, such as that of an index.
     PanicInLoop = "panic-in-loop", Warn, panics::check;
+    /// What keeps tensor cores waiting, as `ptxas` finds it: `wgmma` one after the other, `setmaxnreg` that is ignored,
+    /// local memory beside either. Without `ptxas` nothing is found.
+    TensorCoreLoss = "tensor-core-loss", Deny, in_machine_code;
+}
+
+/// Of a lint that PTX does not show: `crate::resources` looks for it once there is machine code.
+fn in_machine_code(_: &Subject<'_, '_>) -> Vec<Report> {
+    Vec::new()
 }
 
 impl fmt::Display for Lint {
@@ -149,7 +157,7 @@ impl Levels {
         self.0.insert(lint, level);
     }
 
-    fn severity(&self, lint: Lint) -> Option<Severity> {
+    pub(crate) fn severity(&self, lint: Lint) -> Option<Severity> {
         let level = self.0.get(&lint).copied();
         match level.unwrap_or(lint.default_level()) {
             Level::Allow => None,

@@ -13,6 +13,7 @@ pub(crate) mod packed;
 mod panic;
 pub(crate) mod ptr;
 mod registers;
+pub(crate) mod tensor;
 mod warp;
 
 pub(crate) use memory::*;

@@ -15,7 +15,34 @@ pub(crate) fn fma_f16x2(a: u32, b: u32, c: u32) -> u32 {
 }
 
 #[cfg(not(target_feature = "compute_80"))]
-pub(crate) use crate::packed::software::fma_bf16x2;
+pub(crate) use crate::packed::software::{bf16x2_from_f32, f16x2_from_f32, fma_bf16x2};
+
+#[cfg(target_feature = "compute_80")]
+macro_rules! conversions {
+    ($($name:ident = $instruction:literal;)*) => {$(
+        #[inline(always)]
+        pub(crate) fn $name(low: f32, high: f32) -> u32 {
+            let result;
+            // SAFETY: the instruction computes one register from two others.
+            unsafe {
+                core::arch::asm!(
+                    concat!($instruction, " {}, {}, {};"),
+                    out(reg32) result,
+                    in(reg32) high,
+                    in(reg32) low,
+                    options(pure, nomem, nostack, preserves_flags)
+                );
+            }
+            result
+        }
+    )*};
+}
+
+#[cfg(target_feature = "compute_80")]
+conversions! {
+    bf16x2_from_f32 = "cvt.rn.bf16x2.f32";
+    f16x2_from_f32 = "cvt.rn.f16x2.f32";
+}
 
 #[cfg(target_feature = "compute_80")]
 #[inline(always)]

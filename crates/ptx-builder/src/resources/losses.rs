@@ -1,0 +1,209 @@
+//! `tensor-core-loss`: what `ptxas` says costs tensor cores their speed.
+
+use super::{KernelResources, Report};
+use crate::ptx::lints::{Finding, Levels, Lint};
+use crate::ptx::{self, ParseError};
+
+/// Notes the losses that `ptxas -v` reports, each with the function that it was in:
+///
+/// ```text
+/// ptxas info    : (C7508) Potential Performance Loss: 'setmaxnreg' ignored; unable to determine register count at entry.
+/// ptxas info    : (C7510) Potential Performance Loss: wgmma.mma_async instructions are serialized due to wgmma pipeline crossing function boundary at a function call in the function 'called'
+/// ```
+///
+/// A line that names no kernel counts for each that has such instructions.
+pub(super) fn note(output: &str, ptx: &str, kernels: &mut [KernelResources]) {
+    for line in output.lines() {
+        let Some((before, loss)) = line.split_once("Potential Performance Loss: ") else {
+            continue;
+        };
+        let code = before
+            .split_once('(')
+            .and_then(|(_, code)| code.split(')').next());
+        let loss = format!("{}: {}", code.unwrap_or("ptxas"), loss.trim());
+        let named = loss.split('\'').nth_back(1).unwrap_or_default();
+        let is_known = kernels.iter().any(|kernel| kernel.name == named);
+        for kernel in kernels.iter_mut() {
+            if kernel.name == named || (!is_known && uses_warpgroups(ptx, &kernel.name)) {
+                kernel.losses.push(loss.clone());
+            }
+        }
+    }
+    for kernel in kernels {
+        let kept = kernel.stack_bytes.max(kernel.spill_store_bytes);
+        if kept > 0 && uses_warpgroups(ptx, &kernel.name) {
+            kernel.losses.push(format!(
+                "{kept} bytes of local memory in a kernel with wgmma"
+            ));
+        }
+    }
+}
+
+/// Whether the entry has instructions that are a warpgroup's, itself or by the functions that it calls: of a
+/// module with any calls, all entries do.
+fn uses_warpgroups(ptx: &str, kernel: &str) -> bool {
+    let of_warpgroups = |text: &str| {
+        ["wgmma.mma_async", "setmaxnreg."]
+            .iter()
+            .any(|name| text.contains(name))
+    };
+    let body = ptx.split(".entry ").skip(1).find(|entry| {
+        let name = entry.split('(').next().unwrap_or_default();
+        name.trim() == kernel
+    });
+    body.is_some_and(|body| {
+        let own = block(body);
+        of_warpgroups(own) || (own.contains("call") && of_warpgroups(ptx))
+    })
+}
+
+/// The text from the first brace to the one that closes it.
+fn block(text: &str) -> &str {
+    let mut depth = 0;
+    let braces = text.match_indices(['{', '}']);
+    let mut after = braces.skip_while(|&(_, brace)| {
+        depth += if brace == "{" { 1 } else { -1 };
+        depth > 0
+    });
+    let start = text.find('{').unwrap_or(text.len());
+    let end = after.next().map_or(text.len(), |(at, _)| at);
+    text.get(start..end).unwrap_or_default()
+}
+
+/// The losses that are not allowed, with the kernel's place.
+///
+/// # Errors
+/// The text does not read as PTX.
+pub(super) fn check(
+    report: &Report,
+    ptx: &str,
+    levels: &Levels,
+) -> Result<Vec<Finding>, ParseError> {
+    let lint = Lint::TensorCoreLoss;
+    let lossy = report
+        .kernels
+        .iter()
+        .filter(|kernel| !kernel.losses.is_empty());
+    let (Some(severity), Some(_)) = (levels.severity(lint), lossy.clone().next()) else {
+        return Ok(Vec::new());
+    };
+    let descriptions = ptx::descriptions(ptx)?;
+    let findings = lossy.filter_map(|kernel| {
+        let described = descriptions.iter().find(|one| one.name == kernel.name);
+        if described.is_some_and(|one| one.allowed.iter().any(|name| name == lint.name())) {
+            return None;
+        }
+        Some(Finding {
+            severity,
+            lint,
+            kernel: kernel.name.clone(),
+            place: described.map(|one| one.place.clone()),
+            message: message(&kernel.losses),
+        })
+    });
+    Ok(findings.collect())
+}
+
+fn message(losses: &[String]) -> String {
+    format!(
+        "tensor cores wait where they need not ({}): bound the kernel's threads and say `min_blocks = 1`, \
+         inline what multiplies, index accumulators by constants alone (`unroll!`), and touch none \
+         between the first instruction of a group and the wait for it",
+        losses.join("; ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::NvvmArch;
+    use crate::ptx::lints::{Level, Severity};
+
+    /// What `ptxas` 13.0.88 said of kernels that were made to show each loss, with their PTX cut down.
+    const OUTPUT: &str = "\
+ptxas info    : (C7508) Potential Performance Loss: 'setmaxnreg' ignored; unable to determine register count at entry.
+ptxas info    : (C7511) Potential Performance Loss: wgmma.mma_async instructions are serialized due to insufficient register resources for the wgmma pipeline in the function 'local'
+ptxas info    : (C7510) Potential Performance Loss: wgmma.mma_async instructions are serialized due to wgmma pipeline crossing function boundary at a function call in the function 'called'
+ptxas info    : 0 bytes gmem
+ptxas info    : Compiling entry function 'local' for 'sm_90a'
+ptxas info    : Function properties for local
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 30 registers, used 0 barriers
+ptxas info    : Compiling entry function 'called' for 'sm_90a'
+ptxas info    : Used 30 registers, used 0 barriers
+ptxas info    : Compiling entry function 'unbound' for 'sm_90a'
+ptxas info    : Used 161 registers, used 16 barriers
+ptxas info    : Compiling entry function 'spilling' for 'sm_90a'
+ptxas info    : Function properties for spilling
+    48 bytes stack frame, 40 bytes spill stores, 40 bytes spill loads
+ptxas info    : Used 255 registers, used 16 barriers
+ptxas info    : Compiling entry function 'plain' for 'sm_90a'
+ptxas info    : Function properties for plain
+    48 bytes stack frame, 40 bytes spill stores, 40 bytes spill loads
+ptxas info    : Used 255 registers
+";
+    const PTX: &str = "\
+// ptx-std kernel local file=src/lib.rs line=7 params= max_threads=0 min_blocks=0 allow=
+// ptx-std kernel called file=src/lib.rs line=9 params= max_threads=0 min_blocks=0 allow=tensor-core-loss
+.visible .entry local()
+{
+\tret;
+}
+.visible .entry called()
+{
+\tret;
+}
+.visible .entry unbound()
+{
+\tsetmaxnreg.inc.sync.aligned.u32 232;
+\tret;
+}
+.visible .entry spilling()
+{
+\t{
+\tmov.u32 %r1, 0;
+\t}
+\twgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%r1, %r2, %r3, %r4}, %rd1, %rd2, %p1, 1, 1, 0, 0;
+\tret;
+}
+.visible .entry plain()
+{
+\tret;
+}
+";
+
+    fn report() -> Report {
+        Report::parse(NvvmArch::Compute90a, PTX, OUTPUT)
+    }
+
+    #[test]
+    fn each_loss_is_told_of_its_kernel() {
+        let report = report();
+        let losses = |name: &str| -> Vec<String> {
+            let kernel = report.kernels.iter().find(|kernel| kernel.name == name);
+            kernel.expect("it is there").losses.clone()
+        };
+        assert!(
+            losses("local")[0].starts_with("C7511: wgmma.mma_async instructions are serialized")
+        );
+        assert!(losses("called")[0].starts_with("C7510: "));
+        let ignored = "C7508: 'setmaxnreg' ignored; unable to determine register count at entry.";
+        assert_eq!(losses("unbound"), [ignored]);
+        let local = "48 bytes of local memory in a kernel with wgmma";
+        assert_eq!(losses("spilling"), [ignored, local]);
+        assert_eq!(losses("plain"), [""; 0]);
+    }
+
+    #[test]
+    fn losses_are_refused_unless_the_kernel_or_the_build_allows_them() {
+        let found = check(&report(), PTX, &Levels::default()).expect("PTX");
+        let kernels: Vec<&str> = found.iter().map(|one| one.kernel.as_str()).collect();
+        assert_eq!(kernels, ["local", "spilling", "unbound"]);
+        assert!(found.iter().all(|one| one.severity == Severity::Error));
+        let start = "kernel local, src/lib.rs:7: tensor-core-loss: tensor cores wait where they need not (C7511: ";
+        assert!(found[0].to_string().starts_with(start), "{}", found[0]);
+        let mut levels = Levels::default();
+        levels.set(Lint::TensorCoreLoss, Level::Allow);
+        assert_eq!(check(&report(), PTX, &levels).expect("PTX"), []);
+    }
+}

@@ -1,0 +1,18 @@
+//! Programmatic dependent launch: a grid that begins before the one in front of it in the stream has ended.
+//! It needs `sm_90`, and a launch that allows it; in others both functions do nothing.
+
+use ptx_std_macros::gpu_only;
+
+/// Says that the next grid of the stream may begin. It does so when every block has said it or ended.
+#[gpu_only]
+#[inline(always)]
+pub fn launch_dependents() {
+    crate::arch::tensor::launch_dependents();
+}
+
+/// Waits until the grids that this one depends on have ended and what they wrote is visible.
+#[gpu_only]
+#[inline(always)]
+pub fn wait() {
+    crate::arch::tensor::grid_dependency_wait();
+}

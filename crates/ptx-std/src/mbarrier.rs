@@ -1,0 +1,378 @@
+//! Barriers in shared memory (`mbarrier`), which threads wait at for other threads and for copies. They
+//! need `sm_90`.
+//!
+//! A barrier goes through phases. A phase ends when as many threads have arrived as [`Barrier::init`] said and
+//! all bytes that [`Barrier::arrive_expect`] announced have come. Whoever waits names the phase by its
+//! [`Parity`]: a wait for the wrong one returns at once, or never. [`Ring`] counts stages and phases itself.
+//!
+//! A ring of stages is a pair of barriers for each stage of shared memory: `full` says that the copy has come,
+//! `empty` that all who read it are done. Of a [`Ring`] the stages are had from waits alone:
+//!
+//! ```no_run
+//! # use ptx_std::mbarrier::{Ring, Barrier};
+//! # use ptx_std::shared::SharedPtr;
+//! # fn fill(stage: u32, announced: Barrier) {}
+//! # fn multiply(stage: u32) {}
+//! # unsafe fn kernel(barriers: SharedPtr<u64>, is_producer: bool) {
+//! const STAGES: u32 = 4;
+//! // SAFETY: `barriers` are two words a stage; one thread has made them, and a barrier of the block followed.
+//! let ring = unsafe { Ring::<STAGES>::new(barriers) };
+//! if is_producer {
+//!     let mut producer = ring.producer();
+//!     for _ in 0..100 {
+//!         let free = producer.acquire(); // Everybody is done with the stage.
+//!         fill(free.stage(), free.expect(16384)); // Copies that complete on the barrier.
+//!     }
+//! } else {
+//!     let mut consumer = ring.consumer();
+//!     for _ in 0..100 {
+//!         let full = consumer.wait(); // 16384 bytes have come.
+//!         multiply(full.stage());
+//!         full.release();
+//!     }
+//! }
+//! # }
+//! ```
+
+use ptx_std_macros::gpu_only;
+
+use crate::cluster::BlockRank;
+use crate::shared::SharedPtr;
+
+/// Which phase of a barrier: of two that follow one another one is even and one is odd. The first is even.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parity(u32);
+
+impl Parity {
+    /// That of the first phase.
+    pub const EVEN: Parity = Parity(0);
+    /// That of the second.
+    pub const ODD: Parity = Parity(1);
+
+    /// That of the next phase, and of the one before.
+    #[inline(always)]
+    #[must_use]
+    pub const fn flipped(self) -> Parity {
+        Parity(self.0 ^ 1)
+    }
+}
+
+/// A barrier: 8 bytes of shared memory, aligned to 8.
+#[derive(Clone, Copy, Debug)]
+pub struct Barrier(SharedPtr<u64>);
+
+impl Barrier {
+    /// The barrier at this place.
+    ///
+    /// # Safety
+    /// The place is 8 bytes of the block's shared memory, aligned to 8, which nothing but barriers use as long
+    /// as the value and copies of it are used. But for [`Barrier::init`] a barrier is used after it has been
+    /// made, and whoever made it has met those who use it at a barrier of the block, or of the cluster.
+    #[inline(always)]
+    pub const unsafe fn at(place: SharedPtr<u64>) -> Barrier {
+        Barrier(place)
+    }
+
+    /// Makes the barrier: each phase ends after `arrivals` arrivals, 1 to 2^20 - 1. One thread does it;
+    /// [`fence_init`] follows, and a barrier of the block.
+    #[gpu_only]
+    #[inline(always)]
+    pub fn init(self, arrivals: u32) {
+        crate::arch::tensor::mbarrier_init(self.0.address(), arrivals);
+    }
+
+    /// Ends the barrier's life, so that its memory can be used for something else. One thread does it, when
+    /// nobody uses the barrier any more.
+    #[gpu_only]
+    #[inline(always)]
+    pub fn invalidate(self) {
+        crate::arch::tensor::mbarrier_inval(self.0.address());
+    }
+
+    /// Arrives: what this thread wrote before is visible to those who have waited for the phase.
+    #[gpu_only]
+    #[inline(always)]
+    pub fn arrive(self) {
+        crate::arch::tensor::mbarrier_arrive(self.0.address());
+    }
+
+    /// Arrives, and announces `bytes` that copies bring before the phase can end, up to 2^20 - 1.
+    #[gpu_only]
+    #[inline(always)]
+    pub fn arrive_expect(self, bytes: u32) {
+        crate::arch::tensor::mbarrier_arrive_expect(self.0.address(), bytes);
+    }
+
+    /// Announces more bytes without arriving.
+    #[gpu_only]
+    #[inline(always)]
+    pub fn expect(self, bytes: u32) {
+        crate::arch::tensor::mbarrier_expect(self.0.address(), bytes);
+    }
+
+    /// Arrives at the barrier in the same place of another block's shared memory.
+    ///
+    /// # Safety
+    /// The block is of the same cluster and has not ended, and its barrier has been made.
+    #[gpu_only]
+    #[inline(always)]
+    pub unsafe fn arrive_at(self, block: BlockRank) {
+        crate::arch::tensor::mbarrier_arrive_remote(self.0.address(), block.0);
+    }
+
+    /// Whether the phase of this parity has ended, after a wait of limited length.
+    #[gpu_only]
+    #[inline(always)]
+    pub fn try_wait(self, phase: Parity) -> bool {
+        crate::arch::tensor::mbarrier_try_wait(self.0.address(), phase.0)
+    }
+
+    /// Whether the phase of this parity has ended.
+    #[gpu_only]
+    #[inline(always)]
+    pub fn test(self, phase: Parity) -> bool {
+        crate::arch::tensor::mbarrier_test_wait(self.0.address(), phase.0)
+    }
+
+    /// Waits until the phase of this parity has ended: what was written before the arrivals, and what copies
+    /// brought, is visible to this thread then.
+    #[inline(always)]
+    pub fn wait(self, phase: Parity) {
+        while !self.try_wait(phase) {}
+    }
+
+    /// Where it is, for instructions that complete on it.
+    #[inline(always)]
+    pub const fn place(self) -> SharedPtr<u64> {
+        self.0
+    }
+}
+
+/// Makes barriers that this thread has made known to the cluster and to copies, in front of the barrier of the
+/// block or the cluster after which they are used.
+#[gpu_only]
+#[inline(always)]
+pub fn fence_init() {
+    crate::arch::tensor::fence_mbarrier_init();
+}
+
+/// A ring of `STAGES` stages of shared memory, with two barriers for each: of all `full` ones, then of all
+/// `empty` ones. What lies in a stage, and where, is the kernel's affair.
+#[derive(Clone, Copy, Debug)]
+pub struct Ring<const STAGES: u32>(SharedPtr<u64>);
+
+impl<const STAGES: u32> Ring<STAGES> {
+    /// The bytes that its barriers take.
+    pub const BYTES: u32 = 16 * STAGES;
+
+    /// The ring whose barriers lie at `barriers`.
+    ///
+    /// # Safety
+    /// For all [`Ring::BYTES`] the contract of [`Barrier::at`].
+    #[inline(always)]
+    pub const unsafe fn new(barriers: SharedPtr<u64>) -> Ring<STAGES> {
+        Ring(barriers)
+    }
+
+    /// Makes the barriers: `producers` arrivals fill a stage, `consumers` empty it. One thread does it, and a
+    /// barrier of the block follows, or of the cluster where other blocks arrive.
+    #[inline(always)]
+    pub fn init(self, producers: u32, consumers: u32) {
+        for stage in 0..STAGES {
+            self.full(stage).init(producers);
+            self.empty(stage).init(consumers);
+        }
+        fence_init();
+    }
+
+    /// The end that fills stages. Every thread that fills has its own, and all go through the same stages.
+    #[inline(always)]
+    pub const fn producer(self) -> Producer<STAGES> {
+        Producer {
+            ring: self,
+            // The phase before the first counts as ended: every stage is free.
+            next: Cursor::at(Parity::ODD),
+        }
+    }
+
+    /// The end that reads stages. Every thread that reads has its own.
+    #[inline(always)]
+    pub const fn consumer(self) -> Consumer<STAGES> {
+        Consumer {
+            ring: self,
+            next: Cursor::at(Parity::EVEN),
+        }
+    }
+
+    #[inline(always)]
+    const fn full(self, stage: u32) -> Barrier {
+        Barrier(self.0.add(stage))
+    }
+
+    #[inline(always)]
+    const fn empty(self, stage: u32) -> Barrier {
+        Barrier(self.0.add(STAGES + stage))
+    }
+}
+
+/// The stage that is next, and the phase that is waited for there.
+#[derive(Clone, Copy, Debug)]
+struct Cursor<const STAGES: u32> {
+    stage: u32,
+    phase: Parity,
+}
+
+impl<const STAGES: u32> Cursor<STAGES> {
+    const fn at(phase: Parity) -> Self {
+        Cursor { stage: 0, phase }
+    }
+
+    #[inline(always)]
+    fn advance(&mut self) {
+        self.stage += 1;
+        if self.stage == STAGES {
+            self.stage = 0;
+            self.phase = self.phase.flipped();
+        }
+    }
+}
+
+/// The end of a [`Ring`] that fills stages.
+#[derive(Debug)]
+pub struct Producer<const STAGES: u32> {
+    ring: Ring<STAGES>,
+    next: Cursor<STAGES>,
+}
+
+impl<const STAGES: u32> Producer<STAGES> {
+    /// Waits until the next stage is free. The first `STAGES` are.
+    #[inline(always)]
+    pub fn acquire(&mut self) -> Free<STAGES> {
+        let Cursor { stage, phase } = self.next;
+        self.ring.empty(stage).wait(phase);
+        self.next.advance();
+        Free {
+            ring: self.ring,
+            stage,
+        }
+    }
+}
+
+/// A stage that nobody reads: it is this thread's to fill.
+#[derive(Debug)]
+#[must_use = "a stage that is not filled holds up the consumers"]
+pub struct Free<const STAGES: u32> {
+    ring: Ring<STAGES>,
+    stage: u32,
+}
+
+impl<const STAGES: u32> Free<STAGES> {
+    /// Its number.
+    #[inline(always)]
+    pub const fn stage(&self) -> u32 {
+        self.stage
+    }
+
+    /// Arrives, and announces the bytes that copies bring. The copies complete on the barrier that is returned.
+    #[inline(always)]
+    pub fn expect(self, bytes: u32) -> Barrier {
+        let full = self.ring.full(self.stage);
+        full.arrive_expect(bytes);
+        full
+    }
+
+    /// Arrives, where the thread has written the stage itself.
+    #[inline(always)]
+    pub fn fill(self) {
+        self.ring.full(self.stage).arrive();
+    }
+}
+
+/// The end of a [`Ring`] that reads stages.
+#[derive(Debug)]
+pub struct Consumer<const STAGES: u32> {
+    ring: Ring<STAGES>,
+    next: Cursor<STAGES>,
+}
+
+impl<const STAGES: u32> Consumer<STAGES> {
+    /// Waits until the next stage is full.
+    #[inline(always)]
+    pub fn wait(&mut self) -> Full<STAGES> {
+        let Cursor { stage, phase } = self.next;
+        self.ring.full(stage).wait(phase);
+        self.next.advance();
+        Full {
+            ring: self.ring,
+            stage,
+        }
+    }
+}
+
+/// A stage that has been filled, and stays as it is until it is released.
+#[derive(Debug)]
+#[must_use = "a stage that is not released holds up the producer"]
+pub struct Full<const STAGES: u32> {
+    ring: Ring<STAGES>,
+    stage: u32,
+}
+
+impl<const STAGES: u32> Full<STAGES> {
+    /// Its number.
+    #[inline(always)]
+    pub const fn stage(&self) -> u32 {
+        self.stage
+    }
+
+    /// Arrives at the stage's `empty` barrier: this thread, and all that it speaks for, have read it.
+    #[inline(always)]
+    pub fn release(self) {
+        self.ring.empty(self.stage).arrive();
+    }
+
+    /// The same at the barrier of another block of the cluster, whose producer fills this block's stage, too.
+    ///
+    /// # Safety
+    /// As for [`Barrier::arrive_at`].
+    #[inline(always)]
+    pub unsafe fn release_to(self, block: BlockRank) {
+        // SAFETY: the caller's contract.
+        unsafe { self.ring.empty(self.stage).arrive_at(block) };
+    }
+
+    /// Leaves the release to another thread of those that have read it.
+    #[inline(always)]
+    pub fn leave(self) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_goes_round_and_changes_its_parity() {
+        let mut cursor = Cursor::<3>::at(Parity::EVEN);
+        let seen: [(u32, Parity); 7] = core::array::from_fn(|_| {
+            let seen = (cursor.stage, cursor.phase);
+            cursor.advance();
+            seen
+        });
+        let (even, odd) = (Parity::EVEN, Parity::ODD);
+        let round = |parity| [(0, parity), (1, parity), (2, parity)];
+        assert_eq!(seen[..3], round(even));
+        assert_eq!(seen[3..6], round(odd));
+        assert_eq!(seen[6], (0, even));
+    }
+
+    #[test]
+    fn the_barriers_of_a_ring_lie_apart() {
+        // SAFETY: nothing is accessed.
+        let ring = unsafe { Ring::<4>::new(SharedPtr::from_address(64)) };
+        let places: [u32; 8] = core::array::from_fn(|i| match i as u32 {
+            stage @ 0..4 => ring.full(stage).place().address(),
+            stage => ring.empty(stage - 4).place().address(),
+        });
+        assert_eq!(places, core::array::from_fn(|i| 64 + 8 * i as u32));
+        assert_eq!(Ring::<4>::BYTES, 64);
+    }
+}

@@ -1,0 +1,215 @@
+//! Products of matrices by a warpgroup: `wgmma`, of `sm_90a`.
+//!
+//! The 128 threads of a [warpgroup](crate::warpgroup) together hold an [`Accumulator`] of 64 rows in their registers, to which
+//! an instruction adds the product of `A` (64 rows, in shared memory or in registers) and `B` (as many columns as the
+//! accumulator has, in shared memory). An instruction goes on by itself; a group of them is waited for.
+//!
+//! An accumulator that instructions add to is borrowed by [`InFlight`], so that nothing can touch its registers:
+//!
+//! ```compile_fail,E0502
+//! # use ptx_std::wgmma::{Accumulator, N256};
+//! let mut sums = Accumulator::<N256>::zeroed();
+//! // SAFETY: the whole warpgroup comes here.
+//! let in_flight = unsafe { sums.begin() };
+//! let first = sums.values()[0];
+//! in_flight.finish();
+//! ```
+//!
+//! In shared memory a matrix is a tile in the layout that copies by a [`TensorMap`](crate::tma::TensorMap) with the
+//! same swizzle make: [`KMajor`] where neighbours along the inner dimension of the product lie side by side,
+//! [`MnMajor`] where those along a row or column of the result do.
+//!
+//! What a kernel has to keep to, so that `ptxas` makes of it what was meant:
+//!
+//! - registers of accumulators are indexed by constants ([`unroll!`](crate::unroll)), or they lie in local memory;
+//! - functions with such instructions are `#[inline(always)]`, or `ptxas` waits after each (C7510);
+//! - the branches around them are the same for the whole warpgroup.
+//!
+//! `cuda_builder` refuses a kernel that `ptxas` has found something of the kind in.
+
+mod instructions;
+mod operand;
+
+use core::marker::PhantomData;
+
+use bytemuck::Zeroable;
+use ptx_std_macros::gpu_only;
+
+pub use instructions::{Instruction, N8, N16, N32, N64, N96, N128, N192, N256, Shape};
+pub use operand::{
+    E4m3, E5m2, Element, KMajor, MnMajor, SharedOperand, Swizzle, Swizzle32, Swizzle64, Swizzle128,
+    Tf32,
+};
+
+/// 64 rows of as many columns as `N` says, in the registers of a warpgroup.
+///
+/// Thread `t` has `N / 2` elements. Element `i` is in row `16 (t / 32) + t % 32 / 4 + 8 (i % 4 / 2)` and in column
+/// `8 (i / 4) + 2 (t % 4) + i % 2`.
+pub struct Accumulator<N: Shape, S: Zeroable + Copy = f32> {
+    registers: N::Registers<S>,
+}
+
+impl<N: Shape, S: Zeroable + Copy> Accumulator<N, S> {
+    /// All elements are 0.
+    #[inline(always)]
+    pub fn zeroed() -> Self {
+        Accumulator {
+            registers: N::Registers::<S>::zeroed(),
+        }
+    }
+
+    /// The elements of this thread.
+    #[inline(always)]
+    pub fn values(&self) -> &N::Registers<S> {
+        &self.registers
+    }
+
+    /// The elements of this thread, to be changed.
+    #[inline(always)]
+    pub fn values_mut(&mut self) -> &mut N::Registers<S> {
+        &mut self.registers
+    }
+
+    /// Lends the accumulator to instructions that add to it.
+    ///
+    /// # Safety
+    /// All threads of the warpgroup reach the same call, here and for all functions of [`InFlight`], which is not
+    /// [forgotten](core::mem::forget).
+    #[inline(always)]
+    pub unsafe fn begin(&mut self) -> InFlight<'_, N, S> {
+        N::pin(&mut self.registers);
+        InFlight { sums: self }
+    }
+}
+
+/// What an instruction does with what the accumulator holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Previous {
+    /// Leaves it out: the product alone remains.
+    Discard = 0,
+    /// Adds to it.
+    Keep = 1,
+}
+
+impl Previous {
+    /// [`Previous::Discard`] in step 0 of a sum, [`Previous::Keep`] in those behind it.
+    #[inline(always)]
+    pub const fn of_step(step: u32) -> Previous {
+        match step {
+            0 => Previous::Discard,
+            _ => Previous::Keep,
+        }
+    }
+}
+
+/// An accumulator that instructions add to. When it is dropped, all of the warpgroup's instructions are waited for.
+#[must_use = "dropped, it waits"]
+pub struct InFlight<'s, N: Shape, S: Zeroable + Copy> {
+    sums: &'s mut Accumulator<N, S>,
+}
+
+impl<N: Shape, S: Zeroable + Copy> InFlight<'_, N, S> {
+    /// Opens a group: what the warpgroup wrote to registers is there for the instructions that follow.
+    #[inline(always)]
+    pub fn open_group(&mut self) {
+        fence();
+    }
+
+    /// Adds the product of `a` and `b`, both in shared memory, of as many elements along the inner dimension as
+    /// [`Element::DEPTH`].
+    ///
+    /// # Safety
+    /// The operands' tiles have been filled, by copies that were waited for or by instructions that
+    /// [`fence_shared`](crate::tma::fence_shared) and a barrier followed, and stay as they are until the group has been waited for.
+    #[inline(always)]
+    pub unsafe fn multiply<T, A, B>(&mut self, previous: Previous, a: A, b: B)
+    where
+        T: Element<Sum = S>,
+        N: Instruction<T>,
+        A: SharedOperand<T>,
+        B: SharedOperand<T>,
+    {
+        let sums = &mut self.sums.registers;
+        let (a, b) = (a.descriptor(), b.descriptor());
+        // SAFETY: the caller's contract; the accumulator is borrowed until all has been waited for.
+        unsafe {
+            match (A::TRANSPOSED, B::TRANSPOSED) {
+                (0, 0) => N::multiply_shared::<0, 0>(sums, a, b, previous as u32),
+                (0, _) => N::multiply_shared::<0, 1>(sums, a, b, previous as u32),
+                (_, 0) => N::multiply_shared::<1, 0>(sums, a, b, previous as u32),
+                _ => N::multiply_shared::<1, 1>(sums, a, b, previous as u32),
+            }
+        }
+    }
+
+    /// The same with `a` in registers: four per thread, each of 4 bytes of neighbours along the inner dimension. Register `r` of
+    /// thread `t` has those of row `16 (t / 32) + t % 32 / 4 + 8 (r % 2)` that begin `4 (t % 4) + 16 (r / 2)` bytes into it.
+    ///
+    /// # Safety
+    /// As for [`InFlight::multiply`].
+    #[inline(always)]
+    pub unsafe fn multiply_registers<T, B>(&mut self, previous: Previous, a: [u32; 4], b: B)
+    where
+        T: Element<Sum = S>,
+        N: Instruction<T>,
+        B: SharedOperand<T>,
+    {
+        let sums = &mut self.sums.registers;
+        let b = b.descriptor();
+        // SAFETY: as in `multiply`.
+        unsafe {
+            match B::TRANSPOSED {
+                0 => N::multiply_registers::<0>(sums, a, b, previous as u32),
+                _ => N::multiply_registers::<1>(sums, a, b, previous as u32),
+            }
+        }
+    }
+
+    /// Closes the group: the instructions since the one before.
+    #[inline(always)]
+    pub fn commit(&mut self) {
+        commit();
+    }
+
+    /// Waits until no more than the latest `PENDING` groups of the warpgroup are under way: the tiles that the others read may be
+    /// filled anew. The accumulator stays lent.
+    #[inline(always)]
+    pub fn wait_operands<const PENDING: u64>(&self) {
+        wait::<PENDING>();
+    }
+
+    /// Waits for everything, and gives the accumulator back.
+    #[inline(always)]
+    pub fn finish(self) {}
+}
+
+impl<N: Shape, S: Zeroable + Copy> Drop for InFlight<'_, N, S> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        wait::<0>();
+        // No use of the registers moves in front of the wait.
+        N::pin(&mut self.sums.registers);
+    }
+}
+
+#[gpu_only]
+#[inline(always)]
+fn fence() {
+    crate::arch::tensor::wgmma_fence();
+}
+
+#[gpu_only]
+#[inline(always)]
+fn commit() {
+    crate::arch::tensor::wgmma_commit();
+}
+
+#[gpu_only]
+#[inline(always)]
+fn wait<const PENDING: u64>() {
+    crate::arch::tensor::wgmma_wait::<PENDING>();
+}
+
+/// The types of [`KMajor`] and [`MnMajor`].
+type Marker<T, S> = PhantomData<fn() -> (T, S)>;
