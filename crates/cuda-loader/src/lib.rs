@@ -16,6 +16,7 @@ mod context;
 mod entry;
 mod forward;
 mod gate;
+pub mod newer;
 mod record;
 mod result;
 

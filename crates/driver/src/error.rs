@@ -273,6 +273,19 @@ pub enum DriverError {
         device: String,
     },
 
+    /// Copies cannot bring boxes of a tensor.
+    #[error("tensor map: {0}")]
+    TensorMap(String),
+
+    /// A launch asks for clusters of blocks, or to overlap, and cannot have it.
+    #[error("{kernel}: {reason}")]
+    Attribute {
+        /// The kernel.
+        kernel: &'static str,
+        /// The actual value, and what is allowed.
+        reason: String,
+    },
+
     /// The stream captures launches, and this cannot be captured.
     #[error("a {0} cannot be captured into a graph")]
     Capturing(&'static str),

@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::ptr;
 
+use cuda_loader::newer;
 use cuda_std::launch::{Entry, Home, SafeKernel, Signature};
 use cust::function::Function;
 use cust::sys::{self, CUDA_KERNEL_NODE_PARAMS, CUstream};
@@ -10,8 +11,9 @@ use occupancy::ComputeCapability;
 use smallvec::SmallVec;
 
 use super::error::checked;
+use super::launch_attributes::Attributes;
 use super::replay::{Emulated, EmulatedPtx, Replay};
-use super::{DriverError, Emulation, Stream, home};
+use super::{DriverError, Emulation, Stream, home, launch_attributes};
 
 /// A kernel with a launch configuration that its device allows, ready to be launched.
 pub struct Prepared<'d, S: Signature> {
@@ -28,6 +30,8 @@ pub struct Prepared<'d, S: Signature> {
     pub(super) capability: ComputeCapability,
     /// Its PTX, if the emulator executes that.
     pub(super) ptx: Option<EmulatedPtx>,
+    /// What is asked for beyond grid and block.
+    pub(super) attributes: Attributes,
 }
 
 /// Whether the blocks of a grid may wait for each other.
@@ -190,7 +194,7 @@ impl<S: Signature> Prepared<'_, S> {
             return Ok(());
         }
         // SAFETY: the caller's contract.
-        cuda_loader::pass(self.blocks.driver_call(), || unsafe {
+        cuda_loader::pass(self.driver_call(), || unsafe {
             self.emulated().run(&stream.order, arguments)
         })
     }
@@ -240,6 +244,15 @@ impl<S: Signature> Prepared<'_, S> {
         stream: CUstream,
         parameters: *mut *mut c_void,
     ) -> Result<(), DriverError> {
+        let attributes = self.attributes.all(self.blocks);
+        if !attributes.is_empty() {
+            let config = launch_attributes::config(self.shape, stream, &attributes);
+            // SAFETY: as below; the attributes outlive the call.
+            let result = unsafe {
+                newer::launch_kernel_ex(&config, function.to_raw(), parameters, ptr::null_mut())
+            };
+            return checked("launch a kernel", result);
+        }
         let [grid_x, grid_y, grid_z] = self.shape.grid;
         let [block_x, block_y, block_z] = self.shape.block;
         let (function, shared) = (function.to_raw(), self.shape.dynamic_shared);
@@ -311,6 +324,14 @@ impl<S: Signature> Prepared<'_, S> {
         Ok(unsafe { self.emulated().keep(arguments) })
     }
 
+    fn driver_call(&self) -> &'static str {
+        match (self.attributes.are_none(), self.blocks) {
+            (true, Blocks::Independent) => "cuLaunchKernel",
+            (true, Blocks::Cooperative) => "cuLaunchCooperativeKernel",
+            (false, _) => "cuLaunchKernelEx",
+        }
+    }
+
     fn emulated(&self) -> Emulated<S> {
         Emulated {
             entry: self.entry,
@@ -326,12 +347,3 @@ impl<S: Signature> Prepared<'_, S> {
 
 /// Parameters of most kernels: more of them take an allocation per launch.
 const PARAMETERS: usize = 16;
-
-impl Blocks {
-    fn driver_call(self) -> &'static str {
-        match self {
-            Blocks::Independent => "cuLaunchKernel",
-            Blocks::Cooperative => "cuLaunchCooperativeKernel",
-        }
-    }
-}

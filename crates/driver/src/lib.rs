@@ -104,6 +104,7 @@ mod graph;
 mod home;
 mod image;
 mod launch;
+mod launch_attributes;
 mod launch_config;
 mod pinned;
 mod prepare;
@@ -114,6 +115,7 @@ mod refused;
 mod replay;
 mod room;
 mod stream;
+mod tensor_map;
 pub mod trace;
 
 pub use buffer::{DeviceBuffer, DeviceValue};
@@ -136,6 +138,7 @@ pub use ptx::{Embedded, target_of};
 pub use refused::Refused;
 pub use simt::LaunchError;
 pub use stream::Stream;
+pub use tensor_map::{Outside, Swizzle, TensorElement, TensorLayout};
 
 use std::sync::Arc;
 

@@ -8,6 +8,7 @@ use cust::function::{Function, FunctionAttribute};
 use super::error::during;
 use super::gpu::Gpu;
 use super::launch::Blocks;
+use super::launch_attributes::Attributes;
 use super::replay::EmulatedPtx;
 use super::{Device, DriverError, LaunchConfig, Prepared, home, room};
 
@@ -52,6 +53,7 @@ impl Device {
             shared_per_block: self.properties.limits.shared_per_block,
             capability: self.properties.capability(),
             ptx,
+            attributes: Attributes::default(),
         })
     }
 

@@ -1,6 +1,6 @@
 //! Clusters: blocks that run at the same time and reach each other's shared memory. They need `sm_90`.
 //!
-//! A launch says how many blocks a cluster has ([`#[kernel(cluster = [2])]`](crate::kernel)); without one,
+//! A launch says how many blocks a cluster has (`ridgepoint_driver::Prepared::with_cluster`); where it does not,
 //! a block is a cluster of its own.
 
 use ptx_std_macros::gpu_only;

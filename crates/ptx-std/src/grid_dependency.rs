@@ -1,5 +1,5 @@
 //! Programmatic dependent launch: a grid that begins before the one in front of it in the stream has ended.
-//! It needs `sm_90`, and a launch that allows it; in others both functions do nothing.
+//! It needs `sm_90`, and a launch that allows it (`ridgepoint_driver::Prepared::overlapping`); in others both functions do nothing.
 
 use ptx_std_macros::gpu_only;
 

@@ -1,22 +1,23 @@
 //! Operands in shared memory: element types, swizzles and descriptors.
 
+use bytemuck::{Pod, Zeroable};
 use half::{bf16, f16};
 
 use super::Marker;
 use crate::shared::SharedPtr;
 
 /// `f32` of which 10 bits of the significand are used.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(transparent)]
 pub struct Tf32(pub f32);
 
 /// A float of 8 bits: 4 of the exponent, 3 of the significand, no infinities.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(transparent)]
 pub struct E4m3(pub u8);
 
 /// A float of 8 bits: 5 of the exponent, 2 of the significand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Pod, Zeroable)]
 #[repr(transparent)]
 pub struct E5m2(pub u8);
 
