@@ -156,10 +156,10 @@ impl TensorMap {
             let mut rest = row;
             let mut is_inside = true;
             let mut address = self.start;
-            for dimension in 1..self.rank {
+            for (dimension, &first) in coordinates.iter().enumerate().take(self.rank).skip(1) {
                 let index = rest % self.counts[dimension];
                 rest /= self.counts[dimension];
-                let at = coordinates[dimension] + (index * self.steps[dimension]) as i64;
+                let at = first + (index * self.steps[dimension]) as i64;
                 is_inside &= (0..self.sizes[dimension] as i64).contains(&at);
                 address = address.wrapping_add((at as u64).wrapping_mul(self.strides[dimension]));
             }

@@ -69,7 +69,7 @@ fn f16_bits(number: f64) -> u64 {
     let (sign, rest) = (single >> 31, single & 0x7fff_ffff);
     match rest {
         0 => u64::from(sign) << 15,
-        _ => u64::from(sign << 15 | (rest >> 13) - ((127 - 15) << 10)),
+        _ => u64::from((sign << 15) | ((rest >> 13) - ((127 - 15) << 10))),
     }
 }
 

@@ -93,7 +93,7 @@ lints! {
 }
 
 /// Of a lint that PTX does not show: `crate::resources` looks for it once there is machine code.
-fn in_machine_code(_: &Subject<'_, '_>) -> Vec<Report> {
+fn in_machine_code(_: &Subject<'_>) -> Vec<Report> {
     Vec::new()
 }
 
