@@ -4,16 +4,16 @@ use std::fmt;
 use std::fs;
 use std::ops::{Deref, DerefMut, Range};
 use std::path::Path;
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
-use cuda_loader::{Panic, PanicRecord};
 use engine::Module;
 use engine::count::Counts;
-use engine::memory::{Contents, Direction, Kind, Label, Memory, OutOfMemory, Protection};
+use engine::memory::{Contents, Direction, Label, Memory, OutOfMemory};
 use occupancy::{ComputeCapability, OccupancyError};
 
 use super::checking::{self, Order};
 use super::image::{File, Image};
+use super::panics::{Panics, Recording};
 use super::{DeviceChoice, DeviceProperties, DriverError, Embedded, Limits, ptx};
 
 pub(super) fn properties(
@@ -119,14 +119,12 @@ impl Drop for Emulated {
 /// The kernels of PTX, as the emulator runs them.
 pub(super) struct Kernels {
     pub(super) module: Module,
-    /// Where its kernels say where they panicked, and the variable that leads there.
-    panics: Option<(PanicRecord, u64)>,
+    /// Where its kernels say where they panicked, if they do.
+    panics: Option<Panics>,
     /// Where they are from, if not embedded.
     file: Option<File>,
     /// What counted launches did, a kernel after another.
     counts: Mutex<Vec<Counts>>,
-    /// Whose turn it is to panic: there is one record.
-    turn: Mutex<()>,
 }
 
 impl Kernels {
@@ -189,55 +187,20 @@ impl Kernels {
         std::mem::take(&mut *all)
     }
 
-    /// Keeps other launches waiting, until the launch has ended and its panic has been taken.
-    pub(super) fn turn(&self) -> MutexGuard<'_, ()> {
-        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The panic of a launch that has ended. The next launch may have one of its own.
-    pub(super) fn panic(&self) -> Option<Panic> {
-        let (record, variable) = self.panics.as_ref()?;
-        let panic = record.take()?;
-        // Behind the record's address, whether a thread has taken it.
-        self.module.write(variable + 8, &[0; 4]);
-        Some(panic)
+    /// Where a launch records its panic, until it is dropped.
+    pub(super) fn panics(&self) -> Option<Recording<'_>> {
+        self.panics.as_ref().map(Panics::lend)
     }
 
     fn load(text: &str, file: Option<File>) -> Result<Kernels, engine::LoadError> {
         let module = Module::load(text, memory())?;
-        let record = module.variable("__ptx_std_panic").map(|(variable, _)| {
-            let places = module
-                .variable("__ptx_std_panic_places")
-                .map_or(0, |it| it.0);
-            let texts = module.bytes("__ptx_std_panic_texts").unwrap_or_default();
-            let record = PanicRecord::new(places, &texts);
-            let label = Label::new("", 1);
-            let (address, bytes) = (record.address(), PanicRecord::BYTES as u64);
-            memory().adopt(
-                address,
-                bytes,
-                Kind::PanicRecord,
-                label,
-                Protection::ReadWrite,
-            );
-            module.write(variable, &address.to_le_bytes());
-            (record, variable)
-        });
+        let panics = Panics::of(&module);
         Ok(Kernels {
             module,
-            panics: record,
+            panics,
             file,
             counts: Mutex::default(),
-            turn: Mutex::default(),
         })
-    }
-}
-
-impl Drop for Kernels {
-    fn drop(&mut self) {
-        if let Some((record, _)) = &self.panics {
-            memory().disown(record.address());
-        }
     }
 }
 

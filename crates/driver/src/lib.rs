@@ -106,6 +106,7 @@ mod image;
 mod launch;
 mod launch_attributes;
 mod launch_config;
+mod panics;
 mod pinned;
 mod prepare;
 mod properties;

@@ -4,6 +4,7 @@ use std::mem::ManuallyDrop;
 use std::ops::Range;
 use std::sync::Arc;
 
+use cuda_loader::Panic;
 use cuda_std::launch::{Entry, Parameter, Passing, Signature};
 use engine::memory::{Kind, Label, Protection};
 use occupancy::ComputeCapability;
@@ -12,6 +13,7 @@ use smallvec::SmallVec;
 use super::checking::{self, Order};
 use super::emulator::{self, Kernels};
 use super::launch::Blocks;
+use super::panics::Recording;
 use super::record;
 use super::{DriverError, Emulation, room};
 
@@ -95,7 +97,9 @@ impl<S: Signature> Emulated<S> {
             block: self.shape.block,
             dynamic_shared: self.shape.dynamic_shared,
         };
+        let panics = ptx.kernels.panics();
         let options = engine::Options {
+            panic_record: panics.as_ref().and_then(Recording::address),
             steps: self.emulation.steps,
             divergence: true,
             shared_per_block: self.shared_per_block,
@@ -130,18 +134,15 @@ impl<S: Signature> Emulated<S> {
                 operation,
                 fixed: fixed(self.entry.parameters(), &views),
             };
-            // Until it is known whose panic the record holds.
-            let _turn = ptx.kernels.turn();
-            let ran = run(options, Some(checks));
-            ran.map_err(|error| self.failed(ptx, error))
+            run(options, Some(checks))
         } else {
-            let _turn = ptx.kernels.turn();
             let ran = run(options, None);
             checking::unchecked();
-            ran.map_err(|error| self.failed(ptx, error))
+            ran
         };
         drop(lent);
-        ran
+        let panic = || panics.as_ref().and_then(Recording::panic);
+        ran.map_err(|error| self.failed(panic(), error))
     }
 
     /// How many of its blocks the GPU holds at once. That there is room for one has been seen before.
@@ -150,8 +151,8 @@ impl<S: Signature> Emulated<S> {
         held.unwrap_or(1)
     }
 
-    fn failed(&self, ptx: &EmulatedPtx, error: engine::LaunchError) -> DriverError {
-        match ptx.kernels.panic() {
+    fn failed(&self, panic: Option<Panic>, error: engine::LaunchError) -> DriverError {
+        match panic {
             Some(panic) => DriverError::Emulated {
                 kernel: self.entry.name(),
                 error: simt::LaunchError::Panicked {

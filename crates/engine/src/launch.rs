@@ -50,6 +50,9 @@ pub struct Options {
     pub multiprocessors: u32,
     /// Bytes of shared memory that a block may have, static and dynamic.
     pub shared_per_block: u32,
+    /// The address of the launch's own [`PANIC_RECORD`](crate::PANIC_RECORD), so that of launches that run at the
+    /// same time each has its own panics. None: the module's, which all of its launches have in common.
+    pub panic_record: Option<u64>,
 }
 
 impl Default for Options {
@@ -63,6 +66,7 @@ impl Default for Options {
             cores: cores(),
             multiprocessors: 132,
             shared_per_block: 227 << 10,
+            panic_record: None,
         }
     }
 }
@@ -187,6 +191,9 @@ impl Kernel {
             static_shared: self.static_shared(),
             dynamic_shared: shape.dynamic_shared,
             parameters: parameters.to_vec(),
+            panic_record: options
+                .panic_record
+                .unwrap_or_else(|| self.code.panic_record()),
             memory: self.code.memory(),
             print,
             started: Instant::now(),

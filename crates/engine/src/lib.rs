@@ -17,7 +17,7 @@ pub use exec::failure::{Failure, Thread};
 pub use launch::{Checks, Options, Shape, cores};
 pub use launch_error::LaunchError;
 pub use lower::Unsupported;
-pub use module::{Kernel, LoadError, Module};
+pub use module::{Kernel, LoadError, Module, PANIC_RECORD};
 pub use schedule::{
     Choice, Choices, Explored, Failing, NoChoice, NotFollowed, Schedule, Shrunk, explore, shrink,
 };

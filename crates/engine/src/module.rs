@@ -117,6 +117,9 @@ enum Shared {
 
 static NUMBERS: AtomicU32 = AtomicU32::new(0);
 
+/// The variable of ptx-std's that leads to where a panic is recorded.
+pub const PANIC_RECORD: &str = "__ptx_std_panic";
+
 /// Bytes behind each shared variable that belong to nobody, so that overruns are found. Whole lines, so
 /// that banks stay as they are.
 pub(crate) const SHARED_GAP: u32 = 256;
@@ -407,6 +410,13 @@ impl Code {
             .map(|index| index as u32)
     }
 
+    /// The module's own panic record; 0 where it has none.
+    pub(crate) fn panic_record(&self) -> u64 {
+        let mut variables = self.loaded.parsed.ptx.variables.iter();
+        let index = variables.position(|it| it.name == PANIC_RECORD);
+        index.and_then(|it| self.loaded.addresses[it]).unwrap_or(0)
+    }
+
     pub(crate) fn memory(&self) -> &Memory {
         &self.loaded.memory
     }
@@ -444,6 +454,11 @@ pub(crate) struct Layout<'m> {
 }
 
 impl Layout<'_> {
+    /// Whether it is the variable of which each launch may have its own.
+    pub(crate) fn is_panic_record(&self, index: u32) -> bool {
+        self.module.variables[index as usize].name == PANIC_RECORD
+    }
+
     /// The address of a variable of the module, in its own space.
     pub(crate) fn address_of_variable(&self, index: u32) -> Result<u64, String> {
         match self.code.offsets.get(&Shared::Module(index)) {

@@ -1,5 +1,7 @@
 //! `Output`, generic kernels, parameters of all kinds, printing and failing.
 
+use core::sync::atomic::{AtomicU32, Ordering::Relaxed};
+
 use cuda_std::prelude::*;
 
 /// Scales in place: no `unsafe`.
@@ -127,6 +129,20 @@ pub fn fail(at: u32, values: &[u32]) {
     if thread::index_1d() == at {
         assert_eq!(values.len(), at as usize, "the thread {at} has no element");
     }
+}
+
+/// Waits until so many launches have come, and then fails in one thread.
+///
+/// # Safety
+/// `come` has an element, 0 before the first of them, which nothing else reaches.
+#[kernel]
+pub unsafe fn meet_and_fail(come: *const u32, launches: u32, at: u32) {
+    let come = unsafe { AtomicU32::from_ptr(come.cast_mut()) };
+    if thread::first() {
+        come.fetch_add(1, Relaxed);
+    }
+    while come.load(Relaxed) < launches {}
+    assert_ne!(thread::index_1d(), at);
 }
 
 /// Only there on a GPU.

@@ -52,6 +52,10 @@ fn main() {
             "emulator::misc::breakpoint",
             other::breakpoint_on_the_emulator,
         ),
+        Trial::test(
+            "emulator::kernel::panic_of_two_launches",
+            output::two_launches_that_fail,
+        ),
         on_gpu("cuda::io::vprintf", ptx(), output::vprintf),
     ]);
     gpu_test::run(&Arguments::from_args(), trials).exit();

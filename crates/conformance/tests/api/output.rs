@@ -3,10 +3,11 @@
 
 use std::env;
 use std::process::{Command, Output, exit};
+use std::thread;
 
 use conformance::ptx;
 use conformance_kernels::output::{self, FAILING_LINE};
-use gpu_test::{Device, Failed, equal};
+use gpu_test::{Device, Failed, emulator, equal};
 use ridgepoint_driver::{DeviceChoice, LaunchConfig};
 
 use crate::support::{Case, launch};
@@ -149,6 +150,49 @@ fn panic(device: &Device) -> Result<(), Failed> {
         None if output.status.code() != Some(1) => Err(format!("{:?}", output.status).into()),
         None => Ok(()),
     }
+}
+
+/// Launches of two host threads whose kernels wait for each other run at the same time, and each is told its own
+/// panic. On a GPU the first would take the other's context with it.
+pub(crate) fn two_launches_that_fail() -> Result<(), Failed> {
+    let device = &emulator(ptx())?;
+    let come = &device.buffer_filled(1, 0u32)?;
+    let fails_at = |at: u32| -> Result<(), Failed> {
+        let shape = LaunchConfig::blocks(1, 32);
+        launch!(
+            device,
+            output::meet_and_fail::entry(),
+            shape,
+            come.slice(..),
+            2,
+            at
+        );
+        Ok(())
+    };
+    let said = thread::scope(|scope| {
+        let threads = [3, 17].map(|at| scope.spawn(move || fails_at(at)));
+        threads.map(|thread| thread.join().expect("it does not panic"))
+    });
+    for (said, at) in said.into_iter().zip([3, 17]) {
+        let failed = said.expect_err("a thread fails");
+        let text = failed.message().unwrap_or_default();
+        let own = format!("block [0, 0, 0], thread [{at}, 0, 0] panicked at ");
+        if !text.contains(&own) || !text.contains("src/output.rs:") {
+            return Err(format!("{own:?} is not in {text:?}").into());
+        }
+    }
+    // Records are used again.
+    let come = &device.buffer_filled(1, 1u32)?;
+    let shape = LaunchConfig::blocks(1, 32);
+    launch!(
+        device,
+        output::meet_and_fail::entry(),
+        shape,
+        come.slice(..),
+        2,
+        32
+    );
+    Ok(())
 }
 
 /// A function that is there in PTX, and panics where the host calls it.

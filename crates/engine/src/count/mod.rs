@@ -20,7 +20,8 @@ pub(crate) use tally::{Reached, Tally};
 pub use crate::source::Place;
 
 /// Bytes of a sector, the least that caches move. Sectors are counted from the begin of an allocation, which
-/// on a GPU is one of a sector: the host's memory may begin anywhere, and elsewhere in the next run.
+/// on a GPU is one of a sector, but of a module's variables, which `ptxas` packs: the host's memory may begin
+/// anywhere, and elsewhere in the next run.
 pub const SECTOR: u64 = 32;
 
 /// What launches of a kernel did.

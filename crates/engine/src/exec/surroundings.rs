@@ -21,6 +21,8 @@ pub(crate) struct Launch<'l> {
     pub(crate) dynamic_shared: u32,
     /// The kernel's parameters, one behind the other as PTX lays them out.
     pub(crate) parameters: Vec<u8>,
+    /// The address of the variable that leads to where a panic is recorded.
+    pub(crate) panic_record: u64,
     pub(crate) memory: &'l Memory,
     /// What kernels print goes there.
     pub(crate) print: &'l (dyn Fn(&str) + Sync),

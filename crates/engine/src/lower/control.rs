@@ -185,6 +185,9 @@ impl Lowering<'_> {
     /// The slot with the address of a symbol, in its own space.
     pub(super) fn address_of(&mut self, symbol: Symbol, offset: i64) -> Lowered<u32> {
         let address = match symbol {
+            Symbol::Module(index) if self.layout.is_panic_record(index) => {
+                return Ok(self.address_of_panic_record(offset));
+            }
             Symbol::Module(index) => self.layout.address_of_variable(index)?,
             Symbol::Function(function) => windows::FUNCTIONS + 16 * u64::from(function.0),
             Symbol::Parameter(index) if self.function.kind == ptx::FunctionKind::Entry => {
@@ -206,6 +209,17 @@ impl Lowering<'_> {
             Kind::Double,
             u128::from(address.wrapping_add_signed(offset)),
         ))
+    }
+
+    /// Each launch has its own.
+    fn address_of_panic_record(&mut self, offset: i64) -> u32 {
+        let address = self.scratch(Kind::Double);
+        let run = handler!(|c, op| {
+            let record = c.at.launch.panic_record;
+            *c.slot_mut(op.d) = [record.wrapping_add(op.aux); LANES];
+        });
+        self.push(run, Some(Kind::Double), address, [0; 3], offset as u64);
+        address
     }
 
     fn address_of_local(&mut self, index: u32, offset: i64) -> u32 {

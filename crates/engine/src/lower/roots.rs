@@ -202,6 +202,7 @@ fn is_pointer(function: &Function, parameter: u32) -> bool {
 
 fn of_symbol(layout: &Layout<'_>, index: u32, body: &Body, symbol: Symbol) -> Value {
     let root = match symbol {
+        Symbol::Module(variable) if layout.is_panic_record(variable) => None,
         Symbol::Module(variable) => {
             let address = layout.address_of_variable(variable).ok();
             match layout.module.variables[variable as usize].space {
