@@ -116,6 +116,40 @@ fn tritons_kernel_computes() {
     );
 }
 
+/// Stores -1 in each element but the first `left_out`.
+const MINUS_ONE: &str = ".version 7.0\n.target sm_70\n.address_size 64\n
+.visible .entry minus_one(.param .u64 x, .param .u32 left_out) {
+    .reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .pred %p<2>;
+    ld.param.u64 %rd1, [x]; ld.param.u32 %r1, [left_out]; mov.u32 %r2, %tid.x;
+    setp.lt.u32 %p1, %r2, %r1; @%p1 bra END;
+    mul.wide.u32 %rd2, %r2, 4; add.s64 %rd3, %rd1, %rd2; mov.u32 %r3, -1; st.global.u32 [%rd3], %r3;
+END: ret; }\n";
+
+#[test]
+fn memory_in_which_all_bits_are_set_may_have_been_written() {
+    let folder = folder();
+    fs::write(folder.path().join("k.ptx"), MINUS_ONE).expect("written");
+    let run = |arguments: &str| {
+        let words = format!("k.ptx minus_one --grid 1 --block 32 --seeds 0 {arguments}");
+        ends(&run_in(folder.path(), &words), 0, &["nothing was found"])
+    };
+    let says = "argument 0, i32[32], not written, or all bits set: -1, -1";
+    for left_out in ["0", "32"] {
+        let text = run(&format!("--arg i32[32] --arg u32:{left_out}"));
+        assert!(
+            text.contains(says) && !text.contains("No argument"),
+            "{text}"
+        );
+    }
+    let written = run("--arg i32[32]=zeros --arg u32:0");
+    assert!(
+        written.contains("argument 0, i32[32], changed: -1, -1"),
+        "{written}"
+    );
+    let same = run("--arg i32[32]=-1 --arg u32:0");
+    assert!(same.contains("No argument has changed."), "{same}");
+}
+
 #[test]
 fn without_checks_it_runs_once() {
     let words = format!("{SAXPY} --no-check");

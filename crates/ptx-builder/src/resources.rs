@@ -28,7 +28,7 @@ const FORMAT: u32 = 2;
 pub struct Report {
     /// The architecture: 90 for `sm_90`.
     pub arch: u32,
-    /// Identifies the PTX and the `ptxas` that the report was made with.
+    /// Identifies the PTX and the `ptxas` that the kernels' needs are from.
     pub key: String,
     /// The entries, by name.
     pub kernels: Vec<KernelResources>,
@@ -102,23 +102,40 @@ impl Report {
     pub fn parse(arch: NvvmArch, ptx: &str, ptxas_output: &str) -> Report {
         let mut kernels = ptxas::parse(ptxas_output);
         losses::note(ptxas_output, ptx, &mut kernels);
-        let capability = ComputeCapability::from_arch(arch.number());
-        let multiprocessor = Multiprocessor::of(capability).ok();
         for kernel in &mut kernels {
             kernel.max_threads = ptxas::max_threads(ptx, &kernel.name);
-            if let Some(multiprocessor) = &multiprocessor {
-                let needs = kernel.needs();
-                kernel.occupancy = BLOCK_THREADS
-                    .map(|threads| at_block(multiprocessor, &needs, threads))
-                    .to_vec();
-            }
         }
         kernels.sort_by(|a, b| a.name.cmp(&b.name));
-        Report {
+        let mut report = Report {
             arch: arch.number(),
             key: String::new(),
             kernels,
+        };
+        report.work_out_occupancy();
+        report
+    }
+
+    /// Sets what follows from the needs of each kernel.
+    fn work_out_occupancy(&mut self) {
+        let capability = ComputeCapability::from_arch(self.arch);
+        let multiprocessor = Multiprocessor::of(capability).ok();
+        for kernel in &mut self.kernels {
+            let needs = kernel.needs();
+            let at = |multiprocessor: &Multiprocessor| {
+                BLOCK_THREADS.map(|threads| at_block(multiprocessor, &needs, threads))
+            };
+            kernel.occupancy = multiprocessor
+                .as_ref()
+                .map(at)
+                .into_iter()
+                .flatten()
+                .collect();
         }
+    }
+
+    /// The file's text.
+    fn to_text(&self) -> Result<String, serde_json::Error> {
+        Ok(serde_json::to_string_pretty(self)? + "\n")
     }
 }
 
@@ -185,8 +202,9 @@ impl Written {
     }
 }
 
-/// Writes the report of the PTX file `path` beside it, unless the one there is of the same PTX.
-/// `None` where there is no `ptxas`, or it does not know the architecture.
+/// Writes the report of the PTX file `path` beside it. Where the one there is of the same PTX, `ptxas` does not run
+/// again, but the occupancy is worked out anew: the rules may have changed, and what they are called. `None` where
+/// there is no `ptxas`, or it does not know the architecture.
 pub(crate) fn write_report(
     path: &Path,
     arch: NvvmArch,
@@ -207,8 +225,12 @@ pub(crate) fn write_report(
         fs::read_to_string(path).map_err(|error| CudaBuilderError::io("read", path, error))?;
     let key = key_of(&ptx, arch, &ptxas);
     let there = fs::read_to_string(&target).ok();
-    let there = there.and_then(|text| Report::from_json(&text).ok());
-    if let Some(report) = there.filter(|old| old.key == key) {
+    let known = there
+        .as_deref()
+        .and_then(|text| Report::from_json(text).ok());
+    if let Some(mut report) = known.filter(|known| known.key == key) {
+        report.work_out_occupancy();
+        write_text(&target, &report, there.as_deref())?;
         return Ok(Some(Written {
             path: target,
             report,
@@ -226,17 +248,25 @@ pub(crate) fn write_report(
     };
     let mut report = Report::parse(arch, &ptx, &output);
     report.key = key;
-    let text = serde_json::to_string_pretty(&report)
-        .map_err(|error| CudaBuilderError::io("write", &target, error.into()))?;
-    fs::write(&target, text + "\n")
-        .map_err(|error| CudaBuilderError::io("write", &target, error))?;
+    write_text(&target, &report, None)?;
     Ok(Some(Written {
         path: target,
         report,
     }))
 }
 
-/// 64 bits of FNV-1a over all that the report depends on.
+/// Writes the report, if the file has another text.
+fn write_text(target: &Path, report: &Report, there: Option<&str>) -> Result<(), CudaBuilderError> {
+    let text = report
+        .to_text()
+        .map_err(|error| CudaBuilderError::io("write", target, error.into()))?;
+    if there == Some(&text) {
+        return Ok(());
+    }
+    fs::write(target, text).map_err(|error| CudaBuilderError::io("write", target, error))
+}
+
+/// 64 bits of FNV-1a over all that `ptxas` says depends on.
 fn key_of(ptx: &str, arch: NvvmArch, ptxas: &Path) -> String {
     let parts = [
         FORMAT.to_string().into_bytes(),

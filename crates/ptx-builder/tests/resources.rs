@@ -61,6 +61,18 @@ fn a_report_lies_beside_the_ptx_where_there_is_ptxas() {
     build();
     assert_eq!(written(), first, "the same PTX is not assembled again");
 
+    // As another version of the occupancy's rules has left it.
+    let text = fs::read_to_string(&path).expect("written");
+    let stale = text.replace("\"warps\"", "\"warp slots\"");
+    assert_ne!(stale, text);
+    fs::write(&path, stale).expect("written");
+    build();
+    let again = fs::read_to_string(&path).expect("written");
+    assert_eq!(
+        again, text,
+        "what follows from the needs is worked out anew"
+    );
+
     // SAFETY: as above.
     unsafe { std::env::set_var(PTXAS_VARIABLE, "") };
     assert_eq!(build().resources, None);

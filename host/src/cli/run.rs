@@ -9,7 +9,7 @@ use super::lists::whole;
 use super::{Failure, driver_failure, streams};
 use crate::driver::{Device, DeviceChoice, Emulation, LaunchConfig, Schedule};
 use crate::report::counted;
-use crate::standalone::{After, Output, Standalone, StandaloneError};
+use crate::standalone::{After, Change, Output, Standalone, StandaloneError};
 
 const HELP: &str = "\
 ridgepoint run saxpy.ptx saxpy --grid 64 --block 256 \\
@@ -25,7 +25,7 @@ pub(super) struct Arguments {
     described: Described,
 
     /// A buffer to show after the launch, by its argument's number from 0, or NUMBER=FILE for all its
-    /// bytes in a file [default: show each that has changed]
+    /// bytes in a file [default: show each that has changed or may have]
     #[arg(long = "out", value_name = "NUMBER[=FILE]")]
     outputs: Vec<Output>,
 
@@ -63,7 +63,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     for it in &after {
         show(it, standalone.outputs())?;
     }
-    if !after.iter().any(|it| it.is_changed) {
+    if after.iter().all(|it| it.change == Change::Unchanged) {
         streams::say("No argument has changed.");
     }
     Ok(())
@@ -202,19 +202,15 @@ fn show(after: &After, outputs: &[Output]) -> Result<(), Failure> {
         .filter(|it| it.place == after.place)
         .peekable();
     let is_shown = match outputs {
-        [] => after.is_changed,
+        [] => after.change != Change::Unchanged,
         _ => wanted.peek().is_some(),
     };
     if is_shown {
-        let what = if after.is_changed {
-            "changed"
-        } else {
-            "as it was"
-        };
         streams::say(&format!(
-            "argument {}, {}, {what}: {} (crc32 {:08x})",
+            "argument {}, {}, {}: {} (crc32 {:08x})",
             after.place,
             after.shape(),
+            after.change,
             after.shown(),
             after.checksum()
         ));

@@ -131,15 +131,14 @@ impl<'d> Bench<'d> {
     pub(crate) fn measure(
         &self,
         workload: &dyn Workload,
-        values: &[(&'static str, u64)],
+        values: &[(&'static str, Value)],
         block: u32,
         grid: GridSize,
     ) -> Result<Timed, BenchError> {
-        let values = values.iter().map(|&(axis, it)| (axis, Value::Whole(it)));
         let point = Point {
             block,
             grid,
-            ..Point::new(self.device, self.loaded, workload, values.collect())
+            ..Point::new(self.device, self.loaded, workload, values.to_vec())
         };
         let refused = |variant: &str, error| match error {
             PointError::Driver(error) => BenchError::Driver(error),
@@ -168,6 +167,11 @@ impl<'d> Bench<'d> {
 }
 
 impl Timed {
+    /// Of its launches.
+    pub(crate) fn shortest_seconds(&self) -> f64 {
+        self.time.min / 1e3
+    }
+
     /// The ceiling of a rate, in bytes that the launch moved.
     pub(crate) fn bytes_per_second(self, quantity: Quantity, bench: &Bench<'_>) -> Ceiling {
         let bytes = self.bytes.unwrap_or(0.0);

@@ -72,10 +72,10 @@ fn again(
     quantity: Quantity,
 ) -> Result<Ceiling, BenchError> {
     let values = [
-        ("n", total / WORDS),
-        ("steps", steps),
-        ("passes", passes(bench, total)),
-        ("shift", shift),
+        ("n", (total / WORDS).into()),
+        ("steps", steps.into()),
+        ("passes", passes(bench, total).into()),
+        ("shift", shift.into()),
     ];
     let timed = bench.measure(&Again, &values, CACHE_BLOCK, GridSize::Full)?;
     Ok(timed.bytes_per_second(quantity, bench))
@@ -85,8 +85,11 @@ fn shared(bench: &Bench<'_>) -> Result<Ceiling, BenchError> {
     let blocks = u64::from(bench.device.properties().multiprocessors);
     let of_pass = blocks * step(SHARED_BLOCK) as u64 * WORDS;
     let values = [
-        ("n", blocks * u64::from(SHARED_BLOCK)),
-        ("passes", passes(bench, of_pass) * SHARED_OVER_CACHES),
+        ("n", (blocks * u64::from(SHARED_BLOCK)).into()),
+        (
+            "passes",
+            (passes(bench, of_pass) * SHARED_OVER_CACHES).into(),
+        ),
     ];
     let timed = bench.measure(&Shared, &values, SHARED_BLOCK, GridSize::Full)?;
     Ok(timed.bytes_per_second(Quantity::SharedRead, bench))

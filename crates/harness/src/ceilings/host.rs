@@ -9,26 +9,57 @@ use std::sync::Mutex;
 use std::thread;
 use std::time::Instant;
 
-use cuda_std::packed::F16x2;
 use itertools::iproduct;
-use kernels_gpu::polynomial::{Element, Form, ILPS, WIDTHS};
+use kernels_gpu::polynomial::{ILPS, WIDTHS};
 
-use crate::driver::{
-    Device, DeviceValue, DriverError, LaunchConfig, Stream, free_host_memory, host_memory,
-};
+use super::bench::{Bench, BenchError, Effort};
+use crate::driver::{Device, free_host_memory, host_memory};
+use crate::embedded::Polynomial;
+use crate::measure::Runs;
 use crate::model::{BytesPerSec, FlopsPerSec, Precision, Roofs};
+use crate::workload::{GridSize, Loaded};
 
 /// Measures the roofs of an emulator with the library's kernels, with all cores at once, in some tenths of a
 /// second. Each is the best of several passes, since other processes may keep the cores busy during one.
 ///
 /// # Errors
-/// There is too little memory, or a kernel did not run.
+/// There is too little memory, a kernel did not run, or its output is wrong.
 pub fn host_roofs(device: &Device, precision: Precision) -> Result<Roofs, HostRoofsError> {
-    match precision {
-        Precision::F32 => measure::<f32>(device),
-        Precision::F64 => measure::<f64>(device),
-        Precision::F16x2 => measure::<F16x2>(device),
+    const PASSES: usize = 3;
+    let loaded = Loaded::default();
+    let effort = Effort {
+        runs: Runs {
+            warmup: 0,
+            timed: 2,
+        },
+        ..Effort::of(device)
+    };
+    let bench = Bench::new(device, &loaded, &effort)?;
+    let kernels = |form| iproduct!([form], WIDTHS, ILPS).map(Variant::new).collect();
+    let (mut horner, mut power_sum): (Vec<_>, Vec<_>) =
+        (kernels(Polynomial::HORNER), kernels(Polynomial::POWER_SUM));
+    let mut copy = Copy::new().map_err(|needed| HostRoofsError::Memory {
+        needed,
+        free: free_host_memory(),
+    })?;
+    let mut memory = 0.0f64;
+    for _ in 0..PASSES {
+        memory = memory.max(copy.rate());
+        horner
+            .iter_mut()
+            .chain(&mut power_sum)
+            .try_for_each(|variant| variant.run(&bench, precision))?;
     }
+    let highest = |variants: &[Variant]| variants.iter().map(|it| it.rate).fold(0.0, f64::max);
+    let (fma, add_mul) = (highest(&horner), highest(&power_sum));
+    Ok(Roofs {
+        memory: BytesPerSec(memory),
+        fma: FlopsPerSec(fma),
+        add_mul: FlopsPerSec(add_mul),
+        // The host has no instructions for them, and computes them.
+        special: Some(FlopsPerSec(add_mul)),
+        peak: FlopsPerSec(fma.max(add_mul)),
+    })
 }
 
 /// Why the host's roofs cannot be measured.
@@ -45,46 +76,17 @@ pub enum HostRoofsError {
         /// Bytes free.
         free: u64,
     },
-    /// A kernel did not run.
+    /// A kernel did not run, or its output is wrong.
     #[error("measuring the host's roofs: {0}")]
-    Launch(#[from] DriverError),
+    Bench(#[from] BenchError),
 }
 
-fn measure<T: Element + DeviceValue>(device: &Device) -> Result<Roofs, HostRoofsError> {
-    const PASSES: usize = 3;
-    let kernels = |form| iproduct!([form], WIDTHS, ILPS).map(Timed::new).collect();
-    let (mut horner, mut power_sum): (Vec<_>, Vec<_>) =
-        (kernels(Form::Horner), kernels(Form::PowerSum));
-    let mut copy = Copy::new().map_err(|needed| HostRoofsError::Memory {
-        needed,
-        free: free_host_memory(),
-    })?;
-    let mut memory = 0.0f64;
-    for _ in 0..PASSES {
-        memory = memory.max(copy.rate());
-        horner
-            .iter_mut()
-            .chain(&mut power_sum)
-            .try_for_each(|timed| timed.run::<T>(device))?;
-    }
-    let highest = |kernels: &[Timed]| kernels.iter().map(|it| it.rate).fold(0.0, f64::max);
-    let (fma, add_mul) = (highest(&horner), highest(&power_sum));
-    Ok(Roofs {
-        memory: BytesPerSec(memory),
-        fma: FlopsPerSec(fma),
-        add_mul: FlopsPerSec(add_mul),
-        // The host has no instructions for them, and computes them.
-        special: Some(FlopsPerSec(add_mul)),
-        peak: FlopsPerSec(fma.max(add_mul)),
-    })
-}
-
-/// Up to this degree no number overflows (`Element::X`).
+/// Up to this degree no number overflows (`kernels_gpu::polynomial::Element::X`).
 const HIGHEST_DEGREE: u32 = 1000;
 
 /// A kernel of the polynomial, and how fast it was so far.
-struct Timed {
-    form: Form,
+struct Variant {
+    workload: Polynomial,
     width: u32,
     ilp: u32,
     /// The degree up to which launches were too short.
@@ -93,10 +95,10 @@ struct Timed {
     rate: f64,
 }
 
-impl Timed {
-    fn new((form, width, ilp): (Form, u32, u32)) -> Timed {
-        Timed {
-            form,
+impl Variant {
+    fn new((workload, width, ilp): (Polynomial, u32, u32)) -> Variant {
+        Variant {
+            workload,
             width,
             ilp,
             k: HIGHEST_DEGREE / 64,
@@ -106,34 +108,25 @@ impl Timed {
 
     /// Times launches so long that what surrounds the arithmetic is nothing. One that others have made
     /// long is followed by longer ones in the next pass.
-    fn run<T: Element + DeviceValue>(&mut self, device: &Device) -> Result<(), DriverError> {
+    fn run(&mut self, bench: &Bench<'_>, precision: Precision) -> Result<(), BenchError> {
         const THREADS: u32 = 64;
         /// Enough for each core to have a block all the time.
         const BLOCKS_PER_CORE: u32 = 8;
         const LONG_ENOUGH_SECONDS: f64 = 2e-3;
-        let Timed {
-            form, width, ilp, ..
-        } = *self;
-        let blocks = BLOCKS_PER_CORE * crate::driver::cores() as u32;
-        let elements = (blocks * THREADS * width * ilp) as usize;
-        let numbers = elements * T::from_f64(T::X).numbers().count();
-        let x = device.buffer_filled(elements, T::from_f64(T::X))?;
-        let mut y = device.buffer_filled(elements, T::from_f64(T::X))?;
-        let entry = T::kernel(form, width, ilp).expect("there is one for each of WIDTHS and ILPS");
-        let prepared = device.prepare(entry, LaunchConfig::blocks(blocks.into(), THREADS))?;
-        let stream = Stream::new(device)?;
-        let mut seconds = |k: u32| -> Result<f64, DriverError> {
-            let start = Instant::now();
-            // SAFETY: y has room for x, the grid is one-dimensional, and k is at least 1; both live until
-            // the stream has been synchronised.
-            unsafe { prepared.launch(&stream, &(x.slice(..), y.slice_mut(..), k)) }?;
-            stream.synchronize()?;
-            Ok(start.elapsed().as_secs_f64())
-        };
+        let threads = BLOCKS_PER_CORE * THREADS * crate::driver::cores() as u32;
+        let n = u64::from(threads * self.width * self.ilp) * u64::from(precision.numbers());
         loop {
-            let shortest = f64::min(seconds(self.k)?, seconds(self.k)?);
-            let rate = 2.0 * f64::from(self.k) * numbers as f64 / shortest;
-            self.rate = self.rate.max(rate);
+            let values = [
+                ("k", self.k.into()),
+                ("dtype", precision.name().into()),
+                ("vector", self.width.into()),
+                ("ilp", self.ilp.into()),
+                ("n", n.into()),
+            ];
+            let timed = bench.measure(&self.workload, &values, THREADS, GridSize::Full)?;
+            let shortest = timed.shortest_seconds();
+            let operations = 2.0 * f64::from(self.k) * n as f64;
+            self.rate = self.rate.max(operations / shortest);
             if shortest >= LONG_ENOUGH_SECONDS || self.k == HIGHEST_DEGREE {
                 return Ok(());
             }

@@ -41,8 +41,12 @@ pub(super) fn loads(bench: &Bench<'_>) -> Result<Vec<Ceiling>, BenchError> {
         (Quantity::L1Latency, lines(L1)),
         (Quantity::SharedLatency, shared),
     ];
-    let time = |(quantity, (chase, places, stride))| {
-        let values = [("n", places), ("stride", stride), ("loads", loads)];
+    let time = |(quantity, (chase, places, stride)): (Quantity, (Chase, u64, u64))| {
+        let values = [
+            ("n", places.into()),
+            ("stride", stride.into()),
+            ("loads", loads.into()),
+        ];
         let timed = bench.measure(&chase, &values, 1, GridSize::Full)?;
         Ok(timed.latency(quantity, loads as f64, bench))
     };
@@ -90,7 +94,7 @@ fn launch(quantity: Quantity, row: &DispatchRow, us: f64) -> Ceiling {
 fn grid_barrier(bench: &Bench<'_>) -> Result<Ceiling, BenchError> {
     let rounds = u64::from(bench.effort.launches);
     let multiprocessors = u64::from(bench.device.properties().multiprocessors);
-    let values = [("n", rounds), ("blocks", multiprocessors)];
+    let values = [("n", rounds.into()), ("blocks", multiprocessors.into())];
     let timed = bench.measure(&Barrier, &values, BLOCK, GridSize::Full)?;
     Ok(timed.latency(Quantity::GridBarrier, rounds as f64, bench))
 }

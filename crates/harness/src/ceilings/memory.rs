@@ -33,7 +33,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<Vec<Ceiling>, BenchError> {
             // With one vector in flight a thread takes no second one.
             let grids = if unroll == 1 { &GRIDS[..1] } else { &GRIDS };
             for (block, &grid) in itertools::iproduct!(BLOCK_SIZES, grids) {
-                let values = [("ilp", unroll.into()), ("n", bench.effort.elements)];
+                let values = [("ilp", unroll.into()), ("n", bench.effort.elements.into())];
                 let timed = bench.measure(&stream, &values, block, grid)?;
                 ceilings.push(timed.bytes_per_second(quantity, bench));
             }

@@ -7,6 +7,7 @@
 mod arithmetic;
 mod bench;
 mod caches;
+mod host;
 mod latency;
 mod memory;
 mod quantity;
@@ -17,6 +18,7 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 
 pub use bench::{BenchError, Effort};
+pub use host::{HostRoofsError, host_roofs};
 pub use quantity::{Quantity, Unit};
 pub use store::{Key, StoreError, cache_path, load, load_named, save};
 

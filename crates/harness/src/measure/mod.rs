@@ -3,7 +3,6 @@
 mod conditions;
 mod counters;
 mod gpu;
-mod host;
 mod sampling;
 mod statistics;
 mod timing;
@@ -12,7 +11,6 @@ pub use conditions::{Conditions, Monitor};
 pub use counters::{HardwareCounters, Measured};
 #[cfg(test)]
 pub(crate) use gpu::h200;
-pub use host::{HostRoofsError, host_roofs};
 pub(crate) use sampling::places;
 pub use sampling::{CacheState, Sampler, Samples, Sampling};
 pub use statistics::{Summary, outliers};

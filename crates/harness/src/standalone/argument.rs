@@ -133,12 +133,7 @@ impl Fill {
             "random" => Fill::Random(None),
             "" => return Err("nothing stands behind =".to_owned()),
             _ => match (text.strip_prefix("random:"), element.value(text)) {
-                (Some(limit), _) => Fill::Random(Some(
-                    integer(limit)
-                        .and_then(|limit| u64::try_from(limit).ok())
-                        .filter(|limit| *limit > 0)
-                        .ok_or_else(|| format!("{limit:?} is no limit of random numbers"))?,
-                )),
+                (Some(limit), _) => Fill::Random(Some(Fill::limit(element, limit)?)),
                 (None, Ok(constant)) => Fill::Constant(constant),
                 (None, Err(_)) if text.contains(['.', '/']) => Fill::File(text.into()),
                 (None, Err(_)) => {
@@ -149,6 +144,23 @@ impl Fill {
                 }
             },
         })
+    }
+}
+
+impl Fill {
+    /// What random numbers of the type are below.
+    fn limit(element: Element, text: &str) -> Result<u64, String> {
+        let limit = integer(text).filter(|limit| *limit > 0);
+        let limit = limit.and_then(|limit| u64::try_from(limit).ok());
+        let limit = limit.ok_or_else(|| format!("{text:?} is no limit of random numbers"))?;
+        let greatest = element.greatest();
+        match i128::from(limit) - 1 <= greatest {
+            true => Ok(limit),
+            false => Err(format!(
+                "random:{text}: the numbers of a buffer of {} are {greatest} at most",
+                element.name()
+            )),
+        }
     }
 }
 
@@ -253,6 +265,8 @@ mod tests {
         assert!(floats.iter().all(|it| (0.0..1.0).contains(it)));
         assert!(floats.windows(2).any(|it| it[0] != it[1]));
         assert!(contents("u8[100]=random:5").iter().all(|it| *it < 5));
+        assert!(contents("u8[1000]=random:256").iter().any(|it| *it > 200));
+        assert!(contents("i8[100]=random:128").iter().all(|it| *it < 128));
         assert!(contents("u8[1000]=random").iter().any(|it| *it > 200));
         assert_eq!(contents("u8[9]=random"), contents("u8[9]=random"));
     }
@@ -293,6 +307,9 @@ mod tests {
             ("f32[10]=", "nothing stands behind ="),
             ("f32[10]=noise", "\"noise\" is none of zeros"),
             ("u8[10]=random:0", "no limit"),
+            ("u8[10]=random:257", "a buffer of u8 are 255 at most"),
+            ("i8[10]=random:129", "a buffer of i8 are 127 at most"),
+            ("f16[10]=random:65506", "a buffer of f16 are 65504 at most"),
             ("bytes:abc", "two hexadecimal digits"),
         ] {
             let error = text.parse::<Argument>().expect_err("refused");

@@ -121,6 +121,15 @@ impl Element {
         }
     }
 
+    /// The greatest number that it holds, or the greatest of 64 bits where that is less.
+    pub(super) fn greatest(self) -> i128 {
+        match self {
+            F16 => f16::MAX.to_f64() as i128,
+            Bf16 | F32 | F64 => u64::MAX.into(),
+            _ => self.range().1,
+        }
+    }
+
     fn range(self) -> (i128, i128) {
         let bits = 8 * self.bytes();
         match self {

@@ -39,7 +39,7 @@ use std::path::PathBuf;
 pub use argument::Argument;
 pub use description::{Description, Extents, Launch, Output};
 pub use element::Element;
-pub use run::{After, Standalone};
+pub use run::{After, Change, Standalone};
 
 use crate::driver::DriverError;
 

@@ -1,5 +1,6 @@
 //! A described launch, run.
 
+use std::fmt;
 use std::path::Path;
 
 use cuda_std::launch::{Argument as Passed, Entry, Passing, Untyped};
@@ -24,9 +25,32 @@ pub struct After {
     pub place: usize,
     /// All bytes.
     pub bytes: Vec<u8>,
-    /// Whether the kernel has changed any.
-    pub is_changed: bool,
+    /// What the kernel has done to them.
+    pub change: Change,
     element: Element,
+}
+
+/// What a launch has done to a buffer, as far as that can be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Change {
+    /// Bytes are others than before.
+    Changed,
+    /// All bytes are as before.
+    Unchanged,
+    /// All bits are set, as in memory that nobody has written: the kernel has not written it, or has set all bits
+    /// that it wrote, as -1 does.
+    Unknown,
+}
+
+/// In a sentence about the buffer.
+impl fmt::Display for Change {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Change::Changed => "changed",
+            Change::Unchanged => "as it was",
+            Change::Unknown => "not written, or all bits set",
+        })
+    }
 }
 
 impl After {
@@ -225,15 +249,15 @@ impl Memory {
 
     fn after(self) -> Result<After, DriverError> {
         let bytes = self.buffer.to_vec()?;
-        let is_changed = match self.before {
-            Some(before) => before != crc32fast::hash(&bytes),
-            // All bits of it were set.
-            None => bytes.iter().any(|byte| *byte != 0xFF),
+        let change = match self.before {
+            Some(before) if before == crc32fast::hash(&bytes) => Change::Unchanged,
+            None if bytes.iter().all(|byte| *byte == 0xFF) => Change::Unknown,
+            _ => Change::Changed,
         };
         Ok(After {
             place: self.place,
             bytes,
-            is_changed,
+            change,
             element: self.element,
         })
     }

@@ -11,7 +11,7 @@ pub use dispatch::{DispatchRow, dispatch};
 pub use norm::{NormMode, NormRow, NormStudy};
 pub use pipeline::{Parts, Pipeline, PipelineMode, PipelineRow, Plan};
 pub use power::{Checkpoint, PowerMode, PowerPlan, PowerRow, Progress, newest, power};
-pub use rounds::Rounds;
+pub use rounds::{PerIteration, Rounds};
 pub use work::Work;
 
 use std::fmt;

@@ -1,4 +1,4 @@
-//! A loop, timed on the host and on the device.
+//! A loop, timed on the host and on the device: what the studies of launches and of norms measure with.
 
 use std::time::Instant;
 
@@ -9,6 +9,33 @@ use crate::driver::{Calls, DriverError, Stream};
 use crate::measure::Summary;
 
 /// How often a loop runs.
+///
+/// ```
+/// use cuda_std::prelude::*;
+/// use ridgepoint_harness::driver::{Device, Emulation, LaunchConfig, Stream};
+/// use ridgepoint_harness::study::Rounds;
+///
+/// #[kernel]
+/// pub fn double(mut values: Output<f32>) {
+///     for (_, value) in values.own() {
+///         *value *= 2.0;
+///     }
+/// }
+///
+/// let device = Device::emulator(Emulation::default());
+/// let stream = Stream::new(&device)?;
+/// let prepared = device.prepare(double::entry(), LaunchConfig::blocks(1, 32))?;
+/// let mut values = device.buffer_filled(32, 1f32)?;
+/// let rounds = Rounds { rounds: 3, iterations: 10 };
+/// let each = rounds.run(&stream, |_| {
+///     // SAFETY: the buffer lives, and nothing else reaches it, until the stream has been waited for.
+///     unsafe { prepared.launch(&stream, &(values.slice_mut(..),)) }?;
+///     stream.synchronize()
+/// })?;
+/// assert_eq!((each.launches, each.waits), (1.0, 1.0));
+/// println!("{} us of the host an iteration", each.host_us);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rounds {
     /// Times that the loop is timed; the medians count.
@@ -19,25 +46,28 @@ pub struct Rounds {
 
 /// What an iteration of a loop took, in the median of the rounds, in microseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct PerIteration {
+pub struct PerIteration {
     /// Until the host was through with the loop.
-    pub(super) host_us: f64,
+    pub host_us: f64,
     /// Until the device was, on its own clock.
-    pub(super) device_us: f64,
+    pub device_us: f64,
     /// Until the host knew that the device was.
-    pub(super) complete_us: f64,
+    pub complete_us: f64,
     /// Launches at the driver gate.
-    pub(super) launches: f64,
+    pub launches: f64,
     /// Copies there.
-    pub(super) copies: f64,
+    pub copies: f64,
     /// Waits there.
-    pub(super) waits: f64,
+    pub waits: f64,
 }
 
 impl Rounds {
     /// Runs the loop once to warm up, once to count its calls of the driver, and then for the times.
-    /// An iteration is given its number.
-    pub(super) fn run(
+    /// An iteration is given its number, and puts its work into the stream.
+    ///
+    /// # Errors
+    /// The driver's, or what `iterate` returns; work may be under way then.
+    pub fn run(
         self,
         stream: &Stream<'_>,
         mut iterate: impl FnMut(u32) -> Result<(), DriverError>,

@@ -481,8 +481,8 @@ pub fn by_series(records: &[Record]) -> Vec<(Series<'_>, Vec<&Record>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ceilings::host_roofs;
     use crate::driver::{Device, Emulation};
-    use crate::measure::host_roofs;
     use crate::model::{BytesPerSec, Operation};
 
     /// A multiply-add of each of so many f32.

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, HashSet};
 use super::count::Counting;
 use super::record::{Context, Launched};
 use super::{Plan, Record, TooManyPoints};
-use crate::ceilings::Ceilings;
+use crate::ceilings::{Ceilings, HostRoofsError, host_roofs};
 use crate::driver::{Device, DriverError};
-use crate::measure::{self, HardwareCounters, HostRoofsError, Runs, Sampler, Samples, Sampling};
+use crate::measure::{HardwareCounters, Runs, Sampler, Samples, Sampling};
 use crate::model::{Precision, Roofs, Work};
 use crate::trace;
 use crate::workload::{Bench, Case, Point, PointError};
@@ -353,7 +353,7 @@ fn check_memory(device: &Device, points: &[(Point<'_>, Case<'_>)]) -> Result<(),
 fn roofs_of(device: &Device, precision: Precision) -> Result<Roofs, SweepError> {
     let properties = device.properties();
     if properties.is_emulated() {
-        return Ok(measure::host_roofs(device, precision)?);
+        return Ok(host_roofs(device, precision)?);
     }
     Roofs::of_device(properties, precision).ok_or_else(|| SweepError::UnknownGpu {
         device: properties.name.clone(),
