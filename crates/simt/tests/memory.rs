@@ -1,21 +1,14 @@
 //! What a launch takes of the host's memory. A process of its own, because all launches of one count.
 #![cfg(target_os = "linux")]
 
-use std::fs;
+#[path = "../../engine/tests/memory/peak.rs"]
+mod peak;
+
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use cuda_std::thread;
+use peak::peak;
 use simt::{Launch, Shape};
-
-/// The most memory that the process has had until now, in KiB.
-fn peak() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").expect("Linux has it");
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let number = line.and_then(|line| line.split_whitespace().next());
-    number
-        .and_then(|number| number.parse().ok())
-        .expect("a number of KiB")
-}
 
 #[test]
 fn a_live_thread_takes_less_than_64_kib_and_a_large_grid_no_more() {
