@@ -91,6 +91,22 @@ impl Calls {
             .any(|&reached| module.functions[reached].name == name)
     }
 
+    /// The names of the entries that run such an instruction, themselves or by what they call in turn.
+    pub(crate) fn entries_that_run(
+        &self,
+        module: &Module,
+        wanted: impl Fn(&Instruction) -> bool,
+    ) -> HashSet<String> {
+        let has = |function: &usize| {
+            let body = module.functions[*function].body.iter();
+            body.flat_map(|body| &body.instructions).any(&wanted)
+        };
+        indices(module, |one| one.kind == FunctionKind::Entry)
+            .filter(|&entry| self.reach(vec![entry], |_| true).iter().any(has))
+            .map(|entry| module.functions[entry].name.clone())
+            .collect()
+    }
+
     /// The name of the first kernel that calls the function, itself or through others.
     pub(crate) fn kernel_of(&self, module: &Module, function: usize) -> Option<String> {
         indices(module, |one| one.kind == FunctionKind::Entry)

@@ -27,6 +27,9 @@ mod spaces;
 
 use std::collections::HashSet;
 
+use ::ptx::Instruction;
+
+use calls::Calls;
 use edit::Edits;
 use kernels::Description;
 use lints::{Finding, Levels, Subject};
@@ -86,6 +89,18 @@ pub(crate) fn process(text: &str, options: &Options) -> Result<Processed, ParseE
         text: panics::rewrite(&rewrite::strip_constant_mark(&edits.apply(text)))?,
         findings: findings(&module, &spaces, &descriptions, options),
     })
+}
+
+/// The names of the entries that run an instruction, themselves or by the functions that they call. None of a text
+/// that cannot be read, which [`Lint::UnknownPtx`] tells.
+pub(crate) fn entries_that_run(
+    text: &str,
+    wanted: impl Fn(&Instruction) -> bool,
+) -> HashSet<String> {
+    let Ok(module) = ::ptx::parse_undeclared(text) else {
+        return HashSet::new();
+    };
+    Calls::new(&module).entries_that_run(&module, wanted)
 }
 
 /// What the lints say of the module.

@@ -1,5 +1,9 @@
 //! `tensor-core-loss`: what `ptxas` says costs tensor cores their speed.
 
+use std::collections::HashSet;
+
+use ::ptx::Operation;
+
 use super::{KernelResources, Report};
 use crate::ptx::lints::{Finding, Levels, Lint};
 use crate::ptx::{self, ParseError};
@@ -13,6 +17,7 @@ use crate::ptx::{self, ParseError};
 ///
 /// A line that names no kernel counts for each that has such instructions.
 pub(super) fn note(output: &str, ptx: &str, kernels: &mut [KernelResources]) {
+    let users = users_of_warpgroups(ptx);
     for line in output.lines() {
         let Some((before, loss)) = line.split_once("Potential Performance Loss: ") else {
             continue;
@@ -24,14 +29,14 @@ pub(super) fn note(output: &str, ptx: &str, kernels: &mut [KernelResources]) {
         let named = loss.split('\'').nth_back(1).unwrap_or_default();
         let is_known = kernels.iter().any(|kernel| kernel.name == named);
         for kernel in kernels.iter_mut() {
-            if kernel.name == named || (!is_known && uses_warpgroups(ptx, &kernel.name)) {
+            if kernel.name == named || (!is_known && users.contains(&kernel.name)) {
                 kernel.losses.push(loss.clone());
             }
         }
     }
     for kernel in kernels {
         let kept = kernel.stack_bytes.max(kernel.spill_store_bytes);
-        if kept > 0 && uses_warpgroups(ptx, &kernel.name) {
+        if kept > 0 && users.contains(&kernel.name) {
             kernel.losses.push(format!(
                 "{kept} bytes of local memory in a kernel with wgmma"
             ));
@@ -39,35 +44,15 @@ pub(super) fn note(output: &str, ptx: &str, kernels: &mut [KernelResources]) {
     }
 }
 
-/// Whether the entry has instructions that are a warpgroup's, itself or by the functions that it calls: of a
-/// module with any calls, all entries do.
-fn uses_warpgroups(ptx: &str, kernel: &str) -> bool {
-    let of_warpgroups = |text: &str| {
-        ["wgmma.mma_async", "setmaxnreg."]
-            .iter()
-            .any(|name| text.contains(name))
-    };
-    let body = ptx.split(".entry ").skip(1).find(|entry| {
-        let name = entry.split('(').next().unwrap_or_default();
-        name.trim() == kernel
-    });
-    body.is_some_and(|body| {
-        let own = block(body);
-        of_warpgroups(own) || (own.contains("call") && of_warpgroups(ptx))
+/// The names of the entries that have instructions that are a warpgroup's, themselves or by the functions that they
+/// call.
+fn users_of_warpgroups(text: &str) -> HashSet<String> {
+    ptx::entries_that_run(text, |instruction| {
+        matches!(
+            instruction.operation,
+            Operation::WgmmaMma(_) | Operation::Setmaxnreg(_)
+        )
     })
-}
-
-/// The text from the first brace to the one that closes it.
-fn block(text: &str) -> &str {
-    let mut depth = 0;
-    let braces = text.match_indices(['{', '}']);
-    let mut after = braces.skip_while(|&(_, brace)| {
-        depth += if brace == "{" { 1 } else { -1 };
-        depth > 0
-    });
-    let start = text.find('{').unwrap_or(text.len());
-    let end = after.next().map_or(text.len(), |(at, _)| at);
-    text.get(start..end).unwrap_or_default()
 }
 
 /// The losses that are not allowed, with the kernel's place.
@@ -143,6 +128,9 @@ ptxas info    : Function properties for plain
 ptxas info    : Used 255 registers
 ";
     const PTX: &str = "\
+.version 8.0
+.target sm_90a
+.address_size 64
 // ptx-std kernel local file=src/lib.rs line=7 params= max_threads=0 min_blocks=0 allow=
 // ptx-std kernel called file=src/lib.rs line=9 params= max_threads=0 min_blocks=0 allow=tensor-core-loss
 .visible .entry local()
@@ -160,10 +148,21 @@ ptxas info    : Used 255 registers
 }
 .visible .entry spilling()
 {
+\t.reg .b32 %r<2>; .reg .f32 %f<5>; .reg .b64 %rd<3>; .reg .pred %p<2>;
 \t{
 \tmov.u32 %r1, 0;
 \t}
-\twgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%r1, %r2, %r3, %r4}, %rd1, %rd2, %p1, 1, 1, 0, 0;
+\twgmma.mma_async.sync.aligned.m64n8k16.f32.bf16.bf16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, %p1, 1, 1, 0, 0;
+\tret;
+}
+.func by_call()
+{
+\tsetmaxnreg.dec.sync.aligned.u32 24;
+\tret;
+}
+.visible .entry calling()
+{
+\tcall.uni by_call, ();
 \tret;
 }
 .visible .entry plain()
@@ -174,6 +173,13 @@ ptxas info    : Used 255 registers
 
     fn report() -> Report {
         Report::parse(NvvmArch::Compute90a, PTX, OUTPUT)
+    }
+
+    #[test]
+    fn what_an_entry_calls_is_its_own() {
+        let mut users = Vec::from_iter(users_of_warpgroups(PTX));
+        users.sort_unstable();
+        assert_eq!(users, ["calling", "spilling", "unbound"]);
     }
 
     #[test]
