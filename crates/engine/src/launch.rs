@@ -16,8 +16,8 @@ use crate::exec::surroundings::{Checking, Held, Launch as Launched, coordinates}
 use crate::exec::worker::{Code, Crew};
 use crate::exec::{directed, worker};
 use crate::launch_error::LaunchError;
-use crate::memory::{FaultClass, Shared};
-use crate::module::{Kernel, SHARED_GAP, parameter_offsets};
+use crate::memory::FaultClass;
+use crate::module::{Kernel, parameter_offsets};
 use crate::schedule::Schedule;
 
 /// The shape of a launch, in the order x, y, z.
@@ -203,7 +203,7 @@ impl Kernel {
         if launch.blocks() == 0 || launch.threads_per_block() == 0 {
             return Ok(());
         }
-        let layout = Shared::new(&self.code.shared, shape.dynamic_shared, SHARED_GAP);
+        let layout = self.code.layout(shape.dynamic_shared);
         let queue = Queue::new(launch.blocks(), launch.held.blocks());
         let failure: Mutex<Option<Box<Failed>>> = Mutex::new(None);
         let choices = options.schedule.choices();
@@ -315,6 +315,25 @@ impl Kernel {
                 text: format!("no end of a phase: {thread} {text}, at {place}"),
                 finding: None,
             },
+            Failure::InFlight {
+                register,
+                verb,
+                site,
+                is_written,
+            } => {
+                let (function, instruction) = of_site(site);
+                let other = code.place_in(function, instruction);
+                let may = if is_written { "write" } else { "read" };
+                let text = format!(
+                    "product without a wait: {thread} {verb} {register} at {place}, and the `wgmma` at \
+                     {other} may still {may} it"
+                );
+                LaunchError::Found {
+                    kernel,
+                    text,
+                    finding: None,
+                }
+            }
             Failure::Misused(text) => LaunchError::Found {
                 kernel,
                 text: format!("misuse: {thread}: {text}, at {place}"),

@@ -105,6 +105,8 @@ pub(crate) struct Code {
     /// The shared variables that they name, and where they lie.
     pub(crate) shared: Vec<memory::Variable>,
     offsets: HashMap<Shared, u32>,
+    /// What the offset of dynamic shared memory is a multiple of.
+    dynamic_alignment: u32,
     programs: Vec<OnceLock<Result<Arc<Program>, Unsupported>>>,
 }
 
@@ -311,6 +313,7 @@ impl Code {
             kernel,
             shared: Vec::new(),
             offsets: HashMap::new(),
+            dynamic_alignment: 1,
             programs: loaded
                 .parsed
                 .ptx
@@ -325,6 +328,7 @@ impl Code {
             let variable = shared.of(&loaded.parsed.ptx);
             if variable.bytes == 0 {
                 dynamic.push(shared);
+                code.dynamic_alignment = code.dynamic_alignment.max(variable.alignment);
                 continue;
             }
             let bytes = variable.bytes as u32;
@@ -337,10 +341,15 @@ impl Code {
                 alignment: variable.alignment,
             });
         }
-        let layout = memory::Shared::new(&code.shared, 0, SHARED_GAP);
+        let layout = code.layout(0);
         code.offsets
             .extend(dynamic.into_iter().map(|it| (it, layout.dynamic())));
         code
+    }
+
+    /// Where shared variables lie, with so many bytes behind them that a launch asks for.
+    pub(crate) fn layout(&self, dynamic: u32) -> memory::Shared {
+        memory::Shared::aligned(&self.shared, dynamic, SHARED_GAP, self.dynamic_alignment)
     }
 
     pub(crate) fn function(&self) -> &Function {

@@ -362,19 +362,16 @@ impl Checker {
         owner: BlockId,
         access: &Numbered<'_>,
     ) -> Option<Trouble> {
-        let outgoing = &live(&mut self.blocks, owner).bulks.outgoing;
-        if outgoing.is_empty() || !access.what.writes() {
+        let block = live(&mut self.blocks, owner);
+        if !access.what.writes() || block.bulks.outgoing.is_empty() && block.products.is_idle() {
             return None;
         }
         let bytes = u64::from(access.lanes.bytes);
         access.lanes.each().find_map(|(lane, address)| {
-            let meets =
-                |it: &&Outgoing| !it.is_read && it.from < address + bytes && address < it.to;
-            let before = outgoing.iter().find(meets)?;
             Some(Trouble {
                 lane,
                 address,
-                before: Some(before.pending()),
+                before: Some(block.reads(address, bytes)?),
             })
         })
     }
@@ -405,7 +402,7 @@ impl Checker {
         }))
     }
 
-    fn bulk_half<'a>(
+    pub(super) fn bulk_half<'a>(
         &mut self,
         who: Who,
         instruction: u32,
@@ -423,7 +420,7 @@ impl Checker {
     }
 
     /// The half of a copy that is in shared memory.
-    fn bulk_shared(
+    pub(super) fn bulk_shared(
         &mut self,
         owner: BlockId,
         who: Who,
@@ -433,15 +430,12 @@ impl Checker {
         let lane = who.mask.trailing_zeros();
         let mut found = None;
         if access.what.writes() {
-            let outgoing = &live(&mut self.blocks, owner).bulks.outgoing;
+            let block = live(&mut self.blocks, owner);
             found = parts.iter().find_map(|part| {
-                let end = part.shared + u64::from(part.bytes);
-                let meets = |it: &&Outgoing| !it.is_read && it.from < end && part.shared < it.to;
-                let before = outgoing.iter().find(meets)?;
                 Some(Trouble {
                     lane,
                     address: part.shared,
-                    before: Some(before.pending()),
+                    before: Some(block.reads(part.shared, part.bytes.into())?),
                 })
             });
         }
@@ -593,6 +587,16 @@ fn settle(cells: &mut Cells<'_>, thread: u32, time: u32) {
         if line.we[cell] == PENDING && line.wt[cell] & THREAD == thread {
             line.we[cell] = time;
         }
+    }
+}
+
+impl super::Block {
+    /// What still reads bytes of its shared memory.
+    fn reads(&self, address: u64, bytes: u64) -> Option<Before> {
+        let meets = |it: &&Outgoing| !it.is_read && it.from < address + bytes && address < it.to;
+        let copy = self.bulks.outgoing.iter().find(meets);
+        copy.map(Outgoing::pending)
+            .or_else(|| self.products.reads(address, bytes))
     }
 }
 

@@ -27,6 +27,8 @@ pub(super) enum Wrong {
     Pending,
     /// A thread has written through the generic proxy, and no proxy fence is between.
     Proxy,
+    /// A product still reads it.
+    Product,
 }
 
 /// One thread's access.

@@ -44,6 +44,9 @@ pub(super) struct Clock {
     pub(super) sites: Sites,
 }
 
+/// Numbers of meetings: those of barriers and of warps are below.
+const PRODUCTS: u32 = 1 << 17;
+
 impl Clock {
     pub(super) fn new(
         world: &mut World,
@@ -288,6 +291,29 @@ impl Clock {
             own.push(chain);
             chain
         })
+    }
+
+    /// What lane 0 of a warp has done from a time on is known to all who wait for its warpgroup's products.
+    pub(super) fn commit_products(&mut self, world: &mut World, warp: u32, from: u32) {
+        let chain = self.meeting(world, PRODUCTS + warp / 4, 0);
+        let past = Past {
+            barrier: 0,
+            warp,
+            sync: 0,
+            mask: 1,
+            from,
+            time: self.now + 1,
+        };
+        let view = Arc::default();
+        world
+            .chains
+            .release(chain, self.number, &Head { past, view });
+        self.tick(world);
+    }
+
+    /// Lanes of a warp have waited for products.
+    pub(super) fn wait_for_products(&mut self, world: &mut World, warp: u32, mask: u32) {
+        self.leave(world, PRODUCTS + warp / 4, 0, &[(warp, mask)]);
     }
 
     /// Shows those who wait at an address of the block's shared memory what a copy has done, of the block of a

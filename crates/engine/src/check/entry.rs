@@ -232,7 +232,7 @@ impl Checker {
             program,
             instruction: access.instruction,
             what: access.what,
-            is_copy: !matches!(role, Role::Read | Role::Write),
+            is_copy: !matches!(role, Role::Read | Role::Write | Role::Product),
             is_bulk: !matches!(
                 role,
                 Role::Read | Role::Write | Role::CopyFrom | Role::CopyTo
@@ -262,6 +262,7 @@ impl Checker {
             Some(Wrong::Race(why)) => Class::Race(why),
             Some(Wrong::Pending) => Class::PendingCopy,
             Some(Wrong::Proxy) => Class::Proxy,
+            Some(Wrong::Product) => Class::PendingProduct,
         };
         let clock = &live(&mut self.blocks, who.block).clock;
         let own = Instance {
@@ -284,7 +285,7 @@ impl Checker {
         };
         let before = trouble.before.map(|before| {
             let instance = match before.wrong {
-                Wrong::Pending => own,
+                Wrong::Pending | Wrong::Product => own,
                 Wrong::Race(_) | Wrong::Proxy => self.world.instance(before.epoch).unwrap_or(own),
             };
             side(before.site, instance, before.thread, before.is_exact)

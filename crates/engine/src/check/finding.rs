@@ -25,6 +25,8 @@ pub enum Class {
     Uninitialised,
     /// An asynchronous copy has not been waited for by the thread that made it.
     PendingCopy,
+    /// A product of matrices has not been waited for that reads it.
+    PendingProduct,
     /// A copy or a product reaches through the asynchronous proxy what a thread has written, without a proxy
     /// fence between.
     Proxy,
@@ -127,6 +129,7 @@ impl Class {
             Class::Uninitialised => "uninitialised",
             Class::PendingCopy => "asynchronous copy without a wait",
             Class::Proxy => "no proxy fence",
+            Class::PendingProduct => "product without a wait",
             Class::Leak => "leak",
             Class::Fault(class) => class.name(),
         }

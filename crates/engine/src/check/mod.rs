@@ -55,6 +55,7 @@ mod host;
 mod leaks;
 mod line;
 mod local;
+mod products;
 mod sets;
 mod shadow;
 mod sites;
@@ -79,6 +80,7 @@ use copies::{Copies, Source};
 use hash::Map;
 use line::Sweeps;
 use local::Written;
+use products::Products;
 use sets::Sets;
 use shadow::Shadow;
 use sites::Sites;
@@ -136,6 +138,7 @@ struct Block {
     local: Vec<Written>,
     copies: Copies,
     bulks: Bulks,
+    products: Products,
     /// The first read since the last barrier of shared memory that nobody has written.
     held: Option<Box<Finding>>,
 }
@@ -216,6 +219,7 @@ impl Checker {
             local: vec![Written::default(); shape.threads.div_ceil(32) as usize],
             copies: Copies::default(),
             bulks: Bulks::default(),
+            products: Products::default(),
             held: None,
         };
         let free = self.blocks.iter().position(Option::is_none);

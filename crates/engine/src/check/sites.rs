@@ -27,6 +27,8 @@ pub(super) enum Role {
     BulkTo,
     BulkFromGlobal,
     BulkToGlobal,
+    /// By a product of matrices.
+    Product,
 }
 
 /// All sites of a checker. 0 is the host.
@@ -40,7 +42,7 @@ pub(super) struct Sites {
 
 /// Instructions are numbered with gaps between functions.
 const PAGE: usize = 256;
-type Page = [[u16; 8]; PAGE];
+type Page = [[u16; 9]; PAGE];
 
 /// More than a cell can number are one.
 const MOST: usize = u16::MAX as usize;
@@ -108,7 +110,7 @@ impl Sites {
         let table = &mut self.tables[table];
         let at = site.instruction as usize;
         table.resize_with(table.len().max(at / PAGE + 1), || None);
-        let page = table[at / PAGE].get_or_insert_with(|| Box::new([[0; 8]; PAGE]));
+        let page = table[at / PAGE].get_or_insert_with(|| Box::new([[0; 9]; PAGE]));
         page[at % PAGE][role as usize] = number as u16;
         number as u32
     }

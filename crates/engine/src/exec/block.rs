@@ -1,5 +1,7 @@
 //! A block: its warps, shared memory and barriers.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use super::divergence;
 use super::failure::{Failed, Failure};
 use super::op::Context;
@@ -20,6 +22,8 @@ pub(crate) struct Block {
     id: Option<BlockId>,
     warps: Vec<Warp>,
     shared: Registers,
+    /// How many groups of products each warp has committed.
+    groups: Vec<AtomicU32>,
 }
 
 /// How far a block has come.
@@ -40,6 +44,9 @@ impl Block {
             id: None,
             warps: (0..threads.div_ceil(32)).map(|_| Warp::new()).collect(),
             shared: Registers::new(shared as usize),
+            groups: (0..threads.div_ceil(32))
+                .map(|_| AtomicU32::new(0))
+                .collect(),
         }
     }
 
@@ -54,6 +61,9 @@ impl Block {
             .map(|it| it.checker.begin_block(it.launch, number, &at.layout));
         // What nobody has written is none of the values that one expects.
         self.shared.fill(0xFF);
+        self.groups
+            .iter()
+            .for_each(|it| it.store(0, Ordering::Relaxed));
         self.enter(context);
         let threads = context.at.launch.threads_per_block();
         for (index, warp) in (0..).zip(&mut self.warps) {
@@ -144,6 +154,7 @@ impl Block {
         context.at.block = self.number;
         context.at.block_index = self.index;
         context.at.shared = self.shared.start();
+        context.at.groups = self.groups.as_ptr();
         if let (Some(checking), Some(id)) = (&mut context.at.checking, self.id) {
             checking.block = Some(id);
             context.at.shared_window = windows::of_block(self.number);

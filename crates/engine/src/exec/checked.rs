@@ -399,6 +399,33 @@ pub(super) fn bulk_store(
     Ok(())
 }
 
+/// Tells of a product of the warp, and where the 16 bytes lie that it reads.
+pub(super) fn product(context: &mut Context<'_>, op: &Op, chunks: &[u64]) -> Result<(), Failure> {
+    let instruction = site(context.at.function_index(), op.instruction);
+    let who = who(context);
+    if let (Some(checking), Some(who)) = (&mut context.at.checking, who) {
+        let checked = checking.checker.product(who, instruction, chunks);
+        checked.map_err(Failure::Check)?;
+    }
+    Ok(())
+}
+
+/// Tells that the warp ends a group of products.
+pub(super) fn commit_products(context: &mut Context<'_>) {
+    let who = who(context);
+    if let (Some(checking), Some(who)) = (&mut context.at.checking, who) {
+        checking.checker.commit_products(who);
+    }
+}
+
+/// Tells that the warp has waited for so many groups of products, of all that it has committed.
+pub(super) fn wait_for_products(context: &mut Context<'_>, awaited: u32) {
+    let who = who(context);
+    if let (Some(checking), Some(who)) = (&mut context.at.checking, who) {
+        checking.checker.wait_for_products(who, awaited);
+    }
+}
+
 fn lane_alone(context: &Context<'_>, lane: usize) -> Option<Who> {
     let who = who(context)?;
     let mask = 1 << lane;

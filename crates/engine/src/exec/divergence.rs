@@ -87,6 +87,7 @@ impl Meeting {
             Meeting::Reduction(_) => "a Reduction",
             Meeting::Election => "an Election",
             Meeting::Matrix(_) => "an instruction on matrices",
+            Meeting::Products(_) => "a wait for products",
         }
     }
 }

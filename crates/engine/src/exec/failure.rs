@@ -121,6 +121,18 @@ pub enum Failure {
     /// A phase of an mbarrier that never ends.
     #[error("{0}")]
     Unmet(String),
+    /// A register that a product of matrices has in flight.
+    #[error("{verb} {register}, which a `wgmma` has in flight")]
+    InFlight {
+        /// Its name.
+        register: String,
+        /// What is done with it.
+        verb: &'static str,
+        /// The product's instruction, numbered in its module.
+        site: u32,
+        /// Whether the product writes it, or reads it.
+        is_written: bool,
+    },
     /// An instruction that is used as PTX forbids.
     #[error("{0}")]
     Misused(String),

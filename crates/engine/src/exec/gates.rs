@@ -7,6 +7,7 @@ use super::op::{Context, lanes_where};
 use super::program::{Gate, Meeting};
 use super::registers::{FULL, Kind, LANES, lanes_of};
 use super::warp::Warp;
+use super::wgmma;
 use super::worker::Code;
 
 impl Warp {
@@ -38,6 +39,12 @@ impl Warp {
             self.check_meeting(gate, (group, members), code, context)?;
         }
         if members & self.live & !group.mask == 0 {
+            if let Meeting::Products(but) = gate.meeting
+                && !wgmma::may_go_on(context, but)
+            {
+                self.let_warps_go(*group, context);
+                return Ok(false);
+            }
             if gate.meeting == Meeting::Sync {
                 checked::sync_warp(context, group.mask);
             }

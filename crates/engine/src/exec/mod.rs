@@ -35,4 +35,5 @@ mod temper;
 pub(crate) mod tensor_map;
 mod unbegun;
 mod warp;
+pub(crate) mod wgmma;
 pub(crate) mod worker;

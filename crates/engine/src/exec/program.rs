@@ -10,6 +10,7 @@ use super::fragment::Product;
 use super::mbarrier::Mbarrier;
 use super::op::Op;
 use super::registers::Kind;
+use super::wgmma::{Touch, Wgmma};
 use crate::memory::Label;
 
 /// A decoded function. Its blocks are in reverse postorder, so that a lower number is further back.
@@ -36,6 +37,10 @@ pub(crate) struct Program {
     pub(crate) accesses: Vec<Access>,
     /// Its products of matrices; an operation has an index.
     pub(crate) products: Vec<Product>,
+    /// Its products of four warps; an operation has an index.
+    pub(crate) wgmmas: Vec<Wgmma>,
+    /// Its instructions that may reach registers in flight; an operation has an index.
+    pub(crate) touches: Vec<Touch>,
     /// Its instructions on mbarriers; an operation has an index.
     pub(crate) mbarriers: Vec<Mbarrier>,
     /// Its copies of many bytes; an operation has an index.
@@ -126,6 +131,8 @@ pub(crate) enum Meeting {
     Election,
     /// An instruction on matrices, by its index: no other meets it.
     Matrix(u32),
+    /// A wait for products of four warps, but for so many groups: for the other warps, too.
+    Products(u32),
 }
 
 /// Where a group goes on.

@@ -1,11 +1,13 @@
 //! What a warp reaches besides its registers.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicU32;
 use std::time::Instant;
 
 use super::access::Access;
 use super::failure::Failed;
 use super::program::Program;
+use super::wgmma::Products;
 use crate::check::{BlockId, Checker, LaunchId};
 use crate::count::Tally;
 use crate::memory::{self, Cached, Memory, Parts, Shared};
@@ -101,6 +103,10 @@ pub(crate) struct Surroundings<'l> {
     pub(crate) accesses: *const Access,
     /// The allocation that each of them met last, by the access's number.
     pub(crate) met: *mut Cached,
+    /// What the warp has multiplied with others.
+    pub(crate) products: *mut Products,
+    /// How many groups of products each warp of the block has committed.
+    pub(crate) groups: *const AtomicU32,
     /// How often it has looked at what other threads may write: see [`Pause`](super::warp::Pause).
     pub(crate) looks: u32,
     /// What a thread has asked an mbarrier for last, in vain.

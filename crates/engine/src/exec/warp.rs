@@ -12,6 +12,7 @@ use super::op::Context;
 use super::program::{Point, Program, Then};
 use super::registers::FULL;
 use super::stops::Directed;
+use super::wgmma::Products;
 use super::worker::Code;
 use crate::memory;
 
@@ -48,6 +49,8 @@ pub(crate) struct Warp {
     waited: u64,
     /// How many those were when it last looked at what others may write.
     looked: u64,
+    /// What it has multiplied with other warps.
+    products: Products,
     /// How it has come on under a director.
     pub(super) directed: Directed,
 }
@@ -81,6 +84,7 @@ impl Warp {
             steps: 0,
             waited: 0,
             looked: 0,
+            products: Products::default(),
             directed: Directed::default(),
         }
     }
@@ -99,6 +103,7 @@ impl Warp {
         self.gated.clear();
         self.waiting.clear();
         self.frames.clear();
+        self.products.clear();
         (self.steps, self.waited, self.looked) = (0, 0, 0);
         self.directed = Directed::default();
         context.at.warp = index;
@@ -358,6 +363,17 @@ impl Warp {
         Ok(())
     }
 
+    /// Puts a group back that waits for other warps.
+    pub(super) fn let_warps_go(&mut self, mut group: Group, context: &mut Context<'_>) {
+        self.looked = self.steps;
+        context.at.looks = LOOKS + 1;
+        self.directed.has_had_turn(true);
+        group.turns += 1;
+        (group.spent, group.looks) = (0, 0);
+        self.steps += 1;
+        self.ready.push(group);
+    }
+
     /// Makes an activation the one that runs.
     pub(super) fn enter<'p>(&mut self, activation: u32, context: &mut Context<'_>) -> &'p Program {
         let activation = self.activations.get(activation);
@@ -370,6 +386,7 @@ impl Warp {
         context.at.program = Arc::as_ptr(&activation.program);
         context.at.accesses = activation.program.accesses.as_ptr();
         context.at.met = activation.met;
+        context.at.products = &raw mut self.products;
         // SAFETY: the module's code, which the launch borrows, keeps each program that it has given.
         unsafe { &*context.at.program }
     }

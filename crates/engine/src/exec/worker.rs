@@ -305,6 +305,8 @@ impl<'l> Crew<'_, 'l> {
                 program: Arc::as_ptr(self.code.kernel()),
                 accesses: std::ptr::null(),
                 met: std::ptr::null_mut(),
+                products: std::ptr::null_mut(),
+                groups: std::ptr::null(),
                 looks: 0,
                 unmet: None,
                 checking,

@@ -100,6 +100,10 @@ pub(crate) fn meets(instruction: &Instruction) -> bool {
         | Operation::Ldmatrix(_)
         | Operation::Stmatrix(_)
         | Operation::Movmatrix(_)
+        | Operation::WgmmaMma(_)
+        | Operation::WgmmaFence
+        | Operation::WgmmaCommitGroup
+        | Operation::WgmmaWaitGroup(_)
         | Operation::WmmaLoad(_)
         | Operation::WmmaStore(_)
         | Operation::WmmaMma(_) => true,

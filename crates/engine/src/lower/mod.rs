@@ -29,6 +29,7 @@ pub(crate) mod roots;
 mod rounding;
 pub(crate) mod shuffle;
 mod slots;
+mod wgmma;
 
 use std::collections::HashMap;
 
@@ -41,6 +42,7 @@ use crate::exec::mbarrier::Mbarrier;
 use crate::exec::op::{Handler, Op};
 use crate::exec::program::{Block, Constant, Gate, Parameter, Program, Words};
 use crate::exec::registers::Kind;
+use crate::exec::wgmma::{Touch, Wgmma};
 use crate::memory::Label;
 use crate::module::Layout;
 use flow::End;
@@ -73,6 +75,8 @@ pub(crate) struct Lowering<'m> {
     pub(crate) ops: Vec<Op>,
     pub(crate) accesses: Vec<Access>,
     pub(crate) products: Vec<Product>,
+    pub(crate) wgmmas: Vec<Wgmma>,
+    pub(crate) touches: Vec<Touch>,
     pub(crate) mbarriers: Vec<Mbarrier>,
     pub(crate) bulks: Vec<Bulk>,
     /// Slots of operands that are lists.
@@ -118,6 +122,8 @@ pub(crate) fn lower(layout: &Layout<'_>, index: u32) -> Result<Program, Unsuppor
         ops: Vec::new(),
         accesses: Vec::new(),
         products: Vec::new(),
+        wgmmas: Vec::new(),
+        touches: Vec::new(),
         mbarriers: Vec::new(),
         bulks: Vec::new(),
         lists: Vec::new(),
@@ -137,6 +143,7 @@ pub(crate) fn lower(layout: &Layout<'_>, index: u32) -> Result<Program, Unsuppor
         is_hoisted: false,
     };
     lowering.signature();
+    let touches = wgmma::touches(body, &pieces);
     let mut blocks = Vec::new();
     let mut launch_ops = Vec::new();
     for piece in &pieces {
@@ -145,10 +152,19 @@ pub(crate) fn lower(layout: &Layout<'_>, index: u32) -> Result<Program, Unsuppor
         let mut gate = None;
         for index in piece.straight.clone() {
             lowering.part(index)?;
+            let touch = touches.get(&index);
+            let is_behind = is_exchange(&body.instructions[index]);
+            if let Some(touch) = touch.filter(|_| !is_behind) {
+                lowering.instruction = index as u32;
+                lowering.touch(touch);
+            }
             let is_hoisted = hoisted.instructions.contains(&index);
             let before = lowering.ops.len();
             lowering.is_hoisted = is_hoisted;
             lowering.instruction(index)?;
+            if let Some(touch) = touch.filter(|_| is_behind) {
+                lowering.touch(touch);
+            }
             if is_hoisted {
                 launch_ops.extend(lowering.ops.drain(before..));
             }
@@ -167,6 +183,12 @@ pub(crate) fn lower(layout: &Layout<'_>, index: u32) -> Result<Program, Unsuppor
         });
     }
     Ok(lowering.finish(blocks, launch_ops))
+}
+
+/// Whether an instruction's first operation must be the first of its block, because lanes give each other
+/// values there.
+fn is_exchange(instruction: &Instruction) -> bool {
+    flow::meets(instruction) && !matches!(instruction.operation, Operation::WgmmaMma(_))
 }
 
 impl Lowering<'_> {
@@ -203,6 +225,7 @@ impl Lowering<'_> {
             .or_else(|| self.across(operation))
             .or_else(|| self.matrix(operation))
             .or_else(|| self.asynchronous(operation))
+            .or_else(|| self.products(operation))
             .unwrap_or_else(|| Err("this instruction is not implemented".to_owned()))
     }
 
@@ -239,6 +262,8 @@ impl Lowering<'_> {
             returns: self.returns,
             accesses: self.accesses,
             products: self.products,
+            wgmmas: self.wgmmas,
+            touches: self.touches,
             mbarriers: self.mbarriers,
             bulks: self.bulks,
             lists: self.lists,

@@ -45,6 +45,11 @@ impl Shared {
     /// Lays out static variables, and behind them `dynamic` bytes, with `gap` bytes that belong to
     /// nobody behind each: 0 as on a GPU; 256 or more so that overruns are found.
     pub fn new(statics: &[Variable], dynamic: u32, gap: u32) -> Shared {
+        Shared::aligned(statics, dynamic, gap, 1)
+    }
+
+    /// As [`Shared::new`], with what the offset of the dynamic part is a multiple of, besides 128.
+    pub fn aligned(statics: &[Variable], dynamic: u32, gap: u32, alignment: u32) -> Shared {
         let mut pieces = Vec::new();
         let mut end = 0u32;
         for variable in statics {
@@ -57,8 +62,7 @@ impl Shared {
             });
             end = start + variable.bytes + gap;
         }
-        // Swizzles are of addresses within 1024 bytes.
-        let start = end.next_multiple_of(1024);
+        let start = end.next_multiple_of(alignment.max(128));
         pieces.push(Piece {
             kind: Kind::DynamicShared,
             label: Label::new("", 1),

@@ -78,6 +78,14 @@ impl Case {
         self
     }
 
+    /// With other PTX.
+    pub(crate) fn body(self, change: impl FnOnce(String) -> String) -> Case {
+        Case {
+            ptx: change(self.ptx),
+            ..self
+        }
+    }
+
     pub(crate) fn unchecked(self) -> Case {
         Case {
             is_checked: false,

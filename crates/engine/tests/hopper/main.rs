@@ -5,3 +5,4 @@ mod harness;
 mod matrices;
 mod products;
 mod tensors;
+mod warpgroups;

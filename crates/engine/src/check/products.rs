@@ -1,0 +1,130 @@
+//! Products of matrices that warps issue and wait for later: what they read of shared memory until then.
+
+use super::access::{Strength, What, Who};
+use super::bulk::Part;
+use super::cell::{Before, Wrong};
+use super::hash::Map;
+use super::line::PENDING;
+use super::sites::Role;
+use super::{Checked, Checker, live};
+use crate::memory::Lanes;
+
+/// What a block's warps have not waited for.
+#[derive(Debug, Default)]
+pub(super) struct Products {
+    readings: Vec<Reading>,
+    warps: Map<u32, Warp>,
+}
+
+#[derive(Debug)]
+struct Reading {
+    warp: u32,
+    group: u32,
+    /// Bytes, from the first to behind the last.
+    ranges: Vec<(u64, u64)>,
+    site: u32,
+}
+
+#[derive(Debug, Default)]
+struct Warp {
+    committed: u32,
+    /// When it issued the first product that it has not committed.
+    since: Option<u32>,
+}
+
+impl Products {
+    pub(super) fn is_idle(&self) -> bool {
+        self.readings.is_empty()
+    }
+
+    /// Which product still reads bytes.
+    pub(super) fn reads(&self, address: u64, bytes: u64) -> Option<Before> {
+        let meets = |it: &&Reading| {
+            let mut ranges = it.ranges.iter();
+            ranges.any(|&(from, to)| from < address + bytes && address < to)
+        };
+        let reading = self.readings.iter().find(meets)?;
+        Some(Before {
+            epoch: PENDING,
+            thread: reading.warp * 32,
+            site: reading.site,
+            is_exact: true,
+            wrong: Wrong::Product,
+        })
+    }
+}
+
+impl Checker {
+    /// A warp issues a product that reads 16 bytes at each of some offsets in shared memory.
+    ///
+    /// # Errors
+    /// What it races with, or what of it nobody has written.
+    pub fn product(&mut self, who: Who, instruction: u32, chunks: &[u64]) -> Checked {
+        let part = |&shared: &u64| Part {
+            global: None,
+            shared,
+            bytes: 16,
+        };
+        let parts: Vec<Part> = chunks.iter().map(part).collect();
+        let one = Who { mask: 1, ..who };
+        let block = live(&mut self.blocks, who.block);
+        let warp = block.products.warps.entry(who.warp).or_default();
+        let group = warp.committed;
+        if warp.since.is_none() {
+            block.clock.tick(&mut self.world);
+            warp.since = Some(block.clock.now);
+        }
+        let own = [0; 32];
+        let lanes = Lanes::new(&own, 1, 16);
+        let read = What::Read(Strength::Weak);
+        let access = self.bulk_half(one, instruction, &lanes, read, Role::Product);
+        self.bulk_shared(who.block, one, &access, &parts)?;
+        let reading = Reading {
+            warp: who.warp,
+            group,
+            ranges: ranges(chunks),
+            site: access.site,
+        };
+        live(&mut self.blocks, who.block)
+            .products
+            .readings
+            .push(reading);
+        Ok(())
+    }
+
+    /// A warp commits the products that it has issued.
+    pub fn commit_products(&mut self, who: Who) {
+        let block = live(&mut self.blocks, who.block);
+        let warp = block.products.warps.entry(who.warp).or_default();
+        warp.committed += 1;
+        if let Some(since) = warp.since.take() {
+            block
+                .clock
+                .commit_products(&mut self.world, who.warp, since);
+        }
+    }
+
+    /// A warp has waited for so many groups of all that it has committed, and so for those of the other three of
+    /// its warpgroup.
+    pub fn wait_for_products(&mut self, who: Who, awaited: u32) {
+        let block = live(&mut self.blocks, who.block);
+        let readings = &mut block.products.readings;
+        readings.retain(|it| it.warp / 4 != who.warp / 4 || it.group >= awaited);
+        let clock = &mut block.clock;
+        clock.wait_for_products(&mut self.world, who.warp, who.mask);
+    }
+}
+
+/// Adjacent chunks of 16 bytes as one.
+fn ranges(chunks: &[u64]) -> Vec<(u64, u64)> {
+    let mut sorted = chunks.to_vec();
+    sorted.sort_unstable();
+    let mut ranges: Vec<(u64, u64)> = Vec::new();
+    for at in sorted {
+        match ranges.last_mut() {
+            Some((_, to)) if *to >= at => *to = (*to).max(at + 16),
+            _ => ranges.push((at, at + 16)),
+        }
+    }
+    ranges
+}

@@ -1,0 +1,230 @@
+//! Products of four warps, and which instructions reach registers that these may have in flight.
+
+use std::collections::BTreeMap;
+
+use ptx::{Access, Body, Instruction, Operation, Reg, WgmmaMma, WgmmaSource};
+
+use super::flow::Piece;
+use super::handler::{handler, rare};
+use super::matrix::{element, sum};
+use super::{Lowered, Lowering};
+use crate::exec::fragment::{self, Factor, Summand};
+use crate::exec::program::Meeting;
+use crate::exec::registers::Kind;
+use crate::exec::wgmma::{self, Left, Matrix, Touch, Wgmma};
+
+impl Lowering<'_> {
+    /// Lowers what concerns `wgmma`; none for other instructions.
+    pub(super) fn products(&mut self, operation: &Operation) -> Option<Lowered<()>> {
+        Some(match operation {
+            Operation::WgmmaMma(it) => self.wgmma(it),
+            Operation::WgmmaFence => self.meet_whole().map(|()| {
+                self.emit_masked(rare!(|c, op| wgmma::fence(c, op)), 0, [0; 3], 0);
+            }),
+            Operation::WgmmaCommitGroup => self.meet_whole().map(|()| {
+                self.emit_masked(rare!(|c, op| wgmma::commit(c, op)), 0, [0; 3], 0);
+            }),
+            Operation::WgmmaWaitGroup(but) => self.meet_whole().map(|()| {
+                if let Some(gate) = &mut self.gate {
+                    gate.meeting = Meeting::Products(*but);
+                    gate.is_for_all = false;
+                }
+                self.emit_masked(rare!(|c, op| wgmma::wait(c, op)), 0, [*but, 0, 0], 0);
+            }),
+            _ => return None,
+        })
+    }
+
+    fn wgmma(&mut self, it: &WgmmaMma) -> Lowered<()> {
+        if it.sparsity.is_some() || it.bits.is_some() {
+            return Err("sparse factors and single bits".to_owned());
+        }
+        let (n, k) = (it.shape.n as usize, it.shape.k as usize);
+        let (a_of, b_of) = (element(it.a_type)?, element(it.b_type)?);
+        let d_of = sum(it.d_type, it.saturate)?;
+        if it.d.len() * 32 != n * d_of.bits() as usize / 2 {
+            return Err(format!("{} registers for this shape", it.d.len()));
+        }
+        self.meet_whole()?;
+        let a = match &it.a {
+            WgmmaSource::Registers(registers) => Left::Registers(Factor {
+                of: a_of,
+                slots: self.sources(registers, Kind::Word)?,
+            }),
+            WgmmaSource::Descriptor(descriptor) => Left::Shared(Matrix {
+                of: a_of,
+                descriptor: self.read(descriptor, Kind::Double)?,
+                is_along_k: !it.transpose_a,
+            }),
+        };
+        let b = Matrix {
+            of: b_of,
+            descriptor: self.read(&it.b, Kind::Double)?,
+            is_along_k: !it.transpose_b,
+        };
+        let registers: Vec<Reg> = it.d.iter().map(|it| it.0).collect();
+        let wgmma = Wgmma {
+            n,
+            k,
+            a,
+            b,
+            d: Summand {
+                of: d_of,
+                slots: self.destinations(&registers, fragment::kind_of_sum(d_of))?,
+            },
+            adds: self.read_predicate(&it.scale_d)?,
+            negates: (it.scale_a < 0) != (it.scale_b < 0),
+            written: registers.iter().map(|it| it.0).collect(),
+            read: sources(it).map(|it| it.0).collect(),
+        };
+        self.wgmmas.push(wgmma);
+        let index = self.wgmmas.len() as u64 - 1;
+        self.emit_masked(handler!(|c, op| wgmma::multiply(c, op)), 0, [0; 3], index);
+        if let Some(op) = self.ops.last_mut() {
+            op.accesses_memory = true;
+        }
+        Ok(())
+    }
+
+    /// The check of an instruction that may reach registers in flight.
+    pub(super) fn touch(&mut self, touch: &Touch) {
+        self.touches.push(touch.clone());
+        let index = self.touches.len() as u64 - 1;
+        self.emit_masked(rare!(|c, op| wgmma::touch(c, op)), 0, [0; 3], index);
+    }
+}
+
+/// The registers of a left factor.
+fn sources(it: &WgmmaMma) -> impl Iterator<Item = Reg> {
+    let registers = match &it.a {
+        WgmmaSource::Registers(registers) => registers.as_slice(),
+        WgmmaSource::Descriptor(_) => &[],
+    };
+    registers.iter().filter_map(|it| it.register())
+}
+
+/// A register that may be in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Flight {
+    /// Groups that have been committed since, its own too.
+    groups: u32,
+    is_written: bool,
+}
+
+/// More groups than anybody leaves.
+const MOST: u32 = 8;
+
+type State = BTreeMap<Reg, Flight>;
+
+/// The instructions that reach registers which a product may have in flight, on some way through the function.
+pub(super) fn touches(body: &Body, pieces: &[Piece]) -> BTreeMap<usize, Touch> {
+    let has_products = body
+        .instructions
+        .iter()
+        .any(|it| matches!(it.operation, Operation::WgmmaMma(_)));
+    if !has_products {
+        return BTreeMap::new();
+    }
+    let mut before: Vec<State> = vec![State::new(); pieces.len()];
+    let mut left: Vec<usize> = (0..pieces.len()).rev().collect();
+    while let Some(index) = left.pop() {
+        let mut state = before[index].clone();
+        for at in pieces[index].straight.clone() {
+            step(&mut state, &body.instructions[at]);
+        }
+        for target in pieces[index].end.targets() {
+            if join(&mut before[target], &state) {
+                left.push(target);
+            }
+        }
+    }
+    let mut found = BTreeMap::new();
+    for (piece, state) in pieces.iter().zip(&mut before) {
+        for at in piece.straight.clone() {
+            let instruction = &body.instructions[at];
+            if let Some(touch) = touch(body, state, instruction) {
+                found.insert(at, touch);
+            }
+            step(state, instruction);
+        }
+    }
+    found
+}
+
+/// Takes in what another way brings; gives whether that is more.
+fn join(into: &mut State, other: &State) -> bool {
+    let before = into.clone();
+    for (&register, &flight) in other {
+        let known = into.entry(register).or_insert(flight);
+        known.groups = known.groups.min(flight.groups);
+        known.is_written |= flight.is_written;
+    }
+    *into != before
+}
+
+fn step(state: &mut State, instruction: &Instruction) {
+    match &instruction.operation {
+        Operation::WgmmaMma(it) => {
+            let flight = |is_written| Flight {
+                groups: 0,
+                is_written,
+            };
+            state.extend(sources(it).map(|register| (register, flight(false))));
+            state.extend(it.d.iter().map(|it| (it.0, flight(true))));
+        }
+        Operation::WgmmaCommitGroup => {
+            let flights = state.values_mut();
+            flights.for_each(|it| it.groups = (it.groups + 1).min(MOST));
+        }
+        Operation::WgmmaWaitGroup(but) => state.retain(|_, it| it.groups <= *but),
+        _ => {
+            if let Some((from, to)) = moved(instruction) {
+                match state.get(&from).copied() {
+                    Some(flight) if flight.is_written => state.insert(to, flight),
+                    _ => state.remove(&to),
+                };
+            }
+        }
+    }
+}
+
+/// A move from a register to another: compilers put them between products, and assemblers take them out.
+fn moved(instruction: &Instruction) -> Option<(Reg, Reg)> {
+    match &instruction.operation {
+        Operation::Mov(it) => Some((it.a.register()?, it.d)),
+        _ => None,
+    }
+}
+
+fn touch(body: &Body, state: &State, instruction: &Instruction) -> Option<Touch> {
+    let named = |registers: Vec<Reg>| -> Vec<(u32, String)> {
+        let in_flight = registers.into_iter().filter(|it| state.contains_key(it));
+        let name = |it: Reg| (it.0, body.registers[it.0 as usize].name.clone());
+        in_flight.map(name).collect()
+    };
+    let mut touch = Touch {
+        reads: Vec::new(),
+        writes: Vec::new(),
+        moves: None,
+    };
+    if let Operation::WgmmaMma(it) = &instruction.operation {
+        touch.reads = named(sources(it).collect());
+    } else if let Some((from, to)) = moved(instruction) {
+        touch.moves = Some((from.0, to.0));
+        let is_one = state.contains_key(&from) || state.contains_key(&to);
+        return is_one.then_some(touch);
+    } else {
+        let of = |wanted| {
+            let mut registers = Vec::new();
+            instruction.visit(|access, register| {
+                if access == wanted {
+                    registers.push(register);
+                }
+            });
+            registers
+        };
+        touch.reads = named(of(Access::Use));
+        touch.writes = named(of(Access::Define));
+    }
+    (!touch.reads.is_empty() || !touch.writes.is_empty()).then_some(touch)
+}
