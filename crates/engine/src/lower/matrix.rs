@@ -170,6 +170,8 @@ impl Lowering<'_> {
             data,
         )?;
         if let Some(op) = self.ops.last_mut() {
+            // Nobody parts the lanes, which have met.
+            op.accesses_memory = false;
             op.run = match matrices {
                 1 => rare!(|c, op| of_lanes(c, op, 0xff)),
                 2 => rare!(|c, op| of_lanes(c, op, 0xffff)),

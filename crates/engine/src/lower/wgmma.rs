@@ -80,9 +80,6 @@ impl Lowering<'_> {
         self.wgmmas.push(wgmma);
         let index = self.wgmmas.len() as u64 - 1;
         self.emit_masked(handler!(|c, op| wgmma::multiply(c, op)), 0, [0; 3], index);
-        if let Some(op) = self.ops.last_mut() {
-            op.accesses_memory = true;
-        }
         Ok(())
     }
 

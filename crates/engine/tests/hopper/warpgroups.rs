@@ -101,13 +101,14 @@ fn image(all: &[f64], of: Element, (across, k): (usize, usize), lies: Lies) -> (
     (bytes, leading << 16 | stride << 32 | mode << 62)
 }
 
-/// What a step of `step` elements along k adds to an address.
-fn stride_of(lies: Lies, of: Element, across: usize, step: usize) -> usize {
+/// Where the step of this number begins, of `step` elements along k each.
+fn start_of(lies: Lies, of: Element, across: usize, (at, step): (usize, usize)) -> usize {
     match lies.is_along_k {
-        // To the next column of rows where one is through.
-        true if step * of.bytes > lies.row => step * of.bytes / lies.row * across * lies.row,
-        true => step * of.bytes,
-        false => step * lies.row,
+        true => {
+            let bytes = at * step * of.bytes;
+            bytes / lies.row * across * lies.row + bytes % lies.row
+        }
+        false => at * step * lies.row,
     }
 }
 
@@ -159,13 +160,13 @@ impl Product {
         for at in 0..K / step {
             let left = match self.in_registers {
                 false => {
-                    let by = at * stride_of(self.a, of, 64, step) / 16;
+                    let by = start_of(self.a, of, 64, (at, step)) / 16;
                     writeln!(body, "add.u64 %rd13, %rd10, {by};").expect("text");
                     "%rd13".to_owned()
                 }
                 true => {
                     // The fragment of m64k16: 16 rows of a warp, which are not swizzled here.
-                    let by = at * stride_of(self.a, of, 64, step);
+                    let by = start_of(self.a, of, 64, (at, step));
                     writeln!(
                         body,
                         "shr.u32 %r10, %r1, 2; mad.lo.u32 %r11, %r10, 1, 0; and.b32 %r12, %r10, 7; shr.u32 %r13, %r1, 5;
@@ -179,7 +180,7 @@ impl Product {
                     "{%r20, %r21, %r22, %r23}".to_owned()
                 }
             };
-            let by = at * stride_of(self.b, of, n, step) / 16;
+            let by = start_of(self.b, of, n, (at, step)) / 16;
             let signs = match (of.sum, self.negates) {
                 ("s32", _) => "",
                 (_, true) => ", 1, -1",
