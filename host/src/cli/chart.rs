@@ -45,7 +45,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "TEXT", default_value = "Roofline")]
     title: String,
 
-    /// Files to draw the chart to, .svg or .png
+    /// Files to draw the chart to, .svg or .png; - draws on the terminal
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = chart_path(),
           required = true)]
     output: Vec<PathBuf>,
@@ -76,7 +76,7 @@ impl Arguments {
         Files::default()
             .inputs("ROWS", [&self.rows])
             .inputs("--ceilings", [&self.ceilings])
-            .outputs("--output", &self.output)
+            .texts("--output", &self.output)
     }
 }
 
@@ -94,7 +94,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         ceilings: &ceilings,
     };
     let files = ChartFiles::open(&arguments.output)?;
-    files.write(&console, |format, file| chart.write(format, file))
+    files.write(&console, &chart)
 }
 
 /// The rows of a file.

@@ -7,11 +7,53 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 
 use super::Failure;
 use super::console::Console;
-use super::destination::{Destination, Unfinished};
-use crate::report::{ChartError, ChartFormat, HtmlReport};
+use super::destination::{Destination, Unfinished, is_standard};
+use super::streams;
+use crate::report::{Chart, ChartError, ChartFormat, HtmlReport, OccupancyChart, SavedChart};
+
+/// What can be drawn in a file and on the terminal.
+pub(super) trait Drawn {
+    fn draw(&self, format: ChartFormat, file: &mut Vec<u8>) -> Result<(), ChartError>;
+
+    fn text(&self, columns: usize) -> Result<String, ChartError>;
+}
+
+impl Drawn for Chart<'_> {
+    fn draw(&self, format: ChartFormat, file: &mut Vec<u8>) -> Result<(), ChartError> {
+        self.write(format, file)
+    }
+
+    fn text(&self, columns: usize) -> Result<String, ChartError> {
+        Ok(Chart::text(self, columns))
+    }
+}
+
+impl Drawn for SavedChart<'_> {
+    fn draw(&self, format: ChartFormat, file: &mut Vec<u8>) -> Result<(), ChartError> {
+        self.write(format, file)
+    }
+
+    fn text(&self, columns: usize) -> Result<String, ChartError> {
+        SavedChart::text(self, columns)
+    }
+}
+
+impl Drawn for OccupancyChart<'_> {
+    fn draw(&self, format: ChartFormat, file: &mut Vec<u8>) -> Result<(), ChartError> {
+        self.write(format, file)
+    }
+
+    fn text(&self, columns: usize) -> Result<String, ChartError> {
+        Ok(OccupancyChart::text(self, columns))
+    }
+}
 
 /// Charts that are opened before anything is measured, and appear when they are drawn.
-pub(super) struct ChartFiles(Vec<(ChartFormat, Destination)>);
+pub(super) struct ChartFiles {
+    files: Vec<(ChartFormat, Destination)>,
+    /// Whether one is drawn on the terminal.
+    on_terminal: bool,
+}
 
 impl ChartFiles {
     pub(super) fn open(paths: &[PathBuf]) -> Result<Self, Failure> {
@@ -19,24 +61,25 @@ impl ChartFiles {
             let format = ChartFormat::of(path).unwrap_or(ChartFormat::Svg);
             Ok((format, Destination::open(path, Unfinished::IsNothing)?))
         };
-        paths
-            .iter()
-            .map(open)
-            .collect::<Result<_, _>>()
-            .map(ChartFiles)
+        let (terminal, files): (Vec<&PathBuf>, Vec<_>) =
+            paths.iter().partition(|path| is_standard(path));
+        Ok(ChartFiles {
+            files: files.into_iter().map(open).collect::<Result<_, _>>()?,
+            on_terminal: !terminal.is_empty(),
+        })
     }
 
     /// Writes the same chart to each.
-    pub(super) fn write(
-        self,
-        console: &Console,
-        draw: impl Fn(ChartFormat, &mut Vec<u8>) -> Result<(), ChartError>,
-    ) -> Result<(), Failure> {
-        for (format, destination) in self.0 {
+    pub(super) fn write(self, console: &Console, drawn: &impl Drawn) -> Result<(), Failure> {
+        if self.on_terminal {
+            let text = drawn.text(streams::columns()).map_err(Failure::failed)?;
+            streams::say(&text);
+        }
+        for (format, destination) in self.files {
             let path = destination.path().to_path_buf();
             destination.write_whole(|output| {
                 let mut chart = Vec::new();
-                draw(format, &mut chart).map_err(io::Error::other)?;
+                drawn.draw(format, &mut chart).map_err(io::Error::other)?;
                 output.write_all(&chart)
             })?;
             console.say(&format!("Chart: {}", path.display()));
@@ -69,10 +112,11 @@ impl ReportFile {
     }
 }
 
-/// A name whose ending is a chart's.
+/// A name whose ending is a chart's, or `-`.
 pub(super) fn chart_path() -> impl TypedValueParser<Value = PathBuf> {
     PathBufValueParser::new().try_map(|path| match ChartFormat::of(&path) {
         Some(_) => Ok(path),
-        None => Err("the name must end in .svg or .png"),
+        None if is_standard(&path) => Ok(path),
+        None => Err("the name must end in .svg or .png, or be - for the terminal"),
     })
 }

@@ -28,6 +28,7 @@ mod pipeline;
 mod power;
 mod profile;
 mod roofline;
+mod roofs;
 mod run;
 mod several;
 mod streams;

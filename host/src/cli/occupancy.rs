@@ -228,7 +228,7 @@ fn measure(arguments: &Arguments) -> Result<(), Failure> {
             device: device.properties(),
             records: &records,
         };
-        charts.write(&console, |format, file| chart.write(format, file))?;
+        charts.write(&console, &chart)?;
         report.write(&console, || {
             HtmlReport::of_occupancy(&run, &records, &ceilings)
         })?;
@@ -241,7 +241,7 @@ impl Arguments {
         Files::default()
             .inputs("--ceilings", &self.ceilings)
             .texts("--output", self.outputs())
-            .outputs("--plot", &self.plot)
+            .texts("--plot", &self.plot)
             .outputs("--report", &self.report)
     }
 

@@ -12,10 +12,10 @@ use super::lists::whole;
 use super::roofline::sweep_failure;
 use super::run::shape;
 use super::suite::{Study, Suite, Workloads};
-use super::{Failure, driver_failure, streams};
+use super::{Failure, driver_failure, roofs, streams};
 use crate::driver::{Device, Emulation};
 use crate::kernels::{newest_report, report_of};
-use crate::model::Gpu;
+use crate::model::GpuRoofs;
 use crate::profile::{self, Formula, Profile, Resources, Subject};
 use crate::standalone::{Standalone, StandaloneError};
 use crate::sweep::{self, Plan};
@@ -57,9 +57,8 @@ pub(super) struct WorkloadArguments {
 /// What is shown of the counts.
 #[derive(Args)]
 struct Shown {
-    /// The GPU whose roofs the kernel is placed under: h200, gh200, h100 or a100
-    #[arg(long, value_name = "GPU", default_value = "h200", value_parser = Gpu::named)]
-    roofs: Gpu,
+    #[command(flatten)]
+    roofs: roofs::Arguments,
 
     /// The hottest lines to show
     #[arg(long, value_name = "COUNT", default_value_t = 8, value_parser = whole::<u64>(0..=10_000))]
@@ -111,7 +110,7 @@ fn emulation() -> Emulation {
     }
 }
 
-fn counted_file(standalone: &Standalone, gpu: &Gpu) -> Result<Found, Failure> {
+fn counted_file(standalone: &Standalone, gpu: &GpuRoofs) -> Result<Found, Failure> {
     let device = Device::emulator_with(emulation(), &[]).map_err(driver_failure)?;
     let loaded = device.load(standalone.file()).map_err(driver_failure)?;
     match standalone.run_loaded(&loaded) {
@@ -122,7 +121,7 @@ fn counted_file(standalone: &Standalone, gpu: &Gpu) -> Result<Found, Failure> {
         Err(error) => return Err(failure(error)),
     }
     let config = standalone.config();
-    let report = report_of(standalone.text(), gpu.capability);
+    let report = report_of(standalone.text(), gpu.gpu.capability);
     let report = report.as_ref();
     let resources = report.and_then(|it| Resources::of(it, standalone.kernel(), config));
     let counts = loaded.take_counts();
@@ -143,7 +142,7 @@ fn counted_file(standalone: &Standalone, gpu: &Gpu) -> Result<Found, Failure> {
     })
 }
 
-fn counted_workloads(workloads: &Workloads, gpu: &Gpu) -> Result<Found, Failure> {
+fn counted_workloads(workloads: &Workloads, gpu: &GpuRoofs) -> Result<Found, Failure> {
     let selected = workloads.select(Study::Sweep, true)?;
     let plan = workloads.plan(selected, Plan::default())?;
     let ptx = Suite::get().ptx;
@@ -198,7 +197,7 @@ struct Document<'p> {
 
 impl Shown {
     /// Opens the files, and shows and writes what `count` gives.
-    fn with(&self, count: impl FnOnce(&Gpu) -> Result<Found, Failure>) -> Result<(), Failure> {
+    fn with(&self, count: impl FnOnce(&GpuRoofs) -> Result<Found, Failure>) -> Result<(), Failure> {
         let files = Files::default().outputs("--json", &self.json);
         files.outputs("--page", &self.page).check()?;
         let open = |path: &Option<PathBuf>| {
@@ -211,7 +210,7 @@ impl Shown {
             profiles,
             wrong,
             notes,
-        } = count(&self.roofs)?;
+        } = count(&self.roofs.gpu())?;
         if profiles.is_empty() {
             return Err(Failure::Failed(
                 "nothing was counted: no kernel was launched".to_owned(),

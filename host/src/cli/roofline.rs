@@ -17,13 +17,15 @@ use super::lists::{MOST_RUNS, MOST_THREADS, each_once, percent, refuse_without_e
 use super::measure::TOLERANCE;
 use super::output::{Outputs, target};
 use super::suite::{Study, Suite, Workloads};
-use super::{Failure, command_line, driver_failure, several, tracing};
+use super::{Failure, command_line, driver_failure, roofs, several, tracing};
 use crate::ceilings::Ceilings;
 use crate::compare::{Comparison, Table};
 use crate::driver::DeviceChoice;
+use crate::kernels::newest_report;
 use crate::measure::{CacheState, Runs, Sampling};
+use crate::model::GpuRoofs;
 use crate::report::{Chart, Format, HtmlReport, RunFacts, terminal};
-use crate::sweep::{Plan, Record, Settings, Sweep, SweepError};
+use crate::sweep::{Plan, Prediction, Record, Settings, Sweep, SweepError};
 use crate::workload::{Axis, Bench, GridSize};
 
 #[derive(Args)]
@@ -104,9 +106,12 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
 
-    /// Files to draw charts to, .svg or .png
+    /// Files to draw charts to, .svg or .png; - draws on the terminal
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = chart_path())]
     plot: Vec<PathBuf>,
+
+    #[command(flatten)]
+    roofs: roofs::Arguments,
 
     /// Rows of an earlier run to compare with, CSV or JSON: exit with status 1 if a row is slower by more
     /// than the noise, or missing
@@ -166,24 +171,34 @@ fn run_on(choice: &DeviceChoice, arguments: &Arguments, sampling: Sampling) -> R
     let bench = Suite::get().open(choice).map_err(driver_failure)?;
     let device = bench.device();
     arguments.trace.check(device.properties())?;
-    if device.properties().is_emulated() {
-        refuse_without_effect(
+    let is_emulated = device.properties().is_emulated();
+    match is_emulated {
+        true => refuse_without_effect(
             &[("--counters", arguments.counters)],
             "on the emulator: `ridgepoint profile` counts exactly",
-        )?;
+        )?,
+        false => refuse_without_effect(
+            &[("--roofs", arguments.roofs.is_given())],
+            "on a GPU, which has its own",
+        )?,
     }
     if arguments.counters && arguments.trace.records() {
         return Err(Failure::Usage(
             "--counters with --trace or --profile: CUPTI does one at a time".to_owned(),
         ));
     }
-    let plan = arguments.plan(device.properties().is_emulated())?;
+    let plan = arguments.plan(is_emulated)?;
     let settings = Settings {
         sampling,
         twice: arguments.aa,
         counters: arguments.counters,
     };
     let mut sweep = Sweep::new(&bench, &plan, settings).map_err(sweep_failure)?;
+    let gpu = is_emulated.then(|| arguments.roofs.gpu());
+    if let Some(roofs) = gpu.clone() {
+        let report = newest_report(Suite::get().ptx);
+        sweep.predict(Prediction { roofs, report });
+    }
     let target = target(arguments.quiet, &arguments.output);
     let console = Console::new(target, sweep.points().len() as u64);
     warn_of_partial_warps(&plan, &console);
@@ -201,7 +216,7 @@ fn run_on(choice: &DeviceChoice, arguments: &Arguments, sampling: Sampling) -> R
     let baseline = arguments.baseline.as_deref().map(Table::read).transpose();
     let baseline = baseline.map_err(Failure::failed)?;
 
-    introduce(&console, &bench, &sweep, &plan);
+    introduce(&console, &bench, &sweep, (&plan, gpu.as_ref()));
     outputs.announce(&console);
     let mut records = Vec::new();
     let names: Vec<String> = sweep.points().map(ToString::to_string).collect();
@@ -228,8 +243,9 @@ fn run_on(choice: &DeviceChoice, arguments: &Arguments, sampling: Sampling) -> R
             roofs: sweep.roofs(),
             ceilings: ceilings.as_ref(),
             records: &records,
+            predicted: gpu.as_ref(),
         };
-        charts.write(&console, |format, file| chart.write(format, file))?;
+        charts.write(&console, &chart)?;
         report.write(&console, || HtmlReport::of_roofline(&facts, &chart))?;
     }
     ended.and(closed)?;
@@ -242,7 +258,7 @@ impl Arguments {
             .inputs("--baseline", &self.baseline)
             .inputs("--ceilings", &self.ceilings)
             .texts("--output", &self.output)
-            .outputs("--plot", &self.plot)
+            .texts("--plot", &self.plot)
             .outputs("--report", &self.report)
     }
 
@@ -270,6 +286,7 @@ impl Arguments {
         let given = [
             ("--plot", !self.plot.is_empty()),
             ("--report", self.report.is_some()),
+            ("--roofs", self.roofs.is_given()),
             ("--baseline", self.baseline.is_some()),
         ];
         let given = [&given[..], &self.trace.given()].concat();
@@ -323,7 +340,12 @@ impl Arguments {
     }
 }
 
-fn introduce(console: &Console, bench: &Bench, sweep: &Sweep<'_>, plan: &Plan<'_>) {
+fn introduce(
+    console: &Console,
+    bench: &Bench,
+    sweep: &Sweep<'_>,
+    (plan, gpu): (&Plan<'_>, Option<&GpuRoofs>),
+) {
     let properties = bench.device().properties();
     console.say(&format!("Device: {}", properties.name));
     if properties.is_emulated() {
@@ -340,11 +362,14 @@ fn introduce(console: &Console, bench: &Bench, sweep: &Sweep<'_>, plan: &Plan<'_
             format!(", here with n = {n}")
         };
         console.say(&format!(
-            "The emulator runs the GPU's kernels on this host{here}. Results match a GPU's; timings are \
-             those of this host."
+            "The emulator runs the GPU's kernels on this host{here} and counts what they do. Results match a \
+             GPU's;\ntimings are those of this host, and only the rows' files have them."
         ));
     }
-    console.say(&terminal::roofs(properties, sweep.roofs()));
+    console.say(&match gpu {
+        Some(gpu) => terminal::gpu_roofs(gpu, sweep.roofs().keys().copied()),
+        None => terminal::roofs(properties, sweep.roofs()),
+    });
     say_left_out(sweep, console);
 }
 

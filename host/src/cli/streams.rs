@@ -26,6 +26,14 @@ pub(super) fn complain(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
+/// How many characters stand side by side on standard output: those of the terminal, or 80 elsewhere.
+pub(super) fn columns() -> usize {
+    const USUAL: usize = 80;
+    const LEAST: usize = 40;
+    let of_terminal = console::Term::stdout().size_checked();
+    of_terminal.map_or(USUAL, |(_, columns)| usize::from(columns).max(LEAST))
+}
+
 /// Why standard output took nothing more, if that is so.
 pub(super) fn lost() -> Option<&'static io::Error> {
     LOST.get()

@@ -20,7 +20,7 @@ use serde::{Deserialize, Serialize};
 pub use bench::{BenchError, Effort};
 pub use host::{HostRoofsError, host_roofs};
 pub use quantity::{Quantity, Unit};
-pub use store::{Key, StoreError, cache_path, load, load_named, save};
+pub use store::{Key, StoreError, cache_path, load, load_named, load_roofs, save};
 
 use crate::driver::Device;
 use crate::model::{BytesPerSec, FlopsPerSec, Limit, Precision, Roofs};

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Ceilings;
 use crate::driver::DeviceProperties;
+use crate::model::{GpuRoofs, Precision};
 use crate::table::printable;
 
 /// What ceilings belong to: another GPU, driver or ridgepoint may have others.
@@ -132,6 +133,20 @@ pub fn load_named(path: &Path, device: &str) -> Result<Ceilings, StoreError> {
     };
     of_the_same(path, &ceilings.key, &wanted)?;
     Ok(ceilings)
+}
+
+/// Reads the ceilings of a GPU, which need not be here, as roofs.
+///
+/// # Errors
+/// The file cannot be read, holds something else, or is of no GPU that [`GpuRoofs`] knows.
+pub fn load_roofs(path: &Path) -> Result<GpuRoofs, StoreError> {
+    let ceilings = read(path)?;
+    let of = |precision| Some((precision, ceilings.roofs(precision, false)?));
+    let roofs = Precision::ALL.into_iter().filter_map(of).collect();
+    GpuRoofs::measured(&ceilings.key.device, roofs).map_err(|error| StoreError::Malformed {
+        path: path.to_path_buf(),
+        error: printable(&error).into_owned(),
+    })
 }
 
 fn read(path: &Path) -> Result<Ceilings, StoreError> {

@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use ::occupancy::ComputeCapability;
 
+mod gpu_roofs;
 mod occupancy;
 mod peaks;
 mod roofline;
@@ -11,6 +12,7 @@ mod units;
 mod verdict;
 mod work;
 
+pub use gpu_roofs::{Attainable, GpuRoofs};
 pub use occupancy::{OccupancyRow, Relief};
 pub use peaks::{Datasheet, tensor_peak};
 pub use roofline::{Limit, Roof, Roofs};

@@ -75,8 +75,9 @@ impl Datasheet {
 /// multiprocessors and memory in Hz, and bits of the memory bus.
 type Parts = (&'static str, &'static str, (u32, u32), u32, f64, f64, u32);
 
-/// Sources: those of [`DATASHEETS`] and "NVIDIA A100 Tensor Core GPU" (2021); clocks as the driver tells them.
-const PARTS: [Parts; 4] = [
+/// Sources: those of [`DATASHEETS`], "NVIDIA A100 Tensor Core GPU" (2021) and "NVIDIA L40S" (2023); clocks as the
+/// driver tells them.
+const PARTS: [Parts; 5] = [
     ("h200", "NVIDIA H200", (9, 0), 132, 1.98e9, 3.201e9, 6016),
     (
         "gh200",
@@ -105,6 +106,7 @@ const PARTS: [Parts; 4] = [
         1.593e9,
         5120,
     ),
+    ("l40s", "NVIDIA L40S", (8, 9), 142, 2.52e9, 9.001e9, 384),
 ];
 
 impl Gpu {
@@ -113,24 +115,39 @@ impl Gpu {
     /// # Errors
     /// It is not known; which are.
     pub fn named(name: &str) -> Result<Gpu, String> {
-        let Some(&(_, name, (major, minor), multiprocessors, clock_hz, memory_clock_hz, bits)) =
-            PARTS.iter().find(|(it, ..)| *it == name)
-        else {
-            let names = PARTS.map(|(it, ..)| it).join(", ");
-            return Err(format!("{name:?} is none of the GPUs {names}"));
-        };
-        Ok(Gpu {
+        let found = PARTS.iter().find(|(it, ..)| *it == name);
+        found.map(Gpu::of_parts).ok_or_else(|| unknown(name))
+    }
+
+    /// A GPU that is not here, by the driver's name.
+    ///
+    /// # Errors
+    /// It is not known; which are.
+    pub fn of_the_drivers_name(name: &str) -> Result<Gpu, String> {
+        let found = PARTS.iter().find(|(_, it, ..)| *it == name);
+        found.map(Gpu::of_parts).ok_or_else(|| unknown(name))
+    }
+
+    fn of_parts(parts: &Parts) -> Gpu {
+        let &(_, name, (major, minor), multiprocessors, clock_hz, memory_clock_hz, bits) = parts;
+        Gpu {
             name: name.to_owned(),
             capability: ComputeCapability::new(major, minor),
             multiprocessors,
             clock_hz,
             memory_clock_hz,
             memory_bus_bits: bits,
-        })
+        }
     }
 }
 
-/// The data sheet's rate of dense products of matrices of a PTX type, for the SXM board of an architecture.
+fn unknown(name: &str) -> String {
+    let names = PARTS.map(|(it, ..)| it).join(", ");
+    format!("{name:?} is not a GPU whose roofs are known: expected one of {names}")
+}
+
+/// The data sheet's rate of dense products of matrices of a PTX type, for the board of an architecture that
+/// [`Gpu::named`] knows.
 pub fn tensor_peak(capability: ComputeCapability, element: &str) -> Option<FlopsPerSec> {
     let tera = match ((capability.major(), capability.minor()), element) {
         ((9, 0), "f16" | "bf16" | "f16x2" | "bf16x2") => 989.4,
@@ -141,6 +158,9 @@ pub fn tensor_peak(capability: ComputeCapability, element: &str) -> Option<Flops
         ((8, 0), "tf32") => 156.0,
         ((8, 0), "s8" | "u8") => 624.0,
         ((8, 0), "f64") => 19.5,
+        ((8, 9), "f16" | "bf16" | "f16x2" | "bf16x2") => 362.05,
+        ((8, 9), "tf32") => 183.2,
+        ((8, 9), "e4m3" | "e5m2" | "s8" | "u8") => 733.0,
         _ => return None,
     };
     Some(FlopsPerSec(tera * 1e12))
@@ -165,7 +185,8 @@ mod tests {
         for (name, ..) in PARTS {
             let gpu = Gpu::named(name).expect("it is in the table");
             let from_parts = gpu.memory_clock_hz * 2.0 * f64::from(gpu.memory_bus_bits) / 8.0;
-            let sheet = Datasheet::of(&gpu.name).map_or(2.039e12, |sheet| sheet.memory.0);
+            let others = if name == "l40s" { 864e9 } else { 2.039e12 };
+            let sheet = Datasheet::of(&gpu.name).map_or(others, |sheet| sheet.memory.0);
             assert!(
                 (from_parts / sheet - 1.0).abs() < 0.01,
                 "{name}: {from_parts}"
@@ -174,7 +195,7 @@ mod tests {
         let error = Gpu::named("b300").expect_err("unknown");
         assert_eq!(
             error,
-            "\"b300\" is none of the GPUs h200, gh200, h100, a100"
+            "\"b300\" is not a GPU whose roofs are known: expected one of h200, gh200, h100, a100, l40s"
         );
         let a100 = Gpu::named("a100").expect("known").capability;
         assert_eq!(tensor_peak(a100, "f16"), Some(FlopsPerSec(312e12)));

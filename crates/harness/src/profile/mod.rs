@@ -18,7 +18,7 @@ mod verdict;
 use serde::{Deserialize, Serialize};
 
 use crate::driver::count::Counts;
-use crate::model::Gpu;
+use crate::model::GpuRoofs;
 
 pub use advice::{Advice, Kind};
 pub use formula::{Compared, Formula};
@@ -69,7 +69,7 @@ pub struct Subject<'a> {
     /// The PTX, where it is a file's.
     pub ptx: Option<&'a str>,
     /// Whose roofs the kernel is placed under.
-    pub gpu: &'a Gpu,
+    pub gpu: &'a GpuRoofs,
     /// What `ptxas` says of the kernel.
     pub resources: Option<Resources>,
     /// What the workload says of the launch, where there is one.

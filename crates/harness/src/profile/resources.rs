@@ -1,5 +1,7 @@
 //! What a kernel needs of a multiprocessor.
 
+use std::fmt;
+
 use cuda_builder::resources::Report;
 use serde::{Deserialize, Serialize};
 
@@ -45,5 +47,35 @@ impl Resources {
                 row.limited_by.iter().map(|it| (*it).to_owned()).collect()
             }),
         })
+    }
+}
+
+/// In one line, for people.
+impl fmt::Display for Resources {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            formatter,
+            "sm_{}: {} registers, ",
+            self.arch, self.registers
+        )?;
+        match self.spill_store_bytes + self.spill_load_bytes {
+            0 => write!(formatter, "no spills")?,
+            bytes => write!(formatter, "{bytes} bytes of spills")?,
+        }
+        if self.shared_bytes > 0 {
+            write!(formatter, ", {} bytes of shared memory", self.shared_bytes)?;
+        }
+        let Some(occupancy) = self.occupancy else {
+            return Ok(());
+        };
+        write!(formatter, ", {:.0} % occupancy", 100.0 * occupancy)?;
+        match &self.limited_by[..] {
+            [] => Ok(()),
+            limits => write!(
+                formatter,
+                " (limited by {})",
+                limits.join(" and ").replace('_', " ")
+            ),
+        }
     }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::driver::count::{Class, Counted, Counts, SECTOR, Type};
-use crate::model::{Gpu, Operation, Precision, Roofs, Work, tensor_peak};
+use crate::model::{GpuRoofs, Operation, Precision, Work, tensor_peak};
 
 /// Where a kernel is under the roofs of a GPU.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -28,9 +28,9 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    pub(super) fn new(counts: &Counts, gpu: &Gpu) -> Verdict {
+    pub(super) fn new(counts: &Counts, gpu: &GpuRoofs) -> Verdict {
         let work = work(counts);
-        let of = |precision| Roofs::of(gpu, precision);
+        let of = |precision| gpu.roofs(precision);
         let bandwidth = of(Precision::F32).map_or(f64::INFINITY, |roofs| roofs.memory.0);
         let memory_seconds = work.bytes().unwrap_or(0.0) / bandwidth;
         let lanes = work
@@ -45,7 +45,7 @@ impl Verdict {
         };
         let flop = counts.flop() as f64;
         Verdict {
-            gpu: gpu.name.clone(),
+            gpu: gpu.gpu.name.clone(),
             memory_seconds,
             arithmetic_seconds: arithmetic.map(|(seconds, _)| seconds),
             arithmetic: arithmetic.map(|(_, name)| name.to_owned()),
@@ -94,11 +94,11 @@ fn operations(counted: &Counted) -> Option<(Precision, Operation, f64)> {
 }
 
 /// Seconds for products of matrices; none where there are none, or a rate is not known.
-fn tensor_seconds(counts: &Counts, gpu: &Gpu) -> Option<f64> {
+fn tensor_seconds(counts: &Counts, gpu: &GpuRoofs) -> Option<f64> {
     let all = counts.instructions.iter();
     let mut seconds = 0.0;
     for counted in all.filter(|it| it.class == Class::Tensor) {
-        let peak = tensor_peak(gpu.capability, counted.element?.name())?;
+        let peak = tensor_peak(gpu.gpu.capability, counted.element?.name())?;
         seconds += counted.operations() as f64 / peak.0;
     }
     (seconds > 0.0).then_some(seconds)

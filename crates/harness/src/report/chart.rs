@@ -3,28 +3,15 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use plotters::coord::Shift;
-use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
+use itertools::Itertools;
 
-use super::canvas::{
-    self, ChartError, ChartFormat, FONT, PALETTE, PLOT_WIDTH, Picture, ROOF_COLOUR, RooflinePlot,
-    headed, mark, roofline_plot,
-};
-use super::roofs::{self, Frame};
+use super::canvas::{self, ChartError, ChartFormat};
+use super::plot::{Axis, Figure, Guide, Mark, MarkKind, Plot, Series, Source};
+use super::roofs::{self, Named, memory_name};
 use crate::ceilings::Ceilings;
 use crate::driver::DeviceProperties;
-use crate::model::{Precision, Roofs};
+use crate::model::{GpuRoofs, Precision, Roofs};
 use crate::sweep::{Record, by_series};
-
-/// Measured roofs are drawn in this.
-const MEASURED_COLOUR: RGBColor = RGBColor(120, 60, 140);
-
-/// Pixels from a label to one below it.
-const LABEL_HEIGHT: i32 = 18;
-
-/// Pixels of a letter of a label.
-const LETTER_WIDTH: f64 = 9.3;
 
 /// What a chart shows.
 pub struct Chart<'a> {
@@ -36,427 +23,284 @@ pub struct Chart<'a> {
     pub ceilings: Option<&'a Ceilings>,
     /// The records, at least one.
     pub records: &'a [Record],
+    /// The GPU that is drawn in the device's place: with its roofs, and hollow marks at the counted intensities, for
+    /// what they allow. Nothing that was measured is drawn then.
+    pub predicted: Option<&'a GpuRoofs>,
 }
 
-type Result<T> = std::result::Result<T, ChartError>;
+/// What tells a curve apart: names and values.
+type Parts = Vec<(&'static str, String)>;
 
 impl Chart<'_> {
     /// Writes the chart.
     ///
     /// # Errors
     /// There are no records, or the output cannot be written.
-    pub fn write(&self, format: ChartFormat, output: impl Write) -> Result<()> {
-        canvas::write(self, format, output)
+    pub fn write(&self, format: ChartFormat, output: impl Write) -> Result<(), ChartError> {
+        canvas::write(&self.figure(), format, output)
     }
 
-    /// The bandwidths, from the left edge to the top, where they are named: on the right of all lines
-    /// those of memory, on the left a cache's.
-    fn draw_slopes<'a, B: DrawingBackend + 'a>(
-        &self,
-        plot: &mut RooflinePlot<'a, B>,
-        frame: &Frame,
-    ) -> Result<()>
-    where
-        B::ErrorType: 'static,
-    {
-        let high = frame.y.1;
-        let slopes = roofs::slopes(self);
-        let at_top = slopes.iter().map(|slope| high / slope.bandwidth.giga());
-        let right = at_top.fold(0.0, f64::max);
-        let mut below = 0;
-        for slope in &slopes {
-            let rate = slope.bandwidth.giga();
-            let Some(line) = frame.slope(rate) else {
-                continue;
-            };
-            plot.draw_series(LineSeries::new(line, line_style(slope.measured)))?;
-            let (x, side, offset) = if slope.bandwidth > slopes[0].bandwidth {
-                // As far from the end as the line goes to the left beside the label.
-                (high / rate, HPos::Right, (-2 * LABEL_HEIGHT, 4))
-            } else {
-                below += 1;
-                (right, HPos::Left, (8, 4 + LABEL_HEIGHT * (below - 1)))
-            };
-            let text = label_style(slope.measured, side, VPos::Top);
-            let label = Text::new(slope.label.clone(), offset, text);
-            plot.draw_series([EmptyElement::at((x, high)) + label])?;
+    /// The chart in characters, at most `columns` wide.
+    pub fn text(&self, columns: usize) -> String {
+        self.figure().text(columns)
+    }
+
+    pub(super) fn figure(&self) -> Figure {
+        let [title, subtitle] = self.heading();
+        Figure {
+            title,
+            subtitle,
+            plots: vec![self.plot()],
         }
-        Ok(())
     }
 
-    /// The arithmetic roofs from their ridge points on, named above their right ends, and what was
-    /// measured of them.
-    fn draw_flats<'a, B: DrawingBackend + 'a>(
-        &self,
-        plot: &mut RooflinePlot<'a, B>,
-        frame: &Frame,
-    ) -> Result<()>
-    where
-        B::ErrorType: 'static,
-    {
-        let slopes = roofs::slopes(self);
-        let fastest = slopes
+    /// The curves under their roofs.
+    pub(super) fn plot(&self) -> Plot {
+        let guides = self.guides();
+        let series = match self.predicted {
+            Some(gpu) => self.predicted_series(gpu),
+            None => self.measured_series(),
+        };
+        let marks = series.iter().flat_map(|series| &series.marks);
+        let marks: Vec<_> = marks.map(|mark| (mark.x, mark.y)).collect();
+        let [x, y] = roofs::ranges(&marks, &guides);
+        Plot {
+            caption: String::new(),
+            x: Axis::log("arithmetic intensity, FLOP/byte", x),
+            y: Axis::log("GFLOP/s", y),
+            guides,
+            series,
+        }
+    }
+
+    fn guides(&self) -> Vec<Guide> {
+        let of_gpu = |precision: &Precision| self.predicted?.roofs(*precision);
+        let sheets: Vec<(Precision, Roofs)> = self
+            .roofs
             .iter()
-            .map(|slope| slope.bandwidth.giga())
-            .fold(0.0, f64::max);
-        for flat in roofs::flats(self) {
-            let height = flat.height.giga();
-            let ridge = height / slopes[0].bandwidth.giga();
-            let ends = |from: f64, y: f64| [(from.max(frame.x.0), y), (frame.x.1, y)];
-            for measured in &flat.measured {
-                let y = measured.giga();
-                plot.draw_series(LineSeries::new(ends(y / fastest, y), line_style(true)))?;
-            }
-            let (dash, gap) = if flat.fused { (1000, 0) } else { (8, 5) };
-            let line = DashedLineSeries::new(ends(ridge, height), dash, gap, line_style(false));
-            plot.draw_series(line)?;
-            plot.draw_series([Circle::new((ridge, height), 4, ROOF_COLOUR.filled())])?;
-            let text = label_style(false, HPos::Right, VPos::Bottom);
-            let place = EmptyElement::at((frame.x.1, height));
-            plot.draw_series([place + Text::new(flat.label, (-6, -6), text)])?;
+            .map(|(precision, own)| (*precision, of_gpu(precision).unwrap_or(*own)))
+            .collect();
+        let memory = sheets.iter().map(|(_, roofs)| roofs.memory);
+        let name = match self.predicted {
+            Some(_) => "memory",
+            None => memory_name(self.device),
+        };
+        let memory = memory.max_by(|a, b| a.0.total_cmp(&b.0));
+        let mut slopes: Vec<_> = memory
+            .map(|value| Named {
+                name: name.to_owned(),
+                value,
+                source: Source::Sheet,
+            })
+            .into_iter()
+            .collect();
+        let mut flats: Vec<_> = sheets
+            .iter()
+            .flat_map(|(precision, roofs)| roofs::arithmetic(*precision, roofs))
+            .collect();
+        // The device's own say nothing of another GPU.
+        if let (Some(ceilings), None) = (self.ceilings, self.predicted) {
+            slopes.extend(roofs::measured_slopes(ceilings));
+            let of = |precision: &Precision| roofs::measured_arithmetic(*precision, ceilings);
+            flats.extend(self.roofs.keys().flat_map(of));
         }
-        Ok(())
+        roofs::guides(&slopes, &flats)
     }
 
-    fn draw_series<'a, B: DrawingBackend + 'a>(&self, plot: &mut RooflinePlot<'a, B>) -> Result<()>
-    where
-        B::ErrorType: 'static,
-    {
+    fn measured_series(&self) -> Vec<Series> {
         let groups = by_series(self.records);
-        let all: Vec<_> = groups.iter().map(|(series, _)| series.parts()).collect();
-        for (index, (series, members)) in groups.iter().enumerate() {
-            let colour = PALETTE[index % PALETTE.len()];
-            // The same colour comes back with another shape.
-            let marker = index + 2 * (index / PALETTE.len());
-            let places = members
-                .iter()
-                .filter_map(|row| Some((row.ai?, row.gflops?)));
-            let points: Vec<(f64, f64)> = places.collect();
-            if points.is_empty() {
+        let all: Vec<Parts> = groups.iter().map(|(series, _)| series.parts()).collect();
+        let series = groups.iter().zip(&all).map(|((_, members), parts)| Series {
+            name: label(parts, &all),
+            joined: true,
+            marks: members.iter().filter_map(|it| measured(it)).collect(),
+        });
+        series.filter(|it| !it.marks.is_empty()).collect()
+    }
+
+    /// Curves that are the same, since the roofs do not know what tells their launches apart, are one.
+    fn predicted_series(&self, gpu: &GpuRoofs) -> Vec<Series> {
+        let mut curves: Vec<(Vec<Parts>, Vec<Mark>)> = Vec::new();
+        for (series, members) in by_series(self.records) {
+            let marks: Vec<Mark> = members.iter().filter_map(|it| predicted(it, gpu)).collect();
+            if marks.is_empty() {
                 continue;
             }
-            plot.draw_series(LineSeries::new(points.clone(), colour.stroke_width(2)))?
-                .label(label(&series.parts(), &all))
-                .legend(move |(x, y)| {
-                    EmptyElement::at((x, y))
-                        + PathElement::new([(0, 0), (24, 0)], colour.stroke_width(2))
-                        + mark((12, 0), marker, colour)
-                });
-            plot.draw_series(
-                points
-                    .iter()
-                    .map(|&point| EmptyElement::at(point) + mark((0, 0), marker, colour)),
-            )?;
+            let parts = series.parts();
+            let is_same = |(all, known): &(Vec<Parts>, Vec<Mark>)| {
+                let named = |of: &Parts| {
+                    of.iter()
+                        .filter(|(name, _)| name.is_empty())
+                        .cloned()
+                        .collect::<Parts>()
+                };
+                let places =
+                    |marks: &[Mark]| marks.iter().map(|it| (it.x, it.y)).collect::<Vec<_>>();
+                named(&all[0]) == named(&parts) && places(known) == places(&marks)
+            };
+            match curves.iter_mut().find(|curve| is_same(curve)) {
+                Some((all, _)) => all.push(parts),
+                None => curves.push((vec![parts], marks)),
+            }
         }
-        Ok(())
-    }
-
-    fn title(&self) -> String {
-        format!("Roofline of {}", self.device.name)
-    }
-
-    fn subtitle(&self) -> String {
-        // What all curves have in common, but for the names of kernel and element type.
-        let mut series = self.records.iter().map(|row| row.series().parts());
-        let first = series.next().unwrap_or_default().into_iter();
-        let shared: Vec<_> = first
-            .filter(|(name, _)| !name.is_empty() && *name != "cache")
-            .collect();
-        let common = series.fold(shared, |mut shared, parts| {
-            shared.retain(|part| parts.contains(part));
-            shared
+        let joined: Vec<Parts> = curves.iter().map(|(all, _)| together(all)).collect();
+        let curves = curves.into_iter().zip(&joined);
+        let series = curves.map(|((_, marks), parts)| Series {
+            name: label(parts, &joined),
+            joined: false,
+            marks,
         });
-        let common: Vec<String> = common
-            .into_iter()
-            .filter(|(name, value)| (*name, value.as_str()) != ("grid", "full"))
-            .map(|(name, value)| format!("{name} = {value}"))
-            .collect();
-        let common = common.join(", ");
-        if self.device.is_emulated() {
-            format!(
-                "{common}. Emulated: these are not a GPU's times; the roofs are this host's, measured."
-            )
-        } else {
-            format!(
-                "{common}. Dark: the data sheet's memory, and lanes x 2 x clock; thin: measured."
-            )
+        series.collect()
+    }
+
+    /// What is measured and what is predicted, and what all curves have in common.
+    fn heading(&self) -> [String; 2] {
+        let device = &self.device.name;
+        match self.predicted {
+            Some(gpu) => [
+                format!(
+                    "Roofline of {}, predicted: no GPU was measured",
+                    gpu.gpu.name
+                ),
+                format!(
+                    "Hollow: the most that the roofs allow at the intensity that {device} counted, which is not a GPU. \
+                     Roofs: {}.",
+                    gpu.source()
+                ),
+            ],
+            None if self.device.is_emulated() => [
+                format!("Roofline of {device}, measured on this host"),
+                format!(
+                    "{}Emulated: these are not a GPU's times; the roofs are this host's, measured.",
+                    self.conditions()
+                ),
+            ],
+            None => [
+                format!("Roofline of {device}, measured"),
+                format!(
+                    "{}Filled: measured. Roofs: {}.",
+                    self.conditions(),
+                    match self.ceilings {
+                        Some(_) =>
+                            "solid, the data sheet's memory and lanes x 2 x clock; dashed, measured",
+                        None => "the data sheet's memory, and lanes x 2 x clock",
+                    }
+                ),
+            ],
         }
     }
-}
 
-impl Picture for Chart<'_> {
-    fn draw<B: DrawingBackend>(&self, area: &DrawingArea<B, Shift>) -> Result<()>
-    where
-        B::ErrorType: 'static,
-    {
-        let frame = frame_around(self).ok_or("there are no records to draw")?;
-        let body = headed(area, &self.title(), &self.subtitle())?;
-        let mut plot = roofline_plot(&body, frame.x, frame.y)?;
-        self.draw_slopes(&mut plot, &frame)?;
-        self.draw_flats(&mut plot, &frame)?;
-        self.draw_series(&mut plot)?;
-        plot.configure_series_labels()
-            .position(SeriesLabelPosition::LowerRight)
-            .label_font((FONT, 15))
-            .background_style(WHITE.mix(0.9))
-            .border_style(RGBColor(200, 200, 200))
-            .draw()?;
-        area.present()?;
-        Ok(())
-    }
-}
-
-/// The axes around the records and the roofs, with room for the bandwidths' names beside the ends of
-/// their lines.
-fn frame_around(chart: &Chart<'_>) -> Option<Frame> {
-    let spread = |values: &mut dyn Iterator<Item = f64>| {
-        values.fold(None, |range: Option<(f64, f64)>, value| {
-            let (low, high) = range.unwrap_or((value, value));
-            Some((low.min(value), high.max(value)))
-        })
-    };
-    let slopes = roofs::slopes(chart);
-    let memory = slopes[0].bandwidth.giga();
-    let heights = || {
-        roofs::flats(chart)
-            .into_iter()
-            .map(|flat| flat.height.giga())
-    };
-    let ridges = heights().map(|height| height / memory);
-    let x = spread(&mut chart.records.iter().filter_map(|row| row.ai).chain(ridges))?;
-    let y = spread(
-        &mut chart
+    /// What all curves have in common, but for the names of kernel and element type.
+    fn conditions(&self) -> String {
+        let all: Vec<Parts> = self
             .records
             .iter()
-            .filter_map(|row| row.gflops)
-            .chain(heights()),
-    )?;
-    let (left, top) = (x.0 / 1.6, y.1 * 4.0);
-    let ends = slopes.iter().map(|slope| top / slope.bandwidth.giga());
-    let last = ends.fold(0.0, f64::max);
-    let longest = slopes.iter().map(|slope| slope.label.len()).max()?;
-    // The share of the width that is right of the last line's end.
-    let share = (longest as f64 + 2.0) * LETTER_WIDTH / PLOT_WIDTH;
-    let right = left * (last / left).powf(1.0 / (1.0 - share));
-    Some(Frame {
-        x: (left, right.max(x.1 * 2.0)),
-        y: (y.0 / 2.0, top),
-    })
-}
-
-fn label_style(measured: bool, side: HPos, height: VPos) -> TextStyle<'static> {
-    (FONT, 15)
-        .into_font()
-        .color(&colour(measured))
-        .pos(Pos::new(side, height))
-}
-
-fn colour(measured: bool) -> RGBColor {
-    if measured {
-        MEASURED_COLOUR
-    } else {
-        ROOF_COLOUR
+            .map(|row| row.series().parts())
+            .collect();
+        let Some(first) = all.first() else {
+            return String::new();
+        };
+        let is_common = |part: &&(&'static str, String)| {
+            let is_told = !part.0.is_empty()
+                && part.0 != "cache"
+                && (part.0, part.1.as_str()) != ("grid", "full");
+            is_told && all.iter().all(|parts| parts.contains(part))
+        };
+        let common = first.iter().filter(is_common);
+        let common = common
+            .map(|(name, value)| format!("{name} = {value}"))
+            .join(", ");
+        match common.is_empty() {
+            true => common,
+            false => format!("{common}. "),
+        }
     }
 }
 
-fn line_style(measured: bool) -> ShapeStyle {
-    colour(measured).stroke_width(if measured { 1 } else { 2 })
+/// The parts of several curves as those of one: where they differ, all values.
+fn together(all: &[Parts]) -> Parts {
+    let names = all.iter().flatten().map(|(name, _)| *name).unique();
+    let names: Vec<&'static str> = names.filter(|name| !name.is_empty()).collect();
+    let unnamed = all[0].iter().filter(|(name, _)| name.is_empty()).cloned();
+    let named = names.into_iter().map(|name| {
+        let values = all.iter().flatten().filter(|(it, _)| *it == name);
+        (name, values.map(|(_, value)| value).unique().join(" and "))
+    });
+    unnamed.chain(named).collect()
 }
 
 /// A curve's name: its kernel and element type, and what else is not the same for all curves.
-fn label(parts: &[(&'static str, String)], all: &[Vec<(&'static str, String)>]) -> String {
+fn label(parts: &Parts, all: &[Parts]) -> String {
     let named = parts.iter().filter(|(name, _)| name.is_empty());
-    let names: Vec<&str> = named.map(|(_, value)| value.as_str()).collect();
+    let names = named.map(|(_, value)| value).join(" ");
     let differs = |part: &&(&'static str, String)| {
         !part.0.is_empty() && !all.iter().all(|other| other.contains(part))
     };
     let others = parts.iter().filter(differs);
     let others = others.map(|(name, value)| format!("{name} {value}"));
-    [names.join(" ")]
-        .into_iter()
-        .chain(others)
-        .collect::<Vec<_>>()
-        .join(", ")
+    [names].into_iter().chain(others).join(", ")
+}
+
+/// `k = 1, ` where the record lies on a curve along k.
+fn along(record: &Record) -> String {
+    let along = record.along();
+    along.map_or_else(String::new, |(name, value)| format!("{name} = {value}, "))
+}
+
+/// `None` for a row whose intensity or rate is not known.
+fn measured(record: &Record) -> Option<Mark> {
+    let (ai, gflops) = (record.ai?, record.gflops?);
+    if gflops <= 0.0 {
+        return None;
+    }
+    let flags = match record.flags[..] {
+        [] => String::new(),
+        _ => format!("\nflagged: {}", record.flags.join(", ")),
+    };
+    let rms = record.rms_percent / 100.0;
+    let tip = format!(
+        "{}{ai:.3} FLOP/byte\n{gflops:.1} GFLOP/s, {:.1} GB/s\n{:.4} ms ± {:.2} %\n{:.1} % of the {} roof, bound \
+         by {}\n{}{flags}",
+        along(record),
+        record.bandwidth?,
+        record.mean_ms,
+        record.rms_percent,
+        record.percent_roof?,
+        record.limiting_roof?.name(),
+        record.bound?.name(),
+        record.advice,
+    );
+    Some(Mark {
+        x: ai,
+        y: gflops,
+        kind: MarkKind::Measured,
+        noise: (record.samples > 1 && rms < 1.0)
+            .then(|| (gflops / (1.0 + rms), gflops / (1.0 - rms))),
+        tip,
+        note: None,
+    })
+}
+
+/// `None` for a row of which nothing was predicted.
+fn predicted(record: &Record, gpu: &GpuRoofs) -> Option<Mark> {
+    let (ai, gflops) = (record.predicted_ai?, record.predicted_gflops?);
+    let resources = record.resources.as_ref();
+    let resources = resources.map_or_else(String::new, |it| format!("\n{it}"));
+    let tip = format!(
+        "{}{ai:.3} FLOP/byte\npredicted for {}: at most {gflops:.1} GFLOP/s,\nlimited by {}{resources}",
+        along(record),
+        gpu.gpu.name,
+        record.predicted_limit?.name(),
+    );
+    Some(Mark {
+        x: ai,
+        y: gflops,
+        kind: MarkKind::Predicted,
+        noise: None,
+        tip,
+        note: None,
+    })
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ceilings::load;
-    use crate::driver::Emulation;
-    use crate::embedded::Polynomial;
-    use crate::model::FlopsPerByte;
-    use crate::sweep::{Plan, Selection, Settings, Sweep};
-    use crate::workload::Bench;
-    use itertools::iproduct;
-    use std::path::Path;
-
-    /// Rows at 95 % of the data sheet's roofs, all else as the emulator has it.
-    fn rows(device: &DeviceProperties, precisions: &[Precision], k: &[u32]) -> Vec<Record> {
-        let bench = Bench::emulator(Emulation::default(), &[]).expect("the emulator");
-        let few = |workload| {
-            let mut selection = Selection::defaults(workload, true);
-            for (name, values) in &mut selection.values {
-                match *name {
-                    "k" => *values = vec![1u64.into()],
-                    "n" => *values = vec![64u64.into()],
-                    _ => {}
-                }
-            }
-            selection
-        };
-        let plan = Plan {
-            selected: vec![few(&Polynomial::POWER_SUM), few(&Polynomial::HORNER)],
-            blocks: vec![32],
-            ..Plan::default()
-        };
-        let mut sweep = Sweep::new(&bench, &plan, Settings::quick()).expect("small");
-        let mut rows = Vec::new();
-        let count = sweep.points().len();
-        for index in 0..count {
-            let row = sweep.measure(index, None).expect("it runs");
-            let arithmetic = row.arithmetic.expect("there are operations");
-            for (&precision, &k) in iproduct!(precisions, k) {
-                let roofs = Roofs::of_device(device, precision).expect("known");
-                let ai = 2.0 * f64::from(k) / f64::from(2 * precision.bytes());
-                let ceiling = (arithmetic, roofs.ceiling(arithmetic));
-                let roof = roofs.limiting(FlopsPerByte(ai), ceiling);
-                rows.push(Record {
-                    ai: Some(ai),
-                    gflops: Some(0.95 * roof.value.giga()),
-                    dtype: Some(precision.name().to_owned()),
-                    ..row.clone()
-                });
-            }
-        }
-        rows
-    }
-
-    /// What a text of the picture covers: left, top, right, bottom.
-    fn texts(svg: &str) -> Vec<(String, [f64; 4])> {
-        let attribute = |tag: &str, name: &str| {
-            let (_, rest) = tag.split_once(&format!("{name}=\""))?;
-            Some(rest.split('"').next()?.to_owned())
-        };
-        let number = |tag: &str, name: &str| attribute(tag, name)?.parse::<f64>().ok();
-        svg.split("<text ")
-            .skip(1)
-            .filter(|text| !text.contains("rotate"))
-            .map(|text| {
-                let (tag, rest) = text.split_once('>').expect("a tag ends");
-                let content = rest.split('<').next().unwrap_or_default().trim().to_owned();
-                let size = number(tag, "font-size").expect("a size");
-                let (x, y) = (number(tag, "x").expect("x"), number(tag, "y").expect("y"));
-                // plotters writes sizes for a letter of 1.24 times the height.
-                let width = 0.62 * size * content.len() as f64;
-                let left = match attribute(tag, "text-anchor").as_deref() {
-                    Some("end") => x - width,
-                    Some("middle") => x - width / 2.0,
-                    _ => x,
-                };
-                let top = match attribute(tag, "dy").as_deref() {
-                    Some("0.76em") => y,
-                    Some("-0.5ex") => y - size,
-                    _ => y - size / 2.0,
-                };
-                (content, [left, top, left + width, top + size])
-            })
-            .collect()
-    }
-
-    /// The dots at the ridge points lie within a pixel of the first line of a roof, memory's.
-    fn assert_ridges_are_on_the_memory_roof(svg: &str) {
-        let document = roxmltree::Document::parse(svg).expect("well-formed");
-        let named = |name: &'static str| {
-            document
-                .descendants()
-                .filter(move |it| it.has_tag_name(name))
-        };
-        let number = |node: &roxmltree::Node, name: &str| -> f64 {
-            let value = node.attribute(name).expect("an attribute");
-            value.parse().expect("a number")
-        };
-        let of_roofs = |node: &roxmltree::Node| {
-            [node.attribute("stroke"), node.attribute("fill")].contains(&Some("#3C3C3C"))
-        };
-        let line = named("polyline").find(of_roofs).expect("memory's roof");
-        let points: Vec<f64> = line
-            .attribute("points")
-            .expect("points")
-            .split([' ', ','])
-            .filter(|text| !text.is_empty())
-            .map(|text| text.parse().expect("a number"))
-            .collect();
-        let [x1, y1, x2, y2] = points[..] else {
-            panic!("a straight line, not {points:?}");
-        };
-        let mut ridges = 0;
-        for dot in named("circle").filter(of_roofs) {
-            let (x, y) = (number(&dot, "cx"), number(&dot, "cy"));
-            let expected = y1 + (x - x1) * (y2 - y1) / (x2 - x1);
-            assert!((y - expected).abs() <= 1.5, "({x}, {y}) is off {points:?}");
-            ridges += 1;
-        }
-        assert!(ridges > 0, "no ridge points");
-    }
-
-    #[test]
-    fn labels_do_not_cover_each_other() {
-        let device = crate::measure::h200();
-        let path = Path::new(concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../../docs/results/h200-ceilings/ceilings.json"
-        ));
-        let ceilings = load(path, &device).expect("an H200's");
-        let k = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
-        for (precisions, k) in [
-            (&[Precision::F32][..], &k[..]),
-            (&[Precision::F32], &k[..3]),
-            (&Precision::ALL, &k[..1]),
-            (&[Precision::F64], &k),
-            (&Precision::ALL, &k),
-            (&[Precision::F32, Precision::F16x2], &k[8..]),
-        ] {
-            let records = rows(&device, precisions, k);
-            let of = |&precision: &Precision| {
-                (
-                    precision,
-                    Roofs::of_device(&device, precision).expect("known"),
-                )
-            };
-            let chart = Chart {
-                device: &device,
-                roofs: &precisions.iter().map(of).collect(),
-                ceilings: Some(&ceilings),
-                records: &records,
-            };
-            let mut svg = Vec::new();
-            chart
-                .write(ChartFormat::Svg, &mut svg)
-                .expect("memory takes all");
-            let svg = String::from_utf8(svg).expect("text");
-            assert_ridges_are_on_the_memory_roof(&svg);
-            let texts = texts(&svg);
-            for (text, [left, _, right, _]) in &texts {
-                assert!(*left >= 0.0 && *right <= 1200.0, "{text:?} is cut");
-            }
-            assert!(
-                texts.iter().any(|(text, _)| text.contains("f64 FMA")),
-                "{texts:?}"
-            );
-            for (i, (a, [left, top, right, bottom])) in texts.iter().enumerate() {
-                for (b, other) in &texts[..i] {
-                    let apart = *left >= other[2]
-                        || other[0] >= *right
-                        || *top >= other[3]
-                        || other[1] >= *bottom;
-                    assert!(
-                        apart,
-                        "{a:?} at {:?} and {b:?} at {other:?}",
-                        [left, top, right, bottom]
-                    );
-                }
-            }
-        }
-    }
-}
+mod tests;

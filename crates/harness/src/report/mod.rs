@@ -9,6 +9,7 @@ mod html;
 mod kernels;
 mod occupancy;
 mod occupancy_chart;
+mod plot;
 mod roofs;
 mod rows;
 mod run;

@@ -1,23 +1,11 @@
 //! Speed against what is in flight: where a curve bends, Little's law is met.
 
 use itertools::Itertools;
-use plotters::coord::Shift;
-use plotters::prelude::*;
 
-use super::canvas::{
-    self, ChartError, ChartFormat, FONT, HEADING, PALETTE, Picture, headed, mark, plain,
-};
+use super::canvas::{self, ChartError, ChartFormat};
+use super::plot::{Axis, Figure, Guide, Mark, MarkKind, Path, Plot, Scale, Series, Source, range};
 use crate::driver::DeviceProperties;
 use crate::sweep::occupancy::{OccupancyRecord, families, variant};
-
-const NEEDED_COLOUR: RGBColor = RGBColor(60, 60, 60);
-
-/// Plots side by side at most: the labels of narrower ones overlap.
-const ABREAST: usize = 3;
-/// Height of a row of plots in pixels, where there are several.
-const ROW: u32 = 360;
-/// Height of the legend.
-const LEGEND: u32 = 28;
 
 /// What a chart of an occupancy study shows: one plot for each kernel and size, marks for each number
 /// of independent operations per thread.
@@ -38,153 +26,137 @@ impl OccupancyChart<'_> {
         format: ChartFormat,
         output: impl std::io::Write,
     ) -> Result<(), ChartError> {
-        canvas::write(self, format, output)
+        canvas::write(&self.figure(), format, output)
     }
 
-    fn families(&self) -> Vec<String> {
-        families(self.records).into_iter().unique().collect()
+    /// The chart in characters, at most `columns` wide.
+    pub fn text(&self, columns: usize) -> String {
+        self.figure().text(columns)
     }
 
-    fn rows(&self) -> usize {
-        self.families().len().div_ceil(ABREAST).max(1)
-    }
-}
-
-impl Picture for OccupancyChart<'_> {
-    fn height(&self) -> u32 {
-        match self.rows() {
-            1 => HEADING + LEGEND + ROW * 7 / 4,
-            rows => HEADING + LEGEND + ROW * rows as u32,
-        }
-    }
-
-    fn draw<B: DrawingBackend>(&self, area: &DrawingArea<B, Shift>) -> Result<(), ChartError>
-    where
-        B::ErrorType: 'static,
-    {
+    fn figure(&self) -> Figure {
         let emulated = if self.device.is_emulated() {
             " Emulated: these are not a GPU's times."
         } else {
             ""
         };
-        let body = headed(
-            area,
-            &format!("Speed against work in flight: {}", self.device.name),
-            &format!(
-                "A point for each block size, occupancy and limit of registers. Dashed: latency x \
-                 rate, both measured (Little's law).{emulated}"
+        Figure {
+            title: format!(
+                "Speed against work in flight: {}, measured",
+                self.device.name
             ),
-        )?;
-        let named = self.records.iter().zip(families(self.records));
-        let records: Vec<_> = named
-            .map(|(it, family)| (it, family, variant(it)))
-            .collect();
-        let variants: Vec<&str> = records
-            .iter()
-            .map(|(.., it)| it.as_str())
-            .unique()
-            .collect();
-        let (legend, body) = body.split_vertically(LEGEND);
-        draw_legend(&legend, &variants)?;
-        let kernels = self.families();
-        let columns = kernels.len().div_ceil(self.rows()).max(1);
-        let plots = body.split_evenly((self.rows(), columns));
-        for (kernel, plot) in kernels.iter().zip(&plots) {
-            let members = records.iter().filter(|(_, it, _)| it == kernel);
-            let records: Vec<_> = members
-                .map(|(record, _, it)| (*record, it.as_str()))
-                .collect();
-            draw_kernel(plot, kernel, &records, &variants)?;
+            subtitle: format!(
+                "A mark per block size, occupancy and register limit. Dashed: latency x rate, both measured (Little's \
+                 law).{emulated}"
+            ),
+            plots: plots(self.records),
         }
-        area.present()?;
-        Ok(())
     }
 }
 
-/// What the marks stand for.
-fn draw_legend<B: DrawingBackend>(
-    area: &DrawingArea<B, Shift>,
-    variants: &[&str],
-) -> Result<(), ChartError>
-where
-    B::ErrorType: 'static,
-{
-    /// Pixels of a letter.
-    const LETTER: i32 = 9;
-    let mut x = 28;
-    for (index, variant) in variants.iter().enumerate() {
-        area.draw(&mark((x, 12), index, PALETTE[index % PALETTE.len()]))?;
-        let style = (FONT, 16).into_text_style(area);
-        area.draw_text(variant, &style, (x + 14, 4))?;
-        x += 45 + LETTER * variant.chars().count() as i32;
-    }
-    Ok(())
+/// A plot for each family of rows.
+pub(super) fn plots(records: &[OccupancyRecord]) -> Vec<Plot> {
+    let families = families(records);
+    let of = |wanted: &String| {
+        let members = records.iter().zip(&families);
+        let members = members.filter(|(_, family)| *family == wanted);
+        let members: Vec<_> = members.map(|(record, _)| record).collect();
+        plot(wanted, &members)
+    };
+    families.iter().unique().filter_map(of).collect()
 }
 
-fn draw_kernel<B: DrawingBackend>(
-    area: &DrawingArea<B, Shift>,
-    kernel: &str,
-    records: &[(&OccupancyRecord, &str)],
-    variants: &[&str],
-) -> Result<(), ChartError>
-where
-    B::ErrorType: 'static,
-{
-    let (first, _) = records.first().ok_or("there are no records to draw")?;
-    let in_flight = first.in_flight;
-    // Without what a thread has under way, occupancy is what there is to show.
-    let place = |record: &OccupancyRecord| match record.in_flight {
+/// Where a record stands: without what a thread has under way, occupancy is what there is to show.
+fn place(record: &OccupancyRecord) -> f64 {
+    match record.in_flight {
         Some(it) => it.provided,
         None => record.occupancy_percent,
-    };
-    let needed = in_flight.map(|it| it.needed);
-    let places = records
+    }
+}
+
+/// Speed of one kernel against what is in flight. `None` where there is nothing above 0.
+fn plot(kernel: &str, records: &[&OccupancyRecord]) -> Option<Plot> {
+    let first = records.first()?;
+    let needed = first.in_flight.map(|it| it.needed);
+    let variants: Vec<String> = records
         .iter()
-        .map(|(record, _)| place(record))
-        .chain(needed);
-    let (least, most) = places.fold((f64::INFINITY, 0.0f64), |(least, most), it| {
-        (least.min(it), most.max(it))
-    });
-    let rates = records.iter().map(|(record, _)| record.rate);
-    let top = rates.fold(0.0, f64::max) * 1.15;
-    let caption = match needed {
-        Some(needed) => format!("{kernel}, needed: {needed:.0}"),
-        None => kernel.to_owned(),
-    };
-    let unit = in_flight.map_or("occupancy, %".to_owned(), |it| {
-        format!("{} in flight a multiprocessor", it.unit)
-    });
-    let mut plot = ChartBuilder::on(area)
-        .caption(caption, (FONT, 20))
-        .margin(16)
-        .x_label_area_size(48)
-        .y_label_area_size(80)
-        .build_cartesian_2d((least / 1.5..most * 1.5).log_scale().base(2.0), 0.0..top)?;
-    plot.configure_mesh()
-        .x_desc(unit)
-        .y_desc(first.unit)
-        .axis_desc_style((FONT, 17))
-        .label_style((FONT, 14))
-        .x_labels(6)
-        .y_labels(8)
-        .x_label_formatter(&plain)
-        .light_line_style(RGBColor(245, 245, 245))
-        .draw()?;
-    if let Some(needed) = needed {
-        plot.draw_series(DashedLineSeries::new(
-            [(needed, 0.0), (needed, top)],
-            8,
-            5,
-            NEEDED_COLOUR.stroke_width(2),
-        ))?;
-    }
-    for (index, variant) in variants.iter().enumerate() {
-        let colour = PALETTE[index % PALETTE.len()];
-        let points = records
+        .map(|record| variant(record))
+        .unique()
+        .collect();
+    let series = variants.into_iter().map(|wanted| Series {
+        joined: false,
+        marks: records
             .iter()
-            .filter(|(_, it)| it == variant)
-            .map(|(record, _)| (place(record), record.rate));
-        plot.draw_series(points.map(|at| EmptyElement::at(at) + mark((0, 0), index, colour)))?;
+            .filter(|record| variant(record) == wanted)
+            .map(|record| mark(record))
+            .collect(),
+        name: match wanted.as_str() {
+            "" => "measured".to_owned(),
+            _ => wanted,
+        },
+    });
+    let series: Vec<Series> = series.collect();
+    let top = records.iter().map(|record| record.rate).fold(0.0, f64::max) * 1.15;
+    let places = records.iter().map(|record| place(record)).chain(needed);
+    let x = range(places, 1.5);
+    if top <= 0.0 || x.0 <= 0.0 {
+        return None;
     }
-    Ok(())
+    let name = match first.in_flight {
+        Some(it) => format!("{} in flight per multiprocessor", it.unit),
+        None => "occupancy, %".to_owned(),
+    };
+    let guides = needed.map(|needed| Guide {
+        label: format!(
+            "needed: {} {}",
+            whole(needed),
+            first.in_flight.map_or("", |it| it.unit)
+        ),
+        path: Path::Vertical(needed),
+        source: Source::Measured,
+        dots: Vec::new(),
+    });
+    Some(Plot {
+        caption: kernel.to_owned(),
+        x: Axis::log(&name, x),
+        y: Axis {
+            name: first.unit.to_owned(),
+            range: (0.0, top),
+            scale: Scale::Linear,
+        },
+        guides: guides.into_iter().collect(),
+        series,
+    })
+}
+
+/// A count with its thousands apart.
+fn whole(count: f64) -> String {
+    let digits = format!("{count:.0}");
+    let from_the_right = digits.chars().rev().collect::<Vec<_>>();
+    let groups = from_the_right
+        .chunks(3)
+        .map(|group| group.iter().rev().collect::<String>());
+    groups.collect::<Vec<_>>().into_iter().rev().join(",")
+}
+
+fn mark(record: &OccupancyRecord) -> Mark {
+    let rms = record.rms_percent / 100.0;
+    let tip = format!(
+        "block {}, {:.0} % occupancy, {} registers\n{:.1} {}, {:.1} % of the ceiling\nlimited by {}",
+        record.block,
+        record.occupancy_percent,
+        record.registers.unwrap_or(0),
+        record.rate,
+        record.unit,
+        record.percent_ceiling.unwrap_or(0.0),
+        record.limited_by.join(" and ").replace('_', " "),
+    );
+    Mark {
+        x: place(record),
+        y: record.rate,
+        kind: MarkKind::Measured,
+        noise: (rms < 1.0).then(|| (record.rate / (1.0 + rms), record.rate / (1.0 - rms))),
+        tip,
+        note: None,
+    }
 }

@@ -31,7 +31,7 @@ impl RunFacts {
             command,
             version: env!("CARGO_PKG_VERSION"),
             commit: option_env!("RIDGEPOINT_COMMIT"),
-            began: jiff::Timestamp::now().to_string(),
+            began: format!("{:.0}", jiff::Timestamp::now()),
             device,
             settings,
         }

@@ -7,13 +7,33 @@ use super::counted;
 use super::roofs::memory_name;
 use crate::compare::{Change, Verdict};
 use crate::driver::DeviceProperties;
-use crate::model::{Limit, Precision, Roofs};
+use crate::model::{GpuRoofs, Limit, Precision, Roofs};
 use crate::sweep::{NOISY_PERCENT, PLAUSIBLE_PERCENT, Record, by_series};
 use crate::table;
 use crate::workload::Value;
 
-/// Two lines for a point: what it is, and what came out.
+/// What a point is, and what came out: of an emulated one, whose times are the host's, what was predicted.
 pub fn point(record: &Record) -> String {
+    match record.predicted_gpu {
+        Some(_) => predicted_point(record),
+        None => measured_point(record),
+    }
+}
+
+fn predicted_point(record: &Record) -> String {
+    let limit = record.predicted_limit.map_or("", |limit| limit.name());
+    let bound = format!(
+        "    predicted for {}: at most {:.1} GFLOP/s, limited by {limit}",
+        record.predicted_gpu.as_deref().unwrap_or_default(),
+        record.predicted_gflops.unwrap_or(0.0),
+    );
+    let resources = record.resources.as_ref().map(|it| format!("    {it}"));
+    let unchecked = (!record.checked).then(|| "    not compared with a reference".to_owned());
+    let lines = [Some(name(record)), Some(bound), resources, unchecked];
+    lines.into_iter().flatten().collect::<Vec<_>>().join("\n")
+}
+
+fn measured_point(record: &Record) -> String {
     let noise = match record.flags[..] {
         [] => String::new(),
         _ if record.rms_percent > NOISY_PERCENT => {
@@ -35,31 +55,6 @@ pub fn point(record: &Record) -> String {
             };
             format!(", {percent:.1} % of the measured one{above}")
         });
-    let named = |(name, value): &(&'static str, String)| format!("{name} {value}");
-    let series = record.series();
-    let axes: Vec<_> = series
-        .axes
-        .iter()
-        .map(|(name, value)| (*name, value.to_string()))
-        .collect();
-    let axes: Vec<String> = axes.iter().map(named).collect();
-    let along = record
-        .along()
-        .map(|(name, value)| format!("{name} = {value:>4}"));
-    let kernel = [Some(series.kernel), series.dtype];
-    let what = [
-        along,
-        record.ai.map(|ai| format!("AI = {ai:8.3} FLOP/byte")),
-        Some(format!(
-            "{}{}, {} of {}",
-            kernel.into_iter().flatten().collect::<Vec<_>>().join(" "),
-            axes.iter()
-                .map(|axis| format!(", {axis}"))
-                .collect::<String>(),
-            counted(record.grid, "block"),
-            record.block
-        )),
-    ];
     let roof = record.percent_roof.zip(record.limiting_roof);
     let rates = [
         Some(format!(
@@ -83,19 +78,61 @@ pub fn point(record: &Record) -> String {
         true => "",
         false => "  not compared with a reference",
     };
-    let joined = |parts: &[Option<String>]| {
-        parts
-            .iter()
-            .flatten()
-            .cloned()
-            .collect::<Vec<_>>()
-            .join("  ")
-    };
     format!(
         "{}\n    {}{noise}{unchecked}\n    {verdict}",
-        joined(&what),
+        name(record),
         joined(&rates)
     )
+}
+
+/// Where a point lies on its curve, its intensity, and what was launched.
+fn name(record: &Record) -> String {
+    let series = record.series();
+    let axes = series.axes.iter();
+    let axes: Vec<String> = axes
+        .map(|(name, value)| format!(", {name} {value}"))
+        .collect();
+    let along = record.along();
+    let kernel = [Some(series.kernel), series.dtype].into_iter().flatten();
+    joined(&[
+        along.map(|(name, value)| format!("{name} = {value:>4}")),
+        record
+            .predicted_ai
+            .or(record.ai)
+            .map(|ai| format!("AI = {ai:8.3} FLOP/byte")),
+        Some(format!(
+            "{}{}, {} of {}",
+            kernel.collect::<Vec<_>>().join(" "),
+            axes.concat(),
+            counted(record.grid, "block"),
+            record.block
+        )),
+    ])
+}
+
+fn joined(parts: &[Option<String>]) -> String {
+    let parts: Vec<&str> = parts.iter().flatten().map(String::as_str).collect();
+    parts.join("  ")
+}
+
+/// What the roofs of a GPU are that need not be here.
+pub fn gpu_roofs(gpu: &GpuRoofs, precisions: impl Iterator<Item = Precision>) -> String {
+    let of = |precision: Precision| {
+        let roofs = gpu.roofs(precision)?;
+        Some(format!(
+            "{} roofs of {}, {}: memory {}, FMA {}, add+mul {}\n\
+             ridge point: {:.3} FLOP/byte under the FMA roof, {:.3} under the add+mul roof\n",
+            precision.name(),
+            gpu.gpu.name,
+            gpu.source(),
+            roofs.memory,
+            roofs.ceiling(Limit::Fma),
+            roofs.ceiling(Limit::AddMul),
+            roofs.ridge_point(Limit::Fma).0,
+            roofs.ridge_point(Limit::AddMul).0,
+        ))
+    };
+    precisions.filter_map(of).collect()
 }
 
 /// What the roofs are.
@@ -123,8 +160,64 @@ pub fn roofs(facts: &DeviceProperties, roofs: &BTreeMap<Precision, Roofs>) -> St
     text
 }
 
-/// A table with a row for each kernel and launch: its best rate and bandwidth, and its ceiling.
+/// A table with a row for each kernel and launch: its best rate and bandwidth, and its ceiling; or, where that
+/// was predicted, what its roofs allow.
 pub fn summary(records: &[Record]) -> String {
+    match records.iter().find_map(|it| it.predicted_gpu.as_deref()) {
+        Some(gpu) => predicted_summary(gpu, records),
+        None => measured_summary(records),
+    }
+}
+
+fn predicted_summary(gpu: &str, records: &[Record]) -> String {
+    let header = [
+        "kernel",
+        "block",
+        "grid",
+        "registers",
+        "occupancy",
+        "GFLOP/s, at most",
+        "limited by",
+        "from",
+    ];
+    let groups = by_series(records);
+    let rows = groups.iter().filter_map(|(series, members)| {
+        let rate = |row: &Record| row.predicted_gflops.unwrap_or(0.0);
+        let most = members.iter().map(|row| rate(row)).fold(0.0, f64::max);
+        // From there on the roof is level.
+        let highest = members.iter().find(|row| rate(row) > 0.999 * most)?;
+        let resources = highest.resources.as_ref();
+        let axes = series.axes.iter().filter(|(name, _)| *name != "n");
+        let axes = axes.map(|(name, value)| format!(", {name} {value}"));
+        let kernel = [Some(series.kernel), series.dtype].into_iter().flatten();
+        let kernel = kernel.collect::<Vec<_>>().join(" ");
+        Some([
+            format!("{kernel}{}", axes.collect::<String>()),
+            series.block.to_string(),
+            series.grid.to_string(),
+            optional(resources.map(|it| it.registers)),
+            optional(
+                resources
+                    .and_then(|it| it.occupancy)
+                    .map(|it| format!("{:.0} %", 100.0 * it)),
+            ),
+            format!("{:.1}", rate(highest)),
+            optional(highest.predicted_limit.map(|limit| limit.name())),
+            optional(
+                highest
+                    .along()
+                    .map(|(name, value)| format!("{name} = {value}")),
+            ),
+        ])
+    });
+    let table = table::text(header, rows, |column| (1..=5).contains(&column));
+    format!(
+        "Predicted for {gpu}; nothing was measured on it.\n{table}\nA GPU reaches less where too little is in \
+         flight or its accesses do not coalesce: `ridgepoint profile` counts why.\n"
+    )
+}
+
+fn measured_summary(records: &[Record]) -> String {
     let groups = by_series(records);
     let mut axes: Vec<&str> = Vec::new();
     for (name, _) in groups.iter().flat_map(|(series, _)| &series.axes) {

@@ -66,6 +66,8 @@ pub(super) struct Sum {
     pub(super) flop: u64,
     pub(super) bytes: u64,
     pub(super) work: Work,
+    /// The kernel, where it is one, and its launch.
+    pub(super) kernel: Option<(String, LaunchConfig)>,
 }
 
 /// The points of a sweep once more, on an emulator that counts.
@@ -97,12 +99,17 @@ impl<'d> Counting<'d> {
             let point = point.to_string();
             return Err(SweepError::Formula { point, reason });
         }
+        let kernel = match &counts[..] {
+            [one] => Some((one.kernel.clone(), case.config)),
+            _ => None,
+        };
         let works = counts.iter().map(profile::work);
         let work = works.fold(Work::default(), Work::and);
         Ok(Some(Sum {
             flop: counts.iter().map(Counts::flop).sum(),
             bytes: work.bytes().unwrap_or(0.0) as u64,
             work,
+            kernel,
         }))
     }
 }

@@ -3,11 +3,13 @@
 mod count;
 pub mod occupancy;
 mod plan;
+mod predict;
 mod record;
 mod roofline;
 
 pub use count::{Counted, CountedPoint, count};
 pub(crate) use plan::product;
 pub use plan::{Plan, Selection, TooManyPoints};
+pub use predict::Prediction;
 pub use record::{AxisValues, NOISY_PERCENT, PLAUSIBLE_PERCENT, Record, Series, by_series};
 pub use roofline::{Checked, Settings, Sweep, SweepError, check};

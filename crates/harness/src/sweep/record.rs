@@ -6,10 +6,14 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::count::Sum;
+use super::predict::Prediction;
 use crate::ceilings::Ceilings;
 use crate::driver::{DeviceProperties, LaunchConfig};
 use crate::measure::{CacheState, Conditions, Measured, Samples, Summary, outliers};
-use crate::model::{Bound, FlopsPerSec, Limit, Precision, Roof, Roofs, Situation, Work};
+use crate::model::{
+    Attainable, Bound, FlopsPerSec, Limit, Precision, Roof, Roofs, Situation, Work,
+};
+use crate::profile::Resources;
 use crate::workload::{Case, GridSize, Point, Value};
 
 /// A deviation above this is noisy, percent.
@@ -18,6 +22,9 @@ pub const NOISY_PERCENT: f64 = 5.0;
 const FULL_CLOCK: f64 = 0.98;
 /// A rate above this percentage of its roof, measured or not, is implausible.
 pub const PLAUSIBLE_PERCENT: f64 = 102.0;
+
+/// The advice of an emulated row.
+const EMULATED: &str = "Timed on the host's CPU: its speed says nothing of a GPU's.";
 
 /// One row of a roofline; its rates are those of the mean time. The first five fields are the roofline
 /// exercise's. A rate whose bytes or operations the workload does not say is not known.
@@ -117,8 +124,14 @@ pub struct Record {
     pub measured_flop: Option<f64>,
     /// The intensity of these two, FLOP/byte.
     pub measured_ai: Option<f64>,
-    /// One sentence: what to try.
+    /// One sentence: what to try. Of an emulated run, whose times are the host's, that nothing follows from them.
     pub advice: &'static str,
+    /// The GPU that the next two were computed for; nothing was measured on it.
+    pub predicted_gpu: Option<String>,
+    /// The lowest of its roofs over the launch.
+    pub predicted_limit: Option<Limit>,
+    /// What that roof allows at the counted intensity, else at the formula's, 1e9 FLOP/s.
+    pub predicted_gflops: Option<f64>,
     /// The time of a launch, for each sample, in order.
     pub samples_ms: Vec<f64>,
     /// The clock of each sample.
@@ -132,6 +145,13 @@ pub struct Record {
     /// The arithmetic that the kernel is made of.
     #[serde(skip)]
     pub arithmetic: Option<Limit>,
+    /// The intensity that `predicted_gflops` is for, FLOP/byte.
+    #[serde(skip)]
+    pub predicted_ai: Option<f64>,
+    /// Registers, spills and occupancy of the kernel on the GPU of the prediction, where `ptxas` has said what they
+    /// are.
+    #[serde(skip)]
+    pub resources: Option<Resources>,
 }
 
 /// Names and values in order; an axis of another workload has no value.
@@ -161,6 +181,8 @@ pub(super) struct Context<'a> {
     pub(super) counted: Option<Sum>,
     /// What the hardware has counted.
     pub(super) measured: Option<Measured>,
+    /// What a GPU that is not here would allow.
+    pub(super) prediction: Option<&'a Prediction>,
 }
 
 /// A launch, as far as its record depends on it.
@@ -249,6 +271,7 @@ impl Record {
         };
         let situation = context.situation(launched, seconds, &reached, arithmetic, in_l2);
         let precisions = work.precisions();
+        let predicted = context.attainable(work);
         let is_known = work.bytes().is_some() || work.flops().is_some();
         let clocks: Vec<f64> = samples.clock_hz.iter().copied().flatten().collect();
         let clock_hz = Summary::of(&clocks).map(|clocks| clocks.median);
@@ -307,10 +330,20 @@ impl Record {
                 .measured
                 .filter(|it| it.dram_bytes > 0.0)
                 .map(|it| it.flop_of(&precisions) / it.dram_bytes),
-            advice: match is_known {
-                true => situation.advice(),
-                false => "Say what the launch moves and computes: its roofs follow from that.",
+            advice: match (context.properties.is_emulated(), is_known) {
+                (true, _) => EMULATED,
+                (false, true) => situation.advice(),
+                (false, false) => {
+                    "Say what the launch moves and computes: its roofs follow from that."
+                }
             },
+            predicted_gpu: predicted
+                .and(context.prediction)
+                .map(|it| it.roofs.gpu.name.clone()),
+            predicted_limit: predicted.map(|it| it.limit),
+            predicted_gflops: predicted.map(|it| it.rate.giga()),
+            predicted_ai: predicted.map(|it| it.intensity.0),
+            resources: context.resources(),
             samples_ms: samples.ms,
             samples_clock_hz: samples.clock_hz,
             grid_size: launched.grid,
@@ -357,6 +390,19 @@ fn difference(time: &Summary, again: &Samples) -> Option<f64> {
 }
 
 impl Context<'_> {
+    /// What the predicted GPU allows what was counted, or else what the workload says.
+    fn attainable(&self, formula: &Work) -> Option<Attainable> {
+        let roofs = &self.prediction?.roofs;
+        let counted = self.counted.as_ref().map(|sum| &sum.work);
+        let counted = counted.and_then(|work| roofs.attainable(work));
+        counted.or_else(|| roofs.attainable(formula))
+    }
+
+    fn resources(&self) -> Option<Resources> {
+        let (kernel, config) = self.counted.as_ref()?.kernel.as_ref()?;
+        Resources::of(self.prediction?.report.as_ref()?, kernel, *config)
+    }
+
     /// The data sheet's roofs for the work's type; where nothing is computed, those of any type have
     /// memory's.
     fn roofs(&self, work: &Work) -> Roofs {
@@ -530,6 +576,7 @@ mod tests {
             is_checked: true,
             counted: None,
             measured: None,
+            prediction: None,
         };
         let samples = Samples {
             ms: ms.to_vec(),
@@ -651,6 +698,7 @@ mod tests {
             is_checked: true,
             counted: None,
             measured: None,
+            prediction: None,
         };
         let samples = Samples {
             ms: vec![1.0],

@@ -4,6 +4,7 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
 
 use super::count::Counting;
+use super::predict::Prediction;
 use super::record::{Context, Launched};
 use super::{Plan, Record, TooManyPoints};
 use crate::ceilings::{Ceilings, HostRoofsError, host_roofs};
@@ -127,6 +128,7 @@ pub struct Sweep<'d> {
     /// The names of all workloads' axes.
     axes: Vec<&'static str>,
     roofs: BTreeMap<Precision, Roofs>,
+    prediction: Option<Prediction>,
 }
 
 impl<'d> Sweep<'d> {
@@ -177,7 +179,13 @@ impl<'d> Sweep<'d> {
             left_out,
             axes: plan.axes(),
             roofs,
+            prediction: None,
         })
+    }
+
+    /// Says from now on also what this GPU would allow each launch.
+    pub fn predict(&mut self, prediction: Prediction) {
+        self.prediction = Some(prediction);
     }
 
     /// The points, in order.
@@ -237,6 +245,7 @@ impl<'d> Sweep<'d> {
             is_checked,
             counted,
             measured,
+            prediction: self.prediction.as_ref(),
         };
         Record::new(
             &Launched::new(point, case),

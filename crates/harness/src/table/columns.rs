@@ -87,7 +87,7 @@ const fn ruled(name: &'static str, decimals: usize, rule: Rule) -> Column {
 
 /// Every column that says what came out, of all kinds of rows. Where they stand in a row is said in
 /// `report/columns.rs`.
-pub(crate) static COLUMNS: [Column; 53] = [
+pub(crate) static COLUMNS: [Column; 56] = [
     ruled("ai", 6, Positive),
     ruled("gflops", 2, NotNegative),
     ruled("bandwidth", 2, NotNegative),
@@ -122,6 +122,9 @@ pub(crate) static COLUMNS: [Column; 53] = [
     digits("counted_ai", 6),
     plain("flags"),
     plain("advice"),
+    plain("predicted_gpu"),
+    plain("predicted_limit"),
+    ruled("predicted_gflops", 2, Positive),
     plain("gpu"),
     plain("device"),
     plain("checked"),

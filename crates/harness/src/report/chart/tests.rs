@@ -1,0 +1,175 @@
+//! Charts of an H200, and of what one would allow.
+
+use super::*;
+use crate::ceilings::load;
+use crate::driver::Emulation;
+use crate::embedded::Polynomial;
+use crate::model::{FlopsPerByte, GpuRoofs};
+use crate::sweep::{Plan, Selection, Settings, Sweep};
+use crate::workload::Bench;
+use itertools::iproduct;
+use std::path::Path;
+
+use crate::report::plot::faults;
+
+/// Rows at 95 % of the data sheet's roofs, all else as the emulator has it.
+fn rows(device: &DeviceProperties, precisions: &[Precision], k: &[u32]) -> Vec<Record> {
+    let bench = Bench::emulator(Emulation::default(), &[]).expect("the emulator");
+    let few = |workload| {
+        let mut selection = Selection::defaults(workload, true);
+        for (name, values) in &mut selection.values {
+            match *name {
+                "k" => *values = vec![1u64.into()],
+                "n" => *values = vec![64u64.into()],
+                _ => {}
+            }
+        }
+        selection
+    };
+    let plan = Plan {
+        selected: vec![few(&Polynomial::POWER_SUM), few(&Polynomial::HORNER)],
+        blocks: vec![32],
+        ..Plan::default()
+    };
+    let mut sweep = Sweep::new(&bench, &plan, Settings::quick()).expect("small");
+    let mut rows = Vec::new();
+    let count = sweep.points().len();
+    for index in 0..count {
+        let row = sweep.measure(index, None).expect("it runs");
+        let arithmetic = row.arithmetic.expect("there are operations");
+        for (&precision, &k) in iproduct!(precisions, k) {
+            let roofs = Roofs::of_device(device, precision).expect("known");
+            let ai = 2.0 * f64::from(k) / f64::from(2 * precision.bytes());
+            let ceiling = (arithmetic, roofs.ceiling(arithmetic));
+            let roof = roofs.limiting(FlopsPerByte(ai), ceiling);
+            rows.push(Record {
+                ai: Some(ai),
+                gflops: Some(0.95 * roof.value.giga()),
+                dtype: Some(precision.name().to_owned()),
+                ..row.clone()
+            });
+        }
+    }
+    rows
+}
+
+/// The dots at the ridge points lie within a pixel of the first line of a roof, memory's.
+fn assert_ridges_are_on_the_memory_roof(svg: &str) {
+    let document = roxmltree::Document::parse(svg).expect("well-formed");
+    let of_class = |class: &'static str| {
+        document
+            .descendants()
+            .filter(move |it| it.attribute("class") == Some(class))
+    };
+    let number = |node: &roxmltree::Node, name: &str| -> f64 {
+        let value = node.attribute(name).expect("an attribute");
+        value.parse().expect("a number")
+    };
+    let line = of_class("roof").next().expect("memory's roof");
+    let points: Vec<f64> = line
+        .attribute("points")
+        .expect("points")
+        .split([' ', ','])
+        .map(|text| text.parse().expect("a number"))
+        .collect();
+    let [x1, y1, x2, y2] = points[..] else {
+        panic!("a straight line, not {points:?}");
+    };
+    let mut ridges = 0;
+    for dot in of_class("dot") {
+        let (x, y) = (number(&dot, "cx"), number(&dot, "cy"));
+        let expected = y1 + (x - x1) * (y2 - y1) / (x2 - x1);
+        assert!((y - expected).abs() <= 1.5, "({x}, {y}) is off {points:?}");
+        ridges += 1;
+    }
+    assert!(ridges > 0, "no ridge points");
+}
+
+#[test]
+fn labels_do_not_cover_each_other() {
+    let device = crate::measure::h200();
+    let path = Path::new(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/results/h200-ceilings/ceilings.json"
+    ));
+    let ceilings = load(path, &device).expect("an H200's");
+    let k = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
+    for (precisions, k) in [
+        (&[Precision::F32][..], &k[..]),
+        (&[Precision::F32], &k[..3]),
+        (&Precision::ALL, &k[..1]),
+        (&[Precision::F64], &k),
+        (&Precision::ALL, &k),
+        (&[Precision::F32, Precision::F16x2], &k[8..]),
+    ] {
+        let records = rows(&device, precisions, k);
+        let of = |&precision: &Precision| {
+            (
+                precision,
+                Roofs::of_device(&device, precision).expect("known"),
+            )
+        };
+        let chart = Chart {
+            device: &device,
+            roofs: &precisions.iter().map(of).collect(),
+            ceilings: Some(&ceilings),
+            records: &records,
+            predicted: None,
+        };
+        let mut svg = Vec::new();
+        chart
+            .write(ChartFormat::Svg, &mut svg)
+            .expect("memory takes all");
+        let svg = String::from_utf8(svg).expect("text");
+        assert_ridges_are_on_the_memory_roof(&svg);
+        for precision in Precision::ALL {
+            let is_named = svg.contains(&format!("{} FMA", precision.name()));
+            assert_eq!(is_named, precisions.contains(&precision), "{precision:?}");
+        }
+        let figure = chart.figure();
+        for width in [400.0, 880.0] {
+            let faults = faults(&figure, &figure.scene(width));
+            assert!(faults.is_empty(), "{precisions:?}, {k:?}: {faults:#?}");
+        }
+    }
+}
+
+/// What the chart of an emulated sweep says and shows is of the GPU, and all of it predicted.
+#[test]
+fn a_prediction_is_drawn_hollow_on_the_gpus_roofs() {
+    let bench = Bench::emulator(Emulation::default(), &[]).expect("the emulator");
+    let device = bench.device().properties();
+    let gpu = GpuRoofs::named("h200").expect("known");
+    let records: Vec<Record> = rows(&crate::measure::h200(), &[Precision::F32], &[1, 100])
+        .into_iter()
+        .map(|row| Record {
+            predicted_ai: row.ai,
+            predicted_gflops: row.gflops,
+            predicted_limit: row.limiting_roof,
+            ..row
+        })
+        .collect();
+    let own = Roofs::of_device(&crate::measure::h200(), Precision::F32).expect("known");
+    let chart = Chart {
+        device,
+        roofs: &BTreeMap::from([(Precision::F32, own)]),
+        ceilings: None,
+        records: &records,
+        predicted: Some(&gpu),
+    };
+    let figure = chart.figure();
+    assert!(
+        figure.title.contains("NVIDIA H200") && figure.title.contains("predicted"),
+        "{}",
+        figure.title
+    );
+    assert!(figure.subtitle.contains("not a GPU"), "{}", figure.subtitle);
+    let series = &figure.plots[0].series;
+    let marks = series.iter().flat_map(|series| &series.marks);
+    let kinds: Vec<_> = marks.map(|mark| (mark.kind, mark.noise)).collect();
+    assert!(!kinds.is_empty());
+    assert!(
+        kinds.iter().all(|it| *it == (MarkKind::Predicted, None)),
+        "{kinds:?}"
+    );
+}

@@ -1,0 +1,459 @@
+//! Where everything stands: a figure becomes a scene.
+
+use super::geometry::{Place, Rect};
+use super::labels::{self, Obstacles};
+use super::legend::{self, Entry, Sample};
+use super::scene::{
+    Anchor, Ink, Item, LINE, Line, Role, Scene, Shape, ShapeKind, Text, width, wrapped,
+};
+use super::ticks::{Tick, ticks};
+use super::{Figure, Guide, Mark, MarkKind, Path, Plot, Source};
+
+/// Sizes of fonts in pixels. On a picture of the usual width that is shown 400 pixels wide, the smallest
+/// has a size of 7.
+const TITLE: f64 = 22.0;
+const LABEL: f64 = 15.0;
+/// Between the picture's edges and all else.
+const MARGIN: f64 = 14.0;
+/// Side by side at most: the labels of narrower plots have no room.
+const ABREAST: usize = 3;
+const NARROWEST: f64 = 300.0;
+
+/// See [`Figure::scene`].
+pub(super) fn scene(figure: &Figure, width: f64) -> Scene {
+    let names = figure.names();
+    let room = width - 2.0 * MARGIN;
+    let mut items = Vec::new();
+    let mut y = heading(figure, room, &mut items);
+    let widest = ((room / NARROWEST).floor() as usize).clamp(1, ABREAST);
+    let rows = figure.plots.len().div_ceil(widest);
+    let columns = figure.plots.len().div_ceil(rows.max(1)).max(1);
+    let mut unplaced = Vec::new();
+    for row in figure.plots.chunks(columns) {
+        let share = room / columns as f64;
+        let height = (0.62 * share).clamp(260.0, 470.0);
+        for (index, plot) in row.iter().enumerate() {
+            let left = MARGIN + share * index as f64;
+            let area = Rect {
+                left,
+                top: y,
+                right: left + share - if columns > 1 { MARGIN } else { 0.0 },
+                bottom: y + height,
+            };
+            let mut drawing = Drawing::new(plot, area, &names);
+            drawing.draw();
+            items.append(&mut drawing.items);
+            unplaced.append(&mut drawing.unplaced);
+        }
+        y += height + MARGIN / 2.0;
+    }
+    let mut entries = legend_entries(figure, &names);
+    entries.append(&mut unplaced);
+    let (legend, height) = legend::items(&entries, (MARGIN, y), room, LABEL);
+    Scene {
+        width,
+        height: (y + height + MARGIN).ceil(),
+        title: match figure.title.is_empty() {
+            true => figure
+                .plots
+                .first()
+                .map_or_else(String::new, |plot| plot.caption.clone()),
+            false => figure.title.clone(),
+        },
+        items,
+        legend,
+    }
+}
+
+/// Title and subtitle; the y below them.
+fn heading(figure: &Figure, room: f64, items: &mut Vec<Item>) -> f64 {
+    let mut y = MARGIN;
+    for (text, size, ink) in [
+        (&figure.title, TITLE, Ink::Text),
+        (&figure.subtitle, LABEL, Ink::Faint),
+    ] {
+        for text in wrapped(text, size, room) {
+            items.push(Item::Text(Text {
+                at: (MARGIN, y + size),
+                anchor: Anchor::Start,
+                size,
+                ink,
+                text,
+            }));
+            y += LINE * size;
+        }
+    }
+    y + MARGIN / 2.0
+}
+
+fn legend_entries(figure: &Figure, names: &[&str]) -> Vec<Entry> {
+    let entry = |(index, name): (usize, &&str)| {
+        let mut all = figure.plots.iter().flat_map(|plot| &plot.series);
+        let series = all.find(|series| series.name == **name)?;
+        let mark = series.marks.first()?;
+        let line = series.joined.then(|| curve(index, Vec::new(), mark.kind));
+        Some(Entry {
+            text: series.name.clone(),
+            sample: Sample::Mark(shape(index, mark, (0.0, 0.0)), line),
+        })
+    };
+    names.iter().enumerate().filter_map(entry).collect()
+}
+
+fn curve(index: usize, places: Vec<Place>, kind: MarkKind) -> Line {
+    Line {
+        places,
+        ink: Ink::Series(index),
+        width: 2.0,
+        dashed: kind == MarkKind::Predicted,
+        role: Role::Curve,
+    }
+}
+
+fn shape(index: usize, mark: &Mark, at: Place) -> Shape {
+    Shape {
+        at,
+        kind: ShapeKind::of_series(index),
+        ink: Ink::Series(index),
+        hollow: mark.kind == MarkKind::Predicted,
+        tip: None,
+    }
+}
+
+fn guide_line(guide: &Guide, places: Vec<Place>) -> Line {
+    let measured = guide.source == Source::Measured;
+    Line {
+        places,
+        ink: if measured {
+            Ink::MeasuredRoof
+        } else {
+            Ink::Roof
+        },
+        width: if measured { 1.3 } else { 2.0 },
+        dashed: measured || matches!(guide.path, Path::Vertical(_)),
+        role: Role::Guide,
+    }
+}
+
+/// A plot that is drawn.
+struct Drawing<'a> {
+    plot: &'a Plot,
+    names: &'a [&'a str],
+    /// What lies between the axes.
+    frame: Rect,
+    area: Rect,
+    ticks: [Vec<Tick>; 2],
+    obstacles: Obstacles,
+    items: Vec<Item>,
+    /// What has no room in the plot.
+    unplaced: Vec<Entry>,
+}
+
+impl<'a> Drawing<'a> {
+    /// Finds the place of the frame: left of it stand the labels of y, whatever they are.
+    fn new(plot: &'a Plot, area: Rect, names: &'a [&'a str]) -> Drawing<'a> {
+        let caption = if plot.caption.is_empty() {
+            0.0
+        } else {
+            LINE * LABEL
+        };
+        let top = area.top + caption + LINE * LABEL + 8.0;
+        let bottom = area.bottom - 2.0 * LINE * LABEL - 8.0;
+        let y_ticks = ticks(&plot.y, |ticks| {
+            let places: Vec<f64> = ticks
+                .iter()
+                .map(|it| plot.y.share(it.value) * (bottom - top))
+                .collect();
+            places
+                .windows(2)
+                .all(|pair| pair[1] - pair[0] >= 1.2 * LABEL)
+                && differ(ticks)
+        });
+        let widest = y_ticks.iter().map(|it| width(&it.label, LABEL));
+        let left = area.left + widest.fold(0.0, f64::max) + 10.0;
+        let right = area.right - 4.0;
+        let x_ticks = ticks(&plot.x, |ticks| {
+            let extent = |tick: &Tick| {
+                let (middle, half) = (
+                    left + plot.x.share(tick.value) * (right - left),
+                    width(&tick.label, LABEL) / 2.0,
+                );
+                (middle - half, middle + half)
+            };
+            let extents: Vec<_> = ticks.iter().map(extent).collect();
+            // One at an end may stand out as far as the area goes.
+            let inside = |(from, to): &(f64, f64)| *from >= area.left && *to <= area.right;
+            extents.windows(2).all(|pair| pair[1].0 - pair[0].1 >= 8.0)
+                && extents.iter().all(inside)
+                && differ(ticks)
+        });
+        Drawing {
+            plot,
+            names,
+            frame: Rect {
+                left,
+                top,
+                right,
+                bottom,
+            },
+            area,
+            ticks: [x_ticks, y_ticks],
+            obstacles: Obstacles::default(),
+            items: Vec::new(),
+            unplaced: Vec::new(),
+        }
+    }
+
+    fn draw(&mut self) {
+        self.axes();
+        self.guides();
+        let marks = self.marks();
+        self.guide_labels();
+        self.notes();
+        // Above all lines.
+        self.items.extend(marks);
+    }
+
+    fn place(&self, (x, y): (f64, f64)) -> Place {
+        let frame = &self.frame;
+        (
+            frame.left + self.plot.x.share(x) * (frame.right - frame.left),
+            frame.bottom - self.plot.y.share(y) * (frame.bottom - frame.top),
+        )
+    }
+
+    fn text(&mut self, text: &str, at: Place, anchor: Anchor, ink: Ink) {
+        let text = Text {
+            at,
+            anchor,
+            size: LABEL,
+            ink,
+            text: text.to_owned(),
+        };
+        self.items.push(Item::Text(text));
+    }
+
+    fn line(&mut self, line: Line) {
+        self.items.push(Item::Line(line));
+    }
+
+    fn axes(&mut self) {
+        let frame = self.frame;
+        let [x_ticks, y_ticks] = self.ticks.clone();
+        let grid = |places: Vec<Place>| Line {
+            places,
+            ink: Ink::Grid,
+            width: 1.0,
+            dashed: false,
+            role: Role::Grid,
+        };
+        for tick in x_ticks {
+            let x = self.place((tick.value, self.plot.y.range.0)).0;
+            self.line(grid(vec![(x, frame.top), (x, frame.bottom)]));
+            let at = (x, frame.bottom + 6.0 + LABEL);
+            self.text(&tick.label, at, Anchor::Middle, Ink::Faint);
+        }
+        for tick in y_ticks {
+            let y = self.place((self.plot.x.range.0, tick.value)).1;
+            self.line(grid(vec![(frame.left, y), (frame.right, y)]));
+            self.text(
+                &tick.label,
+                (frame.left - 6.0, y + 0.3 * LABEL),
+                Anchor::End,
+                Ink::Faint,
+            );
+        }
+        let corners = [
+            (frame.left, frame.top),
+            (frame.left, frame.bottom),
+            (frame.right, frame.bottom),
+        ];
+        self.line(grid(corners.to_vec()));
+        let room = self.area.right - self.area.left;
+        let first = |text: &str| {
+            wrapped(text, LABEL, room)
+                .into_iter()
+                .next()
+                .unwrap_or_default()
+        };
+        let (x_name, y_name) = (first(&self.plot.x.name), first(&self.plot.y.name));
+        let middle = (self.area.left + self.area.right) / 2.0;
+        self.text(
+            &x_name,
+            (middle, self.area.bottom - 6.0),
+            Anchor::Middle,
+            Ink::Text,
+        );
+        self.text(
+            &y_name,
+            (self.area.left, frame.top - 13.0),
+            Anchor::Start,
+            Ink::Text,
+        );
+        if !self.plot.caption.is_empty() {
+            let caption = first(&self.plot.caption);
+            let at = (middle, self.area.top + LABEL);
+            self.text(&caption, at, Anchor::Middle, Ink::Text);
+        }
+    }
+
+    fn guides(&mut self) {
+        for guide in &self.plot.guides {
+            let Some(ends) = self.plot.ends(guide.path) else {
+                continue;
+            };
+            let places = ends.map(|end| self.place(end)).to_vec();
+            self.obstacles.line(&places);
+            self.line(guide_line(guide, places));
+        }
+        for &dot in self.plot.guides.iter().flat_map(|guide| &guide.dots) {
+            let at = self.place(dot);
+            if !self.frame.contains(&Rect::around(at, 0.0)) {
+                continue;
+            }
+            self.obstacles
+                .boxes
+                .push(Rect::around(at, ShapeKind::Dot.radius()));
+            self.items.push(Item::Shape(Shape {
+                at,
+                kind: ShapeKind::Dot,
+                ink: Ink::Roof,
+                hollow: false,
+                tip: None,
+            }));
+        }
+    }
+
+    /// Draws the curves and gives the marks, which stand above all else.
+    fn marks(&mut self) -> Vec<Item> {
+        let mut marks = Vec::new();
+        for series in &self.plot.series {
+            let index = self.names.iter().position(|name| *name == series.name);
+            let index = index.unwrap_or_default();
+            let places: Vec<Place> = series
+                .marks
+                .iter()
+                .map(|mark| self.place((mark.x, mark.y)))
+                .collect();
+            if let (true, Some(mark)) = (series.joined, series.marks.first()) {
+                self.obstacles.line(&places);
+                self.line(curve(index, places.clone(), mark.kind));
+            }
+            for (mark, &at) in series.marks.iter().zip(&places) {
+                self.noise(mark, index);
+                let tip = format!("{}\n{}", series.name, mark.tip);
+                let shape = Shape {
+                    tip: Some(tip),
+                    ..shape(index, mark, at)
+                };
+                self.obstacles
+                    .boxes
+                    .push(Rect::around(at, shape.kind.radius() + 1.0));
+                marks.push(Item::Shape(shape));
+            }
+        }
+        marks
+    }
+
+    /// An error bar, where it is longer than its mark.
+    fn noise(&mut self, mark: &Mark, index: usize) {
+        let Some((low, high)) = mark.noise else {
+            return;
+        };
+        let range = self.plot.y.range;
+        let ends = [low, high].map(|y| self.place((mark.x, y.clamp(range.0, range.1))));
+        if ends[0].1 - ends[1].1 <= 2.0 * ShapeKind::of_series(index).radius() {
+            return;
+        }
+        let bar = |places: Vec<Place>| Line {
+            places,
+            ink: Ink::Series(index),
+            width: 1.5,
+            dashed: false,
+            role: Role::Noise,
+        };
+        self.obstacles.line(&ends);
+        self.line(bar(ends.to_vec()));
+        for (x, y) in ends {
+            self.line(bar(vec![(x - 4.0, y), (x + 4.0, y)]));
+        }
+    }
+
+    /// Each guide's label beside it, where there is room, else in the legend.
+    fn guide_labels(&mut self) {
+        for guide in &self.plot.guides {
+            let line = guide_line(guide, Vec::new());
+            let candidates = self.plot.ends(guide.path).map(|ends| {
+                let [from, to] = ends.map(|end| self.place(end));
+                match guide.path {
+                    Path::Slope { .. } => labels::beside_slope(from, to, LABEL),
+                    Path::Flat { .. } => labels::beside_flat(from, to, LABEL),
+                    Path::Vertical(_) => labels::beside_vertical(from, to, LABEL),
+                }
+            });
+            let style = (LABEL, line.ink);
+            let candidates = candidates.unwrap_or_default();
+            let frame = self.frame;
+            match self
+                .obstacles
+                .place(&guide.label, style, candidates, &frame)
+            {
+                Some(text) => self.items.push(Item::Text(text)),
+                None => self.unplaced.push(Entry {
+                    text: guide.label.clone(),
+                    sample: Sample::Line(line),
+                }),
+            }
+        }
+    }
+
+    /// A ring around each mark that is pointed out, and its note beside it, with a line to it.
+    fn notes(&mut self) {
+        let marks = self.plot.series.iter().flat_map(|series| &series.marks);
+        for mark in marks {
+            let Some(note) = &mark.note else { continue };
+            let at = self.place((mark.x, mark.y));
+            let ring = Shape {
+                at,
+                kind: ShapeKind::Ring,
+                ink: Ink::Text,
+                hollow: true,
+                tip: None,
+            };
+            self.items.push(Item::Shape(ring.clone()));
+            let frame = self.frame;
+            let candidates = labels::around(at, LABEL);
+            let Some(text) = self
+                .obstacles
+                .place(note, (LABEL, Ink::Text), candidates, &frame)
+            else {
+                self.unplaced.push(Entry {
+                    text: note.clone(),
+                    sample: Sample::Mark(ring, None),
+                });
+                continue;
+            };
+            let bounds = text.bounds();
+            let end = (
+                at.0.clamp(bounds.left, bounds.right),
+                at.1.clamp(bounds.top, bounds.bottom),
+            );
+            if (end.0 - at.0).hypot(end.1 - at.1) > 2.0 * ShapeKind::Ring.radius() {
+                self.obstacles.line(&[at, end]);
+                self.line(Line {
+                    places: vec![at, end],
+                    ink: Ink::Faint,
+                    width: 1.0,
+                    dashed: false,
+                    role: Role::Leader,
+                });
+            }
+            self.items.push(Item::Text(text));
+        }
+    }
+}
+
+/// Whether no two labels are the same.
+fn differ(ticks: &[Tick]) -> bool {
+    ticks.windows(2).all(|pair| pair[0].label != pair[1].label)
+}
