@@ -45,6 +45,7 @@ sweep --output "$out/again.csv" || failed=1
 python3 roofline.py "$out/roofline.csv" "$out/peers.md" || failed=1
 python3 examples.py examples "$out/examples.md" || failed=1
 python3 counts.py . "$out/counts" || failed=1
+./intensity-run.sh "$out/intensity" "$ceilings" || failed=1
 
 ./ridgepoint occupancy --device cuda --ceilings "$ceilings" \
     --kernel copy,read,scale,elementwise,nrm2,power-sum,fma --block 128,256,512,1024 \

@@ -1,9 +1,9 @@
 //! What the emulator counts, in the rows of a sweep.
 
 use ridgepoint::driver::{DeviceChoice, LaunchConfig};
-use ridgepoint::embedded::Polynomial;
+use ridgepoint::embedded::{self, Polynomial};
 use ridgepoint::kernels::{bench, embedded_ptx};
-use ridgepoint::sweep::{Plan, Record, Selection, Settings, Sweep, SweepError};
+use ridgepoint::sweep::{Origin, Plan, Record, Selection, Settings, Sweep, SweepError};
 use ridgepoint::workload::{Axis, Case, Point, PointError, Value, Workload};
 
 /// Writes 512 bytes, and says that it writes so many numbers of 4.
@@ -58,15 +58,59 @@ fn rows_have_what_was_counted_beside_the_formula() {
 }
 
 #[test]
-fn what_a_workload_leaves_out_is_counted_and_what_it_says_too_much_is_refused() {
+fn what_a_workload_leaves_out_is_counted_and_what_it_says_wrong_is_refused() {
     let counted = row(&Writes(None), &[]).expect("a row");
     assert_eq!((counted.counted_bytes, counted.ai), (Some(512), None));
     let said = row(&Writes(Some(128)), &[]).expect("a row");
     assert!(counted.bandwidth.is_some() && said.bandwidth.is_some());
-    let error = row(&Writes(Some(256)), &[]).expect_err("twice as many");
-    let text = error.to_string();
-    assert!(
-        text.contains("the workload says 1,024 bytes, and 512 were counted"),
-        "{text}"
+    assert_eq!(
+        (counted.bytes_from, said.bytes_from, said.flop_from),
+        (Some(Origin::Counted), Some(Origin::Formula), None)
     );
+    for (numbers, bytes) in [(256, "1,024"), (32, "128")] {
+        let writes: &'static Writes = Box::leak(Box::new(Writes(Some(numbers))));
+        let error = row(writes, &[]).expect_err("wrong");
+        let text = error.to_string();
+        let expected = format!("the workload says {bytes} bytes, and 512 were counted");
+        assert!(text.contains(&expected), "{text}");
+    }
+}
+
+/// Every formula of ours says what is counted, at a small size and at one that no block or vector divides.
+#[test]
+fn every_embedded_formula_is_what_is_counted() {
+    let bench = bench(&DeviceChoice::Cpu, embedded_ptx()).expect("the emulator");
+    let mut counted = Vec::new();
+    for workload in embedded::all() {
+        let mut selection = Selection::defaults(workload, true);
+        for (name, values) in &mut selection.values {
+            match *name {
+                "n" => *values = [4096, 20_004].map(Value::Whole).to_vec(),
+                "k" => *values = [1, 7, 50].map(Value::Whole).to_vec(),
+                "dtype" if workload.name() != "gemv" => {
+                    *values = ["f32", "f64", "f16x2"].map(Value::from).to_vec();
+                }
+                "dtype" => *values = ["f32", "f64"].map(Value::from).to_vec(),
+                "size" if workload.name() == "gemv" => values.push(Value::Whole(1003)),
+                "vector" => *values = [1, 4].map(Value::Whole).to_vec(),
+                _ => {}
+            }
+        }
+        let plan = Plan {
+            selected: vec![selection],
+            ..Plan::default()
+        };
+        let mut sweep = Sweep::new(&bench, &plan, Settings::quick()).expect("points");
+        let points = sweep.points().len();
+        for index in 0..points {
+            let row = sweep
+                .measure(index, None)
+                .unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(row.counted_from, Some(Origin::Counted), "{row:?}");
+            assert_eq!(row.not_counted, None);
+            counted.push(row.kernel);
+        }
+    }
+    counted.dedup();
+    assert_eq!(counted.len(), embedded::all().len());
 }

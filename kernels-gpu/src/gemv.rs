@@ -8,7 +8,7 @@ use crate::reduction::block_sum_in_first_warp;
 /// Threads per block.
 pub const BLOCK: u32 = 256;
 /// Loads of 16 bytes of the row that a thread has in flight, and as many of `x`.
-const IN_FLIGHT: usize = 4;
+pub const IN_FLIGHT: usize = 4;
 
 /// `a` has a row of `x.len()` elements for each block. What `x` is read for more than once is in the
 /// cache.

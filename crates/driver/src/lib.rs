@@ -225,6 +225,21 @@ impl Device {
         })
     }
 
+    /// An emulator in this device's place, with kernels of this PTX: it has the limits of its compute capability
+    /// and as many multiprocessors, so that a launch whose shape depends on the device has the same there.
+    ///
+    /// # Errors
+    /// As [`Device::emulator_of`].
+    pub fn stand_in(
+        &self,
+        emulation: Emulation,
+        ptx: &[Embedded<'_>],
+    ) -> Result<Device, DriverError> {
+        let mut device = Device::emulator_of(self.properties.capability(), emulation, ptx)?;
+        device.properties.multiprocessors = self.properties.multiprocessors;
+        Ok(device)
+    }
+
     /// The same emulator, with its kernels and their variables, which runs launches as `emulation` says: that
     /// reads no PTX again. `None` of a GPU.
     pub fn with_emulation(&self, emulation: Emulation) -> Option<Device> {

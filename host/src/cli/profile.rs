@@ -154,12 +154,10 @@ fn counted_workloads(workloads: &Workloads, gpu: &GpuRoofs) -> Result<Found, Fai
     let report = newest_report(ptx);
     let mut found = Found::default();
     for point in &counted.points {
-        let formula = Formula::of(&point.work);
-        let compared = formula.map(|it| it.compare(&point.counts));
-        let compared = compared.unwrap_or_default();
+        let formula = Formula::of(&point.work, &point.overhead);
+        let wrong = formula.and_then(|it| it.compare(&point.counts));
         let named = |reason: String| format!("{}: {reason}", point.name);
-        found.wrong.extend(compared.wrong.map(named));
-        found.notes.extend(compared.exceeded.map(named));
+        found.wrong.extend(wrong.map(named));
         for counts in &point.counts {
             let report = report.as_ref();
             let resources = report.and_then(|it| Resources::of(it, &counts.kernel, point.config));
@@ -182,10 +180,8 @@ fn counted_workloads(workloads: &Workloads, gpu: &GpuRoofs) -> Result<Found, Fai
 #[derive(Default)]
 struct Found {
     profiles: Vec<Profile>,
-    /// More than was counted.
+    /// Both figures.
     wrong: Vec<String>,
-    /// Less.
-    notes: Vec<String>,
 }
 
 /// What the JSON file holds.
@@ -206,11 +202,7 @@ impl Shown {
                 .transpose()
         };
         let (json, page) = (open(&self.json)?, open(&self.page)?);
-        let Found {
-            profiles,
-            wrong,
-            notes,
-        } = count(&self.roofs.gpu())?;
+        let Found { profiles, wrong } = count(&self.roofs.gpu())?;
         if profiles.is_empty() {
             return Err(Failure::Failed(
                 "nothing was counted: no kernel was launched".to_owned(),
@@ -229,9 +221,6 @@ impl Shown {
         if let Some(page) = page {
             let html = profile::page(&profiles);
             page.write_whole(|file| file.write_all(html.as_bytes()))?;
-        }
-        for note in notes {
-            streams::say(&format!("note: {note}"));
         }
         match wrong.is_empty() {
             true => Ok(()),

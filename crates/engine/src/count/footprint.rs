@@ -8,6 +8,7 @@ use crate::check::hash::Map;
 /// Sectors of a page, which is 64 KiB: small, because each block has pages of its own.
 const SECTORS: u64 = 2048;
 const WORDS: usize = SECTORS as usize / 64;
+const _: () = assert!(WORDS == u32::BITS as usize, "a bit of `Page::used` for each");
 
 /// What is done with a sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +22,8 @@ pub(crate) enum Way {
 #[derive(Clone, Debug)]
 struct Page {
     number: u64,
+    /// A bit for each word that holds any.
+    used: u32,
     read: [u64; WORDS],
     written: [u64; WORDS],
 }
@@ -29,17 +32,21 @@ impl Page {
     fn new(number: u64) -> Page {
         Page {
             number,
+            used: 0,
             read: [0; WORDS],
             written: [0; WORDS],
         }
     }
 }
 
+/// So many pages are looked through: a block has no more as a rule.
+const FEW: usize = 8;
+
 /// Sectors by their numbers.
 #[derive(Debug, Default)]
 pub(super) struct Sectors {
     pages: Vec<Page>,
-    /// Places in `pages`.
+    /// Places in `pages`, where there are more than [`FEW`].
     places: Map<u64, u32>,
     /// The place where a page was last, by the lowest bits of its number.
     recent: [u32; 16],
@@ -66,6 +73,7 @@ impl Sectors {
             let bits = u64::MAX >> (63 - (end - begin)) << begin;
             let page = self.page(word / WORDS as u64);
             let word = word as usize % WORDS;
+            page.used |= 1 << word;
             if way != Way::Write {
                 read += add(&mut page.read[word], bits);
             }
@@ -83,29 +91,51 @@ impl Sectors {
 
     #[inline]
     fn page(&mut self, number: u64) -> &mut Page {
-        let recent = &mut self.recent[number as usize % 16];
-        let is_there = self.pages.get(*recent as usize).map(|it| it.number) == Some(number);
-        if !is_there {
-            let pages = &mut self.pages;
-            *recent = *self.places.entry(number).or_insert_with(|| {
-                pages.push(Page::new(number));
-                pages.len() as u32 - 1
-            });
-        }
-        &mut self.pages[*recent as usize]
+        let recent = self.recent[number as usize % 16] as usize;
+        let is_there = self.pages.get(recent).map(|it| it.number) == Some(number);
+        let place = if is_there {
+            recent
+        } else {
+            self.place(number)
+        };
+        &mut self.pages[place]
+    }
+
+    /// Where a page is that was not there last.
+    #[inline(never)]
+    fn place(&mut self, number: u64) -> usize {
+        let pages = &mut self.pages;
+        let known = match pages.len() <= FEW {
+            true => pages.iter().position(|it| it.number == number),
+            false => self.places.get(&number).map(|&place| place as usize),
+        };
+        let place = known.unwrap_or_else(|| {
+            pages.push(Page::new(number));
+            let from = match pages.len() {
+                ..=FEW => pages.len(),
+                len if len == FEW + 1 => 0,
+                len => len - 1,
+            };
+            let numbers = pages[from..].iter().map(|it| it.number);
+            self.places.extend(numbers.zip(from as u32..));
+            pages.len() - 1
+        });
+        self.recent[number as usize % 16] = place as u32;
+        place
     }
 
     /// Adds another's sectors.
     pub(super) fn add(&mut self, other: &Sectors) {
         for page in &other.pages {
             let own = self.page(page.number);
-            let unite = |own: &mut [u64; WORDS], with: &[u64; WORDS]| {
-                own.iter_mut()
-                    .zip(with)
-                    .for_each(|(own, with)| *own |= with);
-            };
-            unite(&mut own.read, &page.read);
-            unite(&mut own.written, &page.written);
+            own.used |= page.used;
+            let mut left = page.used;
+            while left != 0 {
+                let word = left.trailing_zeros() as usize;
+                own.read[word] |= page.read[word];
+                own.written[word] |= page.written[word];
+                left &= left - 1;
+            }
         }
     }
 

@@ -4,19 +4,21 @@ pub(crate) mod caches;
 pub(crate) mod chains;
 mod checked;
 mod elementwise;
+mod gemv;
 pub(crate) mod latency;
+mod matmul;
 mod norm;
 mod pattern;
 mod polynomial;
 mod power;
-mod product;
 pub(crate) mod stream;
 mod values;
 
 pub use chains::Fma;
 pub(crate) use checked::Checked;
+pub use gemv::Gemv;
+pub use matmul::Matmul;
 pub use polynomial::Polynomial;
-pub use product::Matmul;
 pub use stream::Stream;
 
 use kernels_gpu::ceilings::chains::{
@@ -38,6 +40,8 @@ pub fn all() -> Vec<&'static dyn Workload> {
         &Stream::SCALE,
         &Stream::ELEMENTWISE,
         &Stream::NRM2,
+        &Gemv,
+        &Matmul,
         &Fma,
         &Polynomial::POWER_SUM,
         &Polynomial::HORNER,
@@ -56,7 +60,8 @@ pub(crate) fn checked() -> Vec<Checked> {
     }
     all.extend(elementwise::checked());
     all.extend(norm::checked());
-    all.extend(product::checked());
+    all.extend(gemv::checked());
+    all.push(matmul::checked());
     all.extend(power::checked());
     all.extend(streams());
     all.extend(ceilings());

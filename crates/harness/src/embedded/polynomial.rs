@@ -7,7 +7,7 @@ use kernels_gpu::polynomial::{Element, Form, ILPS, Reference, WIDTHS, reference}
 
 use super::values::Output;
 use crate::driver::DeviceValue;
-use crate::model::{Operation, Precision};
+use crate::model::{Operation, Precision, Work};
 use crate::workload::{Axis, Case, Chunk, Point, PointError, Workload};
 
 /// The polynomial in one of its forms, of 2k operations a number and as many bytes as one is read and one
@@ -127,8 +127,9 @@ fn case<'d, T: Element + DeviceValue>(
     };
     let entry = T::kernel(form, vector, ilp).expect("there is one for each of WIDTHS and ILPS");
     let there = numbers.clone();
+    let config = at.linear(elements.div_ceil((vector * ilp) as usize));
     let arrays = at
-        .launch(entry, at.linear(elements.div_ceil((vector * ilp) as usize)))
+        .launch(entry, config)
         .arrays(move |device| {
             let x = match is_varied {
                 true => device.buffer_from(&varied::<T>(&there, elements))?,
@@ -141,6 +142,9 @@ fn case<'d, T: Element + DeviceValue>(
     // is one-dimensional, and no k is 0 (`axes`).
     let case = unsafe { arrays.arguments_unchecked(move |(x, y)| (x.slice(..), y.view(), k)) };
     let steps = n * k as usize;
+    let threads = (config.grid[0] * config.block_threads()) as usize;
+    let padding = padding(elements, [vector, ilp], threads) * precision.numbers() as usize;
+    let case = case.overhead(overhead(form, precision, k, [n, padding]));
     let case = match form {
         Form::Horner => case.operations(precision, Operation::Fma, steps),
         Form::PowerSum => case
@@ -156,6 +160,35 @@ fn case<'d, T: Element + DeviceValue>(
             Form::Horner => vector * ilp,
             Form::PowerSum => 2 * vector * ilp,
         }))
+}
+
+/// Elements that are not there, and which threads with vectors that are compute beside: in the last turn of the grid
+/// a thread has `ilp` vectors of which only the first may be there.
+fn padding(elements: usize, [vector, ilp]: [u32; 2], threads: usize) -> usize {
+    let vectors = elements / vector as usize;
+    let last = vectors % (ilp as usize * threads).max(1);
+    (last.min(threads) * ilp as usize - last) * vector as usize
+}
+
+/// What a launch does beside: of numbers that are padding all but the last multiply-add or addition, which is that of
+/// the store, and the additions of 0 in the multiply-adds that are the power sum's multiplications of f16x2.
+fn overhead(form: Form, precision: Precision, k: u32, [n, padding]: [usize; 2]) -> Work {
+    let steps = |numbers: usize, count: u32| numbers as f64 * f64::from(count);
+    match form {
+        Form::Horner => {
+            Work::default().operations(precision, Operation::Fma, steps(padding, k - 1))
+        }
+        Form::PowerSum => {
+            let of_powers = match precision {
+                Precision::F16x2 => steps(n + padding, k - 1),
+                _ => 0.0,
+            };
+            Work::default()
+                .operations(precision, Operation::Add, steps(padding, k))
+                .operations(precision, Operation::Multiply, steps(padding, k - 1))
+                .operations(precision, Operation::Add, of_powers)
+        }
+    }
 }
 
 /// An element whose numbers are all `x`, and what they are in its type.

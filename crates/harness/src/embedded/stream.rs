@@ -13,7 +13,7 @@ use kernels_gpu::studied::{axpys, norms, scales as studied_scales};
 use super::pattern::*;
 use super::values::{Expected, Output, check_same};
 use crate::driver::{DeviceBuffer, LaunchConfig};
-use crate::model::{Operation, Precision};
+use crate::model::{Operation, Precision, Work};
 use crate::workload::{Axis, Case, Point, PointError, Workload};
 
 /// A kernel over vectors.
@@ -292,6 +292,47 @@ fn norm<'d>(at: &Point<'d>, ilp: u32, vectors: usize) -> Case<'d> {
     };
     case.reads::<Vector>(vectors)
         .operations(Precision::F32, Operation::Fma, n)
+        .overhead(beside_norm(vectors, ilp, config))
+}
+
+/// What the norm's launch does beside the squares: those of vectors that are not there, and the sums of each thread's
+/// squares in f32 and of the block's in f64.
+fn beside_norm(vectors: usize, ilp: u32, config: LaunchConfig) -> Work {
+    let (block, ilp) = (config.block_threads() as usize, ilp as usize);
+    let blocks = config.grid[0] as usize;
+    // As `kernels_gpu::stride::shared_out` does.
+    let share = match vectors <= blocks * block {
+        true => block,
+        false => vectors.div_ceil(WARP as usize).div_ceil(blocks) * WARP as usize,
+    };
+    let (mut squares, mut groups) = (0, 0);
+    let mut add = |own: usize, times: usize| {
+        for thread in 0..block.min(own) {
+            let left = (own - thread).div_ceil(block);
+            let rest = match left % ilp {
+                0 => 0,
+                // Of one vector alone its own squares.
+                1 => 1,
+                _ => ilp - 1,
+            };
+            squares += times * (left / ilp * ilp + rest) * WIDTH;
+            groups += times * left.div_ceil(ilp);
+        }
+    };
+    let whole = vectors / share.max(1);
+    add(share, whole);
+    add(vectors - whole * share, 1);
+    let threads = blocks * block;
+    let padding = squares.saturating_sub(vectors * WIDTH);
+    // Of a group its neighbours' squares and their sum; of a thread the sums of its vectors and of its warp.
+    Work::default()
+        .operations(Precision::F32, Operation::Fma, padding as f64)
+        .operations(Precision::F32, Operation::Add, (WIDTH * groups) as f64)
+        .operations(
+            Precision::F64,
+            Operation::Add,
+            (groups + 9 * threads) as f64,
+        )
 }
 
 /// Element `i` of the output of `n`.

@@ -85,10 +85,38 @@ impl Work {
         self
     }
 
+    /// Bytes read, where they are known.
+    pub fn bytes_read(&self) -> Option<f64> {
+        self.read
+    }
+
+    /// Bytes written, where they are known.
+    pub fn bytes_written(&self) -> Option<f64> {
+        self.written
+    }
+
     /// Bytes moved.
     pub fn bytes(&self) -> Option<f64> {
         let all = self.read.unwrap_or(0.0) + self.written.unwrap_or(0.0);
         (all > 0.0).then_some(all)
+    }
+
+    /// The same with what another knows of bytes, or of operations, where this one knows nothing.
+    #[must_use]
+    pub fn or(self, other: Work) -> Work {
+        let (read, written) = match self.bytes() {
+            None => (other.read, other.written),
+            Some(_) => (self.read, self.written),
+        };
+        let operations = match self.operations.is_empty() {
+            true => other.operations,
+            false => self.operations,
+        };
+        Work {
+            read,
+            written,
+            operations,
+        }
     }
 
     /// Bytes of an array, where each is read or written as a whole.
@@ -230,6 +258,18 @@ mod tests {
         let both = bytes.operations(Precision::F64, Operation::Fma, 2.0);
         assert_eq!(both.intensity(), Some(FlopsPerByte(0.5)));
         assert_eq!(both.ceiling(|_| None), None);
+    }
+
+    #[test]
+    fn what_is_left_out_comes_from_another() {
+        let counted = Work::default().reads(8.0).writes(8.0);
+        let counted = counted.operations(Precision::F32, Operation::Fma, 6.0);
+        assert_eq!(Work::default().or(counted.clone()), counted);
+        let bytes = Work::default().writes(4.0).or(counted.clone());
+        assert_eq!((bytes.bytes(), bytes.flops()), (Some(4.0), Some(12.0)));
+        let flops = Work::default().operations(Precision::F64, Operation::Add, 1.0);
+        let flops = flops.or(counted);
+        assert_eq!((flops.bytes(), flops.flops()), (Some(16.0), Some(1.0)));
     }
 
     #[test]

@@ -21,13 +21,15 @@ use crate::driver::count::Counts;
 use crate::model::GpuRoofs;
 
 pub use advice::{Advice, Kind};
-pub use formula::{Compared, Formula};
+pub(crate) use formula::Amounts;
+pub use formula::Formula;
 pub use lines::{Instruction, Line, Sums};
 pub use page::page;
 pub use resources::Resources;
 pub use text::text;
 pub use totals::{BufferRow, ClassRow, SpaceRow, Totals};
-pub use verdict::{Verdict, work};
+pub use verdict::Verdict;
+pub(crate) use verdict::operations;
 
 /// What launches of a kernel did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -156,8 +156,14 @@ fn buffers(rows: &[BufferRow]) -> String {
 fn formula(of: Formula) -> String {
     let flop = of.flop.map(|it| format!("{} FLOP", number(it as u64)));
     let bytes = of.bytes.map(|it| format!("{} bytes", number(it as u64)));
-    let both: Vec<String> = [flop, bytes].into_iter().flatten().collect();
-    format!("the workload says {}", both.join(", "))
+    let beside = [
+        (of.overhead_flop, "FLOP of overhead"),
+        (of.overhead_bytes, "bytes of overhead"),
+    ];
+    let beside = beside.into_iter().filter(|(amount, _)| *amount > 0.0);
+    let beside = beside.map(|(amount, what)| format!("{} {what}", number(amount as u64)));
+    let all: Vec<String> = [flop, bytes].into_iter().flatten().chain(beside).collect();
+    format!("the workload says {}", all.join(", "))
 }
 
 fn intensity(totals: &Totals) -> String {

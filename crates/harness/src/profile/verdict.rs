@@ -59,7 +59,7 @@ impl Verdict {
 
 /// Bytes and operations as the roofs' model has them: each distinct sector once, and what lanes compute.
 /// Products of matrices are none of these.
-pub fn work(counts: &Counts) -> Work {
+fn work(counts: &Counts) -> Work {
     let footprint = &counts.footprint;
     let mut work = Work::default();
     if footprint.read > 0 {
@@ -74,8 +74,8 @@ pub fn work(counts: &Counts) -> Work {
     })
 }
 
-/// Precision, kind and number of an instruction's operations on floating point.
-fn operations(counted: &Counted) -> Option<(Precision, Operation, f64)> {
+/// Precision, kind and number of an instruction's operations on floating point, where the roofs' model has them.
+pub(crate) fn operations(counted: &Counted) -> Option<(Precision, Operation, f64)> {
     let operation = match counted.class {
         Class::Fma => Operation::Fma,
         Class::Add => Operation::Add,

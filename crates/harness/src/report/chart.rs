@@ -6,6 +6,7 @@ use std::io::Write;
 use itertools::Itertools;
 
 use super::canvas::{self, ChartError, ChartFormat};
+use super::intensities::{Intensity, Source as IntensityOf, intensities};
 use super::plot::{Axis, Figure, Guide, Mark, MarkKind, Plot, Series, Source};
 use super::roofs::{self, Named, memory_name};
 use crate::ceilings::Ceilings;
@@ -115,7 +116,35 @@ impl Chart<'_> {
             joined: true,
             marks: members.iter().filter_map(|it| measured(it)).collect(),
         });
+        let series = series.chain(self.intensities());
         series.filter(|it| !it.marks.is_empty()).collect()
+    }
+
+    /// Around the marks of rows whose counters were read: where they lie by what was counted, and by the counters.
+    fn intensities(&self) -> [Series; 2] {
+        let with_counters = || self.records.iter().filter(|it| it.dram_bytes.is_some());
+        let of = |source, kind| {
+            let marks = with_counters().flat_map(move |record| {
+                let mine = intensities(record).into_iter();
+                let mine = mine.filter(move |it| it.source == source);
+                mine.map(move |it| around(record, it, kind))
+            });
+            marks.collect()
+        };
+        [
+            Series {
+                name: "ring: operations and bytes of distinct sectors, counted by the emulator"
+                    .to_owned(),
+                joined: false,
+                marks: of(IntensityOf::Counted, MarkKind::Counted),
+            },
+            Series {
+                name: "rhombus: operations and bytes of DRAM, measured by the GPU's counters"
+                    .to_owned(),
+                joined: false,
+                marks: of(IntensityOf::Measured, MarkKind::Counters),
+            },
+        ]
     }
 
     /// Curves that are the same, since the roofs do not know what tells their launches apart, are one.
@@ -279,6 +308,24 @@ fn measured(record: &Record) -> Option<Mark> {
         tip,
         note: None,
     })
+}
+
+/// Where a row lies by other figures than its own.
+fn around(record: &Record, at: Intensity, kind: MarkKind) -> Mark {
+    Mark {
+        x: at.flop_per_byte,
+        y: at.gflops,
+        kind,
+        noise: None,
+        tip: format!(
+            "{}{:.3} FLOP/byte, {}\n{:.1} GFLOP/s",
+            along(record),
+            at.flop_per_byte,
+            at.source.name(),
+            at.gflops
+        ),
+        note: None,
+    }
 }
 
 /// `None` for a row of which nothing was predicted.

@@ -2,8 +2,8 @@
 
 use super::{Cell, Row};
 use crate::model::{Bound, Limit};
-use crate::sweep::Record;
 use crate::sweep::occupancy::OccupancyRecord;
+use crate::sweep::{Origin, Record};
 use crate::table::{cell, known, number};
 use crate::workload::Value;
 
@@ -55,6 +55,10 @@ impl Row for Record {
             known("counted_flop", self.counted_flop),
             known("counted_bytes", self.counted_bytes),
             number("counted_ai", self.counted_ai),
+            known("counted_from", self.counted_from.map(Origin::name)),
+            number("dram_over_least", self.dram_over_least),
+            known("flop_from", self.flop_from.map(Origin::name)),
+            known("bytes_from", self.bytes_from.map(Origin::name)),
             cell("flags", self.flags.join(" ")),
             cell("advice", self.advice),
             known("predicted_gpu", self.predicted_gpu.as_ref()),

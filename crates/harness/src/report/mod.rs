@@ -6,6 +6,7 @@ mod chart;
 mod columns;
 mod comparison;
 mod html;
+mod intensities;
 mod kernels;
 mod occupancy;
 mod occupancy_chart;

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use super::counted;
+use super::intensities::intensities;
 use super::roofs::memory_name;
 use crate::compare::{Change, Verdict};
 use crate::driver::DeviceProperties;
 use crate::model::{GpuRoofs, Limit, Precision, Roofs};
-use crate::sweep::{NOISY_PERCENT, PLAUSIBLE_PERCENT, Record, by_series};
+use crate::sweep::{NOISY_PERCENT, Origin, PLAUSIBLE_PERCENT, Record, by_series};
 use crate::table;
 use crate::workload::Value;
 
@@ -79,9 +80,10 @@ fn measured_point(record: &Record) -> String {
         false => "  not compared with a reference",
     };
     format!(
-        "{}\n    {}{noise}{unchecked}\n    {verdict}",
+        "{}\n    {}{noise}{unchecked}\n    {verdict}{}",
         name(record),
-        joined(&rates)
+        joined(&rates),
+        figures(record)
     )
 }
 
@@ -133,6 +135,40 @@ pub fn gpu_roofs(gpu: &GpuRoofs, precisions: impl Iterator<Item = Precision>) ->
         ))
     };
     precisions.filter_map(of).collect()
+}
+
+/// Where bytes and operations come from, if not from the workload alone: nothing, or lines.
+fn figures(record: &Record) -> String {
+    let mut text = String::new();
+    let from = |what: &str, origin: Option<Origin>| match origin? {
+        Origin::Formula => None,
+        Origin::Counted => Some(format!("{what} are counted")),
+        Origin::Scaled => Some(format!("{what} are counted in smaller launches and scaled")),
+    };
+    let origins = [
+        from("operations", record.flop_from),
+        from("bytes", record.bytes_from),
+    ];
+    for origin in origins.into_iter().flatten() {
+        let _ = write!(text, "\n    {origin}");
+    }
+    if let Some(bytes) = record.dram_bytes {
+        let each = intensities(record).into_iter();
+        let each = each.map(|it| format!("{} {:.3}", it.source.name(), it.flop_per_byte));
+        let each: Vec<String> = each.collect();
+        let least = record
+            .dram_over_least
+            .map_or_else(String::new, |times| format!(", {times:.3} times the least"));
+        let _ = write!(
+            text,
+            "\n    FLOP/byte: {}; DRAM moved {bytes:.0} bytes{least}",
+            each.join(", ")
+        );
+    }
+    if let Some(reason) = &record.not_counted {
+        let _ = write!(text, "\n    not counted: {reason}");
+    }
+    text
 }
 
 /// What the roofs are.

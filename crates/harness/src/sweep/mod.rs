@@ -1,13 +1,14 @@
 //! Sweeps: workloads, the points of their axes, and a record for each point measured.
 
 mod count;
+mod law;
 pub mod occupancy;
 mod plan;
 mod predict;
 mod record;
 mod roofline;
 
-pub use count::{Counted, CountedPoint, count};
+pub use count::{Counted, CountedPoint, Origin, count};
 pub(crate) use plan::product;
 pub use plan::{Plan, Selection, TooManyPoints};
 pub use predict::Prediction;

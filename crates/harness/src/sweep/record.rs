@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use super::count::Sum;
+use super::count::{Origin, Sum};
 use super::predict::Prediction;
 use crate::ceilings::Ceilings;
 use crate::driver::{DeviceProperties, LaunchConfig};
@@ -112,6 +112,14 @@ pub struct Record {
     pub counted_bytes: Option<u64>,
     /// The first over the second, FLOP/byte.
     pub counted_ai: Option<f64>,
+    /// Whether these are of the launch itself or scaled from smaller ones.
+    pub counted_from: Option<Origin>,
+    /// Why the emulator was asked and these are empty.
+    pub not_counted: Option<String>,
+    /// Where the operations come from that the rates are of.
+    pub flop_from: Option<Origin>,
+    /// Where the bytes come from.
+    pub bytes_from: Option<Origin>,
     /// The GPU's number on its machine.
     pub gpu: Option<u32>,
     /// What ran it.
@@ -124,6 +132,8 @@ pub struct Record {
     pub measured_flop: Option<f64>,
     /// The intensity of these two, FLOP/byte.
     pub measured_ai: Option<f64>,
+    /// `dram_bytes` over `counted_bytes`, which are the least that memory must move.
+    pub dram_over_least: Option<f64>,
     /// One sentence: what to try. Of an emulated run, whose times are the host's, that nothing follows from them.
     pub advice: &'static str,
     /// The GPU that the next two were computed for; nothing was measured on it.
@@ -177,12 +187,49 @@ pub(super) struct Context<'a> {
     pub(super) roofs: &'a BTreeMap<Precision, Roofs>,
     pub(super) ceilings: Option<&'a Ceilings>,
     pub(super) is_checked: bool,
-    /// What the emulator has counted.
-    pub(super) counted: Option<Sum>,
+    pub(super) figures: Figures,
     /// What the hardware has counted.
     pub(super) measured: Option<Measured>,
     /// What a GPU that is not here would allow.
     pub(super) prediction: Option<&'a Prediction>,
+}
+
+/// What is known of a launch's bytes and operations, but for the hardware's.
+#[derive(Debug, Default)]
+pub(super) struct Figures {
+    /// Whether the workload says its operations, and its bytes.
+    pub(super) says_flop: bool,
+    pub(super) says_bytes: bool,
+    /// What the emulator has counted, or why it has not; `None` where it was not asked.
+    pub(super) counted: Option<Result<Sum, String>>,
+}
+
+impl Figures {
+    /// Of a workload that says as much, and that nobody has counted.
+    pub(super) fn of_formula(formula: &Work) -> Figures {
+        Figures {
+            says_flop: formula.flops().is_some(),
+            says_bytes: formula.bytes().is_some(),
+            counted: None,
+        }
+    }
+
+    fn sum(&self) -> Option<&Sum> {
+        self.counted.as_ref()?.as_ref().ok()
+    }
+
+    /// Why there are no counts, where there should be.
+    fn reason(&self) -> Option<String> {
+        self.counted.as_ref()?.as_ref().err().cloned()
+    }
+
+    /// Where a figure comes from that is known.
+    fn origin(&self, is_said: bool) -> Option<Origin> {
+        match is_said {
+            true => Some(Origin::Formula),
+            false => self.sum().map(|it| it.origin),
+        }
+    }
 }
 
 /// A launch, as far as its record depends on it.
@@ -249,7 +296,7 @@ impl Record {
         let time = Summary::of(&samples.ms)?;
         let seconds = time.mean / MS_PER_S;
         let work = launched.work;
-        let counted = context.counted.as_ref();
+        let counted = context.figures.sum();
         let rate = work.flops().map(|flops| flops / seconds);
         let moved = work.bytes().map(|bytes| bytes / seconds);
         let in_l2 = context.is_in_l2(launched);
@@ -323,13 +370,23 @@ impl Record {
             checked: context.is_checked,
             counted_flop: counted.map(|it| it.flop),
             counted_bytes: counted.map(|it| it.bytes),
-            counted_ai: counted.and_then(|it| Some(it.work.intensity()?.0)),
+            counted_ai: counted.and_then(Sum::intensity),
+            counted_from: counted.map(|it| it.origin),
+            not_counted: context.figures.reason(),
+            flop_from: rate.and_then(|_| context.figures.origin(context.figures.says_flop)),
+            bytes_from: moved.and_then(|_| context.figures.origin(context.figures.says_bytes)),
             dram_bytes: context.measured.map(|it| it.dram_bytes),
             measured_flop: context.measured.map(|it| it.flop_of(&precisions)),
             measured_ai: context
                 .measured
                 .filter(|it| it.dram_bytes > 0.0)
                 .map(|it| it.flop_of(&precisions) / it.dram_bytes),
+            dram_over_least: context
+                .measured
+                .zip(counted)
+                .and_then(|(measured, counted)| {
+                    (counted.bytes > 0).then(|| measured.dram_bytes / counted.bytes as f64)
+                }),
             advice: match (context.properties.is_emulated(), is_known) {
                 (true, _) => EMULATED,
                 (false, true) => situation.advice(),
@@ -393,13 +450,13 @@ impl Context<'_> {
     /// What the predicted GPU allows what was counted, or else what the workload says.
     fn attainable(&self, formula: &Work) -> Option<Attainable> {
         let roofs = &self.prediction?.roofs;
-        let counted = self.counted.as_ref().map(|sum| &sum.work);
+        let counted = self.figures.sum().map(|sum| &sum.work);
         let counted = counted.and_then(|work| roofs.attainable(work));
         counted.or_else(|| roofs.attainable(formula))
     }
 
     fn resources(&self) -> Option<Resources> {
-        let (kernel, config) = self.counted.as_ref()?.kernel.as_ref()?;
+        let (kernel, config) = self.figures.sum()?.kernel.as_ref()?;
         Resources::of(self.prediction?.report.as_ref()?, kernel, *config)
     }
 
@@ -574,7 +631,7 @@ mod tests {
             roofs: &BTreeMap::from([(Precision::F32, roofs)]),
             ceilings: None,
             is_checked: true,
-            counted: None,
+            figures: Figures::default(),
             measured: None,
             prediction: None,
         };
@@ -696,7 +753,7 @@ mod tests {
             roofs: &BTreeMap::from([(Precision::F32, roofs)]),
             ceilings: None,
             is_checked: true,
-            counted: None,
+            figures: Figures::default(),
             measured: None,
             prediction: None,
         };

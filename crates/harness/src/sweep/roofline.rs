@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::count::Counting;
 use super::predict::Prediction;
-use super::record::{Context, Launched};
+use super::record::{Context, Figures, Launched};
 use super::{Plan, Record, TooManyPoints};
 use crate::ceilings::{Ceilings, HostRoofsError, host_roofs};
 use crate::driver::{Device, DriverError};
-use crate::measure::{HardwareCounters, Runs, Sampler, Samples, Sampling};
+use crate::measure::{self, HardwareCounters, Measured, Runs, Sampler, Samples, Sampling};
 use crate::model::{Precision, Roofs, Work};
+use crate::profile::Formula;
 use crate::trace;
 use crate::workload::{Bench, Case, Point, PointError};
 
@@ -21,7 +22,8 @@ pub struct Settings {
     pub sampling: Sampling,
     /// Whether each point is measured twice, which shows how much two measurements differ.
     pub twice: bool,
-    /// Whether a GPU's hardware counts bytes and operations of each point, too.
+    /// Whether a GPU's hardware counts bytes and operations of each point, too, after its samples, and the emulator
+    /// beside it. Sweeps of the emulator are counted in any case.
     pub counters: bool,
 }
 
@@ -88,7 +90,7 @@ pub enum SweepError {
         /// What.
         reason: String,
     },
-    /// The workload says of its bytes or operations what the emulator does not count.
+    /// The workload says of its bytes or operations something else than the emulator counts.
     #[error("{point}: {reason}")]
     Formula {
         /// Where.
@@ -120,15 +122,29 @@ pub enum SweepError {
 pub struct Sweep<'d> {
     device: &'d Device,
     sampler: Sampler<'d>,
-    counters: Option<HardwareCounters>,
     settings: Settings,
-    points: Vec<(Point<'d>, Case<'d>)>,
+    points: Vec<Planned<'d>>,
     counting: Counting<'d>,
     left_out: Vec<String>,
     /// The names of all workloads' axes.
     axes: Vec<&'static str>,
     roofs: BTreeMap<Precision, Roofs>,
     prediction: Option<Prediction>,
+}
+
+/// A point and its launch.
+struct Planned<'d> {
+    point: Point<'d>,
+    /// With what was counted in place of what the workload leaves out.
+    case: Case<'d>,
+    /// What the workload itself says.
+    formula: Work,
+}
+
+impl Planned<'_> {
+    fn is_complete(&self) -> bool {
+        self.formula.bytes().is_some() && self.formula.flops().is_some()
+    }
 }
 
 impl<'d> Sweep<'d> {
@@ -138,24 +154,33 @@ impl<'d> Sweep<'d> {
     /// There are no points or too many ([`SweepError::NoPoints`], [`SweepError::Points`]), a workload
     /// or the device refuses one ([`SweepError::Refused`], [`SweepError::Driver`]), the memory does not
     /// suffice ([`SweepError::Memory`]), or the roofs are not known ([`SweepError::UnknownGpu`],
-    /// [`SweepError::HostRoofs`]); [`SweepError::NoRuns`]. Points whose workload says nothing of bytes and
-    /// operations run once on the emulator, as [`Sweep::measure`] does.
-    pub fn new(bench: &'d Bench, plan: &Plan<'_>, settings: Settings) -> Result<Self, SweepError> {
+    /// [`SweepError::HostRoofs`]); [`SweepError::NoRuns`]. Points whose workload leaves out bytes or operations
+    /// run once on the emulator, as [`Sweep::measure`] does; on a GPU smaller ones in their place.
+    pub fn new(bench: &'d Bench, plan: &Plan<'d>, settings: Settings) -> Result<Self, SweepError> {
         if settings.sampling.runs.timed == 0 {
             return Err(SweepError::NoRuns);
         }
         let device = bench.device();
-        let (mut points, left_out) = cases(bench, plan)?;
-        let mut counting = Counting::new(bench, plan)?;
-        for (index, (_, case)) in points.iter_mut().enumerate() {
-            // What a workload leaves out altogether is counted, and before roofs are chosen.
-            if case.work == Work::default()
-                && let Some(sum) = counting.count(index, &case.work)?
+        let (points, left_out) = cases(bench, plan)?;
+        let mut counting = Counting::new(bench, plan);
+        let mut planned = Vec::new();
+        for (index, (point, case)) in points.into_iter().enumerate() {
+            let formula = case.work.clone();
+            let mut of = Planned {
+                point,
+                case,
+                formula,
+            };
+            // Before roofs are chosen.
+            if !of.is_complete()
+                && let Ok(sum) = counting.count(index, &of.point, of.case.config)?
             {
-                case.work = sum.work;
+                of.case.work = of.formula.clone().or(sum.work.clone());
             }
+            planned.push(of);
         }
-        let precisions = points.iter().flat_map(|(_, case)| case.work.precisions());
+        let points = planned;
+        let precisions = points.iter().flat_map(|it| it.case.work.precisions());
         let mut roofs = BTreeMap::new();
         for precision in precisions {
             if let Entry::Vacant(unknown) = roofs.entry(precision) {
@@ -169,10 +194,6 @@ impl<'d> Sweep<'d> {
         Ok(Sweep {
             device,
             sampler: Sampler::new(bench.own(), settings.sampling.runs.timed)?,
-            counters: match settings.counters {
-                true => Some(HardwareCounters::new(device)?),
-                false => None,
-            },
             settings,
             points,
             counting,
@@ -190,7 +211,7 @@ impl<'d> Sweep<'d> {
 
     /// The points, in order.
     pub fn points(&self) -> impl ExactSizeIterator<Item = &Point<'d>> {
-        self.points.iter().map(|(point, _)| point)
+        self.points.iter().map(|it| &it.point)
     }
 
     /// Workloads that this device has no kernels for, and why.
@@ -200,7 +221,7 @@ impl<'d> Sweep<'d> {
 
     /// The most bytes of an array that a point works on.
     pub fn largest_array(&self) -> u64 {
-        let bytes = self.points.iter().map(|(_, case)| case.work.array_bytes());
+        let bytes = self.points.iter().map(|it| it.case.work.array_bytes());
         bytes.fold(0.0, f64::max) as u64
     }
 
@@ -214,7 +235,7 @@ impl<'d> Sweep<'d> {
     ///
     /// # Errors
     /// The driver's ([`SweepError::Driver`]), an element is wrong ([`SweepError::Wrong`]), or the emulator
-    /// counts something else than the workload says ([`SweepError::Formula`]).
+    /// counts more or less than the workload says ([`SweepError::Formula`]).
     ///
     /// # Panics
     /// There is no such point.
@@ -223,27 +244,27 @@ impl<'d> Sweep<'d> {
         index: usize,
         ceilings: Option<&Ceilings>,
     ) -> Result<Record, SweepError> {
-        let name = self.points[index].0.to_string();
+        let name = self.points[index].point.to_string();
         let _range = trace::range(&name);
         let (samples, is_checked) = self.sample(index)?;
         let again = match self.settings.twice {
             true => Some(self.sample(index)?.0),
             false => None,
         };
-        let (point, case) = &mut self.points[index];
-        let measured = match &mut self.counters {
-            Some(counters) => Some(case.count(&mut self.sampler, counters, point.cache)?),
-            None => None,
+        let measured = match self.settings.counters {
+            true => Some(self.measured(index)?),
+            false => None,
         };
-        case.release();
-        let counted = self.counting.count(index, &case.work)?;
+        self.points[index].case.release();
+        let figures = self.counted(index)?;
+        let Planned { point, case, .. } = &self.points[index];
         let context = Context {
             properties: self.device.properties(),
             axes: &self.axes,
             roofs: &self.roofs,
             ceilings,
             is_checked,
-            counted,
+            figures,
             measured,
             prediction: self.prediction.as_ref(),
         };
@@ -256,8 +277,37 @@ impl<'d> Sweep<'d> {
         .ok_or(SweepError::NoRuns)
     }
 
+    /// What the hardware counts. Only now is its profiler enabled, and until the next point's samples disabled again:
+    /// they are of launches beside nothing else.
+    fn measured(&mut self, index: usize) -> Result<Measured, SweepError> {
+        let Planned { point, case, .. } = &mut self.points[index];
+        let mut counters = HardwareCounters::new(self.device)?;
+        Ok(case.count(&mut self.sampler, &mut counters, point.cache)?)
+    }
+
+    /// What the emulator counts, where it does, compared with what the workload says.
+    fn counted(&mut self, index: usize) -> Result<Figures, SweepError> {
+        let of = &self.points[index];
+        let is_emulated = self.device.properties().is_emulated();
+        if !is_emulated && !self.settings.counters && of.is_complete() {
+            return Ok(Figures::of_formula(&of.formula));
+        }
+        let counted = self.counting.count(index, &of.point, of.case.config)?;
+        let formula = Formula::of(&of.formula, &of.case.overhead);
+        if let Ok(sum) = counted {
+            sum.compare(formula).map_err(|reason| SweepError::Formula {
+                point: of.point.to_string(),
+                reason,
+            })?;
+        }
+        Ok(Figures {
+            counted: Some(counted.clone()),
+            ..Figures::of_formula(&of.formula)
+        })
+    }
+
     fn sample(&mut self, index: usize) -> Result<(Samples, bool), SweepError> {
-        let (point, case) = &mut self.points[index];
+        let Planned { point, case, .. } = &mut self.points[index];
         let sampled = case.sample(&mut self.sampler, point.cache, self.settings.sampling);
         sampled.map_err(|error| match error {
             PointError::Driver(error) => error.into(),

@@ -87,7 +87,7 @@ const fn ruled(name: &'static str, decimals: usize, rule: Rule) -> Column {
 
 /// Every column that says what came out, of all kinds of rows. Where they stand in a row is said in
 /// `report/columns.rs`.
-pub(crate) static COLUMNS: [Column; 56] = [
+pub(crate) static COLUMNS: [Column; 60] = [
     ruled("ai", 6, Positive),
     ruled("gflops", 2, NotNegative),
     ruled("bandwidth", 2, NotNegative),
@@ -120,6 +120,10 @@ pub(crate) static COLUMNS: [Column; 56] = [
     ruled("counted_flop", 0, NotNegative),
     ruled("counted_bytes", 0, NotNegative),
     digits("counted_ai", 6),
+    plain("counted_from"),
+    digits("dram_over_least", 3),
+    plain("flop_from"),
+    plain("bytes_from"),
     plain("flags"),
     plain("advice"),
     plain("predicted_gpu"),

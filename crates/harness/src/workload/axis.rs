@@ -285,6 +285,17 @@ impl Axis {
         }
     }
 
+    /// The least whole number that it has for the emulator, where those differ from a GPU's: a size that is
+    /// quickly emulated.
+    pub(crate) fn emulated_size(&self) -> Option<u64> {
+        let values = self.on_emulator.iter().flatten();
+        let whole = values.filter_map(|value| match value {
+            Value::Whole(number) => Some(*number),
+            _ => None,
+        });
+        whole.filter(|&number| number > 0).min()
+    }
+
     /// The values that an occupancy study visits where it is told no others.
     pub fn occupancy_defaults(&self, is_emulated: bool) -> &[Value] {
         match &self.in_occupancy {

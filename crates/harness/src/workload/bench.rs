@@ -14,8 +14,10 @@ pub struct Bench {
     /// `None` where the first has them, too.
     own: Option<Device>,
     pub(crate) loaded: Loaded,
-    /// The same emulator, which counts; made when it is first asked for.
-    counting: OnceLock<Option<Box<Bench>>>,
+    /// A GPU's PTX, for the emulator that counts in its place.
+    ptx: Vec<(u32, String)>,
+    /// An emulator that counts; made when it is first asked for.
+    counting: OnceLock<Result<Box<Bench>, DriverError>>,
 }
 
 /// A device again with the kernels of `.ptx` or `.cubin` files, by their paths.
@@ -43,12 +45,24 @@ impl Bench {
     /// # Errors
     /// As [`Device::open`].
     pub fn open(choice: &DeviceChoice, ptx: &[Embedded<'_>]) -> Result<Bench, DriverError> {
+        let device = Device::open(choice, ptx)?;
+        let is_kept = !device.properties().is_emulated();
+        let kept = ptx.iter().filter(|_| is_kept);
+        let ptx = kept.map(|(arch, text, _)| (*arch, (*text).to_owned()));
         Ok(Bench {
-            device: Device::open(choice, ptx)?,
+            ptx: ptx.collect(),
+            ..Bench::of(device)
+        })
+    }
+
+    fn of(device: Device) -> Bench {
+        Bench {
+            device,
             own: None,
             loaded: Loaded::default(),
+            ptx: Vec::new(),
             counting: OnceLock::new(),
-        })
+        }
     }
 
     /// Opens the chosen device with the kernels of this PTX, and again with the library's, of `own`.
@@ -72,12 +86,7 @@ impl Bench {
     /// # Errors
     /// As [`Device::emulator_with`].
     pub fn emulator(emulation: Emulation, ptx: &[Embedded<'_>]) -> Result<Bench, DriverError> {
-        Ok(Bench {
-            device: Device::emulator_with(emulation, ptx)?,
-            own: None,
-            loaded: Loaded::default(),
-            counting: OnceLock::new(),
-        })
+        Ok(Bench::of(Device::emulator_with(emulation, ptx)?))
     }
 
     /// The device with the workloads' kernels.
@@ -93,22 +102,30 @@ impl Bench {
         self.loaded.load(&self.device, path)
     }
 
-    /// The same emulator, which counts launches. `None` of a GPU.
-    pub(crate) fn counting(&self) -> Option<&Bench> {
+    /// The same emulator, or one in the GPU's place, which counts launches.
+    ///
+    /// # Errors
+    /// [`DriverError::UnreadablePtx`] or [`DriverError::UnknownCapability`], of a GPU.
+    pub(crate) fn counting(&self) -> Result<&Bench, &DriverError> {
         let counting = self.counting.get_or_init(|| {
             let emulation = Emulation {
                 is_counted: true,
                 ..Emulation::default()
             };
-            let device = self.device.with_emulation(emulation)?;
-            Some(Box::new(Bench {
-                device,
-                own: None,
-                loaded: Loaded::default(),
-                counting: OnceLock::new(),
-            }))
+            let device = match self.device.with_emulation(emulation.clone()) {
+                Some(device) => device,
+                None => {
+                    let ptx: Vec<Embedded<'_>> = self
+                        .ptx
+                        .iter()
+                        .map(|(arch, text)| (*arch, text.as_str(), None))
+                        .collect();
+                    self.device.stand_in(emulation, &ptx)?
+                }
+            };
+            Ok(Box::new(Bench::of(device)))
         });
-        counting.as_deref()
+        counting.as_ref().map(|bench| &**bench)
     }
 
     /// The device with the library's kernels.

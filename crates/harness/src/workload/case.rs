@@ -175,6 +175,7 @@ impl<'d, S: Signature, D: 'd> Arrays<'d, S, D> {
             kernel: entry.name(),
             config,
             work: Work::default(),
+            overhead: Work::default(),
             memory: None,
             loads: None,
             chains: None,
@@ -189,6 +190,7 @@ pub struct Case<'d> {
     pub(crate) kernel: &'static str,
     pub(crate) config: LaunchConfig,
     pub(crate) work: Work,
+    pub(crate) overhead: Work,
     memory: Option<u64>,
     /// Bytes of a load, and how many are under way.
     pub(crate) loads: Option<(u32, u32)>,
@@ -223,6 +225,16 @@ impl<'d> Case<'d> {
     pub fn operations(self, precision: Precision, operation: Operation, count: usize) -> Self {
         Case {
             work: self.work.operations(precision, operation, count as f64),
+            ..self
+        }
+    }
+
+    /// What the launch does beside its useful work: halos that two blocks compute, a reduction's tree, vectors that
+    /// are not full. Rates and intensities leave it out; what is counted is compared with both together.
+    #[must_use]
+    pub fn overhead(self, work: Work) -> Self {
+        Case {
+            overhead: self.overhead.and(work),
             ..self
         }
     }

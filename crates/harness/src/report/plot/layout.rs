@@ -113,9 +113,13 @@ fn curve(index: usize, places: Vec<Place>, kind: MarkKind) -> Line {
 fn shape(index: usize, mark: &Mark, at: Place) -> Shape {
     Shape {
         at,
-        kind: ShapeKind::of_series(index),
+        kind: match mark.kind {
+            MarkKind::Measured | MarkKind::Predicted => ShapeKind::of_series(index),
+            MarkKind::Counted => ShapeKind::Halo,
+            MarkKind::Counters => ShapeKind::Rhombus,
+        },
         ink: Ink::Series(index),
-        hollow: mark.kind == MarkKind::Predicted,
+        hollow: mark.kind != MarkKind::Measured,
         tip: None,
     }
 }

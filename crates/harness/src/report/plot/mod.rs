@@ -115,6 +115,10 @@ pub(super) enum MarkKind {
     Measured,
     /// Hollow.
     Predicted,
+    /// At the intensity that the emulator has counted: a ring around the others.
+    Counted,
+    /// At the intensity that the hardware's counters say: a rhombus around them.
+    Counters,
 }
 
 impl Axis {

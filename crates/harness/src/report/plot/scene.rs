@@ -113,6 +113,9 @@ pub(in crate::report) enum ShapeKind {
     Dot,
     /// Around a mark that is pointed out.
     Ring,
+    /// Around a mark: of what was counted, and of what counters say.
+    Halo,
+    Rhombus,
 }
 
 impl ShapeKind {
@@ -126,7 +129,8 @@ impl ShapeKind {
     pub(super) fn radius(self) -> f64 {
         match self {
             ShapeKind::Dot => 4.0,
-            ShapeKind::Ring => 11.0,
+            ShapeKind::Ring | ShapeKind::Rhombus => 11.0,
+            ShapeKind::Halo => 8.0,
             ShapeKind::Circle => 5.0,
             ShapeKind::Square => 4.5,
             ShapeKind::Triangle | ShapeKind::Diamond => 6.5,
@@ -139,8 +143,8 @@ impl ShapeKind {
         match self {
             ShapeKind::Triangle => Some(vec![(0.0, -r), (r, 0.8 * r), (-r, 0.8 * r)]),
             ShapeKind::Square => Some(vec![(-r, -r), (r, -r), (r, r), (-r, r)]),
-            ShapeKind::Diamond => Some(vec![(0.0, -r), (r, 0.0), (0.0, r), (-r, 0.0)]),
-            ShapeKind::Circle | ShapeKind::Dot | ShapeKind::Ring => None,
+            ShapeKind::Diamond | ShapeKind::Rhombus => Some(vec![(0.0, -r), (r, 0.0), (0.0, r), (-r, 0.0)]),
+            ShapeKind::Circle | ShapeKind::Dot | ShapeKind::Ring | ShapeKind::Halo => None,
         }
     }
 }

@@ -139,10 +139,12 @@ fn write_shape(svg: &mut String, shape: &Shape, home: Home) {
     let mut class = match shape.kind {
         ShapeKind::Dot => "dot",
         ShapeKind::Ring => "ring",
+        ShapeKind::Halo => "counted",
+        ShapeKind::Rhombus => "counters",
         _ => "mark",
     }
     .to_owned();
-    if shape.hollow && shape.kind != ShapeKind::Ring {
+    if shape.hollow && class == "mark" {
         class += " hollow";
     }
     let mut tip = String::new();

@@ -32,8 +32,9 @@ pub(super) fn text(figure: &Figure, columns: usize) -> String {
     for (index, name) in names.iter().enumerate() {
         let mut all = figure.plots.iter().flat_map(|plot| &plot.series);
         let series = all.find(|series| series.name == *name);
-        if let Some(mark) = series.and_then(|series| series.marks.first()) {
-            lines.extend(entry(&symbol(index, mark.kind).to_string(), name, columns));
+        let mark = series.and_then(|series| series.marks.first());
+        if let Some(symbol) = mark.and_then(|mark| symbol(index, mark.kind)) {
+            lines.extend(entry(&symbol.to_string(), name, columns));
         }
     }
     lines.join("\n")
@@ -51,20 +52,17 @@ fn entry(sample: &str, name: &str, columns: usize) -> Vec<String> {
     numbered.map(line).collect()
 }
 
-fn symbol(index: usize, kind: MarkKind) -> char {
-    let shapes = match kind {
-        MarkKind::Measured => MEASURED,
-        MarkKind::Predicted => PREDICTED,
+/// `None` for what goes around a mark: a cell has no room for both.
+fn symbol(index: usize, kind: MarkKind) -> Option<char> {
+    let (shapes, first) = match kind {
+        MarkKind::Measured => (MEASURED, b'A'),
+        MarkKind::Predicted => (PREDICTED, b'a'),
+        MarkKind::Counted | MarkKind::Counters => return None,
     };
-    let first = if kind == MarkKind::Measured {
-        b'A'
-    } else {
-        b'a'
-    };
-    match shapes.get(index) {
+    Some(match shapes.get(index) {
         Some(shape) => *shape,
         None => char::from(first + ((index - shapes.len()) % 26) as u8),
-    }
+    })
 }
 
 /// The plot with its axes.
@@ -164,9 +162,11 @@ fn marks_of(plot: &Plot, names: &[&str], cells: &mut [Vec<char>]) {
     for series in &plot.series {
         let index = names.iter().position(|name| *name == series.name);
         for mark in &series.marks {
+            let Some(symbol) = symbol(index.unwrap_or_default(), mark.kind) else {
+                continue;
+            };
             let width = cells[0].len();
-            let place = (row(plot, mark.y), column(plot, mark.x, width));
-            cells[place.0][place.1] = symbol(index.unwrap_or_default(), mark.kind);
+            cells[row(plot, mark.y)][column(plot, mark.x, width)] = symbol;
         }
     }
 }

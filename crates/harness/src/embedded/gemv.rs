@@ -1,0 +1,114 @@
+//! A matrix times a vector.
+
+use kernels_gpu::gemv;
+
+use super::Checked;
+use super::values::{Expected, Given, epsilon, random};
+use crate::driver::LaunchConfig;
+use crate::model::{Operation, Precision, Work};
+use crate::vector::{Product, Real};
+use crate::workload::{Axis, Case, Point, PointError, Workload};
+
+/// `y = A x` of a square matrix in row-major order: two operations an element of the matrix, which is read once.
+#[derive(Clone, Copy, Debug)]
+pub struct Gemv;
+
+impl Workload for Gemv {
+    fn name(&self) -> &str {
+        "gemv"
+    }
+
+    fn axes(&self) -> Vec<Axis> {
+        vec![
+            Axis::whole("size", [1024, 2048, 4096, 8192])
+                .within(1..=1 << 16)
+                .on_emulator([64, 256])
+                .help("rows and columns of a matrix"),
+            Axis::one_of("dtype", ["f32", "f64"], ["f32"]).help("element types"),
+        ]
+    }
+
+    fn case<'d>(&self, at: &Point<'d>) -> Result<Case<'d>, PointError> {
+        let size = at.size("size");
+        match at.text("dtype") {
+            "f64" => case::<f64>(at, size, size, Precision::F64),
+            _ => case::<f32>(at, size, size, Precision::F32),
+        }
+    }
+}
+
+/// Additions of a row beside those of its products: in each thread those of a vector's elements and of a warp, and in
+/// the first warp those of all warps.
+fn additions<T: Real>(columns: usize) -> usize {
+    let width = match columns.is_multiple_of(T::WIDTH) {
+        true => T::WIDTH,
+        false => 1,
+    };
+    gemv::BLOCK as usize * (width - 1 + 5) + 32 * 9
+}
+
+/// The most rows in a check: each takes a block, whatever its length.
+const MOST: usize = 1000;
+
+/// The axis of checks that says which of the sizes is `n`.
+const LONG: &str = "long";
+
+pub(super) fn checked() -> Vec<Checked> {
+    let all = [
+        of_type::<f32>(Precision::F32),
+        of_type::<f64>(Precision::F64),
+    ];
+    all.into_iter().map(|it| it.at(LONG, [0, 1])).collect()
+}
+
+/// Of few rows of `n` elements, and of many rows of few elements.
+fn of_type<T: Real>(precision: Precision) -> Checked {
+    Checked::of_size(T::gemv().name(), move |at| {
+        let n = at.size("n");
+        let (rows, columns) = match at.whole(LONG) {
+            0 => (3, n),
+            _ => (n.clamp(1, MOST), 5),
+        };
+        case::<T>(at, rows, columns, precision)
+    })
+}
+
+fn case<'d, T: Real>(
+    at: &Point<'d>,
+    rows: usize,
+    columns: usize,
+    precision: Precision,
+) -> Result<Case<'d>, PointError> {
+    let arrays = at
+        .launch(T::gemv(), LaunchConfig::blocks(rows as u64, gemv::BLOCK))
+        .arrays(move |device| {
+            let numbers = random::<T>((rows + 1) * columns);
+            let given = Given::new(device, numbers, columns, rows)?;
+            Ok((given, Product::<T>::new(device, rows as u32)?))
+        })
+        .check(move |(it, _)| {
+            let (x, a) = it.here();
+            it.out.check((0..rows).map(|row| {
+                let row = &a[row * columns..][..columns];
+                let terms = || row.iter().zip(x).map(|(&a, &x)| a.into() * x.into());
+                Expected {
+                    value: terms().sum(),
+                    tolerance: 16.0 * epsilon::<T>() * terms().map(f64::abs).sum::<f64>(),
+                }
+            }))
+        });
+    // SAFETY: device allocations are aligned.
+    let case = unsafe {
+        arrays.enqueue(|(it, product), _, stream| {
+            product.launch(stream, it.y.slice(..), it.x.slice(..), it.out.view())
+        })
+    };
+    let sums = rows * additions::<T>(columns);
+    Ok(case
+        .reads::<T>((rows + 1) * columns)
+        .writes::<T>(rows)
+        .operations(precision, Operation::Fma, rows * columns)
+        .overhead(Work::default().operations(precision, Operation::Add, sums as f64))
+        // Of the matrix; what of x is read again comes from a cache.
+        .loads(16, gemv::IN_FLIGHT as u32))
+}
