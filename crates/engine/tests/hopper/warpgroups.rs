@@ -90,7 +90,7 @@ fn image(all: &[f64], of: Element, (across, k): (usize, usize), lies: Lies) -> (
         64 => 2,
         _ => 1,
     };
-    let eight = 8 * row as u64 >> 4;
+    let eight = (8 * row as u64) >> 4;
     let far = (column >> 4) as u64;
     let (leading, stride) = match (is_along_k, row) {
         (true, 16) => (far, eight),
@@ -238,8 +238,10 @@ impl Product {
         bytes.extend(b_bytes);
         bytes.resize(32768, 0);
         let x = bytes
-            .chunks_exact(4)
-            .map(|it| u32::from_le_bytes([it[0], it[1], it[2], it[3]]));
+            .as_chunks()
+            .0
+            .iter()
+            .map(|&it| u32::from_le_bytes(it));
         let scale = match (self.of.sum, self.negates) {
             ("s32", _) => 256.0,
             (_, true) => -1.0,

@@ -9,7 +9,7 @@ use super::record::{Context, Figures, Launched};
 use super::{Plan, Record, TooManyPoints};
 use crate::ceilings::{Ceilings, HostRoofsError, host_roofs};
 use crate::driver::{Device, DriverError};
-use crate::measure::{self, HardwareCounters, Measured, Runs, Sampler, Samples, Sampling};
+use crate::measure::{HardwareCounters, Measured, Runs, Sampler, Samples, Sampling};
 use crate::model::{Precision, Roofs, Work};
 use crate::profile::Formula;
 use crate::trace;
