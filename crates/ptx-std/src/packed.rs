@@ -19,7 +19,7 @@ use half::{bf16, f16};
 use crate::arch::packed as arch;
 
 macro_rules! packed {
-    ($($(#[$doc:meta])* $name:ident of $float:ident = $fma:ident, $from_f32:ident;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident of $float:ident = $fma:ident, $from_f32:ident, $to_f32:ident;)*) => {$(
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
         #[repr(transparent)]
@@ -38,6 +38,13 @@ macro_rules! packed {
             #[must_use]
             pub fn from_f32(low: f32, high: f32) -> Self {
                 $name(arch::$from_f32(low, high))
+            }
+
+            /// Both numbers, the low one first.
+            #[inline(always)]
+            #[must_use]
+            pub fn to_f32s(self) -> (f32, f32) {
+                (arch::$to_f32(self.0 as u16), arch::$to_f32((self.0 >> 16) as u16))
             }
 
             /// The same number twice.
@@ -107,9 +114,9 @@ macro_rules! packed {
 
 packed! {
     /// Two `f16`. `mul_add` is `fma.rn.f16x2`.
-    F16x2 of f16 = fma_f16x2, f16x2_from_f32;
+    F16x2 of f16 = fma_f16x2, f16x2_from_f32, f16_to_f32;
     /// Two `bf16`. `mul_add` is `fma.rn.bf16x2` from `sm_80` on, and several instructions before.
-    Bf16x2 of bf16 = fma_bf16x2, bf16x2_from_f32;
+    Bf16x2 of bf16 = fma_bf16x2, bf16x2_from_f32, bf16_to_f32;
 }
 
 /// `a * b + c` in each half with one rounding, where no instruction does it. Inlined, and so optimised
@@ -119,11 +126,16 @@ pub(crate) mod software {
     use half::{bf16, f16};
 
     macro_rules! halves {
-        ($($name:ident, $from_f32:ident of $float:ident;)*) => {$(
+        ($($name:ident, $from_f32:ident, $to_f32:ident of $float:ident;)*) => {$(
             #[inline]
             pub(crate) fn $from_f32(low: f32, high: f32) -> u32 {
                 let bits = |value| u32::from($float::from_f32(value).to_bits());
                 bits(high) << 16 | bits(low)
+            }
+
+            #[inline]
+            pub(crate) fn $to_f32(bits: u16) -> f32 {
+                $float::from_bits(bits).to_f32()
             }
 
             #[inline]
@@ -139,8 +151,8 @@ pub(crate) mod software {
     }
 
     halves! {
-        fma_f16x2, f16x2_from_f32 of f16;
-        fma_bf16x2, bf16x2_from_f32 of bf16;
+        fma_f16x2, f16x2_from_f32, f16_to_f32 of f16;
+        fma_bf16x2, bf16x2_from_f32, bf16_to_f32 of bf16;
     }
 
     /// `a * b + c` of 16-bit floats, inexact results with the last bit set. Rounded to 16 bits, it

@@ -4,7 +4,8 @@
 //! The host describes a tensor and the box that a copy brings, by a [`TensorMap`]
 //! (`ridgepoint_driver::tensor_map`), which a kernel takes as `&TensorMap`. A kernel says where the box
 //! begins. Elements outside of the tensor come as zeros, and are left out when they are written: ragged edges need
-//! no code.
+//! no code. But along the dense dimension pieces of 16 bytes are left out, and not less: where the tensor ends within one, a
+//! store writes all of it, zeros behind the end (so an H200 does).
 //!
 //! A load completes on an [`mbarrier`](crate::mbarrier), to which the thread has announced the bytes of the box, all
 //! of them, also at an edge. Stores are waited for in groups, as those of [`async_copy`](crate::async_copy) are.

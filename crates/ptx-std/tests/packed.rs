@@ -103,3 +103,14 @@ fn infinities_zeros_and_nan_are_kept() {
         of(1.0, 2.0).to_bits()
     );
 }
+
+#[test]
+fn conversions_round_to_the_nearest_and_keep_their_halves() {
+    // Ties go to the even neighbour: 1 + 2^-11 between 1 and 1 + 2^-10, and 1 + 2^-8 between 1 and 1 + 2^-7.
+    let half = F16x2::from_f32(1.0 + f32::powi(2.0, -11), -65_520.0);
+    assert_eq!(half.to_bits(), 0xFC00_3C00);
+    assert_eq!(half.to_f32s(), (1.0, f32::NEG_INFINITY));
+    let brain = Bf16x2::from_f32(1.0 + f32::powi(2.0, -8) + f32::powi(2.0, -20), -2.5);
+    assert_eq!(brain.to_bits(), 0xC020_3F81);
+    assert_eq!(brain.to_f32s(), (1.007_812_5, -2.5));
+}

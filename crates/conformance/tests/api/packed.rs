@@ -18,7 +18,7 @@ fn arithmetic(device: &Device) -> Result<(), Failed> {
     let operands = |i: usize| [scrambled(3 * i), scrambled(3 * i + 1), scrambled(3 * i + 2)];
     let inputs: Vec<[u32; 3]> = (0..COUNT).map(operands).collect();
     let there = device.buffer_from(&inputs)?;
-    let mut out = device.buffer_filled(COUNT, [u64::MAX; 10])?;
+    let mut out = device.buffer_filled(COUNT, [u64::MAX; 14])?;
     let shape = LaunchConfig::linear(COUNT as u64, 128);
     launch!(
         device,
@@ -36,7 +36,7 @@ fn arithmetic(device: &Device) -> Result<(), Failed> {
 }
 
 /// The sign and the payload of a NaN that was computed differ between machines.
-fn same_nan(mut words: [u64; 10]) -> [u64; 10] {
+fn same_nan(mut words: [u64; 14]) -> [u64; 14] {
     let canonical = |word: u64, infinity: u64| {
         [0, 16].into_iter().fold(0, |all, shift| {
             let half = word >> shift & 0xFFFF;
@@ -48,10 +48,14 @@ fn same_nan(mut words: [u64; 10]) -> [u64; 10] {
             all | half << shift
         })
     };
-    let [of_f16, of_bf16] = [0..3, 3..6];
-    for (range, infinity) in [(of_f16, 0x7C00), (of_bf16, 0x7F80)] {
-        for word in &mut words[range] {
-            *word = canonical(*word, infinity);
+    for (places, infinity) in [([0, 1, 2, 10], 0x7C00), ([3, 4, 5, 11], 0x7F80)] {
+        for place in places {
+            words[place] = canonical(words[place], infinity);
+        }
+    }
+    for wide in &mut words[12..] {
+        if f32::from_bits(*wide as u32).is_nan() {
+            *wide = u64::from(u32::MAX);
         }
     }
     words

@@ -14,6 +14,27 @@ pub(crate) fn fma_f16x2(a: u32, b: u32, c: u32) -> u32 {
     }
 }
 
+/// A `bf16` is the upper half of an `f32`.
+#[inline(always)]
+pub(crate) fn bf16_to_f32(bits: u16) -> f32 {
+    f32::from_bits(u32::from(bits) << 16)
+}
+
+#[inline(always)]
+pub(crate) fn f16_to_f32(bits: u16) -> f32 {
+    let result;
+    // SAFETY: the instruction computes one register from another.
+    unsafe {
+        core::arch::asm!(
+            "cvt.f32.f16 {}, {};",
+            out(reg32) result,
+            in(reg16) bits,
+            options(pure, nomem, nostack, preserves_flags)
+        );
+    }
+    result
+}
+
 #[cfg(not(target_feature = "compute_80"))]
 pub(crate) use crate::packed::software::{bf16x2_from_f32, f16x2_from_f32, fma_bf16x2};
 

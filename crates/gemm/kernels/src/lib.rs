@@ -1,0 +1,9 @@
+//! Matrix products on Hopper's tensor cores: `alpha A B + beta C`.
+
+#![no_std]
+
+pub mod epilogue;
+pub mod operand;
+pub mod order;
+pub mod pipeline;
+pub mod problem;

@@ -1,0 +1,222 @@
+//! Element types, widths of tiles, and how `B` lies in memory.
+
+use cuda_std::mbarrier::Barrier;
+use cuda_std::packed::{Bf16x2, F16x2};
+use cuda_std::prelude::*;
+use cuda_std::shared::SharedPtr;
+use cuda_std::tma::TensorMap;
+use cuda_std::wgmma::{
+    Element, Instruction, KMajor, MnMajor, N128, N256, Shape, SharedOperand, Swizzle, Swizzle128,
+    Tf32,
+};
+
+/// Bytes of a row of a tile: what a swizzle permutes.
+pub const ROW_BYTES: u32 = Swizzle128::SPAN;
+
+/// Elements of a row of a tile.
+pub const fn row<T>() -> u32 {
+    ROW_BYTES / size_of::<T>() as u32
+}
+
+/// An element type of `A` and `B`.
+pub trait Operand: Element<Sum = f32> {
+    /// The result's.
+    type Result: Copy;
+
+    /// A sum, rounded.
+    fn round(sum: f32) -> Self::Result;
+
+    /// An element of the result.
+    fn widen(element: Self::Result) -> f32;
+}
+
+/// One whose results have 16 bits.
+pub trait Half: Operand {
+    /// Two sums, rounded, in one register.
+    fn pack(low: f32, high: f32) -> u32;
+}
+
+macro_rules! halves {
+    ($($ty:ty: $packed:ty;)*) => {$(
+        impl Operand for $ty {
+            type Result = $ty;
+
+            #[inline(always)]
+            fn round(sum: f32) -> $ty {
+                <$packed>::from_f32(sum, 0.0).low()
+            }
+
+            #[inline(always)]
+            fn widen(element: $ty) -> f32 {
+                <$packed>::splat(element).to_f32s().0
+            }
+        }
+
+        impl Half for $ty {
+            #[inline(always)]
+            fn pack(low: f32, high: f32) -> u32 {
+                <$packed>::from_f32(low, high).to_bits()
+            }
+        }
+    )*};
+}
+
+halves! {
+    bf16: Bf16x2;
+    f16: F16x2;
+}
+
+impl Operand for Tf32 {
+    type Result = f32;
+
+    #[inline(always)]
+    fn round(sum: f32) -> f32 {
+        sum
+    }
+
+    #[inline(always)]
+    fn widen(element: f32) -> f32 {
+        element
+    }
+}
+
+/// How many columns a tile of the result has.
+pub trait Width: Shape {
+    /// The sum of this number, in `0..COLUMNS / 2`.
+    fn sum(sums: &Self::Registers<f32>, number: usize) -> f32;
+
+    /// Of tiles of as many columns the one of this number.
+    fn tile_of<T: Operand, B: Right<T>>(tiles: B::Tile, number: u32) -> B::Tile;
+}
+
+impl Width for N256 {
+    #[inline(always)]
+    fn sum(sums: &[f32; 128], number: usize) -> f32 {
+        sums[number]
+    }
+
+    #[inline(always)]
+    fn tile_of<T: Operand, B: Right<T>>(tiles: B::Tile, number: u32) -> B::Tile {
+        B::tile::<256>(tiles, number)
+    }
+}
+
+impl Width for N128 {
+    #[inline(always)]
+    fn sum(sums: &[f32; 64], number: usize) -> f32 {
+        sums[number]
+    }
+
+    #[inline(always)]
+    fn tile_of<T: Operand, B: Right<T>>(tiles: B::Tile, number: u32) -> B::Tile {
+        B::tile::<128>(tiles, number)
+    }
+}
+
+/// How `B` lies in memory.
+pub trait Right<T: Operand> {
+    /// Its tiles in shared memory.
+    type Tile: SharedOperand<T>;
+
+    /// The tiles from a place on, one of `COLUMNS` columns behind the other.
+    fn tiles(place: SharedPtr<T>) -> Self::Tile;
+
+    /// The tile of this number.
+    fn tile<const COLUMNS: u32>(tiles: Self::Tile, number: u32) -> Self::Tile;
+
+    /// What the instruction of this number along the inner dimension multiplies.
+    fn step<const STEP: u32>(tile: Self::Tile) -> Self::Tile;
+
+    /// Starts to copy the tile whose first column and first element along the inner dimension these are.
+    ///
+    /// # Safety
+    /// As for [`TensorMap::load`]; the map has boxes of a tile, or of 64 of its columns where it is given by rows.
+    unsafe fn load<N: Shape>(
+        map: &TensorMap,
+        column: u32,
+        along: u32,
+        to: SharedPtr<T>,
+        full: Barrier,
+    );
+}
+
+/// `B` is given as `n` rows of `k` elements. A tile comes as one box.
+#[derive(Clone, Copy, Debug)]
+pub enum ByColumns {}
+
+impl<T: Operand> Right<T> for ByColumns {
+    type Tile = KMajor<T, Swizzle128>;
+
+    #[inline(always)]
+    fn tiles(place: SharedPtr<T>) -> Self::Tile {
+        KMajor::new(place)
+    }
+
+    #[inline(always)]
+    fn tile<const COLUMNS: u32>(tiles: Self::Tile, number: u32) -> Self::Tile {
+        tiles.tile::<COLUMNS>(number)
+    }
+
+    #[inline(always)]
+    fn step<const STEP: u32>(tile: Self::Tile) -> Self::Tile {
+        tile.step::<STEP>()
+    }
+
+    #[inline(always)]
+    unsafe fn load<N: Shape>(
+        map: &TensorMap,
+        column: u32,
+        along: u32,
+        to: SharedPtr<T>,
+        full: Barrier,
+    ) {
+        // SAFETY: the caller's contract.
+        unsafe { map.load([along as i32, column as i32], to, full) };
+    }
+}
+
+/// `B` is given as `k` rows of `n` elements. A tile comes as boxes of 64 columns.
+#[derive(Clone, Copy, Debug)]
+pub enum ByRows {}
+
+/// Rows of a tile that is given by rows: elements of 16 bits alone are multiplied so.
+const DEPTH: u32 = 64;
+
+impl<T: Half> Right<T> for ByRows {
+    type Tile = MnMajor<T, Swizzle128, DEPTH>;
+
+    #[inline(always)]
+    fn tiles(place: SharedPtr<T>) -> Self::Tile {
+        MnMajor::new(place)
+    }
+
+    #[inline(always)]
+    fn tile<const COLUMNS: u32>(tiles: Self::Tile, number: u32) -> Self::Tile {
+        tiles.tile::<COLUMNS>(number)
+    }
+
+    #[inline(always)]
+    fn step<const STEP: u32>(tile: Self::Tile) -> Self::Tile {
+        tile.step::<STEP>()
+    }
+
+    #[inline(always)]
+    unsafe fn load<N: Shape>(
+        map: &TensorMap,
+        column: u32,
+        along: u32,
+        to: SharedPtr<T>,
+        full: Barrier,
+    ) {
+        for part in 0..N::COLUMNS / row::<T>() {
+            let first = column + part * row::<T>();
+            let to = to.byte_add(part * DEPTH * ROW_BYTES);
+            // SAFETY: the caller's contract.
+            unsafe { map.load([first as i32, along as i32], to, full) };
+        }
+    }
+}
+
+/// What a kernel multiplies: `N` columns at a time of elements of type `T`.
+pub trait Tile<T: Operand>: Width + Instruction<T> {}
+impl<T: Operand, N: Width + Instruction<T>> Tile<T> for N {}

@@ -1,0 +1,52 @@
+//! What can be wrong with a product.
+
+use ridgepoint_driver::DriverError;
+
+/// Why a product cannot be computed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum GemmError {
+    /// Two matrices do not fit together.
+    #[error("product of {a}, {b} and {c}: {reason}")]
+    Sizes {
+        /// Rows and columns of `A`.
+        a: Size,
+        /// Those of `B`, as it multiplies.
+        b: Size,
+        /// Those of `C`.
+        c: Size,
+        /// What does not fit.
+        reason: &'static str,
+    },
+
+    /// A matrix does not lie in the memory that was given.
+    #[error("{name}, {size} with {pitch} elements from row to row: {reason}")]
+    Memory {
+        /// The matrix.
+        name: &'static str,
+        /// Its rows and columns.
+        size: Size,
+        /// Elements from one row to the next.
+        pitch: usize,
+        /// What is wrong, with the actual value.
+        reason: String,
+    },
+
+    /// The element type is not multiplied from a `B` that is given by rows.
+    #[error("{0} is multiplied with B given by columns alone (Right::ByColumns)")]
+    ByRows(&'static str),
+
+    /// The device refuses.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+}
+
+/// Rows and columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size(pub usize, pub usize);
+
+impl std::fmt::Display for Size {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{} x {}", self.0, self.1)
+    }
+}
