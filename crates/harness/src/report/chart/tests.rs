@@ -173,3 +173,55 @@ fn a_prediction_is_drawn_hollow_on_the_gpus_roofs() {
         "{kinds:?}"
     );
 }
+
+#[test]
+fn rows_with_counters_have_three_marks_and_the_legend_names_them() {
+    let device = crate::measure::h200();
+    let k = [1, 10, 1000];
+    let plain = rows(&device, &[Precision::F32], &k);
+    let with_counters: Vec<Record> = plain
+        .iter()
+        .map(|row| {
+            let flop = row.gflops.map(|rate| rate * 1e6 * row.mean_ms);
+            Record {
+                counted_flop: flop.map(|it| it as u64),
+                counted_ai: row.ai,
+                measured_flop: flop,
+                measured_ai: row.ai.map(|ai| 0.9 * ai),
+                dram_bytes: Some(1e9),
+                ..row.clone()
+            }
+        })
+        .collect();
+    let roofs = Roofs::of_device(&device, Precision::F32).expect("known");
+    let roofs = BTreeMap::from([(Precision::F32, roofs)]);
+    let svg = |records: &[Record]| {
+        let chart = Chart {
+            device: &device,
+            roofs: &roofs,
+            ceilings: None,
+            records,
+            predicted: None,
+        };
+        for width in [400.0, 880.0] {
+            let figure = chart.figure();
+            let faults = faults(&figure, &figure.scene(width));
+            assert!(faults.is_empty(), "{faults:#?}");
+        }
+        assert!(!chart.text(80).contains("rhombus"));
+        let mut svg = Vec::new();
+        chart
+            .write(ChartFormat::Svg, &mut svg)
+            .expect("memory takes all");
+        String::from_utf8(svg).expect("text")
+    };
+    let count = |svg: &str, class: &str| svg.matches(&format!("class=\"{class}\"")).count();
+    let drawn = svg(&with_counters);
+    for (class, name) in [("counted", "ring: "), ("counters", "rhombus: ")] {
+        // One is the legend's.
+        assert_eq!(count(&drawn, class), plain.len() + 1, "{class}");
+        assert!(drawn.contains(name), "{name}");
+        // Nothing is measured where no counters were read.
+        assert_eq!(count(&svg(&plain), class), 0, "{class}");
+    }
+}

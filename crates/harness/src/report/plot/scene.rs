@@ -143,7 +143,9 @@ impl ShapeKind {
         match self {
             ShapeKind::Triangle => Some(vec![(0.0, -r), (r, 0.8 * r), (-r, 0.8 * r)]),
             ShapeKind::Square => Some(vec![(-r, -r), (r, -r), (r, r), (-r, r)]),
-            ShapeKind::Diamond | ShapeKind::Rhombus => Some(vec![(0.0, -r), (r, 0.0), (0.0, r), (-r, 0.0)]),
+            ShapeKind::Diamond | ShapeKind::Rhombus => {
+                Some(vec![(0.0, -r), (r, 0.0), (0.0, r), (-r, 0.0)])
+            }
             ShapeKind::Circle | ShapeKind::Dot | ShapeKind::Ring | ShapeKind::Halo => None,
         }
     }
