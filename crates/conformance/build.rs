@@ -3,7 +3,7 @@
 use std::env;
 use std::path::PathBuf;
 
-use cuda_builder::{CudaBuilder, CudaBuilderError, Level, Lint, NvvmArch};
+use cuda_builder::{CudaBuilder, CudaBuilderError, Level, Lint, NvvmArch, Panics};
 
 fn main() -> Result<(), CudaBuilderError> {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
@@ -15,6 +15,11 @@ fn main() -> Result<(), CudaBuilderError> {
         .lint(Lint::UnorderedAtomic, Level::Allow)
         .copy_to(out.join("kernels.ptx"))
         .embed_to(out.join("kernels.rs"))
+        .build()?;
+    CudaBuilder::new("panicking")
+        .arches(NvvmArch::list_from_env("RIDGEPOINT_ARCH")?)
+        .panics(Panics::Message)
+        .embed_to(out.join("panicking.rs"))
         .build()?;
     Ok(())
 }

@@ -7,3 +7,9 @@ use ridgepoint_driver::Embedded;
 pub fn ptx() -> &'static [Embedded<'static>] {
     &include!(concat!(env!("OUT_DIR"), "/kernels.rs"))
 }
+
+/// The PTX that the kernel of `conformance-panicking` was built to, with `Panics::Message`.
+#[inline(never)]
+pub fn panicking_ptx() -> &'static [Embedded<'static>] {
+    &include!(concat!(env!("OUT_DIR"), "/panicking.rs"))
+}

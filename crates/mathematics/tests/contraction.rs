@@ -13,6 +13,7 @@ const TAKEN_UP: &[&str] = &[
     "fast_cosh_errors",
     "fast_cosh_f32",
     "fast_erf_inv_f32",
+    "fast_erfc_inv_f32",
     "fast_exp10_f32",
     "fast_exp_f32",
     "fast_sinh_errors",

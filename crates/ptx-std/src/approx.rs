@@ -115,6 +115,16 @@ pub trait ApproxFloat: Copy {
     /// last place.
     #[must_use]
     fn fast_erf_inv(self) -> Self;
+
+    /// The inverse of the complementary error function, by `lg2.approx`, as in CUDA's `erfcinvf`. Error 4
+    /// units in the last place.
+    #[must_use]
+    fn fast_erfc_inv(self) -> Self;
+
+    /// The inverse of the normal distribution's cumulative distribution function, by `lg2.approx`, as in
+    /// CUDA's `normcdfinvf`. Error 4 units in the last place.
+    #[must_use]
+    fn fast_norm_cdf_inv(self) -> Self;
 }
 
 /// 1.5 * 2^23, whose sum with a small number has the nearest integer in its last bits.
@@ -238,6 +248,16 @@ macro_rules! implement {
             #[inline(always)]
             fn fast_erf_inv(self) -> f32 {
                 single::fast_erf_inv(self)
+            }
+
+            #[inline(always)]
+            fn fast_erfc_inv(self) -> f32 {
+                single::fast_erfc_inv(self)
+            }
+
+            #[inline(always)]
+            fn fast_norm_cdf_inv(self) -> f32 {
+                single::fast_norm_cdf_inv(self)
             }
         }
     };

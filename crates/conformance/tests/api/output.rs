@@ -5,8 +5,9 @@ use std::env;
 use std::process::{Command, Output, exit};
 use std::thread;
 
-use conformance::ptx;
+use conformance::{panicking_ptx, ptx};
 use conformance_kernels::output::{self, FAILING_LINE};
+use conformance_panicking::{PANICKING_LINE, refuse};
 use gpu_test::{Device, Failed, emulator, equal};
 use ridgepoint_driver::{DeviceChoice, LaunchConfig};
 
@@ -16,6 +17,7 @@ pub(crate) const CASES: &[Case] = &[
     ("io::println", printed_lines),
     ("io::print", long_text),
     ("kernel::panic", panic),
+    ("kernel::panic_message", panic_message),
     ("kernel::gpu_only", gpu_only),
 ];
 
@@ -37,7 +39,12 @@ pub(crate) fn run_task() {
         "cuda" => DeviceChoice::Cuda(0),
         _ => DeviceChoice::Cpu,
     };
-    let device = Device::open(&choice, ptx());
+    let ptx = if kernel == "refuse" {
+        panicking_ptx()
+    } else {
+        ptx()
+    };
+    let device = Device::open(&choice, ptx);
     let result = device
         .as_ref()
         .map_err(Failed::from)
@@ -67,6 +74,19 @@ fn launch_task(kernel: &str, device: &Device) -> Result<(), Failed> {
                 output::fail::entry(),
                 shape,
                 FAILING_THREAD,
+                values.slice(..)
+            );
+        }
+        "refuse" => {
+            let (blocks, threads) = SHAPE_OF_FAILURE;
+            let shape = LaunchConfig::blocks(blocks, threads);
+            let values = device.buffer_from(&[700u32])?;
+            launch!(
+                device,
+                refuse::entry(),
+                shape,
+                FAILING_THREAD,
+                200,
                 values.slice(..)
             );
         }
@@ -130,7 +150,6 @@ pub(crate) fn vprintf(device: &Device) -> Result<(), Failed> {
 /// the host's wait.
 fn panic(device: &Device) -> Result<(), Failed> {
     let output = process("fail", device)?;
-    let said = String::from_utf8_lossy(&output.stdout);
     let source = format!("src/output.rs:{FAILING_LINE}:");
     let parts: &[&str] = match device.properties().is_emulated() {
         true => &[
@@ -145,6 +164,31 @@ fn panic(device: &Device) -> Result<(), Failed> {
             ", block [1, 0, 0], thread [6, 0, 0]: an assertion about two values failed",
         ],
     };
+    failed_saying(&output, &output.stdout, parts)
+}
+
+/// Under `Panics::Message`: the whole message beside file, line, block and thread, on the emulator in the
+/// error of the launch, and on a GPU on standard error.
+fn panic_message(device: &Device) -> Result<(), Failed> {
+    let output = process("refuse", device)?;
+    let source = format!("src/lib.rs:{PANICKING_LINE}");
+    let message = "700 is 3.50 times 0xc8";
+    if device.properties().is_emulated() {
+        let place = "block [1, 0, 0], thread [6, 0, 0]";
+        return failed_saying(&output, &output.stdout, &[place, &source, message]);
+    }
+    let place = "block: [1,0,0], thread: [6,0,0]";
+    failed_saying(
+        &output,
+        &output.stdout,
+        &["failed: run the stream's kernels: "],
+    )?;
+    failed_saying(&output, &output.stderr, &[&source, place, message])
+}
+
+/// Whether a process failed and each part is in what it said.
+fn failed_saying(output: &Output, said: &[u8], parts: &[&str]) -> Result<(), Failed> {
+    let said = String::from_utf8_lossy(said);
     match parts.iter().find(|part| !said.contains(**part)) {
         Some(part) => Err(format!("{part:?} is not in {output:?}").into()),
         None if output.status.code() != Some(1) => Err(format!("{:?}", output.status).into()),

@@ -188,6 +188,8 @@ single_functions! { |x, y|
     fast_cosh_f32 = x.fast_cosh();
     fast_accurate_tanh_f32 = x.fast_accurate_tanh();
     fast_erf_inv_f32 = x.fast_erf_inv();
+    fast_erfc_inv_f32 = x.fast_erfc_inv();
+    fast_norm_cdf_inv_f32 = x.fast_norm_cdf_inv();
 }
 
 /// Calls a macro with `f32` functions of one argument, and for each the name of the kernel of its bits.
@@ -282,6 +284,8 @@ macro_rules! with_approximations {
             fast_cosh(fast_cosh_errors, cosh, 2.5),
             fast_accurate_tanh(fast_accurate_tanh_errors, tanh, 2.0),
             fast_erf_inv(fast_erf_inv_errors, erf_inv, 2.5),
+            fast_erfc_inv(fast_erfc_inv_errors, erfc_inv, 4.0),
+            fast_norm_cdf_inv(fast_norm_cdf_inv_errors, norm_cdf_inv, 4.0),
         }
     };
 }

@@ -6,7 +6,7 @@
 
 use core::f64::consts;
 
-use super::bits::{ROUNDER, high, low};
+use super::bits::{ROUNDER, from_words, high, low};
 use crate::arch::float::Exact;
 use crate::math::polynomial::polynomial;
 
@@ -189,7 +189,8 @@ pub(super) fn order(x: f64) -> f32 {
 /// x 2^n, where both are normal numbers.
 #[inline(always)]
 pub(super) fn scaled(x: f64, n: u32) -> f64 {
-    f64::from_bits(x.to_bits().wrapping_add(u64::from(n) << 52))
+    // A sum of whole numbers would be two instructions.
+    from_words(high(x).wrapping_add(n << 20), low(x))
 }
 
 /// x 2^n of an x in [1/2, 2), where it is not a normal number or n does not hold the exponent: it
@@ -200,11 +201,10 @@ pub(super) fn scaled_far(x: f64, n: u32, argument: f64) -> f64 {
         let n = (n as i32).clamp(-2000, 2000);
         let half = n >> 1;
         scaled(x, half as u32) * scaled(1.0, (n - half) as u32)
-    } else if argument.is_nan() {
-        argument
-    } else if argument > 0.0 {
-        f64::INFINITY
-    } else {
+    } else if argument < 0.0 {
         0.0
+    } else {
+        // NaN or infinity. The argument itself would hold registers on the way that is common.
+        argument + f64::INFINITY
     }
 }

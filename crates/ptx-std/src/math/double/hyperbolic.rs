@@ -1,6 +1,6 @@
 //! Hyperbolic functions and their inverses.
 
-use super::bits::{ROUNDER, first_bits, from_words, high, low};
+use super::bits::{ROUNDER, first_bits, high, low, to_double};
 use super::exponential::{EXP_NORMAL, EXP_SLOPE, LN_2, LOG2_E, order, reduce, scaled, scaled_far};
 use super::logarithm::{ln_of_normal, ln_of_sum};
 use crate::arch::float::Exact;
@@ -242,10 +242,4 @@ fn sqrt(x: f64) -> [f64; 2] {
     let root = x * close;
     let error = root.fma(-close, 1.0);
     [root.fma(error * error.fma(0.375, 0.5), root), close]
-}
-
-/// The first 21 bits of a positive normal number.
-#[inline(always)]
-fn to_double(x: f32) -> f64 {
-    from_words((x.to_bits() >> 3).wrapping_add(0x3800_0000), 0)
 }

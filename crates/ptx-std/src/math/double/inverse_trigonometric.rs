@@ -6,9 +6,9 @@
 //! significant bits that an instruction holds.
 
 use core::f64::consts::{FRAC_PI_2, PI};
-use core::hint::cold_path;
+use core::hint::{cold_path, select_unpredictable};
 
-use super::bits::{change_sign, first_bits, high, is_below};
+use super::bits::{change_sign, first_bits, from_words, high, is_below, low, to_double};
 use super::root::guessed_rsqrt;
 use crate::arch::float::Exact;
 use crate::math::polynomial::polynomial;
@@ -47,11 +47,16 @@ pub(crate) fn acos(x: f64) -> f64 {
 pub(crate) fn atan(x: f64) -> f64 {
     // For every argument: a branch that a warp's lanes part at costs more.
     let complement = minus_inverse(x);
-    let (t, base) = if is_below(x, 1.0) {
-        (x.abs(), NOTHING)
-    } else {
-        (complement, QUARTER)
-    };
+    let is_small = is_below(x, 1.0);
+    // Word by word, as the magnitude of a whole number is an operation in `f64`.
+    let t = from_words(
+        select_unpredictable(is_small, high(x) & 0x7fff_ffff, high(complement)),
+        select_unpredictable(is_small, low(x), low(complement)),
+    );
+    let base = (
+        select_unpredictable(is_small, NOTHING.0, QUARTER.0),
+        select_unpredictable(is_small, NOTHING.1, QUARTER.1),
+    );
     change_sign(sum(base, t, t * t, polynomial(&ATAN, t * t)), high(x))
 }
 
@@ -84,7 +89,7 @@ pub(crate) fn atan2(y: f64, x: f64) -> f64 {
 #[inline(always)]
 fn minus_inverse(x: f64) -> f64 {
     // The sign is not among the first bits.
-    let y = f64::from(guessed_inverse(first_bits(x)));
+    let y = to_double(guessed_inverse(first_bits(x)));
     let e = Exact::fma(-x.abs(), y, 1.0);
     let inverse = Exact::fma(-y, Exact::fma(e, e, e), -y);
     if x.abs() >= 18446744073709551616.0 {

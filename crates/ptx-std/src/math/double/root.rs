@@ -6,7 +6,7 @@
 //! series (Muller, Elementary Functions, chapter 5). Nothing but correctly rounded operations: an
 //! approximate instruction's value would not be the same on the host.
 
-use super::bits::{TWO_POW_54, change_sign, first_bits, high, power_of_two};
+use super::bits::{TWO_POW_54, change_sign, first_bits, high, power_of_two, to_double};
 use crate::arch::float::Exact;
 
 pub(crate) fn cbrt(x: f64) -> f64 {
@@ -102,7 +102,7 @@ fn rsqrt_of_sum(x: f64, tail: f64) -> f64 {
     improved_rsqrt(y, Exact::fma(-tail, square, Exact::fma(-x, square, 1.0)))
 }
 
-/// The inverse square root but for 2^-18 of it, in 24 bits.
+/// The inverse square root but for 2^-18 of it, in 21 bits.
 #[inline(always)]
 pub(super) fn guessed_rsqrt(x: f64) -> f64 {
     let single = first_bits(x);
@@ -112,7 +112,7 @@ pub(super) fn guessed_rsqrt(x: f64) -> f64 {
     let q = -single * y * y;
     let p = Exact::fma(q + 3.014_808_2, q, 3.604_523_4);
     let p = Exact::fma(p, q, 2.584_139);
-    f64::from(y * p)
+    to_double(y * p)
 }
 
 /// The inverse root y of a number of which `1 - e` is the product with `y^2`, improved.

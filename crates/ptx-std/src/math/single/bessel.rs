@@ -103,16 +103,18 @@ fn about(distance: f32, coefficients: &[f32]) -> f32 {
 #[inline(always)]
 fn wave(x: f32, quarters: u32, amplitude: &[f32], phase: &[f32]) -> f32 {
     let root = reciprocal_root(x);
+    let (r, n, root) = if x < 1_048_576.0 {
+        let (r, n) = reduced(x);
+        (r, n, root)
+    } else {
+        let (r, n) = reduced_far(x);
+        // Newton's method leaves NaN of infinity, where the function is 0.
+        (r, n, if x == f32::INFINITY { 0.0 } else { root })
+    };
     let reciprocal = root * root;
     let square = reciprocal * reciprocal;
-    let (r, n) = if x < 1_048_576.0 {
-        reduced(x)
-    } else {
-        reduced_far(x)
-    };
     let angle = Exact::fma(reciprocal, polynomial(phase, square), r);
-    let value = root * polynomial(amplitude, square) * cosine(angle, n.wrapping_add(quarters));
-    if x == f32::INFINITY { 0.0 } else { value }
+    root * polynomial(amplitude, square) * cosine(angle, n.wrapping_add(quarters))
 }
 
 /// `x - pi/4 - n pi/2`, within pi/4 of 0, and n; for x up to 2^20.

@@ -10,7 +10,7 @@
 use core::f32::consts::{LN_2, LOG2_E, SQRT_2};
 use core::hint::cold_path;
 
-use crate::arch::float::{Exact, log2_approx_ftz, normal_reciprocal, normal_sqrt};
+use crate::arch::float::{Exact, log2_approx, log2_approx_ftz, normal_reciprocal, normal_sqrt};
 use crate::math::polynomial::polynomial;
 
 pub(crate) fn erf(x: f32) -> f32 {
@@ -60,20 +60,59 @@ pub(crate) fn erf_inv(x: f32) -> f32 {
 
 /// [`erf_inv`] by the hardware's logarithm.
 pub(crate) fn fast_erf_inv(x: f32) -> f32 {
-    let complement = Exact::fma(-x, x, 1.0);
-    // Minus infinity for 1, NaN beyond.
+    fast_inverse(x, Exact::fma(-x, x, 1.0), |complement, logarithm| {
+        let tail = fast_inverse_tail(logarithm);
+        if complement == 0.0 {
+            f32::INFINITY
+        } else {
+            tail
+        }
+    })
+}
+
+/// [`erfc_inv`] by the hardware's logarithm.
+pub(crate) fn fast_erfc_inv(x: f32) -> f32 {
+    fast_inverse(1.0 - x, x * (2.0 - x), fast_inverse_beyond)
+}
+
+/// [`norm_cdf_inv`] by the hardware's logarithm.
+pub(crate) fn fast_norm_cdf_inv(p: f32) -> f32 {
+    let y = Exact::fma(p, 2.0 * SQRT_2, -SQRT_2);
+    fast_inverse(y, p * Exact::fma(p, -4.0, 4.0), fast_inverse_beyond)
+}
+
+/// `factor * erf_inv(y) / y` for the y whose `1 - y * y` is given. Where that is little, the ratio is
+/// `beyond` of it and its logarithm to base 2: minus infinity at 0 and for subnormal numbers, and NaN below 0.
+#[inline(always)]
+fn fast_inverse(factor: f32, complement: f32, beyond: impl Fn(f32, f32) -> f32) -> f32 {
     let logarithm = log2_approx_ftz(complement);
     // Before the branch, so that several functions' polynomials are computed side by side.
-    let centre = x * polynomial(&FAST_INVERSE_CENTRE, logarithm);
+    let centre = factor * polynomial(&FAST_INVERSE_CENTRE, logarithm);
     if logarithm >= FAST_INVERSE_CENTRE_END {
         return centre;
     }
     cold_path();
-    let tail = polynomial(&FAST_INVERSE_TAIL, logarithm - FAST_INVERSE_TAIL_MIDDLE);
-    x * if complement == 0.0 {
+    factor * beyond(complement, logarithm)
+}
+
+/// `erf_inv(y) / y` for a logarithm down to that of `1 - y * y` for the greatest y below 1.
+#[inline(always)]
+fn fast_inverse_tail(logarithm: f32) -> f32 {
+    polynomial(&FAST_INVERSE_TAIL, logarithm - FAST_INVERSE_TAIL_MIDDLE)
+}
+
+/// `erf_inv(y) / y` for every little `1 - y * y`: infinite at 0, and NaN below.
+#[inline(always)]
+fn fast_inverse_beyond(complement: f32, logarithm: f32) -> f32 {
+    if complement >= INVERSE_TAIL_END {
+        fast_inverse_tail(logarithm)
+    } else if complement > 0.0 {
+        let root = normal_sqrt(-LN_2 * log2_approx(complement)) - INVERSE_FAR_TAIL_MIDDLE;
+        polynomial(&INVERSE_FAR_TAIL, root) + 1.0
+    } else if complement == 0.0 {
         f32::INFINITY
     } else {
-        tail
+        f32::NAN
     }
 }
 
