@@ -58,8 +58,9 @@ mod chunk;
 mod close;
 mod point;
 mod timed;
+mod value;
 
-pub use axis::{Axis, Value, whole};
+pub use axis::{Axis, whole};
 pub use bench::Bench;
 pub(crate) use bench::Loaded;
 pub use case::{Arrays, Case, Launch};
@@ -67,6 +68,7 @@ pub use chunk::Chunk;
 pub use close::close;
 pub use point::{GridSize, Point, PointError};
 pub use timed::Timed;
+pub use value::Value;
 
 /// A kernel, or several that do the same work, to be measured at points of its axes.
 ///
