@@ -163,8 +163,7 @@ fn check<T: Number, R: Number>(
             (scaled, scaled.abs() * R::UNIT + size / f64::from(1 << 20))
         };
         let off = (element.to_f64() - expected).abs();
-        // NaN is no match either.
-        if !(off <= bound) {
+        if off.is_nan() || off > bound {
             return Err(format!(
                 "{:?} {:?} {:?}: row {row}, column {column}: {} instead of {expected}, bound {bound:e}",
                 case.sizes,
