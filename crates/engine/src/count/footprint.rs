@@ -8,7 +8,10 @@ use crate::check::hash::Map;
 /// Sectors of a page, which is 64 KiB: small, because each block has pages of its own.
 const SECTORS: u64 = 2048;
 const WORDS: usize = SECTORS as usize / 64;
-const _: () = assert!(WORDS == u32::BITS as usize, "a bit of `Page::used` for each");
+const _: () = assert!(
+    WORDS == u32::BITS as usize,
+    "a bit of `Page::used` for each"
+);
 
 /// What is done with a sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,11 +96,7 @@ impl Sectors {
     fn page(&mut self, number: u64) -> &mut Page {
         let recent = self.recent[number as usize % 16] as usize;
         let is_there = self.pages.get(recent).map(|it| it.number) == Some(number);
-        let place = if is_there {
-            recent
-        } else {
-            self.place(number)
-        };
+        let place = if is_there { recent } else { self.place(number) };
         &mut self.pages[place]
     }
 

@@ -237,11 +237,7 @@ impl Product {
         let (b_bytes, b_lies) = image(&b, self.of, (n, K), self.b);
         bytes.extend(b_bytes);
         bytes.resize(32768, 0);
-        let x = bytes
-            .as_chunks()
-            .0
-            .iter()
-            .map(|&it| u32::from_le_bytes(it));
+        let x = bytes.as_chunks().0.iter().map(|&it| u32::from_le_bytes(it));
         let scale = match (self.of.sum, self.negates) {
             ("s32", _) => 256.0,
             (_, true) => -1.0,
