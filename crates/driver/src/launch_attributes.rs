@@ -33,6 +33,11 @@ impl Attributes {
         self.cluster.is_none() && self.order == Order::Behind
     }
 
+    /// Blocks of a cluster, x, y, z.
+    pub(super) fn cluster(self) -> [u32; 3] {
+        self.cluster.unwrap_or([1; 3])
+    }
+
     /// As the driver takes them; none where an ordinary launch does.
     pub(super) fn all(self, blocks: Blocks) -> SmallVec<[LaunchAttribute; 3]> {
         let mut all = SmallVec::new();
@@ -89,7 +94,7 @@ impl<S: Signature> Prepared<'_, S> {
     ///
     /// # Errors
     /// [`DriverError::Attribute`]: the grid is not made of such clusters, they are empty or too large, the device is older than compute
-    /// capability 9.0, or it holds no such cluster with what its blocks need. The emulator has clusters of one block alone. On a GPU
+    /// capability 9.0, or it holds no such cluster with what its blocks need. The emulator has clusters along x alone. On a GPU
     /// also: the driver refuses ([`DriverError::Call`]).
     pub fn with_cluster(mut self, blocks: [u32; 3]) -> Result<Self, DriverError> {
         if let Some(reason) = refuse(blocks, self.shape.grid) {
@@ -97,8 +102,8 @@ impl<S: Signature> Prepared<'_, S> {
         }
         self.require_hopper("clusters")?;
         self.attributes.cluster = Some(blocks);
-        if self.function.is_none() && blocks != [1, 1, 1] {
-            return Err(self.refused("the emulator has clusters of one block alone".to_owned()));
+        if self.function.is_none() && blocks[1..] != [1, 1] {
+            return Err(self.refused("the emulator has clusters along x alone".to_owned()));
         }
         if self.clusters_at_once()? == Some(0) {
             let [x, y, z] = blocks;

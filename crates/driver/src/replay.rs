@@ -65,7 +65,9 @@ impl<S: Signature> Emulated<S> {
     /// As for [`Prepared::launch`].
     unsafe fn call(&self, arguments: &S::Arguments<'_>) -> Result<(), DriverError> {
         let (kernel, call) = (self.entry.name(), self.entry.call());
-        if let Some(what) = self.emulation.of_ptx_alone() {
+        let has_clusters = self.attributes.cluster() != [1; 3];
+        let clusters = has_clusters.then_some("clusters");
+        if let Some(what) = self.emulation.of_ptx_alone().or(clusters) {
             return Err(DriverError::WithoutPtx { kernel, what });
         }
         simt::Launch::new(self.shape)
@@ -108,6 +110,7 @@ impl<S: Signature> Emulated<S> {
                 Blocks::Independent => self.blocks_at_once(&ptx.kernel),
                 Blocks::Cooperative => u64::MAX,
             },
+            cluster: self.attributes.cluster(),
             schedule: self.emulation.schedule.clone(),
             ..engine::Options::default()
         };

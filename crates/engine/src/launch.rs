@@ -44,6 +44,9 @@ pub struct Options {
     /// How many blocks may have begun and not ended, on all cores together: what the GPU holds; `u64::MAX` for
     /// all of a cooperative launch's.
     pub resident_blocks: u64,
+    /// Blocks of a cluster, x, y, z, where the kernel does not say it (`.reqnctapercluster`). Those of a cluster
+    /// follow each other along x.
+    pub cluster: [u32; 3],
     /// The host's cores that run blocks.
     pub cores: usize,
     /// The multiprocessors that `%smid` and `%nsmid` tell of.
@@ -63,6 +66,7 @@ impl Default for Options {
             steps: 1 << 28,
             divergence: false,
             resident_blocks: 132 * 32,
+            cluster: [1; 3],
             cores: cores(),
             multiprocessors: 132,
             shared_per_block: 227 << 10,
@@ -199,19 +203,21 @@ impl Kernel {
             started: Instant::now(),
             multiprocessors: options.multiprocessors,
             held: options.held(shape, checks.is_some()),
+            cluster: self.cluster(shape, &options)?,
         };
         if launch.blocks() == 0 || launch.threads_per_block() == 0 {
             return Ok(());
         }
         let layout = self.code.layout(shape.dynamic_shared);
-        let queue = Queue::new(launch.blocks(), launch.held.blocks());
+        let together = launch.together();
+        let queue = Queue::new(launch.blocks() / together, launch.held.blocks() / together);
         let failure: Mutex<Option<Box<Failed>>> = Mutex::new(None);
         let choices = options.schedule.choices();
         let cores = match choices {
             None if checks.is_none() => options.cores as u64,
             _ => 1,
         };
-        let workers = cores.min(launch.blocks()).max(1);
+        let workers = cores.min(launch.blocks() / together).max(1);
         let looks = Looks::new(workers as usize);
         let run = |checking: Option<Checking<'_>>, counting: Option<&mut Tally>| {
             let code = Code::new(
@@ -256,7 +262,7 @@ impl Kernel {
                 let shape = check::Shape {
                     program: self.code.number(),
                     threads: launch.threads_per_block(),
-                    blocks_per_cluster: 1,
+                    blocks_per_cluster: together,
                 };
                 let id = checker.launch(operation, shape);
                 work(Some(Checking {

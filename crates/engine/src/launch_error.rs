@@ -38,6 +38,14 @@ pub enum LaunchError {
         /// How many were given.
         given: usize,
     },
+    /// Clusters that there cannot be.
+    #[error("{kernel}: {text}")]
+    Cluster {
+        /// The kernel.
+        kernel: String,
+        /// Why.
+        text: String,
+    },
     /// A block of more threads than there may be.
     #[error("{kernel}: block of {actual} threads; {limited_by} allows {limit}")]
     Threads {

@@ -11,6 +11,9 @@ const MOST_THREADS: u64 = 1024;
 const MOST_BLOCKS_ALONG: [u32; 3] = [i32::MAX as u32, 65_535, 65_535];
 const MOST_THREADS_ALONG: [u32; 3] = [1024, 1024, 64];
 
+/// Blocks of a cluster.
+const MOST_TOGETHER: u32 = 16;
+
 /// Bytes of local memory of a thread, on all GPUs.
 pub(crate) const MOST_LOCAL_BYTES: u32 = 512 << 10;
 
@@ -66,6 +69,32 @@ impl Kernel {
             what,
             actual,
             limit,
+        })
+    }
+
+    /// How many blocks begin together as a cluster; 0 where the kernel knows of none.
+    pub(crate) fn cluster(&self, shape: Shape, options: &Options) -> Result<u64, LaunchError> {
+        let directives = &self.code.function().directives;
+        let [x, y, z] = directives.reqnctapercluster.unwrap_or(options.cluster);
+        let blocks = u64::from(x) * u64::from(y) * u64::from(z);
+        let refused = |text: String| LaunchError::Cluster {
+            kernel: self.name().to_owned(),
+            text,
+        };
+        if (y, z) != (1, 1) || !(1..=MOST_TOGETHER).contains(&x) {
+            return Err(refused(format!(
+                "clusters of {x} x {y} x {z} blocks; the emulator has 1 to {MOST_TOGETHER} along x"
+            )));
+        }
+        if !shape.grid[0].is_multiple_of(x) {
+            let grid = shape.grid[0];
+            return Err(refused(format!(
+                "clusters of {x} blocks, in a grid of {grid} along x"
+            )));
+        }
+        Ok(match blocks {
+            1 if !self.code.needs_clusters => 0,
+            _ => blocks,
         })
     }
 

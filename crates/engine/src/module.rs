@@ -107,6 +107,8 @@ pub(crate) struct Code {
     offsets: HashMap<Shared, u32>,
     /// What the offset of dynamic shared memory is a multiple of.
     dynamic_alignment: u32,
+    /// Whether its module has instructions on clusters.
+    pub(crate) needs_clusters: bool,
     programs: Vec<OnceLock<Result<Arc<Program>, Unsupported>>>,
 }
 
@@ -314,6 +316,7 @@ impl Code {
             shared: Vec::new(),
             offsets: HashMap::new(),
             dynamic_alignment: 1,
+            needs_clusters: lower::cluster::needs_clusters(&loaded.parsed.ptx),
             programs: loaded
                 .parsed
                 .ptx

@@ -520,7 +520,10 @@ impl Checker {
         }
         let (address, epoch, by) = written.into_iter().find(|&(_, epoch, by)| {
             let site = (by & SITE) >> SITE_SHIFT;
-            !self.sites.get(site).is_bulk && !self.is_fenced(who.block, epoch, by & THREAD)
+            !self.sites.get(site).is_bulk
+                && ![owner, who.block]
+                    .into_iter()
+                    .any(|block| self.is_fenced(block, epoch, by & THREAD))
         })?;
         let before = Before {
             epoch,

@@ -316,6 +316,34 @@ impl Clock {
         self.leave(world, PRODUCTS + warp / 4, 0, &[(warp, mask)]);
     }
 
+    /// Threads arrive at the barrier of the cluster.
+    pub(super) fn arrive_in_cluster(&mut self, world: &mut World, warp: u32, mask: u32) {
+        let chain = world.chain_of_cluster(self.launch, self.cluster);
+        self.is_exported = true;
+        let mut view = self.all.clone();
+        for thread in lanes(warp, mask) {
+            if let Some(own) = self.views.get(&thread) {
+                view.join(own);
+            }
+        }
+        let head = Head {
+            past: self.past(warp, mask),
+            view: Arc::new(view),
+        };
+        world.chains.release(chain, self.number, &head);
+        self.tick(world);
+    }
+
+    /// Threads go on from the barrier of the cluster.
+    pub(super) fn leave_in_cluster(&mut self, world: &mut World, warp: u32, mask: u32) {
+        let chain = world.chain_of_cluster(self.launch, self.cluster);
+        let len = world.chains.len(chain);
+        for thread in lanes(warp, mask) {
+            let view = Arc::make_mut(self.views.entry(thread).or_default());
+            world.chains.acquire(view, chain, len);
+        }
+    }
+
     /// Shows those who wait at an address of the block's shared memory what a copy has done, of the block of a
     /// number.
     pub(super) fn release_at(&mut self, world: &mut World, offset: u64, number: u32, head: &Head) {

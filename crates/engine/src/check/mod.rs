@@ -286,6 +286,18 @@ impl Checker {
         block.clock.sync_warp(world, who.warp, who.mask, all);
     }
 
+    /// Threads arrive at the barrier of their cluster, and release what they did.
+    pub fn arrive_in_cluster(&mut self, who: Who) {
+        let (world, block) = (&mut self.world, live(&mut self.blocks, who.block));
+        block.clock.arrive_in_cluster(world, who.warp, who.mask);
+    }
+
+    /// Threads go on from the barrier of their cluster: all have come.
+    pub fn leave_in_cluster(&mut self, who: Who) {
+        let (world, block) = (&mut self.world, live(&mut self.blocks, who.block));
+        block.clock.leave_in_cluster(world, who.warp, who.mask);
+    }
+
     /// A fence.
     pub fn fence(&mut self, who: Who, order: Order, scope: Scope) {
         let (world, block) = (&mut self.world, live(&mut self.blocks, who.block));

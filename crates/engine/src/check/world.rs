@@ -2,6 +2,7 @@
 
 use super::access::LaunchId;
 use super::chains::Chains;
+use super::hash::Map;
 use super::streams::Operation;
 use super::strong::{Site, Sites};
 
@@ -42,6 +43,8 @@ pub(super) struct World {
     pub(super) chains: Chains,
     pub(super) sites: Sites,
     pub(super) fences: Site,
+    /// The chains of clusters' barriers.
+    clusters: Map<(u32, u64), u32>,
 }
 
 /// The first time that there is.
@@ -66,6 +69,7 @@ impl World {
             chains: Chains::default(),
             sites: Sites::default(),
             fences: Site::default(),
+            clusters: Map::default(),
         }
     }
 
@@ -143,7 +147,15 @@ impl World {
         self.kept = self.runs.len().max(SMALL);
     }
 
+    /// What those release and acquire who meet at a cluster's barrier.
+    pub(super) fn chain_of_cluster(&mut self, launch: LaunchId, cluster: u64) -> u32 {
+        let chains = &mut self.chains;
+        let of = self.clusters.entry((launch.0, cluster));
+        *of.or_insert_with(|| chains.begin())
+    }
+
     pub(super) fn end(&mut self, id: LaunchId) {
+        self.clusters.retain(|(launch, _), _| *launch != id.0);
         if let Some(launch) = self.launches.iter_mut().find(|launch| launch.id == id) {
             launch.is_running = false;
         }

@@ -3,6 +3,7 @@
 use ptx::{Order, Scope};
 
 use super::change::change;
+use super::cluster;
 use super::failure::Failure;
 use super::lanewise::{load, store};
 use super::op::{Context, Op};
@@ -96,6 +97,8 @@ pub(crate) enum Space {
     Global,
     /// Offsets in the block's.
     Shared,
+    /// The same, and those of other blocks of the cluster: see [`cluster`].
+    Cluster,
     /// Offsets in the thread's.
     Local,
     /// Offsets in the kernel's parameters.
@@ -127,8 +130,55 @@ pub(crate) unsafe fn access(context: &mut Context<'_>, op: &Op) {
         unsafe { generic(context, op, access, addresses, bytes) };
         return;
     }
+    if access.space == Space::Cluster {
+        let of = |lane: usize| match context.at.cluster.is_null() {
+            true => (None, addresses[lane]),
+            false => cluster::of_window(context, addresses[lane]),
+        };
+        let places: [(Option<u64>, u64); LANES] = std::array::from_fn(of);
+        // SAFETY: the caller's contract.
+        unsafe { in_cluster(context, op, access, &places, mask, bytes) };
+        return;
+    }
     // SAFETY: the caller's contract.
     unsafe { in_space(context, op, access, access.space, &addresses, mask, bytes) };
+}
+
+/// Executes an access of lanes to shared memory: of the block's own, or of those of a rank in the cluster.
+///
+/// # Safety
+/// As for [`access`].
+#[cold]
+unsafe fn in_cluster(
+    context: &mut Context<'_>,
+    op: &Op,
+    access: &Access,
+    places: &[(Option<u64>, u64); LANES],
+    mask: u32,
+    bytes: u32,
+) {
+    let offsets = places.map(|it| it.1);
+    let mut left = mask;
+    while left != 0 {
+        let rank = places[left.trailing_zeros() as usize].0;
+        let lanes = lanes_of(left)
+            .filter(|&lane| places[lane].0 == rank)
+            .fold(0, |lanes, lane| lanes | 1 << lane);
+        left &= !lanes;
+        let own = context.at.shared;
+        if let Some(rank) = rank {
+            match cluster::peer(context, rank) {
+                Ok(peer) => (context.at.shared, context.at.owner) = (peer.shared, peer.id),
+                Err(failure) => {
+                    context.fault(failure, op.instruction);
+                    return;
+                }
+            }
+        }
+        // SAFETY: the caller's contract.
+        unsafe { in_space(context, op, access, Space::Shared, &offsets, lanes, bytes) };
+        (context.at.shared, context.at.owner) = (own, None);
+    }
 }
 
 /// Executes an access lanes of which may be in different spaces.
@@ -161,9 +211,21 @@ unsafe fn generic(
         Space::Local,
         Space::Parameters,
     ] {
-        let lanes = lanes_of(mask)
+        let mut lanes = lanes_of(mask)
             .filter(|&lane| of(addresses[lane]) == space)
             .fold(0, |lanes, lane| lanes | 1 << lane);
+        if space == Space::Shared && lanes != 0 && !context.at.cluster.is_null() {
+            let places = addresses.map(|address| match cluster::of_generic(context, address) {
+                Some((rank, offset)) => (Some(rank), offset),
+                None => (None, address),
+            });
+            let others = lanes_of(lanes)
+                .filter(|&lane| places[lane].0.is_some())
+                .fold(0, |lanes, lane| lanes | 1 << lane);
+            // SAFETY: the caller's contract.
+            unsafe { in_cluster(context, op, access, &places, others, bytes) };
+            lanes &= !others;
+        }
         if lanes == 0 {
             continue;
         }
@@ -247,7 +309,7 @@ unsafe fn resolve(
         Space::Shared => context.at.layout.resolve(lanes),
         Space::Local => context.at.frames().resolve(lanes),
         Space::Parameters => parameter_bounds(context, lanes, access.act.direction()),
-        Space::Generic => unreachable!("resolved by the window"),
+        Space::Generic | Space::Cluster => unreachable!("resolved by the window"),
     }
 }
 
@@ -315,7 +377,7 @@ impl<'a> Host<'a> {
             Space::Shared => (at.shared.expose_provenance(), 0),
             Space::Parameters => (at.launch.parameters.as_ptr().expose_provenance(), 0),
             Space::Local => (at.local.start.expose_provenance(), at.local.bytes as usize),
-            Space::Global | Space::Generic => (0, 0),
+            Space::Global | Space::Generic | Space::Cluster => (0, 0),
         };
         Host {
             base,

@@ -1,7 +1,9 @@
 //! A block: its warps, shared memory and barriers.
 
+use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
+use super::cluster::Cluster;
 use super::divergence;
 use super::failure::{Failed, Failure};
 use super::op::Context;
@@ -24,6 +26,7 @@ pub(crate) struct Block {
     shared: Registers,
     /// How many groups of products each warp has committed.
     groups: Vec<AtomicU32>,
+    cluster: Option<Rc<Cluster>>,
 }
 
 /// How far a block has come.
@@ -44,14 +47,15 @@ impl Block {
             id: None,
             warps: (0..threads.div_ceil(32)).map(|_| Warp::new()).collect(),
             shared: Registers::new(shared as usize),
+            cluster: None,
             groups: (0..threads.div_ceil(32))
                 .map(|_| AtomicU32::new(0))
                 .collect(),
         }
     }
 
-    /// Makes it the block of this number, at its beginning.
-    pub(crate) fn begin(&mut self, number: u64, code: &Code<'_>, context: &mut Context<'_>) {
+    /// Makes it the block of this number.
+    pub(crate) fn seat(&mut self, number: u64, context: &mut Context<'_>) {
         self.number = number;
         self.index = coordinates(number, context.at.launch.grid);
         let at = &mut context.at;
@@ -59,11 +63,27 @@ impl Block {
             .checking
             .as_mut()
             .map(|it| it.checker.begin_block(it.launch, number, &at.layout));
+        self.cluster = None;
         // What nobody has written is none of the values that one expects.
         self.shared.fill(0xFF);
         self.groups
             .iter()
             .for_each(|it| it.store(0, Ordering::Relaxed));
+    }
+
+    /// Its shared memory, and its number for the checks.
+    pub(crate) fn memory(&self) -> (*mut u8, Option<BlockId>) {
+        (self.shared.start(), self.id)
+    }
+
+    /// Brings its warps to their beginning.
+    pub(crate) fn begin(
+        &mut self,
+        cluster: Option<Rc<Cluster>>,
+        code: &Code<'_>,
+        context: &mut Context<'_>,
+    ) {
+        self.cluster = cluster;
         self.enter(context);
         let threads = context.at.launch.threads_per_block();
         for (index, warp) in (0..).zip(&mut self.warps) {
@@ -138,6 +158,12 @@ impl Block {
         }
     }
 
+    /// It has ended. Gives the first block of its cluster, where it has one, and whether all of that have ended.
+    pub(crate) fn leave(&self) -> Option<(u64, bool)> {
+        let cluster = self.cluster.as_ref()?;
+        Some((cluster.first(), cluster.end(self.number)))
+    }
+
     pub(crate) fn number(&self) -> u64 {
         self.number
     }
@@ -155,6 +181,10 @@ impl Block {
         context.at.block_index = self.index;
         context.at.shared = self.shared.start();
         context.at.groups = self.groups.as_ptr();
+        context.at.cluster = self.cluster.as_ref().map_or(std::ptr::null(), Rc::as_ptr);
+        if self.cluster.is_some() {
+            context.at.shared_window = windows::of_block(self.number);
+        }
         if let (Some(checking), Some(id)) = (&mut context.at.checking, self.id) {
             checking.block = Some(id);
             context.at.shared_window = windows::of_block(self.number);

@@ -27,7 +27,11 @@ pub(crate) struct Bulk {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Way {
     /// To shared memory; an mbarrier counts the bytes.
-    Load { mbarrier: Address },
+    Load {
+        mbarrier: Address,
+        /// A slot of words: the blocks of the cluster that have it at the same offsets.
+        multicast: Option<u32>,
+    },
     /// To global memory, in a group of the thread.
     Store,
     /// The same, combined with what is there: adjacent bytes are of this type, a tensor's of its own.
@@ -74,67 +78,25 @@ unsafe fn one(context: &mut Context<'_>, op: &Op, bulk: &Bulk, lane: usize) -> R
     // SAFETY: the caller's contract.
     let (moved, spot) = unsafe {
         match &bulk.global {
-            Global::Adjacent { at, bytes } => {
-                let bytes = u64::from(context.slot::<u32>(*bytes)[lane]);
-                if bytes % 16 != 0 {
-                    let text = format!("a copy of {bytes} bytes, no multiple of 16");
-                    return Err(Failure::Misused(text));
-                }
-                let global = at.of(context, lane);
-                if global % 16 != 0 {
-                    let text = format!("a copy from or to {global:#x}, no multiple of 16");
-                    return Err(Failure::Misused(text));
-                }
-                let spot = bulk.shared.range(context, lane, bytes)?;
-                let pieces = adjacent(global, spot.offset, bytes);
-                (
-                    Moved {
-                        pieces,
-                        filling: 0,
-                        bytes,
-                        ty: None,
-                    },
-                    spot,
-                )
-            }
+            Global::Adjacent { at, bytes } => row(context, (&bulk.shared, at), *bytes, lane)?,
             Global::Tensor { map, coordinates } => {
-                let map = tensor_map(context, map, lane)?;
-                if map.rank != coordinates.len() {
-                    let (rank, given) = (map.rank, coordinates.len());
-                    let text = format!("{given} coordinates for a tensor of {rank} dimensions");
-                    return Err(Failure::Misused(text));
-                }
-                let at: Vec<i64> = coordinates
-                    .iter()
-                    .map(|&slot| i64::from(context.slot::<u32>(slot)[lane] as i32))
-                    .collect();
-                let spot = bulk.shared.range(context, lane, map.box_bytes())?;
-                if spot.offset % map.alignment() != 0 {
-                    let text = format!(
-                        "a tensor's box at {:#x} of shared memory, no multiple of {}",
-                        spot.offset,
-                        map.alignment()
-                    );
-                    return Err(Failure::Misused(text));
-                }
-                let moved = Moved {
-                    pieces: map.pieces(&at, spot.offset),
-                    filling: map.filling(),
-                    bytes: map.box_bytes(),
-                    ty: Some(map.ty),
-                };
-                (moved, spot)
+                tile(context, (&bulk.shared, map), coordinates, lane)?
             }
         }
     };
     moved.check_global(context, &bulk.way, lane)?;
     match bulk.way {
-        Way::Load { mbarrier } => {
+        Way::Load {
+            mbarrier,
+            multicast,
+        } => {
             // SAFETY: the caller's contract.
-            let told = unsafe { mbarrier.spot(context, lane, 8)? };
-            checked::bulk_load(context, op, lane, &told, &moved.pieces)?;
-            moved.load(&spot);
-            mbarrier::complete(context, &told, moved.bytes as u32)
+            for (told, spot) in unsafe { targets(context, &mbarrier, multicast, spot, lane)? } {
+                checked::bulk_load(context, op, lane, &told, &moved.pieces)?;
+                moved.load(&spot);
+                mbarrier::complete(context, &told, moved.bytes as u32)?;
+            }
+            Ok(())
         }
         Way::Store => {
             checked::bulk_store(context, op, lane, &moved.pieces, Does::Replace)?;
@@ -150,6 +112,103 @@ unsafe fn one(context: &mut Context<'_>, op: &Op, bulk: &Bulk, lane: usize) -> R
             Ok(())
         }
     }
+}
+
+/// What a copy of adjacent bytes moves, and where it is in shared memory.
+///
+/// # Safety
+/// As for [`execute`].
+unsafe fn row(
+    context: &Context<'_>,
+    (shared, global): (&Address, &Address),
+    bytes: u32,
+    lane: usize,
+) -> Result<(Moved, Spot), Failure> {
+    // SAFETY: the caller's contract.
+    let (bytes, global) = unsafe {
+        let bytes = u64::from(context.slot::<u32>(bytes)[lane]);
+        (bytes, global.of(context, lane))
+    };
+    if bytes % 16 != 0 {
+        let text = format!("a copy of {bytes} bytes, no multiple of 16");
+        return Err(Failure::Misused(text));
+    }
+    if global % 16 != 0 {
+        let text = format!("a copy from or to {global:#x}, no multiple of 16");
+        return Err(Failure::Misused(text));
+    }
+    // SAFETY: the caller's contract.
+    let spot = unsafe { shared.range(context, lane, bytes)? };
+    let moved = Moved {
+        pieces: adjacent(global, spot.offset, bytes),
+        filling: 0,
+        bytes,
+        ty: None,
+    };
+    Ok((moved, spot))
+}
+
+/// What a copy of a tensor's box moves, and where it is in shared memory.
+///
+/// # Safety
+/// As for [`execute`].
+unsafe fn tile(
+    context: &Context<'_>,
+    (shared, map): (&Address, &Address),
+    coordinates: &[u32],
+    lane: usize,
+) -> Result<(Moved, Spot), Failure> {
+    // SAFETY: the caller's contract.
+    let map = unsafe { tensor_map(context, map, lane)? };
+    if map.rank != coordinates.len() {
+        let (rank, given) = (map.rank, coordinates.len());
+        let text = format!("{given} coordinates for a tensor of {rank} dimensions");
+        return Err(Failure::Misused(text));
+    }
+    // SAFETY: the caller's contract.
+    let at = |&slot: &u32| unsafe { i64::from(context.slot::<u32>(slot)[lane] as i32) };
+    let at: Vec<i64> = coordinates.iter().map(at).collect();
+    // SAFETY: the caller's contract.
+    let spot = unsafe { shared.range(context, lane, map.box_bytes())? };
+    if spot.offset % map.alignment() != 0 {
+        let text = format!(
+            "a tensor's box at {:#x} of shared memory, no multiple of {}",
+            spot.offset,
+            map.alignment()
+        );
+        return Err(Failure::Misused(text));
+    }
+    let moved = Moved {
+        pieces: map.pieces(&at, spot.offset),
+        filling: map.filling(),
+        bytes: map.box_bytes(),
+        ty: Some(map.ty),
+    };
+    Ok((moved, spot))
+}
+
+/// The mbarriers that are told, each with where the copy goes to: of one block, or of several at the same
+/// offsets.
+///
+/// # Safety
+/// As for [`execute`].
+unsafe fn targets(
+    context: &Context<'_>,
+    mbarrier: &Address,
+    multicast: Option<u32>,
+    spot: Spot,
+    lane: usize,
+) -> Result<Vec<(Spot, Spot)>, Failure> {
+    // SAFETY: the caller's contract.
+    let told = unsafe { mbarrier.spot(context, lane, 8)? };
+    let (Some(slot), false) = (multicast, context.at.cluster.is_null()) else {
+        return Ok(vec![(told, spot)]);
+    };
+    // SAFETY: the slot holds words.
+    let ranks = unsafe { context.slot::<u32>(slot)[lane] & 0xffff };
+    let at = |rank: usize, offset| Spot::of(context, rank as u64, offset);
+    let both = |rank| Ok((at(rank, told.offset)?, at(rank, spot.offset)?));
+    lanes_of(ranks).map(both).collect()
 }
 
 /// # Safety

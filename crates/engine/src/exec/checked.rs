@@ -161,13 +161,16 @@ fn tell(
                 .checker
                 .global(context.at.launch.memory, met, who, &access)
         }
-        Space::Shared => checking.checker.shared(who, &access),
+        Space::Shared => {
+            let owner = context.at.owner.unwrap_or(who.block);
+            checking.checker.shared_of(owner, who, &access)
+        }
         Space::Local => {
             // SAFETY: the warp's own, which has entered.
             let frames = unsafe { &*context.at.local.frames };
             checking.checker.local(who, &access, frames)
         }
-        Space::Parameters | Space::Generic => Ok(()),
+        Space::Parameters | Space::Generic | Space::Cluster => Ok(()),
     };
     found(context, op.instruction, checked)
 }
@@ -397,6 +400,22 @@ pub(super) fn bulk_store(
         checked.map_err(Failure::Check)?;
     }
     Ok(())
+}
+
+/// Tells that the running lanes arrive at the cluster's barrier.
+pub(super) fn arrive_in_cluster(context: &mut Context<'_>) {
+    let who = who(context);
+    if let (Some(checking), Some(who)) = (&mut context.at.checking, who) {
+        checking.checker.arrive_in_cluster(who);
+    }
+}
+
+/// Tells that the running lanes go on from the cluster's barrier.
+pub(super) fn leave_in_cluster(context: &mut Context<'_>) {
+    let who = who(context);
+    if let (Some(checking), Some(who)) = (&mut context.at.checking, who) {
+        checking.checker.leave_in_cluster(who);
+    }
 }
 
 /// Tells of a product of the warp, and where the 16 bytes lie that it reads.

@@ -19,7 +19,7 @@ pub(super) fn access(
         Space::Global => count::Space::Global,
         Space::Shared => count::Space::Shared,
         Space::Local => count::Space::Local,
-        Space::Parameters | Space::Generic => count::Space::Parameters,
+        Space::Parameters | Space::Generic | Space::Cluster => count::Space::Parameters,
     };
     let way = match access.act {
         Act::Load { .. } | Act::CopyFrom { .. } => Way::Read,

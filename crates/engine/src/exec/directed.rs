@@ -70,6 +70,7 @@ pub(crate) fn work<'s, 'l>(
         context: crew.context(checking, counting),
         resident: Vec::new(),
         spare: Vec::new(),
+        ended: Vec::new(),
         unbegun: Unbegun::new(blocks, order),
         order,
         slot: 0,
@@ -90,6 +91,8 @@ struct Stage<'s, 'l> {
     /// In the order in which they have begun.
     resident: Vec<Block>,
     spare: Vec<Block>,
+    /// Of clusters that have not ended.
+    ended: Vec<Block>,
     unbegun: Unbegun,
     /// That in which blocks begin; 0 is by their indices.
     order: u64,
@@ -119,7 +122,9 @@ impl Stage<'_, '_> {
             Stop::Yields | Stop::Looks => Point::Yields,
             Stop::Waits => Point::Free,
             Stop::Ended => {
-                self.spare.push(self.resident.remove(self.slot));
+                let block = self.resident.remove(self.slot);
+                let left = self.crew.end(block, &mut self.ended);
+                self.spare.extend(left);
                 self.warp = None;
                 Point::Free
             }
@@ -173,13 +178,16 @@ impl Stage<'_, '_> {
                 (self.slot, self.warp) = (slot, Some(warp));
             }
             Place::New(block) => {
-                self.unbegun.begin(block);
                 let crew = self.crew;
                 let begun = crew.begin(block, &mut self.spare, &mut self.context);
-                self.resident.push(begun);
+                for it in &begun {
+                    self.unbegun.begin(it.number());
+                }
+                self.resident.extend(begun);
                 let within = to.thread % u64::from(crew.launch.threads_per_block());
                 let warp = within as usize / LANES;
-                (self.slot, self.warp) = (self.resident.len() - 1, Some(warp));
+                let slot = self.resident.iter().position(|it| it.number() == block);
+                (self.slot, self.warp) = (slot.expect("it has begun"), Some(warp));
             }
         }
     }
@@ -324,7 +332,9 @@ impl Stage<'_, '_> {
     }
 
     fn may_begin(&self) -> bool {
-        (self.resident.len() as u64) < self.crew.launch.held.blocks()
+        let together = self.crew.launch.together();
+        let held = self.crew.launch.held.blocks().max(together);
+        (self.resident.len() + self.ended.len()) as u64 + together <= held
     }
 
     /// Where a launch promises no more blocks than have begun: an earlier one, for which these may wait.

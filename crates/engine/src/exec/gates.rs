@@ -2,6 +2,7 @@
 
 use super::activation::Group;
 use super::checked;
+use super::cluster;
 use super::failure::Failed;
 use super::op::{Context, lanes_where};
 use super::program::{Gate, Meeting};
@@ -39,9 +40,12 @@ impl Warp {
             self.check_meeting(gate, (group, members), code, context)?;
         }
         if members & self.live & !group.mask == 0 {
-            if let Meeting::Products(but) = gate.meeting
-                && !wgmma::may_go_on(context, but)
-            {
+            let may_go_on = match gate.meeting {
+                Meeting::Products(but) => wgmma::may_go_on(context, but),
+                Meeting::Cluster => cluster::may_go_on(context, group.mask),
+                _ => true,
+            };
+            if !may_go_on {
                 self.let_warps_go(*group, context);
                 return Ok(false);
             }

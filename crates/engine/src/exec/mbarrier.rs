@@ -165,6 +165,14 @@ pub(crate) unsafe fn execute(context: &mut Context<'_>, op: &Op) {
     context.mask = mask;
 }
 
+/// What a lane does at an mbarrier.
+struct Step<'a> {
+    op: &'a Op,
+    it: &'a Mbarrier,
+    lane: usize,
+    spot: Spot,
+}
+
 /// # Safety
 /// As for [`execute`].
 unsafe fn one(
@@ -175,61 +183,90 @@ unsafe fn one(
 ) -> Result<(), Failure> {
     // SAFETY: the caller's contract.
     let spot = unsafe { it.at.spot(context, lane, 8)? };
+    let step = Step { op, it, lane, spot };
     // SAFETY: the caller's contract.
-    let word = |context: &Context<'_>, slot: u32| unsafe { context.slot::<u32>(slot)[lane] };
-    if let Act::Init { count } = it.act {
-        let count = word(context, count);
+    unsafe {
+        match it.act {
+            Act::Init { count } => step.init(context, count),
+            Act::Wait { phase, p } => step.wait(context, phase, p),
+            _ => step.change(context),
+        }
+    }
+}
+
+impl Step<'_> {
+    /// The lane's word of a slot.
+    ///
+    /// # Safety
+    /// The slot is one of the running program, of words.
+    unsafe fn word(&self, context: &Context<'_>, slot: u32) -> u32 {
+        // SAFETY: the caller's contract.
+        unsafe { context.slot::<u32>(slot)[self.lane] }
+    }
+
+    /// Tells the checks.
+    fn tell(&self, context: &mut Context<'_>) -> Result<(), Failure> {
+        checked::mbarrier(context, self.op, self.lane, &self.spot, self.it.what)
+    }
+
+    /// What the mbarrier says.
+    fn read(&self) -> Result<Word, Failure> {
+        let text = "no mbarrier is where it looks for one: it has not been initialised, has been \
+            invalidated, or something else was written there";
+        Word::of(self.spot.read()).ok_or_else(|| Failure::Misused(text.to_owned()))
+    }
+
+    /// # Safety
+    /// The slot is one of the running program, of words.
+    unsafe fn init(&self, context: &mut Context<'_>, count: u32) -> Result<(), Failure> {
+        // SAFETY: the caller's contract.
+        let count = unsafe { self.word(context, count) };
         if count == 0 || count > MOST {
             let text = format!("an mbarrier for {count} arrivals; it takes 1 to {MOST}");
             return Err(Failure::Misused(text));
         }
-        checked::mbarrier(context, op, lane, &spot, it.what)?;
-        checked::begin_mbarrier(context, &spot);
+        self.tell(context)?;
+        checked::begin_mbarrier(context, &self.spot);
         let begun = Word {
             pending: count,
             expected: count,
             bytes: 0,
             parity: false,
         };
-        spot.write(begun.bits());
-        return Ok(());
+        self.spot.write(begun.bits());
+        Ok(())
     }
-    let before = Word::of(spot.read());
-    let Some(before) = before else {
-        let text = "no mbarrier is where it looks for one: it has not been initialised, has been \
-            invalidated, or something else was written there";
-        return Err(Failure::Misused(text.to_owned()));
-    };
-    if let Act::Wait { phase, p } = it.act {
+
+    /// # Safety
+    /// The slots are those of the running program.
+    unsafe fn wait(&self, context: &mut Context<'_>, phase: Phase, p: u32) -> Result<(), Failure> {
+        let Step { lane, spot, .. } = self;
+        let now = self.read()?;
         let wanted = match phase {
             // SAFETY: the slot holds 64 bits.
-            Phase::Of(state) => unsafe { context.slot::<u64>(state)[lane] >> PARITY & 1 == 1 },
-            Phase::Parity(parity) => word(context, parity) & 1 == 1,
+            Phase::Of(state) => unsafe { context.slot::<u64>(state)[*lane] >> PARITY & 1 == 1 },
+            // SAFETY: the slot holds words.
+            Phase::Parity(parity) => unsafe { self.word(context, parity) & 1 == 1 },
         };
-        let is_ended = before.parity != wanted;
-        let is_complete = is_ended && checked::may_know(context, lane, &spot);
-        if !is_ended && checked::may_be_earlier(context, &spot) {
+        let has_ended = now.parity != wanted;
+        let is_complete = match has_ended {
+            true => checked::may_know(context, *lane, spot),
             // As long as nobody has waited for its copies, the phase before may go on.
-            // SAFETY: the slot holds a predicate.
-            unsafe {
-                let lanes = context.predicate(p) | 1 << lane;
-                context.set_predicate(p, lanes);
-            }
-            return Ok(());
-        }
-        if !is_ended {
-            context.at.unmet = Some(Unmet {
-                offset: spot.offset,
-                arrivals: before.pending,
-                bytes: before.bytes,
-                instruction: op.instruction,
-            });
-        }
-        if is_complete {
+            false => checked::may_be_earlier(context, spot),
+        };
+        if has_ended && is_complete {
             context.at.unmet = None;
-            checked::land(context, &spot);
-            checked::mbarrier(context, op, lane, &spot, it.what)?;
-        } else {
+            checked::land(context, spot);
+            self.tell(context)?;
+        } else if !is_complete {
+            if !has_ended {
+                context.at.unmet = Some(Unmet {
+                    offset: spot.offset,
+                    arrivals: now.pending,
+                    bytes: now.bytes,
+                    instruction: self.op.instruction,
+                });
+            }
             // Others have their turn.
             context.at.looks += 1 << 16;
         }
@@ -238,45 +275,63 @@ unsafe fn one(
             let others = context.predicate(p) & !(1 << lane);
             context.set_predicate(p, others | u32::from(is_complete) << lane);
         }
-        return Ok(());
+        Ok(())
     }
-    checked::mbarrier(context, op, lane, &spot, it.what)?;
-    let mut after = before;
-    let changed = match it.act {
-        Act::Init { .. } | Act::Wait { .. } => Ok(()),
-        Act::Inval => {
-            spot.write(u64::MAX);
-            return Ok(());
-        }
-        Act::Expect { bytes } => after.add_bytes(word(context, bytes).into()),
-        Act::Complete { bytes } => after.add_bytes(-i64::from(word(context, bytes))),
-        Act::Arrive(arrival) => {
-            let expected = arrival.expect.map_or(0, |bytes| word(context, bytes));
-            let count = arrival.count.map_or(1, |count| word(context, count));
-            if let Some(state) = arrival.state {
-                // SAFETY: the slot holds 64 bits.
-                unsafe { context.slot_mut::<u64>(state)[lane] = before.bits() };
+
+    /// # Safety
+    /// The slots are those of the running program.
+    unsafe fn change(&self, context: &mut Context<'_>) -> Result<(), Failure> {
+        let mut word = self.read()?;
+        self.tell(context)?;
+        // SAFETY: the caller's contract.
+        let of = |slot: u32| unsafe { self.word(context, slot) };
+        let changed = match self.it.act {
+            Act::Init { .. } | Act::Wait { .. } => Ok(()),
+            Act::Inval => {
+                self.spot.write(u64::MAX);
+                return Ok(());
             }
-            let arrived = after
-                .add_bytes(expected.into())
-                .and_then(|()| after.arrive(count, arrival.drops));
-            arrived.and_then(|()| match after.pending == 0 && !arrival.completes {
-                true => Err("`.noComplete`, and the phase ends".to_owned()),
-                false => Ok(()),
-            })
-        }
-        Act::ArriveByCopies { is_expected } => {
-            checked::copies_arrive(context, lane, &spot);
-            // Copies are done where they begin.
-            match is_expected {
-                true => after.arrive(1, false),
-                false => Ok(()),
+            Act::Expect { bytes } => word.add_bytes(of(bytes).into()),
+            Act::Complete { bytes } => word.add_bytes(-i64::from(of(bytes))),
+            // SAFETY: the caller's contract.
+            Act::Arrive(arrival) => unsafe { self.arrive(context, arrival, &mut word) },
+            Act::ArriveByCopies { is_expected } => {
+                checked::copies_arrive(context, self.lane, &self.spot);
+                // Copies are done where they begin.
+                match is_expected {
+                    true => word.arrive(1, false),
+                    false => Ok(()),
+                }
             }
+        };
+        changed.map_err(Failure::Misused)?;
+        finish(context, &self.spot, word);
+        Ok(())
+    }
+
+    /// # Safety
+    /// The slots are those of the running program.
+    unsafe fn arrive(
+        &self,
+        context: &mut Context<'_>,
+        arrival: Arrival,
+        word: &mut Word,
+    ) -> Result<(), String> {
+        // SAFETY: the caller's contract.
+        let of = |slot: u32| unsafe { self.word(context, slot) };
+        let expected = arrival.expect.map_or(0, of);
+        let count = arrival.count.map_or(1, of);
+        if let Some(state) = arrival.state {
+            // SAFETY: the slot holds 64 bits.
+            unsafe { context.slot_mut::<u64>(state)[self.lane] = word.bits() };
         }
-    };
-    changed.map_err(Failure::Misused)?;
-    finish(context, &spot, after);
-    Ok(())
+        word.add_bytes(expected.into())?;
+        word.arrive(count, arrival.drops)?;
+        match word.pending == 0 && !arrival.completes {
+            true => Err("`.noComplete`, and the phase ends".to_owned()),
+            false => Ok(()),
+        }
+    }
 }
 
 /// Counts bytes that a copy has brought.

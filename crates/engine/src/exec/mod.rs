@@ -10,6 +10,7 @@ pub(crate) mod bulk;
 mod calls;
 mod change;
 pub(crate) mod checked;
+pub(crate) mod cluster;
 mod counted;
 pub(crate) mod directed;
 mod director;

@@ -133,6 +133,8 @@ pub(crate) enum Meeting {
     Matrix(u32),
     /// A wait for products of four warps, but for so many groups: for the other warps, too.
     Products(u32),
+    /// A wait for the threads of the cluster.
+    Cluster,
 }
 
 /// Where a group goes on.

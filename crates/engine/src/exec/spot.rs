@@ -1,6 +1,7 @@
 //! Places in shared memory that instructions other than loads and stores name.
 
 use super::access::Space;
+use super::cluster;
 use super::failure::Failure;
 use super::op::Context;
 use super::registers::LANES;
@@ -52,19 +53,26 @@ impl Address {
     ) -> Result<Spot, Failure> {
         // SAFETY: the caller's contract.
         let address = unsafe { self.of(context, lane) };
-        let offset = match self.space {
-            Space::Generic => address ^ context.at.shared_window,
-            _ => address,
+        let (rank, offset) = match self.space {
+            Space::Generic => match cluster::of_generic(context, address) {
+                Some((rank, offset)) => (Some(rank), offset),
+                None => (None, address ^ context.at.shared_window),
+            },
+            Space::Cluster if !context.at.cluster.is_null() => cluster::of_window(context, address),
+            _ => (None, address),
         };
         let mut addresses = [0; LANES];
         addresses[lane] = offset;
         let lanes = Lanes::new(&addresses, 1 << lane, bytes);
         context.at.layout.resolve(&lanes).map_err(Failure::Memory)?;
-        Ok(Spot {
-            offset,
-            host: context.at.shared.wrapping_add(offset as usize),
-            owner: context.at.checking.as_ref().map(|it| it.block()),
-        })
+        match rank {
+            Some(rank) => Spot::of(context, rank, offset),
+            None => Ok(Spot {
+                offset,
+                host: context.at.shared.wrapping_add(offset as usize),
+                owner: context.at.checking.as_ref().map(|it| it.block()),
+            }),
+        }
     }
 
     /// As [`Address::spot`], of a multiple of 16 bytes.
@@ -101,6 +109,19 @@ impl Address {
 }
 
 impl Spot {
+    /// An offset in the shared memory of a block of the cluster.
+    ///
+    /// # Errors
+    /// There is no such block, or it has ended.
+    pub(crate) fn of(context: &Context<'_>, rank: u64, offset: u64) -> Result<Spot, Failure> {
+        let peer = cluster::peer(context, rank)?;
+        Ok(Spot {
+            offset,
+            host: peer.shared.wrapping_add(offset as usize),
+            owner: peer.id,
+        })
+    }
+
     pub(crate) fn read(&self) -> u64 {
         // SAFETY: resolved to 8 bytes of shared memory, which one host thread executes.
         unsafe { self.host.cast::<u64>().read() }

@@ -5,8 +5,10 @@ use std::sync::atomic::AtomicU32;
 use std::time::Instant;
 
 use super::access::Access;
+use super::cluster::Cluster;
 use super::failure::Failed;
 use super::program::Program;
+use super::registers::LANES;
 use super::wgmma::Products;
 use crate::check::{BlockId, Checker, LaunchId};
 use crate::count::Tally;
@@ -33,6 +35,8 @@ pub(crate) struct Launch<'l> {
     /// The multiprocessors that the grid's blocks are said to run on.
     pub(crate) multiprocessors: u32,
     pub(crate) held: Held,
+    /// Blocks of a cluster; 0 where the kernel knows of none.
+    pub(crate) cluster: u64,
 }
 
 /// How many blocks may have begun and not ended.
@@ -75,6 +79,11 @@ impl Launch<'_> {
         self.block.iter().product()
     }
 
+    /// Blocks that begin together.
+    pub(crate) fn together(&self) -> u64 {
+        self.cluster.max(1)
+    }
+
     pub(crate) fn blocks(&self) -> u64 {
         self.grid.iter().map(|&blocks| u64::from(blocks)).product()
     }
@@ -107,6 +116,12 @@ pub(crate) struct Surroundings<'l> {
     pub(crate) products: *mut Products,
     /// How many groups of products each warp of the block has committed.
     pub(crate) groups: *const AtomicU32,
+    /// The block's cluster; null where the launch has none.
+    pub(crate) cluster: *const Cluster,
+    /// The phase of the cluster's barrier at which each lane of the warp has arrived and not waited.
+    pub(crate) awaited: *mut [Option<u32>; LANES],
+    /// The block whose shared memory is reached, where it is another.
+    pub(crate) owner: Option<BlockId>,
     /// How often it has looked at what other threads may write: see [`Pause`](super::warp::Pause).
     pub(crate) looks: u32,
     /// What a thread has asked an mbarrier for last, in vain.

@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use super::activation::{Activations, Group, lanes_of_warp};
 use super::barriers::Waiting;
+use super::cluster;
 use super::failure::{Failed, Failure};
 use super::op::Context;
 use super::program::{Point, Program, Then};
-use super::registers::FULL;
+use super::registers::{FULL, LANES};
 use super::stops::Directed;
 use super::wgmma::Products;
 use super::worker::Code;
@@ -49,6 +50,8 @@ pub(crate) struct Warp {
     waited: u64,
     /// How many those were when it last looked at what others may write.
     looked: u64,
+    /// The phase of the cluster's barrier at which each lane has arrived and not waited.
+    awaited: [Option<u32>; LANES],
     /// What it has multiplied with other warps.
     products: Products,
     /// How it has come on under a director.
@@ -84,6 +87,7 @@ impl Warp {
             steps: 0,
             waited: 0,
             looked: 0,
+            awaited: [None; LANES],
             products: Products::default(),
             directed: Directed::default(),
         }
@@ -104,6 +108,7 @@ impl Warp {
         self.waiting.clear();
         self.frames.clear();
         self.products.clear();
+        self.awaited = [None; LANES];
         (self.steps, self.waited, self.looked) = (0, 0, 0);
         self.directed = Directed::default();
         context.at.warp = index;
@@ -308,11 +313,13 @@ impl Warp {
                         program = self.enter(group.activation, context);
                     }
                     None => {
+                        cluster::leave(context, group.mask);
                         return self.open_gates(code, context);
                     }
                 },
                 Then::Exit => {
                     self.end(group);
+                    cluster::leave(context, group.mask);
                     return self.open_gates(code, context);
                 }
                 Then::Trap => {
@@ -387,6 +394,7 @@ impl Warp {
         context.at.accesses = activation.program.accesses.as_ptr();
         context.at.met = activation.met;
         context.at.products = &raw mut self.products;
+        context.at.awaited = &raw mut self.awaited;
         // SAFETY: the module's code, which the launch borrows, keeps each program that it has given.
         unsafe { &*context.at.program }
     }

@@ -214,18 +214,9 @@ pub(crate) unsafe fn multiply(context: &mut Context<'_>, op: &Op) {
 unsafe fn try_multiply(context: &mut Context<'_>, op: &Op) -> Result<(), Failure> {
     // SAFETY: set when a warp enters an activation, which keeps its program.
     let it = unsafe { &(&*context.at.program).wgmmas[op.aux as usize] };
-    let warp = context.at.warp;
-    let threads = context.at.launch.threads_per_block();
-    if (warp / WARPS + 1) * WARPS * LANES as u32 > threads {
-        let text = format!("warp {warp} of a block of {threads} threads has no warpgroup of four");
-        return Err(Failure::Misused(text));
-    }
-    if !products(context).has_fenced {
-        let text = "a `wgmma` of a warp that has made no `wgmma.fence`".to_owned();
-        return Err(Failure::Misused(text));
-    }
+    may_multiply(context)?;
     let (n, k) = (it.n, it.k);
-    let first = (warp % WARPS) as usize * ROWS;
+    let first = (context.at.warp % WARPS) as usize * ROWS;
     let mut b = vec![0.0; k * n];
     // SAFETY: the slots are those of this program.
     unsafe {
@@ -255,26 +246,43 @@ unsafe fn try_multiply(context: &mut Context<'_>, op: &Op) -> Result<(), Failure
         add_products(&mut sums, &a, &b, n, k);
         it.d.store(context, &sums, n);
     }
-    if context.at.checking.is_some() {
-        let (group, function) = (
-            groups(context)[warp as usize].load(Ordering::Relaxed),
-            context.at.function_index(),
-        );
-        let site = checked::site(function, op.instruction);
-        let flight = |is_written| Flight {
-            group,
-            site,
-            is_written,
-        };
-        let flights = &mut products(context).flights;
-        for &register in &it.read {
-            flights.insert((function, register), flight(false));
-        }
-        for &register in &it.written {
-            flights.insert((function, register), flight(true));
+    remember(context, op, it);
+    Ok(())
+}
+
+/// Whether the warp may issue a product.
+fn may_multiply(context: &mut Context<'_>) -> Result<(), Failure> {
+    let (warp, threads) = (context.at.warp, context.at.launch.threads_per_block());
+    if (warp / WARPS + 1) * WARPS * LANES as u32 > threads {
+        let text = format!("warp {warp} of a block of {threads} threads has no warpgroup of four");
+        return Err(Failure::Misused(text));
+    }
+    match products(context).has_fenced {
+        true => Ok(()),
+        false => {
+            let text = "a `wgmma` of a warp that has made no `wgmma.fence`";
+            Err(Failure::Misused(text.to_owned()))
         }
     }
-    Ok(())
+}
+
+/// Remembers which registers a product has in flight, in a checked launch.
+fn remember(context: &mut Context<'_>, op: &Op, it: &Wgmma) {
+    if context.at.checking.is_none() {
+        return;
+    }
+    let group = groups(context)[context.at.warp as usize].load(Ordering::Relaxed);
+    let function = context.at.function_index();
+    let flight = |is_written| Flight {
+        group,
+        site: checked::site(function, op.instruction),
+        is_written,
+    };
+    let flights = &mut products(context).flights;
+    let read = it.read.iter().map(|&it| ((function, it), flight(false)));
+    flights.extend(read);
+    let written = it.written.iter().map(|&it| ((function, it), flight(true)));
+    flights.extend(written);
 }
 
 /// The warp's products.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use ptx::SpecialRegister;
 
 use super::block::{Block, Progress};
+use super::cluster::{self, Cluster};
 use super::director::Director;
 use super::failure::{Failed, Failure};
 use super::looks::Core;
@@ -144,10 +145,16 @@ impl<'l> Code<'l> {
         for &(special, slot) in &program.block_specials {
             let value = match special {
                 SpecialRegister::Ctaid(of) => context.at.block_index[axis(of)],
+                special if cluster::is_special(special) => cluster::special(context, special),
                 _ => (context.at.block % u64::from(context.at.launch.multiprocessors)) as u32,
             };
-            // SAFETY: the slot holds words.
-            unsafe { *context.slot_mut(slot) = [value; LANES] };
+            // SAFETY: the slot holds words, or a predicate.
+            unsafe {
+                match special {
+                    SpecialRegister::IsExplicitCluster => context.set_predicate(slot, value),
+                    _ => *context.slot_mut(slot) = [value; LANES],
+                }
+            };
         }
         if !is_new {
             return;
@@ -307,6 +314,9 @@ impl<'l> Crew<'_, 'l> {
                 met: std::ptr::null_mut(),
                 products: std::ptr::null_mut(),
                 groups: std::ptr::null(),
+                cluster: std::ptr::null(),
+                awaited: std::ptr::null_mut(),
+                owner: None,
                 looks: 0,
                 unmet: None,
                 checking,
@@ -316,17 +326,44 @@ impl<'l> Crew<'_, 'l> {
         }
     }
 
-    /// A block at its beginning, in the room of one that has ended.
+    /// The blocks that begin together with one of them, in the room of some that have ended.
     pub(crate) fn begin(
         &self,
         number: u64,
         spare: &mut Vec<Block>,
         context: &mut Context<'l>,
-    ) -> Block {
-        let room = || Block::new(self.launch.threads_per_block(), self.layout.bytes());
-        let mut block = spare.pop().unwrap_or_else(room);
-        block.begin(number, self.code, context);
-        block
+    ) -> Vec<Block> {
+        let threads = self.launch.threads_per_block();
+        let together = self.launch.together();
+        let first = number / together * together;
+        let seat = |number| {
+            let room = || Block::new(threads, self.layout.bytes());
+            let mut block = spare.pop().unwrap_or_else(room);
+            block.seat(number, context);
+            block
+        };
+        let mut blocks: Vec<Block> = (first..first + together).map(seat).collect();
+        let of = (self.launch.cluster > 0)
+            .then(|| Cluster::new(first, threads, blocks.iter().map(Block::memory)));
+        for block in &mut blocks {
+            block.begin(of.clone(), self.code, context);
+        }
+        blocks
+    }
+
+    /// A block has ended: gives it, and those of its cluster that ended before, when nobody reaches their
+    /// memory any more.
+    pub(crate) fn end(&self, block: Block, ended: &mut Vec<Block>) -> Vec<Block> {
+        let Some((first, is_last)) = block.leave() else {
+            return vec![block];
+        };
+        ended.push(block);
+        if !is_last {
+            return Vec::new();
+        }
+        let cluster = first..first + self.launch.together();
+        let is_of = |block: &mut Block| cluster.contains(&block.number());
+        ended.extract_if(.., is_of).collect()
     }
 
     /// A failure, with what a thread waits for that goes on for ever where there is a block that cannot begin.
@@ -367,11 +404,13 @@ pub(crate) fn work<'l>(
     let mut context = crew.context(checking, counting);
     let mut resident: Vec<Block> = Vec::new();
     let mut spare: Vec<Block> = Vec::new();
+    let mut ended: Vec<Block> = Vec::new();
+    let together = crew.launch.together();
     let (mut turn, mut in_vain, mut in_a_row) = (0, 0, 0);
     loop {
         if turn == resident.len() {
             if let Some(number) = queue.begin() {
-                resident.push(crew.begin(number, &mut spare, &mut context));
+                resident.extend(crew.begin(number * together, &mut spare, &mut context));
             } else if resident.is_empty() && queue.is_empty() {
                 return Ok(());
             }
@@ -389,10 +428,13 @@ pub(crate) fn work<'l>(
         in_vain += 1;
         crew.code.has_waited(in_vain, context.at.unmet.is_some());
         let ran = resident[turn].run(crew.code, &mut context);
-        match ran.map_err(|failed| crew.explained(failed, || queue.held_up()))? {
+        match ran.map_err(|failed| crew.explained(failed, || Some(queue.held_up()? * together)))? {
             Progress::Ended => {
-                spare.push(resident.swap_remove(turn));
-                queue.end();
+                let left = crew.end(resident.swap_remove(turn), &mut ended);
+                if !left.is_empty() {
+                    queue.end();
+                }
+                spare.extend(left);
                 in_vain = 0;
             }
             // It may wait all the same, with much to do between looks.

@@ -139,7 +139,8 @@ impl Lowering<'_> {
     fn place(&mut self, space: Space, address: &ptx::Address) -> Lowered<Address> {
         let space = match space {
             Space::Global => access::Space::Global,
-            Space::Shared | Space::SharedCluster => access::Space::Shared,
+            Space::Shared => access::Space::Shared,
+            Space::SharedCluster => access::Space::Cluster,
             Space::Generic => access::Space::Generic,
             other => return Err(format!("the space {other:?}")),
         };
@@ -151,23 +152,38 @@ impl Lowering<'_> {
         })
     }
 
+    /// The blocks of the cluster that a copy goes to.
+    fn multicast(&mut self, blocks: Option<&Operand>) -> Lowered<Option<u32>> {
+        match blocks {
+            Some(blocks) => self.read(blocks, Kind::Word).map(Some),
+            None => Ok(None),
+        }
+    }
+
     fn bulk_copy(&mut self, it: &CpAsyncBulk) -> Lowered<()> {
         if it.byte_mask.is_some() {
             return Err("`.cp_mask`".to_owned());
         }
-        alone(it.multicast.is_some())?;
+        let multicast = self.multicast(it.multicast.as_ref())?;
         let bytes = self.read(&it.size, Kind::Word)?;
         let (way, shared, global) = match (it.destination_space, it.source_space, it.completion) {
             (Space::Global, Space::Shared, Completion::Group) => {
                 (Way::Store, &it.source, &it.destination)
             }
             (Space::Shared | Space::SharedCluster, Space::Global, Completion::Mbarrier(told)) => {
-                let mbarrier = self.place(Space::Shared, &told)?;
-                (Way::Load { mbarrier }, &it.destination, &it.source)
+                let mbarrier = self.place(Space::SharedCluster, &told)?;
+                (
+                    Way::Load {
+                        mbarrier,
+                        multicast,
+                    },
+                    &it.destination,
+                    &it.source,
+                )
             }
             _ => return Err("a copy between these spaces".to_owned()),
         };
-        let shared = self.place(Space::Shared, shared)?;
+        let shared = self.place(Space::SharedCluster, shared)?;
         let at = self.place(Space::Global, global)?;
         self.bulk(Bulk {
             way,
@@ -198,7 +214,10 @@ impl Lowering<'_> {
         if it.mode != TensorMode::Tile {
             return Err("coordinates of other than tiles".to_owned());
         }
-        alone(it.multicast.is_some() || it.block_group.is_some())?;
+        if it.block_group.is_some() {
+            return Err("`.cta_group`".to_owned());
+        }
+        let multicast = self.multicast(it.multicast.as_ref())?;
         let map = self.place(Space::Generic, &it.tensor_map)?;
         let mut coordinates = Vec::new();
         for coordinate in &it.coordinates {
@@ -207,8 +226,14 @@ impl Lowering<'_> {
         let (way, shared) = match (&it.copy, it.completion) {
             (TensorCopy::Prefetch, _) => return Ok(()),
             (TensorCopy::Load { destination, .. }, Some(Completion::Mbarrier(told))) => {
-                let mbarrier = self.place(Space::Shared, &told)?;
-                (Way::Load { mbarrier }, destination)
+                let mbarrier = self.place(Space::SharedCluster, &told)?;
+                (
+                    Way::Load {
+                        mbarrier,
+                        multicast,
+                    },
+                    destination,
+                )
             }
             (TensorCopy::Store { source }, _) => (Way::Store, source),
             (TensorCopy::Reduce { source, operator }, _) => (
@@ -220,7 +245,7 @@ impl Lowering<'_> {
             ),
             _ => return Err("this way to say that it is done".to_owned()),
         };
-        let shared = self.place(Space::Shared, shared)?;
+        let shared = self.place(Space::SharedCluster, shared)?;
         self.bulk(Bulk {
             way,
             shared,
@@ -234,13 +259,5 @@ impl Lowering<'_> {
         self.emit_masked(rare!(|c, op| bulk::execute(c, op)), 0, [0; 3], index);
         self.reaches_others();
         Ok(())
-    }
-}
-
-/// A copy that goes to one block alone.
-fn alone(is_for_several: bool) -> Lowered<()> {
-    match is_for_several {
-        true => Err("a copy to several blocks".to_owned()),
-        false => Ok(()),
     }
 }

@@ -7,6 +7,7 @@ use ptx::{Axis, Body, Call, Operand, Operation, Returned, Space, SpecialRegister
 use super::flow::End;
 use super::handler::handler;
 use super::{Lowered, Lowering};
+use crate::exec::cluster;
 use crate::exec::op::unary;
 use crate::exec::program::{
     Barrier, BarrierAction, BarrierReduction, Builtin, Callee, Parameter, Then, Words,
@@ -127,21 +128,13 @@ impl Lowering<'_> {
     /// The slot of a special register, and its kind.
     pub(super) fn special(&mut self, special: SpecialRegister) -> Lowered<(u32, Kind)> {
         use SpecialRegister::{
-            Clock, Clock64, ClockHi, ClusterCtaid, ClusterCtarank, ClusterNctaid, ClusterNctarank,
-            Clusterid, Ctaid, Globaltimer, GlobaltimerHi, GlobaltimerLo, IsExplicitCluster,
-            Nclusterid, Smid,
+            Clock, Clock64, ClockHi, Ctaid, Globaltimer, GlobaltimerHi, GlobaltimerLo, Smid,
         };
         let kind = kind_of_special(special);
         match special {
             special if is_fixed_by_launch(special) => Ok((self.fixed_special(special), kind)),
             Ctaid(_) | Smid => Ok((self.fixed_special(special), kind)),
-            // Without clusters, each block is one.
-            Clusterid(axis) => Ok((self.fixed_special(Ctaid(axis)), kind)),
-            Nclusterid(axis) => Ok((self.fixed_special(SpecialRegister::Nctaid(axis)), kind)),
-            ClusterCtaid(_) | ClusterCtarank | IsExplicitCluster => {
-                Ok((self.constant(kind, 0), kind))
-            }
-            ClusterNctaid(_) | ClusterNctarank => Ok((self.constant(kind, 1), kind)),
+            special if cluster::is_special(special) => Ok((self.fixed_special(special), kind)),
             SpecialRegister::Gridid => Ok((self.constant(kind, 1), kind)),
             Clock | Clock64 | ClockHi | Globaltimer | GlobaltimerLo | GlobaltimerHi => {
                 self.time(special)

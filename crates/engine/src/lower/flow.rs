@@ -102,6 +102,7 @@ pub(crate) fn meets(instruction: &Instruction) -> bool {
         | Operation::Movmatrix(_)
         | Operation::WgmmaMma(_)
         | Operation::WgmmaFence
+        | Operation::BarrierCluster(_)
         | Operation::WgmmaCommitGroup
         | Operation::WgmmaWaitGroup(_)
         | Operation::WmmaLoad(_)

@@ -236,7 +236,8 @@ impl Lowering<'_> {
     ) -> Lowered<()> {
         let space = match space {
             Space::Global | Space::Const => access::Space::Global,
-            Space::Shared | Space::SharedCluster => access::Space::Shared,
+            Space::Shared => access::Space::Shared,
+            Space::SharedCluster => access::Space::Cluster,
             Space::Local => access::Space::Local,
             Space::Param | Space::ParamEntry => access::Space::Parameters,
             Space::Generic => access::Space::Generic,

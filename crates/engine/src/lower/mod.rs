@@ -6,6 +6,7 @@ mod asynchronous;
 pub(crate) mod atomic;
 mod bits;
 mod carry;
+pub(crate) mod cluster;
 mod compare;
 pub(crate) mod control;
 mod convert;
@@ -226,6 +227,7 @@ impl Lowering<'_> {
             .or_else(|| self.matrix(operation))
             .or_else(|| self.asynchronous(operation))
             .or_else(|| self.products(operation))
+            .or_else(|| self.cluster(operation))
             .unwrap_or_else(|| Err("this instruction is not implemented".to_owned()))
     }
 

@@ -36,6 +36,7 @@ pub(crate) struct Case {
     ptx: String,
     grid: u32,
     block: u32,
+    cluster: u32,
     is_checked: bool,
     schedule: Schedule,
     /// What the first buffer holds.
@@ -54,6 +55,7 @@ impl Case {
             ptx: format!("{HEAD}{body}\nret;\n}}\n"),
             grid: 1,
             block: 32,
+            cluster: 1,
             is_checked: true,
             schedule: Schedule::InOrder,
             x: Vec::new(),
@@ -67,6 +69,10 @@ impl Case {
             block,
             ..self
         }
+    }
+
+    pub(crate) fn cluster(self, cluster: u32) -> Case {
+        Case { cluster, ..self }
     }
 
     pub(crate) fn x(self, x: Vec<u32>) -> Case {
@@ -148,6 +154,7 @@ impl Case {
             divergence: true,
             schedule: self.schedule.clone(),
             steps: 1 << 20,
+            cluster: [self.cluster, 1, 1],
             ..Options::default()
         };
         let parameters = [x.to_le_bytes(), y.to_le_bytes()].concat();

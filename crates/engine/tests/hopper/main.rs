@@ -1,5 +1,6 @@
 //! Matrices, asynchronous copies and clusters, from PTX that is written here.
 
+mod clusters;
 mod copies;
 mod harness;
 mod matrices;
