@@ -53,11 +53,10 @@ pub(crate) fn atan(x: f64) -> f64 {
         select_unpredictable(is_small, high(x) & 0x7fff_ffff, high(complement)),
         select_unpredictable(is_small, low(x), low(complement)),
     );
-    let base = (
-        select_unpredictable(is_small, NOTHING.0, QUARTER.0),
-        select_unpredictable(is_small, NOTHING.1, QUARTER.1),
-    );
-    change_sign(sum(base, t, t * t, polynomial(&ATAN, t * t)), high(x))
+    let base = select_unpredictable(is_small, NOTHING.0, QUARTER.0);
+    // Without what a quarter's first part lacks, which is half a unit of the result or less.
+    let arc = Exact::fma(t * (t * t), polynomial(&ATAN, t * t), t);
+    change_sign(base + arc, high(x))
 }
 
 #[inline]

@@ -78,12 +78,11 @@ fn is_normal(high: u32) -> bool {
 /// The sum of the squares and what rounding has taken from it.
 #[inline(always)]
 fn sum_of_squares(x: f64, y: f64) -> (f64, f64) {
-    let b = y * y;
-    let sum = Exact::fma(x, x, b);
-    // If b is more than half the sum this is exact, otherwise its rounding error is the other difference.
-    let a = sum - b;
-    let lost = Exact::fma(x, x, -a) + (b - (sum - a));
-    (sum, Exact::fma(y, y, -b) + lost)
+    let sum = Exact::fma(x, x, y * y);
+    // One of a and b is rounded, but not their sum.
+    let a = sum - y * y;
+    let b = sum - a;
+    (sum, Exact::fma(x, x, -a) + Exact::fma(y, y, -b))
 }
 
 /// The inverse square root of a number from [`F32_LEAST`] to [`F32_GREATEST`].

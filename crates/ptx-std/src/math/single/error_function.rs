@@ -61,7 +61,7 @@ pub(crate) fn erf_inv(x: f32) -> f32 {
 /// [`erf_inv`] by the hardware's logarithm.
 pub(crate) fn fast_erf_inv(x: f32) -> f32 {
     fast_inverse(x, Exact::fma(-x, x, 1.0), |complement, logarithm| {
-        let tail = fast_inverse_tail(logarithm);
+        let tail = polynomial(&FAST_INVERSE_TAIL, logarithm - FAST_INVERSE_TAIL_MIDDLE);
         if complement == 0.0 {
             f32::INFINITY
         } else {
@@ -95,17 +95,13 @@ fn fast_inverse(factor: f32, complement: f32, beyond: impl Fn(f32, f32) -> f32) 
     factor * beyond(complement, logarithm)
 }
 
-/// `erf_inv(y) / y` for a logarithm down to that of `1 - y * y` for the greatest y below 1.
-#[inline(always)]
-fn fast_inverse_tail(logarithm: f32) -> f32 {
-    polynomial(&FAST_INVERSE_TAIL, logarithm - FAST_INVERSE_TAIL_MIDDLE)
-}
-
 /// `erf_inv(y) / y` for every little `1 - y * y`: infinite at 0, and NaN below.
 #[inline(always)]
 fn fast_inverse_beyond(complement: f32, logarithm: f32) -> f32 {
     if complement >= INVERSE_TAIL_END {
-        fast_inverse_tail(logarithm)
+        // Further out than the greatest y below 1 is.
+        let middle = INVERSE_CENTRE_MIDDLE + INVERSE_TAIL_MIDDLE;
+        polynomial(&INVERSE_TAIL, Exact::fma(logarithm, -LN_2, -middle)) + 1.0
     } else if complement > 0.0 {
         let root = normal_sqrt(-LN_2 * log2_approx(complement)) - INVERSE_FAR_TAIL_MIDDLE;
         polynomial(&INVERSE_FAR_TAIL, root) + 1.0
