@@ -106,10 +106,12 @@ fn wave(x: f32, quarters: u32, amplitude: &[f32], phase: &[f32]) -> f32 {
     let (r, n, root) = if x < 1_048_576.0 {
         let (r, n) = reduced(x);
         (r, n, root)
+    } else if x == f32::INFINITY {
+        // Newton's method leaves NaN, and the function is a positive 0.
+        (0.0, quarters.wrapping_neg(), 0.0)
     } else {
         let (r, n) = reduced_far(x);
-        // Newton's method leaves NaN of infinity, where the function is 0.
-        (r, n, if x == f32::INFINITY { 0.0 } else { root })
+        (r, n, root)
     };
     let reciprocal = root * root;
     let square = reciprocal * reciprocal;
