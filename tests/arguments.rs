@@ -107,7 +107,7 @@ const WITHOUT_EFFECT: &[Case] = &[
         "occupancy --device cpu --kernel fma --n 4096",
         &["--n has no effect", "fma"],
     ),
-    ("norm --device cpu --format json", &["--output <PATH>"]),
+    ("norm --device cpu --format json", &["--output <LIST>"]),
     (
         "dispatch --device cpu --device-times events",
         &["--device-times has no effect"],

@@ -182,7 +182,7 @@ fn what_is_wrong_with_the_arguments_is_told_before_anything_runs() {
         (SAXPY.replace("f32:2.5", "2.5"), "\"2.5\" has no type"),
         (
             SAXPY.replace("=iota", "=noise"),
-            "none of zeros, ones, iota",
+            "expected zeros, ones, iota",
         ),
         (
             SAXPY.replace("--block 256", "--block 2048"),

@@ -235,10 +235,7 @@ fn times_that_cannot_be_had_are_refused() {
 #[test]
 fn chunks_that_do_not_fit_are_refused() {
     for (arguments, reason) in [
-        (
-            ["--chunks", "3"],
-            "128 rows cannot be split into as many equal chunks",
-        ),
+        (["--chunks", "3"], "128 rows cannot be split into"),
         (["--chunks", "4"], "multiples of 64"),
     ] {
         let output = run(&[&["pipeline"][..], &arguments].concat());

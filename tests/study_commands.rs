@@ -62,7 +62,7 @@ fn ceilings_of_the_emulator_are_said_to_be_the_hosts() {
         &path(&csv),
     ]));
     assert!(
-        said.contains("the host's and no GPU's") && said.contains("memory copy"),
+        said.contains("this host's, not a GPU's") && said.contains("memory copy"),
         "{said}"
     );
     assert!(!said.contains("Kept for other commands"), "{said}");

@@ -322,7 +322,7 @@ pub enum DriverError {
         result: CUresult,
     },
 
-    /// CUPTI, which times the device's work, is not to be had.
+    /// CUPTI, which times the device's work, is not available.
     #[error("no CUPTI: {0}")]
     Cupti(cupti::Error),
 

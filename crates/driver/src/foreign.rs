@@ -1,4 +1,4 @@
-//! Kernels from a file, whoever compiled them.
+//! Kernels from a file, by any compiler.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::{Device, DriverError, trace};
 impl Device {
     /// The same device with the kernels of a file in place of its own: PTX, which the driver compiles, or a
     /// cubin, machine code for one kind of GPU. What is in the file decides, not its name. The emulator
-    /// executes PTX, whoever compiled it, and takes no cubin.
+    /// executes PTX of any compiler and takes no cubin.
     ///
     /// What nvcc makes of `extern "C" __global__ void saxpy(int n, float a, const float* x, float* y)`
     /// has the [signature](cuda_std::launch::Foreign) that the caller gives it:

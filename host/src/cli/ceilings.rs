@@ -21,7 +21,7 @@ use crate::report::{Format, RunFacts, ceilings_json, ceilings_table};
 pub(super) struct Arguments {
     /// Device: auto, cuda, cuda:N, cpu (the emulator) or cpu:sm_NN (the emulator with that architecture's
     /// limits)
-    #[arg(long, value_name = "DEVICE", default_value = "auto")]
+    #[arg(short, long, value_name = "DEVICE", default_value = "auto")]
     device: DeviceChoice,
 
     /// Elements in each f32 array [default: 2^28; emulator: 2^14]
@@ -34,7 +34,7 @@ pub(super) struct Arguments {
 
     /// Files to write the figures to as well, replacing existing ones; - is standard output. The file
     /// name's ending, .csv, .json or .md, gives the format
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(short, long, value_name = "LIST", value_delimiter = ',')]
     output: Vec<PathBuf>,
 
     /// Format of the output: csv, json or md [default: from the file name's ending, or csv]
@@ -44,6 +44,10 @@ pub(super) struct Arguments {
     /// Do not save the figures for other commands
     #[arg(long)]
     no_cache: bool,
+
+    /// Show only warnings and errors
+    #[arg(short, long)]
+    quiet: bool,
 
     #[command(flatten)]
     pub(super) trace: tracing::Arguments,
@@ -67,7 +71,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut effort = Effort::of(&device);
     effort.elements = arguments.n.unwrap_or(effort.elements);
     effort.runs.timed = arguments.runs.unwrap_or(effort.runs.timed);
-    let console = Console::new(target(false, &arguments.output), 5);
+    let console = Console::new(target(arguments.quiet, &arguments.output), 5);
 
     let ceilings = measure(&device, &effort, &console, &interrupt)?;
     console.say(&ceilings_table(&ceilings));

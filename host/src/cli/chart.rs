@@ -41,12 +41,16 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     mark: Vec<Condition>,
 
+    /// Show only warnings and errors
+    #[arg(short, long)]
+    quiet: bool,
+
     /// Title of the chart
     #[arg(long, value_name = "TEXT", default_value = "Roofline")]
     title: String,
 
     /// Files to draw the chart to, .svg or .png; - draws on the terminal
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = chart_path(),
+    #[arg(short, long, value_name = "LIST", value_delimiter = ',', value_parser = chart_path(),
           required = true)]
     output: Vec<PathBuf>,
 }
@@ -81,7 +85,7 @@ impl Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let console = Console::new(target(false, &arguments.output), 0);
+    let console = Console::new(target(arguments.quiet, &arguments.output), 0);
     let table = Table::read(&arguments.rows, &console)?;
     let rows = table.chosen(&arguments.only, &arguments.mark)?;
     let rows = table.with_a_rate(rows, &console)?;

@@ -79,7 +79,13 @@ pub(super) struct MergeArguments {
     inputs: Vec<PathBuf>,
 
     /// Files to write all rows to; - is standard output
-    #[arg(long, value_name = "LIST", value_delimiter = ',', required = true)]
+    #[arg(
+        short,
+        long,
+        value_name = "LIST",
+        value_delimiter = ',',
+        required = true
+    )]
     output: Vec<PathBuf>,
 
     /// Format of the rows: csv, json or md [default: from the file name's ending, or csv]

@@ -1,6 +1,7 @@
 //! What the user sees while a sweep runs.
 
 use std::io::{self, IsTerminal};
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -17,6 +18,9 @@ pub(super) enum Target {
     Nothing,
 }
 
+/// How often the bar shows the time.
+const TICK: Duration = Duration::from_millis(200);
+
 pub(super) struct Console {
     target: Target,
     bar: ProgressBar,
@@ -30,16 +34,28 @@ impl Console {
         } else {
             ProgressBar::hidden()
         };
-        if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos}/{len} {elapsed} {wide_msg}")
-        {
-            bar.set_style(style);
+        let console = Console { target, bar };
+        console.expect(steps);
+        console
+    }
+
+    /// Says how many steps there are, 0 where that is not known: then there is nothing to estimate.
+    pub(super) fn expect(&self, steps: u64) {
+        let template = match steps {
+            0 => "{spinner} {elapsed} {wide_msg}",
+            _ => "{bar:30} {pos}/{len} {elapsed}, about {eta} left: {wide_msg}",
+        };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            self.bar.set_style(style);
         }
-        Console { target, bar }
+        self.bar.set_length(steps);
     }
 
     /// Says what is being done.
     pub(super) fn begin(&self, what: String) {
         self.bar.set_message(what);
+        // A step may take seconds, during which the time goes on.
+        self.bar.enable_steady_tick(TICK);
     }
 
     /// One step is done.

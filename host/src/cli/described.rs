@@ -12,33 +12,33 @@ use crate::standalone::{Argument, Description, Extents, Output, Standalone, Stan
 #[derive(Args)]
 #[command(next_help_heading = "A kernel of a PTX file")]
 pub(super) struct Described {
-    /// PTX, whoever compiled it
+    /// PTX file, from any compiler
     #[arg(value_name = "FILE.ptx")]
     file: Option<PathBuf>,
 
-    /// The kernel's name in it [default: the only one]
+    /// Name of the kernel [default: the only one in the file]
     #[arg(requires = "file")]
     entry: Option<String>,
 
-    /// Blocks: X, X,Y or X,Y,Z
+    /// Blocks in the grid: X, X,Y or X,Y,Z
     #[arg(id = "blocks", long = "grid", value_name = "BLOCKS")]
     grid: Option<Extents>,
 
-    /// Threads of a block: X, X,Y or X,Y,Z
+    /// Threads per block: X, X,Y or X,Y,Z
     #[arg(id = "threads", long = "block", value_name = "THREADS")]
     block: Option<Extents>,
 
-    /// Bytes of dynamic shared memory a block, such as 4096 or 48KiB
+    /// Dynamic shared memory per block, such as 4096 or 48KiB
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     shared: Option<u32>,
 
-    /// The next argument: a value such as u32:5 or f32:-2.5, the bytes of a structure such as
-    /// bytes:0100, or a buffer such as f32[2^20]=random: zeros, ones, iota, random, random:LIMIT, a
-    /// number, or a file; where nothing stands behind it, nobody has written it
+    /// Next argument of the kernel: a value (u32:5, f32:-2.5), the bytes of a structure (bytes:0100), or a
+    /// buffer (f32[2^20]=random) filled with zeros, ones, iota, random, random:LIMIT, a number or a file.
+    /// A buffer without = is uninitialized
     #[arg(long = "arg", value_name = "ARGUMENT")]
     arguments: Vec<Argument>,
 
-    /// A TOML file with file, kernel, grid, block, shared, args and out; options count before it
+    /// Read file, kernel, grid, block, shared, args and out from this TOML file; options override it
     #[arg(long, value_name = "FILE")]
     launch: Option<PathBuf>,
 }
@@ -85,7 +85,7 @@ impl Described {
     }
 }
 
-/// What did not begin. A finding of a kernel that ran is none of these.
+/// What did not begin. A finding of a kernel that ran is something else.
 pub(super) fn failure(error: StandaloneError) -> Failure {
     match error {
         StandaloneError::Usage(reason) => Failure::Usage(reason),

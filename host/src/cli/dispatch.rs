@@ -26,6 +26,9 @@ pub(super) struct Arguments {
     pub(super) common: Common,
 }
 
+/// Ways of launching that are timed.
+const WAYS: usize = 4;
+
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.common.refuse_silence()?;
     let mut rows = arguments.common.begin()?;
@@ -39,7 +42,11 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         rounds: arguments.rounds,
         iterations: arguments.launches.unwrap_or(default),
     };
-    let measured = dispatch(&device, plan, &mut || rows.interrupt.flow());
+    rows.begin("launches".to_owned(), WAYS);
+    let measured = dispatch(&device, plan, &mut || {
+        rows.console.step();
+        rows.interrupt.flow()
+    });
     let ended = measured.map_err(study_failure).and_then(|measured| {
         let mut rest = measured.into_iter();
         rest.try_for_each(|row| rows.write(row))?;

@@ -54,7 +54,7 @@ enum Command {
     Check(check::WorkloadArguments),
     /// Count what workloads do on the emulator: instructions, bytes, the hottest lines, and advice
     Profile(Box<profile::WorkloadArguments>),
-    /// Measure as `measure` does, and end with 1 where something became slower by more than the noise
+    /// Measure as `measure` does, and exit with status 1 if a row is slower by more than the noise
     Compare(measure::CompareArguments),
 }
 

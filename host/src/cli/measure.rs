@@ -60,7 +60,7 @@ struct Effort {
     workloads: Workloads,
 
     /// auto, cuda, cuda:N, cpu (the emulator) or cpu:sm_NN (with the limits of that compute capability)
-    #[arg(long, value_name = "DEVICE", default_value = "auto")]
+    #[arg(short, long, value_name = "DEVICE", default_value = "auto")]
     device: DeviceChoice,
 
     /// Timed launches of each point

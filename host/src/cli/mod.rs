@@ -18,6 +18,7 @@ mod interrupt;
 mod kernels;
 mod list;
 mod lists;
+mod manual;
 mod measure;
 mod modes;
 mod new;
@@ -40,14 +41,14 @@ use std::env;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use failure::{Failure, STATUSES, cannot_write, driver_failure};
 pub use harness::{Target, bench};
 
 /// GPU kernels in plain Rust: measure them, and learn what limits them.
 #[derive(Parser)]
-#[command(name = "ridgepoint", version = version(), after_help = STATUSES, arg_required_else_help = true)]
+#[command(name = "ridgepoint", version = version(), long_version = long_version(), after_help = STATUSES, arg_required_else_help = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -89,6 +90,10 @@ enum Command {
     Doctor,
     /// Create a package with a kernel, a program that launches it, a test and a benchmark.
     New(new::Arguments),
+    /// Print completions for a shell.
+    Completions(manual::CompletionArguments),
+    /// Print the manual page of a command, or write all pages to a folder.
+    Man(manual::ManArguments),
 }
 
 /// Runs the command that the process's arguments ask for.
@@ -143,6 +148,11 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Device => device::run(),
         Command::Doctor => doctor::run(),
         Command::New(arguments) => new::run(&arguments),
+        Command::Completions(it) => {
+            manual::completions(&it, Cli::command());
+            Ok(())
+        }
+        Command::Man(it) => manual::man(&it, Cli::command()),
     }
 }
 
@@ -153,4 +163,12 @@ fn version() -> &'static str {
         }
         None => env!("CARGO_PKG_VERSION"),
     }
+}
+
+/// With the architectures whose PTX is embedded.
+fn long_version() -> &'static str {
+    let arches = crate::kernels::embedded_ptx().iter();
+    let arches: Vec<String> = arches.map(|(arch, ..)| format!("sm_{arch}")).collect();
+    let text = format!("{}\nembedded PTX: {}", version(), arches.join(", "));
+    Box::leak(text.into_boxed_str())
 }

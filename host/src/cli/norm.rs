@@ -63,12 +63,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         }
         .map_err(driver_failure)?;
     }
+    let count = dtypes.len() * sizes.len() * each_once(arguments.mode.clone()).len();
     let measure_all = || -> Result<(), Failure> {
         for dtype in dtypes {
             for &n in &sizes {
                 match dtype {
-                    Dtype::F32 => measure::<f32>(arguments, &device, n, &mut rows),
-                    Dtype::F64 => measure::<f64>(arguments, &device, n, &mut rows),
+                    Dtype::F32 => measure::<f32>(arguments, &device, (n, count), &mut rows),
+                    Dtype::F64 => measure::<f64>(arguments, &device, (n, count), &mut rows),
                 }?;
             }
         }
@@ -91,7 +92,7 @@ impl Arguments {
 fn measure<T: Real>(
     arguments: &Arguments,
     device: &Device,
-    n: u64,
+    (n, count): (u64, usize),
     rows: &mut Rows<NormRow>,
 ) -> Result<(), Failure> {
     let iterations = if device.properties().is_emulated() {
@@ -107,6 +108,7 @@ fn measure<T: Real>(
     each_once(arguments.mode.clone())
         .into_iter()
         .try_for_each(|mode| {
+            rows.begin(format!("{n} elements, mode {mode}"), count);
             let row = study.measure(mode, rounds).map_err(study_failure)?;
             rows.add(row)
         })

@@ -92,7 +92,7 @@ pub(super) struct Arguments {
 
     /// Device: auto, cuda, cuda:N, cpu (the emulator) or cpu:sm_NN (the emulator with that architecture's
     /// limits)
-    #[arg(long, value_name = "DEVICE", default_value = "auto")]
+    #[arg(short, long, value_name = "DEVICE", default_value = "auto")]
     device: DeviceChoice,
 
     /// Ceilings to use, a file written by `ridgepoint ceilings --output FILE.json` [default: the ones
@@ -102,7 +102,7 @@ pub(super) struct Arguments {
 
     /// Files to write the rows to, replacing existing ones; - is standard output. The file name's ending,
     /// .csv, .json or .md, gives the format [default: occupancy.csv; a table with --arch or --registers]
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(short, long, value_name = "LIST", value_delimiter = ',')]
     output: Vec<PathBuf>,
 
     /// Format of the rows: csv, json or md [default: from the file name's ending, or csv]
@@ -118,7 +118,7 @@ pub(super) struct Arguments {
     report: Option<PathBuf>,
 
     /// Show only warnings and errors
-    #[arg(long)]
+    #[arg(short, long)]
     quiet: bool,
 
     #[command(flatten)]

@@ -96,9 +96,12 @@ fn measure_all(
     pipeline: &mut Pipeline<'_>,
     rows: &mut Rows<PipelineRow>,
 ) -> Result<(), Failure> {
-    for (work, weight) in arguments.works(pipeline, &rows.interrupt)? {
+    let works = arguments.works(pipeline, &rows.interrupt)?;
+    let count = works.len() * modes.len();
+    for (work, weight) in works {
         let parts = pipeline.parts(work).map_err(study_failure)?;
         for &mode in modes {
+            rows.begin(format!("{}, mode {mode}", work.name()), count);
             let row = pipeline.measure(mode, work, parts).map_err(study_failure)?;
             rows.add(PipelineRow { weight, ..row })?;
         }
@@ -136,7 +139,7 @@ impl Arguments {
             ..
         } = plan;
         let refused = if !size.is_multiple_of(chunks) {
-            format!("--chunks {chunks}: {size} rows cannot be split into as many equal chunks")
+            format!("--chunks: {size} rows cannot be split into {chunks} equal chunks")
         } else if self.kernel.contains(&Kernel::Matmul) && !(size / chunks).is_multiple_of(TILE) {
             let rows = size / chunks;
             format!("--kernel matmul: chunks of {rows} rows; it takes multiples of {TILE}")

@@ -108,6 +108,8 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         ));
         rows.interrupt.flow()
     };
+    // It may converge long before the last step, so there is no estimate.
+    rows.begin("iterating".to_owned(), 0);
     let row = power(&device, &plan, arguments.mode, from.as_ref(), &mut show);
     let ended = row.map_err(study_failure).and_then(|row| rows.add(row));
     rows.finish(ended)

@@ -26,8 +26,8 @@ ridgepoint profile saxpy.ptx saxpy --grid 64 --block 256 \\
     --arg i32:16384 --arg f32:2.5 --arg f32[16384]=random --arg f32[16384]=ones
 ridgepoint profile --workload horner --axis n=2^16 --axis k=10 --page horner.html
 
-The emulator executes the kernel's PTX and counts it: exactly, and without a GPU. Times are the least that
-a GPU with these roofs needs; they are computed, and nothing is measured.";
+The emulator executes the kernel's PTX and counts exactly what it does, without a GPU. Times are predicted:
+the least that a GPU with these roofs needs. Nothing is measured.";
 
 /// Of `ridgepoint profile`.
 #[derive(Args)]
@@ -60,7 +60,7 @@ struct Shown {
     #[command(flatten)]
     roofs: roofs::Arguments,
 
-    /// The hottest lines to show
+    /// Number of hottest lines to show
     #[arg(long, value_name = "COUNT", default_value_t = 8, value_parser = whole::<u64>(0..=10_000))]
     lines: u64,
 
@@ -68,7 +68,7 @@ struct Shown {
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
-    /// Write the annotated source to this file: a page for a browser, which loads nothing else
+    /// Write the annotated source to this file, as a self-contained HTML page
     #[arg(long, value_name = "FILE.html")]
     page: Option<PathBuf>,
 }

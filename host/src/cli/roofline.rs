@@ -89,12 +89,13 @@ pub(super) struct Arguments {
 
     /// Device: auto, cuda, cuda:N, cpu (the emulator), cpu:sm_NN (the emulator with that architecture's
     /// limits), or all (each GPU alone, then all at once)
-    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = devices)]
+    #[arg(short, long, value_name = "DEVICE", default_value = "auto", value_parser = devices)]
     device: Devices,
 
     /// Files to write the rows to, replacing existing ones; - is standard output. The file name's ending,
     /// .csv, .json or .md, gives the format
     #[arg(
+        short,
         long,
         value_name = "LIST",
         value_delimiter = ',',
@@ -127,7 +128,7 @@ pub(super) struct Arguments {
     report: Option<PathBuf>,
 
     /// Show only warnings and errors
-    #[arg(long)]
+    #[arg(short, long)]
     quiet: bool,
 
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `--roofs`: a GPU that need not be here.
+//! `--roofs`: a GPU that need not be present.
 
 use std::path::Path;
 

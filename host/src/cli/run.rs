@@ -15,8 +15,8 @@ const HELP: &str = "\
 ridgepoint run saxpy.ptx saxpy --grid 64 --block 256 \\
     --arg i32:16384 --arg f32:2.5 --arg f32[16384]=random --arg f32[16384]=ones --out 3
 
-On the emulator every access is looked at: bounds, races, divergence, memory that nobody has written. The
-launch runs in order, and under seeds, each of which is another order of blocks, warps and lanes.";
+The emulator checks every access: bounds, races, divergence, reads of uninitialized memory. The kernel runs
+once in order and once per seed; each seed is a different order of blocks, warps and lanes.";
 
 #[derive(Args)]
 #[command(after_help = HELP)]
@@ -24,20 +24,21 @@ pub(super) struct Arguments {
     #[command(flatten)]
     described: Described,
 
-    /// A buffer to show after the launch, by its argument's number from 0, or NUMBER=FILE for all its
-    /// bytes in a file [default: show each that has changed or may have]
+    /// Show this buffer after the launch, by its argument's number from 0; NUMBER=FILE writes all its bytes
+    /// to a file [default: show each buffer that has changed, or may have]
     #[arg(long = "out", value_name = "NUMBER[=FILE]")]
     outputs: Vec<Output>,
 
-    /// cpu (the emulator), cpu:sm_NN, cuda, cuda:N or auto
-    #[arg(long, value_name = "DEVICE", default_value = "cpu")]
+    /// Device: cpu (the emulator), cpu:sm_NN (the emulator with that architecture's limits), cuda, cuda:N
+    /// or auto
+    #[arg(short, long, value_name = "DEVICE", default_value = "cpu")]
     device: DeviceChoice,
 
     /// Also run under N seeds; each is a different order of blocks, warps and lanes
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = whole::<u64>(0..=10_000))]
     seeds: u64,
 
-    /// Run once, with several cores, and look at bounds and divergence alone
+    /// Run once, on all cores, and check only bounds and divergence
     #[arg(long, conflicts_with = "seeds")]
     no_check: bool,
 }

@@ -18,12 +18,12 @@ use crate::study::StudyError;
 pub(super) struct Common {
     /// Device: auto, cuda, cuda:N, cpu (the emulator) or cpu:sm_NN (the emulator with that architecture's
     /// limits)
-    #[arg(long, value_name = "DEVICE", default_value = "auto")]
+    #[arg(short, long, value_name = "DEVICE", default_value = "auto")]
     device: DeviceChoice,
 
     /// Files to write the rows to besides the table, replacing existing ones; - is standard output. The
     /// file name's ending, .csv, .json or .md, gives the format
-    #[arg(long, value_name = "PATH", value_delimiter = ',')]
+    #[arg(short, long, value_name = "LIST", value_delimiter = ',')]
     output: Vec<PathBuf>,
 
     /// Format of the rows: csv, json or md [default: from the file name's ending, or csv]
@@ -31,7 +31,7 @@ pub(super) struct Common {
     format: Option<Format>,
 
     /// Show only warnings and errors
-    #[arg(long)]
+    #[arg(short, long)]
     quiet: bool,
 
     #[command(flatten)]
@@ -89,6 +89,12 @@ pub(super) struct Rows<R> {
 }
 
 impl<R: Serialize> Rows<R> {
+    /// Says what is measured next, and of how many rows it is one.
+    pub(super) fn begin(&self, what: String, of: usize) {
+        self.console.expect(of as u64);
+        self.console.begin(what);
+    }
+
     /// Writes a row where it is to go. Fails also where a signal asks the study to end.
     pub(super) fn add(&mut self, row: R) -> Result<(), Failure> {
         self.write(row)?;
@@ -100,11 +106,13 @@ impl<R: Serialize> Rows<R> {
         self.outputs
             .row(|format, index| row_text(&row, format, index))?;
         self.measured.push(row);
+        self.console.step();
         Ok(())
     }
 
     /// Shows the rows that there are, and gives what the study has `ended` with.
     pub(super) fn finish(self, ended: Result<(), Failure>) -> Result<(), Failure> {
+        self.console.finish();
         if !self.measured.is_empty() {
             self.console
                 .say(&rows_table(&self.measured).map_err(Failure::failed)?);

@@ -19,7 +19,7 @@ use crate::trace::{
 #[group(skip)]
 pub(super) struct Arguments {
     /// Write a timeline for Perfetto: ranges, driver calls, kernels and copies
-    #[arg(long, value_name = "PATH")]
+    #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
 
     /// Report where the time went, on the host and on the device

@@ -152,7 +152,10 @@ impl<'d> Bench<'d> {
             .map_err(|error| refused(workload.name(), error))?
             .refused()?;
         let (blocks, threads) = (case.config.grid[0], case.config.block[0]);
-        let variant = format!("{}, {blocks} blocks of {threads}", case.kernel);
+        let variant = match blocks {
+            1 => format!("{}, 1 block of {threads}", case.kernel),
+            _ => format!("{}, {blocks} blocks of {threads}", case.kernel),
+        };
         let measured = case.time(&self.stream, self.effort.runs);
         let measured = measured.and_then(|times| Ok((times, case.counted()?)));
         let (times, counters) = measured.map_err(|error| refused(&variant, error))?;

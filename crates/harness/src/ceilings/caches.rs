@@ -7,7 +7,7 @@ use super::{BenchError, Ceiling, Quantity, WorkingSet};
 use crate::embedded::caches::{Again, Shared, step};
 use crate::workload::GridSize;
 
-/// Threads of a block that reads the caches; there is one block a multiprocessor.
+/// Threads of a block that reads the caches; there is one block per multiprocessor.
 const CACHE_BLOCK: u32 = 512;
 
 /// Threads of a block that reads shared memory.

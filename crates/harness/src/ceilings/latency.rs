@@ -23,7 +23,7 @@ const L1: u64 = 32 << 10;
 /// As much as the emulator has time for.
 const EMULATED: u64 = 64 << 10;
 
-/// Threads of a block at the barrier; there is one block a multiprocessor.
+/// Threads of a block at the barrier; there is one block per multiprocessor.
 const BLOCK: u32 = 256;
 
 /// Of loads.

@@ -75,7 +75,7 @@ pub struct WorkingSet {
 pub struct Ceilings {
     /// The device.
     pub key: Key,
-    /// Whether the device is the emulator: then the figures are the host's and no GPU's.
+    /// Whether the device is the emulator: then the figures are this host's, not a GPU's.
     pub emulated: bool,
     /// When they were measured, RFC 3339.
     pub began: String,

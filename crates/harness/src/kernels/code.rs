@@ -71,7 +71,7 @@ pub fn disassemble(arch: u32, ptx: &str, name: &str) -> Result<String, KernelsEr
 /// registers per thread, as `ptxas` says here and now.
 ///
 /// # Errors
-/// `ptxas` is not here, or refuses.
+/// `ptxas` was not found, or refuses.
 pub fn report_with_max_registers(
     library: &[Embedded<'_>],
     registers: u32,
@@ -92,7 +92,7 @@ pub(super) fn report(
 }
 
 /// What the kernels of any PTX need on a GPU that runs it, as `ptxas` says here and now; code for one
-/// architecture alone is reported for that. `None` where `ptxas` is not here, or refuses.
+/// architecture alone is reported for that. `None` where `ptxas` was not found, or refuses.
 pub fn report_of(ptx: &str, capability: ComputeCapability) -> Option<Report> {
     let target = target_of(ptx)?;
     let wanted = capability.major() * 10 + capability.minor();

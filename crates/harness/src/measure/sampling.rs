@@ -87,7 +87,7 @@ pub struct Sampler<'d> {
     device: &'d Device,
     stream: Stream<'d>,
     monitor: Monitor,
-    /// Reads the clocks; `None` on the emulator, whose are no GPU's.
+    /// Reads the clocks; `None` on the emulator, whose clocks are the host's.
     probe: Option<Prepared<'d, read_clocks>>,
     /// Readings of each multiprocessor, slot behind slot.
     clocks: DeviceBuffer<[u64; 2]>,

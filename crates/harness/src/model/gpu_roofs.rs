@@ -1,10 +1,10 @@
-//! GPUs that need not be here, and what they allow.
+//! GPUs that need not be present, and what they allow.
 
 use std::collections::BTreeMap;
 
 use super::{FlopsPerByte, FlopsPerSec, Gpu, Limit, Precision, Roofs, Work};
 
-/// A GPU that need not be here, and its roofs.
+/// A GPU that need not be present, and its roofs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GpuRoofs {
     /// The GPU.

@@ -110,7 +110,7 @@ const PARTS: [Parts; 5] = [
 ];
 
 impl Gpu {
-    /// A GPU that is not here, by a short name such as `h200`.
+    /// A GPU that need not be present, by a short name such as `h200`.
     ///
     /// # Errors
     /// It is not known; which are.
@@ -119,7 +119,7 @@ impl Gpu {
         found.map(Gpu::of_parts).ok_or_else(|| unknown(name))
     }
 
-    /// A GPU that is not here, by the driver's name.
+    /// A GPU that need not be present, by the driver's name.
     ///
     /// # Errors
     /// It is not known; which are.

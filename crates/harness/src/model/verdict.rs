@@ -108,7 +108,7 @@ impl Situation {
              overlaps: fewer bytes help, and so do fewer operations."
         } else if self.is_near_ridge() {
             "Close to the ridge point loads and arithmetic take nearly the same time, and what does \
-             not overlap adds up: let blocks stay and stride (grid 8x)."
+             not overlap adds up: use a grid-stride loop (grid 8x)."
         } else {
             "Too little is in flight: more independent work per thread, or more threads."
         }

@@ -191,7 +191,7 @@ fn at_all(count: u64, what: &str) -> String {
 
 fn resources(resources: Option<&Resources>) -> String {
     let Some(of) = resources else {
-        return "not known: ptxas is not here, or refuses the PTX; `ridgepoint doctor` says how to get it"
+        return "not known: ptxas was not found, or refuses the PTX; `ridgepoint doctor` says how to get it"
             .to_owned();
     };
     let occupancy = match of.occupancy {
@@ -240,7 +240,7 @@ fn verdict(of: &Verdict) -> String {
 fn hottest(lines: &[Line], most: usize) -> String {
     let mut text = String::new();
     for line in lines.iter().take(most) {
-        // Where the source is not here, the instruction that does most says what the line is about.
+        // Where the source was not found, the instruction that does most says what the line is about.
         let most = |it: &&Instruction| (it.sums.sectors, it.sums.wavefronts, it.sums.warps);
         let own = || line.ptx.iter().max_by_key(most).map(|it| it.text.as_str());
         let written = line.text.as_deref().or_else(own).unwrap_or_default();

@@ -23,7 +23,7 @@ pub struct Verdict {
     pub limit: String,
     /// The intensity from which on arithmetic is the limit.
     pub ridge_point: Option<f64>,
-    /// The GPU's memory bandwidth, in bytes a second.
+    /// The GPU's memory bandwidth, in bytes per second.
     pub bandwidth: f64,
 }
 

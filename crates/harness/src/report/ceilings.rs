@@ -57,9 +57,13 @@ pub fn ceilings_table(ceilings: &Ceilings) -> String {
             Unit::BytesPerSec.text(set.bytes_per_sec),
         ]
     });
-    let sets = table::text(["read again after", "in all", "rate"], sets, |_| true);
+    let sets = table::text(
+        ["bytes per multiprocessor", "bytes in all", "rate"],
+        sets,
+        |_| true,
+    );
     let note = if ceilings.emulated {
-        "The emulator ran the GPU's kernels on this host: the figures are the host's and no GPU's.\n"
+        "The emulator ran the GPU's kernels on this host: the figures are this host's, not a GPU's.\n"
     } else {
         ""
     };

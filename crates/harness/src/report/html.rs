@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::occupancy_chart::plots;
 use super::plot::{Figure, Home};
-use super::{Chart, Row, RunFacts};
+use super::{Cell, Chart, Row, RunFacts};
 use crate::ceilings::Ceilings;
 use crate::model::{Precision, Roofs};
 use crate::sweep::Record;
@@ -162,15 +162,17 @@ fn tables<R: Row>(records: &[R], ceilings: Option<&Ceilings>) -> Vec<Cells> {
     tables
 }
 
+/// The columns that hold something in any row.
 fn table<R: Row>(title: &str, records: &[R]) -> Cells {
+    let rows: Vec<_> = records.iter().map(Row::columns).collect();
+    let names = rows.first().into_iter().flatten().map(|(name, _)| *name);
+    let is_filled = |place: &usize| rows.iter().any(|row| !row[*place].1.is_empty());
+    let filled: Vec<usize> = (0..names.clone().count()).filter(is_filled).collect();
+    let names: Vec<&'static str> = names.collect();
+    let cells = |row: &Vec<Cell>| filled.iter().map(|place| row[*place].1.clone()).collect();
     Cells {
         title: title.to_owned(),
-        columns: records.first().map_or_else(Vec::new, |first| {
-            first.columns().into_iter().map(|(name, _)| name).collect()
-        }),
-        rows: records
-            .iter()
-            .map(|record| record.columns().into_iter().map(|(_, cell)| cell).collect())
-            .collect(),
+        columns: filled.iter().map(|place| names[*place]).collect(),
+        rows: rows.iter().map(cells).collect(),
     }
 }

@@ -11,7 +11,7 @@ use crate::table::{self, cell, known, number};
 /// The blocks whose occupancy the table for people shows; the other formats have them all.
 const SHOWN: [u32; 5] = [64, 128, 256, 512, 1024];
 
-/// A table for a terminal: a row a kernel and architecture.
+/// A table for a terminal: a row per kernel and architecture.
 pub fn kernels_table(records: &[KernelRecord]) -> String {
     let mut header: Vec<String> = [
         "kernel",
@@ -68,7 +68,7 @@ fn short(block: &BlockOccupancy) -> String {
     )
 }
 
-/// A row a kernel, architecture and block; of JSON an object a kernel and architecture, with all that is
+/// A row per kernel, architecture and block; of JSON an object per kernel and architecture, with all that is
 /// known of it.
 ///
 /// # Errors

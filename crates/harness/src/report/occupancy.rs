@@ -29,7 +29,7 @@ impl Row for OccupancyRow {
     }
 }
 
-/// A table for a terminal: a row a block.
+/// A table for a terminal: a row per block.
 pub fn model_table(rows: &[OccupancyRow]) -> String {
     let header = [
         "arch",

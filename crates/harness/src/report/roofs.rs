@@ -8,7 +8,7 @@ use crate::model::{BytesPerSec, FlopsPerSec, Limit, Precision, Roofs};
 /// Roofs that are closer than this are one line on a chart.
 const CLOSE: f64 = 1.02;
 
-/// What the memory's bandwidth is called: the emulator's is none of a GPU.
+/// What the memory's bandwidth is called: the emulator's is not a GPU's.
 pub(super) fn memory_name(device: &DeviceProperties) -> &'static str {
     match device.is_emulated() {
         true => "host memory copy",

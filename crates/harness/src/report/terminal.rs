@@ -117,7 +117,7 @@ fn joined(parts: &[Option<String>]) -> String {
     parts.join("  ")
 }
 
-/// What the roofs of a GPU are that need not be here.
+/// The roofs of a GPU that need not be present.
 pub fn gpu_roofs(gpu: &GpuRoofs, precisions: impl Iterator<Item = Precision>) -> String {
     let of = |precision: Precision| {
         let roofs = gpu.roofs(precision)?;

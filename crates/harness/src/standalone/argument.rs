@@ -138,8 +138,8 @@ impl Fill {
                 (None, Err(_)) if text.contains(['.', '/']) => Fill::File(text.into()),
                 (None, Err(_)) => {
                     return Err(format!(
-                        "{text:?} is none of zeros, ones, iota, random, random:LIMIT, a number of \
-                         the type, and a file"
+                        "{text:?}: expected zeros, ones, iota, random, random:LIMIT, a number of the \
+                         type, or a file"
                     ));
                 }
             },
@@ -305,7 +305,7 @@ mod tests {
             ("f32[]", "\"\" is no number of elements"),
             ("f32[10]random", "where = is expected"),
             ("f32[10]=", "nothing stands behind ="),
-            ("f32[10]=noise", "\"noise\" is none of zeros"),
+            ("f32[10]=noise", "\"noise\": expected zeros"),
             ("u8[10]=random:0", "no limit"),
             ("u8[10]=random:257", "a buffer of u8 are 255 at most"),
             ("i8[10]=random:129", "a buffer of i8 are 127 at most"),

@@ -17,9 +17,9 @@ pub struct Description {
     pub kernel: Option<String>,
     /// Blocks.
     pub grid: Option<Extents>,
-    /// Threads a block.
+    /// Threads per block.
     pub block: Option<Extents>,
-    /// Bytes of dynamic shared memory a block.
+    /// Bytes of dynamic shared memory per block.
     pub shared: Option<u32>,
     /// An argument for each of the kernel's parameters.
     pub arguments: Vec<Argument>,
@@ -160,7 +160,7 @@ impl Description {
             .ok_or_else(|| missing("--grid, the number of blocks"))?;
         let Extents(block) = self
             .block
-            .ok_or_else(|| missing("--block, the threads of a block"))?;
+            .ok_or_else(|| missing("--block, the threads per block"))?;
         Ok(Launch {
             file: self.file.ok_or_else(|| missing("a file of PTX"))?,
             kernel: self.kernel,

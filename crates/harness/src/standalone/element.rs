@@ -87,7 +87,7 @@ impl Element {
     /// The bytes of a number as people write it.
     ///
     /// # Errors
-    /// It is none of this type.
+    /// It is not a number of this type.
     pub(super) fn value(self, text: &str) -> Result<Vec<u8>, String> {
         let refused = || format!("{text:?} is no {}", self.name());
         if self.is_float() {

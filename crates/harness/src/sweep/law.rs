@@ -232,7 +232,7 @@ fn amount(parts: &[Part], of: &Part) -> f64 {
     parts.iter().find(same).map_or(0.0, |it| it.amount)
 }
 
-/// The power of each size with which a part grows when that is doubled; `None` where there is none of it at first.
+/// The power of each size with which a part grows when that is doubled; `None` where it is 0 at first.
 fn powers(part: &Part, first: &[Part], doubled: &[Vec<Part>]) -> Option<Vec<i32>> {
     let before = amount(first, part);
     let power = |after: &Vec<Part>| {

@@ -1,4 +1,4 @@
-//! What a GPU that is not here would allow a sweep's launches.
+//! What a GPU that need not be present would allow a sweep's launches.
 
 use cuda_builder::resources::Report;
 

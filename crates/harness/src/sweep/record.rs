@@ -190,7 +190,7 @@ pub(super) struct Context<'a> {
     pub(super) figures: Figures,
     /// What the hardware has counted.
     pub(super) measured: Option<Measured>,
-    /// What a GPU that is not here would allow.
+    /// What a GPU would allow that need not be present.
     pub(super) prediction: Option<&'a Prediction>,
 }
 

@@ -8,7 +8,7 @@ use crate::driver::trace::{Recorded, Session, cupti};
 /// What is to time a GPU's work. The emulator's is timed by the host's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DeviceTimes {
-    /// CUPTI where it is to be had, else events
+    /// CUPTI where it is available, else events
     #[default]
     Auto,
     /// NVIDIA's CUPTI: each kernel and copy by itself, within graphs too

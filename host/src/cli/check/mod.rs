@@ -23,11 +23,11 @@ use crate::driver::record::{self, Record};
 pub(super) use workloads::{Arguments as WorkloadArguments, check as workloads};
 
 const HELP: &str = "\
-`ridgepoint check --` checks the project in this folder: it runs `cargo test --tests`, which launches
-kernels on the emulator, has every memory access of theirs looked at, and ends with a summary of what was
-checked. It builds nothing that `cargo test` does not build.
+`ridgepoint check --` checks the project in this folder: it runs `cargo test --tests`, checks every memory
+access of the kernels that the tests launch on the emulator, and ends with a summary. It builds only what
+`cargo test` builds.
 
-Without `--` it checks the kernels that ridgepoint carries.";
+Without `--` it checks the kernels embedded in ridgepoint. That needs neither cargo nor a source tree.";
 
 /// Run a project's tests, or the embedded kernels, on the emulator with every access checked.
 #[derive(Args)]
@@ -39,7 +39,7 @@ pub(super) struct Arguments {
     /// Run this cargo command, such as `run` or `bench`, instead of `test --tests`
     #[arg(long, value_name = "COMMAND")]
     cargo: Option<String>,
-    /// Check the project in this folder; what follows is given to cargo's command
+    /// Check the project in this folder, and pass these arguments to cargo
     #[arg(last = true, id = "project", value_name = "ARGUMENTS", num_args = 0..)]
     project: Option<Vec<String>>,
 }

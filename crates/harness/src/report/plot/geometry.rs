@@ -58,6 +58,15 @@ impl Rect {
     }
 }
 
+/// Whether two lines meet.
+pub(super) fn cross(a: (Place, Place), b: (Place, Place)) -> bool {
+    let side = |line: (Place, Place), place: Place| {
+        let ((x1, y1), (x2, y2)) = line;
+        (x2 - x1) * (place.1 - y1) - (y2 - y1) * (place.0 - x1)
+    };
+    side(a, b.0) * side(a, b.1) <= 0.0 && side(b, a.0) * side(b, a.1) <= 0.0
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,5 +84,13 @@ mod tests {
         ] {
             assert_eq!(square.is_hit_by(line), expected, "{line:?}");
         }
+    }
+
+    #[test]
+    fn lines_cross_where_each_has_its_ends_on_both_sides_of_the_other() {
+        let across = ((0.0, 0.0), (10.0, 10.0));
+        assert!(cross(across, ((0.0, 10.0), (10.0, 0.0))));
+        assert!(!cross(across, ((0.0, 10.0), (4.0, 6.0))));
+        assert!(!cross(across, ((1.0, 0.0), (11.0, 10.0))));
     }
 }

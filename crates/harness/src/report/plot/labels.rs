@@ -96,21 +96,25 @@ pub(super) fn beside_vertical(from: Place, to: Place, size: f64) -> Vec<(Place, 
     right.chain(down(from.0 - GAP, Anchor::End)).collect()
 }
 
-/// Around a mark, near first.
-pub(super) fn around((x, y): Place, size: f64) -> Vec<(Place, Anchor)> {
-    let distances = [18.0, 40.0, 70.0, 110.0, 160.0, 220.0, 290.0];
-    let rings = distances.iter().flat_map(|&d| {
-        let half = 0.3 * size;
-        [
-            ((x + d, y + half), Anchor::Start),
-            ((x + 0.7 * d, y + 0.7 * d + half), Anchor::Start),
-            ((x - d, y + half), Anchor::End),
-            ((x - 0.7 * d, y + 0.7 * d + half), Anchor::End),
-            ((x, y + d + half), Anchor::Middle),
-            ((x + 0.7 * d, y - 0.7 * d + half), Anchor::Start),
-            ((x - 0.7 * d, y - 0.7 * d + half), Anchor::End),
-            ((x, y - d + half), Anchor::Middle),
-        ]
-    });
-    rings.collect()
+/// Everywhere in the frame, near the mark first, for a text of this width.
+pub(super) fn near(mark: Place, (width, size): (f64, f64), frame: &Rect) -> Vec<(Place, Anchor)> {
+    const STEP: f64 = 14.0;
+    let steps = |from: f64, to: f64| {
+        let all = (0..).map(move |step| from + f64::from(step) * STEP);
+        all.take_while(move |it| *it <= to)
+    };
+    let lines = |left: f64| {
+        let lines = steps(frame.top + size, frame.bottom - 0.3 * size);
+        lines.map(move |y| (left, y))
+    };
+    let mut places: Vec<Place> = steps(frame.left, frame.right - width)
+        .flat_map(lines)
+        .collect();
+    let distance = |&(left, y): &Place| {
+        let x = mark.0.clamp(left, left + width);
+        (mark.0 - x).hypot(mark.1 - y + 0.3 * size)
+    };
+    places.sort_by(|a, b| distance(a).total_cmp(&distance(b)));
+    let places = places.into_iter();
+    places.map(|place| (place, Anchor::Start)).collect()
 }

@@ -1,6 +1,6 @@
 //! Where everything stands: a figure becomes a scene.
 
-use super::geometry::{Place, Rect};
+use super::geometry::{Place, Rect, cross};
 use super::labels::{self, Obstacles};
 use super::legend::{self, Entry, Sample};
 use super::scene::{
@@ -47,12 +47,16 @@ pub(super) fn scene(figure: &Figure, width: f64) -> Scene {
         }
         y += height + MARGIN / 2.0;
     }
-    let mut entries = legend_entries(figure, &names);
-    entries.append(&mut unplaced);
-    let (legend, height) = legend::items(&entries, (MARGIN, y), room, LABEL);
+    let mut legend = Vec::new();
+    // Names of series are short, and stand in more columns.
+    for entries in [legend_entries(figure, &names), unplaced] {
+        let (mut items, height) = legend::items(&entries, (MARGIN, y), room, LABEL);
+        legend.append(&mut items);
+        y += height;
+    }
     Scene {
         width,
-        height: (y + height + MARGIN).ceil(),
+        height: (y + MARGIN).ceil(),
         title: match figure.title.is_empty() {
             true => figure
                 .plots
@@ -411,50 +415,65 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// A ring around each mark that is pointed out, and its note beside it, with a line to it.
+    /// A ring around each mark that is pointed out, and its note, with a line to it that meets no other.
     fn notes(&mut self) {
         let marks = self.plot.series.iter().flat_map(|series| &series.marks);
-        for mark in marks {
-            let Some(note) = &mark.note else { continue };
-            let at = self.place((mark.x, mark.y));
-            let ring = Shape {
+        let noted =
+            marks.filter_map(|mark| Some((self.place((mark.x, mark.y)), mark.note.as_ref()?)));
+        let noted: Vec<(Place, &String)> = noted.collect();
+        let ring = |&(at, _): &(Place, &String)| Rect::around(at, ShapeKind::Ring.radius() + 1.0);
+        self.obstacles.boxes.extend(noted.iter().map(ring));
+        // Rings may overlap: what a line must not touch is another's mark.
+        let marks: Vec<Rect> = noted.iter().map(|(at, _)| Rect::around(*at, 4.0)).collect();
+        let mut leaders: Vec<(Place, Place)> = Vec::new();
+        for (index, &(at, note)) in noted.iter().enumerate() {
+            let shape = Shape {
                 at,
                 kind: ShapeKind::Ring,
                 ink: Ink::Text,
                 hollow: true,
                 tip: None,
             };
-            self.items.push(Item::Shape(ring.clone()));
+            self.items.push(Item::Shape(shape.clone()));
+            let wide = width(note, LABEL);
+            let is_clear = |&((left, y), _): &(Place, Anchor)| {
+                let leader = (at, nearest(at, (left, left + wide), y));
+                let mut others = marks
+                    .iter()
+                    .enumerate()
+                    .filter(|(other, _)| *other != index);
+                !others.any(|(_, mark)| mark.is_hit_by(leader))
+                    && !leaders.iter().any(|other| cross(*other, leader))
+            };
             let frame = self.frame;
-            let candidates = labels::around(at, LABEL);
-            let Some(text) = self
-                .obstacles
-                .place(note, (LABEL, Ink::Text), candidates, &frame)
-            else {
+            let candidates = labels::near(at, (wide, LABEL), &frame);
+            let candidates = candidates.into_iter().filter(is_clear);
+            let style = (LABEL, Ink::Text);
+            let Some(text) = self.obstacles.place(note, style, candidates, &frame) else {
                 self.unplaced.push(Entry {
                     text: note.clone(),
-                    sample: Sample::Mark(ring, None),
+                    sample: Sample::Mark(shape, None),
                 });
                 continue;
             };
-            let bounds = text.bounds();
-            let end = (
-                at.0.clamp(bounds.left, bounds.right),
-                at.1.clamp(bounds.top, bounds.bottom),
-            );
-            if (end.0 - at.0).hypot(end.1 - at.1) > 2.0 * ShapeKind::Ring.radius() {
-                self.obstacles.line(&[at, end]);
-                self.line(Line {
-                    places: vec![at, end],
-                    ink: Ink::Faint,
-                    width: 1.0,
-                    dashed: false,
-                    role: Role::Leader,
-                });
-            }
+            let leader = (at, nearest(at, (text.at.0, text.at.0 + wide), text.at.1));
+            leaders.push(leader);
+            self.line(Line {
+                places: vec![leader.0, leader.1],
+                ink: Ink::Faint,
+                width: 1.0,
+                dashed: false,
+                role: Role::Leader,
+            });
             self.items.push(Item::Text(text));
         }
     }
+}
+
+/// The place of a text's edge, on this base line, that is nearest to a mark.
+fn nearest(mark: Place, (left, right): (f64, f64), y: f64) -> Place {
+    let x = mark.0.clamp(left, right);
+    (x, mark.1.clamp(y - 0.8 * LABEL, y + 0.25 * LABEL))
 }
 
 /// Whether no two labels are the same.

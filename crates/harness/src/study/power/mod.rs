@@ -23,7 +23,7 @@ use super::rounds::rounded;
 use crate::driver::Device;
 use crate::driver::trace::captured;
 
-/// How the iteration gets on while it is looked at.
+/// What the iteration has reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PowerMode {
     /// Copy, wait, write, go on.
@@ -51,7 +51,7 @@ pub struct PowerPlan {
     pub dim: usize,
     /// The gap between the greatest eigenvalue, which is 1, and the next.
     pub dominance: f64,
-    /// The most steps.
+    /// Maximum number of steps.
     pub max_steps: u64,
     /// Steps from one look at the residual to the next.
     pub check_every: u64,
