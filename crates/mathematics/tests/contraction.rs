@@ -16,6 +16,7 @@ const TAKEN_UP: &[&str] = &[
     "fast_erfc_inv_f32",
     "fast_exp10_f32",
     "fast_exp_f32",
+    "fast_norm_cdf_inv_f32",
     "fast_sinh_errors",
     "fast_sinh_f32",
     "ldexp_f32",

@@ -43,7 +43,7 @@ const BARRIER: &str = "barrier.cluster.arrive.aligned; // first
 
 #[test]
 fn blocks_of_a_cluster_read_each_others_shared_memory() {
-    let expected = |at: u32| (at / 64 ^ 1) * 64 + at % 64;
+    let expected = |at: u32| ((at / 64) ^ 1) * 64 + at % 64;
     let y = run(EXCHANGE);
     assert!((0..256).all(|at| y[at as usize] == expected(at)));
     let generic = EXCHANGE

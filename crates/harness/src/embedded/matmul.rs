@@ -144,7 +144,7 @@ fn check_elements(
         let (row, column) = (i / columns, i % columns);
         let terms = a[row * inner..][..inner]
             .iter()
-            .zip(b[column..].iter().step_by(columns));
+            .zip(b.iter().skip(column).step_by(columns));
         // In the kernel's order.
         let expected = terms.fold(0.0f32, |sum, (a, b)| a.mul_add(*b, sum));
         match c[i].to_bits() == expected.to_bits() {

@@ -55,7 +55,7 @@ impl FromStr for Format {
             "csv" => Ok(Format::Csv),
             "json" => Ok(Format::Json),
             "md" => Ok(Format::Markdown),
-            _ => Err(format!("expected csv, json or md")),
+            _ => Err("expected csv, json or md".to_owned()),
         }
     }
 }
