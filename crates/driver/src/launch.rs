@@ -337,6 +337,7 @@ impl<S: Signature> Prepared<'_, S> {
             entry: self.entry,
             shape: self.shape,
             blocks: self.blocks,
+            cluster: self.attributes.cluster(),
             emulation: self.emulation.clone(),
             shared_per_block: self.shared_per_block,
             capability: self.capability,

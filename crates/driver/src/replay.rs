@@ -23,6 +23,8 @@ pub(super) struct Emulated<S: Signature> {
     pub(super) entry: Entry<S>,
     pub(super) shape: simt::Shape,
     pub(super) blocks: Blocks,
+    /// Blocks of a cluster, x, y, z.
+    pub(super) cluster: [u32; 3],
     pub(super) emulation: Emulation,
     pub(super) shared_per_block: u32,
     pub(super) capability: ComputeCapability,
@@ -67,7 +69,7 @@ impl<S: Signature> Emulated<S> {
     /// As for [`Prepared::launch`].
     unsafe fn call(&self, arguments: &S::Arguments<'_>) -> Result<(), DriverError> {
         let (kernel, call) = (self.entry.name(), self.entry.call());
-        let has_clusters = self.attributes.cluster() != [1; 3];
+        let has_clusters = self.cluster != [1; 3];
         let clusters = has_clusters.then_some("clusters");
         if let Some(what) = self.emulation.of_ptx_alone().or(clusters) {
             return Err(DriverError::WithoutPtx { kernel, what });
@@ -112,7 +114,7 @@ impl<S: Signature> Emulated<S> {
                 Blocks::Independent => self.blocks_at_once(&ptx.kernel),
                 Blocks::Cooperative => u64::MAX,
             },
-            cluster: self.attributes.cluster(),
+            cluster: self.cluster,
             schedule: self.emulation.schedule.clone(),
             ..engine::Options::default()
         };
