@@ -341,7 +341,6 @@ impl<S: Signature> Prepared<'_, S> {
             emulation: self.emulation.clone(),
             shared_per_block: self.shared_per_block,
             capability: self.capability,
-            attributes: self.attributes,
             ptx: self.ptx.clone(),
         }
     }

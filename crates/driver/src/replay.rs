@@ -13,7 +13,6 @@ use smallvec::SmallVec;
 use super::checking::{self, Order};
 use super::emulator::{self, Kernels};
 use super::launch::Blocks;
-use super::launch_attributes::Attributes;
 use super::panics::Recording;
 use super::record;
 use super::{DriverError, Emulation, room};
@@ -28,7 +27,6 @@ pub(super) struct Emulated<S: Signature> {
     pub(super) emulation: Emulation,
     pub(super) shared_per_block: u32,
     pub(super) capability: ComputeCapability,
-    pub(super) attributes: Attributes,
     /// What is executed in place of the kernel's function.
     pub(super) ptx: Option<EmulatedPtx>,
 }
