@@ -1,6 +1,7 @@
 //! Sweeps: workloads, the points of their axes, and a record for each point measured.
 
 mod count;
+mod counting;
 mod law;
 pub mod occupancy;
 mod plan;

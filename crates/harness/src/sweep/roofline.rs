@@ -3,7 +3,7 @@
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
 
-use super::count::Counting;
+use super::counting::Counting;
 use super::predict::Prediction;
 use super::record::{Context, Figures, Launched};
 use super::{Plan, Record, TooManyPoints};
