@@ -11,10 +11,12 @@ use std::time::Duration;
 use gpu_test::{Arguments, Failed, Trial, on_gpu};
 use kernels_gpu::ceilings::chains::{FmaF32, Measured, Operation};
 use kernels_gpu::polynomial::{Element, Form};
-use ridgepoint::driver::{Counters, Device, DriverError, LaunchConfig, Stream};
-use ridgepoint::kernels::embedded_ptx;
+use ridgepoint::driver::{Counters, Device, DeviceChoice, DriverError, LaunchConfig, Stream};
+use ridgepoint::kernels::{bench, embedded_ptx};
 use ridgepoint::measure::Monitor;
 use ridgepoint::model::{Precision, Roofs};
+use ridgepoint::sweep::{Origin, Plan, Selection, Settings, Sweep};
+use ridgepoint::workload::{Axis, Case, Point, PointError, Workload};
 
 fn main() {
     let arguments = Arguments::from_args();
@@ -41,6 +43,10 @@ fn main() {
         trial("work_beside_a_sample_is_flagged", work_beside_is_flagged),
         trial("counters_are_those_of_the_launch", counters_are_the_launchs),
         trial("formulas_are_what_is_counted", formulas_are_measured),
+        trial(
+            "what_a_workload_leaves_out_is_scaled_from_the_emulators_counts",
+            what_is_left_out_is_scaled,
+        ),
         trial("a_kernel_of_a_file_runs", kernel_of_a_file_runs),
         trial(
             "a_metric_that_is_not_there_is_named",
@@ -233,6 +239,56 @@ fn formulas_are_measured(_: &Device) -> Result<(), Failed> {
         // Up to the L2 cache's 50 MB of 64 to 256 MB stay there.
         let ratio = cell("measured_ai")? / cell("ai")?;
         assert!((0.9..3.0).contains(&ratio), "{ratio} of {row:?}");
+    }
+    Ok(())
+}
+
+/// Horner's rule of degree [`DEGREE`], of which its author says neither bytes nor operations.
+struct Silent;
+
+const DEGREE: u32 = 50;
+
+impl Workload for Silent {
+    fn name(&self) -> &str {
+        "silent"
+    }
+
+    fn axes(&self) -> Vec<Axis> {
+        vec![Axis::whole("n", [1 << 24, 3_000_000]).on_emulator([1 << 12])]
+    }
+
+    fn case<'d>(&self, at: &Point<'d>) -> Result<Case<'d>, PointError> {
+        let n = at.size("n");
+        let kernel = f32::kernel(Form::Horner, 4, 1).ok_or("there is one")?;
+        let arrays = at.launch(kernel, at.linear(n / 4)).arrays(move |device| {
+            Ok((
+                device.buffer_filled(n, 0.5f32)?,
+                device.buffer_filled(n, 0f32)?,
+            ))
+        });
+        // SAFETY: both have `n` elements, a multiple of 4, and no degree is 0.
+        Ok(unsafe { arrays.arguments_unchecked(|(x, y)| (x.slice(..), y.slice_mut(..), DEGREE)) })
+    }
+}
+
+fn what_is_left_out_is_scaled(_: &Device) -> Result<(), Failed> {
+    let bench = bench(&DeviceChoice::Cuda(0), embedded_ptx())?;
+    let plan = Plan {
+        selected: vec![Selection::defaults(&Silent, false)],
+        ..Plan::default()
+    };
+    let mut sweep = Sweep::new(&bench, &plan, Settings::quick())?;
+    for (index, n) in [1 << 24, 3_000_000].into_iter().enumerate() {
+        let row = sweep.measure(index, None)?;
+        let scaled = Some(Origin::Scaled);
+        assert_eq!(
+            (row.flop_from, row.bytes_from, row.counted_from),
+            (scaled, scaled, scaled),
+            "{row:?}"
+        );
+        assert_eq!(row.counted_flop, Some(2 * u64::from(DEGREE) * n), "{row:?}");
+        assert_eq!(row.counted_bytes, Some(8 * n), "{row:?}");
+        assert_eq!(row.ai, Some(12.5), "{row:?}");
     }
     Ok(())
 }
