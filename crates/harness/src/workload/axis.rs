@@ -149,6 +149,26 @@ impl Axis {
         }
     }
 
+    /// The axis of several workloads that have one of this name: where both list their values, it takes
+    /// those of either. The help is of the last that adds to them.
+    #[must_use]
+    pub fn or(self, other: &Axis) -> Axis {
+        let (Kind::OneOf(own), Kind::OneOf(others)) = (&self.kind, &other.kind) else {
+            return self;
+        };
+        let new = others.iter().filter(|value| !own.contains(value));
+        let all: Vec<Value> = own.iter().chain(new).cloned().collect();
+        let help = match all.len() > own.len() {
+            true => other.help,
+            false => self.help,
+        };
+        Axis {
+            kind: Kind::OneOf(all),
+            help,
+            ..self
+        }
+    }
+
     /// Whether it is a number for all points.
     pub fn is_setting(&self) -> bool {
         self.kind == Kind::Setting
@@ -459,6 +479,17 @@ mod tests {
             Ok(())
         );
         assert_eq!(tile([8]).help("edge").description(), "edge: one of 8, 16");
+    }
+
+    #[test]
+    fn axes_of_one_name_take_what_either_takes() {
+        let few = Axis::one_of("dtype", ["f32", "f64"], ["f32"]).help("types");
+        let more = Axis::one_of("dtype", ["f16", "f32"], ["f16"]).help("kinds");
+        let both = few.clone().or(&more);
+        assert_eq!(both.description(), "kinds: one of f32, f64, f16");
+        assert_eq!(both.defaults(false), ["f32".into()]);
+        assert_eq!(both.clone().or(&few), both);
+        assert_eq!(few.clone().or(&Axis::whole("dtype", [1])), few);
     }
 
     #[test]

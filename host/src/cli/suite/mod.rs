@@ -6,7 +6,6 @@ use std::sync::OnceLock;
 
 use clap::builder::PossibleValuesParser;
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command, FromArgMatches};
-use itertools::Itertools;
 
 use crate::driver::{DeviceChoice, DriverError, Embedded};
 use crate::kernels;
@@ -90,7 +89,14 @@ impl Suite {
     /// The axes of all workloads, each name once.
     fn axes(&self) -> Vec<Axis> {
         let all = self.workloads.iter().flat_map(|workload| workload.axes());
-        all.unique_by(Axis::name).collect()
+        let mut axes: Vec<Axis> = Vec::new();
+        for axis in all {
+            match axes.iter().position(|it| it.name() == axis.name()) {
+                Some(at) => axes[at] = axes[at].clone().or(&axis),
+                None => axes.push(axis),
+            }
+        }
+        axes
     }
 
     fn names(&self) -> Vec<&'static str> {
@@ -235,12 +241,11 @@ fn option(axis: &Axis) -> Arg {
         .flat_map(|workload| workload.axes())
         .filter(|other| other.name() == name)
         .collect();
+    let all = axis.clone();
     let takes = move |text: &str| -> Result<String, String> {
-        let mut parsed = same.iter().map(|axis| axis.parse(text));
-        let first = parsed.next().unwrap_or(Ok(Vec::new()));
-        match first.is_ok() || parsed.any(|it| it.is_ok()) {
+        match same.iter().any(|axis| axis.parse(text).is_ok()) {
             true => Ok(text.to_owned()),
-            false => Err(first.err().unwrap_or_default()),
+            false => all.parse(text).map(|_| text.to_owned()),
         }
     };
     let help = match axis.is_setting() {
