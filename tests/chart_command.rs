@@ -174,7 +174,7 @@ fn rows_are_drawn_again_and_pointed_out() {
     let refused = chart(&["d.svg"]);
     let said = String::from_utf8_lossy(&refused.stderr);
     assert!(
-        said.contains("rows.csv, row 5: 3 cells in 53 columns"),
+        said.contains("rows.csv, row 5: 3 cells in 54 columns"),
         "{said}"
     );
 }

@@ -286,9 +286,14 @@ fn maps<T: Element>(
         Order::ByRows => 64,
     };
     let b = b.matrix();
+    // SAFETY: the same memory, for the time of this call, in which nothing reads it.
+    let view = unsafe { Slice::from_raw(c.view.as_ptr().cast_const(), c.view.len()) };
     let result = Matrix {
-        // SAFETY: the same memory, for the time of this call, in which nothing reads it.
-        view: unsafe { Slice::from_raw(c.view.as_ptr().cast_const(), c.view.len()) },
+        view: match c.view.home() {
+            // SAFETY: it is the memory's own.
+            Some(home) => unsafe { view.of(home) },
+            None => view,
+        },
         size: c.size,
         pitch: c.pitch,
     };

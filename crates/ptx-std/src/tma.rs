@@ -35,9 +35,12 @@ impl TensorMap {
     }
 
     /// Brings the map near, so that the first copy by it does not wait for it.
+    ///
+    /// # Safety
+    /// The map lies in global memory, and is one that `cuTensorMapEncodeTiled` has made.
     #[gpu_only]
     #[inline(always)]
-    pub fn prefetch(&self) {
+    pub unsafe fn prefetch(&self) {
         crate::arch::tensor::prefetch_map(self);
     }
 
@@ -81,12 +84,15 @@ impl TensorMap {
     }
 
     /// Brings the box into the L2 cache.
+    ///
+    /// # Safety
+    /// As for [`TensorMap::prefetch`], and the map has as many dimensions as `corner`.
     #[inline(always)]
-    pub fn prefetch_box<const D: usize>(&self, corner: [i32; D])
+    pub unsafe fn prefetch_box<const D: usize>(&self, corner: [i32; D])
     where
         [i32; D]: Corner,
     {
-        // SAFETY: nothing is written, and what lies outside of the tensor is not read.
+        // SAFETY: the caller's contract.
         unsafe { corner.prefetch(self) };
     }
 

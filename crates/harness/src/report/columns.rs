@@ -56,6 +56,7 @@ impl Row for Record {
             known("counted_bytes", self.counted_bytes),
             number("counted_ai", self.counted_ai),
             known("counted_from", self.counted_from.map(Origin::name)),
+            known("not_counted", self.not_counted.as_ref()),
             number("dram_over_least", self.dram_over_least),
             known("flop_from", self.flop_from.map(Origin::name)),
             known("bytes_from", self.bytes_from.map(Origin::name)),

@@ -87,7 +87,7 @@ const fn ruled(name: &'static str, decimals: usize, rule: Rule) -> Column {
 
 /// Every column that says what came out, of all kinds of rows. Where they stand in a row is said in
 /// `report/columns.rs`.
-pub(crate) static COLUMNS: [Column; 60] = [
+pub(crate) static COLUMNS: [Column; 61] = [
     ruled("ai", 6, Positive),
     ruled("gflops", 2, NotNegative),
     ruled("bandwidth", 2, NotNegative),
@@ -121,6 +121,7 @@ pub(crate) static COLUMNS: [Column; 60] = [
     ruled("counted_bytes", 0, NotNegative),
     digits("counted_ai", 6),
     plain("counted_from"),
+    plain("not_counted"),
     digits("dram_over_least", 3),
     plain("flop_from"),
     plain("bytes_from"),
