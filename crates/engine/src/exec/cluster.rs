@@ -19,6 +19,9 @@ use crate::module::windows;
 /// Bits of an offset in an address of `shared::cluster`.
 const OFFSET: u32 = 24;
 
+/// The last rank that an address has bits for.
+const LAST: u32 = 0xfe;
+
 /// The blocks of a cluster. One host thread runs them.
 #[derive(Debug)]
 pub(crate) struct Cluster {
@@ -100,9 +103,10 @@ impl Cluster {
         })
     }
 
-    /// Threads end: they count as arrived.
-    pub(crate) fn leave(&self, threads: u32) {
+    /// Threads end: they count as arrived, those that have arrived in this phase no more than once.
+    fn leave(&self, threads: u32, arrived: u32) {
         self.threads.set(self.threads.get() - threads);
+        self.arrived.set(self.arrived.get() - arrived);
         self.settle();
     }
 
@@ -167,9 +171,17 @@ pub(crate) fn special(context: &Context<'_>, special: SpecialRegister) -> u32 {
 
 /// Lanes of a warp have ended.
 pub(crate) fn leave(context: &Context<'_>, lanes: u32) {
-    if !context.at.cluster.is_null() {
-        cluster(context).leave(lanes.count_ones());
+    if context.at.cluster.is_null() {
+        return;
     }
+    let cluster = cluster(context);
+    let phase = Some(cluster.phase.get());
+    // SAFETY: the warp's own, which has entered.
+    let awaited = unsafe { &mut *context.at.awaited };
+    let has_arrived = |&lane: &usize| awaited[lane] == phase;
+    let arrived = lanes_of(lanes).filter(has_arrived).count();
+    lanes_of(lanes).for_each(|lane| awaited[lane] = None);
+    cluster.leave(lanes.count_ones(), arrived as u32);
 }
 
 /// Blocks of the cluster.
@@ -214,9 +226,10 @@ pub(crate) fn map_generic(context: &Context<'_>, address: u64, rank: u32) -> u64
     windows::of_block(block) | address & u64::from(u32::MAX)
 }
 
-/// `mapa.shared::cluster`.
+/// `mapa.shared::cluster`. Addresses have 32 bits: ranks beyond those that fit are the last, which no cluster
+/// has.
 pub(crate) fn map(address: u64, rank: u32) -> u64 {
-    u64::from(rank + 1) << OFFSET | address & ((1 << OFFSET) - 1)
+    (u64::from(rank.min(LAST)) + 1) << OFFSET | address & ((1 << OFFSET) - 1)
 }
 
 /// `barrier.cluster.arrive`; `op.a` is 0 where it is relaxed.

@@ -92,6 +92,48 @@ fn each_way_to_meet_wrongly_is_found() {
 }
 
 #[test]
+fn ranks_that_no_cluster_has_are_refused() {
+    for rank in ["255", "254", "256", "0xffffffff"] {
+        let by = format!("mov.u32 %r6, {rank};");
+        let text = found(EXCHANGE, "xor.b32 %r6, %r6, 1;", &by);
+        assert!(
+            text.contains("reaches block 254 of a cluster of 2"),
+            "{rank}: {text}"
+        );
+    }
+}
+
+/// The second warp of a cluster's first block arrives and ends; the first of its second block is late.
+#[test]
+fn threads_that_arrive_and_end_count_once() {
+    let body = "
+    mov.u32 %r3, s; mov.u32 %r6, %cluster_ctarank;
+    setp.lt.u32 %p2, %r1, 32; setp.eq.u32 %p1, %r6, 0;
+    mad.lo.u32 %r4, %r1, 4, %r3;
+    @%p2 bra first;
+    barrier.cluster.arrive.aligned;
+    @%p1 ret;
+    barrier.cluster.wait.aligned;
+    bra read;
+    first:
+    mov.u32 %r10, 0; @%p1 bra begun;
+    late: add.u32 %r10, %r10, 1; setp.lt.u32 %p3, %r10, 5000; @%p3 bra late;
+    begun:
+    st.shared.u32 [%r4], %r1;
+    barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;
+    xor.b32 %r6, %r6, 1;
+    mapa.shared::cluster.u32 %r7, %r4, %r6;
+    ld.shared::cluster.u32 %r8, [%r7];
+    mad.lo.u32 %r5, %r2, 32, %r1;
+    mul.wide.u32 %rd5, %r5, 4; add.u64 %rd5, %rd2, %rd5;
+    st.global.u32 [%rd5], %r8;
+    read:
+    barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;";
+    let y = run(body);
+    assert!((0..128).all(|at| y[at as usize] == at % 32));
+}
+
+#[test]
 fn special_registers_tell_of_the_cluster() {
     let body = "
         mov.u32 %r10, %cluster_ctarank; mov.u32 %r11, %cluster_nctarank;
