@@ -70,7 +70,9 @@ impl Checker {
         });
         let what = What::Write(Strength::Weak);
         let write = self.half(who, copy.instruction, copy.to, what, Role::CopyTo);
-        if let (Some(trouble), _) = self.in_shared(who.block, who, &write) {
+        let pending = self.pending_reads(who.block, &write);
+        let (race, _) = self.in_shared(who.block, who, &write);
+        if let Some(trouble) = pending.or(race) {
             let place = live(&mut self.blocks, who.block)
                 .layout
                 .place(trouble.address);

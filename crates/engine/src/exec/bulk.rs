@@ -79,9 +79,7 @@ unsafe fn one(context: &mut Context<'_>, op: &Op, bulk: &Bulk, lane: usize) -> R
     let (moved, spot) = unsafe {
         match &bulk.global {
             Global::Adjacent { at, bytes } => row(context, (&bulk.shared, at), *bytes, lane)?,
-            Global::Tensor { map, coordinates } => {
-                tile(context, (&bulk.shared, map), coordinates, lane)?
-            }
+            Global::Tensor { map, coordinates } => tile(context, (bulk, map), coordinates, lane)?,
         }
     };
     moved.check_global(context, &bulk.way, lane)?;
@@ -141,6 +139,7 @@ unsafe fn row(
     let spot = unsafe { shared.range(context, lane, bytes)? };
     let moved = Moved {
         pieces: adjacent(global, spot.offset, bytes),
+        behind: Vec::new(),
         filling: 0,
         bytes,
         ty: None,
@@ -154,7 +153,7 @@ unsafe fn row(
 /// As for [`execute`].
 unsafe fn tile(
     context: &Context<'_>,
-    (shared, map): (&Address, &Address),
+    (bulk, map): (&Bulk, &Address),
     coordinates: &[u32],
     lane: usize,
 ) -> Result<(Moved, Spot), Failure> {
@@ -169,7 +168,7 @@ unsafe fn tile(
     let at = |&slot: &u32| unsafe { i64::from(context.slot::<u32>(slot)[lane] as i32) };
     let at: Vec<i64> = coordinates.iter().map(at).collect();
     // SAFETY: the caller's contract.
-    let spot = unsafe { shared.range(context, lane, map.box_bytes())? };
+    let spot = unsafe { bulk.shared.range(context, lane, map.box_bytes())? };
     if spot.offset % map.alignment() != 0 {
         let text = format!(
             "a tensor's box at {:#x} of shared memory, no multiple of {}",
@@ -178,8 +177,14 @@ unsafe fn tile(
         );
         return Err(Failure::Misused(text));
     }
+    let mut pieces = map.pieces(&at, spot.offset);
+    let behind = match bulk.way {
+        Way::Store => map.behind(&at, &mut pieces),
+        Way::Load { .. } | Way::Reduce { .. } => Vec::new(),
+    };
     let moved = Moved {
-        pieces: map.pieces(&at, spot.offset),
+        pieces,
+        behind,
         filling: map.filling(),
         bytes: map.box_bytes(),
         ty: Some(map.ty),
@@ -256,6 +261,8 @@ unsafe fn tensor_map(
 /// What a copy moves.
 struct Moved {
     pieces: Vec<Part>,
+    /// Of global memory: what a store writes zeros to, of its pieces.
+    behind: Vec<(u64, u32)>,
     /// What is outside of the tensor, repeated.
     filling: u128,
     /// Of all pieces.
@@ -317,6 +324,11 @@ impl Moved {
                 // SAFETY: as for loads.
                 unsafe { to.copy_from_nonoverlapping(shared, bytes) };
             }
+        }
+        for &(at, bytes) in &self.behind {
+            let to = std::ptr::with_exposed_provenance_mut::<u8>(at as usize);
+            // SAFETY: as for loads.
+            unsafe { to.write_bytes(0, bytes as usize) };
         }
     }
 

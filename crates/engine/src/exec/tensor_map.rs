@@ -190,6 +190,39 @@ impl TensorMap {
         }
         pieces
     }
+
+    /// What a store moves besides, as a GPU does: 16 bytes that are partly inside of a row are written whole, with
+    /// zeros behind its end. Names those bytes in the pieces, and gives where they are in global memory.
+    pub(crate) fn behind(&self, coordinates: &[i64], pieces: &mut [Part]) -> Vec<(u64, u32)> {
+        let element = u64::from(self.ty.bytes());
+        let (mut behind, size) = (Vec::new(), self.sizes[0] as i64);
+        if self.steps[0] != 1 {
+            return behind;
+        }
+        // The end of what the last piece has written, and how many bytes are left of its 16.
+        let (mut end, mut rest, mut row) = (0, 0, 0);
+        let row_bytes = self.counts[0] * element;
+        for piece in pieces {
+            let (column, bytes) = (row, u64::from(piece.bytes));
+            row = (row + bytes) % row_bytes;
+            match piece.global {
+                Some(from) => {
+                    let is_last = coordinates[0] + ((column + bytes) / element) as i64 == size;
+                    (end, rest) = (from + bytes, 0);
+                    if is_last && row != 0 && self.start.is_multiple_of(16) {
+                        rest = end.next_multiple_of(16) - end;
+                    }
+                }
+                None if rest >= bytes && column != 0 => {
+                    piece.global = Some(end);
+                    behind.push((end, piece.bytes));
+                    (end, rest) = (end + bytes, rest - bytes);
+                }
+                None => rest = 0,
+            }
+        }
+        behind
+    }
 }
 
 /// What a copy of adjacent bytes moves. All are multiples of 16.

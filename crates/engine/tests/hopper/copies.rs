@@ -252,6 +252,18 @@ fn what_was_stored_is_read_behind_the_wait_alone() {
 }
 
 #[test]
+fn a_small_copy_does_not_overwrite_what_a_store_reads() {
+    let body = STORE.body.replace(
+        "st.shared.v4.b32 [%r5], {%r6, %r6, %r6, %r6};",
+        "cp.async.cg.shared.global [%r5], [%rd1], 16; cp.async.wait_all;",
+    );
+    STORE.case(&body).run();
+    let early = body.replace("cp.async.bulk.wait_group.read 0;", "");
+    let text = STORE.case(&early).finding();
+    assert!(text.contains("asynchronous copy without a wait"), "{text}");
+}
+
+#[test]
 fn reductions_add_to_what_is_there() {
     let body = STORE.body.replace(
         "cp.async.bulk.global.shared::cta.bulk_group [%rd4], [%r3], 1024;",

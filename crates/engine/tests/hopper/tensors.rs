@@ -99,6 +99,60 @@ fn boxes_are_loaded_and_stored_with_zeros_outside_and_swizzled() {
     }
 }
 
+/// All of the second buffer is 7, and boxes of 5 are stored in a tensor.
+const EDGE: &str = "
+    mov.u32 %r3, s; mov.u32 %r7, 7; mov.u32 %r8, 5;
+    mad.lo.u32 %r5, %r1, 16, %r3; mad.wide.u32 %rd5, %r1, 16, %rd2; mov.u32 %r6, %r1;
+    more: st.global.v4.b32 [%rd5], {%r7, %r7, %r7, %r7};
+    st.shared.v4.b32 [%r5], {%r8, %r8, %r8, %r8};
+    add.u32 %r5, %r5, 1024; add.u64 %rd5, %rd5, 1024;
+    add.u32 %r6, %r6, 64; setp.lt.u32 %p3, %r6, 256; @%p3 bra more;
+    fence.proxy.async; bar.sync 0;
+    setp.ne.u32 %p1, %r1, 0; @%p1 bra done;
+    cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%rd1, {32, 1}], [%r3];
+    cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;
+    done:";
+
+/// Rows of 41 elements, 44 apart.
+fn edge(body: &str) -> Case {
+    let tensor = |start| Tensor {
+        start,
+        data_type: 2,
+        sizes: &[41, 20],
+        strides: &[176],
+        counts: &[32, 8],
+        swizzle: 0,
+    };
+    let map = move |_, y| tensor(y).map();
+    Case::new(body).grid(1, 64).map(0, map)
+}
+
+#[test]
+fn a_store_writes_16_bytes_whole_that_are_partly_inside() {
+    let got = edge(EDGE).run();
+    assert_eq!(edge(EDGE).unchecked().run(), got);
+    for (at, &word) in got.iter().enumerate().take(1024) {
+        let (row, column) = (at / 44, at % 44);
+        let expected = match column {
+            32..41 if (1..9).contains(&row) => 5,
+            41..44 if (1..9).contains(&row) => 0,
+            _ => 7,
+        };
+        assert_eq!(word, expected, "column {column}, row {row}");
+    }
+    // A reduction leaves them alone.
+    let sum = EDGE.replace(
+        "cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group",
+        "cp.reduce.async.bulk.tensor.2d.global.shared::cta.add.tile.bulk_group",
+    );
+    let got = edge(&sum).run();
+    assert_eq!(got[44 + 40..44 + 45], [12, 7, 7, 7, 7]);
+    // Who else writes there races with it.
+    let other = EDGE.replace("done:", "done: @%p1 st.global.u32 [%rd2+344], %r8;");
+    let text = edge(&other).finding();
+    assert!(text.contains("copie") && text.contains("writes"), "{text}");
+}
+
 #[test]
 fn what_is_no_tensor_map_is_refused() {
     let body = BODY
