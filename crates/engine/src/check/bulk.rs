@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::access::{Access, Order, Scope};
 use super::access::{BlockId, Strength, What, Who};
-use super::cell::{Before, Wrong};
+use super::cell::{Before, Wrong, entries};
 use super::chains::{Head, Past, View};
 use super::clock::lanes;
 use super::finding::{Class, Finding, Space};
@@ -37,8 +37,8 @@ pub struct Part {
 pub enum Does {
     /// Writes over what is there.
     Replace,
-    /// Changes it atomically.
-    Change,
+    /// Changes it atomically, in elements of so many bytes.
+    Change(u32),
 }
 
 /// What a block's threads and others have begun in its shared memory.
@@ -92,6 +92,8 @@ type Stored = (AllocationId, u64, u32);
 struct Fenced {
     time: u32,
     barrier: u32,
+    /// When the thread's warp had last met as a whole.
+    sync: u32,
     view: Option<Arc<View>>,
 }
 
@@ -214,11 +216,14 @@ impl Checker {
     pub fn proxy_fence(&mut self, who: Who) {
         let block = live(&mut self.blocks, who.block);
         let (time, barrier) = (block.clock.now, block.clock.barrier);
+        let sync = block.clock.syncs.get(who.warp as usize).copied();
+        let sync = sync.unwrap_or(0);
         for thread in lanes(who.warp, who.mask) {
             let view = block.clock.views.get(&thread).cloned();
             let fenced = Fenced {
                 time,
                 barrier,
+                sync,
                 view,
             };
             block.bulks.fences.insert(thread, fenced);
@@ -244,7 +249,8 @@ impl Checker {
         let thread = who.warp * 32 + who.mask.trailing_zeros();
         self.is_initialised(who, owner, mbarrier, instruction)?;
         let first = self.copied;
-        self.bulk_global(memory, who, instruction, parts, What::Read(Strength::Weak))?;
+        let read = What::Read(Strength::Weak);
+        self.bulk_global(memory, who, instruction, parts, (read, 16))?;
         let write = What::Write(Strength::Weak);
         let own = [0; 32];
         let lanes = Lanes::new(&own, who.mask, 16);
@@ -290,11 +296,11 @@ impl Checker {
         let read = What::Read(Strength::Weak);
         let access = self.bulk_half(who, instruction, &lanes, read, Role::BulkFrom);
         self.bulk_shared(who.block, who, &access, parts)?;
-        let what = match does {
-            Does::Change => What::Atomic(Order::Relaxed, Scope::Device),
-            Does::Replace => What::Write(Strength::Weak),
+        let (what, element) = match does {
+            Does::Change(bytes) => (What::Atomic(Order::Relaxed, Scope::Device), bytes),
+            Does::Replace => (What::Write(Strength::Weak), 16),
         };
-        let global = self.bulk_global(memory, who, instruction, parts, what)?;
+        let global = self.bulk_global(memory, who, instruction, parts, (what, element))?;
         let block = live(&mut self.blocks, who.block);
         let group = block.bulks.committed.get(&thread).copied().unwrap_or(0);
         let from = parts.iter().map(|it| it.shared).min().unwrap_or(0);
@@ -413,7 +419,7 @@ impl Checker {
         let access = Access {
             instruction,
             what,
-            element_bytes: 16,
+            element_bytes: lanes.bytes,
             lanes,
         };
         self.numbered(who, &access, role)
@@ -440,7 +446,7 @@ impl Checker {
             });
         }
         if found.is_none() {
-            found = self.behind_fences(owner, who, parts);
+            found = self.behind_fences(owner, who, parts, true);
         }
         if found.is_none() {
             let (race, empty) = self.in_shared_with(owner, who, |ground| {
@@ -458,17 +464,17 @@ impl Checker {
         }
     }
 
-    /// The half of a copy that is in global memory.
+    /// The half of a copy that is in global memory, in elements of so many bytes.
     fn bulk_global(
         &mut self,
         memory: &Memory,
         who: Who,
         instruction: u32,
         parts: &[Part],
-        what: What,
+        (what, element): (What, u32),
     ) -> Result<Vec<Stored>, Box<Finding>> {
         let (own, lane) = ([0; 32], who.mask.trailing_zeros());
-        let lanes = Lanes::new(&own, who.mask, 16);
+        let lanes = Lanes::new(&own, who.mask, element);
         let role = match what {
             What::Read(_) => Role::BulkFromGlobal,
             _ => Role::BulkToGlobal,
@@ -502,8 +508,15 @@ impl Checker {
         Ok(stored)
     }
 
-    /// What threads have written themselves of what a copy reaches, without a proxy fence since.
-    fn behind_fences(&mut self, owner: BlockId, who: Who, parts: &[Part]) -> Option<Trouble> {
+    /// What threads have written themselves of what a copy reaches, without a proxy fence since; of strong
+    /// writes, too, or not.
+    fn behind_fences(
+        &mut self,
+        owner: BlockId,
+        who: Who,
+        parts: &[Part],
+        with_strong: bool,
+    ) -> Option<Trouble> {
         let lane = who.mask.trailing_zeros();
         let block = live(&mut self.blocks, owner);
         let start = block.clock.start;
@@ -511,10 +524,23 @@ impl Checker {
         for part in parts {
             let Cells { line, first, count } = block.shadow.cells(part.shared, part.bytes.into());
             for cell in first..first + count {
-                let (epoch, by) = (line.we[cell], line.wt[cell]);
-                let is_last = |it: &&(u64, u32, u32)| (it.1, it.2) == (epoch, by);
-                if epoch > start && epoch != PENDING && written.last().filter(is_last).is_none() {
-                    written.push((part.shared, epoch, by));
+                let mut add = |epoch: u32, by: u32| {
+                    let is_last = |it: &&(u64, u32, u32)| (it.1, it.2) == (epoch, by);
+                    if epoch > start && epoch != PENDING && written.last().filter(is_last).is_none()
+                    {
+                        written.push((part.shared, epoch, by));
+                    }
+                };
+                add(line.we[cell], line.wt[cell] & (SITE | THREAD));
+                if !with_strong || line.re[cell] <= start {
+                    continue;
+                }
+                for entry in entries(line, cell, &block.sets, start) {
+                    let site = entry.who & SITE;
+                    if self.sites.get(site >> SITE_SHIFT).what.writes() {
+                        let warp = (entry.who & THREAD) / 32;
+                        lanes(warp, entry.mask).for_each(|thread| add(entry.epoch, thread | site));
+                    }
                 }
             }
         }
@@ -550,7 +576,9 @@ impl Checker {
                     let owner = self.world.instance_at(epoch);
                     owner.is_some_and(|it| self.world.chains.knows(view, it, thread, epoch))
                 };
-                is_own && (by == thread && fenced.time >= epoch || epoch < fenced.barrier)
+                let has_met = by / 32 == thread / 32 && epoch < fenced.sync;
+                let is_by_itself = by == thread && fenced.time >= epoch;
+                is_own && (is_by_itself || has_met || epoch < fenced.barrier)
                     || fenced.view.as_ref().is_some_and(knows)
             })
         };
@@ -575,7 +603,7 @@ impl Checker {
             shared: mbarrier,
             bytes: 8,
         };
-        let trouble = self.behind_fences(owner, who, &[part]);
+        let trouble = self.behind_fences(owner, who, &[part], false);
         trouble.map_or(Ok(()), |trouble| {
             let place = live(&mut self.blocks, owner).layout.place(mbarrier);
             Err(self.found(who, Space::Shared, &access, place, &trouble))

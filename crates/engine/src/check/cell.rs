@@ -55,6 +55,29 @@ pub(super) struct Judge<'a> {
     pub(super) initial: u32,
 }
 
+/// The accesses since the last write, the oldest first, of those from a time on.
+pub(super) fn entries(line: &Line, cell: usize, sets: &Sets, floor: u32) -> Vec<Entry> {
+    let (epoch, who, mask) = (line.re[cell], line.rt[cell], line.rm[cell]);
+    if epoch == NEVER || epoch < floor {
+        return Vec::new();
+    }
+    if who & SET == 0 {
+        return vec![Entry { epoch, who, mask }];
+    }
+    if !sets.has(epoch) {
+        let (who, mask) = (who & !SET, 1 << (who & 31));
+        return vec![Entry { epoch, who, mask }];
+    }
+    let mut entries = Vec::new();
+    let mut rest = mask;
+    while let Some((entry, parent)) = sets.top_of(rest, who) {
+        entries.push(entry);
+        rest = parent;
+    }
+    entries.reverse();
+    entries
+}
+
 impl Judge<'_> {
     /// Whether the bytes of a cell have been written.
     pub(super) fn is_written(&self, line: &Line, cell: usize) -> bool {
@@ -182,27 +205,8 @@ impl Judge<'_> {
         true
     }
 
-    /// The accesses since the last write, the oldest first.
     fn entries(&self, line: &Line, cell: usize, sets: &Sets) -> Vec<Entry> {
-        let (epoch, who, mask) = (line.re[cell], line.rt[cell], line.rm[cell]);
-        if epoch == NEVER || epoch < self.floor {
-            return Vec::new();
-        }
-        if who & SET == 0 {
-            return vec![Entry { epoch, who, mask }];
-        }
-        if !sets.has(epoch) {
-            let (who, mask) = (who & !SET, 1 << (who & 31));
-            return vec![Entry { epoch, who, mask }];
-        }
-        let mut entries = Vec::new();
-        let mut rest = mask;
-        while let Some((entry, parent)) = sets.top_of(rest, who) {
-            entries.push(entry);
-            rest = parent;
-        }
-        entries.reverse();
-        entries
+        entries(line, cell, sets, self.floor)
     }
 
     fn conflict(&self, entry: &Entry, touch: &Touch) -> Option<Before> {

@@ -105,7 +105,7 @@ unsafe fn one(context: &mut Context<'_>, op: &Op, bulk: &Bulk, lane: usize) -> R
             let ty = ty.or(moved.ty).unwrap_or(Type::U32);
             let update =
                 atomic::update(operator, ty, ptx::Space::Global).map_err(Failure::Misused)?;
-            checked::bulk_store(context, op, lane, &moved.pieces, Does::Change)?;
+            checked::bulk_store(context, op, lane, &moved.pieces, Does::Change(ty.bytes()))?;
             moved.reduce(&spot, update, ty.bytes());
             Ok(())
         }

@@ -272,3 +272,76 @@ fn reductions_add_to_what_is_there() {
     let y = STORE.case(&body).run();
     assert!((0..256).all(|at| y[at as usize] == at + at + 256));
 }
+
+/// All threads count in shared memory, and thread 0 adds that to global memory.
+const HISTOGRAM: &str = "
+    mov.u32 %r3, s; mov.u32 %r7, 0; mov.u32 %r8, 1;
+    mad.lo.u32 %r5, %r1, 4, %r3;
+    st.shared.u32 [%r5], %r7;
+    fence.proxy.async.shared::cta;
+    bar.sync 0;
+    and.b32 %r6, %r1, 7; mad.lo.u32 %r6, %r6, 4, %r3;
+    atom.shared.add.u32 %r9, [%r6], %r8;
+    fence.proxy.async.shared::cta; // after
+    bar.sync 0;
+    setp.ne.u32 %p1, %r1, 0; @%p1 bra stored;
+    cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd2], [%r3], 64;
+    cp.async.bulk.commit_group;
+    cp.async.bulk.wait_group 0;
+    stored:";
+
+#[test]
+fn what_atomics_have_written_is_read_behind_a_proxy_fence_alone() {
+    let y = STORE.case(HISTOGRAM).run();
+    assert_eq!(y[..9], [16, 16, 16, 16, 16, 16, 16, 16, 0]);
+    let without = HISTOGRAM.replace("fence.proxy.async.shared::cta; // after", "");
+    let text = STORE.case(&without).finding();
+    assert!(text.contains("no proxy fence"), "{text}");
+    // Of one warp's threads alone.
+    let half = HISTOGRAM.replace(
+        "fence.proxy.async.shared::cta; // after",
+        "setp.lt.u32 %p2, %r1, 32; @%p2 fence.proxy.async.shared::cta;",
+    );
+    let text = STORE.case(&half).finding();
+    assert!(text.contains("no proxy fence"), "{text}");
+}
+
+#[test]
+fn a_proxy_fence_is_for_what_the_warp_wrote_before_it_met() {
+    let body = "
+    mov.u32 %r3, s; mad.lo.u32 %r5, %r1, 16, %r3;
+    st.shared.v4.b32 [%r5], {%r1, %r1, %r1, %r1};
+    bar.warp.sync 0xffffffff;
+    setp.ne.u32 %p1, %r1, 0; @%p1 bra stored;
+    fence.proxy.async.shared::cta; // by lane 0
+    cp.async.bulk.global.shared::cta.bulk_group [%rd2], [%r3], 512;
+    cp.async.bulk.commit_group;
+    cp.async.bulk.wait_group 0;
+    stored:";
+    let y = Case::new(body).run();
+    assert!((0..128).all(|at| y[at as usize] == at / 4));
+    let text =
+        Case::new(&body.replace("fence.proxy.async.shared::cta; // by lane 0", "")).finding();
+    assert!(text.contains("no proxy fence"), "{text}");
+}
+
+#[test]
+fn reductions_of_equal_elements_are_atomic_for_each_other() {
+    let body = STORE
+        .body
+        .replace(
+            "cp.async.bulk.global.shared::cta.bulk_group [%rd4], [%r3], 1024;",
+            "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd2], [%r3], 1024;",
+        )
+        .replace(
+            "stored: bar.sync 0;",
+            "stored: bar.sync 0; mad.wide.u32 %rd5, %r1, 4, %rd2; red.global.add.u32 [%rd5], 1;",
+        );
+    let y = STORE.case(&body).run();
+    assert!((0..64).all(|at| y[at as usize] == at + at + 256 + 2));
+    let other = body
+        .replace("mad.wide.u32 %rd5, %r1, 4", "mad.wide.u32 %rd5, %r1, 8")
+        .replace("red.global.add.u32", "red.global.add.u64");
+    let text = STORE.case(&other).finding();
+    assert!(text.contains("race"), "{text}");
+}
