@@ -62,15 +62,33 @@ impl GpuRoofs {
         }
     }
 
-    /// What the GPU allows a launch of such work. `None` where it moves or computes nothing.
-    pub fn attainable(&self, work: &Work) -> Option<Attainable> {
-        let intensity = work.intensity()?;
-        let ceiling = work.ceiling(|precision| self.roofs(precision))?;
-        let roof = self.roofs(work.precision()?)?.limiting(intensity, ceiling);
+    /// What the GPU allows a launch that does all of `done`, and `useful` among it: its time is that of everything,
+    /// and its rate that of the useful operations alone. `None` where it moves or computes nothing useful.
+    pub fn attainable(&self, done: &Work, useful: &Work) -> Option<Attainable> {
+        let [bytes, flops] = [done.bytes()?, useful.flops().filter(|it| *it > 0.0)?];
+        let times = [self.time(done)?, self.time(useful)?];
+        let (limit, seconds) = match times[1].1 > times[0].1 {
+            true => times[1],
+            false => times[0],
+        };
         Some(Attainable {
-            intensity,
-            limit: roof.limit,
-            rate: roof.value,
+            intensity: FlopsPerByte(flops / bytes),
+            limit,
+            rate: FlopsPerSec(flops / seconds),
+        })
+    }
+
+    /// The least time of such work, seconds, and what takes it. `None` where the roofs of a type are not known.
+    fn time(&self, work: &Work) -> Option<(Limit, f64)> {
+        let precision = work.precision().unwrap_or(Precision::F32);
+        let moving = work.bytes().unwrap_or(0.0) / self.roofs(precision)?.memory.0;
+        let Some(flops) = work.flops() else {
+            return Some((Limit::Memory, moving));
+        };
+        let (limit, rate) = work.ceiling(|precision| self.roofs(precision))?;
+        Some(match moving > flops / rate.0 {
+            true => (Limit::Memory, moving),
+            false => (limit, flops / rate.0),
         })
     }
 }
@@ -86,7 +104,8 @@ mod tests {
         let of = |fma: f64| {
             let work = Work::default().reads(4.0).writes(4.0);
             let work = work.operations(Precision::F32, Operation::Fma, fma);
-            h200.attainable(&work).expect("it moves and computes")
+            h200.attainable(&work, &work)
+                .expect("it moves and computes")
         };
         let low = of(1.0);
         assert_eq!(
@@ -96,7 +115,38 @@ mod tests {
         let high = of(1000.0);
         assert_eq!(high.limit, Limit::Fma);
         assert!((high.rate.tera() - 66.9).abs() < 0.01);
-        assert_eq!(h200.attainable(&Work::default().reads(4.0)), None);
+        let bytes = Work::default().reads(4.0);
+        assert_eq!(h200.attainable(&bytes, &bytes), None);
+    }
+
+    #[test]
+    fn overhead_takes_time_and_is_no_result() {
+        let h200 = GpuRoofs::named("h200").expect("known");
+        let add = |work: Work, count| work.operations(Precision::F32, Operation::Add, count);
+        let useful = add(Work::default().reads(8.0), 4.0);
+        // Other lanes, which work meanwhile, and then the same ones.
+        let beside = useful
+            .clone()
+            .operations(Precision::F16x2, Operation::Add, 4.0);
+        let of = |done: &Work| h200.attainable(done, &useful).expect("it computes");
+        assert_eq!(of(&beside).intensity, FlopsPerByte(0.5));
+        assert_eq!(
+            (of(&beside).limit, of(&beside).rate.tera()),
+            (Limit::Memory, 2.4)
+        );
+        let after = of(&add(useful.clone(), 996.0));
+        let ceiling = h200.roofs(Precision::F32).expect("known").add_mul;
+        assert_eq!(
+            (after.limit, after.intensity),
+            (Limit::AddMul, FlopsPerByte(0.5))
+        );
+        assert!((after.rate.0 / (ceiling.0 * 4.0 / 1000.0) - 1.0).abs() < 1e-9);
+        // What says less than it does is held to what it says.
+        assert_eq!(
+            h200.attainable(&add(Work::default().reads(1.0), 1.0), &useful)
+                .map(|it| it.rate.tera()),
+            Some(2.4)
+        );
     }
 
     #[test]

@@ -134,6 +134,28 @@ impl Work {
         (!self.operations.is_empty()).then(|| flops.sum())
     }
 
+    /// The same bytes without as many operations of each kind as another has.
+    #[must_use]
+    pub fn without(self, other: &Work) -> Work {
+        let mut work = Work {
+            operations: Vec::new(),
+            ..self
+        };
+        let mut less = other.operations.clone();
+        for (precision, kind, mut count) in self.operations {
+            let same = less
+                .iter_mut()
+                .filter(|it| (it.0, it.1) == (precision, kind));
+            for (.., left) in same {
+                let taken = left.min(count);
+                count -= taken;
+                *left -= taken;
+            }
+            work = work.operations(precision, kind, count);
+        }
+        work
+    }
+
     /// Operations per byte.
     pub fn intensity(&self) -> Option<FlopsPerByte> {
         Some(FlopsPerByte(self.flops()? / self.bytes()?))

@@ -240,6 +240,7 @@ pub(super) struct Launched<'a> {
     cache: CacheState,
     config: LaunchConfig,
     work: &'a Work,
+    overhead: &'a Work,
     load_bytes: Option<u32>,
 }
 
@@ -255,6 +256,7 @@ impl<'a> Launched<'a> {
             cache: point.cache,
             config: case.config,
             work: &case.work,
+            overhead: &case.overhead,
             load_bytes: case.loads.map(|(bytes, _)| bytes),
         }
     }
@@ -318,7 +320,7 @@ impl Record {
         };
         let situation = context.situation(launched, seconds, &reached, arithmetic, in_l2);
         let precisions = work.precisions();
-        let predicted = context.attainable(work);
+        let predicted = context.attainable(launched);
         let is_known = work.bytes().is_some() || work.flops().is_some();
         let clocks: Vec<f64> = samples.clock_hz.iter().copied().flatten().collect();
         let clock_hz = Summary::of(&clocks).map(|clocks| clocks.median);
@@ -447,12 +449,19 @@ fn difference(time: &Summary, again: &Samples) -> Option<f64> {
 }
 
 impl Context<'_> {
-    /// What the predicted GPU allows what was counted, or else what the workload says.
-    fn attainable(&self, formula: &Work) -> Option<Attainable> {
+    /// What the predicted GPU allows what was counted, or else what the workload says. Overhead takes time, and is no
+    /// result.
+    fn attainable(&self, launched: &Launched<'_>) -> Option<Attainable> {
         let roofs = &self.prediction?.roofs;
-        let counted = self.figures.sum().map(|sum| &sum.work);
-        let counted = counted.and_then(|work| roofs.attainable(work));
-        counted.or_else(|| roofs.attainable(formula))
+        let known = launched.work;
+        let counted = self.figures.sum().and_then(|sum| {
+            let useful = match self.figures.says_flop {
+                true => known.clone(),
+                false => known.clone().without(launched.overhead),
+            };
+            roofs.attainable(&sum.work, &useful)
+        });
+        counted.or_else(|| roofs.attainable(known, known))
     }
 
     fn resources(&self) -> Option<Resources> {
@@ -586,7 +595,10 @@ mod tests {
     use super::*;
     use crate::ceilings::host_roofs;
     use crate::driver::{Device, Emulation};
-    use crate::model::{BytesPerSec, Operation};
+    use crate::embedded::{Gemv, Polynomial, Stream};
+    use crate::model::{BytesPerSec, GpuRoofs, Operation};
+    use crate::sweep::{Plan, Selection, Settings, Sweep};
+    use crate::workload::{Bench, Workload};
 
     /// A multiply-add of each of so many f32.
     fn work(n: f64) -> Work {
@@ -596,6 +608,8 @@ mod tests {
 
     const N: f64 = 67_108_864.0;
 
+    static NONE: std::sync::LazyLock<Work> = std::sync::LazyLock::new(Work::default);
+
     fn launched(work: &Work, cache: CacheState) -> Launched<'_> {
         Launched {
             workload: "horner",
@@ -604,6 +618,7 @@ mod tests {
             cache,
             config: LaunchConfig::linear((work.bytes().unwrap_or(0.0) / 32.0) as u64, 256),
             work,
+            overhead: &NONE,
             load_bytes: Some(16),
         }
     }
@@ -738,6 +753,56 @@ mod tests {
             (None, None, None)
         );
         assert!(row.advice.contains("moves and computes"));
+    }
+
+    /// Rows of an emulated sweep under an H200's roofs.
+    fn predicted(workload: &dyn Workload, axes: &[(&str, Vec<Value>)]) -> Vec<Record> {
+        let bench = Bench::emulator(Emulation::default(), &[]).expect("the emulator");
+        let mut selection = Selection::defaults(workload, true);
+        for (name, values) in &mut selection.values {
+            let given = axes.iter().find(|(axis, _)| axis == name);
+            *values = given.map_or(values[..1].to_vec(), |(_, given)| given.clone());
+        }
+        let plan = Plan {
+            selected: vec![selection],
+            ..Plan::default()
+        };
+        let mut sweep = Sweep::new(&bench, &plan, Settings::quick()).expect("small");
+        sweep.predict(Prediction {
+            roofs: GpuRoofs::named("h200").expect("known"),
+            report: None,
+        });
+        let rows = 0..sweep.points().len();
+        rows.map(|index| sweep.measure(index, None).expect("it runs"))
+            .collect()
+    }
+
+    #[test]
+    fn no_prediction_is_above_its_own_roof() {
+        let whole = |value: u64| vec![Value::from(value)];
+        let pairs = [
+            ("dtype", vec![Value::from("f16x2")]),
+            ("k", whole(1000)),
+            ("n", whole(256)),
+        ];
+        let rows = [
+            predicted(&Polynomial::POWER_SUM, &pairs),
+            predicted(&Gemv, &[("size", whole(64))]),
+            predicted(&Stream::NRM2, &[("n", whole(4096))]),
+        ];
+        let gpu = GpuRoofs::named("h200").expect("known");
+        for row in rows.iter().flatten() {
+            let name = row.dtype.as_deref().expect("one type");
+            let types = [Precision::F32, Precision::F64, Precision::F16x2];
+            let precision = types.into_iter().find(|it| it.name() == name);
+            let roofs = gpu.roofs(precision.expect("a type")).expect("known");
+            let [ai, rate] = [row.predicted_ai, row.predicted_gflops].map(|it| it.expect("both"));
+            let own = row.ai.expect("it computes");
+            assert!((ai / own - 1.0).abs() < 0.05, "{ai} {own} {row:?}");
+            let ceiling = roofs.ceiling(row.arithmetic.expect("it computes"));
+            let roof = (ai * roofs.memory.giga()).min(ceiling.giga());
+            assert!(rate <= 1.0001 * roof, "{rate} {roof} {row:?}");
+        }
     }
 
     #[test]
