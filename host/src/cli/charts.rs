@@ -16,6 +16,11 @@ pub(super) trait Drawn {
     fn draw(&self, format: ChartFormat, file: &mut Vec<u8>) -> Result<(), ChartError>;
 
     fn text(&self, columns: usize) -> Result<String, ChartError>;
+
+    /// Why there is nothing to draw, where that is nobody's error.
+    fn nothing(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 impl Drawn for Chart<'_> {
@@ -25,6 +30,12 @@ impl Drawn for Chart<'_> {
 
     fn text(&self, columns: usize) -> Result<String, ChartError> {
         Ok(Chart::text(self, columns))
+    }
+
+    fn nothing(&self) -> Option<&'static str> {
+        self.is_empty().then_some(
+            "no chart: no row has an intensity and a rate, which a roofline's marks take",
+        )
     }
 }
 
@@ -71,6 +82,12 @@ impl ChartFiles {
 
     /// Writes the same chart to each.
     pub(super) fn write(self, console: &Console, drawn: &impl Drawn) -> Result<(), Failure> {
+        if let Some(reason) = drawn.nothing() {
+            if self.on_terminal || !self.files.is_empty() {
+                console.warn(reason);
+            }
+            return Ok(());
+        }
         if self.on_terminal {
             let text = drawn.text(streams::columns()).map_err(Failure::failed)?;
             streams::say(&text);

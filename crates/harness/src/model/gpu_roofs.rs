@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{FlopsPerByte, FlopsPerSec, Gpu, Limit, Precision, Roofs, Work};
+use super::{BytesPerSec, FlopsPerByte, FlopsPerSec, Gpu, Limit, Precision, Roofs, Work};
 
 /// A GPU that need not be present, and its roofs.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,6 +78,12 @@ impl GpuRoofs {
         })
     }
 
+    /// How fast the GPU moves the bytes of such work, and what it waits for. `None` where none are known.
+    pub fn bandwidth(&self, work: &Work) -> Option<(Limit, BytesPerSec)> {
+        let (limit, seconds) = self.time(work)?;
+        Some((limit, BytesPerSec(work.bytes()? / seconds)))
+    }
+
     /// The least time of such work, seconds, and what takes it. `None` where the roofs of a type are not known.
     fn time(&self, work: &Work) -> Option<(Limit, f64)> {
         let precision = work.precision().unwrap_or(Precision::F32);
@@ -96,7 +102,7 @@ impl GpuRoofs {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{BytesPerSec, Operation};
+    use crate::model::Operation;
 
     #[test]
     fn what_is_attainable_lies_on_the_lowest_roof() {

@@ -41,6 +41,11 @@ impl Chart<'_> {
         canvas::write(&self.figure(), format, output)
     }
 
+    /// Whether no row has what a mark takes: where nothing is computed there is no intensity.
+    pub fn is_empty(&self) -> bool {
+        self.plot().series.is_empty()
+    }
+
     /// The chart in characters, at most `columns` wide.
     pub fn text(&self, columns: usize) -> String {
         self.figure().text(columns)

@@ -15,19 +15,35 @@ use crate::workload::Value;
 
 /// What a point is, and what came out: of an emulated one, whose times are the host's, what was predicted.
 pub fn point(record: &Record) -> String {
-    match record.predicted_gpu {
-        Some(_) => predicted_point(record),
-        None => measured_point(record),
+    match record.is_emulated {
+        true => predicted_point(record),
+        false => measured_point(record),
     }
 }
 
 fn predicted_point(record: &Record) -> String {
-    let limit = record.predicted_limit.map_or("", |limit| limit.name());
-    let bound = format!(
-        "    predicted for {}: at most {:.1} GFLOP/s, limited by {limit}",
-        record.predicted_gpu.as_deref().unwrap_or_default(),
-        record.predicted_gflops.unwrap_or(0.0),
-    );
+    let rates = [
+        record.predicted_gflops.map(|it| format!("{it:.1} GFLOP/s")),
+        match record.predicted_gflops {
+            Some(_) => None,
+            None => record.predicted_bandwidth.map(|it| format!("{it:.1} GB/s")),
+        },
+    ];
+    let rate = rates.into_iter().flatten().next();
+    let known = [&record.predicted_gpu, &rate];
+    let bound = match known.map(|it| it.as_deref()) {
+        [Some(gpu), Some(rate)] => format!(
+            "    predicted for {gpu}: at most {rate}, limited by {}",
+            record.predicted_limit.map_or("", |limit| limit.name())
+        ),
+        _ => format!(
+            "    nothing predicted: {}",
+            record
+                .not_counted
+                .as_deref()
+                .unwrap_or("what the launch moves and computes is not known")
+        ),
+    };
     let resources = record.resources.as_ref().map(|it| format!("    {it}"));
     let unchecked = (!record.checked).then(|| "    not compared with a reference".to_owned());
     let lines = [Some(name(record)), Some(bound), resources, unchecked];
@@ -199,35 +215,53 @@ pub fn roofs(facts: &DeviceProperties, roofs: &BTreeMap<Precision, Roofs>) -> St
 /// A table with a row for each kernel and launch: its best rate and bandwidth, and its ceiling; or, where that
 /// was predicted, what its roofs allow.
 pub fn summary(records: &[Record]) -> String {
-    match records.iter().find_map(|it| it.predicted_gpu.as_deref()) {
+    let gpu = records.iter().find_map(|it| it.predicted_gpu.as_deref());
+    match gpu {
         Some(gpu) => predicted_summary(gpu, records),
+        None if records.iter().any(|it| it.is_emulated) => {
+            "Nothing is predicted of these launches, and the emulator's times are this host's.\n"
+                .to_owned()
+        }
         None => measured_summary(records),
     }
 }
 
 fn predicted_summary(gpu: &str, records: &[Record]) -> String {
-    let header = [
+    // Where operations are not known, or there are none.
+    let moves_only =
+        |row: &Record| row.predicted_gflops.is_none() && row.predicted_bandwidth.is_some();
+    let has_bandwidths = records.iter().any(moves_only);
+    let mut header = vec![
         "kernel",
         "block",
         "grid",
         "registers",
         "occupancy",
         "GFLOP/s, at most",
+        "GB/s, at most",
         "limited by",
         "from",
     ];
+    if !has_bandwidths {
+        header.remove(6);
+    }
     let groups = by_series(records);
     let rows = groups.iter().filter_map(|(series, members)| {
-        let rate = |row: &Record| row.predicted_gflops.unwrap_or(0.0);
+        let rate = |row: &Record| {
+            let rate = row.predicted_gflops.or(row.predicted_bandwidth);
+            rate.unwrap_or(0.0)
+        };
+        let digits =
+            |rate: Option<f64>| rate.map_or_else(|| "-".to_owned(), |it| format!("{it:.1}"));
         let most = members.iter().map(|row| rate(row)).fold(0.0, f64::max);
         // From there on the roof is level.
-        let highest = members.iter().find(|row| rate(row) > 0.999 * most)?;
+        let highest = members.iter().find(|row| rate(row) >= 0.999 * most)?;
         let resources = highest.resources.as_ref();
         let axes = series.axes.iter().filter(|(name, _)| *name != "n");
         let axes = axes.map(|(name, value)| format!(", {name} {value}"));
         let kernel = [Some(series.kernel), series.dtype].into_iter().flatten();
         let kernel = kernel.collect::<Vec<_>>().join(" ");
-        Some([
+        let mut row = vec![
             format!("{kernel}{}", axes.collect::<String>()),
             series.block.to_string(),
             series.grid.to_string(),
@@ -237,16 +271,25 @@ fn predicted_summary(gpu: &str, records: &[Record]) -> String {
                     .and_then(|it| it.occupancy)
                     .map(|it| format!("{:.0} %", 100.0 * it)),
             ),
-            format!("{:.1}", rate(highest)),
-            optional(highest.predicted_limit.map(|limit| limit.name())),
+            digits(highest.predicted_gflops),
+            digits(highest.predicted_bandwidth),
+            highest
+                .predicted_limit
+                .map_or("-", |limit| limit.name())
+                .to_owned(),
             optional(
                 highest
                     .along()
                     .map(|(name, value)| format!("{name} = {value}")),
             ),
-        ])
+        ];
+        if !has_bandwidths {
+            row.remove(6);
+        }
+        Some(row)
     });
-    let table = table::text(header, rows, |column| (1..=5).contains(&column));
+    let last = if has_bandwidths { 6 } else { 5 };
+    let table = table::text(header, rows, |column| (1..=last).contains(&column));
     format!(
         "Predicted for {gpu}; nothing was measured on it.\n{table}\nA GPU reaches less where too little is in \
          flight or its accesses do not coalesce: `ridgepoint profile` counts why.\n"
@@ -412,4 +455,71 @@ fn ceiling(arithmetic: Limit) -> &'static str {
 /// Nothing where nothing is known.
 fn optional(value: Option<impl ToString>) -> String {
     value.map_or_else(String::new, |value| value.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::driver::Emulation;
+    use crate::embedded::{Polynomial, Stream};
+    use crate::sweep::{Plan, Prediction, Selection, Settings, Sweep};
+    use crate::workload::{Bench, Workload};
+
+    /// A row of each on the emulator, under the roofs of an H200 or under none.
+    fn emulated(workloads: &[&'static dyn Workload], is_predicted: bool) -> Vec<Record> {
+        let bench = Bench::emulator(Emulation::default(), &[]).expect("the emulator");
+        let select = |&workload: &&'static dyn Workload| {
+            let mut selection = Selection::defaults(workload, true);
+            for (_, values) in &mut selection.values {
+                values.truncate(1);
+            }
+            selection
+        };
+        let plan = Plan {
+            selected: workloads.iter().map(select).collect(),
+            ..Plan::default()
+        };
+        let mut sweep = Sweep::new(&bench, &plan, Settings::quick()).expect("small");
+        if is_predicted {
+            sweep.predict(Prediction {
+                roofs: GpuRoofs::named("h200").expect("known"),
+                report: None,
+            });
+        }
+        let rows = 0..sweep.points().len();
+        rows.map(|index| sweep.measure(index, None).expect("it runs"))
+            .collect()
+    }
+
+    #[test]
+    fn the_hosts_times_are_no_answer() {
+        let rows = emulated(&[&Stream::COPY, &Polynomial::HORNER], true);
+        let copy = point(&rows[0]);
+        let bound = "predicted for NVIDIA H200: at most 4800.0 GB/s, limited by memory";
+        assert!(copy.contains(bound), "{copy}");
+        assert!(point(&rows[1]).contains(" GFLOP/s, limited by "));
+        let alone = emulated(&[&Stream::COPY], false);
+        assert!(point(&alone[0]).contains("nothing predicted: "));
+        for text in rows.iter().chain(&alone).map(point) {
+            assert!(!text.contains(" ms") && !text.contains('%'), "{text}");
+        }
+        assert!(!summary(&alone).contains("best"), "{}", summary(&alone));
+    }
+
+    #[test]
+    fn the_summary_has_a_line_for_every_launch() {
+        let mut rows = emulated(&[&Stream::COPY, &Polynomial::HORNER], true);
+        let both = summary(&rows);
+        assert!(both.contains("GB/s, at most"), "{both}");
+        for row in &mut rows[..1] {
+            row.predicted_bandwidth = None;
+            row.predicted_limit = None;
+            row.predicted_gpu = None;
+        }
+        let text = summary(&rows);
+        let line = text.lines().find(|it| it.contains(" copy "));
+        let line = line.expect("a line");
+        assert_eq!(line.matches(" - ").count(), 2, "{text}");
+        assert!(!text.contains("GB/s, at most"), "{text}");
+    }
 }

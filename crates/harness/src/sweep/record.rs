@@ -11,7 +11,7 @@ use crate::ceilings::Ceilings;
 use crate::driver::{DeviceProperties, LaunchConfig};
 use crate::measure::{CacheState, Conditions, Measured, Samples, Summary, outliers};
 use crate::model::{
-    Attainable, Bound, FlopsPerSec, Limit, Precision, Roof, Roofs, Situation, Work,
+    Attainable, Bound, BytesPerSec, FlopsPerSec, Limit, Precision, Roof, Roofs, Situation, Work,
 };
 use crate::profile::Resources;
 use crate::workload::{Case, GridSize, Point, Value};
@@ -155,6 +155,12 @@ pub struct Record {
     /// The arithmetic that the kernel is made of.
     #[serde(skip)]
     pub arithmetic: Option<Limit>,
+    /// What the predicted GPU moves at most in a second of such launches, 1e9 bytes.
+    #[serde(skip)]
+    pub predicted_bandwidth: Option<f64>,
+    /// Whether the emulator ran it: the times are the host's.
+    #[serde(skip)]
+    pub is_emulated: bool,
     /// The intensity that `predicted_gflops` is for, FLOP/byte.
     #[serde(skip)]
     pub predicted_ai: Option<f64>,
@@ -321,6 +327,7 @@ impl Record {
         let situation = context.situation(launched, seconds, &reached, arithmetic, in_l2);
         let precisions = work.precisions();
         let predicted = context.attainable(launched);
+        let predicted_bandwidth = context.attainable_bandwidth(launched, predicted);
         let is_known = work.bytes().is_some() || work.flops().is_some();
         let clocks: Vec<f64> = samples.clock_hz.iter().copied().flatten().collect();
         let clock_hz = Summary::of(&clocks).map(|clocks| clocks.median);
@@ -396,10 +403,12 @@ impl Record {
                     "Say what the launch moves and computes: its roofs follow from that."
                 }
             },
-            predicted_gpu: predicted
+            predicted_gpu: predicted_bandwidth
                 .and(context.prediction)
                 .map(|it| it.roofs.gpu.name.clone()),
-            predicted_limit: predicted.map(|it| it.limit),
+            predicted_limit: predicted_bandwidth.map(|(limit, _)| limit),
+            predicted_bandwidth: predicted_bandwidth.map(|(_, rate)| rate.giga()),
+            is_emulated: context.properties.is_emulated(),
             predicted_gflops: predicted.map(|it| it.rate.giga()),
             predicted_ai: predicted.map(|it| it.intensity.0),
             resources: context.resources(),
@@ -462,6 +471,23 @@ impl Context<'_> {
             roofs.attainable(&sum.work, &useful)
         });
         counted.or_else(|| roofs.attainable(known, known))
+    }
+
+    /// The bytes that move meanwhile, and what limits them; also where nothing is computed.
+    fn attainable_bandwidth(
+        &self,
+        launched: &Launched<'_>,
+        attainable: Option<Attainable>,
+    ) -> Option<(Limit, BytesPerSec)> {
+        let roofs = &self.prediction?.roofs;
+        if let Some(it) = attainable {
+            return Some((it.limit, BytesPerSec(it.rate.0 / it.intensity.0)));
+        }
+        let counted = self
+            .figures
+            .sum()
+            .and_then(|sum| roofs.bandwidth(&sum.work));
+        counted.or_else(|| roofs.bandwidth(launched.work))
     }
 
     fn resources(&self) -> Option<Resources> {
@@ -596,7 +622,7 @@ mod tests {
     use crate::ceilings::host_roofs;
     use crate::driver::{Device, Emulation};
     use crate::embedded::{Gemv, Polynomial, Stream};
-    use crate::model::{BytesPerSec, GpuRoofs, Operation};
+    use crate::model::{GpuRoofs, Operation};
     use crate::sweep::{Plan, Selection, Settings, Sweep};
     use crate::workload::{Bench, Workload};
 
