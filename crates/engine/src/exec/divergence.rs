@@ -88,7 +88,7 @@ impl Meeting {
             Meeting::Election => "an Election",
             Meeting::Matrix(_) => "an instruction on matrices",
             Meeting::Products(_) => "a wait for products",
-            Meeting::Cluster => "a wait for the cluster",
+            Meeting::Cluster(_) | Meeting::ClusterByLane => "a wait for the cluster",
         }
     }
 }

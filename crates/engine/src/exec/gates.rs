@@ -23,6 +23,13 @@ impl Warp {
         code: &Code<'_>,
         context: &mut Context<'_>,
     ) -> Result<bool, Box<Failed>> {
+        if gate.meeting == Meeting::ClusterByLane {
+            let may_go_on = cluster::may_go_on(context, group.mask);
+            if !may_go_on {
+                self.let_warps_go(*group, context);
+            }
+            return Ok(may_go_on);
+        }
         // SAFETY: the slot holds words.
         let masks = unsafe { context.slot::<u32>(gate.members) };
         let first = group.mask.trailing_zeros() as usize;
@@ -42,7 +49,7 @@ impl Warp {
         if members & self.live & !group.mask == 0 {
             let may_go_on = match gate.meeting {
                 Meeting::Products(but) => wgmma::may_go_on(context, but),
-                Meeting::Cluster => cluster::may_go_on(context, group.mask),
+                Meeting::Cluster(_) => cluster::may_go_on(context, group.mask),
                 _ => true,
             };
             if !may_go_on {

@@ -133,8 +133,10 @@ pub(crate) enum Meeting {
     Matrix(u32),
     /// A wait for products of four warps, but for so many groups: for the other warps, too.
     Products(u32),
-    /// A wait for the threads of the cluster.
-    Cluster,
+    /// A wait for the threads of the cluster, by its index: no other meets it.
+    Cluster(u32),
+    /// The same, of lanes that need not come together.
+    ClusterByLane,
 }
 
 /// Where a group goes on.

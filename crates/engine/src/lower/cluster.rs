@@ -21,13 +21,18 @@ impl Lowering<'_> {
     }
 
     fn barrier_of_cluster(&mut self, it: &BarrierCluster) -> Lowered<()> {
-        self.meet_whole()?;
+        if it.aligned || it.action == ClusterAction::Wait {
+            self.meet_whole()?;
+        }
         let run = match it.action {
             ClusterAction::Arrive => rare!(|c, op| cluster::arrive(c, op)),
             ClusterAction::Wait => rare!(|c, op| cluster::wait(c, op)),
         };
         if let (ClusterAction::Wait, Some(gate)) = (it.action, &mut self.gate) {
-            gate.meeting = Meeting::Cluster;
+            gate.meeting = match it.aligned {
+                true => Meeting::Cluster(self.instruction),
+                false => Meeting::ClusterByLane,
+            };
             gate.is_for_all = false;
         }
         let releases = u32::from(it.order != Order::Relaxed);

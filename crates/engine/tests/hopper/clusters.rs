@@ -134,6 +134,39 @@ fn threads_that_arrive_and_end_count_once() {
 }
 
 #[test]
+fn lanes_that_need_not_come_together_arrive_and_wait_in_two_arms() {
+    // Lanes of odd numbers in one arm, of even ones in the other; the second block is late.
+    let body = "
+    mov.u32 %r3, s; mov.u32 %r6, %cluster_ctarank;
+    and.b32 %r9, %r1, 1; setp.eq.u32 %p1, %r9, 0; setp.eq.u32 %p2, %r6, 0;
+    mad.lo.u32 %r4, %r1, 4, %r3; mad.lo.u32 %r5, %r2, 64, %r1;
+    mov.u32 %r10, 0; @%p2 bra begun;
+    late: add.u32 %r10, %r10, 1; setp.lt.u32 %p3, %r10, 5000; @%p3 bra late;
+    begun:
+    st.shared.u32 [%r4], %r5;
+    @%p1 bra even;
+    barrier.cluster.arrive; barrier.cluster.wait; // odd
+    bra met;
+    even: barrier.cluster.arrive; barrier.cluster.wait; // even
+    met:
+    xor.b32 %r6, %r6, 1;
+    mapa.shared::cluster.u32 %r7, %r4, %r6;
+    ld.shared::cluster.u32 %r8, [%r7];
+    barrier.cluster.arrive; barrier.cluster.wait;
+    mul.wide.u32 %rd5, %r5, 4; add.u64 %rd5, %rd2, %rd5;
+    st.global.u32 [%rd5], %r8;";
+    let expected = |at: u32| ((at / 64) ^ 1) * 64 + at % 64;
+    let y = run(body);
+    assert!((0..256).all(|at| y[at as usize] == expected(at)));
+    // Arrivals in two arms, one wait.
+    let once = body
+        .replace("barrier.cluster.wait; // odd", "")
+        .replace("barrier.cluster.wait; // even", "")
+        .replace("met:", "met: barrier.cluster.wait;");
+    assert_eq!(run(&once), y);
+}
+
+#[test]
 fn special_registers_tell_of_the_cluster() {
     let body = "
         mov.u32 %r10, %cluster_ctarank; mov.u32 %r11, %cluster_nctarank;
