@@ -3,7 +3,8 @@
 //! What a copy writes is pending until somebody waits: for a phase of its mbarrier, or for the group that its
 //! thread has committed. From then on it counts as written by the thread that issued the copy, at that
 //! moment, and who waits for the same phase knows of it. What a copy reads must not be written until then.
-//! What threads write themselves a copy sees only behind a proxy fence.
+//! What threads write themselves a copy sees only behind a proxy fence. That is looked for in shared memory alone: a
+//! copy that reads what threads have written to global memory, without a fence, is not found.
 
 use std::sync::Arc;
 
