@@ -123,7 +123,8 @@ fn counted_file(standalone: &Standalone, gpu: &GpuRoofs) -> Result<Found, Failur
     let config = standalone.config();
     let report = report_of(standalone.text(), gpu.gpu.capability);
     let report = report.as_ref();
-    let resources = report.and_then(|it| Resources::of(it, standalone.kernel(), config));
+    let resources =
+        report.and_then(|it| Resources::of(it, standalone.kernel(), config, gpu.gpu.capability));
     let counts = loaded.take_counts();
     let profiles = counts.iter().map(|counts| {
         let subject = Subject {
@@ -160,7 +161,8 @@ fn counted_workloads(workloads: &Workloads, gpu: &GpuRoofs) -> Result<Found, Fai
         found.wrong.extend(wrong.map(named));
         for counts in &point.counts {
             let report = report.as_ref();
-            let resources = report.and_then(|it| Resources::of(it, &counts.kernel, point.config));
+            let resources = report
+                .and_then(|it| Resources::of(it, &counts.kernel, point.config, gpu.gpu.capability));
             let subject = Subject {
                 at: format!("{}, {}", point.name, shape(point.config)),
                 ptx_file: "PTX".to_owned(),

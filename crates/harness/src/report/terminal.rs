@@ -290,8 +290,13 @@ fn predicted_summary(gpu: &str, records: &[Record]) -> String {
     });
     let last = if has_bandwidths { 6 } else { 5 };
     let table = table::text(header, rows, |column| (1..=last).contains(&column));
+    let mut resources = records.iter().filter_map(|it| it.resources.as_ref());
+    let other = resources.find_map(|it| Some((it.arch, it.occupancy_arch?)));
+    let other = other.map_or_else(String::new, |(code, gpu)| {
+        format!("\nRegisters are those of the code for sm_{code}; occupancy is that on sm_{gpu}.")
+    });
     format!(
-        "Predicted for {gpu}; nothing was measured on it.\n{table}\nA GPU reaches less where too little is in \
+        "Predicted for {gpu}; nothing was measured on it.\n{table}{other}\nA GPU reaches less where too little is in \
          flight or its accesses do not coalesce: `ridgepoint profile` counts why.\n"
     )
 }

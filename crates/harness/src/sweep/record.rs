@@ -492,7 +492,8 @@ impl Context<'_> {
 
     fn resources(&self) -> Option<Resources> {
         let (kernel, config) = self.figures.sum()?.kernel.as_ref()?;
-        Resources::of(self.prediction?.report.as_ref()?, kernel, *config)
+        let Prediction { roofs, report } = self.prediction?;
+        Resources::of(report.as_ref()?, kernel, *config, roofs.gpu.capability)
     }
 
     /// The data sheet's roofs for the work's type; where nothing is computed, those of any type have
