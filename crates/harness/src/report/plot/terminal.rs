@@ -1,5 +1,7 @@
 //! A plot in characters: lines in braille, two dots by four to a cell, and marks above them.
 
+use std::collections::HashMap;
+
 use super::scene::wrapped;
 use super::ticks::{Tick, ticks};
 use super::{Figure, MarkKind, Plot};
@@ -9,11 +11,14 @@ const ROWS: usize = 18;
 /// What marks are beyond the four shapes: letters, capitals where they are measured.
 const MEASURED: [char; 4] = ['●', '▲', '■', '◆'];
 const PREDICTED: [char; 4] = ['○', '△', '□', '◇'];
+/// Where marks of several series lie in one cell.
+const OVERLAP: char = '*';
 
 /// See [`Figure::text`].
 pub(super) fn text(figure: &Figure, columns: usize) -> String {
     let names = figure.names();
     let mut lines = Vec::new();
+    let mut is_overlapped = false;
     let heading = [&figure.title, &figure.subtitle];
     // A letter of this size is a pixel wide.
     let size = 1.0 / super::scene::LETTER;
@@ -24,7 +29,9 @@ pub(super) fn text(figure: &Figure, columns: usize) -> String {
         if !plot.caption.is_empty() {
             lines.extend(folded(&plot.caption, columns));
         }
-        lines.extend(drawn(plot, &names, columns));
+        let (plotted, overlaps) = drawn(plot, &names, columns);
+        lines.extend(plotted);
+        is_overlapped |= overlaps;
         for guide in &plot.guides {
             lines.extend(entry("─", &guide.label, columns));
         }
@@ -35,6 +42,25 @@ pub(super) fn text(figure: &Figure, columns: usize) -> String {
         let mark = series.and_then(|series| series.marks.first());
         if let Some(symbol) = mark.and_then(|mark| symbol(index, mark.kind)) {
             lines.extend(entry(&symbol.to_string(), name, columns));
+        }
+    }
+    if is_overlapped {
+        lines.extend(entry(
+            &OVERLAP.to_string(),
+            "marks of several series",
+            columns,
+        ));
+    }
+    for (index, name) in names.iter().enumerate() {
+        let series = figure.plots.iter().flat_map(|plot| &plot.series);
+        let marks = series
+            .filter(|it| it.name == *name)
+            .flat_map(|it| &it.marks);
+        for mark in marks {
+            if let Some(note) = &mark.note {
+                let sample = symbol(index, mark.kind).unwrap_or(' ');
+                lines.extend(entry(&sample.to_string(), note, columns));
+            }
         }
     }
     lines.join("\n")
@@ -65,8 +91,8 @@ fn symbol(index: usize, kind: MarkKind) -> Option<char> {
     })
 }
 
-/// The plot with its axes.
-fn drawn(plot: &Plot, names: &[&str], columns: usize) -> Vec<String> {
+/// The plot with its axes, and whether marks of several series lie in one cell.
+fn drawn(plot: &Plot, names: &[&str], columns: usize) -> (Vec<String>, bool) {
     let y_ticks = ticks(&plot.y, |ticks| {
         let rows: Vec<usize> = ticks.iter().map(|it| row(plot, it.value)).collect();
         rows.windows(2).all(|pair| pair[0] >= pair[1] + 2)
@@ -75,7 +101,7 @@ fn drawn(plot: &Plot, names: &[&str], columns: usize) -> Vec<String> {
     let margin = y_ticks.iter().map(letters).max().unwrap_or(0) + 1;
     let width = columns.saturating_sub(margin + 1).max(16);
     let mut cells = lines_of(plot, width);
-    marks_of(plot, names, &mut cells);
+    let overlaps = marks_of(plot, names, &mut cells);
     let mut text = vec![plot.y.name.clone()];
     for (index, cells) in cells.iter().enumerate() {
         let tick = y_ticks.iter().find(|tick| row(plot, tick.value) == index);
@@ -85,7 +111,7 @@ fn drawn(plot: &Plot, names: &[&str], columns: usize) -> Vec<String> {
         text.push(format!("{label:>margin$}{edge}{}", cells.trim_end()));
     }
     text.extend(x_axis(plot, margin, width));
-    text
+    (text, overlaps)
 }
 
 fn x_axis(plot: &Plot, margin: usize, width: usize) -> [String; 3] {
@@ -158,15 +184,68 @@ fn lines_of(plot: &Plot, width: usize) -> Vec<Vec<char>> {
         .collect()
 }
 
-fn marks_of(plot: &Plot, names: &[&str], cells: &mut [Vec<char>]) {
+/// Sets the marks, and says whether some of several series lie in one cell.
+fn marks_of(plot: &Plot, names: &[&str], cells: &mut [Vec<char>]) -> bool {
+    let mut owners = HashMap::new();
+    let mut overlaps = false;
     for series in &plot.series {
         let index = names.iter().position(|name| *name == series.name);
         for mark in &series.marks {
             let Some(symbol) = symbol(index.unwrap_or_default(), mark.kind) else {
                 continue;
             };
-            let width = cells[0].len();
-            cells[row(plot, mark.y)][column(plot, mark.x, width)] = symbol;
+            let at = (row(plot, mark.y), column(plot, mark.x, cells[0].len()));
+            let is_shared = *owners.entry(at).or_insert(index) != index;
+            overlaps |= is_shared;
+            let cell = &mut cells[at.0][at.1];
+            if *cell != OVERLAP {
+                *cell = if is_shared { OVERLAP } else { symbol };
+            }
         }
+    }
+    overlaps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Axis, Mark, Series};
+    use super::*;
+
+    #[test]
+    fn marks_in_one_cell_and_notes_are_told() {
+        let mark = |x: f64, note: Option<&str>| Mark {
+            x,
+            y: 10.0,
+            kind: MarkKind::Measured,
+            noise: None,
+            tip: String::new(),
+            note: note.map(str::to_owned),
+        };
+        let series = |name: &str, marks| Series {
+            name: name.to_owned(),
+            joined: false,
+            marks,
+        };
+        let figure = |last| Figure {
+            title: String::new(),
+            subtitle: String::new(),
+            plots: vec![Plot {
+                caption: String::new(),
+                x: Axis::log("x", (1.0, 100.0)),
+                y: Axis::log("y", (1.0, 100.0)),
+                guides: Vec::new(),
+                series: vec![
+                    series("first", vec![mark(10.0, Some("its best"))]),
+                    series("second", vec![mark(last, None)]),
+                ],
+            }],
+        };
+        let over = text(&figure(10.0), 60);
+        assert!(over.contains("* marks of several series"), "{over}");
+        assert_eq!(over.matches('*').count(), 2, "{over}");
+        assert!(over.contains("\n● its best"), "{over}");
+        let apart = text(&figure(50.0), 60);
+        assert!(!apart.contains('*'), "{apart}");
+        assert_eq!(apart.matches('▲').count(), 2, "{apart}");
     }
 }
