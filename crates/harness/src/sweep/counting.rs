@@ -232,7 +232,8 @@ impl<'d> Counting<'d> {
 }
 
 impl Known {
-    /// What the point's launch does by the law; `None` where the law is of launches with other threads.
+    /// What the point's launch does by the law; `None` where the law is of larger launches, or of ones with other
+    /// threads.
     fn scaled(&self, point: &Point<'_>, config: LaunchConfig) -> Option<Sum> {
         let sizes = self
             .places
@@ -241,7 +242,11 @@ impl Known {
                 Value::Whole(size) => Some(*size),
                 _ => None,
             });
-        let parts = self.law.parts_at(&sizes.collect::<Option<Vec<_>>>()?);
+        let sizes = sizes.collect::<Option<Vec<_>>>()?;
+        if !self.law.is_below(&sizes) {
+            return None;
+        }
+        let parts = self.law.parts_at(&sizes);
         law::has_threads(&parts, config)
             .then(|| Sum::of(&parts, config, Origin::Scaled, self.buffers))
     }
@@ -341,8 +346,16 @@ ret;
         }
     }
 
-    /// What is counted in place of a GPU for a launch of `n` numbers, and how many threads that has.
+    /// What is counted in place of a GPU for a launch of `n` numbers.
     fn counted(turns: fn(usize) -> usize, n: u64) -> Result<Sum, String> {
+        counted_one_after_another(turns, &[n]).remove(0)
+    }
+
+    /// The same of several, in this order.
+    fn counted_one_after_another(
+        turns: fn(usize) -> usize,
+        sizes: &[u64],
+    ) -> Vec<Result<Sum, String>> {
         let bench = Bench::emulator(Emulation::default(), &[]).expect("the emulator");
         let file = tempfile::NamedTempFile::with_suffix(".ptx").expect("a file");
         fs::write(file.path(), PTX).expect("room for it");
@@ -355,12 +368,27 @@ ret;
             selected: vec![Selection::defaults(&workload, false)],
             ..Plan::default()
         };
-        let values = vec![("n", Value::Whole(n))];
-        let point = Point::new(bench.device(), &bench.loaded, &workload, values);
         let mut counting = Counting::new(&bench, &plan);
-        let config = LaunchConfig::linear(n, point.block());
-        let counted = counting.for_gpu(&point, config);
-        counted.map_err(|error| error.to_string())
+        let sizes = sizes.iter().map(|&n| {
+            let values = vec![("n", Value::Whole(n))];
+            let point = Point::new(bench.device(), &bench.loaded, &workload, values);
+            let config = LaunchConfig::linear(n, point.block());
+            let counted = counting.for_gpu(&point, config);
+            counted.map_err(|error| error.to_string())
+        });
+        sizes.collect()
+    }
+
+    #[test]
+    fn no_law_is_of_smaller_launches_whatever_the_order() {
+        // Only from 512 on does it follow one.
+        let turns = |n: usize| if n < 512 { 100 } else { 3 };
+        let [small, large] = [500, 1 << 20];
+        let mut down = counted_one_after_another(turns, &[large, small]);
+        down.reverse();
+        assert_eq!(down, counted_one_after_another(turns, &[small, large]));
+        let small = down[0].as_ref().expect("counted");
+        assert_eq!((small.origin, small.flop), (Origin::Counted, 2 * 500 * 100));
     }
 
     #[test]

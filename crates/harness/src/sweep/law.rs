@@ -214,6 +214,12 @@ impl Law {
             .zip(&self.at)
             .map(|(&size, &at)| size as f64 / at as f64)
             .collect();
+    /// Whether a launch is larger in every size than those that the law was checked at: smaller ones need not follow
+    /// it.
+    pub(super) fn is_below(&self, sizes: &[u64]) -> bool {
+        sizes.iter().zip(&self.at).all(|(size, at)| size > at)
+    }
+
         let scaled = self.parts.iter().map(|(part, powers)| {
             let factors = growth.iter().zip(powers);
             let factor: f64 = factors.map(|(growth, &power)| growth.powi(power)).product();
