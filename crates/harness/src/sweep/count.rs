@@ -99,6 +99,8 @@ pub(super) struct Sum {
     pub(super) flop: u64,
     pub(super) bytes: u64,
     pub(super) work: Work,
+    /// Of `flop`, those that `work` has no kind for; it has no operations then.
+    pub(super) unknown_flop: f64,
     pub(super) origin: Origin,
     /// The kernel, where it is one, and its launch.
     pub(super) kernel: Option<(String, LaunchConfig)>,
@@ -114,6 +116,7 @@ impl Sum {
             flop: flop.round() as u64,
             bytes: bytes.round() as u64,
             work: law::work(parts),
+            unknown_flop: law::unknown_flop(parts),
             origin,
             kernel: None,
             buffers,

@@ -97,17 +97,24 @@ pub(super) fn sums(parts: &[Part]) -> (f64, f64) {
     (sum(Group::Flop), sum(Group::Bytes))
 }
 
-/// Bytes and operations as the roofs' model has them.
+/// FLOP that the roofs' model does not know, such as those of tensor cores.
+pub(super) fn unknown_flop(parts: &[Part]) -> f64 {
+    let unknown = parts.iter().filter(|it| it.kind == Kind::Flop(None));
+    unknown.map(|it| it.amount).sum()
+}
+
+/// Bytes and operations as the roofs' model has them: where it does not know all operations, none.
 pub(super) fn work(parts: &[Part]) -> Work {
+    let knows_flop = unknown_flop(parts) == 0.0;
     parts.iter().fold(Work::default(), |work, part| {
         let amount = part.amount.round();
         match part.kind {
             Kind::Read => work.reads(amount),
             Kind::Written => work.writes(amount),
-            Kind::Flop(Some((precision, operation))) => {
+            Kind::Flop(Some((precision, operation))) if knows_flop => {
                 work.operations(precision, operation, amount / operation.flops())
             }
-            Kind::Threads | Kind::Flop(None) => work,
+            Kind::Threads | Kind::Flop(_) => work,
         }
     })
 }
@@ -207,6 +214,12 @@ impl Law {
         })
     }
 
+    /// Whether a launch is larger in every size than those that the law was checked at: smaller ones need not follow
+    /// it.
+    pub(super) fn is_below(&self, sizes: &[u64]) -> bool {
+        sizes.iter().zip(&self.at).all(|(size, at)| size > at)
+    }
+
     /// The parts of the launch of these sizes.
     pub(super) fn parts_at(&self, sizes: &[u64]) -> Vec<Part> {
         let growth: Vec<f64> = sizes
@@ -214,12 +227,6 @@ impl Law {
             .zip(&self.at)
             .map(|(&size, &at)| size as f64 / at as f64)
             .collect();
-    /// Whether a launch is larger in every size than those that the law was checked at: smaller ones need not follow
-    /// it.
-    pub(super) fn is_below(&self, sizes: &[u64]) -> bool {
-        sizes.iter().zip(&self.at).all(|(size, at)| size > at)
-    }
-
         let scaled = self.parts.iter().map(|(part, powers)| {
             let factors = growth.iter().zip(powers);
             let factor: f64 = factors.map(|(growth, &power)| growth.powi(power)).product();
@@ -259,6 +266,16 @@ mod tests {
     fn part(name: &str, kind: Kind, amount: f64) -> Part {
         let name = name.to_owned();
         Part { name, kind, amount }
+    }
+
+    #[test]
+    fn operations_are_known_together_or_not_at_all() {
+        let known = [part("x", Kind::Read, 64.0), part("bias", FMA, 2.0)];
+        assert_eq!(work(&known).flops(), Some(2.0));
+        let tensor = [&known[..], &[part("mma", Kind::Flop(None), 4096.0)]].concat();
+        let work = work(&tensor);
+        assert_eq!((work.bytes(), work.flops()), (Some(64.0), None));
+        assert_eq!((unknown_flop(&known), unknown_flop(&tensor)), (0.0, 4096.0));
     }
 
     /// The law of what depends on one size, of 16, 32 and 64.

@@ -220,13 +220,26 @@ impl Figures {
         }
     }
 
+    /// Whether some operations were counted that no roof is for.
+    fn has_unknown(&self) -> bool {
+        self.sum().is_some_and(|it| it.unknown_flop > 0.0)
+    }
+
     fn sum(&self) -> Option<&Sum> {
         self.counted.as_ref()?.as_ref().ok()
     }
 
     /// Why there are no counts, where there should be.
     fn reason(&self) -> Option<String> {
-        self.counted.as_ref()?.as_ref().err().cloned()
+        match self.counted.as_ref()? {
+            Ok(sum) if sum.unknown_flop > 0.0 => Some(format!(
+                "{:.0} of the operations are of a kind without a roof here, such as products of matrices on tensor \
+                 cores: nothing is predicted",
+                sum.unknown_flop
+            )),
+            Ok(_) => None,
+            Err(reason) => Some(reason.clone()),
+        }
     }
 
     /// Where a figure comes from that is known.
@@ -461,6 +474,9 @@ impl Context<'_> {
     /// What the predicted GPU allows what was counted, or else what the workload says. Overhead takes time, and is no
     /// result.
     fn attainable(&self, launched: &Launched<'_>) -> Option<Attainable> {
+        if self.figures.has_unknown() {
+            return None;
+        }
         let roofs = &self.prediction?.roofs;
         let known = launched.work;
         let counted = self.figures.sum().and_then(|sum| {
@@ -479,6 +495,9 @@ impl Context<'_> {
         launched: &Launched<'_>,
         attainable: Option<Attainable>,
     ) -> Option<(Limit, BytesPerSec)> {
+        if self.figures.has_unknown() {
+            return None;
+        }
         let roofs = &self.prediction?.roofs;
         if let Some(it) = attainable {
             return Some((it.limit, BytesPerSec(it.rate.0 / it.intensity.0)));
@@ -830,6 +849,112 @@ mod tests {
             let roof = (ai * roofs.memory.giga()).min(ceiling.giga());
             assert!(rate <= 1.0001 * roof, "{rate} {roof} {row:?}");
         }
+    }
+
+    /// An H200's row under its own data sheet's and measured roofs, as a run of the exercise has it.
+    #[test]
+    fn a_measured_row_says_what_bounds_it_and_its_share_of_both_roofs() {
+        let results = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/results/");
+        let rows = std::fs::read_to_string(format!("{results}h200-roofline/roofline.json"));
+        let rows: serde_json::Value =
+            serde_json::from_str(&rows.expect("in the repository")).expect("JSON");
+        let saved = &rows["rows"][0];
+        let properties = crate::measure::h200();
+        let path = format!("{results}h200-ceilings/ceilings.json");
+        let ceilings = crate::ceilings::load(path.as_ref(), &properties).expect("an H200's");
+        let roofs = Roofs::of_device(&properties, Precision::F32).expect("known");
+        let work = work(N);
+        let of = |ms: f64| {
+            let context = Context {
+                properties: &properties,
+                axes: &[],
+                roofs: &BTreeMap::from([(Precision::F32, roofs)]),
+                ceilings: Some(&ceilings),
+                is_checked: true,
+                figures: Figures::default(),
+                measured: None,
+                prediction: None,
+            };
+            let samples = Samples {
+                ms: vec![ms; 4],
+                clock_hz: vec![Some(1.98e9); 4],
+                batch: 1,
+                conditions: Conditions::default(),
+            };
+            let launched = Launched {
+                load_bytes: Some(4),
+                ..launched(&work, CacheState::Warm)
+            };
+            let row = Record::new(&launched, samples, None, &context).expect("samples");
+            crate::report::terminal::point(&row)
+        };
+        let number = |name: &str| saved[name].as_f64().expect("a number");
+        let text = of(number("mean_ms"));
+        for part in [
+            format!("{:.1} % of the memory roof, ", number("percent_roof")),
+            format!(
+                "{:.1} % of the measured one",
+                number("percent_measured_roof")
+            ),
+            format!("bound by {}: ", saved["bound"].as_str().expect("a word")),
+            "Too little is in flight: load 16 bytes per thread.".to_owned(),
+        ] {
+            assert!(text.contains(&part), "{part}: {text}");
+        }
+        assert!(!text.contains("more than that roof allows"), "{text}");
+        assert!(of(0.1).contains("measured one: more than that roof allows"));
+    }
+
+    #[test]
+    fn operations_without_a_roof_are_told_and_nothing_is_predicted() {
+        let properties = crate::measure::h200();
+        let roofs = Roofs::of_device(&properties, Precision::F32).expect("known");
+        let moved = Work::default().reads(4096.0);
+        let prediction = Prediction {
+            roofs: GpuRoofs::named("h200").expect("known"),
+            report: None,
+        };
+        let of = |unknown_flop| {
+            let config = LaunchConfig::linear(32, 32);
+            let sum = Sum {
+                work: moved.clone(),
+                flop: 8192,
+                bytes: 4096,
+                unknown_flop,
+                ..Sum::of(&[], config, Origin::Counted, 1)
+            };
+            let context = Context {
+                properties: &properties,
+                axes: &[],
+                roofs: &BTreeMap::from([(Precision::F32, roofs)]),
+                ceilings: None,
+                is_checked: true,
+                figures: Figures {
+                    counted: Some(Ok(sum)),
+                    ..Figures::of_formula(&moved)
+                },
+                measured: None,
+                prediction: Some(&prediction),
+            };
+            let samples = Samples {
+                ms: vec![1.0],
+                clock_hz: vec![None],
+                batch: 1,
+                conditions: Conditions::default(),
+            };
+            let launched = launched(&moved, CacheState::Warm);
+            Record::new(&launched, samples, None, &context).expect("a sample")
+        };
+        let tensor = of(8192.0);
+        let said = tensor.not_counted.as_deref().expect("a reason");
+        assert!(said.starts_with("8192 of the operations"), "{said}");
+        assert_eq!(
+            (tensor.predicted_gpu, tensor.predicted_gflops),
+            (None, None)
+        );
+        assert_eq!((tensor.predicted_bandwidth, tensor.gflops), (None, None));
+        let plain = of(0.0);
+        assert!(plain.not_counted.is_none() && plain.predicted_bandwidth.is_some());
     }
 
     #[test]
