@@ -38,6 +38,7 @@ mod suite;
 mod tracing;
 
 use std::env;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -98,10 +99,27 @@ enum Command {
 
 /// Runs the command that the process's arguments ask for.
 pub fn main() -> ExitCode {
-    match Cli::try_parse() {
+    match Cli::try_parse_from(with_lists(env::args_os())) {
         Ok(cli) => failure::status(run(cli.command)),
         Err(refused) => explain(&refused),
     }
+}
+
+/// The words with a list that begins with standard output, as `--plot -,x.svg` has, joined to its option: else the
+/// list reads as options of one letter.
+fn with_lists(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut all: Vec<OsString> = Vec::new();
+    for word in words {
+        let begins = |word: &OsStr, with: &[u8]| word.as_encoded_bytes().starts_with(with);
+        match all.last_mut() {
+            Some(option) if begins(&word, b"-,") && begins(option, b"-") => {
+                option.push("=");
+                option.push(word);
+            }
+            _ => all.push(word),
+        }
+    }
+    all
 }
 
 /// Shows help or version where they were asked for, and else what is wrong with the arguments.
@@ -171,4 +189,29 @@ fn long_version() -> &'static str {
     let arches: Vec<String> = arches.map(|(arch, ..)| format!("sm_{arch}")).collect();
     let text = format!("{}\nembedded PTX: {}", version(), arches.join(", "));
     Box::leak(text.into_boxed_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_begin_or_end_with_standard_output() {
+        let parsed = |line: &str| {
+            let words = line.split_whitespace().map(OsString::from);
+            Cli::try_parse_from(with_lists(words)).map(|_| ())
+        };
+        for line in [
+            "ridgepoint roofline --plot -,x.svg",
+            "ridgepoint roofline --plot x.svg,-",
+            "ridgepoint roofline -o -,x.csv",
+            "ridgepoint roofline -qo -,x.csv --plot -",
+            "ridgepoint merge a.csv --output -,x.csv",
+            "ridgepoint roofline --output x.csv,-",
+        ] {
+            parsed(line).unwrap_or_else(|error| panic!("{line}: {error}"));
+        }
+        assert!(parsed("ridgepoint roofline --plot -,x.gif").is_err());
+        assert!(parsed("ridgepoint roofline --plot --quiet").is_err());
+    }
 }
