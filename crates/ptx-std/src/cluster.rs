@@ -13,28 +13,28 @@ pub struct BlockRank(pub u32);
 #[gpu_only]
 #[inline(always)]
 pub fn rank() -> BlockRank {
-    BlockRank(crate::arch::tensor::cluster_rank())
+    BlockRank(crate::arch::cluster_rank())
 }
 
 /// How many blocks the cluster has.
 #[gpu_only]
 #[inline(always)]
 pub fn size() -> u32 {
-    crate::arch::tensor::cluster_size()
+    crate::arch::cluster_size()
 }
 
 /// The number of the cluster in the grid, counted along x.
 #[gpu_only]
 #[inline(always)]
 pub fn index_x() -> u32 {
-    crate::arch::tensor::cluster_index_x()
+    crate::arch::cluster_index_x()
 }
 
 /// How many clusters the grid has along x.
 #[gpu_only]
 #[inline(always)]
 pub fn count_x() -> u32 {
-    crate::arch::tensor::cluster_count_x()
+    crate::arch::cluster_count_x()
 }
 
 /// Waits until all threads of the cluster have come here, and makes what they wrote before it visible to all

@@ -50,6 +50,10 @@ registers! {
     multiprocessor = "smid";
     dynamic_smem_size = "dynamic_smem_size";
     total_smem_size = "total_smem_size";
+    cluster_rank = "cluster_ctarank";
+    cluster_size = "cluster_nctarank";
+    cluster_index_x = "clusterid.x";
+    cluster_count_x = "nclusterid.x";
 }
 
 /// The hardware itself stops at an address that is not aligned.

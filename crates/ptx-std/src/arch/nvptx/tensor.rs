@@ -162,31 +162,6 @@ pub(crate) fn elect() -> bool {
     elected != 0
 }
 
-macro_rules! registers {
-    ($($name:ident = $register:literal;)*) => {$(
-        #[inline(always)]
-        pub(crate) fn $name() -> u32 {
-            let value: u32;
-            // SAFETY: reads a special register, which does not change while the thread runs.
-            unsafe {
-                asm!(
-                    concat!("mov.u32 {}, %", $register, ";"),
-                    out(reg32) value,
-                    options(pure, nomem, nostack, preserves_flags)
-                );
-            }
-            value
-        }
-    )*};
-}
-
-registers! {
-    cluster_rank = "cluster_ctarank";
-    cluster_size = "cluster_nctarank";
-    cluster_index_x = "clusterid.x";
-    cluster_count_x = "nclusterid.x";
-}
-
 #[inline(always)]
 pub(crate) fn shared_address(pointer: *const u8) -> u32 {
     let address;
