@@ -62,8 +62,8 @@ for bench in roofline vectors asynchrony; do
 done
 cp "$(executable workloads bench --profile quick --package examples --bench workloads)" bundle/bench-workloads
 cp examples/benches/nvcc.ptx bundle/
-cp scripts/{gpu-run,intensity-run,workloads-run,two-gpus-run,asynchrony-run,mathematics-run,enqueue-ratio,lesson,sanitize,sanitize-bugs}.sh bundle/
-cp scripts/{counts,intensity,roofs,timeline,fuzz-command-line,kill-test,mathematics-errors}.py bundle/
+cp scripts/{gpu-run,intensity-run,regression-run,workloads-run,two-gpus-run,asynchrony-run,mathematics-run,enqueue-ratio,lesson,sanitize,sanitize-bugs}.sh bundle/
+cp scripts/{counts,intensity,regression,roofs,timeline,fuzz-command-line,kill-test,mathematics-errors}.py bundle/
 cp benches/peers/*.{cu,py} bundle/
 echo "$RIDGEPOINT_COMMIT" >bundle/commit
 # What debuggers need is most of their size.
