@@ -1,0 +1,89 @@
+//! Every public item of the crates that kernels and their hosts are written with is in an example that runs.
+//!
+//! An item is a module, a type, a trait, a function, a constant, a macro, or what another crate of these declares
+//! (`pub use`); a method or a constant of a type or a trait. Fields and variants are their type's, and
+//! implementations of traits the trait's. What is there on a GPU alone is not among them: documentation is tested
+//! on the host.
+//!
+//! The names of what has no example yet are in `open/`, and nothing else is: a name there that has one fails, too.
+
+mod attributes;
+mod examples;
+mod expand;
+mod items;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use items::Crate;
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// A crate's items, and those without an example.
+fn looked_through(source: &Path) -> (usize, BTreeSet<String>) {
+    let read = Crate::read(source);
+    let without = examples::without_example(&read);
+    let without = without.iter().map(|item| item.path.clone()).collect();
+    (read.items.len(), without)
+}
+
+/// Those of a package that have no example yet.
+fn open(package: &str) -> BTreeSet<String> {
+    let path = root().join(format!("tests/examples_of_items/open/{package}.txt"));
+    let text = fs::read_to_string(path).unwrap_or_default();
+    text.lines().map(str::to_owned).collect()
+}
+
+fn check(package: &str, folder: &str, at_least: usize) {
+    let (count, without) = looked_through(&root().join(folder).join("src/lib.rs"));
+    assert!(count >= at_least, "{package}: {count} public items");
+    let open = open(package);
+    let missing: Vec<_> = without.difference(&open).collect();
+    assert!(
+        missing.is_empty(),
+        "{package}: {} of {count} public items are in no example that runs: {missing:#?}",
+        missing.len()
+    );
+    let stale: Vec<_> = open.difference(&without).collect();
+    assert!(
+        stale.is_empty(),
+        "{package}: these have examples: {stale:#?}"
+    );
+}
+
+#[test]
+fn every_public_item_of_the_driver_is_in_an_example() {
+    check("ridgepoint-driver", "crates/driver", 100);
+}
+
+#[test]
+fn every_public_item_of_the_kernels_library_is_in_an_example() {
+    check("ridgepoint-ptx-std", "crates/ptx-std", 300);
+}
+
+/// A crate of which each item is declared, named or hidden in another way.
+const PLANTED: &str = "tests/examples_of_items/planted/lib.rs";
+
+#[test]
+fn an_item_without_an_example_is_named_whatever_declares_it() {
+    let (count, without) = looked_through(&root().join(PLANTED));
+    let expected = [
+        "Elsewhere",
+        "inner::Exported::unnamed",
+        "inner::get_wide",
+        "unnamed",
+        "Trait::unnamed",
+        "shown_where_nobody_looks",
+    ];
+    assert_eq!(without, expected.map(str::to_owned).into());
+    assert_eq!(count, 16);
+}
+
+#[test]
+#[should_panic(expected = "0 public items")]
+fn a_crate_without_items_fails() {
+    check("empty", "tests/examples_of_items/planted/empty", 1);
+}
