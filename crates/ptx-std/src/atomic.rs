@@ -28,6 +28,26 @@ macro_rules! fences {
         #[doc = "Orders the memory accesses before it and after it, as seen by " $threads "."]
         ///
         /// Does nothing for [`Ordering::Relaxed`].
+        ///
+        /// ```
+        #[doc = "use cuda_std::atomic::{Ordering, " $scope "_thread_fence};"]
+        /// use std::sync::atomic::AtomicU32;
+        ///
+        /// let (value, flag) = (AtomicU32::new(0), AtomicU32::new(0));
+        /// let publish = || {
+        ///     value.store(7, Ordering::Relaxed);
+        #[doc = "    " $scope "_thread_fence(Ordering::Release);"]
+        ///     flag.store(1, Ordering::Relaxed);
+        /// };
+        /// let read = || {
+        ///     let is_there = flag.load(Ordering::Relaxed) == 1;
+        #[doc = "    " $scope "_thread_fence(Ordering::Acquire);"]
+        ///     is_there.then(|| value.load(Ordering::Relaxed))
+        /// };
+        /// assert_eq!(read(), None);
+        /// publish();
+        /// assert_eq!(read(), Some(7));
+        /// ```
         #[inline(always)]
         pub fn [<$scope _thread_fence>](ordering: Ordering) {
             arch::$scope::fence(ordering);
@@ -54,6 +74,31 @@ macro_rules! atomic_float {
         #[doc = concat!("the scope of the ", stringify!($scope), ".")]
         ///
         /// It lies in memory as the float does.
+        ///
+        /// ```
+        #[doc = concat!("use cuda_std::atomic::{", stringify!($name), ", Ordering};")]
+        ///
+        #[doc = concat!("let sum = ", stringify!($name), "::new(1.0);")]
+        /// let kernel = || {
+        #[doc = concat!("    ", atomic_float!(@open $($unsafe)?), "sum.fetch_add(0.5, Ordering::Relaxed)", atomic_float!(@close $($unsafe)?), ";")]
+        /// };
+        /// # let shape = simt::Shape { grid: [1, 1, 1], block: [64, 1, 1], dynamic_shared: 0 };
+        /// # simt::Launch::new(shape).run(&kernel)?;
+        /// assert_eq!(sum.into_inner(), 33.0);
+        ///
+        #[doc = concat!("let value = ", stringify!($name), "::new(0.0);")]
+        #[doc = atomic_float!(@block_open $($unsafe)?)]
+        /// value.store(5.0, Ordering::Release);
+        /// assert_eq!(value.fetch_sub(2.0, Ordering::AcqRel), 5.0);
+        /// assert_eq!(value.load(Ordering::Acquire), 3.0);
+        /// // The others are of bits: this one takes the sign off, and those leave it so.
+        #[doc = concat!("value.fetch_and(", stringify!($float), "::from_bits(!(-0.0 as ", stringify!($float), ").to_bits()), Ordering::Relaxed);")]
+        /// value.fetch_or(0.0, Ordering::Relaxed);
+        /// assert_eq!(value.fetch_xor(-0.0, Ordering::Relaxed), 3.0);
+        #[doc = atomic_float!(@block_close $($unsafe)?)]
+        /// assert_eq!(value.into_inner(), -3.0);
+        /// # Ok::<(), simt::LaunchError>(())
+        /// ```
         #[repr(C, align($align))]
         #[derive(Debug, Default)]
         pub struct $name(UnsafeCell<$float>);
@@ -145,6 +190,30 @@ macro_rules! atomic_float {
                 }
             }
         }
+    };
+    (@open unsafe) => {
+        "// SAFETY: there is one block.\n    unsafe { "
+    };
+    (@open) => {
+        ""
+    };
+    (@close unsafe) => {
+        " }"
+    };
+    (@close) => {
+        ""
+    };
+    (@block_open unsafe) => {
+        "// SAFETY: this thread alone knows of it.\nunsafe {"
+    };
+    (@block_open) => {
+        "# {"
+    };
+    (@block_close unsafe) => {
+        "}"
+    };
+    (@block_close) => {
+        "# }"
     };
     (@unsafe) => {
         "\n# Safety\nNo thread of another block accesses the value at the same time."

@@ -19,7 +19,7 @@
 //! Unsigned integers are passed as signed ones of the same bits, as they are there.
 //!
 //! ```
-//! use ptx_std::intrinsics::{fdiv_rd, fdiv_ru};
+//! use cuda_std::intrinsics::{fdiv_rd, fdiv_ru};
 //!
 //! // SAFETY: any numbers will do.
 //! let (low, high) = unsafe { (fdiv_rd(1.0, 3.0), fdiv_ru(1.0, 3.0)) };

@@ -11,7 +11,6 @@ use crate::own;
 /// there in steps of all the grid's threads. So no two threads share one, whatever the launch.
 ///
 /// ```
-/// # extern crate ptx_std as cuda_std;
 /// use cuda_std::prelude::*;
 ///
 /// #[kernel]
@@ -20,7 +19,36 @@ use crate::own;
 ///         *y = a * x;
 ///     }
 /// }
-/// # fn main() {}
+///
+/// /// Each element is its index.
+/// #[kernel]
+/// pub fn enumerate(mut y: Output<f32>) {
+///     if y.len() <= thread::grid_threads() {
+///         // A thread per element, or more: each has one at most.
+///         if let Some((index, y)) = y.own_element() {
+///             *y = index as f32;
+///         }
+///     } else {
+///         for (index, y) in y.own() {
+///             *y = index as f32;
+///         }
+///     }
+/// #   assert!(!y.is_empty());
+/// }
+/// # use cuda_std::launch::{Kernel, Slice, SliceMut};
+/// # let shape = simt::Shape { grid: [2, 2, 1], block: [8, 1, 1], dynamic_shared: 0 };
+/// # let launch = |kernel: &dyn Fn()| simt::Launch::new(shape).run(kernel).expect("a launch");
+/// # let mut y = [0.0_f32; 100];
+/// # let pointer = y.as_mut_ptr();
+/// # // SAFETY: the array outlives the launches, and the kernels are safe.
+/// # let view = |len| unsafe { SliceMut::from_raw(pointer, len) };
+/// # launch(&|| unsafe { enumerate::call(&(view(20),)) });
+/// # launch(&|| unsafe { enumerate::call(&(view(100),)) });
+/// # let x: [f32; 100] = core::array::from_fn(|i| i as f32);
+/// # assert_eq!(y, x);
+/// # // SAFETY: as above.
+/// # launch(&|| unsafe { scale::call(&(Slice::from_raw(x.as_ptr(), 100), view(100), 2.0)) });
+/// # assert_eq!(y, x.map(|x| 2.0 * x));
 /// ```
 pub struct Output<'a, T> {
     pointer: *mut T,

@@ -6,12 +6,46 @@
 //! Else the result is undefined, on a GPU possibly a hang. The emulator reports a mask that does not
 //! name its lane, a shuffle from a lane that does not take part, and lanes that never come; it
 //! does not tell two calls of the same kind with the same mask apart.
+//!
+//! The sum of a block's values is a shuffle tree in each warp, and one atomic addition per warp:
+//!
+//! ```
+//! use cuda_std::atomic::{AtomicF32, Ordering};
+//! use cuda_std::warp::{FULL_MASK, WARP_SIZE, lane_id, warp_shuffle_down};
+//!
+//! /// Each lane's sum with those above it: lane 0 has that of the warp.
+//! ///
+//! /// # Safety
+//! /// All lanes of the warp reach the same call.
+//! unsafe fn warp_sum(mut value: f32) -> f32 {
+//!     let mut delta = WARP_SIZE / 2;
+//!     while delta > 0 {
+//!         // SAFETY: the caller's contract.
+//!         value += unsafe { warp_shuffle_down(FULL_MASK, value, delta, WARP_SIZE) }.0;
+//!         delta /= 2;
+//!     }
+//!     value
+//! }
+//!
+//! let sum = AtomicF32::new(0.0);
+//! let kernel = || {
+//!     // SAFETY: there is no branch.
+//!     let warp = unsafe { warp_sum(1.5) };
+//!     if lane_id() == 0 {
+//!         sum.fetch_add(warp, Ordering::Relaxed);
+//!     }
+//! };
+//! # let shape = simt::Shape { grid: [1, 1, 1], block: [128, 1, 1], dynamic_shared: 0 };
+//! # simt::Launch::new(shape).run(&kernel)?;
+//! assert_eq!(sum.into_inner(), 128.0 * 1.5);
+//! # Ok::<(), simt::LaunchError>(())
+//! ```
 
 use core::panic::Location;
 
 use crate::arch;
 
-/// Lanes a warp.
+/// Lanes per warp.
 pub const WARP_SIZE: u32 = 32;
 
 /// The mask of a whole warp.
@@ -25,6 +59,18 @@ pub fn lane_id() -> u32 {
 
 /// The lanes that happen to run this together. It says nothing about which lanes the program's
 /// logic has here: do not build a mask from it where the branch taken is known.
+///
+/// ```
+/// use cuda_std::warp::{activemask, lane_id};
+///
+/// let kernel = || {
+///     let together = activemask();
+///     assert_eq!(together >> lane_id() & 1, 1, "the lane itself is one of them");
+/// };
+/// # let shape = simt::Shape { grid: [1, 1, 1], block: [32, 1, 1], dynamic_shared: 0 };
+/// # simt::Launch::new(shape).run(&kernel)?;
+/// # Ok::<(), simt::LaunchError>(())
+/// ```
 #[inline(always)]
 #[track_caller]
 pub fn activemask() -> u32 {
@@ -33,6 +79,26 @@ pub fn activemask() -> u32 {
 
 /// Waits until every lane in `mask` is here, and makes what they wrote to memory before it visible
 /// to them after it.
+///
+/// ```
+/// use cuda_std::prelude::*;
+/// use cuda_std::warp::{FULL_MASK, lane_id, sync_warp};
+///
+/// let kernel = || {
+///     let values = shared_array![u32; 32];
+///     let lane = lane_id() as usize;
+///     // SAFETY: each lane writes its own element, and reads another's behind the barrier, to which all come.
+///     let next = unsafe {
+///         *values.add(lane) = lane as u32;
+///         sync_warp(FULL_MASK);
+///         *values.add((lane + 1) % 32)
+///     };
+///     assert_eq!(next, (lane as u32 + 1) % 32);
+/// };
+/// # let shape = simt::Shape { grid: [1, 1, 1], block: [32, 1, 1], dynamic_shared: 0 };
+/// # simt::Launch::new(shape).run(&kernel)?;
+/// # Ok::<(), simt::LaunchError>(())
+/// ```
 ///
 /// # Safety
 /// `mask` keeps [the rule of this module](self).
@@ -43,6 +109,23 @@ pub unsafe fn sync_warp(mask: u32) {
 }
 
 /// Whether the predicate holds in every lane of `mask`.
+///
+/// ```
+/// use cuda_std::warp::*;
+///
+/// let kernel = || {
+///     let is_low = lane_id() < 8;
+///     // SAFETY: all lanes come here.
+///     unsafe {
+///         assert!(!warp_vote_all(FULL_MASK, is_low));
+///         assert!(warp_vote_any(FULL_MASK, is_low));
+///         assert_eq!(warp_vote_ballot(FULL_MASK, is_low), 0xFF);
+///     }
+/// };
+/// # let shape = simt::Shape { grid: [1, 1, 1], block: [32, 1, 1], dynamic_shared: 0 };
+/// # simt::Launch::new(shape).run(&kernel)?;
+/// # Ok::<(), simt::LaunchError>(())
+/// ```
 ///
 /// # Safety
 /// `mask` keeps [the rule of this module](self).
@@ -74,6 +157,22 @@ pub unsafe fn warp_vote_ballot(mask: u32, predicate: bool) -> u32 {
 
 /// The lanes of `mask` that hold the same value as this one.
 ///
+/// ```
+/// use cuda_std::warp::*;
+///
+/// let kernel = || {
+///     // SAFETY: all lanes come here.
+///     let (same_pair, all) = unsafe {
+///         (warp_match_any(FULL_MASK, lane_id() / 2), warp_match_all(FULL_MASK, 1.5_f64))
+///     };
+///     assert_eq!(same_pair, 0b11 << (lane_id() & !1));
+///     assert_eq!(all, Some(FULL_MASK));
+/// };
+/// # let shape = simt::Shape { grid: [1, 1, 1], block: [32, 1, 1], dynamic_shared: 0 };
+/// # simt::Launch::new(shape).run(&kernel)?;
+/// # Ok::<(), simt::LaunchError>(())
+/// ```
+///
 /// # Safety
 /// `mask` keeps [the rule of this module](self).
 #[inline(always)]
@@ -93,6 +192,27 @@ pub unsafe fn warp_match_all<T: MatchValue>(mask: u32, value: T) -> Option<u32> 
 }
 
 /// A value that lanes compare: any integer or float of 32 or 64 bits, by its bits.
+///
+/// ```
+/// use cuda_std::warp::{FULL_MASK, MatchValue, lane_id, warp_match_any};
+///
+/// /// How many lanes hold the value of this one.
+/// ///
+/// /// # Safety
+/// /// All lanes of the warp reach the same call.
+/// unsafe fn occurrences(value: impl MatchValue) -> u32 {
+///     // SAFETY: the caller's contract.
+///     unsafe { warp_match_any(FULL_MASK, value) }.count_ones()
+/// }
+///
+/// let kernel = || {
+///     // SAFETY: all lanes come here.
+///     assert_eq!(unsafe { occurrences(lane_id() % 4) }, 8);
+/// };
+/// # let shape = simt::Shape { grid: [1, 1, 1], block: [32, 1, 1], dynamic_shared: 0 };
+/// # simt::Launch::new(shape).run(&kernel)?;
+/// # Ok::<(), simt::LaunchError>(())
+/// ```
 pub trait MatchValue: Copy {
     #[doc(hidden)]
     fn match_any(self, mask: u32) -> u32;
@@ -139,6 +259,24 @@ pub enum WarpReductionOp {
 /// Combines the values of all lanes of `mask`, and gives every one of them the result: one
 /// instruction from sm_80 on, before that 5 shuffles for a whole warp or one for each lane.
 ///
+/// ```
+/// use cuda_std::warp::{FULL_MASK, WarpReductionOp, lane_id, warp_reduce};
+///
+/// let kernel = || {
+///     // SAFETY: all lanes come here.
+///     let of_lanes = |op| unsafe { warp_reduce(FULL_MASK, lane_id(), op) };
+///     assert_eq!(of_lanes(WarpReductionOp::Add), 496);
+///     assert_eq!(of_lanes(WarpReductionOp::Min), 0);
+///     assert_eq!(of_lanes(WarpReductionOp::Max), 31);
+///     assert_eq!(of_lanes(WarpReductionOp::And), 0);
+///     assert_eq!(of_lanes(WarpReductionOp::Or), 31);
+///     assert_eq!(of_lanes(WarpReductionOp::Xor), 0);
+/// };
+/// # let shape = simt::Shape { grid: [1, 1, 1], block: [32, 1, 1], dynamic_shared: 0 };
+/// # simt::Launch::new(shape).run(&kernel)?;
+/// # Ok::<(), simt::LaunchError>(())
+/// ```
+///
 /// # Safety
 /// `mask` keeps [the rule of this module](self).
 #[inline(always)]
@@ -148,6 +286,28 @@ pub unsafe fn warp_reduce<T: ReduceValue>(mask: u32, value: T, op: WarpReduction
 }
 
 /// A value that the hardware reduces: `i32`, `u32`.
+///
+/// ```
+/// use cuda_std::warp::{FULL_MASK, ReduceValue, WarpReductionOp, lane_id, warp_reduce};
+///
+/// /// The range of the lanes' values.
+/// ///
+/// /// # Safety
+/// /// All lanes of the warp reach the same call.
+/// unsafe fn range<T: ReduceValue>(value: T) -> (T, T) {
+///     // SAFETY: the caller's contract.
+///     let of_lanes = |op| unsafe { warp_reduce(FULL_MASK, value, op) };
+///     (of_lanes(WarpReductionOp::Min), of_lanes(WarpReductionOp::Max))
+/// }
+///
+/// let kernel = || {
+///     // SAFETY: all lanes come here.
+///     assert_eq!(unsafe { range(lane_id() as i32 - 16) }, (-16, 15));
+/// };
+/// # let shape = simt::Shape { grid: [1, 1, 1], block: [32, 1, 1], dynamic_shared: 0 };
+/// # simt::Launch::new(shape).run(&kernel)?;
+/// # Ok::<(), simt::LaunchError>(())
+/// ```
 pub trait ReduceValue: Copy {
     #[doc(hidden)]
     fn reduce(self, mask: u32, op: WarpReductionOp) -> Self;
@@ -201,12 +361,28 @@ pub use {
 };
 
 macro_rules! shuffles {
-    ($($(#[$doc:meta])* $name:ident: $source:ident($n:ident);)*) => {$(
+    ($($(#[$doc:meta])* $name:ident: $source:ident($n:ident), $read:literal;)*) => {$(
         $(#[$doc])*
         ///
         /// `width` is 1, 2, 4, 8, 16 or 32, and divides the warp into segments. The second argument
         /// counts modulo 32. The flag says whether the source was in the segment; where it was not,
         /// the value is the lane's own.
+        ///
+        /// ```
+        #[doc = concat!("use cuda_std::warp::{FULL_MASK, lane_id, ", stringify!($name), "};")]
+        ///
+        /// let kernel = || {
+        ///     // SAFETY: all lanes come here.
+        #[doc = concat!("    let (value, is_in_segment) = unsafe { ", stringify!($name), "(FULL_MASK, lane_id(), 4, 16) };")]
+        ///     let lane = lane_id();
+        #[doc = concat!("    let (read, expected) = ", $read, ";")]
+        ///     assert_eq!(is_in_segment, expected);
+        ///     assert_eq!(value, if expected { read } else { lane });
+        /// };
+        /// # let shape = simt::Shape { grid: [1, 1, 1], block: [32, 1, 1], dynamic_shared: 0 };
+        /// # simt::Launch::new(shape).run(&kernel)?;
+        /// # Ok::<(), simt::LaunchError>(())
+        /// ```
         ///
         /// # Safety
         /// `mask` keeps [the rule of this module](self), and names the source lane.
@@ -225,18 +401,39 @@ macro_rules! shuffles {
 
 shuffles! {
     /// The value of the lane `delta` above.
-    warp_shuffle_down: Down(delta);
+    warp_shuffle_down: Down(delta), "(lane + 4, lane % 16 < 12)";
     /// The value of the lane `delta` below.
-    warp_shuffle_up: Up(delta);
+    warp_shuffle_up: Up(delta), "(lane.wrapping_sub(4), lane % 16 >= 4)";
     /// The value of the lane `index` of the segment.
-    warp_shuffle_idx: Idx(index);
+    warp_shuffle_idx: Idx(index), "(lane / 16 * 16 + 4, true)";
     /// The value of the lane whose index differs in the bits of `bits`. It may lie in a segment
     /// before the lane's own.
-    warp_shuffle_xor: Xor(bits);
+    warp_shuffle_xor: Xor(bits), "(lane ^ 4, true)";
 }
 
 /// A value that shuffles carry: integers of 8 to 128 bits, `f16`, `bf16`, `f32`, `f64`. Each 32
 /// bits take one instruction.
+///
+/// ```
+/// use cuda_std::warp::{FULL_MASK, ShuffleValue, lane_id, warp_shuffle_idx};
+///
+/// /// The value of lane 0.
+/// ///
+/// /// # Safety
+/// /// All lanes of the warp reach the same call.
+/// unsafe fn broadcast<T: ShuffleValue>(value: T) -> T {
+///     // SAFETY: the caller's contract.
+///     unsafe { warp_shuffle_idx(FULL_MASK, value, 0, 32) }.0
+/// }
+///
+/// let kernel = || {
+///     // SAFETY: all lanes come here.
+///     assert_eq!(unsafe { broadcast(f64::from(lane_id()) + 0.5) }, 0.5);
+/// };
+/// # let shape = simt::Shape { grid: [1, 1, 1], block: [32, 1, 1], dynamic_shared: 0 };
+/// # simt::Launch::new(shape).run(&kernel)?;
+/// # Ok::<(), simt::LaunchError>(())
+/// ```
 pub trait ShuffleValue: Copy {
     #[doc(hidden)]
     fn shuffle(self, word: impl Fn(u32) -> u32) -> Self;

@@ -13,7 +13,7 @@
 //! are atomic, and those of threads that the scope does not cover do not come at the same time.
 //!
 //! ```
-//! use ptx_std::atomic::{Ordering, mid::atomic_fetch_add_u32_device};
+//! use cuda_std::atomic::{Ordering, mid::atomic_fetch_add_u32_device};
 //!
 //! let mut counter = 40;
 //! // SAFETY: no other thread knows of the counter.
@@ -37,6 +37,18 @@ macro_rules! accesses {
     (@width $scope:ident $width:literal $bits:ident) => {paste! {
         #[doc = "Reads the value; the scope is the " $scope "."]
         ///
+        /// ```
+        #[doc = "use cuda_std::atomic::{Ordering, mid::{atomic_load_" $width "_" $scope ", atomic_store_" $width "_" $scope "}};"]
+        ///
+        #[doc = "let mut flag: " $bits " = 0;"]
+        /// // SAFETY: no other thread knows of the flag.
+        /// let flag = unsafe {
+        #[doc = "    atomic_store_" $width "_" $scope "(&mut flag, Ordering::Release, 7);"]
+        #[doc = "    atomic_load_" $width "_" $scope "(&mut flag, Ordering::Acquire)"]
+        /// };
+        /// assert_eq!(flag, 7);
+        /// ```
+        ///
         /// # Panics
         /// For [`Ordering::Release`] and [`Ordering::AcqRel`].
         ///
@@ -50,6 +62,7 @@ macro_rules! accesses {
         }
 
         #[doc = "Writes the value; the scope is the " $scope "."]
+        #[doc = "[`atomic_load_" $width "_" $scope "`] has an example."]
         ///
         /// # Panics
         /// For [`Ordering::Acquire`] and [`Ordering::AcqRel`].
@@ -138,6 +151,40 @@ macro_rules! does {
     };
 }
 
+/// What was there, `val` and what is there then, in the example of an operation.
+macro_rules! example {
+    (add) => {
+        "6, 3, 9"
+    };
+    (sub) => {
+        "6, 3, 3"
+    };
+    (inc) => {
+        "6, 9, 7"
+    };
+    (dec) => {
+        "6, 9, 5"
+    };
+    (min) => {
+        "6, 3, 3"
+    };
+    (max) => {
+        "6, 3, 6"
+    };
+    (and) => {
+        "6, 6, 6"
+    };
+    (or) => {
+        "0, 3, 3"
+    };
+    (xor) => {
+        "3, 3, 0"
+    };
+    (exch) => {
+        "6, 3, 3"
+    };
+}
+
 /// `operation type = |val| instruction(operand)`: the instruction is the one for the operand's
 /// module of [`arch`].
 macro_rules! fetch {
@@ -154,6 +201,18 @@ macro_rules! fetch {
     ) => {paste! {
         #[doc = concat!(does!($operation), "; returns what was there before.")]
         #[doc = "The scope is the " $scope "."]
+        ///
+        /// ```
+        #[doc = "use cuda_std::atomic::{Ordering, mid::atomic_fetch_" $operation "_" $type "_" $scope "};"]
+        ///
+        #[doc = concat!("let [before, val, after] = [", example!($operation), "].map(|number| number as ", stringify!($type), ");")]
+        /// let mut value = before;
+        /// // SAFETY: no other thread knows of the value.
+        /// let returned = unsafe {
+        #[doc = "    atomic_fetch_" $operation "_" $type "_" $scope "(&mut value, Ordering::Relaxed, val)"]
+        /// };
+        /// assert_eq!((returned, value), (before, after));
+        /// ```
         ///
         /// # Safety
         /// See the [module](self).
@@ -229,6 +288,17 @@ macro_rules! compare_and_swap {
     (@scope $scope:ident $type:ident $bits:ident) => {paste! {
         /// Writes `new` if the bits there are those of `current`; returns what was there before.
         #[doc = "The scope is the " $scope "."]
+        ///
+        /// ```
+        #[doc = "use cuda_std::atomic::{Ordering, mid::atomic_compare_and_swap_" $type "_" $scope " as compare_and_swap};"]
+        ///
+        #[doc = "let [free, taken] = [0 as " $type ", 1 as " $type "];"]
+        /// let mut lock = free;
+        /// // SAFETY: no other thread knows of the lock.
+        /// let mut take = || unsafe { compare_and_swap(&mut lock, free, taken, Ordering::Acquire) };
+        /// assert_eq!(take(), free); // Now it is taken,
+        /// assert_eq!(take(), taken); // and whoever comes next sees that.
+        /// ```
         ///
         /// # Safety
         /// See the [module](self).

@@ -30,6 +30,15 @@ macro_rules! methods {
     ) => {
         intrinsics! {
             #[doc = concat!("[`", stringify!($trait), "::", stringify!($method), "`].")]
+            ///
+            /// ```
+            #[doc = concat!("use cuda_std::{", stringify!($trait), ", intrinsics::", stringify!($name), "};")]
+            ///
+            #[doc = concat!($("let ", stringify!($x), ": ", stringify!($ty), " = 1 as ", stringify!($ty), ";\n",)*)]
+            /// // SAFETY: any numbers will do.
+            #[doc = concat!("let value = unsafe { ", stringify!($name), "(", stringify!($($x),*), ") };")]
+            #[doc = concat!("assert_eq!(value, ", stringify!($trait), "::", stringify!($method), "(", stringify!($($argument),*), "));")]
+            /// ```
             $name($($x: $ty),*) -> $result = $trait::$method($($argument),*);
         }
     };
@@ -100,32 +109,139 @@ methods! {
 
 intrinsics! {
     /// [`GpuFloat::mul_add`].
+    ///
+    /// ```
+    /// use cuda_std::intrinsics::fma;
+    ///
+    /// // SAFETY: any numbers will do.
+    /// assert_eq!(unsafe { fma(2.0, 3.0, 4.0) }, 10.0);
+    /// ```
     fma(x: f64, y: f64, z: f64) -> f64 = Exact::fma(x, y, z);
     /// [`GpuFloat::mul_add`].
+    ///
+    /// ```
+    /// use cuda_std::intrinsics::fmaf;
+    ///
+    /// // SAFETY: any numbers will do.
+    /// assert_eq!(unsafe { fmaf(2.0, 3.0, 4.0) }, 10.0);
+    /// ```
     fmaf(x: f32, y: f32, z: f32) -> f32 = Exact::fma(x, y, z);
     /// The greater number: of a number and NaN the number, and 0 rather than -0.
+    ///
+    /// ```
+    /// use cuda_std::intrinsics::fmax;
+    ///
+    /// // SAFETY: any numbers will do.
+    /// assert_eq!(unsafe { fmax(1.0, f64::NAN) }, 1.0);
+    /// ```
     fmax(x: f64, y: f64) -> f64 = arch::fmax(x, y);
     /// The greater number: of a number and NaN the number, and 0 rather than -0.
+    ///
+    /// ```
+    /// use cuda_std::intrinsics::fmaxf;
+    ///
+    /// // SAFETY: any numbers will do.
+    /// assert_eq!(unsafe { fmaxf(1.0, f32::NAN) }, 1.0);
+    /// ```
     fmaxf(x: f32, y: f32) -> f32 = arch::fmaxf(x, y);
     /// The lesser number: of a number and NaN the number, and -0 rather than 0.
+    ///
+    /// ```
+    /// use cuda_std::intrinsics::fmin;
+    ///
+    /// // SAFETY: any numbers will do.
+    /// assert_eq!(unsafe { fmin(1.0, 2.0) }, 1.0);
+    /// ```
     fmin(x: f64, y: f64) -> f64 = arch::fmin(x, y);
     /// The lesser number: of a number and NaN the number, and -0 rather than 0.
+    ///
+    /// ```
+    /// use cuda_std::intrinsics::fminf;
+    ///
+    /// // SAFETY: any numbers will do.
+    /// assert_eq!(unsafe { fminf(1.0, 2.0) }, 1.0);
+    /// ```
     fminf(x: f32, y: f32) -> f32 = arch::fminf(x, y);
     /// The remainder of `x / y` with the sign of `x`, exactly.
+    ///
+    /// ```
+    /// use cuda_std::intrinsics::fmod;
+    ///
+    /// // SAFETY: any numbers will do.
+    /// assert_eq!(unsafe { fmod(-7.5, 2.0) }, -1.5);
+    /// ```
     fmod(x: f64, y: f64) -> f64 = Functions::rem(x, y);
     /// The remainder of `x / y` with the sign of `x`, exactly.
+    ///
+    /// ```
+    /// use cuda_std::intrinsics::fmodf;
+    ///
+    /// // SAFETY: any numbers will do.
+    /// assert_eq!(unsafe { fmodf(-7.5, 2.0) }, -1.5);
+    /// ```
     fmodf(x: f32, y: f32) -> f32 = Functions::rem(x, y);
     /// [`FloatExt::saturate`].
+    ///
+    /// ```
+    /// use cuda_std::intrinsics::saturatef;
+    ///
+    /// // SAFETY: any numbers will do.
+    /// assert_eq!(unsafe { saturatef(1.5) }, 1.0);
+    /// ```
     saturatef(x: f32) -> f32 = x.saturate();
 }
 
 sines_and_cosines! {
     /// Stores [`sin`] and [`cos`].
+    ///
+    /// ```
+    /// use cuda_std::intrinsics::{cos, sin, sincos};
+    ///
+    /// let (mut sine, mut cosine) = (0.0, 0.0);
+    /// // SAFETY: both are this thread's.
+    /// unsafe {
+    ///     sincos(0.75, &mut sine, &mut cosine);
+    ///     assert_eq!((sine, cosine), (sin(0.75), cos(0.75)));
+    /// }
+    /// ```
     sincos(x: f64) = GpuFloat::sin_cos(x);
     /// Stores [`sinf`] and [`cosf`].
+    ///
+    /// ```
+    /// use cuda_std::intrinsics::{cosf, sincosf, sinf};
+    ///
+    /// let (mut sine, mut cosine) = (0.0, 0.0);
+    /// // SAFETY: both are this thread's.
+    /// unsafe {
+    ///     sincosf(0.75, &mut sine, &mut cosine);
+    ///     assert_eq!((sine, cosine), (sinf(0.75), cosf(0.75)));
+    /// }
+    /// ```
     sincosf(x: f32) = GpuFloat::sin_cos(x);
     /// Stores [`sinpi`] and [`cospi`].
+    ///
+    /// ```
+    /// use cuda_std::intrinsics::{cospi, sincospi, sinpi};
+    ///
+    /// let (mut sine, mut cosine) = (0.0, 0.0);
+    /// // SAFETY: both are this thread's.
+    /// unsafe {
+    ///     sincospi(0.5, &mut sine, &mut cosine);
+    ///     assert_eq!((sine, cosine), (sinpi(0.5), cospi(0.5)));
+    /// }
+    /// ```
     sincospi(x: f64) = FloatExt::sincospi(x);
     /// Stores [`sinpif`] and [`cospif`].
+    ///
+    /// ```
+    /// use cuda_std::intrinsics::{cospif, sincospif, sinpif};
+    ///
+    /// let (mut sine, mut cosine) = (0.0, 0.0);
+    /// // SAFETY: both are this thread's.
+    /// unsafe {
+    ///     sincospif(0.5, &mut sine, &mut cosine);
+    ///     assert_eq!((sine, cosine), (sinpif(0.5), cospif(0.5)));
+    /// }
+    /// ```
     sincospif(x: f32) = FloatExt::sincospi(x);
 }
