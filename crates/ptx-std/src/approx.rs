@@ -15,10 +15,44 @@ use crate::math::single;
 /// Approximations of one instruction or a few.
 ///
 /// ```
-/// use ptx_std::ApproxFloat;
+/// use cuda_std::ApproxFloat;
 ///
 /// let normalised = 3.0_f32 * 9.0_f32.fast_rsqrt();
 /// assert!((normalised - 1.0).abs() < 1e-6);
+/// ```
+///
+/// Each is near what it approximates, by the error that it states:
+///
+/// ```
+/// use cuda_std::{ApproxFloat, FloatExt};
+///
+/// let x = 0.75_f32;
+/// for (approximation, value) in [
+///     (x.fast_sin(), x.sin()),
+///     (x.fast_cos(), x.cos()),
+///     (x.fast_accurate_tanh(), x.tanh()),
+///     (x.fast_sinh(), x.sinh()),
+///     (x.fast_cosh(), x.cosh()),
+///     (x.fast_exp(), x.exp()),
+///     (x.fast_exp2(), x.exp2()),
+///     (x.fast_exp2_ftz(), x.exp2()),
+///     (x.fast_exp10(), x.exp10()),
+///     (x.fast_ln(), x.ln()),
+///     (x.fast_log2(), x.log2()),
+///     (x.fast_log10(), x.log10()),
+///     (x.fast_powf(3.0), x.powi(3)),
+///     (x.fast_rcp(), 1.0 / x),
+///     (x.fast_div(3.0), x / 3.0),
+///     (x.fast_sqrt(), x.sqrt()),
+///     (x.fast_rsqrt(), 1.0 / x.sqrt()),
+///     (x.fast_erf_inv(), x.inv_error_function()),
+///     (x.fast_erfc_inv(), x.inv_complementary_error_function()),
+///     (x.fast_norm_cdf_inv(), x.inv_norm_cdf()),
+/// ] {
+///     assert!((approximation / value - 1.0).abs() < 2e-6);
+/// }
+/// assert!((x.fast_tanh() / x.tanh() - 1.0).abs() < 5e-4, "11 bits");
+/// assert_eq!((-130.0_f32).fast_exp2_ftz(), 0.0, "2^-130 is below the normal numbers");
 /// ```
 pub trait ApproxFloat: Copy {
     /// The sine of an angle in radians: `sin.approx`. Absolute error 2^-20.5 in [-2π, 2π], 2^-14.7

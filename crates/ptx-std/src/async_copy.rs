@@ -8,7 +8,7 @@
 //! `ridgepoint check` finds a missing wait. In a kernel without PTX each copy is done at once.
 //!
 //! ```
-//! use ptx_std::async_copy::{cp_async_ca, cp_async_commit_group, cp_async_wait_group};
+//! use cuda_std::async_copy::{cp_async_ca, cp_async_commit_group, cp_async_wait_group};
 //!
 //! let global = [1.0_f32, 2.0];
 //! let mut shared = [0.0_f32; 2];
@@ -28,7 +28,7 @@ use crate::arch::async_copy as arch;
 /// size is an error at compile time:
 ///
 /// ```compile_fail
-/// # use ptx_std::async_copy::cp_async_ca;
+/// # use cuda_std::async_copy::cp_async_ca;
 /// let (from, mut to) = ([0_u8; 12], [0_u8; 12]);
 /// unsafe { cp_async_ca(&mut to, &from) };
 /// ```
@@ -51,6 +51,28 @@ pub unsafe fn cp_async_ca<T: Copy>(shared: *mut T, global: *const T) {
 
 /// Starts copying a value of 16 bytes past the first-level cache. Another size is an error at
 /// compile time.
+///
+/// ```
+/// use cuda_std::async_copy::{cp_async_cg, cp_async_wait_all};
+/// use cuda_std::prelude::*;
+///
+/// let x: [[f32; 4]; 32] = core::array::from_fn(|i| [i as f32; 4]);
+/// let kernel = || {
+///     let tile = shared_array![[f32; 4]; 32];
+///     let own = thread::thread_idx_x() as usize;
+///     // SAFETY: each thread copies an element of its own, which is read behind wait and barrier.
+///     let next = unsafe {
+///         cp_async_cg(tile.add(own), &x[own]);
+///         cp_async_wait_all();
+///         thread::sync_threads();
+///         *tile.add((own + 1) % 32)
+///     };
+///     assert_eq!(next, x[(own + 1) % 32]);
+/// };
+/// # let shape = simt::Shape { grid: [1, 1, 1], block: [32, 1, 1], dynamic_shared: 0 };
+/// # simt::Launch::new(shape).run(&kernel)?;
+/// # Ok::<(), simt::LaunchError>(())
+/// ```
 ///
 /// # Safety
 /// As for [`cp_async_ca`].

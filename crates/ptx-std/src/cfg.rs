@@ -4,6 +4,28 @@ macro_rules! capabilities {
     ($($variant:ident = $number:literal;)*) => {
         /// A compute capability, ascending. Of an architecture with a suffix (`sm_90a`) it is that
         /// without.
+        ///
+        /// ```
+        /// use cuda_std::cfg::ComputeCapability;
+        ///
+        /// /// How many stages of shared memory a kernel fills ahead: a constant for each architecture.
+        /// fn stages(capability: ComputeCapability) -> u32 {
+        ///     match capability {
+        ///         ComputeCapability::Compute90 => 4,
+        ///         newer if newer > ComputeCapability::Compute90 => 6,
+        ///         _ => 2,
+        ///     }
+        /// }
+        /// # use ComputeCapability::*;
+        /// # let older = [
+        /// #     Compute35, Compute37, Compute50, Compute52, Compute53, Compute60, Compute61, Compute62, Compute70,
+        /// #     Compute72, Compute75, Compute80, Compute86, Compute87, Compute88, Compute89,
+        /// # ];
+        /// # let newer = [Compute100, Compute101, Compute103, Compute110, Compute120, Compute121];
+        /// # assert!(older.is_sorted() && older.iter().all(|&it| stages(it) == 2));
+        /// # assert!(newer.is_sorted() && newer.iter().all(|&it| stages(it) == 6));
+        /// assert_eq!(stages(ComputeCapability::from_cuda_arch_env()), 4); // On the host it is 9.0.
+        /// ```
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum ComputeCapability {

@@ -15,6 +15,38 @@ const TURN: u32 = 1 << 31;
 /// `arrivals` counts the blocks and is ready for the next barrier, and the next launch, without being
 /// reset.
 ///
+/// ```
+/// use cuda_std::cooperative::sync_grid;
+/// use cuda_std::prelude::*;
+///
+/// /// Each element is the sum of two neighbours of `x`, which the kernel has squared before.
+/// ///
+/// /// # Safety
+/// /// The launch is cooperative and has a thread per element of `x` and `y`; `arrivals` is 0.
+/// #[kernel]
+/// pub unsafe fn squares(x: *mut f32, y: *mut f32, arrivals: *mut u32) {
+///     let (own, last) = (thread::global_index(), thread::grid_threads() - 1);
+///     // SAFETY: each thread writes its own elements, and reads another's behind the barrier.
+///     unsafe {
+///         *x.add(own) *= *x.add(own);
+///         sync_grid(arrivals);
+///         *y.add(own) = *x.add(own) + *x.add((own + 1).min(last));
+///     }
+/// }
+/// # use cuda_std::launch::{Kernel, SliceMut};
+/// # let (mut x, mut y, mut arrivals) = ([1.0, 2.0, 3.0, 4.0], [0.0; 4], [0]);
+/// # // SAFETY: the arrays outlive the launch, and its blocks run side by side.
+/// # let arguments = unsafe {
+/// #     let view = |values: &mut [f32; 4]| SliceMut::from_raw(values.as_mut_ptr(), 4);
+/// #     (view(&mut x), view(&mut y), SliceMut::from_raw(arrivals.as_mut_ptr(), 1))
+/// # };
+/// # let shape = simt::Shape { grid: [2, 1, 1], block: [2, 1, 1], dynamic_shared: 0 };
+/// # // SAFETY: as above.
+/// # simt::Launch::new(shape).run(&|| unsafe { squares::call(&arguments) })?;
+/// # assert_eq!(y, [5.0, 13.0, 25.0, 32.0]);
+/// # Ok::<(), simt::LaunchError>(())
+/// ```
+///
 /// # Safety
 /// The launch is cooperative, or of one block, and all its threads reach the same call. `arrivals`
 /// points to a `u32` in global memory, 0 before its first use, that nothing else touches meanwhile.

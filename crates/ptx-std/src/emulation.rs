@@ -2,6 +2,87 @@
 //!
 //! An emulator runs the kernel's function once for every thread of the grid, each time inside
 //! [`enter`] with that thread's [`Lane`]. Kernels never call anything here.
+//!
+//! The smallest emulator runs blocks of one thread, which never waits for another:
+//!
+//! ```
+//! use core::cell::{Cell, RefCell};
+//! use core::panic::Location;
+//! use std::collections::BTreeMap;
+//! use cuda_std::emulation::*;
+//! use cuda_std::{println, shared_array, thread, warp};
+//!
+//! #[derive(Default)]
+//! struct Alone {
+//!     /// 16 bytes each, because arrays are aligned to as many.
+//!     arrays: RefCell<BTreeMap<SharedArrayKey, Vec<u128>>>,
+//!     text: RefCell<String>,
+//! }
+//! type SharedArrayKey = (u64, &'static str, usize);
+//!
+//! impl Hooks for Alone {
+//!     fn sync_threads(&self, predicate: bool, _: &'static Location<'static>) -> Tally {
+//!         Tally { threads: 1, in_favour: predicate.into() }
+//!     }
+//!
+//!     fn exchange(&self, operation: Operation, mask: u32, value: u64, _: &'static Location<'static>) -> Exchange {
+//!         // Other lanes that a mask names have ended.
+//!         assert!(mask & 1 == 1, "a {operation:?} without the lane");
+//!         let mut values = [0; WARP_SIZE as usize];
+//!         values[0] = value;
+//!         Exchange { lanes: 1, values }
+//!     }
+//!
+//!     fn active_mask(&self, _: &'static Location<'static>) -> u32 {
+//!         1
+//!     }
+//!
+//!     fn give_way(&self, _: u32, _: &'static Location<'static>) -> u32 {
+//!         let _others_would_run_here = pause();
+//!         assert_eq!(current(), None);
+//!         FUEL
+//!     }
+//!
+//!     fn shared_array(&self, array: SharedArray) -> *mut u8 {
+//!         let mut arrays = self.arrays.borrow_mut();
+//!         let memory = arrays.entry((array.site, array.element, array.len));
+//!         memory.or_insert_with(|| vec![u128::MAX; array.bytes().div_ceil(16)]).as_mut_ptr().cast()
+//!     }
+//!
+//!     fn dynamic_shared(&self) -> (*mut u8, usize) {
+//!         (core::ptr::dangling_mut::<u128>().cast(), 0)
+//!     }
+//!
+//!     fn shared_bytes(&self) -> usize {
+//!         self.arrays.borrow().values().map(|memory| 16 * memory.len()).sum()
+//!     }
+//!
+//!     fn print(&self, text: &str) {
+//!         self.text.borrow_mut().push_str(text);
+//!     }
+//! }
+//!
+//! let kernel = || {
+//!     let square = shared_array![u32; 1];
+//!     // SAFETY: the block has one thread.
+//!     unsafe { *square = thread::block_idx_x().pow(2) };
+//!     thread::nanosleep(100);
+//!     // SAFETY: as above, and the other lanes have ended.
+//!     let (square, ballot) = unsafe { (*square, warp::warp_vote_ballot(warp::FULL_MASK, true)) };
+//!     println!("{square} {ballot} {}", thread::sync_threads_count(0));
+//! };
+//! let hooks = Alone::default();
+//! for x in 0..3 {
+//!     let coordinates = Coordinates { block_idx: [x, 0, 0], block_dim: [1; 3], grid_dim: [3, 1, 1], ..Default::default() };
+//!     let lane = Lane { coordinates, fuel: Cell::new(FUEL), hooks: &hooks };
+//!     enter(&lane, || {
+//!         assert_eq!(current(), Some(coordinates));
+//!         kernel();
+//!     });
+//! }
+//! assert_eq!(hooks.text.into_inner(), "0 1 0\n1 1 0\n4 1 0\n");
+//! assert_eq!(current(), None);
+//! ```
 
 use core::cell::Cell;
 use core::panic::Location;
@@ -11,6 +92,19 @@ use std::thread_local;
 pub use crate::warp::WARP_SIZE;
 
 /// Where a thread stands in its grid, in the order x, y, z.
+///
+/// ```
+/// use cuda_std::emulation::Coordinates;
+///
+/// let thread = Coordinates {
+///     thread_idx: [3, 1, 0],
+///     block_idx: [0, 0, 0],
+///     block_dim: [40, 2, 1],
+///     grid_dim: [1, 1, 1],
+/// };
+/// assert_eq!(thread.linear_thread(), 43);
+/// assert_eq!(thread.lane(), 11);
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Coordinates {
     /// Index of the thread in its block.
@@ -38,6 +132,17 @@ impl Coordinates {
 }
 
 /// What the threads of a block said at a barrier.
+///
+/// ```
+/// use cuda_std::emulation::Tally;
+///
+/// // Of four threads that came, each with a predicate:
+/// let tally = [true, false, true, true].iter().fold(Tally::default(), |tally, &predicate| Tally {
+///     threads: tally.threads + 1,
+///     in_favour: tally.in_favour + u32::from(predicate),
+/// });
+/// assert_eq!(tally, Tally { threads: 4, in_favour: 3 });
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Threads that were there.
@@ -47,6 +152,19 @@ pub struct Tally {
 }
 
 /// What lanes exchange values for.
+///
+/// ```
+/// use cuda_std::emulation::Operation;
+///
+/// /// Whether the values that lanes brought matter, or only that they came.
+/// fn carries_values(operation: Operation) -> bool {
+///     match operation {
+///         Operation::Sync => false,
+///         Operation::Vote | Operation::Match | Operation::Shuffle | Operation::Reduce => true,
+///     }
+/// }
+/// assert!(carries_values(Operation::Vote) && !carries_values(Operation::Sync));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     /// `sync_warp`.
@@ -71,6 +189,13 @@ pub struct Exchange {
 }
 
 /// One declaration of shared memory.
+///
+/// ```
+/// use cuda_std::emulation::SharedArray;
+///
+/// let tile = SharedArray { site: 1, element: "f32", element_bytes: 4, len: 256 };
+/// assert_eq!(tile.bytes(), 1024);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SharedArray {
     /// Which declaration it is.

@@ -71,12 +71,77 @@ float_trait! {
     /// The methods that `std` gives `f32` and `f64`.
     ///
     /// ```
-    /// use ptx_std::GpuFloat;
+    /// use cuda_std::GpuFloat;
     ///
     /// fn softplus<T: GpuFloat>(x: T) -> T {
     ///     x.exp().ln_1p()
     /// }
     /// assert_eq!(softplus(0.0_f32), core::f32::consts::LN_2);
+    /// ```
+    ///
+    /// Rounding, signs and division:
+    ///
+    /// ```
+    /// # use cuda_std::GpuFloat;
+    /// # fn check<T: GpuFloat + From<f32> + core::fmt::Debug>() {
+    /// # let number = |number: f32| T::from(number);
+    /// # let (x, y) = (number(-2.5), number(2.0));
+    /// // x is -2.5, y is 2.
+    /// assert_eq!([x.floor(), x.ceil(), x.trunc()], [-3.0, -2.0, -2.0].map(number));
+    /// assert_eq!([x.round(), x.round_ties_even()], [-3.0, -2.0].map(number));
+    /// assert_eq!([x.fract(), x.abs(), x.signum(), y.copysign(x)], [-0.5, 2.5, -1.0, -2.0].map(number));
+    /// assert_eq!([x.div_euclid(y), x.rem_euclid(y)], [-2.0, 1.5].map(number));
+    /// assert_eq!(x.mul_add(y, number(1.0)), number(-4.0));
+    /// # }
+    /// # check::<f32>();
+    /// # check::<f64>();
+    /// ```
+    ///
+    /// Powers, exponentials and logarithms:
+    ///
+    /// ```
+    /// use cuda_std::GpuFloat;
+    ///
+    /// fn is_close<T: GpuFloat + Into<f64>>(value: T, expected: f64) -> bool {
+    ///     (value.into() / expected - 1.0).abs() < 1e-6
+    /// }
+    /// # fn check<T: GpuFloat + Into<f64> + From<f32>>() {
+    /// # let [x, y] = [2.0, 3.0].map(T::from);
+    /// // x is 2, y is 3.
+    /// assert!(is_close(x.powi(-3), 0.125) && is_close(x.powf(y), 8.0));
+    /// assert!(is_close(x.sqrt(), 2_f64.sqrt()) && is_close(x.cbrt(), 2_f64.cbrt()));
+    /// assert!(is_close(x.hypot(y), 13_f64.sqrt()));
+    /// assert!(is_close(x.exp(), 2_f64.exp()) && is_close(x.exp2(), 4.0));
+    /// assert!(is_close(x.exp_m1(), 2_f64.exp() - 1.0));
+    /// assert!(is_close(x.ln(), 2_f64.ln()) && is_close(x.ln_1p(), 3_f64.ln()));
+    /// assert!(is_close(y.log(x), 3_f64.log2()) && is_close(y.log2(), 3_f64.log2()));
+    /// assert!(is_close(y.log10(), 3_f64.log10()));
+    /// # }
+    /// # check::<f32>();
+    /// # check::<f64>();
+    /// ```
+    ///
+    /// Angles, and the hyperbolic functions:
+    ///
+    /// ```
+    /// use cuda_std::GpuFloat;
+    ///
+    /// # fn is_close<T: GpuFloat + Into<f64>>(value: T, expected: f64) -> bool {
+    /// #     (value.into() - expected).abs() < 1e-6
+    /// # }
+    /// # fn check<T: GpuFloat + Into<f64> + From<f32>>() {
+    /// # let x = T::from(0.5);
+    /// // x is 0.5.
+    /// let (sine, cosine) = x.sin_cos();
+    /// assert!(is_close(x.sin(), sine.into()) && is_close(x.cos(), cosine.into()));
+    /// assert!(is_close(x.tan(), sine.into() / cosine.into()));
+    /// assert!(is_close(sine.asin(), 0.5) && is_close(cosine.acos(), 0.5));
+    /// assert!(is_close(x.tan().atan(), 0.5) && is_close(sine.atan2(cosine), 0.5));
+    /// assert!(is_close(x.sinh().asinh(), 0.5) && is_close(x.cosh().acosh(), 0.5));
+    /// assert!(is_close(x.tanh().atanh(), 0.5));
+    /// # }
+    /// # check::<f32>();
+    /// # check::<f64>();
     /// ```
     pub trait GpuFloat {
         /// The largest integer that is not greater.
@@ -192,6 +257,67 @@ float_trait! {
 
 float_trait! {
     /// Mathematical functions beyond those of `std`, under `cuda_std`'s names.
+    ///
+    /// ```
+    /// use cuda_std::{FloatExt, GpuFloat};
+    ///
+    /// fn is_close<T: FloatExt + Into<f64>>(value: T, expected: f64) -> bool {
+    ///     (value.into() - expected).abs() < 1e-6
+    /// }
+    /// # fn check<T: FloatExt + GpuFloat + Into<f64> + From<f32> + core::fmt::Debug>() {
+    /// # let [x, y] = [0.25, 3.0].map(T::from);
+    /// // x is 0.25, y is 3. Angles in units of π:
+    /// let (sine, cosine) = x.sincospi();
+    /// assert!(is_close(x.sinpi(), sine.into()) && is_close(x.cospi(), cosine.into()));
+    ///
+    /// // The error function, the normal distribution, and their inverses:
+    /// let erf = x.error_function();
+    /// let erfc = x.complementary_error_function();
+    /// assert!(is_close(erf, 1.0 - erfc.into()));
+    /// assert!(is_close(erf.inv_error_function(), 0.25));
+    /// assert!(is_close(erfc.inv_complementary_error_function(), 0.25));
+    /// assert!(is_close(x.scaled_complementary_error_function(), 0.0625_f64.exp() * erfc.into()));
+    /// assert!(is_close(x.norm_cdf().inv_norm_cdf(), 0.25));
+    ///
+    /// // Roots, powers and norms:
+    /// assert!(is_close(x.rsqrt(), 2.0) && is_close(x.rcbrt(), 4_f64.cbrt()));
+    /// assert!(is_close(x.exp10(), 10_f64.powf(0.25)) && is_close(x.log1p(), 1.25_f64.ln()));
+    /// assert!(is_close(y.norm3d(y, y), 27_f64.sqrt()) && is_close(y.rhypot(y), 1.0 / 18_f64.sqrt()));
+    /// assert!(is_close(y.saturate(), 1.0));
+    ///
+    /// // Parts of numbers: 0.75 * 2^2 is 3.
+    /// assert_eq!(y.frexp(), (T::from(0.75), 2));
+    /// assert_eq!(T::from(0.75).ldexp(2), y);
+    /// assert_eq!(T::from(0.75).scale_by_n(2), y);
+    /// assert_eq!(y.unbiased_exp(), 1);
+    /// # }
+    /// # check::<f32>();
+    /// # check::<f64>();
+    /// ```
+    ///
+    /// The gamma function and Bessel functions:
+    ///
+    /// ```
+    /// use cuda_std::FloatExt;
+    ///
+    /// # fn is_close<T: FloatExt + Into<f64>>(value: T, expected: f64) -> bool {
+    /// #     (value.into() - expected).abs() < 1e-5
+    /// # }
+    /// # fn check<T: FloatExt + Into<f64> + From<f32>>() {
+    /// # let [x, y] = [0.25, 5.0].map(T::from);
+    /// // x is 0.25, y is 5.
+    /// assert!(is_close(y.gamma(), 24.0) && is_close(y.log_gamma(), 24_f64.ln()));
+    ///
+    /// // J2(x) = 2 J1(x) / x - J0(x), and the same of Y.
+    /// let [j0, j1, y0, y1] = [x.j0(), x.j1(), x.y0(), x.y1()].map(T::into);
+    /// assert!(is_close(x.jn(2), 8.0 * j1 - j0) && is_close(x.yn(2), 8.0 * y1 - y0));
+    /// // I0(x) is 1 + x^2 / 4 + .., I1(x) is x / 2 + x^3 / 16 + ..
+    /// assert!(is_close(x.cyl_bessel_i0(), 1.015_686));
+    /// assert!(is_close(x.cyl_bessel_i1(), 0.125_979));
+    /// # }
+    /// # check::<f32>();
+    /// # check::<f64>();
+    /// ```
     pub trait FloatExt {
         /// The sine of π times `self`.
         fn sinpi(x) -> Self = Functions::sinpi(x);

@@ -10,6 +10,23 @@ pub use arch::{__assertfail, vprintf};
 
 /// Prints as std's `print!` does. One call is one piece of output, whatever other threads print,
 /// up to 1023 bytes; longer text comes in several pieces.
+///
+/// ```
+/// use cuda_std::{print, println, thread};
+/// # let text = std::cell::RefCell::new(String::new());
+///
+/// let kernel = || {
+///     if thread::first() {
+///         print!("{} threads,", thread::grid_threads());
+///         println!(" {} per block", thread::block_threads());
+///         println!();
+///     }
+/// };
+/// # let shape = simt::Shape { grid: [2, 1, 1], block: [32, 1, 1], dynamic_shared: 0 };
+/// # simt::Launch::new(shape).print(&|piece| text.borrow_mut().push_str(piece)).run(&kernel)?;
+/// # assert_eq!(text.into_inner(), "64 threads, 32 per block\n\n");
+/// # Ok::<(), simt::LaunchError>(())
+/// ```
 #[macro_export]
 macro_rules! print {
     ($($argument:tt)*) => {
@@ -17,7 +34,7 @@ macro_rules! print {
     };
 }
 
-/// Prints as std's `println!` does. See [`print!`](crate::print).
+/// Prints as std's `println!` does. See [`print!`](crate::print), which has an example.
 #[macro_export]
 macro_rules! println {
     () => {

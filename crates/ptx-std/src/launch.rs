@@ -4,6 +4,39 @@
 //! list does not compile. [`Entry`] is the same description as a value, for tables of kernels that
 //! take the same arguments. [`Foreign`] describes a kernel that somebody else compiled, [`Untyped`] one whose
 //! parameters are known when the program runs.
+//!
+//! ```
+//! use cuda_std::launch::{Bounds, Kernel, Parameter, Passing, SafeKernel, Slice, SliceMut};
+//! use cuda_std::prelude::*;
+//!
+//! #[kernel(max_threads = 256, min_blocks = 4)]
+//! pub fn scale(x: &[f32], mut y: Output<f32>, a: f32) {
+//!     for (x, y) in y.own_with(x) {
+//!         *y = a * x;
+//!     }
+//! }
+//!
+//! // What the attribute has written:
+//! assert_eq!(scale::NAME, "scale");
+//! let a = Parameter { name: "a", ty: "f32", passing: Passing::Value { size: 4 } };
+//! assert_eq!(scale::PARAMETERS[2], a);
+//! assert_eq!(scale::PARAMETERS[1].passing, Passing::Slice);
+//! assert_eq!(scale::BOUNDS, Bounds { max_threads: Some(256), min_blocks: Some(4), block: None });
+//!
+//! /// Runs a safe kernel on the host, as an emulator does.
+//! fn run<K: SafeKernel>(arguments: &K::Arguments<'_>) {
+//!     let shape = simt::Shape { grid: [1, 1, 1], block: [64, 1, 1], dynamic_shared: 0 };
+//!     // SAFETY: the kernel is safe; whoever made the views vouches for the buffers.
+//!     let launch = simt::Launch::new(shape).run(&|| unsafe { K::call(arguments) });
+//!     launch.expect("a launch on the host");
+//! }
+//!
+//! let (x, mut y) = ([1.5_f32; 100], [0.0_f32; 100]);
+//! // SAFETY: the arrays outlive the launch.
+//! let views = unsafe { (Slice::from_raw(x.as_ptr(), 100), SliceMut::from_raw(y.as_mut_ptr(), 100)) };
+//! run::<scale>(&(views.0, views.1, 2.0));
+//! assert_eq!(y, [3.0; 100]);
+//! ```
 
 mod foreign;
 mod untyped;
@@ -17,6 +50,8 @@ pub use foreign::{Foreign, ForeignParameter, ForeignParameters, In, Out};
 pub use untyped::{Argument, Untyped};
 
 /// The arguments that a launch takes, as a tuple of [`Slice`]s, [`SliceMut`]s and values.
+///
+/// A signature of one's own is that of a table of kernels: see [`Entry`].
 pub trait Signature: 'static {
     /// The arguments, borrowed from their buffers for `'a`.
     type Arguments<'a>;
@@ -90,6 +125,57 @@ pub type MemoryOf<S> = for<'a, 'b> fn(&'b <S as Signature>::Arguments<'a>) -> Me
 pub type Call<S> = for<'a, 'b> unsafe fn(&'b <S as Signature>::Arguments<'a>);
 
 /// A kernel's description as a value. `S` says which arguments a launch takes.
+///
+/// ```
+/// use cuda_std::launch::*;
+/// use cuda_std::prelude::*;
+///
+/// #[kernel]
+/// pub fn negate(x: &[f32], mut y: Output<f32>) {
+///     y.own_with(x).for_each(|(x, y)| *y = -x);
+/// }
+///
+/// #[kernel(block = [32, 1, 1])]
+/// pub fn square(x: &[f32], mut y: Output<f32>) {
+///     y.own_with(x).for_each(|(x, y)| *y = x * x);
+/// }
+///
+/// /// What all kernels of the table take.
+/// struct Unary;
+/// impl Signature for Unary {
+///     type Arguments<'a> = (Slice<'a, f32>, SliceMut<'a, f32>);
+/// }
+/// const TABLE: [Entry<Unary>; 2] =
+///     [Entry::<negate>::of_kernel().with_signature(), Entry::<square>::of_kernel().with_signature()];
+///
+/// assert!(TABLE.map(|entry| entry.name()) == ["negate", "square"]);
+/// assert_eq!(TABLE[1].bounds().block, Some([32, 1, 1]));
+/// assert_eq!(TABLE[0].parameters(), negate::entry().parameters());
+/// assert!(negate::entry().is_own() && !TABLE[0].is_own() && !TABLE[0].is_foreign());
+///
+/// let (x, mut y) = ([3.0_f32], [0.0_f32]);
+/// // SAFETY: the arrays outlive the launch.
+/// let arguments = unsafe { (Slice::from_raw(x.as_ptr(), 1), SliceMut::from_raw(y.as_mut_ptr(), 1)) };
+///
+/// // What a driver does with an entry. For a GPU: the address of each parameter of the PTX, ..
+/// let marshal: Marshal<Unary> = TABLE[1].marshal();
+/// let mut parameters = Vec::new();
+/// let sink: &mut Sink<'_> = &mut |address, home| parameters.push((address, home));
+/// marshal(&arguments, sink);
+/// assert_eq!(parameters.len(), 4, "a slice is two");
+/// // .. to check a launch, the memory that it lends, ..
+/// let memory: MemoryOf<Unary> = TABLE[1].memory();
+/// let lent: MemoryList = memory(&arguments);
+/// assert_eq!((lent[0].parameter, lent[0].address, lent[0].len), ("x", x.as_ptr().addr(), 1));
+/// assert!(lent[0].is_fixed && !lent[1].is_fixed);
+/// // .. and on the host the function.
+/// let call: Call<Unary> = TABLE[1].call();
+/// let shape = simt::Shape { grid: [1, 1, 1], block: [32, 1, 1], dynamic_shared: 0 };
+/// // SAFETY: the kernel is safe, and its buffers are in host memory.
+/// simt::Launch::new(shape).run(&|| unsafe { call(&arguments) })?;
+/// assert_eq!(y, [9.0]);
+/// # Ok::<(), simt::LaunchError>(())
+/// ```
 pub struct Entry<S: Signature> {
     name: &'static str,
     parameters: &'static [Parameter],
@@ -212,6 +298,20 @@ pub struct Parameter {
 
 /// The device that memory and kernels belong to. Two are equal only if they are the same value; names
 /// are not compared.
+///
+/// ```
+/// use cuda_std::launch::{Home, Slice};
+///
+/// let homes = ["cuda:0", "cuda:0"].map(|name| Home::new(name.to_owned()));
+/// assert_eq!(homes[0].name(), homes[1].name());
+/// assert_ne!(homes[0], homes[1]); // Two devices of one name.
+///
+/// let home: &'static Home = Box::leak(Box::new(Home::new("the host".to_owned())));
+/// let x = [1.0_f32; 4];
+/// // SAFETY: the array outlives the view, and is in the memory that `home` stands for.
+/// let view = unsafe { Slice::from_raw(x.as_ptr(), 4).of(home) };
+/// assert_eq!(view.home(), Some(home));
+/// ```
 #[derive(Debug)]
 pub struct Home {
     name: String,
@@ -238,6 +338,24 @@ impl PartialEq for Home {
 impl Eq for Home {}
 
 /// Memory that a launch lends to its kernel.
+///
+/// ```
+/// use cuda_std::launch::{Memory, Slice};
+///
+/// let x = [1.0_f32; 4];
+/// // SAFETY: the array outlives the view.
+/// let memory = unsafe { Slice::from_raw(x.as_ptr(), 4) }.memory("x");
+/// let expected = Memory {
+///     parameter: "x",
+///     address: x.as_ptr().addr(),
+///     len: 4,
+///     element_bytes: 4,
+///     home: None,
+///     is_fixed: false,
+/// };
+/// assert_eq!(memory, expected);
+/// assert!(memory.shared(true).is_fixed); // Of a parameter `&[f32]`.
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Memory {
     /// The parameter that points to it.
@@ -374,8 +492,56 @@ macro_rules! views {
 
 views! {
     /// Device memory that a kernel reads: the argument of a `&[T]`, `*const T` or `&T` parameter.
+    ///
+    /// ```
+    /// use cuda_std::launch::Slice;
+    ///
+    /// let rows = [[1.0_f32, 2.0], [3.0, 4.0]];
+    /// // SAFETY: the array outlives the view, which is of host memory.
+    /// let (view, row, elements) = unsafe {
+    ///     let view = Slice::from_raw(rows.as_ptr(), rows.len());
+    ///     (view.as_slice(), view.as_reference(), view.as_flattened().as_slice())
+    /// };
+    /// assert_eq!((view, row, elements), (&rows[..], &rows[0], &[1.0, 2.0, 3.0, 4.0][..]));
+    ///
+    /// // What a driver copies into the kernel's parameters:
+    /// // SAFETY: as above.
+    /// let view = unsafe { Slice::from_raw(rows.as_ptr(), rows.len()) };
+    /// assert!(view.len() == 2 && !view.is_empty() && view.home().is_none());
+    /// // SAFETY: the addresses are those of the view's own pointer and length.
+    /// let (pointer, len) = unsafe {
+    ///     (*view.pointer_parameter().cast::<*const [f32; 2]>(), *view.length_parameter().cast::<usize>())
+    /// };
+    /// assert_eq!((pointer, len), (view.as_ptr(), view.len()));
+    /// // A `&T` takes the pointer alone, of an element that there is.
+    /// assert_eq!(view.reference_parameter(), view.pointer_parameter());
+    /// ```
     Slice: *const T, &'a [T];
     /// Device memory that a kernel writes: the argument of a `*mut T` or `Output<T>` parameter.
+    ///
+    /// ```
+    /// use cuda_std::launch::{Home, SliceMut};
+    ///
+    /// let home: &'static Home = Box::leak(Box::new(Home::new("the host".to_owned())));
+    /// let mut rows = [[1.0_f32, 2.0], [3.0, 4.0]];
+    /// let pointer = rows.as_mut_ptr();
+    /// // SAFETY: the array outlives the view, and is in the memory that `home` stands for.
+    /// let view = unsafe { SliceMut::from_raw(pointer, 2).of(home) };
+    /// assert!(view.len() == 2 && !view.is_empty());
+    /// assert_eq!((view.as_ptr(), view.home()), (pointer, Some(home)));
+    /// assert_eq!(view.memory("y").element_bytes, 8);
+    ///
+    /// // What a driver copies into the kernel's parameters:
+    /// // SAFETY: the addresses are those of the view's own pointer and length.
+    /// let (parameter, len) = unsafe {
+    ///     (*view.pointer_parameter().cast::<*mut [f32; 2]>(), *view.length_parameter().cast::<usize>())
+    /// };
+    /// assert_eq!((parameter, len), (pointer, 2));
+    ///
+    /// let elements = view.into_flattened();
+    /// assert_eq!(elements.len(), 4);
+    /// assert_eq!(elements.home(), Some(home));
+    /// ```
     SliceMut: *mut T, &'a mut [T];
 }
 

@@ -62,6 +62,7 @@ pub mod warpgroup;
 pub mod wgmma;
 
 pub use approx::ApproxFloat;
+// As in Rust-CUDA: `cuda_std::assert_eq!`.
 pub use core::{assert_eq, assert_ne};
 pub use float::{FloatExt, GpuFloat};
 #[cfg(not(feature = "glam-0-33"))]
@@ -75,6 +76,37 @@ pub use ptx_std_macros::kernel;
 pub use ptx_std_macros::{address_space, externally_visible, gpu_only, shared_array};
 
 /// What nearly every kernel needs.
+///
+/// ```
+/// use cuda_std::prelude::*;
+///
+/// /// A constant of all kernels: read through the constant cache.
+/// #[address_space(constant)]
+/// static WEIGHTS: [f32; 3] = [0.25, 0.5, 0.25];
+///
+/// /// Kept in the PTX under this name, for others to call.
+/// #[externally_visible]
+/// pub extern "C" fn smooth(x: &[f32; 3]) -> f32 {
+///     core::iter::zip(x, &WEIGHTS).map(|(x, weight)| x * weight).sum()
+/// }
+///
+/// /// What has no host form, such as an instruction in assembly.
+/// #[gpu_only]
+/// pub fn smid() -> u32 {
+///     let id: u32;
+///     // SAFETY: the instruction reads a register.
+///     unsafe { core::arch::asm!("mov.u32 {}, %smid;", out(reg32) id) };
+///     id
+/// }
+///
+/// assert_eq!(smooth(&[4.0, 2.0, 4.0]), 3.0);
+/// // Halves, and what allocates, from the device's heap:
+/// assert_eq!(f16::from_f32(1.5).to_f32() + bf16::from_f32(0.5).to_f32(), 2.0);
+/// let shared: Rc<Vec<String>> = Rc::new(vec![format!("{}", 1), "2".to_owned(), 3.to_string()]);
+/// let boxed: Box<[String]> = shared.to_vec().into_boxed_slice();
+/// assert_ne!(boxed[0], boxed[1]);
+/// assert_eq!(shared.len(), boxed.len());
+/// ```
 pub mod prelude {
     pub use crate::{
         GpuFloat, Output, address_space, bf16, externally_visible, f16, gpu_only, kernel, print,

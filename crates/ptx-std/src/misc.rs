@@ -1,4 +1,20 @@
 //! Debugging aids and clocks.
+//!
+//! ```
+//! use cuda_std::misc::*;
+//!
+//! let kernel = || {
+//!     let (cycles, nanoseconds) = (clock(), globaltimer());
+//!     profiler_counter(0); // Profilers count how often a warp comes here.
+//!     if cycles == u64::MAX {
+//!         breakpoint();
+//!     }
+//!     assert!(clock() >= cycles && globaltimer() >= nanoseconds);
+//! };
+//! # let shape = simt::Shape { grid: [1, 1, 1], block: [32, 1, 1], dynamic_shared: 0 };
+//! # simt::Launch::new(shape).run(&kernel)?;
+//! # Ok::<(), simt::LaunchError>(())
+//! ```
 
 use crate::arch::misc as arch;
 

@@ -3,8 +3,8 @@
 //! A multiprocessor does twice as many operations on them as on `f32`.
 //!
 //! ```
-//! use ptx_std::packed::F16x2;
-//! use ptx_std::f16;
+//! use cuda_std::packed::F16x2;
+//! use cuda_std::f16;
 //!
 //! let x = F16x2::new(f16::from_f32(1.5), f16::from_f32(-2.0));
 //! let y = x.mul_add(F16x2::splat(f16::from_f32(2.0)), F16x2::splat(f16::from_f32(0.5)));
@@ -21,6 +21,24 @@ use crate::arch::packed as arch;
 macro_rules! packed {
     ($($(#[$doc:meta])* $name:ident of $float:ident = $fma:ident, $from_f32:ident, $to_f32:ident;)*) => {$(
         $(#[$doc])*
+        ///
+        /// ```
+        #[doc = concat!("use cuda_std::packed::", stringify!($name), ";")]
+        #[doc = concat!("use cuda_std::", stringify!($float), ";")]
+        ///
+        #[doc = concat!("let [two, half] = [2.0, 0.5].map(", stringify!($float), "::from_f32);")]
+        #[doc = concat!("let x = ", stringify!($name), "::from_f32(1.5, -2.0);")]
+        #[doc = concat!("let y = x.mul_add(", stringify!($name), "::splat(two), ", stringify!($name), "::splat(half));")]
+        /// assert_eq!(y.to_f32s(), (3.5, -3.5));
+        /// assert_eq!((x + y).to_f32s(), (5.0, -5.5));
+        /// assert_eq!((x * y).to_f32s(), (5.25, 7.0));
+        ///
+        /// // The low number is in the low half of a register.
+        #[doc = concat!("let z = ", stringify!($name), "::new(two, half);")]
+        /// assert_eq!(z.to_bits(), u32::from(half.to_bits()) << 16 | u32::from(two.to_bits()));
+        #[doc = concat!("assert_eq!(", stringify!($name), "::from_bits(z.to_bits()).low(), two);")]
+        /// assert_eq!(z.high(), half);
+        /// ```
         #[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
         #[repr(transparent)]
         pub struct $name(u32);

@@ -5,6 +5,24 @@
 //! addresses that an instruction for one space takes.
 //!
 //! On the host all memory is [`AddressSpace::Global`], and conversions change nothing.
+//!
+//! ```
+//! use cuda_std::ptr::*;
+//!
+//! let x = [1.0_f32, 2.0];
+//! let pointer = x.as_ptr();
+//! // SAFETY: the array is alive, and on the host in global memory, as a kernel's argument is on the GPU.
+//! unsafe {
+//!     assert!(is_in_address_space(pointer, AddressSpace::Global));
+//!     for other in [AddressSpace::Shared, AddressSpace::Constant, AddressSpace::Local] {
+//!         assert!(!is_in_address_space(pointer, other));
+//!     }
+//!     // An instruction such as `ld.global` takes this address, and the pointer comes of it again.
+//!     let address = convert_generic_to_specific_address_space(pointer, AddressSpace::Global);
+//!     let again = convert_specific_address_space_to_generic(address, AddressSpace::Global);
+//!     assert_eq!(*again, 1.0);
+//! }
+//! ```
 
 use crate::arch::ptr as arch;
 

@@ -8,6 +8,34 @@
 //! - [`shared_array!`](crate::shared_array), an array of fixed size wherever the kernel needs it;
 //! - [`#[address_space(shared)]`](crate::address_space) on a `static mut`, as in Rust-CUDA;
 //! - [`dynamic_shared_mem`], whose size the launch gives, or its parts by [`DynamicShared`].
+//!
+//! ```
+//! use cuda_std::prelude::*;
+//! use cuda_std::shared::dynamic_shared_mem;
+//!
+//! #[address_space(shared)]
+//! static mut LARGEST: [u32; 2] = [0; 2];
+//!
+//! let kernel = || {
+//!     let (thread, threads) = (thread::thread_idx_x() as usize, thread::block_threads() as usize);
+//!     let sums = shared_array![u32; 64];
+//!     let squares: *mut u32 = dynamic_shared_mem();
+//!     // SAFETY: each thread writes elements of its own, and reads others' behind the barrier.
+//!     unsafe {
+//!         *sums.add(thread) = 1 + thread as u32;
+//!         *squares.add(thread) = (thread * thread) as u32;
+//!         if thread == threads - 1 {
+//!             *LARGEST = [threads as u32; 2];
+//!         }
+//!         thread::sync_threads();
+//!         assert_eq!(*sums.add(63), LARGEST[0]);
+//!         assert_eq!(*squares.add(63), 63 * 63);
+//!     }
+//! };
+//! # let shape = simt::Shape { grid: [2, 1, 1], block: [64, 1, 1], dynamic_shared: 256 };
+//! # simt::Launch::new(shape).run(&kernel)?;
+//! # Ok::<(), simt::LaunchError>(())
+//! ```
 
 mod pointer;
 
@@ -38,7 +66,6 @@ pub fn dynamic_shared_mem<T>() -> *mut T {
 /// with what the launch gave.
 ///
 /// ```
-/// # extern crate ptx_std as cuda_std;
 /// use cuda_std::prelude::*;
 /// use cuda_std::shared::DynamicShared;
 ///
@@ -48,8 +75,21 @@ pub fn dynamic_shared_mem<T>() -> *mut T {
 ///     let weights: *mut f32 = shared.take(taps.len());
 ///     let tile: *mut f32 = shared.take(thread::block_dim_x() as usize + taps.len());
 ///     // ..
-/// #   let _ = (weights, tile, x, &mut y);
+/// #   assert_eq!(tile, weights.wrapping_add(taps.len()));
+/// #   y.own_with(x).for_each(|(x, y)| *y = *x);
 /// }
+/// # use cuda_std::launch::{Kernel, Slice, SliceMut};
+/// # let (x, mut y) = ([1.0_f32; 32], [0.0_f32; 32]);
+/// # // SAFETY: the arrays outlive the launch.
+/// # let arguments = unsafe { (Slice::from_raw(x.as_ptr(), 3), Slice::from_raw(x.as_ptr(), 32), SliceMut::from_raw(y.as_mut_ptr(), 32)) };
+/// # let shape = simt::Shape { grid: [1, 1, 1], block: [32, 1, 1], dynamic_shared: 4 * (3 + 35) };
+/// # // SAFETY: as above.
+/// # simt::Launch::new(shape).run(&|| unsafe { convolve::call(&arguments) })?;
+/// # assert_eq!(x, y);
+/// # let smaller = simt::Shape { dynamic_shared: 100, ..shape };
+/// # // SAFETY: as above.
+/// # assert!(simt::Launch::new(smaller).run(&|| unsafe { convolve::call(&arguments) }).is_err());
+/// # Ok::<(), simt::LaunchError>(())
 /// ```
 #[derive(Debug, Default)]
 pub struct DynamicShared {
@@ -107,6 +147,31 @@ pub fn array<T, const N: usize, const SITE: u64>() -> *mut T {
 ///
 /// The static's own address is not the shared memory's: take `&raw mut *TILE`, never
 /// `&raw mut TILE`.
+///
+/// ```
+/// use cuda_std::prelude::*;
+/// use cuda_std::shared::Static;
+///
+/// #[address_space(shared)]
+/// static mut TILE: [f32; 32] = [0.0; 32];
+///
+/// /// The first element of a tile, whichever static it is.
+/// fn first<const SITE: u64>(tile: &Static<[f32; 32], SITE>) -> f32 {
+///     tile[0]
+/// }
+///
+/// let kernel = || {
+///     // SAFETY: each thread writes its own element, and reads another's behind the barrier.
+///     unsafe {
+///         TILE[thread::thread_idx_x() as usize] = 1.5;
+///         thread::sync_threads();
+///         assert_eq!(first(&*&raw const TILE), 1.5);
+///     }
+/// };
+/// # let shape = simt::Shape { grid: [1, 1, 1], block: [32, 1, 1], dynamic_shared: 0 };
+/// # simt::Launch::new(shape).run(&kernel)?;
+/// # Ok::<(), simt::LaunchError>(())
+/// ```
 pub struct Static<T, const SITE: u64>(PhantomData<T>);
 
 impl<T, const SITE: u64> Static<T, SITE> {

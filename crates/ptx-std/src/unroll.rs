@@ -8,7 +8,7 @@
 /// ```
 /// let squares = {
 ///     let mut squares = [0; 8];
-///     ptx_std::unroll!(I in 0..8 => { squares[I] = I * I; });
+///     cuda_std::unroll!(I in 0..8 => { squares[I] = I * I; });
 ///     squares
 /// };
 /// assert_eq!(squares, [0, 1, 4, 9, 16, 25, 36, 49]);

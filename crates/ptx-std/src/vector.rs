@@ -2,6 +2,35 @@
 //!
 //! A GPU thread moves at most 16 bytes at once. Wider accesses have fewer instructions and keep
 //! more bytes in flight for each thread, which is what a memory-bound kernel lives on.
+//!
+//! ```
+//! use cuda_std::prelude::*;
+//!
+//! /// # Safety
+//! /// `y` has room for `x.len()` elements, a multiple of 4; both are aligned to 16 bytes.
+//! #[kernel]
+//! pub unsafe fn scale(x: &[f32], y: *mut f32, a: f32) {
+//!     const { assert!(vector::alignment::<f32, 4>() == vector::WIDEST) };
+//!     for i in thread::grid_stride(x.len() / 4) {
+//!         // SAFETY: 4 i + 3 < x.len(), and i comes to one thread; the caller vouches for the rest.
+//!         unsafe {
+//!             let values = vector::load::<f32, 4>(x.as_ptr().add(4 * i));
+//!             vector::store(y.add(4 * i), values.map(|value| a * value));
+//!         }
+//!     }
+//! }
+//! # use cuda_std::launch::{Kernel, Slice, SliceMut};
+//! # #[repr(align(16))]
+//! # struct Aligned([f32; 64]);
+//! # let (x, mut y) = (Aligned([1.5; 64]), Aligned([0.0; 64]));
+//! # // SAFETY: the arrays are as long and as aligned as the kernel asks, and outlive the launch.
+//! # let arguments = unsafe { (Slice::from_raw(x.0.as_ptr(), 64), SliceMut::from_raw(y.0.as_mut_ptr(), 64), 2.0) };
+//! # let shape = simt::Shape { grid: [1, 1, 1], block: [4, 1, 1], dynamic_shared: 0 };
+//! # // SAFETY: as above.
+//! # simt::Launch::new(shape).run(&|| unsafe { scale::call(&arguments) })?;
+//! # assert_eq!(y.0, [3.0; 64]);
+//! # Ok::<(), simt::LaunchError>(())
+//! ```
 
 use core::mem::{align_of, size_of};
 
@@ -12,6 +41,15 @@ pub const WIDEST: usize = 16;
 
 /// The alignment that [`load`] and [`store`] of `N` elements of `T` ask for, in bytes: the size of
 /// the access, at most 16, and no less than that of `T`.
+///
+/// ```
+/// use cuda_std::vector::{WIDEST, alignment};
+///
+/// assert_eq!(alignment::<f32, 2>(), 8); // One instruction of 8 bytes.
+/// assert_eq!(alignment::<f32, 4>(), WIDEST);
+/// assert_eq!(alignment::<f32, 8>(), WIDEST); // Two instructions of 16 bytes.
+/// assert_eq!(alignment::<f32, 3>(), 4); // 12 bytes: an instruction per element.
+/// ```
 pub const fn alignment<T, const N: usize>() -> usize {
     let size = size_of::<[T; N]>();
     let access = if size.is_multiple_of(16) {
@@ -72,7 +110,7 @@ pub unsafe fn store<T: Copy, const N: usize>(target: *mut T, values: [T; N]) {
 }
 
 /// Copies `N` neighbouring elements, 16 bytes together, with one load and one store. The compiler
-/// makes a [`load`] and a [`store`] of the same values into a copy by 8 bytes.
+/// makes a [`load`] and a [`store`] of the same values into a copy by 8 bytes. [`copy_strided`] has an example.
 ///
 /// # Safety
 /// `source` points to `N` readable elements, `target` to `N` writable ones, and both are aligned to
@@ -86,6 +124,22 @@ pub unsafe fn copy<T: Copy, const N: usize>(source: *const T, target: *mut T) {
 
 /// `M` copies as [`copy`] makes them, `stride` elements apart, with all loads before the first
 /// store: so many are in flight at once.
+///
+/// ```
+/// use cuda_std::vector;
+///
+/// #[repr(align(16))]
+/// struct Aligned([f32; 16]);
+/// let (x, mut y) = (Aligned(core::array::from_fn(|i| i as f32)), Aligned([0.0; 16]));
+/// // SAFETY: both have 16 elements, aligned to 16 bytes.
+/// unsafe {
+///     // Elements 0 to 3 and 8 to 11.
+///     vector::copy_strided::<f32, 4, 2>(x.0.as_ptr(), y.0.as_mut_ptr(), 8);
+///     assert_eq!(y.0[6..10], [0.0, 0.0, 8.0, 9.0]);
+///     vector::copy::<f32, 4>(&x.0[4], &mut y.0[4]);
+///     assert_eq!(y.0[..12], x.0[..12]);
+/// }
+/// ```
 ///
 /// # Safety
 /// Each of the copies keeps [`copy`]'s contract, and none writes what another reads.

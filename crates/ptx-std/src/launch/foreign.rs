@@ -24,7 +24,7 @@ use super::{
 /// `extern "C" __global__ void saxpy(int n, float a, const float* x, float* y)`:
 ///
 /// ```
-/// use ptx_std::launch::{Entry, Foreign, In, Out};
+/// use cuda_std::launch::{Entry, Foreign, In, Out};
 ///
 /// type Saxpy = Foreign<(i32, f32, In<f32>, Out<f32>)>;
 /// let saxpy = Entry::<Saxpy>::foreign("saxpy");
@@ -84,6 +84,23 @@ pub struct Out<T>(PhantomData<fn() -> T>);
 
 /// A parameter of a [`Foreign`] kernel: [`In`], [`Out`], or a value. A value is of a type whose layout is
 /// C's and has no padding; a pointer that no buffer has, such as a null pointer, is a `u64`.
+///
+/// ```
+/// use cuda_std::launch::{ForeignParameter, In, Out, Passing, Slice};
+///
+/// assert_eq!(<In<f32> as ForeignParameter>::TYPE, "*const _");
+/// assert_eq!(<Out<f32> as ForeignParameter>::PASSING, Passing::Pointer);
+/// assert_eq!(<f64 as ForeignParameter>::PASSING, Passing::Value { size: 8 });
+///
+/// let x = [1.0_f32; 4];
+/// // SAFETY: the array outlives the view.
+/// let argument: <In<f32> as ForeignParameter>::Argument<'_> = unsafe { Slice::from_raw(x.as_ptr(), 4) };
+/// let mut addresses = Vec::new();
+/// <In<f32> as ForeignParameter>::marshal(&argument, &mut |address, _| addresses.push(address));
+/// assert_eq!(addresses, [argument.pointer_parameter()]);
+/// let memory = <In<f32> as ForeignParameter>::memory(&argument, "x").expect("a pointer");
+/// assert_eq!(memory.len, 4);
+/// ```
 pub trait ForeignParameter: 'static {
     /// What a launch takes for it.
     type Argument<'a>;
@@ -143,6 +160,24 @@ impl<T: NoUninit> ForeignParameter for T {
 
 /// The parameters of a [`Foreign`] kernel, in order: a tuple of [`ForeignParameter`]s. Each is named by its
 /// place, from `0` on.
+///
+/// ```
+/// use cuda_std::launch::{ForeignParameters, In, Slice};
+///
+/// type Parameters = (i32, In<f32>);
+/// assert_eq!(<Parameters as ForeignParameters>::PARAMETERS[1].name, "1");
+///
+/// let x = [1.0_f32; 4];
+/// // SAFETY: the array outlives the view.
+/// let arguments: <Parameters as ForeignParameters>::Arguments<'_> =
+///     unsafe { (7, Slice::from_raw(x.as_ptr(), 4)) };
+/// let mut parameters = 0;
+/// <Parameters as ForeignParameters>::marshal(&arguments, &mut |_, _| parameters += 1);
+/// assert_eq!(parameters, 2);
+/// // The value lends no memory.
+/// let lent = <Parameters as ForeignParameters>::memory(&arguments);
+/// assert_eq!(lent.len(), 1);
+/// ```
 pub trait ForeignParameters: 'static {
     /// The tuple of what a launch takes.
     type Arguments<'a>;

@@ -10,13 +10,24 @@ use super::{Bounds, Entry, Memory, MemoryList, Parameter, Passing, Signature, Si
 /// A launch takes an [`Argument`] for each.
 ///
 /// ```
-/// use ptx_std::launch::{Argument, Entry, Passing, Untyped};
+/// use cuda_std::launch::{Argument, Entry, Passing, SliceMut, Untyped};
 ///
 /// let entry = Entry::<Untyped>::untyped("scale", &[Passing::Value { size: 4 }, Passing::Pointer]);
 /// assert!(entry.is_foreign());
 /// assert_eq!(entry.parameters().len(), 2);
-/// let two = 2f32.to_le_bytes();
-/// let _ = Argument::Value(&two);
+///
+/// let (two, mut y) = (2f32.to_le_bytes(), [0_u8; 400]);
+/// let arguments = [
+///     Argument::Value(&two),
+///     Argument::Memory {
+///         name: "y",
+///         element_bytes: 4,
+///         // SAFETY: the array outlives the view.
+///         view: unsafe { SliceMut::from_raw(y.as_mut_ptr(), 400) },
+///     },
+/// ];
+/// let lent = entry.memory()(&&arguments[..]);
+/// assert_eq!((lent[0].parameter, lent[0].len), ("y", 100));
 /// ```
 ///
 /// As of a [`Foreign`](super::Foreign) kernel, whoever launches vouches for the list.
