@@ -173,6 +173,20 @@ mod tests {
         equal(&word.to_vec()?, &[2])
     }
 
+    /// Each thread of a warp writes its element behind one barrier and adds to it behind another.
+    fn behind_barriers(device: &Device) -> Result<(), Failed> {
+        let loaded = device.load(KERNELS)?;
+        let entry = Entry::<Foreign<(Out<u32>,)>>::foreign("behind_barriers");
+        let kernel = loaded.prepare(entry, LaunchConfig::linear(32, 32))?;
+        let mut words = loaded.buffer_filled(32, 0u32)?;
+        let stream = Stream::new(&loaded)?;
+        // SAFETY: the kernel has this parameter and each of 32 threads writes its word; the stream is synchronised
+        // before the buffer ends.
+        unsafe { kernel.launch(&stream, &(words.slice_mut(..),)) }?;
+        stream.synchronize()?;
+        equal(&words.to_vec()?, &[2; 32])
+    }
+
     /// What the message names fails by itself.
     fn fails_again(message: &str) {
         let named = message.split("RIDGEPOINT_SCHEDULE=").nth(1);
@@ -193,6 +207,18 @@ mod tests {
         let begins = "element 0 is 1, not 2\nThis schedule alone (1 switch of control; ";
         assert!(message.starts_with(begins), "{message}");
         fails_again(message);
+    }
+
+    #[test]
+    fn what_stands_behind_a_barrier_is_done_under_each_schedule() {
+        let ran = under_schedules(&[], 1, behind_barriers);
+        assert_eq!(ran.as_ref().map_err(Failed::message), Ok(&()));
+        let seeds = under_seeds_as(None, 20, &[], behind_barriers);
+        assert_eq!(seeds.as_ref().map_err(Failed::message), Ok(&()));
+        // Lane 7 writes before the others.
+        let ahead = Schedule::Chosen("2:7".parse().expect("choices"));
+        let ran = under(ahead, &[], behind_barriers);
+        assert_eq!(ran.as_ref().map_err(Failed::message), Ok(&()));
     }
 
     #[test]

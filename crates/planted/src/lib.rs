@@ -68,11 +68,11 @@ pub enum Before {
 }
 
 impl Launch {
-    /// Launches a kernel and waits for its end.
+    /// Launches a kernel, waits for its end, and gives what `y` holds then.
     ///
     /// # Errors
     /// What the device says of it.
-    pub fn run(&self, device: &Device, entry: Entry<Planted>) -> Result<(), DriverError> {
+    pub fn run(&self, device: &Device, entry: Entry<Planted>) -> Result<Vec<u32>, DriverError> {
         let x: Vec<u32> = (0..self.n).map(|i| i * 7 % 97).collect();
         let x = device.buffer_from(&x)?;
         let mut y = match self.y {
@@ -89,7 +89,8 @@ impl Launch {
             // nothing else. The buffers outlive the wait.
             unsafe { prepared.launch(stream, &(x.slice(..), y.slice_mut(..), self.n)) }?;
         }
-        streams.iter().try_for_each(Stream::synchronize)
+        streams.iter().try_for_each(Stream::synchronize)?;
+        y.to_vec()
     }
 }
 

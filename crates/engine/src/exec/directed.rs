@@ -44,7 +44,7 @@ pub(crate) struct Among<'a> {
     pub(crate) begun: usize,
     /// Lanes of the warp that ran.
     pub(crate) own: &'a [Candidate],
-    /// Other warps, the next one first.
+    /// Other warps, the next one first; and last the one that ran, where it waits no longer.
     pub(crate) others: &'a [Candidate],
 }
 
@@ -81,7 +81,16 @@ pub(crate) fn work<'s, 'l>(
     while stage.goes_on(point) {
         point = stage.run()?;
     }
+    assert_nothing_is_left(stage.resident.len(), stage.unbegun.lowest());
     Ok(())
+}
+
+/// Nothing has been found wrong, and nobody can go on: then all work is done.
+fn assert_nothing_is_left(resident: usize, unbegun: Option<u64>) {
+    assert!(
+        resident == 0 && unbegun.is_none(),
+        "internal error: a schedule has ended with {resident} blocks that have not; first that has not begun: {unbegun:?}"
+    );
 }
 
 struct Stage<'s, 'l> {
@@ -131,7 +140,7 @@ impl Stage<'_, '_> {
         })
     }
 
-    /// Gives control to whoever goes on. None does where all blocks have ended.
+    /// Gives control to whoever goes on. Nobody does where all blocks have ended.
     fn goes_on(&mut self, point: Point) -> bool {
         let at = self.director.number(point);
         let chosen = match self.director.says(at, point) {
@@ -244,8 +253,12 @@ impl Stage<'_, '_> {
             };
             return is_new.then_some(new);
         };
-        if (slot, Some(warp)) == (self.slot, self.warp) {
-            return self.own(point).into_iter().find(|it| it.thread == thread);
+        match point {
+            Point::Access if self.has_run(slot, warp) => {
+                return self.own(point).into_iter().find(|it| it.thread == thread);
+            }
+            Point::Yields if self.has_run(slot, warp) => return None,
+            _ => {}
         }
         let place = Place::Warp { slot, warp, lane };
         self.resident[slot].warps()[warp]
@@ -273,14 +286,15 @@ impl Stage<'_, '_> {
     }
 
     /// Warps that could go on instead of the one that ran, the next one first, and blocks that could begin,
-    /// at most so many. Where one lets others go first, those that have done so least often.
+    /// at most so many. Where one lets others go first, those that have done so least often. The one that ran can
+    /// itself where it came last to a barrier, which let it go on with the others.
     fn others(&self, point: Point, most_new: usize) -> Vec<Candidate> {
         let new: Vec<u64> = match self.may_begin() {
             true => self.unbegun.next().take(most_new).collect(),
             false => self.waited_for(point).into_iter().collect(),
         };
         let mut begun: Vec<(u32, Candidate)> = self
-            .turns()
+            .turns(point)
             .filter_map(|(slot, warp)| self.candidate(slot, warp))
             .collect();
         if point == Point::Yields {
@@ -303,8 +317,9 @@ impl Stage<'_, '_> {
         begun.into_iter().map(|it| it.1).chain(new).collect()
     }
 
-    /// All warps but the one that ran: those behind it in its block, the next blocks', those before it.
-    fn turns(&self) -> impl Iterator<Item = (usize, usize)> {
+    /// All warps: those behind the one that ran in its block, the next blocks', those before it, and itself
+    /// where it waits no longer.
+    fn turns(&self, point: Point) -> impl Iterator<Item = (usize, usize)> {
         let (blocks, slot) = (self.resident.len(), self.slot);
         let warps = self.resident.first().map_or(0, |it| it.warps().len());
         let ran = self.warp;
@@ -314,9 +329,16 @@ impl Stage<'_, '_> {
             (0..warps).map(move |warp| (slot, warp))
         });
         let before = (0..ran.unwrap_or(0)).map(move |warp| (slot, warp));
+        let itself = ran.filter(|_| point == Point::Free);
+        let itself = itself.map(move |warp| (slot, warp));
         // Where the block that ran has ended, the next one has its place.
-        let all = behind.chain(next).chain(before);
+        let all = behind.chain(next).chain(before).chain(itself);
         all.map(move |(slot, warp)| (slot % blocks, warp))
+    }
+
+    /// Whether it is the warp that ran.
+    fn has_run(&self, slot: usize, warp: usize) -> bool {
+        (slot, Some(warp)) == (self.slot, self.warp)
     }
 
     /// A warp that can go on, with how often it has let others go first.
@@ -354,5 +376,21 @@ impl Stage<'_, '_> {
     fn thread(&self, block: u64, warp: usize, lane: u32) -> u64 {
         let threads = u64::from(self.crew.launch.threads_per_block());
         block * threads + (warp * LANES) as u64 + u64::from(lane)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::assert_nothing_is_left;
+
+    #[test]
+    fn a_schedule_ends_when_all_work_is_done() {
+        assert_nothing_is_left(0, None);
+        let fails = |resident, unbegun| {
+            let ended = std::panic::catch_unwind(|| assert_nothing_is_left(resident, unbegun));
+            assert!(ended.is_err(), "{resident} {unbegun:?}");
+        };
+        fails(1, None);
+        fails(0, Some(3));
     }
 }

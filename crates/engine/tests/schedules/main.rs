@@ -1,5 +1,7 @@
 //! What seeds find, and what searches through all schedules do.
 
+mod barriers;
+
 use std::cell::Cell;
 use std::sync::Arc;
 
