@@ -289,7 +289,7 @@ unsafe fn in_space(
 /// # Safety
 /// As for [`access`].
 #[inline(always)]
-unsafe fn resolve(
+pub(super) unsafe fn resolve(
     context: &mut Context<'_>,
     op: &Op,
     access: &Access,
@@ -371,7 +371,7 @@ pub(super) struct Host<'a> {
 
 impl<'a> Host<'a> {
     #[inline(always)]
-    fn of(context: &Context<'_>, space: Space, addresses: &'a [u64; LANES]) -> Host<'a> {
+    pub(super) fn of(context: &Context<'_>, space: Space, addresses: &'a [u64; LANES]) -> Host<'a> {
         let at = &context.at;
         let (base, step) = match space {
             Space::Shared => (at.shared.expose_provenance(), 0),

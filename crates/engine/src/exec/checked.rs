@@ -52,7 +52,8 @@ pub(super) unsafe fn check(
         Act::CopyFrom { to, to_offset } => {
             // SAFETY: the slot holds addresses.
             let to = unsafe { context.slot::<u64>(to) }.map(|it| it.wrapping_add_signed(to_offset));
-            copy(context, op, lanes, &to)
+            let whole = Lanes::new(&to, lanes.mask, lanes.bytes);
+            copy(context, op, Some(lanes), &whole)
         }
         // Moved as it is, such as the padding of a struct.
         Act::Load { is_moved: true, .. } if space == Space::Local => true,
@@ -175,7 +176,26 @@ fn tell(
     found(context, op.instruction, checked)
 }
 
-fn copy(context: &mut Context<'_>, op: &Op, from: &Lanes<'_>, to: &[u64; LANES]) -> bool {
+/// Tells the checker of zeros that a copy of lanes writes. Gives whether it may.
+///
+/// # Safety
+/// The access is a [`Act::CopyFrom`], whose slot holds addresses.
+pub(super) unsafe fn copy_zeros(
+    context: &mut Context<'_>,
+    op: &Op,
+    access: &Access,
+    mask: u32,
+) -> bool {
+    let Act::CopyFrom { to, to_offset } = access.act else {
+        return true;
+    };
+    // SAFETY: the caller's contract.
+    let to = unsafe { context.slot::<u64>(to) }.map(|it| it.wrapping_add_signed(to_offset));
+    copy(context, op, None, &Lanes::new(&to, mask, access.element))
+}
+
+/// Tells the checker of a copy of lanes: from nowhere, of zeros.
+fn copy(context: &mut Context<'_>, op: &Op, from: Option<&Lanes<'_>>, to: &Lanes<'_>) -> bool {
     let warp = context.at.warp;
     let instruction = site(context.at.function_index(), op.instruction);
     let Some(checking) = &mut context.at.checking else {
@@ -184,17 +204,16 @@ fn copy(context: &mut Context<'_>, op: &Op, from: &Lanes<'_>, to: &[u64; LANES])
     let who = Who {
         block: checking.block(),
         warp,
-        mask: from.mask,
+        mask: to.mask,
     };
-    let to = Lanes::new(to, from.mask, from.bytes);
-    if let Err(fault) = context.at.layout.resolve(&to) {
+    if let Err(fault) = context.at.layout.resolve(to) {
         context.fault(Failure::Memory(fault), op.instruction);
         return false;
     }
     let copy = Copy {
         instruction,
-        to: &to,
-        from: Some(from),
+        to,
+        from,
     };
     // SAFETY: there is one for each access of the program.
     let met = unsafe { &mut *context.at.met.add(op.aux as usize) };

@@ -23,6 +23,7 @@ mod lanewise;
 pub(crate) mod looks;
 pub(crate) mod mbarrier;
 pub(crate) mod op;
+pub(crate) mod partial;
 pub(crate) mod parts;
 pub(crate) mod pool;
 pub(crate) mod program;

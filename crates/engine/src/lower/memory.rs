@@ -6,14 +6,14 @@ use ptx::{
 };
 
 use super::atomic;
-use super::handler::handler;
+use super::handler::{handler, rare};
 use super::slots::kind;
 use super::{Lowered, Lowering};
 use crate::exec::access::{self, Access, Act, Atomic, Data};
-use crate::exec::checked;
 use crate::exec::op::{Handler, binary};
-use crate::exec::registers::Kind;
+use crate::exec::registers::{Kind, LANES};
 use crate::exec::row;
+use crate::exec::{checked, partial};
 
 impl Lowering<'_> {
     /// Lowers what concerns memory; none for other instructions.
@@ -126,10 +126,7 @@ impl Lowering<'_> {
 
     /// A copy from global to shared memory, done at once.
     fn copy_async(&mut self, it: &CpAsync) -> Lowered<()> {
-        let whole = |size| size == Operand::Immediate(u64::from(it.size));
-        if it.ignore_source.is_some() || !it.source_size.is_none_or(whole) {
-            return Err("a copy of fewer bytes than it writes".to_owned());
-        }
+        let read = self.bytes_read(it)?;
         let ty = match it.size {
             4 => Type::B32,
             8 => Type::B64,
@@ -156,6 +153,10 @@ impl Lowering<'_> {
             load,
             data.clone(),
         )?;
+        if let (Some(read), Some(op)) = (read, self.ops.last_mut()) {
+            op.run = rare!(|c, op| partial::copy_from(c, op));
+            op.b = read;
+        }
         self.access(
             Space::Shared,
             ty,
@@ -165,6 +166,25 @@ impl Lowering<'_> {
             Act::CopyTo,
             data,
         )
+    }
+
+    /// The slot of words that say how many bytes a copy reads, where they may be fewer than it writes.
+    fn bytes_read(&mut self, it: &CpAsync) -> Lowered<Option<u32>> {
+        if let Some(ignored) = &it.ignore_source {
+            let ignored = self.read_predicate(ignored)?;
+            let run = rare!(|c, op| {
+                let ignored = c.predicate(op.a);
+                let bytes = |lane: usize| op.aux as u32 * (1 - (ignored >> lane & 1));
+                *c.slot_mut(op.d) = std::array::from_fn::<u32, LANES, _>(bytes);
+            });
+            let bytes = u64::from(it.size);
+            return Ok(Some(self.value(run, Kind::Word, [ignored, 0, 0], bytes)));
+        }
+        match it.source_size {
+            None => Ok(None),
+            Some(Operand::Immediate(bytes)) if bytes == u64::from(it.size) => Ok(None),
+            Some(size) => self.read(&size, Kind::Word).map(Some),
+        }
     }
 
     /// Where a loaded element goes.

@@ -2,6 +2,7 @@
 
 mod clusters;
 mod copies;
+mod fewer;
 mod harness;
 mod matrices;
 mod products;
