@@ -14,6 +14,7 @@ use occupancy::{ComputeCapability, OccupancyError};
 use super::checking::{self, Order};
 use super::image::{File, Image};
 use super::panics::{Panics, Recording};
+use super::registers::Registers;
 use super::{DeviceChoice, DeviceProperties, DriverError, Embedded, Limits, ptx};
 
 pub(super) fn properties(
@@ -119,6 +120,8 @@ impl Drop for Emulated {
 /// The kernels of PTX, as the emulator runs them.
 pub(super) struct Kernels {
     pub(super) module: Module,
+    /// What its kernels need, where a report says it.
+    pub(super) registers: Registers,
     /// Where its kernels say where they panicked, if they do.
     panics: Option<Panics>,
     /// Where they are from, if not embedded.
@@ -134,10 +137,11 @@ impl Kernels {
         capability: ComputeCapability,
     ) -> Result<Option<Arc<Kernels>>, DriverError> {
         let actual = capability.major() * 10 + capability.minor();
-        let Some((arch, text)) = ptx::best(embedded, actual) else {
+        let Some((arch, text, report)) = ptx::best(embedded, actual) else {
             return Ok(None);
         };
-        let loaded = Kernels::load(text, None);
+        let registers = Registers::embedded(arch, report)?;
+        let loaded = Kernels::load(text, registers, None);
         let loaded = loaded.map_err(|error| DriverError::UnreadablePtx { arch, error });
         loaded.map(Arc::new).map(Some)
     }
@@ -151,8 +155,9 @@ impl Kernels {
                 device: device.to_owned(),
             });
         }
-        let file = File::new(path, &image);
-        Kernels::load(&image.text(), Some(file)).map_err(|error| DriverError::UnreadableKernels {
+        let (file, registers) = (File::new(path, &image), Registers::beside(path)?);
+        let loaded = Kernels::load(&image.text(), registers, Some(file));
+        loaded.map_err(|error| DriverError::UnreadableKernels {
             path: path.to_owned(),
             device: device.to_owned(),
             error,
@@ -192,11 +197,16 @@ impl Kernels {
         self.panics.as_ref().map(Panics::lend)
     }
 
-    fn load(text: &str, file: Option<File>) -> Result<Kernels, engine::LoadError> {
+    fn load(
+        text: &str,
+        registers: Registers,
+        file: Option<File>,
+    ) -> Result<Kernels, engine::LoadError> {
         let module = Module::load(text, memory())?;
         let panics = Panics::of(&module);
         Ok(Kernels {
             module,
+            registers,
             panics,
             file,
             counts: Mutex::default(),

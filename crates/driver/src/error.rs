@@ -68,6 +68,15 @@ pub enum DriverError {
         error: engine::LoadError,
     },
 
+    /// The report on the registers that kernels need is none.
+    #[error("the resource report {place} cannot be read: {error}; build the kernels again")]
+    UnreadableReport {
+        /// Where it is: a file, or beside embedded PTX.
+        place: String,
+        /// What is wrong with it.
+        error: String,
+    },
+
     /// The PTX has no entry of this name.
     #[error("kernel {0} is not in the embedded PTX")]
     NoKernel(&'static str),

@@ -45,10 +45,10 @@ impl Gpu {
         let actual = major * 10 + minor;
         let without = ptx::without_kernels(actual);
         let best = match embedded {
-            [] => Some((actual, without.as_str())),
+            [] => Some((actual, without.as_str(), None)),
             _ => ptx::best(embedded, actual),
         };
-        let Some((arch, text)) = best else {
+        let Some((arch, text, _)) = best else {
             let names: Vec<String> = embedded
                 .iter()
                 .map(|(arch, ..)| format!("sm_{arch}"))

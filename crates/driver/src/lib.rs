@@ -113,6 +113,7 @@ mod properties;
 mod ptx;
 pub mod record;
 mod refused;
+mod registers;
 mod replay;
 mod room;
 mod stream;

@@ -128,8 +128,8 @@ impl Device {
         let (Some(gpu), Some(function)) = (&self.gpu, &prepared.function) else {
             return Ok(match &prepared.ptx {
                 Some(ptx) => {
-                    let own = ptx.kernel.static_shared();
-                    room::blocks_at_once(self.properties.capability(), own, prepared.shape)?
+                    let needs = ptx.needs(prepared.shape.dynamic_shared);
+                    room::blocks_at_once(self.properties.capability(), &needs, prepared.shape)?
                 }
                 None => simt::most_blocks(prepared.shape),
             });
@@ -176,6 +176,14 @@ impl Device {
         {
             limit = bound;
             limited_by = format!("this kernel on {}", self.properties.name);
+        }
+        if let Some(registers) = ptx.and_then(EmulatedPtx::registers)
+            && let bound = room::most_threads(self.properties.capability(), registers)?
+            && bound < limit
+        {
+            limit = bound;
+            let name = &self.properties.name;
+            limited_by = format!("this kernel with {registers} registers per thread on {name}");
         }
         if let Some(bound) = entry.bounds().max_threads.filter(|&bound| bound <= limit) {
             limit = bound;

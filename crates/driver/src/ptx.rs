@@ -8,16 +8,16 @@ pub type Embedded<'a> = (u32, &'a str, Option<&'a str>);
 /// The newest PTX that runs on compute capability `actual` (times ten), and of two for the same the one
 /// with a suffix. PTX runs on its own architecture and on later ones; with the suffix `f` on later ones
 /// of its major number, with `a` on none.
-pub(super) fn best<'a>(ptx: &[Embedded<'a>], actual: u32) -> Option<(u32, &'a str)> {
+pub(super) fn best<'a>(ptx: &[Embedded<'a>], actual: u32) -> Option<Embedded<'a>> {
     ptx.iter()
-        .map(|&(arch, text, _)| (arch, suffix_of(text), text))
-        .filter(|(arch, suffix, _)| match suffix {
-            Some('a') => *arch == actual,
-            Some('f') => *arch <= actual && arch / 10 == actual / 10,
-            _ => *arch <= actual,
+        .map(|&embedded| (suffix_of(embedded.1), embedded))
+        .filter(|&(suffix, (arch, ..))| match suffix {
+            Some('a') => arch == actual,
+            Some('f') => arch <= actual && arch / 10 == actual / 10,
+            _ => arch <= actual,
         })
-        .max_by_key(|&(arch, suffix, _)| (arch, suffix.is_some(), suffix == Some('a')))
-        .map(|(arch, _, text)| (arch, text))
+        .max_by_key(|&(suffix, (arch, ..))| (arch, suffix.is_some(), suffix == Some('a')))
+        .map(|(_, embedded)| embedded)
 }
 
 /// PTX without kernels for compute capability `actual` (times ten): of a device that files are loaded on.
@@ -48,9 +48,9 @@ mod tests {
     #[test]
     fn the_newest_ptx_that_runs_is_chosen() {
         let ptx = [(75, "a", None), (80, "b", None), (90, "c", None)];
-        assert_eq!(best(&ptx, 90), Some((90, "c")));
-        assert_eq!(best(&ptx, 120), Some((90, "c")));
-        assert_eq!(best(&ptx, 89), Some((80, "b")));
+        assert_eq!(best(&ptx, 90), Some((90, "c", None)));
+        assert_eq!(best(&ptx, 120), Some((90, "c", None)));
+        assert_eq!(best(&ptx, 89), Some((80, "b", None)));
         assert_eq!(best(&ptx, 70), None);
     }
 
@@ -62,10 +62,10 @@ mod tests {
         ];
         let family = ".target sm_100f";
         let ptx = [(90, plain, None), (90, own, None), (100, family, None)];
-        assert_eq!(best(&ptx, 90), Some((90, own)));
-        assert_eq!(best(&ptx, 100), Some((100, family)));
-        assert_eq!(best(&ptx, 103), Some((100, family)));
-        assert_eq!(best(&ptx, 120), Some((90, plain)));
+        assert_eq!(best(&ptx, 90), Some((90, own, None)));
+        assert_eq!(best(&ptx, 100), Some((100, family, None)));
+        assert_eq!(best(&ptx, 103), Some((100, family, None)));
+        assert_eq!(best(&ptx, 120), Some((90, plain, None)));
         assert_eq!(best(&ptx[1..], 120), None);
     }
 }

@@ -39,6 +39,23 @@ pub(super) struct EmulatedPtx {
     pub(super) kernels: Arc<Kernels>,
 }
 
+impl EmulatedPtx {
+    /// What a block of the kernel needs of a multiprocessor.
+    pub(super) fn needs(&self, dynamic_shared: u32) -> occupancy::Kernel {
+        occupancy::Kernel {
+            registers_per_thread: self.registers().unwrap_or(0),
+            static_shared_bytes: self.kernel.static_shared(),
+            dynamic_shared_bytes: dynamic_shared,
+            max_threads_per_block: None,
+        }
+    }
+
+    /// Registers of a thread, where a report says how many.
+    pub(super) fn registers(&self) -> Option<u32> {
+        self.kernels.registers.of_kernel(self.kernel.name())
+    }
+}
+
 impl<S: Signature> Emulated<S> {
     /// # Safety
     /// As for [`Prepared::launch`].
@@ -109,7 +126,7 @@ impl<S: Signature> Emulated<S> {
             shared_per_block: self.shared_per_block,
             multiprocessors: room::multiprocessors(self.capability),
             resident_blocks: match self.blocks {
-                Blocks::Independent => self.blocks_at_once(&ptx.kernel),
+                Blocks::Independent => self.blocks_at_once(ptx),
                 Blocks::Cooperative => u64::MAX,
             },
             cluster: self.cluster,
@@ -151,8 +168,9 @@ impl<S: Signature> Emulated<S> {
     }
 
     /// How many of its blocks the GPU holds at once. That there is room for one has been seen before.
-    fn blocks_at_once(&self, kernel: &engine::Kernel) -> u64 {
-        let held = room::blocks_at_once(self.capability, kernel.static_shared(), self.shape);
+    fn blocks_at_once(&self, ptx: &EmulatedPtx) -> u64 {
+        let needs = ptx.needs(self.shape.dynamic_shared);
+        let held = room::blocks_at_once(self.capability, &needs, self.shape);
         held.unwrap_or(1)
     }
 
