@@ -1,14 +1,16 @@
-//! What docs/architecture.md says of packages and of the library's modules: which of them know which.
+//! What docs/architecture.md says of packages and of the library's modules: which there are, which of them know
+//! which, who prints, and which words pages share with verdicts.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Node};
+use ridgepoint::model::{Limit, Situation};
 
 /// Modules of the library, and what their sources do not name. Whoever adds a name here has found one
 /// more arrow that points one way.
-const STRANGERS: [(&str, &[&str]); 13] = [
+const STRANGERS: [(&str, &[&str]); 16] = [
     (
         "model",
         &[
@@ -52,11 +54,42 @@ const STRANGERS: [(&str, &[&str]); 13] = [
         &["crate::report", "crate::sweep", "crate::workload"],
     ),
     ("trace", &["crate::report", "crate::sweep"]),
+    (
+        "table",
+        &[
+            "crate::compare",
+            "crate::driver",
+            "crate::report",
+            "crate::sweep",
+            "crate::workload",
+        ],
+    ),
+    (
+        "vector",
+        &[
+            "crate::compare",
+            "crate::report",
+            "crate::study",
+            "crate::sweep",
+            "crate::workload",
+        ],
+    ),
+    (
+        "report",
+        &[
+            "crate::check",
+            "crate::profile",
+            "crate::standalone",
+            "crate::study",
+            "crate::trace",
+            "crate::vector",
+        ],
+    ),
 ];
 
 /// Packages of this workspace, and what none of their dependencies is: of the driver what measures and
 /// draws, of the library what a terminal needs.
-const WITHOUT: [(&str, &[&str]); 2] = [
+const WITHOUT: [(&str, &[&str]); 5] = [
     (
         "ridgepoint-driver",
         &[
@@ -74,6 +107,46 @@ const WITHOUT: [(&str, &[&str]); 2] = [
         "ridgepoint-harness",
         &["ridgepoint", "clap", "crossterm", "indicatif"],
     ),
+    ("ridgepoint-ptx-std", OF_THE_HOST),
+    ("ridgepoint-ptx", OF_THE_HOST),
+    ("ridgepoint-occupancy", OF_THE_HOST),
+];
+
+/// What no kernel, and nothing that kernels are made of, depends on.
+const OF_THE_HOST: &[&str] = &[
+    "cust",
+    "ridgepoint",
+    "ridgepoint-cuda-loader",
+    "ridgepoint-driver",
+    "ridgepoint-engine",
+    "ridgepoint-harness",
+    "ridgepoint-simt",
+];
+
+/// Words by which standard streams are written.
+const PRINTS: &[&str] = &[
+    "println!",
+    "print!(",
+    "dbg!(",
+    "io::stdout",
+    "io::stderr",
+    "Term::std",
+    "Target::std",
+    ".print()",
+];
+
+/// Folders of sources, words that they do not have, and the files and folders in them that may.
+const WITHOUT_WORDS: [(&str, &[&str], &[&str]); 4] = [
+    ("host/src", &["clap"], &["cli"]),
+    // A progress bar is drawn by indicatif, on standard error alone; a template is another package's program.
+    (
+        "host/src",
+        PRINTS,
+        &["cli/streams.rs", "cli/console.rs", "cli/new/template"],
+    ),
+    ("crates/harness/src", PRINTS, &[]),
+    // What the kernels print.
+    ("crates/driver/src", PRINTS, &["replay.rs"]),
 ];
 
 /// The packages that one depends on, by whatever way, but for its tests and build scripts.
@@ -95,23 +168,48 @@ fn dependencies(metadata: &Metadata, package: &str) -> BTreeSet<String> {
     found
 }
 
-#[test]
-fn the_driver_and_the_library_know_no_command_line() {
-    let metadata = MetadataCommand::new()
+fn metadata() -> Metadata {
+    MetadataCommand::new()
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .other_options(["--filter-platform=x86_64-unknown-linux-gnu".to_owned()])
         .exec()
-        .expect("cargo describes this workspace");
-    let all = dependencies(&metadata, "ridgepoint");
+        .expect("cargo describes this workspace")
+}
+
+/// Those of the names that a package depends on.
+fn present<'a>(metadata: &Metadata, package: &str, absent: &[&'a str]) -> Vec<&'a str> {
+    let found = dependencies(metadata, package);
+    let is_found = |it: &&str| found.contains(*it);
+    absent.iter().copied().filter(is_found).collect()
+}
+
+#[test]
+fn packages_know_no_others_than_they_should() {
+    let metadata = metadata();
     for (package, absent) in WITHOUT {
-        let found = dependencies(&metadata, package);
-        let present: Vec<_> = absent.iter().filter(|it| found.contains(**it)).collect();
+        let present = present(&metadata, package, absent);
         assert!(present.is_empty(), "{package} depends on {present:?}");
-        assert!(all.contains(package), "{package} is not looked at");
     }
     // Nothing is missed for its name.
-    for package in ["clap", "indicatif", "plotters"] {
-        assert!(all.contains(package), "{package}");
+    let all = ["clap", "indicatif", "plotters", "cust", "ridgepoint-simt"];
+    assert_eq!(present(&metadata, "ridgepoint", &all), all);
+    let driver = present(&metadata, "ridgepoint-driver", OF_THE_HOST);
+    assert_eq!(driver.len(), OF_THE_HOST.len() - 3, "{driver:?}");
+}
+
+#[test]
+fn kernels_know_nothing_of_the_host() {
+    let metadata = metadata();
+    let of_kernels = metadata.workspace_packages().into_iter().filter(|package| {
+        let folder = package.manifest_path.parent();
+        let name = folder.and_then(|it| it.file_name()).unwrap_or_default();
+        name.starts_with("kernels")
+    });
+    let of_kernels: Vec<&str> = of_kernels.map(|it| it.name.as_str()).collect();
+    assert!(of_kernels.len() >= 6, "{of_kernels:?}");
+    for package in of_kernels {
+        let present = present(&metadata, package, OF_THE_HOST);
+        assert!(present.is_empty(), "{package} depends on {present:?}");
     }
 }
 
@@ -131,33 +229,168 @@ fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
     found
 }
 
+fn tree() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
 fn library() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/harness/src")
+    tree().join("crates/harness/src")
+}
+
+/// The lines of code of a folder's files that have one of some words, but for files that may.
+fn lines_with(folder: &Path, words: &[&str], but: &[&str]) -> Vec<String> {
+    let sources = sources(folder);
+    assert!(!sources.is_empty(), "{}: no sources", folder.display());
+    let others = sources
+        .iter()
+        .filter(|(path, _)| !but.iter().any(|it| path.starts_with(folder.join(it))));
+    let lines = others.flat_map(|(path, text)| {
+        let code = text.lines().enumerate();
+        let code = code.filter(|(_, line)| !line.trim_start().starts_with("//"));
+        code.filter(|(_, line)| words.iter().any(|word| line.contains(word)))
+            .map(|(number, line)| format!("{}:{}: {}", path.display(), number + 1, line.trim()))
+    });
+    lines.collect()
 }
 
 #[test]
 fn modules_know_no_others_than_they_should() {
     for (module, strangers) in STRANGERS {
-        let sources = sources(&library().join(module));
-        assert!(!sources.is_empty(), "{module}: no sources");
-        for (path, text) in sources {
-            for stranger in strangers {
-                assert!(
-                    !text.contains(stranger),
-                    "{} names {stranger}",
-                    path.display()
-                );
-            }
+        let found = lines_with(&library().join(module), strangers, &[]);
+        assert!(found.is_empty(), "{found:#?}");
+    }
+}
+
+#[test]
+fn one_place_prints_and_the_command_line_alone_knows_clap() {
+    for (folder, words, but) in WITHOUT_WORDS {
+        let found = lines_with(&tree().join(folder), words, but);
+        assert!(found.is_empty(), "{found:#?}");
+        for it in but {
+            assert!(tree().join(folder).join(it).exists(), "{folder}/{it}");
         }
     }
+}
+
+#[test]
+fn a_module_that_names_a_stranger_or_prints_is_found() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    fs::create_dir(path.join("inner")).expect("a folder");
+    let planted = "//! crate::report may be named here.\nuse crate::report::Row;\n\
+        fn say() { println!(\"here\"); }\n#[cfg(test)]\nmod tests { use crate::sweep; }\n";
+    fs::write(path.join("inner/planted.rs"), planted).expect("written");
+    let found = |words: &[&str], but: &[&str]| lines_with(path, words, but).len();
+    assert_eq!(found(&["crate::report"], &[]), 1);
+    assert_eq!(found(&["crate::report"], &["inner"]), 0);
+    assert_eq!(found(PRINTS, &["inner/other.rs"]), 1);
+    assert_eq!(found(&["crate::sweep"], &[]), 0);
 }
 
 /// The kernels' names in the sources of the library: where a workload is, its kernel is one hop away.
 #[test]
 fn a_sweep_names_no_kernel() {
     for module in ["sweep", "report", "compare"] {
-        for (path, text) in sources(&library().join(module)) {
-            assert!(!text.contains("kernels_gpu"), "{}", path.display());
-        }
+        let found = lines_with(&library().join(module), &["kernels_gpu"], &[]);
+        assert!(found.is_empty(), "{found:#?}");
     }
+}
+
+/// The folders of a folder.
+fn folders(path: &Path) -> BTreeSet<String> {
+    let entries = fs::read_dir(path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+    let entries = entries.map(|entry| entry.expect("readable"));
+    let folders = entries.filter(|entry| entry.path().is_dir());
+    folders
+        .map(|entry| entry.file_name().to_string_lossy().into_owned())
+        .collect()
+}
+
+/// The folders that a page lists, indented below a line that begins with a path.
+fn listed(page: &str, below: &str) -> BTreeSet<String> {
+    let mut lines = page.lines().skip_while(|line| !line.starts_with(below));
+    assert!(lines.next().is_some(), "no {below} in the page");
+    let names = lines
+        .take_while(|line| line.starts_with("  "))
+        .filter_map(|line| line.split_whitespace().next()?.strip_suffix('/'));
+    names.map(str::to_owned).collect()
+}
+
+#[test]
+fn the_page_lists_every_module_and_every_package() {
+    let page = fs::read_to_string(tree().join("docs/architecture.md")).expect("the page");
+    for (below, folder) in [
+        ("host/src/", "host/src"),
+        ("crates/harness/src ", "crates/harness/src"),
+        ("crates/engine/src/", "crates/engine/src"),
+    ] {
+        assert_eq!(
+            listed(&page, below),
+            folders(&tree().join(folder)),
+            "{below}"
+        );
+    }
+    let named = STRANGERS.map(|(module, _)| module.to_owned());
+    assert_eq!(BTreeSet::from(named), folders(&library()));
+    for package in folders(&tree().join("crates")) {
+        let is_listed = |line: &str| line.starts_with(&format!("crates/{package}"));
+        assert!(page.lines().any(is_listed), "crates/{package}");
+    }
+
+    let planted = "crates/engine/src/\n  lower/    programs\n  exec/     warps\n\n  lost/\n";
+    assert_eq!(
+        listed(planted, "crates/engine/src/"),
+        BTreeSet::from(["exec".to_owned(), "lower".to_owned()])
+    );
+}
+
+/// Every sentence of advice.
+fn advice() -> BTreeSet<&'static str> {
+    let shares = [0.01, 0.1, 0.5, 0.8, 0.95];
+    let pairs = shares.iter().flat_map(|&a| shares.map(|b| (a, b)));
+    let limits = [Limit::Fma, Limit::AddMul, Limit::Special];
+    let all = pairs.flat_map(|(bandwidth_share, compute_share)| {
+        (0..3 * 16).map(move |it| Situation {
+            bandwidth_share,
+            compute_share,
+            arithmetic: limits[it % 3],
+            load_bytes: (it / 3 % 2 == 0).then_some(4),
+            in_l2: it / 6 % 2 == 0,
+            strides: it / 12 % 2 == 0,
+            is_small: it / 24 % 2 == 0,
+        })
+    });
+    all.map(|it| it.advice()).collect()
+}
+
+/// Words of the advice that pages repeat, and which page does.
+const REPEATED: [(&str, &str); 8] = [
+    ("adding-a-workload.md", "load 16 bytes per thread"),
+    ("reading-a-roofline.md", "narrower types"),
+    ("reading-a-roofline.md", "reuse"),
+    ("reading-a-roofline.md", "fewer operations"),
+    ("reading-a-roofline.md", "a type with a higher roof"),
+    ("reading-a-roofline.md", "more independent work per thread"),
+    ("reading-a-roofline.md", "a grid-stride loop"),
+    ("reading-a-roofline.md", "fewer bytes"),
+];
+
+/// What is wrong with the words that a page repeats.
+fn unlike(page: &str, words: &str, advice: &BTreeSet<&str>) -> Vec<String> {
+    let absent = (!page.contains(words)).then(|| format!("the page lacks {words:?}"));
+    let is_said = advice.iter().any(|it| it.contains(words));
+    let unsaid = (!is_said).then(|| format!("no advice says {words:?}"));
+    absent.into_iter().chain(unsaid).collect()
+}
+
+#[test]
+fn pages_repeat_the_words_of_the_advice() {
+    let advice = advice();
+    assert!(advice.len() >= 10, "{advice:#?}");
+    for (page, words) in REPEATED {
+        let text = fs::read_to_string(tree().join("docs").join(page)).expect("the page");
+        assert_eq!(unlike(&text, words, &advice), [""; 0], "{page}");
+    }
+    assert_eq!(unlike("load 16 bytes", "load 8 bytes", &advice).len(), 2);
+    assert_eq!(unlike("load 8 bytes", "load 8 bytes", &advice).len(), 1);
 }

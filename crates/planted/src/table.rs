@@ -187,6 +187,10 @@ bugs! {
         (20, 32, 0), 64, (40, Zeros),
         "block [0, 0, 0], thread [0, 0, 0]: waits for what others write, for more than 16384 steps, and block \
         [1, 0, 0] has not begun: only a cooperative launch has all of its blocks running at once, at {at}";
+    progress::syncs_grid_in_plain_launch / syncs_grid_in_plain_launch_fixed:
+        (20, 32, 0), 64, (1281, Zeros),
+        "block [0, 0, 0], thread [0, 0, 0]: waits for what others write, for more than 16384 steps, and block \
+        [1, 0, 0] has not begun: only a cooperative launch has all of its blocks running at once, at {at}";
     progress::panics / panics_fixed:
         (1, 64, 0), 64, (64, Zeros),
         "block [0, 0, 0], thread [63, 0, 0] panicked at {at}:30: index out of bounds";
@@ -236,6 +240,10 @@ bugs! {
         (1, 64, 0), 64, (1, Zeros),
         "race on element 0 of `y` (of 1): block [0, 0, 0], thread [0, 0, 0] writes it at {before}, \
         and block [0, 0, 0], thread [31, 0, 0] atomically accessed it at {now}";
+    atomics::order_dropped / order_dropped_fixed:
+        (4, 64, 0), 64, (6, Zeros),
+        "race on element 2 of `y` (of 6): block [3, 0, 0], thread [0, 0, 0] reads it at {now}, \
+        and block [0, 0, 0], thread [0, 0, 0] wrote it at {before}";
     elsewhere::constant_written / constant_written_fixed:
         (1, 64, 0), 64, (64, Zeros),
         "write to constant memory: block [0, 0, 0], thread [0, 0, 0] writes element 0 of the constant \

@@ -39,7 +39,6 @@ mod tracing;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
@@ -124,12 +123,10 @@ fn with_lists(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
 
 /// Shows help or version where they were asked for, and else what is wrong with the arguments.
 fn explain(refused: &clap::Error) -> ExitCode {
-    let written = refused.print();
+    streams::show(refused);
     if refused.use_stderr() {
         return ExitCode::from(refused.exit_code() as u8);
     }
-    // `status` asks whether it was written.
-    let _ = streams::keep(written.and_then(|()| io::stdout().flush()));
     failure::status(Ok(()))
 }
 

@@ -26,6 +26,15 @@ pub(super) fn complain(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }
 
+/// Writes what clap has to say, to the stream that is for it.
+pub(super) fn show(said: &clap::Error) {
+    let written = said.print();
+    if !said.use_stderr() {
+        // `lost` says whether it was written.
+        let _ = keep(written.and_then(|()| io::stdout().flush()));
+    }
+}
+
 /// How many characters stand side by side on standard output: those of the terminal, or 80 elsewhere.
 pub(super) fn columns() -> usize {
     const USUAL: usize = 80;
@@ -61,7 +70,7 @@ impl Write for Stdout {
 }
 
 /// Keeps the first error of standard output.
-pub(super) fn keep(written: io::Result<()>) -> io::Result<()> {
+fn keep(written: io::Result<()>) -> io::Result<()> {
     written.map_err(|error| {
         let kind = error.kind();
         // A second one adds nothing.

@@ -2,6 +2,7 @@
 
 use cuda_std::atomic::Ordering::{Acquire, Release};
 use cuda_std::atomic::mid::*;
+use cuda_std::cooperative::sync_grid;
 use cuda_std::prelude::*;
 use cuda_std::warp::{lane_id, sync_warp};
 
@@ -84,5 +85,25 @@ pub unsafe fn meet<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
             }
             *y.add(blocks + block) = sum;
         }
+    }
+}
+
+/// Each block reads what the next has written, behind a barrier of the whole grid, for which only a cooperative
+/// launch has all blocks running; those of the twin read what they have written themselves.
+#[kernel(instances(syncs_grid_in_plain_launch<true>, syncs_grid_in_plain_launch_fixed<false>))]
+pub unsafe fn sync<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
+    let (own, all) = (thread::global_index(), thread::grid_threads());
+    let threads = thread::block_dim_x() as usize;
+    let (arrivals, values) = unsafe { (y, y.add(1)) };
+    unsafe {
+        *values.add(own) = x[own % n as usize];
+        let next = if BUG {
+            sync_grid(arrivals); // at: syncs_grid_in_plain_launch
+            (own + threads) % all
+        } else {
+            thread::sync_threads();
+            own / threads * threads + (own + 1) % threads
+        };
+        *values.add(all + own) = *values.add(next);
     }
 }
