@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use kernels_gpu::counter::{BLOCK, count};
 use ridgepoint::driver::{Device, DeviceChoice, DriverError, LaunchConfig, Stream};
+use ridgepoint::embedded::Polynomial;
 use ridgepoint::kernels;
 use ridgepoint::study::{Pipeline, PipelineMode, Plan, Work};
 use ridgepoint::vector::{Normalize, Product};
@@ -117,7 +118,7 @@ fn pipeline(criterion: &mut Criterion, device: &Device) {
         rounds: 1,
     };
     let mut pipeline = Pipeline::new(device, plan).expect("memory");
-    let work = Work::horner(100);
+    let work = Work::new(&Polynomial::HORNER).of_degree(100);
     let parts = pipeline.parts(work).expect("the launches work");
     time(criterion, device, "pipeline", size, |iterations| {
         let mut milliseconds = 0.0;

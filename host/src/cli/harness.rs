@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use super::failure::{self, Failure, STATUSES};
-use super::suite::{COMMON, Choice, Suite};
+use super::suite::{COMMON, Suite};
 use super::{check, explain, kernels, list, measure, occupancy, profile, roofline};
 use crate::driver::Embedded;
 use crate::table::is_outcome;
@@ -67,13 +67,7 @@ pub fn bench(
     if let Err(reason) = refuse_same_names(&workloads).and_then(|()| check_axes(&workloads)) {
         return failure::status(Err(Failure::Usage(reason)));
     }
-    Suite::set(Suite {
-        ptx,
-        workloads,
-        option: ["workload", "kernel"],
-        sweep: Choice::default(),
-        occupancy: Choice::default(),
-    });
+    Suite::set(Suite::of(ptx, workloads));
     let (words, run) = words(env::args_os());
     match Cli::command()
         .try_get_matches_from(words)

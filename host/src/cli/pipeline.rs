@@ -1,6 +1,6 @@
 //! `ridgepoint pipeline`
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 use kernels_gpu::matmul::TILE;
 
 use super::Failure;
@@ -8,6 +8,8 @@ use super::interrupt::Interrupt;
 use super::lists::{MOST_ROUNDS, each_once, real, refuse_without_effect, whole};
 use super::modes;
 use super::study::{Common, Rows, study_failure};
+use super::suite;
+use crate::embedded::{self, Use};
 use crate::study::{Pipeline, PipelineMode, PipelineRow, Plan, Work};
 
 /// Chunks of all batches: each has page-locked memory and events of its own.
@@ -46,14 +48,15 @@ pub(super) struct Arguments {
     /// What to compute from each batch
     #[arg(
         long,
+        visible_alias = "workload",
         value_name = "LIST",
         value_delimiter = ',',
-        value_enum,
-        default_value = "polynomial,matmul"
+        value_parser = suite::embedded_for(Use::Chunks),
+        default_value = "horner,matmul"
     )]
-    kernel: Vec<Kernel>,
+    kernel: Vec<&'static str>,
 
-    /// Work of the polynomial, as a multiple of the copy time in one direction [default: 0.1,1,2]
+    /// Work of a polynomial, as a multiple of the copy time in one direction [default: 0.1,1,2]
     #[arg(long, value_name = "LIST", value_delimiter = ',',
           value_parser = real("a number above 0 and at most 10, such as 0.1", |it| it > 0.0 && it <= 10.0))]
     weight: Vec<f64>,
@@ -65,16 +68,6 @@ pub(super) struct Arguments {
 
     #[command(flatten)]
     pub(super) common: Common,
-}
-
-/// `--kernel`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Kernel {
-    /// A polynomial of each element.
-    #[value(alias = "horner")]
-    Polynomial,
-    /// The batch times a matrix.
-    Matmul,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -115,9 +108,9 @@ impl Arguments {
             let given = [("--slots", self.slots.is_some())];
             refuse_without_effect(&given, "without --mode streamed")?;
         }
-        if !self.kernel.contains(&Kernel::Polynomial) {
+        if !self.named().any(Work::has_degree) {
             let given = [("--weight", !self.weight.is_empty())];
-            refuse_without_effect(&given, "without --kernel polynomial")?;
+            refuse_without_effect(&given, "without --kernel horner or power-sum")?;
         }
         Ok(())
     }
@@ -140,7 +133,7 @@ impl Arguments {
         } = plan;
         let refused = if !size.is_multiple_of(chunks) {
             format!("--chunks: {size} rows cannot be split into {chunks} equal chunks")
-        } else if self.kernel.contains(&Kernel::Matmul) && !(size / chunks).is_multiple_of(TILE) {
+        } else if self.kernel.contains(&"matmul") && !(size / chunks).is_multiple_of(TILE) {
             let rows = size / chunks;
             format!("--kernel matmul: chunks of {rows} rows; it takes multiples of {TILE}")
         } else if plan.pieces() > MOST_CHUNKS as usize {
@@ -171,18 +164,28 @@ impl Arguments {
             given => each_once(given.to_vec()),
         };
         let mut works = Vec::new();
-        for kernel in each_once(self.kernel.clone()) {
-            match kernel {
-                Kernel::Matmul => works.push((Work::MATMUL, None)),
-                Kernel::Polynomial => {
-                    for &weight in &weights {
-                        interrupt.check()?;
-                        let degree = pipeline.degree(weight).map_err(study_failure)?;
-                        works.push((Work::horner(degree), Some(weight)));
-                    }
-                }
+        for work in self.named() {
+            if !work.has_degree() {
+                works.push((work, None));
+                continue;
+            }
+            for &weight in &weights {
+                interrupt.check()?;
+                let weighted = pipeline.weighted(work, weight).map_err(study_failure)?;
+                works.push((weighted, Some(weight)));
             }
         }
         Ok(works)
+    }
+
+    /// What `--kernel` names, each once.
+    fn named(&self) -> impl Iterator<Item = Work> {
+        let names = each_once(self.kernel.clone()).into_iter();
+        let find = |name| {
+            embedded::list()
+                .iter()
+                .find(|it| it.workload.name() == name)
+        };
+        names.filter_map(find).map(|it| Work::new(it.workload))
     }
 }

@@ -43,7 +43,7 @@ pub(super) fn loads(bench: &Bench<'_>) -> Result<Vec<Ceiling>, BenchError> {
     ];
     let time = |(quantity, (chase, places, stride)): (Quantity, (Chase, u64, u64))| {
         let values = [
-            ("n", places.into()),
+            ("places", places.into()),
             ("stride", stride.into()),
             ("loads", loads.into()),
         ];
@@ -94,7 +94,10 @@ fn launch(quantity: Quantity, row: &DispatchRow, us: f64) -> Ceiling {
 fn grid_barrier(bench: &Bench<'_>) -> Result<Ceiling, BenchError> {
     let rounds = u64::from(bench.effort.launches);
     let multiprocessors = u64::from(bench.device.properties().multiprocessors);
-    let values = [("n", rounds.into()), ("blocks", multiprocessors.into())];
+    let values = [
+        ("barriers", rounds.into()),
+        ("blocks", multiprocessors.into()),
+    ];
     let timed = bench.measure(&Barrier, &values, BLOCK, GridSize::Full)?;
     Ok(timed.latency(Quantity::GridBarrier, rounds as f64, bench))
 }

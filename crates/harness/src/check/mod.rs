@@ -2,7 +2,6 @@
 //! under many schedules, with all checks that are possible.
 
 use std::collections::BTreeMap;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
@@ -10,8 +9,8 @@ use itertools::{Itertools, iproduct};
 
 use crate::driver::{Device, Embedded, Emulation, Schedule};
 use crate::embedded::{self, Checked};
-use crate::sweep::product;
-use crate::workload::{Loaded, Point, PointError, Value};
+use crate::sweep::{check_points, product};
+use crate::workload::{self, Loaded, Point, PointError, Value};
 
 /// Elements that each kernel works on: around a warp, a block and a grid.
 pub const SIZES: [usize; 10] = [0, 1, 31, 32, 33, 255, 256, 257, 1000, 65_537];
@@ -30,13 +29,11 @@ pub struct Case {
 
 /// The cases, one for each kernel.
 pub fn cases() -> Vec<Case> {
-    static CHECKED: LazyLock<Vec<Checked>> = LazyLock::new(embedded::checked);
     let device = Device::emulator(Emulation::default());
     let loaded = Loaded::default();
     let mut cases: Vec<Case> = Vec::new();
-    for (of, values) in CHECKED
-        .iter()
-        .flat_map(|of| product(&of.values).into_iter().map(move |it| (of, it)))
+    for (of, values) in
+        embedded::checked().flat_map(|of| product(&of.values).into_iter().map(move |it| (of, it)))
     {
         let point = points(of, &values, &device, &loaded, SIZES[1]).next();
         let case = point.map(|point| of.workload.case(&point));
@@ -64,12 +61,12 @@ fn points<'d>(
     loaded: &'d Loaded,
     n: usize,
 ) -> impl Iterator<Item = Point<'d>> {
-    let size = ("n", Value::Whole(n.min(of.most) as u64 * of.each));
+    let size = (of.size, Value::Whole(n.min(of.most) as u64 * of.each));
     let values = values.iter().cloned().chain([size]).collect_vec();
     iproduct!(&of.blocks, &of.grids).map(move |(&block, &grid)| Point {
         block,
         grid,
-        ..Point::new(device, loaded, of.workload.as_ref(), values.clone())
+        ..Point::new(device, loaded, of.workload, values.clone())
     })
 }
 
@@ -120,17 +117,23 @@ impl Case {
     /// The driver's, or what differs from the reference.
     pub fn run(&self, device: &Device, n: usize) -> Result<(), String> {
         let loaded = Loaded::default();
-        let mut at = self.at.iter();
-        at.try_for_each(|(of, values)| {
-            points(of, values, device, &loaded, n).try_for_each(|point| {
-                let case = of.workload.case(&point)?;
-                match case.refused()?.check()? {
-                    true => Ok(()),
-                    false => Err("there is no reference".into()),
+        for (of, values) in &self.at {
+            let points = points(of, values, device, &loaded, n);
+            let points = points.map(|point| {
+                let case = of.workload.case(&point)?.refused()?;
+                Ok((point, case))
+            });
+            let points: Result<Vec<(Point<'_>, workload::Case<'_>)>, PointError> = points.collect();
+            let checked = check_points(points.map_err(|error| error.to_string())?);
+            match checked.findings.into_iter().next() {
+                Some(finding) => return Err(finding.reason),
+                None if checked.without_reference > 0 => {
+                    return Err("there is no reference".to_owned());
                 }
-            })
-        })
-        .map_err(|error: PointError| error.to_string())
+                None => {}
+            }
+        }
+        Ok(())
     }
 
     /// Runs the kernel of this PTX at each of [`SIZES`] in order, and under each seed below `seeds`.
@@ -180,6 +183,7 @@ mod tests {
 
     use super::*;
     use crate::driver::LaunchConfig;
+    use crate::embedded::OfSize;
 
     /// A kernel of that name and signature, which does nothing.
     const COUNT: &str = ".version 7.0\n.target sm_70\n.address_size 64\n\
@@ -187,7 +191,7 @@ mod tests {
 
     #[test]
     fn each_finding_is_kept_once_with_what_shows_it_first() {
-        let wrong = Checked::of_size("wrong_from_33_on", |at| {
+        let wrong = OfSize::elements("wrong_from_33_on", |at| {
             let n = at.size("n");
             let launch = at.launch(count::entry(), LaunchConfig::blocks(1, counter::BLOCK));
             let arrays = launch.arrays(|device| device.buffer_zeroed(1));
@@ -200,7 +204,7 @@ mod tests {
         });
         let case = Case {
             kernel: "wrong_from_33_on",
-            at: vec![(Box::leak(Box::new(wrong)), Vec::new())],
+            at: vec![(Box::leak(Box::new(Checked::of_size(wrong))), Vec::new())],
         };
         let row = case.check(&[(70, COUNT, None)], 2);
         assert_eq!(row.runs, 9 * 3 + 1);

@@ -23,10 +23,12 @@ impl Workload for Again {
 
     fn axes(&self) -> Vec<Axis> {
         vec![
-            Axis::whole("n", [1 << 16]),
-            Axis::whole("steps", [2]),
+            Axis::whole("n", [1 << 16]).help("vectors of 16 bytes"),
+            Axis::whole("steps", [2]).help("steps of a block's chunk"),
             passes(),
-            Axis::whole("shift", [0, 1]).within(0..=1),
+            Axis::whole("shift", [0, 1])
+                .within(0..=1)
+                .help("blocks from a pass's chunk to the next pass's"),
         ]
     }
 
@@ -74,7 +76,7 @@ impl Workload for Shared {
     }
 
     fn axes(&self) -> Vec<Axis> {
-        vec![Axis::whole("n", [1 << 16]), passes()]
+        vec![Axis::whole("n", [1 << 16]).help("threads"), passes()]
     }
 
     fn case<'d>(&self, at: &Point<'d>) -> Result<Case<'d>, PointError> {
@@ -96,7 +98,7 @@ impl Workload for Shared {
 }
 
 fn passes() -> Axis {
-    Axis::whole("passes", [3])
+    Axis::whole("passes", [3]).help("times that all is read")
 }
 
 /// Element `i` of an array: words without regularity.

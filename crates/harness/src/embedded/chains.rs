@@ -54,12 +54,19 @@ impl<O> Chains<O> {
 }
 
 impl<O: Measured<Value: DeviceValue>> Workload for Chains<O> {
+    /// The operation, as its kernels are called before the number of their chains.
     fn name(&self) -> &str {
-        "chains"
+        let first = O::VARIANTS[0].entry.name();
+        first.rsplit_once("_c").map_or(first, |(name, _)| name)
     }
 
     fn axes(&self) -> Vec<Axis> {
-        vec![ilp::<O>(), steps(), Axis::whole("n", [1 << 16])]
+        let threads = Axis::whole("n", [1 << 16]).help("threads");
+        vec![
+            ilp::<O>(),
+            steps().help("steps of arithmetic per thread"),
+            threads,
+        ]
     }
 
     fn case<'d>(&self, at: &Point<'d>) -> Result<Case<'d>, PointError> {

@@ -1,11 +1,13 @@
-//! The points at which workloads are checked.
+//! The points at which workloads are checked, and workloads of one size.
 
 use crate::workload::{Axis, Case, GridSize, Point, PointError, Value, Workload};
 
-/// A workload with the points at which it is checked: its axis `n` has the sizes of a check.
+/// A workload with the points at which it is checked: one of its axes has the sizes of a check.
 pub(crate) struct Checked {
-    pub(crate) workload: Box<dyn Workload + Send>,
-    /// How much an element of a check is on the axis `n`.
+    pub(crate) workload: &'static dyn Workload,
+    /// The axis that has them.
+    pub(crate) size: &'static str,
+    /// How much an element of a check is on that axis.
     pub(crate) each: u64,
     /// The most elements, where each takes its time.
     pub(crate) most: usize,
@@ -20,9 +22,10 @@ pub(crate) struct Checked {
 
 impl Checked {
     /// In blocks of so many threads: as many as there is work for, and so few that each has much to do.
-    pub(super) fn new(workload: impl Workload + Send + 'static, blocks: &[u32]) -> Checked {
+    pub(super) fn new(workload: &'static dyn Workload, blocks: &[u32]) -> Checked {
         Checked {
-            workload: Box::new(workload),
+            workload,
+            size: "n",
             each: 1,
             most: usize::MAX,
             values: Vec::new(),
@@ -32,16 +35,25 @@ impl Checked {
         }
     }
 
-    /// A kernel of no other axis than `n`, in blocks and grids of its own.
-    pub(crate) fn of_size(
-        name: &'static str,
-        case: impl for<'d> Fn(&Point<'d>) -> Result<Case<'d>, PointError> + Send + Sync + 'static,
-    ) -> Checked {
-        let case = Box::new(case);
+    /// Of one launch for each size.
+    pub(super) fn one_shape(workload: &'static dyn Workload, block: u32) -> Checked {
         Checked {
             grids: vec![GridSize::Full],
-            ..Checked::new(OfSize { name, case }, &[256])
+            ..Checked::new(workload, &[block])
         }
+    }
+
+    /// A kernel of one size, in blocks and grids of its own.
+    pub(crate) fn of_size(workload: &'static OfSize) -> Checked {
+        Checked {
+            size: workload.axis.name(),
+            ..Checked::one_shape(workload, 256)
+        }
+    }
+
+    /// The axis that has the sizes.
+    pub(super) fn sized_by(self, size: &'static str) -> Checked {
+        Checked { size, ..self }
     }
 
     /// These values of another axis.
@@ -73,10 +85,32 @@ impl Checked {
 
 type OfPoint = dyn for<'d> Fn(&Point<'d>) -> Result<Case<'d>, PointError> + Send + Sync;
 
-/// A kernel over `n` elements, or what it has in their place.
-struct OfSize {
+/// A kernel whose launch one number says: its elements, or what it has in their place.
+pub(crate) struct OfSize {
     name: &'static str,
+    axis: Axis,
     case: Box<OfPoint>,
+}
+
+impl OfSize {
+    /// Kept for as long as the program runs, as the list of workloads is.
+    pub(crate) fn new(
+        name: &'static str,
+        axis: Axis,
+        case: impl for<'d> Fn(&Point<'d>) -> Result<Case<'d>, PointError> + Send + Sync + 'static,
+    ) -> &'static OfSize {
+        let case = Box::new(case);
+        Box::leak(Box::new(OfSize { name, axis, case }))
+    }
+
+    /// Of a kernel over vectors of `n` elements.
+    pub(crate) fn elements(
+        name: &'static str,
+        case: impl for<'d> Fn(&Point<'d>) -> Result<Case<'d>, PointError> + Send + Sync + 'static,
+    ) -> &'static OfSize {
+        let n = Axis::whole("n", [1 << 24]).on_emulator([1 << 14]);
+        OfSize::new(name, n.help("elements"), case)
+    }
 }
 
 impl Workload for OfSize {
@@ -85,7 +119,7 @@ impl Workload for OfSize {
     }
 
     fn axes(&self) -> Vec<Axis> {
-        vec![Axis::whole("n", [1 << 16])]
+        vec![self.axis.clone()]
     }
 
     fn case<'d>(&self, at: &Point<'d>) -> Result<Case<'d>, PointError> {

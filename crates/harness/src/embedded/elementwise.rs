@@ -8,18 +8,19 @@ use kernels_gpu::elementwise::{
 use kernels_gpu::functions::{Add, Axpy, Exp, Gelu, Mul, Relu, Scale, Sqrt};
 use kernels_gpu::vector::{Argument, Map, Scalar, Zip, map_threads};
 
-use super::Checked;
+use super::checked::{Checked, OfSize};
+use super::registry::Listed;
 use super::values::{Expected, Given, epsilon, random};
 use crate::driver::{Device, DriverError, LaunchConfig};
 use crate::vector::Real;
-use crate::workload::{Case, GridSize, Point};
+use crate::workload::{Case, Point};
 
 /// The greatest element.
 const SPREAD: f64 = 20.0;
 /// The factor of scale and axpy, and the divisor.
 const FACTOR: f64 = 3.0;
 
-pub(super) fn checked() -> Vec<Checked> {
+pub(super) fn listed() -> Vec<Listed> {
     let normal = |x: f64| 0.5 * libm::erfc(-x / std::f64::consts::SQRT_2);
     let gelu = move |x: f64| Expected {
         value: x * normal(x),
@@ -58,7 +59,7 @@ impl<F: Fn(f64) -> Expected + Copy + Send + Sync + 'static> Reference for F {}
 trait Own: for<'a> Argument<Of<'a> = Self> + Copy + Send + Sync + 'static {}
 impl<F: for<'a> Argument<Of<'a> = F> + Copy + Send + Sync + 'static> Own for F {}
 
-fn of_type<T: Real>() -> Vec<Checked> {
+fn of_type<T: Real>() -> Vec<Listed> {
     let factor = T::from_f64(FACTOR);
     // The reference of `f32` rounds twice.
     let axpy = |x: f64, y| FACTOR.mul_add(x, y);
@@ -91,12 +92,12 @@ fn map<T: Real, F: Own>(
     entry: Entry<impl for<'a> Signature<Arguments<'a> = Arguments<'a, Map<T, F>>>>,
     function: F,
     expected: impl Reference,
-) -> Checked {
+) -> Listed {
     let entry: Entry<Map<T, F>> = entry.with_signature();
     mapped(entry, expected, |_| Ok(()), move |_| function)
 }
 
-fn map_by<T: Real>(entry: Entry<Map<T, Scalar<T>>>, expected: impl Reference) -> Checked {
+fn map_by<T: Real>(entry: Entry<Map<T, Scalar<T>>>, expected: impl Reference) -> Listed {
     let number = |device: &Device| device.buffer_filled(1, T::from_f64(FACTOR));
     mapped(entry, expected, number, |number| number.slice(..))
 }
@@ -107,7 +108,7 @@ fn mapped<T: Real, F: Argument, O: 'static>(
     expected: impl Reference,
     owner: impl Fn(&Device) -> Result<O, DriverError> + Copy + Send + Sync + 'static,
     function: impl for<'a> Fn(&'a O) -> F::Of<'a> + Copy + Send + Sync + 'static,
-) -> Checked {
+) -> Listed {
     of_vectors::<T>(entry.name(), move |at, config| {
         let n = at.size("n");
         let given = move |device| Given::new(device, numbers::<T>(n), n, n);
@@ -132,7 +133,7 @@ fn zip<T: Real, F: Own>(
     function: F,
     units: f64,
     of: impl Fn(f64, f64) -> f64 + Copy + Send + Sync + 'static,
-) -> Checked {
+) -> Listed {
     let entry: Entry<Zip<T, F>> = entry.with_signature();
     of_vectors::<T>(entry.name(), move |at, config| {
         let n = at.size("n");
@@ -160,15 +161,12 @@ fn zip<T: Real, F: Own>(
 fn of_vectors<T: Real>(
     name: &'static str,
     case: impl for<'d> Fn(&Point<'d>, LaunchConfig) -> Case<'d> + Send + Sync + 'static,
-) -> Checked {
-    Checked {
-        blocks: vec![BLOCK],
-        grids: vec![GridSize::Full, GridSize::PerMultiprocessor(1)],
-        ..Checked::of_size(name, move |at| {
-            let threads = map_threads::<T>(at.whole("n"));
-            Ok(case(at, at.linear(threads as usize)))
-        })
-    }
+) -> Listed {
+    let workload = OfSize::elements(name, move |at| {
+        let threads = map_threads::<T>(at.whole("n"));
+        Ok(case(at, at.linear(threads as usize)))
+    });
+    Listed::checked(workload, [Checked::new(workload, &[BLOCK])])
 }
 
 /// `n` numbers up to [`SPREAD`] in magnitude.

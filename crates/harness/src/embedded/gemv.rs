@@ -2,7 +2,7 @@
 
 use kernels_gpu::gemv;
 
-use super::Checked;
+use super::checked::{Checked, OfSize};
 use super::values::{Expected, Given, epsilon, random};
 use crate::driver::LaunchConfig;
 use crate::model::{Operation, Precision, Work};
@@ -63,14 +63,15 @@ pub(super) fn checked() -> Vec<Checked> {
 
 /// Of few rows of `n` elements, and of many rows of few elements.
 fn of_type<T: Real>(precision: Precision) -> Checked {
-    Checked::of_size(T::gemv().name(), move |at| {
+    let shapes = OfSize::elements(T::gemv().name(), move |at| {
         let n = at.size("n");
         let (rows, columns) = match at.whole(LONG) {
             0 => (3, n),
             _ => (n.clamp(1, MOST), 5),
         };
         case::<T>(at, rows, columns, precision)
-    })
+    });
+    Checked::of_size(shapes)
 }
 
 fn case<'d, T: Real>(

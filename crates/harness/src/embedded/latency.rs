@@ -5,13 +5,13 @@ use kernels_gpu::ceilings::barrier::wait_for_grid;
 use kernels_gpu::ceilings::chase::{SHARED_ELEMENTS, chase, chase_shared};
 use kernels_gpu::ceilings::clock::read_clocks;
 
-use super::Checked;
+use super::checked::OfSize;
 use super::values::{Output, check_same};
 use crate::driver::{DeviceBuffer, LaunchConfig};
 use crate::measure::places;
 use crate::workload::{Axis, Case, Point, PointError, Workload};
 
-/// So many `loads` through a cycle of `n` places, `stride` elements apart.
+/// So many `loads` through a cycle of `places`, `stride` elements apart.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Chase {
     /// In memory or in the caches.
@@ -29,16 +29,16 @@ impl Workload for Chase {
     }
 
     fn axes(&self) -> Vec<Axis> {
-        let whole = |name, value| Axis::whole(name, [value]);
+        let whole = |name, value, help| Axis::whole(name, [value]).help(help);
         vec![
-            whole("n", 1 << 10),
-            whole("stride", 1),
-            whole("loads", 1000),
+            whole("places", 1 << 10, "places in the cycle"),
+            whole("stride", 1, "elements between two places"),
+            whole("loads", 1000, "loads of a launch"),
         ]
     }
 
     fn case<'d>(&self, at: &Point<'d>) -> Result<Case<'d>, PointError> {
-        let [n, stride, loads] = ["n", "stride", "loads"].map(|axis| at.size(axis));
+        let [n, stride, loads] = ["places", "stride", "loads"].map(|axis| at.size(axis));
         let (entry, most) = match self {
             Chase::Global => (chase::entry(), usize::MAX),
             Chase::Shared => (chase_shared::entry().with_signature(), SHARED_ELEMENTS),
@@ -101,7 +101,7 @@ fn cycle(count: usize, stride: usize) -> Vec<u32> {
     array
 }
 
-/// `n` barriers of as many `blocks`, no more than the device holds at once.
+/// So many barriers of so many `blocks`, no more than the device holds at once.
 pub(crate) struct Barrier;
 
 impl Workload for Barrier {
@@ -110,11 +110,13 @@ impl Workload for Barrier {
     }
 
     fn axes(&self) -> Vec<Axis> {
-        vec![Axis::whole("n", [20]), Axis::whole("blocks", [3])]
+        let barriers = Axis::whole("barriers", [20]).help("barriers of a launch");
+        let blocks = Axis::whole("blocks", [3]).help("blocks of the launch");
+        vec![barriers, blocks]
     }
 
     fn case<'d>(&self, at: &Point<'d>) -> Result<Case<'d>, PointError> {
-        let (entry, rounds) = (wait_for_grid::entry(), at.whole("n") as u32);
+        let (entry, rounds) = (wait_for_grid::entry(), at.whole("barriers") as u32);
         let one = at
             .device()
             .prepare(entry, LaunchConfig::blocks(1, at.block()))?;
@@ -139,12 +141,13 @@ impl Workload for Barrier {
     }
 }
 
-/// `n` blocks, of which the first of each multiprocessor writes its place and no other.
-pub(super) fn clocks() -> Checked {
+/// Blocks, of which the first of each multiprocessor writes its place and no other.
+pub(super) fn clocks() -> &'static OfSize {
     const SLOTS: usize = 3;
     const UNTOUCHED: [u64; 2] = [u64::MAX; 2];
-    Checked::of_size(read_clocks::entry().name(), |at| {
-        let (n, places) = (at.size("n").max(1), places(at.device()));
+    let blocks = Axis::whole("blocks", [1 << 10]).help("blocks of the launch");
+    OfSize::new(read_clocks::entry().name(), blocks, |at| {
+        let (n, places) = (at.size("blocks").max(1), places(at.device()));
         let arrays = at
             .launch(read_clocks::entry(), LaunchConfig::blocks(n as u64, WARP))
             .arrays(move |device| device.buffer_filled(SLOTS * places as usize, UNTOUCHED))

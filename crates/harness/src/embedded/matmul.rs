@@ -3,7 +3,7 @@
 use cuda_std::launch::{Slice, SliceMut};
 use kernels_gpu::matmul::{BLOCK, DEPTH, TILE, matmul};
 
-use super::Checked;
+use super::checked::{Checked, OfSize};
 use super::values::{Expected, Given, random};
 use crate::driver::{LaunchConfig, Stream};
 use crate::model::{Operation, Precision};
@@ -79,7 +79,7 @@ const MOST: usize = 1000;
 const LONG: &str = "long";
 
 pub(super) fn checked() -> Checked {
-    let of_size = Checked::of_size(matmul::entry().name(), |at| {
+    let shapes = OfSize::elements(matmul::entry().name(), |at| {
         let n = at.size("n");
         case(
             at,
@@ -89,7 +89,7 @@ pub(super) fn checked() -> Checked {
             },
         )
     });
-    of_size.at(LONG, [0, 1])
+    Checked::of_size(shapes).at(LONG, [0, 1])
 }
 
 fn tiles(rows: usize, columns: usize) -> LaunchConfig {

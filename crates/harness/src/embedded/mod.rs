@@ -1,4 +1,4 @@
-//! The embedded kernels as workloads.
+//! The embedded kernels as workloads, all in one list: [`list`].
 
 pub(crate) mod caches;
 pub(crate) mod chains;
@@ -11,124 +11,81 @@ mod norm;
 mod pattern;
 mod polynomial;
 mod power;
+mod registry;
 pub(crate) mod stream;
 mod values;
 
 pub use chains::Fma;
 pub(crate) use checked::Checked;
+#[cfg(test)]
+pub(crate) use checked::OfSize;
 pub use gemv::Gemv;
 pub use matmul::Matmul;
 pub use polynomial::Polynomial;
+pub(crate) use registry::checked;
+pub use registry::{Listed, Use, all, list};
 pub use stream::Stream;
 
-use kernels_gpu::ceilings::chains::{
-    AddMulF16x2, AddMulF32, Exp2F32, FmaBf16x2, FmaF16x2, FmaF32, FmaF64, MadI32, Measured,
-};
-use kernels_gpu::polynomial::{ILPS, WIDTHS};
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
 
-use crate::driver::DeviceValue;
-use crate::workload::Workload;
-use caches::{Again, Shared};
-use chains::Chains;
-use latency::{Barrier, Chase};
+    use super::*;
+    use crate::check;
+    use crate::driver::{Device, Emulation};
+    use crate::workload::{Loaded, Point, Value, Workload};
 
-/// Those that the command line knows, by name.
-pub fn all() -> Vec<&'static dyn Workload> {
-    vec![
-        &Stream::COPY,
-        &Stream::READ,
-        &Stream::SCALE,
-        &Stream::ELEMENTWISE,
-        &Stream::NRM2,
-        &Gemv,
-        &Matmul,
-        &Fma,
-        &Polynomial::POWER_SUM,
-        &Polynomial::HORNER,
-    ]
-}
-
-/// All kernels, each at least once.
-pub(crate) fn checked() -> Vec<Checked> {
-    let mut all = Vec::new();
-    for form in [Polynomial::POWER_SUM, Polynomial::HORNER] {
-        // An element of f16x2 is two numbers.
-        all.extend([
-            polynomial(form, ["f32", "f64"]),
-            polynomial(form, ["f16x2"]).each(2),
-        ]);
+    /// At the first of its values for the emulator.
+    fn point<'d>(device: &'d Device, loaded: &'d Loaded, workload: &dyn Workload) -> Point<'d> {
+        let axes = workload
+            .axes()
+            .into_iter()
+            .filter(|axis| !axis.is_setting());
+        let mut values: Vec<(&'static str, Value)> = axes
+            .map(|axis| (axis.name(), axis.defaults(true)[0].clone()))
+            .collect();
+        // Of a chunk.
+        values.push(("n", 4096.into()));
+        Point::new(device, loaded, workload, values)
     }
-    all.extend(elementwise::checked());
-    all.extend(norm::checked());
-    all.extend(gemv::checked());
-    all.push(matmul::checked());
-    all.extend(power::checked());
-    all.extend(streams());
-    all.extend(ceilings());
-    all
-}
 
-fn polynomial<const N: usize>(form: Polynomial, dtypes: [&'static str; N]) -> Checked {
-    // More steps than a straight line has, and some that are left.
-    Checked::new(form.varied(), &[128])
-        .at("k", [131])
-        .at("dtype", dtypes)
-        .at("vector", WIDTHS)
-        .at("ilp", ILPS)
-}
+    #[test]
+    fn a_name_is_of_one_workload_and_says_what_it_is_in_every_command() {
+        let names = list().iter().map(|it| it.workload.name());
+        let aliases = list().iter().filter_map(|it| it.alias);
+        let all: Vec<&str> = names.chain(aliases).collect();
+        let unique: BTreeSet<&str> = all.iter().copied().collect();
+        assert_eq!(all.len(), unique.len(), "{all:?}");
+        for name in ["copy", "triad", "fma_f32", "chase", "dot_f32", "polynomial"] {
+            assert!(unique.contains(name), "no {name} in {all:?}");
+        }
+    }
 
-fn streams() -> Vec<Checked> {
-    let all = [
-        Stream::READ,
-        Stream::WRITE,
-        Stream::COPY,
-        Stream::SCALE,
-        Stream::STREAM_SCALE,
-        Stream::ELEMENTWISE,
-        Stream::TRIAD,
-    ];
-    let all = all.map(|it| Checked::new(it, &[32, 256]));
-    let norm = Checked::new(Stream::NRM2, &[96]).all_seeded();
-    let all = all.into_iter().chain([norm]);
-    // An element is a vector.
-    all.map(|it| it.at("ilp", stream::UNROLLS).each(4))
-        .collect()
-}
+    /// So whatever is launched by a name is compared with a reference under every schedule, too.
+    #[test]
+    fn every_workload_launches_kernels_that_are_checked() {
+        let device = Device::emulator(Emulation::default());
+        let loaded = Loaded::default();
+        let checked: BTreeSet<&str> = check::cases().iter().map(|case| case.kernel).collect();
+        for listed in list() {
+            let point = point(&device, &loaded, listed.workload);
+            let case = listed.workload.case(&point);
+            let case = case.unwrap_or_else(|error| panic!("{point}: {error}"));
+            assert!(checked.contains(case.kernel), "{point}: {}", case.kernel);
+        }
+    }
 
-/// What measures arithmetic, caches, latencies and barriers.
-fn ceilings() -> Vec<Checked> {
-    let whole = |it: Checked, axes: [(&'static str, u64); 2]| {
-        axes.into_iter()
-            .fold(it, |it, (axis, value)| it.at(axis, [value]))
-    };
-    vec![
-        chains::<FmaF32>(),
-        chains::<FmaF64>(),
-        chains::<FmaF16x2>(),
-        chains::<FmaBf16x2>(),
-        chains::<AddMulF32>(),
-        chains::<AddMulF16x2>(),
-        chains::<MadI32>(),
-        chains::<Exp2F32>(),
-        whole(one_shape(Again), [("passes", 3), ("steps", 2)]).at("shift", [0, 1]),
-        one_shape(Shared).at("passes", [3]),
-        whole(one_shape(Chase::Global), [("stride", 1), ("loads", 1000)]),
-        whole(one_shape(Chase::Shared), [("stride", 1), ("loads", 1000)]),
-        one_shape(Barrier).at("blocks", [3]).most(1000),
-        latency::clocks(),
-    ]
-}
-
-fn chains<O: Measured<Value: DeviceValue> + Send>() -> Checked {
-    let chains = O::VARIANTS.iter().map(|variant| variant.chains);
-    one_shape(Chains::<O>::NEW)
-        .at("ilp", chains)
-        .at("steps", [2 * O::LINE])
-}
-
-/// Of one launch for each size.
-fn one_shape(workload: impl Workload + Send + 'static) -> Checked {
-    let mut it = Checked::new(workload, &[128]);
-    it.grids.truncate(1);
-    it
+    #[test]
+    fn those_that_take_chunks_are_listed_so() {
+        let device = Device::emulator(Emulation::default());
+        let loaded = Loaded::default();
+        for listed in list() {
+            let mut point = point(&device, &loaded, listed.workload);
+            point
+                .values
+                .retain(|(name, value)| *name != "n" || *value == 4096.into());
+            let chunk = listed.workload.chunk(&point, &[0.5]);
+            assert_eq!(chunk.is_ok(), listed.is_for(Use::Chunks), "{point}");
+        }
+    }
 }

@@ -4,13 +4,14 @@ use kernels_gpu::norm::BLOCK;
 use kernels_gpu::normalize;
 use kernels_gpu::vector::{normalize_blocks, reduction_blocks, reference_norm};
 
-use super::Checked;
+use super::checked::{Checked, OfSize};
+use super::registry::Listed;
 use super::values::{Expected, Given, Output, epsilon, random};
 use crate::driver::LaunchConfig;
 use crate::vector::{Norm, Normalize, Real};
 use crate::workload::Point;
 
-pub(super) fn checked() -> Vec<Checked> {
+pub(super) fn listed() -> Vec<Listed> {
     let all = [
         norm::<f32>(),
         norm::<f64>(),
@@ -19,7 +20,8 @@ pub(super) fn checked() -> Vec<Checked> {
         dot::<f32>(),
         dot::<f64>(),
     ];
-    all.into_iter().map(Checked::all_seeded).collect()
+    let listed = |it: &'static OfSize| Listed::checked(it, [Checked::of_size(it).all_seeded()]);
+    all.into_iter().map(listed).collect()
 }
 
 fn wide<T: Real>(x: &[T]) -> impl ExactSizeIterator<Item = f64> + Clone {
@@ -34,8 +36,8 @@ fn norm_of<T: Real>(x: &[T]) -> Expected {
     }
 }
 
-fn norm<T: Real>() -> Checked {
-    Checked::of_size(T::nrm2().name(), |at| {
+fn norm<T: Real>() -> &'static OfSize {
+    OfSize::elements(T::nrm2().name(), |at| {
         let n = at.size("n");
         let arrays = at
             .launch(T::nrm2(), LaunchConfig::blocks(blocks::<T>(at), BLOCK))
@@ -52,8 +54,8 @@ fn norm<T: Real>() -> Checked {
     })
 }
 
-fn normalized<T: Real>() -> Checked {
-    Checked::of_size(T::normalize().name(), |at| {
+fn normalized<T: Real>() -> &'static OfSize {
+    OfSize::elements(T::normalize().name(), |at| {
         let n = at.size("n");
         let multiprocessors = at.device().properties().multiprocessors;
         let blocks = normalize_blocks::<T>(n as u64, multiprocessors);
@@ -83,8 +85,8 @@ fn normalized<T: Real>() -> Checked {
     })
 }
 
-fn dot<T: Real>() -> Checked {
-    Checked::of_size(T::dot().name(), |at| {
+fn dot<T: Real>() -> &'static OfSize {
+    OfSize::elements(T::dot().name(), |at| {
         let (n, blocks) = (at.size("n"), blocks::<T>(at));
         let arrays = at
             .launch(T::dot(), LaunchConfig::blocks(blocks, BLOCK))

@@ -30,8 +30,12 @@ impl Polynomial {
         Polynomial { form, is_varied }
     }
 
-    /// Of numbers that differ.
-    pub(super) fn varied(self) -> Polynomial {
+    /// As [`Polynomial::POWER_SUM`], of numbers that differ.
+    pub(super) const VARIED_POWER_SUM: Polynomial = Polynomial::POWER_SUM.varied();
+    /// As [`Polynomial::HORNER`], of numbers that differ.
+    pub(super) const VARIED_HORNER: Polynomial = Polynomial::HORNER.varied();
+
+    const fn varied(self) -> Polynomial {
         let is_varied = true;
         Polynomial { is_varied, ..self }
     }

@@ -3,20 +3,24 @@
 use kernels_gpu::counter::{self, count};
 use kernels_gpu::power::{BLOCK, inspect, with_spectrum};
 
-use super::Checked;
+use super::checked::{Checked, OfSize};
+use super::registry::Listed;
 use super::values::{Expected, Given, check_same, random};
 use crate::driver::LaunchConfig;
-use crate::workload::{Case, Point, PointError};
+use crate::workload::{Axis, Case, Point, PointError};
 
 /// The largest matrix with a row for each of `n`; above, `n` are its elements.
 const MOST_ROWS: usize = 1000;
 
-pub(super) fn checked() -> Vec<Checked> {
-    vec![
-        Checked::of_size(with_spectrum::entry().name(), spectrum),
-        Checked::of_size(inspect::entry().name(), look),
-        Checked::of_size(count::entry().name(), counted),
-    ]
+pub(super) fn listed() -> Vec<Listed> {
+    let launches = Axis::whole("launches", [20]).help("launches of a sample");
+    let all = [
+        OfSize::elements(with_spectrum::entry().name(), spectrum),
+        OfSize::elements(inspect::entry().name(), look),
+        OfSize::new(count::entry().name(), launches, counted),
+    ];
+    let listed = |it: &'static OfSize| Listed::checked(it, [Checked::of_size(it)]);
+    all.into_iter().map(listed).collect()
 }
 
 fn spectrum<'d>(at: &Point<'d>) -> Result<Case<'d>, PointError> {
@@ -91,7 +95,7 @@ fn look<'d>(at: &Point<'d>) -> Result<Case<'d>, PointError> {
 
 /// As many launches as there are elements.
 fn counted<'d>(at: &Point<'d>) -> Result<Case<'d>, PointError> {
-    let n = at.size("n");
+    let n = at.size("launches");
     let arrays = at
         .launch(count::entry(), LaunchConfig::blocks(1, counter::BLOCK))
         .arrays(|device| Ok((device.buffer_zeroed(1)?, 0)))

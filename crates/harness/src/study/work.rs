@@ -2,7 +2,6 @@
 
 use super::{Plan, StudyError};
 use crate::driver::Device;
-use crate::embedded::{Matmul, Polynomial};
 use crate::workload::{Chunk, Loaded, Point, PointError, Value, Workload};
 
 /// What is computed of a chunk: a workload that takes some.
@@ -19,18 +18,27 @@ const PERIOD: usize = 1021;
 const WIDTH: u32 = 4;
 
 impl Work {
-    /// The chunk's rows times a matrix of the batch's size, which stays on the device.
-    pub const MATMUL: Work = Work {
-        workload: &Matmul,
-        degree: None,
-    };
-
-    /// A polynomial of this degree of each element.
-    pub fn horner(degree: u32) -> Work {
+    /// Of one that is good for [chunks](crate::embedded::Use::Chunks); of a polynomial the first degree.
+    pub fn new(workload: &'static dyn Workload) -> Work {
+        let has_degree = workload.axes().iter().any(|axis| axis.name() == "k");
         Work {
-            workload: &Polynomial::HORNER,
-            degree: Some(degree),
+            workload,
+            degree: has_degree.then_some(1),
         }
+    }
+
+    /// A polynomial's of this degree, which is the kernel's weight; any other work as it is.
+    #[must_use]
+    pub fn of_degree(self, degree: u32) -> Work {
+        Work {
+            degree: self.degree.map(|_| degree),
+            ..self
+        }
+    }
+
+    /// Whether it is a polynomial's, of any degree.
+    pub fn has_degree(self) -> bool {
+        self.degree.is_some()
     }
 
     /// Its name in tables.

@@ -14,4 +14,5 @@ pub(crate) use plan::product;
 pub use plan::{Plan, Selection, TooManyPoints};
 pub use predict::Prediction;
 pub use record::{AxisValues, NOISY_PERCENT, PLAUSIBLE_PERCENT, Record, Series, by_series};
-pub use roofline::{Checked, Settings, Sweep, SweepError, check};
+pub(crate) use roofline::check_points;
+pub use roofline::{Checked, Finding, Settings, Sweep, SweepError, check};

@@ -2,6 +2,7 @@
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, HashSet};
+use std::fmt;
 
 use super::counting::Counting;
 use super::predict::Prediction;
@@ -320,16 +321,31 @@ impl<'d> Sweep<'d> {
 }
 
 /// What a check of a plan's points has found.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
     /// Points that were run.
     pub points: usize,
     /// Those of them that have no reference.
     pub without_reference: usize,
     /// What was wrong, with the first point that shows it.
-    pub findings: Vec<String>,
+    pub findings: Vec<Finding>,
     /// Workloads that the device has no kernels for, and why.
     pub left_out: Vec<String>,
+}
+
+/// What is wrong with a point's output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// The point, as it is named in messages.
+    pub point: String,
+    /// The emulator's finding, or what differs from the reference.
+    pub reason: String,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.point, self.reason)
+    }
 }
 
 /// Runs each point once and compares its output with the reference; findings do not end it.
@@ -339,20 +355,27 @@ pub struct Checked {
 /// no points ([`SweepError::NoPoints`], [`SweepError::Points`]).
 pub fn check(bench: &Bench, plan: &Plan<'_>) -> Result<Checked, SweepError> {
     let (points, left_out) = cases(bench, plan)?;
-    let mut checked = Checked {
-        points: 0,
-        without_reference: 0,
-        findings: Vec::new(),
+    let checked = check_points(points);
+    Ok(Checked {
         left_out,
-    };
+        ..checked
+    })
+}
+
+/// As [`check`], of any points.
+pub(crate) fn check_points<'d>(points: impl IntoIterator<Item = (Point<'d>, Case<'d>)>) -> Checked {
+    let mut checked = Checked::default();
     for (point, mut case) in points {
         checked.points += 1;
         match case.check() {
             Ok(is_checked) => checked.without_reference += usize::from(!is_checked),
-            Err(error) => checked.findings.push(format!("{point}: {error}")),
+            Err(error) => checked.findings.push(Finding {
+                point: point.to_string(),
+                reason: error.to_string(),
+            }),
         }
     }
-    Ok(checked)
+    checked
 }
 
 /// Points with their cases, all of which the device allows, and why others are left out.

@@ -75,7 +75,7 @@ fn run(plan: &Plan<'_>, seeds: u64) -> Result<(), Failure> {
         points += checked.points as u64;
         for finding in checked.findings {
             if !findings.contains(&finding) {
-                streams::say(&finding);
+                streams::say(&finding.to_string());
                 findings.push(finding);
             }
         }

@@ -4,10 +4,11 @@ mod select;
 
 use std::sync::OnceLock;
 
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Arg, ArgAction, ArgGroup, ArgMatches, Command, FromArgMatches};
 
 use crate::driver::{DeviceChoice, DriverError, Embedded};
+use crate::embedded::{self, Listed, Use};
 use crate::kernels;
 use crate::workload::{Axis, Bench, Workload};
 
@@ -17,18 +18,15 @@ pub(super) struct Suite {
     pub(super) ptx: &'static [Embedded<'static>],
     pub(super) workloads: Vec<&'static dyn Workload>,
     /// The option that names them, and another name for it.
-    pub(super) option: [&'static str; 2],
-    pub(super) sweep: Choice,
-    pub(super) occupancy: Choice,
-}
-
-/// Which of a suite's workloads a study takes; without names, all of them.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Choice {
-    /// Where none is named.
-    pub(super) default: &'static [&'static str],
-    /// As `all`.
-    pub(super) all: &'static [&'static str],
+    option: [&'static str; 2],
+    /// Other names of workloads, each behind the one that it stands for.
+    aliases: Vec<[&'static str; 2]>,
+    /// Those that a sweep takes where none is named.
+    sweep: Vec<&'static str>,
+    /// Those that an occupancy study takes where none is named.
+    occupancy: Vec<&'static str>,
+    /// Those that `all` stands for, if they have the axes that are given.
+    all: Vec<&'static str>,
 }
 
 /// A command that takes workloads.
@@ -57,29 +55,52 @@ impl Suite {
         SUITE.get_or_init(Suite::embedded)
     }
 
-    /// Of the command `ridgepoint`.
-    pub(super) fn embedded() -> Suite {
+    /// Of a bench target, whose studies take all of its workloads.
+    pub(super) fn of(
+        ptx: &'static [Embedded<'static>],
+        workloads: Vec<&'static dyn Workload>,
+    ) -> Suite {
+        let names: Vec<&'static str> = workloads.iter().map(|it| it.name()).collect();
         Suite {
-            ptx: kernels::embedded_ptx(),
-            workloads: crate::embedded::all(),
-            option: ["kernel", "workload"],
-            sweep: Choice {
-                default: &["power-sum"],
-                // The others have one intensity.
-                all: &["power-sum", "horner"],
-            },
-            occupancy: Choice {
-                default: &["copy", "fma"],
-                all: &[],
-            },
+            ptx,
+            workloads,
+            option: ["workload", "kernel"],
+            aliases: Vec::new(),
+            sweep: names.clone(),
+            occupancy: names.clone(),
+            all: names,
         }
     }
 
-    fn choice(&self, study: Study) -> Choice {
-        match study {
-            Study::Sweep => self.sweep,
-            Study::Occupancy => self.occupancy,
+    /// Of the command `ridgepoint`.
+    pub(super) fn embedded() -> Suite {
+        let list = embedded::list();
+        let with = |what| {
+            let names = list.iter().filter(|it| it.is_for(what));
+            names.map(|it| it.workload.name()).collect()
+        };
+        let alias = |it: &Listed| Some([it.workload.name(), it.alias?]);
+        Suite {
+            ptx: kernels::embedded_ptx(),
+            workloads: embedded::all(),
+            option: ["kernel", "workload"],
+            aliases: list.iter().filter_map(alias).collect(),
+            sweep: with(Use::Sweep),
+            occupancy: with(Use::Occupancy),
+            all: with(Use::All),
         }
+    }
+
+    /// Those that a study takes where none is named.
+    fn defaults(&self, study: Study) -> &[&'static str] {
+        match study {
+            Study::Sweep => &self.sweep,
+            Study::Occupancy => &self.occupancy,
+        }
+    }
+
+    fn find(&self, name: &str) -> Option<&'static dyn Workload> {
+        self.workloads.iter().find(|it| it.name() == name).copied()
     }
 
     pub(super) fn open(&self, choice: &DeviceChoice) -> Result<Bench, DriverError> {
@@ -99,22 +120,55 @@ impl Suite {
         axes
     }
 
-    fn names(&self) -> Vec<&'static str> {
-        let names = self.workloads.iter().map(|workload| workload.name());
-        names.map(|name| kept(name.to_owned())).collect()
+    /// Those of `all`, which have options of their own.
+    fn common_axes(&self) -> Vec<Axis> {
+        let is_common = |axis: &Axis| {
+            let mut of_all = self.all.iter().filter_map(|name| self.find(name));
+            of_all.any(|workload| has_axis(workload, axis.name()))
+        };
+        self.axes().into_iter().filter(is_common).collect()
     }
+
+    /// The names of these workloads as values of an option, with their other names.
+    fn values(&self, names: impl IntoIterator<Item = &'static str>) -> Vec<PossibleValue> {
+        let value = |name: &'static str| {
+            let aliases = self.aliases.iter().filter(|[of, _]| *of == name);
+            PossibleValue::new(name).aliases(aliases.map(|[_, alias]| *alias))
+        };
+        names.into_iter().map(value).collect()
+    }
+}
+
+/// One of these, by any of its names.
+fn one_of(values: Vec<PossibleValue>) -> impl TypedValueParser<Value = &'static str> {
+    let known = values.clone();
+    PossibleValuesParser::new(values).map(move |text: String| {
+        let named = known.iter().find(|value| value.matches(&text, false));
+        // The parser takes no other.
+        named.map_or("", |value| kept(value.get_name().to_owned()))
+    })
+}
+
+/// The names of the embedded workloads that are good for this, as values of an option.
+pub(super) fn embedded_for(what: Use) -> impl TypedValueParser<Value = &'static str> {
+    let names = embedded::list().iter().filter(move |it| it.is_for(what));
+    one_of(Suite::embedded().values(names.map(|it| it.workload.name())))
+}
+
+fn has_axis(workload: &dyn Workload, name: &str) -> bool {
+    workload.axes().iter().any(|axis| axis.name() == name)
 }
 
 /// The axes that are every workload's.
 pub(super) const COMMON: [&str; 3] = ["block", "grid", "cache"];
 
-/// Of every workload in the suite.
+/// What stands for several workloads.
 const ALL: &str = "all";
 
 /// `--workload`, `--axis`, and an option for each axis of the suite's workloads.
 #[derive(Clone, Debug)]
 pub(super) struct Workloads {
-    names: Vec<String>,
+    names: Vec<&'static str>,
     lists: Vec<List>,
 }
 
@@ -133,14 +187,15 @@ impl clap::Args for Workloads {
     fn augment_args(command: Command) -> Command {
         const HEADING: &str = "Workloads and their axes";
         let suite = Suite::get();
-        let names = suite.names().into_iter().chain([ALL]);
+        let names = suite.workloads.iter().map(|it| it.name());
+        let names = one_of(suite.values(names.chain([ALL])));
         let workload = Arg::new("workload")
             .long(suite.option[0])
             .visible_alias(suite.option[1])
             .value_name("LIST")
             .value_delimiter(',')
             .action(ArgAction::Append)
-            .value_parser(PossibleValuesParser::new(names))
+            .value_parser(names)
             .help(kept(of_choices(suite)))
             .help_heading(HEADING);
         let axis = Arg::new("axis")
@@ -158,7 +213,7 @@ impl clap::Args for Workloads {
             .multiple(true)
             .args(["workload", "axis"]);
         let taken: Vec<&str> = RESERVED.into_iter().chain(COMMON).collect();
-        for axis in suite.axes() {
+        for axis in suite.common_axes() {
             // Such an axis has `--axis` alone.
             if taken.contains(&axis.name()) {
                 continue;
@@ -176,17 +231,17 @@ impl clap::Args for Workloads {
 
 /// What `--workload` says of itself.
 fn of_choices(suite: &Suite) -> String {
-    let of = |choice: Choice| match choice.default {
-        [] => ALL.to_owned(),
-        names => names.join(","),
-    };
-    let (sweep, occupancy) = (of(suite.sweep), of(suite.occupancy));
-    match sweep == occupancy {
-        true => format!("Workloads to measure [default: {sweep}]"),
-        false => {
-            format!("Workloads to measure [default: {sweep}; in an occupancy study {occupancy}]")
-        }
+    if suite.all.len() == suite.workloads.len() {
+        return "Workloads to measure; \"all\" stands for those that have every axis given [default: all \
+                workloads]"
+            .to_owned();
     }
+    let names = [&suite.all, &suite.sweep, &suite.occupancy].map(|names| names.join(", "));
+    let [all, sweep, occupancy] = names;
+    format!(
+        "Workloads to measure; \"all\" stands for those of {all} that have every axis given [default: \
+         {sweep}; in an occupancy study {occupancy}]"
+    )
 }
 
 /// Options of the commands that take workloads: no axis has one of its own with such a name.
@@ -302,7 +357,7 @@ impl FromArgMatches for Workloads {
             }));
         }
         Ok(Workloads {
-            names: names.cloned().collect(),
+            names: names.copied().collect(),
             lists,
         })
     }

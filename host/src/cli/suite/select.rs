@@ -2,7 +2,7 @@
 
 use itertools::Itertools;
 
-use super::{ALL, COMMON, List, Study, Suite, Workloads};
+use super::{ALL, COMMON, List, Study, Suite, Workloads, has_axis};
 use crate::cli::Failure;
 use crate::cli::lists::{MOST_THREADS, each_once, whole};
 use crate::sweep::{Plan, Selection};
@@ -15,7 +15,7 @@ impl Workloads {
         study: Study,
         is_emulated: bool,
     ) -> Result<Vec<Selection<'static>>, Failure> {
-        let selected = self.workloads(study);
+        let selected = self.workloads(study)?;
         for (index, list) in self.lists.iter().enumerate() {
             if self.lists[..index]
                 .iter()
@@ -48,29 +48,41 @@ impl Workloads {
             .collect()
     }
 
-    /// The selected workloads.
-    fn workloads(&self, study: Study) -> Vec<&'static dyn Workload> {
+    /// The selected workloads, in the order in which they are named.
+    fn workloads(&self, study: Study) -> Result<Vec<&'static dyn Workload>, Failure> {
         let suite = Suite::get();
-        let choice = suite.choice(study);
-        let every: Vec<&str> = suite.workloads.iter().map(|it| it.name()).collect();
-        let or_every = |names: &[&'static str]| match names {
-            [] => every.clone(),
-            names => names.to_vec(),
+        let names = match &self.names[..] {
+            [] => suite.defaults(study),
+            names => names,
         };
-        let names: Vec<&str> = match &self.names[..] {
-            [] => or_every(choice.default),
-            names => names
-                .iter()
-                .flat_map(|name| match name.as_str() {
-                    ALL => or_every(choice.all),
-                    name => vec![name],
-                })
-                .unique()
-                .collect(),
-        };
-        // In the order in which they are named.
-        let find = |name: &str| suite.workloads.iter().find(|it| it.name() == name).copied();
-        names.into_iter().filter_map(find).collect()
+        let mut selected = Vec::new();
+        for name in names.iter().unique() {
+            match *name {
+                ALL => selected.extend(self.with_all_axes(suite)?),
+                name => selected.extend(suite.find(name)),
+            }
+        }
+        Ok(selected.into_iter().unique_by(|it| it.name()).collect())
+    }
+
+    /// Those that `all` stands for: with every axis that is given values.
+    fn with_all_axes(&self, suite: &Suite) -> Result<Vec<&'static dyn Workload>, Failure> {
+        let given = self.lists.iter().map(|list| list.axis.as_str());
+        let given: Vec<&str> = given.filter(|axis| !COMMON.contains(axis)).collect();
+        let all = suite.all.iter().filter_map(|name| suite.find(name));
+        let found: Vec<_> = all
+            .filter(|workload| given.iter().all(|axis| has_axis(*workload, axis)))
+            .collect();
+        match found.is_empty() {
+            true => Err(Failure::Usage(format!(
+                "--{} all: none of {} has the {} {}",
+                suite.option[0],
+                suite.all.join(", "),
+                if given.len() == 1 { "axis" } else { "axes" },
+                given.join(", "),
+            ))),
+            false => Ok(found),
+        }
     }
 
     fn of(
@@ -235,11 +247,49 @@ mod tests {
             of("--kernel horner,power-sum", Study::Sweep),
             ["horner", "power-sum"]
         );
-        assert_eq!(
-            of("--workload all,copy", Study::Sweep),
-            ["power-sum", "horner", "copy"]
-        );
         assert_eq!(of("--kernel copy,copy", Study::Occupancy), ["copy"]);
+        assert_eq!(of("--kernel triad,chase", Study::Sweep), ["triad", "chase"]);
+    }
+
+    #[test]
+    fn all_stands_for_the_same_workloads_in_every_study() {
+        for study in [Study::Sweep, Study::Occupancy] {
+            let of = |words| {
+                let selected = selected(words, study).expect("there are some");
+                let names = selected.into_iter().map(|(name, _)| name);
+                names.collect::<Vec<_>>()
+            };
+            let polynomials = ["power-sum", "horner"];
+            assert_eq!(of("--workload all --k 1"), polynomials);
+            assert_eq!(of("--kernel all --vector 1 --axis block=64"), polynomials);
+            assert_eq!(
+                of("--kernel all,copy --vector 1"),
+                ["power-sum", "horner", "copy"]
+            );
+            assert_eq!(
+                of("--kernel all --dtype f32"),
+                ["gemv", "power-sum", "horner"]
+            );
+            let all = of("--kernel all");
+            assert!(
+                all.len() > 10 && all.iter().any(|name| name == "triad"),
+                "{all:?}"
+            );
+        }
+        let none = selected("--kernel all --k 1 --size 64", Study::Sweep);
+        let Err(Failure::Usage(reason)) = none else {
+            panic!("no workload has both axes: {none:?}");
+        };
+        assert!(reason.contains("has the axes k, size"), "{reason}");
+    }
+
+    #[test]
+    fn another_name_stands_for_the_same_workload() {
+        for study in [Study::Sweep, Study::Occupancy] {
+            let found = selected("--kernel polynomial,horner", study).expect("one");
+            assert_eq!(found.len(), 1);
+            assert_eq!(found[0].0, "horner");
+        }
     }
 
     #[test]

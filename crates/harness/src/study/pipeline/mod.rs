@@ -122,27 +122,29 @@ impl<'d> Pipeline<'d> {
         })
     }
 
-    /// The degree whose polynomials take `weight` times as long as the copies in one direction.
+    /// A polynomial of the degree with which it takes `weight` times as long as the copies in one direction.
     ///
     /// # Errors
     /// The driver's, or the degree is higher than any that is run.
-    pub fn degree(&mut self, weight: f64) -> Result<u32, StudyError> {
+    pub fn weighted(&mut self, work: Work, weight: f64) -> Result<Work, StudyError> {
         // A line through two points, of which the higher takes measurably longer; the emulator's is
         // steep.
         let (low, mut high) = match self.device.properties().is_emulated() {
             true => (1, 5),
             false => (200, 2000),
         };
-        let first = self.parts(Work::horner(low))?;
-        let mut second = self.parts(Work::horner(high))?.compute_ms;
+        let first = self.parts(work.of_degree(low))?;
+        let mut second = self.parts(work.of_degree(high))?.compute_ms;
         while second < 1.5 * first.compute_ms && high < MOST_DEGREE {
             high = MOST_DEGREE.min(2 * high);
-            second = self.parts(Work::horner(high))?.compute_ms;
+            second = self.parts(work.of_degree(high))?.compute_ms;
         }
         let each = (second - first.compute_ms) / f64::from(high - low);
         let degree = f64::from(low) + (weight * first.wire_ms() - first.compute_ms) / each;
         match degree.round() {
-            degree if degree <= f64::from(MOST_DEGREE) => Ok((degree as u32).max(1)),
+            degree if degree <= f64::from(MOST_DEGREE) => {
+                Ok(work.of_degree((degree as u32).max(1)))
+            }
             degree => Err(StudyError::Degree {
                 weight,
                 degree,

@@ -1,0 +1,197 @@
+//! The one list of the embedded workloads: what each is called, is good for, and where it is checked.
+
+use std::sync::LazyLock;
+
+use kernels_gpu::ceilings::chains::{
+    AddMulF16x2, AddMulF32, Exp2F32, FmaBf16x2, FmaF16x2, FmaF32, FmaF64, MadI32, Measured,
+};
+use kernels_gpu::polynomial::{ILPS, WIDTHS};
+
+use super::caches::{Again, Shared};
+use super::chains::Chains;
+use super::checked::Checked;
+use super::latency::{Barrier, Chase, clocks};
+use super::stream::UNROLLS;
+use super::{Fma, Gemv, Matmul, Polynomial, Stream, elementwise, gemv, matmul, norm, power};
+use crate::driver::DeviceValue;
+use crate::workload::Workload;
+
+/// A workload of the list.
+pub struct Listed {
+    /// The workload.
+    pub workload: &'static dyn Workload,
+    /// Another name that every command takes for it.
+    pub alias: Option<&'static str>,
+    /// What it is good for beside being named and checked.
+    pub uses: &'static [Use],
+    /// The points at which its kernels are checked, unless another's are of the same kernels.
+    pub(crate) checks: Vec<Checked>,
+}
+
+/// What a workload is good for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// A sweep that names none takes it.
+    Sweep,
+    /// An occupancy study that names none takes it.
+    Occupancy,
+    /// It is one of those that `all` stands for: memory, arithmetic or both bound it.
+    All,
+    /// A pipeline streams chunks through it ([`Workload::chunk`]).
+    Chunks,
+}
+
+impl Listed {
+    /// One that is good for being named.
+    pub(super) fn checked(
+        workload: &'static dyn Workload,
+        checks: impl IntoIterator<Item = Checked>,
+    ) -> Listed {
+        Listed {
+            workload,
+            alias: None,
+            uses: &[],
+            checks: checks.into_iter().collect(),
+        }
+    }
+
+    fn good_for(self, uses: &'static [Use]) -> Listed {
+        Listed { uses, ..self }
+    }
+
+    fn also_called(self, alias: &'static str) -> Listed {
+        Listed {
+            alias: Some(alias),
+            ..self
+        }
+    }
+
+    /// Whether it is good for this.
+    pub fn is_for(&self, what: Use) -> bool {
+        self.uses.contains(&what)
+    }
+}
+
+/// All of them, each name once.
+pub fn list() -> &'static [Listed] {
+    static LIST: LazyLock<Vec<Listed>> = LazyLock::new(|| {
+        let mut list = ceilings();
+        list.extend(elementwise::listed());
+        list.extend(norm::listed());
+        list.extend(power::listed());
+        list.extend(streams());
+        list.extend(products());
+        list.extend(polynomials());
+        list
+    });
+    &LIST
+}
+
+/// The workloads of the list.
+pub fn all() -> Vec<&'static dyn Workload> {
+    list().iter().map(|listed| listed.workload).collect()
+}
+
+/// Where they are checked: all kernels, each at least once.
+pub(crate) fn checked() -> impl Iterator<Item = &'static Checked> {
+    list().iter().flat_map(|listed| &listed.checks)
+}
+
+fn streams() -> Vec<Listed> {
+    use Use::{All, Occupancy};
+    // An element is a vector.
+    let check =
+        |it: &'static Stream, blocks: &[u32]| Checked::new(it, blocks).at("ilp", UNROLLS).each(4);
+    let stream =
+        |it: &'static Stream| Listed::checked(it, [check(it, &[32, 256])]).good_for(&[All]);
+    let norm = check(&Stream::NRM2, &[96]).all_seeded();
+    vec![
+        stream(&Stream::COPY).good_for(&[All, Occupancy]),
+        stream(&Stream::READ),
+        stream(&Stream::WRITE),
+        stream(&Stream::SCALE),
+        stream(&Stream::STREAM_SCALE),
+        stream(&Stream::ELEMENTWISE),
+        stream(&Stream::TRIAD),
+        Listed::checked(&Stream::NRM2, [norm]).good_for(&[All]),
+    ]
+}
+
+fn products() -> Vec<Listed> {
+    use Use::{All, Chunks, Occupancy};
+    vec![
+        Listed::checked(&Gemv, gemv::checked()).good_for(&[All]),
+        Listed::checked(&Matmul, [matmul::checked()]).good_for(&[All, Chunks]),
+        // Its kernels are checked in launches of other sizes, as those of `fma_f32`.
+        Listed::checked(&Fma, []).good_for(&[All, Occupancy]),
+    ]
+}
+
+fn polynomials() -> Vec<Listed> {
+    use Use::{All, Chunks, Sweep};
+    let points = |it: &'static Polynomial, dtypes: &[&'static str]| {
+        // More steps than a straight line has, and some that are left.
+        Checked::new(it, &[128])
+            .at("k", [131])
+            .at("dtype", dtypes.iter().copied())
+            .at("vector", WIDTHS)
+            .at("ilp", ILPS)
+    };
+    let polynomial = |it: &'static Polynomial, varied| {
+        // An element of f16x2 is two numbers.
+        let checks = [
+            points(varied, &["f32", "f64"]),
+            points(varied, &["f16x2"]).each(2),
+        ];
+        Listed::checked(it, checks)
+    };
+    vec![
+        polynomial(&Polynomial::POWER_SUM, &Polynomial::VARIED_POWER_SUM)
+            .good_for(&[All, Sweep, Chunks]),
+        polynomial(&Polynomial::HORNER, &Polynomial::VARIED_HORNER)
+            .good_for(&[All, Chunks])
+            .also_called("polynomial"),
+    ]
+}
+
+/// What measures arithmetic, caches, latencies and barriers.
+fn ceilings() -> Vec<Listed> {
+    /// Threads per block.
+    const BLOCK: u32 = 128;
+    let one_shape = |it| Checked::one_shape(it, BLOCK);
+    let again = one_shape(&Again)
+        .at("passes", [3])
+        .at("steps", [2])
+        .at("shift", [0, 1]);
+    let chase = |it: &'static Chase| {
+        let points = one_shape(it).sized_by("places");
+        Listed::checked(it, [points.at("stride", [1]).at("loads", [1000])])
+    };
+    let barrier = one_shape(&Barrier).sized_by("barriers");
+    let clocks = clocks();
+    vec![
+        operation::<FmaF32>(),
+        operation::<FmaF64>(),
+        operation::<FmaF16x2>(),
+        operation::<FmaBf16x2>(),
+        operation::<AddMulF32>(),
+        operation::<AddMulF16x2>(),
+        operation::<MadI32>(),
+        operation::<Exp2F32>(),
+        Listed::checked(&Again, [again]),
+        Listed::checked(&Shared, [one_shape(&Shared).at("passes", [3])]),
+        chase(&Chase::Global),
+        chase(&Chase::Shared),
+        Listed::checked(&Barrier, [barrier.at("blocks", [3]).most(1000)]),
+        Listed::checked(clocks, [Checked::of_size(clocks)]),
+    ]
+}
+
+fn operation<O: Measured<Value: DeviceValue>>() -> Listed {
+    let workload: &'static Chains<O> = &Chains::<O>::NEW;
+    let chains = O::VARIANTS.iter().map(|variant| variant.chains);
+    let points = Checked::one_shape(workload, 128)
+        .at("ilp", chains)
+        .at("steps", [2 * O::LINE]);
+    Listed::checked(workload, [points])
+}
