@@ -1,7 +1,7 @@
 //! `ridgepoint compare` and `ridgepoint merge`
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
@@ -9,7 +9,9 @@ use super::console::Console;
 use super::destination::Destination;
 use super::files::Files;
 use super::lists::percent;
+use super::measure::Effort;
 use super::output::{formats, open_whole, target};
+use super::shared::Program;
 use super::{Failure, streams};
 use crate::compare::{Comparison, Merge, MergeOutput, Table, Verdict};
 use crate::report::{Format, comparison_text, counted};
@@ -17,22 +19,35 @@ use crate::report::{Format, comparison_text, counted};
 #[derive(Args)]
 #[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
-    /// Rows of the earlier run, CSV or JSON; - is standard input
-    before: PathBuf,
+    /// Rows of the earlier run, CSV or JSON; - is standard input [default: workloads are measured now and
+    /// compared with the baseline]
+    #[arg(requires = "after", conflicts_with_all = MEASURED)]
+    before: Option<PathBuf>,
 
     /// Rows of the later run, CSV or JSON; - is standard input
-    after: PathBuf,
+    after: Option<PathBuf>,
+
+    /// Rows to compare with what is measured now, CSV or JSON [default: those of the last `measure`]
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
 
     /// Ignore differences up to this percentage
     #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = percent)]
     tolerance: f64,
+
+    #[command(flatten)]
+    effort: Effort,
 }
+
+/// What there is of a measurement only.
+const MEASURED: [&str; 4] = ["baseline", "workloads", "device", "runs"];
 
 impl Arguments {
     pub(super) fn files(&self) -> Files<'_> {
         Files::default()
-            .inputs("BEFORE", [&self.before])
-            .inputs("AFTER", [&self.after])
+            .inputs("BEFORE", &self.before)
+            .inputs("AFTER", &self.after)
+            .inputs("--baseline", &self.baseline)
     }
 }
 
@@ -44,11 +59,27 @@ impl MergeArguments {
     }
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    let read = |path| Table::read(path).map_err(Failure::failed);
-    let (before, after) = (read(&arguments.before)?, read(&arguments.after)?);
-    let comparison = Comparison::of(&before, &after, arguments.tolerance);
-    judge(&comparison.map_err(Failure::failed)?, streams::say)
+/// Compares two files, or without them what is measured now with the baseline; keeps nothing, so that the next
+/// comparison is with the same rows.
+pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure> {
+    let read = |path: &Path| Table::read(path).map_err(Failure::failed);
+    let tolerance = arguments.tolerance;
+    let of = |before, after| Comparison::of(before, after, tolerance).map_err(Failure::failed);
+    if let (Some(before), Some(after)) = (&arguments.before, &arguments.after) {
+        return judge(&of(&read(before)?, &read(after)?)?, streams::say);
+    }
+    let measurement = arguments.effort.begin("")?;
+    let before = match &arguments.baseline {
+        Some(file) => read(file)?,
+        None => measurement.last(program)?,
+    };
+    let after = Table::of_records(&measurement.records()?).map_err(Failure::failed)?;
+    let mut comparison = of(&before, &after)?;
+    if !arguments.effort.is_default() {
+        // Nothing is missing that was not asked for.
+        comparison.only_before.clear();
+    }
+    judge(&comparison, streams::say)
 }
 
 /// Says what changed, and fails where a row became slower or is missing: the one failure that is a

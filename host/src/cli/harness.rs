@@ -4,11 +4,12 @@ use std::env;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser};
 
+use super::explain;
 use super::failure::{self, Failure, STATUSES};
+use super::shared::{Command, Program};
 use super::suite::{COMMON, Suite};
-use super::{check, explain, kernels, list, measure, occupancy, profile, roofline};
 use crate::driver::Embedded;
 use crate::table::is_outcome;
 use crate::workload::{Axis, Workload};
@@ -37,27 +38,6 @@ struct Cli {
     command: Command,
 }
 
-#[derive(Subcommand)]
-enum Command {
-    /// Measure workloads at the values that they have for themselves, and show what changed since the
-    /// last time: what `cargo bench` does
-    Measure(measure::Arguments),
-    /// List the workloads and their axes
-    List,
-    /// Sweep workloads over their axes: GFLOP/s and GB/s under the roofs
-    Roofline(Box<roofline::Arguments>),
-    /// Occupancy: computed for any architecture, or measured against speed and work in flight
-    Occupancy(Box<occupancy::Arguments>),
-    /// List the kernels with their registers and occupancy, or show the code of one
-    Kernels(kernels::Arguments),
-    /// Run workloads on the emulator with every access checked: races, divergence, bounds
-    Check(check::WorkloadArguments),
-    /// Count what workloads do on the emulator: instructions, bytes, the hottest lines, and advice
-    Profile(Box<profile::WorkloadArguments>),
-    /// Measure as `measure` does, and exit with status 1 if a row is slower by more than the noise
-    Compare(measure::CompareArguments),
-}
-
 /// What `ridgepoint::main!` runs: the commands, over these workloads.
 pub fn bench(
     target: Target,
@@ -73,7 +53,7 @@ pub fn bench(
         .try_get_matches_from(words)
         .and_then(|matches| Cli::from_arg_matches(&matches))
     {
-        Ok(cli) => failure::status(dispatch(cli.command, target, run)),
+        Ok(cli) => failure::status(cli.command.run(Program::Bench(target, run))),
         Err(refused) => explain(&refused),
     }
 }
@@ -158,22 +138,6 @@ fn words(all: impl Iterator<Item = OsString>) -> (Vec<OsString>, Run) {
     match is_bench || has_command {
         true => (words, Run::Bench),
         false => (words, Run::Test),
-    }
-}
-
-fn dispatch(command: Command, target: Target, run: Run) -> Result<(), Failure> {
-    match command {
-        Command::Measure(it) => measure::run(&it, target, run),
-        Command::List => list::run(),
-        Command::Roofline(it) => it.trace.around(it.files(), || roofline::run(&it)),
-        Command::Occupancy(it) => it.trace.around(it.files(), || occupancy::run(&it)),
-        Command::Kernels(it) => kernels::run(&it),
-        Command::Check(it) => check::workloads(&it, target),
-        Command::Profile(it) => profile::workloads(&it),
-        Command::Compare(it) => {
-            it.files().check()?;
-            measure::compare(&it, target)
-        }
     }
 }
 

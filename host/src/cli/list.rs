@@ -1,4 +1,4 @@
-//! `cargo bench -- list`
+//! `ridgepoint list`
 
 use super::suite::Suite;
 use super::{Failure, streams};

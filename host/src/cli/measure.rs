@@ -1,4 +1,4 @@
-//! `cargo bench`, and `cargo bench -- compare`: workloads at the values that they have for themselves.
+//! `ridgepoint measure`, which is also `cargo bench`: workloads at the values that they have for themselves.
 
 use std::env;
 use std::fs;
@@ -8,16 +8,16 @@ use clap::Args;
 use serde_json::json;
 
 use super::ceilings::known_ceilings;
-use super::compare::judge;
 use super::console::{Console, Target as Text};
 use super::destination::{Destination, Unfinished};
-use super::files::Files;
-use super::harness::{Run, Target};
+use super::harness::Run;
 use super::interrupt::Interrupt;
-use super::lists::{MOST_RUNS, percent, whole};
+use super::lists::{MOST_RUNS, whole};
 use super::roofline::{say_left_out, sweep_failure};
+use super::shared::Program;
 use super::suite::{Study, Suite, Workloads};
 use super::{Failure, command_line, driver_failure, streams};
+use crate::ceilings::cache_path;
 use crate::compare::{Comparison, Table};
 use crate::driver::DeviceChoice;
 use crate::measure::{Runs, Sampling};
@@ -39,23 +39,9 @@ pub(super) struct Arguments {
     effort: Effort,
 }
 
+/// What is measured, and how often.
 #[derive(Args)]
-#[command(allow_negative_numbers = true)]
-pub(super) struct CompareArguments {
-    /// Rows to compare with, CSV or JSON [default: those of the last `cargo bench`]
-    #[arg(long, value_name = "FILE")]
-    baseline: Option<PathBuf>,
-
-    /// A difference up to this is none
-    #[arg(long, value_name = "PERCENT", default_value = "3%", value_parser = percent)]
-    tolerance: f64,
-
-    #[command(flatten)]
-    effort: Effort,
-}
-
-#[derive(Args)]
-struct Effort {
+pub(super) struct Effort {
     #[command(flatten)]
     workloads: Workloads,
 
@@ -68,21 +54,15 @@ struct Effort {
     runs: u32,
 }
 
-impl CompareArguments {
-    pub(super) fn files(&self) -> Files<'_> {
-        Files::default().inputs("--baseline", &self.baseline)
-    }
-}
-
 /// Measures, shows, and keeps the rows for the next time.
-pub(super) fn run(arguments: &Arguments, target: Target, run: Run) -> Result<(), Failure> {
-    let (bench, plan) = arguments.effort.begin(&arguments.filter)?;
-    let settings = match run {
-        Run::Bench => arguments.effort.settings(),
-        Run::Test => Settings::quick(),
-    };
-    let (records, ended) = measure(&bench, &plan, settings)?;
-    if run == Run::Test {
+pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure> {
+    let mut measurement = arguments.effort.begin(&arguments.filter)?;
+    let is_test = matches!(program, Program::Bench(_, Run::Test));
+    if is_test {
+        measurement.settings = Settings::quick();
+    }
+    let (records, ended) = measurement.run()?;
+    if is_test {
         // The times of one sample, of code that may not be optimised, are none.
         ended?;
         streams::say(&format!(
@@ -91,9 +71,9 @@ pub(super) fn run(arguments: &Arguments, target: Target, run: Run) -> Result<(),
         ));
         return Ok(());
     }
-    let kept = kept(target, &bench);
+    let kept = measurement.kept(program);
     // A file that another version wrote, or a disk has cut off, is as good as none.
-    let before = Table::read(&kept).ok();
+    let before = kept.as_ref().and_then(|path| Table::read(path).ok());
     let after = Table::of_records(&records).map_err(Failure::failed)?;
     let comparison = before.and_then(|before| Comparison::of(&before, &after, TOLERANCE).ok());
     let changes = comparison.iter().flat_map(|it| &it.changes);
@@ -104,9 +84,14 @@ pub(super) fn run(arguments: &Arguments, target: Target, run: Run) -> Result<(),
         streams::say(&terminal::measured(&records, &changes));
     }
     ended?;
-    match arguments.filter.is_empty() && arguments.effort.workloads.is_default() {
-        true => keep(&records, &bench, &kept),
-        false => {
+    let is_whole = arguments.filter.is_empty() && arguments.effort.is_default();
+    match (is_whole, kept) {
+        (true, Some(path)) => keep(&records, &measurement.bench, &path),
+        (true, None) => {
+            streams::say("Not kept: there is no cache folder.");
+            Ok(())
+        }
+        (false, _) => {
             streams::say("Not kept: later runs are compared with whole ones, at the defaults.");
             Ok(())
         }
@@ -120,36 +105,9 @@ fn launches(records: &[Record]) -> String {
     }
 }
 
-/// Measures and compares, and keeps nothing: the next comparison is with the same rows.
-pub(super) fn compare(arguments: &CompareArguments, target: Target) -> Result<(), Failure> {
-    let (bench, plan) = arguments.effort.begin("")?;
-    let kept = kept(target, &bench);
-    let before = match &arguments.baseline {
-        Some(file) => Table::read(file).map_err(Failure::failed)?,
-        None if !kept.exists() => {
-            return Err(Failure::Failed(format!(
-                "nothing to compare with: `cargo bench` keeps its rows in {}, and has not run yet on \
-                 this device",
-                kept.display()
-            )));
-        }
-        None => Table::read(&kept).map_err(Failure::failed)?,
-    };
-    let (records, ended) = measure(&bench, &plan, arguments.effort.settings())?;
-    ended?;
-    let after = Table::of_records(&records).map_err(Failure::failed)?;
-    let comparison = Comparison::of(&before, &after, arguments.tolerance);
-    let mut comparison = comparison.map_err(Failure::failed)?;
-    if !arguments.effort.workloads.is_default() {
-        // Nothing is missing that was not asked for.
-        comparison.only_before.clear();
-    }
-    judge(&comparison, streams::say)
-}
-
 impl Effort {
     /// The device, and what is to be measured of workloads whose names contain `filter`.
-    fn begin(&self, filter: &str) -> Result<(Bench, Plan<'static>), Failure> {
+    pub(super) fn begin(&self, filter: &str) -> Result<Measurement, Failure> {
         let bench = Suite::get().open(&self.device).map_err(driver_failure)?;
         let selected = self
             .workloads
@@ -164,7 +122,16 @@ impl Effort {
         }
         plan.selected
             .retain(|it| it.workload.name().contains(filter));
-        Ok((bench, plan))
+        Ok(Measurement {
+            bench,
+            plan,
+            settings: self.settings(),
+        })
+    }
+
+    /// Whether the workloads and their values are those that they have for themselves.
+    pub(super) fn is_default(&self) -> bool {
+        self.workloads.is_default()
     }
 
     fn settings(&self) -> Settings {
@@ -183,60 +150,95 @@ impl Effort {
     }
 }
 
-/// The rows up to the first failure, and that.
-fn measure(
-    bench: &Bench,
-    plan: &Plan<'_>,
+/// What is to be measured, and on what.
+pub(super) struct Measurement {
+    bench: Bench,
+    plan: Plan<'static>,
     settings: Settings,
-) -> Result<(Vec<Record>, Result<(), Failure>), Failure> {
-    let interrupt = Interrupt::watch()?;
-    let device = bench.device();
-    let mut sweep = Sweep::new(bench, plan, settings).map_err(sweep_failure)?;
-    let names: Vec<String> = sweep.points().map(ToString::to_string).collect();
-    let console = Console::new(Text::Stdout, names.len() as u64);
-    let ceilings = known_ceilings(device, None, &console)?;
-    let about = match device.properties().is_emulated() {
-        true => ": results match a GPU's; timings are those of this host",
-        false => "",
-    };
-    console.say(&format!("{}{about}", device.properties().name));
-    say_left_out(&sweep, &console);
-    let mut records = Vec::new();
-    let ended = names.into_iter().enumerate().try_for_each(|(index, name)| {
-        interrupt.check()?;
-        console.begin(name);
-        let record = sweep.measure(index, ceilings.as_ref());
-        records.push(record.map_err(sweep_failure)?);
-        console.step();
-        Ok(())
-    });
-    console.finish();
-    Ok((records, ended))
 }
 
-/// Where the rows of a target on a device are kept: beside what cargo has built of it.
-fn kept(target: Target, bench: &Bench) -> PathBuf {
-    let program = env::current_exe().unwrap_or_default();
-    // target/release/deps/NAME-HASH
-    let built = program.parent().and_then(Path::parent);
-    let folder = built.map_or_else(|| PathBuf::from("target"), Path::to_path_buf);
-    let device = match bench.device().properties() {
-        properties if properties.is_emulated() => "emulator".to_owned(),
-        properties => properties.name.clone(),
-    };
-    let plain = |letter: char| {
-        if letter.is_ascii_alphanumeric() {
-            letter
-        } else {
-            '-'
+impl Measurement {
+    /// The rows up to the first failure, and that.
+    fn run(&self) -> Result<(Vec<Record>, Result<(), Failure>), Failure> {
+        let interrupt = Interrupt::watch()?;
+        let device = self.bench.device();
+        let mut sweep =
+            Sweep::new(&self.bench, &self.plan, self.settings).map_err(sweep_failure)?;
+        let names: Vec<String> = sweep.points().map(ToString::to_string).collect();
+        let console = Console::new(Text::Stdout, names.len() as u64);
+        let ceilings = known_ceilings(device, None, &console)?;
+        let about = match device.properties().is_emulated() {
+            true => ": results match a GPU's; timings are those of this host",
+            false => "",
+        };
+        console.say(&format!("{}{about}", device.properties().name));
+        say_left_out(&sweep, &console);
+        let mut records = Vec::new();
+        let ended = names.into_iter().enumerate().try_for_each(|(index, name)| {
+            interrupt.check()?;
+            console.begin(name);
+            let record = sweep.measure(index, ceilings.as_ref());
+            records.push(record.map_err(sweep_failure)?);
+            console.step();
+            Ok(())
+        });
+        console.finish();
+        Ok((records, ended))
+    }
+
+    /// All rows.
+    pub(super) fn records(&self) -> Result<Vec<Record>, Failure> {
+        let (records, ended) = self.run()?;
+        ended.map(|()| records)
+    }
+
+    /// The rows that were kept last on this device.
+    pub(super) fn last(&self, program: Program) -> Result<Table, Failure> {
+        let command = match program {
+            Program::Ridgepoint => "ridgepoint measure",
+            Program::Bench(..) => "cargo bench",
+        };
+        match self.kept(program) {
+            Some(kept) if kept.exists() => Table::read(&kept).map_err(Failure::failed),
+            Some(kept) => Err(Failure::Failed(format!(
+                "nothing to compare with: `{command}` keeps its rows in {}, and has not run yet on this \
+                 device",
+                kept.display()
+            ))),
+            None => Err(Failure::Failed(format!(
+                "nothing to compare with: `{command}` keeps its rows in the cache folder, and there is none"
+            ))),
         }
-    };
-    let device: String = device.chars().map(plain).collect();
-    folder
-        .join("ridgepoint-rows")
-        .join(target.package)
-        .join(target.name)
-        .join(format!("{device}.json"))
+    }
+
+    /// Where the rows of a program on a device are kept: of a bench target beside what cargo has built of it, of
+    /// `ridgepoint` with the ceilings in the user's cache folder, where there is one.
+    fn kept(&self, program: Program) -> Option<PathBuf> {
+        let properties = self.bench.device().properties();
+        let Program::Bench(target, _) = program else {
+            let ceilings = cache_path(properties)?;
+            let name = ceilings.file_name()?.to_string_lossy();
+            return Some(ceilings.with_file_name(name.replacen("ceilings", "rows", 1)));
+        };
+        let program = env::current_exe().unwrap_or_default();
+        // target/release/deps/NAME-HASH
+        let built = program.parent().and_then(Path::parent);
+        let folder = built.map_or_else(|| PathBuf::from("target"), Path::to_path_buf);
+        let device = match properties.is_emulated() {
+            true => "emulator".to_owned(),
+            false => properties.name.clone(),
+        };
+        let plain = |letter: char| {
+            if letter.is_ascii_alphanumeric() {
+                letter
+            } else {
+                '-'
+            }
+        };
+        let device: String = device.chars().map(plain).collect();
+        let folder = folder.join("ridgepoint-rows").join(target.package);
+        Some(folder.join(target.name).join(format!("{device}.json")))
+    }
 }
 
 fn keep(records: &[Record], bench: &Bench, path: &Path) -> Result<(), Failure> {

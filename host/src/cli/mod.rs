@@ -32,6 +32,7 @@ mod roofline;
 mod roofs;
 mod run;
 mod several;
+mod shared;
 mod streams;
 mod study;
 mod suite;
@@ -45,6 +46,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use failure::{Failure, STATUSES, cannot_write, driver_failure};
 pub use harness::{Target, bench};
+use shared::Program;
 
 /// GPU kernels in plain Rust: measure them, and learn what limits them.
 #[derive(Parser)]
@@ -56,8 +58,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Sweep a kernel's arithmetic intensity and place each point under the roofline.
-    Roofline(Box<roofline::Arguments>),
+    #[command(flatten)]
+    Shared(shared::Command),
     /// Compare normalizing a vector with the norm sent to the host and with it kept on the device.
     Norm(norm::Arguments),
     /// Measure launch overhead, and the cost of each kind of synchronization in a loop.
@@ -68,20 +70,10 @@ enum Command {
     Pipeline(pipeline::Arguments),
     /// Measure the device's ceilings: memory and cache bandwidth, arithmetic, latencies.
     Ceilings(ceilings::Arguments),
-    /// Compute occupancy for any architecture, or measure how speed depends on it.
-    Occupancy(Box<occupancy::Arguments>),
-    /// List kernels with their registers and occupancy, or print a kernel's code.
-    Kernels(kernels::Arguments),
-    /// Run kernels on the emulator and check every access: races, bounds, divergence and more.
-    Check(check::Arguments),
     /// Run a kernel of any PTX file on the emulator and check every access.
     Run(Box<run::Arguments>),
-    /// Count what a kernel does: instructions, bytes, conflicts, the hottest lines, and advice.
-    Profile(Box<profile::Arguments>),
     /// Draw the roofline chart of a file of measured rows.
     Chart(chart::Arguments),
-    /// Compare two runs; exit with status 1 if a row is slower by more than the noise.
-    Compare(compare::Arguments),
     /// Merge several files of rows into one.
     Merge(compare::MergeArguments),
     /// List devices, or explain why none was found.
@@ -140,7 +132,7 @@ fn command_line() -> Vec<String> {
 
 fn run(command: Command) -> Result<(), Failure> {
     match command {
-        Command::Roofline(it) => it.trace.around(it.files(), || roofline::run(&it)),
+        Command::Shared(it) => it.run(Program::Ridgepoint),
         Command::Norm(it) => it.common.trace.around(it.common.files(), || norm::run(&it)),
         Command::Dispatch(it) => it
             .common
@@ -152,13 +144,8 @@ fn run(command: Command) -> Result<(), Failure> {
             .trace
             .around(it.common.files(), || pipeline::run(&it)),
         Command::Ceilings(it) => it.trace.around(it.files(), || ceilings::run(&it)),
-        Command::Occupancy(it) => it.trace.around(it.files(), || occupancy::run(&it)),
-        Command::Kernels(arguments) => kernels::run(&arguments),
-        Command::Check(arguments) => check::run(&arguments),
         Command::Run(it) => run::run(&it),
-        Command::Profile(it) => profile::run(&it),
         Command::Chart(it) => it.files().check().and_then(|()| chart::run(&it)),
-        Command::Compare(it) => it.files().check().and_then(|()| compare::run(&it)),
         Command::Merge(it) => it.files().check().and_then(|()| compare::run_merge(&it)),
         Command::Device => device::run(),
         Command::Doctor => doctor::run(),

@@ -1,4 +1,4 @@
-//! `ridgepoint profile`, and `cargo bench -- profile`: what a kernel does, counted.
+//! `ridgepoint profile`: what a kernel does, counted.
 
 use std::path::PathBuf;
 
@@ -11,6 +11,7 @@ use super::files::Files;
 use super::lists::whole;
 use super::roofline::sweep_failure;
 use super::run::shape;
+use super::shared::Program;
 use super::suite::{Study, Suite, Workloads};
 use super::{Failure, driver_failure, roofs, streams};
 use crate::driver::{Device, Emulation};
@@ -25,28 +26,17 @@ const HELP: &str = "\
 ridgepoint profile saxpy.ptx saxpy --grid 64 --block 256 \\
     --arg i32:16384 --arg f32:2.5 --arg f32[16384]=random --arg f32[16384]=ones
 ridgepoint profile --workload horner --axis n=2^16 --axis k=10 --page horner.html
+cargo bench -- profile
 
 The emulator executes the kernel's PTX and counts exactly what it does, without a GPU. Times are predicted:
 the least that a GPU with these roofs needs. Nothing is measured.";
 
-/// Of `ridgepoint profile`.
 #[derive(Args)]
 #[command(after_help = HELP, allow_negative_numbers = true)]
 pub(super) struct Arguments {
     #[command(flatten)]
     described: Described,
 
-    #[command(flatten)]
-    workloads: Workloads,
-
-    #[command(flatten)]
-    shown: Shown,
-}
-
-/// Of `cargo bench -- profile`.
-#[derive(Args)]
-#[command(allow_negative_numbers = true)]
-pub(super) struct WorkloadArguments {
     #[command(flatten)]
     workloads: Workloads,
 
@@ -73,14 +63,15 @@ struct Shown {
     page: Option<PathBuf>,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure> {
     let (described, workloads) = (&arguments.described, &arguments.workloads);
     match (described.is_given(), workloads.is_default()) {
         (true, true) => {
             let standalone = described.read(&[])?;
             arguments.shown.with(|gpu| counted_file(&standalone, gpu))
         }
-        (false, false) => {
+        // A bench target has workloads of its own to profile.
+        (false, is_default) if !is_default || matches!(program, Program::Bench(..)) => {
             described.refuse_without_file()?;
             let shown = &arguments.shown;
             shown.with(|gpu| counted_workloads(workloads, gpu))
@@ -88,18 +79,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         (true, false) => Err(Failure::Usage(
             "a file of PTX and --workload: name one of them".to_owned(),
         )),
-        (false, true) => Err(Failure::Usage(
+        (false, _) => Err(Failure::Usage(
             "nothing to profile: name a file of PTX, or --workload".to_owned(),
         )),
     }
-}
-
-/// `cargo bench -- profile`
-pub(super) fn workloads(arguments: &WorkloadArguments) -> Result<(), Failure> {
-    let workloads = &arguments.workloads;
-    arguments
-        .shown
-        .with(|gpu| counted_workloads(workloads, gpu))
 }
 
 /// The emulator that counts.

@@ -71,28 +71,27 @@ fn again(
     shift: u64,
     quantity: Quantity,
 ) -> Result<Ceiling, BenchError> {
+    let passes = passes(bench, total);
     let values = [
         ("n", (total / WORDS).into()),
         ("steps", steps.into()),
-        ("passes", passes(bench, total).into()),
+        ("passes", passes.into()),
         ("shift", shift.into()),
     ];
     let timed = bench.measure(&Again, &values, CACHE_BLOCK, GridSize::Full)?;
-    Ok(timed.bytes_per_second(quantity, bench))
+    Ok(timed.rate(quantity, (passes * total) as f64, bench))
 }
 
 fn shared(bench: &Bench<'_>) -> Result<Ceiling, BenchError> {
     let blocks = u64::from(bench.device.properties().multiprocessors);
     let of_pass = blocks * step(SHARED_BLOCK) as u64 * WORDS;
+    let passes = passes(bench, of_pass) * SHARED_OVER_CACHES;
     let values = [
         ("n", (blocks * u64::from(SHARED_BLOCK)).into()),
-        (
-            "passes",
-            (passes(bench, of_pass) * SHARED_OVER_CACHES).into(),
-        ),
+        ("passes", passes.into()),
     ];
     let timed = bench.measure(&Shared, &values, SHARED_BLOCK, GridSize::Full)?;
-    Ok(timed.bytes_per_second(Quantity::SharedRead, bench))
+    Ok(timed.rate(Quantity::SharedRead, (passes * of_pass) as f64, bench))
 }
 
 /// As many as a sweep takes, of so many bytes each.

@@ -63,7 +63,8 @@ impl Workload for Again {
         let case = unsafe {
             arrays.arguments_unchecked(move |(x, sums)| (x.slice(..), passes, shift, sums.view()))
         };
-        Ok(case.reads::<Words>(blocks * chunk * passes as usize))
+        // What memory moves is left to be counted: the caches deliver the rest.
+        Ok(case)
     }
 }
 
@@ -91,9 +92,7 @@ impl Workload for Shared {
                 check_same(&[sum_of_words(&sums.values()?)], &[expected])
             });
         // SAFETY: there is a sum for each warp, and blocks are whole warps.
-        let case = unsafe { arrays.arguments_unchecked(move |sums| (passes, sums.view())) };
-        let read = step(block) * blocks as usize * passes as usize;
-        Ok(case.reads::<Words>(read))
+        Ok(unsafe { arrays.arguments_unchecked(move |sums| (passes, sums.view())) })
     }
 }
 

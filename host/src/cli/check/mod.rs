@@ -1,4 +1,4 @@
-//! `ridgepoint check`, and `cargo bench -- check`.
+//! `ridgepoint check`: of the embedded kernels, of workloads, or of a project.
 //!
 //! Each ends with a [`Failure`] or without one, of which [`super::failure::status`] makes the exit status: for the
 //! embedded kernels `embedded::check` decides, by its findings; for a project and for workloads, which run in
@@ -18,36 +18,55 @@ use clap::Args;
 
 use super::interrupt::Interrupt;
 use super::lists::whole;
+use super::shared::Program;
+use super::suite::Workloads;
 use super::{Failure, streams};
 use crate::driver::record::{self, Record};
-pub(super) use workloads::{Arguments as WorkloadArguments, check as workloads};
 
 const HELP: &str = "\
 `ridgepoint check --` checks the project in this folder: it runs `cargo test --tests`, checks every memory
 access of the kernels that the tests launch on the emulator, and ends with a summary. It builds only what
 `cargo test` builds.
 
-Without `--` it checks the kernels embedded in ridgepoint. That needs neither cargo nor a source tree.";
+With `--workload` or `--axis` it checks these workloads at these points. Without any of them, `ridgepoint check`
+checks the kernels embedded in ridgepoint at many sizes, which needs neither cargo nor a source tree, and
+`cargo bench -- check` all workloads of the bench target.";
 
-/// Run a project's tests, or the embedded kernels, on the emulator with every access checked.
+/// Run kernels on the emulator with every access checked: the embedded ones, workloads, or a project's tests.
 #[derive(Args)]
 #[command(after_help = HELP, allow_negative_numbers = true)]
 pub(super) struct Arguments {
-    /// Also run each case under N seeds; each is a different order of blocks, warps and lanes
-    #[arg(long, value_name = "N", default_value_t = 16, value_parser = whole::<u64>(0..=10_000))]
-    seeds: u64,
+    /// Also run each case under N seeds; each is a different order of blocks, warps and lanes [default: 16;
+    /// workloads: 4]
+    #[arg(long, value_name = "N", value_parser = whole::<u64>(0..=10_000))]
+    seeds: Option<u64>,
+
+    #[command(flatten)]
+    workloads: Workloads,
     /// Run this cargo command, such as `run` or `bench`, instead of `test --tests`
-    #[arg(long, value_name = "COMMAND")]
+    #[arg(long, value_name = "COMMAND", conflicts_with = "workloads")]
     cargo: Option<String>,
     /// Check the project in this folder, and pass these arguments to cargo
-    #[arg(last = true, id = "project", value_name = "ARGUMENTS", num_args = 0..)]
+    #[arg(last = true, id = "project", value_name = "ARGUMENTS", num_args = 0.., conflicts_with = "workloads")]
     project: Option<Vec<String>>,
 }
 
-pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    match arguments.project(env::args_os()) {
-        Some(project) => project::check(arguments.cargo.as_deref(), project, arguments.seeds),
-        None => embedded::check(arguments.seeds),
+/// Seeds of a case of the embedded kernels or of a project.
+const SEEDS: u64 = 16;
+/// Seeds of a workload's points, which are as large as those that are measured.
+const SEEDS_OF_POINTS: u64 = 4;
+
+pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure> {
+    let seeds = arguments.seeds.unwrap_or(SEEDS);
+    if let Some(project) = arguments.project(env::args_os()) {
+        return project::check(arguments.cargo.as_deref(), project, seeds);
+    }
+    match program {
+        Program::Ridgepoint if arguments.workloads.is_default() => embedded::check(seeds),
+        _ => {
+            let seeds = arguments.seeds.unwrap_or(SEEDS_OF_POINTS);
+            workloads::check(&arguments.workloads, seeds, program)
+        }
     }
 }
 

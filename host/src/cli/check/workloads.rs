@@ -1,38 +1,24 @@
-//! A user's workloads, checked: `cargo bench -- check`.
+//! Workloads, checked at the points of their axes: `cargo bench -- check`, `ridgepoint check --workload horner`.
 
 use std::env;
 use std::process::Command;
 
-use clap::Args;
-
 use super::Observed;
 use super::project::joined;
-use crate::cli::harness::Target;
-use crate::cli::lists::whole;
 use crate::cli::roofline::sweep_failure;
+use crate::cli::shared::Program;
 use crate::cli::suite::{Study, Suite, Workloads};
 use crate::cli::{Failure, driver_failure, streams};
 use crate::driver::{Emulation, Schedule, record};
 use crate::sweep::{self, Plan};
 use crate::workload::Bench;
 
-#[derive(Args)]
-#[command(allow_negative_numbers = true)]
-pub(in crate::cli) struct Arguments {
-    /// Also run each point under N seeds; each is a different order of blocks, warps and lanes
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = whole::<u64>(0..=10_000))]
-    seeds: u64,
-
-    #[command(flatten)]
-    workloads: Workloads,
-}
-
 /// Runs the points in a process whose launches are recorded: this program again.
-pub(in crate::cli) fn check(arguments: &Arguments, target: Target) -> Result<(), Failure> {
-    let selected = arguments.workloads.select(Study::Sweep, true)?;
-    let plan = arguments.workloads.plan(selected, Plan::default())?;
+pub(super) fn check(workloads: &Workloads, seeds: u64, of: Program) -> Result<(), Failure> {
+    let selected = workloads.select(Study::Sweep, true)?;
+    let plan = workloads.plan(selected, Plan::default())?;
     if record::is_kept() {
-        return run(&plan, arguments.seeds);
+        return run(&plan, seeds);
     }
     let own: Vec<String> = env::args_os()
         .skip(1)
@@ -41,10 +27,18 @@ pub(in crate::cli) fn check(arguments: &Arguments, target: Target) -> Result<(),
         .collect();
     let mut program = Command::new(env::current_exe().map_err(Failure::failed)?);
     program.args(&own);
+    let line = match of {
+        Program::Bench(target, _) => format!("cargo bench --bench {} --", target.name),
+        Program::Ridgepoint => {
+            // Cargo says so of a bench target.
+            program.env("CARGO_PKG_NAME", "ridgepoint");
+            "ridgepoint".to_owned()
+        }
+    };
     let observed = Observed {
         program,
-        replay: format!("cargo bench --bench {} -- {}", target.name, joined(&own)),
-        seeds: arguments.seeds,
+        replay: format!("{line} {}", joined(&own)),
+        seeds,
     };
     observed.run()
 }

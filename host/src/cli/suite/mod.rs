@@ -212,7 +212,7 @@ impl clap::Args for Workloads {
         let mut group = ArgGroup::new("workloads")
             .multiple(true)
             .args(["workload", "axis"]);
-        let taken: Vec<&str> = RESERVED.into_iter().chain(COMMON).collect();
+        let taken: Vec<&str> = taken().collect();
         for axis in suite.common_axes() {
             // Such an axis has `--axis` alone.
             if taken.contains(&axis.name()) {
@@ -244,7 +244,7 @@ fn of_choices(suite: &Suite) -> String {
     )
 }
 
-/// Options of the commands that take workloads: no axis has one of its own with such a name.
+/// Options of the commands that take workloads, and `bench`, which cargo gives every target.
 const RESERVED: [&str; 34] = [
     "aa",
     "arch",
@@ -282,9 +282,22 @@ const RESERVED: [&str; 34] = [
     "workload",
 ];
 
-/// What clap knows an axis's option by: no field of a command's arguments is called so.
+/// The names that no axis has an option of its own with.
+pub(super) fn taken() -> impl Iterator<Item = &'static str> {
+    RESERVED.into_iter().chain(COMMON)
+}
+
+/// What the option of an axis begins with, as clap knows it: no field of a command's arguments does.
+const OF_AXIS: &str = "axis:";
+
 fn id(axis: &str) -> &'static str {
-    kept(format!("axis:{axis}"))
+    kept(format!("{OF_AXIS}{axis}"))
+}
+
+/// Whether an option is that of an axis.
+#[cfg(test)]
+pub(super) fn is_axis(option: &Arg) -> bool {
+    option.get_id().as_str().starts_with(OF_AXIS)
 }
 
 /// `--NAME LIST`. Where workloads have different axes of the name, what one of them takes is taken, and

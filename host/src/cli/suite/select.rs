@@ -280,7 +280,7 @@ mod tests {
         let Err(Failure::Usage(reason)) = none else {
             panic!("no workload has both axes: {none:?}");
         };
-        assert!(reason.contains("has the axes k, size"), "{reason}");
+        assert!(reason.contains("has the axes size, k"), "{reason}");
     }
 
     #[test]
