@@ -66,6 +66,35 @@ fn every_embedded_kernel_is_clean() {
     }
 }
 
+#[test]
+fn embedded_workloads_are_checked_by_name_at_points_of_their_axes() {
+    let text = check(&[
+        "--workload",
+        "polynomial,dot_f32",
+        "--n",
+        "1000",
+        "--k",
+        "3",
+        "--seeds",
+        "2",
+    ]);
+    assert!(
+        text.contains("Checked ridgepoint (ridgepoint): 6 tests, 6 launches of 2 kernels"),
+        "{text}"
+    );
+    assert!(
+        text.contains("in order and under 2 seeds: dot_f32, horner_f32_v1"),
+        "{text}"
+    );
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let both = check_in(
+        folder,
+        &target(None),
+        &["--workload", "copy", "--", "-p", "demo"],
+    );
+    says(&both, 2, &["cannot be used with"]);
+}
+
 /// Where thread 0 comes first of its block, as it does in order, this is right: only a check under seeds sees
 /// the element behind the last.
 const PLANTED: &str = r#"#![no_std]

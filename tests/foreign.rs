@@ -1,9 +1,11 @@
 //! Kernels that somebody else compiled, from files, on both machines. Which device they belong to is in
 //! tests/devices.rs.
 
+use std::env;
 use std::fs;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use bytemuck::{Pod, Zeroable};
 use cuda_std::launch::{Entry, Foreign, In, Out};
@@ -12,6 +14,7 @@ use gpu_test::{Arguments, Failed, Trial, emulator, equal, on_both, on_gpu};
 use kernels_gpu::elementwise::{BLOCK, scale_f32};
 use kernels_gpu::functions::Scale;
 use kernels_gpu::vector::map_threads;
+use ridgepoint::driver::record::{self, Record};
 use ridgepoint::driver::{Device, DriverError, LaunchConfig, Stream};
 use ridgepoint::kernels::embedded_ptx;
 use tempfile::TempDir;
@@ -42,6 +45,7 @@ fn main() {
         }),
         Trial::test("emulator::cubins_are_refused", cubin_on_the_emulator),
         Trial::test("emulator::an_access_out_of_bounds_is_told", beyond),
+        Trial::test("emulator::a_record_names_the_file_of_a_kernel", recorded),
     ];
     let trials = both.into_iter().flatten().chain(cubins).collect();
     gpu_test::run(&arguments, trials).exit();
@@ -218,6 +222,23 @@ fn saxpy(device: &Device, path: &Path) -> Result<(), Failed> {
         let expected: Vec<f32> = (0..n + SPARE).map(changed).collect();
         equal(&y_buffer.to_vec()?, &expected)?;
     }
+    Ok(())
+}
+
+/// As `ridgepoint check` starts this program: for one of its tests, with a folder for records.
+fn recorded() -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let mut again = Command::new(env::current_exe()?);
+    again.args(["--exact", "emulator::ptx_computes"]);
+    let output = again.env(record::FOLDER, folder.path()).output()?;
+    assert!(output.status.success(), "{output:?}");
+    let records = Record::all_in(folder.path())?;
+    let kernels: Vec<&str> = records
+        .iter()
+        .flat_map(|record| record.kernels.keys().map(String::as_str))
+        .collect();
+    // A kernel of the same name that is embedded, or from another file, is another one.
+    assert_eq!(kernels, ["saxpy of kernels.ptx"]);
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -43,7 +44,7 @@ fn polynomials() -> Vec<String> {
 }
 
 fn records() -> Vec<KernelRecord> {
-    let found = inventory(embedded_ptx(), &[], "")
+    let found = inventory(embedded_ptx(), &[], "", &BTreeSet::new())
         .expect("ptxas was there when this was built (./setup.sh)");
     found.records
 }
@@ -184,6 +185,28 @@ fn without_the_tools_machine_code_is_refused_with_where_to_get_them() {
     let error = stderr(&output);
     for part in ["ptxas not found", "./setup.sh", "/nonexistent/ptxas"] {
         assert!(error.contains(part), "{part:?} is not in: {error}");
+    }
+}
+
+/// What a workload's name means elsewhere, it means here: the kernels that it launches, whatever they are called.
+#[test]
+fn a_workloads_name_lists_the_kernels_that_it_launches() {
+    for (name, kernel, count) in [
+        ("power-sum", "power_sum_f16x2_v4_ilp2", 27),
+        ("polynomial", "horner_f64_v2", 27),
+        ("elementwise", "axpy_ilp8", 4),
+        ("chase_shared", "chase_shared", 1),
+    ] {
+        let listed = stdout(&[name, "--arch", "sm_90", "--format", "csv"]);
+        let mut rows = listed
+            .lines()
+            .skip(1)
+            .filter_map(|row| row.split(',').next());
+        let names: BTreeSet<&str> = rows.by_ref().collect();
+        assert!(
+            names.iter().any(|it| it.contains(kernel)) && names.len() == count,
+            "{name}: {names:?}"
+        );
     }
 }
 

@@ -1,5 +1,6 @@
 //! The emulator as a device.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::fs;
 use std::ops::{Deref, DerefMut, Range};
@@ -170,6 +171,11 @@ impl Kernels {
             None => DriverError::NoKernel(kernel),
             Some(file) => file.without(kernel),
         }
+    }
+
+    /// The name of the file that they are from, if not embedded.
+    pub(super) fn file_name(&self) -> Option<Cow<'_, str>> {
+        Some(self.file.as_ref()?.name())
     }
 
     /// Whether the kernels of a file are meant, and no others.

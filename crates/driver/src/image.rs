@@ -23,6 +23,12 @@ impl File {
         }
     }
 
+    /// Its name without its folder.
+    pub(super) fn name(&self) -> Cow<'_, str> {
+        let name = self.path.file_name().unwrap_or(self.path.as_os_str());
+        name.to_string_lossy()
+    }
+
     /// The error that it has no such kernel.
     pub(super) fn without(&self, kernel: &'static str) -> DriverError {
         DriverError::NoKernelInFile {

@@ -38,7 +38,8 @@ pub struct Record {
     pub refused: u64,
     /// Launches whose [`Emulation`] switches off the checks.
     pub unchecked: u64,
-    /// Launches with checks, by kernel.
+    /// Launches with checks, by kernel: its name, and of one that was loaded from a file that file's, as in
+    /// `saxpy of nvcc.ptx`.
     pub kernels: BTreeMap<String, Launches>,
 }
 
@@ -154,14 +155,14 @@ pub fn is_kept() -> bool {
 }
 
 /// A launch begins.
-pub(super) fn begin(kernel: &'static str, emulation: &Emulation, has_ptx: bool) {
-    update(|own| own.begin(kernel, emulation, has_ptx));
+pub(super) fn begin(kernel: &dyn fmt::Display, emulation: &Emulation, has_ptx: bool) {
+    update(|own| own.begin(kernel.to_string(), emulation, has_ptx));
 }
 
 /// In a launch of this kernel something was found.
-pub(super) fn failed(kernel: &'static str) {
+pub(super) fn failed(kernel: &dyn fmt::Display) {
     update(|own| {
-        if let Some(launches) = own.record.kernels.get_mut(kernel) {
+        if let Some(launches) = own.record.kernels.get_mut(&kernel.to_string()) {
             launches.failed += 1;
         }
     });
@@ -173,7 +174,7 @@ static OWN: LazyLock<Option<Mutex<Own>>> =
 /// This process's record.
 struct Own {
     record: Record,
-    seeds: HashMap<&'static str, BTreeSet<u64>>,
+    seeds: HashMap<String, BTreeSet<u64>>,
     file: Option<File>,
 }
 
@@ -205,7 +206,7 @@ impl Own {
         }
     }
 
-    fn begin(&mut self, kernel: &'static str, emulation: &Emulation, has_ptx: bool) {
+    fn begin(&mut self, kernel: String, emulation: &Emulation, has_ptx: bool) {
         if !emulation.is_checked {
             self.record.unchecked += 1;
             return;
@@ -214,7 +215,7 @@ impl Own {
             self.record.refused += 1;
             return;
         }
-        let launches = self.record.kernels.entry(kernel.to_owned()).or_default();
+        let launches = self.record.kernels.entry(kernel.clone()).or_default();
         launches.all += 1;
         match &emulation.schedule {
             Schedule::InOrder => launches.in_order = true,

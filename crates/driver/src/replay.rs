@@ -1,5 +1,6 @@
 //! Launches on the emulator, at once or captured.
 
+use std::fmt;
 use std::mem::ManuallyDrop;
 use std::ops::Range;
 use std::sync::Arc;
@@ -56,6 +57,17 @@ impl EmulatedPtx {
     }
 }
 
+/// The kernel, as a record of checks tells it apart from those of other modules.
+impl<S: Signature> fmt::Display for Emulated<S> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.entry.name())?;
+        match self.ptx.as_ref().and_then(|ptx| ptx.kernels.file_name()) {
+            Some(file) => write!(formatter, " of {file}"),
+            None => Ok(()),
+        }
+    }
+}
+
 impl<S: Signature> Emulated<S> {
     /// # Safety
     /// As for [`Prepared::launch`].
@@ -64,7 +76,7 @@ impl<S: Signature> Emulated<S> {
         order: &Order,
         arguments: &S::Arguments<'_>,
     ) -> Result<(), DriverError> {
-        record::begin(self.entry.name(), &self.emulation, self.ptx.is_some());
+        record::begin(self, &self.emulation, self.ptx.is_some());
         let ran = match &self.ptx {
             // SAFETY: the caller's contract.
             Some(ptx) => unsafe { self.execute(ptx, order, arguments) },
@@ -73,7 +85,7 @@ impl<S: Signature> Emulated<S> {
         };
         ran.inspect_err(|_| {
             if self.emulation.is_checked {
-                record::failed(self.entry.name());
+                record::failed(self);
             }
         })
     }

@@ -1,16 +1,20 @@
 //! `ridgepoint kernels`
 
+use std::collections::BTreeSet;
+
 use clap::{Args, ValueEnum};
 
 use super::lists::arch;
 use super::suite::Suite;
-use super::{Failure, streams};
+use super::{Failure, driver_failure, streams};
+use crate::driver::Emulation;
 use crate::kernels::{KernelsError, inventory, machine_code, ptx};
 use crate::report::{Format, kernels_rows, kernels_table};
+use crate::workload::{Bench, kernels_of};
 
 #[derive(Args)]
 pub(super) struct Arguments {
-    /// Show only kernels whose names contain this text
+    /// Show only kernels whose names contain this text, and those of the workload of this name
     #[arg(default_value = "", hide_default_value = true)]
     filter: String,
 
@@ -77,7 +81,15 @@ impl Arguments {
     }
 
     fn list(&self) -> Result<Vec<u8>, Failure> {
-        let found = inventory(Suite::get().ptx, &self.arch, &self.filter).map_err(failure)?;
+        let suite = Suite::get();
+        let launched = match suite.named(&self.filter) {
+            Some(workload) => {
+                let emulator = Bench::emulator(Emulation::default(), suite.ptx);
+                kernels_of(&emulator.map_err(driver_failure)?, workload)
+            }
+            None => BTreeSet::new(),
+        };
+        let found = inventory(suite.ptx, &self.arch, &self.filter, &launched).map_err(failure)?;
         for arch in &found.unreported {
             streams::complain(&format!(
                 "warning: no report for sm_{arch}: ptxas was not there or does not know it"

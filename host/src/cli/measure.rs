@@ -45,11 +45,12 @@ pub(super) struct Effort {
     #[command(flatten)]
     workloads: Workloads,
 
-    /// auto, cuda, cuda:N, cpu (the emulator) or cpu:sm_NN (with the limits of that compute capability)
+    /// Device: auto, cuda, cuda:N, cpu (the emulator) or cpu:sm_NN (the emulator with that architecture's
+    /// limits)
     #[arg(short, long, value_name = "DEVICE", default_value = "auto")]
     device: DeviceChoice,
 
-    /// Timed launches of each point
+    /// Number of timed launches of each point
     #[arg(long, value_name = "COUNT", default_value_t = 20, value_parser = whole::<u32>(1..=MOST_RUNS))]
     runs: u32,
 }
@@ -109,19 +110,10 @@ impl Effort {
     /// The device, and what is to be measured of workloads whose names contain `filter`.
     pub(super) fn begin(&self, filter: &str) -> Result<Measurement, Failure> {
         let bench = Suite::get().open(&self.device).map_err(driver_failure)?;
-        let selected = self
-            .workloads
-            .select(Study::Sweep, bench.device().properties().is_emulated())?;
-        let mut plan = self.workloads.plan(selected, Plan::default())?;
-        let names: Vec<&str> = plan.selected.iter().map(|it| it.workload.name()).collect();
-        if !names.iter().any(|name| name.contains(filter)) {
-            return Err(Failure::Usage(format!(
-                "no workload's name contains {filter:?}: there are {}",
-                names.join(", ")
-            )));
-        }
-        plan.selected
-            .retain(|it| it.workload.name().contains(filter));
+        let workloads = self.workloads.containing(filter)?;
+        let is_emulated = bench.device().properties().is_emulated();
+        let selected = workloads.select(Study::Sweep, is_emulated)?;
+        let plan = workloads.plan(selected, Plan::default())?;
         Ok(Measurement {
             bench,
             plan,

@@ -3,6 +3,8 @@
 mod code;
 mod error;
 
+use std::collections::BTreeSet;
+
 use cuda_builder::resources::{KernelResources, Report};
 use serde::Serialize;
 
@@ -30,8 +32,8 @@ pub struct Inventory {
     pub unreported: Vec<u32>,
 }
 
-/// The kernels of this PTX whose names contain `filter`, on the architectures `arches`, or on every one
-/// that it has if that is empty.
+/// The kernels of this PTX whose names contain `filter` or are among `launched`, those of the workload of that
+/// name, on the architectures `arches`, or on every one that it has if that is empty.
 ///
 /// # Errors
 /// An architecture is not embedded, none has a report, or no kernel has such a name.
@@ -39,16 +41,19 @@ pub fn inventory(
     ptx: &[Embedded<'_>],
     arches: &[u32],
     filter: &str,
+    launched: &BTreeSet<&str>,
 ) -> Result<Inventory, KernelsError> {
     check(ptx, arches)?;
-    collect(ptx, arches, filter)
+    collect(ptx, arches, filter, launched)
 }
 
 fn collect(
     embedded: &[Embedded<'_>],
     arches: &[u32],
     filter: &str,
+    launched: &BTreeSet<&str>,
 ) -> Result<Inventory, KernelsError> {
+    let is_wanted = |name: &str| name.contains(filter) || launched.contains(name);
     let mut records = Vec::new();
     let mut unreported = Vec::new();
     let mut reported = false;
@@ -64,7 +69,7 @@ fn collect(
         let wanted = report
             .kernels
             .into_iter()
-            .filter(|kernel| kernel.name.contains(filter));
+            .filter(|kernel| is_wanted(&kernel.name));
         records.extend(wanted.map(|resources| KernelRecord { arch, resources }));
     }
     if !reported {
@@ -147,7 +152,7 @@ mod tests {
     #[test]
     fn where_no_report_can_be_had_the_error_says_how_to_get_one() {
         // PTX that no ptxas takes, wherever this runs.
-        let error = collect(&[(80, "", None), (90, "", None)], &[], "")
+        let error = collect(&[(80, "", None), (90, "", None)], &[], "", &BTreeSet::new())
             .expect_err("nothing is reported")
             .to_string();
         for part in ["sm_80, sm_90", "ptxas", "ridgepoint doctor"] {
@@ -158,14 +163,20 @@ mod tests {
     #[test]
     fn an_architecture_without_a_report_does_not_hide_the_others() {
         let embedded = [(70, "", None), (90, "", Some(REPORT))];
-        let found = collect(&embedded, &[], "sca").expect("one is reported");
+        let none = BTreeSet::new();
+        let found = collect(&embedded, &[], "sca", &none).expect("one is reported");
+        let launched = BTreeSet::from(["scale"]);
+        assert_eq!(
+            collect(&embedded, &[], "copies", &launched).as_ref(),
+            Ok(&found)
+        );
         assert_eq!(found.records.len(), 1);
         assert_eq!(found.records[0].resources.registers, 8);
         assert_eq!(found.unreported, [70]);
         assert!(matches!(
-            collect(&embedded, &[70], ""),
+            collect(&embedded, &[70], "", &none),
             Err(KernelsError::NoReport { arches }) if arches == [70]
         ));
-        assert!(collect(&[(90, "", Some("{}"))], &[], "").is_err());
+        assert!(collect(&[(90, "", Some("{}"))], &[], "", &none).is_err());
     }
 }

@@ -228,6 +228,14 @@ impl Axis {
         }
     }
 
+    /// All values of an axis that lists what it takes, and of another the first for the emulator.
+    pub(super) fn choices(&self) -> &[Value] {
+        match &self.kind {
+            Kind::OneOf(possible) => possible,
+            _ => self.defaults(true).get(..1).unwrap_or_default(),
+        }
+    }
+
     /// The values that a sweep visits where it is told no others.
     pub fn defaults(&self, is_emulated: bool) -> &[Value] {
         match &self.on_emulator {

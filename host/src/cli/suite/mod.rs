@@ -99,6 +99,12 @@ impl Suite {
         }
     }
 
+    /// The workload of a name, or of another name for it.
+    pub(super) fn named(&self, name: &str) -> Option<&'static dyn Workload> {
+        let alias = self.aliases.iter().find(|[_, alias]| *alias == name);
+        self.find(alias.map_or(name, |[of, _]| of))
+    }
+
     fn find(&self, name: &str) -> Option<&'static dyn Workload> {
         self.workloads.iter().find(|it| it.name() == name).copied()
     }
@@ -107,9 +113,11 @@ impl Suite {
         kernels::bench(choice, self.ptx)
     }
 
-    /// The axes of all workloads, each name once.
+    /// The axes of all workloads, each name once: as those of `all` have them, if one of these has.
     fn axes(&self) -> Vec<Axis> {
-        let all = self.workloads.iter().flat_map(|workload| workload.axes());
+        let of_all = self.all.iter().filter_map(|name| self.find(name));
+        let all = of_all.chain(self.workloads.iter().copied());
+        let all = all.flat_map(|workload| workload.axes());
         let mut axes: Vec<Axis> = Vec::new();
         for axis in all {
             match axes.iter().position(|it| it.name() == axis.name()) {
@@ -232,26 +240,27 @@ impl clap::Args for Workloads {
 /// What `--workload` says of itself.
 fn of_choices(suite: &Suite) -> String {
     if suite.all.len() == suite.workloads.len() {
-        return "Workloads to measure; \"all\" stands for those that have every axis given [default: all \
+        return "Workloads by name; \"all\" stands for those that have every axis given [default: all \
                 workloads]"
             .to_owned();
     }
     let names = [&suite.all, &suite.sweep, &suite.occupancy].map(|names| names.join(", "));
     let [all, sweep, occupancy] = names;
     format!(
-        "Workloads to measure; \"all\" stands for those of {all} that have every axis given [default: \
-         {sweep}; in an occupancy study {occupancy}]"
+        "Workloads by name; \"all\" stands for those of {all} that have every axis given [default of a sweep: \
+         {sweep}; of an occupancy study: {occupancy}]"
     )
 }
 
 /// Options of the commands that take workloads, and `bench`, which cargo gives every target.
-const RESERVED: [&str; 34] = [
+const RESERVED: [&str; 35] = [
     "aa",
     "arch",
     "arg",
     "axis",
     "baseline",
     "bench",
+    "cargo",
     "ceilings",
     "counters",
     "device",

@@ -118,6 +118,29 @@ impl Workloads {
         Ok(selection)
     }
 
+    /// Of workloads whose names contain `filter`: of those that are named, or else of all that there are.
+    pub(in crate::cli) fn containing(&self, filter: &str) -> Result<Workloads, Failure> {
+        let suite = Suite::get();
+        if filter.is_empty() {
+            return Ok(self.clone());
+        }
+        let known: Vec<&'static str> = match &self.names[..] {
+            [] => suite.workloads.iter().map(|it| it.name()).collect(),
+            names => names.to_vec(),
+        };
+        let is_meant = |name: &&&str| name.contains(filter);
+        match known.iter().filter(is_meant).copied().collect::<Vec<_>>() {
+            names if names.is_empty() => Err(Failure::Usage(format!(
+                "no workload's name contains {filter:?}: there are {}",
+                known.join(", ")
+            ))),
+            names => Ok(Workloads {
+                names,
+                lists: self.lists.clone(),
+            }),
+        }
+    }
+
     /// Whether nothing was asked for but what the workloads have for themselves.
     pub(in crate::cli) fn is_default(&self) -> bool {
         self.names.is_empty() && self.lists.is_empty()
