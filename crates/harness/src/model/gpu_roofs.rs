@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use ::occupancy::ComputeCapability;
+
 use super::{BytesPerSec, FlopsPerByte, FlopsPerSec, Gpu, Limit, Precision, Roofs, Work};
 
 /// A GPU that need not be present, and its roofs.
@@ -34,6 +36,14 @@ impl GpuRoofs {
             gpu: Gpu::named(name)?,
             measured: BTreeMap::new(),
         })
+    }
+
+    /// A GPU of an architecture, with the roofs of its data sheet: an H200 for those of which none is known.
+    pub fn of_capability(capability: ComputeCapability) -> GpuRoofs {
+        GpuRoofs {
+            gpu: Gpu::of_capability(capability),
+            measured: BTreeMap::new(),
+        }
     }
 
     /// A GPU that the driver calls `name`, with measured roofs.
@@ -84,6 +94,12 @@ impl GpuRoofs {
         Some((limit, BytesPerSec(work.bytes()? / seconds)))
     }
 
+    /// Whether its memory takes at least as long as its arithmetic for such work. What has no operations is.
+    pub fn is_bound_by_memory(&self, work: &Work) -> bool {
+        self.time(work)
+            .is_none_or(|(limit, _)| limit == Limit::Memory)
+    }
+
     /// The least time of such work, seconds, and what takes it. `None` where the roofs of a type are not known.
     fn time(&self, work: &Work) -> Option<(Limit, f64)> {
         let precision = work.precision().unwrap_or(Precision::F32);
@@ -123,6 +139,22 @@ mod tests {
         assert!((high.rate.tera() - 66.9).abs() < 0.01);
         let bytes = Work::default().reads(4.0);
         assert_eq!(h200.attainable(&bytes, &bytes), None);
+    }
+
+    #[test]
+    fn an_architecture_has_a_gpu() {
+        let of = |major, minor| {
+            let gpu = GpuRoofs::of_capability(ComputeCapability::new(major, minor));
+            gpu.gpu.name
+        };
+        assert_eq!(of(9, 0), "NVIDIA H200");
+        assert_eq!(of(8, 9), "NVIDIA L40S");
+        assert_eq!(of(7, 0), "NVIDIA H200");
+        let gpu = GpuRoofs::named("h200").expect("known");
+        let bytes = Work::default().reads(4.0);
+        assert!(gpu.is_bound_by_memory(&bytes));
+        let busy = bytes.operations(Precision::F32, Operation::Fma, 1e3);
+        assert!(!gpu.is_bound_by_memory(&busy));
     }
 
     #[test]

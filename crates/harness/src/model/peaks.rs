@@ -128,6 +128,13 @@ impl Gpu {
         found.map(Gpu::of_parts).ok_or_else(|| unknown(name))
     }
 
+    /// The first of an architecture, and an H200 for those of which none is known.
+    pub(super) fn of_capability(capability: ComputeCapability) -> Gpu {
+        let mut all = PARTS.iter().map(Gpu::of_parts);
+        let found = all.find(|gpu| gpu.capability == capability);
+        found.unwrap_or_else(|| Gpu::of_parts(&PARTS[0]))
+    }
+
     fn of_parts(parts: &Parts) -> Gpu {
         let &(_, name, (major, minor), multiprocessors, clock_hz, memory_clock_hz, bits) = parts;
         Gpu {

@@ -7,7 +7,7 @@ use super::OccupancyError;
 use crate::ceilings::{Ceilings, Quantity};
 use crate::driver::DeviceProperties;
 use crate::measure::{Samples, Summary};
-use crate::model::{Precision, Work};
+use crate::model::{GpuRoofs, Precision, Work};
 use crate::sweep::record::AxisValues;
 use crate::sweep::{NOISY_PERCENT, PLAUSIBLE_PERCENT};
 use crate::workload::{Case, Point};
@@ -45,7 +45,8 @@ pub struct OccupancyRecord {
     pub waves: f64,
     /// What the last, partial wave leaves idle, as a percentage of all waves' places.
     pub tail_percent: f64,
-    /// `GB/s` or `GFLOP/s`, whichever is nearer to its ceiling; `launches/s` of a workload that says
+    /// `GB/s` or `GFLOP/s`, whichever is nearer to its ceiling, on the emulator to that of the data sheet of
+    /// the GPU that it stands for; `launches/s` of a workload that says
     /// neither bytes nor operations.
     pub unit: &'static str,
     /// The rate of the median time.
@@ -121,7 +122,9 @@ impl Launched<'_, '_> {
         let config = self.case.config;
         let grid = config.grid.iter().product();
         let (waves, tail_percent) = waves(grid, self.model.blocks, properties.multiprocessors);
-        let measure = measure(&self.case.work, ceilings)?;
+        let is_emulated = properties.is_emulated();
+        let stands_for = is_emulated.then(|| GpuRoofs::of_capability(properties.capability()));
+        let measure = measure(&self.case.work, stands_for.as_ref(), ceilings)?;
         let rate = measure.amount / (time.median / 1e3);
         let percent_ceiling = measure.ceiling.map(|ceiling| 100.0 * rate / ceiling);
         let axis = |name: &&'static str| {
@@ -202,8 +205,14 @@ fn latency(work: &Work) -> Quantity {
     }
 }
 
-/// What takes more of the time where nothing waits: the bytes or the operations.
-fn measure(work: &Work, ceilings: &Ceilings) -> Result<Measure, OccupancyError> {
+/// What takes more of the time where nothing waits, the bytes or the operations: under the measured ceilings,
+/// and on the emulator under the data sheet of the GPU that it stands for, `stands_for`. How its host's times
+/// for either compare says nothing of a kernel, and changes with what else the host does.
+fn measure(
+    work: &Work,
+    stands_for: Option<&GpuRoofs>,
+    ceilings: &Ceilings,
+) -> Result<Measure, OccupancyError> {
     let memory = match work.bytes() {
         Some(bytes) => Some((bytes, value_of(ceilings, memory(work))?)),
         None => None,
@@ -218,8 +227,13 @@ fn measure(work: &Work, ceilings: &Ceilings) -> Result<Measure, OccupancyError> 
         amount,
         ceiling: Some(ceiling),
     };
+    let is_of_memory = match stands_for {
+        Some(gpu) => gpu.is_bound_by_memory(work),
+        None => seconds(memory) >= seconds(arithmetic),
+    };
     Ok(match (memory, arithmetic) {
-        (Some(it), _) if seconds(memory) >= seconds(arithmetic) => of("GB/s", it),
+        (Some(it), None) => of("GB/s", it),
+        (Some(it), Some(_)) if is_of_memory => of("GB/s", it),
         (_, Some(it)) => of("GFLOP/s", it),
         _ => Measure {
             unit: "launches/s",
@@ -285,7 +299,61 @@ fn waves(grid: u64, resident_blocks: u32, multiprocessors: u32) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
-    use super::{flags, waves};
+    use super::{flags, measure, waves};
+    use crate::ceilings::{Ceiling, Ceilings, Key, Quantity, Unit};
+    use crate::model::{GpuRoofs, Operation, Precision, Work};
+
+    /// A device of this bandwidth and rate of multiply-adds.
+    fn ceilings(bandwidth: f64, fma: f64) -> Ceilings {
+        let ceiling = |quantity, unit, value| Ceiling {
+            quantity,
+            unit,
+            value,
+            datasheet: None,
+            variant: String::new(),
+            median_ms: 1.0,
+            rms_percent: None,
+            clock_hz: None,
+            cycles: None,
+            device: String::new(),
+        };
+        let memory = [Quantity::MemoryScale, Quantity::MemoryCopy];
+        let memory = memory.map(|it| ceiling(it, Unit::BytesPerSec, bandwidth));
+        let arithmetic = ceiling(Quantity::FmaF32, Unit::FlopsPerSec, fma);
+        Ceilings {
+            key: Key {
+                device: String::new(),
+                multiprocessors: 1,
+                cuda_version: (0, 0),
+                ridgepoint: String::new(),
+            },
+            emulated: true,
+            began: String::new(),
+            n: 1,
+            ceilings: memory.into_iter().chain([arithmetic]).collect(),
+            working_sets: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_emulators_rows_are_of_what_a_gpu_would_wait_for() {
+        let h200 = GpuRoofs::named("h200").expect("known");
+        let work = |count| {
+            let bytes = Work::default().reads(4e4).writes(4e4);
+            bytes.operations(Precision::F32, Operation::Fma, count)
+        };
+        let unit = |count, gpu: Option<&GpuRoofs>, ceilings: &Ceilings| {
+            let measure = measure(&work(count), gpu, ceilings);
+            measure.expect("both are measured").unit
+        };
+        // A host whose memory is the slower, and one that is slow at arithmetic.
+        for ceilings in [ceilings(1e9, 1e9), ceilings(1e9, 1e6)] {
+            assert_eq!(unit(2.5e4, Some(&h200), &ceilings), "GB/s");
+            assert_eq!(unit(2.5e6, Some(&h200), &ceilings), "GFLOP/s");
+        }
+        assert_eq!(unit(2.5e4, None, &ceilings(1e9, 1e9)), "GB/s");
+        assert_eq!(unit(2.5e4, None, &ceilings(1e9, 1e6)), "GFLOP/s");
+    }
 
     #[test]
     fn a_rate_above_its_ceiling_is_flagged() {
