@@ -2,6 +2,42 @@
 //!
 //! A launch says how many blocks a cluster has (`ridgepoint_driver::Prepared::with_cluster`); where it does not,
 //! a block is a cluster of its own.
+//!
+//! ```
+//! use cuda_std::cluster::{self, BlockRank};
+//! use cuda_std::prelude::*;
+//!
+//! /// What each cluster adds to the mean of the grid's blocks: element n of `x` is block n's.
+//! ///
+//! /// # Safety
+//! /// `shares` has room for an element per cluster.
+//! #[kernel]
+//! pub unsafe fn mean_shares(x: &[f32], shares: *mut f32) {
+//!     let value = shared_array![f32; 1];
+//!     let is_first = thread::thread_idx_x() == 0;
+//!     // SAFETY: all threads of the cluster come to each barrier. One thread writes in front of the first;
+//!     // no block ends, or writes, while others read.
+//!     unsafe {
+//!         if is_first {
+//!             *value = x[thread::block_idx_x() as usize];
+//!         }
+//!         cluster::sync();
+//!         if is_first && cluster::rank() == BlockRank(0) {
+//!             let mut sum = 0.0;
+//!             for block in 0..cluster::size() {
+//!                 sum += *cluster::map_shared(value, BlockRank(block));
+//!             }
+//!             let blocks = cluster::size() * cluster::count_x();
+//!             *shares.add(cluster::index_x() as usize) = sum / blocks as f32;
+//!         }
+//!         cluster::arrive();
+//!         // What needs no other block's memory goes here.
+//!         cluster::wait();
+//!     }
+//! }
+//! # use cuda_std::launch::Kernel;
+//! # assert_eq!(mean_shares::PARAMETERS.len(), 2);
+//! ```
 
 use ptx_std_macros::gpu_only;
 

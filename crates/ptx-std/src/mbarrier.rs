@@ -8,30 +8,54 @@
 //! A ring of stages is a pair of barriers for each stage of shared memory: `full` says that the copy has come,
 //! `empty` that all who read it are done. Of a [`Ring`] the stages are had from waits alone:
 //!
-//! ```no_run
-//! # use ptx_std::mbarrier::{Ring, Barrier};
-//! # use ptx_std::shared::SharedPtr;
-//! # fn fill(stage: u32, announced: Barrier) {}
-//! # fn multiply(stage: u32) {}
-//! # unsafe fn kernel(barriers: SharedPtr<u64>, is_producer: bool) {
+//! ```
+//! use cuda_std::mbarrier::Ring;
+//! use cuda_std::prelude::*;
+//! use cuda_std::shared::SharedPtr;
+//! use cuda_std::tma;
+//!
 //! const STAGES: u32 = 4;
-//! // SAFETY: `barriers` are two words a stage; one thread has made them, and a barrier of the block followed.
-//! let ring = unsafe { Ring::<STAGES>::new(barriers) };
-//! if is_producer {
-//!     let mut producer = ring.producer();
-//!     for _ in 0..100 {
-//!         let free = producer.acquire(); // Everybody is done with the stage.
-//!         fill(free.stage(), free.expect(16384)); // Copies that complete on the barrier.
+//! const ROW_BYTES: u32 = 128 * 4;
+//!
+//! /// The sums of 128 columns. Four warps add rows up, a thread of the fifth one brings them.
+//! ///
+//! /// # Safety
+//! /// A block of 160 threads; `x` is rows of 128 elements, aligned to 16 bytes; `y` has room for 128 elements.
+//! #[kernel]
+//! pub unsafe fn column_sums(x: &[f32], y: *mut f32) {
+//!     let (barriers, rows) = (shared_array![u64; 8], shared_array![[f32; 128]; 4]);
+//!     const { assert!(Ring::<STAGES>::BYTES == 8 * 8) };
+//!     let thread = thread::thread_idx_x() as usize;
+//!     // SAFETY: one thread makes the barriers, and a barrier of the block follows.
+//!     let ring = unsafe { Ring::<STAGES>::new(SharedPtr::new(barriers)) };
+//!     if thread == 0 {
+//!         ring.init(1, 128); // One thread fills a stage, 128 empty it.
 //!     }
-//! } else {
-//!     let mut consumer = ring.consumer();
-//!     for _ in 0..100 {
-//!         let full = consumer.wait(); // 16384 bytes have come.
-//!         multiply(full.stage());
-//!         full.release();
+//!     thread::sync_threads();
+//!     if thread == 128 {
+//!         let mut producer = ring.producer();
+//!         for row in x.chunks_exact(128) {
+//!             let free = producer.acquire(); // Everybody is done with the stage.
+//!             let to = SharedPtr::new(rows.wrapping_add(free.stage() as usize)).cast();
+//!             let full = free.expect(ROW_BYTES); // The copy completes on this barrier.
+//!             // SAFETY: a whole row, for which the stage has room; nobody reads it before it has come.
+//!             unsafe { tma::load_bytes(row.as_ptr(), to, ROW_BYTES, full) };
+//!         }
+//!     } else if thread < 128 {
+//!         let mut consumer = ring.consumer();
+//!         let mut sum = 0.0;
+//!         for _ in x.chunks_exact(128) {
+//!             let full = consumer.wait(); // The row has come.
+//!             // SAFETY: nobody writes the stage until all 128 threads have released it.
+//!             sum += unsafe { (*rows.add(full.stage() as usize))[thread] };
+//!             full.release();
+//!         }
+//!         // SAFETY: this thread's element.
+//!         unsafe { *y.add(thread) = sum };
 //!     }
 //! }
-//! # }
+//! # use cuda_std::launch::Kernel;
+//! # assert_eq!(column_sums::PARAMETERS.len(), 2);
 //! ```
 
 use ptx_std_macros::gpu_only;
@@ -40,6 +64,15 @@ use crate::cluster::BlockRank;
 use crate::shared::SharedPtr;
 
 /// Which phase of a barrier: of two that follow one another one is even and one is odd. The first is even.
+///
+/// ```
+/// use cuda_std::mbarrier::Parity;
+///
+/// let mut phase = Parity::EVEN;
+/// phase = phase.flipped(); // After each wait.
+/// assert_eq!(phase, Parity::ODD);
+/// assert_eq!(phase.flipped(), Parity::EVEN);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parity(u32);
 
@@ -58,6 +91,53 @@ impl Parity {
 }
 
 /// A barrier: 8 bytes of shared memory, aligned to 8.
+///
+/// ```
+/// use cuda_std::mbarrier::{Barrier, Parity, fence_init};
+/// use cuda_std::prelude::*;
+/// use cuda_std::shared::SharedPtr;
+/// use cuda_std::tma;
+///
+/// /// Copies 64 elements by way of shared memory.
+/// ///
+/// /// # Safety
+/// /// A block of 64 threads; `x` is aligned to 16 bytes, `y` has room for 64 elements.
+/// #[kernel]
+/// pub unsafe fn copy_in_halves(x: &[f32], y: *mut f32) {
+///     let (word, tile) = (shared_array![u64; 1], shared_array![f32; 64]);
+///     let own = thread::thread_idx_x() as usize;
+///     // SAFETY: one thread makes the barrier, and a barrier of the block follows; what copies bring is read
+///     // after the wait.
+///     unsafe {
+///         let barrier = Barrier::at(SharedPtr::new(word));
+///         if own == 0 {
+///             barrier.init(thread::block_threads());
+///             fence_init();
+///         }
+///         thread::sync_threads();
+///         if own == 0 {
+///             let to = SharedPtr::new(tile);
+///             barrier.expect(128); // Or all at once, when arriving.
+///             tma::load_bytes(x.as_ptr(), to, 128, barrier);
+///             barrier.arrive_expect(128);
+///             tma::load_bytes(x.as_ptr().add(32), to.add(32), 128, barrier);
+///         } else {
+///             barrier.arrive();
+///         }
+///         // `barrier.wait(Parity::EVEN)`, and time to do something else meanwhile.
+///         while !barrier.try_wait(Parity::EVEN) {}
+///         *y.add(own) = *tile.add(own);
+///
+///         assert!(barrier.test(Parity::EVEN)); // It stays so until the next phase has ended.
+///         thread::sync_threads();
+///         if own == 0 {
+///             barrier.invalidate(); // The word may be used for something else.
+///         }
+///     }
+/// }
+/// # use cuda_std::launch::Kernel;
+/// # assert_eq!(copy_in_halves::PARAMETERS.len(), 2);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Barrier(SharedPtr<u64>);
 
@@ -112,6 +192,37 @@ impl Barrier {
 
     /// Arrives at the barrier in the same place of another block's shared memory.
     ///
+    /// ```
+    /// use cuda_std::cluster::{self, BlockRank};
+    /// use cuda_std::mbarrier::{Barrier, Parity, fence_init};
+    /// use cuda_std::prelude::*;
+    /// use cuda_std::shared::SharedPtr;
+    ///
+    /// /// Block 0 of each cluster waits for all blocks of the cluster.
+    /// ///
+    /// /// # Safety
+    /// /// Blocks of one thread; `y` has room for an element per cluster.
+    /// #[kernel]
+    /// pub unsafe fn wait_for_all(y: *mut u32) {
+    ///     let word = shared_array![u64; 1];
+    ///     // SAFETY: each block makes its barrier in front of the cluster's, and ends behind the last one.
+    ///     unsafe {
+    ///         let barrier = Barrier::at(SharedPtr::new(word));
+    ///         barrier.init(cluster::size());
+    ///         fence_init();
+    ///         cluster::sync();
+    ///         barrier.arrive_at(BlockRank(0));
+    ///         if cluster::rank() == BlockRank(0) {
+    ///             barrier.wait(Parity::EVEN);
+    ///             *y.add(cluster::index_x() as usize) = cluster::size();
+    ///         }
+    ///         cluster::sync();
+    ///     }
+    /// }
+    /// # use cuda_std::launch::Kernel;
+    /// # assert_eq!(wait_for_all::PARAMETERS.len(), 1);
+    /// ```
+    ///
     /// # Safety
     /// The block is of the same cluster and has not ended, and its barrier has been made.
     #[gpu_only]
@@ -142,6 +253,15 @@ impl Barrier {
     }
 
     /// Where it is, for instructions that complete on it.
+    ///
+    /// ```
+    /// use cuda_std::mbarrier::Barrier;
+    /// use cuda_std::shared::SharedPtr;
+    ///
+    /// // SAFETY: nothing is done with it but to ask where it is.
+    /// let barrier = unsafe { Barrier::at(SharedPtr::from_address(64)) };
+    /// assert_eq!(barrier.place().address(), 64);
+    /// ```
     #[inline(always)]
     pub const fn place(self) -> SharedPtr<u64> {
         self.0
@@ -238,6 +358,52 @@ impl<const STAGES: u32> Cursor<STAGES> {
 }
 
 /// The end of a [`Ring`] that fills stages.
+///
+/// ```
+/// use cuda_std::mbarrier::{Consumer, Free, Full, Producer, Ring};
+/// use cuda_std::prelude::*;
+/// use cuda_std::shared::SharedPtr;
+///
+/// /// One warp writes four rows of 32 elements, another one adds them up.
+/// ///
+/// /// # Safety
+/// /// A block of 64 threads; `y` has room for 32 elements.
+/// #[kernel]
+/// pub unsafe fn sum_of_products(y: *mut u32) {
+///     let (barriers, rows) = (shared_array![u64; 4], shared_array![[u32; 32]; 2]);
+///     let lane = warp::lane_id() as usize;
+///     // SAFETY: one thread makes the barriers, and a barrier of the block follows; a stage is written while
+///     // it is free, and read while it is full.
+///     unsafe {
+///         let ring = Ring::<2>::new(SharedPtr::new(barriers));
+///         if thread::thread_idx_x() == 0 {
+///             ring.init(32, 1);
+///         }
+///         thread::sync_threads();
+///         if thread::thread_idx_x() < 32 {
+///             let mut producer: Producer<2> = ring.producer();
+///             for factor in 0..4 {
+///                 let free: Free<2> = producer.acquire();
+///                 (*rows.add(free.stage() as usize))[lane] = factor * lane as u32;
+///                 free.fill();
+///             }
+///         } else {
+///             let mut consumer: Consumer<2> = ring.consumer();
+///             let mut sum = 0;
+///             for _ in 0..4 {
+///                 let full: Full<2> = consumer.wait();
+///                 sum += (*rows.add(full.stage() as usize))[lane];
+///                 warp::sync_warp(warp::FULL_MASK);
+///                 // All lanes have read the row, and one says so.
+///                 if lane == 0 { full.release() } else { full.leave() }
+///             }
+///             *y.add(lane) = sum;
+///         }
+///     }
+/// }
+/// # use cuda_std::launch::Kernel;
+/// # assert_eq!(sum_of_products::PARAMETERS.len(), 1);
+/// ```
 #[derive(Debug)]
 pub struct Producer<const STAGES: u32> {
     ring: Ring<STAGES>,
@@ -330,7 +496,8 @@ impl<const STAGES: u32> Full<STAGES> {
         self.ring.empty(self.stage).arrive();
     }
 
-    /// The same at the barrier of another block of the cluster, whose producer fills this block's stage, too.
+    /// The same at the barrier of another block of the cluster, whose producer fills this block's stage, too:
+    /// [`TensorMap::load_multicast`](crate::tma::TensorMap::load_multicast) has an example.
     ///
     /// # Safety
     /// As for [`Barrier::arrive_at`].

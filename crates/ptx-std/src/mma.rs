@@ -15,6 +15,75 @@
 //! is transposed.
 //!
 //! The compiler may copy these instructions into both arms of a branch: they stand where all lanes of a warp go the same way.
+//!
+//! ```
+//! use cuda_std::mma::{self, Element, Matrices, Order, Plain, Transposed, load_matrices, store_matrices};
+//! use cuda_std::packed::Bf16x2;
+//! use cuda_std::prelude::*;
+//! use cuda_std::shared::SharedPtr;
+//!
+//! /// A product of any element type: a lane's part of it.
+//! ///
+//! /// # Safety
+//! /// All lanes of the warp reach the same call.
+//! unsafe fn product_of<T: Element>(a: T::A, b: T::B, mut sums: T::Sums) -> T::Sums {
+//!     // SAFETY: the caller's contract.
+//!     unsafe { mma::multiply::<T>(&mut sums, a, b) };
+//!     sums
+//! }
+//!
+//! /// Matrices of which lane `l` says where row `l % 16` begins, 16 rows after 16 rows.
+//! ///
+//! /// # Safety
+//! /// As for [`load_matrices`].
+//! unsafe fn load<M: Matrices, O: Order, const COLUMNS: usize>(rows: *mut [bf16; COLUMNS]) -> M {
+//!     let lane = warp::lane_id() as usize;
+//!     let row = rows.wrapping_add(lane % 16).cast::<bf16>();
+//!     // SAFETY: the caller's contract. Where there are 8 columns, lanes 16 to 31 say nothing.
+//!     unsafe { load_matrices::<M, O, _>(SharedPtr::new(row.wrapping_add(8 * (lane / 16) % COLUMNS))) }
+//! }
+//!
+//! /// `y` = `a` `b`, of 16 x 16 and of 16 x 8 elements, row by row.
+//! ///
+//! /// # Safety
+//! /// A block of one warp; `y` has room for 128 elements.
+//! #[kernel]
+//! pub unsafe fn product(a: &[[bf16; 16]], b: &[[bf16; 8]], y: *mut bf16) {
+//!     let (rows_a, rows_b) = (shared_array![[bf16; 16]; 16], shared_array![[bf16; 8]; 16]);
+//!     let result = shared_array![[bf16; 8]; 16];
+//!     let lane = warp::lane_id() as usize;
+//!     // SAFETY: lanes write rows of their own, and read others' behind a barrier.
+//!     unsafe {
+//!         if lane < 16 {
+//!             (*rows_a.add(lane), *rows_b.add(lane)) = (a[lane], b[lane]);
+//!         }
+//!         thread::sync_threads();
+//!         let (a, b) = (load::<[u32; 4], Plain, 16>(rows_a), load::<[u32; 2], Transposed, 8>(rows_b));
+//!         let [x0, x1, x2, x3] = product_of::<bf16>(a, b, [0.0; 4]);
+//!         let pairs = [Bf16x2::from_f32(x0, x1), Bf16x2::from_f32(x2, x3)].map(Bf16x2::to_bits);
+//!         store_matrices::<_, Plain, _>(SharedPtr::new(result.add(lane % 16)), pairs);
+//!         thread::sync_threads();
+//!         for i in 4 * lane..4 * lane + 4 {
+//!             *y.add(i) = (*result.add(i / 8))[i % 8];
+//!         }
+//!     }
+//! }
+//! # use cuda_std::launch::Kernel;
+//! # assert_eq!(product::PARAMETERS.len(), 3);
+//! ```
+//!
+//! How much a lane has of each:
+//!
+//! ```
+//! use cuda_std::mma::{Element, Tf32};
+//!
+//! fn registers<T: Element>() -> [usize; 3] {
+//!     [size_of::<T::A>(), size_of::<T::B>(), size_of::<T::Sums>()].map(|bytes| bytes / 4)
+//! }
+//! assert_eq!(registers::<cuda_std::bf16>(), [4, 2, 4]);
+//! assert_eq!(registers::<Tf32>(), [4, 2, 4]);
+//! assert_eq!(registers::<f64>(), [2, 2, 4]);
+//! ```
 
 use half::{bf16, f16};
 use ptx_std_macros::gpu_only;

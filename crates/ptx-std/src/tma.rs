@@ -11,6 +11,93 @@
 //! of them, also at an edge. Stores are waited for in groups, as those of [`async_copy`](crate::async_copy) are.
 //! What ordinary instructions have written to shared memory is stored after [`fence_shared`] and a
 //! barrier: copies see memory by a path of their own (the asynchronous proxy).
+//!
+//! ```
+//! use cuda_std::mbarrier::{Barrier, Parity, fence_init};
+//! use cuda_std::prelude::*;
+//! use cuda_std::shared::{SharedPtr, dynamic_shared_mem};
+//! use cuda_std::tma::{self, TensorMap};
+//!
+//! /// Stores twice the elements of a matrix, and adds as much to the sum of all such launches.
+//! ///
+//! /// # Safety
+//! /// The maps are of matrices of the same size and of boxes of 32 columns and 4 rows; a block has 128 threads and
+//! /// 512 bytes of dynamic shared memory, and the grid as many blocks along x and y as there are boxes.
+//! #[kernel]
+//! pub unsafe fn double(from: &TensorMap, to: &TensorMap, sum: &TensorMap) {
+//!     let tile: SharedPtr<f32> = SharedPtr::new(dynamic_shared_mem());
+//!     let corner = [32 * thread::block_idx_x() as i32, 4 * thread::block_idx_y() as i32];
+//!     let own = thread::thread_idx_x();
+//!     // SAFETY: one thread makes the barrier and starts copies; all wait for the box before they change it,
+//!     // and make that visible to the stores.
+//!     unsafe {
+//!         let barrier = Barrier::at(SharedPtr::new(shared_array![u64; 1]));
+//!         if own == 0 {
+//!             from.prefetch();
+//!             barrier.init(1);
+//!             fence_init();
+//!             barrier.arrive_expect(512); // All of the box, also at an edge.
+//!             from.load(corner, tile, barrier);
+//!             sum.prefetch_box(corner);
+//!         }
+//!         thread::sync_threads();
+//!         barrier.wait(Parity::EVEN);
+//!         *tile.add(own).as_ptr() *= 2.0;
+//!         tma::fence_shared();
+//!         thread::sync_threads();
+//!         if own == 0 {
+//!             to.store(corner, tile);
+//!             tma::commit_group();
+//!             sum.store_add(corner, tile);
+//!             tma::commit_group();
+//!             tma::wait_group::<1>(); // The first store is written,
+//!             tma::wait_group_read::<0>(); // and the second one has been read: `tile` is free.
+//!         }
+//!     }
+//! }
+//! # use cuda_std::launch::Kernel;
+//! # assert_eq!(double::PARAMETERS.len(), 3);
+//! ```
+//!
+//! Rows of bytes need no map:
+//!
+//! ```
+//! use cuda_std::mbarrier::{Barrier, Parity, fence_init};
+//! use cuda_std::prelude::*;
+//! use cuda_std::shared::SharedPtr;
+//! use cuda_std::tma;
+//!
+//! /// Squares 64 elements in place, and copies them.
+//! ///
+//! /// # Safety
+//! /// A block of 64 threads; `x` and `y` have 64 elements, aligned to 16 bytes.
+//! #[kernel]
+//! pub unsafe fn square_and_copy(x: *mut f32, y: *mut f32) {
+//!     let (word, tile) = (shared_array![u64; 1], SharedPtr::new(shared_array![f32; 64]));
+//!     let own = thread::thread_idx_x();
+//!     // SAFETY: copies begin behind fence and barrier, and what they bring is stored after the wait.
+//!     unsafe {
+//!         *x.add(own as usize) *= *x.add(own as usize);
+//!         tma::fence_global(); // The copy reads what this thread wrote.
+//!         let barrier = Barrier::at(SharedPtr::new(word));
+//!         if own == 0 {
+//!             barrier.init(1);
+//!             fence_init();
+//!         }
+//!         thread::sync_threads();
+//!         if own == 0 {
+//!             barrier.arrive_expect(256);
+//!             tma::load_bytes(x.cast_const(), tile, 256, barrier);
+//!             barrier.wait(Parity::EVEN);
+//!             tma::store_bytes(tile, y, 256);
+//!             tma::commit_group();
+//!             tma::wait_group_read::<0>();
+//!         }
+//!     }
+//! }
+//! # use cuda_std::launch::Kernel;
+//! # assert_eq!(square_and_copy::PARAMETERS.len(), 2);
+//! ```
 
 use bytemuck::{Pod, Zeroable};
 use ptx_std_macros::gpu_only;
@@ -19,6 +106,15 @@ use crate::mbarrier::Barrier;
 use crate::shared::SharedPtr;
 
 /// A tensor in global memory and the box of it that copies bring. The 128 bytes are the driver's own.
+///
+/// ```
+/// use cuda_std::tma::TensorMap;
+///
+/// // A launch takes it from a buffer, and only the driver knows what the bits say.
+/// let map = TensorMap::from_bits([7; 16]);
+/// assert_eq!(map.to_bits(), [7; 16]);
+/// assert_eq!((size_of::<TensorMap>(), align_of::<TensorMap>()), (128, 64));
+/// ```
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C, align(64))]
 pub struct TensorMap([u64; 16]);
@@ -66,6 +162,58 @@ impl TensorMap {
 
     /// The same for several blocks of the cluster at once, bit n of `blocks` for block n: the box comes to the same place of
     /// each one's shared memory, and completes on the same barrier of each.
+    ///
+    /// ```
+    /// use cuda_std::cluster::{self, BlockRank};
+    /// use cuda_std::mbarrier::Ring;
+    /// use cuda_std::prelude::*;
+    /// use cuda_std::shared::{SharedPtr, dynamic_shared_mem};
+    /// use cuda_std::tma::TensorMap;
+    ///
+    /// /// Sums of the columns of a matrix, of which block 0 and block 1 of a cluster each bring half of every stage,
+    /// /// to both.
+    /// ///
+    /// /// # Safety
+    /// /// Clusters of 2 blocks of 64 threads, with 1024 bytes of dynamic shared memory; the map is of a matrix of 32 columns
+    /// /// and of boxes of 32 columns and 2 rows; `y` has room for 32 elements of each block.
+    /// #[kernel]
+    /// pub unsafe fn shared_loads(x: &TensorMap, rows: u32, y: *mut f32) {
+    ///     let tiles: *mut [f32; 128] = dynamic_shared_mem(); // Two stages of 4 rows.
+    ///     let (thread, rank) = (thread::thread_idx_x(), cluster::rank().0);
+    ///     // SAFETY: the rings are made in front of the cluster's barrier, and no block ends before all are done.
+    ///     unsafe {
+    ///         let ring = Ring::<2>::new(SharedPtr::new(shared_array![u64; 4]));
+    ///         if thread == 0 {
+    ///             ring.init(1, 2); // Both blocks empty a stage before either fills it.
+    ///         }
+    ///         cluster::sync();
+    ///         if thread == 32 {
+    ///             let mut producer = ring.producer();
+    ///             for row in (0..rows as i32).step_by(4) {
+    ///                 let free = producer.acquire();
+    ///                 let half = SharedPtr::new(tiles.add(free.stage() as usize)).cast::<f32>().add(64 * rank);
+    ///                 let full = free.expect(512); // Of both halves.
+    ///                 x.load_multicast([0, row + 2 * rank as i32], half, full, 0b11);
+    ///             }
+    ///         } else if thread < 32 {
+    ///             let mut consumer = ring.consumer();
+    ///             let mut sum = 0.0;
+    ///             for _ in (0..rows).step_by(4) {
+    ///                 let full = consumer.wait();
+    ///                 let tile = &*tiles.add(full.stage() as usize);
+    ///                 sum += tile.iter().skip(thread as usize).step_by(32).sum::<f32>();
+    ///                 warp::sync_warp(warp::FULL_MASK);
+    ///                 // Lane n tells block n that this block has read the stage.
+    ///                 if thread < 2 { full.release_to(BlockRank(thread)) } else { full.leave() }
+    ///             }
+    ///             *y.add((32 * thread::block_idx_x() + thread) as usize) = sum;
+    ///         }
+    ///         cluster::sync();
+    ///     }
+    /// }
+    /// # use cuda_std::launch::Kernel;
+    /// # assert_eq!(shared_loads::PARAMETERS.len(), 3);
+    /// ```
     ///
     /// # Safety
     /// As for [`TensorMap::load`], in each of the blocks, none of which has ended.
@@ -127,6 +275,26 @@ impl TensorMap {
 }
 
 /// The corner of a box, in a tensor of 1 to 5 dimensions.
+///
+/// ```
+/// use cuda_std::mbarrier::Barrier;
+/// use cuda_std::shared::SharedPtr;
+/// use cuda_std::tma::{Corner, TensorMap};
+///
+/// /// Announces a box and starts to bring it, whatever the number of dimensions.
+/// ///
+/// /// # Safety
+/// /// As for [`TensorMap::load`].
+/// unsafe fn bring<const D: usize>(map: &TensorMap, corner: [i32; D], to: SharedPtr<f32>, bytes: u32, barrier: Barrier)
+/// where
+///     [i32; D]: Corner,
+/// {
+///     barrier.arrive_expect(bytes);
+///     // SAFETY: the caller's contract.
+///     unsafe { map.load(corner, to, barrier) };
+/// }
+/// # let _ = (bring::<1>, bring::<2>, bring::<3>, bring::<4>, bring::<5>);
+/// ```
 pub trait Corner: sealed::Sealed {
     #[doc(hidden)]
     unsafe fn load(self, map: &TensorMap, to: SharedPtr<u8>, barrier: Barrier);

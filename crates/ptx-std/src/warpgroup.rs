@@ -1,6 +1,48 @@
 //! Warpgroups, of four warps that follow one another, and what threads of a block do in parts: named barriers,
 //! registers that move from one warpgroup to another, one thread elected of a warp. They need `sm_90`, and
 //! [`increase_registers`] and [`decrease_registers`] `sm_90a`.
+//!
+//! One warpgroup brings the elements, another one works on them and has most registers:
+//!
+//! ```
+//! use cuda_std::prelude::*;
+//! use cuda_std::warpgroup::{self, NamedBarrier};
+//!
+//! /// Where both warpgroups meet.
+//! const FULL: NamedBarrier = NamedBarrier::new(1, 2 * warpgroup::THREADS);
+//!
+//! /// Reverses 128 elements, and counts the warps that did.
+//! ///
+//! /// # Safety
+//! /// A block of 256 threads; `y` has room for 128 elements, `warps` is 0.
+//! #[kernel(max_threads = 256, min_blocks = 1)]
+//! pub unsafe fn reverse(x: &[f32], y: *mut f32, warps: *mut u32) {
+//!     let tile = shared_array![f32; 128];
+//!     let own = (thread::thread_idx_x() % warpgroup::THREADS) as usize;
+//!     // SAFETY: whole warpgroups take each branch, and all 256 threads come to the barrier.
+//!     unsafe {
+//!         if warpgroup::index() == 0 {
+//!             warpgroup::decrease_registers::<24>();
+//!             *tile.add(own) = x[own];
+//!             FULL.arrive();
+//!         } else {
+//!             warpgroup::increase_registers::<240>();
+//!             FULL.sync();
+//!             *y.add(own) = *tile.add(127 - own);
+//!             if warpgroup::elect() {
+//!                 // One thread of each warp.
+//!                 cuda_std::atomic::mid::atomic_fetch_add_u32_device(
+//!                     warps,
+//!                     cuda_std::atomic::Ordering::Relaxed,
+//!                     1,
+//!                 );
+//!             }
+//!         }
+//!     }
+//! }
+//! # use cuda_std::launch::Kernel;
+//! # assert_eq!(reverse::BOUNDS.max_threads, Some(FULL.threads()));
+//! ```
 
 use ptx_std_macros::gpu_only;
 
@@ -81,6 +123,14 @@ pub unsafe fn elect() -> bool {
 
 /// One of a block's 16 barriers, for some of its warps. That of
 /// [`sync_threads`](crate::thread::sync_threads) is number 0.
+///
+/// ```
+/// use cuda_std::warpgroup::{NamedBarrier, THREADS};
+///
+/// // One barrier for each of two warpgroups.
+/// let own = |warpgroup: u32| NamedBarrier::new(1 + warpgroup, THREADS);
+/// assert_eq!((own(1).number(), own(1).threads()), (2, 128));
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct NamedBarrier {
     number: u32,

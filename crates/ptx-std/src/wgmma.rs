@@ -7,7 +7,7 @@
 //! An accumulator that instructions add to is borrowed by [`InFlight`], so that nothing can touch its registers:
 //!
 //! ```compile_fail,E0502
-//! # use ptx_std::wgmma::{Accumulator, N256};
+//! # use cuda_std::wgmma::{Accumulator, N256};
 //! let mut sums = Accumulator::<N256>::zeroed();
 //! // SAFETY: the whole warpgroup comes here.
 //! let in_flight = unsafe { sums.begin() };
@@ -18,6 +18,60 @@
 //! In shared memory a matrix is a tile in the layout that copies by a [`TensorMap`](crate::tma::TensorMap) with the
 //! same swizzle make: [`KMajor`] where neighbours along the inner dimension of the product lie side by side,
 //! [`MnMajor`] where those along a row or column of the result do.
+//!
+//! ```
+//! use cuda_std::mbarrier::{Barrier, Parity, fence_init};
+//! use cuda_std::prelude::*;
+//! use cuda_std::shared::{SharedPtr, dynamic_shared_mem};
+//! use cuda_std::tma::TensorMap;
+//! use cuda_std::wgmma::{Accumulator, KMajor, N8, Previous, Swizzle, Swizzle128};
+//!
+//! /// `y` = `a` `b`, of 64 x 64 elements in rows and of 64 x 8 in columns; `y` has rows of 8.
+//! ///
+//! /// # Safety
+//! /// A block of 128 threads, with 10 KiB of dynamic shared memory; the maps are of boxes of 64 elements and of 64 rows or
+//! /// 8 columns, swizzled by 128 bytes; `y` has room for 512 elements.
+//! #[kernel(block = [128, 1, 1])]
+//! pub unsafe fn product(a: &TensorMap, b: &TensorMap, y: *mut f32) {
+//!     let start: SharedPtr<bf16> = SharedPtr::new(dynamic_shared_mem());
+//!     let tile_a = start.align_up(Swizzle128::ALIGN);
+//!     let tile_b = tile_a.add(64 * 64);
+//!     // SAFETY: one thread makes the barrier and starts the copies, for which all wait. The warpgroup
+//!     // goes the same way everywhere.
+//!     unsafe {
+//!         let barrier = Barrier::at(SharedPtr::new(shared_array![u64; 1]));
+//!         if thread::thread_idx_x() == 0 {
+//!             barrier.init(1);
+//!             fence_init();
+//!             barrier.arrive_expect((64 + 8) * 64 * 2);
+//!             a.load([0, 0], tile_a, barrier);
+//!             b.load([0, 0], tile_b, barrier);
+//!         }
+//!         thread::sync_threads();
+//!         barrier.wait(Parity::EVEN);
+//!
+//!         let a = KMajor::<bf16, Swizzle128>::new(tile_a);
+//!         let b = KMajor::<bf16, Swizzle128>::new(tile_b);
+//!         let mut sums = Accumulator::<N8>::zeroed();
+//!         let mut in_flight = sums.begin();
+//!         in_flight.open_group();
+//!         cuda_std::unroll!(STEP in 0..4 => {
+//!             let previous = Previous::of_step(STEP as u32);
+//!             in_flight.multiply(previous, a.step::<{ STEP as u32 }>(), b.step::<{ STEP as u32 }>());
+//!         });
+//!         in_flight.commit();
+//!         in_flight.finish();
+//!
+//!         let thread = thread::thread_idx_x() as usize;
+//!         cuda_std::unroll!(I in 0..4 => {
+//!             let row = 16 * (thread / 32) + thread % 32 / 4 + 8 * (I % 4 / 2);
+//!             *y.add(8 * row + 2 * (thread % 4) + I % 2) = sums.values()[I];
+//!         });
+//!     }
+//! }
+//! # use cuda_std::launch::Kernel;
+//! # assert_eq!(product::BOUNDS.block, Some([128, 1, 1]));
+//! ```
 //!
 //! What a kernel has to keep to, so that `ptxas` makes of it what was meant:
 //!
@@ -45,6 +99,23 @@ pub use operand::{
 ///
 /// Thread `t` has `N / 2` elements. Element `i` is in row `16 (t / 32) + t % 32 / 4 + 8 (i % 4 / 2)` and in column
 /// `8 (i / 4) + 2 (t % 4) + i % 2`.
+///
+/// ```
+/// use cuda_std::wgmma::{Accumulator, N8, N16, N32, N64, N96, N128, N192, N256, Shape};
+///
+/// fn elements<N: Shape>() -> u32 {
+///     size_of::<N::Registers<f32>>() as u32 / 4
+/// }
+/// assert_eq!(elements::<N256>(), N256::COLUMNS / 2);
+/// assert_eq!([elements::<N8>(), elements::<N16>(), elements::<N32>()], [4, 8, 16]);
+/// assert_eq!([elements::<N64>(), elements::<N96>()], [32, 48]);
+/// assert_eq!([elements::<N128>(), elements::<N192>()], [64, 96]);
+///
+/// // A bias, which products are added to.
+/// let mut sums = Accumulator::<N8, f32>::zeroed();
+/// sums.values_mut()[0] = 0.5;
+/// assert_eq!(sums.values(), &[0.5, 0.0, 0.0, 0.0]);
+/// ```
 pub struct Accumulator<N: Shape, S: Zeroable + Copy = f32> {
     registers: N::Registers<S>,
 }
@@ -83,6 +154,12 @@ impl<N: Shape, S: Zeroable + Copy> Accumulator<N, S> {
 }
 
 /// What an instruction does with what the accumulator holds.
+///
+/// ```
+/// use cuda_std::wgmma::Previous;
+///
+/// assert_eq!([0, 1, 2].map(Previous::of_step), [Previous::Discard, Previous::Keep, Previous::Keep]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Previous {
@@ -104,6 +181,72 @@ impl Previous {
 }
 
 /// An accumulator that instructions add to. When it is dropped, all of the warpgroup's instructions are waited for.
+///
+/// ```
+/// use bytemuck::Zeroable;
+/// use cuda_std::prelude::*;
+/// use cuda_std::shared::{SharedPtr, dynamic_shared_mem};
+/// use cuda_std::tma;
+/// use cuda_std::wgmma::{
+///     Accumulator, Element, InFlight, Instruction, MnMajor, N64, Previous, SharedOperand, Swizzle, Swizzle128,
+/// };
+///
+/// /// A product of registers and of a tile, of any element type and number of columns.
+/// ///
+/// /// # Safety
+/// /// As for [`InFlight::multiply_registers`].
+/// #[inline(always)]
+/// unsafe fn multiply<T, N, B>(sums: &mut InFlight<'_, N, T::Sum>, a: [u32; 4], b: B)
+/// where
+///     T: Element<Sum: Zeroable + Copy>,
+///     N: Instruction<T>,
+///     B: SharedOperand<T>,
+/// {
+///     sums.open_group();
+///     // SAFETY: the caller's contract.
+///     unsafe { sums.multiply_registers::<T, B>(Previous::Discard, a, b) };
+///     sums.commit();
+/// }
+///
+/// /// The sums of 64 columns of 16 rows, in the first elements of `y`: `A` has ones in its registers.
+/// ///
+/// /// # Safety
+/// /// A block of 128 threads with 3 KiB of dynamic shared memory; `y` has room for 64 elements.
+/// #[kernel(block = [128, 1, 1])]
+/// pub unsafe fn column_sums(x: &[[bf16; 64]], y: *mut f32) {
+///     let start: SharedPtr<bf16> = SharedPtr::new(dynamic_shared_mem());
+///     let tile = start.align_up(Swizzle128::ALIGN);
+///     let thread = thread::thread_idx_x();
+///     // SAFETY: each thread writes elements of its own, which a fence and a barrier make visible. The
+///     // warpgroup goes the same way everywhere.
+///     unsafe {
+///         // Piece `p` of row `k`, 8 elements, lies where the swizzle puts it.
+///         let (k, p) = (thread / 8, thread % 8);
+///         for i in 0..8 {
+///             let place = tile.add(64 * k + 8 * (p ^ (k % 8)) + i);
+///             *place.as_ptr() = x[k as usize][(8 * p + i) as usize];
+///         }
+///         tma::fence_shared();
+///         thread::sync_threads();
+///         let one = u32::from(bf16::ONE.to_bits());
+///         let mut sums = Accumulator::<N64>::zeroed();
+///         let mut in_flight = sums.begin();
+///         let b = MnMajor::<bf16, Swizzle128, 16>::new(tile);
+///         multiply::<bf16, N64, _>(&mut in_flight, [one << 16 | one; 4], b);
+///         in_flight.wait_operands::<0>(); // The tile may be filled anew.
+///         in_flight.finish();
+///         if thread < 4 {
+///             cuda_std::unroll!(I in 0..32 => {
+///                 if I % 4 < 2 {
+///                     *y.add(8 * (I / 4) + 2 * thread as usize + I % 2) = sums.values()[I];
+///                 }
+///             });
+///         }
+///     }
+/// }
+/// # use cuda_std::launch::Kernel;
+/// # assert_eq!(column_sums::BOUNDS.block, Some([128, 1, 1]));
+/// ```
 #[must_use = "dropped, it waits"]
 pub struct InFlight<'s, N: Shape, S: Zeroable + Copy> {
     sums: &'s mut Accumulator<N, S>,

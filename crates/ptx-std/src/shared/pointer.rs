@@ -10,6 +10,41 @@ use ptx_std_macros::gpu_only;
 ///
 /// Arithmetic wraps and checks nothing. To read or write through one, make a pointer of it
 /// ([`SharedPtr::as_ptr`]).
+///
+/// ```
+/// use cuda_std::shared::SharedPtr;
+///
+/// // Behind a tile of 1000 bytes, three words, and then a tile that is aligned to 1024 bytes.
+/// let start: SharedPtr<u8> = SharedPtr::from_address(0x400);
+/// let words = start.byte_add(1000).cast::<u64>();
+/// let tile = words.add(3).align_up(1024).cast::<f32>();
+/// assert_eq!([words.address(), tile.address()], [0x7E8, 0x800]);
+/// ```
+///
+/// A kernel makes one of a pointer, and the other way round:
+///
+/// ```
+/// use cuda_std::prelude::*;
+/// use cuda_std::shared::SharedPtr;
+///
+/// /// Swaps the two halves of 64 elements.
+/// ///
+/// /// # Safety
+/// /// A block of 64 threads; `y` has room for 64 elements.
+/// #[kernel]
+/// pub unsafe fn swap_halves(x: &[f32], y: *mut f32) {
+///     let own = thread::thread_idx_x();
+///     let tile = SharedPtr::new(shared_array![f32; 64]);
+///     // SAFETY: each thread writes its own element, and reads another's behind the barrier.
+///     unsafe {
+///         *tile.add(own).as_ptr() = x[own as usize];
+///         thread::sync_threads();
+///         *y.add(own as usize) = *tile.add((own + 32) % 64).as_ptr();
+///     }
+/// }
+/// # use cuda_std::launch::Kernel;
+/// # assert_eq!(swap_halves::PARAMETERS.len(), 2);
+/// ```
 pub struct SharedPtr<T> {
     address: u32,
     element: PhantomData<*mut T>,

@@ -22,6 +22,17 @@ pub struct E4m3(pub u8);
 pub struct E5m2(pub u8);
 
 /// The element type of operands.
+///
+/// ```
+/// use cuda_std::wgmma::{E4m3, E5m2, Element, Tf32};
+/// use cuda_std::{bf16, f16};
+///
+/// assert_eq!([bf16::DEPTH, f16::DEPTH, Tf32::DEPTH], [16, 16, 8]);
+/// assert_eq!([E4m3::DEPTH, E5m2::DEPTH, i8::DEPTH], [32, 32, 32]);
+/// let whole: <i8 as Element>::Sum = 127 * 127 * 1024;
+/// let real: <E5m2 as Element>::Sum = 0.5;
+/// assert_eq!((whole, real), (16_516_096_i32, 0.5_f32));
+/// ```
 pub trait Element: Copy {
     /// In which sums are kept.
     type Sum;
@@ -47,6 +58,13 @@ elements! {
 }
 
 /// How the 16-byte pieces of a tile are permuted, so that neither rows nor columns meet in a bank.
+///
+/// ```
+/// use cuda_std::wgmma::{Swizzle, Swizzle32, Swizzle64, Swizzle128};
+///
+/// assert_eq!([Swizzle32::SPAN, Swizzle64::SPAN, Swizzle128::SPAN], [32, 64, 128]);
+/// assert_eq!([Swizzle32::ALIGN, Swizzle64::ALIGN, Swizzle128::ALIGN], [256, 512, 1024]);
+/// ```
 pub trait Swizzle {
     /// Bytes within which pieces are permuted: a row of a tile.
     const SPAN: u32;
@@ -76,7 +94,19 @@ swizzles! {
     Swizzle32 = 32, 3;
 }
 
-/// A matrix in shared memory, as instructions take it.
+/// A matrix in shared memory, as instructions take it: a [`KMajor`] or a [`MnMajor`].
+///
+/// ```
+/// use cuda_std::wgmma::{KMajor, MnMajor, SharedOperand, Swizzle128};
+/// use cuda_std::{bf16, shared::SharedPtr};
+///
+/// fn operand<T>(operand: impl SharedOperand<T>) -> impl SharedOperand<T> {
+///     operand
+/// }
+/// let tile: SharedPtr<bf16> = SharedPtr::from_address(0x400);
+/// let _ = operand(KMajor::<_, Swizzle128>::new(tile));
+/// let _ = operand(MnMajor::<_, Swizzle128, 64>::new(tile));
+/// ```
 pub trait SharedOperand<T>: Copy {
     /// 0 if neighbours along the inner dimension lie side by side, else 1.
     #[doc(hidden)]
@@ -103,6 +133,18 @@ fn check_alignment(address: u32, bytes: u32) {
 
 /// A tile whose rows are [`Swizzle::SPAN`] bytes along the inner dimension: of `A` a row for each row, of `B` one
 /// for each column. Other tiles may lie behind it.
+///
+/// ```
+/// use cuda_std::shared::SharedPtr;
+/// use cuda_std::wgmma::{KMajor, Swizzle128};
+///
+/// let start: SharedPtr<cuda_std::bf16> = SharedPtr::from_address(0x400);
+/// let first = KMajor::<_, Swizzle128>::new(start);
+/// // Behind 64 rows of 128 bytes lies the next tile, and step 3 is 96 bytes into each row.
+/// let next = KMajor::<_, Swizzle128>::new(start.byte_add(64 * 128));
+/// assert_eq!(format!("{:?}", first.tile::<64>(1)), format!("{next:?}"));
+/// assert_ne!(format!("{:?}", next.step::<3>()), format!("{next:?}"));
+/// ```
 #[derive(Debug)]
 pub struct KMajor<T, S> {
     descriptor: u64,
@@ -170,6 +212,19 @@ impl<T: Element, S: Swizzle> SharedOperand<T> for KMajor<T, S> {
 
 /// A tile of 16-bit elements whose rows are [`Swizzle::SPAN`] bytes along the rows or columns of the result: `DEPTH` rows, one for
 /// each element of the inner dimension, and behind them those of the next columns.
+///
+/// ```
+/// use cuda_std::shared::SharedPtr;
+/// use cuda_std::wgmma::{MnMajor, Swizzle128};
+///
+/// let start: SharedPtr<cuda_std::bf16> = SharedPtr::from_address(0x400);
+/// let first = MnMajor::<_, Swizzle128, 64>::new(start);
+/// // 64 rows of 64 columns, 128 bytes, and behind them the next 64 columns. Step 1 begins at row 16.
+/// let next = MnMajor::<_, Swizzle128, 64>::new(start.byte_add(64 * 128));
+/// assert_eq!(format!("{:?}", first.tile::<64>(1)), format!("{next:?}"));
+/// let row_16 = MnMajor::<_, Swizzle128, 64>::new(start.byte_add(16 * 128));
+/// assert_eq!(format!("{:?}", first.step::<1>()), format!("{row_16:?}"));
+/// ```
 #[derive(Debug)]
 pub struct MnMajor<T, S, const DEPTH: u32> {
     descriptor: u64,
