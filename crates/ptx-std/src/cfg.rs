@@ -1,4 +1,12 @@
 //! Which GPU the kernels are compiled for, as a value.
+//!
+//! ```
+//! use ptx_std::cfg::ComputeCapability;
+//!
+//! let here = ComputeCapability::from_cuda_arch_env();
+//! assert_eq!(here, ComputeCapability::Compute90);
+//! assert!(ComputeCapability::ALL.contains(&here));
+//! ```
 
 macro_rules! capabilities {
     ($($variant:ident = $number:literal;)*) => {
@@ -33,6 +41,12 @@ macro_rules! capabilities {
                 #[doc = concat!("That of `sm_", stringify!($number), "`.")]
                 $variant = $number,
             )*
+        }
+
+        impl ComputeCapability {
+            /// Every capability that has a name here, ascending. `as u32` is ten times its number: 90 for
+            /// 9.0. The limits of those that have published ones are in `occupancy::Multiprocessor::of`.
+            pub const ALL: &[ComputeCapability] = &[$(ComputeCapability::$variant),*];
         }
 
         const fn from_number(number: u32) -> ComputeCapability {
