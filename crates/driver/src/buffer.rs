@@ -19,16 +19,29 @@ use super::error::{checked, during};
 use super::{Device, DriverError};
 
 /// A type whose values can lie in device memory: plain data, any bit pattern of which is a value.
+///
+/// ```
+/// use ridgepoint_driver::{Device, DeviceBuffer, DeviceChoice, DeviceValue, DriverError};
+///
+/// fn twice<T: DeviceValue>(device: &Device, values: &[T]) -> Result<DeviceBuffer<T>, DriverError> {
+///     device.buffer_from(&[values, values].concat())
+/// }
+///
+/// let device = Device::open(&DeviceChoice::Cpu, &[])?;
+/// assert_eq!(twice(&device, &[1u8, 2])?.to_vec()?, [1, 2, 1, 2]);
+/// # Ok::<(), DriverError>(())
+/// ```
 pub trait DeviceValue: Pod {}
 impl<T: Pod> DeviceValue for T {}
 
 /// Elements in the memory of a device.
 ///
 /// ```
-/// use ridgepoint_driver::{Device, DeviceChoice};
+/// use ridgepoint_driver::{Device, DeviceBuffer, DeviceChoice};
 ///
 /// let device = Device::open(&DeviceChoice::Cpu, &[])?;
-/// let mut buffer = device.buffer_zeroed(5)?;
+/// let mut buffer: DeviceBuffer<i32> = device.buffer_zeroed(5)?;
+/// assert!(buffer.len() == 5 && !buffer.is_empty());
 /// buffer.write(1, &[7, 8])?;
 /// assert_eq!(buffer.to_vec()?, [0, 7, 8, 0, 0]);
 /// let mut last = [1; 3];
@@ -36,7 +49,7 @@ impl<T: Pod> DeviceValue for T {}
 /// assert_eq!(last, [8, 0, 0]);
 /// // What a launch takes: views of all elements or of some.
 /// let (all, some) = (buffer.slice(..), buffer.slice(1..3));
-/// # let _ = (all, some);
+/// assert_eq!((all.len(), some.len()), (5, 2));
 /// # Ok::<(), ridgepoint_driver::DriverError>(())
 /// ```
 pub struct DeviceBuffer<T: DeviceValue> {
@@ -102,6 +115,16 @@ impl Device {
 
     /// A buffer whose elements are whatever the memory holds: on the emulator all bits are set. A
     /// kernel that reads an element which nobody has written is reported where memory is checked.
+    ///
+    /// ```
+    /// use ridgepoint_driver::{Device, DeviceChoice};
+    ///
+    /// let device = Device::open(&DeviceChoice::Cpu, &[])?;
+    /// let mut sums = device.buffer_uninitialized::<f32>(2)?;
+    /// sums.write(0, &[0.0, 0.0])?;
+    /// assert_eq!(sums.to_vec()?, [0.0, 0.0]);
+    /// # Ok::<(), ridgepoint_driver::DriverError>(())
+    /// ```
     ///
     /// # Errors
     /// [`DriverError::OutOfMemory`]; or the driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]).
@@ -195,7 +218,9 @@ impl<T: DeviceValue> DeviceBuffer<T> {
     /// Copies `values` to the elements from `first` on.
     ///
     /// # Errors
-    /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]).
+    /// On a GPU the driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]), or a kernel that ran
+    /// before panicked ([`DriverError::Panicked`]); on the emulator a kernel that nobody has waited for may
+    /// use the elements ([`DriverError::HostAccess`]).
     ///
     /// # Panics
     /// The buffer has fewer elements.
@@ -226,8 +251,9 @@ impl<T: DeviceValue> DeviceBuffer<T> {
     /// Copies the elements from `first` on into `values`.
     ///
     /// # Errors
-    /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]),
-    /// or a kernel that ran before has failed: [`DriverError::Panicked`] where it panicked.
+    /// On a GPU the driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]), or a kernel that ran
+    /// before has failed, where it panicked with [`DriverError::Panicked`]; on the emulator a kernel that
+    /// nobody has waited for may use the elements ([`DriverError::HostAccess`]).
     ///
     /// # Panics
     /// The buffer has fewer elements.
@@ -264,8 +290,20 @@ impl<T: DeviceValue> DeviceBuffer<T> {
 
     /// Sets every bit. A float becomes NaN, so an element that no kernel writes shows.
     ///
+    /// ```
+    /// # use ridgepoint_driver::{Device, DeviceChoice};
+    /// # let device = Device::open(&DeviceChoice::Cpu, &[])?;
+    /// let mut y = device.buffer_from(&[1.0f32, 2.0])?;
+    /// y.poison()?;
+    /// // A launch that writes the first element alone.
+    /// # y.write(0, &[3.0])?;
+    /// let y = y.to_vec()?;
+    /// assert!(y[0] == 3.0 && y[1].is_nan());
+    /// # Ok::<(), ridgepoint_driver::DriverError>(())
+    /// ```
+    ///
     /// # Errors
-    /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]).
+    /// As [`DeviceBuffer::write`].
     pub fn poison(&mut self) -> Result<(), DriverError> {
         self.set_bytes(0xFF)
     }

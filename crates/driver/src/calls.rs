@@ -13,7 +13,9 @@ use cuda_loader::Call;
 /// let device = Device::open(&DeviceChoice::Cpu, &[])?;
 /// let (buffer, calls) = Calls::during(|| device.buffer_from(&[1, 2, 3]));
 /// assert_eq!(buffer?.to_vec()?, [1, 2, 3]);
-/// assert_eq!((calls.launches(), calls.copies()), (0, 1));
+/// assert_eq!((calls.launches(), calls.copies(), calls.waits()), (0, 1, 1));
+/// let [copy] = calls.all() else { panic!("{calls:?}") };
+/// assert_eq!((copy.function, copy.took), ("cuMemcpyHtoD_v2", calls.time()));
 /// # Ok::<(), ridgepoint_driver::DriverError>(())
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -94,7 +94,8 @@ pub(super) fn unchecked() {
 /// The host, or a copy in a stream, reaches bytes of a buffer.
 ///
 /// # Errors
-/// What of it races with a kernel, in words.
+/// A kernel, of another stream or not waited for, may use those bytes at the same time: the finding in
+/// words, for [`DriverError::HostAccess`](super::DriverError::HostAccess).
 pub(super) fn accessed(
     order: Option<&Order>,
     (start, bytes): (u64, u64),

@@ -13,6 +13,8 @@ use occupancy::{ComputeCapability, Multiprocessor};
 /// assert_eq!("cuda:1".parse(), Ok(DeviceChoice::Cuda(1)));
 /// let ada = ComputeCapability::new(8, 9);
 /// assert_eq!(DeviceChoice::CpuAs(ada).to_string(), "cpu:sm_89");
+/// // What `cpu` is.
+/// assert_eq!(DeviceChoice::EMULATED, ComputeCapability::new(9, 0));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeviceChoice {

@@ -11,12 +11,18 @@ use super::{Device, DriverError};
 /// A kernel as the driver has compiled it for a GPU.
 ///
 /// ```
-/// use ridgepoint_driver::{Device, DeviceChoice};
+/// use ridgepoint_driver::{Compiled, Device, DeviceChoice, DriverError};
 ///
-/// let device = Device::open(&DeviceChoice::Cpu, &[])?;
-/// match device.compiled("scale")? {
-///     Some(kernel) => println!("{} registers, {} bytes spilled", kernel.registers, kernel.local_bytes),
-///     None => println!("the emulator has no registers"),
+/// fn needs(kernel: &Compiled<'_>) -> Result<String, DriverError> {
+///     let blocks = kernel.resident_blocks(256, 0)?;
+///     Ok(format!("{} registers, {blocks} blocks of 256 threads at once", kernel.registers))
+/// }
+///
+/// # const SAXPY: &str = include_str!("../ptx/saxpy.ptx");
+/// let device = Device::open(&DeviceChoice::Auto, &[(70, SAXPY, None)])?;
+/// match device.compiled("saxpy")? {
+///     Some(saxpy) => println!("{}", needs(&saxpy)?),
+///     None => assert!(device.properties().is_emulated()),
 /// }
 /// # Ok::<(), ridgepoint_driver::DriverError>(())
 /// ```

@@ -22,13 +22,16 @@ static UNDER_WAY: AtomicUsize = AtomicUsize::new(0);
 /// Dropped early, it waits. Forgotten, its memory is never freed.
 ///
 /// ```
-/// use ridgepoint_driver::{Device, DeviceChoice, Stream};
+/// use ridgepoint_driver::{Device, DeviceChoice, Pending, Stream};
 ///
 /// let device = Device::open(&DeviceChoice::Cpu, &[])?;
 /// let stream = Stream::new(&device)?;
 /// let buffer = device.buffer_from(&[1, 2, 3, 4])?;
-/// let copy = stream.download(&buffer, 1, device.pinned(2, 0)?)?;
+/// let copy: Pending<i32> = stream.download(&buffer, 1, device.pinned(2, 0)?)?;
 /// // The host does something else meanwhile.
+/// if !copy.is_done()? {
+///     copy.done().synchronize()?;
+/// }
 /// assert_eq!(copy.wait()?[..], [2, 3]);
 /// # Ok::<(), ridgepoint_driver::DriverError>(())
 /// ```
@@ -43,8 +46,10 @@ impl<'d> Stream<'d> {
     /// Begins to copy all of `host` to the elements of `target` from `first` on.
     ///
     /// # Errors
-    /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]);
-    /// [`DriverError::Capturing`]; [`DriverError::OtherDevice`]: the buffer is of another device.
+    /// [`DriverError::Capturing`]: the stream captures; [`DriverError::OtherDevice`]: the buffer is of
+    /// another device. On a GPU also: the driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]). On
+    /// the emulator also: a kernel of another stream may use the elements ([`DriverError::HostAccess`]).
+    /// The host memory comes back in [`Refused::host`].
     ///
     /// # Panics
     /// The buffer has fewer elements.
@@ -85,8 +90,10 @@ impl<'d> Stream<'d> {
     /// Begins to copy the elements of `source` from `first` on to all of `host`.
     ///
     /// # Errors
-    /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]);
-    /// [`DriverError::Capturing`]; [`DriverError::OtherDevice`]: the buffer is of another device.
+    /// [`DriverError::Capturing`]: the stream captures; [`DriverError::OtherDevice`]: the buffer is of
+    /// another device. On a GPU also: the driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]). On
+    /// the emulator also: a kernel of another stream may use the elements ([`DriverError::HostAccess`]).
+    /// The host memory comes back in [`Refused::host`].
     ///
     /// # Panics
     /// The buffer has fewer elements.
@@ -126,9 +133,23 @@ impl<'d> Stream<'d> {
     /// Copies `values` to the elements of `target` from `first` on, after what is in the stream, and
     /// waits for it. The values may be in any memory.
     ///
+    /// ```
+    /// use ridgepoint_driver::{Device, DeviceChoice, Stream};
+    ///
+    /// let device = Device::open(&DeviceChoice::Cpu, &[])?;
+    /// let stream = Stream::new(&device)?;
+    /// let mut buffer = device.buffer_zeroed::<u32>(4)?;
+    /// stream.write(&[7, 8], &mut buffer, 2)?;
+    /// let mut last = [0; 3];
+    /// stream.read(&buffer, 1, &mut last)?;
+    /// assert_eq!(last, [0, 7, 8]);
+    /// # Ok::<(), ridgepoint_driver::DriverError>(())
+    /// ```
+    ///
     /// # Errors
-    /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]);
-    /// [`DriverError::Capturing`]; [`DriverError::OtherDevice`]: the buffer is of another device.
+    /// [`DriverError::Capturing`]: the stream captures; [`DriverError::OtherDevice`]: the buffer is of
+    /// another device. On a GPU also: the driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]). On
+    /// the emulator also: a kernel of another stream may use the elements ([`DriverError::HostAccess`]).
     ///
     /// # Panics
     /// The buffer has fewer elements.
@@ -159,8 +180,9 @@ impl<'d> Stream<'d> {
     /// waits for it. The values may be in any memory.
     ///
     /// # Errors
-    /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]);
-    /// [`DriverError::Capturing`]; [`DriverError::OtherDevice`]: the buffer is of another device.
+    /// [`DriverError::Capturing`]: the stream captures; [`DriverError::OtherDevice`]: the buffer is of
+    /// another device. On a GPU also: the driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]). On
+    /// the emulator also: a kernel of another stream may use the elements ([`DriverError::HostAccess`]).
     ///
     /// # Panics
     /// The buffer has fewer elements.
@@ -198,6 +220,18 @@ impl<'d> Stream<'d> {
 
     /// Waits until no copy reaches memory of the stream's device any more. None begins to or from memory
     /// that a caller has borrowed.
+    ///
+    /// ```
+    /// use ridgepoint_driver::{Device, DeviceChoice, Stream};
+    ///
+    /// let device = Device::open(&DeviceChoice::Cpu, &[])?;
+    /// let (copies, launches) = (Stream::new(&device)?, Stream::new(&device)?);
+    /// let mut buffer = device.buffer_zeroed(1000)?;
+    /// let copy = copies.upload(device.pinned(1000, 1u8)?, &mut buffer, 0)?;
+    /// launches.finish_copies()?;
+    /// assert!(copy.is_done()?);
+    /// # Ok::<(), ridgepoint_driver::DriverError>(())
+    /// ```
     ///
     /// # Errors
     /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]).

@@ -5,18 +5,28 @@ use super::{Device, DriverError};
 
 /// Hardware counters of a GPU, which its profiling library reads (CUPTI of CUDA 12.6 or newer).
 ///
-/// ```no_run
-/// use ridgepoint_driver::{Counters, Device, DriverError, Stream};
+/// ```
+/// use ridgepoint_driver::{Counters, Device, DeviceChoice, DriverError, Stream};
 ///
-/// let device = Device::with_ptx(0, &[])?;
+/// /// Bytes that launches read from the memory of a GPU.
+/// fn bytes_read(
+///     device: &Device,
+///     launch: impl FnMut() -> Result<(), DriverError>,
+/// ) -> Result<f64, DriverError> {
+///     let mut counters = Counters::new(device, &["dram__bytes_read.sum"])?;
+///     println!("{} runs", counters.passes());
+///     let values = counters.measure(|| Ok(()), launch)?;
+///     Ok(values[0])
+/// }
+///
+/// let device = Device::open(&DeviceChoice::Cpu, &[])?;
 /// let stream = Stream::new(&device)?;
-/// let mut counters = Counters::new(&device, &["dram__bytes_read.sum", "dram__bytes_write.sum"])?;
-/// let launch = || {
+/// let error = bytes_read(&device, || {
 ///     // Launches.
 ///     stream.synchronize()
-/// };
-/// let values = counters.measure(|| Ok(()), launch)?;
-/// println!("{} bytes read, {} written", values[0], values[1]);
+/// });
+/// // The emulator has no hardware to count; `Device::take_counts` has its counts.
+/// assert!(matches!(error, Err(DriverError::Counters(_))));
 /// # Ok::<(), DriverError>(())
 /// ```
 #[derive(Debug)]
@@ -66,7 +76,8 @@ impl Counters {
     /// Gives the metrics' values over all that `launch` did.
     ///
     /// # Errors
-    /// Those of `prepare` and `launch`; [`DriverError::Counters`].
+    /// Those of `prepare` and `launch`; [`DriverError::Counters`]: the counters cannot be started, read or
+    /// turned into values, as where another profiler has taken them.
     pub fn measure<E: From<DriverError>>(
         &mut self,
         mut prepare: impl FnMut() -> Result<(), E>,

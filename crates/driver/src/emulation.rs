@@ -5,6 +5,24 @@ pub use engine::Schedule;
 use super::record;
 
 /// How the emulator runs launches.
+///
+/// ```
+/// use cuda_std::prelude::*;
+/// use ridgepoint_driver::{Device, DriverError, Emulation, LaunchConfig, Schedule, Stream};
+///
+/// #[kernel]
+/// pub fn nothing() {}
+///
+/// # fn main() -> Result<(), DriverError> {
+/// let seeded = Emulation { schedule: Schedule::Seeded(7), is_checked: true, ..Emulation::default() };
+/// let device = Device::emulator(seeded);
+/// let prepared = device.prepare(nothing::entry(), LaunchConfig::blocks(1, 32))?;
+/// // Without the kernel's PTX there are neither checks nor other schedules.
+/// let error = prepared.run(&Stream::new(&device)?, ());
+/// assert!(matches!(error, Err(DriverError::WithoutPtx { what: "checks", .. })));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Emulation {
     /// Who goes first.

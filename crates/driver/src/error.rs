@@ -10,6 +10,36 @@ use cust::sys::CUresult;
 use occupancy::OccupancyError;
 
 /// Why an operation on a device failed, with the actual value and the limit where there is one.
+///
+/// ```
+/// use cuda_std::prelude::*;
+/// use ridgepoint_driver::{Device, DeviceChoice, DriverError, LaunchConfig, LaunchError, Stream};
+///
+/// #[kernel]
+/// pub fn shift(x: &[u32], mut y: Output<u32>) {
+///     for (i, y) in y.own() {
+///         *y = x[i + 1];
+///     }
+/// }
+///
+/// # fn main() -> Result<(), DriverError> {
+/// let device = Device::open(&DeviceChoice::Cpu, &[])?;
+/// let error = device.prepare(shift::entry(), LaunchConfig::linear(4, 2048)).err().expect("too large");
+/// // "shift: block of 2048 threads; CPU emulator (16 cores) allows 1 to 1024"
+/// assert!(matches!(error, DriverError::Block { actual: 2048, limit: 1024, .. }));
+/// assert!(!error.is_finding());
+///
+/// let (x, mut y) = (device.buffer_zeroed(4)?, device.buffer_zeroed(4)?);
+/// let prepared = device.prepare(shift::entry(), LaunchConfig::linear(4, 256))?;
+/// let error = prepared.run(&Stream::new(&device)?, (x.slice(..), y.slice_mut(..))).expect_err("x[4]");
+/// assert!(error.is_finding());
+/// let DriverError::Emulated { error: LaunchError::Panicked { thread, .. }, .. } = error else {
+///     panic!("{error}");
+/// };
+/// assert_eq!(thread.thread, [3, 0, 0]);
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DriverError {

@@ -16,6 +16,25 @@ use super::{DriverError, Stream, home};
 
 /// A place in a stream. An event of [`Stream::record`](super::Stream::record) has the time at which
 /// the device came there. Any thread may wait for it.
+///
+/// ```
+/// use ridgepoint_driver::{Device, DeviceChoice, DriverError, Event, Stream};
+///
+/// fn milliseconds(begin: &Event<'_>, end: &Event<'_>) -> Result<f64, DriverError> {
+///     if !end.is_done()? {
+///         end.synchronize()?;
+///     }
+///     end.milliseconds_since(begin)
+/// }
+///
+/// let device = Device::open(&DeviceChoice::Cpu, &[])?;
+/// let stream = Stream::new(&device)?;
+/// let begin = stream.record()?;
+/// // Launches.
+/// let end = stream.record()?;
+/// assert!(milliseconds(&begin, &end)? >= 0.0);
+/// # Ok::<(), DriverError>(())
+/// ```
 pub struct Event<'d> {
     kind: Kind,
     home: &'static Home,

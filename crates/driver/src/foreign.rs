@@ -14,7 +14,7 @@ impl Device {
     /// What nvcc makes of `extern "C" __global__ void saxpy(int n, float a, const float* x, float* y)`
     /// has the [signature](cuda_std::launch::Foreign) that the caller gives it:
     ///
-    /// ```no_run
+    /// ```
     /// use cuda_std::launch::{Entry, Foreign, In, Out};
     /// use ridgepoint_driver::{Device, DeviceChoice, LaunchConfig, Stream};
     ///
@@ -24,7 +24,7 @@ impl Device {
     /// let x = device.buffer_filled(1000, 1.5f32)?;
     /// let mut y = device.buffer_filled(1000, 2.0f32)?;
     ///
-    /// let loaded = device.load("saxpy.ptx")?;
+    /// let loaded = device.load("ptx/saxpy.ptx")?;
     /// let saxpy = loaded.prepare(Entry::<Saxpy>::foreign("saxpy"), LaunchConfig::linear(1000, 256))?;
     /// let stream = Stream::new(&device)?;
     /// // SAFETY: saxpy has these parameters; the buffers have 1000 elements, and live until the stream

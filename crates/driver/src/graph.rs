@@ -23,6 +23,40 @@ pub(super) struct Captured {
 
 /// Launches that were captured from a stream, ready to be put into one all at once: the driver
 /// prepares them once, and a replay costs the host one call. One thread has it at a time.
+///
+/// ```
+/// use cuda_std::prelude::*;
+/// use ridgepoint_driver::{Device, DeviceChoice, DriverError, Graph, LaunchConfig, Stream};
+///
+/// #[kernel]
+/// pub fn add(mut y: Output<u32>, value: u32) {
+///     for (_, y) in y.own() {
+///         *y += value;
+///     }
+/// }
+///
+/// # fn main() -> Result<(), DriverError> {
+/// let device = Device::open(&DeviceChoice::Cpu, &[])?;
+/// let stream = Stream::new(&device)?;
+/// let mut y = device.buffer_zeroed(100)?;
+/// let prepared = device.prepare(add::entry(), LaunchConfig::linear(100, 128))?;
+/// // SAFETY: each launch has the buffer alone, which lives until the last replay is done.
+/// let mut graph: Graph<'_> = stream.capture(|| unsafe {
+///     prepared.launch(&stream, &(y.slice_mut(..), 1))?;
+///     prepared.launch(&stream, &(y.slice_mut(..), 10))
+/// })?;
+/// assert_eq!(graph.launches(), 2);
+/// // SAFETY: as above.
+/// unsafe {
+///     graph.launch(&stream)?;
+///     graph.update(1, &prepared, &(y.slice_mut(..), 100))?;
+///     graph.launch(&stream)?;
+/// }
+/// stream.synchronize()?;
+/// assert_eq!(y.to_vec()?, [11 + 101; 100]);
+/// # Ok(())
+/// # }
+/// ```
 pub struct Graph<'d> {
     kind: Kind,
     home: &'static Home,
@@ -91,8 +125,26 @@ impl<'d> Stream<'d> {
 
     /// Refuses what waits, while this thread captures any stream.
     ///
+    /// ```
+    /// use ridgepoint_driver::{Device, DeviceChoice, DriverError, Stream};
+    ///
+    /// /// Waits for the host's own work, too.
+    /// fn finish(stream: &Stream<'_>) -> Result<(), DriverError> {
+    ///     stream.refuse_capture_by_thread("wait for all work")?;
+    ///     // The host's own work.
+    ///     stream.synchronize()
+    /// }
+    ///
+    /// let device = Device::open(&DeviceChoice::Cpu, &[])?;
+    /// let (captured, other) = (Stream::new(&device)?, Stream::new(&device)?);
+    /// finish(&other)?;
+    /// let error = captured.capture(|| finish(&other)).err().expect("refused");
+    /// assert_eq!(error.to_string(), "a wait for all work cannot be captured into a graph");
+    /// # Ok::<(), DriverError>(())
+    /// ```
+    ///
     /// # Errors
-    /// [`DriverError::Capturing`].
+    /// [`DriverError::Capturing`]: this thread captures this stream or another.
     pub fn refuse_capture_by_thread(&self, operation: &'static str) -> Result<(), DriverError> {
         match CAPTURES.get() {
             0 => Ok(()),
@@ -228,9 +280,10 @@ impl Graph<'_> {
     /// As for each [`Prepared::launch`] that was captured.
     ///
     /// # Errors
-    /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]);
-    /// [`DriverError::Emulated`], [`DriverError::Engine`], [`DriverError::WithoutPtx`]: as for
-    /// [`Prepared::launch`] on the emulator; [`DriverError::Capturing`]; [`DriverError::OtherDevice`].
+    /// [`DriverError::OtherDevice`]: the graph is of another device than the stream;
+    /// [`DriverError::Capturing`]: the stream captures. On a GPU also: the driver refuses
+    /// ([`DriverError::Call`], [`DriverError::Cuda`]). On the emulator also, as for [`Prepared::launch`]:
+    /// [`DriverError::Emulated`], [`DriverError::Engine`], [`DriverError::WithoutPtx`].
     pub unsafe fn launch(&self, stream: &Stream<'_>) -> Result<(), DriverError> {
         home::same(LAUNCH, stream.device.home, "the graph", self.home)?;
         stream.refuse_capture("launch of a graph")?;

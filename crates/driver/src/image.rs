@@ -61,7 +61,7 @@ impl Image {
     }
 
     /// # Errors
-    /// What it is instead.
+    /// What it is instead, in words: empty, of another format, for another machine, or cut off.
     fn of(mut bytes: Vec<u8>) -> Result<Image, String> {
         if bytes.is_empty() {
             return Err("it is empty".to_owned());

@@ -16,6 +16,40 @@ use super::replay::{Emulated, EmulatedPtx, Replay};
 use super::{DriverError, Emulation, Stream, home, launch_attributes};
 
 /// A kernel with a launch configuration that its device allows, ready to be launched.
+///
+/// ```
+/// use cuda_std::prelude::*;
+/// use ridgepoint_driver::{Device, DeviceBuffer, DeviceChoice, DriverError, LaunchConfig, Prepared, Stream};
+///
+/// #[kernel]
+/// pub fn double(mut y: Output<f32>) {
+///     for (_, y) in y.own() {
+///         *y *= 2.0;
+///     }
+/// }
+///
+/// struct Doubling<'d> {
+///     kernel: Prepared<'d, double>,
+///     stream: Stream<'d>,
+/// }
+///
+/// impl Doubling<'_> {
+///     fn times(&self, y: &mut DeviceBuffer<f32>, times: u32) -> Result<(), DriverError> {
+///         (0..times).try_for_each(|_| self.kernel.run(&self.stream, (y.slice_mut(..),)))
+///     }
+/// }
+///
+/// # fn main() -> Result<(), DriverError> {
+/// let device = Device::open(&DeviceChoice::Cpu, &[])?;
+/// let mut y = device.buffer_filled(100, 1.0f32)?;
+/// let kernel = device.prepare(double::entry(), LaunchConfig::linear(100, 256))?;
+/// assert_eq!(kernel.name(), "double");
+/// let doubling = Doubling { kernel, stream: Stream::new(&device)? };
+/// doubling.times(&mut y, 10)?;
+/// assert_eq!(y.to_vec()?, [1024.0; 100]);
+/// # Ok(())
+/// # }
+/// ```
 pub struct Prepared<'d, S: Signature> {
     pub(super) entry: Entry<S>,
     pub(super) shape: simt::Shape,
@@ -202,7 +236,7 @@ impl<S: Signature> Prepared<'_, S> {
     /// The address of each parameter's value, good for as long as `arguments` is borrowed.
     ///
     /// # Errors
-    /// An argument is of another device.
+    /// [`DriverError::OtherDevice`]: an argument is of another device.
     fn addresses(
         &self,
         arguments: &S::Arguments<'_>,
@@ -314,7 +348,7 @@ impl<S: Signature> Prepared<'_, S> {
     /// It is prepared for the emulator, and the arguments' buffers live until the last run.
     ///
     /// # Errors
-    /// An argument is of another device.
+    /// [`DriverError::OtherDevice`]: an argument is of another device.
     pub(super) unsafe fn replay(
         &self,
         arguments: &S::Arguments<'_>,

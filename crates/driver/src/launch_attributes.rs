@@ -117,6 +117,36 @@ impl<S: Signature> Prepared<'_, S> {
     /// `cuda_std::grid_dependency::launch_dependents`: what that one writes is there after
     /// `cuda_std::grid_dependency::wait`. On the emulator, where launches follow one another, it changes nothing.
     ///
+    /// ```
+    /// use cuda_std::prelude::*;
+    /// use ridgepoint_driver::{Device, DeviceChoice, DriverError, LaunchConfig, Stream};
+    ///
+    /// #[kernel]
+    /// pub fn count(mut y: Output<u32>) {
+    ///     for (i, y) in y.own() {
+    ///         *y = i as u32;
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> Result<(), DriverError> {
+    /// let device = Device::open(&DeviceChoice::Cpu, &[])?;
+    /// let stream = Stream::new(&device)?;
+    /// let (mut a, mut b) = (device.buffer_zeroed(100)?, device.buffer_zeroed(100)?);
+    /// let first = device.prepare(count::entry(), LaunchConfig::linear(100, 256))?;
+    /// let second = device.prepare(count::entry(), LaunchConfig::linear(100, 256))?;
+    /// // SAFETY: it touches nothing of the launch before it.
+    /// let second = unsafe { second.overlapping() }?;
+    /// // SAFETY: both buffers live until the stream has been synchronised.
+    /// unsafe {
+    ///     first.launch(&stream, &(a.slice_mut(..),))?;
+    ///     second.launch(&stream, &(b.slice_mut(..),))?;
+    /// }
+    /// stream.synchronize()?;
+    /// assert_eq!(a.to_vec()?, b.to_vec()?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Safety
     /// The kernel reads nothing that the launch before it writes, and writes nothing that it reads or writes, before it has
     /// called `wait`.

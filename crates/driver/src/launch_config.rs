@@ -5,6 +5,9 @@
 /// ```
 /// use ridgepoint_driver::LaunchConfig;
 ///
+/// // As many blocks as the kernel needs, which strides over the grid.
+/// let blocks = LaunchConfig::blocks(528, 256);
+/// assert_eq!((blocks.grid, blocks.block), ([528, 1, 1], [256, 1, 1]));
 /// // A thread for each element of a million.
 /// let linear = LaunchConfig::linear(1_000_000, 256);
 /// assert_eq!((linear.grid, linear.block), ([3907, 1, 1], [256, 1, 1]));

@@ -190,12 +190,45 @@ impl Device {
 
     /// The emulator without PTX, with the limits of [`DeviceChoice::EMULATED`]: it runs the kernels' Rust
     /// functions, in order, and can check nothing.
+    ///
+    /// ```
+    /// use ridgepoint_driver::{Device, Emulation, cores};
+    ///
+    /// let device = Device::emulator(Emulation::default());
+    /// assert!(device.properties().is_emulated());
+    /// println!("{} on {} cores of the host", device.properties().name, cores());
+    /// ```
     pub fn emulator(emulation: Emulation) -> Device {
         Device::emulator_with(emulation, &[]).expect("its limits are known")
     }
 
     /// The emulator with the limits of [`DeviceChoice::EMULATED`], which executes PTX. Of kernels that the
     /// PTX lacks it runs the Rust functions.
+    ///
+    /// ```
+    /// use cuda_std::launch::{Entry, Foreign, In, Out};
+    /// use ridgepoint_driver::{Device, Embedded, Emulation, LaunchConfig, Schedule, Stream};
+    ///
+    /// // extern "C" __global__ void saxpy(int n, float a, const float* x, float* y)
+    /// type Saxpy = Foreign<(i32, f32, In<f32>, Out<f32>)>;
+    ///
+    /// # const SAXPY: &str = include_str!("../ptx/saxpy.ptx");
+    /// let ptx: Embedded = (70, SAXPY, None);
+    /// let schedule = Schedule::Seeded(1);
+    /// let device = Device::emulator_with(Emulation { schedule, ..Emulation::default() }, &[ptx])?;
+    /// let x = device.buffer_from(&[1.0f32, 2.0])?;
+    /// let mut y = device.buffer_from(&[10.0f32, 20.0])?;
+    ///
+    /// let saxpy = Entry::<Saxpy>::foreign("saxpy");
+    /// let prepared = device.prepare(saxpy, LaunchConfig::linear(2, 32))?;
+    /// let stream = Stream::new(&device)?;
+    /// // SAFETY: saxpy has these parameters; the buffers have 2 elements, and live until the stream has been
+    /// // synchronised.
+    /// unsafe { prepared.launch(&stream, &(2, 3.0, x.slice(..), y.slice_mut(..))) }?;
+    /// stream.synchronize()?;
+    /// assert_eq!(y.to_vec()?, [13.0, 26.0]);
+    /// # Ok::<(), ridgepoint_driver::DriverError>(())
+    /// ```
     ///
     /// # Errors
     /// [`DriverError::UnreadablePtx`]: the PTX that is best for the emulated GPU cannot be read.
@@ -207,6 +240,17 @@ impl Device {
     }
 
     /// The emulator with the limits of a compute capability.
+    ///
+    /// ```
+    /// use ridgepoint_driver::{ComputeCapability, Device, DriverError, Emulation};
+    ///
+    /// let turing = Device::emulator_of(ComputeCapability::new(7, 5), Emulation::default(), &[])?;
+    /// assert_eq!(turing.properties().limits.shared_per_block, 64 * 1024);
+    ///
+    /// let error = Device::emulator_of(ComputeCapability::new(6, 1), Emulation::default(), &[]);
+    /// assert!(matches!(error, Err(DriverError::UnknownCapability(_))));
+    /// # Ok::<(), ridgepoint_driver::DriverError>(())
+    /// ```
     ///
     /// # Errors
     /// [`DriverError::UnknownCapability`]: the limits of the capability are not known. Also as
@@ -229,6 +273,18 @@ impl Device {
     /// An emulator in this device's place, with kernels of this PTX: it has the limits of its compute capability
     /// and as many multiprocessors, so that a launch whose shape depends on the device has the same there.
     ///
+    /// ```
+    /// use ridgepoint_driver::{Device, DeviceChoice, Emulation};
+    ///
+    /// let device = Device::open(&DeviceChoice::Auto, &[])?;
+    /// let counting = Emulation { is_counted: true, ..Emulation::default() };
+    /// let in_its_place = device.stand_in(counting, &[])?;
+    /// assert!(in_its_place.properties().is_emulated());
+    /// assert_eq!(in_its_place.properties().capability(), device.properties().capability());
+    /// assert_eq!(in_its_place.properties().multiprocessors, device.properties().multiprocessors);
+    /// # Ok::<(), ridgepoint_driver::DriverError>(())
+    /// ```
+    ///
     /// # Errors
     /// As [`Device::emulator_of`].
     pub fn stand_in(
@@ -242,7 +298,7 @@ impl Device {
     }
 
     /// The same emulator, with its kernels and their variables, which runs launches as `emulation` says: that
-    /// reads no PTX again. `None` of a GPU.
+    /// reads no PTX again. `None` of a GPU. [`Device::take_counts`] has an example.
     pub fn with_emulation(&self, emulation: Emulation) -> Option<Device> {
         if self.gpu.is_some() {
             return None;
@@ -261,12 +317,47 @@ impl Device {
     /// device's own PTX: the launches of each kernel added up, in the order in which kernels were first
     /// launched. [`Emulation::is_counted`] asks for it; devices that [`Device::with_emulation`] makes share
     /// it. A GPU counts nothing.
+    ///
+    /// ```
+    /// use ridgepoint_driver::{Device, Emulation, LaunchConfig, Stream, count};
+    ///
+    /// # use cuda_std::launch::{Entry, Foreign, In, Out};
+    /// # type Saxpy = Foreign<(i32, f32, In<f32>, Out<f32>)>;
+    /// # const SAXPY: &str = include_str!("../ptx/saxpy.ptx");
+    /// let device = Device::emulator_with(Emulation::default(), &[(70, SAXPY, None)])?;
+    /// let counting = Emulation { is_counted: true, ..Emulation::default() };
+    /// let counted = device.with_emulation(counting).expect("an emulator");
+    /// # let x = counted.buffer_zeroed::<f32>(100)?;
+    /// # let mut y = counted.buffer_zeroed::<f32>(100)?;
+    /// # let stream = Stream::new(&counted)?;
+    /// let saxpy = counted.prepare(Entry::<Saxpy>::foreign("saxpy"), LaunchConfig::linear(100, 32))?;
+    /// // SAFETY: as its parameters say, of 100 elements each.
+    /// unsafe { saxpy.launch(&stream, &(100, 2.0, x.slice(..), y.slice_mut(..))) }?;
+    ///
+    /// let counts: Vec<count::Counts> = counted.take_counts();
+    /// assert_eq!((&counts[0].kernel[..], counts[0].warps), ("saxpy", 4));
+    /// // Of each element, x and y are read and y is written.
+    /// assert_eq!(counts[0].bytes(count::Space::Global), 100 * 3 * 4);
+    /// assert_eq!(counts[0].flop(), 100 * 2);
+    /// // They are the device's own, and taken.
+    /// assert!(device.take_counts().is_empty());
+    /// # Ok::<(), ridgepoint_driver::DriverError>(())
+    /// ```
     pub fn take_counts(&self) -> Vec<count::Counts> {
         let kernels = self.kernels.as_ref();
         kernels.map(|it| it.take_counts()).unwrap_or_default()
     }
 
     /// Opens a GPU with PTX of the caller's; without any it has the kernels of files alone ([`Device::load`]).
+    ///
+    /// ```
+    /// use ridgepoint_driver::{Device, DriverError};
+    ///
+    /// match Device::with_ptx(0, &[]) {
+    ///     Ok(gpu) => assert!(!gpu.properties().is_emulated()),
+    ///     Err(error) => assert!(matches!(error, DriverError::NoDriver(_) | DriverError::NoGpu), "{error}"),
+    /// }
+    /// ```
     ///
     /// # Errors
     /// As [`Device::open`].
@@ -277,6 +368,19 @@ impl Device {
     /// The same device with kernels that take at most `registers` registers per thread: on a GPU its
     /// compiler makes them of `ptx` and puts into local memory what does not fit. Kernels with launch
     /// bounds of their own keep to these. The emulator has no registers.
+    ///
+    /// ```
+    /// use ridgepoint_driver::{Device, DeviceChoice};
+    ///
+    /// # const SAXPY: &str = include_str!("../ptx/saxpy.ptx");
+    /// let ptx = [(70, SAXPY, None)];
+    /// let device = Device::open(&DeviceChoice::Auto, &ptx)?;
+    /// let tight = device.with_max_registers(32, &ptx)?;
+    /// if let Some(saxpy) = tight.compiled("saxpy")? {
+    ///     assert!(saxpy.registers <= 32);
+    /// }
+    /// # Ok::<(), ridgepoint_driver::DriverError>(())
+    /// ```
     ///
     /// # Errors
     /// As [`Device::open`].
@@ -342,6 +446,16 @@ impl Device {
 
     /// Fails if so many bytes cannot be allocated now.
     ///
+    /// ```
+    /// use ridgepoint_driver::{Device, DeviceChoice, DriverError};
+    ///
+    /// let device = Device::open(&DeviceChoice::Cpu, &[])?;
+    /// device.check_memory(1 << 20)?;
+    /// let too_much = device.check_memory(1 << 60);
+    /// assert!(matches!(too_much, Err(DriverError::OutOfMemory { bytes, .. }) if bytes == 1 << 60));
+    /// # Ok::<(), ridgepoint_driver::DriverError>(())
+    /// ```
+    ///
     /// # Errors
     /// [`DriverError::OutOfMemory`]; or as [`Device::free_memory`].
     pub fn check_memory(&self, bytes: u64) -> Result<(), DriverError> {
@@ -366,10 +480,18 @@ impl Device {
     }
 }
 
-/// So many values in memory of the host, or how many bytes the system does not give.
+/// So many values in memory of the host.
+///
+/// ```
+/// use ridgepoint_driver::{free_host_memory, host_memory};
+///
+/// assert_eq!(host_memory(3, 7u64), Ok(vec![7; 3]));
+/// assert_eq!(host_memory(usize::MAX, 0u64), Err(u64::MAX));
+/// assert!(free_host_memory() > 24);
+/// ```
 ///
 /// # Errors
-/// The number of bytes that could not be had.
+/// The bytes that were asked for, where the system refuses to allocate so many; `u64::MAX` where they are more.
 pub fn host_memory<T: Clone>(len: usize, value: T) -> Result<Vec<T>, u64> {
     let mut memory = Vec::new();
     match memory.try_reserve_exact(len) {
@@ -386,6 +508,21 @@ pub fn free_host_memory() -> u64 {
 }
 
 /// What is known of every GPU of this machine, in order.
+///
+/// ```
+/// use ridgepoint_driver::{DriverError, GpuProperties, gpus};
+///
+/// match gpus() {
+///     Ok(all) => {
+///         for (number, device) in all.iter().enumerate() {
+///             let gpu: &GpuProperties = device.gpu.as_ref().expect("no emulator is among them");
+///             assert_eq!(gpu.ordinal as usize, number);
+///             println!("{}: {} MiB of L2", device.name, gpu.l2_bytes >> 20);
+///         }
+///     }
+///     Err(error) => assert!(matches!(error, DriverError::NoDriver(_) | DriverError::NoGpu), "{error}"),
+/// }
+/// ```
 ///
 /// # Errors
 /// [`DriverError::NoDriver`], [`DriverError::NoGpu`], or the driver refuses ([`DriverError::Call`],

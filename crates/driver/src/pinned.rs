@@ -29,11 +29,12 @@ use super::{Device, DeviceValue, DriverError, Refused};
 /// and gives it back once it is done:
 ///
 /// ```
-/// # use ridgepoint_driver::{Device, DeviceChoice, Stream};
-/// # let device = Device::open(&DeviceChoice::Cpu, &[])?;
-/// # let stream = Stream::new(&device)?;
-/// # let mut buffer = device.buffer_filled(4, 0u32)?;
-/// let host = device.pinned(4, 7u32)?;
+/// use ridgepoint_driver::{Device, DeviceChoice, Pinned, Stream};
+///
+/// let device = Device::open(&DeviceChoice::Cpu, &[])?;
+/// let stream = Stream::new(&device)?;
+/// let mut buffer = device.buffer_filled(4, 0u32)?;
+/// let host: Pinned<u32> = device.pinned(4, 7)?;
 /// let copy = stream.upload(host, &mut buffer, 0)?;
 /// let mut host = copy.wait()?;
 /// host[0] = 8;
@@ -69,7 +70,7 @@ impl Device {
     /// Page-locked memory of `len` elements, each `value`.
     ///
     /// # Errors
-    /// On a GPU the system does not lock so much ([`DriverError::Call`]); on the emulator
+    /// On a GPU the driver does not allocate so much ([`DriverError::Call`]); on the emulator
     /// [`DriverError::OutOfMemory`].
     pub fn pinned<T: DeviceValue>(&self, len: usize, value: T) -> Result<Pinned<T>, DriverError> {
         let Some(gpu) = &self.gpu else {
@@ -85,6 +86,19 @@ impl Device {
     }
 
     /// Locks the pages of memory that is there already. [`Pinned::into_vec`] gives it back.
+    ///
+    /// ```
+    /// use ridgepoint_driver::{Device, DeviceChoice, Stream};
+    ///
+    /// let device = Device::open(&DeviceChoice::Cpu, &[])?;
+    /// let stream = Stream::new(&device)?;
+    /// let mut buffer = device.buffer_zeroed(3)?;
+    /// let values = vec![1.0f64, 2.0, 4.0];
+    /// let copy = stream.upload(device.pin(values)?, &mut buffer, 0)?;
+    /// let values: Vec<f64> = copy.wait()?.into_vec();
+    /// assert_eq!(buffer.to_vec()?, values);
+    /// # Ok::<(), ridgepoint_driver::DriverError>(())
+    /// ```
     ///
     /// # Errors
     /// [`DriverError::Call`]: the system does not lock so much. The values come back in [`Refused::host`].

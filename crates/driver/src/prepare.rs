@@ -60,7 +60,8 @@ impl Device {
     /// The kernel's PTX, if the emulator executes it.
     ///
     /// # Errors
-    /// It is a file's, which has no such kernel.
+    /// [`DriverError::NoKernelInFile`], [`DriverError::NoKernel`]: the file, or the PTX of a foreign
+    /// kernel, has no such kernel.
     fn emulated_ptx<S: Signature>(
         &self,
         entry: &Entry<S>,
@@ -83,6 +84,47 @@ impl Device {
 
     /// [`Device::prepare`] for a kernel whose blocks wait for each other, with
     /// [`sync_grid`](cuda_std::cooperative::sync_grid): all of them run at once.
+    ///
+    /// ```
+    /// use cuda_std::cooperative::sync_grid;
+    /// use cuda_std::prelude::*;
+    /// use ridgepoint_driver::{Device, DeviceChoice, DriverError, LaunchConfig, Stream};
+    ///
+    /// /// Each thread's number, and then that of the thread at the other end of the grid.
+    /// ///
+    /// /// # Safety
+    /// /// The launch is cooperative, `x` has an element for each thread, and `arrivals` is 0.
+    /// #[kernel]
+    /// pub unsafe fn reverse(x: *mut u32, arrivals: *mut u32) {
+    ///     let (i, last) = (thread::linear_index(), thread::grid_threads() - 1);
+    ///     // SAFETY: as above; no thread reads before all have written, or writes before all have read.
+    ///     unsafe {
+    ///         *x.add(i) = i as u32;
+    ///         sync_grid(arrivals);
+    ///         let other = *x.add(last - i);
+    ///         sync_grid(arrivals);
+    ///         *x.add(i) = other;
+    ///     }
+    /// }
+    ///
+    /// # fn main() -> Result<(), DriverError> {
+    /// let device = Device::open(&DeviceChoice::Cpu, &[])?;
+    /// let one = device.prepare(reverse::entry(), LaunchConfig::blocks(1, 64))?;
+    /// let most = device.blocks_at_once(&one)?;
+    /// let too_many = device.prepare_cooperative(reverse::entry(), LaunchConfig::blocks(most + 1, 64));
+    /// assert!(matches!(too_many, Err(DriverError::Cooperative { limit, .. }) if limit == most));
+    ///
+    /// let mut x = device.buffer_zeroed(2 * 64)?;
+    /// let mut arrivals = device.buffer_zeroed(1)?;
+    /// let prepared = device.prepare_cooperative(reverse::entry(), LaunchConfig::blocks(2, 64))?;
+    /// let stream = Stream::new(&device)?;
+    /// // SAFETY: there are 128 threads and elements; both buffers live until the stream is synchronised.
+    /// unsafe { prepared.launch(&stream, &(x.slice_mut(..), arrivals.slice_mut(..))) }?;
+    /// stream.synchronize()?;
+    /// assert_eq!((x.to_vec()?[0], x.to_vec()?[127]), (127, 0));
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     /// As [`Device::prepare`]; also [`DriverError::Cooperative`]: the device does not hold so many blocks at
@@ -114,11 +156,12 @@ impl Device {
         })
     }
 
-    /// How many blocks of the launch the device holds at once.
+    /// How many blocks of the launch the device holds at once. [`Device::prepare_cooperative`] has an example.
     ///
     /// # Errors
-    /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]);
-    /// [`DriverError::OtherDevice`]: `prepared` is of another device.
+    /// [`DriverError::OtherDevice`]: `prepared` is of another device. On a GPU also: the driver refuses
+    /// ([`DriverError::Call`], [`DriverError::Cuda`]). On the emulator also: not one block fits, or the
+    /// limits of the device are not known ([`DriverError::UnknownCapability`]).
     pub fn blocks_at_once<S: Signature>(
         &self,
         prepared: &Prepared<'_, S>,

@@ -6,10 +6,10 @@ use serde::Serialize;
 /// A device, described.
 ///
 /// ```
-/// use ridgepoint_driver::{Device, DeviceChoice};
+/// use ridgepoint_driver::{Device, DeviceChoice, DeviceProperties};
 ///
 /// let device = Device::open(&DeviceChoice::Cpu, &[])?;
-/// let properties = device.properties();
+/// let properties: &DeviceProperties = device.properties();
 /// assert!(properties.is_emulated());
 /// assert_eq!(properties.capability().to_string(), "9.0");
 /// assert_eq!(properties.limits.threads_per_block, 1024);
@@ -96,7 +96,7 @@ impl Limits {
     /// The limits of a compute capability.
     ///
     /// # Errors
-    /// Its limits are not known.
+    /// [`OccupancyError::UnknownCapability`]: the capability is none of [`ComputeCapability::ALL`].
     pub fn of(capability: ComputeCapability) -> Result<Limits, OccupancyError> {
         let of = Multiprocessor::of(capability)?;
         Ok(Limits {

@@ -3,6 +3,20 @@
 /// The PTX of one architecture, as `CudaBuilder::embed_to` writes it: the architecture (90 for
 /// `sm_90`), the text, and as JSON the `cuda_builder::resources::Report` on it, which is not there
 /// where `ptxas` was not when it was built, or did not know the architecture.
+///
+/// ```
+/// use ridgepoint_driver::{Device, DeviceChoice, Embedded, target_of};
+///
+/// let ptx: [Embedded; 2] = [
+///     (80, ".version 7.0\n.target sm_80\n.address_size 64\n", None),
+///     (90, ".version 8.0\n.target sm_90a\n.address_size 64\n", None),
+/// ];
+/// assert_eq!(target_of(ptx[1].1), Some("sm_90a"));
+/// // A device takes the best for it.
+/// let device = Device::open(&DeviceChoice::Cpu, &ptx)?;
+/// # let _ = device;
+/// # Ok::<(), ridgepoint_driver::DriverError>(())
+/// ```
 pub type Embedded<'a> = (u32, &'a str, Option<&'a str>);
 
 /// The newest PTX that runs on compute capability `actual` (times ten), and of two for the same the one
@@ -27,7 +41,7 @@ pub(super) fn without_kernels(actual: u32) -> String {
     format!(".version 6.3\n.target sm_{target}\n.address_size 64\n")
 }
 
-/// The architecture that PTX is for, as its text names it: "sm_90a".
+/// The architecture that PTX is for, as its text names it: "sm_90a". `None` where the text names none.
 pub fn target_of(ptx: &str) -> Option<&str> {
     let target = ptx.lines().find_map(|line| line.strip_prefix(".target "))?;
     target.split([',', ' ']).next()

@@ -1,7 +1,36 @@
 //! What `ridgepoint check` learns of the processes that it starts: which kernels they launch, how
 //! often and under which schedules, and whether memory is looked at meanwhile.
 //!
-//! Each process keeps one file up to date, with every launch, because it may end in any way.
+//! Each process keeps one file up to date, with every launch, because it may end in any way. Whoever reads
+//! the files learns what was checked:
+//!
+//! ```
+//! use std::{env, fs, io, process};
+//!
+//! use ridgepoint_driver::record::{self, Launches, Record};
+//!
+//! // What two processes have left.
+//! let folder = env::temp_dir().join(format!("records-{}", process::id()));
+//! fs::create_dir(&folder)?;
+//! let scale = Launches { all: 3, in_order: true, seeds: 2, first_seed: 7, ..Launches::default() };
+//! let checked = Record { kernels: [("scale".to_owned(), scale)].into(), ..Record::default() };
+//! let without_launches = Record { program: "notes".to_owned(), ..Record::default() };
+//! fs::write(folder.join("1-0"), checked.to_string())?;
+//! fs::write(folder.join("2-0"), without_launches.to_string())?;
+//!
+//! let records = Record::all_in(&folder)?;
+//! let launches = records.iter().flat_map(|record| record.kernels.values());
+//! assert_eq!((records.len(), launches.map(|it| it.all).sum::<u64>()), (2, 3));
+//! # fs::remove_dir_all(&folder)?;
+//!
+//! // A process under `ridgepoint check` says which command repeats one of its tests.
+//! record::tests(1);
+//! assert_eq!(record::is_kept(), env::var_os(record::FOLDER).is_some());
+//! if let Some(command) = env::var(record::REPLAY).ok().filter(|it| it.ends_with(record::EXACT)) {
+//!     println!("{command} my_test");
+//! }
+//! # Ok::<(), io::Error>(())
+//! ```
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::env;
@@ -62,7 +91,8 @@ impl Record {
     /// Those that the processes have left in the folder.
     ///
     /// # Errors
-    /// One cannot be read, or was not written here.
+    /// The folder or a file in it cannot be read (the system's error), or a file is no record
+    /// ([`ErrorKind::InvalidData`], which names it).
     pub fn all_in(folder: &Path) -> io::Result<Vec<Record>> {
         let mut records = Vec::new();
         for entry in fs::read_dir(folder)? {

@@ -6,6 +6,22 @@ use std::fmt;
 use super::DriverError;
 
 /// An operation that did not begin, and the host memory that it was given.
+///
+/// ```
+/// use ridgepoint_driver::{Device, DeviceChoice, DriverError, Pinned, Refused, Stream};
+///
+/// let device = Device::open(&DeviceChoice::Cpu, &[])?;
+/// let stream = Stream::new(&device)?;
+/// let mut buffer = device.buffer_zeroed(4)?;
+/// stream.capture(|| {
+///     let copy = stream.upload(device.pinned(4, 7u32)?, &mut buffer, 0);
+///     let refused: Refused<Pinned<u32>> = copy.err().expect("a copy cannot be captured");
+///     assert!(matches!(*refused.error, DriverError::Capturing(_)));
+///     assert_eq!(refused.host.expect("nothing has it")[..], [7; 4]);
+///     Ok(())
+/// })?;
+/// # Ok::<(), DriverError>(())
+/// ```
 pub struct Refused<H> {
     /// Why.
     pub error: Box<DriverError>,

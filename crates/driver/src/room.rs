@@ -12,7 +12,8 @@ pub(super) fn multiprocessors(capability: ComputeCapability) -> u32 {
 /// are known, which are the machine code's. 0 stands for those that are not.
 ///
 /// # Errors
-/// Not even one, or its limits are not known.
+/// [`OccupancyError::UnknownCapability`]: the limits of the capability are not known; any other: not even
+/// one block fits, and which limit it exceeds.
 pub(super) fn blocks_at_once(
     capability: ComputeCapability,
     needs: &Kernel,

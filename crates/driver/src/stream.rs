@@ -83,6 +83,20 @@ impl<'d> Stream<'d> {
 
     /// Marks this place in the stream, for others to wait for.
     ///
+    /// ```
+    /// use ridgepoint_driver::{Device, DeviceChoice, Stream};
+    ///
+    /// let device = Device::open(&DeviceChoice::Cpu, &[])?;
+    /// let (first, second) = (Stream::new(&device)?, Stream::new(&device)?);
+    /// // Launches in `first`.
+    /// let written = first.mark()?;
+    /// second.wait_event(&written)?;
+    /// // Launches in `second`, which read what those have written.
+    /// second.synchronize()?;
+    /// assert!(written.is_done()?);
+    /// # Ok::<(), ridgepoint_driver::DriverError>(())
+    /// ```
+    ///
     /// # Errors
     /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]).
     pub fn mark(&self) -> Result<Event<'d>, DriverError> {
@@ -133,8 +147,9 @@ impl<'d> Stream<'d> {
     /// Waits for all work of the stream.
     ///
     /// # Errors
-    /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]),
-    /// or a kernel that ran has failed: [`DriverError::Panicked`] where it panicked; [`DriverError::Capturing`].
+    /// [`DriverError::Capturing`]: the stream captures. On a GPU also: the driver refuses
+    /// ([`DriverError::Call`], [`DriverError::Cuda`]), or a kernel that ran has failed, where it panicked
+    /// with [`DriverError::Panicked`]. The emulator's kernels fail at their launch.
     pub fn synchronize(&self) -> Result<(), DriverError> {
         self.refuse_capture("wait for the stream")?;
         match &self.cuda {

@@ -16,12 +16,14 @@ use super::{Device, DriverError, home};
 /// first, then rows.
 ///
 /// ```
-/// use ridgepoint_driver::{Device, DeviceChoice, Swizzle, TensorLayout};
+/// use ridgepoint_driver::{Device, DeviceChoice, Outside, Swizzle, TensorLayout};
 ///
 /// let device = Device::open(&DeviceChoice::Cpu, &[])?;
 /// // 100 rows of 60 numbers, 64 apart, in boxes of 16 rows of 32 numbers: 128 bytes.
 /// let matrix = device.buffer_zeroed::<f32>(100 * 64)?;
 /// let layout = TensorLayout::dense([60, 100], [32, 16]).with_pitch([1, 64]).with_swizzle(Swizzle::Bytes128);
+/// let layout = layout.with_outside(Outside::Nan);
+/// assert_eq!(layout.tile_bytes::<f32>(), 16 * 128);
 /// let maps = device.buffer_from(&[device.tensor_map(matrix.slice(..), &layout)?])?;
 /// # let _ = maps; // A kernel takes it as `&TensorMap`.
 ///
@@ -174,6 +176,20 @@ impl<const D: usize> TensorLayout<D> {
 }
 
 /// An element that tensor maps know.
+///
+/// ```
+/// use cuda_std::tma::TensorMap;
+/// use ridgepoint_driver::{Device, DeviceBuffer, DeviceChoice, DeviceValue, DriverError, TensorElement, TensorLayout};
+///
+/// /// Of a vector, in boxes of 64 elements.
+/// fn map_of<T: DeviceValue + TensorElement>(x: &DeviceBuffer<T>, device: &Device) -> Result<TensorMap, DriverError> {
+///     device.tensor_map(x.slice(..), &TensorLayout::dense([x.len() as u64], [64]))
+/// }
+///
+/// let device = Device::open(&DeviceChoice::Cpu, &[])?;
+/// assert!(map_of(&device.buffer_zeroed::<f64>(1000)?, &device).is_ok());
+/// # Ok::<(), DriverError>(())
+/// ```
 pub trait TensorElement: sealed::Sealed {
     /// `CUtensorMapDataType`.
     #[doc(hidden)]

@@ -3,6 +3,35 @@
 //! Between [`begin`] and [`take`], the work of every device that is opened is noted: a GPU's by CUPTI
 //! where there is a session of it, and otherwise with events. At other times nothing is noted, and
 //! nothing costs.
+//!
+//! ```
+//! use ridgepoint_driver::trace::{self, Launch, Recorded, Session, Span};
+//! use ridgepoint_driver::{Device, DeviceChoice, DriverError, Stream};
+//!
+//! fn line(span: &Span) -> String {
+//!     let shape = |launch: &Launch| format!(", {:?} blocks", launch.grid);
+//!     let shape = span.launch.as_ref().map(shape).unwrap_or_default();
+//!     format!("stream {}: {}{shape}, {:?}", span.stream, span.name, span.took)
+//! }
+//!
+//! // There is none without a GPU.
+//! let session: Option<Session> = trace::cupti().ok();
+//! trace::begin(session);
+//! let device = Device::open(&DeviceChoice::Cpu, &[])?;
+//! let stream = Stream::new(&device)?;
+//! let mut buffer = device.buffer_zeroed(4)?;
+//! // A profiler that was told to captures this alone.
+//! trace::captured(|| stream.write(&[1u32, 2], &mut buffer, 0))?;
+//! drop(stream);
+//! drop(buffer);
+//! drop(device);
+//!
+//! let recorded: Recorded = trace::take();
+//! let [copy] = &recorded.spans[..] else { panic!("{recorded:?}") };
+//! assert_eq!((&copy.name[..], copy.bytes, recorded.has_gpu), ("copy to the device", 8, false));
+//! println!("{}", line(copy));
+//! # Ok::<(), DriverError>(())
+//! ```
 
 mod notes;
 
