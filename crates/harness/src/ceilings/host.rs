@@ -23,7 +23,8 @@ use crate::workload::{GridSize, Loaded};
 /// second. Each is the best of several passes, since other processes may keep the cores busy during one.
 ///
 /// # Errors
-/// There is too little memory, a kernel did not run, or its output is wrong.
+/// [`HostRoofsError::Memory`]: the host has too little memory for two arrays; [`HostRoofsError::Bench`]: a
+/// kernel did not run, or its output is wrong.
 pub fn host_roofs(device: &Device, precision: Precision) -> Result<Roofs, HostRoofsError> {
     const PASSES: usize = 3;
     let loaded = Loaded::default();

@@ -92,7 +92,10 @@ impl Ceilings {
     /// may end it.
     ///
     /// # Errors
-    /// The driver's, too little memory, a kernel's output is wrong, or `progress` has ended it.
+    /// [`BenchError::TooLittle`]: `effort` asks for too few elements, launches or bytes;
+    /// [`BenchError::Wrong`]: the output of a kernel is not the reference's; [`BenchError::Launches`]:
+    /// launches could not be timed; [`BenchError::Stopped`]: `progress` has ended it;
+    /// [`BenchError::Driver`]: there is too little memory, or the device refuses a launch.
     pub fn measure(
         device: &Device,
         effort: &Effort,

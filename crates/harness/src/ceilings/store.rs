@@ -95,7 +95,7 @@ pub fn cache_path(facts: &DeviceProperties) -> Option<PathBuf> {
 /// Writes ceilings to a file, in place of what was there, whole or not at all.
 ///
 /// # Errors
-/// The file or its folder cannot be written.
+/// [`StoreError::Io`]: the folder cannot be created, or the file cannot be written.
 pub fn save(ceilings: &Ceilings, path: &Path) -> Result<(), StoreError> {
     let failed = |action| move |error| io_error(action, path, error);
     let folder = path
@@ -114,7 +114,9 @@ pub fn save(ceilings: &Ceilings, path: &Path) -> Result<(), StoreError> {
 /// Reads the ceilings of a device from a file.
 ///
 /// # Errors
-/// The file cannot be read, holds something else, or is another device's.
+/// [`StoreError::Io`]: the file cannot be read; [`StoreError::Malformed`], [`StoreError::Value`]: it holds
+/// something else, or a figure that no measurement gives; [`StoreError::OtherDevice`]: the ceilings are
+/// another device's, or of another driver or version.
 pub fn load(path: &Path, facts: &DeviceProperties) -> Result<Ceilings, StoreError> {
     let ceilings = read(path)?;
     of_the_same(path, &ceilings.key, &Key::of(facts))?;
@@ -138,7 +140,9 @@ pub fn load_named(path: &Path, device: &str) -> Result<Ceilings, StoreError> {
 /// Reads the ceilings of a GPU, which need not be here, as roofs.
 ///
 /// # Errors
-/// The file cannot be read, holds something else, or is of no GPU that [`GpuRoofs`] knows.
+/// [`StoreError::Io`]: the file cannot be read; [`StoreError::Malformed`], [`StoreError::Value`]: it holds
+/// something else, a figure that no measurement gives, or the ceilings of a GPU that [`GpuRoofs`] does not
+/// know.
 pub fn load_roofs(path: &Path) -> Result<GpuRoofs, StoreError> {
     let ceilings = read(path)?;
     let of = |precision| Some((precision, ceilings.roofs(precision, false)?));
@@ -167,7 +171,8 @@ fn read(path: &Path) -> Result<Ceilings, StoreError> {
 }
 
 /// # Errors
-/// What differs, so that the figures are none of the wanted device.
+/// [`StoreError::OtherDevice`]: the name, the multiprocessors, the version of CUDA or that of ridgepoint is
+/// another; it says which.
 fn of_the_same(path: &Path, found: &Key, wanted: &Key) -> Result<(), StoreError> {
     let cuda = |key: &Key| format!("CUDA {}.{}", key.cuda_version.0, key.cuda_version.1);
     let ridgepoint = |key: &Key| format!("ridgepoint {}", key.ridgepoint);

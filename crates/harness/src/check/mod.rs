@@ -114,7 +114,8 @@ impl Case {
     /// is where it has no array of them, and rounds `n` to what the kernel takes.
     ///
     /// # Errors
-    /// The driver's, or what differs from the reference.
+    /// In words: the workload or the device refuses a point, the kernel fails, or an element differs from
+    /// the reference.
     pub fn run(&self, device: &Device, n: usize) -> Result<(), String> {
         let loaded = Loaded::default();
         for (of, values) in &self.at {

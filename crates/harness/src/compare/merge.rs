@@ -39,7 +39,8 @@ impl Merge {
     /// Opens CSV and JSON files that ridgepoint wrote, and compares their columns with the first's.
     ///
     /// # Errors
-    /// A file cannot be read or has other columns, or none of them has rows.
+    /// As [`Rows::open`](super::Rows::open); [`TableError::OtherColumns`]: a file has other columns than
+    /// the first; [`TableError::NothingToMerge`]: no file has rows.
     pub fn open(inputs: &[PathBuf]) -> Result<Merge, TableError> {
         let opened = inputs.iter().map(|path| Rows::open(path));
         let mut opened = opened.collect::<Result<Vec<_>, _>>()?;
@@ -68,7 +69,9 @@ impl Merge {
     /// Writes the rows of one file after those of the other, without having all of them in memory.
     ///
     /// # Errors
-    /// An input is not what it should be further on, or an output cannot be written.
+    /// As the rows of [`Rows`](super::Rows): one has other cells than columns ([`TableError::Cells`]),
+    /// other fields ([`TableError::Fields`]), or cannot be read ([`TableError::Io`]); an output cannot be
+    /// written ([`TableError::Io`]).
     pub fn write(mut self, outputs: Vec<MergeOutput<'_>>) -> Result<Merged, TableError> {
         let mut merged = Merged {
             rows: 0,
@@ -110,7 +113,7 @@ fn places(wanted: &StringRecord, actual: &StringRecord) -> Vec<usize> {
 }
 
 /// # Errors
-/// The names that only one of the two has.
+/// [`TableError::OtherColumns`]: the names that only one of the two has.
 fn same_columns(first: &Rows, other: &Rows) -> Result<(), TableError> {
     let lacks = |rows: &Rows, name: &str| !rows.header().iter().any(|it| it == name);
     let only = |of: &Rows, other: &Rows, word: &str| -> Vec<String> {

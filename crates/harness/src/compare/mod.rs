@@ -67,7 +67,7 @@ impl Comparison {
     /// Pairs the rows of the same launch, those that occur several times in order.
     ///
     /// # Errors
-    /// No launch is in both.
+    /// [`NothingInCommon`]: no launch is in both; it names the first of each.
     pub fn of(
         before: &Table,
         after: &Table,

@@ -372,7 +372,7 @@ fn fields(row: &RawValue, path: &Path) -> Result<Vec<(String, String)>, TableErr
 /// The cells of these columns, in their order.
 ///
 /// # Errors
-/// The columns that there is no field of, and the fields that there is no column of.
+/// In words: the columns that there is no field of, and the fields that there is no column of.
 fn of_columns(fields: &[(String, String)], header: &StringRecord) -> Result<StringRecord, String> {
     let names = || fields.iter().map(|(name, _)| name.as_str());
     let cells = || fields.iter().map(|(_, cell)| cell.as_str());

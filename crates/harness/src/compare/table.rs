@@ -34,8 +34,9 @@ impl Table {
     /// The rows of a CSV or a JSON that ridgepoint wrote.
     ///
     /// # Errors
-    /// The file cannot be read, lacks columns that are needed, has no rows, or a last one that is not
-    /// whole.
+    /// As [`Rows::open`](super::Rows::open); [`TableError::NoColumn`]: a column that is compared is
+    /// missing; [`TableError::Value`]: a cell of it holds no number; [`TableError::NoRows`];
+    /// [`TableError::Torn`]: the last row is not whole.
     pub fn read(path: &Path) -> Result<Table, TableError> {
         let mut saved = Rows::open(path)?;
         let columns = Columns::of(saved.header());
@@ -61,7 +62,8 @@ impl Table {
     /// The rows that a run has just measured.
     ///
     /// # Errors
-    /// Their columns lack one that is needed.
+    /// [`TableError::NoColumn`]: a column that is compared is missing; [`TableError::Value`]: a cell of it
+    /// holds no number.
     pub fn of_records<R: Row>(records: &[R]) -> Result<Table, TableError> {
         let rows = records.iter().enumerate().map(|(index, record)| {
             let (names, cells): (Vec<_>, Vec<_>) = record.columns().into_iter().unzip();

@@ -15,7 +15,8 @@ use crate::driver::{ComputeCapability, Embedded, target_of};
 /// The PTX of the entry `name` alone: of `arch`, or of the newest embedded architecture.
 ///
 /// # Errors
-/// There is no such entry, or the architecture is not embedded.
+/// [`KernelsError::NotEmbedded`]: there is no PTX for the architecture; [`KernelsError::NoKernel`]: it has
+/// no such entry.
 pub fn ptx<'a>(
     library: &[Embedded<'a>],
     arch: Option<u32>,
@@ -32,7 +33,7 @@ pub fn ptx<'a>(
 /// or of the newest embedded architecture.
 ///
 /// # Errors
-/// There is no such entry, the architecture is not embedded, or the tools are not here or fail.
+/// As [`ptx`] and [`disassemble`].
 pub fn machine_code(
     library: &[Embedded<'_>],
     arch: Option<u32>,
@@ -46,7 +47,8 @@ pub fn machine_code(
 /// The machine code of the entry `name` of any PTX for `arch` (90 for `sm_90`).
 ///
 /// # Errors
-/// The tools are not here, or refuse the PTX.
+/// [`KernelsError::NoTool`]: `ptxas` or `nvdisasm` is not installed; [`KernelsError::Tool`]: one of them
+/// refuses the PTX; [`KernelsError::Io`]: its files cannot be written to the folder for temporary files.
 pub fn disassemble(arch: u32, ptx: &str, name: &str) -> Result<String, KernelsError> {
     let (ptxas, nvdisasm) = (find(Tool::Ptxas)?, find(Tool::Nvdisasm)?);
     let folder = tempfile::tempdir().map_err(io("create a folder in", &std::env::temp_dir()))?;
@@ -71,7 +73,8 @@ pub fn disassemble(arch: u32, ptx: &str, name: &str) -> Result<String, KernelsEr
 /// registers per thread, as `ptxas` says here and now.
 ///
 /// # Errors
-/// `ptxas` was not found, or refuses.
+/// [`KernelsError::NotEmbedded`]: there is no PTX; [`KernelsError::NoTool`]: `ptxas` is not installed;
+/// [`KernelsError::Tool`]: it refuses the PTX.
 pub fn report_with_max_registers(
     library: &[Embedded<'_>],
     registers: u32,

@@ -36,7 +36,9 @@ pub struct Inventory {
 /// name, on the architectures `arches`, or on every one that it has if that is empty.
 ///
 /// # Errors
-/// An architecture is not embedded, none has a report, or no kernel has such a name.
+/// [`KernelsError::NotEmbedded`]: there is no PTX for an architecture; [`KernelsError::NoReport`]: none of
+/// them has a report, and there is no `ptxas` to make one; [`KernelsError::Report`]: an embedded report
+/// cannot be read; [`KernelsError::NoKernel`]: no kernel's name contains `filter`.
 pub fn inventory(
     ptx: &[Embedded<'_>],
     arches: &[u32],

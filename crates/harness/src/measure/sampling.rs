@@ -101,7 +101,9 @@ impl<'d> Sampler<'d> {
     /// A sampler that takes up to `samples` samples between two looks at them.
     ///
     /// # Errors
-    /// There is too little memory.
+    /// [`DriverError::OutOfMemory`]: there is no memory for the readings of the clocks, or, on a GPU, for
+    /// what empties its caches; [`DriverError::NoKernel`]: the PTX of the GPU lacks the kernels that do
+    /// either; or the driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]).
     pub fn new(device: &'d Device, samples: u32) -> Result<Self, DriverError> {
         const CACHES: u64 = 2;
         const BLOCK: u32 = 256;
@@ -149,7 +151,8 @@ impl<'d> Sampler<'d> {
     /// the stream is synchronised.
     ///
     /// # Errors
-    /// The driver's, or what a thread did on the emulator.
+    /// What `launch` returns; [`DriverError::Capturing`]: this thread captures a stream; as
+    /// [`Stream::synchronize`], where a kernel has failed.
     pub unsafe fn sample(
         &mut self,
         launch: &mut Enqueue<'_>,
@@ -172,7 +175,8 @@ impl<'d> Sampler<'d> {
     /// As for [`Sampler::sample`].
     ///
     /// # Errors
-    /// The driver's, or the counters cannot be read.
+    /// What `launch` returns; [`DriverError::Counters`]: the counters cannot be read; as
+    /// [`Stream::synchronize`], where a kernel has failed.
     pub unsafe fn count(
         &mut self,
         counters: &mut HardwareCounters,

@@ -22,7 +22,8 @@ pub struct Runs {
 /// As for [`Prepared::launch`]; the stream is synchronised on success.
 ///
 /// # Errors
-/// The driver's, or what a thread did on the emulator.
+/// As [`Prepared::launch`], [`Stream::record`] and [`Stream::synchronize`]: the launch is refused, or a
+/// thread of the kernel failed.
 pub unsafe fn time<S: Signature>(
     prepared: &Prepared<'_, S>,
     stream: &Stream<'_>,

@@ -30,7 +30,7 @@ impl GpuRoofs {
     /// A GPU by a short name such as `h200`, with the roofs of its data sheet.
     ///
     /// # Errors
-    /// It is not known; the message says which are.
+    /// In words: there is no GPU of this name in the table, and the names that there are.
     pub fn named(name: &str) -> Result<GpuRoofs, String> {
         Ok(GpuRoofs {
             gpu: Gpu::named(name)?,
@@ -49,7 +49,7 @@ impl GpuRoofs {
     /// A GPU that the driver calls `name`, with measured roofs.
     ///
     /// # Errors
-    /// It is not known; the message says which are.
+    /// In words: there is no GPU of this name in the table, and the names that there are.
     pub fn measured(name: &str, roofs: BTreeMap<Precision, Roofs>) -> Result<GpuRoofs, String> {
         Ok(GpuRoofs {
             gpu: Gpu::of_the_drivers_name(name)?,

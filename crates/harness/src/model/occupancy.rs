@@ -41,7 +41,8 @@ impl OccupancyRow {
     /// The row of a kernel.
     ///
     /// # Errors
-    /// The architecture is not known. A block that cannot run is no error but a row that says why.
+    /// [`OccupancyError::UnknownCapability`]: the limits of the architecture are not known. A block that
+    /// cannot run is no error but a row that says why.
     pub fn new(
         arch: u32,
         registers: u32,

@@ -113,7 +113,7 @@ impl Gpu {
     /// A GPU that need not be present, by a short name such as `h200`.
     ///
     /// # Errors
-    /// It is not known; which are.
+    /// In words: there is no GPU of this name in the table, and the names that there are.
     pub fn named(name: &str) -> Result<Gpu, String> {
         let found = PARTS.iter().find(|(it, ..)| *it == name);
         found.map(Gpu::of_parts).ok_or_else(|| unknown(name))
@@ -122,7 +122,7 @@ impl Gpu {
     /// A GPU that need not be present, by the driver's name.
     ///
     /// # Errors
-    /// It is not known; which are.
+    /// In words: there is no GPU of this name in the table, and the names that there are.
     pub fn of_the_drivers_name(name: &str) -> Result<Gpu, String> {
         let found = PARTS.iter().find(|(_, it, ..)| *it == name);
         found.map(Gpu::of_parts).ok_or_else(|| unknown(name))

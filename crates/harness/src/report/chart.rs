@@ -36,7 +36,7 @@ impl Chart<'_> {
     /// Writes the chart.
     ///
     /// # Errors
-    /// There are no records, or the output cannot be written.
+    /// There are no records to draw (in words), or what `output` returns ([`io::Error`](std::io::Error)).
     pub fn write(&self, format: ChartFormat, output: impl Write) -> Result<(), ChartError> {
         canvas::write(&self.figure(), format, output)
     }

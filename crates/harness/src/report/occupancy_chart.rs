@@ -20,7 +20,7 @@ impl OccupancyChart<'_> {
     /// Writes the chart.
     ///
     /// # Errors
-    /// There are no records, or the output cannot be written.
+    /// There are no records to draw (in words), or what `output` returns ([`io::Error`](std::io::Error)).
     pub fn write(
         &self,
         format: ChartFormat,

@@ -21,7 +21,7 @@ impl RunFacts {
     /// the run, and the rows with every sample.
     ///
     /// # Errors
-    /// The row cannot be written as text.
+    /// The error of `serde_json` or `csv` for a field that has no text, as an [`io::Error`].
     pub fn row<R: Row>(&self, record: &R, format: Format, index: usize) -> io::Result<RowText> {
         let head = || -> io::Result<String> {
             let run = serde_json::to_string_pretty(self)?;
@@ -44,7 +44,8 @@ impl RunFacts {
 /// is an array.
 ///
 /// # Errors
-/// A field is something else.
+/// The error of `serde_json` or `csv` for a field that is neither a number nor a truth value nor text, as
+/// an [`io::Error`].
 pub fn row_text<R: Serialize>(record: &R, format: Format, index: usize) -> io::Result<RowText> {
     if format == Format::Json {
         let text = table::element(record, index, "[")?;
@@ -80,7 +81,7 @@ pub fn counted(count: u64, what: &str) -> String {
 /// The rows as a table for people.
 ///
 /// # Errors
-/// A field is neither a number nor a truth value nor text.
+/// The error of `csv` for a field that is neither a number nor a truth value nor text, as an [`io::Error`].
 pub fn rows_table<R: Serialize>(rows: &[R]) -> io::Result<String> {
     let Some(first) = rows.first() else {
         return Ok(String::new());

@@ -37,7 +37,8 @@ impl SavedChart<'_> {
     /// Writes the chart.
     ///
     /// # Errors
-    /// There are no rows or no such ceilings, or the output cannot be written.
+    /// As [`SavedChart::text`]; there are no rows to draw (in words), or what `output` returns
+    /// ([`io::Error`](std::io::Error)).
     pub fn write(
         &self,
         format: ChartFormat,
@@ -49,7 +50,7 @@ impl SavedChart<'_> {
     /// The chart in characters, at most `columns` wide.
     ///
     /// # Errors
-    /// There are no such ceilings.
+    /// In words: the ceilings have no copy of memory, which is the roof on the left.
     pub fn text(&self, columns: usize) -> Result<String, ChartError> {
         Ok(self.figure()?.text(columns))
     }

@@ -123,7 +123,8 @@ impl Description {
     /// Reads a launch file. Paths in it begin at its folder.
     ///
     /// # Errors
-    /// It cannot be read, or is no description.
+    /// [`StandaloneError::File`]: the file cannot be read; [`StandaloneError::Usage`]: it is no TOML, or
+    /// has a field that a description does not have, and where.
     pub fn read(path: &Path) -> Result<Description, StandaloneError> {
         let text = std::fs::read_to_string(path).map_err(|error| StandaloneError::File {
             path: path.to_owned(),
@@ -152,7 +153,8 @@ impl Description {
     /// The launch.
     ///
     /// # Errors
-    /// What is missing.
+    /// [`StandaloneError::Usage`]: the grid, the block or the file of PTX is missing, and which option
+    /// gives it.
     pub fn complete(self) -> Result<Launch, StandaloneError> {
         let missing = |what| StandaloneError::Usage(format!("{what} is missing"));
         let Extents(grid) = self

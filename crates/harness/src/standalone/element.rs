@@ -60,7 +60,7 @@ impl Element {
     /// The type of this name.
     ///
     /// # Errors
-    /// There is none; which there are.
+    /// In words: there is no type of this name, and the names that there are.
     pub(super) fn parse(name: &str) -> Result<Element, String> {
         let found = Element::ALL.into_iter().find(|it| it.name() == name);
         found.ok_or_else(|| {
@@ -87,7 +87,7 @@ impl Element {
     /// The bytes of a number as people write it.
     ///
     /// # Errors
-    /// It is not a number of this type.
+    /// In words: it is no number, or, of integers, none within the range of the type.
     pub(super) fn value(self, text: &str) -> Result<Vec<u8>, String> {
         let refused = || format!("{text:?} is no {}", self.name());
         if self.is_float() {

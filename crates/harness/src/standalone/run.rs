@@ -149,8 +149,7 @@ impl Standalone {
     /// Launches the kernel once, with memory of its own, and waits. Every buffer after it, in order.
     ///
     /// # Errors
-    /// The device refuses the launch, or the kernel failed ([`StandaloneError::Driver`]), or a file that fills
-    /// a buffer cannot be read.
+    /// [`StandaloneError::Driver`]: as [`Device::load`]; or as [`Standalone::run_loaded`].
     pub fn run(&self, device: &Device) -> Result<Vec<After>, StandaloneError> {
         let loaded = device.load(&self.launch.file)?;
         self.run_loaded(&loaded)
@@ -159,7 +158,10 @@ impl Standalone {
     /// [`Standalone::run`] on a device that was [loaded](Device::load) with the file.
     ///
     /// # Errors
-    /// As there.
+    /// [`StandaloneError::Driver`]: as [`Device::prepare`], [`Device::check_memory`] and
+    /// [`Prepared::launch`](crate::driver::Prepared::launch); [`StandaloneError::File`],
+    /// [`StandaloneError::Usage`]: a file that fills a buffer cannot be read or has other bytes than the
+    /// buffer, or the host has too little memory for it.
     pub fn run_loaded(&self, loaded: &Device) -> Result<Vec<After>, StandaloneError> {
         let passing: Vec<Passing> = self
             .launch

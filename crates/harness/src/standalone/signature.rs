@@ -7,7 +7,7 @@ use super::argument::{Argument, Kind};
 /// The kernel of this name, or the only one.
 ///
 /// # Errors
-/// There is none, and which there are.
+/// In words: there is no such kernel, or several to choose from, and the names that there are.
 pub(super) fn kernel<'m>(module: &'m Module, name: Option<&str>) -> Result<&'m Function, String> {
     let is_kernel = |it: &&Function| it.kind == FunctionKind::Entry && it.body.is_some();
     let kernels: Vec<&Function> = module.functions.iter().filter(is_kernel).collect();
@@ -31,7 +31,7 @@ pub(super) fn kernel<'m>(module: &'m Module, name: Option<&str>) -> Result<&'m F
 /// Fails where the arguments are not the kernel's.
 ///
 /// # Errors
-/// The first that is not, or how many there are.
+/// In words: how many arguments there are and should be, or the first that its parameter does not fit.
 pub(super) fn check(kernel: &Function, arguments: &[Argument]) -> Result<(), String> {
     let name = &kernel.name;
     if arguments.len() != kernel.parameters.len() {

@@ -39,7 +39,8 @@ pub struct DispatchRow {
 /// together, and given back together: all, or those before `go_on`, asked after each, broke off.
 ///
 /// # Errors
-/// The driver's, or a launch has not run.
+/// [`StudyError::Wrong`]: fewer launches ran than were asked for; [`StudyError::Driver`]: the device has no
+/// such kernel, refuses a launch, or captures none.
 pub fn dispatch(
     device: &Device,
     rounds: Rounds,

@@ -88,7 +88,7 @@ impl<'d, T: Real> NormStudy<'d, T> {
     /// Fails if a vector of `n` elements and its scaled copy do not fit into the device's memory.
     ///
     /// # Errors
-    /// [`DriverError::OutOfMemory`], or the driver's.
+    /// As [`Device::check_memory`]: [`DriverError::OutOfMemory`].
     pub fn check_memory(device: &Device, n: usize) -> Result<(), DriverError> {
         device.check_memory((n as u64).saturating_mul(2 * size_of::<T>() as u64))
     }
@@ -96,7 +96,7 @@ impl<'d, T: Real> NormStudy<'d, T> {
     /// A random vector of `n` elements.
     ///
     /// # Errors
-    /// There is too little memory.
+    /// [`StudyError::Driver`]: [`DriverError::OutOfMemory`], or the device has no such kernels.
     pub fn new(device: &'d Device, n: usize) -> Result<Self, StudyError> {
         let mut random = fastrand::Rng::with_seed(42);
         let pattern: Vec<T> = (0..PATTERN.min(n))
@@ -125,7 +125,8 @@ impl<'d, T: Real> NormStudy<'d, T> {
     /// rounded up to whole ones.
     ///
     /// # Errors
-    /// The driver's, or the result is wrong.
+    /// [`StudyError::Wrong`]: the norm or an element is not the reference's; [`StudyError::Driver`]: the
+    /// device refuses a launch, a copy or a capture, or a kernel failed.
     pub fn measure(&mut self, mode: NormMode, rounds: Rounds) -> Result<NormRow, StudyError> {
         let range = trace_span!("normalize", color = "blue", payload = self.n as u64, %mode);
         let _range = range.entered();

@@ -67,7 +67,8 @@ impl Rounds {
     /// An iteration is given its number, and puts its work into the stream.
     ///
     /// # Errors
-    /// The driver's, or what `iterate` returns; work may be under way then.
+    /// What `iterate` returns; work may be under way then. As [`Stream::record`] and
+    /// [`Stream::synchronize`], where a kernel has failed.
     pub fn run(
         self,
         stream: &Stream<'_>,

@@ -36,7 +36,7 @@ pub struct CountedPoint {
 /// Launches each point once on an emulator that counts, and compares what was written.
 ///
 /// # Errors
-/// As [`check`](super::check); also, a result is wrong ([`SweepError::Wrong`]).
+/// As [`check`](super::check); [`SweepError::Wrong`]: an element is not the reference of the workload.
 pub fn count(bench: &Bench, plan: &Plan<'_>) -> Result<Counted, SweepError> {
     let (cases, left_out) = cases(bench, plan)?;
     let mut points = Vec::new();

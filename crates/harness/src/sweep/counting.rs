@@ -46,7 +46,8 @@ impl<'d> Counting<'d> {
     /// The counts of point number `index`, or why there are none.
     ///
     /// # Errors
-    /// Those of the launch, where the sweep is the emulator's.
+    /// Where the sweep is the emulator's, those of the launch: [`SweepError::Refused`],
+    /// [`SweepError::Driver`], [`SweepError::Wrong`].
     pub(super) fn count(
         &mut self,
         index: usize,

@@ -159,7 +159,7 @@ impl Law {
     /// fourfold, whose sizes are `at`.
     ///
     /// # Errors
-    /// What does not grow with powers of the sizes, or not with the same ones throughout.
+    /// In words: what does not grow with powers of the sizes, or not with the same ones throughout.
     pub(super) fn new(
         first: &[Part],
         doubled: &[Vec<Part>],

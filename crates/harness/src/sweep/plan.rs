@@ -58,7 +58,7 @@ impl<'w> Selection<'w> {
     /// Fails if an axis has no values, or one that it does not take.
     ///
     /// # Errors
-    /// The workload, the axis and the value.
+    /// In words: the workload, the axis and the value.
     pub fn check(&self) -> Result<(), String> {
         let name = self.workload.name();
         for axis in self.workload.axes() {
@@ -96,7 +96,7 @@ impl TooManyPoints {
     /// Fails if lists of these lengths have too many combinations.
     ///
     /// # Errors
-    /// How many there are.
+    /// [`TooManyPoints`]: how many there are.
     pub fn check(lengths: &[usize]) -> Result<(), TooManyPoints> {
         TooManyPoints::of(
             lengths
@@ -117,7 +117,7 @@ impl<'w> Plan<'w> {
     /// Fails if there are too many points.
     ///
     /// # Errors
-    /// How many there are.
+    /// [`TooManyPoints`]: how many there are.
     pub fn check(&self) -> Result<(), TooManyPoints> {
         let own = self.selected.iter().map(Selection::points);
         let own = own.fold(0, usize::saturating_add);

@@ -152,11 +152,13 @@ impl<'d> Sweep<'d> {
     /// Checks every point against the device's limits.
     ///
     /// # Errors
-    /// There are no points or too many ([`SweepError::NoPoints`], [`SweepError::Points`]), a workload
-    /// or the device refuses one ([`SweepError::Refused`], [`SweepError::Driver`]), the memory does not
-    /// suffice ([`SweepError::Memory`]), or the roofs are not known ([`SweepError::UnknownGpu`],
-    /// [`SweepError::HostRoofs`]); [`SweepError::NoRuns`]. Points whose workload leaves out bytes or operations
-    /// run once on the emulator, as [`Sweep::measure`] does; on a GPU smaller ones in their place.
+    /// [`SweepError::NoRuns`]: no launch is to be timed; [`SweepError::Selection`]: an axis has no values,
+    /// or one that it does not take; [`SweepError::NoPoints`], [`SweepError::Points`]: there are none, or
+    /// too many; [`SweepError::Refused`], [`SweepError::Driver`]: a workload or the device refuses a point;
+    /// [`SweepError::NothingLeft`]: every workload was left out; [`SweepError::Memory`]: the memory does
+    /// not suffice; [`SweepError::UnknownGpu`], [`SweepError::HostRoofs`]: the roofs are not known. Points
+    /// whose workload leaves out bytes or operations run once on the emulator, as [`Sweep::measure`] does;
+    /// on a GPU smaller ones in their place.
     pub fn new(bench: &'d Bench, plan: &Plan<'d>, settings: Settings) -> Result<Self, SweepError> {
         if settings.sampling.runs.timed == 0 {
             return Err(SweepError::NoRuns);
@@ -235,8 +237,9 @@ impl<'d> Sweep<'d> {
     /// its speed with the data sheet and with the device's ceilings, where they are known.
     ///
     /// # Errors
-    /// The driver's ([`SweepError::Driver`]), an element is wrong ([`SweepError::Wrong`]), or the emulator
-    /// counts more or less than the workload says ([`SweepError::Formula`]).
+    /// [`SweepError::Wrong`]: an element is not the reference of the workload; [`SweepError::Formula`]: the
+    /// emulator counts more or less than the workload says; [`SweepError::Driver`]: the device refuses a
+    /// launch or a copy, or the kernel failed.
     ///
     /// # Panics
     /// There is no such point.
@@ -351,8 +354,10 @@ impl fmt::Display for Finding {
 /// Runs each point once and compares its output with the reference; findings do not end it.
 ///
 /// # Errors
-/// A workload or the device refuses a point ([`SweepError::Refused`], [`SweepError::Driver`]), or there are
-/// no points ([`SweepError::NoPoints`], [`SweepError::Points`]).
+/// [`SweepError::Selection`]: an axis has no values, or one that it does not take;
+/// [`SweepError::NoPoints`], [`SweepError::Points`]: there are none, or too many; [`SweepError::Refused`],
+/// [`SweepError::Driver`]: a workload or the device refuses a point; [`SweepError::NothingLeft`]: every
+/// workload was left out.
 pub fn check(bench: &Bench, plan: &Plan<'_>) -> Result<Checked, SweepError> {
     let (points, left_out) = cases(bench, plan)?;
     let checked = check_points(points);

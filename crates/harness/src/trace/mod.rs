@@ -45,7 +45,8 @@ pub struct Trace {
 /// Runs `work` and records what happens. Devices that it opens are traced once it has closed them.
 ///
 /// # Errors
-/// [`DeviceTimes::Cupti`] is asked for and not available. `work` has not run then.
+/// [`DriverError::Cupti`], [`DriverError::NoDriver`]: [`DeviceTimes::Cupti`] is asked for and not
+/// available. `work` has not run then.
 pub fn record<R>(times: DeviceTimes, work: impl FnOnce() -> R) -> Result<(R, Trace), DriverError> {
     let (session, source) = times.open()?;
     let ranges = Ranges::default();

@@ -19,7 +19,9 @@ impl<'d, T: Real> Norm<'d, T> {
     /// For vectors of about `n` elements: of others the norm is right, too, but slower.
     ///
     /// # Errors
-    /// There is too little memory.
+    /// [`DriverError::OutOfMemory`]: there is no memory for the partial sums of the blocks;
+    /// [`DriverError::NoKernel`]: a GPU was opened with PTX that lacks the kernel; or as
+    /// [`Device::prepare`].
     pub fn new(device: &'d Device, n: usize) -> Result<Self, DriverError> {
         let blocks = reduction_blocks::<T>(n as u64, device.properties().multiprocessors);
         Ok(Norm {
@@ -37,7 +39,9 @@ impl<'d, T: Real> Norm<'d, T> {
     /// again in the same stream only. `x` begins at a multiple of 16 bytes.
     ///
     /// # Errors
-    /// The driver's, or a view or the stream is of another device.
+    /// As [`Prepared::launch`]: [`DriverError::OtherDevice`] where a view or the stream is of another
+    /// device; on a GPU where the driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]); on the
+    /// emulator where a thread failed or a check found something ([`DriverError::Engine`]).
     pub unsafe fn launch(
         &mut self,
         stream: &Stream<'_>,
@@ -62,7 +66,9 @@ impl<'d, T: Real> Normalize<'d, T> {
     /// For vectors of about `n` elements, as [`Norm::new`].
     ///
     /// # Errors
-    /// There is too little memory.
+    /// [`DriverError::OutOfMemory`]: there is no memory for the partial sums of the blocks;
+    /// [`DriverError::NoKernel`]: a GPU was opened with PTX that lacks the kernel; or as
+    /// [`Device::prepare`].
     pub fn new(device: &'d Device, n: usize) -> Result<Self, DriverError> {
         let one = device.prepare(T::normalize(), LaunchConfig::blocks(1, normalize::BLOCK))?;
         let blocks = normalize_blocks::<T>(n as u64, device.properties().multiprocessors)
@@ -86,7 +92,9 @@ impl<'d, T: Real> Normalize<'d, T> {
     /// As for [`Norm::launch`]; `y` may be `x` itself.
     ///
     /// # Errors
-    /// The driver's, or a view or the stream is of another device.
+    /// As [`Prepared::launch`]: [`DriverError::OtherDevice`] where a view or the stream is of another
+    /// device; on a GPU where the driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]); on the
+    /// emulator where a thread failed or a check found something ([`DriverError::Engine`]).
     ///
     /// # Panics
     /// `y` has another number of elements.

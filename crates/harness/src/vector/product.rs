@@ -17,7 +17,9 @@ impl<'d, T: Real> Product<'d, T> {
     /// For matrices of so many rows.
     ///
     /// # Errors
-    /// There are none, or too many for the device.
+    /// [`DriverError::Grid`]: there is no row, or there are more than a grid of the device has blocks;
+    /// [`DriverError::NoKernel`]: a GPU was opened with PTX that lacks the kernel; or as
+    /// [`Device::prepare`].
     pub fn new(device: &'d Device, rows: u32) -> Result<Self, DriverError> {
         Ok(Product {
             prepared: device.prepare(T::gemv(), LaunchConfig::blocks(rows.into(), BLOCK))?,
@@ -33,7 +35,9 @@ impl<'d, T: Real> Product<'d, T> {
     /// `a` and `x` begin at multiples of 16 bytes.
     ///
     /// # Errors
-    /// The driver's, or a view or the stream is of another device.
+    /// As [`Prepared::launch`]: [`DriverError::OtherDevice`] where a view or the stream is of another
+    /// device; on a GPU where the driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]); on the
+    /// emulator where a thread failed or a check found something ([`DriverError::Engine`]).
     ///
     /// # Panics
     /// The numbers of elements do not fit.

@@ -17,7 +17,9 @@ impl<'d, T: Real> Scaled<'d, T> {
     /// For vectors of about `n` elements.
     ///
     /// # Errors
-    /// The driver's.
+    /// [`DriverError::Grid`]: the vector takes more blocks than a grid of the device has;
+    /// [`DriverError::NoKernel`]: a GPU was opened with PTX that lacks the kernel; or as
+    /// [`Device::prepare`].
     pub fn new(device: &'d Device, n: usize) -> Result<Self, DriverError> {
         let shape = LaunchConfig::linear(map_threads::<T>(n as u64), BLOCK);
         Ok(Scaled {
@@ -33,7 +35,9 @@ impl<'d, T: Real> Scaled<'d, T> {
     /// They begin at multiples of 16 bytes; `y` may be `x` itself.
     ///
     /// # Errors
-    /// The driver's, or a view or the stream is of another device.
+    /// As [`Prepared::launch`]: [`DriverError::OtherDevice`] where a view or the stream is of another
+    /// device; on a GPU where the driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]); on the
+    /// emulator where a thread failed or a check found something ([`DriverError::Engine`]).
     ///
     /// # Panics
     /// `y` has another number of elements.
@@ -63,7 +67,9 @@ impl<'d, T: Real> Divide<'d, T> {
     /// For vectors of about `n` elements.
     ///
     /// # Errors
-    /// The driver's.
+    /// [`DriverError::Grid`]: the vector takes more blocks than a grid of the device has;
+    /// [`DriverError::NoKernel`]: a GPU was opened with PTX that lacks the kernel; or as
+    /// [`Device::prepare`].
     pub fn new(device: &'d Device, n: usize) -> Result<Self, DriverError> {
         let shape = LaunchConfig::linear(map_threads::<T>(n as u64), BLOCK);
         Ok(Divide {
@@ -77,7 +83,9 @@ impl<'d, T: Real> Divide<'d, T> {
     /// As for [`Scaled::launch`].
     ///
     /// # Errors
-    /// The driver's, or a view or the stream is of another device.
+    /// As [`Prepared::launch`]: [`DriverError::OtherDevice`] where a view or the stream is of another
+    /// device; on a GPU where the driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]); on the
+    /// emulator where a thread failed or a check found something ([`DriverError::Engine`]).
     ///
     /// # Panics
     /// `y` has another number of elements.

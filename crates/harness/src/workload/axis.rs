@@ -177,7 +177,7 @@ impl Axis {
     /// Fails if one of the axis's own values is none that it takes.
     ///
     /// # Errors
-    /// The first such value, and what was expected.
+    /// In words: the axis, the first such value, and what was expected.
     pub fn check(&self) -> Result<(), String> {
         let lists = [
             Some(&self.values),
@@ -191,7 +191,7 @@ impl Axis {
     /// Fails if the value is none that the axis takes.
     ///
     /// # Errors
-    /// The value, and what was expected.
+    /// In words: the axis, the value, and what was expected.
     pub fn accepts(&self, value: &Value) -> Result<(), String> {
         let accepted = match (&self.kind, value) {
             (Kind::PowerOfTwo, Value::Whole(number)) => match number.is_power_of_two() {
@@ -287,7 +287,7 @@ impl Axis {
     /// of two such as `2^26`.
     ///
     /// # Errors
-    /// What was expected.
+    /// In words: what was expected.
     pub fn parse(&self, text: &str) -> Result<Vec<Value>, String> {
         let exponents = 0..=u64::from(Axis::MOST.ilog2());
         match &self.kind {
@@ -324,7 +324,7 @@ impl Axis {
     /// Powers of two, given by their exponents: `--axis n[pow2]=16:24`.
     ///
     /// # Errors
-    /// What was expected, or a power that the axis does not take.
+    /// In words: what was expected, or the power that the axis does not take.
     pub fn parse_powers(&self, text: &str) -> Result<Vec<Value>, String> {
         let powers = Axis::powers_of_two(self.name, []).parse(text)?;
         powers.iter().try_for_each(|power| self.accepts(power))?;

@@ -105,7 +105,8 @@ impl Bench {
     /// The same emulator, or one in the GPU's place, which counts launches.
     ///
     /// # Errors
-    /// [`DriverError::UnreadablePtx`] or [`DriverError::UnknownCapability`], of a GPU.
+    /// Of a GPU, as [`Device::stand_in`]: [`DriverError::UnreadablePtx`],
+    /// [`DriverError::UnknownCapability`].
     pub(crate) fn counting(&self) -> Result<&Bench, &DriverError> {
         let counting = self.counting.get_or_init(|| {
             let emulation = Emulation {

@@ -28,8 +28,9 @@ impl<'d> Timed<'d> {
     /// The workload at these values of its axes, and at the first of its own of the others.
     ///
     /// # Errors
-    /// There is no such axis ([`PointError::Refused`]), the workload refuses the point, or the device does
-    /// ([`PointError::Driver`]).
+    /// [`PointError::Refused`]: there is no such axis, the axis does not take the value, or the workload
+    /// refuses the point; [`PointError::Driver`]: there is too little memory, or the device does not allow
+    /// the launch.
     pub fn new(
         bench: &'d Bench,
         workload: &dyn Workload,
@@ -66,7 +67,8 @@ impl<'d> Timed<'d> {
     /// with the workload's reference.
     ///
     /// # Errors
-    /// The driver's ([`PointError::Driver`]), or the result is wrong ([`PointError::Refused`]).
+    /// [`PointError::Refused`]: an element is not the reference of the workload; [`PointError::Driver`]:
+    /// the device refuses a launch, or the kernel failed.
     pub fn time(&mut self, launches: u64) -> Result<Duration, PointError> {
         let mut left = launches;
         let mut all = Duration::ZERO;

@@ -71,7 +71,8 @@ impl<'d> Pipeline<'d> {
     /// Memory for the plan, with the input in it.
     ///
     /// # Errors
-    /// There is too little.
+    /// [`StudyError::Driver`]: [`DriverError::OutOfMemory`] on the device; or the host does not lock so
+    /// much memory, as [`Device::pinned`] and [`Device::pin`].
     pub fn new(device: &'d Device, plan: Plan) -> Result<Self, StudyError> {
         let free = device.free_memory()?;
         let slot = |_| -> Result<Slot<'d>, DriverError> {
@@ -111,7 +112,8 @@ impl<'d> Pipeline<'d> {
     /// Times each part alone, in one stream.
     ///
     /// # Errors
-    /// The driver's.
+    /// [`StudyError::Refused`]: the workload takes no chunks; [`StudyError::Driver`]: the device refuses a
+    /// copy or a launch, or a kernel failed.
     pub fn parts(&mut self, work: Work) -> Result<Parts, StudyError> {
         let loaded = Loaded::default();
         let chunk = work.chunk(self.device, &loaded, self.plan)?;
@@ -125,7 +127,7 @@ impl<'d> Pipeline<'d> {
     /// A polynomial of the degree with which it takes `weight` times as long as the copies in one direction.
     ///
     /// # Errors
-    /// The driver's, or the degree is higher than any that is run.
+    /// [`StudyError::Degree`]: the degree is higher than any that is run; or as [`Pipeline::parts`].
     pub fn weighted(&mut self, work: Work, weight: f64) -> Result<Work, StudyError> {
         // A line through two points, of which the higher takes measurably longer; the emulator's is
         // steep.
@@ -156,7 +158,8 @@ impl<'d> Pipeline<'d> {
     /// Sends all batches through in one mode, and checks what comes back.
     ///
     /// # Errors
-    /// The driver's, or the result is wrong.
+    /// [`StudyError::Refused`]: the workload takes no chunks, or an element is not the reference's;
+    /// [`StudyError::Driver`]: the device refuses a copy or a launch, or a kernel failed.
     pub fn measure(
         &mut self,
         mode: PipelineMode,

@@ -70,7 +70,8 @@ impl Plan {
     /// matrix, into the device's. The emulator has both of the same.
     ///
     /// # Errors
-    /// What is needed and what there is, or the driver's.
+    /// [`StudyError::HostMemory`]: what the host has free does not suffice; [`StudyError::Driver`], as
+    /// [`Device::check_memory`]: what the device has does not.
     pub fn check_memory(&self, device: &Device, modes: &[PipelineMode]) -> Result<(), StudyError> {
         let bytes = |elements: usize| (elements * size_of::<f32>()) as u64;
         let (batch, chunk) = (bytes(self.elements()), bytes(self.chunk()));

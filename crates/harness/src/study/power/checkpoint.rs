@@ -33,7 +33,8 @@ impl Checkpoint {
     /// Writes it to the folder in binary and as text. A file gets its name once it is on the disk.
     ///
     /// # Errors
-    /// The system's, with the file's name. Other files are not touched.
+    /// A file cannot be created, written or renamed: the system's error, with the name of the file. Other
+    /// files are not touched.
     pub fn write(&self, folder: &Path) -> io::Result<()> {
         let _range =
             trace_span!("write a checkpoint", color = "orange", payload = self.step).entered();
@@ -46,7 +47,8 @@ impl Checkpoint {
     /// The newest whole checkpoint of the folder, of either form; `None` where there is none.
     ///
     /// # Errors
-    /// The folder cannot be read.
+    /// The folder cannot be listed: the system's error, with its name. Files that cannot be read are none
+    /// of its checkpoints.
     pub fn newest(folder: &Path) -> io::Result<Option<Checkpoint>> {
         let mut paths = files(folder)?;
         // Names sort by steps.
@@ -182,7 +184,7 @@ fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
 /// and leaves the others whole.
 ///
 /// # Errors
-/// The system's.
+/// The folder cannot be opened, or not be written to the disk: the system's error, with its name.
 pub(super) fn keep_names(folder: &Path) -> io::Result<()> {
     let synced = File::open(folder).and_then(|folder| folder.sync_all());
     synced.map_err(named("write the folder", folder))
@@ -202,7 +204,8 @@ fn fill(
 /// Removes what a run that was killed had not finished.
 ///
 /// # Errors
-/// The system's.
+/// The folder cannot be listed, or a file in it not be removed: the system's error, with the name of
+/// either.
 pub(super) fn tidy(folder: &Path) -> io::Result<()> {
     let is_unfinished = |path: &&PathBuf| {
         let name = path.file_name().map(|name| name.to_string_lossy());

@@ -112,8 +112,11 @@ pub struct PowerRow {
 /// written then.
 ///
 /// # Errors
-/// The driver's, a checkpoint cannot be written, the folder has some of another run, or the result is
-/// wrong.
+/// [`StudyError::HasCheckpoints`]: the folder has some, and `resume` is none; [`StudyError::NoSteps`]:
+/// `resume` is at the last step already; [`StudyError::Io`]: a checkpoint cannot be written;
+/// [`StudyError::Wrong`], [`StudyError::Checkpoint`]: the eigenvalue is not the matrix's, or the newest
+/// checkpoint not the result; [`StudyError::Driver`]: there is too little memory, or the device refuses a
+/// launch, a copy or a capture.
 pub fn power(
     device: &Device,
     plan: &PowerPlan,
@@ -310,7 +313,8 @@ impl From<io::Error> for StudyError {
 /// The newest checkpoint of the plan's folder, to go on from.
 ///
 /// # Errors
-/// There is none, or it is of another matrix.
+/// [`StudyError::NoCheckpoint`]: there is none that is whole; [`StudyError::OtherMatrix`]: it is of another
+/// matrix; [`StudyError::Io`]: the folder cannot be listed.
 pub fn newest(plan: &PowerPlan) -> Result<Checkpoint, StudyError> {
     let folder = plan.checkpoints.clone().unwrap_or_default();
     let newest = Checkpoint::newest(&folder)?.ok_or(StudyError::NoCheckpoint(folder))?;

@@ -111,7 +111,7 @@ impl<'scope, 'env> Writer<'scope, 'env> {
     /// Hands a checkpoint over.
     ///
     /// # Errors
-    /// An earlier one could not be written.
+    /// That of an earlier checkpoint, as [`Checkpoint::write`].
     pub(super) fn submit(&mut self, checkpoint: Checkpoint) -> io::Result<()> {
         if self.threads.len() < THREADS {
             self.begin_thread();
@@ -140,7 +140,7 @@ impl<'scope, 'env> Writer<'scope, 'env> {
     /// Waits until everything that waits is written.
     ///
     /// # Errors
-    /// Something could not be written.
+    /// That of the first checkpoint that could not be written, as [`Checkpoint::write`].
     pub(super) fn finish(mut self) -> io::Result<Counts> {
         self.end();
         for thread in self.threads.drain(..) {

@@ -19,9 +19,9 @@ impl Limited {
     /// The device once more for each limit of the plan, with the kernels of this PTX.
     ///
     /// # Errors
-    /// The plan has too many points ([`OccupancyError::Points`]); the driver's
-    /// ([`OccupancyError::Driver`]); on the emulator, there is no `ptxas`
-    /// ([`OccupancyError::Registers`]).
+    /// [`OccupancyError::Points`]: the plan has too many points; [`OccupancyError::Registers`]: on the
+    /// emulator, `ptxas` is not installed or refuses the PTX; [`OccupancyError::Driver`]: as
+    /// [`Device::with_max_registers`].
     pub fn all(
         bench: &Bench,
         plan: &OccupancyPlan<'_>,

@@ -51,8 +51,11 @@ impl<'d> OccupancySweep<'d> {
     /// Checks every point of `plan`. `limited` is that of [`Limited::all`] with the same PTX.
     ///
     /// # Errors
-    /// No point can run, or there is none ([`OccupancyError::NoPoints`]); the driver's
-    /// ([`OccupancyError::Driver`]); [`OccupancyError::UnknownGpu`], [`OccupancyError::NoRuns`].
+    /// [`OccupancyError::NoRuns`]: no launch is to be timed; [`OccupancyError::Selection`]: an axis has no
+    /// values, or one that it does not take; [`OccupancyError::NoPoints`], [`OccupancyError::Points`]:
+    /// there are none, or too many; [`OccupancyError::Model`], [`OccupancyError::Refused`]: none of them
+    /// can run, and why not the last; [`OccupancyError::UnknownGpu`]: the limits of the GPU are not known;
+    /// [`OccupancyError::Driver`]: there is too little memory, or no such kernel.
     pub fn new(
         bench: &'d Bench,
         limited: &'d [Limited],
@@ -272,8 +275,9 @@ impl<'d> OccupancySweep<'d> {
     /// ceilings.
     ///
     /// # Errors
-    /// The driver's ([`OccupancyError::Driver`]), the output is wrong ([`OccupancyError::Wrong`]), or a
-    /// ceiling is missing ([`OccupancyError::NoCeiling`]).
+    /// [`OccupancyError::Wrong`]: an element is not the reference of the workload;
+    /// [`OccupancyError::NoCeiling`]: the ceilings lack what the point is compared with;
+    /// [`OccupancyError::Driver`]: the device refuses a launch or a copy, or the kernel failed.
     ///
     /// # Panics
     /// There is no such point.
