@@ -8,6 +8,7 @@
 //! The names of what has no example yet are in `open/`, and nothing else is: a name there that has one fails, too.
 
 mod attributes;
+mod errors;
 mod examples;
 mod expand;
 mod items;
@@ -62,6 +63,23 @@ fn every_public_item_of_the_driver_is_in_an_example() {
 #[test]
 fn every_public_item_of_the_kernels_library_is_in_an_example() {
     check("ridgepoint-ptx-std", "crates/ptx-std", 300);
+}
+
+#[test]
+fn the_errors_of_the_driver_and_the_library_have_names() {
+    for (folder, at_least) in [("crates/driver", 30), ("crates/harness", 80)] {
+        let read = Crate::read(&root().join(folder).join("src/lib.rs"));
+        let (count, unnamed) = errors::unnamed(&read);
+        assert!(count >= at_least, "{folder}: {count} sections");
+        assert!(unnamed.is_empty(), "{folder}: {unnamed:#?}");
+    }
+}
+
+#[test]
+fn an_error_without_a_name_is_found() {
+    let (count, unnamed) = errors::unnamed(&Crate::read(&root().join(PLANTED)));
+    assert_eq!(unnamed, [": The driver's, or there is too little memory."]);
+    assert_eq!(count, 2);
 }
 
 /// A crate of which each item is declared, named or hidden in another way.

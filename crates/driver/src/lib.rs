@@ -491,7 +491,7 @@ impl Device {
 /// ```
 ///
 /// # Errors
-/// The bytes that were asked for, where the system refuses to allocate so many; `u64::MAX` where they are more.
+/// The system does not allocate so many bytes: how many, and [`u64::MAX`] where they are more.
 pub fn host_memory<T: Clone>(len: usize, value: T) -> Result<Vec<T>, u64> {
     let mut memory = Vec::new();
     match memory.try_reserve_exact(len) {

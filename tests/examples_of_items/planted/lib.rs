@@ -20,11 +20,19 @@ pub use inner_of_a_folder::Hidden;
 pub use other::Elsewhere;
 pub use std::vec::Vec;
 
+/// # Errors
+/// [`Exported`]: it is named.
+///
+/// # Panics
+/// Never.
 pub fn named() {}
 
 /// ```no_run
 /// planted::unnamed();
 /// ```
+///
+/// # Errors
+/// The driver's, or there is too little memory.
 pub fn unnamed() {}
 
 /// ```

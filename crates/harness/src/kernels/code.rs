@@ -33,7 +33,7 @@ pub fn ptx<'a>(
 /// or of the newest embedded architecture.
 ///
 /// # Errors
-/// As [`ptx`] and [`disassemble`].
+/// As [`ptx()`] and [`disassemble`].
 pub fn machine_code(
     library: &[Embedded<'_>],
     arch: Option<u32>,

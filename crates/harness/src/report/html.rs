@@ -147,7 +147,7 @@ impl HtmlReport {
     /// Writes the page.
     ///
     /// # Errors
-    /// What `output` returns when it is written to or flushed.
+    /// What `output` returns ([`io::Error`]) when it is written to or flushed.
     pub fn write(&self, mut output: impl Write) -> io::Result<()> {
         // A "</script>" in the data would end them.
         let data = serde_json::to_string(self)?.replace('<', "\\u003c");

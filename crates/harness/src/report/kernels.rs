@@ -72,7 +72,7 @@ fn short(block: &BlockOccupancy) -> String {
 /// known of it.
 ///
 /// # Errors
-/// What `output` returns when it is written to.
+/// What `output` returns ([`io::Error`]) when it is written to.
 pub fn kernels_rows(
     records: &[KernelRecord],
     format: Format,

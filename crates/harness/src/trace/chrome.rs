@@ -33,7 +33,7 @@ struct Document {
 /// and one for each stream of the device.
 ///
 /// # Errors
-/// What `output` returns when it is written to.
+/// What `output` returns ([`io::Error`]) when it is written to.
 pub fn write_chrome(trace: &Trace, mut output: impl Write) -> io::Result<()> {
     let threads = threads(trace);
     let mut events = names(trace, threads.len());
