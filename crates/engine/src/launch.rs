@@ -14,6 +14,7 @@ use crate::exec::pool::POOL;
 use crate::exec::queue::Queue;
 use crate::exec::surroundings::{Checking, Held, Launch as Launched, coordinates};
 use crate::exec::worker::{Code, Crew};
+use crate::exec::workspace::Workspace;
 use crate::exec::{directed, worker};
 use crate::launch_error::LaunchError;
 use crate::memory::FaultClass;
@@ -189,6 +190,9 @@ impl Kernel {
         let program = self.code.kernel()?;
         self.check_limits(shape, &options, program.local_bytes)?;
         let _running = self.code.memory().running();
+        let is_cooperative = options.resident_blocks == u64::MAX;
+        let workspace = (is_cooperative && self.code.asks_for_workspace)
+            .then(|| Workspace::new(self.code.memory()));
         let launch = Launched {
             grid: shape.grid,
             block: shape.block,
@@ -204,6 +208,7 @@ impl Kernel {
             multiprocessors: options.multiprocessors,
             held: options.held(shape, checks.is_some()),
             cluster: self.cluster(shape, &options)?,
+            workspace: workspace.as_ref().map_or(0, Workspace::address),
         };
         if launch.blocks() == 0 || launch.threads_per_block() == 0 {
             return Ok(());

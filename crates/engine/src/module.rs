@@ -109,6 +109,8 @@ pub(crate) struct Code {
     dynamic_alignment: u32,
     /// Whether its module has instructions on clusters.
     pub(crate) needs_clusters: bool,
+    /// Whether its module reads where a cooperative grid's workspace is.
+    pub(crate) asks_for_workspace: bool,
     programs: Vec<OnceLock<Result<Arc<Program>, Unsupported>>>,
 }
 
@@ -317,6 +319,7 @@ impl Code {
             offsets: HashMap::new(),
             dynamic_alignment: 1,
             needs_clusters: lower::cluster::needs_clusters(&loaded.parsed.ptx),
+            asks_for_workspace: loaded.parsed.text.contains("%envreg"),
             programs: loaded
                 .parsed
                 .ptx

@@ -10,10 +10,10 @@ use ptx::{Access, Body, Function, Location, Module, Operation, Reg};
 /// File, functions with a body, instructions, those only taken apart, variables.
 const EXPECTED: &str = "\
 async_sm_90a.ptx 5 347 0 0
-blackwell_sm_100a.ptx 2 99 10 0
-features_sm_75.ptx 22 3324 8 21
-features_sm_90.ptx 24 2906 8 21
-isa_sm_90a.ptx 8 457 10 10
+blackwell_sm_100a.ptx 2 99 9 0
+features_sm_75.ptx 22 3324 7 21
+features_sm_90.ptx 24 2906 7 21
+isa_sm_90a.ptx 8 457 4 10
 rustc_lends.ptx 2 34 0 1
 rustc_widths.ptx 5 85 0 5
 triton_add_75.ptx 1 51 0 0

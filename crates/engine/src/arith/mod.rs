@@ -32,6 +32,7 @@ pub mod fp8;
 pub mod half;
 pub mod integer;
 pub mod tensor;
+pub mod video;
 
 #[cfg(test)]
 mod tests;

@@ -307,8 +307,8 @@ pub(crate) fn bulk_wait(context: &mut Context<'_>, but: u32, only_reads: bool) {
     }
 }
 
-/// Tells of what a lane does at an mbarrier.
-pub(super) fn mbarrier(
+/// Tells of what a lane does with 8 bytes of shared memory, an mbarrier or others.
+pub(super) fn shared_word(
     context: &mut Context<'_>,
     op: &Op,
     lane: usize,

@@ -206,7 +206,7 @@ impl Step<'_> {
 
     /// Tells the checks.
     fn tell(&self, context: &mut Context<'_>) -> Result<(), Failure> {
-        checked::mbarrier(context, self.op, self.lane, &self.spot, self.it.what)
+        checked::shared_word(context, self.op, self.lane, &self.spot, self.it.what)
     }
 
     /// What the mbarrier says.

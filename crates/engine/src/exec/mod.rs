@@ -39,3 +39,5 @@ mod unbegun;
 mod warp;
 pub(crate) mod wgmma;
 pub(crate) mod worker;
+pub(crate) mod workspace;
+pub(crate) mod zeros;

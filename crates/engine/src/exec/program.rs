@@ -45,6 +45,8 @@ pub(crate) struct Program {
     pub(crate) mbarriers: Vec<Mbarrier>,
     /// Its copies of many bytes; an operation has an index.
     pub(crate) bulks: Vec<Bulk>,
+    /// Its video instructions; an operation has an index.
+    pub(crate) videos: Vec<crate::lower::video::Instruction>,
     /// Slots of operands that are lists; an operation has the place of the first.
     pub(crate) lists: Vec<u32>,
     /// Where parameters lie.

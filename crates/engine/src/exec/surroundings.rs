@@ -37,6 +37,8 @@ pub(crate) struct Launch<'l> {
     pub(crate) held: Held,
     /// Blocks of a cluster; 0 where the kernel knows of none.
     pub(crate) cluster: u64,
+    /// The address of a cooperative grid's [`Workspace`](super::workspace::Workspace); 0 where there is none.
+    pub(crate) workspace: u64,
 }
 
 /// How many blocks may have begun and not ended.

@@ -190,8 +190,8 @@ impl<'l> Code<'l> {
 /// What a launch fixes for each thread of a warp.
 fn fixed(special: SpecialRegister, context: &Context<'_>) -> [u32; LANES] {
     use SpecialRegister::{
-        AggrSmemSize, DynamicSmemSize, LanemaskEq, LanemaskGe, LanemaskGt, LanemaskLe, LanemaskLt,
-        Nctaid, Nsmid, Ntid, Nwarpid, Tid, TotalSmemSize, Warpid,
+        AggrSmemSize, DynamicSmemSize, Envreg, LanemaskEq, LanemaskGe, LanemaskGt, LanemaskLe,
+        LanemaskLt, Nctaid, Nsmid, Ntid, Nwarpid, Tid, TotalSmemSize, Warpid,
     };
     let launch = context.at.launch;
     let all = |value| [value; LANES];
@@ -213,6 +213,8 @@ fn fixed(special: SpecialRegister, context: &Context<'_>) -> [u32; LANES] {
         LanemaskGt => lanes(|lane| u32::MAX << lane & !(1 << lane)),
         TotalSmemSize | AggrSmemSize => all(launch.static_shared + launch.dynamic_shared),
         DynamicSmemSize => all(launch.dynamic_shared),
+        Envreg(1) => all((launch.workspace >> 32) as u32),
+        Envreg(_) => all(launch.workspace as u32),
         _ => lanes(|lane| lane),
     }
 }

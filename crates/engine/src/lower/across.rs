@@ -2,9 +2,9 @@
 
 use ptx::{Match, MatchMode, Operand, Operation, Redux, ReduxOperator, Type, Vote, VoteMode};
 
-use super::handler::handler;
+use super::handler::{handler, rare};
 use super::{Lowered, Lowering};
-use crate::arith::atomic;
+use crate::arith::{atomic, float};
 use crate::exec::op::{Context, each_lane};
 use crate::exec::program::{Gate, Meeting};
 use crate::exec::registers::{Kind, LANES, lanes_of};
@@ -156,8 +156,24 @@ impl Lowering<'_> {
                 })
             };
         }
+        macro_rules! reduced_f32 {
+            ($f:path) => {
+                rare!(|c, op| {
+                    let values = c.slot::<u32>(op.a).map(|bits| bits & op.aux as u32);
+                    let lanes = lanes_of(members_of(c, op.b));
+                    let reduced = atomic::redux_f32(lanes.map(|it| f32::from_bits(values[it])), $f);
+                    c.set_running(op.d, &[reduced.unwrap_or_default().to_bits(); LANES]);
+                })
+            };
+        }
+        // What is kept of each value.
+        let kept = if it.abs { i32::MAX as u32 } else { u32::MAX };
         let run = match (it.operator, it.ty) {
-            (_, Type::F32) => return Err("floats".to_owned()),
+            (ReduxOperator::Min, Type::F32) if it.nan => reduced_f32!(float::min_nan),
+            (ReduxOperator::Max, Type::F32) if it.nan => reduced_f32!(float::max_nan),
+            (ReduxOperator::Min, Type::F32) => reduced_f32!(float::min),
+            (ReduxOperator::Max, Type::F32) => reduced_f32!(float::max),
+            _ if it.abs || it.nan || it.ty == Type::F32 => return Err("the type".to_owned()),
             (ReduxOperator::Add, _) => reduced!(u32, |a: u32, b: u32| a.wrapping_add(b)),
             (ReduxOperator::Min, Type::S32) => reduced!(i32, |a: i32, b: i32| a.min(b)),
             (ReduxOperator::Max, Type::S32) => reduced!(i32, |a: i32, b: i32| a.max(b)),
@@ -167,7 +183,7 @@ impl Lowering<'_> {
             (ReduxOperator::Or, _) => reduced!(u32, |a: u32, b: u32| a | b),
             (ReduxOperator::Xor, _) => reduced!(u32, |a: u32, b: u32| a ^ b),
         };
-        self.emit_masked(run, d, [a, members, 0], 0);
+        self.emit_masked(run, d, [a, members, 0], kept.into());
         Ok(())
     }
 

@@ -50,8 +50,8 @@ pub(crate) fn kind_of_special(special: SpecialRegister) -> Kind {
 /// Whether a special register is the same for a thread in all blocks.
 pub(crate) fn is_fixed_by_launch(special: SpecialRegister) -> bool {
     use SpecialRegister::{
-        AggrSmemSize, DynamicSmemSize, Laneid, LanemaskEq, LanemaskGe, LanemaskGt, LanemaskLe,
-        LanemaskLt, Nctaid, Nsmid, Ntid, Nwarpid, Tid, TotalSmemSize, Warpid,
+        AggrSmemSize, DynamicSmemSize, Envreg, Laneid, LanemaskEq, LanemaskGe, LanemaskGt,
+        LanemaskLe, LanemaskLt, Nctaid, Nsmid, Ntid, Nwarpid, Tid, TotalSmemSize, Warpid,
     };
     matches!(
         special,
@@ -70,6 +70,7 @@ pub(crate) fn is_fixed_by_launch(special: SpecialRegister) -> bool {
             | TotalSmemSize
             | AggrSmemSize
             | DynamicSmemSize
+            | Envreg(1 | 2)
     )
 }
 
@@ -136,6 +137,16 @@ impl Lowering<'_> {
             Ctaid(_) | Smid => Ok((self.fixed_special(special), kind)),
             special if cluster::is_special(special) => Ok((self.fixed_special(special), kind)),
             SpecialRegister::Gridid => Ok((self.constant(kind, 1), kind)),
+            // What the emulator has nothing of: counters, what a driver of other languages gives, shared memory of
+            // the system's own, a graph that knows of its launches.
+            SpecialRegister::Pm(_)
+            | SpecialRegister::Pm64(_)
+            | SpecialRegister::Envreg(_)
+            | SpecialRegister::ReservedSmemOffsetBegin
+            | SpecialRegister::ReservedSmemOffsetEnd
+            | SpecialRegister::ReservedSmemOffsetCap
+            | SpecialRegister::ReservedSmemOffset(_)
+            | SpecialRegister::CurrentGraphExec => Ok((self.constant(kind, 0), kind)),
             Clock | Clock64 | ClockHi | Globaltimer | GlobaltimerLo | GlobaltimerHi => {
                 self.time(special)
             }

@@ -32,6 +32,7 @@ impl Lowering<'_> {
         Some(match operation {
             Operation::Cvt(it) => self.cvt(it),
             Operation::CvtPack(it) => self.cvt_pack(it),
+            Operation::CvtFour(it) => self.cvt_four(it),
             Operation::Prmt(it) => self.prmt(it),
             _ => return None,
         })

@@ -2,7 +2,7 @@
 
 use ptx::{
     Address, Base, CpAsync, Fence, Ld, Operand, Operation, Order, Proxy, Reg, Scope, Space, St,
-    Type,
+    StBulk, Type,
 };
 
 use super::atomic;
@@ -13,7 +13,7 @@ use crate::exec::access::{self, Access, Act, Atomic, Data};
 use crate::exec::op::{Handler, binary};
 use crate::exec::registers::{Kind, LANES};
 use crate::exec::row;
-use crate::exec::{checked, partial};
+use crate::exec::{checked, partial, zeros};
 
 impl Lowering<'_> {
     /// Lowers what concerns memory; none for other instructions.
@@ -82,6 +82,13 @@ impl Lowering<'_> {
             | Operation::Pmevent(_)
             | Operation::Setmaxnreg(_)
             | Operation::Griddepcontrol(_) => Ok(()),
+            Operation::StBulk(it) => self.zeros(it),
+            // What caches do with it is not emulated: any bits will do.
+            Operation::CreatePolicy(it) => {
+                let bits = self.constant(Kind::Double, 0);
+                self.copy(it.d, bits);
+                Ok(())
+            }
             Operation::Nanosleep(_) => {
                 let run = handler!(|c, _op| c.at.looks += 1 << 16);
                 self.emit_masked(run, 0, [0; 3], 0);
@@ -166,6 +173,22 @@ impl Lowering<'_> {
             Act::CopyTo,
             data,
         )
+    }
+
+    fn zeros(&mut self, it: &StBulk) -> Lowered<()> {
+        let is_generic = match it.space {
+            Space::Shared => 0,
+            Space::Generic => 1,
+            other => return Err(format!("the space {other:?}")),
+        };
+        let (address, offset) = self.address(&it.address)?;
+        let size = self.read(&it.size, Kind::Double)?;
+        let run = rare!(|c, op| zeros::store(c, op));
+        self.emit_masked(run, 0, [address, size, is_generic], offset as u64);
+        if let Some(op) = self.ops.last_mut() {
+            op.accesses_memory = true;
+        }
+        Ok(())
     }
 
     /// The slot of words that say how many bytes a copy reads, where they may be fewer than it writes.

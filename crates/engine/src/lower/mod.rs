@@ -26,10 +26,12 @@ mod moves;
 mod narrow;
 mod parameters;
 mod parts;
+mod refused;
 pub(crate) mod roots;
 mod rounding;
 pub(crate) mod shuffle;
 mod slots;
+pub(crate) mod video;
 mod wgmma;
 
 use std::collections::HashMap;
@@ -80,6 +82,7 @@ pub(crate) struct Lowering<'m> {
     pub(crate) touches: Vec<Touch>,
     pub(crate) mbarriers: Vec<Mbarrier>,
     pub(crate) bulks: Vec<Bulk>,
+    pub(crate) videos: Vec<video::Instruction>,
     /// Slots of operands that are lists.
     pub(crate) lists: Vec<u32>,
     pub(crate) roots: roots::Roots,
@@ -127,6 +130,7 @@ pub(crate) fn lower(layout: &Layout<'_>, index: u32) -> Result<Program, Unsuppor
         touches: Vec::new(),
         mbarriers: Vec::new(),
         bulks: Vec::new(),
+        videos: Vec::new(),
         lists: Vec::new(),
         roots: roots::Roots::of(layout, index, function, body),
         moved: moves::moved(body),
@@ -228,7 +232,9 @@ impl Lowering<'_> {
             .or_else(|| self.asynchronous(operation))
             .or_else(|| self.products(operation))
             .or_else(|| self.cluster(operation))
-            .unwrap_or_else(|| Err("this instruction is not implemented".to_owned()))
+            .or_else(|| self.video(operation))
+            .unwrap_or_else(|| Err("this instruction is not emulated".to_owned()))
+            .map_err(|why| refused::reason(operation).map_or(why, str::to_owned))
     }
 
     /// How a block ends.
@@ -268,6 +274,7 @@ impl Lowering<'_> {
             touches: self.touches,
             mbarriers: self.mbarriers,
             bulks: self.bulks,
+            videos: self.videos,
             lists: self.lists,
             local_bytes: self.locals.bytes,
             local_alignment: self.locals.alignment,

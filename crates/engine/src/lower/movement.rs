@@ -1,6 +1,6 @@
 //! Values from register to register, and addresses from space to space.
 
-use ptx::{Cvta, CvtaDirection, Isspacep, Operand, Operation, Pack, Reg, Space, Unpack};
+use ptx::{Cvta, CvtaDirection, Isspacep, MovVector, Operand, Operation, Pack, Reg, Space, Unpack};
 
 use super::handler::handler;
 use super::slots::kind;
@@ -14,6 +14,7 @@ impl Lowering<'_> {
     pub(super) fn movement(&mut self, operation: &Operation) -> Option<Lowered<()>> {
         Some(match operation {
             Operation::Mov(it) => self.mov(it.d, &it.a),
+            Operation::MovVector(it) => self.mov_vector(it),
             Operation::Pack(it) => self.pack(it),
             Operation::Unpack(it) => self.unpack(it),
             Operation::Cvta(it) => self.cvta(it),
@@ -26,6 +27,27 @@ impl Lowering<'_> {
         let kind = self.slots.kind(d);
         let a = self.read(a, kind)?;
         self.copy(d, a);
+        Ok(())
+    }
+
+    fn mov_vector(&mut self, it: &MovVector) -> Lowered<()> {
+        let kind = kind(it.ty);
+        // A source may be one of the destinations.
+        let copy = match kind {
+            Kind::Word => handler!(|c, op| unary(c, op, |a: u32| a)),
+            Kind::Double => handler!(|c, op| unary(c, op, |a: u64| a)),
+            Kind::Quad | Kind::Predicate => return Err("the type".to_owned()),
+        };
+        let mut values = Vec::new();
+        for a in &it.a {
+            let a = self.read(a, kind)?;
+            values.push(self.value(copy, kind, [a, 0, 0], 0));
+        }
+        for (d, value) in it.d.iter().zip(values) {
+            if let Some(d) = *d {
+                self.finish_in(copy, (d, kind), [value, 0, 0], 0)?;
+            }
+        }
         Ok(())
     }
 

@@ -1,12 +1,12 @@
 //! Conversions to and from packed floats, and those of few bits.
 
-use ptx::{Cvt, Rounding as Named, Saturation, Type};
+use ptx::{Cvt, CvtFour, Rounding as Named, Saturation, Type};
 
-use super::Lowering;
 use super::convert::{Step, Steps, step};
 use super::handler::{handler, rare};
 use super::modifiers::{Modifiers, rounding};
 use super::slots::kind;
+use super::{Lowered, Lowering};
 use crate::arith::directed::Format;
 use crate::arith::float::Rounding;
 use crate::arith::half::{self, Bf16, F16, Half};
@@ -30,6 +30,63 @@ impl Lowering<'_> {
         };
         Ok(vec![step(run, kind(it.to))])
     }
+}
+
+impl Lowering<'_> {
+    /// Four numbers of `f32` to four of few bits: of the random bits the upper half is that of the upper two, the
+    /// lower half that of the others.
+    pub(super) fn cvt_four(&mut self, it: &CvtFour) -> Lowered<()> {
+        macro_rules! of {
+            ($format:expr) => {
+                rare!(|c, op| ternary(c, op, |a: f32, b: f32, random: u32| {
+                    randomly_few([a, b], random, Modifiers::of(op.aux), $format)
+                }))
+            };
+        }
+        let run = match it.to {
+            Type::E4m3x4 => of!(fp8::E4M3),
+            Type::E5m2x4 => of!(fp8::E5M2),
+            Type::E2m3x4 => of!(fp8::E2M3),
+            Type::E3m2x4 => of!(fp8::E3M2),
+            _ => {
+                return Err(
+                    "which of the random bits each number takes is in no text of the PTX ISA"
+                        .to_owned(),
+                );
+            }
+        };
+        let how = if it.relu {
+            Modifiers::RELU
+        } else {
+            Modifiers::NONE
+        };
+        let random = self.read(&it.random, Kind::Word)?;
+        let above = rare!(|c, op| unary(c, op, |a: u32| a >> 16));
+        let upper = self.value(above, Kind::Word, [random, 0, 0], 0);
+        let mut pairs = [0; 2];
+        for ((pair, of), random) in pairs.iter_mut().zip(it.a.chunks(2)).zip([upper, random]) {
+            let (a, b) = (
+                self.read(&of[0], Kind::Word)?,
+                self.read(&of[1], Kind::Word)?,
+            );
+            *pair = self.value(run, Kind::Word, [a, b, random], how.aux());
+        }
+        let join = rare!(|c, op| binary(c, op, |a: u32, b: u32| a << 16 | b));
+        self.finish_in(join, (it.d, Kind::Word), [pairs[0], pairs[1], 0], 0)
+    }
+}
+
+/// Two numbers of a format in 16 bits, both rounded by the lower 16 random bits.
+fn randomly_few(numbers: [f32; 2], random: u32, how: Modifiers, format: Format) -> u32 {
+    let [upper, lower] = numbers.map(|x| {
+        u32::from(fp8::encode_random(
+            how.bounded(x),
+            format,
+            random & 0xFFFF,
+            16,
+        ))
+    });
+    upper << 8 | lower
 }
 
 /// Whether there is no modifier but the rounding.

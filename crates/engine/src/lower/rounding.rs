@@ -181,13 +181,17 @@ pub(super) fn between_floats(it: &Cvt) -> Steps {
     let how = named(it)?;
     let aux = Modifiers::rounded(how).aux();
     if let (Some(run), Type::F64) = (to_f64(it.from), it.to) {
-        // A NaN keeps its digits.
-        return match it.rounding {
-            None => Ok([step(run, Kind::Double)]
+        // A NaN keeps its digits. Of `bf16` a rounding is named, which has nothing to do.
+        let is_named = matches!(
+            it.rounding,
+            Some(Named::Rn | Named::Rz | Named::Rm | Named::Rp)
+        );
+        return match it.rounding.is_none() || is_named && it.from == Type::Bf16 {
+            true => Ok([step(run, Kind::Double)]
                 .into_iter()
                 .chain(bounded(it))
                 .collect()),
-            Some(_) => Err("the rounding"),
+            false => Err("the rounding"),
         };
     }
     let mut steps: Vec<_> = opened(it).into_iter().collect();

@@ -507,3 +507,79 @@ fn refused() {
         "a modifier"
     );
 }
+
+/// By the PTX ISA's words: a and b are rounded by the upper 16 random bits, e and f by the lower 16, and a is the highest
+/// byte.
+#[test]
+fn four_of_few_bits_are_rounded_by_sixteen_random_bits() {
+    let known = |text: &str, random: u64, numbers: [f32; 4], expected: u64| {
+        let [a, b, e, f] = numbers.map(|it| format!("0f{:08x}", it.to_bits()));
+        let text = format!("cvt.rs.{text}.f32 %d, {{{a}, {b}, {e}, {f}}}, %a;");
+        check(&text, "b32", ["b32"], [&[random]], |_| expected);
+    };
+    // 1.5 is a number of each: no random bits change it.
+    for random in [0, 0xFFFF_FFFF] {
+        known(
+            "satfinite.e4m3x4",
+            random,
+            [1.5, -1.5, 0.5, 448.0],
+            0x3CBC_307E,
+        );
+        known(
+            "satfinite.e5m2x4",
+            random,
+            [1.5, -1.5, 0.5, 57344.0],
+            0x3EBE_387B,
+        );
+        known(
+            "satfinite.e2m3x4",
+            random,
+            [1.5, -1.5, 0.5, 7.5],
+            0x0C2C_041F,
+        );
+        known(
+            "satfinite.e3m2x4",
+            random,
+            [1.5, -1.5, 0.5, 28.0],
+            0x0E2E_081F,
+        );
+    }
+    // A quarter above 1 in units of the last digit, 2^-3 and 2^-2: up for the upper quarter of the random numbers.
+    let quarter = [1.0 + 1.0 / 32.0; 4];
+    known("satfinite.e4m3x4", 0xBFFF_C000, quarter, 0x3838_3939);
+    known("satfinite.e4m3x4", 0xC000_BFFF, quarter, 0x3939_3838);
+    let quarter = [1.0 + 1.0 / 16.0; 4];
+    known("satfinite.e5m2x4", 0xC000_BFFF, quarter, 0x3D3D_3C3C);
+    // Saturated, and 0 where it is negative.
+    known(
+        "satfinite.e4m3x4",
+        0,
+        [1e9, -1e9, f32::NAN, -1.0],
+        0x7EFE_7FB8,
+    );
+    known(
+        "relu.satfinite.e4m3x4",
+        0,
+        [1e9, -1e9, -1.0, 1.0],
+        0x7E00_0038,
+    );
+}
+
+#[test]
+fn a_rounding_of_what_is_exact_changes_nothing() {
+    for rounding in ["rn", "rz", "rm", "rp"] {
+        check(
+            &format!("cvt.{rounding}.f64.bf16 %d, %a;"),
+            "b64",
+            ["b16"],
+            [HALVES],
+            |[a]| {
+                let x = f32::from_bits((a as u32) << 16);
+                match x.is_nan() {
+                    true => convert::f64_from_half::<Bf16>(a as u16).to_bits(),
+                    false => f64::from(x).to_bits(),
+                }
+            },
+        );
+    }
+}

@@ -12,3 +12,5 @@ mod halves;
 mod harness;
 mod integers;
 mod logic;
+mod special;
+mod video;

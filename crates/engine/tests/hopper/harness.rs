@@ -38,6 +38,7 @@ pub(crate) struct Case {
     block: u32,
     cluster: u32,
     is_checked: bool,
+    is_cooperative: bool,
     schedule: Schedule,
     /// What the first buffer holds.
     x: Vec<u32>,
@@ -57,6 +58,7 @@ impl Case {
             block: 32,
             cluster: 1,
             is_checked: true,
+            is_cooperative: false,
             schedule: Schedule::InOrder,
             x: Vec::new(),
             maps: Vec::new(),
@@ -88,6 +90,13 @@ impl Case {
     pub(crate) fn body(self, change: impl FnOnce(String) -> String) -> Case {
         Case {
             ptx: change(self.ptx),
+            ..self
+        }
+    }
+
+    pub(crate) fn cooperative(self) -> Case {
+        Case {
+            is_cooperative: true,
             ..self
         }
     }
@@ -155,6 +164,10 @@ impl Case {
             schedule: self.schedule.clone(),
             steps: 1 << 20,
             cluster: [self.cluster, 1, 1],
+            resident_blocks: match self.is_cooperative {
+                true => u64::MAX,
+                false => Options::default().resident_blocks,
+            },
             ..Options::default()
         };
         let parameters = [x.to_le_bytes(), y.to_le_bytes()].concat();

@@ -8,3 +8,6 @@ mod matrices;
 mod products;
 mod tensors;
 mod warpgroups;
+mod warps;
+mod workspace;
+mod zeros;

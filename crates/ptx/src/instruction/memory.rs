@@ -124,6 +124,18 @@ named! {
     }
 }
 
+named! {
+    /// How a policy is made.
+    pub enum PolicyKind {
+        /// For a part of all accesses.
+        Fractional = "fractional",
+        /// For accesses to a range of memory.
+        Range = "range",
+        /// From an access property of the host's.
+        Convert = "cvt",
+    }
+}
+
 operations! {
     /// What an access says to the caches; it changes no value.
     pub struct CacheHints {
@@ -208,6 +220,30 @@ operations! {
         pub a: Vec<Operand>,
         /// The barrier; none with `Release`.
         pub mbarrier: Option<Address>,
+    }
+
+    /// What caches are to do with accesses that are given it; it changes no value.
+    pub struct CreatePolicy {
+        /// How it is made.
+        pub kind: PolicyKind,
+        /// Priorities such as `L2::evict_last`, the primary one first.
+        pub priorities: Vec<String>,
+        /// Destination, 64 bits.
+        pub d: Reg,
+        /// Of `range`: where it begins.
+        pub address: Option<Address>,
+        /// The fraction, the sizes, or the access property.
+        pub a: Vec<Operand>,
+    }
+
+    /// Zeros in shared memory.
+    pub struct StBulk {
+        /// [`Space::Shared`] or [`Space::Generic`].
+        pub space: Space,
+        /// Where.
+        pub address: Address,
+        /// Bytes, a multiple of 8.
+        pub size: Operand,
     }
 
     /// A reduction into another block's shared memory that counts at an mbarrier.

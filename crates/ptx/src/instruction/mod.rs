@@ -12,6 +12,7 @@ mod matrix;
 mod memory;
 mod movement;
 mod synchronisation;
+mod video;
 mod visit;
 
 pub use asynchronous::*;
@@ -23,6 +24,7 @@ pub use matrix::*;
 pub use memory::*;
 pub use movement::*;
 pub use synchronisation::*;
+pub use video::*;
 pub use visit::Access;
 
 use crate::{Address, Operand, Reg, Span, Symbol};
@@ -282,6 +284,8 @@ operation_enum! {
     Shl(Binary),
     /// `shr`: b is 32 bits; arithmetic where `ty` is signed.
     Shr(Binary),
+    /// `vadd`, `vset4` and the like.
+    Video(Box<Video>),
 
     // Movement.
     /// `mov` of one value.
@@ -300,6 +304,8 @@ operation_enum! {
     Cvt(Cvt),
     /// `cvt.pack`.
     CvtPack(CvtPack),
+    /// `cvt.rs` of four values into one register.
+    CvtFour(Box<CvtFour>),
     /// `isspacep`.
     Isspacep(Isspacep),
     /// `cvta`.
@@ -332,6 +338,10 @@ operation_enum! {
     ApplyPriority(CacheRange),
     /// `discard.L2`.
     Discard(CacheRange),
+    /// `createpolicy`.
+    CreatePolicy(Box<CreatePolicy>),
+    /// `st.bulk`.
+    StBulk(StBulk),
 
     // Asynchronous copies.
     /// `cp.async`.
@@ -428,7 +438,7 @@ operation_enum! {
     WgmmaWaitGroup(u32),
 
     /// An instruction that is only taken apart: textures, surfaces, `tcgen05`, `multimem`,
-    /// `tensormap`, video and the like.
+    /// `tensormap` and the like.
     Other(Box<Other>),
     ;
     /// `cp.async.commit_group`.

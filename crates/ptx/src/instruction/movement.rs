@@ -159,6 +159,20 @@ operations! {
         pub c: Option<Operand>,
     }
 
+    /// Four floats of few bits from four of `f32`, rounded by random bits and saturated (`.satfinite`).
+    pub struct CvtFour {
+        /// `e4m3x4`, `e5m2x4`, `e2m3x4`, `e3m2x4` or `e2m1x4`.
+        pub to: Type,
+        /// `.relu`: 0 where it is negative.
+        pub relu: bool,
+        /// Destination: 16 bits for `e2m1x4`, else 32.
+        pub d: Reg,
+        /// The four, that of the highest bits first.
+        pub a: Vec<Operand>,
+        /// Random bits.
+        pub random: Operand,
+    }
+
     /// Whether a generic address is in a space.
     pub struct Isspacep {
         /// Which space.

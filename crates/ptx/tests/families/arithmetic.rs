@@ -277,3 +277,33 @@ fn comparison_and_logic() {
         })
     );
 }
+
+#[test]
+fn video() {
+    let Operation::Video(it) = one("vadd.s32.u32.s32.sat.min r1, r2.b3, -5, r3;") else {
+        panic!()
+    };
+    assert_eq!(
+        (it.operator, it.lanes, it.signed, it.saturates, it.second),
+        (VideoOperator::Add, 1, true, true, Some(VideoSecond::Min))
+    );
+    assert_eq!((it.a.part, it.a.signed), (VideoPart::Byte(3), false));
+    assert_eq!((it.b.value, it.b.signed), (imm(0xFFFF_FFFB), true));
+    assert_eq!((it.d, it.part), (Reg(0), VideoPart::Whole));
+    let Operation::Video(it) = one("vset4.u32.s32.lt.add r1.b20, r2.b0123, r3, r4;") else {
+        panic!()
+    };
+    assert_eq!((it.lanes, it.comparison), (4, Some(Comparison::Lt)));
+    assert_eq!(it.part, VideoPart::Bytes([Some(0), Some(2), None, None]));
+    let backwards = [Some(3), Some(2), Some(1), Some(0)];
+    assert_eq!(it.a.part, VideoPart::Bytes(backwards));
+    let Operation::Video(it) = one("vmad.s32.u32.u32.sat.shr7 r1, -r2.h1, r3, -r4;") else {
+        panic!()
+    };
+    let c = it.c.expect("a third operand");
+    assert_eq!((it.a.negated, it.b.negated, c.negated), (true, false, true));
+    assert_eq!(
+        (it.scale, it.plus_one, it.a.part),
+        (7, false, VideoPart::Half(1))
+    );
+}

@@ -3,8 +3,9 @@
 use super::super::opcode::Opcode;
 use super::super::{Parser, Result};
 use crate::{
-    AtomicOperator, CacheHints, CacheLevel, CacheOperator, CacheRange, Eviction, Ld, Ldu,
-    Operation, Order, Prefetch, PrefetchSize, RedAsync, Scope, Space, St, StAsync, Type,
+    AtomicOperator, CacheHints, CacheLevel, CacheOperator, CacheRange, CreatePolicy, Eviction, Ld,
+    Ldu, Operation, Order, PolicyKind, Prefetch, PrefetchSize, RedAsync, Scope, Space, St, StAsync,
+    StBulk, Type,
 };
 
 /// The order that an access names. `.mmio` has `.relaxed` beside it.
@@ -215,6 +216,48 @@ impl<'a> Parser<'a> {
             address,
             a,
             mbarrier,
+        })))
+    }
+
+    pub(super) fn st_bulk(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
+        op.need("bulk")?;
+        op.flag("weak");
+        let space = op.take(Space::from_name).unwrap_or(Space::Generic);
+        let (address, size) = (self.address()?, self.then(Type::U64)?);
+        self.comma()?;
+        if self.number32()? != 0 {
+            return Err(self.fail("`st.bulk` writes zeros alone"));
+        }
+        Ok(Operation::StBulk(StBulk {
+            space,
+            address,
+            size,
+        }))
+    }
+
+    pub(super) fn create_policy(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
+        let kind = op.want("`.fractional`, `.range` or `.cvt`", PolicyKind::from_name)?;
+        op.take(Space::from_name);
+        op.need("b64")?;
+        let priorities = op.drain();
+        let (d, mut a, mut address) = (self.reg()?, Vec::new(), None);
+        let ty = match kind {
+            PolicyKind::Fractional => Type::F32,
+            PolicyKind::Range => {
+                address = Some(self.then_address()?);
+                Type::U32
+            }
+            PolicyKind::Convert => Type::B64,
+        };
+        while self.eat(b',')? {
+            a.push(self.operand(ty)?);
+        }
+        Ok(Operation::CreatePolicy(Box::new(CreatePolicy {
+            kind,
+            priorities,
+            d,
+            address,
+            a,
         })))
     }
 

@@ -12,6 +12,7 @@ mod memory;
 mod movement;
 mod other;
 mod synchronisation;
+mod video;
 
 use super::opcode::Opcode;
 use super::{Parser, Result};
@@ -38,6 +39,9 @@ impl<'a> Parser<'a> {
 
     /// Integers and floats.
     fn arithmetic(&mut self, op: &mut Opcode<'a>) -> Result<Option<Operation>> {
+        if let Some(named) = video::named(op.name) {
+            return self.video(op, named).map(Some);
+        }
         let float = op.peek_type().is_some_and(crate::Type::is_float);
         match op.name {
             "add" | "sub" | "mul" | "mad" | "fma" | "div" | "min" | "max" | "abs" | "neg"
@@ -67,8 +71,7 @@ impl<'a> Parser<'a> {
             "shfl" => self.shfl(op),
             "prmt" => self.prmt(op),
             "cvt" if op.has("pack") => self.cvt_pack(op),
-            // Four values into one register.
-            "cvt" if op.peek_type().is_some_and(is_quadruple) => self.other(op),
+            "cvt" if op.peek_type().is_some_and(is_quadruple) => self.cvt_four(op),
             "cvt" => self.cvt(op),
             "isspacep" | "cvta" | "mapa" | "getctarank" => self.addresses(op),
             _ => return Ok(None),
@@ -81,7 +84,9 @@ impl<'a> Parser<'a> {
             "ld" => self.ld(op),
             "ldu" => self.ldu(op),
             "st" if op.has("async") => self.st_async(op),
-            "st" if !op.has("bulk") => self.st(op),
+            "st" if op.has("bulk") => self.st_bulk(op),
+            "st" => self.st(op),
+            "createpolicy" => self.create_policy(op),
             "red" if op.has("async") => self.red_async(op),
             "atom" => self.atom(op),
             "red" => self.red(op),

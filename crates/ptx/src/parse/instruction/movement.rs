@@ -5,8 +5,8 @@ use super::super::opcode::Opcode;
 use super::super::{Parser, Result};
 use super::memory::vector;
 use crate::{
-    Cvt, CvtPack, Cvta, CvtaDirection, Getctarank, Isspacep, Mapa, MovVector, Operation, Pack,
-    Prmt, PrmtMode, Rounding, Saturation, Shfl, ShuffleMode, Space, Type, Unary, Unpack,
+    Cvt, CvtFour, CvtPack, Cvta, CvtaDirection, Getctarank, Isspacep, Mapa, MovVector, Operation,
+    Pack, Prmt, PrmtMode, Rounding, Saturation, Shfl, ShuffleMode, Space, Type, Unary, Unpack,
 };
 
 impl<'a> Parser<'a> {
@@ -135,6 +135,24 @@ impl<'a> Parser<'a> {
             b,
             c: self.given(third.is_some(), Type::B32)?,
         }))
+    }
+
+    pub(super) fn cvt_four(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
+        op.need("rs")?;
+        op.need("satfinite")?;
+        let relu = op.flag("relu");
+        let (to, from) = (op.ty()?, op.ty()?);
+        let d = self.reg()?;
+        self.comma()?;
+        let a = self.sources(from)?;
+        self.same_length(4, a.len())?;
+        Ok(Operation::CvtFour(Box::new(CvtFour {
+            to,
+            relu,
+            d,
+            a,
+            random: self.then(Type::B32)?,
+        })))
     }
 
     /// What concerns addresses as values.

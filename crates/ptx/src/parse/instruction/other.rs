@@ -6,14 +6,11 @@ use super::super::opcode::Opcode;
 use super::super::{Fail, Parser, Result};
 use crate::{Argument, Operation, Other, Type};
 
-/// Their names; those of video instructions follow.
-const KNOWN: [&str; 17] = [
+/// Their names.
+const KNOWN: [&str; 14] = [
     "clusterlaunchcontrol",
-    "createpolicy",
-    "cvt",
     "istypep",
     "multimem",
-    "st",
     "suld",
     "suq",
     "sured",
@@ -27,17 +24,9 @@ const KNOWN: [&str; 17] = [
     "warpsync",
 ];
 
-const VIDEO: [&str; 10] = [
-    "vadd", "vsub", "vabsdiff", "vmin", "vmax", "vshl", "vshr", "vmad", "vset", "vavrg",
-];
-
-fn is_known(name: &str) -> bool {
-    KNOWN.contains(&name) || VIDEO.contains(&name.trim_end_matches(['2', '4']))
-}
-
 impl<'a> Parser<'a> {
     pub(super) fn other(&mut self, op: &mut Opcode<'a>) -> Result<Operation> {
-        if !is_known(op.name) {
+        if !KNOWN.contains(&op.name) {
             op.drain();
             return Err(op.error(&format!("unknown instruction `{}`", op.name)));
         }
@@ -80,34 +69,11 @@ impl<'a> Parser<'a> {
                 Ok(Argument::Negated(self.operand(Type::Pred)?))
             }
             Token::Word("_") => self.advance().and_then(|_| self.paired(Argument::Nothing)),
-            // `-a` of a video instruction.
-            Token::Sign(b'-') if self.minus_register()? => {
-                self.advance()?;
-                Ok(Argument::Negated(self.operand(Type::B64)?))
-            }
             _ => {
                 let value = Argument::Value(self.operand(Type::B64)?);
-                self.selector()?;
                 self.paired(value)
             }
         }
-    }
-
-    fn minus_register(&self) -> Result<bool> {
-        let mut ahead = self.lexer;
-        ahead.skip_space()?;
-        Ok(matches!(ahead.token()?, Token::Word(name) if name != "WARP_SZ"))
-    }
-
-    /// `.b0`, `.h1`: which part of an operand; the text tells.
-    fn selector(&mut self) -> Result<()> {
-        if let Token::Dotted(part) = self.token {
-            if !part.starts_with(['b', 'h']) {
-                return Err(self.expected("`,` or `;`"));
-            }
-            self.advance()?;
-        }
-        Ok(())
     }
 
     /// `|p` behind a destination.

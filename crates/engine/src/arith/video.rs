@@ -1,0 +1,221 @@
+//! Video instructions, as the PTX ISA's pseudo-code has them: parts of two operands, an operation in more bits than a
+//! register has, then saturation, and a second operation or a merge with the third operand.
+
+/// How parts of operands are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Whether a part is extended by its sign.
+    pub is_signed: bool,
+    /// Bits of a part: 8, 16 or 32.
+    pub bits: u32,
+    /// Which of the parts of (b, a) each lane takes, counted from the lowest of a; of one lane, which of its operand.
+    pub parts: [u8; 4],
+}
+
+impl Source {
+    /// What a lane takes.
+    fn of(&self, operands: u64, lane: usize) -> i64 {
+        let part = operands >> (self.bits * u32::from(self.parts[lane]));
+        let above = 64 - self.bits;
+        match self.is_signed {
+            true => (part << above) as i64 >> above,
+            false => (part << above >> above) as i64,
+        }
+    }
+}
+
+/// What is computed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Sum.
+    Add,
+    /// Difference.
+    Sub,
+    /// Its magnitude.
+    AbsoluteDifference,
+    /// The lesser.
+    Min,
+    /// The greater.
+    Max,
+    /// Half of the sum, rounded up where that is not negative, else down.
+    Average,
+    /// To the left, by 32 at most.
+    ShlClamp,
+    /// To the left, by five bits of the amount.
+    ShlWrap,
+    /// To the right, by 32 at most.
+    ShrClamp,
+    /// To the right, by five bits of the amount.
+    ShrWrap,
+    /// 1 where the order is one of these three: less, equal, greater.
+    Set([bool; 3]),
+}
+
+/// What follows, with the third operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Second {
+    /// Nothing: of lanes that have no result the third operand's parts are kept.
+    Merge,
+    /// Sum.
+    Add,
+    /// The lesser.
+    Min,
+    /// The greater.
+    Max,
+}
+
+/// An instruction of one, two or four lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Video {
+    /// What each lane computes.
+    pub operation: Operation,
+    /// 1, 2 or 4.
+    pub lanes: usize,
+    /// The first source.
+    pub a: Source,
+    /// The second one.
+    pub b: Source,
+    /// Whether the result, and the third operand, has a sign.
+    pub is_signed: bool,
+    /// Whether the result is the nearest number that its bits hold.
+    pub saturates: bool,
+    /// Bits of a lane's result: what it is saturated and merged to.
+    pub bits: u32,
+    /// Of one lane the part of the destination that it goes to, counted in `bits`; of several a bit for each that has a
+    /// result.
+    pub destination: u32,
+    /// What follows.
+    pub second: Second,
+}
+
+impl Video {
+    /// The result.
+    #[must_use]
+    pub fn of(&self, a: u32, b: u32, c: u32) -> u32 {
+        match self.lanes {
+            1 => self.of_one(a, b, c),
+            _ => self.of_lanes(a, b, c),
+        }
+    }
+
+    fn of_one(&self, a: u32, b: u32, c: u32) -> u32 {
+        let (a, b) = (self.a.of(a.into(), 0), self.b.of(b.into(), 0));
+        let result = self.saturated(compute(self.operation, a, b));
+        // 33 bits with a sign are what the second operation sees.
+        let result = (result << 95 >> 95) as i64;
+        let third = match self.is_signed {
+            true => i64::from(c.cast_signed()),
+            false => i64::from(c),
+        };
+        match self.second {
+            Second::Merge => self.merged(result as u32, self.destination, c),
+            Second::Add => (result + third) as u32,
+            Second::Min => result.min(third) as u32,
+            Second::Max => result.max(third) as u32,
+        }
+    }
+
+    fn of_lanes(&self, a: u32, b: u32, c: u32) -> u32 {
+        let operands = u64::from(b) << 32 | u64::from(a);
+        let mut d = c;
+        for lane in (0..self.lanes).filter(|lane| self.destination >> lane & 1 == 1) {
+            let (a, b) = (self.a.of(operands, lane), self.b.of(operands, lane));
+            let result = self.saturated(compute(self.operation, a, b)) as u32;
+            d = match self.second {
+                Second::Add => d.wrapping_add(result),
+                _ => self.merged(result, lane as u32, d),
+            };
+        }
+        d
+    }
+
+    /// The nearest number that the destination's bits hold, where that is asked for.
+    fn saturated(&self, result: i128) -> i128 {
+        if !self.saturates {
+            return result;
+        }
+        let (least, most) = match self.is_signed {
+            true => (-(1 << (self.bits - 1)), (1 << (self.bits - 1)) - 1),
+            false => (0, (1 << self.bits) - 1),
+        };
+        result.clamp(least, most)
+    }
+
+    /// The third operand with the result's bits in the place of one of its parts.
+    fn merged(&self, result: u32, part: u32, c: u32) -> u32 {
+        let mask = u32::MAX >> (32 - self.bits);
+        let shift = self.bits * part;
+        c & !(mask << shift) | (result & mask) << shift
+    }
+}
+
+/// In more bits than it needs.
+fn compute(operation: Operation, a: i64, b: i64) -> i128 {
+    let (a, b) = (i128::from(a), i128::from(b));
+    // An amount is unsigned.
+    let (clamped, wrapped) = (b.min(32) as u32, b as u32 & 31);
+    match operation {
+        Operation::Add => a + b,
+        Operation::Sub => a - b,
+        Operation::AbsoluteDifference => (a - b).abs(),
+        Operation::Min => a.min(b),
+        Operation::Max => a.max(b),
+        Operation::Average => (a + b + i128::from(a + b >= 0)) >> 1,
+        Operation::ShlClamp => a << clamped,
+        Operation::ShlWrap => a << wrapped,
+        Operation::ShrClamp => a >> clamped,
+        Operation::ShrWrap => a >> wrapped,
+        Operation::Set(orders) => i128::from(orders[(a.cmp(&b) as i8 + 1) as usize]),
+    }
+}
+
+/// `vmad`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mad {
+    /// The first factor.
+    pub a: Source,
+    /// The second one.
+    pub b: Source,
+    /// Whether the product is negated.
+    pub negates_product: bool,
+    /// Whether the third operand is.
+    pub negates_c: bool,
+    /// `.po`.
+    pub plus_one: bool,
+    /// How far the sum is shifted to the right.
+    pub scale: u32,
+    /// Whether the result is the nearest number of 32 bits.
+    pub saturates: bool,
+}
+
+impl Mad {
+    /// The result.
+    #[must_use]
+    pub fn of(&self, a: u32, b: u32, c: u32) -> u32 {
+        let product = i128::from(self.a.of(a.into(), 0)) * i128::from(self.b.of(b.into(), 0));
+        let is_signed =
+            self.a.is_signed || self.b.is_signed || self.negates_product || self.negates_c;
+        let c = if self.negates_c && !self.negates_product && !self.plus_one {
+            !c
+        } else {
+            c
+        };
+        let product = if self.negates_product && !self.plus_one {
+            !product
+        } else {
+            product
+        };
+        let c = match is_signed {
+            true => i128::from(c.cast_signed()),
+            false => i128::from(c),
+        };
+        let one = self.plus_one || self.negates_product || self.negates_c;
+        let result = (product + c + i128::from(one)) >> self.scale;
+        let result = match (self.saturates, is_signed) {
+            (false, _) => result,
+            (true, true) => result.clamp(i32::MIN.into(), i32::MAX.into()),
+            (true, false) => result.clamp(0, u32::MAX.into()),
+        };
+        result as u32
+    }
+}

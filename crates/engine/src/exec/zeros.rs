@@ -1,0 +1,76 @@
+//! `st.bulk`: zeros in shared memory.
+
+use super::access::Space;
+use super::checked;
+use super::failure::Failure;
+use super::op::{Context, Op};
+use super::registers::lanes_of;
+use super::spot::{Address, Spot};
+use crate::check;
+use crate::memory::{Fault, FaultClass};
+
+/// Bytes that the address and the size are multiples of.
+const UNIT: u64 = 8;
+
+/// Writes zeros, lane by lane.
+///
+/// # Safety
+/// `a` holds addresses and `b` sizes, both of 64 bits; `aux` is added to the addresses, which are generic where `c` is 1.
+pub(crate) unsafe fn store(context: &mut Context<'_>, op: &Op) {
+    let mask = context.mask;
+    for lane in lanes_of(mask) {
+        // SAFETY: the caller's contract.
+        if let Err(failure) = unsafe { one(context, op, lane) } {
+            context.mask = 1 << lane;
+            context.fault(failure, op.instruction);
+            break;
+        }
+    }
+    context.mask = mask;
+}
+
+/// # Safety
+/// As for [`store`].
+unsafe fn one(context: &mut Context<'_>, op: &Op, lane: usize) -> Result<(), Failure> {
+    let to = Address {
+        slot: op.a,
+        offset: op.aux.cast_signed(),
+        space: match op.c {
+            1 => Space::Generic,
+            _ => Space::Shared,
+        },
+    };
+    // SAFETY: the caller's contract.
+    let bytes = unsafe { context.slot::<u64>(op.b)[lane] };
+    if bytes % UNIT != 0 {
+        let text = format!("a store of {bytes} bytes of zeros, no multiple of {UNIT}");
+        return Err(Failure::Misused(text));
+    }
+    if bytes == 0 {
+        return Ok(());
+    }
+    // SAFETY: the caller's contract.
+    let spot = unsafe { to.spot(context, lane, UNIT as u32)? };
+    let layout = &context.at.layout;
+    let is_there = |at: &u64| layout.holds(*at, at + UNIT - 1);
+    let mut all = (spot.offset..spot.offset.saturating_add(bytes)).step_by(UNIT as usize);
+    if let Some(address) = all.find(|at| !is_there(at)) {
+        return Err(Failure::Memory(Fault {
+            class: FaultClass::OutOfBounds,
+            lane: lane as u32,
+            bytes: UNIT as u32,
+            place: Box::new(layout.place(address)),
+        }));
+    }
+    for behind in (0..bytes).step_by(UNIT as usize) {
+        let word = Spot {
+            offset: spot.offset + behind,
+            host: spot.host.wrapping_add(behind as usize),
+            owner: spot.owner,
+        };
+        let what = check::What::Write(check::Strength::Weak);
+        checked::shared_word(context, op, lane, &word, what)?;
+        word.write(0);
+    }
+    Ok(())
+}
