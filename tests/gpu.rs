@@ -236,6 +236,25 @@ fn formulas_are_measured(_: &Device) -> Result<(), Failed> {
         let ratio = cell("measured_flop")? / flop;
         // ptxas makes constants of instructions on f16: two for each thread here.
         assert!((0.999..1.03).contains(&ratio), "{ratio} of {row:?}");
+        // Horner's rule has one multiply-add per number and step; an instruction on f16 works on two numbers.
+        let dtype = &row[names
+            .iter()
+            .position(|it| it == "dtype")
+            .ok_or("no dtype")?];
+        let of_row = |name: &str| cell(&format!("measured_{name}_{dtype}"));
+        let each = if dtype == "f16x2" { 2.0 } else { 1.0 };
+        let fma = cell("n")? * cell("k")? / each;
+        match dtype {
+            "f16x2" => assert!((1.0..1.03).contains(&(of_row("fma")? / fma)), "{row:?}"),
+            _ => assert_eq!(of_row("fma")?, fma, "{row:?}"),
+        }
+        let other = if dtype == "f64" { "f32" } else { "f64" };
+        for name in ["fma", "add", "multiply"] {
+            assert_eq!(cell(&format!("measured_{name}_{other}"))?, 0.0, "{row:?}");
+        }
+        // Nothing is read twice: multiprocessors ask the L2 cache for each sector, and hand it each, once.
+        let ratio = cell("l2_bytes")? / cell("counted_bytes")?;
+        assert!((0.95..1.3).contains(&ratio), "{ratio} of {row:?}");
         // Up to the L2 cache's 50 MB of 64 to 256 MB stay there.
         let ratio = cell("measured_ai")? / cell("ai")?;
         assert!((0.9..3.0).contains(&ratio), "{ratio} of {row:?}");

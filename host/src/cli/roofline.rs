@@ -78,7 +78,7 @@ pub(super) struct Arguments {
     #[arg(long)]
     aa: bool,
 
-    /// Also read the GPU's hardware counters: bytes of memory and operations of a launch
+    /// Also read the GPU's hardware counters: bytes of memory and of the L2 cache, and operations by type, of a launch
     #[arg(long)]
     counters: bool,
 

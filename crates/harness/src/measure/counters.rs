@@ -1,47 +1,107 @@
 //! What a GPU's hardware counts of a launch.
 
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
 use crate::driver::{Counters, Device, DriverError};
 use crate::model::Precision;
 
 /// Metrics of the bytes that memory gives and takes.
-const BYTES: [&str; 2] = ["dram__bytes_read.sum", "dram__bytes_write.sum"];
+const DRAM_BYTES: [&str; 2] = ["dram__bytes_read.sum", "dram__bytes_write.sum"];
 
-/// Instructions on `f32` and `f64`, and the operations of each.
-const SINGLE_AND_DOUBLE: [(&str, f64); 6] = [
-    ("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", 2.0),
-    ("smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", 1.0),
-    ("smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", 1.0),
-    ("smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", 2.0),
-    ("smsp__sass_thread_inst_executed_op_dadd_pred_on.sum", 1.0),
-    ("smsp__sass_thread_inst_executed_op_dmul_pred_on.sum", 1.0),
+/// Sectors that multiprocessors ask the level 2 cache for or give it. `lts__t_bytes.sum` has what the two halves of
+/// that cache send each other, too, and so counts some of them twice.
+const L2_SECTORS: &str = "lts__t_sectors_srcunit_tex.sum";
+
+const SECTOR_BYTES: f64 = 32.0;
+
+/// Arithmetic instructions of one kind and type.
+struct Kind {
+    metric: &'static str,
+    /// Of the table.
+    column: &'static str,
+    precision: Precision,
+    /// Operations of each instruction of a thread: those on `f16` work on two numbers.
+    flop: f64,
+}
+
+const fn kind(metric: &'static str, column: &'static str, precision: Precision, flop: f64) -> Kind {
+    Kind {
+        metric,
+        column,
+        precision,
+        flop,
+    }
+}
+
+const F16: Precision = Precision::F16x2;
+const F32: Precision = Precision::F32;
+const F64: Precision = Precision::F64;
+
+#[rustfmt::skip] // A table.
+const KINDS: [Kind; 9] = [
+    kind("smsp__sass_thread_inst_executed_op_ffma_pred_on.sum", "measured_fma_f32", F32, 2.0),
+    kind("smsp__sass_thread_inst_executed_op_fadd_pred_on.sum", "measured_add_f32", F32, 1.0),
+    kind("smsp__sass_thread_inst_executed_op_fmul_pred_on.sum", "measured_multiply_f32", F32, 1.0),
+    kind("smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", "measured_fma_f64", F64, 2.0),
+    kind("smsp__sass_thread_inst_executed_op_dadd_pred_on.sum", "measured_add_f64", F64, 1.0),
+    kind("smsp__sass_thread_inst_executed_op_dmul_pred_on.sum", "measured_multiply_f64", F64, 1.0),
+    kind("smsp__sass_thread_inst_executed_op_hfma_pred_on.sum", "measured_fma_f16x2", F16, 4.0),
+    kind("smsp__sass_thread_inst_executed_op_hadd_pred_on.sum", "measured_add_f16x2", F16, 2.0),
+    kind("smsp__sass_thread_inst_executed_op_hmul_pred_on.sum", "measured_multiply_f16x2", F16, 2.0),
 ];
 
-/// The same on `f16`, two at once.
-const HALF: [(&str, f64); 3] = [
-    ("smsp__sass_thread_inst_executed_op_hfma_pred_on.sum", 4.0),
-    ("smsp__sass_thread_inst_executed_op_hadd_pred_on.sum", 2.0),
-    ("smsp__sass_thread_inst_executed_op_hmul_pred_on.sum", 2.0),
-];
-
-/// What the hardware has counted of a launch. Operations are those on floating point but for tensor cores: two
-/// of a multiply-add, none of an approximation.
+/// What the hardware has counted of a launch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Measured {
     /// Bytes that memory gave and took.
     pub dram_bytes: f64,
-    /// Operations on `f32` and `f64`.
-    pub flop: f64,
-    /// Operations on `f16`. There are some in kernels of other types, too: `ptxas` makes constants of them.
-    pub half_flop: f64,
+    /// Bytes of the sectors that multiprocessors asked the level 2 cache for or gave it.
+    pub l2_bytes: f64,
+    /// Arithmetic.
+    pub instructions: Instructions,
 }
 
-impl Measured {
-    /// The operations of a launch that says it computes with these types; with none, those but for `f16`.
-    pub fn flop_of(&self, precisions: &[Precision]) -> f64 {
-        match precisions.contains(&Precision::F16x2) {
-            true => self.flop + self.half_flop,
-            false => self.flop,
+/// Multiply-adds, additions and multiplications of each type, as threads execute them. Those of tensor cores and the
+/// approximations of special functions are not among them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Instructions(pub(crate) [f64; KINDS.len()]);
+
+impl Instructions {
+    /// The operations of a launch that says it computes with these types: two of a multiply-add, and twice as many of
+    /// a pair of `f16`. Those on `f16` count only where `precisions` has them: `ptxas` makes constants of them in
+    /// kernels of other types.
+    pub fn flop(&self, precisions: &[Precision]) -> f64 {
+        let of_halves = precisions.contains(&F16);
+        KINDS
+            .iter()
+            .zip(self.0)
+            .filter(|(kind, _)| of_halves || kind.precision != F16)
+            .map(|(kind, count)| kind.flop * count)
+            .sum()
+    }
+}
+
+/// The columns of a row whose counters may have been read.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct InstructionColumns(pub Option<Instructions>);
+
+impl InstructionColumns {
+    /// Name and value of each column: instructions of one kind and type; a pair of `f16` is one.
+    pub fn cells(&self) -> impl Iterator<Item = (&'static str, Option<f64>)> {
+        let counts = self.0;
+        let columns = KINDS.iter().enumerate();
+        columns.map(move |(index, kind)| (kind.column, counts.map(|it| it.0[index])))
+    }
+}
+
+impl Serialize for InstructionColumns {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(KINDS.len()))?;
+        for (name, value) in self.cells() {
+            map.serialize_entry(name, &value)?;
         }
+        map.end()
     }
 }
 
@@ -55,9 +115,7 @@ impl HardwareCounters {
     /// # Errors
     /// As [`Counters::new`].
     pub fn new(device: &Device) -> Result<HardwareCounters, DriverError> {
-        let instructions = SINGLE_AND_DOUBLE.iter().chain(&HALF).map(|(name, _)| *name);
-        let metrics: Vec<&str> = BYTES.into_iter().chain(instructions).collect();
-        Ok(HardwareCounters(Counters::new(device, &metrics)?))
+        Ok(HardwareCounters(Counters::new(device, &metrics())?))
     }
 
     /// What is counted while `launch` launches and waits; `prepare` comes before it, each time.
@@ -69,21 +127,28 @@ impl HardwareCounters {
         prepare: impl FnMut() -> Result<(), DriverError>,
         launch: impl FnMut() -> Result<(), DriverError>,
     ) -> Result<Measured, DriverError> {
-        let values = self.0.measure(prepare, launch)?;
-        let (bytes, instructions) = values.split_at(BYTES.len());
-        let (others, half) = instructions.split_at(SINGLE_AND_DOUBLE.len());
-        let flop = |kinds: &[(&str, f64)], counts: &[f64]| -> f64 {
-            kinds
-                .iter()
-                .zip(counts)
-                .map(|(kind, count)| kind.1 * count)
-                .sum()
-        };
-        Ok(Measured {
-            dram_bytes: bytes.iter().sum(),
-            flop: flop(&SINGLE_AND_DOUBLE, others),
-            half_flop: flop(&HALF, half),
-        })
+        Ok(measured(&self.0.measure(prepare, launch)?))
+    }
+}
+
+/// What is asked for. [`measured`] takes the values in this order.
+fn metrics() -> Vec<&'static str> {
+    let kinds = KINDS.iter().map(|kind| kind.metric);
+    DRAM_BYTES
+        .into_iter()
+        .chain([L2_SECTORS])
+        .chain(kinds)
+        .collect()
+}
+
+fn measured(values: &[f64]) -> Measured {
+    let (dram_bytes, others) = values.split_at(DRAM_BYTES.len());
+    let mut instructions = Instructions::default();
+    instructions.0.copy_from_slice(&others[1..]);
+    Measured {
+        dram_bytes: dram_bytes.iter().sum(),
+        l2_bytes: SECTOR_BYTES * others[0],
+        instructions,
     }
 }
 
@@ -91,15 +156,39 @@ impl HardwareCounters {
 mod tests {
     use super::*;
 
+    /// Each metric's value is its place in the list, from 1.
+    #[test]
+    fn each_value_goes_to_its_column() {
+        let values: Vec<f64> = (1..=metrics().len()).map(|it| it as f64).collect();
+        let measured = measured(&values);
+        assert_eq!(measured.dram_bytes, 1.0 + 2.0);
+        assert_eq!(measured.l2_bytes, 3.0 * 32.0);
+        let cells: Vec<_> = InstructionColumns(Some(measured.instructions))
+            .cells()
+            .collect();
+        assert_eq!(cells[0], ("measured_fma_f32", Some(4.0)));
+        assert_eq!(cells[5], ("measured_multiply_f64", Some(9.0)));
+        assert_eq!(cells[8], ("measured_multiply_f16x2", Some(12.0)));
+        let of_table = |(name, _): &(&'static str, _)| crate::table::is_outcome(name);
+        assert!(cells.iter().all(of_table), "{cells:?}");
+    }
+
+    #[test]
+    fn json_has_the_columns_known_or_not() {
+        let json = |it| serde_json::to_value(InstructionColumns(it)).expect("numbers");
+        let known = json(Some(Instructions([7.0; KINDS.len()])));
+        assert_eq!(known["measured_fma_f64"], 7.0);
+        assert_eq!(json(None)["measured_fma_f64"], serde_json::Value::Null);
+        assert_eq!(json(None).as_object().map(|it| it.len()), Some(KINDS.len()));
+    }
+
     #[test]
     fn constants_made_of_halves_are_no_work_of_another_type() {
-        let measured = Measured {
-            dram_bytes: 8.0,
-            flop: 20.0,
-            half_flop: 4.0,
-        };
-        assert_eq!(measured.flop_of(&[]), 20.0);
-        assert_eq!(measured.flop_of(&[Precision::F32, Precision::F64]), 20.0);
-        assert_eq!(measured.flop_of(&[Precision::F16x2]), 24.0);
+        // FMA, addition and multiplication of f32, f64 and pairs of f16.
+        let instructions = Instructions([10.0, 2.0, 1.0, 20.0, 4.0, 3.0, 100.0, 10.0, 5.0]);
+        let others = 23.0 + 47.0;
+        assert_eq!(instructions.flop(&[]), others);
+        assert_eq!(instructions.flop(&[F32, F64]), others);
+        assert_eq!(instructions.flop(&[F16]), others + 430.0);
     }
 }

@@ -50,8 +50,13 @@ impl Row for Record {
             known("temperature", self.temperature),
             number("noise_floor_percent", self.noise_floor_percent),
             number("dram_bytes", self.dram_bytes),
+            number("l2_bytes", self.l2_bytes),
             number("measured_flop", self.measured_flop),
             number("measured_ai", self.measured_ai),
+        ]);
+        let instructions = self.measured_instructions.cells();
+        cells.extend(instructions.map(|(name, count)| number(name, count)));
+        cells.extend([
             known("counted_flop", self.counted_flop),
             known("counted_bytes", self.counted_bytes),
             number("counted_ai", self.counted_ai),

@@ -175,9 +175,12 @@ fn figures(record: &Record) -> String {
         let least = record
             .dram_over_least
             .map_or_else(String::new, |times| format!(", {times:.3} times the least"));
+        let l2 = record
+            .l2_bytes
+            .map_or_else(String::new, |bytes| format!("; L2 moved {bytes:.0}"));
         let _ = write!(
             text,
-            "\n    FLOP/byte: {}; DRAM moved {bytes:.0} bytes{least}",
+            "\n    FLOP/byte: {}; DRAM moved {bytes:.0} bytes{least}{l2}",
             each.join(", ")
         );
     }

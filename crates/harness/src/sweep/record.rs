@@ -9,7 +9,9 @@ use super::count::{Origin, Sum};
 use super::predict::Prediction;
 use crate::ceilings::Ceilings;
 use crate::driver::{DeviceProperties, LaunchConfig};
-use crate::measure::{CacheState, Conditions, Measured, Samples, Summary, outliers};
+use crate::measure::{
+    CacheState, Conditions, InstructionColumns, Measured, Samples, Summary, outliers,
+};
 use crate::model::{
     Attainable, Bound, BytesPerSec, FlopsPerSec, Limit, Precision, Roof, Roofs, Situation, Work,
 };
@@ -128,10 +130,15 @@ pub struct Record {
     pub checked: bool,
     /// Bytes that the GPU's memory gave and took in a launch, as its counters say.
     pub dram_bytes: Option<f64>,
+    /// Bytes that multiprocessors asked the level 2 cache for or gave it.
+    pub l2_bytes: Option<f64>,
     /// Operations on floating point of a launch, as the GPU's counters say.
     pub measured_flop: Option<f64>,
     /// The intensity of these two, FLOP/byte.
     pub measured_ai: Option<f64>,
+    /// The arithmetic of a launch by kind and type, as the GPU's counters say.
+    #[serde(flatten)]
+    pub measured_instructions: InstructionColumns,
     /// `dram_bytes` over `counted_bytes`, which are the least that memory must move.
     pub dram_over_least: Option<f64>,
     /// One sentence: what to try. Of an emulated run, whose times are the host's, that nothing follows from them.
@@ -339,6 +346,7 @@ impl Record {
         };
         let situation = context.situation(launched, seconds, &reached, arithmetic, in_l2);
         let precisions = work.precisions();
+        let measured_flop = context.measured.map(|it| it.instructions.flop(&precisions));
         let predicted = context.attainable(launched);
         let predicted_bandwidth = context.attainable_bandwidth(launched, predicted);
         let is_known = work.bytes().is_some() || work.flops().is_some();
@@ -398,11 +406,13 @@ impl Record {
             flop_from: rate.and_then(|_| context.figures.origin(context.figures.says_flop)),
             bytes_from: moved.and_then(|_| context.figures.origin(context.figures.says_bytes)),
             dram_bytes: context.measured.map(|it| it.dram_bytes),
-            measured_flop: context.measured.map(|it| it.flop_of(&precisions)),
+            l2_bytes: context.measured.map(|it| it.l2_bytes),
+            measured_flop,
             measured_ai: context
                 .measured
                 .filter(|it| it.dram_bytes > 0.0)
-                .map(|it| it.flop_of(&precisions) / it.dram_bytes),
+                .and_then(|it| Some(measured_flop? / it.dram_bytes)),
+            measured_instructions: InstructionColumns(context.measured.map(|it| it.instructions)),
             dram_over_least: context
                 .measured
                 .zip(counted)
@@ -642,6 +652,7 @@ mod tests {
     use crate::ceilings::host_roofs;
     use crate::driver::{Device, Emulation};
     use crate::embedded::{Gemv, Polynomial, Stream};
+    use crate::measure::Instructions;
     use crate::model::{GpuRoofs, Operation};
     use crate::sweep::{Plan, Selection, Settings, Sweep};
     use crate::workload::{Bench, Workload};
@@ -684,6 +695,20 @@ mod tests {
         ms: &[f64],
         clock_hz: f64,
     ) -> Record {
+        let samples = Samples {
+            ms: ms.to_vec(),
+            clock_hz: vec![Some(clock_hz); ms.len()],
+            batch: 1,
+            conditions,
+        };
+        record_beside(launched, samples, None)
+    }
+
+    fn record_beside(
+        launched: &Launched<'_>,
+        samples: Samples,
+        measured: Option<Measured>,
+    ) -> Record {
         let properties = crate::measure::h200();
         let roofs = Roofs::of_device(&properties, Precision::F32).expect("known");
         let context = Context {
@@ -693,16 +718,53 @@ mod tests {
             ceilings: None,
             is_checked: true,
             figures: Figures::default(),
-            measured: None,
+            measured,
             prediction: None,
         };
-        let samples = Samples {
-            ms: ms.to_vec(),
-            clock_hz: vec![Some(clock_hz); ms.len()],
-            batch: 1,
-            conditions,
-        };
         Record::new(launched, samples.clone(), Some(&samples), &context).expect("samples")
+    }
+
+    #[test]
+    fn what_counters_say_is_in_the_columns_and_in_json() {
+        use crate::report::Row;
+
+        let measured = Measured {
+            dram_bytes: 500.0,
+            l2_bytes: 640.0,
+            instructions: Instructions([100.0, 50.0, 0.0, 0.0, 0.0, 0.0, 9.0, 0.0, 0.0]),
+        };
+        let row = |measured| {
+            let samples = Samples {
+                ms: vec![0.128; 4],
+                clock_hz: vec![None; 4],
+                batch: 1,
+                conditions: Conditions::default(),
+            };
+            record_beside(&launched(&work(N), CacheState::Warm), samples, measured)
+        };
+        let with = row(Some(measured));
+        let json = serde_json::to_value(&with).expect("a row");
+        let columns = with.columns();
+        for (name, value) in [
+            ("dram_bytes", 500.0),
+            ("l2_bytes", 640.0),
+            ("measured_flop", 250.0),
+            ("measured_fma_f32", 100.0),
+            ("measured_add_f32", 50.0),
+            ("measured_multiply_f64", 0.0),
+            // Of constants: no FLOP of a workload that computes with f32.
+            ("measured_fma_f16x2", 9.0),
+        ] {
+            assert_eq!(json[name], value, "{name}");
+            assert!(columns.contains(&(name, value.to_string())), "{columns:?}");
+        }
+        assert_eq!(json["measured_ai"], 0.5);
+        let without = row(None).columns();
+        assert!(
+            without.contains(&("l2_bytes", String::new())),
+            "{without:?}"
+        );
+        assert_eq!(without.len(), columns.len());
     }
 
     #[test]

@@ -87,7 +87,7 @@ const fn ruled(name: &'static str, decimals: usize, rule: Rule) -> Column {
 
 /// Every column that says what came out, of all kinds of rows. Where they stand in a row is said in
 /// `report/columns.rs`.
-pub(crate) static COLUMNS: [Column; 61] = [
+pub(crate) static COLUMNS: [Column; 71] = [
     ruled("ai", 6, Positive),
     ruled("gflops", 2, NotNegative),
     ruled("bandwidth", 2, NotNegative),
@@ -117,6 +117,16 @@ pub(crate) static COLUMNS: [Column; 61] = [
     ruled("dram_bytes", 0, NotNegative),
     ruled("measured_flop", 0, NotNegative),
     digits("measured_ai", 6),
+    plain("l2_bytes"),
+    plain("measured_fma_f32"),
+    plain("measured_add_f32"),
+    plain("measured_multiply_f32"),
+    plain("measured_fma_f64"),
+    plain("measured_add_f64"),
+    plain("measured_multiply_f64"),
+    plain("measured_fma_f16x2"),
+    plain("measured_add_f16x2"),
+    plain("measured_multiply_f16x2"),
     ruled("counted_flop", 0, NotNegative),
     ruled("counted_bytes", 0, NotNegative),
     digits("counted_ai", 6),
