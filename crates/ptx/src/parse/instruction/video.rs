@@ -148,8 +148,8 @@ fn part(text: &str, lanes: u32) -> Option<VideoPart> {
         *slot = Some(digit.checked_sub(b'0').filter(|&it| it < 8)?);
     }
     match (lanes, is_byte) {
-        (1, true) => Some(VideoPart::Byte(parsed[0]?)).filter(|_| digits.len() == 1),
-        (1, false) => Some(VideoPart::Half(parsed[0]?)).filter(|_| digits.len() == 1),
+        (1, true) if digits.len() == 1 => Some(VideoPart::Byte(parsed[0]?)),
+        (1, false) if digits.len() == 1 => Some(VideoPart::Half(parsed[0]?)),
         (2, false) if digits.len() <= 2 => Some(VideoPart::Halves([parsed[0], parsed[1]])),
         (4, true) => Some(VideoPart::Bytes(parsed)),
         _ => None,
