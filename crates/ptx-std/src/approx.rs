@@ -15,7 +15,7 @@ use crate::math::single;
 /// Approximations of one instruction or a few.
 ///
 /// ```
-/// use cuda_std::ApproxFloat;
+/// use cuda_std::approx::ApproxFloat; // Or `cuda_std::ApproxFloat`.
 ///
 /// let normalised = 3.0_f32 * 9.0_f32.fast_rsqrt();
 /// assert!((normalised - 1.0).abs() < 1e-6);

@@ -80,7 +80,20 @@
 //!         kernel();
 //!     });
 //! }
-//! assert_eq!(hooks.text.into_inner(), "0 1 0\n1 1 0\n4 1 0\n");
+//! assert_eq!(hooks.text.take(), "0 1 0\n1 1 0\n4 1 0\n");
+//!
+//! // What kernels ask for, asked for directly:
+//! let place = Location::caller();
+//! assert_eq!(hooks.sync_threads(true, place), Tally { threads: 1, in_favour: 1 });
+//! assert_eq!(hooks.exchange(Operation::Vote, 1, 5, place).values[0], 5);
+//! assert_eq!((hooks.active_mask(place), hooks.give_way(100, place)), (1, FUEL));
+//! let tile = SharedArray { site: 1, element: "f32", element_bytes: 4, len: 256 };
+//! let before = hooks.shared_bytes();
+//! assert!(hooks.shared_array(tile).cast::<u128>().is_aligned());
+//! assert_eq!(hooks.shared_bytes() - before, tile.bytes());
+//! assert_eq!(hooks.dynamic_shared().1, 0);
+//! hooks.print("the end");
+//! assert_eq!(hooks.text.take(), "the end");
 //! assert_eq!(current(), None);
 //! ```
 

@@ -259,7 +259,7 @@ float_trait! {
     /// Mathematical functions beyond those of `std`, under `cuda_std`'s names.
     ///
     /// ```
-    /// use cuda_std::{FloatExt, GpuFloat};
+    /// use cuda_std::float::{FloatExt, GpuFloat}; // Or `cuda_std::{FloatExt, GpuFloat}`.
     ///
     /// fn is_close<T: FloatExt + Into<f64>>(value: T, expected: f64) -> bool {
     ///     (value.into() - expected).abs() < 1e-6

@@ -7,7 +7,7 @@
 //!
 //! /// One of several launches, each of which reads what the one before wrote.
 //! #[kernel]
-//! pub fn double(x: &[f32], mut y: Output<f32>) {
+//! pub fn double_behind(x: &[f32], mut y: Output<f32>) {
 //!     // What does not depend on the launch before goes here.
 //!     grid_dependency::wait();
 //!     for (x, y) in y.own_with(x) {
@@ -16,7 +16,7 @@
 //!     grid_dependency::launch_dependents();
 //! }
 //! # use cuda_std::launch::Kernel;
-//! # assert_eq!(double::PARAMETERS.len(), 2);
+//! # assert_eq!(double_behind::PARAMETERS.len(), 2);
 //! ```
 
 use ptx_std_macros::gpu_only;

@@ -1,5 +1,22 @@
 //! Printing from kernels. The host shows it when it next synchronises with the GPU; the emulator
 //! at once.
+//!
+//! [`print!`](crate::print) and [`println!`](crate::println) do without formats of C. The driver's own function
+//! is there on the GPU alone:
+//!
+//! ```
+//! use cuda_std::gpu_only;
+//!
+//! #[gpu_only]
+//! pub fn print_pair(x: u32, y: f64) {
+//!     #[repr(C)]
+//!     struct Pair(u32, f64);
+//!     let pair = Pair(x, y);
+//!     // SAFETY: the format takes what the structure has.
+//!     unsafe { cuda_std::io::vprintf(c"%u: %f\n".as_ptr(), (&raw const pair).cast()) };
+//! }
+//! # let _ = print_pair;
+//! ```
 
 use core::fmt;
 

@@ -5,6 +5,10 @@
 //! The same kernel source is compiled twice. For `nvptx64-nvidia-cuda` every function here is the
 //! GPU's own instruction. For the host each asks the emulator that runs the kernel
 //! ([`emulation`]), and [`launch`] describes the kernels to whoever launches them.
+//!
+//! Examples run on the host. Those of instructions that only a GPU has ([`cluster`], [`mbarrier`], [`tma`],
+//! [`wgmma`] ..) have a kernel that the host compiles and does not call; `tests/hopper_examples.rs` of this crate builds
+//! it for `sm_90a` and runs it on the engine.
 
 #![no_std]
 #![cfg_attr(

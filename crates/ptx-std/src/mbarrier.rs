@@ -497,7 +497,26 @@ impl<const STAGES: u32> Full<STAGES> {
     }
 
     /// The same at the barrier of another block of the cluster, whose producer fills this block's stage, too:
-    /// [`TensorMap::load_multicast`](crate::tma::TensorMap::load_multicast) has an example.
+    /// [`TensorMap::load_multicast`](crate::tma::TensorMap::load_multicast) has a whole kernel.
+    ///
+    /// ```
+    /// use cuda_std::cluster::BlockRank;
+    /// use cuda_std::mbarrier::Full;
+    /// use cuda_std::warp;
+    ///
+    /// /// Says for the warp that it has read the stage, to both blocks of a cluster.
+    /// ///
+    /// /// # Safety
+    /// /// All lanes have read, and both blocks run.
+    /// unsafe fn release_in_both(full: Full<4>) {
+    ///     match warp::lane_id() {
+    ///         // SAFETY: the caller's contract.
+    ///         block @ 0..2 => unsafe { full.release_to(BlockRank(block)) },
+    ///         _ => full.leave(),
+    ///     }
+    /// }
+    /// # let _ = release_in_both;
+    /// ```
     ///
     /// # Safety
     /// As for [`Barrier::arrive_at`].

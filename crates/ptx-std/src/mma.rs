@@ -55,7 +55,8 @@
 //!     // SAFETY: lanes write rows of their own, and read others' behind a barrier.
 //!     unsafe {
 //!         if lane < 16 {
-//!             (*rows_a.add(lane), *rows_b.add(lane)) = (a[lane], b[lane]);
+//!             *rows_a.add(lane) = a[lane];
+//!             *rows_b.add(lane) = b[lane];
 //!         }
 //!         thread::sync_threads();
 //!         let (a, b) = (load::<[u32; 4], Plain, 16>(rows_a), load::<[u32; 2], Transposed, 8>(rows_b));

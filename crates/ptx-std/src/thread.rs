@@ -179,6 +179,19 @@ pub fn index_2d() -> UVec2 {
 }
 
 /// Index of the thread in a three-dimensional grid: `block_idx * block_dim + thread_idx`.
+///
+/// ```
+/// use cuda_std::glam::UVec3;
+/// use cuda_std::thread;
+///
+/// let kernel = || {
+///     let own: UVec3 = thread::index_3d();
+///     assert!(own.cmplt(thread::grid_dim() * thread::block_dim()).all());
+/// };
+/// # let shape = simt::Shape { grid: [2, 1, 3], block: [4, 4, 2], dynamic_shared: 0 };
+/// # simt::Launch::new(shape).run(&kernel)?;
+/// # Ok::<(), simt::LaunchError>(())
+/// ```
 #[inline(always)]
 pub fn index_3d() -> UVec3 {
     block_idx() * block_dim() + thread_idx()

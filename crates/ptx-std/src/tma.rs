@@ -25,7 +25,8 @@
 //! /// 512 bytes of dynamic shared memory, and the grid as many blocks along x and y as there are boxes.
 //! #[kernel]
 //! pub unsafe fn double(from: &TensorMap, to: &TensorMap, sum: &TensorMap) {
-//!     let tile: SharedPtr<f32> = SharedPtr::new(dynamic_shared_mem());
+//!     let values: *mut f32 = dynamic_shared_mem();
+//!     let tile = SharedPtr::new(values);
 //!     let corner = [32 * thread::block_idx_x() as i32, 4 * thread::block_idx_y() as i32];
 //!     let own = thread::thread_idx_x();
 //!     // SAFETY: one thread makes the barrier and starts copies; all wait for the box before they change it,
@@ -42,7 +43,7 @@
 //!         }
 //!         thread::sync_threads();
 //!         barrier.wait(Parity::EVEN);
-//!         *tile.add(own).as_ptr() *= 2.0;
+//!         *values.add(own as usize) *= 2.0;
 //!         tma::fence_shared();
 //!         thread::sync_threads();
 //!         if own == 0 {

@@ -355,7 +355,34 @@ pub enum WarpShuffleMode {
     Xor,
 }
 
-// The names of Rust-CUDA, for bounds of generic functions.
+/// Rust-CUDA's name, for bounds of generic functions.
+///
+/// ```
+/// use cuda_std::warp::*;
+///
+/// /// 32 times the value that all lanes hold, if they do; else that of lane 0.
+/// ///
+/// /// # Safety
+/// /// All lanes of the warp reach the same call.
+/// unsafe fn sum_or_first<T: WarpMatchValue + WarpReduceValue + WarpShuffleValue>(value: T) -> T {
+///     // SAFETY: the caller's contract; all lanes take the same branch.
+///     unsafe {
+///         match warp_match_all(FULL_MASK, value) {
+///             Some(mask) => warp_reduce(mask, value, WarpReductionOp::Add),
+///             None => warp_shuffle_idx(FULL_MASK, value, 0, 32).0,
+///         }
+///     }
+/// }
+///
+/// let kernel = || {
+///     // SAFETY: all lanes come here.
+///     let [same, different] = unsafe { [sum_or_first(2), sum_or_first(lane_id() + 7)] };
+///     assert_eq!([same, different], [64, 7]);
+/// };
+/// # let shape = simt::Shape { grid: [1, 1, 1], block: [32, 1, 1], dynamic_shared: 0 };
+/// # simt::Launch::new(shape).run(&kernel)?;
+/// # Ok::<(), simt::LaunchError>(())
+/// ```
 pub use {
     MatchValue as WarpMatchValue, ReduceValue as WarpReduceValue, ShuffleValue as WarpShuffleValue,
 };

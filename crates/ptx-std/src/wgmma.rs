@@ -32,7 +32,7 @@
 //! /// A block of 128 threads, with 10 KiB of dynamic shared memory; the maps are of boxes of 64 elements and of 64 rows or
 //! /// 8 columns, swizzled by 128 bytes; `y` has room for 512 elements.
 //! #[kernel(block = [128, 1, 1])]
-//! pub unsafe fn product(a: &TensorMap, b: &TensorMap, y: *mut f32) {
+//! pub unsafe fn multiply_tiles(a: &TensorMap, b: &TensorMap, y: *mut f32) {
 //!     let start: SharedPtr<bf16> = SharedPtr::new(dynamic_shared_mem());
 //!     let tile_a = start.align_up(Swizzle128::ALIGN);
 //!     let tile_b = tile_a.add(64 * 64);
@@ -70,7 +70,7 @@
 //!     }
 //! }
 //! # use cuda_std::launch::Kernel;
-//! # assert_eq!(product::BOUNDS.block, Some([128, 1, 1]));
+//! # assert_eq!(multiply_tiles::BOUNDS.block, Some([128, 1, 1]));
 //! ```
 //!
 //! What a kernel has to keep to, so that `ptxas` makes of it what was meant:
@@ -213,18 +213,18 @@ impl Previous {
 /// /// # Safety
 /// /// A block of 128 threads with 3 KiB of dynamic shared memory; `y` has room for 64 elements.
 /// #[kernel(block = [128, 1, 1])]
-/// pub unsafe fn column_sums(x: &[[bf16; 64]], y: *mut f32) {
-///     let start: SharedPtr<bf16> = SharedPtr::new(dynamic_shared_mem());
-///     let tile = start.align_up(Swizzle128::ALIGN);
-///     let thread = thread::thread_idx_x();
+/// pub unsafe fn tile_sums(x: &[[bf16; 64]], y: *mut f32) {
+///     let start: *mut bf16 = dynamic_shared_mem();
+///     let tile = SharedPtr::new(start).align_up(Swizzle128::ALIGN);
+///     let values = start.wrapping_byte_add((tile.address() - SharedPtr::new(start).address()) as usize);
+///     let thread = thread::thread_idx_x() as usize;
 ///     // SAFETY: each thread writes elements of its own, which a fence and a barrier make visible. The
 ///     // warpgroup goes the same way everywhere.
 ///     unsafe {
 ///         // Piece `p` of row `k`, 8 elements, lies where the swizzle puts it.
 ///         let (k, p) = (thread / 8, thread % 8);
 ///         for i in 0..8 {
-///             let place = tile.add(64 * k + 8 * (p ^ (k % 8)) + i);
-///             *place.as_ptr() = x[k as usize][(8 * p + i) as usize];
+///             *values.add(64 * k + 8 * (p ^ (k % 8)) + i) = x[k][8 * p + i];
 ///         }
 ///         tma::fence_shared();
 ///         thread::sync_threads();
@@ -238,14 +238,14 @@ impl Previous {
 ///         if thread < 4 {
 ///             cuda_std::unroll!(I in 0..32 => {
 ///                 if I % 4 < 2 {
-///                     *y.add(8 * (I / 4) + 2 * thread as usize + I % 2) = sums.values()[I];
+///                     *y.add(8 * (I / 4) + 2 * thread + I % 2) = sums.values()[I];
 ///                 }
 ///             });
 ///         }
 ///     }
 /// }
 /// # use cuda_std::launch::Kernel;
-/// # assert_eq!(column_sums::BOUNDS.block, Some([128, 1, 1]));
+/// # assert_eq!(tile_sums::BOUNDS.block, Some([128, 1, 1]));
 /// ```
 #[must_use = "dropped, it waits"]
 pub struct InFlight<'s, N: Shape, S: Zeroable + Copy> {
