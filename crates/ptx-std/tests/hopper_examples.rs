@@ -438,9 +438,8 @@ fn a_warp_multiplies_matrices() {
         zeros(64),
     ];
     let y = run("product", Launch::of(32), &arguments);
-    let y = y[0]
-        .chunks_exact(2)
-        .map(|bits| bf16::from_le_bytes([bits[0], bits[1]]));
+    let (y, _) = y[0].as_chunks::<2>();
+    let y = y.iter().map(|&bits| bf16::from_le_bytes(bits));
     let expected = (0..128).map(|i| dot(16, |k| rows_a[i / 8][k], |k| rows_b[k][i % 8]));
     assert!(y.map(bf16::to_f32).eq(expected));
 }
