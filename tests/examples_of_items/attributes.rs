@@ -1,7 +1,7 @@
 //! Attributes of items: which of them are there, and where.
 
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Expr, Item as Syntax, Meta};
+use syn::{Attribute, Expr, Item as Syntax, Meta, Visibility};
 
 /// Those of an item; none of what declares nothing.
 pub(crate) fn attributes(item: &Syntax) -> &[Attribute] {
@@ -86,4 +86,9 @@ fn holds(condition: &Meta) -> bool {
             other.path().get_ident()
         ),
     }
+}
+
+/// Whether a declaration begins with `pub` alone.
+pub(crate) fn is_public(visibility: &Visibility) -> bool {
+    matches!(visibility, Visibility::Public(_))
 }

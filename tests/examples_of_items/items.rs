@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use proc_macro2::TokenStream;
-use syn::{
-    Attribute, Expr, ImplItem, Item as Syntax, Meta, Signature, TraitItem, UseTree, Visibility,
-};
+use syn::{Attribute, ImplItem, Item as Syntax, Signature, TraitItem, UseTree, Visibility};
 
-use crate::attributes::{attributes, is_compiled, is_doc_hidden, place_of};
+use crate::attributes::{attributes, is_compiled, is_doc_hidden, is_public};
 use crate::expand::{Macro, pasted};
+use crate::place::Place;
 
 /// How an item is named where it is used.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +40,9 @@ pub(crate) struct Crate {
     pub(crate) items: Vec<Item>,
     /// What is written of each module's items.
     pub(crate) documents: Vec<(Vec<String>, String)>,
-    macros: BTreeMap<String, Macro>,
+    files: BTreeMap<PathBuf, Rc<syn::File>>,
+    /// By their module and name.
+    macros: BTreeMap<(Vec<String>, String), Rc<Macro>>,
     /// Public items in private modules, which are public if they are used from outside.
     hidden: Vec<(Vec<String>, Item)>,
     /// Names that `pub use` has of this crate, and modules of which it has all.
@@ -50,34 +52,6 @@ pub(crate) struct Crate {
     owners: BTreeSet<String>,
     /// What belongs to a type, by the type's name.
     members: Vec<(String, Item)>,
-}
-
-/// Where in a crate one is.
-#[derive(Clone)]
-struct Place {
-    path: Vec<String>,
-    is_public: bool,
-    /// The folder of its modules, and the file itself.
-    folder: PathBuf,
-    file: PathBuf,
-}
-
-impl Place {
-    fn item(&self, name: &str) -> Item {
-        let path = self.path.iter().map(String::as_str).chain([name]);
-        Item {
-            path: path.collect::<Vec<_>>().join("::"),
-            name: name.to_owned(),
-            used: Use::Name,
-            module: Some(self.path.clone()),
-        }
-    }
-
-    fn member(&self, owner: &str, name: &str, used: Use) -> Item {
-        let item = self.item(&format!("{owner}::{name}"));
-        let name = name.to_owned();
-        Item { name, used, ..item }
-    }
 }
 
 impl Crate {
@@ -90,16 +64,54 @@ impl Crate {
             folder: root.parent().expect("a folder").to_owned(),
             file: root.to_owned(),
         };
+        let file = read.parsed(&place);
+        read.survey(&place, &file.items);
         read.file(&place);
         read.publish();
         read
     }
 
+    fn parsed(&mut self, place: &Place) -> Rc<syn::File> {
+        let read = || {
+            let text = fs::read_to_string(&place.file);
+            let text = text.unwrap_or_else(|error| panic!("{}: {error}", place.file.display()));
+            let file = syn::parse_file(&text);
+            Rc::new(file.unwrap_or_else(|error| panic!("{}: {error}", place.file.display())))
+        };
+        let file = self.files.entry(place.file.clone());
+        file.or_insert_with(read).clone()
+    }
+
+    /// Finds the macros of all modules: those of a module may be called in any other.
+    fn survey(&mut self, place: &Place, items: &[Syntax]) {
+        for item in items.iter().filter(|item| is_compiled(attributes(item))) {
+            match item {
+                Syntax::Macro(syn::ItemMacro {
+                    ident: Some(name),
+                    mac,
+                    ..
+                }) => {
+                    let key = (place.path.clone(), name.to_string());
+                    let declared = Rc::new(Macro::parse(mac.tokens.clone()));
+                    self.macros.insert(key, declared);
+                }
+                Syntax::Mod(module) => {
+                    let inner = place.inside(module);
+                    match &module.content {
+                        Some((_, items)) => self.survey(&inner, items),
+                        None => {
+                            let file = self.parsed(&inner);
+                            self.survey(&inner, &file.items);
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
     fn file(&mut self, place: &Place) {
-        let text = fs::read_to_string(&place.file);
-        let text = text.unwrap_or_else(|error| panic!("{}: {error}", place.file.display()));
-        let file = syn::parse_file(&text);
-        let file = file.unwrap_or_else(|error| panic!("{}: {error}", place.file.display()));
+        let file = self.parsed(place);
         self.document(place, &file.attrs);
         self.module(place, &file.items);
     }
@@ -122,7 +134,6 @@ impl Crate {
     }
 
     fn module(&mut self, place: &Place, items: &[Syntax]) {
-        // A macro is known from its declaration on, also in the modules below.
         for item in items {
             if is_compiled(attributes(item)) && !is_doc_hidden(attributes(item)) {
                 self.item(place, item);
@@ -182,35 +193,12 @@ impl Crate {
     }
 
     fn submodule(&mut self, place: &Place, module: &syn::ItemMod) {
-        let name = module.ident.to_string();
         self.declared(place, &module.vis, &module.ident, &module.attrs);
-        let mut path = place.path.clone();
-        path.push(name.clone());
-        let mut inner = Place {
-            path,
-            is_public: place.is_public && is_public(&module.vis),
-            folder: place.folder.join(&name),
-            file: place.file.clone(),
-        };
+        let inner = place.inside(module);
+        self.document(&inner, &module.attrs);
         match &module.content {
-            Some((_, items)) => {
-                self.document(&inner, &module.attrs);
-                self.module(&inner, items);
-            }
-            None => {
-                let named = place_of(&module.attrs).map(|path| place.folder.join(path));
-                let files = [
-                    place.folder.join(format!("{name}.rs")),
-                    inner.folder.join("mod.rs"),
-                ];
-                let file = named.or_else(|| files.into_iter().find(|file| file.exists()));
-                inner.file = file.unwrap_or_else(|| panic!("{:?} has no file", inner.path));
-                if inner.file.ends_with("mod.rs") {
-                    inner.folder = inner.file.parent().expect("a folder").to_owned();
-                }
-                self.document(&inner, &module.attrs);
-                self.file(&inner);
-            }
+            Some((_, items)) => self.module(&inner, items),
+            None => self.file(&inner),
         }
     }
 
@@ -269,46 +257,51 @@ impl Crate {
     }
 
     fn macro_item(&mut self, place: &Place, item: &syn::ItemMacro) {
-        let tokens = item.mac.tokens.clone();
-        match &item.ident {
-            Some(name) => {
-                let is_exported = item
-                    .attrs
-                    .iter()
-                    .any(|it| it.path().is_ident("macro_export"));
-                if is_exported {
-                    self.document(place, &item.attrs);
-                    let item = place.item(&name.to_string());
-                    self.items.push(Item {
-                        module: None,
-                        ..item
-                    });
-                }
-                self.macros.insert(name.to_string(), Macro::parse(tokens));
+        let Some(name) = &item.ident else {
+            if let Some(made) = self.expanded(place, &item.mac) {
+                let file: syn::File = parsed(made);
+                self.module(place, &file.items);
             }
-            None => {
-                if let Some(made) = self.expanded(&item.mac) {
-                    let file: syn::File = parsed(made);
-                    self.module(place, &file.items);
-                }
-            }
+            return;
+        };
+        let is_export = |it: &Attribute| it.path().is_ident("macro_export");
+        if item.attrs.iter().any(is_export) {
+            self.document(place, &item.attrs);
+            let item = place.item(&name.to_string());
+            self.items.push(Item {
+                module: None,
+                ..item
+            });
         }
     }
 
-    /// What a call of one of the crate's macros, or of `paste!`, becomes; `None` of other crates' macros, which
-    /// declare nothing that is public.
-    fn expanded(&self, call: &syn::Macro) -> Option<TokenStream> {
+    /// What a call of one of the crate's macros, or of `paste!`, becomes; `None` of those that declare nothing.
+    pub(crate) fn expanded(&self, place: &Place, call: &syn::Macro) -> Option<TokenStream> {
         let name = call.path.segments.last().expect("a name").ident.to_string();
         if name == "paste" {
             return Some(pasted(call.tokens.clone()));
         }
-        let Some(declared) = self.macros.get(&name) else {
-            let text = call.tokens.to_string();
-            assert!(!text.contains("pub "), "{name}! of another crate: {text}");
+        let declared = self.declared_macro(place, &name);
+        if declared.is_none() && WITHOUT_ITEMS.contains(&&name[..]) {
             return None;
-        };
+        }
+        let declared = declared.unwrap_or_else(|| panic!("{:?}: what is {name}!?", place.path));
         let made = declared.expand(call.tokens.clone());
         Some(made.unwrap_or_else(|| panic!("{name}! has no rule for {}", call.tokens)))
+    }
+
+    /// The macro of the module itself, of the nearest around it, or of the only one that has it.
+    fn declared_macro(&self, place: &Place, name: &str) -> Option<&Macro> {
+        let named = |module: &[String]| self.macros.get(&(module.to_vec(), name.to_owned()));
+        let mut around = (0..=place.path.len()).rev();
+        let near = around.find_map(|end| named(&place.path[..end]));
+        let mut all = self.macros.iter().filter(|((_, it), _)| it == name);
+        let found = near.or_else(|| match (all.next(), all.next()) {
+            (Some((_, only)), None) => Some(only),
+            (None, _) => None,
+            _ => panic!("{:?}: which {name}!?", place.path),
+        });
+        found.map(|it| &**it)
     }
 
     fn trait_item(&mut self, place: &Place, declared: &syn::ItemTrait) {
@@ -323,7 +316,7 @@ impl Crate {
                 TraitItem::Fn(it) => (&it.sig.ident, &it.attrs),
                 TraitItem::Const(it) => (&it.ident, &it.attrs),
                 TraitItem::Macro(it) => {
-                    if let Some(made) = self.expanded(&it.mac) {
+                    if let Some(made) = self.expanded(place, &it.mac) {
                         let made: syn::ItemTrait = parsed(quoted("trait Made", made));
                         self.trait_members(place, owner, &made.items);
                     }
@@ -360,7 +353,7 @@ impl Crate {
                 ImplItem::Fn(it) => (&it.sig.ident, &it.vis, &it.attrs, Some(&it.sig)),
                 ImplItem::Const(it) => (&it.ident, &it.vis, &it.attrs, None),
                 ImplItem::Macro(it) => {
-                    if let Some(made) = self.expanded(&it.mac) {
+                    if let Some(made) = self.expanded(place, &it.mac) {
                         let made: syn::ItemImpl = parsed(quoted("impl Made", made));
                         self.members(place, owner, is_of_a_trait, &made.items);
                     }
@@ -380,65 +373,16 @@ impl Crate {
             }
         }
     }
-
-    fn document(&mut self, place: &Place, attributes: &[Attribute]) {
-        let lines = attributes
-            .iter()
-            .filter_map(|attribute| match &attribute.meta {
-                Meta::NameValue(doc) if doc.path.is_ident("doc") => {
-                    Some(self.text(place, &doc.value))
-                }
-                _ => None,
-            });
-        let text = lines.collect::<Vec<_>>().join("\n");
-        if !text.is_empty() {
-            self.documents.push((place.path.clone(), text));
-        }
-    }
-
-    /// What a `doc` attribute says.
-    fn text(&self, place: &Place, value: &Expr) -> String {
-        match value {
-            Expr::Lit(literal) => match &literal.lit {
-                syn::Lit::Str(text) => text.value(),
-                syn::Lit::Int(number) => number.base10_digits().to_owned(),
-                _ => panic!("{}: a doc attribute that is not read", place.file.display()),
-            },
-            Expr::Macro(call) => self.called(place, &call.mac),
-            Expr::Group(group) => self.text(place, &group.expr),
-            _ => panic!("{}: a doc attribute that is not read", place.file.display()),
-        }
-    }
-
-    fn called(&self, place: &Place, call: &syn::Macro) -> String {
-        let name = call.path.segments.last().expect("a name").ident.to_string();
-        let tokens = call.tokens.clone();
-        match &name[..] {
-            "stringify" => tokens.to_string(),
-            "concat" => {
-                let parts = syn::punctuated::Punctuated::<Expr, syn::Token![,]>::parse_terminated;
-                let parts = syn::parse::Parser::parse2(parts, tokens).expect("texts");
-                parts.iter().map(|part| self.text(place, part)).collect()
-            }
-            "include_str" => {
-                let name: syn::LitStr = parsed(tokens);
-                let path = place.file.with_file_name(name.value());
-                fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path:?}: {error}"))
-            }
-            _ => {
-                let made = self
-                    .expanded(call)
-                    .unwrap_or_else(|| panic!("{name}! in a doc"));
-                self.text(place, &parsed(made))
-            }
-        }
-    }
 }
+
+/// Macros of the standard library that declare nothing that is public.
+const WITHOUT_ITEMS: [&str; 2] = ["global_asm", "thread_local"];
 
 /// What is documented elsewhere.
 const STANDARD: [&str; 3] = ["alloc", "core", "std"];
 
-fn parsed<T: syn::parse::Parse>(tokens: TokenStream) -> T {
+/// Tokens as what they must be.
+pub(crate) fn parsed<T: syn::parse::Parse>(tokens: TokenStream) -> T {
     let text = tokens.to_string();
     syn::parse2(tokens).unwrap_or_else(|error| panic!("{error} in {text}"))
 }
@@ -458,8 +402,4 @@ fn used(owner: &str, signature: Option<&Signature>) -> Use {
         Some(_) => Use::Member,
         None => Use::Associated(owner.to_owned()),
     }
-}
-
-fn is_public(visibility: &Visibility) -> bool {
-    matches!(visibility, Visibility::Public(_))
 }

@@ -12,8 +12,16 @@
 //! assert_eq!(inner::get_narrow(), 1, "unnamed, Elsewhere");
 //! ```
 
+pub mod inner_late;
 mod inner_of_a_folder;
 pub mod inner;
+
+macro_rules! late {
+    ($name:ident) => {
+        pub fn $name() {}
+    };
+}
+use late;
 
 pub use inner::Exported;
 pub use inner_of_a_folder::Hidden;

@@ -1,0 +1,3 @@
+//! Calls a macro that the root declares behind it.
+
+late!(unnamed_of_late);
