@@ -161,6 +161,6 @@ pub struct PipelineRow {
     /// Whether the results agreed with the float64 reference.
     pub checked: bool,
     /// The time that the polynomial was to take, in parts of that of the copies in one direction,
-    /// where its degree was chosen for one ([`Pipeline::degree`](super::Pipeline::degree)).
+    /// where its degree was chosen for one ([`Pipeline::weighted`](super::Pipeline::weighted)).
     pub weight: Option<f64>,
 }
