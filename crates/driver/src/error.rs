@@ -98,7 +98,7 @@ pub enum DriverError {
         error: engine::LoadError,
     },
 
-    /// The report on the registers that kernels need is none.
+    /// The report on the registers that kernels need cannot be read.
     #[error("the resource report {place} cannot be read: {error}; build the kernels again")]
     UnreadableReport {
         /// Where it is: a file, or beside embedded PTX.

@@ -61,7 +61,8 @@ impl Device {
     /// The file cannot be read ([`DriverError::UnreadableFile`]), holds something else, or a cubin in part
     /// ([`DriverError::UnknownFile`]), or the driver refuses what it holds ([`DriverError::RefusedFile`]).
     /// The emulator does not understand its PTX ([`DriverError::UnreadableKernels`]), or it is a cubin
-    /// ([`DriverError::MachineCode`]). Any other call of the driver may fail, too ([`DriverError::Call`],
+    /// ([`DriverError::MachineCode`]), or the `NAME.resources.json` beside it, from which it takes the kernels'
+    /// registers, cannot be read ([`DriverError::UnreadableReport`]). Any other call of the driver may fail, too ([`DriverError::Call`],
     /// [`DriverError::Cuda`]).
     pub fn load(&self, path: impl AsRef<Path>) -> Result<Device, DriverError> {
         let path = path.as_ref();

@@ -232,6 +232,7 @@ impl Device {
     ///
     /// # Errors
     /// [`DriverError::UnreadablePtx`]: the PTX that is best for the emulated GPU cannot be read.
+    /// [`DriverError::UnreadableReport`]: the report on its kernels' registers cannot be read.
     pub fn emulator_with(
         emulation: Emulation,
         ptx: &[Embedded<'_>],
