@@ -1,5 +1,6 @@
 //! A module of PTX in an emulated device's memory.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -240,7 +241,7 @@ impl Loaded {
                     "`{name}`, which nothing defines"
                 )));
             }
-            let label = Label::new(source::name_of(&variable.name), variable.ty.bytes());
+            let label = Label::new(&source::name_of(&variable.name), variable.ty.bytes());
             let (alignment, bytes) = (u64::from(variable.alignment), variable.bytes);
             let address = self.store(bytes, alignment);
             self.memory.adopt(address, bytes, kind, label, protection);
@@ -342,7 +343,7 @@ impl Code {
             end = offset + bytes + SHARED_GAP;
             code.offsets.insert(shared, offset);
             code.shared.push(memory::Variable {
-                label: Label::new(name_of_shared(&variable.name), variable.ty.bytes()),
+                label: Label::new(&name_of_shared(&variable.name), variable.ty.bytes()),
                 bytes,
                 alignment: variable.alignment,
             });
@@ -381,7 +382,8 @@ impl Code {
         self.loaded.number
     }
 
-    /// Where an instruction of a function is from: file and line, or the line of the PTX.
+    /// Where an instruction of a function is from: file and line, or the line of the PTX, and how the kernel came
+    /// there.
     pub(crate) fn place_in(&self, function: u32, index: u32) -> String {
         let ptx = &self.loaded.parsed.ptx;
         let body = ptx
@@ -389,7 +391,10 @@ impl Code {
             .get(function as usize)
             .and_then(|it| it.body.as_ref());
         match body.filter(|it| (index as usize) < it.instructions.len()) {
-            Some(body) => source::place(ptx, body, index as usize),
+            Some(body) => {
+                let called_at = source::called_at(ptx, self.kernel, function);
+                source::place(ptx, body, index as usize, &called_at)
+            }
             None => "an unknown place".to_owned(),
         }
     }
@@ -543,7 +548,7 @@ fn shared_variables(module: &ptx::Module, kernel: u32) -> Vec<Shared> {
 }
 
 /// A kernel and the functions that it may call.
-fn reached(module: &ptx::Module, kernel: u32) -> BTreeSet<u32> {
+pub(crate) fn reached(module: &ptx::Module, kernel: u32) -> BTreeSet<u32> {
     let mut seen = BTreeSet::from([kernel]);
     let mut left = vec![kernel];
     while let Some(function) = left.pop() {
@@ -565,10 +570,10 @@ fn reached(module: &ptx::Module, kernel: u32) -> BTreeSet<u32> {
 }
 
 /// What the author calls a shared variable: nothing, where ptx-std's macro has named it by its place.
-fn name_of_shared(name: &str) -> &str {
+fn name_of_shared(name: &str) -> Cow<'_, str> {
     match name.starts_with("__shared_") {
-        true => "",
-        false => name,
+        true => Cow::Borrowed(""),
+        false => source::name_of(name),
     }
 }
 

@@ -104,7 +104,24 @@ fn said_of(kernel: &str, error: &DriverError) -> Option<String> {
         DriverError::Engine(_) => text.strip_prefix(&format!("on the emulator: {kernel}: ")),
         _ => None,
     };
-    text.map(str::to_owned)
+    text.map(without_libraries)
+}
+
+/// Without the lines of the libraries that were inlined, which other versions of them have elsewhere.
+fn without_libraries(text: &str) -> String {
+    let mut parts = text.split("(inlined: ");
+    let mut rest = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        match part.find([',', ')']) {
+            Some(end) if part[end..].starts_with(')') => {
+                rest.truncate(rest.trim_end().len());
+                rest += &part[end + 1..];
+            }
+            Some(end) => rest += &format!("({}", part[end + 1..].trim_start()),
+            None => rest += part,
+        }
+    }
+    rest
 }
 
 /// Nothing is found in any order, and what the kernel writes is what it writes in order.

@@ -48,6 +48,7 @@ use crate::exec::registers::Kind;
 use crate::exec::wgmma::{Touch, Wgmma};
 use crate::memory::Label;
 use crate::module::Layout;
+use crate::source;
 use flow::End;
 use slots::Slots;
 
@@ -257,7 +258,7 @@ impl Lowering<'_> {
             .partition(|it| !control::is_fixed_by_launch(it.0));
         Program {
             name: self.function.name.clone(),
-            label: Label::new(&self.function.name, 1),
+            label: Label::new(&source::name_of(&self.function.name), 1),
             index: self.index,
             ops: self.ops,
             blocks,

@@ -1,0 +1,275 @@
+//! Places in the source, as reports name them.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::path::Path;
+use std::sync::LazyLock;
+
+use ptx::{Body, Location, Module};
+
+pub(crate) use calls::called_at;
+
+mod calls;
+
+/// A line of the source.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Place {
+    /// The file; within the workspace that the process runs in, from its root.
+    pub file: String,
+    /// From 1.
+    pub line: u32,
+    /// From 1; 0 where the compiler knew none.
+    pub column: u32,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}", self.file, self.line)
+    }
+}
+
+/// Where an instruction is from.
+pub(crate) struct Places {
+    /// The innermost function of the kernel's author at or before it: compilers often tell no more than
+    /// where what they inlined is from. Else the instruction's own line.
+    pub(crate) own: Option<Place>,
+    /// Its own line.
+    itself: Option<Place>,
+    /// The author's lines where that function was inlined, the innermost first.
+    outer: Vec<Place>,
+}
+
+impl Places {
+    /// Where inlined code itself stands, if that is another line than the author's.
+    pub(crate) fn callee(&self) -> Option<Place> {
+        let is_other = |it: &&Place| !self.own.as_ref().is_some_and(|own| own.is_line_of(it));
+        self.itself.as_ref().filter(is_other).cloned()
+    }
+
+    /// How it came to stand there: what was inlined, and where.
+    fn notes(&self) -> impl Iterator<Item = String> {
+        let callee = self
+            .callee()
+            .map(|it| format!("inlined: {}:{}", in_library(&it.file), it.line));
+        let outer = self.outer.iter().map(|it| format!("inlined at {it}"));
+        callee.into_iter().chain(outer)
+    }
+}
+
+impl Place {
+    fn new(file: &str, location: &Location) -> Place {
+        Place {
+            file: shortened(file).to_owned(),
+            line: location.line,
+            column: location.column,
+        }
+    }
+
+    fn is_line_of(&self, other: &Place) -> bool {
+        (&self.file, self.line) == (&other.file, other.line)
+    }
+}
+
+/// File and line of an instruction, else its line in the PTX; in brackets what was inlined there, where that was
+/// inlined, and what `called_at` says of its function.
+pub(crate) fn place(module: &Module, body: &Body, index: usize, called_at: &[String]) -> String {
+    let places = places(module, body, index);
+    let line = line_of(&places, body, index);
+    let notes: Vec<String> = places.notes().chain(called_at.iter().cloned()).collect();
+    match notes.is_empty() {
+        true => line,
+        false => format!("{line} ({})", notes.join(", ")),
+    }
+}
+
+fn line_of(places: &Places, body: &Body, index: usize) -> String {
+    match &places.own {
+        Some(place) => place.to_string(),
+        None => format!("line {} of the PTX", body.instructions[index].line),
+    }
+}
+
+pub(crate) fn places(module: &Module, body: &Body, index: usize) -> Places {
+    let known = |at: u32| {
+        let location = &body.locations[at as usize];
+        let file = module.file(location.file)?;
+        (location.line > 0).then_some((file, location))
+    };
+    // A location, where it was inlined, where that was, and so on.
+    let inlined = |first: Option<u32>| {
+        std::iter::successors(first, |&at| body.locations[at as usize].inlined_at)
+    };
+    let of_author = |at: &u32| known(*at).is_some_and(|(file, _)| !is_foreign(file));
+    let before = body.instructions[..=index].iter().rev();
+    let authors = before
+        .map(|it| it.location)
+        .find_map(|first| inlined(first).find(of_author));
+    let place = |at: u32| known(at).map(|(file, location)| Place::new(file, location));
+    let (own, itself) = (
+        authors.and_then(place),
+        body.instructions[index].location.and_then(place),
+    );
+    let mut outer: Vec<Place> = inlined(authors)
+        .skip(1)
+        .filter(|at| of_author(at) && !is_wrapper(body, *at))
+        .filter_map(place)
+        .collect();
+    outer.dedup_by(|next, it| next.is_line_of(it));
+    outer.retain(|it| !own.as_ref().is_some_and(|own| own.is_line_of(it)));
+    Places {
+        own: own.or_else(|| itself.clone()),
+        itself,
+        outer,
+    }
+}
+
+/// Whether it is a line that nobody has written: `#[kernel]` makes an entry for each instance of a kernel, which
+/// stands where the attribute does, from the first column on.
+fn is_wrapper(body: &Body, at: u32) -> bool {
+    let (at, entry) = (&body.locations[at as usize], &body.locations[0]);
+    at.inlined_at.is_none() && at.column == 1 && (at.file, at.line) == (entry.file, entry.line)
+}
+
+/// A file of a library, from the library's root.
+fn in_library(file: &str) -> String {
+    let (_, within) = file
+        .rsplit_once("/rust/library/")
+        .or_else(|| file.rsplit_once("/library/"))
+        .or_else(|| file.rsplit_once("/include/"))
+        .unwrap_or(("", file));
+    let within = match within.find("ptx-std/src/") {
+        Some(at) => &within[at..],
+        None => within,
+    };
+    let mut parts: Vec<&str> = Vec::new();
+    for part in within.split('/') {
+        match part {
+            ".." if !parts.is_empty() => {
+                parts.pop();
+            }
+            _ => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+/// Files that are not the kernel's author's: the compiler's libraries and ours.
+fn is_foreign(file: &str) -> bool {
+    file.starts_with("/rustc/")
+        || file.starts_with("/usr/src/rustc-") // Debian's.
+        || file.contains("/rustlib/src/")
+        || file.contains("ptx-std/src/")
+        || file.contains("/targets/x86_64-linux/include/") // CUDA's headers.
+        || file.contains("/cuda/include/")
+        || file.contains("/bin/..//include/") // Found by nvcc beside itself.
+}
+
+/// A path within the workspace that the process runs in, from its root.
+fn shortened(file: &str) -> &str {
+    static ROOT: LazyLock<Option<String>> = LazyLock::new(|| {
+        let here = std::env::current_dir().ok()?;
+        let root = here.ancestors().find(|it| it.join("Cargo.lock").exists())?;
+        Some(format!("{}/", root.to_str()?))
+    });
+    let root = ROOT
+        .as_deref()
+        .filter(|root| Path::new(file).is_absolute() && file.starts_with(root));
+    root.map_or(file, |root| &file[root.len()..])
+}
+
+/// What the author calls a variable: the last part of a name that rustc or a compiler of C++ has mangled.
+pub(crate) fn name_of(symbol: &str) -> Cow<'_, str> {
+    match symbol.strip_prefix("_R") {
+        Some(path) => Cow::Borrowed(last_of_rust(path).unwrap_or(symbol)),
+        None => last_of_cpp(symbol).map_or(Cow::Borrowed(symbol), Cow::Owned),
+    }
+}
+
+fn last_of_rust(path: &str) -> Option<&str> {
+    // Parts are their lengths in digits and what they say, which may begin with a `_` that does not count.
+    (1..path.len()).find_map(|at| {
+        let (before, part) = path.split_at_checked(at)?;
+        let digits = before.len()
+            - before
+                .trim_end_matches(|it: char| it.is_ascii_digit())
+                .len();
+        let length: usize = before[before.len() - digits..].parse().ok()?;
+        let part = match part.strip_prefix('_') {
+            Some(rest) if rest.len() == length => rest,
+            _ => part,
+        };
+        (part.len() == length && digits > 0).then_some(part)
+    })
+}
+
+fn last_of_cpp(symbol: &str) -> Option<String> {
+    if !symbol.starts_with("_Z") {
+        return None;
+    }
+    let mut whole = cpp_demangle::Symbol::new(symbol).ok()?.demangle().ok()?;
+    // The arguments of a template may have paths of their own.
+    let mut depth = 0u32;
+    let mut start = 0;
+    for (at, it) in whole.char_indices() {
+        match it {
+            '<' | '(' | '{' => depth += 1,
+            '>' | ')' | '}' => depth = depth.saturating_sub(1),
+            ':' if depth == 0 => start = at + 1,
+            _ => {}
+        }
+    }
+    Some(whole.split_off(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{in_library, name_of};
+
+    #[test]
+    fn variables_have_the_names_of_the_source() {
+        let names = [
+            (
+                "_RNvNtCslJq33NdhYKP_19conformance_kernels6memory6PRIMES",
+                "PRIMES",
+            ),
+            ("_RNvNtCs1_7planted9elsewhere11TABLE_OF_12", "TABLE_OF_12"),
+            ("TABLE", "TABLE"),
+            ("_ZZ7barsbadE1s", "s"),
+            ("_ZZ1fvE1s_0", "s"),
+            ("_ZN2ns3tabE", "tab"),
+            ("_ZZN2ns1fIfLi4EEEvPT_iE5tiles", "tiles"),
+            ("_ZN2ns3tabISt6vectorIiEEE", "tab<std::vector<int> >"),
+            ("_Zero", "_Zero"),
+        ];
+        for (symbol, name) in names {
+            assert_eq!(name_of(symbol), name);
+        }
+    }
+
+    #[test]
+    fn files_of_libraries_are_named_from_their_roots() {
+        let files = [
+            (
+                "/rustc/58cf8f9/library/core/src/ptr/mod.rs",
+                "core/src/ptr/mod.rs",
+            ),
+            (
+                "/root/.rustup/toolchains/1.99.1/lib/rustlib/src/rust/library/core/src/../../stdarch/crates/x.rs",
+                "stdarch/crates/x.rs",
+            ),
+            (
+                "/home/me/ridgepoint/crates/ptx-std/src/warp.rs",
+                "ptx-std/src/warp.rs",
+            ),
+            ("crates/ptx-std/src/warp.rs", "ptx-std/src/warp.rs"),
+            (
+                "/usr/local/cuda/bin/..//include/sm_20_atomic_functions.hpp",
+                "sm_20_atomic_functions.hpp",
+            ),
+            ("src/helper.cu", "src/helper.cu"),
+        ];
+        for (file, named) in files {
+            assert_eq!(in_library(file), named);
+        }
+    }
+}
