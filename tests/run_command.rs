@@ -274,6 +274,8 @@ fn findings_are_told_with_their_schedule_and_end_with_1() {
             "finding",
         ],
     );
+    let first = "  replay: ridgepoint run wrong.ptx racy --grid 2 --block 32 --arg 'u32[1]=zeros' --seeds 0\n";
+    assert!(text(&racy).contains(first), "{}", text(&racy));
     let beyond = run_in(
         folder.path(),
         "wrong.ptx beyond --grid 1 --block 64 --arg u32[40]",
@@ -299,4 +301,29 @@ fn findings_are_told_with_their_schedule_and_end_with_1() {
         "wrong.ptx racy --grid 1 --block 1 --arg u32[1]",
     );
     ends(&unwritten, 1, &["line 9 of the PTX"]);
+}
+
+#[test]
+fn the_command_of_a_finding_replays_it_alone() {
+    let folder = folder();
+    fs::write(folder.path().join("wrong.ptx"), WRONG).expect("written");
+    let all = run_in(
+        folder.path(),
+        "wrong.ptx racy --grid 2 --block 32 --arg u32[1]=zeros --seeds 8",
+    );
+    let told = text(&all);
+    let seeded: Vec<(&str, &str)> = told
+        .lines()
+        .zip(told.lines().skip(1))
+        .filter(|(finding, _)| finding.contains("(seed "))
+        .collect();
+    assert!(!seeded.is_empty(), "{told}");
+    for (finding, command) in seeded {
+        let words = command.strip_prefix("  replay: ridgepoint run ");
+        let words = words.expect("a command").replace('\'', "");
+        let alone = run_in(folder.path(), &words);
+        let seed = words.rsplit(' ').next().unwrap_or_default();
+        let ended = format!("1 launch, under seed {seed}; something was found in 1 of them");
+        ends(&alone, 1, &[finding, command, &ended, "error: 1 finding"]);
+    }
 }

@@ -375,3 +375,40 @@ fn blocks_that_cannot_begin_are_named() {
         }
     }
 }
+
+#[test]
+fn a_wait_for_a_block_that_cannot_begin_ends_soon() {
+    let mut launch = Launch::new(64, WAITING);
+    (launch.blocks, launch.options.cores) = (4, 1);
+    launch.options.resident_blocks = 2;
+    launch.options.steps = Options::default().steps;
+    let said = launch.run(Schedule::InOrder).expect_err("a wait");
+    let expected = "waits for what others write, for more than 262144 steps, and block [2, 0, 0] has not begun";
+    assert!(said.to_string().contains(expected), "{said}");
+    for seed in 0..4 {
+        if let Err(error) = launch.run(Schedule::Seeded(seed)) {
+            let said = error.to_string();
+            let expected = "waits for what others write, for more than 262144 steps, and block";
+            assert!(said.contains(expected), "seed {seed}: {said}");
+        }
+    }
+}
+
+/// The first block waits for the second, which works for much longer than a wait without hope may last: it stores, so
+/// that under a seed others have their turns meanwhile. A third has no room.
+const WORKING: &str = "mov.u32 %r2, %ctaid.x;\nsetp.eq.u32 %p0, %r2, 1;\n@%p0 bra WORK;\n\
+    setp.eq.u32 %p0, %r2, 2;\n@%p0 bra DONE;\n\
+    L: ld.acquire.gpu.u32 %r3, [%rd0];\nsetp.eq.u32 %p1, %r3, 0;\n@%p1 bra L;\nbra DONE;\n\
+    WORK: mov.u32 %r4, 0;\nM: st.relaxed.gpu.u32 [%rd0+4], %r4;\nadd.u32 %r4, %r4, 1;\n\
+    setp.lt.u32 %p1, %r4, 600000;\n@%p1 bra M;\nst.release.gpu.u32 [%rd0], 1;";
+
+#[test]
+fn a_long_wait_for_a_block_that_works_comes_to_its_end() {
+    let mut launch = Launch::new(32, WORKING);
+    (launch.blocks, launch.options.cores) = (3, 1);
+    launch.options.resident_blocks = 2;
+    launch.options.steps = Options::default().steps;
+    for schedule in [Schedule::InOrder, Schedule::Seeded(0), Schedule::Seeded(2)] {
+        assert_eq!(launch.run(schedule), Ok(()));
+    }
+}

@@ -1,11 +1,14 @@
 //! `ridgepoint run`: a kernel of any PTX file, executed and checked.
 
+use std::env;
+
 use clap::Args;
 
 use super::described::{Described, failure};
 use super::destination::{Destination, Unfinished};
 use super::files::Files;
 use super::lists::whole;
+use super::several::without;
 use super::{Failure, driver_failure, streams};
 use crate::driver::{Device, DeviceChoice, Emulation, LaunchConfig, Schedule};
 use crate::report::counted;
@@ -16,7 +19,8 @@ ridgepoint run saxpy.ptx saxpy --grid 64 --block 256 \\
     --arg i32:16384 --arg f32:2.5 --arg f32[16384]=random --arg f32[16384]=ones --out 3
 
 The emulator checks every access: bounds, races, divergence, reads of uninitialized memory. The kernel runs
-once in order and once per seed; each seed is a different order of blocks, warps and lanes.";
+once in order and once per seed; each seed is a different order of blocks, warps and lanes. A finding names the
+command that replays it.";
 
 #[derive(Args)]
 #[command(after_help = HELP)]
@@ -38,8 +42,12 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = whole::<u64>(0..=10_000))]
     seeds: u64,
 
+    /// Run under this seed alone, as to replay what was found under it
+    #[arg(long, value_name = "SEED", conflicts_with = "seeds")]
+    seed: Option<u64>,
+
     /// Run once, on all cores, and check only bounds and divergence
-    #[arg(long, conflicts_with = "seeds")]
+    #[arg(long, conflicts_with_all = ["seeds", "seed"])]
     no_check: bool,
 }
 
@@ -58,7 +66,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     ));
     let is_emulated = device.properties().is_emulated();
     let after = match is_emulated && !arguments.no_check {
-        true => checked(&standalone, &device, arguments.seeds)?,
+        true => checked(&standalone, &device, &arguments.orders())?,
         false => once(&standalone, &device)?,
     };
     for it in &after {
@@ -107,25 +115,71 @@ fn once(standalone: &Standalone, device: &Device) -> Result<Vec<After>, Failure>
     Ok(after)
 }
 
-/// In order and under each seed. All are run, whatever one of them says.
-fn checked(standalone: &Standalone, device: &Device, seeds: u64) -> Result<Vec<After>, Failure> {
+impl Arguments {
+    /// In order, and under each seed; or under one alone.
+    fn orders(&self) -> Vec<Order> {
+        match self.seed {
+            Some(seed) => vec![Order::Seed(seed)],
+            None => [Order::InOrder]
+                .into_iter()
+                .chain((0..self.seeds).map(Order::Seed))
+                .collect(),
+        }
+    }
+}
+
+/// An order of blocks, warps and lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Order {
+    InOrder,
+    Seed(u64),
+}
+
+impl Order {
+    fn schedule(self) -> Schedule {
+        match self {
+            Order::InOrder => Schedule::InOrder,
+            Order::Seed(seed) => Schedule::Seeded(seed),
+        }
+    }
+
+    /// `in order`, `seed 3`
+    fn name(self) -> String {
+        match self {
+            Order::InOrder => "in order".to_owned(),
+            Order::Seed(seed) => format!("seed {seed}"),
+        }
+    }
+
+    /// The command that runs this order alone, of the words of one that runs it among others.
+    fn replay(self, words: impl Iterator<Item = String>) -> String {
+        let mut words: Vec<String> = ["ridgepoint".to_owned()].into_iter().chain(words).collect();
+        words.extend(match self {
+            Order::InOrder => ["--seeds".to_owned(), "0".to_owned()],
+            Order::Seed(seed) => ["--seed".to_owned(), seed.to_string()],
+        });
+        shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
+    }
+}
+
+/// Runs all orders, whatever is found in one of them.
+fn checked(
+    standalone: &Standalone,
+    device: &Device,
+    orders: &[Order],
+) -> Result<Vec<After>, Failure> {
     let mut runs = Runs::default();
-    let seeded = (0..seeds).map(Schedule::Seeded);
-    for schedule in [Schedule::InOrder].into_iter().chain(seeded) {
-        let when = match &schedule {
-            Schedule::Seeded(seed) => format!("seed {seed}"),
-            _ => "in order".to_owned(),
-        };
+    for &order in orders {
         let emulation = Emulation {
-            schedule,
+            schedule: order.schedule(),
             is_checked: true,
             ..Emulation::default()
         };
         let device = device.with_emulation(emulation);
         let device = device.expect("a device that is emulated");
-        runs.add(standalone.run(&device), &when)?;
+        runs.add(standalone.run(&device), order)?;
     }
-    runs.end(standalone.kernel(), seeds)
+    runs.end(standalone.kernel(), orders)
 }
 
 /// What has come of the launches so far.
@@ -140,14 +194,21 @@ struct Runs {
 }
 
 impl Runs {
-    fn add(&mut self, ran: Result<Vec<After>, StandaloneError>, when: &str) -> Result<(), Failure> {
+    fn add(
+        &mut self,
+        ran: Result<Vec<After>, StandaloneError>,
+        order: Order,
+    ) -> Result<(), Failure> {
         match ran {
-            Ok(after) => self.compare(after, when),
+            Ok(after) => self.compare(after, &order.name()),
             Err(StandaloneError::Driver(error)) if error.is_finding() => {
                 self.failed += 1;
                 let finding = error.to_string();
                 if !self.findings.contains(&finding) {
-                    streams::say(&format!("{finding} ({when})"));
+                    let words = without(env::args_os().skip(1), &["--seeds", "--seed"]);
+                    let words = words.iter().map(|it| it.to_string_lossy().into_owned());
+                    let (name, replay) = (order.name(), order.replay(words));
+                    streams::say(&format!("{finding} ({name})\n  replay: {replay}"));
                     self.findings.push(finding);
                 }
             }
@@ -170,17 +231,18 @@ impl Runs {
         }
     }
 
-    fn end(self, kernel: &str, seeds: u64) -> Result<Vec<After>, Failure> {
+    fn end(self, kernel: &str, orders: &[Order]) -> Result<Vec<After>, Failure> {
         let what = match self.failed {
             0 => "nothing was found".to_owned(),
             failed => format!("something was found in {failed} of them"),
         };
-        let schedules = match seeds {
-            0 => "1 launch, in order".to_owned(),
-            seeds => format!(
+        let schedules = match orders {
+            [Order::InOrder] => "1 launch, in order".to_owned(),
+            [order] => format!("1 launch, under {}", order.name()),
+            _ => format!(
                 "{}, in order and under {}",
-                counted(seeds + 1, "launch"),
-                counted(seeds, "seed")
+                counted(orders.len() as u64, "launch"),
+                counted(orders.len() as u64 - 1, "seed")
             ),
         };
         streams::say(&format!("Checked {kernel}: {schedules}; {what}."));
@@ -221,4 +283,22 @@ fn show(after: &After, outputs: &[Output]) -> Result<(), Failure> {
         file.write_whole(|file| file.write_all(&after.bytes))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Order;
+
+    #[test]
+    fn the_command_that_replays_an_order_runs_it_alone() {
+        let words = || {
+            ["run", "a b.ptx", "k", "--grid", "4"]
+                .map(str::to_owned)
+                .into_iter()
+        };
+        let replay = Order::Seed(3).replay(words());
+        assert_eq!(replay, "ridgepoint run 'a b.ptx' k --grid 4 --seed 3");
+        let replay = Order::InOrder.replay(words());
+        assert_eq!(replay, "ridgepoint run 'a b.ptx' k --grid 4 --seeds 0");
+    }
 }

@@ -103,7 +103,7 @@ fn finish(gpu: usize, mut child: Child, interrupt: &Interrupt) -> Result<(), Fai
 }
 
 /// The words of a command line without some options and their values, and without `--quiet`.
-fn without(words: impl Iterator<Item = OsString>, options: &[&str]) -> Vec<OsString> {
+pub(super) fn without(words: impl Iterator<Item = OsString>, options: &[&str]) -> Vec<OsString> {
     let mut kept = Vec::new();
     let mut skip = false;
     for word in words {

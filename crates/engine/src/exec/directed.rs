@@ -120,12 +120,17 @@ impl Stage<'_, '_> {
         let ran = self.resident[self.slot].run_one(warp, self.crew.code, &mut self.context);
         let stop = ran.map_err(|failed| self.crew.explained(failed, || self.cannot_begin()))?;
         self.in_vain = match stop {
+            // One that works may be asked often, and others look meanwhile.
+            Stop::Asks if !self.resident[self.slot].warps()[warp].is_looking() => 0,
             Stop::Asks => self.in_vain,
             Stop::Looks => self.in_vain + 1,
             Stop::Waits | Stop::Yields | Stop::Ended => 0,
         };
+        let begun = self.resident.len() * self.resident[self.slot].warps().len();
         let is_unmet = self.context.at.unmet.is_some();
-        self.crew.code.has_waited(self.in_vain, is_unmet);
+        let is_held_up = || self.cannot_begin().is_some();
+        let code = self.crew.code;
+        code.has_waited(self.in_vain, begun, is_unmet, is_held_up);
         Ok(match stop {
             Stop::Asks => Point::Access,
             Stop::Yields | Stop::Looks => Point::Yields,

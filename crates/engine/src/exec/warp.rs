@@ -351,9 +351,10 @@ impl Warp {
         if context.at.looks > 0 {
             self.looked = self.steps;
         }
-        let limit = code.most_steps();
-        if self.steps > limit || code.gives_up() {
-            let is_looking = self.steps - self.looked <= u64::from(TURN);
+        let most = code.most_steps();
+        let gives_up = code.gives_up().or((self.steps > most).then_some(most));
+        if let Some(limit) = gives_up {
+            let is_looking = self.is_looking();
             let (failure, instruction) = match context.at.unmet {
                 Some(unmet) if is_looking => (context.unmet(&unmet), unmet.instruction),
                 _ => (Failure::Steps { limit, is_looking }, instruction),
@@ -368,6 +369,11 @@ impl Warp {
         }
         self.ready.push(group);
         Ok(())
+    }
+
+    /// Whether it has looked at what others may write within a turn.
+    pub(crate) fn is_looking(&self) -> bool {
+        self.steps - self.looked <= u64::from(TURN)
     }
 
     /// Puts a group back that waits for other warps.

@@ -27,6 +27,10 @@ use crate::schedule::Choices;
 /// As [`Options::steps`], where threads wait at mbarriers: nobody can end a phase but those who wait, too.
 const MOST_UNMET: u64 = 1 << 17;
 
+/// As [`Options::steps`], for each that has begun, where all of them wait and there is a block that has no room to begin:
+/// nobody else can write what they wait for.
+const MOST_HELD_UP: u64 = 1 << 18;
+
 /// The code of a kernel, as one host thread uses it.
 pub(crate) struct Code<'l> {
     functions: &'l Functions,
@@ -34,8 +38,8 @@ pub(crate) struct Code<'l> {
     pub(crate) run: Runners,
     steps: u64,
     finds_divergence: bool,
-    /// Whether all blocks that have begun have waited for as long as one may go on.
-    gives_up: Cell<bool>,
+    /// After how many steps each that has begun gives up, where all of them have waited for as long as they may.
+    gives_up: Cell<Option<u64>>,
     /// The core that it runs on, among others.
     pub(crate) core: Core<'l>,
     /// Who decides where the order is free; none: the lowest goes first.
@@ -64,7 +68,7 @@ impl<'l> Code<'l> {
             run: Runners::of_this_processor(),
             steps: options.steps,
             finds_divergence: options.divergence,
-            gives_up: Cell::new(false),
+            gives_up: Cell::new(None),
             core,
             director: choices.map(Director::new),
             met: RefCell::default(),
@@ -84,18 +88,30 @@ impl<'l> Code<'l> {
         self.finds_divergence
     }
 
-    /// Says how often in a row blocks have had their turns and only waited. What those wait that cannot go
-    /// on, they wait together.
-    pub(crate) fn has_waited(&self, in_vain: u64, is_unmet: bool) {
-        let most = match is_unmet {
+    /// Says how often in a row those that have begun, so many, have had their turns and only waited. What those
+    /// wait that cannot go on, they wait together.
+    pub(crate) fn has_waited(
+        &self,
+        in_vain: u64,
+        begun: usize,
+        is_unmet: bool,
+        is_held_up: impl FnOnce() -> bool,
+    ) {
+        let together = match is_unmet {
             true => MOST_UNMET.min(self.steps),
             false => self.steps,
         };
-        self.gives_up.set(in_vain > most / u64::from(LOOKS));
+        let each = MOST_HELD_UP.min(self.steps);
+        let turns = |steps: u64| steps / u64::from(LOOKS);
+        self.gives_up.set(match in_vain {
+            it if it > turns(together) => Some(self.steps),
+            it if it > turns(each).saturating_mul(begun as u64) && is_held_up() => Some(each),
+            _ => None,
+        });
     }
 
-    /// Whether whoever waits next has waited for too long.
-    pub(crate) fn gives_up(&self) -> bool {
+    /// After how many steps whoever waits next has waited for too long, if it has.
+    pub(crate) fn gives_up(&self) -> Option<u64> {
         self.gives_up.get()
     }
 
@@ -428,7 +444,10 @@ pub(crate) fn work<'l>(
         }
         turn %= resident.len();
         in_vain += 1;
-        crew.code.has_waited(in_vain, context.at.unmet.is_some());
+        let is_unmet = context.at.unmet.is_some();
+        let is_held_up = || queue.held_up().is_some();
+        crew.code
+            .has_waited(in_vain, resident.len(), is_unmet, is_held_up);
         let ran = resident[turn].run(crew.code, &mut context);
         match ran.map_err(|failed| crew.explained(failed, || Some(queue.held_up()? * together)))? {
             Progress::Ended => {
