@@ -3,6 +3,8 @@
 
 #[path = "support/browser.rs"]
 mod browser;
+#[path = "support/guides.rs"]
+mod guides;
 mod support;
 
 use std::fs;
@@ -10,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use browser::Page;
+use guides::{blocks, shows};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -48,15 +51,6 @@ fn succeeds(folder: &Path, words: &str) -> String {
     text
 }
 
-/// The blocks of a language in a page of the documentation.
-fn blocks(page: &str, language: &str) -> Vec<String> {
-    let text = fs::read_to_string(tree().join("docs").join(page)).expect("the page");
-    let begin = format!("```{language}\n");
-    let blocks = text.split(&begin).skip(1);
-    let blocks = blocks.map(|it| it.split("```").next().unwrap_or_default().to_owned());
-    blocks.collect()
-}
-
 #[test]
 fn the_commands_of_the_page_run_word_for_word() {
     let folder = folder();
@@ -77,6 +71,11 @@ fn the_commands_of_the_page_run_word_for_word() {
                     false => (false, "Under the roofs of "),
                 };
                 assert!(said.contains(part), "{command}: {said}");
+                if words.starts_with("run nvcc.ptx saxpy") {
+                    shows("profiling-a-kernel.md", "saxpy of nvcc.ptx", &said);
+                } else if words.starts_with("profile nvcc.ptx horner") {
+                    shows("profiling-a-kernel.md", "horner, 64 blocks", &said);
+                }
                 runs += usize::from(is_run);
                 profiles += usize::from(!is_run);
             }
@@ -150,6 +149,15 @@ fn planted_mistakes_are_named_first_with_their_line() {
             assert!(told.replace(',', "").contains(&part.replace(',', "")), "{part:?}: {told}");
         }
     }
+}
+
+#[test]
+fn the_advice_of_the_page_is_what_is_said() {
+    let (_, said) = first_advice(
+        "conflict",
+        "--grid 1 --block 1024 --arg f32[1024]=random --arg f32[1024]",
+    );
+    shows("profiling-a-kernel.md", "Advice, most", &said);
 }
 
 #[test]
