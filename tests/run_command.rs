@@ -327,3 +327,48 @@ fn the_command_of_a_finding_replays_it_alone() {
         ends(&alone, 1, &[finding, command, &ended, "error: 1 finding"]);
     }
 }
+
+/// nvcc's output of benches/peers/examples.cu: `nvcc -ptx -arch=sm_80 benches/peers/examples.cu`, 13.0.
+const PEERS: &str = "tests/peers/examples.ptx";
+
+#[test]
+fn nvccs_kernels_with_shared_memory_and_barriers_compute_and_are_checked() {
+    for (words, expected) in [
+        // Shuffles, shared memory and barriers; the last tile is not full.
+        (
+            "tile_sums --grid 3 --block 256 --arg u32[12288]=ones --arg u64:12000 --arg u32[3]",
+            "argument 2, u32[3], changed: 4096, 4096, 3808 (crc32 ",
+        ),
+        (
+            "scan_tiles --grid 2 --block 256 --arg u32[8192]=ones --arg u64:8192 --arg u32[2]=iota --arg u32[8192]",
+            "argument 3, u32[8192], changed: 0, 1, 2, 3",
+        ),
+        // Atomics in shared memory.
+        (
+            "histogram --grid 2 --block 256 --arg u8[8192]=ones --arg u64:8192 --arg u32[256]=zeros",
+            "argument 2, u32[256], changed: 0, 8192, 0, 0",
+        ),
+        // Tiles in shared memory, on a grid of two dimensions.
+        (
+            "matmul --grid 1,2 --block 16,16 --arg f32[4096]=ones --arg f32[2048]=ones --arg f32[8192] --arg u32:32",
+            "argument 2, f32[8192], changed: 32, 32, 32",
+        ),
+    ] {
+        let output = run_in(tree(), &format!("{PEERS} {words} --seeds 1"));
+        ends(&output, 0, &["nothing was found", expected]);
+    }
+}
+
+#[test]
+fn a_barrier_that_nvccs_kernel_lacks_is_missed() {
+    let folder = folder();
+    let ptx = fs::read_to_string(tree().join(PEERS)).expect("the file");
+    let begin = ptx.find(".entry tile_sums").expect("the kernel");
+    let (before, kernel) = ptx.split_at(begin);
+    assert!(kernel.contains("bar.sync"), "{kernel}");
+    let text = before.to_owned() + &kernel.replacen("bar.sync", "// bar.sync", 1);
+    fs::write(folder.path().join("peers.ptx"), text).expect("written");
+    let words =
+        "peers.ptx tile_sums --grid 1 --block 256 --arg u32[4096]=ones --arg u64:4096 --arg u32[1]";
+    ends(&run_in(folder.path(), words), 1, &["race on"]);
+}
