@@ -95,6 +95,165 @@ fn the_commands_of_the_page_run_word_for_word() {
     }
 }
 
+/// That `said` has the lines of a sample in their order, of which `..` leaves out the rest.
+#[track_caller]
+fn has_sample(said: &str, sample: &str) {
+    let mut lines = said.lines();
+    for wanted in sample
+        .lines()
+        .filter(|it| !it.is_empty() && it.trim() != "..")
+    {
+        // The cores of the machine, and how much faster it is than another.
+        let wanted = wanted.split(" (2 cores)").next().unwrap_or_default();
+        let wanted = wanted.strip_suffix("..").unwrap_or(wanted);
+        let found = lines.any(|line| line.starts_with(wanted.trim_end()));
+        assert!(found, "{wanted:?} is not in, or not in its place: {said}");
+    }
+}
+
+#[test]
+fn the_samples_of_the_page_are_what_its_commands_print() {
+    let folder = folder();
+    let samples = blocks("profiling-a-kernel.md", "text");
+    let commands = blocks("profiling-a-kernel.md", "sh").concat();
+    let command = |begin: &str| {
+        let line = commands.lines().find(|line| line.contains(begin));
+        let words = line.and_then(|it| it.strip_prefix("ridgepoint "));
+        words.expect("a command of the page").to_owned()
+    };
+    let of = |words: &str| succeeds(folder.path(), words);
+    let [ran, counted, advised] = &samples[..] else {
+        panic!("three samples are expected: {samples:?}");
+    };
+    has_sample(&of(&command("run nvcc.ptx saxpy")), ran);
+    has_sample(&of(&command("profile nvcc.ptx horner")), counted);
+    let conflict =
+        "profile planted.ptx conflict --grid 1 --block 1024 --arg f32[1024]=random --arg f32[1024]";
+    // One line, which the page breaks.
+    let flat = |text: &str| {
+        text.replace(',', "")
+            .split_whitespace()
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    assert!(flat(&of(conflict)).contains(&flat(advised)), "{advised}");
+}
+
+#[test]
+#[should_panic(expected = "\"  FLOP            7\" is not in")]
+fn a_sample_of_another_figure_is_refused() {
+    has_sample(
+        "horner\n  FLOP            8\n",
+        "horner\n..\n  FLOP            7\n",
+    );
+}
+
+#[test]
+fn shared_memory_that_the_launch_lacks_is_named_and_so_is_what_ptxas_refuses() {
+    let softmax = "crates/ptx/tests/corpus/triton_softmax_90.ptx --grid 1 --block 128 --arg f32[1024]=random \
+                   --arg f32[1024] --arg u32:1024 --arg u32:1000 --arg u64:0 --arg u64:0";
+    let output = ridgepoint_in(tree(), &format!("run {softmax} --seeds 0"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(
+        said.contains("the dynamic shared memory, of which the launch has none"),
+        "{said}"
+    );
+    assert!(said.contains("`--shared`"), "{said}");
+}
+
+/// Triton writes its sums with all lanes of a warp at once, which is no race as long as they are equal.
+#[test]
+fn equal_stores_of_a_warp_do_not_race_and_others_do() {
+    let folder = folder();
+    let corpus = tree().join("crates/ptx/tests/corpus");
+    let softmax = fs::read_to_string(corpus.join("triton_softmax_90.ptx")).expect("the corpus");
+    fs::write(folder.path().join("equal.ptx"), &softmax).expect("written");
+    let arguments = "--grid 1 --block 128 --shared 1024 --arg f32[1024]=random --arg f32[1024] --arg u32:1024 \
+                     --arg u32:1000 --arg u64:0 --arg u64:0";
+    let said = succeeds(folder.path(), &format!("run equal.ptx {arguments}"));
+    assert!(said.contains("nothing was found"), "{said}");
+
+    // Each lane adds its number to what it stores.
+    let stores: Vec<&str> = softmax
+        .lines()
+        .filter(|it| it.contains("st.shared.b32"))
+        .collect();
+    let [first, ..] = stores[..] else {
+        panic!("it stores in shared memory");
+    };
+    let value = first
+        .rsplit(',')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .trim_end_matches(';');
+    let lane = format!(
+        "{{ .reg .b32 %lane; mov.u32 %lane, %laneid; add.u32 {value}, {value}, %lane; }}\n{first}"
+    );
+    fs::write(
+        folder.path().join("other.ptx"),
+        softmax.replacen(first, &lane, 1),
+    )
+    .expect("written");
+    let output = ridgepoint_in(
+        folder.path(),
+        &format!("run other.ptx {arguments} --seeds 0"),
+    );
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("race on byte"), "{said}");
+}
+
+/// What each line of the source does beside its operations.
+#[test]
+fn lines_have_their_requests_barriers_atomics_new_sectors_and_strides() {
+    let folder = folder();
+    let profile = |words: &str| -> Value {
+        succeeds(folder.path(), &format!("profile {words} --json p.json"));
+        let text = fs::read_to_string(folder.path().join("p.json")).expect("written");
+        let mut document: Value = serde_json::from_str(&text).expect("JSON");
+        document["profiles"][0].take()
+    };
+    let line = |profile: &Value, number: u32| -> Value {
+        let lines = profile["lines"].as_array().expect("lines");
+        let found = lines.iter().find(|it| it["line"] == number);
+        found.expect("a line of planted.cu").clone()
+    };
+    let blocks = "--grid 4 --block 256 --arg f32[1024]=random --arg f32[1024]";
+    let redundant = line(&profile(&format!("planted.ptx redundant {blocks}")), 32);
+    assert_eq!(
+        (&redundant["requests"], &redundant["new_sectors"]),
+        (&8192.into(), &128.into())
+    );
+    let tile = "--grid 1 --block 1024 --arg f32[1024]=random --arg f32[1024]";
+    let conflict = profile(&format!("planted.ptx conflict {tile}"));
+    let loads = line(&conflict, 14);
+    assert_eq!(loads["requests"], 64);
+    let strides = loads["ptx"].as_array().expect("instructions").iter();
+    let strides: Vec<i64> = strides.filter_map(|it| it["stride"].as_i64()).collect();
+    assert!(
+        strides.contains(&128) && strides.contains(&4),
+        "{strides:?}"
+    );
+    let sum = |profile: &Value, of: &str| {
+        let lines = profile["lines"].as_array().expect("lines").iter();
+        lines.filter_map(|it| it[of].as_u64()).sum::<u64>()
+    };
+    assert_eq!(
+        (sum(&conflict, "barriers"), sum(&conflict, "atomics")),
+        (32, 0)
+    );
+    let histogram = tree().join("tests/peers/examples.ptx");
+    let arguments = "--grid 1 --block 256 --arg u8[4096]=ones --arg u64:4096 --arg u32[256]=zeros";
+    let histogram = profile(&format!("{} histogram {arguments}", histogram.display()));
+    assert_eq!(
+        Some(sum(&histogram, "atomics")),
+        histogram["totals"]["atomics"].as_u64()
+    );
+    assert_eq!(sum(&histogram, "atomics"), 4096 + 256);
+}
+
 /// What of a planted kernel is told first: kind and line.
 fn first_advice(kernel: &str, shape: &str) -> (Value, String) {
     let folder = folder();
@@ -173,6 +332,7 @@ fn totals_are_those_of_the_launch() {
         "fma f32 2,000",
         "12,000 bytes requested, 375 sectors of 32 bytes; 375 if coalesced (100.0 %)",
         "12,000 bytes: 8,000 read, 4,000 written",
+        "L2 8,000 bytes; L1 of each block, all added up: 8,000 read, 4,000 written",
         "0.167 FLOP/byte",
         "1 of 32 branches diverge",
         "Under the roofs of NVIDIA H200: at least 2.50 ns, limited by memory",
@@ -185,6 +345,8 @@ fn totals_are_those_of_the_launch() {
     let document: Value = serde_json::from_str(&text).expect("JSON");
     let profile = &document["profiles"][0];
     assert_eq!(profile["totals"]["flop"], 2000);
+    assert_eq!(profile["totals"]["l2_footprint"], 8000);
+    assert_eq!(profile["totals"]["l1_read"], 8000);
     let lines = profile["lines"].as_array().expect("lines");
     // Each instruction is a line of its own, and none is left out.
     let sum = |of: &str| {

@@ -93,6 +93,9 @@ fn emulation() -> Emulation {
     }
 }
 
+/// Why a report says nothing of a kernel.
+const UNREPORTED: &str = "the report of ptxas does not have the kernel";
+
 fn counted_file(standalone: &Standalone, gpu: &GpuRoofs) -> Result<Found, Failure> {
     let device = Device::emulator_with(emulation(), &[]).map_err(driver_failure)?;
     let loaded = device.load(standalone.file()).map_err(driver_failure)?;
@@ -105,9 +108,10 @@ fn counted_file(standalone: &Standalone, gpu: &GpuRoofs) -> Result<Found, Failur
     }
     let config = standalone.config();
     let report = report_of(standalone.text(), gpu.gpu.capability);
-    let report = report.as_ref();
-    let resources =
-        report.and_then(|it| Resources::of(it, standalone.kernel(), config, gpu.gpu.capability));
+    let resources = report.and_then(|it| {
+        Resources::of(&it, standalone.kernel(), config, gpu.gpu.capability)
+            .ok_or_else(|| UNREPORTED.to_owned())
+    });
     let counts = loaded.take_counts();
     let profiles = counts.iter().map(|counts| {
         let subject = Subject {
@@ -144,8 +148,14 @@ fn counted_workloads(workloads: &Workloads, gpu: &GpuRoofs) -> Result<Found, Fai
         found.wrong.extend(wrong.map(named));
         for counts in &point.counts {
             let report = report.as_ref();
-            let resources = report
-                .and_then(|it| Resources::of(it, &counts.kernel, point.config, gpu.gpu.capability));
+            let resources = match report {
+                Some(it) => Resources::of(it, &counts.kernel, point.config, gpu.gpu.capability)
+                    .ok_or_else(|| UNREPORTED.to_owned()),
+                None => Err(
+                    "there is no report of ptxas; `ridgepoint doctor` says how to get it"
+                        .to_owned(),
+                ),
+            };
             let subject = Subject {
                 at: format!("{}, {}", point.name, shape(point.config)),
                 ptx_file: "PTX".to_owned(),

@@ -101,6 +101,12 @@ impl Part {
     /// What it is, and how large.
     fn sized(&self) -> String {
         let name = self.name();
+        if self.kind == Kind::DynamicShared && self.bytes == 0 {
+            return format!(
+                "{name}, of which the launch has none: say how much, as `dynamic_shared` of its configuration or as \
+                 `--shared`"
+            );
+        }
         match self.label.element_bytes {
             0 | 1 => format!("{name} (of {} bytes)", self.bytes),
             _ => format!("{name} (of {})", self.elements()),

@@ -186,7 +186,10 @@ impl Shared {
             offset: offset.wrapping_sub(u64::from(piece.start)) as i64,
             bytes: piece.bytes.into(),
         };
-        let pieces = self.0.pieces.iter().filter(|piece| piece.bytes > 0);
+        // Without variables it is the dynamic memory that is meant, also where the launch has none.
+        let is_alone = self.0.statics == 0;
+        let all = self.0.pieces.iter();
+        let pieces = all.filter(|piece| piece.bytes > 0 || is_alone);
         // Where an index below 0 leads is below all of them.
         let (below, above): (Vec<_>, Vec<_>) =
             pieces.partition(|piece| i64::from(piece.start) <= offset as i64);

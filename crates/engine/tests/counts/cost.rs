@@ -4,11 +4,12 @@ use std::time::{Duration, Instant};
 
 use crate::harness::Case;
 
-/// Coalesced kernels may take 1.3 times as long, others 3 times. Run by
-/// `cargo test -p ridgepoint-engine --test counts -- --ignored --nocapture cost`.
+/// How much longer a counted launch may take. What they take is in docs/results/emulator-speed.
+const MOST: f64 = 3.0;
+
+/// Shown by `cargo test -p ridgepoint-engine --test counts -- --nocapture cost`.
 #[test]
-#[ignore = "a measurement"]
-fn cost() {
+fn counting_costs_at_most_three_times_a_plain_launch() {
     let gathered = (0..1 << 15).map(|index: u32| index.wrapping_mul(2654435761) >> 17);
     let gathered: Vec<u32> = gathered.map(|index| index * 4).collect();
     let saxpy = "
@@ -75,6 +76,7 @@ fn cost() {
         let (plain, counted) = times(&case);
         let ratio = counted.as_secs_f64() / plain.as_secs_f64();
         println!("{name}: {plain:?} plain, {counted:?} counted, {ratio:.2} times");
+        assert!(ratio < MOST, "{name}: {plain:?} plain, {counted:?} counted");
     }
 }
 
@@ -82,7 +84,7 @@ fn cost() {
 fn times(case: &Case) -> (Duration, Duration) {
     case.with_kernel(|kernel, parameters| {
         let mut shortest = [Duration::MAX; 2];
-        for round in 0..400 {
+        for round in 0..100 {
             let (shape, options) = (case.shape(), case.options());
             let begin = Instant::now();
             if round % 2 == 0 {

@@ -78,3 +78,32 @@ fn a_branch_tells_where_its_lanes_go_and_how_often_they_part() {
     // They have met again.
     assert_eq!(of("neg.f32"), (2, 64));
 }
+
+/// Twice the product of the matrices' sizes, once per warp, and once per four warps.
+#[test]
+fn products_of_matrices_count_all_their_operations() {
+    let mma = "
+        mov.b32 %r6, 0x3c003c00;
+        mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r6, %r6, %r6, %r6}, {%r6, %r6},
+            {%f1, %f2, %f3, %f4};";
+    let counts = Case::new(mma).grid(3, 64).run();
+    let product = instruction(&counts, "mma.sync");
+    assert_eq!((product.class, product.warps), (Class::Tensor, 6));
+    assert_eq!(product.operations(), 6 * 2 * 16 * 8 * 16);
+    assert_eq!(counts.flop(), product.operations());
+
+    let wgmma = "
+        mov.u64 %rd11, 0;
+        setp.eq.u32 %p1, %r1, %r1;
+        wgmma.fence.sync.aligned;
+        wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd11, %rd11, %p1, 1, 1, 0, 0;
+        wgmma.commit_group.sync.aligned;
+        wgmma.wait_group.sync.aligned 0;";
+    let mut case = Case::new(wgmma).grid(2, 256);
+    case.ptx = case.ptx.replace(".target sm_90\n", ".target sm_90a\n");
+    let counts = case.run();
+    let product = instruction(&counts, "wgmma.mma_async");
+    assert_eq!((product.class, product.warps), (Class::Tensor, 16));
+    assert_eq!(product.operations(), 4 * 2 * 64 * 8 * 16);
+    assert_eq!(counts.flop(), product.operations());
+}

@@ -95,26 +95,46 @@ pub(super) fn report(
 }
 
 /// What the kernels of any PTX need on a GPU that runs it, as `ptxas` says here and now; code for one
-/// architecture alone is reported for that. `None` where `ptxas` was not found, or refuses.
-pub fn report_of(ptx: &str, capability: ComputeCapability) -> Option<Report> {
-    let target = target_of(ptx)?;
+/// architecture alone is reported for that.
+///
+/// # Errors
+/// Why there is no report, in words: `ptxas` was not found, or what it says against the PTX.
+pub fn report_of(ptx: &str, capability: ComputeCapability) -> Result<Report, String> {
+    let unknown = || "the PTX is for no architecture that is known here".to_owned();
+    let target = target_of(ptx).ok_or_else(unknown)?;
     let wanted = capability.major() * 10 + capability.minor();
     // `sm_90a` and `sm_100f` have no number behind the underscore.
     let own = target
         .strip_prefix("sm_")
         .and_then(|it| it.parse::<u32>().ok());
-    match own {
+    let report = match own {
         Some(own) if own <= wanted => {
-            report_for(known(wanted)?, &format!("-arch=sm_{wanted}"), ptx, None)
+            let arch = known(wanted).ok_or_else(unknown)?;
+            report_for(arch, &format!("-arch=sm_{wanted}"), ptx, None)
         }
         _ => {
             let digits = target.trim_start_matches("sm_");
             let digits = digits.trim_end_matches(|it: char| !it.is_ascii_digit());
-            let arch = known(digits.parse().ok()?)?;
+            let arch = digits.parse().ok().and_then(known);
+            let arch = arch.ok_or_else(unknown)?;
             report_for(arch, &format!("-arch={target}"), ptx, None)
         }
-    }
-    .ok()
+    };
+    report.map_err(|error| match error {
+        KernelsError::NoTool(_) => {
+            "ptxas was not found; `ridgepoint doctor` says how to get it".to_owned()
+        }
+        KernelsError::Tool { message, .. } => format!("ptxas says: {}", complaint(&message)),
+        error => error.to_string(),
+    })
+}
+
+/// The first line of what `ptxas` says, without the name of the temporary file.
+fn complaint(message: &str) -> &str {
+    let first = message.lines().next().unwrap_or_default();
+    let told = first.split_once("; ").map_or(first, |(_, told)| told);
+    let told = told.split_once(" : ").map_or(told, |(_, told)| told);
+    told.trim()
 }
 
 fn known(arch: u32) -> Option<NvvmArch> {
@@ -212,7 +232,20 @@ fn io(action: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Kerne
 
 #[cfg(test)]
 mod tests {
-    use super::{entries, section};
+    use super::{complaint, entries, section};
+
+    #[test]
+    fn what_ptxas_says_is_told_without_its_temporary_file() {
+        let said = "ptxas /tmp/.tmpA1/kernels.ptx, line 5; fatal   : Unsupported .version 9.4; current version is '9.0'\n\
+                    ptxas fatal   : Ptx assembly aborted due to errors";
+        let told = "Unsupported .version 9.4; current version is '9.0'";
+        assert_eq!(complaint(said), told);
+        assert_eq!(
+            complaint("ptxas fatal   : Ptx assembly aborted due to errors"),
+            "Ptx assembly aborted due to errors"
+        );
+        assert_eq!(complaint("Killed"), "Killed");
+    }
 
     #[test]
     fn an_entry_ends_at_its_own_brace() {

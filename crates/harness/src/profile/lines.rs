@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cost;
 use super::source::Context;
-use crate::driver::count::{Counted, Counts, Space};
+use crate::driver::count::{Class, Counted, Counts, Space};
 
 /// A line of the source, or of PTX that names no source.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -36,6 +36,9 @@ pub struct Instruction {
     pub text: String,
     /// What it does.
     pub class: String,
+    /// Bytes from one lane's access to the next one's, where all of them are that far apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stride: Option<i64>,
     /// Its counts.
     #[serde(flatten)]
     pub sums: Sums,
@@ -50,23 +53,36 @@ pub struct Sums {
     pub threads: u64,
     /// Operations on floating point.
     pub flop: u64,
+    /// Accesses to memory other than parameters, each of a warp: a vector is one.
+    #[serde(default)]
+    pub requests: u64,
     /// Bytes of global memory that lanes asked for.
     pub bytes: u64,
     /// Sectors of 32 bytes for these.
     pub sectors: u64,
     /// The sectors that as many bytes take side by side.
     pub least_sectors: u64,
+    /// The sectors that their block had not reached before in this way.
+    #[serde(default)]
+    pub new_sectors: u64,
     /// Passes through the banks of shared memory.
     pub wavefronts: u64,
     /// Those of them that conflicts cost.
     pub conflicts: u64,
     /// Times that lanes of a warp parted.
     pub splits: u64,
+    /// Times that a warp came to a barrier.
+    #[serde(default)]
+    pub barriers: u64,
+    /// Atomics, each of a lane.
+    #[serde(default)]
+    pub atomics: u64,
 }
 
 impl Sums {
     /// Of one instruction.
     pub(super) fn of(counted: &Counted) -> Sums {
+        let of = |class, count| if counted.class == class { count } else { 0 };
         let mut sums = Sums {
             warps: counted.warps,
             threads: counted.threads,
@@ -76,13 +92,19 @@ impl Sums {
                 0
             },
             splits: counted.branch.map_or(0, |it| it.splits),
+            barriers: of(Class::Barrier, counted.warps),
+            atomics: of(Class::Atomic, counted.threads),
             ..Sums::default()
         };
         for memory in &counted.memory {
+            if memory.space != Space::Parameters {
+                sums.requests += memory.requests;
+            }
             if memory.space == Space::Global {
                 sums.bytes += memory.bytes;
                 sums.sectors += memory.sectors;
                 sums.least_sectors += memory.least_sectors;
+                sums.new_sectors += memory.new_sectors;
             }
             sums.wavefronts += memory.wavefronts;
             sums.conflicts += memory.conflicts;
@@ -96,12 +118,16 @@ impl AddAssign for Sums {
         self.warps += other.warps;
         self.threads += other.threads;
         self.flop += other.flop;
+        self.requests += other.requests;
         self.bytes += other.bytes;
         self.sectors += other.sectors;
         self.least_sectors += other.least_sectors;
+        self.new_sectors += other.new_sectors;
         self.wavefronts += other.wavefronts;
         self.conflicts += other.conflicts;
         self.splits += other.splits;
+        self.barriers += other.barriers;
+        self.atomics += other.atomics;
     }
 }
 
@@ -111,6 +137,13 @@ pub(super) fn place(counted: &Counted, ptx_file: &str) -> (String, u32) {
         Some(place) => (place.file.clone(), place.line),
         None => (ptx_file.to_owned(), counted.ptx_line),
     }
+}
+
+/// That of all its accesses, where there is one.
+fn stride(counted: &Counted) -> Option<i64> {
+    let mut strides = counted.memory.iter().map(|it| it.stride);
+    let first = strides.next()?;
+    first.filter(|_| strides.all(|it| it == first))
 }
 
 /// The hottest first.
@@ -139,6 +172,7 @@ pub(super) fn lines(counts: &Counts, ptx_file: &str, context: &mut Context) -> V
             line: counted.ptx_line,
             text: counted.text.clone(),
             class: counted.class.name().to_owned(),
+            stride: stride(counted),
             sums,
         });
         *cycles += cost::cycles(counted);

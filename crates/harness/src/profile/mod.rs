@@ -52,6 +52,9 @@ pub struct Profile {
     pub verdict: Verdict,
     /// Registers, spills and occupancy, where `ptxas` has said what they are.
     pub resources: Option<Resources>,
+    /// Why there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_resources: Option<String>,
     /// What to change, the most expensive first.
     pub advice: Vec<Advice>,
     /// Lines of the source, the hottest first; of PTX that names no source, its own.
@@ -72,8 +75,8 @@ pub struct Subject<'a> {
     pub ptx: Option<&'a str>,
     /// Whose roofs the kernel is placed under.
     pub gpu: &'a GpuRoofs,
-    /// What `ptxas` says of the kernel.
-    pub resources: Option<Resources>,
+    /// What `ptxas` says of the kernel, or why it says nothing.
+    pub resources: Result<Resources, String>,
     /// What the workload says of the launch, where there is one.
     pub formula: Option<Formula>,
 }
@@ -83,6 +86,10 @@ impl Profile {
     pub fn new(counts: &Counts, subject: Subject<'_>) -> Profile {
         let mut context = source::Context::new(&subject.ptx_file, subject.ptx);
         let lines = lines::lines(counts, &subject.ptx_file, &mut context);
+        let (resources, no_resources) = match subject.resources {
+            Ok(resources) => (Some(resources), None),
+            Err(reason) => (None, Some(reason)),
+        };
         Profile {
             kernel: counts.kernel.clone(),
             at: subject.at,
@@ -92,7 +99,8 @@ impl Profile {
             buffers: totals::buffers(counts),
             formula: subject.formula,
             verdict: Verdict::new(counts, subject.gpu),
-            resources: subject.resources,
+            resources,
+            no_resources,
             advice: advice::advice(counts, &subject.ptx_file),
             lines,
             context,

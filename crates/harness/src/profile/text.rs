@@ -2,9 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{
-    BufferRow, ClassRow, Formula, Instruction, Line, Profile, Resources, SpaceRow, Totals, Verdict,
-};
+use super::{BufferRow, ClassRow, Formula, Instruction, Line, Profile, SpaceRow, Totals, Verdict};
 
 /// Totals, verdict, the hottest `most` lines, and advice.
 pub fn text(profile: &Profile, most: usize) -> String {
@@ -35,13 +33,14 @@ pub(super) fn totals(profile: &Profile) -> String {
     );
     rows.extend([
         ("least traffic", least(totals)),
+        ("footprint", footprint(totals)),
         ("buffers", buffers(&profile.buffers)),
         ("intensity", intensity(totals)),
         ("formula", profile.formula.map_or(String::new(), formula)),
         ("divergence", divergence(totals)),
-        ("barriers", at_all(totals.barriers, "by warps")),
-        ("atomics", at_all(totals.atomics, "by lanes")),
-        ("occupancy", resources(profile.resources.as_ref())),
+        ("barriers", at_all(totals.sums.barriers, "by warps")),
+        ("atomics", at_all(totals.sums.atomics, "by lanes")),
+        ("occupancy", resources(profile)),
     ]);
     let mut text = String::new();
     for (name, value) in rows.into_iter().filter(|(_, value)| !value.is_empty()) {
@@ -136,6 +135,15 @@ fn least(totals: &Totals) -> String {
     )
 }
 
+fn footprint(totals: &Totals) -> String {
+    format!(
+        "L2 {} bytes; L1 of each block, all added up: {} read, {} written",
+        number(totals.l2_footprint),
+        number(totals.l1_read),
+        number(totals.l1_written)
+    )
+}
+
 fn buffers(rows: &[BufferRow]) -> String {
     let parts = rows.iter().map(|row| {
         let name = match row.name.as_str() {
@@ -189,10 +197,10 @@ fn at_all(count: u64, what: &str) -> String {
     }
 }
 
-fn resources(resources: Option<&Resources>) -> String {
-    let Some(of) = resources else {
-        return "not known: ptxas was not found, or refuses the PTX; `ridgepoint doctor` says how to get it"
-            .to_owned();
+fn resources(profile: &Profile) -> String {
+    let Some(of) = &profile.resources else {
+        let reason = profile.no_resources.as_deref();
+        return format!("not known: {}", reason.unwrap_or("nothing says why"));
     };
     let occupancy = match of.occupancy {
         Some(occupancy) => format!(

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::Sums;
-use crate::driver::count::{Class, Counts, SECTOR, Space};
+use crate::driver::count::{Counts, SECTOR, Space};
 
 /// Sums over all instructions, and what follows from them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,12 +26,15 @@ pub struct Totals {
     pub least_read: u64,
     /// Bytes of the distinct sectors that are written.
     pub least_written: u64,
+    /// Bytes of the distinct sectors that the launch reaches: its footprint in a cache that all blocks share, L2.
+    pub l2_footprint: u64,
+    /// Bytes of the distinct sectors that each block reads, of all blocks: what L2 must give where a block's L1
+    /// keeps all that it has read.
+    pub l1_read: u64,
+    /// Bytes of the distinct sectors that each block writes, of all blocks.
+    pub l1_written: u64,
     /// Operations on floating point for each of these bytes; none where there are no bytes.
     pub intensity: Option<f64>,
-    /// Barriers, each as often as a warp comes to it.
-    pub barriers: u64,
-    /// Atomic operations of lanes.
-    pub atomics: u64,
     /// Branches of warps, and how many of them part lanes.
     pub branches: u64,
 }
@@ -86,14 +89,11 @@ pub struct BufferRow {
 impl Totals {
     pub(super) fn new(counts: &Counts) -> Totals {
         let mut sums = Sums::default();
-        let (mut lanes, mut branches, mut atomics) = (0, 0, 0);
+        let (mut lanes, mut branches) = (0, 0);
         for counted in &counts.instructions {
             sums += Sums::of(counted);
             lanes += counted.lanes;
             branches += counted.branch.map_or(0, |_| counted.warps);
-            if counted.class == Class::Atomic {
-                atomics += counted.threads;
-            }
         }
         let least_read = counts.footprint.read * SECTOR;
         let least_written = counts.footprint.written * SECTOR;
@@ -107,8 +107,9 @@ impl Totals {
             sums,
             least_read,
             least_written,
-            barriers: counts.warps_of(Class::Barrier),
-            atomics,
+            l2_footprint: counts.footprint.either * SECTOR,
+            l1_read: counts.footprint.read_by_blocks * SECTOR,
+            l1_written: counts.footprint.written_by_blocks * SECTOR,
             branches,
         }
     }
