@@ -178,9 +178,11 @@ impl Chart<'_> {
             }
         }
         let joined: Vec<Parts> = curves.iter().map(|(all, _)| together(all)).collect();
+        // What became one is told apart, too: `each 1 and 4`.
+        let all: Vec<Parts> = curves.iter().flat_map(|(all, _)| all).cloned().collect();
         let curves = curves.into_iter().zip(&joined);
         let series = curves.map(|((_, marks), parts)| Series {
-            name: label(parts, &joined),
+            name: label(parts, &all),
             joined: false,
             marks,
         });
