@@ -1,20 +1,33 @@
 //! How long does a launch of each polynomial kernel take, memory-bound and compute-bound?
 //!
-//! On a GPU the times are device times, from events. Without one the emulator runs a small size and
-//! every benchmark's name begins with `emulator`: those are not a GPU's times.
+//! In the device's time, from events. Without a GPU the emulator runs a small size and every benchmark's name
+//! begins with `emulator`: those are not a GPU's times.
 
 use std::time::Duration;
 
-use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{BenchmarkId, Criterion, Throughput};
 use itertools::iproduct;
-use ridgepoint::driver::DeviceChoice;
+use ridgepoint::driver::{DeviceChoice, Stream};
 use ridgepoint::embedded::Polynomial;
 use ridgepoint::kernels;
-use ridgepoint::workload::{Timed, Workload};
+use ridgepoint::workload::{Bench, Launches, PointError, Workload};
+use ridgepoint_criterion::DeviceTime;
 
-fn roofline(criterion: &mut Criterion) {
-    let bench = kernels::bench(&DeviceChoice::Auto, kernels::embedded_ptx())
-        .expect("a GPU that works, or none");
+fn main() -> Result<(), PointError> {
+    let bench = kernels::bench(&DeviceChoice::Auto, kernels::embedded_ptx())?;
+    let stream = Stream::new(bench.device())?;
+    let criterion = Criterion::default().with_measurement(DeviceTime::of(&stream));
+    let mut criterion = criterion.configure_from_args();
+    roofline(&mut criterion, &bench, &stream)?;
+    criterion.final_summary();
+    Ok(())
+}
+
+fn roofline(
+    criterion: &mut Criterion<DeviceTime<'_>>,
+    bench: &Bench,
+    stream: &Stream<'_>,
+) -> Result<(), PointError> {
     let (machine, n) = match bench.device().properties().is_emulated() {
         true => ("emulator", 1u64 << 12),
         false => ("cuda", 1 << 26),
@@ -34,16 +47,12 @@ fn roofline(criterion: &mut Criterion) {
                 ("n", n.into()),
                 ("vector", vector.into()),
             ];
-            let timed = Timed::new(&bench, &polynomial, &values);
-            let mut timed = timed.expect("every device takes it");
             let id = BenchmarkId::new(polynomial.name(), format!("vector={vector}"));
-            group.bench_function(id, |bencher| {
-                bencher.iter_custom(|launches| timed.time(launches).expect("the launch works"));
-            });
+            Launches::new(bench, &polynomial, &values)?.each(stream, |launch| {
+                group.bench_function(id, |bencher| bencher.iter(|| launch()));
+            })?;
         }
         group.finish();
     }
+    Ok(())
 }
-
-criterion_group!(benches, roofline);
-criterion_main!(benches);

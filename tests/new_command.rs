@@ -136,19 +136,23 @@ fn the_kernel_of_a_new_package_is_measured_checked_and_compared() {
 
     let listed = succeeds("list");
     assert!(
-        listed.contains("scale") && listed.contains("2^20,2^26"),
+        listed.contains("scale") && listed.contains("2^20,2^26") && listed.contains("each"),
         "{listed}"
     );
+    the_readme_shows_the_chart_that_its_command_draws(&package);
     succeeds("roofline --output demo.csv --plot demo.svg");
     let rows = read(package.join("demo.csv"));
     let (header, rows) = rows.split_once('\n').expect("a header");
-    assert!(header.starts_with("n,ai,gflops,bandwidth,percent_peak,kernel,dtype,block,"));
-    assert_eq!(rows.lines().count(), 2);
-    assert!(
-        rows.lines()
-            .all(|row| row.contains(",scale,f32,256,") && row.ends_with(",true"))
-    );
-    assert!(read(package.join("demo.svg")).contains("scale f32"));
+    assert!(header.starts_with("n,ai,gflops,bandwidth,percent_peak,kernel,dtype,each,block,"));
+    // Two sizes, and one or four elements per thread.
+    assert_eq!(rows.lines().count(), 4);
+    for each in [1, 4] {
+        let of = format!(",scale,f32,{each},256,");
+        assert_eq!(rows.matches(&of).count(), 2, "{each}: {rows}");
+    }
+    assert!(rows.lines().all(|row| row.ends_with(",true")), "{rows}");
+    // Predicted from the same counts, they are one curve.
+    assert!(read(package.join("demo.svg")).contains("scale f32, each 1 and 4"));
 
     succeeds("occupancy --axis block=64,128,256,512,1024 --output occ.csv");
     let rows = read(package.join("occ.csv"));
@@ -160,11 +164,11 @@ fn the_kernel_of_a_new_package_is_measured_checked_and_compared() {
     assert_eq!(missing.status.code(), Some(3), "{}", stderr(&missing));
     let unknown = bench(&package, "roofline --axis m=3");
     assert_eq!(unknown.status.code(), Some(2));
-    assert!(stderr(&unknown).contains("the axes are n, block, grid, cache"));
+    assert!(stderr(&unknown).contains("the axes are n, each, block, grid, cache"));
 
     let first = succeeds("");
-    assert!(first.contains("scale f32, n 65536"), "{first}");
-    assert!(succeeds("scale --n 4096").contains("scale f32, n 4096"));
+    assert!(first.contains("scale f32, each 4, n 65536"), "{first}");
+    assert!(succeeds("scale --n 4096").contains("scale f32, each 1, n 4096"));
     succeeds("");
     // Another process may keep the cores busy.
     succeeds("compare --tolerance 1000%");
@@ -174,7 +178,7 @@ fn the_kernel_of_a_new_package_is_measured_checked_and_compared() {
     fs::write(&source, good.replace("*y = a * x;", slow)).expect("writable");
     let slower = bench(&package, "compare --tolerance 1000%");
     assert_eq!(slower.status.code(), Some(1), "{}", stderr(&slower));
-    assert!(stderr(&slower).contains("2 rows are slower by more than noise and tolerance"));
+    assert!(stderr(&slower).contains("4 rows are slower by more than noise and tolerance"));
 
     fs::write(&source, &good).expect("writable");
     let clean = succeeds("check --n 1,33,1000");
@@ -194,6 +198,136 @@ fn the_kernel_of_a_new_package_is_measured_checked_and_compared() {
     assert_eq!(wrong.status.code(), Some(1), "{}", stderr(&wrong));
     let said = String::from_utf8_lossy(&wrong.stdout).into_owned();
     assert!(said.contains("element 0 is 4.75e0"), "{said}");
+}
+
+/// The command word for word; `new` writes no chart, because nothing is measured by then.
+fn the_readme_shows_the_chart_that_its_command_draws(package: &Path) {
+    let readme = read(package.join("README.md"));
+    let (_, image) = readme.split_once("](").expect("an image");
+    let (image, _) = image.split_once(')').expect("an image's path");
+    assert!(
+        readme.contains("![") && !package.join(image).exists(),
+        "{readme}"
+    );
+    let mut lines = readme.lines();
+    let command = lines.find_map(|line| line.strip_prefix("cargo bench -- roofline "));
+    let command = command.expect("it names the command");
+    stdout_of_success(&bench(package, &format!("roofline {command}")));
+    assert!(read(package.join(image)).starts_with("<svg"), "{image}");
+}
+
+/// The lines between ```` ```rust,ignore ```` and its end, of each such block of a guide.
+fn rust_blocks(guide: &str) -> Vec<String> {
+    let blocks = guide.split("```rust,ignore\n").skip(1);
+    let ends = blocks.map(|block| block.split_once("```\n").expect("an end").0.to_owned());
+    ends.collect()
+}
+
+/// `cargo bench -- ..` of the headings of a guide, each what stands behind the `--`.
+fn commands(guide: &str) -> Vec<&str> {
+    let headings = guide
+        .lines()
+        .filter_map(|line| line.strip_prefix("### `cargo bench -- "));
+    headings
+        .map(|heading| heading.trim_end_matches('`'))
+        .collect()
+}
+
+/// docs/adding-a-workload.md, word for word: its stencil in a new package, in at most 30 lines, and its commands.
+#[test]
+fn the_stencil_of_the_guide_is_added_in_thirty_lines_measured_and_checked() {
+    let guide = read(tree().join("docs/adding-a-workload.md"));
+    let [kernel, workload]: [String; 2] = rust_blocks(&guide).try_into().expect("two blocks");
+    let lines = |text: &str| text.lines().filter(|line| !line.trim().is_empty()).count();
+    assert!(lines(&workload) <= 30, "{} lines", lines(&workload));
+    // From a function's first line to its last.
+    let length = |file: &str, first: &str, last: &str| {
+        let text = read(tree().join(file));
+        let (_, text) = text.split_once(first).expect("the function");
+        lines(text.split_once(last).expect("its end").0) + 1
+    };
+    let from_fn = "crates/harness/src/workload/from_fn.rs";
+    let template = "host/src/cli/new/template/benches/kernels.rs";
+    let one = length(from_fn, "/// fn negated()", "/// }\n");
+    let two = length(template, "fn scaling()", "\n}\n");
+    let said = format!("has {one}, and `scale` of a new package, with two axes, {two}.");
+    assert!(guide.contains(&said), "{said}");
+    let (_, own) = workload
+        .split_once("\n\n")
+        .expect("what it uses comes first");
+    assert!(read(tree().join("examples/benches/workloads.rs")).contains(own));
+    assert!(read(tree().join("examples/kernels/src/stencil.rs")).ends_with(&kernel));
+
+    let folder = folder();
+    // Not `demo`: cargo's files of two packages of one name and one target folder are the same.
+    stdout_of_success(&new(folder.path(), &["stencil-demo"]));
+    let package = folder.path().join("stencil-demo");
+    let kernels = package.join("kernels/src/lib.rs");
+    let with_module = read(kernels.clone()).replace(
+        "use cuda_std::prelude::*;\n",
+        "use cuda_std::prelude::*;\n\npub mod stencil;\n",
+    );
+    fs::write(kernels, with_module).expect("writable");
+    let source = package.join("kernels/src/stencil.rs");
+    fs::write(&source, &kernel).expect("writable");
+    let benches = package.join("benches/kernels.rs");
+    let main = "ridgepoint::main!(stencil_demo::ptx(); scaling());";
+    let with_stencil = main.replace("scaling()", "scaling(), stencil()");
+    let with_stencil = format!("{workload}\n{with_stencil}");
+    let with_stencil = read(benches.clone()).replace(main, &with_stencil);
+    fs::write(benches, with_stencil).expect("writable");
+    cargo(
+        &package,
+        &[
+            "fmt",
+            "--check",
+            "-p",
+            "stencil-demo",
+            "-p",
+            "stencil-demo-kernels",
+        ],
+    );
+
+    let commands = commands(&guide);
+    let [roofline, occupancy, check]: [&str; 3] = commands.try_into().expect("three commands");
+    let drawn = stdout_of_success(&bench(&package, roofline));
+    assert!(
+        drawn.contains("AI =    0.631 FLOP/byte  stencil f32, tile 8"),
+        "{drawn}"
+    );
+    let rows = read(package.join("stencil.csv"));
+    assert_eq!(rows.matches(",stencil,f32,").count(), 2, "{rows}");
+    assert_eq!(rows.matches(",stencil,f64,").count(), 2, "{rows}");
+    assert!(
+        rows.lines().skip(1).all(|row| row.ends_with(",true")),
+        "{rows}"
+    );
+    assert!(read(package.join("stencil.svg")).contains("stencil f64, tile 8 and 16"));
+    // Whatever the host's memory and arithmetic do meanwhile.
+    let studied = stdout_of_success(&bench(&package, occupancy));
+    assert!(
+        studied.contains("GB/s") && !studied.contains("GFLOP/s"),
+        "{studied}"
+    );
+    let rows = read(package.join("stencil-occ.csv"));
+    for block in [64, 256, 1024] {
+        assert!(rows.contains(&format!(",{block},0,")), "{block}: {rows}");
+    }
+    let clean = stdout_of_success(&bench(&package, check));
+    assert!(
+        clean.contains("3 launches of 1 kernel; nothing was found"),
+        "{clean}"
+    );
+    // One row too many, as the guide has it.
+    fs::write(&source, kernel.replace("row + 1 >= n", "row + 1 > n")).expect("writable");
+    let wrong = bench(&package, check);
+    assert_eq!(wrong.status.code(), Some(1), "{}", stderr(&wrong));
+    let said = String::from_utf8_lossy(&wrong.stdout).into_owned();
+    let place = "reads element 10001 of `x` (of 10000) at kernels/src/stencil.rs:";
+    assert!(
+        said.contains("stencil_f32: out of bounds: ") && said.contains(place),
+        "{said}"
+    );
 }
 
 #[test]

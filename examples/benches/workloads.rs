@@ -10,16 +10,15 @@ use std::path::PathBuf;
 
 use example_kernels::horner::horner;
 use example_kernels::saxpy::saxpy;
-use example_kernels::stencil::{stencil_f32, stencil_f64};
-use ridgepoint::driver::{Device, DeviceBuffer, DeviceValue, DriverError, LaunchConfig};
-use ridgepoint::launch::{Entry, In, Out, Signature, Slice, SliceMut};
-use ridgepoint::model::Operation::{Add, Fma, Multiply};
-use ridgepoint::model::Precision::{self, F32, F64};
-use ridgepoint::workload::{Axis, Case, Point, PointError, Workload, close};
+use example_kernels::stencil::{element, mean, stencil_f32, stencil_f64};
+use ridgepoint::driver::{Device, DeviceBuffer, DriverError};
+use ridgepoint::launch::{In, Out};
+use ridgepoint::model::{Operation::Fma, Precision::F32};
+use ridgepoint::prelude::*;
 
 ridgepoint::main!(
     examples::ptx();
-    Stencil,
+    stencil(),
     Saxpy(Made::InRust),
     Saxpy(Made::ByNvcc),
     Horner(Made::InRust),
@@ -39,70 +38,36 @@ fn nvcc_ptx() -> PathBuf {
     env::var_os("NVCC_PTX").map_or_else(|| beside.into(), PathBuf::from)
 }
 
-/// The mean of each inner element of a square and its four neighbours.
-struct Stencil;
-
-impl Workload for Stencil {
-    fn name(&self) -> &str {
-        "stencil"
-    }
-
-    fn axes(&self) -> Vec<Axis> {
-        vec![
-            Axis::whole("n", [1 << 13])
-                .on_emulator([100])
-                .help("rows and columns"),
-            Axis::one_of("tile", [8, 16, 32], [16])
-                .in_occupancy([8, 16, 32])
-                .help("edge of a block"),
-            Axis::one_of("dtype", ["f32", "f64"], ["f32", "f64"]).help("element types"),
-        ]
-    }
-
-    fn case<'d>(&self, at: &Point<'d>) -> Result<Case<'d>, PointError> {
-        match at.text("dtype") {
-            "f64" => Ok(stencil(at, stencil_f64::entry(), F64)),
-            _ => Ok(stencil(at, stencil_f32::entry(), F32)),
-        }
-    }
+// As docs/adding-a-workload.md has it, for a package that `ridgepoint new` wrote.
+fn stencil() -> impl Workload {
+    let n = Axis::whole("n", [1 << 13]).on_emulator([100]);
+    let tile = Axis::one_of("tile", [8, 16, 32], [16]).in_occupancy([8, 16, 32]);
+    let dtype = Axis::types([Precision::F32, Precision::F64]);
+    from_fn("stencil", [n, tile, dtype], |at| match at.dtype() {
+        Precision::F64 => stencil_of::<f64, _>(at, stencil_f64::entry()),
+        _ => stencil_of::<f32, _>(at, stencil_f32::entry()),
+    })
 }
 
-fn stencil<'d, T, S>(at: &Point<'d>, entry: Entry<S>, precision: Precision) -> Case<'d>
+fn stencil_of<'d, T, S>(at: &Point<'d>, entry: Entry<S>) -> Result<Case<'d>, PointError>
 where
     T: DeviceValue + From<f32> + Into<f64>,
     S: for<'a> Signature<Arguments<'a> = (Slice<'a, T>, SliceMut<'a, T>, usize)>,
 {
     let (n, tile) = (at.size("n"), at.whole("tile") as u32);
-    let arrays = at
+    let run = at
         .launch(entry, LaunchConfig::tiles([n as u64; 2], [tile; 2]))
         .arrays(move |device| {
-            let x: Vec<T> = (0..n * n).map(|i| T::from(element(i))).collect();
+            let x: Vec<T> = (0..n * n).map(|i| element(i).into()).collect();
             Ok((device.buffer_from(&x)?, device.buffer_zeroed::<T>(n * n)?))
         })
         .check(move |(_, y)| close(y, 1e-6, |i| mean(i, n)));
-    // SAFETY: x and y have n rows of n, and the launch has two dimensions.
-    let case =
-        unsafe { arrays.arguments_unchecked(move |(x, y)| (x.slice(..), y.slice_mut(..), n)) };
-    case.reads::<T>(n * n)
-        .writes::<T>(n * n)
-        .operations(precision, Add, 4 * n * n)
-        .operations(precision, Multiply, n * n)
-        .loads(size_of::<T>() as u32, 5)
-}
-
-/// An element of the stencil's input.
-fn element(i: usize) -> f32 {
-    (i % 7) as f32
-}
-
-/// What the stencil makes of it: nothing at the edges.
-fn mean(i: usize, n: usize) -> f64 {
-    let (row, column) = (i / n, i % n);
-    if row == 0 || column == 0 || row + 1 == n || column + 1 == n {
-        return 0.0;
-    }
-    let five = [i, i - 1, i + 1, i - n, i + n];
-    five.map(|i| f64::from(element(i))).iter().sum::<f64>() / 5.0
+    // SAFETY: x and y have n rows of n and are apart, and the launch has two dimensions.
+    let case = unsafe { run.arguments_unchecked(move |(x, y)| (x.slice(..), y.slice_mut(..), n)) };
+    let case = case.reads::<T>(n * n).writes::<T>(n * n);
+    let case = case.loads(size_of::<T>() as u32, 5);
+    let case = case.operations(at.dtype(), Operation::Add, 4 * n * n);
+    Ok(case.operations(at.dtype(), Operation::Multiply, n * n))
 }
 
 /// y = a x + y

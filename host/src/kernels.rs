@@ -23,21 +23,15 @@ pub fn open(choice: &DeviceChoice) -> Result<Device, DriverError> {
 /// Opens the chosen device for workloads with the kernels of this PTX, which `CudaBuilder::embed_to` wrote,
 /// or with [`embedded_ptx`].
 ///
-/// With `criterion`, whose `iter_custom` takes a time that somebody else measured:
-///
-/// ```no_run
-/// use criterion::Criterion;
-/// use ridgepoint::driver::DeviceChoice;
-/// use ridgepoint::embedded::Stream;
+/// ```
+/// use ridgepoint::driver::{DeviceChoice, Stream};
 /// use ridgepoint::kernels::{bench, embedded_ptx};
-/// use ridgepoint::workload::Timed;
+/// use ridgepoint::workload::Launches;
 ///
-/// let bench = bench(&DeviceChoice::Auto, embedded_ptx())?;
-/// let mut copy = Timed::new(&bench, &Stream::COPY, &[("n", (1 << 20).into())])?;
-/// let mut criterion = Criterion::default();
-/// criterion.bench_function("copy", |bencher| {
-///     bencher.iter_custom(|launches| copy.time(launches).expect("the launch works"));
-/// });
+/// let bench = bench(&DeviceChoice::Cpu, embedded_ptx())?;
+/// let stream = Stream::new(bench.device())?;
+/// let copy = ridgepoint::embedded::Stream::COPY;
+/// Launches::new(&bench, &copy, &[("n", (1 << 10).into())])?.each(&stream, |launch| launch())?;
 /// # Ok::<(), ridgepoint::workload::PointError>(())
 /// ```
 ///

@@ -11,7 +11,7 @@ pub mod cli;
 pub mod kernels;
 
 pub use ridgepoint_harness::{
-    ceilings, check, compare, driver, embedded, launch, measure, model, profile, report,
+    ceilings, check, compare, driver, embedded, launch, measure, model, prelude, profile, report,
     standalone, study, sweep, table, trace, vector, workload,
 };
 

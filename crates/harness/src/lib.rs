@@ -15,6 +15,7 @@ pub mod embedded;
 pub mod kernels;
 pub mod measure;
 pub mod model;
+pub mod prelude;
 pub mod profile;
 pub mod report;
 pub mod standalone;

@@ -24,14 +24,14 @@ impl Workload for Gemv {
                 .within(1..=1 << 16)
                 .on_emulator([64, 256])
                 .help("rows and columns of a matrix"),
-            Axis::one_of("dtype", ["f32", "f64"], ["f32"]).help("element types"),
+            Axis::types([Precision::F32, Precision::F64]).visits([Precision::F32]),
         ]
     }
 
     fn case<'d>(&self, at: &Point<'d>) -> Result<Case<'d>, PointError> {
         let size = at.size("size");
-        match at.text("dtype") {
-            "f64" => case::<f64>(at, size, size, Precision::F64),
+        match at.dtype() {
+            Precision::F64 => case::<f64>(at, size, size, Precision::F64),
             _ => case::<f32>(at, size, size, Precision::F32),
         }
     }

@@ -55,7 +55,7 @@ impl Workload for Polynomial {
                 .within(1..=1 << 20)
                 .in_occupancy([100])
                 .help("degrees of the polynomial: 2k FLOP per element"),
-            Axis::one_of("dtype", Precision::ALL.map(Precision::name), ["f32"])
+            Axis::types(Precision::ALL).visits([Precision::F32])
                 .help("element types: f32, f64, f16x2 (two f16 values in one register, counted as one element)"),
             Axis::one_of("vector", WIDTHS, [1])
                 .in_occupancy([1, 4])
@@ -74,10 +74,10 @@ impl Workload for Polynomial {
     }
 
     fn case<'d>(&self, at: &Point<'d>) -> Result<Case<'d>, PointError> {
-        match at.text("dtype") {
-            "f64" => case::<f64>(*self, at, Precision::F64),
-            "f16x2" => case::<F16x2>(*self, at, Precision::F16x2),
-            _ => case::<f32>(*self, at, Precision::F32),
+        match at.dtype() {
+            Precision::F32 => case::<f32>(*self, at, Precision::F32),
+            Precision::F64 => case::<f64>(*self, at, Precision::F64),
+            Precision::F16x2 => case::<F16x2>(*self, at, Precision::F16x2),
         }
     }
 

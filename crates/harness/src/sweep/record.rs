@@ -16,7 +16,7 @@ use crate::model::{
     Attainable, Bound, BytesPerSec, FlopsPerSec, Limit, Precision, Roof, Roofs, Situation, Work,
 };
 use crate::profile::Resources;
-use crate::workload::{Case, GridSize, Point, Value};
+use crate::workload::{Case, DTYPE, GridSize, Point, Value};
 
 /// A deviation above this is noisy, percent.
 pub const NOISY_PERCENT: f64 = 5.0;
@@ -269,9 +269,6 @@ pub(super) struct Launched<'a> {
     overhead: &'a Work,
     load_bytes: Option<u32>,
 }
-
-/// The axis whose column is that of the element type.
-const DTYPE: &str = "dtype";
 
 impl<'a> Launched<'a> {
     pub(super) fn new(point: &'a Point<'_>, case: &'a Case<'_>) -> Launched<'a> {

@@ -5,17 +5,20 @@ use std::ops::RangeInclusive;
 use itertools::Itertools;
 
 use super::Value;
+use crate::model::Precision;
 
 /// A name and the values that it takes: typed, with those that a sweep visits unless it is told others.
 ///
 /// ```
+/// use ridgepoint_harness::model::Precision;
 /// use ridgepoint_harness::workload::Axis;
 ///
 /// let n = Axis::whole("n", [1 << 26]).on_emulator([1 << 16]).help("elements");
 /// assert_eq!(n.parse("2^20")?.len(), 1);
 /// assert_eq!(n.parse("10:50:20")?.len(), 3);
 /// assert_eq!(Axis::powers_of_two("n", [20]).parse("16:24:4")?.len(), 3);
-/// assert!(Axis::one_of("dtype", ["f32", "f64"], ["f32"]).parse("f16").is_err());
+/// assert!(Axis::one_of("tile", [8, 16], [16]).parse("12").is_err());
+/// assert!(Axis::types([Precision::F32, Precision::F64]).parse("f16").is_err());
 /// # Ok::<(), String>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +30,9 @@ pub struct Axis {
     on_emulator: Option<Vec<Value>>,
     in_occupancy: Option<Vec<Value>>,
 }
+
+/// The axis of element types, and its column.
+pub(crate) const DTYPE: &str = "dtype";
 
 #[derive(Clone, Debug, PartialEq)]
 enum Kind {
@@ -104,6 +110,20 @@ impl Axis {
     ) -> Axis {
         let possible = possible.into_iter().map(Into::into).collect();
         Axis::new(name, Kind::OneOf(possible), values)
+    }
+
+    /// The axis `dtype`: element types, all of which a sweep visits. [`Point::dtype`](super::Point::dtype)
+    /// has a point's.
+    pub fn types(possible: impl IntoIterator<Item = Precision>) -> Axis {
+        let possible: Vec<Precision> = possible.into_iter().collect();
+        Axis::one_of(DTYPE, possible.clone(), possible).help("element types")
+    }
+
+    /// The values that a sweep visits, of those that the axis takes.
+    #[must_use]
+    pub fn visits<V: Into<Value>>(self, values: impl IntoIterator<Item = V>) -> Axis {
+        let values = values.into_iter().map(Into::into).collect();
+        Axis { values, ..self }
     }
 
     /// The values on the emulator, which takes minutes for a GPU's sizes.
@@ -464,7 +484,14 @@ mod tests {
         assert!(n.parse_powers("8").is_err());
         assert!(Axis::real("x", []).parse("1:0:0.1").is_err());
         assert!(Axis::real("x", []).parse("inf").is_err());
-        let dtype = Axis::one_of("dtype", ["f32", "f64"], ["f32"]);
+        let dtype = Axis::types([Precision::F32, Precision::F64]);
+        assert_eq!(dtype.defaults(false).len(), 2);
+        let dtype = dtype.visits([Precision::F64]);
+        assert_eq!(
+            (dtype.name(), dtype.defaults_text()),
+            ("dtype", "f64".to_owned())
+        );
+        assert!(dtype.clone().visits([Precision::F16x2]).check().is_err());
         assert_eq!(
             dtype.parse("f16"),
             Err("expected one of f32, f64".to_owned())

@@ -72,7 +72,7 @@ type Check<'d, D> = dyn Fn(&D) -> Result<(), PointError> + 'd;
 type Counters<'d, D> = dyn Fn(&D) -> Result<[u64; 2], PointError> + 'd;
 
 /// What is done with a case's launches.
-type With<'a> = dyn FnMut(&mut Enqueue<'_>) -> Result<(), DriverError> + 'a;
+pub(super) type With<'a> = dyn FnMut(&mut Enqueue<'_>) -> Result<(), DriverError> + 'a;
 
 impl<'d, S: Signature, D: 'd> Arrays<'d, S, D> {
     /// Compares what the kernel wrote with a reference; [`close`](super::close) does for arrays. Any number of
@@ -308,6 +308,11 @@ impl<'d> Case<'d> {
             Ok(())
         })?;
         Ok(measured.expect("`launch` calls what it is given"))
+    }
+
+    /// Allocates, and gives `with` what puts a launch into a stream.
+    pub(super) fn launch(&mut self, with: &mut With<'_>) -> Result<(), DriverError> {
+        self.allocated()?.launch(with)
     }
 
     /// Allocates, launches once, compares, and frees. Whether there was something to compare with.

@@ -7,9 +7,10 @@ use std::str::FromStr;
 use cuda_std::launch::{Entry, Foreign, ForeignParameters, Signature};
 
 use super::bench::Loaded;
-use super::{Case, Launch, Value, Workload};
+use super::{Case, DTYPE, Launch, Value, Workload};
 use crate::driver::{Device, DriverError, LaunchConfig};
 use crate::measure::CacheState;
+use crate::model::Precision;
 
 /// How many blocks a launch has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -179,6 +180,15 @@ impl<'d> Point<'d> {
             Value::Text(text) => text,
             other => panic!("axis {axis:?} of {} is {other}, no text", self.workload),
         }
+    }
+
+    /// The value of the axis of [element types](super::Axis::types).
+    ///
+    /// # Panics
+    /// The workload has no such axis, or its axis `dtype` has names of its own.
+    pub fn dtype(&self) -> Precision {
+        let parsed = self.text(DTYPE).parse();
+        parsed.unwrap_or_else(|error| panic!("axis dtype of {}: {error}", self.workload))
     }
 
     /// The number of a [setting](super::Axis::setting), where one was given.

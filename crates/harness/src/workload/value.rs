@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
+use crate::model::Precision;
+
 /// A value on an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
@@ -64,6 +66,13 @@ impl From<i32> for Value {
 impl From<f64> for Value {
     fn from(number: f64) -> Value {
         Value::Real(number)
+    }
+}
+
+/// Its name.
+impl From<Precision> for Value {
+    fn from(precision: Precision) -> Value {
+        precision.name().into()
     }
 }
 

@@ -1,0 +1,6 @@
+//! What a file of workloads names: `use ridgepoint::prelude::*;`
+
+pub use crate::driver::{DeviceValue, LaunchConfig};
+pub use crate::launch::{Entry, Kernel, Signature, Slice, SliceMut};
+pub use crate::model::{Operation, Precision};
+pub use crate::workload::{Axis, Case, Point, PointError, Workload, close, from_fn};
