@@ -9,7 +9,7 @@ use std::path::Path;
 use guides::{blocks, missing};
 
 /// The guides.
-const PAGES: [&str; 1] = ["profiling-a-kernel.md"];
+const PAGES: [&str; 2] = ["measuring-your-kernel.md", "profiling-a-kernel.md"];
 
 /// The samples that no test compares, by how they begin, and why.
 const NOT_COMPARED: [(&str, &str); 1] = [("NVIDIA H200\n", "printed by a GPU")];
@@ -36,7 +36,7 @@ fn forgotten(page: &str, samples: &[String], tests: &str) -> Vec<String> {
 #[test]
 fn every_sample_of_the_guides_is_compared_with_what_is_printed() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
-    let sources = ["profile_command.rs"];
+    let sources = ["new_command.rs", "profile_command.rs"];
     let tests = sources.map(|name| fs::read_to_string(folder.join(name)).expect("a test"));
     let tests = tests.concat();
     for page in PAGES {

@@ -1,12 +1,16 @@
 //! `ridgepoint new` as a user meets it: what it writes builds, passes its test and runs, on a
 //! machine that needs no GPU.
 
+#[path = "support/guides.rs"]
+mod guides;
 mod support;
 
 use std::fs;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use guides::shows;
 use tempfile::TempDir;
 
 fn new(folder: &Path, arguments: &[&str]) -> Output {
@@ -49,6 +53,11 @@ fn cargo(package: &Path, arguments: &[&str]) -> String {
 }
 
 fn run_cargo(package: &Path, arguments: &[&str]) -> Output {
+    let output = as_its_user(package, arguments).output();
+    output.expect("cargo starts")
+}
+
+fn as_its_user(package: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO"));
     for (name, _) in std::env::vars_os() {
         // What cargo told this test is not what a user's shell tells cargo.
@@ -61,9 +70,8 @@ fn run_cargo(package: &Path, arguments: &[&str]) -> Output {
         .args(arguments)
         .current_dir(package)
         .env("CARGO_TARGET_DIR", target())
-        .env("CARGO_NET_OFFLINE", "true")
-        .output()
-        .expect("cargo starts")
+        .env("CARGO_NET_OFFLINE", "true");
+    command
 }
 
 /// Whether a build of the package found `ptxas`, which lies in no folder above the package's own.
@@ -118,12 +126,28 @@ fn a_new_package_is_tidy_passes_its_test_and_runs() {
 }
 
 /// `cargo bench -- ..`, split at spaces.
-fn bench(package: &Path, line: &str) -> Output {
+fn words(line: &str) -> Vec<&str> {
     let own = line.split(' ').filter(|word| !word.is_empty());
-    run_cargo(
-        package,
-        &["bench", "--"].into_iter().chain(own).collect::<Vec<_>>(),
-    )
+    ["bench", "--"].into_iter().chain(own).collect()
+}
+
+fn bench(package: &Path, line: &str) -> Output {
+    run_cargo(package, &words(line))
+}
+
+/// What `cargo bench -- ..` shows in a terminal: both of its streams, as they come. And its exit status.
+fn shown(package: &Path, line: &str) -> (String, Option<i32>) {
+    let (mut reader, writer) = io::pipe().expect("a pipe");
+    let mut command = as_its_user(package, &words(line));
+    command
+        .stdout(writer.try_clone().expect("the same pipe"))
+        .stderr(writer);
+    let mut child = command.spawn().expect("cargo starts");
+    // With it go the pipe's ends of this process.
+    drop(command);
+    let mut text = String::new();
+    reader.read_to_string(&mut text).expect("text");
+    (text, child.wait().expect("it ends").code())
 }
 
 /// The emulator takes the place of a GPU, whose times are shown by scripts/workloads-run.sh.
@@ -140,7 +164,15 @@ fn the_kernel_of_a_new_package_is_measured_checked_and_compared() {
         "{listed}"
     );
     the_readme_shows_the_chart_that_its_command_draws(&package);
-    succeeds("roofline --output demo.csv --plot demo.svg");
+    // The samples of the page, whose commands these are, but for the files' names.
+    let shown = |line: &str, status: i32| {
+        let (text, ended) = shown(&package, line);
+        assert_eq!(ended, Some(status), "{line}: {text}");
+        text
+    };
+    let said = shown("roofline --output demo.csv --plot demo.svg", 0);
+    let said = said.replace("demo.csv", "roofline.csv");
+    shows("measuring-your-kernel.md", "f32 roofs of", &said);
     let rows = read(package.join("demo.csv"));
     let (header, rows) = rows.split_once('\n').expect("a header");
     assert!(header.starts_with("n,ai,gflops,bandwidth,percent_peak,kernel,dtype,each,block,"));
@@ -154,12 +186,18 @@ fn the_kernel_of_a_new_package_is_measured_checked_and_compared() {
     // Predicted from the same counts, they are one curve.
     assert!(read(package.join("demo.svg")).contains("scale f32, each 1 and 4"));
 
-    succeeds("occupancy --axis block=64,128,256,512,1024 --output occ.csv");
+    let said = shown(
+        "occupancy --axis block=64,128,256,512,1024 --output occ.csv",
+        0,
+    );
+    let said = said.replace("occ.csv", "occupancy.csv");
+    shows("measuring-your-kernel.md", "scale n = ", &said);
     let rows = read(package.join("occ.csv"));
     for block in [64, 128, 256, 512, 1024] {
         assert!(rows.contains(&format!(",{block},0,")), "{block}: {rows}");
     }
-    assert!(succeeds("kernels").contains("scale"));
+    let said = succeeds("kernels");
+    shows("measuring-your-kernel.md", "┌────────┬───────┬", &said);
     let missing = bench(&package, "compare --device cpu:sm_90 --baseline no.csv");
     assert_eq!(missing.status.code(), Some(3), "{}", stderr(&missing));
     let unknown = bench(&package, "roofline --axis m=3");
@@ -168,6 +206,7 @@ fn the_kernel_of_a_new_package_is_measured_checked_and_compared() {
 
     let first = succeeds("");
     assert!(first.contains("scale f32, each 4, n 65536"), "{first}");
+    shows("measuring-your-kernel.md", "CPU emulator (", &first);
     assert!(succeeds("scale --n 4096").contains("scale f32, each 1, n 4096"));
     succeeds("");
     // Another process may keep the cores busy.
@@ -181,6 +220,8 @@ fn the_kernel_of_a_new_package_is_measured_checked_and_compared() {
     assert!(stderr(&slower).contains("4 rows are slower by more than noise and tolerance"));
 
     fs::write(&source, &good).expect("writable");
+    let said = shown("check", 0);
+    shows("measuring-your-kernel.md", "Checked demo (", &said);
     let clean = succeeds("check --n 1,33,1000");
     assert!(
         clean.contains("launches of 1 kernel; nothing was found")
@@ -198,6 +239,10 @@ fn the_kernel_of_a_new_package_is_measured_checked_and_compared() {
     assert_eq!(wrong.status.code(), Some(1), "{}", stderr(&wrong));
     let said = String::from_utf8_lossy(&wrong.stdout).into_owned();
     assert!(said.contains("element 0 is 4.75e0"), "{said}");
+    let told = stderr(&wrong);
+    shows("measuring-your-kernel.md", "error: the check has", &told);
+    let said = shown("roofline --n 4096", 3);
+    shows("measuring-your-kernel.md", "error: scale each", &said);
 }
 
 /// The command word for word; `new` writes no chart, because nothing is measured by then.
