@@ -66,13 +66,13 @@ fn calls_of(module: &Module, reached: &BTreeSet<u32>, function: u32) -> Vec<Site
             continue;
         };
         for (at, instruction) in body.instructions.iter().enumerate() {
-            match &instruction.operation {
-                Operation::Call(call) => match &call.callee {
-                    Callee::Direct(callee) if callee.0 == function => direct.push((caller, at)),
-                    Callee::Direct(_) => {}
-                    Callee::Indirect { .. } => indirect.push((caller, at)),
-                },
-                _ => {}
+            let Operation::Call(call) = &instruction.operation else {
+                continue;
+            };
+            match &call.callee {
+                Callee::Direct(callee) if callee.0 == function => direct.push((caller, at)),
+                Callee::Direct(_) => {}
+                Callee::Indirect { .. } => indirect.push((caller, at)),
             }
         }
     }
