@@ -30,8 +30,26 @@ fn main() {
         })
     });
     let each = Trial::test("panics_side_by_side", panics_side_by_side);
-    let all = trials.chain(correct).chain([each]).collect();
+    let libraries = Trial::test("names_lines_of_libraries", names_lines_of_libraries);
+    let all = trials.chain(correct).chain([each, libraries]).collect();
     gpu_test::run(&Arguments::from_args(), all).exit();
+}
+
+/// Beside the author's line stands that of the library which was inlined there.
+fn names_lines_of_libraries() -> Result<(), Failed> {
+    for (name, library) in [
+        ("misaligned_vector", "(inlined: core/src/ptr/mod.rs:"),
+        ("early_return", "(inlined: ptx-std/src/"),
+        ("copy_without_wait", "(inlined: ptx-std/src/"),
+    ] {
+        let bug = BUGS.iter().find(|bug| bug.name == name).ok_or("none")?;
+        let ran = bug.launch.run(&device(Schedule::InOrder)?, (bug.kernel)());
+        let said = ran.err().ok_or("nothing is found")?.to_string();
+        if !said.contains(library) {
+            return Err(format!("{said}\n  without {library}").into());
+        }
+    }
+    Ok(())
 }
 
 /// Each of the launches that panic on one device at the same time says so.

@@ -8,6 +8,7 @@ use super::registers::LANES;
 use super::stops::Stop;
 use super::surroundings::{Checking, Held};
 use super::unbegun::Unbegun;
+use super::warp::LOOKS;
 use super::worker::Crew;
 use crate::count::Tally;
 use crate::schedule::{Choice, Open};
@@ -127,10 +128,11 @@ impl Stage<'_, '_> {
             Stop::Waits | Stop::Yields | Stop::Ended => 0,
         };
         let begun = self.resident.len() * self.resident[self.slot].warps().len();
+        let looks = self.in_vain * u64::from(LOOKS) / begun as u64;
         let is_unmet = self.context.at.unmet.is_some();
         let is_held_up = || self.cannot_begin().is_some();
         let code = self.crew.code;
-        code.has_waited(self.in_vain, begun, is_unmet, is_held_up);
+        code.has_waited(self.in_vain, looks, is_unmet, is_held_up);
         Ok(match stop {
             Stop::Asks => Point::Access,
             Stop::Yields | Stop::Looks => Point::Yields,

@@ -16,7 +16,7 @@ use super::program::{Parameter, Program};
 use super::queue::Queue;
 use super::registers::{FULL, Kind, LANES};
 use super::surroundings::{Checking, Held, Launch, Local, Surroundings, coordinates};
-use super::warp::LOOKS;
+use super::warp::{LOOKS, TURNS};
 use crate::count::Tally;
 use crate::launch::Options;
 use crate::lower::control::axis;
@@ -88,12 +88,12 @@ impl<'l> Code<'l> {
         self.finds_divergence
     }
 
-    /// Says how often in a row those that have begun, so many, have had their turns and only waited. What those
-    /// wait that cannot go on, they wait together.
+    /// Says how often in a row those that have begun have had their turns and only waited, and how often each of them
+    /// has looked then. What those wait that cannot go on, they wait together.
     pub(crate) fn has_waited(
         &self,
         in_vain: u64,
-        begun: usize,
+        looks_of_each: u64,
         is_unmet: bool,
         is_held_up: impl FnOnce() -> bool,
     ) {
@@ -102,12 +102,11 @@ impl<'l> Code<'l> {
             false => self.steps,
         };
         let each = MOST_HELD_UP.min(self.steps);
-        let turns = |steps: u64| steps / u64::from(LOOKS);
-        self.gives_up.set(match in_vain {
-            it if it > turns(together) => Some(self.steps),
-            it if it > turns(each).saturating_mul(begun as u64) && is_held_up() => Some(each),
-            _ => None,
-        });
+        self.gives_up
+            .set(match in_vain > together / u64::from(LOOKS) {
+                true => Some(self.steps),
+                false => (looks_of_each > each && is_held_up()).then_some(each),
+            });
     }
 
     /// After how many steps whoever waits next has waited for too long, if it has.
@@ -446,8 +445,8 @@ pub(crate) fn work<'l>(
         in_vain += 1;
         let is_unmet = context.at.unmet.is_some();
         let is_held_up = || queue.held_up().is_some();
-        crew.code
-            .has_waited(in_vain, resident.len(), is_unmet, is_held_up);
+        let looks = in_vain * u64::from(TURNS * LOOKS) / resident.len() as u64;
+        crew.code.has_waited(in_vain, looks, is_unmet, is_held_up);
         let ran = resident[turn].run(crew.code, &mut context);
         match ran.map_err(|failed| crew.explained(failed, || Some(queue.held_up()? * together)))? {
             Progress::Ended => {

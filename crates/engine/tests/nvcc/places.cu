@@ -2,7 +2,7 @@
 //   nvcc -ptx -arch=sm_90 -lineinfo -o places.ptx places.cu
 // where `.file` then names the file alone.
 
-// In both halves of a warp's threads two write one element.
+// Two threads write each element.
 __device__ __forceinline__ void put(unsigned* y, unsigned i) {
     y[i] = threadIdx.x;
 }
