@@ -400,7 +400,7 @@ const WORKING: &str = "mov.u32 %r2, %ctaid.x;\nsetp.eq.u32 %p0, %r2, 1;\n@%p0 br
     setp.eq.u32 %p0, %r2, 2;\n@%p0 bra DONE;\n\
     L: ld.acquire.gpu.u32 %r3, [%rd0];\nsetp.eq.u32 %p1, %r3, 0;\n@%p1 bra L;\nbra DONE;\n\
     WORK: mov.u32 %r4, 0;\nM: st.relaxed.gpu.u32 [%rd0+4], %r4;\nadd.u32 %r4, %r4, 1;\n\
-    setp.lt.u32 %p1, %r4, 600000;\n@%p1 bra M;\nst.release.gpu.u32 [%rd0], 1;";
+    setp.lt.u32 %p1, %r4, 300000;\n@%p1 bra M;\nst.release.gpu.u32 [%rd0], 1;";
 
 #[test]
 fn a_long_wait_for_a_block_that_works_comes_to_its_end() {
@@ -408,7 +408,7 @@ fn a_long_wait_for_a_block_that_works_comes_to_its_end() {
     (launch.blocks, launch.options.cores) = (3, 1);
     launch.options.resident_blocks = 2;
     launch.options.steps = Options::default().steps;
-    for schedule in [Schedule::InOrder, Schedule::Seeded(0), Schedule::Seeded(2)] {
+    for schedule in [Schedule::InOrder, Schedule::Seeded(0)] {
         assert_eq!(launch.run(schedule), Ok(()));
     }
 }
