@@ -49,7 +49,7 @@ fn roofline(
             ];
             let id = BenchmarkId::new(polynomial.name(), format!("vector={vector}"));
             Launches::new(bench, &polynomial, &values)?.each(stream, |launch| {
-                group.bench_function(id, |bencher| bencher.iter(&mut launch));
+                group.bench_function(id, |bencher| bencher.iter(&mut *launch));
             })?;
         }
         group.finish();

@@ -10,7 +10,6 @@ use criterion::measurement::Measurement;
 use ridgepoint_criterion::DeviceTime;
 use ridgepoint_harness::driver::{Emulation, Stream};
 use ridgepoint_harness::embedded::Polynomial;
-use ridgepoint_harness::prelude::*;
 use ridgepoint_harness::workload::{Bench, Launches};
 
 fn emulator() -> Bench {
