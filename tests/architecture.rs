@@ -348,16 +348,16 @@ fn the_page_lists_every_module_and_every_package() {
 fn advice() -> BTreeSet<&'static str> {
     let shares = [0.01, 0.1, 0.5, 0.8, 0.95];
     let pairs = shares.iter().flat_map(|&a| shares.map(|b| (a, b)));
-    let limits = [Limit::Fma, Limit::AddMul, Limit::Special];
+    let limits = [Limit::Fma, Limit::AddMul, Limit::Special, Limit::Tensor];
     let all = pairs.flat_map(|(bandwidth_share, compute_share)| {
-        (0..3 * 16).map(move |it| Situation {
+        (0..4 * 16).map(move |it| Situation {
             bandwidth_share,
             compute_share,
-            arithmetic: limits[it % 3],
-            load_bytes: (it / 3 % 2 == 0).then_some(4),
-            in_l2: it / 6 % 2 == 0,
-            strides: it / 12 % 2 == 0,
-            is_small: it / 24 % 2 == 0,
+            arithmetic: limits[it % 4],
+            load_bytes: (it / 4 % 2 == 0).then_some(4),
+            in_l2: it / 8 % 2 == 0,
+            strides: it / 16 % 2 == 0,
+            is_small: it / 32 % 2 == 0,
         })
     });
     all.map(|it| it.advice()).collect()

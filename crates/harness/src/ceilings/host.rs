@@ -16,7 +16,7 @@ use super::bench::{Bench, BenchError, Effort};
 use crate::driver::{Device, free_host_memory, host_memory};
 use crate::embedded::Polynomial;
 use crate::measure::Runs;
-use crate::model::{BytesPerSec, FlopsPerSec, Precision, Roofs};
+use crate::model::{BytesPerSec, FlopsPerSec, Precision, Roofs, TensorRoofs};
 use crate::workload::{GridSize, Loaded};
 
 /// Measures the roofs of an emulator with the library's kernels, with all cores at once, in some tenths of a
@@ -59,6 +59,7 @@ pub fn host_roofs(device: &Device, precision: Precision) -> Result<Roofs, HostRo
         add_mul: FlopsPerSec(add_mul),
         // The host has no instructions for them, and computes them.
         special: Some(FlopsPerSec(add_mul)),
+        tensor: TensorRoofs::NONE,
         peak: FlopsPerSec(fma.max(add_mul)),
     })
 }

@@ -23,7 +23,7 @@ pub use quantity::{Quantity, Unit};
 pub use store::{Key, StoreError, cache_path, load, load_named, load_roofs, save};
 
 use crate::driver::Device;
-use crate::model::{BytesPerSec, FlopsPerSec, Limit, Precision, Roofs};
+use crate::model::{BytesPerSec, FlopsPerSec, Gpu, Limit, Precision, Roofs, TensorRoofs};
 use crate::workload::Loaded;
 use bench::Bench;
 
@@ -130,7 +130,8 @@ impl Ceilings {
     }
 
     /// The roofs over kernels that read and write alike: memory copied, or the level 2 cache read
-    /// where their data stay there, and the arithmetic of a precision. `peak` is the arithmetic's.
+    /// where their data stay there, and the arithmetic of a precision. `peak` is the arithmetic's; tensor
+    /// cores have the data sheet's.
     pub fn roofs(&self, precision: Precision, in_l2: bool) -> Option<Roofs> {
         let value = |quantity| self.get(quantity).map(|ceiling| ceiling.value);
         let memory = if in_l2 {
@@ -147,6 +148,8 @@ impl Ceilings {
             fma: FlopsPerSec(fma),
             add_mul: FlopsPerSec(add_mul),
             special: value(Quantity::Exp2F32).map(FlopsPerSec),
+            tensor: Gpu::of_the_drivers_name(&self.key.device)
+                .map_or(TensorRoofs::NONE, |gpu| TensorRoofs::of(gpu.capability)),
             peak: FlopsPerSec(fma),
         })
     }

@@ -8,14 +8,16 @@ mod gpu_roofs;
 mod occupancy;
 mod peaks;
 mod roofline;
+mod tensor;
 mod units;
 mod verdict;
 mod work;
 
 pub use gpu_roofs::{Attainable, GpuRoofs};
 pub use occupancy::{OccupancyRow, Relief};
-pub use peaks::{Datasheet, tensor_peak};
+pub use peaks::Datasheet;
 pub use roofline::{Limit, Roof, Roofs};
+pub use tensor::{TensorRoofs, TensorType};
 pub use units::{BytesPerSec, FlopsPerByte, FlopsPerSec};
 pub use verdict::{Bound, Situation};
 pub use work::{Operation, Work};

@@ -153,26 +153,6 @@ fn unknown(name: &str) -> String {
     format!("{name:?} is not a GPU whose roofs are known: expected one of {names}")
 }
 
-/// The data sheet's rate of dense products of matrices of a PTX type, for the board of an architecture that
-/// [`Gpu::named`] knows.
-pub fn tensor_peak(capability: ComputeCapability, element: &str) -> Option<FlopsPerSec> {
-    let tera = match ((capability.major(), capability.minor()), element) {
-        ((9, 0), "f16" | "bf16" | "f16x2" | "bf16x2") => 989.4,
-        ((9, 0), "tf32") => 494.7,
-        ((9, 0), "e4m3" | "e5m2" | "s8" | "u8") => 1978.9,
-        ((9, 0), "f64") => 66.9,
-        ((8, 0), "f16" | "bf16" | "f16x2" | "bf16x2") => 312.0,
-        ((8, 0), "tf32") => 156.0,
-        ((8, 0), "s8" | "u8") => 624.0,
-        ((8, 0), "f64") => 19.5,
-        ((8, 9), "f16" | "bf16" | "f16x2" | "bf16x2") => 362.05,
-        ((8, 9), "tf32") => 183.2,
-        ((8, 9), "e4m3" | "e5m2" | "s8" | "u8") => 733.0,
-        _ => return None,
-    };
-    Some(FlopsPerSec(tera * 1e12))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -204,8 +184,5 @@ mod tests {
             error,
             "\"b300\" is not a GPU whose roofs are known: expected one of h200, gh200, h100, a100, l40s"
         );
-        let a100 = Gpu::named("a100").expect("known").capability;
-        assert_eq!(tensor_peak(a100, "f16"), Some(FlopsPerSec(312e12)));
-        assert_eq!(tensor_peak(a100, "e4m3"), None);
     }
 }

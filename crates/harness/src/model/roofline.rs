@@ -6,7 +6,7 @@
 use occupancy::Arithmetic;
 use serde::Serialize;
 
-use super::{BytesPerSec, Datasheet, FlopsPerByte, FlopsPerSec, Gpu, Precision};
+use super::{BytesPerSec, Datasheet, FlopsPerByte, FlopsPerSec, Gpu, Precision, TensorRoofs};
 
 /// What can hold a kernel down.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -24,6 +24,9 @@ pub enum Limit {
     /// The rate of special functions: reciprocals, roots, powers, logarithms, sines.
     #[serde(rename = "special")]
     Special,
+    /// The rate of products of matrices on tensor cores.
+    #[serde(rename = "tensor")]
+    Tensor,
 }
 
 impl Limit {
@@ -34,6 +37,7 @@ impl Limit {
             Limit::Fma => "fma",
             Limit::AddMul => "add+mul",
             Limit::Special => "special",
+            Limit::Tensor => "tensor",
         }
     }
 }
@@ -49,6 +53,8 @@ pub struct Roofs {
     pub add_mul: FlopsPerSec,
     /// Rate of special functions, where it is known.
     pub special: Option<FlopsPerSec>,
+    /// Rates of tensor cores, by the data sheet: nobody measures them here yet.
+    pub tensor: TensorRoofs,
     /// What `percent_peak` is a percentage of.
     pub peak: FlopsPerSec,
 }
@@ -84,15 +90,17 @@ impl Roofs {
             // One operation in the instruction slot of two.
             add_mul: FlopsPerSec(fma.0 / 2.0),
             special,
+            tensor: TensorRoofs::of(gpu.capability),
             peak: sheet.map_or(fma, |sheet| sheet.peak(precision)),
         })
     }
 
-    /// The flat roof of a kernel whose arithmetic is of this kind.
+    /// The flat roof of a kernel whose arithmetic is of this kind: of tensor cores the highest.
     pub fn ceiling(&self, arithmetic: Limit) -> FlopsPerSec {
         match arithmetic {
             Limit::AddMul => self.add_mul,
             Limit::Special => self.special.unwrap_or(self.add_mul),
+            Limit::Tensor => self.tensor.highest().unwrap_or(self.fma),
             Limit::Fma | Limit::Memory => self.fma,
         }
     }
@@ -164,6 +172,7 @@ mod tests {
             fma: FlopsPerSec(64e12),
             add_mul: FlopsPerSec(32e12),
             special: Some(FlopsPerSec(8e12)),
+            tensor: TensorRoofs::NONE,
             peak: FlopsPerSec(64e12),
         };
         assert_eq!(roofs.ridge_point(Limit::Fma), FlopsPerByte(16.0));

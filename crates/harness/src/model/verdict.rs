@@ -91,6 +91,7 @@ impl Situation {
                 (false, Limit::Special) => {
                     "Special functions are busy: use fewer of them, or polynomials in their place."
                 }
+                (false, Limit::Tensor) => "Tensor cores are busy: only a narrower type is faster.",
                 (false, _) => {
                     "Arithmetic is busy: do fewer operations, or use a type with a higher roof."
                 }

@@ -1,6 +1,8 @@
 //! What a launch moves and computes, and the rate that roofs allow it.
 
-use super::{FlopsPerByte, FlopsPerSec, Limit, Precision, Roofs};
+use itertools::Itertools;
+
+use super::{FlopsPerByte, FlopsPerSec, Limit, Precision, Roofs, TensorType};
 
 /// What an instruction does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +15,9 @@ pub enum Operation {
     Multiply,
     /// An approximate reciprocal, root, power, logarithm, sine or cosine.
     Special,
+    /// A product of matrices of this type on tensor cores, added to numbers of the precision that stands beside
+    /// it. One is counted for each operation: 2 m n k of a product of m x k and k x n.
+    Tensor(TensorType),
 }
 
 impl Operation {
@@ -183,6 +188,15 @@ impl Work {
         all
     }
 
+    /// The types whose matrices tensor cores multiply.
+    pub fn tensor_types(&self) -> Vec<TensorType> {
+        let types = self.operations.iter().filter_map(|it| match it.1 {
+            Operation::Tensor(element) => Some(element),
+            _ => None,
+        });
+        types.sorted().dedup().collect()
+    }
+
     /// The type that most operations are of.
     pub fn precision(&self) -> Option<Precision> {
         let flops = |wanted: Precision| {
@@ -196,7 +210,7 @@ impl Work {
 
     /// The rate at which a device does these operations and nothing else, and what holds it there.
     /// `roofs` knows those of each type. Adds, multiplies and multiply-adds of a type share its lanes;
-    /// special functions and the other types have their own, and work meanwhile. `None` without
+    /// special functions, tensor cores and the other types have their own, and work meanwhile. `None` without
     /// operations, or where the roofs of one of their types are not known.
     pub fn ceiling(
         &self,
@@ -204,7 +218,7 @@ impl Work {
     ) -> Option<(Limit, FlopsPerSec)> {
         let flops = self.flops()?;
         let mut slowest = (Limit::Fma, 0.0);
-        let mut special = 0.0;
+        let (mut special, mut tensor) = (0.0, 0.0);
         for precision in self.precisions() {
             let roofs = roofs(precision)?;
             let seconds = |kinds: &[Operation], rate: FlopsPerSec| {
@@ -224,12 +238,25 @@ impl Work {
             if self.operations.iter().any(|it| it.1 == Operation::Special) {
                 special += seconds(&[Operation::Special], roofs.special?);
             }
+            for element in self.tensor_types() {
+                let kind = [Operation::Tensor(element)];
+                if self
+                    .operations
+                    .iter()
+                    .any(|it| (it.0, it.1) == (precision, kind[0]))
+                {
+                    tensor += seconds(&kind, roofs.tensor.get(element)?);
+                }
+            }
             if fused + single > slowest.1 {
                 slowest = (limit, fused + single);
             }
         }
         if special > slowest.1 {
             slowest = (Limit::Special, special);
+        }
+        if tensor > slowest.1 {
+            slowest = (Limit::Tensor, tensor);
         }
         Some((slowest.0, FlopsPerSec(flops / slowest.1)))
     }
@@ -238,13 +265,14 @@ impl Work {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::BytesPerSec;
+    use crate::model::{BytesPerSec, TensorRoofs};
 
     const ROOFS: Roofs = Roofs {
         memory: BytesPerSec(4e12),
         fma: FlopsPerSec(64e12),
         add_mul: FlopsPerSec(32e12),
         special: Some(FlopsPerSec(4e12)),
+        tensor: TensorRoofs::NONE,
         peak: FlopsPerSec(64e12),
     };
 
@@ -268,6 +296,33 @@ mod tests {
         assert_eq!(ceiling(&[(Special, 1.0)]), (Limit::Special, 4e12));
         let (limit, rate) = ceiling(&[(Fma, 16.0), (Special, 1.0)]);
         assert_eq!((limit, rate), (Limit::Fma, 66e12));
+    }
+
+    #[test]
+    fn tensor_cores_work_beside_the_lanes() {
+        let roofs = Roofs {
+            tensor: TensorRoofs::of(occupancy::ComputeCapability::new(9, 0)),
+            ..ROOFS
+        };
+        let product = |element, flops| {
+            Work::default().operations(Precision::F32, Operation::Tensor(element), flops)
+        };
+        let of = |work: &Work| work.ceiling(|_| Some(roofs)).map(|it| (it.0, it.1.tera()));
+        let bf16 = product(TensorType::Bf16, 989.4e12);
+        assert_eq!(bf16.tensor_types(), [TensorType::Bf16]);
+        assert_eq!(of(&bf16), Some((Limit::Tensor, 989.4)));
+        // Half of the time in each type.
+        let both = bf16.clone().and(product(TensorType::F8, 1978.9e12));
+        assert_eq!(of(&both), Some((Limit::Tensor, (989.4 + 1978.9) / 2.0)));
+        // The epilogue's multiply-adds overlap, until they take longer.
+        let fma = |count| {
+            bf16.clone()
+                .operations(Precision::F32, Operation::Fma, count)
+        };
+        assert_eq!(of(&fma(16e12)).map(|it| it.0), Some(Limit::Tensor));
+        assert_eq!(of(&fma(33e12)).map(|it| it.0), Some(Limit::Fma));
+        // A device whose tensor cores nobody knows.
+        assert_eq!(bf16.ceiling(|_| Some(ROOFS)), None);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::driver::count::{Class, Counted, Counts, SECTOR, Type};
-use crate::model::{GpuRoofs, Operation, Precision, Work, tensor_peak};
+use crate::model::{GpuRoofs, Operation, Precision, TensorType, Work};
 
 /// Where a kernel is under the roofs of a GPU.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -33,12 +33,9 @@ impl Verdict {
         let of = |precision| gpu.roofs(precision);
         let bandwidth = of(Precision::F32).map_or(f64::INFINITY, |roofs| roofs.memory.0);
         let memory_seconds = work.bytes().unwrap_or(0.0) / bandwidth;
-        let lanes = work
+        let arithmetic = work
             .ceiling(of)
             .and_then(|(limit, rate)| Some((work.flops()? / rate.0, limit.name())));
-        let tensor = tensor_seconds(counts, gpu).map(|seconds| (seconds, "tensor"));
-        let slowest = [lanes, tensor].into_iter().flatten();
-        let arithmetic = slowest.max_by(|a, b| a.0.total_cmp(&b.0));
         let (least_seconds, limit) = match arithmetic {
             Some((seconds, name)) if seconds > memory_seconds => (seconds, name),
             _ => (memory_seconds, "memory"),
@@ -57,8 +54,8 @@ impl Verdict {
     }
 }
 
-/// Bytes and operations as the roofs' model has them: each distinct sector once, and what lanes compute.
-/// Products of matrices are none of these.
+/// Bytes and operations as the roofs' model has them: each distinct sector once, and what lanes and tensor cores
+/// compute.
 fn work(counts: &Counts) -> Work {
     let footprint = &counts.footprint;
     let mut work = Work::default();
@@ -81,9 +78,15 @@ pub(crate) fn operations(counted: &Counted) -> Option<(Precision, Operation, f64
         Class::Add => Operation::Add,
         Class::Multiply => Operation::Multiply,
         Class::Special => Operation::Special,
+        Class::Tensor => Operation::Tensor(TensorType::of_ptx(counted.element?.name())?),
         _ => return None,
     };
     let precision = match counted.element? {
+        // What products are added to is another type, which makes no difference to their rate.
+        element if counted.class == Class::Tensor => match element {
+            Type::F64 => Precision::F64,
+            _ => Precision::F32,
+        },
         Type::F32 | Type::F32x2 => Precision::F32,
         Type::F64 => Precision::F64,
         Type::F16 | Type::F16x2 | Type::Bf16 | Type::Bf16x2 => Precision::F16x2,
@@ -91,15 +94,4 @@ pub(crate) fn operations(counted: &Counted) -> Option<(Precision, Operation, f64
     };
     let count = counted.operations() as f64 / operation.flops();
     Some((precision, operation, count))
-}
-
-/// Seconds for products of matrices; none where there are none, or a rate is not known.
-fn tensor_seconds(counts: &Counts, gpu: &GpuRoofs) -> Option<f64> {
-    let all = counts.instructions.iter();
-    let mut seconds = 0.0;
-    for counted in all.filter(|it| it.class == Class::Tensor) {
-        let peak = tensor_peak(gpu.gpu.capability, counted.element?.name())?;
-        seconds += counted.operations() as f64 / peak.0;
-    }
-    (seconds > 0.0).then_some(seconds)
 }

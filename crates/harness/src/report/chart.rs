@@ -104,6 +104,10 @@ impl Chart<'_> {
             .iter()
             .flat_map(|(precision, roofs)| roofs::arithmetic(*precision, roofs))
             .collect();
+        let used = self.records.iter().flat_map(|it| it.tensor_types.clone());
+        if let Some((_, roofs)) = sheets.first() {
+            flats.extend(roofs::tensor(&used.collect(), roofs));
+        }
         // The device's own say nothing of another GPU.
         if let (Some(ceilings), None) = (self.ceilings, self.predicted) {
             slopes.extend(roofs::measured_slopes(ceilings));

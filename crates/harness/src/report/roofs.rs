@@ -1,9 +1,11 @@
 //! The roofs of a chart: data sheets' and measured ones, those that are as good as one drawn as one.
 
+use std::collections::BTreeSet;
+
 use super::plot::{Guide, Path, Source};
 use crate::ceilings::{Ceilings, Quantity};
 use crate::driver::DeviceProperties;
-use crate::model::{BytesPerSec, FlopsPerSec, Limit, Precision, Roofs};
+use crate::model::{BytesPerSec, FlopsPerSec, Limit, Precision, Roofs, TensorType};
 
 /// Roofs that are closer than this are one line on a chart.
 const CLOSE: f64 = 1.02;
@@ -93,6 +95,18 @@ pub(super) fn arithmetic(precision: Precision, roofs: &Roofs) -> [Named<FlopsPer
         value: roofs.ceiling(limit),
         source: Source::Sheet,
     })
+}
+
+/// The roofs of tensor cores over rows that use them.
+pub(super) fn tensor(types: &BTreeSet<TensorType>, roofs: &Roofs) -> Vec<Named<FlopsPerSec>> {
+    let named = types.iter().filter_map(|&element| {
+        Some(Named {
+            name: format!("{} tensor cores", element.name()),
+            value: roofs.tensor.get(element)?,
+            source: Source::Sheet,
+        })
+    });
+    named.collect()
 }
 
 fn arithmetic_name(precision: Precision, limit: Limit) -> String {

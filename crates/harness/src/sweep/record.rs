@@ -13,7 +13,8 @@ use crate::measure::{
     CacheState, Conditions, InstructionColumns, Measured, Samples, Summary, outliers,
 };
 use crate::model::{
-    Attainable, Bound, BytesPerSec, FlopsPerSec, Limit, Precision, Roof, Roofs, Situation, Work,
+    Attainable, Bound, BytesPerSec, FlopsPerSec, Limit, Precision, Roof, Roofs, Situation,
+    TensorType, Work,
 };
 use crate::profile::Resources;
 use crate::workload::{Case, DTYPE, GridSize, Point, Value};
@@ -159,6 +160,9 @@ pub struct Record {
     /// The workload's first axis, along which a curve goes.
     #[serde(skip)]
     pub along: Option<&'static str>,
+    /// The types whose matrices the kernel's tensor cores multiply.
+    #[serde(skip)]
+    pub tensor_types: Vec<TensorType>,
     /// The arithmetic that the kernel is made of.
     #[serde(skip)]
     pub arithmetic: Option<Limit>,
@@ -240,8 +244,7 @@ impl Figures {
     fn reason(&self) -> Option<String> {
         match self.counted.as_ref()? {
             Ok(sum) if sum.unknown_flop > 0.0 => Some(format!(
-                "{:.0} of the operations are of a kind without a roof here, such as products of matrices on tensor \
-                 cores: nothing is predicted",
+                "{:.0} of the operations are of a type without a roof here: nothing is predicted",
                 sum.unknown_flop
             )),
             Ok(_) => None,
@@ -436,6 +439,7 @@ impl Record {
             samples_clock_hz: samples.clock_hz,
             grid_size: launched.grid,
             along: launched.values.first().map(|(name, _)| *name),
+            tensor_types: work.tensor_types(),
             arithmetic: arithmetic.map(|(limit, _)| limit),
         };
         record.flags = context.flags(&record, &roofs, samples.conditions);
