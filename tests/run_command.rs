@@ -328,6 +328,15 @@ fn the_command_of_a_finding_replays_it_alone() {
     }
 }
 
+/// As docs/testing-kernels.md has it: all lanes of a warp store its sum.
+#[test]
+fn stores_of_equal_values_race_too() {
+    let words = "crates/ptx/tests/corpus/triton_softmax_90.ptx --grid 1 --block 128 --shared 1024 --seeds 0 \
+                 --arg f32[1024]=random --arg f32[1024] --arg u32:1024 --arg u32:1000 --arg u64:0 --arg u64:0";
+    let race = "race on byte 0 of the dynamic shared memory (of 1024 bytes): block [0, 0, 0], thread [1, 0, 0] writes";
+    ends(&run_in(tree(), words), 1, &[race]);
+}
+
 /// nvcc's output of benches/peers/examples.cu: `nvcc -ptx -arch=sm_80 benches/peers/examples.cu`, 13.0.
 const PEERS: &str = "tests/peers/examples.ptx";
 

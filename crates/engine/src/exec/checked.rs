@@ -10,7 +10,7 @@ use super::registers::{LANES, lanes_of};
 use super::spot::Spot;
 use crate::check::{self, Copy, Does, Order, Part, Scope, Strength, What, Who};
 use crate::lower::roots::Root;
-use crate::memory::{Fault, FaultClass, Lanes, Pattern};
+use crate::memory::{Fault, FaultClass, Lanes};
 
 /// Bits of an instruction's number in a function; the function's number is above them.
 const INSTRUCTION_BITS: u32 = 18;
@@ -58,12 +58,6 @@ pub(super) unsafe fn check(
         // Moved as it is, such as the padding of a struct.
         Act::Load { is_moved: true, .. } if space == Space::Local => true,
         Act::Load { .. } => tell(context, op, access, space, lanes, What::Read(strength)),
-        Act::Store if space == Space::Shared && strength == Strength::Weak => {
-            // SAFETY: the caller's contract.
-            let mask = unsafe { one_of_equals(context, access, lanes) };
-            let lanes = Lanes::new(lanes.addresses, mask, lanes.bytes);
-            tell(context, op, access, space, &lanes, What::Write(strength))
-        }
         Act::Store => tell(context, op, access, space, lanes, What::Write(strength)),
         Act::Atomic(atomic) => lanes_of(lanes.mask).all(|lane| {
             let one = Lanes::new(lanes.addresses, 1 << lane, lanes.bytes);
@@ -87,35 +81,6 @@ pub(super) unsafe fn check(
             tell(context, op, access, space, &one, what)
         }),
     }
-}
-
-/// The lanes but those that store the bits of a lower one to its address: whichever the hardware writes last, memory
-/// has the same, and Triton's reductions rely on that. Lanes of other values, other warps and other instructions race.
-///
-/// # Safety
-/// The slots are of their kinds.
-unsafe fn one_of_equals(context: &Context<'_>, access: &Access, lanes: &Lanes<'_>) -> u32 {
-    if matches!(lanes.pattern, Pattern::Consecutive { .. }) {
-        return lanes.mask;
-    }
-    let bits = u128::MAX >> (u128::BITS - 8 * access.element);
-    let is_equal = |one: usize, other: usize| {
-        access.data.iter().all(|&data| {
-            // SAFETY: the caller's contract.
-            let (one, other) =
-                unsafe { (lane_of(context, data, one), lane_of(context, data, other)) };
-            (one ^ other) & bits == 0
-        })
-    };
-    let mut kept = lanes.mask;
-    for (lane, address) in lanes.each() {
-        let lower = lanes_of(lanes.mask & ((1 << lane) - 1));
-        let mut at_one_address = lower.filter(|&it| lanes.addresses[it] == address);
-        if at_one_address.any(|it| is_equal(it, lane as usize)) {
-            kept &= !(1 << lane);
-        }
-    }
-    kept
 }
 
 /// Memory that is there, and reached by a pointer that was made from other memory.
