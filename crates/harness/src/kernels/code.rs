@@ -98,7 +98,7 @@ pub(super) fn report(
 /// architecture alone is reported for that.
 ///
 /// # Errors
-/// Why there is no report, in words: `ptxas` was not found, or what it says against the PTX.
+/// In words: `ptxas` was not found, or what it says against the PTX.
 pub fn report_of(ptx: &str, capability: ComputeCapability) -> Result<Report, String> {
     let unknown = || "the PTX is for no architecture that is known here".to_owned();
     let target = target_of(ptx).ok_or_else(unknown)?;
