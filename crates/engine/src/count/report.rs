@@ -50,13 +50,16 @@ impl Tally {
                 either: totals.either,
             })
         });
+        // Addresses, by which allocations are listed, are the system's.
+        let mut buffers: Vec<Buffer> = buffers.collect();
+        buffers.sort_by(|a, b| a.name.cmp(&b.name));
         Footprint {
             read: totals.read,
             written: totals.written,
             either: totals.either,
             read_by_blocks: self.read_by_blocks,
             written_by_blocks: self.written_by_blocks,
-            buffers: buffers.collect(),
+            buffers,
         }
     }
 }
