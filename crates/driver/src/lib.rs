@@ -368,7 +368,8 @@ impl Device {
 
     /// The same device with kernels that take at most `registers` registers per thread: on a GPU its
     /// compiler makes them of `ptx` and puts into local memory what does not fit. Kernels with launch
-    /// bounds of their own keep to these. The emulator has no registers.
+    /// bounds of their own keep to these. The emulator compiles nothing: it counts the registers of the
+    /// resource report, whatever `registers` is.
     ///
     /// ```
     /// use ridgepoint_driver::{Device, DeviceChoice};
