@@ -1,8 +1,8 @@
 """Compares the times of an older version with a newer one's: python3 regression.py RESULTS regression.md
 
-RESULTS is what regression-run.sh left: NAME-{old,new}-{1,2}.csv of each study. A row's change is the ratio of its mean
-time over both turns; its noise is the larger ratio between two turns of one version. Ends with 1 if a row is slower by more
-than 2 % and its noise, or if a study has no row to compare.
+RESULTS is what regression-run.sh left: NAME-{old,new}-{1,2,..}.csv of each study. A version's time is that of its fastest
+turn: whatever else the machine does adds to it. Its noise is how far the second fastest turn lies from that. Ends with 1 if a
+row is slower by more than 2 % and the larger noise of the two, or if a study has no row to compare.
 """
 
 import csv
@@ -30,17 +30,21 @@ def rows(path, keys):
 def compared(folder, name):
     """(row, column, before, after, change, noise) of each time of a study."""
     keys, times = STUDIES[name.split("-")[0]]
-    old, new = ([rows(f"{folder}/{name}-{version}-{turn}.csv", keys) for turn in (1, 2)] for version in ("old", "new"))
-    for key in sorted(set(old[0]) & set(old[1]) & set(new[0]) & set(new[1])):
+    old, new = (
+        [rows(path, keys) for path in glob.glob(f"{folder}/{name}-{version}-*.csv")] for version in ("old", "new")
+    )
+    if min(len(old), len(new)) < 2:
+        sys.exit(f"{name}: {len(old)} turns of the older version, {len(new)} of the newer; at least two are needed")
+    for key in sorted(set.intersection(*(set(turn) for turn in old + new))):
         for time in times:
-            before, after = ([float(turn[key][time]) for turn in version] for version in (old, new))
-            if min(before + after) > 0:
-                noise = max(max(before) / min(before), max(after) / min(after)) - 1
-                yield key, time, sum(before) / 2, sum(after) / 2, sum(after) / sum(before) - 1, noise
+            before, after = (sorted(float(turn[key][time]) for turn in version) for version in (old, new))
+            if min(before[0], after[0]) > 0:
+                noise = max(before[1] / before[0], after[1] / after[0]) - 1
+                yield key, time, before[0], after[0], after[0] / before[0] - 1, noise
 
 
 def main(folder, output):
-    names = sorted(os.path.basename(path)[: -len("-new-2.csv")] for path in glob.glob(f"{folder}/*-new-2.csv"))
+    names = sorted(os.path.basename(path)[: -len("-new-1.csv")] for path in glob.glob(f"{folder}/*-new-1.csv"))
     slower, empty, details = 0, 0, []
     lines = ["| study | times | median change | fastest | slowest | slower |", "| --- | --: | --: | --: | --: | --: |"]
     for name in names:
