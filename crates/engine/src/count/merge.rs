@@ -32,7 +32,13 @@ impl OfFunction {
             own.taken += other.taken;
             own.splits += other.splits;
         }
-        for (own, other) in self.accesses.iter_mut().zip(&other.accesses) {
+        let (own, other) = (
+            self.accesses
+                .iter_mut()
+                .chain(self.copies.as_flattened_mut()),
+            other.accesses.iter().chain(other.copies.as_flattened()),
+        );
+        for (own, other) in own.zip(other) {
             if other.requests > 0 {
                 own.add(other);
             }

@@ -5,6 +5,7 @@
 
 mod banks;
 mod class;
+mod copies;
 mod distinct;
 mod footprint;
 mod merge;
@@ -13,6 +14,7 @@ mod sectors;
 mod tally;
 
 pub use class::Class;
+pub(crate) use copies::Copied;
 pub(crate) use footprint::Way;
 pub use ptx::Type;
 pub(crate) use tally::{Reached, Tally};

@@ -18,7 +18,7 @@ pub(crate) struct Tally {
     pub(super) functions: Vec<Option<Box<OfFunction>>>,
     /// What blocks that have begun and not ended have reached, by their numbers; the one that runs apart.
     others: Map<u64, Sectors>,
-    own: Sectors,
+    pub(super) own: Sectors,
     block: Option<u64>,
     spare: Vec<Sectors>,
     pub(super) reached: Sectors,
@@ -32,6 +32,8 @@ pub(super) struct OfFunction {
     pub(super) blocks: Box<[OfBlock]>,
     /// Four for each access of the program: one for each space.
     pub(super) accesses: Box<[OfAccess]>,
+    /// For each copy of the program its half in global memory and that in shared memory.
+    pub(super) copies: Box<[[OfAccess; 2]]>,
 }
 
 /// What happened to a basic block.
@@ -158,7 +160,7 @@ impl Tally {
     }
 }
 
-fn of<'f>(
+pub(super) fn of<'f>(
     functions: &'f mut Vec<Option<Box<OfFunction>>>,
     program: &Program,
 ) -> &'f mut OfFunction {
@@ -184,6 +186,7 @@ impl OfFunction {
         OfFunction {
             blocks: vec![OfBlock::default(); program.blocks.len()].into(),
             accesses: vec![OfAccess::default(); 4 * program.accesses.len()].into(),
+            copies: vec![<[OfAccess; 2]>::default(); program.bulks.len()].into(),
         }
     }
 
@@ -195,7 +198,10 @@ impl OfFunction {
             Space::Local,
             Space::Parameters,
         ];
-        let all = self.accesses.iter().zip(spaces.into_iter().cycle());
+        let accesses = self.accesses.iter().zip(spaces.into_iter().cycle());
+        let of_copies = [Space::Global, Space::Shared];
+        let copies = self.copies.as_flattened().iter();
+        let all = accesses.chain(copies.zip(of_copies.into_iter().cycle()));
         all.filter(|(it, _)| it.requests > 0)
             .map(|(it, space)| (space, it))
     }

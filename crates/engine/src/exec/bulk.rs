@@ -4,6 +4,7 @@
 use ptx::{AtomicOperator, Type};
 
 use super::checked;
+use super::counted;
 use super::failure::Failure;
 use super::mbarrier;
 use super::op::{Context, Op};
@@ -82,14 +83,16 @@ unsafe fn one(context: &mut Context<'_>, op: &Op, bulk: &Bulk, lane: usize) -> R
             Global::Tensor { map, coordinates } => tile(context, (bulk, map), coordinates, lane)?,
         }
     };
-    moved.check_global(context, &bulk.way, lane)?;
+    let start = moved.check_global(context, &bulk.way, lane)?;
     match bulk.way {
         Way::Load {
             mbarrier,
             multicast,
         } => {
             // SAFETY: the caller's contract.
-            for (told, spot) in unsafe { targets(context, &mbarrier, multicast, spot, lane)? } {
+            let targets = unsafe { targets(context, &mbarrier, multicast, spot, lane)? };
+            moved.count(context, op, (&bulk.way, start), targets.len());
+            for (told, spot) in targets {
                 checked::bulk_load(context, op, lane, &told, &moved.pieces)?;
                 moved.load(&spot);
                 mbarrier::complete(context, &told, moved.bytes as u32)?;
@@ -97,11 +100,13 @@ unsafe fn one(context: &mut Context<'_>, op: &Op, bulk: &Bulk, lane: usize) -> R
             Ok(())
         }
         Way::Store => {
+            moved.count(context, op, (&bulk.way, start), 1);
             checked::bulk_store(context, op, lane, &moved.pieces, Does::Replace)?;
             moved.store(&spot);
             Ok(())
         }
         Way::Reduce { operator, ty } => {
+            moved.count(context, op, (&bulk.way, start), 1);
             let ty = ty.or(moved.ty).unwrap_or(Type::U32);
             let update =
                 atomic::update(operator, ty, ptx::Space::Global).map_err(Failure::Misused)?;
@@ -272,7 +277,8 @@ struct Moved {
 }
 
 impl Moved {
-    fn check_global(&self, context: &Context<'_>, way: &Way, lane: usize) -> Result<(), Failure> {
+    /// Where the allocation begins that is copied from or to.
+    fn check_global(&self, context: &Context<'_>, way: &Way, lane: usize) -> Result<u64, Failure> {
         let direction = match way {
             Way::Load { .. } => Direction::Read,
             Way::Store | Way::Reduce { .. } => Direction::Write,
@@ -289,7 +295,14 @@ impl Moved {
                     .map_err(Failure::Memory)?;
             }
         }
-        Ok(())
+        Ok(met.start())
+    }
+
+    /// Counts it, in a launch that is counted.
+    fn count(&self, context: &mut Context<'_>, op: &Op, (way, start): (&Way, u64), blocks: usize) {
+        if context.at.counting.is_some() {
+            counted::copy(context, op, way, (&self.pieces, start), blocks);
+        }
     }
 
     /// Each piece's place in the host's memory of global memory, of shared memory, and its bytes.

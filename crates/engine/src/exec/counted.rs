@@ -1,8 +1,10 @@
-//! What counted launches note of accesses.
+//! What counted launches note of accesses and copies.
 
 use super::access::{Access, Act, Space};
+use super::bulk;
 use super::op::{Context, Op};
-use crate::count::{self, Reached, Way};
+use crate::check::Part;
+use crate::count::{self, Copied, Reached, Way};
 use crate::memory::Lanes;
 
 /// Counts an access that is about to be made, whose lanes have been resolved.
@@ -40,5 +42,36 @@ pub(super) fn access(
     let program = unsafe { &*context.at.program };
     if let Some(tally) = &mut context.at.counting {
         tally.reach(program, &reached);
+    }
+}
+
+/// Counts a copy that is about to be made, whose parts have been resolved, from or to an allocation that begins
+/// at `start`.
+#[cold]
+#[inline(never)]
+pub(super) fn copy(
+    context: &mut Context<'_>,
+    op: &Op,
+    way: &bulk::Way,
+    (parts, start): (&[Part], u64),
+    blocks: usize,
+) {
+    let way = match way {
+        bulk::Way::Load { .. } => Way::Read,
+        bulk::Way::Store => Way::Write,
+        bulk::Way::Reduce { .. } => Way::Both,
+    };
+    let copied = Copied {
+        copy: op.aux as usize,
+        instruction: op.instruction,
+        way,
+        parts,
+        blocks: blocks as u64,
+        start,
+    };
+    // SAFETY: set when a warp enters an activation, which keeps its program.
+    let program = unsafe { &*context.at.program };
+    if let Some(tally) = &mut context.at.counting {
+        tally.copy(program, &copied);
     }
 }

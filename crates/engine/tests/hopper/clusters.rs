@@ -2,7 +2,7 @@
 
 use crate::harness::Case;
 
-fn case(body: &str) -> Case {
+pub(crate) fn case(body: &str) -> Case {
     Case::new(body)
         .grid(4, 64)
         .cluster(2)
@@ -179,7 +179,7 @@ fn special_registers_tell_of_the_cluster() {
 }
 
 /// The first block of a cluster loads 1 KiB for both, and thread 0 of the other tells it that it has read.
-const MULTICAST: &str = "
+pub(crate) const MULTICAST: &str = "
     mov.u32 %r3, s; mov.u32 %r4, bar;
     mov.u32 %r6, %cluster_ctarank;
     mov.u32 %r7, %clusterid.x; mad.wide.u32 %rd3, %r7, 1024, %rd1;

@@ -47,6 +47,16 @@ impl Kernel {
     }
 }
 
+/// Two blocks load 1 KiB each.
+pub(crate) fn load() -> Case {
+    LOAD.case(LOAD.body)
+}
+
+/// Two blocks add 64 bytes each to the same place.
+pub(crate) fn histogram() -> Case {
+    STORE.case(HISTOGRAM)
+}
+
 /// Thread 0 of each block loads 1 KiB, and all wait for it.
 const LOAD: Kernel = Kernel {
     threads: 64,

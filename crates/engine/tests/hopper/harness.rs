@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use engine::check::{Checker, Streams};
+use engine::count::Counts;
 use engine::memory::{self, Contents, Label};
-use engine::{Checks, LaunchError, Module, Options, Schedule, Shape};
+use engine::{Checks, Kernel, LaunchError, Module, Options, Schedule, Shape};
 
 /// Parameters, registers and the begin of a kernel: `%rd1` and `%rd2` are the addresses of two buffers, `%r1`
 /// is the thread's index in its block, `%r2` the block's.
@@ -37,6 +38,7 @@ pub(crate) struct Case {
     grid: u32,
     block: u32,
     cluster: u32,
+    cores: usize,
     is_checked: bool,
     is_cooperative: bool,
     schedule: Schedule,
@@ -57,6 +59,7 @@ impl Case {
             grid: 1,
             block: 32,
             cluster: 1,
+            cores: 1,
             is_checked: true,
             is_cooperative: false,
             schedule: Schedule::InOrder,
@@ -75,6 +78,10 @@ impl Case {
 
     pub(crate) fn cluster(self, cluster: u32) -> Case {
         Case { cluster, ..self }
+    }
+
+    pub(crate) fn cores(self, cores: usize) -> Case {
+        Case { cores, ..self }
     }
 
     pub(crate) fn x(self, x: Vec<u32>) -> Case {
@@ -129,6 +136,28 @@ impl Case {
     }
 
     pub(crate) fn try_run(&self) -> Result<Vec<u32>, LaunchError> {
+        let launch = |kernel: &Kernel, parameters: &[u8], checks: Option<Checks<'_>>| {
+            kernel.launch(self.shape(), self.options(), parameters, &|_| {}, checks)
+        };
+        self.launched(launch).map(|((), y)| y)
+    }
+
+    /// The counts of the launch.
+    pub(crate) fn counts(&self) -> Counts {
+        let launch = |kernel: &Kernel, parameters: &[u8], checks: Option<Checks<'_>>| {
+            kernel.count(self.shape(), self.options(), parameters, &|_| {}, checks)
+        };
+        let (counts, _) = self
+            .launched(launch)
+            .unwrap_or_else(|error| panic!("{error}"));
+        counts
+    }
+
+    /// What `launch` returns, and the second buffer afterwards.
+    fn launched<R>(
+        &self,
+        launch: impl FnOnce(&Kernel, &[u8], Option<Checks<'_>>) -> Result<R, LaunchError>,
+    ) -> Result<(R, Vec<u32>), LaunchError> {
         let memory = Arc::new(memory::Memory::default());
         let module = Module::load(&self.ptx, &memory).expect("PTX");
         let buffer = |name: &str| {
@@ -154,27 +183,35 @@ impl Case {
             operation: streams.enqueue(stream),
             fixed: Vec::new(),
         });
-        let shape = Shape {
+        let parameters = [x.to_le_bytes(), y.to_le_bytes()].concat();
+        let result = launch(&kernel, &parameters, checks)?;
+        let from = std::ptr::with_exposed_provenance::<u32>(y as usize);
+        // SAFETY: allocated above with so many, and nothing runs.
+        let y = unsafe { std::slice::from_raw_parts(from, BYTES / 4) }.to_vec();
+        Ok((result, y))
+    }
+
+    fn shape(&self) -> Shape {
+        Shape {
             grid: [self.grid, 1, 1],
             block: [self.block, 1, 1],
             dynamic_shared: 0,
-        };
-        let options = Options {
+        }
+    }
+
+    fn options(&self) -> Options {
+        Options {
             divergence: true,
             schedule: self.schedule.clone(),
             steps: 1 << 20,
             cluster: [self.cluster, 1, 1],
+            cores: self.cores,
             resident_blocks: match self.is_cooperative {
                 true => u64::MAX,
                 false => Options::default().resident_blocks,
             },
             ..Options::default()
-        };
-        let parameters = [x.to_le_bytes(), y.to_le_bytes()].concat();
-        kernel.launch(shape, options, &parameters, &|_| {}, checks)?;
-        let from = std::ptr::with_exposed_provenance::<u32>(y as usize);
-        // SAFETY: allocated above with so many, and nothing runs.
-        Ok(unsafe { std::slice::from_raw_parts(from, BYTES / 4) }.to_vec())
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod clusters;
 mod copies;
+mod counted;
 mod fewer;
 mod harness;
 mod matrices;

@@ -27,13 +27,14 @@ const BODY: &str = "
     done:";
 
 /// Columns and rows of the tensor, and of the box.
-const SIZES: (i64, i64) = (40, 20);
-const BOX: (usize, usize) = (32, 8);
+pub(crate) const SIZES: (i64, i64) = (40, 20);
+pub(crate) const BOX: (usize, usize) = (32, 8);
 
 /// Where the second tensor is in the second buffer.
 const STORED: usize = 1 << 14;
 
-fn check((x, y): (i32, i32), swizzle: u8) {
+/// The box at a column and a row of a tensor is loaded, and stored at column 2 and row 1 of another.
+pub(crate) fn case((x, y): (i32, i32), swizzle: u8) -> Case {
     let bytes = BOX.0 * BOX.1 * 4;
     let body = BODY
         .replace("BYTES", &bytes.to_string())
@@ -47,12 +48,15 @@ fn check((x, y): (i32, i32), swizzle: u8) {
         counts: &[32, 8],
         swizzle,
     };
-    let got = Case::new(&body)
+    Case::new(&body)
         .grid(1, 64)
         .x((0..1 << 12).collect())
         .map(0, move |x, _| tensor(x + 256).map())
         .map(128, move |_, y| tensor(y + 4 * STORED as u64).map())
-        .run();
+}
+
+fn check((x, y): (i32, i32), swizzle: u8) {
+    let got = case((x, y), swizzle).run();
     for row in 0..BOX.1 {
         for column in 0..BOX.0 {
             let (i, j) = (i64::from(x) + column as i64, i64::from(y) + row as i64);
