@@ -3,14 +3,15 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::Deserialize;
 
 use super::DriverError;
 
 /// Registers of a thread, by kernel. What has no report has no number here.
-#[derive(Debug, Default)]
-pub(super) struct Registers(HashMap<String, u32>);
+#[derive(Clone, Debug, Default)]
+pub(super) struct Registers(Arc<HashMap<String, u32>>);
 
 /// Of `cuda_builder::resources::Report` what concerns registers.
 #[derive(Deserialize)]
@@ -38,23 +39,40 @@ impl Registers {
     }
 
     fn of(report: Option<&str>, place: impl Fn() -> String) -> Result<Registers, DriverError> {
+        static LAST: LastRead = LastRead(Mutex::new(None));
         let Some(text) = report else {
             return Ok(Registers::default());
         };
-        let report: Report =
-            serde_json::from_str(text).map_err(|error| DriverError::UnreadableReport {
+        LAST.read(text)
+            .map_err(|error| DriverError::UnreadableReport {
                 place: place(),
                 error: error.to_string(),
-            })?;
-        let kernels = report.kernels.into_iter();
-        Ok(Registers(
-            kernels.map(|it| (it.name, it.registers)).collect(),
-        ))
+            })
     }
 
     /// Of a thread of the kernel; `None` where no report says it.
     pub(super) fn of_kernel(&self, name: &str) -> Option<u32> {
         self.0.get(name).copied()
+    }
+}
+
+/// The report that was read last, and what it says. It is kept because tests open a device again and again, and
+/// a report with many kernels takes long to read.
+struct LastRead(Mutex<Option<(String, Registers)>>);
+
+impl LastRead {
+    /// What a report says. One whose text is not the last one's is read.
+    fn read(&self, text: &str) -> serde_json::Result<Registers> {
+        let last = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, known)) = last().as_ref().filter(|(last, _)| last == text) {
+            return Ok(known.clone());
+        }
+        let report: Report = serde_json::from_str(text)?;
+        let kernels = report.kernels.into_iter();
+        let by_kernel: HashMap<_, _> = kernels.map(|it| (it.name, it.registers)).collect();
+        let registers = Registers(Arc::new(by_kernel));
+        *last() = Some((text.to_owned(), registers.clone()));
+        Ok(registers)
     }
 }
 
@@ -128,6 +146,21 @@ mod tests {
     }
 
     #[test]
+    fn a_report_is_read_once_and_another_text_again() {
+        let last = LastRead(Mutex::new(None));
+        let first = last.read(REPORT).expect("a report");
+        let again = last.read(REPORT).expect("a report");
+        assert!(Arc::ptr_eq(&first.0, &again.0), "it was read again");
+
+        let other = REPORT.replace("128", "64");
+        let changed = last.read(&other).expect("a report");
+        assert_eq!(changed.of_kernel("wide"), Some(64));
+        assert!(last.read("{}").is_err());
+        let back = last.read(REPORT).expect("a report");
+        assert_eq!(back.of_kernel("wide"), Some(128));
+    }
+
+    #[test]
     fn the_report_beside_a_file_counts() -> Result<(), DriverError> {
         let folder = std::env::temp_dir().join(format!("ridgepoint-report-{}", std::process::id()));
         fs::create_dir_all(&folder).expect("a folder");
@@ -138,10 +171,13 @@ mod tests {
         let without = load()?.prepare(entry("wide"), shape).map(|_| ());
         fs::write(&report, REPORT).expect("written");
         let with = load()?.prepare(entry("wide"), shape).map(|_| ());
+        fs::write(&report, REPORT.replace("128", "64")).expect("written");
+        let changed = load()?.prepare(entry("wide"), shape).map(|_| ());
         fs::write(&report, "{}").expect("written");
         let unreadable = refused(load());
         fs::remove_dir_all(&folder).expect("made above");
         without?;
+        changed?;
         assert!(refused(with).contains("128 registers per thread"));
         assert!(
             unreadable.contains("k.resources.json") && unreadable.contains("kernels"),
