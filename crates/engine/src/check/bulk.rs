@@ -13,7 +13,7 @@ use super::access::{BlockId, Strength, What, Who};
 use super::cell::{Before, Wrong, entries};
 use super::chains::{Head, Past, View};
 use super::clock::lanes;
-use super::finding::{Class, Finding, Space};
+use super::finding::{Finding, Space};
 use super::hash::Map;
 use super::line::{PENDING, SITE, SITE_SHIFT, THREAD};
 use super::shadow::Cells;
@@ -51,7 +51,7 @@ pub(super) struct Bulks {
     asked: Map<(u64, u32), u32>,
     counts_bytes: Map<u64, ()>,
     /// What an mbarrier has not been waited for.
-    incoming: Vec<Incoming>,
+    pub(super) incoming: Vec<Incoming>,
     /// What is read of its shared memory.
     pub(super) outgoing: Vec<Outgoing>,
     /// How many groups each thread has committed, with stores or without.
@@ -61,29 +61,31 @@ pub(super) struct Bulks {
 }
 
 #[derive(Debug)]
-struct Incoming {
+pub(super) struct Incoming {
     mbarrier: u64,
     phase: u32,
-    parts: Vec<(u64, u32)>,
+    pub(super) parts: Vec<(u64, u32)>,
     /// The block that issued it, and its thread.
-    by: BlockId,
-    thread: u32,
+    pub(super) by: BlockId,
+    pub(super) thread: u32,
+    /// Where, if it is not `cp.async`, which its block does not end before.
+    pub(super) site: Option<u32>,
     sources: std::ops::Range<u64>,
 }
 
 /// A copy out of shared memory.
 #[derive(Debug)]
 pub(super) struct Outgoing {
-    thread: u32,
+    pub(super) thread: u32,
     /// How many groups its thread had committed.
     group: u32,
     /// Of shared memory: from the first byte to behind the last.
-    from: u64,
+    pub(super) from: u64,
     to: u64,
-    site: u32,
+    pub(super) site: u32,
     /// Of global memory, where it is not a reduction.
     global: Vec<Stored>,
-    is_read: bool,
+    pub(super) is_read: bool,
 }
 
 /// Bytes of an allocation.
@@ -208,6 +210,7 @@ impl Checker {
                 parts: vec![(to, bytes)],
                 by: who.block,
                 thread,
+                site: None,
                 sources,
             });
         }
@@ -273,6 +276,7 @@ impl Checker {
             parts: all,
             by: who.block,
             thread,
+            site: Some(site),
             sources: first..self.copied,
         });
         Ok(())
@@ -350,7 +354,7 @@ impl Checker {
         done.iter().for_each(|copy| self.settle_stored(copy, now));
     }
 
-    fn settle_stored(&mut self, copy: &Outgoing, time: u32) {
+    pub(super) fn settle_stored(&mut self, copy: &Outgoing, time: u32) {
         for &(id, address, bytes) in &copy.global {
             let known = self.shadows.get_mut(id.slot as usize);
             if let Some(shadow) = known
@@ -381,32 +385,6 @@ impl Checker {
                 before: Some(block.reads(address, bytes)?),
             })
         })
-    }
-
-    /// A copy of a block that ends, which nobody has waited for, though it still reads shared memory.
-    pub(super) fn left_behind(&mut self, ended: &super::Block) -> Option<Box<Finding>> {
-        for copy in &ended.bulks.outgoing {
-            self.settle_stored(copy, ended.clock.now);
-        }
-        let copy = ended.bulks.outgoing.iter().find(|it| !it.is_read)?;
-        let site = self.sites.get(copy.site);
-        Some(Box::new(Finding {
-            class: Class::PendingCopy,
-            space: Space::Shared,
-            place: ended.layout.place(copy.from),
-            now: super::Side {
-                launch: ended.clock.launch,
-                program: site.program,
-                agent: super::Agent::Thread {
-                    block: ended.clock.block.unwrap_or(0),
-                    thread: copy.thread,
-                },
-                what: None,
-                instruction: site.instruction,
-                is_exact: true,
-            },
-            before: None,
-        }))
     }
 
     pub(super) fn bulk_half<'a>(

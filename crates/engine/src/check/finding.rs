@@ -108,6 +108,10 @@ impl Finding {
                     "leak: no later kernel reaches {}, allocated at {source}",
                     place.whole()
                 ),
+                Class::PendingCopy => format!(
+                    "{}: {thread} {verb} {place} at {source}, and its block has ended",
+                    self.class.name()
+                ),
                 _ => format!("{}: {thread} {verb} {place} at {source}", self.class.name()),
             };
         };

@@ -53,6 +53,7 @@ mod finding;
 pub(crate) mod hash;
 mod host;
 mod leaks;
+mod left;
 mod line;
 mod local;
 mod products;

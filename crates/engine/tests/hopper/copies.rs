@@ -90,6 +90,20 @@ const LOAD: Kernel = Kernel {
                 "copied to or from",
             ],
         },
+        // Nobody waits, and nobody reads: the copy may write when another block has the memory.
+        Bug {
+            replaces: "%p2, [%r4], 0;
+    @!%p2 bra again;
+    waited:
+    mad.lo.u32 %r5, %r1, 16, %r3;
+    ld.shared.v4.b32 {%r10, %r11, %r12, %r13}, [%r5];",
+            by: "%p2, [%r4], 0; mov.b64 {%r10, %r11}, %rd3; mov.b64 {%r12, %r13}, %rd3;",
+            says: &[
+                "asynchronous copy without a wait",
+                "copies to or from byte 0 of the shared `s`",
+                "its block has ended",
+            ],
+        },
         // Of the wrong parity.
         Bug {
             replaces: "%p2, [%r4], 0",

@@ -1,0 +1,66 @@
+//! What a block that ends leaves behind: copies that reach its shared memory, which others may have by then.
+
+use super::finding::{Class, Finding, Space};
+use super::{Agent, Block, BlockId, Checker, Side};
+
+/// A copy that nobody has waited for.
+struct Left {
+    /// Its first byte in the block's shared memory.
+    at: u64,
+    /// Who began it: another block's thread, or one of the block.
+    by: Option<BlockId>,
+    thread: u32,
+    site: u32,
+}
+
+impl Checker {
+    /// What is found of a block that ends: a copy that may still read its shared memory, or write there.
+    pub(super) fn left_behind(&mut self, ended: &Block) -> Option<Box<Finding>> {
+        for copy in &ended.bulks.outgoing {
+            self.settle_stored(copy, ended.clock.now);
+        }
+        let left = outgoing(ended).or_else(|| incoming(ended))?;
+        let by = left
+            .by
+            .and_then(|it| self.blocks.get(it.0 as usize)?.as_deref());
+        let site = self.sites.get(left.site);
+        Some(Box::new(Finding {
+            class: Class::PendingCopy,
+            space: Space::Shared,
+            place: ended.layout.place(left.at),
+            now: Side {
+                launch: ended.clock.launch,
+                program: site.program,
+                agent: Agent::Thread {
+                    block: by.unwrap_or(ended).clock.block.unwrap_or(0),
+                    thread: left.thread,
+                },
+                what: None,
+                instruction: site.instruction,
+                is_exact: true,
+            },
+            before: None,
+        }))
+    }
+}
+
+fn outgoing(ended: &Block) -> Option<Left> {
+    let copy = ended.bulks.outgoing.iter().find(|it| !it.is_read)?;
+    Some(Left {
+        at: copy.from,
+        by: None,
+        thread: copy.thread,
+        site: copy.site,
+    })
+}
+
+fn incoming(ended: &Block) -> Option<Left> {
+    let mut copies = ended.bulks.incoming.iter();
+    let (copy, site) = copies.find_map(|it| Some((it, it.site?)))?;
+    Some(Left {
+        at: copy.parts.first()?.0,
+        by: Some(copy.by),
+        thread: copy.thread,
+        site,
+    })
+}
