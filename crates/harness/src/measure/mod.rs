@@ -14,5 +14,5 @@ pub(crate) use gpu::h200;
 pub(crate) use sampling::places;
 pub use sampling::{CacheState, Sampler, Samples, Sampling};
 pub use statistics::{Summary, outliers};
-pub(crate) use timing::time_launches;
 pub use timing::{Enqueue, Runs, time};
+pub(crate) use timing::{Interval, time_launches};

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use kernels_gpu::ceilings::clock::read_clocks;
 use kernels_gpu::ceilings::stream::{Vector, write_u4};
 
+use super::timing::{Interval, time_launches};
 use super::{Conditions, Enqueue, HardwareCounters, Measured, Monitor, Runs, Summary};
 use crate::driver::{Device, DeviceBuffer, DriverError, LaunchConfig, Prepared, Stream};
 
@@ -239,12 +240,12 @@ impl<'d> Sampler<'d> {
             return Ok(1);
         }
         // The first launch of a kernel may wait for its code.
-        launch(&self.stream)?;
-        let start = self.stream.record()?;
-        launch(&self.stream)?;
-        let end = self.stream.record()?;
-        self.stream.synchronize()?;
-        let ms = end.milliseconds_since(&start)?;
+        const ONE: Runs = Runs {
+            warmup: 1,
+            timed: 1,
+        };
+        // SAFETY: `sample`'s contract.
+        let ms = unsafe { time_launches(&self.stream, launch, ONE) }?[0];
         Ok(if ms < SHORT_MS {
             (BATCH_MS / ms).ceil().clamp(1.0, MOST_IN_BATCH) as u32
         } else {
@@ -260,7 +261,7 @@ impl<'d> Sampler<'d> {
         count: u32,
         samples: &mut Samples,
     ) -> Result<(), DriverError> {
-        let mut events = Vec::with_capacity(count as usize);
+        let mut timed = Vec::with_capacity(count as usize);
         self.clocks.poison()?;
         // Right before the samples, so that the device is busy when the first begins.
         for _ in 0..warmup {
@@ -271,19 +272,16 @@ impl<'d> Sampler<'d> {
             if cache == CacheState::Cold {
                 empty_caches(&self.flush, &mut self.flushed, &self.stream)?;
             }
-            let start = self.stream.record()?;
-            for _ in 0..samples.batch {
-                launch(&self.stream)?;
-            }
-            events.push((start, self.stream.record()?));
+            let stream = &self.stream;
+            let batch = || (0..samples.batch).try_for_each(|_| launch(stream));
+            timed.push(Interval::of(stream, batch)?);
             self.read_clocks(sample + 1)?;
         }
         samples.conditions = self.monitor.now();
         self.stream.synchronize()?;
-        for (start, end) in &events {
-            samples
-                .ms
-                .push(end.milliseconds_since(start)? / f64::from(samples.batch));
+        for sample in &timed {
+            let ms = sample.milliseconds()? / f64::from(samples.batch);
+            samples.ms.push(ms);
         }
         samples.clock_hz.extend(self.clock_rates(count)?);
         Ok(())

@@ -2,7 +2,7 @@
 
 use cuda_std::launch::Signature;
 
-use crate::driver::{DriverError, Prepared, Stream};
+use crate::driver::{DriverError, Event, Prepared, Stream};
 
 /// How often to launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,15 +51,32 @@ pub(crate) unsafe fn time_launches(
     for _ in 0..runs.warmup {
         launch(stream)?;
     }
-    let mut events = Vec::with_capacity(runs.timed as usize);
-    for _ in 0..runs.timed {
-        let start = stream.record()?;
-        launch(stream)?;
-        events.push((start, stream.record()?));
-    }
+    let timed = (0..runs.timed).map(|_| Interval::of(stream, || launch(stream)));
+    let timed: Vec<Interval<'_>> = timed.collect::<Result<_, _>>()?;
     stream.synchronize()?;
-    events
-        .iter()
-        .map(|(start, end)| end.milliseconds_since(start))
-        .collect()
+    timed.iter().map(Interval::milliseconds).collect()
+}
+
+/// The device's time from before some work of a stream until after it: every figure that its clock gives is one.
+pub(crate) struct Interval<'d> {
+    start: Event<'d>,
+    end: Event<'d>,
+}
+
+impl<'d> Interval<'d> {
+    /// That of what `work` puts into the stream.
+    pub(crate) fn of(
+        stream: &Stream<'d>,
+        work: impl FnOnce() -> Result<(), DriverError>,
+    ) -> Result<Self, DriverError> {
+        let start = stream.record()?;
+        work()?;
+        let end = stream.record()?;
+        Ok(Interval { start, end })
+    }
+
+    /// How long it was, once the stream has been synchronised.
+    pub(crate) fn milliseconds(&self) -> Result<f64, DriverError> {
+        self.end.milliseconds_since(&self.start)
+    }
 }

@@ -68,8 +68,7 @@ pub fn dispatch(
             break;
         }
     }
-    // Once to warm up, once to count, and the rounds.
-    let each = f64::from(rounds.iterations) * f64::from(rounds.rounds + 2);
+    let each = f64::from(rounds.iterations) * f64::from(rounds.passes());
     let (actual, expected) = (study.counter.to_vec()?[0], each * rows.len() as f64);
     StudyError::check("launches", actual.into(), expected, 0.0)?;
     Ok(rows)

@@ -1,4 +1,4 @@
-//! A loop, timed on the host and on the device: what the studies of launches and of norms measure with.
+//! A loop, timed on the host and on the device: what the studies of launches, norms and pipelines measure with.
 
 use std::time::Instant;
 
@@ -6,7 +6,7 @@ use tracing::trace_span;
 
 use crate::driver::trace::captured;
 use crate::driver::{Calls, DriverError, Stream};
-use crate::measure::Summary;
+use crate::measure::{Interval, Summary};
 
 /// How often a loop runs.
 ///
@@ -63,8 +63,8 @@ pub struct PerIteration {
 }
 
 impl Rounds {
-    /// Runs the loop once to warm up, once to count its calls of the driver, and then for the times.
-    /// An iteration is given its number, and puts its work into the stream.
+    /// Runs the loop once to warm up and to count its calls of the driver, and then for the times. An iteration
+    /// is given its number. What it puts into other streams, it also has `stream` wait for, or waits for itself.
     ///
     /// # Errors
     /// What `iterate` returns; work may be under way then. As [`Stream::record`] and
@@ -75,39 +75,67 @@ impl Rounds {
         mut iterate: impl FnMut(u32) -> Result<(), DriverError>,
     ) -> Result<PerIteration, DriverError> {
         let mut all = || (0..self.iterations).try_for_each(&mut iterate);
-        trace_span!("warm up", color = "gray").in_scope(&mut all)?;
-        stream.synchronize()?;
         let (result, calls) =
-            trace_span!("count calls", color = "gray").in_scope(|| Calls::during(&mut all));
+            trace_span!("warm up", color = "gray").in_scope(|| Calls::during(&mut all));
         result?;
-        let (mut host, mut device, mut complete) = (Vec::new(), Vec::new(), Vec::new());
+        let mut rounds = Vec::with_capacity(self.rounds as usize);
         captured(|| {
             (0..self.rounds).try_for_each(|round| {
                 stream.synchronize()?;
                 let _range = trace_span!("round", color = "green", payload = round).entered();
-                let start = stream.record()?;
-                let began = Instant::now();
-                all()?;
-                host.push(began.elapsed().as_secs_f64() * 1e6);
-                let end = stream.record()?;
-                stream.synchronize()?;
-                complete.push(began.elapsed().as_secs_f64() * 1e6);
-                device.push(end.milliseconds_since(&start)? * 1e3);
+                rounds.push(Round::of(stream, &mut all)?);
                 Ok::<_, DriverError>(())
             })
         })?;
-        let each = |samples: &[f64]| {
-            let median = Summary::of(samples).map_or(f64::NAN, |summary| summary.median);
+        let each = |time: fn(&Round) -> f64| {
+            let samples: Vec<f64> = rounds.iter().map(time).collect();
+            let median = Summary::of(&samples).map_or(f64::NAN, |summary| summary.median);
             median / f64::from(self.iterations)
         };
         let of_calls = |count: usize| count as f64 / f64::from(self.iterations);
         Ok(PerIteration {
-            host_us: each(&host),
-            device_us: each(&device),
-            complete_us: each(&complete),
+            host_us: each(|it| it.host_us),
+            device_us: each(|it| it.device_us),
+            complete_us: each(|it| it.complete_us),
             launches: of_calls(calls.launches()),
             copies: of_calls(calls.copies()),
             waits: of_calls(calls.waits()),
+        })
+    }
+
+    /// How often the loop runs in all.
+    pub(super) fn passes(self) -> u32 {
+        1 + self.rounds
+    }
+}
+
+/// A loop's times in microseconds, as [`PerIteration`] has them of an iteration.
+struct Round {
+    host_us: f64,
+    device_us: f64,
+    complete_us: f64,
+}
+
+impl Round {
+    fn of(
+        stream: &Stream<'_>,
+        all: impl FnOnce() -> Result<(), DriverError>,
+    ) -> Result<Round, DriverError> {
+        let mut began = Instant::now();
+        let mut host_us = 0.0;
+        let microseconds = |began: Instant| began.elapsed().as_secs_f64() * 1e6;
+        let interval = Interval::of(stream, || {
+            began = Instant::now();
+            all()?;
+            host_us = microseconds(began);
+            Ok(())
+        })?;
+        stream.synchronize()?;
+        let complete_us = microseconds(began);
+        Ok(Round {
+            host_us,
+            device_us: interval.milliseconds()? * 1e3,
+            complete_us,
         })
     }
 }

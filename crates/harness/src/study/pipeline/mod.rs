@@ -11,10 +11,8 @@ pub use plan::{Parts, PipelineMode, PipelineRow, Plan};
 
 use super::rounds::rounded;
 use super::work::{Work, check, input};
-use super::{StudyError, host_peak_bytes};
-use crate::driver::trace::captured;
+use super::{Rounds, StudyError, host_peak_bytes};
 use crate::driver::{Device, DeviceBuffer, DriverError, Event, Pending, Pinned, Stream};
-use crate::measure::Summary;
 use crate::workload::{Chunk, Loaded};
 
 /// The highest degree of a polynomial: the host computes the reference of each chunk, too.
@@ -24,46 +22,47 @@ const MOST_DEGREE: u32 = 1 << 16;
 pub struct Pipeline<'d> {
     device: &'d Device,
     plan: Plan,
-    wires: Wires<'d>,
-    slots: Vec<Slot<'d>>,
-    input: Vec<Pinned<f32>>,
-    output: Vec<Pinned<f32>>,
+    streams: Streams<'d>,
+    memory: Memory<'d>,
     device_bytes: u64,
     allocate_pinned_ms: f64,
     pin_existing_ms: f64,
 }
 
-/// The streams of copies. Copies of one direction in several streams would only share its wire.
-struct Wires<'d> {
+struct Streams<'d> {
+    /// Copies to the device. Those of one direction in several streams would only share its wire.
     up: Stream<'d>,
+    /// Copies from the device.
     down: Stream<'d>,
+    /// One for the kernels of each slot: of one chunk and the next, these run beside each other where one
+    /// leaves room.
+    kernels: Vec<Stream<'d>>,
 }
 
-/// A place for a chunk, with the stream of its kernels: of one chunk and the next, these run beside
-/// each other where one leaves room.
+/// What passes work on: the batches, and places for chunks of them.
+struct Memory<'d> {
+    slots: Vec<Slot<'d>>,
+    input: Vec<Pinned<f32>>,
+    output: Vec<Pinned<f32>>,
+}
+
+/// A place for a chunk.
 struct Slot<'d> {
-    stream: Stream<'d>,
     input: DeviceBuffer<f32>,
     output: DeviceBuffer<f32>,
     computed: Option<Event<'d>>,
 }
 
 impl Slot<'_> {
-    fn compute(&mut self, chunk: &Chunk<'_>) -> Result<(), DriverError> {
+    fn compute(&mut self, stream: &Stream<'_>, chunk: &Chunk<'_>) -> Result<(), DriverError> {
         // SAFETY: both are a chunk long; the pipeline waits for its streams before its buffers go.
-        unsafe {
-            chunk.launch(
-                &self.stream,
-                self.input.slice(..),
-                self.output.slice_mut(..),
-            )
-        }
+        unsafe { chunk.launch(stream, self.input.slice(..), self.output.slice_mut(..)) }
     }
 }
 
 impl Drop for Pipeline<'_> {
     fn drop(&mut self) {
-        let _ = self.synchronize();
+        let _ = self.streams.synchronize();
     }
 }
 
@@ -77,7 +76,6 @@ impl<'d> Pipeline<'d> {
         let free = device.free_memory()?;
         let slot = |_| -> Result<Slot<'d>, DriverError> {
             Ok(Slot {
-                stream: Stream::new(device)?,
                 input: device.buffer_zeroed(plan.chunk())?,
                 output: device.buffer_zeroed(plan.chunk())?,
                 computed: None,
@@ -94,15 +92,14 @@ impl<'d> Pipeline<'d> {
         Ok(Pipeline {
             device,
             plan,
-            wires: Wires {
-                up: Stream::new(device)?,
-                down: Stream::new(device)?,
+            streams: Streams::new(device, plan.slots)?,
+            memory: Memory {
+                slots,
+                input: (0..plan.pieces()).map(piece).collect::<Result<_, _>>()?,
+                output: (0..plan.pieces())
+                    .map(|_| device.pinned(plan.chunk(), f32::NAN))
+                    .collect::<Result<_, _>>()?,
             },
-            slots,
-            input: (0..plan.pieces()).map(piece).collect::<Result<_, _>>()?,
-            output: (0..plan.pieces())
-                .map(|_| device.pinned(plan.chunk(), f32::NAN))
-                .collect::<Result<_, _>>()?,
             device_bytes,
             allocate_pinned_ms,
             pin_existing_ms,
@@ -117,10 +114,18 @@ impl<'d> Pipeline<'d> {
     pub fn parts(&mut self, work: Work) -> Result<Parts, StudyError> {
         let loaded = Loaded::default();
         let chunk = work.chunk(self.device, &loaded, self.plan)?;
+        let (rounds, pieces) = (self.plan.rounds, self.plan.pieces());
+        let (memory, streams) = (&mut self.memory, &self.streams);
+        let (up, down, kernels) = (&streams.up, &streams.down, &streams.kernels[0]);
         Ok(Parts {
-            to_device_ms: self.median("copies to the device", Pipeline::upload_all)?,
-            compute_ms: self.median("kernels", |pipeline| pipeline.compute_all(&chunk))?,
-            from_device_ms: self.median("copies from the device", Pipeline::download_all)?,
+            to_device_ms: median("copies to the device", rounds, up, || memory.upload_all(up))?,
+            compute_ms: median("kernels", rounds, kernels, || {
+                let slot = &mut memory.slots[0];
+                (0..pieces).try_for_each(|_| slot.compute(kernels, &chunk))
+            })?,
+            from_device_ms: median("copies from the device", rounds, down, || {
+                memory.download_all(down)
+            })?,
         })
     }
 
@@ -170,8 +175,7 @@ impl<'d> Pipeline<'d> {
         let chunk = work.chunk(self.device, &loaded, self.plan)?;
         let total_ms = match mode {
             PipelineMode::Pageable => self.pageable(&chunk)?,
-            PipelineMode::Sequential => self.pinned(&chunk, mode, Self::in_one_stream)?,
-            PipelineMode::Streamed => self.pinned(&chunk, mode, Self::in_streams)?,
+            PipelineMode::Sequential | PipelineMode::Streamed => self.pinned(&chunk, mode)?,
         };
         let sum = parts.to_device_ms + parts.compute_ms + parts.from_device_ms;
         let (plan, is_pinned) = (self.plan, mode != PipelineMode::Pageable);
@@ -208,32 +212,40 @@ impl<'d> Pipeline<'d> {
         })
     }
 
-    fn pinned(
-        &mut self,
-        chunk: &Chunk<'_>,
-        mode: PipelineMode,
-        pass: impl Fn(&mut Self, &Chunk<'_>) -> Result<(), DriverError>,
-    ) -> Result<f64, StudyError> {
-        for host in &mut self.output {
+    fn pinned(&mut self, chunk: &Chunk<'_>, mode: PipelineMode) -> Result<f64, StudyError> {
+        let (memory, streams) = (&mut self.memory, &self.streams);
+        for host in &mut memory.output {
             host.fill(f32::NAN);
         }
-        let total = self.median(mode.name(), |pipeline| pass(pipeline, chunk))?;
-        let outputs = self.output.iter().enumerate();
-        for (piece, output) in outputs {
+        let rounds = self.plan.rounds;
+        let total = match mode {
+            // All copies back go through this stream, each behind the kernel whose output it is.
+            PipelineMode::Streamed => median(mode.name(), rounds, &streams.down, || {
+                memory.in_streams(streams, chunk)
+            }),
+            _ => {
+                let stream = &streams.kernels[0];
+                median(mode.name(), rounds, stream, || {
+                    memory.in_one_stream(stream, chunk)
+                })
+            }
+        }?;
+        for (piece, output) in self.memory.output.iter().enumerate() {
             check(chunk, piece, output)?;
         }
         Ok(total)
     }
 
     fn pageable(&mut self, chunk: &Chunk<'_>) -> Result<f64, StudyError> {
-        let input: Vec<Vec<f32>> = self.input.iter().map(|piece| piece.to_vec()).collect();
+        let input: Vec<Vec<f32>> = self.memory.input.iter().map(|it| it.to_vec()).collect();
         let mut output = vec![vec![f32::NAN; self.plan.chunk()]; input.len()];
-        let total = self.median(PipelineMode::Pageable.name(), |pipeline| {
-            let slot = &mut pipeline.slots[0];
+        let (slot, stream) = (&mut self.memory.slots[0], &self.streams.kernels[0]);
+        let pageable = PipelineMode::Pageable.name();
+        let total = median(pageable, self.plan.rounds, stream, || {
             for (input, output) in input.iter().zip(&mut output) {
-                slot.stream.write(input, &mut slot.input, 0)?;
-                slot.compute(chunk)?;
-                slot.stream.read(&slot.output, 0, output)?;
+                stream.write(input, &mut slot.input, 0)?;
+                slot.compute(stream, chunk)?;
+                stream.read(&slot.output, 0, output)?;
             }
             Ok(())
         })?;
@@ -242,18 +254,37 @@ impl<'d> Pipeline<'d> {
         }
         Ok(total)
     }
+}
 
+impl<'d> Streams<'d> {
+    fn new(device: &'d Device, slots: usize) -> Result<Streams<'d>, DriverError> {
+        Ok(Streams {
+            up: Stream::new(device)?,
+            down: Stream::new(device)?,
+            kernels: (0..slots)
+                .map(|_| Stream::new(device))
+                .collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn synchronize(&self) -> Result<(), DriverError> {
+        let mut all = self.kernels.iter().chain([&self.up, &self.down]);
+        all.try_for_each(Stream::synchronize)
+    }
+}
+
+impl<'d> Memory<'d> {
     /// All pieces through one stream and one slot.
-    fn in_one_stream(&mut self, chunk: &Chunk<'_>) -> Result<(), DriverError> {
+    fn in_one_stream(&mut self, stream: &Stream<'d>, chunk: &Chunk<'_>) -> Result<(), DriverError> {
         let slot = &mut self.slots[0];
         let hosts = take(&mut self.input)
             .into_iter()
             .zip(take(&mut self.output));
         let (mut up, mut down) = (Vec::new(), Vec::new());
         for (input, output) in hosts {
-            up.push(slot.stream.upload(input, &mut slot.input, 0)?);
-            slot.compute(chunk)?;
-            down.push(slot.stream.download(&slot.output, 0, output)?);
+            up.push(stream.upload(input, &mut slot.input, 0)?);
+            slot.compute(stream, chunk)?;
+            down.push(stream.download(&slot.output, 0, output)?);
         }
         self.input = finished(up)?;
         self.output = finished(down)?;
@@ -263,25 +294,25 @@ impl<'d> Pipeline<'d> {
     /// All pieces through the slots in turn. A slot's next input waits until the last has been
     /// computed, and its next output until the last has been fetched. The streams wait for each other
     /// by as few events as there can be: after an event, a copy begins a few microseconds later.
-    fn in_streams(&mut self, chunk: &Chunk<'_>) -> Result<(), DriverError> {
-        let Wires { up, down } = &self.wires;
+    fn in_streams(&mut self, streams: &Streams<'d>, chunk: &Chunk<'_>) -> Result<(), DriverError> {
+        let Streams { up, down, kernels } = streams;
         let hosts = take(&mut self.input)
             .into_iter()
             .zip(take(&mut self.output));
         let (mut uploads, mut downloads) = (Vec::new(), Vec::<Pending<'_, f32>>::new());
         let slots = self.slots.len();
         for (i, (input, output)) in hosts.enumerate() {
-            let slot = &mut self.slots[i % slots];
+            let (slot, stream) = (&mut self.slots[i % slots], &kernels[i % slots]);
             if let Some(computed) = &slot.computed {
                 up.wait_event(computed)?;
             }
             let upload = up.upload(input, &mut slot.input, 0)?;
-            slot.stream.wait_event(upload.done())?;
+            stream.wait_event(upload.done())?;
             if let Some(last) = i.checked_sub(slots) {
-                slot.stream.wait_event(downloads[last].done())?;
+                stream.wait_event(downloads[last].done())?;
             }
-            slot.compute(chunk)?;
-            let computed = slot.stream.mark()?;
+            slot.compute(stream, chunk)?;
+            let computed = stream.mark()?;
             down.wait_event(&computed)?;
             downloads.push(down.download(&slot.output, 0, output)?);
             uploads.push(upload);
@@ -292,50 +323,40 @@ impl<'d> Pipeline<'d> {
         Ok(())
     }
 
-    fn synchronize(&self) -> Result<(), DriverError> {
-        let own = self.slots.iter().map(|slot| &slot.stream);
-        let mut all = own.chain([&self.wires.up, &self.wires.down]);
-        all.try_for_each(Stream::synchronize)
-    }
-
-    fn upload_all(&mut self) -> Result<(), DriverError> {
-        let (slot, up) = (&mut self.slots[0], &self.wires.up);
+    fn upload_all(&mut self, up: &Stream<'d>) -> Result<(), DriverError> {
+        let slot = &mut self.slots[0];
         let begin = |host| up.upload(host, &mut slot.input, 0);
         let up: Result<_, _> = take(&mut self.input).into_iter().map(begin).collect();
         self.input = finished(up?)?;
         Ok(())
     }
 
-    fn download_all(&mut self) -> Result<(), DriverError> {
-        let (slot, down) = (&self.slots[0], &self.wires.down);
+    fn download_all(&mut self, down: &Stream<'d>) -> Result<(), DriverError> {
+        let slot = &self.slots[0];
         let begin = |host| down.download(&slot.output, 0, host);
         let down: Result<_, _> = take(&mut self.output).into_iter().map(begin).collect();
         self.output = finished(down?)?;
         Ok(())
     }
+}
 
-    fn compute_all(&mut self, chunk: &Chunk<'_>) -> Result<(), DriverError> {
-        (0..self.plan.pieces()).try_for_each(|_| self.slots[0].compute(chunk))
-    }
-
-    /// The median time of `pass` until its work is done, in milliseconds, after one to warm up.
-    fn median(
-        &mut self,
-        what: &'static str,
-        mut pass: impl FnMut(&mut Self) -> Result<(), DriverError>,
-    ) -> Result<f64, StudyError> {
-        let rounds = self.plan.rounds;
-        let mut time = || -> Result<f64, DriverError> {
-            let _range = trace_span!("pass", color = "green", what).entered();
-            let began = Instant::now();
-            pass(self)?;
-            self.synchronize()?;
-            Ok(began.elapsed().as_secs_f64() * 1e3)
-        };
-        time()?;
-        let times: Vec<f64> = captured(|| (0..rounds).map(|_| time()).collect::<Result<_, _>>())?;
-        Ok(Summary::of(&times).map_or(f64::NAN, |summary| summary.median))
-    }
+/// The median time of a pass until the host knows that its work is done, in milliseconds. All of its work is in
+/// `stream`, or that waits for it.
+fn median(
+    what: &'static str,
+    rounds: u32,
+    stream: &Stream<'_>,
+    mut pass: impl FnMut() -> Result<(), DriverError>,
+) -> Result<f64, StudyError> {
+    let rounds = Rounds {
+        rounds,
+        iterations: 1,
+    };
+    let times = rounds.run(stream, |_| {
+        let _range = trace_span!("pass", color = "green", what).entered();
+        pass()
+    })?;
+    Ok(times.complete_us / 1e3)
 }
 
 fn fill(piece: usize, host: &mut [f32]) {
