@@ -61,6 +61,7 @@ for bench in roofline vectors asynchrony; do
     cp "$(executable $bench bench --profile quick --bench $bench)" "bundle/bench-$bench"
 done
 cp "$(executable workloads bench --profile quick --package examples --bench workloads)" bundle/bench-workloads
+cp "$(executable workloads bench --profile quick --package ridgepoint-gemm --bench workloads)" bundle/bench-gemm
 cp examples/benches/nvcc.ptx bundle/
 cp scripts/{gpu-run,intensity-run,regression-run,workloads-run,two-gpus-run,asynchrony-run,mathematics-run,enqueue-ratio,lesson,sanitize,sanitize-bugs}.sh bundle/
 cp scripts/{counts,intensity,regression,roofs,timeline,fuzz-command-line,kill-test,mathematics-errors}.py bundle/

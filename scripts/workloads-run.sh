@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Measures the workloads of the examples on a GPU, ours and nvcc's by the same code, from the bundle that
-# scripts/gpu-bundle.sh made:
+# Measures the workloads of the examples on a GPU, ours and nvcc's by the same code, and the product of
+# crates/gemm, which takes an H100 or H200, from the bundle that scripts/gpu-bundle.sh made:
 #
 #   bundle/workloads-run.sh results ceilings.json
 #
@@ -23,6 +23,9 @@ failed=0
 "$workloads" occupancy --device cuda --workload saxpy,horner,stencil,nvcc-saxpy --k 100 --dtype f32 \
     --ceilings "$ceilings" --output "$out/occupancy.csv" --plot "$out/occupancy.svg" \
     >"$out/occupancy.txt" || failed=1
+# An H100 or H200 alone has its instructions.
+"$bundle/bench-gemm" roofline --device cuda --runs 30 --ceilings "$ceilings" \
+    --output "$out/gemm.csv,$out/gemm.json" --plot "$out/gemm.svg" >"$out/gemm.txt" || failed=1
 # Twice: the second shows what changed since the first.
 for _ in first second; do
     "$workloads" --bench >"$out/measure.txt" || failed=1

@@ -364,7 +364,7 @@ fn advice() -> BTreeSet<&'static str> {
 }
 
 /// Words of the advice that pages repeat, and which page does.
-const REPEATED: [(&str, &str); 8] = [
+const REPEATED: [(&str, &str); 9] = [
     ("adding-a-workload.md", "load 16 bytes per thread"),
     ("reading-a-roofline.md", "narrower types"),
     ("reading-a-roofline.md", "reuse"),
@@ -373,6 +373,7 @@ const REPEATED: [(&str, &str); 8] = [
     ("reading-a-roofline.md", "more independent work per thread"),
     ("reading-a-roofline.md", "a grid-stride loop"),
     ("reading-a-roofline.md", "fewer bytes"),
+    ("reading-a-roofline.md", "more stages in flight"),
 ];
 
 /// What is wrong with the words that a page repeats.

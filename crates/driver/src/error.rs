@@ -64,17 +64,17 @@ pub enum DriverError {
     #[error(transparent)]
     UnknownCapability(#[from] OccupancyError),
 
-    /// The GPU is older than every embedded PTX.
+    /// The GPU is older than every embedded PTX, or another than the one that it is for.
     #[error(
-        "{name} is sm_{actual}, and the embedded PTX is for {embedded}: build with \
-         RIDGEPOINT_ARCH=sm_{actual}"
+        "{name} is sm_{actual}, and the embedded PTX is for {embedded}{}",
+        remedy(embedded, *actual)
     )]
     NoPtx {
         /// The GPU's name.
         name: String,
         /// Its compute capability times ten.
         actual: u32,
-        /// What is embedded.
+        /// What is embedded, as the PTX names it: "sm_80, sm_90a".
         embedded: String,
     },
 
@@ -415,6 +415,14 @@ fn listed(names: &[String]) -> String {
     }
 }
 
+/// What to do where no embedded PTX, by its targets, is for a GPU: that of `sm_90a` is made of what no other has.
+fn remedy(targets: &str, actual: u32) -> String {
+    match targets.split(", ").all(|target| target.ends_with('a')) {
+        true => ", which no other GPU runs".to_owned(),
+        false => format!(": build with RIDGEPOINT_ARCH=sm_{actual}"),
+    }
+}
+
 /// Names the operation that a driver call belongs to.
 pub(crate) fn during(operation: &'static str) -> impl Fn(CudaError) -> DriverError {
     move |error| panicked(operation).unwrap_or(DriverError::Cuda { operation, error })
@@ -436,7 +444,25 @@ fn panicked(operation: &'static str) -> Option<DriverError> {
 
 #[cfg(test)]
 mod tests {
-    use super::listed;
+    use super::{DriverError, listed};
+
+    #[test]
+    fn ptx_that_no_other_gpu_runs_is_not_to_be_built_again() {
+        let error = |embedded: &str| DriverError::NoPtx {
+            name: "NVIDIA A100".to_owned(),
+            actual: 80,
+            embedded: embedded.to_owned(),
+        };
+        assert_eq!(
+            error("sm_90a").to_string(),
+            "NVIDIA A100 is sm_80, and the embedded PTX is for sm_90a, which no other GPU runs"
+        );
+        assert!(
+            error("sm_90, sm_90a")
+                .to_string()
+                .ends_with("90a: build with RIDGEPOINT_ARCH=sm_80")
+        );
+    }
 
     #[test]
     fn a_list_of_names_has_an_end() {

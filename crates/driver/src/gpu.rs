@@ -49,10 +49,11 @@ impl Gpu {
             _ => ptx::best(embedded, actual),
         };
         let Some((arch, text, _)) = best else {
-            let names: Vec<String> = embedded
-                .iter()
-                .map(|(arch, ..)| format!("sm_{arch}"))
-                .collect();
+            let named = |&(arch, text, _): &Embedded<'_>| match ptx::target_of(text) {
+                Some(target) => target.to_owned(),
+                None => format!("sm_{arch}"),
+            };
+            let names: Vec<String> = embedded.iter().map(named).collect();
             return Err(DriverError::NoPtx {
                 name: properties.name,
                 actual,

@@ -36,6 +36,18 @@ pub enum GemmError {
     #[error("{0} is multiplied with B given by columns alone (Right::ByColumns)")]
     ByRows(&'static str),
 
+    /// The device has no `wgmma`.
+    #[error(
+        "{device} is sm_{}{}: products are made of wgmma, which sm_90 alone has (H100, H200, and the emulator of one)",
+        capability.0, capability.1
+    )]
+    Capability {
+        /// The device's name.
+        device: String,
+        /// Its major and minor compute capability.
+        capability: (u32, u32),
+    },
+
     /// The device refuses.
     #[error(transparent)]
     Driver(#[from] DriverError),

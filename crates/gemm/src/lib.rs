@@ -31,12 +31,14 @@
 //! `gemm-kernels` has the kernels, and `docs/tensor-cores.md` how they came to be.
 
 mod error;
+mod maps;
 mod matrix;
 mod plan;
 mod product;
 
 pub use error::{GemmError, Size};
-pub use matrix::{Matrix, MatrixMut, Right};
+pub use matrix::{Matrix, MatrixMut, Order, Right};
+pub use plan::{Copied, Kernel, Plan, Scaled};
 pub use product::{Element, Product};
 use ridgepoint_driver::Embedded;
 

@@ -51,6 +51,15 @@ matrices! {
     MatrixMut of SliceMut;
 }
 
+/// The order of `B`, as [`Right`] has it, without the matrix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Columns of `B` are dense.
+    ByColumns,
+    /// Rows of `B` are dense.
+    ByRows,
+}
+
 /// `B`, of `k` rows and `n` columns, in one of two orders.
 pub enum Right<'a, T> {
     /// As the matrix of `n` rows and `k` columns whose transpose it is: columns of `B` are dense.
@@ -63,6 +72,13 @@ impl<T> Right<'_, T> {
     pub(crate) fn matrix(&self) -> &Matrix<'_, T> {
         match self {
             Right::ByColumns(matrix) | Right::ByRows(matrix) => matrix,
+        }
+    }
+
+    pub(crate) fn order(&self) -> Order {
+        match self {
+            Right::ByColumns(_) => Order::ByColumns,
+            Right::ByRows(_) => Order::ByRows,
         }
     }
 

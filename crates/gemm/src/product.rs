@@ -2,54 +2,19 @@
 
 use std::marker::PhantomData;
 
-use cuda_std::launch::{Entry, Signature, Slice, SliceMut};
+use cuda_std::launch::{Entry, SliceMut};
 use cuda_std::tma::TensorMap;
 use cuda_std::wgmma::Tf32;
 use cuda_std::{bf16, f16};
-use gemm_kernels::pipeline::{self as kernels, ROWS, THREADS, WARPGROUP_ROWS};
+use gemm_kernels::pipeline as kernels;
 use gemm_kernels::problem::Problem;
 use ridgepoint_driver::{
-    Device, DeviceBuffer, DeviceValue, DriverError, LaunchConfig, Prepared, Stream, Swizzle,
-    TensorElement, TensorLayout,
+    Device, DeviceBuffer, DeviceValue, DriverError, Prepared, Stream, TensorElement,
 };
 
 use crate::error::{GemmError, Size};
-use crate::matrix::{Matrix, MatrixMut, Right};
-use crate::plan::Width;
-
-/// What launches of [`kernels::gemm`] take.
-#[doc(hidden)]
-pub enum Copied {}
-
-impl Signature for Copied {
-    type Arguments<'a> = (
-        Slice<'a, TensorMap>,
-        Slice<'a, TensorMap>,
-        Slice<'a, TensorMap>,
-        Problem,
-    );
-}
-
-/// What launches of [`kernels::scaled`] take.
-#[doc(hidden)]
-pub struct Scaled<R>(R);
-
-impl<R: 'static> Signature for Scaled<R> {
-    type Arguments<'a> = (
-        Slice<'a, TensorMap>,
-        Slice<'a, TensorMap>,
-        SliceMut<'a, R>,
-        Problem,
-    );
-}
-
-/// The order of `B`, without the matrix.
-#[doc(hidden)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    ByColumns,
-    ByRows,
-}
+use crate::matrix::{Matrix, MatrixMut, Order, Right};
+use crate::plan::{Copied, Kernel, Plan, Scaled};
 
 /// An element type of `A` and `B`: `bf16`, `f16`, or [`Tf32`], whose results are `f32`.
 pub trait Element: TensorElement + DeviceValue + sealed::Sealed {
@@ -160,7 +125,8 @@ impl<'a, T: Element> Product<'a, T> {
     /// # Errors
     /// [`GemmError::Sizes`]: the matrices do not fit together. [`GemmError::Memory`]: one does not lie in its memory.
     /// [`GemmError::ByRows`]: the type is multiplied with `B` by columns alone. [`GemmError::Driver`]: a matrix does not begin at a multiple of 16 bytes, or
-    /// its rows do not ([`DriverError::TensorMap`]); the device was not opened with [`ptx`](crate::ptx), or is no Hopper GPU.
+    /// its rows do not ([`DriverError::TensorMap`]); the device was not opened with [`ptx`](crate::ptx).
+    /// [`GemmError::Capability`]: it is no Hopper GPU, and no emulator of one.
     pub fn prepare_scaled(
         device: &'a Device,
         a: Matrix<'a, T>,
@@ -169,10 +135,6 @@ impl<'a, T: Element> Product<'a, T> {
         [alpha, beta]: [f32; 2],
     ) -> Result<Self, GemmError> {
         check(&a, &b, &c)?;
-        let order = match b {
-            Right::ByColumns(_) => Order::ByColumns,
-            Right::ByRows(_) => Order::ByRows,
-        };
         let problem = Problem {
             m: c.size.0 as u32,
             n: c.size.1 as u32,
@@ -181,30 +143,13 @@ impl<'a, T: Element> Product<'a, T> {
             beta,
             pitch: c.pitch as u32,
         };
-        let blocks = device.properties().multiprocessors;
-        let is_plain = alpha == 1.0 && beta == 0.0;
-        let entries = T::copied(order).filter(|_| is_plain && can_be_copied(&c));
-        let width = match entries {
-            Some(_) => Width::best(problem.m, problem.n, blocks),
-            None => Width::Columns256,
-        };
-        let maps = maps(device, &a, &b, &c, order, width, entries.is_some())?;
-        let tiles = width.tiles(problem.m, problem.n);
-        let shape = LaunchConfig::blocks(tiles.min(u64::from(blocks)), THREADS)
-            .with_dynamic_shared(width.shared_bytes());
-        let launch = match (tiles, entries) {
-            (0, _) => Launch::Nothing,
-            (_, Some([wide, narrow])) => {
-                let entry = match width {
-                    Width::Columns256 => wide,
-                    Width::Columns128 => narrow,
-                };
-                Launch::Copied(device.prepare(entry, shape)?)
-            }
-            (_, None) => {
-                let entry = T::scaled(order).ok_or(GemmError::ByRows(T::NAME))?;
-                Launch::Scaled(device.prepare(entry, shape)?, c)
-            }
+        let plan = Plan::<T>::of(device, problem, b.order(), can_be_copied(&c))?;
+        let maps = plan.maps_of(device, &a, b.matrix(), &c)?;
+        let config = plan.config();
+        let launch = match plan.kernel() {
+            _ if config.grid[0] == 0 => Launch::Nothing,
+            Kernel::Copied(entry) => Launch::Copied(device.prepare(entry, config)?),
+            Kernel::Scaled(entry) => Launch::Scaled(device.prepare(entry, config)?, c),
         };
         Ok(Product {
             launch,
@@ -269,65 +214,4 @@ fn can_be_copied<R>(c: &MatrixMut<'_, R>) -> bool {
     let Size(_, columns) = c.size;
     let places = [c.view.as_ptr().addr(), bytes(c.pitch), bytes(columns)];
     places.into_iter().all(|place| place.is_multiple_of(16))
-}
-
-/// The maps of the matrices, in boxes as the kernels have them; of one that has no elements one that nothing uses.
-fn maps<T: Element>(
-    device: &Device,
-    a: &Matrix<'_, T>,
-    b: &Right<'_, T>,
-    c: &MatrixMut<'_, T::Result>,
-    order: Order,
-    width: Width,
-    with_result: bool,
-) -> Result<DeviceBuffer<TensorMap>, GemmError> {
-    let b_rows = match order {
-        Order::ByColumns => width.columns(),
-        Order::ByRows => 64,
-    };
-    let b = b.matrix();
-    // SAFETY: the same memory, for the time of this call, in which nothing reads it.
-    let view = unsafe { Slice::from_raw(c.view.as_ptr().cast_const(), c.view.len()) };
-    let result = Matrix {
-        view: match c.view.home() {
-            // SAFETY: it is the memory's own.
-            Some(home) => unsafe { view.of(home) },
-            None => view,
-        },
-        size: c.size,
-        pitch: c.pitch,
-    };
-    let all = [
-        map(device, a, ROWS)?,
-        map(device, b, b_rows)?,
-        match with_result {
-            true => map(device, &result, WARPGROUP_ROWS)?,
-            false => TensorMap::from_bits([0; 16]),
-        },
-    ];
-    Ok(device.buffer_from(&all)?)
-}
-
-fn map<T: TensorElement>(
-    device: &Device,
-    matrix: &Matrix<'_, T>,
-    rows: u32,
-) -> Result<TensorMap, GemmError> {
-    const ROW_BYTES: u32 = 128;
-    let Size(all_rows, columns) = matrix.size;
-    if all_rows == 0 || columns == 0 {
-        return Ok(TensorMap::from_bits([0; 16]));
-    }
-    let tile = [ROW_BYTES / size_of::<T>() as u32, rows];
-    let layout = TensorLayout::dense([columns as u64, all_rows as u64], tile)
-        .with_pitch([1, matrix.pitch as u64])
-        .with_swizzle(Swizzle::Bytes128);
-    // SAFETY: the view's own memory, for the time of this call.
-    let view = unsafe { Slice::from_raw(matrix.view.as_ptr(), matrix.view.len()) };
-    let view = match matrix.view.home() {
-        // SAFETY: it is the memory's own.
-        Some(home) => unsafe { view.of(home) },
-        None => view,
-    };
-    Ok(device.tensor_map(view, &layout)?)
 }

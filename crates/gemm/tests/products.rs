@@ -1,50 +1,17 @@
 //! Products of odd sizes, orders and factors against sums in `f64`, and what is refused.
 
+#[path = "support/number.rs"]
+mod number;
+
 use cuda_std::wgmma::Tf32;
 use cuda_std::{bf16, f16};
-use gemm::{Element, GemmError, Matrix, MatrixMut, Product, Right};
+use gemm::{Element, GemmError, Matrix, MatrixMut, Order, Plan, Product, Right};
 use gpu_test::{Arguments, Device, Failed, Trial, on_both};
-use ridgepoint_driver::{DeviceChoice, Stream};
+use number::{Number, bound};
+use ridgepoint_driver::{ComputeCapability, DeviceChoice, Stream};
 
 /// `m`, `n`, `k`.
 type Sizes = [usize; 3];
-
-/// What elements are made from and compared as.
-trait Number: Copy {
-    /// What rounding to it costs at most, relative to the value.
-    const UNIT: f64;
-    fn from_f64(value: f64) -> Self;
-    fn to_f64(self) -> f64;
-}
-
-macro_rules! numbers {
-    ($($ty:ty, $unit:expr, $from:expr, $to:expr;)*) => {$(
-        impl Number for $ty {
-            const UNIT: f64 = $unit;
-            fn from_f64(value: f64) -> Self {
-                ($from)(value)
-            }
-            fn to_f64(self) -> f64 {
-                ($to)(self)
-            }
-        }
-    )*};
-}
-
-numbers! {
-    bf16, 1.0 / 256.0, bf16::from_f64, bf16::to_f64;
-    f16, 1.0 / 2048.0, f16::from_f64, f16::to_f64;
-    f32, 1.0 / 16_777_216.0, |value| value as f32, f64::from;
-    // Bits that the tensor cores leave out are 0.
-    Tf32, 0.0, |value| Tf32(f32::from_bits((value as f32).to_bits() & !0x1FFF)), |Tf32(value)| f64::from(value);
-}
-
-/// In which order `B` is given.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Order {
-    ByColumns,
-    ByRows,
-}
 
 /// A matrix with gaps between its rows, in which stands what must stay.
 struct Rows<T> {
@@ -159,8 +126,7 @@ fn check<T: Number, R: Number>(
             });
             let scaled = alpha * sum + if beta == 0.0 { 0.0 } else { beta * former };
             let size = alpha.abs() * size + (beta * former).abs();
-            // Sums are rounded or cut off at each step, to 24 bits or few less.
-            (scaled, scaled.abs() * R::UNIT + size / f64::from(1 << 20))
+            (scaled, bound::<R>(scaled, size))
         };
         let off = (element.to_f64() - expected).abs();
         if off.is_nan() || off > bound {
@@ -365,8 +331,17 @@ fn refused() -> Result<(), Failed> {
         MatrixMut::new(c.slice_mut(..), 64, 64),
     );
     match by_rows {
-        Err(GemmError::ByRows("tf32")) => Ok(()),
-        _ => Err("tf32 by rows has no kernel".into()),
+        Err(GemmError::ByRows("tf32")) => {}
+        _ => return Err("tf32 by rows has no kernel".into()),
+    }
+    let older = Device::open(
+        &DeviceChoice::CpuAs(ComputeCapability::new(8, 0)),
+        gemm::ptx(),
+    )?;
+    let error = Plan::<bf16>::new(&older, [64; 3], Order::ByRows).err();
+    match error.map(|error| error.to_string()) {
+        Some(error) if error.contains("is sm_80: products are made of wgmma") => Ok(()),
+        other => Err(format!("{other:?} does not say what is missing").into()),
     }
 }
 

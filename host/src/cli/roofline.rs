@@ -368,8 +368,8 @@ fn introduce(
         ));
     }
     console.say(&match gpu {
-        Some(gpu) => terminal::gpu_roofs(gpu, sweep.roofs().keys().copied()),
-        None => terminal::roofs(properties, sweep.roofs()),
+        Some(gpu) => terminal::gpu_roofs(gpu, sweep.roofs().keys().copied(), &sweep.tensor_types()),
+        None => terminal::roofs(properties, sweep.roofs(), &sweep.tensor_types()),
     });
     say_left_out(sweep, console);
 }

@@ -97,7 +97,9 @@ impl Situation {
                 }
             };
         }
-        if self.is_small {
+        if !by_memory && self.arithmetic == Limit::Tensor {
+            "Tensor cores wait for operands: more or larger tiles per multiprocessor, more stages in flight."
+        } else if self.is_small {
             "The launch is too small to fill the GPU: give it more elements or batch launches."
         } else if !by_memory && !self.is_near_ridge() {
             "Arithmetic does not get every cycle: operands in one register bank or too few chains; try \
@@ -170,5 +172,7 @@ mod tests {
         assert!(in_l2.contains("L2"));
         let unfused = with(|it| (it.compute_share, it.arithmetic) = (0.9, Limit::AddMul));
         assert!(unfused.contains("fused"));
+        let tensor = with(|it| (it.compute_share, it.arithmetic) = (0.8, Limit::Tensor));
+        assert!(tensor.contains("tiles"));
     }
 }

@@ -8,7 +8,7 @@ use super::intensities::intensities;
 use super::roofs::memory_name;
 use crate::compare::{Change, Verdict};
 use crate::driver::DeviceProperties;
-use crate::model::{GpuRoofs, Limit, Precision, Roofs};
+use crate::model::{GpuRoofs, Limit, Precision, Roofs, TensorType};
 use crate::sweep::{NOISY_PERCENT, Origin, PLAUSIBLE_PERCENT, Record, by_series};
 use crate::table;
 use crate::workload::Value;
@@ -133,24 +133,16 @@ fn joined(parts: &[Option<String>]) -> String {
     parts.join("  ")
 }
 
-/// The roofs of a GPU that need not be present.
-pub fn gpu_roofs(gpu: &GpuRoofs, precisions: impl Iterator<Item = Precision>) -> String {
-    let of = |precision: Precision| {
-        let roofs = gpu.roofs(precision)?;
-        Some(format!(
-            "{} roofs of {}, {}: memory {}, FMA {}, add+mul {}\n\
-             ridge point: {:.3} FLOP/byte under the FMA roof, {:.3} under the add+mul roof\n",
-            precision.name(),
-            gpu.gpu.name,
-            gpu.source(),
-            roofs.memory,
-            roofs.ceiling(Limit::Fma),
-            roofs.ceiling(Limit::AddMul),
-            roofs.ridge_point(Limit::Fma).0,
-            roofs.ridge_point(Limit::AddMul).0,
-        ))
-    };
-    precisions.filter_map(of).collect()
+/// The roofs of a GPU that need not be present, with those of the tensor cores that are used.
+pub fn gpu_roofs(
+    gpu: &GpuRoofs,
+    precisions: impl Iterator<Item = Precision>,
+    tensor: &BTreeSet<TensorType>,
+) -> String {
+    let known = precisions.filter_map(|it| Some((it, gpu.roofs(it)?)));
+    let known: BTreeMap<Precision, Roofs> = known.collect();
+    let source = format!(" of {}, {}", gpu.gpu.name, gpu.source());
+    roofs_from(&source, "memory", &known, tensor)
 }
 
 /// Where bytes and operations come from, if not from the workload alone: nothing, or lines.
@@ -190,27 +182,51 @@ fn figures(record: &Record) -> String {
     text
 }
 
-/// What the roofs are.
-pub fn roofs(facts: &DeviceProperties, roofs: &BTreeMap<Precision, Roofs>) -> String {
-    let mut text = String::new();
-    let source = if facts.is_emulated() {
-        ", measured on this host"
-    } else {
-        ""
+/// What the roofs are, those of the tensor cores that are used among them.
+pub fn roofs(
+    facts: &DeviceProperties,
+    roofs: &BTreeMap<Precision, Roofs>,
+    tensor: &BTreeSet<TensorType>,
+) -> String {
+    let source = match facts.is_emulated() {
+        true => ", measured on this host",
+        false => "",
     };
+    roofs_from(source, memory_name(facts), roofs, tensor)
+}
+
+fn roofs_from(
+    source: &str,
+    memory: &str,
+    roofs: &BTreeMap<Precision, Roofs>,
+    tensor: &BTreeSet<TensorType>,
+) -> String {
+    let mut text = String::new();
     for (precision, roofs) in roofs {
         let _ = writeln!(
             text,
-            "{} roofs{source}: {} {}, FMA {}, add+mul {}\n\
+            "{} roofs{source}: {memory} {}, FMA {}, add+mul {}\n\
              ridge point: {:.3} FLOP/byte under the FMA roof, {:.3} under the add+mul roof",
             precision.name(),
-            memory_name(facts),
             roofs.memory,
             roofs.ceiling(Limit::Fma),
             roofs.ceiling(Limit::AddMul),
             roofs.ridge_point(Limit::Fma).0,
             roofs.ridge_point(Limit::AddMul).0,
         );
+    }
+    let Some(roofs) = roofs.values().next() else {
+        return text;
+    };
+    for element in tensor {
+        if let Some(rate) = roofs.tensor.get(*element) {
+            let ridge = (rate / roofs.memory).0;
+            let name = element.name();
+            let _ = writeln!(
+                text,
+                "tensor cores, {name}, data sheet: {rate}, ridge point {ridge:.3} FLOP/byte"
+            );
+        }
     }
     text
 }

@@ -97,7 +97,7 @@ pub(super) fn sums(parts: &[Part]) -> (f64, f64) {
     (sum(Group::Flop), sum(Group::Bytes))
 }
 
-/// FLOP that the roofs' model does not know, such as those of tensor cores.
+/// FLOP that the roofs' model does not know, such as those of tensor cores on numbers of 6 and 4 bits.
 pub(super) fn unknown_flop(parts: &[Part]) -> f64 {
     let unknown = parts.iter().filter(|it| it.kind == Kind::Flop(None));
     unknown.map(|it| it.amount).sum()

@@ -45,7 +45,7 @@ pub struct Record {
     pub gflops: Option<f64>,
     /// 1e9 bytes/s.
     pub bandwidth: Option<f64>,
-    /// `gflops` as a percentage of the device's peak.
+    /// `gflops` as a percentage of the device's peak: of multiply-adds, or of the tensor cores that the kernel uses.
     pub percent_peak: Option<f64>,
     /// The workload's name.
     pub kernel: String,
@@ -81,7 +81,7 @@ pub struct Record {
     pub measured_roof_gflops: Option<f64>,
     /// As `percent_roof`, of the measured roof.
     pub percent_measured_roof: Option<f64>,
-    /// `gflops` as a percentage of the arithmetic peak at the clock that the samples ran at.
+    /// `gflops` as a percentage of the arithmetic peak at the clock that the samples ran at; not of tensor cores.
     pub percent_peak_at_clock: Option<f64>,
     /// What the launch waits for.
     pub bound: Option<Bound>,
@@ -359,7 +359,9 @@ impl Record {
             ai: work.intensity().map(|it| it.0),
             gflops: rate.map(|rate| rate / 1e9),
             bandwidth: moved.map(|moved| moved / 1e9),
-            percent_peak: rate.map(|rate| 100.0 * rate / roofs.peak.0),
+            percent_peak: rate
+                .zip(context.peak(work, roofs.peak))
+                .map(|(rate, peak)| 100.0 * rate / peak.0),
             kernel: launched.workload.to_owned(),
             dtype: launched.dtype(),
             axes: AxisValues(axes.collect()),
@@ -380,6 +382,10 @@ impl Record {
             measured_roof_gflops: measured_roof.map(|it| it.value.giga()),
             percent_measured_roof: measured.and_then(|it| percent(measured_roof, it.memory.0)),
             percent_peak_at_clock: clock_hz.and_then(|hz| {
+                // The data sheet has the rate of tensor cores for a lower clock, which it does not name.
+                if !work.tensor_types().is_empty() {
+                    return None;
+                }
                 let highest = context.properties.gpu.as_ref()?.clock_hz;
                 Some(100.0 * rate? / (roofs.fma.0 * hz / highest))
             }),
@@ -442,7 +448,8 @@ impl Record {
             tensor_types: work.tensor_types(),
             arithmetic: arithmetic.map(|(limit, _)| limit),
         };
-        record.flags = context.flags(&record, &roofs, samples.conditions);
+        let flat = context.peak(work, roofs.fma);
+        record.flags = context.flags(&record, flat, samples.conditions);
         Some(record)
     }
 
@@ -526,6 +533,15 @@ impl Context<'_> {
         Resources::of(report.as_ref()?, kernel, *config, roofs.gpu.capability)
     }
 
+    /// The data sheet's rate for what tensor cores do of the work, where it is known; of other work `lanes`.
+    fn peak(&self, work: &Work, lanes: FlopsPerSec) -> Option<FlopsPerSec> {
+        if work.tensor_types().is_empty() {
+            return Some(lanes);
+        }
+        let ceiling = work.ceiling(|precision| self.roofs.get(&precision).copied());
+        ceiling.map(|(_, rate)| rate)
+    }
+
     /// The data sheet's roofs for the work's type; where nothing is computed, those of any type have
     /// memory's.
     fn roofs(&self, work: &Work) -> Roofs {
@@ -574,12 +590,18 @@ impl Context<'_> {
         }
     }
 
-    fn flags(&self, record: &Record, roofs: &Roofs, conditions: Conditions) -> Vec<String> {
+    /// `flat` is the arithmetic roof.
+    fn flags(
+        &self,
+        record: &Record,
+        flat: Option<FlopsPerSec>,
+        conditions: Conditions,
+    ) -> Vec<String> {
         let highest = self.properties.gpu.as_ref().map(|gpu| gpu.clock_hz / 1e6);
         let is_slow = |clock: f64| highest.is_some_and(|highest| clock < FULL_CLOCK * highest);
         // Memory's roof is none to data in a cache.
         let percent_roof = match (record.working_set, record.gflops) {
-            ("L2", Some(gflops)) => Some(100.0 * gflops / roofs.fma.giga()),
+            ("L2", Some(gflops)) => flat.map(|flat| 100.0 * gflops / flat.giga()),
             ("L2", None) => None,
             _ => record.percent_roof,
         };
@@ -1018,6 +1040,47 @@ mod tests {
         assert_eq!((tensor.predicted_bandwidth, tensor.gflops), (None, None));
         let plain = of(0.0);
         assert!(plain.not_counted.is_none() && plain.predicted_bandwidth.is_some());
+    }
+
+    #[test]
+    fn products_of_matrices_are_compared_with_what_tensor_cores_do() {
+        const N: f64 = 8192.0;
+        let product = |tensor| {
+            let moved = Work::default().reads(4.0 * N * N).writes(2.0 * N * N);
+            moved.operations(Precision::F32, Operation::Tensor(tensor), 2.0 * N.powi(3))
+        };
+        let bf16 = product(TensorType::Bf16);
+        let row = record_under(
+            Conditions::default(),
+            &launched(&bf16, CacheState::Warm),
+            &[1.35],
+            1.98e9,
+        );
+        let tflops = 2.0 * N.powi(3) / 1.35e9;
+        let percent = row.percent_peak.expect("the data sheet has it");
+        assert!((percent - tflops / 9.894).abs() < 1e-6, "{percent}");
+        assert_eq!(row.percent_roof, row.percent_peak);
+        assert_eq!(row.limiting_roof, Some(Limit::Tensor));
+        assert_eq!(row.percent_peak_at_clock, None);
+        assert_eq!(row.bound, Some(Bound::Compute));
+        assert!(
+            row.advice.starts_with("Tensor cores wait"),
+            "{}",
+            row.advice
+        );
+        assert_eq!(row.flags, [""; 0]);
+        // In the cache memory's roof is none; the tensor cores' is.
+        let small = Work::default().reads(4e6).operations(
+            Precision::F32,
+            Operation::Tensor(TensorType::Bf16),
+            2e9,
+        );
+        let cached = |ms: f64| {
+            let launched = launched(&small, CacheState::Warm);
+            record_under(Conditions::default(), &launched, &[ms], 1.98e9).flags
+        };
+        assert_eq!(cached(0.0025), [""; 0], "800 TFLOP/s");
+        assert_eq!(cached(0.0015), ["implausible"], "1333 TFLOP/s");
     }
 
     #[test]

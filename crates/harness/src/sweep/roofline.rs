@@ -1,7 +1,7 @@
 //! The roofline sweep: everything checked first, then one record a point.
 
 use std::collections::btree_map::Entry;
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt;
 
 use super::counting::Counting;
@@ -11,7 +11,7 @@ use super::{Plan, Record, TooManyPoints};
 use crate::ceilings::{Ceilings, HostRoofsError, host_roofs};
 use crate::driver::{Device, DriverError};
 use crate::measure::{HardwareCounters, Measured, Runs, Sampler, Samples, Sampling};
-use crate::model::{Precision, Roofs, Work};
+use crate::model::{Precision, Roofs, TensorType, Work};
 use crate::profile::Formula;
 use crate::trace;
 use crate::workload::{Bench, Case, Point, PointError};
@@ -226,6 +226,12 @@ impl<'d> Sweep<'d> {
     pub fn largest_array(&self) -> u64 {
         let bytes = self.points.iter().map(|it| it.case.work.array_bytes());
         bytes.fold(0.0, f64::max) as u64
+    }
+
+    /// The types whose matrices the kernels' tensor cores multiply.
+    pub fn tensor_types(&self) -> BTreeSet<TensorType> {
+        let types = self.points.iter().map(|it| it.case.work.tensor_types());
+        types.flatten().collect()
     }
 
     /// The roofs for each precision of the sweep.
