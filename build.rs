@@ -4,10 +4,12 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use cuda_builder::{CudaBuilder, CudaBuilderError, Level, Lint, NvvmArch};
 
 fn main() -> Result<(), CudaBuilderError> {
+    name_the_commit();
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     // Its build script says where it is: beside this package, or in cargo's registry.
     let kernels =
@@ -23,4 +25,28 @@ fn main() -> Result<(), CudaBuilderError> {
         .embed_to(out.join("kernels.rs"))
         .build()?;
     Ok(())
+}
+
+/// Sets `RIDGEPOINT_CHECKOUT` for `--version`: the commit that is checked out, unless `RIDGEPOINT_COMMIT` names one,
+/// as a build of a release does, or this is not a checkout.
+fn name_the_commit() {
+    println!("cargo::rerun-if-env-changed=RIDGEPOINT_COMMIT");
+    let git = |arguments: &[&str]| {
+        let output = Command::new("git").args(arguments).output().ok()?;
+        let text = String::from_utf8(output.stdout).ok()?.trim().to_owned();
+        (output.status.success() && !text.is_empty()).then_some(text)
+    };
+    // A package in cargo's registry may lie in somebody else's checkout.
+    let is_ours = git(&["ls-files", "--error-unmatch", "Cargo.toml", "build.rs"]).is_some();
+    let commit = git(&["rev-parse", "--short=12", "HEAD"]);
+    // A line is added wherever another commit is checked out.
+    let log = git(&["rev-parse", "--git-path", "logs/HEAD"]);
+    if let (true, Some(commit), Some(log)) = (is_ours, commit, log)
+        && env::var_os("RIDGEPOINT_COMMIT").is_none()
+    {
+        if Path::new(&log).exists() {
+            println!("cargo::rerun-if-changed={log}");
+        }
+        println!("cargo::rustc-env=RIDGEPOINT_CHECKOUT={commit}");
+    }
 }

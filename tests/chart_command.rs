@@ -86,7 +86,7 @@ fn rows_are_drawn_again_and_pointed_out() {
         assert!(svg.contains(part), "{part:?} is not in the chart");
     }
     assert_eq!(
-        svg.matches("of its roof").count(),
+        svg.matches("of the measured roof").count(),
         1,
         "one row is pointed out"
     );
@@ -96,7 +96,7 @@ fn rows_are_drawn_again_and_pointed_out() {
     let some = chart(&["b.svg", "--only", "kernel=power-sum,k=1,k=100"]);
     assert!(some.status.success(), "{some:?}");
     let svg = fs::read_to_string(folder.path().join("b.svg")).expect("written");
-    assert!(!svg.contains("horner") && !svg.contains("of its roof"));
+    assert!(!svg.contains("horner") && !svg.contains("of the measured roof"));
 
     // Measured without ceilings, a row has no percentage of a measured roof.
     let rows = fs::read_to_string(folder.path().join("rows.csv")).expect("written");
@@ -113,14 +113,14 @@ fn rows_are_drawn_again_and_pointed_out() {
     let marked = ridgepoint(folder.path(), &words.split(' ').collect::<Vec<_>>());
     assert!(marked.status.success(), "{marked:?}");
     let svg = fs::read_to_string(folder.path().join("bare.svg")).expect("written");
-    assert!(svg.contains("Bound: ") && !svg.contains("of its roof"));
+    assert!(svg.contains("Bound: ") && !svg.contains("of the measured roof"));
 
     for (condition, message) in [
         (
             "kernel=none",
-            "no kernel is \"none\", but power-sum, horner",
+            "no kernel is \"none\"; expected one of power-sum, horner",
         ),
-        ("k=100,k=99", "no k is \"99\", but 1, 100"),
+        ("k=100,k=99", "no k is \"99\"; expected one of 1, 100"),
         ("colour=red", "has no column \"colour\": it has k, ai"),
         ("k", "a column and a value"),
     ] {

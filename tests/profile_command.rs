@@ -392,8 +392,16 @@ fn what_cannot_be_profiled_is_told() {
     let folder = folder();
     let saxpy = "nvcc.ptx saxpy --grid 4 --block 256 --arg i32:9 --arg f32:2 --arg f32[9]=ones --arg f32[9]=ones";
     for (words, status, expected) in [
-        ("".to_owned(), 2, "name a file of PTX, or --workload"),
-        (format!("{saxpy} --workload horner"), 2, "name one of them"),
+        (
+            "".to_owned(),
+            2,
+            "name a PTX file, or a workload with --workload",
+        ),
+        (
+            format!("{saxpy} --workload horner"),
+            2,
+            "name one or the other",
+        ),
         (
             format!("{saxpy} --roofs b300"),
             2,

@@ -105,7 +105,7 @@ fn an_occupancy_study_has_its_curves_and_knees() {
         2
     );
     let notes = page.text("document.getElementById('notes').textContent");
-    assert!(notes.contains("% occupancy with ILP 8"), "{notes}");
+    assert!(notes.contains(" with ILP 8: "), "{notes}");
     let legend = page.text("document.querySelector('.legend').textContent");
     assert!(
         legend.contains("ILP 1") && legend.contains("ILP 8"),

@@ -161,10 +161,10 @@ fn without_checks_it_runs_once() {
 fn what_is_wrong_with_the_arguments_is_told_before_anything_runs() {
     let nvcc = "examples/benches/nvcc.ptx";
     for (words, expected) in [
-        (String::new(), "--grid, the number of blocks is missing"),
+        (String::new(), "--grid, the number of blocks, is missing"),
         (
             format!("{nvcc} --grid 1 --block 1"),
-            "which kernel? it has saxpy, horner",
+            "no kernel is named: it has saxpy, horner; name one of them",
         ),
         (
             format!("{nvcc} scale --grid 1 --block 1"),
@@ -202,7 +202,7 @@ fn what_is_wrong_with_the_arguments_is_told_before_anything_runs() {
         ),
         (
             format!("{SAXPY} --out 1"),
-            "--out 1: that is no argument which is a buffer",
+            "--out 1: argument 1 is not a buffer",
         ),
         (
             format!("{SAXPY} --no-check --seeds 2"),

@@ -223,6 +223,15 @@ fn there_are_completions_for_each_shell_and_a_page_for_each_command() {
     );
     let version = ridgepoint(&["--version"]);
     assert!(version.contains("embedded PTX: sm_"), "{version}");
+    let head = Command::new("git")
+        .args(["rev-parse", "HEAD"])
+        .current_dir(root())
+        .output();
+    let is_checkout = head.is_ok_and(|head| head.status.success());
+    assert!(
+        !is_checkout || version.contains('('),
+        "the commit: {version}"
+    );
 }
 
 #[test]

@@ -37,8 +37,9 @@ impl FromStr for DeviceChoice {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let unknown =
-            || format!("{text:?} is no device: expected one of auto, cuda, cuda:N, cpu, cpu:sm_NN");
+        let unknown = || {
+            format!("{text:?} is not a device: expected one of auto, cuda, cuda:N, cpu, cpu:sm_NN")
+        };
         if let Some(number) = text.strip_prefix("cpu:sm_") {
             let number = number.parse().map_err(|_| unknown())?;
             let capability = ComputeCapability::from_arch(number);

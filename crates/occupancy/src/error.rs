@@ -8,7 +8,7 @@ use crate::ComputeCapability;
 pub enum OccupancyError {
     /// There is no table of this compute capability.
     #[error(
-        "no limits are known of compute capability {0}: known are {known}",
+        "the limits of compute capability {0} are not known: expected one of {known}",
         known = crate::table::known()
     )]
     UnknownCapability(ComputeCapability),

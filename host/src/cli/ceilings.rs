@@ -10,7 +10,7 @@ use super::console::Console;
 use super::files::Files;
 use super::interrupt::Interrupt;
 use super::lists::{MOST_RUNS, element_count, refuse_without_effect, whole};
-use super::output::{open_whole, target};
+use super::output::{open_whole, or_standard, target};
 use super::{Failure, command_line, driver_failure, tracing};
 use crate::ceilings::{BenchError, Ceilings, Effort, cache_path, load, save};
 use crate::driver::{Device, DeviceChoice};
@@ -28,17 +28,18 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "COUNT", value_parser = element_count)]
     n: Option<u64>,
 
-    /// Number of timed launches of each kernel [default: 10; emulator: 2]
+    /// Number of timed launches of each point [default: 10; emulator: 2]
     #[arg(long, value_name = "COUNT", value_parser = whole::<u32>(1..=MOST_RUNS))]
     runs: Option<u32>,
 
-    /// Files to write the figures to as well, replacing existing ones; - is standard output. The file
+    /// Files to write the rows to, besides the table, replacing existing ones; - is standard output. The file
     /// name's ending, .csv, .json or .md, gives the format
     #[arg(short, long, value_name = "LIST", value_delimiter = ',')]
     output: Vec<PathBuf>,
 
-    /// Format of the output: csv, json or md [default: from the file name's ending, or csv]
-    #[arg(long, value_name = "FORMAT", requires = "output")]
+    /// Format of the rows: csv, json or md; without --output they go to standard output [default: from the
+    /// file name's ending, or csv]
+    #[arg(short, long, value_name = "FORMAT")]
     format: Option<Format>,
 
     /// Do not save the figures for other commands
@@ -55,13 +56,17 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) fn files(&self) -> Files<'_> {
-        Files::default().texts("--output", &self.output)
+        Files::default().texts("--output", self.outputs())
+    }
+
+    fn outputs(&self) -> &[PathBuf] {
+        or_standard(&self.output, self.format)
     }
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let interrupt = Interrupt::watch()?;
-    let outputs = open_whole(&arguments.output, arguments.format)?;
+    let outputs = open_whole(arguments.outputs(), arguments.format)?;
     let device = crate::kernels::open(&arguments.device).map_err(driver_failure)?;
     arguments.trace.check(device.properties())?;
     if device.properties().is_emulated() {
@@ -71,10 +76,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let mut effort = Effort::of(&device);
     effort.elements = arguments.n.unwrap_or(effort.elements);
     effort.runs.timed = arguments.runs.unwrap_or(effort.runs.timed);
-    let console = Console::new(target(arguments.quiet, &arguments.output), 5);
+    let console = Console::new(target(arguments.quiet, arguments.outputs()), 0);
 
     let ceilings = measure(&device, &effort, &console, &interrupt)?;
-    console.say(&ceilings_table(&ceilings));
+    console.say(&ceilings_table(&ceilings, console.width()));
     for (format, destination) in outputs {
         destination.write_whole(|output| write(&ceilings, &device, format, output))?;
     }
@@ -82,7 +87,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     match cache_path(device.properties()) {
         Some(path) if !arguments.no_cache && !ceilings.emulated => {
             save(&ceilings, &path).map_err(Failure::failed)?;
-            console.say(&format!("Kept for other commands: {}", path.display()));
+            console.say(&format!("Saved for other commands: {}", path.display()));
         }
         _ => {}
     }
@@ -106,7 +111,7 @@ pub(super) fn known_ceilings(
     let kept =
         cache_path(device.properties()).and_then(|path| load(&path, device.properties()).ok());
     if kept.is_none() {
-        console.say("No ceilings of this device are kept: `ridgepoint ceilings` measures them");
+        console.say("No ceilings are saved for this device: `ridgepoint ceilings` measures them");
     }
     Ok(kept)
 }
@@ -155,14 +160,16 @@ fn measure(
     console: &Console,
     interrupt: &Interrupt,
 ) -> Result<Ceilings, Failure> {
+    let mut begun = 0;
     let ceilings = Ceilings::measure(device, effort, |step| {
+        console.estimate(begun, Ceilings::STEPS);
         console.begin(step.to_owned());
-        console.step();
+        begun += 1;
         interrupt.flow()
     });
     console.finish();
     if let Err(BenchError::Stopped) = ceilings {
-        console.warn("ceilings are kept all or not at all: these are not");
+        console.warn("the ceilings measured so far are not saved: only a complete set is");
         interrupt.check()?;
     }
     ceilings.map_err(failure)

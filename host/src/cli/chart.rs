@@ -15,6 +15,7 @@ use super::lists::each_once;
 use super::output::target;
 use crate::ceilings::load_named;
 use crate::compare::{Rows, TableError};
+use crate::model::FlopsPerSec;
 use crate::report::{SavedChart, SavedRow};
 use crate::table::printable;
 
@@ -23,12 +24,16 @@ const CURVE: [&str; 9] = [
     "kernel", "dtype", "vector", "ilp", "n", "block", "grid", "cache", "device",
 ];
 
+// Clap does not fold the line.
 #[derive(Args)]
+#[command(
+    override_usage = "ridgepoint chart [OPTIONS] <ROWS>\n       --ceilings <FILE> --output <LIST>"
+)]
 pub(super) struct Arguments {
     /// Rows written by `ridgepoint roofline`, CSV or JSON; - is standard input
     rows: PathBuf,
 
-    /// Ceilings of the same device, written by `ridgepoint ceilings --output FILE.json`: the roofs
+    /// Ceilings to use as roofs, a file written by `ridgepoint ceilings --output FILE.json` on the same device
     #[arg(long, value_name = "FILE")]
     ceilings: PathBuf,
 
@@ -37,13 +42,9 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     only: Vec<Condition>,
 
-    /// Rows to highlight
+    /// Rows to highlight with a note, such as k=50
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     mark: Vec<Condition>,
-
-    /// Show only warnings and errors
-    #[arg(short, long)]
-    quiet: bool,
 
     /// Title of the chart
     #[arg(long, value_name = "TEXT", default_value = "Roofline")]
@@ -53,6 +54,10 @@ pub(super) struct Arguments {
     #[arg(short, long, value_name = "LIST", value_delimiter = ',', value_parser = chart_path(),
           required = true)]
     output: Vec<PathBuf>,
+
+    /// Show only warnings and errors
+    #[arg(short, long)]
+    quiet: bool,
 }
 
 /// A column and a value that it may have.
@@ -67,7 +72,7 @@ impl FromStr for Condition {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let parts = text.split_once('=');
-        let (column, value) = parts.ok_or("a column and a value such as k=50 are needed")?;
+        let (column, value) = parts.ok_or("expected a column and a value, such as k=50")?;
         Ok(Condition {
             column: column.to_owned(),
             value: value.to_owned(),
@@ -203,7 +208,7 @@ impl Table {
                 let there: Vec<_> = there.into_iter().map(printable).collect();
                 let Condition { column, value } = condition;
                 let message = format!(
-                    "no such row: no {column} is {value:?}, but {}",
+                    "no such row: no {column} is {value:?}; expected one of {}",
                     there.join(", ")
                 );
                 return Err(Failure::Usage(message));
@@ -241,7 +246,7 @@ impl Table {
                 let devices: Vec<_> = devices.into_iter().map(printable).collect();
                 let path = self.path.display();
                 Err(Failure::Usage(format!(
-                    "{path} has rows of several devices, each with other roofs: {}; choose one with \
+                    "{path} has rows of several devices, each with its own roofs: {}; choose one with \
                      --only device=NAME",
                     devices.join(", ")
                 )))
@@ -280,12 +285,11 @@ impl Table {
         let gflops = self.positive(numbered, "gflops")?;
         let note = || -> Result<String, String> {
             let (k, bound) = (self.cell(row, "k")?, self.cell(row, "bound")?);
-            let tera = gflops / 1e3;
-            let mut rate = format!("k = {k}: {tera:.2} TFLOP/s");
+            let mut rate = format!("k = {k}: {}", FlopsPerSec(gflops * 1e9));
             // It is empty where a run had no ceilings.
             if !self.cell(row, "percent_measured_roof")?.is_empty() {
                 let percent = self.positive(numbered, "percent_measured_roof")?;
-                rate += &format!(", {percent:.0} % of its roof");
+                rate += &format!(", {percent:.0} % of the measured roof");
             }
             let of = parts.iter().map(String::as_str).chain([rate.as_str()]);
             Ok(format!(

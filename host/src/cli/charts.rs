@@ -8,14 +8,16 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use super::Failure;
 use super::console::Console;
 use super::destination::{Destination, Unfinished, is_standard};
-use super::streams;
-use crate::report::{Chart, ChartError, ChartFormat, HtmlReport, OccupancyChart, SavedChart};
+use super::{colours, streams};
+use crate::report::{
+    Chart, ChartError, ChartFormat, HtmlReport, OccupancyChart, Paint, SavedChart,
+};
 
 /// What can be drawn in a file and on the terminal.
 pub(super) trait Drawn {
     fn draw(&self, format: ChartFormat, file: &mut Vec<u8>) -> Result<(), ChartError>;
 
-    fn text(&self, columns: usize) -> Result<String, ChartError>;
+    fn text(&self, columns: usize, paint: Paint) -> Result<String, ChartError>;
 
     /// Why there is nothing to draw, where that is nobody's error.
     fn nothing(&self) -> Option<&'static str> {
@@ -28,8 +30,8 @@ impl Drawn for Chart<'_> {
         self.write(format, file)
     }
 
-    fn text(&self, columns: usize) -> Result<String, ChartError> {
-        Ok(Chart::text(self, columns))
+    fn text(&self, columns: usize, paint: Paint) -> Result<String, ChartError> {
+        Ok(Chart::text(self, columns, paint))
     }
 
     fn nothing(&self) -> Option<&'static str> {
@@ -44,8 +46,8 @@ impl Drawn for SavedChart<'_> {
         self.write(format, file)
     }
 
-    fn text(&self, columns: usize) -> Result<String, ChartError> {
-        SavedChart::text(self, columns)
+    fn text(&self, columns: usize, paint: Paint) -> Result<String, ChartError> {
+        SavedChart::text(self, columns, paint)
     }
 }
 
@@ -54,8 +56,8 @@ impl Drawn for OccupancyChart<'_> {
         self.write(format, file)
     }
 
-    fn text(&self, columns: usize) -> Result<String, ChartError> {
-        Ok(OccupancyChart::text(self, columns))
+    fn text(&self, columns: usize, paint: Paint) -> Result<String, ChartError> {
+        Ok(OccupancyChart::text(self, columns, paint))
     }
 }
 
@@ -89,8 +91,10 @@ impl ChartFiles {
             return Ok(());
         }
         if self.on_terminal {
-            let text = drawn.text(streams::columns()).map_err(Failure::failed)?;
-            streams::say(&text);
+            let text = drawn.text(streams::columns(), colours::of_charts());
+            let text = text.map_err(Failure::failed)? + "\n";
+            // It fits, and escapes have no width.
+            streams::print(text.as_bytes());
         }
         for (format, destination) in self.files {
             let path = destination.path().to_path_buf();

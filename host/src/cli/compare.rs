@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use serde::Serialize;
 
 use super::console::Console;
 use super::destination::Destination;
@@ -12,22 +13,22 @@ use super::lists::percent;
 use super::measure::Effort;
 use super::output::{formats, open_whole, target};
 use super::shared::Program;
-use super::{Failure, streams};
-use crate::compare::{Comparison, Merge, MergeOutput, Table, Verdict};
+use super::{Failure, printed, streams};
+use crate::compare::{Change, Comparison, Merge, MergeOutput, Table, Verdict};
 use crate::report::{Format, comparison_text, counted};
 
 #[derive(Args)]
 #[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
-    /// Rows of the earlier run, CSV or JSON; - is standard input [default: workloads are measured now and
-    /// compared with the baseline]
+    /// Rows of the earlier run, CSV or JSON; - is standard input [default: measure now, and compare with the
+    /// baseline]
     #[arg(requires = "after", conflicts_with_all = MEASURED)]
     before: Option<PathBuf>,
 
     /// Rows of the later run, CSV or JSON; - is standard input
     after: Option<PathBuf>,
 
-    /// Rows to compare with what is measured now, CSV or JSON [default: those of the last `measure`]
+    /// Rows of an earlier run to compare with, CSV or JSON [default: those of the last `measure`]
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
 
@@ -37,6 +38,9 @@ pub(super) struct Arguments {
 
     #[command(flatten)]
     effort: Effort,
+
+    #[command(flatten)]
+    printed: printed::Arguments,
 }
 
 /// What there is of a measurement only.
@@ -66,9 +70,9 @@ pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure
     let tolerance = arguments.tolerance;
     let of = |before, after| Comparison::of(before, after, tolerance).map_err(Failure::failed);
     if let (Some(before), Some(after)) = (&arguments.before, &arguments.after) {
-        return judge(&of(&read(before)?, &read(after)?)?, streams::say);
+        return arguments.show(&of(&read(before)?, &read(after)?)?);
     }
-    let measurement = arguments.effort.begin("")?;
+    let measurement = arguments.effort.begin("", arguments.printed.target())?;
     let before = match &arguments.baseline {
         Some(file) => read(file)?,
         None => measurement.last(program)?,
@@ -79,13 +83,79 @@ pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure
         // Nothing is missing that was not asked for.
         comparison.only_before.clear();
     }
-    judge(&comparison, streams::say)
+    arguments.show(&comparison)
 }
 
-/// Says what changed, and fails where a row became slower or is missing: the one failure that is a
-/// finding, and no trouble.
-pub(super) fn judge(comparison: &Comparison, say: impl FnOnce(&str)) -> Result<(), Failure> {
-    say(&comparison_text(comparison));
+/// A launch of one of two runs or of both, for programs.
+#[derive(Serialize)]
+struct Row<'a> {
+    launch: &'a str,
+    /// `same`, `faster`, `slower`, `missing` or `new`.
+    verdict: &'static str,
+    before_ms: Option<f64>,
+    after_ms: Option<f64>,
+    change_percent: Option<f64>,
+    noise_percent: Option<f64>,
+    flags: String,
+}
+
+impl<'a> Row<'a> {
+    fn of(change: &'a Change) -> Row<'a> {
+        Row {
+            launch: &change.launch,
+            verdict: match change.verdict {
+                Verdict::Same => "same",
+                Verdict::Faster => "faster",
+                Verdict::Slower => "slower",
+            },
+            before_ms: Some(change.before_ms),
+            after_ms: Some(change.after_ms),
+            change_percent: Some(change.percent),
+            noise_percent: Some(change.noise_percent),
+            flags: change.flags.join(" "),
+        }
+    }
+
+    /// Of a launch that one run has.
+    fn alone(launch: &'a str, verdict: &'static str) -> Row<'a> {
+        Row {
+            launch,
+            verdict,
+            before_ms: None,
+            after_ms: None,
+            change_percent: None,
+            noise_percent: None,
+            flags: String::new(),
+        }
+    }
+
+    fn all(comparison: &'a Comparison) -> Vec<Row<'a>> {
+        let missing = comparison.only_before.iter();
+        let new = comparison.only_after.iter();
+        let alone = missing
+            .map(|it| Row::alone(it, "missing"))
+            .chain(new.map(|it| Row::alone(it, "new")));
+        comparison
+            .changes
+            .iter()
+            .map(Row::of)
+            .chain(alone)
+            .collect()
+    }
+}
+
+impl Arguments {
+    fn show(&self, comparison: &Comparison) -> Result<(), Failure> {
+        let console = self.printed.console(0);
+        let rows = Row::all(comparison);
+        let text = |width| comparison_text(comparison, width);
+        self.printed.show(&rows, &console, text)?;
+        judge(comparison)
+    }
+}
+
+/// Fails where a row became slower or is missing: the one failure that is a finding, and no trouble.
+pub(super) fn judge(comparison: &Comparison) -> Result<(), Failure> {
     let slower = comparison.with(Verdict::Slower).count();
     let missing = comparison.only_before.len();
     let count = |count, what: &str| {
@@ -103,13 +173,16 @@ pub(super) fn judge(comparison: &Comparison, say: impl FnOnce(&str)) -> Result<(
     }
 }
 
+// Clap does not fold the line.
 #[derive(Args)]
+#[command(override_usage = "ridgepoint merge [OPTIONS] <INPUTS>...\n       --output <LIST>")]
 pub(super) struct MergeArguments {
     /// Files with the same columns, CSV or JSON; - is standard input
     #[arg(required = true)]
     inputs: Vec<PathBuf>,
 
-    /// Files to write all rows to; - is standard output
+    /// Files to write the rows to, replacing existing ones; - is standard output. The file name's ending,
+    /// .csv, .json or .md, gives the format
     #[arg(
         short,
         long,
@@ -120,12 +193,17 @@ pub(super) struct MergeArguments {
     output: Vec<PathBuf>,
 
     /// Format of the rows: csv, json or md [default: from the file name's ending, or csv]
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(short, long, value_name = "FORMAT")]
     format: Option<Format>,
+
+    /// Show only warnings and errors
+    #[arg(short, long)]
+    quiet: bool,
 }
 
 pub(super) fn run_merge(arguments: &MergeArguments) -> Result<(), Failure> {
-    let console = Console::new(target(false, &arguments.output), 0);
+    let console = Console::new(target(arguments.quiet, &arguments.output), 0);
+    console.begin("reading".to_owned());
     formats(&arguments.output, arguments.format)?;
     // Before the outputs: an input may be the unfinished file of one of them, which is then moved aside.
     let inputs = Merge::open(&arguments.inputs).map_err(Failure::failed)?;
@@ -158,6 +236,7 @@ pub(super) fn merge(
     for torn in &merged.torn {
         console.warn(&format!("{torn}: left out"));
     }
+    console.finish();
     for (_, output) in outputs {
         let (path, is_file) = (output.path().to_path_buf(), !output.is_standard());
         output.finish()?;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::streams;
+use crate::report::Width;
 
 /// Where text for people goes. A reader that goes away is no error: the results are in files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +50,21 @@ impl Console {
             self.bar.set_style(style);
         }
         self.bar.set_length(steps);
+    }
+
+    /// How many of the steps are done, and how many there are as it looks now.
+    pub(super) fn estimate(&self, done: u64, of: u64) {
+        self.expect(of);
+        self.bar.set_position(done);
+    }
+
+    /// The room for text.
+    pub(super) fn width(&self) -> Width {
+        match self.target {
+            Target::Stdout => streams::width_of_output(),
+            Target::Stderr => streams::width_of_errors(),
+            Target::Nothing => Width::Any,
+        }
     }
 
     /// Says what is being done.

@@ -17,7 +17,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "COUNT", value_parser = whole::<u32>(1..=MOST_LAUNCHES))]
     launches: Option<u32>,
 
-    /// Number of timings of the loop; the median is reported
+    /// Number of timings of each loop; the median is reported
     #[arg(long, value_name = "COUNT", default_value_t = 21,
           value_parser = whole::<u32>(1..=MOST_ROUNDS))]
     rounds: u32,

@@ -1,46 +1,98 @@
 //! `ridgepoint doctor`
 
+use clap::Args;
 use doctor::Part;
+use serde::Serialize;
 
-use super::{Failure, streams};
+use super::{Failure, printed};
 use crate::trace::SHOWS_RANGES_TO_PROFILERS;
 
-pub(super) fn run() -> Result<(), Failure> {
-    let mut missing = Vec::new();
+#[derive(Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    printed: printed::Arguments,
+}
+
+/// A tool or a library.
+#[derive(Serialize)]
+struct Row {
+    part: &'static str,
+    state: &'static str,
+    needed_to: String,
+    is_required: bool,
+    /// Where it was found, or why it was not and what to do.
+    detail: String,
+}
+
+pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let printed = &arguments.printed;
+    let console = printed.console(Part::ALL.len() as u64);
+    let mut rows: Vec<Row> = Vec::new();
     for part in Part::ALL {
-        match part.look().found {
-            Ok(found) => row(part.name(), "found", &found),
-            Err(reason) => {
-                row(
-                    part.name(),
-                    "missing",
-                    &format!("needed to {}", part.purpose()),
-                );
-                reason
-                    .lines()
-                    .for_each(|line| streams::say(&format!("{:28}{line}", "")));
-                missing.push(part);
-            }
-        }
+        console.begin(part.name().to_owned());
+        rows.push(looked_for(part));
+        console.step();
     }
-    match SHOWS_RANGES_TO_PROFILERS {
-        true => row("nvtx", "built in", "profilers see Ridgepoint's ranges"),
-        false => row(
-            "nvtx",
-            "left out",
-            "profilers see no ranges: build with --features nvtx",
-        ),
-    }
-    match missing.iter().find(|part| part.is_required()) {
-        Some(part) => Err(Failure::Found(format!(
+    console.finish();
+    rows.push(nvtx());
+    printed.show(&rows, &console, |_| {
+        rows.iter().map(Row::text).collect::<Vec<_>>().join("\n")
+    })?;
+    match rows
+        .iter()
+        .find(|row| row.is_required && row.state == MISSING)
+    {
+        Some(row) => Err(Failure::Found(format!(
             "{} is missing: it is needed to {}",
-            part.name(),
-            part.purpose()
+            row.part, row.needed_to
         ))),
         None => Ok(()),
     }
 }
 
-fn row(name: &str, state: &str, text: &str) {
-    streams::say(&format!("{name:<17} {state:<9} {text}"));
+const MISSING: &str = "missing";
+
+fn looked_for(part: Part) -> Row {
+    let found = part.look().found;
+    Row {
+        part: part.name(),
+        state: if found.is_ok() { "found" } else { MISSING },
+        needed_to: part.purpose().to_string(),
+        is_required: part.is_required(),
+        detail: found.unwrap_or_else(|reason| reason.to_string()),
+    }
+}
+
+/// What this program was built with.
+fn nvtx() -> Row {
+    let (state, detail) = match SHOWS_RANGES_TO_PROFILERS {
+        true => ("built in", "profilers see Ridgepoint's ranges"),
+        false => (
+            "left out",
+            "profilers see no ranges: build with --features nvtx",
+        ),
+    };
+    Row {
+        part: "nvtx",
+        state,
+        needed_to: "show ranges to profilers".to_owned(),
+        is_required: false,
+        detail: detail.to_owned(),
+    }
+}
+
+impl Row {
+    /// A line, and more where something is missing.
+    fn text(&self) -> String {
+        let first = |text: &str| format!("{:<17} {:<9} {text}", self.part, self.state);
+        if self.state != MISSING {
+            return first(&self.detail);
+        }
+        let lines = self.detail.lines().map(|line| format!("\n{:28}{line}", ""));
+        format!(
+            "{}{}",
+            first(&format!("needed to {}", self.needed_to)),
+            lines.collect::<String>()
+        )
+    }
 }

@@ -4,8 +4,9 @@ use std::env;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches, Parser};
+use clap::{CommandFactory, Parser};
 
+use super::colours;
 use super::explain;
 use super::failure::{self, Failure, STATUSES};
 use super::shared::{Command, Program};
@@ -30,12 +31,22 @@ pub struct Target {
 #[command(
     name = "cargo bench --",
     bin_name = "cargo bench --",
-    after_help = STATUSES,
-    disable_version_flag = true
+    version = super::version(),
+    long_version = super::long_version(Suite::get().ptx),
+    after_help = STATUSES
 )]
 struct Cli {
     #[command(subcommand)]
     command: Command,
+
+    #[command(flatten)]
+    _colours: colours::Arguments,
+}
+
+/// Its commands and options.
+#[cfg(test)]
+pub(super) fn command() -> clap::Command {
+    Cli::command()
 }
 
 /// What `ridgepoint::main!` runs: the commands, over these workloads.
@@ -49,10 +60,7 @@ pub fn bench(
     }
     Suite::set(Suite::of(ptx, workloads));
     let (words, run) = words(env::args_os());
-    match Cli::command()
-        .try_get_matches_from(words)
-        .and_then(|matches| Cli::from_arg_matches(&matches))
-    {
+    match super::parsed::<Cli>(words) {
         Ok(cli) => failure::status(cli.command.run(Program::Bench(target, run))),
         Err(refused) => explain(&refused),
     }
@@ -67,13 +75,16 @@ fn refuse_same_names(workloads: &[&dyn Workload]) -> Result<(), String> {
         .find(|name| name.is_empty() || name.contains(','))
     {
         return Err(format!(
-            "a workload is called {odd:?}: no list could name it"
+            "a workload is called {odd:?}: no list of names could contain it; choose a name without commas"
         ));
     }
     match names.windows(2).find(|pair| pair[0] == pair[1]) {
-        Some(pair) => Err(format!("two workloads are called {}", pair[0])),
+        Some(pair) => Err(format!(
+            "two workloads are called {}: rename one of them",
+            pair[0]
+        )),
         None if names.contains(&"all") => {
-            Err("a workload is called all, which stands for all of them".to_owned())
+            Err("a workload is called all, which stands for every workload: rename it".to_owned())
         }
         None => Ok(()),
     }
@@ -95,11 +106,11 @@ fn check_axes(workloads: &[&dyn Workload]) -> Result<(), String> {
                 }
                 if name == "kernel" || is_outcome(name) {
                     return Err(format!(
-                        "axis {name:?}: a column of the results is called so"
+                        "axis {name:?}: a column of the results has this name; choose another"
                     ));
                 }
                 match COMMON.contains(&name) || axes[..index].iter().any(is_same) {
-                    true => Err(format!("a second axis is called {name}")),
+                    true => Err(format!("two axes are called {name}: rename one of them")),
                     false => Ok(()),
                 }
             });
@@ -129,9 +140,11 @@ fn words(all: impl Iterator<Item = OsString>) -> (Vec<OsString>, Run) {
     let is_known = |word: &OsString| {
         let word = word.to_string_lossy();
         let mut names = commands.get_subcommands().map(clap::Command::get_name);
-        word == "help" || word == "-h" || word == "--help" || names.any(|name| name == word)
+        let own = ["help", "-h", "--help", "-V", "--version"];
+        own.contains(&&*word) || names.any(|name| name == word)
     };
-    let has_command = words.get(1).is_some_and(is_known);
+    let first = 1 + colours::length(&words[1.min(count)..]);
+    let has_command = words.get(first).is_some_and(is_known);
     if !has_command {
         words.insert(1.min(words.len()), "measure".into());
     }
@@ -154,6 +167,17 @@ mod tests {
             ("x roofline --k 1 --bench", "x roofline --k 1", Run::Bench),
             ("x check", "x check", Run::Bench),
             ("x --help --bench", "x --help", Run::Bench),
+            ("x --version --bench", "x --version", Run::Bench),
+            (
+                "x --color never list --bench",
+                "x --color never list",
+                Run::Bench,
+            ),
+            (
+                "x --color=never scale --bench",
+                "x measure --color=never scale",
+                Run::Bench,
+            ),
         ] {
             let (words, found) = words(given.split(' ').map(OsString::from));
             assert_eq!(

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::lists::arch;
 use super::suite::Suite;
-use super::{Failure, driver_failure, streams};
+use super::{Failure, driver_failure, printed, streams};
 use crate::driver::Emulation;
 use crate::kernels::{KernelsError, inventory, machine_code, ptx};
-use crate::report::{Format, kernels_rows, kernels_table};
+use crate::report::{kernels_rows, kernels_table};
 use crate::workload::{Bench, kernels_of};
 
 #[derive(Args)]
@@ -22,10 +22,6 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = arch)]
     arch: Vec<u32>,
 
-    /// Format of the list
-    #[arg(long, value_name = "FORMAT", default_value = "table", value_enum)]
-    format: ListFormat,
-
     /// Print the PTX of this kernel
     #[arg(long, value_name = "NAME", conflicts_with_all = ["filter", "format", "sass"])]
     ptx: Option<String>,
@@ -33,19 +29,9 @@ pub(super) struct Arguments {
     /// Print the machine code of this kernel (needs ptxas and nvdisasm)
     #[arg(long, value_name = "NAME", conflicts_with_all = ["filter", "format"])]
     sass: Option<String>,
-}
 
-/// `--format`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum ListFormat {
-    /// An aligned table.
-    Table,
-    /// One object per kernel, with every detail.
-    Json,
-    /// One row per kernel and block size.
-    Csv,
-    /// The rows as a Markdown table.
-    Md,
+    #[command(flatten)]
+    printed: printed::Arguments,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -58,7 +44,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         (_, Some(name)) => machine_code(library, arguments.one_arch()?, name)
             .map_err(failure)?
             .into_bytes(),
-        _ => arguments.list()?,
+        _ => {
+            arguments.printed.refuse_silence()?;
+            arguments.list()?
+        }
     };
     streams::print(&text);
     if !text.ends_with(b"\n") {
@@ -92,14 +81,15 @@ impl Arguments {
         let found = inventory(suite.ptx, &self.arch, &self.filter, &launched).map_err(failure)?;
         for arch in &found.unreported {
             streams::complain(&format!(
-                "warning: no report for sm_{arch}: ptxas was not there or does not know it"
+                "warning: no report for sm_{arch}: ptxas was not found, or does not know it; `ridgepoint doctor` \
+                 says how to get it"
             ));
         }
-        let format = match self.format {
-            ListFormat::Table => return Ok(kernels_table(&found.records).into_bytes()),
-            ListFormat::Json => Format::Json,
-            ListFormat::Csv => Format::Csv,
-            ListFormat::Md => Format::Markdown,
+        let Some(format) = self.printed.format() else {
+            let width = streams::width_of_output();
+            return Ok(width
+                .fold(&kernels_table(&found.records, width))
+                .into_bytes());
         };
         let mut text = Vec::new();
         kernels_rows(&found.records, format, &mut text).map_err(Failure::failed)?;

@@ -16,12 +16,12 @@ use super::lists::{MOST_RUNS, whole};
 use super::roofline::{say_left_out, sweep_failure};
 use super::shared::Program;
 use super::suite::{Study, Suite, Workloads};
-use super::{Failure, command_line, driver_failure, streams};
+use super::{Failure, command_line, driver_failure, printed};
 use crate::ceilings::cache_path;
 use crate::compare::{Comparison, Table};
 use crate::driver::DeviceChoice;
 use crate::measure::{Runs, Sampling};
-use crate::report::{Format, RunFacts, terminal};
+use crate::report::{Format, RunFacts, counted, terminal};
 use crate::sweep::{Plan, Record, Settings, Sweep};
 use crate::workload::Bench;
 
@@ -37,6 +37,9 @@ pub(super) struct Arguments {
 
     #[command(flatten)]
     effort: Effort,
+
+    #[command(flatten)]
+    printed: printed::Arguments,
 }
 
 /// What is measured, and how often.
@@ -57,19 +60,21 @@ pub(super) struct Effort {
 
 /// Measures, shows, and keeps the rows for the next time.
 pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure> {
-    let mut measurement = arguments.effort.begin(&arguments.filter)?;
+    let printed = &arguments.printed;
+    let mut measurement = arguments
+        .effort
+        .begin(&arguments.filter, printed.target())?;
     let is_test = matches!(program, Program::Bench(_, Run::Test));
     if is_test {
         measurement.settings = Settings::quick();
     }
     let (records, ended) = measurement.run()?;
+    let console = printed.console(0);
     if is_test {
         // The times of one sample, of code that may not be optimised, are none.
         ended?;
-        streams::say(&format!(
-            "{} ran, and what they wrote was compared",
-            launches(&records)
-        ));
+        let launches = counted(records.len() as u64, "launch");
+        console.say(&format!("{launches} ran, and what they wrote was compared"));
         return Ok(());
     }
     let kept = measurement.kept(program);
@@ -82,33 +87,33 @@ pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure
     let changes: Vec<_> = after.keys().map(change).collect();
     // What was measured before something failed is shown, and does not take the place of a whole run.
     if !records.is_empty() {
-        streams::say(&terminal::measured(&records, &changes));
+        match printed.format() {
+            Some(format) => {
+                let run = measurement.facts();
+                let rows = records.iter().enumerate();
+                printed::print(rows.map(|(index, record)| run.row(record, format, index)))?;
+            }
+            None => console.say(&terminal::measured(&records, &changes, console.width())),
+        }
     }
     ended?;
     let is_whole = arguments.filter.is_empty() && arguments.effort.is_default();
     match (is_whole, kept) {
-        (true, Some(path)) => keep(&records, &measurement.bench, &path),
+        (true, Some(path)) => keep(&records, &measurement.facts(), &path),
         (true, None) => {
-            streams::say("Not kept: there is no cache folder.");
+            console.say("Not kept: there is no cache folder.");
             Ok(())
         }
         (false, _) => {
-            streams::say("Not kept: later runs are compared with whole ones, at the defaults.");
+            console.say("Not kept: later runs are compared with whole ones, at the defaults.");
             Ok(())
         }
-    }
-}
-
-fn launches(records: &[Record]) -> String {
-    match records.len() {
-        1 => "1 launch".to_owned(),
-        count => format!("{count} launches"),
     }
 }
 
 impl Effort {
-    /// The device, and what is to be measured of workloads whose names contain `filter`.
-    pub(super) fn begin(&self, filter: &str) -> Result<Measurement, Failure> {
+    /// The device, and what is to be measured of workloads whose names contain `filter`, with text to `target`.
+    pub(super) fn begin(&self, filter: &str, target: Text) -> Result<Measurement, Failure> {
         let bench = Suite::get().open(&self.device).map_err(driver_failure)?;
         let workloads = self.workloads.containing(filter)?;
         let is_emulated = bench.device().properties().is_emulated();
@@ -118,6 +123,7 @@ impl Effort {
             bench,
             plan,
             settings: self.settings(),
+            target,
         })
     }
 
@@ -147,9 +153,16 @@ pub(super) struct Measurement {
     bench: Bench,
     plan: Plan<'static>,
     settings: Settings,
+    target: Text,
 }
 
 impl Measurement {
+    /// What is needed to repeat it.
+    fn facts(&self) -> RunFacts {
+        let properties = self.bench.device().properties().clone();
+        RunFacts::now(command_line(), properties, json!({}))
+    }
+
     /// The rows up to the first failure, and that.
     fn run(&self) -> Result<(Vec<Record>, Result<(), Failure>), Failure> {
         let interrupt = Interrupt::watch()?;
@@ -157,7 +170,7 @@ impl Measurement {
         let mut sweep =
             Sweep::new(&self.bench, &self.plan, self.settings).map_err(sweep_failure)?;
         let names: Vec<String> = sweep.points().map(ToString::to_string).collect();
-        let console = Console::new(Text::Stdout, names.len() as u64);
+        let console = Console::new(self.target, names.len() as u64);
         let ceilings = known_ceilings(device, None, &console)?;
         let about = match device.properties().is_emulated() {
             true => ": results match a GPU's; timings are those of this host",
@@ -233,12 +246,10 @@ impl Measurement {
     }
 }
 
-fn keep(records: &[Record], bench: &Bench, path: &Path) -> Result<(), Failure> {
+fn keep(records: &[Record], run: &RunFacts, path: &Path) -> Result<(), Failure> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(|error| super::cannot_write(folder, &error))?;
     }
-    let properties = bench.device().properties().clone();
-    let run = RunFacts::now(command_line(), properties, json!({}));
     Destination::open(path, Unfinished::IsNothing)?.write_whole(|output| {
         let mut tail = "";
         for (index, record) in records.iter().enumerate() {

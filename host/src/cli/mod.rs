@@ -4,6 +4,7 @@ mod ceilings;
 mod chart;
 mod charts;
 mod check;
+mod colours;
 mod compare;
 mod console;
 mod described;
@@ -27,6 +28,7 @@ mod occupancy;
 mod output;
 mod pipeline;
 mod power;
+mod printed;
 mod profile;
 mod roofline;
 mod roofs;
@@ -42,25 +44,30 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser, Subcommand};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use failure::{Failure, STATUSES, cannot_write, driver_failure};
 pub use harness::{Target, bench};
 use shared::Program;
 
+use crate::driver::Embedded;
+
 /// GPU kernels in plain Rust: measure them, and learn what limits them.
 #[derive(Parser)]
-#[command(name = "ridgepoint", version = version(), long_version = long_version(), after_help = STATUSES, arg_required_else_help = true)]
+#[command(name = "ridgepoint", version = version(), long_version = long_version(crate::kernels::embedded_ptx()), after_help = STATUSES, arg_required_else_help = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
+
+    #[command(flatten)]
+    _colours: colours::Arguments,
 }
 
 #[derive(Subcommand)]
 enum Command {
     #[command(flatten)]
     Shared(shared::Command),
-    /// Compare normalizing a vector with the norm sent to the host and with it kept on the device.
+    /// Compare ways to normalize a vector: with its norm copied to the host, or kept on the device.
     Norm(norm::Arguments),
     /// Measure launch overhead, and the cost of each kind of synchronization in a loop.
     Dispatch(dispatch::Arguments),
@@ -74,12 +81,12 @@ enum Command {
     Run(Box<run::Arguments>),
     /// Draw the roofline chart of a file of measured rows.
     Chart(chart::Arguments),
-    /// Merge several files of rows into one.
+    /// Merge files of rows into one.
     Merge(compare::MergeArguments),
     /// List devices, or explain why none was found.
-    Device,
+    Device(device::Arguments),
     /// List the tools and libraries that are installed, and how to install the missing ones.
-    Doctor,
+    Doctor(doctor::Arguments),
     /// Create a package with a kernel, a program that launches it, a test and a benchmark.
     New(new::Arguments),
     /// Print completions for a shell.
@@ -90,10 +97,20 @@ enum Command {
 
 /// Runs the command that the process's arguments ask for.
 pub fn main() -> ExitCode {
-    match Cli::try_parse_from(with_lists(env::args_os())) {
+    match parsed::<Cli>(with_lists(env::args_os())) {
         Ok(cli) => failure::status(run(cli.command)),
         Err(refused) => explain(&refused),
     }
+}
+
+/// The words as a command line of this kind. Help and errors have the colours that the words ask for, as has all
+/// that is written later.
+fn parsed<C: CommandFactory + FromArgMatches>(words: Vec<OsString>) -> Result<C, clap::Error> {
+    let choice = colours::asked_for(&words);
+    colours::choose(choice);
+    let mut command = C::command().color(choice);
+    let mut matches = command.try_get_matches_from_mut(words)?;
+    C::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
 }
 
 /// The words with a list that begins with standard output, as `--plot -,x.svg` has, joined to its option: else the
@@ -147,8 +164,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Run(it) => run::run(&it),
         Command::Chart(it) => it.files().check().and_then(|()| chart::run(&it)),
         Command::Merge(it) => it.files().check().and_then(|()| compare::run_merge(&it)),
-        Command::Device => device::run(),
-        Command::Doctor => doctor::run(),
+        Command::Device(it) => device::run(&it),
+        Command::Doctor(it) => doctor::run(&it),
         Command::New(arguments) => new::run(&arguments),
         Command::Completions(it) => {
             manual::completions(&it, Cli::command());
@@ -159,7 +176,7 @@ fn run(command: Command) -> Result<(), Failure> {
 }
 
 fn version() -> &'static str {
-    match option_env!("RIDGEPOINT_COMMIT") {
+    match option_env!("RIDGEPOINT_COMMIT").or(option_env!("RIDGEPOINT_CHECKOUT")) {
         Some(commit) => {
             Box::leak(format!("{} ({commit})", env!("CARGO_PKG_VERSION")).into_boxed_str())
         }
@@ -167,9 +184,9 @@ fn version() -> &'static str {
     }
 }
 
-/// With the architectures whose PTX is embedded.
-fn long_version() -> &'static str {
-    let arches = crate::kernels::embedded_ptx().iter();
+/// With the architectures whose PTX the program carries.
+fn long_version(ptx: &[Embedded<'_>]) -> &'static str {
+    let arches = ptx.iter();
     let arches: Vec<String> = arches.map(|(arch, ..)| format!("sm_{arch}")).collect();
     let text = format!("{}\nembedded PTX: {}", version(), arches.join(", "));
     Box::leak(text.into_boxed_str())

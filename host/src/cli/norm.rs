@@ -17,7 +17,7 @@ const LEAST_ITERATIONS: u64 = 10;
 #[derive(Args)]
 #[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
-    /// Numbers of elements, such as 2^26 [default: 2^10 to 2^28; emulator: 2^10 and 2^13]
+    /// Elements in the vector, such as 2^26 [default: 2^10 to 2^28; emulator: 2^10 and 2^13]
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = element_count)]
     n: Vec<u64>,
 
@@ -31,7 +31,7 @@ pub(super) struct Arguments {
     )]
     dtype: Vec<Dtype>,
 
-    /// How the norm reaches the scaling
+    /// How the norm reaches the kernel that scales
     #[arg(
         long,
         value_name = "LIST",
@@ -41,7 +41,7 @@ pub(super) struct Arguments {
     )]
     mode: Vec<NormMode>,
 
-    /// Number of timings of the loop; the median is reported
+    /// Number of timings of each loop; the median is reported
     #[arg(long, value_name = "COUNT", default_value_t = 9,
           value_parser = whole::<u32>(1..=MOST_ROUNDS))]
     rounds: u32,

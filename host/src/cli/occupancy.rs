@@ -15,7 +15,7 @@ use super::interrupt::Interrupt;
 use super::lists::{
     MOST_RUNS, MOST_THREADS, MaxRegisters, arch, bytes, each_once, refuse_without_effect, whole,
 };
-use super::output::{Outputs, target};
+use super::output::{Outputs, or_standard, target};
 use super::suite::{Study, Suite, Workloads};
 use super::{Failure, command_line, driver_failure, tracing};
 use crate::driver::{Device, DeviceChoice};
@@ -86,7 +86,7 @@ pub(super) struct Arguments {
     )]
     max_registers: Vec<MaxRegisters>,
 
-    /// Number of timed launches [default: 10; emulator: 2]
+    /// Number of timed launches of each point [default: 10; emulator: 2]
     #[arg(long, value_name = "COUNT", value_parser = whole::<u32>(1..=MOST_RUNS))]
     runs: Option<u32>,
 
@@ -105,11 +105,12 @@ pub(super) struct Arguments {
     #[arg(short, long, value_name = "LIST", value_delimiter = ',')]
     output: Vec<PathBuf>,
 
-    /// Format of the rows: csv, json or md [default: from the file name's ending, or csv]
-    #[arg(long, value_name = "FORMAT")]
+    /// Format of the rows: csv, json or md; those of --arch and --registers go to standard output without --output
+    /// [default: from the file name's ending, or csv]
+    #[arg(short, long, value_name = "FORMAT")]
     format: Option<Format>,
 
-    /// Files to draw charts of speed against work in flight to, .svg or .png
+    /// Files to draw charts to, .svg or .png: speed against work in flight; - draws on the terminal
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = chart_path())]
     plot: Vec<PathBuf>,
 
@@ -129,12 +130,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.is_measured() {
         measure(arguments)
     } else {
-        if arguments.output.is_empty() {
-            let given = [
-                ("--format", arguments.format.is_some()),
-                ("--quiet", arguments.quiet),
-            ];
-            refuse_without_effect(&given, "on a table that goes to no --output")?;
+        if arguments.outputs().is_empty() {
+            let given = [("--quiet", arguments.quiet)];
+            refuse_without_effect(&given, "on a table: add --output or --format")?;
         }
         model(arguments)
     }
@@ -157,9 +155,10 @@ fn model(arguments: &Arguments) -> Result<(), Failure> {
         .map(|(arch, registers, shared, block)| OccupancyRow::new(arch, registers, shared, block))
         .collect::<Result<_, _>>()
         .map_err(|error| Failure::Usage(error.to_string()))?;
-    let console = Console::new(target(arguments.quiet, &arguments.output), 0);
-    let mut outputs = Outputs::open(&arguments.output, arguments.format)?;
-    console.say(&model_table(&rows));
+    let paths = arguments.outputs();
+    let console = Console::new(target(arguments.quiet, paths), 0);
+    let mut outputs = Outputs::open(paths, arguments.format)?;
+    console.say(&model_table(&rows, console.width()));
     let emulator = Device::emulator(Default::default());
     let run = RunFacts::now(command_line(), emulator.properties().clone(), json!({}));
     for row in &rows {
@@ -182,7 +181,9 @@ fn measure(arguments: &Arguments) -> Result<(), Failure> {
     let runs = arguments.sampling(is_emulated);
     let console = Console::new(target(arguments.quiet, paths), 0);
     let plan = arguments.plan(is_emulated)?;
+    console.begin("compiling for each limit of registers".to_owned());
     let limited = Limited::all(&bench, &plan, suite.ptx).map_err(failure)?;
+    console.finish();
     let mut sweep =
         OccupancySweep::new(&bench, &limited, &plan, suite.ptx, runs).map_err(failure)?;
     let file = arguments.ceilings.as_deref();
@@ -199,7 +200,7 @@ fn measure(arguments: &Arguments) -> Result<(), Failure> {
     if device.properties().is_emulated() {
         let (major, minor) = device.properties().compute_capability;
         console.say(&format!(
-            "Emulated: the occupancy is a GPU's of sm_{major}{minor}; the times are this host's."
+            "Emulated: the occupancy is that of sm_{major}{minor}; timings are those of this host."
         ));
     }
     for reason in sweep.refused() {
@@ -250,7 +251,8 @@ impl Arguments {
         static DEFAULT: LazyLock<[PathBuf; 1]> = LazyLock::new(|| ["occupancy.csv".into()]);
         match &self.output[..] {
             [] if self.is_measured() => &DEFAULT[..],
-            outputs => outputs,
+            outputs if self.is_measured() => outputs,
+            outputs => or_standard(outputs, self.format),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use super::Failure;
 use super::console::{Console, Target};
@@ -123,6 +124,7 @@ impl Output {
         let path = self.destination.path().display();
         let before = row - 1;
         let kept = match self.destination.partial() {
+            Some(_) if before == 1 => "; the row before it is in the file".to_owned(),
             Some(_) if before > 0 => format!("; the {before} rows before it are in the file"),
             _ => String::new(),
         };
@@ -149,7 +151,7 @@ pub(super) fn format_of(path: &Path, given: Option<Format>) -> Result<Format, Fa
     let format = given.or_else(|| Format::of(path));
     format.ok_or_else(|| {
         Failure::Usage(format!(
-            "{}: names of rows end in .csv, .json or .md; with --format they may end otherwise",
+            "{}: the name of a file of rows must end in .csv, .json or .md; --format allows other names",
             path.display()
         ))
     })
@@ -170,6 +172,15 @@ pub(super) fn open_whole(
         Ok((format, Destination::open(path, Unfinished::IsNothing)?))
     };
     paths.iter().zip(formats).map(open).collect()
+}
+
+/// The outputs that are named; where none is, a format alone means standard output.
+pub(super) fn or_standard(paths: &[PathBuf], format: Option<Format>) -> &[PathBuf] {
+    static STANDARD: LazyLock<[PathBuf; 1]> = LazyLock::new(|| ["-".into()]);
+    match (paths, format) {
+        ([], Some(_)) => &STANDARD[..],
+        _ => paths,
+    }
 }
 
 /// Where text for people goes: not between the rows.

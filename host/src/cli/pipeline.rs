@@ -10,6 +10,7 @@ use super::modes;
 use super::study::{Common, Rows, study_failure};
 use super::suite;
 use crate::embedded::{self, Use};
+use crate::report::counted;
 use crate::study::{Pipeline, PipelineMode, PipelineRow, Plan, Work};
 
 /// Chunks of all batches: each has page-locked memory and events of its own.
@@ -61,7 +62,7 @@ pub(super) struct Arguments {
           value_parser = real("a number above 0 and at most 10, such as 0.1", |it| it > 0.0 && it <= 10.0))]
     weight: Vec<f64>,
 
-    /// Number of timings of each mode; the median is reported
+    /// Number of timings of each loop; the median is reported
     #[arg(long, value_name = "COUNT", default_value_t = 5,
           value_parser = whole::<u32>(1..=MOST_ROUNDS))]
     rounds: u32,
@@ -89,6 +90,7 @@ fn measure_all(
     pipeline: &mut Pipeline<'_>,
     rows: &mut Rows<PipelineRow>,
 ) -> Result<(), Failure> {
+    rows.begin("choosing degrees for the weights".to_owned(), 0);
     let works = arguments.works(pipeline, &rows.interrupt)?;
     let count = works.len() * modes.len();
     for (work, weight) in works {
@@ -132,19 +134,27 @@ impl Arguments {
             ..
         } = plan;
         let refused = if !size.is_multiple_of(chunks) {
-            format!("--chunks: {size} rows cannot be split into {chunks} equal chunks")
+            format!(
+                "--chunks: {size} rows cannot be split into {chunks} equal chunks: choose a divisor of {size}"
+            )
         } else if self.kernel.contains(&"matmul") && !(size / chunks).is_multiple_of(TILE) {
             let rows = size / chunks;
-            format!("--kernel matmul: chunks of {rows} rows; it takes multiples of {TILE}")
+            let rows = counted(rows as u64, "row");
+            format!(
+                "--kernel matmul: chunks of {rows}; expected a multiple of {TILE}: choose another --size or --chunks"
+            )
         } else if plan.pieces() > MOST_CHUNKS as usize {
             let pieces = plan.pieces();
             format!(
-                "{batches} batches of {chunks} chunks are {pieces}; at most {MOST_CHUNKS} are possible"
+                "{} of {} are {pieces} chunks; at most {MOST_CHUNKS} are possible",
+                counted(batches as u64, "batch"),
+                counted(chunks as u64, "chunk")
             )
         } else if self.slots.is_some() && slots > plan.pieces() {
             let pieces = plan.pieces();
             format!(
-                "--slots {slots}: there are {pieces} chunks in all, and no more can be on the device"
+                "--slots {slots}: there are only {} in all",
+                counted(pieces as u64, "chunk")
             )
         } else {
             return Ok(plan);

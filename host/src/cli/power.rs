@@ -101,16 +101,63 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         true => Some(newest(&plan).map_err(study_failure)?),
         false => None,
     };
+    let mut first = None;
     let mut show = |progress: Progress| {
+        let start = *first.get_or_insert(progress);
+        let last = steps_to_converge(start, progress, &plan);
+        rows.console.estimate(progress.step, last);
         rows.console.say(&format!(
             "step {:5}  eigenvalue {:.12}  residual {:.3e}",
             progress.step, progress.eigenvalue, progress.residual
         ));
         rows.interrupt.flow()
     };
-    // It may converge long before the last step, so there is no estimate.
     rows.begin("iterating".to_owned(), 0);
     let row = power(&device, &plan, arguments.mode, from.as_ref(), &mut show);
     let ended = row.map_err(study_failure).and_then(|row| rows.add(row));
     rows.finish(ended)
+}
+
+/// The step at which the residual will be the tolerance if it goes on to fall as it has since `start`; no later than
+/// the last step, and that one while it does not fall.
+fn steps_to_converge(start: Progress, now: Progress, plan: &PowerPlan) -> u64 {
+    let steps = (now.step - start.step) as f64;
+    let fallen = (start.residual / now.residual).ln();
+    let still = (now.residual / plan.tolerance).ln().max(0.0) * steps / fallen;
+    match still.is_finite() && still >= 0.0 {
+        true => now
+            .step
+            .saturating_add(still.ceil() as u64)
+            .min(plan.max_steps),
+        false => plan.max_steps,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_residual_that_falls_tenfold_in_ten_steps_says_when_it_is_small_enough() {
+        let plan = PowerPlan {
+            dim: 64,
+            dominance: 0.05,
+            max_steps: 1000,
+            check_every: 10,
+            tolerance: 1e-6,
+            seed: 42,
+            checkpoints: None,
+        };
+        let at = |step, residual| Progress {
+            step,
+            eigenvalue: 1.0,
+            residual,
+        };
+        let expect = |now| steps_to_converge(at(0, 1e-1), now, &plan);
+        assert_eq!(expect(at(0, 1e-1)), 1000, "nothing is known yet");
+        assert!((49..=51).contains(&expect(at(10, 1e-2))));
+        assert_eq!(expect(at(10, 0.2)), 1000, "it grows");
+        assert_eq!(expect(at(10, 0.099)), 1000, "no later than the last step");
+        assert_eq!(expect(at(60, 1e-7)), 60);
+    }
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 
+use super::console::Console;
 use super::described::{Described, failure};
 use super::destination::{Destination, Unfinished};
 use super::files::Files;
@@ -13,35 +14,39 @@ use super::roofline::sweep_failure;
 use super::run::shape;
 use super::shared::Program;
 use super::suite::{Study, Suite, Workloads};
-use super::{Failure, driver_failure, roofs, streams};
+use super::{Failure, driver_failure, printed, roofs, streams};
 use crate::driver::{Device, Emulation};
 use crate::kernels::{newest_report, report_of};
 use crate::model::GpuRoofs;
 use crate::profile::{self, Formula, Profile, Resources, Subject};
+use crate::report::Format;
 use crate::standalone::{Standalone, StandaloneError};
 use crate::sweep::{self, Plan};
 use crate::workload::Bench;
 
 const HELP: &str = "\
-ridgepoint profile saxpy.ptx saxpy --grid 64 --block 256 \\
-    --arg i32:16384 --arg f32:2.5 --arg f32[16384]=random --arg f32[16384]=ones
-ridgepoint profile --workload horner --axis n=2^16 --axis k=10 --page horner.html
-cargo bench -- profile
+Examples:
+  ridgepoint profile saxpy.ptx saxpy --grid 64 --block 256 \\
+      --arg i32:16384 --arg f32:2.5 \\
+      --arg f32[16384]=random --arg f32[16384]=ones
+  ridgepoint profile --workload horner --axis n=2^16 --axis k=10 \\
+      --page horner.html
+  cargo bench -- profile
 
-The emulator executes the kernel's PTX and counts exactly what it does, without a GPU. Times are predicted:
-the least that a GPU with these roofs needs. Nothing is measured.";
+The emulator executes the kernel's PTX and counts exactly what it does, without a GPU. Times are predicted: the \
+shortest that the roofs of the GPU allow. Nothing is measured.";
 
 #[derive(Args)]
 #[command(after_help = HELP, allow_negative_numbers = true)]
 pub(super) struct Arguments {
     #[command(flatten)]
+    shown: Shown,
+
+    #[command(flatten)]
     described: Described,
 
     #[command(flatten)]
     workloads: Workloads,
-
-    #[command(flatten)]
-    shown: Shown,
 }
 
 /// What is shown of the counts.
@@ -54,13 +59,34 @@ struct Shown {
     #[arg(long, value_name = "COUNT", default_value_t = 8, value_parser = whole::<u64>(0..=10_000))]
     lines: u64,
 
-    /// Write all counts to this file as JSON
+    /// Write all counts to this JSON file
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
     /// Write the annotated source to this file, as a self-contained HTML page
     #[arg(long, value_name = "FILE.html")]
     page: Option<PathBuf>,
+
+    #[command(flatten)]
+    printed: printed::Arguments,
+}
+
+/// A line of the source, for programs.
+#[derive(Serialize)]
+struct Row<'p> {
+    kernel: &'p str,
+    at: &'p str,
+    file: &'p str,
+    line: u32,
+    share_percent: f64,
+    instructions: u64,
+    flop: u64,
+    bytes: u64,
+    sectors: u64,
+    wavefronts: u64,
+    conflicts: u64,
+    divergences: u64,
+    text: &'p str,
 }
 
 pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure> {
@@ -68,19 +94,20 @@ pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure
     match (described.is_given(), workloads.is_default()) {
         (true, true) => {
             let standalone = described.read(&[])?;
-            arguments.shown.with(|gpu| counted_file(&standalone, gpu))
+            let shown = &arguments.shown;
+            shown.with(|gpu, console| counted_file(&standalone, gpu, console))
         }
         // A bench target has workloads of its own to profile.
         (false, is_default) if !is_default || matches!(program, Program::Bench(..)) => {
             described.refuse_without_file()?;
             let shown = &arguments.shown;
-            shown.with(|gpu| counted_workloads(workloads, gpu))
+            shown.with(|gpu, console| counted_workloads(workloads, gpu, console))
         }
         (true, false) => Err(Failure::Usage(
-            "a file of PTX and --workload: name one of them".to_owned(),
+            "a PTX file and workloads cannot be profiled at once: name one or the other".to_owned(),
         )),
         (false, _) => Err(Failure::Usage(
-            "nothing to profile: name a file of PTX, or --workload".to_owned(),
+            "nothing to profile: name a PTX file, or a workload with --workload".to_owned(),
         )),
     }
 }
@@ -96,7 +123,12 @@ fn emulation() -> Emulation {
 /// Why a report says nothing of a kernel.
 const UNREPORTED: &str = "the report of ptxas does not have the kernel";
 
-fn counted_file(standalone: &Standalone, gpu: &GpuRoofs) -> Result<Found, Failure> {
+fn counted_file(
+    standalone: &Standalone,
+    gpu: &GpuRoofs,
+    console: &Console,
+) -> Result<Found, Failure> {
+    console.begin(standalone.kernel().to_owned());
     let device = Device::emulator_with(emulation(), &[]).map_err(driver_failure)?;
     let loaded = device.load(standalone.file()).map_err(driver_failure)?;
     match standalone.run_loaded(&loaded) {
@@ -130,14 +162,24 @@ fn counted_file(standalone: &Standalone, gpu: &GpuRoofs) -> Result<Found, Failur
     })
 }
 
-fn counted_workloads(workloads: &Workloads, gpu: &GpuRoofs) -> Result<Found, Failure> {
+fn counted_workloads(
+    workloads: &Workloads,
+    gpu: &GpuRoofs,
+    console: &Console,
+) -> Result<Found, Failure> {
     let selected = workloads.select(Study::Sweep, true)?;
     let plan = workloads.plan(selected, Plan::default())?;
     let ptx = Suite::get().ptx;
     let bench = Bench::emulator(emulation(), ptx).map_err(driver_failure)?;
-    let counted = sweep::count(&bench, &plan).map_err(sweep_failure)?;
+    let mut begun = 0;
+    let begin = |name: &str, count: usize| {
+        console.estimate(begun, count as u64);
+        console.begin(name.to_owned());
+        begun += 1;
+    };
+    let counted = sweep::count(&bench, &plan, begin).map_err(sweep_failure)?;
     for reason in &counted.left_out {
-        streams::say(&format!("left out: {reason}"));
+        console.say(&format!("left out: {reason}"));
     }
     let report = newest_report(ptx);
     let mut found = Found::default();
@@ -188,7 +230,13 @@ struct Document<'p> {
 
 impl Shown {
     /// Opens the files, and shows and writes what `count` gives.
-    fn with(&self, count: impl FnOnce(&GpuRoofs) -> Result<Found, Failure>) -> Result<(), Failure> {
+    fn with(
+        &self,
+        count: impl FnOnce(&GpuRoofs, &Console) -> Result<Found, Failure>,
+    ) -> Result<(), Failure> {
+        if self.json.is_none() && self.page.is_none() {
+            self.printed.refuse_silence()?;
+        }
         let files = Files::default().outputs("--json", &self.json);
         files.outputs("--page", &self.page).check()?;
         let open = |path: &Option<PathBuf>| {
@@ -197,20 +245,21 @@ impl Shown {
                 .transpose()
         };
         let (json, page) = (open(&self.json)?, open(&self.page)?);
-        let Found { profiles, wrong } = count(&self.roofs.gpu())?;
+        let console = self.printed.console(0);
+        let found = count(&self.roofs.gpu(), &console);
+        console.finish();
+        let Found { profiles, wrong } = found?;
         if profiles.is_empty() {
             return Err(Failure::Failed(
                 "nothing was counted: no kernel was launched".to_owned(),
             ));
         }
-        for profile in &profiles {
-            streams::say(&profile::text(profile, self.lines as usize));
-        }
+        let document = Document {
+            ridgepoint: env!("CARGO_PKG_VERSION"),
+            profiles: &profiles,
+        };
+        self.show(&document, &console)?;
         if let Some(json) = json {
-            let document = Document {
-                ridgepoint: env!("CARGO_PKG_VERSION"),
-                profiles: &profiles,
-            };
             json.write_whole(|file| Ok(serde_json::to_writer_pretty(file, &document)?))?;
         }
         if let Some(page) = page {
@@ -221,5 +270,42 @@ impl Shown {
             true => Ok(()),
             false => Err(Failure::Found(wrong.join("\n"))),
         }
+    }
+
+    /// The profiles as text, as one document, or as rows of lines.
+    fn show(&self, document: &Document<'_>, console: &Console) -> Result<(), Failure> {
+        if self.printed.format() == Some(Format::Json) {
+            let text = serde_json::to_string_pretty(document).map_err(Failure::failed)?;
+            streams::print(format!("{text}\n").as_bytes());
+            return Ok(());
+        }
+        let rows = document.profiles.iter().flat_map(Row::all);
+        let rows: Vec<Row<'_>> = rows.collect();
+        self.printed.show(&rows, console, |_| {
+            let texts = document.profiles.iter();
+            let texts = texts.map(|it| profile::text(it, self.lines as usize));
+            texts.collect::<Vec<_>>().join("\n")
+        })
+    }
+}
+
+impl<'p> Row<'p> {
+    /// A row for each line, the hottest first.
+    fn all(profile: &'p Profile) -> impl Iterator<Item = Row<'p>> {
+        profile.lines.iter().map(|line| Row {
+            kernel: &profile.kernel,
+            at: &profile.at,
+            file: &line.file,
+            line: line.line,
+            share_percent: 100.0 * line.share,
+            instructions: line.sums.warps,
+            flop: line.sums.flop,
+            bytes: line.sums.bytes,
+            sectors: line.sums.sectors,
+            wavefronts: line.sums.wavefronts,
+            conflicts: line.sums.conflicts,
+            divergences: line.sums.splits,
+            text: line.text.as_deref().unwrap_or_default(),
+        })
     }
 }

@@ -24,7 +24,7 @@ use crate::driver::DeviceChoice;
 use crate::kernels::newest_report;
 use crate::measure::{CacheState, Runs, Sampling};
 use crate::model::GpuRoofs;
-use crate::report::{Chart, Format, HtmlReport, RunFacts, terminal};
+use crate::report::{Chart, Format, HtmlReport, RunFacts, comparison_text, terminal};
 use crate::sweep::{Plan, Prediction, Record, Settings, Sweep, SweepError};
 use crate::workload::{Axis, Bench, GridSize};
 
@@ -58,11 +58,11 @@ pub(super) struct Arguments {
     )]
     cache: Vec<CacheState>,
 
-    /// Number of warm-up launches
+    /// Number of warm-up launches of each point
     #[arg(long, value_name = "COUNT", default_value_t = 3, value_parser = whole::<u32>(0..=MOST_RUNS))]
     warmup: u32,
 
-    /// Number of timed launches
+    /// Number of timed launches of each point
     #[arg(long, value_name = "COUNT", default_value_t = 10, value_parser = whole::<u32>(1..=MOST_RUNS))]
     runs: u32,
 
@@ -78,7 +78,7 @@ pub(super) struct Arguments {
     #[arg(long)]
     aa: bool,
 
-    /// Also read the GPU's hardware counters: bytes of memory and of the L2 cache, and operations by type, of a launch
+    /// Also read the GPU's hardware counters: bytes moved by memory and by the L2 cache, and operations by type
     #[arg(long)]
     counters: bool,
 
@@ -104,7 +104,7 @@ pub(super) struct Arguments {
     output: Vec<PathBuf>,
 
     /// Format of the rows: csv, json or md [default: from the file name's ending, or csv]
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(short, long, value_name = "FORMAT")]
     format: Option<Format>,
 
     /// Files to draw charts to, .svg or .png; - draws on the terminal
@@ -114,12 +114,12 @@ pub(super) struct Arguments {
     #[command(flatten)]
     roofs: roofs::Arguments,
 
-    /// Rows of an earlier run to compare with, CSV or JSON: exit with status 1 if a row is slower by more
+    /// Rows of an earlier run to compare with, CSV or JSON; exit with status 1 if a row is slower by more
     /// than the noise, or missing
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
 
-    /// Ignore differences from the baseline up to this percentage [default: 3%]
+    /// Ignore differences up to this percentage [default: 3%]
     #[arg(long, value_name = "PERCENT", requires = "baseline", value_parser = percent)]
     tolerance: Option<f64>,
 
@@ -235,7 +235,8 @@ fn run_on(choice: &DeviceChoice, arguments: &Arguments, sampling: Sampling) -> R
     });
     console.finish();
     if !records.is_empty() {
-        console.say(&format!("\n{}", terminal::summary(&records)));
+        let width = console.width();
+        console.say(&format!("\n{}", terminal::summary(&records, width)));
     }
     let closed = outputs.finish(&console);
     if !records.is_empty() {
@@ -305,9 +306,9 @@ impl Arguments {
         };
         let after = Table::of_records(records).map_err(Failure::failed)?;
         let comparison = Comparison::of(before, &after, self.tolerance.unwrap_or(TOLERANCE));
-        judge(&comparison.map_err(Failure::failed)?, |text| {
-            console.say(text);
-        })
+        let comparison = comparison.map_err(Failure::failed)?;
+        console.say(&comparison_text(&comparison, console.width()));
+        judge(&comparison)
     }
 
     fn plan(&self, is_emulated: bool) -> Result<Plan<'static>, Failure> {
@@ -364,7 +365,7 @@ fn introduce(
         };
         console.say(&format!(
             "The emulator runs the GPU's kernels on this host{here} and counts what they do. Results match a \
-             GPU's;\ntimings are those of this host, and only the rows' files have them."
+             GPU's; timings are those of this host, and only the rows' files have them."
         ));
     }
     console.say(&match gpu {

@@ -3,31 +3,32 @@
 use std::env;
 
 use clap::Args;
+use serde::Serialize;
 
+use super::console::Console;
 use super::described::{Described, failure};
 use super::destination::{Destination, Unfinished};
 use super::files::Files;
 use super::lists::whole;
-use super::several::without;
-use super::{Failure, driver_failure, streams};
+use super::several::{Short, without};
+use super::{Failure, driver_failure, printed};
 use crate::driver::{Device, DeviceChoice, Emulation, LaunchConfig, Schedule};
 use crate::report::counted;
 use crate::standalone::{After, Change, Output, Standalone, StandaloneError};
 
 const HELP: &str = "\
-ridgepoint run saxpy.ptx saxpy --grid 64 --block 256 \\
-    --arg i32:16384 --arg f32:2.5 --arg f32[16384]=random --arg f32[16384]=ones --out 3
+Example:
+  ridgepoint run saxpy.ptx saxpy --grid 64 --block 256 \\
+      --arg i32:16384 --arg f32:2.5 \\
+      --arg f32[16384]=random --arg f32[16384]=ones --out 3
 
-The emulator checks every access: bounds, races, divergence, reads of uninitialized memory. The kernel runs
-once in order and once per seed; each seed is a different order of blocks, warps and lanes. A finding names the
+The emulator checks every access: bounds, races, divergence, reads of uninitialized memory. The kernel runs \
+once in order and once per seed; each seed is a different order of blocks, warps and lanes. A finding names the \
 command that replays it.";
 
 #[derive(Args)]
 #[command(after_help = HELP)]
 pub(super) struct Arguments {
-    #[command(flatten)]
-    described: Described,
-
     /// Show this buffer after the launch, by its argument's number from 0; NUMBER=FILE writes all its bytes
     /// to a file [default: show each buffer that has changed, or may have]
     #[arg(long = "out", value_name = "NUMBER[=FILE]")]
@@ -42,13 +43,30 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = whole::<u64>(0..=10_000))]
     seeds: u64,
 
-    /// Run under this seed alone, as to replay what was found under it
+    /// Run under this seed alone, to replay what was found under it
     #[arg(long, value_name = "SEED", conflicts_with = "seeds")]
     seed: Option<u64>,
 
     /// Run once, on all cores, and check only bounds and divergence
     #[arg(long, conflicts_with_all = ["seeds", "seed"])]
     no_check: bool,
+
+    #[command(flatten)]
+    printed: printed::Arguments,
+
+    #[command(flatten)]
+    described: Described,
+}
+
+/// A buffer after the launch, for programs.
+#[derive(Serialize)]
+struct Row {
+    argument: usize,
+    shape: String,
+    change: String,
+    /// The first elements.
+    values: String,
+    crc32: String,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -57,7 +75,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let paths: Vec<_> = wanted.filter_map(|it| it.path.clone()).collect();
     Files::default().outputs("--out", &paths).check()?;
     let device = Device::open(&arguments.device, &[]).map_err(driver_failure)?;
-    streams::say(&format!(
+    let orders = arguments.orders();
+    let console = arguments.printed.console(orders.len() as u64);
+    console.say(&format!(
         "{} of {}, {}, on {}",
         standalone.kernel(),
         standalone.file().display(),
@@ -66,14 +86,21 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     ));
     let is_emulated = device.properties().is_emulated();
     let after = match is_emulated && !arguments.no_check {
-        true => checked(&standalone, &device, &arguments.orders())?,
-        false => once(&standalone, &device)?,
+        true => checked(&standalone, &device, (&orders, &console)),
+        false => once(&standalone, &device, &console),
     };
-    for it in &after {
-        show(it, standalone.outputs())?;
+    console.finish();
+    let after = after?;
+    let outputs = standalone.outputs();
+    let rows: Vec<Row> = after.iter().filter_map(|it| Row::of(it, outputs)).collect();
+    if arguments.printed.format().is_some() || !rows.is_empty() {
+        arguments.printed.show(&rows, &console, |_| {
+            rows.iter().map(Row::text).collect::<Vec<_>>().join("\n")
+        })?;
     }
+    after.iter().try_for_each(|it| write(it, outputs))?;
     if after.iter().all(|it| it.change == Change::Unchanged) {
-        streams::say("No argument has changed.");
+        console.say("No argument has changed.");
     }
     Ok(())
 }
@@ -95,14 +122,21 @@ pub(super) fn shape(config: LaunchConfig) -> String {
 }
 
 /// On a GPU, or on the emulator without checks.
-fn once(standalone: &Standalone, device: &Device) -> Result<Vec<After>, Failure> {
+fn once(
+    standalone: &Standalone,
+    device: &Device,
+    console: &Console,
+) -> Result<Vec<After>, Failure> {
+    // One launch: nothing to estimate from.
+    console.expect(0);
+    console.begin(standalone.kernel().to_owned());
     let unchecked = device.with_emulation(Emulation {
         is_checked: false,
         ..Emulation::default()
     });
     let why = match unchecked {
-        Some(_) => "bounds and divergence alone, as --no-check says",
-        None => "a GPU looks at nothing; --device cpu does",
+        Some(_) => "--no-check leaves bounds and divergence alone",
+        None => "a GPU does not check accesses; --device cpu does",
     };
     let after = match standalone.run(unchecked.as_ref().unwrap_or(device)) {
         Ok(after) => after,
@@ -111,7 +145,7 @@ fn once(standalone: &Standalone, device: &Device) -> Result<Vec<After>, Failure>
         }
         Err(error) => return Err(failure(error)),
     };
-    streams::say(&format!("Not checked: {why}."));
+    console.say(&format!("Not checked: {why}."));
     Ok(after)
 }
 
@@ -166,10 +200,11 @@ impl Order {
 fn checked(
     standalone: &Standalone,
     device: &Device,
-    orders: &[Order],
+    (orders, console): (&[Order], &Console),
 ) -> Result<Vec<After>, Failure> {
     let mut runs = Runs::default();
     for &order in orders {
+        console.begin(order.name());
         let emulation = Emulation {
             schedule: order.schedule(),
             is_checked: true,
@@ -177,10 +212,19 @@ fn checked(
         };
         let device = device.with_emulation(emulation);
         let device = device.expect("a device that is emulated");
-        runs.add(standalone.run(&device), order)?;
+        runs.add(standalone.run(&device), order, console)?;
+        console.step();
     }
-    runs.end(standalone.kernel(), orders)
+    console.finish();
+    runs.end(standalone.kernel(), orders, console)
 }
+
+/// Options that the command which replays a finding has its own of.
+const REPLACED: [Short; 3] = [
+    Short("--seeds", None),
+    Short("--seed", None),
+    Short("--format", Some('f')),
+];
 
 /// What has come of the launches so far.
 #[derive(Default)]
@@ -198,6 +242,7 @@ impl Runs {
         &mut self,
         ran: Result<Vec<After>, StandaloneError>,
         order: Order,
+        console: &Console,
     ) -> Result<(), Failure> {
         match ran {
             Ok(after) => self.compare(after, &order.name()),
@@ -205,10 +250,10 @@ impl Runs {
                 self.failed += 1;
                 let finding = error.to_string();
                 if !self.findings.contains(&finding) {
-                    let words = without(env::args_os().skip(1), &["--seeds", "--seed"]);
+                    let words = without(env::args_os().skip(1), &REPLACED);
                     let words = words.iter().map(|it| it.to_string_lossy().into_owned());
                     let (name, replay) = (order.name(), order.replay(words));
-                    streams::say(&format!("{finding} ({name})\n  replay: {replay}"));
+                    console.say(&format!("{finding} ({name})\n  replay: {replay}"));
                     self.findings.push(finding);
                 }
             }
@@ -231,7 +276,7 @@ impl Runs {
         }
     }
 
-    fn end(self, kernel: &str, orders: &[Order]) -> Result<Vec<After>, Failure> {
+    fn end(self, kernel: &str, orders: &[Order], console: &Console) -> Result<Vec<After>, Failure> {
         let what = match self.failed {
             0 => "nothing was found".to_owned(),
             failed => format!("something was found in {failed} of them"),
@@ -245,10 +290,10 @@ impl Runs {
                 counted(orders.len() as u64 - 1, "seed")
             ),
         };
-        streams::say(&format!("Checked {kernel}: {schedules}; {what}."));
+        console.say(&format!("Checked {kernel}: {schedules}; {what}."));
         if let Some(what) = self.differs {
-            streams::say(&format!(
-                "note: the result depends on the order of threads: {what} is another than at first"
+            console.say(&format!(
+                "note: the result depends on the order of threads: {what} differs from the first run"
             ));
         }
         match (self.findings.len(), self.first) {
@@ -258,26 +303,37 @@ impl Runs {
     }
 }
 
-/// Says what is in a buffer that is wanted, and writes it where it goes.
-fn show(after: &After, outputs: &[Output]) -> Result<(), Failure> {
-    let mut wanted = outputs
-        .iter()
-        .filter(|it| it.place == after.place)
-        .peekable();
-    let is_shown = match outputs {
-        [] => after.change != Change::Unchanged,
-        _ => wanted.peek().is_some(),
-    };
-    if is_shown {
-        streams::say(&format!(
-            "argument {}, {}, {}: {} (crc32 {:08x})",
-            after.place,
-            after.shape(),
-            after.change,
-            after.shown(),
-            after.checksum()
-        ));
+impl Row {
+    /// What is in a buffer that is wanted.
+    fn of(after: &After, outputs: &[Output]) -> Option<Row> {
+        let is_shown = match outputs {
+            [] => after.change != Change::Unchanged,
+            _ => outputs.iter().any(|it| it.place == after.place),
+        };
+        is_shown.then(|| Row {
+            argument: after.place,
+            shape: after.shape(),
+            change: after.change.to_string(),
+            values: after.shown(),
+            crc32: format!("{:08x}", after.checksum()),
+        })
     }
+
+    fn text(&self) -> String {
+        let Row {
+            argument,
+            shape,
+            change,
+            values,
+            crc32,
+        } = self;
+        format!("argument {argument}, {shape}, {change}: {values} (crc32 {crc32})")
+    }
+}
+
+/// Writes a buffer where it goes.
+fn write(after: &After, outputs: &[Output]) -> Result<(), Failure> {
+    let wanted = outputs.iter().filter(|it| it.place == after.place);
     for path in wanted.filter_map(|it| it.path.as_ref()) {
         let file = Destination::open(path, Unfinished::IsNothing)?;
         file.write_whole(|file| file.write_all(&after.bytes))?;

@@ -17,11 +17,10 @@ pub(super) enum Program {
 /// A command of both.
 #[derive(Subcommand)]
 pub(super) enum Command {
-    /// Measure workloads at the values that they have for themselves, and show what changed since the last
-    /// time: what `cargo bench` does.
+    /// Measure workloads at their default values and show what changed since the last run, as `cargo bench` does.
     Measure(measure::Arguments),
     /// List the workloads and their axes.
-    List,
+    List(list::Arguments),
     /// Sweep workloads over their axes and place each point under the roofline.
     Roofline(Box<roofline::Arguments>),
     /// Compute occupancy for any architecture, or measure how speed depends on it.
@@ -32,7 +31,7 @@ pub(super) enum Command {
     Check(check::Arguments),
     /// Count what a kernel does: instructions, bytes, conflicts, the hottest lines, and advice.
     Profile(Box<profile::Arguments>),
-    /// Compare two files of rows, or what is measured now with the last time; exit with status 1 if a row is
+    /// Compare two files of rows, or measure now and compare with the last run; exit with status 1 if a row is
     /// slower by more than the noise.
     Compare(compare::Arguments),
 }
@@ -41,7 +40,7 @@ impl Command {
     pub(super) fn run(self, program: Program) -> Result<(), Failure> {
         match self {
             Command::Measure(it) => measure::run(&it, program),
-            Command::List => list::run(),
+            Command::List(it) => list::run(&it),
             Command::Roofline(it) => it.trace.around(it.files(), || roofline::run(&it)),
             Command::Occupancy(it) => it.trace.around(it.files(), || occupancy::run(&it)),
             Command::Kernels(it) => kernels::run(&it),
@@ -58,13 +57,16 @@ mod tests {
 
     use clap::Parser;
 
-    use super::super::suite;
+    use super::super::{colours, suite};
     use super::*;
 
     #[derive(Parser)]
     struct Line {
         #[command(subcommand)]
         _command: Command,
+
+        #[command(flatten)]
+        _colours: colours::Arguments,
     }
 
     /// An axis has no option of a name that a command has one of, whichever that is.

@@ -4,14 +4,23 @@
 //! Here the first such error is kept, and [`status`](super::failure::status) makes the exit status of it, so
 //! that no command has to ask after each line.
 
-use std::io::{self, Write};
+use std::env;
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::process::Stdio;
 use std::sync::OnceLock;
+
+use console::Term;
+
+use super::colours;
+use crate::report::Width;
 
 /// Why standard output takes nothing more.
 static LOST: OnceLock<io::Error> = OnceLock::new();
 
-/// Writes a line to standard output.
+/// Writes text and an end of line to standard output, on a terminal no wider than that.
 pub(super) fn say(text: &str) {
+    let text = width(&Term::stdout()).fold(text);
     print(format!("{text}\n").as_bytes());
 }
 
@@ -21,9 +30,22 @@ pub(super) fn print(text: &[u8]) {
     let _ = Stdout.write_all(text);
 }
 
-/// Writes a line to standard error. Where that fails there is nobody left to tell.
+/// Writes text and an end of line to standard error, as [`say`] does. Where that fails there is nobody left to
+/// tell.
 pub(super) fn complain(text: &str) {
-    let _ = writeln!(io::stderr(), "{text}");
+    let text = width(&Term::stderr()).fold(text);
+    let _ = writeln!(io::stderr(), "{}", colours::of_message(&text));
+}
+
+/// Standard error as a program's that is started.
+pub(super) fn errors_of_child() -> io::Result<Stdio> {
+    Ok(io::stderr().as_fd().try_clone_to_owned()?.into())
+}
+
+/// Hands text of a program on to standard error, as it is.
+pub(super) fn hand_on(text: &mut impl Read) {
+    // Where that fails there is nobody left to tell.
+    let _ = io::copy(text, &mut io::stderr());
 }
 
 /// Writes what clap has to say, to the stream that is for it.
@@ -35,12 +57,39 @@ pub(super) fn show(said: &clap::Error) {
     }
 }
 
-/// How many characters stand side by side on standard output: those of the terminal, or 80 elsewhere.
+/// The room on standard output.
+pub(super) fn width_of_output() -> Width {
+    width(&Term::stdout())
+}
+
+/// The room on standard error.
+pub(super) fn width_of_errors() -> Width {
+    width(&Term::stderr())
+}
+
+/// That which `COLUMNS` says, or else the terminal's; a file or a pipe has any.
+fn width(stream: &Term) -> Width {
+    /// No table is narrower.
+    const LEAST: usize = 40;
+    let named = env::var("COLUMNS").ok();
+    let named = named.and_then(|text| text.trim().parse::<usize>().ok());
+    let of_terminal = || {
+        stream
+            .size_checked()
+            .map(|(_, columns)| usize::from(columns))
+    };
+    // A terminal that does not know says 0.
+    let columns = named.or_else(of_terminal).filter(|&columns| columns > 0);
+    columns.map_or(Width::Any, |columns| Width::Columns(columns.max(LEAST)))
+}
+
+/// How many characters of a chart stand side by side on standard output.
 pub(super) fn columns() -> usize {
     const USUAL: usize = 80;
-    const LEAST: usize = 40;
-    let of_terminal = console::Term::stdout().size_checked();
-    of_terminal.map_or(USUAL, |(_, columns)| usize::from(columns).max(LEAST))
+    match width_of_output() {
+        Width::Columns(columns) => columns,
+        Width::Any => USUAL,
+    }
 }
 
 /// Why standard output took nothing more, if that is so.

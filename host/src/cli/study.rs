@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::console::Console;
 use super::files::Files;
 use super::interrupt::Interrupt;
-use super::output::{Outputs, target};
+use super::output::{Outputs, or_standard, target};
 use super::{Failure, driver_failure, tracing};
 use crate::driver::{Device, DeviceChoice};
 use crate::report::{Format, row_text, rows_table};
@@ -21,13 +21,14 @@ pub(super) struct Common {
     #[arg(short, long, value_name = "DEVICE", default_value = "auto")]
     device: DeviceChoice,
 
-    /// Files to write the rows to besides the table, replacing existing ones; - is standard output. The
-    /// file name's ending, .csv, .json or .md, gives the format
+    /// Files to write the rows to, besides the table, replacing existing ones; - is standard output. The file
+    /// name's ending, .csv, .json or .md, gives the format
     #[arg(short, long, value_name = "LIST", value_delimiter = ',')]
     output: Vec<PathBuf>,
 
-    /// Format of the rows: csv, json or md [default: from the file name's ending, or csv]
-    #[arg(long, value_name = "FORMAT", requires = "output")]
+    /// Format of the rows: csv, json or md; without --output they go to standard output [default: from the
+    /// file name's ending, or csv]
+    #[arg(short, long, value_name = "FORMAT")]
     format: Option<Format>,
 
     /// Show only warnings and errors
@@ -40,22 +41,26 @@ pub(super) struct Common {
 
 impl Common {
     pub(super) fn files(&self) -> Files<'_> {
-        Files::default().texts("--output", &self.output)
+        Files::default().texts("--output", self.outputs())
+    }
+
+    fn outputs(&self) -> &[PathBuf] {
+        or_standard(&self.output, self.format)
     }
 
     /// Opens the outputs. From here on, signals end the study between two rows.
     pub(super) fn begin<R: Serialize>(&self) -> Result<Rows<R>, Failure> {
         Ok(Rows {
             interrupt: Interrupt::watch()?,
-            outputs: Outputs::open(&self.output, self.format)?,
-            console: Console::new(target(self.quiet, &self.output), 0),
+            outputs: Outputs::open(self.outputs(), self.format)?,
+            console: Console::new(target(self.quiet, self.outputs()), 0),
             measured: Vec::new(),
         })
     }
 
     /// Refuses `--quiet` where nothing else would be left of the study.
     pub(super) fn refuse_silence(&self) -> Result<(), Failure> {
-        if self.quiet && self.output.is_empty() && !self.trace.records() {
+        if self.quiet && self.outputs().is_empty() && !self.trace.records() {
             return Err(Failure::Usage(
                 "--quiet would leave nothing of what is measured: add --output, --trace or --profile"
                     .to_owned(),
@@ -68,7 +73,7 @@ impl Common {
     pub(super) fn open(&self) -> Result<Device, Failure> {
         let device = crate::kernels::open(&self.device).map_err(driver_failure)?;
         self.trace.check(device.properties())?;
-        let console = Console::new(target(self.quiet, &self.output), 0);
+        let console = Console::new(target(self.quiet, self.outputs()), 0);
         console.say(&format!("Device: {}", device.properties().name));
         if device.properties().is_emulated() {
             console.say(
@@ -114,8 +119,8 @@ impl<R: Serialize> Rows<R> {
     pub(super) fn finish(self, ended: Result<(), Failure>) -> Result<(), Failure> {
         self.console.finish();
         if !self.measured.is_empty() {
-            self.console
-                .say(&rows_table(&self.measured).map_err(Failure::failed)?);
+            let table = rows_table(&self.measured, self.console.width());
+            self.console.say(&table.map_err(Failure::failed)?);
         }
         let closed = self.outputs.finish(&self.console);
         ended.and(closed)

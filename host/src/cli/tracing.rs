@@ -85,7 +85,7 @@ impl Arguments {
         }
         // Standard output may carry the results.
         if self.profile {
-            streams::complain(&profile(&trace));
+            streams::complain(&profile(&trace, streams::width_of_errors()));
         } else if let Source::Events { why: Some(_) } = trace.source {
             streams::complain(&format!("The device's work is timed by {}.", trace.source));
         }

@@ -88,6 +88,9 @@ pub struct Ceilings {
 }
 
 impl Ceilings {
+    /// How often [`Ceilings::measure`] tells its `progress` what comes next.
+    pub const STEPS: u64 = 5;
+
     /// Measures all ceilings of a device, some seconds on a GPU. `progress` is told what comes next, and
     /// may end it.
     ///

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::driver::LaunchConfig;
 use crate::model::OccupancyRow;
+use crate::table::listed;
 
 /// Registers, spills and occupancy, by `ptxas` and the limits of an architecture.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -94,7 +95,7 @@ impl fmt::Display for Resources {
             limits => write!(
                 formatter,
                 " (limited by {})",
-                limits.join(" and ").replace('_', " ")
+                listed(limits).replace('_', " ")
             ),
         }
     }

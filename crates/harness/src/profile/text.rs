@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::{BufferRow, ClassRow, Formula, Instruction, Line, Profile, SpaceRow, Totals, Verdict};
+use crate::table::listed;
 
 /// Totals, verdict, the hottest `most` lines, and advice.
 pub fn text(profile: &Profile, most: usize) -> String {
@@ -206,7 +207,7 @@ fn resources(profile: &Profile) -> String {
         Some(occupancy) => format!(
             "{}, limited by {}",
             percent(occupancy),
-            of.limited_by.join(" and ").replace('_', " ")
+            listed(&of.limited_by).replace('_', " ")
         ),
         None => "not known".to_owned(),
     };

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::{Cell, Row};
 use crate::ceilings::{Ceiling, Ceilings, Unit};
-use crate::table::{self, cell, known, number};
+use crate::table::{self, Look, Width, cell, known, number};
 
 /// `value` and `datasheet` are in `unit`.
 impl Row for Ceiling {
@@ -26,7 +26,7 @@ impl Row for Ceiling {
 }
 
 /// A table for a terminal, and another of the caches' plateaus.
-pub fn ceilings_table(ceilings: &Ceilings) -> String {
+pub fn ceilings_table(ceilings: &Ceilings, width: Width) -> String {
     let header = [
         "ceiling",
         "measured",
@@ -49,7 +49,12 @@ pub fn ceilings_table(ceilings: &Ceilings) -> String {
             row.variant.clone(),
         ]
     });
-    let table = table::text(header, rows, |column| (1..7).contains(&column));
+    let look = Look {
+        width,
+        is_right: |column| (1..7).contains(&column),
+        spare: &["by", "MHz", "cycles", "± %", "data sheet"],
+    };
+    let table = table::text(header, rows, look);
     let sets = ceilings.working_sets.iter().map(|set| {
         [
             size(set.bytes_per_multiprocessor),
@@ -57,19 +62,21 @@ pub fn ceilings_table(ceilings: &Ceilings) -> String {
             Unit::BytesPerSec.text(set.bytes_per_sec),
         ]
     });
-    let sets = table::text(
-        ["bytes per multiprocessor", "bytes in all", "rate"],
-        sets,
-        |_| true,
-    );
+    let look = Look {
+        width,
+        is_right: |_| true,
+        spare: &[],
+    };
+    let header = ["bytes per multiprocessor", "bytes in all", "rate"];
+    let sets = table::text(header, sets, look);
     let note = if ceilings.emulated {
         "The emulator ran the GPU's kernels on this host: the figures are this host's, not a GPU's.\n"
     } else {
         ""
     };
     format!(
-        "{}, n = {}\n{note}{table}\nThe same bytes read again and again: a multiprocessor reads so \
-         many others in between.\n{sets}",
+        "{}, n = {}\n{note}{table}\nRates of reading the same bytes again, by how many bytes a \
+         multiprocessor reads in between.\n{sets}",
         ceilings.key.device, ceilings.n
     )
 }

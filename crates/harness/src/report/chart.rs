@@ -7,12 +7,13 @@ use itertools::Itertools;
 
 use super::canvas::{self, ChartError, ChartFormat};
 use super::intensities::{Intensity, Source as IntensityOf, intensities};
-use super::plot::{Axis, Figure, Guide, Mark, MarkKind, Plot, Series, Source};
+use super::plot::{Axis, Figure, Guide, Mark, MarkKind, Paint, Plot, Series, Source};
 use super::roofs::{self, Named, memory_name};
 use crate::ceilings::Ceilings;
 use crate::driver::DeviceProperties;
 use crate::model::{GpuRoofs, Precision, Roofs};
 use crate::sweep::{Record, by_series};
+use crate::table::listed;
 
 /// What a chart shows.
 pub struct Chart<'a> {
@@ -47,8 +48,8 @@ impl Chart<'_> {
     }
 
     /// The chart in characters, at most `columns` wide.
-    pub fn text(&self, columns: usize) -> String {
-        self.figure().text(columns)
+    pub fn text(&self, columns: usize, paint: Paint) -> String {
+        self.figure().text(columns, paint)
     }
 
     pub(super) fn figure(&self) -> Figure {
@@ -264,7 +265,8 @@ fn together(all: &[Parts]) -> Parts {
     let unnamed = all[0].iter().filter(|(name, _)| name.is_empty()).cloned();
     let named = names.into_iter().map(|name| {
         let values = all.iter().flatten().filter(|(it, _)| *it == name);
-        (name, values.map(|(_, value)| value).unique().join(" and "))
+        let values: Vec<&String> = values.map(|(_, value)| value).unique().collect();
+        (name, listed(&values))
     });
     unnamed.chain(named).collect()
 }

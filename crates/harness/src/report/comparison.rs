@@ -2,17 +2,17 @@
 
 use super::counted;
 use crate::compare::{Comparison, Spread, Verdict};
-use crate::table;
+use crate::table::{self, Look, Width};
 
 /// A table of the rows that changed, and how many did not.
-pub fn comparison_text(comparison: &Comparison) -> String {
+pub fn comparison_text(comparison: &Comparison, width: Width) -> String {
     let header = [
         "launch",
         "before ms",
         "after ms",
         "time",
         "noise",
-        "",
+        "verdict",
         "flags",
     ];
     let changed = comparison
@@ -37,7 +37,12 @@ pub fn comparison_text(comparison: &Comparison) -> String {
     let count = |verdict| comparison.with(verdict).count();
     let mut text = String::new();
     if !rows.is_empty() {
-        text = table::text(header, rows, |column| (1..5).contains(&column)) + "\n";
+        let look = Look {
+            width,
+            is_right: |column| (1..5).contains(&column),
+            spare: &["flags", "noise", "before ms"],
+        };
+        text = table::text(header, rows, look) + "\n";
     }
     for (launches, which) in [
         (&comparison.only_before, "before"),
@@ -57,7 +62,7 @@ pub fn comparison_text(comparison: &Comparison) -> String {
 }
 
 /// A table of how launches differ from GPU to GPU.
-pub fn spread_table(spreads: &[Spread]) -> String {
+pub fn spread_table(spreads: &[Spread], width: Width) -> String {
     let header = [
         "launch",
         "fastest ms",
@@ -76,5 +81,10 @@ pub fn spread_table(spreads: &[Spread]) -> String {
             format!("{:+.2} %", spread.slowed_percent),
         ]
     });
-    table::text(header, rows, |column| column > 0)
+    let look = Look {
+        width,
+        is_right: |column| column > 0,
+        spare: &["fastest ms", "slowest ms"],
+    };
+    table::text(header, rows, look)
 }

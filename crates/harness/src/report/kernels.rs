@@ -6,13 +6,13 @@ use cuda_builder::resources::BlockOccupancy;
 
 use super::{Cell, Format};
 use crate::kernels::KernelRecord;
-use crate::table::{self, cell, known, number};
+use crate::table::{self, Look, Width, cell, known, number};
 
 /// The blocks whose occupancy the table for people shows; the other formats have them all.
 const SHOWN: [u32; 5] = [64, 128, 256, 512, 1024];
 
 /// A table for a terminal: a row per kernel and architecture.
-pub fn kernels_table(records: &[KernelRecord]) -> String {
+pub fn kernels_table(records: &[KernelRecord], width: Width) -> String {
     let mut header: Vec<String> = [
         "kernel",
         "arch",
@@ -24,12 +24,22 @@ pub fn kernels_table(records: &[KernelRecord]) -> String {
     .map(str::to_owned)
     .to_vec();
     header.extend(SHOWN.map(|threads| format!("{threads}")));
-    let table = table::text(header, records.iter().map(table_row), |column| column >= 2);
-    format!(
-        "{table}\n\nThe last columns: theoretical occupancy in blocks of so many threads, without \
-         dynamic shared memory,\nand what limits it: w warps, b blocks, r registers, s shared memory \
-         (- such a block cannot run)"
-    )
+    let look = Look {
+        width,
+        is_right: |column| column >= 2,
+        spare: &[
+            "stack B", "shared B", "64", "512", "1024", "128", "spills B",
+        ],
+    };
+    let table = table::text(header, records.iter().map(table_row), look);
+    let room = match width {
+        Width::Any => Width::Columns(100),
+        room => room,
+    };
+    let note = "The columns 64 to 1024: theoretical occupancy in blocks of that many threads, without dynamic \
+                shared memory, and what limits it: w warps, b blocks, r registers, s shared memory. A block with - \
+                cannot run.";
+    format!("{table}\n\n{}", room.fold(note))
 }
 
 fn table_row(record: &KernelRecord) -> Vec<String> {

@@ -3,7 +3,7 @@
 use super::{Cell, Row, counted};
 use crate::model::{OccupancyRow, Relief};
 use crate::sweep::occupancy::{OccupancyRecord, knees};
-use crate::table::{self, cell, known, number};
+use crate::table::{self, Look, Width, cell, known, number};
 
 impl Row for OccupancyRow {
     fn columns(&self) -> Vec<Cell> {
@@ -30,7 +30,7 @@ impl Row for OccupancyRow {
 }
 
 /// A table for a terminal: a row per block.
-pub fn model_table(rows: &[OccupancyRow]) -> String {
+pub fn model_table(rows: &[OccupancyRow], width: Width) -> String {
     let header = [
         "arch",
         "registers",
@@ -43,10 +43,9 @@ pub fn model_table(rows: &[OccupancyRow]) -> String {
         "one more block with",
     ];
     let rows = rows.iter().map(|row| {
-        let last = match (&row.refused, row.one_more) {
-            (Some(reason), _) => reason.clone(),
-            (None, Some(relief)) => relief_text(relief),
-            (None, None) => String::new(),
+        let limit = match &row.refused {
+            Some(reason) => format!("refused: {reason}"),
+            None => row.limited_by.join(", ").replace('_', " "),
         };
         [
             format!("sm_{}", row.arch),
@@ -56,12 +55,17 @@ pub fn model_table(rows: &[OccupancyRow]) -> String {
             row.resident_blocks.to_string(),
             format!("{} of {}", row.active_warps, row.max_warps),
             format!("{:.1} %", row.percent()),
-            row.limited_by.join(", ").replace('_', " "),
-            last,
+            limit,
+            row.one_more.map_or_else(String::new, relief_text),
         ]
     });
-    let table = table::text(header, rows, |column| (1..7).contains(&column));
-    format!("{table}\nblocks and warps are those that a multiprocessor holds at once.")
+    let look = Look {
+        width,
+        is_right: |column| (1..7).contains(&column),
+        spare: &["one more block with", "shared", "warps"],
+    };
+    let table = table::text(header, rows, look);
+    format!("{table}\nblocks and warps: those that a multiprocessor holds at once.")
 }
 
 fn relief_text(relief: Relief) -> String {
@@ -78,12 +82,10 @@ fn kib(bytes: u32) -> String {
 /// Two lines for a point: what runs at once, and what came out.
 pub fn study_text(record: &OccupancyRecord) -> String {
     let driver = record.driver_blocks.map_or_else(String::new, |blocks| {
-        let verdict = if blocks == record.resident_blocks {
-            "as"
-        } else {
-            "NOT as"
-        };
-        format!(", {verdict} the driver says")
+        match blocks == record.resident_blocks {
+            true => ", as the driver says".to_owned(),
+            false => format!(", but the driver says {blocks}"),
+        }
     });
     let flagged = match record.flags[..] {
         [] => String::new(),
@@ -113,7 +115,7 @@ pub fn study_text(record: &OccupancyRecord) -> String {
         record.block,
         record.occupancy_percent,
         counted(record.resident_blocks.into(), "block"),
-        record.limited_by.join(" and ").replace('_', " "),
+        table::listed(&record.limited_by).replace('_', " "),
         record.rate,
         record.unit,
         record.rms_percent,
@@ -133,7 +135,7 @@ pub fn study_summary(records: &[OccupancyRecord]) -> String {
     match records.iter().filter(differ).count() {
         0 => {}
         count => lines.push(format!(
-            "warning: in {} the driver holds another number of blocks than the model",
+            "warning: in {} the driver allows another number of blocks than the model",
             counted(count as u64, "row")
         )),
     }

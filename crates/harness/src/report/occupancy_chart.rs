@@ -3,9 +3,12 @@
 use itertools::Itertools;
 
 use super::canvas::{self, ChartError, ChartFormat};
-use super::plot::{Axis, Figure, Guide, Mark, MarkKind, Path, Plot, Scale, Series, Source, range};
+use super::plot::{
+    Axis, Figure, Guide, Mark, MarkKind, Paint, Path, Plot, Scale, Series, Source, range,
+};
 use crate::driver::DeviceProperties;
 use crate::sweep::occupancy::{OccupancyRecord, families, variant};
+use crate::table::listed;
 
 /// What a chart of an occupancy study shows: one plot for each kernel and size, marks for each number
 /// of independent operations per thread.
@@ -30,8 +33,8 @@ impl OccupancyChart<'_> {
     }
 
     /// The chart in characters, at most `columns` wide.
-    pub fn text(&self, columns: usize) -> String {
-        self.figure().text(columns)
+    pub fn text(&self, columns: usize, paint: Paint) -> String {
+        self.figure().text(columns, paint)
     }
 
     fn figure(&self) -> Figure {
@@ -149,7 +152,7 @@ fn mark(record: &OccupancyRecord) -> Mark {
         record.rate,
         record.unit,
         record.percent_ceiling.unwrap_or(0.0),
-        record.limited_by.join(" and ").replace('_', " "),
+        listed(&record.limited_by).replace('_', " "),
     );
     Mark {
         x: place(record),

@@ -5,7 +5,7 @@ use std::io;
 use serde::Serialize;
 
 use super::{Format, Row, RunFacts};
-use crate::table;
+use crate::table::{self, Look, Width};
 
 /// A row of a file that is written row by row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +70,8 @@ fn line<'a>(
 
 /// `1 row`, `2 rows`; `1 launch`, `2 launches`.
 pub fn counted(count: u64, what: &str) -> String {
-    let ending = match (count, what.ends_with("ch")) {
+    let is_sibilant = ["ch", "sh", "s", "x"].iter().any(|it| what.ends_with(it));
+    let ending = match (count, is_sibilant) {
         (1, _) => "",
         (_, true) => "es",
         (_, false) => "s",
@@ -78,19 +79,79 @@ pub fn counted(count: u64, what: &str) -> String {
     format!("{count} {what}{ending}")
 }
 
-/// The rows as a table for people.
+/// The rows as a table for people: the columns' names in words, with units, and six digits of each number. The
+/// device, which stands above the table, has no column, nor has `checked` where it is true of all rows.
 ///
 /// # Errors
 /// The error of `csv` for a field that is neither a number nor a truth value nor text, as an [`io::Error`].
-pub fn rows_table<R: Serialize>(rows: &[R]) -> io::Result<String> {
+pub fn rows_table<R: Serialize>(rows: &[R], width: Width) -> io::Result<String> {
     let Some(first) = rows.first() else {
         return Ok(String::new());
     };
-    let (names, cells) = fields(first)?;
-    let is_number = |text: &String| text.parse::<f64>().is_ok();
-    let are_numbers: Vec<bool> = cells.iter().map(is_number).collect();
-    let rows: io::Result<Vec<_>> = rows.iter().map(|row| Ok(fields(row)?.1)).collect();
-    Ok(table::text(names, rows?, |column| are_numbers[column]))
+    let (names, _) = fields(first)?;
+    let cells: io::Result<Vec<Vec<String>>> = rows.iter().map(|row| Ok(fields(row)?.1)).collect();
+    let cells = cells?;
+    let is_shown = |&column: &usize| match names[column].as_str() {
+        "device" => false,
+        "checked" => cells.iter().any(|row| row[column] != "true"),
+        _ => true,
+    };
+    let shown: Vec<usize> = (0..names.len()).filter(is_shown).collect();
+    let is_number = |text: &str| text.is_empty() || text.parse::<f64>().is_ok();
+    let numbers = shown.iter();
+    let numbers: Vec<bool> = numbers
+        .map(|&column| cells.iter().all(|row| is_number(&row[column])))
+        .collect();
+    let row = |row: &Vec<String>| {
+        let cells = shown.iter().map(|&column| short(&row[column]));
+        cells.collect::<Vec<_>>()
+    };
+    let look = Look {
+        width,
+        is_right: |column: usize| numbers[column],
+        spare: &[
+            "checkpoints",
+            "superseded",
+            "resumed at",
+            "dtype",
+            "launch calls",
+            "copies",
+            "device, us",
+        ],
+    };
+    let header = shown.iter().map(|&column| in_words(&names[column]));
+    Ok(table::text(header, cells.iter().map(row), look))
+}
+
+/// `host_us` as `host, us`; `gigabytes_per_second` as `GB/s`.
+fn in_words(name: &str) -> String {
+    if name == "gigabytes_per_second" {
+        return "GB/s".to_owned();
+    }
+    let unit = ["us", "ms"].into_iter().find_map(|unit| {
+        let name = name.strip_suffix(unit)?.strip_suffix('_')?;
+        Some(format!("{name}, {unit}"))
+    });
+    unit.unwrap_or_else(|| name.to_owned()).replace('_', " ")
+}
+
+/// A number's first six digits; other text as it is.
+fn short(text: &str) -> String {
+    /// Below it a number is written with an exponent.
+    const SMALL: f64 = 1e-3;
+    let value = match text.parse::<f64>() {
+        Ok(value) if text.contains(['.', 'e', 'E']) && value.is_finite() => value,
+        _ => return text.to_owned(),
+    };
+    if value != 0.0 && value.abs() < SMALL {
+        return format!("{value:.3e}");
+    }
+    let whole = value.abs().max(1.0).log10().floor() as usize;
+    let text = format!("{value:.*}", 5usize.saturating_sub(whole));
+    match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text,
+    }
 }
 
 /// The names of a row's fields, and their values as text: as `csv` has them.
@@ -152,12 +213,51 @@ mod tests {
         );
         let json: serde_json::Value = serde_json::from_str(&written(Format::Json)).expect("JSON");
         assert_eq!(json[1]["count"], 4);
-        let table = rows_table(&ROWS).expect("a table");
+        let table = rows_table(&ROWS, Width::Any).expect("a table");
         assert!(table.contains("a|b") && table.contains("share"), "{table}");
     }
 
     #[test]
+    fn people_read_words_units_and_six_digits() {
+        let names = ["host_us", "gigabytes_per_second", "resumed_at", "n"];
+        assert_eq!(names.map(in_words), ["host, us", "GB/s", "resumed at", "n"]);
+        let numbers = [
+            "2361.0390",
+            "0.009066843309782024",
+            "0.0000123",
+            "1024",
+            "2.0",
+            "0.0",
+            "f32",
+        ];
+        let expected = ["2361.04", "0.00907", "1.230e-5", "1024", "2", "0", "f32"];
+        assert_eq!(numbers.map(short), expected);
+    }
+
+    #[test]
+    fn a_table_lacks_what_stands_above_it_and_keeps_what_is_wrong() {
+        #[derive(Serialize)]
+        struct Measured {
+            n: u64,
+            device: &'static str,
+            checked: bool,
+        }
+        let row = |checked| Measured {
+            n: 1,
+            device: "CPU emulator",
+            checked,
+        };
+        let table = |rows: &[Measured]| rows_table(rows, Width::Any).expect("a table");
+        let clean = table(&[row(true), row(true)]);
+        assert!(
+            !clean.contains("CPU") && !clean.contains("checked"),
+            "{clean}"
+        );
+        assert!(table(&[row(true), row(false)]).contains("checked"));
+    }
+
+    #[test]
     fn no_rows_are_no_table() {
-        assert_eq!(rows_table::<Row>(&[]).expect("nothing"), "");
+        assert_eq!(rows_table::<Row>(&[], Width::Any).expect("nothing"), "");
     }
 }

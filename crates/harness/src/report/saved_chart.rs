@@ -3,7 +3,7 @@
 use itertools::Itertools;
 
 use super::canvas::{self, ChartError, ChartFormat};
-use super::plot::{Axis, Figure, Guide, Mark, MarkKind, Plot, Series};
+use super::plot::{Axis, Figure, Guide, Mark, MarkKind, Paint, Plot, Series};
 use super::roofs;
 use crate::ceilings::Ceilings;
 use crate::model::Precision;
@@ -51,8 +51,8 @@ impl SavedChart<'_> {
     ///
     /// # Errors
     /// In words: the ceilings have no copy of memory, which is the roof on the left.
-    pub fn text(&self, columns: usize) -> Result<String, ChartError> {
-        Ok(self.figure()?.text(columns))
+    pub fn text(&self, columns: usize, paint: Paint) -> Result<String, ChartError> {
+        Ok(self.figure()?.text(columns, paint))
     }
 
     fn figure(&self) -> Result<Figure, ChartError> {

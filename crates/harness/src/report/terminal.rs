@@ -10,7 +10,7 @@ use crate::compare::{Change, Verdict};
 use crate::driver::DeviceProperties;
 use crate::model::{GpuRoofs, Limit, Precision, Roofs, TensorType};
 use crate::sweep::{NOISY_PERCENT, Origin, PLAUSIBLE_PERCENT, Record, by_series};
-use crate::table;
+use crate::table::{self, Look, Width};
 use crate::workload::Value;
 
 /// What a point is, and what came out: of an emulated one, whose times are the host's, what was predicted.
@@ -233,19 +233,19 @@ fn roofs_from(
 
 /// A table with a row for each kernel and launch: its best rate and bandwidth, and its ceiling; or, where that
 /// was predicted, what its roofs allow.
-pub fn summary(records: &[Record]) -> String {
+pub fn summary(records: &[Record], width: Width) -> String {
     let gpu = records.iter().find_map(|it| it.predicted_gpu.as_deref());
     match gpu {
-        Some(gpu) => predicted_summary(gpu, records),
+        Some(gpu) => predicted_summary(gpu, records, width),
         None if records.iter().any(|it| it.is_emulated) => {
             "Nothing is predicted of these launches, and the emulator's times are this host's.\n"
                 .to_owned()
         }
-        None => measured_summary(records),
+        None => measured_summary(records, width),
     }
 }
 
-fn predicted_summary(gpu: &str, records: &[Record]) -> String {
+fn predicted_summary(gpu: &str, records: &[Record], width: Width) -> String {
     // Where operations are not known, or there are none.
     let moves_only =
         |row: &Record| row.predicted_gflops.is_none() && row.predicted_bandwidth.is_some();
@@ -308,7 +308,12 @@ fn predicted_summary(gpu: &str, records: &[Record]) -> String {
         Some(row)
     });
     let last = if has_bandwidths { 6 } else { 5 };
-    let table = table::text(header, rows, |column| (1..=last).contains(&column));
+    let look = Look {
+        width,
+        is_right: |column| (1..=last).contains(&column),
+        spare: &["grid", "from", "registers", "block", "occupancy"],
+    };
+    let table = table::text(header, rows, look);
     let mut resources = records.iter().filter_map(|it| it.resources.as_ref());
     let other = resources.find_map(|it| Some((it.arch, it.occupancy_arch?)));
     let other = other.map_or_else(String::new, |(code, gpu)| {
@@ -320,7 +325,7 @@ fn predicted_summary(gpu: &str, records: &[Record]) -> String {
     )
 }
 
-fn measured_summary(records: &[Record]) -> String {
+fn measured_summary(records: &[Record], width: Width) -> String {
     let groups = by_series(records);
     let mut axes: Vec<&str> = Vec::new();
     for (name, _) in groups.iter().flat_map(|(series, _)| &series.axes) {
@@ -368,7 +373,12 @@ fn measured_summary(records: &[Record]) -> String {
         ];
         Some(first.into_iter().chain(own).chain(last).collect::<Vec<_>>())
     });
-    let table = table::text(header, rows, |column| column >= 2);
+    let look = Look {
+        width,
+        is_right: |column| column >= 2,
+        spare: &["dtype", "grid", "block", "ceiling"],
+    };
+    let table = table::text(header, rows, look);
     if !groups
         .iter()
         .any(|(_, members)| members[0].arithmetic.is_some())
@@ -382,7 +392,7 @@ fn measured_summary(records: &[Record]) -> String {
 }
 
 /// A table of launches, with the change of each since the run before, where there is one.
-pub fn measured(records: &[Record], changes: &[Option<&Change>]) -> String {
+pub fn measured(records: &[Record], changes: &[Option<&Change>], width: Width) -> String {
     let header = [
         "launch",
         "time",
@@ -416,7 +426,12 @@ pub fn measured(records: &[Record], changes: &[Option<&Change>]) -> String {
             change.map_or_else(String::new, change_text),
         ]
     });
-    let table = table::text(header, rows, |column| column > 0);
+    let look = Look {
+        width,
+        is_right: |column| column > 0,
+        spare: &["± %", "% of roof", "bound by", "GFLOP/s", "GB/s"],
+    };
+    let table = table::text(header, rows, look);
     let unchecked = records.iter().any(|record| !record.checked);
     let note = match unchecked {
         true => "\nSome workloads have no reference: their results are not compared.",
@@ -527,20 +542,24 @@ mod tests {
         for text in rows.iter().chain(&alone).map(point) {
             assert!(!text.contains(" ms") && !text.contains('%'), "{text}");
         }
-        assert!(!summary(&alone).contains("best"), "{}", summary(&alone));
+        assert!(
+            !summary(&alone, Width::Any).contains("best"),
+            "{}",
+            summary(&alone, Width::Any)
+        );
     }
 
     #[test]
     fn the_summary_has_a_line_for_every_launch() {
         let mut rows = emulated(&[&Stream::COPY, &Polynomial::HORNER], true);
-        let both = summary(&rows);
+        let both = summary(&rows, Width::Any);
         assert!(both.contains("GB/s, at most"), "{both}");
         for row in &mut rows[..1] {
             row.predicted_bandwidth = None;
             row.predicted_limit = None;
             row.predicted_gpu = None;
         }
-        let text = summary(&rows);
+        let text = summary(&rows, Width::Any);
         let line = text.lines().find(|it| it.contains(" copy "));
         let line = line.expect("a line");
         assert_eq!(line.matches(" - ").count(), 2, "{text}");

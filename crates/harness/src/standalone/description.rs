@@ -159,7 +159,7 @@ impl Description {
         let missing = |what| StandaloneError::Usage(format!("{what} is missing"));
         let Extents(grid) = self
             .grid
-            .ok_or_else(|| missing("--grid, the number of blocks"))?;
+            .ok_or_else(|| missing("--grid, the number of blocks,"))?;
         let Extents(block) = self
             .block
             .ok_or_else(|| missing("--block, the threads per block"))?;

@@ -104,7 +104,7 @@ impl Standalone {
         };
         if let Some(Output { place, .. }) = launch.outputs.iter().find(|it| !is_buffer(it.place)) {
             return Err(StandaloneError::Usage(format!(
-                "--out {place}: that is no argument which is a buffer; the first is 0"
+                "--out {place}: argument {place} is not a buffer; arguments are counted from 0"
             )));
         }
         Ok(Standalone {

@@ -18,12 +18,15 @@ pub(super) fn kernel<'m>(module: &'m Module, name: Option<&str>) -> Result<&'m F
     };
     match (name, &kernels[..]) {
         (None, [only]) => Ok(only),
-        (None, _) => Err(format!("which kernel? {}", listed())),
+        (None, _) => Err(format!(
+            "no kernel is named: {}; name one of them",
+            listed()
+        )),
         (Some(name), _) => {
             let found = kernels.iter().find(|it| it.name == name);
             found
                 .copied()
-                .ok_or_else(|| format!("no kernel {name}: {}", listed()))
+                .ok_or_else(|| format!("there is no kernel {name}: {}", listed()))
         }
     }
 }

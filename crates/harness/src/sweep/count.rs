@@ -33,16 +33,24 @@ pub struct CountedPoint {
     pub counts: Vec<Counts>,
 }
 
-/// Launches each point once on an emulator that counts, and compares what was written.
+/// Launches each point once on an emulator that counts, and compares what was written. `begin` is told each point's
+/// name before it is launched, and how many points there are.
 ///
 /// # Errors
 /// As [`check`](super::check); [`SweepError::Wrong`]: an element is not the reference of the workload.
-pub fn count(bench: &Bench, plan: &Plan<'_>) -> Result<Counted, SweepError> {
+pub fn count(
+    bench: &Bench,
+    plan: &Plan<'_>,
+    mut begin: impl FnMut(&str, usize),
+) -> Result<Counted, SweepError> {
     let (cases, left_out) = cases(bench, plan)?;
     let mut points = Vec::new();
+    let count = cases.len();
     for (point, mut case) in cases {
+        let name = point.to_string();
+        begin(&name, count);
         points.push(CountedPoint {
-            name: point.to_string(),
+            name,
             config: case.config,
             counts: launched(&point, &mut case)?,
             work: case.work,

@@ -357,16 +357,23 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Runs each point once and compares its output with the reference; findings do not end it.
+/// Runs each point once and compares its output with the reference; findings do not end it. `begin` is told each
+/// point's name before it is launched, and how many points there are.
 ///
 /// # Errors
 /// [`SweepError::Selection`]: an axis has no values, or one that it does not take;
 /// [`SweepError::NoPoints`], [`SweepError::Points`]: there are none, or too many; [`SweepError::Refused`],
 /// [`SweepError::Driver`]: a workload or the device refuses a point; [`SweepError::NothingLeft`]: every
 /// workload was left out.
-pub fn check(bench: &Bench, plan: &Plan<'_>) -> Result<Checked, SweepError> {
+pub fn check(
+    bench: &Bench,
+    plan: &Plan<'_>,
+    mut begin: impl FnMut(&str, usize),
+) -> Result<Checked, SweepError> {
     let (points, left_out) = cases(bench, plan)?;
-    let checked = check_points(points);
+    let count = points.len();
+    let told = |it: &(Point<'_>, Case<'_>)| begin(&it.0.to_string(), count);
+    let checked = check_points(points.into_iter().inspect(told));
     Ok(Checked {
         left_out,
         ..checked

@@ -27,7 +27,9 @@ pub(crate) fn row<'a>(
 
 fn line<'a>(cells: impl IntoIterator<Item = &'a str>, format: Format) -> io::Result<Vec<u8>> {
     if format == Format::Markdown {
-        let cells = cells.into_iter().map(|cell| cell.replace('|', "\\|"));
+        // A row is one line.
+        let text = |cell: &str| cell.replace('|', "\\|").replace('\n', " ");
+        let cells = cells.into_iter().map(text);
         let cells: Vec<String> = cells.collect();
         return Ok(format!("| {} |\n", cells.join(" | ")).into_bytes());
     }

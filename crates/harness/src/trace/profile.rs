@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::Trace;
-use crate::table;
+use crate::table::{self, Look, Width};
 
 /// Times of the same name.
 struct Group {
@@ -12,7 +12,7 @@ struct Group {
 }
 
 /// The two tables. Percentages are of the whole time of the trace.
-pub fn profile(trace: &Trace) -> String {
+pub fn profile(trace: &Trace, width: Width) -> String {
     let whole = trace.ended.duration_since(trace.began);
     let calls = trace.calls.iter().map(|call| (call.function, call.took));
     let spans = trace.spans.iter().map(|span| (&*span.name, span.took));
@@ -20,9 +20,9 @@ pub fn profile(trace: &Trace) -> String {
         "Traced for {}.\n\nHost side: calls of the driver\n{}\n\nDevice side: kernels and copies, timed \
          by {}\n{}",
         text(whole),
-        table(groups(calls), whole),
+        table(groups(calls), whole, width),
         trace.source,
-        table(groups(spans), whole),
+        table(groups(spans), whole, width),
     )
 }
 
@@ -42,7 +42,7 @@ fn groups<'a>(times: impl Iterator<Item = (&'a str, Duration)>) -> Vec<Group> {
     groups
 }
 
-fn table(groups: Vec<Group>, whole: Duration) -> String {
+fn table(groups: Vec<Group>, whole: Duration, width: Width) -> String {
     let header = [
         "Time (%)",
         "Total time",
@@ -71,7 +71,12 @@ fn table(groups: Vec<Group>, whole: Duration) -> String {
             name,
         ]
     });
-    table::text(header, rows, |column| column < 4)
+    let look = Look {
+        width,
+        is_right: |column| column < 4,
+        spare: &["mean ± std (min ‥ max)", "Calls"],
+    };
+    table::text(header, rows, look)
 }
 
 /// In the unit that leaves one to three digits before the point.
@@ -98,7 +103,7 @@ mod tests {
             ("long", ms(6)),
             ("short", ms(1)),
         ];
-        let table = table(groups(times.into_iter()), ms(20));
+        let table = table(groups(times.into_iter()), ms(20), Width::Any);
         let rows: Vec<&str> = table.lines().filter(|line| line.contains("ms")).collect();
         assert_eq!(rows.len(), 2, "{table}");
         for part in [

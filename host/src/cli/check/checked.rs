@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use serde::Serialize;
+
 use crate::cli::Failure;
 use crate::driver::record::{Launches, Record};
 use crate::report::counted;
@@ -10,8 +12,26 @@ use crate::report::counted;
 /// Names in a list before it is cut off.
 const MOST_NAMES: usize = 8;
 
+/// How the program has ended whose launches were checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Outcome {
+    Passed,
+    Failed,
+}
+
+/// A kernel that was checked, for programs.
+#[derive(Serialize)]
+pub(super) struct Row<'a> {
+    kernel: &'a str,
+    launches: u64,
+    /// Launches in which something was found.
+    failed: u64,
+    schedules: String,
+}
+
 /// What the processes of a check have recorded, all together.
 pub(super) struct Checked {
+    outcome: Outcome,
     packages: BTreeSet<String>,
     programs: BTreeSet<String>,
     /// Programs that launched kernels without their PTX.
@@ -22,8 +42,9 @@ pub(super) struct Checked {
 }
 
 impl Checked {
-    pub(super) fn new(records: Vec<Record>) -> Checked {
+    pub(super) fn new(records: Vec<Record>, outcome: Outcome) -> Checked {
         let mut checked = Checked {
+            outcome,
             packages: BTreeSet::new(),
             programs: BTreeSet::new(),
             refused: BTreeSet::new(),
@@ -60,10 +81,25 @@ impl Checked {
         }
     }
 
-    /// Decides how `check` ends, from whether the program that it started has succeeded (`has_passed`) and from
-    /// what that launched: clean, [`Failure::Found`] where it failed after a launch, [`Failure::Failed`] where
-    /// nothing was checked.
-    pub(super) fn verdict(&self, has_passed: bool) -> Result<(), Failure> {
+    /// A row for each kernel.
+    pub(super) fn rows(&self) -> Vec<Row<'_>> {
+        let rows = self.kernels.iter().map(|(kernel, launches)| Row {
+            kernel,
+            launches: launches.all,
+            failed: launches.failed,
+            schedules: schedules(launches),
+        });
+        rows.collect()
+    }
+
+    /// Launches in which something was found.
+    fn failed(&self) -> u64 {
+        self.kernels.values().map(|of| of.failed).sum()
+    }
+
+    /// Decides how `check` ends, from how the program that it started has ended and from what that launched: clean,
+    /// [`Failure::Found`] where it failed after a launch, [`Failure::Failed`] where nothing was checked.
+    pub(super) fn verdict(&self) -> Result<(), Failure> {
         let failed = |text: String| Err(Failure::Failed(text));
         if !self.refused.is_empty() {
             return failed(format!(
@@ -71,17 +107,26 @@ impl Checked {
                 list(&self.refused)
             ));
         }
-        match (has_passed, self.kernels.is_empty()) {
-            (true, false) => Ok(()),
-            (false, false) => Err(Failure::Found("the check has failed, see above".to_owned())),
-            (false, true) => failed(
+        match (self.outcome, self.kernels.is_empty()) {
+            (Outcome::Passed, false) => Ok(()),
+            (Outcome::Failed, false) => {
+                let why = match self.failed() {
+                    0 => {
+                        "the check has failed: a result is wrong, or a test failed for another reason; see above"
+                    }
+                    _ => "the check has failed, see above",
+                };
+                Err(Failure::Found(why.to_owned()))
+            }
+            (Outcome::Failed, true) => failed(
                 "not checked: cargo failed before a kernel was launched, see above".to_owned(),
             ),
-            (true, true) => failed(format!(
+            (Outcome::Passed, true) => failed(format!(
                 "nothing was checked: {}; what is checked is every launch on the emulator, such as \
                  those of the tests of `gpu_test::on_both`",
                 match self.unchecked {
                     0 => "no kernel was launched on the emulator".to_owned(),
+                    1 => "the only launch switches off the checks".to_owned(),
                     count => format!("all {count} launches switch off the checks"),
                 }
             )),
@@ -95,15 +140,16 @@ impl fmt::Display for Checked {
         if self.kernels.is_empty() {
             return Ok(());
         }
-        let of_all = |count: fn(&Launches) -> u64| self.kernels.values().map(count).sum();
-        let (all, failed): (u64, u64) = (of_all(|of| of.all), of_all(|of| of.failed));
+        let all: u64 = self.kernels.values().map(|of| of.all).sum();
         let tests = match self.tests {
             0 => String::new(),
             tests => format!("{}, ", counted(tests, "test")),
         };
-        let found = match failed {
-            0 => "nothing was found".to_owned(),
-            failed => format!("something was found in {failed} of them"),
+        let found = match (self.failed(), self.outcome) {
+            (0, Outcome::Passed) => "nothing was found".to_owned(),
+            // Memory was accessed as it should be, and a comparison of the program's own failed.
+            (0, Outcome::Failed) => "no access is faulty".to_owned(),
+            (failed, _) => format!("something was found in {failed} of them"),
         };
         writeln!(
             formatter,
@@ -194,7 +240,7 @@ mod tests {
             ),
             record("b", &[("w", launches(1, false, 0))]),
         ];
-        let mut checked = Checked::new(ran.into());
+        let mut checked = Checked::new(ran.into(), Outcome::Passed);
         let expected = "Checked demo (a, b): 6 tests, 11 launches of 4 kernels; nothing was found.
   in order: y
   in order and under 2 seeds: x
@@ -226,6 +272,22 @@ mod tests {
     }
 
     #[test]
+    fn a_wrong_result_is_not_told_as_nothing() {
+        let clean = record("a", &[("x", launches(3, true, 2))]);
+        let checked = Checked::new(vec![clean], Outcome::Failed);
+        let text = checked.to_string();
+        assert!(
+            text.contains("3 launches of 1 kernel; no access is faulty."),
+            "{text}"
+        );
+        assert!(!text.contains("nothing was found"), "{text}");
+        match checked.verdict() {
+            Err(Failure::Found(text)) => assert!(text.contains("a result is wrong"), "{text}"),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
     fn a_check_that_looked_at_nothing_is_none() {
         let clean = record("a", &[("x", launches(1, true, 0))]);
         let idle = record("b", &[]);
@@ -237,29 +299,37 @@ mod tests {
             refused: 1,
             ..idle.clone()
         };
-        for (records, has_passed, expected) in [
-            (vec![clean.clone(), idle.clone()], true, None),
-            (vec![clean.clone()], false, Some("the check has failed")),
+        for (records, outcome, expected) in [
+            (vec![clean.clone(), idle.clone()], Outcome::Passed, None),
+            (
+                vec![clean.clone()],
+                Outcome::Failed,
+                Some("the check has failed"),
+            ),
             (
                 vec![idle.clone()],
-                false,
+                Outcome::Failed,
                 Some("cargo failed before a kernel was launched"),
             ),
-            (vec![idle], true, Some("no kernel was launched")),
-            (vec![], true, Some("no kernel was launched")),
-            (vec![unchecked], true, Some("all 3 launches switch off")),
+            (vec![idle], Outcome::Passed, Some("no kernel was launched")),
+            (vec![], Outcome::Passed, Some("no kernel was launched")),
+            (
+                vec![unchecked],
+                Outcome::Passed,
+                Some("all 3 launches switch off"),
+            ),
             (
                 vec![clean.clone(), refused.clone()],
-                true,
+                Outcome::Passed,
                 Some("b launches kernels without PTX"),
             ),
             (
                 vec![clean, refused],
-                false,
+                Outcome::Failed,
                 Some("b launches kernels without PTX"),
             ),
         ] {
-            let verdict = Checked::new(records).verdict(has_passed);
+            let verdict = Checked::new(records, outcome).verdict();
             match (verdict, expected) {
                 (Ok(()), None) => {}
                 (Err(Failure::Found(text)), Some(expected @ "the check has failed"))

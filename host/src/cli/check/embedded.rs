@@ -1,31 +1,96 @@
 //! The kernels that this program carries, checked.
 
+use serde::Serialize;
+
 use crate::check;
-use crate::cli::console::{Console, Target};
-use crate::cli::{Failure, streams};
+use crate::cli::{Failure, printed};
 use crate::kernels::embedded_ptx;
-use crate::report::counted;
-use crate::table;
+use crate::report::{Width, counted};
+use crate::table::{self, Look};
+
+/// A kernel, for programs.
+#[derive(Serialize)]
+struct Row<'a> {
+    kernel: &'a str,
+    runs: usize,
+    seeds: u64,
+    findings: usize,
+    /// All of them.
+    found: String,
+}
 
 /// Checks each, and shows a table.
-pub(super) fn check(seeds: u64) -> Result<(), Failure> {
-    let console = Console::new(Target::Stdout, check::cases().len() as u64);
-    let rows = check::check_all(embedded_ptx(), seeds, || console.step());
+pub(super) fn check(seeds: u64, printed: &printed::Arguments) -> Result<(), Failure> {
+    let console = printed.console(check::cases().len() as u64);
+    console.begin(format!(
+        "kernels, in order and under {}",
+        counted(seeds, "seed")
+    ));
+    let checked = check::check_all(embedded_ptx(), seeds, || console.step());
     console.finish();
-    let header = ["kernel", "runs", "seeds", "findings"];
-    let cells = rows.iter().map(|row| {
-        let (runs, findings) = (row.runs.to_string(), row.findings.len().to_string());
-        [row.kernel.to_owned(), runs, seeds.to_string(), findings]
+    let told = |of: &check::Row| {
+        let findings = of.findings.iter();
+        findings
+            .map(|(finding, when)| format!("{} ({when}): {finding}", of.kernel))
+            .collect()
+    };
+    let findings: Vec<Vec<String>> = checked.iter().map(told).collect();
+    let rows = checked.iter().zip(&findings).map(|(of, findings)| Row {
+        kernel: of.kernel,
+        runs: of.runs,
+        seeds,
+        findings: findings.len(),
+        found: findings.join("; "),
     });
-    streams::say(&table::text(header, cells, |_| false));
-    for row in &rows {
-        for (finding, when) in &row.findings {
-            streams::say(&format!("{} ({when}): {finding}", row.kernel));
-        }
+    let rows: Vec<Row<'_>> = rows.collect();
+    printed.show(&rows, &console, |width| table(&rows, width))?;
+    for finding in findings.iter().flatten() {
+        console.say(finding);
     }
-    let found: usize = rows.iter().map(|row| row.findings.len()).sum();
-    match found {
+    match findings.iter().map(Vec::len).sum::<usize>() {
         0 => Ok(()),
         count => Err(Failure::Found(counted(count as u64, "finding"))),
+    }
+}
+
+fn table(rows: &[Row<'_>], width: Width) -> String {
+    let cells = rows.iter().map(|row| {
+        let numbers = [row.runs as u64, row.seeds, row.findings as u64];
+        [row.kernel.to_owned()]
+            .into_iter()
+            .chain(numbers.map(|it| it.to_string()))
+    });
+    let look = Look {
+        width,
+        is_right: |column| column > 0,
+        spare: &["seeds", "runs"],
+    };
+    table::text(["kernel", "runs", "seeds", "findings"], cells, look)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_fits_60_characters() {
+        let cases = check::cases();
+        let row = |case: &'_ check::Case| Row {
+            kernel: case.kernel,
+            runs: 99_999,
+            seeds: 10_000,
+            findings: 99,
+            found: String::new(),
+        };
+        let rows: Vec<Row<'_>> = cases.iter().map(row).collect();
+        let text = table(&rows, Width::Columns(60));
+        assert!(
+            text.contains("findings") && !text.contains("left out"),
+            "{text}"
+        );
+        assert!(
+            text.lines().all(|line| line.chars().count() <= 60),
+            "{text}"
+        );
     }
 }

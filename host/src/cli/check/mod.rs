@@ -11,38 +11,44 @@ mod workloads;
 
 use std::env;
 use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Seek};
 use std::process::{Command, ExitStatus};
 
-use checked::Checked;
+use checked::{Checked, Outcome};
 use clap::Args;
 
+use super::console::Target;
 use super::interrupt::Interrupt;
 use super::lists::whole;
 use super::shared::Program;
 use super::suite::Workloads;
-use super::{Failure, streams};
+use super::{Failure, printed, streams};
 use crate::driver::record::{self, Record};
 
 const HELP: &str = "\
-`ridgepoint check --` checks the project in this folder: it runs `cargo test --tests`, checks every memory
-access of the kernels that the tests launch on the emulator, and ends with a summary. It builds only what
-`cargo test` builds.
+What is checked:
+  ridgepoint check               the kernels embedded in ridgepoint, at many sizes; this needs no source tree
+  ridgepoint check --            the project in this folder: the kernels that `cargo test --tests` launches
+  cargo bench -- check           the workloads of the bench target
+  ... check --workload scale     these workloads, at the points of their axes
 
-With `--workload` or `--axis` it checks these workloads at these points. Without any of them, `ridgepoint check`
-checks the kernels embedded in ridgepoint at many sizes, which needs neither cargo nor a source tree, and
-`cargo bench -- check` all workloads of the bench target.";
+Findings and the command that replays each are printed; a summary says what was checked.";
 
-/// Run kernels on the emulator with every access checked: the embedded ones, workloads, or a project's tests.
 #[derive(Args)]
 #[command(after_help = HELP, allow_negative_numbers = true)]
 pub(super) struct Arguments {
-    /// Also run each case under N seeds; each is a different order of blocks, warps and lanes [default: 16;
+    /// Also run under N seeds; each is a different order of blocks, warps and lanes [default: 16;
     /// workloads: 4]
     #[arg(long, value_name = "N", value_parser = whole::<u64>(0..=10_000))]
     seeds: Option<u64>,
 
     #[command(flatten)]
     workloads: Workloads,
+
+    #[command(flatten)]
+    printed: printed::Arguments,
+
     /// Run this cargo command, such as `run` or `bench`, instead of `test --tests`
     #[arg(long, value_name = "COMMAND", conflicts_with = "workloads")]
     cargo: Option<String>,
@@ -59,13 +65,16 @@ const SEEDS_OF_POINTS: u64 = 4;
 pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure> {
     let seeds = arguments.seeds.unwrap_or(SEEDS);
     if let Some(project) = arguments.project(env::args_os()) {
-        return project::check(arguments.cargo.as_deref(), project, seeds);
+        let command = arguments.cargo.as_deref();
+        return project::check(command, project, (seeds, &arguments.printed));
     }
     match program {
-        Program::Ridgepoint if arguments.workloads.is_default() => embedded::check(seeds),
+        Program::Ridgepoint if arguments.workloads.is_default() => {
+            embedded::check(seeds, &arguments.printed)
+        }
         _ => {
             let seeds = arguments.seeds.unwrap_or(SEEDS_OF_POINTS);
-            workloads::check(&arguments.workloads, seeds, program)
+            workloads::check(&arguments.workloads, program, (seeds, &arguments.printed))
         }
     }
 }
@@ -82,26 +91,57 @@ impl Arguments {
 }
 
 /// A program whose launches on the emulator are checked.
-struct Observed {
+struct Observed<'a> {
     program: Command,
+    printed: &'a printed::Arguments,
     /// The command line that a finding is repeated with.
     replay: String,
     seeds: u64,
 }
 
-impl Observed {
-    /// Runs it, and says what was looked at.
+impl Observed<'_> {
+    /// Runs it, and says what was looked at. What it writes itself is not for programs, and of `--quiet` only
+    /// where it fails.
     fn run(mut self) -> Result<(), Failure> {
         let records = tempfile::tempdir().map_err(Failure::failed)?;
         self.program
             .env("RIDGEPOINT_SEEDS", self.seeds.to_string())
             .env(record::FOLDER, records.path())
-            .env(record::REPLAY, self.replay);
-        let has_passed = status(self.program)?.success();
+            .env(record::REPLAY, &self.replay);
+        let said = self.redirect().map_err(Failure::failed)?;
+        let outcome = match status(self.program)?.success() {
+            true => Outcome::Passed,
+            false => Outcome::Failed,
+        };
+        if let (Outcome::Failed, Some(mut said)) = (outcome, said) {
+            said.rewind().map_err(Failure::failed)?;
+            streams::hand_on(&mut said);
+        }
         let records = Record::all_in(records.path()).map_err(Failure::failed)?;
-        let checked = Checked::new(records);
-        streams::print(checked.to_string().as_bytes());
-        checked.verdict(has_passed)
+        let checked = Checked::new(records, outcome);
+        let console = self.printed.console(0);
+        self.printed.show(&checked.rows(), &console, |_| {
+            checked.to_string().trim_end().to_owned()
+        })?;
+        checked.verdict()
+    }
+
+    /// Where the program's own text goes, if that is a file.
+    fn redirect(&mut self) -> io::Result<Option<File>> {
+        match self.printed.target() {
+            Target::Stdout => Ok(None),
+            Target::Stderr => {
+                self.program.stdout(streams::errors_of_child()?);
+                Ok(None)
+            }
+            Target::Nothing => {
+                let said = tempfile::tempfile()?;
+                self.program
+                    .stdout(said.try_clone()?)
+                    .stderr(said.try_clone()?);
+                Ok(Some(said))
+            }
+        }
     }
 }
 

@@ -7,25 +7,29 @@ use std::process::Command;
 use cargo_metadata::{Error, MetadataCommand};
 
 use super::Observed;
-use crate::cli::{Failure, streams};
+use crate::cli::console::Target;
+use crate::cli::{Failure, printed, streams};
 use crate::driver::record;
 
 /// Runs cargo's command, or its tests, and says what was looked at.
 pub(super) fn check(
     command: Option<&str>,
     arguments: &[String],
-    seeds: u64,
+    (seeds, printed): (u64, &printed::Arguments),
 ) -> Result<(), Failure> {
     expect_project(value_of("--manifest-path", arguments).map(Path::new))?;
     let words = words_of_cargo(command, arguments);
-    streams::complain(&format!(
-        "Checking this project: `cargo {}`",
-        joined(&words)
-    ));
+    if printed.target() != Target::Nothing {
+        streams::complain(&format!(
+            "Checking this project: `cargo {}`",
+            joined(&words)
+        ));
+    }
     let mut program = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     program.args(words);
     let observed = Observed {
         program,
+        printed,
         replay: replay(command, arguments),
         seeds,
     };

@@ -5,16 +5,22 @@ use std::process::Command;
 
 use super::Observed;
 use super::project::joined;
+use crate::cli::console::{Console, Target};
 use crate::cli::roofline::sweep_failure;
 use crate::cli::shared::Program;
 use crate::cli::suite::{Study, Suite, Workloads};
-use crate::cli::{Failure, driver_failure, streams};
+use crate::cli::{Failure, driver_failure, printed};
 use crate::driver::{Emulation, Schedule, record};
+use crate::report::counted;
 use crate::sweep::{self, Plan};
 use crate::workload::Bench;
 
 /// Runs the points in a process whose launches are recorded: this program again.
-pub(super) fn check(workloads: &Workloads, seeds: u64, of: Program) -> Result<(), Failure> {
+pub(super) fn check(
+    workloads: &Workloads,
+    of: Program,
+    (seeds, printed): (u64, &printed::Arguments),
+) -> Result<(), Failure> {
     let selected = workloads.select(Study::Sweep, true)?;
     let plan = workloads.plan(selected, Plan::default())?;
     if record::is_kept() {
@@ -37,6 +43,7 @@ pub(super) fn check(workloads: &Workloads, seeds: u64, of: Program) -> Result<()
     };
     let observed = Observed {
         program,
+        printed,
         replay: format!("{line} {}", joined(&own)),
         seeds,
     };
@@ -47,6 +54,8 @@ pub(super) fn check(workloads: &Workloads, seeds: u64, of: Program) -> Result<()
 fn run(plan: &Plan<'_>, seeds: u64) -> Result<(), Failure> {
     let seeded = (0..seeds).map(Schedule::Seeded);
     let (mut points, mut findings) = (0, Vec::new());
+    let console = Console::new(Target::Stdout, 0);
+    let mut begun = 0;
     for schedule in [Schedule::InOrder].into_iter().chain(seeded) {
         let is_in_order = schedule == Schedule::InOrder;
         let emulation = Emulation {
@@ -54,29 +63,33 @@ fn run(plan: &Plan<'_>, seeds: u64) -> Result<(), Failure> {
             ..Emulation::default()
         };
         let bench = Bench::emulator(emulation, Suite::get().ptx).map_err(driver_failure)?;
-        let checked = sweep::check(&bench, plan).map_err(sweep_failure)?;
+        let begin = |name: &str, count: usize| {
+            console.estimate(begun, count as u64 * (seeds + 1));
+            console.begin(name.to_owned());
+            begun += 1;
+        };
+        let checked = sweep::check(&bench, plan, begin).map_err(sweep_failure)?;
         if is_in_order {
             for reason in &checked.left_out {
-                streams::say(&format!("left out: {reason}"));
+                console.say(&format!("left out: {reason}"));
             }
             if checked.without_reference > 0 {
-                let count = checked.without_reference;
-                streams::say(&format!(
-                    "not compared with a reference: {count} of the points"
-                ));
+                let count = counted(checked.without_reference as u64, "point");
+                console.say(&format!("not compared with a reference: {count}"));
             }
         }
         points += checked.points as u64;
         for finding in checked.findings {
             if !findings.contains(&finding) {
-                streams::say(&finding.to_string());
+                console.say(&finding.to_string());
                 findings.push(finding);
             }
         }
     }
+    console.finish();
     record::tests(points);
     match findings.len() {
         0 => Ok(()),
-        count => Err(Failure::Found(format!("{count} findings"))),
+        count => Err(Failure::Found(counted(count as u64, "finding"))),
     }
 }

@@ -23,6 +23,10 @@ pub(super) struct Arguments {
     /// built from]
     #[arg(long, value_name = "DIR")]
     path: Option<PathBuf>,
+
+    /// Show only warnings and errors
+    #[arg(short, long)]
+    quiet: bool,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
@@ -31,6 +35,9 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
         source: Source::find(arguments.path.as_deref())?,
     };
     project.write(Path::new("."))?;
+    if arguments.quiet {
+        return Ok(());
+    }
     streams::say(&format!(
         "Created {name}, a package with a kernel, a program, a test and a bench, on {source}. Next:
 

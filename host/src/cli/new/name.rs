@@ -29,17 +29,21 @@ impl FromStr for Name {
         if !text.starts_with(|first: char| first.is_ascii_alphabetic())
             || !text.bytes().all(is_plain)
         {
-            return Err("a letter of a to z, then letters, digits, - and _ are allowed".to_owned());
+            return Err("expected a letter from a to z, then letters, digits, - and _".to_owned());
         }
         let crate_name = name.crate_name();
         if KEYWORDS.contains(&&*crate_name) {
-            return Err("a Rust keyword is not allowed".to_owned());
+            return Err("it is a Rust keyword: choose another name".to_owned());
         }
         if FORBIDDEN.contains(&text) {
-            return Err("cargo keeps this name for a folder of its own".to_owned());
+            return Err(
+                "cargo reserves this name for a folder of its own: choose another name".to_owned(),
+            );
         }
         if TAKEN.contains(&&*crate_name) || crate_name.starts_with(OURS) {
-            return Err("it is the name of a crate that the package depends on".to_owned());
+            return Err(
+                "the package depends on a crate of this name: choose another name".to_owned(),
+            );
         }
         Ok(name)
     }

@@ -204,6 +204,7 @@ impl clap::Args for Workloads {
             .value_delimiter(',')
             .action(ArgAction::Append)
             .value_parser(names)
+            .hide_possible_values(true)
             .help(kept(of_choices(suite)))
             .help_heading(HEADING);
         let axis = Arg::new("axis")
@@ -240,20 +241,20 @@ impl clap::Args for Workloads {
 /// What `--workload` says of itself.
 fn of_choices(suite: &Suite) -> String {
     if suite.all.len() == suite.workloads.len() {
-        return "Workloads by name; \"all\" stands for those that have every axis given [default: all \
-                workloads]"
+        return "Workloads by name, as `list` shows them; \"all\" stands for those that have every axis given \
+                [default: all workloads]"
             .to_owned();
     }
     let names = [&suite.all, &suite.sweep, &suite.occupancy].map(|names| names.join(", "));
     let [all, sweep, occupancy] = names;
     format!(
-        "Workloads by name; \"all\" stands for those of {all} that have every axis given [default of a sweep: \
-         {sweep}; of an occupancy study: {occupancy}]"
+        "Workloads by name, as `list` shows them; \"all\" stands for {all}, as far as they have every axis that is \
+         given [default: {sweep}; of an occupancy study: {occupancy}]"
     )
 }
 
 /// Options of the commands that take workloads, and `bench`, which cargo gives every target.
-const RESERVED: [&str; 35] = [
+const RESERVED: [&str; 36] = [
     "aa",
     "arch",
     "arg",
@@ -262,6 +263,7 @@ const RESERVED: [&str; 35] = [
     "bench",
     "cargo",
     "ceilings",
+    "color",
     "counters",
     "device",
     "device-times",

@@ -208,7 +208,7 @@ fn rows_with_counters_have_three_marks_and_the_legend_names_them() {
             let faults = faults(&figure, &figure.scene(width));
             assert!(faults.is_empty(), "{faults:#?}");
         }
-        assert!(!chart.text(80).contains("rhombus"));
+        assert!(!chart.text(80, Paint::Plain).contains("rhombus"));
         let mut svg = Vec::new();
         chart
             .write(ChartFormat::Svg, &mut svg)

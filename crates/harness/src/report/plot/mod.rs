@@ -14,6 +14,8 @@ mod svg;
 mod terminal;
 mod ticks;
 
+pub use terminal::Paint;
+
 pub(super) use scene::Scene;
 pub(super) use svg::Home;
 
@@ -177,9 +179,9 @@ impl Figure {
         layout::scene(self, width)
     }
 
-    /// The first plot in characters, at most `columns` wide, with its legend.
-    pub(super) fn text(&self, columns: usize) -> String {
-        terminal::text(self, columns)
+    /// The plots in characters, at most `columns` wide, with their legend.
+    pub(super) fn text(&self, columns: usize, paint: Paint) -> String {
+        terminal::text(self, columns, paint)
     }
 }
 

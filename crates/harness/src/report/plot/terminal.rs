@@ -14,8 +14,32 @@ const PREDICTED: [char; 4] = ['○', '△', '□', '◇'];
 /// Where marks of several series lie in one cell.
 const OVERLAP: char = '*';
 
+/// Whether the marks of a plot in characters are coloured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Paint {
+    /// Characters alone.
+    Plain,
+    /// Each series in one of a terminal's own colours, by ANSI escapes.
+    Ansi,
+}
+
+impl Paint {
+    /// A mark of the series of this number, or of several where there is none.
+    fn mark(self, symbol: &str, series: Option<usize>) -> String {
+        /// Blue, yellow, green, magenta, cyan, red: those that a terminal's theme makes legible.
+        const COLOURS: [u8; 6] = [34, 33, 32, 35, 36, 31];
+        match (self, series) {
+            (Paint::Ansi, Some(series)) => {
+                let colour = COLOURS[series % COLOURS.len()];
+                format!("\u{1b}[{colour}m{symbol}\u{1b}[0m")
+            }
+            _ => symbol.to_owned(),
+        }
+    }
+}
+
 /// See [`Figure::text`].
-pub(super) fn text(figure: &Figure, columns: usize) -> String {
+pub(super) fn text(figure: &Figure, columns: usize, paint: Paint) -> String {
     let names = figure.names();
     let mut lines = Vec::new();
     let mut is_overlapped = false;
@@ -29,11 +53,11 @@ pub(super) fn text(figure: &Figure, columns: usize) -> String {
         if !plot.caption.is_empty() {
             lines.extend(folded(&plot.caption, columns));
         }
-        let (plotted, overlaps) = drawn(plot, &names, columns);
+        let (plotted, overlaps) = drawn(plot, &names, columns, paint);
         lines.extend(plotted);
         is_overlapped |= overlaps;
         for guide in &plot.guides {
-            lines.extend(entry("─", &guide.label, columns));
+            lines.extend(entry(("─", None), &guide.label, columns, paint));
         }
     }
     for (index, name) in names.iter().enumerate() {
@@ -41,15 +65,13 @@ pub(super) fn text(figure: &Figure, columns: usize) -> String {
         let series = all.find(|series| series.name == *name);
         let mark = series.and_then(|series| series.marks.first());
         if let Some(symbol) = mark.and_then(|mark| symbol(index, mark.kind)) {
-            lines.extend(entry(&symbol.to_string(), name, columns));
+            let sample = (&*symbol.to_string(), Some(index));
+            lines.extend(entry(sample, name, columns, paint));
         }
     }
     if is_overlapped {
-        lines.extend(entry(
-            &OVERLAP.to_string(),
-            "marks of several series",
-            columns,
-        ));
+        let sample = (&*OVERLAP.to_string(), None);
+        lines.extend(entry(sample, "marks of several series", columns, paint));
     }
     for (index, name) in names.iter().enumerate() {
         let series = figure.plots.iter().flat_map(|plot| &plot.series);
@@ -58,21 +80,26 @@ pub(super) fn text(figure: &Figure, columns: usize) -> String {
             .flat_map(|it| &it.marks);
         for mark in marks {
             if let Some(note) = &mark.note {
-                let sample = symbol(index, mark.kind).unwrap_or(' ');
-                lines.extend(entry(&sample.to_string(), note, columns));
+                let sample = symbol(index, mark.kind).unwrap_or(' ').to_string();
+                lines.extend(entry((&sample, Some(index)), note, columns, paint));
             }
         }
     }
     lines.join("\n")
 }
 
-/// A line of the legend, and what of it does not fit on it below.
-fn entry(sample: &str, name: &str, columns: usize) -> Vec<String> {
+/// A line of the legend, with a sample of the series of that number, and what of it does not fit on it below.
+fn entry(
+    (sample, series): (&str, Option<usize>),
+    name: &str,
+    columns: usize,
+    paint: Paint,
+) -> Vec<String> {
     let room = columns.saturating_sub(2).max(8);
     let lines = wrapped(name, 1.0 / super::scene::LETTER, room as f64 + 0.5);
     let numbered = lines.into_iter().enumerate();
     let line = |(index, line)| match index {
-        0 => format!("{sample} {line}"),
+        0 => format!("{} {line}", paint.mark(sample, series)),
         _ => format!("  {line}"),
     };
     numbered.map(line).collect()
@@ -92,7 +119,7 @@ fn symbol(index: usize, kind: MarkKind) -> Option<char> {
 }
 
 /// The plot with its axes, and whether marks of several series lie in one cell.
-fn drawn(plot: &Plot, names: &[&str], columns: usize) -> (Vec<String>, bool) {
+fn drawn(plot: &Plot, names: &[&str], columns: usize, paint: Paint) -> (Vec<String>, bool) {
     let y_ticks = ticks(&plot.y, |ticks| {
         let rows: Vec<usize> = ticks.iter().map(|it| row(plot, it.value)).collect();
         rows.windows(2).all(|pair| pair[0] >= pair[1] + 2)
@@ -101,14 +128,23 @@ fn drawn(plot: &Plot, names: &[&str], columns: usize) -> (Vec<String>, bool) {
     let margin = y_ticks.iter().map(letters).max().unwrap_or(0) + 1;
     let width = columns.saturating_sub(margin + 1).max(16);
     let mut cells = lines_of(plot, width);
-    let overlaps = marks_of(plot, names, &mut cells);
+    let owners = marks_of(plot, names, &mut cells);
+    let overlaps = owners.values().any(Option::is_none);
     let mut text = vec![plot.y.name.clone()];
     for (index, cells) in cells.iter().enumerate() {
         let tick = y_ticks.iter().find(|tick| row(plot, tick.value) == index);
         let label = tick.map_or("", |tick| &tick.label);
         let edge = if tick.is_some() { '┤' } else { '│' };
-        let cells: String = cells.iter().collect();
-        text.push(format!("{label:>margin$}{edge}{}", cells.trim_end()));
+        let last = cells.iter().rposition(|cell| *cell != ' ');
+        let cells = cells.iter().enumerate().take(last.map_or(0, |it| it + 1));
+        let cells = cells.map(|(column, cell)| {
+            let owner = owners.get(&(index, column)).copied().flatten();
+            paint.mark(&cell.to_string(), owner)
+        });
+        text.push(format!(
+            "{label:>margin$}{edge}{}",
+            cells.collect::<String>()
+        ));
     }
     text.extend(x_axis(plot, margin, width));
     (text, overlaps)
@@ -184,26 +220,30 @@ fn lines_of(plot: &Plot, width: usize) -> Vec<Vec<char>> {
         .collect()
 }
 
-/// Sets the marks, and says whether some of several series lie in one cell.
-fn marks_of(plot: &Plot, names: &[&str], cells: &mut [Vec<char>]) -> bool {
+/// Sets the marks. The number of the series that each cell belongs to, by row and column; none where several
+/// do.
+fn marks_of(
+    plot: &Plot,
+    names: &[&str],
+    cells: &mut [Vec<char>],
+) -> HashMap<(usize, usize), Option<usize>> {
     let mut owners = HashMap::new();
-    let mut overlaps = false;
     for series in &plot.series {
         let index = names.iter().position(|name| *name == series.name);
+        let index = index.unwrap_or_default();
         for mark in &series.marks {
-            let Some(symbol) = symbol(index.unwrap_or_default(), mark.kind) else {
+            let Some(symbol) = symbol(index, mark.kind) else {
                 continue;
             };
             let at = (row(plot, mark.y), column(plot, mark.x, cells[0].len()));
-            let is_shared = *owners.entry(at).or_insert(index) != index;
-            overlaps |= is_shared;
-            let cell = &mut cells[at.0][at.1];
-            if *cell != OVERLAP {
-                *cell = if is_shared { OVERLAP } else { symbol };
+            let owner = owners.entry(at).or_insert(Some(index));
+            if *owner != Some(index) {
+                *owner = None;
             }
+            cells[at.0][at.1] = if owner.is_some() { symbol } else { OVERLAP };
         }
     }
-    overlaps
+    owners
 }
 
 #[cfg(test)]
@@ -240,12 +280,28 @@ mod tests {
                 ],
             }],
         };
-        let over = text(&figure(10.0), 60);
+        let text = |figure| text(&figure, 60, Paint::Plain);
+        let over = text(figure(10.0));
         assert!(over.contains("* marks of several series"), "{over}");
         assert_eq!(over.matches('*').count(), 2, "{over}");
         assert!(over.contains("\n● its best"), "{over}");
-        let apart = text(&figure(50.0), 60);
+        let apart = text(figure(50.0));
         assert!(!apart.contains('*'), "{apart}");
         assert_eq!(apart.matches('▲').count(), 2, "{apart}");
+
+        // In the plot and in the legend alike; several series' marks have no colour.
+        let coloured = super::text(&figure(50.0), 60, Paint::Ansi);
+        assert_eq!(
+            coloured.matches("\u{1b}[33m▲\u{1b}[0m").count(),
+            2,
+            "{coloured:?}"
+        );
+        assert_eq!(
+            coloured.matches("\u{1b}[34m●\u{1b}[0m").count(),
+            3,
+            "{coloured:?}"
+        );
+        let over = super::text(&figure(10.0), 60, Paint::Ansi);
+        assert!(!over.contains("*\u{1b}"), "{over:?}");
     }
 }

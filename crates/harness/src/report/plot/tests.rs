@@ -273,7 +273,7 @@ fn svg_is_well_formed_and_a_terminals_lines_are_no_wider_than_it() {
             assert!(document.descendants().any(|it| it.has_tag_name("polyline")));
         }
         for columns in [40, 80, 120] {
-            let text = figure.text(columns);
+            let text = figure.text(columns, Paint::Plain);
             for line in text.lines() {
                 assert!(
                     line.chars().count() <= columns,

@@ -32,16 +32,19 @@ pub struct Knee {
 
 impl std::fmt::Display for Knee {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let at_most = if self.enough { "" } else { "at most " };
+        write!(formatter, "{}", self.kernel)?;
+        if !self.variant.is_empty() {
+            write!(formatter, " with {}", self.variant)?;
+        }
+        let (at_most, from) = match self.enough {
+            true => ("", " from"),
+            false => ("at most ", ", at"),
+        };
         write!(
             formatter,
-            "{}: {at_most}{:.0} % of the top speed ({:.1} {}) from {:.0} % occupancy",
-            self.kernel, self.percent_top, self.top, self.unit, self.occupancy_percent
-        )?;
-        match self.variant.as_str() {
-            "" => Ok(()),
-            variant => write!(formatter, " with {variant}"),
-        }
+            ": {at_most}{:.0} % of the top speed ({:.1} {}){from} {:.0} % occupancy",
+            self.percent_top, self.top, self.unit, self.occupancy_percent
+        )
     }
 }
 
@@ -193,8 +196,8 @@ mod tests {
         assert_eq!(
             text,
             [
-                "copy: at most 75 % of the top speed (4000.0 GB/s) from 100 % occupancy with ILP 1",
-                "copy: 98 % of the top speed (4000.0 GB/s) from 25 % occupancy with ILP 4",
+                "copy with ILP 1: at most 75 % of the top speed (4000.0 GB/s), at 100 % occupancy",
+                "copy with ILP 4: 98 % of the top speed (4000.0 GB/s) from 25 % occupancy",
             ]
         );
         assert!(knees(&[]).is_empty());
