@@ -1,7 +1,7 @@
 //! What docs/architecture.md says of packages and of the library's modules: which there are, which of them know
 //! which, who prints, and which words pages share with verdicts.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -259,6 +259,78 @@ fn modules_know_no_others_than_they_should() {
         let found = lines_with(&library().join(module), strangers, &[]);
         assert!(found.is_empty(), "{found:#?}");
     }
+}
+
+/// The modules of a library, and which others the code of each names.
+fn arrows(library: &Path) -> BTreeMap<String, BTreeSet<String>> {
+    let modules = folders(library);
+    let named = |module: &String| {
+        let code = sources(&library.join(module));
+        let words = code.iter().flat_map(|(_, text)| names_of_crate(text));
+        let others = words.filter(|it| it != module && modules.contains(it));
+        others.collect()
+    };
+    modules.iter().map(|it| (it.clone(), named(it))).collect()
+}
+
+/// What code names right below the crate: `crate::a` and `crate::{a, b::C}`, but not in comments.
+fn names_of_crate(text: &str) -> Vec<String> {
+    let lines = text.lines();
+    let code: Vec<&str> = lines
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .collect();
+    let code = code.join("\n");
+    let mut names = Vec::new();
+    for (at, word) in code.match_indices("crate::") {
+        let rest = &code[at + word.len()..];
+        let list = match rest.strip_prefix('{') {
+            Some(list) => list.split('}').next().unwrap_or_default(),
+            None => rest,
+        };
+        let parts: Vec<&str> = match rest.starts_with('{') {
+            true => list.split(',').collect(),
+            false => vec![list],
+        };
+        names.extend(parts.into_iter().map(|part| {
+            let name = part.trim_start().chars();
+            name.take_while(|it| it.is_alphanumeric() || *it == '_')
+                .collect()
+        }));
+    }
+    names
+}
+
+/// The modules that are left when those are taken away, again and again, that name none of the others.
+fn in_circles(mut arrows: BTreeMap<String, BTreeSet<String>>) -> Vec<String> {
+    loop {
+        let left: BTreeSet<String> = arrows.keys().cloned().collect();
+        arrows.retain(|_, named| !named.is_disjoint(&left));
+        if arrows.len() == left.len() {
+            return left.into_iter().collect();
+        }
+    }
+}
+
+#[test]
+fn modules_do_not_know_each_other_in_a_circle() {
+    let arrows = arrows(&library());
+    assert!(
+        arrows.len() > 10 && arrows["report"].contains("table"),
+        "{arrows:?}"
+    );
+    let circle = in_circles(arrows.clone());
+    assert!(circle.is_empty(), "{circle:?} of {arrows:#?}");
+    // The model would know the workloads, which know it.
+    let mut planted = arrows;
+    let model = planted.get_mut("model").expect("a module");
+    model.extend(names_of_crate(
+        "use crate::{\n    table, workload::Case,\n};\n// crate::sweep\n",
+    ));
+    let found = in_circles(planted);
+    assert!(
+        found.contains(&"model".to_owned()) && found.contains(&"workload".to_owned()),
+        "{found:?}"
+    );
 }
 
 #[test]

@@ -14,8 +14,16 @@ pub struct Launch<'d, S: Signature> {
     device: &'d Device,
     entry: Entry<S>,
     config: LaunchConfig,
-    /// Or why the device does not allow it, which is said once all points are known.
-    prepared: Result<Prepared<'d, S>, DriverError>,
+    blocks: Blocks,
+    /// Of so many blocks each, x, y, z.
+    clusters: Option<[u32; 3]>,
+}
+
+/// Whether the blocks of a launch may wait for each other.
+#[derive(Clone, Copy, Debug)]
+enum Blocks {
+    Independent,
+    Cooperative,
 }
 
 impl<'d, S: Signature> Launch<'d, S> {
@@ -27,12 +35,24 @@ impl<'d, S: Signature> Launch<'d, S> {
         config: LaunchConfig,
     ) -> Launch<'d, S> {
         let shared = config.dynamic_shared.saturating_add(at.more_shared);
-        let config = config.with_dynamic_shared(shared);
         Launch {
             device,
             entry,
-            config,
-            prepared: device.prepare(entry, config),
+            config: config.with_dynamic_shared(shared),
+            blocks: Blocks::Independent,
+            clusters: None,
+        }
+    }
+
+    /// Or why the device does not allow it.
+    fn prepare(&self) -> Result<Prepared<'d, S>, DriverError> {
+        let prepared = match self.blocks {
+            Blocks::Independent => self.device.prepare(self.entry, self.config),
+            Blocks::Cooperative => self.device.prepare_cooperative(self.entry, self.config),
+        }?;
+        match self.clusters {
+            Some(blocks) => prepared.with_cluster(blocks),
+            None => Ok(prepared),
         }
     }
 
@@ -49,10 +69,95 @@ impl<'d, S: Signature> Launch<'d, S> {
         }
     }
 
-    /// The same with blocks that wait for each other.
-    pub(crate) fn cooperative(self) -> Self {
+    /// The same with blocks that wait for each other, of which the device holds as many at once:
+    /// [`Device::blocks_at_once`] says how many, or [`Point::one_wave`] takes no more.
+    ///
+    /// ```
+    /// use cuda_std::cooperative::sync_grid;
+    /// use cuda_std::prelude::*;
+    /// use ridgepoint_harness::prelude::*;
+    ///
+    /// /// # Safety
+    /// /// The launch is cooperative, and `arrivals` is as the launch before left it, or 0.
+    /// #[kernel]
+    /// pub unsafe fn meet(arrivals: *mut u32) {
+    ///     // SAFETY: as above.
+    ///     unsafe { sync_grid(arrivals) };
+    /// }
+    ///
+    /// fn meeting() -> impl Workload {
+    ///     from_fn("meet", [Axis::whole("blocks", [8])], |at| {
+    ///         let config = LaunchConfig::blocks(at.whole("blocks"), at.block());
+    ///         let launch = at.launch(meet::entry(), config).cooperative();
+    ///         let arrays = launch.arrays(|device| device.buffer_zeroed::<u32>(1));
+    ///         // SAFETY: a cooperative launch, and a count that begins with 0.
+    ///         Ok(unsafe { arrays.arguments_unchecked(|arrivals| (arrivals.slice_mut(..),)) })
+    ///     })
+    /// }
+    /// # use ridgepoint_harness::driver::{Emulation, Stream};
+    /// # use ridgepoint_harness::workload::{Bench, Launches};
+    /// # let bench = Bench::emulator(Emulation::default(), &[])?;
+    /// # let stream = Stream::new(bench.device())?;
+    /// # let most = [("blocks", 8u64.into()), ("block", 64.into())];
+    /// # Launches::new(&bench, &meeting(), &most)?.each(&stream, |launch| launch())?;
+    /// # let too_many = [("blocks", 100_000u64.into()), ("block", 64.into())];
+    /// # let error = Launches::new(&bench, &meeting(), &too_many)
+    /// #     .and_then(|launches| launches.each(&stream, |launch| launch()))
+    /// #     .expect_err("not at once");
+    /// # assert!(error.to_string().contains("cooperative grid of 100000 blocks"), "{error}");
+    /// # Ok::<(), PointError>(())
+    /// ```
+    #[must_use]
+    pub fn cooperative(self) -> Self {
         Launch {
-            prepared: self.device.prepare_cooperative(self.entry, self.config),
+            blocks: Blocks::Cooperative,
+            ..self
+        }
+    }
+
+    /// The same in clusters of so many blocks, x, y, z, as [`Prepared::with_cluster`] makes them: a device without
+    /// clusters does not allow it, which the sweep says before it begins.
+    ///
+    /// ```
+    /// use cuda_std::prelude::*;
+    /// use ridgepoint_harness::prelude::*;
+    ///
+    /// #[kernel]
+    /// pub fn ones(mut y: Output<u32>) {
+    ///     for (_, y) in y.own() {
+    ///         *y = 1;
+    ///     }
+    /// }
+    ///
+    /// /// What it costs to launch blocks in clusters.
+    /// fn clustered() -> impl Workload {
+    ///     from_fn("clustered", [Axis::powers_of_two("cluster", 0..=3)], |at| {
+    ///         let cluster = at.whole("cluster") as u32;
+    ///         let n = 16 * at.block() as usize;
+    ///         Ok(at
+    ///             .launch(ones::entry(), LaunchConfig::blocks(16, at.block()))
+    ///             .cluster([cluster, 1, 1])
+    ///             .arrays(move |device| device.buffer_uninitialized::<u32>(n))
+    ///             .check(|y| close(y, 0.0, |_| 1.0))
+    ///             .arguments(|y| (y.slice_mut(..),))
+    ///             .writes::<u32>(n))
+    ///     })
+    /// }
+    /// # use ridgepoint_harness::driver::{Emulation, Stream};
+    /// # use ridgepoint_harness::workload::{Bench, Launches};
+    /// # let bench = Bench::emulator(Emulation::default(), &[])?;
+    /// # let stream = Stream::new(bench.device())?;
+    /// # Launches::new(&bench, &clustered(), &[])?.each(&stream, |launch| launch())?;
+    /// # let error = Launches::new(&bench, &clustered(), &[("cluster", 3u64.into())])
+    /// #     .and_then(|launches| launches.each(&stream, |launch| launch()))
+    /// #     .expect_err("16 blocks are no clusters of 3");
+    /// # assert!(error.to_string().contains("clusters of 3 blocks in x, in a grid of 16"), "{error}");
+    /// # Ok::<(), PointError>(())
+    /// ```
+    #[must_use]
+    pub fn cluster(self, blocks: [u32; 3]) -> Self {
+        Launch {
+            clusters: Some(blocks),
             ..self
         }
     }
@@ -151,11 +256,12 @@ impl<'d, S: Signature, D: 'd> Arrays<'d, S, D> {
         self,
         launch: impl Fn(&Prepared<'d, S>, &mut D, &mut With<'_>) -> Result<(), DriverError> + 'd,
     ) -> Case<'d> {
+        let prepared = self.launch.prepare();
         let Launch {
             device,
             entry,
             config,
-            prepared,
+            ..
         } = self.launch;
         let (allocate, check, counters) = (self.allocate, self.check, self.counters);
         let run = prepared.map(|prepared| -> Box<dyn Run + 'd> {
