@@ -85,6 +85,7 @@ fn tensor_cores_are_the_roof_right_of_the_ridge_point() {
     assert_eq!(small.predicted_limit, Some(Limit::Memory));
     // No device that a host emulates has tensor cores of a known rate.
     assert_eq!((small.percent_peak, small.percent_roof), (None, None));
+    assert_eq!((small.limiting_roof, small.bound), (None, None));
     let (large, _) = row([768, 512, 768], "bf16", "columns");
     assert_eq!(large.predicted_limit, Some(Limit::Tensor));
     let most = large.predicted_gflops.expect("the data sheet has it");

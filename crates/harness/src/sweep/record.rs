@@ -83,7 +83,7 @@ pub struct Record {
     pub percent_measured_roof: Option<f64>,
     /// `gflops` as a percentage of the arithmetic peak at the clock that the samples ran at; not of tensor cores.
     pub percent_peak_at_clock: Option<f64>,
-    /// What the launch waits for.
+    /// What the launch waits for, where the roofs of what it does are known.
     pub bound: Option<Bound>,
     /// `L2` where the bytes fit into the level 2 cache and it is warm, else `memory`.
     pub working_set: &'static str,
@@ -350,6 +350,11 @@ impl Record {
         let predicted = context.attainable(launched);
         let predicted_bandwidth = context.attainable_bandwidth(launched, predicted);
         let is_known = work.bytes().is_some() || work.flops().is_some();
+        // As of the tensor cores of most GPUs.
+        let has_unknown_roof = work.flops().is_some() && arithmetic.is_none();
+        let bound = is_known
+            .then(|| situation.bound())
+            .filter(|bound| !has_unknown_roof || *bound == Bound::Bandwidth);
         let clocks: Vec<f64> = samples.clock_hz.iter().copied().flatten().collect();
         let clock_hz = Summary::of(&clocks).map(|clocks| clocks.median);
         let axes = context.axes.iter().filter(|name| **name != DTYPE);
@@ -373,7 +378,7 @@ impl Record {
             min_ms: time.min,
             rms_percent: time.rms_percent,
             limiting_roof: match (roof, moved) {
-                (None, Some(_)) => Some(Limit::Memory),
+                (None, Some(_)) if !has_unknown_roof => Some(Limit::Memory),
                 (roof, _) => roof.map(|it| it.limit),
             },
             ridge_point: arithmetic.map(|(_, rate)| (rate / reached.memory).0),
@@ -389,7 +394,7 @@ impl Record {
                 let highest = context.properties.gpu.as_ref()?.clock_hz;
                 Some(100.0 * rate? / (roofs.fma.0 * hz / highest))
             }),
-            bound: is_known.then(|| situation.bound()),
+            bound,
             working_set: if in_l2 { "L2" } else { "memory" },
             cache: launched.cache.name(),
             samples: samples.ms.len(),
@@ -427,6 +432,9 @@ impl Record {
                 }),
             advice: match (context.properties.is_emulated(), is_known) {
                 (true, _) => EMULATED,
+                (false, true) if bound.is_none() => {
+                    "The roof of its arithmetic is not known here: what bounds it is not, either."
+                }
                 (false, true) => situation.advice(),
                 (false, false) => {
                     "Say what the launch moves and computes: its roofs follow from that."
@@ -676,7 +684,7 @@ mod tests {
     use crate::driver::{Device, Emulation};
     use crate::embedded::{Gemv, Polynomial, Stream};
     use crate::measure::Instructions;
-    use crate::model::{GpuRoofs, Operation};
+    use crate::model::{GpuRoofs, Operation, TensorRoofs};
     use crate::sweep::{Plan, Selection, Settings, Sweep};
     use crate::workload::{Bench, Workload};
 
@@ -1069,6 +1077,34 @@ mod tests {
             row.advice
         );
         assert_eq!(row.flags, [""; 0]);
+        // Nobody says here how fast those of this type are.
+        let properties = crate::measure::h200();
+        let roofs = Roofs::of_device(&properties, Precision::F32).expect("known");
+        let roofs = Roofs {
+            tensor: TensorRoofs::NONE,
+            ..roofs
+        };
+        let context = Context {
+            properties: &properties,
+            axes: &[],
+            roofs: &BTreeMap::from([(Precision::F32, roofs)]),
+            ceilings: None,
+            is_checked: true,
+            figures: Figures::default(),
+            measured: None,
+            prediction: None,
+        };
+        let samples = Samples {
+            ms: vec![1.35],
+            clock_hz: vec![None],
+            batch: 1,
+            conditions: Conditions::default(),
+        };
+        let launch = launched(&bf16, CacheState::Warm);
+        let unknown = Record::new(&launch, samples, None, &context).expect("a sample");
+        assert_eq!((unknown.percent_peak, unknown.percent_roof), (None, None));
+        assert_eq!((unknown.limiting_roof, unknown.bound), (None, None));
+        assert!(unknown.advice.contains("not known"), "{}", unknown.advice);
         // In the cache memory's roof is none; the tensor cores' is.
         let small = Work::default().reads(4e6).operations(
             Precision::F32,
