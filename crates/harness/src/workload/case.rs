@@ -98,11 +98,10 @@ impl<'d, S: Signature> Launch<'d, S> {
     /// # use ridgepoint_harness::workload::{Bench, Launches};
     /// # let bench = Bench::emulator(Emulation::default(), &[])?;
     /// # let stream = Stream::new(bench.device())?;
-    /// # let most = [("blocks", 8u64.into()), ("block", 64.into())];
-    /// # Launches::new(&bench, &meeting(), &most)?.each(&stream, |launch| launch())?;
-    /// # let too_many = [("blocks", 100_000u64.into()), ("block", 64.into())];
+    /// # Launches::new(&bench, &meeting(), &[])?.each(&stream, |launch| launch())?;
+    /// # let too_many = [("blocks", 100_000u64.into())];
     /// # let error = Launches::new(&bench, &meeting(), &too_many)
-    /// #     .and_then(|launches| launches.each(&stream, |launch| launch()))
+    /// #     .and_then(|mut launches| launches.each(&stream, |launch| launch()))
     /// #     .expect_err("not at once");
     /// # assert!(error.to_string().contains("cooperative grid of 100000 blocks"), "{error}");
     /// # Ok::<(), PointError>(())
@@ -148,10 +147,10 @@ impl<'d, S: Signature> Launch<'d, S> {
     /// # let bench = Bench::emulator(Emulation::default(), &[])?;
     /// # let stream = Stream::new(bench.device())?;
     /// # Launches::new(&bench, &clustered(), &[])?.each(&stream, |launch| launch())?;
-    /// # let error = Launches::new(&bench, &clustered(), &[("cluster", 3u64.into())])
-    /// #     .and_then(|launches| launches.each(&stream, |launch| launch()))
-    /// #     .expect_err("16 blocks are no clusters of 3");
-    /// # assert!(error.to_string().contains("clusters of 3 blocks in x, in a grid of 16"), "{error}");
+    /// # let error = Launches::new(&bench, &clustered(), &[("cluster", 32u64.into())])
+    /// #     .and_then(|mut launches| launches.each(&stream, |launch| launch()))
+    /// #     .expect_err("more than a cluster has");
+    /// # assert!(error.to_string().contains("clusters of 32 blocks; 1 to 8 are allowed"), "{error}");
     /// # Ok::<(), PointError>(())
     /// ```
     #[must_use]
