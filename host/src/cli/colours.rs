@@ -15,7 +15,8 @@ pub(super) struct Arguments {
         global = true,
         value_name = "WHEN",
         default_value = "auto",
-        hide_possible_values = true
+        hide_possible_values = true,
+        display_order = 990
     )]
     color: ColorChoice,
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use clap::builder::{Resettable, Str};
 
 use super::lists::{bytes, refuse_without_effect};
 use super::{Failure, driver_failure};
@@ -13,11 +14,11 @@ use crate::standalone::{Argument, Description, Extents, Output, Standalone, Stan
 #[command(next_help_heading = "A kernel of a PTX file")]
 pub(super) struct Described {
     /// PTX file, from any compiler
-    #[arg(value_name = "FILE.ptx")]
+    #[arg(value_name = "FILE.ptx", help_heading = Resettable::<Str>::Reset)]
     file: Option<PathBuf>,
 
     /// Name of the kernel [default: the only one in the file]
-    #[arg(requires = "file")]
+    #[arg(requires = "file", help_heading = Resettable::<Str>::Reset)]
     entry: Option<String>,
 
     /// Blocks in the grid: X, X,Y or X,Y,Z

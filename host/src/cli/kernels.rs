@@ -14,7 +14,7 @@ use crate::workload::{Bench, kernels_of};
 
 #[derive(Args)]
 pub(super) struct Arguments {
-    /// Show only kernels whose names contain this text, and those of the workload of this name
+    /// Show only kernels whose names contain this text, or that the workload of this name launches
     #[arg(default_value = "", hide_default_value = true)]
     filter: String,
 

@@ -62,7 +62,7 @@ fn table_row(record: &KernelRecord) -> Vec<String> {
     row
 }
 
-/// `75% wr`: the resources by their first letters.
+/// `75 % wr`: the resources by their first letters.
 fn short(block: &BlockOccupancy) -> String {
     if block.refused.is_some() {
         return "-".to_owned();
@@ -72,7 +72,7 @@ fn short(block: &BlockOccupancy) -> String {
         .iter()
         .filter_map(|name| name.chars().next());
     format!(
-        "{:.0}% {:<2}",
+        "{:.0} % {:<2}",
         100.0 * block.fraction,
         letters.collect::<String>()
     )

@@ -85,7 +85,7 @@ fn text(time: Duration) -> String {
     match seconds {
         s if s >= 1.0 => format!("{s:.2} s"),
         s if s >= 1e-3 => format!("{:.2} ms", s * 1e3),
-        s if s >= 1e-6 => format!("{:.2} µs", s * 1e6),
+        s if s >= 1e-6 => format!("{:.2} us", s * 1e6),
         s => format!("{:.0} ns", s * 1e9),
     }
 }

@@ -28,10 +28,14 @@ use crate::driver::record::{self, Record};
 
 const HELP: &str = "\
 What is checked:
-  ridgepoint check               the kernels embedded in ridgepoint, at many sizes; this needs no source tree
-  ridgepoint check --            the project in this folder: the kernels that `cargo test --tests` launches
-  cargo bench -- check           the workloads of the bench target
-  ... check --workload scale     these workloads, at the points of their axes
+  ridgepoint check
+      the kernels embedded in ridgepoint, at many sizes
+  ridgepoint check --
+      this folder's project: the kernels that its tests launch
+  ridgepoint check --workload copy
+      this workload, at the points of its axes
+  cargo bench -- check
+      all workloads of the bench target
 
 Findings and the command that replays each are printed; a summary says what was checked.";
 

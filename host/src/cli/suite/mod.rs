@@ -241,15 +241,15 @@ impl clap::Args for Workloads {
 /// What `--workload` says of itself.
 fn of_choices(suite: &Suite) -> String {
     if suite.all.len() == suite.workloads.len() {
-        return "Workloads by name, as `list` shows them; \"all\" stands for those that have every axis given \
+        return "Workloads by name, as `list` shows them; \"all\" leaves out those that lack an axis that is given \
                 [default: all workloads]"
             .to_owned();
     }
     let names = [&suite.all, &suite.sweep, &suite.occupancy].map(|names| names.join(", "));
     let [all, sweep, occupancy] = names;
     format!(
-        "Workloads by name, as `list` shows them; \"all\" stands for {all}, as far as they have every axis that is \
-         given [default: {sweep}; of an occupancy study: {occupancy}]"
+        "Workloads by name, as `list` shows them; \"all\" stands for {all}, without those that lack an axis that is \
+         given [default: {sweep}; in `occupancy`: {occupancy}]"
     )
 }
 
