@@ -53,6 +53,13 @@ fn the_report_opens_from_disk_switches_its_theme_and_shows_a_points_values() {
         assert_eq!(found, count, "{selector}");
     }
 
+    let headings = page.text("document.querySelector('thead').textContent");
+    assert!(
+        headings.contains("intensity, FLOP/byte") && headings.contains("median, ms"),
+        "{headings}"
+    );
+    assert!(!headings.contains('_'), "{headings}");
+
     let colour = "getComputedStyle(document.body).backgroundColor";
     let before = page.text(colour);
     page.point_at("#theme", &["mousePressed", "mouseReleased"]);
@@ -121,7 +128,7 @@ const FAULTS: &str = "(() => {\
         const texts = [...svg.querySelectorAll('text')].map(it => [it.textContent, it.getBoundingClientRect()]);\
         texts.forEach(([text, a], index) => {\
             if (a.left < all.left - 1 || a.right > all.right + 1) faults.push(text + ' is cut');\
-            if (a.height < 9) faults.push(text + ' is ' + a.height + ' px high');\
+            if (a.height < 9 || a.height > 24) faults.push(text + ' is ' + a.height + ' px high');\
             for (const [other, b] of texts.slice(0, index))\
                 if (a.left < b.right && b.left < a.right && a.top + 2 < b.bottom && b.top + 2 < a.bottom)\
                     faults.push(text + ' covers ' + other);\
@@ -138,9 +145,10 @@ fn charts_are_legible_on_a_telephone_and_on_a_wide_screen_in_both_themes() {
         "--dtype", "f32,f64", "--runs", "1",
     ];
     let path = report(folder.path(), &axes);
-    for width in [400, 1400] {
+    for width in [400, 690, 1400] {
         let address = format!("file://{}", path.display());
         let mut page = Page::open(&address, [width, 1200]);
+        assert_eq!(page.evaluate("innerWidth"), width);
         let mut colours = Vec::new();
         for theme in ["dark", "light"] {
             page.evaluate(&format!("theme('{theme}')"));

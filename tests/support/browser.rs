@@ -56,6 +56,10 @@ impl Page {
         let target = json!({"targetId": target["targetId"], "flatten": true});
         let attached = page.command("Target.attachToTarget", target);
         page.session = attached["sessionId"].as_str().map(str::to_owned);
+        // A window is at least 500 pixels wide; what the page sees need not be.
+        let view =
+            json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
+        page.command("Emulation.setDeviceMetricsOverride", view);
         page.command("Page.navigate", json!({"url": address}));
         let loaded = "new Promise(done => document.readyState === 'complete' && \
             location.href !== 'about:blank' ? done() : addEventListener('load', () => done()))";

@@ -13,6 +13,7 @@ use crate::ceilings::Ceilings;
 use crate::model::{Precision, Roofs};
 use crate::sweep::Record;
 use crate::sweep::occupancy::{OccupancyRecord, knees};
+use crate::table::heading::heading;
 
 const TEMPLATE: &str = include_str!("report.html");
 
@@ -39,7 +40,7 @@ struct Drawn {
 #[derive(Debug, Serialize)]
 struct Cells {
     title: String,
-    columns: Vec<&'static str>,
+    columns: Vec<String>,
     rows: Vec<Vec<String>>,
 }
 
@@ -168,11 +169,11 @@ fn table<R: Row>(title: &str, records: &[R]) -> Cells {
     let names = rows.first().into_iter().flatten().map(|(name, _)| *name);
     let is_filled = |place: &usize| rows.iter().any(|row| !row[*place].1.is_empty());
     let filled: Vec<usize> = (0..names.clone().count()).filter(is_filled).collect();
-    let names: Vec<&'static str> = names.collect();
+    let names: Vec<&str> = names.collect();
     let cells = |row: &Vec<Cell>| filled.iter().map(|place| row[*place].1.clone()).collect();
     Cells {
         title: title.to_owned(),
-        columns: filled.iter().map(|place| names[*place]).collect(),
+        columns: filled.iter().map(|place| heading(names[*place])).collect(),
         rows: rows.iter().map(cells).collect(),
     }
 }

@@ -2,6 +2,7 @@
 //! comparisons read them.
 
 mod columns;
+pub(crate) mod heading;
 mod text;
 mod write;
 
