@@ -1,5 +1,7 @@
 //! `ridgepoint check`: a project's tests with every access looked at, in the build that they have.
 
+#[path = "support/guides.rs"]
+mod guides;
 mod support;
 
 use std::env;
@@ -7,6 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use guides::{command, typed};
 use ridgepoint::kernels;
 
 /// A target folder that other runs find again: this workspace's, or one beside it.
@@ -56,7 +59,13 @@ fn check(arguments: &[&str]) -> String {
 
 #[test]
 fn every_embedded_kernel_is_clean() {
-    let text = check(&["--seeds", "1"]);
+    // Away from the source tree, as the page has it.
+    let folder = tempfile::tempdir().expect("a folder");
+    let command = command("testing-kernels.md", "ridgepoint check --seeds 1");
+    let output = typed(&support::ridgepoint(), folder.path(), &command).output();
+    let output = output.expect("a shell");
+    assert!(output.status.success(), "{}", text(&output));
+    let text = text(&output);
     for kernel in kernels::names(kernels::embedded_ptx()) {
         let row = text
             .lines()
@@ -178,7 +187,12 @@ fn a_project_is_checked_without_another_build_and_a_failure_is_replayed() {
         &[out_of_bounds, summary, &alone],
     );
 
-    let run = check_in(&demo, &target, &["--cargo", "run", "--"]);
+    let run = command("testing-kernels.md", "ridgepoint check --cargo run");
+    let mut run = typed(&support::ridgepoint(), &demo, &run);
+    let run = run
+        .env("CARGO_TARGET_DIR", &target)
+        .output()
+        .expect("a shell");
     let summary =
         "Checked demo (demo): 1 launch of 1 kernel; nothing was found.\n  in order: scale";
     says(&run, 0, &["scaled 1000000 elements", summary]);

@@ -1,28 +1,43 @@
-//! Each sample of output in the guides is compared with what its command prints, by the test that runs the command.
+//! Each command of the guides is run by a test, and each sample of output is compared with what its command prints, by
+//! the test that runs the command. Each option that a page names is one that the command has.
 
 #[path = "support/guides.rs"]
 mod guides;
+mod support;
 
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 
-use guides::{blocks, missing};
+use guides::{blocks, commands, fitting, missing};
 
-/// The guides.
+fn tree() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The guides whose samples are compared.
 const PAGES: [&str; 2] = ["measuring-your-kernel.md", "profiling-a-kernel.md"];
 
 /// The samples that no test compares, by how they begin, and why.
 const NOT_COMPARED: [(&str, &str); 1] = [("NVIDIA H200\n", "printed by a GPU")];
 
+/// The first two strings of each call of a function in the sources of tests.
+fn calls<'a>(tests: &'a str, function: &str) -> Vec<[&'a str; 2]> {
+    let calls = tests.split(function).skip(1);
+    let strings = calls.filter_map(|call| {
+        let mut quoted = call.split('"').skip(1).step_by(2);
+        Some([quoted.next()?, quoted.next()?])
+    });
+    strings.collect()
+}
+
 /// The samples of a page that no test's source names, and that have no reason.
 fn forgotten(page: &str, samples: &[String], tests: &str) -> Vec<String> {
-    let calls: Vec<&str> = tests.split("shows(").skip(1).collect();
+    let calls = calls(tests, "shows(");
     let is_named = |sample: &String| {
-        calls.iter().any(|call| {
-            let mut quoted = call.split('"').skip(1).step_by(2);
-            let of_page = quoted.next() == Some(page);
-            of_page && quoted.next().is_some_and(|begin| sample.starts_with(begin))
-        })
+        let mut of_page = calls.iter().filter(|[named, _]| *named == page);
+        of_page.any(|[_, begin]| sample.starts_with(begin))
     };
     let has_reason = |sample: &String| {
         NOT_COMPARED
@@ -35,10 +50,7 @@ fn forgotten(page: &str, samples: &[String], tests: &str) -> Vec<String> {
 
 #[test]
 fn every_sample_of_the_guides_is_compared_with_what_is_printed() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
-    let sources = ["new_command.rs", "profile_command.rs"];
-    let tests = sources.map(|name| fs::read_to_string(folder.join(name)).expect("a test"));
-    let tests = tests.concat();
+    let tests = sources();
     for page in PAGES {
         let samples = blocks(page, "text");
         assert!(samples.len() >= 3, "{page}: {samples:?}");
@@ -81,4 +93,301 @@ fn a_sample_that_is_not_what_is_printed_is_found() {
     let wider = "┌──┐\n│ launch  ┆  time ┆ ± % │\n│ scale f32, n 4096 ┆ 0.04 ms ┆ 7.9 │\n";
     assert_eq!(missing(table, wider), None);
     assert!(missing(&table.replace("n 4096", "n 4097"), wider).is_some());
+}
+
+#[test]
+fn the_readme_shows_the_kernel_of_a_new_package_and_a_finding_that_is_tested() {
+    let read = |path: &str| fs::read_to_string(tree().join(path)).expect(path);
+    let [kernel] = &blocks("../README.md", "rust")[..] else {
+        panic!("one kernel is expected");
+    };
+    assert!(read("host/src/cli/new/template/kernels/src/lib.rs").contains(kernel));
+    // crates/planted compares what this page shows with what is found.
+    let [finding] = &blocks("../README.md", "text")[..] else {
+        panic!("one finding is expected");
+    };
+    assert!(read("docs/testing-kernels.md").contains(finding));
+}
+
+/// The page of a new package.
+const TEMPLATE: &str = "../host/src/cli/new/template/README.md";
+
+/// The commands that no test runs word for word, by page and beginning, and why.
+const NOT_RUN: [(&str, &str, &str); 9] = [
+    (
+        "../README.md",
+        "./setup.sh && cargo run",
+        "scripts/fresh-machine.sh runs it, which .ci/run calls",
+    ),
+    (
+        "../README.md",
+        "./setup.sh --tests",
+        ".ci/run is these two commands",
+    ),
+    (
+        "installing.md",
+        "cargo install",
+        "it builds for minutes; scripts/fresh-machine.sh runs it",
+    ),
+    (
+        "measuring.md",
+        "ridgepoint roofline --device cuda",
+        "it needs Slurm and a GPU",
+    ),
+    (
+        "porting-a-cuda-kernel.md",
+        "nvcc",
+        "it needs the CUDA toolkit; the file that it makes is in the tree",
+    ),
+    (
+        "testing-kernels.md",
+        "taskset -c 0 cargo bench",
+        "it measures for minutes; docs/results/emulator-speed has what it printed",
+    ),
+    (
+        TEMPLATE,
+        "cargo bench -- compare",
+        "its status is the machine's noise: tests/new_command.rs runs it with a tolerance",
+    ),
+    (
+        "tensor-cores.md",
+        "cargo bench -p ridgepoint-gemm",
+        "a release build of minutes; `cargo test` runs the bench's points, and crates/gemm/tests/workload.rs asks for its rows",
+    ),
+    ("asynchrony.md", "nsys", "it needs Nsight Systems and a GPU"),
+];
+
+/// An axis of a page's own workload.
+const AXES: [&str; 1] = ["--tile"];
+
+/// A page of which a test runs every command that begins with `ridgepoint`.
+const RUN_WHOLE: (&str, &str) = ("profiling-a-kernel.md", "profile_command.rs");
+
+/// All that readers type commands from, by their paths in `docs`. What was typed on some day stays as it was.
+fn pages() -> Vec<String> {
+    let docs = tree().join("docs");
+    let in_docs = fs::read_dir(&docs)
+        .expect("docs")
+        .map(|it| it.expect("an entry").path());
+    let crates = fs::read_dir(tree().join("crates")).expect("crates");
+    let readmes = crates.map(|it| it.expect("an entry").path().join("README.md"));
+    let own = [
+        "README.md",
+        "CONTRIBUTING.md",
+        TEMPLATE.trim_start_matches("../"),
+    ];
+    let own = own.map(|it| tree().join(it));
+    let all = in_docs.chain(readmes.filter(|it| it.exists())).chain(own);
+    let markdown = all.filter(|it| it.extension().is_some_and(|it| it == "md"));
+    let named = markdown.map(|path: PathBuf| match path.strip_prefix(&docs) {
+        Ok(name) => name.display().to_string(),
+        Err(_) => format!(
+            "../{}",
+            path.strip_prefix(tree()).expect("in the tree").display()
+        ),
+    });
+    named.collect()
+}
+
+/// All commands of a page. Blocks of other shells' names would not be looked at, so there are none.
+fn commands_of(page: &str) -> Vec<String> {
+    for language in ["bash", "shell", "console", "zsh"] {
+        assert_eq!(
+            blocks(page, language),
+            [""; 0],
+            "{page}: write sh for {language}"
+        );
+    }
+    let blocks = blocks(page, "sh");
+    blocks.iter().flat_map(|it| commands(it)).collect()
+}
+
+/// The commands that tests run, by the calls in their sources. The same one is on several pages.
+fn run(all: &BTreeMap<String, Vec<String>>, tests: &str) -> Vec<String> {
+    let named = calls(tests, "command(")
+        .into_iter()
+        .flat_map(|[page, begin]| {
+            let of_page = all.get(page).map_or(&[][..], Vec::as_slice);
+            fitting(of_page, begin).into_iter().cloned()
+        });
+    named.collect()
+}
+
+/// The commands of a page that are not among those that tests run, and that have no reason.
+fn without_test(page: &str, commands: &[String], run: &[String]) -> Vec<String> {
+    let has_reason = |command: &String| {
+        let mut of_page = NOT_RUN.iter().filter(|(named, ..)| *named == page);
+        of_page.any(|(_, begin, _)| command.starts_with(begin))
+    };
+    let is_whole = |command: &String| page == RUN_WHOLE.0 && command.starts_with("ridgepoint ");
+    // A folder is entered by the test, which starts there.
+    let is_step = |command: &String| command.starts_with("cd ");
+    let left = commands
+        .iter()
+        .filter(|it| !run.contains(it) && !has_reason(it) && !is_whole(it) && !is_step(it));
+    left.cloned().collect()
+}
+
+/// What the tests here are, in one text.
+fn sources() -> String {
+    let folder = fs::read_dir(tree().join("tests")).expect("tests");
+    let files = folder.map(|it| it.expect("an entry").path());
+    // This file names no command that it runs.
+    let files = files
+        .filter(|it| it.extension().is_some_and(|it| it == "rs") && !it.ends_with("guides.rs"));
+    files
+        .map(|it| fs::read_to_string(it).expect("a test"))
+        .collect()
+}
+
+#[test]
+fn every_command_of_the_guides_is_run_by_a_test() {
+    let tests = sources();
+    let all: BTreeMap<String, Vec<String>> = pages()
+        .into_iter()
+        .map(|page| (page.clone(), commands_of(&page)))
+        .collect();
+    let run = run(&all, &tests);
+    let count: usize = all.values().map(Vec::len).sum();
+    assert!(count > 40, "{count} commands: {all:#?}");
+    let left: Vec<String> = all
+        .iter()
+        .flat_map(|(page, commands)| {
+            let left = without_test(page, commands, &run);
+            left.into_iter()
+                .map(move |command| format!("{page}: {command}"))
+        })
+        .collect();
+    assert!(
+        left.is_empty(),
+        "run by no test, and without a reason: {left:#?}"
+    );
+    for (page, begin, reason) in NOT_RUN {
+        let is_there = all[page].iter().any(|it| it.starts_with(begin));
+        assert!(is_there, "{page} has no command {begin:?} ({reason})");
+    }
+    let (page, test) = RUN_WHOLE;
+    let source = fs::read_to_string(tree().join("tests").join(test)).expect("a test");
+    assert!(
+        source.contains(&format!("blocks(\"{page}\", \"sh\")")),
+        "{test} reads {page}"
+    );
+    let script = fs::read_to_string(tree().join(".ci/run")).expect("CI");
+    for part in [
+        "scripts/fresh-machine.sh --first",
+        "./setup.sh --tests",
+        "cargo test --workspace --features nvtx",
+    ] {
+        assert!(script.contains(part), ".ci/run lacks {part}");
+    }
+}
+
+#[test]
+fn a_command_without_a_test_is_found() {
+    let block = "ridgepoint norm --n 3   # why\n#!/bin/bash\nridgepoint chart a.csv \\\n    --output b.svg\n";
+    let commands = commands(block);
+    assert_eq!(
+        commands,
+        [
+            "ridgepoint norm --n 3",
+            "ridgepoint chart a.csv --output b.svg"
+        ]
+    );
+    let page = "page.md".to_owned();
+    let all = BTreeMap::from([(page, commands.clone())]);
+    let run = run(
+        &all,
+        "succeeds(&command(\n    \"page.md\", \"ridgepoint norm\"))",
+    );
+    assert_eq!(without_test("page.md", &commands, &run), [&*commands[1]]);
+    assert_eq!(without_test("other.md", &commands, &run), [&*commands[1]]);
+    assert_eq!(without_test("page.md", &commands, &[]), commands);
+    // A command is not run with those that begin like it.
+    let both = ["cargo bench", "cargo bench -- check"].map(str::to_owned);
+    assert_eq!(fitting(&both, "cargo bench"), [&both[0]]);
+}
+
+/// The code of a page: lines of blocks, and what stands between backquotes.
+fn code(page: &str) -> Vec<String> {
+    let path = tree().join("docs").join(page);
+    let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+    let mut code = Vec::new();
+    for (index, part) in text.split("```").enumerate() {
+        match index % 2 {
+            0 => code.extend(
+                part.split('`')
+                    .skip(1)
+                    .step_by(2)
+                    .map(|it| it.replace('\n', " ")),
+            ),
+            _ => code.extend(commands(part)),
+        }
+    }
+    code
+}
+
+/// The command that a piece of code runs, and the options that it gives it.
+fn options(code: &str) -> Option<(&str, Vec<&str>)> {
+    let words = ["ridgepoint ", "cargo bench -- "]
+        .iter()
+        .find_map(|it| code.strip_prefix(it))?;
+    let mut words = words.split_whitespace();
+    let name = words
+        .next()
+        .filter(|it| it.starts_with(|it: char| it.is_ascii_lowercase()))?;
+    // What follows is another program's.
+    let words = words.take_while(|it| !["--", "|", "&&", ";"].contains(it));
+    let options = words.filter(|it| it.starts_with("--"));
+    Some((
+        name,
+        options
+            .map(|it| it.split('=').next().unwrap_or(it))
+            .collect(),
+    ))
+}
+
+/// The options of pages that the commands do not have.
+fn unknown(code: &[String], help: &BTreeMap<String, String>) -> Vec<String> {
+    let named = code.iter().filter_map(|it| Some((it, options(it)?)));
+    let wrong = named.filter(|(line, (name, options))| match help.get(*name) {
+        Some(help) => options.iter().any(|option| {
+            let is_it = |word: &str| word.trim_end_matches([',', ']', ':']) == *option;
+            !AXES.contains(option) && !help.split_whitespace().any(is_it)
+        }),
+        // `cargo bench -- NAME` measures the workloads of a name.
+        None => line.starts_with("ridgepoint "),
+    });
+    wrong.map(|(code, _)| code.clone()).collect()
+}
+
+#[test]
+fn every_option_of_the_guides_is_one_that_the_command_has() {
+    let printed = |arguments: &[&str]| {
+        let output = Command::new(support::ridgepoint()).args(arguments).output();
+        String::from_utf8(output.expect("the command starts").stdout).expect("text")
+    };
+    let all = printed(&["help"]);
+    let (_, list) = all.split_once("Commands:\n").expect("commands");
+    let list = list.lines().take_while(|line| line.starts_with("  "));
+    let names = list.filter(|line| !line.starts_with("   "));
+    let names = names.filter_map(|line| line.split_whitespace().next());
+    let help = |name: &str| (name.to_owned(), printed(&[name, "--help"]));
+    let help: BTreeMap<String, String> = names.map(help).collect();
+    assert!(help.len() > 15, "{:?}", help.keys());
+    let pages = pages();
+    let code: Vec<String> = pages.iter().flat_map(|page| code(page)).collect();
+    let count = code
+        .iter()
+        .filter_map(|it| options(it))
+        .map(|(_, it)| it.len())
+        .sum::<usize>();
+    assert!(count > 60, "{count} options");
+    assert_eq!(unknown(&code, &help), [""; 0]);
+    let planted = [
+        "ridgepoint roofline --size-of 3",
+        "ridgepoint draw",
+        "cargo bench -- compare --seeds 2",
+    ];
+    let planted = planted.map(str::to_owned);
+    assert_eq!(unknown(&planted, &help), planted);
 }

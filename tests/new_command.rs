@@ -10,7 +10,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use guides::shows;
+use guides::{command, shows, typed};
 use tempfile::TempDir;
 
 fn new(folder: &Path, arguments: &[&str]) -> Output {
@@ -74,6 +74,21 @@ fn as_its_user(package: &Path, arguments: &[&str]) -> Command {
     command
 }
 
+/// Runs a command of a guide in a folder, word for word, and returns what a terminal would show.
+#[track_caller]
+fn follow(folder: &Path, page: &str, command: &str) -> String {
+    let mut shell = typed(&support::ridgepoint(), folder, command);
+    let output = shell.env("CARGO_TARGET_DIR", target()).output();
+    let output = output.expect("a shell");
+    let said = format!(
+        "{}{}",
+        String::from_utf8_lossy(&output.stdout),
+        stderr(&output)
+    );
+    assert!(output.status.success(), "{page}: {command}: {said}");
+    said
+}
+
 /// Whether a build of the package found `ptxas`, which lies in no folder above the package's own.
 fn has_resource_report() -> bool {
     let builds = fs::read_dir(target().join("debug/build")).expect("it was built");
@@ -88,7 +103,12 @@ fn has_resource_report() -> bool {
 #[test]
 fn a_new_package_is_tidy_passes_its_test_and_runs() {
     let folder = folder();
-    let told = stdout_of_success(&new(folder.path(), &["demo"]));
+    let guide = "writing-kernels.md";
+    let told = follow(
+        folder.path(),
+        guide,
+        &command("writing-kernels.md", "ridgepoint new"),
+    );
     for line in [
         "  cd demo\n",
         "  cargo test\n",
@@ -109,11 +129,38 @@ fn a_new_package_is_tidy_passes_its_test_and_runs() {
         });
         assert!(passed, "{size}: {tests}");
     }
-    let ran = cargo(&package, &["run"]);
-    assert!(
-        ran.starts_with("scaled 1000000 elements on ") && ran.ends_with(": correct\n"),
-        "{ran}"
-    );
+    // The guide's commands, and those of the page that the package has.
+    let template = read(package.join("README.md"));
+    let commands = [
+        (
+            command("writing-kernels.md", "cargo test"),
+            "test result: ok",
+        ),
+        (
+            command("writing-kernels.md", "cargo run"),
+            "scaled 1000000 elements on ",
+        ),
+        (
+            command("writing-kernels.md", "ridgepoint check --"),
+            "nothing was found",
+        ),
+        (
+            command("testing-kernels.md", "ridgepoint check --"),
+            "nothing was found",
+        ),
+        (
+            command("testing-kernels.md", "ridgepoint check --seeds 100"),
+            "under 100 seeds",
+        ),
+    ];
+    for (command, found) in commands {
+        let said = follow(&package, guide, &command);
+        assert!(said.contains(found), "{command}: {said}");
+        assert!(
+            !command.starts_with("cargo") || template.contains(&command),
+            "{command}"
+        );
+    }
     let lint = [
         "clippy",
         "--workspace",
@@ -154,7 +201,12 @@ fn shown(package: &Path, line: &str) -> (String, Option<i32>) {
 #[test]
 fn the_kernel_of_a_new_package_is_measured_checked_and_compared() {
     let folder = folder();
-    stdout_of_success(&new(folder.path(), &["demo"]));
+    let guide = "measuring-your-kernel.md";
+    follow(
+        folder.path(),
+        guide,
+        &command("measuring-your-kernel.md", "ridgepoint new"),
+    );
     let package = folder.path().join("demo");
     let succeeds = |line: &str| stdout_of_success(&bench(&package, line));
 
@@ -164,16 +216,20 @@ fn the_kernel_of_a_new_package_is_measured_checked_and_compared() {
         "{listed}"
     );
     the_readme_shows_the_chart_that_its_command_draws(&package);
-    // The samples of the page, whose commands these are, but for the files' names.
+    // The samples of the page, whose commands these are.
     let shown = |line: &str, status: i32| {
         let (text, ended) = shown(&package, line);
         assert_eq!(ended, Some(status), "{line}: {text}");
         text
     };
-    let said = shown("roofline --output demo.csv --plot demo.svg", 0);
-    let said = said.replace("demo.csv", "roofline.csv");
+    let of_bench = |command: String| command.replace("cargo bench -- ", "");
+    let line = of_bench(command(
+        "measuring-your-kernel.md",
+        "cargo bench -- roofline",
+    ));
+    let said = shown(&line, 0);
     shows("measuring-your-kernel.md", "f32 roofs of", &said);
-    let rows = read(package.join("demo.csv"));
+    let rows = read(package.join("roofline.csv"));
     let (header, rows) = rows.split_once('\n').expect("a header");
     assert!(header.starts_with("n,ai,gflops,bandwidth,percent_peak,kernel,dtype,each,block,"));
     // Two sizes, and one or four elements per thread.
@@ -184,19 +240,23 @@ fn the_kernel_of_a_new_package_is_measured_checked_and_compared() {
     }
     assert!(rows.lines().all(|row| row.ends_with(",true")), "{rows}");
     // Predicted from the same counts, they are one curve.
-    assert!(read(package.join("demo.svg")).contains("scale f32, each 1 and 4"));
+    assert!(read(package.join("roofline.svg")).contains("scale f32, each 1 and 4"));
 
-    let said = shown(
-        "occupancy --axis block=64,128,256,512,1024 --output occ.csv",
-        0,
+    let line = command(
+        "../host/src/cli/new/template/README.md",
+        "cargo bench -- occupancy",
     );
-    let said = said.replace("occ.csv", "occupancy.csv");
+    let said = shown(&of_bench(line), 0);
     shows("measuring-your-kernel.md", "scale n = ", &said);
-    let rows = read(package.join("occ.csv"));
+    let rows = read(package.join("occupancy.csv"));
     for block in [64, 128, 256, 512, 1024] {
         assert!(rows.contains(&format!(",{block},0,")), "{block}: {rows}");
     }
-    let said = succeeds("kernels");
+    let line = command(
+        "../host/src/cli/new/template/README.md",
+        "cargo bench -- kernels",
+    );
+    let said = succeeds(&of_bench(line));
     shows("measuring-your-kernel.md", "┌────────┬───────┬", &said);
     let missing = bench(&package, "compare --device cpu:sm_90 --baseline no.csv");
     assert_eq!(missing.status.code(), Some(3), "{}", stderr(&missing));
@@ -204,7 +264,11 @@ fn the_kernel_of_a_new_package_is_measured_checked_and_compared() {
     assert_eq!(unknown.status.code(), Some(2));
     assert!(stderr(&unknown).contains("the axes are n, each, block, grid, cache"));
 
-    let first = succeeds("");
+    let first = follow(
+        &package,
+        guide,
+        &command("measuring-your-kernel.md", "cargo bench"),
+    );
     assert!(first.contains("scale f32, each 4, n 65536"), "{first}");
     shows("measuring-your-kernel.md", "CPU emulator (", &first);
     assert!(succeeds("scale --n 4096").contains("scale f32, each 1, n 4096"));
@@ -221,7 +285,8 @@ fn the_kernel_of_a_new_package_is_measured_checked_and_compared() {
     assert!(stderr(&slower).contains("4 rows are slower by more than noise and tolerance"));
 
     fs::write(&source, &good).expect("writable");
-    let said = shown("check", 0);
+    let line = command("testing-kernels.md", "cargo bench -- check");
+    let said = shown(&of_bench(line), 0);
     shows("measuring-your-kernel.md", "Checked demo (", &said);
     let clean = succeeds("check --n 1,33,1000");
     assert!(
@@ -229,8 +294,8 @@ fn the_kernel_of_a_new_package_is_measured_checked_and_compared() {
             && clean.contains("4 seeds: scale"),
         "{clean}"
     );
-    // As docs/profiling-a-kernel.md has it.
-    let profile = succeeds("profile --n 2^10");
+    let line = command("profiling-a-kernel.md", "cargo bench -- profile");
+    let profile = succeeds(&of_bench(line));
     assert!(
         profile.contains("1,024: multiply f32 1,024") && profile.contains("kernels/src/lib.rs:"),
         "{profile}"
@@ -364,6 +429,7 @@ fn the_stencil_of_the_guide_is_added_in_thirty_lines_measured_and_checked() {
         clean.contains("3 launches of 1 kernel; nothing was found"),
         "{clean}"
     );
+    nvccs_kernels_are_measured_and_checked_beside_rusts(&package);
     // One row too many, as the guide has it.
     fs::write(&source, kernel.replace("row + 1 >= n", "row + 1 > n")).expect("writable");
     let wrong = bench(&package, check);
@@ -374,6 +440,37 @@ fn the_stencil_of_the_guide_is_added_in_thirty_lines_measured_and_checked() {
         said.contains("stencil_f32: out of bounds: ") && said.contains(place),
         "{said}"
     );
+}
+
+/// docs/porting-a-cuda-kernel.md: its bench, examples/benches/workloads.rs, in a package with its kernels.
+fn nvccs_kernels_are_measured_and_checked_beside_rusts(package: &Path) {
+    let examples = tree().join("examples");
+    let kernels = package.join("kernels/src/lib.rs");
+    let modules = "pub mod horner;\npub mod saxpy;\npub mod stencil;\n";
+    let all = read(kernels.clone()).replace("pub mod stencil;\n", modules);
+    fs::write(kernels, all).expect("writable");
+    for file in [
+        "kernels/src/horner.rs",
+        "kernels/src/saxpy.rs",
+        "benches/nvcc.ptx",
+    ] {
+        fs::copy(examples.join(file), package.join(file)).expect("copied");
+    }
+    let benches = read(examples.join("benches/workloads.rs"));
+    let benches = benches.replace("example_kernels::", "kernels::");
+    let benches = benches.replace("examples::ptx()", "stencil_demo::ptx()");
+    fs::write(package.join("benches/kernels.rs"), benches).expect("writable");
+    let guide = "porting-a-cuda-kernel.md";
+    let line = command("porting-a-cuda-kernel.md", "cargo bench -- roofline");
+    follow(package, guide, &line);
+    let rows = read(package.join("horner.csv"));
+    for kernel in [",horner,f32,", ",nvcc-horner,f32,"] {
+        assert!(rows.contains(kernel), "{kernel}: {rows}");
+    }
+    assert!(read(package.join("horner.svg")).contains("nvcc-horner"));
+    let line = command("porting-a-cuda-kernel.md", "cargo bench -- check");
+    let said = follow(package, guide, &line);
+    assert!(said.contains("nothing was found"), "{said}");
 }
 
 #[test]

@@ -111,9 +111,18 @@ fn address(heading: &str) -> String {
     kept.map(|it| if it == ' ' { '-' } else { it }).collect()
 }
 
+/// A page without its comments.
+fn shown(text: &str) -> String {
+    let mut parts = text.split("<!--");
+    let first = parts.next().unwrap_or_default().to_owned();
+    let rest = parts.map(|part| part.split_once("-->").map_or("", |(_, shown)| shown));
+    first + &rest.collect::<String>()
+}
+
 /// Links of a page to files or headings that are not there.
 fn broken(path: &Path, text: &str) -> Vec<String> {
     let folder = path.parent().expect("a file is in a folder");
+    let text = shown(text);
     let targets = text
         .split("](")
         .skip(1)
@@ -164,6 +173,7 @@ fn links_of_pages_lead_somewhere_and_the_table_of_contents_has_every_page() {
     let planted =
         "[a](nothere.md) [b](docs/style.md#nothing) [c](docs/style.md#numbers) [d](https://x)";
     assert_eq!(broken(&root.join("README.md"), planted).len(), 2);
+    assert_eq!(shown("a <!-- [b](nothere.md)\n--> c"), "a  c");
 
     let contents = read(&root.join("docs/SUMMARY.md"));
     for page in fs::read_dir(root.join("docs")).expect("docs") {

@@ -1,4 +1,4 @@
-//! The samples of output in guides, beside what the commands print.
+//! The commands of guides, for tests to run word for word, and the samples of output beside what the commands print.
 //!
 //! A sample is a block of `text` in a page of `docs`. It is compared line by line: each of its lines is one of the
 //! output's, in the same order. What depends on the host's speed is masked (times, rates, their noise), and so are the
@@ -6,6 +6,68 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
+
+/// A command of a page, word for word: this one, or the only one that begins like this.
+///
+/// `tests/guides.rs` looks for these calls: a command without one has no test.
+#[track_caller]
+#[allow(dead_code, reason = "not every test runs commands")]
+pub(crate) fn command(page: &str, begin: &str) -> String {
+    let commands = commands(&blocks(page, "sh").concat());
+    let [command] = fitting(&commands, begin)[..] else {
+        panic!("one command of {page} must begin with {begin:?}: {commands:#?}");
+    };
+    command.clone()
+}
+
+/// The commands that are this one, or else all that begin like this.
+#[allow(dead_code, reason = "not every test runs commands")]
+pub(crate) fn fitting<'a>(commands: &'a [String], begin: &str) -> Vec<&'a String> {
+    let is_whole = commands.iter().any(|it| it == begin);
+    let fits = |it: &&String| match is_whole {
+        true => *it == begin,
+        false => it.starts_with(begin),
+    };
+    commands.iter().filter(fits).collect()
+}
+
+/// The commands of a block: lines without comments, with those that they go on in.
+#[allow(dead_code, reason = "not every test runs commands")]
+pub(crate) fn commands(block: &str) -> Vec<String> {
+    let block = block.replace("\\\n", " ");
+    let lines = block.lines().map(|line| {
+        let command = line.split("  #").next().unwrap_or_default();
+        command.split_whitespace().collect::<Vec<_>>().join(" ")
+    });
+    let is_command = |line: &String| !line.is_empty() && !line.starts_with('#');
+    lines.filter(is_command).collect()
+}
+
+/// Has a shell run a command in a folder, where `ridgepoint` is the one that is tested.
+#[allow(dead_code, reason = "not every test runs commands")]
+pub(crate) fn typed(ridgepoint: &Path, folder: &Path, command: &str) -> Command {
+    let own = ridgepoint.parent().expect("a program is in a folder");
+    let others = std::env::var_os("PATH").unwrap_or_default();
+    let all = [own.to_path_buf()]
+        .into_iter()
+        .chain(std::env::split_paths(&others));
+    let path = std::env::join_paths(all).expect("folders");
+    let mut shell = Command::new("bash");
+    for (name, _) in std::env::vars_os() {
+        // What cargo told this test is not what a user's shell tells cargo.
+        let text = name.to_string_lossy();
+        if text.starts_with("CARGO_PKG_") || text.starts_with("CARGO_MANIFEST_") {
+            shell.env_remove(&name);
+        }
+    }
+    shell.args(["-euo", "pipefail", "-c", command]);
+    shell
+        .current_dir(folder)
+        .env("PATH", path)
+        .env("CARGO_NET_OFFLINE", "true");
+    shell
+}
 
 /// The blocks of a language in a page of `docs`.
 pub(crate) fn blocks(page: &str, language: &str) -> Vec<String> {

@@ -1,0 +1,124 @@
+//! Commands of the guides that need no project, as a reader types them: in a folder of their own.
+
+#[path = "support/guides.rs"]
+mod guides;
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use guides::{command, typed};
+
+fn tree() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Runs a command of a guide without a GPU, and returns what it printed.
+#[track_caller]
+fn succeeds(folder: &Path, command: &str) -> String {
+    let mut shell = typed(&support::ridgepoint(), folder, command);
+    // Ceilings are kept here, and none of the user's are found.
+    shell.env("XDG_CACHE_HOME", folder.join("cache"));
+    shell.env("CUDA_VISIBLE_DEVICES", "");
+    let output = shell.output().expect("a shell");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command}: {text}{errors}");
+    text
+}
+
+#[test]
+fn the_studies_of_asynchrony_run_and_say_what_they_found() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (command, found) in [
+        (command("asynchrony.md", "ridgepoint dispatch"), "launch"),
+        (command("asynchrony.md", "ridgepoint norm"), "fused"),
+        (command("asynchrony.md", "ridgepoint pipeline"), "streamed"),
+        (command("asynchrony.md", "ridgepoint power"), "checkpoint"),
+    ] {
+        let said = succeeds(folder.path(), &command);
+        let is_told = said.contains("CPU emulator") && said.contains(found);
+        assert!(is_told, "{command}: {said}");
+    }
+}
+
+#[test]
+fn the_lesson_is_measured_and_drawn() {
+    let folder = tempfile::tempdir().expect("a folder");
+    succeeds(
+        folder.path(),
+        &command("reading-a-roofline.md", "ridgepoint ceilings"),
+    );
+    succeeds(
+        folder.path(),
+        &command("reading-a-roofline.md", "ridgepoint roofline"),
+    );
+    fs::create_dir(folder.path().join("scripts")).expect("a folder");
+    fs::copy(
+        tree().join("scripts/lesson.sh"),
+        folder.path().join("scripts/lesson.sh"),
+    )
+    .expect("copied");
+    succeeds(
+        folder.path(),
+        &command("reading-a-roofline.md", "scripts/lesson.sh"),
+    );
+    let charts = fs::read_dir(folder.path().join("docs/lesson")).expect("charts");
+    let charts: Vec<String> = charts
+        .map(|it| fs::read_to_string(it.expect("an entry").path()).expect("a chart"))
+        .collect();
+    assert_eq!(charts.len(), 5);
+    assert!(charts.iter().all(|it| it.starts_with("<svg")));
+}
+
+/// From the rows and ceilings in `docs/results`, in a folder with nothing else.
+#[test]
+fn the_chart_of_the_gallery_is_the_one_that_its_command_draws() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let [rows, ceilings, chart] = [
+        "docs/results/h200-roofline/roofline.csv",
+        "docs/results/h200-ceilings/ceilings.json",
+        "docs/results/h200-roofline/roofline.svg",
+    ];
+    for file in [rows, ceilings, chart] {
+        let copy = folder.path().join(file);
+        fs::create_dir_all(copy.parent().expect("a folder")).expect("a folder");
+        if file != chart {
+            fs::copy(tree().join(file), copy).expect("copied");
+        }
+    }
+    succeeds(folder.path(), &command("gallery.md", "ridgepoint chart"));
+    let drawn = fs::read_to_string(folder.path().join(chart)).expect("a chart");
+    let shown = fs::read_to_string(tree().join(chart)).expect("a chart");
+    assert!(
+        drawn == shown,
+        "run the command of docs/gallery.md: the page shows another chart"
+    );
+}
+
+#[test]
+fn rows_of_several_jobs_are_merged() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for job in ["0", "1"] {
+        let sweep = format!("ridgepoint roofline --n 1024 --k 1 --quiet --output rows-{job}.csv");
+        succeeds(folder.path(), &sweep);
+    }
+    succeeds(folder.path(), &command("measuring.md", "ridgepoint merge"));
+    let rows = fs::read_to_string(folder.path().join("rows.csv")).expect("rows");
+    assert_eq!(rows.lines().count(), 3, "{rows}");
+}
+
+#[test]
+fn embedded_kernels_are_checked_and_tools_are_listed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let said = succeeds(
+        folder.path(),
+        &command("testing-kernels.md", "ridgepoint check --workload"),
+    );
+    assert!(said.contains("nothing was found"), "{said}");
+    let said = succeeds(
+        folder.path(),
+        &command("installing.md", "ridgepoint doctor"),
+    );
+    assert!(said.contains("ptxas"), "{said}");
+}
