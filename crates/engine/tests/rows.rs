@@ -34,7 +34,7 @@ const PTX: &str = "
 }";
 
 /// An access of a thread: its bytes, and the instructions that load from %rd8 and store to %rd10.
-const WIDTHS: [(u64, &str); 8] = [
+const WIDTHS: [(u64, &str); 10] = [
     (4, "ld.global.b32 %r2, [%rd8]; st.global.b32 [%rd10], %r2;"),
     (
         8,
@@ -58,6 +58,15 @@ const WIDTHS: [(u64, &str); 8] = [
         4,
         "ld.global.b32 %r2, [%rd8]; st.shared.b32 [%rd11], %r2; ld.shared.b32 %r3, [%rd11]; \
          st.global.b32 [%rd10], %r3;",
+    ),
+    // What is loaded lies where the addresses lay.
+    (
+        8,
+        "ld.global.b64 %rd8, [%rd8]; st.global.b64 [%rd10], %rd8;",
+    ),
+    (
+        16,
+        "ld.global.v2.b64 {%rd8, %rd12}, [%rd8]; st.global.v2.b64 [%rd10], {%rd8, %rd12};",
     ),
 ];
 

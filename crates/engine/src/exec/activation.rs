@@ -56,6 +56,8 @@ pub(crate) struct Activations {
     free: Vec<u32>,
     /// Registers of functions that were left, by the address of their program.
     spare: Vec<(Arc<Program>, Registers)>,
+    /// Those of the kernel in the launch before, which hold nothing that this one can use.
+    stale: Option<(Arc<Program>, Registers)>,
 }
 
 impl Activations {
@@ -67,13 +69,25 @@ impl Activations {
         self.all[index as usize].as_mut().expect("lanes are in it")
     }
 
-    /// Registers for a program, with whether they are new.
+    /// Registers for a program, with whether they are to be filled as new ones.
     pub(crate) fn registers(&mut self, program: &Arc<Program>) -> (Registers, bool) {
         let spare = self.spare.iter().position(|it| Arc::ptr_eq(&it.0, program));
-        match spare {
-            Some(place) => (self.spare.swap_remove(place).1, false),
+        if let Some(place) = spare {
+            return (self.spare.swap_remove(place).1, false);
+        }
+        match self.stale.take_if(|it| Arc::ptr_eq(&it.0, program)) {
+            Some((_, registers)) => (registers, true),
             None => (Registers::new(program.register_bytes as usize), true),
         }
+    }
+
+    /// Forgets the launch, but for the kernel's registers.
+    pub(crate) fn rest(&mut self) {
+        let kernel = self.all.first_mut().and_then(Option::take);
+        self.stale = kernel.map(|it| (it.program, it.registers));
+        self.all.clear();
+        self.free.clear();
+        self.spare.clear();
     }
 
     pub(crate) fn add(&mut self, activation: Activation) -> u32 {

@@ -71,6 +71,12 @@ impl Block {
             .for_each(|it| it.store(0, Ordering::Relaxed));
     }
 
+    /// Forgets the launch that it was of.
+    pub(crate) fn rest(&mut self) {
+        self.cluster = None;
+        self.warps.iter_mut().for_each(Warp::rest);
+    }
+
     /// Its shared memory, and its number for the checks.
     pub(crate) fn memory(&self) -> (*mut u8, Option<BlockId>) {
         (self.shared.start(), self.id)

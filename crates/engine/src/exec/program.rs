@@ -98,12 +98,33 @@ pub(crate) struct Block {
     pub(crate) end: u32,
     /// For whom a group waits before the first.
     pub(crate) gate: Option<Gate>,
+    /// The last of the blocks that a whole warp runs one after another from here: behind each but this one lies
+    /// the next, whose gate is for all. Their operations follow each other, too.
+    pub(crate) through: u32,
     /// What comes then.
     pub(crate) then: Then,
     /// The instruction that says so.
     pub(crate) instruction: u32,
     /// The function's instructions that a warp issues that runs it, hoisted ones and the last one too.
     pub(crate) issues: Range<u32>,
+}
+
+impl Block {
+    /// Finds for each block through which ones a whole warp goes on.
+    pub(crate) fn link(blocks: &mut [Block]) {
+        for index in (0..blocks.len()).rev() {
+            blocks[index].through = match blocks.get(index + 1) {
+                Some(next) if blocks[index].leads_to(index as u32 + 1, next) => next.through,
+                _ => index as u32,
+            };
+        }
+    }
+
+    /// Whether a whole warp that has run it runs the next one, whatever its registers hold.
+    fn leads_to(&self, number: u32, next: &Block) -> bool {
+        let is_open = next.gate.is_none_or(|gate| gate.is_for_all);
+        is_open && self.end == next.start && matches!(self.then, Then::Jump(to) if to == number)
+    }
 }
 
 /// Lanes wait for others of the warp before an instruction that works across lanes.

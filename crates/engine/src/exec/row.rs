@@ -1,8 +1,11 @@
-//! Accesses of a whole warp to a row of memory, one lane's elements behind another's: moved at once.
+//! Accesses to memory that the instruction met last: of a whole warp to a row, one lane's elements behind another's,
+//! at once, and others lane by lane.
 
-use super::access::{Access, Space, access, observe};
-use super::op::{Context, Op};
-use super::registers::{FULL, LANES};
+use std::ptr;
+
+use super::access::{Access, Data, Space, access, observe};
+use super::op::{Context, Op, each_lane};
+use super::registers::{FULL, LANES, lanes_of};
 use crate::memory::Lanes;
 
 /// What there is where a warp accesses memory.
@@ -12,6 +15,13 @@ enum Row {
     /// Something else than a row, or something that one must look up: for [`access`].
     Other,
     /// It must not be accessed, which has been said.
+    Forbidden,
+}
+
+/// The same of the lanes of a mask, wherever each of them does.
+enum Scattered {
+    There,
+    Other,
     Forbidden,
 }
 
@@ -27,9 +37,19 @@ pub(crate) unsafe fn load<T: Copy, const N: usize>(context: &mut Context<'_>, op
     let from = match unsafe { row(context, op, of, size_of::<[T; N]>() as u64) } {
         Row::At(from) => from.cast::<[T; N]>(),
         // SAFETY: the caller's contract.
-        Row::Other => return unsafe { access(context, op) },
+        Row::Other => return unsafe { load_scattered::<T, N>(context, op, of) },
         Row::Forbidden => return,
     };
+    if N == 1 {
+        if let Some(Data {
+            slot: Some(slot), ..
+        }) = of.data.first()
+        {
+            // SAFETY: the slot holds `T`; the row has an element a lane.
+            unsafe { *context.slot_mut(*slot) = from.cast::<[T; LANES]>().read_unaligned() };
+        }
+        return;
+    }
     for (index, data) in of.data.iter().enumerate().take(N) {
         if let Some(slot) = data.slot {
             // SAFETY: the slot holds `T`; the row has `N` elements a lane, which may be unaligned for
@@ -44,6 +64,82 @@ pub(crate) unsafe fn load<T: Copy, const N: usize>(context: &mut Context<'_>, op
     }
 }
 
+/// Loads four words a lane.
+///
+/// # Safety
+/// As for [`access`]; it is a weak load into four slots of words.
+#[inline(always)]
+pub(crate) unsafe fn load_quads(context: &mut Context<'_>, op: &Op) {
+    // SAFETY: the caller's contract; the program outlives the call.
+    let of = unsafe { &*context.at.accesses.add(op.aux as usize) };
+    let slots = of
+        .data
+        .first_chunk::<4>()
+        .map(|data| data.map(|it| it.slot));
+    let Some([Some(x), Some(y), Some(z), Some(w)]) = slots else {
+        // SAFETY: the caller's contract.
+        return unsafe { load::<u32, 4>(context, op) };
+    };
+    // SAFETY: the caller's contract.
+    let from = match unsafe { row(context, op, of, 16) } {
+        Row::At(from) => from.cast::<[u32; 4]>(),
+        // SAFETY: the caller's contract.
+        Row::Other => return unsafe { load_scattered::<u32, 4>(context, op, of) },
+        Row::Forbidden => return,
+    };
+    for first in (0..LANES).step_by(4) {
+        // SAFETY: the row has four words a lane; the slots hold words.
+        unsafe {
+            let quads = transposed(from.add(first).cast());
+            for (slot, quad) in [x, y, z, w].into_iter().zip(quads) {
+                let to = context.slot_mut::<u32>(slot).as_mut_ptr();
+                to.add(first).cast::<Quad>().write_unaligned(quad);
+            }
+        }
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+type Quad = std::arch::x86_64::__m128;
+#[cfg(not(target_arch = "x86_64"))]
+type Quad = [u32; 4];
+
+/// Four rows' first words, their second ones, and so on.
+///
+/// # Safety
+/// There are four times four words.
+#[inline(always)]
+#[cfg(target_arch = "x86_64")]
+unsafe fn transposed(rows: *const [u32; 4]) -> [Quad; 4] {
+    use std::arch::x86_64::{
+        _mm_loadu_ps, _mm_movehl_ps, _mm_movelh_ps, _mm_unpackhi_ps, _mm_unpacklo_ps,
+    };
+    // SAFETY: the caller's contract; SSE is part of x86-64.
+    unsafe {
+        let [a, b, c, d] = [0, 1, 2, 3].map(|row| _mm_loadu_ps(rows.add(row).cast()));
+        let (low, high) = (_mm_unpacklo_ps(a, b), _mm_unpackhi_ps(a, b));
+        let (low_of_others, high_of_others) = (_mm_unpacklo_ps(c, d), _mm_unpackhi_ps(c, d));
+        [
+            _mm_movelh_ps(low, low_of_others),
+            _mm_movehl_ps(low_of_others, low),
+            _mm_movelh_ps(high, high_of_others),
+            _mm_movehl_ps(high_of_others, high),
+        ]
+    }
+}
+
+/// Four rows' first words, their second ones, and so on.
+///
+/// # Safety
+/// There are four times four words.
+#[inline(always)]
+#[cfg(not(target_arch = "x86_64"))]
+unsafe fn transposed(rows: *const [u32; 4]) -> [Quad; 4] {
+    // SAFETY: the caller's contract.
+    let rows = unsafe { rows.cast::<[[u32; 4]; 4]>().read() };
+    std::array::from_fn(|word| rows.map(|row| row[word]))
+}
+
 /// Stores `N` elements a lane.
 ///
 /// # Safety
@@ -56,9 +152,22 @@ pub(crate) unsafe fn store<T: Copy, const N: usize>(context: &mut Context<'_>, o
     let to = match unsafe { row(context, op, of, size_of::<[T; N]>() as u64) } {
         Row::At(to) => to.cast::<[T; N]>(),
         // SAFETY: the caller's contract.
-        Row::Other => return unsafe { access(context, op) },
+        Row::Other => return unsafe { store_scattered::<T, N>(context, op, of) },
         Row::Forbidden => return,
     };
+    if N == 1 {
+        if let Some(Data {
+            slot: Some(slot), ..
+        }) = of.data.first()
+        {
+            // SAFETY: as for loads.
+            unsafe {
+                let from: [T; LANES] = *context.slot(*slot);
+                to.cast::<[T; LANES]>().write_unaligned(from);
+            }
+        }
+        return;
+    }
     for (index, data) in of.data.iter().enumerate().take(N) {
         if let Some(slot) = data.slot {
             // SAFETY: as for loads.
@@ -70,6 +179,113 @@ pub(crate) unsafe fn store<T: Copy, const N: usize>(context: &mut Context<'_>, o
             }
         }
     }
+}
+
+/// Loads `N` elements in each lane of the mask.
+///
+/// # Safety
+/// As for [`load`].
+#[inline(always)]
+unsafe fn load_scattered<T: Copy, const N: usize>(context: &mut Context<'_>, op: &Op, of: &Access) {
+    let mut from = [ptr::null_mut(); LANES];
+    // SAFETY: the caller's contract.
+    match unsafe { scattered(context, op, of, size_of::<[T; N]>() as u64, &mut from) } {
+        Scattered::There => {}
+        // SAFETY: the caller's contract.
+        Scattered::Other => return unsafe { access(context, op) },
+        Scattered::Forbidden => return,
+    }
+    for lane in lanes_of(context.mask) {
+        // SAFETY: there are `N` elements, which may be unaligned for an array.
+        let elements = unsafe { from[lane].cast::<[T; N]>().read_unaligned() };
+        for (data, element) in of.data.iter().zip(elements) {
+            if let Some(slot) = data.slot {
+                // SAFETY: the slot holds `T`.
+                unsafe { context.slot_mut::<T>(slot)[lane] = element };
+            }
+        }
+    }
+}
+
+/// Stores `N` elements in each lane of the mask.
+///
+/// # Safety
+/// As for [`store`].
+#[inline(always)]
+unsafe fn store_scattered<T: Copy, const N: usize>(
+    context: &mut Context<'_>,
+    op: &Op,
+    of: &Access,
+) {
+    let mut to = [ptr::null_mut(); LANES];
+    // SAFETY: the caller's contract.
+    match unsafe { scattered(context, op, of, size_of::<[T; N]>() as u64, &mut to) } {
+        Scattered::There => {}
+        // SAFETY: the caller's contract.
+        Scattered::Other => return unsafe { access(context, op) },
+        Scattered::Forbidden => return,
+    }
+    for lane in lanes_of(context.mask) {
+        let to = to[lane].cast::<T>();
+        for (index, data) in of.data.iter().enumerate().take(N) {
+            if let Some(slot) = data.slot {
+                // SAFETY: the slot holds `T`; there is room for `N` elements.
+                unsafe { to.add(index).write_unaligned(context.slot::<T>(slot)[lane]) };
+            }
+        }
+    }
+}
+
+/// Finds the places where the lanes of the mask access `bytes` each, if all of them lie in what the instruction met
+/// last.
+///
+/// # Safety
+/// As for [`access`].
+#[inline(always)]
+unsafe fn scattered(
+    context: &mut Context<'_>,
+    op: &Op,
+    of: &Access,
+    bytes: u64,
+    places: &mut [*mut u8; LANES],
+) -> Scattered {
+    // SAFETY: the caller's contract.
+    let base = unsafe { context.slot::<u64>(op.a) };
+    let addresses = each_lane(|lane| base[lane].wrapping_add(of.offset as u64));
+    let mut lanes = lanes_of(context.mask).map(|lane| addresses[lane]);
+    let is_aligned = |start: u64| start & (bytes - 1) == 0;
+    let last = |start: u64| start.wrapping_add(bytes - 1);
+    let (space, start, are_there) = match of.space {
+        // As for a row.
+        Space::Global | Space::Generic => {
+            // SAFETY: there is one for each access of the program.
+            let met = unsafe { &*context.at.met.add(op.aux as usize) };
+            let is_met = context.at.launch.memory.is_met(met, of.act.direction());
+            let is_there = |start| is_aligned(start) && met.covers(start, last(start));
+            (Space::Global, 0, is_met && lanes.all(is_there))
+        }
+        Space::Shared => {
+            let layout = &context.at.layout;
+            let is_there = |start| is_aligned(start) && layout.holds(start, last(start));
+            let start = context.at.shared.expose_provenance();
+            (Space::Shared, start, lanes.all(is_there))
+        }
+        _ => return Scattered::Other,
+    };
+    if !are_there {
+        return Scattered::Other;
+    }
+    if context.at.is_observed() {
+        let lanes = Lanes::new(&addresses, context.mask, bytes as u32);
+        // SAFETY: the caller's contract; the lanes have been found.
+        if !unsafe { observe(context, op, of, space, &lanes) } {
+            return Scattered::Forbidden;
+        }
+    }
+    *places = each_lane(|lane| {
+        ptr::with_exposed_provenance_mut(start.wrapping_add(addresses[lane] as usize))
+    });
+    Scattered::There
 }
 
 /// The row that a warp accesses with `bytes` a lane.
@@ -99,7 +315,7 @@ unsafe fn row(context: &mut Context<'_>, op: &Op, of: &Access, bytes: u64) -> Ro
             }
             (
                 Space::Global,
-                std::ptr::with_exposed_provenance_mut(start as usize),
+                ptr::with_exposed_provenance_mut(start as usize),
             )
         }
         Space::Shared if context.at.layout.holds(start, last) => (

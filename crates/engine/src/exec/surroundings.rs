@@ -62,14 +62,11 @@ impl Held {
 impl Launch<'_> {
     /// Bytes of the parameters, extended to all bits.
     pub(crate) fn parameter(&self, offset: u32, bytes: u32, signed: bool) -> u128 {
-        let all = self
-            .parameters
-            .iter()
-            .skip(offset as usize)
-            .take(bytes as usize);
-        let bits = all
-            .rev()
-            .fold(0, |bits, &byte| bits << 8 | u128::from(byte));
+        let all = self.parameters.get(offset as usize..).unwrap_or_default();
+        let all = &all[..all.len().min(bytes as usize)];
+        let mut padded = [0; 16];
+        padded[..all.len()].copy_from_slice(all);
+        let bits = u128::from_le_bytes(padded);
         let shift = 128 - 8 * bytes;
         match signed {
             true => ((bits << shift) as i128 >> shift) as u128,

@@ -18,7 +18,7 @@ use super::worker::Code;
 use crate::memory;
 
 /// How many blocks of instructions a group may go through before others have their turn.
-const TURN: u32 = 1 << 12;
+pub(super) const TURN: u32 = 1 << 12;
 
 /// How many groups of a warp may run before other warps have their turn.
 pub(super) const TURNS: u32 = 64;
@@ -91,6 +91,12 @@ impl Warp {
             products: Products::default(),
             directed: Directed::default(),
         }
+    }
+
+    /// Forgets the launch that it was of.
+    pub(crate) fn rest(&mut self) {
+        self.activations.rest();
+        (self.local, self.local_bytes) = (Vec::new(), 0);
     }
 
     /// Begins the kernel in a new block.
@@ -240,29 +246,20 @@ impl Warp {
                     return Ok(());
                 }
             }
-            let start = block.start + group.at.op;
-            let asked_at = match &code.director {
-                None => None,
-                Some(director) => director.asks_at(program, start..block.end, group.is_decided),
-            };
-            let end = asked_at.unwrap_or(block.end);
-            let ops = &program.ops[start as usize..end as usize];
-            context.mask = group.mask;
-            // SAFETY: the operations were lowered for this program's registers.
-            unsafe {
-                match group.mask == FULL {
-                    true => (code.run.full)(context, ops),
-                    false => (code.run.masked)(context, ops),
+            let asked_at = match group.mask == FULL && code.director.is_none() {
+                true => {
+                    self.run_whole(&mut group, program, code, context);
+                    None
                 }
+                false => self.run_block(&mut group, program, code, context),
             };
             if context.at.fault.is_some() {
                 return context.at.fault.take().map_or(Ok(()), Err);
             }
-            self.steps += 1;
-            group.spent += 1;
+            let block = &program.blocks[group.at.block as usize];
             let instruction = block.instruction;
             group.is_decided = asked_at.is_some();
-            if group.is_decided {
+            if let Some(end) = asked_at {
                 group.at.op = end - block.start;
                 self.directed.asks = true;
                 return self.interrupt(group, code, context, instruction);
@@ -327,17 +324,37 @@ impl Warp {
                 }
             }
             let has_had_its_turn = group.spent >= TURN || context.at.looks > LOOKS;
-            if has_had_its_turn || !self.ready.is_empty() && self.is_overtaken(&group) {
+            if has_had_its_turn
+                || !self.ready.is_empty() && self.is_overtaken(&mut group, code, context)
+            {
                 return self.interrupt(group, code, context, instruction);
             }
         }
     }
 
-    /// Whether a group that is ready goes before this one.
-    fn is_overtaken(&self, group: &Group) -> bool {
-        self.ready
-            .iter()
-            .any(|other| other.turns <= group.turns && !self.activations.is_behind(group, other))
+    /// Whether a group that is ready goes before this one. Those that wait where it has come to it takes in.
+    fn is_overtaken(
+        &mut self,
+        group: &mut Group,
+        code: &Code<'_>,
+        context: &mut Context<'_>,
+    ) -> bool {
+        let mut has_met = false;
+        for other in &self.ready {
+            let meets = (other.activation, other.at, other.turns)
+                == (group.activation, group.at, group.turns);
+            if meets && code.director.is_none() {
+                has_met = true;
+            } else if other.turns <= group.turns && !self.activations.is_behind(group, other) {
+                return true;
+            }
+        }
+        if has_met {
+            group.looks = context.at.looks;
+            self.merge(group, code);
+            context.at.looks = group.looks;
+        }
+        false
     }
 
     /// Lets others go first. What a group has spent of its turn it keeps, however often it is interrupted.

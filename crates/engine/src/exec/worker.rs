@@ -11,10 +11,11 @@ use super::cluster::{self, Cluster};
 use super::director::Director;
 use super::failure::{Failed, Failure};
 use super::looks::Core;
-use super::op::{self, Context, Op};
+use super::op::{self, Context, Op, each_lane};
 use super::program::{Parameter, Program};
 use super::queue::Queue;
 use super::registers::{FULL, Kind, LANES};
+use super::rooms;
 use super::surroundings::{Checking, Held, Launch, Local, Surroundings, coordinates};
 use super::warp::{LOOKS, TURNS};
 use crate::count::Tally;
@@ -214,7 +215,13 @@ fn fixed(special: SpecialRegister, context: &Context<'_>) -> [u32; LANES] {
     match special {
         Tid(of) => {
             let first = coordinates(u64::from(context.at.warp) * 32, launch.block);
-            counted_on(first, launch.block).map(|thread| thread[axis(of)])
+            let axis = axis(of);
+            match u64::from(first[0]) + LANES as u64 <= u64::from(launch.block[0]) {
+                // All of its threads lie in one row.
+                true if axis == 0 => each_lane(|lane| first[0] + lane as u32),
+                true => all(first[axis]),
+                false => counted_on(first, launch.block).map(|thread| thread[axis]),
+            }
         }
         Ntid(of) => all(launch.block[axis(of)]),
         Nctaid(of) => all(launch.grid[axis(of)]),
@@ -368,6 +375,14 @@ impl<'l> Crew<'_, 'l> {
         blocks
     }
 
+    fn shape(&self) -> rooms::Shape {
+        rooms::Shape {
+            program: Arc::clone(self.code.kernel()),
+            threads: self.launch.threads_per_block(),
+            shared: self.layout.bytes(),
+        }
+    }
+
     /// A block has ended: gives it, and those of its cluster that ended before, when nobody reaches their
     /// memory any more.
     pub(crate) fn end(&self, block: Block, ended: &mut Vec<Block>) -> Vec<Block> {
@@ -420,7 +435,8 @@ pub(crate) fn work<'l>(
 ) -> Result<(), Box<Failed>> {
     let mut context = crew.context(checking, counting);
     let mut resident: Vec<Block> = Vec::new();
-    let mut spare: Vec<Block> = Vec::new();
+    let shape = crew.shape();
+    let mut spare: Vec<Block> = shape.take().into_iter().collect();
     let mut ended: Vec<Block> = Vec::new();
     let together = crew.launch.together();
     let (mut turn, mut in_vain, mut in_a_row) = (0, 0, 0);
@@ -429,6 +445,9 @@ pub(crate) fn work<'l>(
             if let Some(number) = queue.begin() {
                 resident.extend(crew.begin(number * together, &mut spare, &mut context));
             } else if resident.is_empty() && queue.is_empty() {
+                if let Some(block) = spare.pop() {
+                    shape.leave(block);
+                }
                 return Ok(());
             }
         }

@@ -411,7 +411,7 @@ fn mover(access: &Access) -> Handler {
         Act::Load { .. } | Act::CopyFrom { .. } if is_plain => match shape {
             (4, 1) => handler!(|c, op| row::load::<u32, 1>(c, op)),
             (4, 2) => handler!(|c, op| row::load::<u32, 2>(c, op)),
-            (4, 4) => handler!(|c, op| row::load::<u32, 4>(c, op)),
+            (4, 4) => handler!(|c, op| row::load_quads(c, op)),
             (8, 1) => handler!(|c, op| row::load::<u64, 1>(c, op)),
             (8, 2) => handler!(|c, op| row::load::<u64, 2>(c, op)),
             _ => lanewise,

@@ -183,11 +183,13 @@ pub(crate) fn lower(layout: &Layout<'_>, index: u32) -> Result<Program, Unsuppor
             start: start as u32,
             end: lowering.ops.len() as u32,
             gate,
+            through: 0,
             then,
             instruction: lowering.instruction,
             issues: piece.issues.start as u32..piece.issues.end as u32,
         });
     }
+    Block::link(&mut blocks);
     Ok(lowering.finish(blocks, launch_ops))
 }
 

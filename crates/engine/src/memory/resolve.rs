@@ -69,7 +69,7 @@ impl Memory {
         cached: &mut Cached,
     ) -> Result<(), Fault> {
         let (first, last) = lanes.span();
-        if self.is_valid(cached, direction)
+        if self.is_met(cached, direction)
             && cached.covers(first, last)
             && lanes.misaligned().is_none()
         {
@@ -87,11 +87,12 @@ impl Memory {
         last: u64,
         direction: Direction,
     ) -> bool {
-        self.is_valid(met, direction) && met.covers(first, last)
+        self.is_met(met, direction) && met.covers(first, last)
     }
 
+    /// Whether the allocation met last still lives and allows the access.
     #[inline]
-    fn is_valid(&self, cached: &Cached, direction: Direction) -> bool {
+    pub(crate) fn is_met(&self, cached: &Cached, direction: Direction) -> bool {
         cached.generation == self.generation.load(Ordering::Acquire)
             && (direction == Direction::Read || cached.protection == Protection::ReadWrite)
     }
@@ -125,7 +126,7 @@ impl Memory {
         cached: &mut Cached,
     ) -> Result<(), FaultClass> {
         let last = address.saturating_add(u64::from(bytes) - 1);
-        if self.is_valid(cached, Direction::Read) && cached.covers(address, last) {
+        if self.is_met(cached, Direction::Read) && cached.covers(address, last) {
             return Ok(());
         }
         let table = self.read();

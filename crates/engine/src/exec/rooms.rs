@@ -1,0 +1,63 @@
+//! Room for a block that a launch leaves to the next one of its kernel on the same host thread: to get registers takes
+//! longer than what a small launch does.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use super::block::Block;
+use super::program::Program;
+
+/// How many rooms a thread keeps: programs launch a few kernels in turns.
+const MOST: usize = 4;
+
+/// Bytes of registers and shared memory of a room that is kept, at most.
+const MOST_BYTES: u64 = 1 << 20;
+
+thread_local! {
+    /// Those that were left last.
+    static KEPT: RefCell<Vec<(Shape, Block)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// What rooms are told apart by.
+pub(crate) struct Shape {
+    pub(crate) program: Arc<Program>,
+    /// Of a block.
+    pub(crate) threads: u32,
+    /// Bytes of shared memory.
+    pub(crate) shared: u32,
+}
+
+impl Shape {
+    fn bytes(&self) -> u64 {
+        let warps = u64::from(self.threads.div_ceil(32));
+        warps * u64::from(self.program.register_bytes) + u64::from(self.shared)
+    }
+
+    fn is(&self, other: &Shape) -> bool {
+        Arc::ptr_eq(&self.program, &other.program)
+            && (self.threads, self.shared) == (other.threads, other.shared)
+    }
+
+    /// The room that a launch on this thread has left, if there is one of this shape.
+    pub(crate) fn take(&self) -> Option<Block> {
+        let mut kept = KEPT.take();
+        let place = kept.iter().position(|(shape, _)| shape.is(self));
+        let block = place.map(|place| kept.remove(place).1);
+        KEPT.set(kept);
+        block
+    }
+
+    /// Leaves a room to the next launch.
+    pub(crate) fn leave(self, mut block: Block) {
+        if self.bytes() > MOST_BYTES {
+            return;
+        }
+        block.rest();
+        let mut kept = KEPT.take();
+        if kept.len() == MOST {
+            kept.remove(0);
+        }
+        kept.push((self, block));
+        KEPT.set(kept);
+    }
+}

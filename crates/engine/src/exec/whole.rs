@@ -1,0 +1,182 @@
+//! Blocks of instructions of a group.
+
+use std::ops::Range;
+
+use super::activation::Group;
+use super::op::Context;
+use super::program::{Block, Point, Program, Then};
+use super::registers::FULL;
+use super::warp::{LOOKS, TURN, Warp};
+use super::worker::Code;
+
+impl Warp {
+    /// Runs a group to the end of its block, or to where a director asks: gives that operation.
+    pub(super) fn run_block(
+        &mut self,
+        group: &mut Group,
+        program: &Program,
+        code: &Code<'_>,
+        context: &mut Context<'_>,
+    ) -> Option<u32> {
+        let block = &program.blocks[group.at.block as usize];
+        let start = block.start + group.at.op;
+        let asked_at = match &code.director {
+            None => None,
+            Some(director) => director.asks_at(program, start..block.end, group.is_decided),
+        };
+        let end = asked_at.unwrap_or(block.end);
+        let ops = &program.ops[start as usize..end as usize];
+        context.mask = group.mask;
+        // SAFETY: the operations were lowered for this program's registers.
+        unsafe {
+            match group.mask == FULL {
+                true => (code.run.full)(context, ops),
+                false => (code.run.masked)(context, ops),
+            }
+        };
+        self.steps += 1;
+        group.spent += 1;
+        asked_at
+    }
+
+    /// Runs a whole warp from block to block for as long as it stays whole and no gate is in its way, without a
+    /// director: no other group of the warp may go first. It stops at the end of a block, of which its caller sees
+    /// what comes then.
+    // By itself, so that little has to be kept in memory from block to block.
+    #[inline(never)]
+    pub(super) fn run_whole(
+        &mut self,
+        group: &mut Group,
+        program: &Program,
+        code: &Code<'_>,
+        context: &mut Context<'_>,
+    ) {
+        let (run, blocks) = (code.run.full, &program.blocks[..]);
+        let (mut at, mut spent) = (group.at, group.spent);
+        context.mask = FULL;
+        loop {
+            let first = &blocks[at.block as usize];
+            let last = &blocks[first.through as usize];
+            let ops = &program.ops[(first.start + at.op) as usize..last.end as usize];
+            // SAFETY: the operations were lowered for this program's registers.
+            unsafe { run(context, ops) };
+            spent += first.through - at.block + 1;
+            if context.at.counting.is_some() {
+                count(context, program, at.block..first.through);
+            }
+            if at.block != first.through {
+                at = Point::start_of(first.through);
+            }
+            let Some(next) = last.next_of_whole(context) else {
+                break;
+            };
+            let is_open = match &blocks[next as usize].gate {
+                None => true,
+                Some(gate) => gate.is_for_all,
+            };
+            let has_had_its_turn = spent >= TURN || context.at.looks > LOOKS;
+            if !is_open || has_had_its_turn || context.at.fault.is_some() {
+                break;
+            }
+            if context.at.counting.is_some() {
+                count(context, program, at.block..at.block + 1);
+            }
+            at = Point::start_of(next);
+        }
+        self.steps += u64::from(spent - group.spent);
+        (group.at, group.spent) = (at, spent);
+    }
+}
+
+/// Counts blocks at whose ends a whole warp has gone on whole.
+#[cold]
+fn count(context: &mut Context<'_>, program: &Program, blocks: Range<u32>) {
+    for block in blocks {
+        let then = &program.blocks[block as usize].then;
+        let lanes = match then {
+            // SAFETY: the slot holds a predicate.
+            Then::Branch { predicate, .. } => Some(unsafe { context.predicate(*predicate) }),
+            _ => None,
+        };
+        let Some(tally) = &mut context.at.counting else {
+            return;
+        };
+        tally.run(program, block, FULL);
+        if let (Then::Branch { wanted, .. }, Some(lanes)) = (then, lanes) {
+            tally.branch(program, block, if *wanted { lanes } else { !lanes }, FULL);
+        }
+    }
+}
+
+impl Block {
+    /// Where a whole warp goes on; none where it does not stay whole, or does something else than go on.
+    #[inline(always)]
+    fn next_of_whole(&self, context: &Context<'_>) -> Option<u32> {
+        match self.then {
+            Then::Jump(next) => Some(next),
+            Then::Branch {
+                predicate,
+                wanted,
+                taken,
+                otherwise,
+            } => {
+                // SAFETY: the slot holds a predicate.
+                let lanes = unsafe { context.predicate(predicate) };
+                match if wanted { lanes } else { !lanes } {
+                    FULL => Some(taken),
+                    0 => Some(otherwise),
+                    _ => None,
+                }
+            }
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exec::program::{Gate, Meeting};
+
+    fn block(ops: Range<u32>, gate: Option<bool>, then: Then) -> Block {
+        Block {
+            start: ops.start,
+            end: ops.end,
+            gate: gate.map(|is_for_all| Gate {
+                members: 0,
+                is_for_all,
+                source: None,
+                meeting: Meeting::Sync,
+                from: None,
+            }),
+            through: 0,
+            then,
+            instruction: 0,
+            issues: 0..0,
+        }
+    }
+
+    #[test]
+    fn a_whole_warp_stops_where_it_may_have_to_wait_or_to_choose() {
+        let branch = Then::Branch {
+            predicate: 0,
+            wanted: true,
+            taken: 4,
+            otherwise: 5,
+        };
+        let mut blocks = [
+            block(0..2, None, Then::Jump(1)),
+            block(2..4, Some(true), Then::Jump(2)),
+            block(4..5, None, branch),
+            // Another block comes next than the one behind it.
+            block(5..6, None, Then::Jump(5)),
+            block(6..7, None, Then::Jump(5)),
+            // Not for all.
+            block(7..8, Some(false), Then::Jump(6)),
+            block(8..9, None, Then::Exit),
+        ];
+        Block::link(&mut blocks);
+        let through = blocks.map(|it| it.through);
+        assert_eq!(through, [2, 2, 2, 3, 4, 6, 6]);
+    }
+}
