@@ -91,7 +91,9 @@ impl Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let console = Console::new(target(arguments.quiet, &arguments.output), 0);
+    console.begin(format!("reading {}", arguments.rows.display()));
     let table = Table::read(&arguments.rows, &console)?;
+    console.finish();
     let rows = table.chosen(&arguments.only, &arguments.mark)?;
     let rows = table.with_a_rate(rows, &console)?;
     let ceilings = load_named(&arguments.ceilings, &table.device(&rows)?);

@@ -66,17 +66,30 @@ impl MergeArguments {
 /// Compares two files, or without them what is measured now with the baseline; keeps nothing, so that the next
 /// comparison is with the same rows.
 pub(super) fn run(arguments: &Arguments, program: Program) -> Result<(), Failure> {
-    let read = |path: &Path| Table::read(path).map_err(Failure::failed);
+    // Both files: of millions of rows they take a while.
+    let console = arguments.printed.console(2);
+    let read = |path: &Path| {
+        console.begin(format!("reading {}", path.display()));
+        let table = Table::read(path).map_err(Failure::failed);
+        console.step();
+        table
+    };
     let tolerance = arguments.tolerance;
-    let of = |before, after| Comparison::of(before, after, tolerance).map_err(Failure::failed);
+    let of = |before: &Table, after: &Table| {
+        let comparison = Comparison::of(before, after, tolerance);
+        comparison.map_err(Failure::failed)
+    };
     if let (Some(before), Some(after)) = (&arguments.before, &arguments.after) {
-        return arguments.show(&of(&read(before)?, &read(after)?)?);
+        let comparison = of(&read(before)?, &read(after)?)?;
+        console.finish();
+        return arguments.show(&comparison);
     }
     let measurement = arguments.effort.begin("", arguments.printed.target())?;
     let before = match &arguments.baseline {
         Some(file) => read(file)?,
         None => measurement.last(program)?,
     };
+    console.finish();
     let after = Table::of_records(&measurement.records()?).map_err(Failure::failed)?;
     let mut comparison = of(&before, &after)?;
     if !arguments.effort.is_default() {

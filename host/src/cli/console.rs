@@ -97,3 +97,10 @@ impl Console {
         self.bar.finish_and_clear();
     }
 }
+
+/// Also where something fails: its message stands on a line of its own.
+impl Drop for Console {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}

@@ -41,9 +41,14 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             .map_err(failure)?
             .as_bytes()
             .to_vec(),
-        (_, Some(name)) => machine_code(library, arguments.one_arch()?, name)
-            .map_err(failure)?
-            .into_bytes(),
+        (_, Some(name)) => {
+            let arch = arguments.one_arch()?;
+            let console = arguments.printed.console(0);
+            console.begin(format!("assembling and disassembling {name}"));
+            let code = machine_code(library, arch, name);
+            console.finish();
+            code.map_err(failure)?.into_bytes()
+        }
         _ => {
             arguments.printed.refuse_silence()?;
             arguments.list()?

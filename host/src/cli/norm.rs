@@ -6,6 +6,7 @@ use super::lists::{Dtype, MOST_ROUNDS, each_once, element_count, whole};
 use super::study::{Common, Rows, study_failure};
 use super::{Failure, driver_failure, modes};
 use crate::driver::Device;
+use crate::report::counted;
 use crate::study::{NormMode, NormRow, NormStudy, Rounds};
 use crate::vector::Real;
 
@@ -108,7 +109,7 @@ fn measure<T: Real>(
     each_once(arguments.mode.clone())
         .into_iter()
         .try_for_each(|mode| {
-            rows.begin(format!("{n} elements, mode {mode}"), count);
+            rows.begin(format!("{}, mode {mode}", counted(n, "element")), count);
             let row = study.measure(mode, rounds).map_err(study_failure)?;
             rows.add(row)
         })

@@ -24,7 +24,7 @@ use crate::driver::DeviceChoice;
 use crate::kernels::newest_report;
 use crate::measure::{CacheState, Runs, Sampling};
 use crate::model::GpuRoofs;
-use crate::report::{Chart, Format, HtmlReport, RunFacts, comparison_text, terminal};
+use crate::report::{Chart, Format, HtmlReport, RunFacts, comparison_text, counted, terminal};
 use crate::sweep::{Plan, Prediction, Record, Settings, Sweep, SweepError};
 use crate::workload::{Axis, Bench, GridSize};
 
@@ -388,8 +388,8 @@ pub(super) fn warn_of_partial_warps(plan: &Plan<'_>, console: &Console) {
         .filter(|&&block| !block.is_multiple_of(WARP))
     {
         console.warn(&format!(
-            "a block of {block} threads is not a multiple of the {WARP} lanes of a warp: its last \
-             warp has idle lanes"
+            "a block of {} is not a multiple of the {WARP} lanes of a warp: its last warp has idle lanes",
+            counted(u64::from(*block), "thread")
         ));
     }
 }

@@ -10,6 +10,7 @@ use itertools::{Itertools, iproduct};
 use crate::driver::{Device, Embedded, Emulation, Schedule};
 use crate::embedded::{self, Checked};
 use crate::sweep::{check_points, product};
+use crate::table::counted;
 use crate::workload::{self, Loaded, Point, PointError, Value};
 
 /// Elements that each kernel works on: around a warp, a block and a grid.
@@ -169,7 +170,11 @@ impl Case {
                 let device = in_order.with_emulation(emulation);
                 row.runs += 1;
                 if let Err(finding) = self.run(device.as_ref().unwrap_or(&in_order), size) {
-                    let when = format!("{size} elements, {schedule:?}");
+                    let order = match schedule {
+                        Schedule::Seeded(seed) => format!("under seed {seed}"),
+                        _ => "in order".to_owned(),
+                    };
+                    let when = format!("{}, {order}", counted(size as u64, "element"));
                     row.findings.entry(finding).or_insert(when);
                 }
             }
@@ -209,7 +214,7 @@ mod tests {
         };
         let row = case.check(&[(70, COUNT, None)], 2);
         assert_eq!(row.runs, 9 * 3 + 1);
-        let expected = ("off by one".to_owned(), "33 elements, InOrder".to_owned());
+        let expected = ("off by one".to_owned(), "33 elements, in order".to_owned());
         assert_eq!(row.findings, BTreeMap::from([expected]));
     }
 }

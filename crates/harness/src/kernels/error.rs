@@ -36,7 +36,7 @@ pub enum KernelsError {
     },
 
     /// No kernel has the name, or a name that contains it.
-    #[error("no kernel {name:?} is embedded. Near it: {}", near.join(", "))]
+    #[error("there is no embedded kernel {name:?}; similar names: {}", near.join(", "))]
     NoKernel {
         /// The name asked for.
         name: String,

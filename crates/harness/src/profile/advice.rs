@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{cost, lines};
 use crate::driver::count::{Class, Counted, Counts, Memory, SECTOR, Space};
+use crate::table::counted;
 
 /// What costs more than it must.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -205,7 +206,7 @@ impl<'c> Group<'c> {
         let moved = sectors * SECTOR;
         let percent = 100.0 * used as f64 / moved as f64;
         let distance = match stride {
-            Some(stride) => format!("{stride} bytes apart"),
+            Some(stride) => format!("{} apart", counted(stride.unsigned_abs(), "byte")),
             None => "at no common stride".to_owned(),
         };
         let finding = format!(
@@ -238,7 +239,7 @@ impl<'c> Group<'c> {
         );
         let ways = wavefronts as f64 / (wavefronts - conflicts).max(1) as f64;
         let distance = match stride {
-            Some(stride) => format!("{stride} bytes apart"),
+            Some(stride) => format!("{} apart", counted(stride.unsigned_abs(), "byte")),
             None => "at no common stride".to_owned(),
         };
         let finding = format!(

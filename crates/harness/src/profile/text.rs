@@ -273,12 +273,17 @@ fn hottest(lines: &[Line], most: usize) -> String {
 
 fn counts(line: &Line) -> String {
     let sums = &line.sums;
-    let mut parts = vec![format!("{} instructions", number(sums.warps))];
+    let mut parts = Vec::new();
     let mut add = |count: u64, what: &str| {
+        let what = match count {
+            1 => what.strip_suffix('s').unwrap_or(what),
+            _ => what,
+        };
         if count > 0 {
             parts.push(format!("{} {what}", number(count)));
         }
     };
+    add(sums.warps, "instructions");
     add(sums.flop, "FLOP");
     add(sums.bytes, "bytes");
     add(sums.sectors, "sectors");

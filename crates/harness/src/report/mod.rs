@@ -17,7 +17,7 @@ mod run;
 mod saved_chart;
 pub mod terminal;
 
-pub use crate::table::{Cell, Format, Row, Width};
+pub use crate::table::{Cell, Format, Row, Width, counted};
 pub use canvas::{ChartError, ChartFormat};
 pub use ceilings::{ceilings_json, ceilings_table};
 pub use chart::Chart;
@@ -27,6 +27,6 @@ pub use kernels::{kernels_rows, kernels_table};
 pub use occupancy::{model_table, study_summary, study_text};
 pub use occupancy_chart::OccupancyChart;
 pub use plot::Paint;
-pub use rows::{RowText, counted, row_text, rows_table};
+pub use rows::{RowText, row_text, rows_table};
 pub use run::RunFacts;
 pub use saved_chart::{SavedChart, SavedRow};

@@ -68,17 +68,6 @@ fn line<'a>(
     Ok(RowText { text, tail: "" })
 }
 
-/// `1 row`, `2 rows`; `1 launch`, `2 launches`.
-pub fn counted(count: u64, what: &str) -> String {
-    let is_sibilant = ["ch", "sh", "s", "x"].iter().any(|it| what.ends_with(it));
-    let ending = match (count, is_sibilant) {
-        (1, _) => "",
-        (_, true) => "es",
-        (_, false) => "s",
-    };
-    format!("{count} {what}{ending}")
-}
-
 /// The rows as a table for people: the columns' names in words, with units, and six digits of each number. The
 /// device, which stands above the table, has no column, nor has `checked` where it is true of all rows.
 ///

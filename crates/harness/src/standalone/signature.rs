@@ -1,5 +1,6 @@
 //! Arguments compared with the parameters that a kernel's PTX declares.
 
+use crate::table::counted;
 use ptx::{Function, FunctionKind, Kind as Sort, Module, Parameter};
 
 use super::argument::{Argument, Kind};
@@ -40,9 +41,12 @@ pub(super) fn check(kernel: &Function, arguments: &[Argument]) -> Result<(), Str
     if arguments.len() != kernel.parameters.len() {
         let types: Vec<String> = kernel.parameters.iter().map(declared).collect();
         return Err(format!(
-            "{name} takes {} arguments, and {} are given; its PTX has the parameters {}",
-            kernel.parameters.len(),
-            arguments.len(),
+            "{name} takes {}, and {} given; its PTX has the parameters {}",
+            counted(kernel.parameters.len() as u64, "argument"),
+            match arguments.len() {
+                1 => "1 is".to_owned(),
+                given => format!("{given} are"),
+            },
             types.join(", "),
         ));
     }

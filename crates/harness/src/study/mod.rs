@@ -42,7 +42,7 @@ pub enum StudyError {
     #[error("no complete checkpoint to resume from in {}", .0.display())]
     NoCheckpoint(PathBuf),
     /// A run that begins anew would mix its checkpoints with those.
-    #[error("{} has checkpoints: resume from them, or take another folder", .0.display())]
+    #[error("{} has checkpoints: resume from them, or choose another folder", .0.display())]
     HasCheckpoints(PathBuf),
     /// The checkpoint belongs to another matrix.
     #[error(
@@ -78,7 +78,7 @@ pub enum StudyError {
     /// No polynomial is so heavy.
     #[error(
         "a weight of {weight} takes a polynomial of degree {degree:.0}; at most {most} is possible: \
-         take a lower weight, or larger batches"
+         choose a lower weight, or larger batches"
     )]
     Degree {
         /// The weight asked for.

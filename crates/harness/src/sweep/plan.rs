@@ -87,7 +87,7 @@ impl<'w> Selection<'w> {
 
 /// A sweep of more points than anybody waits for, or than fit into memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the lists make {0} combinations: at most {most} are possible", most = TooManyPoints::MOST)]
+#[error("the lists make {0} combinations: at most {most} are possible; shorten a list", most = TooManyPoints::MOST)]
 pub struct TooManyPoints(usize);
 
 impl TooManyPoints {

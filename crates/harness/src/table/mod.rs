@@ -14,7 +14,7 @@ use serde::Serialize;
 
 pub use columns::is_outcome;
 pub(crate) use columns::{COLUMNS, Column, Rule, cell, known, number};
-pub use text::{Look, Width, listed, text};
+pub use text::{Look, Width, counted, listed, text};
 pub(crate) use write::{element, row};
 
 /// A column's name and the text of its cell in a row.

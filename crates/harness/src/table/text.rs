@@ -62,6 +62,17 @@ fn continuation(line: &str, most: usize) -> usize {
     value.filter(|&it| it <= 2 * most / 5).unwrap_or(start + 2)
 }
 
+/// `1 row`, `2 rows`; `1 launch`, `2 launches`.
+pub fn counted(count: u64, what: &str) -> String {
+    let is_sibilant = ["ch", "sh", "s", "x"].iter().any(|it| what.ends_with(it));
+    let ending = match (count, is_sibilant) {
+        (1, _) => "",
+        (_, true) => "es",
+        (_, false) => "s",
+    };
+    format!("{count} {what}{ending}")
+}
+
 /// `a`, `a and b`, `a, b and c`.
 pub fn listed<T: AsRef<str>>(items: &[T]) -> String {
     match items {

@@ -103,17 +103,20 @@ impl Checked {
         let failed = |text: String| Err(Failure::Failed(text));
         if !self.refused.is_empty() {
             return failed(format!(
-                "not checked: {} launches kernels without PTX, see above",
-                list(&self.refused)
+                "not checked: {} {} kernels without PTX, see above",
+                list(&self.refused),
+                if self.refused.len() == 1 {
+                    "launches"
+                } else {
+                    "launch"
+                }
             ));
         }
         match (self.outcome, self.kernels.is_empty()) {
             (Outcome::Passed, false) => Ok(()),
             (Outcome::Failed, false) => {
                 let why = match self.failed() {
-                    0 => {
-                        "the check has failed: a result is wrong, or a test failed for another reason; see above"
-                    }
+                    0 => "the check has failed: a result or a test is wrong, see above",
                     _ => "the check has failed, see above",
                 };
                 Err(Failure::Found(why.to_owned()))
@@ -282,7 +285,9 @@ mod tests {
         );
         assert!(!text.contains("nothing was found"), "{text}");
         match checked.verdict() {
-            Err(Failure::Found(text)) => assert!(text.contains("a result is wrong"), "{text}"),
+            Err(Failure::Found(text)) => {
+                assert!(text.contains("a result or a test is wrong"), "{text}")
+            }
             other => panic!("{other:?}"),
         }
     }

@@ -1,14 +1,16 @@
 //! A project, checked.
 
 use std::env;
+use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
 
 use cargo_metadata::{Error, MetadataCommand};
+use clap::ColorChoice;
 
 use super::Observed;
 use crate::cli::console::Target;
-use crate::cli::{Failure, printed, streams};
+use crate::cli::{Failure, colours, printed, streams};
 use crate::driver::record;
 
 /// Runs cargo's command, or its tests, and says what was looked at.
@@ -27,6 +29,13 @@ pub(super) fn check(
     }
     let mut program = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     program.args(words);
+    let typed: Vec<OsString> = env::args_os().collect();
+    match colours::asked_for(&typed) {
+        ColorChoice::Auto => {}
+        choice => {
+            program.env("CARGO_TERM_COLOR", choice.to_string());
+        }
+    }
     let observed = Observed {
         program,
         printed,
