@@ -14,6 +14,7 @@ trap 'rm -rf "$work"' EXIT
 draw() {
     local kernels=(--kernel all --vector 1,4)
     sweep() { "$1" roofline --device cpu --runs 3 --quiet "${@:2}" >/dev/null 2>&1; }
+    sweep "$1" "${kernels[@]}" --plot first.svg --output first.csv
     sweep "$1" --n 4096 --k 1,2,5 --plot slope.svg --output slope.csv --report slope.html
     sweep "$1" --n 1024 --kernel all --vector 1,2,4 --grid full,8x --block 128,256 --k 1,10,100 \
         --plot series.svg --output series.csv --report series.html
@@ -54,6 +55,7 @@ for side in old new; do
     mkdir "$work/$side"
     (cd "$work/$side" && XDG_CACHE_HOME=$PWD/cache draw "${!side}")
 done
+show p0-first-command 440 640 first.svg
 show p1-slope 440 640 slope.svg
 show p2-legend 560 640 measured.svg
 show p3-marks 480 640 marks.svg

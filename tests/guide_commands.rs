@@ -97,6 +97,28 @@ fn the_chart_of_the_gallery_is_the_one_that_its_command_draws() {
 }
 
 #[test]
+fn the_charts_of_the_lesson_are_those_that_its_script_draws() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let from = "docs/results/h200-roofline/roofline.csv docs/results/h200-ceilings/ceilings.json";
+    let script = format!("scripts/lesson.sh {from} {}", folder.path().display());
+    let mut shell = typed(&support::ridgepoint(), tree(), &script);
+    let output = shell.output().expect("a shell");
+    assert!(output.status.success(), "{output:?}");
+    let drawn = fs::read_dir(folder.path()).expect("charts");
+    let drawn: Vec<_> = drawn.map(|it| it.expect("an entry").path()).collect();
+    assert_eq!(drawn.len(), 5);
+    for chart in drawn {
+        let name = chart.file_name().expect("a name");
+        let shown = fs::read(tree().join("docs/lesson").join(name)).expect("a chart");
+        let is_shown = fs::read(&chart).expect("a chart") == shown;
+        assert!(
+            is_shown,
+            "run {script:?} with docs/lesson: {name:?} is another"
+        );
+    }
+}
+
+#[test]
 fn rows_of_several_jobs_are_merged() {
     let folder = tempfile::tempdir().expect("a folder");
     for job in ["0", "1"] {

@@ -9,7 +9,7 @@ use crate::model::{Operation, Precision, Work};
 use crate::vector::{Product, Real};
 use crate::workload::{Axis, Case, Point, PointError, Workload};
 
-/// `y = A x` of a square matrix in row-major order: two operations an element of the matrix, which is read once.
+/// `y = A x` of a square matrix in row-major order: two operations per element of the matrix, which is read once.
 #[derive(Clone, Copy, Debug)]
 pub struct Gemv;
 

@@ -5,7 +5,7 @@ use crate::driver::count::{Class, Counted, Memory, Space};
 
 /// Warps that a multiprocessor's four schedulers issue in a cycle.
 const ISSUED: f64 = 4.0;
-/// Warps a cycle of what goes through 16 lanes.
+/// Warps per cycle of what goes through 16 lanes.
 const SPECIAL: f64 = 0.5;
 /// Sectors that L2 gives a multiprocessor in a cycle.
 const SECTORS: f64 = 2.0;

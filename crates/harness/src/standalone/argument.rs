@@ -40,7 +40,7 @@ pub(super) struct Buffer {
 /// What a buffer begins with.
 #[derive(Clone, Debug, PartialEq)]
 enum Fill {
-    /// Nobody has written it: a kernel that reads it is told of.
+    /// Uninitialised: a kernel that reads it is reported.
     Nothing,
     /// Each element is this number.
     Constant(Vec<u8>),
@@ -165,7 +165,7 @@ impl Fill {
 }
 
 impl Buffer {
-    /// What it begins with: all bytes, or how many there are of what nobody has written. The same each
+    /// What it begins with: all bytes, or how many there are of uninitialised memory. The same each
     /// time, and in buffers of other places another.
     pub(super) fn contents(&self, place: usize) -> Result<Contents, StandaloneError> {
         let (len, size) = (self.len.unwrap_or_default(), self.element.bytes());

@@ -37,7 +37,7 @@ pub enum Change {
     Changed,
     /// All bytes are as before.
     Unchanged,
-    /// All bits are set, as in memory that nobody has written: the kernel has not written it, or has set all bits
+    /// All bits are set, as in uninitialised memory: the kernel has not written it, or has set all bits
     /// that it wrote, as -1 does.
     Unknown,
 }

@@ -23,7 +23,7 @@ pub struct DispatchRow {
     pub device_us: f64,
     /// Microseconds a launch until the host knew that all were done.
     pub complete_us: f64,
-    /// Calls a launch of the kernel that launch something, counted at the driver gate.
+    /// Calls per launch of the kernel that launch something, counted at the driver gate.
     pub launch_calls: f64,
     /// Waits of the host a launch, counted there.
     pub waits: f64,

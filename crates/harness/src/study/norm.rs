@@ -57,9 +57,9 @@ pub struct NormRow {
     pub device_us: f64,
     /// 1e9 bytes per second, counting one read and one write of each element.
     pub gigabytes_per_second: f64,
-    /// Launches an iteration, counted at the driver gate.
+    /// Launches per iteration, counted at the driver gate.
     pub launches: f64,
-    /// Copies an iteration, counted there.
+    /// Copies per iteration, counted there.
     pub copies: f64,
     /// Waits of the host an iteration, counted there.
     pub waits: f64,

@@ -108,7 +108,7 @@ struct Waits<'s, 'd>(&'s Stream<'d>);
 
 impl Drop for Waits<'_, '_> {
     fn drop(&mut self) {
-        // Whoever made it asks again, and is told.
+        // The caller that made it asks again, and is told.
         let _ = self.0.synchronize();
     }
 }
