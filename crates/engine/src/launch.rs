@@ -188,7 +188,7 @@ impl Kernel {
             });
         }
         let program = self.code.kernel()?;
-        self.check_limits(shape, &options, program.local_bytes)?;
+        self.check_limits(shape, &options, program.frame.bytes)?;
         let _running = self.code.memory().running();
         let is_cooperative = options.resident_blocks == u64::MAX;
         let workspace = (is_cooperative && self.code.asks_for_workspace)

@@ -55,15 +55,10 @@ impl Warp {
 
     /// Local memory for an activation: its offset in each thread's.
     fn frame(&mut self, program: &Program, lanes: u32, context: &mut Context<'_>) -> u32 {
-        if program.local_bytes == 0 {
+        if program.frame.bytes == 0 {
             return 0;
         }
-        let local = self.frames.push(
-            lanes,
-            program.local_bytes,
-            program.local_alignment.max(16),
-            &program.label,
-        );
+        let local = self.frames.push(lanes, &program.frame);
         let end = self.frames.bytes();
         if end > self.local_bytes {
             self.grow_local(end);
@@ -74,7 +69,7 @@ impl Warp {
                 warp: self.index,
                 mask: lanes,
             };
-            checking.checker.frame(who, local, program.local_bytes);
+            checking.checker.frame(who, local, program.frame.bytes);
         }
         local
     }
@@ -148,7 +143,7 @@ impl Warp {
         if self.activations.get(group.activation).depth == MOST_CALLS {
             return Err(failed(Failure::Recursion { limit: MOST_CALLS }, context));
         }
-        let actual = match program.local_bytes {
+        let actual = match program.frame.bytes {
             0 => 0,
             bytes => self.frames.bytes().saturating_add(bytes),
         };
@@ -200,7 +195,7 @@ impl Warp {
         if is_empty {
             self.activations.remove(group.activation);
         }
-        if program.local_bytes > 0 {
+        if program.frame.bytes > 0 {
             self.frames.pop(group.mask);
         }
         Some(Group {
@@ -219,7 +214,7 @@ impl Warp {
             activation.lanes &= !group.mask;
             let is_empty = activation.lanes == 0;
             let caller = activation.caller;
-            if activation.program.local_bytes > 0 {
+            if activation.program.frame.bytes > 0 {
                 self.frames.pop(group.mask);
             }
             let Some(caller) = caller else { break };

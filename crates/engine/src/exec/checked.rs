@@ -101,6 +101,10 @@ fn stray(
             let parts = context.at.checking.as_ref()?.parts.get(&context.at.block)?;
             return parts.stray(by, &context.at.layout, lanes);
         }
+        (Space::Local, Root::Local(offset)) => {
+            let root = context.at.local.frame + offset;
+            return context.at.frames().stray(root.into(), lanes);
+        }
         _ => return None,
     };
     // SAFETY: there is one for each access of the program.

@@ -1,6 +1,7 @@
 //! A function as warps execute it.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use ptx::{MatchMode, ReduxOperator, ShuffleMode, SpecialRegister, VoteMode};
 
@@ -11,14 +12,12 @@ use super::mbarrier::Mbarrier;
 use super::op::Op;
 use super::registers::Kind;
 use super::wgmma::{Touch, Wgmma};
-use crate::memory::Label;
+use crate::memory::FrameLayout;
 
 /// A decoded function. Its blocks are in reverse postorder, so that a lower number is further back.
 #[derive(Debug)]
 pub(crate) struct Program {
     pub(crate) name: String,
-    /// Its frames, in reports.
-    pub(crate) label: Label,
     /// Which function of the module.
     pub(crate) index: u32,
     pub(crate) ops: Vec<Op>,
@@ -53,9 +52,8 @@ pub(crate) struct Program {
     pub(crate) parameters: Vec<Parameter>,
     /// Where returned values lie.
     pub(crate) returns: Vec<Words>,
-    /// Bytes of local memory that an activation takes.
-    pub(crate) local_bytes: u32,
-    pub(crate) local_alignment: u32,
+    /// The local memory that an activation takes.
+    pub(crate) frame: Arc<FrameLayout>,
 }
 
 /// The same bits in all lanes.

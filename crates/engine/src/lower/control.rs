@@ -1,8 +1,6 @@
 //! Branches, calls, barriers; parameters, addresses and special registers.
 
-use std::collections::HashMap;
-
-use ptx::{Axis, Body, Call, Operand, Operation, Returned, Space, SpecialRegister, Symbol};
+use ptx::{Axis, Call, Operand, Operation, Returned, Space, SpecialRegister, Symbol};
 
 use super::flow::End;
 use super::handler::handler;
@@ -14,28 +12,6 @@ use crate::exec::program::{
 };
 use crate::exec::registers::{Kind, LANES};
 use crate::module::windows;
-
-/// Where the local variables of a body lie in an activation's local memory.
-#[derive(Debug, Default)]
-pub(crate) struct Locals {
-    offsets: HashMap<u32, u32>,
-    pub(crate) bytes: u32,
-    pub(crate) alignment: u32,
-}
-
-impl Locals {
-    pub(crate) fn of(body: &Body) -> Locals {
-        let mut locals = Locals::default();
-        let variables = body.variables.iter().enumerate();
-        for (index, variable) in variables.filter(|it| it.1.space == Space::Local) {
-            let offset = locals.bytes.next_multiple_of(variable.alignment.max(1));
-            locals.offsets.insert(index as u32, offset);
-            locals.bytes = offset + variable.bytes as u32;
-            locals.alignment = locals.alignment.max(variable.alignment);
-        }
-        locals
-    }
-}
 
 /// What a special register is.
 pub(crate) fn kind_of_special(special: SpecialRegister) -> Kind {
@@ -227,7 +203,7 @@ impl Lowering<'_> {
     }
 
     fn address_of_local(&mut self, index: u32, offset: i64) -> u32 {
-        let offset = i64::from(self.locals.offsets[&index]) + offset;
+        let offset = i64::from(self.locals.offset(index)) + offset;
         let address = self.scratch(Kind::Double);
         let run = handler!(|c, op| {
             let frame = u64::from(c.at.local.frame);

@@ -290,7 +290,7 @@ impl Lowering<'_> {
         let body = self.function.body.as_ref().expect("it has one");
         let root = self
             .roots
-            .of_address(&self.layout, self.index, body, address);
+            .of_address(&self.layout, self.index, body, &self.locals, address);
         let root = match act {
             Act::Load { .. } | Act::CopyFrom { .. } => root,
             _ => root.map(|root| self.roots.written(root)),

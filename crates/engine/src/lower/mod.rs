@@ -17,6 +17,7 @@ mod half;
 pub(crate) mod handler;
 mod hoist;
 mod integer;
+mod locals;
 mod logic;
 mod matrix;
 mod memory;
@@ -35,6 +36,7 @@ pub(crate) mod video;
 mod wgmma;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use ptx::{Function, Instruction, Operand, Operation, Predicate, Reg, SpecialRegister};
 
@@ -46,9 +48,7 @@ use crate::exec::op::{Handler, Op};
 use crate::exec::program::{Block, Constant, Gate, Parameter, Program, Words};
 use crate::exec::registers::Kind;
 use crate::exec::wgmma::{Touch, Wgmma};
-use crate::memory::Label;
 use crate::module::Layout;
-use crate::source;
 use flow::End;
 use slots::Slots;
 
@@ -95,7 +95,7 @@ pub(crate) struct Lowering<'m> {
     pub(crate) returns: Vec<Words>,
     /// Words of variables of calls, by variable.
     pub(crate) variables: HashMap<u32, Words>,
-    pub(crate) locals: control::Locals,
+    pub(crate) locals: locals::Locals,
     /// Slots for values within one instruction, and how many of them are in use.
     scratch: HashMap<Kind, Vec<u32>>,
     used: HashMap<Kind, usize>,
@@ -119,6 +119,7 @@ pub(crate) fn lower(layout: &Layout<'_>, index: u32) -> Result<Program, Unsuppor
     let pieces = flow::pieces(body);
     let hoisted = hoist::hoisted(function, body, &pieces);
     let slots = Slots::new(body, &pieces, &hoisted.registers);
+    let locals = locals::Locals::of(function, body);
     let mut lowering = Lowering {
         layout: *layout,
         index,
@@ -133,14 +134,14 @@ pub(crate) fn lower(layout: &Layout<'_>, index: u32) -> Result<Program, Unsuppor
         bulks: Vec::new(),
         videos: Vec::new(),
         lists: Vec::new(),
-        roots: roots::Roots::of(layout, index, function, body),
+        roots: roots::Roots::of(layout, index, function, body, &locals),
         moved: moves::moved(body),
         constants: HashMap::new(),
         specials: HashMap::new(),
         parameters: Vec::new(),
         returns: Vec::new(),
         variables: HashMap::new(),
-        locals: control::Locals::of(body),
+        locals,
         scratch: HashMap::new(),
         used: HashMap::new(),
         carry: None,
@@ -260,7 +261,6 @@ impl Lowering<'_> {
             .partition(|it| !control::is_fixed_by_launch(it.0));
         Program {
             name: self.function.name.clone(),
-            label: Label::new(&source::name_of(&self.function.name), 1),
             index: self.index,
             ops: self.ops,
             blocks,
@@ -279,8 +279,7 @@ impl Lowering<'_> {
             bulks: self.bulks,
             videos: self.videos,
             lists: self.lists,
-            local_bytes: self.locals.bytes,
-            local_alignment: self.locals.alignment,
+            frame: Arc::new(self.locals.frame),
         }
     }
 }

@@ -9,6 +9,7 @@ use ptx::{
     Address, Base, Body, Function, FunctionKind, Instruction, Operand, Operation, Space, Symbol,
 };
 
+use super::locals::Locals;
 use super::parts;
 use crate::module::{Layout, parameter_offsets};
 
@@ -25,6 +26,8 @@ pub(crate) enum Root {
     Shared(u64),
     /// A part of dynamic shared memory, which this instruction declares.
     Part(u32),
+    /// A variable in local memory, at this offset in the function's frame.
+    Local(u32),
 }
 
 /// What is known of a value.
@@ -48,12 +51,18 @@ pub(crate) struct Roots {
 }
 
 impl Roots {
-    pub(crate) fn of(layout: &Layout<'_>, index: u32, function: &Function, body: &Body) -> Roots {
+    pub(crate) fn of(
+        layout: &Layout<'_>,
+        index: u32,
+        function: &Function,
+        body: &Body,
+        locals: &Locals,
+    ) -> Roots {
         let mut roots = Roots {
             values: vec![Value::Number; body.registers.len()],
             constants: BTreeSet::new(),
         };
-        let symbols = |symbol| of_symbol(layout, index, body, symbol);
+        let symbols = |symbol| of_symbol(layout, index, body, locals, symbol);
         loop {
             let mut has_changed = false;
             for (place, instruction) in body.instructions.iter().enumerate() {
@@ -93,9 +102,11 @@ impl Roots {
         layout: &Layout<'_>,
         index: u32,
         body: &Body,
+        locals: &Locals,
         address: &Address,
     ) -> Option<Root> {
-        match self.at(address, &|symbol| of_symbol(layout, index, body, symbol)) {
+        let symbols = |symbol| of_symbol(layout, index, body, locals, symbol);
+        match self.at(address, &symbols) {
             Value::From(root) => Some(root),
             _ => None,
         }
@@ -200,7 +211,13 @@ fn is_pointer(function: &Function, parameter: u32) -> bool {
         && function.parameters[parameter as usize].pointer.is_some()
 }
 
-fn of_symbol(layout: &Layout<'_>, index: u32, body: &Body, symbol: Symbol) -> Value {
+fn of_symbol(
+    layout: &Layout<'_>,
+    index: u32,
+    body: &Body,
+    locals: &Locals,
+    symbol: Symbol,
+) -> Value {
     let root = match symbol {
         Symbol::Module(variable) if layout.is_panic_record(variable) => None,
         Symbol::Module(variable) => {
@@ -210,10 +227,14 @@ fn of_symbol(layout: &Layout<'_>, index: u32, body: &Body, symbol: Symbol) -> Va
                 _ => address.map(Root::Variable),
             }
         }
-        Symbol::Body(variable) if body.variables[variable as usize].space == Space::Shared => {
-            let offset = layout.address_of_shared(index, variable).ok();
-            offset.map(Root::Shared)
-        }
+        Symbol::Body(variable) => match body.variables[variable as usize].space {
+            Space::Shared => {
+                let offset = layout.address_of_shared(index, variable).ok();
+                offset.map(Root::Shared)
+            }
+            Space::Local => Some(Root::Local(locals.offset(variable))),
+            _ => None,
+        },
         _ => None,
     };
     root.map_or(Value::Loaded, Value::From)

@@ -1,5 +1,7 @@
 //! The local memory of the threads of a warp: a stack of frames each.
 
+use std::sync::Arc;
+
 use super::fault::{Fault, FaultClass};
 use super::lanes::{LANES, Lanes};
 use super::place::{Kind, Label, Part, Place};
@@ -11,14 +13,56 @@ pub struct Local {
     frames: [Vec<Frame>; LANES],
     /// Whether there have been any since they were cleared.
     is_used: bool,
-    /// What frames are called; few, since a function's are called the same.
-    labels: Vec<Label>,
+    /// What lies in frames; few, since it is the same in all of a function's.
+    layouts: Vec<Arc<FrameLayout>>,
+}
+
+/// What lies in a function's frame.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct FrameLayout {
+    /// Bytes per thread.
+    pub bytes: u32,
+    /// What its offset is a multiple of.
+    pub alignment: u32,
+    /// Its variables, by rising offset. What lies between them belongs to nobody.
+    pub variables: Vec<LocalVariable>,
+}
+
+/// A variable in a function's frame.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalVariable {
+    /// [`Kind::LocalVariable`], or [`Kind::Local`] where a compiler has put all of a function's into one.
+    pub kind: Kind,
+    /// Its name, or the function's, and the bytes of an element.
+    pub label: Label,
+    /// Where it begins in the frame.
+    pub offset: u32,
+    /// Its bytes.
+    pub bytes: u32,
+}
+
+impl LocalVariable {
+    /// Whether it holds so many bytes at an offset in the frame.
+    fn holds(&self, offset: u64, bytes: u32) -> bool {
+        let inside = offset.wrapping_sub(self.offset.into());
+        inside.saturating_add(bytes.into()) <= self.bytes.into()
+    }
+
+    /// An address that lies so many bytes behind the frame's start.
+    fn part(&self, offset: u64) -> Part {
+        Part {
+            kind: self.kind.clone(),
+            label: self.label.clone(),
+            offset: offset.wrapping_sub(self.offset.into()) as i64,
+            bytes: self.bytes.into(),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Frame {
-    /// Which of the labels.
-    label: u32,
+    /// Which of the layouts.
+    layout: u32,
     start: u32,
     bytes: u32,
 }
@@ -30,7 +74,7 @@ impl Local {
             gap,
             frames: Default::default(),
             is_used: false,
-            labels: Vec::new(),
+            layouts: Vec::new(),
         }
     }
 
@@ -42,29 +86,27 @@ impl Local {
     }
 
     /// A frame for an activation of these lanes: its offset, one for all of them.
-    pub fn push(&mut self, mask: u32, bytes: u32, alignment: u32, label: &Label) -> u32 {
+    pub fn push(&mut self, mask: u32, layout: &Arc<FrameLayout>) -> u32 {
         let top = active(mask)
             .filter_map(|lane| self.frames[lane].last())
             .map(|frame| frame.start + frame.bytes + self.gap)
             .max();
-        let start = top.unwrap_or(self.gap).next_multiple_of(alignment.max(1));
-        let label = self.number_of(label);
+        let start = top.unwrap_or(self.gap);
+        let frame = Frame {
+            layout: self.number_of(layout),
+            start: start.next_multiple_of(layout.alignment.max(1)),
+            bytes: layout.bytes,
+        };
         self.is_used = true;
-        for lane in active(mask) {
-            self.frames[lane].push(Frame {
-                label,
-                start,
-                bytes,
-            });
-        }
-        start
+        active(mask).for_each(|lane| self.frames[lane].push(frame));
+        frame.start
     }
 
-    fn number_of(&mut self, label: &Label) -> u32 {
-        let known = self.labels.iter().position(|it| it == label);
+    fn number_of(&mut self, layout: &Arc<FrameLayout>) -> u32 {
+        let known = self.layouts.iter().position(|it| Arc::ptr_eq(it, layout));
         let number = known.unwrap_or_else(|| {
-            self.labels.push(label.clone());
-            self.labels.len() - 1
+            self.layouts.push(Arc::clone(layout));
+            self.layouts.len() - 1
         });
         number as u32
     }
@@ -84,7 +126,7 @@ impl Local {
             .unwrap_or(0)
     }
 
-    /// Checks that each active lane's offset lies in a frame of its own.
+    /// Checks that each active lane's offset lies in a variable of its own.
     ///
     /// # Errors
     /// What is wrong with the first lane's that does not.
@@ -102,9 +144,9 @@ impl Local {
         let is_outside = |(lane, offset): &(u32, u64)| {
             let frames = &self.frames[*lane as usize];
             !frames.iter().rev().any(|frame| {
-                let inside = offset.wrapping_sub(u64::from(frame.start));
-                inside < u64::from(frame.bytes)
-                    && u64::from(lanes.bytes) <= u64::from(frame.bytes) - inside
+                let inside = offset.wrapping_sub(frame.start.into());
+                let mut variables = self.variables(frame).iter();
+                inside < frame.bytes.into() && variables.any(|it| it.holds(inside, lanes.bytes))
             })
         };
         match lanes.each().find(is_outside) {
@@ -113,23 +155,47 @@ impl Local {
         }
     }
 
+    /// What is wrong with the first lane's access that does not lie in the variable at `root`.
+    pub(crate) fn stray(&self, root: u64, lanes: &Lanes<'_>) -> Option<Fault> {
+        let is_outside = |(lane, offset): &(u32, u64)| {
+            let mut frames = self.frames[*lane as usize].iter();
+            let of = frames.find_map(|frame| {
+                let inside = root.wrapping_sub(frame.start.into());
+                let mut variables = self.variables(frame).iter();
+                let of = variables.find(|it| u64::from(it.offset) == inside)?;
+                Some((of, offset.wrapping_sub(frame.start.into())))
+            });
+            of.is_some_and(|(of, inside)| !of.holds(inside, lanes.bytes))
+        };
+        let (lane, offset) = lanes.each().find(is_outside)?;
+        let mut place = self.place(lane, offset);
+        place.by_way_of = self.place(lane, root).below;
+        Some(Fault {
+            class: FaultClass::OutOfBounds,
+            lane,
+            bytes: lanes.bytes,
+            place: Box::new(place),
+        })
+    }
+
+    fn variables(&self, frame: &Frame) -> &[LocalVariable] {
+        &self.layouts[frame.layout as usize].variables
+    }
+
     /// Where an offset of a lane lies, or what it lies next to.
     pub fn place(&self, lane: u32, offset: u64) -> Place {
-        let part = |frame: &Frame| Part {
-            kind: Kind::Local,
-            label: self.labels[frame.label as usize].clone(),
-            offset: offset.wrapping_sub(u64::from(frame.start)) as i64,
-            bytes: frame.bytes.into(),
-        };
         let frames = self.frames[lane as usize % LANES].iter();
-        let (below, above): (Vec<_>, Vec<_>) =
-            frames.partition(|frame| u64::from(frame.start) <= offset);
-        let below = below.last().map(part);
+        let parts = frames.flat_map(|frame| {
+            let variables = self.variables(frame).iter();
+            variables.map(|it| it.part(offset.wrapping_sub(frame.start.into())))
+        });
+        let (below, above): (Vec<Part>, Vec<Part>) = parts.partition(|part| part.offset >= 0);
+        let below = below.into_iter().last();
         let is_held = below.as_ref().is_some_and(|part| part.distance() == 0);
         Place {
             address: offset,
             below,
-            above: above.first().map(part).filter(|_| !is_held),
+            above: above.into_iter().next().filter(|_| !is_held),
             by_way_of: None,
         }
     }

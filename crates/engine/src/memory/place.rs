@@ -29,8 +29,10 @@ pub enum Kind {
     DynamicShared,
     /// The part of dynamic shared memory that has this number.
     DynamicPart(u32),
-    /// A local variable, or the frame of a function.
+    /// The local memory of a function: what compilers make one variable of.
     Local,
+    /// A variable in local memory.
+    LocalVariable,
 }
 
 /// A name and an element type for reports.
@@ -95,6 +97,8 @@ impl Part {
             }
             (Kind::Local, true) => "local memory".to_owned(),
             (Kind::Local, false) => format!("the local memory of `{name}`"),
+            (Kind::LocalVariable, true) => "a local array".to_owned(),
+            (Kind::LocalVariable, false) => format!("the local `{name}`"),
         }
     }
 

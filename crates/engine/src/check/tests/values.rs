@@ -1,5 +1,7 @@
+use std::sync::Arc;
+
 use super::*;
-use crate::memory::{Direction, FaultClass, Kind, Protection};
+use crate::memory::{Direction, FaultClass, FrameLayout, Kind, LocalVariable, Protection};
 
 #[test]
 fn global_bytes() {
@@ -62,6 +64,21 @@ fn shared_reads_are_held_back() {
     );
 }
 
+/// A frame of one variable.
+fn of_32_bytes(name: &str) -> Arc<FrameLayout> {
+    let all = LocalVariable {
+        kind: Kind::Local,
+        label: Label::new(name, 4),
+        offset: 0,
+        bytes: 32,
+    };
+    Arc::new(FrameLayout {
+        bytes: 32,
+        alignment: 8,
+        variables: vec![all],
+    })
+}
+
 #[test]
 fn local_memory() {
     let (mut device, block, mut local) = frame(32);
@@ -70,7 +87,7 @@ fn local_memory() {
         warp: 0,
         mask: u32::MAX,
     };
-    let offset = local.push(u32::MAX, 32, 8, &Label::new("kernel", 4));
+    let offset = local.push(u32::MAX, &of_32_bytes("kernel"));
     device.checker.frame(who, offset, 32);
     let mut access = |local: &Local, what, at: u32, bytes| {
         let addresses = [u64::from(at); LANES];
@@ -107,7 +124,7 @@ fn local_memory() {
         access(&local, READ, offset, 4),
         Err(FaultClass::OutOfBounds)
     );
-    let again = local.push(1, 32, 8, &Label::new("callee", 4));
+    let again = local.push(1, &of_32_bytes("callee"));
     assert_eq!(again, offset);
     device.checker.frame(who, again, 32);
 }
