@@ -328,13 +328,66 @@ fn the_command_of_a_finding_replays_it_alone() {
     }
 }
 
-/// As docs/testing-kernels.md has it: all lanes of a warp store its sum.
+/// As docs/testing-kernels.md has it: all lanes of a warp store its sum, and without the barrier behind it the other
+/// warps' reads race with that.
 #[test]
-fn stores_of_equal_values_race_too() {
-    let words = "crates/ptx/tests/corpus/triton_softmax_90.ptx --grid 1 --block 128 --shared 1024 --seeds 0 \
-                 --arg f32[1024]=random --arg f32[1024] --arg u32:1024 --arg u32:1000 --arg u64:0 --arg u64:0";
-    let race = "race on byte 0 of the dynamic shared memory (of 1024 bytes): block [0, 0, 0], thread [1, 0, 0] writes";
-    ends(&run_in(tree(), words), 1, &[race]);
+fn tritons_reduction_stores_a_warps_sum_from_all_lanes() {
+    const LAUNCH: &str = "--grid 1 --block 128 --shared 1024 --seeds 2 --arg f32[1024]=random --arg f32[1024] \
+                          --arg u32:1024 --arg u32:1000 --arg u64:0 --arg u64:0";
+    let softmax = "crates/ptx/tests/corpus/triton_softmax_90.ptx";
+    let output = run_in(tree(), &format!("{softmax} {LAUNCH}"));
+    ends(
+        &output,
+        0,
+        &["nothing was found", "argument 1, f32[1024], changed: "],
+    );
+    let folder = folder();
+    let ptx = fs::read_to_string(tree().join(softmax)).expect("the file");
+    assert!(ptx.contains("bar.sync"), "{ptx}");
+    fs::write(
+        folder.path().join("softmax.ptx"),
+        ptx.replace("bar.sync", "// bar.sync"),
+    )
+    .expect("written");
+    let output = run_in(folder.path(), &format!("softmax.ptx {LAUNCH}"));
+    ends(
+        &output,
+        1,
+        &["race on ", " of the dynamic shared memory (of 1024 bytes)"],
+    );
+}
+
+const LANES_STORE: &str = ".version 8.0
+.target sm_80
+.address_size 64
+.visible .entry equal(.param .u64 p)
+{
+    .reg .b64 %rd<2>;
+    .reg .b32 %r<2>;
+    ld.param.u64 %rd1, [p];
+    mov.u32 %r1, VALUE;
+    st.global.u32 [%rd1], %r1;
+    ret;
+}
+";
+
+#[test]
+fn lanes_of_a_warp_may_store_equal_values_at_once() {
+    let folder = folder();
+    for (value, block, status, said) in [
+        ("%nwarpid", 32, 0, "nothing was found"),
+        ("%laneid", 32, 1, "thread [1, 0, 0] writes it"),
+        // Two warps.
+        ("5", 64, 1, "thread [32, 0, 0] writes it"),
+    ] {
+        fs::write(
+            folder.path().join("equal.ptx"),
+            LANES_STORE.replace("VALUE", value),
+        )
+        .expect("written");
+        let words = format!("equal.ptx --grid 1 --block {block} --arg u32[4]=zeros --seeds 0");
+        ends(&run_in(folder.path(), &words), status, &[said]);
+    }
 }
 
 /// nvcc's output of benches/peers/examples.cu: `nvcc -ptx -arch=sm_80 benches/peers/examples.cu`, 13.0.

@@ -1,5 +1,6 @@
 //! What the executor says of an access.
 
+use super::overlap::Stored;
 use crate::memory::Lanes;
 
 /// A launch, or another operation of a stream, as [`Checker::launch`](super::Checker::launch)
@@ -118,4 +119,6 @@ pub struct Access<'a> {
     pub element_bytes: u32,
     /// Where: addresses of global memory, offsets in shared and local memory.
     pub lanes: &'a Lanes<'a>,
+    /// What a plain store writes: asked for only where lanes reach the same bytes. Without it these race.
+    pub stored: Option<&'a dyn Stored>,
 }

@@ -400,6 +400,7 @@ impl Checker {
             what,
             element_bytes: lanes.bytes,
             lanes,
+            stored: None,
         };
         self.numbered(who, &access, role)
     }

@@ -92,7 +92,9 @@ impl Judge<'_> {
         sets: &mut Sets,
         touch: &Touch,
     ) -> Option<Before> {
-        if let Some(before) = self.after_write(line, cell, touch) {
+        if let Some(before) = self.after_write(line, cell, touch)
+            && !self.has_written_too(line, cell, sets, touch)
+        {
             return Some(before);
         }
         if self.is_repeated(line, cell, sets, touch) {
@@ -167,6 +169,25 @@ impl Judge<'_> {
         })
     }
 
+    /// Whether the last write was one of several lanes, and one of them reads.
+    fn has_written_too(&self, line: &Line, cell: usize, sets: &Sets, touch: &Touch) -> bool {
+        let last = line.we[cell];
+        let entries = self.entries(line, cell, sets);
+        let mut same = entries.iter().filter(|entry| entry.epoch == last);
+        same.any(|entry| self.is_of_own_store(entry, touch))
+    }
+
+    /// Whether an entry is a store of several lanes at once, which this thread reads as one of them.
+    fn is_of_own_store(&self, entry: &Entry, touch: &Touch) -> bool {
+        let before = self.sites.get((entry.who & SITE) >> SITE_SHIFT).what;
+        before.writes()
+            && before.strong().is_none()
+            && !touch.what.writes()
+            && (entry.who ^ touch.thread) & WARP == 0
+            && entry.mask >> (touch.thread % 32) & 1 == 1
+            && self.clock.is_own(self.world, entry.epoch)
+    }
+
     fn is_before(&self, me: u32, epoch: u32, thread: u32) -> bool {
         epoch < self.floor || self.clock.knows(self.world, me, epoch, thread)
     }
@@ -211,9 +232,13 @@ impl Judge<'_> {
 
     fn conflict(&self, entry: &Entry, touch: &Touch) -> Option<Before> {
         let why = self.atomic_for(entry, touch).err()?;
+        if self.is_of_own_store(entry, touch) {
+            return None;
+        }
         let site = (entry.who & SITE) >> SITE_SHIFT;
-        let writes = self.sites.get(site).what.writes();
-        let thread = self.unordered(entry, touch.thread, writes)?;
+        let before = self.sites.get(site).what;
+        let is_strong_write = before.writes() && before.strong().is_some();
+        let thread = self.unordered(entry, touch.thread, is_strong_write)?;
         Some(Before {
             epoch: entry.epoch,
             thread,
@@ -266,14 +291,13 @@ impl Judge<'_> {
     }
 
     /// A thread of the entry that nothing orders before this one: the latest if it is one.
-    fn unordered(&self, entry: &Entry, me: u32, writes: bool) -> Option<u32> {
+    fn unordered(&self, entry: &Entry, me: u32, is_strong_write: bool) -> Option<u32> {
         let latest = entry.who & THREAD;
         let base = latest & !31;
         let others = (0..32)
             .filter(|lane| entry.mask >> lane & 1 == 1)
             .map(|lane| base + lane);
         std::iter::once(latest).chain(others).find(|thread| {
-            let is_strong_write = writes && entry.who & STRONG != 0;
             !self.is_before(me, entry.epoch, *thread)
                 && !(is_strong_write
                     && self

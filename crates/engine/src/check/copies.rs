@@ -191,6 +191,7 @@ impl Checker {
             what,
             element_bytes: lanes.bytes,
             lanes,
+            stored: None,
         };
         self.numbered(who, &access, role)
     }

@@ -41,19 +41,33 @@ impl Checker {
         if cached.covers(first, last) {
             return self.global_in(memory, cached, who, access);
         }
-        for (lane, address) in access.lanes.each() {
-            let lanes = Lanes {
-                mask: 1 << lane,
+        let mut left = access.lanes.mask;
+        while left != 0 {
+            let rest = Lanes {
+                mask: left,
                 pattern: Pattern::Any,
                 ..*access.lanes
             };
-            let one = Numbered {
+            let lane = left.trailing_zeros();
+            let address = rest.addresses[lane as usize];
+            left &= left - 1;
+            if memory.look_up(address, rest.bytes, cached).is_err() {
+                continue;
+            }
+            let there = rest
+                .each()
+                .filter(|(_, at)| cached.covers(*at, at.wrapping_add(u64::from(rest.bytes) - 1)))
+                .fold(1 << lane, |there, (lane, _)| there | 1 << lane);
+            left &= !there;
+            let lanes = Lanes {
+                mask: there,
+                ..rest
+            };
+            let some = Numbered {
                 lanes: &lanes,
                 ..*access
             };
-            if memory.look_up(address, lanes.bytes, cached).is_ok() {
-                self.global_in(memory, cached, who, &one)?;
-            }
+            self.global_in(memory, cached, who, &some)?;
         }
         Ok(())
     }
@@ -244,6 +258,7 @@ impl Checker {
             what: access.what,
             element_bytes: access.element_bytes,
             lanes: access.lanes,
+            stored: access.stored,
             site: self.sites.number(table, role, site, access.instruction),
         }
     }

@@ -89,6 +89,7 @@ impl Checker {
                 element_bytes: size as u32,
                 lanes: &lanes,
                 site: 0,
+                stored: None,
             };
             self.global_in_each(memory, &mut cached, who, &access)?;
             at += count * size;

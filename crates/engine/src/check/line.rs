@@ -13,7 +13,7 @@ pub(super) const LANE: u32 = 0x1f;
 /// Then 16 bits of the site, and flags.
 pub(super) const SITE_SHIFT: u32 = 10;
 pub(super) const SITE: u32 = 0xffff << SITE_SHIFT;
-/// The accesses since the last write are one that is strong.
+/// The accesses since the last write are one that is strong, or the write itself, of several lanes at once.
 pub(super) const STRONG: u32 = 1 << 26;
 /// They are a set: `rm` is its number.
 pub(super) const SET: u32 = 1 << 27;
@@ -64,6 +64,23 @@ pub(super) struct Fast {
     pub(super) mask: u32,
     /// In its place among the bits.
     pub(super) site: u32,
+}
+
+impl Line {
+    /// All that is remembered of a cell.
+    pub(super) fn state(&self, cell: usize) -> [u32; 5] {
+        [&self.we, &self.wt, &self.re, &self.rt, &self.rm].map(|of| of[cell])
+    }
+
+    pub(super) fn set_state(&mut self, cell: usize, state: [u32; 5]) {
+        [
+            self.we[cell],
+            self.wt[cell],
+            self.re[cell],
+            self.rt[cell],
+            self.rm[cell],
+        ] = state;
+    }
 }
 
 impl Fast {

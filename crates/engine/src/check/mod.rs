@@ -56,6 +56,7 @@ mod leaks;
 mod left;
 mod line;
 mod local;
+mod overlap;
 mod products;
 mod sets;
 mod shadow;
@@ -72,6 +73,7 @@ pub use access::{Access, BlockId, LaunchId, Order, Scope, Strength, What, Who};
 pub use bulk::{Does, Part};
 pub use copies::Copy;
 pub use finding::{Agent, Class, Finding, Side, Space, Why};
+pub use overlap::Stored;
 pub use streams::{Event, Operation, Stream, Streams};
 
 use crate::memory::{AllocationId, Cached, Contents, Fault, Shared};

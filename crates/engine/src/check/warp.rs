@@ -4,6 +4,7 @@ use super::access::{Order, Scope, What};
 use super::cell::{Before, Judge, Touch};
 use super::clock::Clock;
 use super::line::{CELLS, Fast, PENDING, READ, SET, STRONG, Sweeps, WRITE, one, read_by_all};
+use super::overlap::Stored;
 use super::sets::Sets;
 use super::shadow::{Cells, LINE, Rows, Shadow};
 use super::sites::Sites;
@@ -50,6 +51,7 @@ pub(super) struct Numbered<'a> {
     pub(super) element_bytes: u32,
     pub(super) lanes: &'a Lanes<'a>,
     pub(super) site: u32,
+    pub(super) stored: Option<&'a dyn Stored>,
 }
 
 impl Numbered<'_> {
@@ -62,7 +64,7 @@ impl Numbered<'_> {
         }
     }
 
-    fn kind(&self) -> bool {
+    pub(super) fn kind(&self) -> bool {
         if self.what.writes() { WRITE } else { READ }
     }
 }
@@ -100,7 +102,10 @@ impl Ground<'_> {
             Pattern::Same { address } if !access.what.writes() => {
                 self.same(access, &fast, address);
             }
-            _ => self.scattered(access, &fast),
+            _ => match access.overlaps() {
+                Some(stored) => self.overlapping(access, &fast, stored),
+                None => self.scattered(access, &fast),
+            },
         }
         self.forget_overwritten();
     }
@@ -179,7 +184,14 @@ impl Ground<'_> {
 
     /// One lane's cells.
     #[inline]
-    fn one(&mut self, access: &Numbered<'_>, fast: &Fast, lane: u32, address: u64, bytes: u64) {
+    pub(super) fn one(
+        &mut self,
+        access: &Numbered<'_>,
+        fast: &Fast,
+        lane: u32,
+        address: u64,
+        bytes: u64,
+    ) {
         let judge = Judge {
             world: self.world,
             clock: self.clock,

@@ -4,7 +4,7 @@ use ptx::{Order as PtxOrder, Scope as PtxScope};
 
 use super::access::{Access, Act, Data, Host, Space};
 use super::failure::Failure;
-use super::lanewise::{lane_of, read};
+use super::lanewise::{Values, lane_of, read};
 use super::op::{Context, Op};
 use super::registers::{LANES, lanes_of};
 use super::spot::Spot;
@@ -57,8 +57,12 @@ pub(super) unsafe fn check(
         }
         // Moved as it is, such as the padding of a struct.
         Act::Load { is_moved: true, .. } if space == Space::Local => true,
-        Act::Load { .. } => tell(context, op, access, space, lanes, What::Read(strength)),
-        Act::Store => tell(context, op, access, space, lanes, What::Write(strength)),
+        // SAFETY: the caller's contract, here and below.
+        Act::Load { .. } => unsafe {
+            tell(context, op, access, space, lanes, What::Read(strength))
+        },
+        // SAFETY: as above.
+        Act::Store => unsafe { tell(context, op, access, space, lanes, What::Write(strength)) },
         Act::Atomic(atomic) => lanes_of(lanes.mask).all(|lane| {
             let one = Lanes::new(lanes.addresses, 1 << lane, lanes.bytes);
             let is_equal = !atomic.compares || {
@@ -78,7 +82,8 @@ pub(super) unsafe fn check(
                 true => What::Atomic(order, scope),
                 false => What::Read(Strength::Strong(order, scope)),
             };
-            tell(context, op, access, space, &one, what)
+            // SAFETY: as above.
+            unsafe { tell(context, op, access, space, &one, what) }
         }),
     }
 }
@@ -134,7 +139,11 @@ fn writes_fixed(
     Some(memory.fault(class, lane, address, lanes.bytes))
 }
 
-fn tell(
+/// Tells the checker of an access.
+///
+/// # Safety
+/// The slots are of their kinds.
+unsafe fn tell(
     context: &mut Context<'_>,
     op: &Op,
     access: &Access,
@@ -144,6 +153,8 @@ fn tell(
 ) -> bool {
     let warp = context.at.warp;
     let function = context.at.function_index();
+    // SAFETY: the caller's contract.
+    let values = unsafe { Values::new(context, access) };
     let Some(checking) = &mut context.at.checking else {
         return true;
     };
@@ -157,6 +168,7 @@ fn tell(
         what,
         element_bytes: access.element,
         lanes,
+        stored: matches!(access.act, Act::Store).then_some(&values as &dyn check::Stored),
     };
     let checked = match space {
         Space::Global => {
@@ -329,6 +341,7 @@ pub(super) fn shared_word(
             what,
             element_bytes: 8,
             lanes: &Lanes::new(&addresses, 1 << lane, 8),
+            stored: None,
         };
         let checked = checking.checker.shared_of(owner, who, &access);
         checked.map_err(Failure::Check)?;

@@ -7,6 +7,7 @@ use ptx::Order;
 use super::access::{Access, Data, Host};
 use super::op::Context;
 use super::registers::{Kind, lanes_of};
+use crate::check::Stored;
 
 /// # Safety
 /// Each lane of the mask may read its elements.
@@ -129,14 +130,57 @@ pub(super) unsafe fn set_lane(context: &mut Context<'_>, data: Data, lane: usize
 /// The slot is of its kind.
 #[inline(always)]
 pub(super) unsafe fn lane_of(context: &Context<'_>, data: Data, lane: usize) -> u128 {
-    let Some(slot) = data.slot else { return 0 };
     // SAFETY: the caller's contract.
+    unsafe { lane_in(context.registers, data, lane) }
+}
+
+/// A lane of a slot in registers.
+///
+/// # Safety
+/// The slot is of its kind and lies in the registers.
+#[inline(always)]
+unsafe fn lane_in(registers: *const u8, data: Data, lane: usize) -> u128 {
+    let Some(slot) = data.slot else { return 0 };
+    // SAFETY: the caller's contract; slots are aligned to 64 bytes.
     unsafe {
+        let lanes = registers.add(slot as usize);
         match data.kind {
-            Kind::Word => u128::from(context.slot::<u32>(slot)[lane]),
-            Kind::Double => u128::from(context.slot::<u64>(slot)[lane]),
-            Kind::Quad => context.slot::<u128>(slot)[lane],
+            Kind::Word => u128::from(*lanes.cast::<u32>().add(lane)),
+            Kind::Double => u128::from(*lanes.cast::<u64>().add(lane)),
+            Kind::Quad => *lanes.cast::<u128>().add(lane),
             Kind::Predicate => 0,
         }
+    }
+}
+
+/// What a store writes, lane by lane.
+#[derive(Debug)]
+pub(super) struct Values<'a> {
+    registers: *const u8,
+    access: &'a Access,
+}
+
+impl<'a> Values<'a> {
+    /// # Safety
+    /// The store's slots are of their kinds and lie in the registers of the context, which nobody writes
+    /// as long as this lives.
+    pub(super) unsafe fn new(context: &Context<'_>, access: &'a Access) -> Values<'a> {
+        Values {
+            registers: context.registers,
+            access,
+        }
+    }
+}
+
+impl Stored for Values<'_> {
+    fn bytes(&self, lane: u32) -> [u8; 16] {
+        let element = self.access.element as usize;
+        let mut bytes = [0; 16];
+        for (data, to) in self.access.data.iter().zip(bytes.chunks_mut(element)) {
+            // SAFETY: by the contract of `new`.
+            let value = unsafe { lane_in(self.registers, *data, lane as usize) };
+            to.copy_from_slice(&value.to_le_bytes()[..element]);
+        }
+        bytes
     }
 }

@@ -69,6 +69,35 @@ impl<'a> Lanes<'a> {
         })
     }
 
+    /// Whether active lanes may have equal addresses: those that have do, and hardly any others.
+    #[inline]
+    pub(crate) fn may_meet(&self) -> bool {
+        let mut behind = 0;
+        let is_ascending = self.each().all(|(_, address)| {
+            let is_behind = address >= behind;
+            behind = address.wrapping_add(1);
+            is_behind
+        });
+        !is_ascending && self.have_alike()
+    }
+
+    /// Whether the low halves of two active lanes' addresses are equal. Without a branch, so that it takes a few
+    /// vector instructions.
+    fn have_alike(&self) -> bool {
+        let low = self.addresses.map(|address| address as u32);
+        let active: [u32; LANES] =
+            std::array::from_fn(|lane| (self.mask >> lane & 1).wrapping_neg());
+        let mut alike = 0;
+        for lane in 1..LANES {
+            let (here, is_active) = (low[lane], active[lane]);
+            for before in 0..lane {
+                let equal = u32::from(low[before] == here).wrapping_neg();
+                alike |= equal & active[before] & is_active;
+            }
+        }
+        alike != 0
+    }
+
     /// The lowest address, and that of the last byte.
     #[inline]
     pub fn span(&self) -> (u64, u64) {

@@ -166,6 +166,7 @@ impl Device {
             what,
             element_bytes: lanes.bytes,
             lanes,
+            stored: None,
         }
     }
 

@@ -58,6 +58,106 @@ fn within_a_block() {
     }
 }
 
+/// What the lanes of a store write: by lane, or all the same.
+#[derive(Clone, Copy, Debug)]
+struct Word([u32; LANES]);
+
+impl Stored for Word {
+    fn bytes(&self, lane: u32) -> [u8; 16] {
+        let mut bytes = [0; 16];
+        bytes[..4].copy_from_slice(&self.0[lane as usize].to_le_bytes());
+        bytes
+    }
+}
+
+const EQUAL: Word = Word([7; LANES]);
+
+impl Device {
+    /// Lanes of warp 0 store words, each to its element of `x`.
+    fn stores(&mut self, block: BlockId, mask: u32, elements: [u64; LANES], word: Word) -> Checked {
+        let addresses = elements.map(|element| self.x + 4 * element);
+        let lanes = Lanes::new(&addresses, mask, 4);
+        let access = Access {
+            stored: Some(&word),
+            ..self.access(WRITE, &lanes)
+        };
+        let who = Who {
+            block,
+            warp: 0,
+            mask,
+        };
+        let mut cached = Cached::default();
+        self.checker.global(&self.memory, &mut cached, who, &access)
+    }
+}
+
+#[test]
+fn one_store_of_equal_values_by_lanes_of_a_warp_is_no_race() {
+    let distinct = Word(std::array::from_fn(|lane| lane as u32));
+    let mut last_differs = EQUAL;
+    last_differs.0[31] = 8;
+    let pairs: [u64; LANES] = std::array::from_fn(|lane| lane as u64 / 2);
+    let shuffled = std::array::from_fn(|lane| (lane as u64 * 5) % 32);
+    for (elements, word, mask, races) in [
+        ([0; LANES], EQUAL, u32::MAX, false),
+        ([0; LANES], last_differs, u32::MAX, true),
+        ([0; LANES], last_differs, u32::MAX >> 1, false),
+        (pairs, EQUAL, u32::MAX, false),
+        (pairs, distinct, u32::MAX, true),
+        (pairs, distinct, 0x5555_5555, false),
+        (shuffled, distinct, u32::MAX, false),
+    ] {
+        let mut device = Device::new(64);
+        let block = device.block(0);
+        let found = device.stores(block, mask, elements, word);
+        assert_eq!(is_race(found), races, "{elements:?}, {word:?}, {mask:#x}");
+    }
+}
+
+#[test]
+fn lanes_that_store_at_once_are_judged_each() {
+    let all = [0; LANES];
+    let warp = |block| Who {
+        block,
+        warp: 0,
+        mask: u32::MAX,
+    };
+    // Before the store: by lane 0 alone, and by all of them.
+    for before in [READ, WRITE] {
+        let mut device = Device::new(64);
+        let (block, x) = (device.block(0), device.x);
+        assert_eq!(device.at(block, 0, before, x, 4), Ok(()));
+        assert!(
+            is_race(device.stores(block, u32::MAX, all, EQUAL)),
+            "{before:?}"
+        );
+    }
+    let mut device = Device::new(64);
+    let (block, x) = (device.block(0), device.x);
+    assert_eq!(device.stores(block, u32::MAX, all, EQUAL), Ok(()));
+    assert!(is_race(device.stores(block, u32::MAX, all, EQUAL)));
+    device.checker.sync_warp(warp(block));
+    assert_eq!(device.stores(block, u32::MAX, all, EQUAL), Ok(()));
+    // After it: each reads what it has written, and so do others that have met the warp.
+    for thread in [0, 31, 5, 0, 31] {
+        assert_eq!(device.at(block, thread, READ, x, 4), Ok(()), "{thread}");
+    }
+    assert!(is_race(device.at(block, 32, READ, x, 4)));
+    assert!(is_race(device.at(block, 3, WRITE, x, 4)));
+    device.checker.barrier(block).unwrap();
+    assert_eq!(device.at(block, 33, READ, x, 4), Ok(()));
+    assert!(is_race(device.stores(block, u32::MAX, all, EQUAL)));
+    // The lane that is not among those that stored.
+    let mut device = Device::new(64);
+    let (block, x) = (device.block(0), device.x);
+    assert_eq!(device.stores(block, 0b110, all, EQUAL), Ok(()));
+    assert_eq!(device.at(block, 1, READ, x, 4), Ok(()));
+    assert!(is_race(device.at(block, 0, READ, x, 4)));
+    // Nor is the thread of its number in another block.
+    let other = device.block(1);
+    assert!(is_race(device.at(other, 1, READ, x, 4)));
+}
+
 /// A message from one thread to another: what the first does after its write, the second before it
 /// reads.
 struct Message {

@@ -147,6 +147,7 @@ fn access(
             what,
             element_bytes: row.bytes,
             lanes,
+            stored: None,
         };
         device
             .checker

@@ -67,6 +67,7 @@ fn global(what: What, bytes: u64, stride: u64, elements: u64) -> f64 {
                     what,
                     element_bytes: bytes as u32,
                     lanes: &lanes,
+                    stored: None,
                 };
                 let who = Who {
                     block,
@@ -113,6 +114,7 @@ fn shared() -> f64 {
                     what,
                     element_bytes: 4,
                     lanes: &lanes,
+                    stored: None,
                 };
                 let who = Who {
                     block,

@@ -101,6 +101,7 @@ fn local_memory() {
                     what,
                     element_bytes: bytes,
                     lanes: &lanes,
+                    stored: None,
                 };
                 class(device.checker.local(who, &access, local))
             })
