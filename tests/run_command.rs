@@ -390,6 +390,41 @@ fn lanes_of_a_warp_may_store_equal_values_at_once() {
     }
 }
 
+/// Element 1024 of a buffer of 4, where a seed's launch finds the buffers of the launch before.
+#[test]
+fn a_far_index_is_out_of_bounds_in_every_launch() {
+    const FAR: &str = ".version 8.0
+.target sm_80
+.address_size 64
+.visible .entry far(.param .u64 p, .param .u64 q)
+{
+    .reg .b64 %rd<5>;
+    .reg .b32 %r<3>;
+    ld.param.u64 %rd1, [p];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %rd2, %r1, 4;
+    add.s64 %rd3, %rd1, %rd2;
+    ld.global.u32 %r2, [%rd3+4096];
+    st.global.u32 [%rd3], %r2;
+    ret;
+}
+";
+    let folder = folder();
+    fs::write(folder.path().join("far.ptx"), FAR).expect("written");
+    let words = "far.ptx --grid 1 --block 4 --arg u32[4]=zeros --arg u32[2048]=zeros --seeds 3";
+    let output = run_in(folder.path(), words);
+    ends(
+        &output,
+        1,
+        &["out of bounds", "something was found in 4 of them"],
+    );
+    assert!(
+        !text(&output).contains("use after free"),
+        "{}",
+        text(&output)
+    );
+}
+
 /// nvcc's output of benches/peers/examples.cu: `nvcc -ptx -arch=sm_80 benches/peers/examples.cu`, 13.0.
 const PEERS: &str = "tests/peers/examples.ptx";
 

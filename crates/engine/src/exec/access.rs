@@ -3,11 +3,11 @@
 use ptx::{Order, Scope};
 
 use super::change::change;
-use super::cluster;
 use super::failure::Failure;
 use super::lanewise::{load, store};
 use super::op::{Context, Op};
 use super::registers::{Kind, LANES, lanes_of};
+use super::{checked, cluster};
 use crate::lower::roots::Root;
 use crate::memory::{Direction, Fault, FaultClass, Lanes};
 use crate::module::windows;
@@ -300,11 +300,10 @@ pub(super) unsafe fn resolve(
         Space::Global => {
             // SAFETY: there is one for each access of the program.
             let met = unsafe { &mut *context.at.met.add(op.aux as usize) };
-            context
-                .at
-                .launch
-                .memory
+            let memory = context.at.launch.memory;
+            memory
                 .resolve(lanes, access.act.direction(), met)
+                .map_err(|fault| checked::by_root(context, op, access, lanes, fault))
         }
         Space::Shared => context.at.layout.resolve(lanes),
         Space::Local => context.at.frames().resolve(lanes),
@@ -333,7 +332,7 @@ pub(super) unsafe fn observe(
     }
     let host = Host::of(context, space, lanes.addresses);
     // SAFETY: the caller's contract.
-    unsafe { super::checked::check(context, op, access, space, lanes, &host) }
+    unsafe { checked::check(context, op, access, space, lanes, &host) }
 }
 
 fn parameter_bounds(

@@ -88,6 +88,22 @@ pub(super) unsafe fn check(
     }
 }
 
+/// What is wrong with an access that meets freed memory: it is out of bounds where its pointer was made from a
+/// buffer that lives, and what was freed there is chance.
+#[cold]
+pub(super) fn by_root(
+    context: &Context<'_>,
+    op: &Op,
+    access: &Access,
+    lanes: &Lanes<'_>,
+    fault: Fault,
+) -> Fault {
+    if fault.class != FaultClass::Freed {
+        return fault;
+    }
+    stray(context, op, access, Space::Global, lanes).unwrap_or(fault)
+}
+
 /// Memory that is there, and reached by a pointer that was made from other memory.
 fn stray(
     context: &Context<'_>,
