@@ -122,6 +122,7 @@ impl Quantity {
             (Precision::F64, Limit::Fma) => Some(Quantity::FmaF64),
             (Precision::F16x2, Limit::Fma) => Some(Quantity::FmaF16x2),
             (Precision::F16x2, Limit::AddMul) => Some(Quantity::AddMulF16x2),
+            (Precision::Bf16x2, Limit::Fma) => Some(Quantity::FmaBf16x2),
             _ => None,
         }
     }

@@ -31,6 +31,8 @@ pub enum Precision {
     F64,
     /// 16 bits, two in a register, on which one instruction works.
     F16x2,
+    /// The same of `bf16`, which has the exponent of `f32`.
+    Bf16x2,
 }
 
 impl FromStr for Precision {
@@ -47,7 +49,12 @@ impl FromStr for Precision {
 
 impl Precision {
     /// Every one, in the order of tables.
-    pub const ALL: [Precision; 3] = [Precision::F32, Precision::F64, Precision::F16x2];
+    pub const ALL: [Precision; 4] = [
+        Precision::F32,
+        Precision::F64,
+        Precision::F16x2,
+        Precision::Bf16x2,
+    ];
 
     /// Its name on the command line, in tables and in files.
     pub fn name(self) -> &'static str {
@@ -55,6 +62,7 @@ impl Precision {
             Precision::F32 => "f32",
             Precision::F64 => "f64",
             Precision::F16x2 => "f16x2",
+            Precision::Bf16x2 => "bf16x2",
         }
     }
 
@@ -63,7 +71,7 @@ impl Precision {
         match self {
             Precision::F32 => 4,
             Precision::F64 => 8,
-            Precision::F16x2 => 2,
+            Precision::F16x2 | Precision::Bf16x2 => 2,
         }
     }
 
@@ -71,7 +79,7 @@ impl Precision {
     pub fn numbers(self) -> u32 {
         match self {
             Precision::F32 | Precision::F64 => 1,
-            Precision::F16x2 => 2,
+            Precision::F16x2 | Precision::Bf16x2 => 2,
         }
     }
 }

@@ -10,6 +10,7 @@ impl From<Precision> for Arithmetic {
             Precision::F32 => Arithmetic::F32,
             Precision::F64 => Arithmetic::F64,
             Precision::F16x2 => Arithmetic::F16x2,
+            Precision::Bf16x2 => Arithmetic::Bf16x2,
         }
     }
 }
@@ -26,7 +27,7 @@ pub struct Datasheet {
     f16_peak: FlopsPerSec,
 }
 
-/// Sources: NVIDIA H200 data sheet (2024), NVIDIA H100 data sheet (2023), and for f16 without tensor
+/// Sources: NVIDIA H200 data sheet (2024), NVIDIA H100 data sheet (2023), and for f16 and bf16 without tensor
 /// cores "NVIDIA H100 Tensor Core GPU Architecture" (2022). The rates are rounded as they are there:
 /// 67 TFLOP/s is 132 multiprocessors x 128 lanes x 2 x 1.98 GHz = 66.9.
 const DATASHEETS: [(&str, Datasheet); 3] = [
@@ -66,7 +67,7 @@ impl Datasheet {
         match precision {
             Precision::F32 => self.f32_peak,
             Precision::F64 => self.f64_peak,
-            Precision::F16x2 => self.f16_peak,
+            Precision::F16x2 | Precision::Bf16x2 => self.f16_peak,
         }
     }
 }

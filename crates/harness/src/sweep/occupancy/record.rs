@@ -200,7 +200,8 @@ impl Launched<'_, '_> {
 fn latency(work: &Work) -> Quantity {
     match work.precision() {
         Some(Precision::F64) => Quantity::FmaF64Latency,
-        Some(Precision::F16x2) => Quantity::FmaF16x2Latency,
+        // Both are of one pipe.
+        Some(Precision::F16x2 | Precision::Bf16x2) => Quantity::FmaF16x2Latency,
         _ => Quantity::FmaF32Latency,
     }
 }
