@@ -110,11 +110,15 @@ fn plot(kernel: &str, records: &[&OccupancyRecord]) -> Option<Plot> {
         None => "occupancy, %".to_owned(),
     };
     let guides = needed.map(|needed| Guide {
-        label: format!(
-            "needed: {} {}",
-            whole(needed),
-            first.in_flight.map_or("", |it| it.unit)
-        ),
+        label: {
+            let (count, unit) = (whole(needed), first.in_flight.map_or("", |it| it.unit));
+            let unit = if count == "1" {
+                unit.trim_end_matches('s')
+            } else {
+                unit
+            };
+            format!("needed: {count} {unit}")
+        },
         path: Path::Vertical(needed),
         source: Source::Measured,
         dots: Vec::new(),
