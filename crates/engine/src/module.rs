@@ -17,6 +17,8 @@ use crate::source;
 
 /// The windows of generic addresses: their top bytes.
 pub(crate) mod windows {
+    use crate::memory::LOCAL_BITS;
+
     /// The block's shared memory.
     pub(crate) const SHARED: u64 = 0x01 << 56;
     /// The thread's local memory.
@@ -34,6 +36,16 @@ pub(crate) mod windows {
     /// that what lies before it is nobody's.
     pub(crate) fn of_block(block: u64) -> u64 {
         SHARED | (2 * block + 1) << 32 & OFFSET
+    }
+
+    /// The local memory of a block's first thread, in checked launches, and how far the next one's is behind:
+    /// other threads' is another window, of 16 MiB. Odd numbers, as for [`of_block`]; blocks that are a multiple
+    /// of 2^21 apart share theirs.
+    pub(crate) fn of_threads(block: u64) -> (u64, u64) {
+        (
+            LOCAL | (block << 11 | 1) << LOCAL_BITS & OFFSET,
+            2 << LOCAL_BITS,
+        )
     }
 
     /// The window of an address; 0 is global memory.

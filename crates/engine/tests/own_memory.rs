@@ -90,7 +90,8 @@ fn an_index_into_the_next_array_is_found_in_checked_launches() {
     let far = "sub.u64 %rd5, %rd3, %rd2; st.local.u32 [%rd3], %r1; add.u64 %rd6, %rd2, 80; ld.local.u32 %r2, [%rd6];";
     run(far, false).expect("there is memory");
     let said = finding(far, true);
-    let expected = "reads element 0 of the local `second` (of 8), by way of the local `first` (of 4)";
+    let expected =
+        "reads element 0 of the local `second` (of 8), by way of the local `first` (of 4)";
     assert!(said.contains(expected), "{said}");
     // A generic address is one of the same array.
     let generic = "st.local.u32 [%rd3], %r1; cvta.local.u64 %rd5, %rd2; ld.u32 %r2, [%rd5+80];";
@@ -101,4 +102,57 @@ fn an_index_into_the_next_array_is_found_in_checked_launches() {
         selp.b64 %rd5, %rd2, %rd3, %p1; ld.local.u32 %r2, [%rd5]; st.global.u32 [%rd1], %r2;";
     let y = run(either, true).expect("it stays in one of them");
     assert_eq!((y[6], y[7]), (1, 2));
+}
+
+/// The address of a thread's first array, in shared memory, where others find it behind a barrier.
+const SHARED: &str =
+    "st.local.u32 [%rd2], %r1; cvta.local.u64 %rd5, %rd2; setp.eq.u32 %p1, %r1, 33;
+    @%p1 st.shared.u64 [shared], %rd5; bar.sync 0; ld.shared.u64 %rd6, [shared];";
+
+#[test]
+fn local_memory_of_another_thread_is_found() {
+    for access in [
+        "ld.u32 %r2, [%rd6];",
+        "cvta.to.local.u64 %rd7, %rd6; ld.local.u32 %r2, [%rd7];",
+        "ld.u32 %r2, [%rd6+4];",
+    ] {
+        let said = finding(&format!("{SHARED}{access}"), true);
+        let expected =
+            "local memory of another thread: block [0, 0, 0], thread [0, 0, 0] reads element";
+        assert!(said.contains(expected), "{said}");
+        assert!(said.contains("of the local `first` (of 4)"), "{said}");
+        run(&format!("{SHARED}{access}"), false).expect("a GPU reads its own");
+    }
+    let said = finding(&format!("{SHARED}st.u32 [%rd6], 1;"), true);
+    assert!(said.contains("local memory of another thread"), "{said}");
+}
+
+#[test]
+fn a_thread_reaches_its_own_local_memory_by_any_way() {
+    let own = format!(
+        "{SHARED}@!%p1 bra END; add.u64 %rd6, %rd6, 4; st.u32 [%rd6], 5; ld.local.u32 %r2, [%rd2+4];
+        st.global.u32 [%rd1], %r2; END:"
+    );
+    let by_memory =
+        "st.local.u32 [%rd2], %r1; cvta.local.u64 %rd5, %rd2; st.local.v2.u32 [%rd3], {0, 0};
+        cvta.local.u64 %rd6, %rd3; st.u32 [%rd6], 0; cvt.u32.u64 %r3, %rd5; shr.u64 %rd7, %rd5, 32;
+        cvt.u32.u64 %r4, %rd7; st.u32 [%rd6], %r3; st.u32 [%rd6+4], %r4; ld.local.u32 %r5, [%rd3];
+        ld.local.u32 %r6, [%rd3+4]; mov.b64 %rd8, {%r5, %r6}; isspacep.local %p2, %rd8; @!%p2 trap;
+        ld.u32 %r2, [%rd8]; cvta.to.local.u64 %rd9, %rd8; st.local.u32 [%rd9+4], %r2;
+        ld.u32 %r7, [%rd8+4]; st.global.u32 [%rd1], %r7;";
+    for is_checked in [false, true] {
+        assert_eq!(run(&own, is_checked).expect("its own")[33], 5);
+        let y = run(by_memory, is_checked).expect("its own");
+        assert!(y.into_iter().eq(0..THREADS));
+    }
+}
+
+#[test]
+fn an_index_below_a_generic_address_is_out_of_bounds() {
+    let said = finding(
+        "cvta.local.u64 %rd5, %rd2; mov.b64 {%r2, %r3}, %rd5; mov.b64 %rd6, {%r2, %r3}; ld.u32 %r2, [%rd6+-4];",
+        true,
+    );
+    let expected = "out of bounds: block [0, 0, 0], thread [0, 0, 0] reads element -1 of the local `first` (of 4)";
+    assert!(said.contains(expected), "{said}");
 }

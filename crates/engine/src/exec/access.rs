@@ -233,6 +233,8 @@ unsafe fn generic(
         for lane in lanes_of(lanes) {
             if space == Space::Shared {
                 addresses[lane] ^= context.at.shared_window;
+            } else if space == Space::Local {
+                addresses[lane] = addresses[lane].wrapping_sub(context.at.local_window_of(lane));
             } else if windows::of(addresses[lane]) <= windows::CONSTANT {
                 addresses[lane] &= windows::OFFSET;
             }

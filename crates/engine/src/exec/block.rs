@@ -194,6 +194,7 @@ impl Block {
         if let (Some(checking), Some(id)) = (&mut context.at.checking, self.id) {
             checking.block = Some(id);
             context.at.shared_window = windows::of_block(self.number);
+            context.at.local_window = windows::of_threads(self.number);
         }
         if let Some(tally) = &mut context.at.counting {
             tally.enter(self.number);

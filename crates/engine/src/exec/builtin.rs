@@ -134,6 +134,7 @@ fn text(context: &Context<'_>, address: u64, lane: usize) -> Result<String, Fail
 fn load(context: &Context<'_>, address: u64, bytes: u32, lane: usize) -> Result<u64, Failure> {
     let offset = match windows::of(address) {
         windows::SHARED => address ^ context.at.shared_window,
+        windows::LOCAL => address.wrapping_sub(context.at.local_window_of(lane)),
         _ => address & windows::OFFSET,
     };
     let addresses = [if address < windows::SHARED {

@@ -105,6 +105,9 @@ pub(crate) struct Surroundings<'l> {
     /// The generic address at which it begins.
     pub(crate) shared_window: u64,
     pub(crate) local: Local,
+    /// The generic address at which the local memory of the block's first thread begins, and how far the next
+    /// thread's is behind.
+    pub(crate) local_window: (u64, u64),
     /// The function that runs.
     pub(crate) program: *const Program,
     /// Its accesses to memory.
@@ -185,6 +188,13 @@ impl Surroundings<'_> {
     pub(crate) fn thread_index(&self, lane: usize) -> [u32; 3] {
         let thread = u64::from(self.warp) * 32 + lane as u64;
         coordinates(thread, self.launch.block)
+    }
+
+    /// The generic address at which a thread's local memory begins.
+    #[inline(always)]
+    pub(crate) fn local_window_of(&self, lane: usize) -> u64 {
+        let (first, step) = self.local_window;
+        first + (u64::from(self.warp) * 32 + lane as u64) * step
     }
 
     /// The function that runs.

@@ -327,6 +327,7 @@ impl<'l> Crew<'_, 'l> {
                 live: 0,
                 shared: std::ptr::null_mut(),
                 shared_window: windows::SHARED,
+                local_window: (windows::LOCAL, 0),
                 local: Local {
                     start: std::ptr::null_mut(),
                     bytes: 0,

@@ -84,8 +84,8 @@ fn is_pure(operation: &Operation) -> bool {
         Cvt(it) => {
             it.random.is_none() && are_fixed(&[it.a]) && it.b.is_none_or(|b| are_fixed(&[b]))
         }
-        // Of shared memory it is the block's.
-        Cvta(it) => !is_shared(it.space) && are_fixed(&[it.a]),
+        // Of shared memory it is the block's, of local memory the thread's.
+        Cvta(it) => !is_shared(it.space) && it.space != Space::Local && are_fixed(&[it.a]),
         Setp(it) => it.combination.is_none() && it.q.is_none() && are_fixed(&[it.a, it.b]),
         Selp(it) => are_fixed(&[it.a, it.b, it.c.value]),
         Lop3(it) => it.p.is_none() && are_fixed(&[it.a, it.b, it.c]),

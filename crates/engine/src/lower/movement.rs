@@ -5,7 +5,7 @@ use ptx::{Cvta, CvtaDirection, Isspacep, MovVector, Operand, Operation, Pack, Re
 use super::handler::handler;
 use super::slots::kind;
 use super::{Lowered, Lowering};
-use crate::exec::op::{binary, unary};
+use crate::exec::op::{binary, each_lane, unary};
 use crate::exec::registers::Kind;
 use crate::module::windows;
 
@@ -167,6 +167,7 @@ impl Lowering<'_> {
         };
         let moved = match it.direction {
             _ if window == windows::SHARED => self.in_shared_window(a),
+            direction if window == windows::LOCAL => self.in_local_window(a, direction),
             CvtaDirection::ToGeneric => self.in_window(a, window),
             CvtaDirection::FromGeneric => self.in_window(a, window.wrapping_neg()),
         };
@@ -199,6 +200,25 @@ impl Lowering<'_> {
             let window = c.at.shared_window;
             unary(c, op, |a: u64| a ^ window)
         });
+        self.emit_to(run, moved, Kind::Double, &[slot]);
+        moved
+    }
+
+    /// An offset in local memory as a generic address, or the other way round.
+    fn in_local_window(&mut self, slot: u32, direction: CvtaDirection) -> u32 {
+        let moved = self.scratch(Kind::Double);
+        let run = match direction {
+            CvtaDirection::ToGeneric => handler!(|c, op| {
+                let offsets = *c.slot::<u64>(op.a);
+                let window = |lane| c.at.local_window_of(lane);
+                *c.slot_mut(op.d) = each_lane(|lane| offsets[lane].wrapping_add(window(lane)));
+            }),
+            CvtaDirection::FromGeneric => handler!(|c, op| {
+                let addresses = *c.slot::<u64>(op.a);
+                let window = |lane| c.at.local_window_of(lane);
+                *c.slot_mut(op.d) = each_lane(|lane| addresses[lane].wrapping_sub(window(lane)));
+            }),
+        };
         self.emit_to(run, moved, Kind::Double, &[slot]);
         moved
     }

@@ -17,6 +17,8 @@ pub enum FaultClass {
     Fixed,
     /// It lies in the shared memory of another block.
     OtherBlock,
+    /// It lies in the local memory of another thread.
+    OtherThread,
     /// It is no multiple of the access's bytes.
     Misaligned,
     /// It is an address of another state space.
@@ -50,6 +52,7 @@ impl FaultClass {
             FaultClass::Null => "null pointer",
             FaultClass::ReadOnly => "write to constant memory",
             FaultClass::Fixed => "write through a shared reference",
+            FaultClass::OtherThread => "local memory of another thread",
             FaultClass::OtherBlock => "shared memory of another block",
             FaultClass::Misaligned => "misaligned",
             FaultClass::Window => "address of another state space",

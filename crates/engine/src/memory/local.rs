@@ -6,6 +6,9 @@ use super::fault::{Fault, FaultClass};
 use super::lanes::{LANES, Lanes};
 use super::place::{Kind, Label, Part, Place};
 
+/// Bits of an offset in a thread's local memory, as part of a generic address: above them is which thread.
+pub(crate) const LOCAL_BITS: u32 = 24;
+
 /// The frames of a warp's threads. Offsets are per thread: where the bytes lie is the executor's.
 #[derive(Clone, Debug)]
 pub struct Local {
@@ -149,10 +152,23 @@ impl Local {
                 inside < frame.bytes.into() && variables.any(|it| it.holds(inside, lanes.bytes))
             })
         };
-        match lanes.each().find(is_outside) {
-            Some((lane, offset)) => Err(fault(FaultClass::OutOfBounds, lane, offset)),
-            None => Ok(()),
+        let Some((lane, offset)) = lanes.each().find(is_outside) else {
+            return Ok(());
+        };
+        match self.in_other_thread(lane, offset) {
+            Some(offset) => Err(fault(FaultClass::OtherThread, lane, offset)),
+            None => Err(fault(FaultClass::OutOfBounds, lane, offset)),
         }
+    }
+
+    /// Where an offset lies in another thread's local memory, whose number is that of the lane's own and twice
+    /// as many as threads are between them: see `windows::of_threads`. What is there of an address that has
+    /// left its array is no place in an array.
+    fn in_other_thread(&self, lane: u32, offset: u64) -> Option<u64> {
+        let (apart, inside) = (offset >> LOCAL_BITS, offset & ((1 << LOCAL_BITS) - 1));
+        let place = self.place(lane, inside);
+        let is_held = place.below.is_some_and(|part| part.distance() == 0);
+        (apart != 0 && apart % 2 == 0 && is_held).then_some(inside)
     }
 
     /// What is wrong with the first lane's access that does not lie in the variable at `root`.

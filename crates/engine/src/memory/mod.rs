@@ -35,6 +35,7 @@ pub use allocation::{Allocation, AllocationId, Contents, Protection};
 pub use device::{Limits, Memory, OutOfMemory, Running};
 pub use fault::{Fault, FaultClass};
 pub use lanes::{LANES, Lanes, Pattern};
+pub(crate) use local::LOCAL_BITS;
 pub use local::{FrameLayout, Local, LocalVariable};
 pub(crate) use parts::{DynamicPart, Parts};
 pub use place::{Kind, Label, Part, Place};
