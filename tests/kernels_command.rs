@@ -83,7 +83,7 @@ fn every_polynomial_kernel_is_listed_without_spills_and_with_its_registers() {
         ];
         assert_eq!(cells[1..7], expected);
         let at_256 = computed(record, 256).expect("such a block runs");
-        let percent = format!("{:.0}% ", 100.0 * at_256.fraction());
+        let percent = format!("{:.0} % ", 100.0 * at_256.fraction());
         assert!(cells[9].starts_with(&percent), "{row}: {at_256:?}");
     }
 }
