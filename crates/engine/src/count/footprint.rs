@@ -70,7 +70,11 @@ impl Sectors {
     /// Adds sectors. Gives how many of them are new in this way.
     pub(super) fn reach(&mut self, first: u64, last: u64, way: Way) -> u32 {
         let (mut read, mut written) = (0, 0);
-        for word in first / 64..=last / 64 {
+        // As a rule it is one word, for which an inclusive range's iterator takes longer than what is done with it.
+        let (mut next, behind) = (first / 64, last / 64 + 1);
+        while next < behind {
+            let word = next;
+            next += 1;
             let begin = first.max(word * 64) % 64;
             let end = last.min(word * 64 + 63) % 64;
             let bits = u64::MAX >> (63 - (end - begin)) << begin;

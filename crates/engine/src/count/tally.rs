@@ -6,7 +6,7 @@ use super::footprint::{Sectors, Way};
 use super::{SECTOR, Space, banks, sectors};
 use crate::check::hash::Map;
 use crate::exec::program::Program;
-use crate::memory::{Lanes, Pattern};
+use crate::memory::{LANES, Lanes, Pattern};
 
 /// How many distances between lanes are told apart at one access.
 const MOST_STRIDES: usize = 1 << 12;
@@ -111,6 +111,15 @@ impl Tally {
         block.lanes += u64::from(mask.count_ones());
     }
 
+    /// A whole warp comes to a basic block and leaves it whole; all of its lanes take its branch, or none.
+    #[inline]
+    pub(crate) fn run_whole(&mut self, program: &Program, block: u32, takers: u32) {
+        let block = &mut of(&mut self.functions, program).blocks[block as usize];
+        block.runs += 1;
+        block.lanes += LANES as u64;
+        block.taken += u64::from(takers);
+    }
+
     /// Lanes of those at a basic block take its branch.
     pub(crate) fn branch(&mut self, program: &Program, block: u32, taken: u32, mask: u32) {
         let block = &mut of(&mut self.functions, program).blocks[block as usize];
@@ -160,6 +169,7 @@ impl Tally {
     }
 }
 
+#[inline]
 pub(super) fn of<'f>(
     functions: &'f mut Vec<Option<Box<OfFunction>>>,
     program: &Program,

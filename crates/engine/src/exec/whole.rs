@@ -1,11 +1,9 @@
 //! Blocks of instructions of a group.
 
-use std::ops::Range;
-
 use super::activation::Group;
 use super::op::Context;
 use super::program::{Block, Point, Program, Then};
-use super::registers::FULL;
+use super::registers::{FULL, LANES};
 use super::warp::{LOOKS, TURN, Warp};
 use super::worker::Code;
 
@@ -61,13 +59,13 @@ impl Warp {
             // SAFETY: the operations were lowered for this program's registers.
             unsafe { run(context, ops) };
             spent += first.through - at.block + 1;
-            if context.at.counting.is_some() {
-                count(context, program, at.block..first.through);
+            if let Some(tally) = &mut context.at.counting {
+                (at.block..first.through).for_each(|it| tally.run_whole(program, it, 0));
             }
             if at.block != first.through {
                 at = Point::start_of(first.through);
             }
-            let Some(next) = last.next_of_whole(context) else {
+            let Some((next, takers)) = last.next_of_whole(context) else {
                 break;
             };
             let is_open = match &blocks[next as usize].gate {
@@ -78,8 +76,8 @@ impl Warp {
             if !is_open || has_had_its_turn || context.at.fault.is_some() {
                 break;
             }
-            if context.at.counting.is_some() {
-                count(context, program, at.block..at.block + 1);
+            if let Some(tally) = &mut context.at.counting {
+                tally.run_whole(program, at.block, takers);
             }
             at = Point::start_of(next);
         }
@@ -88,32 +86,13 @@ impl Warp {
     }
 }
 
-/// Counts blocks at whose ends a whole warp has gone on whole.
-#[cold]
-fn count(context: &mut Context<'_>, program: &Program, blocks: Range<u32>) {
-    for block in blocks {
-        let then = &program.blocks[block as usize].then;
-        let lanes = match then {
-            // SAFETY: the slot holds a predicate.
-            Then::Branch { predicate, .. } => Some(unsafe { context.predicate(*predicate) }),
-            _ => None,
-        };
-        let Some(tally) = &mut context.at.counting else {
-            return;
-        };
-        tally.run(program, block, FULL);
-        if let (Then::Branch { wanted, .. }, Some(lanes)) = (then, lanes) {
-            tally.branch(program, block, if *wanted { lanes } else { !lanes }, FULL);
-        }
-    }
-}
-
 impl Block {
-    /// Where a whole warp goes on; none where it does not stay whole, or does something else than go on.
+    /// Where a whole warp goes on, and how many lanes take a branch to get there; none where it does not stay whole, or
+    /// does something else than go on.
     #[inline(always)]
-    fn next_of_whole(&self, context: &Context<'_>) -> Option<u32> {
+    fn next_of_whole(&self, context: &Context<'_>) -> Option<(u32, u32)> {
         match self.then {
-            Then::Jump(next) => Some(next),
+            Then::Jump(next) => Some((next, 0)),
             Then::Branch {
                 predicate,
                 wanted,
@@ -123,8 +102,8 @@ impl Block {
                 // SAFETY: the slot holds a predicate.
                 let lanes = unsafe { context.predicate(predicate) };
                 match if wanted { lanes } else { !lanes } {
-                    FULL => Some(taken),
-                    0 => Some(otherwise),
+                    FULL => Some((taken, LANES as u32)),
+                    0 => Some((otherwise, 0)),
                     _ => None,
                 }
             }
@@ -135,6 +114,8 @@ impl Block {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::Range;
+
     use super::*;
     use crate::exec::program::{Gate, Meeting};
 
