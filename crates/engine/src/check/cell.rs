@@ -29,6 +29,8 @@ pub(super) enum Wrong {
     Proxy,
     /// A product still reads it.
     Product,
+    /// One of the two reads what no thread of the launch may write.
+    ReadOnly,
 }
 
 /// One thread's access.

@@ -79,7 +79,10 @@ impl Checker {
         who: Who,
         access: &Numbered<'_>,
     ) -> Checked {
-        self.global_in_with(memory, cached, who, access, |ground| ground.access(access))
+        self.global_in_with(memory, cached, who, access, |ground| ground.access(access))?;
+        let lanes = access.lanes;
+        let all = lanes.each().map(|(lane, at)| (lane, at, lanes.bytes));
+        self.overwrite(memory, cached, who, access, all)
     }
 
     /// One thread's access to some of an allocation.
@@ -95,7 +98,9 @@ impl Checker {
         let all = [(address, u64::from(bytes))];
         self.global_in_with(memory, cached, who, access, |ground| {
             ground.by_one(access, lane, all.into_iter());
-        })
+        })?;
+        let all = std::iter::once((lane, address, bytes));
+        self.overwrite(memory, cached, who, access, all)
     }
 
     fn global_in_with(
@@ -278,6 +283,7 @@ impl Checker {
             Some(Wrong::Pending) => Class::PendingCopy,
             Some(Wrong::Proxy) => Class::Proxy,
             Some(Wrong::Product) => Class::PendingProduct,
+            Some(Wrong::ReadOnly) => Class::ReadOnly,
         };
         let clock = &live(&mut self.blocks, who.block).clock;
         let own = Instance {
@@ -301,7 +307,9 @@ impl Checker {
         let before = trouble.before.map(|before| {
             let instance = match before.wrong {
                 Wrong::Pending | Wrong::Product => own,
-                Wrong::Race(_) | Wrong::Proxy => self.world.instance(before.epoch).unwrap_or(own),
+                Wrong::Race(_) | Wrong::Proxy | Wrong::ReadOnly => {
+                    self.world.instance(before.epoch).unwrap_or(own)
+                }
             };
             side(before.site, instance, before.thread, before.is_exact)
         });

@@ -30,6 +30,8 @@ pub enum Class {
     /// A copy or a product reaches through the asynchronous proxy what a thread has written, without a proxy
     /// fence between.
     Proxy,
+    /// Bytes are read by `ld.global.nc` and written in the same launch.
+    ReadOnly,
     /// A heap block that nobody has freed, or can.
     Leak,
     /// The access cannot be made at all.
@@ -134,6 +136,7 @@ impl Class {
             Class::PendingCopy => "asynchronous copy without a wait",
             Class::Proxy => "no proxy fence",
             Class::PendingProduct => "product without a wait",
+            Class::ReadOnly => "read-only load of data that the kernel writes",
             Class::Leak => "leak",
             Class::Fault(class) => class.name(),
         }
@@ -143,6 +146,7 @@ impl Class {
         match self {
             Class::Race(Why::Scope) => "; the scope of one leaves the other out",
             Class::Race(Why::Size) => "; atomics of different sizes",
+            Class::ReadOnly => "; `ld.global.nc` is for what no thread of the launch writes",
             _ => "",
         }
     }

@@ -14,6 +14,7 @@
 //! | a launch begins, ends | [`Checker::launch`] with `streams.enqueue(stream)`, [`Checker::end_launch`] |
 //! | a block begins, ends | [`Checker::begin_block`], [`Checker::end_block`] |
 //! | `ld`, `st`, `atom`, `red` of global memory | `memory.resolve(..)?`, then [`Checker::global`] with the same [`Cached`] |
+//! | `ld.global.nc` | the same with [`Checker::read_only`] |
 //! | of shared memory | `shared.resolve(..)?`, then [`Checker::shared`] |
 //! | of local memory | `local.resolve(..)?`, then [`Checker::local`]; [`Checker::frame`] after `local.push` |
 //! | all of a block have met at a barrier | [`Checker::barrier`] |
@@ -58,6 +59,7 @@ mod line;
 mod local;
 mod overlap;
 mod products;
+mod read_only;
 mod sets;
 mod shadow;
 mod sites;
@@ -84,6 +86,7 @@ use hash::Map;
 use line::Sweeps;
 use local::Written;
 use products::Products;
+use read_only::ReadOnly;
 use sets::Sets;
 use shadow::Shadow;
 use sites::Sites;
@@ -127,6 +130,9 @@ struct Global {
     id: AllocationId,
     contents: Contents,
     shadow: Option<Shadow>,
+    /// When a kernel wrote to it last.
+    written: u32,
+    read_only: ReadOnly,
 }
 
 #[derive(Debug)]
@@ -346,11 +352,10 @@ impl Checker {
         if is_idle && self.world.is_old() {
             self.world = World::new();
             self.sets.clear(0);
-            let shadows = self
-                .shadows
-                .iter_mut()
-                .filter_map(|known| known.shadow.as_mut());
-            shadows.for_each(Shadow::age);
+            for known in &mut self.shadows {
+                known.shadow.iter_mut().for_each(Shadow::age);
+                (known.written, known.read_only) = (0, ReadOnly::default());
+            }
         }
     }
 }
@@ -373,7 +378,7 @@ impl Global {
             *known = Global {
                 id: cached.id,
                 contents: cached.contents,
-                shadow: None,
+                ..Global::default()
             };
         }
         let shadow = known

@@ -179,6 +179,11 @@ impl World {
         self.of(id).map_or(self.next, |launch| launch.floor)
     }
 
+    /// When a launch began.
+    pub(super) fn began(&self, id: LaunchId) -> u32 {
+        self.of(id).map_or(self.next, |launch| launch.start)
+    }
+
     pub(super) fn of(&self, id: LaunchId) -> Option<&Launch> {
         let at = self.launches.binary_search_by_key(&id, |launch| launch.id);
         at.ok().map(|at| &self.launches[at])

@@ -53,6 +53,8 @@ pub(crate) enum Act {
         signed: bool,
         /// Whether what is loaded is only stored elsewhere.
         is_moved: bool,
+        /// Whether it says that no thread of the launch writes what it reads.
+        is_read_only: bool,
     },
     Store,
     /// The first half of an asynchronous copy: its checks are both halves', to the shared address that a

@@ -179,6 +179,7 @@ unsafe fn tell(
         warp,
         mask: lanes.mask,
     };
+    let act = access.act;
     let access = check::Access {
         instruction: site(function, op.instruction),
         what,
@@ -190,9 +191,13 @@ unsafe fn tell(
         Space::Global => {
             // SAFETY: there is one for each access of the program.
             let met = unsafe { &mut *context.at.met.add(op.aux as usize) };
-            checking
-                .checker
-                .global(context.at.launch.memory, met, who, &access)
+            let (checker, memory) = (&mut checking.checker, context.at.launch.memory);
+            match act {
+                Act::Load {
+                    is_read_only: true, ..
+                } => checker.read_only(memory, met, who, &access),
+                _ => checker.global(memory, met, who, &access),
+            }
         }
         Space::Shared => {
             let owner = context.at.owner.unwrap_or(who.block);

@@ -120,6 +120,7 @@ impl Lowering<'_> {
         let act = Act::Load {
             signed: false,
             is_moved: false,
+            is_read_only: false,
         };
         self.rows(it.space, &it.address, act, rows, it.count)?;
         let d = self.destinations(&it.d, Kind::Word)?;

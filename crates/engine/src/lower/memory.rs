@@ -1,8 +1,8 @@
 //! Loads, stores, atomics, fences and hints.
 
 use ptx::{
-    Address, Base, CpAsync, Fence, Ld, Operand, Operation, Order, Proxy, Reg, Scope, Space, St,
-    StBulk, Type,
+    Address, Base, CpAsync, Fence, Ld, Ldu, Operand, Operation, Order, Proxy, Reg, Scope, Space,
+    St, StBulk, Type,
 };
 
 use super::atomic;
@@ -20,14 +20,7 @@ impl Lowering<'_> {
     pub(super) fn memory(&mut self, operation: &Operation) -> Option<Lowered<()>> {
         Some(match operation {
             Operation::Ld(it) => self.ld(it),
-            Operation::Ldu(it) => self.load(
-                it.space,
-                it.ty,
-                &it.d,
-                &it.address,
-                Order::Weak,
-                Scope::System,
-            ),
+            Operation::Ldu(it) => self.ldu(it),
             Operation::St(it) => self.st(it),
             Operation::Atom(it) => self.atomic(&atomic::Change {
                 space: it.space,
@@ -103,32 +96,33 @@ impl Lowering<'_> {
             (Space::Param | Space::ParamEntry | Space::ParamFunction, Base::Symbol(symbol)) => {
                 self.load_parameter(symbol, it)
             }
-            _ => self.load(
-                it.space,
-                it.ty,
-                &it.d,
-                &it.address,
-                it.order,
-                it.scope.unwrap_or(Scope::System),
-            ),
+            _ => {
+                let act = Act::Load {
+                    signed: it.ty.is_signed(),
+                    is_moved: self.are_moved(&it.d),
+                    is_read_only: it.read_only,
+                };
+                let scope = it.scope.unwrap_or(Scope::System);
+                let data = it.d.iter().map(|&it| self.loaded(it)).collect();
+                self.access(it.space, it.ty, &it.address, it.order, scope, act, data)
+            }
         }
     }
 
-    fn load(
-        &mut self,
-        space: Space,
-        ty: Type,
-        d: &[Option<Reg>],
-        address: &Address,
-        order: Order,
-        scope: Scope,
-    ) -> Lowered<()> {
-        let data = d.iter().map(|&it| self.loaded(it)).collect();
+    fn ldu(&mut self, it: &Ldu) -> Lowered<()> {
         let act = Act::Load {
-            signed: ty.is_signed(),
-            is_moved: d.iter().flatten().all(|it| self.moved[it.0 as usize]),
+            signed: it.ty.is_signed(),
+            is_moved: self.are_moved(&it.d),
+            is_read_only: false,
         };
-        self.access(space, ty, address, order, scope, act, data)
+        let (weak, scope) = (Order::Weak, Scope::System);
+        let data = it.d.iter().map(|&it| self.loaded(it)).collect();
+        self.access(it.space, it.ty, &it.address, weak, scope, act, data)
+    }
+
+    /// Whether what is loaded is only stored elsewhere.
+    fn are_moved(&self, loaded: &[Option<Reg>]) -> bool {
+        loaded.iter().flatten().all(|it| self.moved[it.0 as usize])
     }
 
     /// A copy from global to shared memory, done at once.
