@@ -50,8 +50,9 @@ impl ReadOnly {
     /// Remembers a warp's reads in a launch that began at a time.
     fn read(&mut self, of: &Cached, access: &Numbered<'_>, began: u32, now: u32) {
         self.reserve(of);
-        self.last = now;
-        let (lanes, by) = (access.lanes, access.warp * 32 | access.site << SITE_SHIFT);
+        self.last = self.last.max(now);
+        let (lanes, warp) = (access.lanes, access.warp * 32);
+        let by = warp | access.site << SITE_SHIFT;
         let bytes = u64::from(lanes.bytes);
         if let Pattern::Consecutive { start } = lanes.pattern
             && lanes.mask == u32::MAX
@@ -239,7 +240,7 @@ impl Checker {
         }
         let clock = &live(&mut self.blocks, who.block).clock;
         let known = &mut self.shadows[cached.id.slot as usize];
-        known.written = clock.now;
+        known.written = known.written.max(clock.now);
         if known.read_only.last == 0 {
             return Ok(());
         }
