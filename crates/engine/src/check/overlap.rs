@@ -1,14 +1,16 @@
 //! Stores of one instruction by lanes of one warp to the same bytes.
 //!
 //! One of the lanes writes, and which is not said: with equal values that is one store, and only
-//! different ones race. The store is remembered twice, so that what follows is judged against each of
+//! different ones race. Lanes that have parted come one after the other: what is there by then is what the others have
+//! stored. The store is remembered twice, so that what follows is judged against each of
 //! the lanes: as the last write, by the first lane, and as an access since, by all of them.
 
 use std::fmt::Debug;
 
-use super::cell::{Before, Wrong};
+use super::cell::{Before, Judge, Touch, Wrong, entries};
 use super::finding::Why;
-use super::line::{Fast, STRONG, WRITE};
+use super::line::{Fast, LANE, Line, SITE, SITE_SHIFT, STRONG, WARP, WRITE};
+use super::sets::{Entry, Sets};
 use super::shadow::Cells;
 use super::warp::{Ground, Numbered, Trouble};
 use crate::memory::Lanes;
@@ -17,6 +19,47 @@ use crate::memory::Lanes;
 pub trait Stored: Debug {
     /// A lane's bytes, those of its address first.
     fn bytes(&self, lane: u32) -> [u8; 16];
+
+    /// What is there now, where a lane stores.
+    fn there(&self, lane: u32) -> [u8; 16];
+}
+
+impl Judge<'_> {
+    /// Whether a store meets one of the same instruction by other lanes of its warp, which have come there before
+    /// it: it is remembered with theirs then. That what is there is equal, is the caller's to know.
+    pub(super) fn joins(&self, touch: &Touch, before: &Before) -> bool {
+        before.wrong == Wrong::Race(Why::Weak)
+            && before.site == touch.site
+            && (before.thread ^ touch.thread) & WARP == 0
+            && self.clock.is_own(self.world, before.epoch)
+    }
+
+    /// Remembers such a store. Gives false, and nothing is changed, where another warp has been there since.
+    pub(super) fn join(
+        &self,
+        line: &mut Line,
+        cell: usize,
+        sets: &Sets,
+        (touch, before): (&Touch, &Before),
+    ) -> bool {
+        let since = entries(line, cell, sets, self.floor);
+        let is_own = |entry: &Entry| {
+            (entry.who ^ touch.thread) & WARP == 0 && self.clock.is_own(self.world, entry.epoch)
+        };
+        if !since.iter().all(is_own) {
+            return false;
+        }
+        let (now, who) = (self.clock.now, touch.thread | touch.site << SITE_SHIFT);
+        let lanes = since
+            .iter()
+            .filter(|entry| (entry.who ^ who) & SITE == 0)
+            .fold(0, |lanes, entry| lanes | entry.mask)
+            | 1 << (before.thread & LANE)
+            | 1 << (line.wt[cell] & LANE)
+            | 1 << (touch.thread & LANE);
+        line.set_state(cell, [now, who, now, who | STRONG, lanes]);
+        true
+    }
 }
 
 impl Ground<'_> {
@@ -72,6 +115,10 @@ impl Ground<'_> {
             });
         } else if self.race.is_none() {
             let who = fast.base | leader | fast.site;
+            // Lanes that have come before, where the last has joined them.
+            let Cells { line, .. } = self.shadow.cells(at, bytes);
+            let has_joined = line.rt[first] & STRONG != 0 && (line.rt[first] ^ who) & SITE == 0;
+            let lanes = lanes | if has_joined { line.rm[first] } else { 0 };
             let state = [fast.now, who, fast.now, who | STRONG, lanes];
             self.shadow.cells(at, bytes).line.set_state(first, state);
         }
@@ -79,6 +126,14 @@ impl Ground<'_> {
 }
 
 impl Numbered<'_> {
+    /// Whether so many bytes of a lane's, from one on, are already there.
+    pub(super) fn stores_what_is_there(&self, lane: u32, from: usize, bytes: usize) -> bool {
+        self.stored.is_some_and(|stored| {
+            let part = from..from + bytes;
+            stored.bytes(lane)[part.clone()] == stored.there(lane)[part]
+        })
+    }
+
     /// What lanes store that may have equal addresses.
     #[inline]
     pub(super) fn overlaps(&self) -> Option<&dyn Stored> {

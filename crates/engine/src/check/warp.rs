@@ -217,7 +217,15 @@ impl Ground<'_> {
             if is_weak && access.what.writes() && line.rt[cell] & (STRONG | SET) != 0 {
                 self.overwritten.push(address);
             }
-            if let Some(before) = judge.touch(line, cell, self.sets, &access.touch(lane)) {
+            let touch = access.touch(lane);
+            if let Some(before) = judge.touch(line, cell, self.sets, &touch) {
+                let size = bytes as usize / count;
+                if judge.joins(&touch, &before)
+                    && access.stores_what_is_there(lane, (cell - first) * size, size)
+                    && judge.join(line, cell, self.sets, (&touch, &before))
+                {
+                    continue;
+                }
                 self.race.get_or_insert(trouble(Some(before)));
             }
         }

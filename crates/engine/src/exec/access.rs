@@ -364,6 +364,7 @@ fn parameter_bounds(
 }
 
 /// Where the lanes' elements lie in the host's memory.
+#[derive(Debug)]
 pub(super) struct Host<'a> {
     /// Of lane 0, without its address.
     base: usize,

@@ -59,10 +59,26 @@ pub(super) unsafe fn check(
         Act::Load { is_moved: true, .. } if space == Space::Local => true,
         // SAFETY: the caller's contract, here and below.
         Act::Load { .. } => unsafe {
-            tell(context, op, access, space, lanes, What::Read(strength))
+            tell(
+                context,
+                op,
+                access,
+                (space, host),
+                lanes,
+                What::Read(strength),
+            )
         },
         // SAFETY: as above.
-        Act::Store => unsafe { tell(context, op, access, space, lanes, What::Write(strength)) },
+        Act::Store => unsafe {
+            tell(
+                context,
+                op,
+                access,
+                (space, host),
+                lanes,
+                What::Write(strength),
+            )
+        },
         Act::Atomic(atomic) => lanes_of(lanes.mask).all(|lane| {
             let one = Lanes::new(lanes.addresses, 1 << lane, lanes.bytes);
             let is_equal = !atomic.compares || {
@@ -83,7 +99,7 @@ pub(super) unsafe fn check(
                 false => What::Read(Strength::Strong(order, scope)),
             };
             // SAFETY: as above.
-            unsafe { tell(context, op, access, space, &one, what) }
+            unsafe { tell(context, op, access, (space, host), &one, what) }
         }),
     }
 }
@@ -158,19 +174,19 @@ fn writes_fixed(
 /// Tells the checker of an access.
 ///
 /// # Safety
-/// The slots are of their kinds.
+/// The lanes have been resolved to `host`; the slots are of their kinds.
 unsafe fn tell(
     context: &mut Context<'_>,
     op: &Op,
     access: &Access,
-    space: Space,
+    (space, host): (Space, &Host<'_>),
     lanes: &Lanes<'_>,
     what: What,
 ) -> bool {
     let warp = context.at.warp;
     let function = context.at.function_index();
     // SAFETY: the caller's contract.
-    let values = unsafe { Values::new(context, access) };
+    let values = unsafe { Values::new(context, access, host) };
     let Some(checking) = &mut context.at.checking else {
         return true;
     };

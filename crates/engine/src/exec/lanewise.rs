@@ -158,16 +158,22 @@ unsafe fn lane_in(registers: *const u8, data: Data, lane: usize) -> u128 {
 pub(super) struct Values<'a> {
     registers: *const u8,
     access: &'a Access,
+    host: &'a Host<'a>,
 }
 
 impl<'a> Values<'a> {
     /// # Safety
-    /// The store's slots are of their kinds and lie in the registers of the context, which nobody writes
+    /// The store's lanes have been resolved to `host`; its slots are of their kinds and lie in the registers of the context, which nobody writes
     /// as long as this lives.
-    pub(super) unsafe fn new(context: &Context<'_>, access: &'a Access) -> Values<'a> {
+    pub(super) unsafe fn new(
+        context: &Context<'_>,
+        access: &'a Access,
+        host: &'a Host<'a>,
+    ) -> Values<'a> {
         Values {
             registers: context.registers,
             access,
+            host,
         }
     }
 }
@@ -180,6 +186,20 @@ impl Stored for Values<'_> {
             // SAFETY: by the contract of `new`.
             let value = unsafe { lane_in(self.registers, *data, lane as usize) };
             to.copy_from_slice(&value.to_le_bytes()[..element]);
+        }
+        bytes
+    }
+
+    fn there(&self, lane: u32) -> [u8; 16] {
+        let mut bytes = [0; 16];
+        let there = self.host.at(lane as usize);
+        for (at, byte) in bytes
+            .iter_mut()
+            .enumerate()
+            .take(self.access.bytes() as usize)
+        {
+            // SAFETY: by the contract of `new`, a lane's bytes may be read.
+            *byte = unsafe { there.add(at).read_volatile() };
         }
         bytes
     }

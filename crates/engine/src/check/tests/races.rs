@@ -68,6 +68,11 @@ impl Stored for Word {
         bytes[..4].copy_from_slice(&self.0[lane as usize].to_le_bytes());
         bytes
     }
+
+    /// Nobody writes in these tests: it is what [`EQUAL`] stores.
+    fn there(&self, lane: u32) -> [u8; 16] {
+        EQUAL.bytes(lane)
+    }
 }
 
 const EQUAL: Word = Word([7; LANES]);
@@ -112,6 +117,40 @@ fn one_store_of_equal_values_by_lanes_of_a_warp_is_no_race() {
         let found = device.stores(block, mask, elements, word);
         assert_eq!(is_race(found), races, "{elements:?}, {word:?}, {mask:#x}");
     }
+}
+
+#[test]
+fn lanes_that_have_parted_store_one_after_the_other() {
+    let all = [0; LANES];
+    for (second, word, reader, races) in [
+        (0xffff_0000, EQUAL, 20, false),
+        (u32::MAX, EQUAL, 0, false),
+        (0xffff_0000, Word([8; LANES]), 20, true),
+    ] {
+        let mut device = Device::new(64);
+        let block = device.block(0);
+        assert_eq!(device.stores(block, 0xffff, all, EQUAL), Ok(()));
+        assert_eq!(device.at(block, 3, READ, device.x, 4), Ok(()));
+        // The same instruction again.
+        device.next -= 2;
+        let found = device.stores(block, second, all, word);
+        assert_eq!(is_race(found), races, "{second:#x} {word:?}");
+        if !races {
+            for thread in [reader, 3] {
+                assert_eq!(
+                    device.at(block, thread, READ, device.x, 4),
+                    Ok(()),
+                    "{thread}"
+                );
+            }
+            assert!(is_race(device.at(block, reader, WRITE, device.x, 4)));
+        }
+    }
+    // A lane that has gone ahead has read what others store at another instruction, or another warp's.
+    let mut device = Device::new(64);
+    let block = device.block(0);
+    assert_eq!(device.stores(block, 0xffff, all, EQUAL), Ok(()));
+    assert!(is_race(device.stores(block, 0xffff_0000, all, EQUAL)));
 }
 
 #[test]
