@@ -1,5 +1,7 @@
 //! The same cases on the emulator and on a GPU: both agree with the float64 reference, and with
-//! each other bit for bit.
+//! each other bit for bit. nvcc's kernels, too, in peers/mod.rs.
+
+mod peers;
 
 use cuda_std::packed::F16x2;
 use gpu_test::{Arguments, Failed, Trial, alike, on_both};
@@ -24,6 +26,7 @@ fn main() {
         trials.extend(trials_of::<f64>(kernel));
         trials.extend(trials_of::<F16x2>(kernel));
     }
+    trials.extend(peers::trials());
     gpu_test::run(&arguments, trials).exit();
 }
 
