@@ -425,6 +425,57 @@ fn a_far_index_is_out_of_bounds_in_every_launch() {
     );
 }
 
+/// Two words, of which the first is what VALUE loads.
+const STORES: &str = ".version 8.0
+.target sm_80
+.address_size 64
+.visible .entry stores(.param .u64 p, .param .u64 q)
+{
+    .reg .b64 %rd<5>;
+    .reg .b32 %r<3>;
+    .reg .pred %p;
+    ld.param.u64 %rd1, [p];
+    VALUE
+    st.global.u64 [%rd1], %rd2;
+    ret;
+}
+";
+
+#[test]
+fn addresses_are_others_in_each_launch_and_no_result_of_the_order() {
+    const NOTE: &str = "note: the result depends on the order of threads: argument 0 under seed ";
+    let folder = folder();
+    for (value, is_by_order) in [
+        ("ld.param.u64 %rd2, [q];", false),
+        ("ld.param.u64 %rd2, [q]; add.s64 %rd2, %rd2, 64;", false),
+        // Which thread comes first, as an offset.
+        (
+            "ld.param.u64 %rd2, [q]; mov.u32 %r1, %ctaid.x; add.u32 %r1, %r1, 1; \
+             atom.global.cas.b32 %r2, [%rd2], 0, %r1; setp.ne.u32 %p, %r2, 0; @%p ret; \
+             mul.wide.u32 %rd3, %r1, 4; add.s64 %rd2, %rd2, %rd3;",
+            true,
+        ),
+    ] {
+        fs::write(
+            folder.path().join("stores.ptx"),
+            STORES.replace("VALUE", value),
+        )
+        .expect("written");
+        let blocks = if is_by_order { 8 } else { 1 };
+        let words = format!(
+            "stores.ptx --grid {blocks} --block 1 --arg u64[2]=zeros --arg u32[16]=zeros --seeds 8"
+        );
+        let output = run_in(folder.path(), &words);
+        ends(&output, 0, &["nothing was found"]);
+        assert_eq!(
+            text(&output).contains(NOTE),
+            is_by_order,
+            "{}",
+            text(&output)
+        );
+    }
+}
+
 /// nvcc's output of benches/peers/examples.cu: `nvcc -ptx -arch=sm_80 benches/peers/examples.cu`, 13.0.
 const PEERS: &str = "tests/peers/examples.ptx";
 

@@ -228,6 +228,14 @@ impl fmt::Debug for Kernels {
 
 /// Bytes that can be allocated without swapping, and within the limit of the process's addresses, if
 /// it has one (`ulimit -v`); no limit is known where the system does not say.
+/// See [`Device::offset_in_allocation`](super::Device::offset_in_allocation).
+pub(super) fn offset_in_allocation(address: u64) -> Option<u64> {
+    // No allocation begins where another ends.
+    let before = address.checked_sub(1)?;
+    let found = memory().find(address).or_else(|| memory().find(before))?;
+    Some(address - found.start)
+}
+
 pub(super) fn free_memory() -> u64 {
     let available = memory_info("MemAvailable").unwrap_or(u64::MAX);
     available.min(free_addresses().unwrap_or(u64::MAX))

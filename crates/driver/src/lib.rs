@@ -468,6 +468,26 @@ impl Device {
         }
     }
 
+    /// The bytes from the start of an allocation of the emulator to an address in it, or just behind it: equal for the
+    /// same place in two launches, each with memory of its own. `None` for all other numbers, and on a GPU.
+    ///
+    /// ```
+    /// use ridgepoint_driver::{Device, DeviceChoice};
+    ///
+    /// let device = Device::open(&DeviceChoice::Cpu, &[])?;
+    /// let buffer = device.buffer_zeroed::<u32>(4)?;
+    /// let third = buffer.slice(2..).as_ptr() as u64;
+    /// assert_eq!(device.offset_in_allocation(third), Some(8));
+    /// assert_eq!(device.offset_in_allocation(7), None);
+    /// # Ok::<(), ridgepoint_driver::DriverError>(())
+    /// ```
+    pub fn offset_in_allocation(&self, address: u64) -> Option<u64> {
+        match &self.gpu {
+            Some(_) => None,
+            None => emulator::offset_in_allocation(address),
+        }
+    }
+
     fn out_of_memory(&self, bytes: u64, free: u64) -> DriverError {
         DriverError::OutOfMemory {
             bytes,

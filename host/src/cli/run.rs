@@ -268,10 +268,8 @@ impl Runs {
             return;
         };
         let mut both = first.iter().zip(&after);
-        if let (None, Some((first, _))) = (
-            &self.differs,
-            both.find(|(first, it)| first.bytes != it.bytes),
-        ) {
+        if let (None, Some((first, _))) = (&self.differs, both.find(|(first, it)| !first.is_as(it)))
+        {
             self.differs = Some(format!("argument {} under {when}", first.place));
         }
     }

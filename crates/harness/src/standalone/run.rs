@@ -1,5 +1,6 @@
 //! A described launch, run.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 
@@ -28,6 +29,28 @@ pub struct After {
     /// What the kernel has done to them.
     pub change: Change,
     element: Element,
+    addresses: Vec<Address>,
+}
+
+/// A word of a buffer that is an address of the launch's memory.
+#[derive(Debug, PartialEq, Eq)]
+struct Address {
+    /// Its first byte in the buffer.
+    at: usize,
+    /// Where it points to, from the start of the allocation.
+    offset: u64,
+}
+
+const WORD: usize = size_of::<u64>();
+
+fn addresses(device: &Device, bytes: &[u8]) -> Vec<Address> {
+    let words = bytes.as_chunks::<WORD>().0.iter().enumerate();
+    let addresses = words.filter_map(|(word, bytes)| {
+        let offset = device.offset_in_allocation(u64::from_le_bytes(*bytes))?;
+        let at = word * WORD;
+        Some(Address { at, offset })
+    });
+    addresses.collect()
 }
 
 /// What a launch has done to a buffer, as far as that can be told.
@@ -70,6 +93,20 @@ impl After {
     pub fn shape(&self) -> String {
         let elements = self.bytes.len() / self.element.bytes();
         format!("{}[{elements}]", self.element)
+    }
+
+    /// Whether another launch has left the same. Each has memory of its own: addresses on the emulator are compared by their
+    /// offsets in what they point into.
+    pub fn is_as(&self, other: &After) -> bool {
+        self.addresses == other.addresses && self.without_addresses() == other.without_addresses()
+    }
+
+    fn without_addresses(&self) -> Cow<'_, [u8]> {
+        let mut bytes = Cow::Borrowed(&self.bytes[..]);
+        for address in &self.addresses {
+            bytes.to_mut()[address.at..address.at + WORD].fill(0);
+        }
+        bytes
     }
 
     /// Tells contents apart.
@@ -180,9 +217,9 @@ impl Standalone {
         let done = stream.synchronize();
         launched.and(done)?;
         memory
-            .into_iter()
+            .iter()
             .flatten()
-            .map(|it| Ok(it.after()?))
+            .map(|it| Ok(it.after(loaded)?))
             .collect()
     }
 
@@ -249,7 +286,7 @@ impl Memory {
         })
     }
 
-    fn after(self) -> Result<After, DriverError> {
+    fn after(&self, device: &Device) -> Result<After, DriverError> {
         let bytes = self.buffer.to_vec()?;
         let change = match self.before {
             Some(before) if before == crc32fast::hash(&bytes) => Change::Unchanged,
@@ -258,6 +295,7 @@ impl Memory {
         };
         Ok(After {
             place: self.place,
+            addresses: addresses(device, &bytes),
             bytes,
             change,
             element: self.element,
