@@ -1,4 +1,7 @@
 //! What a block that ends leaves behind: copies that reach its shared memory, which others may have by then.
+//!
+//! They are bulk copies, which are no thread's own. A `cp.async` is its thread's: PTX does not ask that a thread waits for
+//! it before it exits, and nobody can read what it writes.
 
 use super::finding::{Class, Finding, Space};
 use super::{Agent, Block, BlockId, Checker, Side};

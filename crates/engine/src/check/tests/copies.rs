@@ -56,6 +56,28 @@ fn waits() {
     }
 }
 
+/// As docs/architecture.md has it: it is no finding, other than of bulk copies.
+#[test]
+fn a_block_may_end_before_its_threads_copies_have_landed() {
+    let (mut device, block, _) = frame(64);
+    let (to, from) = ([0; LANES], [device.x; LANES]);
+    let (to, from) = (Lanes::new(&to, 1, 16), Lanes::new(&from, 1, 16));
+    let copy = Copy {
+        instruction: 50,
+        to: &to,
+        from: Some(&from),
+    };
+    let (mut cached, who) = (Cached::default(), one(block, 0));
+    let copied = device.checker.copy(&device.memory, &mut cached, who, &copy);
+    assert_eq!(copied, Ok(()));
+    // In flight, and so found by whoever reads it.
+    assert_eq!(
+        class(device.shared(block, 0, READ, 0, 4)),
+        Some(Class::PendingCopy)
+    );
+    assert_eq!(device.checker.end_block(block), Ok(()));
+}
+
 #[test]
 fn both_ends_stay_as_they_are_meanwhile() {
     for (waits, found) in [(true, None), (false, Some(Class::PendingCopy))] {
