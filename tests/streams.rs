@@ -238,13 +238,13 @@ fn outputs_that_would_be_lost_are_refused_before_anything_is_measured() {
         ),
         (
             "roofline --output o.xlsx",
-            "o.xlsx: names of rows end in .csv, .json or .md",
+            "o.xlsx: the name of a file of rows must end in .csv, .json or .md",
         ),
-        ("norm --output o.xml", "o.xml: names of rows end in"),
         (
-            "occupancy --output o.csv.partial",
-            ".partial is what unfinished files end with",
+            "norm --output o.xml",
+            "o.xml: the name of a file of rows must end in",
         ),
+        ("occupancy --output o.csv.partial", "unfinished files"),
     ];
     for (words, expected) in cases {
         let output = run(folder.path(), words);

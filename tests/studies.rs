@@ -236,7 +236,10 @@ fn times_that_cannot_be_had_are_refused() {
 fn chunks_that_do_not_fit_are_refused() {
     for (arguments, reason) in [
         (["--chunks", "3"], "128 rows cannot be split into"),
-        (["--chunks", "4"], "multiples of 64"),
+        (
+            ["--chunks", "4"],
+            "chunks of 32 rows; expected a multiple of 64",
+        ),
     ] {
         let output = run(&[&["pipeline"][..], &arguments].concat());
         assert_eq!(output.status.code(), Some(2));

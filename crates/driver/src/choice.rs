@@ -110,7 +110,7 @@ mod tests {
         }
         let error = "cpu:sm_61".parse::<DeviceChoice>().expect_err("too old");
         assert!(
-            error.contains("compute capability 6.1: known are 7.0,"),
+            error.contains("compute capability 6.1 are not known: expected one of 7.0,"),
             "{error}"
         );
     }

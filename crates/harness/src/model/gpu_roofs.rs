@@ -159,7 +159,11 @@ mod tests {
 
     #[test]
     fn a_type_of_users_alone_has_its_roof_where_it_is_known() {
-        let of = |gpu| GpuRoofs::named(gpu).expect("known").roofs(Precision::Bf16x2);
+        let of = |gpu| {
+            GpuRoofs::named(gpu)
+                .expect("known")
+                .roofs(Precision::Bf16x2)
+        };
         let h200 = of("h200").expect("known").ceiling(Limit::Fma).tera();
         // 132 multiprocessors, 256 results of a clock, 2 operations, 1.98 GHz.
         assert!((h200 - 133.8).abs() < 0.1, "{h200}");

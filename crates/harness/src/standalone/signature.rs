@@ -153,8 +153,11 @@ mod tests {
     fn a_kernel_that_is_not_there_is_told_with_those_that_are() {
         let module = ptx::parse(PTX).expect("PTX");
         for (name, expected) in [
-            (None, "which kernel? it has one, two"),
-            (Some("three"), "no kernel three: it has one, two"),
+            (
+                None,
+                "no kernel is named: it has one, two; name one of them",
+            ),
+            (Some("three"), "there is no kernel three: it has one, two"),
         ] {
             assert_eq!(
                 kernel(&module, name).map(|it| it.line),
