@@ -23,8 +23,11 @@ const TILE: usize = 4096;
 const LENGTHS: [usize; 6] = [1, 1000, TILE - 1, TILE, TILE + 5, 70_001];
 const BLOCK: u32 = 256;
 
+/// What runs kernels on a device, and compares them with Rust.
+type Case = fn(&Device) -> Result<(), Failed>;
+
 pub(crate) fn trials() -> Vec<Trial> {
-    let cases: [(&str, fn(&Device) -> Result<(), Failed>); 7] = [
+    let cases: [(&str, Case); 7] = [
         ("matmul", matmul),
         ("histogram", histogram),
         ("tile_sums_and_scan", scan),

@@ -221,6 +221,10 @@ bugs! {
         (1, 64, 0), 64, (64, Zeros),
         "out of bounds: block [0, 0, 0], thread [8, 0, 0] reads element 8 of the local memory of \
         `local_overrun` (of 8) at {now}";
+    local::other_threads_memory / other_threads_memory_fixed:
+        (1, 64, 0), 64, (64, Zeros),
+        "local memory of another thread: block [0, 0, 0], thread [0, 0, 0] reads element 0 of the local \
+        memory of `other_threads_memory` (of 4) at {now}";
     copies::copy_without_wait / copy_without_wait_fixed:
         (1, 64, 0), 64, (64, Zeros),
         "asynchronous copy without a wait on element 0 of a shared array (of 64): block [0, 0, 0], \
@@ -264,6 +268,11 @@ bugs! {
         (1, 64, 0), 64, (64, Zeros),
         "write to constant memory: block [0, 0, 0], thread [0, 0, 0] writes element 0 of `FACTORS` (of 4) at \
         {now}";
+    elsewhere::read_only_written / read_only_written_fixed:
+        (1, 64, 0), 64, (64, Zeros),
+        "read-only load of data that the kernel writes on element 0 of `STEPS` (of 4): block [0, 0, 0], \
+        thread [0, 0, 0] writes it at {now}, and block [0, 0, 0], thread [60, 0, 0] read it at {before}; \
+        `ld.global.nc` is for what no thread of the launch writes";
     elsewhere::other_blocks_memory / other_blocks_memory_fixed:
         (2, 64, 0), 64, (6, Zeros),
         "shared memory of another block: block [1, 0, 0], thread [0, 0, 0] reads element 0 of a shared array \

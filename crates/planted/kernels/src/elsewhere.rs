@@ -81,6 +81,29 @@ pub unsafe fn write_static<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
     }
 }
 
+/// The same, for [`write_what_is_read`] alone: of the kernel that writes it, and of its twin.
+static STEPS: [u32; 4] = [1, 3, 9, 27];
+static UNCHANGED: [u32; 4] = [1, 3, 9, 28];
+
+/// Writes to it by a pointer that was in memory, behind a barrier.
+#[kernel(instances(read_only_written<true>, read_only_written_fixed<false>))]
+pub unsafe fn write_what_is_read<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
+    let (own, kept) = (thread::thread_idx_x() as usize, shared_array![*mut u32; 1]);
+    let steps = if BUG { &STEPS } else { &UNCHANGED };
+    let step = steps[x[own % n as usize] as usize % 4]; // before: read_only_written
+    unsafe {
+        *y.add(own) = step;
+        if own == 0 {
+            kept.write(if BUG { STEPS.as_ptr().cast_mut() } else { y });
+        }
+        thread::sync_threads();
+        if own == 0 {
+            let to = kept.read_volatile();
+            *to = 1; // now: read_only_written
+        }
+    }
+}
+
 /// The first block tells the second where its shared memory is.
 #[kernel(instances(other_blocks_memory<true>, other_blocks_memory_fixed<false>))]
 pub unsafe fn other<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {

@@ -30,3 +30,22 @@ pub unsafe fn overrun<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
     let place = own % if BUG { 9 } else { 8 };
     unsafe { *y.add(own) = *values.as_ptr().add(place) }; // now: local_overrun
 }
+
+/// Each thread tells another where its array is.
+#[kernel(
+    instances(other_threads_memory<true>, other_threads_memory_fixed<false>),
+    allow(local_memory)
+)]
+pub unsafe fn other<const BUG: bool>(x: &[u32], y: *mut u32, n: u32) {
+    let own = thread::thread_idx_x() as usize;
+    let (mut values, arrays) = ([0; 4], shared_array![*mut u32; 64]);
+    for (i, value) in values.iter_mut().enumerate() {
+        *value = x[(own + i) % n as usize];
+    }
+    unsafe {
+        arrays.add(own).write(values.as_mut_ptr());
+        thread::sync_threads();
+        let of = if BUG { own ^ 1 } else { own };
+        *y.add(own) = *arrays.add(of).read_volatile(); // now: other_threads_memory
+    }
+}
