@@ -172,7 +172,7 @@ fn what_is_wrong_with_the_arguments_is_told_before_anything_runs() {
         ),
         (
             format!("{nvcc} saxpy --grid 1 --block 1 --arg i32:1"),
-            "saxpy takes 4 arguments, and 1 are given",
+            "saxpy takes 4 arguments, and 1 is given",
         ),
         (
             SAXPY.replace("f32:2.5", "f64:2.5"),

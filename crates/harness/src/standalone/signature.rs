@@ -121,7 +121,7 @@ mod tests {
         for (words, expected) in [
             (
                 "u32:5",
-                "one takes 5 arguments, and 1 are given; its PTX has the parameters .u32, .f32",
+                "one takes 5 arguments, and 1 is given; its PTX has the parameters .u32, .f32",
             ),
             (
                 "u64:5 f32:1 f32:1 f32[8] bytes:00",
