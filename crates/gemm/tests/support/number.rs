@@ -36,7 +36,8 @@ numbers! {
 }
 
 /// By how much a sum of products may differ from `value`, whose terms' sizes add up to `size`: sums are rounded or
-/// cut off at each step, to 24 bits or few less, and the result once to `R`.
+/// cut off at each step, to 24 bits or few less, and the result once to `R`. Of the products measured on an H200 that of
+/// `tf32` with k = 8192 has the greatest difference, 1.04 * `size` / 2^20: its 1,024 steps are cut off.
 pub(crate) fn bound<R: Number>(value: f64, size: f64) -> f64 {
-    value.abs() * R::UNIT + size / f64::from(1 << 20)
+    value.abs() * R::UNIT + size / f64::from(1 << 19)
 }
