@@ -53,7 +53,7 @@ fn typed_with(
     command
         .args(["-q", "-c", &typed, "/dev/null"])
         .current_dir(folder);
-    for variable in ["COLUMNS", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+    for variable in ["COLUMNS", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "CI"] {
         command.env_remove(variable);
     }
     command
@@ -221,8 +221,10 @@ fn colours_are_for_terminals_unless_something_else_is_asked_for() {
         let variables = [("NO_COLOR", "1")];
         let text = typed_with(at, line, 80, Terminal::Both, &variables);
         assert!(!has_escapes(&text), "{line} with NO_COLOR: {text:?}");
-        let text = typed_with(at, line, 80, Terminal::Both, &[("TERM", "dumb")]);
-        assert!(!has_escapes(&text), "{line} on a dumb terminal: {text:?}");
+        for variables in [&[("TERM", "dumb")][..], &[("TERM", "dumb"), ("CI", "true")]] {
+            let text = typed_with(at, line, 80, Terminal::Both, variables);
+            assert!(!has_escapes(&text), "{line}, {variables:?}: {text:?}");
+        }
         let text = typed(at, &format!("--color never {line}"), 80, Terminal::Both);
         assert!(!has_escapes(&text), "{line} with --color never: {text:?}");
         for (option, expected) in [

@@ -53,15 +53,20 @@ pub(super) fn length(words: &[OsString]) -> usize {
     length
 }
 
-/// Colours all that is written from now on, or nothing; or as the streams are.
-pub(super) fn choose(choice: ColorChoice) {
+/// Colours all that is written from now on, or nothing; or as the streams are. The result is for clap, which
+/// otherwise colours the terminal of a CI job even where `TERM` is `dumb`.
+pub(super) fn choose(choice: ColorChoice) -> ColorChoice {
     let always = match choice {
-        ColorChoice::Auto => return,
+        ColorChoice::Auto if console::colors_enabled() || console::colors_enabled_stderr() => {
+            return choice;
+        }
+        ColorChoice::Auto => return ColorChoice::Never,
         ColorChoice::Always => true,
         ColorChoice::Never => false,
     };
     console::set_colors_enabled(always);
     console::set_colors_enabled_stderr(always);
+    choice
 }
 
 /// Whether what is drawn on standard output has colours.

@@ -106,8 +106,7 @@ pub fn main() -> ExitCode {
 /// The words as a command line of this kind. Help and errors have the colours that the words ask for, as has all
 /// that is written later.
 fn parsed<C: CommandFactory + FromArgMatches>(words: Vec<OsString>) -> Result<C, clap::Error> {
-    let choice = colours::asked_for(&words);
-    colours::choose(choice);
+    let choice = colours::choose(colours::asked_for(&words));
     let mut command = C::command().color(choice);
     let mut matches = command.try_get_matches_from_mut(words)?;
     C::from_arg_matches_mut(&mut matches).map_err(|error| error.format(&mut command))
