@@ -58,7 +58,7 @@ pub(super) struct Arguments {
     )]
     cache: Vec<CacheState>,
 
-    /// Number of warm-up launches of each point
+    /// Number of warm-up launches of each point (on a GPU, at least 10 ms of them)
     #[arg(long, value_name = "COUNT", default_value_t = 3, value_parser = whole::<u32>(0..=MOST_RUNS))]
     warmup: u32,
 

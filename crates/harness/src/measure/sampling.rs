@@ -3,6 +3,7 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::time::{Duration, Instant};
 
 use kernels_gpu::ceilings::clock::read_clocks;
 use kernels_gpu::ceilings::stream::{Vector, write_u4};
@@ -16,6 +17,11 @@ const SHORT_MS: f64 = 0.02;
 /// What a batch of them comes to.
 const BATCH_MS: f64 = 0.1;
 const MOST_IN_BATCH: f64 = 100.0;
+
+/// How long a GPU warms up before the first sample. For milliseconds after the arrays of another workload were freed,
+/// launches took up to 13 % longer on an H200, perhaps because the driver clears that memory
+/// (docs/results/h200-regression).
+const WARM_UP: Duration = Duration::from_millis(10);
 
 /// Between two readings of the clocks there have to be so many nanoseconds, because the clock that
 /// counts them may be updated once a microsecond only.
@@ -61,7 +67,8 @@ impl FromStr for CacheState {
 /// How many samples there are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sampling {
-    /// Launches before the samples, and samples at least.
+    /// Launches before the samples, and samples at least. Where launches are asked for, a GPU gets as many before the
+    /// first sample as take 10 ms, too.
     pub runs: Runs,
     /// Samples are added until the mean's standard error is at most this percentage of it. `None`
     /// leaves it at `runs`.
@@ -212,6 +219,9 @@ impl<'d> Sampler<'d> {
         sampling: Sampling,
     ) -> Result<Samples, DriverError> {
         self.stream.finish_copies()?;
+        if sampling.runs.warmup > 0 {
+            self.warm_up(launch)?;
+        }
         let batch = match cache {
             CacheState::Warm => self.batch(launch)?,
             CacheState::Cold => 1,
@@ -232,6 +242,19 @@ impl<'d> Sampler<'d> {
                 return Ok(samples);
             }
         }
+    }
+
+    /// Launches until what the device did before no longer shows.
+    fn warm_up(&self, launch: &mut Enqueue<'_>) -> Result<(), DriverError> {
+        if self.device.properties().is_emulated() {
+            return Ok(());
+        }
+        let begin = Instant::now();
+        while begin.elapsed() < WARM_UP {
+            launch(&self.stream)?;
+            self.stream.synchronize()?;
+        }
+        Ok(())
     }
 
     /// How many launches a sample needs to be no short time.
