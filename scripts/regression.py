@@ -1,8 +1,8 @@
 """Compares the times of an older version with a newer one's: python3 regression.py RESULTS regression.md
 
 RESULTS is what regression-run.sh left: NAME-{old,new}-{1,2,..}.csv of each study. A version's time is that of its fastest
-turn: whatever else the machine does adds to it. Its noise is how far the second fastest turn lies from that. Ends with 1 if a
-row is slower by more than 2 % and the larger noise of the two, or if a study has no row to compare.
+turn: whatever else the machine does adds to it. Its noise is how far the median turn lies from that. Ends with 1 if a row is
+slower by more than 2 % and the larger noise of the two, or if a study has no row to compare.
 """
 
 import csv
@@ -39,7 +39,7 @@ def compared(folder, name):
         for time in times:
             before, after = (sorted(float(turn[key][time]) for turn in version) for version in (old, new))
             if min(before[0], after[0]) > 0:
-                noise = max(before[1] / before[0], after[1] / after[0]) - 1
+                noise = max(turns[len(turns) // 2] / turns[0] for turns in (before, after)) - 1
                 yield key, time, before[0], after[0], after[0] / before[0] - 1, noise
 
 
