@@ -19,6 +19,11 @@ pub(super) struct Wavefronts {
 
 /// Of loads and stores: lanes that reach one word do so together.
 pub(super) fn of_access(lanes: &Lanes<'_>) -> Wavefronts {
+    // Each word of those is in a bank of its own, or there is but one.
+    let is_regular = lanes.pattern != Pattern::Any;
+    if is_regular && lanes.bytes <= 4 || lanes.mask.is_power_of_two() {
+        return Wavefronts { all: 1, least: 1 };
+    }
     if let (Pattern::Consecutive { .. }, u32::MAX) = (lanes.pattern, lanes.mask) {
         let passes = lanes.bytes.div_ceil(4);
         return Wavefronts {

@@ -1,5 +1,11 @@
 //! Distinct numbers of one access of a warp.
 
+/// A number whose upper bits depend on all of another's: a product with an odd number without a pattern, the golden ratio.
+#[inline(always)]
+pub(super) fn hash(number: u64) -> u64 {
+    number.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
 /// A set of at most half as many numbers as it has places, which are a power of two: a search ends.
 pub(super) struct Distinct<const PLACES: usize> {
     /// Numbers plus 1; 0 where there is none.
@@ -21,8 +27,7 @@ impl<const PLACES: usize> Distinct<PLACES> {
     #[inline]
     pub(super) fn insert(&mut self, number: u64) -> bool {
         let own = number + 1;
-        // By the upper bits of a product with an odd number without a pattern, the golden ratio.
-        let mut place = (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> Self::SHIFT) as usize;
+        let mut place = (hash(number) >> Self::SHIFT) as usize;
         loop {
             match self.places[place] {
                 0 => {

@@ -40,6 +40,15 @@ impl Page {
             written: [0; WORDS],
         }
     }
+
+    fn clear(&mut self) {
+        let mut left = std::mem::take(&mut self.used);
+        while left != 0 {
+            let word = left.trailing_zeros() as usize;
+            (self.read[word], self.written[word]) = (0, 0);
+            left &= left - 1;
+        }
+    }
 }
 
 /// So many pages are looked through: a block has no more as a rule.
@@ -67,26 +76,40 @@ pub(super) struct Totals {
 }
 
 impl Sectors {
-    /// Adds sectors. Gives how many of them are new in this way.
+    /// Adds sectors from the first to the last. Gives how many of them are new in this way.
+    #[inline(always)]
     pub(super) fn reach(&mut self, first: u64, last: u64, way: Way) -> u32 {
-        let (mut read, mut written) = (0, 0);
-        // As a rule it is one word, for which an inclusive range's iterator takes longer than what is done with it.
-        let (mut next, behind) = (first / 64, last / 64 + 1);
+        match first / 64 == last / 64 {
+            true => self.reach_of_word(first / 64, bits_from(first % 64, last % 64), way),
+            false => self.reach_of_words(first, last, way),
+        }
+    }
+
+    #[inline(never)]
+    fn reach_of_words(&mut self, first: u64, last: u64, way: Way) -> u32 {
+        let (mut new, mut next, behind) = (0, first / 64, last / 64 + 1);
+        // An inclusive range's iterator takes longer than what is done with a word.
         while next < behind {
-            let word = next;
+            let begin = first.max(next * 64) % 64;
+            let end = last.min(next * 64 + 63) % 64;
+            new += self.reach_of_word(next, bits_from(begin, end), way);
             next += 1;
-            let begin = first.max(word * 64) % 64;
-            let end = last.min(word * 64 + 63) % 64;
-            let bits = u64::MAX >> (63 - (end - begin)) << begin;
-            let page = self.page(word / WORDS as u64);
-            let word = word as usize % WORDS;
-            page.used |= 1 << word;
-            if way != Way::Write {
-                read += add(&mut page.read[word], bits);
-            }
-            if way != Way::Read {
-                written += add(&mut page.written[word], bits);
-            }
+        }
+        new
+    }
+
+    /// Adds the sectors of a word, which are 64. Gives how many of them are new in this way.
+    #[inline(always)]
+    pub(super) fn reach_of_word(&mut self, word: u64, bits: u64, way: Way) -> u32 {
+        let page = self.page(word / WORDS as u64);
+        let word = word as usize % WORDS;
+        page.used |= 1 << word;
+        let (mut read, mut written) = (0, 0);
+        if way != Way::Write {
+            read = add(&mut page.read[word], bits);
+        }
+        if way != Way::Read {
+            written = add(&mut page.written[word], bits);
         }
         self.read += u64::from(read);
         self.written += u64::from(written);
@@ -96,7 +119,7 @@ impl Sectors {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn page(&mut self, number: u64) -> &mut Page {
         let recent = self.recent[number as usize % 16] as usize;
         let is_there = self.pages.get(recent).map(|it| it.number) == Some(number);
@@ -129,7 +152,7 @@ impl Sectors {
 
     /// Adds another's sectors.
     pub(super) fn add(&mut self, other: &Sectors) {
-        for page in &other.pages {
+        for page in other.pages.iter().filter(|it| it.used != 0) {
             let own = self.page(page.number);
             own.used |= page.used;
             let mut left = page.used;
@@ -142,10 +165,15 @@ impl Sectors {
         }
     }
 
-    /// Forgets all sectors, and keeps the room.
+    /// Forgets all sectors, and keeps the room. The pages stay where they are few: the next block reaches the same ones
+    /// as a rule.
     pub(super) fn clear(&mut self) {
-        self.pages.clear();
-        self.places.clear();
+        if self.pages.len() <= FEW {
+            self.pages.iter_mut().for_each(Page::clear);
+        } else {
+            self.pages.clear();
+            self.places.clear();
+        }
         (self.read, self.written) = (0, 0);
     }
 
@@ -179,7 +207,14 @@ impl Sectors {
     }
 }
 
+/// Bits of a word, from one to another.
+#[inline(always)]
+fn bits_from(first: u64, last: u64) -> u64 {
+    u64::MAX >> (63 - (last - first)) << first
+}
+
 /// Sets bits, and gives how many of them were not set.
+#[inline(always)]
 fn add(word: &mut u64, bits: u64) -> u32 {
     let new = bits & !*word;
     *word |= bits;

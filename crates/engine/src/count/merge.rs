@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::tally::{OfAccess, OfFunction, Tally};
+use super::tally::{OfAccess, OfFunction, OfRows, Tally};
 use super::{Buffer, Counted, Counts, Footprint, Memory};
 
 impl Tally {
@@ -32,6 +32,12 @@ impl OfFunction {
             own.taken += other.taken;
             own.splits += other.splits;
         }
+        let rows = self.rows.as_flattened_mut().iter_mut();
+        for (own, other) in rows.zip(other.rows.as_flattened()) {
+            if other.requests > 0 {
+                own.add(other);
+            }
+        }
         let (own, other) = (
             self.accesses
                 .iter_mut()
@@ -43,6 +49,15 @@ impl OfFunction {
                 own.add(other);
             }
         }
+    }
+}
+
+impl OfRows {
+    fn add(&mut self, other: &OfRows) {
+        (self.instruction, self.width) = (other.instruction, other.width);
+        self.requests += other.requests;
+        self.off += other.off;
+        self.new_sectors += other.new_sectors;
     }
 }
 
@@ -59,9 +74,9 @@ impl OfAccess {
         self.consecutive += other.consecutive;
         self.same += other.same;
         self.irregular += other.irregular;
-        for (stride, count) in &other.strides {
-            *self.strides.entry(*stride).or_default() += count;
-        }
+        other
+            .strides()
+            .for_each(|(stride, times)| self.add_stride(stride, times));
     }
 }
 

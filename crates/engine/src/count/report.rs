@@ -144,7 +144,7 @@ fn accesses(tally: &OfFunction) -> BTreeMap<u32, Vec<Memory>> {
     let mut all: BTreeMap<(u32, Space), OfAccess> = BTreeMap::new();
     for (space, access) in tally.accesses() {
         let of = all.entry((access.instruction, space)).or_default();
-        of.add(access);
+        of.add(&access);
     }
     let mut by_instruction: BTreeMap<u32, Vec<Memory>> = BTreeMap::new();
     for ((instruction, space), access) in &all {
@@ -174,8 +174,10 @@ impl OfAccess {
     /// The most frequent distance between neighbours.
     fn stride(&self) -> Option<i64> {
         let simple = [(i64::from(self.width), self.consecutive), (0, self.same)];
-        let others = self.strides.iter().map(|(stride, count)| (*stride, *count));
-        let all = simple.into_iter().chain(others).filter(|it| it.1 > 0);
+        let all = simple
+            .into_iter()
+            .chain(self.strides())
+            .filter(|it| it.1 > 0);
         let regular: u64 = all.clone().map(|it| it.1).sum();
         let most = all.reduce(|most, it| if it.1 > most.1 { it } else { most });
         most.filter(|_| self.irregular <= regular).map(|it| it.0)

@@ -1,12 +1,21 @@
 //! The sectors of one access of a warp.
 
 use super::SECTOR;
-use super::distinct::Distinct;
+use super::distinct::{Distinct, hash};
+use super::footprint::{Sectors, Way};
+use crate::exec::op::each_lane;
+use crate::exec::registers::lanes_of;
 use crate::memory::{LANES, Lanes, Pattern};
 
-/// Calls `reach` with the first and the last sector of ranges that cover what lanes reach, each sector at
-/// least once, and gives how many distinct ones there are. Sectors begin `bias` bytes behind multiples of 32.
-pub(super) fn of_global(lanes: &Lanes<'_>, bias: u64, mut reach: impl FnMut(u64, u64)) -> u32 {
+/// What lanes reach of global memory: adds it to `sectors` by way of `words`, and gives how many sectors there are and
+/// how many of them are new. Sectors begin `bias` bytes behind multiples of 32.
+#[inline(always)]
+pub(super) fn of_global(
+    lanes: &Lanes<'_>,
+    bias: u64,
+    (words, sectors): (&mut Words, &mut Sectors),
+    way: Way,
+) -> (u32, u32) {
     let bytes = u64::from(lanes.bytes);
     let sector = |address: u64| address.wrapping_sub(bias) / SECTOR;
     let whole = match lanes.pattern {
@@ -19,48 +28,89 @@ pub(super) fn of_global(lanes: &Lanes<'_>, bias: u64, mut reach: impl FnMut(u64,
     };
     if let Some((first, last)) = whole {
         let (first, last) = (sector(first), sector(last + bytes - 1));
-        reach(first, last);
-        return (last - first + 1) as u32;
+        let new = sectors.reach(first, last, way);
+        return ((last - first + 1) as u32, new);
     }
-    each(lanes, sector, reach)
+    let first = each_lane(|lane| sector(lanes.addresses[lane]));
+    let last = each_lane(|lane| sector(lanes.addresses[lane].wrapping_add(bytes - 1)));
+    words.clear();
+    for lane in lanes_of(lanes.mask) {
+        words.add(first[lane]);
+        // A lane reaches two at most.
+        if last[lane] != first[lane] {
+            words.add(last[lane]);
+        }
+    }
+    let (mut count, mut new) = (0, 0);
+    for &(word, bits) in words.all() {
+        count += bits.count_ones();
+        new += sectors.reach_of_word(word, bits, way);
+    }
+    (count, new)
 }
 
-/// The same lane by lane: neighbours that share sectors, or go on, are one range.
-fn each(lanes: &Lanes<'_>, sector: impl Fn(u64) -> u64, mut reach: impl FnMut(u64, u64)) -> u32 {
-    let bytes = u64::from(lanes.bytes);
-    let (mut ranges, mut len) = ([(0u64, 0u64); LANES], 0);
-    let (mut count, mut rises, mut falls) = (0, true, true);
-    for (_, address) in lanes.each() {
-        let (first, last) = (sector(address), sector(address + bytes - 1));
-        if len > 0 {
-            let range = &mut ranges[len - 1];
-            if first >= range.0 && first <= range.1 + 1 {
-                // It may have come to one before it that lies above.
-                falls &= last <= range.1 || len == 1;
-                range.1 = range.1.max(last);
-                continue;
+/// Most words of 64 sectors that lanes reach.
+const MOST: usize = 2 * LANES;
+/// Places that words are looked for by: a power of two, and more than there are words.
+const PLACES: usize = 2 * MOST;
+
+/// Sectors of a request, by words of 64.
+#[derive(Debug)]
+pub(super) struct Words {
+    /// In the order in which lanes came to them.
+    all: [(u64, u64); MOST],
+    len: usize,
+    /// How far behind the first each is, plus 1; 0 where there is none.
+    places: [u8; PLACES],
+}
+
+impl Default for Words {
+    fn default() -> Words {
+        Words {
+            all: [(0, 0); MOST],
+            len: 0,
+            places: [0; PLACES],
+        }
+    }
+}
+
+impl Words {
+    #[inline(always)]
+    fn clear(&mut self) {
+        (self.len, self.places) = (0, [0; PLACES]);
+    }
+
+    #[inline(always)]
+    fn add(&mut self, sector: u64) {
+        let (word, bit) = (sector / 64, 1 << (sector % 64));
+        // Neighbours reach the same one as a rule.
+        match self.all[..self.len].last_mut() {
+            Some(last) if last.0 == word => last.1 |= bit,
+            _ => self.find(word).1 |= bit,
+        }
+    }
+
+    fn all(&self) -> &[(u64, u64)] {
+        &self.all[..self.len]
+    }
+
+    #[inline(always)]
+    fn find(&mut self, word: u64) -> &mut (u64, u64) {
+        let mut place = hash(word) >> (u64::BITS - PLACES.ilog2());
+        loop {
+            let there = &mut self.places[place as usize % PLACES];
+            match usize::from(*there) {
+                0 => {
+                    self.all[self.len] = (word, 0);
+                    self.len += 1;
+                    *there = self.len as u8;
+                    return &mut self.all[self.len - 1];
+                }
+                index if self.all[index - 1].0 == word => return &mut self.all[index - 1],
+                _ => place += 1,
             }
-            rises &= first > range.1;
-            falls &= last < range.0;
-        }
-        ranges[len] = (first, last);
-        len += 1;
-    }
-    for &(first, last) in &ranges[..len] {
-        reach(first, last);
-        count += (last - first + 1) as u32;
-    }
-    if rises || falls {
-        return count;
-    }
-    // A lane reaches two at most.
-    let mut distinct = Distinct::<128>::new();
-    for &(first, last) in &ranges[..len] {
-        for sector in first..=last {
-            distinct.insert(sector);
         }
     }
-    distinct.count()
 }
 
 /// Distinct sectors of local memory: the hardware lays words of the warp's lanes side by side.
@@ -92,6 +142,7 @@ fn is_gapless(mask: u32) -> bool {
 }
 
 /// The distance between active lanes that are neighbours, if all of them have the same; none of one lane.
+#[inline(always)]
 pub(super) fn stride(lanes: &Lanes<'_>) -> Option<i64> {
     let pairs = lanes.mask & lanes.mask >> 1;
     if pairs == 0 {
@@ -100,6 +151,10 @@ pub(super) fn stride(lanes: &Lanes<'_>) -> Option<i64> {
     let first = pairs.trailing_zeros() as usize;
     let of = |lane: usize| lanes.addresses[lane + 1].wrapping_sub(lanes.addresses[lane]);
     let stride = of(first);
-    let differs = (0..LANES - 1).any(|lane| pairs >> lane & 1 != 0 && of(lane) != stride);
-    (!differs).then_some(stride as i64)
+    // Without a branch, so that it takes a few vector instructions.
+    let differs = (0..LANES - 1).fold(0, |differs, lane| {
+        let counts = u64::from(pairs >> lane & 1).wrapping_neg();
+        differs | (of(lane) ^ stride) & counts
+    });
+    (differs == 0).then_some(stride as i64)
 }

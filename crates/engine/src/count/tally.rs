@@ -1,11 +1,14 @@
 //! What one core counts.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::footprint::{Sectors, Way};
+use super::sectors::Words;
 use super::{SECTOR, Space, banks, sectors};
 use crate::check::hash::Map;
 use crate::exec::program::Program;
+use crate::lower::handler::has_vectors;
 use crate::memory::{LANES, Lanes, Pattern};
 
 /// How many distances between lanes are told apart at one access.
@@ -21,6 +24,8 @@ pub(crate) struct Tally {
     pub(super) own: Sectors,
     block: Option<u64>,
     spare: Vec<Sectors>,
+    /// Room for the sectors of a request.
+    words: Words,
     pub(super) reached: Sectors,
     pub(super) read_by_blocks: u64,
     pub(super) written_by_blocks: u64,
@@ -32,6 +37,8 @@ pub(super) struct OfFunction {
     pub(super) blocks: Box<[OfBlock]>,
     /// Four for each access of the program: one for each space.
     pub(super) accesses: Box<[OfAccess]>,
+    /// Two for each access of the program: rows of global and of shared memory.
+    pub(super) rows: Box<[[OfRows; 2]]>,
     /// For each copy of the program its half in global memory and that in shared memory.
     pub(super) copies: Box<[[OfAccess; 2]]>,
 }
@@ -64,8 +71,29 @@ pub(super) struct OfAccess {
     pub(super) consecutive: u64,
     pub(super) same: u64,
     /// Those of other distances, and those of more than one.
-    pub(super) strides: BTreeMap<i64, u64>,
+    strides: Strides,
     pub(super) irregular: u64,
+}
+
+/// Rows that an access reached: one lane's bytes behind another's, of a whole warp. What else there is to count of them
+/// follows from how many they are.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct OfRows {
+    pub(super) instruction: u32,
+    /// Bytes of a lane.
+    pub(super) width: u32,
+    pub(super) requests: u64,
+    /// Those of global memory that do not begin where a sector does, and so take one more.
+    pub(super) off: u64,
+    pub(super) new_sectors: u64,
+}
+
+/// How often there was which distance between neighbours.
+#[derive(Clone, Debug, Default)]
+struct Strides {
+    counts: BTreeMap<i64, u64>,
+    /// The last one, which is among them, and how often it was there since then: an access has the same one as a rule.
+    last: Option<(i64, u64)>,
 }
 
 /// An access of a warp.
@@ -78,6 +106,18 @@ pub(crate) struct Reached<'a> {
     pub(crate) lanes: &'a Lanes<'a>,
     /// Where the allocation begins, in global memory.
     pub(crate) start: u64,
+}
+
+/// A load or a store of a whole warp, one lane's bytes behind another's.
+pub(crate) struct Row {
+    /// Which access of the function, and of which instruction.
+    pub(crate) access: usize,
+    pub(crate) instruction: u32,
+    pub(crate) way: Way,
+    /// Where lane 0's are.
+    pub(crate) address: u64,
+    /// Bytes of a lane: 1, 2, 4, 8 or 16.
+    pub(crate) bytes: u32,
 }
 
 impl Tally {
@@ -105,6 +145,7 @@ impl Tally {
     }
 
     /// Lanes come to a basic block.
+    #[inline]
     pub(crate) fn run(&mut self, program: &Program, block: u32, mask: u32) {
         let block = &mut of(&mut self.functions, program).blocks[block as usize];
         block.runs += 1;
@@ -121,6 +162,7 @@ impl Tally {
     }
 
     /// Lanes of those at a basic block take its branch.
+    #[inline]
     pub(crate) fn branch(&mut self, program: &Program, block: u32, taken: u32, mask: u32) {
         let block = &mut of(&mut self.functions, program).blocks[block as usize];
         block.taken += u64::from((taken & mask).count_ones());
@@ -135,8 +177,44 @@ impl Tally {
         block.lanes -= u64::from(mask.count_ones());
     }
 
+    /// A whole warp reaches a row of global memory, in an allocation that begins at `start`.
+    #[inline(always)]
+    pub(crate) fn reach_global_row(&mut self, program: &Program, row: &Row, start: u64) {
+        let from = row.address.wrapping_sub(start % SECTOR);
+        let last = from + LANES as u64 * u64::from(row.bytes) - 1;
+        let new = self.own.reach(from / SECTOR, last / SECTOR, row.way);
+        let function = of(&mut self.functions, program);
+        let rows = &mut function.rows[row.access][0];
+        rows.note(row);
+        rows.off += u64::from(from % SECTOR != 0);
+        rows.new_sectors += u64::from(new);
+    }
+
+    /// A whole warp reaches a row of shared memory.
+    #[inline(always)]
+    pub(crate) fn reach_shared_row(&mut self, program: &Program, row: &Row) {
+        let function = of(&mut self.functions, program);
+        function.rows[row.access][1].note(row);
+    }
+
     /// Lanes reach memory.
     pub(crate) fn reach(&mut self, program: &Program, reached: &Reached<'_>) {
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+        fn vectors(tally: &mut Tally, program: &Program, reached: &Reached<'_>) {
+            tally.reach_here(program, reached);
+        }
+        #[cfg(target_arch = "x86_64")]
+        if has_vectors() {
+            // SAFETY: the processor has them.
+            return unsafe { vectors(self, program, reached) };
+        }
+        self.reach_here(program, reached);
+    }
+
+    // Inlined, so that it is compiled for the processor that its caller is compiled for.
+    #[inline(always)]
+    fn reach_here(&mut self, program: &Program, reached: &Reached<'_>) {
         let Reached { lanes, space, .. } = *reached;
         let own = &mut self.own;
         let function = of(&mut self.functions, program);
@@ -148,10 +226,7 @@ impl Tally {
         match space {
             Space::Global | Space::Constant => {
                 let (bias, way) = (reached.start % SECTOR, reached.way);
-                let mut new = 0;
-                let count = sectors::of_global(lanes, bias, |first, last| {
-                    new += own.reach(first, last, way);
-                });
+                let (count, new) = sectors::of_global(lanes, bias, (&mut self.words, own), way);
                 access.new_sectors += u64::from(new);
                 access.note_sectors(lanes, count);
             }
@@ -169,16 +244,28 @@ impl Tally {
     }
 }
 
-#[inline]
+#[inline(always)]
 pub(super) fn of<'f>(
     functions: &'f mut Vec<Option<Box<OfFunction>>>,
     program: &Program,
 ) -> &'f mut OfFunction {
     let index = program.index as usize;
+    let is_known = functions.get(index).is_some_and(Option::is_some);
+    if !is_known {
+        begin(functions, program);
+    }
+    functions[index].as_mut().expect("it has begun")
+}
+
+/// The function runs for the first time.
+#[cold]
+#[inline(never)]
+fn begin(functions: &mut Vec<Option<Box<OfFunction>>>, program: &Program) {
+    let index = program.index as usize;
     if functions.len() <= index {
         functions.resize_with(index + 1, || None);
     }
-    functions[index].get_or_insert_with(|| Box::new(OfFunction::of(program)))
+    functions[index] = Some(Box::new(OfFunction::of(program)));
 }
 
 /// Where a space's access lies among those of one operation.
@@ -196,12 +283,13 @@ impl OfFunction {
         OfFunction {
             blocks: vec![OfBlock::default(); program.blocks.len()].into(),
             accesses: vec![OfAccess::default(); 4 * program.accesses.len()].into(),
+            rows: vec![<[OfRows; 2]>::default(); program.accesses.len()].into(),
             copies: vec![<[OfAccess; 2]>::default(); program.bulks.len()].into(),
         }
     }
 
-    /// The accesses that were made, each with its space.
-    pub(super) fn accesses(&self) -> impl Iterator<Item = (Space, &OfAccess)> {
+    /// The accesses that were made, each with its space, and maybe twice: its rows are apart.
+    pub(super) fn accesses(&self) -> impl Iterator<Item = (Space, Cow<'_, OfAccess>)> {
         let spaces = [
             Space::Global,
             Space::Shared,
@@ -212,28 +300,103 @@ impl OfFunction {
         let of_copies = [Space::Global, Space::Shared];
         let copies = self.copies.as_flattened().iter();
         let all = accesses.chain(copies.zip(of_copies.into_iter().cycle()));
-        all.filter(|(it, _)| it.requests > 0)
-            .map(|(it, space)| (space, it))
+        let made = all.filter(|(it, _)| it.requests > 0);
+        let made = made.map(|(it, space)| (space, Cow::Borrowed(it)));
+        let rows = self.rows.as_flattened().iter();
+        let rows = rows.zip(of_copies.into_iter().cycle());
+        let rows = rows.filter(|(it, _)| it.requests > 0);
+        made.chain(rows.map(|(it, space)| (space, Cow::Owned(it.access(space)))))
+    }
+}
+
+impl OfRows {
+    #[inline(always)]
+    fn note(&mut self, row: &Row) {
+        (self.instruction, self.width) = (row.instruction, row.bytes);
+        self.requests += 1;
+    }
+
+    fn access(&self, space: Space) -> OfAccess {
+        let (requests, width) = (self.requests, u64::from(self.width));
+        // A sector has as many bytes as a warp has lanes.
+        const _: () = assert!(SECTOR == LANES as u64);
+        let (sectors, wavefronts) = match space {
+            Space::Shared => (0, requests * width.div_ceil(4)),
+            _ => (requests * width, 0),
+        };
+        OfAccess {
+            instruction: self.instruction,
+            width: self.width,
+            requests,
+            bytes: requests * width * LANES as u64,
+            sectors: sectors + self.off,
+            least_sectors: sectors,
+            new_sectors: self.new_sectors,
+            wavefronts,
+            consecutive: requests,
+            ..OfAccess::default()
+        }
+    }
+}
+
+impl Strides {
+    /// Adds one, unless there are many others. Gives whether it was added.
+    #[inline(always)]
+    fn add(&mut self, stride: i64) -> bool {
+        match &mut self.last {
+            Some((last, count)) if *last == stride => *count += 1,
+            _ => return self.change(stride),
+        }
+        true
+    }
+
+    #[inline(never)]
+    fn change(&mut self, stride: i64) -> bool {
+        if let Some((last, count)) = self.last.take() {
+            *self.counts.entry(last).or_default() += count;
+        }
+        let is_kept = self.counts.len() < MOST_STRIDES || self.counts.contains_key(&stride);
+        if is_kept {
+            *self.counts.entry(stride).or_default() += 1;
+            self.last = Some((stride, 0));
+        }
+        is_kept
+    }
+
+    fn each(&self) -> impl Iterator<Item = (i64, u64)> + Clone {
+        let counts = self.counts.iter();
+        counts.map(|(&stride, &count)| match self.last {
+            Some((last, more)) if last == stride => (stride, count + more),
+            _ => (stride, count),
+        })
     }
 }
 
 impl OfAccess {
+    /// Distances between neighbours that are neither the bytes of a lane nor 0, ascending, and how often they were
+    /// there.
+    pub(super) fn strides(&self) -> impl Iterator<Item = (i64, u64)> + Clone {
+        self.strides.each()
+    }
+
+    pub(super) fn add_stride(&mut self, stride: i64, times: u64) {
+        *self.strides.counts.entry(stride).or_default() += times;
+    }
+
+    #[inline(always)]
     fn note_sectors(&mut self, lanes: &Lanes<'_>, count: u32) {
         self.sectors += u64::from(count);
         self.least_sectors += u64::from(count.min(sectors::least(lanes)));
     }
 
+    #[inline(always)]
     fn note_stride(&mut self, lanes: &Lanes<'_>) {
         match lanes.pattern {
             _ if lanes.mask & lanes.mask >> 1 == 0 => {}
             Pattern::Consecutive { .. } => self.consecutive += 1,
             Pattern::Same { .. } => self.same += 1,
             Pattern::Any => match sectors::stride(lanes) {
-                Some(stride)
-                    if self.strides.len() < MOST_STRIDES || self.strides.contains_key(&stride) =>
-                {
-                    *self.strides.entry(stride).or_default() += 1;
-                }
+                Some(stride) if self.strides.add(stride) => {}
                 _ => self.irregular += 1,
             },
         }

@@ -331,9 +331,21 @@ pub(super) unsafe fn observe(
     if context.at.counting.is_some() {
         super::counted::access(context, op, access, space, lanes);
     }
-    if context.at.checking.is_none() {
-        return true;
-    }
+    // SAFETY: the caller's contract.
+    context.at.checking.is_none() || unsafe { check(context, op, access, space, lanes) }
+}
+
+/// Checks an access that has been resolved. Gives whether it may be made.
+///
+/// # Safety
+/// As for [`observe`]; the launch is checked.
+pub(super) unsafe fn check(
+    context: &mut Context<'_>,
+    op: &Op,
+    access: &Access,
+    space: Space,
+    lanes: &Lanes<'_>,
+) -> bool {
     let host = Host::of(context, space, lanes.addresses);
     // SAFETY: the caller's contract.
     unsafe { checked::check(context, op, access, space, lanes, &host) }

@@ -4,8 +4,41 @@ use super::access::{Access, Act, Space};
 use super::bulk;
 use super::op::{Context, Op};
 use crate::check::Part;
-use crate::count::{self, Copied, Reached, Way};
+use crate::count::{self, Copied, Reached, Row, Way};
 use crate::memory::Lanes;
+
+/// Counts a row that is about to be loaded or stored, which has been resolved.
+#[inline(always)]
+pub(super) fn row(context: &mut Context<'_>, op: &Op, access: &Access, space: Space, address: u64) {
+    let Some(tally) = &mut context.at.counting else {
+        return;
+    };
+    // SAFETY: set when a warp enters an activation, which keeps its program.
+    let program = unsafe { &*context.at.program };
+    let row = Row {
+        access: op.aux as usize,
+        instruction: op.instruction,
+        way: way(&access.act),
+        address,
+        bytes: access.bytes(),
+    };
+    if space == Space::Shared {
+        tally.reach_shared_row(program, &row);
+        return;
+    }
+    // SAFETY: there is one for each access of the program.
+    let met = unsafe { &*context.at.met.add(op.aux as usize) };
+    tally.reach_global_row(program, &row, met.start());
+}
+
+#[inline(always)]
+fn way(act: &Act) -> Way {
+    match act {
+        Act::Load { .. } | Act::CopyFrom { .. } => Way::Read,
+        Act::Store | Act::CopyTo => Way::Write,
+        Act::Atomic(_) => Way::Both,
+    }
+}
 
 /// Counts an access that is about to be made, whose lanes have been resolved.
 #[cold]
@@ -23,18 +56,13 @@ pub(super) fn access(
         Space::Local => count::Space::Local,
         Space::Parameters | Space::Generic | Space::Cluster => count::Space::Parameters,
     };
-    let way = match access.act {
-        Act::Load { .. } | Act::CopyFrom { .. } => Way::Read,
-        Act::Store | Act::CopyTo => Way::Write,
-        Act::Atomic(_) => Way::Both,
-    };
     // SAFETY: there is one for each access of the program.
     let met = unsafe { &*context.at.met.add(op.aux as usize) };
     let reached = Reached {
         access: op.aux as usize,
         instruction: op.instruction,
         space,
-        way,
+        way: way(&access.act),
         lanes,
         start: met.start(),
     };

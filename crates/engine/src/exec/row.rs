@@ -3,7 +3,8 @@
 
 use std::ptr;
 
-use super::access::{Access, Data, Space, access, observe};
+use super::access::{Access, Data, Space, access, check, observe};
+use super::counted;
 use super::op::{Context, Op, each_lane};
 use super::registers::{FULL, LANES, lanes_of};
 use crate::memory::Lanes;
@@ -343,10 +344,14 @@ unsafe fn observe_row(
     space: Space,
     start: u64,
 ) -> bool {
+    counted::row(context, op, of, space, start);
+    if context.at.checking.is_none() {
+        return true;
+    }
     let bytes = of.bytes();
     let addresses = std::array::from_fn(|lane| start + lane as u64 * u64::from(bytes));
     // SAFETY: the caller's contract.
-    unsafe { observe(context, op, of, space, &Lanes::row(&addresses, bytes)) }
+    unsafe { check(context, op, of, space, &Lanes::row(&addresses, bytes)) }
 }
 
 /// Without a branch, so that it takes a few vector instructions.
