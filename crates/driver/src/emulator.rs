@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 
 use engine::Module;
-use engine::count::Counts;
+use engine::count::{Counts, Tallied};
 use engine::memory::{Contents, Direction, Label, Memory, OutOfMemory};
 use occupancy::{ComputeCapability, OccupancyError};
 
@@ -184,11 +184,11 @@ impl Kernels {
     }
 
     /// Adds what a launch did to what the kernel's others did.
-    pub(super) fn keep(&self, counts: Counts) {
+    pub(super) fn keep(&self, kernel: &str, tallied: &Tallied<'_>) {
         let mut all = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        match all.iter_mut().find(|it| it.kernel == counts.kernel) {
-            Some(own) => own.add(&counts),
-            None => all.push(counts),
+        match all.iter_mut().find(|it| it.kernel == kernel) {
+            Some(own) => tallied.add_to(own),
+            None => all.push(tallied.counts()),
         }
     }
 

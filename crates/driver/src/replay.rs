@@ -151,10 +151,10 @@ impl<S: Signature> Emulated<S> {
                 .kernel
                 .launch(shape, options, &parameters, &print, checks),
             true => {
-                let counts = ptx
+                let tallied = ptx
                     .kernel
-                    .count(shape, options, &parameters, &print, checks)?;
-                ptx.kernels.keep(counts);
+                    .tally(shape, options, &parameters, &print, checks)?;
+                ptx.kernels.keep(ptx.kernel.name(), &tallied);
                 Ok(())
             }
         };

@@ -375,11 +375,6 @@ impl Code {
         &self.loaded.parsed.ptx.functions[self.kernel as usize]
     }
 
-    /// The kernel's number in the module.
-    pub(crate) fn function_index(&self) -> u32 {
-        self.kernel
-    }
-
     pub(crate) fn ptx(&self) -> &ptx::Module {
         &self.loaded.parsed.ptx
     }

@@ -177,6 +177,18 @@ impl Sectors {
         (self.read, self.written) = (0, 0);
     }
 
+    /// The addresses that pages cover: of an allocation of which a sector is here, they hold the start, or it is the last
+    /// one that begins before them.
+    pub(super) fn span(&self) -> Range<u64> {
+        let numbers = self.pages.iter().map(|it| it.number);
+        let (low, high) =
+            numbers.fold((u64::MAX, 0), |(low, high), it| (low.min(it), high.max(it)));
+        match low <= high {
+            true => low * SECTORS * SECTOR..(high + 1) * SECTORS * SECTOR,
+            false => 0..0,
+        }
+    }
+
     pub(super) fn totals(&self) -> Totals {
         self.within(0..u64::MAX)
     }

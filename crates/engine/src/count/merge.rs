@@ -2,12 +2,17 @@
 
 use std::collections::HashMap;
 
+use super::report::Issues;
 use super::tally::{OfAccess, OfFunction, OfRows, Tally};
 use super::{Buffer, Counted, Counts, Footprint, Memory};
 
 impl Tally {
     /// Adds what another core has counted in the same launch, when no block runs.
     pub(crate) fn add(&mut self, other: Tally) {
+        if self.functions.is_empty() {
+            *self = other;
+            return;
+        }
         if self.functions.len() < other.functions.len() {
             self.functions.resize_with(other.functions.len(), || None);
         }
@@ -97,14 +102,33 @@ impl Counts {
                 None => self.instructions.push(it.clone()),
             }
         }
-        let own = self.kernel.clone();
-        let in_order = |it: &Counted| (it.function != own, it.function.clone(), it.instruction);
-        self.instructions.sort_by_cached_key(in_order);
+        self.sort();
+    }
+
+    /// Puts the kernel's instructions before those of functions, which are in the order of their names.
+    pub(super) fn sort(&mut self) {
+        let own = &self.kernel;
+        let key = |it: &Counted| (it.function != *own, it.instruction);
+        self.instructions.sort_by(|a, b| {
+            let ((a_is_called, a_at), (b_is_called, b_at)) = (key(a), key(b));
+            let by_name = || a.function.cmp(&b.function);
+            let by_function = a_is_called.cmp(&b_is_called).then_with(by_name);
+            by_function.then(a_at.cmp(&b_at))
+        });
+    }
+
+    /// The instructions of a function, which lie side by side.
+    pub(super) fn instructions_of(&mut self, function: &str) -> &mut [Counted] {
+        let is_of = |it: &Counted| it.function == function;
+        let all = &mut self.instructions[..];
+        let first = all.iter().position(is_of).unwrap_or(all.len());
+        let count = all[first..].iter().take_while(|it| is_of(it)).count();
+        &mut all[first..first + count]
     }
 }
 
 impl Footprint {
-    fn add(&mut self, other: &Footprint) {
+    pub(super) fn add(&mut self, other: &Footprint) {
         self.read += other.read;
         self.written += other.written;
         self.either += other.either;
@@ -130,10 +154,20 @@ impl Buffer {
 
 impl Counted {
     fn add(&mut self, other: &Counted) {
+        let issues = Issues {
+            warps: other.warps,
+            lanes: other.lanes,
+            threads: other.threads,
+            branch: other.branch,
+        };
+        self.add_issues(&issues, &other.memory);
+    }
+
+    pub(super) fn add_issues(&mut self, other: &Issues, memory: &[Memory]) {
         self.warps += other.warps;
         self.lanes += other.lanes;
         self.threads += other.threads;
-        for memory in &other.memory {
+        for memory in memory {
             match self.memory.iter_mut().find(|it| it.space == memory.space) {
                 Some(own) => own.add(memory),
                 None => self.memory.push(*memory),

@@ -17,6 +17,7 @@ pub use class::Class;
 pub(crate) use copies::Copied;
 pub(crate) use footprint::Way;
 pub use ptx::Type;
+pub use report::Tallied;
 pub(crate) use tally::{Reached, Row, Tally};
 
 pub use crate::source::Place;

@@ -7,51 +7,85 @@ use ptx::{Body, Instruction, Operation};
 use super::class::Sort;
 use super::tally::{OfAccess, OfBlock, OfFunction, Tally};
 use super::{Branch, Buffer, Counted, Counts, Footprint, Memory, Space};
-use crate::Shape;
 use crate::exec::program::{Block, Then};
-use crate::memory::Allocation;
-use crate::module::Code;
-use crate::source;
+use crate::memory::Memory as DeviceMemory;
+use crate::module::{Code, Kernel};
+use crate::{Shape, source};
 
-impl Tally {
-    /// The counts of a launch that has ended.
-    pub(crate) fn counts(&self, code: &Code, shape: Shape) -> Counts {
-        let blocks: u64 = shape.grid.into_iter().map(u64::from).product();
-        let threads: u64 = shape.block.into_iter().map(u64::from).product();
-        let own = code.function_index();
-        let others = 0..self.functions.len() as u32;
-        let order = [own].into_iter().chain(others.filter(|&it| it != own));
-        let counted = order.filter_map(|index| {
-            let function = self.functions.get(index as usize)?.as_deref()?;
-            Some(of_function(function, code, index))
-        });
-        let instructions = counted.flatten().collect();
-        Counts {
-            kernel: code.function().name.clone(),
-            launches: 1,
-            blocks,
-            warps: blocks * threads.div_ceil(32),
-            threads: blocks * threads,
-            instructions,
-            footprint: self.footprint(&code.memory().allocations()),
+/// What a launch did, by instructions that the module knows: [`Tallied::counts`] gives them their texts and lines.
+#[derive(Debug)]
+pub struct Tallied<'k> {
+    kernel: &'k Kernel,
+    shape: Shape,
+    tally: Tally,
+}
+
+impl<'k> Tallied<'k> {
+    pub(crate) fn new(kernel: &'k Kernel, shape: Shape, tally: Tally) -> Tallied<'k> {
+        Tallied {
+            kernel,
+            shape,
+            tally,
         }
     }
 
-    fn footprint(&self, allocations: &[Allocation]) -> Footprint {
+    /// The counts of the launch.
+    pub fn counts(&self) -> Counts {
+        let mut counts = Counts {
+            kernel: self.kernel.name().to_owned(),
+            launches: 0,
+            blocks: 0,
+            warps: 0,
+            threads: 0,
+            instructions: Vec::new(),
+            footprint: Footprint::default(),
+        };
+        self.add_instructions(&mut counts);
+        counts.footprint = self.footprint();
+        counts
+    }
+
+    /// Adds the launch to what others of the kernel did, as [`Counts::add`] adds its [`Tallied::counts`], but makes no
+    /// text that is there.
+    pub fn add_to(&self, counts: &mut Counts) {
+        self.add_instructions(counts);
+        counts.footprint.add(&self.footprint());
+    }
+
+    fn footprint(&self) -> Footprint {
+        self.tally.footprint(self.kernel.code.memory())
+    }
+
+    fn add_instructions(&self, counts: &mut Counts) {
+        let blocks: u64 = self.shape.grid.into_iter().map(u64::from).product();
+        let threads: u64 = self.shape.block.into_iter().map(u64::from).product();
+        counts.launches += 1;
+        counts.blocks += blocks;
+        counts.warps += blocks * threads.div_ceil(32);
+        counts.threads += blocks * threads;
+        self.tally.add_to(&self.kernel.code, counts);
+    }
+}
+
+impl Tally {
+    fn add_to(&self, code: &Code, counts: &mut Counts) {
+        let mut missing = Vec::new();
+        for (index, tally) in (0..).zip(&self.functions) {
+            let Some(tally) = tally else { continue };
+            let function = Ran::new(tally, code, index);
+            let known = counts.instructions_of(function.name());
+            missing.extend(function.add_to(known));
+        }
+        if !missing.is_empty() {
+            counts.instructions.extend(missing);
+            counts.sort();
+        }
+    }
+
+    fn footprint(&self, memory: &DeviceMemory) -> Footprint {
         let totals = self.reached.totals();
-        let buffers = allocations.iter().filter_map(|allocation| {
-            let (start, bytes) = (allocation.start, allocation.bytes);
-            let totals = self.reached.of_allocation(start, bytes);
-            (totals.either > 0).then(|| Buffer {
-                name: allocation.label.name.to_string(),
-                bytes,
-                read: totals.read,
-                written: totals.written,
-                either: totals.either,
-            })
-        });
+        let mut buffers = self.buffers(memory);
         // Addresses, by which allocations are listed, are the system's.
-        let mut buffers: Vec<Buffer> = buffers.collect();
         buffers.sort_by(|a, b| a.name.cmp(&b.name));
         Footprint {
             read: totals.read,
@@ -62,41 +96,110 @@ impl Tally {
             buffers,
         }
     }
+
+    /// The allocations that were reached.
+    fn buffers(&self, memory: &DeviceMemory) -> Vec<Buffer> {
+        let span = self.reached.span();
+        memory.while_nothing_is_freed(|live| {
+            let before = live.range(..span.start).next_back();
+            let all = before.into_iter().chain(live.range(span));
+            let reached = all.filter_map(|(_, it)| {
+                let totals = self.reached.of_allocation(it.start, it.bytes);
+                (totals.either > 0).then(|| Buffer {
+                    name: it.label.name.to_string(),
+                    bytes: it.bytes,
+                    read: totals.read,
+                    written: totals.written,
+                    either: totals.either,
+                })
+            });
+            reached.collect()
+        })
+    }
 }
 
 /// How often an instruction was issued, for how many lanes, and where those went.
 #[derive(Clone, Copy, Default)]
-struct Issues {
-    warps: u64,
-    lanes: u64,
-    threads: u64,
-    branch: Option<Branch>,
+pub(super) struct Issues {
+    pub(super) warps: u64,
+    pub(super) lanes: u64,
+    pub(super) threads: u64,
+    pub(super) branch: Option<Branch>,
 }
 
-fn of_function(tally: &OfFunction, code: &Code, index: u32) -> Vec<Counted> {
-    let program = code.program(index).expect("it has run");
-    let function = &code.ptx().functions[index as usize];
-    let body = function.body.as_ref().expect("it has run");
-    let mut issues = vec![Issues::default(); body.instructions.len()];
-    for (block, tally) in program.blocks.iter().zip(&tally.blocks) {
-        if tally.runs > 0 {
-            issued(block, tally, body, &mut issues);
+/// What happened in a function, by the lines of its PTX.
+struct Ran<'t> {
+    code: &'t Code,
+    function: &'t ptx::Function,
+    body: &'t Body,
+    /// Of each of its instructions.
+    issues: Vec<Issues>,
+    /// Of those that did something with memory.
+    memory: BTreeMap<u32, Vec<Memory>>,
+}
+
+impl<'t> Ran<'t> {
+    fn new(tally: &OfFunction, code: &'t Code, index: u32) -> Self {
+        let program = code.program(index).expect("it has run");
+        let function = &code.ptx().functions[index as usize];
+        let body = function.body.as_ref().expect("it has run");
+        let mut issues = vec![Issues::default(); body.instructions.len()];
+        for (block, tally) in program.blocks.iter().zip(&tally.blocks) {
+            if tally.runs > 0 {
+                issued(block, tally, body, &mut issues);
+            }
+        }
+        Ran {
+            code,
+            function,
+            body,
+            issues,
+            memory: accesses(tally),
         }
     }
-    let mut memory = accesses(tally);
-    let all = body.instructions.iter().zip(&issues).enumerate();
-    let ran = all.filter(|(_, (_, issues))| issues.warps > 0);
-    ran.map(|(at, (instruction, issues))| {
-        let sort = Sort::of(&instruction.operation);
-        let places = source::places(code.ptx(), body, at);
-        let mut reached = memory.remove(&(at as u32)).unwrap_or_default();
+
+    fn name(&self) -> &str {
+        &self.function.name
+    }
+
+    /// Adds its instructions to those that are known, which are in the order of the PTX, and gives the others.
+    fn add_to(mut self, known: &mut [Counted]) -> Vec<Counted> {
+        let (mut missing, mut next) = (Vec::new(), 0);
+        for at in 0..self.issues.len() as u32 {
+            let issues = self.issues[at as usize];
+            if issues.warps == 0 {
+                continue;
+            }
+            let memory = self.reached(at, &issues);
+            while known.get(next).is_some_and(|it| it.instruction < at) {
+                next += 1;
+            }
+            match known.get_mut(next).filter(|it| it.instruction == at) {
+                Some(known) => known.add_issues(&issues, &memory),
+                None => missing.push(self.counted(at, issues, memory)),
+            }
+        }
+        missing
+    }
+
+    /// What an instruction did with memory.
+    fn reached(&mut self, at: u32, issues: &Issues) -> Vec<Memory> {
+        let instruction = &self.body.instructions[at as usize];
+        let mut reached = self.memory.remove(&at).unwrap_or_default();
         reached.extend(of_parameters(instruction, issues));
         name_constants(instruction, &mut reached);
+        reached
+    }
+
+    fn counted(&self, at: u32, issues: Issues, memory: Vec<Memory>) -> Counted {
+        let instruction = &self.body.instructions[at as usize];
+        let sort = Sort::of(&instruction.operation);
+        let places = source::places(self.code.ptx(), self.body, at as usize);
         Counted {
-            function: function.name.clone(),
-            instruction: at as u32,
+            function: self.function.name.clone(),
+            instruction: at,
             ptx_line: instruction.line,
-            text: instruction.text(code.text()).to_owned(),
+            text: instruction.text(self.code.text()).to_owned(),
             callee: places.callee(),
             source: places.own,
             class: sort.class,
@@ -105,11 +208,10 @@ fn of_function(tally: &OfFunction, code: &Code, index: u32) -> Vec<Counted> {
             warps: issues.warps,
             lanes: issues.lanes,
             threads: issues.threads,
-            memory: reached,
+            memory,
             branch: issues.branch,
         }
-    })
-    .collect()
+    }
 }
 
 /// The instructions of a basic block. Its last one may have a guard, or be a branch.

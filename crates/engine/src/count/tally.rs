@@ -186,7 +186,7 @@ impl Tally {
         let function = of(&mut self.functions, program);
         let rows = &mut function.rows[row.access][0];
         rows.note(row);
-        rows.off += u64::from(from % SECTOR != 0);
+        rows.off += u64::from(!from.is_multiple_of(SECTOR));
         rows.new_sectors += u64::from(new);
     }
 
