@@ -6,7 +6,7 @@ use engine::count::{Class, Counts, Space};
 use crate::harness::{Case, instruction, memory, warps};
 
 /// Each block sums its threads' numbers: by shuffles in a warp, by shared memory among warps.
-const REDUCTION: &str = "
+pub(crate) const REDUCTION: &str = "
     mul.wide.u32 %rd3, %r3, 4;
     add.s64 %rd3, %rd3, %rd1;
     ld.global.f32 %f1, [%rd3];
@@ -108,6 +108,34 @@ fn launches_of_a_kernel_are_added_up() {
     assert_eq!(sum.instructions, whole.instructions);
     assert_eq!((sum.blocks, sum.threads), (whole.blocks, whole.threads));
     assert_eq!(sum.footprint.read, whole.footprint.read);
+}
+
+#[test]
+fn a_tally_is_added_as_its_counts_are() {
+    // The first launch skips what the second comes by.
+    let body = "
+        setp.lt.u32 %p1, %r4, 1;
+        @%p1 bra SKIP;
+        mul.wide.u32 %rd3, %r3, 4;
+        add.s64 %rd3, %rd3, %rd1;
+        ld.global.u32 %r6, [%rd3];
+        st.global.u32 [%rd3], %r6;
+        SKIP:";
+    let launches = [0, 1, 0, 1].map(|n| Case::new(body).grid(3, 64).n(n));
+    let mut by_counts = launches[0].run();
+    let mut by_tallies = by_counts.clone();
+    for case in &launches[1..] {
+        by_counts.add(&case.run());
+        case.with_kernel(|kernel, parameters| {
+            let (shape, options) = (case.shape(), case.options());
+            let tallied = kernel.tally(shape, options, parameters, &|_| {}, None);
+            tallied.expect("it runs").add_to(&mut by_tallies);
+        });
+    }
+    assert_eq!(by_tallies, by_counts);
+    // 6 warps a launch, in two of which they store.
+    assert_eq!((by_tallies.launches, by_tallies.warps), (4, 24));
+    assert_eq!(warps(&by_tallies, Class::Store), 12);
 }
 
 #[test]
