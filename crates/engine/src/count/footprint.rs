@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::SECTOR;
 use crate::check::hash::Map;
+use crate::lower::handler::has_vectors;
 
 /// Sectors of a page, which is 64 KiB: small, because each block has pages of its own.
 const SECTORS: u64 = 2048;
@@ -83,6 +84,37 @@ impl Sectors {
             true => self.reach_of_word(first / 64, bits_from(first % 64, last % 64), way),
             false => self.reach_of_words(first, last, way),
         }
+    }
+
+    /// Adds sectors of a row that is read or written, not both. Gives how many of them are new in this way.
+    #[inline(always)]
+    pub(super) fn reach_row(&mut self, first: u64, last: u64, way: Way) -> u32 {
+        if first / 64 != last / 64 {
+            return self.reach_of_words(first, last, way);
+        }
+        let bits = bits_from(first % 64, last % 64);
+        let word = first / 64;
+        let page = self.page(word / WORDS as u64);
+        let word = word as usize % WORDS;
+        page.used |= 1 << word;
+        let there = match way {
+            Way::Write => &mut page.written[word],
+            _ => &mut page.read[word],
+        };
+        // All of them or none, as a rule: without an instruction for it, which not every processor has, to count bits takes
+        // longer than the rest.
+        let new = match *there & bits {
+            0 => (last - first + 1) as u32,
+            known if known == bits => return 0,
+            known => (bits & !known).count_ones(),
+        };
+        *there |= bits;
+        let sum = match way {
+            Way::Write => &mut self.written,
+            _ => &mut self.read,
+        };
+        *sum += u64::from(new);
+        new
     }
 
     #[inline(never)]
@@ -200,14 +232,34 @@ impl Sectors {
     }
 
     fn within(&self, sectors: Range<u64>) -> Totals {
+        #[cfg(target_arch = "x86_64")]
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+        fn vectors(all: &Sectors, sectors: Range<u64>) -> Totals {
+            all.within_here(sectors)
+        }
+        #[cfg(target_arch = "x86_64")]
+        if has_vectors() {
+            // SAFETY: the processor has them.
+            return unsafe { vectors(self, sectors) };
+        }
+        self.within_here(sectors)
+    }
+
+    // Inlined, so that it is compiled for the processor that its caller is compiled for.
+    #[inline(always)]
+    fn within_here(&self, sectors: Range<u64>) -> Totals {
         let mut totals = Totals::default();
         for page in &self.pages {
             let first = page.number * SECTORS;
             if first >= sectors.end || first + SECTORS <= sectors.start {
                 continue;
             }
-            for (word, (read, written)) in (0..).zip(page.read.iter().zip(&page.written)) {
-                let first = first + word * 64;
+            let mut left = page.used;
+            while left != 0 {
+                let word = left.trailing_zeros() as usize;
+                left &= left - 1;
+                let (read, written) = (&page.read[word], &page.written[word]);
+                let first = first + word as u64 * 64;
                 let mask = bits_within(first, &sectors);
                 let count = |bits: u64| u64::from((bits & mask).count_ones());
                 totals.read += count(*read);

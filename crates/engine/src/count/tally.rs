@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::footprint::{Sectors, Way};
 use super::sectors::Words;
@@ -152,6 +153,16 @@ impl Tally {
         block.lanes += u64::from(mask.count_ones());
     }
 
+    /// A whole warp goes through basic blocks, one after another.
+    #[inline]
+    pub(crate) fn run_through(&mut self, program: &Program, blocks: Range<u32>) {
+        let all = &mut of(&mut self.functions, program).blocks;
+        for block in &mut all[blocks.start as usize..blocks.end as usize] {
+            block.runs += 1;
+            block.lanes += LANES as u64;
+        }
+    }
+
     /// A whole warp comes to a basic block and leaves it whole; all of its lanes take its branch, or none.
     #[inline]
     pub(crate) fn run_whole(&mut self, program: &Program, block: u32, takers: u32) {
@@ -182,7 +193,7 @@ impl Tally {
     pub(crate) fn reach_global_row(&mut self, program: &Program, row: &Row, start: u64) {
         let from = row.address.wrapping_sub(start % SECTOR);
         let last = from + LANES as u64 * u64::from(row.bytes) - 1;
-        let new = self.own.reach(from / SECTOR, last / SECTOR, row.way);
+        let new = self.own.reach_row(from / SECTOR, last / SECTOR, row.way);
         let function = of(&mut self.functions, program);
         let rows = &mut function.rows[row.access][0];
         rows.note(row);

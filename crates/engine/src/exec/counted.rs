@@ -9,7 +9,13 @@ use crate::memory::Lanes;
 
 /// Counts a row that is about to be loaded or stored, which has been resolved.
 #[inline(always)]
-pub(super) fn row(context: &mut Context<'_>, op: &Op, access: &Access, space: Space, address: u64) {
+pub(super) fn row(
+    context: &mut Context<'_>,
+    op: &Op,
+    access: &Access,
+    space: Space,
+    (address, bytes): (u64, u32),
+) {
     let Some(tally) = &mut context.at.counting else {
         return;
     };
@@ -20,7 +26,7 @@ pub(super) fn row(context: &mut Context<'_>, op: &Op, access: &Access, space: Sp
         instruction: op.instruction,
         way: way(&access.act),
         address,
-        bytes: access.bytes(),
+        bytes,
     };
     if space == Space::Shared {
         tally.reach_shared_row(program, &row);

@@ -327,7 +327,7 @@ unsafe fn row(context: &mut Context<'_>, op: &Op, of: &Access, bytes: u64) -> Ro
     };
     if context.at.is_observed() {
         // SAFETY: the caller's contract; the row has been found.
-        if !unsafe { observe_row(context, op, of, space, start) } {
+        if !unsafe { observe_row(context, op, of, space, (start, bytes as u32)) } {
             return Row::Forbidden;
         }
     }
@@ -342,13 +342,12 @@ unsafe fn observe_row(
     op: &Op,
     of: &Access,
     space: Space,
-    start: u64,
+    (start, bytes): (u64, u32),
 ) -> bool {
-    counted::row(context, op, of, space, start);
+    counted::row(context, op, of, space, (start, bytes));
     if context.at.checking.is_none() {
         return true;
     }
-    let bytes = of.bytes();
     let addresses = std::array::from_fn(|lane| start + lane as u64 * u64::from(bytes));
     // SAFETY: the caller's contract.
     unsafe { check(context, op, of, space, &Lanes::row(&addresses, bytes)) }

@@ -59,10 +59,10 @@ impl Warp {
             // SAFETY: the operations were lowered for this program's registers.
             unsafe { run(context, ops) };
             spent += first.through - at.block + 1;
-            if let Some(tally) = &mut context.at.counting {
-                (at.block..first.through).for_each(|it| tally.run_whole(program, it, 0));
-            }
             if at.block != first.through {
+                if let Some(tally) = &mut context.at.counting {
+                    tally.run_through(program, at.block..first.through);
+                }
                 at = Point::start_of(first.through);
             }
             let Some((next, takers)) = last.next_of_whole(context) else {
