@@ -10,6 +10,7 @@
 #
 #   Chromium                     the HTML report is tested in it, and with
 #   Perfetto                     in .venv, from PyPI, the traces
+#   nvcc, a C++ compiler         nvcc in .venv, from PyPI: its PTX is compared with that in the tree
 #
 # What is there already is left alone. --check installs nothing, says what is missing, and ends with
 # 1 if anything is.
@@ -42,6 +43,8 @@ main() {
     if [ -n "$tests" ]; then
         need "Chromium" browser install_packages chromium
         need "Perfetto" perfetto install_perfetto
+        need "C++ compiler" cxx_compiler install_packages g++ libc6-dev
+        need "nvcc" nvcc install_nvcc
     fi
     exit $missing
 }
@@ -104,6 +107,8 @@ c_linker() { command -v cc; }
 
 python() { python3 -c 'import ensurepip, sys, venv; print(sys.executable)'; }
 
+cxx_compiler() { command -v g++; }
+
 browser() { command -v chromium || command -v chromium-browser || command -v google-chrome; }
 
 # at_least 1.96 VERSION
@@ -156,6 +161,15 @@ install_ptx_tools() {
     # Builds that were made without ptxas watch this file, and make their resource reports now.
     touch scripts/ptx-tools.txt
 }
+
+# Beside the PTX tools: what nvcc needs to make PTX.
+nvcc() {
+    cmp -s scripts/nvcc.txt .venv/nvcc.txt || return 1
+    [ -x .venv/cuda/nvvm/bin/cicc ] || return 1
+    .venv/cuda/bin/nvcc --version | grep -o 'V[0-9][0-9.]*'
+}
+
+install_nvcc() { from_pypi nvcc.txt nvidia/cu13 cuda; }
 
 # .venv/perfetto holds the page, and a folder named by its version.
 perfetto() {

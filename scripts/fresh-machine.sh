@@ -4,7 +4,8 @@
 #
 #   scripts/fresh-machine.sh [--first] [MACHINE...]
 #
-# The two commands of README's first screen (--first: the first alone):
+# The two commands of README's first screen (--first: the first alone), and then those that
+# docs/installing.md begins with:
 #
 #   debian12   a bare Debian 12
 #   debian13   a bare Debian 13
@@ -21,7 +22,6 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-README=README.md
 OLD_STABLE=1.90.0
 MIRROR=http://deb.debian.org
 # As the guides have them, but for the folder to install in.
@@ -51,11 +51,15 @@ main() {
     [ "$(id -u)" -eq 0 ] || fail "needs root: a root file system of its own is made and entered"
     command -v debootstrap >/dev/null || fail "needs debootstrap (apt-get install debootstrap)"
     git diff --quiet HEAD || echo "note: uncommitted changes are not in the clone"
-    mapfile -t commands < <(awk '/^```sh$/ { inside = 1; next } /^```$/ && inside { exit } inside' "$README")
-    [ ${#commands[@]} -eq 2 ] || fail "$README begins with ${#commands[@]} commands, not 2"
+    local installing
+    mapfile -t commands < <(first_block README.md)
+    mapfile -t installing < <(first_block docs/installing.md)
+    [ ${#commands[@]} -eq 2 ] || fail "README.md begins with ${#commands[@]} commands, not 2"
+    [ ${#installing[@]} -eq 2 ] || fail "docs/installing.md begins with ${#installing[@]} commands, not 2"
     if [ -n "$first_only" ]; then
         commands=("${commands[0]}")
     fi
+    commands+=("${installing[@]}")
 
     work=$(mktemp -d -p "${TMPDIR:-/var/tmp}")
     trap clean_up EXIT
@@ -73,6 +77,9 @@ main() {
     done
     exit $failed
 }
+
+# first_block PAGE: the commands that a page begins with.
+first_block() { awk '/^```sh$/ { inside = 1; next } /^```$/ && inside { exit } inside' "$1"; }
 
 # Also in a clone that belongs to another user than root.
 git() { command git -c safe.directory='*' "$@"; }

@@ -118,16 +118,59 @@ fn the_charts_of_the_lesson_are_those_that_its_script_draws() {
     }
 }
 
+/// The script of the guide's array job, as Slurm's jobs run it. Without a GPU its command is refused word for word, and
+/// the emulator takes the GPU's place.
 #[test]
 fn rows_of_several_jobs_are_merged() {
     let folder = tempfile::tempdir().expect("a folder");
-    for job in ["0", "1"] {
-        let sweep = format!("ridgepoint roofline --n 1024 --k 1 --quiet --output rows-{job}.csv");
-        succeeds(folder.path(), &sweep);
+    let sweep = command("measuring.md", "ridgepoint roofline --device cuda");
+    let blocks = guides::blocks("measuring.md", "sh");
+    let script = blocks.iter().find(|it| it.starts_with("#!/bin/bash\n"));
+    let script = script.expect("a script for Slurm");
+    assert!(script.contains("\n#SBATCH --array=0-7 "), "{script}");
+    assert!(script.ends_with(&format!("\n{sweep}\n")), "{script}");
+    let job = |number: &str, script: &str| {
+        let mut shell = typed(&support::ridgepoint(), folder.path(), script);
+        shell.env("SLURM_ARRAY_TASK_ID", number);
+        shell.env("XDG_CACHE_HOME", folder.path().join("cache"));
+        shell.env("CUDA_VISIBLE_DEVICES", "");
+        shell.output().expect("a shell")
+    };
+    let refused = job("0", script);
+    assert_eq!(refused.status.code(), Some(3), "{refused:?}");
+    assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0);
+    for number in ["0", "1"] {
+        let output = job(number, &script.replace("--device cuda", "--device cpu"));
+        assert!(output.status.success(), "{output:?}");
     }
     succeeds(folder.path(), &command("measuring.md", "ridgepoint merge"));
-    let rows = fs::read_to_string(folder.path().join("rows.csv")).expect("rows");
-    assert_eq!(rows.lines().count(), 3, "{rows}");
+    let rows = |file: &str| {
+        let rows = fs::read_to_string(folder.path().join(file)).expect("rows");
+        rows.lines().skip(1).count()
+    };
+    assert!(rows("rows-0.csv") > 1);
+    assert_eq!(rows("rows.csv"), rows("rows-0.csv") + rows("rows-1.csv"));
+}
+
+/// nvcc without a CUDA toolkit: `setup.sh --tests` has its parts from PyPI.
+#[test]
+fn nvcc_makes_the_ptx_that_is_in_the_tree() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let examples = tree().join("examples/benches");
+    let copied = fs::copy(examples.join("nvcc.cu"), folder.path().join("nvcc.cu"));
+    copied.expect("copied");
+    let nvcc = tree().join(".venv/cuda/bin/nvcc");
+    assert!(
+        nvcc.is_file(),
+        "nvcc in .venv: ./setup.sh --tests brings it"
+    );
+    let line = command("porting-a-cuda-kernel.md", "nvcc");
+    let mut shell = typed(&nvcc, folder.path(), &line);
+    let output = shell.output().expect("a shell");
+    assert!(output.status.success(), "{output:?}");
+    let [made, kept] =
+        [folder.path(), &examples].map(|it| fs::read_to_string(it.join("nvcc.ptx")).expect("PTX"));
+    assert!(made == kept, "{line}: the tree has other PTX:\n{made}");
 }
 
 #[test]

@@ -112,49 +112,79 @@ fn the_readme_shows_the_kernel_of_a_new_package_and_a_finding_that_is_tested() {
 /// The page of a new package.
 const TEMPLATE: &str = "../host/src/cli/new/template/README.md";
 
-/// The commands that no test runs word for word, by page and beginning, and why.
-const NOT_RUN: [(&str, &str, &str); 9] = [
+/// Who runs a command that no test runs.
+struct Elsewhere {
+    page: &'static str,
+    command: &'static str,
+    who: &'static str,
+    /// A file of the tree, and what it has if that is so.
+    proofs: &'static [(&'static str, &'static str)],
+}
+
+/// The commands that CI runs word for word beside its tests.
+const RUN_BY_CI: [Elsewhere; 4] = [
+    Elsewhere {
+        page: "../README.md",
+        command: "./setup.sh && cargo run --release --features nvtx -- roofline --kernel all --vector 1,4 --plot roofline.svg",
+        who: "scripts/fresh-machine.sh, on a machine that has never seen Ridgepoint",
+        proofs: &FRESH_MACHINE,
+    },
+    Elsewhere {
+        page: "installing.md",
+        command: "cargo install --locked --path .",
+        who: "scripts/fresh-machine.sh, in the same place",
+        proofs: &FRESH_MACHINE,
+    },
+    Elsewhere {
+        page: "installing.md",
+        command: "ridgepoint doctor",
+        who: "the same, and tests/guide_commands.rs",
+        proofs: &FRESH_MACHINE,
+    },
+    Elsewhere {
+        page: "../README.md",
+        command: "./setup.sh --tests && cargo test --workspace --features nvtx",
+        who: "CI itself",
+        proofs: &[
+            (".ci/run", "\n./setup.sh --tests\n"),
+            (".ci/run", "\ncargo test --workspace --features nvtx\n"),
+        ],
+    },
+];
+
+const FRESH_MACHINE: [(&str, &str); 3] = [
     (
-        "../README.md",
-        "./setup.sh && cargo run",
-        "scripts/fresh-machine.sh runs it, which .ci/run calls",
+        ".ci/run",
+        "\nas_root scripts/fresh-machine.sh --first rustup\n",
     ),
-    (
-        "../README.md",
-        "./setup.sh --tests",
-        ".ci/run is these two commands",
-    ),
-    (
-        "installing.md",
-        "cargo install",
-        "it builds for minutes; scripts/fresh-machine.sh runs it",
-    ),
-    (
-        "measuring.md",
-        "ridgepoint roofline --device cuda",
-        "it needs Slurm and a GPU",
-    ),
-    (
-        "porting-a-cuda-kernel.md",
-        "nvcc",
-        "it needs the CUDA toolkit; the file that it makes is in the tree",
-    ),
-    (
-        "testing-kernels.md",
-        "taskset -c 0 cargo bench",
-        "it measures for minutes; docs/results/emulator-speed has what it printed",
-    ),
-    (
-        TEMPLATE,
-        "cargo bench -- compare",
-        "its status is the machine's noise: tests/new_command.rs runs it with a tolerance",
-    ),
-    (
-        "tensor-cores.md",
-        "cargo bench -p ridgepoint-gemm",
-        "a release build of minutes; `cargo test` runs the bench's points, and crates/gemm/tests/workload.rs asks for its rows",
-    ),
-    ("asynchrony.md", "nsys", "it needs Nsight Systems and a GPU"),
+    // It takes the commands from the pages.
+    ("scripts/fresh-machine.sh", "first_block README.md"),
+    ("scripts/fresh-machine.sh", "first_block docs/installing.md"),
+];
+
+/// The commands that CI cannot run as they are, why, and what it runs of them.
+const NOT_RUN: [Elsewhere; 2] = [
+    Elsewhere {
+        page: "testing-kernels.md",
+        command: "taskset -c 0 cargo bench -p examples --bench emulator",
+        who: "it measures an optimised build for minutes; `cargo test` runs each of its launches once",
+        proofs: &[
+            (
+                "examples/Cargo.toml",
+                "name = \"emulator\"\npath = \"../benches/emulator.rs\"\nharness = false\ntest = true\n",
+            ),
+            ("scripts/emulator-speed.py", "taskset"),
+        ],
+    },
+    Elsewhere {
+        page: "asynchrony.md",
+        command: "nsys profile --capture-range=cudaProfilerApi --capture-range-end=repeat ridgepoint power",
+        who: "it needs Nsight Systems and a GPU; tests/guide_commands.rs runs what it profiles",
+        proofs: &[(
+            "tests/guide_commands.rs",
+            "command(\"asynchrony.md\", \"ridgepoint power\")",
+        )],
+    },
 ];
 
 /// An axis of a page's own workload.
@@ -216,8 +246,11 @@ fn run(all: &BTreeMap<String, Vec<String>>, tests: &str) -> Vec<String> {
 /// The commands of a page that are not among those that tests run, and that have no reason.
 fn without_test(page: &str, commands: &[String], run: &[String]) -> Vec<String> {
     let has_reason = |command: &String| {
-        let mut of_page = NOT_RUN.iter().filter(|(named, ..)| *named == page);
-        of_page.any(|(_, begin, _)| command.starts_with(begin))
+        let mut of_page = RUN_BY_CI
+            .iter()
+            .chain(&NOT_RUN)
+            .filter(|it| it.page == page);
+        of_page.any(|it| command == it.command)
     };
     let is_whole = |command: &String| page == RUN_WHOLE.0 && command.starts_with("ridgepoint ");
     // A folder is entered by the test, which starts there.
@@ -228,14 +261,18 @@ fn without_test(page: &str, commands: &[String], run: &[String]) -> Vec<String> 
     left.cloned().collect()
 }
 
-/// What the tests here are, in one text.
+/// The sources of the tests that run commands of guides, in one text.
 fn sources() -> String {
-    let folder = fs::read_dir(tree().join("tests")).expect("tests");
-    let files = folder.map(|it| it.expect("an entry").path());
+    let files = |folder: PathBuf| {
+        let folder = fs::read_dir(folder).into_iter().flatten();
+        folder.map(|it| it.expect("an entry").path())
+    };
+    let crates = files(tree().join("crates")).flat_map(|it| files(it.join("tests")));
+    let all = files(tree().join("tests")).chain(crates);
     // This file names no command that it runs.
-    let files = files
-        .filter(|it| it.extension().is_some_and(|it| it == "rs") && !it.ends_with("guides.rs"));
-    files
+    let tests =
+        all.filter(|it| it.extension().is_some_and(|it| it == "rs") && !it.ends_with("guides.rs"));
+    tests
         .map(|it| fs::read_to_string(it).expect("a test"))
         .collect()
 }
@@ -262,9 +299,13 @@ fn every_command_of_the_guides_is_run_by_a_test() {
         left.is_empty(),
         "run by no test, and without a reason: {left:#?}"
     );
-    for (page, begin, reason) in NOT_RUN {
-        let is_there = all[page].iter().any(|it| it.starts_with(begin));
-        assert!(is_there, "{page} has no command {begin:?} ({reason})");
+    for it in RUN_BY_CI.iter().chain(&NOT_RUN) {
+        let is_there = all[it.page].iter().any(|command| command == it.command);
+        assert!(
+            is_there,
+            "{} has no command {:?} ({})",
+            it.page, it.command, it.who
+        );
     }
     let (page, test) = RUN_WHOLE;
     let source = fs::read_to_string(tree().join("tests").join(test)).expect("a test");
@@ -272,13 +313,23 @@ fn every_command_of_the_guides_is_run_by_a_test() {
         source.contains(&format!("blocks(\"{page}\", \"sh\")")),
         "{test} reads {page}"
     );
-    let script = fs::read_to_string(tree().join(".ci/run")).expect("CI");
-    for part in [
-        "scripts/fresh-machine.sh --first",
-        "./setup.sh --tests",
-        "cargo test --workspace --features nvtx",
-    ] {
-        assert!(script.contains(part), ".ci/run lacks {part}");
+}
+
+/// The first of the proofs that the tree does not have.
+fn unproven(
+    elsewhere: &Elsewhere,
+    read: impl Fn(&str) -> String,
+) -> Option<(&'static str, &'static str)> {
+    let mut proofs = elsewhere.proofs.iter().copied();
+    proofs.find(|(file, has)| !read(file).contains(has))
+}
+
+#[test]
+fn a_command_without_a_test_is_run_by_who_is_said_to_run_it() {
+    let read = |file: &str| fs::read_to_string(tree().join(file)).expect(file);
+    for elsewhere in RUN_BY_CI.iter().chain(&NOT_RUN) {
+        assert_eq!(unproven(elsewhere, read), None, "{}", elsewhere.command);
+        assert!(unproven(elsewhere, |_| String::new()).is_some());
     }
 }
 

@@ -273,6 +273,7 @@ fn the_kernel_of_a_new_package_is_measured_checked_and_compared() {
     shows("measuring-your-kernel.md", "CPU emulator (", &first);
     assert!(succeeds("scale --n 4096").contains("scale f32, each 1, n 4096"));
     succeeds("");
+    compares_word_for_word(&package);
     // Another process may keep the cores busy.
     succeeds("compare --tolerance 1000%");
     let source = package.join("kernels/src/lib.rs");
@@ -310,6 +311,29 @@ fn the_kernel_of_a_new_package_is_measured_checked_and_compared() {
     shows("measuring-your-kernel.md", "error: the check has", &told);
     let said = shown("roofline --n 4096", 3);
     shows("measuring-your-kernel.md", "error: scale each", &said);
+}
+
+/// `cargo bench -- compare`, whose status is what the host's noise makes it: 0, or 1 where a row is slower. The sentence
+/// about the rows, and the table of those that changed, agree with it.
+fn compares_word_for_word(package: &Path) {
+    let line = command(
+        "../host/src/cli/new/template/README.md",
+        "cargo bench -- compare",
+    );
+    let mut shell = typed(&support::ridgepoint(), package, &line);
+    let output = shell.env("CARGO_TARGET_DIR", target()).output();
+    let output = output.expect("a shell");
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let summary = said.lines().find(|it| it.starts_with("4 rows: "));
+    let summary = summary.unwrap_or_else(|| panic!("{said}{}", stderr(&output)));
+    let counts = summary.split([' ', ',']).filter_map(|it| it.parse().ok());
+    let [4, same, faster, slower] = counts.collect::<Vec<usize>>()[..] else {
+        panic!("{summary}");
+    };
+    assert_eq!(same + faster + slower, 4, "{summary}");
+    assert_eq!(said.matches(" slower ").count(), slower, "{said}");
+    let status = i32::from(slower > 0);
+    assert_eq!(output.status.code(), Some(status), "{said}");
 }
 
 /// The command word for word; `new` writes no chart, because nothing is measured by then.

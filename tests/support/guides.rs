@@ -71,9 +71,10 @@ pub(crate) fn typed(ridgepoint: &Path, folder: &Path, command: &str) -> Command 
 
 /// The blocks of a language in a page of `docs`.
 pub(crate) fn blocks(page: &str, language: &str) -> Vec<String> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("docs")
-        .join(page);
+    // A crate's own tests read the guides of the tree, too.
+    let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+    let docs = folders.find_map(|it| Some(it.join("docs")).filter(|it| it.is_dir()));
+    let path = docs.expect("the tree's guides").join(page);
     let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
     let begin = format!("```{language}\n");
     let blocks = text.split(&begin).skip(1);
