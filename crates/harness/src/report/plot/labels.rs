@@ -50,10 +50,14 @@ impl Obstacles {
 /// Pixels between a label and its line.
 const GAP: f64 = 5.0;
 
-/// Beside a line that goes up to the right: on its upper left, then on its lower right, from the middle
-/// to both ends.
+/// Beside a line that goes up to the right: on its upper left, then on its lower right, from the middle to both ends. At
+/// its upper end last: beside a ridge point, its label would seem to be the flat roof's.
 pub(super) fn beside_slope(from: Place, to: Place, size: f64) -> Vec<(Place, Anchor)> {
-    let on = |share: f64| {
+    const MIDDLE: [f64; 16] = [
+        0.5, 0.6, 0.4, 0.7, 0.3, 0.8, 0.2, 0.1, 0.55, 0.45, 0.65, 0.35, 0.75, 0.25, 0.85, 0.15,
+    ];
+    const UPPER_END: [f64; 3] = [0.9, 0.95, 0.98];
+    let on = |share: &f64| {
         (
             from.0 + share * (to.0 - from.0),
             from.1 + share * (to.1 - from.1),
@@ -61,14 +65,13 @@ pub(super) fn beside_slope(from: Place, to: Place, size: f64) -> Vec<(Place, Anc
     };
     let above = |(x, y): Place| ((x - GAP, y - 0.3 * size - 1.0), Anchor::End);
     let below = |(x, y): Place| ((x + GAP, y + 0.85 * size + 1.0), Anchor::Start);
-    let shares = [
-        0.5, 0.6, 0.4, 0.7, 0.3, 0.8, 0.2, 0.9, 0.1, 0.55, 0.45, 0.65, 0.35, 0.75, 0.25, 0.85,
-        0.15, 0.95, 0.98,
-    ];
-    let above = shares.iter().map(|share| above(on(*share)));
-    above
-        .chain(shares.iter().map(|share| below(on(*share))))
-        .collect()
+    let beside = |shares: &[f64]| {
+        let places: Vec<Place> = shares.iter().map(on).collect();
+        let above = places.iter().copied().map(above);
+        let below = places.iter().copied().map(below);
+        above.chain(below).collect::<Vec<_>>()
+    };
+    [beside(&MIDDLE), beside(&UPPER_END)].concat()
 }
 
 /// Above a level line, from its right end to the left, then below it.

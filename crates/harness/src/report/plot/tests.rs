@@ -283,3 +283,54 @@ fn svg_is_well_formed_and_a_terminals_lines_are_no_wider_than_it() {
         }
     }
 }
+
+/// The roofs of an H200 on a telephone, where the label of the flat roof has no room: what stands beside its ridge point
+/// would be read as its label.
+#[test]
+fn a_bandwidths_label_is_not_beside_a_ridge_point() {
+    let roof = |height: f64| {
+        let ridge = (height / 4800.0, height);
+        let from = ridge.0;
+        Guide {
+            label: format!("f32 FMA {height} GFLOP/s, ridge {from:.2}"),
+            path: Path::Flat { height, from },
+            source: Source::Sheet,
+            dots: vec![ridge],
+        }
+    };
+    let memory = Guide {
+        label: "memory 4.80 TB/s".to_owned(),
+        path: Path::Slope {
+            rate: 4800.0,
+            top: 66_910.0,
+        },
+        source: Source::Sheet,
+        dots: Vec::new(),
+    };
+    let plot = Plot {
+        caption: String::new(),
+        series: Vec::new(),
+        guides: vec![memory, roof(66_910.0), roof(33_450.0)],
+        x: Axis::log("arithmetic intensity, FLOP/byte", (0.15, 450.0)),
+        y: Axis::log("GFLOP/s", (600.0, 130_000.0)),
+    };
+    let figure = Figure {
+        title: String::new(),
+        subtitle: String::new(),
+        plots: vec![plot],
+    };
+    let scene = figure.scene(400.0);
+    let mut labels = texts(&scene).into_iter();
+    let label = labels.find(|it| it.text.starts_with("memory"));
+    let label = label.expect("there is room beside the slope").bounds();
+    let dots = scene.items.iter().filter_map(|item| match item {
+        Item::Shape(shape) => Some(Rect::around(shape.at, 12.0)),
+        _ => None,
+    });
+    let dots: Vec<Rect> = dots.collect();
+    assert_eq!(dots.len(), 2);
+    assert!(
+        !dots.iter().any(|dot| dot.overlaps(&label)),
+        "{label:?}: {dots:?}"
+    );
+}
