@@ -20,7 +20,7 @@ import sys
 
 UNITS = {"ns": 1e-3, "µs": 1.0, "ms": 1e3, "s": 1e6}
 LAUNCHES = ["saxpy, no barrier", "block reduction, shuffles", "horner of degree 1000", "saxpy of one block"]
-# What is asked of the engine, over 69f9ecb; /work/shared/DESIGN.md of its time.
+# What is asked of the engine, over 69f9ecb.
 BARS = [("saxpy, no barrier", "PTX", "emulator/unchecked", 2), ("block reduction, shuffles", "PTX", "emulator/unchecked", 12),
         ("saxpy, no barrier", "PTX, checked", "emulator/checked", 6),
         ("block reduction, shuffles", "PTX, checked", "emulator/checked", 12)]

@@ -32,7 +32,7 @@ pub(super) struct Arguments {
     chunks: Option<usize>,
 
     /// Chunks on the device at the same time in streamed mode. More than two are slower: copies to the
-    /// device run further ahead of those back [default: 2]
+    /// device run further ahead of the copies back to the host [default: 2]
     #[arg(long, value_name = "COUNT", value_parser = whole::<usize>(1..=MOST_CHUNKS))]
     slots: Option<usize>,
 

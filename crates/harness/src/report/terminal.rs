@@ -346,7 +346,7 @@ fn measured_summary(records: &[Record], width: Width) -> String {
         "best GFLOP/s".to_owned(),
         format!("at {}", alongs.join("/")),
         "ceiling".to_owned(),
-        "% of its roof".to_owned(),
+        "% of roof".to_owned(),
     ];
     let names = ["kernel", "dtype"].into_iter().chain(axes.iter().copied());
     let header: Vec<String> = names.map(str::to_owned).chain(last).collect();

@@ -241,15 +241,15 @@ impl clap::Args for Workloads {
 /// What `--workload` says of itself.
 fn of_choices(suite: &Suite) -> String {
     if suite.all.len() == suite.workloads.len() {
-        return "Workloads by name, as `list` shows them; \"all\" leaves out those that lack an axis that is given \
-                [default: all workloads]"
+        return "Workloads by name, as `list` shows them; \"all\" means those with every axis that you set [default: all \
+                workloads]"
             .to_owned();
     }
     let names = [&suite.all, &suite.sweep, &suite.occupancy].map(|names| names.join(", "));
     let [all, sweep, occupancy] = names;
     format!(
-        "Workloads by name, as `list` shows them; \"all\" stands for {all}, without those that lack an axis that is \
-         given [default: {sweep}; in `occupancy`: {occupancy}]"
+        "Workloads by name, as `list` shows them; \"all\" means those of {all} with every axis that you set \
+         [default: {sweep}; in `occupancy`: {occupancy}]"
     )
 }
 
