@@ -1,4 +1,4 @@
-"""The products of crates/gemm on a GPU: correctness against float64, then TFLOP/s beside cuBLAS (torch.mm).
+"""The products of crates/gemm on a GPU: correctness against float64, then TFLOP/s beside cuBLAS (torch.mm, torch._scaled_mm).
 
     ptxas -arch=sm_90a target/*/build/ridgepoint-gemm-*/out/kernels.ptx -o kernels.cubin
     python3 benches/peers/gemm.py kernels.cubin
@@ -9,10 +9,16 @@ of the bursts' medians. docs/results/h200-gemm/gemm.txt is what it printed on on
 import ctypes, statistics, sys, time
 import torch
 
-V = ctypes.c_void_p
+V, U = ctypes.c_void_p, ctypes.c_uint32
 CUDA = ctypes.CDLL("libcuda.so.1")
-TYPES = {"bf16": (torch.bfloat16, 9, 2, 2.0 ** -8), "f16": (torch.float16, 6, 2, 2.0 ** -11), "tf32": (torch.float32, 11, 4, 2.0 ** -22)}
+# Elements, the map's type of them, their size, and the result's elements, its map's type, its size and what rounding to it costs.
+TYPES = {"bf16": (torch.bfloat16, 9, 2, torch.bfloat16, 9, 2, 2.0 ** -8), "f16": (torch.float16, 6, 2, torch.float16, 6, 2, 2.0 ** -11),
+         "tf32": (torch.float32, 11, 4, torch.float32, 7, 4, 2.0 ** -22), "e4m3": (torch.float8_e4m3fn, 0, 1, torch.bfloat16, 9, 2, 2.0 ** -8)}
+# How far a sum may be off, relative to the sum of the sizes of its terms.
+SUM = {"bf16": 2.0 ** -20, "f16": 2.0 ** -20, "tf32": 2.0 ** -20, "e4m3": 2.0 ** -7}
 STAGES = {256: 4, 128: 6}
+CLUSTER, OVERLAPPING = 4, 6
+OVERLAP = True
 
 
 def check(result, what):
@@ -20,50 +26,99 @@ def check(result, what):
         raise SystemExit(f"{what}: error {result}")
 
 
-def tensor_map(tensor, kind, box_rows):
+def tensor_map(tensor, number, size, box_rows):
     """A map of a row-major matrix, in global memory; rows of a box are 128 bytes, swizzled, zeros outside."""
-    _, number, size, _ = TYPES[kind]
     rows, columns = tensor.shape
     raw = (ctypes.c_uint64 * 32)()
     at = (ctypes.addressof(raw) + 63) & ~63
     check(CUDA.cuTensorMapEncodeTiled(
         V(at), number, 2, V(tensor.data_ptr()), (ctypes.c_uint64 * 2)(columns, rows),
-        (ctypes.c_uint64 * 1)(tensor.stride(0) * size), (ctypes.c_uint32 * 2)(128 // size, box_rows),
-        (ctypes.c_uint32 * 2)(1, 1), 0, 3, 3, 0), "encode a tensor map")
+        (ctypes.c_uint64 * 1)(tensor.stride(0) * size), (U * 2)(128 // size, box_rows),
+        (U * 2)(1, 1), 0, 3, 3, 0), "encode a tensor map")
     return torch.frombuffer(bytearray(ctypes.string_at(at, 128)), dtype=torch.uint8).cuda()
 
 
 class Problem(ctypes.Structure):
-    _fields_ = [("m", ctypes.c_uint32), ("n", ctypes.c_uint32), ("k", ctypes.c_uint32), ("alpha", ctypes.c_float),
-                ("beta", ctypes.c_float), ("pitch", ctypes.c_uint32)]
+    _fields_ = [("m", U), ("n", U), ("k", U), ("alpha", ctypes.c_float), ("beta", ctypes.c_float), ("pitch", U), ("has_bias", U),
+                ("activation", U)]
+
+
+class Shape(ctypes.Structure):
+    _fields_ = [("rows", U), ("columns", U), ("pitch", U), ("copy_pitch", U)]
+
+
+class Attribute(ctypes.Structure):
+    _fields_ = [("id", U), ("pad", U), ("value", U * 16)]
+
+
+class Config(ctypes.Structure):
+    _fields_ = [("grid", U * 3), ("block", U * 3), ("shared", U), ("stream", V), ("attributes", V), ("count", U)]
+
+
+class Launch:
+    def __init__(self, name, grid, block, shared, values, attributes):
+        self.name, self.grid, self.block, self.shared, self.values = name, grid, block, shared, values
+        self.function = V()
+        check(CUDA.cuModuleGetFunction(ctypes.byref(self.function), MODULE, name.encode()), "look up " + name)
+        if shared > 48 << 10:
+            check(CUDA.cuFuncSetAttribute(self.function, 8, shared), "allow shared memory")
+        self.arguments = (V * len(values))(*[ctypes.addressof(value) for value in values])
+        self.attributes = (Attribute * max(1, len(attributes)))(*[Attribute(id, 0, (U * 16)(*value)) for id, value in attributes])
+        self.count = len(attributes)
+
+    def __call__(self):
+        config = Config((U * 3)(*self.grid), (U * 3)(self.block, 1, 1), self.shared, torch.cuda.current_stream().cuda_stream,
+                        ctypes.addressof(self.attributes), self.count)
+        check(CUDA.cuLaunchKernelEx(ctypes.byref(config), self.function, self.arguments, None), "launch " + self.name)
+
+
+def pointer(tensor):
+    return ctypes.c_uint64(tensor.data_ptr())
+
+
+def packed(tensor, size):
+    """A launch that copies a matrix into rows that begin at multiples of 128 bytes, and the copy, as crates/gemm/src/packed.rs."""
+    rows, columns = tensor.shape
+    pitch = -(-columns * size // 128) * 128 // size
+    copy = torch.empty(rows, pitch, device="cuda", dtype=tensor.dtype)
+    values = [pointer(tensor), pointer(copy), Shape(rows, columns, tensor.stride(0), pitch)]
+    grid = [min(-(-rows // 8), 4096), -(-columns // 512), 1]
+    return Launch(f"pack_{size}", grid, 256, 0, values, []), copy[:, :columns]
 
 
 class Gemm:
-    """name: gemm_TYPE_ORDER_WIDTH or scaled_TYPE_ORDER."""
+    """name: gemm_TYPE_ORDER_WIDTH or fused_TYPE_ORDER; of a WIDTH `split` two blocks take a tile of 128 columns."""
 
-    def __init__(self, name, a, b, c, alpha=1.0, beta=0.0, k=None):
+    def __init__(self, name, a, b, c, alpha=1.0, beta=0.0, bias=None, activation=0, pack=False):
         parts = name.split("_")
-        kind, order = parts[1], "_".join(parts[2:4])
-        width = int(parts[4]) if len(parts) > 4 else 256
+        kind, order, how = parts[1], "_".join(parts[2:4]), (parts + ["256"])[4]
+        width = 256 if how == "256" else 128
+        _, number, size, _, result_number, result_size, _ = TYPES[kind]
         m, n = c.shape
-        shared = 1024 + STAGES[width] * (128 + width) * 128 + 4 * 64 * 128 + 16 * STAGES[width]
-        self.function = V()
-        check(CUDA.cuModuleGetFunction(ctypes.byref(self.function), MODULE, name.encode()), "look up " + name)
-        check(CUDA.cuFuncSetAttribute(self.function, 8, shared), "allow shared memory")
-        self.shared = shared
-        self.keep = [tensor_map(a, kind, 128), tensor_map(b, kind, width if order == "by_columns" else 64), a, b, c]
-        third = c.data_ptr()
+        self.keep, self.packs = [a, b, c, bias], []
+        for index in range(2):
+            tensor = self.keep[index]
+            if pack or tensor.stride(0) * size % 16 or tensor.data_ptr() % 16:
+                launch, self.keep[index] = packed(tensor, size)
+                self.packs.append((launch, tensor))
+        maps = [tensor_map(self.keep[0], number, size, 128), tensor_map(self.keep[1], number, size, width if order == "by_columns" else 64)]
         if parts[0] == "gemm":
-            self.keep.append(tensor_map(c, kind, 64))
-            third = self.keep[-1].data_ptr()
-        self.values = [ctypes.c_uint64(self.keep[0].data_ptr()), ctypes.c_uint64(self.keep[1].data_ptr()), ctypes.c_uint64(third),
-                       Problem(m, n, a.shape[1] if k is None else k, alpha, beta, c.stride(0))]
-        self.arguments = (V * 4)(*[ctypes.addressof(value) for value in self.values])
-        self.grid = min(132, -(-m // 128) * -(-n // width))
+            maps.append(tensor_map(c, result_number, result_size, 64))
+        self.keep += maps
+        values = [pointer(each) for each in maps]
+        if parts[0] == "fused":
+            values += [pointer(c), ctypes.c_uint64(0 if bias is None else bias.data_ptr())]
+        values.append(Problem(m, n, a.shape[1], alpha, beta, c.stride(0), int(bias is not None), activation))
+        tiles = -(-m // 128) * -(-n // width)
+        shared = 1024 + STAGES[width] * (128 + width) * 128 + 4 * 64 * 128 + 16 * STAGES[width]
+        attributes = ([(OVERLAPPING, [1])] if OVERLAP else []) + ([(CLUSTER, [2, 1, 1])] if how == "split" else [])
+        grid = 2 * tiles if how == "split" else min(132, tiles)
+        self.main = Launch(name, [grid, 1, 1], 384, shared, values, attributes)
 
     def __call__(self):
-        stream = V(torch.cuda.current_stream().cuda_stream)
-        check(CUDA.cuLaunchKernel(self.function, self.grid, 1, 1, 384, 1, 1, self.shared, stream, self.arguments, None), "launch")
+        for launch, _ in self.packs:
+            launch()
+        self.main()
 
 
 def normal(kind, rows, columns, pitch=None):
@@ -73,45 +128,60 @@ def normal(kind, rows, columns, pitch=None):
     return whole[:, :columns]
 
 
-def correct(name, m, n, k, alpha, beta):
+def correct(name, m, n, k, alpha=1.0, beta=0.0, activation=0, gap=None):
+    """`gap` elements lie between rows, or as few as make them multiples of 16 bytes, and 16 bytes."""
     torch.manual_seed(m * n + k)
-    kind, by_rows, scaled = name.split("_")[1], "by_rows" in name, name.startswith("scaled")
+    kind, by_rows, fused = name.split("_")[1], "by_rows" in name, name.startswith("fused")
     unit = 16 // TYPES[kind][2]
-    pitch = lambda width: -(-width // unit) * unit + unit
+    pitch = lambda width: width + gap if gap is not None else -(-width // unit) * unit + unit
     a = normal(kind, m, k, pitch(k))
     b = normal(kind, k, n, pitch(n)) if by_rows else normal(kind, n, k, pitch(k))
-    guarded = torch.full((m + 2, n + 3 if scaled else pitch(n)), 7.0, device="cuda", dtype=TYPES[kind][0])
+    result = TYPES[kind][3]
+    bias = torch.randn(n, device="cuda").to(result) if activation else None
+    guarded = torch.full((m + 2, n + 3 if fused else -(-n // 8) * 8 + 8), 7.0, device="cuda", dtype=result)
     c = guarded[1:m + 1, :n]
     c.copy_(torch.randn(m, n, device="cuda")) if beta else c.fill_(float("nan"))
     before = c.double()
-    Gemm(name, a, b, c, alpha, beta)()
+    run = Gemm(name, a, b, c, alpha, beta, bias, activation)
+    run()
     torch.cuda.synchronize()
+    first = c.clone()
     right = b.double() if by_rows else b.double().t()
     exact = alpha * (a.double() @ right)
     size = abs(alpha) * (a.double().abs() @ right.abs())
     if beta:
         exact, size = exact + beta * before, size + abs(beta) * before.abs()
-    bound = exact.abs() * TYPES[kind][3] + size * 2.0 ** -20 + 1e-30
+    if activation:
+        exact = exact + bias.double()
+        exact = torch.relu(exact) if activation == 1 else torch.nn.functional.gelu(exact)
+    bound = exact.abs() * TYPES[kind][6] + 1.13 * size * SUM[kind] + 1e-30
     worst = ((c.double() - exact).abs() / bound).nan_to_num(nan=float("inf")).max().item()
     outside = bool((guarded[0] == 7).all() and (guarded[-1] == 7).all() and (guarded[:, n:] == 7).all())
-    good = worst <= 1.0 and outside
-    print(f"{'ok    ' if good else 'FAILED'} {name} {m} x {n} x {k} alpha {alpha} beta {beta}: worst error / bound {worst:.3f}, outside untouched {outside}",
-          flush=True)
+    same = True
+    if not beta:
+        for _ in range(3):
+            run()
+        torch.cuda.synchronize()
+        same = torch.equal(c, first)
+    good = worst <= 1.0 and outside and same
+    print(f"{'ok    ' if good else 'FAILED'} {name} {m} x {n} x {k} alpha {alpha} beta {beta} activation {activation} gap {gap}: "
+          f"worst error / bound {worst:.3f}, outside untouched {outside}, the same again {same}", flush=True)
     return good
 
 
 def correctness():
     shapes = [(128, 256, 64), (1, 8, 8), (129, 264, 200), (1000, 520, 1048), (2049, 136, 776), (4097, 2056, 72)]
     odd = [(1, 1, 8), (127, 255, 64), (129, 257, 200), (1001, 515, 1048), (385, 3, 72)]
+    factors = [(1.0, 0.0), (0.5, 0.0), (1.0, 1.0), (-1.25, 0.75), (0.0, 1.5)]
     good = []
-    for kind in ["bf16", "f16"]:
-        for order in ["by_columns", "by_rows"]:
-            for width in [256, 128]:
-                good += [correct(f"gemm_{kind}_{order}_{width}", m, n, k, 1.0, 0.0) for m, n, k in shapes]
-            good += [correct(f"scaled_{kind}_{order}", m, n, k, alpha, beta) for (m, n, k), (alpha, beta) in
-                     zip(odd, [(1.0, 0.0), (0.5, 0.0), (1.0, 1.0), (-1.25, 0.75), (0.0, 1.5)])]
-    good += [correct("scaled_tf32_by_columns", m, n, k, alpha, beta) for (m, n, k), (alpha, beta) in
-             zip(odd + shapes, [(1.0, 0.0), (0.5, 0.0), (1.0, 1.0), (-1.25, 0.75), (0.0, 1.5)] + [(1.0, 0.0)] * 6)]
+    for kind in TYPES:
+        for order in ["by_columns", "by_rows"] if TYPES[kind][2] == 2 else ["by_columns"]:
+            for how in ["256", "128", "split"]:
+                good += [correct(f"gemm_{kind}_{order}_{how}", m, n, k) for m, n, k in shapes]
+            name = f"fused_{kind}_{order}"
+            good += [correct(name, m, n, k, alpha, beta) for (m, n, k), (alpha, beta) in zip(odd, factors)]
+            good += [correct(name, m, n, k, activation=activation, gap=gap) for activation, gap, (m, n, k) in
+                     [(1, 0, (129, 257, 201)), (2, 3, (1001, 515, 1047)), (1, 5, (64, 512, 1)), (2, None, (300, 520, 512))]]
     return len(good), good.count(False)
 
 
@@ -140,15 +210,31 @@ def burst(run, warm, timed):
     return statistics.median(begin.elapsed_time(end) for begin, end in pairs)
 
 
+def theirs(kind, a, columns, rows, by_rows):
+    if kind == "e4m3":
+        one = torch.ones((), device="cuda")
+        of = lambda fast: lambda: torch._scaled_mm(a, columns.t(), one, one, out_dtype=torch.bfloat16, use_fast_accum=fast)
+        return {"cuBLAS": of(True), "cuBLAS, sums in f32": of(False)}
+    out = torch.empty(a.shape[0], columns.shape[0], device="cuda", dtype=TYPES[kind][3])
+    return {"cuBLAS": (lambda: torch.mm(a, rows, out=out)) if by_rows else (lambda: torch.mm(a, columns.t(), out=out))}
+
+
 def speed(kind, m, n, k, names, rounds, theirs_by_rows=False):
+    """A name may have words behind it: `packed` copies operands that need not be, `relu` and `gelu` add a bias and an activation."""
     torch.manual_seed(1)
-    a, columns, rows = normal(kind, m, k), normal(kind, n, k), normal(kind, k, n)
-    c, theirs = (torch.empty(m, n, device="cuda", dtype=TYPES[kind][0]) for _ in range(2))
+    a, columns = normal(kind, m, k), normal(kind, n, k)
+    rows = normal(kind, k, n) if theirs_by_rows else None
+    result = TYPES[kind][3]
+    c, bias = torch.empty(m, n, device="cuda", dtype=result), torch.randn(n, device="cuda").to(result)
     torch.backends.cuda.matmul.allow_tf32 = True
-    runs = {"cuBLAS": (lambda: torch.mm(a, rows, out=theirs)) if theirs_by_rows else (lambda: torch.mm(a, columns.t(), out=theirs))}
+    runs = theirs(kind, a, columns, rows, theirs_by_rows)
+    peers = list(runs)
     for name in names:
-        runs[name] = Gemm(name, a, rows if "by_rows" in name else columns, c)
-    count = max(1, int(4e11 / (2 * m * n * k)))
+        kernel, *words = name.split()
+        activation = 1 if "relu" in words else 2 if "gelu" in words else 0
+        runs[name] = Gemm(kernel, a, rows if "by_rows" in kernel else columns, c, bias=bias if activation else None,
+                          activation=activation, pack="packed" in words)
+    count = max(1, int(2e11 / (2 * m * n * k)))
     warm, timed = (3, 10) if count == 1 else (3, 5)
     if count > 1:
         runs = {name: graph_of(run, count) for name, run in runs.items()}
@@ -159,7 +245,7 @@ def speed(kind, m, n, k, names, rounds, theirs_by_rows=False):
             time.sleep(0.15)
             times[name].append(burst(runs[name], warm, timed) / count)
     rates = {name: 2 * m * n * k / statistics.median(all_) / 1e9 for name, all_ in times.items()}
-    for name in names:
+    for name in peers[1:] + names:
         print(f"burst {kind} {m} x {n} x {k} ({count} a graph): cuBLAS {rates['cuBLAS']:.1f}, {name} {rates[name]:.1f} TFLOP/s, "
               f"ratio {rates[name] / rates['cuBLAS']:.3f}, spread {100 * (max(times[name]) / min(times[name]) - 1):.1f} %", flush=True)
 
@@ -170,16 +256,23 @@ MODULE = V()
 check(CUDA.cuModuleLoadData(ctypes.byref(MODULE), open(sys.argv[1], "rb").read() + b"\0"), "load")
 cases, failures = correctness()
 print("cases", cases, "failures", failures, flush=True)
-by_columns = ["gemm_bf16_by_columns_256", "gemm_bf16_by_columns_128"]
-speed("bf16", 8192, 8192, 8192, by_columns + ["scaled_bf16_by_columns"], 5)
+columns = lambda kind, *how: [f"gemm_{kind}_by_columns_{each}" for each in how]
+fused = "fused_bf16_by_columns"
+speed("bf16", 8192, 8192, 8192, columns("bf16", 256) + [fused, fused + " relu", fused + " gelu"], 4)
 speed("bf16", 8192, 8192, 8192, ["gemm_bf16_by_rows_256"], 4, theirs_by_rows=True)
-speed("bf16", 4096, 4096, 4096, by_columns, 5)
-speed("bf16", 2048, 2048, 2048, by_columns, 5)
-speed("bf16", 1024, 1024, 1024, by_columns, 5)
-speed("bf16", 8191, 4104, 2056, by_columns, 4)
-speed("bf16", 8192, 4096, 2048, by_columns, 4)
-speed("f16", 8192, 8192, 8192, ["gemm_f16_by_columns_256"], 4)
-speed("f16", 4096, 4096, 4096, ["gemm_f16_by_columns_256"], 4)
-speed("tf32", 8192, 8192, 8192, ["scaled_tf32_by_columns"], 4)
-speed("tf32", 4096, 4096, 4096, ["scaled_tf32_by_columns"], 4)
+speed("bf16", 4096, 4096, 4096, columns("bf16", 256, 128), 4)
+for size in [2048, 1024, 512]:
+    speed("bf16", size, size, size, columns("bf16", 256, 128, "split"), 4)
+speed("bf16", 8191, 4097, 2049, [fused], 4)
+for k in [2048, 2056, 2064, 2080, 2112]:
+    speed("bf16", 8191, 4104, k, [each + words for each in columns("bf16", 256) for words in ["", " packed"]], 3)
+speed("f16", 8192, 8192, 8192, columns("f16", 256), 3)
+speed("tf32", 8192, 8192, 8192, columns("tf32", 256, 128), 4)
+speed("tf32", 4096, 4096, 4096, columns("tf32", 256, 128), 4)
+speed("e4m3", 8192, 8192, 8192, columns("e4m3", 256, 128), 4)
+speed("e4m3", 4096, 4096, 4096, columns("e4m3", 256, 128), 4)
+OVERLAP = False
+print("without overlapping launches", flush=True)
+speed("bf16", 2048, 2048, 2048, columns("bf16", 256), 4)
+speed("bf16", 1024, 1024, 1024, columns("bf16", 128, "split"), 4)
 sys.exit(failures > 0)

@@ -32,6 +32,15 @@ pub enum GemmError {
         reason: String,
     },
 
+    /// A bias does not fit to the result.
+    #[error("a bias of {elements} elements for {columns} columns: one for each is expected")]
+    Bias {
+        /// What it has.
+        elements: usize,
+        /// Those of `C`.
+        columns: usize,
+    },
+
     /// The element type is not multiplied from a `B` that is given by rows.
     #[error("{0} is multiplied with B given by columns alone (Right::ByColumns)")]
     ByRows(&'static str),

@@ -1,4 +1,5 @@
-//! Matrix products on Hopper's tensor cores: `C = alpha A B + beta C`, of `bf16`, `f16` and `tf32`, with sums in `f32`.
+//! Matrix products on Hopper's tensor cores: `C = activation(alpha A B + beta C + bias)`, of `bf16`, `f16`, `tf32` and `e4m3`, with
+//! sums in `f32`.
 //!
 //! ```no_run
 //! use cuda_std::bf16;
@@ -31,14 +32,18 @@
 //! `gemm-kernels` has the kernels, and `docs/tensor-cores.md` how they came to be.
 
 mod error;
+mod finish;
 mod maps;
 mod matrix;
+mod packed;
 mod plan;
 mod product;
+mod tiling;
 
 pub use error::{GemmError, Size};
+pub use finish::{Activation, Finish};
 pub use matrix::{Matrix, MatrixMut, Order, Right};
-pub use plan::{Copied, Kernel, Plan, Scaled};
+pub use plan::{Copied, Fused, Kernel, Plan};
 pub use product::{Element, Product};
 use ridgepoint_driver::Embedded;
 

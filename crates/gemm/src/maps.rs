@@ -1,12 +1,11 @@
 //! Tensor maps of the matrices.
 
-use cuda_std::launch::Slice;
 use cuda_std::tma::TensorMap;
 use gemm_kernels::pipeline::{ROWS, WARPGROUP_ROWS};
 use ridgepoint_driver::{Device, DeviceBuffer, Swizzle, TensorElement, TensorLayout};
 
 use crate::error::{GemmError, Size};
-use crate::matrix::{Matrix, MatrixMut};
+use crate::matrix::{Matrix, MatrixMut, same};
 use crate::product::Element;
 
 /// The maps of `A`, of `B` in boxes of so many rows, and of `C` if it is stored by copies, in boxes as the kernels
@@ -21,26 +20,11 @@ pub(crate) fn maps<T: Element>(
         map(device, a, ROWS)?,
         map(device, b, b_rows)?,
         match c {
-            Some(c) => map(device, &as_read(c), WARPGROUP_ROWS)?,
+            Some(c) => map(device, &c.as_read(), WARPGROUP_ROWS)?,
             None => TensorMap::from_bits([0; 16]),
         },
     ];
     Ok(device.buffer_from(&all)?)
-}
-
-/// The same memory, for the time of a call in which nothing reads it.
-fn as_read<'a, T>(c: &MatrixMut<'a, T>) -> Matrix<'a, T> {
-    // SAFETY: `c` borrows it, and nothing here reads it.
-    let view = unsafe { Slice::from_raw(c.view.as_ptr().cast_const(), c.view.len()) };
-    Matrix {
-        view: match c.view.home() {
-            // SAFETY: it is the memory's own.
-            Some(home) => unsafe { view.of(home) },
-            None => view,
-        },
-        size: c.size,
-        pitch: c.pitch,
-    }
 }
 
 fn map<T: TensorElement>(
@@ -57,12 +41,5 @@ fn map<T: TensorElement>(
     let layout = TensorLayout::dense([columns as u64, all_rows as u64], tile)
         .with_pitch([1, matrix.pitch as u64])
         .with_swizzle(Swizzle::Bytes128);
-    // SAFETY: the view's own memory, for the time of this call.
-    let view = unsafe { Slice::from_raw(matrix.view.as_ptr(), matrix.view.len()) };
-    let view = match matrix.view.home() {
-        // SAFETY: it is the memory's own.
-        Some(home) => unsafe { view.of(home) },
-        None => view,
-    };
-    Ok(device.tensor_map(view, &layout)?)
+    Ok(device.tensor_map(same(&matrix.view), &layout)?)
 }

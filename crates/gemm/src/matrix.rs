@@ -51,6 +51,45 @@ matrices! {
     MatrixMut of SliceMut;
 }
 
+/// The same view once more.
+pub(crate) fn same<'a, T>(view: &Slice<'a, T>) -> Slice<'a, T> {
+    // SAFETY: the view's own memory, and as long as it.
+    let again = unsafe { Slice::from_raw(view.as_ptr(), view.len()) };
+    match view.home() {
+        // SAFETY: it is the memory's own.
+        Some(home) => unsafe { again.of(home) },
+        None => again,
+    }
+}
+
+impl<T> MatrixMut<'_, T> {
+    /// The memory once more, for one launch.
+    pub(crate) fn again(&self) -> SliceMut<'_, T> {
+        // SAFETY: the same memory, as long as it is borrowed.
+        let view = unsafe { SliceMut::from_raw(self.view.as_ptr(), self.view.len()) };
+        match self.view.home() {
+            // SAFETY: it is the memory's own.
+            Some(home) => unsafe { view.of(home) },
+            None => view,
+        }
+    }
+
+    /// The memory as what is read, for the time of a call in which nothing reads it.
+    pub(crate) fn as_read(&self) -> Matrix<'_, T> {
+        // SAFETY: it is borrowed, and nothing reads it.
+        let view = unsafe { Slice::from_raw(self.view.as_ptr().cast_const(), self.view.len()) };
+        Matrix {
+            view: match self.view.home() {
+                // SAFETY: it is the memory's own.
+                Some(home) => unsafe { view.of(home) },
+                None => view,
+            },
+            size: self.size,
+            pitch: self.pitch,
+        }
+    }
+}
+
 /// The order of `B`, as [`Right`] has it, without the matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
@@ -68,8 +107,14 @@ pub enum Right<'a, T> {
     ByRows(Matrix<'a, T>),
 }
 
-impl<T> Right<'_, T> {
-    pub(crate) fn matrix(&self) -> &Matrix<'_, T> {
+impl<'a, T> Right<'a, T> {
+    pub(crate) fn matrix(&self) -> &Matrix<'a, T> {
+        match self {
+            Right::ByColumns(matrix) | Right::ByRows(matrix) => matrix,
+        }
+    }
+
+    pub(crate) fn into_matrix(self) -> Matrix<'a, T> {
         match self {
             Right::ByColumns(matrix) | Right::ByRows(matrix) => matrix,
         }

@@ -3,14 +3,15 @@
 use cuda_std::launch::{Entry, Signature, Slice, SliceMut};
 use cuda_std::tma::TensorMap;
 use gemm_kernels::operand::row;
-use gemm_kernels::pipeline::{ROWS, STAGES_128, STAGES_256, THREADS, shared_bytes};
+use gemm_kernels::pipeline::{ROWS, THREADS};
 use gemm_kernels::problem::Problem;
 use ridgepoint_driver::{Device, DeviceBuffer, LaunchConfig};
 
 use crate::error::GemmError;
 use crate::maps::maps;
 use crate::matrix::{Matrix, MatrixMut, Order};
-use crate::product::Element;
+use crate::product::{Element, Kernels};
+use crate::tiling::Tiling;
 
 /// The compute capability that has `wgmma`, and no later one.
 const HOPPER: (u32, u32) = (9, 0);
@@ -30,7 +31,7 @@ const HOPPER: (u32, u32) = (9, 0);
 /// let mut c = device.buffer_filled(24 * 40, bf16::NAN)?;
 /// let maps = plan.maps(&device, &a, &b, &mut c)?;
 /// let Kernel::Copied(entry) = plan.kernel() else { panic!("a row of C has a multiple of 16 bytes") };
-/// let prepared = device.prepare(entry, plan.config())?;
+/// let prepared = device.prepare(entry, plan.config())?.with_cluster(plan.cluster())?;
 /// let stream = Stream::new(&device)?;
 /// let map = |number: usize| maps.slice(number..=number);
 /// // SAFETY: the maps are of the plan's matrices, which live until the stream has been synchronised.
@@ -47,16 +48,16 @@ pub struct Plan<T: Element> {
     config: LaunchConfig,
     problem: Problem,
     order: Order,
-    width: Width,
+    tiling: Tiling,
 }
 
 /// A kernel of the library, by how it stores the result.
 #[derive(Clone, Copy)]
 pub enum Kernel<R: 'static> {
-    /// By copies through shared memory. It takes the maps of `A`, `B` and `C`.
+    /// By copies through shared memory, the product as it is. It takes the maps of `A`, `B` and `C`.
     Copied(Entry<Copied>),
-    /// From registers, multiplied by `alpha`, with `beta C` added. It takes the maps of `A` and `B`, and `C`.
-    Scaled(Entry<Scaled<R>>),
+    /// By ordinary stores, with what a [`Finish`](crate::Finish) says. It takes the maps of `A` and `B`, `C`, and the bias.
+    Fused(Entry<Fused<R>>),
 }
 
 /// What launches of [`gemm`](gemm_kernels::pipeline::gemm) take.
@@ -71,14 +72,15 @@ impl Signature for Copied {
     );
 }
 
-/// What launches of [`scaled`](gemm_kernels::pipeline::scaled) take.
-pub struct Scaled<R>(R);
+/// What launches of [`fused`](gemm_kernels::pipeline::fused) take.
+pub struct Fused<R>(R);
 
-impl<R: 'static> Signature for Scaled<R> {
+impl<R: 'static> Signature for Fused<R> {
     type Arguments<'a> = (
         Slice<'a, TensorMap>,
         Slice<'a, TensorMap>,
         SliceMut<'a, R>,
+        Slice<'a, R>,
         Problem,
     );
 }
@@ -101,12 +103,14 @@ impl<T: Element> Plan<T> {
             alpha: 1.0,
             beta: 0.0,
             pitch: n,
+            has_bias: 0,
+            activation: 0,
         };
         let can_be_copied = (size_of::<T::Result>() * sizes[1]).is_multiple_of(16);
         Plan::of(device, problem, order, can_be_copied)
     }
 
-    /// `can_be_copied`: rows of the result begin and end at multiples of 16 bytes.
+    /// `can_be_copied`: the product is stored as it is, and rows of the result begin and end at multiples of 16 bytes.
     pub(crate) fn of(
         device: &Device,
         problem: Problem,
@@ -120,27 +124,24 @@ impl<T: Element> Plan<T> {
                 capability: properties.compute_capability,
             });
         }
-        let Problem { m, n, .. } = problem;
+        let Kernels { copied, fused } = T::kernels(order).ok_or(GemmError::ByRows(T::NAME))?;
         let blocks = properties.multiprocessors;
-        let is_plain = problem.alpha == 1.0 && problem.beta == 0.0;
-        let copied = T::copied(order).filter(|_| is_plain && can_be_copied);
-        let (kernel, width) = match (copied, T::scaled(order)) {
-            (Some([wide, narrow]), _) => match Width::best(m, n, blocks) {
-                Width::Columns256 => (Kernel::Copied(wide), Width::Columns256),
-                Width::Columns128 => (Kernel::Copied(narrow), Width::Columns128),
-            },
-            (None, Some(scaled)) => (Kernel::Scaled(scaled), Width::Columns256),
-            (None, None) => return Err(GemmError::ByRows(T::NAME)),
+        let (kernel, tiling) = match can_be_copied {
+            true => {
+                let steps = problem.k.div_ceil(row::<T>());
+                let tiling = Tiling::best([problem.m, problem.n], steps, blocks);
+                (Kernel::Copied(copied[tiling as usize]), tiling)
+            }
+            false => (Kernel::Fused(fused), Tiling::Columns256),
         };
-        let tiles = width.tiles(m, n);
-        let config = LaunchConfig::blocks(tiles.min(u64::from(blocks)), THREADS)
-            .with_dynamic_shared(width.shared_bytes());
+        let config = LaunchConfig::blocks(tiling.blocks([problem.m, problem.n], blocks), THREADS)
+            .with_dynamic_shared(tiling.shared_bytes());
         Ok(Plan {
             kernel,
             config,
             problem,
             order,
-            width,
+            tiling,
         })
     }
 
@@ -154,6 +155,11 @@ impl<T: Element> Plan<T> {
         self.config
     }
 
+    /// How many blocks along x, y and z make a cluster of its launch.
+    pub fn cluster(&self) -> [u32; 3] {
+        [self.tiling.split(), 1, 1]
+    }
+
     /// Its last argument.
     pub fn problem(&self) -> Problem {
         self.problem
@@ -163,7 +169,7 @@ impl<T: Element> Plan<T> {
     pub fn padded(&self) -> [usize; 3] {
         let Problem { m, n, k, .. } = self.problem;
         let up = |size: u32, unit: u32| (size as usize).next_multiple_of(unit as usize);
-        [up(m, ROWS), up(n, self.width.columns()), up(k, row::<T>())]
+        [up(m, ROWS), up(n, self.tiling.columns()), up(k, row::<T>())]
     }
 
     /// The maps of `A`, `B` and `C`, for the kernel's arguments.
@@ -200,74 +206,13 @@ impl<T: Element> Plan<T> {
         c: &MatrixMut<'_, T::Result>,
     ) -> Result<DeviceBuffer<TensorMap>, GemmError> {
         let b_rows = match self.order {
-            Order::ByColumns => self.width.columns(),
+            Order::ByColumns => self.tiling.columns(),
             Order::ByRows => 64,
         };
         let stored = match self.kernel {
             Kernel::Copied(_) => Some(c),
-            Kernel::Scaled(_) => None,
+            Kernel::Fused(_) => None,
         };
         maps(device, a, (b, b_rows), stored)
-    }
-}
-
-/// How many columns a tile has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Width {
-    Columns256,
-    Columns128,
-}
-
-impl Width {
-    pub(crate) fn columns(self) -> u32 {
-        match self {
-            Width::Columns256 => 256,
-            Width::Columns128 => 128,
-        }
-    }
-
-    /// Dynamic shared memory of a block.
-    pub(crate) fn shared_bytes(self) -> u32 {
-        match self {
-            Width::Columns256 => shared_bytes(256, STAGES_256),
-            Width::Columns128 => shared_bytes(128, STAGES_128),
-        }
-    }
-
-    /// Tiles of a result of `m` x `n`.
-    pub(crate) fn tiles(self, m: u32, n: u32) -> u64 {
-        u64::from(m.div_ceil(ROWS)) * u64::from(n.div_ceil(self.columns()))
-    }
-
-    /// The width with which the last block is done first. The blocks take tiles in turns, so what counts is how
-    /// many one of them takes, and how long each takes: one of 128 columns 0.57 times as long as one of 256
-    /// (8192 x 8192 x 8192 on an H200: 715 to 817 TFLOP/s).
-    pub(crate) fn best(m: u32, n: u32, blocks: u32) -> Width {
-        let turns = |width: Width| width.tiles(m, n).div_ceil(u64::from(blocks.max(1)));
-        let narrow = 57 * turns(Width::Columns128);
-        match narrow < 100 * turns(Width::Columns256) {
-            true => Width::Columns128,
-            false => Width::Columns256,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn few_tiles_are_made_narrow() {
-        assert_eq!(Width::best(8192, 8192, 132), Width::Columns256);
-        assert_eq!(Width::best(1024, 1024, 132), Width::Columns128);
-        // 128 tiles of 256 columns are one turn, 256 narrow ones two.
-        assert_eq!(Width::best(2048, 2048, 132), Width::Columns256);
-    }
-
-    #[test]
-    fn tiles_cover_the_edges() {
-        assert_eq!(Width::Columns256.tiles(129, 257), 4);
-        assert_eq!(Width::Columns128.tiles(128, 128), 1);
-        assert_eq!(Width::Columns128.tiles(0, 128), 0);
     }
 }

@@ -2,9 +2,9 @@
 
 use std::marker::PhantomData;
 
-use cuda_std::launch::{Entry, SliceMut};
+use cuda_std::launch::{Entry, Slice};
 use cuda_std::tma::TensorMap;
-use cuda_std::wgmma::Tf32;
+use cuda_std::wgmma::{E4m3, Tf32};
 use cuda_std::{bf16, f16};
 use gemm_kernels::pipeline as kernels;
 use gemm_kernels::problem::Problem;
@@ -13,86 +13,87 @@ use ridgepoint_driver::{
 };
 
 use crate::error::{GemmError, Size};
-use crate::matrix::{Matrix, MatrixMut, Order, Right};
-use crate::plan::{Copied, Kernel, Plan, Scaled};
+use crate::finish::Finish;
+use crate::matrix::{Matrix, MatrixMut, Order, Right, same};
+use crate::packed::{Packed, must_be_packed};
+use crate::plan::{Copied, Fused, Kernel, Plan};
 
-/// An element type of `A` and `B`: `bf16`, `f16`, or [`Tf32`], whose results are `f32`.
+/// An element type of `A` and `B`: `bf16`, `f16`, [`Tf32`], whose results are `f32`, or [`E4m3`], whose results are `bf16`.
+///
+/// Products of [`E4m3`] are added up with fewer bits than `f32` has: the tensor cores of an H100 or H200 align the 32 products of an
+/// instruction and the sum so far to the greatest of them, and keep about 14 bits.
 pub trait Element: TensorElement + DeviceValue + sealed::Sealed {
     /// The result's.
     type Result: TensorElement + DeviceValue;
     #[doc(hidden)]
     const NAME: &'static str;
-    /// The kernel that stores the product by copies, where the result allows it: by width 256 and 128.
+    /// Those that multiply a `B` of this order.
     #[doc(hidden)]
-    fn copied(order: Order) -> Option<[Entry<Copied>; 2]>;
-    /// The kernel that scales.
-    #[doc(hidden)]
-    fn scaled(order: Order) -> Option<Entry<Scaled<Self::Result>>>;
+    fn kernels(order: Order) -> Option<Kernels<Self::Result>>;
+}
+
+/// The kernels of an element type and an order of `B`.
+#[doc(hidden)]
+pub struct Kernels<R: 'static> {
+    /// One for each [`Tiling`](crate::tiling::Tiling).
+    pub(crate) copied: [Entry<Copied>; 3],
+    pub(crate) fused: Entry<Fused<R>>,
 }
 
 mod sealed {
     pub trait Sealed {}
 }
 
-macro_rules! halves {
-    ($($ty:ident: $columns_256:ident $columns_128:ident $rows_256:ident $rows_128:ident, $by_columns:ident $by_rows:ident;)*) => {$(
+macro_rules! elements {
+    ($($ty:ident $result:ident $name:literal:
+        $($order:ident $columns_256:ident $columns_128:ident $split:ident $fused:ident),*;)*
+    ) => {$(
         impl sealed::Sealed for $ty {}
 
         impl Element for $ty {
-            type Result = $ty;
-            const NAME: &'static str = stringify!($ty);
+            type Result = $result;
+            const NAME: &'static str = $name;
 
-            fn copied(order: Order) -> Option<[Entry<Copied>; 2]> {
-                Some(match order {
-                    Order::ByColumns => [
-                        kernels::$columns_256::entry().with_signature(),
-                        kernels::$columns_128::entry().with_signature(),
-                    ],
-                    Order::ByRows => [
-                        kernels::$rows_256::entry().with_signature(),
-                        kernels::$rows_128::entry().with_signature(),
-                    ],
-                })
-            }
-
-            fn scaled(order: Order) -> Option<Entry<Scaled<$ty>>> {
-                Some(match order {
-                    Order::ByColumns => kernels::$by_columns::entry().with_signature(),
-                    Order::ByRows => kernels::$by_rows::entry().with_signature(),
-                })
+            fn kernels(order: Order) -> Option<Kernels<$result>> {
+                match order {
+                    $(Order::$order => Some(Kernels {
+                        copied: [
+                            kernels::$columns_256::entry().with_signature(),
+                            kernels::$columns_128::entry().with_signature(),
+                            kernels::$split::entry().with_signature(),
+                        ],
+                        fused: kernels::$fused::entry().with_signature(),
+                    }),)*
+                    #[allow(unreachable_patterns, reason = "some types have both orders")]
+                    _ => None,
+                }
             }
         }
     )*};
 }
 
-halves! {
-    bf16: gemm_bf16_by_columns_256 gemm_bf16_by_columns_128 gemm_bf16_by_rows_256 gemm_bf16_by_rows_128,
-        scaled_bf16_by_columns scaled_bf16_by_rows;
-    f16: gemm_f16_by_columns_256 gemm_f16_by_columns_128 gemm_f16_by_rows_256 gemm_f16_by_rows_128,
-        scaled_f16_by_columns scaled_f16_by_rows;
+elements! {
+    bf16 bf16 "bf16":
+        ByColumns gemm_bf16_by_columns_256 gemm_bf16_by_columns_128 gemm_bf16_by_columns_split fused_bf16_by_columns,
+        ByRows gemm_bf16_by_rows_256 gemm_bf16_by_rows_128 gemm_bf16_by_rows_split fused_bf16_by_rows;
+    f16 f16 "f16":
+        ByColumns gemm_f16_by_columns_256 gemm_f16_by_columns_128 gemm_f16_by_columns_split fused_f16_by_columns,
+        ByRows gemm_f16_by_rows_256 gemm_f16_by_rows_128 gemm_f16_by_rows_split fused_f16_by_rows;
+    Tf32 f32 "tf32":
+        ByColumns gemm_tf32_by_columns_256 gemm_tf32_by_columns_128 gemm_tf32_by_columns_split fused_tf32_by_columns;
+    E4m3 bf16 "e4m3":
+        ByColumns gemm_e4m3_by_columns_256 gemm_e4m3_by_columns_128 gemm_e4m3_by_columns_split fused_e4m3_by_columns;
 }
 
-impl sealed::Sealed for Tf32 {}
-
-impl Element for Tf32 {
-    type Result = f32;
-    const NAME: &'static str = "tf32";
-
-    fn copied(_: Order) -> Option<[Entry<Copied>; 2]> {
-        None
-    }
-
-    fn scaled(order: Order) -> Option<Entry<Scaled<f32>>> {
-        match order {
-            Order::ByColumns => Some(kernels::scaled_tf32_by_columns::entry().with_signature()),
-            Order::ByRows => None,
-        }
-    }
-}
-
-/// `C = alpha A B + beta C`, prepared for its device.
+/// `C = activation(alpha A B + beta C + bias)`, prepared for its device.
+///
+/// `A` and `B` may begin at any element, and have any distance between their rows. Where no tensor map describes
+/// them, because a matrix or its rows do not begin at multiples of 16 bytes, each launch first copies
+/// them into memory of the product's own.
 pub struct Product<'a, T: Element> {
     launch: Launch<'a, T>,
+    /// Operands that are copied before.
+    packed: Vec<Packed<'a, T>>,
     /// Of `A`, `B` and, where copies store it, `C`.
     maps: DeviceBuffer<TensorMap>,
     problem: Problem,
@@ -103,30 +104,31 @@ enum Launch<'a, T: Element> {
     /// The result has no elements.
     Nothing,
     Copied(Prepared<'a, Copied>),
-    Scaled(Prepared<'a, Scaled<T::Result>>, MatrixMut<'a, T::Result>),
+    Fused(
+        Prepared<'a, Fused<T::Result>>,
+        MatrixMut<'a, T::Result>,
+        Slice<'a, T::Result>,
+    ),
 }
 
 impl<'a, T: Element> Product<'a, T> {
-    /// `C = A B`. `A` and `B` begin at multiples of 16 bytes, and so do their rows.
+    /// `C = A B`.
     ///
     /// # Errors
-    /// As for [`Product::prepare_scaled`].
+    /// As for [`Product::prepare_finished`].
     pub fn prepare(
         device: &'a Device,
         a: Matrix<'a, T>,
         b: Right<'a, T>,
         c: MatrixMut<'a, T::Result>,
     ) -> Result<Self, GemmError> {
-        Product::prepare_scaled(device, a, b, c, [1.0, 0.0])
+        Product::prepare_finished(device, a, b, c, Finish::default())
     }
 
     /// `C = alpha A B + beta C`; with a `beta` of 0 what `C` held does not matter.
     ///
     /// # Errors
-    /// [`GemmError::Sizes`]: the matrices do not fit together. [`GemmError::Memory`]: one does not lie in its memory.
-    /// [`GemmError::ByRows`]: the type is multiplied with `B` by columns alone. [`GemmError::Driver`]: a matrix does not begin at a multiple of 16 bytes, or
-    /// its rows do not ([`DriverError::TensorMap`]); the device was not opened with [`ptx`](crate::ptx).
-    /// [`GemmError::Capability`]: it is no Hopper GPU, and no emulator of one.
+    /// As for [`Product::prepare_finished`].
     pub fn prepare_scaled(
         device: &'a Device,
         a: Matrix<'a, T>,
@@ -134,25 +136,69 @@ impl<'a, T: Element> Product<'a, T> {
         c: MatrixMut<'a, T::Result>,
         [alpha, beta]: [f32; 2],
     ) -> Result<Self, GemmError> {
-        check(&a, &b, &c)?;
-        let problem = Problem {
-            m: c.size.0 as u32,
-            n: c.size.1 as u32,
-            k: a.size.1 as u32,
+        let finish = Finish {
             alpha,
             beta,
-            pitch: c.pitch as u32,
+            ..Finish::default()
         };
-        let plan = Plan::<T>::of(device, problem, b.order(), can_be_copied(&c))?;
-        let maps = plan.maps_of(device, &a, b.matrix(), &c)?;
-        let config = plan.config();
-        let launch = match plan.kernel() {
-            _ if config.grid[0] == 0 => Launch::Nothing,
-            Kernel::Copied(entry) => Launch::Copied(device.prepare(entry, config)?),
-            Kernel::Scaled(entry) => Launch::Scaled(device.prepare(entry, config)?, c),
+        Product::prepare_finished(device, a, b, c, finish)
+    }
+
+    /// `C = activation(alpha A B + beta C + bias)`.
+    ///
+    /// # Errors
+    /// [`GemmError::Sizes`]: the matrices do not fit together. [`GemmError::Memory`]: one does not lie in its memory.
+    /// [`GemmError::Bias`]: it has not as many elements as `C` has columns. [`GemmError::ByRows`]: the type is
+    /// multiplied with `B` by columns alone. [`GemmError::Driver`]: there is no memory for copies of `A` or `B`; the device was not opened with
+    /// [`ptx`](crate::ptx). [`GemmError::Capability`]: it is no Hopper GPU, and no emulator of one.
+    pub fn prepare_finished(
+        device: &'a Device,
+        a: Matrix<'a, T>,
+        b: Right<'a, T>,
+        c: MatrixMut<'a, T::Result>,
+        finish: Finish<'a, T::Result>,
+    ) -> Result<Self, GemmError> {
+        check(&a, &b, &c)?;
+        let columns = c.size.1;
+        if let Some(elements) = finish
+            .bias
+            .as_ref()
+            .map(Slice::len)
+            .filter(|&len| len != columns)
+        {
+            return Err(GemmError::Bias { elements, columns });
+        }
+        let problem = Problem {
+            m: c.size.0 as u32,
+            n: columns as u32,
+            k: a.size.1 as u32,
+            alpha: finish.alpha,
+            beta: finish.beta,
+            pitch: c.pitch as u32,
+            has_bias: u32::from(finish.bias.is_some()),
+            activation: finish.activation as u32,
+        };
+        let order = b.order();
+        let can_be_copied = finish.is_plain() && can_be_copied(&c);
+        let plan = Plan::<T>::of(device, problem, order, can_be_copied)?;
+        let mut packed = Vec::new();
+        let is_nothing = plan.config().grid[0] == 0;
+        let mut mapped = |matrix: Matrix<'a, T>| match is_nothing || !must_be_packed(&matrix) {
+            true => Ok(matrix),
+            false => {
+                let (copy, view) = Packed::new(device, matrix)?;
+                packed.push(copy);
+                Ok::<_, GemmError>(view)
+            }
+        };
+        let (a, b) = (mapped(a)?, mapped(b.into_matrix())?);
+        let maps = match is_nothing {
+            true => device.buffer_uninitialized(0)?,
+            false => plan.maps_of(device, &a, &b, &c)?,
         };
         Ok(Product {
-            launch,
+            launch: launch_of(device, &plan, c, finish)?,
+            packed,
             maps,
             problem,
             matrices: PhantomData,
@@ -162,12 +208,17 @@ impl<'a, T: Element> Product<'a, T> {
     /// Puts the product into the stream.
     ///
     /// # Safety
-    /// The buffers and this value stay alive until the stream has been synchronised; until then nothing writes `A` and `B`, and nothing
-    /// else reads or writes `C`.
+    /// The buffers and this value stay alive until the stream has been synchronised; until then nothing writes `A`, `B` and the bias,
+    /// nothing else reads or writes `C`, and where `A` or `B` is copied the product is in no other stream. If the launch before it in the
+    /// stream is an [overlapping](Prepared::overlapping) one, its kernel waits for the one before that.
     ///
     /// # Errors
     /// As for [`Prepared::launch`].
     pub unsafe fn launch(&self, stream: &Stream<'_>) -> Result<(), DriverError> {
+        for operand in &self.packed {
+            // SAFETY: the caller's contract.
+            unsafe { operand.launch(stream) }?;
+        }
         let map = |number: usize| self.maps.slice(number..number + 1);
         match &self.launch {
             Launch::Nothing => Ok(()),
@@ -176,19 +227,42 @@ impl<'a, T: Element> Product<'a, T> {
                 // SAFETY: the maps are of the matrices, which lie where they say, and the caller vouches for the rest.
                 unsafe { prepared.launch(stream, &arguments) }
             }
-            Launch::Scaled(prepared, c) => {
-                // SAFETY: the same memory, as long as `C` is borrowed.
-                let view = unsafe { SliceMut::from_raw(c.view.as_ptr(), c.view.len()) };
-                let view = match c.view.home() {
-                    // SAFETY: it is the memory's own.
-                    Some(home) => unsafe { view.of(home) },
-                    None => view,
-                };
+            Launch::Fused(prepared, c, bias) => {
+                let arguments = (map(0), map(1), c.again(), same(bias), self.problem);
                 // SAFETY: as above.
-                unsafe { prepared.launch(stream, &(map(0), map(1), view, self.problem)) }
+                unsafe { prepared.launch(stream, &arguments) }
             }
         }
     }
+}
+
+/// What is launched after operands have been copied.
+fn launch_of<'a, T: Element>(
+    device: &'a Device,
+    plan: &Plan<T>,
+    c: MatrixMut<'a, T::Result>,
+    finish: Finish<'a, T::Result>,
+) -> Result<Launch<'a, T>, GemmError> {
+    let config = plan.config();
+    if config.grid[0] == 0 {
+        return Ok(Launch::Nothing);
+    }
+    Ok(match plan.kernel() {
+        Kernel::Copied(entry) => {
+            let prepared = device
+                .prepare(entry, config)?
+                .with_cluster(plan.cluster())?;
+            // SAFETY: all threads wait for the launch before, in front of their first access to global memory.
+            Launch::Copied(unsafe { prepared.overlapping() }?)
+        }
+        Kernel::Fused(entry) => {
+            // SAFETY: as above.
+            let prepared = unsafe { device.prepare(entry, config)?.overlapping() }?;
+            // SAFETY: a view of nothing.
+            let none = || unsafe { Slice::from_raw(std::ptr::null(), 0) };
+            Launch::Fused(prepared, c, finish.bias.unwrap_or_else(none))
+        }
+    })
 }
 
 fn check<T, R>(a: &Matrix<'_, T>, b: &Right<'_, T>, c: &MatrixMut<'_, R>) -> Result<(), GemmError> {

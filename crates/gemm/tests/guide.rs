@@ -48,7 +48,7 @@ fn main() -> ExitCode {
     ));
     let written = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect(name);
     let (rows, chart) = (written("gemm.csv"), written("gemm.svg"));
-    for dtype in [",bf16,", ",f16,", ",tf32,"] {
+    for dtype in [",bf16,", ",f16,", ",tf32,", ",e4m3,"] {
         assert!(rows.contains(dtype), "{dtype}: {rows}");
     }
     assert!(chart.contains("gemm tf32"), "{chart}");
@@ -57,10 +57,7 @@ fn main() -> ExitCode {
         "cargo bench -p ridgepoint-gemm -- roofline --k",
     ));
     // No more blocks than the emulator has cores; the page has two.
-    let said = said.replace(
-        "bf16, m 128, n 256, b columns, 1 block of",
-        "bf16, m 128, n 256, b columns, 2 blocks of",
-    );
+    let said = said.replace("b columns, 1 block of", "b columns, 2 blocks of");
     shows("tensor-cores.md", "f32 roofs of NVIDIA", &said);
     let said = run(command(
         "tensor-cores.md",

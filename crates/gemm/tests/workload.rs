@@ -50,16 +50,16 @@ fn whole_tiles_are_counted_as_the_workload_says() {
         ("bf16", "columns", 2, TensorType::Bf16),
         ("f16", "rows", 2, TensorType::F16),
         ("tf32", "columns", 4, TensorType::Tf32),
+        ("e4m3", "columns", 1, TensorType::F8),
     ] {
         let (row, types) = row([128, 256, 128], dtype, b);
         assert!(row.checked, "{dtype}");
         assert_eq!(types, [tensor]);
         assert_eq!(row.dtype.as_deref(), Some(dtype));
         let flop = 2 * 128 * 256 * 128;
-        // By alpha, where the result leaves from registers.
-        let scaled = if dtype == "tf32" { 128 * 256 } else { 0 };
-        assert_eq!(row.counted_flop, Some(flop + scaled), "{dtype}");
-        let moved = bytes * (128 * 128 + 256 * 128 + 128 * 256);
+        assert_eq!(row.counted_flop, Some(flop), "{dtype}");
+        let result = if dtype == "tf32" { 4 } else { 2 };
+        let moved = bytes * (128 * 128 + 256 * 128) + result * 128 * 256;
         assert_eq!(row.counted_bytes, Some(moved), "{dtype}");
         assert_eq!(row.ai, Some(flop as f64 / moved as f64));
     }

@@ -4,7 +4,7 @@
 mod number;
 
 use cuda_std::tma::TensorMap;
-use cuda_std::wgmma::Tf32;
+use cuda_std::wgmma::{E4m3, Tf32};
 use cuda_std::{bf16, f16};
 use gemm::{Element, GemmError, Kernel, Order, Plan};
 use number::{Number, bound};
@@ -25,7 +25,7 @@ impl Workload for Gemm {
             let axis = Axis::whole(name, on_gpu.iter().copied()).within(1..=1 << 16);
             axis.on_emulator(on_emulator.iter().copied())
         };
-        let types = ["bf16", "f16", "tf32"];
+        let types = ["bf16", "f16", "tf32", "e4m3"];
         vec![
             size("k", &[64, 256, 1024, 4096, 8192], &[64, 256]).help("columns of A, and rows of B"),
             size("m", &[8192], &[128]).help("rows of A"),
@@ -39,6 +39,7 @@ impl Workload for Gemm {
         match at.text("dtype") {
             "bf16" => case::<bf16>(at, TensorType::Bf16),
             "f16" => case::<f16>(at, TensorType::F16),
+            "e4m3" => case::<E4m3>(at, TensorType::F8),
             _ => case::<Tf32>(at, TensorType::Tf32),
         }
     }
@@ -64,20 +65,22 @@ where
     let beside = Work::default().operations(Precision::F32, Operation::Tensor(of), padding);
     let case = match plan.kernel() {
         Kernel::Copied(entry) => {
-            let arrays = at.launch(entry, config).arrays(allocate).check(check);
+            let launch = at.launch(entry, config).cluster(plan.cluster());
+            let arrays = launch.arrays(allocate).check(check);
             // SAFETY: the maps are of the plan's matrices, which the arrays are.
             unsafe {
                 arrays.arguments_unchecked(move |it| (it.map(0), it.map(1), it.map(2), problem))
             }
             .overhead(beside)
         }
-        Kernel::Scaled(entry) => {
+        Kernel::Fused(entry) => {
             let arrays = at.launch(entry, config).arrays(allocate).check(check);
             // SAFETY: as above; C has n elements from row to row.
             let case = unsafe {
                 arrays.arguments_unchecked(move |it| {
                     let (a, b) = (it.maps.slice(0..1), it.maps.slice(1..2));
-                    (a, b, it.c.slice_mut(..), problem)
+                    let none = it.none.slice(..);
+                    (a, b, it.c.slice_mut(..), none, problem)
                 })
             };
             // By alpha.
@@ -97,6 +100,8 @@ struct Matrices<T: Element> {
     _operands: [DeviceBuffer<T>; 2],
     c: DeviceBuffer<T::Result>,
     maps: DeviceBuffer<TensorMap>,
+    /// No bias.
+    none: DeviceBuffer<T::Result>,
 }
 
 impl<T: Element + Number> Matrices<T> {
@@ -116,6 +121,7 @@ impl<T: Element + Number> Matrices<T> {
                 GemmError::Driver(error) => error,
                 other => unreachable!("the plan's own sizes: {other}"),
             })?,
+            none: device.buffer_uninitialized(0)?,
             c,
             _operands: operands,
         })
@@ -185,7 +191,7 @@ impl<T: Number> Given<T> {
         let all = c.to_vec()?.into_iter().zip(self.expected());
         for (i, (element, (value, size))) in all.enumerate() {
             let (row, column) = (i / n, i % n);
-            let (actual, bound) = (element.to_f64(), bound::<R>(value, size));
+            let (actual, bound) = (element.to_f64(), bound::<T, R>(value, size));
             let off = (actual - value).abs();
             if off.is_nan() || off > bound {
                 return Err(format!(

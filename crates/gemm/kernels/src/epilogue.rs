@@ -1,16 +1,17 @@
 //! How sums become the result.
 
-use cuda_std::mma::{Plain, store_matrices};
+use cuda_std::FloatExt;
 use cuda_std::prelude::*;
 use cuda_std::shared::SharedPtr;
 use cuda_std::tma::{self, TensorMap};
-use cuda_std::unroll;
 use cuda_std::warpgroup::{self, NamedBarrier};
 use cuda_std::wgmma::Accumulator;
+use cuda_std::{unroll, vector};
 
-use crate::operand::{Half, Operand, ROW_BYTES, Width, row};
+use crate::operand::{Operand, ROW_BYTES, Width, row};
 use crate::pipeline::WARPGROUP_ROWS;
-use crate::problem::Problem;
+use crate::problem::{Activation, Problem};
+use crate::stored::{BLOCK, Stored, Strip};
 
 /// Bytes that a copy stores: 64 rows of 128 bytes.
 pub const STORED_BYTES: u32 = WARPGROUP_ROWS * ROW_BYTES;
@@ -26,6 +27,38 @@ pub struct Part {
     pub group: u32,
 }
 
+/// Two buffers of [`STORED_BYTES`] in shared memory for each warpgroup that multiplies, aligned as swizzled tiles are.
+#[derive(Clone, Copy)]
+pub struct Buffers {
+    start: SharedPtr<u8>,
+    pointer: *mut u8,
+}
+
+impl Buffers {
+    /// Those at a place behind `pointer`, which is the start of the block's memory.
+    #[inline(always)]
+    pub fn new(place: SharedPtr<u8>, pointer: *mut u8) -> Buffers {
+        let offset = place
+            .address()
+            .wrapping_sub(SharedPtr::new(pointer).address());
+        Buffers {
+            start: place,
+            pointer: pointer.wrapping_add(offset as usize),
+        }
+    }
+
+    /// Buffer `number` of a warpgroup, as the running warp writes it.
+    #[inline(always)]
+    fn strip(self, group: u32, number: u32) -> Strip {
+        let offset = (2 * group + number) * STORED_BYTES;
+        Strip {
+            start: self.start.byte_add(offset),
+            pointer: self.pointer.wrapping_add(offset as usize),
+            row: thread::thread_idx_x() % warpgroup::THREADS / 32 * 16,
+        }
+    }
+}
+
 /// A way to store sums.
 pub trait Epilogue<T: Operand> {
     /// Stores a warpgroup's sums.
@@ -38,57 +71,54 @@ pub trait Epilogue<T: Operand> {
     fn finish(&self);
 }
 
-/// Through shared memory, by copies that leave out what is outside of the result: the product as it is.
-pub struct Copied<'a, T> {
+/// By copies out of shared memory that leave out what is outside of the result: the product as it is.
+pub struct Copied<'a> {
     /// The result.
     pub map: &'a TensorMap,
-    /// Two buffers of [`STORED_BYTES`] for each warpgroup, aligned as swizzled tiles are.
-    pub buffers: SharedPtr<T>,
+    /// What the copies read.
+    pub buffers: Buffers,
 }
 
-impl<T: Half> Epilogue<T> for Copied<'_, T> {
+impl<T: Operand> Epilogue<T> for Copied<'_> {
     #[inline(always)]
     unsafe fn store<N: Width>(&self, sums: &Accumulator<N>, part: Part) {
         let barrier = NamedBarrier::new(1 + part.group, warpgroup::THREADS);
-        let within = thread::thread_idx_x() % warpgroup::THREADS;
-        let leads = within == 0;
-        let buffers = self.buffers.byte_add(part.group * 2 * STORED_BYTES);
-        // Lane l gives row l % 8 of matrix l / 8: two matrices below each other, then the two beside them.
-        let lane = within % 32;
-        let own_row = within / 32 * 16 + lane % 16;
-        let (piece, line) = (lane / 16, own_row * ROW_BYTES);
+        let leads = thread::thread_idx_x().is_multiple_of(warpgroup::THREADS);
         let values = sums.values();
-        unroll!(STRIP in 0..4 => {
-            if STRIP as u32 * row::<T>() < N::COLUMNS {
-                let buffer = buffers.byte_add((STRIP as u32 % 2) * STORED_BYTES);
-                if leads {
-                    // The copy before the last has read this buffer.
-                    tma::wait_group_read::<1>();
+        let blocks = row::<T::Result>() / BLOCK;
+        unroll!(NUMBER in 0..16 => {
+            const FIRST: usize = NUMBER * 8;
+            let number = NUMBER as u32;
+            if number * BLOCK < N::COLUMNS {
+                let strip = self.buffers.strip(part.group, number / blocks % 2);
+                if number.is_multiple_of(blocks) {
+                    if leads {
+                        // The copy before the last has read this buffer.
+                        tma::wait_group_read::<1>();
+                    }
+                    // SAFETY: the warpgroup's own barrier, which all its threads reach.
+                    unsafe { barrier.sync() };
                 }
-                // SAFETY: the warpgroup's own barrier, which all its threads reach.
-                unsafe { barrier.sync() };
-                unroll!(PAIR in 0..4 => {
-                    const FIRST: usize = STRIP * 32 + PAIR * 8;
-                    // Pieces of 16 bytes are permuted as the map says.
-                    let at = (2 * PAIR as u32 + piece) ^ (own_row % 8);
-                    let at = buffer.byte_add(line + (at << 4));
-                    let matrices = [
-                        T::pack(N::sum(values, FIRST), N::sum(values, FIRST + 1)),
-                        T::pack(N::sum(values, FIRST + 2), N::sum(values, FIRST + 3)),
-                        T::pack(N::sum(values, FIRST + 4), N::sum(values, FIRST + 5)),
-                        T::pack(N::sum(values, FIRST + 6), N::sum(values, FIRST + 7)),
-                    ];
-                    // SAFETY: the row is in the buffer, and no other lane's.
-                    unsafe { store_matrices::<_, Plain, _>(at, matrices) };
-                });
-                tma::fence_shared();
-                // SAFETY: as above.
-                unsafe { barrier.sync() };
-                if leads {
-                    let column = part.column + STRIP as u32 * row::<T>();
-                    // SAFETY: the buffer is written and visible; it is written again after a wait.
-                    unsafe { self.map.store([column as i32, part.row as i32], buffer) };
-                    tma::commit_group();
+                let block = core::array::from_fn(|i| N::sum(values, FIRST + i));
+                // SAFETY: the buffer is free, and rows and columns are the warp's own.
+                unsafe {
+                    match number % blocks {
+                        0 => T::Result::stage::<0>(strip, block),
+                        1 => T::Result::stage::<1>(strip, block),
+                        2 => T::Result::stage::<2>(strip, block),
+                        _ => T::Result::stage::<3>(strip, block),
+                    }
+                }
+                if number % blocks == blocks - 1 {
+                    tma::fence_shared();
+                    // SAFETY: as above.
+                    unsafe { barrier.sync() };
+                    if leads {
+                        let column = part.column + number / blocks * row::<T::Result>();
+                        // SAFETY: the buffer is written and visible; it is written again after a wait.
+                        unsafe { self.map.store([column as i32, part.row as i32], strip.start) };
+                        tma::commit_group();
+                    }
                 }
             }
         });
@@ -102,36 +132,54 @@ impl<T: Half> Epilogue<T> for Copied<'_, T> {
     }
 }
 
-/// From registers, each element that is there: `alpha` times the product and `beta` times what the result held.
-pub struct Scaled<R> {
+/// By ordinary stores, each element that is there: with factors, a bias and an activation.
+pub struct Fused<R> {
     /// The result.
     pub result: *mut R,
+    /// An element for each column of the result, if the problem says so.
+    pub bias: *const R,
     /// Sizes and factors.
     pub problem: Problem,
+    /// What warps turn sums into rows by.
+    pub buffers: Buffers,
 }
 
-impl<T: Operand> Epilogue<T> for Scaled<T::Result> {
+/// Columns that a warp turns at the same time: of its 16 rows they fill its share of both buffers.
+const TURNED: u32 = 64;
+/// Bytes of a row of them.
+const TURNED_BYTES: u32 = 4 * TURNED;
+
+impl<T: Operand> Epilogue<T> for Fused<T::Result> {
     #[inline(always)]
     unsafe fn store<N: Width>(&self, sums: &Accumulator<N>, part: Part) {
-        let within = thread::thread_idx_x() % warpgroup::THREADS;
-        let column = part.column + 2 * (within % 4);
-        let first = part.row + within / 32 * 16 + within % 32 / 4;
+        let warp = thread::thread_idx_x() % warpgroup::THREADS / 32;
+        let lane = thread::thread_idx_x() % 32;
+        let share = self.buffers.strip(part.group, 0).pointer;
+        let share = share.wrapping_add((warp * 16 * TURNED_BYTES) as usize);
+        let own = share.wrapping_add((lane / 4 * TURNED_BYTES + lane % 4 * 8) as usize);
         let values = sums.values();
-        // A thread has elements of two rows, 8 apart, at distances that are constants.
-        unroll!(HALF in 0..2 => {
-            let row = first + 8 * HALF as u32;
-            if row < self.problem.m {
-                let index = row as usize * self.problem.pitch as usize + column as usize;
-                let place = self.result.wrapping_add(index);
-                let columns = self.problem.n.saturating_sub(column);
-                unroll!(NUMBER in 0..64 => {
-                    const DISTANCE: usize = NUMBER / 2 * 8 + NUMBER % 2;
-                    const SUM: usize = NUMBER / 2 * 4 + 2 * HALF + NUMBER % 2;
-                    if (SUM as u32) < N::COLUMNS / 2 && (DISTANCE as u32) < columns {
-                        // SAFETY: the element is in the result, and this thread's.
-                        unsafe { self.put::<T>(place.wrapping_add(DISTANCE), N::sum(values, SUM)) };
+        unroll!(STRIP in 0..4 => {
+            if (STRIP as u32) * TURNED < N::COLUMNS {
+                // Groups of eight columns are permuted, so that the eight rows of a store are in different banks.
+                unroll!(GROUP in 0..8 => {
+                    const FIRST: usize = STRIP * 32 + GROUP * 4;
+                    let group = own.wrapping_add((((GROUP as u32) ^ (lane / 4)) * 32) as usize);
+                    let below = group.wrapping_add((8 * TURNED_BYTES) as usize);
+                    let pair = |first: usize| [N::sum(values, first), N::sum(values, first + 1)];
+                    // SAFETY: the lane's own places, aligned to 8 bytes.
+                    unsafe {
+                        vector::store::<f32, 2>(group.cast(), pair(FIRST));
+                        vector::store::<f32, 2>(below.cast(), pair(FIRST + 2));
                     }
                 });
+                let column = part.column + STRIP as u32 * TURNED;
+                // SAFETY: the whole warp comes here; what it reads was written before the first barrier, and is written again
+                // behind the second.
+                unsafe {
+                    warp::sync_warp(warp::FULL_MASK);
+                    self.rows(share, part.row + 16 * warp, column);
+                    warp::sync_warp(warp::FULL_MASK);
+                }
             }
         });
     }
@@ -140,18 +188,105 @@ impl<T: Operand> Epilogue<T> for Scaled<T::Result> {
     fn finish(&self) {}
 }
 
-impl<R: Copy> Scaled<R> {
+/// Rows whose former elements are read before the first is written.
+const AT_ONCE: usize = 4;
+
+impl<R: Stored> Fused<R> {
+    /// Finishes and stores [`TURNED`] columns of 16 rows: of each row two elements per lane.
+    ///
     /// # Safety
-    /// The place is in the result, and this thread's alone.
+    /// The rows of sums are in `share`, and those of the result are the warp's own.
     #[inline(always)]
-    unsafe fn put<T: Operand<Result = R>>(&self, place: *mut R, sum: f32) {
-        let product = self.problem.alpha * sum;
-        // SAFETY: the caller's contract.
-        unsafe {
-            *place = T::round(match self.problem.beta {
-                0.0 => product,
-                beta => beta.mul_add(T::widen(*place), product),
+    unsafe fn rows(&self, share: *const u8, first_row: u32, first_column: u32) {
+        let lane = thread::thread_idx_x() % 32;
+        let Problem { m, n, pitch, .. } = self.problem;
+        let is_even =
+            pitch.is_multiple_of(2) && self.result.addr().is_multiple_of(2 * size_of::<R>());
+        // Neighbours where they can be stored together.
+        let columns = match is_even {
+            true => [2 * lane, 2 * lane + 1],
+            false => [lane, lane + 32],
+        };
+        let is_there = columns.map(|column| first_column + column < n);
+        let mut bias = [0.0; 2];
+        for i in 0..2 {
+            if self.problem.has_bias != 0 && is_there[i] {
+                // SAFETY: the bias has an element for each column.
+                bias[i] = unsafe { *self.bias.wrapping_add((first_column + columns[i]) as usize) }
+                    .widen();
+            }
+        }
+        for quarter in 0..16 / AT_ONCE as u32 {
+            let row = quarter * AT_ONCE as u32;
+            let index = (first_row + row) as usize * pitch as usize + first_column as usize;
+            let mut former = [[0.0; 2]; AT_ONCE];
+            unroll!(I in 0..4 => {
+                for j in 0..2 {
+                    if self.problem.beta != 0.0 && is_there[j] && first_row + row + (I as u32) < m {
+                        let index = index + I * pitch as usize + columns[j] as usize;
+                        // SAFETY: the element is in the result.
+                        former[I][j] = unsafe { *self.result.wrapping_add(index) }.widen();
+                    }
+                }
+            });
+            unroll!(I in 0..4 => {
+                let within = row + I as u32;
+                let mut elements = [0.0; 2];
+                for j in 0..2 {
+                    let group = (columns[j] / 8) ^ (within % 8);
+                    let place = within * TURNED_BYTES + group * 32 + columns[j] % 8 * 4;
+                    // SAFETY: in the share.
+                    let sum = unsafe { *share.wrapping_add(place as usize).cast::<f32>() };
+                    elements[j] = self.element(sum, former[I][j], bias[j]);
+                }
+                if first_row + within < m {
+                    let place = self.result.wrapping_add(index + I * pitch as usize);
+                    let places = columns.map(|column| place.wrapping_add(column as usize));
+                    let elements = elements.map(R::round);
+                    // SAFETY: the elements are in the result, and this lane's alone.
+                    unsafe {
+                        if is_even && is_there[1] {
+                            R::store_pair(places[0], elements);
+                        } else {
+                            for j in 0..2 {
+                                if is_there[j] {
+                                    *places[j] = elements[j];
+                                }
+                            }
+                        }
+                    }
+                }
             });
         }
+    }
+
+    /// An element before it is rounded.
+    #[inline(always)]
+    fn element(&self, sum: f32, former: f32, bias: f32) -> f32 {
+        let product = self.problem.alpha * sum;
+        let sum = match self.problem.beta {
+            0.0 => product,
+            beta => beta.mul_add(former, product),
+        };
+        activate(self.problem.activation, sum + bias)
+    }
+}
+
+/// The activation of this number.
+#[inline(always)]
+fn activate(activation: u32, x: f32) -> f32 {
+    const RELU: u32 = Activation::Relu as u32;
+    const GELU: u32 = Activation::Gelu as u32;
+    match activation {
+        // Unlike the maximum it keeps NaN.
+        RELU if x < 0.0 => 0.0,
+        GELU => {
+            let half = 0.5 * x;
+            half.mul_add(
+                FloatExt::error_function(x * core::f32::consts::FRAC_1_SQRT_2),
+                half,
+            )
+        }
+        _ => x,
     }
 }

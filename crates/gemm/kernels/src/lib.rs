@@ -5,5 +5,7 @@
 pub mod epilogue;
 pub mod operand;
 pub mod order;
+pub mod pack;
 pub mod pipeline;
 pub mod problem;
+pub mod stored;

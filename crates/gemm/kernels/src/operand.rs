@@ -1,14 +1,15 @@
 //! Element types, widths of tiles, and how `B` lies in memory.
 
 use cuda_std::mbarrier::Barrier;
-use cuda_std::packed::{Bf16x2, F16x2};
 use cuda_std::prelude::*;
 use cuda_std::shared::SharedPtr;
 use cuda_std::tma::TensorMap;
 use cuda_std::wgmma::{
-    Element, Instruction, KMajor, MnMajor, N128, N256, Shape, SharedOperand, Swizzle, Swizzle128,
-    Tf32,
+    E4m3, Element, Instruction, KMajor, MnMajor, N128, N256, Shape, SharedOperand, Swizzle,
+    Swizzle128, Tf32,
 };
+
+use crate::stored::Stored;
 
 /// Bytes of a row of a tile: what a swizzle permutes.
 pub const ROW_BYTES: u32 = Swizzle128::SPAN;
@@ -21,69 +22,38 @@ pub const fn row<T>() -> u32 {
 /// An element type of `A` and `B`.
 pub trait Operand: Element<Sum = f32> {
     /// The result's.
-    type Result: Copy;
-
-    /// A sum, rounded.
-    fn round(sum: f32) -> Self::Result;
-
-    /// An element of the result.
-    fn widen(element: Self::Result) -> f32;
+    type Result: Stored;
 }
 
-/// One whose results have 16 bits.
-pub trait Half: Operand {
-    /// Two sums, rounded, in one register.
-    fn pack(low: f32, high: f32) -> u32;
+/// One of 16 bits, of which `B` may be given by rows.
+pub trait Half: Operand {}
+
+impl Operand for bf16 {
+    type Result = bf16;
 }
 
-macro_rules! halves {
-    ($($ty:ty: $packed:ty;)*) => {$(
-        impl Operand for $ty {
-            type Result = $ty;
-
-            #[inline(always)]
-            fn round(sum: f32) -> $ty {
-                <$packed>::from_f32(sum, 0.0).low()
-            }
-
-            #[inline(always)]
-            fn widen(element: $ty) -> f32 {
-                <$packed>::splat(element).to_f32s().0
-            }
-        }
-
-        impl Half for $ty {
-            #[inline(always)]
-            fn pack(low: f32, high: f32) -> u32 {
-                <$packed>::from_f32(low, high).to_bits()
-            }
-        }
-    )*};
-}
-
-halves! {
-    bf16: Bf16x2;
-    f16: F16x2;
+impl Operand for f16 {
+    type Result = f16;
 }
 
 impl Operand for Tf32 {
     type Result = f32;
-
-    #[inline(always)]
-    fn round(sum: f32) -> f32 {
-        sum
-    }
-
-    #[inline(always)]
-    fn widen(element: f32) -> f32 {
-        element
-    }
 }
+
+impl Operand for E4m3 {
+    type Result = bf16;
+}
+
+impl Half for bf16 {}
+impl Half for f16 {}
 
 /// How many columns a tile of the result has.
 pub trait Width: Shape {
     /// The sum of this number, in `0..COLUMNS / 2`.
     fn sum(sums: &Self::Registers<f32>, number: usize) -> f32;
+
+    /// Its place.
+    fn sum_mut(sums: &mut Self::Registers<f32>, number: usize) -> &mut f32;
 
     /// Of tiles of as many columns the one of this number.
     fn tile_of<T: Operand, B: Right<T>>(tiles: B::Tile, number: u32) -> B::Tile;
@@ -96,6 +66,11 @@ impl Width for N256 {
     }
 
     #[inline(always)]
+    fn sum_mut(sums: &mut [f32; 128], number: usize) -> &mut f32 {
+        &mut sums[number]
+    }
+
+    #[inline(always)]
     fn tile_of<T: Operand, B: Right<T>>(tiles: B::Tile, number: u32) -> B::Tile {
         B::tile::<256>(tiles, number)
     }
@@ -105,6 +80,11 @@ impl Width for N128 {
     #[inline(always)]
     fn sum(sums: &[f32; 64], number: usize) -> f32 {
         sums[number]
+    }
+
+    #[inline(always)]
+    fn sum_mut(sums: &mut [f32; 64], number: usize) -> &mut f32 {
+        &mut sums[number]
     }
 
     #[inline(always)]

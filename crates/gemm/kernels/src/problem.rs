@@ -18,4 +18,21 @@ pub struct Problem {
     pub beta: f32,
     /// Elements of the result from one row to the next.
     pub pitch: u32,
+    /// Whether there is a bias, an element for each column: 1, or else 0.
+    pub has_bias: u32,
+    /// What is applied at the end, an [`Activation`]'s number.
+    pub activation: u32,
+}
+
+/// A function that is applied to each element of a result before it is rounded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Activation {
+    /// Elements stay what they are.
+    #[default]
+    None = 0,
+    /// `max(x, 0)`. NaN stays NaN.
+    Relu = 1,
+    /// `x (1 + erf(x / sqrt 2)) / 2`.
+    Gelu = 2,
 }
