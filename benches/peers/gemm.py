@@ -16,6 +16,8 @@ TYPES = {"bf16": (torch.bfloat16, 9, 2, torch.bfloat16, 9, 2, 2.0 ** -8), "f16":
          "tf32": (torch.float32, 11, 4, torch.float32, 7, 4, 2.0 ** -22), "e4m3": (torch.float8_e4m3fn, 0, 1, torch.bfloat16, 9, 2, 2.0 ** -8)}
 # How far a sum may be off, relative to the sum of the sizes of its terms.
 SUM = {"bf16": 2.0 ** -20, "f16": 2.0 ** -20, "tf32": 2.0 ** -20, "e4m3": 2.0 ** -7}
+# Half of the least number above 0 of the result's type.
+LEAST = {"bf16": 2.0 ** -134, "f16": 2.0 ** -25, "tf32": 2.0 ** -150, "e4m3": 2.0 ** -134}
 STAGES = {256: 4, 128: 6}
 CLUSTER, OVERLAPPING = 4, 6
 OVERLAP = True
@@ -154,7 +156,7 @@ def correct(name, m, n, k, alpha=1.0, beta=0.0, activation=0, gap=None):
     if activation:
         exact = exact + bias.double()
         exact = torch.relu(exact) if activation == 1 else torch.nn.functional.gelu(exact)
-    bound = exact.abs() * TYPES[kind][6] + 1.13 * size * SUM[kind] + 1e-30
+    bound = exact.abs() * TYPES[kind][6] + 1.13 * size * SUM[kind] + LEAST[kind]
     worst = ((c.double() - exact).abs() / bound).nan_to_num(nan=float("inf")).max().item()
     outside = bool((guarded[0] == 7).all() and (guarded[-1] == 7).all() and (guarded[:, n:] == 7).all())
     same = True
