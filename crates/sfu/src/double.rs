@@ -10,6 +10,7 @@ const MANTISSA: u32 = 0x000f_ffff;
 /// `rcp.approx.ftz.f64`: one over `x`, from the upper half of its bits, the lower half of the result's being 0.
 #[inline]
 pub fn rcp_f64(x: f64) -> f64 {
+    let x = without_lower(x);
     if x.is_nan() {
         return NAN;
     }
@@ -30,6 +31,7 @@ pub fn rcp_f64(x: f64) -> f64 {
 /// result's being 0.
 #[inline]
 pub fn rsqrt_f64(x: f64) -> f64 {
+    let x = without_lower(x);
     if x.abs() < f64::MIN_POSITIVE {
         return f64::INFINITY.copysign(x);
     }
@@ -49,6 +51,11 @@ pub fn rsqrt_f64(x: f64) -> f64 {
             .wrapping_add_signed(INVERSE_ROOT_OF_DOUBLE.rounded_down(fraction) >> 3),
     };
     from_upper(mantissa.wrapping_add_signed(-(exponent >> 1) << 20))
+}
+
+/// Without the lower half of its bits: a NaN that has no others is infinite.
+fn without_lower(x: f64) -> f64 {
+    from_upper((x.to_bits() >> 32) as u32)
 }
 
 fn from_upper(upper: u32) -> f64 {
