@@ -3,7 +3,7 @@
 use crate::interpolation::{Row, Table};
 
 /// 2^x from 0 to 1, less 1, in units of 2^-23.
-pub const POWER: Table<64> = Table {
+pub(crate) const POWER: Table<64> = Table {
     fraction: 2,
     offset: 24456,
     rows: [
@@ -75,7 +75,7 @@ pub const POWER: Table<64> = Table {
 };
 
 /// log2(x) from 1 to 2, in units of 2^-23.
-pub const LOGARITHM: Table<64> = Table {
+pub(crate) const LOGARITHM: Table<64> = Table {
     fraction: 3,
     offset: 3348,
     rows: [
@@ -147,7 +147,7 @@ pub const LOGARITHM: Table<64> = Table {
 };
 
 /// 1 / x from 1 to 2, less 1, in units of 2^-24.
-pub const RECIPROCAL: Table<128> = Table {
+pub(crate) const RECIPROCAL: Table<128> = Table {
     fraction: 2,
     offset: 8092,
     rows: [
@@ -283,7 +283,7 @@ pub const RECIPROCAL: Table<128> = Table {
 };
 
 /// 1 / sqrt(x) from 1 to 2, less 1, in units of 2^-24.
-pub const INVERSE_ROOT: Table<64> = Table {
+pub(crate) const INVERSE_ROOT: Table<64> = Table {
     fraction: 2,
     offset: 32766,
     rows: [
@@ -355,7 +355,7 @@ pub const INVERSE_ROOT: Table<64> = Table {
 };
 
 /// 1 / sqrt(2 x) from 1 to 2, less 1/2, in units of 2^-24.
-pub const INVERSE_ROOT_OF_DOUBLE: Table<64> = Table {
+pub(crate) const INVERSE_ROOT_OF_DOUBLE: Table<64> = Table {
     fraction: 2,
     offset: 32766,
     rows: [
@@ -427,7 +427,7 @@ pub const INVERSE_ROOT_OF_DOUBLE: Table<64> = Table {
 };
 
 /// sqrt(x) from 1 to 2, less 1, in units of 2^-24.
-pub const ROOT: Table<64> = Table {
+pub(crate) const ROOT: Table<64> = Table {
     fraction: 1,
     offset: 65534,
     rows: [
@@ -499,7 +499,7 @@ pub const ROOT: Table<64> = Table {
 };
 
 /// sqrt(2 x) from 1 to 2, less 1, in units of 2^-24.
-pub const ROOT_OF_DOUBLE: Table<64> = Table {
+pub(crate) const ROOT_OF_DOUBLE: Table<64> = Table {
     fraction: 1,
     offset: 65532,
     rows: [

@@ -46,6 +46,9 @@ impl Lowering<'_> {
                 handler!(|c, op| binary(c, op, approx::div_ftz))
             }
             (Type::F32, Precision::Approximate) => handler!(|c, op| binary(c, op, approx::div)),
+            (Type::F32, Precision::Full) if it.ftz => {
+                handler!(|c, op| binary(c, op, approx::div_full_ftz))
+            }
             (Type::F32, _) if how == Modifiers::FTZ => {
                 handler!(|c, op| binary(c, op, |a, b| float::div_ftz(a, b, Rounding::Nearest)))
             }

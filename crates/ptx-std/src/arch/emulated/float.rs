@@ -68,9 +68,13 @@ pub(crate) fn double_normal_sqrt(x: f32) -> f32 {
     2.0 * normal_sqrt(x)
 }
 
-/// A positive number, or 0 in the place of one that is subnormal.
-fn normal_or_zero(x: f32) -> f32 {
-    if x < f32::MIN_POSITIVE { 0.0 } else { x }
+/// The number, or a 0 of its sign in the place of one that is subnormal.
+fn flush(x: f32) -> f32 {
+    if x.is_subnormal() {
+        0_f32.copysign(x)
+    } else {
+        x
+    }
 }
 
 macro_rules! accurate {
@@ -85,14 +89,14 @@ macro_rules! accurate {
 accurate! {
     sin_approx(x) = libm::sinf(x);
     cos_approx(x) = libm::cosf(x);
-    exp2_approx(x) = libm::exp2f(x);
-    exp2_approx_ftz(x) = normal_or_zero(libm::exp2f(x));
-    log2_approx(x) = libm::log2f(x);
-    log2_approx_ftz(x) = libm::log2f(if x.is_subnormal() { 0.0 } else { x });
+    exp2_approx(x) = sfu::ex2(x);
+    exp2_approx_ftz(x) = flush(sfu::ex2(flush(x)));
+    log2_approx(x) = sfu::lg2(x);
+    log2_approx_ftz(x) = sfu::lg2(flush(x));
     tanh_approx(x) = libm::tanhf(x);
-    rcp_approx(x) = x.recip();
-    rcp_approx_ftz(x) = x.recip();
-    sqrt_approx(x) = x.sqrt();
-    rsqrt_approx(x) = (1.0 / f64::from(x).sqrt()) as f32;
-    div_approx(x, y) = x / y;
+    rcp_approx(x) = sfu::rcp(x);
+    rcp_approx_ftz(x) = flush(sfu::rcp(flush(x)));
+    sqrt_approx(x) = sfu::sqrt(x);
+    rsqrt_approx(x) = sfu::rsqrt(x);
+    div_approx(x, y) = sfu::div(x, y);
 }
