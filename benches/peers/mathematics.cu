@@ -117,15 +117,5 @@ FUNCTION(frexp, ([x] { int e; float f = frexpf(x, &e); return f + e; }()),
 FUNCTION(ldexp, ldexpf(x, int(y)), ldexp(x, int(y)))
 FUNCTION(unbiased_exp, ilogbf(x), ilogb(x))
 
-// The peers of ApproxFloat's forms are CUDA's functions of full accuracy.
-#define SINGLE(name, expression) KERNEL(name##_f32, float, expression)
-SINGLE(fast_exp, expf(x))
-SINGLE(fast_exp2, exp2f(x))
-SINGLE(fast_exp10, exp10f(x))
-SINGLE(fast_powf, powf(x, y))
-SINGLE(fast_sinh, sinhf(x))
-SINGLE(fast_cosh, coshf(x))
-SINGLE(fast_accurate_tanh, tanhf(x))
-SINGLE(fast_erf_inv, erfinvf(x))
-SINGLE(fast_erfc_inv, erfcinvf(x))
-SINGLE(fast_norm_cdf_inv, normcdfinvf(x))
+// The peer of ApproxFloat's form is CUDA's function of full accuracy.
+KERNEL(fast_powf_f32, float, powf(x, y))

@@ -79,7 +79,7 @@ class Measured:
         self.dtype = numpy.dtype({"f32": "float32", "f64": "float64"}[float_type])
         multiprocessors = cupy.cuda.runtime.getDeviceProperties(0)["multiProcessorCount"]
         self.threads = multiprocessors * THREADS * WAVES
-        name = name.removeprefix("fast_").removeprefix("accurate_")
+        name = name.removeprefix("fast_")
         low, high = INTERVALS[name]
         self.step = self.dtype.type((high - low) * 1e-7)
         self.x = self.random(low, high)

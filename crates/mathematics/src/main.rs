@@ -3,24 +3,20 @@
 //! ```text
 //! mathematics values FUNCTION f32|f64 < arguments > values
 //! mathematics worst FUNCTION [LOW HIGH [absolute]]
-//! mathematics approximations
 //! mathematics ptx
 //! ```
 //!
 //! `values` reads the arguments x, y and z of each evaluation as three little-endian floats and
 //! writes one float for each. `worst` goes through every `f32` and prints those at which the function is
 //! furthest from its own `f64` form, the furthest first: bits and the distance, in units in the last
-//! place of the result or absolute. `approximations` does that on the GPU for `ApproxFloat`'s functions, and
-//! prints the rows that the script would. `ptx` prints the kernels.
+//! place of the result or absolute. `ptx` prints the kernels.
 
 use std::io::{self, Read, Write};
 use std::ops::{Range, RangeInclusive};
 use std::process::ExitCode;
 use std::thread;
 
-use mathematics::Approximation;
 use mathematics_kernels::{FUNCTIONS, Function, units};
-use ridgepoint_driver::{Device, DeviceChoice};
 
 /// The kernels of `mathematics-kernels`.
 const PTX: &str = include_str!(concat!(env!("OUT_DIR"), "/kernels.ptx"));
@@ -42,27 +38,10 @@ fn run(arguments: &[&str]) -> Result<(), String> {
         ["ptx"] => io::stdout()
             .write_all(PTX.as_bytes())
             .map_err(|e| e.to_string()),
-        ["approximations"] => approximations(),
         ["values", name, float] => values(named(name)?, float),
         ["worst", name, ref part @ ..] => worst(named(name)?, &Part::of(part)?),
-        _ => Err(
-            "expected: values FUNCTION f32|f64, worst FUNCTION, approximations or ptx".to_owned(),
-        ),
+        _ => Err("expected: values FUNCTION f32|f64, worst FUNCTION or ptx".to_owned()),
     }
-}
-
-fn approximations() -> Result<(), String> {
-    let errors = Device::open(&DeviceChoice::Cuda(0), mathematics::ptx())
-        .and_then(|gpu| mathematics::approximations(&gpu, 1))
-        .map_err(|e| e.to_string())?;
-    let rows: String = errors
-        .iter()
-        .map(|of| format!("{}_f32,,{},,ulp,all,,,\n", of.name, of.error))
-        .collect();
-    io::stdout()
-        .write_all(rows.as_bytes())
-        .map_err(|e| format!("standard output: {e}"))?;
-    errors.iter().try_for_each(Approximation::is_within)
 }
 
 fn named(name: &str) -> Result<&'static Function, String> {

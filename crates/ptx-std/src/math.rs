@@ -15,7 +15,7 @@ mod polynomial;
     clippy::excessive_precision,
     reason = "coefficients are written as they were computed"
 )]
-pub(crate) mod single;
+mod single;
 
 /// Declares [`Functions`] and implements it with the functions of these names in [`single`] and
 /// [`double`].

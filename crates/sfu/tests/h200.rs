@@ -17,7 +17,8 @@ fn interval(function: fn(f32) -> f32, first: f32) -> u64 {
 
 #[test]
 fn intervals_are_an_h200s() {
-    let intervals: [(fn(f32) -> f32, &str, f32, u64); 17] = [
+    type Function = fn(f32) -> f32;
+    let intervals: [(Function, &str, f32, u64); 17] = [
         (ex2, "ex2", 1.0, 0x3f0f_3852_f2fa_7edb),
         (ex2, "ex2", 0.5, 0x1938_ae1c_a053_e4e7),
         (ex2, "ex2", 0.25, 0xb94e_8e67_fa1d_559d),

@@ -17,7 +17,7 @@
 
 pub use sfu::{div, div_full, ex2, lg2, rcp, rcp_f64, rsqrt, rsqrt_f64 as rsqrt_ftz_f64, sqrt};
 
-use super::float::{self, canonical};
+use super::float::{self, Rounding, canonical};
 use super::half::{self, Half};
 
 /// Of an instruction whose result is that of `f64`, rounded.
@@ -38,16 +38,22 @@ through_f64! {
     tanh(x) = libm::tanh(x);
 }
 
-/// `div.approx.ftz.f32`.
+/// `div.approx.ftz.f32`: the product with the reciprocal.
 #[inline(always)]
 pub fn div_ftz(a: f32, b: f32) -> f32 {
-    float::flush(div(float::flush(a), float::flush(b)))
+    let reciprocal = float::flush(rcp(float::flush(b)));
+    float::mul_ftz(reciprocal, a, Rounding::Nearest)
 }
 
-/// `div.full.ftz.f32`.
+/// `div.full.ftz.f32`: the same of quarters, if the reciprocal would be below the normal numbers.
 #[inline(always)]
 pub fn div_full_ftz(a: f32, b: f32) -> f32 {
-    float::flush(div_full(float::flush(a), float::flush(b)))
+    const GREATEST: f32 = f32::from_bits((126 + 127) << 23);
+    if b.abs() > GREATEST {
+        div_ftz(float::mul_ftz(a, 0.25, Rounding::Nearest), b * 0.25)
+    } else {
+        div_ftz(a, b)
+    }
 }
 
 /// `ex2.approx.f16`, `ex2.approx.ftz.bf16`.

@@ -66,17 +66,10 @@ macro_rules! functions {
     };
 }
 
-/// A kernel for each function that `f32` alone has.
-macro_rules! single_functions {
-    (|$x:ident, $y:ident| $($kernel:ident = $value:expr;)*) => {$(
-        #[doc = concat!("`", stringify!($value), "`")]
-        #[kernel]
-        pub fn $kernel(x: &[f32], y: &[f32], z: f32, step: f32, rounds: u32, mut out: Output<f32>) {
-            #[allow(unused_variables, reason = "most functions have one argument")]
-            let value = |$x: f32, $y: f32, _: f32| $value;
-            sum(x, y, z, step, rounds, &mut out, value);
-        }
-    )*};
+/// [`ApproxFloat::fast_powf`], for its speed beside CUDA's full function.
+#[kernel]
+pub fn fast_powf_f32(x: &[f32], y: &[f32], z: f32, step: f32, rounds: u32, mut out: Output<f32>) {
+    sum(x, y, z, step, rounds, &mut out, |x, y, _| x.fast_powf(y));
 }
 
 /// The sum of the values at four times `rounds` places, from the thread's `x` in steps of `step`.
@@ -179,20 +172,25 @@ functions! { |x, y, z|
     unbiased_exp(unbiased_exp_f32, unbiased_exp_f64) = T::from_i32(x.unbiased_exp());
 }
 
-single_functions! { |x, y|
-    fast_exp_f32 = x.fast_exp();
-    fast_exp2_f32 = x.fast_exp2();
-    fast_exp10_f32 = x.fast_exp10();
-    fast_powf_f32 = x.fast_powf(y);
-    fast_sinh_f32 = x.fast_sinh();
-    fast_cosh_f32 = x.fast_cosh();
-    fast_accurate_tanh_f32 = x.fast_accurate_tanh();
-    fast_erf_inv_f32 = x.fast_erf_inv();
-    fast_erfc_inv_f32 = x.fast_erfc_inv();
-    fast_norm_cdf_inv_f32 = x.fast_norm_cdf_inv();
+/// A module with its value for each of the special function unit's instructions.
+macro_rules! instructions {
+    ($($name:ident)*) => {$(
+        #[doc = concat!("`", stringify!($name), "`, in the place of a [`Function`].")]
+        pub mod $name {
+            use super::*;
+
+            /// The function's value.
+            #[inline(always)]
+            pub fn value(x: f32, _: f32, _: f32) -> f32 {
+                x.$name()
+            }
+        }
+    )*};
 }
 
-/// Calls a macro with `f32` functions of one argument, and for each the name of the kernel of its bits.
+instructions! { fast_exp2 fast_exp2_ftz fast_log2 fast_rcp fast_rsqrt fast_sqrt }
+
+/// Calls a macro with `f32` functions of one argument and with instructions, and for each the name of the kernel of its bits.
 #[macro_export]
 macro_rules! with_bits {
     ($callback:ident) => {
@@ -233,6 +231,15 @@ macro_rules! with_bits {
             y1(y1_bits),
             cyl_bessel_i0(cyl_bessel_i0_bits),
             cyl_bessel_i1(cyl_bessel_i1_bits),
+            erf_inv(erf_inv_bits),
+            erfc_inv(erfc_inv_bits),
+            norm_cdf_inv(norm_cdf_inv_bits),
+            fast_exp2(fast_exp2_bits),
+            fast_exp2_ftz(fast_exp2_ftz_bits),
+            fast_log2(fast_log2_bits),
+            fast_rcp(fast_rcp_bits),
+            fast_rsqrt(fast_rsqrt_bits),
+            fast_sqrt(fast_sqrt_bits),
         }
     };
 }
@@ -243,7 +250,10 @@ macro_rules! bits {
         #[kernel(allow(local_memory))]
         pub fn $kernel(mut out: Output<u64>) {
             for (i, word) in out.own() {
-                *word = digest(i as u32, |x| $name::value(x, 1.0, 1.0));
+                *word = digest((0..1 << 16).map(|lower| {
+                    let value = $name::value(f32::from_bits((i as u32) << 16 | lower), 1.0, 1.0);
+                    u64::from(if value.is_nan() { u32::MAX } else { value.to_bits() })
+                }));
             }
         }
     )*};
@@ -251,66 +261,60 @@ macro_rules! bits {
 
 with_bits!(bits);
 
-/// A word of the bits of `function` at the 2^16 arguments whose upper half is `upper`. Each NaN is the
-/// same one: sign and payload of the GPU's are its own.
-#[inline(always)]
-fn digest(upper: u32, function: impl Fn(f32) -> f32) -> u64 {
-    let mut word = 0_u64;
-    for lower in 0..1 << 16 {
-        let value = function(f32::from_bits(upper << 16 | lower));
-        let bits = if value.is_nan() {
-            u32::MAX
-        } else {
-            value.to_bits()
-        };
-        // Odd, so that no two words become one; the golden ratio's bits spread each over the word.
-        word = (word ^ u64::from(bits)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    }
-    word
-}
-
-/// Calls a macro with the approximations of one argument: the name, the kernel of its errors, the
-/// function that it approximates, and the greatest error that its documentation states, in units in the
-/// last place.
+/// Calls a macro with `f64` functions that begin with a guess of the special function unit, and for each the name of
+/// the kernel of its bits.
 #[macro_export]
-macro_rules! with_approximations {
+macro_rules! with_double_bits {
     ($callback:ident) => {
         $callback! {
-            rsqrt(rsqrt_errors, rsqrt, 1.6),
-            fast_exp(fast_exp_errors, exp, 2.1),
-            fast_exp2(fast_exp2_errors, exp2, 2.4),
-            fast_exp10(fast_exp10_errors, exp10, 2.1),
-            fast_sinh(fast_sinh_errors, sinh, 3.1),
-            fast_cosh(fast_cosh_errors, cosh, 2.5),
-            fast_accurate_tanh(fast_accurate_tanh_errors, tanh, 2.0),
-            fast_erf_inv(fast_erf_inv_errors, erf_inv, 2.5),
-            fast_erfc_inv(fast_erfc_inv_errors, erfc_inv, 4.0),
-            fast_norm_cdf_inv(fast_norm_cdf_inv_errors, norm_cdf_inv, 4.0),
+            rsqrt(rsqrt_double_bits),
+            rhypot(rhypot_double_bits),
+            atan(atan_double_bits),
+            atan2(atan2_double_bits),
+            asin(asin_double_bits),
+            acos(acos_double_bits),
+            sinh(sinh_double_bits),
+            tanh(tanh_double_bits),
+            asinh(asinh_double_bits),
+            acosh(acosh_double_bits),
+            atanh(atanh_double_bits),
+            erf(erf_double_bits),
+            erfcx(erfcx_double_bits),
+            norm_cdf(norm_cdf_double_bits),
+            j0(j0_double_bits),
+            cyl_bessel_i1(cyl_bessel_i1_double_bits),
         }
     };
 }
 
-macro_rules! errors {
-    ($($name:ident($kernel:ident, $function:ident, $stated:literal),)*) => {$(
-        /// The greatest error among each 2^16 arguments, of which every `stride`th counts.
+macro_rules! double_bits {
+    ($($name:ident($kernel:ident),)*) => {$(
+        /// A word of the function's bits for 256 of the arguments that begin with each 16 bits.
         #[kernel(allow(local_memory))]
-        pub fn $kernel(stride: u32, mut out: Output<f64>) {
-            for (i, greatest) in out.own() {
-                let mut lower = 0;
-                while lower < 1 << 16 {
-                    let x = f32::from_bits((i as u32) << 16 | lower);
-                    lower += stride;
-                    let true_value = $function::value(f64::from(x), 1.0, 1.0);
-                    let error = units(x.$name(), true_value);
-                    // A NaN never comes: `units` makes infinity of it.
-                    *greatest = greatest.max(error);
-                }
+        pub fn $kernel(mut out: Output<u64>) {
+            for (i, word) in out.own() {
+                *word = digest((0..256).map(|step| {
+                    // The lower bits look random: those that the unit looks at, and the others.
+                    let lower = (i as u64 * 256 + step).wrapping_mul(GOLDEN_RATIO) >> 16;
+                    let value = $name::value(f64::from_bits((i as u64) << 48 | lower), 1.0, 1.0);
+                    if value.is_nan() { u64::MAX } else { value.to_bits() }
+                }));
             }
         }
     )*};
 }
 
-with_approximations!(errors);
+with_double_bits!(double_bits);
+
+/// 2^64 over the golden ratio: odd, so that a product with it loses nothing, and with its bits well spread.
+const GOLDEN_RATIO: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// A word that no change of one of the values leaves as it is. Whoever calls it gives each NaN as the same one: sign and
+/// payload of the GPU's are its own.
+#[inline(always)]
+fn digest(values: impl Iterator<Item = u64>) -> u64 {
+    values.fold(0, |word, bits| (word ^ bits).wrapping_mul(GOLDEN_RATIO))
+}
 
 /// How far a value is from the true one, in units in the last place of an `f32` of its magnitude.
 pub fn units(value: f32, true_value: f64) -> f64 {

@@ -20,10 +20,7 @@ mod trigonometric;
 pub(crate) use arithmetic::{frexp, ldexp, rem, unbiased_exponent};
 pub(crate) use bessel::{j0, j1, y0, y1};
 pub(crate) use bessel_orders::{jn, yn};
-pub(crate) use error_function::{
-    erf, erf_inv, erfc, erfc_inv, erfcx, fast_erf_inv, fast_erfc_inv, fast_norm_cdf_inv, norm_cdf,
-    norm_cdf_inv,
-};
+pub(crate) use error_function::{erf, erf_inv, erfc, erfc_inv, erfcx, norm_cdf, norm_cdf_inv};
 pub(crate) use exponential::{exp, exp_m1, exp2, exp10};
 pub(crate) use gamma::{gamma, log_gamma};
 pub(crate) use hyperbolic::{acosh, asinh, atanh, cosh, sinh, tanh};

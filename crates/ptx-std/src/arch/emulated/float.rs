@@ -98,5 +98,8 @@ accurate! {
     rcp_approx_ftz(x) = flush(sfu::rcp(flush(x)));
     sqrt_approx(x) = sfu::sqrt(x);
     rsqrt_approx(x) = sfu::rsqrt(x);
+    rsqrt_approx_ftz(x) = sfu::rsqrt(flush(x));
     div_approx(x, y) = sfu::div(x, y);
 }
+
+pub(crate) use sfu::{rcp_f64 as rcp_approx_ftz_f64, rsqrt_f64 as rsqrt_approx_ftz_f64};

@@ -53,16 +53,16 @@ exact!(f32: floorf32 ceilf32 truncf32 round_ties_even_f32 sqrtf32 fmaf32);
 exact!(f64: floorf64 ceilf64 truncf64 round_ties_even_f64 sqrtf64 fmaf64);
 
 macro_rules! approximate {
-    ($($name:ident = $instruction:literal;)*) => {$(
+    ($float:ident $register:ident: $($name:ident = $instruction:literal;)*) => {$(
         #[inline(always)]
-        pub(crate) fn $name(x: f32) -> f32 {
+        pub(crate) fn $name(x: $float) -> $float {
             let result;
             // SAFETY: the instruction computes one register from another.
             unsafe {
                 asm!(
-                    concat!($instruction, ".f32 {}, {};"),
-                    out(reg32) result,
-                    in(reg32) x,
+                    concat!($instruction, ".", stringify!($float), " {}, {};"),
+                    out($register) result,
+                    in($register) x,
                     options(pure, nomem, nostack, preserves_flags)
                 );
             }
@@ -71,7 +71,7 @@ macro_rules! approximate {
     )*};
 }
 
-approximate! {
+approximate! { f32 reg32:
     sin_approx = "sin.approx";
     cos_approx = "cos.approx";
     exp2_approx = "ex2.approx";
@@ -84,6 +84,11 @@ approximate! {
     sqrt_approx = "sqrt.approx";
     rsqrt_approx = "rsqrt.approx";
     rsqrt_approx_ftz = "rsqrt.approx.ftz";
+}
+
+approximate! { f64 reg64:
+    rcp_approx_ftz_f64 = "rcp.approx.ftz";
+    rsqrt_approx_ftz_f64 = "rsqrt.approx.ftz";
 }
 
 /// `1.0 / x`, correctly rounded, where both are normal numbers. It is what `ptxas` makes of the division, on

@@ -10,7 +10,7 @@ use super::bessel_coefficients::{
     Y0_LOGARITHM, Y0_SMALL, Y1_1, Y1_2, Y1_3, Y1_LOGARITHM, Y1_SMALL,
 };
 use super::bits::ROUNDER;
-use super::{ln, sin_cos};
+use super::{ln, rsqrt, sin_cos};
 use crate::arch::float::Exact;
 use crate::math::polynomial::polynomial;
 
@@ -139,7 +139,7 @@ impl Place {
     #[inline(always)]
     fn of(x: f64) -> Self {
         let (r, quarters) = reduced(x);
-        let root = reciprocal_root(x);
+        let root = rsqrt(x);
         Place {
             x,
             root,
@@ -201,15 +201,4 @@ fn cosine(x: f64, n: u32) -> f64 {
     } else {
         -value
     }
-}
-
-/// `1 / sqrt(x)` for x from 8 on, within 1 unit, by Newton's method.
-#[inline(always)]
-pub(super) fn reciprocal_root(x: f64) -> f64 {
-    let half = 0.5 * x;
-    let y = f64::from_bits(0x5fe6_eb50_c7b5_37a9 - (x.to_bits() >> 1));
-    let y = y * Exact::fma(-half * y, y, 1.5);
-    let y = y * Exact::fma(-half * y, y, 1.5);
-    let y = y * Exact::fma(-half * y, y, 1.5);
-    Exact::fma(y, Exact::fma(-half * y, y, 0.5), y)
 }

@@ -42,12 +42,6 @@ pub(super) fn first_bits(x: f64) -> f32 {
     f32::from_bits((high(x) << 3).wrapping_add(0x4000_0000))
 }
 
-/// The first 21 bits of a positive normal number. The instruction for all of them takes eight times as long.
-#[inline(always)]
-pub(super) fn to_double(x: f32) -> f64 {
-    from_words((x.to_bits() >> 3).wrapping_add(0x3800_0000), 0)
-}
-
 /// For exponents of normal numbers.
 #[inline(always)]
 pub(super) fn power_of_two(exponent: i32) -> f64 {

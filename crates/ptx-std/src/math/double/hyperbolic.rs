@@ -1,9 +1,10 @@
 //! Hyperbolic functions and their inverses.
 
-use super::bits::{ROUNDER, first_bits, high, low, to_double};
+use super::bits::{ROUNDER, high, low};
 use super::exponential::{EXP_NORMAL, EXP_SLOPE, LN_2, LOG2_E, order, reduce, scaled, scaled_far};
 use super::logarithm::{ln_of_normal, ln_of_sum};
-use crate::arch::float::Exact;
+use super::root::finite_inverse_root;
+use crate::arch::float::{Exact, rcp_approx_ftz_f64};
 use crate::math::polynomial::polynomial;
 
 /// (e^(2s) - 1) / s for |s| up to ln 2 / 4, with an error of 2^-57.6 of e^(2s); the highest power's
@@ -211,34 +212,18 @@ fn odd<const COUNT: usize>(x: f64, coefficients: &[f64; COUNT]) -> f64 {
         .copysign(x)
 }
 
-/// 1 / x as c and d with c (1 + d) within 2^-57 of it, for x in [2^-120, 2^120]; c has 21 bits.
-///
-/// A division has the same bits everywhere only if it is rounded correctly, which costs more. The
-/// first digits come from arithmetic in `f32`, which has units of its own.
+/// 1 / x as c and d with c (1 + d) within 2^-57 of it, where both are normal; c has 21 bits.
 #[inline(always)]
 fn reciprocal(x: f64) -> [f64; 2] {
-    let single = first_bits(x);
-    // Linear in the exponent and in the fraction: to 2^-4.3. The next lines: to 2^-12, to 2^-23.
-    let start = f32::from_bits(0x7ef3_0000_u32.wrapping_sub(single.to_bits()));
-    let error = (-single).fma(start, 1.0);
-    let close = start.fma(error.fma(error, error), start);
-    let close = close.fma((-single).fma(close, 1.0), close);
-    let close = to_double(close);
+    let close = rcp_approx_ftz_f64(x);
     let error = close.fma(-x, 1.0);
     [close, error.fma(error, error)]
 }
 
-/// The root of x within 2^-53 of it and 20 bits of the inverse, for x in [2^-120, 2^120]; the root of 0
-/// is 0.
+/// The root of x within 2^-53 of it and 20 bits of the inverse; the root of 0 is 0.
 #[inline(always)]
 fn sqrt(x: f64) -> [f64; 2] {
-    let single = first_bits(x);
-    // 1 / sqrt x in the same way: to 2^-4.8, 2^-13 and 2^-22.
-    let start = f32::from_bits(0x5f37_5a86_u32.wrapping_sub(single.to_bits() >> 1));
-    let error = (-single * start).fma(start, 1.0);
-    let close = start.fma(error * error.fma(0.375, 0.5), start);
-    let error = (-single * close).fma(close, 1.0);
-    let close = to_double(close.fma(0.5 * error, close));
+    let close = finite_inverse_root(x);
     let root = x * close;
     let error = root.fma(-close, 1.0);
     [root.fma(error * error.fma(0.375, 0.5), root), close]

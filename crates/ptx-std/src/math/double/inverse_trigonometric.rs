@@ -8,9 +8,9 @@
 use core::f64::consts::{FRAC_PI_2, PI};
 use core::hint::{cold_path, select_unpredictable};
 
-use super::bits::{change_sign, first_bits, from_words, high, is_below, low, to_double};
-use super::root::guessed_rsqrt;
-use crate::arch::float::Exact;
+use super::bits::{change_sign, from_words, high, is_below, low};
+use super::root::finite_inverse_root;
+use crate::arch::float::{Exact, rcp_approx_ftz_f64};
 use crate::math::polynomial::polynomial;
 
 #[inline]
@@ -87,36 +87,21 @@ pub(crate) fn atan2(y: f64, x: f64) -> f64 {
 /// matter. Of lesser ones it is anything.
 #[inline(always)]
 fn minus_inverse(x: f64) -> f64 {
-    // The sign is not among the first bits.
-    let y = to_double(guessed_inverse(first_bits(x)));
-    let e = Exact::fma(-x.abs(), y, 1.0);
+    let x = x.abs();
+    let y = rcp_approx_ftz_f64(x);
+    let e = Exact::fma(-x, y, 1.0);
     let inverse = Exact::fma(-y, Exact::fma(e, e, e), -y);
-    if x.abs() >= 18446744073709551616.0 {
+    if x >= 18446744073709551616.0 {
         0.0
     } else {
         inverse
     }
 }
 
-/// The inverse but for 2^-19 of it, of positive numbers in the middle of the range.
-#[inline(always)]
-fn guessed_inverse(x: f32) -> f32 {
-    // The difference of the bits is roughly that of the logarithms.
-    let y = f32::from_bits(0x7ef3_1000_u32.wrapping_sub(x.to_bits()));
-    let e = Exact::fma(-x, y, 1.0);
-    let p = Exact::fma(1.003_221_9, e, 1.001_924_4);
-    let p = Exact::fma(p, e, 0.999_998_33);
-    Exact::fma(y * e, p, y)
-}
-
 /// The quotient of magnitudes, the greater of which [`is_moderate`].
 #[inline(always)]
 fn quotient(less: f64, greater: f64) -> f64 {
-    // The first 21 bits, and the power of two by itself.
-    let significand = f32::from_bits(high(greater) << 3 & 0x7f_ffff | 0x3f80_0000);
-    let guess = guessed_inverse(significand).to_bits();
-    let power = (high(greater) & 0x7ff0_0000).wrapping_sub((2 * 1023 - 127) << 20);
-    let y = f64::from_bits((u64::from(guess) << 29).wrapping_sub(u64::from(power) << 32));
+    let y = rcp_approx_ftz_f64(greater);
     let e = Exact::fma(-greater, y, 1.0);
     let t = less * y;
     let t = Exact::fma(t, Exact::fma(e, e, e), t);
@@ -153,7 +138,7 @@ const TWO_TO_200: f64 = 1.6069380442589903e60;
 /// The square root on [0, 1/4]; NaN for negative numbers.
 #[inline(always)]
 fn root(x: f64) -> f64 {
-    let y = guessed_rsqrt(x);
+    let y = finite_inverse_root(x);
     let z = x * y;
     let e = Exact::fma(-z, y, 1.0);
     let z = Exact::fma(z * e, Exact::fma(0.375, e, 0.5), z);

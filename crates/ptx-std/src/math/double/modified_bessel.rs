@@ -5,8 +5,8 @@
 //! the algorithm of Remez. What is lost of x² in rounding is up to 5 units of the result, and the border
 //! is where it is.
 
-use super::bessel::reciprocal_root;
 use super::exp;
+use super::root::rsqrt;
 use crate::arch::float::Exact;
 use crate::math::polynomial::polynomial;
 
@@ -38,7 +38,7 @@ pub(crate) fn cyl_bessel_i1(x: f64) -> f64 {
 fn large(x: f64, coefficients: &[f64]) -> f64 {
     // It is infinite long before.
     let x = if x > 800.0 { 800.0 } else { x };
-    let root = reciprocal_root(x);
+    let root = rsqrt(x);
     // exp(x) overflows before the function does; x - 32 is exact.
     let (power, rest) = if x >= 64.0 {
         (x - 32.0, EXP_32)

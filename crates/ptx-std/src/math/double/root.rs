@@ -1,13 +1,12 @@
 //! Roots and lengths.
 //!
-//! The inverse roots begin with a guess from the bits of the argument, of which the binary logarithm's
-//! linear approximation is halved or divided by three, and with the remainder of the guess improve it in
-//! `f32` by a minimax polynomial (Sollya's `fpminimax`) and in `f64` by the first terms of the binomial
-//! series (Muller, Elementary Functions, chapter 5). Nothing but correctly rounded operations: an
-//! approximate instruction's value would not be the same on the host.
+//! The inverse roots begin with a guess, and the remainder of the guess improves it by the first terms of the binomial
+//! series (Muller, Elementary Functions, chapter 5). The special function unit guesses the inverse square root. The
+//! inverse cube root's guess comes from the bits of the argument, of which the binary logarithm's linear approximation is
+//! divided by three, and from a minimax polynomial in `f32` (Sollya's `fpminimax`).
 
-use super::bits::{TWO_POW_54, change_sign, first_bits, high, power_of_two, to_double};
-use crate::arch::float::Exact;
+use super::bits::{TWO_POW_54, change_sign, from_words, high, power_of_two};
+use crate::arch::float::{Exact, rsqrt_approx_ftz_f64};
 
 pub(crate) fn cbrt(x: f64) -> f64 {
     let magnitude = high(x) & 0x7fff_ffff;
@@ -26,15 +25,17 @@ pub(crate) fn rcbrt(x: f64) -> f64 {
 }
 
 pub(crate) fn rsqrt(x: f64) -> f64 {
-    if !is_in_range(x, F32_LEAST, F32_GREATEST) {
+    if !is_normal(high(x)) {
         return rsqrt_of_extreme(x, 0.0);
     }
-    rsqrt_in_range(x)
+    let y = rsqrt_approx_ftz_f64(x);
+    // The square is exact.
+    improved_rsqrt(y, Exact::fma(-x, y * y, 1.0))
 }
 
 pub(crate) fn hypot(x: f64, y: f64) -> f64 {
     let square = Exact::fma(x, x, y * y);
-    if !is_in_range(square, SQUARE_LEAST, f64::INFINITY) {
+    if !is_safe_square(square) {
         return length_of_extremes(x, y, 0.0);
     }
     Exact::sqrt(square)
@@ -42,7 +43,7 @@ pub(crate) fn hypot(x: f64, y: f64) -> f64 {
 
 pub(crate) fn rhypot(x: f64, y: f64) -> f64 {
     let (square, tail) = sum_of_squares(x, y);
-    if !is_in_range(square, F32_LEAST, F32_GREATEST) {
+    if !is_safe_square(square) {
         return rhypot_of_extremes(x, y);
     }
     rsqrt_of_sum(square, tail)
@@ -50,23 +51,20 @@ pub(crate) fn rhypot(x: f64, y: f64) -> f64 {
 
 pub(crate) fn norm3d(x: f64, y: f64, z: f64) -> f64 {
     let square = Exact::fma(x, x, Exact::fma(y, y, z * z));
-    if !is_in_range(square, SQUARE_LEAST, f64::INFINITY) {
+    if !is_safe_square(square) {
         return length_of_extremes(x, y, z);
     }
     Exact::sqrt(square)
 }
 
-/// What is from 2^-126 to 2^127 converts to an `f32`.
-const F32_LEAST: f64 = 1.1754943508222875e-38;
-const F32_GREATEST: f64 = 1.7014118346046923e38;
-
 /// 2^-900: the rounding errors of what goes into such a sum of squares are nothing against it.
 const SQUARE_LEAST: f64 = 1.183053913585119e-271;
 
-/// Whether the number is in the interval, half-open, between two positive ones whose lower halves are 0.
+/// Whether a sum of squares is finite and at least [`SQUARE_LEAST`], whose lower half is 0.
 #[inline(always)]
-fn is_in_range(x: f64, least: f64, end: f64) -> bool {
-    high(x).wrapping_sub(high(least)) < high(end) - high(least)
+fn is_safe_square(square: f64) -> bool {
+    let least = high(SQUARE_LEAST);
+    high(square).wrapping_sub(least) < high(f64::INFINITY) - least
 }
 
 /// Whether the upper half of a number's bits is that of a positive normal one.
@@ -85,33 +83,19 @@ fn sum_of_squares(x: f64, y: f64) -> (f64, f64) {
     (sum, Exact::fma(x, x, -a) + Exact::fma(y, y, -b))
 }
 
-/// The inverse square root of a number from [`F32_LEAST`] to [`F32_GREATEST`].
-#[inline(always)]
-fn rsqrt_in_range(x: f64) -> f64 {
-    let y = guessed_rsqrt(x);
-    // The square is exact.
-    improved_rsqrt(y, Exact::fma(-x, y * y, 1.0))
-}
-
-/// As [`rsqrt_in_range`] of `x + tail`, the tail being far less.
+/// The inverse square root of the sum of a positive normal number and a far lesser one.
 #[inline(always)]
 fn rsqrt_of_sum(x: f64, tail: f64) -> f64 {
-    let y = guessed_rsqrt(x);
+    let y = rsqrt_approx_ftz_f64(x);
     let square = y * y;
     improved_rsqrt(y, Exact::fma(-tail, square, Exact::fma(-x, square, 1.0)))
 }
 
-/// The inverse square root but for 2^-18 of it, in 21 bits.
+/// The inverse square root in 21 bits, but for 2^-20 of it; of 0 it is 2^511, so that a product with 0 is 0.
 #[inline(always)]
-pub(super) fn guessed_rsqrt(x: f64) -> f64 {
-    let single = first_bits(x);
-    // Half the logarithm, negated, and a factor of about 0.84: with that the polynomial for the inverse
-    // root of -q begins with 1.
-    let y = f32::from_bits(0x3f16_4830_u32.wrapping_sub(high(x) << 2));
-    let q = -single * y * y;
-    let p = Exact::fma(q + 3.014_808_2, q, 3.604_523_4);
-    let p = Exact::fma(p, q, 2.584_139);
-    to_double(y * p)
+pub(super) fn finite_inverse_root(x: f64) -> f64 {
+    // The unit looks at the upper half alone.
+    rsqrt_approx_ftz_f64(from_words(high(x).max(high(f64::MIN_POSITIVE)), 0))
 }
 
 /// The inverse root y of a number of which `1 - e` is the product with `y^2`, improved.

@@ -12,7 +12,7 @@ use super::bessel_coefficients::{
 use super::bits::ROUNDER;
 use super::gamma::ln_small;
 use super::payne_hanek::coarse_turns;
-use crate::arch::float::Exact;
+use crate::arch::float::{Exact, rsqrt_approx_ftz};
 use crate::math::polynomial::polynomial;
 
 #[inline]
@@ -102,16 +102,14 @@ fn about(distance: f32, coefficients: &[f32]) -> f32 {
 /// `x^(-1/2) A(1/x²) cos(x - pi/4 + B(1/x²) / x + quarters pi/2)` for x above 8; 0 at infinity.
 #[inline(always)]
 fn wave(x: f32, quarters: u32, amplitude: &[f32], phase: &[f32]) -> f32 {
-    let root = reciprocal_root(x);
-    let (r, n, root) = if x < 1_048_576.0 {
-        let (r, n) = reduced(x);
-        (r, n, root)
+    let root = rsqrt_approx_ftz(x);
+    let (r, n) = if x < 1_048_576.0 {
+        reduced(x)
     } else if x == f32::INFINITY {
-        // Newton's method leaves NaN, and the function is a positive 0.
-        (0.0, quarters.wrapping_neg(), 0.0)
+        // The function is a positive 0.
+        (0.0, quarters.wrapping_neg())
     } else {
-        let (r, n) = reduced_far(x);
-        (r, n, root)
+        reduced_far(x)
     };
     let reciprocal = root * root;
     let square = reciprocal * reciprocal;
@@ -150,14 +148,4 @@ fn cosine(x: f32, n: u32) -> f32 {
     let value = Exact::fma(first * square, sum, first);
     // cos, -sin, -cos, sin.
     f32::from_bits(value.to_bits() ^ (n.wrapping_add(1) & 2) << 30)
-}
-
-/// `1 / sqrt(x)` for x from 8 on, within 1 unit, by Newton's method.
-#[inline(always)]
-pub(super) fn reciprocal_root(x: f32) -> f32 {
-    let half = 0.5 * x;
-    let y = f32::from_bits(0x5f37_59df - (x.to_bits() >> 1));
-    let y = y * Exact::fma(-half * y, y, 1.5);
-    let y = y * Exact::fma(-half * y, y, 1.5);
-    Exact::fma(y, Exact::fma(-half * y, y, 0.5), y)
 }

@@ -54,14 +54,8 @@ pub(crate) fn erfcx(x: f32) -> f32 {
 }
 
 pub(crate) fn erf_inv(x: f32) -> f32 {
-    let excess = inverse_excess(Exact::fma(-x, x, 1.0));
-    Exact::fma(x, excess, x).copysign(x)
-}
-
-/// [`erf_inv`] by the hardware's logarithm.
-pub(crate) fn fast_erf_inv(x: f32) -> f32 {
-    fast_inverse(x, Exact::fma(-x, x, 1.0), |complement, logarithm| {
-        let tail = polynomial(&FAST_INVERSE_TAIL, logarithm - FAST_INVERSE_TAIL_MIDDLE);
+    inverse(x, Exact::fma(-x, x, 1.0), |complement, logarithm| {
+        let tail = polynomial(&ERF_INV_TAIL, logarithm - ERF_INV_TAIL_MIDDLE);
         if complement == 0.0 {
             f32::INFINITY
         } else {
@@ -70,25 +64,24 @@ pub(crate) fn fast_erf_inv(x: f32) -> f32 {
     })
 }
 
-/// [`erfc_inv`] by the hardware's logarithm.
-pub(crate) fn fast_erfc_inv(x: f32) -> f32 {
-    fast_inverse(1.0 - x, x * (2.0 - x), fast_inverse_beyond)
+pub(crate) fn erfc_inv(x: f32) -> f32 {
+    inverse(1.0 - x, x * (2.0 - x), inverse_beyond)
 }
 
-/// [`norm_cdf_inv`] by the hardware's logarithm.
-pub(crate) fn fast_norm_cdf_inv(p: f32) -> f32 {
+/// The inverse of [`norm_cdf`].
+pub(crate) fn norm_cdf_inv(p: f32) -> f32 {
     let y = Exact::fma(p, 2.0 * SQRT_2, -SQRT_2);
-    fast_inverse(y, p * Exact::fma(p, -4.0, 4.0), fast_inverse_beyond)
+    inverse(y, p * Exact::fma(p, -4.0, 4.0), inverse_beyond)
 }
 
 /// `factor * erf_inv(y) / y` for the y whose `1 - y * y` is given. Where that is little, the ratio is
 /// `beyond` of it and its logarithm to base 2: minus infinity at 0 and for subnormal numbers, and NaN below 0.
 #[inline(always)]
-fn fast_inverse(factor: f32, complement: f32, beyond: impl Fn(f32, f32) -> f32) -> f32 {
+fn inverse(factor: f32, complement: f32, beyond: impl Fn(f32, f32) -> f32) -> f32 {
     let logarithm = log2_approx_ftz(complement);
     // Before the branch, so that several functions' polynomials are computed side by side.
-    let centre = factor * polynomial(&FAST_INVERSE_CENTRE, logarithm);
-    if logarithm >= FAST_INVERSE_CENTRE_END {
+    let centre = factor * polynomial(&INVERSE_CENTRE, logarithm);
+    if logarithm >= INVERSE_CENTRE_END {
         return centre;
     }
     cold_path();
@@ -97,11 +90,12 @@ fn fast_inverse(factor: f32, complement: f32, beyond: impl Fn(f32, f32) -> f32) 
 
 /// `erf_inv(y) / y` for every little `1 - y * y`: infinite at 0, and NaN below.
 #[inline(always)]
-fn fast_inverse_beyond(complement: f32, logarithm: f32) -> f32 {
+fn inverse_beyond(complement: f32, logarithm: f32) -> f32 {
     if complement >= INVERSE_TAIL_END {
-        // Further out than the greatest y below 1 is.
-        let middle = INVERSE_CENTRE_MIDDLE + INVERSE_TAIL_MIDDLE;
-        polynomial(&INVERSE_TAIL, Exact::fma(logarithm, -LN_2, -middle)) + 1.0
+        polynomial(
+            &INVERSE_TAIL,
+            Exact::fma(logarithm, -LN_2, -INVERSE_TAIL_MIDDLE),
+        ) + 1.0
     } else if complement > 0.0 {
         let root = normal_sqrt(-LN_2 * log2_approx(complement)) - INVERSE_FAR_TAIL_MIDDLE;
         polynomial(&INVERSE_FAR_TAIL, root) + 1.0
@@ -110,54 +104,6 @@ fn fast_inverse_beyond(complement: f32, logarithm: f32) -> f32 {
     } else {
         f32::NAN
     }
-}
-
-pub(crate) fn erfc_inv(x: f32) -> f32 {
-    let y = 1.0 - x;
-    Exact::fma(y, inverse_excess(x * (2.0 - x)), y)
-}
-
-/// The inverse of [`norm_cdf`].
-pub(crate) fn norm_cdf_inv(p: f32) -> f32 {
-    let y = Exact::fma(p, 2.0 * SQRT_2, -SQRT_2);
-    Exact::fma(y, inverse_excess(p * Exact::fma(p, -4.0, 4.0)), y)
-}
-
-/// `erf_inv(y) / y - 1` for the y whose `1 - y * y` is given: infinite at 0, and NaN below.
-#[inline]
-fn inverse_excess(complement: f32) -> f32 {
-    let w = minus_ln(complement);
-    // Before the branch, so that several functions' polynomials are computed side by side.
-    let centre = polynomial(&INVERSE_CENTRE, w);
-    if complement >= INVERSE_CENTRE_END {
-        return centre;
-    }
-    cold_path();
-    if complement >= INVERSE_TAIL_END {
-        polynomial(&INVERSE_TAIL, w - INVERSE_TAIL_MIDDLE)
-    } else if complement > 0.0 {
-        // Scaled, subnormal numbers too have their exponent.
-        let w = minus_ln(complement * POW2_32) + (INVERSE_CENTRE_MIDDLE + 32.0 * LN_2);
-        let root = normal_sqrt(w) - INVERSE_FAR_TAIL_MIDDLE;
-        polynomial(&INVERSE_FAR_TAIL, root)
-    } else if complement == 0.0 {
-        f32::INFINITY
-    } else {
-        f32::NAN
-    }
-}
-
-/// `-ln(x) - INVERSE_CENTRE_MIDDLE` for a positive normal x, with an absolute error of 2e-7.
-#[inline]
-fn minus_ln(x: f32) -> f32 {
-    // The bits of `2^n` or of `1.5 * 2^n`, of which the logarithm to base 2 is `n` or `n + 0.5` below. Their
-    // difference from these is the first of two factors that are `sqrt(2)` apart, by `2^-n`. So x times
-    // that is from 1.207 to 1.811, and what it is multiplied by has the logarithm of the bits.
-    let start = x.to_bits() & 0xffc0_0000;
-    let inverse = f32::from_bits(0x7f1a_827a_u32.wrapping_sub(start));
-    let f = Exact::fma(x, inverse, -1.5);
-    let least = Exact::fma(start as i32 as f32, -LN_2 / POW2_23, MINUS_LN_AT_0);
-    Exact::fma(f, polynomial(&MINUS_LN, f), least)
 }
 
 /// `factor * 2^SCALE * exp2(a * a * rate)`, whose rate is a sum.
@@ -196,7 +142,6 @@ fn at_most(x: f32, limit: f32) -> f32 {
 }
 
 const POW2_23: f32 = 8388608.0;
-const POW2_32: f32 = 4294967296.0;
 const POW2_M64: f32 = 5.421010862427522e-20;
 
 /// What [`LOG2_E`] leaves.
@@ -289,39 +234,24 @@ const ERFCX: [f32; 11] = [
     1.0215827,
 ];
 
-/// `ln(1.5 / (1.5 + f)) / f` from -0.293 to 0.311.
-const MINUS_LN: [f32; 6] = [
-    0.0151249515,
-    -0.027709346,
-    0.04937591,
-    -0.098702624,
-    0.22222203,
-    -0.6666674,
-];
-/// For bits of 0: 127 ln(2) - ln(1.5 / 1.2071) - INVERSE_CENTRE_MIDDLE.
-const MINUS_LN_AT_0: f32 = 84.95168;
-
-/// `exp(-5.6875)`.
-const INVERSE_CENTRE_END: f32 = 0.003388;
-const INVERSE_CENTRE_MIDDLE: f32 = 2.8607705;
-/// `erf_inv(x) / x - 1` in `w - INVERSE_CENTRE_MIDDLE` for `w = -ln(1 - x * x)` to 5.6875.
+const INVERSE_CENTRE_END: f32 = -8.2;
+/// `erf_inv(x) / x` in `log2(1 - x * x)`, from -8.2.
 const INVERSE_CENTRE: [f32; 10] = [
-    -6.8043096e-9,
-    1.4705621e-9,
-    4.7281912e-7,
-    -2.3073155e-6,
-    -1.1086366e-5,
-    0.00020365692,
-    -0.00094712706,
-    -0.005366134,
-    0.24317744,
-    0.58979106,
+    2.4307717e-10,
+    9.1129255e-9,
+    1.15794975e-7,
+    1.7836842e-7,
+    -8.244094e-6,
+    -3.2176347e-5,
+    0.0007735946,
+    0.0055460026,
+    -0.1608204,
+    0.8862269,
 ];
 
 /// `exp(-16.6)`.
 const INVERSE_TAIL_END: f32 = 6.1761e-8;
-/// Beyond INVERSE_CENTRE_MIDDLE.
-const INVERSE_TAIL_MIDDLE: f32 = 8.144601;
+const INVERSE_TAIL_MIDDLE: f32 = 11.005371;
 /// `erf_inv(x) / x - 1` in `w - 11.0054` for w from 5.6875 to 16.7.
 const INVERSE_TAIL: [f32; 10] = [
     -2.8000947e-11,
@@ -351,24 +281,9 @@ const INVERSE_FAR_TAIL: [f32; 10] = [
     5.995086,
 ];
 
-const FAST_INVERSE_CENTRE_END: f32 = -8.2;
-/// `erf_inv(x) / x` in `log2(1 - x * x)`, from -8.2.
-const FAST_INVERSE_CENTRE: [f32; 10] = [
-    2.4307717e-10,
-    9.1129255e-9,
-    1.15794975e-7,
-    1.7836842e-7,
-    -8.244094e-6,
-    -3.2176347e-5,
-    0.0007735946,
-    0.0055460026,
-    -0.1608204,
-    0.8862269,
-];
-
-const FAST_INVERSE_TAIL_MIDDLE: f32 = -15.625;
+const ERF_INV_TAIL_MIDDLE: f32 = -15.625;
 /// `erf_inv(x) / x` in `log2(1 - x * x) + 15.625`, to the greatest x below 1.
-const FAST_INVERSE_TAIL: [f32; 10] = [
+const ERF_INV_TAIL: [f32; 10] = [
     1.2499429e-12,
     1.937523e-11,
     8.583186e-11,

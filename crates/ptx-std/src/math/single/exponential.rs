@@ -1,77 +1,75 @@
 //! Exponentials.
 //!
-//! Method: x = n ln 2 + r with |r| <= ln(2) / 2 (Cody and Waite's reduction in two steps, the first of
-//! which is exact), a polynomial in r, and 2^n by way of the exponent's bits; see Muller, "Elementary
-//! Functions", chapters 3 and 11. The coefficients are minimax fits: of the exponentials, the error
-//! weighted with the units of the result, which are twice as large from 1 on; of the rest by Sollya's
-//! fpminimax for the relative error.
+//! The powers are the special function unit's `ex2` of what an exact reduction leaves: x log2(base) - n with the n that
+//! keeps both factors of `2^rest * 2^n` normal, so that the product alone rounds a subnormal result.
 //!
-//! A result that is no normal number takes the branch, which is rare.
+//! `exp_m1` has its own method: x = n ln 2 + r with |r| <= ln(2) / 2 (Cody and Waite's reduction in two steps, the first
+//! of which is exact), a polynomial in r (Sollya's fpminimax), and 2^n by way of the exponent's bits; see Muller, "Elementary
+//! Functions", chapters 3 and 11.
 
 use super::bits::ROUNDER;
-use crate::arch::float::Exact;
-use core::f32::consts::{LOG2_10, LOG2_E};
+use crate::arch::float::{Exact, exp2_approx_ftz, rcp_approx_ftz};
+use core::f32::consts;
 use core::hint::cold_path;
 
 const POW2_M26: f32 = 1.0 / 67_108_864.0;
 
+/// log2 e and log2 10, each in two parts.
+pub(super) const LOG2_E: [f32; 2] = [consts::LOG2_E, 1.925_963e-8];
+const LOG2_10: [f32; 2] = [consts::LOG2_10, 7.059_537e-8];
+
 /// ln 2 in two parts. The high one's product with an integer, subtracted from a near number by `fma`, is
 /// exact.
-pub(super) const LN_2: [f32; 2] = [core::f32::consts::LN_2, -1.904_654_3e-9];
-
-/// log10 2 in two parts.
-pub(super) const LOG10_2: [f32; 2] = [core::f32::consts::LOG10_2, -1.432_098_9e-8];
+pub(super) const LN_2: [f32; 2] = [consts::LN_2, -1.904_654_3e-9];
 
 #[inline]
 pub(crate) fn exp(x: f32) -> f32 {
-    let (power, rounded) = reduced_exp(x);
-    if x.abs() < 87.0 {
-        scale(power, rounded)
-    } else if x < -104.0 {
-        0.0
-    } else if x < 89.0 {
-        scale_to_ends(power, rounded)
-    } else {
-        x * f32::INFINITY
-    }
+    let (power, scale) = exponential(x, LOG2_E, 127.0);
+    power * scale
 }
 
 #[inline]
 pub(crate) fn exp2(x: f32) -> f32 {
-    let rounded = x + ROUNDER;
-    let r = x - (rounded - ROUNDER);
-    let power = reduced_exp2(r);
-    if x.abs() < 126.0 {
-        scale(power, rounded)
-    } else if x < -151.0 {
-        0.0
-    } else if x < 129.0 {
-        scale_to_ends(power, rounded)
+    // Below, the unit takes the power of a number 24 greater, and a product rounds the result.
+    let is_subnormal = x < -126.0;
+    let power = exp2_approx_ftz(if is_subnormal { x + 24.0 } else { x });
+    if is_subnormal {
+        power * (1.0 / 16_777_216.0)
     } else {
-        x * f32::INFINITY
+        power
     }
 }
 
 #[inline]
 pub(crate) fn exp10(x: f32) -> f32 {
-    let rounded = x.fma(LOG2_10, ROUNDER);
-    let n = rounded - ROUNDER;
-    let r = n.fma(-LOG10_2[1], n.fma(-LOG10_2[0], x));
-    let power = r
-        .fma(0.535_008_8, 1.177_785_4)
-        .fma(r, 2.034_854_7)
-        .fma(r, 2.650_903_5)
-        .fma(r, 2.302_584)
-        .fma(r, 1.0);
-    if x.abs() < 37.8 {
-        scale(power, rounded)
-    } else if x < -45.5 {
-        0.0
-    } else if x < 38.6 {
-        scale_to_ends(power, rounded)
-    } else {
-        x * f32::INFINITY
-    }
+    let (power, scale) = exponential(x, LOG2_10, 127.0);
+    power * scale
+}
+
+/// `e^x / 2` and `e^-x / 2` for x from 0 on.
+#[inline(always)]
+pub(super) fn half_exponentials(x: f32) -> (f32, f32) {
+    let (power, half_scale) = exponential(x, LOG2_E, 126.0);
+    let half = power * half_scale;
+    (half, 0.25 * rcp_approx_ftz(half))
+}
+
+/// The power of the base whose binary logarithm is given, as `power * 2^n` with n from -126 to 126 such
+/// that `power` is small only if the result is no normal number; the second is 2^(n + bias - 127).
+#[inline(always)]
+fn exponential(x: f32, log2_base: [f32; 2], bias: f32) -> (f32, f32) {
+    // (n + 126) / 252, clamped to 0 and 1: one instruction, which takes NaN to 0.
+    let position = x.fma(log2_base[0] / 252.0, 0.5);
+    #[allow(clippy::manual_clamp, reason = "`clamp` keeps NaN")]
+    let position = position.max(0.0).min(1.0);
+    let origin = ROUNDER - 126.0 + bias;
+    let rounded = position.fma(252.0, origin);
+    let n = rounded - (origin + 126.0);
+    let rest = x.fma(log2_base[1], x.fma(log2_base[0], -n));
+    (
+        exp2_approx_ftz(rest),
+        f32::from_bits(rounded.to_bits() << 23),
+    )
 }
 
 #[inline]
@@ -81,7 +79,7 @@ pub(crate) fn exp_m1(x: f32) -> f32 {
     let rounded = if x.abs() < 0.41 {
         ROUNDER + 127.0
     } else {
-        x.fma(LOG2_E, ROUNDER + 127.0)
+        x.fma(consts::LOG2_E, ROUNDER + 127.0)
     };
     let n = rounded - (ROUNDER + 127.0);
     let r = n.fma(-LN_2[1], n.fma(-LN_2[0], x));
@@ -114,46 +112,4 @@ pub(crate) fn exp_m1(x: f32) -> f32 {
     } else {
         x * f32::INFINITY
     }
-}
-
-/// e^x / 2^n and the sum whose last bits are n.
-#[inline]
-pub(super) fn reduced_exp(x: f32) -> (f32, f32) {
-    let rounded = x.fma(LOG2_E, ROUNDER);
-    let n = rounded - ROUNDER;
-    let r = n.fma(-LN_2[1], n.fma(-LN_2[0], x));
-    let power = r
-        .fma(8.262_808e-3, 4.189_855e-2)
-        .fma(r, 0.166_681_72)
-        .fma(r, 0.499_991_48)
-        .fma(r, 0.999_999_46)
-        .fma(r, 1.0);
-    (power, rounded)
-}
-
-/// 2^r for r from -1/2 to 1/2.
-#[inline]
-pub(super) fn reduced_exp2(r: f32) -> f32 {
-    r.fma(0.001_322_377_5, 0.009_671_72)
-        .fma(r, 0.055_508_975)
-        .fma(r, 0.240_222_38)
-        .fma(r, 0.693_146_8)
-        .fma(r, 1.0)
-}
-
-/// `power * 2^n` for the n in the last bits of `rounded`, if that is a normal number.
-#[inline]
-pub(super) fn scale(power: f32, rounded: f32) -> f32 {
-    f32::from_bits(power.to_bits().wrapping_add(rounded.to_bits() << 23))
-}
-
-/// `power * 2^n`, n from -151 to 129: infinity or a rounded subnormal number where it must be.
-#[inline]
-pub(super) fn scale_to_ends(power: f32, rounded: f32) -> f32 {
-    let (shift, rest) = if rounded > ROUNDER {
-        (-2.0, 4.0)
-    } else {
-        (64.0, 1.0 / 18_446_744_073_709_551_616.0)
-    };
-    scale(power, rounded + shift) * rest
 }

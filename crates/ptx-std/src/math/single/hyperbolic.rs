@@ -6,9 +6,12 @@
 //! chapter 4.5 and 4.6. The coefficients are Sollya's, of fpminimax.
 
 use super::bits::ROUNDER;
-use super::exponential::{LN_2, reduced_exp, scale_to_ends};
+use super::exponential::{LN_2, half_exponentials};
 use super::logarithm::finite_ln_1p;
-use crate::arch::float::{Exact, double_normal_sqrt, normal_reciprocal, normal_sqrt};
+use crate::arch::float::{
+    Exact, double_normal_sqrt, exp2_approx_ftz, normal_reciprocal, normal_sqrt, rcp_approx_ftz,
+};
+use crate::math::polynomial::polynomial;
 use core::f32::consts::LOG2_E;
 
 #[inline]
@@ -19,41 +22,30 @@ pub(crate) fn sinh(x: f32) -> f32 {
         sinh.fma(sum, cosh_less_one.fma(difference, difference))
             .copysign(x)
     } else {
-        half_exp(x.abs()).copysign(x)
+        half_exponentials(x.abs()).0.copysign(x)
     }
 }
 
 #[inline]
 pub(crate) fn cosh(x: f32) -> f32 {
-    if x.abs() < 87.0 {
-        let (sinh, cosh_less_one, sum, difference) = parts(x);
-        sum + cosh_less_one.fma(sum, sinh * difference)
-    } else {
-        half_exp(x.abs())
-    }
+    let (half, inverse) = half_exponentials(x.abs());
+    half + inverse
 }
 
 #[inline]
 pub(crate) fn tanh(x: f32) -> f32 {
-    // From 9.02 on the result is 1. (A NaN passes.)
-    let a = if x.abs() > 10.0 { 10.0 } else { x.abs() };
-    // e^2x = 2^n e^2r, the last bits of the sum are n and the bias of the exponent. The constant's error
-    // does not matter, for where n is large, the result is nearly 1.
-    let rounded = a.fma(2.0 * LOG2_E, ROUNDER + 127.0);
-    let n = rounded - (ROUNDER + 127.0);
-    let r = n.fma(-0.5 * LN_2[0], a);
-    let square = r * r;
-    let tanh = (r * square).fma(square.fma(0.130_928_6, -0.333_307_86), r);
-    // e^2r = (1 + tanh r) / (1 - tanh r), which makes a fraction of both.
-    let power = f32::from_bits(rounded.to_bits() << 23);
-    let (less, more) = (power - 1.0, power + 1.0);
-    let inverse = normal_reciprocal(less.fma(tanh, more));
-    let quotient = more.fma(tanh, less) * inverse;
-    // The numerator less quotient * divisor, without the roundings of the two.
-    let rest = tanh.fma(more, quotient.fma(-more, less));
-    let rest = tanh.fma(-less * quotient, rest);
-    rest.fma(inverse, quotient).copysign(x)
+    let square = x * x;
+    // tanh(x) = x + x^3 p(x^2)
+    let p = polynomial(&TANH, square);
+    let small = (square * p).fma(x, x);
+    // 1 - 2 / (e^2x + 1), where infinity gives 1.
+    let power = exp2_approx_ftz(x.abs() * (2.0 * LOG2_E));
+    let large = rcp_approx_ftz(power + 1.0).fma(-2.0, 1.0);
+    if x.abs() < 0.6 { small } else { large }.copysign(x)
 }
+
+/// (tanh(x) - x) / x^3 below 0.6 in x^2.
+const TANH: [f32; 4] = [1.559_664_7e-2, -5.220_218_4e-2, 0.133_129_46, -0.333_325_9];
 
 #[inline]
 pub(crate) fn asinh(x: f32) -> f32 {
@@ -107,15 +99,4 @@ fn parts(x: f32) -> (f32, f32, f32, f32) {
     let inverse = f32::from_bits((252_u32 << 23).wrapping_sub(power));
     let power = f32::from_bits(power);
     (sinh, cosh_less_one, power + inverse, power - inverse)
-}
-
-/// `e^x / 2` for x from 87 on.
-#[inline]
-fn half_exp(x: f32) -> f32 {
-    if x < 90.0 {
-        let (power, rounded) = reduced_exp(x);
-        scale_to_ends(power, rounded - 1.0)
-    } else {
-        x * f32::INFINITY
-    }
 }

@@ -4,10 +4,13 @@
 //! does not cancel n's; and a polynomial in f, which is accurate relative to f; see Muller, "Elementary
 //! Functions", chapter 11. The coefficients are Sollya's, of fpminimax.
 
-use super::exponential::{LN_2, LOG10_2};
+use super::exponential::LN_2;
 use crate::arch::float::Exact;
 use crate::math::polynomial::polynomial;
 use core::hint::cold_path;
+
+/// log10 2 in two parts.
+const LOG10_2: [f32; 2] = [core::f32::consts::LOG10_2, -1.432_098_9e-8];
 
 /// The least 1 + f for the natural logarithm: where n is 1, f of `ln_1p` is exact, too.
 const LEAST: f32 = 0.75;

@@ -3,10 +3,9 @@
 //! Power series up to 9 and polynomials times `exp(x) / sqrt(x)` beyond. The polynomials are minimax, fitted
 //! for this file in mpmath by Lawson's algorithm, with coefficients rounded one after the other.
 
-use super::bessel::reciprocal_root;
 use super::bits::power_of_two;
 use super::gamma::exp_scaled;
-use crate::arch::float::Exact;
+use crate::arch::float::{Exact, rsqrt_approx_ftz};
 use crate::math::polynomial::polynomial;
 
 #[inline]
@@ -35,7 +34,9 @@ pub(crate) fn cyl_bessel_i1(x: f32) -> f32 {
 fn modified(x: f32, coefficients: &[f32]) -> f32 {
     // It is infinite long before.
     let x = if x > 100.0 { 100.0 } else { x };
-    let root = reciprocal_root(x);
+    // One step of Newton's method leaves less than 1 unit.
+    let root = rsqrt_approx_ftz(x);
+    let root = Exact::fma(root, Exact::fma(-0.5 * x * root, root, 0.5), root);
     let (value, exponent) = exp_scaled(x, 0.0);
     let value = value * (root * polynomial(coefficients, root * root));
     // exp(x) overflows before the function does.

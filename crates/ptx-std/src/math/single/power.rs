@@ -6,12 +6,9 @@
 //! "Elementary Functions", chapters 5 and 11. The coefficients are Sollya's, of fpminimax.
 
 use super::bits::ROUNDER;
-use super::exponential::{reduced_exp2, scale, scale_to_ends};
+use super::exponential::LOG2_E;
 use super::logarithm::{split, subnormal_bits};
 use crate::arch::float::Exact;
-
-/// 1 / ln 2 in two parts.
-const LOG2_E: [f32; 2] = [core::f32::consts::LOG2_E, 1.925_963e-8];
 
 #[inline]
 pub(crate) fn powf(x: f32, y: f32) -> f32 {
@@ -113,4 +110,31 @@ fn power_of_2(exponent: f32, rest: f32) -> (f32, f32) {
     let rounded = exponent + ROUNDER;
     let r = (exponent - (rounded - ROUNDER)) + rest;
     (reduced_exp2(r), rounded)
+}
+
+/// 2^r for r from -1/2 to 1/2.
+#[inline]
+fn reduced_exp2(r: f32) -> f32 {
+    r.fma(0.001_322_377_5, 0.009_671_72)
+        .fma(r, 0.055_508_975)
+        .fma(r, 0.240_222_38)
+        .fma(r, 0.693_146_8)
+        .fma(r, 1.0)
+}
+
+/// `power * 2^n` for the n in the last bits of `rounded`, if that is a normal number.
+#[inline]
+fn scale(power: f32, rounded: f32) -> f32 {
+    f32::from_bits(power.to_bits().wrapping_add(rounded.to_bits() << 23))
+}
+
+/// `power * 2^n`, n from -151 to 129: infinity or a rounded subnormal number where it must be.
+#[inline]
+fn scale_to_ends(power: f32, rounded: f32) -> f32 {
+    let (shift, rest) = if rounded > ROUNDER {
+        (-2.0, 4.0)
+    } else {
+        (64.0, 1.0 / 18_446_744_073_709_551_616.0)
+    };
+    scale(power, rounded + shift) * rest
 }
