@@ -4,8 +4,7 @@
 #
 #   bundle/mathematics-run.sh results
 #
-# Ends with 1 if a function misses the speed asked of it, unless mathematics.py says so, or its error is
-# greater than CUDA's.
+# Ends with 1 if a function misses the speed asked of it, or its error is greater than CUDA's.
 set -uo pipefail
 bundle=$(cd "$(dirname "$0")" && pwd)
 out=$(mkdir -p "$1" && cd "$1" && pwd)

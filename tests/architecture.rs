@@ -89,7 +89,7 @@ const STRANGERS: [(&str, &[&str]); 16] = [
 
 /// Packages of this workspace, and what none of their dependencies is: of the driver what measures and
 /// draws, of the library what a terminal needs.
-const WITHOUT: [(&str, &[&str]); 5] = [
+const WITHOUT: [(&str, &[&str]); 6] = [
     (
         "ridgepoint-driver",
         &[
@@ -109,6 +109,7 @@ const WITHOUT: [(&str, &[&str]); 5] = [
     ),
     ("ridgepoint-ptx-std", OF_THE_HOST),
     ("ridgepoint-ptx", OF_THE_HOST),
+    ("ridgepoint-sfu", OF_THE_HOST),
     ("ridgepoint-occupancy", OF_THE_HOST),
 ];
 

@@ -117,5 +117,7 @@ FUNCTION(frexp, ([x] { int e; float f = frexpf(x, &e); return f + e; }()),
 FUNCTION(ldexp, ldexpf(x, int(y)), ldexp(x, int(y)))
 FUNCTION(unbiased_exp, ilogbf(x), ilogb(x))
 
-// The peer of ApproxFloat's form is CUDA's function of full accuracy.
+// The peers of ApproxFloat's forms are CUDA's functions of full accuracy.
+KERNEL(fast_exp_f32, float, expf(x))
+KERNEL(fast_exp10_f32, float, exp10f(x))
 KERNEL(fast_powf_f32, float, powf(x, y))

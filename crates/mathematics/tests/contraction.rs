@@ -10,6 +10,7 @@ use cuda_builder::CudaBuilder;
 /// In these the function ends with a product, which the loop's own sum takes up, or has an exact one, by a
 /// power of 2.
 const TAKEN_UP: &[&str] = &[
+    "cosh_bits",
     "cosh_f32",
     "erf_inv_f32",
     "erfc_inv_f32",

@@ -29,6 +29,8 @@ use crate::arch::float as arch;
 ///     (x.fast_cos(), x.cos()),
 ///     (x.fast_exp2(), x.exp2()),
 ///     (x.fast_exp2_ftz(), x.exp2()),
+///     (x.fast_exp(), x.exp()),
+///     (x.fast_exp10(), x.exp10()),
 ///     (x.fast_ln(), x.ln()),
 ///     (x.fast_log2(), x.log2()),
 ///     (x.fast_log10(), x.log10()),
@@ -89,6 +91,16 @@ pub trait ApproxFloat: Copy {
     #[must_use]
     fn fast_tanh(self) -> Self;
 
+    /// e to the power `self`: the [`fast_exp2`](ApproxFloat::fast_exp2) of a rounded product, as CUDA's `__expf`. Error
+    /// 2 + 1.173 |`self`| units in the last place.
+    #[must_use]
+    fn fast_exp(self) -> Self;
+
+    /// 10 to the power `self`, as [`fast_exp`](ApproxFloat::fast_exp) and CUDA's `__exp10f`. Error 2 + 2.97 |`self`| units in
+    /// the last place.
+    #[must_use]
+    fn fast_exp10(self) -> Self;
+
     /// The natural logarithm: [`fast_log2`](ApproxFloat::fast_log2) times a constant, as CUDA's
     /// `__logf`. Absolute error 2^-21.4 for `self` from 0.5 to 2, 3 units in the last place outside.
     #[must_use]
@@ -122,6 +134,16 @@ macro_rules! implement {
             #[inline(always)]
             fn fast_div(self, divisor: f32) -> f32 {
                 arch::div_approx(self, divisor)
+            }
+
+            #[inline(always)]
+            fn fast_exp(self) -> f32 {
+                arch::exp2_approx(self * consts::LOG2_E)
+            }
+
+            #[inline(always)]
+            fn fast_exp10(self) -> f32 {
+                arch::exp2_approx(self * consts::LOG2_10)
             }
 
             #[inline(always)]

@@ -5,8 +5,9 @@
 //!
 //! What has an instruction is that instruction: `floor`, `ceil`, `trunc`, `round_ties_even`, `sqrt`
 //! and `mul_add`, all correctly rounded. The rest is Rust, written for GPUs, and the same on GPU and
-//! host: both compute the same bits, as long as the kernels are built without fast division and square
-//! root. The exceptions are NaNs, whose sign and payload differ, and [`FloatExt::rsqrt`] of `f32`.
+//! host: an H200 and the host compute the same bits, as long as the kernels are built without fast division and square
+//! root. The exceptions are NaNs, whose sign and payload differ. Functions that begin with an approximate
+//! instruction may differ in the last bits on other architectures; `docs/mathematics.md` names them.
 //!
 //! No error is greater than what CUDA's documentation states of its own function. The greatest that were
 //! found, and the speeds, stand in the repository's `docs/mathematics.md`.
@@ -374,8 +375,7 @@ float_trait! {
         fn exp10(x) -> Self = Functions::exp10(x);
         /// One over the cube root.
         fn rcbrt(x) -> Self = Functions::rcbrt(x);
-        /// One over the square root. For `f32` the GPU's own instruction, of the
-        /// error that [`ApproxFloat::fast_rsqrt`](crate::ApproxFloat::fast_rsqrt) states.
+        /// One over the square root. For `f32` it is [`ApproxFloat::fast_rsqrt`](crate::ApproxFloat::fast_rsqrt).
         fn rsqrt(x) -> Self = Functions::rsqrt(x);
         /// The square root of `self² + b² + c²`, without overflow or underflow on the way.
         fn norm3d(x, b: Self, c: Self) -> Self = Functions::norm3d(x, b, c);

@@ -66,10 +66,17 @@ macro_rules! functions {
     };
 }
 
-/// [`ApproxFloat::fast_powf`], for its speed beside CUDA's full function.
-#[kernel]
-pub fn fast_powf_f32(x: &[f32], y: &[f32], z: f32, step: f32, rounds: u32, mut out: Output<f32>) {
-    sum(x, y, z, step, rounds, &mut out, |x, y, _| x.fast_powf(y));
+/// A kernel for each approximation that has a slower form, for its speed beside CUDA's full function.
+macro_rules! approximations {
+    (|$x:ident, $y:ident| $($kernel:ident = $value:expr;)*) => {$(
+        #[doc = concat!("`", stringify!($value), "`")]
+        #[kernel]
+        pub fn $kernel(x: &[f32], y: &[f32], z: f32, step: f32, rounds: u32, mut out: Output<f32>) {
+            #[allow(unused_variables, reason = "most functions have one argument")]
+            let value = |$x: f32, $y: f32, _: f32| $value;
+            sum(x, y, z, step, rounds, &mut out, value);
+        }
+    )*};
 }
 
 /// The sum of the values at four times `rounds` places, from the thread's `x` in steps of `step`.
@@ -170,6 +177,12 @@ functions! { |x, y, z|
     frexp(frexp_f32, frexp_f64) = { let (fraction, exponent) = x.frexp(); fraction + T::from_i32(exponent) };
     ldexp(ldexp_f32, ldexp_f64) = x.ldexp(y.to_i32());
     unbiased_exp(unbiased_exp_f32, unbiased_exp_f64) = T::from_i32(x.unbiased_exp());
+}
+
+approximations! { |x, y|
+    fast_exp_f32 = x.fast_exp();
+    fast_exp10_f32 = x.fast_exp10();
+    fast_powf_f32 = x.fast_powf(y);
 }
 
 /// A module with its value for each of the special function unit's instructions.

@@ -1,7 +1,5 @@
 //! The hardware's approximations, and what CUDA makes of them.
 
-use core::f32::consts::{LOG2_10, LOG2_E};
-
 use crate::approx::ApproxFloat;
 use crate::intrinsics::{intrinsics, sines_and_cosines};
 
@@ -36,7 +34,7 @@ intrinsics! {
     /// assert!((approximately / 1.0_f32.tan() - 1.0).abs() < 1e-5);
     /// ```
     fast_tanf(x: f32) -> f32 = x.fast_sin().fast_div(x.fast_cos());
-    /// e to the power `x`: an approximate power of 2.
+    /// e to the power `x`: [`ApproxFloat::fast_exp`].
     ///
     /// ```
     /// use cuda_std::intrinsics::fast_expf;
@@ -45,8 +43,8 @@ intrinsics! {
     /// let approximately = unsafe { fast_expf(1.0) };
     /// assert!((approximately / 1.0_f32.exp() - 1.0).abs() < 1e-5);
     /// ```
-    fast_expf(x: f32) -> f32 = (x * LOG2_E).fast_exp2();
-    /// 10 to the power `x`: an approximate power of 2.
+    fast_expf(x: f32) -> f32 = x.fast_exp();
+    /// 10 to the power `x`: [`ApproxFloat::fast_exp10`].
     ///
     /// ```
     /// use cuda_std::intrinsics::fast_exp10f;
@@ -55,7 +53,7 @@ intrinsics! {
     /// let approximately = unsafe { fast_exp10f(1.0) };
     /// assert!((approximately / 10.0 - 1.0).abs() < 1e-5);
     /// ```
-    fast_exp10f(x: f32) -> f32 = (x * LOG2_10).fast_exp2();
+    fast_exp10f(x: f32) -> f32 = x.fast_exp10();
     /// The natural logarithm: [`ApproxFloat::fast_ln`].
     ///
     /// ```

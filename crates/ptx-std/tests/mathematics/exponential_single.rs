@@ -261,4 +261,20 @@ fn approximations_are_accurate_on_the_host() {
         within(limit, function, true_function, range);
     }
     same(ApproxFloat::fast_powf(2.0_f32, 10.0), 1024.0);
+    for x in (-80..80).map(|i| i as f32 * 1.037) {
+        let error = units(x.fast_exp(), f64::from(x).exp());
+        assert!(
+            error <= f64::from(x.abs()).mul_add(1.173, 2.0),
+            "{error} units at {x}"
+        );
+        let x = x * 0.4;
+        let error = units(
+            x.fast_exp10(),
+            (f64::from(x) * std::f64::consts::LN_10).exp(),
+        );
+        assert!(
+            error <= f64::from(x.abs()).mul_add(2.97, 2.0),
+            "{error} units at {x}"
+        );
+    }
 }
