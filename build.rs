@@ -24,6 +24,19 @@ fn main() -> Result<(), CudaBuilderError> {
         .copy_to(out.join("kernels.ptx"))
         .embed_to(out.join("kernels.rs"))
         .build()?;
+    hopper(&out)
+}
+
+/// The kernels for `sm_90a`, whichever architectures the others are built for: no other runs them.
+fn hopper(out: &Path) -> Result<(), CudaBuilderError> {
+    let kernels = env::var_os("DEP_RIDGEPOINT_HOPPER_KERNELS_FOLDER")
+        .expect("kernels-hopper's build.rs sets it");
+    CudaBuilder::new(Path::new(&kernels))
+        .arch(NvvmArch::Compute90a)
+        .lint(Lint::LocalMemory, Level::Deny)
+        .copy_to(out.join("hopper.ptx"))
+        .embed_to(out.join("hopper.rs"))
+        .build()?;
     Ok(())
 }
 

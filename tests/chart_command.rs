@@ -115,6 +115,8 @@ fn rows_are_drawn_again_and_pointed_out() {
     let svg = fs::read_to_string(folder.path().join("bare.svg")).expect("written");
     assert!(svg.contains("Bound: ") && !svg.contains("of the measured roof"));
 
+    products_have_the_roof_of_tensor_cores(folder.path(), &header, &row);
+
     for (condition, message) in [
         (
             "kernel=none",
@@ -249,4 +251,41 @@ fn what_cannot_be_drawn_is_refused() {
         );
     }
     assert!(!folder.path().join("x.svg").exists());
+}
+
+/// A row of a product, whose element type lanes do not have, lies under the measured roof of that type; without such a roof it
+/// is refused, and so is a type that nothing has.
+fn products_have_the_roof_of_tensor_cores(folder: &Path, header: &[&str], row: &[&str]) {
+    let drawn = |types: &str, ceilings: &str| {
+        let cell = |(name, cell): (&&str, &&str)| match *name {
+            "dtype" => "bf16".to_owned(),
+            "tensor_types" => types.to_owned(),
+            _ => (*cell).to_owned(),
+        };
+        let row: Vec<String> = header.iter().zip(row).map(cell).collect();
+        let rows = format!("{}\n{}\n", header.join(","), row.join(","));
+        fs::write(folder.join("products.csv"), rows).expect("writable");
+        let words = format!("chart products.csv --ceilings {ceilings} --output products.svg");
+        ridgepoint(folder, &words.split(' ').collect::<Vec<_>>())
+    };
+    let output = drawn("bf16", "ceilings.json");
+    assert!(output.status.success(), "{output:?}");
+    let svg = fs::read_to_string(folder.join("products.svg")).expect("written");
+    assert!(svg.contains("bf16 tensor cores, measured"), "{svg}");
+    assert!(!svg.contains("tf32") && !svg.contains("FMA"), "{svg}");
+
+    let all = fs::read_to_string(folder.join("ceilings.json")).expect("written");
+    let mut all: serde_json::Value = serde_json::from_str(&all).expect("JSON");
+    let list = all["ceilings"].as_array_mut().expect("a list");
+    list.retain(|it| it["quantity"] != "tensor-bf16");
+    fs::write(folder.join("few.json"), all.to_string()).expect("writable");
+    for (types, ceilings, message) in [
+        ("bf16", "few.json", "none of the rows' arithmetic"),
+        ("", "ceilings.json", "bf16"),
+    ] {
+        let refused = drawn(types, ceilings);
+        assert!(!refused.status.success(), "{refused:?}");
+        let said = String::from_utf8_lossy(&refused.stderr);
+        assert!(said.contains(message), "{said}");
+    }
 }

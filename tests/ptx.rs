@@ -7,7 +7,7 @@ use std::process::Command;
 use kernels_gpu::ceilings::chains::{
     AddMulF32, Exp2F32, FmaBf16x2, FmaF16x2, FmaF32, FmaF64, MadI32, Operation,
 };
-use ridgepoint::kernels::embedded_ptx;
+use ridgepoint::kernels::{embedded_ptx, hopper_ptx};
 
 /// A tool in the virtual environment that setup.sh makes, or on the PATH.
 fn tool(name: &str) -> PathBuf {
@@ -36,7 +36,7 @@ struct Assembled {
     entries: BTreeMap<String, Vec<String>>,
 }
 
-fn assemble(arch: u32, ptx: &str) -> Assembled {
+fn assemble(arch: &str, ptx: &str) -> Assembled {
     let folder = tempfile::tempdir().expect("a folder");
     let source = folder.path().join("kernels.ptx");
     let cubin = folder.path().join("kernels.cubin");
@@ -68,7 +68,7 @@ fn sm_90() -> Assembled {
         .iter()
         .find(|(arch, ..)| *arch == 90)
         .expect("sm_90 is built by default");
-    assemble(*arch, ptx)
+    assemble(&arch.to_string(), ptx)
 }
 
 /// The most instructions between two branches.
@@ -311,6 +311,70 @@ fn vectors_of_reductions_and_maps_move_in_16_bytes() {
     }
 }
 
+/// The kernels that measure tensor cores: the instruction that multiplies, and how often it stands in a step.
+const PRODUCTS: [(&str, &str, usize); 9] = [
+    ("mma_bf16", "HMMA.16816.F32.BF16", 32),
+    ("mma_f64", "DMMA.8x8x4", 32),
+    ("mma_f64_k16", "DMMA.16x8x16", 8),
+    ("wgmma_bf16", "HGMMA.64x256x16.F32.BF16", 4),
+    ("wgmma_e4m3", "QGMMA.64x256x32.F32.E4M3.E4M3", 4),
+    ("wgmma_e5m2", "QGMMA.64x256x32.F32.E5M2.E5M2", 4),
+    ("wgmma_f16", "HGMMA.64x256x16.F32", 4),
+    ("wgmma_s8", "IGMMA.64x256x32.S8.S8", 4),
+    ("wgmma_tf32", "HGMMA.64x256x8.F32.TF32", 4),
+];
+
+/// What is wrong with a loop over products: it has other instructions that multiply, or memory accesses, or waits more than
+/// once in a step.
+fn wrong_in_products(code: &[String], instruction: &str, in_step: usize) -> Option<String> {
+    let has = |line: &[String], text: &str| line.iter().filter(|it| it.contains(text)).count();
+    let mut steps = code.split(|line| line.contains("BRA"));
+    let step = steps.find(|line| has(line, "MMA.") > 0)?;
+    let waits = usize::from(instruction.contains("GMMA"));
+    let expected = [
+        (instruction, in_step),
+        ("MMA.", in_step),
+        ("WARPGROUP.DEPBAR", waits),
+        ("WARPGROUP.ARRIVE", waits),
+        ("LD", 0),
+        ("ST", 0),
+    ];
+    let wrong = expected
+        .into_iter()
+        .find(|(text, count)| has(step, text) != *count);
+    wrong.map(|(text, count)| format!("{} of {text}, not {count}: {step:#?}", has(step, text)))
+}
+
+#[test]
+fn a_step_of_resident_operands_has_nothing_but_products() {
+    let [(90, ptx, _)] = hopper_ptx() else {
+        panic!("the kernels are for sm_90a alone");
+    };
+    let assembled = assemble("90a", ptx);
+    let names: Vec<&str> = assembled.entries.keys().map(String::as_str).collect();
+    assert_eq!(names, PRODUCTS.map(|(name, ..)| name));
+    let clean = assembled.report.matches("0 bytes spill stores").count();
+    assert_eq!(clean, PRODUCTS.len(), "{}", assembled.report);
+    for loss in ["C7508", "C7510", "C7511", "C7513"] {
+        assert!(!assembled.report.contains(loss), "{}", assembled.report);
+    }
+    for (name, instruction, in_step) in PRODUCTS {
+        let code = &assembled.entries[name];
+        assert!(code.iter().any(|line| line.contains(instruction)), "{name}");
+        assert_eq!(
+            wrong_in_products(code, instruction, in_step),
+            None,
+            "{name}"
+        );
+    }
+    // A wait before each instruction would be seen.
+    let waits = "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n";
+    let planted = ptx.replace("wgmma.mma_async", &format!("{waits}wgmma.mma_async"));
+    let slow = &assemble("90a", &planted).entries["wgmma_bf16"];
+    let wrong = wrong_in_products(slow, "HGMMA.64x256x16.F32.BF16", 4);
+    assert!(wrong.is_some_and(|it| it.contains("DEPBAR")));
+}
+
 #[test]
 fn a_stack_frame_would_be_seen() {
     let planted = "\
@@ -332,6 +396,6 @@ fn a_stack_frame_would_be_seen() {
     ret;
 }
 ";
-    let report = assemble(90, planted).report;
+    let report = assemble("90", planted).report;
     assert!(report.contains("64 bytes stack frame"), "{report}");
 }

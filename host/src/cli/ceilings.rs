@@ -161,7 +161,8 @@ fn measure(
     interrupt: &Interrupt,
 ) -> Result<Ceilings, Failure> {
     let mut begun = 0;
-    let ceilings = Ceilings::measure(device, effort, |step| {
+    let hopper = crate::kernels::hopper(device).map_err(driver_failure)?;
+    let ceilings = Ceilings::measure(device, hopper.as_ref(), effort, |step| {
         console.estimate(begun, Ceilings::STEPS);
         console.begin(step.to_owned());
         begun += 1;

@@ -15,7 +15,7 @@ use super::lists::each_once;
 use super::output::target;
 use crate::ceilings::load_named;
 use crate::compare::{Rows, TableError};
-use crate::model::FlopsPerSec;
+use crate::model::{FlopsPerSec, TensorType};
 use crate::report::{SavedChart, SavedRow};
 use crate::table::printable;
 
@@ -271,6 +271,13 @@ impl Table {
         rows.map_err(Failure::Failed)
     }
 
+    /// The types that a row's tensor cores multiply: none in rows from before there was a column for them.
+    fn tensor_types(&self, row: &StringRecord) -> Vec<TensorType> {
+        let cell = self.cell(row, "tensor_types").unwrap_or_default();
+        let types = cell.split(' ').filter_map(TensorType::named);
+        types.collect()
+    }
+
     /// A row, in the curve of those that have the same values in the `differing` columns.
     fn saved_row(
         &self,
@@ -299,12 +306,18 @@ impl Table {
                 of.collect::<Vec<_>>().join(", ")
             ))
         };
-        let precision = self.cell(row, "dtype")?.parse();
+        let tensor_types = self.tensor_types(row);
+        let precision = match self.cell(row, "dtype")?.parse() {
+            Ok(precision) => Some(precision),
+            // A type that tensor cores alone multiply.
+            Err(_) if !tensor_types.is_empty() => None,
+            Err(error) => return Err(format!("{}: {error}", self.path.display())),
+        };
         Ok(SavedRow {
             note: is_marked.then(note).transpose()?,
             curve: parts.join(", "),
-            precision: precision
-                .map_err(|error: String| format!("{}: {error}", self.path.display()))?,
+            precision,
+            tensor_types,
             ai: self.positive(numbered, "ai")?,
             gflops,
         })

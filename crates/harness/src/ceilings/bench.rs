@@ -17,6 +17,8 @@ pub struct Effort {
     pub steps: u32,
     /// Loads of a pointer chase.
     pub loads: u32,
+    /// Steps of products on tensor cores, of 128 bytes of each row and column.
+    pub tensor_steps: u32,
     /// Bytes that a sweep over the caches reads for each size.
     pub cache_bytes: u64,
     /// Launches, and barriers, of which one takes too little time to be measured.
@@ -33,6 +35,7 @@ impl Effort {
                 runs: runs(0, 2),
                 steps: 1024,
                 loads: 2000,
+                tensor_steps: 1,
                 cache_bytes: 1 << 20,
                 launches: 20,
             }
@@ -42,6 +45,7 @@ impl Effort {
                 runs: runs(3, 10),
                 steps: 1 << 18,
                 loads: 100_000,
+                tensor_steps: 8192,
                 cache_bytes: 4 << 30,
                 launches: 1000,
             }
@@ -118,6 +122,7 @@ impl<'d> Bench<'d> {
         at_least("elements", effort.elements, 4)?;
         at_least("timed launches", effort.runs.timed.into(), 1)?;
         at_least("steps of arithmetic", effort.steps.into(), 1)?;
+        at_least("steps of products", effort.tensor_steps.into(), 1)?;
         at_least("loads", effort.loads.into(), 1)?;
         Ok(Bench {
             device,

@@ -12,6 +12,7 @@ mod latency;
 mod memory;
 mod quantity;
 mod store;
+mod tensor;
 
 use std::ops::ControlFlow;
 
@@ -23,7 +24,9 @@ pub use quantity::{Quantity, Unit};
 pub use store::{Key, StoreError, cache_path, load, load_named, load_roofs, save};
 
 use crate::driver::Device;
-use crate::model::{BytesPerSec, FlopsPerSec, Gpu, Limit, Precision, Roofs, TensorRoofs};
+use crate::model::{
+    BytesPerSec, FlopsPerSec, Gpu, Limit, Precision, Roofs, TensorRoofs, TensorType,
+};
 use crate::workload::Loaded;
 use bench::Bench;
 
@@ -89,10 +92,10 @@ pub struct Ceilings {
 
 impl Ceilings {
     /// How often [`Ceilings::measure`] tells its `progress` what comes next.
-    pub const STEPS: u64 = 5;
+    pub const STEPS: u64 = 6;
 
-    /// Measures all ceilings of a device, some seconds on a GPU. `progress` is told what comes next, and
-    /// may end it.
+    /// Measures all ceilings of a device, some seconds on a GPU. `hopper` is the same device with the kernels for `sm_90a`: a
+    /// device without them has no ceilings of tensor cores. `progress` is told what comes next, and may end it.
     ///
     /// # Errors
     /// [`BenchError::TooLittle`]: `effort` asks for too few elements, launches or bytes;
@@ -101,6 +104,7 @@ impl Ceilings {
     /// [`BenchError::Driver`]: there is too little memory, or the device refuses a launch.
     pub fn measure(
         device: &Device,
+        hopper: Option<&Device>,
         effort: &Effort,
         mut progress: impl FnMut(&str) -> ControlFlow<()>,
     ) -> Result<Ceilings, BenchError> {
@@ -118,6 +122,10 @@ impl Ceilings {
         ceilings.extend(cached);
         begin("arithmetic")?;
         ceilings.extend(arithmetic::measure(&bench)?);
+        begin("tensor cores")?;
+        if let Some(hopper) = hopper {
+            ceilings.extend(tensor::measure(&Bench::new(hopper, &loaded, effort)?)?);
+        }
         begin("latencies")?;
         ceilings.extend(latency::loads(&bench)?);
         begin("launches")?;
@@ -134,7 +142,7 @@ impl Ceilings {
 
     /// The roofs over kernels that read and write alike: memory copied, or the level 2 cache read
     /// where their data stay there, and the arithmetic of a precision. `peak` is the arithmetic's; tensor
-    /// cores have the data sheet's.
+    /// cores have the rates of random numbers, or the data sheet's where they were not measured.
     pub fn roofs(&self, precision: Precision, in_l2: bool) -> Option<Roofs> {
         let value = |quantity| self.get(quantity).map(|ceiling| ceiling.value);
         let memory = if in_l2 {
@@ -151,9 +159,19 @@ impl Ceilings {
             fma: FlopsPerSec(fma),
             add_mul: FlopsPerSec(add_mul),
             special: value(Quantity::Exp2F32).map(FlopsPerSec),
-            tensor: Gpu::of_the_drivers_name(&self.key.device)
-                .map_or(TensorRoofs::NONE, |gpu| TensorRoofs::of(gpu.capability)),
+            tensor: self.tensor_roofs(),
             peak: FlopsPerSec(fma),
+        })
+    }
+
+    fn tensor_roofs(&self) -> TensorRoofs {
+        let sheet = Gpu::of_the_drivers_name(&self.key.device)
+            .map_or(TensorRoofs::NONE, |gpu| TensorRoofs::of(gpu.capability));
+        TensorType::ALL.into_iter().fold(sheet, |roofs, element| {
+            match self.get(Quantity::tensor_rate(element)) {
+                Some(ceiling) => roofs.with_measured(element, FlopsPerSec(ceiling.value)),
+                None => roofs,
+            }
         })
     }
 

@@ -4,7 +4,7 @@ use occupancy::Arithmetic;
 use serde::{Deserialize, Serialize};
 
 use crate::driver::DeviceProperties;
-use crate::model::{Datasheet, Limit, Precision};
+use crate::model::{Datasheet, Limit, Precision, TensorRoofs, TensorType};
 
 /// Each quantity with its name in tables and its unit.
 macro_rules! quantities {
@@ -18,7 +18,7 @@ macro_rules! quantities {
 
         impl Quantity {
             /// Every quantity, in the order of tables.
-            pub const ALL: [Quantity; 28] = [$(Quantity::$name),*];
+            pub const ALL: [Quantity; 44] = [$(Quantity::$name),*];
 
             /// The name in tables.
             pub fn name(self) -> &'static str {
@@ -70,6 +70,38 @@ quantities! {
     MadI32, "i32 multiply-add", OpsPerSec;
     /// 2^x of `f32`: special functions.
     Exp2F32, "f32 exp2", OpsPerSec;
+    /// Products of `bf16` on tensor cores by `wgmma`, with sums in `f32`, of random numbers.
+    TensorBf16, "bf16 tensor", FlopsPerSec;
+    /// The same of zeros.
+    TensorBf16Zeros, "bf16 tensor, zeros", FlopsPerSec;
+    /// Products of `f16` by `wgmma`, of random numbers.
+    TensorF16, "f16 tensor", FlopsPerSec;
+    /// The same of zeros.
+    TensorF16Zeros, "f16 tensor, zeros", FlopsPerSec;
+    /// Products of `tf32` by `wgmma`, of random numbers.
+    TensorTf32, "tf32 tensor", FlopsPerSec;
+    /// The same of zeros.
+    TensorTf32Zeros, "tf32 tensor, zeros", FlopsPerSec;
+    /// Products of `e4m3` by `wgmma`, of random numbers.
+    TensorE4m3, "e4m3 tensor", FlopsPerSec;
+    /// The same of zeros.
+    TensorE4m3Zeros, "e4m3 tensor, zeros", FlopsPerSec;
+    /// Products of `e5m2` by `wgmma`, of random numbers.
+    TensorE5m2, "e5m2 tensor", FlopsPerSec;
+    /// The same of zeros.
+    TensorE5m2Zeros, "e5m2 tensor, zeros", FlopsPerSec;
+    /// Products of 8-bit integers by `wgmma`, with sums of 32 bits, of random numbers.
+    TensorS8, "s8 tensor", OpsPerSec;
+    /// The same of zeros.
+    TensorS8Zeros, "s8 tensor, zeros", OpsPerSec;
+    /// Products of `f64` on tensor cores by `mma.sync`, of random numbers.
+    TensorF64, "f64 tensor", FlopsPerSec;
+    /// The same of zeros.
+    TensorF64Zeros, "f64 tensor, zeros", FlopsPerSec;
+    /// Products of `bf16` on tensor cores by `mma.sync`, of random numbers.
+    MmaBf16, "bf16 mma.sync", FlopsPerSec;
+    /// The same of zeros.
+    MmaBf16Zeros, "bf16 mma.sync, zeros", FlopsPerSec;
     /// A load from memory.
     MemoryLatency, "memory latency", Seconds;
     /// A load from the level 2 cache.
@@ -127,6 +159,37 @@ impl Quantity {
         }
     }
 
+    /// What measures the roof of tensor cores that multiply matrices of a type: random numbers, as kernels have them.
+    pub fn tensor_rate(element: TensorType) -> Quantity {
+        match element {
+            TensorType::F16 => Quantity::TensorF16,
+            TensorType::Bf16 => Quantity::TensorBf16,
+            TensorType::Tf32 => Quantity::TensorTf32,
+            TensorType::F64 => Quantity::TensorF64,
+            TensorType::F8 => Quantity::TensorE4m3,
+            TensorType::I8 => Quantity::TensorS8,
+        }
+    }
+
+    /// The type whose matrices are multiplied, of a rate of tensor cores.
+    fn tensor_type(self) -> Option<TensorType> {
+        Some(match self {
+            Quantity::TensorF16 | Quantity::TensorF16Zeros => TensorType::F16,
+            Quantity::TensorBf16
+            | Quantity::TensorBf16Zeros
+            | Quantity::MmaBf16
+            | Quantity::MmaBf16Zeros => TensorType::Bf16,
+            Quantity::TensorTf32 | Quantity::TensorTf32Zeros => TensorType::Tf32,
+            Quantity::TensorF64 | Quantity::TensorF64Zeros => TensorType::F64,
+            Quantity::TensorE4m3
+            | Quantity::TensorE4m3Zeros
+            | Quantity::TensorE5m2
+            | Quantity::TensorE5m2Zeros => TensorType::F8,
+            Quantity::TensorS8 | Quantity::TensorS8Zeros => TensorType::I8,
+            _ => return None,
+        })
+    }
+
     /// What the data sheet says, or for arithmetic and shared memory what the parts come to:
     /// multiprocessors x results a clock x clock. `None` for the emulator and where nothing is known.
     pub fn datasheet(self, facts: &DeviceProperties) -> Option<f64> {
@@ -135,6 +198,10 @@ impl Quantity {
         if let Some((arithmetic, operations)) = self.arithmetic() {
             let lanes = facts.capability().lanes(arithmetic)?;
             return Some(clocks * f64::from(lanes) * operations);
+        }
+        if let Some(element) = self.tensor_type() {
+            let sheet = TensorRoofs::of(facts.capability()).get(element);
+            return sheet.map(|rate| rate.0);
         }
         match self {
             Quantity::MemoryRead

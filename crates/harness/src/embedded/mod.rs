@@ -13,6 +13,7 @@ mod polynomial;
 mod power;
 mod registry;
 pub(crate) mod stream;
+pub(crate) mod tensor;
 mod values;
 
 pub use chains::Fma;

@@ -75,13 +75,20 @@ impl<T: DeviceValue> Output<T> {
 
     /// What the kernel wrote: every element, and nothing behind them.
     pub(super) fn values(&self) -> Result<Vec<T>, PointError> {
-        self.check_guard()?;
-        let (len, mut values) = (self.len, self.buffer.to_vec()?);
-        values.truncate(len);
+        let (len, values) = (self.len, self.contents()?);
         match values.iter().position(|value| !is_written(value)) {
             Some(i) => Err(format!("element {i} of {len} was not written").into()),
             None => Ok(values),
         }
+    }
+
+    /// The array, with nothing written behind it: of a type whose results may have all bits set, as -1 has. What was not
+    /// written is found where it is compared with anything else.
+    pub(super) fn contents(&self) -> Result<Vec<T>, PointError> {
+        self.check_guard()?;
+        let mut values = self.buffer.to_vec()?;
+        values.truncate(self.len);
+        Ok(values)
     }
 }
 

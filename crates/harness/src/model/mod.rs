@@ -17,7 +17,7 @@ pub use gpu_roofs::{Attainable, GpuRoofs};
 pub use occupancy::{OccupancyRow, Relief};
 pub use peaks::Datasheet;
 pub use roofline::{Limit, Roof, Roofs};
-pub use tensor::{TensorRoofs, TensorType};
+pub use tensor::{TensorRoof, TensorRoofs, TensorType};
 pub use units::{BytesPerSec, FlopsPerByte, FlopsPerSec};
 pub use verdict::{Bound, Situation};
 pub use work::{Operation, Work};

@@ -53,7 +53,7 @@ pub struct Roofs {
     pub add_mul: FlopsPerSec,
     /// Rate of special functions, where it is known.
     pub special: Option<FlopsPerSec>,
-    /// Rates of tensor cores, by the data sheet: nobody measures them here yet.
+    /// Rates of tensor cores: as measured, or else as the data sheet has them.
     pub tensor: TensorRoofs,
     /// What `percent_peak` is a percentage of.
     pub peak: FlopsPerSec,

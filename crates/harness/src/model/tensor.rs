@@ -1,11 +1,13 @@
 //! Tensor cores: the types whose matrices they multiply, and how fast.
 
 use occupancy::ComputeCapability;
+use serde::Serialize;
 
 use super::FlopsPerSec;
 
 /// The type of the matrices that tensor cores multiply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum TensorType {
     /// 16 bits, of which 10 are the fraction's.
     F16,
@@ -32,7 +34,7 @@ impl TensorType {
         TensorType::I8,
     ];
 
-    /// Its name on charts.
+    /// Its name on charts and in tables.
     pub fn name(self) -> &'static str {
         match self {
             TensorType::F16 => "f16",
@@ -42,6 +44,11 @@ impl TensorType {
             TensorType::F8 => "f8",
             TensorType::I8 => "i8",
         }
+    }
+
+    /// The type of this [`name`](TensorType::name).
+    pub fn named(name: &str) -> Option<TensorType> {
+        TensorType::ALL.into_iter().find(|it| it.name() == name)
     }
 
     /// That of a type of PTX, such as `e4m3`; none of those that the roofs' model does not know.
@@ -60,7 +67,33 @@ impl TensorType {
 
 /// The rate at which tensor cores multiply dense matrices of each type, where it is known.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TensorRoofs([Option<FlopsPerSec>; TensorType::ALL.len()]);
+pub struct TensorRoofs([Option<TensorRoof>; TensorType::ALL.len()]);
+
+/// A rate of tensor cores, and where it comes from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum TensorRoof {
+    /// The data sheet's.
+    Sheet(FlopsPerSec),
+    /// That of a kernel that does nothing else.
+    Measured(FlopsPerSec),
+}
+
+impl TensorRoof {
+    /// The rate.
+    pub fn rate(self) -> FlopsPerSec {
+        match self {
+            TensorRoof::Sheet(rate) | TensorRoof::Measured(rate) => rate,
+        }
+    }
+
+    /// `data sheet` or `measured`: where it comes from.
+    pub fn source(self) -> &'static str {
+        match self {
+            TensorRoof::Sheet(_) => "data sheet",
+            TensorRoof::Measured(_) => "measured",
+        }
+    }
+}
 
 impl TensorRoofs {
     /// Those of a device without tensor cores, or of which nothing is known.
@@ -77,17 +110,30 @@ impl TensorRoofs {
             (8, 9) => [362.05, 362.05, 183.2, f64::NAN, 733.0, 733.0],
             _ => return TensorRoofs::NONE,
         };
-        TensorRoofs(tera.map(|tera| (!tera.is_nan()).then_some(FlopsPerSec(tera * 1e12))))
+        let sheet = |tera: f64| TensorRoof::Sheet(FlopsPerSec(tera * 1e12));
+        TensorRoofs(tera.map(|tera| (!tera.is_nan()).then(|| sheet(tera))))
     }
 
-    /// That of a type.
-    pub fn get(&self, of: TensorType) -> Option<FlopsPerSec> {
+    /// These with a measured rate of a type.
+    #[must_use]
+    pub fn with_measured(mut self, of: TensorType, rate: FlopsPerSec) -> TensorRoofs {
+        self.0[of as usize] = Some(TensorRoof::Measured(rate));
+        self
+    }
+
+    /// That of a type, and where it comes from.
+    pub fn roof(&self, of: TensorType) -> Option<TensorRoof> {
         self.0[of as usize]
     }
 
-    /// The highest.
+    /// The rate of a type.
+    pub fn get(&self, of: TensorType) -> Option<FlopsPerSec> {
+        self.roof(of).map(TensorRoof::rate)
+    }
+
+    /// The highest rate.
     pub fn highest(&self) -> Option<FlopsPerSec> {
-        let all = self.0.iter().flatten().copied();
+        let all = self.0.iter().flatten().map(|it| it.rate());
         all.max_by(|a, b| a.0.total_cmp(&b.0))
     }
 }
@@ -113,5 +159,25 @@ mod tests {
         }
         assert_eq!(TensorType::of_ptx("e5m2"), Some(TensorType::F8));
         assert_eq!(TensorType::of_ptx("e2m1"), None);
+        for element in TensorType::ALL {
+            assert_eq!(TensorType::named(element.name()), Some(element));
+            let json = serde_json::to_value(element).expect("text");
+            assert_eq!(json, element.name());
+        }
+        assert_eq!(TensorType::named("e5m2"), None);
+    }
+
+    #[test]
+    fn a_measured_rate_takes_the_data_sheets_place() {
+        let sheet = TensorRoofs::of(ComputeCapability::new(9, 0));
+        let measured = sheet.with_measured(TensorType::F8, FlopsPerSec(1600e12));
+        let of = |roofs: &TensorRoofs, element| {
+            let roof = roofs.roof(element).expect("known");
+            (roof.rate().tera(), roof.source())
+        };
+        assert_eq!(of(&sheet, TensorType::F8), (1978.9, "data sheet"));
+        assert_eq!(of(&measured, TensorType::F8), (1600.0, "measured"));
+        assert_eq!(of(&measured, TensorType::Tf32), (494.7, "data sheet"));
+        assert_eq!(measured.highest(), sheet.get(TensorType::I8));
     }
 }

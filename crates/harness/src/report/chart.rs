@@ -1,6 +1,6 @@
 //! The roofline chart: rate against arithmetic intensity, both logarithmic, under the roofs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use itertools::Itertools;
@@ -11,7 +11,7 @@ use super::plot::{Axis, Figure, Guide, Mark, MarkKind, Paint, Plot, Series, Sour
 use super::roofs::{self, Named, memory_name};
 use crate::ceilings::Ceilings;
 use crate::driver::DeviceProperties;
-use crate::model::{GpuRoofs, Precision, Roofs};
+use crate::model::{GpuRoofs, Precision, Roofs, TensorType};
 use crate::sweep::{Record, by_series};
 use crate::table::listed;
 
@@ -106,14 +106,16 @@ impl Chart<'_> {
             .flat_map(|(precision, roofs)| roofs::arithmetic(*precision, roofs))
             .collect();
         let used = self.records.iter().flat_map(|it| it.tensor_types.clone());
+        let used: BTreeSet<TensorType> = used.collect();
         if let Some((_, roofs)) = sheets.first() {
-            flats.extend(roofs::tensor(&used.collect(), roofs));
+            flats.extend(roofs::tensor(&used, roofs));
         }
         // The device's own say nothing of another GPU.
         if let (Some(ceilings), None) = (self.ceilings, self.predicted) {
             slopes.extend(roofs::measured_slopes(ceilings));
             let of = |precision: &Precision| roofs::measured_arithmetic(*precision, ceilings);
             flats.extend(self.roofs.keys().flat_map(of));
+            flats.extend(roofs::measured_tensor(&used, ceilings));
         }
         roofs::guides(&slopes, &flats)
     }

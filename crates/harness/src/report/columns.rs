@@ -1,5 +1,7 @@
 //! The columns of tables.
 
+use itertools::Itertools;
+
 use super::{Cell, Row};
 use crate::model::{Bound, Limit};
 use crate::sweep::occupancy::OccupancyRecord;
@@ -65,6 +67,10 @@ impl Row for Record {
             number("dram_over_least", self.dram_over_least),
             known("flop_from", self.flop_from.map(Origin::name)),
             known("bytes_from", self.bytes_from.map(Origin::name)),
+            cell(
+                "tensor_types",
+                self.tensor_types.iter().map(|it| it.name()).join(" "),
+            ),
             cell("flags", self.flags.join(" ")),
             cell("advice", self.advice),
             known("predicted_gpu", self.predicted_gpu.as_ref()),

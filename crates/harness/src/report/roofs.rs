@@ -109,6 +109,22 @@ pub(super) fn tensor(types: &BTreeSet<TensorType>, roofs: &Roofs) -> Vec<Named<F
     named.collect()
 }
 
+/// The measured roofs of tensor cores over rows that use them.
+pub(super) fn measured_tensor(
+    types: &BTreeSet<TensorType>,
+    ceilings: &Ceilings,
+) -> Vec<Named<FlopsPerSec>> {
+    let named = types.iter().filter_map(|&element| {
+        let ceiling = ceilings.get(Quantity::tensor_rate(element))?;
+        Some(Named {
+            name: format!("{} tensor cores, measured", element.name()),
+            value: FlopsPerSec(ceiling.value),
+            source: Source::Measured,
+        })
+    });
+    named.collect()
+}
+
 fn arithmetic_name(precision: Precision, limit: Limit) -> String {
     let name = if limit == Limit::Fma {
         "FMA"

@@ -6,15 +6,17 @@ use super::canvas::{self, ChartError, ChartFormat};
 use super::plot::{Axis, Figure, Guide, Mark, MarkKind, Paint, Plot, Series};
 use super::roofs;
 use crate::ceilings::Ceilings;
-use crate::model::Precision;
+use crate::model::{Precision, TensorType};
 
 /// A row of a roofline's CSV, as far as it is drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SavedRow {
     /// What the rows of a curve have in common.
     pub curve: String,
-    /// The element type.
-    pub precision: Precision,
+    /// The element type, where lanes compute.
+    pub precision: Option<Precision>,
+    /// The types whose matrices tensor cores multiply.
+    pub tensor_types: Vec<TensorType>,
     /// FLOP/byte.
     pub ai: f64,
     /// 1e9 FLOP/s.
@@ -50,7 +52,7 @@ impl SavedChart<'_> {
     /// The chart in characters, at most `columns` wide.
     ///
     /// # Errors
-    /// In words: the ceilings have no copy of memory, which is the roof on the left.
+    /// In words: the ceilings have no copy of memory, which is the roof on the left, or none of the rows' arithmetic.
     pub fn text(&self, columns: usize, paint: Paint) -> Result<String, ChartError> {
         Ok(self.figure()?.text(columns, paint))
     }
@@ -82,11 +84,22 @@ impl SavedChart<'_> {
         // The cache's is not the roof of most rows.
         let memory = slopes.first().filter(|it| it.name.starts_with("memory"));
         let memory = memory.ok_or("the ceilings have no memory copy")?;
-        let has = |precision: &Precision| self.rows.iter().any(|row| row.precision == *precision);
+        let has = |precision: &Precision| {
+            let mut rows = self.rows.iter();
+            rows.any(|row| row.precision == Some(*precision))
+        };
         let of_rows = Precision::ALL.into_iter().filter(has);
-        let flats: Vec<_> = of_rows
+        let mut flats: Vec<_> = of_rows
             .flat_map(|precision| roofs::measured_arithmetic(precision, self.ceilings))
             .collect();
+        let used = self.rows.iter().flat_map(|row| row.tensor_types.clone());
+        flats.extend(roofs::measured_tensor(&used.collect(), self.ceilings));
+        if flats.is_empty() {
+            return Err(
+                "the ceilings have none of the rows' arithmetic: run `ridgepoint ceilings` again"
+                    .into(),
+            );
+        }
         Ok(roofs::guides(std::slice::from_ref(memory), &flats))
     }
 

@@ -219,12 +219,13 @@ fn roofs_from(
         return text;
     };
     for element in tensor {
-        if let Some(rate) = roofs.tensor.get(*element) {
+        if let Some(roof) = roofs.tensor.roof(*element) {
+            let (rate, source) = (roof.rate(), roof.source());
             let ridge = (rate / roofs.memory).0;
             let name = element.name();
             let _ = writeln!(
                 text,
-                "tensor cores, {name}, data sheet: {rate}, ridge point {ridge:.3} FLOP/byte"
+                "tensor cores, {name}, {source}: {rate}, ridge point {ridge:.3} FLOP/byte"
             );
         }
     }

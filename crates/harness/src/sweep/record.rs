@@ -123,6 +123,8 @@ pub struct Record {
     pub flop_from: Option<Origin>,
     /// Where the bytes come from.
     pub bytes_from: Option<Origin>,
+    /// The types whose matrices the kernel's tensor cores multiply.
+    pub tensor_types: Vec<TensorType>,
     /// The GPU's number on its machine.
     pub gpu: Option<u32>,
     /// What ran it.
@@ -160,9 +162,6 @@ pub struct Record {
     /// The workload's first axis, along which a curve goes.
     #[serde(skip)]
     pub along: Option<&'static str>,
-    /// The types whose matrices the kernel's tensor cores multiply.
-    #[serde(skip)]
-    pub tensor_types: Vec<TensorType>,
     /// The arithmetic that the kernel is made of.
     #[serde(skip)]
     pub arithmetic: Option<Limit>,

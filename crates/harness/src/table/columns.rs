@@ -87,7 +87,7 @@ const fn ruled(name: &'static str, decimals: usize, rule: Rule) -> Column {
 
 /// Every column that says what came out, of all kinds of rows. Where they stand in a row is said in
 /// `report/columns.rs`.
-pub(crate) static COLUMNS: [Column; 71] = [
+pub(crate) static COLUMNS: [Column; 72] = [
     ruled("ai", 6, Positive),
     ruled("gflops", 2, NotNegative),
     ruled("bandwidth", 2, NotNegative),
@@ -135,6 +135,7 @@ pub(crate) static COLUMNS: [Column; 71] = [
     digits("dram_over_least", 3),
     plain("flop_from"),
     plain("bytes_from"),
+    plain("tensor_types"),
     plain("flags"),
     plain("advice"),
     plain("predicted_gpu"),

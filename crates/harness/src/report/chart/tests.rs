@@ -1,7 +1,7 @@
 //! Charts of an H200, and of what one would allow.
 
 use super::*;
-use crate::ceilings::load;
+use crate::ceilings::{Ceiling, Quantity, load};
 use crate::driver::Emulation;
 use crate::embedded::Polynomial;
 use crate::model::{FlopsPerByte, GpuRoofs};
@@ -224,4 +224,61 @@ fn rows_with_counters_have_three_marks_and_the_legend_names_them() {
         // Nothing is measured where no counters were read.
         assert_eq!(count(&svg(&plain), class), 0, "{class}");
     }
+}
+
+/// The rate of tensor cores over rows that use them, as the data sheet has it and as measured; and none over others.
+#[test]
+fn tensor_cores_have_roofs_over_rows_that_use_them() {
+    let device = crate::measure::h200();
+    let path = Path::new(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../docs/results/h200-ceilings/ceilings.json"
+    ));
+    let mut ceilings = load(path, &device).expect("an H200's");
+    let of = |quantity, value| Ceiling {
+        quantity,
+        value,
+        ..ceilings.ceilings[0].clone()
+    };
+    let measured = [
+        of(Quantity::TensorBf16, 800e12),
+        of(Quantity::TensorBf16Zeros, 950e12),
+        of(Quantity::TensorTf32, 400e12),
+    ];
+    ceilings.ceilings.extend(measured);
+    let lanes = rows(&device, &[Precision::F32], &[1, 100]);
+    let products: Vec<Record> = lanes
+        .iter()
+        .map(|row| Record {
+            tensor_types: vec![TensorType::Bf16],
+            ..row.clone()
+        })
+        .collect();
+    let roofs = Roofs::of_device(&device, Precision::F32).expect("known");
+    let roofs = BTreeMap::from([(Precision::F32, roofs)]);
+    let labels = |records: &[Record]| -> Vec<String> {
+        let chart = Chart {
+            device: &device,
+            roofs: &roofs,
+            ceilings: Some(&ceilings),
+            records,
+            predicted: None,
+        };
+        let figure = chart.figure();
+        for width in [400.0, 880.0] {
+            let faults = faults(&figure, &figure.scene(width));
+            assert!(faults.is_empty(), "{faults:#?}");
+        }
+        let guides = figure.plots[0].guides.iter();
+        let tensor = guides.filter(|it| it.label.contains("tensor"));
+        tensor.map(|it| it.label.clone()).collect()
+    };
+    assert_eq!(labels(&lanes), [""; 0]);
+    assert_eq!(
+        labels(&products),
+        [
+            "bf16 tensor cores 989.40 TFLOP/s, ridge 206.12",
+            "bf16 tensor cores, measured 800.00 TFLOP/s"
+        ]
+    );
 }
