@@ -61,6 +61,8 @@ done
 cp "$(executable workloads bench --profile quick --package examples --bench workloads)" bundle/bench-workloads
 cp "$(executable workloads bench --profile quick --package ridgepoint-gemm --bench workloads)" bundle/bench-gemm
 cp examples/benches/nvcc.ptx bundle/
+cp "$(built attention --profile quick --package attention)/kernels.ptx" bundle/attention.ptx
+cp "$(executable results test --profile quick --package attention --test results)" bundle/test-attention
 cp scripts/{gpu-run,intensity-run,regression-run,workloads-run,two-gpus-run,asynchrony-run,mathematics-run,enqueue-ratio,lesson,sanitize,sanitize-bugs}.sh bundle/
 cp scripts/{counts,intensity,regression,roofs,timeline,fuzz-command-line,kill-test,mathematics-errors}.py bundle/
 cp benches/peers/*.{cu,py} bundle/

@@ -26,6 +26,9 @@ failed=0
 # An H100 or H200 alone has its instructions.
 "$bundle/bench-gemm" roofline --device cuda --runs 30 --ceilings "$ceilings" \
     --output "$out/gemm.csv,$out/gemm.json" --plot "$out/gemm.svg" >"$out/gemm.txt" || failed=1
+ptxas -arch=sm_90a "$bundle/attention.ptx" -o "$out/attention.cubin" &&
+    python3 "$bundle/attention.py" "$out/attention.cubin" >"$out/attention.txt" || failed=1
+rm -f "$out/attention.cubin"
 # Twice: the second shows what changed since the first.
 for _ in first second; do
     "$workloads" --bench >"$out/measure.txt" || failed=1

@@ -77,6 +77,18 @@ products! { mma_bf16 bf16, f32; mma_f16 f16, f32; mma_tf32 Tf32, f32; mma_s8 i8,
     mma::multiply::<f64>(&mut sums, *y.add(2), *y.add(3)); *y = sums[0] + sums[1];
 } }
 
+#[kernel(block = [128], min_blocks = 1)] pub unsafe fn wgmma_in_order(y: *mut f32) { unsafe {
+    let tile = KMajor::<bf16, Swizzle128>::new(shared::<bf16>().align_up(1024));
+    let (mut first, mut second) = (Accumulator::<N64, f32>::zeroed(), Accumulator::<N64, f32>::zeroed());
+    let (mut earlier, mut later) = (first.begin(), second.begin());
+    earlier.open_group(); earlier.multiply::<bf16, _, _>(Previous::Discard, tile, tile); earlier.commit();
+    later.open_group(); later.multiply::<bf16, _, _>(Previous::Discard, tile, tile); later.commit();
+    earlier.finish_before::<1>();
+    *y.add(thread::thread_idx_x() as usize) = first.values()[3];
+    later.finish();
+    *y.add(thread::thread_idx_x() as usize) += second.values()[3];
+} }
+
 macro_rules! widths { ($($name:ident $n:ident $ty:ty, $sum:ty, $tile:ty;)*) => {$(
     #[kernel(block = [128], min_blocks = 1)] pub unsafe fn $name(y: *mut $sum, a: u32) { unsafe {
         let tile = <$tile>::new(shared::<$ty>().align_up(1024));
@@ -109,6 +121,6 @@ fn ptxas_takes_every_instruction() {
     let report = built[0].resources.as_ref();
     let report = report.expect("ptxas is there (./setup.sh) and takes the PTX");
     let report = Report::from_json(&fs::read_to_string(report).expect("written")).expect("valid");
-    assert_eq!(report.kernels.len(), 22);
+    assert_eq!(report.kernels.len(), 23);
     assert!(report.kernels.iter().all(|kernel| kernel.losses.is_empty()));
 }

@@ -325,6 +325,18 @@ impl<N: Shape, S: Zeroable + Copy> InFlight<'_, N, S> {
     /// Waits for everything, and gives the accumulator back.
     #[inline(always)]
     pub fn finish(self) {}
+
+    /// Waits until no more than the latest `PENDING` groups of the warpgroup are under way, and gives the accumulator back: it is
+    /// worked on while those groups add to others.
+    ///
+    /// # Safety
+    /// None of the latest `PENDING` groups adds to this accumulator.
+    #[inline(always)]
+    pub unsafe fn finish_before<const PENDING: u64>(self) {
+        wait::<PENDING>();
+        // As in `drop`, which would wait for all.
+        N::pin(&mut core::mem::ManuallyDrop::new(self).sums.registers);
+    }
 }
 
 impl<N: Shape, S: Zeroable + Copy> Drop for InFlight<'_, N, S> {
