@@ -233,8 +233,12 @@ impl Previous {
 ///         let mut in_flight = sums.begin();
 ///         let b = MnMajor::<bf16, Swizzle128, 16>::new(tile);
 ///         multiply::<bf16, N64, _>(&mut in_flight, [one << 16 | one; 4], b);
-///         in_flight.wait_operands::<0>(); // The tile may be filled anew.
-///         in_flight.finish();
+///         let mut others = Accumulator::<N64>::zeroed();
+///         let mut later = others.begin();
+///         multiply::<bf16, N64, _>(&mut later, [one << 16 | one; 4], b);
+///         in_flight.finish_before::<1>(); // `sums` may be worked on while the latest group adds to `others`.
+///         later.wait_operands::<0>(); // The tile may be filled anew.
+///         later.finish();
 ///         if thread < 4 {
 ///             cuda_std::unroll!(I in 0..32 => {
 ///                 if I % 4 < 2 {
