@@ -472,7 +472,7 @@ fn functions() {
                 saturated(
                     false,
                     if ftz {
-                        float::div_ftz(a, b, Rounding::Nearest)
+                        approx::div_full_ftz(a, b)
                     } else {
                         approx::div_full(a, b)
                     },
