@@ -4,7 +4,8 @@
     python3 benches/peers/gemm.py kernels.cubin
 
 A burst is 3 launches and 10 that are timed each (5 graphs where a launch is short), after 0.15 s without work; the rate is the median
-of the bursts' medians. docs/results/h200-gemm/gemm.txt is what it printed on one H200.
+of the bursts' medians. Sustained: a second of launches, half of which are timed, without rests between those of the peers.
+docs/results/h200-gemm/gemm.txt is what it printed on one H200.
 """
 import ctypes, statistics, sys, time
 import torch
@@ -19,7 +20,7 @@ SUM = {"bf16": 2.0 ** -20, "f16": 2.0 ** -20, "tf32": 2.0 ** -20, "e4m3": 2.0 **
 # Half of the least number above 0 of the result's type.
 LEAST = {"bf16": 2.0 ** -134, "f16": 2.0 ** -25, "tf32": 2.0 ** -150, "e4m3": 2.0 ** -134}
 STAGES = {256: 4, 128: 6}
-CLUSTER, OVERLAPPING = 4, 6
+OVERLAPPING = 6
 OVERLAP = True
 
 
@@ -89,12 +90,12 @@ def packed(tensor, size):
 
 
 class Gemm:
-    """name: gemm_TYPE_ORDER_WIDTH or fused_TYPE_ORDER; of a WIDTH `split` two blocks take a tile of 128 columns."""
+    """name: gemm_TYPE_ORDER_WIDTH, small_TYPE_ORDER or fused_TYPE_ORDER."""
 
     def __init__(self, name, a, b, c, alpha=1.0, beta=0.0, bias=None, activation=0, pack=False):
         parts = name.split("_")
-        kind, order, how = parts[1], "_".join(parts[2:4]), (parts + ["256"])[4]
-        width = 256 if how == "256" else 128
+        kind, order, small = parts[1], "_".join(parts[2:4]), parts[0] == "small"
+        rows, width = (64, 128) if small else (128, int((parts + ["256"])[4]))
         _, number, size, _, result_number, result_size, _ = TYPES[kind]
         m, n = c.shape
         self.keep, self.packs = [a, b, c, bias], []
@@ -103,19 +104,19 @@ class Gemm:
             if pack or tensor.stride(0) * size % 16 or tensor.data_ptr() % 16:
                 launch, self.keep[index] = packed(tensor, size)
                 self.packs.append((launch, tensor))
-        maps = [tensor_map(self.keep[0], number, size, 128), tensor_map(self.keep[1], number, size, width if order == "by_columns" else 64)]
-        if parts[0] == "gemm":
+        maps = [tensor_map(self.keep[0], number, size, rows), tensor_map(self.keep[1], number, size, width if order == "by_columns" else 64)]
+        if parts[0] != "fused":
             maps.append(tensor_map(c, result_number, result_size, 64))
         self.keep += maps
         values = [pointer(each) for each in maps]
         if parts[0] == "fused":
             values += [pointer(c), ctypes.c_uint64(0 if bias is None else bias.data_ptr())]
         values.append(Problem(m, n, a.shape[1], alpha, beta, c.stride(0), int(bias is not None), activation))
-        tiles = -(-m // 128) * -(-n // width)
-        shared = 1024 + STAGES[width] * (128 + width) * 128 + 4 * 64 * 128 + 16 * STAGES[width]
-        attributes = ([(OVERLAPPING, [1])] if OVERLAP else []) + ([(CLUSTER, [2, 1, 1])] if how == "split" else [])
-        grid = 2 * tiles if how == "split" else min(132, tiles)
-        self.main = Launch(name, [grid, 1, 1], 384, shared, values, attributes)
+        tiles = -(-m // rows) * -(-n // width)
+        stages, results = (8, 0) if small else (STAGES[width], 4 * 64 * 128)
+        shared = 1024 + stages * (rows + width) * 128 + results + 16 * stages
+        grid, block = (tiles, 160) if small else (min(132, tiles), 384)
+        self.main = Launch(name, [grid, 1, 1], block, shared, values, [(OVERLAPPING, [1])] if OVERLAP else [])
 
     def __call__(self):
         for launch, _ in self.packs:
@@ -178,8 +179,8 @@ def correctness():
     good = []
     for kind in TYPES:
         for order in ["by_columns", "by_rows"] if TYPES[kind][2] == 2 else ["by_columns"]:
-            for how in ["256", "128", "split"]:
-                good += [correct(f"gemm_{kind}_{order}_{how}", m, n, k) for m, n, k in shapes]
+            for copied in [f"gemm_{kind}_{order}_256", f"gemm_{kind}_{order}_128", f"small_{kind}_{order}"]:
+                good += [correct(copied, m, n, k) for m, n, k in shapes]
             name = f"fused_{kind}_{order}"
             good += [correct(name, m, n, k, alpha, beta) for (m, n, k), (alpha, beta) in zip(odd, factors)]
             good += [correct(name, m, n, k, activation=activation, gap=gap) for activation, gap, (m, n, k) in
@@ -228,7 +229,6 @@ def speed(kind, m, n, k, names, rounds, theirs_by_rows=False):
     rows = normal(kind, k, n) if theirs_by_rows else None
     result = TYPES[kind][3]
     c, bias = torch.empty(m, n, device="cuda", dtype=result), torch.randn(n, device="cuda").to(result)
-    torch.backends.cuda.matmul.allow_tf32 = True
     runs = theirs(kind, a, columns, rows, theirs_by_rows)
     peers = list(runs)
     for name in names:
@@ -252,29 +252,50 @@ def speed(kind, m, n, k, names, rounds, theirs_by_rows=False):
               f"ratio {rates[name] / rates['cuBLAS']:.3f}, spread {100 * (max(times[name]) / min(times[name]) - 1):.1f} %", flush=True)
 
 
+def sustained(kind, size, name, seconds=1.0):
+    torch.manual_seed(1)
+    a, columns = normal(kind, size, size), normal(kind, size, size)
+    c = torch.empty(size, size, device="cuda", dtype=TYPES[kind][3])
+    runs = {"cuBLAS": theirs(kind, a, columns, None, False)["cuBLAS"], name: Gemm(name, a, columns, c)}
+    halves = {each: max(2, int(500 * seconds / burst(run, 2, 3))) for each, run in runs.items()}
+    times = {each: [] for each in runs}
+    for number in range(4):
+        for each in list(runs) if number % 2 == 0 else list(runs)[::-1]:
+            times[each].append(burst(runs[each], halves[each], halves[each]))
+    rates = {each: 2 * size ** 3 / statistics.median(all_) / 1e9 for each, all_ in times.items()}
+    print(f"sustained {kind} {size} x {size} x {size} ({seconds} s each): cuBLAS {rates['cuBLAS']:.1f}, {name} {rates[name]:.1f} TFLOP/s, "
+          f"ratio {rates[name] / rates['cuBLAS']:.3f}, spread {100 * (max(times[name]) / min(times[name]) - 1):.1f} %", flush=True)
+
+
+torch.backends.cuda.matmul.allow_tf32 = True
 torch.cuda.init()
 torch.zeros(1, device="cuda")
 MODULE = V()
 check(CUDA.cuModuleLoadData(ctypes.byref(MODULE), open(sys.argv[1], "rb").read() + b"\0"), "load")
 cases, failures = correctness()
 print("cases", cases, "failures", failures, flush=True)
-columns = lambda kind, *how: [f"gemm_{kind}_by_columns_{each}" for each in how]
+columns = lambda kind, *widths: [f"gemm_{kind}_by_columns_{width}" for width in widths]
+small = ["small_bf16_by_columns"]
 fused = "fused_bf16_by_columns"
+speed("bf16", 16384, 16384, 16384, columns("bf16", 256), 3)
 speed("bf16", 8192, 8192, 8192, columns("bf16", 256) + [fused, fused + " relu", fused + " gelu"], 4)
 speed("bf16", 8192, 8192, 8192, ["gemm_bf16_by_rows_256"], 4, theirs_by_rows=True)
 speed("bf16", 4096, 4096, 4096, columns("bf16", 256, 128), 4)
 for size in [2048, 1024, 512]:
-    speed("bf16", size, size, size, columns("bf16", 256, 128, "split"), 4)
+    speed("bf16", size, size, size, columns("bf16", 256, 128) + small, 4)
+speed("bf16", 1024, 1024, 4096, columns("bf16", 256, 128) + small, 4)
 speed("bf16", 8191, 4097, 2049, [fused], 4)
-for k in [2048, 2056, 2064, 2080, 2112]:
+for k in [2048, 2056, 2064]:
     speed("bf16", 8191, 4104, k, [each + words for each in columns("bf16", 256) for words in ["", " packed"]], 3)
 speed("f16", 8192, 8192, 8192, columns("f16", 256), 3)
-speed("tf32", 8192, 8192, 8192, columns("tf32", 256, 128), 4)
-speed("tf32", 4096, 4096, 4096, columns("tf32", 256, 128), 4)
-speed("e4m3", 8192, 8192, 8192, columns("e4m3", 256, 128), 4)
-speed("e4m3", 4096, 4096, 4096, columns("e4m3", 256, 128), 4)
+speed("tf32", 8192, 8192, 8192, columns("tf32", 256), 4)
+speed("tf32", 4096, 4096, 4096, columns("tf32", 256), 4)
+speed("e4m3", 8192, 8192, 8192, columns("e4m3", 256), 4)
+speed("e4m3", 4096, 4096, 4096, columns("e4m3", 256), 4)
+for kind, size in [("bf16", 16384), ("bf16", 8192), ("bf16", 4096), ("f16", 8192), ("tf32", 8192), ("e4m3", 8192)]:
+    sustained(kind, size, *columns(kind, 256))
 OVERLAP = False
 print("without overlapping launches", flush=True)
 speed("bf16", 2048, 2048, 2048, columns("bf16", 256), 4)
-speed("bf16", 1024, 1024, 1024, columns("bf16", 128, "split"), 4)
+speed("bf16", 1024, 1024, 1024, columns("bf16", 128) + small, 4)
 sys.exit(failures > 0)

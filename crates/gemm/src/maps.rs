@@ -1,23 +1,23 @@
 //! Tensor maps of the matrices.
 
 use cuda_std::tma::TensorMap;
-use gemm_kernels::pipeline::{ROWS, WARPGROUP_ROWS};
+use gemm_kernels::pipeline::WARPGROUP_ROWS;
 use ridgepoint_driver::{Device, DeviceBuffer, Swizzle, TensorElement, TensorLayout};
 
 use crate::error::{GemmError, Size};
 use crate::matrix::{Matrix, MatrixMut, same};
 use crate::product::Element;
 
-/// The maps of `A`, of `B` in boxes of so many rows, and of `C` if it is stored by copies, in boxes as the kernels
+/// The maps of `A` and of `B`, in boxes of so many rows, and of `C` if it is stored by copies, in boxes as the kernels
 /// have them; of a matrix that has no elements, or is not there, one that nothing uses.
 pub(crate) fn maps<T: Element>(
     device: &Device,
-    a: &Matrix<'_, T>,
+    (a, a_rows): (&Matrix<'_, T>, u32),
     (b, b_rows): (&Matrix<'_, T>, u32),
     c: Option<&MatrixMut<'_, T::Result>>,
 ) -> Result<DeviceBuffer<TensorMap>, GemmError> {
     let all = [
-        map(device, a, ROWS)?,
+        map(device, a, a_rows)?,
         map(device, b, b_rows)?,
         match c {
             Some(c) => map(device, &c.as_read(), WARPGROUP_ROWS)?,

@@ -3,7 +3,6 @@
 use cuda_std::launch::{Entry, Signature, Slice, SliceMut};
 use cuda_std::tma::TensorMap;
 use gemm_kernels::operand::row;
-use gemm_kernels::pipeline::{ROWS, THREADS};
 use gemm_kernels::problem::Problem;
 use ridgepoint_driver::{Device, DeviceBuffer, LaunchConfig};
 
@@ -15,6 +14,8 @@ use crate::tiling::Tiling;
 
 /// The compute capability that has `wgmma`, and no later one.
 const HOPPER: (u32, u32) = (9, 0);
+/// Multiprocessors that a product is cut up for on an emulator: the same on every host, and so few that small products take all kernels.
+const EMULATED: u32 = 2;
 
 /// The kernel and the launch of a product, for those who launch it themselves: a workload, say, whose launches
 /// somebody else times. [`Product`](crate::Product) does so by itself.
@@ -31,15 +32,15 @@ const HOPPER: (u32, u32) = (9, 0);
 /// let mut c = device.buffer_filled(24 * 40, bf16::NAN)?;
 /// let maps = plan.maps(&device, &a, &b, &mut c)?;
 /// let Kernel::Copied(entry) = plan.kernel() else { panic!("a row of C has a multiple of 16 bytes") };
-/// let prepared = device.prepare(entry, plan.config())?.with_cluster(plan.cluster())?;
+/// let prepared = device.prepare(entry, plan.config())?;
 /// let stream = Stream::new(&device)?;
 /// let map = |number: usize| maps.slice(number..=number);
 /// // SAFETY: the maps are of the plan's matrices, which live until the stream has been synchronised.
 /// unsafe { prepared.launch(&stream, &(map(0), map(1), map(2), plan.problem())) }?;
 /// stream.synchronize()?;
 /// assert_eq!(c.to_vec()?, vec![bf16::from_f32(56.0); 24 * 40]);
-/// // A tile of 128 x 128, and a stage of 64.
-/// assert_eq!(plan.padded(), [128, 128, 64]);
+/// // A tile of 64 x 128, and a stage of 64.
+/// assert_eq!(plan.padded(), [64, 128, 64]);
 /// # Ok::<(), gemm::GemmError>(())
 /// ```
 #[derive(Clone, Copy)]
@@ -125,7 +126,10 @@ impl<T: Element> Plan<T> {
             });
         }
         let Kernels { copied, fused } = T::kernels(order).ok_or(GemmError::ByRows(T::NAME))?;
-        let blocks = properties.multiprocessors;
+        let blocks = match properties.is_emulated() {
+            true => EMULATED,
+            false => properties.multiprocessors,
+        };
         let (kernel, tiling) = match can_be_copied {
             true => {
                 let steps = problem.k.div_ceil(row::<T>());
@@ -134,8 +138,11 @@ impl<T: Element> Plan<T> {
             }
             false => (Kernel::Fused(fused), Tiling::Columns256),
         };
-        let config = LaunchConfig::blocks(tiling.blocks([problem.m, problem.n], blocks), THREADS)
-            .with_dynamic_shared(tiling.shared_bytes());
+        let config = LaunchConfig::blocks(
+            tiling.blocks([problem.m, problem.n], blocks),
+            tiling.threads(),
+        )
+        .with_dynamic_shared(tiling.shared_bytes());
         Ok(Plan {
             kernel,
             config,
@@ -155,11 +162,6 @@ impl<T: Element> Plan<T> {
         self.config
     }
 
-    /// How many blocks along x, y and z make a cluster of its launch.
-    pub fn cluster(&self) -> [u32; 3] {
-        [self.tiling.split(), 1, 1]
-    }
-
     /// Its last argument.
     pub fn problem(&self) -> Problem {
         self.problem
@@ -169,7 +171,11 @@ impl<T: Element> Plan<T> {
     pub fn padded(&self) -> [usize; 3] {
         let Problem { m, n, k, .. } = self.problem;
         let up = |size: u32, unit: u32| (size as usize).next_multiple_of(unit as usize);
-        [up(m, ROWS), up(n, self.tiling.columns()), up(k, row::<T>())]
+        [
+            up(m, self.tiling.rows()),
+            up(n, self.tiling.columns()),
+            up(k, row::<T>()),
+        ]
     }
 
     /// The maps of `A`, `B` and `C`, for the kernel's arguments.
@@ -213,6 +219,6 @@ impl<T: Element> Plan<T> {
             Kernel::Copied(_) => Some(c),
             Kernel::Fused(_) => None,
         };
-        maps(device, a, (b, b_rows), stored)
+        maps(device, (a, self.tiling.rows()), (b, b_rows), stored)
     }
 }

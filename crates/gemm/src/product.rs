@@ -6,8 +6,8 @@ use cuda_std::launch::{Entry, Slice};
 use cuda_std::tma::TensorMap;
 use cuda_std::wgmma::{E4m3, Tf32};
 use cuda_std::{bf16, f16};
-use gemm_kernels::pipeline as kernels;
 use gemm_kernels::problem::Problem;
+use gemm_kernels::{pipeline as kernels, small};
 use ridgepoint_driver::{
     Device, DeviceBuffer, DeviceValue, DriverError, Prepared, Stream, TensorElement,
 };
@@ -46,7 +46,7 @@ mod sealed {
 
 macro_rules! elements {
     ($($ty:ident $result:ident $name:literal:
-        $($order:ident $columns_256:ident $columns_128:ident $split:ident $fused:ident),*;)*
+        $($order:ident $columns_256:ident $columns_128:ident $small:ident $fused:ident),*;)*
     ) => {$(
         impl sealed::Sealed for $ty {}
 
@@ -60,7 +60,7 @@ macro_rules! elements {
                         copied: [
                             kernels::$columns_256::entry().with_signature(),
                             kernels::$columns_128::entry().with_signature(),
-                            kernels::$split::entry().with_signature(),
+                            small::$small::entry().with_signature(),
                         ],
                         fused: kernels::$fused::entry().with_signature(),
                     }),)*
@@ -74,15 +74,15 @@ macro_rules! elements {
 
 elements! {
     bf16 bf16 "bf16":
-        ByColumns gemm_bf16_by_columns_256 gemm_bf16_by_columns_128 gemm_bf16_by_columns_split fused_bf16_by_columns,
-        ByRows gemm_bf16_by_rows_256 gemm_bf16_by_rows_128 gemm_bf16_by_rows_split fused_bf16_by_rows;
+        ByColumns gemm_bf16_by_columns_256 gemm_bf16_by_columns_128 small_bf16_by_columns fused_bf16_by_columns,
+        ByRows gemm_bf16_by_rows_256 gemm_bf16_by_rows_128 small_bf16_by_rows fused_bf16_by_rows;
     f16 f16 "f16":
-        ByColumns gemm_f16_by_columns_256 gemm_f16_by_columns_128 gemm_f16_by_columns_split fused_f16_by_columns,
-        ByRows gemm_f16_by_rows_256 gemm_f16_by_rows_128 gemm_f16_by_rows_split fused_f16_by_rows;
+        ByColumns gemm_f16_by_columns_256 gemm_f16_by_columns_128 small_f16_by_columns fused_f16_by_columns,
+        ByRows gemm_f16_by_rows_256 gemm_f16_by_rows_128 small_f16_by_rows fused_f16_by_rows;
     Tf32 f32 "tf32":
-        ByColumns gemm_tf32_by_columns_256 gemm_tf32_by_columns_128 gemm_tf32_by_columns_split fused_tf32_by_columns;
+        ByColumns gemm_tf32_by_columns_256 gemm_tf32_by_columns_128 small_tf32_by_columns fused_tf32_by_columns;
     E4m3 bf16 "e4m3":
-        ByColumns gemm_e4m3_by_columns_256 gemm_e4m3_by_columns_128 gemm_e4m3_by_columns_split fused_e4m3_by_columns;
+        ByColumns gemm_e4m3_by_columns_256 gemm_e4m3_by_columns_128 small_e4m3_by_columns fused_e4m3_by_columns;
 }
 
 /// `C = activation(alpha A B + beta C + bias)`, prepared for its device.
@@ -249,9 +249,7 @@ fn launch_of<'a, T: Element>(
     }
     Ok(match plan.kernel() {
         Kernel::Copied(entry) => {
-            let prepared = device
-                .prepare(entry, config)?
-                .with_cluster(plan.cluster())?;
+            let prepared = device.prepare(entry, config)?;
             // SAFETY: all threads wait for the launch before, in front of their first access to global memory.
             Launch::Copied(unsafe { prepared.overlapping() }?)
         }

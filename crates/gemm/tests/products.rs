@@ -308,11 +308,16 @@ fn nothing(device: &Device) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Long sums of one tile, which two blocks share.
-fn split(device: &Device) -> Result<(), Failed> {
-    for [m, n, k] in [[128, 128, 1024], [70, 128, 1100], [127, 72, 3001]] {
+/// Long sums of few tiles, which are small ones.
+fn small(device: &Device) -> Result<(), Failed> {
+    for [m, n, k] in [
+        [64, 128, 1024],
+        [128, 128, 200],
+        [50, 128, 1100],
+        [127, 72, 3001],
+    ] {
         let plan = Plan::<bf16>::new(device, [m, n, k], Order::ByRows)?;
-        gpu_test::equal(&plan.cluster(), &[2, 1, 1])?;
+        gpu_test::equal(&plan.config().block, &[160, 1, 1])?;
         for order in ORDERS {
             let case = Case::plain::<bf16>([m, n, k], order, aligned::<bf16>(n));
             compare::<bf16>(device, &case)?;
@@ -480,7 +485,7 @@ const CASES: [(&str, Check); 12] = [
         finishes::<E4m3>(device, &ORDERS[..1])
     }),
     ("nothing", nothing),
-    ("split", split),
+    ("small", small),
     ("many", many),
     ("special", special),
 ];

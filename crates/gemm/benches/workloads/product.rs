@@ -65,7 +65,7 @@ where
     let beside = Work::default().operations(Precision::F32, Operation::Tensor(of), padding);
     let case = match plan.kernel() {
         Kernel::Copied(entry) => {
-            let launch = at.launch(entry, config).cluster(plan.cluster());
+            let launch = at.launch(entry, config);
             let arrays = launch.arrays(allocate).check(check);
             // SAFETY: the maps are of the plan's matrices, which the arrays are.
             unsafe {

@@ -127,7 +127,8 @@ impl<T: Operand> Epilogue<T> for Copied<'_> {
     #[inline(always)]
     fn finish(&self) {
         if thread::thread_idx_x().is_multiple_of(warpgroup::THREADS) {
-            tma::wait_group::<0>();
+            // The grid's end waits for what the copies write; the block for what they read.
+            tma::wait_group_read::<0>();
         }
     }
 }

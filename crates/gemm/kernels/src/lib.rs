@@ -8,4 +8,5 @@ pub mod order;
 pub mod pack;
 pub mod pipeline;
 pub mod problem;
+pub mod small;
 pub mod stored;

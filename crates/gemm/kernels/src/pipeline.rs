@@ -1,16 +1,15 @@
 //! The library's product. A block stays, and computes one tile of the result after the other: one warpgroup brings tiles of `A`
 //! and `B`, two multiply 64 rows each, and while their results are on the way to memory the next tile's operands arrive.
 
-use cuda_std::cluster::{self, BlockRank};
-use cuda_std::mbarrier::{Full, Ring};
+use cuda_std::mbarrier::{Consumer, Full, Ring};
 use cuda_std::prelude::*;
 use cuda_std::shared::{SharedPtr, dynamic_shared_mem};
 use cuda_std::tma::{self, TensorMap};
 use cuda_std::wgmma::{Accumulator, E4m3, KMajor, N128, N256, Previous, Swizzle, Swizzle128, Tf32};
-use cuda_std::{grid_dependency, unroll, warpgroup};
+use cuda_std::{grid_dependency, warpgroup};
 
 use crate::epilogue::{Buffers, Copied, Epilogue, Fused, Part, STORED_BYTES};
-use crate::operand::{ByColumns, ByRows, Operand, ROW_BYTES, Right, Tile, Width, row};
+use crate::operand::{ByColumns, ByRows, Operand, ROW_BYTES, Right, Tile, row};
 use crate::order::Tiles;
 use crate::problem::Problem;
 use crate::stored::Stored;
@@ -41,33 +40,26 @@ pub const fn shared_bytes(columns: u32, stages: u32) -> u32 {
 /// # Safety
 /// The maps are of matrices in row-major order, in boxes whose rows are 128 bytes, with swizzles of as many: `a` of `m` x `k` in boxes
 /// of [`ROWS`] rows; `b` of `n` x `k` in boxes of a tile's columns, or where it is given by rows of `k` x `n` in boxes of 64 rows; `c` of
-/// `m` x `n` in boxes of [`WARPGROUP_ROWS`]. The launch gives [`shared_bytes`], and nobody else touches the result. With a `SPLIT` of 2
-/// blocks come in clusters of two, one cluster for each tile.
+/// `m` x `n` in boxes of [`WARPGROUP_ROWS`]. The launch gives [`shared_bytes`], and nobody else touches the result.
 #[kernel(
     block = [384],
     min_blocks = 1,
     instances(
-        gemm_bf16_by_columns_256<bf16, N256, ByColumns, STAGES_256, 1>,
-        gemm_bf16_by_columns_128<bf16, N128, ByColumns, STAGES_128, 1>,
-        gemm_bf16_by_columns_split<bf16, N128, ByColumns, STAGES_128, 2>,
-        gemm_bf16_by_rows_256<bf16, N256, ByRows, STAGES_256, 1>,
-        gemm_bf16_by_rows_128<bf16, N128, ByRows, STAGES_128, 1>,
-        gemm_bf16_by_rows_split<bf16, N128, ByRows, STAGES_128, 2>,
-        gemm_f16_by_columns_256<f16, N256, ByColumns, STAGES_256, 1>,
-        gemm_f16_by_columns_128<f16, N128, ByColumns, STAGES_128, 1>,
-        gemm_f16_by_columns_split<f16, N128, ByColumns, STAGES_128, 2>,
-        gemm_f16_by_rows_256<f16, N256, ByRows, STAGES_256, 1>,
-        gemm_f16_by_rows_128<f16, N128, ByRows, STAGES_128, 1>,
-        gemm_f16_by_rows_split<f16, N128, ByRows, STAGES_128, 2>,
-        gemm_tf32_by_columns_256<Tf32, N256, ByColumns, STAGES_256, 1>,
-        gemm_tf32_by_columns_128<Tf32, N128, ByColumns, STAGES_128, 1>,
-        gemm_tf32_by_columns_split<Tf32, N128, ByColumns, STAGES_128, 2>,
-        gemm_e4m3_by_columns_256<E4m3, N256, ByColumns, STAGES_256, 1>,
-        gemm_e4m3_by_columns_128<E4m3, N128, ByColumns, STAGES_128, 1>,
-        gemm_e4m3_by_columns_split<E4m3, N128, ByColumns, STAGES_128, 2>
+        gemm_bf16_by_columns_256<bf16, N256, ByColumns, STAGES_256>,
+        gemm_bf16_by_columns_128<bf16, N128, ByColumns, STAGES_128>,
+        gemm_bf16_by_rows_256<bf16, N256, ByRows, STAGES_256>,
+        gemm_bf16_by_rows_128<bf16, N128, ByRows, STAGES_128>,
+        gemm_f16_by_columns_256<f16, N256, ByColumns, STAGES_256>,
+        gemm_f16_by_columns_128<f16, N128, ByColumns, STAGES_128>,
+        gemm_f16_by_rows_256<f16, N256, ByRows, STAGES_256>,
+        gemm_f16_by_rows_128<f16, N128, ByRows, STAGES_128>,
+        gemm_tf32_by_columns_256<Tf32, N256, ByColumns, STAGES_256>,
+        gemm_tf32_by_columns_128<Tf32, N128, ByColumns, STAGES_128>,
+        gemm_e4m3_by_columns_256<E4m3, N256, ByColumns, STAGES_256>,
+        gemm_e4m3_by_columns_128<E4m3, N128, ByColumns, STAGES_128>
     )
 )]
-pub unsafe fn gemm<T: Operand, N: Tile<T>, B: Right<T>, const STAGES: u32, const SPLIT: u32>(
+pub unsafe fn gemm<T: Operand, N: Tile<T>, B: Right<T>, const STAGES: u32>(
     a: &TensorMap,
     b: &TensorMap,
     c: &TensorMap,
@@ -79,7 +71,7 @@ pub unsafe fn gemm<T: Operand, N: Tile<T>, B: Right<T>, const STAGES: u32, const
         buffers: layout.results,
     };
     // SAFETY: the kernel's contract.
-    unsafe { product::<T, N, B, _, STAGES, SPLIT>(a, b, layout, problem, &epilogue) };
+    unsafe { product::<T, N, B, _, STAGES>(a, b, layout, problem, &epilogue) };
 }
 
 /// `alpha A B + beta C + bias` with an activation, rounded, by ordinary stores.
@@ -119,7 +111,7 @@ pub unsafe fn fused<
         buffers: layout.results,
     };
     // SAFETY: the kernel's contract.
-    unsafe { product::<T, N, B, _, STAGES, 1>(a, b, layout, problem, &epilogue) };
+    unsafe { product::<T, N, B, _, STAGES>(a, b, layout, problem, &epilogue) };
 }
 
 /// Where things lie in shared memory.
@@ -128,8 +120,6 @@ struct Layout<T, const STAGES: u32> {
     a: SharedPtr<T>,
     b: SharedPtr<T>,
     results: Buffers,
-    /// The same place as `a`, for loads and stores.
-    pointer: *mut u8,
     ring: Ring<STAGES>,
 }
 
@@ -137,8 +127,7 @@ impl<T: Operand, const STAGES: u32> Layout<T, STAGES> {
     #[inline(always)]
     fn of_block<N: Tile<T>>() -> Self {
         let pointer = dynamic_shared_mem::<u8>();
-        let start = SharedPtr::new(pointer);
-        let a = start.align_up(Swizzle128::ALIGN);
+        let a = SharedPtr::new(pointer).align_up(Swizzle128::ALIGN);
         let b = a.byte_add(STAGES * A_BYTES);
         let results = b.byte_add(STAGES * N::COLUMNS * ROW_BYTES);
         // SAFETY: the launch gives `shared_bytes`; the last of them are the barriers', and nothing else's.
@@ -147,7 +136,6 @@ impl<T: Operand, const STAGES: u32> Layout<T, STAGES> {
             a: a.cast(),
             b: b.cast(),
             results: Buffers::new(results, pointer),
-            pointer: pointer.wrapping_add(a.address().wrapping_sub(start.address()) as usize),
             ring,
         }
     }
@@ -155,14 +143,7 @@ impl<T: Operand, const STAGES: u32> Layout<T, STAGES> {
 
 /// Deals out the block's work.
 #[inline(always)]
-unsafe fn product<
-    T: Operand,
-    N: Tile<T>,
-    B: Right<T>,
-    E: Epilogue<T>,
-    const STAGES: u32,
-    const SPLIT: u32,
->(
+unsafe fn product<T: Operand, N: Tile<T>, B: Right<T>, E: Epilogue<T>, const STAGES: u32>(
     a: &TensorMap,
     b: &TensorMap,
     layout: Layout<T, STAGES>,
@@ -175,13 +156,24 @@ unsafe fn product<
         // The producer fills, and two warpgroups read.
         layout.ring.init(1, 2);
         tma::fence_shared();
+        // SAFETY: the kernel's contract.
+        unsafe {
+            a.prefetch();
+            b.prefetch();
+        }
     }
     thread::sync_threads();
     // The next grid's blocks may take the multiprocessors that this one leaves, and wait for its end as this one does for that of
     // the grid before.
     grid_dependency::launch_dependents();
     grid_dependency::wait();
-    let work = Work::of_block::<T, N, SPLIT>(problem);
+    let work = Work {
+        tiles: Tiles {
+            rows: problem.m.div_ceil(ROWS),
+            columns: problem.n.div_ceil(N::COLUMNS),
+        },
+        steps: problem.k.div_ceil(row::<T>()),
+    };
     if group == 0 {
         // SAFETY: the whole warpgroup comes here; the bounds say how many registers it had.
         unsafe { warpgroup::decrease_registers::<40>() };
@@ -193,46 +185,16 @@ unsafe fn product<
         // SAFETY: the whole warpgroup comes here, and the other gives back what these two take.
         unsafe {
             warpgroup::increase_registers::<232>();
-            multiply::<T, N, B, E, STAGES, SPLIT>(layout, work, group - 1, epilogue);
+            multiply::<T, N, B, E, STAGES>(layout, work, group - 1, epilogue);
         }
     }
 }
 
-/// The tiles of a block, and which steps along the inner dimension it takes of each.
+/// The tiles of the result, which blocks take in turns, and the steps along the inner dimension.
 #[derive(Clone, Copy)]
 struct Work {
     tiles: Tiles,
-    /// The number of the first tile.
-    first: u32,
-    /// From one tile's number to the next one's.
-    stride: u32,
-    steps: [u32; 2],
-}
-
-impl Work {
-    #[inline(always)]
-    fn of_block<T: Operand, N: Tile<T>, const SPLIT: u32>(problem: Problem) -> Work {
-        let tiles = Tiles {
-            rows: problem.m.div_ceil(ROWS),
-            columns: problem.n.div_ceil(N::COLUMNS),
-        };
-        let steps = problem.k.div_ceil(row::<T>());
-        if SPLIT == 1 {
-            return Work {
-                tiles,
-                first: thread::block_idx_x(),
-                stride: thread::grid_dim_x(),
-                steps: [0, steps],
-            };
-        }
-        let BlockRank(rank) = cluster::rank();
-        Work {
-            tiles,
-            first: cluster::index_x(),
-            stride: cluster::count_x(),
-            steps: [rank, rank + 1].map(|part| part * steps / SPLIT),
-        }
-    }
+    steps: u32,
 }
 
 /// Brings the operands of all tiles, stage by stage.
@@ -245,10 +207,10 @@ unsafe fn load<T: Operand, N: Tile<T>, B: Right<T>, const STAGES: u32>(
 ) {
     let b_bytes = N::COLUMNS * ROW_BYTES;
     let mut producer = layout.ring.producer();
-    let mut number = work.first;
+    let mut number = thread::block_idx_x();
     while number < work.tiles.count() {
         let (tile_row, tile_column) = work.tiles.at(number);
-        for step in work.steps[0]..work.steps[1] {
+        for step in 0..work.steps {
             let free = producer.acquire();
             let to_a = layout.a.byte_add(free.stage() * A_BYTES);
             let to_b = layout.b.byte_add(free.stage() * b_bytes);
@@ -260,20 +222,13 @@ unsafe fn load<T: Operand, N: Tile<T>, B: Right<T>, const STAGES: u32>(
                 B::load::<N>(b, tile_column * N::COLUMNS, along, to_b, full);
             }
         }
-        number += work.stride;
+        number += thread::grid_dim_x();
     }
 }
 
 /// Multiplies the 64 rows of warpgroup `group` of every tile, and stores them.
 #[inline(always)]
-unsafe fn multiply<
-    T: Operand,
-    N: Tile<T>,
-    B: Right<T>,
-    E: Epilogue<T>,
-    const STAGES: u32,
-    const SPLIT: u32,
->(
+unsafe fn multiply<T: Operand, N: Tile<T>, B: Right<T>, E: Epilogue<T>, const STAGES: u32>(
     layout: Layout<T, STAGES>,
     work: Work,
     group: u32,
@@ -283,87 +238,64 @@ unsafe fn multiply<
     let a_tiles = KMajor::<T, Swizzle128>::new(layout.a);
     let b_tiles = B::tiles(layout.b);
     let mut sums = Accumulator::<N>::zeroed();
-    let mut number = work.first;
+    let mut number = thread::block_idx_x();
     while number < work.tiles.count() {
-        // SAFETY: the whole warpgroup is here, and in the same step of the same loop.
-        let mut in_flight = unsafe { sums.begin() };
-        let mut previous = None;
-        for step in 0..work.steps[1] - work.steps[0] {
-            let full = consumer.wait();
-            let a = a_tiles.tile::<WARPGROUP_ROWS>(2 * full.stage() + group);
-            let b = N::tile_of::<T, B>(b_tiles, full.stage());
-            in_flight.open_group();
-            // SAFETY: the stage is full until it is released, behind the wait for this group.
-            unsafe {
-                in_flight.multiply(Previous::of_step(step), a.step::<0>(), B::step::<0>(b));
-                in_flight.multiply(Previous::Keep, a.step::<1>(), B::step::<1>(b));
-                in_flight.multiply(Previous::Keep, a.step::<2>(), B::step::<2>(b));
-                in_flight.multiply(Previous::Keep, a.step::<3>(), B::step::<3>(b));
-            }
-            in_flight.commit();
-            if let Some(previous) = previous.replace(full) {
-                // All groups but this one have read their stages.
-                in_flight.wait_operands::<1>();
-                release(previous);
-            }
+        // SAFETY: the whole warpgroup is here, and the ring's stages have such tiles.
+        unsafe {
+            add_up::<T, N, B, STAGES>(&mut sums, &mut consumer, work.steps, |stage| {
+                let a = a_tiles.tile::<WARPGROUP_ROWS>(2 * stage + group);
+                (a, N::tile_of::<T, B>(b_tiles, stage))
+            });
         }
-        in_flight.finish();
-        if let Some(last) = previous {
-            release(last);
-        }
-        // SAFETY: both blocks have done with their stages, and a cluster has one tile.
-        let is_whole =
-            SPLIT == 1 || unsafe { add_other_half::<N>(&mut sums, layout.pointer, group) };
         let (tile_row, tile_column) = work.tiles.at(number);
         let part = Part {
             row: tile_row * ROWS + group * WARPGROUP_ROWS,
             column: tile_column * N::COLUMNS,
             group,
         };
-        if is_whole {
-            // SAFETY: the part is this warpgroup's own.
-            unsafe { epilogue.store(&sums, part) };
-        }
-        number += work.stride;
+        // SAFETY: the part is this warpgroup's own.
+        unsafe { epilogue.store(&sums, part) };
+        number += thread::grid_dim_x();
     }
     epilogue.finish();
 }
 
-/// Where two blocks have added up half of a tile's terms each: the first block takes over the upper rows of the tile, and the second
-/// one the lower ones. Says whether the warpgroup's rows stay in its block. The sum of two halves does not depend on which comes first.
+/// The sums of a warpgroup's 64 rows over the next stages, as many as there are `steps`. `tiles` gives what lies in a stage.
 ///
 /// # Safety
-/// Both warpgroups of both blocks come here once, and nothing else reads or writes the first 32 KiB of their stages any more.
+/// All threads of the warpgroup reach the same call, and the stages are filled with such tiles.
 #[inline(always)]
-unsafe fn add_other_half<N: Width>(sums: &mut Accumulator<N>, stages: *mut u8, group: u32) -> bool {
-    let BlockRank(rank) = cluster::rank();
-    let own = thread::thread_idx_x() % warpgroup::THREADS * 16;
-    let is_kept = group == rank;
-    // SAFETY: the caller's contract. Each thread has places of its own, behind each other those of the warpgroup; between the barriers
-    // one warpgroup of the other block writes them, and behind them the same threads of this block's read them.
-    unsafe {
-        cluster::sync();
-        if !is_kept {
-            let to = cluster::map_shared(stages, BlockRank(rank ^ 1)).wrapping_add(own as usize);
-            unroll!(I in 0..16 => {
-                let four = core::array::from_fn(|i| N::sum(sums.values(), 4 * I + i));
-                let to = to.wrapping_add(I * 16 * warpgroup::THREADS as usize);
-                vector::store::<f32, 4>(to.cast(), four);
-            });
+pub(crate) unsafe fn add_up<T: Operand, N: Tile<T>, B: Right<T>, const STAGES: u32>(
+    sums: &mut Accumulator<N>,
+    consumer: &mut Consumer<STAGES>,
+    steps: u32,
+    tiles: impl Fn(u32) -> (KMajor<T, Swizzle128>, B::Tile),
+) {
+    // SAFETY: the whole warpgroup is here, and in the same step of the same loop.
+    let mut in_flight = unsafe { sums.begin() };
+    let mut previous = None;
+    for step in 0..steps {
+        let full = consumer.wait();
+        let (a, b) = tiles(full.stage());
+        in_flight.open_group();
+        // SAFETY: the stage is full until it is released, behind the wait for this group.
+        unsafe {
+            in_flight.multiply(Previous::of_step(step), a.step::<0>(), B::step::<0>(b));
+            in_flight.multiply(Previous::Keep, a.step::<1>(), B::step::<1>(b));
+            in_flight.multiply(Previous::Keep, a.step::<2>(), B::step::<2>(b));
+            in_flight.multiply(Previous::Keep, a.step::<3>(), B::step::<3>(b));
         }
-        cluster::sync();
-        if is_kept {
-            let from = stages.wrapping_add(own as usize);
-            unroll!(I in 0..16 => {
-                let from = from.wrapping_add(I * 16 * warpgroup::THREADS as usize);
-                let other = vector::load::<f32, 4>(from.cast());
-                unroll!(J in 0..4 => {
-                    *N::sum_mut(sums.values_mut(), 4 * I + J) += other[J];
-                });
-            });
+        in_flight.commit();
+        if let Some(previous) = previous.replace(full) {
+            // All groups but this one have read their stages.
+            in_flight.wait_operands::<1>();
+            release(previous);
         }
     }
-    is_kept
+    in_flight.finish();
+    if let Some(last) = previous {
+        release(last);
+    }
 }
 
 /// One thread speaks for its warpgroup.
