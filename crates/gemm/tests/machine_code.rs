@@ -1,12 +1,7 @@
 //! What `ptxas` makes of the kernels: tensor cores, nothing in local memory, registers as `setmaxnreg` deals them out.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::path::Path;
-use std::process::Command;
-
-use cuda_builder::nvidia::Tool;
 use cuda_builder::resources::Report;
+use ridgepoint::kernels::{machine_code, names};
 
 /// What a block of 384 threads begins with: 65,536 registers, in eights.
 const REGISTERS: u32 = 168;
@@ -42,44 +37,17 @@ const KERNELS: [(&str, &str); 24] = [
     ("small_tf32_by_columns", "HGMMA.64x128x8.F32.TF32"),
 ];
 
-fn run(tool: Tool, arguments: &[&str]) -> String {
-    let start = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let tool = tool.find(start).unwrap_or_else(|error| panic!("{error}"));
-    let output = Command::new(&tool).args(arguments).output();
-    let output = output.unwrap_or_else(|error| panic!("{}: {error}", tool.display()));
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{}: {error}", tool.display());
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-/// The machine code of each kernel.
-fn disassembled() -> BTreeMap<String, String> {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = |name: &str| folder.path().join(name).display().to_string();
-    let (ptx, cubin) = (path("kernels.ptx"), path("kernels.cubin"));
-    fs::write(&ptx, gemm::ptx()[0].1).expect("writable");
-    run(Tool::Ptxas, &["-arch=sm_90a", "-o", &cubin, &ptx]);
-    let listing = run(Tool::Nvdisasm, &["-c", &cubin]);
-    let sections = listing.split(".section").filter_map(|section| {
-        let (name, code) = section.trim_start().split_once(',')?;
-        Some((name.strip_prefix(".text.")?.to_owned(), code.to_owned()))
-    });
-    sections.collect()
-}
-
 #[test]
 fn every_kernel_multiplies_on_tensor_cores_and_keeps_its_sums_in_registers() {
-    let code = disassembled();
-    let names: Vec<&str> = code.keys().map(String::as_str).collect();
     let mut expected: Vec<&str> = KERNELS
         .iter()
         .map(|(name, _)| *name)
         .chain(COPIES)
         .collect();
     expected.sort_unstable();
-    assert_eq!(names, expected);
+    assert_eq!(names(gemm::ptx()), expected);
     for (name, instruction) in KERNELS {
-        let code = &code[name];
+        let code = machine_code(gemm::ptx(), None, name).unwrap_or_else(|error| panic!("{error}"));
         let count = code.matches(instruction).count();
         assert!(count >= 4, "{name}: {count} of {instruction}");
         for local in ["LDL", "STL"] {

@@ -62,6 +62,7 @@ use ptx_std_macros::gpu_only;
 
 use crate::cluster::BlockRank;
 use crate::shared::SharedPtr;
+use crate::{thread, warpgroup};
 
 /// Which phase of a barrier: of two that follow one another one is even and one is odd. The first is even.
 ///
@@ -494,6 +495,27 @@ impl<const STAGES: u32> Full<STAGES> {
     #[inline(always)]
     pub fn release(self) {
         self.ring.empty(self.stage).arrive();
+    }
+
+    /// The same for a warpgroup, all threads of which have read the stage and reach the same call: its first
+    /// one arrives.
+    ///
+    /// ```
+    /// use cuda_std::mbarrier::Full;
+    ///
+    /// /// The consumers of this ring are warpgroups: `init(1, 2)` if two read each stage.
+    /// fn done_with(stage: Full<4>) {
+    ///     stage.release_by_warpgroup();
+    /// }
+    /// # let _ = done_with;
+    /// ```
+    #[inline(always)]
+    pub fn release_by_warpgroup(self) {
+        if thread::thread_idx_x().is_multiple_of(warpgroup::THREADS) {
+            self.release();
+        } else {
+            self.leave();
+        }
     }
 
     /// The same at the barrier of another block of the cluster, whose producer fills this block's stage, too:

@@ -1,39 +1,16 @@
 //! What `ptxas` makes of the kernels: tensor cores, nothing in local memory, and weights that are computed while products are.
 
-use std::fs;
-use std::path::Path;
-use std::process::Command;
-
-use cuda_builder::nvidia::Tool;
 use cuda_builder::resources::Report;
+use ridgepoint::kernels::{machine_code, names};
 
 const KERNELS: [&str; 2] = ["attention_causal", "attention_full"];
 
-fn run(tool: Tool, arguments: &[&str]) -> String {
-    let start = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let tool = tool.find(start).unwrap_or_else(|error| panic!("{error}"));
-    let output = Command::new(&tool).args(arguments).output();
-    let output = output.unwrap_or_else(|error| panic!("{}: {error}", tool.display()));
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{}: {error}", tool.display());
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
 /// The machine code of each kernel.
-fn disassembled() -> Vec<(String, String)> {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = |name: &str| folder.path().join(name).display().to_string();
-    let (ptx, cubin) = (path("kernels.ptx"), path("kernels.cubin"));
-    fs::write(&ptx, attention::ptx()[0].1).expect("writable");
-    run(Tool::Ptxas, &["-arch=sm_90a", "-o", &cubin, &ptx]);
-    let listing = run(Tool::Nvdisasm, &["-c", &cubin]);
-    let sections = listing.split(".section").filter_map(|section| {
-        let (name, code) = section.trim_start().split_once(',')?;
-        Some((name.strip_prefix(".text.")?.to_owned(), code.to_owned()))
-    });
-    let mut sections: Vec<_> = sections.collect();
-    sections.sort();
-    sections
+fn disassembled() -> [(&'static str, String); 2] {
+    KERNELS.map(|name| {
+        let code = machine_code(attention::ptx(), None, name);
+        (name, code.unwrap_or_else(|error| panic!("{error}")))
+    })
 }
 
 /// Exponentials between the wait for the scores, which leaves the sums' group under way, and the wait for that.
@@ -49,10 +26,8 @@ fn exponentials_between_waits(code: &str) -> usize {
 
 #[test]
 fn products_are_on_tensor_cores_and_what_is_summed_stays_in_registers() {
-    let code = disassembled();
-    let names: Vec<&str> = code.iter().map(|(name, _)| name.as_str()).collect();
-    assert_eq!(names, KERNELS);
-    for (name, code) in &code {
+    assert_eq!(names(attention::ptx()), KERNELS);
+    for (name, code) in &disassembled() {
         // Scores of the first block and of the others, sums of the others and of the last: eight steps each.
         assert_eq!(
             code.matches("HGMMA.64x128x16.F32.BF16").count(),

@@ -1,7 +1,7 @@
 //! The library's product. A block stays, and computes one tile of the result after the other: one warpgroup brings tiles of `A`
 //! and `B`, two multiply 64 rows each, and while their results are on the way to memory the next tile's operands arrive.
 
-use cuda_std::mbarrier::{Consumer, Full, Ring};
+use cuda_std::mbarrier::{Consumer, Ring};
 use cuda_std::prelude::*;
 use cuda_std::shared::{SharedPtr, dynamic_shared_mem};
 use cuda_std::tma::{self, TensorMap};
@@ -289,21 +289,11 @@ pub(crate) unsafe fn add_up<T: Operand, N: Tile<T>, B: Right<T>, const STAGES: u
         if let Some(previous) = previous.replace(full) {
             // All groups but this one have read their stages.
             in_flight.wait_operands::<1>();
-            release(previous);
+            previous.release_by_warpgroup();
         }
     }
     in_flight.finish();
     if let Some(last) = previous {
-        release(last);
-    }
-}
-
-/// One thread speaks for its warpgroup.
-#[inline(always)]
-fn release<const STAGES: u32>(stage: Full<STAGES>) {
-    if thread::thread_idx_x().is_multiple_of(warpgroup::THREADS) {
-        stage.release();
-    } else {
-        stage.leave();
+        last.release_by_warpgroup();
     }
 }

@@ -19,7 +19,7 @@ use core::marker::PhantomData;
 
 use bytemuck::{Pod, Zeroable};
 use cuda_std::ApproxFloat;
-use cuda_std::mbarrier::{Barrier, Full, Ring};
+use cuda_std::mbarrier::{Barrier, Ring};
 use cuda_std::mma::{Plain, store_matrices};
 use cuda_std::packed::Bf16x2;
 use cuda_std::prelude::*;
@@ -348,7 +348,7 @@ unsafe fn compute<M: Mask>(mut tiles: Tiles<M>, layout: Layout, group: u32, o: &
             );
             in_flight.finish();
         }
-        release(full_keys);
+        full_keys.release_by_warpgroup();
         view.hide(scores.values_mut(), tile.key_blocks - 1);
         softmax.weigh(scores.values_mut());
         let mut weights = packed(scores.values());
@@ -374,18 +374,18 @@ unsafe fn compute<M: Mask>(mut tiles: Tiles<M>, layout: Layout, group: u32, o: &
                 );
                 turns.pass();
                 scoring.finish_before::<1>();
-                release(full_keys);
+                full_keys.release_by_warpgroup();
                 view.hide(scores.values_mut(), block);
                 let shrunk = softmax.weigh(scores.values_mut());
                 // In front of the wait for the sums: `ptxas` would move that to the maxima, had it no other wait between them.
                 next_keys = (block > 0).then(|| key_stages.wait());
                 adding.finish();
-                release(full_values);
+                full_values.release_by_warpgroup();
                 unroll!(I in 0..64 => { sums.values_mut()[I] *= shrunk[I % 4 / 2]; });
             }
             weights = packed(scores.values());
         }
-        release(full_queries);
+        full_queries.release_by_warpgroup();
         let full_values = value_stages.wait();
         // SAFETY: as above.
         unsafe {
@@ -397,7 +397,7 @@ unsafe fn compute<M: Mask>(mut tiles: Tiles<M>, layout: Layout, group: u32, o: &
             );
             adding.finish();
         }
-        release(full_values);
+        full_values.release_by_warpgroup();
         // SAFETY: the rows are this warpgroup's, and so are its buffers.
         unsafe {
             store(
@@ -653,15 +653,5 @@ impl Turns {
             // SAFETY: as above: the last turn that was passed.
             unsafe { self.own.sync() };
         }
-    }
-}
-
-/// One thread speaks for its warpgroup.
-#[inline(always)]
-fn release<const STAGES: u32>(stage: Full<STAGES>) {
-    if thread::thread_idx_x().is_multiple_of(warpgroup::THREADS) {
-        stage.release();
-    } else {
-        stage.leave();
     }
 }
