@@ -267,35 +267,48 @@ def sustained(kind, size, name, seconds=1.0):
           f"ratio {rates[name] / rates['cuBLAS']:.3f}, spread {100 * (max(times[name]) / min(times[name]) - 1):.1f} %", flush=True)
 
 
-torch.backends.cuda.matmul.allow_tf32 = True
-torch.cuda.init()
-torch.zeros(1, device="cuda")
 MODULE = V()
-check(CUDA.cuModuleLoadData(ctypes.byref(MODULE), open(sys.argv[1], "rb").read() + b"\0"), "load")
-cases, failures = correctness()
-print("cases", cases, "failures", failures, flush=True)
-columns = lambda kind, *widths: [f"gemm_{kind}_by_columns_{width}" for width in widths]
-small = ["small_bf16_by_columns"]
-fused = "fused_bf16_by_columns"
-speed("bf16", 16384, 16384, 16384, columns("bf16", 256), 3)
-speed("bf16", 8192, 8192, 8192, columns("bf16", 256) + [fused, fused + " relu", fused + " gelu"], 4)
-speed("bf16", 8192, 8192, 8192, ["gemm_bf16_by_rows_256"], 4, theirs_by_rows=True)
-speed("bf16", 4096, 4096, 4096, columns("bf16", 256, 128), 4)
-for size in [2048, 1024, 512]:
-    speed("bf16", size, size, size, columns("bf16", 256, 128) + small, 4)
-speed("bf16", 1024, 1024, 4096, columns("bf16", 256, 128) + small, 4)
-speed("bf16", 8191, 4097, 2049, [fused], 4)
-for k in [2048, 2056, 2064]:
-    speed("bf16", 8191, 4104, k, [each + words for each in columns("bf16", 256) for words in ["", " packed"]], 3)
-speed("f16", 8192, 8192, 8192, columns("f16", 256), 3)
-speed("tf32", 8192, 8192, 8192, columns("tf32", 256), 4)
-speed("tf32", 4096, 4096, 4096, columns("tf32", 256), 4)
-speed("e4m3", 8192, 8192, 8192, columns("e4m3", 256), 4)
-speed("e4m3", 4096, 4096, 4096, columns("e4m3", 256), 4)
-for kind, size in [("bf16", 16384), ("bf16", 8192), ("bf16", 4096), ("f16", 8192), ("tf32", 8192), ("e4m3", 8192)]:
-    sustained(kind, size, *columns(kind, 256))
-OVERLAP = False
-print("without overlapping launches", flush=True)
-speed("bf16", 2048, 2048, 2048, columns("bf16", 256), 4)
-speed("bf16", 1024, 1024, 1024, columns("bf16", 128) + small, 4)
-sys.exit(failures > 0)
+
+
+def load(path):
+    """The kernels, for launches by name."""
+    torch.backends.cuda.matmul.allow_tf32 = True
+    torch.cuda.init()
+    torch.zeros(1, device="cuda")
+    check(CUDA.cuModuleLoadData(ctypes.byref(MODULE), open(path, "rb").read() + b"\0"), "load")
+
+
+def main():
+    global OVERLAP
+    load(sys.argv[1])
+    cases, failures = correctness()
+    print("cases", cases, "failures", failures, flush=True)
+    columns = lambda kind, *widths: [f"gemm_{kind}_by_columns_{width}" for width in widths]
+    small = ["small_bf16_by_columns"]
+    fused = "fused_bf16_by_columns"
+    speed("bf16", 16384, 16384, 16384, columns("bf16", 256), 3)
+    speed("bf16", 8192, 8192, 8192, columns("bf16", 256) + [fused, fused + " relu", fused + " gelu"], 4)
+    speed("bf16", 8192, 8192, 8192, ["gemm_bf16_by_rows_256"], 4, theirs_by_rows=True)
+    speed("bf16", 4096, 4096, 4096, columns("bf16", 256, 128), 4)
+    for size in [2048, 1024, 512]:
+        speed("bf16", size, size, size, columns("bf16", 256, 128) + small, 4)
+    speed("bf16", 1024, 1024, 4096, columns("bf16", 256, 128) + small, 4)
+    speed("bf16", 8191, 4097, 2049, [fused], 4)
+    for k in [2048, 2056, 2064]:
+        speed("bf16", 8191, 4104, k, [each + words for each in columns("bf16", 256) for words in ["", " packed"]], 3)
+    speed("f16", 8192, 8192, 8192, columns("f16", 256), 3)
+    speed("tf32", 8192, 8192, 8192, columns("tf32", 256), 4)
+    speed("tf32", 4096, 4096, 4096, columns("tf32", 256), 4)
+    speed("e4m3", 8192, 8192, 8192, columns("e4m3", 256), 4)
+    speed("e4m3", 4096, 4096, 4096, columns("e4m3", 256), 4)
+    for kind, size in [("bf16", 16384), ("bf16", 8192), ("bf16", 4096), ("f16", 8192), ("tf32", 8192), ("e4m3", 8192)]:
+        sustained(kind, size, *columns(kind, 256))
+    OVERLAP = False
+    print("without overlapping launches", flush=True)
+    speed("bf16", 2048, 2048, 2048, columns("bf16", 256), 4)
+    speed("bf16", 1024, 1024, 1024, columns("bf16", 128) + small, 4)
+    sys.exit(failures > 0)
+
+
+if __name__ == "__main__":
+    main()

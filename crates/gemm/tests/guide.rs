@@ -56,8 +56,6 @@ fn main() -> ExitCode {
         "tensor-cores.md",
         "cargo bench -p ridgepoint-gemm -- roofline --k",
     ));
-    // No more blocks than the emulator has cores; the page has two.
-    let said = said.replace("b columns, 1 block of", "b columns, 2 blocks of");
     shows("tensor-cores.md", "f32 roofs of NVIDIA", &said);
     let said = run(command(
         "tensor-cores.md",

@@ -4,7 +4,8 @@
 mod product;
 
 use cuda_std::bf16;
-use product::{Gemm, Given};
+use product::Gemm;
+use product::given::Given;
 use ridgepoint::driver::{ComputeCapability, Device, DeviceChoice, Emulation};
 use ridgepoint::model::{GpuRoofs, Limit, TensorType};
 use ridgepoint::sweep::{Plan, Prediction, Record, Selection, Settings, Sweep};

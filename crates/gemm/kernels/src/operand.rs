@@ -5,7 +5,7 @@ use cuda_std::prelude::*;
 use cuda_std::shared::SharedPtr;
 use cuda_std::tma::TensorMap;
 use cuda_std::wgmma::{
-    E4m3, Element, Instruction, KMajor, MnMajor, N128, N256, Shape, SharedOperand, Swizzle,
+    E4m3, Element, Instruction, KMajor, MnMajor, N64, N128, N256, Shape, SharedOperand, Swizzle,
     Swizzle128, Tf32,
 };
 
@@ -52,45 +52,30 @@ pub trait Width: Shape {
     /// The sum of this number, in `0..COLUMNS / 2`.
     fn sum(sums: &Self::Registers<f32>, number: usize) -> f32;
 
-    /// Its place.
-    fn sum_mut(sums: &mut Self::Registers<f32>, number: usize) -> &mut f32;
-
     /// Of tiles of as many columns the one of this number.
     fn tile_of<T: Operand, B: Right<T>>(tiles: B::Tile, number: u32) -> B::Tile;
 }
 
-impl Width for N256 {
-    #[inline(always)]
-    fn sum(sums: &[f32; 128], number: usize) -> f32 {
-        sums[number]
-    }
+macro_rules! widths {
+    ($($shape:ident $columns:literal $registers:literal;)*) => {$(
+        impl Width for $shape {
+            #[inline(always)]
+            fn sum(sums: &[f32; $registers], number: usize) -> f32 {
+                sums[number]
+            }
 
-    #[inline(always)]
-    fn sum_mut(sums: &mut [f32; 128], number: usize) -> &mut f32 {
-        &mut sums[number]
-    }
-
-    #[inline(always)]
-    fn tile_of<T: Operand, B: Right<T>>(tiles: B::Tile, number: u32) -> B::Tile {
-        B::tile::<256>(tiles, number)
-    }
+            #[inline(always)]
+            fn tile_of<T: Operand, B: Right<T>>(tiles: B::Tile, number: u32) -> B::Tile {
+                B::tile::<$columns>(tiles, number)
+            }
+        }
+    )*};
 }
 
-impl Width for N128 {
-    #[inline(always)]
-    fn sum(sums: &[f32; 64], number: usize) -> f32 {
-        sums[number]
-    }
-
-    #[inline(always)]
-    fn sum_mut(sums: &mut [f32; 64], number: usize) -> &mut f32 {
-        &mut sums[number]
-    }
-
-    #[inline(always)]
-    fn tile_of<T: Operand, B: Right<T>>(tiles: B::Tile, number: u32) -> B::Tile {
-        B::tile::<128>(tiles, number)
-    }
+widths! {
+    N64 64 32;
+    N128 128 64;
+    N256 256 128;
 }
 
 /// How `B` lies in memory.

@@ -265,7 +265,7 @@ unsafe fn multiply<T: Operand, N: Tile<T>, B: Right<T>, E: Epilogue<T>, const ST
 /// # Safety
 /// All threads of the warpgroup reach the same call, and the stages are filled with such tiles.
 #[inline(always)]
-pub(crate) unsafe fn add_up<T: Operand, N: Tile<T>, B: Right<T>, const STAGES: u32>(
+pub unsafe fn add_up<T: Operand, N: Tile<T>, B: Right<T>, const STAGES: u32>(
     sums: &mut Accumulator<N>,
     consumer: &mut Consumer<STAGES>,
     steps: u32,
