@@ -1,4 +1,4 @@
-//! Builds the kernels to PTX.
+//! Builds the kernels to PTX: those of `hopper` for `sm_90a`, which alone has what they use.
 
 use std::env;
 use std::path::PathBuf;
@@ -12,6 +12,12 @@ fn main() -> Result<(), CudaBuilderError> {
         .lint(Lint::PanicInLoop, Level::Allow)
         .copy_to(out.join("kernels.ptx"))
         .embed_to(out.join("kernels.rs"))
+        .build()?;
+    CudaBuilder::new("hopper")
+        .arch(NvvmArch::Compute90a)
+        .lint(Lint::PanicInLoop, Level::Allow)
+        .copy_to(out.join("hopper.ptx"))
+        .embed_to(out.join("hopper.rs"))
         .build()?;
     Ok(())
 }

@@ -7,10 +7,24 @@ use ridgepoint_driver::{Device, DriverError, Embedded, LaunchConfig, Stream};
 
 pub use table::{BUGS, CORRECT};
 
-/// The PTX that the kernels were built to.
-#[inline(never)] // Else each place that calls it has a copy.
-pub fn ptx() -> &'static [Embedded<'static>] {
-    &include!(concat!(env!("OUT_DIR"), "/kernels.rs"))
+/// The GPU that a kernel needs, and with it the PTX that it is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Needs {
+    /// Any.
+    Any,
+    /// An H100 or H200.
+    Hopper,
+}
+
+impl Needs {
+    /// The PTX that the kernels were built to.
+    #[inline(never)] // Else each place that calls it has a copy.
+    pub fn ptx(self) -> &'static [Embedded<'static>] {
+        match self {
+            Needs::Any => &include!(concat!(env!("OUT_DIR"), "/kernels.rs")),
+            Needs::Hopper => &include!(concat!(env!("OUT_DIR"), "/hopper.rs")),
+        }
+    }
 }
 
 /// What a launch of each kernel takes: `x`, `y` and `n`.
@@ -30,8 +44,8 @@ pub struct Bug {
     pub fixed: fn() -> Entry<Planted>,
     /// How both are launched.
     pub launch: Launch,
-    /// What the emulator says. `{WORD}` stands for the line that ends with `// WORD: NAME`, or for
-    /// the one after it if there is nothing else on that line.
+    /// What the emulator says. `{WORD}` stands for the line that ends with `// WORD: NAME`, or for the one after it if there
+    /// is nothing else on that line. A comment may have several names, separated by commas.
     pub report: &'static str,
 }
 
@@ -48,8 +62,12 @@ pub struct Correct {
 /// How a kernel is launched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Launch {
+    /// What it is launched on.
+    pub needs: Needs,
     /// Blocks, threads per block, and bytes of dynamic shared memory.
     pub shape: (u64, u32, u32),
+    /// Blocks of a cluster.
+    pub cluster: u32,
     /// In how many streams, which do not wait for each other.
     pub streams: usize,
     /// Elements of `x`, and the kernel's `n`.
@@ -82,6 +100,10 @@ impl Launch {
         let (grid, block, dynamic_shared) = self.shape;
         let shape = LaunchConfig::blocks(grid, block).with_dynamic_shared(dynamic_shared);
         let prepared = device.prepare(entry, shape)?;
+        let prepared = match self.cluster {
+            1 => prepared,
+            blocks => prepared.with_cluster([blocks, 1, 1])?,
+        };
         let streams = (0..self.streams).map(|_| Stream::new(device));
         let streams: Vec<Stream<'_>> = streams.collect::<Result<_, _>>()?;
         for stream in &streams {
@@ -97,15 +119,23 @@ impl Launch {
 impl Bug {
     /// What the emulator says, with files and lines.
     pub fn expected(&self) -> String {
+        let (folder, sources) = match self.launch.needs {
+            Needs::Any => ("kernels", planted_kernels::SOURCES),
+            Needs::Hopper => ("hopper", planted_hopper_kernels::SOURCES),
+        };
         let mut text = self.report.to_owned();
-        for (file, source) in planted_kernels::SOURCES {
+        for (file, source) in sources {
             for (line, content) in source.lines().enumerate() {
-                let line = line + 1 + usize::from(content.trim_start().starts_with("//"));
-                let place = format!("crates/planted/kernels/src/{file}.rs:{line}");
-                for word in ["now", "before", "at", "other", "both"] {
-                    if content.ends_with(&format!("// {word}: {}", self.name)) {
-                        text = text.replace(&format!("{{{word}}}"), &place);
-                    }
+                let Some((before, comment)) = content.split_once("// ") else {
+                    continue;
+                };
+                let Some((word, names)) = comment.split_once(": ") else {
+                    continue;
+                };
+                if names.split(", ").any(|name| name == self.name) {
+                    let line = line + 1 + usize::from(before.trim().is_empty());
+                    let place = format!("crates/planted/{folder}/src/{file}.rs:{line}");
+                    text = text.replace(&format!("{{{word}}}"), &place);
                 }
             }
         }

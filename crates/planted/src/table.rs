@@ -5,18 +5,23 @@ use planted_kernels::{
     shared, streams, uninitialised,
 };
 
+use planted_hopper_kernels::{clusters, loads, products, rings, stores};
+
 use crate::Before::{Nothing, Zeros};
-use crate::{Bug, Correct, Launch};
+use crate::{Bug, Correct, Launch, Needs};
 
 macro_rules! bugs {
-    ($($module:ident::$name:ident / $fixed:ident: $shape:expr $(; $streams:literal streams)?, $n:expr, $y:expr, $report:expr;)*) => {
+    ($($module:ident::$name:ident / $fixed:ident: $shape:expr $(; $streams:literal streams)? $(; $needs:ident $($blocks:literal blocks)?)?,
+        $n:expr, $y:expr, $report:expr;)*) => {
         /// All of them.
         pub const BUGS: &[Bug] = &[$(Bug {
             name: stringify!($name),
             kernel: || $module::$name::entry().with_signature(),
             fixed: || $module::$fixed::entry().with_signature(),
             launch: Launch {
+                needs: [$(Needs::$needs,)? Needs::Any][0],
                 shape: $shape,
+                cluster: [$($($blocks,)?)? 1][0],
                 streams: [$($streams,)? 1][0],
                 n: $n,
                 y: $y,
@@ -33,7 +38,9 @@ macro_rules! correct {
             name: stringify!($name),
             kernel: || correct::$name::entry().with_signature(),
             launch: Launch {
+                needs: Needs::Any,
                 shape: $shape,
+                cluster: 1,
                 streams: 1,
                 n: $n,
                 y: $y,
@@ -285,4 +292,151 @@ bugs! {
         (1, 64, 0); 2 streams, 64, (64, Zeros),
         "race on element 0 of `y` (of 64): block [0, 0, 0], thread [0, 0, 0] reads it at {both}, and \
         block [0, 0, 0], thread [0, 0, 0] of another launch wrote it at {both}";
+    loads::load_without_wait / load_without_wait_fixed:
+        (1, 64, 0); Hopper, 64, (64, Zeros),
+        "asynchronous copy without a wait on element 0 of a shared array (of 64): block [0, 0, \
+        0], thread [0, 0, 0] reads it at {now}, and block [0, 0, 0], thread [0, 0, 0] copied to \
+        or from it at {before}";
+    loads::load_wrong_parity / load_wrong_parity_fixed:
+        (1, 64, 0); Hopper, 64, (64, Zeros),
+        "asynchronous copy without a wait on element 0 of a shared array (of 64): block [0, 0, \
+        0], thread [0, 0, 0] reads it at {now}, and block [0, 0, 0], thread [0, 0, 0] copied to \
+        or from it at {before}";
+    loads::load_expects_fewer / load_expects_fewer_fixed:
+        (1, 64, 0); Hopper, 64, (64, Zeros),
+        "asynchronous copy without a wait on element 32 of a shared array (of 64): block [0, 0, \
+        0], thread [32, 0, 0] reads it at {now}, and block [0, 0, 0], thread [0, 0, 0] copied to \
+        or from it at {at}";
+    loads::load_expects_more / load_expects_more_fixed:
+        (1, 64, 0); Hopper, 64, (64, Zeros),
+        "no end of a phase: block [0, 0, 0], thread [0, 0, 0] waits for ever: the mbarrier on \
+        byte 0 of a shared array (of 8 bytes) expects 16 bytes that do not come, at {at}";
+    loads::barrier_not_made / barrier_not_made_fixed:
+        (1, 64, 0); Hopper, 64, (64, Zeros),
+        "misuse: block [0, 0, 0], thread [0, 0, 0]: no mbarrier is where it looks for one: it has \
+        not been initialised, has been invalidated, or something else was written there, at \
+        {now}";
+    loads::load_over_read / load_over_read_fixed:
+        (1, 64, 0); Hopper, 128, (64, Zeros),
+        "race on byte 128 of a shared array (of 256 bytes): block [0, 0, 0], thread [0, 0, 0] \
+        copies to or from it at {now}, and block [0, 0, 0], thread [31, 0, 0] read it at \
+        {before}";
+    loads::load_misaligned / load_misaligned_fixed:
+        (1, 64, 0); Hopper, 128, (64, Zeros),
+        "misaligned: block [0, 0, 0], thread [0, 0, 0] reaches element 1 of `x` (of 128) at \
+        {now}, with an alignment of 16 bytes";
+    loads::load_odd_bytes / load_odd_bytes_fixed:
+        (1, 64, 0); Hopper, 64, (64, Zeros),
+        "misuse: block [0, 0, 0], thread [0, 0, 0]: a copy of 248 bytes, no multiple of 16, at \
+        {now}";
+    loads::load_too_long / load_too_long_fixed:
+        (1, 64, 0); Hopper, 48, (64, Zeros),
+        "out of bounds: block [0, 0, 0], thread [0, 0, 0] reaches element 48 of `x` (of 48) at \
+        {now}";
+    stores::store_unfenced / store_unfenced_fixed:
+        (1, 64, 0); Hopper, 64, (128, Zeros),
+        "no proxy fence on byte 0 of a shared array (of 256 bytes): block [0, 0, 0], thread [0, \
+        0, 0] copies to or from it at {now}, and block [0, 0, 0], thread [0, 0, 0] wrote it at \
+        {before}";
+    stores::store_too_early / store_too_early_fixed:
+        (1, 64, 0); Hopper, 64, (128, Zeros),
+        "race on byte 0 of a shared array (of 256 bytes): block [0, 0, 0], thread [0, 0, 0] \
+        copies to or from it at {now}, and block [0, 0, 0], thread [1, 0, 0] wrote it at \
+        {before}";
+    stores::store_overwritten / store_overwritten_fixed:
+        (1, 64, 0); Hopper, 64, (128, Zeros),
+        "asynchronous copy without a wait on element 0 of a shared array (of 64): block [0, 0, \
+        0], thread [0, 0, 0] writes it at {now}, and block [0, 0, 0], thread [0, 0, 0] copied to \
+        or from it at {before}";
+    stores::store_not_committed / store_not_committed_fixed:
+        (1, 64, 0); Hopper, 64, (128, Zeros),
+        "asynchronous copy without a wait on element 0 of a shared array (of 64): block [0, 0, \
+        0], thread [0, 0, 0] writes it at {now}, and block [0, 0, 0], thread [0, 0, 0] copied to \
+        or from it at {before}";
+    stores::store_one_too_few / store_one_too_few_fixed:
+        (1, 64, 0); Hopper, 64, (128, Zeros),
+        "asynchronous copy without a wait on element 64 of a shared array (of 128): block [0, 0, \
+        0], thread [0, 0, 0] writes it at {now}, and block [0, 0, 0], thread [0, 0, 0] copied to \
+        or from it at {before}";
+    stores::store_read_back / store_read_back_fixed:
+        (1, 64, 0); Hopper, 64, (128, Zeros),
+        "asynchronous copy without a wait on element 0 of `y` (of 128): block [0, 0, 0], thread \
+        [0, 0, 0] reads it at {now}, and block [0, 0, 0], thread [0, 0, 0] copied to or from it \
+        at {before}";
+    stores::store_left_behind / store_left_behind_fixed:
+        (1, 64, 0); Hopper, 64, (128, Zeros),
+        "asynchronous copy without a wait: block [0, 0, 0], thread [0, 0, 0] copies to or from \
+        byte 0 of a shared array (of 256 bytes) at {at}, and its block has ended";
+    stores::store_waited_by_other / store_waited_by_other_fixed:
+        (1, 64, 0); Hopper, 64, (128, Zeros),
+        "asynchronous copy without a wait on element 0 of a shared array (of 64): block [0, 0, \
+        0], thread [0, 0, 0] writes it at {now}, and block [0, 0, 0], thread [0, 0, 0] copied to \
+        or from it at {before}";
+    rings::ring_filled_early / ring_filled_early_fixed:
+        (1, 64, 0); Hopper, 192, (32, Zeros),
+        "asynchronous copy without a wait on byte 0 of a shared array (of 256 bytes): block [0, \
+        0, 0], thread [0, 0, 0] copies to or from it at {copy}, and block [0, 0, 0], thread [0, \
+        0, 0] copied to or from it at {copy}";
+    rings::ring_parity_not_flipped / ring_parity_not_flipped_fixed:
+        (1, 64, 0); Hopper, 192, (32, Zeros),
+        "no end of a phase: block [0, 0, 0], thread [0, 0, 0] waits for ever: the mbarrier on \
+        byte 16 of a shared array (of 32 bytes) expects 1 arrivals that do not come, at {at}";
+    rings::ring_not_released / ring_not_released_fixed:
+        (1, 64, 0); Hopper, 192, (32, Zeros),
+        "no end of a phase: block [0, 0, 0], thread [0, 0, 0] waits for ever: the mbarrier on \
+        byte 16 of a shared array (of 32 bytes) expects 1 arrivals that do not come, at {at}";
+    rings::ring_released_early / ring_released_early_fixed:
+        (1, 64, 0); Hopper, 192, (32, Zeros),
+        "race on byte 0 of a shared array (of 256 bytes): block [0, 0, 0], thread [0, 0, 0] \
+        copies to or from it at {copy}, and block [0, 0, 0], thread [63, 0, 0] read it at {use}";
+    rings::ring_released_for_others / ring_released_for_others_fixed:
+        (1, 64, 0); Hopper, 192, (32, Zeros),
+        "race on byte 0 of a shared array (of 256 bytes): block [0, 0, 0], thread [0, 0, 0] \
+        copies to or from it at {copy}, and block [0, 0, 0], thread [63, 0, 0] read it at {use}";
+    rings::ring_stage_ahead / ring_stage_ahead_fixed:
+        (1, 64, 0); Hopper, 192, (32, Zeros),
+        "asynchronous copy without a wait on element 33 of a shared array (of 64): block [0, 0, \
+        0], thread [32, 0, 0] reads it at {use}, and block [0, 0, 0], thread [0, 0, 0] copied to \
+        or from it at {copy}";
+    rings::ring_producer_parity / ring_producer_parity_fixed:
+        (1, 64, 0); Hopper, 192, (32, Zeros),
+        "asynchronous copy without a wait on byte 0 of a shared array (of 256 bytes): block [0, \
+        0, 0], thread [0, 0, 0] copies to or from it at {copy}, and block [0, 0, 0], thread [0, \
+        0, 0] copied to or from it at {copy}";
+    clusters::peer_not_synced / peer_not_synced_fixed:
+        (2, 64, 0); Hopper 2 blocks, 128, (128, Zeros),
+        "race on element 0 of a shared array (of 64): block [1, 0, 0], thread [0, 0, 0] writes it \
+        at {before}, and block [0, 0, 0], thread [63, 0, 0] read it at {now}";
+    clusters::peer_has_ended / peer_has_ended_fixed:
+        (2, 64, 0); Hopper 2 blocks, 128, (128, Zeros),
+        "misuse: block [1, 0, 0], thread [0, 0, 0]: reaches the shared memory of block 0, which \
+        has ended: blocks of a cluster meet before they end, at {now}";
+    clusters::peer_outside_cluster / peer_outside_cluster_fixed:
+        (2, 64, 0); Hopper 2 blocks, 128, (128, Zeros),
+        "shared memory of another block: block [1, 0, 0], thread [32, 0, 0] reads element 31 of a \
+        shared array (of 64) at {now}";
+    clusters::arrives_at_own / arrives_at_own_fixed:
+        (2, 64, 0); Hopper 2 blocks, 128, (128, Zeros),
+        "no end of a phase: block [0, 0, 0], thread [0, 0, 0] waits for ever: the mbarrier on \
+        byte 0 of a shared array (of 8 bytes) expects 1 arrivals that do not come, at {at}";
+    products::operand_unfenced / operand_unfenced_fixed:
+        (1, 128, 17408); Hopper, 64, (4096, Zeros),
+        "no proxy fence on byte 8192 of the dynamic shared memory (of 17408 bytes): block [0, 0, \
+        0], thread [0, 0, 0] reads it at {product}, and block [0, 0, 0], thread [0, 0, 0] wrote \
+        it at {before}";
+    products::operand_too_early / operand_too_early_fixed:
+        (1, 128, 17408); Hopper, 64, (4096, Zeros),
+        "race on byte 8192 of the dynamic shared memory (of 17408 bytes): block [0, 0, 0], thread \
+        [0, 0, 0] reads it at {product}, and block [0, 0, 0], thread [1, 0, 0] wrote it at \
+        {before}";
+    products::operand_overwritten / operand_overwritten_fixed:
+        (1, 128, 17408); Hopper, 64, (4096, Zeros),
+        "product without a wait on byte 0 of the dynamic shared memory (of 17408 bytes): block \
+        [0, 0, 0], thread [0, 0, 0] writes it at {again}, and block [0, 0, 0], thread [0, 0, 0] \
+        read it at {product}";
+    products::operand_one_too_few / operand_one_too_few_fixed:
+        (1, 128, 17408); Hopper, 64, (4096, Zeros),
+        "product without a wait on byte 0 of the dynamic shared memory (of 17408 bytes): block \
+        [0, 0, 0], thread [0, 0, 0] writes it at {again}, and block [0, 0, 0], thread [0, 0, 0] \
+        read it at {product}";
 }

@@ -1,12 +1,12 @@
 //! The emulator, which executes the kernels' PTX and checks what they do, finds each planted bug: it says
 //! what, where and who, and says nothing of its twin.
 
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 use std::thread;
 
 use cuda_std::launch::Entry;
 use gpu_test::{Arguments, Failed, Trial, equal};
-use planted::{BUGS, Bug, CORRECT, Launch, Planted};
+use planted::{BUGS, Bug, CORRECT, Launch, Needs, Planted};
 use ridgepoint_driver::{Device, DriverError, Emulation, Schedule};
 
 /// Orders under which each bug must be found and each twin be clean.
@@ -43,7 +43,10 @@ fn names_lines_of_libraries() -> Result<(), Failed> {
         ("copy_without_wait", "(inlined: ptx-std/src/"),
     ] {
         let bug = BUGS.iter().find(|bug| bug.name == name).ok_or("none")?;
-        let ran = bug.launch.run(&device(Schedule::InOrder)?, (bug.kernel)());
+        let ran = bug.launch.run(
+            &device(bug.launch.needs, Schedule::InOrder)?,
+            (bug.kernel)(),
+        );
         let said = ran.err().ok_or("nothing is found")?.to_string();
         if !said.contains(library) {
             return Err(format!("{said}\n  without {library}").into());
@@ -54,7 +57,7 @@ fn names_lines_of_libraries() -> Result<(), Failed> {
 
 /// Each of the launches that panic on one device at the same time says so.
 fn panics_side_by_side() -> Result<(), Failed> {
-    let device = Device::emulator_with(Emulation::default(), planted::ptx())?;
+    let device = Device::emulator_with(Emulation::default(), Needs::Any.ptx())?;
     let bug = BUGS.iter().find(|bug| bug.name == "panics").ok_or("none")?;
     let launches = || {
         let launch = |_| bug.launch.run(&device, (bug.kernel)());
@@ -72,24 +75,35 @@ fn panics_side_by_side() -> Result<(), Failed> {
     Ok(all.into_iter().collect::<Result<(), String>>()?)
 }
 
-fn device(schedule: Schedule) -> Result<Device, DriverError> {
-    static OPENED: LazyLock<Result<Device, String>> = LazyLock::new(|| {
-        let opened = Device::emulator_with(Emulation::default(), planted::ptx());
+fn device(needs: Needs, schedule: Schedule) -> Result<Device, DriverError> {
+    type Opened = Result<Device, String>;
+    let open = |needs: Needs| {
+        let opened = Device::emulator_with(Emulation::default(), needs.ptx());
         opened.map_err(|error| error.to_string())
-    });
+    };
+    static ANY: OnceLock<Opened> = OnceLock::new();
+    static HOPPER: OnceLock<Opened> = OnceLock::new();
+    let opened = match needs {
+        Needs::Any => &ANY,
+        Needs::Hopper => &HOPPER,
+    };
+    let opened = opened.get_or_init(|| open(needs));
     let emulation = Emulation {
         schedule,
         steps: STEPS,
         is_checked: true,
         ..Emulation::default()
     };
-    let opened = OPENED.as_ref().expect("the PTX can be read");
+    let opened = opened.as_ref().expect("the PTX can be read");
     Ok(opened.with_emulation(emulation).expect("an emulator"))
 }
 
 fn found(bug: &Bug) -> Result<(), Failed> {
     let expected = bug.expected();
-    match bug.launch.run(&device(Schedule::InOrder)?, (bug.kernel)()) {
+    match bug.launch.run(
+        &device(bug.launch.needs, Schedule::InOrder)?,
+        (bug.kernel)(),
+    ) {
         Err(error) => match said_of(bug.name, &error) {
             Some(said) if said == expected => Ok(()),
             _ => Err(format!("{error}\n  instead of {expected}").into()),
@@ -101,10 +115,10 @@ fn found(bug: &Bug) -> Result<(), Failed> {
 /// In any order something is found, and the process lives on.
 fn fails(bug: &Bug) -> Result<(), Failed> {
     for seed in 0..SEEDS {
-        match bug
-            .launch
-            .run(&device(Schedule::Seeded(seed))?, (bug.kernel)())
-        {
+        match bug.launch.run(
+            &device(bug.launch.needs, Schedule::Seeded(seed))?,
+            (bug.kernel)(),
+        ) {
             Err(error) if said_of(bug.name, &error).is_some() => (),
             other => return Err(format!("seed {seed}: {other:?}").into()),
         }
@@ -145,7 +159,7 @@ fn without_libraries(text: &str) -> String {
 /// Nothing is found in any order, and what the kernel writes is what it writes in order.
 fn clean(name: &str, launch: &Launch, entry: Entry<Planted>) -> Result<(), Failed> {
     let run = |schedule| {
-        let y = launch.run(&device(schedule)?, entry)?;
+        let y = launch.run(&device(launch.needs, schedule)?, entry)?;
         Ok::<_, Failed>(without_addresses(name, y))
     };
     let in_order = run(Schedule::InOrder)?;

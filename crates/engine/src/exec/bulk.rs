@@ -13,7 +13,7 @@ use super::spot::{Address, Spot, is_parameter};
 use super::tensor_map::{BYTES, TensorMap, adjacent};
 use crate::check::{Does, Part};
 use crate::lower::atomic;
-use crate::memory::{Cached, Direction, Lanes};
+use crate::memory::{Cached, Direction, FaultClass, Lanes};
 use crate::module::windows;
 
 /// A copy.
@@ -137,8 +137,9 @@ unsafe fn row(
         return Err(Failure::Misused(text));
     }
     if global % 16 != 0 {
-        let text = format!("a copy from or to {global:#x}, no multiple of 16");
-        return Err(Failure::Misused(text));
+        let memory = context.at.launch.memory;
+        let fault = memory.fault(FaultClass::Misaligned, lane as u32, global, 16);
+        return Err(Failure::Memory(fault));
     }
     // SAFETY: the caller's contract.
     let spot = unsafe { shared.range(context, lane, bytes)? };

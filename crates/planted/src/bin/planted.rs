@@ -10,7 +10,7 @@
 use std::env;
 use std::error::Error;
 
-use planted::{BUGS, CORRECT, ptx};
+use planted::{BUGS, CORRECT};
 use ridgepoint_driver::Device;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -36,6 +36,6 @@ fn main() -> Result<(), Box<dyn Error>> {
         (None, None, _) => return Err(format!("no kernel {name}").into()),
         (.., Some(other)) => return Err(format!("{other} is not `fixed`").into()),
     };
-    launch.run(&Device::with_ptx(0, ptx())?, entry)?;
+    launch.run(&Device::with_ptx(0, launch.needs.ptx())?, entry)?;
     Ok(())
 }
