@@ -27,8 +27,9 @@ verdict() {
     if grep -q 'SUMMARY: 0 \|SUMMARY: 0 hazards' <<<"$said"; then
         echo -
     else
-        grep -m 1 -oE '(Error|Warning): .*|Invalid .*|Uninitialized .*|Barrier error .*|Program hit .*' \
-            <<<"$said" | cut -c 1-90 | tr '|' '/' || echo "no summary, exit code $code"
+        said=$(grep -m 1 -oE '(Error|Warning): .*|Invalid .*|Uninitialized .*|Barrier error .*|Program hit .*' <<<"$said")
+        said=${said:-no summary, exit code $code}
+        tr '|' '/' <<<"${said:0:90}"
     fi
 }
 

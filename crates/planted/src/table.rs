@@ -380,11 +380,11 @@ bugs! {
     rings::ring_parity_not_flipped / ring_parity_not_flipped_fixed:
         (1, 64, 0); Hopper, 192, (32, Zeros),
         "no end of a phase: block [0, 0, 0], thread [0, 0, 0] waits for ever: the mbarrier on \
-        byte 16 of a shared array (of 32 bytes) expects 1 arrivals that do not come, at {at}";
+        byte 16 of a shared array (of 32 bytes) expects 32 arrivals that do not come, at {at}";
     rings::ring_not_released / ring_not_released_fixed:
         (1, 64, 0); Hopper, 192, (32, Zeros),
         "no end of a phase: block [0, 0, 0], thread [0, 0, 0] waits for ever: the mbarrier on \
-        byte 16 of a shared array (of 32 bytes) expects 1 arrivals that do not come, at {at}";
+        byte 16 of a shared array (of 32 bytes) expects 32 arrivals that do not come, at {at}";
     rings::ring_released_early / ring_released_early_fixed:
         (1, 64, 0); Hopper, 192, (32, Zeros),
         "race on byte 0 of a shared array (of 256 bytes): block [0, 0, 0], thread [0, 0, 0] \
@@ -407,10 +407,6 @@ bugs! {
         (2, 64, 0); Hopper 2 blocks, 128, (128, Zeros),
         "race on element 0 of a shared array (of 64): block [1, 0, 0], thread [0, 0, 0] writes it \
         at {before}, and block [0, 0, 0], thread [63, 0, 0] read it at {now}";
-    clusters::peer_has_ended / peer_has_ended_fixed:
-        (2, 64, 0); Hopper 2 blocks, 128, (128, Zeros),
-        "misuse: block [1, 0, 0], thread [0, 0, 0]: reaches the shared memory of block 0, which \
-        has ended: blocks of a cluster meet before they end, at {now}";
     clusters::peer_outside_cluster / peer_outside_cluster_fixed:
         (2, 64, 0); Hopper 2 blocks, 128, (128, Zeros),
         "shared memory of another block: block [1, 0, 0], thread [32, 0, 0] reads element 31 of a \

@@ -1,7 +1,6 @@
 //! The emulator, which executes the kernels' PTX and checks what they do, finds each planted bug: it says
 //! what, where and who, and says nothing of its twin.
 
-use std::sync::OnceLock;
 use std::thread;
 
 use cuda_std::launch::Entry;
@@ -44,7 +43,7 @@ fn names_lines_of_libraries() -> Result<(), Failed> {
     ] {
         let bug = BUGS.iter().find(|bug| bug.name == name).ok_or("none")?;
         let ran = bug.launch.run(
-            &device(bug.launch.needs, Schedule::InOrder)?,
+            &checked(&open(bug.launch.needs)?, Schedule::InOrder),
             (bug.kernel)(),
         );
         let said = ran.err().ok_or("nothing is found")?.to_string();
@@ -57,7 +56,7 @@ fn names_lines_of_libraries() -> Result<(), Failed> {
 
 /// Each of the launches that panic on one device at the same time says so.
 fn panics_side_by_side() -> Result<(), Failed> {
-    let device = Device::emulator_with(Emulation::default(), Needs::Any.ptx())?;
+    let device = open(Needs::Any)?;
     let bug = BUGS.iter().find(|bug| bug.name == "panics").ok_or("none")?;
     let launches = || {
         let launch = |_| bug.launch.run(&device, (bug.kernel)());
@@ -75,33 +74,26 @@ fn panics_side_by_side() -> Result<(), Failed> {
     Ok(all.into_iter().collect::<Result<(), String>>()?)
 }
 
-fn device(needs: Needs, schedule: Schedule) -> Result<Device, DriverError> {
-    type Opened = Result<Device, String>;
-    let open = |needs: Needs| {
-        let opened = Device::emulator_with(Emulation::default(), needs.ptx());
-        opened.map_err(|error| error.to_string())
-    };
-    static ANY: OnceLock<Opened> = OnceLock::new();
-    static HOPPER: OnceLock<Opened> = OnceLock::new();
-    let opened = match needs {
-        Needs::Any => &ANY,
-        Needs::Hopper => &HOPPER,
-    };
-    let opened = opened.get_or_init(|| open(needs));
+/// A device of its own for each test: one that has run thousands of launches remembers what they freed, and takes longer.
+fn open(needs: Needs) -> Result<Device, DriverError> {
+    Device::emulator_with(Emulation::default(), needs.ptx())
+}
+
+/// The device, with checked launches in this order.
+fn checked(device: &Device, schedule: Schedule) -> Device {
     let emulation = Emulation {
         schedule,
         steps: STEPS,
         is_checked: true,
         ..Emulation::default()
     };
-    let opened = opened.as_ref().expect("the PTX can be read");
-    Ok(opened.with_emulation(emulation).expect("an emulator"))
+    device.with_emulation(emulation).expect("an emulator")
 }
 
 fn found(bug: &Bug) -> Result<(), Failed> {
     let expected = bug.expected();
     match bug.launch.run(
-        &device(bug.launch.needs, Schedule::InOrder)?,
+        &checked(&open(bug.launch.needs)?, Schedule::InOrder),
         (bug.kernel)(),
     ) {
         Err(error) => match said_of(bug.name, &error) {
@@ -114,11 +106,10 @@ fn found(bug: &Bug) -> Result<(), Failed> {
 
 /// In any order something is found, and the process lives on.
 fn fails(bug: &Bug) -> Result<(), Failed> {
+    let device = open(bug.launch.needs)?;
     for seed in 0..SEEDS {
-        match bug.launch.run(
-            &device(bug.launch.needs, Schedule::Seeded(seed))?,
-            (bug.kernel)(),
-        ) {
+        let device = checked(&device, Schedule::Seeded(seed));
+        match bug.launch.run(&device, (bug.kernel)()) {
             Err(error) if said_of(bug.name, &error).is_some() => (),
             other => return Err(format!("seed {seed}: {other:?}").into()),
         }
@@ -158,8 +149,9 @@ fn without_libraries(text: &str) -> String {
 
 /// Nothing is found in any order, and what the kernel writes is what it writes in order.
 fn clean(name: &str, launch: &Launch, entry: Entry<Planted>) -> Result<(), Failed> {
+    let device = open(launch.needs)?;
     let run = |schedule| {
-        let y = launch.run(&device(launch.needs, schedule)?, entry)?;
+        let y = launch.run(&checked(&device, schedule), entry)?;
         Ok::<_, Failed>(without_addresses(name, y))
     };
     let in_order = run(Schedule::InOrder)?;

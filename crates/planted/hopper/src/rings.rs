@@ -50,7 +50,11 @@ pub unsafe fn ring<const MISTAKE: u32>(x: &[u32], y: *mut u32, _n: u32) {
         if own == 0 {
             for stage in 0..STAGES {
                 full(stage).init(1);
-                empty(stage).init(1);
+                empty(stage).init(if MISTAKE == RELEASED_FOR_OTHERS {
+                    1
+                } else {
+                    32
+                });
             }
             fence_init();
         }
@@ -79,7 +83,7 @@ pub unsafe fn ring<const MISTAKE: u32>(x: &[u32], y: *mut u32, _n: u32) {
             for _ in 0..ROUNDS {
                 for stage in 0..STAGES {
                     full(stage).wait(read);
-                    if MISTAKE == RELEASED_EARLY && lane == 0 {
+                    if MISTAKE == RELEASED_EARLY {
                         empty(stage).arrive();
                     }
                     let place = match MISTAKE {
@@ -88,11 +92,10 @@ pub unsafe fn ring<const MISTAKE: u32>(x: &[u32], y: *mut u32, _n: u32) {
                     };
                     // use: ring_released_early, ring_released_for_others, ring_stage_ahead
                     sum += *tiles.add(place * STAGE + (lane + 1) % STAGE);
-                    if MISTAKE != RELEASED_FOR_OTHERS {
-                        warp::sync_warp(warp::FULL_MASK);
-                    }
-                    if MISTAKE != RELEASED_EARLY && MISTAKE != NOT_RELEASED && lane == 0 {
-                        empty(stage).arrive();
+                    match MISTAKE {
+                        RELEASED_EARLY | NOT_RELEASED => {}
+                        RELEASED_FOR_OTHERS if lane > 0 => {}
+                        _ => empty(stage).arrive(),
                     }
                 }
                 if MISTAKE != PARITY_NOT_FLIPPED {
