@@ -4,7 +4,7 @@ use ::occupancy::Occupancy;
 use serde::{Serialize, Serializer};
 
 use super::OccupancyError;
-use crate::ceilings::{Ceilings, Quantity};
+use crate::ceilings::{AT_SPEED, Ceilings, Quantity};
 use crate::driver::DeviceProperties;
 use crate::measure::{Samples, Summary};
 use crate::model::{GpuRoofs, Precision, Work};
@@ -179,7 +179,7 @@ impl Launched<'_, '_> {
         let found = match (of_memory, self.case.loads, self.case.chains) {
             (true, Some((bytes, at_once)), _) => InFlight {
                 unit: "bytes",
-                needed: value_of(ceilings, Quantity::MemoryLatency)? * rate * work.read_share(),
+                needed: memory_latency(work, ceilings)? * rate * AT_SPEED * work.read_share(),
                 provided: threads * f64::from(bytes) * f64::from(at_once),
             },
             (false, _, Some(chains)) => InFlight {
@@ -203,6 +203,20 @@ fn latency(work: &Work) -> Quantity {
         // Both are of one pipe.
         Some(Precision::F16x2 | Precision::Bf16x2) => Quantity::FmaF16x2Latency,
         _ => Quantity::FmaF32Latency,
+    }
+}
+
+/// What a load takes at the rate that counts as speed, where kernels that read and write in this proportion were measured under
+/// load; otherwise what a lone load takes.
+fn memory_latency(work: &Work, ceilings: &Ceilings) -> Result<f64, OccupancyError> {
+    let loaded = match memory(work) {
+        Quantity::MemoryRead => Quantity::LoadedReadLatency,
+        Quantity::MemoryTriad => Quantity::LoadedTriadLatency,
+        _ => Quantity::LoadedCopyLatency,
+    };
+    match ceilings.get(loaded) {
+        Some(latency) => Ok(latency.value),
+        None => value_of(ceilings, Quantity::MemoryLatency),
     }
 }
 
@@ -281,7 +295,7 @@ fn flags(rms_percent: f64, percent_ceiling: Option<f64>) -> Vec<&'static str> {
 pub struct InFlight {
     /// `bytes` or `operations`.
     pub unit: &'static str,
-    /// Measured latency times measured rate.
+    /// Measured latency times measured rate: of bytes with which 95 % of the rate are reached.
     pub needed: f64,
     /// Resident threads times what each has under way.
     pub provided: f64,
@@ -333,6 +347,7 @@ mod tests {
             n: 1,
             ceilings: memory.into_iter().chain([arithmetic]).collect(),
             working_sets: Vec::new(),
+            under_load: Vec::new(),
         }
     }
 
