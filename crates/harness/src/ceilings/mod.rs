@@ -123,7 +123,7 @@ impl Ceilings {
         begin("memory")?;
         let mut ceilings = memory::measure(&bench)?;
         begin("memory under load")?;
-        let (loaded_latencies, under_load) = under_load::measure(&bench)?;
+        let (loaded_latencies, under_load) = under_load::measure(&bench, &ceilings)?;
         begin("caches and shared memory")?;
         let (cached, working_sets) = caches::measure(&bench)?;
         ceilings.extend(cached);
@@ -203,6 +203,12 @@ impl Ceilings {
         });
         let mut all = ceilings.chain(sets);
         all.find(|(_, value)| !(value.is_finite() && *value > 0.0))
+    }
+
+    /// What streams take for a load with the least in flight, where this latency was measured under load.
+    pub fn unloaded(&self, loaded: Quantity) -> Option<f64> {
+        let first = self.under_load.iter().find(|it| it.quantity == loaded);
+        first.map(|it| it.latency)
     }
 
     /// The ceiling of a quantity, where it was measured.

@@ -20,12 +20,16 @@ const BLOCKS: std::ops::RangeInclusive<u32> = 1..=16;
 /// The share of the greatest rate at which a stream is at speed.
 pub const AT_SPEED: f64 = 0.95;
 
-/// A stream, the arrays that it reads, the share of its traffic that they are, and the quantity.
-const STREAMS: [(Stream, u64, f64, Quantity); 3] = [
-    (Stream::READ, 1, 1.0, Quantity::LoadedReadLatency),
-    (Stream::COPY, 1, 1.0 / 2.0, Quantity::LoadedCopyLatency),
-    (Stream::TRIAD, 2, 2.0 / 3.0, Quantity::LoadedTriadLatency),
-];
+/// A stream and its greatest rate, the arrays that it reads, the share of its traffic that they are, and the latency.
+const STREAMS: [(Stream, Quantity, u64, f64, Quantity); 3] = {
+    use Quantity::{LoadedCopyLatency, LoadedReadLatency, LoadedTriadLatency};
+    use Quantity::{MemoryCopy, MemoryRead, MemoryTriad};
+    [
+        (Stream::READ, MemoryRead, 1, 1.0, LoadedReadLatency),
+        (Stream::COPY, MemoryCopy, 1, 1.0 / 2.0, LoadedCopyLatency),
+        (Stream::TRIAD, MemoryTriad, 2, 2.0 / 3.0, LoadedTriadLatency),
+    ]
+};
 
 /// What a stream reaches with so many bytes in flight.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -40,11 +44,14 @@ pub struct UnderLoad {
     pub latency: f64,
 }
 
-/// The latencies at speed, and the curves that they are read from.
-pub(super) fn measure(bench: &Bench<'_>) -> Result<(Vec<Ceiling>, Vec<UnderLoad>), BenchError> {
+/// The latencies at speed, and the curves that they are read from. `memory` has the streams' greatest rates.
+pub(super) fn measure(
+    bench: &Bench<'_>,
+    memory: &[Ceiling],
+) -> Result<(Vec<Ceiling>, Vec<UnderLoad>), BenchError> {
     let multiprocessors = f64::from(bench.device.properties().multiprocessors);
     let (mut ceilings, mut curves) = (Vec::new(), Vec::new());
-    for (stream, arrays, share, quantity) in STREAMS {
+    for (stream, rate, arrays, share, quantity) in STREAMS {
         let mut curve = Vec::new();
         let mut timed = Vec::new();
         for blocks in BLOCKS {
@@ -61,10 +68,16 @@ pub(super) fn measure(bench: &Bench<'_>) -> Result<(Vec<Ceiling>, Vec<UnderLoad>
             });
             timed.push(launch);
         }
-        let points = curve
-            .iter()
-            .map(|it| (it.bytes_in_flight, it.bytes_per_sec));
-        let (bytes, rate) = at_speed(points).expect("there are points");
+        let points = || {
+            curve
+                .iter()
+                .map(|it| (it.bytes_in_flight, it.bytes_per_sec))
+        };
+        // Blocks that stay may not be the fastest there are: then at the share of their own greatest rate.
+        let greatest = memory.iter().find(|it| it.quantity == rate);
+        let wanted = greatest.map_or(f64::MAX, |it| AT_SPEED * it.value * share);
+        let found = crossing(points(), wanted).or_else(|| at_speed(points()));
+        let (bytes, rate) = found.expect("there are points");
         let nearest = curve.iter().position(|it| it.bytes_in_flight >= bytes);
         let launch = timed.swap_remove(nearest.unwrap_or(0));
         ceilings.push(launch.of_time(quantity, bytes * multiprocessors / rate, bench));

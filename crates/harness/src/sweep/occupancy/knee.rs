@@ -138,7 +138,8 @@ pub struct Reached {
     pub unit: &'static str,
     /// The least per multiprocessor with which a variant reaches 95 % of the kernel's top speed, on a line between the rows around it.
     pub measured: f64,
-    /// What the measured latency times the measured rate come to.
+    /// What the measured latency times the measured rate come to, and what the kernel's threads take longer for a load than
+    /// those of the ceilings even where next to nothing is in flight: to begin, to end, and between their loads.
     pub named: f64,
 }
 
@@ -175,23 +176,36 @@ pub fn reached(records: &[OccupancyRecord]) -> Vec<Reached> {
         let mut variants: Vec<String> = rows.iter().map(|row| variant(row)).collect();
         variants.sort();
         variants.dedup();
-        let least = variants.iter().filter_map(|own| {
-            let curve = curve(rows.iter().filter(|row| variant(row) == *own));
-            let slow = curve
-                .first()
-                .is_some_and(|(_, rate)| *rate < AT_SPEED * top);
+        let found = variants.iter().filter_map(|own| {
+            let mut rows: Vec<_> = rows.iter().filter(|row| variant(row) == *own).collect();
+            rows.sort_by(|a, b| provided(a).total_cmp(&provided(b)));
+            let first = **rows.first()?;
+            let slow = first.rate < AT_SPEED * top;
+            let curve = curve(rows.into_iter());
             let (amount, _) = crossing(curve.into_iter(), AT_SPEED * top).filter(|_| slow)?;
-            Some(amount)
+            Some((amount, first))
         });
-        let in_flight = rows.iter().find_map(|row| row.in_flight)?;
+        let (measured, first) = found.min_by(|a, b| a.0.total_cmp(&b.0))?;
+        let in_flight = first.in_flight?;
+        // By Little's law, too: what the first row would need at the ceiling's rate if its loads took no longer than they do.
+        let own = first
+            .percent_ceiling
+            .map(|percent| in_flight.provided * ENOUGH / percent);
+        let longer = own
+            .zip(in_flight.unloaded)
+            .map_or(0.0, |(own, stream)| own - stream);
         Some(Reached {
             kernel: name.clone(),
             unit: in_flight.unit,
-            measured: least.min_by(f64::total_cmp)?,
-            named: in_flight.needed,
+            measured,
+            named: in_flight.needed + longer,
         })
     };
     names.into_iter().filter_map(of).collect()
+}
+
+fn provided(row: &OccupancyRecord) -> f64 {
+    row.in_flight.map_or(0.0, |it| it.provided)
 }
 
 /// What is in flight and the rate of the fastest row with it, ascending.
@@ -232,6 +246,7 @@ mod tests {
             in_flight: Some(InFlight {
                 unit: "bytes",
                 needed: 1.0,
+                unloaded: None,
                 provided: 1.0,
             }),
             mean_ms: 1.0,
@@ -284,9 +299,12 @@ mod tests {
         let of = |ilp, provided, rate| OccupancyRecord {
             in_flight: Some(InFlight {
                 unit: "bytes",
-                needed: 1320.0,
+                needed: 1020.0,
+                // With the first row's rate and 1000 in flight, the ceiling's 1000 would need 1055 for 95 %.
+                unloaded: Some(1000.0 * 95.0 / 90.0 - 300.0),
                 provided,
             }),
+            percent_ceiling: Some(rate / 10.0),
             ..row(ilp, 50.0, rate)
         };
         // A slower row with as much in flight does not count, nor does a variant that is at speed only with more.

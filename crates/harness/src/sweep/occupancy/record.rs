@@ -180,6 +180,9 @@ impl Launched<'_, '_> {
             (true, Some((bytes, at_once)), _) => InFlight {
                 unit: "bytes",
                 needed: memory_latency(work, ceilings)? * rate * AT_SPEED * work.read_share(),
+                unloaded: ceilings
+                    .unloaded(loaded_latency(work))
+                    .map(|latency| latency * rate * AT_SPEED * work.read_share()),
                 provided: threads * f64::from(bytes) * f64::from(at_once),
             },
             (false, _, Some(chains)) => InFlight {
@@ -189,6 +192,7 @@ impl Launched<'_, '_> {
                 needed: value_of(ceilings, latency(work))? * rate
                     / work.flops_per_instruction()
                     / work.precision().map_or(1.0, |it| f64::from(it.numbers())),
+                unloaded: None,
                 provided: threads * f64::from(chains),
             },
             _ => return Ok(None),
@@ -209,14 +213,18 @@ fn latency(work: &Work) -> Quantity {
 /// What a load takes at the rate that counts as speed, where kernels that read and write in this proportion were measured under
 /// load; otherwise what a lone load takes.
 fn memory_latency(work: &Work, ceilings: &Ceilings) -> Result<f64, OccupancyError> {
-    let loaded = match memory(work) {
+    match ceilings.get(loaded_latency(work)) {
+        Some(latency) => Ok(latency.value),
+        None => value_of(ceilings, Quantity::MemoryLatency),
+    }
+}
+
+/// The latency under load of kernels that read and write in this proportion.
+fn loaded_latency(work: &Work) -> Quantity {
+    match memory(work) {
         Quantity::MemoryRead => Quantity::LoadedReadLatency,
         Quantity::MemoryTriad => Quantity::LoadedTriadLatency,
         _ => Quantity::LoadedCopyLatency,
-    };
-    match ceilings.get(loaded) {
-        Some(latency) => Ok(latency.value),
-        None => value_of(ceilings, Quantity::MemoryLatency),
     }
 }
 
@@ -299,6 +307,9 @@ pub struct InFlight {
     pub needed: f64,
     /// Resident threads times what each has under way.
     pub provided: f64,
+    /// What would be needed if a load took as long as in a stream with next to nothing in flight, where that was measured.
+    #[serde(skip)]
+    pub unloaded: Option<f64>,
 }
 
 /// Waves, and the share of their places that stays empty, in percent.
