@@ -47,6 +47,7 @@ fn every_ceiling_is_measured(device: &Device) -> Result<(), Failed> {
         &steps,
         &[
             "memory",
+            "memory under load",
             "caches and shared memory",
             "arithmetic",
             "tensor cores",
@@ -72,6 +73,15 @@ fn every_ceiling_is_measured(device: &Device) -> Result<(), Failed> {
     }
     assert_eq!(ceilings.ceilings.len(), expected.len());
     assert!(ceilings.working_sets.len() >= 4);
+    // Three streams, with 1 to 16 blocks on a multiprocessor.
+    assert_eq!(ceilings.under_load.len(), 3 * 16);
+    let most = &ceilings.under_load[15];
+    assert_eq!(
+        (most.quantity, most.bytes_in_flight),
+        (Quantity::LoadedReadLatency, 65536.0)
+    );
+    let all = f64::from(device.properties().multiprocessors);
+    assert!((most.latency * most.bytes_per_sec / all - 65536.0).abs() < 1e-6);
     assert_eq!(ceilings.emulated, device.properties().is_emulated());
 
     let folder = tempfile::tempdir()?;

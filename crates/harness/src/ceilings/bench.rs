@@ -212,6 +212,16 @@ impl Timed {
         }
     }
 
+    /// Bytes per second that it moved.
+    pub(crate) fn bytes_rate(&self) -> f64 {
+        self.bytes.unwrap_or(0.0) / (self.time.median / 1e3)
+    }
+
+    /// The ceiling of a time, which is so many seconds.
+    pub(crate) fn of_time(self, quantity: Quantity, seconds: f64, bench: &Bench<'_>) -> Ceiling {
+        self.with(quantity, seconds, bench)
+    }
+
     /// A ceiling with this value and nothing else known.
     fn with(self, quantity: Quantity, value: f64, bench: &Bench<'_>) -> Ceiling {
         Ceiling {

@@ -13,6 +13,7 @@ mod memory;
 mod quantity;
 mod store;
 mod tensor;
+mod under_load;
 
 use std::ops::ControlFlow;
 
@@ -22,6 +23,7 @@ pub use bench::{BenchError, Effort};
 pub use host::{HostRoofsError, host_roofs};
 pub use quantity::{Quantity, Unit};
 pub use store::{Key, StoreError, cache_path, load, load_named, load_roofs, save};
+pub use under_load::{AT_SPEED, UnderLoad, at_speed, crossing};
 
 use crate::driver::Device;
 use crate::model::{
@@ -88,11 +90,14 @@ pub struct Ceilings {
     pub ceilings: Vec<Ceiling>,
     /// The caches' plateaus, ascending by size.
     pub working_sets: Vec<WorkingSet>,
+    /// What streams of memory reach with ever more bytes in flight, stream by stream. Files of earlier versions have none.
+    #[serde(default)]
+    pub under_load: Vec<UnderLoad>,
 }
 
 impl Ceilings {
     /// How often [`Ceilings::measure`] tells its `progress` what comes next.
-    pub const STEPS: u64 = 6;
+    pub const STEPS: u64 = 7;
 
     /// Measures all ceilings of a device, some seconds on a GPU. `hopper` is the same device with the kernels for `sm_90a`: a
     /// device without them has no ceilings of tensor cores. `progress` is told what comes next, and may end it.
@@ -117,6 +122,8 @@ impl Ceilings {
         let bench = Bench::new(device, &loaded, effort)?;
         begin("memory")?;
         let mut ceilings = memory::measure(&bench)?;
+        begin("memory under load")?;
+        let (loaded_latencies, under_load) = under_load::measure(&bench, &ceilings)?;
         begin("caches and shared memory")?;
         let (cached, working_sets) = caches::measure(&bench)?;
         ceilings.extend(cached);
@@ -128,6 +135,7 @@ impl Ceilings {
         }
         begin("latencies")?;
         ceilings.extend(latency::loads(&bench)?);
+        ceilings.extend(loaded_latencies);
         begin("launches")?;
         ceilings.extend(latency::launches(&bench)?);
         Ok(Ceilings {
@@ -137,6 +145,7 @@ impl Ceilings {
             n: effort.elements,
             ceilings,
             working_sets,
+            under_load,
         })
     }
 
@@ -194,6 +203,12 @@ impl Ceilings {
         });
         let mut all = ceilings.chain(sets);
         all.find(|(_, value)| !(value.is_finite() && *value > 0.0))
+    }
+
+    /// What streams take for a load with the least in flight, where this latency was measured under load.
+    pub fn unloaded(&self, loaded: Quantity) -> Option<f64> {
+        let first = self.under_load.iter().find(|it| it.quantity == loaded);
+        first.map(|it| it.latency)
     }
 
     /// The ceiling of a quantity, where it was measured.

@@ -18,7 +18,7 @@ macro_rules! quantities {
 
         impl Quantity {
             /// Every quantity, in the order of tables.
-            pub const ALL: [Quantity; 44] = [$(Quantity::$name),*];
+            pub const ALL: [Quantity; 47] = [$(Quantity::$name),*];
 
             /// The name in tables.
             pub fn name(self) -> &'static str {
@@ -104,6 +104,12 @@ quantities! {
     MmaBf16Zeros, "bf16 mma.sync, zeros", FlopsPerSec;
     /// A load from memory.
     MemoryLatency, "memory latency", Seconds;
+    /// A load from memory that is read by all multiprocessors, at 95 % of the greatest rate: [`UnderLoad`](super::UnderLoad).
+    LoadedReadLatency, "loaded latency, read", Seconds;
+    /// The same where as much is written as is read.
+    LoadedCopyLatency, "loaded latency, copy", Seconds;
+    /// The same where two arrays are read and one is written.
+    LoadedTriadLatency, "loaded latency, triad", Seconds;
     /// A load from the level 2 cache.
     L2Latency, "L2 latency", Seconds;
     /// A load from the level 1 cache.

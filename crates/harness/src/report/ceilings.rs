@@ -69,6 +69,21 @@ pub fn ceilings_table(ceilings: &Ceilings, width: Width) -> String {
     };
     let header = ["bytes per multiprocessor", "bytes in all", "rate"];
     let sets = table::text(header, sets, look);
+    let loads = ceilings.under_load.iter().map(|it| {
+        [
+            it.quantity.name().to_owned(),
+            size(it.bytes_in_flight as u64),
+            Unit::BytesPerSec.text(it.bytes_per_sec),
+            Unit::Seconds.text(it.latency),
+        ]
+    });
+    let look = Look {
+        width,
+        is_right: |column| column > 0,
+        spare: &[],
+    };
+    let header = ["stream", "in flight per multiprocessor", "read", "latency"];
+    let loads = table::text(header, loads, look);
     let note = if ceilings.emulated {
         "The emulator ran the GPU's kernels on this host: the figures are this host's, not a GPU's.\n"
     } else {
@@ -76,7 +91,8 @@ pub fn ceilings_table(ceilings: &Ceilings, width: Width) -> String {
     };
     format!(
         "{}, n = {}\n{note}{table}\nRates of reading the same bytes again, by how many bytes a \
-         multiprocessor reads in between.\n{sets}",
+         multiprocessor reads in between.\n{sets}\nMemory under load: latency is what is in flight, divided by the \
+         rate (Little's law).\n{loads}",
         ceilings.key.device, ceilings.n
     )
 }

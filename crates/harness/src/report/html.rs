@@ -6,13 +6,14 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
+use super::occupancy::study_findings;
 use super::occupancy_chart::plots;
 use super::plot::{Figure, Home};
 use super::{Cell, Chart, Row, RunFacts};
 use crate::ceilings::Ceilings;
 use crate::model::{Precision, Roofs};
 use crate::sweep::Record;
-use crate::sweep::occupancy::{OccupancyRecord, knees};
+use crate::sweep::occupancy::OccupancyRecord;
 use crate::table::heading::heading;
 
 const TEMPLATE: &str = include_str!("report.html");
@@ -93,7 +94,7 @@ impl HtmlReport {
         ceilings: &Ceilings,
     ) -> HtmlReport {
         let mut report = HtmlReport::empty("Occupancy", run);
-        report.findings = knees(records).iter().map(ToString::to_string).collect();
+        report.findings = study_findings(records);
         let charts = plots(records).into_iter().map(|mut plot| {
             let caption = std::mem::take(&mut plot.caption);
             let figure = Figure {

@@ -2,7 +2,7 @@
 
 use super::{Cell, Row, counted};
 use crate::model::{OccupancyRow, Relief};
-use crate::sweep::occupancy::{OccupancyRecord, knees};
+use crate::sweep::occupancy::{OccupancyRecord, knees, reached};
 use crate::table::{self, Look, Width, cell, known, number};
 
 impl Row for OccupancyRow {
@@ -124,9 +124,16 @@ pub fn study_text(record: &OccupancyRecord) -> String {
     )
 }
 
-/// How little occupancy is enough for each kernel, and where model and driver differ.
+/// How little occupancy is enough for each kernel, and whether Little's law says so.
+pub(super) fn study_findings(records: &[OccupancyRecord]) -> Vec<String> {
+    let knees = knees(records).into_iter().map(|it| it.to_string());
+    let reached = reached(records).into_iter().map(|it| it.to_string());
+    knees.chain(reached).collect()
+}
+
+/// These findings, and where model and driver differ.
 pub fn study_summary(records: &[OccupancyRecord]) -> String {
-    let mut lines: Vec<String> = knees(records).iter().map(ToString::to_string).collect();
+    let mut lines = study_findings(records);
     let differ = |record: &&OccupancyRecord| {
         record
             .driver_blocks

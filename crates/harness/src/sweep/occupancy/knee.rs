@@ -1,14 +1,15 @@
-//! How little occupancy is enough.
+//! How little occupancy is enough, and whether that is what Little's law says.
 
 use std::collections::HashMap;
 
 use serde::Serialize;
 
 use super::OccupancyRecord;
+use crate::ceilings::{AT_SPEED, crossing};
 use crate::workload::Value;
 
 /// What counts as top speed, percent of the fastest row.
-const ENOUGH: f64 = 95.0;
+const ENOUGH: f64 = 100.0 * AT_SPEED;
 
 /// The least occupancy with which a kernel reaches its top speed, for one variant of it, such as a number
 /// of independent operations per thread.
@@ -128,6 +129,95 @@ fn knee(rows: &[(&OccupancyRecord, String, String)], family: &str, variant: &str
     })
 }
 
+/// What a kernel has in flight where it reaches its top speed, beside what Little's law says.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Reached {
+    /// The kernel: [`families`].
+    pub kernel: String,
+    /// `bytes` or `operations`.
+    pub unit: &'static str,
+    /// The least per multiprocessor with which a variant reaches 95 % of the kernel's top speed, on a line between the rows around it.
+    pub measured: f64,
+    /// What the measured latency times the measured rate come to, and what the kernel's threads take longer for a load than
+    /// those of the ceilings even where next to nothing is in flight: to begin, to end, and between their loads.
+    pub named: f64,
+}
+
+impl std::fmt::Display for Reached {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            formatter,
+            "{}: top speed from {:.0} {} in flight per multiprocessor; Little's law says {:.0}, {:.2} times as many",
+            self.kernel,
+            self.measured,
+            self.unit,
+            self.named,
+            self.named / self.measured
+        )
+    }
+}
+
+/// One for each family whose rows reach top speed within what they have in flight: not from the least on.
+pub fn reached(records: &[OccupancyRecord]) -> Vec<Reached> {
+    let all = families(records);
+    let mut names: Vec<&String> = Vec::new();
+    for name in &all {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let of = |name: &String| {
+        let named = records.iter().zip(&all);
+        let rows: Vec<&OccupancyRecord> = named
+            .filter(|(_, it)| *it == name)
+            .map(|(row, _)| row)
+            .collect();
+        let top = rows.iter().map(|row| row.rate).fold(0.0, f64::max);
+        let mut variants: Vec<String> = rows.iter().map(|row| variant(row)).collect();
+        variants.sort();
+        variants.dedup();
+        let found = variants.iter().filter_map(|own| {
+            let mut rows: Vec<_> = rows.iter().filter(|row| variant(row) == *own).collect();
+            rows.sort_by(|a, b| provided(a).total_cmp(&provided(b)));
+            let first = **rows.first()?;
+            let slow = first.rate < AT_SPEED * top;
+            let curve = curve(rows.into_iter());
+            let (amount, _) = crossing(curve.into_iter(), AT_SPEED * top).filter(|_| slow)?;
+            Some((amount, first))
+        });
+        let (measured, first) = found.min_by(|a, b| a.0.total_cmp(&b.0))?;
+        let in_flight = first.in_flight?;
+        // By Little's law, too: what the first row would need at the ceiling's rate if its loads took no longer than they do.
+        let own = first
+            .percent_ceiling
+            .map(|percent| in_flight.provided * ENOUGH / percent);
+        let longer = own
+            .zip(in_flight.unloaded)
+            .map_or(0.0, |(own, stream)| own - stream);
+        Some(Reached {
+            kernel: name.clone(),
+            unit: in_flight.unit,
+            measured,
+            named: in_flight.needed + longer,
+        })
+    };
+    names.into_iter().filter_map(of).collect()
+}
+
+fn provided(row: &OccupancyRecord) -> f64 {
+    row.in_flight.map_or(0.0, |it| it.provided)
+}
+
+/// What is in flight and the rate of the fastest row with it, ascending.
+fn curve<'a>(rows: impl Iterator<Item = &'a &'a OccupancyRecord>) -> Vec<(f64, f64)> {
+    let points = rows.filter_map(|row| Some((row.in_flight?.provided, row.rate)));
+    let mut points: Vec<(f64, f64)> = points.collect();
+    // Of the same amount the fastest comes first, and stays.
+    points.sort_by(|a, b| a.0.total_cmp(&b.0).then(b.1.total_cmp(&a.1)));
+    points.dedup_by_key(|(amount, _)| *amount);
+    points
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -156,6 +246,7 @@ mod tests {
             in_flight: Some(InFlight {
                 unit: "bytes",
                 needed: 1.0,
+                unloaded: None,
                 provided: 1.0,
             }),
             mean_ms: 1.0,
@@ -201,5 +292,36 @@ mod tests {
             ]
         );
         assert!(knees(&[]).is_empty());
+    }
+
+    #[test]
+    fn the_law_is_compared_where_a_variant_first_reaches_top_speed() {
+        let of = |ilp, provided, rate| OccupancyRecord {
+            in_flight: Some(InFlight {
+                unit: "bytes",
+                needed: 1020.0,
+                // With the first row's rate and 1000 in flight, the ceiling's 1000 would need 1055 for 95 %.
+                unloaded: Some(1000.0 * 95.0 / 90.0 - 300.0),
+                provided,
+            }),
+            percent_ceiling: Some(rate / 10.0),
+            ..row(ilp, 50.0, rate)
+        };
+        // A slower row with as much in flight does not count, nor does a variant that is at speed only with more.
+        let rows = [
+            of(1, 1000.0, 900.0),
+            of(1, 1400.0, 800.0),
+            of(1, 1400.0, 1000.0),
+            of(2, 2000.0, 940.0),
+            of(2, 4000.0, 990.0),
+        ];
+        let found = reached(&rows);
+        assert_eq!(
+            found[0].to_string(),
+            "copy: top speed from 1200 bytes in flight per multiprocessor; Little's law says 1320, 1.10 times as many"
+        );
+        assert_eq!(found.len(), 1);
+        // At speed with the least that there is: where it begins is not known.
+        assert!(reached(&rows[2..3]).is_empty());
     }
 }

@@ -9,7 +9,7 @@ mod record;
 mod run;
 
 pub use error::OccupancyError;
-pub use knee::{Knee, families, knees, variant};
+pub use knee::{Knee, Reached, families, knees, reached, variant};
 pub use limited::Limited;
 pub use plan::OccupancyPlan;
 pub use record::{InFlight, OccupancyRecord};

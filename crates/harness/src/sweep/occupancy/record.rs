@@ -4,7 +4,7 @@ use ::occupancy::Occupancy;
 use serde::{Serialize, Serializer};
 
 use super::OccupancyError;
-use crate::ceilings::{Ceilings, Quantity};
+use crate::ceilings::{AT_SPEED, Ceilings, Quantity};
 use crate::driver::DeviceProperties;
 use crate::measure::{Samples, Summary};
 use crate::model::{GpuRoofs, Precision, Work};
@@ -179,7 +179,10 @@ impl Launched<'_, '_> {
         let found = match (of_memory, self.case.loads, self.case.chains) {
             (true, Some((bytes, at_once)), _) => InFlight {
                 unit: "bytes",
-                needed: value_of(ceilings, Quantity::MemoryLatency)? * rate * work.read_share(),
+                needed: memory_latency(work, ceilings)? * rate * AT_SPEED * work.read_share(),
+                unloaded: ceilings
+                    .unloaded(loaded_latency(work))
+                    .map(|latency| latency * rate * AT_SPEED * work.read_share()),
                 provided: threads * f64::from(bytes) * f64::from(at_once),
             },
             (false, _, Some(chains)) => InFlight {
@@ -189,6 +192,7 @@ impl Launched<'_, '_> {
                 needed: value_of(ceilings, latency(work))? * rate
                     / work.flops_per_instruction()
                     / work.precision().map_or(1.0, |it| f64::from(it.numbers())),
+                unloaded: None,
                 provided: threads * f64::from(chains),
             },
             _ => return Ok(None),
@@ -203,6 +207,24 @@ fn latency(work: &Work) -> Quantity {
         // Both are of one pipe.
         Some(Precision::F16x2 | Precision::Bf16x2) => Quantity::FmaF16x2Latency,
         _ => Quantity::FmaF32Latency,
+    }
+}
+
+/// What a load takes at the rate that counts as speed, where kernels that read and write in this proportion were measured under
+/// load; otherwise what a lone load takes.
+fn memory_latency(work: &Work, ceilings: &Ceilings) -> Result<f64, OccupancyError> {
+    match ceilings.get(loaded_latency(work)) {
+        Some(latency) => Ok(latency.value),
+        None => value_of(ceilings, Quantity::MemoryLatency),
+    }
+}
+
+/// The latency under load of kernels that read and write in this proportion.
+fn loaded_latency(work: &Work) -> Quantity {
+    match memory(work) {
+        Quantity::MemoryRead => Quantity::LoadedReadLatency,
+        Quantity::MemoryTriad => Quantity::LoadedTriadLatency,
+        _ => Quantity::LoadedCopyLatency,
     }
 }
 
@@ -281,10 +303,13 @@ fn flags(rms_percent: f64, percent_ceiling: Option<f64>) -> Vec<&'static str> {
 pub struct InFlight {
     /// `bytes` or `operations`.
     pub unit: &'static str,
-    /// Measured latency times measured rate.
+    /// Measured latency times measured rate: of bytes with which 95 % of the rate are reached.
     pub needed: f64,
     /// Resident threads times what each has under way.
     pub provided: f64,
+    /// What would be needed if a load took as long as in a stream with next to nothing in flight, where that was measured.
+    #[serde(skip)]
+    pub unloaded: Option<f64>,
 }
 
 /// Waves, and the share of their places that stays empty, in percent.
@@ -333,6 +358,7 @@ mod tests {
             n: 1,
             ceilings: memory.into_iter().chain([arithmetic]).collect(),
             working_sets: Vec::new(),
+            under_load: Vec::new(),
         }
     }
 
