@@ -267,8 +267,9 @@ fn sources() -> String {
         let folder = fs::read_dir(folder).into_iter().flatten();
         folder.map(|it| it.expect("an entry").path())
     };
-    let crates = files(tree().join("crates")).flat_map(|it| files(it.join("tests")));
-    let all = files(tree().join("tests")).chain(crates);
+    let packages = ["crates", "examples"].map(|folder| files(tree().join(folder)));
+    let packages = packages.into_iter().flatten();
+    let all = files(tree().join("tests")).chain(packages.flat_map(|it| files(it.join("tests"))));
     // This file names no command that it runs.
     let tests =
         all.filter(|it| it.extension().is_some_and(|it| it == "rs") && !it.ends_with("guides.rs"));
