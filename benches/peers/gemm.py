@@ -1,7 +1,7 @@
 """The products of crates/gemm on a GPU: correctness against float64, then TFLOP/s beside cuBLAS (torch.mm, torch._scaled_mm).
 
     ptxas -arch=sm_90a target/*/build/ridgepoint-gemm-*/out/kernels.ptx -o kernels.cubin
-    python3 benches/peers/gemm.py kernels.cubin
+    python3 benches/peers/gemm.py kernels.cubin [TYPES]
 
 A burst is 3 launches and 10 that are timed each (5 graphs where a launch is short), after 0.15 s without work; the rate is the median
 of the bursts' medians. Sustained: a second of launches, half of which are timed, without rests between those of the peers.
@@ -14,13 +14,14 @@ V, U = ctypes.c_void_p, ctypes.c_uint32
 CUDA = ctypes.CDLL("libcuda.so.1")
 # Elements, the map's type of them, their size, and the result's elements, its map's type, its size and what rounding to it costs.
 TYPES = {"bf16": (torch.bfloat16, 9, 2, torch.bfloat16, 9, 2, 2.0 ** -8), "f16": (torch.float16, 6, 2, torch.float16, 6, 2, 2.0 ** -11),
-         "tf32": (torch.float32, 11, 4, torch.float32, 7, 4, 2.0 ** -22), "e4m3": (torch.float8_e4m3fn, 0, 1, torch.bfloat16, 9, 2, 2.0 ** -8)}
-# How far a sum may be off, relative to the sum of the sizes of its terms.
-SUM = {"bf16": 2.0 ** -20, "f16": 2.0 ** -20, "tf32": 2.0 ** -20, "e4m3": 2.0 ** -7}
+         "tf32": (torch.float32, 11, 4, torch.float32, 7, 4, 2.0 ** -22), "e4m3": (torch.float8_e4m3fn, 0, 1, torch.bfloat16, 9, 2, 2.0 ** -8),
+         "f64": (torch.float64, 8, 8, torch.float64, 8, 8, 2.0 ** -52)}
+# How far a sum may be off, relative to the sum of the sizes of its terms. Of f64 for each term, the reference's own included.
+SUM = {"bf16": 2.0 ** -20, "f16": 2.0 ** -20, "tf32": 2.0 ** -20, "e4m3": 2.0 ** -7, "f64": 2.0 ** -52}
 # Half of the least number above 0 of the result's type.
-LEAST = {"bf16": 2.0 ** -134, "f16": 2.0 ** -25, "tf32": 2.0 ** -150, "e4m3": 2.0 ** -134}
+LEAST = {"bf16": 2.0 ** -134, "f16": 2.0 ** -25, "tf32": 2.0 ** -150, "e4m3": 2.0 ** -134, "f64": 2.0 ** -1074}
 STAGES = {256: 4, 128: 6}
-OVERLAPPING = 6
+CLUSTER, OVERLAPPING = 4, 6
 OVERLAP = True
 
 
@@ -41,9 +42,13 @@ def tensor_map(tensor, number, size, box_rows):
     return torch.frombuffer(bytearray(ctypes.string_at(at, 128)), dtype=torch.uint8).cuda()
 
 
-class Problem(ctypes.Structure):
-    _fields_ = [("m", U), ("n", U), ("k", U), ("alpha", ctypes.c_float), ("beta", ctypes.c_float), ("pitch", U), ("has_bias", U),
-                ("activation", U)]
+def problem_of(factor):
+    class Problem(ctypes.Structure):
+        _fields_ = [("m", U), ("n", U), ("k", U), ("pitch", U), ("alpha", factor), ("beta", factor), ("has_bias", U), ("activation", U)]
+    return Problem
+
+
+Problem, Problem64 = problem_of(ctypes.c_float), problem_of(ctypes.c_double)
 
 
 class Shape(ctypes.Structure):
@@ -89,6 +94,43 @@ def packed(tensor, size):
     return Launch(f"pack_{size}", grid, 256, 0, values, []), copy[:, :columns]
 
 
+def sharing(tiles, steps, shares):
+    """Blocks per cluster and clusters, as crates/gemm/src/sharing.rs chooses them."""
+    def cost(share):
+        clusters = min(tiles, 132 // share if share < 4 else 99 // share)
+        turns, left_over = divmod(tiles, share * clusters)
+        last = 0 if left_over == 0 else steps if left_over > clusters or share == 1 else -(-steps // share) + share
+        return turns * steps + last, share, clusters
+    return min(map(cost, shares))[1:]
+
+
+class Double:
+    """name: gemm_f64_ORDER; behind it the blocks per cluster, if they are not to be the fastest."""
+
+    def __init__(self, name, a, b, c, alpha=1.0, beta=0.0, bias=None, activation=0, pack=False):
+        kernel, *words = name.split()
+        m, n = c.shape
+        self.keep, self.packs = [a, b, c, bias], []
+        for index in range(2):
+            tensor = self.keep[index]
+            if pack or tensor.stride(0) % 2 or tensor.data_ptr() % 16:
+                launch, self.keep[index] = packed(tensor, 8)
+                self.packs.append((launch, tensor))
+        maps = [tensor_map(self.keep[0], 8, 8, 128), tensor_map(self.keep[1], 8, 8, 16 if "by_rows" in name else 128)]
+        self.keep += maps
+        tiles = -(-m // 128) * -(-n // 128)
+        share, clusters = sharing(tiles, -(-a.shape[1] // 16), [int(word) for word in words if word.isdigit()] or [1, 2, 4, 8])
+        values = [pointer(each) for each in maps] + [pointer(c), ctypes.c_uint64(0 if bias is None else bias.data_ptr())]
+        values.append(Problem64(m, n, a.shape[1], c.stride(0), alpha, beta, int(bias is not None), activation))
+        attributes = [(OVERLAPPING, [int(OVERLAP)]), (CLUSTER, [share, 1, 1])]
+        self.main = Launch(kernel, [share * clusters, 1, 1], 384, 1024 + 6 * (256 * 128 + 16), values, attributes)
+
+    def __call__(self):
+        for launch, _ in self.packs:
+            launch()
+        self.main()
+
+
 class Gemm:
     """name: gemm_TYPE_ORDER_WIDTH, small_TYPE_ORDER or fused_TYPE_ORDER."""
 
@@ -111,7 +153,7 @@ class Gemm:
         values = [pointer(each) for each in maps]
         if parts[0] == "fused":
             values += [pointer(c), ctypes.c_uint64(0 if bias is None else bias.data_ptr())]
-        values.append(Problem(m, n, a.shape[1], alpha, beta, c.stride(0), int(bias is not None), activation))
+        values.append(Problem(m, n, a.shape[1], c.stride(0), alpha, beta, int(bias is not None), activation))
         tiles = -(-m // rows) * -(-n // width)
         stages, results = (8, 0) if small else (STAGES[width], 4 * 64 * 128)
         shared = 1024 + stages * (rows + width) * 128 + results + 16 * stages
@@ -124,6 +166,10 @@ class Gemm:
         self.main()
 
 
+def product(name, *arguments, **finish):
+    return (Double if "f64" in name else Gemm)(name, *arguments, **finish)
+
+
 def normal(kind, rows, columns, pitch=None):
     whole = torch.randn(rows, pitch or columns, device="cuda").to(TYPES[kind][0])
     if kind == "tf32":
@@ -134,7 +180,7 @@ def normal(kind, rows, columns, pitch=None):
 def correct(name, m, n, k, alpha=1.0, beta=0.0, activation=0, gap=None):
     """`gap` elements lie between rows, or as few as make them multiples of 16 bytes, and 16 bytes."""
     torch.manual_seed(m * n + k)
-    kind, by_rows, fused = name.split("_")[1], "by_rows" in name, name.startswith("fused")
+    kind, by_rows, fused = name.split("_")[1], "by_rows" in name, name.startswith(("fused", "gemm_f64"))
     unit = 16 // TYPES[kind][2]
     pitch = lambda width: width + gap if gap is not None else -(-width // unit) * unit + unit
     a = normal(kind, m, k, pitch(k))
@@ -144,8 +190,8 @@ def correct(name, m, n, k, alpha=1.0, beta=0.0, activation=0, gap=None):
     guarded = torch.full((m + 2, n + 3 if fused else -(-n // 8) * 8 + 8), 7.0, device="cuda", dtype=result)
     c = guarded[1:m + 1, :n]
     c.copy_(torch.randn(m, n, device="cuda")) if beta else c.fill_(float("nan"))
-    before = c.double()
-    run = Gemm(name, a, b, c, alpha, beta, bias, activation)
+    before = c.double().clone()
+    run = product(name, a, b, c, alpha=alpha, beta=beta, bias=bias, activation=activation)
     run()
     torch.cuda.synchronize()
     first = c.clone()
@@ -157,7 +203,7 @@ def correct(name, m, n, k, alpha=1.0, beta=0.0, activation=0, gap=None):
     if activation:
         exact = exact + bias.double()
         exact = torch.relu(exact) if activation == 1 else torch.nn.functional.gelu(exact)
-    bound = exact.abs() * TYPES[kind][6] + 1.13 * size * SUM[kind] + LEAST[kind]
+    bound = exact.abs() * TYPES[kind][6] + 1.13 * size * SUM[kind] * (k + 2 if kind == "f64" else 1) + LEAST[kind]
     worst = ((c.double() - exact).abs() / bound).nan_to_num(nan=float("inf")).max().item()
     outside = bool((guarded[0] == 7).all() and (guarded[-1] == 7).all() and (guarded[:, n:] == 7).all())
     same = True
@@ -172,16 +218,18 @@ def correct(name, m, n, k, alpha=1.0, beta=0.0, activation=0, gap=None):
     return good
 
 
-def correctness():
-    shapes = [(128, 256, 64), (1, 8, 8), (129, 264, 200), (1000, 520, 1048), (2049, 136, 776), (4097, 2056, 72)]
+def correctness(kinds):
+    shapes = [(128, 256, 64), (1, 8, 8), (129, 264, 200), (1000, 520, 1048), (2049, 136, 776), (4097, 2056, 72), (768, 1024, 408)]
     odd = [(1, 1, 8), (127, 255, 64), (129, 257, 200), (1001, 515, 1048), (385, 3, 72)]
     factors = [(1.0, 0.0), (0.5, 0.0), (1.0, 1.0), (-1.25, 0.75), (0.0, 1.5)]
     good = []
-    for kind in TYPES:
-        for order in ["by_columns", "by_rows"] if TYPES[kind][2] == 2 else ["by_columns"]:
-            for copied in [f"gemm_{kind}_{order}_256", f"gemm_{kind}_{order}_128", f"small_{kind}_{order}"]:
-                good += [correct(copied, m, n, k) for m, n, k in shapes]
+    for kind in kinds:
+        for order in ["by_columns", "by_rows"] if TYPES[kind][2] in [2, 8] else ["by_columns"]:
             name = f"fused_{kind}_{order}"
+            copied = [f"gemm_{kind}_{order}_256", f"gemm_{kind}_{order}_128", f"small_{kind}_{order}"]
+            if kind == "f64":
+                copied, name = [f"gemm_f64_{order}"], f"gemm_f64_{order}"
+            good += [correct(each, m, n, k) for each in copied for m, n, k in shapes]
             good += [correct(name, m, n, k, alpha, beta) for (m, n, k), (alpha, beta) in zip(odd, factors)]
             good += [correct(name, m, n, k, activation=activation, gap=gap) for activation, gap, (m, n, k) in
                      [(1, 0, (129, 257, 201)), (2, 3, (1001, 515, 1047)), (1, 5, (64, 512, 1)), (2, None, (300, 520, 512))]]
@@ -234,8 +282,8 @@ def speed(kind, m, n, k, names, rounds, theirs_by_rows=False):
     for name in names:
         kernel, *words = name.split()
         activation = 1 if "relu" in words else 2 if "gelu" in words else 0
-        runs[name] = Gemm(kernel, a, rows if "by_rows" in kernel else columns, c, bias=bias if activation else None,
-                          activation=activation, pack="packed" in words)
+        runs[name] = product(name if kind == "f64" else kernel, a, rows if "by_rows" in kernel else columns, c,
+                             bias=bias if activation else None, activation=activation, pack="packed" in words)
     count = max(1, int(2e11 / (2 * m * n * k)))
     warm, timed = (3, 10) if count == 1 else (3, 5)
     if count > 1:
@@ -256,7 +304,7 @@ def sustained(kind, size, name, seconds=1.0):
     torch.manual_seed(1)
     a, columns = normal(kind, size, size), normal(kind, size, size)
     c = torch.empty(size, size, device="cuda", dtype=TYPES[kind][3])
-    runs = {"cuBLAS": theirs(kind, a, columns, None, False)["cuBLAS"], name: Gemm(name, a, columns, c)}
+    runs = {"cuBLAS": theirs(kind, a, columns, None, False)["cuBLAS"], name: product(name, a, columns, c)}
     halves = {each: max(2, int(500 * seconds / burst(run, 2, 3))) for each, run in runs.items()}
     times = {each: [] for each in runs}
     for number in range(4):
@@ -279,10 +327,28 @@ def load(path):
 
 
 def main():
-    global OVERLAP
     load(sys.argv[1])
-    cases, failures = correctness()
+    kinds = sys.argv[2:] or list(TYPES)
+    cases, failures = correctness(kinds)
     print("cases", cases, "failures", failures, flush=True)
+    if "f64" in kinds:
+        doubles()
+    if kinds != ["f64"]:
+        singles()
+    sys.exit(failures > 0)
+
+
+def doubles():
+    name = "gemm_f64_by_columns"
+    for size in [8192, 4096, 2048, 1024, 512]:
+        speed("f64", size, size, size, [name], 4)
+    speed("f64", 8192, 8192, 8192, ["gemm_f64_by_rows"], 4, theirs_by_rows=True)
+    speed("f64", 8191, 4097, 2049, [name], 4)
+    sustained("f64", 8192, name)
+
+
+def singles():
+    global OVERLAP
     columns = lambda kind, *widths: [f"gemm_{kind}_by_columns_{width}" for width in widths]
     small = ["small_bf16_by_columns"]
     fused = "fused_bf16_by_columns"
@@ -307,7 +373,6 @@ def main():
     print("without overlapping launches", flush=True)
     speed("bf16", 2048, 2048, 2048, columns("bf16", 256), 4)
     speed("bf16", 1024, 1024, 1024, columns("bf16", 128) + small, 4)
-    sys.exit(failures > 0)
 
 
 if __name__ == "__main__":

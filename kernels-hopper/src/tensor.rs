@@ -6,6 +6,7 @@
 
 use bytemuck::Zeroable;
 use cuda_std::misc::{clock, globaltimer};
+use cuda_std::mma::F64x16;
 use cuda_std::prelude::*;
 use cuda_std::shared::{SharedPtr, dynamic_shared_mem};
 use cuda_std::wgmma::{
@@ -127,45 +128,6 @@ pub unsafe fn products<
 
 /// Threads per block of [`warp_products()`].
 pub const WARP_THREADS: u32 = 256;
-
-/// `f64` by the largest instruction of `mma.sync`: 16 x 8 of 16, of which `sm_90` alone has one.
-#[derive(Clone, Copy, Debug)]
-pub struct F64x16;
-
-impl mma::Element for F64x16 {
-    type A = [f64; 8];
-    type B = [f64; 4];
-    type Sums = [f64; 4];
-
-    #[gpu_only]
-    #[inline(always)]
-    unsafe fn multiply(sums: &mut [f64; 4], a: [f64; 8], b: [f64; 4]) {
-        // SAFETY: the instruction computes registers from others; the rule about lanes is the caller's.
-        unsafe {
-            core::arch::asm!(
-                "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {{{d0}, {d1}, {d2}, {d3}}}, \
-                 {{{a0}, {a1}, {a2}, {a3}, {a4}, {a5}, {a6}, {a7}}}, {{{b0}, {b1}, {b2}, {b3}}}, {{{d0}, {d1}, {d2}, {d3}}};",
-                d0 = inout(reg64) sums[0],
-                d1 = inout(reg64) sums[1],
-                d2 = inout(reg64) sums[2],
-                d3 = inout(reg64) sums[3],
-                a0 = in(reg64) a[0],
-                a1 = in(reg64) a[1],
-                a2 = in(reg64) a[2],
-                a3 = in(reg64) a[3],
-                a4 = in(reg64) a[4],
-                a5 = in(reg64) a[5],
-                a6 = in(reg64) a[6],
-                a7 = in(reg64) a[7],
-                b0 = in(reg64) b[0],
-                b1 = in(reg64) b[1],
-                b2 = in(reg64) b[2],
-                b3 = in(reg64) b[3],
-                options(nomem, nostack)
-            );
-        }
-    }
-}
 
 /// Multiplies by `mma.sync`: a warp holds `A` parts of the left factor and `B` of the right one, and adds all their products to
 /// its sums in each step. Lane `l` reads its registers of part `p` at place `32 * p + l`. Thread `t` of block `b`, of

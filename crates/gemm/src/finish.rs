@@ -1,7 +1,31 @@
 //! What becomes of a product's sums.
 
 use cuda_std::launch::Slice;
-pub use gemm_kernels::problem::Activation;
+use cuda_std::{bf16, f16};
+pub use gemm_kernels::problem::{Activation, Factor};
+use ridgepoint_driver::{DeviceValue, TensorElement};
+
+/// An element type of results: `bf16`, `f16`, `f32` or `f64`.
+pub trait ResultElement: TensorElement + DeviceValue {
+    /// The type of `alpha` and `beta`, and of sums: `f64` if the elements are, and otherwise `f32`.
+    type Factor: Factor;
+}
+
+impl ResultElement for bf16 {
+    type Factor = f32;
+}
+
+impl ResultElement for f16 {
+    type Factor = f32;
+}
+
+impl ResultElement for f32 {
+    type Factor = f32;
+}
+
+impl ResultElement for f64 {
+    type Factor = f64;
+}
 
 /// What becomes of a sum before it is rounded and stored: `activation(alpha (A B) + beta C + bias)`.
 ///
@@ -11,34 +35,34 @@ pub use gemm_kernels::problem::Activation;
 /// let halved = Finish::<f32> { alpha: 0.5, activation: Activation::Relu, ..Finish::default() };
 /// assert_eq!((halved.beta, halved.bias.is_none()), (0.0, true));
 /// ```
-pub struct Finish<'a, R> {
+pub struct Finish<'a, R: ResultElement> {
     /// What the product is multiplied by.
-    pub alpha: f32,
+    pub alpha: R::Factor,
     /// What the result's former elements are multiplied by. If it is 0, they do not matter, NaN included.
-    pub beta: f32,
+    pub beta: R::Factor,
     /// An element for each column of the result, which is added to all of the column's elements.
     pub bias: Option<Slice<'a, R>>,
     /// What is applied last.
     pub activation: Activation,
 }
 
-impl<R> Default for Finish<'_, R> {
+impl<R: ResultElement> Default for Finish<'_, R> {
     /// The product as it is.
     fn default() -> Self {
         Finish {
-            alpha: 1.0,
-            beta: 0.0,
+            alpha: R::Factor::from(1.0),
+            beta: R::Factor::from(0.0),
             bias: None,
             activation: Activation::None,
         }
     }
 }
 
-impl<R> Finish<'_, R> {
+impl<R: ResultElement> Finish<'_, R> {
     /// Whether it leaves the product as it is.
     pub(crate) fn is_plain(&self) -> bool {
-        self.alpha == 1.0
-            && self.beta == 0.0
+        self.alpha == R::Factor::from(1.0)
+            && self.beta == R::Factor::from(0.0)
             && self.bias.is_none()
             && self.activation == Activation::None
     }

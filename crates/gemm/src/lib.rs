@@ -1,5 +1,5 @@
 //! Matrix products on Hopper's tensor cores: `C = activation(alpha A B + beta C + bias)`, of `bf16`, `f16`, `tf32` and `e4m3`, with
-//! sums in `f32`.
+//! sums in `f32`, and of `f64`.
 //!
 //! ```no_run
 //! use cuda_std::bf16;
@@ -38,10 +38,11 @@ mod matrix;
 mod packed;
 mod plan;
 mod product;
+mod sharing;
 mod tiling;
 
 pub use error::{GemmError, Size};
-pub use finish::{Activation, Finish};
+pub use finish::{Activation, Factor, Finish, ResultElement};
 pub use matrix::{Matrix, MatrixMut, Order, Right};
 pub use plan::{Copied, Fused, Kernel, Plan};
 pub use product::{Element, Product};

@@ -36,6 +36,7 @@ enum Kernel<'a> {
     Bytes1(Prepared<'a, Pack<u8>>),
     Bytes2(Prepared<'a, Pack<u16>>),
     Bytes4(Prepared<'a, Pack<u32>>),
+    Bytes8(Prepared<'a, Pack<u64>>),
 }
 
 /// Whether the matrix has elements, and no tensor map describes it.
@@ -80,7 +81,8 @@ impl<'a, T: Element> Packed<'a, T> {
         let kernel = match size_of::<T>() {
             1 => Kernel::Bytes1(device.prepare(pack::pack_1::entry().with_signature(), config)?),
             2 => Kernel::Bytes2(device.prepare(pack::pack_2::entry().with_signature(), config)?),
-            _ => Kernel::Bytes4(device.prepare(pack::pack_4::entry().with_signature(), config)?),
+            4 => Kernel::Bytes4(device.prepare(pack::pack_4::entry().with_signature(), config)?),
+            _ => Kernel::Bytes8(device.prepare(pack::pack_8::entry().with_signature(), config)?),
         };
         let packed = Packed {
             from,
@@ -102,6 +104,7 @@ impl<'a, T: Element> Packed<'a, T> {
                 Kernel::Bytes1(kernel) => kernel.launch(stream, &self.arguments()),
                 Kernel::Bytes2(kernel) => kernel.launch(stream, &self.arguments()),
                 Kernel::Bytes4(kernel) => kernel.launch(stream, &self.arguments()),
+                Kernel::Bytes8(kernel) => kernel.launch(stream, &self.arguments()),
             }
         }
     }

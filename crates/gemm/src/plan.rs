@@ -2,20 +2,25 @@
 
 use cuda_std::launch::{Entry, Signature, Slice, SliceMut};
 use cuda_std::tma::TensorMap;
+use gemm_kernels::double;
 use gemm_kernels::operand::row;
 use gemm_kernels::problem::Problem;
 use ridgepoint_driver::{Device, DeviceBuffer, LaunchConfig};
 
 use crate::error::GemmError;
+use crate::finish::ResultElement;
 use crate::maps::maps;
 use crate::matrix::{Matrix, MatrixMut, Order};
 use crate::product::{Element, Kernels};
+use crate::sharing::Sharing;
 use crate::tiling::Tiling;
 
 /// The compute capability that has `wgmma`, and no later one.
 const HOPPER: (u32, u32) = (9, 0);
 /// Multiprocessors that a product is cut up for on an emulator: the same on every host, and so few that small products take all kernels.
 const EMULATED: u32 = 2;
+/// The same for `f64`: eight blocks may share a tile.
+const EMULATED_SHARING: u32 = 16;
 
 /// The kernel and the launch of a product, for those who launch it themselves: a workload, say, whose launches
 /// somebody else times. [`Product`](crate::Product) does so by itself.
@@ -47,42 +52,49 @@ const EMULATED: u32 = 2;
 pub struct Plan<T: Element> {
     kernel: Kernel<T::Result>,
     config: LaunchConfig,
-    problem: Problem,
+    problem: Problem<FactorOf<T>>,
     order: Order,
-    tiling: Tiling,
+    /// Rows and columns.
+    tile: [u32; 2],
+    /// Blocks per cluster.
+    cluster: u32,
+    exchanged: u64,
 }
+
+/// The type of the factors of a product of `T`.
+type FactorOf<T> = <<T as Element>::Result as ResultElement>::Factor;
 
 /// A kernel of the library, by how it stores the result.
 #[derive(Clone, Copy)]
-pub enum Kernel<R: 'static> {
+pub enum Kernel<R: ResultElement> {
     /// By copies through shared memory, the product as it is. It takes the maps of `A`, `B` and `C`.
-    Copied(Entry<Copied>),
+    Copied(Entry<Copied<R>>),
     /// By ordinary stores, with what a [`Finish`](crate::Finish) says. It takes the maps of `A` and `B`, `C`, and the bias.
     Fused(Entry<Fused<R>>),
 }
 
 /// What launches of [`gemm`](gemm_kernels::pipeline::gemm) take.
-pub enum Copied {}
+pub struct Copied<R>(R);
 
-impl Signature for Copied {
+impl<R: ResultElement> Signature for Copied<R> {
     type Arguments<'a> = (
         Slice<'a, TensorMap>,
         Slice<'a, TensorMap>,
         Slice<'a, TensorMap>,
-        Problem,
+        Problem<R::Factor>,
     );
 }
 
 /// What launches of [`fused`](gemm_kernels::pipeline::fused) take.
 pub struct Fused<R>(R);
 
-impl<R: 'static> Signature for Fused<R> {
+impl<R: ResultElement> Signature for Fused<R> {
     type Arguments<'a> = (
         Slice<'a, TensorMap>,
         Slice<'a, TensorMap>,
         SliceMut<'a, R>,
         Slice<'a, R>,
-        Problem,
+        Problem<R::Factor>,
     );
 }
 
@@ -101,8 +113,8 @@ impl<T: Element> Plan<T> {
             m,
             n,
             k,
-            alpha: 1.0,
-            beta: 0.0,
+            alpha: 1.0.into(),
+            beta: 0.0.into(),
             pitch: n,
             has_bias: 0,
             activation: 0,
@@ -114,7 +126,7 @@ impl<T: Element> Plan<T> {
     /// `can_be_copied`: the product is stored as it is, and rows of the result begin and end at multiples of 16 bytes.
     pub(crate) fn of(
         device: &Device,
-        problem: Problem,
+        problem: Problem<FactorOf<T>>,
         order: Order,
         can_be_copied: bool,
     ) -> Result<Self, GemmError> {
@@ -125,30 +137,47 @@ impl<T: Element> Plan<T> {
                 capability: properties.compute_capability,
             });
         }
-        let Kernels { copied, fused } = T::kernels(order).ok_or(GemmError::ByRows(T::NAME))?;
-        let blocks = match properties.is_emulated() {
-            true => EMULATED,
+        let multiprocessors = |emulated: u32| match properties.is_emulated() {
+            true => emulated,
             false => properties.multiprocessors,
         };
-        let (kernel, tiling) = match can_be_copied {
-            true => {
-                let steps = problem.k.div_ceil(row::<T>());
-                let tiling = Tiling::best([problem.m, problem.n], steps, blocks);
-                (Kernel::Copied(copied[tiling as usize]), tiling)
+        let result = [problem.m, problem.n];
+        let steps = problem.k.div_ceil(row::<T>());
+        let warpgroups = |kernel: Kernel<T::Result>, tiling: Tiling| {
+            let blocks = tiling.blocks(result, multiprocessors(EMULATED));
+            let config = LaunchConfig::blocks(blocks, tiling.threads());
+            Plan {
+                kernel,
+                config: config.with_dynamic_shared(tiling.shared_bytes()),
+                problem,
+                order,
+                tile: [tiling.rows(), tiling.columns()],
+                cluster: 1,
+                exchanged: 0,
             }
-            false => (Kernel::Fused(fused), Tiling::Columns256),
         };
-        let config = LaunchConfig::blocks(
-            tiling.blocks([problem.m, problem.n], blocks),
-            tiling.threads(),
-        )
-        .with_dynamic_shared(tiling.shared_bytes());
-        Ok(Plan {
-            kernel,
-            config,
-            problem,
-            order,
-            tiling,
+        Ok(match T::kernels(order).ok_or(GemmError::ByRows(T::NAME))? {
+            Kernels::Warpgroups { copied, .. } if can_be_copied => {
+                let tiling = Tiling::best(result, steps, multiprocessors(EMULATED));
+                warpgroups(Kernel::Copied(copied[tiling as usize]), tiling)
+            }
+            Kernels::Warpgroups { fused, .. } => {
+                warpgroups(Kernel::Fused(fused), Tiling::Columns256)
+            }
+            Kernels::Warps(entry) => {
+                let sharing = Sharing::best(result, steps, multiprocessors(EMULATED_SHARING));
+                let config = LaunchConfig::blocks(sharing.blocks(), double::THREADS);
+                Plan {
+                    kernel: Kernel::Fused(entry),
+                    config: config.with_dynamic_shared(double::SHARED_BYTES),
+                    problem,
+                    order,
+                    tile: [double::ROWS, double::COLUMNS],
+                    cluster: sharing.share,
+                    exchanged: sharing.shared()
+                        * u64::from((sharing.share - 1) * double::ROWS * double::COLUMNS),
+                }
+            }
         })
     }
 
@@ -162,8 +191,18 @@ impl<T: Element> Plan<T> {
         self.config
     }
 
+    /// How many blocks along x, y and z make a cluster of its launch.
+    pub fn cluster(&self) -> [u32; 3] {
+        [self.cluster, 1, 1]
+    }
+
+    /// Sums that blocks are given by others of their cluster, and add to theirs: where they share tiles.
+    pub fn exchanged(&self) -> u64 {
+        self.exchanged
+    }
+
     /// Its last argument.
-    pub fn problem(&self) -> Problem {
+    pub fn problem(&self) -> Problem<<T::Result as ResultElement>::Factor> {
         self.problem
     }
 
@@ -171,11 +210,8 @@ impl<T: Element> Plan<T> {
     pub fn padded(&self) -> [usize; 3] {
         let Problem { m, n, k, .. } = self.problem;
         let up = |size: u32, unit: u32| (size as usize).next_multiple_of(unit as usize);
-        [
-            up(m, self.tiling.rows()),
-            up(n, self.tiling.columns()),
-            up(k, row::<T>()),
-        ]
+        let [rows, columns] = self.tile;
+        [up(m, rows), up(n, columns), up(k, row::<T>())]
     }
 
     /// The maps of `A`, `B` and `C`, for the kernel's arguments.
@@ -212,13 +248,13 @@ impl<T: Element> Plan<T> {
         c: &MatrixMut<'_, T::Result>,
     ) -> Result<DeviceBuffer<TensorMap>, GemmError> {
         let b_rows = match self.order {
-            Order::ByColumns => self.tiling.columns(),
-            Order::ByRows => 64,
+            Order::ByColumns => self.tile[1],
+            Order::ByRows => row::<T>(),
         };
         let stored = match self.kernel {
             Kernel::Copied(_) => Some(c),
             Kernel::Fused(_) => None,
         };
-        maps(device, (a, self.tiling.rows()), (b, b_rows), stored)
+        maps(device, (a, self.tile[0]), (b, b_rows), stored)
     }
 }

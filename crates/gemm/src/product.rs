@@ -7,24 +7,25 @@ use cuda_std::tma::TensorMap;
 use cuda_std::wgmma::{E4m3, Tf32};
 use cuda_std::{bf16, f16};
 use gemm_kernels::problem::Problem;
-use gemm_kernels::{pipeline as kernels, small};
+use gemm_kernels::{double, pipeline as kernels, small};
 use ridgepoint_driver::{
     Device, DeviceBuffer, DeviceValue, DriverError, Prepared, Stream, TensorElement,
 };
 
 use crate::error::{GemmError, Size};
-use crate::finish::Finish;
+use crate::finish::{Finish, ResultElement};
 use crate::matrix::{Matrix, MatrixMut, Order, Right, same};
 use crate::packed::{Packed, must_be_packed};
 use crate::plan::{Copied, Fused, Kernel, Plan};
 
-/// An element type of `A` and `B`: `bf16`, `f16`, [`Tf32`], whose results are `f32`, or [`E4m3`], whose results are `bf16`.
+/// An element type of `A` and `B`: `bf16`, `f16`, [`Tf32`], whose results are `f32`, [`E4m3`], whose results are `bf16`, or
+/// `f64`.
 ///
 /// Products of [`E4m3`] are added up with fewer bits than `f32` has: the tensor cores of an H100 or H200 align the 32 products of an
 /// instruction and the sum so far to the greatest of them, and keep about 14 bits.
 pub trait Element: TensorElement + DeviceValue + sealed::Sealed {
     /// The result's.
-    type Result: TensorElement + DeviceValue;
+    type Result: ResultElement;
     #[doc(hidden)]
     const NAME: &'static str;
     /// Those that multiply a `B` of this order.
@@ -34,10 +35,19 @@ pub trait Element: TensorElement + DeviceValue + sealed::Sealed {
 
 /// The kernels of an element type and an order of `B`.
 #[doc(hidden)]
-pub struct Kernels<R: 'static> {
-    /// One for each [`Tiling`](crate::tiling::Tiling).
-    pub(crate) copied: [Entry<Copied>; 3],
-    pub(crate) fused: Entry<Fused<R>>,
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one lives as long as a plan is made"
+)]
+pub enum Kernels<R: ResultElement> {
+    /// By `wgmma`, which warpgroups multiply by.
+    Warpgroups {
+        /// One for each [`Tiling`](crate::tiling::Tiling) of such kernels.
+        copied: [Entry<Copied<R>>; 3],
+        fused: Entry<Fused<R>>,
+    },
+    /// By `mma.sync`, which warps multiply by.
+    Warps(Entry<Fused<R>>),
 }
 
 mod sealed {
@@ -56,7 +66,7 @@ macro_rules! elements {
 
             fn kernels(order: Order) -> Option<Kernels<$result>> {
                 match order {
-                    $(Order::$order => Some(Kernels {
+                    $(Order::$order => Some(Kernels::Warpgroups {
                         copied: [
                             kernels::$columns_256::entry().with_signature(),
                             kernels::$columns_128::entry().with_signature(),
@@ -85,6 +95,21 @@ elements! {
         ByColumns gemm_e4m3_by_columns_256 gemm_e4m3_by_columns_128 small_e4m3_by_columns fused_e4m3_by_columns;
 }
 
+impl sealed::Sealed for f64 {}
+
+impl Element for f64 {
+    type Result = f64;
+    const NAME: &'static str = "f64";
+
+    fn kernels(order: Order) -> Option<Kernels<f64>> {
+        let entry = match order {
+            Order::ByColumns => double::gemm_f64_by_columns::entry().with_signature(),
+            Order::ByRows => double::gemm_f64_by_rows::entry().with_signature(),
+        };
+        Some(Kernels::Warps(entry))
+    }
+}
+
 /// `C = activation(alpha A B + beta C + bias)`, prepared for its device.
 ///
 /// `A` and `B` may begin at any element, and have any distance between their rows. Where no tensor map describes
@@ -96,14 +121,17 @@ pub struct Product<'a, T: Element> {
     packed: Vec<Packed<'a, T>>,
     /// Of `A`, `B` and, where copies store it, `C`.
     maps: DeviceBuffer<TensorMap>,
-    problem: Problem,
+    problem: Problem<Factor<T>>,
     matrices: PhantomData<(&'a [T], &'a mut [T::Result])>,
 }
+
+/// The type of the factors of a product.
+type Factor<T> = <<T as Element>::Result as ResultElement>::Factor;
 
 enum Launch<'a, T: Element> {
     /// The result has no elements.
     Nothing,
-    Copied(Prepared<'a, Copied>),
+    Copied(Prepared<'a, Copied<T::Result>>),
     Fused(
         Prepared<'a, Fused<T::Result>>,
         MatrixMut<'a, T::Result>,
@@ -134,7 +162,7 @@ impl<'a, T: Element> Product<'a, T> {
         a: Matrix<'a, T>,
         b: Right<'a, T>,
         c: MatrixMut<'a, T::Result>,
-        [alpha, beta]: [f32; 2],
+        [alpha, beta]: [<T::Result as ResultElement>::Factor; 2],
     ) -> Result<Self, GemmError> {
         let finish = Finish {
             alpha,
@@ -254,8 +282,11 @@ fn launch_of<'a, T: Element>(
             Launch::Copied(unsafe { prepared.overlapping() }?)
         }
         Kernel::Fused(entry) => {
+            let prepared = device
+                .prepare(entry, config)?
+                .with_cluster(plan.cluster())?;
             // SAFETY: as above.
-            let prepared = unsafe { device.prepare(entry, config)?.overlapping() }?;
+            let prepared = unsafe { prepared.overlapping() }?;
             // SAFETY: a view of nothing.
             let none = || unsafe { Slice::from_raw(std::ptr::null(), 0) };
             Launch::Fused(prepared, c, finish.bias.unwrap_or_else(none))

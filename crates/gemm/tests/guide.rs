@@ -48,7 +48,7 @@ fn main() -> ExitCode {
     ));
     let written = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect(name);
     let (rows, chart) = (written("gemm.csv"), written("gemm.svg"));
-    for dtype in [",bf16,", ",f16,", ",tf32,", ",e4m3,"] {
+    for dtype in [",bf16,", ",f16,", ",tf32,", ",e4m3,", ",f64,"] {
         assert!(rows.contains(dtype), "{dtype}: {rows}");
     }
     assert!(chart.contains("gemm tf32"), "{chart}");

@@ -152,8 +152,8 @@ where
         right,
         MatrixMut::new(result.slice_mut(start..), m, n).with_pitch(pitch),
         Finish {
-            alpha: case.factors[0],
-            beta: case.factors[1],
+            alpha: case.factors[0].into(),
+            beta: case.factors[1].into(),
             bias: case.has_bias.then(|| buffers.2.slice(..)),
             activation: case.activation,
         },
@@ -212,7 +212,7 @@ fn check<T: Number, R: Number>(
             let size = alpha.abs() * size + (beta * former).abs() + bias.abs();
             let value = case.finished(sum, former, bias);
             // No activation is steeper than 1.13.
-            (value, 1.13 * bound::<T, R>(value, size))
+            (value, 1.13 * bound::<T, R>(value, size, a.columns))
         };
         let off = (element.to_f64() - expected).abs();
         if off.is_nan() || off > bound {
@@ -332,7 +332,56 @@ fn small(device: &Device) -> Result<(), Failed> {
     Ok(())
 }
 
-/// Two hundred products of random sizes, types, orders and places: on an emulator of a tile and a bit at most, on a GPU of several.
+/// Sums of `f64` of which several blocks add up a part, of all tiles and of those that are left over.
+fn shared(device: &Device) -> Result<(), Failed> {
+    let mut seen = Vec::new();
+    for [m, n, k] in [
+        [128, 128, 1024],
+        [200, 300, 521],
+        [1500, 250, 300],
+        [300, 100, 300],
+    ] {
+        seen.push(Plan::<f64>::new(device, [m, n, k], Order::ByRows)?.cluster()[0]);
+        for order in ORDERS {
+            let case = Case::plain::<f64>([m, n, k], order, aligned::<f64>(n));
+            compare::<f64>(device, &case)?;
+        }
+    }
+    if device.properties().is_emulated() {
+        gpu_test::equal(seen.as_slice(), [8, 2, 2, 4].as_slice())?;
+    }
+    Ok(())
+}
+
+/// Factors that `f32` does not have.
+fn f64_factors(device: &Device) -> Result<(), Failed> {
+    let [a, b] = [0.1, 0.7].map(|value| device.buffer_filled(36, value));
+    let (a, b) = (a?, b?);
+    let mut c = device.buffer_filled(36, 0.3)?;
+    let product = Product::prepare_scaled(
+        device,
+        Matrix::new(a.slice(..), 6, 6),
+        Right::ByColumns(Matrix::new(b.slice(..), 6, 6)),
+        MatrixMut::new(c.slice_mut(..), 6, 6),
+        [0.2, -0.6],
+    )?;
+    let stream = Stream::new(device)?;
+    // SAFETY: as in `compare`.
+    unsafe { product.launch(&stream) }?;
+    stream.synchronize()?;
+    drop(product);
+    let expected: f64 = 0.2 * (6.0 * 0.1 * 0.7) - 0.6 * 0.3;
+    let off = c
+        .to_vec()?
+        .into_iter()
+        .map(|value| (value - expected).abs());
+    match off.fold(0.0, f64::max) {
+        off if off <= 1e-16 => Ok(()),
+        off => Err(format!("{off:e} from {expected}").into()),
+    }
+}
+
+/// 250 products of random sizes, types, orders and places: on an emulator of a tile and a bit at most, on a GPU of several.
 fn many(device: &Device) -> Result<(), Failed> {
     let tiles = if device.properties().is_emulated() {
         1
@@ -340,7 +389,7 @@ fn many(device: &Device) -> Result<(), Failed> {
         5
     };
     let mut random = fastrand::Rng::with_seed(1);
-    for number in 0..200 {
+    for number in 0..250 {
         let most = [150 * tiles, 260 * tiles, 140 * tiles];
         let mut sizes = most.map(|most| random.usize(1..most));
         if number % 20 == 0 {
@@ -363,11 +412,12 @@ fn many(device: &Device) -> Result<(), Failed> {
                 places: [k, b, n].map(|columns| anywhere(random, columns)),
             }
         };
-        match number % 4 {
+        match number % 5 {
             0 => compare::<bf16>(device, &case(order, &mut random))?,
             1 => compare::<f16>(device, &case(order, &mut random))?,
             2 => compare::<Tf32>(device, &case(Order::ByColumns, &mut random))?,
-            _ => compare::<E4m3>(device, &case(Order::ByColumns, &mut random))?,
+            3 => compare::<E4m3>(device, &case(Order::ByColumns, &mut random))?,
+            _ => compare::<f64>(device, &case(order, &mut random))?,
         }
     }
     Ok(())
@@ -471,7 +521,7 @@ fn refused() -> Result<(), Failed> {
 
 type Check = fn(&Device) -> Result<(), Failed>;
 
-const CASES: [(&str, Check); 12] = [
+const CASES: [(&str, Check); 16] = [
     ("bf16_edges", |device| edges::<bf16>(device, &ORDERS)),
     ("f16_edges", |device| edges::<f16>(device, &ORDERS)),
     ("tf32_edges", |device| edges::<Tf32>(device, &ORDERS[..1])),
@@ -484,8 +534,12 @@ const CASES: [(&str, Check); 12] = [
     ("e4m3_finishes", |device| {
         finishes::<E4m3>(device, &ORDERS[..1])
     }),
+    ("f64_edges", |device| edges::<f64>(device, &ORDERS)),
+    ("f64_finishes", |device| finishes::<f64>(device, &ORDERS)),
+    ("f64_factors", f64_factors),
     ("nothing", nothing),
     ("small", small),
+    ("shared", shared),
     ("many", many),
     ("special", special),
 ];

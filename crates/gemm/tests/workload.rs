@@ -52,14 +52,18 @@ fn whole_tiles_are_counted_as_the_workload_says() {
         ("f16", "rows", 2, TensorType::F16),
         ("tf32", "columns", 4, TensorType::Tf32),
         ("e4m3", "columns", 1, TensorType::F8),
+        ("f64", "columns", 8, TensorType::F64),
+        ("f64", "rows", 8, TensorType::F64),
     ] {
         let (row, types) = row([128, 256, 128], dtype, b);
         assert!(row.checked, "{dtype}");
         assert_eq!(types, [tensor]);
         assert_eq!(row.dtype.as_deref(), Some(dtype));
         let flop = 2 * 128 * 256 * 128;
-        assert_eq!(row.counted_flop, Some(flop), "{dtype}");
-        let result = if dtype == "tf32" { 4 } else { 2 };
+        // Of f64 also what factors and a bias take, which are 1 and 0.
+        let finished = if dtype == "f64" { 4 * 128 * 256 } else { 0 };
+        assert_eq!(row.counted_flop, Some(flop + finished), "{dtype}");
+        let result = bytes.max(2);
         let moved = bytes * (128 * 128 + 256 * 128) + result * 128 * 256;
         assert_eq!(row.counted_bytes, Some(moved), "{dtype}");
         assert_eq!(row.ai, Some(flop as f64 / moved as f64));

@@ -105,7 +105,7 @@ pub enum Kernel {
     /// Of the others.
     Maps(Entry<Maps>),
     /// Of the last one.
-    Gemm(Entry<Copied>, gemm::Plan<bf16>),
+    Gemm(Entry<Copied<bf16>>, gemm::Plan<bf16>),
 }
 
 /// How a step multiplies matrices of some sizes.
@@ -307,7 +307,7 @@ impl Matrices {
     }
 
     /// Arguments of [`Kernel::Gemm`].
-    pub fn copied(&self, library: &gemm::Plan<bf16>) -> <Copied as Signature>::Arguments<'_> {
+    pub fn copied(&self, library: &gemm::Plan<bf16>) -> <Copied<bf16> as Signature>::Arguments<'_> {
         let map = |number: usize| self.maps.slice(number..=number);
         (map(0), map(1), map(2), library.problem())
     }

@@ -28,7 +28,7 @@ impl Workload for Gemm {
             let axis = Axis::whole(name, on_gpu.iter().copied()).within(1..=1 << 16);
             axis.on_emulator(on_emulator.iter().copied())
         };
-        let types = ["bf16", "f16", "tf32", "e4m3"];
+        let types = ["bf16", "f16", "tf32", "e4m3", "f64"];
         vec![
             size("k", &[64, 256, 1024, 4096, 8192], &[64, 256]).help("columns of A, and rows of B"),
             size("m", &[8192], &[128]).help("rows of A"),
@@ -43,6 +43,7 @@ impl Workload for Gemm {
             "bf16" => case::<bf16>(at, TensorType::Bf16),
             "f16" => case::<f16>(at, TensorType::F16),
             "e4m3" => case::<E4m3>(at, TensorType::F8),
+            "f64" => case::<f64>(at, TensorType::F64),
             _ => case::<Tf32>(at, TensorType::Tf32),
         }
     }
@@ -65,7 +66,11 @@ where
     let (config, problem) = (plan.config(), plan.problem());
     let products = |sizes: [usize; 3]| 2.0 * sizes.map(|size| size as f64).iter().product::<f64>();
     let padding = products(plan.padded()) - products([m, n, k]);
-    let beside = Work::default().operations(Precision::F32, Operation::Tensor(of), padding);
+    let precision = match of {
+        TensorType::F64 => Precision::F64,
+        _ => Precision::F32,
+    };
+    let beside = Work::default().operations(precision, Operation::Tensor(of), padding);
     let case = match plan.kernel() {
         Kernel::Copied(entry) => {
             let launch = at.launch(entry, config);
@@ -86,15 +91,25 @@ where
                     (a, b, it.c.slice_mut(..), none, problem)
                 })
             };
-            // By alpha.
-            let scaled = (m * n) as f64;
-            case.overhead(beside.operations(Precision::F32, Operation::Multiply, scaled))
+            let overhead = match of {
+                // By alpha, with beta and a bias of 0, where rows are there; and sums of blocks that share a tile.
+                TensorType::F64 => {
+                    let finished = (m * plan.padded()[1]) as f64;
+                    let added = finished + plan.exchanged() as f64;
+                    let beside = beside.operations(precision, Operation::Multiply, finished);
+                    let beside = beside.operations(precision, Operation::Fma, finished);
+                    beside.operations(precision, Operation::Add, added)
+                }
+                // By alpha.
+                _ => beside.operations(precision, Operation::Multiply, (m * n) as f64),
+            };
+            case.overhead(overhead)
         }
     };
     Ok(case
         .reads::<T>((m + n) * k)
         .writes::<T::Result>(m * n)
-        .operations(Precision::F32, Operation::Tensor(of), 2 * m * n * k))
+        .operations(precision, Operation::Tensor(of), 2 * m * n * k))
 }
 
 /// `A`, `B` and `C` on the device, and their maps.

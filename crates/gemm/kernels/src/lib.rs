@@ -2,6 +2,7 @@
 
 #![no_std]
 
+pub mod double;
 pub mod epilogue;
 pub mod operand;
 pub mod order;

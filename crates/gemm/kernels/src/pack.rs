@@ -32,7 +32,7 @@ pub struct Shape {
 /// Both matrices have `shape.rows` rows of `shape.columns` elements at the pitches that it says, and nobody else touches the copy.
 #[kernel(
     block = [256],
-    instances(pack_1<u8>, pack_2<u16>, pack_4<u32>)
+    instances(pack_1<u8>, pack_2<u16>, pack_4<u32>, pack_8<u64>)
 )]
 pub unsafe fn pack<T: Copy>(matrix: *const T, copy: *mut T, shape: Shape) {
     let lane = thread::thread_idx_x() % 32;

@@ -65,7 +65,7 @@ impl<T: Number> Given<T> {
         let all = c.to_vec()?.into_iter().zip(self.expected());
         for (i, (element, (value, size))) in all.enumerate() {
             let (row, column) = (i / n, i % n);
-            let (actual, bound) = (element.to_f64(), bound::<T, R>(value, size));
+            let (actual, bound) = (element.to_f64(), bound::<T, R>(value, size, self.sizes[2]));
             let off = (actual - value).abs();
             if off.is_nan() || off > bound {
                 return Err(format!(

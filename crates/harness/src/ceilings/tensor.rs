@@ -1,7 +1,8 @@
 //! Tensor cores: products of operands that stay where they are.
 
 use cuda_std::bf16;
-use kernels_hopper::tensor::{F64x16, THREADS, WARP_THREADS};
+use cuda_std::mma::F64x16;
+use kernels_hopper::tensor::{THREADS, WARP_THREADS};
 
 use super::bench::{Bench, clock_of, highest};
 use super::{BenchError, Ceiling, Quantity};

@@ -4,10 +4,8 @@ use std::marker::PhantomData;
 
 use cuda_std::bf16;
 use cuda_std::launch::Entry;
-use cuda_std::mma::Element;
-use kernels_hopper::tensor::{
-    F64x16, ResidentInWarps, WARP_THREADS, mma_bf16, mma_f64, mma_f64_k16,
-};
+use cuda_std::mma::{Element, F64x16};
+use kernels_hopper::tensor::{ResidentInWarps, WARP_THREADS, mma_bf16, mma_f64, mma_f64_k16};
 
 use super::super::values::{Expected, Output, check_each};
 use super::{added, axes, numbers};
