@@ -74,7 +74,7 @@ fn panics_side_by_side() -> Result<(), Failed> {
     Ok(all.into_iter().collect::<Result<(), String>>()?)
 }
 
-/// A device of its own for each test: one that has run thousands of launches remembers what they freed, and takes longer.
+/// A device of its own for each test.
 fn open(needs: Needs) -> Result<Device, DriverError> {
     Device::emulator_with(Emulation::default(), needs.ptx())
 }

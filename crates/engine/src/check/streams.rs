@@ -73,6 +73,9 @@ pub struct Streams {
 
 const HOST: usize = 0;
 
+/// Destroyed streams that are looked at for another: nobody waits for those of launches that have failed, and they add up.
+const RECENT: usize = 32;
+
 impl Default for Streams {
     fn default() -> Streams {
         Streams {
@@ -86,8 +89,9 @@ impl Streams {
     /// Another stream.
     pub fn stream(&mut self) -> Stream {
         let is_known = |&stream: &usize| self.pasts[HOST].has(&self.pasts[stream]);
-        if let Some(place) = self.ended.iter().position(is_known) {
-            return Stream(self.ended.swap_remove(place));
+        let recent = self.ended.len().saturating_sub(RECENT);
+        if let Some(place) = self.ended[recent..].iter().rposition(is_known) {
+            return Stream(self.ended.swap_remove(recent + place));
         }
         self.pasts.push(Past::default());
         Stream(self.pasts.len() - 1)
