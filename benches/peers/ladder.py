@@ -26,8 +26,7 @@ def step(name, a, b, c):
     (m, n), k = c.shape, a.shape[1]
     sizes = Sizes(m, n, k)
     if name == "gemm":
-        width = 256
-        return gemm.Gemm("small_bf16_by_columns" if m * n <= 1024 * 1024 else f"gemm_bf16_by_columns_{width}", a, b, c)
+        return gemm.Gemm("small_bf16_by_columns" if m * n <= 1024 * 1024 else "gemm_bf16_by_columns_256", a, b, c)
     if name == "mma_sync":
         values = [pointer(a), pointer(b), pointer(c), sizes]
         return Launch(name, [-(-m // 128) * -(-n // 128), 1, 1], 256, 3 * 2 * 128 * 40 * 2, values, [])

@@ -10,7 +10,7 @@ use gemm_kernels::operand::{ByColumns, Tile};
 use gemm_kernels::pipeline::add_up;
 
 use crate::Sizes;
-use crate::tile::{DEPTH, GROUP_ROWS, ROW_BYTES, columns, corner, places, store};
+use crate::tile::{DEPTH, GROUP_ROWS, ROW_BYTES, corner, places, store};
 
 /// Rows of a tile of the result, for two warpgroups.
 pub const ROWS: u32 = 2 * GROUP_ROWS;
@@ -39,7 +39,7 @@ pub unsafe fn producer<N: Tile<bf16>, const STAGES: u32>(
     c: *mut bf16,
     sizes: Sizes,
 ) {
-    let (to_a, to_b, barriers) = places(ROWS, columns::<N>(), STAGES);
+    let (to_a, to_b, barriers) = places(ROWS, N::COLUMNS, STAGES);
     // SAFETY: the place is the barriers' alone.
     let ring = unsafe { Ring::<STAGES>::new(barriers) };
     // SAFETY: all threads come here.
@@ -48,7 +48,7 @@ pub unsafe fn producer<N: Tile<bf16>, const STAGES: u32>(
         ring.init(1, 2);
     }
     thread::sync_threads();
-    let first = corner(thread::block_idx_x(), sizes, ROWS, columns::<N>());
+    let first = corner(thread::block_idx_x(), sizes, ROWS, N::COLUMNS);
     let steps = sizes.k.div_ceil(DEPTH);
     if group == 0 {
         // SAFETY: the whole warpgroup comes here; the bounds say how many registers it had.
@@ -58,8 +58,8 @@ pub unsafe fn producer<N: Tile<bf16>, const STAGES: u32>(
             for step in 0..steps {
                 let free = producer.acquire();
                 let to_a = to_a.byte_add(free.stage() * ROWS * ROW_BYTES);
-                let to_b = to_b.byte_add(free.stage() * columns::<N>() * ROW_BYTES);
-                let full = free.expect((ROWS + columns::<N>()) * ROW_BYTES);
+                let to_b = to_b.byte_add(free.stage() * N::COLUMNS * ROW_BYTES);
+                let full = free.expect((ROWS + N::COLUMNS) * ROW_BYTES);
                 let along = (step * DEPTH) as i32;
                 // SAFETY: the stage is free, and the bytes of both tiles have been announced.
                 unsafe {

@@ -3,18 +3,16 @@
 use cuda_std::packed::Bf16x2;
 use cuda_std::prelude::*;
 use cuda_std::shared::{SharedPtr, dynamic_shared_mem};
-use cuda_std::wgmma::{Accumulator, Shape, Swizzle, Swizzle128};
+use cuda_std::wgmma::{Accumulator, Swizzle, Swizzle128};
 use cuda_std::{unroll, warpgroup};
+pub use gemm_kernels::operand::ROW_BYTES;
 use gemm_kernels::operand::Width;
+pub use gemm_kernels::pipeline::WARPGROUP_ROWS as GROUP_ROWS;
 
 use crate::Sizes;
 
 /// Elements of a tile along the inner dimension: rows of 128 bytes, which a swizzle permutes.
 pub const DEPTH: u32 = 64;
-/// Bytes of such a row.
-pub const ROW_BYTES: u32 = Swizzle128::SPAN;
-/// Rows that a warpgroup multiplies.
-pub const GROUP_ROWS: u32 = 64;
 
 /// Dynamic shared memory for `stages` pairs of tiles of `rows` and `columns`, their barriers, and room to align them.
 pub const fn shared_bytes(rows: u32, columns: u32, stages: u32) -> u32 {
@@ -74,9 +72,4 @@ pub fn corner(number: u32, sizes: Sizes, rows: u32, columns: u32) -> [u32; 2] {
     let tiles = sizes.m.div_ceil(rows).max(1);
     let column = number / tiles;
     [(number - column * tiles) * rows, column * columns]
-}
-
-/// Columns of a shape as the compiler knows them.
-pub const fn columns<N: Shape>() -> u32 {
-    N::COLUMNS
 }

@@ -9,7 +9,7 @@ use cuda_std::wgmma::{Accumulator, KMajor, N64, N128, Previous, Swizzle128};
 use gemm_kernels::operand::Tile;
 
 use crate::Sizes;
-use crate::tile::{DEPTH, GROUP_ROWS, ROW_BYTES, columns, corner, places, store};
+use crate::tile::{DEPTH, GROUP_ROWS, ROW_BYTES, corner, places, store};
 
 /// `C = A B`, by blocks of `GROUPS` warpgroups of 64 rows each.
 ///
@@ -28,7 +28,7 @@ pub unsafe fn wgmma<N: Tile<bf16>, const GROUPS: u32>(
     sizes: Sizes,
 ) {
     let rows = GROUPS * GROUP_ROWS;
-    let (to_a, to_b, barriers) = places(rows, columns::<N>(), 1);
+    let (to_a, to_b, barriers) = places(rows, N::COLUMNS, 1);
     let leads = thread::thread_idx_x() == 0;
     let group = thread::thread_idx_x() / warpgroup::THREADS;
     // SAFETY: the place is the barrier's alone.
@@ -38,7 +38,7 @@ pub unsafe fn wgmma<N: Tile<bf16>, const GROUPS: u32>(
         fence_init();
     }
     thread::sync_threads();
-    let first = corner(thread::block_idx_x(), sizes, rows, columns::<N>());
+    let first = corner(thread::block_idx_x(), sizes, rows, N::COLUMNS);
     let (tiles_a, tiles_b) = (
         KMajor::<bf16, Swizzle128>::new(to_a),
         KMajor::<bf16, Swizzle128>::new(to_b),
@@ -48,7 +48,7 @@ pub unsafe fn wgmma<N: Tile<bf16>, const GROUPS: u32>(
     for step in 0..sizes.k.div_ceil(DEPTH) {
         if leads {
             let along = (step * DEPTH) as i32;
-            full.arrive_expect((rows + columns::<N>()) * ROW_BYTES);
+            full.arrive_expect((rows + N::COLUMNS) * ROW_BYTES);
             // SAFETY: nobody reads the tiles, whose bytes have been announced.
             unsafe {
                 a.load([along, first[0] as i32], to_a, full);
