@@ -23,10 +23,10 @@ pub unsafe fn gemv<T: Float, const N: usize>(a: *const T, x: &[T], y: *mut T) {
     let start = unsafe { a.add(row * x.len()) };
     let own = if x.len().is_multiple_of(N) {
         // SAFETY: all rows begin at a multiple of N elements, and so are aligned.
-        unsafe { own_sum::<T, N>(start, x) }
+        unsafe { own_sum::<T, N, false>(start, x.as_ptr(), x.len(), || {}) }
     } else {
         // SAFETY: as above.
-        unsafe { own_sum::<T, 1>(start, x) }
+        unsafe { own_sum::<T, 1, false>(start, x.as_ptr(), x.len(), || {}) }
     };
     if let Some([sum]) = block_sum_in_first_warp([own])
         && thread::thread_idx_x() == 0
@@ -36,39 +36,61 @@ pub unsafe fn gemv<T: Float, const N: usize>(a: *const T, x: &[T], y: *mut T) {
     }
 }
 
-/// This thread's part of the row's product with `x`, `N` columns at a time.
+/// This thread's part of the row's product with `x`, `N` columns at a time. `ready` is called once, before anything of `x` is
+/// read; with `AHEAD` the first elements of the row are under way by then.
 ///
 /// # Safety
-/// `row` points to `x.len()` elements, a multiple of `N`; both are aligned to the bytes of `N`.
+/// `row` and, once `ready` has returned, `x` point to `len` elements, a multiple of `N`; both are aligned to the bytes of `N`.
 #[inline(always)]
-unsafe fn own_sum<T: Float, const N: usize>(row: *const T, x: &[T]) -> T {
+pub(crate) unsafe fn own_sum<T: Float, const N: usize, const AHEAD: bool>(
+    row: *const T,
+    x: *const T,
+    len: usize,
+    ready: impl FnOnce(),
+) -> T {
     let mut sums = [T::default(); N];
-    let vectors = x.len() / N;
+    let vectors = len / N;
     let mut next = thread::thread_idx_x() as usize;
-    let load = |i: usize| -> ([T; N], [T; N]) {
-        // SAFETY: i is below `vectors` in each call.
-        unsafe {
-            let factors = vector::load(x.as_ptr().add(i * N));
-            (vector::load(row.add(i * N)), factors)
-        }
-    };
-    let mut add = |(elements, factors): ([T; N], [T; N])| {
+    // SAFETY: i is below `vectors` in each call.
+    let element = |i: usize| -> [T; N] { unsafe { vector::load(row.add(i * N)) } };
+    // SAFETY: as above.
+    let factor = |i: usize| -> [T; N] { unsafe { vector::load(x.add(i * N)) } };
+    let mut add = |elements: [T; N], factors: [T; N]| {
         for n in 0..N {
             sums[n] = elements[n].mul_add(factors[n], sums[n]);
         }
     };
-    while next + const { (IN_FLIGHT - 1) * BLOCK as usize } < vectors {
-        let mut loaded = [([T::default(); N], [T::default(); N]); IN_FLIGHT];
+    let has_group = |next: usize| next + const { (IN_FLIGHT - 1) * BLOCK as usize } < vectors;
+    if AHEAD && has_group(next) {
+        let mut elements = [[T::default(); N]; IN_FLIGHT];
         for u in 0..IN_FLIGHT {
-            loaded[u] = load(next + u * BLOCK as usize);
+            elements[u] = element(next + u * BLOCK as usize);
+        }
+        ready();
+        let mut factors = [[T::default(); N]; IN_FLIGHT];
+        for u in 0..IN_FLIGHT {
+            factors[u] = factor(next + u * BLOCK as usize);
         }
         for u in 0..IN_FLIGHT {
-            add(loaded[u]);
+            add(elements[u], factors[u]);
+        }
+        next += const { IN_FLIGHT * BLOCK as usize };
+    } else {
+        ready();
+    }
+    while has_group(next) {
+        let mut loaded = [([T::default(); N], [T::default(); N]); IN_FLIGHT];
+        for u in 0..IN_FLIGHT {
+            let i = next + u * BLOCK as usize;
+            loaded[u] = (element(i), factor(i));
+        }
+        for u in 0..IN_FLIGHT {
+            add(loaded[u].0, loaded[u].1);
         }
         next += const { IN_FLIGHT * BLOCK as usize };
     }
     while next < vectors {
-        add(load(next));
+        add(element(next), factor(next));
         next += BLOCK as usize;
     }
     let mut total = T::default();

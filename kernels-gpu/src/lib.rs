@@ -9,6 +9,7 @@
 
 pub mod ceilings;
 pub mod counter;
+pub mod distributed;
 pub mod elementwise;
 pub mod functions;
 pub mod gemv;

@@ -131,7 +131,7 @@ impl Squares<3> for f64 {
 /// # Safety
 /// As for [`vectors`].
 #[inline(always)]
-unsafe fn own_squares<T: Squares<K>, const N: usize, const K: usize, const U: usize>(
+pub(crate) unsafe fn own_squares<T: Squares<K>, const N: usize, const K: usize, const U: usize>(
     block: usize,
     x: &[T],
 ) -> [f64; K] {

@@ -8,17 +8,18 @@ use crate::reduction::block_sum;
 /// Threads per block.
 pub const BLOCK: u32 = 512;
 
-/// The symmetric matrix `(I - 2 v vᵀ) diag(d) (I - 2 v vᵀ)`, whose eigenvalues are `d`, in row-major
-/// order. A block a row. `middle` is `vᵀ diag(d) v`.
+/// Rows of the symmetric matrix `(I - 2 v vᵀ) diag(d) (I - 2 v vᵀ)`, whose eigenvalues are `d`, in row-major
+/// order: a block a row, from `first_row` on. `middle` is `vᵀ diag(d) v`.
 ///
 /// # Safety
-/// `v` is as long as `d`, and `a` has room for the square of that. The grid has as many blocks, in one
-/// dimension.
+/// `v` is as long as `d`, and `a` has room for a row of as many elements for each block. The grid has one dimension, and all its rows
+/// are below that number.
 #[kernel]
-pub unsafe fn with_spectrum(d: &[f64], v: *const f64, middle: f64, a: *mut f64) {
-    let (row, n) = (thread::block_idx_x() as usize, d.len());
+pub unsafe fn with_spectrum(d: &[f64], v: *const f64, middle: f64, first_row: usize, a: *mut f64) {
+    let (place, n) = (thread::block_idx_x() as usize, d.len());
+    let row = first_row + place;
     let mut column = thread::thread_idx_x() as usize;
-    // SAFETY: row < n by the grid.
+    // SAFETY: row < n by the kernel's contract.
     let (d_row, v_row) = unsafe { (*d.get_unchecked(row), *v.add(row)) };
     while column < n {
         // SAFETY: column < n.
@@ -26,7 +27,7 @@ pub unsafe fn with_spectrum(d: &[f64], v: *const f64, middle: f64, a: *mut f64) 
         let diagonal = if row == column { d_row } else { 0.0 };
         let rest = 2.0 * v_row * v_column * (2.0 * middle - d_row - d_column);
         // SAFETY: row and column < n, and the element is this thread's alone.
-        unsafe { *a.add(row * n + column) = diagonal + rest };
+        unsafe { *a.add(place * n + column) = diagonal + rest };
         column += thread::block_dim_x() as usize;
     }
 }

@@ -270,12 +270,13 @@ unsafe fn take_words<const K: usize, const AT_ONCE: usize>(
 /// The bits of a number, turned over. No number's are 0: those would be of a NaN that is not the
 /// usual one.
 #[inline(always)]
-fn to_word(number: f64) -> u64 {
+pub fn to_word(number: f64) -> u64 {
     !if number.is_nan() { f64::NAN } else { number }.to_bits()
 }
 
+/// The number that [`to_word`] was given.
 #[inline(always)]
-fn from_word(word: u64) -> f64 {
+pub fn from_word(word: u64) -> f64 {
     f64::from_bits(!word)
 }
 

@@ -7,7 +7,7 @@ use cuda_std::launch::{Entry, Signature, Slice, SliceMut};
 
 use crate::functions::{Add, Axpy, Exp, Gelu, Mul, Relu, Scale, Sqrt};
 use crate::real::Float;
-use crate::{elementwise, gemv, norm, normalize};
+use crate::{distributed, elementwise, gemv, norm, normalize};
 
 /// An element type that there are kernels for.
 pub trait Element: Float + Debug {
@@ -15,6 +15,8 @@ pub trait Element: Float + Debug {
     const WIDTH: usize;
     /// What the squares of elements are added up in.
     type Sums: Copy + Send + Sync + 'static;
+    /// How many sums those are.
+    const SUMS: usize = size_of::<Self::Sums>() / size_of::<f64>();
 
     /// [`norm::nrm2`].
     fn nrm2() -> Entry<Nrm2<Self>>;
@@ -32,6 +34,10 @@ pub trait Element: Float + Debug {
     fn divide_by() -> Entry<Map<Self, Scalar<Self>>>;
     /// [`gemv::gemv`].
     fn gemv() -> Entry<Gemv<Self>>;
+    /// [`distributed::squares_send`].
+    fn squares_send() -> Entry<SquaresSend<Self>>;
+    /// [`distributed::take_root`].
+    fn take_root() -> Entry<TakeRoot<Self>>;
 }
 
 macro_rules! signatures {
@@ -53,6 +59,10 @@ signatures! {
     /// x, y, elements, the norm, partials, arrivals.
     Normalize<T> = (Slice<'a, T>, SliceMut<'a, T>, usize, SliceMut<'a, T>, SliceMut<'a, T::Sums>,
         SliceMut<'a, u32>);
+    /// x, rank, targets, partials, ticket.
+    SquaresSend<T> = (Slice<'a, T>, u32, Slice<'a, u64>, SliceMut<'a, T::Sums>, SliceMut<'a, u32>);
+    /// words, spare, devices, the norm, lost, nanoseconds.
+    TakeRoot<T> = (SliceMut<'a, u64>, SliceMut<'a, u64>, u32, SliceMut<'a, T>, SliceMut<'a, u32>, u64);
     /// a, x, y.
     Gemv<T> = (Slice<'a, T>, Slice<'a, T>, SliceMut<'a, T>);
 }
@@ -110,7 +120,7 @@ impl<T: Element, F: Argument> Signature for Zip<T, F> {
 
 macro_rules! elements {
     ($($float:ident: $width:literal, $sums:literal, $nrm2:ident, $dot:ident, $normalize:ident,
-        $scale:ident, $axpy:ident, $scale_by:ident, $divide_by:ident, $gemv:ident;)*) => {$(
+        $scale:ident, $axpy:ident, $scale_by:ident, $divide_by:ident, $gemv:ident, $squares_send:ident, $take_root:ident;)*) => {$(
         impl Element for $float {
             const WIDTH: usize = $width;
             type Sums = [f64; $sums];
@@ -146,15 +156,23 @@ macro_rules! elements {
             fn gemv() -> Entry<Gemv<Self>> {
                 gemv::$gemv::entry().with_signature()
             }
+
+            fn squares_send() -> Entry<SquaresSend<Self>> {
+                distributed::$squares_send::entry().with_signature()
+            }
+
+            fn take_root() -> Entry<TakeRoot<Self>> {
+                distributed::$take_root::entry().with_signature()
+            }
         }
     )*};
 }
 
 elements! {
     f32: 4, 1, nrm2_f32, dot_f32, normalize_f32, scale_f32, axpy_f32, scale_by_f32, divide_by_f32,
-        gemv_f32;
+        gemv_f32, squares_send_f32, take_root_f32;
     f64: 2, 3, nrm2_f64, dot_f64, normalize_f64, scale_f64, axpy_f64, scale_by_f64, divide_by_f64,
-        gemv_f64;
+        gemv_f64, squares_send_f64, take_root_f64;
 }
 
 /// Blocks for a reduction over `n` elements on a device with so many multiprocessors: one where that has
@@ -175,8 +193,7 @@ pub fn reduction_blocks<T: Element>(n: u64, multiprocessors: u32) -> u64 {
     } else if tiles < 6 * multiprocessors {
         n.div_ceil(row).min(multiprocessors)
     } else {
-        let sums = (size_of::<T::Sums>() / size_of::<f64>()) as u64;
-        (tiles / 4).clamp(4 * multiprocessors, 48 / sums * multiprocessors)
+        (tiles / 4).clamp(4 * multiprocessors, 48 / T::SUMS as u64 * multiprocessors)
     }
 }
 

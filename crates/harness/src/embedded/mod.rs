@@ -3,6 +3,7 @@
 pub(crate) mod caches;
 pub(crate) mod chains;
 mod checked;
+mod distributed;
 mod elementwise;
 mod gemv;
 pub(crate) mod latency;

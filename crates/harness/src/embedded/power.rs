@@ -60,8 +60,9 @@ fn spectrum<'d>(at: &Point<'d>) -> Result<Case<'d>, PointError> {
         });
     // SAFETY: v is as long as d, a is its square, and there is a block a row.
     Ok(unsafe {
-        arrays
-            .arguments_unchecked(move |it| (it.x.slice(..), it.y.slice(..), middle, it.out.view()))
+        arrays.arguments_unchecked(move |it| {
+            (it.x.slice(..), it.y.slice(..), middle, 0, it.out.view())
+        })
     })
 }
 

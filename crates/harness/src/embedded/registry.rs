@@ -12,7 +12,9 @@ use super::chains::Chains;
 use super::checked::Checked;
 use super::latency::{Barrier, Chase, clocks};
 use super::stream::UNROLLS;
-use super::{Fma, Gemv, Matmul, Polynomial, Stream, elementwise, gemv, matmul, norm, power};
+use super::{
+    Fma, Gemv, Matmul, Polynomial, Stream, distributed, elementwise, gemv, matmul, norm, power,
+};
 use crate::driver::DeviceValue;
 use crate::workload::Workload;
 
@@ -79,6 +81,7 @@ pub fn list() -> &'static [Listed] {
         list.extend(elementwise::listed());
         list.extend(norm::listed());
         list.extend(power::listed());
+        list.extend(distributed::listed());
         list.extend(streams());
         list.extend(products());
         list.extend(polynomials());

@@ -1,6 +1,7 @@
-//! The device's part of the iteration: a matrix, its vector, and the steps.
+//! The device's part of the iteration: steps, looks at them, and the matrix.
 
 use std::f64::consts::TAU;
+use std::ops::Range;
 
 use kernels_gpu::power::{BLOCK, inspect, with_spectrum};
 
@@ -16,7 +17,8 @@ pub(super) struct Iteration<'d> {
     pub(super) stream: Stream<'d>,
     /// Where looks are copied to the host.
     copies: Stream<'d>,
-    steps: Steps<'d>,
+    steps: Box<dyn Steps + 'd>,
+    check_every: u64,
     graphs: Option<Graphs<'d>>,
     /// Page-locked memory for looks.
     host: Vec<Pinned<f64>>,
@@ -24,17 +26,32 @@ pub(super) struct Iteration<'d> {
     last: Option<Event<'d>>,
 }
 
-/// A matrix and a vector on a device, and what a step is made of.
-struct Steps<'d> {
-    check_every: u64,
+/// A matrix and a vector, and what a step is made of.
+pub(super) trait Steps {
+    /// A step.
+    fn step(&mut self, stream: &Stream<'_>) -> Result<(), DriverError>;
+
+    /// A step, with a look at the vector before it, into place `slot`.
+    fn look(&mut self, stream: &Stream<'_>, slot: usize) -> Result<(), DriverError>;
+
+    /// The look in that place: Rayleigh's quotient, the residual, and the vector.
+    fn seen(&self, slot: usize) -> &DeviceBuffer<f64>;
+}
+
+/// All of the matrix on one device.
+struct Alone<'d> {
     product: Product<'d, f64>,
     normalize: Normalize<'d, f64>,
-    inspect: Prepared<'d, inspect>,
+    inspect: Inspect<'d>,
     a: DeviceBuffer<f64>,
     x: DeviceBuffer<f64>,
     y: DeviceBuffer<f64>,
     norm: DeviceBuffer<f64>,
-    /// Two looks: the next is taken while the last is copied.
+}
+
+/// How a device looks at its vector. The next look is taken while the last is copied, so there are two places.
+pub(super) struct Inspect<'d> {
+    prepared: Prepared<'d, inspect>,
     seen: [DeviceBuffer<f64>; 2],
 }
 
@@ -61,33 +78,39 @@ impl Look {
 
 impl<'d> Iteration<'d> {
     /// The plan's matrix, and its first vector or the one to go on from.
-    pub(super) fn new(
+    pub(super) fn alone(
         device: &'d Device,
         plan: &PowerPlan,
         vector: Option<&[f64]>,
     ) -> Result<Self, DriverError> {
         let n = plan.dim;
-        let mut random = fastrand::Rng::with_seed(plan.seed);
-        let a = matrix(device, plan, &mut random)?;
-        let first = unit(normals(n, &mut random));
-        let seen = || device.buffer_zeroed(n + 2);
+        let (matrix, first) = start(plan);
+        let steps = Alone {
+            product: Product::new(device, n as u32)?,
+            normalize: Normalize::new(device, n)?,
+            inspect: Inspect::new(device, n)?,
+            a: matrix.rows(device, 0..n)?,
+            x: device.buffer_from(vector.unwrap_or(&first))?,
+            y: device.buffer_zeroed(n)?,
+            norm: device.buffer_zeroed(1)?,
+        };
+        Iteration::of(device, plan, Box::new(steps))
+    }
+
+    /// These steps.
+    pub(super) fn of(
+        device: &'d Device,
+        plan: &PowerPlan,
+        steps: Box<dyn Steps + 'd>,
+    ) -> Result<Self, DriverError> {
         Ok(Iteration {
             stream: Stream::new(device)?,
             copies: Stream::new(device)?,
-            steps: Steps {
-                check_every: plan.check_every,
-                product: Product::new(device, n as u32)?,
-                normalize: Normalize::new(device, n)?,
-                inspect: device.prepare(inspect::entry(), LaunchConfig::blocks(1, BLOCK))?,
-                a,
-                x: device.buffer_from(vector.unwrap_or(&first))?,
-                y: device.buffer_zeroed(n)?,
-                norm: device.buffer_zeroed(1)?,
-                seen: [seen()?, seen()?],
-            },
+            steps,
+            check_every: plan.check_every,
             graphs: None,
             host: (0..2)
-                .map(|_| device.pinned(n + 2, 0.0))
+                .map(|_| device.pinned(plan.dim + 2, 0.0))
                 .collect::<Result<_, _>>()?,
             last: None,
         })
@@ -101,7 +124,7 @@ impl<'d> Iteration<'d> {
                 stream.capture(|| steps.look(stream, 0))?,
                 stream.capture(|| steps.look(stream, 1))?,
             ],
-            rest: stream.capture(|| steps.rest(stream))?,
+            rest: stream.capture(|| rest(&mut **steps, stream, self.check_every))?,
         });
         Ok(())
     }
@@ -120,7 +143,7 @@ impl<'d> Iteration<'d> {
         match &self.graphs {
             // SAFETY: as in `look`.
             Some(graphs) => unsafe { graphs.rest.launch(&self.stream) }?,
-            None => self.steps.rest(&self.stream)?,
+            None => rest(&mut *self.steps, &self.stream, self.check_every)?,
         }
         self.last = Some(self.stream.record()?);
         Ok(())
@@ -130,7 +153,7 @@ impl<'d> Iteration<'d> {
     pub(super) fn read(&mut self, slot: usize) -> Result<Look, DriverError> {
         self.last = Some(self.stream.record()?);
         let mut host = self.host.pop().expect("`recycle` brings it back");
-        self.stream.read(&self.steps.seen[slot], 0, &mut host)?;
+        self.stream.read(self.steps.seen(slot), 0, &mut host)?;
         Ok(Look(host))
     }
 
@@ -138,7 +161,7 @@ impl<'d> Iteration<'d> {
     pub(super) fn begin_read(&mut self, slot: usize) -> Result<Pending<'d, f64>, DriverError> {
         self.copies.wait_event(&self.stream.mark()?)?;
         let host = self.host.pop().expect("`recycle` brings it back");
-        Ok(self.copies.download(&self.steps.seen[slot], 0, host)?)
+        Ok(self.copies.download(self.steps.seen(slot), 0, host)?)
     }
 
     /// Takes back what [`Iteration::read`] or a finished copy has given.
@@ -164,27 +187,29 @@ impl Drop for Iteration<'_> {
     }
 }
 
-impl Steps<'_> {
-    /// A step, with a look at the vector before it.
-    fn look(&mut self, stream: &Stream<'_>, slot: usize) -> Result<(), DriverError> {
+fn rest(steps: &mut dyn Steps, stream: &Stream<'_>, check_every: u64) -> Result<(), DriverError> {
+    (1..check_every).try_for_each(|_| steps.step(stream))
+}
+
+impl Steps for Alone<'_> {
+    fn step(&mut self, stream: &Stream<'_>) -> Result<(), DriverError> {
         self.multiply(stream)?;
-        let arguments = (
-            self.x.slice(..),
-            self.y.slice(..),
-            self.seen[slot].slice_mut(..),
-        );
-        // SAFETY: y is as long as x, and a look is two longer; an iteration waits before they go.
-        unsafe { self.inspect.launch(stream, &arguments) }?;
         self.normalize(stream)
     }
 
-    fn rest(&mut self, stream: &Stream<'_>) -> Result<(), DriverError> {
-        (1..self.check_every).try_for_each(|_| {
-            self.multiply(stream)?;
-            self.normalize(stream)
-        })
+    fn look(&mut self, stream: &Stream<'_>, slot: usize) -> Result<(), DriverError> {
+        self.multiply(stream)?;
+        // SAFETY: an iteration waits before the buffers go.
+        unsafe { self.inspect.launch(stream, &self.x, &self.y, slot) }?;
+        self.normalize(stream)
     }
 
+    fn seen(&self, slot: usize) -> &DeviceBuffer<f64> {
+        self.inspect.seen(slot)
+    }
+}
+
+impl Alone<'_> {
     /// y = A x
     fn multiply(&mut self, stream: &Stream<'_>) -> Result<(), DriverError> {
         let (a, x, y) = (self.a.slice(..), self.x.slice(..), self.y.slice_mut(..));
@@ -204,12 +229,50 @@ impl Steps<'_> {
     }
 }
 
+impl<'d> Inspect<'d> {
+    pub(super) fn new(device: &'d Device, n: usize) -> Result<Self, DriverError> {
+        let seen = || device.buffer_zeroed(n + 2);
+        Ok(Inspect {
+            prepared: device.prepare(inspect::entry(), LaunchConfig::blocks(1, BLOCK))?,
+            seen: [seen()?, seen()?],
+        })
+    }
+
+    /// Looks at `x`, of which the matrix makes `y`.
+    ///
+    /// # Safety
+    /// As for [`Prepared::launch`]: the buffers live until the stream has been synchronised.
+    pub(super) unsafe fn launch(
+        &mut self,
+        stream: &Stream<'_>,
+        x: &DeviceBuffer<f64>,
+        y: &DeviceBuffer<f64>,
+        slot: usize,
+    ) -> Result<(), DriverError> {
+        assert_eq!(
+            (x.len() + 2, y.len()),
+            (self.seen[slot].len(), x.len()),
+            "elements"
+        );
+        let arguments = (x.slice(..), y.slice(..), self.seen[slot].slice_mut(..));
+        // SAFETY: y is as long as x, and a look is two longer; the caller vouches for the rest.
+        unsafe { self.prepared.launch(stream, &arguments) }
+    }
+
+    pub(super) fn seen(&self, slot: usize) -> &DeviceBuffer<f64> {
+        &self.seen[slot]
+    }
+}
+
 /// A symmetric matrix with the eigenvalues 1, `1 - dominance`, and others from 0 to that.
-fn matrix(
-    device: &Device,
-    plan: &PowerPlan,
-    random: &mut fastrand::Rng,
-) -> Result<DeviceBuffer<f64>, DriverError> {
+pub(super) struct Matrix {
+    spectrum: Vec<f64>,
+    mirror: Vec<f64>,
+}
+
+/// The plan's matrix and first vector.
+pub(super) fn start(plan: &PowerPlan) -> (Matrix, Vec<f64>) {
+    let mut random = fastrand::Rng::with_seed(plan.seed);
     let n = plan.dim;
     let next = 1.0 - plan.dominance;
     let mut spectrum: Vec<f64> = (0..n).map(|_| next * random.f64()).collect();
@@ -217,25 +280,41 @@ fn matrix(
     if let Some(second) = spectrum.get_mut(1) {
         *second = next;
     }
-    let mirror = unit(normals(n, random));
-    let weighed = mirror.iter().zip(&spectrum).map(|(v, d)| v * v * d);
-    let middle: f64 = weighed.sum();
-    let (d, v) = (device.buffer_from(&spectrum)?, device.buffer_from(&mirror)?);
-    let mut a = device.buffer_zeroed(n * n)?;
-    let make = device.prepare(
-        with_spectrum::entry(),
-        LaunchConfig::blocks(n as u64, BLOCK),
-    )?;
-    let stream = Stream::new(device)?;
-    // SAFETY: v is as long as d, a is its square, and there is a block a row; waited for below.
-    unsafe {
-        make.launch(
-            &stream,
-            &(d.slice(..), v.slice(..), middle, a.slice_mut(..)),
-        )
-    }?;
-    stream.synchronize()?;
-    Ok(a)
+    let mirror = unit(normals(n, &mut random));
+    (Matrix { spectrum, mirror }, unit(normals(n, &mut random)))
+}
+
+impl Matrix {
+    /// Some of its rows on a device.
+    pub(super) fn rows(
+        &self,
+        device: &Device,
+        rows: Range<usize>,
+    ) -> Result<DeviceBuffer<f64>, DriverError> {
+        let n = self.spectrum.len();
+        let mut a = device.buffer_zeroed(rows.len() * n)?;
+        if rows.is_empty() {
+            return Ok(a);
+        }
+        let weighed = self.mirror.iter().zip(&self.spectrum);
+        let middle: f64 = weighed.map(|(v, d)| v * v * d).sum();
+        let d = device.buffer_from(&self.spectrum)?;
+        let v = device.buffer_from(&self.mirror)?;
+        let config = LaunchConfig::blocks(rows.len() as u64, BLOCK);
+        let make = device.prepare(with_spectrum::entry(), config)?;
+        let stream = Stream::new(device)?;
+        let arguments = (
+            d.slice(..),
+            v.slice(..),
+            middle,
+            rows.start,
+            a.slice_mut(..),
+        );
+        // SAFETY: v is as long as d, a has these rows, and there is a block a row; waited for below.
+        unsafe { make.launch(&stream, &arguments) }?;
+        stream.synchronize()?;
+        Ok(a)
+    }
 }
 
 /// Normally distributed numbers, by Box and Muller's method.

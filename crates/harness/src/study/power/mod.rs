@@ -131,10 +131,47 @@ pub fn power(
             return Err(StudyError::HasCheckpoints(folder.clone()));
         }
     }
-    let mut iteration =
-        trace_span!("make the matrix", color = "gray", payload = plan.dim as u64)
-            .in_scope(|| Iteration::new(device, plan, resume.map(|from| &from.vector[..])))?;
+    let vector = resume.map(|from| &from.vector[..]);
+    let iteration = trace_span!("make the matrix", color = "gray", payload = plan.dim as u64)
+        .in_scope(|| Iteration::alone(device, plan, vector))?;
     let first = resume.map_or(0, |from| from.step);
+    let mut on_progress = |progress| Ok(on_progress(progress));
+    let ran = run(iteration, plan, mode, first, &mut on_progress)?;
+    let result = &ran.result;
+    Ok(PowerRow {
+        mode: mode.to_string(),
+        dim: plan.dim,
+        resumed_at: first,
+        steps: result.step,
+        eigenvalue: result.eigenvalue,
+        error: (result.eigenvalue - 1.0).abs(),
+        residual: result.residual,
+        converged: result.residual < plan.tolerance,
+        total_ms: rounded(ran.total_ms),
+        loop_ms: rounded(ran.loop_ms),
+        checkpoints: ran.counts.written,
+        superseded: ran.counts.superseded,
+        device: device.properties().name.clone(),
+        checked: true,
+    })
+}
+
+/// What an iteration has come to, which has been checked.
+struct Ran {
+    result: Checkpoint,
+    counts: Counts,
+    total_ms: f64,
+    loop_ms: f64,
+}
+
+/// Runs an iteration from step `first` on.
+fn run(
+    mut iteration: Iteration<'_>,
+    plan: &PowerPlan,
+    mode: PowerMode,
+    first: u64,
+    on_progress: &mut OnProgress<'_>,
+) -> Result<Ran, StudyError> {
     if mode == PowerMode::Graph {
         iteration.capture()?;
     }
@@ -162,43 +199,36 @@ pub fn power(
         last: plan.max_steps,
     })?;
     check(plan, &result)?;
-    Ok(PowerRow {
-        mode: mode.to_string(),
-        dim: plan.dim,
-        resumed_at: first,
-        steps: result.step,
-        eigenvalue: result.eigenvalue,
-        error: (result.eigenvalue - 1.0).abs(),
-        residual: result.residual,
-        converged: result.residual < plan.tolerance,
-        total_ms: rounded(total_ms),
-        loop_ms: rounded(loop_ms),
-        checkpoints: counts.written,
-        superseded: counts.superseded,
-        device: device.properties().name.clone(),
-        checked: true,
+    Ok(Ran {
+        result,
+        counts,
+        total_ms,
+        loop_ms,
     })
 }
+
+/// Is told of each look, and says whether the iteration goes on.
+type OnProgress<'a> = dyn FnMut(Progress) -> Result<ControlFlow<()>, StudyError> + 'a;
 
 /// What is known of the iteration so far.
 struct Watch<'a> {
     plan: &'a PowerPlan,
-    on_progress: &'a mut dyn FnMut(Progress) -> ControlFlow<()>,
+    on_progress: &'a mut OnProgress<'a>,
     last: Option<Checkpoint>,
 }
 
 impl Watch<'_> {
     /// Takes a look in, and says whether it is the last.
-    fn see(&mut self, step: u64, look: &Look) -> bool {
+    fn see(&mut self, step: u64, look: &Look) -> Result<bool, StudyError> {
         let checkpoint = look.checkpoint(self.plan, step);
         let asked = (self.on_progress)(Progress {
             step,
             eigenvalue: checkpoint.eigenvalue,
             residual: checkpoint.residual,
-        });
+        })?;
         let is_last = checkpoint.residual < self.plan.tolerance || asked.is_break();
         self.last = Some(checkpoint);
-        is_last
+        Ok(is_last)
     }
 
     fn checkpoint(&self) -> &Checkpoint {
@@ -222,7 +252,7 @@ fn baseline(
         let _range = trace_span!("steps", color = "green", payload = step).entered();
         iteration.look(0)?;
         let look = iteration.read(0)?;
-        let is_last = watch.see(step, &look);
+        let is_last = watch.see(step, &look)?;
         iteration.recycle(look);
         if let Some(folder) = &watch.plan.checkpoints {
             watch.checkpoint().write(folder)?;
@@ -251,7 +281,7 @@ fn overlapped(
         let mut see = |iteration: &mut Iteration<'_>, (step, copy)| -> Result<bool, StudyError> {
             let look = trace_span!("wait for a look", color = "red", payload = step)
                 .in_scope(|| finish(copy))?;
-            let is_last = watch.see(step, &look);
+            let is_last = watch.see(step, &look)?;
             iteration.recycle(look);
             if let Some(writer) = &mut writer {
                 writer.submit(watch.checkpoint().clone())?;

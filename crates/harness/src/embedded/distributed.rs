@@ -1,0 +1,267 @@
+//! What devices that share a vector do, each by itself: it sends to its own words, or finds all of them there.
+
+use kernels_gpu::distributed::{TAKE_BLOCK, gemv_send, take, take_normalized};
+use kernels_gpu::gemv;
+use kernels_gpu::norm::BLOCK;
+use kernels_gpu::reduction::{from_word, to_word};
+use kernels_gpu::vector::{reduction_blocks, reference_norm};
+
+use super::checked::{Checked, OfSize};
+use super::registry::Listed;
+use super::values::{Expected, Given, Output, check_each, check_same, epsilon, random};
+use crate::driver::{Device, DeviceBuffer, DriverError, LaunchConfig};
+use crate::vector::Real;
+use crate::workload::{Case, Point, PointError};
+
+/// The most rows in a check: each takes a block, whatever its length.
+const MOST_ROWS: usize = 1000;
+/// Columns of a matrix of many rows.
+const COLUMNS: usize = 5;
+/// Devices whose sums a norm is made of.
+const DEVICES: usize = 7;
+/// No check waits for long.
+const NANOSECONDS: u64 = 1_000_000_000;
+
+pub(super) fn listed() -> Vec<Listed> {
+    let all = [
+        OfSize::elements(gemv_send::entry().name(), product),
+        OfSize::elements(take::entry().name(), taken),
+        OfSize::elements(take_normalized::entry().name(), normalized),
+        squares::<f32>(),
+        squares::<f64>(),
+        root::<f32>(),
+        root::<f64>(),
+    ];
+    let listed = |it: &'static OfSize| Listed::checked(it, [Checked::of_size(it)]);
+    all.into_iter().map(listed).collect()
+}
+
+/// Words of a device, and their address, as a kernel is given those that it sends to.
+struct Sent {
+    words: Output<u64>,
+    targets: DeviceBuffer<u64>,
+}
+
+impl Sent {
+    fn new(device: &Device, len: usize) -> Result<Sent, DriverError> {
+        let mut words = Output::<u64>::new(device, len)?;
+        let address = words.view().as_ptr().expose_provenance() as u64;
+        let targets = device.buffer_from(&[address])?;
+        Ok(Sent { words, targets })
+    }
+
+    fn numbers(&self) -> Result<Vec<f64>, PointError> {
+        Ok(self.words.contents()?.into_iter().map(from_word).collect())
+    }
+}
+
+/// Words that have come, a full set to be emptied, and the flag of those that are lost.
+struct Come {
+    words: DeviceBuffer<u64>,
+    spare: DeviceBuffer<u64>,
+    lost: DeviceBuffer<u32>,
+}
+
+impl Come {
+    fn new(device: &Device, numbers: &[f64]) -> Result<Come, DriverError> {
+        let words: Vec<u64> = numbers.iter().copied().map(to_word).collect();
+        Ok(Come {
+            spare: device.buffer_from(&words)?,
+            words: device.buffer_from(&words)?,
+            lost: device.buffer_zeroed(1)?,
+        })
+    }
+
+    /// Fails unless the set was emptied, and nothing lost.
+    fn check(&self) -> Result<(), PointError> {
+        check_same(&self.spare.to_vec()?, &vec![0; self.spare.len()])?;
+        check_same(&self.lost.to_vec()?, &[0])
+    }
+}
+
+fn product<'d>(at: &Point<'d>) -> Result<Case<'d>, PointError> {
+    let n = at.size("n");
+    // Few long rows, and many short ones.
+    let (rows, columns) = match n > MOST_ROWS {
+        true => (3, n),
+        false => (n.max(1), COLUMNS),
+    };
+    let config = LaunchConfig::blocks(rows as u64, gemv::BLOCK);
+    let arrays = at
+        .launch(gemv_send::entry(), config)
+        .arrays(move |device| {
+            let numbers = random::<f64>((rows + 1) * columns);
+            let given = Given::new(device, numbers, columns, 0)?;
+            Ok((given, Sent::new(device, rows + 1)?))
+        })
+        .check(move |(it, sent)| {
+            let (x, a) = it.here();
+            let numbers = sent.numbers()?;
+            check_each(
+                numbers[1..].iter().copied(),
+                (0..rows).map(|row| {
+                    let row = &a[row * columns..][..columns];
+                    let terms = || row.iter().zip(x).map(|(a, x)| a * x);
+                    Expected {
+                        value: terms().sum(),
+                        tolerance: 16.0 * f64::EPSILON * terms().map(f64::abs).sum::<f64>(),
+                    }
+                }),
+            )
+        });
+    // SAFETY: device allocations are aligned, and there is a word for each row behind the first.
+    Ok(unsafe {
+        arrays.arguments_unchecked(move |(it, sent)| {
+            let (a, x) = (it.y.slice(..), it.x.slice(..));
+            (a, x, columns, 1, sent.targets.slice(..))
+        })
+    })
+}
+
+fn taken<'d>(at: &Point<'d>) -> Result<Case<'d>, PointError> {
+    let n = at.size("n");
+    let arrays = at
+        .launch(take::entry(), blocks(n))
+        .arrays(move |device| {
+            let numbers = random::<f64>(n);
+            let come = Come::new(device, &numbers)?;
+            Ok((come, Output::new(device, n)?, numbers))
+        })
+        .check(|(_, out, numbers)| check_same(&out.values()?, numbers));
+    // SAFETY: as many words as numbers.
+    Ok(unsafe {
+        arrays.arguments_unchecked(move |(come, out, _)| {
+            let (words, lost) = (come.words.slice_mut(..), come.lost.slice_mut(..));
+            (words, out.view(), n, lost, NANOSECONDS)
+        })
+    })
+}
+
+fn normalized<'d>(at: &Point<'d>) -> Result<Case<'d>, PointError> {
+    let n = at.size("n");
+    let arrays = at
+        .launch(take_normalized::entry(), blocks(n))
+        .arrays(move |device| {
+            let numbers = random::<f64>(n);
+            let come = Come::new(device, &numbers)?;
+            let (out, length) = (Output::new(device, n)?, Output::new(device, 1)?);
+            Ok((come, out, length, numbers))
+        })
+        .check(|(come, out, length, numbers)| {
+            let value = reference_norm(numbers.iter().copied());
+            let tolerance = 2.0 * f64::EPSILON * value;
+            length.check([Expected { value, tolerance }].into_iter())?;
+            out.check(numbers.iter().map(|x| Expected {
+                value: x / value,
+                tolerance: 4.0 * f64::EPSILON * (x / value).abs(),
+            }))?;
+            come.check()
+        });
+    // SAFETY: as many words in each set as numbers.
+    Ok(unsafe {
+        arrays.arguments_unchecked(move |(come, out, length, _)| {
+            let Come { words, spare, lost } = come;
+            let sets = (words.slice_mut(..), spare.slice_mut(..));
+            let lost = lost.slice_mut(..);
+            (
+                sets.0,
+                sets.1,
+                out.view(),
+                n,
+                length.view(),
+                lost,
+                NANOSECONDS,
+            )
+        })
+    })
+}
+
+fn blocks(n: usize) -> LaunchConfig {
+    LaunchConfig::blocks(
+        n.div_ceil(TAKE_BLOCK as usize).clamp(1, 4) as u64,
+        TAKE_BLOCK,
+    )
+}
+
+fn squares<T: Real>() -> &'static OfSize {
+    OfSize::elements(T::squares_send().name(), |at| {
+        let n = at.size("n");
+        let multiprocessors = at.device().properties().multiprocessors;
+        let blocks = reduction_blocks::<T>(n as u64, multiprocessors);
+        let arrays = at
+            .launch(T::squares_send(), LaunchConfig::blocks(blocks, BLOCK))
+            .arrays(move |device| {
+                let given = Given::<T>::new(device, random(n), n, 0)?;
+                let sent = Sent::new(device, 2 * T::SUMS)?;
+                let partials = device.buffer_zeroed(blocks as usize)?;
+                Ok((given, sent, partials, device.buffer_zeroed(1)?))
+            })
+            .check(|(it, sent, ..)| {
+                let (x, _) = it.here();
+                let value: f64 = x.iter().map(|&x| x.into() * x.into()).sum();
+                let tolerance = 2.0 * epsilon::<T>() * value;
+                // The first device's words are not this one's. Ordinary squares are in the first sum.
+                let sums = sent.numbers()?[T::SUMS..].to_vec();
+                let rest = sums[1..].iter().map(|_| Expected {
+                    value: 0.0,
+                    tolerance: 0.0,
+                });
+                let expected: Vec<Expected> = [Expected { value, tolerance }]
+                    .into_iter()
+                    .chain(rest)
+                    .collect();
+                check_each(sums.into_iter(), expected.into_iter())
+            });
+        // SAFETY: one partial per block, a ticket that begins at 0, and words for two devices.
+        Ok(unsafe {
+            arrays.arguments_unchecked(|(it, sent, partials, ticket)| {
+                let (partials, ticket) = (partials.slice_mut(..), ticket.slice_mut(..));
+                (it.x.slice(..), 1, sent.targets.slice(..), partials, ticket)
+            })
+        })
+    })
+}
+
+fn root<T: Real>() -> &'static OfSize {
+    OfSize::elements(T::take_root().name(), |at| {
+        let n = at.size("n");
+        let arrays = at
+            .launch(T::take_root(), LaunchConfig::blocks(1, 32))
+            .arrays(move |device| {
+                // Of each device the sum of ordinary squares.
+                let squares = random::<f64>(n.max(1)).into_iter().cycle();
+                let squares: Vec<f64> = squares.take(DEVICES).map(f64::abs).collect();
+                let mut sums = vec![0.0; DEVICES * T::SUMS];
+                for (number, square) in squares.iter().enumerate() {
+                    sums[number * T::SUMS] = *square;
+                }
+                let come = Come::new(device, &sums)?;
+                Ok((
+                    come,
+                    Output::<T>::new(device, 1)?,
+                    squares.iter().sum::<f64>(),
+                ))
+            })
+            .check(|(come, length, sum)| {
+                let value = sum.sqrt();
+                let tolerance = 2.0 * epsilon::<T>() * value;
+                length.check([Expected { value, tolerance }].into_iter())?;
+                come.check()
+            });
+        // SAFETY: the sums of so many devices.
+        Ok(unsafe {
+            arrays.arguments_unchecked(|(come, length, _)| {
+                let Come { words, spare, lost } = come;
+                let sets = (words.slice_mut(..), spare.slice_mut(..));
+                (
+                    sets.0,
+                    sets.1,
+                    DEVICES as u32,
+                    length.view(),
+                    lost.slice_mut(..),
+                    NANOSECONDS,
+                )
+            })
+        })
+    })
+}
