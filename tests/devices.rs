@@ -23,6 +23,9 @@ use ridgepoint::driver::{
 use ridgepoint::kernels::embedded_ptx;
 use ridgepoint::vector::Normalize;
 
+#[path = "support/peers.rs"]
+mod peers;
+
 fn main() {
     let arguments = Arguments::from_args();
     let mut trials = vec![
@@ -57,6 +60,7 @@ fn main() {
         embedded_ptx(),
         threads_share,
     ));
+    trials.extend(peers::all(env::var_os(REACH).is_some()));
     if env::var_os(PLANT).is_some() {
         trials.push(two("planted::memory_freed_elsewhere", freed_elsewhere));
     }
@@ -395,12 +399,14 @@ fn one_device(device: &Device) -> Result<(), Failed> {
     Ok(work.stream.synchronize()?)
 }
 
-/// The context that this thread is in.
+/// The context that this thread is in; null where there is no driver.
 fn current() -> CUcontext {
     let mut context = ptr::null_mut();
     // SAFETY: `context` is a place to write to.
     let result = unsafe { cuCtxGetCurrent(&mut context) };
-    assert_eq!(result, CUresult::CUDA_SUCCESS);
+    // Emulated devices have none, and may be all that there is.
+    let is_none = result == CUresult::CUDA_ERROR_NO_DEVICE;
+    assert!(is_none || result == CUresult::CUDA_SUCCESS, "{result:?}");
     context
 }
 
@@ -408,7 +414,13 @@ fn current() -> CUcontext {
 fn name(device: &Device) -> String {
     match &device.properties().gpu {
         Some(gpu) => format!("cuda:{} ({})", gpu.ordinal, device.properties().name),
-        None => "cpu (the emulator)".to_owned(),
+        None => {
+            let of_emulator = device.properties().name.strip_prefix("CPU emulator ");
+            let number = of_emulator.and_then(|rest| rest.split(' ').next()?.parse::<u32>().ok());
+            number.map_or("cpu (the emulator)".to_owned(), |it| {
+                format!("cpu:{it} (the emulator)")
+            })
+        }
     }
 }
 
@@ -620,6 +632,11 @@ fn without_gpus() -> Trial {
         if !output.status.success() || passed != CASES || !text.contains("; 0 ignored;") {
             return Err(format!("{passed} of {CASES} cases passed:\n{text}{error}").into());
         }
+        let reached = with_driver(folder.path(), peers::FAKE)?;
+        let text = String::from_utf8_lossy(&reached.stdout);
+        if !reached.status.success() || !text.contains("... ok") {
+            return Err(format!("{text}{}", String::from_utf8_lossy(&reached.stderr)).into());
+        }
         let planted = with_driver(folder.path(), "planted::")?;
         let error = String::from_utf8_lossy(&planted.stderr);
         match !planted.status.success() && error.contains(FREED_ELSEWHERE) {
@@ -642,8 +659,12 @@ fn with_driver(folder: &Path, cases: &str) -> std::io::Result<Output> {
         .env("LD_LIBRARY_PATH", folder)
         .env(REQUIRE_GPU, "2")
         .env(PLANT, "1")
+        .env(REACH, "1")
         .output()
 }
+
+/// Where this is set two GPUs reach each other's memory, and do so until the process ends.
+const REACH: &str = "RIDGEPOINT_REACH_PEERS";
 
 /// Where this is set there is a case `planted::` that must fail.
 const PLANT: &str = "RIDGEPOINT_PLANT_WRONG_CONTEXT";

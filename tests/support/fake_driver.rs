@@ -4,7 +4,7 @@
 //! tests/devices.rs compiles this to a `libcuda.so.1`. Handles are all `usize`, as wide as pointers.
 
 use std::cell::Cell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CStr;
 use std::ptr::{copy, write_bytes};
 use std::sync::Mutex;
@@ -15,7 +15,10 @@ const GPUS: usize = 3;
 const MEMORY: usize = 1 << 30;
 const INVALID_VALUE: u32 = 1;
 const OUT_OF_MEMORY: u32 = 2;
+const INVALID_CONTEXT: u32 = 201;
+const PEER_ACCESS_UNSUPPORTED: u32 = 217;
 const NOT_FOUND: u32 = 500;
+const PEER_ACCESS_ALREADY_ENABLED: u32 = 704;
 const UNSUPPORTED_IN_CAPTURE: u32 = 900;
 const UNJOINED: u32 = 904;
 
@@ -32,12 +35,15 @@ struct State {
     objects: BTreeMap<usize, Object>,
     /// Who has retained each GPU's context.
     retained: [usize; GPUS],
+    /// Which contexts reach the memory of which others.
+    peers: BTreeSet<(usize, usize)>,
     next: usize,
 }
 
 static STATE: Mutex<State> = Mutex::new(State {
     objects: BTreeMap::new(),
     retained: [0; GPUS],
+    peers: BTreeSet::new(),
     next: 1 << 20,
 });
 
@@ -195,6 +201,21 @@ driver! {
     fn cuCtxSetLimit(_limit: i32, _value: usize) { current(CALL); }
     fn cuCtxSynchronize() { current(CALL); }
 
+    fn cuDeviceCanAccessPeer(can: *mut i32, device: i32, peer: i32) { *can = i32::from(device != peer); }
+    fn cuCtxEnablePeerAccess(peer: usize, _flags: u32) {
+        let own = current(CALL);
+        if peer == own || with(|state| state.retained[peer - 1]) == 0 {
+            return INVALID_CONTEXT;
+        }
+        // Two of three GPUs are joined.
+        if own.max(peer) == GPUS {
+            return PEER_ACCESS_UNSUPPORTED;
+        }
+        if !with(|state| state.peers.insert((own, peer))) {
+            return PEER_ACCESS_ALREADY_ENABLED;
+        }
+    }
+
     fn cuModuleLoadDataEx(module: *mut usize, _image: Text, _n: u32, _options: usize, _values: usize) {
         *module = made(CALL, "module", 0);
     }
@@ -279,6 +300,18 @@ driver! {
     fn cuMemcpyDtoHAsync_v2(to: *mut u8, from: Text, bytes: usize, stream: usize) {
         used(CALL, "stream", stream);
         used(CALL, "memory", from as usize);
+        copy(from, to, bytes);
+    }
+    fn cuMemcpyPeerAsync(
+        to: *mut u8, of_to: usize, from: Text, of_from: usize, bytes: usize, stream: usize
+    ) {
+        used(CALL, "stream", stream);
+        for (address, context) in [(to as usize, of_to), (from as usize, of_from)] {
+            let actual = with(|state| of(state, CALL, "memory", address).context);
+            if actual != context {
+                broken(format!("{CALL} of context {context} with a memory of context {actual}"));
+            }
+        }
         copy(from, to, bytes);
     }
     fn cuMemsetD8_v2(to: *mut u8, byte: u8, bytes: usize) {

@@ -1,8 +1,8 @@
-//! Functions of the driver that `cust_raw` does not declare, since CUDA 12: those of Hopper's launches and copies.
+//! Functions of the driver that `cust` does not call: those of Hopper's launches and copies, and of peers.
 
-use std::ffi::{c_uint, c_void};
+use std::ffi::{c_int, c_uint, c_void};
 
-use cust_raw::{CUfunction, CUresult, CUstream};
+use cust_raw::{CUcontext, CUdevice, CUdeviceptr, CUfunction, CUresult, CUstream};
 
 use crate::{entry, gate, result};
 
@@ -93,6 +93,19 @@ functions! {
         clusters: *mut i32,
         function: CUfunction,
         config: *const LaunchConfig,
+    );
+    /// `cuDeviceCanAccessPeer`: whether one GPU can reach the memory of another.
+    fn can_access_peer = "cuDeviceCanAccessPeer"(can: *mut c_int, device: CUdevice, peer: CUdevice);
+    /// `cuCtxEnablePeerAccess`: lets the current context reach the memory of another.
+    fn enable_peer_access = "cuCtxEnablePeerAccess"(peer: CUcontext, flags: c_uint);
+    /// `cuMemcpyPeerAsync`: copies between the memories of two contexts.
+    fn copy_peer = "cuMemcpyPeerAsync"(
+        to: CUdeviceptr,
+        of_to: CUcontext,
+        from: CUdeviceptr,
+        of_from: CUcontext,
+        bytes: usize,
+        stream: CUstream,
     );
     /// `cuTensorMapEncodeTiled`: writes the 128 bytes of a tensor map, to a place that is aligned to 64.
     fn encode_tensor_map = "cuTensorMapEncodeTiled"(

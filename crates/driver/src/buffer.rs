@@ -166,7 +166,7 @@ impl Device {
                 })
             })?),
             None => {
-                let memory = Emulated::new(bytes, contents);
+                let memory = Emulated::new(self.number, bytes, contents);
                 Storage::Host(
                     memory.map_err(|_| self.out_of_memory(bytes, emulator::free_memory()))?,
                 )

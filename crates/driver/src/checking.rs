@@ -8,7 +8,7 @@ use engine::memory::{Contents, Direction};
 
 use super::emulator;
 
-/// Of the emulated device, which all emulators are.
+/// Of all emulated devices.
 pub(super) struct Checking {
     pub(super) checker: Checker,
     pub(super) streams: Streams,
@@ -121,4 +121,18 @@ pub(super) fn accessed(
         .checker
         .host(emulator::memory(), operation, (start, bytes), direction);
     checked.map_err(|finding| finding.to_string())
+}
+
+/// A copy in a stream, between devices, reaches bytes.
+///
+/// # Errors
+/// As [`accessed`].
+pub(super) fn copied(
+    order: &Order,
+    (start, bytes): (u64, u64),
+    direction: Direction,
+) -> Result<(), String> {
+    let contents = emulator::memory().find(start).map(|it| it.contents);
+    let contents = contents.unwrap_or(Contents::Defined);
+    accessed(Some(order), (start, bytes), direction, contents)
 }

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use occupancy::{ComputeCapability, Multiprocessor};
 
-/// A device as the command line names it: `auto`, `cuda`, `cuda:1`, `cpu` or `cpu:sm_80`.
+/// A device as the command line names it: `auto`, `cuda`, `cuda:1`, `cpu`, `cpu:1` or `cpu:sm_80`.
 ///
 /// ```
 /// use ridgepoint_driver::{ComputeCapability, DeviceChoice};
@@ -13,6 +13,10 @@ use occupancy::{ComputeCapability, Multiprocessor};
 /// assert_eq!("cuda:1".parse(), Ok(DeviceChoice::Cuda(1)));
 /// let ada = ComputeCapability::new(8, 9);
 /// assert_eq!(DeviceChoice::CpuAs(ada).to_string(), "cpu:sm_89");
+/// // Emulated devices, each with memory of its own.
+/// assert_eq!("cpu:0".parse(), Ok(DeviceChoice::Cpu));
+/// assert_eq!("cpu:3".parse(), Ok(DeviceChoice::CpuNumber(3)));
+/// assert!(format!("cpu:{}", DeviceChoice::EMULATORS).parse::<DeviceChoice>().is_err());
 /// // What `cpu` is.
 /// assert_eq!(DeviceChoice::EMULATED, ComputeCapability::new(9, 0));
 /// ```
@@ -22,15 +26,21 @@ pub enum DeviceChoice {
     Auto,
     /// The GPU with this number.
     Cuda(u32),
-    /// The CPU emulator, with the limits of [`DeviceChoice::EMULATED`].
+    /// The CPU emulator, with the limits of [`DeviceChoice::EMULATED`]: emulated device 0.
     Cpu,
-    /// The CPU emulator, with the limits of this compute capability.
+    /// The emulated device with this number, less than [`DeviceChoice::EMULATORS`]: another device than those of
+    /// other numbers, with the limits of [`DeviceChoice::EMULATED`].
+    CpuNumber(u32),
+    /// The CPU emulator, with the limits of this compute capability: emulated device 0.
     CpuAs(ComputeCapability),
 }
 
 impl DeviceChoice {
     /// The compute capability that the emulator has where none is named: that of an H100 and an H200.
     pub const EMULATED: ComputeCapability = ComputeCapability::new(9, 0);
+
+    /// How many emulated devices there are: their numbers are less.
+    pub const EMULATORS: u32 = engine::memory::DEVICES;
 }
 
 impl FromStr for DeviceChoice {
@@ -38,7 +48,9 @@ impl FromStr for DeviceChoice {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let unknown = || {
-            format!("{text:?} is not a device: expected one of auto, cuda, cuda:N, cpu, cpu:sm_NN")
+            format!(
+                "{text:?} is not a device: expected one of auto, cuda, cuda:N, cpu, cpu:N, cpu:sm_NN"
+            )
         };
         if let Some(number) = text.strip_prefix("cpu:sm_") {
             let number = number.parse().map_err(|_| unknown())?;
@@ -47,6 +59,16 @@ impl FromStr for DeviceChoice {
             return match known {
                 Ok(_) => Ok(DeviceChoice::CpuAs(capability)),
                 Err(error) => Err(format!("{text:?}: {error}")),
+            };
+        }
+        if let Some(number) = text.strip_prefix("cpu:") {
+            return match number.parse().map_err(|_| unknown())? {
+                0 => Ok(DeviceChoice::Cpu),
+                number if number < DeviceChoice::EMULATORS => Ok(DeviceChoice::CpuNumber(number)),
+                _ => Err(format!(
+                    "{text:?}: emulated devices have the numbers 0 to {}",
+                    DeviceChoice::EMULATORS - 1
+                )),
             };
         }
         match text {
@@ -68,6 +90,7 @@ impl fmt::Display for DeviceChoice {
             DeviceChoice::Auto => write!(formatter, "auto"),
             DeviceChoice::Cuda(ordinal) => write!(formatter, "cuda:{ordinal}"),
             DeviceChoice::Cpu => write!(formatter, "cpu"),
+            DeviceChoice::CpuNumber(number) => write!(formatter, "cpu:{number}"),
             DeviceChoice::CpuAs(capability) => write!(formatter, "cpu:{}", capability.arch()),
         }
     }
@@ -84,6 +107,8 @@ mod tests {
             "cuda:0",
             "cuda:7",
             "cpu",
+            "cpu:1",
+            "cpu:63",
             "cpu:sm_75",
             "cpu:sm_89",
             "cpu:sm_120",
@@ -101,13 +126,18 @@ mod tests {
             "cuda:",
             "cuda:-1",
             "cpu:",
-            "cpu:90",
+            "cpu:-1",
             "cpu:sm_",
             "cpu:sm_9x",
         ] {
             let error = text.parse::<DeviceChoice>().expect_err(text);
             assert!(error.contains("expected one of auto, cuda"), "{error}");
         }
+        let error = "cpu:90".parse::<DeviceChoice>().expect_err("too many");
+        assert_eq!(
+            error,
+            "\"cpu:90\": emulated devices have the numbers 0 to 63"
+        );
         let error = "cpu:sm_61".parse::<DeviceChoice>().expect_err("too old");
         assert!(
             error.contains("compute capability 6.1 are not known: expected one of 7.0,"),

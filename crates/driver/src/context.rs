@@ -8,8 +8,8 @@ use cust::context::Context as Primary;
 use cust::device::Device as CudaDevice;
 use cust::sys::CUcontext;
 
-use super::DriverError;
 use super::error::{checked, during};
+use super::{DriverError, home};
 
 /// The primary context of a GPU, which is one for the process. It stays for as long as anything that
 /// is [`Owned`] in it.
@@ -29,6 +29,7 @@ impl Context {
             home,
         };
         context.enter()?;
+        home::opened(home, context.raw());
         Ok(context)
     }
 

@@ -3,6 +3,7 @@
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use cuda_std::launch::Home;
 use cust::context::CurrentContext;
 use cust::sys;
 use engine::memory::Direction;
@@ -240,6 +241,17 @@ impl<'d> Stream<'d> {
             return Ok(());
         }
         CurrentContext::synchronize().map_err(during("finish copies"))
+    }
+
+    /// Waits until no copy reaches a peer's memory any more.
+    pub(super) fn finish_copies_of(peer: &'static Home) -> Result<(), DriverError> {
+        match home::peer_context(peer).filter(|_| UNDER_WAY.load(Ordering::SeqCst) > 0) {
+            Some(context) => {
+                context.enter()?;
+                CurrentContext::synchronize().map_err(during("finish copies"))
+            }
+            None => Ok(()),
+        }
     }
 
     fn pending<T: DeviceValue>(

@@ -19,15 +19,20 @@ use super::registers::Registers;
 use super::{DeviceChoice, DeviceProperties, DriverError, Embedded, Limits, ptx};
 
 pub(super) fn properties(
+    number: u32,
     capability: ComputeCapability,
 ) -> Result<DeviceProperties, OccupancyError> {
     let cores = engine::cores();
+    let number = match number {
+        0 => String::new(),
+        number => format!(" {number}"),
+    };
     let of = match capability {
         DeviceChoice::EMULATED => String::new(),
         other => format!(" of {}", other.arch()),
     };
     Ok(DeviceProperties {
-        name: format!("CPU emulator{of} ({cores} cores)"),
+        name: format!("CPU emulator{number}{of} ({cores} cores)"),
         compute_capability: (capability.major(), capability.minor()),
         multiprocessors: cores as u32,
         memory_bytes: memory_info("MemTotal").unwrap_or(0),
@@ -36,10 +41,20 @@ pub(super) fn properties(
     })
 }
 
-/// The memory of all emulators: as devices they are one.
+/// The memory of emulated device 0, which knows that of the others, too: all have addresses of their own.
 pub(super) fn memory() -> &'static Arc<Memory> {
-    static MEMORY: LazyLock<Arc<Memory>> = LazyLock::new(Arc::default);
-    &MEMORY
+    memory_of(0)
+}
+
+/// The memory of the emulated device of this number.
+pub(super) fn memory_of(number: u32) -> &'static Arc<Memory> {
+    static ALL: LazyLock<Vec<Arc<Memory>>> = LazyLock::new(|| {
+        let first = Memory::default();
+        let all = 0..DeviceChoice::EMULATORS;
+        all.map(|number| Arc::new(first.of_device(number)))
+            .collect()
+    });
+    &ALL[number as usize]
 }
 
 /// Bytes of the emulated device's memory.
@@ -56,9 +71,13 @@ unsafe impl Send for Emulated {}
 unsafe impl Sync for Emulated {}
 
 impl Emulated {
-    /// Zeros, aligned to 256 as the driver's allocations are.
-    pub(super) fn new(bytes: u64, contents: Contents) -> Result<Emulated, OutOfMemory> {
-        let address = memory().allocate(bytes, 256, contents, Label::new("", 1))?;
+    /// Zeros in the memory of an emulated device, aligned to 256 as the driver's allocations are.
+    pub(super) fn new(
+        device: u32,
+        bytes: u64,
+        contents: Contents,
+    ) -> Result<Emulated, OutOfMemory> {
+        let address = memory_of(device).allocate(bytes, 256, contents, Label::new("", 1))?;
         let memory = Emulated {
             start: std::ptr::with_exposed_provenance_mut(address as usize),
             bytes: bytes as usize,
@@ -132,23 +151,24 @@ pub(super) struct Kernels {
 }
 
 impl Kernels {
-    /// Those of the best PTX for a compute capability; none where no PTX is for it.
+    /// Those of the best PTX for a compute capability, on the emulated device of this number; none where no PTX is for it.
     pub(super) fn of(
         embedded: &[Embedded<'_>],
         capability: ComputeCapability,
+        number: u32,
     ) -> Result<Option<Arc<Kernels>>, DriverError> {
         let actual = capability.major() * 10 + capability.minor();
         let Some((arch, text, report)) = ptx::best(embedded, actual) else {
             return Ok(None);
         };
         let registers = Registers::embedded(arch, report)?;
-        let loaded = Kernels::load(text, registers, None);
+        let loaded = Kernels::load(text, number, registers, None);
         let loaded = loaded.map_err(|error| DriverError::UnreadablePtx { arch, error });
         loaded.map(Arc::new).map(Some)
     }
 
-    /// Those of a file, on the emulator that is called `device`.
-    pub(super) fn of_file(path: &Path, device: &str) -> Result<Kernels, DriverError> {
+    /// Those of a file, on the emulated device of this number, which is called `device`.
+    pub(super) fn of_file(path: &Path, device: &str, number: u32) -> Result<Kernels, DriverError> {
         let image = Image::read(path)?;
         if let Image::Cubin(_) = &image {
             return Err(DriverError::MachineCode {
@@ -157,7 +177,7 @@ impl Kernels {
             });
         }
         let (file, registers) = (File::new(path, &image), Registers::beside(path)?);
-        let loaded = Kernels::load(&image.text(), registers, Some(file));
+        let loaded = Kernels::load(&image.text(), number, registers, Some(file));
         loaded.map_err(|error| DriverError::UnreadableKernels {
             path: path.to_owned(),
             device: device.to_owned(),
@@ -205,10 +225,11 @@ impl Kernels {
 
     fn load(
         text: &str,
+        number: u32,
         registers: Registers,
         file: Option<File>,
     ) -> Result<Kernels, engine::LoadError> {
-        let module = Module::load(text, memory())?;
+        let module = Module::load(text, memory_of(number))?;
         let panics = Panics::of(&module);
         Ok(Kernels {
             module,

@@ -51,6 +51,15 @@ pub enum DriverError {
     #[error("the CUDA driver is installed but finds no GPU")]
     NoGpu,
 
+    /// There is no emulated device of this number.
+    #[error("no emulated device {number}: there are {count}, numbered from 0")]
+    NoSuchEmulator {
+        /// The number asked for.
+        number: u32,
+        /// How many there are.
+        count: u32,
+    },
+
     /// There is no GPU of this number.
     #[error("no GPU {ordinal}: this machine has {count}, numbered from 0")]
     NoSuchGpu {
@@ -340,6 +349,17 @@ pub enum DriverError {
         what: Cow<'static, str>,
         /// The device that this belongs to.
         of: &'static str,
+    },
+
+    /// A device cannot be given access to another's memory.
+    #[error("{on} cannot access the memory of {peer}: {reason}")]
+    NoPeerAccess {
+        /// The device whose kernels were to use the memory.
+        on: &'static str,
+        /// The device whose memory it is.
+        peer: &'static str,
+        /// Why not.
+        reason: &'static str,
     },
 
     /// A kernel panicked on a GPU, which does nothing more for this process: from then on every

@@ -63,11 +63,11 @@ pub(super) enum Timing {
 }
 
 impl Event<'_> {
-    /// An event of the emulator: now.
-    pub(super) fn emulated(checked: Option<check::Event>) -> Self {
+    /// An event of an emulated device: now.
+    pub(super) fn emulated(home: &'static Home, checked: Option<check::Event>) -> Self {
         Event {
             kind: Kind::Host(Instant::now(), checked),
-            home: home::emulator(),
+            home,
             device: PhantomData,
         }
     }
@@ -185,7 +185,7 @@ impl Event<'_> {
                 })?;
                 Ok(f64::from(milliseconds))
             }
-            (Kind::Host(end, _), Kind::Host(start, _)) => {
+            (Kind::Host(end, _), Kind::Host(start, _)) if self.home == earlier.home => {
                 // Of two places at once either may be the earlier.
                 let (end, start) = (*end, *start);
                 Ok(end.saturating_duration_since(start).as_secs_f64() * 1e3

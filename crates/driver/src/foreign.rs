@@ -69,12 +69,16 @@ impl Device {
         let name = &self.properties.name;
         let (gpu, kernels) = match &self.gpu {
             Some(gpu) => (Some(gpu.load(path, name)?), None),
-            None => (None, Some(Arc::new(Kernels::of_file(path, name)?))),
+            None => (
+                None,
+                Some(Arc::new(Kernels::of_file(path, name, self.number)?)),
+            ),
         };
         Ok(Device {
-            trace: trace::Recorder::begin(gpu.as_ref().map(|gpu| &gpu.context)),
+            trace: trace::Recorder::begin(self.home, gpu.as_ref().map(|gpu| &gpu.context)),
             properties: self.properties.clone(),
             home: self.home,
+            number: self.number,
             gpu,
             kernels,
             emulation: self.emulation.clone(),

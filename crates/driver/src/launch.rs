@@ -96,8 +96,9 @@ impl<S: Signature> Prepared<'_, S> {
     /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]);
     /// [`DriverError::Emulated`], [`DriverError::Engine`]: a thread failed on the emulator, or something was
     /// found; [`DriverError::WithoutPtx`]: checks or a schedule of a kernel without PTX.
-    /// [`DriverError::OtherDevice`]: the kernel was prepared for another device than the stream's, or a buffer is of another; then nothing
-    /// is in the stream.
+    /// [`DriverError::OtherDevice`]: the kernel was prepared for another device than the stream's, or a buffer is of a device
+    /// whose memory this one does not reach ([`Device::enable_peer_access`](super::Device::enable_peer_access)); then
+    /// nothing is in the stream.
     ///
     /// # Panics
     /// The argument of a `&T` parameter is an empty slice.
@@ -185,6 +186,11 @@ impl<S: Signature> Prepared<'_, S> {
             self.name()
         );
         stream.finish_copies()?;
+        for memory in (self.entry.memory())(&arguments) {
+            if let Some(peer) = memory.home.filter(|&of| of != self.home) {
+                Stream::finish_copies_of(peer)?;
+            }
+        }
         // SAFETY: a safe kernel has no contract. The views are borrowed, from buffers that no copy reaches
         // any more, until the stream has been synchronised, and no other launch has them.
         let launched = unsafe { self.launch(stream, &arguments) };
@@ -253,13 +259,14 @@ impl<S: Signature> Prepared<'_, S> {
         Ok(addresses)
     }
 
-    /// Refuses arguments that are views of another device's memory.
+    /// Refuses arguments that are views of another device's memory, unless this device reaches it.
     #[cold]
     fn refuse_others(&self, arguments: &S::Arguments<'_>) -> Result<(), DriverError> {
         let other = (self.entry.memory())(arguments)
             .into_iter()
             .find_map(|memory| {
-                Some((memory.parameter, memory.home?)).filter(|it| it.1 != self.home)
+                let named = Some((memory.parameter, memory.home?));
+                named.filter(|(_, of)| !home::reaches(self.home, of))
             });
         match other {
             Some((parameter, of)) => {

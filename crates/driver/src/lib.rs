@@ -66,7 +66,7 @@
 //!     y.to_vec()
 //! }
 //!
-//! # let (cuda_0, cuda_1) = ("cpu", "cpu");
+//! # let (cuda_0, cuda_1) = ("cpu", "cpu:1");
 //! # fn open(name: &str) -> Result<Device, DriverError> {
 //! #     Device::open(&name.parse().expect("a device's name"), &[])
 //! # }
@@ -82,7 +82,8 @@
 //!
 //! Memory, kernels and graphs can be used only on the device they were made on; anything else fails
 //! with [`DriverError::OtherDevice`]. All `Device`s of one GPU count as one device, and so do all
-//! emulators. A stream may wait for another GPU's event, and page-locked memory can be used with every
+//! of one emulated device. Kernels take memory of another device where [`Device::enable_peer_access`] has
+//! allowed it, and [`Stream::copy_peer`] copies between any two. A stream may wait for another GPU's event, and page-locked memory can be used with every
 //! device. Each operation leaves the calling thread in the context of its GPU: other code that calls the
 //! driver directly must set its own context before each call.
 
@@ -107,6 +108,7 @@ mod launch;
 mod launch_attributes;
 mod launch_config;
 mod panics;
+mod peers;
 mod pinned;
 mod prepare;
 mod properties;
@@ -156,6 +158,8 @@ pub struct Device {
     properties: DeviceProperties,
     /// What memory and kernels of this device belong to.
     home: &'static Home,
+    /// The GPU's or the emulated device's.
+    number: u32,
     /// `None` is the emulator.
     gpu: Option<Gpu>,
     /// The kernels of the emulator's PTX; without them it runs the kernels' Rust functions.
@@ -177,6 +181,9 @@ impl Device {
     pub fn open(choice: &DeviceChoice, ptx: &[Embedded<'_>]) -> Result<Device, DriverError> {
         match choice {
             DeviceChoice::Cpu => Device::emulator_with(Emulation::default(), ptx),
+            DeviceChoice::CpuNumber(number) => {
+                Device::emulator_number(*number, Emulation::default(), ptx)
+            }
             DeviceChoice::CpuAs(of) => Device::emulator_of(*of, Emulation::default(), ptx),
             DeviceChoice::Cuda(ordinal) => Device::with_ptx(*ordinal, ptx),
             DeviceChoice::Auto => match Device::with_ptx(0, ptx) {
@@ -261,12 +268,54 @@ impl Device {
         emulation: Emulation,
         ptx: &[Embedded<'_>],
     ) -> Result<Device, DriverError> {
+        Device::emulated_as(0, capability, emulation, ptx)
+    }
+
+    /// The emulated device of a number, with the limits of [`DeviceChoice::EMULATED`]. Those of other numbers have
+    /// memory of their own, as other GPUs do.
+    ///
+    /// ```
+    /// use ridgepoint_driver::{Device, DriverError, Emulation};
+    ///
+    /// let devices: Vec<Device> = (0..4)
+    ///     .map(|number| Device::emulator_number(number, Emulation::default(), &[]))
+    ///     .collect::<Result<_, _>>()?;
+    /// devices[0].enable_peer_access(&devices[3])?;
+    ///
+    /// let error = Device::emulator_number(64, Emulation::default(), &[]).err().expect("none has it");
+    /// assert_eq!(error.to_string(), "no emulated device 64: there are 64, numbered from 0");
+    /// # Ok::<(), DriverError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`DriverError::NoSuchEmulator`]: the number is not less than [`DeviceChoice::EMULATORS`]. Also as
+    /// [`Device::emulator_with`].
+    pub fn emulator_number(
+        number: u32,
+        emulation: Emulation,
+        ptx: &[Embedded<'_>],
+    ) -> Result<Device, DriverError> {
+        Device::emulated_as(number, DeviceChoice::EMULATED, emulation, ptx)
+    }
+
+    fn emulated_as(
+        number: u32,
+        capability: ComputeCapability,
+        emulation: Emulation,
+        ptx: &[Embedded<'_>],
+    ) -> Result<Device, DriverError> {
+        let count = DeviceChoice::EMULATORS;
+        if number >= count {
+            return Err(DriverError::NoSuchEmulator { number, count });
+        }
+        let home = home::emulator(number);
         Ok(Device {
-            trace: trace::Recorder::begin(None),
-            properties: emulator::properties(capability)?,
-            home: home::emulator(),
+            trace: trace::Recorder::begin(home, None),
+            properties: emulator::properties(number, capability)?,
+            home,
+            number,
             gpu: None,
-            kernels: Kernels::of(ptx, capability)?,
+            kernels: Kernels::of(ptx, capability, number)?,
             emulation,
         })
     }
@@ -305,9 +354,10 @@ impl Device {
             return None;
         }
         Some(Device {
-            trace: trace::Recorder::begin(None),
+            trace: trace::Recorder::begin(self.home, None),
             properties: self.properties.clone(),
             home: self.home,
+            number: self.number,
             gpu: None,
             kernels: self.kernels.clone(),
             emulation,
@@ -394,9 +444,10 @@ impl Device {
         match &self.properties.gpu {
             Some(gpu) => Device::compile(gpu.ordinal, ptx, Some(registers)),
             None => Ok(Device {
-                trace: trace::Recorder::begin(None),
+                trace: trace::Recorder::begin(self.home, None),
                 properties: self.properties.clone(),
                 home: self.home,
+                number: self.number,
                 gpu: None,
                 kernels: self.kernels.clone(),
                 emulation: self.emulation.clone(),
@@ -411,8 +462,9 @@ impl Device {
     ) -> Result<Device, DriverError> {
         let (gpu, properties) = Gpu::open(ordinal, ptx, max_registers)?;
         Ok(Device {
-            trace: trace::Recorder::begin(Some(&gpu.context)),
+            trace: trace::Recorder::begin(gpu.context.home, Some(&gpu.context)),
             home: gpu.context.home,
+            number: ordinal,
             properties,
             gpu: Some(gpu),
             kernels: None,

@@ -107,7 +107,7 @@ impl<'d> Stream<'d> {
         match &self.cuda {
             Some(cuda) => self.event(cuda, timing),
             None => Ok(cuda_loader::pass("cuEventRecord", || {
-                Event::emulated(self.order.record())
+                Event::emulated(self.device.home, self.order.record())
             })),
         }
     }
@@ -188,7 +188,7 @@ impl<'d> Stream<'d> {
     fn timed(&self) -> Result<Event<'static>, DriverError> {
         match &self.cuda {
             Some(cuda) => cuda_loader::unrecorded(|| self.event(cuda, Timing::On)),
-            None => Ok(Event::emulated(None)),
+            None => Ok(Event::emulated(self.device.home, None)),
         }
     }
 

@@ -40,6 +40,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use cuda_std::launch::Home;
 use cupti::{Activity, Direction, StreamId, Work};
 pub use cupti::{Launch, Session};
 use cust::sys::{self, CUstream};
@@ -168,7 +169,7 @@ pub(super) enum Recorder {
 
 impl Recorder {
     /// A recorder for a device that is just opened, if there is a trace. `gpu` is a GPU's context.
-    pub(super) fn begin(gpu: Option<&Context>) -> Option<Recorder> {
+    pub(super) fn begin(home: &'static Home, gpu: Option<&Context>) -> Option<Recorder> {
         let mut running = running();
         let trace = running.as_mut()?;
         trace.recorded.has_gpu |= gpu.is_some();
@@ -176,7 +177,7 @@ impl Recorder {
             Some(context) if trace.session.is_some() => {
                 Some(Recorder::Cupti(Flush(context.clone())))
             }
-            _ => Notes::begin(gpu).map(Recorder::Events),
+            _ => Notes::begin(home, gpu).map(Recorder::Events),
         }
     }
 

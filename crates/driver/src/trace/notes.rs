@@ -9,6 +9,8 @@ use std::mem;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use cuda_std::launch::Home;
+
 use super::super::context::Context;
 use super::super::event::{Event, Timing};
 use super::{Span, running};
@@ -30,11 +32,11 @@ struct Note {
 
 impl Notes {
     /// For a device that is just opened. `gpu` is a GPU's context.
-    pub(super) fn begin(gpu: Option<&Context>) -> Option<Notes> {
+    pub(super) fn begin(home: &'static Home, gpu: Option<&Context>) -> Option<Notes> {
         let event = match gpu {
             // Nothing runs yet, so the device comes to it at once.
             Some(context) => Event::record(context, std::ptr::null_mut(), Timing::On).ok()?,
-            None => Event::emulated(None),
+            None => Event::emulated(home, None),
         };
         event.synchronize().ok()?;
         Some(Notes {

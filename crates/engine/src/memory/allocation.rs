@@ -38,6 +38,8 @@ pub enum Contents {
 pub struct Allocation {
     /// Which it is.
     pub id: AllocationId,
+    /// The device whose memory it is; none of the host's, which all devices reach.
+    pub device: Option<u32>,
     /// Its address.
     pub start: u64,
     /// Its bytes.
@@ -68,6 +70,7 @@ impl Allocation {
         Part {
             kind: self.kind.clone(),
             label: self.label.clone(),
+            device: self.device,
             offset: address.wrapping_sub(self.start) as i64,
             bytes: self.bytes,
         }

@@ -3,7 +3,7 @@
 use std::alloc::{Layout, dealloc};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::allocation::{Allocation, AllocationId, Contents, Protection};
 use super::fault::{Fault, FaultClass};
@@ -52,19 +52,42 @@ pub struct OutOfMemory {
     pub limit: u64,
 }
 
-/// The memory of an emulated device. Outlives launches; may be used from many threads.
-#[derive(Debug, Default)]
+/// How many emulated devices there may be in an address space.
+pub const DEVICES: u32 = 64;
+
+/// The memory of an emulated device, and what of it reaches that of others: devices of one [`Space`] have addresses
+/// of their own. Outlives launches; may be used from many threads.
+#[derive(Clone, Debug, Default)]
 pub struct Memory {
+    /// Whose it is.
+    device: u32,
+    space: Arc<Space>,
+}
+
+/// The addresses of some devices, and whose memory lies there.
+#[derive(Debug, Default)]
+pub struct Space {
     limits: RwLock<Limits>,
     table: RwLock<Table>,
     /// Goes on with each allocation that ends.
-    pub(super) generation: AtomicU64,
+    generation: AtomicU64,
     running: AtomicUsize,
+    /// By device: a bit for each that its kernels may use the memory of.
+    peers: Peers,
+}
+
+#[derive(Debug)]
+struct Peers([AtomicU64; DEVICES as usize]);
+
+impl Default for Peers {
+    fn default() -> Peers {
+        Peers([const { AtomicU64::new(0) }; DEVICES as usize])
+    }
 }
 
 /// A launch runs: memory stays with the process until this is dropped.
 #[derive(Debug)]
-pub struct Running<'a>(&'a Memory);
+pub struct Running<'a>(&'a Space);
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
@@ -85,20 +108,64 @@ impl Memory {
         memory
     }
 
+    /// The memory of another device of the same space.
+    ///
+    /// # Panics
+    /// The number is not less than [`DEVICES`].
+    #[must_use]
+    pub fn of_device(&self, device: u32) -> Memory {
+        assert!(device < DEVICES, "device {device} of {DEVICES}");
+        let space = Arc::clone(&self.space);
+        Memory { device, space }
+    }
+
+    /// The number of the device.
+    pub fn device(&self) -> u32 {
+        self.device
+    }
+
+    /// From now on kernels of this device may use the memory of `peer`.
+    pub fn enable_peer_access(&self, peer: &Memory) {
+        let peers = &self.space.peers.0[self.device as usize];
+        peers.fetch_or(1 << peer.device, Ordering::AcqRel);
+    }
+
+    /// Whether kernels of this device may use memory: their own, the host's that they were lent, a peer's.
+    pub(super) fn reaches(&self, owner: Option<u32>) -> bool {
+        owner.is_none_or(|owner| {
+            let peers = || self.space.peers.0[self.device as usize].load(Ordering::Acquire);
+            owner == self.device || peers() >> owner & 1 != 0
+        })
+    }
+
+    /// How many allocations of the space have ended.
+    #[inline(always)]
+    pub(super) fn generation(&self) -> u64 {
+        self.space.generation.load(Ordering::Acquire)
+    }
+
     /// The limits in force.
     pub fn limits(&self) -> Limits {
-        *self.limits.read().unwrap_or_else(PoisonError::into_inner)
+        *self
+            .space
+            .limits
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sets limits for what is allocated from now on.
     pub fn set_limits(&self, limits: Limits) {
-        *self.limits.write().unwrap_or_else(PoisonError::into_inner) = limits;
+        *self
+            .space
+            .limits
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = limits;
     }
 
     /// A launch begins. Ends when the guard is dropped.
     pub fn running(&self) -> Running<'_> {
-        self.running.fetch_add(1, Ordering::AcqRel);
-        Running(self)
+        self.space.running.fetch_add(1, Ordering::AcqRel);
+        Running(&self.space)
     }
 
     /// Memory for the host: its address. Zeroed where `contents` are defined. No bytes get an
@@ -142,12 +209,17 @@ impl Memory {
         label: Label,
         protection: Protection,
     ) -> AllocationId {
+        let device = match kind {
+            Kind::Host | Kind::PanicRecord => None,
+            _ => Some(self.device),
+        };
         let mut table = self.write();
         let id = table.slot();
         table.forget_within(start, bytes);
         let contents = Contents::Defined;
         let allocation = Allocation {
             id,
+            device,
             start,
             bytes,
             kind,
@@ -170,7 +242,7 @@ impl Memory {
             .filter(|found| found.block.is_none())?;
         let gone = table.live.remove(&start)?;
         table.free_slots.push(gone.id);
-        self.generation.fetch_add(1, Ordering::AcqRel);
+        self.space.generation.fetch_add(1, Ordering::AcqRel);
         Some(gone.id)
     }
 
@@ -183,7 +255,7 @@ impl Memory {
             table.dead.entry(layout).or_default().push(start);
         }
         drop(table);
-        self.collect();
+        self.space.collect();
     }
 
     /// The host's `free`.
@@ -304,6 +376,7 @@ impl Memory {
         *table.used_by(&kind) += cost;
         let allocation = Allocation {
             id,
+            device: Some(self.device),
             start,
             bytes,
             kind,
@@ -339,13 +412,23 @@ impl Memory {
         table.freed_bytes += gone.bytes;
         table.order.push_back(address);
         table.freed.insert(address, gone);
-        self.generation.fetch_add(1, Ordering::AcqRel);
+        self.space.generation.fetch_add(1, Ordering::AcqRel);
         table.shrink(&self.limits());
         drop(table);
-        self.collect();
+        self.space.collect();
         Ok(())
     }
 
+    pub(super) fn read(&self) -> RwLockReadGuard<'_, Table> {
+        self.space.read()
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Table> {
+        self.space.write()
+    }
+}
+
+impl Space {
     /// Gives memory back that nobody remembers, unless a launch may hold a pointer to it.
     fn collect(&self) {
         let mut table = self.write();
@@ -361,7 +444,7 @@ impl Memory {
         }
     }
 
-    pub(super) fn read(&self) -> RwLockReadGuard<'_, Table> {
+    fn read(&self) -> RwLockReadGuard<'_, Table> {
         self.table.read().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -370,7 +453,7 @@ impl Memory {
     }
 }
 
-impl Drop for Memory {
+impl Drop for Space {
     fn drop(&mut self) {
         {
             let mut table = self.write();

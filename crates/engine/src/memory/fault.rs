@@ -15,6 +15,8 @@ pub enum FaultClass {
     ReadOnly,
     /// It was made from a parameter through which nobody writes, and is written to.
     Fixed,
+    /// It lies in the memory of another device, which this one was given no access to.
+    NoPeerAccess,
     /// It lies in the shared memory of another block.
     OtherBlock,
     /// It lies in the local memory of another thread.
@@ -52,6 +54,7 @@ impl FaultClass {
             FaultClass::Null => "null pointer",
             FaultClass::ReadOnly => "write to constant memory",
             FaultClass::Fixed => "write through a shared reference",
+            FaultClass::NoPeerAccess => "no peer access",
             FaultClass::OtherThread => "local memory of another thread",
             FaultClass::OtherBlock => "shared memory of another block",
             FaultClass::Misaligned => "misaligned",

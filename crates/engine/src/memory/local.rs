@@ -55,6 +55,7 @@ impl LocalVariable {
     fn part(&self, offset: u64) -> Part {
         Part {
             kind: self.kind.clone(),
+            device: None,
             label: self.label.clone(),
             offset: offset.wrapping_sub(self.offset.into()) as i64,
             bytes: self.bytes.into(),

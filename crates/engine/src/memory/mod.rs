@@ -1,8 +1,8 @@
-//! The memory of an emulated device: allocations, resolution of addresses, bounds.
+//! The memory of emulated devices: allocations, resolution of addresses, bounds.
 //!
 //! # For the executor
 //!
-//! - Global memory: one [`Memory`] per device, shared by host threads. Per global access of a
+//! - Global memory: one [`Memory`] per device, shared by host threads; [`Memory::of_device`] is that of another. Per global access of a
 //!   warp, whatever the mode: `let lanes = Lanes::new(&addresses, mask, bytes)`, then
 //!   `memory.resolve(&lanes, Direction::Read, &mut cached)?`. `cached` is the instruction's own and
 //!   begins as `Cached::default()`; while all lanes stay in the allocation of last time nothing is
@@ -32,7 +32,7 @@ mod table;
 mod tests;
 
 pub use allocation::{Allocation, AllocationId, Contents, Protection};
-pub use device::{Limits, Memory, OutOfMemory, Running};
+pub use device::{DEVICES, Limits, Memory, OutOfMemory, Running, Space};
 pub use fault::{Fault, FaultClass};
 pub use lanes::{LANES, Lanes, Pattern};
 pub(crate) use local::LOCAL_BITS;

@@ -31,6 +31,7 @@ impl DynamicPart {
     fn at(&self, offset: u64) -> Part {
         Part {
             kind: Kind::DynamicPart(self.number),
+            device: None,
             label: Label::new("", self.element_bytes),
             offset: offset.wrapping_sub(self.start) as i64,
             bytes: self.bytes,

@@ -61,6 +61,8 @@ pub struct Part {
     pub kind: Kind,
     /// What it is called.
     pub label: Label,
+    /// The device whose memory it is, where it is one's.
+    pub device: Option<u32>,
     /// Bytes from its start; negative below it.
     pub offset: i64,
     /// Its bytes.

@@ -1,7 +1,5 @@
 //! Whether accesses may be made: alignment, bounds, protection.
 
-use std::sync::atomic::Ordering;
-
 use super::allocation::{AllocationId, Contents, Protection};
 use super::device::Memory;
 use super::fault::{Fault, FaultClass};
@@ -93,7 +91,7 @@ impl Memory {
     /// Whether the allocation met last still lives and allows the access.
     #[inline]
     pub(crate) fn is_met(&self, cached: &Cached, direction: Direction) -> bool {
-        cached.generation == self.generation.load(Ordering::Acquire)
+        cached.generation == self.generation()
             && (direction == Direction::Read || cached.protection == Protection::ReadWrite)
     }
 
@@ -136,10 +134,13 @@ impl Memory {
         if !found.holds(address, u64::from(bytes)) {
             return Err(FaultClass::OutOfBounds);
         }
+        if !self.reaches(found.device) {
+            return Err(FaultClass::NoPeerAccess);
+        }
         *cached = Cached {
             start: found.start,
             bytes: found.bytes,
-            generation: self.generation.load(Ordering::Acquire),
+            generation: self.generation(),
             id: found.id,
             contents: found.contents,
             protection: found.protection,

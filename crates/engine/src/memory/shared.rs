@@ -182,6 +182,7 @@ impl Shared {
     pub fn place(&self, offset: u64) -> Place {
         let part = |piece: &Piece| Part {
             kind: piece.kind.clone(),
+            device: None,
             label: piece.label.clone(),
             offset: offset.wrapping_sub(u64::from(piece.start)) as i64,
             bytes: piece.bytes.into(),
