@@ -3,6 +3,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
+use crate::study::devices::{Exchange, Growth};
 use crate::study::{NormMode, PipelineMode, PowerMode};
 use crate::trace::DeviceTimes;
 
@@ -69,6 +70,43 @@ pub(super) fn power() -> impl TypedValueParser<Value = PowerMode> {
             PowerMode::Graph,
             "graph",
             "Asynchronous, with the steps launched as graphs",
+        ),
+    ])
+}
+
+/// `--exchange`
+pub(super) fn exchange() -> impl TypedValueParser<Value = Exchange> {
+    one_of(&[
+        (
+            Exchange::Gather,
+            "gather",
+            "NCCL's all-gather in the stream; on emulated devices through the host",
+        ),
+        (
+            Exchange::Graph,
+            "graph",
+            "As gather, with the steps launched as graphs",
+        ),
+        (
+            Exchange::Peer,
+            "peer",
+            "Stores into the other devices' memory, from inside the kernels",
+        ),
+    ])
+}
+
+/// `--scaling`
+pub(super) fn growth() -> impl TypedValueParser<Value = Growth> {
+    one_of(&[
+        (
+            Growth::Strong,
+            "strong",
+            "Nothing: more devices share the same problem",
+        ),
+        (
+            Growth::Weak,
+            "weak",
+            "The problem: each device has as much to do as one alone",
         ),
     ])
 }
