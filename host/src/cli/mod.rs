@@ -30,6 +30,7 @@ mod pipeline;
 mod power;
 mod printed;
 mod profile;
+mod ranked;
 mod roofline;
 mod roofs;
 mod run;

@@ -110,7 +110,9 @@ pub enum StudyError {
     #[error(transparent)]
     Rank(#[from] RankError),
     /// More devices than can share a vector in this way.
-    #[error("{actual} devices: at most {limit} can share a vector by stores to each other's memory")]
+    #[error(
+        "{actual} devices: at most {limit} can share a vector by stores to each other's memory"
+    )]
     Devices {
         /// How many there are.
         actual: usize,
@@ -147,7 +149,9 @@ impl StudyError {
 
 /// Calls what knows the driver's errors alone with work that fails in more ways: the work's results go through `pass`.
 fn through<T>(
-    call: impl FnOnce(&mut dyn FnMut(Result<(), StudyError>) -> Result<(), DriverError>) -> Result<T, DriverError>,
+    call: impl FnOnce(
+        &mut dyn FnMut(Result<(), StudyError>) -> Result<(), DriverError>,
+    ) -> Result<T, DriverError>,
 ) -> Result<T, StudyError> {
     let mut failed = None;
     let done = call(&mut |result| {

@@ -6,8 +6,8 @@ use std::fmt;
 use serde::Serialize;
 use tracing::trace_span;
 
-use super::rounds::{PerIteration, rounded};
 use super::pattern::Pattern;
+use super::rounds::{PerIteration, rounded};
 use super::{Rounds, StudyError};
 use crate::driver::{Device, DeviceBuffer, DriverError, Stream};
 use crate::vector::{Divide, Norm, Normalize, Real, Scaled};

@@ -62,7 +62,10 @@ impl<T: Real> Pattern<T> {
         }
         let wide = self.values.iter().map(|&x| x.into());
         let (times, rest) = (self.n / self.values.len(), self.n % self.values.len());
-        let (whole, part) = (reference_norm(wide.clone()), reference_norm(wide.take(rest)));
+        let (whole, part) = (
+            reference_norm(wide.clone()),
+            reference_norm(wide.take(rest)),
+        );
         (times as f64 * whole * whole + part * part).sqrt()
     }
 

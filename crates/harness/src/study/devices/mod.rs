@@ -56,7 +56,9 @@ impl<'d> Team<'_, 'd> {
     /// The greatest of the ranks' numbers, on all ranks.
     pub(super) fn longest(&self, own: f64) -> Result<f64, StudyError> {
         let all = self.rank.control().exchange(&own.to_le_bytes())?;
-        let numbers = all.iter().filter_map(|it| Some(f64::from_le_bytes(it[..].try_into().ok()?)));
+        let numbers = all
+            .iter()
+            .filter_map(|it| Some(f64::from_le_bytes(it[..].try_into().ok()?)));
         Ok(numbers.fold(own, f64::max))
     }
 
@@ -70,7 +72,10 @@ impl<'d> Team<'_, 'd> {
     }
 
     /// The collectives of an exchange that has some.
-    pub(super) fn communicator(&self, exchange: Option<Exchange>) -> Result<Option<Communicator<'d>>, StudyError> {
+    pub(super) fn communicator(
+        &self,
+        exchange: Option<Exchange>,
+    ) -> Result<Option<Communicator<'d>>, StudyError> {
         match exchange {
             Some(Exchange::Gather | Exchange::Graph) => Ok(Some(self.rank.communicator()?)),
             Some(Exchange::Peer) | None => Ok(None),
@@ -84,7 +89,11 @@ impl<'d> Team<'_, 'd> {
 
     /// What ran: how many devices, and the first's name.
     fn name(&self) -> String {
-        format!("{} x {}", self.rank.size(), self.rank.device().properties().name)
+        format!(
+            "{} x {}",
+            self.rank.size(),
+            self.rank.device().properties().name
+        )
     }
 }
 

@@ -93,7 +93,10 @@ impl<'d, T: Real> SharedNorm<'d, T> {
                 stream.capture(|| (0..GRAPH).try_for_each(|_| pass(steps.enqueue(stream))))
             })?;
             let iterations = rounds.iterations.next_multiple_of(GRAPH);
-            let rounds = Rounds { iterations, ..rounds };
+            let rounds = Rounds {
+                iterations,
+                ..rounds
+            };
             rounds.run(stream, |i| match i % GRAPH {
                 // SAFETY: the graph's buffers are those of `steps`, before which `drop` waits.
                 0 => unsafe { graph.launch(stream) },
@@ -152,9 +155,18 @@ impl<'d, T: Real> Steps<'d, T> {
             // SAFETY: as above; the words are a multiple of the ranks.
             unsafe { communicator.all_gather_in_place(stream, words, ..) }?;
         }
-        let Turn { words, spare, lost, .. } = self.words.current();
+        let Turn {
+            words, spare, lost, ..
+        } = self.words.current();
         let norm = self.norm.slice_mut(..);
-        let arguments = (words.slice_mut(..), spare, self.ranks, norm, lost, self.nanoseconds);
+        let arguments = (
+            words.slice_mut(..),
+            spare,
+            self.ranks,
+            norm,
+            lost,
+            self.nanoseconds,
+        );
         // SAFETY: as above.
         unsafe {
             self.root.launch(stream, &arguments)?;

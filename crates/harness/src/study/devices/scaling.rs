@@ -54,7 +54,10 @@ pub fn measured_link(devices: &[Device]) -> Result<Option<LinkFigures>, StudyErr
     if first.can_access_peer(second)? {
         first.enable_peer_access(second)?;
     }
-    let (from, mut to) = (first.buffer_zeroed::<u8>(bytes)?, second.buffer_zeroed::<u8>(bytes)?);
+    let (from, mut to) = (
+        first.buffer_zeroed::<u8>(bytes)?,
+        second.buffer_zeroed::<u8>(bytes)?,
+    );
     let stream = Stream::new(first)?;
     let mut copy = || -> Result<f64, StudyError> {
         let interval = Interval::of(&stream, || {
@@ -139,7 +142,10 @@ impl Model {
         let latency_us = if devices > 1 { self.latency_us } else { 0.0 };
         let parts = [
             (divided_us, "the work that the devices share"),
-            (self.fixed_us, "launches and the work that each device repeats"),
+            (
+                self.fixed_us,
+                "launches and the work that each device repeats",
+            ),
             (latency_us, "the exchange's latency"),
             (exposed_us, "the links' bandwidth"),
         ];
@@ -187,7 +193,10 @@ mod tests {
             let model = Model::fitted([110.0, 60.0], 2, 7.0, (exchange, 65_536.0, LINK));
             assert_eq!((model.fixed_us, model.divided_us), (10.0, 100.0));
             let step = model.step(2);
-            assert!((step.us - 67.0).abs() < 1e-9 && (step.exchange_us - 7.0).abs() < 1e-9, "{step:?}");
+            assert!(
+                (step.us - 67.0).abs() < 1e-9 && (step.exchange_us - 7.0).abs() < 1e-9,
+                "{step:?}"
+            );
             assert_eq!(model.step(1).us, 110.0);
         }
     }
@@ -196,12 +205,22 @@ mod tests {
     fn the_limit_is_the_greatest_part() {
         let model = Model::fitted([110.0, 60.0], 2, 7.0, (Exchange::Gather, 65_536.0, LINK));
         assert_eq!(model.step(4).limit, "the work that the devices share");
-        assert_eq!(model.step(16).limit, "launches and the work that each device repeats");
+        assert_eq!(
+            model.step(16).limit,
+            "launches and the work that each device repeats"
+        );
         // 100 MB at 100 GB/s.
-        let model = Model { bytes: 1e8, ..model };
+        let model = Model {
+            bytes: 1e8,
+            ..model
+        };
         assert_eq!(model.step(16).limit, "the links' bandwidth");
         // They go while the numbers are computed, for as long as that takes.
-        let model = Model { overlaps: true, bytes: 1e6, ..model };
+        let model = Model {
+            overlaps: true,
+            bytes: 1e6,
+            ..model
+        };
         assert!((model.step(16).exchange_us - model.latency_us - (9.375 - 6.25)).abs() < 1e-9);
     }
 }

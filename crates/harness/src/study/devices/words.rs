@@ -79,11 +79,7 @@ impl Words {
     }
 
     /// `len` words of each of these devices, of which the rank's is one. Each sends to those of all.
-    fn between(
-        rank: &Rank<'_>,
-        devices: &[Device],
-        len: usize,
-    ) -> Result<Words, StudyError> {
+    fn between(rank: &Rank<'_>, devices: &[Device], len: usize) -> Result<Words, StudyError> {
         if devices.len() > MOST_DEVICES {
             return Err(StudyError::Devices {
                 actual: devices.len(),

@@ -6,11 +6,11 @@ use std::ops::Range;
 use kernels_gpu::power::{BLOCK, inspect, with_spectrum};
 
 use super::{Checkpoint, PowerPlan};
-use crate::study::{StudyError, through};
 use crate::driver::{
     Device, DeviceBuffer, DriverError, Event, Graph, LaunchConfig, Pending, Pinned, Prepared,
     Stream,
 };
+use crate::study::{StudyError, through};
 use crate::vector::{Normalize, Product};
 
 /// An iteration under way on a device.
@@ -106,15 +106,13 @@ impl<'d> Iteration<'d, Alone<'d>> {
             y: device.buffer_zeroed(n)?,
             norm: device.buffer_zeroed(1)?,
         };
-        Iteration::of(device, plan, Box::new(steps))
+        Iteration::of(device, plan, steps)
     }
+}
 
+impl<'d, S: Steps> Iteration<'d, S> {
     /// These steps.
-    pub(super) fn of(
-        device: &'d Device,
-        plan: &PowerPlan,
-        pub(super) steps: S,
-    ) -> Result<Self, DriverError> {
+    pub(super) fn of(device: &'d Device, plan: &PowerPlan, steps: S) -> Result<Self, StudyError> {
         Ok(Iteration {
             stream: Stream::new(device)?,
             copies: Stream::new(device)?,
@@ -207,11 +205,7 @@ impl<S> Drop for Iteration<'_, S> {
     }
 }
 
-fn rest(
-    steps: &mut impl Steps,
-    stream: &Stream<'_>,
-    check_every: u64,
-) -> Result<(), StudyError> {
+fn rest(steps: &mut impl Steps, stream: &Stream<'_>, check_every: u64) -> Result<(), StudyError> {
     (1..check_every).try_for_each(|_| steps.step(stream))
 }
 

@@ -16,8 +16,8 @@ use tracing::trace_span;
 
 pub use checkpoint::Checkpoint;
 use checkpoint::named;
-pub(crate) use shared::{SharedRun, power_shared, step_alone_us};
 use device::{Iteration, Look, Steps, finish};
+pub(crate) use shared::{SharedRun, power_shared, step_alone_us};
 use writer::{Counts, Shared, Writer};
 
 use super::StudyError;
@@ -288,17 +288,18 @@ fn overlapped<S: Steps>(
     thread::scope(|scope| {
         let range = trace_span!("iterate", color = "blue").entered();
         let mut writer = writes.then(|| Writer::new(scope, &shared, &folder));
-        let mut see = |iteration: &mut Iteration<'_, S>, (step, copy)| -> Result<bool, StudyError> {
-            let look = trace_span!("wait for a look", color = "red", payload = step)
-                .in_scope(|| finish(copy))?;
-            iteration.check(&look)?;
-            let is_last = watch.see(step, &look)?;
-            iteration.recycle(look);
-            if let Some(writer) = &mut writer {
-                writer.submit(watch.checkpoint().clone())?;
-            }
-            Ok(is_last)
-        };
+        let mut see =
+            |iteration: &mut Iteration<'_, S>, (step, copy)| -> Result<bool, StudyError> {
+                let look = trace_span!("wait for a look", color = "red", payload = step)
+                    .in_scope(|| finish(copy))?;
+                iteration.check(&look)?;
+                let is_last = watch.see(step, &look)?;
+                iteration.recycle(look);
+                if let Some(writer) = &mut writer {
+                    writer.submit(watch.checkpoint().clone())?;
+                }
+                Ok(is_last)
+            };
         let mut under_way = None;
         for (slot, step) in (0..).zip(looks(plan, first)) {
             let _range = trace_span!("steps", color = "green", payload = step).entered();

@@ -4,15 +4,15 @@ use std::ops::{ControlFlow, Range};
 
 use kernels_gpu::distributed::{TAKE_BLOCK, gemv_send, take, take_normalized};
 use kernels_gpu::gemv;
-use ranks::{Communicator, Rank};
+use ranks::Communicator;
 
 use super::device::{Inspect, Iteration, Steps, start};
 use super::{Checkpoint, PowerMode, PowerPlan, Progress, Ran, newest, prepare_folder, run};
 use crate::driver::{Device, DeviceBuffer, DriverError, LaunchConfig, Prepared, Stream};
 use crate::measure::Interval;
 use crate::study::devices::{Exchange, Team};
-use crate::study::{StudyError, through};
 use crate::study::devices::{Turn, Words};
+use crate::study::{StudyError, through};
 
 /// Blocks that take the words of a step: each reads all of them, and writes a part of the vector.
 const MOST_TAKING: usize = 8;
@@ -60,7 +60,13 @@ impl<'d> Shared<'d> {
         let product = || {
             let config = LaunchConfig::blocks(rows.len() as u64, gemv::BLOCK);
             // SAFETY: it waits for the launch before, in front of its first access to what that writes.
-            unsafe { overlapping(device, device.prepare(gemv_send::entry(), config)?, overlaps) }
+            unsafe {
+                overlapping(
+                    device,
+                    device.prepare(gemv_send::entry(), config)?,
+                    overlaps,
+                )
+            }
         };
         let normalized = device.prepare(take_normalized::entry(), taking)?;
         Ok(Shared {
@@ -68,7 +74,9 @@ impl<'d> Shared<'d> {
             take: device.prepare(take::entry(), taking)?,
             // SAFETY: it stands behind the product, or behind a look, which only reads; it writes `x` once all words of the turn have
             // come, which the products send when they have read it.
-            take_normalized: unsafe { overlapping(device, normalized, overlaps && !rows.is_empty()) }?,
+            take_normalized: unsafe {
+                overlapping(device, normalized, overlaps && !rows.is_empty())
+            }?,
             inspect: Inspect::new(device, n)?,
             first_row: rows.start,
             words,
@@ -100,7 +108,9 @@ impl<'d> Shared<'d> {
     /// x = y / ‖y‖
     fn normalize(&mut self, stream: &Stream<'_>) -> Result<(), StudyError> {
         let (n, nanoseconds) = (self.x.len(), self.nanoseconds);
-        let Turn { words, spare, lost, .. } = self.words.current();
+        let Turn {
+            words, spare, lost, ..
+        } = self.words.current();
         let (x, norm) = (self.x.slice_mut(..), self.norm.slice_mut(..));
         let arguments = (words.slice_mut(..), spare, x, n, norm, lost, nanoseconds);
         // SAFETY: each set has a word for every element.
@@ -134,7 +144,13 @@ impl Steps for Shared<'_> {
         self.multiply(stream)?;
         let (n, nanoseconds) = (self.x.len(), self.nanoseconds);
         let Turn { words, lost, .. } = self.words.current();
-        let arguments = (words.slice_mut(..), self.y.slice_mut(..), n, lost, nanoseconds);
+        let arguments = (
+            words.slice_mut(..),
+            self.y.slice_mut(..),
+            n,
+            lost,
+            nanoseconds,
+        );
         // SAFETY: a word for every element; an iteration waits before the buffers go.
         unsafe {
             self.take.launch(stream, &arguments)?;
@@ -213,7 +229,12 @@ pub(crate) fn power_shared(
     let resumed_at = from.map_or(0, |from| from.step);
     let ran = run(&mut iteration, plan, mode, resumed_at, &mut agreed)?;
     iteration.steps.words.finish(rank)?;
-    let Ran { result, counts, total_ms, loop_ms } = ran;
+    let Ran {
+        result,
+        counts,
+        total_ms,
+        loop_ms,
+    } = ran;
     Ok(SharedRun {
         result,
         resumed_at,
@@ -238,7 +259,9 @@ fn resumed(
     };
     let all = team.rank.control().exchange(&own)?;
     let first = Checkpoint::from_bytes(&all[0]);
-    first.map(Some).ok_or_else(|| StudyError::Io("rank 0 has sent no checkpoint".to_owned()))
+    first
+        .map(Some)
+        .ok_or_else(|| StudyError::Io("rank 0 has sent no checkpoint".to_owned()))
 }
 
 /// Microseconds of a step on the slowest device, if nothing is exchanged: each finds numbers in all words.
