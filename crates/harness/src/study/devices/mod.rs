@@ -20,7 +20,7 @@ use ranks::{Communicator, Rank};
 
 use super::power::{SharedRun, power_shared, step_alone_us};
 use super::{PowerPlan, Progress, StudyError};
-use crate::driver::Device;
+use crate::driver::{Device, Stream};
 
 /// How devices give each other their parts of a vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,15 +71,23 @@ impl<'d> Team<'_, 'd> {
         }
     }
 
-    /// The collectives of an exchange that has some.
+    /// The collectives of an exchange that has some, between ranks that are connected: NCCL connects them in the first collective, which
+    /// takes long, and which no graph can have.
     pub(super) fn communicator(
         &self,
         exchange: Option<Exchange>,
+        words: &mut Words,
     ) -> Result<Option<Communicator<'d>>, StudyError> {
         match exchange {
-            Some(Exchange::Gather | Exchange::Graph) => Ok(Some(self.rank.communicator()?)),
-            Some(Exchange::Peer) | None => Ok(None),
+            Some(Exchange::Gather | Exchange::Graph) => {}
+            Some(Exchange::Peer) | None => return Ok(None),
         }
+        let communicator = self.rank.communicator()?;
+        let stream = Stream::new(self.rank.device())?;
+        // SAFETY: the words are a multiple of the ranks, and live until the stream has been waited for.
+        unsafe { communicator.all_gather_in_place(&stream, words.begin().words, ..) }?;
+        communicator.synchronize(&stream)?;
+        Ok(Some(communicator))
     }
 
     /// How long a launch waits for a word.

@@ -127,14 +127,15 @@ impl<'d, T: Real> Steps<'d, T> {
         let (len, sums) = (part.len(), size * T::SUMS);
         device.check_memory(2 * (len * size_of::<T>()) as u64)?;
         let blocks = reduction_blocks::<T>(len as u64, device.properties().multiprocessors);
+        let mut words = Words::of(team, exchange, sums)?;
         Ok(Steps {
             squares: device.prepare(T::squares_send(), LaunchConfig::blocks(blocks, BLOCK))?,
             root: device.prepare(T::take_root(), LaunchConfig::blocks(1, 32))?,
             divide: Divide::new(device, len)?,
             partials: device.buffer_zeroed(blocks as usize)?,
             ticket: device.buffer_zeroed(1)?,
-            words: Words::of(team, exchange, sums)?,
-            communicator: team.communicator(exchange)?,
+            communicator: team.communicator(exchange, &mut words)?,
+            words,
             rank: team.rank.rank() as u32,
             ranks: size as u32,
             nanoseconds: team.nanoseconds(),

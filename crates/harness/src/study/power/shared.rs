@@ -52,7 +52,7 @@ impl<'d> Shared<'d> {
         let rows = rows_of(team.rank.rank(), team.rank.size(), n);
         // NCCL gathers equally many words of each rank.
         let len = n.div_ceil(team.rank.size()) * team.rank.size();
-        let words = Words::of(team, exchange, len)?;
+        let mut words = Words::of(team, exchange, len)?;
         let (matrix, first) = start(plan);
         let overlaps = exchange == Some(Exchange::Peer);
         let blocks = n.div_ceil(TAKE_BLOCK as usize).clamp(1, MOST_TAKING) as u64;
@@ -79,8 +79,8 @@ impl<'d> Shared<'d> {
             }?,
             inspect: Inspect::new(device, n)?,
             first_row: rows.start,
+            communicator: team.communicator(exchange, &mut words)?,
             words,
-            communicator: team.communicator(exchange)?,
             nanoseconds: team.nanoseconds(),
             a: matrix.rows(device, rows)?,
             x: device.buffer_from(vector.unwrap_or(&first))?,
