@@ -18,6 +18,8 @@ use super::world::{Instance, World};
 pub(super) struct Clock {
     pub(super) launch: LaunchId,
     pub(super) block: Option<u64>,
+    /// The device that it runs on.
+    pub(super) device: u32,
     pub(super) cluster: u64,
     /// Whether the launch has clusters of several blocks.
     pub(super) is_clustered: bool,
@@ -55,7 +57,12 @@ impl Clock {
         threads: u32,
     ) -> Clock {
         let number = world.first_instance + world.instances.len() as u32;
-        world.instances.push(Instance { launch, block });
+        let device = world.of(launch).map_or(0, |launch| launch.device);
+        world.instances.push(Instance {
+            launch,
+            device,
+            block,
+        });
         // One time for what is there at first, and one to begin with.
         let (start, follows) = world.tick(number);
         debug_assert!(!follows, "a number is one block's");
@@ -66,6 +73,7 @@ impl Clock {
         Clock {
             launch,
             block,
+            device,
             cluster: block.unwrap_or(0) / size,
             is_clustered: size > 1,
             number,
@@ -351,20 +359,20 @@ impl Clock {
         let reach = self.reach();
         let known = match reach {
             Reach::Block => self.sites.remove(&key),
-            Reach::Device => world.sites.remove(&key),
+            Reach::All => world.sites.remove(&key),
         };
         let mut site = known.unwrap_or_default();
         self.release_in(world, &mut site, reach, number, head);
         match reach {
             Reach::Block => self.sites.insert(key, site),
-            Reach::Device => world.sites.insert(key, site),
+            Reach::All => world.sites.insert(key, site),
         };
     }
 
     /// Who can reach the block's shared memory.
     pub(super) fn reach(&self) -> Reach {
         match self.is_clustered {
-            true => Reach::Device,
+            true => Reach::All,
             false => Reach::Block,
         }
     }

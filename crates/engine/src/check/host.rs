@@ -22,6 +22,7 @@ impl Checker {
         let shape = super::Shape {
             program: u32::MAX,
             threads: 32,
+            device: memory.device(),
             blocks_per_cluster: 1,
         };
         let launch = self.launch(operation, shape);

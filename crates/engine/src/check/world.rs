@@ -11,6 +11,7 @@ use super::strong::{Site, Sites};
 pub(super) struct Launch {
     pub(super) id: LaunchId,
     pub(super) operation: Operation,
+    pub(super) device: u32,
     pub(super) blocks_per_cluster: u64,
     pub(super) start: u32,
     /// Everything before this time was before it as it began.
@@ -22,6 +23,8 @@ pub(super) struct Launch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Instance {
     pub(super) launch: LaunchId,
+    /// The device that the launch is on.
+    pub(super) device: u32,
     /// Its linear index. None of the host.
     pub(super) block: Option<u64>,
 }
@@ -94,9 +97,13 @@ impl World {
     }
 
     /// Begins a launch; gives the time before which everything is before it.
-    pub(super) fn launch(&mut self, operation: Operation, cluster: u64) -> (LaunchId, u32) {
-        self.launches
-            .retain(|launch| launch.is_running || !operation.is_everyones(&launch.operation));
+    pub(super) fn launch(
+        &mut self,
+        operation: Operation,
+        device: u32,
+        cluster: u64,
+    ) -> (LaunchId, u32) {
+        self.forget_everyones(&operation);
         self.forget_oldest();
         if self.launches.is_empty() || self.runs.len() > 2 * self.kept {
             self.collect();
@@ -108,12 +115,26 @@ impl World {
         self.launches.push(Launch {
             id,
             operation,
+            device,
             blocks_per_cluster: cluster.max(1),
             start,
             floor,
             is_running: true,
         });
         (id, floor)
+    }
+
+    /// Forgets launches that are before all that is yet to come, and before all that runs: one that began beside
+    /// another may go on when that has been waited for.
+    fn forget_everyones(&mut self, operation: &Operation) {
+        let running = self.launches.iter().filter(|launch| launch.is_running);
+        let running: Vec<Operation> = running.map(|launch| launch.operation.clone()).collect();
+        self.launches.retain(|launch| {
+            let before = &launch.operation;
+            launch.is_running
+                || !operation.is_everyones(before)
+                || running.iter().any(|it| !it.is_after(before))
+        });
     }
 
     /// Launches that nobody ever waits for, as where a stream is dropped, are not kept for ever.

@@ -7,6 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::allocation::{Allocation, AllocationId, Contents, Protection};
 use super::fault::{Fault, FaultClass};
+use super::peers::Peers;
 use super::place::{Kind, Label, Place};
 use super::table::{Table, layout, take};
 
@@ -72,17 +73,7 @@ pub struct Space {
     /// Goes on with each allocation that ends.
     generation: AtomicU64,
     running: AtomicUsize,
-    /// By device: a bit for each that its kernels may use the memory of.
     peers: Peers,
-}
-
-#[derive(Debug)]
-struct Peers([AtomicU64; DEVICES as usize]);
-
-impl Default for Peers {
-    fn default() -> Peers {
-        Peers([const { AtomicU64::new(0) }; DEVICES as usize])
-    }
 }
 
 /// A launch runs: memory stays with the process until this is dropped.
@@ -126,15 +117,40 @@ impl Memory {
 
     /// From now on kernels of this device may use the memory of `peer`.
     pub fn enable_peer_access(&self, peer: &Memory) {
-        let peers = &self.space.peers.0[self.device as usize];
-        peers.fetch_or(1 << peer.device, Ordering::AcqRel);
+        self.space.peers.allow(self.device, peer.device);
+    }
+
+    /// Whether the device reaches another's memory, or its own is reached: kernels of either may wait for each other.
+    pub(crate) fn has_peers(&self) -> bool {
+        self.space.peers.is_joined(self.device)
+    }
+
+    /// A launch of a device with peers has come on.
+    pub(crate) fn advance(&self) {
+        self.space.peers.advance(self.device);
+    }
+
+    /// A launch has failed, for which those of other devices may wait.
+    pub(crate) fn fail(&self) {
+        if self.has_peers() {
+            self.space.peers.fail(self.device);
+        }
+    }
+
+    /// How many launches have failed on each other device that is joined to this one.
+    pub(crate) fn failures(&self) -> impl Iterator<Item = (u32, u64)> {
+        self.space.peers.failures(self.device)
+    }
+
+    /// How often launches of devices that are joined to this one have come on.
+    pub(crate) fn progress(&self) -> u64 {
+        self.space.peers.progress(self.device)
     }
 
     /// Whether kernels of this device may use memory: their own, the host's that they were lent, a peer's.
     pub(super) fn reaches(&self, owner: Option<u32>) -> bool {
         owner.is_none_or(|owner| {
-            let peers = || self.space.peers.0[self.device as usize].load(Ordering::Acquire);
-            owner == self.device || peers() >> owner & 1 != 0
+            owner == self.device || self.space.peers.reaches(self.device, owner)
         })
     }
 

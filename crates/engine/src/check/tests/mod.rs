@@ -43,6 +43,7 @@ pub(super) fn shape(threads: u32) -> Shape {
     Shape {
         program: 1,
         threads,
+        device: 0,
         blocks_per_cluster: 1,
     }
 }
@@ -81,6 +82,17 @@ impl Device {
 
     pub(super) fn block(&mut self, index: u64) -> BlockId {
         self.checker.begin_block(self.launch, index, &self.layout)
+    }
+
+    /// The first block of a launch on another device, which runs at the same time.
+    pub(super) fn block_elsewhere(&mut self, device: u32, threads: u32) -> BlockId {
+        let stream = self.streams.stream();
+        let shape = Shape {
+            device,
+            ..shape(threads)
+        };
+        let launch = self.checker.launch(self.streams.enqueue(stream), shape);
+        self.checker.begin_block(launch, 0, &self.layout)
     }
 
     /// One thread's access to global memory.
