@@ -3,7 +3,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-use crate::study::devices::{Exchange, Growth};
+use crate::study::devices::{Collective, Exchange, Growth};
 use crate::study::{NormMode, PipelineMode, PowerMode};
 use crate::trace::DeviceTimes;
 
@@ -70,6 +70,32 @@ pub(super) fn power() -> impl TypedValueParser<Value = PowerMode> {
             PowerMode::Graph,
             "graph",
             "Asynchronous, with the steps launched as graphs",
+        ),
+    ])
+}
+
+/// `--collective`
+pub(super) fn collective() -> impl TypedValueParser<Value = Collective> {
+    one_of(&[
+        (
+            Collective::AllReduce,
+            "all-reduce",
+            "Sums of all devices' elements, on all devices",
+        ),
+        (
+            Collective::AllGather,
+            "all-gather",
+            "All devices' parts, on all devices",
+        ),
+        (
+            Collective::ReduceScatter,
+            "reduce-scatter",
+            "Sums of all devices' elements, a part on each device",
+        ),
+        (
+            Collective::Broadcast,
+            "broadcast",
+            "The first device's elements, on all devices",
         ),
     ])
 }

@@ -1,6 +1,6 @@
 //! `ridgepoint norm --devices`
 
-use super::{Failure, Ranked, Study, View, measure};
+use super::{Failure, Ranked, Shared, Study, measure};
 use crate::cli::study::Common;
 use crate::driver::Device;
 use crate::study::devices::{DevicesRow, Exchange, Growth, Team, norm_of_rank};
@@ -55,7 +55,7 @@ impl<T: Real> Study for Norm<T> {
         team: &Team<'_, '_>,
         size: usize,
         exchange: Exchange,
-        _view: &View<'_>,
+        _rows: &Shared<'_>,
     ) -> Result<DevicesRow, StudyError> {
         norm_of_rank::<T>(team, size, exchange, self.rounds)
     }

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-use super::{Failure, Ranked, Study, View, measure, powers};
+use super::{Failure, Ranked, Shared, Study, locked, measure, powers};
 use crate::cli::study::Common;
 use crate::driver::Device;
 use crate::study::devices::{DevicesRow, Exchange, Growth, Team, power_of_rank};
@@ -96,19 +96,20 @@ impl Study for Power {
         team: &Team<'_, '_>,
         size: usize,
         exchange: Exchange,
-        view: &View<'_>,
+        rows: &Shared<'_>,
     ) -> Result<DevicesRow, StudyError> {
         let plan = self.plan(size, &exchange.to_string());
         let mut on_progress = |progress: Progress| {
-            view.console.estimate(progress.step, plan.max_steps);
-            view.console.say(&format!(
+            let rows = locked(rows);
+            rows.console.estimate(progress.step, plan.max_steps);
+            rows.console.say(&format!(
                 "{exchange} on {}: step {:5}  eigenvalue {:.12}  residual {:.3e}",
                 team.rank.size(),
                 progress.step,
                 progress.eigenvalue,
                 progress.residual
             ));
-            view.interrupt.flow()
+            rows.interrupt.flow()
         };
         power_of_rank(team, &plan, exchange, self.resume, &mut on_progress)
     }

@@ -3,6 +3,7 @@
 //!
 //! Each device has a rank ([`ranks`]), a thread of this process or a process of its own, and all ranks call the same functions.
 
+mod collectives;
 mod norm;
 mod row;
 mod scaling;
@@ -11,6 +12,7 @@ mod words;
 use std::fmt;
 use std::ops::ControlFlow;
 
+pub use collectives::{Collective, CollectiveRow, Collectives};
 pub use norm::norm_of_rank;
 pub use row::{DevicesRow, Kind};
 pub use scaling::{Growth, LinkFigures, Model, measured_link};
