@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What takes two GPUs of one host, from the bundle that scripts/gpu-bundle.sh made:
+# What takes two GPUs of one host, from the bundle that scripts/gpu-bundle.sh made; nvcc and PyTorch are the links' peers:
 #
 #   bundle/two-gpus-run.sh results
 #
@@ -33,4 +33,16 @@ grep -E '^==|^test |test result|panicked' "$out/devices.txt"
 # A process for each GPU.
 ./ridgepoint roofline --device all --k 1,100,1000 --runs 20 --output "$out/all.csv" >"$out/all.txt" || failed=1
 tail -n 12 "$out/all.txt"
+# The links, and their peers on the same GPUs.
+./test-links >"$out/links-tests.txt" 2>&1 || failed=1
+grep -E '^test |test result|panicked' "$out/links-tests.txt"
+./ridgepoint links --devices all --output "$out/links.csv,$out/links.json,$out/links.md" \
+    --plot "$out/links.svg,$out/links.png" >"$out/links.txt" || failed=1
+cat "$out/links.txt"
+nvcc -O3 -std=c++17 -arch=sm_90 -o "$out/links" links.cu && "$out/links" >"$out/links-cuda.json" || failed=1
+rm -f "$out/links"
+python3 links.py "$out/links.json" "$out/links-cuda.json" >"$out/links-peers.md" || failed=1
+cat "$out/links-peers.md"
+./ridgepoint roofline --device cuda:0 --k 1,10,100,1000 --vector 4 --runs 20 --links "$out/links.json" --quiet \
+    --output "$out/with-link.csv" --plot "$out/with-link.svg" || failed=1
 exit $failed

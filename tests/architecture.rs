@@ -10,7 +10,7 @@ use ridgepoint::model::{Limit, Situation};
 
 /// Modules of the library, and what their sources do not name. Whoever adds a name here has found one
 /// more arrow that points one way.
-const STRANGERS: [(&str, &[&str]); 16] = [
+const STRANGERS: [(&str, &[&str]); 17] = [
     (
         "model",
         &[
@@ -23,6 +23,10 @@ const STRANGERS: [(&str, &[&str]); 16] = [
     ),
     ("measure", &["crate::report", "crate::compare"]),
     ("ceilings", &["crate::report", "crate::sweep"]),
+    (
+        "links",
+        &["crate::report", "crate::sweep", "crate::workload"],
+    ),
     (
         "embedded",
         &["crate::report", "crate::sweep", "crate::ceilings"],

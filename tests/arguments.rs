@@ -292,6 +292,7 @@ fn every_number_is_read_alike() {
         "pipeline",
         "power",
         "ceilings",
+        "links",
         "occupancy",
         "check",
         "compare",

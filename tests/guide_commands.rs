@@ -43,6 +43,17 @@ fn the_studies_of_asynchrony_run_and_say_what_they_found() {
 }
 
 #[test]
+fn links_are_measured_and_drawn() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let said = succeeds(folder.path(), &command("measuring.md", "ridgepoint links"));
+    assert!(
+        said.contains("kernel reads, GB/s") && said.contains("not a GPU's"),
+        "{said}"
+    );
+    assert!(folder.path().join("links.svg").is_file());
+}
+
+#[test]
 fn the_lesson_is_measured_and_drawn() {
     let folder = tempfile::tempdir().expect("a folder");
     succeeds(

@@ -298,6 +298,7 @@ fn help_fits_a_terminal_of_80_columns() {
         "check",
         "pipeline",
         "power",
+        "links",
         "chart",
     ] {
         let output = Command::new(support::ridgepoint())

@@ -118,6 +118,7 @@ fn lines() -> Vec<String> {
         "power --device cpu --max-steps 20",
         "pipeline --device cpu --size 64 --batches 1 --chunks 1 --slots 1 --rounds 1",
         "ceilings --device cpu --n 1024 --runs 1",
+        "links --devices cpu:0,cpu:1 --bytes 4096 --rounds 1",
         "merge before.csv after.csv --output both.csv",
         "device",
         "doctor",
@@ -262,6 +263,7 @@ fn what_takes_long_has_a_bar_with_an_estimate() {
         "power --device cpu --max-steps 50",
         "pipeline --device cpu --size 64 --batches 1 --chunks 1 --slots 1 --rounds 1",
         "ceilings --device cpu --n 1024 --runs 1",
+        "links --devices cpu:0,cpu:1 --bytes 4096 --rounds 1",
         &saxpy,
     ] {
         let text = typed(folder.path(), line, 100, Terminal::Both);

@@ -11,8 +11,8 @@ pub mod cli;
 pub mod kernels;
 
 pub use ridgepoint_harness::{
-    ceilings, check, compare, driver, embedded, launch, measure, model, prelude, profile, report,
-    standalone, study, sweep, table, trace, vector, workload,
+    ceilings, check, compare, driver, embedded, launch, links, measure, model, prelude, profile,
+    report, standalone, study, sweep, table, trace, vector, workload,
 };
 
 /// The `main` of a bench target with `harness = false`: the commands of `cargo bench --` over workloads,

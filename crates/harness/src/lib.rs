@@ -13,6 +13,7 @@ pub mod check;
 pub mod compare;
 pub mod embedded;
 pub mod kernels;
+pub mod links;
 pub mod measure;
 pub mod model;
 pub mod prelude;

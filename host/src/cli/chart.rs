@@ -15,6 +15,7 @@ use super::lists::each_once;
 use super::output::target;
 use crate::ceilings::load_named;
 use crate::compare::{Rows, TableError};
+use crate::links::load_links;
 use crate::model::{FlopsPerSec, TensorType};
 use crate::report::{SavedChart, SavedRow};
 use crate::table::printable;
@@ -36,6 +37,11 @@ pub(super) struct Arguments {
     /// Ceilings to use as roofs, a file written by `ridgepoint ceilings --output FILE.json` on the same device
     #[arg(long, value_name = "FILE")]
     ceilings: PathBuf,
+
+    /// Links whose fastest to the device is drawn as a roof, a file written by `ridgepoint links --output
+    /// FILE.json`
+    #[arg(long, value_name = "FILE")]
+    links: Option<PathBuf>,
 
     /// Rows to draw, such as kernel=horner,grid=1056; several values of one column are alternatives
     /// [default: all]
@@ -85,6 +91,7 @@ impl Arguments {
         Files::default()
             .inputs("ROWS", [&self.rows])
             .inputs("--ceilings", [&self.ceilings])
+            .inputs("--links", &self.links)
             .texts("--output", &self.output)
     }
 }
@@ -96,13 +103,20 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     console.finish();
     let rows = table.chosen(&arguments.only, &arguments.mark)?;
     let rows = table.with_a_rate(rows, &console)?;
-    let ceilings = load_named(&arguments.ceilings, &table.device(&rows)?);
+    let device = table.device(&rows)?;
+    let ceilings = load_named(&arguments.ceilings, &device);
     let ceilings = ceilings.map_err(Failure::failed)?;
+    let link = arguments
+        .links
+        .as_deref()
+        .map(|file| load_links(file, &device));
+    let link = link.transpose().map_err(Failure::failed)?;
     let saved = table.saved(&rows, &arguments.mark)?;
     let chart = SavedChart {
         title: &arguments.title,
         rows: &saved,
         ceilings: &ceilings,
+        link: link.as_ref(),
     };
     let files = ChartFiles::open(&arguments.output)?;
     files.write(&console, &chart)

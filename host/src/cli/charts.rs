@@ -10,7 +10,7 @@ use super::console::Console;
 use super::destination::{Destination, Unfinished, is_standard};
 use super::{colours, streams};
 use crate::report::{
-    Chart, ChartError, ChartFormat, HtmlReport, OccupancyChart, Paint, SavedChart,
+    Chart, ChartError, ChartFormat, HtmlReport, LinksPicture, OccupancyChart, Paint, SavedChart,
 };
 
 /// What can be drawn in a file and on the terminal.
@@ -48,6 +48,21 @@ impl Drawn for SavedChart<'_> {
 
     fn text(&self, columns: usize, paint: Paint) -> Result<String, ChartError> {
         SavedChart::text(self, columns, paint)
+    }
+}
+
+impl Drawn for LinksPicture<'_> {
+    fn draw(&self, format: ChartFormat, file: &mut Vec<u8>) -> Result<(), ChartError> {
+        self.write(format, file)
+    }
+
+    fn text(&self, columns: usize, paint: Paint) -> Result<String, ChartError> {
+        Ok(LinksPicture::text(self, columns, paint))
+    }
+
+    fn nothing(&self) -> Option<&'static str> {
+        self.is_empty()
+            .then_some("no picture: no link was measured")
     }
 }
 

@@ -18,6 +18,7 @@ mod files;
 mod harness;
 mod interrupt;
 mod kernels;
+mod links;
 mod list;
 mod lists;
 mod manual;
@@ -81,6 +82,8 @@ enum Command {
     Pipeline(pipeline::Arguments),
     /// Measure the device's ceilings: memory and cache bandwidth, arithmetic, tensor cores, latencies.
     Ceilings(ceilings::Arguments),
+    /// Measure the links between devices, and to the host: copies, kernels, latency, atomic additions.
+    Links(links::Arguments),
     /// Run a kernel of any PTX file on the emulator and check every access.
     Run(Box<run::Arguments>),
     /// Draw the roofline chart of a file of measured rows.
@@ -168,6 +171,7 @@ fn run(command: Command) -> Result<(), Failure> {
             .trace
             .around(it.common.files(), || pipeline::run(&it)),
         Command::Ceilings(it) => it.trace.around(it.files(), || ceilings::run(&it)),
+        Command::Links(it) => it.trace.around(it.files(), || links::run(&it)),
         Command::Run(it) => run::run(&it),
         Command::Chart(it) => it.files().check().and_then(|()| chart::run(&it)),
         Command::Merge(it) => it.files().check().and_then(|()| compare::run_merge(&it)),

@@ -22,6 +22,7 @@ use crate::ceilings::Ceilings;
 use crate::compare::{Comparison, Table};
 use crate::driver::DeviceChoice;
 use crate::kernels::newest_report;
+use crate::links::load_links;
 use crate::measure::{CacheState, Runs, Sampling};
 use crate::model::GpuRoofs;
 use crate::report::{Chart, Format, HtmlReport, RunFacts, comparison_text, counted, terminal};
@@ -86,6 +87,11 @@ pub(super) struct Arguments {
     /// saved for the device, if any]
     #[arg(long, value_name = "FILE")]
     ceilings: Option<PathBuf>,
+
+    /// Links whose fastest to the device is drawn as a roof, a file written by `ridgepoint links --output
+    /// FILE.json`
+    #[arg(long, value_name = "FILE")]
+    links: Option<PathBuf>,
 
     /// Device: auto, cuda, cuda:N, cpu (the emulator), cpu:sm_NN (the emulator with that architecture's
     /// limits), or all (each GPU alone, then all at once)
@@ -209,6 +215,16 @@ fn run_on(choice: &DeviceChoice, arguments: &Arguments, sampling: Sampling) -> R
         warn_of_small_arrays(ceilings, sweep.largest_array(), &console);
     }
 
+    // The GPU in the device's place has roofs of its own.
+    let name = gpu
+        .as_ref()
+        .map_or(&device.properties().name, |it| &it.gpu.name);
+    let link = arguments
+        .links
+        .as_deref()
+        .map(|file| load_links(file, name));
+    let link = link.transpose().map_err(Failure::failed)?;
+
     let facts = RunFacts::now(
         command_line(),
         device.properties().clone(),
@@ -244,6 +260,7 @@ fn run_on(choice: &DeviceChoice, arguments: &Arguments, sampling: Sampling) -> R
             device: device.properties(),
             roofs: sweep.roofs(),
             ceilings: ceilings.as_ref(),
+            link: link.as_ref(),
             records: &records,
             predicted: gpu.as_ref(),
         };
@@ -259,6 +276,7 @@ impl Arguments {
         Files::default()
             .inputs("--baseline", &self.baseline)
             .inputs("--ceilings", &self.ceilings)
+            .inputs("--links", &self.links)
             .texts("--output", &self.output)
             .texts("--plot", &self.plot)
             .outputs("--report", &self.report)
@@ -289,6 +307,7 @@ impl Arguments {
             ("--plot", !self.plot.is_empty()),
             ("--report", self.report.is_some()),
             ("--roofs", self.roofs.is_given()),
+            ("--links", self.links.is_some()),
             ("--baseline", self.baseline.is_some()),
         ];
         let given = [&given[..], &self.trace.given()].concat();

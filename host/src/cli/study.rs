@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use clap::Args;
 use serde::Serialize;
 
-use super::console::Console;
+use super::console::{Console, Target};
 use super::files::Files;
 use super::interrupt::Interrupt;
 use super::output::{Outputs, or_standard, target};
 use super::{Failure, driver_failure, tracing};
 use crate::driver::{Device, DeviceChoice};
-use crate::report::{Format, row_text, rows_table};
+use crate::report::{Format, Width, row_text, rows_table};
 use crate::study::StudyError;
 
 #[derive(Args)]
@@ -50,12 +50,11 @@ impl Common {
 
     /// Opens the outputs. From here on, signals end the study between two rows.
     pub(super) fn begin<R: Serialize>(&self) -> Result<Rows<R>, Failure> {
-        Ok(Rows {
-            interrupt: Interrupt::watch()?,
-            outputs: Outputs::open(self.outputs(), self.format)?,
-            console: Console::new(target(self.quiet, self.outputs()), 0),
-            measured: Vec::new(),
-        })
+        Rows::open(
+            self.outputs(),
+            self.format,
+            target(self.quiet, self.outputs()),
+        )
     }
 
     /// As [`Common::begin`], of a process that alone writes, or else of one that says and writes nothing.
@@ -107,6 +106,20 @@ pub(super) struct Rows<R> {
 }
 
 impl<R: Serialize> Rows<R> {
+    /// Opens the outputs. From here on, signals end the study between two rows.
+    pub(super) fn open(
+        paths: &[PathBuf],
+        format: Option<Format>,
+        text: Target,
+    ) -> Result<Rows<R>, Failure> {
+        Ok(Rows {
+            interrupt: Interrupt::watch()?,
+            outputs: Outputs::open(paths, format)?,
+            console: Console::new(text, 0),
+            measured: Vec::new(),
+        })
+    }
+
     /// Says what is measured next, and of how many rows it is one.
     pub(super) fn begin(&self, what: String, of: usize) {
         self.console.expect(of as u64);
@@ -130,13 +143,26 @@ impl<R: Serialize> Rows<R> {
 
     /// Shows the rows that there are, and gives what the study has `ended` with.
     pub(super) fn finish(self, ended: Result<(), Failure>) -> Result<(), Failure> {
+        let table = |rows: &[R], width| rows_table(rows, width).map_err(Failure::failed);
+        self.finish_with(ended, table, |_, _| Ok(()))
+    }
+
+    /// The same with a table of the rows' own, and what else is made of them.
+    pub(super) fn finish_with(
+        self,
+        ended: Result<(), Failure>,
+        table: impl FnOnce(&[R], Width) -> Result<String, Failure>,
+        and: impl FnOnce(&[R], &Console) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
         self.console.finish();
+        let mut made = Ok(());
         if !self.measured.is_empty() {
-            let table = rows_table(&self.measured, self.console.width());
-            self.console.say(&table.map_err(Failure::failed)?);
+            self.console
+                .say(&table(&self.measured, self.console.width())?);
+            made = and(&self.measured, &self.console);
         }
         let closed = self.outputs.finish(&self.console);
-        ended.and(closed)
+        ended.and(made).and(closed)
     }
 }
 

@@ -6,12 +6,14 @@
 //! * [`chase`](mod@chase): loads of which each needs the one before
 //! * [`barrier`]: what a barrier of the grid takes
 //! * [`clock`]: what the multiprocessors' clocks show
+//! * [`peer`]: additions to another device's memory
 
 pub mod barrier;
 pub mod cache;
 pub mod chains;
 pub mod chase;
 pub mod clock;
+pub mod peer;
 pub mod stream;
 
 use cuda_std::warp::{FULL_MASK, WarpReductionOp, warp_reduce};

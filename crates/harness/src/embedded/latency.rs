@@ -88,7 +88,7 @@ fn counted(out: &[u64]) -> Result<[u64; 2], PointError> {
 /// An array of `count` places, `stride` elements apart, each of which holds the next: in a random
 /// order, which comes to all of them (S. Sattolo, "An algorithm to generate a random cyclic
 /// permutation", Information Processing Letters 22, 1986).
-fn cycle(count: usize, stride: usize) -> Vec<u32> {
+pub(crate) fn cycle(count: usize, stride: usize) -> Vec<u32> {
     let mut random = fastrand::Rng::with_seed(1);
     let mut next: Vec<u32> = (0..count as u32).collect();
     for i in (1..count).rev() {

@@ -4,18 +4,18 @@ use std::iter;
 use std::ops::Range;
 use std::thread;
 
+use cuda_std::launch::Slice;
 use kernels_gpu::ceilings::WARP;
 use kernels_gpu::ceilings::stream::{Vector, pattern, pattern_vector, read_u1, write_u1};
 
-use super::values::Output;
 use crate::driver::{Device, DeviceBuffer, DriverError, LaunchConfig, Stream};
 use crate::workload::PointError;
 
 /// Elements of a vector.
-pub(super) const WIDTH: usize = size_of::<Vector>() / size_of::<f32>();
+pub(crate) const WIDTH: usize = size_of::<Vector>() / size_of::<f32>();
 
 /// Of up to so many elements each is compared, of more their sum.
-pub(super) const EACH: usize = 1 << 20;
+pub(crate) const EACH: usize = 1 << 20;
 
 /// The first element of z, in the pattern that x begins: what is compared element by element tells them
 /// apart.
@@ -30,7 +30,7 @@ pub(super) fn warps(config: LaunchConfig) -> usize {
 const FILLING_BLOCK: u32 = 256;
 
 /// So many vectors of the pattern from element `first` on, which is 0 for more than [`EACH`].
-pub(super) fn patterned(
+pub(crate) fn patterned(
     device: &Device,
     first: usize,
     vectors: usize,
@@ -52,7 +52,7 @@ pub(super) fn patterned(
 }
 
 /// The wrapping sum of the words of y, by the kernel that is checked when it reads x.
-pub(super) fn sum_on_device(device: &Device, y: &Output<Vector>) -> Result<u32, DriverError> {
+pub(crate) fn sum_on_device(device: &Device, y: Slice<'_, Vector>) -> Result<u32, DriverError> {
     const BLOCKS: u64 = 8;
     let full = LaunchConfig::linear(y.len() as u64, FILLING_BLOCK);
     let most = BLOCKS * u64::from(device.properties().multiprocessors);
@@ -62,7 +62,7 @@ pub(super) fn sum_on_device(device: &Device, y: &Output<Vector>) -> Result<u32, 
     let prepared = device.prepare(read_u1::entry(), config)?;
     // SAFETY: sums has a place for each warp, and blocks are whole warps; both arrays live until the stream
     // is synchronised.
-    unsafe { prepared.launch(&stream, &(y.slice(), sums.slice_mut(..))) }?;
+    unsafe { prepared.launch(&stream, &(y, sums.slice_mut(..))) }?;
     stream.synchronize()?;
     Ok(sum_of_words(&sums.to_vec()?))
 }
@@ -81,12 +81,12 @@ pub(super) fn norm_of_pattern(n: usize) -> f64 {
 }
 
 /// The wrapping sum of words, such as warps that add up words have written.
-pub(super) fn sum_of_words(words: &[u32]) -> u32 {
+pub(crate) fn sum_of_words(words: &[u32]) -> u32 {
     words.iter().fold(0, |sum, &word| sum.wrapping_add(word))
 }
 
 /// What comes of each part of `0..n`, a part for each core of the host.
-pub(super) fn on_all_cores<T: Send>(n: usize, of: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
+pub(crate) fn on_all_cores<T: Send>(n: usize, of: impl Fn(Range<usize>) -> T + Sync) -> Vec<T> {
     let cores = crate::driver::cores();
     let size = n.div_ceil(cores);
     let part = &|core: usize| of((core * size).min(n)..((core + 1) * size).min(n));

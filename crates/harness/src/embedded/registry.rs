@@ -13,7 +13,8 @@ use super::checked::Checked;
 use super::latency::{Barrier, Chase, clocks};
 use super::stream::UNROLLS;
 use super::{
-    Fma, Gemv, Matmul, Polynomial, Stream, distributed, elementwise, gemv, matmul, norm, power,
+    Fma, Gemv, Matmul, Polynomial, Stream, distributed, elementwise, gemv, matmul, norm, peer,
+    power,
 };
 use crate::driver::DeviceValue;
 use crate::workload::Workload;
@@ -187,6 +188,7 @@ fn ceilings() -> Vec<Listed> {
         chase(&Chase::Shared),
         Listed::checked(&Barrier, [barrier.at("blocks", [3]).most(1000)]),
         Listed::checked(clocks, [Checked::of_size(clocks)]),
+        peer::listed(),
     ]
 }
 

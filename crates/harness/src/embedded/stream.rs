@@ -238,7 +238,7 @@ impl Stream {
             })
             .check(move |arrays| {
                 if n > EACH {
-                    let sum = sum_on_device(device, &arrays.y)?;
+                    let sum = sum_on_device(device, arrays.y.slice())?;
                     return adds_up(&[sum], expected(kind, n));
                 }
                 let expected: Vec<f32> = (0..n).map(|i| element(kind, i, n)).collect();

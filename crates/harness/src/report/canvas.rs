@@ -4,7 +4,7 @@ use std::error::Error;
 use std::io::Write;
 use std::path::Path;
 
-use super::plot::{Figure, Home};
+use super::plot::{Figure, Home, Scene};
 
 /// Pixels of a picture's width. Shown 400 pixels wide, its labels are 7 pixels high.
 const WIDTH: f64 = 880.0;
@@ -36,12 +36,20 @@ impl ChartFormat {
 pub(super) fn write(
     figure: &Figure,
     format: ChartFormat,
-    mut output: impl Write,
+    output: impl Write,
 ) -> Result<(), ChartError> {
     if figure.plots.iter().all(|plot| plot.series.is_empty()) {
         return Err("there are no records to draw".into());
     }
-    let scene = figure.scene(WIDTH);
+    write_scene(&figure.scene(WIDTH), format, output)
+}
+
+/// Writes a picture.
+pub(super) fn write_scene(
+    scene: &Scene,
+    format: ChartFormat,
+    mut output: impl Write,
+) -> Result<(), ChartError> {
     match format {
         ChartFormat::Svg => output.write_all(scene.svg(Home::File).as_bytes())?,
         ChartFormat::Png => scene.write_png(&mut output)?,

@@ -11,6 +11,7 @@ use super::plot::{Axis, Figure, Guide, Mark, MarkKind, Paint, Plot, Series, Sour
 use super::roofs::{self, Named, memory_name};
 use crate::ceilings::Ceilings;
 use crate::driver::DeviceProperties;
+use crate::links::LinkRoof;
 use crate::model::{GpuRoofs, Precision, Roofs, TensorType};
 use crate::sweep::{Record, by_series};
 use crate::table::listed;
@@ -23,6 +24,8 @@ pub struct Chart<'a> {
     pub roofs: &'a BTreeMap<Precision, Roofs>,
     /// Its ceilings, where they are known: drawn beside the roofs.
     pub ceilings: Option<&'a Ceilings>,
+    /// The roof of a link to the device, where one is drawn.
+    pub link: Option<&'a LinkRoof>,
     /// The records, at least one.
     pub records: &'a [Record],
     /// The GPU that is drawn in the device's place: with its roofs, and hollow marks at the counted intensities, for
@@ -117,6 +120,7 @@ impl Chart<'_> {
             flats.extend(self.roofs.keys().flat_map(of));
             flats.extend(roofs::measured_tensor(&used, ceilings));
         }
+        slopes.extend(self.link.map(roofs::of_link));
         roofs::guides(&slopes, &flats)
     }
 

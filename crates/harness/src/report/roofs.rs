@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::plot::{Guide, Path, Source};
 use crate::ceilings::{Ceilings, Quantity};
 use crate::driver::DeviceProperties;
+use crate::links::LinkRoof;
 use crate::model::{BytesPerSec, FlopsPerSec, Limit, Precision, Roofs, TensorType};
 
 /// Roofs that are closer than this are one line on a chart.
@@ -145,6 +146,15 @@ pub(super) fn measured_slopes(ceilings: &Ceilings) -> Vec<Named<BytesPerSec>> {
         })
     });
     named.collect()
+}
+
+/// What a link gives to kernels at most.
+pub(super) fn of_link(link: &LinkRoof) -> Named<BytesPerSec> {
+    Named {
+        name: link.name.clone(),
+        value: link.rate,
+        source: Source::Measured,
+    }
 }
 
 /// The measured arithmetic of a precision.

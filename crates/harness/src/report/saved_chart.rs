@@ -6,6 +6,7 @@ use super::canvas::{self, ChartError, ChartFormat};
 use super::plot::{Axis, Figure, Guide, Mark, MarkKind, Paint, Plot, Series};
 use super::roofs;
 use crate::ceilings::Ceilings;
+use crate::links::LinkRoof;
 use crate::model::{Precision, TensorType};
 
 /// A row of a roofline's CSV, as far as it is drawn.
@@ -33,6 +34,8 @@ pub struct SavedChart<'a> {
     pub rows: &'a [SavedRow],
     /// The ceilings of the device that made them.
     pub ceilings: &'a Ceilings,
+    /// The roof of a link to it, where one is drawn.
+    pub link: Option<&'a LinkRoof>,
 }
 
 impl SavedChart<'_> {
@@ -100,7 +103,9 @@ impl SavedChart<'_> {
                     .into(),
             );
         }
-        Ok(roofs::guides(std::slice::from_ref(memory), &flats))
+        let link = self.link.map(roofs::of_link);
+        let slopes: Vec<_> = [memory.clone()].into_iter().chain(link).collect();
+        Ok(roofs::guides(&slopes, &flats))
     }
 
     fn series(&self) -> Vec<Series> {

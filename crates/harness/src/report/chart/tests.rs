@@ -113,6 +113,7 @@ fn labels_do_not_cover_each_other() {
             device: &device,
             roofs: &precisions.iter().map(of).collect(),
             ceilings: Some(&ceilings),
+            link: None,
             records: &records,
             predicted: None,
         };
@@ -154,6 +155,7 @@ fn a_prediction_is_drawn_hollow_on_the_gpus_roofs() {
         device,
         roofs: &BTreeMap::from([(Precision::F32, own)]),
         ceilings: None,
+        link: None,
         records: &records,
         predicted: Some(&gpu),
     };
@@ -200,6 +202,7 @@ fn rows_with_counters_have_three_marks_and_the_legend_names_them() {
             device: &device,
             roofs: &roofs,
             ceilings: None,
+            link: None,
             records,
             predicted: None,
         };
@@ -261,6 +264,7 @@ fn tensor_cores_have_roofs_over_rows_that_use_them() {
             device: &device,
             roofs: &roofs,
             ceilings: Some(&ceilings),
+            link: None,
             records,
             predicted: None,
         };

@@ -34,6 +34,18 @@ pub(super) fn series(index: usize) -> Colour {
     }
 }
 
+/// A cell whose number is this percentage of the greatest: pale, and blue at most, so that the number in it is read.
+pub(super) fn heat(percent: u8) -> Colour {
+    const PALEST: f64 = 0.92;
+    const DARKEST: f64 = 0.35;
+    let share = f64::from(percent.min(100)) / 100.0;
+    mixed(
+        PALETTE[0],
+        (255, 255, 255),
+        PALEST - (PALEST - DARKEST) * share,
+    )
+}
+
 fn mixed(colour: Colour, with: Colour, share: f64) -> Colour {
     let mix = |a: u8, b: u8| (f64::from(a) * (1.0 - share) + f64::from(b) * share).round() as u8;
     (

@@ -8,6 +8,7 @@ mod geometry;
 mod labels;
 mod layout;
 mod legend;
+mod matrix;
 mod png;
 mod scene;
 mod svg;
@@ -16,6 +17,7 @@ mod ticks;
 
 pub use terminal::Paint;
 
+pub(super) use matrix::{Matrix, matrices};
 pub(super) use scene::Scene;
 pub(super) use svg::Home;
 

@@ -7,7 +7,7 @@ use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::colours::{Colour, series};
+use super::colours::{Colour, heat, series};
 use super::geometry::Place;
 use super::scene::{Anchor, Ink, Item, Line, Scene, Shape, Text};
 use crate::report::ChartError;
@@ -58,6 +58,7 @@ fn colour(ink: Ink) -> RGBColor {
         Ink::Roof => (60, 60, 60),
         Ink::MeasuredRoof => (120, 60, 140),
         Ink::Series(index) => series(index),
+        Ink::Heat(percent) => heat(percent),
     };
     RGBColor(red, green, blue)
 }

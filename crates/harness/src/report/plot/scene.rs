@@ -23,6 +23,8 @@ pub(in crate::report) enum Ink {
     MeasuredRoof,
     /// The series of this number.
     Series(usize),
+    /// A cell whose number is this percentage of the greatest.
+    Heat(u8),
 }
 
 /// Which point of a text its place is.
@@ -78,6 +80,8 @@ pub(in crate::report) enum Role {
     Noise,
     /// From a mark to its note.
     Leader,
+    /// Of a matrix: as wide as the cell is high.
+    Cell,
 }
 
 /// A line through places.

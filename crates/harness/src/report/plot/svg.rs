@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::colours::{hex, series};
+use super::colours::{heat, hex, series};
 use super::geometry::Place;
 use super::scene::{Anchor, Ink, Item, Line, Role, Scene, Shape, ShapeKind, Text};
 
@@ -76,6 +76,7 @@ fn colour(ink: Ink) -> String {
         Ink::Roof => "#3c3c3c".to_owned(),
         Ink::MeasuredRoof => "#783c8c".to_owned(),
         Ink::Series(index) => hex(series(index)),
+        Ink::Heat(percent) => hex(heat(percent)),
     }
 }
 
@@ -119,6 +120,7 @@ fn write_line(svg: &mut String, line: &Line) {
         (Role::Curve, _) => "curve",
         (Role::Noise, _) => "noise",
         (Role::Leader, _) => "leader",
+        (Role::Cell, _) => "cell",
     };
     let dashes = if line.dashed {
         " stroke-dasharray=\"7 5\""
