@@ -89,7 +89,7 @@ const STRANGERS: [(&str, &[&str]); 16] = [
 
 /// Packages of this workspace, and what none of their dependencies is: of the driver what measures and
 /// draws, of the library what a terminal needs.
-const WITHOUT: [(&str, &[&str]); 6] = [
+const WITHOUT: [(&str, &[&str]); 7] = [
     (
         "ridgepoint-driver",
         &[
@@ -100,6 +100,18 @@ const WITHOUT: [(&str, &[&str]); 6] = [
             "crossterm",
             "indicatif",
             "nvtx",
+            "plotters",
+            "ridgepoint-ranks",
+        ],
+    ),
+    (
+        "ridgepoint-ranks",
+        &[
+            "ridgepoint",
+            "ridgepoint-harness",
+            "clap",
+            "crossterm",
+            "indicatif",
             "plotters",
         ],
     ),
@@ -137,7 +149,7 @@ const PRINTS: &[&str] = &[
 ];
 
 /// Folders of sources, words that they do not have, and the files and folders in them that may.
-const WITHOUT_WORDS: [(&str, &[&str], &[&str]); 4] = [
+const WITHOUT_WORDS: [(&str, &[&str], &[&str]); 5] = [
     ("host/src", &["clap"], &["cli"]),
     // A progress bar is drawn by indicatif, on standard error alone; a template is another package's program.
     (
@@ -146,6 +158,7 @@ const WITHOUT_WORDS: [(&str, &[&str], &[&str]); 4] = [
         &["cli/streams.rs", "cli/console.rs", "cli/new/template"],
     ),
     ("crates/harness/src", PRINTS, &[]),
+    ("crates/ranks/src", PRINTS, &[]),
     // What the kernels print.
     ("crates/driver/src", PRINTS, &["replay.rs"]),
 ];
