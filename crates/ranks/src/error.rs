@@ -41,7 +41,7 @@ pub enum RankError {
 
     /// Ranks did not connect when the program began.
     #[error(
-        "{} of {size} ranks not connected within {} s: check that the launcher started all of them, \
+        "of {size} ranks {} not connected within {} s: check that the launcher started all of them, \
          with the same rendezvous",
         have(.ranks), seconds(.waited)
     )]

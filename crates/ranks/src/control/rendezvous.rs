@@ -39,7 +39,7 @@ impl Notice {
 
     /// Writes the file whole: nobody reads half of it.
     pub(super) fn publish(&self, path: &Path) -> io::Result<()> {
-        let beside = path.with_extension(format!("{}.new", &self.token));
+        let beside = path.with_extension(format!("{}.new", self.token));
         let mut file = OpenOptions::new()
             .write(true)
             .create_new(true)
