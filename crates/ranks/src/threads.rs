@@ -1,6 +1,7 @@
 //! Ranks as threads of one process.
 
 use std::any::Any;
+use std::borrow::Borrow;
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::thread;
@@ -64,7 +65,7 @@ pub enum RunError<E> {
 /// [`RunError::Failed`], [`RunError::Panicked`]: a rank did, the first if there are several.
 /// [`RunError::Meeting`]: there is no device, or the system gives no thread.
 pub fn run_threads<T: Send, E: Display + Send>(
-    devices: &[Device],
+    devices: &[impl Borrow<Device> + Sync],
     limits: Limits,
     work: impl Fn(Rank<'_>) -> Result<T, E> + Sync,
 ) -> Result<Vec<T>, RunError<E>> {
@@ -75,14 +76,12 @@ pub fn run_threads<T: Send, E: Display + Send>(
     let (controls, hub) = connected(devices.len(), limits);
     let results = thread::scope(|scope| {
         let work = &work;
-        let start = |(device, control): (_, Control)| {
-            let rank = control.rank();
-            let named = thread::Builder::new().name(format!("rank-{rank}"));
-            named.spawn_scoped(scope, move || run(device, control, work))
-        };
-        let threads = devices.iter().zip(controls).map(start);
-        // A thread that cannot be started drops its connection: the others do not wait for it.
-        let threads: Vec<_> = threads.collect();
+        let mut threads = Vec::with_capacity(devices.len());
+        for (device, control) in devices.iter().zip(controls) {
+            let named = thread::Builder::new().name(format!("rank-{}", control.rank()));
+            // A thread that cannot be started drops its connection: the others do not wait for it.
+            threads.push(named.spawn_scoped(scope, move || run(device.borrow(), control, work)));
+        }
         let join = |thread: std::io::Result<thread::ScopedJoinHandle<'_, Ended<T, E>>>| {
             let thread = thread.map_err(system("start the thread of a rank"))?;
             Ok(thread.join().unwrap_or_else(Ended::Panicked))

@@ -3,6 +3,7 @@
 mod launcher;
 
 use std::env;
+use std::num::NonZeroU16;
 
 use launcher::Launcher;
 
@@ -186,9 +187,13 @@ fn master(
         (None, None) => Ok(None),
         (Some(_), None) => half(HOST, PORT),
         (None, Some(_)) => half(PORT, HOST),
-        (Some(host), Some(port)) => match port.parse() {
-            Ok(1..) => Ok(Some((host, port.parse().unwrap_or(0)))),
-            _ => Err(launcher::unusable(PORT, port, Some(1 << 16))),
+        (Some(host), Some(port)) => match port.parse::<NonZeroU16>() {
+            Ok(number) => Ok(Some((host, number.get()))),
+            Err(_) => Err(WorldError::Unusable {
+                variable: PORT,
+                value: port,
+                expected: format!("a number from 1 to {}", u16::MAX),
+            }),
         },
     }
 }
