@@ -1,8 +1,10 @@
 //! Ranks with GPUs, as threads and as processes: NCCL's collectives against the host's own computation, in
 //! graphs, and when a rank is lost.
 //!
-//! All cases need two GPUs and NCCL: `RIDGEPOINT_REQUIRE_GPU=2` makes them fail where there is less, and
-//! `RIDGEPOINT_NCCL` may name NCCL's file.
+//! These cases need two GPUs and NCCL: `RIDGEPOINT_REQUIRE_GPU=2` makes them fail where there is less, and
+//! `RIDGEPOINT_NCCL` may name NCCL's file. The cases `threads::` also run, wherever there is a rustc, on a driver
+//! (tests/support/fake_driver.rs of the workspace) and an NCCL (support/fake_nccl.rs) that end the process at the
+//! first call from the wrong context.
 
 mod support;
 
@@ -10,12 +12,14 @@ mod support;
 mod collectives;
 
 use std::env;
-use std::process::ExitCode;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, ExitCode, Output};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use collectives::{all_collectives, elements, every_type, limits};
-use gpu_test::{Arguments, Failed, Trial, equal, on_two_gpus};
+use gpu_test::{Arguments, Failed, REQUIRE_GPU, Trial, equal, on_two_gpus};
 use nix::sys::signal::{Signal, kill};
 use ranks::{Rank, RankError, Reduction, nccl, run_threads};
 use ridgepoint_driver::{Device, Stream};
@@ -25,13 +29,13 @@ fn main() -> ExitCode {
     if env::var_os(PROGRAM).is_some() {
         return support::rank(|program, rank| run(program, &rank).map_err(|it| it.to_string()));
     }
-    let trials = vec![
+    let mut trials = vec![
         two(
             "threads::collectives_are_those_of_the_host",
             against_the_host,
         ),
         two("threads::every_type_is_summed", types),
-        two("threads::collectives_in_a_graph_are_replayed", in_a_graph),
+        two("graphs::collectives_are_replayed", in_a_graph),
         two("threads::sums_are_the_same_each_time", same_bits),
         two("threads::a_rank_that_fails_is_lost", failing),
         two("threads::many_communicators_one_after_another", repeated),
@@ -45,7 +49,11 @@ fn main() -> ExitCode {
             stopped,
         ),
         two("processes::a_rank_without_nccl_is_named", without_nccl),
+        without_gpus(),
     ];
+    if env::var_os(PLANT).is_some() {
+        trials.push(two("planted::a_stream_of_another_device", wrong_stream));
+    }
     gpu_test::run(&Arguments::from_args(), trials).exit_code()
 }
 
@@ -138,9 +146,9 @@ fn failing(devices: &[Device]) -> Result<(), Failed> {
         let x = rank.device().buffer_filled(1000, 1.0f64);
         let mut x = x.map_err(|it| it.to_string())?;
         // SAFETY: the buffer lives until NCCL has been given up, and is not used before.
-        unsafe { communicator.all_reduce_in_place(&stream, Reduction::Sum, &mut x, ..) }
-            .map_err(|it| it.to_string())?;
-        let error = communicator.synchronize(&stream).expect_err("rank 1 fails");
+        let put = unsafe { communicator.all_reduce_in_place(&stream, Reduction::Sum, &mut x, ..) };
+        let error = put.and_then(|()| communicator.synchronize(&stream));
+        let error = error.expect_err("rank 1 fails");
         assert!(matches!(error, RankError::Lost { rank: 1, .. }), "{error}");
         // The device is still good.
         let other = Stream::new(rank.device()).map_err(|it| it.to_string())?;
@@ -267,6 +275,80 @@ fn without_nccl(_: &[Device]) -> Result<(), Failed> {
         true => Ok(()),
         false => Err(format!("{:?}", ranks[0]).into()),
     }
+}
+
+/// The cases `threads::` without GPUs, in a process of its own.
+fn without_gpus() -> Trial {
+    let rustc = || Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
+    let trial = Trial::test("the_fake_driver_and_nccl_run_the_cases", move || {
+        let folder = tempfile::tempdir()?;
+        let driver = include_str!("../../../tests/support/fake_driver.rs");
+        let nccl = include_str!("support/fake_nccl.rs");
+        for (name, text) in [("libcuda.so.1", driver), ("libnccl.so.2", nccl)] {
+            let source = folder.path().join("fake.rs");
+            fs::write(&source, text)?;
+            let mut compiler = rustc();
+            compiler.args(["--edition", "2024", "--crate-type", "cdylib", "-O", "-o"]);
+            let compiled = compiler
+                .args([&folder.path().join(name), &source])
+                .output()?;
+            if !compiled.status.success() {
+                return Err(String::from_utf8_lossy(&compiled.stderr).into());
+            }
+        }
+        let output = with_fakes(folder.path(), "threads::")?;
+        let text = String::from_utf8(output.stdout)?;
+        if !output.status.success()
+            || !text.contains(&format!(" {CASES} passed; 0 failed; 0 ignored"))
+        {
+            let error = String::from_utf8_lossy(&output.stderr);
+            return Err(format!("not {CASES} cases passed:\n{text}{error}").into());
+        }
+        let planted = with_fakes(folder.path(), "planted::")?;
+        let error = String::from_utf8_lossy(&planted.stderr);
+        match !planted.status.success() && error.contains(WRONG_STREAM) {
+            true => Ok(()),
+            false => Err(format!("not {WRONG_STREAM:?}:\n{error}").into()),
+        }
+    });
+    match rustc().arg("--version").output() {
+        Ok(_) => trial,
+        Err(error) => trial
+            .with_kind(format!("skipped: rustc: {error}"))
+            .with_ignored_flag(true),
+    }
+}
+
+/// How many cases are called `threads::`.
+const CASES: usize = 5;
+
+/// Runs these cases of this program on the driver and the NCCL in `folder`.
+fn with_fakes(folder: &Path, cases: &str) -> std::io::Result<Output> {
+    Command::new(env::current_exe()?)
+        .args([cases, "--test-threads=1"])
+        .env("LD_LIBRARY_PATH", folder)
+        .env_remove(nccl::LIBRARY)
+        .env(REQUIRE_GPU, "2")
+        .env(PLANT, "1")
+        .output()
+}
+
+/// Where this is set there is a case `planted::` that must fail.
+const PLANT: &str = "RIDGEPOINT_PLANT_WRONG_STREAM";
+
+/// What the fake driver says of it.
+const WRONG_STREAM: &str = "cuStreamSynchronize in context 1 with a stream of context 2";
+
+/// Rank 0 uses a stream of rank 1's device.
+fn wrong_stream(devices: &[Device]) -> Result<(), Failed> {
+    run_threads(devices, limits(), |rank| {
+        let communicator = rank.communicator()?;
+        let stream = Stream::new(&devices[1])?;
+        let mut x = rank.device().buffer_zeroed::<f32>(1)?;
+        // SAFETY: none: the fake driver ends the process.
+        unsafe { communicator.all_reduce_in_place(&stream, Reduction::Sum, &mut x, ..) }
+    })?;
+    Ok(())
 }
 
 fn within(waited: Duration, seconds: u64, what: &str) -> Result<(), Failed> {

@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use cuda_std::launch::Home;
+use cust_raw::CUcontext;
 use ridgepoint_driver::{DriverError, Stream};
 
 use super::NcclError;
@@ -54,6 +55,8 @@ pub(crate) struct Group {
 struct Handle {
     functions: &'static Functions,
     comm: AtomicPtr<c_void>,
+    /// The context of the device, which NCCL keeps, too.
+    context: CUcontext,
     /// One call at a time.
     turn: Mutex<()>,
 }
@@ -67,6 +70,7 @@ impl Group {
         let handle = Arc::new(Handle {
             functions,
             comm: AtomicPtr::new(comm),
+            context: current_context(),
             turn: Mutex::new(()),
         });
         let probe = rank.device().buffer_zeroed::<u8>(1)?;
@@ -282,18 +286,41 @@ impl Handle {
         };
         let comm = self.comm.swap(ptr::null_mut(), Ordering::AcqRel);
         if !comm.is_null() {
-            // SAFETY: alive, as it is not null, and given up here alone.
-            unsafe { (self.functions.abort)(comm) };
+            // SAFETY: alive, as it is not null, and given up here alone; NCCL keeps the context as long.
+            unsafe {
+                cuda_loader::make_current(self.context);
+                (self.functions.abort)(comm);
+            }
         }
     }
 
-    /// Leaves the group after its work.
-    fn leave(&self) {
-        let _turn = self.turn();
-        let comm = self.comm.swap(ptr::null_mut(), Ordering::AcqRel);
-        if !comm.is_null() {
+    /// Leaves the group after its work, together with the other ranks of this host, for which NCCL waits.
+    ///
+    /// A rank that fails comes here while the others still work: it must not wait before it has told them. So NCCL waits
+    /// on a thread of its own, and ends when the others, having been told, give up.
+    fn leave(self: &Arc<Handle>) {
+        let comm = {
+            let _turn = self.turn();
+            Carried(self.comm.swap(ptr::null_mut(), Ordering::AcqRel))
+        };
+        if comm.0.is_null() {
+            return;
+        }
+        let handle = Arc::clone(self);
+        let (done, waiting) = mpsc::channel::<()>();
+        let leaving = move || {
+            let comm = comm;
             // SAFETY: as in `give_up`.
-            unsafe { (self.functions.destroy)(comm) };
+            unsafe {
+                cuda_loader::make_current(handle.context);
+                (handle.functions.destroy)(comm.0);
+            }
+            drop(done);
+        };
+        let named = thread::Builder::new().name("ranks-nccl".to_owned());
+        if named.spawn(leaving).is_ok() {
+            // It ends without a message, or not in time.
+            let _ = waiting.recv_timeout(Duration::from_secs(2));
         }
     }
 
@@ -356,7 +383,7 @@ fn init(rank: &Rank<'_>, id: Id, functions: &'static Functions) -> Result<Comm, 
 }
 
 /// The calling thread's context of the driver.
-fn current_context() -> cust_raw::CUcontext {
+fn current_context() -> CUcontext {
     let mut context = ptr::null_mut();
     // SAFETY: the only argument is a place to write to; where the call fails, there is no context.
     unsafe { cust_raw::cuCtxGetCurrent(&mut context) };
