@@ -1,6 +1,6 @@
 //! Parts of buffers that collectives read and write.
 
-use std::ops::{Bound, Range, RangeBounds};
+use std::ops::{Range, RangeBounds};
 
 use ridgepoint_driver::{DeviceBuffer, DeviceValue};
 
@@ -28,7 +28,7 @@ impl<'a, T: DeviceValue> Part<'a, T> {
     /// # Panics
     /// The range ends beyond the buffer.
     pub fn of(buffer: &'a DeviceBuffer<T>, range: impl RangeBounds<usize>) -> Part<'a, T> {
-        let range = within(buffer.len(), range);
+        let range = within(buffer, range);
         Part { buffer, range }
     }
 
@@ -72,7 +72,7 @@ impl<'a, T: DeviceValue> PartMut<'a, T> {
     /// # Panics
     /// The range ends beyond the buffer.
     pub fn of(buffer: &'a mut DeviceBuffer<T>, range: impl RangeBounds<usize>) -> PartMut<'a, T> {
-        let range = within(buffer.len(), range);
+        let range = within(buffer, range);
         PartMut { buffer, range }
     }
 
@@ -93,21 +93,13 @@ impl<'a, T: DeviceValue> From<&'a mut DeviceBuffer<T>> for PartMut<'a, T> {
     }
 }
 
-/// A range with both of its ends.
-fn within(len: usize, range: impl RangeBounds<usize>) -> Range<usize> {
-    let start = match range.start_bound() {
-        Bound::Included(&first) => first,
-        Bound::Excluded(&before) => before.saturating_add(1),
-        Bound::Unbounded => 0,
-    };
-    let end = match range.end_bound() {
-        Bound::Included(&last) => last.saturating_add(1),
-        Bound::Excluded(&end) => end,
-        Bound::Unbounded => len,
-    };
-    assert!(
-        start <= end && end <= len,
-        "elements {start} to {end} of a buffer of {len}"
-    );
-    start..end
+/// A range with both of its ends, which the buffer checks.
+fn within<T: DeviceValue>(
+    buffer: &DeviceBuffer<T>,
+    range: impl RangeBounds<usize>,
+) -> Range<usize> {
+    let part = buffer.slice(range);
+    let bytes = part.as_ptr().addr() - buffer.slice(..).as_ptr().addr();
+    let start = bytes / size_of::<T>().max(1);
+    start..start + part.len()
 }
