@@ -6,6 +6,7 @@ mod opening;
 
 use std::ops::RangeBounds;
 
+use cuda_std::launch::Home;
 use ridgepoint_driver::{DeviceBuffer, DriverError, Graph, Stream};
 
 use crate::control::Control;
@@ -21,7 +22,7 @@ use engine::Engine;
 /// devices. All ranks call the same collectives in the same order, each with a stream of its device.
 ///
 /// On a GPU a collective is work of the stream, as a launch is: it does not wait, and a graph can have it
-/// ([`Communicator::capture`]). On an emulated device it is done when the call returns.
+/// ([`Communicator::capture`]). On an emulated device it is done when the call returns, or the replay does.
 ///
 /// ```
 /// use ranks::{Communicator, Limits, PartMut, RankError, Reduction, run_threads};
@@ -52,6 +53,8 @@ use engine::Engine;
 pub struct Communicator<'d> {
     rank: Rank<'d>,
     engine: Engine,
+    /// What buffers of the device belong to.
+    home: Option<&'static Home>,
 }
 
 impl<'d> Communicator<'d> {
@@ -65,6 +68,7 @@ impl<'d> Communicator<'d> {
         Ok(Communicator {
             rank: Rank::new(rank.device(), rank.control().clone()),
             engine,
+            home: rank.device().buffer_zeroed::<u8>(1)?.slice(..).home(),
         })
     }
 
@@ -97,8 +101,7 @@ impl<'d> Communicator<'d> {
     ///
     /// # Errors
     /// [`RankError::Length`]: the parts differ in length. [`RankError::Lost`], [`RankError::Nccl`],
-    /// [`RankError::Driver`]; on emulated devices also [`RankError::Mismatch`]: another rank called something else;
-    /// and the stream cannot capture ([`DriverError::Capturing`]).
+    /// [`RankError::Driver`]; on emulated devices also [`RankError::Mismatch`]: another rank called something else.
     pub unsafe fn all_reduce<'a, T: Element>(
         &self,
         stream: &Stream<'_>,
@@ -259,7 +262,32 @@ impl<'d> Communicator<'d> {
         self.engine.synchronize(stream)
     }
 
-    /// As [`Stream::capture`], of work that has collectives: a graph of them and of launches. GPUs alone can.
+    /// As [`Stream::capture`], of work that has collectives: a graph of them and of launches. All ranks replay theirs
+    /// together. [`Graph::launches`] counts the launches alone.
+    ///
+    /// ```
+    /// # use ranks::{Limits, RankError, Reduction, run_threads};
+    /// # use ridgepoint_driver::{Device, DeviceChoice, Stream};
+    /// # let open = |_| Device::open(&DeviceChoice::Cpu, &[]);
+    /// # let devices = (0..2).map(open).collect::<Result<Vec<_>, _>>()?;
+    /// let sums = run_threads(&devices, Limits::default(), |rank| {
+    ///     let communicator = rank.communicator()?;
+    ///     let stream = Stream::new(rank.device())?;
+    ///     let mut x = rank.device().buffer_filled(2, 1.0f32)?;
+    ///     // SAFETY: the buffer lives until the last replay has been synchronised, and is not used before.
+    ///     let graph = communicator.capture(&stream, || unsafe {
+    ///         communicator.all_reduce_in_place(&stream, Reduction::Sum, &mut x, ..)
+    ///     })?;
+    ///     for _ in 0..3 {
+    ///         // SAFETY: as above.
+    ///         unsafe { graph.launch(&stream) }?;
+    ///     }
+    ///     communicator.synchronize(&stream)?;
+    ///     Ok::<_, RankError>(x.to_vec()?)
+    /// })?;
+    /// assert_eq!(sums, [[8.0; 2]; 2]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// Those of `work`; or as [`Stream::capture`].

@@ -148,7 +148,14 @@ pub enum RankError {
 
 impl From<DriverError> for RankError {
     fn from(error: DriverError) -> RankError {
-        RankError::Driver(Arc::new(error))
+        match error {
+            // What a collective of emulated devices says, by way of the stream.
+            DriverError::HostWork(inner) => match inner.downcast::<RankError>() {
+                Ok(error) => *error,
+                Err(other) => RankError::Driver(Arc::new(DriverError::HostWork(other))),
+            },
+            error => RankError::Driver(Arc::new(error)),
+        }
     }
 }
 

@@ -1,7 +1,6 @@
 //! Collectives of emulated devices, through the host: messages of all ranks, and sums in the order of the ranks.
 
 use bytemuck::Zeroable;
-use ridgepoint_driver::{DeviceBuffer, Stream};
 
 use crate::control::{Control, Kind};
 use crate::element::{Element, Reduction};
@@ -13,27 +12,8 @@ pub(crate) struct Call {
     pub(crate) name: String,
 }
 
-/// What a rank gives to a collective, and takes from it.
-pub(crate) struct Place {
-    pub(crate) first: usize,
-    pub(crate) len: usize,
-}
-
 impl Call {
-    /// Every rank's elements, in the order of the ranks. They are read after what is in the stream.
-    pub(crate) fn gather<T: Element>(
-        &self,
-        control: &Control,
-        stream: &Stream<'_>,
-        from: &DeviceBuffer<T>,
-        place: &Place,
-    ) -> Result<Vec<Vec<T>>, RankError> {
-        let mut own = vec![T::zeroed(); place.len];
-        stream.read(from, place.first, &mut own)?;
-        self.exchange(control, &own)
-    }
-
-    /// As [`Call::gather`], of elements that are on the host.
+    /// Every rank's elements, in the order of the ranks.
     pub(crate) fn exchange<T: Element>(
         &self,
         control: &Control,

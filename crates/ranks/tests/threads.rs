@@ -94,7 +94,7 @@ fn lengths_are_checked_before_anything_runs() {
 }
 
 #[test]
-fn other_devices_other_calls_and_captures_are_refused() {
+fn other_devices_and_other_calls_are_refused() {
     let devices = devices(2);
     let result = run_threads(&devices, limits(), |rank| {
         let communicator = rank.communicator()?;
@@ -109,17 +109,6 @@ fn other_devices_other_calls_and_captures_are_refused() {
             "{other}"
         );
         let mut x = rank.device().buffer_zeroed::<f32>(4)?;
-        let captured = communicator.capture(&stream, || {
-            // SAFETY: as above.
-            unsafe { communicator.broadcast(&stream, 0, &mut x) }
-        });
-        let captured = captured
-            .err()
-            .expect("the emulator captures launches alone");
-        assert!(
-            captured.to_string().contains("cannot be captured"),
-            "{captured}"
-        );
         // SAFETY: as above.
         let mismatch = unsafe {
             match rank.rank() {
@@ -137,6 +126,46 @@ fn other_devices_other_calls_and_captures_are_refused() {
     assert!(
         second.contains("max of 3 f32, and rank 0 all_reduce sum"),
         "{second}"
+    );
+}
+
+/// Each replay doubles what both ranks have, until one of them fails.
+#[test]
+fn graphs_have_collectives_and_fail_with_them() {
+    let result = run_threads(&devices(2), limits(), |rank| {
+        let communicator = rank.communicator()?;
+        let stream = Stream::new(rank.device())?;
+        let mut x = rank.device().buffer_filled(5, 1.0f64)?;
+        let mut all = rank.device().buffer_zeroed(10)?;
+        let graph = communicator.capture(&stream, || {
+            // SAFETY: the buffers live until the last replay has been synchronised, and are not used before.
+            unsafe {
+                communicator.all_reduce_in_place(&stream, Reduction::Sum, &mut x, ..)?;
+                communicator.all_gather(&stream, &x, &mut all)
+            }
+        })?;
+        assert_eq!((graph.launches(), x.to_vec()?[0]), (0, 1.0));
+        for _ in 0..5 {
+            // SAFETY: as above.
+            unsafe { graph.launch(&stream) }?;
+        }
+        communicator.synchronize(&stream)?;
+        assert_eq!(
+            (x.to_vec()?, all.to_vec()?),
+            (vec![32.0; 5], vec![32.0; 10])
+        );
+        if rank.rank() == 1 {
+            return Err(RankError::Disagreeing("planted".to_owned()));
+        }
+        // SAFETY: as above.
+        let error = RankError::from(unsafe { graph.launch(&stream) }.expect_err("rank 1 fails"));
+        assert!(matches!(error, RankError::Lost { rank: 1, .. }), "{error}");
+        Err::<(), _>(error)
+    });
+    let error = result.expect_err("planted").to_string();
+    assert!(
+        error.starts_with("rank 1: ") && error.contains("planted"),
+        "{error}"
     );
 }
 

@@ -1,12 +1,15 @@
 //! One way for all collectives: lengths are checked, and the engine does the rest.
 
-use ridgepoint_driver::Stream;
+use std::ptr;
+
+use cuda_std::launch::{Home, Slice, SliceMut};
+use ridgepoint_driver::{DriverError, HostWork, Stream};
 
 use super::Communicator;
 use super::engine::{Arguments, Engine};
 use crate::element::{Element, Reduction};
 use crate::error::RankError;
-use crate::host::{Call, Place, reduced};
+use crate::host::{Call, reduced};
 use crate::part::{Part, PartMut};
 
 /// What is done with the elements of all ranks.
@@ -41,6 +44,14 @@ impl Operation {
     }
 }
 
+/// Where a rank's elements are read, and where its results are written.
+struct Places<T> {
+    from: *const T,
+    from_len: usize,
+    to: *mut T,
+    to_len: usize,
+}
+
 impl Communicator<'_> {
     /// A collective that reads one part and writes another.
     ///
@@ -54,42 +65,24 @@ impl Communicator<'_> {
         to: PartMut<'_, T>,
     ) -> Result<(), RankError> {
         let size = self.size();
-        let (actual, expected) = match operation {
-            Operation::AllGather => (to.len(), from.len().saturating_mul(size)),
-            Operation::ReduceScatter(_) => (from.len(), to.len().saturating_mul(size)),
-            Operation::AllReduce(_) | Operation::Broadcast(_) => (to.len(), from.len()),
-        };
-        let what = match operation {
-            Operation::ReduceScatter(_) => "what is read",
-            _ => "what is written",
+        let (what, actual, expected) = match operation {
+            Operation::AllGather => (WRITTEN, to.len(), from.len().saturating_mul(size)),
+            Operation::ReduceScatter(_) => (READ, from.len(), to.len().saturating_mul(size)),
+            Operation::AllReduce(_) | Operation::Broadcast(_) => (WRITTEN, to.len(), from.len()),
         };
         check_length(operation, what, actual, expected)?;
-        match &self.engine {
-            Engine::Host => {
-                let place = Place {
-                    first: from.range.start,
-                    len: from.len(),
-                };
-                let call = operation.call::<T>(place.len);
-                let all = call.gather(self.control(), stream, from.buffer, &place)?;
-                let values = self.result(operation, &all);
-                Ok(stream.write(&values, to.buffer, to.range.start)?)
-            }
-            Engine::Nccl(nccl) => {
-                let source = from.buffer.slice(from.range.clone());
-                let target = to.buffer.slice_mut(to.range.clone());
-                nccl.accept(operation, source.home())?;
-                nccl.accept(operation, target.home())?;
-                let arguments = Arguments {
-                    from: source.as_ptr().cast(),
-                    to: target.as_ptr().cast(),
-                    count: from.len().min(to.len()),
-                    element: T::NCCL,
-                };
-                // SAFETY: the caller's contract; the lengths fit, as checked above.
-                unsafe { nccl.put(&self.rank, stream, operation, &arguments) }
-            }
-        }
+        let source = from.buffer.slice(from.range.clone());
+        let target = to.buffer.slice_mut(to.range.clone());
+        self.accept(operation, source.home())?;
+        self.accept(operation, target.home())?;
+        let places = Places {
+            from: source.as_ptr(),
+            from_len: source.len(),
+            to: target.as_ptr(),
+            to_len: target.len(),
+        };
+        // SAFETY: the caller's contract; the lengths fit.
+        unsafe { self.put(stream, operation, &places) }
     }
 
     /// A collective that reads and writes one part.
@@ -102,18 +95,11 @@ impl Communicator<'_> {
         operation: Operation,
         part: PartMut<'_, T>,
     ) -> Result<(), RankError> {
-        let (size, first) = (self.size(), part.range.start);
-        let share = part.len() / size;
-        let own = share * self.rank();
-        // Where this rank's elements are read, and where they are written, within the part.
-        let (read, written) = match operation {
-            Operation::AllReduce(_) | Operation::Broadcast(_) => (0..part.len(), 0),
-            Operation::AllGather => (own..own + share, 0),
-            Operation::ReduceScatter(_) => (0..part.len(), own),
-        };
+        let (size, len) = (self.size(), part.len());
+        let share = len / size;
         match operation {
             Operation::AllGather | Operation::ReduceScatter(_) => {
-                check_length(operation, "the part of all ranks", part.len(), share * size)?;
+                check_length(operation, "the part of all ranks", len, share * size)?;
             }
             Operation::Broadcast(root) if root >= size => {
                 let operation = operation.name();
@@ -125,53 +111,111 @@ impl Communicator<'_> {
             }
             Operation::AllReduce(_) | Operation::Broadcast(_) => {}
         }
+        let whole = part.buffer.slice_mut(part.range.clone());
+        self.accept(operation, whole.home())?;
+        let start: *mut T = whole.as_ptr();
+        let own = start.wrapping_add(share * self.rank());
+        let (from, from_len, to, to_len) = match operation {
+            Operation::AllReduce(_) | Operation::Broadcast(_) => (start, len, start, len),
+            Operation::AllGather => (own, share, start, len),
+            Operation::ReduceScatter(_) => (start, len, own, share),
+        };
+        let from = from.cast_const();
+        let places = Places {
+            from,
+            from_len,
+            to,
+            to_len,
+        };
+        // SAFETY: the caller's contract; the lengths fit.
+        unsafe { self.put(stream, operation, &places) }
+    }
+
+    /// # Safety
+    /// As for [`Communicator::all_reduce`]; the places are the device's, and their lengths fit the operation.
+    unsafe fn put<T: Element>(
+        &self,
+        stream: &Stream<'_>,
+        operation: Operation,
+        places: &Places<T>,
+    ) -> Result<(), RankError> {
+        let &Places {
+            from,
+            from_len,
+            to,
+            to_len,
+        } = places;
         match &self.engine {
-            Engine::Host => {
-                let call = operation.call::<T>(read.len());
-                let place = Place {
-                    first: first + read.start,
-                    len: match operation {
-                        Operation::Broadcast(root) if root != self.rank() => 0,
-                        _ => read.len(),
-                    },
-                };
-                let all = call.gather(self.control(), stream, part.buffer, &place)?;
-                let values = self.result(operation, &all);
-                Ok(stream.write(&values, part.buffer, first + written)?)
-            }
             Engine::Nccl(nccl) => {
-                let whole = part.buffer.slice_mut(part.range.clone());
-                nccl.accept(operation, whole.home())?;
-                let start: *mut T = whole.as_ptr();
                 let arguments = Arguments {
-                    from: start.wrapping_add(read.start).cast_const().cast(),
-                    to: start.wrapping_add(written).cast(),
-                    count: match operation {
-                        Operation::AllGather | Operation::ReduceScatter(_) => share,
-                        Operation::AllReduce(_) | Operation::Broadcast(_) => part.range.len(),
-                    },
+                    from: from.cast(),
+                    to: to.cast(),
+                    // Of one rank, where a collective gathers or scatters.
+                    count: from_len.min(to_len),
                     element: T::NCCL,
                 };
-                // SAFETY: the caller's contract; the lengths fit, as checked above.
+                // SAFETY: the caller's contract.
                 unsafe { nccl.put(&self.rank, stream, operation, &arguments) }
+            }
+            Engine::Host => {
+                let given = match operation {
+                    Operation::Broadcast(root) if root != self.rank() => 0,
+                    _ => from_len,
+                };
+                let call = operation.call::<T>(from_len);
+                let control = self.control().clone();
+                // Addresses go to the thread that replays.
+                let (from, to) = (from.expose_provenance(), to.expose_provenance());
+                let work = move |memory: &HostWork<'_>| {
+                    // SAFETY: the caller's contract, until the last replay.
+                    let (from, to) = unsafe {
+                        let from = ptr::with_exposed_provenance::<T>(from);
+                        let to = ptr::with_exposed_provenance_mut::<T>(to);
+                        (Slice::from_raw(from, given), SliceMut::from_raw(to, to_len))
+                    };
+                    let mut own = vec![T::zeroed(); given];
+                    // SAFETY: the caller's contract.
+                    unsafe { memory.read(&from, &mut own) }.map_err(RankError::from)?;
+                    let all = call.exchange(&control, &own)?;
+                    let results = result(operation, control.rank(), &all);
+                    // SAFETY: the caller's contract.
+                    unsafe { memory.write(&results, &to) }.map_err(RankError::from)?;
+                    Ok(())
+                };
+                Ok(stream.host_work(work)?)
             }
         }
     }
 
-    /// What this rank has of it, by the elements of all ranks.
-    fn result<T: Element>(&self, operation: Operation, all: &[Vec<T>]) -> Vec<T> {
-        match operation {
-            Operation::AllReduce(by) => reduced(all, by),
-            Operation::AllGather => all.concat(),
-            Operation::ReduceScatter(by) => {
-                let share = all[0].len() / all.len();
-                let own = share * self.rank();
-                let parts: Vec<Vec<T>> =
-                    all.iter().map(|it| it[own..own + share].to_vec()).collect();
-                reduced(&parts, by)
-            }
-            Operation::Broadcast(root) => all[root].clone(),
+    /// Refuses memory of another device.
+    fn accept(&self, operation: Operation, of: Option<&'static Home>) -> Result<(), DriverError> {
+        match (self.home, of) {
+            (Some(on), Some(of)) if on != of => Err(DriverError::OtherDevice {
+                operation: operation.name(),
+                on: on.name(),
+                what: "the buffer".into(),
+                of: of.name(),
+            }),
+            _ => Ok(()),
         }
+    }
+}
+
+const READ: &str = "what is read";
+const WRITTEN: &str = "what is written";
+
+/// What a rank has of it, by the elements of all ranks.
+fn result<T: Element>(operation: Operation, rank: usize, all: &[Vec<T>]) -> Vec<T> {
+    match operation {
+        Operation::AllReduce(by) => reduced(all, by),
+        Operation::AllGather => all.concat(),
+        Operation::ReduceScatter(by) => {
+            let share = all[0].len() / all.len();
+            let own = share * rank..share * (rank + 1);
+            let parts: Vec<Vec<T>> = all.iter().map(|it| it[own.clone()].to_vec()).collect();
+            reduced(&parts, by)
+        }
+        Operation::Broadcast(root) => all[root].clone(),
     }
 }
 

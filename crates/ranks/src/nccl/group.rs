@@ -7,9 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use cuda_std::launch::Home;
 use cust_raw::CUcontext;
-use ridgepoint_driver::{DriverError, Stream};
+use ridgepoint_driver::Stream;
 
 use super::NcclError;
 use super::library::{Comm, Functions, UniqueId, Version, functions};
@@ -44,8 +43,6 @@ impl Id {
 /// A rank's part of NCCL's group of all ranks.
 pub(crate) struct Group {
     handle: Arc<Handle>,
-    /// What buffers of the device belong to.
-    home: Option<&'static Home>,
     control: Control,
     /// Gives NCCL up when a rank is lost.
     _watch: Watch,
@@ -73,11 +70,9 @@ impl Group {
             context: current_context(),
             turn: Mutex::new(()),
         });
-        let probe = rank.device().buffer_zeroed::<u8>(1)?;
         let of_watch = Arc::clone(&handle);
         Ok(Group {
             handle,
-            home: probe.slice(..).home(),
             _watch: control.on_loss(move |_| of_watch.give_up()),
             control,
         })
@@ -85,23 +80,6 @@ impl Group {
 
     pub(crate) fn version(&self) -> Version {
         self.handle.functions.version
-    }
-
-    /// Refuses memory of another device.
-    pub(crate) fn accept(
-        &self,
-        operation: Operation,
-        of: Option<&'static Home>,
-    ) -> Result<(), DriverError> {
-        match (self.home, of) {
-            (Some(on), Some(of)) if on != of => Err(DriverError::OtherDevice {
-                operation: operation.name(),
-                on: on.name(),
-                what: "the buffer".into(),
-                of: of.name(),
-            }),
-            _ => Ok(()),
-        }
     }
 
     /// Puts a collective into the stream.
