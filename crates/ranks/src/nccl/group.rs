@@ -11,7 +11,7 @@ use cust_raw::CUcontext;
 use ridgepoint_driver::Stream;
 
 use super::NcclError;
-use super::library::{Comm, Functions, UniqueId, Version, functions};
+use super::library::{Answer, Comm, Functions, UniqueId, Version, functions};
 use crate::communicator::{Arguments, Operation};
 use crate::control::{Control, Watch};
 use crate::element::Reduction;
@@ -151,7 +151,8 @@ impl Group {
         loop {
             if done.is_done()? {
                 // Nothing is left to wait for; a panic of a kernel is told here.
-                return Ok(stream.synchronize()?);
+                stream.synchronize()?;
+                return self.handle.is_whole(NAME).map_err(|it| self.blamed(it));
             }
             // Most waits are short: the host looks all the time at first.
             match begin.elapsed() < Duration::from_millis(2) {
@@ -167,11 +168,9 @@ impl Group {
             }
             if let Err(error) = self.handle.with(NAME, |comm| self.handle.state(comm)) {
                 let error = self.blamed(error);
-                self.handle.give_up();
                 return Err(self.ended(stream, error));
             }
             if begin.elapsed() > limits.patience {
-                self.handle.give_up();
                 let error = NcclError::Stuck(NAME, limits.patience.as_secs()).into();
                 return Err(self.ended(stream, error));
             }
@@ -191,15 +190,19 @@ impl Group {
         error
     }
 
-    /// NCCL may be the first to notice that a rank has gone: the ranks' connection knows which.
     fn blamed(&self, error: NcclError) -> RankError {
-        let end = Instant::now() + self.control.limits().fault.min(Duration::from_secs(2));
-        loop {
-            match self.control.check() {
-                Err(fault) => return fault,
-                Ok(()) if Instant::now() >= end => return error.into(),
-                Ok(()) => thread::sleep(Duration::from_millis(5)),
-            }
+        blamed(&self.control, error)
+    }
+}
+
+/// NCCL may be the first to notice that a rank has gone: the ranks' connection knows which.
+fn blamed(control: &Control, error: NcclError) -> RankError {
+    let end = Instant::now() + control.limits().fault.min(Duration::from_secs(2));
+    loop {
+        match control.check() {
+            Err(fault) => return fault,
+            Ok(()) if Instant::now() >= end => return error.into(),
+            Ok(()) => thread::sleep(Duration::from_millis(5)),
         }
     }
 }
@@ -250,11 +253,19 @@ impl Handle {
         }
     }
 
+    /// Whether no collective was given up, after which results are not what they should be.
+    fn is_whole(&self, operation: &'static str) -> Result<(), NcclError> {
+        match self.comm.load(Ordering::Acquire).is_null() {
+            true => Err(NcclError::GivenUp(operation)),
+            false => Ok(()),
+        }
+    }
+
     /// Ends what NCCL does, also in the calls of other threads, and its kernels.
-    fn give_up(&self) {
+    fn give_up(self: &Arc<Handle>) {
         // A call that goes on is waited for a little: most come to an end by themselves.
         let end = Instant::now() + Duration::from_secs(1);
-        let _turn = loop {
+        let turn = loop {
             match self.turn.try_lock() {
                 Ok(turn) => break Some(turn),
                 Err(TryLockError::Poisoned(turn)) => break Some(turn.into_inner()),
@@ -263,40 +274,40 @@ impl Handle {
             }
         };
         let comm = self.comm.swap(ptr::null_mut(), Ordering::AcqRel);
-        if !comm.is_null() {
-            // SAFETY: alive, as it is not null, and given up here alone; NCCL keeps the context as long.
-            unsafe {
-                cuda_loader::make_current(self.context);
-                (self.functions.abort)(comm);
-            }
-        }
+        drop(turn);
+        self.retire(comm, self.functions.abort);
     }
 
     /// Leaves the group after its work, together with the other ranks of this host, for which NCCL waits.
-    ///
-    /// A rank that fails comes here while the others still work: it must not wait before it has told them. So NCCL waits
-    /// on a thread of its own, and ends when the others, having been told, give up.
     fn leave(self: &Arc<Handle>) {
-        let comm = {
-            let _turn = self.turn();
-            Carried(self.comm.swap(ptr::null_mut(), Ordering::AcqRel))
-        };
-        if comm.0.is_null() {
+        let turn = self.turn();
+        let comm = self.comm.swap(ptr::null_mut(), Ordering::AcqRel);
+        drop(turn);
+        self.retire(comm, self.functions.destroy);
+    }
+
+    /// Ends a handle that nobody else has any more, by one of NCCL's functions.
+    ///
+    /// NCCL waits in them for graphs that have collectives, and in one for the other ranks of the host. A rank that
+    /// fails comes here while the others still work, and must tell them before they end. So NCCL waits on a thread of
+    /// its own, for as long as it likes, and the caller for a little.
+    fn retire(self: &Arc<Handle>, comm: Comm, end: unsafe extern "C" fn(Comm) -> Answer) {
+        if comm.is_null() {
             return;
         }
-        let handle = Arc::clone(self);
+        let (comm, handle) = (Carried(comm), Arc::clone(self));
         let (done, waiting) = mpsc::channel::<()>();
-        let leaving = move || {
+        let ending = move || {
             let comm = comm;
-            // SAFETY: as in `give_up`.
+            // SAFETY: alive, as it is not null, and ended here alone; NCCL keeps the context as long.
             unsafe {
                 cuda_loader::make_current(handle.context);
-                (handle.functions.destroy)(comm.0);
+                end(comm.0);
             }
             drop(done);
         };
         let named = thread::Builder::new().name("ranks-nccl".to_owned());
-        if named.spawn(leaving).is_ok() {
+        if named.spawn(ending).is_ok() {
             // It ends without a message, or not in time.
             let _ = waiting.recv_timeout(Duration::from_secs(2));
         }
@@ -351,7 +362,10 @@ fn init(rank: &Rank<'_>, id: Id, functions: &'static Functions) -> Result<Comm, 
     let (begin, limits) = (Instant::now(), rank.control().limits());
     loop {
         if let Ok(joined) = receiver.recv_timeout(Duration::from_millis(10)) {
-            return Ok(joined?.0);
+            return match joined {
+                Ok(comm) => Ok(comm.0),
+                Err(error) => Err(blamed(rank.control(), error)),
+            };
         }
         rank.control().check()?;
         if begin.elapsed() > limits.patience {
