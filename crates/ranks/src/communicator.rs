@@ -31,7 +31,10 @@ use engine::Engine;
 /// let open = |_| Device::open(&DeviceChoice::Cpu, &[]);
 /// let devices = (0..2).map(open).collect::<Result<Vec<_>, _>>()?;
 /// let results = run_threads(&devices, Limits::default(), |rank| {
-///     let communicator: Communicator = rank.communicator()?;
+///     // As `rank.communicator()`.
+///     let communicator = Communicator::new(&rank)?;
+///     assert_eq!((communicator.size(), communicator.engine().as_str()), (2, "the host"));
+///     communicator.control().barrier()?;
 ///     let stream = Stream::new(rank.device())?;
 ///     let own = rank.rank() as i32;
 ///     let x = rank.device().buffer_from(&[own, own + 10, own + 20, own + 30])?;
@@ -214,6 +217,27 @@ impl<'d> Communicator<'d> {
 
     /// As [`Communicator::reduce_scatter`], where the results of this rank replace its own elements in their place.
     /// What the other places have then is not defined.
+    ///
+    /// ```
+    /// # use ranks::{Limits, RankError, Reduction, run_threads};
+    /// # use ridgepoint_driver::{Device, DeviceChoice, Stream};
+    /// # let open = |_| Device::open(&DeviceChoice::Cpu, &[]);
+    /// # let devices = (0..2).map(open).collect::<Result<Vec<_>, _>>()?;
+    /// let halves = run_threads(&devices, Limits::default(), |rank| {
+    ///     let communicator = rank.communicator()?;
+    ///     let stream = Stream::new(rank.device())?;
+    ///     let mut x = rank.device().buffer_from(&[1.0f32, 2.0, 3.0, 4.0])?;
+    ///     // SAFETY: the buffer lives until the stream has been synchronised, and is not used before.
+    ///     unsafe {
+    ///         communicator.reduce_scatter_in_place(&stream, Reduction::Sum, &mut x, ..)?;
+    ///     }
+    ///     communicator.synchronize(&stream)?;
+    ///     let own = 2 * rank.rank();
+    ///     Ok::<_, RankError>(x.to_vec()?[own..own + 2].to_vec())
+    /// })?;
+    /// assert_eq!(halves, [[2.0, 4.0], [6.0, 8.0]]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Safety
     /// As for [`Communicator::all_reduce`].

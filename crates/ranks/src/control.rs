@@ -27,13 +27,14 @@ pub(crate) use meeting::meet;
 /// it was lost.
 ///
 /// ```
-/// use ranks::{Limits, RankError, run_threads};
+/// use ranks::{Control, Limits, RankError, run_threads};
 /// use ridgepoint_driver::{Device, DeviceChoice};
 ///
 /// let open = |_| Device::open(&DeviceChoice::Cpu, &[]);
 /// let devices = (0..3).map(open).collect::<Result<Vec<_>, _>>()?;
 /// let sums = run_threads(&devices, Limits::default(), |rank| {
-///     let control = rank.control();
+///     let control: &Control = rank.control();
+///     assert_eq!((control.size(), control.limits()), (3, Limits::default()));
 ///     let all = control.exchange(&[10 * rank.rank() as u8])?;
 ///     control.barrier()?;
 ///     control.check()?;
@@ -131,7 +132,7 @@ impl Control {
     /// ```
     /// use std::sync::mpsc;
     ///
-    /// use ranks::{Limits, RankError, run_threads};
+    /// use ranks::{Limits, Watch, run_threads};
     /// use ridgepoint_driver::{Device, DeviceChoice};
     ///
     /// let open = |_| Device::open(&DeviceChoice::Cpu, &[]);
@@ -141,8 +142,10 @@ impl Control {
     ///         return Err("the disk is full".to_owned());
     ///     }
     ///     let (noticed, notices) = mpsc::channel();
-    ///     let _watch = rank.control().on_loss(move |error| noticed.send(error.to_string()).unwrap_or(()));
+    ///     let tell = move |error: &_| noticed.send(ToString::to_string(error)).unwrap_or(());
+    ///     let watch: Watch = rank.control().on_loss(tell);
     ///     assert_eq!(notices.recv().unwrap(), "rank 1 was lost: the disk is full");
+    ///     drop(watch);
     ///     rank.control().barrier().map_err(|error| error.to_string())
     /// });
     /// assert_eq!(result.unwrap_err().to_string(), "rank 1: the disk is full");
@@ -154,6 +157,22 @@ impl Control {
     }
 
     /// Tells the other ranks that this one ends with an error: they notice that it was lost, and why.
+    /// [`run_threads`](crate::run_threads) and [`run_process`](crate::run_process) do so where their work fails.
+    ///
+    /// ```
+    /// # use ranks::{Limits, run_threads};
+    /// # use ridgepoint_driver::{Device, DeviceChoice};
+    /// # let open = |_| Device::open(&DeviceChoice::Cpu, &[]);
+    /// # let devices = (0..2).map(open).collect::<Result<Vec<_>, _>>()?;
+    /// let result = run_threads(&devices, Limits::default(), |rank| {
+    ///     if rank.rank() == 1 {
+    ///         rank.control().fail("no input");
+    ///     }
+    ///     rank.control().barrier()
+    /// });
+    /// assert!(result.unwrap_err().to_string().ends_with("rank 1 was lost: no input"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn fail(&self, reason: &str) {
         match &self.0.way {
             Way::Hub(hub) => hub.lose(self.0.rank, reason),

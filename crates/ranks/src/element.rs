@@ -36,10 +36,8 @@ impl std::fmt::Display for Reduction {
 /// ```
 /// use ranks::{Element, Reduction};
 ///
-/// fn name<T: Element>() -> &'static str {
-///     T::NAME
-/// }
-/// assert_eq!((name::<f32>(), name::<u64>()), ("f32", "u64"));
+/// // `ncclFloat32` is 7.
+/// assert_eq!((<f32 as Element>::NAME, <f32 as Element>::NCCL), ("f32", 7));
 /// assert_eq!(2.0f32.reduced(3.0, Reduction::Max), 3.0);
 /// ```
 pub trait Element: DeviceValue + Send + Sync + sealed::Sealed {

@@ -1,11 +1,12 @@
 //! NVIDIA's library of collectives, opened at run time.
 //!
 //! ```
-//! use ranks::nccl::{NcclError, version};
+//! use ranks::nccl::{LIBRARY, NcclError, Version, version};
 //!
-//! match version() {
+//! let version: Result<Version, NcclError> = version();
+//! match version {
 //!     Ok(version) => println!("NCCL {version}"),
-//!     Err(error) => assert!(matches!(error, NcclError::NotFound(_) | NcclError::Unusable(_)), "{error}"),
+//!     Err(error) => println!("{error}; {LIBRARY} can name the file"),
 //! }
 //! ```
 

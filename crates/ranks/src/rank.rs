@@ -16,6 +16,29 @@ use crate::world::World;
 ///
 /// [`run_threads`](crate::run_threads) makes ranks of the threads of one process, and [`run_process`] makes this
 /// process one of several.
+///
+/// ```
+/// use ranks::{Communicator, Control, Limits, Rank, RankError, run_threads};
+/// use ridgepoint_driver::{Device, DeviceChoice};
+///
+/// fn who(rank: &Rank<'_>) -> Result<String, RankError> {
+///     let control: &Control = rank.control();
+///     assert_eq!((control.rank(), control.size()), (rank.rank(), rank.size()));
+///     assert_eq!(control.limits(), Limits::default());
+///     // As `rank.communicator()`.
+///     let communicator = Communicator::new(rank)?;
+///     communicator.control().barrier()?;
+///     let (own, all) = (communicator.rank(), communicator.size());
+///     assert!(rank.device().properties().is_emulated());
+///     Ok(format!("rank {own} of {all} by {}", communicator.engine()))
+/// }
+///
+/// let open = |_| Device::open(&DeviceChoice::Cpu, &[]);
+/// let devices = (0..2).map(open).collect::<Result<Vec<_>, _>>()?;
+/// let all = run_threads(&devices, Limits::default(), |rank| who(&rank))?;
+/// assert_eq!(all, ["rank 0 of 2 by the host", "rank 1 of 2 by the host"]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Rank<'d> {
     device: &'d Device,
     control: Control,
@@ -46,7 +69,8 @@ impl<'d> Rank<'d> {
         &self.control
     }
 
-    /// Collectives of this rank's device with those of all others. Every rank makes its own at the same time.
+    /// Collectives of this rank's device with those of all others, as [`Communicator::new`] makes them. Every rank makes
+    /// its own at the same time.
     ///
     /// # Errors
     /// As [`Communicator::new`].

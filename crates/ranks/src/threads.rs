@@ -14,6 +14,23 @@ use crate::limits::Limits;
 use crate::rank::Rank;
 
 /// Why ranks that ran together failed.
+///
+/// ```
+/// use ranks::{Limits, RunError, run_threads};
+/// use ridgepoint_driver::{Device, DeviceChoice};
+///
+/// let open = |_| Device::open(&DeviceChoice::Cpu, &[]);
+/// let devices = (0..3).map(open).collect::<Result<Vec<_>, _>>()?;
+/// let result = run_threads(&devices, Limits::default(), |rank| match rank.rank() {
+///     1 => Err("no disk".to_owned()),
+///     _ => rank.control().barrier().map_err(|error| error.to_string()),
+/// });
+/// let Err(RunError::Failed { rank: 1, error }) = result else {
+///     panic!("rank 1 is the first to fail");
+/// };
+/// assert_eq!(error, "no disk");
+/// # Ok::<(), ridgepoint_driver::DriverError>(())
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum RunError<E> {
     /// The ranks did not come together.

@@ -21,6 +21,8 @@ use launcher::Launcher;
 /// })?.expect("a launcher");
 /// assert_eq!((world.rank(), world.size(), world.local_rank()), (1, 4, 1));
 /// assert_eq!(world.launcher(), "Open MPI");
+/// // It names neither the run nor an address of rank 0.
+/// assert_eq!((world.job(), world.master()), (None, None));
 /// // Without a launcher there is none.
 /// assert_eq!(World::of(|_| None)?, None);
 /// # Ok::<(), WorldError>(())
@@ -79,6 +81,16 @@ impl World {
     ///
     /// A job of Slurm is no launcher, but `srun` in it is. Where ranks are started by a launcher that Slurm has
     /// started, as `mpirun` in a job, the ranks are its own.
+    ///
+    /// ```
+    /// use ranks::World;
+    ///
+    /// match World::from_env()? {
+    ///     Some(world) => println!("rank {} of {}, by {}", world.rank(), world.size(), world.launcher()),
+    ///     None => println!("one process, which drives all devices"),
+    /// }
+    /// # Ok::<(), ranks::WorldError>(())
+    /// ```
     ///
     /// # Errors
     /// [`WorldError`]: variables are half set, are no numbers or contradict each other.
