@@ -51,6 +51,7 @@ for test in agreement cases ceilings devices links foreign gpu occupancy vectors
     cp "$(executable $test test --profile quick --test $test)" "bundle/test-$test"
 done
 cp "$(executable api test --profile quick --package conformance --test api)" bundle/test-api
+cp "$(executable pairs test --profile quick --package planted --test pairs)" bundle/test-pairs
 cp "$(executable bits test --profile quick --package mathematics --test bits)" bundle/test-bits
 cargo build --release --package mathematics
 cp target/release/mathematics bundle/
