@@ -75,7 +75,8 @@ enum Command {
     Power(power::Arguments),
     /// Measure how well copies overlap with kernels, for batches that go to the device and back.
     Pipeline(pipeline::Arguments),
-    /// Measure the device's ceilings: memory and cache bandwidth, arithmetic, tensor cores, latencies.
+    /// Measure the device's ceilings: memory and cache bandwidth, arithmetic, tensor cores, bulk copies, atomics,
+    /// barriers, latencies.
     Ceilings(ceilings::Arguments),
     /// Run a kernel of any PTX file on the emulator and check every access.
     Run(Box<run::Arguments>),

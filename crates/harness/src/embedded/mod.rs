@@ -1,9 +1,15 @@
 //! The embedded kernels as workloads, all in one list: [`list`].
 
+pub(crate) mod arrivals;
+pub(crate) mod atomics;
+pub(crate) mod banks;
+pub(crate) mod boxes;
 pub(crate) mod caches;
 pub(crate) mod chains;
 mod checked;
+pub(crate) mod clusters;
 mod elementwise;
+pub(crate) mod exchange;
 mod gemv;
 pub(crate) mod latency;
 mod matmul;
