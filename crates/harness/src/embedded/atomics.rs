@@ -75,7 +75,7 @@ fn global<'d>(at: &Point<'d>) -> Case<'d> {
             })
         })
         .check(move |it| {
-            let each = (threads / counters) as u32 * it.launches;
+            let each = ((threads / counters) as u32).wrapping_mul(it.launches);
             let expected = each.wrapping_mul(steps).wrapping_mul(VALUE);
             check_same(&it.counters.to_vec()?, &vec![expected; counters])
         });
