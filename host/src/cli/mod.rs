@@ -80,7 +80,8 @@ enum Command {
     Collectives(collectives::Arguments),
     /// Measure how well copies overlap with kernels, for batches that go to the device and back.
     Pipeline(pipeline::Arguments),
-    /// Measure the device's ceilings: memory and cache bandwidth, arithmetic, tensor cores, latencies.
+    /// Measure the device's ceilings: memory and cache bandwidth, arithmetic, tensor cores, bulk copies, atomics,
+    /// barriers, latencies.
     Ceilings(ceilings::Arguments),
     /// Measure the links between devices, and to the host: copies, kernels, latency, atomic additions.
     Links(links::Arguments),
