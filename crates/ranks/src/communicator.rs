@@ -289,6 +289,9 @@ impl<'d> Communicator<'d> {
     /// As [`Stream::capture`], of work that has collectives: a graph of them and of launches. All ranks replay theirs
     /// together. [`Graph::launches`] counts the launches alone.
     ///
+    /// NCCL connects the ranks when a collective of a kind and a size is first called, which takes long and cannot be captured: between GPUs
+    /// call each once, and wait for it, before it is captured.
+    ///
     /// ```
     /// # use ranks::{Limits, RankError, Reduction, run_threads};
     /// # use ridgepoint_driver::{Device, DeviceChoice, Stream};

@@ -43,46 +43,22 @@ impl Ranked {
         self.places.are_given()
     }
 
-    /// The exchanges that are asked for, or all that are possible.
-    fn exchanges(&self, possible: Possible) -> Result<Vec<Exchange>, Failure> {
-        const ALL: [Exchange; 3] = [Exchange::Gather, Exchange::Graph, Exchange::Peer];
-        let asked = match self.exchange[..] {
-            [] => {
-                return Ok(ALL
-                    .into_iter()
-                    .filter(|&it| possible.refused(it).is_none())
-                    .collect());
-            }
-            _ => each_once(self.exchange.clone()),
+    /// The exchanges that are asked for, or all that are possible: between threads, or between the processes of a launcher.
+    fn exchanges(&self, in_one_process: bool) -> Result<Vec<Exchange>, Failure> {
+        let possible = match in_one_process {
+            true => vec![Exchange::Gather, Exchange::Graph, Exchange::Peer],
+            false => vec![Exchange::Gather, Exchange::Graph],
         };
-        match asked
-            .iter()
-            .find_map(|&it| Some((it, possible.refused(it)?)))
-        {
-            Some((exchange, why)) => Err(Failure::Usage(format!("--exchange {exchange}: {why}"))),
-            None => Ok(asked),
+        if self.exchange.is_empty() {
+            return Ok(possible);
         }
-    }
-}
-
-/// What an exchange depends on.
-#[derive(Clone, Copy)]
-struct Possible {
-    in_one_process: bool,
-    is_emulated: bool,
-}
-
-impl Possible {
-    /// Why there is no such exchange.
-    fn refused(self, exchange: Exchange) -> Option<&'static str> {
-        match exchange {
-            Exchange::Graph if self.is_emulated => {
-                Some("emulated devices have no collectives in graphs; choose gather or peer")
-            }
-            Exchange::Peer if !self.in_one_process => Some(
-                "the processes of a launcher do not reach each other's memory; choose gather or graph, or name all devices in one process",
-            ),
-            _ => None,
+        match self.exchange.iter().all(|it| possible.contains(it)) {
+            true => Ok(each_once(self.exchange.clone())),
+            false => Err(Failure::Usage(
+                "--exchange peer: the processes of a launcher do not reach each other's memory; choose gather or graph, or name all \
+                 devices in one process"
+                    .to_owned(),
+            )),
         }
     }
 }
@@ -124,10 +100,7 @@ fn measure<S: Study>(
     let is_first = world.as_ref().is_none_or(|world| world.rank() == 0);
     let mut rows = common.begin_ranked(is_first)?;
     let devices = places.open(world.as_ref())?;
-    let exchanges = arguments.exchanges(Possible {
-        in_one_process: world.is_none(),
-        is_emulated: devices[0].properties().is_emulated(),
-    })?;
+    let exchanges = arguments.exchanges(world.is_none())?;
     let run = Run {
         study: study(&devices[0])?,
         growth: arguments.scaling,

@@ -29,7 +29,7 @@ use crate::driver::{Device, Stream};
 pub enum Exchange {
     /// A collective in the stream: NCCL's, or on emulated devices through the host.
     Gather,
-    /// The same, in a graph. Emulated devices have no such graphs.
+    /// The same, in a graph.
     Graph,
     /// Stores into the memory of all devices, from inside the kernel that has the numbers. All ranks are threads of one process.
     Peer,
@@ -62,15 +62,6 @@ impl<'d> Team<'_, 'd> {
             .iter()
             .filter_map(|it| Some(f64::from_le_bytes(it[..].try_into().ok()?)));
         Ok(numbers.fold(own, f64::max))
-    }
-
-    /// Whether its devices can exchange in this way.
-    pub fn can(&self, exchange: Exchange) -> bool {
-        match exchange {
-            Exchange::Gather => true,
-            Exchange::Graph => !self.rank.device().properties().is_emulated(),
-            Exchange::Peer => self.devices.len() == self.rank.size(),
-        }
     }
 
     /// The collectives of an exchange that has some, between ranks that are connected: NCCL connects them in the first collective, which
