@@ -45,6 +45,7 @@ main() {
         need "Perfetto" perfetto install_perfetto
         need "C++ compiler" cxx_compiler install_packages g++ libc6-dev
         need "nvcc" nvcc install_nvcc
+        need "Open MPI" mpirun_found install_packages openmpi-bin
     fi
     exit $missing
 }
@@ -108,6 +109,8 @@ c_linker() { command -v cc; }
 python() { python3 -c 'import ensurepip, sys, venv; print(sys.executable)'; }
 
 cxx_compiler() { command -v g++; }
+
+mpirun_found() { command -v mpirun; }
 
 browser() { command -v chromium || command -v chromium-browser || command -v google-chrome; }
 
