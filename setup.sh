@@ -11,6 +11,7 @@
 #   Chromium                     the HTML report is tested in it, and with
 #   Perfetto                     in .venv, from PyPI, the traces
 #   nvcc, a C++ compiler         nvcc in .venv, from PyPI: its PTX is compared with that in the tree
+#   Open MPI                     processes that share emulated devices are started by mpirun
 #
 # What is there already is left alone. --check installs nothing, says what is missing, and ends with
 # 1 if anything is.

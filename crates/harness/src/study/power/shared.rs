@@ -32,6 +32,8 @@ struct Shared<'d> {
     take_normalized: Prepared<'d, take_normalized>,
     inspect: Inspect<'d>,
     first_row: usize,
+    /// Which way the next step reads the matrix.
+    backwards: bool,
     words: Words,
     communicator: Option<Communicator<'d>>,
     nanoseconds: u64,
@@ -79,6 +81,7 @@ impl<'d> Shared<'d> {
             }?,
             inspect: Inspect::new(device, n)?,
             first_row: rows.start,
+            backwards: false,
             communicator: team.communicator(exchange, &mut words)?,
             words,
             nanoseconds: team.nanoseconds(),
@@ -94,10 +97,11 @@ impl<'d> Shared<'d> {
         let Turn { words, targets, .. } = self.words.begin();
         if let Some(product) = &self.product {
             let (a, x) = (self.a.slice(..), self.x.slice(..));
-            let arguments = (a, x, self.x.len(), self.first_row, targets);
+            let arguments = (a, x, self.x.len(), self.first_row, self.backwards, targets);
             // SAFETY: a has the rows of the launch, and each target a word for every row; an iteration waits before they go.
             unsafe { product.launch(stream, &arguments) }?;
         }
+        self.backwards = !self.backwards;
         if let Some(communicator) = &self.communicator {
             // SAFETY: as above; the words are a multiple of the ranks.
             unsafe { communicator.all_gather_in_place(stream, words, ..) }?;
