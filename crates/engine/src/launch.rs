@@ -288,6 +288,7 @@ impl Kernel {
                     program: self.code.number(),
                     threads: launch.threads_per_block(),
                     device: launch.memory.device(),
+                    is_joined: launch.memory.has_peers(),
                     blocks_per_cluster: together,
                 };
                 let id = checker.launch(operation, shape);

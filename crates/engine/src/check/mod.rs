@@ -106,6 +106,8 @@ pub struct Shape {
     pub threads: u32,
     /// The number of the device.
     pub device: u32,
+    /// Whether the device reaches others, or is reached.
+    pub is_joined: bool,
     /// Blocks per cluster, 1 without clusters. Those of a cluster have consecutive indices here.
     pub blocks_per_cluster: u64,
 }
@@ -216,7 +218,7 @@ impl Checker {
     pub fn begin_block(&mut self, launch: LaunchId, block: u64, shared: &Shared) -> BlockId {
         let shape = self.shapes.iter().find(|(id, _)| *id == launch);
         let (_, shape) = *shape.expect("the launch has not ended");
-        let clock = Clock::new(&mut self.world, launch, Some(block), shape.threads);
+        let clock = Clock::new(&mut self.world, launch, Some(block), shape);
         self.seat(clock, shape, shared)
     }
 

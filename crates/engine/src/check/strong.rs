@@ -88,6 +88,20 @@ impl Clock {
         }
     }
 
+    /// What comes after the launch knows all of other devices that the block's threads knew, or have seen.
+    pub(super) fn hand_on(&mut self, world: &mut World) {
+        let mut known = std::mem::take(&mut self.all);
+        for (_, view) in self.views.drain() {
+            known.join(&view);
+        }
+        let seen = self.seen.drain().flat_map(|(_, seen)| seen);
+        for (_, chain, len) in seen.filter(|(group, ..)| *group == Group::System) {
+            world.chains.acquire(&mut known, chain, len);
+        }
+        known.forget(&self.own_chains);
+        world.learn(self.launch, &known);
+    }
+
     /// Fences of `fence.sc` are ordered among each other.
     fn fence_all(&mut self, world: &mut World, warp: u32, mask: u32, scope: Scope) {
         let mut fences = std::mem::take(&mut world.fences);

@@ -1,7 +1,7 @@
 //! Time, and whose it is.
 
 use super::access::LaunchId;
-use super::chains::Chains;
+use super::chains::{Chains, View};
 use super::hash::Map;
 use super::streams::Operation;
 use super::strong::{Site, Sites};
@@ -16,6 +16,8 @@ pub(super) struct Launch {
     pub(super) start: u32,
     /// Everything before this time was before it as it began.
     floor: u32,
+    /// What its blocks have come to know of others: whatever is after the launch knows it.
+    known: View,
     pub(super) is_running: bool,
 }
 
@@ -46,6 +48,8 @@ pub(super) struct World {
     pub(super) chains: Chains,
     pub(super) sites: Sites,
     pub(super) fences: Site,
+    /// What launches knew that are before everything to come.
+    known: View,
     /// The chains of clusters' barriers.
     clusters: Map<(u32, u64), u32>,
 }
@@ -72,6 +76,7 @@ impl World {
             chains: Chains::default(),
             sites: Sites::default(),
             fences: Site::default(),
+            known: View::default(),
             clusters: Map::default(),
         }
     }
@@ -119,6 +124,7 @@ impl World {
             blocks_per_cluster: cluster.max(1),
             start,
             floor,
+            known: View::default(),
             is_running: true,
         });
         (id, floor)
@@ -129,11 +135,16 @@ impl World {
     fn forget_everyones(&mut self, operation: &Operation) {
         let running = self.launches.iter().filter(|launch| launch.is_running);
         let running: Vec<Operation> = running.map(|launch| launch.operation.clone()).collect();
+        let known = &mut self.known;
         self.launches.retain(|launch| {
             let before = &launch.operation;
-            launch.is_running
+            let stays = launch.is_running
                 || !operation.is_everyones(before)
-                || running.iter().any(|it| !it.is_after(before))
+                || running.iter().any(|it| !it.is_after(before));
+            if !stays {
+                known.join(&launch.known);
+            }
+            stays
         });
     }
 
@@ -163,6 +174,7 @@ impl World {
         self.first_instance = first;
         self.chains.end_before(floor);
         let chains = &self.chains;
+        self.known.keep(chains);
         self.sites.retain(|_, site| site.keep(chains));
         self.fences.keep(chains);
         self.kept = self.runs.len().max(SMALL);
@@ -180,6 +192,40 @@ impl World {
         if let Some(launch) = self.launches.iter_mut().find(|launch| launch.id == id) {
             launch.is_running = false;
         }
+    }
+
+    /// A block of a launch has ended, which knows so much of others.
+    pub(super) fn learn(&mut self, id: LaunchId, known: &View) {
+        if let Some(launch) = self.launches.iter_mut().find(|launch| launch.id == id) {
+            launch.known.join(known);
+        }
+    }
+
+    /// What a launch knows as it begins: what those knew that are before it.
+    pub(super) fn known(&self, id: LaunchId) -> View {
+        let mut known = self.known.clone();
+        if let Some(own) = self.of(id) {
+            let before = |it: &&Launch| it.id != id && own.operation.is_after(&it.operation);
+            for launch in self.launches.iter().filter(before) {
+                known.join(&launch.known);
+            }
+        }
+        known
+    }
+
+    /// Whether the view knows a release of a launch that is after another.
+    pub(super) fn knows_later(&self, view: &View, before: LaunchId) -> bool {
+        let Some(before) = self.of(before) else {
+            return true;
+        };
+        let is_after = |number: u32| {
+            let at = number.checked_sub(self.first_instance);
+            let instance = at.and_then(|at| self.instances.get(at as usize));
+            let launch = instance.and_then(|it| self.of(it.launch));
+            let later = launch.filter(|it| it.id != before.id);
+            later.is_some_and(|it| it.operation.is_after(&before.operation))
+        };
+        self.chains.releasers(view).any(is_after)
     }
 
     /// The time before which everything is before an operation: there may be thousands of launches that it is
