@@ -152,8 +152,8 @@ fn race(on: &str, [now, before]: [(&str, &Does); 2], why: Why, narrow: &str) -> 
         _ => format!("the scope of the access on {narrow} is the device, and the other is on {wide}"),
     };
     format!(
-        "race on {on}: block [0, 0, 0], thread [0, 0, 0] {} it at {{{}}}, and block 0, thread {} of another launch on \
-        {other} {} it at {{{}}}; {why}",
+        "race on {on}: block [0, 0, 0], thread [0, 0, 0] {} it at {}, and block 0, thread {} of another launch on \
+        {other} {} it at {}; {why}",
         now.0, now.2, before.3, before.1, before.2
     )
 }
@@ -195,22 +195,28 @@ macro_rules! pairs {
 }
 
 const MESSAGE: &str = "element 32 of `second` (of 128)";
-const WRITES: Does = ("writes", "wrote", "writes", 0);
-const READS: Does = ("reads", "read", "reads", 0);
-const COUNTS: Does = ("atomically accesses", "atomically accessed", "both", 31);
+const WRITES: Does = ("writes", "wrote", "{writes}", 0);
+const SENDS: Does = ("writes", "wrote", "{writes} (inlined at {sends})", 0);
+const WRITES_TWICE: Does = ("writes", "wrote", "{writes} (inlined at {twice})", 0);
+const READS_TWICE: Does = ("reads", "read", "{reads} (inlined at {twice})", 0);
+const READS: Does = ("reads", "read", "{reads}", 0);
+const RECEIVES: Does = ("reads", "read", "{reads} (inlined at {receives})", 0);
+const COUNTS: Does = ("atomically accesses", "atomically accessed", "{both}", 31);
 
 /// Rank 1 reads the message that rank 0 writes, or has read it.
-const UNORDERED: Report = Report::Race {
-    on: MESSAGE,
-    first: WRITES,
-    second: READS,
-    why: Why::NoOrder,
-};
+const fn unordered(first: Does, second: Does) -> Report {
+    Report::Race {
+        on: MESSAGE,
+        first,
+        second,
+        why: Why::NoOrder,
+    }
+}
 
 pairs! {
-    flag_before_data / flag_before_data_fixed: Allowed, UNORDERED;
-    fence_of_the_device / fence_of_the_device_fixed: Allowed, UNORDERED;
-    flag_without_fence / flag_without_fence_fixed: Allowed, UNORDERED;
+    flag_before_data / flag_before_data_fixed: Allowed, unordered(WRITES, RECEIVES);
+    fence_of_the_device / fence_of_the_device_fixed: Allowed, unordered(SENDS, RECEIVES);
+    flag_without_fence / flag_without_fence_fixed: Allowed, unordered(SENDS, RECEIVES);
     atomic_of_the_device / atomic_of_the_device_fixed: Allowed, Report::Race {
         on: "element 3 of `first` (of 128)",
         first: COUNTS,
@@ -223,8 +229,8 @@ pairs! {
         second: READS,
         why: Why::ScopeOfFirst,
     };
-    buffer_reused / buffer_reused_fixed: Allowed, UNORDERED;
-    told_before_read / told_before_read_fixed: Allowed, UNORDERED;
+    buffer_reused / buffer_reused_fixed: Allowed, unordered(WRITES_TWICE, READS_TWICE);
+    told_before_read / told_before_read_fixed: Allowed, unordered(WRITES_TWICE, READS_TWICE);
     no_peer_access / no_peer_access_fixed: NotAllowed, Report::Text(
         "no peer access: block [0, 0, 0], thread [0, 0, 0] reads element 32 of `second` (of 128) at {at}, which is memory \
         of {1}; the kernel runs on {0}"

@@ -58,7 +58,7 @@ fn main() {
             output::two_launches_that_fail,
         ),
         on_gpu("cuda::io::vprintf", ptx(), output::vprintf),
-        Trial::test("emulator::atomic::ring", ring::of_emulated_devices),
+        Trial::test("emulator::atomic::ring", ring::on_emulated_devices),
         on_two_gpus("cuda::atomic::ring", ptx(), ring::of_two_gpus),
     ]);
     gpu_test::run(&Arguments::from_args(), trials).exit();

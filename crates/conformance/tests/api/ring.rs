@@ -1,6 +1,7 @@
 //! What has the scope of the system, between devices that each have a host thread.
 
 use std::thread;
+use std::time::{Duration, Instant};
 
 use conformance::ptx;
 use conformance_kernels::atomic::message::{BY_FENCES, BY_RELEASE, BY_SEQ_CST};
@@ -13,8 +14,14 @@ use crate::support::with;
 
 const LAPS: u32 = 20;
 
+pub(crate) fn on_emulated_devices() -> Result<(), Failed> {
+    // One after the other: all their host threads take turns.
+    of_emulated_devices()?;
+    waits()
+}
+
 /// Of 2 to 8 devices: without checks, with them, counted, and under seeds.
-pub(crate) fn of_emulated_devices() -> Result<(), Failed> {
+fn of_emulated_devices() -> Result<(), Failed> {
     let checked = |schedule| Emulation {
         schedule,
         is_checked: true,
@@ -58,12 +65,7 @@ fn of_devices(devices: &[&Device]) -> Result<(), Failed> {
         let zeros = |device: &&Device| device.buffer_filled(2, 0u64);
         let seats: Vec<DeviceBuffer<u64>> = devices.iter().map(zeros).collect::<Result<_, _>>()?;
         let seats = &seats;
-        let launched: Vec<Result<(), DriverError>> = thread::scope(|scope| {
-            let launch = |rank| scope.spawn(move || launch(devices[rank], seats, rank, by));
-            let all: Vec<_> = (0..ranks).map(launch).collect();
-            let joined = all.into_iter().map(|it| it.join());
-            joined.map(|it| it.expect("it returns")).collect()
-        });
+        let launched = each(ranks, |rank| launch(devices[rank], seats, rank, by));
         launched.into_iter().collect::<Result<(), _>>()?;
         let sum = (1..=ranks as u64).sum::<u64>() * u64::from(LAPS);
         // The flag, and above it the count.
@@ -71,6 +73,95 @@ fn of_devices(devices: &[&Device]) -> Result<(), Failed> {
         equal(&seats[0].to_vec()?, &[sum, last]).map_err(|it| with(it, &format!("by {by}")))?;
     }
     Ok(())
+}
+
+/// A kernel waits for one that is launched late, and gives up where none comes, or where that fails.
+fn waits() -> Result<(), Failed> {
+    for (is_checked, first) in [(false, 20), (true, 30)] {
+        // Devices with so many steps go through them in far less than the 5 s that they wait.
+        let emulation = |steps| Emulation {
+            is_checked,
+            steps,
+            ..Emulation::default()
+        };
+        let open = |number, steps| Device::emulator_number(number, emulation(steps), ptx());
+        let devices = [open(first, 1 << 27)?, open(first + 1, 1 << 27)?];
+        let hasty = devices[0]
+            .with_emulation(emulation(1 << 14))
+            .ok_or("an emulator")?;
+        devices[0].enable_peer_access(&devices[1])?;
+        devices[1].enable_peer_access(&devices[0])?;
+        let seats = || -> Result<Vec<DeviceBuffer<u64>>, DriverError> {
+            let each = devices.iter().map(|it| it.buffer_filled(2, 0u64));
+            each.collect()
+        };
+
+        let late = seats()?;
+        let launched = each(2, |rank| {
+            thread::sleep(Duration::from_secs(rank as u64));
+            launch(&devices[rank], &late, rank, BY_RELEASE)
+        });
+        launched.into_iter().collect::<Result<(), _>>()?;
+
+        let alone = seats()?;
+        let began = Instant::now();
+        says(
+            launch(&hasty, &alone, 0, BY_RELEASE),
+            "goes on for ever, or for more than 16384 steps",
+        )?;
+        assert!(
+            began.elapsed() < Duration::from_secs(10),
+            "{:?}",
+            began.elapsed()
+        );
+
+        // The second device's kernel gives up, because it is hasty, and with it the first one's.
+        let stuck = seats()?;
+        let hasty = devices[1]
+            .with_emulation(emulation(1 << 14))
+            .ok_or("an emulator")?;
+        let began = Instant::now();
+        let launched = each(2, |rank| match rank {
+            // As rank 1, too: both wait.
+            0 => launch(&devices[0], &stuck, 1, BY_RELEASE),
+            _ => {
+                thread::sleep(Duration::from_millis(100));
+                launch(&hasty, &stuck, 1, BY_RELEASE)
+            }
+        });
+        assert!(
+            began.elapsed() < Duration::from_secs(10),
+            "{:?}",
+            began.elapsed()
+        );
+        let [first_said, second_said] = launched.try_into().map_err(|_| "two")?;
+        says(second_said, "goes on for ever")?;
+        let expected = format!("a kernel on cpu:{} has failed meanwhile", first + 1);
+        says(first_said, &expected)?;
+    }
+    Ok(())
+}
+
+fn says(launched: Result<(), DriverError>, expected: &str) -> Result<(), Failed> {
+    match launched {
+        Err(error) if error.to_string().contains(expected) => Ok(()),
+        other => Err(format!("{other:?} instead of {expected}").into()),
+    }
+}
+
+/// What each rank's host thread gives.
+fn each(
+    ranks: usize,
+    run: impl Fn(usize) -> Result<(), DriverError> + Sync,
+) -> Vec<Result<(), DriverError>> {
+    thread::scope(|scope| {
+        let run = &run;
+        let all: Vec<_> = (0..ranks)
+            .map(|rank| scope.spawn(move || run(rank)))
+            .collect();
+        let joined = all.into_iter().map(|it| it.join());
+        joined.map(|it| it.expect("it returns")).collect()
+    })
 }
 
 /// Runs a rank's kernel to its end.

@@ -186,6 +186,11 @@ impl Surroundings<'_> {
         self.checking.is_some() || self.counting.is_some()
     }
 
+    /// Whether other devices do nothing while the launch looks for what they write.
+    pub(crate) fn keeps_others_waiting(&self) -> bool {
+        self.checking.is_some() && self.launch.memory.has_peers()
+    }
+
     /// A thread's index in its block, x, y, z.
     pub(crate) fn thread_index(&self, lane: usize) -> [u32; 3] {
         let thread = u64::from(self.warp) * 32 + lane as u64;

@@ -154,7 +154,7 @@ impl Warp {
             context.at.looks = group.looks;
             self.run_group(group, code, context)?;
             has_looked |= context.at.looks > LOOKS;
-            if turns >= TURNS {
+            if turns >= TURNS || has_looked && context.at.keeps_others_waiting() {
                 if !has_looked {
                     return Ok(Pause::Turn);
                 }

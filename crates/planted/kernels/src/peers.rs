@@ -77,6 +77,26 @@ impl Ranks {
         }
     }
 
+    /// Rank 0 writes a message into the other's memory, and then one thread says that it is there.
+    #[inline(always)]
+    unsafe fn send(self, say: impl FnOnce(*mut u32)) {
+        unsafe { *self.of(self.other, MESSAGE) = thread::thread_idx_x() + 7 }; // writes: fence_of_the_device, flag_without_fence
+        thread::sync_threads();
+        if thread::thread_idx_x() == 0 {
+            say(unsafe { self.other.add(FLAG) });
+        }
+    }
+
+    /// Rank 1 waits for a message, and keeps it.
+    #[inline(always)]
+    unsafe fn receive(self) {
+        unsafe {
+            self.wait(FLAG, 1);
+            let message = *self.of(self.own, MESSAGE); // reads: flag_before_data, fence_of_the_device, flag_without_fence
+            *self.of(self.own, SEEN) = message;
+        }
+    }
+
     /// The element of a memory that is this thread's.
     #[inline(always)]
     fn of(self, memory: *mut u32, slot: usize) -> *mut u32 {
@@ -89,18 +109,16 @@ impl Ranks {
 pub unsafe fn early<const BUG: bool>(first: *mut u32, second: *mut u32, rank: u32) {
     unsafe {
         let ranks = Ranks::meet(first, second, rank);
-        if ranks.is_first {
-            let value = thread::thread_idx_x() + 7;
-            if BUG {
-                ranks.tell(FLAG, 1);
-                *ranks.of(second, MESSAGE) = value; // writes: flag_before_data
-            } else {
-                *ranks.of(second, MESSAGE) = value;
-                ranks.tell(FLAG, 1);
-            }
+        if !ranks.is_first {
+            return ranks.receive(); // receives: flag_before_data
+        }
+        let value = thread::thread_idx_x() + 7;
+        if BUG {
+            ranks.tell(FLAG, 1);
+            *ranks.of(second, MESSAGE) = value; // writes: flag_before_data
         } else {
-            ranks.wait(FLAG, 1);
-            *ranks.of(second, SEEN) = *ranks.of(second, MESSAGE); // reads: flag_before_data
+            *ranks.of(second, MESSAGE) = value;
+            ranks.tell(FLAG, 1);
         }
     }
 }
@@ -110,21 +128,18 @@ pub unsafe fn early<const BUG: bool>(first: *mut u32, second: *mut u32, rank: u3
 pub unsafe fn near_fence<const BUG: bool>(first: *mut u32, second: *mut u32, rank: u32) {
     unsafe {
         let ranks = Ranks::meet(first, second, rank);
-        if ranks.is_first {
-            *ranks.of(second, MESSAGE) = thread::thread_idx_x() + 7; // writes: fence_of_the_device
-            thread::sync_threads();
-            if thread::thread_idx_x() == 0 {
-                if BUG {
-                    device_thread_fence(Release);
-                } else {
-                    system_thread_fence(Release);
-                }
-                atomic_store_32_system(second.add(FLAG), Relaxed, 1);
-            }
-        } else {
-            ranks.wait(FLAG, 1);
-            *ranks.of(second, SEEN) = *ranks.of(second, MESSAGE); // reads: fence_of_the_device
+        if !ranks.is_first {
+            return ranks.receive(); // receives: fence_of_the_device
         }
+        let say = |flag| {
+            if BUG {
+                device_thread_fence(Release);
+            } else {
+                system_thread_fence(Release);
+            }
+            atomic_store_32_system(flag, Relaxed, 1);
+        };
+        ranks.send(say); // sends: fence_of_the_device
     }
 }
 
@@ -133,17 +148,11 @@ pub unsafe fn near_fence<const BUG: bool>(first: *mut u32, second: *mut u32, ran
 pub unsafe fn no_fence<const BUG: bool>(first: *mut u32, second: *mut u32, rank: u32) {
     unsafe {
         let ranks = Ranks::meet(first, second, rank);
-        if ranks.is_first {
-            *ranks.of(second, MESSAGE) = thread::thread_idx_x() + 7; // writes: flag_without_fence
-            thread::sync_threads();
-            if thread::thread_idx_x() == 0 {
-                let order = if BUG { Relaxed } else { Release };
-                atomic_store_32_system(second.add(FLAG), order, 1);
-            }
-        } else {
-            ranks.wait(FLAG, 1);
-            *ranks.of(second, SEEN) = *ranks.of(second, MESSAGE); // reads: flag_without_fence
+        if !ranks.is_first {
+            return ranks.receive(); // receives: flag_without_fence
         }
+        let order = if BUG { Relaxed } else { Release };
+        ranks.send(|flag| atomic_store_32_system(flag, order, 1)); // sends: flag_without_fence
     }
 }
 
@@ -193,9 +202,17 @@ pub unsafe fn near_store<const BUG: bool>(first: *mut u32, second: *mut u32, ran
     }
 }
 
-/// The second message is written over the first, which the other rank may not have read yet.
-#[kernel(instances(buffer_reused<true>, buffer_reused_fixed<false>))]
-pub unsafe fn reuse<const BUG: bool>(first: *mut u32, second: *mut u32, rank: u32) {
+/// When the reader of two messages in one place says that it has read the first.
+#[derive(Clone, Copy, PartialEq)]
+enum Says {
+    Never,
+    Before,
+    After,
+}
+
+/// Two messages in one place.
+#[inline(always)]
+unsafe fn twice(first: *mut u32, second: *mut u32, rank: u32, says: Says) {
     unsafe {
         let ranks = Ranks::meet(first, second, rank);
         if thread::thread_idx_x() != 0 {
@@ -204,17 +221,20 @@ pub unsafe fn reuse<const BUG: bool>(first: *mut u32, second: *mut u32, rank: u3
         let (message, mut seen) = (second.add(MESSAGE), 0);
         for number in 1..=2 {
             if ranks.is_first {
-                if !BUG {
+                if says != Says::Never {
                     ranks.wait_alone(READ, number - 1);
                 }
-                *message = number * 100; // writes: buffer_reused
+                *message = number * 100; // writes: buffer_reused, told_before_read
                 ranks.tell_alone(FLAG, number);
-            } else {
-                ranks.wait_alone(FLAG, number);
-                seen += *message; // reads: buffer_reused
-                if !BUG {
-                    ranks.tell_alone(READ, number);
-                }
+                continue;
+            }
+            ranks.wait_alone(FLAG, number);
+            if says == Says::Before {
+                ranks.tell_alone(READ, number);
+            }
+            seen += *message; // reads: buffer_reused, told_before_read
+            if says == Says::After {
+                ranks.tell_alone(READ, number);
             }
         }
         if !ranks.is_first {
@@ -223,35 +243,18 @@ pub unsafe fn reuse<const BUG: bool>(first: *mut u32, second: *mut u32, rank: u3
     }
 }
 
+/// The second message is written over the first, which the other rank may not have read yet.
+#[kernel(instances(buffer_reused<true>, buffer_reused_fixed<false>))]
+pub unsafe fn reuse<const BUG: bool>(first: *mut u32, second: *mut u32, rank: u32) {
+    let says = if BUG { Says::Never } else { Says::After };
+    unsafe { twice(first, second, rank, says) }; // twice: buffer_reused
+}
+
 /// The reader says that it has read the message before it does.
 #[kernel(instances(told_before_read<true>, told_before_read_fixed<false>))]
 pub unsafe fn hasty<const BUG: bool>(first: *mut u32, second: *mut u32, rank: u32) {
-    unsafe {
-        let ranks = Ranks::meet(first, second, rank);
-        if thread::thread_idx_x() != 0 {
-            return;
-        }
-        let (message, mut seen) = (second.add(MESSAGE), 0);
-        for number in 1..=2 {
-            if ranks.is_first {
-                ranks.wait_alone(READ, number - 1);
-                *message = number * 100; // writes: told_before_read
-                ranks.tell_alone(FLAG, number);
-            } else {
-                ranks.wait_alone(FLAG, number);
-                if BUG {
-                    ranks.tell_alone(READ, number);
-                }
-                seen += *message; // reads: told_before_read
-                if !BUG {
-                    ranks.tell_alone(READ, number);
-                }
-            }
-        }
-        if !ranks.is_first {
-            *second.add(SEEN) = seen;
-        }
-    }
+    let says = if BUG { Says::Before } else { Says::After };
+    unsafe { twice(first, second, rank, says) }; // twice: told_before_read
 }
 
 /// Rank 0 reads the other's memory, where nobody has allowed that, or its own.
