@@ -61,8 +61,8 @@ pub const DEVICES: u32 = 64;
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     /// Whose it is.
-    device: u32,
-    space: Arc<Space>,
+    pub(super) device: u32,
+    pub(super) space: Arc<Space>,
 }
 
 /// The addresses of some devices, and whose memory lies there.
@@ -73,7 +73,7 @@ pub struct Space {
     /// Goes on with each allocation that ends.
     generation: AtomicU64,
     running: AtomicUsize,
-    peers: Peers,
+    pub(super) peers: Peers,
 }
 
 /// A launch runs: memory stays with the process until this is dropped.
@@ -97,61 +97,6 @@ impl Memory {
         let memory = Memory::default();
         memory.set_limits(limits);
         memory
-    }
-
-    /// The memory of another device of the same space.
-    ///
-    /// # Panics
-    /// The number is not less than [`DEVICES`].
-    #[must_use]
-    pub fn of_device(&self, device: u32) -> Memory {
-        assert!(device < DEVICES, "device {device} of {DEVICES}");
-        let space = Arc::clone(&self.space);
-        Memory { device, space }
-    }
-
-    /// The number of the device.
-    pub fn device(&self) -> u32 {
-        self.device
-    }
-
-    /// From now on kernels of this device may use the memory of `peer`.
-    pub fn enable_peer_access(&self, peer: &Memory) {
-        self.space.peers.allow(self.device, peer.device);
-    }
-
-    /// Whether the device reaches another's memory, or its own is reached: kernels of either may wait for each other.
-    pub(crate) fn has_peers(&self) -> bool {
-        self.space.peers.is_joined(self.device)
-    }
-
-    /// A launch of a device with peers has come on.
-    pub(crate) fn advance(&self) {
-        self.space.peers.advance(self.device);
-    }
-
-    /// A launch has failed, for which those of other devices may wait.
-    pub(crate) fn fail(&self) {
-        if self.has_peers() {
-            self.space.peers.fail(self.device);
-        }
-    }
-
-    /// How many launches have failed on each other device that is joined to this one.
-    pub(crate) fn failures(&self) -> impl Iterator<Item = (u32, u64)> {
-        self.space.peers.failures(self.device)
-    }
-
-    /// How often launches of devices that are joined to this one have come on.
-    pub(crate) fn progress(&self) -> u64 {
-        self.space.peers.progress(self.device)
-    }
-
-    /// Whether kernels of this device may use memory: their own, the host's that they were lent, a peer's.
-    pub(super) fn reaches(&self, owner: Option<u32>) -> bool {
-        owner.is_none_or(|owner| {
-            owner == self.device || self.space.peers.reaches(self.device, owner)
-        })
     }
 
     /// How many allocations of the space have ended.

@@ -1,9 +1,66 @@
 //! Which devices reach the memory of which others, and whether any of those comes on.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::device::DEVICES;
+use super::device::{DEVICES, Memory};
+
+impl Memory {
+    /// The memory of another device of the same space.
+    ///
+    /// # Panics
+    /// The number is not less than [`DEVICES`].
+    #[must_use]
+    pub fn of_device(&self, device: u32) -> Memory {
+        assert!(device < DEVICES, "device {device} of {DEVICES}");
+        let space = Arc::clone(&self.space);
+        Memory { device, space }
+    }
+
+    /// The number of the device.
+    pub fn device(&self) -> u32 {
+        self.device
+    }
+
+    /// From now on kernels of this device may use the memory of `peer`.
+    pub fn enable_peer_access(&self, peer: &Memory) {
+        self.space.peers.allow(self.device, peer.device);
+    }
+
+    /// Whether the device reaches another's memory, or its own is reached: kernels of either may wait for each other.
+    pub(crate) fn has_peers(&self) -> bool {
+        self.space.peers.is_joined(self.device)
+    }
+
+    /// A launch of a device with peers has come on.
+    pub(crate) fn advance(&self) {
+        self.space.peers.advance(self.device);
+    }
+
+    /// A launch has failed, for which those of other devices may wait.
+    pub(crate) fn fail(&self) {
+        if self.has_peers() {
+            self.space.peers.fail(self.device);
+        }
+    }
+
+    /// How many launches have failed on each other device that is joined to this one.
+    pub(crate) fn failures(&self) -> impl Iterator<Item = (u32, u64)> {
+        self.space.peers.failures(self.device)
+    }
+
+    /// How often launches of devices that are joined to this one have come on.
+    pub(crate) fn progress(&self) -> u64 {
+        self.space.peers.progress(self.device)
+    }
+
+    /// Whether kernels of this device may use memory: their own, the host's that they were lent, a peer's.
+    pub(super) fn reaches(&self, owner: Option<u32>) -> bool {
+        owner.is_none_or(|owner| {
+            owner == self.device || self.space.peers.reaches(self.device, owner)
+        })
+    }
+}
 
 /// A number for each device of an address space.
 type Each = [AtomicU64; DEVICES as usize];
