@@ -58,9 +58,18 @@ fn several_devices_are_measured_and_compared_with_one() {
     let folder = tempfile::tempdir().expect("a folder");
     for (command, found) in [
         (command("multiple-gpus.md", "ridgepoint links"), "cpu:1"),
-        (command("multiple-gpus.md", "ridgepoint collectives"), "reduce-scatter"),
-        (command("multiple-gpus.md", "ridgepoint power --devices"), "peer"),
-        (command("multiple-gpus.md", "ridgepoint norm --devices"), "peer"),
+        (
+            command("multiple-gpus.md", "ridgepoint collectives"),
+            "reduce-scatter",
+        ),
+        (
+            command("multiple-gpus.md", "ridgepoint power --devices"),
+            "peer",
+        ),
+        (
+            command("multiple-gpus.md", "ridgepoint norm --devices"),
+            "peer",
+        ),
     ] {
         let said = succeeds(folder.path(), &command);
         assert!(said.contains(found), "{command}: {said}");

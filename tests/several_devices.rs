@@ -11,9 +11,7 @@ use ridgepoint::kernels::embedded_ptx;
 use ridgepoint::study::devices::{
     Collective, Collectives, DevicesRow, Exchange, Team, norm_of_rank, power_of_rank,
 };
-use ridgepoint::study::{
-    Checkpoint, PowerMode, PowerPlan, Rounds, StudyError, newest, power,
-};
+use ridgepoint::study::{Checkpoint, PowerMode, PowerPlan, Rounds, StudyError, newest, power};
 use ridgepoint::vector::Real;
 
 const EXCHANGES: [Exchange; 3] = [Exchange::Gather, Exchange::Graph, Exchange::Peer];
@@ -24,7 +22,9 @@ const ROUNDS: Rounds = Rounds {
 
 fn devices(count: u32) -> Vec<Device> {
     let open = |number| Device::open(&DeviceChoice::CpuNumber(number), embedded_ptx());
-    (0..count).map(|number| open(number).expect("an emulated device")).collect()
+    (0..count)
+        .map(|number| open(number).expect("an emulated device"))
+        .collect()
 }
 
 fn plan(dim: usize, folder: &Path) -> PowerPlan {
@@ -47,7 +47,10 @@ fn shared(
     resume: bool,
 ) -> (DevicesRow, Checkpoint) {
     let rows = run_threads(devices, Limits::default(), |rank: Rank<'_>| {
-        let team = Team { rank: &rank, devices };
+        let team = Team {
+            rank: &rank,
+            devices,
+        };
         let mut go_on = |_| ControlFlow::Continue(());
         power_of_rank(&team, plan, exchange, resume, &mut go_on)
     });
@@ -74,7 +77,11 @@ fn an_iteration_has_the_same_bits_on_any_number_of_devices_and_by_any_exchange()
         for exchange in EXCHANGES {
             let plan = plan(53, &folder.path().join(format!("{count}-{exchange}")));
             let (row, result) = shared(&devices(count), &plan, exchange, false);
-            assert_eq!((row.devices, row.steps), (count as usize, alone.step), "{row:?}");
+            assert_eq!(
+                (row.devices, row.steps),
+                (count as usize, alone.step),
+                "{row:?}"
+            );
             let first = first.get_or_insert_with(|| result.clone());
             assert_eq!(bits(&result), bits(first), "{exchange} on {count}");
         }
@@ -82,7 +89,10 @@ fn an_iteration_has_the_same_bits_on_any_number_of_devices_and_by_any_exchange()
     // One device adds up the norm in another order.
     let first = first.expect("results");
     for (shared, alone) in first.vector.iter().zip(&alone.vector) {
-        assert!((shared - alone).abs() <= 1e-13, "{shared:e} on several, {alone:e} on one");
+        assert!(
+            (shared - alone).abs() <= 1e-13,
+            "{shared:e} on several, {alone:e} on one"
+        );
     }
 }
 
@@ -144,10 +154,16 @@ fn collectives_are_the_hosts_on_1_to_8_devices() {
             };
             let collectives = Collectives::new(team)?;
             let of = |collective| collectives.measure(collective, 1000, ROUNDS);
-            Collective::ALL.into_iter().map(of).collect::<Result<Vec<_>, StudyError>>()
+            Collective::ALL
+                .into_iter()
+                .map(of)
+                .collect::<Result<Vec<_>, StudyError>>()
         });
         for row in rows.expect("results").swap_remove(0) {
-            assert!(row.checked && row.bytes.is_multiple_of(4 * u64::from(count)), "{row:?}");
+            assert!(
+                row.checked && row.bytes.is_multiple_of(4 * u64::from(count)),
+                "{row:?}"
+            );
             assert!(row.bytes >= 1000 && row.engine == "the host", "{row:?}");
         }
     }
@@ -187,7 +203,10 @@ fn the_others_end_when_a_rank_fails() {
         let Err(RunError::Failed { error, .. }) = ended else {
             panic!("{exchange}: {ended:?}");
         };
-        assert!(error.to_string().contains("rank 1 was lost: planted"), "{exchange}: {error}");
+        assert!(
+            error.to_string().contains("rank 1 was lost: planted"),
+            "{exchange}: {error}"
+        );
         assert!(waited < Duration::from_secs(20), "{exchange}: {waited:?}");
     }
 }

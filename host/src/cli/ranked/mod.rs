@@ -76,8 +76,8 @@ trait Study: Sync {
         powers(devices)
     }
 
-    /// The study on one device, as it is without `--devices`.
-    fn alone(&self, device: &Device, size: usize) -> Result<DevicesRow, StudyError>;
+    /// The study on one device, as it is without `--devices`; none where nothing is to be compared with it.
+    fn alone(&self, device: &Device, size: usize) -> Option<Result<DevicesRow, StudyError>>;
 
     /// A rank's part.
     fn of_rank(
@@ -114,7 +114,7 @@ fn measure<S: Study>(
         Some(_) => places.run(world.as_ref(), &devices, |rank| {
             let alone_us = match rank.rank() {
                 0 => run.alone(rank.device())?,
-                _ => f64::NAN,
+                _ => None,
             };
             run.of_rank(Team { rank, devices: &[] }, alone_us)
         }),
@@ -143,14 +143,14 @@ impl<S: Study> Run<'_, S> {
                 self.of_rank(Team { rank, devices }, alone_us)
             })?;
         }
-        match self.growth {
-            Growth::Strong => self.predict(devices, alone_us),
-            Growth::Weak => Ok(()),
+        match (self.growth, alone_us) {
+            (Growth::Strong, Some(alone_us)) => self.predict(devices, alone_us),
+            _ => Ok(()),
         }
     }
 
     /// A rank's part of the study, with each exchange. The first rank writes the rows.
-    fn of_rank(&self, team: Team<'_, '_>, alone_us: f64) -> Result<(), Failure> {
+    fn of_rank(&self, team: Team<'_, '_>, alone_us: Option<f64>) -> Result<(), Failure> {
         let (is_first, count) = (team.rank.rank() == 0, team.rank.size());
         let size = self.study.size(count, self.growth);
         for &exchange in &self.exchanges {
@@ -168,12 +168,14 @@ impl<S: Study> Run<'_, S> {
         Ok(())
     }
 
-    /// The study on one device: microseconds per step.
-    fn alone(&self, device: &Device) -> Result<f64, Failure> {
+    /// The study on one device, if there is one: microseconds per step.
+    fn alone(&self, device: &Device) -> Result<Option<f64>, Failure> {
         locked(&self.rows).begin("1 device".to_owned(), 0);
-        let row = self.study.alone(device, self.study.size(1, self.growth));
+        let Some(row) = self.study.alone(device, self.study.size(1, self.growth)) else {
+            return Ok(None);
+        };
         let row = row.map_err(study_failure)?;
-        let alone_us = row.step_us;
+        let alone_us = Some(row.step_us);
         locked(&self.rows).add(row.against(alone_us, self.growth))?;
         Ok(alone_us)
     }
@@ -189,7 +191,7 @@ impl<S: Study> Run<'_, S> {
             let of = (*exchange, self.study.bytes(row.size), link);
             let model = Model::fitted(times, row.devices, exchange_us, of);
             for count in PREDICTED.into_iter().filter(|&count| count > devices.len()) {
-                let row = model.row(row, count).against(alone_us, Growth::Strong);
+                let row = model.row(row, count).against(Some(alone_us), Growth::Strong);
                 locked(&self.rows).add(row)?;
             }
         }

@@ -73,22 +73,24 @@ impl Study for Power {
         }
     }
 
-    fn alone(&self, device: &Device, size: usize) -> Result<DevicesRow, StudyError> {
+    fn alone(&self, device: &Device, size: usize) -> Option<Result<DevicesRow, StudyError>> {
+        // One run with checkpoints is meant for its result.
+        if self.plan.checkpoints.is_some() && !self.several {
+            return None;
+        }
         let plan = self.plan(size, "alone");
-        let plan = PowerPlan {
-            checkpoints: plan.checkpoints.filter(|_| self.several),
-            ..plan
-        };
         let mut go_on = |_| ControlFlow::Continue(());
-        let row = power(device, &plan, PowerMode::Graph, None, &mut go_on)?;
-        let step_us = row.loop_ms * 1e3 / row.steps.max(1) as f64;
-        Ok(DevicesRow {
-            steps: row.steps,
-            residual: Some(row.residual),
-            total_ms: Some(row.total_ms),
-            checkpoints: Some(row.checkpoints),
-            ..DevicesRow::alone("power", size, step_us, row.device)
-        })
+        let row = power(device, &plan, PowerMode::Graph, None, &mut go_on);
+        Some(row.map(|row| {
+            let step_us = row.loop_ms * 1e3 / row.steps.max(1) as f64;
+            DevicesRow {
+                steps: row.steps,
+                residual: Some(row.residual),
+                total_ms: Some(row.total_ms),
+                checkpoints: Some(row.checkpoints),
+                ..DevicesRow::alone("power", size, step_us, row.device)
+            }
+        }))
     }
 
     fn of_rank(

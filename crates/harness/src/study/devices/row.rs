@@ -101,17 +101,18 @@ impl DevicesRow {
         }
     }
 
-    /// With its speedup over the same study on one device.
-    pub fn against(self, alone_us: f64, growth: Growth) -> DevicesRow {
-        let times = alone_us / self.step_us;
-        let (speedup, efficiency) = match growth {
-            Growth::Strong => (times, times / self.devices as f64),
-            Growth::Weak => (times * self.devices as f64, times),
-        };
+    /// With its speedup over the same study on one device, if that was measured.
+    pub fn against(self, alone_us: Option<f64>, growth: Growth) -> DevicesRow {
+        let devices = self.devices as f64;
+        let times = alone_us.map(|alone_us| alone_us / self.step_us);
+        let speedup = times.map(|times| match growth {
+            Growth::Strong => times,
+            Growth::Weak => times * devices,
+        });
         DevicesRow {
             scaling: growth.to_string(),
-            speedup: Some(rounded(speedup)),
-            efficiency: Some(rounded(efficiency)),
+            speedup: speedup.map(rounded),
+            efficiency: speedup.map(|speedup| rounded(speedup / devices)),
             ..self
         }
     }
