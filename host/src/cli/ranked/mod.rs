@@ -191,7 +191,9 @@ impl<S: Study> Run<'_, S> {
             let of = (*exchange, self.study.bytes(row.size), link);
             let model = Model::fitted(times, row.devices, exchange_us, of);
             for count in PREDICTED.into_iter().filter(|&count| count > devices.len()) {
-                let row = model.row(row, count).against(Some(alone_us), Growth::Strong);
+                let row = model
+                    .row(row, count)
+                    .against(Some(alone_us), Growth::Strong);
                 locked(&self.rows).add(row)?;
             }
         }
