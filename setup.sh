@@ -11,6 +11,7 @@
 #   Chromium                     the HTML report is tested in it, and with
 #   Perfetto                     in .venv, from PyPI, the traces
 #   nvcc, a C++ compiler         nvcc in .venv, from PyPI: its PTX is compared with that in the tree
+#   Open MPI                     processes that share emulated devices are started by mpirun
 #
 # What is there already is left alone. --check installs nothing, says what is missing, and ends with
 # 1 if anything is.
@@ -45,6 +46,7 @@ main() {
         need "Perfetto" perfetto install_perfetto
         need "C++ compiler" cxx_compiler install_packages g++ libc6-dev
         need "nvcc" nvcc install_nvcc
+        need "Open MPI" mpirun_found install_packages openmpi-bin
     fi
     exit $missing
 }
@@ -108,6 +110,8 @@ c_linker() { command -v cc; }
 python() { python3 -c 'import ensurepip, sys, venv; print(sys.executable)'; }
 
 cxx_compiler() { command -v g++; }
+
+mpirun_found() { command -v mpirun; }
 
 browser() { command -v chromium || command -v chromium-browser || command -v google-chrome; }
 

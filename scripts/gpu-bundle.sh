@@ -51,6 +51,7 @@ for test in agreement cases ceilings devices links foreign gpu occupancy vectors
     cp "$(executable $test test --profile quick --test $test)" "bundle/test-$test"
 done
 cp "$(executable api test --profile quick --package conformance --test api)" bundle/test-api
+cp "$(executable pairs test --profile quick --package planted --test pairs)" bundle/test-pairs
 cp "$(executable bits test --profile quick --package mathematics --test bits)" bundle/test-bits
 cargo build --release --package mathematics
 cp target/release/mathematics bundle/
@@ -67,7 +68,8 @@ cp "$(built ladder --profile quick --package ladder)/kernels.ptx" bundle/ladder.
 cp "$(executable workloads bench --profile quick --package ladder --bench workloads)" bundle/bench-ladder
 cp "$(executable results test --profile quick --package ladder --test results)" bundle/test-ladder
 cp "$(executable products test --profile quick --package ridgepoint-gemm --test products)" bundle/test-products
-cp scripts/{gpu-run,intensity-run,regression-run,workloads-run,two-gpus-run,asynchrony-run,mathematics-run,enqueue-ratio,lesson,sanitize,sanitize-bugs}.sh bundle/
+cp "$(executable gpus test --profile quick --package ridgepoint-ranks --test gpus)" bundle/test-ranks
+cp scripts/{gpu-run,intensity-run,regression-run,workloads-run,two-gpus-run,ranks-run,asynchrony-run,mathematics-run,enqueue-ratio,lesson,sanitize,sanitize-bugs}.sh bundle/
 cp scripts/{counts,intensity,regression,roofs,timeline,fuzz-command-line,kill-test,mathematics-errors}.py bundle/
 cp benches/peers/*.{cu,py} bundle/
 echo "$RIDGEPOINT_COMMIT" >bundle/commit

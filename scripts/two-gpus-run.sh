@@ -30,6 +30,15 @@ failed=0
     done
 } >"$out/devices.txt" 2>&1
 grep -E '^==|^test |test result|panicked' "$out/devices.txt"
+# Kernels of two GPUs that wait for each other.
+{
+    for ((round = 1; round <= 10; round++)); do
+        echo "== pairs, round $round"
+        ./test-pairs cuda:: || failed=1
+        ./test-api cuda::atomic::ring || failed=1
+    done
+} >"$out/pairs.txt" 2>&1
+grep -E '^==|^test |test result|panicked' "$out/pairs.txt"
 # A process for each GPU.
 ./ridgepoint roofline --device all --k 1,100,1000 --runs 20 --output "$out/all.csv" >"$out/all.txt" || failed=1
 tail -n 12 "$out/all.txt"

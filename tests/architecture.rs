@@ -93,7 +93,7 @@ const STRANGERS: [(&str, &[&str]); 17] = [
 
 /// Packages of this workspace, and what none of their dependencies is: of the driver what measures and
 /// draws, of the library what a terminal needs.
-const WITHOUT: [(&str, &[&str]); 6] = [
+const WITHOUT: [(&str, &[&str]); 7] = [
     (
         "ridgepoint-driver",
         &[
@@ -104,6 +104,18 @@ const WITHOUT: [(&str, &[&str]); 6] = [
             "crossterm",
             "indicatif",
             "nvtx",
+            "plotters",
+            "ridgepoint-ranks",
+        ],
+    ),
+    (
+        "ridgepoint-ranks",
+        &[
+            "ridgepoint",
+            "ridgepoint-harness",
+            "clap",
+            "crossterm",
+            "indicatif",
             "plotters",
         ],
     ),
@@ -141,7 +153,7 @@ const PRINTS: &[&str] = &[
 ];
 
 /// Folders of sources, words that they do not have, and the files and folders in them that may.
-const WITHOUT_WORDS: [(&str, &[&str], &[&str]); 4] = [
+const WITHOUT_WORDS: [(&str, &[&str], &[&str]); 5] = [
     ("host/src", &["clap"], &["cli"]),
     // A progress bar is drawn by indicatif, on standard error alone; a template is another package's program.
     (
@@ -150,6 +162,7 @@ const WITHOUT_WORDS: [(&str, &[&str], &[&str]); 4] = [
         &["cli/streams.rs", "cli/console.rs", "cli/new/template"],
     ),
     ("crates/harness/src", PRINTS, &[]),
+    ("crates/ranks/src", PRINTS, &[]),
     // What the kernels print.
     ("crates/driver/src", PRINTS, &["replay.rs"]),
 ];

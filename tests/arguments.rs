@@ -202,7 +202,7 @@ const OUT_OF_RANGE: &[Case] = &[
     ),
     (
         "norm --device tpu",
-        &["'tpu'", "one of auto, cuda, cuda:N, cpu, cpu:sm_NN"],
+        &["'tpu'", "one of auto, cuda, cuda:N, cpu, cpu:N, cpu:sm_NN"],
     ),
     (
         "norm --device cpu --n 2^10,2^39",

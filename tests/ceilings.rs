@@ -49,15 +49,18 @@ fn every_ceiling_is_measured(device: &Device) -> Result<(), Failed> {
             "memory",
             "memory under load",
             "caches and shared memory",
+            "banks, atomics, warps and blocks",
             "arithmetic",
             "tensor cores",
+            "clusters and bulk copies",
             "latencies",
             "launches",
         ]
         .map(str::to_owned),
     )?;
     // A GPU that is not an H100 or H200 has none of these kernels.
-    let of_hopper = |it: &Quantity| it.name().contains("tensor") || it.name().contains("mma.sync");
+    const OF_HOPPER: [&str; 5] = ["tensor", "mma.sync", "TMA", "cluster", "mbarrier"];
+    let of_hopper = |it: &Quantity| OF_HOPPER.iter().any(|word| it.name().contains(word));
     let has = |it: &Quantity| hopper.is_some() || !of_hopper(it);
     let expected: Vec<Quantity> = Quantity::ALL.into_iter().filter(has).collect();
     for &quantity in &expected {

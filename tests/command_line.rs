@@ -175,7 +175,10 @@ fn bad_input_is_one_clear_line_before_any_work() {
         (
             &["--device", "tpu"],
             2,
-            &["tpu", "one of auto, cuda, cuda:N, cpu, cpu:sm_NN; or all"],
+            &[
+                "tpu",
+                "one of auto, cuda, cuda:N, cpu, cpu:N, cpu:sm_NN; or all",
+            ],
         ),
         (&["--plot", "chart.gif"], 2, &["chart.gif", ".svg or .png"]),
     ];

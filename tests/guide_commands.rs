@@ -54,6 +54,38 @@ fn links_are_measured_and_drawn() {
 }
 
 #[test]
+fn several_devices_are_measured_and_compared_with_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (command, found) in [
+        (command("multiple-gpus.md", "ridgepoint links"), "cpu:1"),
+        (command("multiple-gpus.md", "ridgepoint collectives"), "reduce-scatter"),
+        (command("multiple-gpus.md", "ridgepoint power --devices"), "peer"),
+        (command("multiple-gpus.md", "ridgepoint norm --devices"), "peer"),
+    ] {
+        let said = succeeds(folder.path(), &command);
+        assert!(said.contains(found), "{command}: {said}");
+    }
+}
+
+/// Open MPI, which `setup.sh --tests` installs, starts a process for each of two emulated devices.
+#[test]
+fn each_process_of_mpirun_is_a_rank() {
+    let folder = tempfile::tempdir().expect("a folder");
+    succeeds(folder.path(), &command("multiple-gpus.md", "mkdir"));
+    let line = command("multiple-gpus.md", "mpirun");
+    let mut shell = typed(&support::ridgepoint(), folder.path(), &line);
+    shell.env("CUDA_VISIBLE_DEVICES", "");
+    // CI is root on a machine of two cores.
+    shell.env("OMPI_ALLOW_RUN_AS_ROOT", "1");
+    shell.env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1");
+    shell.env("OMPI_MCA_rmaps_base_oversubscribe", "1");
+    let output = shell.output().expect("a shell");
+    assert!(output.status.success(), "{line}: {output:?}");
+    let rows = fs::read_to_string(folder.path().join("power.csv")).expect("rows");
+    assert!(rows.contains("power,gather,2,strong"), "{rows}");
+}
+
+#[test]
 fn the_lesson_is_measured_and_drawn() {
     let folder = tempfile::tempdir().expect("a folder");
     succeeds(

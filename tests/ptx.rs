@@ -1,6 +1,6 @@
 //! The shipped PTX, assembled and disassembled with NVIDIA's tools (setup.sh brings them).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -345,16 +345,60 @@ fn wrong_in_products(code: &[String], instruction: &str, in_step: usize) -> Opti
     wrong.map(|(text, count)| format!("{} of {text}, not {count}: {step:#?}", has(step, text)))
 }
 
-#[test]
-fn a_step_of_resident_operands_has_nothing_but_products() {
+/// The kernels of Hopper's other instructions, what each measures, and how often it stands between two branches.
+const OF_HOPPER: [(&str, &str, usize); 6] = [
+    ("arrive_and_wait", "SYNCS.ARRIVE", 1),
+    ("chase_neighbour", "LD.E R", 4),
+    ("chase_rows", "UTMALDG.2D", 1),
+    ("load_boxes", "UTMALDG.2D", 1),
+    ("read_neighbour", "LD.E.128", 8),
+    ("store_boxes", "UTMASTG.2D", 1),
+];
+
+fn sm_90a() -> (&'static str, Assembled) {
     let [(90, ptx, _)] = hopper_ptx() else {
         panic!("the kernels are for sm_90a alone");
     };
-    let assembled = assemble("90a", ptx);
-    let names: Vec<&str> = assembled.entries.keys().map(String::as_str).collect();
-    assert_eq!(names, PRODUCTS.map(|(name, ..)| name));
+    (ptx, assemble("90a", ptx))
+}
+
+#[test]
+fn kernels_that_measure_an_instruction_have_it_in_their_loop() {
+    let (_, hopper) = sm_90a();
+    for (name, instruction, least) in OF_HOPPER {
+        let run = longest_run(&hopper.entries[name], instruction);
+        assert!(run >= least, "{name}: {run} {instruction} in a row");
+    }
+    let entries = sm_90().entries;
+    for (name, instruction, least) in [
+        ("read_banks", "LDS R", 8),
+        ("add_to_counters", "ATOM.E.ADD", 8),
+        ("add_in_shared", "ATOMS.ADD", 8),
+        ("chase_by_atomics", "ATOM.E.ADD", 8),
+        ("chase_by_atomics_in_shared", "ATOMS.ADD", 8),
+        ("shuffle", "SHFL.IDX", 128),
+        ("vote", "VOTE.ALL", 128),
+        ("wait_for_block", "BAR.SYNC", 8),
+    ] {
+        let run = longest_run(&entries[name], instruction);
+        assert!(run >= least, "{name}: {run} {instruction} in a row");
+    }
+    // The hardware adds up what lanes add to one counter, and no code does before it.
+    for name in ["add_to_counters", "add_in_shared"] {
+        for opcode in ["POPC", "UPOPC", "VOTE", "REDUX"] {
+            assert_eq!(longest_run(&entries[name], opcode), 0, "{name}: {opcode}");
+        }
+    }
+}
+
+#[test]
+fn a_step_of_resident_operands_has_nothing_but_products() {
+    let (ptx, assembled) = sm_90a();
+    let names: BTreeSet<&str> = assembled.entries.keys().map(String::as_str).collect();
+    let listed = PRODUCTS.iter().chain(&OF_HOPPER).map(|(name, ..)| *name);
+    assert_eq!(names, listed.collect());
     let clean = assembled.report.matches("0 bytes spill stores").count();
-    assert_eq!(clean, PRODUCTS.len(), "{}", assembled.report);
+    assert_eq!(clean, names.len(), "{}", assembled.report);
     for loss in ["C7508", "C7510", "C7511", "C7513"] {
         assert!(!assembled.report.contains(loss), "{}", assembled.report);
     }

@@ -35,6 +35,9 @@ const LOOKS: u32 = 1 << 10;
 /// Some rows of `y = A x`, whose elements go to all devices: element `first_row + i`, of row `i` of `a`, to that word of each of
 /// `targets`. What launches before have written to `x` is waited for here, so this one may begin before they end.
 ///
+/// The first blocks take the first rows, or with `backwards` the last: a step that goes the other way than the one before finds in the
+/// L2 cache what that has read last.
+///
 /// # Safety
 /// `a` has a row of `len` elements for each block of the grid, which has one dimension, and `x` has `len`; both are aligned to 16
 /// bytes. `targets` are at most [`MOST_DEVICES`] addresses of words that this device reaches, and each has that many.
@@ -44,9 +47,15 @@ pub unsafe fn gemv_send(
     x: *const f64,
     len: usize,
     first_row: usize,
+    backwards: bool,
     targets: &[u64],
 ) {
-    let row = thread::block_idx_x() as usize;
+    let block = thread::block_idx_x();
+    let row = if backwards {
+        thread::grid_dim_x() - 1 - block
+    } else {
+        block
+    } as usize;
     overlap_next();
     // SAFETY: a row of the matrix, by the kernel's contract; rows of whole vectors are aligned, and so is each element.
     let own = unsafe {

@@ -15,6 +15,8 @@ use cuda_std::wgmma::{
 };
 use cuda_std::{mma, tma, unroll, warpgroup};
 
+use crate::Piece;
+
 /// Steps after which sums begin again.
 pub const TILE_STEPS: u32 = 32;
 
@@ -32,9 +34,6 @@ pub const THREADS: u32 = 2 * warpgroup::THREADS;
 pub const SUMS: u32 = COLUMNS / 2;
 
 const WARPGROUP_ROWS: u32 = 64;
-
-/// A vector of an image of shared memory.
-pub type Piece = [u32; 4];
 
 /// Vectors of the operands of [`products()`]: `A` of all stages, and behind it `B`.
 pub const PIECES: u32 = STAGES * (ROWS + COLUMNS) * ROW_BYTES / size_of::<Piece>() as u32;

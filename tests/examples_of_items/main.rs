@@ -48,13 +48,22 @@ fn every_public_item_of_the_driver_is_in_an_example() {
 }
 
 #[test]
+fn every_public_item_of_ranks_is_in_an_example() {
+    check("ridgepoint-ranks", "crates/ranks", 50);
+}
+
+#[test]
 fn every_public_item_of_the_kernels_library_is_in_an_example() {
     check("ridgepoint-ptx-std", "crates/ptx-std", 300);
 }
 
 #[test]
 fn the_errors_of_the_driver_and_the_library_have_names() {
-    for (folder, at_least) in [("crates/driver", 30), ("crates/harness", 80)] {
+    for (folder, at_least) in [
+        ("crates/driver", 30),
+        ("crates/harness", 80),
+        ("crates/ranks", 15),
+    ] {
         let read = Crate::read(&root().join(folder).join("src/lib.rs"));
         let (count, unnamed) = errors::unnamed(&read);
         assert!(count >= at_least, "{folder}: {count} sections");

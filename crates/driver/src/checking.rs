@@ -1,35 +1,25 @@
 //! What the emulator knows of who has used its memory, and in which order.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{LazyLock, Mutex, PoisonError};
 
-use engine::check::{Checker, Event, Stream, Streams};
+use engine::check::{Event, Known, Stream, Turn, Turns};
 use engine::memory::{Contents, Direction};
 
 use super::emulator;
 
-/// Of all emulated devices.
-pub(super) struct Checking {
-    pub(super) checker: Checker,
-    pub(super) streams: Streams,
-}
-
 static IS_USED: AtomicBool = AtomicBool::new(false);
 
-/// The checks of this process. A checked launch holds them until it has ended.
-pub(super) fn checking() -> MutexGuard<'static, Checking> {
-    static CHECKING: LazyLock<Mutex<Checking>> = LazyLock::new(|| {
-        Mutex::new(Checking {
-            checker: Checker::new(),
-            streams: Streams::default(),
-        })
-    });
+/// The checks of this process, of all emulated devices. A checked launch holds them until it has ended, but for when it
+/// only waits.
+pub(super) fn checking() -> Turn<'static> {
+    static CHECKING: LazyLock<Turns> = LazyLock::new(Turns::default);
     IS_USED.store(true, Ordering::Relaxed);
-    CHECKING.lock().unwrap_or_else(PoisonError::into_inner)
+    CHECKING.take()
 }
 
 /// The checks, if something has been checked before.
-fn used() -> Option<MutexGuard<'static, Checking>> {
+fn used() -> Option<Turn<'static>> {
     IS_USED.load(Ordering::Relaxed).then(checking)
 }
 
@@ -48,7 +38,7 @@ impl Drop for Order {
 
 impl Order {
     /// Its number in the checks.
-    pub(super) fn stream(&self, checking: &mut Checking) -> Stream {
+    pub(super) fn stream(&self, checking: &mut Known) -> Stream {
         let mut stream = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         *stream.get_or_insert_with(|| checking.streams.stream())
     }
@@ -117,9 +107,11 @@ pub(super) fn accessed(
         }
         None => checking.streams.host(),
     };
+    let owner = emulator::memory().find(start).and_then(|it| it.device);
+    let memory = emulator::memory_of(owner.unwrap_or(0));
     let checked = checking
         .checker
-        .host(emulator::memory(), operation, (start, bytes), direction);
+        .host(memory, operation, (start, bytes), direction);
     checked.map_err(|finding| finding.to_string())
 }
 

@@ -292,6 +292,14 @@ pub enum DriverError {
     #[error("on the emulator: {0}")]
     HostAccess(String),
 
+    /// What the host does in a stream of the emulator failed.
+    #[error("{0}")]
+    HostWork(Box<dyn std::error::Error + Send + Sync>),
+
+    /// What an emulated device does and a GPU does not.
+    #[error("{0} can be had in the streams of emulated devices alone")]
+    NotEmulated(&'static str),
+
     /// What was asked of the emulator takes the kernel's PTX.
     #[error(
         "{kernel}: {what} can be had of a kernel's PTX alone, and the emulator was opened without \

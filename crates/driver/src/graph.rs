@@ -7,8 +7,10 @@ use std::ptr;
 use cuda_std::launch::{Home, Signature};
 use cust::sys::{self, CUgraph, CUgraphExec, CUgraphNode, CUstream, CUstreamCaptureMode};
 
+use super::checking::Order;
 use super::context::Owned;
 use super::error::checked;
+use super::host_work::{self, Work};
 use super::replay::Replay;
 use super::{DriverError, Prepared, Stream, home};
 
@@ -17,8 +19,33 @@ use super::{DriverError, Prepared, Stream, home};
 pub(super) struct Captured {
     /// Those of a GPU.
     kernels: Vec<CUgraphNode>,
-    /// Those of the emulator.
-    replays: Vec<Replay>,
+    /// Those of the emulator, and what the host does between.
+    pieces: Vec<Piece>,
+}
+
+/// What a graph of the emulator replays.
+pub(super) enum Piece {
+    Launch(Replay),
+    Work(Work),
+}
+
+impl Piece {
+    /// # Safety
+    /// As for the launch that was captured.
+    unsafe fn run(&self, order: &Order) -> Result<(), DriverError> {
+        match self {
+            // SAFETY: the caller's contract.
+            Piece::Launch(replay) => unsafe { replay.run(order) },
+            Piece::Work(work) => host_work::run(work, order),
+        }
+    }
+
+    fn launch(&mut self) -> Option<&mut Replay> {
+        match self {
+            Piece::Launch(replay) => Some(replay),
+            Piece::Work(_) => None,
+        }
+    }
 }
 
 /// Launches that were captured from a stream, ready to be put into one all at once: the driver
@@ -65,7 +92,7 @@ pub struct Graph<'d> {
 
 enum Kind {
     Cuda(Owned<Executable>),
-    Host(Vec<Replay>),
+    Host(Vec<Piece>),
 }
 
 /// The driver's graph.
@@ -202,9 +229,9 @@ impl Drop for Capture<'_, '_> {
 }
 
 impl Captured {
-    /// Remembers a launch of the emulator.
-    pub(super) fn add(&mut self, replay: Replay) {
-        self.replays.push(replay);
+    /// Remembers what the emulator replays.
+    pub(super) fn add(&mut self, piece: Piece) {
+        self.pieces.push(piece);
     }
 
     /// Remembers the launch that has just been put into the capturing stream.
@@ -233,7 +260,7 @@ impl Captured {
     /// Ends the stream's capture, and makes it ready to be launched.
     fn end(self, stream: &Stream<'_>) -> Result<Kind, DriverError> {
         let Some(cuda) = &stream.cuda else {
-            return Ok(Kind::Host(self.replays));
+            return Ok(Kind::Host(self.pieces));
         };
         let stream = cuda.enter()?.as_inner();
         let mut graph = ptr::null_mut();
@@ -270,7 +297,10 @@ impl Graph<'_> {
     pub fn launches(&self) -> usize {
         match &self.kind {
             Kind::Cuda(graph) => graph.outside().kernels.len(),
-            Kind::Host(replays) => replays.len(),
+            Kind::Host(pieces) => {
+                let launches = pieces.iter().filter(|it| matches!(it, Piece::Launch(_)));
+                launches.count()
+            }
         }
     }
 
@@ -292,11 +322,11 @@ impl Graph<'_> {
             (Kind::Cuda(graph), Some(stream)) => checked(LAUNCH, unsafe {
                 sys::cuGraphLaunch(graph.outside().executable, stream)
             }),
-            (Kind::Host(replays), None) => cuda_loader::pass("cuGraphLaunch", || {
+            (Kind::Host(pieces), None) => cuda_loader::pass("cuGraphLaunch", || {
                 // SAFETY: the caller vouches for each.
-                replays
+                pieces
                     .iter()
-                    .try_for_each(|replay| unsafe { replay.run(&stream.order) })
+                    .try_for_each(|piece| unsafe { piece.run(&stream.order) })
             }),
             _ => unreachable!("of one device, both are a GPU's or both the emulator's"),
         })
@@ -331,9 +361,11 @@ impl Graph<'_> {
                     sys::cuGraphExecKernelNodeSetParams(graph.executable, kernel, node)
                 })
             }),
-            Kind::Host(replays) => {
+            Kind::Host(pieces) => {
+                let mut launches = pieces.iter_mut().filter_map(Piece::launch);
+                let captured = launches.nth(launch).expect("a launch of this number");
                 // SAFETY: the caller vouches for the arguments.
-                replays[launch] = unsafe { prepared.replay(arguments) }?;
+                *captured = unsafe { prepared.replay(arguments) }?;
                 Ok(())
             }
         }

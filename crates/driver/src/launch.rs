@@ -11,6 +11,7 @@ use occupancy::ComputeCapability;
 use smallvec::SmallVec;
 
 use super::error::checked;
+use super::graph::Piece;
 use super::launch_attributes::Attributes;
 use super::replay::{Emulated, EmulatedPtx, Replay};
 use super::{DriverError, Emulation, Stream, home, launch_attributes};
@@ -230,7 +231,7 @@ impl<S: Signature> Prepared<'_, S> {
     ) -> Result<(), DriverError> {
         if let Some(captured) = &mut *stream.captured.borrow_mut() {
             // SAFETY: the caller's contract holds until the last replay.
-            captured.add(unsafe { self.emulated().keep(arguments) });
+            captured.add(Piece::Launch(unsafe { self.emulated().keep(arguments) }));
             return Ok(());
         }
         // SAFETY: the caller's contract.

@@ -5,11 +5,14 @@ use std::ptr;
 
 use cuda_loader::newer;
 use cuda_std::launch::{Home, Slice, SliceMut};
+use cust::device::Device as CudaDevice;
 use cust::sys::CUresult;
 use engine::memory::Direction;
 
-use super::error::checked;
-use super::{Device, DeviceValue, DriverError, Stream, checking, emulator, home};
+use super::error::{checked, during};
+use super::{Device, DeviceValue, DriverError, GpuProperties, Stream, checking, emulator, home};
+
+const ASK: &str = "ask for peer access";
 
 const ENABLE: &str = "enable peer access";
 
@@ -29,18 +32,19 @@ impl Device {
     /// ```
     ///
     /// # Errors
-    /// The driver refuses ([`DriverError::Call`]).
+    /// The driver refuses ([`DriverError::Call`], [`DriverError::Cuda`]).
     pub fn can_access_peer(&self, peer: &Device) -> Result<bool, DriverError> {
         match (&self.properties.gpu, &peer.properties.gpu) {
             _ if self.home == peer.home => Ok(true),
             (None, None) => Ok(true),
             (Some(own), Some(other)) => {
-                let mut can = 0;
-                // SAFETY: `can` is a place to write to; a GPU's handle is its number.
-                let result = unsafe {
-                    newer::can_access_peer(&mut can, own.ordinal as i32, other.ordinal as i32)
+                let handle = |gpu: &GpuProperties| {
+                    let device = CudaDevice::get_device(gpu.ordinal).map_err(during(ASK))?;
+                    Ok::<_, DriverError>(device.as_raw())
                 };
-                checked("ask for peer access", result)?;
+                let (own, other, mut can) = (handle(own)?, handle(other)?, 0);
+                // SAFETY: `can` is a place to write to, and the handles are the driver's.
+                checked(ASK, unsafe { newer::can_access_peer(&mut can, own, other) })?;
                 Ok(can != 0)
             }
             _ => Ok(false),

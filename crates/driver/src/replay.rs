@@ -160,11 +160,10 @@ impl<S: Signature> Emulated<S> {
         };
         let ran = if self.emulation.is_checked {
             let mut checking = checking::checking();
-            let checking = &mut *checking;
-            let stream = order.stream(checking);
+            let stream = order.stream(&mut checking);
             let operation = checking.streams.enqueue(stream);
             let checks = engine::Checks {
-                checker: &mut checking.checker,
+                checker: &mut checking,
                 operation,
                 fixed: fixed(self.entry.parameters(), &views),
             };

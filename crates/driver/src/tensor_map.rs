@@ -231,15 +231,15 @@ impl Device {
     ///
     /// # Errors
     /// [`DriverError::TensorMap`]: copies cannot bring boxes of such a tensor, or the device is older than compute capability 9.0.
-    /// [`DriverError::OtherDevice`]: the memory is another device's. On a GPU also: the driver refuses ([`DriverError::Call`]).
+    /// [`DriverError::OtherDevice`]: the memory is of a device whose memory this one does not reach. On a GPU also: the driver refuses ([`DriverError::Call`]).
     pub fn tensor_map<T: TensorElement, const D: usize>(
         &self,
         memory: Slice<'_, T>,
         layout: &TensorLayout<D>,
     ) -> Result<TensorMap, DriverError> {
         const OPERATION: &str = "make a tensor map";
-        if let Some(of) = memory.home() {
-            home::same(OPERATION, self.home, "the tensor", of)?;
+        if let Some(of) = memory.home().filter(|of| !home::reaches(self.home, of)) {
+            return Err(home::other(OPERATION, self.home, "the tensor", of));
         }
         let (address, len) = (memory.as_ptr() as usize, memory.len() as u64);
         let (major, minor) = self.properties.compute_capability;

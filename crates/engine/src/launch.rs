@@ -5,9 +5,10 @@ use std::num::NonZero;
 use std::sync::{LazyLock, Mutex, PoisonError};
 use std::time::Instant;
 
-use crate::check::{self, Agent, Checker, Finding, Operation, Side};
+use crate::check::{self, Agent, Finding, Hold, Operation, Side};
 use crate::count::{Counts, Tallied, Tally};
 use crate::exec::checked::of_site;
+use crate::exec::company::Company;
 use crate::exec::failure::{Failed, Failure, Thread};
 use crate::exec::looks::Looks;
 use crate::exec::pool::POOL;
@@ -18,7 +19,7 @@ use crate::exec::workspace::Workspace;
 use crate::exec::{directed, worker};
 use crate::launch_error::LaunchError;
 use crate::memory::FaultClass;
-use crate::module::{Kernel, parameter_offsets};
+use crate::module::{Kernel, parameter_offsets, place_of};
 use crate::schedule::Schedule;
 
 /// The shape of a launch, in the order x, y, z.
@@ -106,11 +107,11 @@ pub fn cores() -> usize {
     *CORES
 }
 
-/// The checks of a launch: what is known of the device's memory, and when the launch runs.
+/// The checks of a launch: what is known of the devices' memory, and when the launch runs.
 pub struct Checks<'c> {
-    /// Of the device.
-    pub checker: &'c mut Checker,
-    /// The launch, among what else the streams of the device do.
+    /// Of the devices.
+    pub checker: &'c mut (dyn Hold + 'static),
+    /// The launch, among what else the streams of the devices do.
     pub operation: Operation,
     /// Which of the kernel's parameters are pointers through which it says that it does not write.
     pub fixed: Vec<usize>,
@@ -136,7 +137,8 @@ impl Kernel {
 
     /// Runs the kernel once for each thread of the grid, and returns when all have ended. A grid with
     /// no blocks or a block with no threads runs nothing. `print` is given what the kernel prints. With
-    /// checks it runs on one core, so that a finding is the same each time, and ends with the first.
+    /// checks it runs on one core, so that a finding is the same each time, and ends with the first. Launches of other
+    /// devices have their turn on their own host threads while its threads only wait.
     ///
     /// # Errors
     /// See [`LaunchError`]; what a GPU would not launch is not run at all. Blocks that have not begun when a thread fails are not run.
@@ -246,6 +248,7 @@ impl Kernel {
                 &self.code,
                 program.clone(),
                 looks.join(),
+                Company::new(self.code.memory(), options.steps),
                 &options,
                 choices.as_ref(),
             );
@@ -284,6 +287,8 @@ impl Kernel {
                 let shape = check::Shape {
                     program: self.code.number(),
                     threads: launch.threads_per_block(),
+                    device: launch.memory.device(),
+                    is_joined: launch.memory.has_peers(),
                     blocks_per_cluster: together,
                 };
                 let id = checker.launch(operation, shape);
@@ -291,6 +296,7 @@ impl Kernel {
                     checker: &mut *checker,
                     launch: id,
                     block: None,
+                    has_told: false,
                     fixed: fixed.into_iter().filter_map(offset).collect(),
                     parts: BTreeMap::new(),
                 }));
@@ -302,7 +308,10 @@ impl Kernel {
             None => POOL.run(workers as usize - 1, &|| work(None)),
         }
         match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            Some(failed) => Err(self.error(*failed, shape)),
+            Some(failed) => {
+                launch.memory.fail();
+                Err(self.error(*failed, shape))
+            }
             None => lost.map_err(|finding| self.found(finding, shape)),
         }
     }
@@ -324,6 +333,11 @@ impl Kernel {
                 fault.place.count_elements_of(bytes);
                 let (class, at) = (fault.class.name(), &fault.place);
                 let mut text = format!("{class}: {thread} {verb} {at} at {place}");
+                if let (FaultClass::NoPeerAccess, Some(owner)) = (fault.class, at.owner()) {
+                    let own = code.memory().device();
+                    text +=
+                        &format!(", which is memory of cpu:{owner}; the kernel runs on cpu:{own}");
+                }
                 if fault.class == FaultClass::Misaligned {
                     text += &format!(", with an alignment of {} bytes", fault.bytes);
                 }
@@ -389,6 +403,10 @@ impl Kernel {
             if is_kernels && side.launch != current {
                 who += " of another launch";
             }
+            let own = self.code.memory().device();
+            if let Some(device) = side.device.filter(|&it| is_kernels && it != own) {
+                who += &format!(" on cpu:{device}");
+            }
             (who, place)
         });
         LaunchError::Found {
@@ -413,7 +431,7 @@ impl Kernel {
         let place = match side.agent {
             Agent::Host => "the host's own code".to_owned(),
             _ if is_own => self.code.place_in(function, instruction),
-            _ => "another module".to_owned(),
+            _ => place_of(side.program, function, instruction),
         };
         (who, place)
     }

@@ -1,9 +1,9 @@
 //! A module of PTX in an emulated device's memory.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 
 use ptx::{
     Function, FunctionId, FunctionKind, Linkage, Operation, RelocatedAddress, Relocation, Space,
@@ -110,6 +110,24 @@ impl Parsed {
     }
 }
 
+impl Parsed {
+    /// Where an instruction is from, and how a kernel came there, if it is known which.
+    fn place_in(&self, function: u32, index: u32, kernel: Option<u32>) -> String {
+        let mut functions = self.ptx.functions.iter();
+        let body = functions
+            .nth(function as usize)
+            .and_then(|it| it.body.as_ref());
+        match body.filter(|it| (index as usize) < it.instructions.len()) {
+            Some(body) => {
+                let called_at = kernel.map(|kernel| source::called_at(&self.ptx, kernel, function));
+                let called_at = called_at.unwrap_or_default();
+                source::place(&self.ptx, body, index as usize, &called_at)
+            }
+            None => "an unknown place".to_owned(),
+        }
+    }
+}
+
 /// A kernel and the functions that it calls.
 #[derive(Debug)]
 pub(crate) struct Code {
@@ -135,6 +153,20 @@ enum Shared {
 }
 
 static NUMBERS: AtomicU32 = AtomicU32::new(0);
+
+/// The PTX of all modules that are loaded, by their numbers: findings name places of others, too.
+static LOADED: Mutex<BTreeMap<u32, Weak<Parsed>>> = Mutex::new(BTreeMap::new());
+
+/// Where an instruction of a module is from: file and line, or the line of the PTX.
+pub(crate) fn place_of(module: u32, function: u32, index: u32) -> String {
+    let loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    let parsed = loaded.get(&module).and_then(Weak::upgrade);
+    drop(loaded);
+    match parsed {
+        Some(parsed) => parsed.place_in(function, index, None),
+        None => "a module that is no longer loaded".to_owned(),
+    }
+}
 
 /// The variable of ptx-std's that leads to where a panic is recorded.
 pub const PANIC_RECORD: &str = "__ptx_std_panic";
@@ -164,6 +196,9 @@ impl Module {
             storage: Vec::new(),
         };
         loaded.place()?;
+        let mut all = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+        all.insert(loaded.number, Arc::downgrade(&loaded.parsed));
+        drop(all);
         Ok(Module {
             kernels: loaded
                 .parsed
@@ -315,6 +350,9 @@ impl Loaded {
 
 impl Drop for Loaded {
     fn drop(&mut self) {
+        let mut all = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+        all.remove(&self.number);
+        drop(all);
         for address in self.addresses.iter().flatten() {
             self.memory.disown(*address);
         }
@@ -392,18 +430,8 @@ impl Code {
     /// Where an instruction of a function is from: file and line, or the line of the PTX, and how the kernel came
     /// there.
     pub(crate) fn place_in(&self, function: u32, index: u32) -> String {
-        let ptx = &self.loaded.parsed.ptx;
-        let body = ptx
-            .functions
-            .get(function as usize)
-            .and_then(|it| it.body.as_ref());
-        match body.filter(|it| (index as usize) < it.instructions.len()) {
-            Some(body) => {
-                let called_at = source::called_at(ptx, self.kernel, function);
-                source::place(ptx, body, index as usize, &called_at)
-            }
-            None => "an unknown place".to_owned(),
-        }
+        let kernel = Some(self.kernel);
+        self.loaded.parsed.place_in(function, index, kernel)
     }
 
     /// What an instruction does with memory: what it is called, and the bytes of an element.

@@ -1,10 +1,12 @@
 //! Kernels with known bugs, how each is launched, and what the emulator says of it.
 
+mod pairs;
 mod table;
 
 use cuda_std::launch::{Entry, Signature, Slice, SliceMut};
 use ridgepoint_driver::{Device, DriverError, Embedded, LaunchConfig, Stream};
 
+pub use pairs::{Access, Does, PAIR_BUGS, Pair, PairBug, Ran, Report, Why};
 pub use table::{BUGS, CORRECT};
 
 /// The GPU that a kernel needs, and with it the PTX that it is in.
@@ -119,26 +121,31 @@ impl Launch {
 impl Bug {
     /// What the emulator says, with files and lines.
     pub fn expected(&self) -> String {
-        let (folder, sources) = match self.launch.needs {
-            Needs::Any => ("kernels", planted_kernels::SOURCES),
-            Needs::Hopper => ("hopper", planted_hopper_kernels::SOURCES),
-        };
-        let mut text = self.report.to_owned();
-        for (file, source) in sources {
-            for (line, content) in source.lines().enumerate() {
-                let Some((before, comment)) = content.split_once("// ") else {
-                    continue;
-                };
-                let Some((word, names)) = comment.split_once(": ") else {
-                    continue;
-                };
-                if names.split(", ").any(|name| name == self.name) {
-                    let line = line + 1 + usize::from(before.trim().is_empty());
-                    let place = format!("crates/planted/{folder}/src/{file}.rs:{line}");
-                    text = text.replace(&format!("{{{word}}}"), &place);
-                }
+        places(self.name, self.report, self.launch.needs)
+    }
+}
+
+/// A report on the kernel of this name, with files and lines.
+fn places(kernel: &str, report: &str, needs: Needs) -> String {
+    let (folder, sources) = match needs {
+        Needs::Any => ("kernels", planted_kernels::SOURCES),
+        Needs::Hopper => ("hopper", planted_hopper_kernels::SOURCES),
+    };
+    let mut text = report.to_owned();
+    for (file, source) in sources {
+        for (line, content) in source.lines().enumerate() {
+            let Some((before, comment)) = content.split_once("// ") else {
+                continue;
+            };
+            let Some((word, names)) = comment.split_once(": ") else {
+                continue;
+            };
+            if names.split(", ").any(|name| name == kernel) {
+                let line = line + 1 + usize::from(before.trim().is_empty());
+                let place = format!("crates/planted/{folder}/src/{file}.rs:{line}");
+                text = text.replace(&format!("{{{word}}}"), &place);
             }
         }
-        text
     }
+    text
 }

@@ -1,12 +1,15 @@
 //! The emulator, which executes the kernels' PTX and checks what they do, finds each planted bug: it says
 //! what, where and who, and says nothing of its twin.
 
+mod said;
+
 use std::thread;
 
 use cuda_std::launch::Entry;
 use gpu_test::{Arguments, Failed, Trial, equal};
 use planted::{BUGS, Bug, CORRECT, Launch, Needs, Planted};
 use ridgepoint_driver::{Device, DriverError, Emulation, Schedule};
+use said::said_of;
 
 /// Orders under which each bug must be found and each twin be clean.
 const SEEDS: u64 = 100;
@@ -115,36 +118,6 @@ fn fails(bug: &Bug) -> Result<(), Failed> {
         }
     }
     Ok(())
-}
-
-/// What the emulator says of a kernel.
-fn said_of(kernel: &str, error: &DriverError) -> Option<String> {
-    let text = error.to_string();
-    let text = match error {
-        DriverError::Emulated { .. } => {
-            text.strip_prefix(&format!("kernel {kernel} on the emulator: "))
-        }
-        DriverError::Engine(_) => text.strip_prefix(&format!("on the emulator: {kernel}: ")),
-        _ => None,
-    };
-    text.map(without_libraries)
-}
-
-/// Without the lines of the libraries that were inlined, which other versions of them have elsewhere.
-fn without_libraries(text: &str) -> String {
-    let mut parts = text.split("(inlined: ");
-    let mut rest = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        match part.find([',', ')']) {
-            Some(end) if part[end..].starts_with(')') => {
-                rest.truncate(rest.trim_end().len());
-                rest += &part[end + 1..];
-            }
-            Some(end) => rest += &format!("({}", part[end + 1..].trim_start()),
-            None => rest += part,
-        }
-    }
-    rest
 }
 
 /// Nothing is found in any order, and what the kernel writes is what it writes in order.

@@ -1,11 +1,11 @@
-//! docs/testing-kernels.md has a row for each planted bug, says how many there are, and shows a verdict of
+//! docs/testing-kernels.md has a row for each planted bug, of one device or two, says how many there are, and shows a verdict of
 //! compute-sanitizer only of those that it was run on.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use planted::BUGS;
+use planted::{BUGS, PAIR_BUGS};
 
 const NOT_RUN: &str = "not run yet";
 
@@ -42,7 +42,12 @@ fn wrong(page: &str, results: &str) -> Vec<String> {
         format!("has {} bugs", BUGS.len()),
         format!("name all {},", BUGS.len()),
     ];
-    let counts = counts.into_iter().filter(|it| !page.contains(it));
+    let pairs = PAIR_BUGS.iter().map(|bug| format!("\n| `{}` | ", bug.name));
+    let counts = counts
+        .into_iter()
+        .chain(pairs)
+        .chain([format!("has {} of two devices", PAIR_BUGS.len())]);
+    let counts = counts.filter(|it| !page.contains(it));
     let counts = counts.map(|it| format!("the page lacks {it:?}"));
     missing.chain(otherwise).chain(counts).collect()
 }
@@ -53,6 +58,11 @@ fn the_page_has_every_bug_and_only_verdicts_of_tools_that_ran() {
     let results = read("docs/results/h200-planted/bugs.md");
     assert_eq!(wrong(&page, &results), [""; 0]);
 
+    let without = page.replace("| `buffer_reused` |", "| `buffer_used` |");
+    assert_eq!(
+        wrong(&without, &results),
+        ["the page lacks \"\\n| `buffer_reused` | \""]
+    );
     let without = page.replace("| `early_return` |", "| `late_return` |");
     assert_eq!(wrong(&without, &results), ["early_return has no row"]);
     let unrun = results.replace("| early_return |", "| late_return |");

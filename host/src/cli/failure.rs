@@ -40,6 +40,15 @@ pub(super) enum Failure {
 }
 
 impl Failure {
+    /// What it says.
+    pub(super) fn text(&self) -> String {
+        match self {
+            Failure::Found(text) | Failure::Usage(text) | Failure::Failed(text) => text.clone(),
+            Failure::Signal(_) => "ended by a signal".to_owned(),
+            Failure::NoOutput => "nobody reads standard output".to_owned(),
+        }
+    }
+
     pub(super) fn failed(error: impl fmt::Display) -> Failure {
         Failure::Failed(error.to_string())
     }

@@ -4,6 +4,7 @@ mod ceilings;
 mod chart;
 mod charts;
 mod check;
+mod collectives;
 mod colours;
 mod compare;
 mod console;
@@ -31,6 +32,7 @@ mod pipeline;
 mod power;
 mod printed;
 mod profile;
+mod ranked;
 mod roofline;
 mod roofs;
 mod run;
@@ -74,9 +76,12 @@ enum Command {
     Dispatch(dispatch::Arguments),
     /// Compute a dominant eigenvalue by power iteration, with blocking or asynchronous checkpoints.
     Power(power::Arguments),
+    /// Measure collectives between devices: NCCL's between GPUs, through the host between emulated devices.
+    Collectives(collectives::Arguments),
     /// Measure how well copies overlap with kernels, for batches that go to the device and back.
     Pipeline(pipeline::Arguments),
-    /// Measure the device's ceilings: memory and cache bandwidth, arithmetic, tensor cores, latencies.
+    /// Measure the device's ceilings: memory and cache bandwidth, arithmetic, tensor cores, bulk copies, atomics,
+    /// barriers, latencies.
     Ceilings(ceilings::Arguments),
     /// Measure the links between devices, and to the host: copies, kernels, latency, atomic additions.
     Links(links::Arguments),
@@ -152,6 +157,10 @@ fn command_line() -> Vec<String> {
 fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Shared(it) => it.run(Program::Ridgepoint),
+        Command::Collectives(it) => it
+            .common
+            .trace
+            .around(it.common.files(), || collectives::run(&it)),
         Command::Norm(it) => it.common.trace.around(it.common.files(), || norm::run(&it)),
         Command::Dispatch(it) => it
             .common

@@ -3,6 +3,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
+use crate::study::devices::{Collective, Exchange, Growth};
 use crate::study::{NormMode, PipelineMode, PowerMode};
 use crate::trace::DeviceTimes;
 
@@ -69,6 +70,69 @@ pub(super) fn power() -> impl TypedValueParser<Value = PowerMode> {
             PowerMode::Graph,
             "graph",
             "Asynchronous, with the steps launched as graphs",
+        ),
+    ])
+}
+
+/// `--collective`
+pub(super) fn collective() -> impl TypedValueParser<Value = Collective> {
+    one_of(&[
+        (
+            Collective::AllReduce,
+            "all-reduce",
+            "Sums of all devices' elements, on all devices",
+        ),
+        (
+            Collective::AllGather,
+            "all-gather",
+            "All devices' parts, on all devices",
+        ),
+        (
+            Collective::ReduceScatter,
+            "reduce-scatter",
+            "Sums of all devices' elements, a part on each device",
+        ),
+        (
+            Collective::Broadcast,
+            "broadcast",
+            "The first device's elements, on all devices",
+        ),
+    ])
+}
+
+/// `--exchange`
+pub(super) fn exchange() -> impl TypedValueParser<Value = Exchange> {
+    one_of(&[
+        (
+            Exchange::Gather,
+            "gather",
+            "NCCL's all-gather in the stream; on emulated devices through the host",
+        ),
+        (
+            Exchange::Graph,
+            "graph",
+            "As gather, with the steps launched as graphs",
+        ),
+        (
+            Exchange::Peer,
+            "peer",
+            "Stores into the other devices' memory, from inside the kernels",
+        ),
+    ])
+}
+
+/// `--scaling`
+pub(super) fn growth() -> impl TypedValueParser<Value = Growth> {
+    one_of(&[
+        (
+            Growth::Strong,
+            "strong",
+            "Nothing: more devices share the same problem",
+        ),
+        (
+            Growth::Weak,
+            "weak",
+            "The problem: each device has as much to do as one alone",
         ),
     ])
 }

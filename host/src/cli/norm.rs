@@ -4,7 +4,7 @@ use clap::Args;
 
 use super::lists::{Dtype, MOST_ROUNDS, each_once, element_count, whole};
 use super::study::{Common, Rows, study_failure};
-use super::{Failure, driver_failure, modes};
+use super::{Failure, driver_failure, modes, ranked};
 use crate::driver::Device;
 use crate::report::counted;
 use crate::study::{NormMode, NormRow, NormStudy, Rounds};
@@ -48,11 +48,17 @@ pub(super) struct Arguments {
     rounds: u32,
 
     #[command(flatten)]
+    ranked: ranked::Ranked,
+
+    #[command(flatten)]
     pub(super) common: Common,
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.common.refuse_silence()?;
+    if arguments.ranked.are_given() {
+        return arguments.on_devices();
+    }
     let mut rows = arguments.common.begin()?;
     let device = arguments.common.open()?;
     let (dtypes, sizes) = (each_once(arguments.dtype.clone()), arguments.sizes(&device));
@@ -79,7 +85,37 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let ended = measure_all();
     rows.finish(ended)
 }
+
 impl Arguments {
+    /// The one vector that several devices share.
+    fn on_devices(&self) -> Result<(), Failure> {
+        let one = |what: &str, count: usize| {
+            Failure::Usage(format!("--devices takes one {what}, and {count} are given"))
+        };
+        let [n] = self.n[..] else {
+            return Err(one("--n, such as 2^30", self.n.len()));
+        };
+        let [dtype] = self.dtype[..] else {
+            return Err(one("--dtype", self.dtype.len()));
+        };
+        let (n, rounds) = (n as usize, self.rounds(n, false));
+        match dtype {
+            Dtype::F32 => ranked::norm::<f32>(&self.ranked, &self.common, n, rounds),
+            Dtype::F64 => ranked::norm::<f64>(&self.ranked, &self.common, n, rounds),
+        }
+    }
+
+    fn rounds(&self, n: u64, is_emulated: bool) -> Rounds {
+        let iterations = match is_emulated {
+            true => LEAST_ITERATIONS,
+            false => (ELEMENTS_A_ROUND / n.max(1)).clamp(LEAST_ITERATIONS, MOST_ITERATIONS),
+        };
+        Rounds {
+            rounds: self.rounds,
+            iterations: iterations as u32,
+        }
+    }
+
     fn sizes(&self, device: &Device) -> Vec<u64> {
         let exponents: &[u32] = match (&self.n[..], device.properties().is_emulated()) {
             ([], true) => &[10, 13],
@@ -96,15 +132,7 @@ fn measure<T: Real>(
     (n, count): (u64, usize),
     rows: &mut Rows<NormRow>,
 ) -> Result<(), Failure> {
-    let iterations = if device.properties().is_emulated() {
-        LEAST_ITERATIONS
-    } else {
-        (ELEMENTS_A_ROUND / n).clamp(LEAST_ITERATIONS, MOST_ITERATIONS)
-    };
-    let rounds = Rounds {
-        rounds: arguments.rounds,
-        iterations: iterations as u32,
-    };
+    let rounds = arguments.rounds(n, device.properties().is_emulated());
     let mut study = NormStudy::<T>::new(device, n as usize).map_err(study_failure)?;
     each_once(arguments.mode.clone())
         .into_iter()

@@ -7,8 +7,9 @@ use clap::Args;
 use super::Failure;
 use super::files::Files;
 use super::lists::{real, whole};
-use super::modes;
 use super::study::{Common, study_failure};
+use super::{modes, ranked};
+use crate::driver::Device;
 use crate::study::{PowerMode, PowerPlan, Progress, newest, power};
 
 /// Names of checkpoints have eight digits for the step, by which they sort.
@@ -59,6 +60,9 @@ pub(super) struct Arguments {
     resume: bool,
 
     #[command(flatten)]
+    ranked: ranked::Ranked,
+
+    #[command(flatten)]
     pub(super) common: Common,
 }
 
@@ -67,6 +71,22 @@ impl Arguments {
         self.common
             .files()
             .outputs("--checkpoint", &self.checkpoint)
+    }
+
+    fn plan(&self, device: &Device, check_every: u64) -> PowerPlan {
+        let default = match device.properties().is_emulated() {
+            true => 64,
+            false => 8192,
+        };
+        PowerPlan {
+            dim: self.dim.unwrap_or(default) as usize,
+            dominance: self.dominance,
+            max_steps: self.max_steps,
+            check_every,
+            tolerance: self.tolerance,
+            seed: self.seed,
+            checkpoints: self.checkpoint.clone(),
+        }
     }
 }
 
@@ -81,22 +101,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.checkpoint.is_none() {
         arguments.common.refuse_silence()?;
     }
+    if arguments.ranked.are_given() {
+        let plan = |device: &Device| arguments.plan(device, every);
+        return ranked::power(&arguments.ranked, &arguments.common, plan, arguments.resume);
+    }
     let mut rows = arguments.common.begin()?;
     let device = arguments.common.open()?;
-    let default = if device.properties().is_emulated() {
-        64
-    } else {
-        8192
-    };
-    let plan = PowerPlan {
-        dim: arguments.dim.unwrap_or(default) as usize,
-        dominance: arguments.dominance,
-        max_steps: arguments.max_steps,
-        check_every: every,
-        tolerance: arguments.tolerance,
-        seed: arguments.seed,
-        checkpoints: arguments.checkpoint.clone(),
-    };
+    let plan = arguments.plan(&device, every);
     let from = match arguments.resume {
         true => Some(newest(&plan).map_err(study_failure)?),
         false => None,

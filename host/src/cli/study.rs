@@ -57,6 +57,19 @@ impl Common {
         )
     }
 
+    /// As [`Common::begin`], of a process that alone writes, or else of one that says and writes nothing.
+    pub(super) fn begin_ranked<R: Serialize>(&self, writes: bool) -> Result<Rows<R>, Failure> {
+        if writes {
+            return self.begin();
+        }
+        Ok(Rows {
+            interrupt: Interrupt::watch()?,
+            outputs: Outputs::open(&[], None)?,
+            console: Console::new(target(true, &[]), 0),
+            measured: Vec::new(),
+        })
+    }
+
     /// Refuses `--quiet` where nothing else would be left of the study.
     pub(super) fn refuse_silence(&self) -> Result<(), Failure> {
         if self.quiet && self.outputs().is_empty() && !self.trace.records() {

@@ -3,16 +3,22 @@
 //! * [`stream`]: memory read, written, copied, scaled and combined
 //! * [`cache`]: the same bytes read again and again, from a cache or from shared memory
 //! * [`chains`](mod@chains): arithmetic in independent chains of dependent operations
-//! * [`chase`](mod@chase): loads of which each needs the one before
-//! * [`barrier`]: what a barrier of the grid takes
+//! * [`banks`]: words of shared memory from one bank or from many
+//! * [`atomics`]: additions to one counter or to many
+//! * [`exchange`]: shuffles and votes of a warp
+//! * [`chase`](mod@chase): loads and atomic operations of which each needs the one before
+//! * [`barrier`]: what barriers of a block and of the grid take
 //! * [`clock`]: what the multiprocessors' clocks show
 //! * [`peer`]: additions to another device's memory
 
+pub mod atomics;
+pub mod banks;
 pub mod barrier;
 pub mod cache;
 pub mod chains;
 pub mod chase;
 pub mod clock;
+pub mod exchange;
 pub mod peer;
 pub mod stream;
 

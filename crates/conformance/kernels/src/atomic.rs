@@ -3,6 +3,7 @@
 pub mod core_types;
 pub mod fetch;
 pub mod message;
+pub mod ring;
 pub mod typed;
 
 use core::ops::AddAssign;

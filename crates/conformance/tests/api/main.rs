@@ -13,12 +13,13 @@ mod migrated;
 mod other;
 mod output;
 mod packed;
+mod ring;
 mod support;
 mod thread;
 mod warp;
 
 use conformance::ptx;
-use gpu_test::{Arguments, Trial, on_both, on_gpu};
+use gpu_test::{Arguments, Trial, on_both, on_gpu, on_two_gpus};
 
 use support::Case;
 
@@ -57,6 +58,8 @@ fn main() {
             output::two_launches_that_fail,
         ),
         on_gpu("cuda::io::vprintf", ptx(), output::vprintf),
+        Trial::test("emulator::atomic::ring", ring::on_emulated_devices),
+        on_two_gpus("cuda::atomic::ring", ptx(), ring::of_two_gpus),
     ]);
     gpu_test::run(&Arguments::from_args(), trials).exit();
 }

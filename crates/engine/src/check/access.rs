@@ -43,6 +43,18 @@ pub enum Scope {
     System,
 }
 
+impl Scope {
+    /// As reports say it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Scope::Block => "the block",
+            Scope::Cluster => "the cluster",
+            Scope::Device => "the device",
+            Scope::System => "the system",
+        }
+    }
+}
+
 /// What an operation or a fence orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {

@@ -273,7 +273,7 @@ impl Judge<'_> {
         if other.1 != own.1 {
             return Some(Why::Size);
         }
-        if other.0.min(own.0) >= Scope::Device {
+        if other.0.min(own.0) >= Scope::System {
             return None;
         }
         let instance = self.world.instance(entry.epoch)?;
@@ -286,8 +286,10 @@ impl Judge<'_> {
                 .is_some_and(|block| clock.is_in_cluster(self.world, block))
         {
             Scope::Cluster
-        } else {
+        } else if instance.device == clock.device {
             Scope::Device
+        } else {
+            Scope::System
         };
         (other.0.min(own.0) < needed).then_some(Why::Scope)
     }

@@ -66,6 +66,12 @@ impl View {
         self.observed.retain(|(chain, _)| !chains.contains(chain));
     }
 
+    /// Forgets the chains that have ended.
+    pub(super) fn keep(&mut self, chains: &Chains) {
+        self.acquired.retain(|(chain, _)| chains.has(*chain));
+        self.observed.retain(|(chain, _)| chains.has(*chain));
+    }
+
     pub(super) fn observe(&mut self, chain: u32, len: u32) {
         join(&mut self.observed, &[(chain, len)]);
     }
@@ -225,6 +231,20 @@ impl Chains {
                     at <= len && past.has(thread, epoch)
                 })
             })
+        })
+    }
+
+    /// The numbers of the blocks of whom the view knows a release.
+    pub(super) fn releasers(&self, view: &View) -> impl Iterator<Item = u32> {
+        let known = view.acquired.iter();
+        let known = known.filter_map(|&(chain, len)| Some((self.get(chain)?, len)));
+        known.flat_map(|(chain, len)| {
+            let blocks = chain.by_block.iter();
+            let has_known = move |of: &[u32]| {
+                let first = of.first().and_then(|it| chain.releases.get(*it as usize));
+                first.is_some_and(|(at, ..)| *at <= len)
+            };
+            blocks.filter_map(move |(block, of)| has_known(of).then_some(*block))
         })
     }
 

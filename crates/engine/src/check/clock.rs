@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use super::Shape;
 use super::access::{LaunchId, Scope};
 use super::chains::{Head, Past, View, Write};
 use super::hash::Map;
@@ -18,6 +19,10 @@ use super::world::{Instance, World};
 pub(super) struct Clock {
     pub(super) launch: LaunchId,
     pub(super) block: Option<u64>,
+    /// The device that it runs on.
+    pub(super) device: u32,
+    /// Whether that reaches others, or is reached.
+    is_joined: bool,
     pub(super) cluster: u64,
     /// Whether the launch has clusters of several blocks.
     pub(super) is_clustered: bool,
@@ -29,7 +34,7 @@ pub(super) struct Clock {
     pub(super) barrier: u32,
     /// When each warp last met as a whole.
     pub(super) syncs: Vec<u32>,
-    all: View,
+    pub(super) all: View,
     pub(super) views: Map<u32, Arc<View>>,
     /// What a thread's relaxed reads saw: acquired at its next fence.
     pub(super) seen: Map<u32, Vec<(Group, u32, u32)>>,
@@ -52,10 +57,18 @@ impl Clock {
         world: &mut World,
         launch: LaunchId,
         block: Option<u64>,
-        threads: u32,
+        shape: Shape,
     ) -> Clock {
+        let Shape {
+            threads, is_joined, ..
+        } = shape;
         let number = world.first_instance + world.instances.len() as u32;
-        world.instances.push(Instance { launch, block });
+        let device = world.of(launch).map_or(0, |launch| launch.device);
+        world.instances.push(Instance {
+            launch,
+            device,
+            block,
+        });
         // One time for what is there at first, and one to begin with.
         let (start, follows) = world.tick(number);
         debug_assert!(!follows, "a number is one block's");
@@ -66,6 +79,7 @@ impl Clock {
         Clock {
             launch,
             block,
+            device,
             cluster: block.unwrap_or(0) / size,
             is_clustered: size > 1,
             number,
@@ -75,7 +89,11 @@ impl Clock {
             run: start,
             barrier: now,
             syncs: vec![0; threads.div_ceil(32) as usize],
-            all: View::default(),
+            is_joined,
+            all: match is_joined {
+                true => world.known(launch),
+                false => View::default(),
+            },
             views: Map::default(),
             seen: Map::default(),
             fenced: Map::default(),
@@ -110,11 +128,22 @@ impl Clock {
         } else if self.is_of_launch_before(world, epoch) {
             return true;
         }
-        world.chains.knows(&self.all, owner, thread, epoch)
-            || self
-                .views
-                .get(&me)
-                .is_some_and(|view| world.chains.knows(view, owner, thread, epoch))
+        let mut views = [Some(&self.all), self.views.get(&me).map(Arc::as_ref)]
+            .into_iter()
+            .flatten();
+        views.any(|view| {
+            world.chains.knows(view, owner, thread, epoch) || self.knows_later(world, view, epoch)
+        })
+    }
+
+    /// Whether a view knows a release of a launch that is after another device's at a time, or after a copy: who hands on
+    /// in one launch what an earlier one has done.
+    fn knows_later(&self, world: &World, view: &View, epoch: u32) -> bool {
+        let elsewhere = |it: &Instance| {
+            it.launch != self.launch && (it.device != self.device || it.block.is_none())
+        };
+        let instance = world.instance(epoch).filter(elsewhere);
+        instance.is_some_and(|it| world.knows_later(view, it.launch))
     }
 
     fn is_of_launch_before(&self, world: &World, epoch: u32) -> bool {
@@ -351,26 +380,29 @@ impl Clock {
         let reach = self.reach();
         let known = match reach {
             Reach::Block => self.sites.remove(&key),
-            Reach::Device => world.sites.remove(&key),
+            Reach::All => world.sites.remove(&key),
         };
         let mut site = known.unwrap_or_default();
         self.release_in(world, &mut site, reach, number, head);
         match reach {
             Reach::Block => self.sites.insert(key, site),
-            Reach::Device => world.sites.insert(key, site),
+            Reach::All => world.sites.insert(key, site),
         };
     }
 
     /// Who can reach the block's shared memory.
     pub(super) fn reach(&self) -> Reach {
         match self.is_clustered {
-            true => Reach::Device,
+            true => Reach::All,
             false => Reach::Block,
         }
     }
 
     /// The block has ended.
     pub(super) fn end(&mut self, world: &mut World) {
+        if self.is_joined {
+            self.hand_on(world);
+        }
         self.end_chains(world);
     }
 }

@@ -120,7 +120,7 @@ impl Checker {
             floor: block.clock.floor,
             unwritten,
             initial: 0,
-            reach: Reach::Device,
+            reach: Reach::All,
             world: &mut self.world,
             clock: &mut block.clock,
             sites: &self.sites,
@@ -213,7 +213,7 @@ impl Checker {
         // What comes before the block's barrier comes before whatever else happens there, unless
         // other blocks can reach it.
         let (floor, reach) = if clock.is_clustered {
-            (start + 1, Reach::Device)
+            (start + 1, Reach::All)
         } else {
             (clock.barrier, Reach::Block)
         };
@@ -288,6 +288,7 @@ impl Checker {
         let clock = &live(&mut self.blocks, who.block).clock;
         let own = Instance {
             launch: clock.launch,
+            device: clock.device,
             block: clock.block,
         };
         let side = |site: u32, instance: Instance, thread, is_exact| {
@@ -297,6 +298,7 @@ impl Checker {
                 .map_or(Agent::Host, |block| Agent::Thread { block, thread });
             Side {
                 launch: instance.launch,
+                device: instance.block.map(|_| instance.device),
                 program: site.program,
                 agent,
                 what: (!site.is_copy).then_some(site.what),

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::access::{LaunchId, What};
+use super::access::{LaunchId, Scope, What};
 use crate::memory::{FaultClass, Place};
 
 /// The state space of an access.
@@ -70,6 +70,8 @@ pub enum Agent {
 pub struct Side {
     /// The launch.
     pub launch: LaunchId,
+    /// The device that it is on; none of the host.
+    pub device: Option<u32>,
     /// The launch's program, which `instruction` counts in.
     pub program: u32,
     /// Who.
@@ -122,8 +124,32 @@ impl Finding {
         format!(
             "{} on {place}: {thread} {verb} it at {source}, and {other} {past} it at {other_source}{}",
             self.class.name(),
-            self.class.hint()
+            self.hint(before)
         )
+    }
+
+    /// What there is to say of why.
+    fn hint(&self, before: &Side) -> String {
+        let devices = self.now.device.zip(before.device);
+        match (self.class, devices.filter(|(now, before)| now != before)) {
+            (Class::Race(Why::Scope), Some((now, other))) => {
+                let scope = |side: &Side| Some(side.what?.strong()?.1);
+                let own = scope(&self.now).unwrap_or(Scope::System);
+                let (narrow, on, other) = match own < Scope::System {
+                    true => (own, now, other),
+                    false => (scope(before).unwrap_or(own), other, now),
+                };
+                format!(
+                    "; the scope of the access on cpu:{on} is {}, and the other is on cpu:{other}",
+                    narrow.name()
+                )
+            }
+            (Class::Race(Why::Weak), Some(_)) => {
+                "; what one device does comes before what another does by fences and atomics of the system's scope alone"
+                    .to_owned()
+            }
+            (class, _) => class.hint().to_owned(),
+        }
     }
 }
 

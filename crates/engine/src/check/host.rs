@@ -22,10 +22,12 @@ impl Checker {
         let shape = super::Shape {
             program: u32::MAX,
             threads: 32,
+            device: memory.device(),
+            is_joined: memory.has_peers(),
             blocks_per_cluster: 1,
         };
         let launch = self.launch(operation, shape);
-        let clock = Clock::new(&mut self.world, launch, None, 32);
+        let clock = Clock::new(&mut self.world, launch, None, shape);
         let block = self.seat(clock, shape, &Shared::new(&[], 0, 0));
         let who = Who {
             block,

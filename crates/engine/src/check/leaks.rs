@@ -36,6 +36,7 @@ impl Checker {
             },
             now: Side {
                 launch,
+                device: block.device,
                 program,
                 agent: Agent::Kernel,
                 what: None,

@@ -33,6 +33,7 @@ impl Checker {
             place: ended.layout.place(left.at),
             now: Side {
                 launch: ended.clock.launch,
+                device: Some(ended.clock.device),
                 program: site.program,
                 agent: Agent::Thread {
                     block: by.unwrap_or(ended).clock.block.unwrap_or(0),

@@ -3,8 +3,8 @@
 //!
 //! # For the executor
 //!
-//! One [`Checker`] per device, beside its [`Memory`](crate::memory::Memory). It looks at what checked
-//! launches do, on one host thread; blocks may run one after another or in turns. A call either remembers what happened
+//! One [`Checker`] for the devices of an address space, beside their [`Memory`](crate::memory::Memory). It looks at what
+//! checked launches do, one host thread at a time ([`Turns`]); blocks may run one after another or in turns. A call either remembers what happened
 //! and is `Ok`, or gives a [`Finding`]; going on after a finding is sound, but later ones may follow
 //! from it.
 //!
@@ -68,6 +68,7 @@ mod strong;
 #[cfg(test)]
 mod tests;
 mod together;
+mod turns;
 mod warp;
 mod world;
 
@@ -77,6 +78,7 @@ pub use copies::Copy;
 pub use finding::{Agent, Class, Finding, Side, Space, Why};
 pub use overlap::Stored;
 pub use streams::{Event, Operation, Stream, Streams};
+pub use turns::{Hold, Known, Turn, Turns};
 
 use crate::memory::{AllocationId, Cached, Contents, Fault, Shared};
 use bulk::Bulks;
@@ -102,6 +104,10 @@ pub struct Shape {
     pub program: u32,
     /// Threads per block.
     pub threads: u32,
+    /// The number of the device.
+    pub device: u32,
+    /// Whether the device reaches others, or is reached.
+    pub is_joined: bool,
     /// Blocks per cluster, 1 without clusters. Those of a cluster have consecutive indices here.
     pub blocks_per_cluster: u64,
 }
@@ -178,7 +184,9 @@ impl Checker {
     /// A launch begins.
     pub fn launch(&mut self, operation: Operation, shape: Shape) -> LaunchId {
         self.rebase();
-        let (id, floor) = self.world.launch(operation, shape.blocks_per_cluster);
+        let (id, floor) = self
+            .world
+            .launch(operation, shape.device, shape.blocks_per_cluster);
         if floor == self.world.now() {
             self.sets.clear(floor);
             if self.blocks.iter().all(Option::is_none) {
@@ -210,7 +218,7 @@ impl Checker {
     pub fn begin_block(&mut self, launch: LaunchId, block: u64, shared: &Shared) -> BlockId {
         let shape = self.shapes.iter().find(|(id, _)| *id == launch);
         let (_, shape) = *shape.expect("the launch has not ended");
-        let clock = Clock::new(&mut self.world, launch, Some(block), shape.threads);
+        let clock = Clock::new(&mut self.world, launch, Some(block), shape);
         self.seat(clock, shape, shared)
     }
 
@@ -318,6 +326,7 @@ impl Checker {
         let block = self.blocks.get(who.block.0 as usize)?.as_ref()?;
         Some(Side {
             launch: block.clock.launch,
+            device: Some(block.clock.device),
             program: block.program,
             agent: Agent::Thread {
                 block: block.clock.block.unwrap_or(0),

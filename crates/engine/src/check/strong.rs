@@ -14,7 +14,9 @@ pub(super) enum Group {
     /// By number, from one barrier to the next: what came before it all of the block know.
     Block(u32, u32),
     Cluster(u32, u64),
-    Device,
+    /// By number.
+    Device(u32),
+    System,
 }
 
 /// The chains of one address.
@@ -86,10 +88,24 @@ impl Clock {
         }
     }
 
+    /// What comes after the launch knows all of other devices that the block's threads knew, or have seen.
+    pub(super) fn hand_on(&mut self, world: &mut World) {
+        let mut known = std::mem::take(&mut self.all);
+        for (_, view) in self.views.drain() {
+            known.join(&view);
+        }
+        let seen = self.seen.drain().flat_map(|(_, seen)| seen);
+        for (_, chain, len) in seen.filter(|(group, ..)| *group == Group::System) {
+            world.chains.acquire(&mut known, chain, len);
+        }
+        known.forget(&self.own_chains);
+        world.learn(self.launch, &known);
+    }
+
     /// Fences of `fence.sc` are ordered among each other.
     fn fence_all(&mut self, world: &mut World, warp: u32, mask: u32, scope: Scope) {
         let mut fences = std::mem::take(&mut world.fences);
-        let groups = self.groups(scope, Reach::Device);
+        let groups = self.groups(scope, Reach::All);
         for thread in lanes(warp, mask) {
             let view = Arc::make_mut(self.views.entry(thread).or_default());
             for (_, chain) in fences
@@ -144,7 +160,8 @@ impl Clock {
             Some(Group::Block(self.number, self.barrier)),
             self.is_clustered
                 .then_some(Group::Cluster(self.launch.0, self.cluster)),
-            (reach == Reach::Device).then_some(Group::Device),
+            (reach == Reach::All).then_some(Group::Device(self.device)),
+            (reach == Reach::All).then_some(Group::System),
         ];
         let within = |group: &Group| group.scope() <= scope;
         all.into_iter().flatten().filter(within).collect()
@@ -239,8 +256,10 @@ pub(super) struct How {
 /// Who can reach the memory at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reach {
+    /// The block alone.
     Block,
-    Device,
+    /// Other blocks, and other devices.
+    All,
 }
 
 /// What a strong write does with what was written before.
@@ -255,7 +274,8 @@ impl Group {
         match self {
             Group::Block(..) => Scope::Block,
             Group::Cluster(..) => Scope::Cluster,
-            Group::Device => Scope::Device,
+            Group::Device(..) => Scope::Device,
+            Group::System => Scope::System,
         }
     }
 }

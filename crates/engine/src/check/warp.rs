@@ -249,7 +249,7 @@ impl Ground<'_> {
         for address in std::mem::take(&mut self.overwritten) {
             let sites = match self.reach {
                 Reach::Block => &mut self.clock.sites,
-                Reach::Device => &mut self.world.sites,
+                Reach::All => &mut self.world.sites,
             };
             sites.remove(&(address | self.space));
         }
@@ -287,7 +287,7 @@ impl Ground<'_> {
         let key = address | self.space;
         let known = match self.reach {
             Reach::Block => self.clock.sites.remove(&key),
-            Reach::Device => self.world.sites.remove(&key),
+            Reach::All => self.world.sites.remove(&key),
         };
         let is_known = known.is_some();
         let mut site = known.unwrap_or_default();
@@ -309,7 +309,7 @@ impl Ground<'_> {
         if is_known || access.what.writes() {
             match self.reach {
                 Reach::Block => self.clock.sites.insert(key, site),
-                Reach::Device => self.world.sites.insert(key, site),
+                Reach::All => self.world.sites.insert(key, site),
             };
         }
     }

@@ -1,7 +1,7 @@
 //! Time, and whose it is.
 
 use super::access::LaunchId;
-use super::chains::Chains;
+use super::chains::{Chains, View};
 use super::hash::Map;
 use super::streams::Operation;
 use super::strong::{Site, Sites};
@@ -11,10 +11,13 @@ use super::strong::{Site, Sites};
 pub(super) struct Launch {
     pub(super) id: LaunchId,
     pub(super) operation: Operation,
+    pub(super) device: u32,
     pub(super) blocks_per_cluster: u64,
     pub(super) start: u32,
     /// Everything before this time was before it as it began.
     floor: u32,
+    /// What its blocks have come to know of others: whatever is after the launch knows it.
+    known: View,
     pub(super) is_running: bool,
 }
 
@@ -22,6 +25,8 @@ pub(super) struct Launch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Instance {
     pub(super) launch: LaunchId,
+    /// The device that the launch is on.
+    pub(super) device: u32,
     /// Its linear index. None of the host.
     pub(super) block: Option<u64>,
 }
@@ -43,6 +48,8 @@ pub(super) struct World {
     pub(super) chains: Chains,
     pub(super) sites: Sites,
     pub(super) fences: Site,
+    /// What launches knew that are before everything to come.
+    known: View,
     /// The chains of clusters' barriers.
     clusters: Map<(u32, u64), u32>,
 }
@@ -69,6 +76,7 @@ impl World {
             chains: Chains::default(),
             sites: Sites::default(),
             fences: Site::default(),
+            known: View::default(),
             clusters: Map::default(),
         }
     }
@@ -94,9 +102,13 @@ impl World {
     }
 
     /// Begins a launch; gives the time before which everything is before it.
-    pub(super) fn launch(&mut self, operation: Operation, cluster: u64) -> (LaunchId, u32) {
-        self.launches
-            .retain(|launch| launch.is_running || !operation.is_everyones(&launch.operation));
+    pub(super) fn launch(
+        &mut self,
+        operation: Operation,
+        device: u32,
+        cluster: u64,
+    ) -> (LaunchId, u32) {
+        self.forget_everyones(&operation);
         self.forget_oldest();
         if self.launches.is_empty() || self.runs.len() > 2 * self.kept {
             self.collect();
@@ -108,12 +120,32 @@ impl World {
         self.launches.push(Launch {
             id,
             operation,
+            device,
             blocks_per_cluster: cluster.max(1),
             start,
             floor,
+            known: View::default(),
             is_running: true,
         });
         (id, floor)
+    }
+
+    /// Forgets launches that are before all that is yet to come, and before all that runs: one that began beside
+    /// another may go on when that has been waited for.
+    fn forget_everyones(&mut self, operation: &Operation) {
+        let running = self.launches.iter().filter(|launch| launch.is_running);
+        let running: Vec<Operation> = running.map(|launch| launch.operation.clone()).collect();
+        let known = &mut self.known;
+        self.launches.retain(|launch| {
+            let before = &launch.operation;
+            let stays = launch.is_running
+                || !operation.is_everyones(before)
+                || running.iter().any(|it| !it.is_after(before));
+            if !stays {
+                known.join(&launch.known);
+            }
+            stays
+        });
     }
 
     /// Launches that nobody ever waits for, as where a stream is dropped, are not kept for ever.
@@ -142,6 +174,7 @@ impl World {
         self.first_instance = first;
         self.chains.end_before(floor);
         let chains = &self.chains;
+        self.known.keep(chains);
         self.sites.retain(|_, site| site.keep(chains));
         self.fences.keep(chains);
         self.kept = self.runs.len().max(SMALL);
@@ -159,6 +192,40 @@ impl World {
         if let Some(launch) = self.launches.iter_mut().find(|launch| launch.id == id) {
             launch.is_running = false;
         }
+    }
+
+    /// A block of a launch has ended, which knows so much of others.
+    pub(super) fn learn(&mut self, id: LaunchId, known: &View) {
+        if let Some(launch) = self.launches.iter_mut().find(|launch| launch.id == id) {
+            launch.known.join(known);
+        }
+    }
+
+    /// What a launch knows as it begins: what those knew that are before it.
+    pub(super) fn known(&self, id: LaunchId) -> View {
+        let mut known = self.known.clone();
+        if let Some(own) = self.of(id) {
+            let before = |it: &&Launch| it.id != id && own.operation.is_after(&it.operation);
+            for launch in self.launches.iter().filter(before) {
+                known.join(&launch.known);
+            }
+        }
+        known
+    }
+
+    /// Whether the view knows a release of a launch that is after another.
+    pub(super) fn knows_later(&self, view: &View, before: LaunchId) -> bool {
+        let Some(before) = self.of(before) else {
+            return true;
+        };
+        let is_after = |number: u32| {
+            let at = number.checked_sub(self.first_instance);
+            let instance = at.and_then(|at| self.instances.get(at as usize));
+            let launch = instance.and_then(|it| self.of(it.launch));
+            let later = launch.filter(|it| it.id != before.id);
+            later.is_some_and(|it| it.operation.is_after(&before.operation))
+        };
+        self.chains.releasers(view).any(is_after)
     }
 
     /// The time before which everything is before an operation: there may be thousands of launches that it is

@@ -213,7 +213,8 @@ impl Block {
                     divergence::check_barrier(&self.warps, id, code, context)?;
                 }
                 if let (Some(checking), None) = (&mut context.at.checking, wanted) {
-                    let checked = checking.checker.barrier(checking.block());
+                    let block = checking.block();
+                    let checked = checking.checker.barrier(block);
                     checked.map_err(|finding| self.failed(Failure::Check(finding), context))?;
                 }
                 let (count, of) = self.warps.iter_mut().fold((0, 0), |sum, warp| {
@@ -236,7 +237,8 @@ impl Block {
         let ended = match &mut context.at.checking {
             Some(checking) => {
                 checking.parts.remove(&self.number);
-                checking.checker.end_block(checking.block())
+                let block = checking.block();
+                checking.checker.end_block(block)
             }
             None => Ok(()),
         };

@@ -47,6 +47,7 @@ pub(super) unsafe fn check(
         return false;
     }
     let strength = strength(access.order, access.scope);
+    meet_devices(context, access, strength);
     match access.act {
         Act::CopyTo => true,
         Act::CopyFrom { to, to_offset } => {
@@ -229,6 +230,19 @@ unsafe fn tell(
     found(context, op.instruction, checked)
 }
 
+/// Lets launches of other devices have their turn between what was written for them to see and what comes next.
+fn meet_devices(context: &mut Context<'_>, access: &Access, strength: Strength) {
+    let Some(checking) = &mut context.at.checking else {
+        return;
+    };
+    if std::mem::take(&mut checking.has_told) {
+        checking.checker.pass();
+    }
+    let is_for_all = matches!(strength, Strength::Strong(_, Scope::System));
+    let is_write = matches!(access.act, Act::Store | Act::Atomic(_));
+    checking.has_told = is_for_all && is_write && context.at.launch.memory.has_peers();
+}
+
 /// Tells the checker of zeros that a copy of lanes writes. Gives whether it may.
 ///
 /// # Safety
@@ -327,11 +341,8 @@ pub(crate) fn wait(context: &mut Context<'_>, but: Option<u32>) {
 pub(crate) fn sync_warp(context: &mut Context<'_>, mask: u32) {
     let warp = context.at.warp;
     if let Some(checking) = &mut context.at.checking {
-        checking.checker.sync_warp(Who {
-            block: checking.block(),
-            warp,
-            mask,
-        });
+        let block = checking.block();
+        checking.checker.sync_warp(Who { block, warp, mask });
     }
 }
 

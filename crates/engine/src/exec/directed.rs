@@ -120,12 +120,25 @@ impl Stage<'_, '_> {
         let warp = self.warp.expect("one has control");
         let ran = self.resident[self.slot].run_one(warp, self.crew.code, &mut self.context);
         let stop = ran.map_err(|failed| self.crew.explained(failed, || self.cannot_begin()))?;
+        if stop == Stop::Looks
+            && let Some(checking) = &mut self.context.at.checking
+        {
+            checking.checker.pass();
+        }
+        let company = &self.crew.code.company;
         self.in_vain = match stop {
+            Stop::Looks if company.may_help() => {
+                self.resident[self.slot].forget_waiting();
+                self.in_vain
+            }
             // One that works may be asked often, and others look meanwhile.
             Stop::Asks if !self.resident[self.slot].warps()[warp].is_looking() => 0,
             Stop::Asks => self.in_vain,
             Stop::Looks => self.in_vain + 1,
-            Stop::Waits | Stop::Yields | Stop::Ended => 0,
+            Stop::Waits | Stop::Yields | Stop::Ended => {
+                company.comes_on();
+                0
+            }
         };
         let begun = self.resident.len() * self.resident[self.slot].warps().len();
         let looks = self.in_vain * u64::from(LOOKS) / begun as u64;

@@ -118,6 +118,12 @@ pub enum Failure {
         /// The first block that has not begun.
         block: [u32; 3],
     },
+    /// A thread that waits for what a kernel of another device was to write, which has failed.
+    #[error("waits for what others write, and a kernel on cpu:{device} has failed meanwhile")]
+    PeerFailed {
+        /// The number of the other device.
+        device: u32,
+    },
     /// A phase of an mbarrier that never ends.
     #[error("{0}")]
     Unmet(String),

@@ -11,6 +11,7 @@ mod calls;
 mod change;
 pub(crate) mod checked;
 pub(crate) mod cluster;
+pub(crate) mod company;
 mod counted;
 pub(crate) mod directed;
 mod director;

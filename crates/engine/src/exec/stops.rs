@@ -31,6 +31,8 @@ pub(crate) struct Directed {
     has_looked: bool,
     /// How often it let others go first.
     yields: u32,
+    /// The warp's steps when it last did.
+    pub(super) since: u64,
     /// Whether the group that ran last asks who goes on.
     pub(super) asks: bool,
 }
@@ -40,16 +42,6 @@ impl Directed {
     pub(super) fn has_had_turn(&mut self, looks: bool) {
         self.turns += if looks { TURNS } else { 1 };
         self.has_looked |= looks;
-    }
-
-    /// Begins a new turn of the warp.
-    fn lets_others_go(&mut self) -> Stop {
-        self.turns = 0;
-        self.yields += 1;
-        match std::mem::take(&mut self.has_looked) {
-            true => Stop::Looks,
-            false => Stop::Yields,
-        }
     }
 }
 
@@ -77,8 +69,23 @@ impl Warp {
             let turns = |group: &Group| group.turns;
             let is_round = self.ready.iter().map(turns).min() == self.ready.iter().map(turns).max();
             if self.directed.turns >= TURNS && is_round {
-                return Ok(self.directed.lets_others_go());
+                return Ok(self.lets_others_go());
             }
+        }
+    }
+
+    /// Begins a new turn.
+    fn lets_others_go(&mut self) -> Stop {
+        let directed = &mut self.directed;
+        directed.turns = 0;
+        directed.yields += 1;
+        let since = std::mem::replace(&mut directed.since, self.steps);
+        match std::mem::take(&mut directed.has_looked) {
+            true => {
+                self.waited = self.steps.saturating_sub(since);
+                Stop::Looks
+            }
+            false => Stop::Yields,
         }
     }
 

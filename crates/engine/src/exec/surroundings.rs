@@ -10,7 +10,7 @@ use super::failure::Failed;
 use super::program::Program;
 use super::registers::LANES;
 use super::wgmma::Products;
-use crate::check::{BlockId, Checker, LaunchId};
+use crate::check::{BlockId, Hold, LaunchId};
 use crate::count::Tally;
 use crate::memory::{self, Cached, Memory, Parts, Shared};
 
@@ -149,9 +149,11 @@ pub(crate) struct Unmet {
 
 /// The checks of a launch, and the block that runs.
 pub(crate) struct Checking<'l> {
-    pub(crate) checker: &'l mut Checker,
+    pub(crate) checker: &'l mut (dyn Hold + 'static),
     pub(crate) launch: LaunchId,
     pub(crate) block: Option<BlockId>,
+    /// Whether the last access was a write for all devices to see, after which others have their turn.
+    pub(crate) has_told: bool,
     /// The offsets of the parameters through which nobody writes.
     pub(crate) fixed: Vec<u32>,
     /// Of dynamic shared memory, by the numbers of the blocks that have declared some.
@@ -182,6 +184,11 @@ impl Surroundings<'_> {
     #[inline(always)]
     pub(crate) fn is_observed(&self) -> bool {
         self.checking.is_some() || self.counting.is_some()
+    }
+
+    /// Whether other devices do nothing while the launch looks for what they write.
+    pub(crate) fn keeps_others_waiting(&self) -> bool {
+        self.checking.is_some() && self.launch.memory.has_peers()
     }
 
     /// A thread's index in its block, x, y, z.

@@ -47,7 +47,7 @@ pub(crate) struct Warp {
     /// Blocks of instructions that it has gone through.
     pub(crate) steps: u64,
     /// How many of them it went through in its last turn, if it waits.
-    waited: u64,
+    pub(super) waited: u64,
     /// How many those were when it last looked at what others may write.
     looked: u64,
     /// The phase of the cluster's barrier at which each lane has arrived and not waited.
@@ -154,7 +154,7 @@ impl Warp {
             context.at.looks = group.looks;
             self.run_group(group, code, context)?;
             has_looked |= context.at.looks > LOOKS;
-            if turns >= TURNS {
+            if turns >= TURNS || has_looked && context.at.keeps_others_waiting() {
                 if !has_looked {
                     return Ok(Pause::Turn);
                 }
@@ -168,6 +168,7 @@ impl Warp {
     pub(crate) fn forget_waiting(&mut self) {
         self.steps -= std::mem::take(&mut self.waited);
         self.looked = self.looked.min(self.steps);
+        self.directed.since = self.directed.since.min(self.steps);
     }
 
     /// Whether all of its threads have ended.

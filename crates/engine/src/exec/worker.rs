@@ -8,6 +8,7 @@ use ptx::SpecialRegister;
 
 use super::block::{Block, Progress};
 use super::cluster::{self, Cluster};
+use super::company::Company;
 use super::director::Director;
 use super::failure::{Failed, Failure};
 use super::looks::Core;
@@ -43,6 +44,8 @@ pub(crate) struct Code<'l> {
     gives_up: Cell<Option<u64>>,
     /// The core that it runs on, among others.
     pub(crate) core: Core<'l>,
+    /// The launches of other devices for which it may wait.
+    pub(crate) company: Company<'l>,
     /// Who decides where the order is free; none: the lowest goes first.
     pub(crate) director: Option<Director<'l>>,
     /// For each program the allocations that its accesses met last.
@@ -60,6 +63,7 @@ impl<'l> Code<'l> {
         functions: &'l Functions,
         kernel: Arc<Program>,
         core: Core<'l>,
+        company: Company<'l>,
         options: &Options,
         choices: Option<&'l Choices>,
     ) -> Self {
@@ -71,6 +75,7 @@ impl<'l> Code<'l> {
             finds_divergence: options.divergence,
             gives_up: Cell::new(None),
             core,
+            company,
             director: choices.map(Director::new),
             met: RefCell::default(),
         }
@@ -103,8 +108,9 @@ impl<'l> Code<'l> {
             false => self.steps,
         };
         let each = MOST_HELD_UP.min(self.steps);
+        let waits_for_ever = in_vain > together / u64::from(LOOKS);
         self.gives_up
-            .set(match in_vain > together / u64::from(LOOKS) {
+            .set(match waits_for_ever || self.company.failed().is_some() {
                 true => Some(self.steps),
                 false => (looks_of_each > each && is_held_up()).then_some(each),
             });
@@ -405,12 +411,16 @@ impl<'l> Crew<'_, 'l> {
         mut failed: Box<Failed>,
         not_begun: impl FnOnce() -> Option<u64>,
     ) -> Box<Failed> {
-        if let Failure::Steps {
+        let Failure::Steps {
             limit,
             is_looking: true,
         } = failed.failure
-            && let Some(block) = not_begun()
-        {
+        else {
+            return failed;
+        };
+        if let Some(device) = self.code.company.failed() {
+            failed.failure = Failure::PeerFailed { device };
+        } else if let Some(block) = not_begun() {
             let (block, held) = (
                 coordinates(block, self.launch.grid),
                 self.launch.held.blocks(),
@@ -475,10 +485,12 @@ pub(crate) fn work<'l>(
                     queue.end();
                 }
                 spare.extend(left);
+                crew.code.company.comes_on();
                 in_vain = 0;
             }
             // It may wait all the same, with much to do between looks.
             Progress::Turn => {
+                crew.code.company.comes_on();
                 in_vain = 0;
                 in_a_row += 1;
                 if in_a_row > IN_A_ROW {
@@ -487,7 +499,10 @@ pub(crate) fn work<'l>(
             }
             // It may wait for a block that has not begun.
             Progress::Looking => {
-                if !crew.code.core.looks_in_vain() {
+                if let Some(checking) = &mut context.at.checking {
+                    checking.checker.pass();
+                }
+                if crew.code.company.may_help() || !crew.code.core.looks_in_vain() {
                     resident[turn].forget_waiting();
                     in_vain -= 1;
                 }

@@ -7,6 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use super::allocation::{Allocation, AllocationId, Contents, Protection};
 use super::fault::{Fault, FaultClass};
+use super::peers::Peers;
 use super::place::{Kind, Label, Place};
 use super::table::{Table, layout, take};
 
@@ -60,8 +61,8 @@ pub const DEVICES: u32 = 64;
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     /// Whose it is.
-    device: u32,
-    space: Arc<Space>,
+    pub(super) device: u32,
+    pub(super) space: Arc<Space>,
 }
 
 /// The addresses of some devices, and whose memory lies there.
@@ -72,17 +73,7 @@ pub struct Space {
     /// Goes on with each allocation that ends.
     generation: AtomicU64,
     running: AtomicUsize,
-    /// By device: a bit for each that its kernels may use the memory of.
-    peers: Peers,
-}
-
-#[derive(Debug)]
-struct Peers([AtomicU64; DEVICES as usize]);
-
-impl Default for Peers {
-    fn default() -> Peers {
-        Peers([const { AtomicU64::new(0) }; DEVICES as usize])
-    }
+    pub(super) peers: Peers,
 }
 
 /// A launch runs: memory stays with the process until this is dropped.
@@ -106,36 +97,6 @@ impl Memory {
         let memory = Memory::default();
         memory.set_limits(limits);
         memory
-    }
-
-    /// The memory of another device of the same space.
-    ///
-    /// # Panics
-    /// The number is not less than [`DEVICES`].
-    #[must_use]
-    pub fn of_device(&self, device: u32) -> Memory {
-        assert!(device < DEVICES, "device {device} of {DEVICES}");
-        let space = Arc::clone(&self.space);
-        Memory { device, space }
-    }
-
-    /// The number of the device.
-    pub fn device(&self) -> u32 {
-        self.device
-    }
-
-    /// From now on kernels of this device may use the memory of `peer`.
-    pub fn enable_peer_access(&self, peer: &Memory) {
-        let peers = &self.space.peers.0[self.device as usize];
-        peers.fetch_or(1 << peer.device, Ordering::AcqRel);
-    }
-
-    /// Whether kernels of this device may use memory: their own, the host's that they were lent, a peer's.
-    pub(super) fn reaches(&self, owner: Option<u32>) -> bool {
-        owner.is_none_or(|owner| {
-            let peers = || self.space.peers.0[self.device as usize].load(Ordering::Acquire);
-            owner == self.device || peers() >> owner & 1 != 0
-        })
     }
 
     /// How many allocations of the space have ended.

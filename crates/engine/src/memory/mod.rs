@@ -24,6 +24,7 @@ mod fault;
 mod lanes;
 mod local;
 mod parts;
+mod peers;
 mod place;
 mod resolve;
 mod shared;

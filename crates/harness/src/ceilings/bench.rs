@@ -17,11 +17,13 @@ pub struct Effort {
     pub steps: u32,
     /// Loads of a pointer chase.
     pub loads: u32,
+    /// Reads of shared memory, shuffles and votes of a thread; of atomic operations fewer.
+    pub accesses: u32,
     /// Steps of products on tensor cores, of 128 bytes of each row and column.
     pub tensor_steps: u32,
     /// Bytes that a sweep over the caches reads for each size.
     pub cache_bytes: u64,
-    /// Launches, and barriers, of which one takes too little time to be measured.
+    /// Launches, and barriers of a grid or in shared memory, of which one takes too little time to be measured.
     pub launches: u32,
 }
 
@@ -35,6 +37,7 @@ impl Effort {
                 runs: runs(0, 2),
                 steps: 1024,
                 loads: 2000,
+                accesses: 256,
                 tensor_steps: 1,
                 cache_bytes: 1 << 20,
                 launches: 20,
@@ -45,6 +48,7 @@ impl Effort {
                 runs: runs(3, 10),
                 steps: 1 << 18,
                 loads: 100_000,
+                accesses: 1 << 14,
                 tensor_steps: 8192,
                 cache_bytes: 4 << 30,
                 launches: 1000,
@@ -123,6 +127,7 @@ impl<'d> Bench<'d> {
         at_least("timed launches", effort.runs.timed.into(), 1)?;
         at_least("steps of arithmetic", effort.steps.into(), 1)?;
         at_least("steps of products", effort.tensor_steps.into(), 1)?;
+        at_least("accesses", effort.accesses.into(), 1)?;
         at_least("loads", effort.loads.into(), 1)?;
         Ok(Bench {
             device,

@@ -9,48 +9,58 @@ use super::bench::Bench;
 use super::{BenchError, Ceiling, Quantity};
 use crate::embedded::latency::{Barrier, Chase};
 use crate::study::{DispatchRow, Rounds, dispatch};
-use crate::workload::GridSize;
+use crate::workload::{GridSize, Workload};
 
-/// Bytes of a cache line.
-const LINE: u64 = 128;
+/// A cycle through so many places, each on a cache line of its own.
+const fn lines(bytes: u64) -> (u64, u64) {
+    /// Bytes.
+    const LINE: u64 = 128;
+    (bytes / LINE, LINE / size_of::<u32>() as u64)
+}
 
-const ELEMENT: u64 = size_of::<u32>() as u64;
-
-/// Bytes that are far more than a level 2 cache, well within one, and well within a level 1 cache.
-const MEMORY: u64 = 512 << 20;
-const L2: u64 = 8 << 20;
-const L1: u64 = 32 << 10;
-/// As much as the emulator has time for.
-const EMULATED: u64 = 64 << 10;
+/// Places and elements from one to the next of cycles through far more bytes than a level 2 cache has, well within one, and
+/// well within a level 1 cache; and through shared memory.
+const MEMORY: (u64, u64) = lines(512 << 20);
+pub(super) const L2: (u64, u64) = lines(8 << 20);
+const L1: (u64, u64) = lines(32 << 10);
+pub(super) const SHARED: (u64, u64) = (SHARED_ELEMENTS as u64, 1);
+/// As many places as the emulator has time for.
+const EMULATED: u64 = SHARED.0;
 
 /// Threads of a block at the barrier; there is one block per multiprocessor.
 const BLOCK: u32 = 256;
 
 /// Of loads.
 pub(super) fn loads(bench: &Bench<'_>) -> Result<Vec<Ceiling>, BenchError> {
-    let loads = u64::from(bench.effort.loads);
+    let chases: [(Quantity, &dyn Workload, (u64, u64)); 4] = [
+        (Quantity::MemoryLatency, &Chase::Global, MEMORY),
+        (Quantity::L2Latency, &Chase::Global, L2),
+        (Quantity::L1Latency, &Chase::Global, L1),
+        (Quantity::SharedLatency, &Chase::Shared, SHARED),
+    ];
+    let time = |(quantity, chased, cycle)| chase(bench, quantity, chased, cycle);
+    chases.into_iter().map(time).collect()
+}
+
+/// What a step takes of a chase through a cycle of so many places, so many elements apart.
+pub(super) fn chase(
+    bench: &Bench<'_>,
+    quantity: Quantity,
+    chase: &dyn Workload,
+    (places, stride): (u64, u64),
+) -> Result<Ceiling, BenchError> {
     let most = match bench.device.properties().is_emulated() {
         true => EMULATED,
         false => u64::MAX,
     };
-    let lines = |bytes: u64| (Chase::Global, bytes.min(most) / LINE, LINE / ELEMENT);
-    let shared = (Chase::Shared, SHARED_ELEMENTS as u64, 1);
-    let chases = [
-        (Quantity::MemoryLatency, lines(MEMORY)),
-        (Quantity::L2Latency, lines(L2)),
-        (Quantity::L1Latency, lines(L1)),
-        (Quantity::SharedLatency, shared),
+    let loads = u64::from(bench.effort.loads);
+    let values = [
+        ("places", places.min(most).into()),
+        ("stride", stride.into()),
+        ("loads", loads.into()),
     ];
-    let time = |(quantity, (chase, places, stride)): (Quantity, (Chase, u64, u64))| {
-        let values = [
-            ("places", places.into()),
-            ("stride", stride.into()),
-            ("loads", loads.into()),
-        ];
-        let timed = bench.measure(&chase, &values, 1, GridSize::Full)?;
-        Ok(timed.latency(quantity, loads as f64, bench))
-    };
-    chases.into_iter().map(time).collect()
+    let timed = bench.measure(chase, &values, 1, GridSize::Full)?;
+    Ok(timed.latency(quantity, loads as f64, bench))
 }
 
 /// Of launches and barriers.

@@ -7,10 +7,12 @@
 mod arithmetic;
 mod bench;
 mod caches;
+mod hopper;
 mod host;
 mod latency;
 mod memory;
 mod quantity;
+mod sharing;
 mod store;
 mod tensor;
 mod under_load;
@@ -97,10 +99,10 @@ pub struct Ceilings {
 
 impl Ceilings {
     /// How often [`Ceilings::measure`] tells its `progress` what comes next.
-    pub const STEPS: u64 = 7;
+    pub const STEPS: u64 = 9;
 
     /// Measures all ceilings of a device, some seconds on a GPU. `hopper` is the same device with the kernels for `sm_90a`: a
-    /// device without them has no ceilings of tensor cores. `progress` is told what comes next, and may end it.
+    /// device without them has no ceilings of tensor cores, clusters and bulk copies. `progress` is told what comes next, and may end it.
     ///
     /// # Errors
     /// [`BenchError::TooLittle`]: `effort` asks for too few elements, launches or bytes;
@@ -127,11 +129,17 @@ impl Ceilings {
         begin("caches and shared memory")?;
         let (cached, working_sets) = caches::measure(&bench)?;
         ceilings.extend(cached);
+        begin("banks, atomics, warps and blocks")?;
+        ceilings.extend(sharing::measure(&bench)?);
         begin("arithmetic")?;
         ceilings.extend(arithmetic::measure(&bench)?);
         begin("tensor cores")?;
         if let Some(hopper) = hopper {
             ceilings.extend(tensor::measure(&Bench::new(hopper, &loaded, effort)?)?);
+        }
+        begin("clusters and bulk copies")?;
+        if let Some(device) = hopper {
+            ceilings.extend(hopper::measure(&Bench::new(device, &loaded, effort)?)?);
         }
         begin("latencies")?;
         ceilings.extend(latency::loads(&bench)?);

@@ -18,7 +18,7 @@ macro_rules! quantities {
 
         impl Quantity {
             /// Every quantity, in the order of tables.
-            pub const ALL: [Quantity; 47] = [$(Quantity::$name),*];
+            pub const ALL: [Quantity; 77] = [$(Quantity::$name),*];
 
             /// The name in tables.
             pub fn name(self) -> &'static str {
@@ -54,6 +54,30 @@ quantities! {
     L1Read, "L1 read", BytesPerSec;
     /// Shared memory read.
     SharedRead, "shared read", BytesPerSec;
+    /// Shared memory read by words, each lane from a bank of its own.
+    SharedWays1, "shared, no conflict", BytesPerSec;
+    /// The same with 2 lanes at each bank that is read.
+    SharedWays2, "shared, 2-way conflict", BytesPerSec;
+    /// With 4.
+    SharedWays4, "shared, 4-way conflict", BytesPerSec;
+    /// With 8.
+    SharedWays8, "shared, 8-way conflict", BytesPerSec;
+    /// With 16.
+    SharedWays16, "shared, 16-way conflict", BytesPerSec;
+    /// With all 32.
+    SharedWays32, "shared, 32-way conflict", BytesPerSec;
+    /// Atomic additions of all threads to one counter in memory.
+    AtomicTogether, "atomic add, one address", OpsPerSec;
+    /// Atomic additions of each thread to a counter of its own, next to its neighbour's, that the level 2 cache holds.
+    AtomicApart, "atomic add, spread", OpsPerSec;
+    /// Atomic additions of all threads of a block to one counter in shared memory.
+    SharedAtomicTogether, "shared atomic add, one address", OpsPerSec;
+    /// Atomic additions of each thread to a counter of its own in shared memory.
+    SharedAtomicApart, "shared atomic add, spread", OpsPerSec;
+    /// Shuffles, of each lane.
+    Shuffle, "shuffle", OpsPerSec;
+    /// Votes, of each lane.
+    Vote, "vote", OpsPerSec;
     /// Fused multiply-add of `f32`.
     FmaF32, "f32 fma", FlopsPerSec;
     /// Multiply and add of `f32` that do not fuse.
@@ -102,6 +126,14 @@ quantities! {
     MmaBf16, "bf16 mma.sync", FlopsPerSec;
     /// The same of zeros.
     MmaBf16Zeros, "bf16 mma.sync, zeros", FlopsPerSec;
+    /// Shared memory of another block of the cluster read.
+    ClusterRead, "cluster read", BytesPerSec;
+    /// Boxes of a tensor brought from memory into shared memory.
+    BoxLoad, "TMA load", BytesPerSec;
+    /// The same from the level 2 cache.
+    BoxLoadL2, "TMA load, L2", BytesPerSec;
+    /// Boxes of a tensor stored from shared memory.
+    BoxStore, "TMA store", BytesPerSec;
     /// A load from memory.
     MemoryLatency, "memory latency", Seconds;
     /// A load from memory that is read by all multiprocessors, at 95 % of the greatest rate: [`UnderLoad`](super::UnderLoad).
@@ -116,6 +148,34 @@ quantities! {
     L1Latency, "L1 latency", Seconds;
     /// A load from shared memory.
     SharedLatency, "shared latency", Seconds;
+    /// An atomic addition in the level 2 cache that returns what was there.
+    AtomicLatency, "atomic latency", Seconds;
+    /// The same in shared memory.
+    SharedAtomicLatency, "shared atomic latency", Seconds;
+    /// A row of a tensor brought from the level 2 cache into shared memory, and waited for.
+    BoxLatency, "TMA latency, L2", Seconds;
+    /// A load from the shared memory of another block of the cluster.
+    ClusterLatency, "cluster latency", Seconds;
+    /// A barrier in shared memory at which 32 threads arrive and wait.
+    Arrivals32, "mbarrier, 32 threads", Seconds;
+    /// 256 threads.
+    Arrivals256, "mbarrier, 256 threads", Seconds;
+    /// 1024 threads.
+    Arrivals1024, "mbarrier, 1024 threads", Seconds;
+    /// A shuffle that waits for the one before.
+    ShuffleLatency, "shuffle latency", Seconds;
+    /// A vote that waits for the one before.
+    VoteLatency, "vote latency", Seconds;
+    /// A barrier of a block of 32 threads.
+    BlockBarrier32, "barrier, 32 threads", Seconds;
+    /// Of 128.
+    BlockBarrier128, "barrier, 128 threads", Seconds;
+    /// Of 256.
+    BlockBarrier256, "barrier, 256 threads", Seconds;
+    /// Of 512.
+    BlockBarrier512, "barrier, 512 threads", Seconds;
+    /// Of 1024.
+    BlockBarrier1024, "barrier, 1024 threads", Seconds;
     /// An operation of [`Quantity::FmaF32`] that waits for the one before.
     FmaF32Latency, "f32 fma latency", Seconds;
     /// An operation of [`Quantity::FmaF64`] that waits for the one before.
@@ -133,6 +193,9 @@ quantities! {
     /// A barrier of all threads of a grid, a block on each multiprocessor.
     GridBarrier, "grid barrier", Seconds;
 }
+
+/// 32 banks of 4 bytes a clock: CUDA C++ Programming Guide, "Shared Memory".
+const BANK_BYTES: f64 = 128.0;
 
 /// The unit of a [`Quantity`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -214,11 +277,27 @@ impl Quantity {
             | Quantity::MemoryWrite
             | Quantity::MemoryCopy
             | Quantity::MemoryScale
-            | Quantity::MemoryTriad => Some(Datasheet::of(&facts.name)?.memory.0),
-            // 32 banks of 4 bytes a clock: CUDA C++ Programming Guide, "Shared Memory".
-            Quantity::SharedRead => Some(clocks * 128.0),
-            _ => None,
+            | Quantity::MemoryTriad
+            | Quantity::BoxLoad
+            | Quantity::BoxStore => Some(Datasheet::of(&facts.name)?.memory.0),
+            // CUDA C++ Programming Guide, "Throughput of Native Arithmetic Instructions": results a clock.
+            Quantity::Shuffle => Some(clocks * 32.0),
+            Quantity::Vote => Some(clocks * 64.0),
+            _ => Some(clocks * BANK_BYTES / f64::from(self.ways()?)),
         }
+    }
+
+    /// Lanes that want different words from a bank of shared memory at a time.
+    fn ways(self) -> Option<u32> {
+        Some(match self {
+            Quantity::SharedRead | Quantity::SharedWays1 => 1,
+            Quantity::SharedWays2 => 2,
+            Quantity::SharedWays4 => 4,
+            Quantity::SharedWays8 => 8,
+            Quantity::SharedWays16 => 16,
+            Quantity::SharedWays32 => 32,
+            _ => return None,
+        })
     }
 
     /// What the hardware counts, and how many operations each of its results is.

@@ -113,7 +113,14 @@ fn product<'d>(at: &Point<'d>) -> Result<Case<'d>, PointError> {
     Ok(unsafe {
         arrays.arguments_unchecked(move |(it, sent)| {
             let (a, x) = (it.y.slice(..), it.x.slice(..));
-            (a, x, columns, 1, sent.targets.slice(..))
+            (
+                a,
+                x,
+                columns,
+                1,
+                rows.is_multiple_of(2),
+                sent.targets.slice(..),
+            )
         })
     })
 }

@@ -1,15 +1,18 @@
-//! What waits for what came before: a chase through a random cycle, a barrier of a grid, and the clocks.
+//! What waits for what came before: a chase through a random cycle, barriers of a grid and of a block, and the clocks.
 
+use cuda_std::launch::Signature;
 use kernels_gpu::ceilings::WARP;
-use kernels_gpu::ceilings::barrier::wait_for_grid;
-use kernels_gpu::ceilings::chase::{SHARED_ELEMENTS, chase, chase_shared};
+use kernels_gpu::ceilings::barrier::{LINE, wait_for_block, wait_for_grid};
+use kernels_gpu::ceilings::chase::{
+    SHARED_ELEMENTS, chase, chase_by_atomics, chase_by_atomics_in_shared, chase_shared,
+};
 use kernels_gpu::ceilings::clock::read_clocks;
 
 use super::checked::OfSize;
 use super::values::{Output, check_same};
-use crate::driver::{DeviceBuffer, LaunchConfig};
+use crate::driver::{Device, DeviceBuffer, DriverError, LaunchConfig};
 use crate::measure::places;
-use crate::workload::{Axis, Case, Point, PointError, Workload};
+use crate::workload::{Arrays, Axis, Case, Launch, Point, PointError, Workload};
 
 /// So many `loads` through a cycle of `places`, `stride` elements apart.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -18,6 +21,10 @@ pub(crate) enum Chase {
     Global,
     /// In shared memory, which holds [`SHARED_ELEMENTS`].
     Shared,
+    /// As [`Chase::Global`], by atomic additions of 0.
+    Atomic,
+    /// As [`Chase::Shared`], by atomic additions of 0.
+    SharedAtomic,
 }
 
 impl Workload for Chase {
@@ -25,6 +32,8 @@ impl Workload for Chase {
         match self {
             Chase::Global => "chase",
             Chase::Shared => "chase_shared",
+            Chase::Atomic => "chase_by_atomics",
+            Chase::SharedAtomic => "chase_by_atomics_in_shared",
         }
     }
 
@@ -38,50 +47,90 @@ impl Workload for Chase {
     }
 
     fn case<'d>(&self, at: &Point<'d>) -> Result<Case<'d>, PointError> {
-        let [n, stride, loads] = ["places", "stride", "loads"].map(|axis| at.size(axis));
-        let (entry, most) = match self {
-            Chase::Global => (chase::entry(), usize::MAX),
-            Chase::Shared => (chase_shared::entry().with_signature(), SHARED_ELEMENTS),
+        let loads = at.size("loads") as u32;
+        let one_thread = LaunchConfig::blocks(1, 1);
+        let entry = match self {
+            Chase::Global => chase::entry(),
+            Chase::Shared => chase_shared::entry().with_signature(),
+            Chase::SharedAtomic => chase_by_atomics_in_shared::entry().with_signature(),
+            Chase::Atomic => {
+                let launch = at.launch(chase_by_atomics::entry(), one_thread);
+                let arrays = chased(at, launch, usize::MAX);
+                // SAFETY: `cycle` makes elements below the length, and there are three words for the one thread.
+                return Ok(unsafe {
+                    arrays.enqueue(move |it, prepared, stream| {
+                        it.launches += 1;
+                        let arguments = (it.there.slice_mut(..), loads, it.out.slice_mut(..));
+                        prepared.launch(stream, &arguments)
+                    })
+                });
+            }
         };
-        let places = n.clamp(1, most / stride);
-        let arrays = at
-            .launch(entry, LaunchConfig::blocks(1, 1))
-            .arrays(move |device| {
-                let next = cycle(places, stride);
-                Ok(Chased {
-                    there: device.buffer_from(&next)?,
-                    next,
-                    out: device.buffer_zeroed(3)?,
-                    launches: 0,
-                })
-            })
-            .check(move |it| {
-                // Each launch goes on where the one before has ended.
-                let end = (0..it.launches * loads).fold(0, |at, _| it.next[at as usize]);
-                check_same(&it.out.to_vec()?[2..], &[u64::from(end)])
-            })
-            .counters(|it| counted(&it.out.to_vec()?));
-        // SAFETY: `cycle` makes elements below the length, `chase_shared` gets no more elements than it
-        // has room for, and there are three words for the one thread.
+        let most = match self {
+            Chase::Global => usize::MAX,
+            _ => SHARED_ELEMENTS,
+        };
+        let arrays = chased(at, at.launch(entry, one_thread), most);
+        // SAFETY: as above, and those in shared memory get no more elements than they have room for.
         Ok(unsafe {
             arrays.enqueue(move |it, prepared, stream| {
                 it.launches += 1;
-                let arguments = (it.there.slice(..), loads as u32, it.out.slice_mut(..));
+                let arguments = (it.there.slice(..), loads, it.out.slice_mut(..));
                 prepared.launch(stream, &arguments)
             })
         })
     }
 }
 
-struct Chased {
+/// The cycle of a chase, of at most so many elements, and where it should end.
+pub(super) fn chased<'d, S: Signature>(
+    at: &Point<'d>,
+    launch: Launch<'d, S>,
+    most: usize,
+) -> Arrays<'d, S, Chased> {
+    let [n, stride, loads] = ["places", "stride", "loads"].map(|axis| at.size(axis));
+    let places = n.clamp(1, most / stride);
+    launch
+        .arrays(move |device| Chased::new(device, places, stride))
+        .check(move |it| it.check(loads))
+        .counters(|it| counted(&it.out.to_vec()?))
+}
+
+/// The arrays of a chase.
+pub(super) struct Chased {
     next: Vec<u32>,
-    there: DeviceBuffer<u32>,
-    out: DeviceBuffer<u64>,
-    launches: usize,
+    pub(super) there: DeviceBuffer<u32>,
+    /// Cycles, nanoseconds, and where a launch goes on.
+    pub(super) out: DeviceBuffer<u64>,
+    pub(super) launches: usize,
+}
+
+impl Chased {
+    /// A random cycle of so many places, so many elements apart.
+    pub(super) fn new(
+        device: &Device,
+        places: usize,
+        stride: usize,
+    ) -> Result<Chased, DriverError> {
+        let next = cycle(places, stride);
+        Ok(Chased {
+            there: device.buffer_from(&next)?,
+            next,
+            out: device.buffer_zeroed(3)?,
+            launches: 0,
+        })
+    }
+
+    /// Fails unless all launches of so many loads together have ended where they should: each goes on where the one before has
+    /// ended.
+    pub(super) fn check(&self, loads: usize) -> Result<(), PointError> {
+        let end = (0..self.launches * loads).fold(0, |at, _| self.next[at as usize]);
+        check_same(&self.out.to_vec()?[2..], &[u64::from(end)])
+    }
 }
 
 /// Cycles and nanoseconds: the first words.
-fn counted(out: &[u64]) -> Result<[u64; 2], PointError> {
+pub(super) fn counted(out: &[u64]) -> Result<[u64; 2], PointError> {
     Ok([out[0], out[1]])
 }
 
@@ -139,6 +188,35 @@ impl Workload for Barrier {
             })
         })
     }
+}
+
+/// So many barriers of one block.
+pub(crate) struct BlockBarrier;
+
+impl Workload for BlockBarrier {
+    fn name(&self) -> &str {
+        wait_for_block::entry().name()
+    }
+
+    fn axes(&self) -> Vec<Axis> {
+        vec![Axis::whole("barriers", [1000]).help("barriers of a launch")]
+    }
+
+    fn case<'d>(&self, at: &Point<'d>) -> Result<Case<'d>, PointError> {
+        let lines = block_barriers(at.whole("barriers")) / LINE;
+        let arrays = at
+            .launch(wait_for_block::entry(), LaunchConfig::blocks(1, at.block()))
+            .arrays(|device| Output::<u64>::new(device, 3))
+            .check(move |out| check_same(&out.values()?[2..], &[u64::from(lines * LINE)]))
+            .counters(|out| counted(&out.values()?));
+        // SAFETY: there are three words.
+        Ok(unsafe { arrays.arguments_unchecked(move |out| (lines, out.view())) })
+    }
+}
+
+/// The barriers of a launch that should have so many: whole lines, at least one.
+pub(crate) fn block_barriers(barriers: u64) -> u32 {
+    (barriers as u32).next_multiple_of(LINE).max(LINE)
 }
 
 /// Blocks, of which the first of each multiprocessor writes its place and no other.

@@ -1,10 +1,16 @@
 //! The embedded kernels as workloads, all in one list: [`list`].
 
+pub(crate) mod arrivals;
+pub(crate) mod atomics;
+pub(crate) mod banks;
+pub(crate) mod boxes;
 pub(crate) mod caches;
 pub(crate) mod chains;
 mod checked;
+pub(crate) mod clusters;
 mod distributed;
 mod elementwise;
+pub(crate) mod exchange;
 mod gemv;
 pub(crate) mod latency;
 mod matmul;

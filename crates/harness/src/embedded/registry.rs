@@ -7,10 +7,13 @@ use kernels_gpu::ceilings::chains::{
 };
 use kernels_gpu::polynomial::{ILPS, WIDTHS};
 
+use super::atomics::{APART, Additions, TOGETHER};
+use super::banks::{Banks, WAYS};
 use super::caches::{Again, Shared};
 use super::chains::Chains;
 use super::checked::Checked;
-use super::latency::{Barrier, Chase, clocks};
+use super::exchange::Exchange;
+use super::latency::{Barrier, BlockBarrier, Chase, clocks};
 use super::stream::UNROLLS;
 use super::{
     Fma, Gemv, Matmul, Polynomial, Stream, distributed, elementwise, gemv, matmul, norm, peer,
@@ -162,6 +165,8 @@ fn polynomials() -> Vec<Listed> {
 fn ceilings() -> Vec<Listed> {
     /// Threads per block.
     const BLOCK: u32 = 128;
+    /// Of threads or barriers that each take their time.
+    const MOST: usize = 1000;
     let one_shape = |it| Checked::one_shape(it, BLOCK);
     let again = one_shape(&Again)
         .at("passes", [3])
@@ -170,6 +175,15 @@ fn ceilings() -> Vec<Listed> {
     let chase = |it: &'static Chase| {
         let points = one_shape(it).sized_by("places");
         Listed::checked(it, [points.at("stride", [1]).at("loads", [1000])])
+    };
+    let banks = one_shape(&Banks).at("stride", WAYS).at("passes", [3]);
+    let additions = |it: &'static Additions| {
+        let points = one_shape(it).at("stride", [TOGETHER, APART]);
+        Listed::checked(it, [points.at("steps", [3])])
+    };
+    let exchange = |it: &'static Exchange| {
+        let points = one_shape(it).at("steps", [384]);
+        Listed::checked(it, [points.most(MOST)])
     };
     let barrier = one_shape(&Barrier).sized_by("barriers");
     let clocks = clocks();
@@ -186,7 +200,18 @@ fn ceilings() -> Vec<Listed> {
         Listed::checked(&Shared, [one_shape(&Shared).at("passes", [3])]),
         chase(&Chase::Global),
         chase(&Chase::Shared),
-        Listed::checked(&Barrier, [barrier.at("blocks", [3]).most(1000)]),
+        chase(&Chase::Atomic),
+        chase(&Chase::SharedAtomic),
+        Listed::checked(&Banks, [banks.most(MOST)]),
+        additions(&Additions::Global),
+        additions(&Additions::Shared),
+        exchange(&Exchange::Shuffle),
+        exchange(&Exchange::Vote),
+        Listed::checked(&Barrier, [barrier.at("blocks", [3]).most(MOST)]),
+        Listed::checked(
+            &BlockBarrier,
+            [one_shape(&BlockBarrier).sized_by("barriers").most(MOST)],
+        ),
         Listed::checked(clocks, [Checked::of_size(clocks)]),
         peer::listed(),
     ]

@@ -1,7 +1,9 @@
 //! Studies of asynchrony: what launches, copies and waits cost, and how to be rid of them.
 
+pub mod devices;
 mod dispatch;
 mod norm;
+mod pattern;
 mod pipeline;
 mod power;
 mod rounds;
@@ -16,6 +18,8 @@ pub use work::Work;
 
 use std::fmt;
 use std::path::PathBuf;
+
+use ranks::RankError;
 
 use crate::driver::DriverError;
 
@@ -96,6 +100,25 @@ pub enum StudyError {
         /// Bytes free.
         free: u64,
     },
+    /// Words of another device were waited for in vain.
+    #[error("another device has sent nothing for {seconds} s: it is lost, or cannot be reached")]
+    Silent {
+        /// How long they were waited for.
+        seconds: f64,
+    },
+    /// Ranks cannot work together, or one of them is lost.
+    #[error(transparent)]
+    Rank(#[from] RankError),
+    /// More devices than can share a vector in this way.
+    #[error(
+        "{actual} devices: at most {limit} can share a vector by stores to each other's memory"
+    )]
+    Devices {
+        /// How many there are.
+        actual: usize,
+        /// How many there can be.
+        limit: usize,
+    },
     /// A checkpoint could not be written or read.
     #[error("{0}")]
     Io(String),
@@ -121,6 +144,29 @@ impl StudyError {
             expected,
             allowed,
         })
+    }
+}
+
+/// Calls what knows the driver's errors alone with work that fails in more ways: the work's results go through `pass`.
+fn through<T>(
+    call: impl FnOnce(
+        &mut dyn FnMut(Result<(), StudyError>) -> Result<(), DriverError>,
+    ) -> Result<T, DriverError>,
+) -> Result<T, StudyError> {
+    let mut failed = None;
+    let done = call(&mut |result| {
+        result.map_err(|error| match error {
+            StudyError::Driver(error) => error,
+            other => {
+                failed = Some(other);
+                // Nobody sees it: the other error is the one that counts.
+                DriverError::Capturing("what has failed")
+            }
+        })
+    });
+    match failed {
+        Some(error) => Err(error),
+        None => Ok(done?),
     }
 }
 

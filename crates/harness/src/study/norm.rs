@@ -3,10 +3,10 @@
 
 use std::fmt;
 
-use kernels_gpu::vector::reference_norm;
 use serde::Serialize;
 use tracing::trace_span;
 
+use super::pattern::Pattern;
 use super::rounds::{PerIteration, rounded};
 use super::{Rounds, StudyError};
 use crate::driver::{Device, DeviceBuffer, DriverError, Stream};
@@ -27,9 +27,6 @@ pub enum NormMode {
 
 /// Normalizations in a graph.
 const GRAPH: u32 = 10;
-
-/// Random elements, which are repeated: the checks need not know more.
-const PATTERN: usize = 1 << 16;
 
 impl fmt::Display for NormMode {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -74,7 +71,7 @@ pub struct NormStudy<'d, T: Real> {
     device: &'d Device,
     stream: Stream<'d>,
     n: usize,
-    pattern: Vec<T>,
+    pattern: Pattern<T>,
     x: DeviceBuffer<T>,
     y: DeviceBuffer<T>,
     norm: DeviceBuffer<T>,
@@ -98,20 +95,13 @@ impl<'d, T: Real> NormStudy<'d, T> {
     /// # Errors
     /// [`StudyError::Driver`]: [`DriverError::OutOfMemory`], or the device has no such kernels.
     pub fn new(device: &'d Device, n: usize) -> Result<Self, StudyError> {
-        let mut random = fastrand::Rng::with_seed(42);
-        let pattern: Vec<T> = (0..PATTERN.min(n))
-            .map(|_| T::from_f64(random.f64() * 2.0 - 1.0))
-            .collect();
-        let mut x = device.buffer_zeroed(n)?;
-        for first in (0..n).step_by(pattern.len()) {
-            x.write(first, &pattern[..pattern.len().min(n - first)])?;
-        }
+        let pattern = Pattern::new(n);
         Ok(NormStudy {
             device,
             stream: Stream::new(device)?,
             n,
+            x: pattern.part(device, 0..n)?,
             pattern,
-            x,
             y: device.buffer_zeroed(n)?,
             norm: device.buffer_zeroed(1)?,
             nrm2: Norm::new(device, n)?,
@@ -138,7 +128,8 @@ impl<'d, T: Real> NormStudy<'d, T> {
             NormMode::Fused => self.fused(rounds),
             NormMode::Graph => self.in_graph(rounds),
         }?;
-        self.check(mode)?;
+        let norm = self.norm.to_vec()?[0].into();
+        self.pattern.check(mode, norm, 0..self.n, &self.y)?;
         let bytes = (2 * self.n * size_of::<T>()) as f64;
         Ok(NormRow {
             mode: mode.to_string(),
@@ -226,31 +217,6 @@ impl<'d, T: Real> NormStudy<'d, T> {
             0 => unsafe { graph.launch(&self.stream) },
             _ => Ok(()),
         })
-    }
-
-    /// Compares the norm and every element of `y` with the reference.
-    fn check(&self, mode: NormMode) -> Result<(), StudyError> {
-        let wide = self.pattern.iter().map(|&x| x.into());
-        let (times, rest) = (self.n / self.pattern.len(), self.n % self.pattern.len());
-        let (whole, part) = (
-            reference_norm(wide.clone()),
-            reference_norm(wide.clone().take(rest)),
-        );
-        let expected = (times as f64 * whole * whole + part * part).sqrt();
-        let allowed = if T::NAME == "f32" { 4e-7 } else { 1e-14 };
-        let norm = self.norm.to_vec()?[0].into();
-        StudyError::check("the norm", norm, expected, allowed * expected)?;
-        let mut y = vec![T::default(); self.pattern.len()];
-        for first in (0..self.n).step_by(y.len()) {
-            let len = y.len().min(self.n - first);
-            self.y.read(first, &mut y[..len])?;
-            for (i, (x, &y)) in wide.clone().zip(&y[..len]).enumerate() {
-                let expected = x / expected;
-                let what = format_args!("{mode}: element {}", first + i);
-                StudyError::check(what, y.into(), expected, allowed * expected.abs())?;
-            }
-        }
-        Ok(())
     }
 }
 

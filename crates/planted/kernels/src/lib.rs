@@ -1,7 +1,8 @@
 //! Kernels with known bugs. Each comes twice, from one source: with the bug, where `BUG` is true,
 //! and without it, under the same name with `_fixed` behind it. Those of `correct` have none.
 //!
-//! All take the same arguments: `x` to read, `y` to write, `n` elements to work on. Comments at the
+//! All take the same arguments: `x` to read, `y` to write, `n` elements to work on; those of `peers` the memories of two
+//! devices and the number of their own. Comments at the
 //! ends of lines say where the bug is seen.
 
 #![no_std]
@@ -18,6 +19,7 @@ pub mod global;
 pub mod heap;
 pub mod local;
 pub mod parts;
+pub mod peers;
 pub mod progress;
 pub mod shared;
 pub mod streams;
@@ -32,5 +34,5 @@ macro_rules! sources {
 /// The name and the text of each file.
 pub const SOURCES: &[(&str, &str)] = sources![
     "atomics" "bounds" "copies" "correct" "divergence" "elsewhere" "global" "heap" "local"
-    "parts" "progress" "shared" "streams" "uninitialised"
+    "parts" "peers" "progress" "shared" "streams" "uninitialised"
 ];

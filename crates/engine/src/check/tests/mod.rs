@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod copies;
+mod devices;
 mod host;
 mod oracle;
 mod races;
@@ -43,6 +44,8 @@ pub(super) fn shape(threads: u32) -> Shape {
     Shape {
         program: 1,
         threads,
+        device: 0,
+        is_joined: false,
         blocks_per_cluster: 1,
     }
 }
@@ -81,6 +84,28 @@ impl Device {
 
     pub(super) fn block(&mut self, index: u64) -> BlockId {
         self.checker.begin_block(self.launch, index, &self.layout)
+    }
+
+    /// The first block of a launch on another device, which runs at the same time.
+    pub(super) fn block_elsewhere(&mut self, device: u32, threads: u32) -> BlockId {
+        let stream = self.streams.stream();
+        self.begin_in(stream, device, threads).1
+    }
+
+    /// A launch in a stream of a device that is joined to others, and its first block.
+    pub(super) fn begin_in(
+        &mut self,
+        stream: Stream,
+        device: u32,
+        threads: u32,
+    ) -> (LaunchId, BlockId) {
+        let shape = Shape {
+            device,
+            is_joined: true,
+            ..shape(threads)
+        };
+        let launch = self.checker.launch(self.streams.enqueue(stream), shape);
+        (launch, self.checker.begin_block(launch, 0, &self.layout))
     }
 
     /// One thread's access to global memory.

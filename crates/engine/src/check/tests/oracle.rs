@@ -89,9 +89,13 @@ fn meet(random: &mut Random) -> Event {
 }
 
 /// The event at which the checker finds the first race.
-fn checked(events: &[Event]) -> Option<usize> {
+fn checked(events: &[Event], apart: Apart) -> Option<usize> {
     let mut device = Device::new(64);
-    let blocks = [device.block(0), device.block(1)];
+    let other = |device: &mut Device| match apart {
+        Apart::Blocks => device.block(1),
+        Apart::Devices => device.block_elsewhere(1, 64),
+    };
+    let blocks = [device.block(0), other(&mut device)];
     events.iter().position(|event| match *event {
         Event::Step(thread, step) => {
             let (block, thread) = THREADS[thread];
@@ -136,9 +140,19 @@ enum Rules {
     Lenient,
 }
 
+/// Where the two blocks run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Apart {
+    /// On one device, in one launch.
+    Blocks,
+    /// On two, in launches that run at the same time.
+    Devices,
+}
+
 /// What is known of pairs of events.
 struct Oracle<'a> {
     rules: Rules,
+    apart: Apart,
     events: &'a [Event],
     /// Base causality.
     before: Vec<Vec<bool>>,
@@ -147,10 +161,11 @@ struct Oracle<'a> {
 }
 
 impl<'a> Oracle<'a> {
-    fn new(events: &'a [Event], rules: Rules) -> Oracle<'a> {
+    fn new(events: &'a [Event], rules: Rules, apart: Apart) -> Oracle<'a> {
         let len = events.len();
         let mut oracle = Oracle {
             rules,
+            apart,
             events,
             before: vec![vec![false; len]; len],
             observed: vec![Vec::new(); len],
@@ -212,7 +227,11 @@ impl<'a> Oracle<'a> {
             return false;
         };
         let is_near = (self.threads(a) > 0b111) == (self.threads(b) > 0b111);
-        is_near || one.min(other) >= Scope::Device
+        let needed = match self.apart {
+            Apart::Blocks => Scope::Device,
+            Apart::Devices => Scope::System,
+        };
+        is_near || one.min(other) >= needed
     }
 
     fn observe(&mut self, read: usize) {
@@ -310,23 +329,23 @@ impl<'a> Oracle<'a> {
 }
 
 /// Whether the checker finds the first race at the event where it is.
-fn agree(events: &[Event]) -> bool {
+fn agree(events: &[Event], apart: Apart) -> bool {
     let [strict, lenient, found] = [
-        Oracle::new(events, Rules::Strict).first_race(),
-        Oracle::new(events, Rules::Lenient).first_race(),
-        checked(events),
+        Oracle::new(events, Rules::Strict, apart).first_race(),
+        Oracle::new(events, Rules::Lenient, apart).first_race(),
+        checked(events, apart),
     ]
     .map(|race| race.unwrap_or(events.len()));
     strict <= found && found <= lenient
 }
 
 /// A program without those events that make no difference.
-fn shrink(mut events: Vec<Event>) -> Vec<Event> {
+fn shrink(mut events: Vec<Event>, apart: Apart) -> Vec<Event> {
     let mut at = 0;
     while at < events.len() {
         let mut fewer = events.clone();
         fewer.remove(at);
-        if agree(&fewer) {
+        if agree(&fewer, apart) {
             at += 1;
         } else {
             events = fewer;
@@ -338,22 +357,33 @@ fn shrink(mut events: Vec<Event>) -> Vec<Event> {
 
 #[test]
 fn random_programs() {
+    compare(Apart::Blocks);
+}
+
+#[test]
+fn random_programs_of_two_devices() {
+    compare(Apart::Devices);
+}
+
+fn compare(apart: Apart) {
     let (mut raced, mut clean) = (0, 0);
     for seed in 0..SEEDS {
         let mut random = Random::new(seed);
         let len = 4 + random.below(14);
         let events: Vec<Event> = (0..len).map(|_| event(&mut random)).collect();
-        if !agree(&events) {
-            let events = shrink(events);
+        if !agree(&events, apart) {
+            let events = shrink(events, apart);
             let text: Vec<String> = events.iter().map(|event| format!("{event:?}")).collect();
-            let oracle = Oracle::new(&events, Rules::Strict).first_race();
-            let found = checked(&events);
+            let oracle = Oracle::new(&events, Rules::Strict, apart).first_race();
+            let found = checked(&events, apart);
             panic!(
                 "seed {seed}: {found:?}, not {oracle:?}:\n{}",
                 text.join("\n")
             );
         }
-        let is_raced = Oracle::new(&events, Rules::Strict).first_race().is_some();
+        let is_raced = Oracle::new(&events, Rules::Strict, apart)
+            .first_race()
+            .is_some();
         *(if is_raced { &mut raced } else { &mut clean }) += 1;
     }
     assert!(raced > 3_000 && clean > 3_000, "{raced} {clean}");

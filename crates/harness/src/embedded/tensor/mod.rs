@@ -8,9 +8,10 @@ pub(crate) use warps::{InWarp, WarpProducts};
 use bytemuck::{Zeroable, cast_slice_mut};
 use cuda_std::launch::Entry;
 use cuda_std::{bf16, f16};
+use kernels_hopper::Piece;
 use kernels_hopper::tensor::{
-    COLUMNS, PIECES, Piece, ROW_BYTES, ROWS, Resident, SHARED_BYTES, STAGES, SUMS, THREADS,
-    TILE_STEPS, wgmma_bf16, wgmma_e4m3, wgmma_e5m2, wgmma_f16, wgmma_s8, wgmma_tf32,
+    COLUMNS, PIECES, ROW_BYTES, ROWS, Resident, SHARED_BYTES, STAGES, SUMS, THREADS, TILE_STEPS,
+    wgmma_bf16, wgmma_e4m3, wgmma_e5m2, wgmma_f16, wgmma_s8, wgmma_tf32,
 };
 
 use super::values::{Expected, Output, check_each};

@@ -72,7 +72,7 @@ impl Checkpoint {
     }
 
     /// Little-endian: the header, the vector, and the CRC-32 of both.
-    fn to_bytes(&self) -> Vec<u8> {
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         for word in [self.vector.len() as u64, self.step, self.seed] {
             bytes.extend(word.to_le_bytes());
@@ -86,7 +86,7 @@ impl Checkpoint {
         bytes
     }
 
-    fn from_bytes(bytes: &[u8]) -> Option<Checkpoint> {
+    pub(super) fn from_bytes(bytes: &[u8]) -> Option<Checkpoint> {
         let (body, sum) = bytes.split_last_chunk::<4>()?;
         let rest = body.strip_prefix(MAGIC)?;
         if crc32fast::hash(body) != u32::from_le_bytes(*sum) {

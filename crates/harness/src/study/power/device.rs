@@ -10,14 +10,15 @@ use crate::driver::{
     Device, DeviceBuffer, DriverError, Event, Graph, LaunchConfig, Pending, Pinned, Prepared,
     Stream,
 };
+use crate::study::{StudyError, through};
 use crate::vector::{Normalize, Product};
 
 /// An iteration under way on a device.
-pub(super) struct Iteration<'d> {
+pub(super) struct Iteration<'d, S> {
     pub(super) stream: Stream<'d>,
     /// Where looks are copied to the host.
     copies: Stream<'d>,
-    steps: Box<dyn Steps + 'd>,
+    pub(super) steps: S,
     check_every: u64,
     graphs: Option<Graphs<'d>>,
     /// Page-locked memory for looks.
@@ -29,17 +30,23 @@ pub(super) struct Iteration<'d> {
 /// A matrix and a vector, and what a step is made of.
 pub(super) trait Steps {
     /// A step.
-    fn step(&mut self, stream: &Stream<'_>) -> Result<(), DriverError>;
+    fn step(&mut self, stream: &Stream<'_>) -> Result<(), StudyError>;
 
     /// A step, with a look at the vector before it, into place `slot`.
-    fn look(&mut self, stream: &Stream<'_>, slot: usize) -> Result<(), DriverError>;
+    fn look(&mut self, stream: &Stream<'_>, slot: usize) -> Result<(), StudyError>;
 
     /// The look in that place: Rayleigh's quotient, the residual, and the vector.
     fn seen(&self, slot: usize) -> &DeviceBuffer<f64>;
+
+    /// Fails if the numbers that a look shows are none because another device has sent nothing.
+    fn check(&self) -> Result<(), StudyError>;
+
+    /// Waits for all work of the stream.
+    fn synchronize(&self, stream: &Stream<'_>) -> Result<(), StudyError>;
 }
 
 /// All of the matrix on one device.
-struct Alone<'d> {
+pub(super) struct Alone<'d> {
     product: Product<'d, f64>,
     normalize: Normalize<'d, f64>,
     inspect: Inspect<'d>,
@@ -64,6 +71,11 @@ struct Graphs<'d> {
 pub(super) struct Look(Pinned<f64>);
 
 impl Look {
+    /// Whether there are numbers in it.
+    pub(super) fn has_numbers(&self) -> bool {
+        !self.0[1].is_nan()
+    }
+
     pub(super) fn checkpoint(&self, plan: &PowerPlan, step: u64) -> Checkpoint {
         Checkpoint {
             step,
@@ -76,13 +88,13 @@ impl Look {
     }
 }
 
-impl<'d> Iteration<'d> {
+impl<'d> Iteration<'d, Alone<'d>> {
     /// The plan's matrix, and its first vector or the one to go on from.
     pub(super) fn alone(
         device: &'d Device,
         plan: &PowerPlan,
         vector: Option<&[f64]>,
-    ) -> Result<Self, DriverError> {
+    ) -> Result<Self, StudyError> {
         let n = plan.dim;
         let (matrix, first) = start(plan);
         let steps = Alone {
@@ -94,15 +106,13 @@ impl<'d> Iteration<'d> {
             y: device.buffer_zeroed(n)?,
             norm: device.buffer_zeroed(1)?,
         };
-        Iteration::of(device, plan, Box::new(steps))
+        Iteration::of(device, plan, steps)
     }
+}
 
+impl<'d, S: Steps> Iteration<'d, S> {
     /// These steps.
-    pub(super) fn of(
-        device: &'d Device,
-        plan: &PowerPlan,
-        steps: Box<dyn Steps + 'd>,
-    ) -> Result<Self, DriverError> {
+    pub(super) fn of(device: &'d Device, plan: &PowerPlan, steps: S) -> Result<Self, StudyError> {
         Ok(Iteration {
             stream: Stream::new(device)?,
             copies: Stream::new(device)?,
@@ -117,40 +127,40 @@ impl<'d> Iteration<'d> {
     }
 
     /// Puts the steps into graphs: from now on they are replayed.
-    pub(super) fn capture(&mut self) -> Result<(), DriverError> {
-        let Iteration { stream, steps, .. } = self;
+    pub(super) fn capture(&mut self) -> Result<(), StudyError> {
+        let (stream, steps) = (&self.stream, &mut self.steps);
         self.graphs = Some(Graphs {
             look: [
-                stream.capture(|| steps.look(stream, 0))?,
-                stream.capture(|| steps.look(stream, 1))?,
+                captured(stream, || steps.look(stream, 0))?,
+                captured(stream, || steps.look(stream, 1))?,
             ],
-            rest: stream.capture(|| rest(&mut **steps, stream, self.check_every))?,
+            rest: captured(stream, || rest(steps, stream, self.check_every))?,
         });
         Ok(())
     }
 
     /// A step, with a look at the vector before it, into place `slot`.
-    pub(super) fn look(&mut self, slot: usize) -> Result<(), DriverError> {
+    pub(super) fn look(&mut self, slot: usize) -> Result<(), StudyError> {
         match &self.graphs {
             // SAFETY: the graph's buffers are those of `steps`, before which `drop` waits.
-            Some(graphs) => unsafe { graphs.look[slot].launch(&self.stream) },
+            Some(graphs) => Ok(unsafe { graphs.look[slot].launch(&self.stream) }?),
             None => self.steps.look(&self.stream, slot),
         }
     }
 
     /// The steps until the next look.
-    pub(super) fn rest(&mut self) -> Result<(), DriverError> {
+    pub(super) fn rest(&mut self) -> Result<(), StudyError> {
         match &self.graphs {
             // SAFETY: as in `look`.
             Some(graphs) => unsafe { graphs.rest.launch(&self.stream) }?,
-            None => rest(&mut *self.steps, &self.stream, self.check_every)?,
+            None => rest(&mut self.steps, &self.stream, self.check_every)?,
         }
         self.last = Some(self.stream.record()?);
         Ok(())
     }
 
     /// Copies a look to the host, and waits for it.
-    pub(super) fn read(&mut self, slot: usize) -> Result<Look, DriverError> {
+    pub(super) fn read(&mut self, slot: usize) -> Result<Look, StudyError> {
         self.last = Some(self.stream.record()?);
         let mut host = self.host.pop().expect("`recycle` brings it back");
         self.stream.read(self.steps.seen(slot), 0, &mut host)?;
@@ -164,14 +174,22 @@ impl<'d> Iteration<'d> {
         Ok(self.copies.download(self.steps.seen(slot), 0, host)?)
     }
 
+    /// Fails if there are no numbers in a look because another device has sent nothing.
+    pub(super) fn check(&self, look: &Look) -> Result<(), StudyError> {
+        match look.has_numbers() {
+            true => Ok(()),
+            false => self.steps.check(),
+        }
+    }
+
     /// Takes back what [`Iteration::read`] or a finished copy has given.
     pub(super) fn recycle(&mut self, look: Look) {
         self.host.push(look.0);
     }
 
     /// The end of the steps, which the device has come to.
-    pub(super) fn end(&self) -> Result<Option<&Event<'d>>, DriverError> {
-        self.stream.synchronize()?;
+    pub(super) fn end(&self) -> Result<Option<&Event<'d>>, StudyError> {
+        self.steps.synchronize(&self.stream)?;
         Ok(self.last.as_ref())
     }
 }
@@ -181,31 +199,47 @@ pub(super) fn finish(copy: Pending<'_, f64>) -> Result<Look, DriverError> {
     copy.wait().map(Look)
 }
 
-impl Drop for Iteration<'_> {
+impl<S> Drop for Iteration<'_, S> {
     fn drop(&mut self) {
         let _ = self.stream.synchronize();
     }
 }
 
-fn rest(steps: &mut dyn Steps, stream: &Stream<'_>, check_every: u64) -> Result<(), DriverError> {
+fn rest(steps: &mut impl Steps, stream: &Stream<'_>, check_every: u64) -> Result<(), StudyError> {
     (1..check_every).try_for_each(|_| steps.step(stream))
 }
 
+/// A graph of what `work` puts into the stream.
+fn captured<'d>(
+    stream: &Stream<'d>,
+    work: impl FnOnce() -> Result<(), StudyError>,
+) -> Result<Graph<'d>, StudyError> {
+    through(|pass| stream.capture(|| pass(work())))
+}
+
 impl Steps for Alone<'_> {
-    fn step(&mut self, stream: &Stream<'_>) -> Result<(), DriverError> {
+    fn step(&mut self, stream: &Stream<'_>) -> Result<(), StudyError> {
         self.multiply(stream)?;
-        self.normalize(stream)
+        Ok(self.normalize(stream)?)
     }
 
-    fn look(&mut self, stream: &Stream<'_>, slot: usize) -> Result<(), DriverError> {
+    fn look(&mut self, stream: &Stream<'_>, slot: usize) -> Result<(), StudyError> {
         self.multiply(stream)?;
         // SAFETY: an iteration waits before the buffers go.
         unsafe { self.inspect.launch(stream, &self.x, &self.y, slot) }?;
-        self.normalize(stream)
+        Ok(self.normalize(stream)?)
     }
 
     fn seen(&self, slot: usize) -> &DeviceBuffer<f64> {
         self.inspect.seen(slot)
+    }
+
+    fn check(&self) -> Result<(), StudyError> {
+        Ok(())
+    }
+
+    fn synchronize(&self, stream: &Stream<'_>) -> Result<(), StudyError> {
+        Ok(stream.synchronize()?)
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod checkpoint;
 mod device;
+mod shared;
 mod writer;
 
 use std::ops::ControlFlow;
@@ -15,7 +16,8 @@ use tracing::trace_span;
 
 pub use checkpoint::Checkpoint;
 use checkpoint::named;
-use device::{Iteration, Look, finish};
+use device::{Iteration, Look, Steps, finish};
+pub(crate) use shared::{SharedRun, power_shared, step_alone_us};
 use writer::{Counts, Shared, Writer};
 
 use super::StudyError;
@@ -124,19 +126,13 @@ pub fn power(
     resume: Option<&Checkpoint>,
     on_progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<PowerRow, StudyError> {
-    if let Some(folder) = &plan.checkpoints {
-        fs::create_dir_all(folder).map_err(named("create the folder", folder))?;
-        checkpoint::tidy(folder)?;
-        if resume.is_none() && Checkpoint::newest(folder)?.is_some() {
-            return Err(StudyError::HasCheckpoints(folder.clone()));
-        }
-    }
+    prepare_folder(plan, resume)?;
     let vector = resume.map(|from| &from.vector[..]);
-    let iteration = trace_span!("make the matrix", color = "gray", payload = plan.dim as u64)
+    let mut iteration = trace_span!("make the matrix", color = "gray", payload = plan.dim as u64)
         .in_scope(|| Iteration::alone(device, plan, vector))?;
     let first = resume.map_or(0, |from| from.step);
     let mut on_progress = |progress| Ok(on_progress(progress));
-    let ran = run(iteration, plan, mode, first, &mut on_progress)?;
+    let ran = run(&mut iteration, plan, mode, first, &mut on_progress)?;
     let result = &ran.result;
     Ok(PowerRow {
         mode: mode.to_string(),
@@ -156,6 +152,19 @@ pub fn power(
     })
 }
 
+/// Makes the plan's folder ready for checkpoints.
+fn prepare_folder(plan: &PowerPlan, resume: Option<&Checkpoint>) -> Result<(), StudyError> {
+    let Some(folder) = &plan.checkpoints else {
+        return Ok(());
+    };
+    fs::create_dir_all(folder).map_err(named("create the folder", folder))?;
+    checkpoint::tidy(folder)?;
+    match resume.is_none() && Checkpoint::newest(folder)?.is_some() {
+        true => Err(StudyError::HasCheckpoints(folder.clone())),
+        false => Ok(()),
+    }
+}
+
 /// What an iteration has come to, which has been checked.
 struct Ran {
     result: Checkpoint,
@@ -165,8 +174,8 @@ struct Ran {
 }
 
 /// Runs an iteration from step `first` on.
-fn run(
-    mut iteration: Iteration<'_>,
+fn run<S: Steps>(
+    iteration: &mut Iteration<'_, S>,
     plan: &PowerPlan,
     mode: PowerMode,
     first: u64,
@@ -183,8 +192,8 @@ fn run(
         last: None,
     };
     let counts = captured(|| match mode {
-        PowerMode::Baseline => baseline(&mut iteration, first, &mut watch),
-        PowerMode::Async | PowerMode::Graph => overlapped(&mut iteration, first, &mut watch),
+        PowerMode::Baseline => baseline(iteration, first, &mut watch),
+        PowerMode::Async | PowerMode::Graph => overlapped(iteration, first, &mut watch),
     })?;
     if let Some(folder) = &plan.checkpoints {
         checkpoint::keep_names(folder)?;
@@ -241,8 +250,8 @@ fn looks(plan: &PowerPlan, first: u64) -> impl Iterator<Item = u64> + use<> {
     (first..=plan.max_steps).step_by(plan.check_every as usize)
 }
 
-fn baseline(
-    iteration: &mut Iteration<'_>,
+fn baseline<S: Steps>(
+    iteration: &mut Iteration<'_, S>,
     first: u64,
     watch: &mut Watch<'_>,
 ) -> Result<Counts, StudyError> {
@@ -252,6 +261,7 @@ fn baseline(
         let _range = trace_span!("steps", color = "green", payload = step).entered();
         iteration.look(0)?;
         let look = iteration.read(0)?;
+        iteration.check(&look)?;
         let is_last = watch.see(step, &look)?;
         iteration.recycle(look);
         if let Some(folder) = &watch.plan.checkpoints {
@@ -267,8 +277,8 @@ fn baseline(
 }
 
 /// While the device is at the steps after one look, the host waits for the look before.
-fn overlapped(
-    iteration: &mut Iteration<'_>,
+fn overlapped<S: Steps>(
+    iteration: &mut Iteration<'_, S>,
     first: u64,
     watch: &mut Watch<'_>,
 ) -> Result<Counts, StudyError> {
@@ -278,16 +288,18 @@ fn overlapped(
     thread::scope(|scope| {
         let range = trace_span!("iterate", color = "blue").entered();
         let mut writer = writes.then(|| Writer::new(scope, &shared, &folder));
-        let mut see = |iteration: &mut Iteration<'_>, (step, copy)| -> Result<bool, StudyError> {
-            let look = trace_span!("wait for a look", color = "red", payload = step)
-                .in_scope(|| finish(copy))?;
-            let is_last = watch.see(step, &look)?;
-            iteration.recycle(look);
-            if let Some(writer) = &mut writer {
-                writer.submit(watch.checkpoint().clone())?;
-            }
-            Ok(is_last)
-        };
+        let mut see =
+            |iteration: &mut Iteration<'_, S>, (step, copy)| -> Result<bool, StudyError> {
+                let look = trace_span!("wait for a look", color = "red", payload = step)
+                    .in_scope(|| finish(copy))?;
+                iteration.check(&look)?;
+                let is_last = watch.see(step, &look)?;
+                iteration.recycle(look);
+                if let Some(writer) = &mut writer {
+                    writer.submit(watch.checkpoint().clone())?;
+                }
+                Ok(is_last)
+            };
         let mut under_way = None;
         for (slot, step) in (0..).zip(looks(plan, first)) {
             let _range = trace_span!("steps", color = "green", payload = step).entered();

@@ -1,0 +1,118 @@
+//! What a study came to on several devices.
+
+use serde::Serialize;
+
+use super::{Exchange, Growth, Team};
+use crate::study::rounds::rounded;
+
+/// Where a row's times are from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// The devices' clocks.
+    Measured,
+    /// A [`Model`](super::Model).
+    Predicted,
+}
+
+/// A study on a number of devices.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct DevicesRow {
+    /// `power` or `norm`.
+    pub study: &'static str,
+    /// `alone`, the study on one device as the command runs it without `--devices`; or how the devices exchange: `gather`, `graph` or
+    /// `peer`.
+    pub exchange: String,
+    /// How many devices.
+    pub devices: usize,
+    /// `strong`: the same problem on all numbers of devices. `weak`: a problem that grows with them.
+    pub scaling: String,
+    /// Rows and columns of the matrix, or elements of the vector.
+    pub size: usize,
+    /// Steps, or normalizations.
+    pub steps: u64,
+    /// Microseconds per step of the slowest device.
+    pub step_us: f64,
+    /// Of these, microseconds that are not there if nothing is exchanged.
+    pub exchange_us: Option<f64>,
+    /// The same in percent of the step.
+    pub exchange_percent: Option<f64>,
+    /// How many times as much is done in a time as on one device.
+    pub speedup: Option<f64>,
+    /// The speedup over the number of devices.
+    pub efficiency: Option<f64>,
+    /// Milliseconds until the result was known and every checkpoint on the disk.
+    pub total_ms: Option<f64>,
+    /// The last residual.
+    pub residual: Option<f64>,
+    /// Checkpoints written.
+    pub checkpoints: Option<u64>,
+    /// What takes most of the step: of a predicted row.
+    pub limit: Option<String>,
+    /// Whether the times were measured or predicted.
+    pub kind: Kind,
+    /// What ran it, or what it is predicted from.
+    pub device: String,
+    /// Whether the result agreed with its reference.
+    pub checked: bool,
+}
+
+impl DevicesRow {
+    /// A row of the times per step with and without an exchange.
+    pub(super) fn measured(
+        study: &'static str,
+        team: &Team<'_, '_>,
+        exchange: Exchange,
+        size: usize,
+        (step_us, alone_us): (f64, f64),
+    ) -> DevicesRow {
+        let exchange_us = (step_us - alone_us).max(0.0);
+        DevicesRow {
+            exchange: exchange.to_string(),
+            devices: team.rank.size(),
+            exchange_us: Some(rounded(exchange_us)),
+            exchange_percent: Some(rounded(100.0 * exchange_us / step_us)),
+            device: team.name(),
+            ..DevicesRow::alone(study, size, step_us, String::new())
+        }
+    }
+
+    /// The study on one device.
+    pub fn alone(study: &'static str, size: usize, step_us: f64, device: String) -> DevicesRow {
+        DevicesRow {
+            study,
+            exchange: "alone".to_owned(),
+            devices: 1,
+            scaling: String::new(),
+            size,
+            steps: 0,
+            step_us: rounded(step_us),
+            exchange_us: None,
+            exchange_percent: None,
+            speedup: None,
+            efficiency: None,
+            total_ms: None,
+            residual: None,
+            checkpoints: None,
+            limit: None,
+            kind: Kind::Measured,
+            device,
+            checked: true,
+        }
+    }
+
+    /// With its speedup over the same study on one device.
+    pub fn against(self, alone_us: f64, growth: Growth) -> DevicesRow {
+        let times = alone_us / self.step_us;
+        let (speedup, efficiency) = match growth {
+            Growth::Strong => (times, times / self.devices as f64),
+            Growth::Weak => (times * self.devices as f64, times),
+        };
+        DevicesRow {
+            scaling: growth.to_string(),
+            speedup: Some(rounded(speedup)),
+            efficiency: Some(rounded(efficiency)),
+            ..self
+        }
+    }
+}

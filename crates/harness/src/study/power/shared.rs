@@ -1,0 +1,294 @@
+//! The iteration on several devices: each has some of the matrix's rows and all of the vector.
+
+use std::ops::{ControlFlow, Range};
+
+use kernels_gpu::distributed::{TAKE_BLOCK, gemv_send, take, take_normalized};
+use kernels_gpu::gemv;
+use ranks::Communicator;
+
+use super::device::{Inspect, Iteration, Steps, start};
+use super::{Checkpoint, PowerMode, PowerPlan, Progress, Ran, newest, prepare_folder, run};
+use crate::driver::{Device, DeviceBuffer, DriverError, LaunchConfig, Prepared, Stream};
+use crate::measure::Interval;
+use crate::study::devices::{Exchange, Team};
+use crate::study::devices::{Turn, Words};
+use crate::study::{StudyError, through};
+
+/// Blocks that take the words of a step: each reads all of them, and writes a part of the vector.
+const MOST_TAKING: usize = 8;
+/// Steps that are timed without an exchange, and as many before them.
+const TIMED: u32 = 100;
+
+/// The rows of a matrix that are a rank's: the first ranks have equally many, and the last what is left.
+fn rows_of(rank: usize, size: usize, n: usize) -> Range<usize> {
+    let each = n.div_ceil(size);
+    (rank * each).min(n)..((rank + 1) * each).min(n)
+}
+
+/// A rank's part of the iteration.
+struct Shared<'d> {
+    product: Option<Prepared<'d, gemv_send>>,
+    take: Prepared<'d, take>,
+    take_normalized: Prepared<'d, take_normalized>,
+    inspect: Inspect<'d>,
+    first_row: usize,
+    /// Which way the next step reads the matrix.
+    backwards: bool,
+    words: Words,
+    communicator: Option<Communicator<'d>>,
+    nanoseconds: u64,
+    a: DeviceBuffer<f64>,
+    x: DeviceBuffer<f64>,
+    y: DeviceBuffer<f64>,
+    norm: DeviceBuffer<f64>,
+}
+
+impl<'d> Shared<'d> {
+    fn new(
+        team: &Team<'_, 'd>,
+        plan: &PowerPlan,
+        exchange: Option<Exchange>,
+        vector: Option<&[f64]>,
+    ) -> Result<Shared<'d>, StudyError> {
+        let (device, n) = (team.rank.device(), plan.dim);
+        let rows = rows_of(team.rank.rank(), team.rank.size(), n);
+        // NCCL gathers equally many words of each rank.
+        let len = n.div_ceil(team.rank.size()) * team.rank.size();
+        let mut words = Words::of(team, exchange, len)?;
+        let (matrix, first) = start(plan);
+        let overlaps = exchange == Some(Exchange::Peer);
+        let blocks = n.div_ceil(TAKE_BLOCK as usize).clamp(1, MOST_TAKING) as u64;
+        let taking = LaunchConfig::blocks(blocks, TAKE_BLOCK);
+        let product = || {
+            let config = LaunchConfig::blocks(rows.len() as u64, gemv::BLOCK);
+            // SAFETY: it waits for the launch before, in front of its first access to what that writes.
+            unsafe {
+                overlapping(
+                    device,
+                    device.prepare(gemv_send::entry(), config)?,
+                    overlaps,
+                )
+            }
+        };
+        let normalized = device.prepare(take_normalized::entry(), taking)?;
+        Ok(Shared {
+            product: (!rows.is_empty()).then(product).transpose()?,
+            take: device.prepare(take::entry(), taking)?,
+            // SAFETY: it stands behind the product, or behind a look, which only reads; it writes `x` once all words of the turn have
+            // come, which the products send when they have read it.
+            take_normalized: unsafe {
+                overlapping(device, normalized, overlaps && !rows.is_empty())
+            }?,
+            inspect: Inspect::new(device, n)?,
+            first_row: rows.start,
+            backwards: false,
+            communicator: team.communicator(exchange, &mut words)?,
+            words,
+            nanoseconds: team.nanoseconds(),
+            a: matrix.rows(device, rows)?,
+            x: device.buffer_from(vector.unwrap_or(&first))?,
+            y: device.buffer_zeroed(n)?,
+            norm: device.buffer_zeroed(1)?,
+        })
+    }
+
+    /// Sends this rank's elements of the product to all, and brings theirs here.
+    fn multiply(&mut self, stream: &Stream<'_>) -> Result<(), StudyError> {
+        let Turn { words, targets, .. } = self.words.begin();
+        if let Some(product) = &self.product {
+            let (a, x) = (self.a.slice(..), self.x.slice(..));
+            let arguments = (a, x, self.x.len(), self.first_row, self.backwards, targets);
+            // SAFETY: a has the rows of the launch, and each target a word for every row; an iteration waits before they go.
+            unsafe { product.launch(stream, &arguments) }?;
+        }
+        self.backwards = !self.backwards;
+        if let Some(communicator) = &self.communicator {
+            // SAFETY: as above; the words are a multiple of the ranks.
+            unsafe { communicator.all_gather_in_place(stream, words, ..) }?;
+        }
+        Ok(())
+    }
+
+    /// x = y / ‖y‖
+    fn normalize(&mut self, stream: &Stream<'_>) -> Result<(), StudyError> {
+        let (n, nanoseconds) = (self.x.len(), self.nanoseconds);
+        let Turn {
+            words, spare, lost, ..
+        } = self.words.current();
+        let (x, norm) = (self.x.slice_mut(..), self.norm.slice_mut(..));
+        let arguments = (words.slice_mut(..), spare, x, n, norm, lost, nanoseconds);
+        // SAFETY: each set has a word for every element.
+        Ok(unsafe { self.take_normalized.launch(stream, &arguments) }?)
+    }
+}
+
+/// The launch, to begin before the one in front of it has ended, where that is asked for and the device can.
+///
+/// # Safety
+/// That of [`Prepared::overlapping`].
+unsafe fn overlapping<'d, S: cuda_std::launch::Signature>(
+    device: &Device,
+    prepared: Prepared<'d, S>,
+    overlaps: bool,
+) -> Result<Prepared<'d, S>, DriverError> {
+    match overlaps && device.properties().compute_capability >= (9, 0) {
+        // SAFETY: the caller's contract.
+        true => unsafe { prepared.overlapping() },
+        false => Ok(prepared),
+    }
+}
+
+impl Steps for Shared<'_> {
+    fn step(&mut self, stream: &Stream<'_>) -> Result<(), StudyError> {
+        self.multiply(stream)?;
+        self.normalize(stream)
+    }
+
+    fn look(&mut self, stream: &Stream<'_>, slot: usize) -> Result<(), StudyError> {
+        self.multiply(stream)?;
+        let (n, nanoseconds) = (self.x.len(), self.nanoseconds);
+        let Turn { words, lost, .. } = self.words.current();
+        let arguments = (
+            words.slice_mut(..),
+            self.y.slice_mut(..),
+            n,
+            lost,
+            nanoseconds,
+        );
+        // SAFETY: a word for every element; an iteration waits before the buffers go.
+        unsafe {
+            self.take.launch(stream, &arguments)?;
+            self.inspect.launch(stream, &self.x, &self.y, slot)?;
+        }
+        self.normalize(stream)
+    }
+
+    fn seen(&self, slot: usize) -> &DeviceBuffer<f64> {
+        self.inspect.seen(slot)
+    }
+
+    fn check(&self) -> Result<(), StudyError> {
+        self.words.check(self.nanoseconds)
+    }
+
+    fn synchronize(&self, stream: &Stream<'_>) -> Result<(), StudyError> {
+        match &self.communicator {
+            Some(communicator) => Ok(communicator.synchronize(stream)?),
+            None => Ok(stream.synchronize()?),
+        }
+    }
+}
+
+/// What a rank's iteration came to.
+pub(crate) struct SharedRun {
+    /// Steps until the residual was below the tolerance, or the last.
+    pub(crate) result: Checkpoint,
+    /// Steps before.
+    pub(crate) resumed_at: u64,
+    pub(crate) total_ms: f64,
+    /// Of the device whose steps took longest.
+    pub(crate) loop_ms: f64,
+    pub(crate) checkpoints: u64,
+}
+
+/// Runs the iteration on the ranks of a team, each of which calls this. Rank 0 writes the checkpoints, and begins with the newest if
+/// the iteration is resumed; `on_progress` is asked there.
+pub(crate) fn power_shared(
+    team: &Team<'_, '_>,
+    plan: &PowerPlan,
+    exchange: Exchange,
+    resume: bool,
+    on_progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<SharedRun, StudyError> {
+    let rank = team.rank;
+    let is_first = rank.rank() == 0;
+    let plan = &PowerPlan {
+        checkpoints: plan.checkpoints.clone().filter(|_| is_first),
+        ..plan.clone()
+    };
+    let from = resumed(team, plan, resume)?;
+    if is_first {
+        prepare_folder(plan, from.as_ref())?;
+    }
+    let vector = from.as_ref().map(|from| &from.vector[..]);
+    let steps = Shared::new(team, plan, Some(exchange), vector)?;
+    let mut iteration = Iteration::of(rank.device(), plan, steps)?;
+    let mode = match exchange {
+        Exchange::Graph => PowerMode::Graph,
+        Exchange::Gather | Exchange::Peer => PowerMode::Async,
+    };
+    let mut agreed = |progress: Progress| {
+        let asked = match is_first {
+            true => on_progress(progress),
+            false => ControlFlow::Continue(()),
+        };
+        // All have the same numbers, and so end alike but for what the first is told.
+        let all = rank.control().exchange(&[u8::from(asked.is_break())])?;
+        Ok(match all[0][0] {
+            0 => ControlFlow::Continue(()),
+            _ => ControlFlow::Break(()),
+        })
+    };
+    rank.control().barrier()?;
+    let resumed_at = from.map_or(0, |from| from.step);
+    let ran = run(&mut iteration, plan, mode, resumed_at, &mut agreed)?;
+    iteration.steps.words.finish(rank)?;
+    let Ran {
+        result,
+        counts,
+        total_ms,
+        loop_ms,
+    } = ran;
+    Ok(SharedRun {
+        result,
+        resumed_at,
+        total_ms: team.longest(total_ms)?,
+        loop_ms: team.longest(loop_ms)?,
+        checkpoints: counts.written,
+    })
+}
+
+/// The newest checkpoint of rank 0's folder, on all ranks.
+fn resumed(
+    team: &Team<'_, '_>,
+    plan: &PowerPlan,
+    resume: bool,
+) -> Result<Option<Checkpoint>, StudyError> {
+    if !resume {
+        return Ok(None);
+    }
+    let own = match team.rank.rank() {
+        0 => newest(plan)?.to_bytes(),
+        _ => Vec::new(),
+    };
+    let all = team.rank.control().exchange(&own)?;
+    let first = Checkpoint::from_bytes(&all[0]);
+    first
+        .map(Some)
+        .ok_or_else(|| StudyError::Io("rank 0 has sent no checkpoint".to_owned()))
+}
+
+/// Microseconds of a step on the slowest device, if nothing is exchanged: each finds numbers in all words.
+pub(crate) fn step_alone_us(team: &Team<'_, '_>, plan: &PowerPlan) -> Result<f64, StudyError> {
+    let device = team.rank.device();
+    let mut steps = Shared::new(team, plan, None, None)?;
+    let stream = Stream::new(device)?;
+    let mut all = || (0..TIMED).try_for_each(|_| steps.step(&stream));
+    all()?;
+    let interval = through(|pass| Interval::of(&stream, || pass(all())))?;
+    stream.synchronize()?;
+    team.longest(interval.milliseconds()? * 1e3 / f64::from(TIMED))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_is_of_one_rank() {
+        for (n, size) in [(8192, 2), (10, 3), (5, 4), (2, 8), (64, 1)] {
+            let rows: Vec<usize> = (0..size).flat_map(|rank| rows_of(rank, size, n)).collect();
+            assert_eq!(rows, (0..n).collect::<Vec<_>>(), "{n} rows on {size}");
+        }
+    }
+}

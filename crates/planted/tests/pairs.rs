@@ -1,0 +1,147 @@
+//! Bugs of two devices are found on two emulated devices, each with a host thread of its own, whatever the order; their
+//! twins are clean there, and compute the same on two GPUs.
+
+mod said;
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use cuda_std::launch::Entry;
+use gpu_test::{Arguments, Failed, Trial, equal, on_two_gpus};
+use planted::{Access, Needs, PAIR_BUGS, Pair, PairBug, Ran};
+use ridgepoint_driver::{Device, DriverError, Emulation, Schedule};
+use said::said_of;
+
+/// Orders under which each bug must be found and each twin be clean.
+const SEEDS: u64 = 100;
+
+fn main() {
+    let trials = PAIR_BUGS.iter().flat_map(|bug| {
+        [
+            Trial::test(format!("found::{}", bug.name), move || found(bug)),
+            Trial::test(format!("fails::{}", bug.name), move || fails(bug)),
+            Trial::test(format!("clean::{}", bug.name), move || clean(bug)),
+            Trial::test(format!("plain::{}", bug.name), move || plain(bug)),
+        ]
+    });
+    let allowed = PAIR_BUGS.iter().filter(|bug| bug.access == Access::Allowed);
+    let on_gpus = allowed.map(|bug| {
+        on_two_gpus(format!("cuda::{}", bug.name), Needs::Any.ptx(), |a, b| {
+            let ran = bug.run([a, b], (bug.fixed)())?;
+            memories(ran).map(drop)
+        })
+    });
+    let all = trials.chain(on_gpus).collect();
+    gpu_test::run(&Arguments::from_args(), all).exit();
+}
+
+/// Two devices that no other test has: what one allows another lasts.
+struct Two {
+    first: u32,
+    devices: [Device; 2],
+}
+
+impl Two {
+    fn open() -> Result<Two, DriverError> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let first = NEXT.fetch_add(2, Ordering::Relaxed);
+        let open = |number| Device::emulator_number(number, Emulation::default(), Needs::Any.ptx());
+        let devices = [open(first)?, open(first + 1)?];
+        Ok(Two { first, devices })
+    }
+
+    fn run(&self, emulation: Emulation, bug: &PairBug, entry: Entry<Pair>) -> Result<Ran, Failed> {
+        let with = |it: &Device| it.with_emulation(emulation.clone());
+        let [a, b] = self.devices.each_ref().map(with);
+        let (a, b) = a.zip(b).ok_or("they are emulators")?;
+        Ok(bug.run([&a, &b], entry)?)
+    }
+}
+
+fn checked(schedule: Schedule) -> Emulation {
+    Emulation {
+        schedule,
+        is_checked: true,
+        ..Emulation::default()
+    }
+}
+
+/// What both hold, where neither launch has failed.
+fn memories(ran: Ran) -> Result<[Vec<u32>; 2], Failed> {
+    let texts = |errors: Vec<DriverError>| {
+        let texts: Vec<String> = errors.iter().map(DriverError::to_string).collect();
+        texts.join("\n").into()
+    };
+    ran.map_err(texts)
+}
+
+/// What is found in one of the launches; the other may have waited for it in vain.
+fn finding(bug: &PairBug, ran: Ran) -> Result<String, Failed> {
+    let errors = ran.err().ok_or("nothing is found")?;
+    let said = |error: &DriverError| said_of(bug.name, error).ok_or_else(|| error.to_string());
+    let all: Vec<String> = errors.iter().map(said).collect::<Result<_, _>>()?;
+    let first = all.iter().find(|it| !it.contains("has failed meanwhile"));
+    first.cloned().ok_or_else(|| all.join("\n").into())
+}
+
+/// Which of both comes first is the host's affair.
+fn found(bug: &PairBug) -> Result<(), Failed> {
+    let two = Two::open()?;
+    let ran = two.run(checked(Schedule::InOrder), bug, (bug.kernel)())?;
+    let said = finding(bug, ran)?;
+    let [first, second] = [0, 1].map(|rank| format!("cpu:{}", two.first + rank));
+    let expected = bug.expected([&first, &second]);
+    match expected.contains(&said) {
+        true => Ok(()),
+        false => Err(format!("{said}\n  instead of {}", expected.join("\n  or ")).into()),
+    }
+}
+
+fn fails(bug: &PairBug) -> Result<(), Failed> {
+    let two = Two::open()?;
+    for seed in 0..SEEDS {
+        let ran = two.run(checked(Schedule::Seeded(seed)), bug, (bug.kernel)())?;
+        finding(bug, ran).map_err(|failed| of_seed(seed, &failed))?;
+    }
+    Ok(())
+}
+
+fn clean(bug: &PairBug) -> Result<(), Failed> {
+    let two = Two::open()?;
+    let run = |schedule| memories(two.run(checked(schedule), bug, (bug.fixed)())?);
+    let in_order = run(Schedule::InOrder)?;
+    for seed in 0..SEEDS {
+        let said = |failed: Failed| of_seed(seed, &failed);
+        let all = run(Schedule::Seeded(seed)).map_err(said)?;
+        for (memory, expected) in all.iter().zip(&in_order) {
+            equal(memory, expected).map_err(said)?;
+        }
+    }
+    Ok(())
+}
+
+/// Without checks, on all cores, under seeds, and counted, the twin computes what it computes when checked.
+fn plain(bug: &PairBug) -> Result<(), Failed> {
+    let two = Two::open()?;
+    let run = |emulation| memories(two.run(emulation, bug, (bug.fixed)())?);
+    let expected = run(checked(Schedule::InOrder))?;
+    let seeds = (0..10).map(|seed| Emulation {
+        schedule: Schedule::Seeded(seed),
+        ..Emulation::default()
+    });
+    let counted = |is_checked| Emulation {
+        is_counted: true,
+        is_checked,
+        ..Emulation::default()
+    };
+    let plain = (0..10).map(|_| Emulation::default());
+    for emulation in plain.chain(seeds).chain([counted(false), counted(true)]) {
+        for (memory, expected) in run(emulation)?.iter().zip(&expected) {
+            equal(memory, expected)?;
+        }
+    }
+    Ok(())
+}
+
+fn of_seed(seed: u64, failed: &Failed) -> Failed {
+    format!("seed {seed}: {}", failed.message().unwrap_or("it failed")).into()
+}

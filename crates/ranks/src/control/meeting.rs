@@ -1,0 +1,308 @@
+//! How the ranks of several processes find each other: rank 0 waits at an address, the others come.
+
+use std::io::{self, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::mpsc::{self, Sender};
+use std::thread;
+use std::time::{Duration, Instant};
+use std::{fs, io::Read};
+
+use super::frame::{Frame, Hello, MAGIC, MOST_BYTES_OF_HELLO, PROTOCOL, Refusal};
+use super::hub::Hub;
+use super::rendezvous::{self, Notice};
+use super::{Control, Kind, local, remote};
+use crate::error::{Fault, RankError};
+use crate::limits::Limits;
+use crate::world::World;
+
+/// How often somebody who waits looks again.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Connects this process, which is a rank, to the others.
+pub(crate) fn meet(
+    world: &World,
+    folder: Option<&Path>,
+    limits: Limits,
+) -> Result<Control, RankError> {
+    let place = Place::of(world, folder)?;
+    let control = match world.rank() {
+        _ if world.size() == 1 => local::connected(1, limits).0.remove(0),
+        0 => wait(&place, world, limits)?,
+        _ => come(&place, world, limits)?,
+    };
+    // Also says that all have come.
+    control.round(Kind::Barrier, &[])?;
+    Ok(control)
+}
+
+/// Where the ranks meet.
+enum Place {
+    /// Rank 0 writes its address into this file.
+    File(PathBuf),
+    /// The launcher has chosen the address; the token is the job's name.
+    Address {
+        host: String,
+        port: u16,
+        token: String,
+    },
+}
+
+impl Place {
+    fn of(world: &World, folder: Option<&Path>) -> Result<Place, RankError> {
+        match (folder, world.master()) {
+            (Some(folder), _) => Ok(Place::File(rendezvous::path(folder, world.job()))),
+            (None, Some((host, port))) => Ok(Place::Address {
+                host: host.to_owned(),
+                port,
+                token: world.job().unwrap_or_default().to_owned(),
+            }),
+            (None, None) if world.size() == 1 => Ok(Place::File(PathBuf::new())),
+            (None, None) => Err(RankError::Rendezvous {
+                place: PathBuf::from("MASTER_ADDR and MASTER_PORT"),
+                reason:
+                    "they are not both set: name a folder that all ranks share, by --rendezvous"
+                        .to_owned(),
+            }),
+        }
+    }
+
+    fn name(&self) -> PathBuf {
+        match self {
+            Place::File(path) => path.clone(),
+            Place::Address { host, port, .. } => PathBuf::from(format!("{host}:{port}")),
+        }
+    }
+
+    fn error(&self, reason: impl ToString) -> RankError {
+        RankError::Rendezvous {
+            place: self.name(),
+            reason: reason.to_string(),
+        }
+    }
+}
+
+/// Rank 0's part: takes all others in.
+fn wait(place: &Place, world: &World, limits: Limits) -> Result<Control, RankError> {
+    let port = match place {
+        Place::File(_) => 0,
+        Place::Address { port, .. } => *port,
+    };
+    let listener =
+        TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).map_err(|it| place.error(it))?;
+    listener
+        .set_nonblocking(true)
+        .map_err(|it| place.error(it))?;
+    let own = listener.local_addr().map_err(|it| place.error(it))?;
+    let mut notice = Notice::new(own.port()).map_err(|it| place.error(it))?;
+    match place {
+        Place::File(path) => notice.publish(path).map_err(|it| place.error(it))?,
+        Place::Address { token, .. } => notice.token.clone_from(token),
+    }
+    let hub = Arc::new(Hub::new(world.size()));
+    let control = local::at_hub(0, world.size(), limits, &hub);
+    let door = Door {
+        place,
+        notice: &notice,
+        listener: &listener,
+        size: world.size(),
+        limits,
+    };
+    let gathered = door.gather(&hub);
+    if let Place::File(path) = place
+        && notice.is_at(path)
+    {
+        // Whoever reads a file that is left finds nobody there.
+        let _ = fs::remove_file(path);
+    }
+    gathered?;
+    Ok(control)
+}
+
+/// Where rank 0 waits.
+struct Door<'a> {
+    place: &'a Place,
+    notice: &'a Notice,
+    listener: &'a TcpListener,
+    size: usize,
+    limits: Limits,
+}
+
+impl Door<'_> {
+    /// Until all are there, or something is wrong, of which those who are there are told.
+    fn gather(&self, hub: &Arc<Hub>) -> Result<(), RankError> {
+        let begin = Instant::now();
+        let (guests, arrived) = mpsc::channel();
+        loop {
+            let absent = hub.absent();
+            if let Some(fault) = hub.fault() {
+                return Err(fault.into());
+            }
+            if absent.is_empty() {
+                return Ok(());
+            }
+            if begin.elapsed() >= self.limits.fault {
+                hub.raise(Fault::Missing {
+                    ranks: absent,
+                    size: self.size,
+                    waited: self.limits.fault,
+                });
+                continue;
+            }
+            if let Place::File(path) = self.place
+                && Notice::read(path).is_ok_and(|it| it != *self.notice)
+            {
+                let what = format!(
+                    "two processes are rank 0, or two runs have the same rendezvous {}",
+                    path.display()
+                );
+                hub.raise(Fault::Disagreeing(what));
+                continue;
+            }
+            self.open(&guests);
+            if let Ok((hello, stream)) = arrived.recv_timeout(LOOK) {
+                self.answer(hub, hello, stream)?;
+            }
+        }
+    }
+
+    /// Lets everybody who knocks say who they are, each on a thread: nobody holds up the others.
+    fn open(&self, guests: &Sender<(Hello, TcpStream)>) {
+        let most = self.limits.fault.min(Duration::from_secs(2));
+        while let Ok((stream, _)) = self.listener.accept() {
+            let guests = guests.clone();
+            let named = thread::Builder::new().name("ranks-guest".to_owned());
+            // Without a thread the guest is not let in, and comes again.
+            let _ = named.spawn(move || {
+                if let Ok(hello) = listen(&stream, most) {
+                    // Nobody listens any more where all have come.
+                    let _ = guests.send((hello, stream));
+                }
+            });
+        }
+    }
+
+    fn answer(&self, hub: &Arc<Hub>, hello: Hello, stream: TcpStream) -> Result<(), RankError> {
+        if hello.token != self.notice.token {
+            refuse(&stream, Refusal::OtherRun);
+            return Ok(());
+        }
+        match self.objection(hub, &hello) {
+            None => remote::take_in(hub, hello.rank, stream, self.limits),
+            Some(what) => {
+                refuse(&stream, Refusal::Disagreeing(what.clone()));
+                hub.raise(Fault::Disagreeing(what));
+                Ok(())
+            }
+        }
+    }
+
+    /// Why a process of this run cannot be a rank of it.
+    fn objection(&self, hub: &Hub, hello: &Hello) -> Option<String> {
+        let (rank, size) = (hello.rank, hello.size);
+        if hello.protocol != PROTOCOL {
+            return Some(format!(
+                "rank {rank} speaks version {} of the ranks' protocol, and rank 0 version {PROTOCOL}",
+                hello.protocol
+            ));
+        }
+        if size != self.size {
+            return Some(format!(
+                "rank {rank} was told that there are {size} ranks, and rank 0 that there are {}",
+                self.size
+            ));
+        }
+        let is_free = rank < size && hub.absent().contains(&rank);
+        (!is_free).then(|| format!("two processes are rank {rank} of {size}"))
+    }
+}
+
+/// What a guest says.
+fn listen(stream: &TcpStream, most: Duration) -> io::Result<Hello> {
+    stream.set_nonblocking(false)?;
+    stream.set_read_timeout(Some(most))?;
+    let mut stream = stream;
+    let mut magic = [0; MAGIC.len()];
+    stream.read_exact(&mut magic)?;
+    match Frame::read(&mut stream, MOST_BYTES_OF_HELLO)? {
+        Frame::Hello(hello) if magic == MAGIC => Ok(hello),
+        _ => Err(io::ErrorKind::InvalidData.into()),
+    }
+}
+
+fn refuse(mut stream: &TcpStream, refusal: Refusal) {
+    // A guest that has gone need not be told.
+    let _ = stream.write_all(&Frame::Refused(refusal).to_bytes());
+}
+
+/// Every other rank's part: finds rank 0, until the time is over.
+fn come(place: &Place, world: &World, limits: Limits) -> Result<Control, RankError> {
+    let begin = Instant::now();
+    loop {
+        let left = limits.fault.saturating_sub(begin.elapsed());
+        let failed = match knock(place, world, left.max(LOOK)) {
+            Ok(Answer::Welcome(stream)) => {
+                return remote::taken_in(world.rank(), world.size(), stream, limits);
+            }
+            Ok(Answer::Refused(what)) => return Err(RankError::Disagreeing(what)),
+            Ok(Answer::OtherRun) => "rank 0 there is of another run".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        if begin.elapsed() >= limits.fault {
+            let seconds = limits.fault.as_secs_f64();
+            return Err(place.error(format!("no rank 0 within {seconds} s: {failed}")));
+        }
+        thread::sleep(LOOK);
+    }
+}
+
+/// What rank 0 says.
+enum Answer {
+    Welcome(TcpStream),
+    Refused(String),
+    OtherRun,
+}
+
+fn knock(place: &Place, world: &World, left: Duration) -> io::Result<Answer> {
+    let (host, port, token) = match place {
+        Place::File(path) => {
+            let notice = Notice::read(path)?;
+            (notice.host, notice.port, notice.token)
+        }
+        Place::Address { host, port, token } => (host.clone(), *port, token.clone()),
+    };
+    let hello = Hello {
+        protocol: PROTOCOL,
+        token,
+        rank: world.rank(),
+        size: world.size(),
+    };
+    let mut stream = connect(&host, port, left)?;
+    // A service of others may say nothing: the file is read again then.
+    stream.set_read_timeout(Some(left.min(Duration::from_secs(2))))?;
+    stream.write_all(&MAGIC)?;
+    stream.write_all(&Frame::Hello(hello).to_bytes())?;
+    match Frame::read(&mut stream, MOST_BYTES_OF_HELLO)? {
+        Frame::Welcome => Ok(Answer::Welcome(stream)),
+        Frame::Refused(Refusal::OtherRun) => Ok(Answer::OtherRun),
+        Frame::Refused(Refusal::Disagreeing(what)) => Ok(Answer::Refused(what)),
+        other => Err(io::Error::other(format!("rank 0 answered {other:?}"))),
+    }
+}
+
+/// A host's own name may lead to an address that it does not listen at.
+fn connect(host: &str, port: u16, left: Duration) -> io::Result<TcpStream> {
+    let addresses: Vec<SocketAddr> = match host == rendezvous::hostname() {
+        true => vec![(Ipv4Addr::LOCALHOST, port).into()],
+        false => (host, port).to_socket_addrs()?.collect(),
+    };
+    let mut last = io::Error::other(format!("{host} has no address"));
+    for address in addresses {
+        match TcpStream::connect_timeout(&address, left) {
+            Ok(stream) => return Ok(stream),
+            Err(error) => last = error,
+        }
+    }
+    Err(last)
+}

@@ -1,0 +1,213 @@
+//! `--devices`: a study on several devices, each with a rank that is a thread or a process.
+
+mod norm;
+mod places;
+mod power;
+
+use std::sync::{Mutex, PoisonError};
+
+use clap::Args;
+
+pub(super) use norm::run as norm;
+pub(super) use places::Places;
+pub(super) use power::run as power;
+
+use super::lists::each_once;
+use super::study::{Common, Rows, study_failure};
+use super::{Failure, modes};
+use crate::driver::Device;
+use crate::report::counted;
+use crate::study::StudyError;
+use crate::study::devices::{DevicesRow, Exchange, Growth, Model, Team, measured_link};
+
+/// Numbers of devices that are predicted.
+const PREDICTED: [usize; 3] = [4, 8, 16];
+
+#[derive(Args)]
+pub(super) struct Ranked {
+    #[command(flatten)]
+    places: Places,
+
+    /// How the devices exchange their parts of the vector [default: all that the devices can]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = modes::exchange(), requires = "devices")]
+    exchange: Vec<Exchange>,
+
+    /// What grows with the number of devices
+    #[arg(long, value_name = "SCALING", value_parser = modes::growth(), default_value = "strong", requires = "devices")]
+    scaling: Growth,
+}
+
+impl Ranked {
+    /// Whether the study is one of several devices.
+    pub(super) fn are_given(&self) -> bool {
+        self.places.are_given()
+    }
+
+    /// The exchanges that are asked for, or all that are possible: between threads, or between the processes of a launcher.
+    fn exchanges(&self, in_one_process: bool) -> Result<Vec<Exchange>, Failure> {
+        let possible = match in_one_process {
+            true => vec![Exchange::Gather, Exchange::Graph, Exchange::Peer],
+            false => vec![Exchange::Gather, Exchange::Graph],
+        };
+        if self.exchange.is_empty() {
+            return Ok(possible);
+        }
+        match self.exchange.iter().all(|it| possible.contains(it)) {
+            true => Ok(each_once(self.exchange.clone())),
+            false => Err(Failure::Usage(
+                "--exchange peer: the processes of a launcher do not reach each other's memory; choose gather or graph, or name all \
+                 devices in one process"
+                    .to_owned(),
+            )),
+        }
+    }
+}
+
+/// A study that several devices share.
+trait Study: Sync {
+    /// Its size on so many devices.
+    fn size(&self, devices: usize, growth: Growth) -> usize;
+
+    /// Bytes that all devices need of each other in a step.
+    fn bytes(&self, size: usize) -> f64;
+
+    /// Numbers of devices that run it, of so many.
+    fn counts(&self, devices: usize) -> Vec<usize> {
+        powers(devices)
+    }
+
+    /// The study on one device, as it is without `--devices`.
+    fn alone(&self, device: &Device, size: usize) -> Result<DevicesRow, StudyError>;
+
+    /// A rank's part.
+    fn of_rank(
+        &self,
+        team: &Team<'_, '_>,
+        size: usize,
+        exchange: Exchange,
+        rows: &Shared<'_>,
+    ) -> Result<DevicesRow, StudyError>;
+}
+
+/// Runs a study on one device, and then on several with each exchange. Of a launcher's processes the first one writes.
+fn measure<S: Study>(
+    arguments: &Ranked,
+    common: &Common,
+    study: impl FnOnce(&Device) -> Result<S, Failure>,
+) -> Result<(), Failure> {
+    let places = &arguments.places;
+    let world = places.world()?;
+    let is_first = world.as_ref().is_none_or(|world| world.rank() == 0);
+    let mut rows = common.begin_ranked(is_first)?;
+    let devices = places.open(world.as_ref())?;
+    let exchanges = arguments.exchanges(world.is_none())?;
+    let run = Run {
+        study: study(&devices[0])?,
+        growth: arguments.scaling,
+        exchanges,
+        rows: Mutex::new(&mut rows),
+        measured: Mutex::default(),
+    };
+    let ended = match &world {
+        None => run.in_threads(places, &devices),
+        // Each process measures with all others alone.
+        Some(_) => places.run(world.as_ref(), &devices, |rank| {
+            let alone_us = match rank.rank() {
+                0 => run.alone(rank.device())?,
+                _ => f64::NAN,
+            };
+            run.of_rank(Team { rank, devices: &[] }, alone_us)
+        }),
+    };
+    rows.finish(ended)
+}
+
+/// A study, how it is run, and what has come of it.
+struct Run<'a, S> {
+    study: S,
+    growth: Growth,
+    exchanges: Vec<Exchange>,
+    rows: Mutex<&'a mut Rows<DevicesRow>>,
+    /// By the ranks that were last.
+    measured: Mutex<Vec<(Exchange, DevicesRow)>>,
+}
+
+impl<S: Study> Run<'_, S> {
+    /// Ranks as threads of this process: on one device, two, four and so on, and on all.
+    fn in_threads(&self, places: &Places, devices: &[Device]) -> Result<(), Failure> {
+        let alone_us = self.alone(&devices[0])?;
+        for count in self.study.counts(devices.len()) {
+            let devices = &devices[..count];
+            locked(&self.measured).clear();
+            places.run(None, devices, |rank| {
+                self.of_rank(Team { rank, devices }, alone_us)
+            })?;
+        }
+        match self.growth {
+            Growth::Strong => self.predict(devices, alone_us),
+            Growth::Weak => Ok(()),
+        }
+    }
+
+    /// A rank's part of the study, with each exchange. The first rank writes the rows.
+    fn of_rank(&self, team: Team<'_, '_>, alone_us: f64) -> Result<(), Failure> {
+        let (is_first, count) = (team.rank.rank() == 0, team.rank.size());
+        let size = self.study.size(count, self.growth);
+        for &exchange in &self.exchanges {
+            if is_first {
+                let what = format!("{exchange}, {}", counted(count as u64, "device"));
+                locked(&self.rows).begin(what, 0);
+            }
+            let row = self.study.of_rank(&team, size, exchange, &self.rows);
+            let row = row.map_err(study_failure)?.against(alone_us, self.growth);
+            if is_first {
+                locked(&self.measured).push((exchange, row.clone()));
+                locked(&self.rows).add(row)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The study on one device: microseconds per step.
+    fn alone(&self, device: &Device) -> Result<f64, Failure> {
+        locked(&self.rows).begin("1 device".to_owned(), 0);
+        let row = self.study.alone(device, self.study.size(1, self.growth));
+        let row = row.map_err(study_failure)?;
+        let alone_us = row.step_us;
+        locked(&self.rows).add(row.against(alone_us, self.growth))?;
+        Ok(alone_us)
+    }
+
+    /// What more devices would do with the same problem, by the exchanges that were measured on all.
+    fn predict(&self, devices: &[Device], alone_us: f64) -> Result<(), Failure> {
+        let Some(link) = measured_link(devices).map_err(study_failure)? else {
+            return Ok(());
+        };
+        for (exchange, row) in &*locked(&self.measured) {
+            let exchange_us = row.exchange_us.unwrap_or(0.0);
+            let times = [alone_us, row.step_us - exchange_us];
+            let of = (*exchange, self.study.bytes(row.size), link);
+            let model = Model::fitted(times, row.devices, exchange_us, of);
+            for count in PREDICTED.into_iter().filter(|&count| count > devices.len()) {
+                let row = model.row(row, count).against(alone_us, Growth::Strong);
+                locked(&self.rows).add(row)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Rows, for the rank that writes them.
+type Shared<'a> = Mutex<&'a mut Rows<DevicesRow>>;
+
+pub(super) fn locked<T>(of: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The powers of two from 2 on that are less than a number, and that number.
+fn powers(number: usize) -> Vec<usize> {
+    let powers = (1..)
+        .map(|power| 1 << power)
+        .take_while(|&power| power < number);
+    powers.chain([number]).collect()
+}

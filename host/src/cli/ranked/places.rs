@@ -1,0 +1,144 @@
+//! Where ranks are: on which devices, in one process or in the processes of a launcher.
+
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::Duration;
+
+use clap::Args;
+use ranks::{Limits, Rank, RunError, World, run_process, run_threads};
+
+use super::locked;
+use crate::cli::lists::real;
+use crate::cli::{Failure, driver_failure};
+use crate::driver::{Device, DeviceChoice, DriverError, gpus};
+use crate::report::counted;
+
+/// Emulated devices where there is no GPU and none is named.
+const EMULATED: u32 = 2;
+
+#[derive(Args)]
+pub(in crate::cli) struct Places {
+    /// Devices that share the work, such as cuda:0,cuda:1 or cpu:0,cpu:1; all is every GPU, or two emulated devices where there is none.
+    /// Under srun, mpirun or torchrun each process takes one of them
+    #[arg(long, value_name = "LIST", value_parser = listed, conflicts_with = "device")]
+    devices: Option<Listed>,
+
+    /// Directory in which the processes of a launcher find each other: all of them must see it
+    #[arg(long, value_name = "DIR")]
+    rendezvous: Option<PathBuf>,
+
+    /// Seconds after which a silent device or process is lost, and the others end
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0,
+          value_parser = real("a number from 0.1 to 3600, such as 10", |it| (0.1..=3600.0).contains(&it)))]
+    fault_timeout: f64,
+}
+
+/// What `--devices` names.
+#[derive(Clone, Debug, PartialEq)]
+enum Listed {
+    All,
+    These(Vec<DeviceChoice>),
+}
+
+fn listed(text: &str) -> Result<Listed, String> {
+    if text == "all" {
+        return Ok(Listed::All);
+    }
+    let these = text.split(',').map(str::parse);
+    let these = these.collect::<Result<Vec<DeviceChoice>, _>>()?;
+    let twice = |(i, it): &(usize, &DeviceChoice)| these[..*i].contains(it);
+    match these.iter().enumerate().find(twice) {
+        Some((_, it)) => Err(format!("{it} is named twice: a device has one rank")),
+        None => Ok(Listed::These(these)),
+    }
+}
+
+impl Places {
+    /// Whether devices are named.
+    pub(super) fn are_given(&self) -> bool {
+        self.devices.is_some()
+    }
+
+    /// The launcher's world, if there is one of several processes.
+    pub(in crate::cli) fn world(&self) -> Result<Option<World>, Failure> {
+        let world = World::from_env().map_err(|error| Failure::Usage(error.to_string()))?;
+        Ok(world.filter(|world| world.size() > 1))
+    }
+
+    /// The devices of this process: all that are named, or the one of its rank.
+    pub(in crate::cli) fn open(&self, world: Option<&World>) -> Result<Vec<Device>, Failure> {
+        let all = match &self.devices {
+            Some(Listed::These(these)) => these.clone(),
+            Some(Listed::All) | None => every(world)?,
+        };
+        let own = match world {
+            None => all,
+            Some(world) => vec![of_process(world, &all)?],
+        };
+        let open = |choice: &DeviceChoice| crate::kernels::open(choice).map_err(driver_failure);
+        own.iter().map(open).collect()
+    }
+
+    /// Does `work` for each rank of this process: a thread for each of the devices, or this process's own with the only device.
+    pub(in crate::cli) fn run(
+        &self,
+        world: Option<&World>,
+        devices: &[Device],
+        work: impl Fn(&Rank<'_>) -> Result<(), Failure> + Sync,
+    ) -> Result<(), Failure> {
+        let limits = Limits::of(Duration::from_secs_f64(self.fault_timeout));
+        // Why a rank has failed, in full.
+        let failures = Mutex::new(Vec::new());
+        let told = |rank: Rank<'_>| {
+            work(&rank).map_err(|failure| {
+                let text = failure.text();
+                locked(&failures).push((rank.rank(), failure));
+                text
+            })
+        };
+        let ran = match world {
+            None => run_threads(devices, limits, told).map(|_| ()),
+            Some(world) => {
+                run_process(world, self.rendezvous.as_deref(), &devices[0], limits, told)
+            }
+        };
+        let failed = |error: RunError<String>| match error {
+            RunError::Failed { rank, error } => {
+                let own = locked(&failures).extract_if(.., |it| it.0 == rank).next();
+                match own {
+                    Some((_, Failure::Failed(text))) => {
+                        Failure::Failed(format!("rank {rank}: {text}"))
+                    }
+                    Some((_, other)) => other,
+                    None => Failure::Failed(format!("rank {rank}: {error}")),
+                }
+            }
+            other => Failure::failed(other),
+        };
+        ran.map_err(failed)
+    }
+}
+
+/// The device of a launcher's process.
+fn of_process(world: &World, all: &[DeviceChoice]) -> Result<DeviceChoice, Failure> {
+    let local = world.local_rank();
+    all.get(local).cloned().ok_or_else(|| {
+        Failure::Usage(format!(
+            "rank {} is process {local} of its host, counted from 0, which has {}: start no more processes per host than it has devices",
+            world.rank(),
+            counted(all.len() as u64, "device"),
+        ))
+    })
+}
+
+/// Every GPU, or emulated devices: one for each process of a launcher.
+fn every(world: Option<&World>) -> Result<Vec<DeviceChoice>, Failure> {
+    match gpus() {
+        Ok(all) => Ok((0..all.len() as u32).map(DeviceChoice::Cuda).collect()),
+        Err(DriverError::NoDriver(_) | DriverError::NoGpu) => {
+            let count = world.map_or(EMULATED, |world| world.size() as u32);
+            Ok((0..count).map(DeviceChoice::CpuNumber).collect())
+        }
+        Err(error) => Err(driver_failure(error)),
+    }
+}

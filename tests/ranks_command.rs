@@ -1,0 +1,209 @@
+//! `power`, `norm` and `collectives` on several devices, as a user meets them: in one process, and in the processes of a launcher.
+
+#[path = "support/checkpoints.rs"]
+mod checkpoints;
+mod support;
+
+use std::collections::HashMap;
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+use checkpoints::{files, newest};
+
+/// Kills of a rank.
+const KILLS: u64 = 50;
+/// `--fault-timeout` there, and what the others may take in all.
+const FAULT: &str = "2";
+const ENDED_WITHIN: Duration = Duration::from_secs(10);
+
+fn command(words: &str) -> Command {
+    let mut command = Command::new(support::ridgepoint());
+    command.args(words.split_whitespace());
+    command
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn rows(output: &Output) -> Vec<HashMap<String, String>> {
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    let mut reader = csv::Reader::from_reader(&output.stdout[..]);
+    let rows: Result<Vec<_>, _> = reader.deserialize().collect();
+    rows.expect("a table")
+}
+
+fn columns<'a>(rows: &'a [HashMap<String, String>], names: [&str; 3]) -> Vec<[&'a str; 3]> {
+    rows.iter().map(|row| names.map(|name| &row[name][..])).collect()
+}
+
+#[test]
+fn power_is_measured_on_one_two_and_all_devices_and_predicted_for_more() {
+    let words = "power --devices cpu:0,cpu:1,cpu:2 --dim 40 --dominance 0.4 --format csv";
+    let rows = rows(&command(words).output().expect("it starts"));
+    let exchanges = ["gather", "graph", "peer"];
+    let mut expected = vec![["alone", "1", "measured"]];
+    for devices in ["2", "3"] {
+        expected.extend(exchanges.map(|exchange| [exchange, devices, "measured"]));
+    }
+    for exchange in exchanges {
+        expected.extend(["4", "8", "16"].map(|devices| [exchange, devices, "predicted"]));
+    }
+    assert_eq!(columns(&rows, ["exchange", "devices", "kind"]), expected);
+    for row in &rows {
+        let is_measured = row["kind"] == "measured";
+        assert_eq!(row["checked"] == "true", is_measured, "{row:?}");
+        assert_eq!(row["limit"].is_empty(), is_measured, "{row:?}");
+        assert!(row["device"].contains("CPU emulator"), "{row:?}");
+    }
+}
+
+#[test]
+fn a_weak_scaling_grows_with_the_devices() {
+    let words = "norm --devices cpu:0,cpu:1 --n 1000 --rounds 1 --scaling weak --exchange peer --format csv";
+    let rows = rows(&command(words).output().expect("it starts"));
+    let expected = [["alone", "1", "1000"], ["peer", "2", "2000"]];
+    assert_eq!(columns(&rows, ["exchange", "devices", "size"]), expected);
+}
+
+#[test]
+fn collectives_are_measured_between_emulated_devices() {
+    let words = "collectives --devices cpu:0,cpu:1,cpu:2 --bytes 12,1000 --rounds 1 --format csv";
+    let rows = rows(&command(words).output().expect("it starts"));
+    let expected = ["all-reduce", "all-gather", "reduce-scatter", "broadcast"]
+        .map(|it| [[it, "12", "true"], [it, "1008", "true"]]);
+    assert_eq!(columns(&rows, ["collective", "bytes", "checked"]), expected.concat());
+}
+
+#[test]
+fn what_cannot_be_is_refused_before_anything_is_measured() {
+    for (words, why) in [
+        ("power --devices cpu:0,cpu:0", "cpu is named twice: a device has one rank"),
+        ("power --devices", "a value is required"),
+        ("power --devices cpu:0 --device cpu", "cannot be used with"),
+        ("power --exchange peer", "--devices"),
+        ("norm --devices cpu:0", "--devices takes one --n"),
+        ("power --devices cpu:0,cpu:1 --resume --checkpoint x", "name the one --exchange"),
+        ("power --devices cpu:0,tpu", "tpu"),
+    ] {
+        let output = command(words).output().expect("it starts");
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{words}: {said}");
+        assert!(said.contains(why), "{words}: {said}");
+    }
+}
+
+/// A rank of two, as torchrun would start it.
+fn rank(number: usize, folder: &Path, words: &str) -> Command {
+    let mut command = command(words);
+    command
+        .args(["--devices", "all", "--fault-timeout", FAULT, "--rendezvous"])
+        .arg(folder.join("meet"))
+        .env("RANK", number.to_string())
+        .env("LOCAL_RANK", number.to_string())
+        .env("WORLD_SIZE", "2");
+    command
+}
+
+#[test]
+fn each_process_of_a_launcher_is_a_rank_and_the_first_one_writes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::create_dir(folder.path().join("meet")).expect("a folder");
+    for words in [
+        "power --dim 40 --dominance 0.4 --format csv",
+        "norm --n 1000 --rounds 1 --format csv",
+        "collectives --bytes 1000 --rounds 1 --format csv",
+    ] {
+        let start = |number| {
+            let mut command = rank(number, folder.path(), words);
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            command.spawn().expect("it starts")
+        };
+        let [first, second] = [start(0), start(1)];
+        let second = second.wait_with_output().expect("it ends");
+        let first = rows(&first.wait_with_output().expect("it ends"));
+        assert!(second.status.success() && second.stdout.is_empty(), "{}", text(&second.stderr));
+        assert!(first.iter().any(|row| row["devices"] == "2"), "{words}: {first:?}");
+    }
+}
+
+#[test]
+fn peer_stores_between_processes_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = rank(0, folder.path(), "power --exchange peer").output().expect("it starts");
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("do not reach each other's memory"));
+}
+
+/// A rank that iterates for ever, with checkpoints.
+fn iterate(number: usize, folder: &Path, resume: bool) -> Child {
+    let words = "power --dim 64 --tolerance 1e-300 --max-steps 10000000 --exchange gather --check-every 5";
+    let mut command = rank(number, folder, words);
+    command.arg("--checkpoint").arg(folder.join("steps"));
+    if resume {
+        command.arg("--resume");
+    }
+    command.stdout(Stdio::null()).stderr(Stdio::piped());
+    command.spawn().expect("it starts")
+}
+
+/// The last words of a process that has been killed, or ends within the time.
+fn end(mut child: Child, deadline: Instant) -> String {
+    while child.try_wait().expect("a status").is_none() {
+        if Instant::now() > deadline {
+            child.kill().expect("killed");
+            panic!("it did not end within {ENDED_WITHIN:?}");
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    text(&child.wait_with_output().expect("ended").stderr)
+}
+
+/// Waits for the first step of the first rank, and reads on in the background, so that it is never kept waiting.
+fn first_step(child: &mut Child) -> std::thread::JoinHandle<String> {
+    let mut lines = BufReader::new(child.stderr.take().expect("piped")).lines();
+    let step = lines.by_ref().find_map(|line| line.ok().filter(|it| it.contains("step ")));
+    assert!(step.is_some(), "it has ended before its first step");
+    std::thread::spawn(move || lines.map_while(Result::ok).last().unwrap_or_default())
+}
+
+#[test]
+fn fifty_killed_ranks_tear_no_checkpoint_and_the_others_end_in_time() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::create_dir(folder.path().join("meet")).expect("a folder");
+    let steps = folder.path().join("steps");
+    let mut random = fastrand::Rng::with_seed(1);
+    let mut reached = 0;
+    for kill in 0..KILLS {
+        let mut ranks = [0, 1].map(|number| iterate(number, folder.path(), kill > 0));
+        let last_words = first_step(&mut ranks[0]);
+        std::thread::sleep(Duration::from_millis(random.u64(0..150)));
+        let [first, second] = ranks;
+        let killed = random.usize(0..2);
+        let (mut victim, survivor) = match killed {
+            0 => (first, second),
+            _ => (second, first),
+        };
+        victim.kill().expect("killed");
+        victim.wait().expect("ended");
+        let said = end(survivor, Instant::now() + ENDED_WITHIN);
+        let said = said + &last_words.join().expect("read");
+        if killed == 1 {
+            assert!(said.contains("rank 1 was lost"), "kill {kill}: {said}");
+        } else {
+            assert!(said.contains("rank 0 was lost"), "kill {kill}: {said}");
+        }
+        // The newest file of each form is whole, and nothing that was written is gone.
+        let step = newest(&steps).expect("the first step's, at least").step;
+        assert!(step >= reached, "kill {kill}: step {step} after {reached}");
+        reached = step;
+        let is_newest = |path: &Path| path.to_string_lossy().contains(&format!("-{step:08}."));
+        for older in files(&steps).into_iter().filter(|it| !is_newest(it)) {
+            fs::remove_file(older).expect("removed");
+        }
+    }
+    assert!(reached > 0, "no run went on");
+}

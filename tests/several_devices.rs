@@ -1,0 +1,217 @@
+//! Studies that several devices share, on emulated ones: the library's parts of them.
+
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ranks::{Limits, Rank, RunError, run_threads};
+use ridgepoint::driver::{Device, DeviceChoice};
+use ridgepoint::kernels::embedded_ptx;
+use ridgepoint::study::devices::{
+    Collective, Collectives, DevicesRow, Exchange, Team, norm_of_rank, power_of_rank,
+};
+use ridgepoint::study::{
+    Checkpoint, PowerMode, PowerPlan, Rounds, StudyError, newest, power,
+};
+use ridgepoint::vector::Real;
+
+const EXCHANGES: [Exchange; 3] = [Exchange::Gather, Exchange::Graph, Exchange::Peer];
+const ROUNDS: Rounds = Rounds {
+    rounds: 1,
+    iterations: 7,
+};
+
+fn devices(count: u32) -> Vec<Device> {
+    let open = |number| Device::open(&DeviceChoice::CpuNumber(number), embedded_ptx());
+    (0..count).map(|number| open(number).expect("an emulated device")).collect()
+}
+
+fn plan(dim: usize, folder: &Path) -> PowerPlan {
+    PowerPlan {
+        dim,
+        dominance: 0.3,
+        max_steps: 1000,
+        check_every: 10,
+        tolerance: 1e-10,
+        seed: 42,
+        checkpoints: Some(folder.to_owned()),
+    }
+}
+
+/// What a team says of an iteration, and its last checkpoint.
+fn shared(
+    devices: &[Device],
+    plan: &PowerPlan,
+    exchange: Exchange,
+    resume: bool,
+) -> (DevicesRow, Checkpoint) {
+    let rows = run_threads(devices, Limits::default(), |rank: Rank<'_>| {
+        let team = Team { rank: &rank, devices };
+        let mut go_on = |_| ControlFlow::Continue(());
+        power_of_rank(&team, plan, exchange, resume, &mut go_on)
+    });
+    let row = rows.expect("a result").swap_remove(0);
+    (row, newest(plan).expect("a checkpoint"))
+}
+
+fn bits(checkpoint: &Checkpoint) -> Vec<u64> {
+    let numbers = [checkpoint.eigenvalue, checkpoint.residual];
+    let all = numbers.iter().chain(&checkpoint.vector);
+    all.map(|it| it.to_bits()).collect()
+}
+
+#[test]
+fn an_iteration_has_the_same_bits_on_any_number_of_devices_and_by_any_exchange() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let alone = plan(53, &folder.path().join("alone"));
+    let one = &devices(1)[0];
+    let mut go_on = |_| ControlFlow::Continue(());
+    power(one, &alone, PowerMode::Async, None, &mut go_on).expect("a result");
+    let alone = newest(&alone).expect("a checkpoint");
+    let mut first: Option<Checkpoint> = None;
+    for count in 1..=8 {
+        for exchange in EXCHANGES {
+            let plan = plan(53, &folder.path().join(format!("{count}-{exchange}")));
+            let (row, result) = shared(&devices(count), &plan, exchange, false);
+            assert_eq!((row.devices, row.steps), (count as usize, alone.step), "{row:?}");
+            let first = first.get_or_insert_with(|| result.clone());
+            assert_eq!(bits(&result), bits(first), "{exchange} on {count}");
+        }
+    }
+    // One device adds up the norm in another order.
+    let first = first.expect("results");
+    for (shared, alone) in first.vector.iter().zip(&alone.vector) {
+        assert!((shared - alone).abs() <= 1e-13, "{shared:e} on several, {alone:e} on one");
+    }
+}
+
+#[test]
+fn an_iteration_goes_on_with_any_number_of_devices() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let whole = plan(40, &folder.path().join("whole"));
+    let (_, whole) = shared(&devices(2), &whole, Exchange::Peer, false);
+    let parts = plan(40, &folder.path().join("parts"));
+    let until = |max_steps| PowerPlan {
+        max_steps,
+        ..parts.clone()
+    };
+    let (_, at_20) = shared(&devices(2), &until(20), Exchange::Gather, false);
+    assert_eq!(at_20.step, 20);
+    let (_, at_40) = shared(&devices(5), &until(40), Exchange::Peer, true);
+    assert_eq!(at_40.step, 40);
+    let (row, end) = shared(&devices(3), &until(1000), Exchange::Graph, true);
+    assert_eq!(row.steps, whole.step - 40, "only the rest was done");
+    assert_eq!(bits(&end), bits(&whole));
+    // One device alone goes on, too.
+    let (_, again) = shared(&devices(1), &until(1000), Exchange::Gather, true);
+    assert_eq!(again.step, end.step);
+}
+
+fn normalized<T: Real>(count: u32, n: usize, exchange: Exchange) -> DevicesRow {
+    let devices = devices(count);
+    let rows = run_threads(&devices, Limits::default(), |rank: Rank<'_>| {
+        let team = Team {
+            rank: &rank,
+            devices: &devices,
+        };
+        norm_of_rank::<T>(&team, n, exchange, ROUNDS)
+    });
+    rows.expect("a result").swap_remove(0)
+}
+
+#[test]
+fn vectors_of_every_length_are_normalized_on_1_to_8_devices() {
+    for count in 1..=8 {
+        for exchange in EXCHANGES {
+            // The check is the study's own: every element, and the norm.
+            for n in [1, 5, 1000, 4099] {
+                assert!(normalized::<f32>(count, n, exchange).checked);
+            }
+            assert!(normalized::<f64>(count, 1003, exchange).checked);
+        }
+    }
+}
+
+#[test]
+fn collectives_are_the_hosts_on_1_to_8_devices() {
+    for count in 1..=8 {
+        let devices = devices(count);
+        let rows = run_threads(&devices, Limits::default(), |rank: Rank<'_>| {
+            let team = Team {
+                rank: &rank,
+                devices: &devices,
+            };
+            let collectives = Collectives::new(team)?;
+            let of = |collective| collectives.measure(collective, 1000, ROUNDS);
+            Collective::ALL.into_iter().map(of).collect::<Result<Vec<_>, StudyError>>()
+        });
+        for row in rows.expect("results").swap_remove(0) {
+            assert!(row.checked && row.bytes.is_multiple_of(4 * u64::from(count)), "{row:?}");
+            assert!(row.bytes >= 1000 && row.engine == "the host", "{row:?}");
+        }
+    }
+}
+
+/// A rank that fails while all iterate, which would go on for hours: the others end, and say which it was.
+#[test]
+fn the_others_end_when_a_rank_fails() {
+    let limits = Limits::of(Duration::from_secs(2));
+    for exchange in EXCHANGES {
+        let devices = devices(3);
+        let plan = PowerPlan {
+            max_steps: 10_000_000,
+            tolerance: 1e-300,
+            checkpoints: None,
+            ..plan(50, Path::new(""))
+        };
+        let began = Instant::now();
+        let ended = run_threads(&devices, limits, |rank: Rank<'_>| {
+            let team = Team {
+                rank: &rank,
+                devices: &devices,
+            };
+            thread::scope(|scope| {
+                if rank.rank() == 1 {
+                    let control = rank.control().clone();
+                    scope.spawn(move || {
+                        thread::sleep(Duration::from_millis(300));
+                        control.fail("planted");
+                    });
+                }
+                let mut go_on = |_| ControlFlow::Continue(());
+                power_of_rank(&team, &plan, exchange, false, &mut go_on)
+            })
+        });
+        let waited = began.elapsed();
+        let Err(RunError::Failed { error, .. }) = ended else {
+            panic!("{exchange}: {ended:?}");
+        };
+        assert!(error.to_string().contains("rank 1 was lost: planted"), "{exchange}: {error}");
+        assert!(waited < Duration::from_secs(20), "{exchange}: {waited:?}");
+    }
+}
+
+/// A device that sends nothing, because its rank has not come to the iteration: no kernel waits for ever.
+#[test]
+fn a_silent_device_is_an_error_of_the_others() {
+    let devices = devices(2);
+    let limits = Limits::of(Duration::from_secs(1));
+    let began = Instant::now();
+    let ended = run_threads(&devices, limits, |rank: Rank<'_>| {
+        let team = Team {
+            rank: &rank,
+            devices: &devices,
+        };
+        if rank.rank() == 1 {
+            thread::sleep(Duration::from_secs(2));
+            return Err(StudyError::Refused("it did something else".to_owned()));
+        }
+        norm_of_rank::<f32>(&team, 1000, Exchange::Peer, ROUNDS)
+    });
+    let Err(RunError::Failed { rank: 1, error }) = ended else {
+        panic!("{ended:?}");
+    };
+    assert_eq!(error.to_string(), "it did something else");
+    assert!(began.elapsed() < Duration::from_secs(20));
+}
