@@ -1,7 +1,7 @@
 //! Additions to counters of another device.
 
-use cuda_std::atomic::Ordering;
-use cuda_std::atomic::mid::atomic_fetch_add_u32_system;
+use core::sync::atomic::{AtomicU32, Ordering};
+
 use cuda_std::prelude::*;
 
 /// Each thread adds `value` to a counter, `steps` times: thread i to counter i x `stride`. The counters may be another
@@ -11,10 +11,10 @@ use cuda_std::prelude::*;
 /// The grid is one-dimensional, and `counters` has a place for each that is named.
 #[kernel]
 pub unsafe fn add_to_peer(stride: u32, value: u32, steps: u32, counters: *mut u32) {
-    // SAFETY: the place exists, by the contract.
-    let counter = unsafe { counters.add(thread::global_index() * stride as usize) };
+    // SAFETY: the place exists, by the contract, and all accesses are atomic.
+    let counter =
+        unsafe { AtomicU32::from_ptr(counters.add(thread::global_index() * stride as usize)) };
     for _ in 0..steps {
-        // SAFETY: as above; all accesses are atomic.
-        unsafe { atomic_fetch_add_u32_system(counter, Ordering::Relaxed, value) };
+        counter.fetch_add(value, Ordering::Relaxed);
     }
 }

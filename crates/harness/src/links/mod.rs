@@ -256,4 +256,4 @@ fn refusals(devices: &[LinkDevice]) -> Result<Vec<Vec<Option<String>>>, DriverEr
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

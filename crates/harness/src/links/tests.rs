@@ -163,14 +163,15 @@ fn what_cannot_be_measured_is_refused() {
     assert!(refused(&one, none).contains("timings: 0 given; expected at least 1"));
 }
 
-fn row(quantity: LinkQuantity, from: &str, value: Option<f64>) -> LinkRow {
+/// As two H200 have it.
+pub(crate) fn row(quantity: LinkQuantity, from: &str, to: &str, value: Option<f64>) -> LinkRow {
     LinkRow {
         quantity,
         from: from.to_owned(),
-        to: "cuda:0".to_owned(),
+        to: to.to_owned(),
         value,
         unit: quantity.unit(),
-        rms_percent: None,
+        rms_percent: Some(0.1),
         samples: 5,
         bytes: 64,
         by: "copy_u4".to_owned(),
@@ -185,11 +186,11 @@ fn row(quantity: LinkQuantity, from: &str, value: Option<f64>) -> LinkRow {
 
 #[test]
 fn the_roof_of_a_link_is_its_fastest_read_or_else_its_fastest_copy() {
-    let host = row(LinkQuantity::Copy, "host", Some(5e10));
-    let copy = row(LinkQuantity::Copy, "cuda:1", Some(4e11));
-    let slow = row(LinkQuantity::KernelRead, "cuda:1", Some(3e11));
-    let fast = row(LinkQuantity::KernelRead, "cuda:2", Some(3.5e11));
-    let none = row(LinkQuantity::KernelRead, "cuda:3", None);
+    let host = row(LinkQuantity::Copy, "host", "cuda:0", Some(5e10));
+    let copy = row(LinkQuantity::Copy, "cuda:1", "cuda:0", Some(4e11));
+    let slow = row(LinkQuantity::KernelRead, "cuda:1", "cuda:0", Some(3e11));
+    let fast = row(LinkQuantity::KernelRead, "cuda:2", "cuda:0", Some(3.5e11));
+    let none = row(LinkQuantity::KernelRead, "cuda:3", "cuda:0", None);
     let of = |rows: &[&LinkRow]| {
         let rows: Vec<LinkRow> = rows.iter().map(|row| (*row).clone()).collect();
         link_roof(&rows, "NVIDIA H200").map(|roof| (roof.name, roof.rate.0))
@@ -218,8 +219,13 @@ fn a_file_of_links_is_read_or_says_what_is_wrong() {
         std::fs::write(file.path(), text).expect("written");
         load_links(file.path(), device).map_err(|error| error.to_string())
     };
-    let rows = serde_json::to_string(&[row(LinkQuantity::KernelRead, "cuda:1", Some(3e11))])
-        .expect("JSON");
+    let rows = serde_json::to_string(&[row(
+        LinkQuantity::KernelRead,
+        "cuda:1",
+        "cuda:0",
+        Some(3e11),
+    )])
+    .expect("JSON");
     assert_eq!(read(&rows, "NVIDIA H200").expect("a roof").rate.0, 3e11);
     let other = read(&rows, "NVIDIA H100").expect_err("another's");
     assert!(

@@ -56,7 +56,10 @@ impl Chart<'_> {
     }
 
     pub(super) fn figure(&self) -> Figure {
-        let [title, subtitle] = self.heading();
+        let [title, mut subtitle] = self.heading();
+        if self.link.is_some() {
+            subtitle += roofs::ABOUT_LINKS;
+        }
         Figure {
             title,
             subtitle,

@@ -148,6 +148,9 @@ pub(super) fn measured_slopes(ceilings: &Ceilings) -> Vec<Named<BytesPerSec>> {
     named.collect()
 }
 
+/// What is said below the title of a chart that has the roof of a link.
+pub(super) const ABOUT_LINKS: &str = " The link's roof is measured, and is of bytes that cross it.";
+
 /// What a link gives to kernels at most.
 pub(super) fn of_link(link: &LinkRoof) -> Named<BytesPerSec> {
     Named {

@@ -69,9 +69,12 @@ impl SavedChart<'_> {
             false => "",
         };
         let device = &self.ceilings.key.device;
+        let link = self.link.map_or("", |_| roofs::ABOUT_LINKS);
         Ok(Figure {
             title: self.title.to_owned(),
-            subtitle: format!("{device}. Filled: measured; the roofs are measured, too.{emulated}"),
+            subtitle: format!(
+                "{device}. Filled: measured; the roofs are measured, too.{emulated}{link}"
+            ),
             plots: vec![Plot {
                 caption: String::new(),
                 x: Axis::log("arithmetic intensity, FLOP/byte", x),

@@ -254,7 +254,7 @@ fn of_choices(suite: &Suite) -> String {
 }
 
 /// Options of the commands that take workloads, and `bench`, which cargo gives every target.
-const RESERVED: [&str; 36] = [
+const RESERVED: [&str; 37] = [
     "aa",
     "arch",
     "arg",
@@ -273,6 +273,7 @@ const RESERVED: [&str; 36] = [
     "kernel",
     "launch",
     "lines",
+    "links",
     "max-registers",
     "max-runs",
     "noise",

@@ -1,25 +1,6 @@
 use super::*;
+use crate::links::tests::row;
 use crate::report::plot::{Figure, faults};
-
-fn row(quantity: LinkQuantity, from: &str, to: &str, value: Option<f64>) -> LinkRow {
-    LinkRow {
-        quantity,
-        from: from.to_owned(),
-        to: to.to_owned(),
-        value,
-        unit: quantity.unit(),
-        rms_percent: Some(0.1),
-        samples: 5,
-        bytes: 512 << 20,
-        by: "copy engine".to_owned(),
-        way: LinkRow::PEER.to_owned(),
-        note: String::new(),
-        from_device: "NVIDIA H200".to_owned(),
-        to_device: "NVIDIA H200".to_owned(),
-        emulated: false,
-        checked: true,
-    }
-}
 
 /// As two GPUs have them.
 fn rows() -> Vec<LinkRow> {
