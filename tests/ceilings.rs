@@ -54,6 +54,7 @@ fn every_ceiling_is_measured(device: &Device) -> Result<(), Failed> {
             "tensor cores",
             "clusters and bulk copies",
             "latencies",
+            "latencies under load",
             "launches",
         ]
         .map(str::to_owned),
@@ -85,6 +86,13 @@ fn every_ceiling_is_measured(device: &Device) -> Result<(), Failed> {
     );
     let all = f64::from(device.properties().multiprocessors);
     assert!((most.latency * most.bytes_per_sec / all - 65536.0).abs() < 1e-6);
+    // Memory and the level 2 cache: a chase that is alone, and seven beside others.
+    assert_eq!(ceilings.busy.len(), 2 * 8);
+    for (index, it) in ceilings.busy.iter().enumerate() {
+        assert!(it.latency > 0.0, "{it:?}");
+        assert_eq!(it.readers == 0, index % 8 == 0, "{it:?}");
+        assert_eq!(it.readers == 0, it.bytes_per_sec == 0.0, "{it:?}");
+    }
     assert_eq!(ceilings.emulated, device.properties().is_emulated());
 
     let folder = tempfile::tempdir()?;

@@ -70,8 +70,10 @@ pub unsafe fn chase_by_atomics_in_shared(next: &[u32], steps: u32, out: *mut u64
     }
 }
 
+/// # Safety
+/// As for [`chase()`].
 #[inline(always)]
-unsafe fn follow(next: *const u32, steps: u32, out: *mut u64) {
+pub(super) unsafe fn follow(next: *const u32, steps: u32, out: *mut u64) {
     // SAFETY: the first element and each that an element names exist, by the contract.
     unsafe { follow_by(|at| *next.add(at), steps, out) };
 }

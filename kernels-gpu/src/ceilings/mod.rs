@@ -7,6 +7,8 @@
 //! * [`atomics`]: additions to one counter or to many
 //! * [`exchange`]: shuffles and votes of a warp
 //! * [`chase`](mod@chase): loads and atomic operations of which each needs the one before
+//! * [`busy`]: a chase while others read
+//! * [`partitions`]: loads from lines of the level 2 cache that are near or far
 //! * [`barrier`]: what barriers of a block and of the grid take
 //! * [`clock`]: what the multiprocessors' clocks show
 //! * [`peer`]: additions to another device's memory
@@ -14,11 +16,13 @@
 pub mod atomics;
 pub mod banks;
 pub mod barrier;
+pub mod busy;
 pub mod cache;
 pub mod chains;
 pub mod chase;
 pub mod clock;
 pub mod exchange;
+pub mod partitions;
 pub mod peer;
 pub mod stream;
 

@@ -107,6 +107,8 @@ pub(crate) struct Timed {
     bytes: Option<f64>,
     /// Cycles and nanoseconds of it, by the device's own counters.
     pub(crate) counters: Option<[u64; 2]>,
+    /// What else the kernel has counted.
+    pub(crate) counted: Vec<u64>,
 }
 
 impl<'d> Bench<'d> {
@@ -168,13 +170,18 @@ impl<'d> Bench<'d> {
         };
         let measured = case.time(&self.stream, self.effort.runs);
         let measured = measured.and_then(|times| Ok((times, case.counted()?)));
-        let (times, counters) = measured.map_err(|error| refused(&variant, error))?;
+        let (times, counted) = measured.map_err(|error| refused(&variant, error))?;
+        let (counters, counted) = match counted.as_deref() {
+            Some(&[cycles, nanoseconds, ref more @ ..]) => (Some([cycles, nanoseconds]), more),
+            _ => (None, [].as_slice()),
+        };
         Ok(Timed {
             variant,
             time: Summary::of(&times).expect("`new` saw that there are timed launches"),
             samples: times.len(),
             bytes: case.work.bytes(),
             counters,
+            counted: counted.to_vec(),
         })
     }
 }
@@ -203,11 +210,15 @@ impl Timed {
     /// The ceiling of a latency: a thread did `count` of something one after the other, while the
     /// device counted cycles and nanoseconds.
     pub(crate) fn latency(self, quantity: Quantity, count: f64, bench: &Bench<'_>) -> Ceiling {
+        let cycles = self.counters.unwrap_or_default()[0] as f64 / count;
+        self.of_cycles(quantity, cycles, bench)
+    }
+
+    /// The ceiling of a latency of so many cycles, of the clock that the device counted.
+    pub(crate) fn of_cycles(self, quantity: Quantity, cycles: f64, bench: &Bench<'_>) -> Ceiling {
         /// The emulator's cycles are nanoseconds.
         const EMULATED_HZ: f64 = 1e9;
-        let counters = self.counters.unwrap_or_default();
-        let cycles = counters[0] as f64 / count;
-        let clock_hz = clock_of(counters);
+        let clock_hz = clock_of(self.counters.unwrap_or_default());
         let gpu = bench.device.properties().gpu.as_ref();
         let highest = gpu.map_or(EMULATED_HZ, |gpu| gpu.clock_hz);
         Ceiling {

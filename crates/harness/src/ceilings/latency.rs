@@ -20,7 +20,7 @@ const fn lines(bytes: u64) -> (u64, u64) {
 
 /// Places and elements from one to the next of cycles through far more bytes than a level 2 cache has, well within one, and
 /// well within a level 1 cache; and through shared memory.
-const MEMORY: (u64, u64) = lines(512 << 20);
+pub(super) const MEMORY: (u64, u64) = lines(512 << 20);
 pub(super) const L2: (u64, u64) = lines(8 << 20);
 const L1: (u64, u64) = lines(32 << 10);
 pub(super) const SHARED: (u64, u64) = (SHARED_ELEMENTS as u64, 1);
@@ -47,20 +47,25 @@ pub(super) fn chase(
     bench: &Bench<'_>,
     quantity: Quantity,
     chase: &dyn Workload,
-    (places, stride): (u64, u64),
+    chased: (u64, u64),
 ) -> Result<Ceiling, BenchError> {
-    let most = match bench.device.properties().is_emulated() {
-        true => EMULATED,
-        false => u64::MAX,
-    };
+    let (places, stride) = cycle(bench, chased);
     let loads = u64::from(bench.effort.loads);
     let values = [
-        ("places", places.min(most).into()),
+        ("places", places.into()),
         ("stride", stride.into()),
         ("loads", loads.into()),
     ];
     let timed = bench.measure(chase, &values, 1, GridSize::Full)?;
     Ok(timed.latency(quantity, loads as f64, bench))
+}
+
+/// As many of the places of a cycle as the device has time for.
+pub(super) fn cycle(bench: &Bench<'_>, (places, stride): (u64, u64)) -> (u64, u64) {
+    match bench.device.properties().is_emulated() {
+        true => (places.min(EMULATED), stride),
+        false => (places, stride),
+    }
 }
 
 /// Of launches and barriers.

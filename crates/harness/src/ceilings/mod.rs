@@ -6,11 +6,13 @@
 
 mod arithmetic;
 mod bench;
+mod busy;
 mod caches;
 mod hopper;
 mod host;
 mod latency;
 mod memory;
+mod partitions;
 mod quantity;
 mod sharing;
 mod store;
@@ -22,6 +24,7 @@ use std::ops::ControlFlow;
 use serde::{Deserialize, Serialize};
 
 pub use bench::{BenchError, Effort};
+pub use busy::Busy;
 pub use host::{HostRoofsError, host_roofs};
 pub use quantity::{Quantity, Unit};
 pub use store::{Key, StoreError, cache_path, load, load_named, load_roofs, save};
@@ -95,11 +98,14 @@ pub struct Ceilings {
     /// What streams of memory reach with ever more bytes in flight, stream by stream. Files of earlier versions have none.
     #[serde(default)]
     pub under_load: Vec<UnderLoad>,
+    /// What a load of one thread takes beside ever more blocks that read, place by place. Files of earlier versions have none.
+    #[serde(default)]
+    pub busy: Vec<Busy>,
 }
 
 impl Ceilings {
     /// How often [`Ceilings::measure`] tells its `progress` what comes next.
-    pub const STEPS: u64 = 9;
+    pub const STEPS: u64 = 10;
 
     /// Measures all ceilings of a device, some seconds on a GPU. `hopper` is the same device with the kernels for `sm_90a`: a
     /// device without them has no ceilings of tensor cores, clusters and bulk copies. `progress` is told what comes next, and may end it.
@@ -143,7 +149,11 @@ impl Ceilings {
         }
         begin("latencies")?;
         ceilings.extend(latency::loads(&bench)?);
+        ceilings.extend(partitions::measure(&bench)?);
         ceilings.extend(loaded_latencies);
+        begin("latencies under load")?;
+        let (busy_latencies, busy) = busy::measure(&bench, &ceilings)?;
+        ceilings.extend(busy_latencies);
         begin("launches")?;
         ceilings.extend(latency::launches(&bench)?);
         Ok(Ceilings {
@@ -154,6 +164,7 @@ impl Ceilings {
             ceilings,
             working_sets,
             under_load,
+            busy,
         })
     }
 

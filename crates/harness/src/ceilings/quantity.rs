@@ -18,7 +18,7 @@ macro_rules! quantities {
 
         impl Quantity {
             /// Every quantity, in the order of tables.
-            pub const ALL: [Quantity; 77] = [$(Quantity::$name),*];
+            pub const ALL: [Quantity; 81] = [$(Quantity::$name),*];
 
             /// The name in tables.
             pub fn name(self) -> &'static str {
@@ -144,6 +144,14 @@ quantities! {
     LoadedTriadLatency, "loaded latency, triad", Seconds;
     /// A load from the level 2 cache.
     L2Latency, "L2 latency", Seconds;
+    /// A load from the level 2 cache's partition that is nearer to the multiprocessor.
+    L2NearLatency, "L2 latency, near", Seconds;
+    /// From the one that is farther.
+    L2FarLatency, "L2 latency, far", Seconds;
+    /// A load of one thread from memory that all other multiprocessors read, at 95 % of the greatest rate: [`Busy`](super::Busy).
+    BusyMemoryLatency, "memory latency, busy", Seconds;
+    /// The same of the level 2 cache.
+    BusyL2Latency, "L2 latency, busy", Seconds;
     /// A load from the level 1 cache.
     L1Latency, "L1 latency", Seconds;
     /// A load from shared memory.

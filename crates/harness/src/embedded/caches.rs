@@ -44,11 +44,7 @@ impl Workload for Again {
                 Ok((device.buffer_from(&x)?, Output::new(device, warps(config))?))
             })
             .check(move |(_, sums)| {
-                let of_chunk = |number: usize| {
-                    let words = (number * chunk..(number + 1) * chunk).map(|i| words(i as u32));
-                    words.fold(0, |sum: u32, it| sum.wrapping_add(sum_of_words(&it)))
-                };
-                let chunks: Vec<u32> = (0..blocks).map(of_chunk).collect();
+                let chunks = chunk_sums(blocks, chunk);
                 let of_block = |block: usize| {
                     let read = (0..passes as usize).map(|pass| block + pass * shift as usize);
                     read.map(|chunk| chunks[chunk % blocks])
@@ -100,7 +96,16 @@ fn passes() -> Axis {
     Axis::whole("passes", [3]).help("times that all is read")
 }
 
+/// The wrapping sums of the words of so many chunks, of so many elements each.
+pub(super) fn chunk_sums(chunks: usize, elements: usize) -> Vec<u32> {
+    let of_chunk = |number: usize| {
+        let words = (number * elements..(number + 1) * elements).map(|i| words(i as u32));
+        words.fold(0, |sum: u32, it| sum.wrapping_add(sum_of_words(&it)))
+    };
+    (0..chunks).map(of_chunk).collect()
+}
+
 /// Element `i` of an array: words without regularity.
-fn words(i: u32) -> Words {
+pub(super) fn words(i: u32) -> Words {
     [i, !i, i.wrapping_mul(0x9E37_79B1), i ^ 0x5555]
 }

@@ -9,11 +9,13 @@ use kernels_gpu::polynomial::{ILPS, WIDTHS};
 
 use super::atomics::{APART, Additions, TOGETHER};
 use super::banks::{Banks, WAYS};
+use super::busy::ChaseWhileRead;
 use super::caches::{Again, Shared};
 use super::chains::Chains;
 use super::checked::Checked;
 use super::exchange::Exchange;
 use super::latency::{Barrier, BlockBarrier, Chase, clocks};
+use super::partitions::Lines;
 use super::stream::UNROLLS;
 use super::{
     Fma, Gemv, Matmul, Polynomial, Stream, distributed, elementwise, gemv, matmul, norm, peer,
@@ -167,6 +169,8 @@ fn ceilings() -> Vec<Listed> {
     const BLOCK: u32 = 128;
     /// Of threads or barriers that each take their time.
     const MOST: usize = 1000;
+    /// Of blocks that each load many lines.
+    const MOST_BLOCKS: usize = 9;
     let one_shape = |it| Checked::one_shape(it, BLOCK);
     let again = one_shape(&Again)
         .at("passes", [3])
@@ -176,6 +180,13 @@ fn ceilings() -> Vec<Listed> {
         let points = one_shape(it).sized_by("places");
         Listed::checked(it, [points.at("stride", [1]).at("loads", [1000])])
     };
+    let busy = one_shape(&ChaseWhileRead)
+        .sized_by("places")
+        .at("stride", [1])
+        .at("loads", [500])
+        .at("readers", [0, 3])
+        .at("steps", [2])
+        .at("passes", [2]);
     let banks = one_shape(&Banks).at("stride", WAYS).at("passes", [3]);
     let additions = |it: &'static Additions| {
         let points = one_shape(it).at("stride", [TOGETHER, APART]);
@@ -202,6 +213,11 @@ fn ceilings() -> Vec<Listed> {
         chase(&Chase::Shared),
         chase(&Chase::Atomic),
         chase(&Chase::SharedAtomic),
+        Listed::checked(&ChaseWhileRead, [busy]),
+        Listed::checked(
+            &Lines,
+            [one_shape(&Lines).sized_by("blocks").most(MOST_BLOCKS)],
+        ),
         Listed::checked(&Banks, [banks.most(MOST)]),
         additions(&Additions::Global),
         additions(&Additions::Shared),

@@ -84,6 +84,28 @@ pub fn ceilings_table(ceilings: &Ceilings, width: Width) -> String {
     };
     let header = ["stream", "in flight per multiprocessor", "read", "latency"];
     let loads = table::text(header, loads, look);
+    let busy = ceilings.busy.iter().map(|it| {
+        [
+            it.quantity.name().to_owned(),
+            it.readers.to_string(),
+            Unit::BytesPerSec.text(it.bytes_per_sec),
+            format!("{:.0}", 100.0 * it.share),
+            Unit::Seconds.text(it.latency),
+        ]
+    });
+    let look = Look {
+        width,
+        is_right: |column| column > 0,
+        spare: &[],
+    };
+    let header = [
+        "chase",
+        "blocks that read",
+        "read",
+        "% of ceiling",
+        "latency",
+    ];
+    let busy = table::text(header, busy, look);
     let note = if ceilings.emulated {
         "The emulator ran the GPU's kernels on this host: the figures are this host's, not a GPU's.\n"
     } else {
@@ -92,7 +114,7 @@ pub fn ceilings_table(ceilings: &Ceilings, width: Width) -> String {
     format!(
         "{}, n = {}\n{note}{table}\nRates of reading the same bytes again, by how many bytes a \
          multiprocessor reads in between.\n{sets}\nMemory under load: latency is what is in flight, divided by the \
-         rate (Little's law).\n{loads}",
+         rate (Little's law).\n{loads}\nA chase of one thread beside blocks that read the same memory or cache.\n{busy}",
         ceilings.key.device, ceilings.n
     )
 }

@@ -172,8 +172,8 @@ pub struct Arrays<'d, S: Signature, D> {
 
 type Check<'d, D> = dyn Fn(&D) -> Result<(), PointError> + 'd;
 
-/// Cycles and nanoseconds that the kernel itself has counted.
-type Counters<'d, D> = dyn Fn(&D) -> Result<[u64; 2], PointError> + 'd;
+/// Cycles and nanoseconds that the kernel itself has counted, and what else it has.
+type Counters<'d, D> = dyn Fn(&D) -> Result<Vec<u64>, PointError> + 'd;
 
 /// What is done with a case's launches.
 pub(super) type With<'a> = dyn FnMut(&mut Enqueue<'_>) -> Result<(), DriverError> + 'a;
@@ -189,13 +189,13 @@ impl<'d, S: Signature, D: 'd> Arrays<'d, S, D> {
         }
     }
 
-    /// Where the kernel says how many cycles and nanoseconds its last launch took.
-    pub(crate) fn counters(
+    /// Where the kernel says how many cycles and nanoseconds its last launch took, and what else it has counted.
+    pub(crate) fn counters<C: Into<Vec<u64>>>(
         self,
-        counters: impl Fn(&D) -> Result<[u64; 2], PointError> + 'd,
+        counters: impl Fn(&D) -> Result<C, PointError> + 'd,
     ) -> Self {
         Arrays {
-            counters: Some(Box::new(counters)),
+            counters: Some(Box::new(move |arrays| Ok(counters(arrays)?.into()))),
             ..self
         }
     }
@@ -454,7 +454,7 @@ impl<'d> Case<'d> {
     }
 
     /// Compares what the launches wrote, and says what the kernel has counted.
-    pub(crate) fn counted(&mut self) -> Result<Option<[u64; 2]>, PointError> {
+    pub(crate) fn counted(&mut self) -> Result<Option<Vec<u64>>, PointError> {
         let run = self.run_mut();
         run.check()?;
         run.counters()
@@ -492,7 +492,7 @@ trait Run {
     fn launch(&mut self, with: &mut With<'_>) -> Result<(), DriverError>;
     /// `false` where there is nothing to compare with.
     fn check(&self) -> Result<bool, PointError>;
-    fn counters(&self) -> Result<Option<[u64; 2]>, PointError>;
+    fn counters(&self) -> Result<Option<Vec<u64>>, PointError>;
     fn release(&mut self);
 }
 
@@ -530,7 +530,7 @@ impl<D> Run for Held<'_, D> {
         }
     }
 
-    fn counters(&self) -> Result<Option<[u64; 2]>, PointError> {
+    fn counters(&self) -> Result<Option<Vec<u64>>, PointError> {
         let arrays = self.arrays.as_ref().expect(ALLOCATED);
         let counters = self.counters.as_ref();
         counters.map(|counters| counters(arrays)).transpose()

@@ -359,6 +359,7 @@ mod tests {
             ceilings: memory.into_iter().chain([arithmetic]).collect(),
             working_sets: Vec::new(),
             under_load: Vec::new(),
+            busy: Vec::new(),
         }
     }
 
