@@ -344,6 +344,7 @@ impl<'l> Crew<'_, 'l> {
                 owner: None,
                 looks: 0,
                 unmet: None,
+                has_ended_phase: false,
                 checking,
                 counting,
                 fault: None,
@@ -493,6 +494,9 @@ pub(crate) fn work<'l>(
                 }
                 turn += 1;
             }
+        }
+        if std::mem::take(&mut context.at.has_ended_phase) {
+            in_vain = 0;
         }
     }
 }
