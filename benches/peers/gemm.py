@@ -131,10 +131,17 @@ class Double:
         self.main()
 
 
+def team(rows, columns):
+    """Blocks per cluster and blocks for so many tiles, as crates/gemm/src/tiling.rs chooses them."""
+    tiles, even = rows * columns, (rows + rows % 2) * columns
+    return (2, min(132, even)) if rows > 1 and tiles > 132 and -(-even // 132) <= -(-tiles // 132) else (1, min(132, tiles))
+
+
 class Gemm:
-    """name: gemm_TYPE_ORDER_WIDTH, small_TYPE_ORDER or fused_TYPE_ORDER."""
+    """name: gemm_TYPE_ORDER_WIDTH, small_TYPE_ORDER or fused_TYPE_ORDER; behind it `alone`, if blocks are to bring all tiles themselves."""
 
     def __init__(self, name, a, b, c, alpha=1.0, beta=0.0, bias=None, activation=0, pack=False):
+        name, *words = name.split()
         parts = name.split("_")
         kind, order, small = parts[1], "_".join(parts[2:4]), parts[0] == "small"
         rows, width = (64, 128) if small else (128, int((parts + ["256"])[4]))
@@ -146,7 +153,10 @@ class Gemm:
             if pack or tensor.stride(0) * size % 16 or tensor.data_ptr() % 16:
                 launch, self.keep[index] = packed(tensor, size)
                 self.packs.append((launch, tensor))
-        maps = [tensor_map(self.keep[0], number, size, rows), tensor_map(self.keep[1], number, size, width if order == "by_columns" else 64)]
+        tiles = [-(-m // rows), -(-n // width)]
+        share, grid = (1, tiles[0] * tiles[1]) if small else (1, min(132, tiles[0] * tiles[1])) if "alone" in words else team(*tiles)
+        boxes = [rows, width // 2 if order == "by_columns" else 64]
+        maps = [tensor_map(each, number, size, box) for each, box in zip(self.keep, boxes)]
         if parts[0] != "fused":
             maps.append(tensor_map(c, result_number, result_size, 64))
         self.keep += maps
@@ -154,11 +164,10 @@ class Gemm:
         if parts[0] == "fused":
             values += [pointer(c), ctypes.c_uint64(0 if bias is None else bias.data_ptr())]
         values.append(Problem(m, n, a.shape[1], c.stride(0), alpha, beta, int(bias is not None), activation))
-        tiles = -(-m // rows) * -(-n // width)
         stages, results = (8, 0) if small else (STAGES[width], 4 * 64 * 128)
         shared = 1024 + stages * (rows + width) * 128 + results + 16 * stages
-        grid, block = (tiles, 160) if small else (min(132, tiles), 384)
-        self.main = Launch(name, [grid, 1, 1], block, shared, values, [(OVERLAPPING, [1])] if OVERLAP else [])
+        attributes = [(OVERLAPPING, [int(OVERLAP)]), (CLUSTER, [share, 1, 1])]
+        self.main = Launch(name, [grid, 1, 1], 160 if small else 384, shared, values, attributes)
 
     def __call__(self):
         for launch, _ in self.packs:
@@ -282,7 +291,7 @@ def speed(kind, m, n, k, names, rounds, theirs_by_rows=False):
     for name in names:
         kernel, *words = name.split()
         activation = 1 if "relu" in words else 2 if "gelu" in words else 0
-        runs[name] = product(name if kind == "f64" else kernel, a, rows if "by_rows" in kernel else columns, c,
+        runs[name] = product(name, a, rows if "by_rows" in kernel else columns, c,
                              bias=bias if activation else None, activation=activation, pack="packed" in words)
     count = max(1, int(2e11 / (2 * m * n * k)))
     warm, timed = (3, 10) if count == 1 else (3, 5)

@@ -5,6 +5,7 @@ use cuda_std::tma::TensorMap;
 use gemm_kernels::double;
 use gemm_kernels::operand::row;
 use gemm_kernels::problem::Problem;
+use gemm_kernels::team::Team;
 use ridgepoint_driver::{Device, DeviceBuffer, LaunchConfig};
 
 use crate::error::GemmError;
@@ -37,7 +38,7 @@ const EMULATED_SHARING: u32 = 16;
 /// let mut c = device.buffer_filled(24 * 40, bf16::NAN)?;
 /// let maps = plan.maps(&device, &a, &b, &mut c)?;
 /// let Kernel::Copied(entry) = plan.kernel() else { panic!("a row of C has a multiple of 16 bytes") };
-/// let prepared = device.prepare(entry, plan.config())?;
+/// let prepared = device.prepare(entry, plan.config())?.with_cluster(plan.cluster())?;
 /// let stream = Stream::new(&device)?;
 /// let map = |number: usize| maps.slice(number..=number);
 /// // SAFETY: the maps are of the plan's matrices, which live until the stream has been synchronised.
@@ -54,8 +55,12 @@ pub struct Plan<T: Element> {
     config: LaunchConfig,
     problem: Problem<FactorOf<T>>,
     order: Order,
-    /// Rows and columns.
+    /// Rows and columns of a block's tile.
     tile: [u32; 2],
+    /// Columns of `B` that a copy brings.
+    box_columns: u32,
+    /// Blocks of a cluster whose tiles have the same columns of `B`, of which each brings a part.
+    team: u32,
     /// Blocks per cluster.
     cluster: u32,
     exchanged: u64,
@@ -144,7 +149,7 @@ impl<T: Element> Plan<T> {
         let result = [problem.m, problem.n];
         let steps = problem.k.div_ceil(row::<T>());
         let warpgroups = |kernel: Kernel<T::Result>, tiling: Tiling| {
-            let blocks = tiling.blocks(result, multiprocessors(EMULATED));
+            let (blocks, team) = tiling.blocks(result, multiprocessors(EMULATED));
             let config = LaunchConfig::blocks(blocks, tiling.threads());
             Plan {
                 kernel,
@@ -152,7 +157,9 @@ impl<T: Element> Plan<T> {
                 problem,
                 order,
                 tile: [tiling.rows(), tiling.columns()],
-                cluster: 1,
+                box_columns: tiling.columns() / Team::PAIR,
+                team,
+                cluster: team,
                 exchanged: 0,
             }
         };
@@ -173,6 +180,8 @@ impl<T: Element> Plan<T> {
                     problem,
                     order,
                     tile: [double::ROWS, double::COLUMNS],
+                    box_columns: double::COLUMNS,
+                    team: 1,
                     cluster: sharing.share,
                     exchanged: sharing.shared()
                         * u64::from((sharing.share - 1) * double::ROWS * double::COLUMNS),
@@ -191,7 +200,7 @@ impl<T: Element> Plan<T> {
         self.config
     }
 
-    /// How many blocks along x, y and z make a cluster of its launch.
+    /// How many blocks along x, y and z make a cluster of its launch. Without clusters the product is the same, and takes longer.
     pub fn cluster(&self) -> [u32; 3] {
         [self.cluster, 1, 1]
     }
@@ -211,7 +220,7 @@ impl<T: Element> Plan<T> {
         let Problem { m, n, k, .. } = self.problem;
         let up = |size: u32, unit: u32| (size as usize).next_multiple_of(unit as usize);
         let [rows, columns] = self.tile;
-        [up(m, rows), up(n, columns), up(k, row::<T>())]
+        [up(m, self.team * rows), up(n, columns), up(k, row::<T>())]
     }
 
     /// The maps of `A`, `B` and `C`, for the kernel's arguments.
@@ -248,7 +257,7 @@ impl<T: Element> Plan<T> {
         c: &MatrixMut<'_, T::Result>,
     ) -> Result<DeviceBuffer<TensorMap>, GemmError> {
         let b_rows = match self.order {
-            Order::ByColumns => self.tile[1],
+            Order::ByColumns => self.box_columns,
             Order::ByRows => row::<T>(),
         };
         let stored = match self.kernel {

@@ -277,7 +277,9 @@ fn launch_of<'a, T: Element>(
     }
     Ok(match plan.kernel() {
         Kernel::Copied(entry) => {
-            let prepared = device.prepare(entry, config)?;
+            let prepared = device
+                .prepare(entry, config)?
+                .with_cluster(plan.cluster())?;
             // SAFETY: all threads wait for the launch before, in front of their first access to global memory.
             Launch::Copied(unsafe { prepared.overlapping() }?)
         }

@@ -58,6 +58,12 @@ fn every_kernel_multiplies_on_tensor_cores_and_keeps_its_sums_in_registers() {
         for needed in ["UTMALDG.2D", "SYNCS.PHASECHK"] {
             assert!(code.contains(needed), "{name} has no {needed}");
         }
+        // Blocks of a pair bring halves of B's tiles to both.
+        assert_eq!(
+            code.contains("UTMALDG.2D.MULTICAST"),
+            !name.starts_with("small") && !name.contains("f64"),
+            "{name}"
+        );
         // Warps wait for what they multiply themselves.
         let is_by_warps = name.contains("f64");
         assert_eq!(code.contains("WARPGROUP.DEPBAR"), !is_by_warps, "{name}");

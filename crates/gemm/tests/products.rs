@@ -6,7 +6,7 @@ mod number;
 use cuda_std::wgmma::{E4m3, Tf32};
 use cuda_std::{FloatExt, bf16, f16};
 use gemm::{
-    Activation, Element, Finish, GemmError, Matrix, MatrixMut, Order, Plan, Product, Right,
+    Activation, Element, Finish, GemmError, Kernel, Matrix, MatrixMut, Order, Plan, Product, Right,
 };
 use gpu_test::{Arguments, Device, Failed, Trial, on_both};
 use number::{Number, bound};
@@ -332,6 +332,60 @@ fn small(device: &Device) -> Result<(), Failed> {
     Ok(())
 }
 
+/// Pairs of blocks that bring tiles of `B` together, of each width of tiles, with a row of tiles that only one of a pair has; stored by
+/// copies and by ordinary stores.
+fn pairs(device: &Device) -> Result<(), Failed> {
+    let all: &[Sizes] = match device.properties().is_emulated() {
+        true => &[
+            [256, 504, 130],
+            [300, 120, 200],
+            [1100, 256, 70],
+            [300, 203, 90],
+        ],
+        false => &[[2100, 3584, 200], [1900, 2304, 200], [2100, 3571, 90]],
+    };
+    for &[m, n, k] in all {
+        for order in ORDERS {
+            gpu_test::equal(
+                &Plan::<bf16>::new(device, [m, n, k], order)?.cluster(),
+                &[2, 1, 1],
+            )?;
+            let c = Place { start: 0, pitch: n };
+            compare::<bf16>(device, &Case::plain::<bf16>([m, n, k], order, c))?;
+            compare::<f16>(device, &Case::plain::<f16>([m, n, k], order, c))?;
+        }
+        let case = Case::plain::<Tf32>([m, n, k], ORDERS[0], aligned::<f32>(n));
+        compare::<Tf32>(device, &case)?;
+        let case = Case::plain::<E4m3>([m, n, k], ORDERS[0], aligned::<bf16>(n));
+        compare::<E4m3>(device, &case)?;
+    }
+    Ok(())
+}
+
+/// A plan's kernel that is launched without its cluster computes the same.
+fn without_clusters(device: &Device) -> Result<(), Failed> {
+    const SIZES: Sizes = [300, 120, 72];
+    let [m, n, k] = SIZES;
+    let plan = Plan::<bf16>::new(device, SIZES, Order::ByColumns)?;
+    let a = device.buffer_filled(m * k, bf16::from_f32(0.5))?;
+    let b = device.buffer_filled(n * k, bf16::from_f32(2.0))?;
+    let mut c = device.buffer_filled(m * n, bf16::NAN)?;
+    let maps = plan.maps(device, &a, &b, &mut c)?;
+    let Kernel::Copied(entry) = plan.kernel() else {
+        return Err("a row of C has a multiple of 16 bytes".into());
+    };
+    let prepared = device.prepare(entry, plan.config())?;
+    let map = |number: usize| maps.slice(number..=number);
+    let stream = Stream::new(device)?;
+    // SAFETY: the maps are of the plan's matrices, which live until the stream has been synchronised.
+    unsafe { prepared.launch(&stream, &(map(0), map(1), map(2), plan.problem())) }?;
+    stream.synchronize()?;
+    gpu_test::equal(
+        c.to_vec()?.as_slice(),
+        vec![bf16::from_f32(72.0); m * n].as_slice(),
+    )
+}
+
 /// Sums of `f64` of which several blocks add up a part, of all tiles and of those that are left over.
 fn shared(device: &Device) -> Result<(), Failed> {
     let mut seen = Vec::new();
@@ -521,7 +575,7 @@ fn refused() -> Result<(), Failed> {
 
 type Check = fn(&Device) -> Result<(), Failed>;
 
-const CASES: [(&str, Check); 16] = [
+const CASES: [(&str, Check); 18] = [
     ("bf16_edges", |device| edges::<bf16>(device, &ORDERS)),
     ("f16_edges", |device| edges::<f16>(device, &ORDERS)),
     ("tf32_edges", |device| edges::<Tf32>(device, &ORDERS[..1])),
@@ -540,6 +594,8 @@ const CASES: [(&str, Check); 16] = [
     ("nothing", nothing),
     ("small", small),
     ("shared", shared),
+    ("pairs", pairs),
+    ("without_clusters", without_clusters),
     ("many", many),
     ("special", special),
 ];

@@ -213,7 +213,10 @@ impl Step {
         Ok(Plan {
             kernel,
             config,
-            cluster: [cluster, 1, 1],
+            cluster: match self {
+                Step::Gemm => library.cluster(),
+                _ => [cluster, 1, 1],
+            },
             padded: match self {
                 Step::Gemm => library.padded(),
                 _ => [up(m, cluster * rows), up(n, columns), up(k, depth)],
@@ -367,6 +370,7 @@ impl Product {
                 }
                 Kernel::Gemm(entry, library) => device
                     .prepare(entry, plan.config)?
+                    .with_cluster(plan.cluster)?
                     .launch(stream, &matrices.copied(&library)),
             }
         }?;

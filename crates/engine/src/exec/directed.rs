@@ -140,6 +140,9 @@ impl Stage<'_, '_> {
                 0
             }
         };
+        if std::mem::take(&mut self.context.at.has_ended_phase) {
+            self.in_vain = 0;
+        }
         let begun = self.resident.len() * self.resident[self.slot].warps().len();
         let looks = self.in_vain * u64::from(LOOKS) / begun as u64;
         let is_unmet = self.context.at.unmet.is_some();

@@ -349,6 +349,7 @@ pub(crate) fn complete(context: &mut Context<'_>, spot: &Spot, bytes: u32) -> Re
 fn finish(context: &mut Context<'_>, spot: &Spot, mut word: Word) {
     if word.settle() {
         context.at.unmet = None;
+        context.at.has_ended_phase = true;
         checked::end_phase(context, spot);
     }
     spot.write(word.bits());

@@ -128,6 +128,8 @@ pub(crate) struct Surroundings<'l> {
     pub(crate) looks: u32,
     /// What a thread has asked an mbarrier for last, in vain.
     pub(crate) unmet: Option<Unmet>,
+    /// Whether a phase of an mbarrier has ended since somebody asked: then it has not been for nothing that threads waited.
+    pub(crate) has_ended_phase: bool,
     /// Who is told of what threads do, in checked launches.
     pub(crate) checking: Option<Checking<'l>>,
     /// What counts them, in counted launches.

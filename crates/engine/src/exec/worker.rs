@@ -350,6 +350,7 @@ impl<'l> Crew<'_, 'l> {
                 owner: None,
                 looks: 0,
                 unmet: None,
+                has_ended_phase: false,
                 checking,
                 counting,
                 fault: None,
@@ -508,6 +509,9 @@ pub(crate) fn work<'l>(
                 }
                 turn += 1;
             }
+        }
+        if std::mem::take(&mut context.at.has_ended_phase) {
+            in_vain = 0;
         }
     }
 }

@@ -369,3 +369,52 @@ fn reductions_of_equal_elements_are_atomic_for_each_other() {
     let text = STORE.case(&other).finding();
     assert!(text.contains("race"), "{text}");
 }
+
+/// The first lanes of two warps have their turns 400 times each, and count in shared memory how often.
+const IN_TURNS: Kernel = Kernel {
+    threads: 64,
+    body: "
+    mov.u32 %r3, s; mov.u32 %r4, bar;
+    shr.u32 %r5, %r1, 5; xor.b32 %r6, %r5, 1;
+    mad.lo.u32 %r7, %r5, 8, %r4; mad.lo.u32 %r8, %r6, 8, %r4;
+    setp.ne.u32 %p1, %r1, 0; @%p1 bra begun;
+    mbarrier.init.shared::cta.b64 [%r4], 1; mbarrier.init.shared::cta.b64 [%r4+8], 1;
+    st.shared.u32 [%r3], 0;
+    begun: bar.sync 0;
+    and.b32 %r9, %r1, 31; setp.ne.u32 %p3, %r9, 0; @%p3 bra done;
+    mov.u32 %r10, 0;
+    // The first warp's first turn needs no wait: the phase before the first has ended.
+    turn: add.u32 %r11, %r10, %r6; and.b32 %r11, %r11, 1;
+    again: mbarrier.try_wait.parity.shared::cta.b64 %p2, [%r7], %r11;
+    @!%p2 bra again;
+    ld.shared.u32 %r12, [%r3]; add.u32 %r12, %r12, 1; st.shared.u32 [%r3], %r12;
+    mbarrier.arrive.shared::cta.b64 _, [%r8];
+    add.u32 %r10, %r10, 1; setp.lt.u32 %p4, %r10, 400; @%p4 bra turn;
+    done: bar.warp.sync -1; bar.sync 0;
+    @%p1 bra end;
+    ld.shared.u32 %r12, [%r3]; mad.wide.u32 %rd4, %r2, 4, %rd2; st.global.u32 [%rd4], %r12;
+    end:",
+    bugs: &[Bug {
+        replaces: "setp.lt.u32 %p4, %r10, 400",
+        by: "mad.lo.u32 %r13, %r5, -2, 400; setp.lt.u32 %p4, %r10, %r13",
+        says: &["no end of a phase", "1 arrivals that do not come"],
+    }],
+};
+
+/// All of them wait most of the time. But phases end: nobody waits for ever.
+#[test]
+fn threads_may_wait_often_where_phases_end() {
+    for case in [
+        IN_TURNS.case(IN_TURNS.body),
+        IN_TURNS.case(IN_TURNS.body).seeded(1),
+    ] {
+        let case = case.grid(16, IN_TURNS.threads);
+        assert_eq!(case.run()[..16], [800; 16]);
+    }
+}
+
+/// And after many phases, too, a last one that does not is found.
+#[test]
+fn a_phase_that_does_not_end_is_found_after_many_that_did() {
+    IN_TURNS.find();
+}

@@ -73,7 +73,7 @@ where
     let beside = Work::default().operations(precision, Operation::Tensor(of), padding);
     let case = match plan.kernel() {
         Kernel::Copied(entry) => {
-            let launch = at.launch(entry, config);
+            let launch = at.launch(entry, config).cluster(plan.cluster());
             let arrays = launch.arrays(allocate).check(check);
             // SAFETY: the maps are of the plan's matrices, which the arrays are.
             unsafe {
@@ -82,7 +82,8 @@ where
             .overhead(beside)
         }
         Kernel::Fused(entry) => {
-            let arrays = at.launch(entry, config).arrays(allocate).check(check);
+            let launch = at.launch(entry, config).cluster(plan.cluster());
+            let arrays = launch.arrays(allocate).check(check);
             // SAFETY: as above; C has n elements from row to row.
             let case = unsafe {
                 arrays.arguments_unchecked(move |it| {

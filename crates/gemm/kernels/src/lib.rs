@@ -11,3 +11,4 @@ pub mod pipeline;
 pub mod problem;
 pub mod small;
 pub mod stored;
+pub mod team;

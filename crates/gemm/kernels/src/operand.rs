@@ -10,6 +10,7 @@ use cuda_std::wgmma::{
 };
 
 use crate::stored::Stored;
+use crate::team::Team;
 
 /// Bytes of a row of a tile: what a swizzle permutes.
 pub const ROW_BYTES: u32 = Swizzle128::SPAN;
@@ -92,20 +93,22 @@ pub trait Right<T: Operand> {
     /// What the instruction of this number along the inner dimension multiplies.
     fn step<const STEP: u32>(tile: Self::Tile) -> Self::Tile;
 
-    /// Starts to copy the tile whose first column and first element along the inner dimension these are.
+    /// Starts to copy the running block's part of the tile whose first column and first element along the inner dimension these
+    /// are, to the same place of all blocks of its team. `to` is where the whole tile begins.
     ///
     /// # Safety
-    /// As for [`TensorMap::load`]; the map has boxes of a tile, or of 64 of its columns where it is given by rows.
+    /// As for [`Team::load`]; the map has boxes of half a tile's columns, or of 64 columns where it is given by rows.
     unsafe fn load<N: Shape>(
         map: &TensorMap,
         column: u32,
         along: u32,
         to: SharedPtr<T>,
         full: Barrier,
+        team: Team,
     );
 }
 
-/// `B` is given as `n` rows of `k` elements. A tile comes as one box.
+/// `B` is given as `n` rows of `k` elements. A tile comes as two boxes, of which each block of a pair brings one.
 #[derive(Clone, Copy, Debug)]
 pub enum ByColumns {}
 
@@ -134,9 +137,15 @@ impl<T: Operand> Right<T> for ByColumns {
         along: u32,
         to: SharedPtr<T>,
         full: Barrier,
+        team: Team,
     ) {
-        // SAFETY: the caller's contract.
-        unsafe { map.load([along as i32, column as i32], to, full) };
+        let boxes = team.part(Team::PAIR);
+        for number in team.rank * boxes..(team.rank + 1) * boxes {
+            let first = number * (N::COLUMNS / Team::PAIR);
+            let corner = [along as i32, (column + first) as i32];
+            // SAFETY: the caller's contract.
+            unsafe { team.load(map, corner, to.byte_add(first * ROW_BYTES), full) };
+        }
     }
 }
 
@@ -172,12 +181,14 @@ impl<T: Half> Right<T> for ByRows {
         along: u32,
         to: SharedPtr<T>,
         full: Barrier,
+        team: Team,
     ) {
-        for part in 0..N::COLUMNS / row::<T>() {
-            let first = column + part * row::<T>();
-            let to = to.byte_add(part * DEPTH * ROW_BYTES);
+        let boxes = team.part(N::COLUMNS / row::<T>());
+        for number in team.rank * boxes..(team.rank + 1) * boxes {
+            let first = column + number * row::<T>();
+            let to = to.byte_add(number * DEPTH * ROW_BYTES);
             // SAFETY: the caller's contract.
-            unsafe { map.load([first as i32, along as i32], to, full) };
+            unsafe { team.load(map, [first as i32, along as i32], to, full) };
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The library's product. A block stays, and computes one tile of the result after the other: one warpgroup brings tiles of `A`
-//! and `B`, two multiply 64 rows each, and while their results are on the way to memory the next tile's operands arrive.
+//! and `B`, two multiply 64 rows each, and while their results are on the way to memory the next tile's operands arrive. In a launch
+//! in clusters of two, the blocks of a cluster take tiles above each other, and each brings half of the columns of `B` to both.
 
-use cuda_std::mbarrier::{Consumer, Ring};
+use cuda_std::mbarrier::{Consumer, Full, Ring};
 use cuda_std::prelude::*;
 use cuda_std::shared::{SharedPtr, dynamic_shared_mem};
 use cuda_std::tma::{self, TensorMap};
@@ -13,6 +14,7 @@ use crate::operand::{ByColumns, ByRows, Operand, ROW_BYTES, Right, Tile, row};
 use crate::order::Tiles;
 use crate::problem::Problem;
 use crate::stored::Stored;
+use crate::team::Team;
 
 /// Rows of a tile of the result.
 pub const ROWS: u32 = 128;
@@ -39,8 +41,9 @@ pub const fn shared_bytes(columns: u32, stages: u32) -> u32 {
 ///
 /// # Safety
 /// The maps are of matrices in row-major order, in boxes whose rows are 128 bytes, with swizzles of as many: `a` of `m` x `k` in boxes
-/// of [`ROWS`] rows; `b` of `n` x `k` in boxes of a tile's columns, or where it is given by rows of `k` x `n` in boxes of 64 rows; `c` of
-/// `m` x `n` in boxes of [`WARPGROUP_ROWS`]. The launch gives [`shared_bytes`], and nobody else touches the result.
+/// of [`ROWS`] rows; `b` of `n` x `k` in boxes of half a tile's columns, or where it is given by rows of `k` x `n` in boxes of 64 rows;
+/// `c` of `m` x `n` in boxes of [`WARPGROUP_ROWS`]. The launch gives [`shared_bytes`], in clusters of one or two blocks along x; nobody
+/// else touches the result.
 #[kernel(
     block = [384],
     min_blocks = 1,
@@ -152,9 +155,10 @@ unsafe fn product<T: Operand, N: Tile<T>, B: Right<T>, E: Epilogue<T>, const STA
 ) {
     // SAFETY: all threads come here.
     let group = unsafe { warpgroup::index() };
+    let team = Team::of_cluster();
     if thread::thread_idx_x() == 0 {
-        // The producer fills, and two warpgroups read.
-        layout.ring.init(1, 2);
+        // The producer fills, and two warpgroups of each block read.
+        layout.ring.init(1, 2 * team.size);
         tma::fence_shared();
         // SAFETY: the kernel's contract.
         unsafe {
@@ -162,17 +166,19 @@ unsafe fn product<T: Operand, N: Tile<T>, B: Right<T>, E: Epilogue<T>, const STA
             b.prefetch();
         }
     }
-    thread::sync_threads();
+    // SAFETY: all threads of the cluster come here.
+    unsafe { team.meet() };
     // The next grid's blocks may take the multiprocessors that this one leaves, and wait for its end as this one does for that of
     // the grid before.
     grid_dependency::launch_dependents();
     grid_dependency::wait();
     let work = Work {
         tiles: Tiles {
-            rows: problem.m.div_ceil(ROWS),
+            rows: team.round_up(problem.m.div_ceil(ROWS)),
             columns: problem.n.div_ceil(N::COLUMNS),
         },
         steps: problem.k.div_ceil(row::<T>()),
+        team,
     };
     if group == 0 {
         // SAFETY: the whole warpgroup comes here; the bounds say how many registers it had.
@@ -190,11 +196,14 @@ unsafe fn product<T: Operand, N: Tile<T>, B: Right<T>, E: Epilogue<T>, const STA
     }
 }
 
-/// The tiles of the result, which blocks take in turns, and the steps along the inner dimension.
+/// The tiles of the result, which blocks take in turns, and the steps along the inner dimension. The blocks of a team have
+/// neighbouring numbers, and so have their tiles: in an even number of rows, of which even numbers are taken together, these are above
+/// each other.
 #[derive(Clone, Copy)]
 struct Work {
     tiles: Tiles,
     steps: u32,
+    team: Team,
 }
 
 /// Brings the operands of all tiles, stage by stage.
@@ -216,13 +225,17 @@ unsafe fn load<T: Operand, N: Tile<T>, B: Right<T>, const STAGES: u32>(
             let to_b = layout.b.byte_add(free.stage() * b_bytes);
             let full = free.expect(A_BYTES + b_bytes);
             let along = step * row::<T>();
-            // SAFETY: the stage is free, has room for both tiles, and their bytes have been announced.
+            // SAFETY: the stage is free in all blocks, has room for both tiles, and their bytes have been announced here.
             unsafe {
                 a.load([along as i32, (tile_row * ROWS) as i32], to_a, full);
-                B::load::<N>(b, tile_column * N::COLUMNS, along, to_b, full);
+                B::load::<N>(b, tile_column * N::COLUMNS, along, to_b, full, work.team);
             }
         }
         number += thread::grid_dim_x();
+    }
+    // The other block's warpgroups arrive at these barriers: this block stays until they have.
+    for _ in 0..STAGES {
+        let _ = producer.acquire();
     }
 }
 
@@ -240,12 +253,15 @@ unsafe fn multiply<T: Operand, N: Tile<T>, B: Right<T>, E: Epilogue<T>, const ST
     let mut sums = Accumulator::<N>::zeroed();
     let mut number = thread::block_idx_x();
     while number < work.tiles.count() {
+        let tiles = |stage| {
+            let a = a_tiles.tile::<WARPGROUP_ROWS>(2 * stage + group);
+            (a, N::tile_of::<T, B>(b_tiles, stage))
+        };
+        // SAFETY: all blocks' producers stay until all stages have been released.
+        let release = |stage: Full<STAGES>| unsafe { work.team.release(stage) };
         // SAFETY: the whole warpgroup is here, and the ring's stages have such tiles.
         unsafe {
-            add_up::<T, N, B, STAGES>(&mut sums, &mut consumer, work.steps, |stage| {
-                let a = a_tiles.tile::<WARPGROUP_ROWS>(2 * stage + group);
-                (a, N::tile_of::<T, B>(b_tiles, stage))
-            });
+            add_up::<T, N, B, STAGES>(&mut sums, &mut consumer, work.steps, tiles, release);
         }
         let (tile_row, tile_column) = work.tiles.at(number);
         let part = Part {
@@ -260,7 +276,8 @@ unsafe fn multiply<T: Operand, N: Tile<T>, B: Right<T>, E: Epilogue<T>, const ST
     epilogue.finish();
 }
 
-/// The sums of a warpgroup's 64 rows over the next stages, as many as there are `steps`. `tiles` gives what lies in a stage.
+/// The sums of a warpgroup's 64 rows over the next stages, as many as there are `steps`. `tiles` gives what lies in a stage, and `release`
+/// tells those who fill it that the warpgroup has read it.
 ///
 /// # Safety
 /// All threads of the warpgroup reach the same call, and the stages are filled with such tiles.
@@ -270,6 +287,7 @@ pub unsafe fn add_up<T: Operand, N: Tile<T>, B: Right<T>, const STAGES: u32>(
     consumer: &mut Consumer<STAGES>,
     steps: u32,
     tiles: impl Fn(u32) -> (KMajor<T, Swizzle128>, B::Tile),
+    release: impl Fn(Full<STAGES>),
 ) {
     // SAFETY: the whole warpgroup is here, and in the same step of the same loop.
     let mut in_flight = unsafe { sums.begin() };
@@ -289,11 +307,11 @@ pub unsafe fn add_up<T: Operand, N: Tile<T>, B: Right<T>, const STAGES: u32>(
         if let Some(previous) = previous.replace(full) {
             // All groups but this one have read their stages.
             in_flight.wait_operands::<1>();
-            previous.release_by_warpgroup();
+            release(previous);
         }
     }
     in_flight.finish();
     if let Some(last) = previous {
-        last.release_by_warpgroup();
+        release(last);
     }
 }

@@ -1,7 +1,7 @@
 //! The product where its tiles are few: twice as many tiles of half the size, one for each block. Nothing is shared between
 //! blocks, and what a block does before its first product and after its last one, nearly all of its time, is as little as possible.
 
-use cuda_std::mbarrier::Ring;
+use cuda_std::mbarrier::{Full, Ring};
 use cuda_std::prelude::*;
 use cuda_std::shared::{SharedPtr, dynamic_shared_mem};
 use cuda_std::tma::{self, TensorMap};
@@ -12,6 +12,7 @@ use crate::epilogue::{Buffers, Copied, Epilogue, Part, STORED_BYTES};
 use crate::operand::{ByColumns, ByRows, Operand, ROW_BYTES, Right, Tile, row};
 use crate::pipeline::{WARPGROUP_ROWS, add_up};
 use crate::problem::Problem;
+use crate::team::Team;
 
 /// Rows of a tile of the result: those of one warpgroup.
 pub const ROWS: u32 = WARPGROUP_ROWS;
@@ -96,7 +97,7 @@ pub unsafe fn small<T: Operand, B: Right<T>>(
             // SAFETY: the stage is free, has room for both tiles, and their bytes have been announced.
             unsafe {
                 a.load([along as i32, part.row as i32], to_a, full);
-                B::load::<N128>(b, part.column, along, to_b, full);
+                B::load::<N128>(b, part.column, along, to_b, full, Team::ALONE);
             }
         }
     } else if thread::thread_idx_x() < warpgroup::THREADS {
@@ -110,9 +111,10 @@ pub unsafe fn small<T: Operand, B: Right<T>>(
         // SAFETY: the whole warpgroup is here, the ring's stages have such tiles, and the tile of the result is this block's own. No
         // stage is filled any more when the results come.
         unsafe {
-            add_up::<T, N128, B, STAGES>(&mut sums, &mut ring.consumer(), steps, |stage| {
-                (a_tiles.tile::<ROWS>(stage), B::tile::<128>(b_tiles, stage))
-            });
+            let tiles = |stage| (a_tiles.tile::<ROWS>(stage), B::tile::<128>(b_tiles, stage));
+            let mut consumer = ring.consumer();
+            let release = Full::release_by_warpgroup;
+            add_up::<T, N128, B, STAGES>(&mut sums, &mut consumer, steps, tiles, release);
             Epilogue::<T>::store(&epilogue, &sums, part);
         }
         Epilogue::<T>::finish(&epilogue);

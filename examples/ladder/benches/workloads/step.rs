@@ -66,7 +66,8 @@ impl Workload for Ladder {
                     arrays.arguments_unchecked(move |it| it.mapped(&plan))
                 }
                 Kernel::Gemm(entry, library) => {
-                    let arrays = at.launch(entry, plan.config).arrays(allocate).check(check);
+                    let launch = at.launch(entry, plan.config).cluster(plan.cluster);
+                    let arrays = launch.arrays(allocate).check(check);
                     arrays.arguments_unchecked(move |it| it.copied(&library))
                 }
             }

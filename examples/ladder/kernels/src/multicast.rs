@@ -6,16 +6,18 @@ use cuda_std::mbarrier::{Full, Ring};
 use cuda_std::prelude::*;
 use cuda_std::tma::TensorMap;
 use cuda_std::warpgroup;
-use cuda_std::wgmma::{Accumulator, KMajor, N256, Previous, Shape, Swizzle128};
+use cuda_std::wgmma::{Accumulator, KMajor, N256, Shape, Swizzle128};
 use gemm_kernels::operand::{ByColumns, Width};
 use gemm_kernels::order::Tiles;
+use gemm_kernels::pipeline::add_up;
+use gemm_kernels::team::Team;
 
 use crate::Sizes;
 use crate::producer::{ROWS, STAGES_256 as STAGES};
 use crate::tile::{DEPTH, GROUP_ROWS, ROW_BYTES, places, store};
 
 /// Blocks of a cluster.
-pub const BLOCKS: u32 = 2;
+pub const BLOCKS: u32 = Team::PAIR;
 /// Columns of `B` that a block brings.
 pub const SHARE: u32 = COLUMNS / BLOCKS;
 
@@ -39,6 +41,7 @@ pub unsafe fn multicast(a: &TensorMap, b: &TensorMap, c: *mut bf16, sizes: Sizes
     // SAFETY: all threads of both blocks come here.
     unsafe { cluster::sync() };
     let BlockRank(rank) = cluster::rank();
+    let team = Team { rank, size: BLOCKS };
     // Of pairs of tiles above each other.
     let pairs = Tiles {
         rows: sizes.m.div_ceil(BLOCKS * ROWS),
@@ -89,49 +92,25 @@ pub unsafe fn multicast(a: &TensorMap, b: &TensorMap, c: *mut bf16, sizes: Sizes
         unsafe { warpgroup::increase_registers::<232>() };
         while number < pairs.count() {
             let [row, column] = corner(number);
-            // SAFETY: the whole warpgroup is here, and in the same step of the same loop.
-            let mut in_flight = unsafe { sums.begin() };
-            let mut previous = None;
-            for step in 0..steps {
-                let full = consumer.wait();
-                let a = tiles_a.tile::<GROUP_ROWS>(2 * full.stage() + group);
-                let b = N256::tile_of::<bf16, ByColumns>(tiles_b, full.stage());
-                in_flight.open_group();
-                // SAFETY: the stage is full until it is released, behind the wait for this group.
-                unsafe {
-                    in_flight.multiply(Previous::of_step(step), a.step::<0>(), b.step::<0>());
-                    in_flight.multiply(Previous::Keep, a.step::<1>(), b.step::<1>());
-                    in_flight.multiply(Previous::Keep, a.step::<2>(), b.step::<2>());
-                    in_flight.multiply(Previous::Keep, a.step::<3>(), b.step::<3>());
-                }
-                in_flight.commit();
-                if let Some(previous) = previous.replace(full) {
-                    in_flight.wait_operands::<1>();
-                    // SAFETY: both blocks stay until all have released all stages.
-                    unsafe { release(previous) };
-                }
-            }
-            in_flight.finish();
-            if let Some(last) = previous {
-                // SAFETY: as above.
-                unsafe { release(last) };
+            let tiles = |stage| {
+                let a = tiles_a.tile::<GROUP_ROWS>(2 * stage + group);
+                (a, N256::tile_of::<bf16, ByColumns>(tiles_b, stage))
+            };
+            // SAFETY: both blocks stay until all have released all stages.
+            let release = |stage: Full<STAGES>| unsafe { team.release(stage) };
+            // SAFETY: the whole warpgroup is here, and the stages have such tiles.
+            unsafe {
+                add_up::<bf16, N256, ByColumns, STAGES>(
+                    &mut sums,
+                    &mut consumer,
+                    steps,
+                    tiles,
+                    release,
+                );
             }
             // SAFETY: the rows are this warpgroup's alone.
             unsafe { store(&sums, c, sizes, [row + group * GROUP_ROWS, column]) };
             number += cluster::count_x();
         }
-    }
-}
-
-/// Tells both blocks, by a thread each, that this warpgroup has read the stage.
-///
-/// # Safety
-/// As for [`Full::release_to`].
-#[inline(always)]
-unsafe fn release(stage: Full<STAGES>) {
-    match thread::thread_idx_x() % warpgroup::THREADS {
-        // SAFETY: the caller's contract.
-        block @ 0..BLOCKS => unsafe { stage.release_to(BlockRank(block)) },
-        _ => stage.leave(),
     }
 }

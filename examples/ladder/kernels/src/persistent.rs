@@ -1,7 +1,7 @@
 //! Step 6: blocks stay. While the sums of a tile leave the registers, the tiles of the next one arrive. And blocks that run at the
 //! same time take tiles whose rows and columns lie in the L2 cache together.
 
-use cuda_std::mbarrier::Ring;
+use cuda_std::mbarrier::{Full, Ring};
 use cuda_std::prelude::*;
 use cuda_std::tma::TensorMap;
 use cuda_std::warpgroup;
@@ -74,10 +74,16 @@ pub unsafe fn persistent(a: &TensorMap, b: &TensorMap, c: *mut bf16, sizes: Size
             let first = [tile_row * ROWS + group * GROUP_ROWS, tile_column * COLUMNS];
             // SAFETY: the whole warpgroup is here, the stages have such tiles, and the rows are this warpgroup's alone.
             unsafe {
-                add_up::<bf16, N256, ByColumns, STAGES>(&mut sums, &mut consumer, steps, |stage| {
-                    let b = N256::tile_of::<bf16, ByColumns>(tiles_b, stage);
-                    (tiles_a.tile::<GROUP_ROWS>(2 * stage + group), b)
-                });
+                add_up::<bf16, N256, ByColumns, STAGES>(
+                    &mut sums,
+                    &mut consumer,
+                    steps,
+                    |stage| {
+                        let b = N256::tile_of::<bf16, ByColumns>(tiles_b, stage);
+                        (tiles_a.tile::<GROUP_ROWS>(2 * stage + group), b)
+                    },
+                    Full::release_by_warpgroup,
+                );
                 store(&sums, c, sizes, first);
             }
             number += thread::grid_dim_x();

@@ -1,7 +1,7 @@
 //! Steps 4 and 5: a ring of stages. A warpgroup that does nothing else asks for the next tiles while two multiply. It hands them
 //! its registers, so that a tile may have 256 columns.
 
-use cuda_std::mbarrier::Ring;
+use cuda_std::mbarrier::{Full, Ring};
 use cuda_std::prelude::*;
 use cuda_std::tma::TensorMap;
 use cuda_std::warpgroup;
@@ -79,10 +79,16 @@ pub unsafe fn producer<N: Tile<bf16>, const STAGES: u32>(
         // warpgroup's alone.
         unsafe {
             warpgroup::increase_registers::<232>();
-            add_up::<bf16, N, ByColumns, STAGES>(&mut sums, &mut ring.consumer(), steps, |stage| {
-                let b = N::tile_of::<bf16, ByColumns>(tiles_b, stage);
-                (tiles_a.tile::<GROUP_ROWS>(2 * stage + group), b)
-            });
+            add_up::<bf16, N, ByColumns, STAGES>(
+                &mut sums,
+                &mut ring.consumer(),
+                steps,
+                |stage| {
+                    let b = N::tile_of::<bf16, ByColumns>(tiles_b, stage);
+                    (tiles_a.tile::<GROUP_ROWS>(2 * stage + group), b)
+                },
+                Full::release_by_warpgroup,
+            );
             store(&sums, c, sizes, [first[0] + group * GROUP_ROWS, first[1]]);
         }
     }
