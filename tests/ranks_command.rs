@@ -86,10 +86,7 @@ fn collectives_are_measured_between_emulated_devices() {
 #[test]
 fn what_cannot_be_is_refused_before_anything_is_measured() {
     for (words, why) in [
-        (
-            "power --devices cpu:0,cpu:0",
-            "cpu is named twice: a device has one rank",
-        ),
+        ("power --devices cpu:0,cpu:0", "cpu:0 is named twice"),
         ("power --devices", "a value is required"),
         ("power --devices cpu:0 --device cpu", "cannot be used with"),
         ("power --exchange peer", "--devices"),

@@ -1,27 +1,30 @@
 //! `ridgepoint links`
 
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::Args;
 
 use super::charts::{ChartFiles, chart_path};
+use super::device_list::DeviceList;
 use super::files::Files;
-use super::lists::{MOST_ROUNDS, each_once, whole};
+use super::lists::{MOST_ROUNDS, whole};
 use super::output::{or_standard, target};
 use super::study::Rows;
 use super::{Failure, driver_failure, tracing};
-use crate::driver::{DeviceChoice, DriverError, gpus};
+use crate::driver::DeviceChoice;
 use crate::links::{LinkDevice, LinkError, LinkPlan, LinkRow, Links};
 use crate::report::{Format, LinksPicture, links_table};
+
+/// Emulated devices where there is no GPU.
+const EMULATED: u32 = 2;
 
 #[derive(Args)]
 #[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
-    /// Devices whose links are measured: all (each GPU of this host), or cuda:N or cpu:N (an emulated device)
-    /// [default: all, or where there is no GPU cpu:0,cpu:1]
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
-    devices: Vec<Chosen>,
+    /// Devices whose links are measured, such as cuda:0,cuda:1 or cpu:0,cpu:1; all is every GPU, or two emulated devices where there
+    /// is none
+    #[arg(long, value_name = "LIST", default_value = "all")]
+    devices: DeviceList,
 
     /// Bytes of each transfer, a multiple of 16 [default: 2^29; emulator: 2^16]
     #[arg(long, value_name = "COUNT", value_parser = whole::<u64>(16..=1 << 40))]
@@ -53,30 +56,6 @@ pub(super) struct Arguments {
     pub(super) trace: tracing::Arguments,
 }
 
-/// A device of `--devices`, or all of them.
-#[derive(Clone, Debug, PartialEq)]
-enum Chosen {
-    All,
-    One(DeviceChoice),
-}
-
-impl FromStr for Chosen {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        match text {
-            "all" => Ok(Chosen::All),
-            text => match text.parse() {
-                // Rows name a device by what everybody calls it.
-                Ok(DeviceChoice::Auto | DeviceChoice::CpuAs(_)) | Err(_) => {
-                    Err("expected all, cuda:N or cpu:N, such as cuda:0,cuda:1".to_owned())
-                }
-                Ok(choice) => Ok(Chosen::One(choice)),
-            },
-        }
-    }
-}
-
 impl Arguments {
     pub(super) fn files(&self) -> Files<'_> {
         Files::default()
@@ -99,34 +78,6 @@ impl Arguments {
         Ok(())
     }
 
-    /// The devices that are named, each once; where none is, all GPUs, or two emulated devices.
-    fn choices(&self) -> Result<Vec<DeviceChoice>, Failure> {
-        let all = || match gpus() {
-            Ok(gpus) => Ok((0..gpus.len() as u32).map(DeviceChoice::Cuda).collect()),
-            Err(error) => Err(error),
-        };
-        let emulated = [DeviceChoice::Cpu, DeviceChoice::CpuNumber(1)];
-        if self.devices.is_empty() {
-            return match all() {
-                Err(DriverError::NoDriver(_) | DriverError::NoGpu) => Ok(emulated.to_vec()),
-                choices => choices.map_err(driver_failure),
-            };
-        }
-        let mut choices = Vec::new();
-        for chosen in &self.devices {
-            match chosen {
-                Chosen::All => choices.extend(all().map_err(|error| match error {
-                    DriverError::NoDriver(_) | DriverError::NoGpu => Failure::Failed(format!(
-                        "{error}; emulated devices need none: --devices cpu:0,cpu:1"
-                    )),
-                    error => driver_failure(error),
-                })?),
-                Chosen::One(choice) => choices.push(choice.clone()),
-            }
-        }
-        Ok(each_once(choices))
-    }
-
     fn plan(&self, first: &LinkDevice) -> LinkPlan {
         let plan = LinkPlan::of(&first.device);
         LinkPlan {
@@ -142,7 +93,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let charts = ChartFiles::open(&arguments.plot)?;
     let (outputs, format) = (arguments.outputs(), arguments.format);
     let mut rows = Rows::open(outputs, format, target(arguments.quiet, outputs))?;
-    let devices = open(&arguments.choices()?)?;
+    let devices = open(&arguments.devices.choices(EMULATED)?)?;
     for LinkDevice { name, device } in &devices {
         arguments.trace.check(device.properties())?;
         rows.console
@@ -171,20 +122,10 @@ fn measure_all(links: &mut Links<'_>, rows: &mut Rows<LinkRow>) -> Result<(), Fa
     Ok(())
 }
 
-/// Opens the devices, all GPUs or all emulated: a GPU has no link with an emulated device.
 fn open(choices: &[DeviceChoice]) -> Result<Vec<LinkDevice>, Failure> {
-    let is_gpu = |choice: &DeviceChoice| matches!(choice, DeviceChoice::Cuda(_));
-    if choices.iter().any(is_gpu) && !choices.iter().all(is_gpu) {
-        let refused =
-            "--devices: a GPU and an emulated device have no link: choose cuda:N or cpu:N alone";
-        return Err(Failure::Usage(refused.to_owned()));
-    }
     let opened = choices.iter().map(|choice| {
-        let name = match choice {
-            DeviceChoice::Cpu => "cpu:0".to_owned(),
-            other => other.to_string(),
-        };
         let device = crate::kernels::open(choice).map_err(driver_failure)?;
+        let name = choice.to_string();
         Ok(LinkDevice { name, device })
     });
     opened.collect()

@@ -11,6 +11,7 @@ mod console;
 mod described;
 mod destination;
 mod device;
+mod device_list;
 mod dispatch;
 mod doctor;
 mod failure;

@@ -8,9 +8,10 @@ use clap::Args;
 use ranks::{Limits, Rank, RunError, World, run_process, run_threads};
 
 use super::locked;
+use crate::cli::device_list::DeviceList;
 use crate::cli::lists::real;
 use crate::cli::{Failure, driver_failure};
-use crate::driver::{Device, DeviceChoice, DriverError, gpus};
+use crate::driver::{Device, DeviceChoice};
 use crate::report::counted;
 
 /// Emulated devices where there is no GPU and none is named.
@@ -20,8 +21,8 @@ const EMULATED: u32 = 2;
 pub(in crate::cli) struct Places {
     /// Devices that share the work, such as cuda:0,cuda:1 or cpu:0,cpu:1; all is every GPU, or two emulated devices where there is none.
     /// Under srun, mpirun or torchrun each process takes one of them
-    #[arg(long, value_name = "LIST", value_parser = listed, conflicts_with = "device")]
-    devices: Option<Listed>,
+    #[arg(long, value_name = "LIST", conflicts_with = "device")]
+    devices: Option<DeviceList>,
 
     /// Directory in which the processes of a launcher find each other: all of them must see it
     #[arg(long, value_name = "DIR")]
@@ -31,26 +32,6 @@ pub(in crate::cli) struct Places {
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0,
           value_parser = real("a number from 0.1 to 3600, such as 10", |it| (0.1..=3600.0).contains(&it)))]
     fault_timeout: f64,
-}
-
-/// What `--devices` names.
-#[derive(Clone, Debug, PartialEq)]
-enum Listed {
-    All,
-    These(Vec<DeviceChoice>),
-}
-
-fn listed(text: &str) -> Result<Listed, String> {
-    if text == "all" {
-        return Ok(Listed::All);
-    }
-    let these = text.split(',').map(str::parse);
-    let these = these.collect::<Result<Vec<DeviceChoice>, _>>()?;
-    let twice = |(i, it): &(usize, &DeviceChoice)| these[..*i].contains(it);
-    match these.iter().enumerate().find(twice) {
-        Some((_, it)) => Err(format!("{it} is named twice: a device has one rank")),
-        None => Ok(Listed::These(these)),
-    }
 }
 
 impl Places {
@@ -67,9 +48,10 @@ impl Places {
 
     /// The devices of this process: all that are named, or the one of its rank.
     pub(in crate::cli) fn open(&self, world: Option<&World>) -> Result<Vec<Device>, Failure> {
+        let emulated = world.map_or(EMULATED, |world| world.size() as u32);
         let all = match &self.devices {
-            Some(Listed::These(these)) => these.clone(),
-            Some(Listed::All) | None => every(world)?,
+            Some(devices) => devices.choices(emulated)?,
+            None => DeviceList::All.choices(emulated)?,
         };
         let own = match world {
             None => all,
@@ -129,16 +111,4 @@ fn of_process(world: &World, all: &[DeviceChoice]) -> Result<DeviceChoice, Failu
             counted(all.len() as u64, "device"),
         ))
     })
-}
-
-/// Every GPU, or emulated devices: one for each process of a launcher.
-fn every(world: Option<&World>) -> Result<Vec<DeviceChoice>, Failure> {
-    match gpus() {
-        Ok(all) => Ok((0..all.len() as u32).map(DeviceChoice::Cuda).collect()),
-        Err(DriverError::NoDriver(_) | DriverError::NoGpu) => {
-            let count = world.map_or(EMULATED, |world| world.size() as u32);
-            Ok((0..count).map(DeviceChoice::CpuNumber).collect())
-        }
-        Err(error) => Err(driver_failure(error)),
-    }
 }
