@@ -290,7 +290,7 @@ impl Patience {
     #[inline(always)]
     fn is_left(&mut self) -> bool {
         self.looks += 1;
-        if self.looks % LOOKS != 0 {
+        if !self.looks.is_multiple_of(LOOKS) {
             return true;
         }
         let now = misc::globaltimer();

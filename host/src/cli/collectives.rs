@@ -34,7 +34,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = whole::<u64>(1..=MOST_BYTES))]
     bytes: Vec<u64>,
 
-    /// Number of timings of each collective; the median is reported
+    /// Number of timings of each loop; the median is reported
     #[arg(long, value_name = "COUNT", default_value_t = 9,
           value_parser = whole::<u32>(1..=MOST_ROUNDS))]
     rounds: u32,

@@ -142,7 +142,7 @@ mod tests {
     }
 
     /// Options that name different things in two commands, or take one value here and a list there, and why.
-    const DIFFER: [(&str, &str); 11] = [
+    const DIFFER: [(&str, &str); 13] = [
         (
             "arch",
             "occupancy computes for architectures, kernels lists their code",
@@ -150,6 +150,11 @@ mod tests {
         (
             "block",
             "a list of an axis, or the extents of a PTX file's launch",
+        ),
+        ("bytes", "a list of collectives' sizes, or the one of links"),
+        (
+            "devices",
+            "those whose links are measured, or that share work, also between processes",
         ),
         ("grid", "as --block"),
         ("kernel", "pipeline takes the workloads that it can split"),

@@ -2,12 +2,12 @@
 
 use super::LinkPlan;
 use crate::driver::{DriverError, Stream};
-use crate::measure::{Interval, Summary};
+use crate::measure::{Enqueue, Interval, Summary};
 
 /// One direction: a stream, and what puts one transfer into it.
 pub(super) struct Flow<'f, 'd> {
     pub(super) stream: &'f Stream<'d>,
-    pub(super) enqueue: Box<dyn FnMut(&Stream<'_>) -> Result<(), DriverError> + 'f>,
+    pub(super) enqueue: Box<Enqueue<'f>>,
 }
 
 /// The median of a row's timings.
