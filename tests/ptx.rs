@@ -372,13 +372,16 @@ fn kernels_that_measure_an_instruction_have_it_in_their_loop() {
     let entries = sm_90().entries;
     for (name, instruction, least) in [
         ("read_banks", "LDS R", 8),
-        ("add_to_counters", "ATOM.E.ADD", 8),
+        // A global address, and no result.
+        ("add_to_counters", "REDG.E.ADD", 8),
         ("add_in_shared", "ATOMS.ADD", 8),
-        ("chase_by_atomics", "ATOM.E.ADD", 8),
+        ("chase_by_atomics", "ATOMG.E.ADD", 8),
         ("chase_by_atomics_in_shared", "ATOMS.ADD", 8),
         ("shuffle", "SHFL.IDX", 128),
         ("vote", "VOTE.ALL", 128),
         ("wait_for_block", "BAR.SYNC", 8),
+        ("time_lines", "LDG.E.STRONG.GPU", 8),
+        ("chase_while_read", "LDG.E.128", 8),
     ] {
         let run = longest_run(&entries[name], instruction);
         assert!(run >= least, "{name}: {run} {instruction} in a row");

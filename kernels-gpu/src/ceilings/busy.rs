@@ -60,7 +60,8 @@ pub unsafe fn chase_while_read(
 /// As for [`chase_while_read()`]; all threads of the block come here.
 #[inline(always)]
 unsafe fn read_until(ended: *mut u64, launch: u64, x: &[Words], most: u32, sum: &mut u32) -> u32 {
-    let readers = thread::grid_dim_x() - 1;
+    // This block is one. A compiler that did not know would keep a panic for a division by 0.
+    let readers = (thread::grid_dim_x() - 1).max(1);
     // Of 32 bits: for a division of 64 `ptxas` calls a function, and keeps fewer loads in flight around it.
     let chunk = (x.len() as u32 / readers) as usize;
     let mut block = thread::block_idx_x() - 1;

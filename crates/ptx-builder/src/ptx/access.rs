@@ -71,6 +71,13 @@ impl<'t> Access<'t> {
         };
         possible.then(|| format!("{order}.{}{rest}", space.name()))
     }
+
+    /// The opcode that names global memory, of an atomic or of an access with an order. `ptxas` needs no name in the others.
+    pub(crate) fn opcode_in_global(&self) -> Option<String> {
+        let (order, rest) = self.opcode.split_at(self.space_at);
+        let is_plain = matches!(order, "ld" | "ld.weak" | "st" | "st.weak");
+        (!is_plain).then(|| format!("{order}.global{rest}"))
+    }
 }
 
 #[cfg(test)]

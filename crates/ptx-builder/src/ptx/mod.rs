@@ -2,7 +2,7 @@
 //!
 //! Everything here is a function of the text. [`process`] takes it apart ([`parse`]), writes the kernels'
 //! launch bounds into it ([`kernels`]), names the state space of accesses to shared and constant
-//! memory ([`spaces`], [`rewrite`]), makes panics cheap ([`panics`]), and looks for what should not be there
+//! memory ([`spaces`], [`rewrite`]) and of atomics in global memory ([`globals`]), makes panics cheap ([`panics`]), and looks for what should not be there
 //! ([`lints`]).
 //!
 //! What is looked for and what leads where ([`calls`], [`flow`], [`frame`]) goes by the typed instructions of the
@@ -15,6 +15,7 @@ mod calls;
 mod edit;
 mod flow;
 mod frame;
+mod globals;
 mod instruction;
 mod kernels;
 pub(crate) mod lints;
@@ -83,6 +84,7 @@ pub(crate) fn process(text: &str, options: &Options) -> Result<Processed, ParseE
     for (function, spaces) in module.functions.iter().zip(&spaces) {
         if let Some(spaces) = spaces {
             rewrite::function(&module, function, spaces, &mut edits);
+            rewrite::global_atomics(&module, function, spaces, &mut edits);
         }
     }
     Ok(Processed {

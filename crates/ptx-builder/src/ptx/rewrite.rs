@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use super::access::Access;
 use super::body::Body;
 use super::edit::{Edits, position};
+use super::globals::Globals;
 use super::instruction::{Instruction, is_name};
 use super::parse::{Function, Module};
 use super::spaces::{Spaces, Value, address_operands, is_relative};
@@ -119,6 +120,26 @@ pub(crate) fn function(
         }
     }
     rewrite.declare_converted(body, edits);
+}
+
+/// Names global memory in a kernel's atomics, and accesses with an order, whose addresses the kernel was given.
+pub(crate) fn global_atomics(
+    module: &Module<'_>,
+    function: &Function<'_>,
+    spaces: &Spaces<'_>,
+    edits: &mut Edits,
+) {
+    let globals = Globals::of(function);
+    let instructions = function.body.iter().flat_map(|body| &body.instructions);
+    for instruction in instructions {
+        if let Some(access) = Access::of(instruction)
+            && globals.has(access.address)
+            && spaces.value(access.address) == Value::Plain
+            && let Some(opcode) = access.opcode_in_global()
+        {
+            edits.replace(position(module.text, instruction.opcode), opcode);
+        }
+    }
 }
 
 /// Where in the text the accesses of the function begin whose address is of shared or constant memory only at times.

@@ -171,7 +171,7 @@ impl<'t> Spaces<'t> {
 
 /// How an instruction makes an address from an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Derivation {
+pub(super) enum Derivation {
     Copy,
     /// One of the two operands.
     Either,
@@ -185,7 +185,7 @@ enum Derivation {
     Product,
 }
 
-fn derivation(instruction: &Instruction<'_>) -> Option<Derivation> {
+pub(super) fn derivation(instruction: &Instruction<'_>) -> Option<Derivation> {
     match instruction.opcode {
         "mov.b64" | "mov.u64" | "mov.s64" => Some(Derivation::Copy),
         "selp.b64" | "selp.u64" | "selp.s64" => Some(Derivation::Either),

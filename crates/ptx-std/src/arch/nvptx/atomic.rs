@@ -1,6 +1,6 @@
 //! Atomic operations, each one instruction of the PTX memory model.
 //!
-//! The addresses are generic: no state space is named. Inline assembly without `nomem` is a
+//! The addresses are generic: no state space is named. ptx-builder names it where it knows it. Inline assembly without `nomem` is a
 //! compiler barrier, so the compiler moves no memory access across any of these.
 //!
 //! A sequentially consistent operation is `fence.sc` and the operation with acquire semantics: the
