@@ -54,4 +54,19 @@ python3 links.py "$out/links.json" "$out/links-cuda.json" >"$out/links-peers.md"
 cat "$out/links-peers.md"
 ./ridgepoint roofline --device cuda:0 --k 1,10,100,1000 --vector 4 --runs 20 --links "$out/links.json" --quiet \
     --output "$out/with-link.csv" --plot "$out/with-link.svg" || failed=1
+# Ranks: NCCL's collectives beside PyTorch's, and what the GPUs share.
+./ranks-run.sh "$out/ranks" || failed=1
+if ! ldconfig -p | grep -q 'libnccl\.so\.2'; then
+    RIDGEPOINT_NCCL=${RIDGEPOINT_NCCL:-$(python3 -c 'import nvidia.nccl, os; print(os.path.join(list(nvidia.nccl.__path__)[0], "lib", "libnccl.so.2"))')}
+    export RIDGEPOINT_NCCL
+fi
+./ridgepoint collectives --quiet --output "$out/collectives.json,$out/collectives.csv" || failed=1
+python3 collectives.py "$out/collectives.json" "$out/collectives.md" || failed=1
+steps=$(mktemp -d)
+./ridgepoint power --devices all --checkpoint "$steps" --quiet --output "$out/power-8192.csv" || failed=1
+./ridgepoint power --devices all --dim 16384 --quiet --output "$out/power-16384.csv" || failed=1
+./ridgepoint power --devices all --scaling weak --quiet --output "$out/power-weak.csv" || failed=1
+./ridgepoint norm --devices all --n 2^30 --quiet --output "$out/norm.csv" || failed=1
+cut -d, -f1-11 "$out"/power-*.csv "$out/norm.csv"
+rm -rf "$steps"
 exit $failed
