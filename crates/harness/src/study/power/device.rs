@@ -18,9 +18,10 @@ pub(super) struct Iteration<'d, S> {
     pub(super) stream: Stream<'d>,
     /// Where looks are copied to the host.
     copies: Stream<'d>,
+    /// Dropped before the steps: NCCL waits for graphs of its collectives.
+    graphs: Option<Graphs<'d>>,
     pub(super) steps: S,
     check_every: u64,
-    graphs: Option<Graphs<'d>>,
     /// Page-locked memory for looks.
     host: Vec<Pinned<f64>>,
     /// The end of the steps so far.
