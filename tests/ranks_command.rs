@@ -96,6 +96,9 @@ fn what_cannot_be_is_refused_before_anything_is_measured() {
             "name the one --exchange",
         ),
         ("power --devices cpu:0,tpu", "tpu"),
+        ("power --devices cpu:0 --mode graph", "cannot be used with"),
+        ("power --rendezvous x", "no effect without --devices"),
+        ("collectives --device cpu", "with --devices"),
     ] {
         let output = command(words).output().expect("it starts");
         let said = text(&output.stderr);

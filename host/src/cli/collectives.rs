@@ -48,6 +48,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.common.refuse_silence()?;
+    arguments.common.refuse_device()?;
     let world = arguments.places.world()?;
     let is_first = world.as_ref().is_none_or(|world| world.rank() == 0);
     let mut rows = arguments.common.begin_ranked(is_first)?;

@@ -38,7 +38,8 @@ pub(super) struct Arguments {
         value_name = "LIST",
         value_delimiter = ',',
         value_parser = modes::norm(),
-        default_value = "host,device,fused,graph"
+        default_value = "host,device,fused,graph",
+        conflicts_with = "devices"
     )]
     mode: Vec<NormMode>,
 
@@ -56,7 +57,7 @@ pub(super) struct Arguments {
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     arguments.common.refuse_silence()?;
-    if arguments.ranked.are_given() {
+    if arguments.ranked.are_given()? {
         return arguments.on_devices();
     }
     let mut rows = arguments.common.begin()?;

@@ -21,7 +21,7 @@ const CHECK_EVERY: u64 = 10;
 #[command(allow_negative_numbers = true)]
 pub(super) struct Arguments {
     /// How checkpoints are taken while the iteration runs
-    #[arg(long, value_name = "MODE", value_parser = modes::power(), default_value = "async")]
+    #[arg(long, value_name = "MODE", value_parser = modes::power(), default_value = "async", conflicts_with = "devices")]
     mode: PowerMode,
 
     /// Rows and columns of the f64 matrix [default: 8192; emulator: 64]
@@ -101,7 +101,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.checkpoint.is_none() {
         arguments.common.refuse_silence()?;
     }
-    if arguments.ranked.are_given() {
+    if arguments.ranked.are_given()? {
         let plan = |device: &Device| arguments.plan(device, every);
         return ranked::power(&arguments.ranked, &arguments.common, plan, arguments.resume);
     }

@@ -70,6 +70,16 @@ impl Common {
         })
     }
 
+    /// Refuses `--device` of a command that takes several devices alone.
+    pub(super) fn refuse_device(&self) -> Result<(), Failure> {
+        match self.device {
+            DeviceChoice::Auto => Ok(()),
+            _ => Err(Failure::Usage(
+                "--device has no effect: it takes several, with --devices".to_owned(),
+            )),
+        }
+    }
+
     /// Refuses `--quiet` where nothing else would be left of the study.
     pub(super) fn refuse_silence(&self) -> Result<(), Failure> {
         if self.quiet && self.outputs().is_empty() && !self.trace.records() {

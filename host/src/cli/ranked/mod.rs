@@ -39,7 +39,7 @@ pub(super) struct Ranked {
 
 impl Ranked {
     /// Whether the study is one of several devices.
-    pub(super) fn are_given(&self) -> bool {
+    pub(super) fn are_given(&self) -> Result<bool, Failure> {
         self.places.are_given()
     }
 

@@ -36,8 +36,16 @@ pub(in crate::cli) struct Places {
 
 impl Places {
     /// Whether devices are named.
-    pub(super) fn are_given(&self) -> bool {
-        self.devices.is_some()
+    ///
+    /// # Errors
+    /// Only the rendezvous is: nobody would come to it.
+    pub(super) fn are_given(&self) -> Result<bool, Failure> {
+        match (&self.devices, &self.rendezvous) {
+            (None, Some(_)) => Err(Failure::Usage(
+                "--rendezvous has no effect without --devices".to_owned(),
+            )),
+            (devices, _) => Ok(devices.is_some()),
+        }
     }
 
     /// The launcher's world, if there is one of several processes.
