@@ -119,6 +119,9 @@ fn lines() -> Vec<String> {
         "pipeline --device cpu --size 64 --batches 1 --chunks 1 --slots 1 --rounds 1",
         "ceilings --device cpu --n 1024 --runs 1",
         "links --devices cpu:0,cpu:1 --bytes 4096 --rounds 1",
+        "collectives --devices cpu:0,cpu:1 --bytes 8,4096 --rounds 1",
+        "power --devices cpu:0,cpu:1 --dim 16 --max-steps 20",
+        "norm --devices cpu:0,cpu:1 --n 100 --rounds 1",
         "merge before.csv after.csv --output both.csv",
         "device",
         "doctor",
@@ -264,6 +267,9 @@ fn what_takes_long_has_a_bar_with_an_estimate() {
         "pipeline --device cpu --size 64 --batches 1 --chunks 1 --slots 1 --rounds 1",
         "ceilings --device cpu --n 1024 --runs 1",
         "links --devices cpu:0,cpu:1 --bytes 4096 --rounds 1",
+        "collectives --devices cpu:0,cpu:1 --bytes 8,4096 --rounds 1",
+        "power --devices cpu:0,cpu:1 --dim 16 --max-steps 20",
+        "norm --devices cpu:0,cpu:1 --n 100 --rounds 1",
         &saxpy,
     ] {
         let text = typed(folder.path(), line, 100, Terminal::Both);

@@ -26,7 +26,7 @@ impl FromStr for DeviceList {
             Ok(choice @ (DeviceChoice::Cuda(_) | DeviceChoice::CpuNumber(_))) => Ok(choice),
             // A device of several is called by its number.
             Ok(_) | Err(_) => Err(format!(
-                "{name:?} is none of several devices: expected all, cuda:N or cpu:N, such as cuda:0,cuda:1"
+                "{name:?} cannot be in a list of devices: expected all, cuda:N or cpu:N, such as cuda:0,cuda:1"
             )),
         });
         let these = these.collect::<Result<Vec<DeviceChoice>, _>>()?;
