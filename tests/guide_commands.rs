@@ -91,7 +91,7 @@ fn each_process_of_mpirun_is_a_rank() {
     let output = shell.output().expect("a shell");
     assert!(output.status.success(), "{line}: {output:?}");
     let rows = fs::read_to_string(folder.path().join("power.csv")).expect("rows");
-    assert!(rows.contains("power,gather,2,strong"), "{rows}");
+    assert!(rows.contains("power,gather,2,measured,strong"), "{rows}");
 }
 
 #[test]

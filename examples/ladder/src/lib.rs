@@ -99,6 +99,10 @@ impl Signature for Maps {
 
 /// A step's kernel.
 #[derive(Clone, Copy)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "a program has a few of them, and copies them"
+)]
 pub enum Kernel {
     /// Of the first step.
     Pointers(Entry<Pointers>),

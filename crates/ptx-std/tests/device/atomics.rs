@@ -212,11 +212,11 @@ fn the_typed_atomics_have_their_scopes() {
     assert_eq!(
         opcodes("typed", &ATOMIC),
         [
-            "atom.relaxed.gpu.add.f32",
-            "atom.release.cta.add.f64",
-            "atom.acq_rel.sys.xor.b32",
-            "ld.acquire.gpu.b64",
-            "st.release.sys.b64",
+            "atom.relaxed.gpu.global.add.f32",
+            "atom.release.cta.global.add.f64",
+            "atom.acq_rel.sys.global.xor.b32",
+            "ld.acquire.gpu.global.b64",
+            "st.release.sys.global.b64",
         ]
     );
 }

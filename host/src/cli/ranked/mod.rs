@@ -101,8 +101,11 @@ fn measure<S: Study>(
     let mut rows = common.begin_ranked(is_first)?;
     let devices = places.open(world.as_ref())?;
     let exchanges = arguments.exchanges(world.is_none())?;
+    let study = study(&devices[0])?;
     let run = Run {
-        study: study(&devices[0])?,
+        // One device, and each exchange on each number of devices, measured or predicted.
+        steps: 1 + exchanges.len() * (study.counts(devices.len()).len() + PREDICTED.len()),
+        study,
         growth: arguments.scaling,
         exchanges,
         rows: Mutex::new(&mut rows),
@@ -124,6 +127,8 @@ fn measure<S: Study>(
 
 /// A study, how it is run, and what has come of it.
 struct Run<'a, S> {
+    /// Rows, at most.
+    steps: usize,
     study: S,
     growth: Growth,
     exchanges: Vec<Exchange>,
@@ -156,7 +161,7 @@ impl<S: Study> Run<'_, S> {
         for &exchange in &self.exchanges {
             if is_first {
                 let what = format!("{exchange}, {}", counted(count as u64, "device"));
-                locked(&self.rows).begin(what, 0);
+                locked(&self.rows).begin(what, self.steps);
             }
             let row = self.study.of_rank(&team, size, exchange, &self.rows);
             let row = row.map_err(study_failure)?.against(alone_us, self.growth);
@@ -170,7 +175,7 @@ impl<S: Study> Run<'_, S> {
 
     /// The study on one device, if there is one: microseconds per step.
     fn alone(&self, device: &Device) -> Result<Option<f64>, Failure> {
-        locked(&self.rows).begin("1 device".to_owned(), 0);
+        locked(&self.rows).begin("1 device".to_owned(), self.steps);
         let Some(row) = self.study.alone(device, self.study.size(1, self.growth)) else {
             return Ok(None);
         };

@@ -103,7 +103,6 @@ impl Study for Power {
         let plan = self.plan(size, &exchange.to_string());
         let mut on_progress = |progress: Progress| {
             let rows = locked(rows);
-            rows.console.estimate(progress.step, plan.max_steps);
             rows.console.say(&format!(
                 "{exchange} on {}: step {:5}  eigenvalue {:.12}  residual {:.3e}",
                 team.rank.size(),

@@ -25,6 +25,8 @@ pub struct DevicesRow {
     pub exchange: String,
     /// How many devices.
     pub devices: usize,
+    /// Whether the times were measured or predicted.
+    pub kind: Kind,
     /// `strong`: the same problem on all numbers of devices. `weak`: a problem that grows with them.
     pub scaling: String,
     /// Rows and columns of the matrix, or elements of the vector.
@@ -49,8 +51,6 @@ pub struct DevicesRow {
     pub checkpoints: Option<u64>,
     /// What takes most of the step: of a predicted row.
     pub limit: Option<String>,
-    /// Whether the times were measured or predicted.
-    pub kind: Kind,
     /// What ran it, or what it is predicted from.
     pub device: String,
     /// Whether the result agreed with its reference.
