@@ -23,7 +23,7 @@ use crate::reduction::{Turn, block_sum, block_sum_in_first_warp, from_word, grid
 pub const SETS: usize = 3;
 /// The most devices that share a vector: a warp's lanes write to one each.
 pub const MOST_DEVICES: usize = 32;
-/// Threads per block of [`take`] and [`take_normalized`].
+/// Threads per block of [`take()`] and [`take_normalized()`].
 pub const TAKE_BLOCK: u32 = 512;
 /// Elements of `f64` that are read at once.
 const WIDTH: usize = 2;
@@ -77,7 +77,7 @@ pub unsafe fn gemv_send(
 /// The numbers of `words` to `y`, once they have come. The words stay.
 ///
 /// # Safety
-/// `words` are `len` words of this device, and `y` has room for as many numbers; `lost` is as for [`take_normalized`]. The grid has
+/// `words` are `len` words of this device, and `y` has room for as many numbers; `lost` is as for [`take_normalized()`]. The grid has
 /// one dimension.
 #[kernel(block = [512, 1, 1])]
 pub unsafe fn take(words: *mut u64, y: *mut f64, len: usize, lost: *mut u32, nanoseconds: u64) {
@@ -104,7 +104,7 @@ pub unsafe fn take(words: *mut u64, y: *mut f64, len: usize, lost: *mut u32, nan
 /// # Safety
 /// `words` and `spare` are `len` words each of this device, apart from each other, and `x` has room for as many numbers. Nobody sends
 /// to `spare` before this device has sent again. `lost` is one number, 0 at first, and `norm` has one element. The grid has one
-/// dimension. Where it overlaps the launch before, that is [`gemv_send`], which sends its own rows here too: no other reads `x`.
+/// dimension. Where it overlaps the launch before, that is [`gemv_send()`], which sends its own rows here too: no other reads `x`.
 #[kernel(block = [512, 1, 1])]
 pub unsafe fn take_normalized(
     words: *mut u64,
@@ -152,7 +152,7 @@ pub unsafe fn take_normalized(
 /// `targets`.
 ///
 /// # Safety
-/// `x`, `partials`, `ticket` and the grid are as for [`nrm2`](norm::nrm2); `targets` as for [`gemv_send`].
+/// `x`, `partials`, `ticket` and the grid are as for [`nrm2`](norm::nrm2); `targets` as for [`gemv_send()`].
 #[kernel(block = [512, 1, 1], min_blocks = 2,
          instances(squares_send_f32<f32, 4, 1>, squares_send_f64<f64, 2, 3>))]
 pub unsafe fn squares_send<T: Squares<K>, const N: usize, const K: usize>(
@@ -182,7 +182,7 @@ pub unsafe fn squares_send<T: Squares<K>, const N: usize, const K: usize>(
 /// emptied.
 ///
 /// # Safety
-/// `words` and `spare` are as for [`take_normalized`], `K` for each of `devices`, `norm` has one element, `lost` is as there. The grid
+/// `words` and `spare` are as for [`take_normalized()`], `K` for each of `devices`, `norm` has one element, `lost` is as there. The grid
 /// is one block.
 #[kernel(block = [32, 1, 1], instances(take_root_f32<f32, 1>, take_root_f64<f64, 3>))]
 pub unsafe fn take_root<T: Squares<K>, const K: usize>(
