@@ -362,6 +362,39 @@ fn pairs(device: &Device) -> Result<(), Failed> {
     Ok(())
 }
 
+/// Kernels that store by copies and by ordinary stores add up in the same order, in tiles that take it backwards, too.
+fn turns(device: &Device) -> Result<(), Failed> {
+    // 36 x 4 tiles.
+    const SIZES: Sizes = [4400, 1000, 100];
+    let [m, n, k] = SIZES;
+    let random = &mut fastrand::Rng::with_seed(3);
+    let a = Rows::<Tf32>::random(random, [m, k], Place { start: 0, pitch: k });
+    let b = Rows::<Tf32>::random(random, [n, k], Place { start: 0, pitch: k });
+    let buffers = (
+        device.buffer_from(&a.elements)?,
+        device.buffer_from(&b.elements)?,
+    );
+    let stream = Stream::new(device)?;
+    let product = |pitch: usize| -> Result<Vec<u32>, Failed> {
+        let mut c = device.buffer_filled(m * pitch, f32::NAN)?;
+        let result = MatrixMut::new(c.slice_mut(..), m, n).with_pitch(pitch);
+        let right = Right::ByColumns(b.of(&buffers.1));
+        let product = Product::prepare(device, a.of(&buffers.0), right, result)?;
+        // SAFETY: buffers and product live until the stream has been synchronised, and nothing else uses them.
+        unsafe { product.launch(&stream) }?;
+        stream.synchronize()?;
+        drop(product);
+        let elements = c.to_vec()?;
+        Ok(elements
+            .chunks(pitch)
+            .flat_map(|row| &row[..n])
+            .map(|it| it.to_bits())
+            .collect())
+    };
+    let (copied, stored) = (product(n)?, product(n + 1)?);
+    gpu_test::equal(copied.as_slice(), stored.as_slice())
+}
+
 /// A plan's kernel that is launched without its cluster computes the same.
 fn without_clusters(device: &Device) -> Result<(), Failed> {
     const SIZES: Sizes = [300, 120, 72];
@@ -575,7 +608,7 @@ fn refused() -> Result<(), Failed> {
 
 type Check = fn(&Device) -> Result<(), Failed>;
 
-const CASES: [(&str, Check); 18] = [
+const CASES: [(&str, Check); 19] = [
     ("bf16_edges", |device| edges::<bf16>(device, &ORDERS)),
     ("f16_edges", |device| edges::<f16>(device, &ORDERS)),
     ("tf32_edges", |device| edges::<Tf32>(device, &ORDERS[..1])),
@@ -595,6 +628,7 @@ const CASES: [(&str, Check); 18] = [
     ("small", small),
     ("shared", shared),
     ("pairs", pairs),
+    ("turns", turns),
     ("without_clusters", without_clusters),
     ("many", many),
     ("special", special),

@@ -11,7 +11,7 @@ use cuda_std::{grid_dependency, warpgroup};
 
 use crate::epilogue::{Buffers, Copied, Epilogue, Fused, Part, STORED_BYTES};
 use crate::operand::{ByColumns, ByRows, Operand, ROW_BYTES, Right, Tile, row};
-use crate::order::Tiles;
+use crate::order::{Direction, Tiles};
 use crate::problem::Problem;
 use crate::stored::Stored;
 use crate::team::Team;
@@ -185,7 +185,7 @@ unsafe fn product<T: Operand, N: Tile<T>, B: Right<T>, E: Epilogue<T>, const STA
         unsafe { warpgroup::decrease_registers::<40>() };
         if thread::thread_idx_x() == 0 {
             // SAFETY: the kernel's contract; the ring was made before the barrier.
-            unsafe { load::<T, N, B, STAGES>(a, b, layout, work) };
+            unsafe { load::<T, N, B, STAGES>(a, b, layout, work, &problem) };
         }
     } else {
         // SAFETY: the whole warpgroup comes here, and the other gives back what these two take.
@@ -213,22 +213,25 @@ unsafe fn load<T: Operand, N: Tile<T>, B: Right<T>, const STAGES: u32>(
     b: &TensorMap,
     layout: Layout<T, STAGES>,
     work: Work,
+    problem: &Problem,
 ) {
     let b_bytes = N::COLUMNS * ROW_BYTES;
     let mut producer = layout.ring.producer();
     let mut number = thread::block_idx_x();
     while number < work.tiles.count() {
         let (tile_row, tile_column) = work.tiles.at(number);
+        let (first_row, first_column) = (tile_row * ROWS, tile_column * N::COLUMNS);
+        let direction = Direction::of(problem, first_row, first_column, work.steps);
         for step in 0..work.steps {
             let free = producer.acquire();
             let to_a = layout.a.byte_add(free.stage() * A_BYTES);
             let to_b = layout.b.byte_add(free.stage() * b_bytes);
             let full = free.expect(A_BYTES + b_bytes);
-            let along = step * row::<T>();
+            let along = direction.step(step) * row::<T>();
             // SAFETY: the stage is free in all blocks, has room for both tiles, and their bytes have been announced here.
             unsafe {
-                a.load([along as i32, (tile_row * ROWS) as i32], to_a, full);
-                B::load::<N>(b, tile_column * N::COLUMNS, along, to_b, full, work.team);
+                a.load([along as i32, first_row as i32], to_a, full);
+                B::load::<N>(b, first_column, along, to_b, full, work.team);
             }
         }
         number += thread::grid_dim_x();

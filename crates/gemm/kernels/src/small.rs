@@ -10,6 +10,7 @@ use cuda_std::{grid_dependency, warpgroup};
 
 use crate::epilogue::{Buffers, Copied, Epilogue, Part, STORED_BYTES};
 use crate::operand::{ByColumns, ByRows, Operand, ROW_BYTES, Right, Tile, row};
+use crate::order::Direction;
 use crate::pipeline::{WARPGROUP_ROWS, add_up};
 use crate::problem::Problem;
 use crate::team::Team;
@@ -87,13 +88,14 @@ pub unsafe fn small<T: Operand, B: Right<T>>(
     };
     let steps = problem.k.div_ceil(row::<T>());
     if loads {
+        let direction = Direction::of(&problem, part.row, part.column, steps);
         let mut producer = ring.producer();
         for step in 0..steps {
             let free = producer.acquire();
             let to_a = to_a.byte_add(free.stage() * A_BYTES);
             let to_b = to_b.byte_add(free.stage() * B_BYTES);
             let full = free.expect(A_BYTES + B_BYTES);
-            let along = step * row::<T>();
+            let along = direction.step(step) * row::<T>();
             // SAFETY: the stage is free, has room for both tiles, and their bytes have been announced.
             unsafe {
                 a.load([along as i32, part.row as i32], to_a, full);
