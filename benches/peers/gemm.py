@@ -4,7 +4,8 @@
     python3 benches/peers/gemm.py kernels.cubin [TYPES]
 
 A burst is 3 launches and 10 that are timed each (5 graphs where a launch is short), after 0.15 s without work; the rate is the median
-of the bursts' medians. Sustained: a second of launches, half of which are timed, without rests between those of the peers.
+of the bursts' medians. Sustained: a second of launches, half of which are timed, without rests between those of the peers; the median of six rounds, after
+two in which the chip gets warm.
 docs/results/h200-gemm/gemm-pairs.txt is what it printed on one H200; gemm.txt beside it, before blocks came in pairs.
 """
 import ctypes, statistics, sys, time
@@ -160,9 +161,8 @@ class Gemm:
         if parts[0] != "fused":
             maps.append(tensor_map(c, result_number, result_size, 64))
         self.keep += maps
-        values = [pointer(each) for each in maps]
-        if parts[0] == "fused":
-            values += [pointer(c), ctypes.c_uint64(0 if bias is None else bias.data_ptr())]
+        values = [pointer(each) for each in maps] + ([pointer(c)] if parts[0] == "fused" else [])
+        values.append(ctypes.c_uint64(0 if bias is None else bias.data_ptr()))
         values.append(Problem(m, n, a.shape[1], c.stride(0), alpha, beta, int(bias is not None), activation))
         stages, results = (8, 0) if small else (STAGES[width], 4 * 64 * 128)
         shared = 1024 + stages * (rows + width) * 128 + results + 16 * stages
@@ -239,6 +239,9 @@ def correctness(kinds):
             if kind == "f64":
                 copied, name = [f"gemm_f64_{order}"], f"gemm_f64_{order}"
             good += [correct(each, m, n, k) for each in copied for m, n, k in shapes]
+            if kind != "f64":
+                good += [correct(each, m, n, k, alpha, activation=activation) for each in copied for alpha, activation, (m, n, k) in
+                         [(0.5, 0, (129, 264, 200)), (1.0, 1, (1000, 520, 1048)), (-1.25, 1, (4097, 2056, 72))]]
             good += [correct(name, m, n, k, alpha, beta) for (m, n, k), (alpha, beta) in zip(odd, factors)]
             good += [correct(name, m, n, k, activation=activation, gap=gap) for activation, gap, (m, n, k) in
                      [(1, 0, (129, 257, 201)), (2, 3, (1001, 515, 1047)), (1, 5, (64, 512, 1)), (2, None, (300, 520, 512))]]
@@ -287,6 +290,10 @@ def speed(kind, m, n, k, names, rounds, theirs_by_rows=False):
     result = TYPES[kind][3]
     c, bias = torch.empty(m, n, device="cuda", dtype=result), torch.randn(n, device="cuda").to(result)
     runs = theirs(kind, a, columns, rows, theirs_by_rows)
+    for activation in {"relu", "gelu"} & {word for name in names for word in name.split()[1:]}:
+        # A bias and an activation by cuBLASLt; GELU by a formula with tanh.
+        fused = lambda gelu: lambda: torch._addmm_activation(bias, a, columns.t(), use_gelu=gelu)
+        runs["cuBLAS " + activation] = fused(activation == "gelu")
     peers = list(runs)
     for name in names:
         kernel, *words = name.split()
@@ -316,9 +323,12 @@ def sustained(kind, size, name, seconds=1.0):
     runs = {"cuBLAS": theirs(kind, a, columns, None, False)["cuBLAS"], name: product(name, a, columns, c)}
     halves = {each: max(2, int(500 * seconds / burst(run, 2, 3))) for each, run in runs.items()}
     times = {each: [] for each in runs}
-    for number in range(4):
+    # The first rounds are those in which the chip gets warm.
+    for number in range(-2, 6):
         for each in list(runs) if number % 2 == 0 else list(runs)[::-1]:
-            times[each].append(burst(runs[each], halves[each], halves[each]))
+            time_of_one = burst(runs[each], halves[each], halves[each])
+            if number >= 0:
+                times[each].append(time_of_one)
     rates = {each: 2 * size ** 3 / statistics.median(all_) / 1e9 for each, all_ in times.items()}
     print(f"sustained {kind} {size} x {size} x {size} ({seconds} s each): cuBLAS {rates['cuBLAS']:.1f}, {name} {rates[name]:.1f} TFLOP/s, "
           f"ratio {rates[name] / rates['cuBLAS']:.3f}, spread {100 * (max(times[name]) / min(times[name]) - 1):.1f} %", flush=True)
@@ -362,11 +372,12 @@ def singles():
     small = ["small_bf16_by_columns"]
     fused = "fused_bf16_by_columns"
     speed("bf16", 16384, 16384, 16384, columns("bf16", 256), 3)
-    speed("bf16", 8192, 8192, 8192, columns("bf16", 256) + [fused, fused + " relu", fused + " gelu"], 4)
+    finished = [each + words for each in columns("bf16", 256) for words in ["", " relu"]] + [fused, fused + " relu", fused + " gelu"]
+    speed("bf16", 8192, 8192, 8192, finished, 4)
     speed("bf16", 8192, 8192, 8192, ["gemm_bf16_by_rows_256"], 4, theirs_by_rows=True)
     speed("bf16", 4096, 4096, 4096, columns("bf16", 256, 128), 4)
     for size in [2048, 1024, 512]:
-        speed("bf16", size, size, size, columns("bf16", 256, 128) + small, 4)
+        speed("bf16", size, size, size, columns("bf16", 256, 128) + small + [small[0] + " relu"], 4)
     speed("bf16", 1024, 1024, 4096, columns("bf16", 256, 128) + small, 4)
     speed("bf16", 8191, 4097, 2049, [fused], 4)
     for k in [2048, 2056, 2064]:

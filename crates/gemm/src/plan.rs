@@ -28,6 +28,7 @@ const EMULATED_SHARING: u32 = 16;
 ///
 /// ```
 /// use cuda_std::bf16;
+/// use cuda_std::launch::Slice;
 /// use gemm::{Kernel, Order, Plan};
 /// use ridgepoint_driver::{Device, DeviceChoice, Stream};
 ///
@@ -42,7 +43,7 @@ const EMULATED_SHARING: u32 = 16;
 /// let stream = Stream::new(&device)?;
 /// let map = |number: usize| maps.slice(number..=number);
 /// // SAFETY: the maps are of the plan's matrices, which live until the stream has been synchronised.
-/// unsafe { prepared.launch(&stream, &(map(0), map(1), map(2), plan.problem())) }?;
+/// unsafe { prepared.launch(&stream, &(map(0), map(1), map(2), Slice::empty(), plan.problem())) }?;
 /// stream.synchronize()?;
 /// assert_eq!(c.to_vec()?, vec![bf16::from_f32(56.0); 24 * 40]);
 /// // A tile of 64 x 128, and a stage of 64.
@@ -72,9 +73,9 @@ type FactorOf<T> = <<T as Element>::Result as ResultElement>::Factor;
 /// A kernel of the library, by how it stores the result.
 #[derive(Clone, Copy)]
 pub enum Kernel<R: ResultElement> {
-    /// By copies through shared memory, the product as it is. It takes the maps of `A`, `B` and `C`.
+    /// By copies through shared memory, which do not read what the result held. It takes the maps of `A`, `B` and `C`, and the bias.
     Copied(Entry<Copied<R>>),
-    /// By ordinary stores, with what a [`Finish`](crate::Finish) says. It takes the maps of `A` and `B`, `C`, and the bias.
+    /// By ordinary stores. It takes the maps of `A` and `B`, `C`, and the bias.
     Fused(Entry<Fused<R>>),
 }
 
@@ -86,6 +87,7 @@ impl<R: ResultElement> Signature for Copied<R> {
         Slice<'a, TensorMap>,
         Slice<'a, TensorMap>,
         Slice<'a, TensorMap>,
+        Slice<'a, R>,
         Problem<R::Factor>,
     );
 }
@@ -128,7 +130,7 @@ impl<T: Element> Plan<T> {
         Plan::of(device, problem, order, can_be_copied)
     }
 
-    /// `can_be_copied`: the product is stored as it is, and rows of the result begin and end at multiples of 16 bytes.
+    /// `can_be_copied`: [`Finish::is_in_registers`](crate::Finish), and rows of the result begin and end at multiples of 16 bytes.
     pub(crate) fn of(
         device: &Device,
         problem: Problem<FactorOf<T>>,

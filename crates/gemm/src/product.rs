@@ -131,7 +131,7 @@ type Factor<T> = <<T as Element>::Result as ResultElement>::Factor;
 enum Launch<'a, T: Element> {
     /// The result has no elements.
     Nothing,
-    Copied(Prepared<'a, Copied<T::Result>>),
+    Copied(Prepared<'a, Copied<T::Result>>, Slice<'a, T::Result>),
     Fused(
         Prepared<'a, Fused<T::Result>>,
         MatrixMut<'a, T::Result>,
@@ -207,7 +207,7 @@ impl<'a, T: Element> Product<'a, T> {
             activation: finish.activation as u32,
         };
         let order = b.order();
-        let can_be_copied = finish.is_plain() && can_be_copied(&c);
+        let can_be_copied = finish.is_in_registers() && can_be_copied(&c);
         let plan = Plan::<T>::of(device, problem, order, can_be_copied)?;
         let mut packed = Vec::new();
         let is_nothing = plan.config().grid[0] == 0;
@@ -250,8 +250,8 @@ impl<'a, T: Element> Product<'a, T> {
         let map = |number: usize| self.maps.slice(number..number + 1);
         match &self.launch {
             Launch::Nothing => Ok(()),
-            Launch::Copied(prepared) => {
-                let arguments = (map(0), map(1), map(2), self.problem);
+            Launch::Copied(prepared, bias) => {
+                let arguments = (map(0), map(1), map(2), same(bias), self.problem);
                 // SAFETY: the maps are of the matrices, which lie where they say, and the caller vouches for the rest.
                 unsafe { prepared.launch(stream, &arguments) }
             }
@@ -275,13 +275,15 @@ fn launch_of<'a, T: Element>(
     if config.grid[0] == 0 {
         return Ok(Launch::Nothing);
     }
+    let bias = finish.bias.unwrap_or_else(Slice::empty);
     Ok(match plan.kernel() {
         Kernel::Copied(entry) => {
             let prepared = device
                 .prepare(entry, config)?
                 .with_cluster(plan.cluster())?;
             // SAFETY: all threads wait for the launch before, in front of their first access to global memory.
-            Launch::Copied(unsafe { prepared.overlapping() }?)
+            let prepared = unsafe { prepared.overlapping() }?;
+            Launch::Copied(prepared, bias)
         }
         Kernel::Fused(entry) => {
             let prepared = device
@@ -289,9 +291,7 @@ fn launch_of<'a, T: Element>(
                 .with_cluster(plan.cluster())?;
             // SAFETY: as above.
             let prepared = unsafe { prepared.overlapping() }?;
-            // SAFETY: a view of nothing.
-            let none = || unsafe { Slice::from_raw(std::ptr::null(), 0) };
-            Launch::Fused(prepared, c, finish.bias.unwrap_or_else(none))
+            Launch::Fused(prepared, c, bias)
         }
     })
 }

@@ -1,8 +1,11 @@
 //! Products of odd sizes, orders and factors against sums in `f64`, and what is refused.
 
+use std::collections::HashSet;
+
 #[path = "support/number.rs"]
 mod number;
 
+use cuda_std::launch::Slice;
 use cuda_std::wgmma::{E4m3, Tf32};
 use cuda_std::{FloatExt, bf16, f16};
 use gemm::{
@@ -288,6 +291,45 @@ where
     Ok(())
 }
 
+/// What is finished in registers, and stored by copies: by tiles of each kind.
+fn finished_copies<T>(device: &Device, orders: &[Order]) -> Result<(), Failed>
+where
+    T: Element + Number,
+    T::Result: Number,
+{
+    let all: [Sizes; 3] = match device.properties().is_emulated() {
+        true => [[256, 504, 130], [300, 120, 200], [64, 128, 1024]],
+        false => [[2100, 3584, 200], [1900, 2304, 200], [64, 128, 1024]],
+    };
+    let finishes = [
+        (0.5, false, Activation::None),
+        (1.0, true, Activation::None),
+        (1.0, false, Activation::Relu),
+        (-2.0, true, Activation::Relu),
+    ];
+    for &order in orders {
+        let mut seen = HashSet::new();
+        for [m, n, k] in all {
+            let plan = Plan::<T>::new(device, [m, n, k], order)?;
+            let Kernel::Copied(entry) = plan.kernel() else {
+                return Err("a row of C has a multiple of 16 bytes".into());
+            };
+            seen.insert(entry.name());
+            for (alpha, has_bias, activation) in finishes {
+                let case = Case {
+                    factors: [alpha, 0.0],
+                    has_bias,
+                    activation,
+                    ..Case::plain::<T>([m, n, k], order, Place { start: 0, pitch: n })
+                };
+                compare::<T>(device, &case)?;
+            }
+        }
+        gpu_test::equal(&[seen.len()], &[all.len()])?;
+    }
+    Ok(())
+}
+
 /// Products of nothing are 0, and results without elements are left alone.
 fn nothing(device: &Device) -> Result<(), Failed> {
     for sizes in [[5, 6, 0], [0, 6, 7], [5, 0, 7], [0, 0, 0]] {
@@ -411,7 +453,12 @@ fn without_clusters(device: &Device) -> Result<(), Failed> {
     let map = |number: usize| maps.slice(number..=number);
     let stream = Stream::new(device)?;
     // SAFETY: the maps are of the plan's matrices, which live until the stream has been synchronised.
-    unsafe { prepared.launch(&stream, &(map(0), map(1), map(2), plan.problem())) }?;
+    unsafe {
+        prepared.launch(
+            &stream,
+            &(map(0), map(1), map(2), Slice::empty(), plan.problem()),
+        )
+    }?;
     stream.synchronize()?;
     gpu_test::equal(
         c.to_vec()?.as_slice(),
@@ -608,7 +655,7 @@ fn refused() -> Result<(), Failed> {
 
 type Check = fn(&Device) -> Result<(), Failed>;
 
-const CASES: [(&str, Check); 19] = [
+const CASES: [(&str, Check); 22] = [
     ("bf16_edges", |device| edges::<bf16>(device, &ORDERS)),
     ("f16_edges", |device| edges::<f16>(device, &ORDERS)),
     ("tf32_edges", |device| edges::<Tf32>(device, &ORDERS[..1])),
@@ -629,6 +676,15 @@ const CASES: [(&str, Check); 19] = [
     ("shared", shared),
     ("pairs", pairs),
     ("turns", turns),
+    ("bf16_finished_copies", |device| {
+        finished_copies::<bf16>(device, &ORDERS)
+    }),
+    ("tf32_finished_copies", |device| {
+        finished_copies::<Tf32>(device, &ORDERS[..1])
+    }),
+    ("e4m3_finished_copies", |device| {
+        finished_copies::<E4m3>(device, &ORDERS[..1])
+    }),
     ("without_clusters", without_clusters),
     ("many", many),
     ("special", special),

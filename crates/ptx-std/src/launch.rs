@@ -546,6 +546,18 @@ views! {
 }
 
 impl<'a, T> Slice<'a, T> {
+    /// A view of nothing, for a parameter that a kernel is not going to read.
+    ///
+    /// ```
+    /// use cuda_std::launch::Slice;
+    ///
+    /// assert!(Slice::<f32>::empty().is_empty());
+    /// ```
+    pub fn empty() -> Self {
+        // SAFETY: there are no elements.
+        unsafe { Slice::from_raw(core::ptr::dangling(), 0) }
+    }
+
     /// The address of the pointer for a `&T` parameter.
     ///
     /// # Panics

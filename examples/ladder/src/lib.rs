@@ -316,7 +316,7 @@ impl Matrices {
     /// Arguments of [`Kernel::Gemm`].
     pub fn copied(&self, library: &gemm::Plan<bf16>) -> <Copied<bf16> as Signature>::Arguments<'_> {
         let map = |number: usize| self.maps.slice(number..=number);
-        (map(0), map(1), map(2), library.problem())
+        (map(0), map(1), map(2), Slice::empty(), library.problem())
     }
 
     /// `C`, on the device.

@@ -77,7 +77,9 @@ where
             let arrays = launch.arrays(allocate).check(check);
             // SAFETY: the maps are of the plan's matrices, which the arrays are.
             unsafe {
-                arrays.arguments_unchecked(move |it| (it.map(0), it.map(1), it.map(2), problem))
+                arrays.arguments_unchecked(move |it| {
+                    (it.map(0), it.map(1), it.map(2), Slice::empty(), problem)
+                })
             }
             .overhead(beside)
         }
@@ -88,8 +90,7 @@ where
             let case = unsafe {
                 arrays.arguments_unchecked(move |it| {
                     let (a, b) = (it.maps.slice(0..1), it.maps.slice(1..2));
-                    let none = it.none.slice(..);
-                    (a, b, it.c.slice_mut(..), none, problem)
+                    (a, b, it.c.slice_mut(..), Slice::empty(), problem)
                 })
             };
             let overhead = match of {
@@ -119,8 +120,6 @@ struct Matrices<T: Element> {
     _operands: [DeviceBuffer<T>; 2],
     c: DeviceBuffer<T::Result>,
     maps: DeviceBuffer<TensorMap>,
-    /// No bias.
-    none: DeviceBuffer<T::Result>,
 }
 
 impl<T: Element + Number> Matrices<T> {
@@ -140,7 +139,6 @@ impl<T: Element + Number> Matrices<T> {
                 GemmError::Driver(error) => error,
                 other => unreachable!("the plan's own sizes: {other}"),
             })?,
-            none: device.buffer_uninitialized(0)?,
             c,
             _operands: operands,
         })

@@ -1,6 +1,5 @@
 //! How sums become the result.
 
-use cuda_std::FloatExt;
 use cuda_std::prelude::*;
 use cuda_std::shared::SharedPtr;
 use cuda_std::tma::{self, TensorMap};
@@ -8,9 +7,10 @@ use cuda_std::warpgroup::{self, NamedBarrier};
 use cuda_std::wgmma::Accumulator;
 use cuda_std::{unroll, vector};
 
+use crate::finishing::Finishing;
 use crate::operand::{Operand, ROW_BYTES, Width, row};
 use crate::pipeline::WARPGROUP_ROWS;
-use crate::problem::{Activation, Problem};
+use crate::problem::Problem;
 use crate::stored::{BLOCK, Stored, Strip};
 
 /// Bytes that a copy stores: 64 rows of 128 bytes.
@@ -61,27 +61,30 @@ impl Buffers {
 
 /// A way to store sums.
 pub trait Epilogue<T: Operand> {
-    /// Stores a warpgroup's sums.
+    /// Finishes and stores a warpgroup's sums.
     ///
     /// # Safety
     /// All threads of the warpgroup reach the same call, and nobody else touches the part of the result.
-    unsafe fn store<N: Width>(&self, sums: &Accumulator<N>, part: Part);
+    unsafe fn store<N: Width>(&self, sums: &mut Accumulator<N>, part: Part);
 
     /// Waits until all is stored.
     fn finish(&self);
 }
 
-/// By copies out of shared memory that leave out what is outside of the result: the product as it is.
-pub struct Copied<'a> {
+/// By copies out of shared memory that leave out what is outside of the result, and do not read it.
+pub struct Copied<'a, R> {
     /// The result.
     pub map: &'a TensorMap,
+    /// What sums become.
+    pub finishing: Finishing<R>,
     /// What the copies read.
     pub buffers: Buffers,
 }
 
-impl<T: Operand> Epilogue<T> for Copied<'_> {
+impl<T: Operand> Epilogue<T> for Copied<'_, T::Result> {
     #[inline(always)]
-    unsafe fn store<N: Width>(&self, sums: &Accumulator<N>, part: Part) {
+    unsafe fn store<N: Width>(&self, sums: &mut Accumulator<N>, part: Part) {
+        self.finishing.in_registers(sums, part);
         let barrier = NamedBarrier::new(1 + part.group, warpgroup::THREADS);
         let leads = thread::thread_idx_x().is_multiple_of(warpgroup::THREADS);
         let values = sums.values();
@@ -133,14 +136,12 @@ impl<T: Operand> Epilogue<T> for Copied<'_> {
     }
 }
 
-/// By ordinary stores, each element that is there: with factors, a bias and an activation.
+/// By ordinary stores, each element that is there: with what it was before.
 pub struct Fused<R> {
     /// The result.
     pub result: *mut R,
-    /// An element for each column of the result, if the problem says so.
-    pub bias: *const R,
-    /// Sizes and factors.
-    pub problem: Problem,
+    /// What sums become.
+    pub finishing: Finishing<R>,
     /// What warps turn sums into rows by.
     pub buffers: Buffers,
 }
@@ -152,7 +153,7 @@ const TURNED_BYTES: u32 = 4 * TURNED;
 
 impl<T: Operand> Epilogue<T> for Fused<T::Result> {
     #[inline(always)]
-    unsafe fn store<N: Width>(&self, sums: &Accumulator<N>, part: Part) {
+    unsafe fn store<N: Width>(&self, sums: &mut Accumulator<N>, part: Part) {
         let warp = thread::thread_idx_x() % warpgroup::THREADS / 32;
         let lane = thread::thread_idx_x() % 32;
         let share = self.buffers.strip(part.group, 0).pointer;
@@ -200,7 +201,9 @@ impl<R: Stored> Fused<R> {
     #[inline(always)]
     unsafe fn rows(&self, share: *const u8, first_row: u32, first_column: u32) {
         let lane = thread::thread_idx_x() % 32;
-        let Problem { m, n, pitch, .. } = self.problem;
+        let Problem {
+            m, n, pitch, beta, ..
+        } = self.finishing.problem;
         let is_even =
             pitch.is_multiple_of(2) && self.result.addr().is_multiple_of(2 * size_of::<R>());
         // Neighbours where they can be stored together.
@@ -209,21 +212,14 @@ impl<R: Stored> Fused<R> {
             false => [lane, lane + 32],
         };
         let is_there = columns.map(|column| first_column + column < n);
-        let mut bias = [0.0; 2];
-        for i in 0..2 {
-            if self.problem.has_bias != 0 && is_there[i] {
-                // SAFETY: the bias has an element for each column.
-                bias[i] = unsafe { *self.bias.wrapping_add((first_column + columns[i]) as usize) }
-                    .widen();
-            }
-        }
+        let bias = columns.map(|column| self.finishing.bias(first_column + column));
         for quarter in 0..16 / AT_ONCE as u32 {
             let row = quarter * AT_ONCE as u32;
             let index = (first_row + row) as usize * pitch as usize + first_column as usize;
             let mut former = [[0.0; 2]; AT_ONCE];
             unroll!(I in 0..4 => {
                 for j in 0..2 {
-                    if self.problem.beta != 0.0 && is_there[j] && first_row + row + (I as u32) < m {
+                    if beta != 0.0 && is_there[j] && first_row + row + (I as u32) < m {
                         let index = index + I * pitch as usize + columns[j] as usize;
                         // SAFETY: the element is in the result.
                         former[I][j] = unsafe { *self.result.wrapping_add(index) }.widen();
@@ -238,7 +234,7 @@ impl<R: Stored> Fused<R> {
                     let place = within * TURNED_BYTES + group * 32 + columns[j] % 8 * 4;
                     // SAFETY: in the share.
                     let sum = unsafe { *share.wrapping_add(place as usize).cast::<f32>() };
-                    elements[j] = self.element(sum, former[I][j], bias[j]);
+                    elements[j] = self.finishing.element(sum, former[I][j], bias[j]);
                 }
                 if first_row + within < m {
                     let place = self.result.wrapping_add(index + I * pitch as usize);
@@ -259,35 +255,5 @@ impl<R: Stored> Fused<R> {
                 }
             });
         }
-    }
-
-    /// An element before it is rounded.
-    #[inline(always)]
-    fn element(&self, sum: f32, former: f32, bias: f32) -> f32 {
-        let product = self.problem.alpha * sum;
-        let sum = match self.problem.beta {
-            0.0 => product,
-            beta => beta.mul_add(former, product),
-        };
-        activate(self.problem.activation, sum + bias)
-    }
-}
-
-/// The activation of this number.
-#[inline(always)]
-fn activate(activation: u32, x: f32) -> f32 {
-    const RELU: u32 = Activation::Relu as u32;
-    const GELU: u32 = Activation::Gelu as u32;
-    match activation {
-        // Unlike the maximum it keeps NaN.
-        RELU if x < 0.0 => 0.0,
-        GELU => {
-            let half = 0.5 * x;
-            half.mul_add(
-                FloatExt::error_function(x * core::f32::consts::FRAC_1_SQRT_2),
-                half,
-            )
-        }
-        _ => x,
     }
 }

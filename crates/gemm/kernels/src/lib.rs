@@ -4,6 +4,7 @@
 
 pub mod double;
 pub mod epilogue;
+pub mod finishing;
 pub mod operand;
 pub mod order;
 pub mod pack;

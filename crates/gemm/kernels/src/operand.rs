@@ -53,6 +53,9 @@ pub trait Width: Shape {
     /// The sum of this number, in `0..COLUMNS / 2`.
     fn sum(sums: &Self::Registers<f32>, number: usize) -> f32;
 
+    /// The same, to be changed.
+    fn sum_mut(sums: &mut Self::Registers<f32>, number: usize) -> &mut f32;
+
     /// Of tiles of as many columns the one of this number.
     fn tile_of<T: Operand, B: Right<T>>(tiles: B::Tile, number: u32) -> B::Tile;
 }
@@ -63,6 +66,11 @@ macro_rules! widths {
             #[inline(always)]
             fn sum(sums: &[f32; $registers], number: usize) -> f32 {
                 sums[number]
+            }
+
+            #[inline(always)]
+            fn sum_mut(sums: &mut [f32; $registers], number: usize) -> &mut f32 {
+                &mut sums[number]
             }
 
             #[inline(always)]

@@ -10,6 +10,7 @@ use cuda_std::wgmma::{Accumulator, E4m3, KMajor, N128, N256, Previous, Swizzle, 
 use cuda_std::{grid_dependency, warpgroup};
 
 use crate::epilogue::{Buffers, Copied, Epilogue, Fused, Part, STORED_BYTES};
+use crate::finishing::Finishing;
 use crate::operand::{ByColumns, ByRows, Operand, ROW_BYTES, Right, Tile, row};
 use crate::order::{Direction, Tiles};
 use crate::problem::Problem;
@@ -37,12 +38,12 @@ pub const fn shared_bytes(columns: u32, stages: u32) -> u32 {
     Swizzle128::ALIGN + stages * (A_BYTES + columns * ROW_BYTES) + RESULT_BYTES + 16 * stages
 }
 
-/// The product `A B`, rounded.
+/// `alpha A B + bias`, with or without ReLU, rounded.
 ///
 /// # Safety
 /// The maps are of matrices in row-major order, in boxes whose rows are 128 bytes, with swizzles of as many: `a` of `m` x `k` in boxes
 /// of [`ROWS`] rows; `b` of `n` x `k` in boxes of half a tile's columns, or where it is given by rows of `k` x `n` in boxes of 64 rows;
-/// `c` of `m` x `n` in boxes of [`WARPGROUP_ROWS`]. The launch gives [`shared_bytes`], in clusters of one or two blocks along x; nobody
+/// `c` of `m` x `n` in boxes of [`WARPGROUP_ROWS`]. `bias`, if there is one, has `n` elements. The launch gives [`shared_bytes`], in clusters of one or two blocks along x; nobody
 /// else touches the result.
 #[kernel(
     block = [384],
@@ -66,11 +67,13 @@ pub unsafe fn gemm<T: Operand, N: Tile<T>, B: Right<T>, const STAGES: u32>(
     a: &TensorMap,
     b: &TensorMap,
     c: &TensorMap,
+    bias: *const T::Result,
     problem: Problem,
 ) {
     let layout = Layout::<T, STAGES>::of_block::<N>();
     let epilogue = Copied {
         map: c,
+        finishing: Finishing { bias, problem },
         buffers: layout.results,
     };
     // SAFETY: the kernel's contract.
@@ -80,7 +83,7 @@ pub unsafe fn gemm<T: Operand, N: Tile<T>, B: Right<T>, const STAGES: u32>(
 /// `alpha A B + beta C + bias` with an activation, rounded, by ordinary stores.
 ///
 /// # Safety
-/// As for [`gemm`]; the result has `m` rows of `n` elements, `problem.pitch` apart, and `bias`, if there is one, `n` elements.
+/// As for [`gemm`]; the result has `m` rows of `n` elements, `problem.pitch` apart.
 #[kernel(
     block = [384],
     min_blocks = 1,
@@ -109,8 +112,7 @@ pub unsafe fn fused<
     let layout = Layout::<T, STAGES>::of_block::<N>();
     let epilogue = Fused {
         result: c,
-        bias,
-        problem,
+        finishing: Finishing { bias, problem },
         buffers: layout.results,
     };
     // SAFETY: the kernel's contract.
@@ -273,7 +275,7 @@ unsafe fn multiply<T: Operand, N: Tile<T>, B: Right<T>, E: Epilogue<T>, const ST
             group,
         };
         // SAFETY: the part is this warpgroup's own.
-        unsafe { epilogue.store(&sums, part) };
+        unsafe { epilogue.store(&mut sums, part) };
         number += thread::grid_dim_x();
     }
     epilogue.finish();

@@ -9,6 +9,7 @@ use cuda_std::wgmma::{Accumulator, E4m3, KMajor, N128, Shape, Swizzle, Swizzle12
 use cuda_std::{grid_dependency, warpgroup};
 
 use crate::epilogue::{Buffers, Copied, Epilogue, Part, STORED_BYTES};
+use crate::finishing::Finishing;
 use crate::operand::{ByColumns, ByRows, Operand, ROW_BYTES, Right, Tile, row};
 use crate::order::Direction;
 use crate::pipeline::{WARPGROUP_ROWS, add_up};
@@ -34,7 +35,7 @@ pub const SHARED_BYTES: u32 =
 // Results go through the place of the stages of `A`, once all have been read.
 const _: () = assert!(2 * STORED_BYTES <= STAGES * A_BYTES);
 
-/// The product `A B`, rounded. Blocks take tiles of a column of tiles one after the other, then those of the next column.
+/// `alpha A B + bias`, with or without ReLU, rounded. Blocks take tiles of a column of tiles one after the other, then those of the next column.
 ///
 /// # Safety
 /// As for [`gemm`](crate::pipeline::gemm), with boxes of [`ROWS`] rows of `a`, and as many blocks as there are tiles. The launch gives
@@ -54,6 +55,7 @@ pub unsafe fn small<T: Operand, B: Right<T>>(
     a: &TensorMap,
     b: &TensorMap,
     c: &TensorMap,
+    bias: *const T::Result,
     problem: Problem,
 ) where
     N128: Tile<T>,
@@ -108,6 +110,7 @@ pub unsafe fn small<T: Operand, B: Right<T>>(
         let mut sums = Accumulator::<N128>::zeroed();
         let epilogue = Copied {
             map: c,
+            finishing: Finishing { bias, problem },
             buffers: Buffers::new(start, pointer),
         };
         // SAFETY: the whole warpgroup is here, the ring's stages have such tiles, and the tile of the result is this block's own. No
@@ -117,7 +120,7 @@ pub unsafe fn small<T: Operand, B: Right<T>>(
             let mut consumer = ring.consumer();
             let release = Full::release_by_warpgroup;
             add_up::<T, N128, B, STAGES>(&mut sums, &mut consumer, steps, tiles, release);
-            Epilogue::<T>::store(&epilogue, &sums, part);
+            Epilogue::<T>::store(&epilogue, &mut sums, part);
         }
         Epilogue::<T>::finish(&epilogue);
     }

@@ -1,0 +1,94 @@
+//! What sums become before they are rounded.
+
+use cuda_std::prelude::*;
+use cuda_std::wgmma::Accumulator;
+use cuda_std::{FloatExt, unroll};
+
+use crate::epilogue::Part;
+use crate::operand::Width;
+use crate::problem::{Activation, Problem};
+use crate::stored::{BLOCK, Stored};
+
+const RELU: u32 = Activation::Relu as u32;
+const GELU: u32 = Activation::Gelu as u32;
+
+/// Factors, a bias and an activation.
+pub struct Finishing<R> {
+    /// An element for each column of the result, if the problem says so.
+    pub bias: *const R,
+    /// Sizes and factors.
+    pub problem: Problem,
+}
+
+impl<R: Stored> Finishing<R> {
+    /// An element before it is rounded, from the sum, what the result held and the bias.
+    #[inline(always)]
+    pub fn element(&self, sum: f32, former: f32, bias: f32) -> f32 {
+        let product = self.problem.alpha * sum;
+        let sum = match self.problem.beta {
+            0.0 => product,
+            beta => beta.mul_add(former, product),
+        };
+        let x = sum + bias;
+        match self.problem.activation {
+            RELU => rectified(x),
+            GELU => {
+                let half = 0.5 * x;
+                half.mul_add(
+                    FloatExt::error_function(x * core::f32::consts::FRAC_1_SQRT_2),
+                    half,
+                )
+            }
+            _ => x,
+        }
+    }
+
+    /// The bias of a column: 0 if there is none.
+    #[inline(always)]
+    pub fn bias(&self, column: u32) -> f32 {
+        match self.problem.has_bias != 0 && column < self.problem.n {
+            // SAFETY: the bias has an element for each column.
+            true => unsafe { *self.bias.wrapping_add(column as usize) }.widen(),
+            false => 0.0,
+        }
+    }
+
+    /// Finishes a warpgroup's sums in their registers, where `beta` is 0 and the activation not [`Activation::Gelu`]: a hundred
+    /// instructions for each of them would be ten thousand.
+    #[inline(always)]
+    pub fn in_registers<N: Width>(&self, sums: &mut Accumulator<N>, part: Part) {
+        let Problem {
+            alpha,
+            has_bias,
+            activation,
+            ..
+        } = self.problem;
+        if alpha == 1.0 && has_bias == 0 && activation != RELU {
+            return;
+        }
+        let lane = thread::thread_idx_x() % 32;
+        let values = sums.values_mut();
+        unroll!(NUMBER in 0..16 => {
+            if (NUMBER as u32) * BLOCK < N::COLUMNS {
+                let first = part.column + NUMBER as u32 * BLOCK + lane % 4 * 2;
+                // A lane has two neighbours in each of two rows, and the same of the next eight columns.
+                unroll!(PAIR in 0..2 => {
+                    let column = first + 8 * PAIR as u32;
+                    let bias = [self.bias(column), self.bias(column + 1)];
+                    unroll!(I in 0..4 => {
+                        const INDEX: usize = NUMBER * 8 + PAIR * 4 + I;
+                        let value = N::sum_mut(values, INDEX);
+                        let sum = alpha * *value + bias[I % 2];
+                        *value = if activation == RELU { rectified(sum) } else { sum };
+                    });
+                });
+            }
+        });
+    }
+}
+
+/// Unlike the maximum of `x` and 0 it keeps NaN.
+#[inline(always)]
+fn rectified(x: f32) -> f32 {
+    if x < 0.0 { 0.0 } else { x }
+}
