@@ -7,7 +7,7 @@ use cuda_std::{FloatExt, unroll};
 use crate::epilogue::Part;
 use crate::operand::Width;
 use crate::problem::{Activation, Problem};
-use crate::stored::{BLOCK, Stored};
+use crate::stored::Stored;
 
 const RELU: u32 = Activation::Relu as u32;
 const GELU: u32 = Activation::Gelu as u32;
@@ -63,28 +63,39 @@ impl<R: Stored> Finishing<R> {
             activation,
             ..
         } = self.problem;
-        if alpha == 1.0 && has_bias == 0 && activation != RELU {
-            return;
-        }
-        let lane = thread::thread_idx_x() % 32;
         let values = sums.values_mut();
-        unroll!(NUMBER in 0..16 => {
-            if (NUMBER as u32) * BLOCK < N::COLUMNS {
-                let first = part.column + NUMBER as u32 * BLOCK + lane % 4 * 2;
-                // A lane has two neighbours in each of two rows, and the same of the next eight columns.
-                unroll!(PAIR in 0..2 => {
-                    let column = first + 8 * PAIR as u32;
-                    let bias = [self.bias(column), self.bias(column + 1)];
-                    unroll!(I in 0..4 => {
-                        const INDEX: usize = NUMBER * 8 + PAIR * 4 + I;
-                        let value = N::sum_mut(values, INDEX);
-                        let sum = alpha * *value + bias[I % 2];
-                        *value = if activation == RELU { rectified(sum) } else { sum };
-                    });
-                });
-            }
-        });
+        if alpha != 1.0 {
+            each::<N>(values, |_, sum| alpha * sum);
+        }
+        if has_bias != 0 {
+            // A lane has two neighbours of each eight columns. Past the last column any will do: a branch around each of these loads
+            // would make each wait for the one before.
+            let first = part.column + thread::thread_idx_x() % 4 * 2;
+            let last = self.problem.n - 1;
+            each::<N>(values, |column, sum| {
+                let column = (first + column).min(last);
+                // SAFETY: the bias has an element for each column.
+                sum + unsafe { *self.bias.wrapping_add(column as usize) }.widen()
+            });
+        }
+        if activation == RELU {
+            each::<N>(values, |_, sum| rectified(sum));
+        }
     }
+}
+
+/// What finisheds of each of a lane's sums, from how far its column is from the lane's first one.
+#[inline(always)]
+fn each<N: Width>(values: &mut N::Registers<f32>, finished: impl Fn(u32, f32) -> f32) {
+    unroll!(GROUP in 0..32 => {
+        if (GROUP as u32) * 8 < N::COLUMNS {
+            // Two neighbours in each of two rows.
+            unroll!(I in 0..4 => {
+                let sum = N::sum_mut(values, 4 * GROUP + I);
+                *sum = finished(8 * GROUP as u32 + I as u32 % 2, *sum);
+            });
+        }
+    });
 }
 
 /// Unlike the maximum of `x` and 0 it keeps NaN.
