@@ -65,10 +65,40 @@ fn power_is_measured_on_one_two_and_all_devices_and_predicted_for_more() {
 
 #[test]
 fn a_weak_scaling_grows_with_the_devices() {
-    let words = "norm --devices cpu:0,cpu:1 --n 1000 --rounds 1 --scaling weak --exchange peer --format csv";
-    let rows = rows(&command(words).output().expect("it starts"));
-    let expected = [["alone", "1", "1000"], ["peer", "2", "2000"]];
-    assert_eq!(columns(&rows, ["exchange", "devices", "size"]), expected);
+    let both = [
+        // The matrix has as many elements on each device; the vector, of which each number is sent to all, grows with its side.
+        (
+            "power --dim 40 --dominance 0.4",
+            ["40", "57", "80", "113", "160"],
+        ),
+        (
+            "norm --n 1000 --rounds 1",
+            ["1000", "2000", "4000", "8000", "16000"],
+        ),
+    ];
+    for (words, sizes) in both {
+        let words =
+            format!("{words} --devices cpu:0,cpu:1 --scaling weak --exchange peer --format csv");
+        let rows = rows(&command(&words).output().expect("it starts"));
+        let expected = ["alone", "peer", "peer", "peer", "peer"]
+            .into_iter()
+            .zip(["1", "2", "4", "8", "16"])
+            .zip(sizes);
+        let expected: Vec<_> = expected
+            .map(|((exchange, devices), size)| [exchange, devices, size])
+            .collect();
+        assert_eq!(columns(&rows, ["exchange", "devices", "size"]), expected);
+        for row in &rows[2..] {
+            assert_eq!(
+                (&row["kind"][..], &row["scaling"][..]),
+                ("predicted", "weak")
+            );
+            assert!(
+                !row["limit"].is_empty() && !row["speedup"].is_empty(),
+                "{row:?}"
+            );
+        }
+    }
 }
 
 #[test]

@@ -18,7 +18,9 @@ use super::{Failure, modes};
 use crate::driver::Device;
 use crate::report::counted;
 use crate::study::StudyError;
-use crate::study::devices::{DevicesRow, Exchange, Growth, Model, Team, measured_link};
+use crate::study::devices::{
+    DevicesRow, Exchange, Growth, Measured, Model, Problem, Team, measured_link,
+};
 
 /// Numbers of devices that are predicted.
 const PREDICTED: [usize; 3] = [4, 8, 16];
@@ -133,7 +135,7 @@ struct Run<'a, S> {
     growth: Growth,
     exchanges: Vec<Exchange>,
     rows: Mutex<&'a mut Rows<DevicesRow>>,
-    /// By the ranks that were last.
+    /// On several devices.
     measured: Mutex<Vec<(Exchange, DevicesRow)>>,
 }
 
@@ -143,14 +145,13 @@ impl<S: Study> Run<'_, S> {
         let alone_us = self.alone(&devices[0])?;
         for count in self.study.counts(devices.len()) {
             let devices = &devices[..count];
-            locked(&self.measured).clear();
             places.run(None, devices, |rank| {
                 self.of_rank(Team { rank, devices }, alone_us)
             })?;
         }
-        match (self.growth, alone_us) {
-            (Growth::Strong, Some(alone_us)) => self.predict(devices, alone_us),
-            _ => Ok(()),
+        match alone_us {
+            Some(alone_us) => self.predict(devices, alone_us),
+            None => Ok(()),
         }
     }
 
@@ -185,24 +186,41 @@ impl<S: Study> Run<'_, S> {
         Ok(alone_us)
     }
 
-    /// What more devices would do with the same problem, by the exchanges that were measured on all.
+    /// What more devices would do, by each of the exchanges.
     fn predict(&self, devices: &[Device], alone_us: f64) -> Result<(), Failure> {
         let Some(link) = measured_link(devices).map_err(study_failure)? else {
             return Ok(());
         };
-        for (exchange, row) in &*locked(&self.measured) {
-            let exchange_us = row.exchange_us.unwrap_or(0.0);
-            let times = [alone_us, row.step_us - exchange_us];
-            let of = (*exchange, self.study.bytes(row.size), link);
-            let model = Model::fitted(times, row.devices, exchange_us, of);
+        let measured = locked(&self.measured);
+        for &exchange in &self.exchanges {
+            let of_exchange = measured.iter().filter(|it| it.0 == exchange);
+            let rows: Vec<&DevicesRow> = of_exchange.map(|it| &it.1).collect();
+            let times: Vec<Measured> = rows.iter().map(|row| self.times(row)).collect();
+            let Some(last) = rows.last() else { continue };
+            let model = Model::fitted(self.growth, alone_us, &times, (exchange, link));
             for count in PREDICTED.into_iter().filter(|&count| count > devices.len()) {
-                let row = model
-                    .row(row, count)
-                    .against(Some(alone_us), Growth::Strong);
-                locked(&self.rows).add(row)?;
+                let row = model.row(last, self.problem(count));
+                locked(&self.rows).add(row.against(Some(alone_us), self.growth))?;
             }
         }
         Ok(())
+    }
+
+    fn times(&self, row: &DevicesRow) -> Measured {
+        Measured {
+            problem: self.problem(row.devices),
+            step_us: row.step_us,
+            exchange_us: row.exchange_us.unwrap_or(0.0),
+        }
+    }
+
+    fn problem(&self, devices: usize) -> Problem {
+        let size = self.study.size(devices, self.growth);
+        Problem {
+            devices,
+            size,
+            bytes: self.study.bytes(size),
+        }
     }
 }
 

@@ -66,14 +66,20 @@ impl DevicesRow {
         size: usize,
         (step_us, alone_us): (f64, f64),
     ) -> DevicesRow {
-        let exchange_us = (step_us - alone_us).max(0.0);
         DevicesRow {
             exchange: exchange.to_string(),
             devices: team.rank.size(),
+            ..DevicesRow::alone(study, size, step_us, team.name())
+        }
+        .with_exchange((step_us - alone_us).max(0.0), step_us)
+    }
+
+    /// With the microseconds of its exchange, of those of a step.
+    pub(super) fn with_exchange(self, exchange_us: f64, step_us: f64) -> DevicesRow {
+        DevicesRow {
             exchange_us: Some(rounded(exchange_us)),
             exchange_percent: Some(rounded(100.0 * exchange_us / step_us)),
-            device: team.name(),
-            ..DevicesRow::alone(study, size, step_us, String::new())
+            ..self
         }
     }
 
@@ -99,6 +105,19 @@ impl DevicesRow {
             device,
             checked: true,
         }
+    }
+
+    /// The name of the devices, of which `device` says how many there are, and from how many they are predicted.
+    pub fn device_name(&self) -> &str {
+        let (several, _) = self
+            .device
+            .split_once(", from ")
+            .unwrap_or((&self.device, ""));
+        let count = several.split_once(" x ");
+        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
+        count
+            .filter(|it| is_number(it.0))
+            .map_or(several, |it| it.1)
     }
 
     /// With its speedup over the same study on one device, if that was measured.
