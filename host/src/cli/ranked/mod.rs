@@ -4,6 +4,7 @@ mod norm;
 mod places;
 mod power;
 
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
@@ -12,14 +13,16 @@ pub(super) use norm::run as norm;
 pub(super) use places::Places;
 pub(super) use power::run as power;
 
+use super::charts::{ChartFiles, chart_path};
+use super::files::Files;
 use super::lists::each_once;
 use super::study::{Common, Rows, study_failure};
 use super::{Failure, modes};
 use crate::driver::Device;
-use crate::report::counted;
+use crate::report::{ScalingChart, ScalingRow, counted, rows_table};
 use crate::study::StudyError;
 use crate::study::devices::{
-    DevicesRow, Exchange, Growth, Measured, Model, Problem, Team, measured_link,
+    DevicesRow, Exchange, Growth, Kind, Measured, Model, Problem, Team, measured_link,
 };
 
 /// Numbers of devices that are predicted.
@@ -37,12 +40,26 @@ pub(super) struct Ranked {
     /// What grows with the number of devices
     #[arg(long, value_name = "SCALING", value_parser = modes::growth(), default_value = "strong", requires = "devices")]
     scaling: Growth,
+
+    /// Files to draw charts to, .svg or .png: speedup against the number of devices; - draws on the terminal
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = chart_path(), requires = "devices")]
+    plot: Vec<PathBuf>,
 }
 
 impl Ranked {
     /// Whether the study is one of several devices.
     pub(super) fn are_given(&self) -> Result<bool, Failure> {
         self.places.are_given()
+    }
+
+    /// With the charts.
+    pub(super) fn with_files<'a>(&'a self, files: Files<'a>) -> Files<'a> {
+        files.texts("--plot", &self.plot)
+    }
+
+    /// Whether a chart is left of a study that says nothing.
+    pub(super) fn draws(&self) -> bool {
+        !self.plot.is_empty()
     }
 
     /// The exchanges that are asked for, or all that are possible: between threads, or between the processes of a launcher.
@@ -100,6 +117,11 @@ fn measure<S: Study>(
     let places = &arguments.places;
     let world = places.world()?;
     let is_first = world.as_ref().is_none_or(|world| world.rank() == 0);
+    let plot = match is_first {
+        true => &arguments.plot[..],
+        false => &[],
+    };
+    let charts = ChartFiles::open(plot)?;
     let mut rows = common.begin_ranked(is_first)?;
     let devices = places.open(world.as_ref())?;
     let exchanges = arguments.exchanges(world.is_none())?;
@@ -124,7 +146,32 @@ fn measure<S: Study>(
             run.of_rank(Team { rank, devices: &[] }, alone_us)
         }),
     };
-    rows.finish(ended)
+    rows.finish_with(
+        ended,
+        |rows, width| rows_table(rows, width).map_err(Failure::failed),
+        |rows, console| {
+            let rows: Vec<ScalingRow> = rows.iter().map(drawn).collect();
+            let chart = ScalingChart {
+                rows: &rows,
+                title: None,
+            };
+            charts.write(console, &chart)
+        },
+    )
+}
+
+/// What a chart shows of a row.
+fn drawn(row: &DevicesRow) -> ScalingRow {
+    ScalingRow {
+        study: row.study.to_owned(),
+        exchange: row.exchange.clone(),
+        devices: row.devices,
+        scaling: row.scaling.clone(),
+        size: row.size as u64,
+        speedup: row.speedup,
+        is_predicted: row.kind == Kind::Predicted,
+        device: row.device.clone(),
+    }
 }
 
 /// A study, how it is run, and what has come of it.

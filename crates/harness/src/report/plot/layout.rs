@@ -7,7 +7,7 @@ use super::scene::{
     Anchor, Ink, Item, LINE, Line, Role, Scene, Shape, ShapeKind, Text, width, wrapped,
 };
 use super::ticks::{Tick, ticks};
-use super::{Figure, Guide, Mark, MarkKind, Path, Plot, Source};
+use super::{Figure, Guide, Joined, Mark, MarkKind, Path, Plot, Series, Source};
 
 /// Sizes of fonts in pixels. On a picture of the usual width that is shown 400 pixels wide, the smallest
 /// has a size of 7.
@@ -95,7 +95,8 @@ fn legend_entries(figure: &Figure, names: &[&str]) -> Vec<Entry> {
         let mut all = figure.plots.iter().flat_map(|plot| &plot.series);
         let series = all.find(|series| series.name == **name)?;
         let mark = series.marks.first()?;
-        let line = series.joined.then(|| curve(index, Vec::new(), mark.kind));
+        let is_joined = series.joined != Joined::Not;
+        let line = is_joined.then(|| curve(index, Vec::new(), mark.kind));
         Some(Entry {
             text: series.name.clone(),
             sample: Sample::Mark(shape(index, mark, (0.0, 0.0)), line),
@@ -338,16 +339,9 @@ impl<'a> Drawing<'a> {
         for series in &self.plot.series {
             let index = self.names.iter().position(|name| *name == series.name);
             let index = index.unwrap_or_default();
-            let places: Vec<Place> = series
-                .marks
-                .iter()
-                .map(|mark| self.place((mark.x, mark.y)))
-                .collect();
-            if let (true, Some(mark)) = (series.joined, series.marks.first()) {
-                self.obstacles.line(&places);
-                self.line(curve(index, places.clone(), mark.kind));
-            }
-            for (mark, &at) in series.marks.iter().zip(&places) {
+            self.curves(series, index);
+            for mark in &series.marks {
+                let at = self.place((mark.x, mark.y));
                 self.noise(mark, index);
                 let tip = format!("{}\n{}", series.name, mark.tip);
                 let shape = Shape {
@@ -361,6 +355,35 @@ impl<'a> Drawing<'a> {
             }
         }
         marks
+    }
+
+    /// The line through a series' marks: a new one begins where measured ones end.
+    fn curves(&mut self, series: &Series, index: usize) {
+        let begin = match series.joined {
+            Joined::Not => return,
+            Joined::Marks => None,
+            Joined::From(place) => Some((self.place(place), MarkKind::Measured)),
+        };
+        let marks = series.marks.iter();
+        let marks = marks.map(|mark| (self.place((mark.x, mark.y)), mark.kind));
+        let ends: Vec<(Place, MarkKind)> = begin.into_iter().chain(marks).collect();
+        let mut lines: Vec<Line> = Vec::new();
+        for pair in ends.windows(2) {
+            let [(from, before), (to, kind)] = [pair[0], pair[1]];
+            let kind = match before {
+                MarkKind::Measured => kind,
+                before => before,
+            };
+            let piece = curve(index, vec![from, to], kind);
+            match lines.last_mut() {
+                Some(line) if line.dashed == piece.dashed => line.places.push(to),
+                _ => lines.push(piece),
+            }
+        }
+        for line in lines {
+            self.obstacles.line(&line.places);
+            self.line(line);
+        }
     }
 
     /// An error bar, where it is longer than its mark.

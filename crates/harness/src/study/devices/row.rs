@@ -107,19 +107,6 @@ impl DevicesRow {
         }
     }
 
-    /// The name of the devices, of which `device` says how many there are, and from how many they are predicted.
-    pub fn device_name(&self) -> &str {
-        let (several, _) = self
-            .device
-            .split_once(", from ")
-            .unwrap_or((&self.device, ""));
-        let count = several.split_once(" x ");
-        let is_number = |text: &str| !text.is_empty() && text.bytes().all(|it| it.is_ascii_digit());
-        count
-            .filter(|it| is_number(it.0))
-            .map_or(several, |it| it.1)
-    }
-
     /// With its speedup over the same study on one device, if that was measured.
     pub fn against(self, alone_us: Option<f64>, growth: Growth) -> DevicesRow {
         let devices = self.devices as f64;

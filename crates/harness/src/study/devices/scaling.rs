@@ -222,11 +222,8 @@ impl Model {
     /// A measured row's study on another number of devices.
     pub fn row(&self, measured: &DevicesRow, problem: Problem) -> DevicesRow {
         let (step, devices) = (self.step(problem), problem.devices);
-        let device = format!(
-            "{devices} x {}, from {}",
-            measured.device_name(),
-            measured.device
-        );
+        let name = measured.device.split_once(" x ").map_or("", |it| it.1);
+        let device = format!("{devices} x {name}, from {}", measured.device);
         DevicesRow {
             exchange: measured.exchange.clone(),
             devices,

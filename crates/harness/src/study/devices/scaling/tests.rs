@@ -203,12 +203,4 @@ fn predicted_rows_are_rounded_as_measured_ones_are() {
     }
     assert_eq!((row.kind, row.checked), (Kind::Predicted, false));
     assert_eq!(row.device, "3 x NVIDIA H100, from 2 x NVIDIA H100");
-    assert_eq!(row.device_name(), "NVIDIA H100");
-    let named = |device: &str| {
-        DevicesRow::alone("norm", 1, 1.0, device.to_owned())
-            .device_name()
-            .to_owned()
-    };
-    assert_eq!(named("2 x 4 x GPU"), "4 x GPU");
-    assert_eq!(named("A x B"), "A x B");
 }
