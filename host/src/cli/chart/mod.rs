@@ -33,8 +33,8 @@ pub(super) struct Arguments {
     /// input
     rows: PathBuf,
 
-    /// Ceilings to use as roofs, a file written by `ridgepoint ceilings --output FILE.json` on the same device; a
-    /// roofline takes them
+    /// Ceilings to use as roofs, a file written by `ridgepoint ceilings --output FILE.json` on the same device;
+    /// a roofline needs them
     #[arg(long, value_name = "FILE")]
     ceilings: Option<PathBuf>,
 

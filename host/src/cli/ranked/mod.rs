@@ -87,8 +87,8 @@ trait Study: Sync {
     /// Its size on so many devices.
     fn size(&self, devices: usize, growth: Growth) -> usize;
 
-    /// Bytes that all devices need of each other in a step.
-    fn bytes(&self, size: usize) -> f64;
+    /// Bytes that all devices need of each other in a step, of so many.
+    fn bytes(&self, devices: usize, size: usize) -> f64;
 
     /// Numbers of devices that run it, of so many.
     fn counts(&self, devices: usize) -> Vec<usize> {
@@ -146,6 +146,15 @@ fn measure<S: Study>(
             run.of_rank(Team { rank, devices: &[] }, alone_us)
         }),
     };
+    finish(rows, ended, charts)
+}
+
+/// Shows and draws the rows that there are.
+fn finish(
+    rows: Rows<DevicesRow>,
+    ended: Result<(), Failure>,
+    charts: ChartFiles,
+) -> Result<(), Failure> {
     rows.finish_with(
         ended,
         |rows, width| rows_table(rows, width).map_err(Failure::failed),
@@ -266,7 +275,7 @@ impl<S: Study> Run<'_, S> {
         Problem {
             devices,
             size,
-            bytes: self.study.bytes(size),
+            bytes: self.study.bytes(devices, size),
         }
     }
 }

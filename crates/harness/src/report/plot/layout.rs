@@ -1,5 +1,6 @@
 //! Where everything stands: a figure becomes a scene.
 
+use super::curves;
 use super::geometry::{Place, Rect, cross};
 use super::labels::{self, Obstacles};
 use super::legend::{self, Entry, Sample};
@@ -96,23 +97,13 @@ fn legend_entries(figure: &Figure, names: &[&str]) -> Vec<Entry> {
         let series = all.find(|series| series.name == **name)?;
         let mark = series.marks.first()?;
         let is_joined = series.joined != Joined::Not;
-        let line = is_joined.then(|| curve(index, Vec::new(), mark.kind));
+        let line = is_joined.then(|| curves::line(index, Vec::new(), mark.kind));
         Some(Entry {
             text: series.name.clone(),
             sample: Sample::Mark(shape(index, mark, (0.0, 0.0)), line),
         })
     };
     names.iter().enumerate().filter_map(entry).collect()
-}
-
-fn curve(index: usize, places: Vec<Place>, kind: MarkKind) -> Line {
-    Line {
-        places,
-        ink: Ink::Series(index),
-        width: 2.0,
-        dashed: kind == MarkKind::Predicted,
-        role: Role::Curve,
-    }
 }
 
 fn shape(index: usize, mark: &Mark, at: Place) -> Shape {
@@ -357,7 +348,7 @@ impl<'a> Drawing<'a> {
         marks
     }
 
-    /// The line through a series' marks: a new one begins where measured ones end.
+    /// The lines through a series' marks.
     fn curves(&mut self, series: &Series, index: usize) {
         let begin = match series.joined {
             Joined::Not => return,
@@ -367,20 +358,7 @@ impl<'a> Drawing<'a> {
         let marks = series.marks.iter();
         let marks = marks.map(|mark| (self.place((mark.x, mark.y)), mark.kind));
         let ends: Vec<(Place, MarkKind)> = begin.into_iter().chain(marks).collect();
-        let mut lines: Vec<Line> = Vec::new();
-        for pair in ends.windows(2) {
-            let [(from, before), (to, kind)] = [pair[0], pair[1]];
-            let kind = match before {
-                MarkKind::Measured => kind,
-                before => before,
-            };
-            let piece = curve(index, vec![from, to], kind);
-            match lines.last_mut() {
-                Some(line) if line.dashed == piece.dashed => line.places.push(to),
-                _ => lines.push(piece),
-            }
-        }
-        for line in lines {
+        for line in curves::lines(index, &ends) {
             self.obstacles.line(&line.places);
             self.line(line);
         }

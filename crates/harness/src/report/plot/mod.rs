@@ -4,6 +4,7 @@
 //! What was measured is filled, and what is predicted is hollow, in every one of them.
 
 mod colours;
+mod curves;
 mod geometry;
 mod labels;
 mod layout;
