@@ -63,10 +63,11 @@ fi
 ./ridgepoint collectives --quiet --output "$out/collectives.json,$out/collectives.csv" || failed=1
 python3 collectives.py "$out/collectives.json" "$out/collectives.md" || failed=1
 steps=$(mktemp -d)
-./ridgepoint power --devices all --checkpoint "$steps" --quiet --output "$out/power-8192.csv" || failed=1
-./ridgepoint power --devices all --dim 16384 --quiet --output "$out/power-16384.csv" || failed=1
-./ridgepoint power --devices all --scaling weak --quiet --output "$out/power-weak.csv" || failed=1
-./ridgepoint norm --devices all --n 2^30 --quiet --output "$out/norm.csv" || failed=1
-cut -d, -f1-11 "$out"/power-*.csv "$out/norm.csv"
+./ridgepoint power --devices all --checkpoint "$steps" --quiet --output "$out/power-8192.csv" --plot "$out/power-8192.svg" || failed=1
+./ridgepoint power --devices all --dim 16384 --quiet --output "$out/power-16384.csv" --plot "$out/power-16384.svg" || failed=1
+./ridgepoint power --devices all --scaling weak --quiet --output "$out/power-weak.csv" --plot "$out/power-weak.svg" || failed=1
+./ridgepoint norm --devices all --n 2^30 --quiet --output "$out/norm.csv" --plot "$out/norm.svg" || failed=1
+./ridgepoint norm --devices all --n 2^30 --scaling weak --quiet --output "$out/norm-weak.csv" --plot "$out/norm-weak.svg" || failed=1
+cut -d, -f1-11 "$out"/power-*.csv "$out"/norm*.csv
 rm -rf "$steps"
 exit $failed

@@ -233,6 +233,12 @@ fn what_cannot_be_drawn_is_refused() {
         }
     }
 
+    let said = said_of(&["chart", "rows.csv", "--output", "x.svg"]);
+    assert!(
+        said.contains("--ceilings is missing: rows.csv has rows of no study"),
+        "{said}"
+    );
+
     with(&|_| ());
     for value in ["-5", "0", "NaN"] {
         let mut lines = rows.lines();

@@ -74,6 +74,10 @@ fn several_devices_are_measured_and_compared_with_one() {
         let said = succeeds(folder.path(), &command);
         assert!(said.contains(found), "{command}: {said}");
     }
+    for chart in ["power.svg", "norm.svg"] {
+        let chart = fs::read_to_string(folder.path().join(chart)).expect("a chart");
+        assert!(chart.contains("ideal scaling"), "{chart}");
+    }
 }
 
 /// Open MPI, which `setup.sh --tests` installs, starts a process for each of two emulated devices.
@@ -123,28 +127,41 @@ fn the_lesson_is_measured_and_drawn() {
     assert!(charts.iter().all(|it| it.starts_with("<svg")));
 }
 
-/// From the rows and ceilings in `docs/results`, in a folder with nothing else.
-#[test]
-fn the_chart_of_the_gallery_is_the_one_that_its_command_draws() {
+/// Runs a page's command on files of `docs/results`, in a folder with nothing else: it draws the chart that the page shows.
+fn draws(page: &str, command: &str, from: &[&str], chart: &str) {
     let folder = tempfile::tempdir().expect("a folder");
-    let [rows, ceilings, chart] = [
-        "docs/results/h200-roofline/roofline.csv",
-        "docs/results/h200-ceilings/ceilings.json",
-        "docs/results/h200-roofline/roofline.svg",
-    ];
-    for file in [rows, ceilings, chart] {
+    for file in from.iter().chain([&chart]) {
         let copy = folder.path().join(file);
         fs::create_dir_all(copy.parent().expect("a folder")).expect("a folder");
-        if file != chart {
+        if *file != chart {
             fs::copy(tree().join(file), copy).expect("copied");
         }
     }
-    succeeds(folder.path(), &command("gallery.md", "ridgepoint chart"));
+    succeeds(folder.path(), command);
     let drawn = fs::read_to_string(folder.path().join(chart)).expect("a chart");
     let shown = fs::read_to_string(tree().join(chart)).expect("a chart");
     assert!(
         drawn == shown,
-        "run the command of docs/gallery.md: the page shows another chart"
+        "run the command of docs/{page}: the page shows another chart"
+    );
+}
+
+#[test]
+fn the_charts_of_the_pages_are_those_that_their_commands_draw() {
+    draws(
+        "gallery.md",
+        &command("gallery.md", "ridgepoint chart"),
+        &[
+            "docs/results/h200-roofline/roofline.csv",
+            "docs/results/h200-ceilings/ceilings.json",
+        ],
+        "docs/results/h200-roofline/roofline.svg",
+    );
+    draws(
+        "multiple-gpus.md",
+        &command("multiple-gpus.md", "ridgepoint chart"),
+        &["docs/results/h100-x2/power-8192-1.csv"],
+        "docs/results/h100-x2/scaling.svg",
     );
 }
 

@@ -32,7 +32,7 @@ pub(super) fn properties(
         other => format!(" of {}", other.arch()),
     };
     Ok(DeviceProperties {
-        name: format!("CPU emulator{number}{of} ({cores} cores)"),
+        name: format!("{}{number}{of} ({cores} cores)", DeviceProperties::EMULATOR),
         compute_capability: (capability.major(), capability.minor()),
         multiprocessors: cores as u32,
         memory_bytes: memory_info("MemTotal").unwrap_or(0),

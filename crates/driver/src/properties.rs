@@ -32,6 +32,9 @@ pub struct DeviceProperties {
 }
 
 impl DeviceProperties {
+    /// What the names of emulated devices begin with, and no GPU's.
+    pub const EMULATOR: &str = "CPU emulator";
+
     /// The compute capability, of which [`ComputeCapability`] knows more.
     pub fn capability(&self) -> ComputeCapability {
         let (major, minor) = self.compute_capability;

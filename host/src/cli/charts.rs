@@ -11,6 +11,7 @@ use super::destination::{Destination, Unfinished, is_standard};
 use super::{colours, streams};
 use crate::report::{
     Chart, ChartError, ChartFormat, HtmlReport, LinksPicture, OccupancyChart, Paint, SavedChart,
+    ScalingChart,
 };
 
 /// What can be drawn in a file and on the terminal.
@@ -73,6 +74,22 @@ impl Drawn for OccupancyChart<'_> {
 
     fn text(&self, columns: usize, paint: Paint) -> Result<String, ChartError> {
         Ok(OccupancyChart::text(self, columns, paint))
+    }
+}
+
+impl Drawn for ScalingChart<'_> {
+    fn draw(&self, format: ChartFormat, file: &mut Vec<u8>) -> Result<(), ChartError> {
+        self.write(format, file)
+    }
+
+    fn text(&self, columns: usize, paint: Paint) -> Result<String, ChartError> {
+        Ok(ScalingChart::text(self, columns, paint))
+    }
+
+    fn nothing(&self) -> Option<&'static str> {
+        self.is_empty().then_some(
+            "no chart: no row of several devices has a speedup, which takes a measurement of one device",
+        )
     }
 }
 

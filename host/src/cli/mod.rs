@@ -88,7 +88,7 @@ enum Command {
     Links(links::Arguments),
     /// Run a kernel of any PTX file on the emulator and check every access.
     Run(Box<run::Arguments>),
-    /// Draw the roofline chart of a file of measured rows.
+    /// Draw the chart of a file of rows: a roofline, or how a study scales with the number of devices.
     Chart(chart::Arguments),
     /// Merge files of rows into one.
     Merge(compare::MergeArguments),
@@ -162,7 +162,7 @@ fn run(command: Command) -> Result<(), Failure> {
             .common
             .trace
             .around(it.common.files(), || collectives::run(&it)),
-        Command::Norm(it) => it.common.trace.around(it.common.files(), || norm::run(&it)),
+        Command::Norm(it) => it.common.trace.around(it.files(), || norm::run(&it)),
         Command::Dispatch(it) => it
             .common
             .trace

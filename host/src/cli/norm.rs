@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use super::files::Files;
 use super::lists::{Dtype, MOST_ROUNDS, each_once, element_count, whole};
 use super::study::{Common, Rows, study_failure};
 use super::{Failure, driver_failure, modes, ranked};
@@ -56,7 +57,9 @@ pub(super) struct Arguments {
 }
 
 pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
-    arguments.common.refuse_silence()?;
+    if !arguments.ranked.draws() {
+        arguments.common.refuse_silence()?;
+    }
     if arguments.ranked.are_given()? {
         return arguments.on_devices();
     }
@@ -88,6 +91,10 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
 }
 
 impl Arguments {
+    pub(super) fn files(&self) -> Files<'_> {
+        self.ranked.with_files(self.common.files())
+    }
+
     /// The one vector that several devices share.
     fn on_devices(&self) -> Result<(), Failure> {
         let one = |what: &str, count: usize| {

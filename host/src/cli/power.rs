@@ -68,9 +68,8 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) fn files(&self) -> Files<'_> {
-        self.common
-            .files()
-            .outputs("--checkpoint", &self.checkpoint)
+        let files = self.ranked.with_files(self.common.files());
+        files.outputs("--checkpoint", &self.checkpoint)
     }
 
     fn plan(&self, device: &Device, check_every: u64) -> PowerPlan {
@@ -98,7 +97,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
             "--check-every {every} is more than --max-steps {most}: no step would be looked at"
         )));
     }
-    if arguments.checkpoint.is_none() {
+    if arguments.checkpoint.is_none() && !arguments.ranked.draws() {
         arguments.common.refuse_silence()?;
     }
     if arguments.ranked.are_given()? {

@@ -1,8 +1,10 @@
-//! What all charts share: formats, and how a figure becomes a file.
+//! What all charts share: formats, how a figure becomes a file, and how a count is written.
 
 use std::error::Error;
 use std::io::Write;
 use std::path::Path;
+
+use itertools::Itertools;
 
 use super::plot::{Figure, Home, Scene};
 
@@ -56,4 +58,14 @@ pub(super) fn write_scene(
     }
     output.flush()?;
     Ok(())
+}
+
+/// A count with its thousands apart.
+pub(super) fn whole(count: f64) -> String {
+    let digits = format!("{count:.0}");
+    let from_the_right = digits.chars().rev().collect::<Vec<_>>();
+    let groups = from_the_right
+        .chunks(3)
+        .map(|group| group.iter().rev().collect::<String>());
+    groups.collect::<Vec<_>>().into_iter().rev().join(",")
 }

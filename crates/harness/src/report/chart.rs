@@ -7,7 +7,7 @@ use itertools::Itertools;
 
 use super::canvas::{self, ChartError, ChartFormat};
 use super::intensities::{Intensity, Source as IntensityOf, intensities};
-use super::plot::{Axis, Figure, Guide, Mark, MarkKind, Paint, Plot, Series, Source};
+use super::plot::{Axis, Figure, Guide, Joined, Mark, MarkKind, Paint, Plot, Series, Source};
 use super::roofs::{self, Named, memory_name};
 use crate::ceilings::Ceilings;
 use crate::driver::DeviceProperties;
@@ -132,7 +132,7 @@ impl Chart<'_> {
         let all: Vec<Parts> = groups.iter().map(|(series, _)| series.parts()).collect();
         let series = groups.iter().zip(&all).map(|((_, members), parts)| Series {
             name: label(parts, &all),
-            joined: true,
+            joined: Joined::Marks,
             marks: members.iter().filter_map(|it| measured(it)).collect(),
         });
         let series = series.chain(self.intensities());
@@ -154,13 +154,13 @@ impl Chart<'_> {
             Series {
                 name: "ring: operations and bytes of distinct sectors, counted by the emulator"
                     .to_owned(),
-                joined: false,
+                joined: Joined::Not,
                 marks: of(IntensityOf::Counted, MarkKind::Counted),
             },
             Series {
                 name: "rhombus: operations and bytes of DRAM, measured by the GPU's counters"
                     .to_owned(),
-                joined: false,
+                joined: Joined::Not,
                 marks: of(IntensityOf::Measured, MarkKind::Counters),
             },
         ]
@@ -197,7 +197,7 @@ impl Chart<'_> {
         let curves = curves.into_iter().zip(&joined);
         let series = curves.map(|((_, marks), parts)| Series {
             name: label(parts, &all),
-            joined: false,
+            joined: Joined::Not,
             marks,
         });
         series.collect()

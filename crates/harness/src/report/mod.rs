@@ -16,6 +16,7 @@ mod roofs;
 mod rows;
 mod run;
 mod saved_chart;
+mod scaling_chart;
 pub mod terminal;
 
 pub use crate::table::{Cell, Format, Row, Width, counted};
@@ -32,3 +33,4 @@ pub use plot::Paint;
 pub use rows::{RowText, row_text, rows_table};
 pub use run::RunFacts;
 pub use saved_chart::{SavedChart, SavedRow};
+pub use scaling_chart::{ScalingChart, ScalingRow};

@@ -2,9 +2,9 @@
 
 use itertools::Itertools;
 
-use super::canvas::{self, ChartError, ChartFormat};
+use super::canvas::{self, ChartError, ChartFormat, whole};
 use super::plot::{
-    Axis, Figure, Guide, Mark, MarkKind, Paint, Path, Plot, Scale, Series, Source, range,
+    Axis, Figure, Guide, Joined, Mark, MarkKind, Paint, Path, Plot, Scale, Series, Source, range,
 };
 use crate::driver::DeviceProperties;
 use crate::sweep::occupancy::{OccupancyRecord, families, variant};
@@ -87,7 +87,7 @@ fn plot(kernel: &str, records: &[&OccupancyRecord]) -> Option<Plot> {
         .unique()
         .collect();
     let series = variants.into_iter().map(|wanted| Series {
-        joined: false,
+        joined: Joined::Not,
         marks: records
             .iter()
             .filter(|record| variant(record) == wanted)
@@ -134,16 +134,6 @@ fn plot(kernel: &str, records: &[&OccupancyRecord]) -> Option<Plot> {
         guides: guides.into_iter().collect(),
         series,
     })
-}
-
-/// A count with its thousands apart.
-fn whole(count: f64) -> String {
-    let digits = format!("{count:.0}");
-    let from_the_right = digits.chars().rev().collect::<Vec<_>>();
-    let groups = from_the_right
-        .chunks(3)
-        .map(|group| group.iter().rev().collect::<String>());
-    groups.collect::<Vec<_>>().into_iter().rev().join(",")
 }
 
 fn mark(record: &OccupancyRecord) -> Mark {

@@ -3,7 +3,7 @@
 use itertools::Itertools;
 
 use super::canvas::{self, ChartError, ChartFormat};
-use super::plot::{Axis, Figure, Guide, Mark, MarkKind, Paint, Plot, Series};
+use super::plot::{Axis, Figure, Guide, Joined, Mark, MarkKind, Paint, Plot, Series};
 use super::roofs;
 use crate::ceilings::Ceilings;
 use crate::links::LinkRoof;
@@ -126,7 +126,7 @@ impl SavedChart<'_> {
                 "" => "rows".to_owned(),
                 curve => curve.to_owned(),
             },
-            joined: true,
+            joined: Joined::Marks,
             marks: self
                 .rows
                 .iter()

@@ -4,6 +4,7 @@ mod norm;
 mod places;
 mod power;
 
+use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use clap::Args;
@@ -12,13 +13,17 @@ pub(super) use norm::run as norm;
 pub(super) use places::Places;
 pub(super) use power::run as power;
 
+use super::charts::{ChartFiles, chart_path};
+use super::files::Files;
 use super::lists::each_once;
 use super::study::{Common, Rows, study_failure};
 use super::{Failure, modes};
 use crate::driver::Device;
-use crate::report::counted;
+use crate::report::{ScalingChart, ScalingRow, counted, rows_table};
 use crate::study::StudyError;
-use crate::study::devices::{DevicesRow, Exchange, Growth, Model, Team, measured_link};
+use crate::study::devices::{
+    DevicesRow, Exchange, Growth, Kind, Measured, Model, Problem, Team, measured_link,
+};
 
 /// Numbers of devices that are predicted.
 const PREDICTED: [usize; 3] = [4, 8, 16];
@@ -35,12 +40,26 @@ pub(super) struct Ranked {
     /// What grows with the number of devices
     #[arg(long, value_name = "SCALING", value_parser = modes::growth(), default_value = "strong", requires = "devices")]
     scaling: Growth,
+
+    /// Files to draw charts to, .svg or .png: speedup against the number of devices; - draws on the terminal
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = chart_path(), requires = "devices")]
+    plot: Vec<PathBuf>,
 }
 
 impl Ranked {
     /// Whether the study is one of several devices.
     pub(super) fn are_given(&self) -> Result<bool, Failure> {
         self.places.are_given()
+    }
+
+    /// With the charts.
+    pub(super) fn with_files<'a>(&'a self, files: Files<'a>) -> Files<'a> {
+        files.texts("--plot", &self.plot)
+    }
+
+    /// Whether a chart is left of a study that says nothing.
+    pub(super) fn draws(&self) -> bool {
+        !self.plot.is_empty()
     }
 
     /// The exchanges that are asked for, or all that are possible: between threads, or between the processes of a launcher.
@@ -68,8 +87,8 @@ trait Study: Sync {
     /// Its size on so many devices.
     fn size(&self, devices: usize, growth: Growth) -> usize;
 
-    /// Bytes that all devices need of each other in a step.
-    fn bytes(&self, size: usize) -> f64;
+    /// Bytes that all devices need of each other in a step, of so many.
+    fn bytes(&self, devices: usize, size: usize) -> f64;
 
     /// Numbers of devices that run it, of so many.
     fn counts(&self, devices: usize) -> Vec<usize> {
@@ -98,6 +117,11 @@ fn measure<S: Study>(
     let places = &arguments.places;
     let world = places.world()?;
     let is_first = world.as_ref().is_none_or(|world| world.rank() == 0);
+    let plot = match is_first {
+        true => &arguments.plot[..],
+        false => &[],
+    };
+    let charts = ChartFiles::open(plot)?;
     let mut rows = common.begin_ranked(is_first)?;
     let devices = places.open(world.as_ref())?;
     let exchanges = arguments.exchanges(world.is_none())?;
@@ -122,7 +146,41 @@ fn measure<S: Study>(
             run.of_rank(Team { rank, devices: &[] }, alone_us)
         }),
     };
-    rows.finish(ended)
+    finish(rows, ended, charts)
+}
+
+/// Shows and draws the rows that there are.
+fn finish(
+    rows: Rows<DevicesRow>,
+    ended: Result<(), Failure>,
+    charts: ChartFiles,
+) -> Result<(), Failure> {
+    rows.finish_with(
+        ended,
+        |rows, width| rows_table(rows, width).map_err(Failure::failed),
+        |rows, console| {
+            let rows: Vec<ScalingRow> = rows.iter().map(drawn).collect();
+            let chart = ScalingChart {
+                rows: &rows,
+                title: None,
+            };
+            charts.write(console, &chart)
+        },
+    )
+}
+
+/// What a chart shows of a row.
+fn drawn(row: &DevicesRow) -> ScalingRow {
+    ScalingRow {
+        study: row.study.to_owned(),
+        exchange: row.exchange.clone(),
+        devices: row.devices,
+        scaling: row.scaling.clone(),
+        size: row.size as u64,
+        speedup: row.speedup,
+        is_predicted: row.kind == Kind::Predicted,
+        device: row.device.clone(),
+    }
 }
 
 /// A study, how it is run, and what has come of it.
@@ -133,7 +191,7 @@ struct Run<'a, S> {
     growth: Growth,
     exchanges: Vec<Exchange>,
     rows: Mutex<&'a mut Rows<DevicesRow>>,
-    /// By the ranks that were last.
+    /// On several devices.
     measured: Mutex<Vec<(Exchange, DevicesRow)>>,
 }
 
@@ -143,14 +201,13 @@ impl<S: Study> Run<'_, S> {
         let alone_us = self.alone(&devices[0])?;
         for count in self.study.counts(devices.len()) {
             let devices = &devices[..count];
-            locked(&self.measured).clear();
             places.run(None, devices, |rank| {
                 self.of_rank(Team { rank, devices }, alone_us)
             })?;
         }
-        match (self.growth, alone_us) {
-            (Growth::Strong, Some(alone_us)) => self.predict(devices, alone_us),
-            _ => Ok(()),
+        match alone_us {
+            Some(alone_us) => self.predict(devices, alone_us),
+            None => Ok(()),
         }
     }
 
@@ -185,24 +242,41 @@ impl<S: Study> Run<'_, S> {
         Ok(alone_us)
     }
 
-    /// What more devices would do with the same problem, by the exchanges that were measured on all.
+    /// What more devices would do, by each of the exchanges.
     fn predict(&self, devices: &[Device], alone_us: f64) -> Result<(), Failure> {
         let Some(link) = measured_link(devices).map_err(study_failure)? else {
             return Ok(());
         };
-        for (exchange, row) in &*locked(&self.measured) {
-            let exchange_us = row.exchange_us.unwrap_or(0.0);
-            let times = [alone_us, row.step_us - exchange_us];
-            let of = (*exchange, self.study.bytes(row.size), link);
-            let model = Model::fitted(times, row.devices, exchange_us, of);
+        let measured = locked(&self.measured);
+        for &exchange in &self.exchanges {
+            let of_exchange = measured.iter().filter(|it| it.0 == exchange);
+            let rows: Vec<&DevicesRow> = of_exchange.map(|it| &it.1).collect();
+            let times: Vec<Measured> = rows.iter().map(|row| self.times(row)).collect();
+            let Some(last) = rows.last() else { continue };
+            let model = Model::fitted(self.growth, alone_us, &times, (exchange, link));
             for count in PREDICTED.into_iter().filter(|&count| count > devices.len()) {
-                let row = model
-                    .row(row, count)
-                    .against(Some(alone_us), Growth::Strong);
-                locked(&self.rows).add(row)?;
+                let row = model.row(last, self.problem(count));
+                locked(&self.rows).add(row.against(Some(alone_us), self.growth))?;
             }
         }
         Ok(())
+    }
+
+    fn times(&self, row: &DevicesRow) -> Measured {
+        Measured {
+            problem: self.problem(row.devices),
+            step_us: row.step_us,
+            exchange_us: row.exchange_us.unwrap_or(0.0),
+        }
+    }
+
+    fn problem(&self, devices: usize) -> Problem {
+        let size = self.study.size(devices, self.growth);
+        Problem {
+            devices,
+            size,
+            bytes: self.study.bytes(devices, size),
+        }
     }
 }
 

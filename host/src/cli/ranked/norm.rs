@@ -37,8 +37,8 @@ impl<T: Real> Study for Norm<T> {
         }
     }
 
-    fn bytes(&self, _size: usize) -> f64 {
-        size_of::<T::Sums>() as f64
+    fn bytes(&self, devices: usize, _size: usize) -> f64 {
+        (devices * size_of::<T::Sums>()) as f64
     }
 
     fn alone(&self, device: &Device, size: usize) -> Option<Result<DevicesRow, StudyError>> {

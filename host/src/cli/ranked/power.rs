@@ -61,7 +61,7 @@ impl Study for Power {
         }
     }
 
-    fn bytes(&self, size: usize) -> f64 {
+    fn bytes(&self, _devices: usize, size: usize) -> f64 {
         (size * size_of::<f64>()) as f64
     }
 

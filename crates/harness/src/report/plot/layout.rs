@@ -1,5 +1,6 @@
 //! Where everything stands: a figure becomes a scene.
 
+use super::curves;
 use super::geometry::{Place, Rect, cross};
 use super::labels::{self, Obstacles};
 use super::legend::{self, Entry, Sample};
@@ -7,7 +8,7 @@ use super::scene::{
     Anchor, Ink, Item, LINE, Line, Role, Scene, Shape, ShapeKind, Text, width, wrapped,
 };
 use super::ticks::{Tick, ticks};
-use super::{Figure, Guide, Mark, MarkKind, Path, Plot, Source};
+use super::{Figure, Guide, Joined, Mark, MarkKind, Path, Plot, Series, Source};
 
 /// Sizes of fonts in pixels. On a picture of the usual width that is shown 400 pixels wide, the smallest
 /// has a size of 7.
@@ -95,23 +96,14 @@ fn legend_entries(figure: &Figure, names: &[&str]) -> Vec<Entry> {
         let mut all = figure.plots.iter().flat_map(|plot| &plot.series);
         let series = all.find(|series| series.name == **name)?;
         let mark = series.marks.first()?;
-        let line = series.joined.then(|| curve(index, Vec::new(), mark.kind));
+        let is_joined = series.joined != Joined::Not;
+        let line = is_joined.then(|| curves::line(index, Vec::new(), mark.kind));
         Some(Entry {
             text: series.name.clone(),
             sample: Sample::Mark(shape(index, mark, (0.0, 0.0)), line),
         })
     };
     names.iter().enumerate().filter_map(entry).collect()
-}
-
-fn curve(index: usize, places: Vec<Place>, kind: MarkKind) -> Line {
-    Line {
-        places,
-        ink: Ink::Series(index),
-        width: 2.0,
-        dashed: kind == MarkKind::Predicted,
-        role: Role::Curve,
-    }
 }
 
 fn shape(index: usize, mark: &Mark, at: Place) -> Shape {
@@ -338,16 +330,9 @@ impl<'a> Drawing<'a> {
         for series in &self.plot.series {
             let index = self.names.iter().position(|name| *name == series.name);
             let index = index.unwrap_or_default();
-            let places: Vec<Place> = series
-                .marks
-                .iter()
-                .map(|mark| self.place((mark.x, mark.y)))
-                .collect();
-            if let (true, Some(mark)) = (series.joined, series.marks.first()) {
-                self.obstacles.line(&places);
-                self.line(curve(index, places.clone(), mark.kind));
-            }
-            for (mark, &at) in series.marks.iter().zip(&places) {
+            self.curves(series, index);
+            for mark in &series.marks {
+                let at = self.place((mark.x, mark.y));
                 self.noise(mark, index);
                 let tip = format!("{}\n{}", series.name, mark.tip);
                 let shape = Shape {
@@ -361,6 +346,22 @@ impl<'a> Drawing<'a> {
             }
         }
         marks
+    }
+
+    /// The lines through a series' marks.
+    fn curves(&mut self, series: &Series, index: usize) {
+        let begin = match series.joined {
+            Joined::Not => return,
+            Joined::Marks => None,
+            Joined::From(place) => Some((self.place(place), MarkKind::Measured)),
+        };
+        let marks = series.marks.iter();
+        let marks = marks.map(|mark| (self.place((mark.x, mark.y)), mark.kind));
+        let ends: Vec<(Place, MarkKind)> = begin.into_iter().chain(marks).collect();
+        for line in curves::lines(index, &ends) {
+            self.obstacles.line(&line.places);
+            self.line(line);
+        }
     }
 
     /// An error bar, where it is longer than its mark.

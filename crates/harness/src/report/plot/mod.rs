@@ -4,6 +4,7 @@
 //! What was measured is filled, and what is predicted is hollow, in every one of them.
 
 mod colours;
+mod curves;
 mod geometry;
 mod labels;
 mod layout;
@@ -57,6 +58,8 @@ pub(super) struct Axis {
 pub(super) enum Scale {
     Linear,
     Log,
+    /// Logarithmic, with ticks at powers of two.
+    Log2,
 }
 
 /// A line that is no data: a roof, or what is needed.
@@ -93,9 +96,17 @@ pub(super) enum Source {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Series {
     pub(super) name: String,
-    /// Whether a line joins the marks.
-    pub(super) joined: bool,
+    pub(super) joined: Joined,
     pub(super) marks: Vec<Mark>,
+}
+
+/// What joins the marks of a series. A line is dashed next to a mark that is not measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Joined {
+    Not,
+    Marks,
+    /// A line from a place where another series has its mark.
+    From((f64, f64)),
 }
 
 /// A mark.
@@ -134,12 +145,19 @@ impl Axis {
         }
     }
 
+    pub(super) fn log2(name: &str, range: (f64, f64)) -> Axis {
+        Axis {
+            scale: Scale::Log2,
+            ..Axis::log(name, range)
+        }
+    }
+
     /// The share of the axis that lies before a value: 0 at its beginning, 1 at its end.
     fn share(&self, value: f64) -> f64 {
         let (low, high) = self.range;
         match self.scale {
             Scale::Linear => (value - low) / (high - low),
-            Scale::Log => (value / low).ln() / (high / low).ln(),
+            Scale::Log | Scale::Log2 => (value / low).ln() / (high / low).ln(),
         }
     }
 }

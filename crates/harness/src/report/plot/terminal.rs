@@ -248,7 +248,7 @@ fn marks_of(
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Axis, Mark, Series};
+    use super::super::{Axis, Joined, Mark, Series};
     use super::*;
 
     #[test]
@@ -263,7 +263,7 @@ mod tests {
         };
         let series = |name: &str, marks| Series {
             name: name.to_owned(),
-            joined: false,
+            joined: Joined::Not,
             marks,
         };
         let figure = |last| Figure {

@@ -50,7 +50,11 @@ fn plot(random: &mut Rng) -> Plot {
             "kernel-{index} f32{}",
             ", vector 4, ilp 8".repeat(index % 5)
         ),
-        joined: random.bool(),
+        joined: match random.u8(0..3) {
+            0 => Joined::Not,
+            1 => Joined::Marks,
+            _ => Joined::From((inside(random, x), inside(random, y))),
+        },
         marks: (0..random.usize(1..12))
             .map(|number| {
                 let value = inside(random, y);

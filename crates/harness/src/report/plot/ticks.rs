@@ -13,7 +13,7 @@ pub(super) struct Tick {
 const MOST: usize = 12;
 
 /// The finest ticks whose labels fit beside each other: at 1, 2 and 5 of each decade, at some of the
-/// decades, or, below a decade, at multiples of a step.
+/// decades, or, below a decade, at multiples of a step; or at powers of two.
 pub(super) fn ticks(axis: &Axis, fits: impl Fn(&[Tick]) -> bool) -> Vec<Tick> {
     let named = |values: Vec<f64>| -> Vec<Tick> {
         let tick = |value: f64| Tick {
@@ -36,6 +36,7 @@ fn candidates(axis: &Axis) -> Vec<Vec<f64>> {
         Scale::Linear => steps(low, high),
         Scale::Log if high / low < 8.0 => [steps(low, high), decades(low, high)].concat(),
         Scale::Log => [decades(low, high), steps(low, high)].concat(),
+        Scale::Log2 => [powers_of_two(low, high), decades(low, high)].concat(),
     }
 }
 
@@ -74,6 +75,16 @@ fn decades(low: f64, high: f64) -> Vec<Vec<f64>> {
     let mut all = vec![of(&[1.0, 2.0, 5.0]), of(&[1.0, 3.0])];
     all.extend((1..=6).map(every));
     all
+}
+
+/// Each, then every second, third, ..
+fn powers_of_two(low: f64, high: f64) -> Vec<Vec<f64>> {
+    let exponents = low.log2().ceil() as i32..=high.log2().floor() as i32;
+    let every = |step: i32| {
+        let chosen = exponents.clone().filter(|e| e.rem_euclid(step) == 0);
+        chosen.map(|e| 2f64.powi(e)).collect()
+    };
+    (1..=6).map(every).collect()
 }
 
 /// Exact for each exponent that a double holds exactly.
@@ -129,6 +140,10 @@ mod tests {
         assert_eq!(log(0.3, 30.0), "0.5 1 2 5 10 20");
         assert_eq!(log(0.01, 2e4), "0.01 0.1 1 10 100 1000 10,000");
         assert_eq!(log(1e-3, 1e12), "0.01 1 100 10,000 1e6 1e8 1e10 1e12");
+        let log2 = |low, high| labels(Scale::Log2, (low, high)).join(" ");
+        assert_eq!(log2(0.9, 17.0), "1 2 4 8 16");
+        assert_eq!(log2(0.2, 1.1), "0.25 0.5 1");
+        assert_eq!(log2(0.9, 9000.0), "1 4 16 64 256 1024 4096");
         let linear = labels(Scale::Linear, (0.0, 4600.0)).join(" ");
         assert_eq!(linear, "0 500 1000 1500 2000 2500 3000 3500 4000 4500");
     }

@@ -15,7 +15,7 @@ use std::ops::ControlFlow;
 pub use collectives::{Collective, CollectiveRow, Collectives};
 pub use norm::norm_of_rank;
 pub use row::{DevicesRow, Kind};
-pub use scaling::{Growth, LinkFigures, Model, measured_link};
+pub use scaling::{Growth, LinkFigures, Measured, Model, Problem, measured_link};
 pub(super) use words::{Turn, Words};
 
 use ranks::{Communicator, Rank};

@@ -66,14 +66,20 @@ impl DevicesRow {
         size: usize,
         (step_us, alone_us): (f64, f64),
     ) -> DevicesRow {
-        let exchange_us = (step_us - alone_us).max(0.0);
         DevicesRow {
             exchange: exchange.to_string(),
             devices: team.rank.size(),
+            ..DevicesRow::alone(study, size, step_us, team.name())
+        }
+        .with_exchange((step_us - alone_us).max(0.0), step_us)
+    }
+
+    /// With the microseconds of its exchange, of those of a step.
+    pub(super) fn with_exchange(self, exchange_us: f64, step_us: f64) -> DevicesRow {
+        DevicesRow {
             exchange_us: Some(rounded(exchange_us)),
             exchange_percent: Some(rounded(100.0 * exchange_us / step_us)),
-            device: team.name(),
-            ..DevicesRow::alone(study, size, step_us, String::new())
+            ..self
         }
     }
 

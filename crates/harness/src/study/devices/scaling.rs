@@ -22,6 +22,16 @@ pub enum Growth {
     Weak,
 }
 
+impl Growth {
+    /// What each of so many devices has of the work of one alone.
+    fn share(self, devices: usize) -> f64 {
+        match self {
+            Growth::Strong => 1.0 / devices as f64,
+            Growth::Weak => 1.0,
+        }
+    }
+}
+
 impl fmt::Display for Growth {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(match self {
@@ -75,17 +85,42 @@ pub fn measured_link(devices: &[Device]) -> Result<Option<LinkFigures>, StudyErr
     }))
 }
 
+/// What a study does in a step on a number of devices.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Problem {
+    /// How many devices.
+    pub devices: usize,
+    /// Rows and columns of the matrix, or elements of the vector.
+    pub size: usize,
+    /// Bytes that all devices need of each other.
+    pub bytes: f64,
+}
+
+/// How long a step took.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measured {
+    /// On how many devices, and what of.
+    pub problem: Problem,
+    /// Microseconds.
+    pub step_us: f64,
+    /// Of these, for the exchange.
+    pub exchange_us: f64,
+}
+
 /// The time of a step on any number of devices: what no device is spared, what they share, and what they exchange.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
-    /// Microseconds that each device takes however many there are: launches, and what each does of all the vector.
+    /// What grows with the devices.
+    pub growth: Growth,
+    /// Microseconds that each device takes however many share the problem: launches, and what each does of all the vector. If the problem
+    /// grows, they are a part of `divided_us`: both stay the same then.
     pub fixed_us: f64,
-    /// Microseconds of one device that all divide between them.
+    /// Microseconds of one device, for what all divide between them. If the problem grows, each device takes as long for its part.
     pub divided_us: f64,
-    /// Microseconds of an exchange but for its bytes, as between the devices that were measured.
+    /// Microseconds of an exchange but for its bytes.
     pub latency_us: f64,
-    /// Bytes of the vector that all devices need.
-    pub bytes: f64,
+    /// Microseconds of it that each device adds.
+    pub latency_per_device_us: f64,
     /// The link's rate, at which a device receives what is not its own.
     pub link: LinkFigures,
     /// Whether the bytes go while the numbers are computed.
@@ -104,44 +139,71 @@ pub struct Step {
 }
 
 impl Model {
-    /// From the times of a step without an exchange on one device and on `devices`, and the exchange's time there.
+    /// With the least squares of what was measured on one device, `alone_us` per step, and on several.
     ///
-    /// The first two are `fixed + divided` and `fixed + divided / devices`.
+    /// Without its exchange, a step takes `fixed + divided / devices` if they share one problem: the relative differences count, those of one
+    /// device among them. If the problem grows, the time stays the same, and only those of several devices count: one device alone runs
+    /// other kernels. The latency is the mean of what is left of the exchanges, or, from three numbers of several devices on, a line.
     pub fn fitted(
-        [one_us, many_us]: [f64; 2],
-        devices: usize,
-        exchange_us: f64,
-        (exchange, bytes, link): (Exchange, f64, LinkFigures),
+        growth: Growth,
+        alone_us: f64,
+        measured: &[Measured],
+        (exchange, link): (Exchange, LinkFigures),
     ) -> Model {
-        let share = 1.0 - 1.0 / devices as f64;
-        let divided_us = ((one_us - many_us) / share).clamp(0.0, one_us);
+        let of_several = measured.iter().map(|it| {
+            Point::relative(
+                growth.share(it.problem.devices),
+                it.step_us - it.exchange_us,
+            )
+        });
+        let of_one = (growth == Growth::Strong).then(|| Point::relative(1.0, alone_us));
+        let (fixed_us, divided_us) = line(&of_several.chain(of_one).collect::<Vec<_>>());
         let mut model = Model {
-            fixed_us: one_us - divided_us,
+            growth,
+            fixed_us,
             divided_us,
             latency_us: 0.0,
-            bytes,
+            latency_per_device_us: 0.0,
             link,
             overlaps: exchange == Exchange::Peer,
         };
-        let exposed = model.step(devices).exchange_us;
-        model.latency_us = (exchange_us - exposed).max(0.0);
+        let left = measured.iter().map(|it| {
+            let bytes_us = model.step(it.problem).exchange_us;
+            let devices = match measured.len() {
+                0..LINE => 0.0,
+                _ => it.problem.devices as f64,
+            };
+            Point {
+                x: devices,
+                y: (it.exchange_us - bytes_us).max(0.0),
+                weight: 1.0,
+            }
+        });
+        (model.latency_us, model.latency_per_device_us) = line(&left.collect::<Vec<_>>());
         model
     }
 
-    /// A step on so many devices.
-    pub fn step(&self, devices: usize) -> Step {
-        let shares = devices as f64;
-        let divided_us = self.divided_us / shares;
-        let received = self.bytes * (1.0 - 1.0 / shares);
+    /// A step of a problem.
+    pub fn step(&self, problem: Problem) -> Step {
+        let devices = problem.devices as f64;
+        let divided_us = self.divided_us * self.growth.share(problem.devices);
+        let received = problem.bytes * (1.0 - 1.0 / devices);
         let bytes_us = received / self.link.gigabytes_per_second / 1e3;
         // What goes while the numbers are computed costs only what it takes longer.
         let exposed_us = match self.overlaps {
             true => (bytes_us - divided_us).max(0.0),
             false => bytes_us,
         };
-        let latency_us = if devices > 1 { self.latency_us } else { 0.0 };
+        let latency_us = match problem.devices {
+            ..2 => 0.0,
+            _ => self.latency_us + self.latency_per_device_us * devices,
+        };
+        let work = match self.growth {
+            Growth::Strong => "the work that the devices share",
+            Growth::Weak => "the work of each device",
+        };
         let parts = [
-            (divided_us, "the work that the devices share"),
+            (divided_us, work),
             (
                 self.fixed_us,
                 "launches and the work that each device repeats",
@@ -157,70 +219,67 @@ impl Model {
         }
     }
 
-    /// A measured row's study on another number of devices, of the same size.
-    pub fn row(&self, measured: &DevicesRow, devices: usize) -> DevicesRow {
-        let step = self.step(devices);
+    /// A measured row's study on another number of devices.
+    pub fn row(&self, measured: &DevicesRow, problem: Problem) -> DevicesRow {
+        let (step, devices) = (self.step(problem), problem.devices);
         let name = measured.device.split_once(" x ").map_or("", |it| it.1);
+        let device = format!("{devices} x {name}, from {}", measured.device);
         DevicesRow {
             exchange: measured.exchange.clone(),
             devices,
-            exchange_us: Some(step.exchange_us),
-            exchange_percent: Some(100.0 * step.exchange_us / step.us),
             limit: Some(step.limit.to_owned()),
             kind: Kind::Predicted,
             checked: false,
-            ..DevicesRow::alone(
-                measured.study,
-                measured.size,
-                step.us,
-                format!("{devices} x {name}, from {}", measured.device),
-            )
+            ..DevicesRow::alone(measured.study, problem.size, step.us, device)
         }
+        .with_exchange(step.exchange_us, step.us)
+    }
+}
+
+/// Numbers of several devices from which on the latency is a line.
+const LINE: usize = 3;
+
+/// A place that a line is to pass, and how much its distance counts.
+struct Point {
+    x: f64,
+    y: f64,
+    weight: f64,
+}
+
+impl Point {
+    /// As a share of `y`.
+    fn relative(x: f64, y: f64) -> Point {
+        Point {
+            x,
+            y,
+            weight: 1.0 / (y * y),
+        }
+    }
+}
+
+/// The line `at zero + slope x` with the least squares of the distances, of which neither number is below 0: both. Where all x are the
+/// same, one number says all: it is the slope, or at zero where all x are 0.
+fn line(points: &[Point]) -> (f64, f64) {
+    /// What is left of equal numbers' differences.
+    const ROUNDING: f64 = 1e-9;
+    let sum = |of: fn(&Point) -> f64| points.iter().map(|it| it.weight * of(it)).sum::<f64>();
+    let (w, x, y) = (sum(|_| 1.0), sum(|it| it.x), sum(|it| it.y));
+    let (xx, xy) = (sum(|it| it.x * it.x), sum(|it| it.x * it.y));
+    let spread = w * xx - x * x;
+    let slope = match spread > ROUNDING * w * xx {
+        true => (w * xy - x * y) / spread,
+        false if xx > 0.0 => xy / xx,
+        false => 0.0,
+    };
+    let at_zero = (y - slope * x) / w;
+    if slope < 0.0 {
+        (y / w, 0.0)
+    } else if at_zero < 0.0 {
+        (0.0, xy / xx)
+    } else {
+        (at_zero, slope)
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const LINK: LinkFigures = LinkFigures {
-        gigabytes_per_second: 100.0,
-    };
-
-    #[test]
-    fn what_was_measured_is_predicted() {
-        for exchange in [Exchange::Gather, Exchange::Peer] {
-            let model = Model::fitted([110.0, 60.0], 2, 7.0, (exchange, 65_536.0, LINK));
-            assert_eq!((model.fixed_us, model.divided_us), (10.0, 100.0));
-            let step = model.step(2);
-            assert!(
-                (step.us - 67.0).abs() < 1e-9 && (step.exchange_us - 7.0).abs() < 1e-9,
-                "{step:?}"
-            );
-            assert_eq!(model.step(1).us, 110.0);
-        }
-    }
-
-    #[test]
-    fn the_limit_is_the_greatest_part() {
-        let model = Model::fitted([110.0, 60.0], 2, 7.0, (Exchange::Gather, 65_536.0, LINK));
-        assert_eq!(model.step(4).limit, "the work that the devices share");
-        assert_eq!(
-            model.step(16).limit,
-            "launches and the work that each device repeats"
-        );
-        // 100 MB at 100 GB/s.
-        let model = Model {
-            bytes: 1e8,
-            ..model
-        };
-        assert_eq!(model.step(16).limit, "the links' bandwidth");
-        // They go while the numbers are computed, for as long as that takes.
-        let model = Model {
-            overlaps: true,
-            bytes: 1e6,
-            ..model
-        };
-        assert!((model.step(16).exchange_us - model.latency_us - (9.375 - 6.25)).abs() < 1e-9);
-    }
-}
+mod tests;

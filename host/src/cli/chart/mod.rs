@@ -1,5 +1,7 @@
 //! `ridgepoint chart`
 
+mod scaling;
+
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
@@ -25,18 +27,16 @@ const CURVE: [&str; 9] = [
     "kernel", "dtype", "vector", "ilp", "n", "block", "grid", "cache", "device",
 ];
 
-// Clap does not fold the line.
 #[derive(Args)]
-#[command(
-    override_usage = "ridgepoint chart [OPTIONS] <ROWS>\n       --ceilings <FILE> --output <LIST>"
-)]
 pub(super) struct Arguments {
-    /// Rows written by `ridgepoint roofline`, CSV or JSON; - is standard input
+    /// Rows written by `ridgepoint roofline`, or by `power` or `norm` with --devices, CSV or JSON; - is standard
+    /// input
     rows: PathBuf,
 
-    /// Ceilings to use as roofs, a file written by `ridgepoint ceilings --output FILE.json` on the same device
+    /// Ceilings to use as roofs, a file written by `ridgepoint ceilings --output FILE.json` on the same device;
+    /// a roofline needs them
     #[arg(long, value_name = "FILE")]
-    ceilings: PathBuf,
+    ceilings: Option<PathBuf>,
 
     /// Links whose fastest to the device is drawn as a roof, a file written by `ridgepoint links --output
     /// FILE.json`
@@ -52,9 +52,9 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     mark: Vec<Condition>,
 
-    /// Title of the chart
-    #[arg(long, value_name = "TEXT", default_value = "Roofline")]
-    title: String,
+    /// Title of the chart [default: Roofline, or what is scaled]
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
 
     /// Files to draw the chart to, .svg or .png; - draws on the terminal
     #[arg(short, long, value_name = "LIST", value_delimiter = ',', value_parser = chart_path(),
@@ -90,7 +90,7 @@ impl Arguments {
     pub(super) fn files(&self) -> Files<'_> {
         Files::default()
             .inputs("ROWS", [&self.rows])
-            .inputs("--ceilings", [&self.ceilings])
+            .inputs("--ceilings", &self.ceilings)
             .inputs("--links", &self.links)
             .texts("--output", &self.output)
     }
@@ -101,10 +101,24 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     console.begin(format!("reading {}", arguments.rows.display()));
     let table = Table::read(&arguments.rows, &console)?;
     console.finish();
+    match scaling::is_in(&table) {
+        true => scaling::draw(arguments, &console, &table),
+        false => roofline(arguments, &console, &table),
+    }
+}
+
+/// Draws the chart of a sweep's rows.
+fn roofline(arguments: &Arguments, console: &Console, table: &Table) -> Result<(), Failure> {
+    let ceilings = arguments.ceilings.as_deref().ok_or_else(|| {
+        let path = arguments.rows.display();
+        Failure::Usage(format!(
+            "--ceilings is missing: {path} has rows of no study on several devices, and a roofline is drawn under its device's roofs"
+        ))
+    })?;
     let rows = table.chosen(&arguments.only, &arguments.mark)?;
-    let rows = table.with_a_rate(rows, &console)?;
+    let rows = table.with_a_rate(rows, console)?;
     let device = table.device(&rows)?;
-    let ceilings = load_named(&arguments.ceilings, &device);
+    let ceilings = load_named(ceilings, &device);
     let ceilings = ceilings.map_err(Failure::failed)?;
     let link = arguments
         .links
@@ -113,13 +127,13 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let link = link.transpose().map_err(Failure::failed)?;
     let saved = table.saved(&rows, &arguments.mark)?;
     let chart = SavedChart {
-        title: &arguments.title,
+        title: arguments.title.as_deref().unwrap_or("Roofline"),
         rows: &saved,
         ceilings: &ceilings,
         link: link.as_ref(),
     };
     let files = ChartFiles::open(&arguments.output)?;
-    files.write(&console, &chart)
+    files.write(console, &chart)
 }
 
 /// The rows of a file.
