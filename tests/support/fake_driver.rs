@@ -179,8 +179,9 @@ driver! {
     fn cuDeviceGet(device: *mut i32, ordinal: i32) { *device = ordinal; }
     fn cuDeviceGetName(name: *mut u8, _len: i32, _device: i32) { copy(b"Fake\0".as_ptr(), name, 5); }
     fn cuDeviceTotalMem_v2(bytes: *mut usize, _device: i32) { *bytes = MEMORY; }
-    fn cuDeviceGetAttribute(value: *mut i32, attribute: i32, _device: i32) {
-        *value = match attribute { 75 => 9, 76 => 0, 1..=3 => 1024, 4 => 64, 16 => 132, _ => 65_535 };
+    fn cuDeviceGetAttribute(value: *mut i32, attribute: i32, device: i32) {
+        // 34 is the device's number on the PCI bus, in which GPUs differ.
+        *value = match attribute { 34 => device, 75 => 9, 76 => 0, 1..=3 => 1024, 4 => 64, 16 => 132, _ => 65_535 };
     }
     fn cuDevicePrimaryCtxRetain(context: *mut usize, device: i32) {
         with(|state| state.retained[device as usize] += 1);

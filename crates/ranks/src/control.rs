@@ -20,6 +20,7 @@ pub(crate) use local::connected;
 use mailbox::Mailbox;
 pub use mailbox::Watch;
 pub(crate) use meeting::meet;
+pub(crate) use rendezvous::hostname;
 
 /// A rank's connection to the others. All ranks call the same operations in the same order.
 ///

@@ -58,6 +58,18 @@ pub enum RankError {
     #[error("the launcher's ranks do not fit together: {0}")]
     Disagreeing(String),
 
+    /// Two processes have taken one GPU.
+    #[error(
+        "ranks {} and {} have the same GPU, {gpu}: start no more processes per host than it has GPUs, each with a GPU of its own",
+        .ranks[0], .ranks[1]
+    )]
+    SharedGpu {
+        /// The ranks that have it.
+        ranks: [usize; 2],
+        /// Where it is on the PCI bus, and of which host.
+        gpu: String,
+    },
+
     /// What the launcher says of this rank cannot be.
     #[error(transparent)]
     World(#[from] WorldError),

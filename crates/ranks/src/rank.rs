@@ -80,7 +80,8 @@ impl<'d> Rank<'d> {
 }
 
 /// Runs `work` as the rank that `world` says, with this device. All ranks meet first: by a file in `rendezvous`,
-/// a folder that all of them see, or at the address that `MASTER_ADDR` and `MASTER_PORT` name.
+/// a folder that all of them see, or at the address that `MASTER_ADDR` and `MASTER_PORT` name. Each process has a GPU
+/// of its own, or an emulated device.
 ///
 /// If `work` fails or panics, the other ranks are told that this one was lost, and why; a process that is
 /// killed is missed at once, and a host that no longer answers after [`Limits::fault`].
@@ -111,6 +112,7 @@ pub fn run_process<T, E: Display>(
     work: impl FnOnce(Rank<'_>) -> Result<T, E>,
 ) -> Result<T, RunError<E>> {
     let control = control::meet(world, rendezvous, limits).map_err(RunError::Meeting)?;
+    check_apart(&control, device).map_err(RunError::Meeting)?;
     let rank = world.rank();
     match work(Rank::new(device, control.clone())) {
         Ok(result) => Ok(result),
@@ -119,4 +121,20 @@ pub fn run_process<T, E: Display>(
             Err(RunError::Failed { rank, error })
         }
     }
+}
+
+/// Refuses two processes with one GPU: launchers can give them one, and NCCL cannot connect them.
+fn check_apart(control: &Control, device: &Device) -> Result<(), RankError> {
+    let gpu = device.properties().gpu.as_ref();
+    let own = gpu.map(|it| format!("{} of {}", it.pci_bus_id, control::hostname()));
+    let all = control.exchange(own.unwrap_or_default().as_bytes())?;
+    for (second, gpu) in all.iter().enumerate().filter(|(_, gpu)| !gpu.is_empty()) {
+        if let Some(first) = all[..second].iter().position(|it| it == gpu) {
+            return Err(RankError::SharedGpu {
+                ranks: [first, second],
+                gpu: String::from_utf8_lossy(gpu).into_owned(),
+            });
+        }
+    }
+    Ok(())
 }

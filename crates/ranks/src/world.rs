@@ -104,10 +104,11 @@ impl World {
     /// As [`World::from_env`].
     pub fn of(lookup: impl Fn(&str) -> Option<String>) -> Result<Option<World>, WorldError> {
         let lookup = |name: &str| lookup(name).filter(|it| !it.is_empty());
-        let Some((launcher, rank, size)) = launcher::of(&lookup)? else {
+        let Some(found) = launcher::of(&lookup)? else {
             return Ok(None);
         };
-        let local_rank = launcher::number(&lookup, launcher.local_rank, Some(size))?;
+        let local_rank = launcher::local_rank(&lookup, found)?;
+        let (launcher, rank, size) = found;
         let job: Vec<String> = launcher.job.iter().filter_map(|it| lookup(it)).collect();
         Ok(Some(World {
             rank,
@@ -159,10 +160,27 @@ impl World {
         self.size
     }
 
-    /// This process among those of its host, counted from 0: which of the host's devices is its own. Where the
-    /// launcher does not say it, all ranks count as one host's.
+    /// This process among those of its host, counted from 0. Where the launcher does not say it, all ranks count as one
+    /// host's. [`World::device_of`] says which of the host's devices is its own.
     pub fn local_rank(&self) -> usize {
         self.local_rank
+    }
+
+    /// Which of `devices` devices that this process sees is its own, counted from 0; `None` where it sees none.
+    ///
+    /// A process that sees all devices of its host has the one of its number. One that sees fewer has been given them by
+    /// its launcher, as by `srun --gpus-per-task=1`, and each process counts its own from 0. [`run_process`](crate::run_process)
+    /// refuses GPUs that two processes have taken.
+    ///
+    /// ```
+    /// use ranks::World;
+    ///
+    /// let world = World::new(2, 3)?;
+    /// assert_eq!([8, 2, 1, 0].map(|devices| world.device_of(devices)), [Some(2), Some(0), Some(0), None]);
+    /// # Ok::<(), ranks::WorldError>(())
+    /// ```
+    pub fn device_of(&self, devices: usize) -> Option<usize> {
+        self.local_rank.checked_rem(devices)
     }
 
     /// Who started the ranks: "Slurm", "Open MPI", "MPI (PMI)" or "torchrun".
@@ -306,6 +324,19 @@ mod tests {
         );
         let same = [&open_mpi[..], &[("PMI_RANK", "0"), ("PMI_SIZE", "16")]].concat();
         assert_eq!(ranks(&same), Some((0, 16, 0, "Open MPI")));
+    }
+
+    /// What Slurm 22.05 sets on the second of two hosts with `srun --mpi=pmi2`, and a script that prepares for PyTorch.
+    #[test]
+    fn slurm_knows_the_place_on_its_host_of_tasks_that_other_variables_number() {
+        let pmi2 = [("PMI_RANK", "5"), ("PMI_SIZE", "8"), ("PMI_JOBID", "77.3")];
+        let direct = [&STEP[..], &pmi2].concat();
+        assert_eq!(ranks(&direct), Some((5, 8, 1, "MPI (PMI)")));
+        let torch = [&STEP[..], &[("RANK", "5"), ("WORLD_SIZE", "8")]].concat();
+        assert_eq!(ranks(&torch), Some((5, 8, 1, "torchrun")));
+        // Hydra's proxies are tasks of a step, and its ranks are not.
+        let hydra = [&STEP[..], &[("PMI_RANK", "5"), ("PMI_SIZE", "9")]].concat();
+        assert_eq!(ranks(&hydra), Some((5, 9, 5, "MPI (PMI)")));
     }
 
     #[test]

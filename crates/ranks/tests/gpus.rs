@@ -2,8 +2,8 @@
 //! graphs, and when a rank is lost.
 //!
 //! These cases need two GPUs and NCCL: `RIDGEPOINT_REQUIRE_GPU=2` makes them fail where there is less, and
-//! `RIDGEPOINT_NCCL` may name NCCL's file. The cases `threads::` also run, wherever there is a rustc, on a driver
-//! (tests/support/fake_driver.rs of the workspace) and an NCCL (support/fake_nccl.rs) that end the process at the
+//! `RIDGEPOINT_NCCL` may name NCCL's file. The cases `threads::`, and that of two processes with one GPU, also run, wherever
+//! there is a rustc, on a driver (tests/support/fake_driver.rs of the workspace) and an NCCL (support/fake_nccl.rs) that end the process at the
 //! first call from the wrong context.
 
 mod support;
@@ -49,6 +49,7 @@ fn main() -> ExitCode {
             stopped,
         ),
         two("processes::a_rank_without_nccl_is_named", without_nccl),
+        two(ONE_GPU, one_gpu),
         without_gpus(),
     ];
     if env::var_os(PLANT).is_some() {
@@ -181,6 +182,9 @@ fn repeated(devices: &[Device]) -> Result<(), Failed> {
 
 /// What a rank that is a process does.
 fn run(program: &str, rank: &Rank<'_>) -> Result<String, RankError> {
+    if program == "meet" {
+        return Ok(format!("rank {} has come", rank.rank()));
+    }
     let communicator = rank.communicator()?;
     let stream = Stream::new(rank.device())?;
     let mut x = rank.device().buffer_filled(1 << 20, 1.0f32)?;
@@ -281,7 +285,36 @@ fn without_nccl(_: &[Device]) -> Result<(), Failed> {
     }
 }
 
-/// The cases `threads::` without GPUs, in a process of its own.
+const ONE_GPU: &str = "processes::two_with_one_gpu_are_told";
+
+/// Ranks that their launcher has given one GPU.
+fn one_gpu(_: &[Device]) -> Result<(), Failed> {
+    let folder = tempfile::tempdir()?;
+    let launch = launch("meet", &folder);
+    for (rank, ended) in launch
+        .start_all(2)
+        .into_iter()
+        .map(Started::end)
+        .enumerate()
+    {
+        let expected = format!("rank {rank} has come");
+        if !ended.is_success || ended.said != expected {
+            return Err(format!("{ended:?}").into());
+        }
+    }
+    let shared = Launch {
+        variables: &[("MPI_LOCALRANKID", "0")],
+        ..launch
+    };
+    for ended in shared.start_all(2).into_iter().map(Started::end) {
+        if ended.is_success || !ended.said.starts_with("ranks 0 and 1 have the same GPU, ") {
+            return Err(format!("{ended:?}").into());
+        }
+    }
+    Ok(())
+}
+
+/// The cases that need no NCCL between processes, without GPUs, in a process of its own.
 fn without_gpus() -> Trial {
     let rustc = || Command::new(env::var_os("RUSTC").unwrap_or_else(|| "rustc".into()));
     let trial = Trial::test("the_fake_driver_and_nccl_run_the_cases", move || {
@@ -307,6 +340,12 @@ fn without_gpus() -> Trial {
         {
             let error = String::from_utf8_lossy(&output.stderr);
             return Err(format!("not {CASES} cases passed:\n{text}{error}").into());
+        }
+        let shared = with_fakes(folder.path(), ONE_GPU)?;
+        let text = String::from_utf8(shared.stdout)?;
+        if !shared.status.success() || !text.contains(" 1 passed; 0 failed; 0 ignored") {
+            let error = String::from_utf8_lossy(&shared.stderr);
+            return Err(format!("{ONE_GPU} did not pass:\n{text}{error}").into());
         }
         let planted = with_fakes(folder.path(), "planted::")?;
         let error = String::from_utf8_lossy(&planted.stderr);

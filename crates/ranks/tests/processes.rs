@@ -11,6 +11,7 @@ use std::{env, fs, thread};
 
 use gpu_test::{Arguments, Failed, Trial};
 use nix::sys::signal::{Signal, kill};
+use nix::sys::socket::{Backlog, listen};
 use ranks::{Rank, RankError, Reduction, nccl};
 use ridgepoint_driver::Stream;
 use support::{Ended, Launch, PROGRAM, Started};
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
         ("a_rank_that_never_comes_is_named", absent),
         ("rank_0_that_never_comes_is_named", absent_hub),
         ("files_of_earlier_runs_are_not_believed", stale),
+        ("a_host_of_an_earlier_run_that_is_off_does_not_matter", off),
         ("others_at_the_door_do_not_matter", garbage),
         ("a_library_that_is_not_there_is_named", without_nccl),
     ];
@@ -268,6 +270,26 @@ fn stale() {
         thread::sleep(Duration::from_millis(200));
         all_done(&ends(vec![launch.start(0, 2), second]));
     }
+}
+
+/// A host that is off answers no connection, as a listener whose queue is full.
+fn off() {
+    let folder = folder();
+    let full = TcpListener::bind("127.0.0.1:0").expect("a port");
+    listen(&full, Backlog::new(0).expect("small")).expect("a shorter queue");
+    let address = full.local_addr().expect("a port");
+    let knock = || TcpStream::connect_timeout(&address, Duration::from_millis(100));
+    let _queue: Vec<TcpStream> = std::iter::from_fn(|| knock().ok()).take(10).collect();
+    assert!(knock().is_err(), "the queue is not full");
+    let notice = format!(
+        r#"{{"host":"127.0.0.1","port":{},"token":"0"}}"#,
+        address.port()
+    );
+    fs::write(folder.path().join("ridgepoint.rendezvous"), notice).expect("written");
+    let launch = launch("exchange", folder.path());
+    let second = launch.start(1, 2);
+    thread::sleep(Duration::from_millis(200));
+    all_done(&ends(vec![launch.start(0, 2), second]));
 }
 
 fn garbage() {

@@ -19,6 +19,9 @@ use crate::world::World;
 
 /// How often somebody who waits looks again.
 const LOOK: Duration = Duration::from_millis(20);
+/// How long an address may be silent before it is looked up again: a file that is left names a host that may be off,
+/// or a port that another service has by now.
+const SILENCE: Duration = Duration::from_secs(2);
 
 /// Connects this process, which is a rank, to the others.
 pub(crate) fn meet(
@@ -169,7 +172,7 @@ impl Door<'_> {
 
     /// Lets everybody who knocks say who they are, each on a thread: nobody holds up the others.
     fn open(&self, guests: &Sender<(Hello, TcpStream)>) {
-        let most = self.limits.fault.min(Duration::from_secs(2));
+        let most = self.limits.fault.min(SILENCE);
         while let Ok((stream, _)) = self.listener.accept() {
             let guests = guests.clone();
             let named = thread::Builder::new().name("ranks-guest".to_owned());
@@ -278,9 +281,9 @@ fn knock(place: &Place, world: &World, left: Duration) -> io::Result<Answer> {
         rank: world.rank(),
         size: world.size(),
     };
-    let mut stream = connect(&host, port, left)?;
-    // A service of others may say nothing: the file is read again then.
-    stream.set_read_timeout(Some(left.min(Duration::from_secs(2))))?;
+    let most = left.min(SILENCE);
+    let mut stream = connect(&host, port, most)?;
+    stream.set_read_timeout(Some(most))?;
     stream.write_all(&MAGIC)?;
     stream.write_all(&Frame::Hello(hello).to_bytes())?;
     match Frame::read(&mut stream, MOST_BYTES_OF_HELLO)? {

@@ -71,7 +71,7 @@ impl Notice {
 }
 
 /// This host's name, as other hosts of a cluster know it.
-pub(super) fn hostname() -> String {
+pub(crate) fn hostname() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname");
     name.map_or_else(|_| "localhost".to_owned(), |it| it.trim().to_owned())
 }

@@ -64,10 +64,7 @@ pub(super) fn of(
     let inner = [torch, ranks(lookup, &OPEN_MPI)?, ranks(lookup, &PMI)?];
     let mut inner = inner.into_iter().flatten();
     let Some(first) = inner.next() else {
-        return match is_step_of_srun(lookup) {
-            true => ranks(lookup, &SLURM),
-            false => Ok(None),
-        };
+        return step_of_srun(lookup);
     };
     let others = |other: &(&Launcher, usize, usize)| (other.1, other.2) != (first.1, first.2);
     match inner.find(others) {
@@ -77,6 +74,24 @@ pub(super) fn of(
             second: other.0.name,
             ranks: [(first.1, first.2), (other.1, other.2)],
         }),
+    }
+}
+
+/// The rank among those of its host, as the launcher says, or as Slurm does where the ranks are the tasks of its step:
+/// `srun --mpi=pmi2` sets PMI's variables, which have none for that, and so do scripts that set those of torchrun.
+pub(super) fn local_rank(
+    lookup: &impl Fn(&str) -> Option<String>,
+    (launcher, rank, size): (&Launcher, usize, usize),
+) -> Result<Option<usize>, WorldError> {
+    let own = number(lookup, launcher.local_rank, Some(size))?;
+    if own.is_some() {
+        return Ok(own);
+    }
+    match step_of_srun(lookup)? {
+        Some((_, task, tasks)) if (task, tasks) == (rank, size) => {
+            number(lookup, SLURM.local_rank, Some(size))
+        }
+        _ => Ok(None),
     }
 }
 
@@ -144,11 +159,16 @@ fn ranks(
     Ok(Some((launcher, rank, size)))
 }
 
-/// Slurm sets its variables in jobs without `srun`, too: in the script of `sbatch`, and in the shell of `salloc`,
-/// which is a step with one of the last numbers.
-fn is_step_of_srun(lookup: &impl Fn(&str) -> Option<String>) -> bool {
+/// A task of `srun`. Slurm sets its variables in jobs without `srun`, too: in the script of `sbatch`, and in the shell of
+/// `salloc`, which is a step with one of the last numbers.
+fn step_of_srun(
+    lookup: &impl Fn(&str) -> Option<String>,
+) -> Result<Option<(&'static Launcher, usize, usize)>, WorldError> {
     const FIRST_SPECIAL: u32 = 0xffff_fff0;
     let step = lookup("SLURM_STEP_ID").or_else(|| lookup("SLURM_STEPID"));
     let number = step.and_then(|it| it.parse::<u32>().ok());
-    number.is_some_and(|it| it < FIRST_SPECIAL)
+    match number.is_some_and(|it| it < FIRST_SPECIAL) {
+        true => ranks(lookup, &SLURM),
+        false => Ok(None),
+    }
 }

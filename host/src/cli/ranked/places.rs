@@ -49,8 +49,18 @@ impl Places {
     }
 
     /// The launcher's world, if there is one of several processes.
+    ///
+    /// # Errors
+    /// The launcher's variables contradict each other, or processes are to meet and no launcher has started this one.
     pub(in crate::cli) fn world(&self) -> Result<Option<World>, Failure> {
         let world = World::from_env().map_err(|error| Failure::Usage(error.to_string()))?;
+        if world.is_none() && self.rendezvous.is_some() {
+            return Err(Failure::Usage(
+                "--rendezvous: no launcher has started this process, so that no other would come: put srun, mpirun or torchrun before \
+                 the command, also in the script of a Slurm job"
+                    .to_owned(),
+            ));
+        }
         Ok(world.filter(|world| world.size() > 1))
     }
 
@@ -109,14 +119,42 @@ impl Places {
     }
 }
 
-/// The device of a launcher's process.
+/// The device of a launcher's process. GPUs that are fewer than the host's processes are those that the launcher lets this one
+/// see; `run_process` refuses a GPU that two have. Emulated devices are named, or as many as there are processes.
 fn of_process(world: &World, all: &[DeviceChoice]) -> Result<DeviceChoice, Failure> {
     let local = world.local_rank();
-    all.get(local).cloned().ok_or_else(|| {
+    let are_gpus = all.iter().all(|it| matches!(it, DeviceChoice::Cuda(_)));
+    let own = match are_gpus {
+        true => world.device_of(all.len()),
+        false => Some(local),
+    };
+    own.and_then(|own| all.get(own)).cloned().ok_or_else(|| {
         Failure::Usage(format!(
             "rank {} is process {local} of its host, counted from 0, which has {}: start no more processes per host than it has devices",
             world.rank(),
             counted(all.len() as u64, "device"),
         ))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_takes_the_gpu_of_its_number_or_one_that_its_launcher_has_given_it() {
+        let second = World::new(1, 2).expect("a rank");
+        let gpus: Vec<_> = (0..8).map(DeviceChoice::Cuda).collect();
+        let of = |all: &[DeviceChoice]| of_process(&second, all).map_err(|it| it.text());
+        assert_eq!(of(&gpus), Ok(DeviceChoice::Cuda(1)));
+        // srun --gpus-per-task=1
+        assert_eq!(of(&gpus[..1]), Ok(DeviceChoice::Cuda(0)));
+        let emulated: Vec<_> = (0..2).map(DeviceChoice::CpuNumber).collect();
+        assert_eq!(of(&emulated), Ok(DeviceChoice::CpuNumber(1)));
+        let error = of(&emulated[..1]).expect_err("one device for two");
+        assert!(
+            error.starts_with("rank 1 is process 1 of its host"),
+            "{error}"
+        );
+    }
 }
