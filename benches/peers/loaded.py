@@ -86,16 +86,14 @@ def at_speed(quantity, rows, levels, curves):
 
 
 def at_level(level, levels, curves):
-    """Rust's nanoseconds of a load and the peer's, of each launch, beside the readers of a level: those that were measured where the
-    rates of reading are the same, and otherwise at the lower of the two rates on lines between the levels."""
-    own = level["bytes_per_sec"], 1e9 * level["latency"]
-    same = [curve[level["readers"]] for curve in curves]
-    rate = statistics.median(rate for rate, _, _ in same)
-    if abs(rate - own[0]) <= SAME_RATE * own[0]:
-        return rate, own[1], [nanoseconds for _, _, nanoseconds in same]
-    of_launch = [[(rate, nanoseconds) for rate, _, nanoseconds in curve.values()] for curve in curves]
-    reached = min(max(curve)[0] for curve in of_launch)
-    if reached < own[0]:
-        rust = [(level["bytes_per_sec"], 1e9 * level["latency"]) for level in levels]
-        own = reached, crossing(rust, reached)
-    return rate, own[1], [crossing(curve, own[0]) for curve in of_launch]
+    """The peer's rate of reading, Rust's nanoseconds of a load, and the peer's of each launch, beside the readers of a level. Where the
+    rates differ, both are those at the lower one: of the faster readers' on a line between the levels around it."""
+    own_rate, own = level["bytes_per_sec"], 1e9 * level["latency"]
+    rates, _, samples = zip(*(curve[level["readers"]] for curve in curves), strict=True)
+    rate = statistics.median(rates)
+    if rate < (1 - SAME_RATE) * own_rate:
+        own = crossing([(each["bytes_per_sec"], 1e9 * each["latency"]) for each in levels], rate)
+    elif rate > (1 + SAME_RATE) * own_rate:
+        of_launch = [[(rate, nanoseconds) for rate, _, nanoseconds in curve.values()] for curve in curves]
+        samples = [crossing(curve, min(own_rate, max(curve)[0])) for curve in of_launch]
+    return rate, own, samples
