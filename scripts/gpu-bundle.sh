@@ -71,7 +71,7 @@ cp "$(executable products test --profile quick --package ridgepoint-gemm --test 
 cp "$(executable gpus test --profile quick --package ridgepoint-ranks --test gpus)" bundle/test-ranks
 cp scripts/{gpu-run,intensity-run,regression-run,workloads-run,two-gpus-run,ranks-run,asynchrony-run,mathematics-run,enqueue-ratio,lesson,sanitize,sanitize-bugs}.sh bundle/
 cp scripts/{counts,intensity,regression,roofs,timeline,fuzz-command-line,kill-test,mathematics-errors}.py bundle/
-cp benches/peers/*.{cu,py} bundle/
+cp benches/peers/*.{cu,cuh,py} bundle/
 echo "$RIDGEPOINT_COMMIT" >bundle/commit
 # What debuggers need is most of their size.
 find bundle -type f -perm -u=x ! -name '*.sh' ! -name '*.py' -exec strip {} +

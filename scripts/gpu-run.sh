@@ -30,6 +30,7 @@ ceilings=$out/ceilings.json
 ./ridgepoint ceilings --device cuda --output "$ceilings" >"$out/ceilings.txt" || failed=1
 cat "$out/ceilings.txt"
 python3 ceilings.py "$ceilings" "$out/ceilings-peers.md" || failed=1
+python3 sharing.py "$ceilings" "$out/sharing.md" || failed=1
 
 k=1,2,5,10,20,50,100,200,500,1000,2000
 sweep() {

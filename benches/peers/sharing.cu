@@ -2,14 +2,9 @@
 // exchange,barrier,chase}.rs and of kernels-hopper/src/{clusters,arrivals,boxes}.rs. sharing.py compiles and runs it. Each line that
 // it prints is a quantity and the medians of the figures of one of its launches: seconds, and cycles that its first thread counted.
 
-#include <algorithm>
-#include <cstdio>
-#include <cstdlib>
-#include <numeric>
-#include <random>
-#include <vector>
-
 #include <cuda.h>
+
+#include "launches.cuh"
 
 // Shared memory by words: lanes read words that are `stride` apart.
 extern "C" __global__ void read_banks(unsigned stride, unsigned passes, unsigned *sums) {
@@ -264,23 +259,8 @@ extern "C" __global__ void chase_rows(const __grid_constant__ CUtensorMap map, u
   out[0] = clock64() - ticks;
 }
 
-constexpr int WARMUP = 3, RUNS = 10;
-// As `ridgepoint ceilings` has them (crates/harness/src/ceilings/bench.rs): steps of a thread, and of a chase.
-constexpr unsigned ACCESSES = 1 << 14, STEPS = 100'000, LINES = STEPS / 128;
-
-void require(cudaError_t error, const char *what) {
-  if (error == cudaSuccess) return;
-  std::fprintf(stderr, "%s: %s\n", what, cudaGetErrorString(error));
-  std::exit(1);
-}
-
-template <typename T>
-T *array(size_t count) {
-  T *there;
-  require(cudaMalloc(&there, count * sizeof(T)), "cudaMalloc");
-  require(cudaMemset(there, 0, count * sizeof(T)), "cudaMemset");
-  return there;
-}
+// As in `ridgepoint ceilings`: steps of a thread, and whole lines of a chain.
+constexpr unsigned ACCESSES = 1 << 14, LINES = STEPS / 128;
 
 // The shape of a launch, blocks in clusters of so many.
 struct Shape {
@@ -326,18 +306,6 @@ void measure(const char *quantity, double count, Shape shape, void (*kernel)(Par
   unsigned long long cycles;
   require(cudaMemcpy(&cycles, out, 8, cudaMemcpyDeviceToHost), quantity);
   std::printf("%s %.6e %.3f\n", quantity, count / seconds, cycles / count);
-}
-
-// A random cycle through places that are `stride` elements apart.
-unsigned *cycle(unsigned places, unsigned stride) {
-  std::vector<unsigned> order(places), next(places * stride);
-  std::iota(order.begin(), order.end(), 0);
-  std::shuffle(order.begin(), order.end(), std::mt19937(1));
-  for (unsigned i = 0; i < places; i++)
-    next[order[i] * stride] = order[(i + 1) % places] * stride;
-  unsigned *there = array<unsigned>(next.size());
-  require(cudaMemcpy(there, next.data(), 4 * next.size(), cudaMemcpyHostToDevice), "cycle");
-  return there;
 }
 
 CUtensorMap map(void *there, cuuint64_t rows, cuuint32_t columns, cuuint32_t box_rows) {
