@@ -59,6 +59,14 @@ impl<R: ResultElement> Default for Finish<'_, R> {
 }
 
 impl<R: ResultElement> Finish<'_, R> {
+    /// Whether it leaves the product as it is.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.is_in_registers()
+            && self.alpha == R::Factor::from(1.0)
+            && self.bias.is_none()
+            && self.activation == Activation::None
+    }
+
     /// Whether kernels that store by copies do it: it does not read what the result held, and is short.
     pub(crate) fn is_in_registers(&self) -> bool {
         self.beta == R::Factor::from(0.0) && self.activation != Activation::Gelu

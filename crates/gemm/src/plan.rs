@@ -79,6 +79,17 @@ pub enum Kernel<R: ResultElement> {
     Fused(Entry<Fused<R>>),
 }
 
+/// How a product is stored.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stored {
+    /// As it is, by copies: rows of the result begin and end at multiples of 16 bytes.
+    Copied,
+    /// By copies of what a [`Finish`](crate::Finish) makes of it in registers.
+    Finished,
+    /// By ordinary stores.
+    Fused,
+}
+
 /// What launches of [`gemm`](gemm_kernels::pipeline::gemm) take.
 pub struct Copied<R>(R);
 
@@ -126,16 +137,18 @@ impl<T: Element> Plan<T> {
             has_bias: 0,
             activation: 0,
         };
-        let can_be_copied = (size_of::<T::Result>() * sizes[1]).is_multiple_of(16);
-        Plan::of(device, problem, order, can_be_copied)
+        let stored = match (size_of::<T::Result>() * sizes[1]).is_multiple_of(16) {
+            true => Stored::Copied,
+            false => Stored::Fused,
+        };
+        Plan::of(device, problem, order, stored)
     }
 
-    /// `can_be_copied`: [`Finish::is_in_registers`](crate::Finish), and rows of the result begin and end at multiples of 16 bytes.
     pub(crate) fn of(
         device: &Device,
         problem: Problem<FactorOf<T>>,
         order: Order,
-        can_be_copied: bool,
+        stored: Stored,
     ) -> Result<Self, GemmError> {
         let properties = device.properties();
         if properties.compute_capability != HOPPER {
@@ -166,9 +179,17 @@ impl<T: Element> Plan<T> {
             }
         };
         Ok(match T::kernels(order).ok_or(GemmError::ByRows(T::NAME))? {
-            Kernels::Warpgroups { copied, .. } if can_be_copied => {
+            Kernels::Warpgroups {
+                copied,
+                finished_small,
+                ..
+            } if stored != Stored::Fused => {
                 let tiling = Tiling::best(result, steps, multiprocessors(EMULATED));
-                warpgroups(Kernel::Copied(copied[tiling as usize]), tiling)
+                let entry = match (tiling, stored) {
+                    (Tiling::Small, Stored::Finished) => finished_small,
+                    _ => copied[tiling as usize],
+                };
+                warpgroups(Kernel::Copied(entry), tiling)
             }
             Kernels::Warpgroups { fused, .. } => {
                 warpgroups(Kernel::Fused(fused), Tiling::Columns256)

@@ -16,7 +16,7 @@ use crate::error::{GemmError, Size};
 use crate::finish::{Finish, ResultElement};
 use crate::matrix::{Matrix, MatrixMut, Order, Right, same};
 use crate::packed::{Packed, must_be_packed};
-use crate::plan::{Copied, Fused, Kernel, Plan};
+use crate::plan::{Copied, Fused, Kernel, Plan, Stored};
 
 /// An element type of `A` and `B`: `bf16`, `f16`, [`Tf32`], whose results are `f32`, [`E4m3`], whose results are `bf16`, or
 /// `f64`.
@@ -44,6 +44,8 @@ pub enum Kernels<R: ResultElement> {
     Warpgroups {
         /// One for each [`Tiling`](crate::tiling::Tiling) of such kernels.
         copied: [Entry<Copied<R>>; 3],
+        /// Of small tiles whose sums do not stay as they are.
+        finished_small: Entry<Copied<R>>,
         fused: Entry<Fused<R>>,
     },
     /// By `mma.sync`, which warps multiply by.
@@ -56,7 +58,7 @@ mod sealed {
 
 macro_rules! elements {
     ($($ty:ident $result:ident $name:literal:
-        $($order:ident $columns_256:ident $columns_128:ident $small:ident $fused:ident),*;)*
+        $($order:ident $columns_256:ident $columns_128:ident $small:ident $finished:ident $fused:ident),*;)*
     ) => {$(
         impl sealed::Sealed for $ty {}
 
@@ -72,6 +74,7 @@ macro_rules! elements {
                             kernels::$columns_128::entry().with_signature(),
                             small::$small::entry().with_signature(),
                         ],
+                        finished_small: small::$finished::entry().with_signature(),
                         fused: kernels::$fused::entry().with_signature(),
                     }),)*
                     #[allow(unreachable_patterns, reason = "some types have both orders")]
@@ -84,15 +87,15 @@ macro_rules! elements {
 
 elements! {
     bf16 bf16 "bf16":
-        ByColumns gemm_bf16_by_columns_256 gemm_bf16_by_columns_128 small_bf16_by_columns fused_bf16_by_columns,
-        ByRows gemm_bf16_by_rows_256 gemm_bf16_by_rows_128 small_bf16_by_rows fused_bf16_by_rows;
+        ByColumns gemm_bf16_by_columns_256 gemm_bf16_by_columns_128 small_bf16_by_columns finished_small_bf16_by_columns fused_bf16_by_columns,
+        ByRows gemm_bf16_by_rows_256 gemm_bf16_by_rows_128 small_bf16_by_rows finished_small_bf16_by_rows fused_bf16_by_rows;
     f16 f16 "f16":
-        ByColumns gemm_f16_by_columns_256 gemm_f16_by_columns_128 small_f16_by_columns fused_f16_by_columns,
-        ByRows gemm_f16_by_rows_256 gemm_f16_by_rows_128 small_f16_by_rows fused_f16_by_rows;
+        ByColumns gemm_f16_by_columns_256 gemm_f16_by_columns_128 small_f16_by_columns finished_small_f16_by_columns fused_f16_by_columns,
+        ByRows gemm_f16_by_rows_256 gemm_f16_by_rows_128 small_f16_by_rows finished_small_f16_by_rows fused_f16_by_rows;
     Tf32 f32 "tf32":
-        ByColumns gemm_tf32_by_columns_256 gemm_tf32_by_columns_128 small_tf32_by_columns fused_tf32_by_columns;
+        ByColumns gemm_tf32_by_columns_256 gemm_tf32_by_columns_128 small_tf32_by_columns finished_small_tf32_by_columns fused_tf32_by_columns;
     E4m3 bf16 "e4m3":
-        ByColumns gemm_e4m3_by_columns_256 gemm_e4m3_by_columns_128 small_e4m3_by_columns fused_e4m3_by_columns;
+        ByColumns gemm_e4m3_by_columns_256 gemm_e4m3_by_columns_128 small_e4m3_by_columns finished_small_e4m3_by_columns fused_e4m3_by_columns;
 }
 
 impl sealed::Sealed for f64 {}
@@ -207,8 +210,12 @@ impl<'a, T: Element> Product<'a, T> {
             activation: finish.activation as u32,
         };
         let order = b.order();
-        let can_be_copied = finish.is_in_registers() && can_be_copied(&c);
-        let plan = Plan::<T>::of(device, problem, order, can_be_copied)?;
+        let stored = match finish.is_in_registers() && can_be_copied(&c) {
+            true if finish.is_plain() => Stored::Copied,
+            true => Stored::Finished,
+            false => Stored::Fused,
+        };
+        let plan = Plan::<T>::of(device, problem, order, stored)?;
         let mut packed = Vec::new();
         let is_nothing = plan.config().grid[0] == 0;
         let mut mapped = |matrix: Matrix<'a, T>| match is_nothing || !must_be_packed(&matrix) {

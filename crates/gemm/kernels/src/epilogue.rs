@@ -75,8 +75,8 @@ pub trait Epilogue<T: Operand> {
 pub struct Copied<'a, R> {
     /// The result.
     pub map: &'a TensorMap,
-    /// What sums become.
-    pub finishing: Finishing<R>,
+    /// What sums become, if they do not stay as they are.
+    pub finishing: Option<Finishing<R>>,
     /// What the copies read.
     pub buffers: Buffers,
 }
@@ -84,7 +84,9 @@ pub struct Copied<'a, R> {
 impl<T: Operand> Epilogue<T> for Copied<'_, T::Result> {
     #[inline(always)]
     unsafe fn store<N: Width>(&self, sums: &mut Accumulator<N>, part: Part) {
-        self.finishing.in_registers(sums, part);
+        if let Some(finishing) = &self.finishing {
+            finishing.in_registers(sums, part);
+        }
         let barrier = NamedBarrier::new(1 + part.group, warpgroup::THREADS);
         let leads = thread::thread_idx_x().is_multiple_of(warpgroup::THREADS);
         let values = sums.values();

@@ -73,7 +73,7 @@ pub unsafe fn gemm<T: Operand, N: Tile<T>, B: Right<T>, const STAGES: u32>(
     let layout = Layout::<T, STAGES>::of_block::<N>();
     let epilogue = Copied {
         map: c,
-        finishing: Finishing { bias, problem },
+        finishing: Some(Finishing { bias, problem }),
         buffers: layout.results,
     };
     // SAFETY: the kernel's contract.
