@@ -11,7 +11,7 @@
 #   Chromium                     the HTML report is tested in it, and with
 #   Perfetto                     in .venv, from PyPI, the traces
 #   nvcc, a C++ compiler         nvcc in .venv, from PyPI: its PTX is compared with that in the tree
-#   Open MPI                     processes that share emulated devices are started by mpirun
+#   Open MPI, Slurm              processes that share emulated devices are started by mpirun and srun
 #
 # What is there already is left alone. --check installs nothing, says what is missing, and ends with
 # 1 if anything is.
@@ -47,6 +47,7 @@ main() {
         need "C++ compiler" cxx_compiler install_packages g++ libc6-dev
         need "nvcc" nvcc install_nvcc
         need "Open MPI" mpirun_found install_packages openmpi-bin
+        need "Slurm" slurm install_packages slurmctld slurmd slurm-client munge
     fi
     exit $missing
 }
@@ -112,6 +113,15 @@ python() { python3 -c 'import ensurepip, sys, venv; print(sys.executable)'; }
 cxx_compiler() { command -v g++; }
 
 mpirun_found() { command -v mpirun; }
+
+# Its daemons are where not every user looks.
+slurm() (
+    PATH=$PATH:/usr/sbin:/sbin
+    for tool in munged slurmctld srun; do
+        command -v $tool >/dev/null || return 1
+    done
+    slurmd -V
+)
 
 browser() { command -v chromium || command -v chromium-browser || command -v google-chrome; }
 

@@ -70,4 +70,6 @@ steps=$(mktemp -d)
 ./ridgepoint norm --devices all --n 2^30 --scaling weak --quiet --output "$out/norm-weak.csv" --plot "$out/norm-weak.svg" || failed=1
 cut -d, -f1-11 "$out"/power-*.csv "$out"/norm*.csv
 rm -rf "$steps"
+# Two processes, by Slurm.
+./slurm-run.sh "$out/slurm" || failed=1
 exit $failed

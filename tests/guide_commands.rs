@@ -98,6 +98,27 @@ fn each_process_of_mpirun_is_a_rank() {
     assert!(rows.contains("power,gather,2,measured,strong"), "{rows}");
 }
 
+/// A Slurm of this machine alone, which `setup.sh --tests` installs, gives eight tasks a GPU each that CUDA does not find.
+#[test]
+fn each_task_of_srun_is_a_rank() {
+    let folder = tempfile::tempdir().expect("a folder");
+    succeeds(folder.path(), &command("multiple-gpus.md", "mkdir"));
+    let line = command("multiple-gpus.md", "srun");
+    let slurm = tree().join("scripts/slurm.sh");
+    succeeds(folder.path(), &format!("{} {line}", slurm.display()));
+    let rows = fs::read_to_string(folder.path().join("power.csv")).expect("rows");
+    assert!(rows.contains("power,gather,8,measured,strong"), "{rows}");
+}
+
+/// Tasks that see one GPU, steps of one job, scripts without srun, mpirun in a job, a killed task.
+#[test]
+fn ranks_are_well_under_slurm() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let checks = tree().join("scripts/slurm-run.sh");
+    let said = succeeds(folder.path(), &format!("{} results", checks.display()));
+    assert!(said.ends_with("25 checks, 0 failed\n"), "{said}");
+}
+
 #[test]
 fn the_lesson_is_measured_and_drawn() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -163,7 +163,7 @@ const FRESH_MACHINE: [(&str, &str); 3] = [
 ];
 
 /// The commands that CI cannot run as they are, why, and what it runs of them.
-const NOT_RUN: [Elsewhere; 3] = [
+const NOT_RUN: [Elsewhere; 2] = [
     Elsewhere {
         page: "testing-kernels.md",
         command: "taskset -c 0 cargo bench -p examples --bench emulator",
@@ -174,15 +174,6 @@ const NOT_RUN: [Elsewhere; 3] = [
                 "name = \"emulator\"\npath = \"../benches/emulator.rs\"\nharness = false\ntest = true\n",
             ),
             ("scripts/emulator-speed.py", "taskset"),
-        ],
-    },
-    Elsewhere {
-        page: "multiple-gpus.md",
-        command: "srun --ntasks-per-node=8 --gpus-per-node=8 ridgepoint power --devices all --rendezvous meet --output power.csv",
-        who: "it needs a cluster with Slurm; its variables are tested, and processes that torchrun's start",
-        proofs: &[
-            ("crates/ranks/src/world.rs", "SLURM_PROCID"),
-            ("tests/ranks_command.rs", ".env(\"WORLD_SIZE\", \"2\")"),
         ],
     },
     Elsewhere {

@@ -102,7 +102,7 @@ impl<'d> Rank<'d> {
 /// ```
 ///
 /// # Errors
-/// [`RunError::Meeting`]: the ranks do not find each other, or do not fit together. [`RunError::Failed`]: `work`
+/// [`RunError::Meeting`]: the ranks do not find each other, do not fit together, or two of them have one GPU. [`RunError::Failed`]: `work`
 /// failed.
 pub fn run_process<T, E: Display>(
     world: &World,
