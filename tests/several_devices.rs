@@ -96,6 +96,29 @@ fn an_iteration_has_the_same_bits_on_any_number_of_devices_and_by_any_exchange()
     }
 }
 
+/// Rows that cannot be divided leave the last ranks without one: they hold the others back all the same, for hundreds of steps without
+/// an exchange of the hosts.
+#[test]
+fn devices_without_rows_keep_step_with_the_others() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (dim, count) in [(5, 4), (10, 7), (2, 8)] {
+        let devices = devices(count);
+        let result = |exchange: Exchange| {
+            let plan = PowerPlan {
+                max_steps: 500,
+                check_every: 250,
+                tolerance: 1e-300,
+                ..plan(dim, &folder.path().join(format!("{dim}-{exchange}")))
+            };
+            shared(&devices, &plan, exchange, false).1
+        };
+        let (peer, gather) = (result(Exchange::Peer), result(Exchange::Gather));
+        assert_eq!(bits(&peer), bits(&gather), "{dim} rows on {count}");
+        let error = (peer.eigenvalue - 1.0).abs();
+        assert!(error <= 1e-12, "{dim} rows on {count}: off by {error:e}");
+    }
+}
+
 #[test]
 fn an_iteration_goes_on_with_any_number_of_devices() {
     let folder = tempfile::tempdir().expect("a folder");

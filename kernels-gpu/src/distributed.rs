@@ -2,8 +2,9 @@
 //!
 //! A number is handed over in one word, which is 0 until then ([`to_word`]): it says itself that it has come, so nothing else need
 //! be ordered with it, and no fence waits. Every device has three sets of words ([`SETS`]) and uses them in turns. A device sends
-//! the words of a turn when it has taken all those of the turn before. As it takes a set, it empties the one of the turn before,
-//! which nobody writes to until this device has sent again.
+//! the words of a turn, one at least, when it has taken all those of the turn before. As it takes a set, it empties the one of the
+//! turn before, which nobody writes to until this device has sent again: they wait for its words. A device that never sent would hold
+//! nobody back.
 
 use cuda_std::atomic::Ordering;
 use cuda_std::atomic::mid::{

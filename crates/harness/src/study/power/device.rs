@@ -3,6 +3,7 @@
 use std::f64::consts::TAU;
 use std::ops::Range;
 
+use cuda_std::launch::Slice;
 use kernels_gpu::power::{BLOCK, inspect, with_spectrum};
 
 use super::{Checkpoint, PowerPlan};
@@ -226,8 +227,9 @@ impl Steps for Alone<'_> {
 
     fn look(&mut self, stream: &Stream<'_>, slot: usize) -> Result<(), StudyError> {
         self.multiply(stream)?;
+        let (x, y) = (self.x.slice(..), self.y.slice(..));
         // SAFETY: an iteration waits before the buffers go.
-        unsafe { self.inspect.launch(stream, &self.x, &self.y, slot) }?;
+        unsafe { self.inspect.launch(stream, x, y, slot) }?;
         Ok(self.normalize(stream)?)
     }
 
@@ -280,8 +282,8 @@ impl<'d> Inspect<'d> {
     pub(super) unsafe fn launch(
         &mut self,
         stream: &Stream<'_>,
-        x: &DeviceBuffer<f64>,
-        y: &DeviceBuffer<f64>,
+        x: Slice<'_, f64>,
+        y: Slice<'_, f64>,
         slot: usize,
     ) -> Result<(), DriverError> {
         assert_eq!(
@@ -289,7 +291,7 @@ impl<'d> Inspect<'d> {
             (self.seen[slot].len(), x.len()),
             "elements"
         );
-        let arguments = (x.slice(..), y.slice(..), self.seen[slot].slice_mut(..));
+        let arguments = (x, y, self.seen[slot].slice_mut(..));
         // SAFETY: y is as long as x, and a look is two longer; the caller vouches for the rest.
         unsafe { self.prepared.launch(stream, &arguments) }
     }
@@ -320,7 +322,7 @@ pub(super) fn start(plan: &PowerPlan) -> (Matrix, Vec<f64>) {
 }
 
 impl Matrix {
-    /// Some of its rows on a device.
+    /// Some of its rows on a device; those behind the last are zeros.
     pub(super) fn rows(
         &self,
         device: &Device,
@@ -328,6 +330,7 @@ impl Matrix {
     ) -> Result<DeviceBuffer<f64>, DriverError> {
         let n = self.spectrum.len();
         let mut a = device.buffer_zeroed(rows.len() * n)?;
+        let rows = rows.start..rows.end.min(n);
         if rows.is_empty() {
             return Ok(a);
         }
@@ -345,7 +348,7 @@ impl Matrix {
             rows.start,
             a.slice_mut(..),
         );
-        // SAFETY: v is as long as d, a has these rows, and there is a block a row; waited for below.
+        // SAFETY: v is as long as d, a has these rows, all below n, and there is a block a row; waited for below.
         unsafe { make.launch(&stream, &arguments) }?;
         stream.synchronize()?;
         Ok(a)

@@ -19,15 +19,16 @@ const MOST_TAKING: usize = 8;
 /// Steps that are timed without an exchange, and as many before them.
 const TIMED: u32 = 100;
 
-/// The rows of a matrix that are a rank's: the first ranks have equally many, and the last what is left.
+/// The rows of a matrix that are a rank's, equally many of each, because NCCL gathers equally many words of all, and because each has to
+/// send in every turn. Rows of the last ranks may lie behind the matrix: these are zeros, and so are the elements that they make.
 fn rows_of(rank: usize, size: usize, n: usize) -> Range<usize> {
     let each = n.div_ceil(size);
-    (rank * each).min(n)..((rank + 1) * each).min(n)
+    rank * each..(rank + 1) * each
 }
 
 /// A rank's part of the iteration.
 struct Shared<'d> {
-    product: Option<Prepared<'d, gemv_send>>,
+    product: Prepared<'d, gemv_send>,
     take: Prepared<'d, take>,
     take_normalized: Prepared<'d, take_normalized>,
     inspect: Inspect<'d>,
@@ -38,6 +39,7 @@ struct Shared<'d> {
     communicator: Option<Communicator<'d>>,
     nanoseconds: u64,
     a: DeviceBuffer<f64>,
+    /// Behind the vector, elements of the rows that lie behind the matrix.
     x: DeviceBuffer<f64>,
     y: DeviceBuffer<f64>,
     norm: DeviceBuffer<f64>,
@@ -52,33 +54,24 @@ impl<'d> Shared<'d> {
     ) -> Result<Shared<'d>, StudyError> {
         let (device, n) = (team.rank.device(), plan.dim);
         let rows = rows_of(team.rank.rank(), team.rank.size(), n);
-        // NCCL gathers equally many words of each rank.
-        let len = n.div_ceil(team.rank.size()) * team.rank.size();
+        let len = rows.len() * team.rank.size();
         let mut words = Words::of(team, exchange, len)?;
         let (matrix, first) = start(plan);
+        let mut first = vector.map_or(first, <[f64]>::to_vec);
+        first.resize(len, 0.0);
         let overlaps = exchange == Some(Exchange::Peer);
         let blocks = n.div_ceil(TAKE_BLOCK as usize).clamp(1, MOST_TAKING) as u64;
         let taking = LaunchConfig::blocks(blocks, TAKE_BLOCK);
-        let product = || {
-            let config = LaunchConfig::blocks(rows.len() as u64, gemv::BLOCK);
-            // SAFETY: it waits for the launch before, in front of its first access to what that writes.
-            unsafe {
-                overlapping(
-                    device,
-                    device.prepare(gemv_send::entry(), config)?,
-                    overlaps,
-                )
-            }
-        };
+        let multiplying = LaunchConfig::blocks(rows.len() as u64, gemv::BLOCK);
+        let product = device.prepare(gemv_send::entry(), multiplying)?;
         let normalized = device.prepare(take_normalized::entry(), taking)?;
         Ok(Shared {
-            product: (!rows.is_empty()).then(product).transpose()?,
+            // SAFETY: it waits for the launch before, in front of its first access to what that writes.
+            product: unsafe { overlapping(device, product, overlaps) }?,
             take: device.prepare(take::entry(), taking)?,
             // SAFETY: it stands behind the product, or behind a look, which only reads; it writes `x` once all words of the turn have
             // come, which the products send when they have read it.
-            take_normalized: unsafe {
-                overlapping(device, normalized, overlaps && !rows.is_empty())
-            }?,
+            take_normalized: unsafe { overlapping(device, normalized, overlaps) }?,
             inspect: Inspect::new(device, n)?,
             first_row: rows.start,
             backwards: false,
@@ -86,7 +79,7 @@ impl<'d> Shared<'d> {
             words,
             nanoseconds: team.nanoseconds(),
             a: matrix.rows(device, rows)?,
-            x: device.buffer_from(vector.unwrap_or(&first))?,
+            x: device.buffer_from(&first)?,
             y: device.buffer_zeroed(n)?,
             norm: device.buffer_zeroed(1)?,
         })
@@ -95,12 +88,10 @@ impl<'d> Shared<'d> {
     /// Sends this rank's elements of the product to all, and brings theirs here.
     fn multiply(&mut self, stream: &Stream<'_>) -> Result<(), StudyError> {
         let Turn { words, targets, .. } = self.words.begin();
-        if let Some(product) = &self.product {
-            let (a, x) = (self.a.slice(..), self.x.slice(..));
-            let arguments = (a, x, self.x.len(), self.first_row, self.backwards, targets);
-            // SAFETY: a has the rows of the launch, and each target a word for every row; an iteration waits before they go.
-            unsafe { product.launch(stream, &arguments) }?;
-        }
+        let (a, x, n) = (self.a.slice(..), self.x.slice(..), self.y.len());
+        let arguments = (a, x, n, self.first_row, self.backwards, targets);
+        // SAFETY: a has the rows of the launch, and each target a word for every row; an iteration waits before they go.
+        unsafe { self.product.launch(stream, &arguments) }?;
         self.backwards = !self.backwards;
         if let Some(communicator) = &self.communicator {
             // SAFETY: as above; the words are a multiple of the ranks.
@@ -111,12 +102,12 @@ impl<'d> Shared<'d> {
 
     /// x = y / ‖y‖
     fn normalize(&mut self, stream: &Stream<'_>) -> Result<(), StudyError> {
-        let (n, nanoseconds) = (self.x.len(), self.nanoseconds);
+        let (len, nanoseconds) = (self.x.len(), self.nanoseconds);
         let Turn {
             words, spare, lost, ..
         } = self.words.current();
         let (x, norm) = (self.x.slice_mut(..), self.norm.slice_mut(..));
-        let arguments = (words.slice_mut(..), spare, x, n, norm, lost, nanoseconds);
+        let arguments = (words.slice_mut(..), spare, x, len, norm, lost, nanoseconds);
         // SAFETY: each set has a word for every element.
         Ok(unsafe { self.take_normalized.launch(stream, &arguments) }?)
     }
@@ -146,7 +137,7 @@ impl Steps for Shared<'_> {
 
     fn look(&mut self, stream: &Stream<'_>, slot: usize) -> Result<(), StudyError> {
         self.multiply(stream)?;
-        let (n, nanoseconds) = (self.x.len(), self.nanoseconds);
+        let (n, nanoseconds) = (self.y.len(), self.nanoseconds);
         let Turn { words, lost, .. } = self.words.current();
         let arguments = (
             words.slice_mut(..),
@@ -158,7 +149,8 @@ impl Steps for Shared<'_> {
         // SAFETY: a word for every element; an iteration waits before the buffers go.
         unsafe {
             self.take.launch(stream, &arguments)?;
-            self.inspect.launch(stream, &self.x, &self.y, slot)?;
+            let (x, y) = (self.x.slice(..n), self.y.slice(..));
+            self.inspect.launch(stream, x, y, slot)?;
         }
         self.normalize(stream)
     }
@@ -285,10 +277,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_row_is_of_one_rank() {
+    fn every_row_is_of_one_rank_and_every_rank_has_one() {
         for (n, size) in [(8192, 2), (10, 3), (5, 4), (2, 8), (64, 1)] {
             let rows: Vec<usize> = (0..size).flat_map(|rank| rows_of(rank, size, n)).collect();
-            assert_eq!(rows, (0..n).collect::<Vec<_>>(), "{n} rows on {size}");
+            assert!(
+                rows.iter().copied().eq(0..rows.len()),
+                "{n} rows on {size}: {rows:?}"
+            );
+            assert!((n..n + size).contains(&rows.len()), "{n} rows on {size}");
+            assert!((0..size).all(|rank| !rows_of(rank, size, n).is_empty()));
         }
     }
 }
