@@ -81,15 +81,12 @@ impl Study for Power {
         let plan = self.plan(size, "alone");
         let mut go_on = |_| ControlFlow::Continue(());
         let row = power(device, &plan, PowerMode::Graph, None, &mut go_on);
-        Some(row.map(|row| {
-            let step_us = row.loop_ms * 1e3 / row.steps.max(1) as f64;
-            DevicesRow {
-                steps: row.steps,
-                residual: Some(row.residual),
-                total_ms: Some(row.total_ms),
-                checkpoints: Some(row.checkpoints),
-                ..DevicesRow::alone("power", size, step_us, row.device)
-            }
+        Some(row.map(|row| DevicesRow {
+            steps: row.steps,
+            residual: Some(row.residual),
+            total_ms: Some(row.total_ms),
+            checkpoints: Some(row.checkpoints),
+            ..DevicesRow::alone("power", size, row.step_us, row.device)
         }))
     }
 

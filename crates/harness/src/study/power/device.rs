@@ -27,6 +27,8 @@ pub(super) struct Iteration<'d, S> {
     host: Vec<Pinned<f64>>,
     /// The end of the steps so far.
     last: Option<Event<'d>>,
+    /// How many steps these are.
+    pub(super) given: u64,
 }
 
 /// A matrix and a vector, and what a step is made of.
@@ -125,6 +127,7 @@ impl<'d, S: Steps> Iteration<'d, S> {
                 .map(|_| device.pinned(plan.dim + 2, 0.0))
                 .collect::<Result<_, _>>()?,
             last: None,
+            given: 0,
         })
     }
 
@@ -145,9 +148,11 @@ impl<'d, S: Steps> Iteration<'d, S> {
     pub(super) fn look(&mut self, slot: usize) -> Result<(), StudyError> {
         match &self.graphs {
             // SAFETY: the graph's buffers are those of `steps`, before which `drop` waits.
-            Some(graphs) => Ok(unsafe { graphs.look[slot].launch(&self.stream) }?),
-            None => self.steps.look(&self.stream, slot),
+            Some(graphs) => unsafe { graphs.look[slot].launch(&self.stream) }?,
+            None => self.steps.look(&self.stream, slot)?,
         }
+        self.given += 1;
+        Ok(())
     }
 
     /// The steps until the next look.
@@ -157,6 +162,7 @@ impl<'d, S: Steps> Iteration<'d, S> {
             Some(graphs) => unsafe { graphs.rest.launch(&self.stream) }?,
             None => rest(&mut self.steps, &self.stream, self.check_every)?,
         }
+        self.given += self.check_every - 1;
         self.last = Some(self.stream.record()?);
         Ok(())
     }

@@ -5,19 +5,20 @@ use std::ops::{ControlFlow, Range};
 use kernels_gpu::distributed::{TAKE_BLOCK, gemv_send, take, take_normalized};
 use kernels_gpu::gemv;
 use ranks::Communicator;
+use tracing::trace_span;
 
 use super::device::{Inspect, Iteration, Steps, start};
 use super::{Checkpoint, PowerMode, PowerPlan, Progress, Ran, newest, prepare_folder, run};
+use crate::driver::trace::captured;
 use crate::driver::{Device, DeviceBuffer, DriverError, LaunchConfig, Prepared, Stream};
-use crate::measure::Interval;
+use crate::study::StudyError;
 use crate::study::devices::{Exchange, Team};
 use crate::study::devices::{Turn, Words};
-use crate::study::{StudyError, through};
 
 /// Blocks that take the words of a step: each reads all of them, and writes a part of the vector.
 const MOST_TAKING: usize = 8;
-/// Steps that are timed without an exchange, and as many before them.
-const TIMED: u32 = 100;
+/// Steps that are timed without an exchange at least, and as many before them.
+const TIMED: u64 = 100;
 
 /// The rows of a matrix that are a rank's, equally many of each, because NCCL gathers equally many words of all, and because each has to
 /// send in every turn. Rows of the last ranks may lie behind the matrix: these are zeros, and so are the elements that they make.
@@ -178,8 +179,8 @@ pub(crate) struct SharedRun {
     /// Steps before.
     pub(crate) resumed_at: u64,
     pub(crate) total_ms: f64,
-    /// Of the device whose steps took longest.
-    pub(crate) loop_ms: f64,
+    /// Microseconds per step, of the device whose steps took longest.
+    pub(crate) step_us: f64,
     pub(crate) checkpoints: u64,
 }
 
@@ -205,10 +206,6 @@ pub(crate) fn power_shared(
     let vector = from.as_ref().map(|from| &from.vector[..]);
     let steps = Shared::new(team, plan, Some(exchange), vector)?;
     let mut iteration = Iteration::of(rank.device(), plan, steps)?;
-    let mode = match exchange {
-        Exchange::Graph => PowerMode::Graph,
-        Exchange::Gather | Exchange::Peer => PowerMode::Async,
-    };
     let mut agreed = |progress: Progress| {
         let asked = match is_first {
             true => on_progress(progress),
@@ -223,21 +220,30 @@ pub(crate) fn power_shared(
     };
     rank.control().barrier()?;
     let resumed_at = from.map_or(0, |from| from.step);
-    let ran = run(&mut iteration, plan, mode, resumed_at, &mut agreed)?;
+    let mode = mode_of(exchange);
+    let ran = captured(|| run(&mut iteration, plan, mode, resumed_at, &mut agreed))?;
     iteration.steps.words.finish(rank)?;
     let Ran {
         result,
         counts,
         total_ms,
-        loop_ms,
+        step_us,
+        ..
     } = ran;
     Ok(SharedRun {
         result,
         resumed_at,
         total_ms: team.longest(total_ms)?,
-        loop_ms: team.longest(loop_ms)?,
+        step_us: team.longest(step_us)?,
         checkpoints: counts.written,
     })
+}
+
+fn mode_of(exchange: Exchange) -> PowerMode {
+    match exchange {
+        Exchange::Graph => PowerMode::Graph,
+        Exchange::Gather | Exchange::Peer => PowerMode::Async,
+    }
 }
 
 /// The newest checkpoint of rank 0's folder, on all ranks.
@@ -260,16 +266,32 @@ fn resumed(
         .ok_or_else(|| StudyError::Io("rank 0 has sent no checkpoint".to_owned()))
 }
 
-/// Microseconds of a step on the slowest device, if nothing is exchanged: each finds numbers in all words.
-pub(crate) fn step_alone_us(team: &Team<'_, '_>, plan: &PowerPlan) -> Result<f64, StudyError> {
-    let device = team.rank.device();
-    let mut steps = Shared::new(team, plan, None, None)?;
-    let stream = Stream::new(device)?;
-    let mut all = || (0..TIMED).try_for_each(|_| steps.step(&stream));
-    all()?;
-    let interval = through(|pass| Interval::of(&stream, || pass(all())))?;
-    stream.synchronize()?;
-    team.longest(interval.milliseconds()? * 1e3 / f64::from(TIMED))
+/// Microseconds of a step on the slowest device, if nothing is exchanged: each finds numbers in all words. The steps are in graphs or not
+/// and are looked at as with that exchange, so that nothing else makes a difference. They do not overlap, not even those of a peer's, because
+/// nothing but the words of others holds a launch back there.
+pub(crate) fn step_alone_us(
+    team: &Team<'_, '_>,
+    plan: &PowerPlan,
+    exchange: Exchange,
+) -> Result<f64, StudyError> {
+    let _range = trace_span!("without an exchange", color = "gray").entered();
+    let plan = PowerPlan {
+        max_steps: TIMED,
+        // One look in more steps costs less than one percent of them.
+        check_every: plan.check_every.min(TIMED),
+        tolerance: 0.0,
+        checkpoints: None,
+        ..plan.clone()
+    };
+    let steps = Shared::new(team, &plan, None, None)?;
+    let mut iteration = Iteration::of(team.rank.device(), &plan, steps)?;
+    let mut go_on = |_| {
+        team.rank.control().check()?;
+        Ok(ControlFlow::Continue(()))
+    };
+    let mut time = || run(&mut iteration, &plan, mode_of(exchange), 0, &mut go_on);
+    time()?;
+    team.longest(time()?.step_us)
 }
 
 #[cfg(test)]
