@@ -5,6 +5,11 @@
 //! the words of a turn, one at least, when it has taken all those of the turn before. As it takes a set, it empties the one of the
 //! turn before, which nobody writes to until this device has sent again: they wait for its words. A device that never sent would hold
 //! nobody back.
+//!
+//! No fence orders the emptying of a set and the next word that comes to it, either. Between them lie the end of the kernel that
+//! empties, a word that this device sends in a later one, and the kernel of the other device that waits for this word before the next
+//! sends. GPUs keep to that order. PTX's memory model does not promise it: all these words are relaxed, and it asks for a release and
+//! an acquire between the devices.
 
 use cuda_std::atomic::Ordering;
 use cuda_std::atomic::mid::{
