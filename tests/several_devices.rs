@@ -5,7 +5,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ranks::{Limits, Rank, RunError, run_threads};
+use ranks::{Limits, Rank, RankError, RunError, run_threads};
 use ridgepoint::driver::{Device, DeviceChoice};
 use ridgepoint::kernels::embedded_ptx;
 use ridgepoint::study::devices::{
@@ -234,9 +234,9 @@ fn the_others_end_when_a_rank_fails() {
     }
 }
 
-/// A device that sends nothing, because its rank has not come to the iteration: no kernel waits for ever.
+/// A rank that does not come, and fails later: it is the one that is named. No kernel has waited by then.
 #[test]
-fn a_silent_device_is_an_error_of_the_others() {
+fn a_rank_that_does_something_else_is_named() {
     let devices = devices(2);
     let limits = Limits::of(Duration::from_secs(1));
     let began = Instant::now();
@@ -256,4 +256,79 @@ fn a_silent_device_is_an_error_of_the_others() {
     };
     assert_eq!(error.to_string(), "it did something else");
     assert!(began.elapsed() < Duration::from_secs(20));
+}
+
+/// What the hosts of a silent device do together with the others: its kernels are never launched.
+type Hosts = fn(&Rank<'_>, &[u8]) -> Result<(), RankError>;
+
+/// Fails unless the first of two devices gives the second up, whose host comes to everything.
+fn is_given_up(study: Study, hosts: Hosts) {
+    let devices = devices(2);
+    let limits = Limits::of(Duration::from_secs(1));
+    let sets = [0; 3].map(|_| devices[1].buffer_zeroed::<u64>(1000).expect("words"));
+    let addresses = sets
+        .each_ref()
+        .map(|set| set.slice(..).as_ptr().expose_provenance() as u64);
+    let began = Instant::now();
+    let ended = run_threads(&devices, limits, |rank: Rank<'_>| {
+        let team = Team {
+            rank: &rank,
+            devices: &devices,
+        };
+        match rank.rank() {
+            0 => study(&team).map(|_| ()),
+            _ => Ok(hosts(&rank, bytemuck::bytes_of(&addresses))?),
+        }
+    });
+    let Err(RunError::Failed { rank: 0, error }) = ended else {
+        panic!("{ended:?}");
+    };
+    assert!(
+        matches!(error, StudyError::Silent { seconds: 1.0 }),
+        "{error}"
+    );
+    assert!(began.elapsed() < Duration::from_secs(20));
+}
+
+/// A study that the first device runs.
+type Study = fn(&Team<'_, '_>) -> Result<DevicesRow, StudyError>;
+
+/// A time, for all to know the longest.
+const NO_TIME: [u8; 8] = [0; 8];
+
+#[test]
+fn an_iteration_gives_up_a_device_that_sends_nothing() {
+    let study: Study = |team| {
+        let plan = PowerPlan {
+            checkpoints: None,
+            ..plan(50, Path::new(""))
+        };
+        let mut go_on = |_| ControlFlow::Continue(());
+        power_of_rank(team, &plan, Exchange::Peer, false, &mut go_on)
+    };
+    is_given_up(study, |rank, addresses| {
+        rank.control().exchange(&NO_TIME)?;
+        rank.control().exchange(addresses)?;
+        // All words are empty, and the steps begin.
+        rank.control().barrier()?;
+        rank.control().barrier()?;
+        // Whether to go on after the first look.
+        rank.control().exchange(&[0]).map(|_| ())
+    });
+}
+
+#[test]
+fn a_norm_gives_up_a_device_that_sends_nothing() {
+    let study: Study = |team| norm_of_rank::<f32>(team, 1000, Exchange::Peer, ROUNDS);
+    is_given_up(study, |rank, addresses| {
+        // Without an exchange, and then with one.
+        rank.control().barrier()?;
+        rank.control().exchange(&NO_TIME)?;
+        rank.control().exchange(addresses)?;
+        rank.control().barrier()?;
+        rank.control().barrier()?;
+        rank.control().exchange(&NO_TIME)?;
+        // Nobody sends any more.
+        rank.control().barrier()
+    });
 }

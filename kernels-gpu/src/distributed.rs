@@ -218,6 +218,10 @@ pub unsafe fn take_root<T: Squares<K>, const K: usize>(
     for k in 0..K {
         // SAFETY: all lanes of the block's one warp come here.
         (sums[k], _) = unsafe { warp_shuffle_idx(FULL_MASK, own, k as u32, WARP_SIZE) };
+        // A root is NaN if the first sum is; of another that is lost it would say nothing.
+        if sums[k].is_nan() {
+            sums[0] = f64::NAN;
+        }
     }
     if lane == 0 {
         // SAFETY: one thread.
