@@ -39,6 +39,9 @@ pub struct DevicesRow {
     pub exchange_us: Option<f64>,
     /// The same in percent of the step.
     pub exchange_percent: Option<f64>,
+    /// The norm, as this rank's device has it.
+    #[serde(skip)]
+    pub norm: Option<f64>,
     /// How many times as much is to be done as on one device, where the problem grows to another size than the number of devices says.
     #[serde(skip)]
     pub work: Option<f64>,
@@ -98,6 +101,7 @@ impl DevicesRow {
             step_us: rounded(step_us),
             exchange_us: None,
             exchange_percent: None,
+            norm: None,
             work: None,
             speedup: None,
             efficiency: None,
