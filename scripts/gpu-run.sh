@@ -21,7 +21,7 @@ failed=0
 } >"$out/machine.txt" 2>&1 || failed=1
 
 {
-    ./test-agreement && ./test-cases && ./test-ceilings && ./test-devices && ./test-gpu && ./test-occupancy && ./test-foreign && ./test-api && ./test-programs &&
+    ./test-agreement && ./test-cases && ./test-ceilings && ./test-devices && ./test-gpu && ./test-lost_words && ./test-occupancy && ./test-foreign && ./test-api && ./test-programs &&
         ./test-bits && ./test-attention && ./test-products && ./test-ladder
 } >"$out/tests.txt" 2>&1 || failed=1
 grep 'test result' "$out/tests.txt"

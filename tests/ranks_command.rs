@@ -66,17 +66,20 @@ fn power_is_measured_on_one_two_and_all_devices_and_predicted_for_more() {
 #[test]
 fn a_weak_scaling_grows_with_the_devices() {
     let both = [
-        // The matrix has as many elements on each device; the vector, of which each number is sent to all, grows with its side.
+        // The matrix has as many elements on each device, as far as its side stays a multiple of 8 as 40 is; the vector, of which each
+        // number is sent to all, grows with that side. So two devices have 56 * 56 elements where one has 40 * 40.
         (
             "power --dim 40 --dominance 0.4",
-            ["40", "57", "80", "113", "160"],
+            ["40", "56", "80", "112", "160"],
+            1.96,
         ),
         (
             "norm --n 1000 --rounds 1",
             ["1000", "2000", "4000", "8000", "16000"],
+            2.0,
         ),
     ];
-    for (words, sizes) in both {
+    for (words, sizes, work) in both {
         let words =
             format!("{words} --devices cpu:0,cpu:1 --scaling weak --exchange peer --format csv");
         let rows = rows(&command(&words).output().expect("it starts"));
@@ -88,6 +91,13 @@ fn a_weak_scaling_grows_with_the_devices() {
             .map(|((exchange, devices), size)| [exchange, devices, size])
             .collect();
         assert_eq!(columns(&rows, ["exchange", "devices", "size"]), expected);
+        let number = |row: usize, column: &str| rows[row][column].parse::<f64>().expect("a number");
+        let speedup = work * number(0, "step_us") / number(1, "step_us");
+        assert!(
+            (number(1, "speedup") - speedup).abs() <= 1e-3 * speedup,
+            "{speedup}: {:?}",
+            rows[1]
+        );
         for row in &rows[2..] {
             assert_eq!(
                 (&row["kind"][..], &row["scaling"][..]),

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use ranks::{Limits, Rank, RunError, run_threads};
+use ranks::{Limits, Rank, RankError, RunError, run_threads};
 use ridgepoint::driver::{Device, DeviceChoice};
 use ridgepoint::kernels::embedded_ptx;
 use ridgepoint::study::devices::{
@@ -96,6 +96,29 @@ fn an_iteration_has_the_same_bits_on_any_number_of_devices_and_by_any_exchange()
     }
 }
 
+/// Rows that cannot be divided leave the last ranks without one: they hold the others back all the same, for hundreds of steps without
+/// an exchange of the hosts.
+#[test]
+fn devices_without_rows_keep_step_with_the_others() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (dim, count) in [(5, 4), (10, 7), (2, 8)] {
+        let devices = devices(count);
+        let result = |exchange: Exchange| {
+            let plan = PowerPlan {
+                max_steps: 500,
+                check_every: 250,
+                tolerance: 1e-300,
+                ..plan(dim, &folder.path().join(format!("{dim}-{exchange}")))
+            };
+            shared(&devices, &plan, exchange, false).1
+        };
+        let (peer, gather) = (result(Exchange::Peer), result(Exchange::Gather));
+        assert_eq!(bits(&peer), bits(&gather), "{dim} rows on {count}");
+        let error = (peer.eigenvalue - 1.0).abs();
+        assert!(error <= 1e-12, "{dim} rows on {count}: off by {error:e}");
+    }
+}
+
 #[test]
 fn an_iteration_goes_on_with_any_number_of_devices() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -118,7 +141,8 @@ fn an_iteration_goes_on_with_any_number_of_devices() {
     assert_eq!(again.step, end.step);
 }
 
-fn normalized<T: Real>(count: u32, n: usize, exchange: Exchange) -> DevicesRow {
+/// What each rank says.
+fn normalized<T: Real>(count: u32, n: usize, exchange: Exchange) -> Vec<DevicesRow> {
     let devices = devices(count);
     let rows = run_threads(&devices, Limits::default(), |rank: Rank<'_>| {
         let team = Team {
@@ -127,19 +151,29 @@ fn normalized<T: Real>(count: u32, n: usize, exchange: Exchange) -> DevicesRow {
         };
         norm_of_rank::<T>(&team, n, exchange, ROUNDS)
     });
-    rows.expect("a result").swap_remove(0)
+    rows.expect("a result")
+}
+
+/// Fails unless all devices have the same norm to the last bit, by any exchange.
+fn have_one_norm<T: Real>(count: u32, n: usize) {
+    let mut first = None;
+    for exchange in EXCHANGES {
+        for row in normalized::<T>(count, n, exchange) {
+            let bits = row.norm.expect("a norm").to_bits();
+            assert!(row.checked, "{row:?}");
+            assert_eq!(bits, *first.get_or_insert(bits), "{row:?}");
+        }
+    }
 }
 
 #[test]
-fn vectors_of_every_length_are_normalized_on_1_to_8_devices() {
+fn vectors_of_every_length_are_normalized_on_1_to_8_devices_with_the_same_bits_by_any_exchange() {
     for count in 1..=8 {
-        for exchange in EXCHANGES {
-            // The check is the study's own: every element, and the norm.
-            for n in [1, 5, 1000, 4099] {
-                assert!(normalized::<f32>(count, n, exchange).checked);
-            }
-            assert!(normalized::<f64>(count, 1003, exchange).checked);
+        // The check is the study's own: every element, and the norm.
+        for n in [1, 5, 1000, 4099] {
+            have_one_norm::<f32>(count, n);
         }
+        have_one_norm::<f64>(count, 1003);
     }
 }
 
@@ -211,9 +245,9 @@ fn the_others_end_when_a_rank_fails() {
     }
 }
 
-/// A device that sends nothing, because its rank has not come to the iteration: no kernel waits for ever.
+/// A rank that does not come, and fails later: it is the one that is named. No kernel has waited by then.
 #[test]
-fn a_silent_device_is_an_error_of_the_others() {
+fn a_rank_that_does_something_else_is_named() {
     let devices = devices(2);
     let limits = Limits::of(Duration::from_secs(1));
     let began = Instant::now();
@@ -233,4 +267,79 @@ fn a_silent_device_is_an_error_of_the_others() {
     };
     assert_eq!(error.to_string(), "it did something else");
     assert!(began.elapsed() < Duration::from_secs(20));
+}
+
+/// What the hosts of a silent device do together with the others: its kernels are never launched.
+type Hosts = fn(&Rank<'_>, &[u8]) -> Result<(), RankError>;
+
+/// Fails unless the first of two devices gives the second up, whose host comes to everything.
+fn is_given_up(study: Study, hosts: Hosts) {
+    let devices = devices(2);
+    let limits = Limits::of(Duration::from_secs(1));
+    let sets = [0; 3].map(|_| devices[1].buffer_zeroed::<u64>(1000).expect("words"));
+    let addresses = sets
+        .each_ref()
+        .map(|set| set.slice(..).as_ptr().expose_provenance() as u64);
+    let began = Instant::now();
+    let ended = run_threads(&devices, limits, |rank: Rank<'_>| {
+        let team = Team {
+            rank: &rank,
+            devices: &devices,
+        };
+        match rank.rank() {
+            0 => study(&team).map(|_| ()),
+            _ => Ok(hosts(&rank, bytemuck::bytes_of(&addresses))?),
+        }
+    });
+    let Err(RunError::Failed { rank: 0, error }) = ended else {
+        panic!("{ended:?}");
+    };
+    assert!(
+        matches!(error, StudyError::Silent { seconds: 1.0 }),
+        "{error}"
+    );
+    assert!(began.elapsed() < Duration::from_secs(20));
+}
+
+/// A study that the first device runs.
+type Study = fn(&Team<'_, '_>) -> Result<DevicesRow, StudyError>;
+
+/// A time, for all to know the longest.
+const NO_TIME: [u8; 8] = [0; 8];
+
+#[test]
+fn an_iteration_gives_up_a_device_that_sends_nothing() {
+    let study: Study = |team| {
+        let plan = PowerPlan {
+            checkpoints: None,
+            ..plan(50, Path::new(""))
+        };
+        let mut go_on = |_| ControlFlow::Continue(());
+        power_of_rank(team, &plan, Exchange::Peer, false, &mut go_on)
+    };
+    is_given_up(study, |rank, addresses| {
+        rank.control().exchange(&NO_TIME)?;
+        rank.control().exchange(addresses)?;
+        // All words are empty, and the steps begin.
+        rank.control().barrier()?;
+        rank.control().barrier()?;
+        // Whether to go on after the first look.
+        rank.control().exchange(&[0]).map(|_| ())
+    });
+}
+
+#[test]
+fn a_norm_gives_up_a_device_that_sends_nothing() {
+    let study: Study = |team| norm_of_rank::<f32>(team, 1000, Exchange::Peer, ROUNDS);
+    is_given_up(study, |rank, addresses| {
+        // Without an exchange, and then with one.
+        rank.control().barrier()?;
+        rank.control().exchange(&NO_TIME)?;
+        rank.control().exchange(addresses)?;
+        rank.control().barrier()?;
+        rank.control().barrier()?;
+        rank.control().exchange(&NO_TIME)?;
+        // Nobody sends any more.
+        rank.control().barrier()
+    });
 }

@@ -2,8 +2,14 @@
 //!
 //! A number is handed over in one word, which is 0 until then ([`to_word`]): it says itself that it has come, so nothing else need
 //! be ordered with it, and no fence waits. Every device has three sets of words ([`SETS`]) and uses them in turns. A device sends
-//! the words of a turn when it has taken all those of the turn before. As it takes a set, it empties the one of the turn before,
-//! which nobody writes to until this device has sent again.
+//! the words of a turn, one at least, when it has taken all those of the turn before. As it takes a set, it empties the one of the
+//! turn before, which nobody writes to until this device has sent again: they wait for its words. A device that never sent would hold
+//! nobody back.
+//!
+//! No fence orders the emptying of a set and the next word that comes to it, either. Between them lie the end of the kernel that
+//! empties, a word that this device sends in a later one, and the kernel of the other device that waits for this word before the next
+//! sends. GPUs keep to that order. PTX's memory model does not promise it: all these words are relaxed, and it asks for a release and
+//! an acquire between the devices.
 
 use cuda_std::atomic::Ordering;
 use cuda_std::atomic::mid::{
@@ -212,6 +218,10 @@ pub unsafe fn take_root<T: Squares<K>, const K: usize>(
     for k in 0..K {
         // SAFETY: all lanes of the block's one warp come here.
         (sums[k], _) = unsafe { warp_shuffle_idx(FULL_MASK, own, k as u32, WARP_SIZE) };
+        // A root is NaN if the first sum is; of another that is lost it would say nothing.
+        if sums[k].is_nan() {
+            sums[0] = f64::NAN;
+        }
     }
     if lane == 0 {
         // SAFETY: one thread.

@@ -56,8 +56,7 @@ impl Study for Power {
     fn size(&self, devices: usize, growth: Growth) -> usize {
         match growth {
             Growth::Strong => self.plan.dim,
-            // As many elements of the matrix on each device.
-            Growth::Weak => (self.plan.dim as f64 * (devices as f64).sqrt()).round() as usize,
+            Growth::Weak => grown(self.plan.dim, devices),
         }
     }
 
@@ -81,15 +80,12 @@ impl Study for Power {
         let plan = self.plan(size, "alone");
         let mut go_on = |_| ControlFlow::Continue(());
         let row = power(device, &plan, PowerMode::Graph, None, &mut go_on);
-        Some(row.map(|row| {
-            let step_us = row.loop_ms * 1e3 / row.steps.max(1) as f64;
-            DevicesRow {
-                steps: row.steps,
-                residual: Some(row.residual),
-                total_ms: Some(row.total_ms),
-                checkpoints: Some(row.checkpoints),
-                ..DevicesRow::alone("power", size, step_us, row.device)
-            }
+        Some(row.map(|row| DevicesRow {
+            steps: row.steps,
+            residual: Some(row.residual),
+            total_ms: Some(row.total_ms),
+            checkpoints: Some(row.checkpoints),
+            ..DevicesRow::alone("power", size, row.step_us, row.device)
         }))
     }
 
@@ -112,6 +108,37 @@ impl Study for Power {
             ));
             rows.interrupt.flow()
         };
-        power_of_rank(team, &plan, exchange, self.resume, &mut on_progress)
+        let row = power_of_rank(team, &plan, exchange, self.resume, &mut on_progress)?;
+        Ok(row.with_work((size as f64 / self.plan.dim as f64).powi(2)))
+    }
+}
+
+/// Rows of a matrix that has as many elements for each of so many devices as one of `dim` rows has, to the nearest multiple of 16 if `dim` is
+/// one: 128 bytes, so that rows begin where lines of the cache do, and are read in whole vectors as on one device. Where `dim` is a multiple
+/// of less, so is the result.
+fn grown(dim: usize, devices: usize) -> usize {
+    const LINE: usize = 128 / size_of::<f64>();
+    let unit = 1 << dim.trailing_zeros().min(LINE.trailing_zeros());
+    let rows = dim as f64 * (devices as f64).sqrt();
+    (rows / unit as f64).round() as usize * unit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_matrix_grows_to_one_that_is_read_alike() {
+        for (dim, devices, rows) in [
+            (8192, 1, 8192),
+            (8192, 2, 11_584),
+            (8192, 4, 16_384),
+            (1000, 2, 1416),
+            (100, 3, 172),
+            (53, 2, 75),
+            (2, 2, 2),
+        ] {
+            assert_eq!(grown(dim, devices), rows, "{dim} on {devices}");
+        }
     }
 }

@@ -112,16 +112,13 @@ pub fn power_of_rank(
     resume: bool,
     on_progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<DevicesRow, StudyError> {
-    let alone_us = step_alone_us(team, plan)?;
+    let alone_us = step_alone_us(team, plan, exchange)?;
     let run: SharedRun = power_shared(team, plan, exchange, resume, on_progress)?;
-    let steps = run.result.step - run.resumed_at;
-    // A step at least has been begun.
-    let step_us = run.loop_ms * 1e3 / steps.max(1) as f64;
     Ok(DevicesRow {
-        steps,
+        steps: run.result.step - run.resumed_at,
         residual: Some(run.result.residual),
         total_ms: Some(run.total_ms),
         checkpoints: Some(run.checkpoints),
-        ..DevicesRow::measured("power", team, exchange, plan.dim, (step_us, alone_us))
+        ..DevicesRow::measured("power", team, exchange, plan.dim, (run.step_us, alone_us))
     })
 }

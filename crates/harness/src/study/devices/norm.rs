@@ -38,6 +38,7 @@ pub fn norm_of_rank<T: Real>(
     pattern.check(exchange, norm, shared.part.clone(), &steps.y)?;
     Ok(DevicesRow {
         steps: u64::from(rounds.rounds) * u64::from(rounds.iterations),
+        norm: Some(norm),
         ..DevicesRow::measured("norm", team, exchange, n, (step_us, alone_us))
     })
 }

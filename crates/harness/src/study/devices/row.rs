@@ -39,6 +39,12 @@ pub struct DevicesRow {
     pub exchange_us: Option<f64>,
     /// The same in percent of the step.
     pub exchange_percent: Option<f64>,
+    /// The norm, as this rank's device has it.
+    #[serde(skip)]
+    pub norm: Option<f64>,
+    /// How many times as much is to be done as on one device, where the problem grows to another size than the number of devices says.
+    #[serde(skip)]
+    pub work: Option<f64>,
     /// How many times as much is done in a time as on one device.
     pub speedup: Option<f64>,
     /// The speedup over the number of devices.
@@ -95,6 +101,8 @@ impl DevicesRow {
             step_us: rounded(step_us),
             exchange_us: None,
             exchange_percent: None,
+            norm: None,
+            work: None,
             speedup: None,
             efficiency: None,
             total_ms: None,
@@ -107,19 +115,49 @@ impl DevicesRow {
         }
     }
 
+    /// Of so many times the work of one device.
+    pub fn with_work(self, work: f64) -> DevicesRow {
+        DevicesRow {
+            work: Some(work),
+            ..self
+        }
+    }
+
     /// With its speedup over the same study on one device, if that was measured.
     pub fn against(self, alone_us: Option<f64>, growth: Growth) -> DevicesRow {
         let devices = self.devices as f64;
         let times = alone_us.map(|alone_us| alone_us / self.step_us);
-        let speedup = times.map(|times| match growth {
-            Growth::Strong => times,
-            Growth::Weak => times * devices,
-        });
+        let nominal = match growth {
+            Growth::Strong => 1.0,
+            Growth::Weak => devices,
+        };
+        let speedup = times.map(|times| times * self.work.unwrap_or(nominal));
         DevicesRow {
             scaling: growth.to_string(),
             speedup: speedup.map(rounded),
             efficiency: speedup.map(|speedup| rounded(speedup / devices)),
             ..self
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_speedup_counts_the_work_that_was_done() {
+        let row = DevicesRow {
+            devices: 2,
+            ..DevicesRow::alone("power", 100, 50.0, String::new())
+        };
+        let of = |row: &DevicesRow, growth| row.clone().against(Some(80.0), growth).speedup;
+        assert_eq!(of(&row, Growth::Strong), Some(1.6));
+        assert_eq!(of(&row, Growth::Weak), Some(3.2));
+        // A matrix whose side is a multiple of 16.
+        let rounded = row.with_work(1.75);
+        assert_eq!(of(&rounded, Growth::Weak), Some(2.8));
+        let row = rounded.against(Some(80.0), Growth::Weak);
+        assert_eq!(row.efficiency, Some(1.4));
     }
 }

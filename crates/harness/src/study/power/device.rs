@@ -3,6 +3,7 @@
 use std::f64::consts::TAU;
 use std::ops::Range;
 
+use cuda_std::launch::Slice;
 use kernels_gpu::power::{BLOCK, inspect, with_spectrum};
 
 use super::{Checkpoint, PowerPlan};
@@ -26,6 +27,8 @@ pub(super) struct Iteration<'d, S> {
     host: Vec<Pinned<f64>>,
     /// The end of the steps so far.
     last: Option<Event<'d>>,
+    /// How many steps these are.
+    pub(super) given: u64,
 }
 
 /// A matrix and a vector, and what a step is made of.
@@ -124,6 +127,7 @@ impl<'d, S: Steps> Iteration<'d, S> {
                 .map(|_| device.pinned(plan.dim + 2, 0.0))
                 .collect::<Result<_, _>>()?,
             last: None,
+            given: 0,
         })
     }
 
@@ -144,9 +148,11 @@ impl<'d, S: Steps> Iteration<'d, S> {
     pub(super) fn look(&mut self, slot: usize) -> Result<(), StudyError> {
         match &self.graphs {
             // SAFETY: the graph's buffers are those of `steps`, before which `drop` waits.
-            Some(graphs) => Ok(unsafe { graphs.look[slot].launch(&self.stream) }?),
-            None => self.steps.look(&self.stream, slot),
+            Some(graphs) => unsafe { graphs.look[slot].launch(&self.stream) }?,
+            None => self.steps.look(&self.stream, slot)?,
         }
+        self.given += 1;
+        Ok(())
     }
 
     /// The steps until the next look.
@@ -156,6 +162,7 @@ impl<'d, S: Steps> Iteration<'d, S> {
             Some(graphs) => unsafe { graphs.rest.launch(&self.stream) }?,
             None => rest(&mut self.steps, &self.stream, self.check_every)?,
         }
+        self.given += self.check_every - 1;
         self.last = Some(self.stream.record()?);
         Ok(())
     }
@@ -226,8 +233,9 @@ impl Steps for Alone<'_> {
 
     fn look(&mut self, stream: &Stream<'_>, slot: usize) -> Result<(), StudyError> {
         self.multiply(stream)?;
+        let (x, y) = (self.x.slice(..), self.y.slice(..));
         // SAFETY: an iteration waits before the buffers go.
-        unsafe { self.inspect.launch(stream, &self.x, &self.y, slot) }?;
+        unsafe { self.inspect.launch(stream, x, y, slot) }?;
         Ok(self.normalize(stream)?)
     }
 
@@ -280,8 +288,8 @@ impl<'d> Inspect<'d> {
     pub(super) unsafe fn launch(
         &mut self,
         stream: &Stream<'_>,
-        x: &DeviceBuffer<f64>,
-        y: &DeviceBuffer<f64>,
+        x: Slice<'_, f64>,
+        y: Slice<'_, f64>,
         slot: usize,
     ) -> Result<(), DriverError> {
         assert_eq!(
@@ -289,7 +297,7 @@ impl<'d> Inspect<'d> {
             (self.seen[slot].len(), x.len()),
             "elements"
         );
-        let arguments = (x.slice(..), y.slice(..), self.seen[slot].slice_mut(..));
+        let arguments = (x, y, self.seen[slot].slice_mut(..));
         // SAFETY: y is as long as x, and a look is two longer; the caller vouches for the rest.
         unsafe { self.prepared.launch(stream, &arguments) }
     }
@@ -320,7 +328,7 @@ pub(super) fn start(plan: &PowerPlan) -> (Matrix, Vec<f64>) {
 }
 
 impl Matrix {
-    /// Some of its rows on a device.
+    /// Some of its rows on a device; those behind the last are zeros.
     pub(super) fn rows(
         &self,
         device: &Device,
@@ -328,6 +336,7 @@ impl Matrix {
     ) -> Result<DeviceBuffer<f64>, DriverError> {
         let n = self.spectrum.len();
         let mut a = device.buffer_zeroed(rows.len() * n)?;
+        let rows = rows.start..rows.end.min(n);
         if rows.is_empty() {
             return Ok(a);
         }
@@ -345,7 +354,7 @@ impl Matrix {
             rows.start,
             a.slice_mut(..),
         );
-        // SAFETY: v is as long as d, a has these rows, and there is a block a row; waited for below.
+        // SAFETY: v is as long as d, a has these rows, all below n, and there is a block a row; waited for below.
         unsafe { make.launch(&stream, &arguments) }?;
         stream.synchronize()?;
         Ok(a)

@@ -4,6 +4,8 @@
 mod checkpoint;
 mod device;
 mod shared;
+#[cfg(test)]
+mod tests;
 mod writer;
 
 use std::ops::ControlFlow;
@@ -97,8 +99,10 @@ pub struct PowerRow {
     pub converged: bool,
     /// Milliseconds until the result was known and every checkpoint on the disk.
     pub total_ms: f64,
-    /// Of these, milliseconds of the steps on the device.
+    /// Of these, milliseconds of the steps on the device, those included that it is at when the host sees the last look.
     pub loop_ms: f64,
+    /// Microseconds per step: `loop_ms` over all of its steps, which are more than `steps`.
+    pub step_us: f64,
     /// Checkpoints written, each in two forms.
     pub checkpoints: u64,
     /// Checkpoints that newer ones overtook on a slow disk.
@@ -132,7 +136,7 @@ pub fn power(
         .in_scope(|| Iteration::alone(device, plan, vector))?;
     let first = resume.map_or(0, |from| from.step);
     let mut on_progress = |progress| Ok(on_progress(progress));
-    let ran = run(&mut iteration, plan, mode, first, &mut on_progress)?;
+    let ran = captured(|| run(&mut iteration, plan, mode, first, &mut on_progress))?;
     let result = &ran.result;
     Ok(PowerRow {
         mode: mode.to_string(),
@@ -145,6 +149,7 @@ pub fn power(
         converged: result.residual < plan.tolerance,
         total_ms: rounded(ran.total_ms),
         loop_ms: rounded(ran.loop_ms),
+        step_us: rounded(ran.step_us),
         checkpoints: ran.counts.written,
         superseded: ran.counts.superseded,
         device: device.properties().name.clone(),
@@ -171,6 +176,8 @@ struct Ran {
     counts: Counts,
     total_ms: f64,
     loop_ms: f64,
+    /// Of all steps in `loop_ms`.
+    step_us: f64,
 }
 
 /// Runs an iteration from step `first` on.
@@ -185,16 +192,16 @@ fn run<S: Steps>(
         iteration.capture()?;
     }
     let began = Instant::now();
-    let start = iteration.stream.record()?;
+    let (start, before) = (iteration.stream.record()?, iteration.given);
     let mut watch = Watch {
         plan,
         on_progress,
         last: None,
     };
-    let counts = captured(|| match mode {
+    let counts = match mode {
         PowerMode::Baseline => baseline(iteration, first, &mut watch),
         PowerMode::Async | PowerMode::Graph => overlapped(iteration, first, &mut watch),
-    })?;
+    }?;
     if let Some(folder) = &plan.checkpoints {
         checkpoint::keep_names(folder)?;
     }
@@ -213,6 +220,7 @@ fn run<S: Steps>(
         counts,
         total_ms,
         loop_ms,
+        step_us: loop_ms * 1e3 / (iteration.given - before) as f64,
     })
 }
 

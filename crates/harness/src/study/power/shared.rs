@@ -5,29 +5,31 @@ use std::ops::{ControlFlow, Range};
 use kernels_gpu::distributed::{TAKE_BLOCK, gemv_send, take, take_normalized};
 use kernels_gpu::gemv;
 use ranks::Communicator;
+use tracing::trace_span;
 
 use super::device::{Inspect, Iteration, Steps, start};
 use super::{Checkpoint, PowerMode, PowerPlan, Progress, Ran, newest, prepare_folder, run};
+use crate::driver::trace::captured;
 use crate::driver::{Device, DeviceBuffer, DriverError, LaunchConfig, Prepared, Stream};
-use crate::measure::Interval;
+use crate::study::StudyError;
 use crate::study::devices::{Exchange, Team};
 use crate::study::devices::{Turn, Words};
-use crate::study::{StudyError, through};
 
 /// Blocks that take the words of a step: each reads all of them, and writes a part of the vector.
 const MOST_TAKING: usize = 8;
-/// Steps that are timed without an exchange, and as many before them.
-const TIMED: u32 = 100;
+/// Steps that are timed without an exchange at least, and as many before them.
+const TIMED: u64 = 100;
 
-/// The rows of a matrix that are a rank's: the first ranks have equally many, and the last what is left.
+/// The rows of a matrix that are a rank's, equally many of each, because NCCL gathers equally many words of all, and because each has to
+/// send in every turn. Rows of the last ranks may lie behind the matrix: these are zeros, and so are the elements that they make.
 fn rows_of(rank: usize, size: usize, n: usize) -> Range<usize> {
     let each = n.div_ceil(size);
-    (rank * each).min(n)..((rank + 1) * each).min(n)
+    rank * each..(rank + 1) * each
 }
 
 /// A rank's part of the iteration.
 struct Shared<'d> {
-    product: Option<Prepared<'d, gemv_send>>,
+    product: Prepared<'d, gemv_send>,
     take: Prepared<'d, take>,
     take_normalized: Prepared<'d, take_normalized>,
     inspect: Inspect<'d>,
@@ -38,6 +40,7 @@ struct Shared<'d> {
     communicator: Option<Communicator<'d>>,
     nanoseconds: u64,
     a: DeviceBuffer<f64>,
+    /// Behind the vector, elements of the rows that lie behind the matrix.
     x: DeviceBuffer<f64>,
     y: DeviceBuffer<f64>,
     norm: DeviceBuffer<f64>,
@@ -52,33 +55,24 @@ impl<'d> Shared<'d> {
     ) -> Result<Shared<'d>, StudyError> {
         let (device, n) = (team.rank.device(), plan.dim);
         let rows = rows_of(team.rank.rank(), team.rank.size(), n);
-        // NCCL gathers equally many words of each rank.
-        let len = n.div_ceil(team.rank.size()) * team.rank.size();
+        let len = rows.len() * team.rank.size();
         let mut words = Words::of(team, exchange, len)?;
         let (matrix, first) = start(plan);
+        let mut first = vector.map_or(first, <[f64]>::to_vec);
+        first.resize(len, 0.0);
         let overlaps = exchange == Some(Exchange::Peer);
         let blocks = n.div_ceil(TAKE_BLOCK as usize).clamp(1, MOST_TAKING) as u64;
         let taking = LaunchConfig::blocks(blocks, TAKE_BLOCK);
-        let product = || {
-            let config = LaunchConfig::blocks(rows.len() as u64, gemv::BLOCK);
-            // SAFETY: it waits for the launch before, in front of its first access to what that writes.
-            unsafe {
-                overlapping(
-                    device,
-                    device.prepare(gemv_send::entry(), config)?,
-                    overlaps,
-                )
-            }
-        };
+        let multiplying = LaunchConfig::blocks(rows.len() as u64, gemv::BLOCK);
+        let product = device.prepare(gemv_send::entry(), multiplying)?;
         let normalized = device.prepare(take_normalized::entry(), taking)?;
         Ok(Shared {
-            product: (!rows.is_empty()).then(product).transpose()?,
+            // SAFETY: it waits for the launch before, in front of its first access to what that writes.
+            product: unsafe { overlapping(device, product, overlaps) }?,
             take: device.prepare(take::entry(), taking)?,
             // SAFETY: it stands behind the product, or behind a look, which only reads; it writes `x` once all words of the turn have
             // come, which the products send when they have read it.
-            take_normalized: unsafe {
-                overlapping(device, normalized, overlaps && !rows.is_empty())
-            }?,
+            take_normalized: unsafe { overlapping(device, normalized, overlaps) }?,
             inspect: Inspect::new(device, n)?,
             first_row: rows.start,
             backwards: false,
@@ -86,7 +80,7 @@ impl<'d> Shared<'d> {
             words,
             nanoseconds: team.nanoseconds(),
             a: matrix.rows(device, rows)?,
-            x: device.buffer_from(vector.unwrap_or(&first))?,
+            x: device.buffer_from(&first)?,
             y: device.buffer_zeroed(n)?,
             norm: device.buffer_zeroed(1)?,
         })
@@ -95,12 +89,10 @@ impl<'d> Shared<'d> {
     /// Sends this rank's elements of the product to all, and brings theirs here.
     fn multiply(&mut self, stream: &Stream<'_>) -> Result<(), StudyError> {
         let Turn { words, targets, .. } = self.words.begin();
-        if let Some(product) = &self.product {
-            let (a, x) = (self.a.slice(..), self.x.slice(..));
-            let arguments = (a, x, self.x.len(), self.first_row, self.backwards, targets);
-            // SAFETY: a has the rows of the launch, and each target a word for every row; an iteration waits before they go.
-            unsafe { product.launch(stream, &arguments) }?;
-        }
+        let (a, x, n) = (self.a.slice(..), self.x.slice(..), self.y.len());
+        let arguments = (a, x, n, self.first_row, self.backwards, targets);
+        // SAFETY: a has the rows of the launch, and each target a word for every row; an iteration waits before they go.
+        unsafe { self.product.launch(stream, &arguments) }?;
         self.backwards = !self.backwards;
         if let Some(communicator) = &self.communicator {
             // SAFETY: as above; the words are a multiple of the ranks.
@@ -111,12 +103,12 @@ impl<'d> Shared<'d> {
 
     /// x = y / ‖y‖
     fn normalize(&mut self, stream: &Stream<'_>) -> Result<(), StudyError> {
-        let (n, nanoseconds) = (self.x.len(), self.nanoseconds);
+        let (len, nanoseconds) = (self.x.len(), self.nanoseconds);
         let Turn {
             words, spare, lost, ..
         } = self.words.current();
         let (x, norm) = (self.x.slice_mut(..), self.norm.slice_mut(..));
-        let arguments = (words.slice_mut(..), spare, x, n, norm, lost, nanoseconds);
+        let arguments = (words.slice_mut(..), spare, x, len, norm, lost, nanoseconds);
         // SAFETY: each set has a word for every element.
         Ok(unsafe { self.take_normalized.launch(stream, &arguments) }?)
     }
@@ -146,7 +138,7 @@ impl Steps for Shared<'_> {
 
     fn look(&mut self, stream: &Stream<'_>, slot: usize) -> Result<(), StudyError> {
         self.multiply(stream)?;
-        let (n, nanoseconds) = (self.x.len(), self.nanoseconds);
+        let (n, nanoseconds) = (self.y.len(), self.nanoseconds);
         let Turn { words, lost, .. } = self.words.current();
         let arguments = (
             words.slice_mut(..),
@@ -158,7 +150,8 @@ impl Steps for Shared<'_> {
         // SAFETY: a word for every element; an iteration waits before the buffers go.
         unsafe {
             self.take.launch(stream, &arguments)?;
-            self.inspect.launch(stream, &self.x, &self.y, slot)?;
+            let (x, y) = (self.x.slice(..n), self.y.slice(..));
+            self.inspect.launch(stream, x, y, slot)?;
         }
         self.normalize(stream)
     }
@@ -186,8 +179,8 @@ pub(crate) struct SharedRun {
     /// Steps before.
     pub(crate) resumed_at: u64,
     pub(crate) total_ms: f64,
-    /// Of the device whose steps took longest.
-    pub(crate) loop_ms: f64,
+    /// Microseconds per step, of the device whose steps took longest.
+    pub(crate) step_us: f64,
     pub(crate) checkpoints: u64,
 }
 
@@ -213,10 +206,6 @@ pub(crate) fn power_shared(
     let vector = from.as_ref().map(|from| &from.vector[..]);
     let steps = Shared::new(team, plan, Some(exchange), vector)?;
     let mut iteration = Iteration::of(rank.device(), plan, steps)?;
-    let mode = match exchange {
-        Exchange::Graph => PowerMode::Graph,
-        Exchange::Gather | Exchange::Peer => PowerMode::Async,
-    };
     let mut agreed = |progress: Progress| {
         let asked = match is_first {
             true => on_progress(progress),
@@ -231,21 +220,30 @@ pub(crate) fn power_shared(
     };
     rank.control().barrier()?;
     let resumed_at = from.map_or(0, |from| from.step);
-    let ran = run(&mut iteration, plan, mode, resumed_at, &mut agreed)?;
+    let mode = mode_of(exchange);
+    let ran = captured(|| run(&mut iteration, plan, mode, resumed_at, &mut agreed))?;
     iteration.steps.words.finish(rank)?;
     let Ran {
         result,
         counts,
         total_ms,
-        loop_ms,
+        step_us,
+        ..
     } = ran;
     Ok(SharedRun {
         result,
         resumed_at,
         total_ms: team.longest(total_ms)?,
-        loop_ms: team.longest(loop_ms)?,
+        step_us: team.longest(step_us)?,
         checkpoints: counts.written,
     })
+}
+
+fn mode_of(exchange: Exchange) -> PowerMode {
+    match exchange {
+        Exchange::Graph => PowerMode::Graph,
+        Exchange::Gather | Exchange::Peer => PowerMode::Async,
+    }
 }
 
 /// The newest checkpoint of rank 0's folder, on all ranks.
@@ -268,16 +266,32 @@ fn resumed(
         .ok_or_else(|| StudyError::Io("rank 0 has sent no checkpoint".to_owned()))
 }
 
-/// Microseconds of a step on the slowest device, if nothing is exchanged: each finds numbers in all words.
-pub(crate) fn step_alone_us(team: &Team<'_, '_>, plan: &PowerPlan) -> Result<f64, StudyError> {
-    let device = team.rank.device();
-    let mut steps = Shared::new(team, plan, None, None)?;
-    let stream = Stream::new(device)?;
-    let mut all = || (0..TIMED).try_for_each(|_| steps.step(&stream));
-    all()?;
-    let interval = through(|pass| Interval::of(&stream, || pass(all())))?;
-    stream.synchronize()?;
-    team.longest(interval.milliseconds()? * 1e3 / f64::from(TIMED))
+/// Microseconds of a step on the slowest device, if nothing is exchanged: each finds numbers in all words. The steps are in graphs or not
+/// and are looked at as with that exchange, so that nothing else makes a difference. They do not overlap, not even those of a peer's, because
+/// nothing but the words of others holds a launch back there.
+pub(crate) fn step_alone_us(
+    team: &Team<'_, '_>,
+    plan: &PowerPlan,
+    exchange: Exchange,
+) -> Result<f64, StudyError> {
+    let _range = trace_span!("without an exchange", color = "gray").entered();
+    let plan = PowerPlan {
+        max_steps: TIMED,
+        // One look in more steps costs less than one percent of them.
+        check_every: plan.check_every.min(TIMED),
+        tolerance: 0.0,
+        checkpoints: None,
+        ..plan.clone()
+    };
+    let steps = Shared::new(team, &plan, None, None)?;
+    let mut iteration = Iteration::of(team.rank.device(), &plan, steps)?;
+    let mut go_on = |_| {
+        team.rank.control().check()?;
+        Ok(ControlFlow::Continue(()))
+    };
+    let mut time = || run(&mut iteration, &plan, mode_of(exchange), 0, &mut go_on);
+    time()?;
+    team.longest(time()?.step_us)
 }
 
 #[cfg(test)]
@@ -285,10 +299,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_row_is_of_one_rank() {
+    fn every_row_is_of_one_rank_and_every_rank_has_one() {
         for (n, size) in [(8192, 2), (10, 3), (5, 4), (2, 8), (64, 1)] {
             let rows: Vec<usize> = (0..size).flat_map(|rank| rows_of(rank, size, n)).collect();
-            assert_eq!(rows, (0..n).collect::<Vec<_>>(), "{n} rows on {size}");
+            assert!(
+                rows.iter().copied().eq(0..rows.len()),
+                "{n} rows on {size}: {rows:?}"
+            );
+            assert!((n..n + size).contains(&rows.len()), "{n} rows on {size}");
+            assert!((0..size).all(|rank| !rows_of(rank, size, n).is_empty()));
         }
     }
 }
