@@ -280,6 +280,14 @@ fn what_cannot_be_is_refused_before_anything_is_measured() {
         ("power --devices cpu:0,tpu", "tpu"),
         ("power --devices cpu:0 --mode graph", "cannot be used with"),
         ("power --rendezvous x", "no effect without --devices"),
+        (
+            "norm --devices cpu:0,cpu:1 --n 64 --rendezvous x",
+            "no launcher has started this process",
+        ),
+        (
+            "collectives --rendezvous x",
+            "no launcher has started this process",
+        ),
         ("collectives --device cpu", "with --devices"),
         ("power --devices cpu:0,cpu:1 --plot a.gif", ".svg or .png"),
         (
@@ -346,6 +354,25 @@ fn each_process_of_a_launcher_is_a_rank_and_the_first_one_writes() {
         let (marks, _) = drawn(&folder.path().join(chart));
         assert_eq!(marks, [3, 0], "{chart}");
     }
+}
+
+/// `mpirun -n 1`, which a script makes of `-n $N`.
+#[test]
+fn the_only_process_of_a_launcher_is_a_rank_with_one_device_where_it_is_to_meet_others() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let devices = |more: &[&Path]| {
+        let words = "norm --devices cpu:0,cpu:1 --n 64 --rounds 1 --exchange gather --format csv";
+        let mut command = command(words);
+        command.env("RANK", "0").env("WORLD_SIZE", "1").args(more);
+        let rows = rows(&command.output().expect("it starts"));
+        let measured = rows.iter().filter(|row| row["kind"] == "measured");
+        let devices = measured.map(|row| row["devices"].clone());
+        devices.collect::<Vec<_>>()
+    };
+    // One device alone, and as a rank of one.
+    let rendezvous = [Path::new("--rendezvous"), folder.path()];
+    assert_eq!(devices(&rendezvous), ["1", "1"]);
+    assert_eq!(devices(&[]), ["1", "2"]);
 }
 
 #[test]

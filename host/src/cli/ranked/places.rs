@@ -48,7 +48,9 @@ impl Places {
         }
     }
 
-    /// The launcher's world, if there is one of several processes.
+    /// The launcher's world, if there is one of several processes, or of one that is to meet them: a number of processes that
+    /// happens to be 1 changes nothing else. A single process without a rendezvous drives all devices, as under `srun` in a shell of
+    /// `salloc`.
     ///
     /// # Errors
     /// The launcher's variables contradict each other, or processes are to meet and no launcher has started this one.
@@ -61,7 +63,7 @@ impl Places {
                     .to_owned(),
             ));
         }
-        Ok(world.filter(|world| world.size() > 1))
+        Ok(world.filter(|world| world.size() > 1 || self.rendezvous.is_some()))
     }
 
     /// The devices of this process: all that are named, or the one of its rank.
