@@ -288,6 +288,19 @@ fn what_cannot_be_is_refused_before_anything_is_measured() {
             "collectives --rendezvous x",
             "no launcher has started this process",
         ),
+        ("power --fault-timeout 5", "no effect without --devices"),
+        (
+            "norm --device cpu --n 64 --fault-timeout 5",
+            "no effect without --devices",
+        ),
+        (
+            "norm --devices cpu:0,cpu:1 --n 64 --device-times events --profile",
+            "--device-times has no effect on the emulator",
+        ),
+        (
+            "collectives --devices cpu:0,cpu:1 --device-times events --profile",
+            "--device-times has no effect on the emulator",
+        ),
         ("collectives --device cpu", "with --devices"),
         ("power --devices cpu:0,cpu:1 --plot a.gif", ".svg or .png"),
         (

@@ -53,6 +53,7 @@ pub(super) fn run(arguments: &Arguments) -> Result<(), Failure> {
     let is_first = world.as_ref().is_none_or(|world| world.rank() == 0);
     let mut rows = arguments.common.begin_ranked(is_first)?;
     let devices = arguments.places.open(world.as_ref())?;
+    arguments.common.check_devices(&devices)?;
     let points = arguments.points(devices[0].properties().is_emulated());
     let writer = Mutex::new(&mut rows);
     let ended = arguments.places.run(world.as_ref(), &devices, |rank| {

@@ -80,6 +80,12 @@ impl Common {
         }
     }
 
+    /// Refuses what has no effect on these devices.
+    pub(super) fn check_devices(&self, devices: &[Device]) -> Result<(), Failure> {
+        let check = |device: &Device| self.trace.check(device.properties());
+        devices.iter().try_for_each(check)
+    }
+
     /// Refuses `--quiet` where nothing else would be left of the study.
     pub(super) fn refuse_silence(&self) -> Result<(), Failure> {
         if self.quiet && self.outputs().is_empty() && !self.trace.records() {

@@ -124,6 +124,7 @@ fn measure<S: Study>(
     let charts = ChartFiles::open(plot)?;
     let mut rows = common.begin_ranked(is_first)?;
     let devices = places.open(world.as_ref())?;
+    common.check_devices(&devices)?;
     let exchanges = arguments.exchanges(world.is_none())?;
     let study = study(&devices[0])?;
     let run = Run {
