@@ -369,6 +369,37 @@ fn each_process_of_a_launcher_is_a_rank_and_the_first_one_writes() {
     }
 }
 
+/// All processes have the same command line, and so the same file.
+#[test]
+fn of_the_processes_of_a_launcher_the_first_one_records() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::create_dir(folder.path().join("meet")).expect("a folder");
+    let trace = folder.path().join("t.json");
+    for words in [
+        "norm --n 64 --rounds 1",
+        "collectives --bytes 64 --rounds 1",
+    ] {
+        let start = |number| {
+            let mut command = rank(number, folder.path(), words);
+            command.arg("--profile").arg("--trace").arg(&trace);
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            command.spawn().expect("it starts")
+        };
+        let ranks = [start(0), start(1)].map(|it| it.wait_with_output().expect("it ends"));
+        let [first, second] = ranks.map(|it| {
+            assert!(it.status.success(), "{words}: {}", text(&it.stderr));
+            text(&it.stderr)
+        });
+        assert!(first.contains("Traced for"), "{words}: no profile: {first}");
+        assert!(second.is_empty(), "{words}: {second}");
+        let written = fs::read(&trace).expect("a timeline");
+        let events: serde_json::Value = serde_json::from_slice(&written).expect("JSON");
+        let events = events["traceEvents"].as_array().expect("a list");
+        assert!(!events.is_empty(), "{words}");
+        fs::remove_file(&trace).expect("removed");
+    }
+}
+
 /// `mpirun -n 1`, which a script makes of `-n $N`.
 #[test]
 fn the_only_process_of_a_launcher_is_a_rank_with_one_device_where_it_is_to_meet_others() {

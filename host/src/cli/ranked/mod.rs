@@ -17,6 +17,7 @@ use super::charts::{ChartFiles, chart_path};
 use super::files::Files;
 use super::lists::each_once;
 use super::study::{Common, Rows, study_failure};
+use super::tracing::Process;
 use super::{Failure, modes};
 use crate::driver::Device;
 use crate::report::{ScalingChart, ScalingRow, counted, rows_table};
@@ -50,6 +51,14 @@ impl Ranked {
     /// Whether the study is one of several devices.
     pub(super) fn are_given(&self) -> Result<bool, Failure> {
         self.places.are_given()
+    }
+
+    /// Which of the processes that share the study this one is: the only one if no devices are named.
+    pub(super) fn process(&self) -> Result<Process, Failure> {
+        match self.are_given()? {
+            true => self.places.process(),
+            false => Ok(Process::First),
+        }
     }
 
     /// With the charts.
@@ -116,13 +125,13 @@ fn measure<S: Study>(
 ) -> Result<(), Failure> {
     let places = &arguments.places;
     let world = places.world()?;
-    let is_first = world.as_ref().is_none_or(|world| world.rank() == 0);
-    let plot = match is_first {
-        true => &arguments.plot[..],
-        false => &[],
+    let process = places.process()?;
+    let plot = match process {
+        Process::First => &arguments.plot[..],
+        Process::Other => &[],
     };
     let charts = ChartFiles::open(plot)?;
-    let mut rows = common.begin_ranked(is_first)?;
+    let mut rows = common.begin_ranked(process)?;
     let devices = places.open(world.as_ref())?;
     common.check_devices(&devices)?;
     let exchanges = arguments.exchanges(world.is_none())?;

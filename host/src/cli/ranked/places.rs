@@ -10,6 +10,7 @@ use ranks::{Limits, Rank, RunError, World, run_process, run_threads};
 use super::locked;
 use crate::cli::device_list::DeviceList;
 use crate::cli::lists::{real, refuse_without_effect};
+use crate::cli::tracing::Process;
 use crate::cli::{Failure, driver_failure};
 use crate::driver::{Device, DeviceChoice};
 use crate::report::counted;
@@ -66,6 +67,14 @@ impl Places {
             ));
         }
         Ok(world.filter(|world| world.size() > 1 || self.rendezvous.is_some()))
+    }
+
+    /// Which of a launcher's processes this one is.
+    pub(in crate::cli) fn process(&self) -> Result<Process, Failure> {
+        Ok(match self.world()?.is_none_or(|world| world.rank() == 0) {
+            true => Process::First,
+            false => Process::Other,
+        })
     }
 
     /// The devices of this process: all that are named, or the one of its rank.
