@@ -320,6 +320,41 @@ fn what_cannot_be_is_refused_before_anything_is_measured() {
     }
 }
 
+/// More devices than can store into each other's memory: where nothing is named, the other exchanges are measured.
+#[test]
+fn the_default_exchanges_are_those_that_the_devices_can() {
+    let devices: Vec<String> = (0..33).map(|number| format!("cpu:{number}")).collect();
+    let folder = tempfile::tempdir().expect("a folder");
+    let run = |words: &str| {
+        let mut command = command("power --dim 66 --dominance 0.4 --checkpoint steps --format csv");
+        command.args(["--devices", &devices.join(",")]);
+        command.args(words.split_whitespace());
+        command
+            .current_dir(folder.path())
+            .output()
+            .expect("it starts")
+    };
+    let refused = run("--exchange gather,peer");
+    let said = text(&refused.stderr);
+    assert_eq!(refused.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("--exchange peer: 33 devices, and at most 32") && refused.stdout.is_empty(),
+        "{said}"
+    );
+    let output = run("");
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("warning: peer is left out: 33 devices"),
+        "{said}"
+    );
+    let expected = [("alone", "1"), ("gather", "33"), ("graph", "33")]
+        .map(|(exchange, devices)| [exchange, devices, "true"]);
+    assert_eq!(
+        columns(&rows(&output), ["exchange", "devices", "checked"]),
+        expected
+    );
+}
+
 /// A rank of two, as torchrun would start it.
 fn rank(number: usize, folder: &Path, words: &str) -> Command {
     let mut command = command(words);
