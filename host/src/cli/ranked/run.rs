@@ -8,8 +8,9 @@ use super::{Places, Shared, Study, locked};
 use crate::cli::Failure;
 use crate::cli::lists::each_once;
 use crate::cli::study::{Rows, study_failure};
-use crate::driver::Device;
+use crate::driver::{Device, DriverError};
 use crate::report::counted;
+use crate::study::StudyError;
 use crate::study::devices::{
     DevicesRow, Exchange, Growth, Measured, Model, Problem, Team, measured_link,
 };
@@ -28,6 +29,8 @@ pub(super) struct Run<'a, S> {
     rows: Shared<'a>,
     /// On several devices.
     measured: Mutex<Vec<(Exchange, DevicesRow)>>,
+    /// Why the devices that are running the study lack memory for it.
+    lacking: Mutex<Option<String>>,
 }
 
 impl<'a, S: Study> Run<'a, S> {
@@ -49,6 +52,7 @@ impl<'a, S: Study> Run<'a, S> {
             counts,
             rows: Mutex::new(rows),
             measured: Mutex::default(),
+            lacking: Mutex::default(),
         }
     }
 
@@ -57,10 +61,17 @@ impl<'a, S: Study> Run<'a, S> {
         let alone_us = self.alone(&devices[0])?;
         for (count, exchanges) in &self.counts {
             let own = &devices[..*count];
-            places.run(None, own, |rank| {
+            let ran = places.run(None, own, |rank| {
                 let team = Team { rank, devices: own };
                 self.of_rank(team, exchanges, alone_us)
-            })?;
+            });
+            match locked(&self.lacking).take() {
+                // A part of what more devices share may fit.
+                Some(why) if ran.is_err() && own.len() < devices.len() => {
+                    self.leave_out(*count, &why)
+                }
+                _ => ran?,
+            }
         }
         match alone_us {
             Some(alone_us) => self.predict(devices, alone_us),
@@ -101,7 +112,12 @@ impl<'a, S: Study> Run<'a, S> {
                 locked(&self.rows).begin(what, self.steps);
             }
             let row = self.study.of_rank(&team, size, exchange, &self.rows);
-            let row = row.map_err(study_failure)?.against(alone_us, self.growth);
+            let row = row.map_err(|error| {
+                let lacking = &mut *locked(&self.lacking);
+                *lacking = lacking.take().or(lack_of_memory(&error));
+                study_failure(error)
+            })?;
+            let row = row.against(alone_us, self.growth);
             if is_first {
                 locked(&self.measured).push((exchange, row.clone()));
                 locked(&self.rows).add(row)?;
@@ -110,16 +126,31 @@ impl<'a, S: Study> Run<'a, S> {
         Ok(())
     }
 
-    /// The study on one device, if there is one: microseconds per step.
+    /// The study on one device, if there is one and the device has room for it: microseconds per step.
     fn alone(&self, device: &Device) -> Result<Option<f64>, Failure> {
         locked(&self.rows).begin("1 device".to_owned(), self.steps);
         let Some(row) = self.study.alone(device, self.study.size(1, self.growth)) else {
             return Ok(None);
         };
-        let row = row.map_err(study_failure)?;
+        let row = match row {
+            Ok(row) => row,
+            Err(error) => {
+                let why = lack_of_memory(&error).ok_or_else(|| study_failure(error))?;
+                self.leave_out(1, &why);
+                return Ok(None);
+            }
+        };
         let alone_us = Some(row.step_us);
         locked(&self.rows).add(row.against(alone_us, self.growth))?;
         Ok(alone_us)
+    }
+
+    /// Says that devices are too few to hold what is shared.
+    fn leave_out(&self, devices: usize, why: &str) {
+        let devices = counted(devices as u64, "device");
+        let rows = locked(&self.rows);
+        rows.console
+            .warn(&format!("nothing is measured on {devices}: {why}"));
     }
 
     /// What more devices would do, by each of the exchanges.
@@ -158,5 +189,107 @@ impl<'a, S: Study> Run<'a, S> {
             size,
             bytes: self.study.bytes(devices, size),
         }
+    }
+}
+
+/// What the device lacks, if it has too little memory.
+fn lack_of_memory(error: &StudyError) -> Option<String> {
+    match error {
+        StudyError::Driver(error @ DriverError::OutOfMemory { .. }) => Some(error.to_string()),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::cli::output::target;
+    use crate::cli::study::Common;
+    use crate::driver::Emulation;
+
+    /// A study that a device has no room for unless so many share it.
+    struct Large {
+        fits: usize,
+    }
+
+    impl Large {
+        fn row(&self, devices: usize) -> Result<DevicesRow, StudyError> {
+            if devices < self.fits {
+                let too_much = DriverError::OutOfMemory {
+                    bytes: 80 << 30,
+                    free: 78 << 30,
+                    device: "a device".to_owned(),
+                };
+                return Err(too_much.into());
+            }
+            Ok(DevicesRow {
+                devices,
+                ..DevicesRow::alone("norm", 1, 1.0, "a device".to_owned())
+            })
+        }
+    }
+
+    impl Study for Large {
+        fn size(&self, _devices: usize, _growth: Growth) -> usize {
+            1
+        }
+
+        fn bytes(&self, _devices: usize, _size: usize) -> f64 {
+            1.0
+        }
+
+        fn alone(&self, _device: &Device, _size: usize) -> Option<Result<DevicesRow, StudyError>> {
+            Some(self.row(1))
+        }
+
+        fn of_rank(
+            &self,
+            team: &Team<'_, '_>,
+            _size: usize,
+            _exchange: Exchange,
+            _rows: &Shared<'_>,
+        ) -> Result<DevicesRow, StudyError> {
+            self.row(team.rank.size())
+        }
+    }
+
+    #[derive(Parser)]
+    struct Options {
+        #[command(flatten)]
+        places: Places,
+
+        /// One device, with which several conflict.
+        #[command(flatten)]
+        _common: Common,
+    }
+
+    /// The numbers of devices that have rows, and how the command ends.
+    fn ran(fits: usize) -> (Vec<usize>, Result<(), Failure>) {
+        let Options { places, .. } = Options::parse_from(["power", "--devices", "all"]);
+        let device = |number| Device::emulator_number(number, Emulation::default(), &[]);
+        let devices: Result<Vec<Device>, _> = (0..4).map(device).collect();
+        let devices = devices.expect("emulated devices");
+        let mut rows = Rows::open(&[], None, target(true, &[])).expect("no files");
+        let counts = [2, 4].map(|count| (count, vec![Exchange::Gather])).to_vec();
+        let run = Run::new(Large { fits }, Growth::Strong, counts, &mut rows);
+        let ended = run.in_threads(&places, &devices);
+        let measured = locked(&run.measured);
+        (measured.iter().map(|(_, row)| row.devices).collect(), ended)
+    }
+
+    #[test]
+    fn what_does_not_fit_few_devices_is_measured_on_more() {
+        for (fits, expected) in [(1, vec![2, 4]), (2, vec![2, 4]), (4, vec![4])] {
+            let (measured, ended) = ran(fits);
+            assert!(ended.is_ok(), "{fits}: {ended:?}");
+            assert_eq!(measured, expected, "{fits}");
+        }
+        let (measured, ended) = ran(5);
+        let Err(Failure::Usage(why)) = ended else {
+            panic!("{ended:?}");
+        };
+        assert!(measured.is_empty() && why.contains("free"), "{why}");
     }
 }
