@@ -12,6 +12,8 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use checkpoints::{files, newest};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 /// Kills of a rank.
 const KILLS: u64 = 50;
@@ -503,6 +505,78 @@ fn first_step(child: &mut Child) {
         panic!("it has ended before its first step: {said}");
     }
     std::thread::spawn(move || lines.map_while(Result::ok).count());
+}
+
+/// A study that one device alone would be at for hours.
+const ENDLESS: [&str; 2] = [
+    "power --dim 64 --dominance 0.00001 --tolerance 1e-300 --max-steps 10000000 --exchange gather",
+    "norm --n 2^14 --rounds 1000 --exchange gather",
+];
+
+fn send(child: &Child, signal: Signal) {
+    let pid = Pid::from_raw(child.id().try_into().expect("a process id"));
+    kill(pid, signal).expect("it runs");
+}
+
+/// Waits, no longer than a minute.
+fn wait_until(is_so: impl Fn() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while !is_so() {
+        assert!(Instant::now() < deadline, "it is not so");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Two ranks that have met, of which the first measures one device.
+fn alone_of_two(folder: &Path, words: &str) -> [Child; 2] {
+    let meet = folder.join("meet");
+    fs::create_dir_all(&meet).expect("a folder");
+    let is_empty = || fs::read_dir(&meet).expect("a folder").next().is_none();
+    let start = |number| {
+        let mut command = rank(number, folder, words);
+        command.stdout(Stdio::null()).stderr(Stdio::piped());
+        command.spawn().expect("it starts")
+    };
+    // The first rank's file is there until both have met.
+    let first = start(0);
+    wait_until(|| !is_empty());
+    let second = start(1);
+    wait_until(is_empty);
+    std::thread::sleep(Duration::from_millis(500));
+    [first, second]
+}
+
+#[test]
+fn losses_and_signals_are_heeded_while_one_device_is_measured() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let within = || Instant::now() + ENDED_WITHIN;
+    for words in ENDLESS {
+        let [first, mut second] = alone_of_two(folder.path(), words);
+        second.kill().expect("killed");
+        second.wait().expect("ended");
+        let said = end(first, within());
+        assert!(said.contains("rank 1 was lost"), "{words}: {said}");
+        for signalled in 0..2 {
+            let ranks = alone_of_two(folder.path(), words);
+            send(&ranks[signalled], Signal::SIGTERM);
+            let said = ranks.map(|it| end(it, within()));
+            let [ended, other] = [&said[signalled], &said[1 - signalled]];
+            assert!(ended.contains("exit status: 143"), "{words}: {ended}");
+            let why = format!("rank {signalled} was lost: ended by a signal");
+            assert!(other.contains(&why), "{words}: {other}");
+        }
+        // As threads of one process.
+        let mut one = command(words);
+        one.args(["--devices", "cpu:0,cpu:1", "--output", "rows.csv"]);
+        one.current_dir(folder.path());
+        let one = one.stdout(Stdio::null()).stderr(Stdio::piped()).spawn();
+        let one = one.expect("it starts");
+        wait_until(|| folder.path().join("rows.csv.partial").exists());
+        std::thread::sleep(Duration::from_millis(500));
+        send(&one, Signal::SIGTERM);
+        let said = end(one, within());
+        assert!(said.contains("exit status: 143"), "{words}: {said}");
+    }
 }
 
 #[test]

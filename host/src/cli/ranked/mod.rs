@@ -5,7 +5,9 @@ mod norm;
 mod places;
 mod power;
 mod run;
+mod waiting;
 
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
@@ -89,6 +91,12 @@ impl Ranked {
     }
 }
 
+/// Says whether a measurement goes on.
+type GoOn<'a> = dyn FnMut() -> ControlFlow<()> + 'a;
+
+/// What a study has measured on one device, if anything.
+type Alone = Result<Option<DevicesRow>, StudyError>;
+
 /// A study that several devices share.
 trait Study: Sync {
     /// Its size on so many devices.
@@ -102,8 +110,8 @@ trait Study: Sync {
         powers(devices)
     }
 
-    /// The study on one device, as it is without `--devices`; none where nothing is to be compared with it.
-    fn alone(&self, device: &Device, size: usize) -> Option<Result<DevicesRow, StudyError>>;
+    /// The study on one device, as it is without `--devices`; none where nothing is to be compared with it, or `go_on` has ended it.
+    fn alone(&self, device: &Device, size: usize, go_on: &mut GoOn<'_>) -> Alone;
 
     /// A rank's part.
     fn of_rank(

@@ -1,9 +1,11 @@
 //! A study on one device and on several, row by row.
 
+use std::ops::ControlFlow;
 use std::sync::Mutex;
 
-use ranks::World;
+use ranks::{RankError, World};
 
+use super::waiting::{keep_waiting, wait_for_first};
 use super::{Places, Shared, Study, locked};
 use crate::cli::Failure;
 use crate::cli::lists::each_once;
@@ -58,7 +60,7 @@ impl<'a, S: Study> Run<'a, S> {
 
     /// Ranks as threads of this process: on one device, two, four and so on, and on all.
     pub(super) fn in_threads(&self, places: &Places, devices: &[Device]) -> Result<(), Failure> {
-        let alone_us = self.alone(&devices[0])?;
+        let alone_us = self.alone(&devices[0], || Ok(()))?;
         for (count, exchanges) in &self.counts {
             let own = &devices[..*count];
             let ran = places.run(None, own, |rank| {
@@ -87,9 +89,13 @@ impl<'a, S: Study> Run<'a, S> {
         devices: &[Device],
     ) -> Result<(), Failure> {
         places.run(Some(world), devices, |rank| {
+            let control = rank.control();
             let alone_us = match rank.rank() {
-                0 => self.alone(rank.device())?,
-                _ => None,
+                0 => keep_waiting(control, || self.alone(rank.device(), || control.check()))?,
+                _ => {
+                    wait_for_first(control, || locked(&self.rows).interrupt.check())?;
+                    None
+                }
             };
             let team = Team { rank, devices: &[] };
             let mut counts = self.counts.iter();
@@ -126,19 +132,31 @@ impl<'a, S: Study> Run<'a, S> {
         Ok(())
     }
 
-    /// The study on one device, if there is one and the device has room for it: microseconds per step.
-    fn alone(&self, device: &Device) -> Result<Option<f64>, Failure> {
+    /// The study on one device, if there is one and the device has room for it: microseconds per step. It ends early where a signal
+    /// asks for it, or where the others are not well.
+    fn alone(
+        &self,
+        device: &Device,
+        others: impl Fn() -> Result<(), RankError>,
+    ) -> Result<Option<f64>, Failure> {
         locked(&self.rows).begin("1 device".to_owned(), self.steps);
-        let Some(row) = self.study.alone(device, self.study.size(1, self.growth)) else {
-            return Ok(None);
+        let size = self.study.size(1, self.growth);
+        let mut go_on = || match others() {
+            Ok(()) => locked(&self.rows).interrupt.flow(),
+            Err(_) => ControlFlow::Break(()),
         };
-        let row = match row {
+        let row = match self.study.alone(device, size, &mut go_on) {
             Ok(row) => row,
             Err(error) => {
                 let why = lack_of_memory(&error).ok_or_else(|| study_failure(error))?;
                 self.leave_out(1, &why);
-                return Ok(None);
+                None
             }
+        };
+        let Some(row) = row else {
+            locked(&self.rows).interrupt.check()?;
+            others().map_err(|error| study_failure(error.into()))?;
+            return Ok(None);
         };
         let alone_us = Some(row.step_us);
         locked(&self.rows).add(row.against(alone_us, self.growth))?;
@@ -204,6 +222,7 @@ fn lack_of_memory(error: &StudyError) -> Option<String> {
 mod tests {
     use clap::Parser;
 
+    use super::super::{Alone, GoOn};
     use super::*;
     use crate::cli::output::target;
     use crate::cli::study::Common;
@@ -240,8 +259,8 @@ mod tests {
             1.0
         }
 
-        fn alone(&self, _device: &Device, _size: usize) -> Option<Result<DevicesRow, StudyError>> {
-            Some(self.row(1))
+        fn alone(&self, _device: &Device, _size: usize, _go_on: &mut GoOn<'_>) -> Alone {
+            self.row(1).map(Some)
         }
 
         fn of_rank(
